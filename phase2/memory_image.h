@@ -1,0 +1,97 @@
+// Byte-addressed memory of a simulated system (data contract §1, §2).
+//
+// Every space is a sparse 64-bit address range; TCM is one such range per PE. Canonical state is bytes.
+// A range is unwritten, real (has bytes) or pending (an op will make its bytes in Phase 2). Storage is a
+// map of extents that refer to shared immutable buffers, so that placing, loading and snapshotting bulk
+// data copies nothing; a write into part of an extent splits it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernbench/phase2/op.h"
+
+namespace kernbench {
+
+/// A buffer that extents share. `hold` keeps whatever owns the bytes alive.
+struct SharedBytes {
+  std::shared_ptr<const void> hold;
+  const uint8_t* data = nullptr;
+  uint64_t size = 0;
+  static SharedBytes copy_of(const void* p, uint64_t n);
+  static SharedBytes take(Bytes&& b);
+};
+
+/// Who will make the bytes of a pending range: the op that computes them (not the store that moves them).
+struct PendingSource {
+  std::shared_ptr<const OpDesc> producer;
+  uint64_t offset = 0;  ///< of the range's first byte in the producer's (contiguous) output
+};
+
+class MemoryImage {
+ public:
+  struct SpaceKey {
+    Space space = Space::hbm;
+    uint32_t pe = kNoPe;
+    bool operator<(const SpaceKey& o) const { return space != o.space ? space < o.space : pe < o.pe; }
+  };
+  static SpaceKey key_of(const TensorRef& r) { return {r.space, r.pe}; }
+
+  enum class State { real, pending, unwritten };
+  /// State of a range: unwritten if any byte is, else pending if any byte is, else real.
+  struct RangeState {
+    State state = State::real;
+    uint64_t first_bad = 0;                     ///< address of the first unwritten or pending byte
+    std::shared_ptr<const OpDesc> producer;     ///< of the first pending byte
+  };
+  RangeState state_of(SpaceKey, uint64_t addr, uint64_t nbytes) const;
+  /// The same over every row of a (strided) tensor.
+  RangeState state_of(const TensorRef&) const;
+
+  /// Makes [addr, addr + n) real. The shared form copies nothing.
+  void write(SpaceKey, uint64_t addr, const void* bytes, uint64_t n);
+  void write_shared(SpaceKey, uint64_t addr, SharedBytes bytes);
+  /// Makes the range pending.
+  void bind_pending(SpaceKey, uint64_t addr, uint64_t n, PendingSource);
+  /// Forgets the range (a freed TCM allocation).
+  void erase(SpaceKey, uint64_t addr, uint64_t n);
+
+  /// Copies real bytes out; unwritten bytes read as `fill`. Throws std::logic_error on a pending byte.
+  void read(SpaceKey, uint64_t addr, void* out, uint64_t n, uint8_t fill = 0) const;
+  /// A pointer to the bytes where one extent holds them all and they are real, else null.
+  const uint8_t* view(SpaceKey, uint64_t addr, uint64_t n) const;
+  /// Elements of a strided tensor gathered in row-major order (all real).
+  Bytes gather(const TensorRef&) const;
+
+  /// Moves state (real, pending or unwritten) of `from` to `to` element row by element row, sharing buffers: the
+  /// effect of a load or of a store on memory. Both have the same number of bytes.
+  void transfer(const TensorRef& from, const TensorRef& to);
+
+  /// An independent copy that shares all buffers.
+  MemoryImage snapshot() const { return *this; }
+
+  /// "nearest written range: [0x…, 0x…)" for error messages; empty if nothing is written in that space.
+  std::string nearest(SpaceKey, uint64_t addr) const;
+
+  struct Extent {
+    uint64_t size = 0;
+    SharedBytes bytes;       ///< real: bytes.data points at the extent's first byte
+    PendingSource pending;   ///< pending if producer is set
+  };
+  using Extents = std::map<uint64_t, Extent>;
+  const std::map<SpaceKey, Extents>& spaces() const { return spaces_; }
+
+ private:
+  std::map<SpaceKey, Extents> spaces_;
+};
+
+/// The instant effects of data contract §1 on memory. Stores, composites and compute ops: called at their
+/// submission. Loads: called at their completion. Returns nothing; errors (unwritten source of a load)
+/// are the caller's to check before, with state_of().
+void apply_effect(const std::shared_ptr<const OpDesc>&, MemoryImage&);
+
+}  // namespace kernbench

@@ -1,0 +1,58 @@
+// The op record (data contract §3) and who takes it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernbench/phase2/op.h"
+
+namespace kernbench {
+
+/// A tile token's passage through one stage: timing only, replayed with its composite.
+struct TokenInfo {
+  Stage stage = Stage::dma_read;
+  uint32_t tile_id = 0;
+  uint64_t composite_op_id = 0;
+  uint64_t bytes = 0;            ///< DMA, FETCH, STORE
+  int64_t m = 0, n = 0, k = 0;   ///< GEMM, MATH (k = 0): the real tile
+};
+
+struct OpRecord {
+  uint64_t op_id = 0;        ///< from 1, given at start of service, never reused
+  double t_start = 0;        ///< ns, service begins
+  double t_end = 0;          ///< ns, service ends
+  uint32_t component = 0;    ///< index into OpLogHeader::components
+  std::shared_ptr<const OpDesc> desc;  ///< commands (composite or simple); null for tokens and foreign traffic
+  bool is_token = false;
+  TokenInfo token;
+  std::vector<uint64_t> dependency_ids;
+};
+
+struct OpLogHeader {
+  std::vector<std::string> components;  ///< node ids in compiled order
+  std::vector<std::string> pes;         ///< PE ids in compiled order: what TensorRef::pe indexes
+  std::string configuration;            ///< effective configuration, JSON text
+};
+
+/// Takes records in order of completion. Attached to components; null where nothing is logged.
+class OpLogSink {
+ public:
+  virtual ~OpLogSink() = default;
+  virtual void record(OpRecord&&) = 0;
+  /// Called once at the end of an orderly run.
+  virtual void close() {}
+};
+
+/// Keeps everything in memory.
+class MemoryOpLog : public OpLogSink {
+ public:
+  void record(OpRecord&& r) override { records_.push_back(std::move(r)); }
+  const std::vector<OpRecord>& records() const { return records_; }
+
+ private:
+  std::vector<OpRecord> records_;
+};
+
+}  // namespace kernbench
