@@ -6,7 +6,9 @@
 // data copies nothing; a write into part of an extent splits it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -64,7 +66,7 @@ class MemoryImage {
   void read(SpaceKey, uint64_t addr, void* out, uint64_t n, uint8_t fill = 0) const;
   /// A pointer to the bytes where one extent holds them all and they are real, else null.
   const uint8_t* view(SpaceKey, uint64_t addr, uint64_t n) const;
-  /// Elements of a strided tensor gathered in row-major order (all real).
+  /// Elements of a strided tensor gathered in row-major order. Throws std::logic_error on a pending byte.
   Bytes gather(const TensorRef&) const;
 
   /// Moves state (real, pending or unwritten) of `from` to `to` element row by element row, sharing buffers: the
@@ -85,9 +87,47 @@ class MemoryImage {
   using Extents = std::map<uint64_t, Extent>;
   const std::map<SpaceKey, Extents>& spaces() const { return spaces_; }
 
+  /// Calls f(addr, nbytes, extent, offset in extent) for the pieces of a range in address order; `extent` is null
+  /// where nothing is written.
+  template <class F>
+  void for_each_piece(SpaceKey, uint64_t addr, uint64_t nbytes, F&& f) const;
+
+  /// Forgets a whole space (the TCM of a PE, after a run).
+  void drop(SpaceKey key) { spaces_.erase(key); }
+
+  /// Of all spaces together: what placing, splitting and merging came to.
+  size_t extent_count() const;
+
  private:
+  const Extents* find(SpaceKey) const;
+  void put(Extents&, uint64_t addr, Extent&&);
+  void absorb_small(Extents&, Extents::iterator);
+
   std::map<SpaceKey, Extents> spaces_;
 };
+
+template <class F>
+void MemoryImage::for_each_piece(SpaceKey key, uint64_t addr, uint64_t nbytes, F&& f) const {
+  const Extents* extents = find(key);
+  uint64_t at = addr, left = nbytes;
+  if (extents) {
+    auto it = extents->upper_bound(at);
+    if (it != extents->begin() && std::prev(it)->first + std::prev(it)->second.size > at) --it;
+    for (; left && it != extents->end() && it->first - addr < nbytes; ++it) {
+      if (it->first > at) {
+        f(at, it->first - at, static_cast<const Extent*>(nullptr), uint64_t{0});
+        left -= it->first - at;
+        at = it->first;
+      }
+      const uint64_t offset = at - it->first;
+      const uint64_t n = std::min(left, it->second.size - offset);
+      f(at, n, &it->second, offset);
+      at += n;
+      left -= n;
+    }
+  }
+  if (left) f(at, left, static_cast<const Extent*>(nullptr), uint64_t{0});
+}
 
 /// The instant effects of data contract §1 on memory. Stores, composites and compute ops: called at their
 /// submission. Loads: called at their completion. Returns nothing; errors (unwritten source of a load)

@@ -15,6 +15,7 @@ struct TokenInfo {
   Stage stage = Stage::dma_read;
   uint32_t tile_id = 0;
   uint64_t composite_op_id = 0;
+  double fed_ns = 0;             ///< when the scheduler fed the tile
   uint64_t bytes = 0;            ///< DMA, FETCH, STORE
   int64_t m = 0, n = 0, k = 0;   ///< GEMM, MATH (k = 0): the real tile
 };

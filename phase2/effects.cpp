@@ -1,0 +1,150 @@
+// What each command does to memory at its instant (data contract §1).
+#include <cstring>
+#include <stdexcept>
+
+#include "kernbench/phase2/convert.h"
+#include "kernbench/phase2/memory_image.h"
+#include "kernbench/phase2/runs.h"
+
+namespace kernbench {
+namespace {
+
+using State = MemoryImage::State;
+
+/// Below this, a strided tensor's runs are copied into one buffer rather than shared one by one.
+constexpr uint64_t kShortRun = 64;
+
+void check_sizes(const OpDesc& d, const TensorRef& from) {
+  if (from.nbytes() != d.output.nbytes()) {
+    throw std::invalid_argument(d.name + ": source of " + std::to_string(from.nbytes()) + " bytes, destination of " +
+                                std::to_string(d.output.nbytes()) + " bytes");
+  }
+}
+
+/// The whole output, row by row, is to be made by this op.
+void bind_output(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
+  uint64_t offset = 0;
+  for_each_run(d->output, [&](uint64_t addr, uint64_t n) {
+    image.bind_pending(MemoryImage::key_of(d->output), addr, n, {d, offset});
+    offset += n;
+  });
+}
+
+/// Writes row-major bytes to a tensor, sharing the buffer where its runs are long.
+void write_rows(MemoryImage& image, const TensorRef& to, const SharedBytes& bytes) {
+  uint64_t offset = 0;
+  for_each_run(to, [&](uint64_t addr, uint64_t n) {
+    if (n < kShortRun && n < bytes.size) {
+      image.write(MemoryImage::key_of(to), addr, bytes.data + offset, n);
+    } else {
+      image.write_shared(MemoryImage::key_of(to), addr, {bytes.hold, bytes.data + offset, n});
+    }
+    offset += n;
+  });
+}
+
+TensorRef element_of(const TensorRef& t, int64_t index) {
+  TensorRef e = t;
+  e.shape = Dims{};
+  e.strides = Dims{};
+  int64_t offset = 0;
+  for (int i = t.shape.rank() - 1; i >= 0; --i) {
+    offset += (index % t.shape[i]) * t.strides[i];
+    index /= t.shape[i];
+  }
+  e.addr += static_cast<uint64_t>(offset) * size_of(t.dtype);
+  return e;
+}
+
+/// 1 for every element whose mask is not zero.
+std::vector<uint8_t> read_mask(const TensorRef& mask, const MemoryImage& image) {
+  const Bytes raw = image.gather(mask);
+  std::vector<uint8_t> on(static_cast<size_t>(mask.shape.elements()));
+  nonzero(raw.data(), mask.dtype, on.data(), on.size());
+  return on;
+}
+
+void load_masked(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
+  const TensorRef& source = d->operands[0].ref;
+  const TensorRef& mask = d->operands[1].ref;
+  if (image.state_of(mask).state == State::pending) return bind_output(d, image);
+  const std::vector<uint8_t> on = read_mask(mask, image);
+  const size_t item = size_of(source.dtype);
+  Bytes out(source.nbytes());
+  Bytes other(item);
+  store_scalar(d->operands.size() > 2 ? d->operands[2].scalar : 0.0, source.dtype, other.data());
+  for (size_t i = 0; i < on.size(); ++i) {
+    if (!on[i]) {
+      std::memcpy(out.data() + i * item, other.data(), item);
+      continue;
+    }
+    const TensorRef e = element_of(source, static_cast<int64_t>(i));
+    if (image.state_of(MemoryImage::key_of(e), e.addr, item).state == State::pending) return bind_output(d, image);
+    image.read(MemoryImage::key_of(e), e.addr, out.data() + i * item, item);
+  }
+  write_rows(image, d->output, SharedBytes::take(std::move(out)));
+}
+
+void load(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
+  const TensorRef& source = d->operands.at(0).ref;
+  check_sizes(*d, source);
+  if (d->operands.size() > 1) return load_masked(d, image);
+  const RunShape runs(source);
+  if (runs.outer.rank() > 0 && static_cast<uint64_t>(runs.run) * size_of(source.dtype) < kShortRun) {
+    const State state = image.state_of(source).state;
+    if (state == State::real) return write_rows(image, d->output, SharedBytes::take(image.gather(source)));
+    if (state == State::pending) return bind_output(d, image);
+  }
+  image.transfer(source, d->output);
+}
+
+void store_masked(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
+  const TensorRef& source = d->operands[0].ref;
+  const TensorRef& mask = d->operands[1].ref;
+  const bool source_real = d->data || image.state_of(source).state == State::real;
+  if (!source_real || image.state_of(mask).state == State::pending) return bind_output(d, image);
+  const std::vector<uint8_t> on = read_mask(mask, image);
+  const Bytes gathered = d->data ? Bytes{} : image.gather(source);
+  const uint8_t* bytes = d->data ? d->data->data() : gathered.data();
+  const uint64_t item = size_of(d->output.dtype);
+  uint64_t i = 0;
+  for_each_run(d->output, [&](uint64_t addr, uint64_t n) {
+    const uint64_t end = i + n / item;
+    for (uint64_t at = addr; i < end;) {
+      uint64_t stop = i;
+      while (stop < end && on[stop] == on[i]) ++stop;
+      const uint64_t len = (stop - i) * item;
+      if (on[i]) image.write(MemoryImage::key_of(d->output), at, bytes + i * item, len);
+      at += len;
+      i = stop;
+    }
+  });
+}
+
+void store(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
+  if (d->data && d->data->size() != d->output.nbytes()) {
+    throw std::invalid_argument(d->name + ": data of " + std::to_string(d->data->size()) +
+                                " bytes, destination of " + std::to_string(d->output.nbytes()) + " bytes");
+  }
+  if (!d->data) check_sizes(*d, d->operands.at(0).ref);
+  if (d->operands.size() > 1) return store_masked(d, image);
+  if (d->data) return write_rows(image, d->output, {d->data, d->data->data(), d->data->size()});
+  image.transfer(d->operands[0].ref, d->output);
+}
+
+}  // namespace
+
+void apply_effect(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
+  switch (d->type) {
+    case CommandType::load:
+      return load(d, image);
+    case CommandType::store:
+      return store(d, image);
+    case CommandType::gemm:
+    case CommandType::math:
+    case CommandType::composite:
+      return bind_output(d, image);
+  }
+}
+
+}  // namespace kernbench
