@@ -1,0 +1,82 @@
+#include "kernbench/platform/topology/compiler.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "kernbench/platform/topology/flat_loader.h"
+#include "kernbench/platform/topology/graph_builder.h"
+#include "kernbench/platform/topology/yaml_reader.h"
+
+namespace kernbench::topology {
+namespace {
+
+/// The `timing:` section with the command line's word over it (interface contract: `flit` sets routed).
+Timing read_timing(YamlMap& top, const Overrides& overrides) {
+  Timing t;
+  const YAML::Node node = top.take("timing");
+  std::optional<Links> links;
+  std::optional<Response> response;
+  int line = line_of(node);
+  if (node.IsDefined() && !node.IsNull()) {
+    YamlMap map(node, "timing", top.faults());
+    if (const auto i = map.choice("links", {"ideal", "cut_through", "flit"})) links = static_cast<Links>(*i);
+    if (const auto i = map.choice("response", {"ideal", "routed"})) response = static_cast<Response>(*i);
+    t.header_bytes = map.number_or("header_bytes", 0, NumberRule::not_negative("bytes", 1e9));
+    t.flit_bytes = static_cast<uint32_t>(map.unsigned_or("flit_bytes", 256, 1, 1u << 30));
+    line = map.line_of_key("response");
+    map.finish();
+  }
+  t.links = overrides.links.value_or(links.value_or(Links::ideal));
+  t.response = response.value_or(Response::ideal);
+  if (t.links == Links::flit) {
+    const bool ideal_in_file = !overrides.links && !overrides.response && response == Response::ideal;
+    if (ideal_in_file)
+      top.faults().add(line, "timing.response", "found 'ideal' beside links: flit; legal: routed");
+    if (overrides.response == Response::ideal)
+      top.faults().add(0, "--response", "found 'ideal' beside links: flit; legal: routed");
+    t.response = Response::routed;
+  } else if (overrides.response) {
+    t.response = *overrides.response;
+  }
+  return t;
+}
+
+}  // namespace
+
+Graph compile_text(const std::string& yaml, const std::string& file_name, const ImplCatalog& catalog,
+                   const Overrides& overrides) {
+  FaultList faults(file_name);
+  const YAML::Node root = parse_yaml(yaml, faults);
+  faults.throw_if_any();
+  YamlMap top(root, "", faults);
+  faults.throw_if_any();
+
+  GraphBuilder builder(faults);
+  builder.graph().name = std::filesystem::path(file_name).filename().string();
+  builder.graph().ns_per_mm = top.number_or("ns_per_mm", 0.01, NumberRule::not_negative("ns/mm", 1e6));
+  builder.graph().timing = read_timing(top, overrides);
+  load_flat(top, catalog, builder);
+  top.finish();
+  return builder.finish();
+}
+
+Graph compile_file(const std::string& path, const ImplCatalog& catalog, const Overrides& overrides) {
+  FaultList faults(path);
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    faults.add(0, "", "found a directory; legal: a YAML file");
+    faults.throw_if_any();
+  }
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    faults.add(0, "", std::string("cannot be read: ") + std::strerror(errno) + "; legal: a YAML file");
+    faults.throw_if_any();
+  }
+  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  return compile_text(text, path, catalog, overrides);
+}
+
+}  // namespace kernbench::topology

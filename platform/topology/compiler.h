@@ -1,0 +1,41 @@
+// YAML -> Graph. Plain C++: no SystemC here.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kernbench/platform/topology/graph.h"
+
+namespace kernbench::topology {
+
+/// One fault of a topology file. what(): "file:line: field: what was found; what is legal".
+struct Fault {
+  SourcePos where;
+  std::string field;
+  std::string message;
+  std::string to_string() const;
+};
+
+/// All faults of a file at once.
+class TopologyError : public std::runtime_error {
+ public:
+  explicit TopologyError(std::vector<Fault>);
+  const std::vector<Fault>& faults() const { return faults_; }
+
+ private:
+  std::vector<Fault> faults_;
+};
+
+/// Command-line overrides (--links, --response).
+struct Overrides {
+  std::optional<Links> links;
+  std::optional<Response> response;
+};
+
+/// Compiles a hierarchical or a flat file. Unknown implementations and attributes are checked against the catalog.
+/// Throws TopologyError with every fault found.
+Graph compile_file(const std::string& path, const ImplCatalog&, const Overrides& = {});
+Graph compile_text(const std::string& yaml, const std::string& file_name, const ImplCatalog&, const Overrides& = {});
+
+}  // namespace kernbench::topology

@@ -1,0 +1,190 @@
+// Is every route the contract's: least distance, then fewest hops, then the least sequence of edge indices?
+// All simple paths of small random graphs, full of ties, are the judge.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <random>
+
+#include "kernbench/platform/topology/router.h"
+
+namespace kernbench::topology {
+namespace {
+
+Graph make_graph(const std::vector<bool>& transit, const std::vector<Edge>& edges) {
+  Graph g;
+  for (size_t i = 0; i < transit.size(); ++i) {
+    Node n;
+    n.id = "n" + std::to_string(i);
+    n.kind = transit[i] ? "router" : "pe_dma";
+    n.transit = transit[i];
+    g.nodes.push_back(n);
+  }
+  g.edges = edges;
+  g.finish();
+  return g;
+}
+
+Edge edge(uint32_t from, uint32_t to, double mm) {
+  Edge e;
+  e.from = from;
+  e.to = to;
+  e.distance_mm = mm;
+  return e;
+}
+
+struct Best {
+  bool found = false;
+  int64_t nm = 0;
+  std::vector<uint32_t> path;
+};
+
+void try_all(const Graph& g, uint32_t at, uint32_t target, std::vector<bool>& used, int64_t nm,
+             std::vector<uint32_t>& path, Best& best) {
+  if (at == target) {
+    const bool better = !best.found || nm < best.nm ||
+                        (nm == best.nm && (path.size() < best.path.size() ||
+                                           (path.size() == best.path.size() && path < best.path)));
+    if (better) best = {true, nm, path};
+    return;
+  }
+  if (!path.empty() && !g.nodes[at].transit) return;
+  for (uint32_t e = 0; e < g.edges.size(); ++e) {
+    const Edge& x = g.edges[e];
+    if (x.from != at || used[x.to]) continue;
+    used[x.to] = true;
+    path.push_back(e);
+    try_all(g, x.to, target, used, nm + std::llround(x.distance_mm * 1e6), path, best);
+    path.pop_back();
+    used[x.to] = false;
+  }
+}
+
+Graph random_graph(std::mt19937& random) {
+  const uint32_t n = 2 + random() % 7;
+  std::vector<bool> transit(n);
+  for (uint32_t i = 0; i < n; ++i) transit[i] = random() % 4 != 0;
+  const double lengths[] = {0.0, 0.0, 0.1, 0.2, 0.3, 0.30000004};  // the last rounds to 0.3
+  std::vector<Edge> edges;
+  for (uint32_t a = 0; a < n; ++a)
+    for (uint32_t b = 0; b < n; ++b)
+      if (a != b && random() % 5 < 2) edges.push_back(edge(a, b, lengths[random() % 6]));
+  std::shuffle(edges.begin(), edges.end(), random);
+  return make_graph(transit, edges);
+}
+
+TEST(router, agrees_with_the_enumeration_of_all_paths) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::cout << "seed " << seed << "\n";
+  std::mt19937 random(seed);
+  int ties_and_paths = 0;
+  for (int round = 0; round < 400; ++round) {
+    const Graph g = random_graph(random);
+    PathRouter router(g);  // one for all queries, so that searches are resumed and restarted
+    for (int query = 0; query < 30; ++query) {
+      const uint32_t a = random() % g.nodes.size(), b = random() % g.nodes.size();
+      if (a == b) continue;
+      Best best;
+      std::vector<bool> used(g.nodes.size());
+      std::vector<uint32_t> path;
+      used[a] = true;
+      try_all(g, a, b, used, 0, path, best);
+      ASSERT_EQ(router.has_path(a, b), best.found);
+      if (!best.found) {
+        ASSERT_THROW(router.find_path(a, b), RouteError);
+        continue;
+      }
+      ASSERT_EQ(router.find_path(a, b), best.path) << "round " << round << " from " << a << " to " << b;
+      ASSERT_EQ(router.distance_nm(a, b), best.nm);
+      ++ties_and_paths;
+    }
+  }
+  EXPECT_GT(ties_and_paths, 1000);
+}
+
+TEST(router, a_path_to_itself_is_empty) {
+  const Graph g = make_graph({true, true}, {edge(0, 1, 1), edge(1, 0, 1)});
+  EXPECT_TRUE(PathRouter(g).find_path(1, 1).empty());
+}
+
+TEST(router, names_both_ends_where_there_is_no_path) {
+  const Graph g = make_graph({true, false, true}, {edge(0, 1, 1), edge(1, 2, 1)});
+  PathRouter router(g);
+  try {
+    router.find_path(0, 2);
+    FAIL() << "a path through an end";
+  } catch (const RouteError& e) {
+    EXPECT_STREQ(e.what(), "no path from 'n0' to 'n2'");
+  }
+}
+
+TEST(router, reverses_edge_by_edge_even_where_another_way_back_is_shorter) {
+  const Graph g = make_graph({true, true, true}, {edge(0, 1, 1), edge(1, 2, 1), edge(2, 1, 9), edge(1, 0, 9),
+                                                   edge(2, 0, 1)});
+  PathRouter router(g);
+  const auto path = router.find_path(0, 2);
+  EXPECT_EQ(path, (std::vector<uint32_t>{0, 1}));
+  EXPECT_EQ(router.reversed(path), (std::vector<uint32_t>{3, 2}));
+}
+
+TEST(router, names_both_ends_of_an_edge_without_a_way_back) {
+  const Graph g = make_graph({true, true}, {edge(0, 1, 1)});
+  PathRouter router(g);
+  try {
+    router.reversed(router.find_path(0, 1));
+    FAIL();
+  } catch (const RouteError& e) {
+    EXPECT_STREQ(e.what(), "no edge back from 'n1' to 'n0'");
+  }
+}
+
+TEST(router, walks_a_mesh_x_then_y) {
+  constexpr uint32_t kSide = 5;
+  std::vector<Edge> edges;
+  const auto both = [&](uint32_t a, uint32_t b) {
+    edges.push_back(edge(a, b, 1));
+    edges.push_back(edge(b, a, 1));
+  };
+  for (uint32_t r = 0; r < kSide; ++r)
+    for (uint32_t c = 0; c + 1 < kSide; ++c) both(r * kSide + c, r * kSide + c + 1);
+  for (uint32_t r = 0; r + 1 < kSide; ++r)
+    for (uint32_t c = 0; c < kSide; ++c) both(r * kSide + c, (r + 1) * kSide + c);
+  const Graph g = make_graph(std::vector<bool>(kSide * kSide, true), edges);
+  PathRouter router(g);
+  for (uint32_t a = 0; a < g.nodes.size(); ++a) {
+    for (uint32_t b = 0; b < g.nodes.size(); ++b) {
+      uint32_t at = a;
+      for (const uint32_t e : router.find_path(a, b)) {
+        const bool same_column = at % kSide == b % kSide;
+        const bool moves_in_x = g.edges[e].from / kSide == g.edges[e].to / kSide;
+        EXPECT_EQ(moves_in_x, !same_column);
+        at = g.edges[e].to;
+      }
+      EXPECT_EQ(at, b);
+    }
+  }
+}
+
+TEST(router, a_near_target_in_a_large_graph_costs_little) {
+  constexpr uint32_t kNodes = 200'000;
+  std::vector<Edge> edges;
+  for (uint32_t i = 0; i + 1 < kNodes; ++i) {
+    edges.push_back(edge(i, i + 1, 1));
+    edges.push_back(edge(i + 1, i, 1));
+  }
+  const Graph g = make_graph(std::vector<bool>(kNodes, true), edges);
+  PathRouter router(g);
+  const auto start = std::chrono::steady_clock::now();
+  size_t hops = 0;
+  for (uint32_t i = 0; i + 4 < kNodes; i += 2) hops += router.find_path(i, i + 3).size();
+  const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  EXPECT_EQ(hops, 3u * ((kNodes - 4) / 2));
+  // 100,000 searches that each touched every node would take minutes.
+  EXPECT_LT(s, 5.0);
+}
+
+}  // namespace
+}  // namespace kernbench::topology

@@ -1,0 +1,107 @@
+// The implementations and attributes of timing contract §8, so that the compiler is tested without SystemC.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernbench/systemc_models/attributes.h"
+
+namespace kernbench::topology::testing {
+
+class TestCatalog : public ImplCatalog {
+ public:
+  TestCatalog() {
+    for (const char* k : {"router", "xbar", "bridge", "switch", "ucie", "noc", "io_noc", "io_cpu"})
+      add(k, {flag("store_and_forward")});
+    add("pcie_ep", {flag("store_and_forward"), count("outstanding")});
+    add("hbm_ctrl", {share("efficiency")});
+    add("hbm_ctrl", {share("efficiency"), required(count("pseudo_channels")), required(count("interleave_bytes")),
+                     rate("pc_bw_gbs", "GB/s")}, "builtin.hbm_pc");
+    add("sram", {});
+    add("port", {});
+    add("m_cpu", {count("rd_engines"), count("wr_engines")});
+    add("pe_dma", {count("rd_engines"), count("wr_engines"), count("queue_depth")});
+    add("pe_cpu", {number("dispatch_cycles", 0, false), number("freq_ghz", 0, true)});
+    add("pe_scheduler", {});
+    add("pe_fetch_store", {count("queue_depth")});
+    add("pe_mmu", {});
+    add("pe_ipcq", {});
+    add("pe_tcm", {rate("size_mb", "MB"), rate("reserved_mb", "MB"), rate("read_bw_gbs", "GB/s"),
+                   rate("write_bw_gbs", "GB/s")});
+    add("pe_gemm", {rate("macs_per_cycle", ""), rate("freq_ghz", "GHz"), rates("rates"), count("queue_depth"), slot()});
+    AttrSpec dataflow = text("dataflow", {"os", "ws", "is"});
+    dataflow.required = true;
+    add("pe_gemm", {required(count("rows")), required(count("cols")), dataflow, rate("freq_ghz", "GHz"),
+                    count("queue_depth"), slot()}, "builtin.pe_gemm_systolic");
+    add("pe_math", {rate("lanes", ""), rate("freq_ghz", "GHz"), rates("cycles"), count("queue_depth"), slot()});
+  }
+
+  const ImplSpec* find(const std::string& impl) const override {
+    const auto it = specs_.find(impl);
+    return it == specs_.end() ? nullptr : &it->second;
+  }
+  std::vector<const ImplSpec*> all() const override {
+    std::vector<const ImplSpec*> v;
+    for (const auto& [name, spec] : specs_) v.push_back(&spec);
+    return v;
+  }
+
+ private:
+  static AttrSpec number(const char* name, double min, bool exclusive) {
+    AttrSpec a;
+    a.name = name;
+    a.min = min;
+    a.min_exclusive = exclusive;
+    return a;
+  }
+  static AttrSpec rate(const char* name, const char* unit) {
+    AttrSpec a = number(name, 0, true);
+    a.unit = unit;
+    a.required = true;
+    return a;
+  }
+  static AttrSpec share(const char* name) {
+    AttrSpec a = number(name, 0, true);
+    a.max = 1;
+    return a;
+  }
+  static AttrSpec count(const char* name) {
+    AttrSpec a = number(name, 1, false);
+    a.type = AttrType::integer;
+    return a;
+  }
+  static AttrSpec required(AttrSpec a) {
+    a.required = true;
+    return a;
+  }
+  static AttrSpec flag(const char* name) {
+    AttrSpec a;
+    a.name = name;
+    a.type = AttrType::boolean;
+    return a;
+  }
+  static AttrSpec text(const char* name, std::vector<std::string> choices) {
+    AttrSpec a;
+    a.name = name;
+    a.type = AttrType::string;
+    a.choices = std::move(choices);
+    return a;
+  }
+  static AttrSpec slot() { return text("shared_resource", {"accel_slot"}); }
+  static AttrSpec rates(const char* name) {
+    AttrSpec a = number(name, 0, true);
+    a.type = AttrType::number_map;
+    return a;
+  }
+  void add(const std::string& kind, std::vector<AttrSpec> attributes, std::string impl = "") {
+    if (impl.empty()) impl = "builtin." + kind;
+    attributes.insert(attributes.begin(), number("overhead_ns", 0, false));
+    specs_[impl] = {impl, kind, "", std::move(attributes)};
+  }
+
+  std::map<std::string, ImplSpec> specs_;
+};
+
+}  // namespace kernbench::topology::testing
