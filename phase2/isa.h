@@ -1,0 +1,27 @@
+// Instruction-set paths of the arithmetic. The portable one runs everywhere; the others are chosen at run time.
+//
+// Elementwise math and reductions give the same bits on every path; GEMM does on all paths with fused multiply-add
+// (avx2 and avx512), not on `portable`. The op log records the path (data contract §4).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace kernbench {
+
+enum class Isa : uint8_t { portable, avx2, avx512 };
+
+/// "portable", "avx2", "avx512".
+std::string_view name_of(Isa);
+/// Empty where the name is none of these.
+std::optional<Isa> parse_isa(std::string_view);
+/// Whether this build has the path and this machine runs it.
+bool available(Isa);
+/// The paths that are available, best last.
+std::vector<Isa> available_isas();
+/// The best available.
+Isa best_isa();
+
+}  // namespace kernbench
