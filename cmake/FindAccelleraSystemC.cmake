@@ -1,0 +1,50 @@
+# Finds Accellera SystemC: a CMake package (SystemCLanguage, 3.0 and self-built ones; give it by
+# -DCMAKE_PREFIX_PATH or -DSystemCLanguage_DIR), else pkg-config (Debian's libsystemc-dev).
+# Sets SystemC_CXX_STANDARD to the standard that the library was built with: SystemC refuses to link
+# with any other. Target: SystemC::systemc.
+find_package(SystemCLanguage CONFIG QUIET)
+if(SystemCLanguage_FOUND)
+  set(SystemC_CXX_STANDARD "${SystemC_CXX_STANDARD}")
+  set(_systemc_found TRUE)
+else()
+  find_package(PkgConfig QUIET)
+  if(PkgConfig_FOUND)
+    pkg_check_modules(SYSTEMC QUIET IMPORTED_TARGET GLOBAL systemc)
+  endif()
+  if(SYSTEMC_FOUND)
+    set(_systemc_found TRUE)
+    if(NOT TARGET SystemC::systemc)
+      add_library(SystemC::systemc INTERFACE IMPORTED GLOBAL)
+      target_link_libraries(SystemC::systemc INTERFACE PkgConfig::SYSTEMC)
+    endif()
+    # The library's version symbol names the standard: sc_api_version_2_3_4_cxx201703L.
+    find_library(_systemc_library systemc HINTS ${SYSTEMC_LIBRARY_DIRS})
+    if(_systemc_library)
+      file(STRINGS "${_systemc_library}" _systemc_api REGEX "sc_api_version_[0-9_]+_cxx[0-9]+L" LIMIT_COUNT 1)
+      if(_systemc_api MATCHES "cxx2011")
+        set(SystemC_CXX_STANDARD 11)
+      elseif(_systemc_api MATCHES "cxx2014")
+        set(SystemC_CXX_STANDARD 14)
+      elseif(_systemc_api MATCHES "cxx2017")
+        set(SystemC_CXX_STANDARD 17)
+      elseif(_systemc_api MATCHES "cxx2020")
+        set(SystemC_CXX_STANDARD 20)
+      endif()
+    endif()
+  endif()
+endif()
+if(NOT SystemC_CXX_STANDARD)
+  set(SystemC_CXX_STANDARD 17)
+endif()
+if(_systemc_found AND SystemC_CXX_STANDARD LESS 17)
+  message(FATAL_ERROR "kernbench needs C++17, but the SystemC found was built with C++${SystemC_CXX_STANDARD}: "
+          "use one built with C++17 or later (Debian 12: apt-get install libsystemc-dev).")
+endif()
+if(CMAKE_CXX_STANDARD AND NOT CMAKE_CXX_STANDARD EQUAL SystemC_CXX_STANDARD)
+  message(FATAL_ERROR "CMAKE_CXX_STANDARD is ${CMAKE_CXX_STANDARD}, but the SystemC found was built with "
+          "C++${SystemC_CXX_STANDARD} and links with no other: configure with "
+          "-DCMAKE_CXX_STANDARD=${SystemC_CXX_STANDARD} or leave it out.")
+endif()
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(AccelleraSystemC REQUIRED_VARS _systemc_found
+    REASON_FAILURE_MESSAGE "SystemC was not found: install it (Debian 12: apt-get install libsystemc-dev) or give a build of it by -DCMAKE_PREFIX_PATH=DIR.")

@@ -1,0 +1,53 @@
+// What a kernel's context asks of the PE it runs on. Implemented by pe_cpu in the simulation and by a
+// sequential stand-in in the tests of this folder; a kernel author never sees it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "kernbench/phase2/memory_image.h"
+#include "kernbench/phase2/op.h"
+
+namespace kernbench {
+
+/// A fault of the running kernel: bad access, pending value read, TCM exhausted, shape mismatch. The message is
+/// one line and names what the author needs; the run ends with exit status 1.
+class KernelFault : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Identifies a submitted command within its PE.
+using Ticket = uint64_t;
+
+class PeBackend {
+ public:
+  virtual ~PeBackend() = default;
+
+  virtual uint32_t pe_index() const = 0;         ///< in compiled order of the system's PEs
+  virtual const std::string& pe_id() const = 0;  ///< "sip0.cube0.pe0"
+  virtual uint32_t cube_index() const = 0;       ///< in compiled order of the system's cubes
+
+  /// Blocks for pe_cpu's overhead, stamps desc->submit_ns, pe and seq, applies the op's effect on memory (all but
+  /// loads), submits the command and returns without waiting for its end.
+  virtual Ticket submit(const std::shared_ptr<OpDesc>& desc) = 0;
+  /// Blocks until the command is done; a load's data is then in TCM. Costs no time. Waiting twice is harmless.
+  virtual void wait(Ticket) = 0;
+  virtual bool done(Ticket) const = 0;
+
+  /// PE-local TCM for handles (the allocatable region): first fit, freed ranges coalesce. KernelFault when
+  /// exhausted, with bytes asked, bytes free and the PE.
+  virtual uint64_t tcm_alloc(uint64_t nbytes) = 0;
+  virtual void tcm_free(uint64_t addr) = 0;
+
+  /// Checks that [addr, addr + nbytes) lies in one memory of that space; a KernelFault with space, address, size and
+  /// owner otherwise.
+  virtual void check_range(Space, uint64_t addr, uint64_t nbytes) const = 0;
+  /// Id of the memory node that owns an address, for messages; empty if unknown.
+  virtual std::string owner_of(Space, uint64_t /*addr*/) const { return {}; }
+  virtual MemoryImage& memory() = 0;
+};
+
+}  // namespace kernbench

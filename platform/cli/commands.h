@@ -1,0 +1,33 @@
+// The subcommands of `kernbench`. Each adds itself to the parser and gives what to do if it was asked for.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <functional>
+#include <string>
+
+#include "kernbench/platform/topology/compiler.h"
+
+namespace kernbench::cli {
+
+/// Runs a subcommand; returns the exit status. Errors are thrown (InputError, RunError, TopologyError).
+using Action = std::function<int()>;
+
+struct Command {
+  CLI::App* app = nullptr;
+  Action run;
+};
+
+Command add_traffic(CLI::App&);
+
+/// --topology, --links and --response, as several commands have them.
+struct TopologyOptions {
+  std::string file;
+  std::string links, response;
+  void add_to(CLI::App&, bool positional = false);
+  topology::Graph compile() const;
+};
+
+/// --format with its legal values; the first is the default.
+void add_format(CLI::App&, std::string& format, std::vector<std::string> legal);
+
+}  // namespace kernbench::cli

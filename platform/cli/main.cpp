@@ -1,0 +1,51 @@
+// kernbench: the command line. Exit status: 0 done (and verified, where asked), 1 ran and failed, 2 bad usage or input.
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cstdlib>
+#include <iostream>
+#include <systemc>
+
+#include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/errors.h"
+
+namespace {
+
+// SystemC prints its banner before sc_main; stdout and stderr are ours.
+const int banner_off = setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+
+}  // namespace
+
+int sc_main(int argc, char** argv) {
+  using namespace kernbench;
+  (void)banner_off;
+  std::ios::sync_with_stdio(false);
+  sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
+
+  CLI::App app{"kernbench: transaction-level model of a multi-chiplet AI accelerator", "kernbench"};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", std::string(KERNBENCH_VERSION));
+  const cli::Command commands[] = {cli::add_traffic(app)};
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    std::cerr << "kernbench: " << e.what() << "\n";
+    return 2;
+  }
+  try {
+    for (const cli::Command& c : commands) {
+      if (c.app->parsed()) return c.run();
+    }
+  } catch (const topology::TopologyError& e) {
+    for (const auto& f : e.faults()) std::cerr << f.to_string() << "\n";
+    return 2;
+  } catch (const InputError& e) {
+    for (const auto& f : e.faults()) std::cerr << f << "\n";
+    return 2;
+  } catch (const std::exception& e) {
+    std::cerr << "kernbench: " << e.what() << "\n";
+    return 1;
+  }
+  return 2;
+}

@@ -1,0 +1,36 @@
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+
+#include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/errors.h"
+#include "kernbench/systemc_models/registry.h"
+
+namespace kernbench::cli {
+
+void TopologyOptions::add_to(CLI::App& app, bool positional) {
+  app.add_option(positional ? "topology,--topology" : "--topology", file, "the system, a YAML file")
+      ->required()
+      ->type_name("FILE.yaml");
+  app.add_option("--links", links, "overrides timing.links")->check(CLI::IsMember({"ideal", "cut_through", "flit"}));
+  app.add_option("--response", response, "overrides timing.response")->check(CLI::IsMember({"ideal", "routed"}));
+}
+
+topology::Graph TopologyOptions::compile() const {
+  topology::Overrides overrides;
+  if (links == "ideal") overrides.links = topology::Links::ideal;
+  if (links == "cut_through") overrides.links = topology::Links::cut_through;
+  if (links == "flit") overrides.links = topology::Links::flit;
+  if (response == "ideal") overrides.response = topology::Response::ideal;
+  if (response == "routed") overrides.response = topology::Response::routed;
+  if (links == "flit" && response == "ideal")
+    throw InputError("--response: found ideal beside --links flit, whose responses are routed");
+  return topology::compile_file(file, component_catalog(), overrides);
+}
+
+void add_format(CLI::App& app, std::string& format, std::vector<std::string> legal) {
+  format = legal.front();
+  app.add_option("--format", format, "form of the output")->check(CLI::IsMember(legal))->capture_default_str();
+}
+
+}  // namespace kernbench::cli

@@ -1,0 +1,39 @@
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/errors.h"
+#include "kernbench/platform/platform.h"
+#include "kernbench/platform/traffic.h"
+
+namespace kernbench::cli {
+
+Command add_traffic(CLI::App& app) {
+  struct Options {
+    TopologyOptions topology;
+    std::string trace, format;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* cmd = app.add_subcommand("traffic", "Play memory requests on a system and print each one's times");
+  o->topology.add_to(*cmd);
+  cmd->add_option("--trace", o->trace, "requests: id,issue_ns,initiator,op,address,bytes")
+      ->required()
+      ->type_name("FILE.csv");
+  add_format(*cmd, o->format, {"csv", "json"});
+  return {cmd, [o] {
+            std::ifstream in(o->trace);
+            if (!in) throw InputError(o->trace + ": cannot be opened");
+            Platform platform("system", o->topology.compile());
+            const auto requests = read_traffic(in, o->trace, platform);
+            const auto results = run_traffic(platform, requests);
+            if (o->format == "json") {
+              write_traffic_json(std::cout, platform, requests, results);
+            } else {
+              write_traffic_csv(std::cout, platform, requests, results);
+            }
+            return 0;
+          }};
+}
+
+}  // namespace kernbench::cli

@@ -1,0 +1,349 @@
+#include "kernbench/platform/platform.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <stdexcept>
+
+#include "kernbench/systemc_models/engine.h"
+#include "kernbench/systemc_models/memory_target.h"
+#include "kernbench/systemc_models/pe_scheduler.h"
+#include "kernbench/systemc_models/pe_tcm.h"
+#include "kernbench/systemc_models/registry.h"
+
+namespace kernbench {
+
+/// A level of the hierarchy that is no node itself: sip0, sip0.cube0.
+struct Platform::Scope : sc_core::sc_module {
+  Scope(const sc_core::sc_module_name& name, const std::function<void()>& build_children) : sc_module(name) {
+    build_children();
+  }
+};
+
+struct Platform::TreeNode {
+  std::string name;
+  int node = -1;
+  std::vector<std::unique_ptr<TreeNode>> children;
+  std::unordered_map<std::string, TreeNode*> by_name;
+
+  TreeNode& child(const std::string& segment) {
+    TreeNode*& c = by_name[segment];
+    if (!c) {
+      children.push_back(std::make_unique<TreeNode>());
+      c = children.back().get();
+      c->name = segment;
+    }
+    return *c;
+  }
+};
+
+Platform::Platform(sc_core::sc_module_name name, topology::Graph graph) : sc_module(name), graph_(std::move(graph)) {
+  timeline_ = std::make_unique<Timeline>("timeline");
+  fabric_.timeline = timeline_.get();
+  switch (graph_.timing.links) {
+    case topology::Links::ideal: fabric_.links = LinkMode::ideal; break;
+    case topology::Links::cut_through: fabric_.links = LinkMode::cut_through; break;
+    case topology::Links::flit: throw std::runtime_error("timing.links: flit: not yet (use ideal or cut_through)");
+  }
+  fabric_.response =
+      graph_.timing.response == topology::Response::routed ? ResponseMode::routed : ResponseMode::ideal;
+  fabric_.header_bytes = graph_.timing.header_bytes;
+  fabric_.flit_bytes = graph_.timing.flit_bytes;
+  router_ = std::make_unique<topology::PathRouter>(graph_);
+  build_modules();
+  build_links();
+  build_pes();
+}
+
+Platform::~Platform() = default;
+
+void Platform::build_modules() {
+  components_.resize(graph_.nodes.size());
+  TreeNode root;
+  for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
+    TreeNode* at = &root;
+    const std::string& id = graph_.nodes[n].id;
+    for (size_t from = 0; from <= id.size();) {
+      const size_t dot = std::min(id.find('.', from), id.size());
+      at = &at->child(id.substr(from, dot - from));
+      from = dot + 1;
+    }
+    at->node = static_cast<int>(n);
+  }
+  build_children(root);
+}
+
+void Platform::build_children(const TreeNode& parent) {
+  for (const auto& child : parent.children) {
+    const TreeNode& c = *child;
+    const auto grandchildren = [this, &c] { build_children(c); };
+    if (c.node < 0) {
+      scopes_.push_back(std::make_unique<Scope>(c.name.c_str(), grandchildren));
+      continue;
+    }
+    const topology::Node& node = graph_.nodes[static_cast<size_t>(c.node)];
+    const auto* make = component_registry().factory(node.impl);
+    if (!make) throw std::runtime_error(node.id + ": no component is registered as '" + node.impl + "'");
+    ComponentConfig config;
+    config.id = node.id;
+    config.index = static_cast<uint32_t>(c.node);
+    config.attributes = &node.attrs;
+    config.fabric = &fabric_;
+    if (!c.children.empty()) config.build_children = grandchildren;
+    components_[static_cast<size_t>(c.node)] = (*make)(c.name.c_str(), config);
+  }
+}
+
+void Platform::build_links() {
+  ports_.resize(graph_.edges.size());
+  std::vector<uint16_t> in_ports(graph_.nodes.size(), 0);
+  for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
+    Component& from = *components_[n];
+    std::vector<Link>& links = from.out_links();
+    links.reserve(graph_.out_edges[n].size());  // routes keep pointers into it
+    int out_port = 0;
+    for (uint32_t e : graph_.out_edges[n]) {
+      const topology::Edge& edge = graph_.edges[e];
+      Component& to = *components_[edge.to];
+      // Memories answer along the edge they were asked by, so their links have no sockets of their own.
+      const bool from_end = !from.fabric_out() && from.fabric_in();
+      const bool request = from.fabric_out() && to.fabric_in();
+      const bool response = (from_end || from.fabric_out()) && (to.fabric_out() || to.fabric_in());
+      if (!request && !response) continue;
+      Link link;
+      link.wire_ns = edge.distance_mm * graph_.ns_per_mm;
+      link.bw_gbs = graph_.effective_bw(e);
+      link.edge = e;
+      links.push_back(link);
+      ports_[e].link = &links.back();
+      if (!request) continue;
+      from.fabric_out()->bind(*to.fabric_in());
+      ports_[e].out = out_port++;
+      ports_[e].in = in_ports[edge.to]++;
+    }
+  }
+  for (const topology::Memory& m : graph_.memories) {
+    auto* memory = dynamic_cast<MemoryTarget*>(components_[m.node].get());
+    if (!memory) throw std::runtime_error(graph_.nodes[m.node].id + ": its impl is no memory");
+    memory->set_window(m.base, m.size);
+  }
+}
+
+namespace {
+
+template <class Block>
+Block* block_of(const topology::Pe& pe, const char* kind, const std::vector<std::unique_ptr<Component>>& components) {
+  const auto it = pe.blocks.find(kind);
+  return it == pe.blocks.end() ? nullptr : dynamic_cast<Block*>(components[it->second].get());
+}
+
+constexpr const char* kEngineKinds[] = {"pe_dma", "pe_fetch_store", "pe_gemm", "pe_math"};
+constexpr const char* kNeededKinds[] = {"pe_cpu",         "pe_scheduler", "pe_dma", "pe_fetch_store",
+                                        "pe_gemm", "pe_math",      "pe_tcm"};
+
+}  // namespace
+
+void Platform::build_pes() {
+  std::map<std::string, uint32_t> cubes;
+  for (uint32_t p = 0; p < graph_.pes.size(); ++p) {
+    const topology::Pe& blocks = graph_.pes[p];
+    pes_.push_back(std::make_unique<Pe>());
+    Pe& pe = *pes_.back();
+    pe.id = blocks.id;
+    pe.index = p;
+    const std::string cube = pe.id.substr(0, pe.id.rfind('.') == std::string::npos ? 0 : pe.id.rfind('.'));
+    pe.cube = cubes.emplace(cube, static_cast<uint32_t>(cubes.size())).first->second;
+    pe.order = std::numeric_limits<uint32_t>::max();
+    for (const auto& [kind, node] : blocks.blocks) pe.order = std::min(pe.order, node);
+    pe.tcm = block_of<PeTcm>(blocks, "pe_tcm", components_);
+
+    std::vector<Engine*> engines = this->engines(p);
+    for (Engine* e : engines) {
+      e->join(pe);
+      if (auto* initiator = dynamic_cast<FabricInitiator*>(e)) initiator->connect(*this);
+    }
+    auto* scheduler = block_of<PeScheduler>(blocks, "pe_scheduler", components_);
+    if (scheduler) scheduler->join(pe, *this, blocks.blocks.at("pe_dma"));
+    if (auto* cpu = block_of<PeCpu>(blocks, "pe_cpu", components_)) {
+      cpu->join(pe, *this);
+      if (scheduler) cpu->command_out.bind(scheduler->command_in);
+    }
+
+    // Who hands on to which stage (ADR-0014 D6, D8).
+    constexpr std::pair<Stage, Stage> kHandOns[] = {
+        {Stage::dma_read, Stage::fetch}, {Stage::fetch, Stage::gemm},  {Stage::fetch, Stage::math},
+        {Stage::gemm, Stage::math},      {Stage::gemm, Stage::store},  {Stage::math, Stage::store},
+        {Stage::store, Stage::dma_write}};
+    for (Engine* to : engines) {
+      if (scheduler) {
+        scheduler->command_out.bind(to->command_in);
+        const int port = static_cast<int>(scheduler->command_out.size()) - 1;
+        for (int s = 0; s < kStages; ++s) {
+          if (to->serves(static_cast<Stage>(s))) scheduler->set_next(static_cast<Stage>(s), port);
+        }
+      }
+      for (Engine* from : engines) {
+        int port = -1;
+        for (const auto& [a, b] : kHandOns) {
+          if (from == to || !from->serves(a) || !to->serves(b)) continue;
+          if (port < 0) {
+            from->command_out.bind(to->command_in);
+            port = static_cast<int>(from->command_out.size()) - 1;
+          }
+          from->set_next(b, port);
+        }
+      }
+    }
+  }
+  for (auto& c : components_) {
+    if (auto* initiator = dynamic_cast<FabricInitiator*>(c.get())) initiator->connect(*this);
+  }
+}
+
+RequestPort* Platform::request_port(uint32_t node) { return dynamic_cast<RequestPort*>(components_[node].get()); }
+
+std::vector<Engine*> Platform::engines(size_t pe) const {
+  std::vector<Engine*> v;
+  for (const char* kind : kEngineKinds) {
+    if (auto* e = block_of<Engine>(graph_.pes[pe], kind, components_)) v.push_back(e);
+  }
+  return v;
+}
+
+std::string Platform::missing_blocks(size_t pe) const {
+  std::string missing;
+  for (const char* kind : kNeededKinds) {
+    if (!graph_.pes[pe].blocks.count(kind)) missing += (missing.empty() ? "" : ", ") + std::string(kind);
+  }
+  return missing;
+}
+
+bool Platform::complete(size_t pe) const { return missing_blocks(pe).empty(); }
+
+PeCpu& Platform::pe_cpu(size_t pe) {
+  auto* cpu = block_of<PeCpu>(graph_.pes[pe], "pe_cpu", components_);
+  if (!cpu) throw std::runtime_error(graph_.pes[pe].id + ": has no pe_cpu that runs kernels");
+  return *cpu;
+}
+
+size_t Platform::local_memory(size_t pe) {
+  const uint32_t dma = graph_.pes[pe].blocks.at("pe_dma");
+  // The memory whose id shares most of the PE's, and among those the nearest: its own slice where there is one.
+  double best = std::numeric_limits<double>::infinity();
+  size_t local = graph_.memories.size();
+  const auto distance = [&](uint32_t node) {
+    double mm = 0;
+    for (uint32_t e : router_->find_path(dma, node)) mm += graph_.edges[e].distance_mm;
+    return mm;
+  };
+  const std::string& id = graph_.pes[pe].id;
+  const std::string cube = id.substr(0, id.rfind('.') + 1);
+  for (const bool same_cube : {true, false}) {
+    for (size_t m = 0; m < graph_.memories.size(); ++m) {
+      const topology::Memory& memory = graph_.memories[m];
+      if (memory.space != "hbm" || (same_cube && graph_.nodes[memory.node].id.compare(0, cube.size(), cube) != 0)) continue;
+      if (!router_->has_path(dma, memory.node)) continue;
+      const double mm = distance(memory.node);
+      if (mm < best) {
+        best = mm;
+        local = m;
+      }
+    }
+    if (local < graph_.memories.size()) return local;
+  }
+  throw std::runtime_error(id + ": no memory of space hbm can be reached");
+}
+
+void Platform::attach_log(OpLogSink* sink) {
+  logger_ = sink ? std::make_unique<OpLogger>(*sink) : nullptr;
+  for (auto& c : components_) c->attach_logger(logger_.get());
+}
+
+namespace {
+
+std::string hex(uint64_t v) {
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
+  return text;
+}
+
+}  // namespace
+
+const Route& Platform::route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) {
+  const topology::Memory* memory = graph_.memory_at(address);
+  if (!memory || nbytes > memory->size || address - memory->base > memory->size - nbytes) {
+    throw AccessError(graph_.nodes[initiator].id + ": " + (write ? "write to " : "read of ") + hex(address) + ", " +
+                      std::to_string(nbytes) + " bytes: " +
+                      (memory ? "leaves " + graph_.nodes[memory->node].id + " [" + hex(memory->base) + ", " +
+                                    hex(memory->base + memory->size) + ")"
+                              : std::string("no memory is there")));
+  }
+  const uint32_t index = static_cast<uint32_t>(memory - graph_.memories.data());
+  std::unique_ptr<Route>& r = routes_[uint64_t{initiator} << 32 | index];
+  if (!r) r = make_route(initiator, index);
+  if (!r->returns && (!write || fabric_.response == ResponseMode::routed)) {
+    throw AccessError("no way back from " + graph_.nodes[memory->node].id + " to " + graph_.nodes[initiator].id +
+                      " along the path of the request: an edge has none in the other direction");
+  }
+  return *r;
+}
+
+std::unique_ptr<Route> Platform::make_route(uint32_t initiator, uint32_t memory) {
+  const topology::Memory& m = graph_.memories[memory];
+  std::vector<uint32_t> path;
+  try {
+    path = router_->find_path(initiator, m.node);
+  } catch (const topology::RouteError& e) {
+    throw AccessError(e.what());
+  }
+  auto r = std::make_unique<Route>();
+  r->target = static_cast<MemoryTarget*>(components_[m.node].get());
+  r->target_base = m.base;
+  std::vector<uint32_t> back;
+  try {
+    back = router_->reversed(path);
+    r->returns = true;
+  } catch (const topology::RouteError&) {
+  }
+  const auto narrow = [](double& least, double bw) {
+    if (bw > 0 && (least == 0 || bw < least)) least = bw;
+  };
+  for (size_t i = 0; i < path.size(); ++i) {
+    const EdgePorts& edge = ports_[path[i]];
+    Route::Hop hop;
+    hop.fwd = edge.link;
+    hop.out_port = static_cast<uint16_t>(edge.out);
+    hop.in_port = static_cast<uint16_t>(edge.in);
+    const bool last = i + 1 == path.size();
+    const Component& from = *components_[graph_.edges[path[i]].from];
+    r->request_overhead_ns += from.overhead_ns();
+    r->request_wire_ns += edge.link->wire_ns;
+    narrow(r->write_bw, edge.link->bw_gbs);
+    if (!last) narrow(r->write_inner_bw, edge.link->bw_gbs);
+    if (r->returns) {
+      hop.back = ports_[back[i]].link;
+      r->response_wire_ns += hop.back->wire_ns;
+      narrow(r->read_bw, hop.back->bw_gbs);
+      if (!last) narrow(r->read_inner_bw, hop.back->bw_gbs);
+    }
+    if (i > 0 && from.stores_and_forwards()) {  // a transit node
+      r->write_store_forward_ns_per_byte += r->hops.back().fwd->transfer_ns(1);
+      if (hop.back) r->read_store_forward_ns_per_byte += hop.back->transfer_ns(1);
+    }
+    r->hops.push_back(hop);
+  }
+  return r;
+}
+
+std::string Platform::owner_of(Space space, uint64_t addr) const {
+  const topology::Memory* m = graph_.memory_at(addr);
+  return m && m->space == name_of(space) ? graph_.nodes[m->node].id : std::string();
+}
+
+bool Platform::holds(Space space, uint64_t addr, uint64_t nbytes) const {
+  const topology::Memory* m = graph_.memory_at(addr);
+  return m && m->space == name_of(space) && nbytes <= m->size && addr - m->base <= m->size - nbytes;
+}
+
+}  // namespace kernbench

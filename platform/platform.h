@@ -1,0 +1,91 @@
+// A compiled topology as SystemC modules.
+//
+// Platform is an sc_module under any parent: its children are the nodes of the topology, with the hierarchy of their
+// ids. It builds the blocks by the names that `impl:` gives, binds their sockets along the edges, resolves routes, and
+// owns what the blocks share: the timeline, the fabric's modes, the memory image, the PEs.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "kernbench/phase2/memory_image.h"
+#include "kernbench/platform/topology/graph.h"
+#include "kernbench/platform/topology/router.h"
+#include "kernbench/systemc_models/fabric_initiator.h"
+#include "kernbench/systemc_models/pe_cpu.h"
+
+namespace kernbench {
+
+class Engine;
+class MemoryTarget;
+
+class Platform : public sc_core::sc_module, public RouteSource, public SystemMemory {
+ public:
+  /// Elaborates the graph. std::runtime_error (one line) if an impl cannot be made, or the fabric's mode is not built
+  /// yet.
+  Platform(sc_core::sc_module_name name, topology::Graph graph);
+  ~Platform() override;
+
+  const topology::Graph& graph() const { return graph_; }
+  Timeline& timeline() { return *timeline_; }
+  Fabric& fabric() { return fabric_; }
+
+  Component& component(uint32_t node) { return *components_[node]; }
+  /// The node as an initiator that takes requests, or null (pe_dma, m_cpu, pcie_ep can).
+  RequestPort* request_port(uint32_t node);
+
+  /// PEs with a pe_dma, in compiled order (as graph().pes).
+  size_t pe_count() const { return pes_.size(); }
+  Pe& pe(size_t index) { return *pes_[index]; }
+  /// True if all blocks that a kernel needs are there.
+  bool complete(size_t pe) const;
+  /// "sip0.cube0.pe0.pe_gemm: not there" for an incomplete PE.
+  std::string missing_blocks(size_t pe) const;
+  PeCpu& pe_cpu(size_t pe);
+  std::vector<Engine*> engines(size_t pe) const;
+  /// The nearest memory of kind hbm to a PE's DMA, as index into graph().memories; its own slice in the usual systems.
+  size_t local_memory(size_t pe);
+
+  /// Attaches an op log to every block (null: none). Before the simulation starts.
+  void attach_log(OpLogSink* sink);
+
+  /// Shortest path as the contract says, with both directions; errors as topology::RouteError.
+  topology::PathRouter& router() { return *router_; }
+
+  // RouteSource, SystemMemory.
+  const Route& route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) override;
+  MemoryImage& image() override { return image_; }
+  std::string owner_of(Space, uint64_t addr) const override;
+  bool holds(Space, uint64_t addr, uint64_t nbytes) const override;
+
+ private:
+  struct Scope;
+  struct TreeNode;
+  void build_modules();
+  void build_children(const TreeNode&);
+  void build_links();
+  void build_pes();
+  std::unique_ptr<Route> make_route(uint32_t initiator, uint32_t memory);
+
+  topology::Graph graph_;
+  Fabric fabric_;
+  std::unique_ptr<Timeline> timeline_;
+  std::unique_ptr<topology::PathRouter> router_;
+  MemoryImage image_;
+  std::unique_ptr<OpLogger> logger_;
+
+  std::vector<std::unique_ptr<sc_core::sc_module>> scopes_;
+  std::vector<std::unique_ptr<Component>> components_;  // by node
+  std::vector<std::unique_ptr<Pe>> pes_;
+  struct EdgePorts {
+    int out = -1, in = -1;  // numbers of the bindings at both ends; -1: not an edge of the fabric
+    Link* link = nullptr;
+  };
+  std::vector<EdgePorts> ports_;  // by edge
+  std::unordered_map<uint64_t, std::unique_ptr<Route>> routes_;  // initiator << 32 | memory
+};
+
+}  // namespace kernbench

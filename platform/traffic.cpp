@@ -1,0 +1,285 @@
+#include "kernbench/platform/traffic.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <istream>
+#include <memory>
+#include <numeric>
+#include <ostream>
+#include <string_view>
+
+#include "kernbench/platform/errors.h"
+#include "kernbench/platform/platform.h"
+
+namespace kernbench {
+
+namespace {
+
+constexpr const char* kHeader = "id,issue_ns,initiator,op,address,bytes";
+constexpr double kLatestIssueNs = 1e12;  // 1,000 s; what fits the kernel's clock at 1 fs with room to spare
+constexpr size_t kMaxFaults = 20;
+
+struct Faults {
+  std::string file;
+  std::vector<std::string> lines;
+  void add(size_t line, const std::string& field, const std::string& message) {
+    lines.push_back(file + ":" + std::to_string(line) + ": " + field + ": " + message);
+    if (lines.size() >= kMaxFaults) {
+      lines.push_back(file + ": further faults are not listed");
+      throw InputError(lines);
+    }
+  }
+};
+
+std::string quoted(std::string_view s) {
+  std::string out = "'";
+  for (char c : s.substr(0, 60)) out += c >= 32 && c < 127 ? c : '?';
+  return out + (s.size() > 60 ? "…'" : "'");
+}
+
+template <class T>
+bool parse(std::string_view s, T& v) {
+  const auto r = std::from_chars(s.data(), s.data() + s.size(), v);
+  return r.ec == std::errc() && r.ptr == s.data() + s.size();
+}
+
+bool parse_address(std::string_view s, uint64_t& v) {
+  if (s.size() > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
+    const auto r = std::from_chars(s.data() + 2, s.data() + s.size(), v, 16);
+    return r.ec == std::errc() && r.ptr == s.data() + s.size();
+  }
+  return parse(s, v);
+}
+
+}  // namespace
+
+std::vector<TrafficRequest> read_traffic(std::istream& in, const std::string& file_name, Platform& platform) {
+  Faults faults{file_name, {}};
+  std::vector<TrafficRequest> requests;
+  const topology::Graph& graph = platform.graph();
+  std::string text;
+  size_t line = 0;
+  bool header = false;
+  while (std::getline(in, text)) {
+    ++line;
+    if (!text.empty() && text.back() == '\r') text.pop_back();
+    if (text.empty()) continue;
+    if (!header) {
+      if (text != kHeader) {
+        faults.add(line, "header", "found " + quoted(text) + ", expected " + std::string("'") + kHeader + "'");
+        throw InputError(faults.lines);
+      }
+      header = true;
+      continue;
+    }
+    std::string_view fields[6];
+    size_t count = 0, from = 0;
+    const std::string_view all = text;
+    for (; from <= all.size(); ++count) {
+      const size_t comma = std::min(all.find(',', from), all.size());
+      if (count < 6) fields[count] = all.substr(from, comma - from);
+      from = comma + 1;
+    }
+    if (count != 6) {
+      faults.add(line, "row", "found " + std::to_string(count) + " fields, expected 6: " + kHeader);
+      continue;
+    }
+    TrafficRequest r;
+    r.id = std::string(fields[0]);
+    bool good = true;
+    const auto fault = [&](const char* field, const std::string& message) {
+      faults.add(line, field, message);
+      good = false;
+    };
+    if (!parse(fields[1], r.issue_ns) || !std::isfinite(r.issue_ns) || r.issue_ns < 0 || r.issue_ns > kLatestIssueNs)
+      fault("issue_ns", "found " + quoted(fields[1]) + ", expected a time in ns from 0 to 1e12");
+    const auto node = graph.index_of.find(std::string(fields[2]));
+    if (node == graph.index_of.end()) {
+      fault("initiator", "found " + quoted(fields[2]) + ", expected a node of the topology");
+    } else if (!platform.request_port(node->second)) {
+      fault("initiator", quoted(fields[2]) + " is a " + graph.nodes[node->second].kind +
+                             ", expected a pe_dma, m_cpu or pcie_ep");
+    } else {
+      r.initiator = node->second;
+    }
+    if (fields[3] == "write") {
+      r.write = true;
+    } else if (fields[3] != "read") {
+      fault("op", "found " + quoted(fields[3]) + ", expected read or write");
+    }
+    if (!parse_address(fields[4], r.address))
+      fault("address", "found " + quoted(fields[4]) + ", expected an address from 0 to 2^64 − 1");
+    if (!parse(fields[5], r.nbytes) || r.nbytes == 0)
+      fault("bytes", "found " + quoted(fields[5]) + ", expected a number of bytes from 1");
+    if (good) {
+      try {
+        platform.route(r.initiator, r.address, r.nbytes, r.write);
+      } catch (const AccessError& e) {
+        fault("address", e.what());
+      }
+    }
+    if (good) requests.push_back(std::move(r));
+  }
+  if (!header) faults.add(1, "header", std::string("the file is empty, expected '") + kHeader + "'");
+  if (!faults.lines.empty()) throw InputError(faults.lines);
+  return requests;
+}
+
+namespace {
+
+/// Issues the requests at their times, in the order of (time, input).
+class TrafficDriver {
+ public:
+  TrafficDriver(Platform& platform, const std::vector<TrafficRequest>& requests)
+      : platform_(platform), requests_(requests), results_(requests.size()), slots_(requests.size()), by_time_(requests.size()) {
+    std::iota(by_time_.begin(), by_time_.end(), size_t{0});
+    std::stable_sort(by_time_.begin(), by_time_.end(), [&](size_t a, size_t b) {
+      return Timeline::to_fs(requests[a].issue_ns) < Timeline::to_fs(requests[b].issue_ns);
+    });
+    schedule();
+  }
+
+  std::vector<TrafficResult> take_results() { return std::move(results_); }
+  size_t unfinished() const { return requests_.size() - finished_; }
+
+ private:
+  struct Slot {
+    MemoryRequest request;
+    TrafficDriver* driver = nullptr;
+  };
+
+  void schedule() {
+    if (next_ == by_time_.size()) return;
+    // After whatever else happens inside initiators at that instant.
+    platform_.timeline().at(requests_[by_time_[next_]].issue_ns, Order(Order::kEngines, ~0u, 0), &TrafficDriver::issue,
+                            this);
+  }
+
+  static void issue(void* self, void*) {
+    auto& me = *static_cast<TrafficDriver*>(self);
+    const uint64_t now = Timeline::to_fs(me.requests_[me.by_time_[me.next_]].issue_ns);
+    while (me.next_ < me.by_time_.size()) {
+      const size_t i = me.by_time_[me.next_];
+      const TrafficRequest& r = me.requests_[i];
+      if (Timeline::to_fs(r.issue_ns) != now) break;
+      ++me.next_;
+      Slot& s = me.slots_[i];
+      s.driver = &me;
+      s.request = {r.write, r.address, r.nbytes, r.issue_ns, &TrafficDriver::done, &s};
+      me.platform_.request_port(r.initiator)->request(s.request);
+    }
+    me.schedule();
+  }
+
+  static void done(void* slot, const FabricTransaction& x) {
+    Slot& s = *static_cast<Slot*>(slot);
+    TrafficDriver& me = *s.driver;
+    const size_t i = static_cast<size_t>(&s - me.slots_.data());
+    TrafficResult& r = me.results_[i];
+    r.grant_ns = x.grant_ns;
+    r.done_ns = x.done_ns;
+    r.formula_ns = formula_ns(me.platform_.fabric(), *x.route, x.write, x.address, x.nbytes, x.rows);
+    r.grant_wait_ns = x.grant_ns - x.issue_ns;
+    r.overhead_ns = x.overhead_ns;
+    r.wire_ns = x.wire_ns;
+    r.drain_ns = x.drain_ns;
+    r.store_forward_ns = x.store_forward_ns;
+    r.link_queue_ns = x.link_queue_ns;
+    r.memory_queue_ns = x.memory_queue_ns;
+    ++me.finished_;
+  }
+
+  Platform& platform_;
+  const std::vector<TrafficRequest>& requests_;
+  std::vector<TrafficResult> results_;
+  std::vector<Slot> slots_;
+  std::vector<size_t> by_time_;
+  size_t next_ = 0;
+  size_t finished_ = 0;
+};
+
+/// Appends v with 6 decimals (fs), never "-0.000000".
+void append_ns(std::string& out, double v) {
+  char text[64];
+  if (std::abs(v) < 5e-7) v = 0;
+  const auto r = std::to_chars(text, text + sizeof text, v, std::chars_format::fixed, 6);
+  out.append(text, r.ptr);
+}
+
+}  // namespace
+
+std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<TrafficRequest>& requests) {
+  TrafficDriver driver(platform, requests);
+  sc_core::sc_start();
+  if (driver.unfinished() > 0) {
+    throw RunError(std::to_string(driver.unfinished()) + " of " + std::to_string(requests.size()) +
+                   " requests never completed");
+  }
+  return driver.take_results();
+}
+
+void write_traffic_csv(std::ostream& out, const Platform& platform, const std::vector<TrafficRequest>& requests,
+                       const std::vector<TrafficResult>& results) {
+  std::string text = "id,initiator,op,address,bytes,issue_ns,grant_ns,done_ns,latency_ns,formula_ns,queueing_ns\n";
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const TrafficRequest& q = requests[i];
+    const TrafficResult& r = results[i];
+    const double latency = r.done_ns - q.issue_ns;
+    text += q.id + "," + platform.graph().nodes[q.initiator].id + (q.write ? ",write," : ",read,") +
+            std::to_string(q.address) + "," + std::to_string(q.nbytes);
+    for (double v : {q.issue_ns, r.grant_ns, r.done_ns, latency, r.formula_ns, latency - r.formula_ns}) {
+      text += ',';
+      append_ns(text, v);
+    }
+    text += '\n';
+    if (text.size() > (1 << 16)) {
+      out << text;
+      text.clear();
+    }
+  }
+  out << text;
+}
+
+void write_traffic_json(std::ostream& out, const Platform& platform, const std::vector<TrafficRequest>& requests,
+                        const std::vector<TrafficResult>& results) {
+  const auto quote = [](const std::string& s) {
+    std::string q = "\"";
+    for (char c : s) {
+      if (c == '"' || c == '\\') q += '\\';
+      if (static_cast<unsigned char>(c) >= 32) q += c;
+    }
+    return q + "\"";
+  };
+  out << "[";
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const TrafficRequest& q = requests[i];
+    const TrafficResult& r = results[i];
+    const double latency = r.done_ns - q.issue_ns;
+    std::string text = i ? ",\n {" : "\n {";
+    text += "\"id\": " + quote(q.id) + ", \"initiator\": " + quote(platform.graph().nodes[q.initiator].id) +
+            ", \"op\": \"" + (q.write ? "write" : "read") + "\", \"address\": " + std::to_string(q.address) +
+            ", \"bytes\": " + std::to_string(q.nbytes);
+    const std::pair<const char*, double> numbers[] = {{"issue_ns", q.issue_ns},
+                                                      {"grant_ns", r.grant_ns},
+                                                      {"done_ns", r.done_ns},
+                                                      {"latency_ns", latency},
+                                                      {"formula_ns", r.formula_ns},
+                                                      {"queueing_ns", latency - r.formula_ns},
+                                                      {"grant_wait_ns", r.grant_wait_ns},
+                                                      {"overhead_ns", r.overhead_ns},
+                                                      {"wire_ns", r.wire_ns},
+                                                      {"drain_ns", r.drain_ns},
+                                                      {"store_forward_ns", r.store_forward_ns},
+                                                      {"link_queue_ns", r.link_queue_ns},
+                                                      {"memory_queue_ns", r.memory_queue_ns}};
+    for (const auto& [name, v] : numbers) {
+      text += std::string(", \"") + name + "\": ";
+      append_ns(text, v);
+    }
+    out << text << "}";
+  }
+  out << "\n]\n";
+}
+
+}  // namespace kernbench

@@ -1,0 +1,40 @@
+// `kernbench traffic`: plays memory requests on a platform's initiators (interface contract).
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace kernbench {
+
+class Platform;
+
+struct TrafficRequest {
+  std::string id;  ///< as in the file
+  double issue_ns = 0;
+  uint32_t initiator = 0;  ///< node index
+  bool write = false;
+  uint64_t address = 0;
+  uint64_t nbytes = 0;
+};
+
+struct TrafficResult {
+  double grant_ns = 0, done_ns = 0, formula_ns = 0;
+  // The account: sums to done − issue.
+  double grant_wait_ns = 0, overhead_ns = 0, wire_ns = 0, drain_ns = 0, store_forward_ns = 0, link_queue_ns = 0,
+         memory_queue_ns = 0;
+};
+
+/// Reads `id,issue_ns,initiator,op,address,bytes`. InputError with every fault (file:line: field: …), up to 20.
+std::vector<TrafficRequest> read_traffic(std::istream&, const std::string& file_name, Platform&);
+
+/// Runs the simulation to its end; results in the order of the requests. Call once per platform.
+std::vector<TrafficResult> run_traffic(Platform&, const std::vector<TrafficRequest>&);
+
+void write_traffic_csv(std::ostream&, const Platform&, const std::vector<TrafficRequest>&,
+                       const std::vector<TrafficResult>&);
+void write_traffic_json(std::ostream&, const Platform&, const std::vector<TrafficRequest>&,
+                        const std::vector<TrafficResult>&);
+
+}  // namespace kernbench

@@ -1,0 +1,68 @@
+// Attributes of a block: declared by the class that `impl:` names, checked by the topology compiler.
+// Plain C++: no SystemC here.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace kernbench {
+
+using NumberMap = std::map<std::string, double>;
+using AttrValue = std::variant<double, int64_t, bool, std::string, NumberMap>;
+
+enum class AttrType { number, integer, boolean, string, number_map };
+
+/// One attribute that a block understands.
+struct AttrSpec {
+  std::string name;
+  AttrType type = AttrType::number;
+  std::string unit;  ///< "ns", "GB/s", "MB", "GHz", "bytes", "" …
+  std::string help;
+  std::optional<AttrValue> default_value;  ///< none: see `required`
+  bool required = false;
+  double min = -std::numeric_limits<double>::infinity();
+  bool min_exclusive = false;  ///< legal values are > min, not >= min
+  double max = std::numeric_limits<double>::infinity();
+  std::vector<std::string> choices;  ///< legal strings, if not empty
+};
+
+/// Values of one node, in the order of the file.
+class Attributes {
+ public:
+  void set(std::string name, AttrValue v);
+  const AttrValue* find(const std::string& name) const;
+  bool has(const std::string& name) const { return find(name) != nullptr; }
+  double number(const std::string& name, double fallback) const;
+  int64_t integer(const std::string& name, int64_t fallback) const;
+  bool boolean(const std::string& name, bool fallback) const;
+  std::string string(const std::string& name, const std::string& fallback) const;
+  const NumberMap* map(const std::string& name) const;
+  const std::vector<std::pair<std::string, AttrValue>>& items() const { return items_; }
+
+ private:
+  std::vector<std::pair<std::string, AttrValue>> items_;
+};
+
+/// What the topology compiler must know of an implementation ("builtin.hbm_pc", "custom.my_hbm").
+struct ImplSpec {
+  std::string impl;
+  std::string kind;  ///< the node kind it stands for: "hbm_ctrl", "router" …
+  std::string help;
+  std::vector<AttrSpec> attributes;
+};
+
+/// Looks implementations up by name; what the topology compiler is given.
+class ImplCatalog {
+ public:
+  virtual ~ImplCatalog() = default;
+  virtual const ImplSpec* find(const std::string& impl) const = 0;
+  virtual std::vector<const ImplSpec*> all() const = 0;  ///< sorted by name
+};
+
+}  // namespace kernbench

@@ -1,0 +1,200 @@
+#include "kernbench/systemc_models/engine.h"
+
+#include <algorithm>
+
+#include "kernbench/systemc_models/pe_scheduler.h"
+
+namespace kernbench {
+
+Order stage_order(const Pe& pe, Stage s) {
+  return Order(Order::kEngines, pe.order, static_cast<uint64_t>(kStages - 1 - static_cast<int>(s)));
+}
+
+Order front_order(const Pe& pe) { return Order(Order::kEngines, pe.order, kStages); }
+
+void AccelSlot::request(Request r) {
+  if (taken_) {
+    waiting_.push_back(r);
+    return;
+  }
+  taken_ = true;
+  r.engine->slot_granted(r.unit, r.server);
+}
+
+void AccelSlot::release() {
+  taken_ = false;
+  if (waiting_.empty()) return;
+  const Request r = waiting_.front();
+  waiting_.pop_front();
+  taken_ = true;
+  r.engine->slot_granted(r.unit, r.server);
+}
+
+Engine::Engine(sc_core::sc_module_name name, const ComponentConfig& config) : Component(name, config) {
+  command_in.register_nb_transport_fw(this, &Engine::nb_transport_fw);
+  command_out.register_nb_transport_bw(this, &Engine::nb_transport_bw);
+}
+
+void Engine::add_unit(Stage stage, unsigned servers, const ComponentConfig& config, bool needs_slot) {
+  Unit u;
+  u.statistics.stage = stage;
+  u.statistics.servers = servers;
+  u.depth = static_cast<size_t>(config.attributes->integer("queue_depth", 2));
+  u.needs_slot = needs_slot;
+  u.servers.resize(servers);
+  units_.push_back(std::move(u));
+}
+
+AttrSpec Engine::queue_depth_attribute() {
+  AttrSpec a = count_attribute("queue_depth", 2, "items that wait before a stage, not counting those in service");
+  a.unit = "items";
+  return a;
+}
+
+AttrSpec Engine::accel_slot_attribute() {
+  AttrSpec a;
+  a.name = "shared_resource";
+  a.type = AttrType::string;
+  a.choices = {"accel_slot"};
+  a.default_value = std::string("accel_slot");
+  a.help = "the compute slot that pe_gemm and pe_math share";
+  return a;
+}
+
+bool Engine::serves(Stage s) const {
+  return std::any_of(units_.begin(), units_.end(), [s](const Unit& u) { return u.statistics.stage == s; });
+}
+
+tlm::tlm_sync_enum Engine::nb_transport_fw(int port, PeItem& item, tlm::tlm_phase& phase, sc_core::sc_time&) {
+  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+  uint8_t unit = 0;
+  while (units_[unit].statistics.stage != item.stage()) ++unit;
+  Unit& u = units_[unit];
+  if (!u.waiting.empty() || u.queue.size() >= u.depth) {
+    u.waiting.push_back({&item, port});
+    return tlm::TLM_ACCEPTED;
+  }
+  u.queue.push_back(&item);
+  take_next(unit);
+  return tlm::TLM_COMPLETED;
+}
+
+void Engine::enqueue(uint8_t unit, PeItem& item) {
+  Unit& u = units_[unit];
+  if (!u.waiting.empty() || u.queue.size() >= u.depth) {
+    u.waiting.push_back({&item, -1});
+    return;
+  }
+  u.queue.push_back(&item);
+  take_next(unit);
+}
+
+void Engine::take_next(uint8_t unit) {
+  Unit& u = units_[unit];
+  for (uint16_t s = 0; s < u.servers.size() && !u.queue.empty(); ++s) {
+    Server& server = u.servers[s];
+    if (server.state != State::idle) continue;
+    server.item = u.queue.front();
+    u.queue.pop_front();
+    server.since_ns = timeline().now_ns();
+    if (u.needs_slot) {
+      server.state = State::waits_for_slot;
+      pe_->accel_slot.request({this, unit, s});
+    } else {
+      start_service(unit, s);
+    }
+    if (!u.waiting.empty() && u.queue.size() < u.depth) {
+      const Waiting w = u.waiting.front();
+      u.waiting.pop_front();
+      u.queue.push_back(w.item);
+      if (w.port < 0) continue;
+      tlm::tlm_phase phase = tlm::END_REQ;
+      sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+      command_in[w.port]->nb_transport_bw(*w.item, phase, delay);
+    }
+  }
+}
+
+void Engine::slot_granted(uint8_t unit, uint16_t server) {
+  Unit& u = units_[unit];
+  u.statistics.slot_wait_ns += timeline().now_ns() - u.servers[server].since_ns;
+  start_service(unit, server);
+}
+
+void Engine::start_service(uint8_t unit, uint16_t server) {
+  Server& s = units_[unit].servers[server];
+  s.state = State::busy;
+  s.since_ns = s.t_start = timeline().now_ns();
+  s.item->unit = unit;
+  s.item->server = server;
+  s.op_id = s.item->command ? begin_service(*s.item) : 0;
+  begin(unit, server);
+}
+
+void Engine::begin(uint8_t unit, uint16_t server) {
+  Server& s = units_[unit].servers[server];
+  s.work = work(*s.item);
+  timeline().at(s.t_start + s.work.ns, stage_order(*pe_, s.item->stage()), &Engine::service_ended, this, s.item);
+}
+
+void Engine::service_ended(void* self, void* item) {
+  auto& me = *static_cast<Engine*>(self);
+  const auto& i = *static_cast<PeItem*>(item);
+  me.finish(i.unit, i.server, me.units_[i.unit].servers[i.server].work);
+}
+
+void Engine::finish(uint8_t unit, uint16_t server, const Work& work) {
+  Unit& u = units_[unit];
+  Server& s = u.servers[server];
+  const double now = timeline().now_ns();
+  u.statistics.busy_ns += now - s.t_start;
+  u.statistics.bytes += work.bytes;
+  u.statistics.flops += work.flops;
+  ++u.statistics.ops;
+  if (s.item->command) end_service(*s.item, s.op_id, s.t_start, now);
+  s.state = State::held;  // takes nothing until the item is handed on
+  s.since_ns = now;
+  if (u.needs_slot) pe_->accel_slot.release();
+  hand_on(unit, server);
+}
+
+void Engine::hand_on(uint8_t unit, uint16_t server) {
+  Server& s = units_[unit].servers[server];
+  PeItem& item = *s.item;
+  if (item.last_stage()) {
+    s.item = nullptr;
+    if (item.command) {
+      pe_->scheduler->item_done(item);
+    } else {
+      driver_item_done(item);
+    }
+  } else {
+    const int port = next_port_[static_cast<int>(item.next_stage())];
+    ++item.stage_at;
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    if (command_out[port]->nb_transport_fw(item, phase, delay) == tlm::TLM_ACCEPTED) return;  // full: hold it
+    s.item = nullptr;
+  }
+  s.state = State::idle;
+  take_next(unit);
+}
+
+tlm::tlm_sync_enum Engine::nb_transport_bw(int, PeItem& item, tlm::tlm_phase&, sc_core::sc_time&) {
+  const uint8_t unit = item.unit;
+  Unit& u = units_[unit];
+  Server& s = u.servers[item.server];
+  u.statistics.held_ns += timeline().now_ns() - s.since_ns;
+  s.item = nullptr;
+  s.state = State::idle;
+  take_next(unit);
+  return tlm::TLM_COMPLETED;
+}
+
+std::vector<Engine::Statistics> Engine::statistics() const {
+  std::vector<Statistics> v;
+  for (const Unit& u : units_) v.push_back(u.statistics);
+  return v;
+}
+
+}  // namespace kernbench

@@ -1,0 +1,106 @@
+// The base of a PE's engines: stages with a bounded queue and servers, and the way of an item from stage to stage.
+//
+// A server takes an item (whose place in the queue is then free), serves it, gives back what it holds, hands the item
+// on, and only then takes the next one. If the next queue is full it holds the item, and serves nothing else, until it
+// is called back (timing contract §5, §9). Stage-to-stage chaining lives here; an engine only knows its service.
+// No process, no event: services are entries on the timeline.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "kernbench/systemc_models/component.h"
+#include "kernbench/systemc_models/pe.h"
+
+namespace kernbench {
+
+class Engine : public Component {
+ public:
+  CommandTargetSocket<Engine> command_in{"command_in"};
+  CommandInitiatorSocket<Engine> command_out{"command_out"};
+
+  Engine(sc_core::sc_module_name name, const ComponentConfig& config);
+
+  /// Makes the block part of a PE; before elaboration ends.
+  void join(Pe& pe) { pe_ = &pe; }
+  /// The socket that leads to the block which serves the stage, as bound by the platform.
+  void set_next(Stage stage, int port) { next_port_[static_cast<int>(stage)] = port; }
+  bool serves(Stage) const;
+
+  void slot_granted(uint8_t unit, uint16_t server);
+
+  /// What an engine did, for reports. Times in ns.
+  struct Statistics {
+    Stage stage = Stage::dma_read;
+    unsigned servers = 1;
+    uint64_t ops = 0, bytes = 0;
+    double flops = 0;
+    double busy_ns = 0;       ///< in service
+    double held_ns = 0;       ///< finished, but the next queue is full
+    double slot_wait_ns = 0;  ///< has an item, waits for the accel_slot
+  };
+  std::vector<Statistics> statistics() const;
+  /// One line for each item that waits or is in service: for the report of a deadlock.
+  std::vector<std::string> waiting() const;
+
+ protected:
+  struct Work {  // what a service costs and counts
+    double ns = 0;
+    uint64_t bytes = 0;
+    double flops = 0;
+  };
+  /// Adds a stage with `servers` servers and the queue depth of the attributes.
+  void add_unit(Stage, unsigned servers, const ComponentConfig&, bool needs_slot = false);
+  /// The service of an item whose length is known at its start.
+  virtual Work work(const PeItem&) { return {}; }
+  /// Starts the service; by default it ends after work().ns.
+  virtual void begin(uint8_t unit, uint16_t server);
+  /// Puts an item into a stage's queue, or among those who wait for room there.
+  void enqueue(uint8_t unit, PeItem&);
+  /// The last stage of a driver's item (one without a command) is done.
+  virtual void driver_item_done(PeItem&) {}
+  void add_bytes(uint8_t unit, uint64_t n) { units_[unit].statistics.bytes += n; }
+  /// Ends the service now.
+  void finish(uint8_t unit, uint16_t server, const Work&);
+
+  PeItem& item_at(uint8_t unit, uint16_t server) { return *units_[unit].servers[server].item; }
+  Pe& pe() const { return *pe_; }
+  static AttrSpec queue_depth_attribute();
+  static AttrSpec accel_slot_attribute();
+
+ private:
+  enum class State : uint8_t { idle, waits_for_slot, busy, held };
+  struct Server {
+    State state = State::idle;
+    PeItem* item = nullptr;
+    uint64_t op_id = 0;
+    double since_ns = 0;  ///< of the state
+    double t_start = 0;
+    Work work;
+  };
+  struct Waiting {
+    PeItem* item;
+    int port;  ///< of command_in, to call back; -1: nobody
+  };
+  struct Unit {
+    Statistics statistics;
+    size_t depth = 2;
+    bool needs_slot = false;
+    std::vector<Server> servers;
+    std::deque<PeItem*> queue;
+    std::deque<Waiting> waiting;
+  };
+
+  tlm::tlm_sync_enum nb_transport_fw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
+  tlm::tlm_sync_enum nb_transport_bw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
+  void take_next(uint8_t unit);
+  void start_service(uint8_t unit, uint16_t server);
+  void hand_on(uint8_t unit, uint16_t server);
+  static void service_ended(void* self, void* item);
+
+  Pe* pe_ = nullptr;
+  std::vector<Unit> units_;
+  int next_port_[kStages] = {-1, -1, -1, -1, -1, -1};
+};
+
+}  // namespace kernbench

@@ -1,0 +1,132 @@
+// What the blocks of one memory fabric share: timing modes, links, routes, and the transaction that passes through.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <tlm>
+#include <vector>
+
+#include "kernbench/systemc_models/timeline.h"
+
+namespace kernbench {
+
+enum class LinkMode : uint8_t { ideal, cut_through, flit };
+enum class ResponseMode : uint8_t { ideal, routed };
+
+class FabricTransaction;
+
+/// "What left one server in an order keeps that order at the next" (timing contract §9): remembers the last message
+/// that left, so that the next one of the same instant is not put before it.
+struct DepartureOrder {
+  uint64_t last_fs = ~0ull;
+  Order last;
+  /// Sets the transaction's order at the next server, which it reaches at t_ns.
+  void apply(FabricTransaction&, double t_ns);
+};
+
+/// A directed edge, kept by the block it leaves from (timing contract §1, §3).
+struct Link {
+  double wire_ns = 0;
+  double bw_gbs = 0;   ///< effective; 0: limits nothing
+  double free_ns = 0;  ///< cut_through: the link takes no header before
+  DepartureOrder departures;
+  // Statistics.
+  double busy_ns = 0;
+  uint64_t bytes = 0, messages = 0;
+  uint32_t edge = 0;  ///< index in the compiled topology
+
+  double transfer_ns(double nbytes) const { return bw_gbs > 0 ? nbytes / bw_gbs : 0; }
+};
+
+/// Rows of a strided access: `count` rows of `bytes`, `stride` bytes apart. One row where contiguous.
+struct Rows {
+  uint64_t count = 1;
+  uint64_t bytes = 0;
+  uint64_t stride = 0;
+};
+
+class MemoryTarget;
+
+/// The way from an initiator to a memory, resolved once.
+struct Route {
+  struct Hop {  // edge i: from node i to node i + 1
+    Link* fwd = nullptr;
+    Link* back = nullptr;   ///< the edge back; null where there is none
+    uint16_t out_port = 0;  ///< of the initiator socket at node i
+    uint16_t in_port = 0;   ///< of the target socket at node i + 1
+  };
+  std::vector<Hop> hops;
+  MemoryTarget* target = nullptr;
+  uint64_t target_base = 0;  ///< base address of the memory's window
+  bool returns = false;      ///< every edge has an edge back
+  // Closed form (timing contract §2): sums over the path.
+  double request_overhead_ns = 0;   ///< n0 … nk-1
+  double request_wire_ns = 0;
+  double response_wire_ns = 0;
+  double write_store_forward_ns_per_byte = 0;  ///< §3, transit nodes that store and forward
+  double read_store_forward_ns_per_byte = 0;
+  // Least bandwidth in the direction of the data; 0: none. `inner`: without the edge to the memory (§4).
+  double write_bw = 0, read_bw = 0, write_inner_bw = 0, read_inner_bw = 0;
+};
+
+/// A memory transaction of the fabric: extension of a generic payload, which it stays with. It carries the route, the
+/// exact time, the order among those of one instant, and the account that sums to the latency.
+class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
+ public:
+  tlm::tlm_extension_base* clone() const override { return nullptr; }  // identity matters: never copied
+  void copy_from(const tlm::tlm_extension_base&) override {}
+
+  tlm::tlm_generic_payload* payload = nullptr;
+  const Route* route = nullptr;
+  bool write = false;
+  uint32_t node = 0;      ///< position on the route: index of the node it is at or heads for
+  uint64_t address = 0;
+  uint64_t nbytes = 0;
+  Rows rows;
+  double time_ns = 0;     ///< exact time of the header at `node`
+  double tail_ns = 0;     ///< response: from the header's arrival to done
+  Order order;            ///< at the next server
+  Order own_order;        ///< (grant, initiator, read before write)
+
+  // Account, ns. Sums to done − issue.
+  double issue_ns = 0, grant_ns = 0, done_ns = 0;
+  double overhead_ns = 0, wire_ns = 0, drain_ns = 0, store_forward_ns = 0;
+  double link_queue_ns = 0, memory_queue_ns = 0;
+
+  // Who issued it.
+  class FabricInitiator* initiator = nullptr;
+  void* context = nullptr;
+  uint32_t channel = 0;
+};
+
+/// What one platform's fabric blocks have in common.
+class Fabric {
+ public:
+  Timeline* timeline = nullptr;
+  LinkMode links = LinkMode::ideal;
+  ResponseMode response = ResponseMode::ideal;
+  double header_bytes = 0;
+  uint32_t flit_bytes = 256;
+
+  /// A transaction with its payload, from the pool. The payload's extension is set.
+  FabricTransaction* acquire();
+  void release(FabricTransaction*);
+  ~Fabric();
+
+ private:
+  std::vector<std::unique_ptr<FabricTransaction>> all_;
+  std::vector<FabricTransaction*> free_;
+};
+
+/// Time at which the message of a TLM call is there: exact where the caller is one of ours, else from the delay.
+double arrival_time(const Fabric&, const FabricTransaction&, const sc_core::sc_time& delay);
+
+/// Takes the link's next place for a message of `nbytes` that is ready at `ready_ns`: FIFO, s = max(ready, free).
+/// Returns the time at which the header is at the other end, keeps the order of departures (§9) and books the wait.
+double pass_link(Link&, FabricTransaction&, double ready_ns, double nbytes);
+
+/// Latency of the transaction alone in an idle system (timing contract §2). ns.
+double formula_ns(const Fabric&, const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&);
+
+}  // namespace kernbench

@@ -1,0 +1,82 @@
+// What every initiator of memory traffic does: take a transaction at its grant, send it along its route, and learn of
+// its end. Used by pe_dma, m_cpu and pcie_ep; not a module.
+#pragma once
+
+#include <stdexcept>
+
+#include "kernbench/systemc_models/component.h"
+
+namespace kernbench {
+
+/// An access that the system cannot serve: no memory there, or no way to it. One line.
+class AccessError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Resolves addresses; the platform's.
+class RouteSource {
+ public:
+  virtual ~RouteSource() = default;
+  /// The route from an initiator (node index) to the memory that holds all of [address, address + nbytes).
+  /// AccessError where there is none.
+  virtual const Route& route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) = 0;
+};
+
+/// A request of a driver (traffic, probe, a host): waits for its initiator's channel as §2 says.
+struct MemoryRequest {
+  bool write = false;
+  uint64_t address = 0;
+  uint64_t nbytes = 0;
+  double issue_ns = 0;
+  void (*done)(void* context, const FabricTransaction&) = nullptr;
+  void* context = nullptr;
+};
+
+/// An initiator that drivers can give requests to.
+class RequestPort {
+ public:
+  virtual ~RequestPort() = default;
+  /// Called at the request's issue time. The request lives until its done() is called.
+  virtual void request(MemoryRequest&) = 0;
+};
+
+class FabricInitiator {
+ public:
+  virtual ~FabricInitiator() = default;
+  void connect(RouteSource& routes) { routes_ = &routes; }
+  RouteSource& routes() const { return *routes_; }
+
+ protected:
+  struct Access {
+    bool write = false;
+    uint64_t address = 0;
+    uint64_t nbytes = 0;
+    Rows rows;
+    double issue_ns = 0;
+    uint32_t channel = 0;
+    void* context = nullptr;
+  };
+  explicit FabricInitiator(Component& owner) : owner_(owner) {}
+
+  /// Granted now: sends it off.
+  void start(const Access&);
+  /// The response's header is back at the initiator at `header_ns`: to be called from nb_transport_bw.
+  void response_arrived(FabricTransaction&, double header_ns, Order done_order);
+  /// Sends the payload into the first link's socket.
+  virtual void send(FabricTransaction&, uint16_t port, sc_core::sc_time& delay) = 0;
+  /// The transaction is done, now; it goes back to the pool after the call.
+  virtual void transaction_done(FabricTransaction&) = 0;
+  /// Ties of reads and writes granted at one instant: true where they have channels of their own.
+  virtual bool reads_first() const { return true; }
+
+ private:
+  static void ready(void* self, void* transaction);
+  static void done(void* self, void* transaction);
+  void leave(FabricTransaction&, double there_ns);
+
+  Component& owner_;
+  RouteSource* routes_ = nullptr;
+};
+
+}  // namespace kernbench

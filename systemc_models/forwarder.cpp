@@ -1,0 +1,138 @@
+#include "kernbench/systemc_models/forwarder.h"
+
+#include "kernbench/systemc_models/registry.h"
+
+namespace kernbench {
+
+Forwarder::Forwarder(sc_core::sc_module_name name, const ComponentConfig& config, bool store_and_forward_default)
+    : Component(name, config),
+      store_and_forward_(config.attributes->boolean("store_and_forward", store_and_forward_default)) {
+  in.register_nb_transport_fw(this, &Forwarder::nb_transport_fw);
+  out.register_nb_transport_bw(this, &Forwarder::nb_transport_bw);
+}
+
+ImplSpec Forwarder::spec_of(const char* kind, const char* help, bool store_and_forward_default) {
+  AttrSpec saf;
+  saf.name = "store_and_forward";
+  saf.type = AttrType::boolean;
+  saf.default_value = store_and_forward_default;
+  saf.help = "pass data on only when all of it has arrived";
+  return {std::string("builtin.") + kind, kind, help, {overhead_attribute(), saf}};
+}
+
+tlm::tlm_sync_enum Forwarder::nb_transport_fw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                              sc_core::sc_time& delay) {
+  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+  auto& x = *payload.get_extension<FabricTransaction>();
+  const Route& route = *x.route;
+  double ready = arrival_time(fabric(), x, delay) + overhead_ns();
+  x.overhead_ns += overhead_ns();
+  if (store_and_forward_ && x.write) {
+    const double wait = route.hops[x.node - 1].fwd->transfer_ns(static_cast<double>(x.nbytes));
+    x.store_forward_ns += wait;
+    ready += wait;
+  }
+  x.time_ns = ready;
+  if (fabric().links == LinkMode::ideal) {
+    Link& link = *route.hops[x.node].fwd;
+    x.wire_ns += link.wire_ns;
+    forward_request(x, ready + link.wire_ns);
+  } else {
+    timeline().at(ready, x.order, &Forwarder::request_ready, this, &x);
+  }
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
+}
+
+void Forwarder::request_ready(void* self, void* transaction) {
+  auto& me = *static_cast<Forwarder*>(self);
+  auto& x = *static_cast<FabricTransaction*>(transaction);
+  const double payload = x.write ? static_cast<double>(x.nbytes) : 0;
+  me.forward_request(x, pass_link(*x.route->hops[x.node].fwd, x, x.time_ns, payload + me.fabric().header_bytes));
+}
+
+void Forwarder::forward_request(FabricTransaction& x, double there_ns) {
+  const uint16_t port = x.route->hops[x.node].out_port;
+  ++x.node;
+  x.time_ns = there_ns;
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = timeline().delay_until(there_ns);
+  out[port]->nb_transport_fw(*x.payload, phase, delay);
+}
+
+tlm::tlm_sync_enum Forwarder::nb_transport_bw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                              sc_core::sc_time& delay) {
+  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+  auto& x = *payload.get_extension<FabricTransaction>();
+  const double arrival = arrival_time(fabric(), x, delay);
+  if (x.node == 0) {
+    x.time_ns = arrival;
+    response_at_end(x);
+    return tlm::TLM_COMPLETED;
+  }
+  if (fabric().response == ResponseMode::ideal) {
+    forward_response(x, arrival);
+    return tlm::TLM_COMPLETED;
+  }
+  double ready = arrival + overhead_ns();
+  x.overhead_ns += overhead_ns();
+  if (store_and_forward_ && !x.write) {
+    const double wait = x.route->hops[x.node].back->transfer_ns(static_cast<double>(x.nbytes));
+    x.store_forward_ns += wait;
+    ready += wait;
+  }
+  x.time_ns = ready;
+  if (fabric().links == LinkMode::ideal) {
+    const Link& link = *x.route->hops[x.node - 1].back;
+    x.wire_ns += link.wire_ns;
+    forward_response(x, ready + link.wire_ns);
+  } else {
+    timeline().at(ready, x.order, &Forwarder::response_ready, this, &x);
+  }
+  return tlm::TLM_COMPLETED;
+}
+
+void Forwarder::response_ready(void* self, void* transaction) {
+  auto& me = *static_cast<Forwarder*>(self);
+  auto& x = *static_cast<FabricTransaction*>(transaction);
+  const double payload = x.write ? 0 : static_cast<double>(x.nbytes);
+  me.forward_response(x, pass_link(*x.route->hops[x.node - 1].back, x, x.time_ns, payload + me.fabric().header_bytes));
+}
+
+void Forwarder::forward_response(FabricTransaction& x, double there_ns) {
+  const uint16_t port = x.route->hops[x.node - 1].in_port;
+  --x.node;
+  x.time_ns = there_ns;
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  sc_core::sc_time delay = timeline().delay_until(there_ns);
+  in[port]->nb_transport_bw(*x.payload, phase, delay);
+}
+
+namespace {
+
+// The kinds that only forward differ in nothing but their names.
+struct PlainKind {
+  const char* kind;
+  const char* help;
+};
+constexpr PlainKind kPlainKinds[] = {
+    {"router", "a router of a cube's mesh"},
+    {"xbar", "a crossbar"},
+    {"bridge", "a bridge between crossbar halves"},
+    {"switch", "the tray's PCIe switch"},
+    {"ucie", "a UCIe port or one of its connections"},
+    {"noc", "a network on chip as one node"},
+    {"io_noc", "the network of an IO chiplet"},
+    {"io_cpu", "the processor of an IO chiplet: decodes and fans out commands"},
+};
+const bool plain_kinds_registered = [] {
+  for (const PlainKind& k : kPlainKinds) {
+    component_registry().add(Forwarder::spec_of(k.kind, k.help), [](const char* name, const ComponentConfig& config) {
+      return std::unique_ptr<Component>(new Forwarder(name, config));
+    });
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace kernbench

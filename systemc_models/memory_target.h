@@ -1,0 +1,46 @@
+// Models: a memory at the end of the fabric; what hbm_ctrl, hbm_pc and sram have in common.
+// Does not model: banks, refresh, read/write turn-round, finite request queues. Bytes are the memory image's
+// (phase2/memory_image.h); the transactions of this project's own initiators only take time here.
+#pragma once
+
+#include "kernbench/systemc_models/component.h"
+
+namespace kernbench {
+
+class MemoryTarget : public Component {
+ public:
+  FabricTargetSocket<MemoryTarget> in{"in"};
+
+  MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& config);
+
+  FabricIn* fabric_in() override { return &in; }
+  /// The window of physical addresses that this memory serves.
+  void set_window(uint64_t base, uint64_t size) {
+    base_ = base;
+    size_ = size;
+  }
+  uint64_t base() const { return base_; }
+
+  /// Time from arrival to finish of a transaction alone in an idle system, ns.
+  virtual double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const = 0;
+
+ protected:
+  struct Service {
+    double header_leaves_ns = 0;  ///< a read's response header leaves
+    double finish_ns = 0;
+  };
+  /// Serves a transaction that arrives now, in order of arrival; books drain and wait in its account.
+  virtual Service serve(FabricTransaction&) = 0;
+
+ private:
+  tlm::tlm_sync_enum nb_transport_fw(int id, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay);
+  static void arrived(void* self, void* transaction);
+  static void departs(void* self, void* transaction);
+  static void enters_link(void* self, void* transaction);
+  void answer(FabricTransaction&, double header_ns);
+
+  uint64_t base_ = 0, size_ = 0;
+  DepartureOrder departures_;
+};
+
+}  // namespace kernbench

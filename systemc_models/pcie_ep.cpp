@@ -1,0 +1,68 @@
+// Models: a PCIe endpoint: forwards (store-and-forward by default), and issues the host's requests, any number at once
+// or `outstanding`, one pool for reads and writes. Timing contract §2, §3.
+// Does not model: link training, credits, TLP headers.
+//
+// Parameters: overhead_ns (ns, 0), store_and_forward (true), outstanding (requests; unlimited where not given).
+#include "kernbench/systemc_models/forwarder.h"
+#include "kernbench/systemc_models/registry.h"
+#include "kernbench/systemc_models/request_pool.h"
+
+namespace kernbench {
+namespace {
+
+class PcieEp : public Forwarder, public FabricInitiator, public RequestPort {
+ public:
+  PcieEp(sc_core::sc_module_name name, const ComponentConfig& config)
+      : Forwarder(name, config, true),
+        FabricInitiator(static_cast<Component&>(*this)),
+        pool_(static_cast<uint32_t>(config.attributes->integer("outstanding", RequestPool::kUnlimited))) {}
+
+  static ImplSpec spec() {
+    ImplSpec s = spec_of("pcie_ep", "PCIe endpoint: the host's door to a device", true);
+    AttrSpec outstanding = count_attribute("outstanding", 1, "requests in flight; unlimited where not given");
+    outstanding.default_value.reset();
+    s.attributes.push_back(outstanding);
+    return s;
+  }
+
+  void request(MemoryRequest& r) override {
+    pool_.push(r);
+    grant();
+  }
+
+ private:
+  void grant() {
+    while (MemoryRequest* r = pool_.take()) {
+      Access a;
+      a.write = r->write;
+      a.address = r->address;
+      a.nbytes = r->nbytes;
+      a.rows = {1, r->nbytes, 0};
+      a.issue_ns = r->issue_ns;
+      a.context = r;
+      start(a);
+    }
+  }
+  bool reads_first() const override { return false; }
+  void send(FabricTransaction& x, uint16_t port, sc_core::sc_time& delay) override {
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    out[port]->nb_transport_fw(*x.payload, phase, delay);
+  }
+  void response_at_end(FabricTransaction& x) override {
+    response_arrived(x, x.time_ns, Order(Order::kEngines, index(), 0));
+  }
+  void transaction_done(FabricTransaction& x) override {
+    pool_.give_back();
+    auto& r = *static_cast<MemoryRequest*>(x.context);
+    r.done(r.context, x);
+    grant();
+  }
+
+  RequestPool pool_;
+};
+
+}  // namespace
+
+KERNBENCH_REGISTER_COMPONENT(PcieEp)
+
+}  // namespace kernbench

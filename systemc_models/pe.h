@@ -1,0 +1,57 @@
+// What the blocks of one PE share beside their sockets.
+#pragma once
+
+#include <tlm_utils/multi_passthrough_initiator_socket.h>
+#include <tlm_utils/multi_passthrough_target_socket.h>
+
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "kernbench/systemc_models/pe_command.h"
+
+namespace kernbench {
+
+/// Sockets of the protocol inside a PE: any number of peers.
+template <class Module>
+using CommandTargetSocket =
+    tlm_utils::multi_passthrough_target_socket<Module, 32, pe_command_protocol, 0, sc_core::SC_ZERO_OR_MORE_BOUND>;
+template <class Module>
+using CommandInitiatorSocket =
+    tlm_utils::multi_passthrough_initiator_socket<Module, 32, pe_command_protocol, 0, sc_core::SC_ZERO_OR_MORE_BOUND>;
+
+class Engine;
+class PeTcm;
+class PeScheduler;
+
+/// The compute slot that GEMM and MATH share: one holder, the others in order of request (timing contract §5).
+class AccelSlot {
+ public:
+  struct Request {
+    Engine* engine = nullptr;
+    uint8_t unit = 0;
+    uint16_t server = 0;
+  };
+  void request(Request);
+  void release();
+
+ private:
+  bool taken_ = false;
+  std::deque<Request> waiting_;
+};
+
+struct Pe {
+  std::string id;      ///< "sip0.cube0.pe0"
+  uint32_t index = 0;  ///< in compiled order of the PEs
+  uint32_t cube = 0;   ///< index of its cube
+  uint32_t order = 0;  ///< index of its first node: ties between PEs go by it
+  AccelSlot accel_slot;
+  PeTcm* tcm = nullptr;
+  PeScheduler* scheduler = nullptr;
+};
+
+/// Order of what happens in PEs at one instant: PE by PE, stages from the back, then what comes from the front.
+Order stage_order(const Pe&, Stage);
+Order front_order(const Pe&);
+
+}  // namespace kernbench

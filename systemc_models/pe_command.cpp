@@ -1,0 +1,86 @@
+#include "kernbench/systemc_models/pe_command.h"
+
+namespace kernbench {
+
+namespace {
+
+TilePart part_of(const TileOperand& x, int64_t row, int64_t col, int64_t rows, int64_t cols) {
+  if (x.transposed) {
+    std::swap(row, col);
+    std::swap(rows, cols);
+  }
+  TilePart p;
+  p.addr = x.addr + static_cast<uint64_t>(row) * x.row_bytes + static_cast<uint64_t>(col) * x.element_bytes;
+  p.rows = {static_cast<uint64_t>(rows), static_cast<uint64_t>(cols) * x.element_bytes, x.row_bytes};
+  p.nbytes = p.rows.count * p.rows.bytes;
+  return p;
+}
+
+}  // namespace
+
+uint64_t CompositePlan::tile_bytes() const {
+  const auto bytes = [](int64_t rows, int64_t cols, const TileOperand& x) {
+    return static_cast<uint64_t>(rows) * static_cast<uint64_t>(cols) * x.element_bytes;
+  };
+  uint64_t sum = bytes(tm, tn, output);
+  if (gemm) return sum + bytes(tm, tk, inputs[0]) + bytes(tk, tn, inputs[1]);
+  for (const TileOperand& x : inputs) sum += bytes(tm, tn, x);
+  return sum;
+}
+
+void PeCommand::describe(OpRecord& r) const { r.desc = desc; }
+
+uint64_t PeItem::fetch_bytes() const {
+  const CompositePlan& p = command->plan;
+  if (p.gemm) {
+    return static_cast<uint64_t>(tile_m * tile_k) * p.inputs[0].element_bytes +
+           static_cast<uint64_t>(tile_k * tile_n) * p.inputs[1].element_bytes;
+  }
+  uint64_t sum = 0;
+  for (const TileOperand& x : p.inputs) sum += static_cast<uint64_t>(tile_m * tile_n) * x.element_bytes;
+  return sum;
+}
+
+uint64_t PeItem::store_bytes() const {
+  return static_cast<uint64_t>(tile_m * tile_n) * command->plan.output.element_bytes;
+}
+
+TilePart PeItem::input_part(size_t index) const {
+  const CompositePlan& p = command->plan;
+  const TileOperand& x = p.inputs[index];
+  if (!p.gemm) return part_of(x, i * p.tm, j * p.tn, tile_m, tile_n);
+  return index == 0 ? part_of(x, i * p.tm, k * p.tk, tile_m, tile_k) : part_of(x, k * p.tk, j * p.tn, tile_k, tile_n);
+}
+
+TilePart PeItem::output_part() const {
+  const CompositePlan& p = command->plan;
+  return part_of(p.output, i * p.tm, j * p.tn, tile_m, tile_n);
+}
+
+void PeItem::describe(OpRecord& r) const {
+  if (!token) return command->describe(r);
+  r.is_token = true;
+  TokenInfo& t = r.token;
+  t.stage = stage();
+  t.tile_id = tile_id;
+  t.composite_op_id = command->op_id;
+  t.fed_ns = fed_ns;
+  switch (t.stage) {
+    case Stage::dma_read:
+      for (size_t x = 0; x < command->plan.inputs.size(); ++x) {
+        if (command->plan.inputs[x].in_memory) t.bytes += input_part(x).nbytes;
+      }
+      break;
+    case Stage::fetch: t.bytes = fetch_bytes(); break;
+    case Stage::store:
+    case Stage::dma_write: t.bytes = store_bytes(); break;
+    case Stage::gemm:
+    case Stage::math:
+      t.m = tile_m;
+      t.n = tile_n;
+      t.k = t.stage == Stage::gemm ? tile_k : 0;
+      break;
+  }
+}
+
+}  // namespace kernbench

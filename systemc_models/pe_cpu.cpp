@@ -1,0 +1,192 @@
+#define SC_INCLUDE_DYNAMIC_PROCESSES
+#include "kernbench/systemc_models/pe_cpu.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "kernbench/systemc_models/pe_scheduler.h"
+#include "kernbench/systemc_models/pe_tcm.h"
+#include "kernbench/systemc_models/registry.h"
+
+namespace kernbench {
+
+PeCpu::PeCpu(sc_core::sc_module_name name, const ComponentConfig& config)
+    : Component(name, config),
+      command_ns_(overhead_ns() +
+                  config.attributes->number("dispatch_cycles", 0) / config.attributes->number("freq_ghz", 1)),
+      resume_("resume") {
+  command_out.register_nb_transport_bw(this, &PeCpu::nb_transport_bw);
+}
+
+ImplSpec PeCpu::spec() {
+  AttrSpec cycles;
+  cycles.name = "dispatch_cycles";
+  cycles.unit = "cycles";
+  cycles.help = "added to the overhead of every tl call";
+  cycles.default_value = 0.0;
+  cycles.min = 0;
+  AttrSpec freq = positive_attribute("freq_ghz", "GHz", "clock of dispatch_cycles");
+  freq.required = false;
+  freq.default_value = 1.0;
+  return {"builtin.pe_cpu", "pe_cpu", "a PE's processor: runs a kernel", {overhead_attribute(), cycles, freq}};
+}
+
+tlm::tlm_sync_enum PeCpu::nb_transport_bw(int, PeItem&, tlm::tlm_phase&, sc_core::sc_time&) {
+  return tlm::TLM_COMPLETED;  // the scheduler's submission queue is never full
+}
+
+void PeCpu::launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end, size_t stack_bytes) {
+  if (running_) throw std::logic_error(id() + ": a kernel is running already");
+  running_ = true;
+  returned_ = false;
+  outcome_ = {};
+  outcome_.start_ns = start_ns;
+  last_done_ns_ = 0;
+  on_end_ = std::move(on_end);
+  sc_core::sc_spawn_options options;
+  options.set_stack_size(static_cast<int>(stack_bytes));
+  sc_core::sc_spawn([this, kernel = std::move(kernel)] { run(kernel); }, sc_core::sc_gen_unique_name("kernel"), &options);
+}
+
+void PeCpu::run(const Kernel& kernel) {
+  timeline().at(
+      outcome_.start_ns, front_order(*pe_), [](void* self, void*) { static_cast<PeCpu*>(self)->resume_.notify(); },
+      this);
+  sc_core::wait(resume_);
+  local_ns_ = outcome_.start_ns;
+  try {
+    kernel(*this);
+  } catch (const std::exception& e) {
+    outcome_.fault = pe_->id + ": " + e.what();
+  }
+  // The end is an instant of the kernel's clock, which may be ahead.
+  timeline().at(
+      std::max(local_ns_, timeline().now_ns()), front_order(*pe_),
+      [](void* self, void*) {
+        auto& me = *static_cast<PeCpu*>(self);
+        me.returned_ = true;
+        me.last_done_ns_ = std::max(me.last_done_ns_, me.local_ns_);
+        me.end_if_complete();
+      },
+      this);
+}
+
+void PeCpu::end_if_complete() {
+  if (!running_ || !returned_ || (outstanding_ > 0 && outcome_.fault.empty())) return;
+  running_ = false;
+  outcome_.end_ns = last_done_ns_;
+  if (on_end_) on_end_(outcome_);
+}
+
+Ticket PeCpu::submit(const std::shared_ptr<OpDesc>& desc) {
+  auto s = std::make_unique<Submitted>();
+  fill_command(*desc, *s);
+  local_ns_ += command_ns_;
+  desc->submit_ns = local_ns_;
+  desc->pe = pe_->index;
+  desc->seq = seq_++;
+  s->desc = desc;
+  s->on_done = &PeCpu::command_done;
+  s->context = this;
+  s->item.command = s.get();
+  pe_->scheduler->validate(*s);
+  s->ticket = first_ticket_ + submitted_.size();
+  s->issue_ns = local_ns_;
+  if (desc->type == CommandType::load) loads_[desc->output.addr] = s.get();
+  ++outstanding_;
+  timeline().at(local_ns_, front_order(*pe_), &PeCpu::issue, this, s.get());
+  submitted_.push_back(std::move(s));
+  return submitted_.back()->ticket;
+}
+
+void PeCpu::issue(void* self, void* submitted) {
+  auto& me = *static_cast<PeCpu*>(self);
+  auto& s = *static_cast<Submitted*>(submitted);
+  if (s.type != CommandType::load) apply_effect(s.desc, me.memory_->image());
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  me.command_out[0]->nb_transport_fw(s.item, phase, delay);
+}
+
+void PeCpu::command_done(void* self, PeCommand& command) {
+  auto& me = *static_cast<PeCpu*>(self);
+  auto& s = static_cast<Submitted&>(command);
+  if (command.type == CommandType::load) {
+    apply_effect(command.desc, me.memory_->image());
+    const uint64_t addr = command.desc->output.addr;
+    me.loads_.erase(addr);
+    if (me.free_later_.erase(addr)) me.pe_->tcm->allocator().free(addr);
+  }
+  s.done = true;
+  me.last_done_ns_ = std::max(me.last_done_ns_, command.done_ns);
+  --me.outstanding_;
+  if (me.waiting_ && me.awaited_ == s.ticket) {
+    me.waiting_ = false;
+    me.local_ns_ = std::max(me.local_ns_, command.done_ns);
+    me.resume_.notify();
+  }
+  while (!me.submitted_.empty() && me.submitted_.front()->done) {
+    me.submitted_.pop_front();
+    ++me.first_ticket_;
+  }
+  me.end_if_complete();
+}
+
+PeCpu::Submitted* PeCpu::find(Ticket t) const {
+  if (t < first_ticket_ || t - first_ticket_ >= submitted_.size()) return nullptr;
+  return submitted_[t - first_ticket_].get();
+}
+
+bool PeCpu::done(Ticket t) const {
+  const Submitted* s = find(t);
+  return !s || s->done;
+}
+
+void PeCpu::wait(Ticket t) {
+  if (done(t)) return;
+  awaited_ = t;
+  waiting_ = true;
+  sc_core::wait(resume_);
+}
+
+uint64_t PeCpu::tcm_alloc(uint64_t nbytes) {
+  FirstFitAllocator& a = pe_->tcm->allocator();
+  if (const auto addr = a.allocate(nbytes)) return *addr;
+  throw KernelFault("TCM exhausted: " + std::to_string(nbytes) + " bytes asked, " + std::to_string(a.free_bytes()) +
+                    " of " + std::to_string(a.capacity()) + " bytes free (largest hole " +
+                    std::to_string(a.largest_free()) + ") on " + pe_->id);
+}
+
+void PeCpu::tcm_free(uint64_t addr) {
+  if (loads_.count(addr)) {
+    free_later_[addr] = true;
+  } else {
+    pe_->tcm->allocator().free(addr);
+  }
+}
+
+void PeCpu::check_range(Space space, uint64_t addr, uint64_t nbytes) const {
+  if (space == Space::tcm) {
+    if (addr + nbytes <= pe_->tcm->allocatable_bytes()) return;
+  } else if (memory_->holds(space, addr, nbytes)) {
+    return;
+  }
+  char text[64];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(addr));
+  const std::string owner = memory_->owner_of(space, addr);
+  throw KernelFault("access to " + std::string(name_of(space)) + " at " + text + ", " + std::to_string(nbytes) +
+                    " bytes: " + (owner.empty() ? "no memory of the system is there" : "runs over the end of " + owner));
+}
+
+std::string PeCpu::waiting_for() const {
+  if (!running_) return {};
+  if (waiting_) {
+    const Submitted* s = find(awaited_);
+    return "kernel waits for " + (s && s->desc ? s->desc->name : std::string("a command"));
+  }
+  return returned_ ? std::to_string(outstanding_) + " commands outstanding after the kernel's return" : "";
+}
+
+KERNBENCH_REGISTER_COMPONENT(PeCpu)
+
+}  // namespace kernbench

@@ -1,0 +1,108 @@
+// Models: a PE's processor as the one who runs a kernel: an ordinary C++ function in an SC_THREAD. Each command costs
+// overhead_ns + dispatch_cycles / freq_ghz in the kernel, then goes to the scheduler. Timing contract §5.
+// Does not model: the kernel's own instructions: they take no time.
+//
+// The kernel runs ahead of the simulation between two waits: a submission only advances its local clock, and its effect
+// on memory and its dispatch are entries on the timeline. So only tl.wait switches threads.
+//
+// Parameters: overhead_ns (ns, 0), dispatch_cycles (cycles, 0), freq_ghz (GHz, 1).
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "kernbench/kernel_api/pe_backend.h"
+#include "kernbench/systemc_models/component.h"
+#include "kernbench/systemc_models/pe.h"
+
+namespace kernbench {
+
+/// The system's memory as a kernel sees it; the platform's.
+class SystemMemory {
+ public:
+  virtual ~SystemMemory() = default;
+  virtual MemoryImage& image() = 0;
+  /// The memory node that holds the address in that space, or empty.
+  virtual std::string owner_of(Space, uint64_t addr) const = 0;
+  /// True if [addr, addr + nbytes) lies in one memory of the space.
+  virtual bool holds(Space, uint64_t addr, uint64_t nbytes) const = 0;
+};
+
+class PeCpu : public Component, public PeBackend {
+ public:
+  using Kernel = std::function<void(PeBackend&)>;
+  CommandInitiatorSocket<PeCpu> command_out{"command_out"};
+
+  PeCpu(sc_core::sc_module_name name, const ComponentConfig& config);
+  static ImplSpec spec();
+
+  void join(Pe& pe, SystemMemory& memory) {
+    pe_ = &pe;
+    memory_ = &memory;
+  }
+
+  /// How a launch ended; told once, when the kernel has returned and all its commands are complete, or at a fault.
+  struct Outcome {
+    double start_ns = 0, end_ns = 0;
+    std::string fault;  ///< one line; empty if none
+  };
+  /// Starts the kernel at start_ns (not before now) in a thread of its own. One kernel at a time.
+  void launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end, size_t stack_bytes = 256 * 1024);
+  bool running() const { return running_; }
+  /// What the kernel waits for, for the report of a deadlock; empty if it runs or has ended.
+  std::string waiting_for() const;
+
+  // PeBackend.
+  uint32_t pe_index() const override { return pe_->index; }
+  const std::string& pe_id() const override { return pe_->id; }
+  uint32_t cube_index() const override { return pe_->cube; }
+  Ticket submit(const std::shared_ptr<OpDesc>& desc) override;
+  void wait(Ticket) override;
+  bool done(Ticket) const override;
+  uint64_t tcm_alloc(uint64_t nbytes) override;
+  void tcm_free(uint64_t addr) override;
+  void check_range(Space, uint64_t addr, uint64_t nbytes) const override;
+  std::string owner_of(Space space, uint64_t addr) const override { return memory_->owner_of(space, addr); }
+  MemoryImage& memory() override { return memory_->image(); }
+
+ private:
+  struct Submitted : PeCommand {
+    Ticket ticket = 0;
+    double issue_ns = 0;
+    bool done = false;
+  };
+  tlm::tlm_sync_enum nb_transport_bw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
+  void run(const Kernel& kernel);
+  static void issue(void* self, void* submitted);
+  static void command_done(void* self, PeCommand&);
+  void end_if_complete();
+  Submitted* find(Ticket) const;
+
+  Pe* pe_ = nullptr;
+  SystemMemory* memory_ = nullptr;
+  double command_ns_;  ///< in the kernel, per command
+
+  bool running_ = false, returned_ = false;
+  double local_ns_ = 0;  ///< the kernel's clock: ahead of the simulation between two waits
+  double last_done_ns_ = 0;
+  Outcome outcome_;
+  std::function<void(const Outcome&)> on_end_;
+  sc_core::sc_event resume_;
+  Ticket awaited_ = 0;
+  bool waiting_ = false;
+
+  Ticket first_ticket_ = 1;  ///< tickets below are done
+  std::deque<std::unique_ptr<Submitted>> submitted_;
+  size_t outstanding_ = 0;
+  uint64_t seq_ = 0;
+  std::unordered_map<uint64_t, Submitted*> loads_;  ///< in flight, by TCM address
+  std::unordered_map<uint64_t, bool> free_later_;   ///< TCM freed while a load into it is in flight
+};
+
+/// The command that times what an OpDesc says. KernelFault where the hardware has no such command (strides).
+void fill_command(const OpDesc&, PeCommand&);
+
+}  // namespace kernbench

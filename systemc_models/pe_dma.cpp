@@ -1,0 +1,140 @@
+// Models: a PE's DMA: a read and a write channel, each one FIFO with a number of servers, held from the grant to the
+// completion of the item's last transaction (a GEMM tile reads its A part, then its B part). Timing contract §2, §5.
+// Does not model: descriptors, virtual channels (vc_comm comes with inter-PE queues).
+//
+// Parameters: overhead_ns (ns, 0, per transaction), rd_engines, wr_engines (servers, 1), queue_depth (items, 2).
+#include <memory>
+
+#include "kernbench/systemc_models/engine.h"
+#include "kernbench/systemc_models/fabric_initiator.h"
+#include "kernbench/systemc_models/registry.h"
+
+namespace kernbench {
+namespace {
+
+constexpr uint8_t kRead = 0, kWrite = 1;
+
+class PeDma : public Engine, public FabricInitiator, public RequestPort {
+ public:
+  FabricInitiatorSocket<PeDma> out{"out"};
+  FabricOut* fabric_out() override { return &out; }
+
+  PeDma(sc_core::sc_module_name name, const ComponentConfig& config)
+      : Engine(name, config), FabricInitiator(static_cast<Component&>(*this)) {
+    const Attributes& a = *config.attributes;
+    add_unit(Stage::dma_read, static_cast<unsigned>(a.integer("rd_engines", 1)), config);
+    add_unit(Stage::dma_write, static_cast<unsigned>(a.integer("wr_engines", 1)), config);
+    out.register_nb_transport_bw(this, &PeDma::nb_transport_bw);
+  }
+
+  static ImplSpec spec() {
+    return {"builtin.pe_dma", "pe_dma", "a PE's DMA: reads and writes of its commands and tiles",
+            {overhead_attribute(), count_attribute("rd_engines", 1, "reads in service at once"),
+             count_attribute("wr_engines", 1, "writes in service at once"), queue_depth_attribute()}};
+  }
+
+  /// A driver's request is a simple command that enters the channel's queue.
+  void request(MemoryRequest& r) override {
+    DriverItem* d;
+    if (idle_.empty()) {
+      all_.push_back(std::make_unique<DriverItem>());
+      d = all_.back().get();
+    } else {
+      d = idle_.back();
+      idle_.pop_back();
+    }
+    d->request = &r;
+    d->command = nullptr;
+    d->stage_count = 1;
+    d->stage_at = 0;
+    d->stages[0] = r.write ? Stage::dma_write : Stage::dma_read;
+    enqueue(r.write ? kWrite : kRead, *d);
+  }
+
+ private:
+  struct DriverItem : PeItem {  // known by its null command
+    MemoryRequest* request = nullptr;
+  };
+
+  static DriverItem& driver_item(PeItem& i) { return static_cast<DriverItem&>(i); }
+
+  void begin(uint8_t unit, uint16_t server) override {
+    PeItem& item = item_at(unit, server);
+    item.part = 0;
+    if (!next_transaction(unit, server)) finish(unit, server, {});
+  }
+
+  /// Starts the item's next transaction; false if it has none left.
+  bool next_transaction(uint8_t unit, uint16_t server) {
+    PeItem& item = item_at(unit, server);
+    Access a;
+    a.write = unit == kWrite;
+    a.channel = unit;
+    a.context = &item;
+    if (!item.command) {
+      if (item.part++ > 0) return false;
+      const MemoryRequest& r = *driver_item(item).request;
+      a.address = r.address;
+      a.nbytes = r.nbytes;
+      a.rows = {1, r.nbytes, 0};
+      a.issue_ns = r.issue_ns;
+    } else {
+      TilePart part;
+      if (!next_part(item, part)) return false;
+      a.address = part.addr;
+      a.nbytes = part.nbytes;
+      a.rows = part.rows;
+      a.issue_ns = timeline().now_ns();
+    }
+    start(a);
+    return true;
+  }
+
+  static bool next_part(PeItem& item, TilePart& part) {
+    if (!item.token || item.stage() == Stage::dma_write) {
+      if (item.part++ > 0) return false;
+      part = item.token ? item.output_part() : item.command->dma;
+      return true;
+    }
+    const auto& inputs = item.command->plan.inputs;
+    while (item.part < inputs.size() && !inputs[item.part].in_memory) ++item.part;
+    if (item.part >= inputs.size()) return false;
+    part = item.input_part(item.part++);
+    return true;
+  }
+
+  tlm::tlm_sync_enum nb_transport_bw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) {
+    if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+    auto& x = *payload.get_extension<FabricTransaction>();
+    response_arrived(x, arrival_time(fabric(), x, delay),
+                     stage_order(pe(), x.write ? Stage::dma_write : Stage::dma_read));
+    return tlm::TLM_COMPLETED;
+  }
+
+  void send(FabricTransaction& x, uint16_t port, sc_core::sc_time& delay) override {
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    out[port]->nb_transport_fw(*x.payload, phase, delay);
+  }
+
+  void transaction_done(FabricTransaction& x) override {
+    PeItem& item = *static_cast<PeItem*>(x.context);
+    add_bytes(item.unit, x.nbytes);
+    if (!item.command) {
+      MemoryRequest& r = *driver_item(item).request;
+      r.done(r.context, x);
+    }
+    if (!next_transaction(item.unit, item.server)) finish(item.unit, item.server, {});
+  }
+
+  void driver_item_done(PeItem& item) override { idle_.push_back(&driver_item(item)); }
+
+  std::vector<std::unique_ptr<DriverItem>> all_;
+  std::vector<DriverItem*> idle_;
+};
+
+}  // namespace
+
+KERNBENCH_REGISTER_COMPONENT(PeDma)
+
+}  // namespace kernbench

@@ -1,0 +1,69 @@
+// Models: a PE's sole dispatcher. A command reaches its engine's queue (a composite: the feed queue) overhead_ns after
+// its submission. One feed loop takes composites in that order and feeds one's tiles to the end before the next, a tile
+// when fewer than W of this PE are in flight, W = ⌊reserved TCM / tile bytes⌋, and its first stage's queue has room.
+// Tiles then find their own way; the last stage reports here, exactly once. Timing contract §5, §6; ADR-0014 D2, D6.
+// Does not model: dependencies between commands: only the kernel's waits order them.
+//
+// Parameters: overhead_ns (ns, 0).
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "kernbench/systemc_models/component.h"
+#include "kernbench/systemc_models/fabric_initiator.h"
+#include "kernbench/systemc_models/pe.h"
+
+namespace kernbench {
+
+class PeScheduler : public Component {
+ public:
+  CommandTargetSocket<PeScheduler> command_in{"command_in"};
+  CommandInitiatorSocket<PeScheduler> command_out{"command_out"};
+
+  PeScheduler(sc_core::sc_module_name name, const ComponentConfig& config);
+  static ImplSpec spec();
+
+  void join(Pe& pe, RouteSource& routes, uint32_t dma_node);
+  void set_next(Stage stage, int port) { next_port_[static_cast<int>(stage)] = port; }
+
+  /// Checks a command at its submission: every transaction's memory can be reached and holds it, and a tile fits the
+  /// reserved TCM. AccessError, one line.
+  void validate(PeCommand&) const;
+  /// Takes a command that has paid its overheads, now: what a driver without pe_cpu calls.
+  void dispatch(PeCommand&);
+  /// An item's last stage is done.
+  void item_done(PeItem&);
+
+  /// Commands dispatched and not complete.
+  const std::vector<PeCommand*>& in_flight() const { return in_flight_; }
+  /// Why the feed loop stands still: empty where it does not.
+  std::string feed_state() const;
+  int64_t tiles_in_flight() const { return tiles_in_flight_; }
+
+ private:
+  tlm::tlm_sync_enum nb_transport_fw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
+  tlm::tlm_sync_enum nb_transport_bw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
+  bool offer(PeItem&);
+  void feed();
+  PeItem& make_tile(PeCommand&, int64_t tile_id);
+  void fed(PeCommand&, PeItem&);
+  void complete(PeCommand&);
+  void check_part(const TilePart&, bool write) const;
+
+  Pe* pe_ = nullptr;
+  RouteSource* routes_ = nullptr;
+  uint32_t dma_node_ = 0;
+  int next_port_[kStages] = {-1, -1, -1, -1, -1, -1};
+
+  std::deque<PeCommand*> feed_queue_;
+  PeItem* refused_ = nullptr;  ///< the tile that waits for room
+  bool feeding_ = false;
+  int64_t tiles_in_flight_ = 0;
+  std::vector<PeCommand*> in_flight_;
+  std::vector<std::unique_ptr<PeItem>> items_;
+  std::vector<PeItem*> idle_items_;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,56 @@
+// Blocks by the name that `impl:` uses in YAML. A block registers itself with one line in its own .cpp:
+//
+//   KERNBENCH_REGISTER_COMPONENT(MyHbm)   // MyHbm::spec() says name, kind, attributes; constructor (name, config)
+//
+// in the library, in a user's executable or in a plug-in alike. Plain C++ but for the factories' result.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "kernbench/systemc_models/attributes.h"
+
+namespace kernbench {
+
+class Component;
+struct ComponentConfig;
+
+class ComponentRegistry : public ImplCatalog {
+ public:
+  using Factory = std::function<std::unique_ptr<Component>(const char* name, const ComponentConfig&)>;
+  /// A name taken twice is std::logic_error.
+  void add(ImplSpec spec, Factory make);
+  const ImplSpec* find(const std::string& impl) const override;
+  std::vector<const ImplSpec*> all() const override;
+  const Factory* factory(const std::string& impl) const;
+
+ private:
+  struct Type {
+    ImplSpec spec;
+    Factory make;
+  };
+  std::map<std::string, Type> types_;
+};
+
+/// The one registry of the process.
+ComponentRegistry& component_registry();
+/// The same, as the topology compiler sees it.
+const ImplCatalog& component_catalog();
+
+struct ComponentRegistration {
+  ComponentRegistration(ImplSpec spec, ComponentRegistry::Factory make) {
+    component_registry().add(std::move(spec), std::move(make));
+  }
+};
+
+}  // namespace kernbench
+
+#define KERNBENCH_REGISTER_COMPONENT(Class)                                                      \
+  namespace {                                                                                    \
+  const ::kernbench::ComponentRegistration registration_of_##Class(                              \
+      Class::spec(), [](const char* name, const ::kernbench::ComponentConfig& config) {          \
+        return std::unique_ptr<::kernbench::Component>(new Class(name, config));                 \
+      });                                                                                        \
+  }

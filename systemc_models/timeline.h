@@ -1,0 +1,86 @@
+// The agenda of a platform: everything that happens at a time happens through it.
+//
+// The SystemC kernel promises no order among things of one instant, and equal hop delays make ties the rule. So the
+// blocks do not notify events of their own: they put entries on this agenda, ordered by (time in fs, Order, sequence
+// of entry), and one SC_METHOD works them off. That gives the order that the timing contract (§9) asks for, costs a
+// heap operation instead of a process activation, and one timed notification per distinct instant.
+// Times are exact doubles in ns; they are rounded to fs for comparison and to the kernel's tick only to wake up.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <systemc>
+#include <vector>
+
+namespace kernbench {
+
+/// Order among entries of one instant: phase first, then major, then minor, then order of entry.
+struct Order {
+  enum Phase : uint64_t {
+    kEngines = 0,     ///< completions, hand-ons, submissions inside PEs and other initiators
+    kDepartures = 1,  ///< responses leave a memory
+    kArrivals = 2,    ///< messages become ready at a link or arrive at a memory
+  };
+  uint64_t major = 0;
+  uint64_t minor = 0;
+  Order() = default;
+  Order(Phase phase, uint64_t maj, uint64_t min) : major(phase << 62 | maj), minor(min) {}
+  bool operator<(const Order& o) const { return major != o.major ? major < o.major : minor < o.minor; }
+};
+
+class Timeline : public sc_core::sc_module {
+ public:
+  using Handler = void (*)(void* self, void* arg);
+
+  explicit Timeline(sc_core::sc_module_name name);
+
+  /// Calls handler(self, arg) at t_ns (not before now) in the given order.
+  void at(double t_ns, Order order, Handler handler, void* self, void* arg = nullptr);
+
+  /// Exact time of the entry being worked off; outside of entries, that of the last one or of the kernel, whichever is
+  /// later. ns.
+  double now_ns() const;
+  /// Kernel ticks from now to t_ns, as a delay for a TLM call (0 if t_ns is past).
+  sc_core::sc_time delay_until(double t_ns) const;
+  /// Entries worked off so far.
+  uint64_t events() const { return events_; }
+  bool idle() const { return heap_.empty(); }
+  /// Called every 65,536 entries with the time and the number of entries so far; for a progress line.
+  void on_progress(std::function<void(double now_ns, uint64_t events)> call) { progress_ = std::move(call); }
+
+  static uint64_t to_fs(double ns) { return static_cast<uint64_t>(ns * 1e6 + 0.5); }
+
+ private:
+  struct Entry {
+    double t_ns;
+    Order order;
+    uint64_t sequence;
+    Handler handler;
+    void* self;
+    void* arg;
+  };
+  struct Key {  // what the heap moves; the rest stays in its slot
+    uint64_t fs;
+    uint32_t slot;
+  };
+  bool before(const Key& a, const Key& b) const;
+  void push(Key k);
+  Key pop();
+  uint64_t tick_of(uint64_t fs) const { return tick_fs_ == 1 ? fs : (fs + tick_fs_ / 2) / tick_fs_; }
+  void arm();
+  void work();
+
+  std::vector<Key> heap_;  // 4-ary
+  std::vector<Entry> slots_;
+  std::vector<uint32_t> free_slots_;
+  sc_core::sc_event wake_;
+  uint64_t tick_fs_ = 1;  // fs in a tick of the kernel's resolution
+  uint64_t armed_tick_ = ~0ull;
+  uint64_t sequence_ = 0;
+  uint64_t events_ = 0;
+  double now_ns_ = 0;
+  bool working_ = false;
+  std::function<void(double, uint64_t)> progress_;
+};
+
+}  // namespace kernbench
