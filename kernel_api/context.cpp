@@ -1,0 +1,183 @@
+#include "kernbench/kernel_api/context.h"
+
+#include <cmath>
+
+#include "kernbench/kernel_api/core.h"
+#include "kernbench/phase2/math_op.h"
+
+namespace kernbench::tl {
+
+using detail::Core;
+using detail::fault;
+using detail::MathOptions;
+
+Context::Context(PeBackend& backend, const Program& program)
+    : core_(std::make_shared<Core>(backend)), program_(program) {}
+
+int64_t Context::program_id(int axis) const {
+  if (axis != 0 && axis != 1) throw KernelFault("program_id: axis " + std::to_string(axis) + " is neither 0 nor 1");
+  return axis == 0 ? program_.pe : program_.cube;
+}
+
+int64_t Context::num_programs(int axis) const {
+  if (axis != 0 && axis != 1) throw KernelFault("num_programs: axis " + std::to_string(axis) + " is neither 0 nor 1");
+  return axis == 0 ? program_.pes : program_.cubes;
+}
+
+const std::string& Context::pe_id() const { return core_->backend().pe_id(); }
+
+void Context::wait(const Tensor& t) { core_->wait(Core::handle_of(t)); }
+
+void Context::wait(const Event& e) {
+  if (!e.valid_) throw KernelFault("wait on an empty event: no command was assigned to it");
+  core_->wait(e.ticket_);
+}
+
+Context Context::async() const {
+  Context c = *this;
+  c.async_ = true;
+  return c;
+}
+
+void Context::finish() { core_->finish(); }
+
+// ---- Matrix -----------------------------------------------------------------------------------------------------
+
+Tensor Context::dot(const Tensor& a, const Tensor& b, std::optional<DType> out, const char* file, int line) {
+  return dot_impl(a, b, out, async_, {file, line});
+}
+
+Tensor Context::dot_async(const Tensor& a, const Tensor& b, std::optional<DType> out, const char* file, int line) {
+  return dot_impl(a, b, out, true, {file, line});
+}
+
+Tensor Context::dot_impl(const Tensor& a, const Tensor& b, std::optional<DType> out, bool async, SourceLine where) {
+  for (const Tensor* t : {&a, &b}) {
+    core_->require_tcm(*t, "dot", where);
+    core_->settle(*t);
+  }
+  const std::string both = a.to_string() + " and " + b.to_string();
+  if (a.rank() != 2 || b.rank() != 2 || a.shape()[1] != b.shape()[0]) {
+    fault(where, "op 'dot': shapes do not fit [m, k] · [k, n]: " + both);
+  }
+  if (a.dtype() != b.dtype()) fault(where, "op 'dot': element types differ: " + both + "; tl.cast one of them");
+  const DType type = out.value_or(accumulator_of(a.dtype()));
+  if (is_float(type) != is_float(a.dtype())) {
+    fault(where, "op 'dot': the result of " + both + " cannot be " + std::string(name_of(type)));
+  }
+  auto desc = std::make_shared<OpDesc>();
+  desc->type = CommandType::gemm;
+  desc->kind = OpKind::gemm;
+  desc->name = "gemm_" + std::string(name_of(a.dtype()));
+  desc->op = "gemm";
+  desc->where = where;
+  desc->m = a.shape()[0];
+  desc->n = b.shape()[1];
+  desc->k = a.shape()[1];
+  desc->dtype_acc = accumulator_of(a.dtype());
+  desc->operands.resize(2);
+  desc->operands[0].ref = detail::matrix_of(a, &desc->transpose_a, where);
+  desc->operands[1].ref = detail::matrix_of(b, &desc->transpose_b, where);
+  const auto made = core_->allocate(type, {desc->m, desc->n});
+  desc->output = made->buffer;
+  core_->submit(desc, made, {Core::handle_of(a), Core::handle_of(b)}, async);
+  return Core::tensor_of(made);
+}
+
+// ---- Math -------------------------------------------------------------------------------------------------------
+
+Tensor Context::op(const char* name, std::initializer_list<Arg> operands) {
+  MathOptions options;
+  options.async = async_;
+  const SourceLine where = operands.size() > 0 ? operands.begin()->where() : SourceLine{};
+  const MathOp* info = find_math_op(name);
+  if (info != nullptr && (info->result == ResultRule::chosen || !info->is_elementwise())) {
+    fault(where, "op '" + std::string(name) + "' has a call of its own: tl." + name);
+  }
+  return core_->math(name, operands, options, where);
+}
+
+Tensor Context::cast(const Tensor& x, DType to, const char* file, int line) {
+  MathOptions options;
+  options.async = async_;
+  options.out_dtype = &to;
+  return core_->math("cast", {Arg(x, file, line)}, options, {file, line});
+}
+
+Tensor Context::copy(const Tensor& x, const char* file, int line) {
+  MathOptions options;
+  options.async = async_;
+  const Dims shape = x.shape();
+  const DType type = x.dtype();
+  options.shape = &shape;
+  options.out_dtype = &type;
+  return core_->math("copy", {Arg(x, file, line)}, options, {file, line});
+}
+
+Tensor Context::reshape(const Tensor& x, const Dims& shape, const char* file, int line) {
+  if (x.can_reshape(shape)) return x.reshape(shape);
+  return copy(x, file, line).reshape(shape);
+}
+
+Tensor Context::reduce(const char* name, const Tensor& x, std::optional<int> axis, bool keepdims, SourceLine where) {
+  core_->require_tcm(x, name, where);
+  MathOptions options;
+  options.async = async_;
+  options.keepdims = keepdims;
+  if (axis.has_value()) {
+    options.axis = *axis;
+    return core_->math(name, {Arg(x, where.file, where.line)}, options, where);
+  }
+  // Over all elements: as one row.
+  const Tensor row = reshape(x, {x.elements()}, where.file, where.line);
+  options.keepdims = false;
+  const Tensor r = core_->math(name, {Arg(row, where.file, where.line)}, options, where);
+  if (!keepdims) return r;
+  Dims ones;
+  for (int i = 0; i < x.rank(); ++i) ones.push_back(1);
+  return r.reshape(ones);
+}
+
+Tensor Context::sum(const Tensor& x, std::optional<int> axis, bool keepdims, const char* file, int line) {
+  return reduce("sum", x, axis, keepdims, {file, line});
+}
+Tensor Context::max(const Tensor& x, std::optional<int> axis, bool keepdims, const char* file, int line) {
+  return reduce("max", x, axis, keepdims, {file, line});
+}
+Tensor Context::min(const Tensor& x, std::optional<int> axis, bool keepdims, const char* file, int line) {
+  return reduce("min", x, axis, keepdims, {file, line});
+}
+Tensor Context::argmax(const Tensor& x, std::optional<int> axis, bool keepdims, const char* file, int line) {
+  return reduce("argmax", x, axis, keepdims, {file, line});
+}
+
+Tensor Context::softmax(const Tensor& x, int axis, const char* file, int line) {
+  MathOptions options;
+  options.async = async_;
+  options.axis = axis;
+  return core_->math("softmax", {Arg(x, file, line)}, options, {file, line});
+}
+
+Tensor Context::full(const Dims& shape, double value, DType dtype, const char* file, int line) {
+  MathOptions options;
+  options.async = async_;
+  options.shape = &shape;
+  options.out_dtype = &dtype;
+  return core_->math("full", {Arg(value, file, line)}, options, {file, line});
+}
+
+Tensor Context::arange(double start, double end, double step, DType dtype, const char* file, int line) {
+  const double count = std::ceil((end - start) / step);
+  if (!(step != 0 && count >= 1 && count < 9e15)) {
+    fault({file, line}, "arange(" + std::to_string(start) + ", " + std::to_string(end) + ", " + std::to_string(step) +
+                            ") has no elements");
+  }
+  MathOptions options;
+  options.async = async_;
+  const Dims shape{static_cast<int64_t>(count)};
+  options.shape = &shape;
+  options.out_dtype = &dtype;
+  return core_->math("arange", {Arg(start, file, line), Arg(step, file, line)}, options, {file, line});
+}
+
+}  // namespace kernbench::tl

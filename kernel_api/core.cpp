@@ -1,0 +1,199 @@
+#include "kernbench/kernel_api/core.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+namespace kernbench::tl::detail {
+
+namespace {
+
+std::string hex(uint64_t v) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
+  return text;
+}
+
+/// Address in the source of a load of the byte at `offset` of its dense destination.
+uint64_t source_address(const TensorRef& source, uint64_t offset) {
+  const auto item = static_cast<uint64_t>(size_of(source.dtype));
+  auto rest = static_cast<int64_t>(offset / item);
+  int64_t elements = 0;
+  for (int i = source.shape.rank() - 1; i >= 0; --i) {
+    elements += rest % source.shape[i] * source.strides[i];
+    rest /= source.shape[i];
+  }
+  return source.addr + static_cast<uint64_t>(elements) * item + offset % item;
+}
+
+}  // namespace
+
+std::string to_string(const SourceLine& where) {
+  const char* slash = std::strrchr(where.file, '/');
+  return std::string(slash != nullptr ? slash + 1 : where.file) + ":" + std::to_string(where.line);
+}
+
+void fault(const SourceLine& where, const std::string& what) { throw KernelFault(to_string(where) + ": " + what); }
+
+std::string made_by(const OpDesc& producer) {
+  return "made by op '" + (producer.op.empty() ? producer.name : producer.op) + "' at " + to_string(producer.where);
+}
+
+Handle::~Handle() {
+  if (core != nullptr) core->release(*this);
+}
+
+Core::~Core() {
+  for (const Retired& r : retired_) backend_.tcm_free(r.buffer.addr);
+}
+
+const std::shared_ptr<Handle>& Core::handle_of(const Tensor& t) {
+  t.handle();
+  return t.handle_;
+}
+
+bool Core::in_use(std::vector<Ticket>& uses) const {
+  uses.erase(std::remove_if(uses.begin(), uses.end(), [this](Ticket t) { return backend_.done(t); }), uses.end());
+  return !uses.empty();
+}
+
+void Core::release(Handle& h) {
+  if (!h.owns_tcm) return;
+  if (!in_use(h.uses)) {
+    backend_.tcm_free(h.buffer.addr);
+    return;
+  }
+  retired_.push_back({h.buffer, std::move(h.uses), h.is_load && !h.arrived ? h.producer : nullptr});
+}
+
+void Core::sweep(bool block) {
+  if (block && !retired_.empty()) {
+    for (Ticket t : retired_.front().uses) backend_.wait(t);
+  }
+  for (size_t i = 0; i < retired_.size();) {
+    if (in_use(retired_[i].uses)) {
+      ++i;
+      continue;
+    }
+    const Retired r = std::move(retired_[i]);
+    retired_.erase(retired_.begin() + static_cast<std::ptrdiff_t>(i));
+    const std::shared_ptr<const OpDesc> load = r.load;
+    if (load != nullptr) check_arrival(r.buffer, *load);
+    backend_.tcm_free(r.buffer.addr);
+  }
+}
+
+std::shared_ptr<Handle> Core::allocate(DType dtype, const Dims& shape) {
+  auto h = std::make_shared<Handle>();
+  h->buffer.space = Space::tcm;
+  h->buffer.pe = backend_.pe_index();
+  h->buffer.dtype = dtype;
+  h->buffer.shape = shape;
+  h->buffer.strides = TensorRef::row_major(shape);
+  sweep(false);
+  for (;;) {
+    try {
+      h->buffer.addr = backend_.tcm_alloc(h->buffer.nbytes());
+      break;
+    } catch (const KernelFault&) {
+      // Room that commands in flight still hold is worth waiting for; without any, TCM is really exhausted.
+      if (retired_.empty()) throw;
+      sweep(true);
+    }
+  }
+  h->owns_tcm = true;
+  h->id = next_id_++;
+  h->core = shared_from_this();
+  return h;
+}
+
+std::shared_ptr<Handle> Core::in_memory(const TensorRef& where) {
+  auto h = std::make_shared<Handle>();
+  h->buffer = where;
+  h->id = next_id_++;
+  h->core = shared_from_this();
+  return h;
+}
+
+Ticket Core::submit(const std::shared_ptr<OpDesc>& desc, const std::shared_ptr<Handle>& made,
+                    const std::vector<std::shared_ptr<Handle>>& operands, bool async) {
+  if (made != nullptr) desc->handle_id = made->id;
+  const Ticket ticket = backend_.submit(desc);
+  if (made != nullptr) {
+    made->ticket = ticket;
+    made->producer = desc;
+    made->is_load = desc->type == CommandType::load;
+  }
+  if (async) {
+    if (made != nullptr) made->uses.push_back(ticket);
+    for (const auto& h : operands) {
+      if (h->uses.size() >= 16) in_use(h->uses);
+      h->uses.push_back(ticket);
+    }
+    if (made != nullptr && made->is_load) {
+      auto& loads = loads_in_flight_;
+      loads.erase(std::remove_if(loads.begin(), loads.end(),
+                                 [](const auto& w) {
+                                   const auto live = w.lock();
+                                   return live == nullptr || live->arrived;
+                                 }),
+                  loads.end());
+      loads.push_back(made);
+    }
+    return ticket;
+  }
+  if (made != nullptr) {
+    wait(made);
+  } else {
+    backend_.wait(ticket);
+  }
+  return ticket;
+}
+
+void Core::wait(const std::shared_ptr<Handle>& h) {
+  if (h->arrived || h->producer == nullptr) return;
+  backend_.wait(h->ticket);
+  h->arrived = true;
+  if (h->is_load) check_arrival(h->buffer, *h->producer);
+}
+
+void Core::settle(const Tensor& t) {
+  const auto& h = handle_of(t);
+  if (h->is_load) wait(h);
+}
+
+void Core::finish() {
+  const auto loads = loads_in_flight_;
+  for (const auto& weak : loads) {
+    if (const auto h = weak.lock()) wait(h);
+  }
+  while (!retired_.empty()) sweep(true);
+}
+
+namespace {
+
+[[noreturn]] void never_written(PeBackend& backend, const TensorRef& source, uint64_t bad, const std::string& call,
+                                SourceLine where) {
+  const std::string owner = backend.owner_of(source.space, bad);
+  const std::string nearest = backend.memory().nearest(MemoryImage::key_of(source), bad);
+  fault(where, call + " of " + source.shape.to_string() + " " + std::string(name_of(source.dtype)) + " (" +
+                   std::to_string(source.nbytes()) + " bytes) at " + std::string(name_of(source.space)) + " " +
+                   hex(source.addr) + " by " + backend.pe_id() + " reads memory that was never written: first at " +
+                   hex(bad) + (owner.empty() ? "" : " of " + owner) + (nearest.empty() ? "" : "; " + nearest));
+}
+
+}  // namespace
+
+void check_written(PeBackend& backend, const TensorRef& source, const std::string& call, SourceLine where) {
+  const auto state = backend.memory().state_of(source);
+  if (state.state == MemoryImage::State::unwritten) never_written(backend, source, state.first_bad, call, where);
+}
+
+void Core::check_arrival(const TensorRef& buffer, const OpDesc& load) {
+  const auto state = backend_.memory().state_of(MemoryImage::key_of(buffer), buffer.addr, buffer.nbytes());
+  if (state.state != MemoryImage::State::unwritten) return;
+  const TensorRef& source = load.operands.front().ref;
+  never_written(backend_, source, source_address(source, state.first_bad - buffer.addr), "load", load.where);
+}
+
+}  // namespace kernbench::tl::detail

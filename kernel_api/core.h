@@ -1,0 +1,113 @@
+// What stands behind handles: one Core per kernel invocation. Internal to kernel_api.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernbench/kernel_api/pe_backend.h"
+#include "kernbench/kernel_api/pointer.h"
+#include "kernbench/kernel_api/tensor.h"
+
+namespace kernbench::tl::detail {
+
+/// A buffer and who makes it. TCM is given back when the last Tensor over it dies; while commands that use the buffer
+/// are in flight, giving back waits for them, so that no DMA lands in memory that has been handed on.
+struct Handle {
+  std::shared_ptr<Core> core;
+  uint64_t id = 0;
+  TensorRef buffer;  ///< dense, as allocated; in a memory for a composite's output there
+  bool owns_tcm = false;
+  bool is_load = false;
+  std::shared_ptr<const OpDesc> producer;  ///< null until submitted
+  Ticket ticket = 0;
+  bool arrived = false;              ///< the producer is known to be done, and for a load: checked
+  mutable std::vector<Ticket> uses;  ///< commands submitted asynchronously that read or write the buffer
+
+  Handle() = default;
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle();
+};
+
+/// How a math op is to be run beyond its operands.
+struct MathOptions {
+  bool reduction = false;
+  bool keepdims = false;
+  int axis = 0;
+  const Dims* shape = nullptr;        ///< result's shape where operands do not say (full, arange)
+  const DType* out_dtype = nullptr;   ///< result's type where it is not the operands'
+  bool async = false;
+};
+
+class Core : public std::enable_shared_from_this<Core> {
+ public:
+  explicit Core(PeBackend& backend) : backend_(backend) {}
+  ~Core();
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  PeBackend& backend() { return backend_; }
+
+  /// A fresh dense TCM buffer. KernelFault when TCM is exhausted.
+  std::shared_ptr<Handle> allocate(DType dtype, const Dims& shape);
+  /// A handle for a result that lies in memory.
+  std::shared_ptr<Handle> in_memory(const TensorRef& where);
+
+  /// Submits and, unless `async`, waits. `made` (may be null) is the handle that the command makes.
+  Ticket submit(const std::shared_ptr<OpDesc>& desc, const std::shared_ptr<Handle>& made,
+                const std::vector<std::shared_ptr<Handle>>& operands, bool async);
+  /// Blocks until the handle's producer is done; a load whose source was never written is a KernelFault.
+  void wait(const std::shared_ptr<Handle>& h);
+  void wait(Ticket t) { backend_.wait(t); }
+  /// Operands that are loads in flight must have arrived before another command may use them.
+  void settle(const Tensor& t);
+  /// Blocks until all that was submitted is done, and checks loads that nobody waited for.
+  void finish();
+
+  Tensor math(std::string_view op, const std::vector<Arg>& operands, const MathOptions& options, SourceLine where);
+  /// The operand as a command takes it: settled, and with dimensions of stride 0 reduced to 1.
+  Operand operand_of(const Arg& a, std::string_view op);
+  void require_tcm(const Tensor& t, std::string_view op, SourceLine where) const;
+
+  static const std::shared_ptr<Handle>& handle_of(const Tensor& t);
+  static Tensor tensor_of(std::shared_ptr<Handle> h) { return Tensor(std::move(h)); }
+
+  /// Called by a dying handle.
+  void release(Handle& h);
+
+ private:
+  /// A buffer whose handle is gone but which commands in flight still use.
+  struct Retired {
+    TensorRef buffer;
+    std::vector<Ticket> uses;
+    std::shared_ptr<const OpDesc> load;  ///< set if a load that nobody waited for writes it
+  };
+  /// Gives back retired buffers that are idle now; with `block`, waits for the oldest first.
+  void sweep(bool block);
+  bool in_use(std::vector<Ticket>& uses) const;
+  void check_arrival(const TensorRef& buffer, const OpDesc& load);
+
+  PeBackend& backend_;
+  uint64_t next_id_ = 1;
+  std::vector<Retired> retired_;
+  std::vector<std::weak_ptr<Handle>> loads_in_flight_;
+};
+
+/// "gemm.cpp:42".
+std::string to_string(const SourceLine& where);
+/// KernelFault with the kernel's line in front.
+[[noreturn]] void fault(const SourceLine& where, const std::string& what);
+/// "made by op 'add' at gemm.cpp:42".
+std::string made_by(const OpDesc& producer);
+/// A rank-2 view as GEMM takes it: rows dense, or `transpose` toggled and the stored matrix returned. KernelFault for a
+/// view that is neither.
+TensorRef matrix_of(const Tensor& t, bool* transpose, SourceLine where);
+/// KernelFault unless the block is aligned and lies in one memory.
+void check_access(PeBackend& backend, const Block& b, const std::string& call, SourceLine where);
+/// KernelFault if any byte was never written.
+void check_written(PeBackend& backend, const TensorRef& source, const std::string& call, SourceLine where);
+
+}  // namespace kernbench::tl::detail

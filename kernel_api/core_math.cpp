@@ -1,0 +1,235 @@
+// Checks and submission of math commands.
+#include <algorithm>
+#include <cmath>
+
+#include "kernbench/kernel_api/core.h"
+#include "kernbench/phase2/math_op.h"
+
+
+namespace kernbench::tl::detail {
+
+namespace {
+
+std::string quoted(std::string_view op) { return "'" + std::string(op) + "'"; }
+
+std::string list(const std::vector<Arg>& args) {
+  std::string text;
+  for (const Arg& a : args) text += (text.empty() ? "" : ", ") + a.to_string();
+  return text;
+}
+
+/// The dimensions of stride 0 that broadcasting made, as 1 again: numpy's rule repeats them on the way.
+TensorRef without_repeats(TensorRef r) {
+  for (int i = 0; i < r.shape.rank(); ++i) {
+    if (r.strides[i] == 0 && r.shape[i] != 1) r.shape[i] = 1;
+  }
+  return r;
+}
+
+bool repeats(const Tensor& t) {
+  for (int i = 0; i < t.rank(); ++i) {
+    if (t.strides()[i] == 0 && t.shape()[i] != 1) return true;
+  }
+  return false;
+}
+
+bool fits_dims(const Dims& a, const Dims& b, Dims* out) {
+  const int rank = std::max(a.rank(), b.rank());
+  Dims result;
+  for (int i = 0; i < rank; ++i) {
+    const int ia = i - (rank - a.rank());
+    const int ib = i - (rank - b.rank());
+    const int64_t da = ia < 0 ? 1 : a[ia];
+    const int64_t db = ib < 0 ? 1 : b[ib];
+    if (da != db && da != 1 && db != 1) return false;
+    result.push_back(std::max(da, db));
+  }
+  *out = result;
+  return true;
+}
+
+Dims shape_of(const Arg& a) { return a.is_scalar() ? Dims{} : a.tensor().shape(); }
+
+double lowest(DType t) {
+  switch (t) {
+    case DType::i8:
+      return -128;
+    case DType::i16:
+      return -32768;
+    case DType::i32:
+      return -2147483648.0;
+    default:
+      return 0;
+  }
+}
+
+double highest(DType t) {
+  switch (t) {
+    case DType::i8:
+      return 127;
+    case DType::i16:
+      return 32767;
+    case DType::i32:
+      return 2147483647.0;
+    default:
+      return 255;
+  }
+}
+
+/// The common type of the tensor operands; immediates must be representable where it is an integer type.
+DType common_type(const MathOp& info, const std::vector<Arg>& args, SourceLine where) {
+  const Arg* first = nullptr;
+  for (size_t i = info.first_is_condition ? 1 : 0; i < args.size(); ++i) {
+    if (args[i].is_scalar()) continue;
+    if (first == nullptr) {
+      first = &args[i];
+    } else if (args[i].tensor().dtype() != first->tensor().dtype()) {
+      fault(where, "op " + quoted(info.name) + ": element types differ: " + list(args) + "; tl.cast one of them");
+    }
+  }
+  if (first == nullptr) fault(where, "op " + quoted(info.name) + " needs a tensor among its operands: " + list(args));
+  const DType type = first->tensor().dtype();
+  if (info.float_only && !is_float(type)) {
+    fault(where, "op " + quoted(info.name) + " needs floats: " + list(args));
+  }
+  if (is_float(type)) return type;
+  for (const Arg& a : args) {
+    if (a.is_scalar() && !(a.scalar() == std::floor(a.scalar()) && a.scalar() >= lowest(type) && a.scalar() <= highest(type))) {
+      fault(where, "op " + quoted(info.name) + ": immediate " + a.to_string() + " is no " +
+                       std::string(name_of(type)) + ": " + list(args));
+    }
+  }
+  return type;
+}
+
+/// Result type of an op over operands of one type: sums of narrow integers would overflow in their own.
+DType result_of(const MathOp& op, DType in) {
+  if (op.name == "sum" && !is_float(in)) return DType::i32;
+  return result_dtype(op, std::vector<DType>(op.first_is_condition ? 2 : 1, in));
+}
+
+Dims reduced(const Dims& shape, int axis, bool keepdims) {
+  Dims out;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (i != axis) {
+      out.push_back(shape[i]);
+    } else if (keepdims) {
+      out.push_back(1);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+TensorRef matrix_of(const Tensor& t, bool* transpose, SourceLine where) {
+  TensorRef r = t.ref();
+  const auto dense_rows = [](const TensorRef& x) {
+    return (x.shape[1] == 1 || x.strides[1] == 1) && (x.shape[0] == 1 || x.strides[0] >= x.shape[1]);
+  };
+  if (!dense_rows(r)) {
+    std::swap(r.shape[0], r.shape[1]);
+    std::swap(r.strides[0], r.strides[1]);
+    *transpose = !*transpose;
+    if (!dense_rows(r)) fault(where, "op 'gemm': operand " + t.to_string() + " is a view without dense rows: tl.copy it");
+  }
+  // The stride of a dimension of one is free: give it the value that a row-major reader expects.
+  if (r.shape[1] == 1) r.strides[1] = 1;
+  if (r.shape[0] == 1) r.strides[0] = r.shape[1];
+  return r;
+}
+
+void Core::require_tcm(const Tensor& t, std::string_view op, SourceLine where) const {
+  if (!t.valid()) fault(where, "op " + quoted(op) + ": an operand is an empty tensor");
+  if (t.ref().space != Space::tcm) {
+    fault(where, "op " + quoted(op) + ": operand " + t.to_string() + " lies in " +
+                     std::string(name_of(t.ref().space)) + ": tl.load it first");
+  }
+}
+
+Operand Core::operand_of(const Arg& a, std::string_view op) {
+  Operand o;
+  if (a.is_scalar()) {
+    o.is_scalar = true;
+    o.scalar = a.scalar();
+    return o;
+  }
+  require_tcm(a.tensor(), op, a.where());
+  settle(a.tensor());
+  o.ref = without_repeats(a.tensor().ref());
+  return o;
+}
+
+Tensor Core::math(std::string_view op, const std::vector<Arg>& operands, const MathOptions& options, SourceLine where) {
+  const MathOp* info = find_math_op(op);
+  if (info == nullptr) fault(where, "there is no op " + quoted(op));
+  for (const Arg& a : operands) {
+    if (!a.is_scalar()) require_tcm(a.tensor(), op, where);
+  }
+  if (static_cast<int>(operands.size()) != info->arity) {
+    fault(where, "op " + quoted(op) + " takes " + std::to_string(info->arity) + " operands, not " +
+                     std::to_string(operands.size()) + ": " + list(operands));
+  }
+
+  Dims shape;
+  DType type = DType::f32;
+  int axis = options.axis;
+  if (options.shape != nullptr) {
+    shape = *options.shape;
+    type = *options.out_dtype;
+    for (int64_t d : shape) {
+      if (d < 1) fault(where, "op " + quoted(op) + ": shape " + shape.to_string() + " has a dimension under 1");
+    }
+  } else {
+    type = options.out_dtype != nullptr ? *options.out_dtype : result_of(*info, common_type(*info, operands, where));
+    shape = shape_of(operands[0]);
+    for (size_t i = 1; i < operands.size(); ++i) {
+      Dims joined;
+      if (!fits_dims(shape, shape_of(operands[i]), &joined)) {
+        fault(where, "op " + quoted(op) + ": shapes do not fit: " + list(operands));
+      }
+      shape = joined;
+    }
+  }
+  std::vector<Arg> args = operands;
+  if (info->is_reduction() || info->kind == MathKind::softmax) {
+    const Tensor& x = args[0].tensor();
+    const int rank = x.rank();
+    if (rank == 0 || axis < -rank || axis >= rank) {
+      fault(where, "op " + quoted(op) + ": axis " + std::to_string(axis) + " does not exist in " + x.to_string());
+    }
+    if (axis < 0) axis += rank;
+    // A reduction must see every repetition: make them real.
+    if (repeats(x)) {
+      MathOptions copy;
+      copy.async = options.async;
+      const Dims full = x.shape();
+      const DType same = x.dtype();
+      copy.shape = &full;
+      copy.out_dtype = &same;
+      args[0] = Arg(math("copy", {x}, copy, where), where.file, where.line);
+    }
+    if (info->is_reduction()) shape = reduced(x.shape(), axis, options.keepdims);
+  }
+
+  auto desc = std::make_shared<OpDesc>();
+  desc->type = CommandType::math;
+  desc->kind = OpKind::math;
+  desc->name = std::string(op);
+  desc->op = std::string(op);
+  desc->where = where;
+  desc->reduction = info->is_reduction();
+  desc->axis = axis;
+  desc->keepdims = options.keepdims;
+  std::vector<std::shared_ptr<Handle>> handles;
+  for (const Arg& a : args) {
+    desc->operands.push_back(operand_of(a, op));
+    if (!a.is_scalar()) handles.push_back(handle_of(a.tensor()));
+  }
+  const auto made = allocate(type, shape);
+  desc->output = made->buffer;
+  submit(desc, made, handles, options.async);
+  return tensor_of(made);
+}
+
+}  // namespace kernbench::tl::detail

@@ -1,0 +1,80 @@
+// A kernel's parameters: what it takes, and the checked values of one run.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "kernbench/phase2/dtype.h"
+
+namespace kernbench {
+
+enum class ParamType { integer, number, boolean, choice, dtype };
+
+using ParamValue = std::variant<int64_t, double, bool, std::string, DType>;
+
+struct ParamSpec {
+  std::string name;
+  ParamType type = ParamType::integer;
+  std::string help;
+  ParamValue default_value;
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+  std::vector<std::string> choices;  ///< choice and dtype: the legal names
+
+  /// A size or count: at least 1, at most 2^40.
+  static ParamSpec size(std::string name, int64_t default_value, std::string help);
+  static ParamSpec number(std::string name, double default_value, double min, double max, std::string help);
+  static ParamSpec flag(std::string name, bool default_value, std::string help);
+  static ParamSpec choice(std::string name, std::vector<std::string> legal, std::string help);  ///< default: the first
+  static ParamSpec dtypes(std::vector<DType> legal, std::string help = "element type");        ///< named dtype
+
+  /// "integer, 1 or more", "f32|f16|bf16".
+  std::string legal() const;
+  /// The default as --param takes it.
+  std::string default_text() const;
+};
+
+/// A bad --param: one line that lists what is legal. The CLI exits with 2.
+class BadParam : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
+};
+
+/// Checked values by name. Asking for a name or type that the kernel did not declare is a std::logic_error.
+class Params {
+ public:
+  int64_t integer(const std::string& name) const { return get<int64_t>(name); }
+  double number(const std::string& name) const { return get<double>(name); }
+  bool flag(const std::string& name) const { return get<bool>(name); }
+  const std::string& choice(const std::string& name) const { return get<std::string>(name); }
+  DType dtype(const std::string& name = "dtype") const { return get<DType>(name); }
+  void set(const std::string& name, ParamValue v) { values_[name] = std::move(v); }
+  const std::map<std::string, ParamValue>& values() const { return values_; }
+
+ private:
+  template <class T>
+  const T& get(const std::string& name) const {
+    const auto it = values_.find(name);
+    if (it == values_.end() || !std::holds_alternative<T>(it->second)) {
+      throw std::logic_error("the kernel asks for a parameter '" + name + "' that it does not declare with this type");
+    }
+    return std::get<T>(it->second);
+  }
+  std::map<std::string, ParamValue> values_;
+};
+
+/// A value as --param takes it ("64", "1e-5", "true", "f16").
+std::string to_text(const ParamValue& v);
+
+/// Defaults overridden by `given` (name, text) pairs. BadParam for unknown names, given twice, unreadable or
+/// out-of-range values; `kernel` is named in the message.
+Params parse_params(const std::string& kernel, const std::vector<ParamSpec>& specs,
+                    const std::vector<std::pair<std::string, std::string>>& given);
+
+}  // namespace kernbench

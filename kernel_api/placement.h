@@ -1,0 +1,54 @@
+// How a tensor is spread over the memories of the PEs that run a kernel: plain functions of shape and PE count. Who
+// runs the kernel allocates each shard in its owner's memory and moves the bytes (scatter before, gather after).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "kernbench/phase2/op.h"
+
+namespace kernbench {
+
+enum class Placement : uint8_t {
+  replicate,  ///< a copy for every PE, each in its own slice (inputs only)
+  rows,       ///< axis 0 in contiguous blocks of ⌈n / P⌉; the last PEs may get fewer or none
+  flat_rows,  ///< the same over all dimensions but the last, seen as one: the plan's `whole` has rank 2
+  cols,       ///< the last axis in contiguous blocks
+  single      ///< one copy, in the first PE's slice, shared by all
+};
+std::string_view name_of(Placement);
+
+/// The part of a tensor that one PE works on.
+struct Shard {
+  uint32_t owner = 0;  ///< position (0 … P-1) of the PE whose slice holds it
+  Dims offset;         ///< of its first element in the whole tensor
+  Dims extent;         ///< all 0 where the PE has no part
+  bool empty() const { return extent.elements() == 0; }
+};
+
+/// Every shard is stored dense, row-major, at an address of its own.
+struct ShardPlan {
+  Placement placement = Placement::single;
+  DType dtype = DType::f32;
+  Dims whole;  ///< the tensor as the kernel sees it
+  std::vector<Shard> shards;
+
+  uint64_t nbytes(uint32_t pe) const {
+    return static_cast<uint64_t>(shards.at(pe).extent.elements()) * size_of(dtype);
+  }
+  /// Whether PE `pe`'s shard is bytes of its own, to be allocated (false for empty shards and for shared ones).
+  bool stored(uint32_t pe) const { return !shards.at(pe).empty() && shards.at(pe).owner == pe; }
+};
+
+/// For `pes` ≥ 1 PEs; a tensor of rank 0 can only be replicated or single. std::invalid_argument otherwise.
+ShardPlan plan_shards(Placement placement, DType dtype, const Dims& shape, uint32_t pes);
+
+/// Whether the shard's bytes are contiguous in the whole tensor, and so need no rearranging: at `first_byte`.
+bool contiguous_in_whole(const ShardPlan& plan, uint32_t pe, uint64_t* first_byte);
+/// Copies a shard's bytes out of the whole tensor, dense to dense.
+void scatter(const ShardPlan& plan, uint32_t pe, const uint8_t* whole, uint8_t* shard);
+/// Copies a shard's bytes back into the whole tensor.
+void gather(const ShardPlan& plan, uint32_t pe, const uint8_t* shard, uint8_t* whole);
+
+}  // namespace kernbench

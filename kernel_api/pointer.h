@@ -1,0 +1,71 @@
+// Typed pointers into a memory of the system, and blocks: what tl.load and tl.store take.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "kernbench/phase2/op.h"
+
+namespace kernbench::tl {
+
+class Block;
+
+/// A typed address. Arithmetic counts elements, as in C and in Triton: `p + n` is n elements further.
+struct Ptr {
+  Space space = Space::hbm;
+  uint64_t addr = 0;  ///< bytes
+  DType dtype = DType::f32;
+
+  Ptr() = default;
+  Ptr(Space s, uint64_t a, DType t) : space(s), addr(a), dtype(t) {}
+
+  Ptr operator+(int64_t elements) const {
+    return {space, addr + static_cast<uint64_t>(elements) * size_of(dtype), dtype};
+  }
+  Ptr operator-(int64_t elements) const { return *this + (-elements); }
+  Ptr& operator+=(int64_t elements) { return *this = *this + elements; }
+  Ptr& operator-=(int64_t elements) { return *this = *this - elements; }
+  bool operator==(const Ptr& o) const { return space == o.space && addr == o.addr && dtype == o.dtype; }
+  bool operator!=(const Ptr& o) const { return !(*this == o); }
+
+  /// The same address, read as another type.
+  Ptr cast(DType t) const { return {space, addr, t}; }
+
+  /// The tensor of `shape` that begins here. `ld` is the distance in elements from one row (all but the last dimension,
+  /// flattened) to the next; 0 means dense. A block is moved by one command and one transaction, however it is strided.
+  Block block(const Dims& shape, int64_t ld = 0) const;
+
+  /// "hbm 0x1000 f32".
+  std::string to_string() const;
+};
+
+/// A rectangular piece of a tensor in memory. Shapes of rank 1 and 2 may have a row stride; of higher rank they are
+/// dense. Errors in its construction are KernelFaults: dimensions under 1, a row stride under the row's length.
+class Block {
+ public:
+  Block() = default;
+  Block(Ptr ptr, const Dims& shape, int64_t ld = 0);
+
+  const Ptr& ptr() const { return ptr_; }
+  const Dims& shape() const { return shape_; }
+  int64_t ld() const { return ld_; }
+  DType dtype() const { return ptr_.dtype; }
+
+  /// The rows × cols piece at (row, col) of a rank-2 block, or `count` elements at `first` of a rank-1 block; it must
+  /// lie inside.
+  Block tile(int64_t row, int64_t col, int64_t rows, int64_t cols) const;
+  Block slice(int64_t first, int64_t count) const;
+  /// Rows [first, first + count) of a rank-2 block.
+  Block rows(int64_t first, int64_t count) const;
+
+  TensorRef ref() const;
+  /// "[4, 8] f32 at hbm 0x1000, row stride 16".
+  std::string to_string() const;
+
+ private:
+  Ptr ptr_;
+  Dims shape_;
+  int64_t ld_ = 1;
+};
+
+}  // namespace kernbench::tl

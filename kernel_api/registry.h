@@ -1,0 +1,93 @@
+// Kernels by name. A kernel registers in its own .cpp, in the library, an executable or a plug-in:
+//
+//   const kernbench::RegisterKernel registered{my_kernel_spec()};
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernbench/kernel_api/args.h"
+#include "kernbench/kernel_api/context.h"
+#include "kernbench/kernel_api/host_tensor.h"
+#include "kernbench/kernel_api/params.h"
+#include "kernbench/kernel_api/placement.h"
+
+namespace kernbench {
+
+/// What an input holds unless the user gives a file. Integers: uniform in [-8, 7], u8 in [0, 15].
+struct Init {
+  enum class Kind { uniform, weights, index } kind = Kind::uniform;
+  /// weights: uniform in ±1/√K for this K. index: uniform in [-1, K): -1 about one time in eight.
+  std::function<int64_t(const Params&)> k;
+
+  static Init uniform() { return {}; }  ///< in ±1
+  static Init weights(std::function<int64_t(const Params&)> k) { return {Kind::weights, std::move(k)}; }
+  static Init index(std::function<int64_t(const Params&)> k) { return {Kind::index, std::move(k)}; }
+};
+
+struct TensorSpec {
+  enum class Role { in, out };
+  std::string name;
+  Role role = Role::in;
+  std::function<Dims(const Params&)> shape;
+  std::function<DType(const Params&)> dtype;
+  Placement placement = Placement::rows;
+  Init init;
+};
+
+/// What an output must be. `scale` (empty, or one value an element) widens the tolerance to
+/// atol + rtol · max(|ref|, scale): Σ|a||b|/√K for outputs of a GEMM (data contract §4).
+struct Expected {
+  HostTensor value;
+  std::vector<float> scale;
+};
+
+using KernelFunction = std::function<void(tl::Context&, const tl::Args&)>;
+/// From whole inputs to all outputs, by name; plain arithmetic over whole tensors that rounds where the kernel does.
+using Reference = std::function<std::map<std::string, Expected>(const Params&, const TensorMap& inputs)>;
+
+struct KernelSpec {
+  std::string name;
+  std::string help;  ///< one line
+  std::vector<ParamSpec> params;
+  std::vector<TensorSpec> tensors;
+  KernelFunction function;
+  Reference reference;
+
+  const TensorSpec* tensor(const std::string& tensor_name) const;
+};
+
+class KernelRegistry {
+ public:
+  /// The one of this process.
+  static KernelRegistry& instance();
+
+  /// A name that is taken keeps its first owner; see conflicts().
+  void add(KernelSpec spec);
+  /// Null if there is none. Pointers stay good.
+  const KernelSpec* find(const std::string& name) const;
+  /// As find(), but an unknown name is a BadParam that lists the known ones.
+  const KernelSpec& at(const std::string& name) const;
+  std::vector<const KernelSpec*> all() const;  ///< sorted by name
+  /// Names that were registered more than once: for the CLI to complain about.
+  const std::vector<std::string>& conflicts() const { return conflicts_; }
+
+ private:
+  std::map<std::string, KernelSpec> kernels_;
+  std::vector<std::string> conflicts_;
+};
+
+struct RegisterKernel {
+  explicit RegisterKernel(KernelSpec spec) { KernelRegistry::instance().add(std::move(spec)); }
+};
+
+/// Checked parameters of a run: defaults overridden by (name, text) pairs. BadParam as parse_params, and where a
+/// tensor's size exceeds 2^46 bytes.
+Params kernel_params(const KernelSpec& spec, const std::vector<std::pair<std::string, std::string>>& given);
+
+/// The seeded input: the same for the same (seed, name, shape, dtype) on every machine.
+HostTensor make_input(const TensorSpec& tensor, const Params& params, uint64_t seed);
+
+}  // namespace kernbench
