@@ -197,4 +197,24 @@ std::vector<Engine::Statistics> Engine::statistics() const {
   return v;
 }
 
+std::vector<std::string> Engine::waiting() const {
+  std::vector<std::string> lines;
+  for (const Unit& u : units_) {
+    const std::string stage(name_of(u.statistics.stage));
+    for (const Server& s : u.servers) {
+      switch (s.state) {
+        case State::idle: break;
+        case State::waits_for_slot: lines.push_back(stage + " waits for the accel_slot"); break;
+        case State::busy: lines.push_back(stage + " is in service"); break;
+        case State::held: lines.push_back(stage + " holds an item: the next queue is full"); break;
+      }
+    }
+    if (!u.queue.empty() || !u.waiting.empty()) {
+      lines.push_back(stage + " has " + std::to_string(u.queue.size()) + " of " + std::to_string(u.depth) +
+                      " places taken, " + std::to_string(u.waiting.size()) + " wait for room");
+    }
+  }
+  return lines;
+}
+
 }  // namespace kernbench

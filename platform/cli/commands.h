@@ -17,6 +17,7 @@ struct Command {
   Action run;
 };
 
+Command add_pipeline(CLI::App&);
 Command add_traffic(CLI::App&);
 
 /// --topology, --links and --response, as several commands have them.

@@ -1,0 +1,37 @@
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/errors.h"
+#include "kernbench/platform/pipeline.h"
+#include "kernbench/platform/platform.h"
+
+namespace kernbench::cli {
+
+Command add_pipeline(CLI::App& app) {
+  struct Options {
+    TopologyOptions topology;
+    std::string work, format;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* cmd = app.add_subcommand("pipeline", "Play composites and simple commands on PEs, timing only");
+  o->topology.add_to(*cmd);
+  cmd->add_option("--work", o->work, "what each PE plays")->required()->type_name("FILE.json");
+  add_format(*cmd, o->format, {"text", "json"});
+  return {cmd, [o] {
+            std::ifstream in(o->work);
+            if (!in) throw InputError(o->work + ": cannot be opened");
+            Platform platform("system", o->topology.compile());
+            PipelineWork work = read_pipeline_work(in, o->work, platform);
+            const PipelineResult result = run_pipeline(platform, work);
+            if (o->format == "json") {
+              write_pipeline_json(std::cout, result);
+            } else {
+              write_pipeline_text(std::cout, result);
+            }
+            return 0;
+          }};
+}
+
+}  // namespace kernbench::cli
