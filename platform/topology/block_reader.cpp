@@ -134,9 +134,8 @@ std::vector<std::string> impls_of(const ImplCatalog& catalog, const std::string&
 
 std::string unknown_word(const std::string& what, const std::string& word, const std::vector<std::string>& legal) {
   const std::string near = nearest_word(word, legal);
-  std::string text = "unknown " + what + " '" + printable(word) + "'";
-  if (!near.empty()) text += ", did you mean '" + near + "'?";
-  return text + "; legal: " + join(legal);
+  const std::string hint = near.empty() ? ";" : ", did you mean '" + near + "'?";
+  return "unknown " + what + " '" + printable(word) + "'" + hint + " legal: " + join(legal);
 }
 
 /// The specification of an implementation of that kind, or null and a fault.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "kernbench/platform/topology/builders.h"
 #include "kernbench/platform/topology/flat_loader.h"
 #include "kernbench/platform/topology/graph_builder.h"
 #include "kernbench/platform/topology/yaml_reader.h"
@@ -57,7 +58,11 @@ Graph compile_text(const std::string& yaml, const std::string& file_name, const 
   builder.graph().name = std::filesystem::path(file_name).filename().string();
   builder.graph().ns_per_mm = top.number_or("ns_per_mm", 0.01, NumberRule::not_negative("ns/mm", 1e6));
   builder.graph().timing = read_timing(top, overrides);
-  load_flat(top, catalog, builder);
+  if (top.has("cube") || top.has("sip") || top.has("tray")) {
+    if (const auto system = read_system(top, catalog)) build_system(*system, builder);
+  } else {
+    load_flat(top, catalog, builder);
+  }
   top.finish();
   return builder.finish();
 }

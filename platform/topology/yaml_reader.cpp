@@ -1,11 +1,15 @@
 #include "kernbench/platform/topology/yaml_reader.h"
 
+#include <yaml-cpp/depthguard.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 
 namespace kernbench::topology {
 namespace {
+
+constexpr size_t kMostKeys = 2000;  // no mapping of a topology has more; keys are searched one by one
 
 bool is_plain_scalar(const YAML::Node& n) { return n.IsScalar() && n.Tag() != "!"; }
 
@@ -125,8 +129,14 @@ std::optional<std::string> read_string(const YAML::Node& n, const std::string& f
 
 YamlMap::YamlMap(const YAML::Node& node, std::string path, FaultList& faults)
     : faults_(faults), path_(std::move(path)), line_(line_of(node)), valid_(node.IsDefined() && node.IsMap()) {
+  if (!node.IsDefined()) return;
   if (!valid_) {
     faults_.add(line_, path_, "found " + describe(node) + "; legal: a mapping");
+    return;
+  }
+  if (node.size() > kMostKeys) {
+    faults_.add(line_, path_, "found " + std::to_string(node.size()) + " keys; legal: a few");
+    valid_ = false;
     return;
   }
   for (const auto& kv : node) {
@@ -245,9 +255,8 @@ void YamlMap::finish() {
     if (read_[i]) continue;
     const std::string& key = entries_[i].first;
     const std::string near = nearest_word(key, asked_);
-    std::string message = "unknown key";
-    if (!near.empty()) message += ", did you mean '" + near + "'?";
-    faults_.add(line_of_key(key), field(printable(key)), message + " legal: " + join(asked_));
+    const std::string hint = near.empty() ? ";" : ", did you mean '" + near + "'?";
+    faults_.add(line_of_key(key), field(printable(key)), "unknown key" + hint + " legal: " + join(asked_));
   }
 }
 
@@ -277,6 +286,8 @@ YAML::Node parse_yaml(const std::string& text, FaultList& faults) {
       return none;
     }
     return documents[0];
+  } catch (const YAML::DeepRecursion& e) {
+    faults.add(e.mark.line + 1, "", "found values nested hundreds of levels deep; legal: a topology");
   } catch (const YAML::Exception& e) {
     faults.add(e.mark.is_null() ? 0 : e.mark.line + 1, "", "found broken YAML: " + e.msg + "; legal: YAML 1.2");
   }

@@ -39,7 +39,8 @@ std::optional<std::string> read_string(const YAML::Node&, const std::string& fie
 /// fault; require_* reports it.
 class YamlMap {
  public:
-  /// A node that is no mapping is a fault and reads as an empty, invalid map.
+  /// A node that is no mapping is a fault and reads as an empty, invalid map; an undefined node (a key that is absent,
+  /// which require() has reported) is no second fault.
   YamlMap(const YAML::Node& node, std::string path, FaultList& faults);
   bool valid() const { return valid_; }
   int line() const { return line_; }
