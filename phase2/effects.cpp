@@ -11,9 +11,6 @@ namespace {
 
 using State = MemoryImage::State;
 
-/// Below this, a strided tensor's runs are copied into one buffer rather than shared one by one.
-constexpr uint64_t kShortRun = 64;
-
 void check_sizes(const OpDesc& d, const TensorRef& from) {
   if (from.nbytes() != d.output.nbytes()) {
     throw std::invalid_argument(d.name + ": source of " + std::to_string(from.nbytes()) + " bytes, destination of " +
@@ -21,13 +18,14 @@ void check_sizes(const OpDesc& d, const TensorRef& from) {
   }
 }
 
-/// The whole output, row by row, is to be made by this op.
-void bind_output(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
+/// The whole output, row by row, is to be made by this op. Always true: Phase 2 runs it.
+bool bind_output(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
   uint64_t offset = 0;
   for_each_run(d->output, [&](uint64_t addr, uint64_t n) {
     image.bind_pending(MemoryImage::key_of(d->output), addr, n, {d, offset});
     offset += n;
   });
+  return true;
 }
 
 /// Writes row-major bytes to a tensor, sharing the buffer where its runs are long.
@@ -64,7 +62,7 @@ std::vector<uint8_t> read_mask(const TensorRef& mask, const MemoryImage& image) 
   return on;
 }
 
-void load_masked(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
+bool load_masked(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
   const TensorRef& source = d->operands[0].ref;
   const TensorRef& mask = d->operands[1].ref;
   if (image.state_of(mask).state == State::pending) return bind_output(d, image);
@@ -83,22 +81,26 @@ void load_masked(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
     image.read(MemoryImage::key_of(e), e.addr, out.data() + i * item, item);
   }
   write_rows(image, d->output, SharedBytes::take(std::move(out)));
+  return false;
 }
 
-void load(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
+bool load(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
   const TensorRef& source = d->operands.at(0).ref;
   check_sizes(*d, source);
   if (d->operands.size() > 1) return load_masked(d, image);
-  const RunShape runs(source);
-  if (runs.outer.rank() > 0 && static_cast<uint64_t>(runs.run) * size_of(source.dtype) < kShortRun) {
+  if (has_short_runs(source)) {
     const State state = image.state_of(source).state;
-    if (state == State::real) return write_rows(image, d->output, SharedBytes::take(image.gather(source)));
+    if (state == State::real) {
+      write_rows(image, d->output, SharedBytes::take(image.gather(source)));
+      return false;
+    }
     if (state == State::pending) return bind_output(d, image);
   }
   image.transfer(source, d->output);
+  return false;
 }
 
-void store_masked(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
+bool store_masked(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
   const TensorRef& source = d->operands[0].ref;
   const TensorRef& mask = d->operands[1].ref;
   const bool source_real = d->data || image.state_of(source).state == State::real;
@@ -119,22 +121,27 @@ void store_masked(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
       i = stop;
     }
   });
+  return false;
 }
 
-void store(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
+bool store(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
   if (d->data && d->data->size() != d->output.nbytes()) {
     throw std::invalid_argument(d->name + ": data of " + std::to_string(d->data->size()) +
                                 " bytes, destination of " + std::to_string(d->output.nbytes()) + " bytes");
   }
   if (!d->data) check_sizes(*d, d->operands.at(0).ref);
   if (d->operands.size() > 1) return store_masked(d, image);
-  if (d->data) return write_rows(image, d->output, {d->data, d->data->data(), d->data->size()});
-  image.transfer(d->operands[0].ref, d->output);
+  if (d->data) {
+    write_rows(image, d->output, {d->data, d->data->data(), d->data->size()});
+  } else {
+    image.transfer(d->operands[0].ref, d->output);
+  }
+  return false;
 }
 
 }  // namespace
 
-void apply_effect(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
+bool apply_effect(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
   switch (d->type) {
     case CommandType::load:
       return load(d, image);
@@ -145,6 +152,7 @@ void apply_effect(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
     case CommandType::composite:
       return bind_output(d, image);
   }
+  return false;
 }
 
 }  // namespace kernbench

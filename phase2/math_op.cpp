@@ -58,7 +58,7 @@ DType promote(DType a, DType b) {
 DType result_dtype(const MathOp& op, const std::vector<DType>& operands) {
   if (op.result == R::boolean) return DType::u8;
   if (op.result == R::index) return DType::i32;
-  const size_t first = op.first_is_condition && operands.size() > 1 ? 1 : 0;
+  const size_t first = op.first_is_condition ? 1 : 0;
   DType t = operands.size() > first ? operands[first] : DType::f32;
   if (op.result == R::chosen) return t;
   for (size_t i = first; i < operands.size(); ++i) t = promote(t, operands[i]);

@@ -28,6 +28,9 @@ struct OpRecord {
   std::shared_ptr<const OpDesc> desc;  ///< commands (composite or simple); null for tokens and foreign traffic
   bool is_token = false;
   TokenInfo token;
+  /// Traffic of a foreign initiator. A write's desc is a store whose `data` commits at effect_ns.
+  bool foreign = false;
+  double effect_ns = 0;  ///< ns, foreign writes: the memory's service
   std::vector<uint64_t> dependency_ids;
 };
 

@@ -29,6 +29,14 @@ struct RunShape {
   }
 };
 
+/// Below this many bytes, the runs of a strided source are copied into one buffer rather than shared one by one.
+constexpr uint64_t kShortRun = 64;
+
+inline bool has_short_runs(const TensorRef& t) {
+  const RunShape runs(t);
+  return runs.outer.rank() > 0 && static_cast<uint64_t>(runs.run) * size_of(t.dtype) < kShortRun;
+}
+
 /// Calls f(addr, nbytes) for every run in row-major order. A dimension of stride 0 repeats its runs.
 template <class F>
 void for_each_run(const TensorRef& t, F&& f) {

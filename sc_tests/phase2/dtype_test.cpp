@@ -1,0 +1,59 @@
+// Element types: names, sizes and the accumulator each one has.
+#include "kernbench/phase2/dtype.h"
+
+#include <gtest/gtest.h>
+
+#include "kernbench/phase2/math_op.h"
+
+namespace kernbench {
+namespace {
+
+constexpr DType kAll[] = {DType::f32, DType::f16, DType::bf16,   DType::i8,    DType::i16,
+                          DType::i32, DType::u8,  DType::f8e4m3, DType::f8e5m2};
+
+TEST(DTypes, every_name_parses_back_to_its_type) {
+  for (DType t : kAll) EXPECT_EQ(parse_dtype(name_of(t)), t) << name_of(t);
+  EXPECT_EQ(parse_dtype("f64"), std::nullopt);
+  EXPECT_EQ(parse_dtype(""), std::nullopt);
+}
+
+TEST(DTypes, have_the_sizes_their_names_say) {
+  EXPECT_EQ(size_of(DType::f32), 4u);
+  EXPECT_EQ(size_of(DType::i32), 4u);
+  EXPECT_EQ(size_of(DType::f16), 2u);
+  EXPECT_EQ(size_of(DType::bf16), 2u);
+  EXPECT_EQ(size_of(DType::i16), 2u);
+  EXPECT_EQ(size_of(DType::i8), 1u);
+  EXPECT_EQ(size_of(DType::u8), 1u);
+  EXPECT_EQ(size_of(DType::f8e4m3), 1u);
+  EXPECT_EQ(size_of(DType::f8e5m2), 1u);
+}
+
+TEST(DTypes, floats_accumulate_in_f32_and_integers_in_i32) {
+  for (DType t : kAll) EXPECT_EQ(accumulator_of(t), is_float(t) ? DType::f32 : DType::i32) << name_of(t);
+}
+
+TEST(MathOps, promote_to_a_type_that_holds_both) {
+  EXPECT_EQ(promote(DType::f16, DType::f16), DType::f16);
+  EXPECT_EQ(promote(DType::f16, DType::bf16), DType::f32);
+  EXPECT_EQ(promote(DType::f16, DType::i32), DType::f16);
+  EXPECT_EQ(promote(DType::u8, DType::i8), DType::i16);
+  EXPECT_EQ(promote(DType::i8, DType::i32), DType::i32);
+  for (DType a : kAll) {
+    for (DType b : kAll) EXPECT_EQ(promote(a, b), promote(b, a)) << name_of(a) << " " << name_of(b);
+  }
+}
+
+TEST(MathOps, give_the_result_type_of_their_rule) {
+  EXPECT_EQ(result_dtype(*find_math_op("add"), {DType::i8, DType::i32}), DType::i32);
+  EXPECT_EQ(result_dtype(*find_math_op("exp"), {DType::i32}), DType::f32);
+  EXPECT_EQ(result_dtype(*find_math_op("exp"), {DType::bf16}), DType::bf16);
+  EXPECT_EQ(result_dtype(*find_math_op("lt"), {DType::f32, DType::f32}), DType::u8);
+  EXPECT_EQ(result_dtype(*find_math_op("argmax"), {DType::f16}), DType::i32);
+  EXPECT_EQ(result_dtype(*find_math_op("where"), {DType::u8, DType::f16, DType::f16}), DType::f16);
+  EXPECT_EQ(result_dtype(*find_math_op("where"), {DType::u8}), DType::f32);
+  EXPECT_EQ(find_math_op("no_such_op"), nullptr);
+}
+
+}  // namespace
+}  // namespace kernbench
