@@ -180,7 +180,7 @@ std::string descr_of(DType t) {
 
 }  // namespace
 
-HostTensor read_npy(const std::string& file) {
+NpyArray read_npy(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) fail(file, std::string("cannot be opened: ") + std::strerror(errno));
   in.seekg(0, std::ios::end);
@@ -222,21 +222,21 @@ HostTensor read_npy(const std::string& file) {
     fail(file, "holds " + std::to_string(found) + " bytes of data, expected " + std::to_string(expected) + " for " +
                    std::string(name_of(h.dtype)) + " " + h.shape.to_string());
   }
-  HostTensor t{h.dtype, h.shape, Bytes(expected)};
+  NpyArray t{h.dtype, h.shape, Bytes(expected)};
   in.read(reinterpret_cast<char*>(t.bytes.data()), static_cast<std::streamsize>(expected));
   if (static_cast<uint64_t>(in.gcount()) != expected) fail(file, "cannot be read to its end");
   if (h.fortran && h.shape.rank() > 1) t.bytes = to_row_major(t.bytes, h.shape, size_of(h.dtype));
   return t;
 }
 
-HostTensor read_npy_as(const std::string& file, DType dtype) {
-  HostTensor t = read_npy(file);
+NpyArray read_npy_as(const std::string& file, DType dtype) {
+  NpyArray t = read_npy(file);
   if (t.dtype == dtype) return t;
   if (t.dtype != DType::f32 || !is_float(dtype)) {
     fail(file, "holds " + std::string(name_of(t.dtype)) + ", expected " + std::string(name_of(dtype)) +
                    (dtype == DType::bf16 || is_float(dtype) ? " or f32" : ""));
   }
-  HostTensor r{dtype, t.shape, Bytes(static_cast<size_t>(t.shape.elements()) * size_of(dtype))};
+  NpyArray r{dtype, t.shape, Bytes(static_cast<size_t>(t.shape.elements()) * size_of(dtype))};
   convert(t.bytes.data(), DType::f32, r.bytes.data(), dtype, static_cast<size_t>(t.shape.elements()));
   return r;
 }
@@ -272,7 +272,7 @@ void write_npy(const std::string& file, DType dtype, const Dims& shape, const vo
   if (!out) fail(file, std::string("cannot be written to its end: ") + std::strerror(errno));
 }
 
-void write_npy(const std::string& file, const HostTensor& t) {
+void write_npy(const std::string& file, const NpyArray& t) {
   if (t.bytes.size() != static_cast<size_t>(t.shape.elements()) * size_of(t.dtype)) {
     fail(file, "tensor of shape " + t.shape.to_string() + " and " + std::to_string(t.bytes.size()) + " bytes");
   }

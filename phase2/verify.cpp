@@ -53,7 +53,7 @@ Tolerance tolerance_of(DType t) {
   }
 }
 
-TensorReport verify(const std::string& name, DType dtype, const Dims& shape, const void* values, const Reference& ref) {
+TensorReport verify(const std::string& name, DType dtype, const Dims& shape, const void* values, const ReferenceValues& ref) {
   TensorReport r = report_for(name, dtype, shape);
   const int64_t n = shape.elements();
   if (ref.values.size() != static_cast<size_t>(n) || (!ref.scale.empty() && ref.scale.size() != ref.values.size())) {
@@ -109,7 +109,7 @@ TensorReport verify(const std::string& name, DType dtype, const Dims& shape, con
   return r;
 }
 
-TensorReport verify(const std::string& name, const MemoryImage& memory, const TensorRef& t, const Reference& ref) {
+TensorReport verify(const std::string& name, const MemoryImage& memory, const TensorRef& t, const ReferenceValues& ref) {
   const MemoryImage::RangeState state = memory.state_of(t);
   if (state.state != MemoryImage::State::real) {
     TensorReport r = report_for(name, t.dtype, t.shape);

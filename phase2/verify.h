@@ -18,7 +18,7 @@ struct Tolerance {
 Tolerance tolerance_of(DType);
 
 /// What an output should be, row-major in the output's shape.
-struct Reference {
+struct ReferenceValues {
   std::vector<double> values;
   /// Outputs of a GEMM: Σ|a||b|/√K per element, so that |err| <= atol + rtol * max(|ref|, scale). Empty elsewhere.
   std::vector<double> scale;
@@ -44,9 +44,9 @@ struct TensorReport {
 
 /// Compares contiguous row-major values. NaN agrees with NaN, an infinity with the same infinity only; a reference
 /// beyond the dtype's range agrees with what rounding makes of it.
-TensorReport verify(const std::string& name, DType, const Dims& shape, const void* values, const Reference&);
+TensorReport verify(const std::string& name, DType, const Dims& shape, const void* values, const ReferenceValues&);
 /// The tensor as memory holds it; one with unwritten or pending bytes fails.
-TensorReport verify(const std::string& name, const MemoryImage&, const TensorRef&, const Reference&);
+TensorReport verify(const std::string& name, const MemoryImage&, const TensorRef&, const ReferenceValues&);
 
 /// A table for people: one line a tensor, then its first mismatches.
 std::string to_text(const std::vector<TensorReport>&);
