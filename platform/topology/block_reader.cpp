@@ -138,6 +138,15 @@ std::string unknown_word(const std::string& what, const std::string& word, const
   return "unknown " + what + " '" + printable(word) + "'" + hint + " legal: " + join(legal);
 }
 
+/// A fault names the kinds that there are.
+bool is_known_kind(const std::string& kind, const ImplCatalog& catalog, int line, const std::string& field,
+                   FaultList& faults) {
+  const std::vector<const ImplSpec*> all = catalog.all();
+  if (std::any_of(all.begin(), all.end(), [&](const ImplSpec* s) { return s->kind == kind; })) return true;
+  faults.add(line, field, unknown_word("kind", kind, kinds_of(catalog)));
+  return false;
+}
+
 /// The specification of an implementation of that kind, or null and a fault.
 const ImplSpec* find_spec(const std::string& kind, const std::string& impl, const ImplCatalog& catalog, int line,
                           const std::string& field, FaultList& faults) {
@@ -160,21 +169,17 @@ Block read_block(YamlMap& map, const std::string& fixed_kind, const ImplCatalog&
   block.line = map.line();
   FaultList& faults = map.faults();
   block.kind = fixed_kind;
-  bool kind_known = true;
   if (fixed_kind.empty() || map.has("kind")) {
-    const std::vector<std::string> kinds = fixed_kind.empty() && map.has("kind") ? std::vector<std::string>{}
-                                                                                  : kinds_of(catalog);
-    const auto kind = map.require_string("kind", fixed_kind.empty() ? join(kinds) : fixed_kind);
+    const auto kind = map.require_string("kind", fixed_kind.empty() ? join(kinds_of(catalog)) : fixed_kind);
     if (!kind) return block;
-    if (!fixed_kind.empty() && *kind != fixed_kind) {
+    if (fixed_kind.empty()) {
+      block.kind = *kind;
+    } else if (*kind != fixed_kind) {
       faults.add(map.line_of_key("kind"), map.field("kind"),
                  "found '" + printable(*kind) + "'; legal here: " + fixed_kind);
-    } else if (impls_of(catalog, *kind).empty()) {
-      faults.add(map.line_of_key("kind"), map.field("kind"), unknown_word("kind", *kind, kinds_of(catalog)));
-      kind_known = false;
     }
-    if (fixed_kind.empty()) block.kind = *kind;
   }
+  const bool kind_known = is_known_kind(block.kind, catalog, map.line_of_key("kind"), map.field("kind"), faults);
   const auto impl = map.string("impl");
   block.impl = impl.value_or("builtin." + block.kind);
 
@@ -202,7 +207,9 @@ Block default_block(const std::string& kind, const ImplCatalog& catalog, int lin
   block.line = line;
   const KindInfo* info = find_kind(kind);
   block.transit = info && info->transit;
-  const ImplSpec* spec = find_spec(kind, block.impl, catalog, line, field, faults);
+  const ImplSpec* spec = is_known_kind(kind, catalog, line, field, faults)
+                             ? find_spec(kind, block.impl, catalog, line, field, faults)
+                             : nullptr;
   if (spec) read_attributes(YAML::Node(YAML::NodeType::Undefined), field + ".attrs", *spec, line, faults);
   return block;
 }

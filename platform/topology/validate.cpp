@@ -107,12 +107,24 @@ void check_flits(const Graph& g, FaultList& faults) {
   }
 }
 
+void check_tcm(const Graph& g, FaultList& faults) {
+  for (const Node& n : g.nodes) {
+    if (n.kind != "pe_tcm" || !n.attrs.has("size_mb")) continue;
+    const double size = n.attrs.number("size_mb", 0), reserved = n.attrs.number("reserved_mb", 0);
+    if (reserved > size)
+      faults.add(n.where, "reserved_mb",
+                 "found " + number_text(reserved) + " on '" + n.id + "'; legal: at most its size_mb " +
+                     number_text(size));
+  }
+}
+
 }  // namespace
 
 void validate(const Graph& g, FaultList& faults) {
   check_windows(g, faults);
   check_reachable(g, faults);
   check_flits(g, faults);
+  check_tcm(g, faults);
 }
 
 }  // namespace kernbench::topology
