@@ -160,7 +160,7 @@ class Builder {
   }
 
   Piece piece_of(const OpRecord& r, const TensorRef& t, uint64_t at, uint64_t len, const MemoryImage::Extent* e,
-                 uint64_t offset, bool may_be_unwritten) const {
+                 uint64_t offset, bool may_be_unwritten) {
     Piece p;
     p.bytes = len;
     if (!e) {
@@ -173,6 +173,8 @@ class Builder {
       p.offset = e->pending.offset + offset;
     } else {
       p.leaf = e->bytes.data + offset;
+      auto& owners = g_.leaf_owners;
+      if (owners.empty() || owners.back() != e->bytes.hold) owners.push_back(e->bytes.hold);
     }
     return p;
   }

@@ -38,6 +38,7 @@ struct ReplayGraph {
   std::vector<Node> nodes;  ///< in effect order
   std::vector<Input> inputs;
   std::vector<Piece> pieces;
+  std::vector<std::shared_ptr<const void>> leaf_owners;  ///< keep leaves alive that memory has since let go of
   std::vector<uint32_t> readers;
   std::vector<uint32_t> sources;
   MemoryImage memory;  ///< after the last effect; pending extents name their producers
