@@ -112,8 +112,8 @@ void MemoryImage::for_each_piece(SpaceKey key, uint64_t addr, uint64_t nbytes, F
   uint64_t at = addr, left = nbytes;
   if (extents) {
     auto it = extents->upper_bound(at);
-    if (it != extents->begin() && std::prev(it)->first + std::prev(it)->second.size > at) --it;
-    for (; left && it != extents->end() && it->first - addr < nbytes; ++it) {
+    if (it != extents->begin() && at - std::prev(it)->first < std::prev(it)->second.size) --it;
+    for (; left && it != extents->end() && (it->first < addr || it->first - addr < nbytes); ++it) {
       if (it->first > at) {
         f(at, it->first - at, static_cast<const Extent*>(nullptr), uint64_t{0});
         left -= it->first - at;

@@ -1,0 +1,366 @@
+// The memory image does what bytes in a real memory would do, and copies no more than it must.
+#include "kernbench/phase2/memory_image.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "kernbench/phase2/runs.h"
+
+namespace kernbench {
+namespace {
+
+using State = MemoryImage::State;
+const MemoryImage::SpaceKey kHbm{Space::hbm, kNoPe};
+
+TensorRef ref(uint64_t addr, DType t, const Dims& shape, const Dims& strides = {}) {
+  TensorRef r;
+  r.addr = addr;
+  r.dtype = t;
+  r.shape = shape;
+  r.strides = strides.rank() ? strides : TensorRef::row_major(shape);
+  return r;
+}
+
+TensorRef tcm(uint32_t pe, uint64_t addr, DType t, const Dims& shape) {
+  TensorRef r = ref(addr, t, shape);
+  r.space = Space::tcm;
+  r.pe = pe;
+  return r;
+}
+
+std::shared_ptr<OpDesc> op(CommandType type, const std::string& name) {
+  auto d = std::make_shared<OpDesc>();
+  d->type = type;
+  d->name = name;
+  return d;
+}
+
+/// One byte of the model: what a byte of a real memory knows.
+struct Cell {
+  State state = State::unwritten;
+  uint8_t value = 0;
+  const OpDesc* producer = nullptr;
+  uint64_t offset = 0;
+  bool operator==(const Cell& o) const {
+    return state == o.state && value == o.value && producer == o.producer && offset == o.offset;
+  }
+};
+
+Cell cell_of(const MemoryImage& image, MemoryImage::SpaceKey key, uint64_t addr) {
+  Cell c;
+  image.for_each_piece(key, addr, 1, [&](uint64_t, uint64_t, const MemoryImage::Extent* e, uint64_t offset) {
+    if (!e) return;
+    if (e->pending.producer) {
+      c = {State::pending, 0, e->pending.producer.get(), e->pending.offset + offset};
+    } else {
+      c = {State::real, e->bytes.data[offset], nullptr, 0};
+    }
+  });
+  return c;
+}
+
+TEST(MemoryImage, agrees_with_a_byte_array_under_random_operations) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 rng(seed);
+  constexpr uint64_t kSize = 2048, kBase = 0xfffff000;
+  const auto pick = [&](uint64_t n) { return std::uniform_int_distribution<uint64_t>(0, n - 1)(rng); };
+  std::vector<std::shared_ptr<OpDesc>> producers;
+  for (int i = 0; i < 4; ++i) producers.push_back(op(CommandType::math, "producer" + std::to_string(i)));
+
+  for (int round = 0; round < 20; ++round) {
+    MemoryImage image;
+    std::vector<Cell> model(kSize);
+    MemoryImage old_image;
+    std::vector<Cell> old_model(kSize);
+    for (int step = 0; step < 200; ++step) {
+      const uint64_t n = 1 + pick(step % 3 ? 64 : 700);
+      const uint64_t at = pick(kSize - n);
+      switch (pick(6)) {
+        case 0:
+        case 1: {
+          Bytes bytes(n);
+          for (uint64_t i = 0; i < n; ++i) {
+            bytes[i] = static_cast<uint8_t>(rng());
+            model[at + i] = {State::real, bytes[i], nullptr, 0};
+          }
+          if (pick(2)) {
+            image.write(kHbm, kBase + at, bytes.data(), n);
+          } else {
+            image.write_shared(kHbm, kBase + at, SharedBytes::take(std::move(bytes)));
+          }
+          break;
+        }
+        case 2: {
+          const auto& p = producers[pick(producers.size())];
+          const uint64_t offset = pick(1000);
+          image.bind_pending(kHbm, kBase + at, n, {p, offset});
+          for (uint64_t i = 0; i < n; ++i) model[at + i] = {State::pending, 0, p.get(), offset + i};
+          break;
+        }
+        case 3:
+          image.erase(kHbm, kBase + at, n);
+          for (uint64_t i = 0; i < n; ++i) model[at + i] = {};
+          break;
+        case 4: {  // rows of one strided tensor into another; they may overlap
+          const int64_t rows = 1 + static_cast<int64_t>(pick(6)), cols = 1 + static_cast<int64_t>(pick(12));
+          const int64_t from_stride = pick(4) ? cols + static_cast<int64_t>(pick(20)) : 0;
+          const int64_t to_stride = cols + static_cast<int64_t>(pick(20));
+          const TensorRef from = ref(kBase + pick(kSize - 32 * 6), DType::u8, {rows, cols}, {from_stride, 1});
+          const TensorRef to = ref(kBase + pick(kSize - 32 * 6), DType::u8, {rows, cols}, {to_stride, 1});
+          std::vector<Cell> moved;
+          for (int64_t r = 0; r < rows; ++r) {
+            for (int64_t c = 0; c < cols; ++c) {
+              moved.push_back(model[from.addr - kBase + static_cast<uint64_t>(r * from_stride + c)]);
+            }
+          }
+          for (int64_t r = 0, i = 0; r < rows; ++r) {
+            for (int64_t c = 0; c < cols; ++c, ++i) {
+              model[to.addr - kBase + static_cast<uint64_t>(r * to_stride + c)] = moved[static_cast<size_t>(i)];
+            }
+          }
+          image.transfer(from, to);
+          break;
+        }
+        default:
+          old_image = image.snapshot();
+          old_model = model;
+      }
+    }
+    for (uint64_t i = 0; i < kSize; ++i) {
+      ASSERT_TRUE(cell_of(image, kHbm, kBase + i) == model[i]) << "round " << round << " byte " << i;
+      ASSERT_TRUE(cell_of(old_image, kHbm, kBase + i) == old_model[i]) << "snapshot, round " << round << " byte " << i;
+    }
+    // Extents never overlap and are never empty.
+    uint64_t end = 0;
+    for (const auto& [addr, e] : image.spaces().at(kHbm)) {
+      ASSERT_GE(addr, end);
+      ASSERT_GT(e.size, 0u);
+      end = addr + e.size;
+    }
+    // The state of a range is the worst of its bytes, at the first of them.
+    for (int i = 0; i < 50; ++i) {
+      const uint64_t n = 1 + pick(100), at = pick(kSize - n);
+      const auto got = image.state_of(kHbm, kBase + at, n);
+      State want = State::real;
+      for (State s : {State::unwritten, State::pending}) {
+        for (uint64_t b = 0; b < n && want == State::real; ++b) {
+          if (model[at + b].state == s) {
+            want = s;
+            ASSERT_EQ(got.first_bad, kBase + at + b);
+          }
+        }
+      }
+      ASSERT_EQ(got.state, want);
+    }
+  }
+}
+
+TEST(MemoryImage, many_small_adjacent_writes_leave_few_extents) {
+  MemoryImage image;
+  for (uint32_t i = 0; i < 10000; ++i) image.write(kHbm, 4 * i, &i, 4);
+  EXPECT_LE(image.extent_count(), 40000u / 2048 + 1);
+  uint32_t v;
+  image.read(kHbm, 4 * 7777, &v, 4);
+  EXPECT_EQ(v, 7777u);
+}
+
+TEST(MemoryImage, tiles_written_back_side_by_side_merge) {
+  MemoryImage image;
+  const auto producer = op(CommandType::gemm, "gemm_f32");
+  for (uint64_t i = 0; i < 1000; ++i) image.bind_pending(kHbm, i * 64, 64, {producer, i * 64});
+  EXPECT_EQ(image.extent_count(), 1u);
+}
+
+TEST(MemoryImage, moving_bulk_data_shares_its_buffer) {
+  MemoryImage image;
+  Bytes big(1 << 20, 7);
+  const uint8_t* where = big.data();
+  image.write_shared(kHbm, 0, SharedBytes::take(std::move(big)));
+  image.transfer(ref(0, DType::u8, {1 << 20}), tcm(3, 64, DType::u8, {1 << 20}));
+  EXPECT_EQ(image.view({Space::tcm, 3}, 64, 1 << 20), where);
+  EXPECT_EQ(image.snapshot().view({Space::tcm, 3}, 64, 1 << 20), where);
+  EXPECT_EQ(image.view({Space::tcm, 4}, 64, 1), nullptr);
+}
+
+TEST(MemoryImage, reads_other_dtypes_from_the_same_bytes) {
+  MemoryImage image;
+  const float one = 1.0f;
+  image.write(kHbm, 16, &one, 4);
+  const Bytes as_u8 = image.gather(ref(16, DType::u8, {4}));
+  EXPECT_EQ(as_u8, (Bytes{0, 0, 0x80, 0x3f}));
+}
+
+TEST(MemoryImage, refuses_a_transfer_between_different_sizes_with_both_counts) {
+  MemoryImage image;
+  try {
+    image.transfer(ref(0, DType::f32, {4}), ref(64, DType::f16, {4}));
+    FAIL();
+  } catch (const std::invalid_argument& e) {
+    EXPECT_NE(std::string(e.what()).find("16"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("8"), std::string::npos) << e.what();
+  }
+}
+
+TEST(MemoryImage, names_the_place_and_the_op_when_pending_bytes_are_read) {
+  MemoryImage image;
+  image.bind_pending(kHbm, 0x100, 16, {op(CommandType::math, "exp"), 0});
+  Bytes out(16);
+  try {
+    image.read(kHbm, 0xf8, out.data(), 16);
+    FAIL();
+  } catch (const std::logic_error& e) {
+    EXPECT_NE(std::string(e.what()).find("0x100"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("exp"), std::string::npos) << e.what();
+  }
+}
+
+TEST(MemoryImage, tells_the_nearest_written_range) {
+  MemoryImage image;
+  EXPECT_EQ(image.nearest(kHbm, 5), "");
+  Bytes b(16);
+  image.write(kHbm, 0x100, b.data(), 16);
+  image.bind_pending(kHbm, 0x110, 16, {op(CommandType::math, "exp"), 0});
+  image.write(kHbm, 0x1000, b.data(), 16);
+  EXPECT_EQ(image.nearest(kHbm, 0x180), "nearest written range: [0x100, 0x120)");
+  EXPECT_EQ(image.nearest(kHbm, 0xf00), "nearest written range: [0x1000, 0x1010)");
+  EXPECT_EQ(image.nearest(kHbm, 0x2000), "nearest written range: [0x1000, 0x1010)");
+  EXPECT_EQ(image.nearest(kHbm, 0), "nearest written range: [0x100, 0x120)");
+}
+
+TEST(MemoryImage, holds_the_last_byte_of_the_address_range) {
+  MemoryImage image;
+  const uint8_t b[2] = {1, 2};
+  image.write(kHbm, UINT64_MAX - 1, b, 2);
+  uint8_t got[2] = {};
+  image.read(kHbm, UINT64_MAX - 1, got, 2);
+  EXPECT_EQ(got[1], 2);
+  EXPECT_THROW(image.write(kHbm, UINT64_MAX, b, 2), std::out_of_range);
+}
+
+/// What a strided tensor's rows are.
+TEST(Runs, of_a_slice_are_its_rows_and_of_a_transposed_view_its_elements) {
+  std::vector<std::pair<uint64_t, uint64_t>> runs;
+  const auto add = [&](uint64_t addr, uint64_t n) { runs.emplace_back(addr, n); };
+  for_each_run(ref(100, DType::f16, {2, 3}, {8, 1}), add);
+  EXPECT_EQ(runs, (std::vector<std::pair<uint64_t, uint64_t>>{{100, 6}, {116, 6}}));
+  runs.clear();
+  for_each_run(ref(0, DType::f32, {2, 2}, {1, 5}), add);
+  EXPECT_EQ(runs, (std::vector<std::pair<uint64_t, uint64_t>>{{0, 4}, {20, 4}, {4, 4}, {24, 4}}));
+  runs.clear();
+  for_each_run(ref(0, DType::f32, {2, 3, 4}), add);
+  EXPECT_EQ(runs, (std::vector<std::pair<uint64_t, uint64_t>>{{0, 96}}));
+  runs.clear();
+  for_each_run(ref(0, DType::f32, {}), add);
+  EXPECT_EQ(runs, (std::vector<std::pair<uint64_t, uint64_t>>{{0, 4}}));
+  runs.clear();
+  for_each_run(ref(0, DType::f32, {3, 0}), add);
+  EXPECT_TRUE(runs.empty());
+}
+
+Operand operand(const TensorRef& r) {
+  Operand o;
+  o.ref = r;
+  return o;
+}
+
+TEST(Effects, a_load_of_a_pending_range_gives_a_pending_handle_with_the_same_producer) {
+  MemoryImage image;
+  auto make = op(CommandType::math, "exp");
+  make->output = ref(0, DType::f32, {4, 4});
+  EXPECT_TRUE(apply_effect(make, image));
+  auto load = op(CommandType::load, "dma_read");
+  load->operands = {operand(ref(16, DType::f32, {2, 4}))};
+  load->output = tcm(0, 0, DType::f32, {2, 4});
+  EXPECT_FALSE(apply_effect(load, image));
+  const auto state = image.state_of(load->output);
+  EXPECT_EQ(state.state, State::pending);
+  EXPECT_EQ(state.producer, make);
+  EXPECT_EQ(cell_of(image, {Space::tcm, 0}, 0).offset, 16u);
+}
+
+TEST(Effects, a_store_of_real_data_makes_pending_bytes_real_again) {
+  MemoryImage image;
+  auto make = op(CommandType::math, "exp");
+  make->output = ref(0, DType::f32, {4});
+  apply_effect(make, image);
+  auto store = op(CommandType::store, "dma_write");
+  store->operands = {operand(tcm(0, 0, DType::f32, {2}))};
+  store->output = ref(4, DType::f32, {2});
+  store->data = std::make_shared<const Bytes>(Bytes{1, 2, 3, 4, 5, 6, 7, 8});
+  EXPECT_FALSE(apply_effect(store, image));
+  EXPECT_EQ(image.state_of(kHbm, 4, 8).state, State::real);
+  EXPECT_EQ(image.state_of(kHbm, 0, 16).state, State::pending);
+  EXPECT_EQ(image.state_of(kHbm, 0, 16).first_bad, 0u);
+  EXPECT_EQ(cell_of(image, kHbm, 12).offset, 12u);
+}
+
+TEST(Effects, a_masked_load_reads_only_where_the_mask_is_set) {
+  MemoryImage image;
+  const int32_t values[] = {10, 20};
+  image.write(kHbm, 0, values, 8);  // two of four elements: the others were never written
+  const uint8_t mask[] = {1, 1, 0, 0};
+  image.write({Space::tcm, 0}, 0, mask, 4);
+  auto load = op(CommandType::load, "dma_read");
+  Operand other;
+  other.is_scalar = true;
+  other.scalar = -7;
+  load->operands = {operand(ref(0, DType::i32, {4})), operand(tcm(0, 0, DType::u8, {4})), other};
+  load->output = tcm(0, 64, DType::i32, {4});
+  EXPECT_FALSE(apply_effect(load, image));
+  int32_t got[4];
+  image.read({Space::tcm, 0}, 64, got, 16);
+  EXPECT_EQ(std::vector<int32_t>(got, got + 4), (std::vector<int32_t>{10, 20, -7, -7}));
+}
+
+TEST(Effects, a_masked_store_leaves_the_other_bytes_alone) {
+  MemoryImage image;
+  const int16_t old[] = {1, 2, 3, 4};
+  image.write(kHbm, 0, old, 8);
+  const int16_t fresh[] = {11, 12, 13, 14};
+  image.write({Space::tcm, 0}, 0, fresh, 8);
+  const uint8_t mask[] = {0, 1, 1, 0};
+  image.write({Space::tcm, 0}, 16, mask, 4);
+  auto store = op(CommandType::store, "dma_write");
+  store->operands = {operand(tcm(0, 0, DType::i16, {4})), operand(tcm(0, 16, DType::u8, {4}))};
+  store->output = ref(0, DType::i16, {4});
+  EXPECT_FALSE(apply_effect(store, image));
+  int16_t got[4];
+  image.read(kHbm, 0, got, 8);
+  EXPECT_EQ(std::vector<int16_t>(got, got + 4), (std::vector<int16_t>{1, 12, 13, 4}));
+}
+
+TEST(Effects, a_pending_mask_makes_the_op_itself_the_producer) {
+  MemoryImage image;
+  auto compare = op(CommandType::math, "lt");
+  compare->output = tcm(0, 16, DType::u8, {4});
+  apply_effect(compare, image);
+  Bytes zeros(64);
+  image.write(kHbm, 0, zeros.data(), 64);
+  image.write({Space::tcm, 0}, 0, zeros.data(), 16);
+  auto store = op(CommandType::store, "dma_write");
+  store->operands = {operand(tcm(0, 0, DType::f32, {4})), operand(compare->output)};
+  store->output = ref(0, DType::f32, {4});
+  EXPECT_TRUE(apply_effect(store, image));
+  EXPECT_EQ(image.state_of(kHbm, 0, 16).producer, store);
+  auto load = op(CommandType::load, "dma_read");
+  load->operands = {operand(ref(32, DType::f32, {4})), operand(compare->output)};
+  load->output = tcm(0, 64, DType::f32, {4});
+  EXPECT_TRUE(apply_effect(load, image));
+  EXPECT_EQ(image.state_of(load->output).producer, load);
+}
+
+TEST(Effects, a_compute_op_binds_every_row_of_a_strided_output) {
+  MemoryImage image;
+  auto gemm = op(CommandType::composite, "composite_gemm");
+  gemm->output = ref(8, DType::f32, {2, 2}, {6, 1});
+  EXPECT_TRUE(apply_effect(gemm, image));
+  EXPECT_EQ(image.state_of(kHbm, 8, 8).state, State::pending);
+  EXPECT_EQ(image.state_of(kHbm, 16, 16).state, State::unwritten);
+  EXPECT_EQ(cell_of(image, kHbm, 32).offset, 8u);
+}
+
+}  // namespace
+}  // namespace kernbench
