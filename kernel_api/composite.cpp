@@ -16,7 +16,9 @@ Dims CompositeArg::shape() const {
   return is_tensor() ? arg_.tensor().shape() : Dims{};
 }
 
-std::string CompositeArg::to_string() const { return is_block() ? block_.to_string() : arg_.to_string(); }
+std::string CompositeArg::to_string() const {
+  return is_block() ? block_.to_string() : arg_.to_string();
+}
 
 Composite& Composite::tiles(int64_t tm, int64_t tn, int64_t tk) {
   tile_m_ = tm;
@@ -66,7 +68,9 @@ Composite elementwise(const std::string& op, std::initializer_list<CompositeArg>
 
 namespace {
 
-DType type_of(const CompositeArg& a) { return a.is_block() ? a.block().dtype() : a.arg().tensor().dtype(); }
+DType type_of(const CompositeArg& a) {
+  return a.is_block() ? a.block().dtype() : a.arg().tensor().dtype();
+}
 
 std::string list(const std::vector<CompositeArg>& inputs) {
   std::string text;
@@ -132,7 +136,8 @@ Tensor Context::composite(const Composite& c, const char* file, int line) {
       core_->require_tcm(a.arg().tensor(), c.op_, where);
       core_->settle(a.arg().tensor());
       bool* flag = i == 0 ? &desc->transpose_a : &desc->transpose_b;
-      o.ref = matrix && a.shape().rank() == 2 ? detail::matrix_of(a.arg().tensor(), flag, where) : a.arg().tensor().ref();
+      o.ref =
+          matrix && a.shape().rank() == 2 ? detail::matrix_of(a.arg().tensor(), flag, where) : a.arg().tensor().ref();
       used.push_back(Core::handle_of(a.arg().tensor()));
     } else if (matrix) {
       fault(where, name + ": inputs must be blocks or tensors: " + list(c.inputs_));
@@ -183,7 +188,8 @@ Tensor Context::composite(const Composite& c, const char* file, int line) {
   // Fused ops.
   for (const auto& f : c.fused_) {
     const MathOp* fused = find_math_op(f.op);
-    if (fused == nullptr || !fused->is_elementwise()) fault(where, name + ": '" + f.op + "' is no elementwise op to fuse");
+    if (fused == nullptr || !fused->is_elementwise())
+      fault(where, name + ": '" + f.op + "' is no elementwise op to fuse");
     if (static_cast<int>(f.more.size()) + 1 != fused->arity) {
       fault(where, name + ": fused op '" + f.op + "' takes " + std::to_string(fused->arity - 1) +
                        " operands beside the tile, not " + std::to_string(f.more.size()));

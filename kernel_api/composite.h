@@ -23,10 +23,10 @@ namespace kernbench::tl {
 /// DMA), or an immediate (elementwise heads only).
 class CompositeArg {
  public:
-  CompositeArg(const Block& block) : block_(block), kind_(Kind::block) {}   // NOLINT: implicit
-  CompositeArg(const Tensor& t) : arg_(t), kind_(Kind::tensor) {}           // NOLINT: implicit
+  CompositeArg(const Block& block) : block_(block), kind_(Kind::block) {}  // NOLINT: implicit
+  CompositeArg(const Tensor& t) : arg_(t), kind_(Kind::tensor) {}          // NOLINT: implicit
   template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
-  CompositeArg(T immediate) : arg_(immediate), kind_(Kind::immediate) {}    // NOLINT: implicit
+  CompositeArg(T immediate) : arg_(immediate), kind_(Kind::immediate) {}  // NOLINT: implicit
 
   bool is_block() const { return kind_ == Kind::block; }
   bool is_tensor() const { return kind_ == Kind::tensor; }
@@ -57,8 +57,7 @@ class Composite {
   /// Fuses an elementwise op behind the head: its first operand is the running tile, `more` the others (Tensors in TCM
   /// that broadcast over [m, n], or immediates). per_k_tile works on the accumulator after each k step,
   /// per_output_tile on every finished tile, once on the last output tile only.
-  Composite& then(const std::string& op, std::initializer_list<Arg> more = {},
-                  Scope scope = Scope::per_output_tile);
+  Composite& then(const std::string& op, std::initializer_list<Arg> more = {}, Scope scope = Scope::per_output_tile);
 
  private:
   friend class Context;

@@ -24,9 +24,13 @@ int64_t Context::num_programs(int axis) const {
   return axis == 0 ? program_.pes : program_.cubes;
 }
 
-const std::string& Context::pe_id() const { return core_->backend().pe_id(); }
+const std::string& Context::pe_id() const {
+  return core_->backend().pe_id();
+}
 
-void Context::wait(const Tensor& t) { core_->wait(Core::handle_of(t)); }
+void Context::wait(const Tensor& t) {
+  core_->wait(Core::handle_of(t));
+}
 
 void Context::wait(const Event& e) {
   if (!e.valid_) throw KernelFault("wait on an empty event: no command was assigned to it");
@@ -39,7 +43,9 @@ Context Context::async() const {
   return c;
 }
 
-void Context::finish() { core_->finish(); }
+void Context::finish() {
+  core_->finish();
+}
 
 // ---- Matrix -----------------------------------------------------------------------------------------------------
 

@@ -84,7 +84,9 @@ class Context {
 
   /// TCM to memory; shapes and types must be equal (tl.cast before). Elements whose mask is 0 stay as they are.
   Event store(const Block& to, const Tensor& value, KERNBENCH_TL_HERE);
-  Event store(Ptr to, const Tensor& value, KERNBENCH_TL_HERE) { return store(to.block(value.shape()), value, file, line); }
+  Event store(Ptr to, const Tensor& value, KERNBENCH_TL_HERE) {
+    return store(to.block(value.shape()), value, file, line);
+  }
   Event store_async(const Block& to, const Tensor& value, KERNBENCH_TL_HERE);
   Event store_async(Ptr to, const Tensor& value, KERNBENCH_TL_HERE) {
     return store_async(to.block(value.shape()), value, file, line);

@@ -22,7 +22,8 @@ void check_access(PeBackend& backend, const Block& b, const std::string& call, S
     const std::string owner = backend.owner_of(ref.space, ref.addr);
     fault(where, call + " of " + b.to_string() + " (" + std::to_string(ref.nbytes()) + " bytes" +
                      (owner.empty() ? "" : ", " + owner) + ") by " + backend.pe_id() +
-                     ": the address is misaligned, elements of " + std::to_string(item) + " bytes need a multiple of it");
+                     ": the address is misaligned, elements of " + std::to_string(item) +
+                     " bytes need a multiple of it");
   }
   try {
     backend.check_range(ref.space, ref.addr, ref.span_bytes());

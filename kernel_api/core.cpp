@@ -33,7 +33,9 @@ std::string to_string(const SourceLine& where) {
   return std::string(slash != nullptr ? slash + 1 : where.file) + ":" + std::to_string(where.line);
 }
 
-void fault(const SourceLine& where, const std::string& what) { throw KernelFault(to_string(where) + ": " + what); }
+void fault(const SourceLine& where, const std::string& what) {
+  throw KernelFault(to_string(where) + ": " + what);
+}
 
 std::string made_by(const OpDesc& producer) {
   return "made by op '" + (producer.op.empty() ? producer.name : producer.op) + "' at " + to_string(producer.where);
@@ -66,21 +68,29 @@ void Core::release(Handle& h) {
   retired_.push_back({h.buffer, std::move(h.uses), h.is_load && !h.arrived ? h.producer : nullptr});
 }
 
-void Core::sweep(bool block) {
-  if (block && !retired_.empty()) {
-    for (Ticket t : retired_.front().uses) backend_.wait(t);
+void Core::finish_retired(const Retired& r) {
+  if (r.load != nullptr) check_arrival(r.buffer, *r.load);
+  backend_.tcm_free(r.buffer.addr);
+}
+
+bool Core::sweep() {
+  bool any = false;
+  // Commands end nearly in the order of their submission, so looking at the oldest is enough, and cheap.
+  while (!retired_.empty() && !in_use(retired_.front().uses)) {
+    const Retired r = std::move(retired_.front());
+    retired_.pop_front();
+    any = true;
+    finish_retired(r);
   }
-  for (size_t i = 0; i < retired_.size();) {
-    if (in_use(retired_[i].uses)) {
-      ++i;
-      continue;
-    }
-    const Retired r = std::move(retired_[i]);
-    retired_.erase(retired_.begin() + static_cast<std::ptrdiff_t>(i));
-    const std::shared_ptr<const OpDesc> load = r.load;
-    if (load != nullptr) check_arrival(r.buffer, *load);
-    backend_.tcm_free(r.buffer.addr);
-  }
+  return any;
+}
+
+bool Core::reclaim() {
+  if (retired_.empty()) return false;
+  if (sweep()) return true;
+  const std::vector<Ticket> oldest = retired_.front().uses;
+  for (Ticket t : oldest) backend_.wait(t);
+  return sweep();
 }
 
 std::shared_ptr<Handle> Core::allocate(DType dtype, const Dims& shape) {
@@ -90,15 +100,14 @@ std::shared_ptr<Handle> Core::allocate(DType dtype, const Dims& shape) {
   h->buffer.dtype = dtype;
   h->buffer.shape = shape;
   h->buffer.strides = TensorRef::row_major(shape);
-  sweep(false);
+  sweep();
   for (;;) {
     try {
       h->buffer.addr = backend_.tcm_alloc(h->buffer.nbytes());
       break;
     } catch (const KernelFault&) {
       // Room that commands in flight still hold is worth waiting for; without any, TCM is really exhausted.
-      if (retired_.empty()) throw;
-      sweep(true);
+      if (!reclaim()) throw;
     }
   }
   h->owns_tcm = true;
@@ -167,7 +176,8 @@ void Core::finish() {
   for (const auto& weak : loads) {
     if (const auto h = weak.lock()) wait(h);
   }
-  while (!retired_.empty()) sweep(true);
+  while (reclaim()) {
+  }
 }
 
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,8 +38,8 @@ struct MathOptions {
   bool reduction = false;
   bool keepdims = false;
   int axis = 0;
-  const Dims* shape = nullptr;        ///< result's shape where operands do not say (full, arange)
-  const DType* out_dtype = nullptr;   ///< result's type where it is not the operands'
+  const Dims* shape = nullptr;       ///< result's shape where operands do not say (full, arange)
+  const DType* out_dtype = nullptr;  ///< result's type where it is not the operands'
   bool async = false;
 };
 
@@ -85,14 +86,17 @@ class Core : public std::enable_shared_from_this<Core> {
     std::vector<Ticket> uses;
     std::shared_ptr<const OpDesc> load;  ///< set if a load that nobody waited for writes it
   };
-  /// Gives back retired buffers that are idle now; with `block`, waits for the oldest first.
-  void sweep(bool block);
+  /// Gives back the oldest retired buffers as far as they are idle; whether there were any.
+  bool sweep();
+  /// As sweep(), but waits for the oldest one if need be. False: nothing is retired.
+  bool reclaim();
+  void finish_retired(const Retired& r);
   bool in_use(std::vector<Ticket>& uses) const;
   void check_arrival(const TensorRef& buffer, const OpDesc& load);
 
   PeBackend& backend_;
   uint64_t next_id_ = 1;
-  std::vector<Retired> retired_;
+  std::deque<Retired> retired_;
   std::vector<std::weak_ptr<Handle>> loads_in_flight_;
 };
 

@@ -5,12 +5,13 @@
 #include "kernbench/kernel_api/core.h"
 #include "kernbench/phase2/math_op.h"
 
-
 namespace kernbench::tl::detail {
 
 namespace {
 
-std::string quoted(std::string_view op) { return "'" + std::string(op) + "'"; }
+std::string quoted(std::string_view op) {
+  return "'" + std::string(op) + "'";
+}
 
 std::string list(const std::vector<Arg>& args) {
   std::string text;
@@ -48,7 +49,9 @@ bool fits_dims(const Dims& a, const Dims& b, Dims* out) {
   return true;
 }
 
-Dims shape_of(const Arg& a) { return a.is_scalar() ? Dims{} : a.tensor().shape(); }
+Dims shape_of(const Arg& a) {
+  return a.is_scalar() ? Dims{} : a.tensor().shape();
+}
 
 double lowest(DType t) {
   switch (t) {
@@ -94,9 +97,10 @@ DType common_type(const MathOp& info, const std::vector<Arg>& args, SourceLine w
   }
   if (is_float(type)) return type;
   for (const Arg& a : args) {
-    if (a.is_scalar() && !(a.scalar() == std::floor(a.scalar()) && a.scalar() >= lowest(type) && a.scalar() <= highest(type))) {
-      fault(where, "op " + quoted(info.name) + ": immediate " + a.to_string() + " is no " +
-                       std::string(name_of(type)) + ": " + list(args));
+    if (a.is_scalar() &&
+        !(a.scalar() == std::floor(a.scalar()) && a.scalar() >= lowest(type) && a.scalar() <= highest(type))) {
+      fault(where, "op " + quoted(info.name) + ": immediate " + a.to_string() + " is no " + std::string(name_of(type)) +
+                       ": " + list(args));
     }
   }
   return type;
@@ -131,7 +135,8 @@ TensorRef matrix_of(const Tensor& t, bool* transpose, SourceLine where) {
     std::swap(r.shape[0], r.shape[1]);
     std::swap(r.strides[0], r.strides[1]);
     *transpose = !*transpose;
-    if (!dense_rows(r)) fault(where, "op 'gemm': operand " + t.to_string() + " is a view without dense rows: tl.copy it");
+    if (!dense_rows(r))
+      fault(where, "op 'gemm': operand " + t.to_string() + " is a view without dense rows: tl.copy it");
   }
   // The stride of a dimension of one is free: give it the value that a row-major reader expects.
   if (r.shape[1] == 1) r.strides[1] = 1;
@@ -142,8 +147,8 @@ TensorRef matrix_of(const Tensor& t, bool* transpose, SourceLine where) {
 void Core::require_tcm(const Tensor& t, std::string_view op, SourceLine where) const {
   if (!t.valid()) fault(where, "op " + quoted(op) + ": an operand is an empty tensor");
   if (t.ref().space != Space::tcm) {
-    fault(where, "op " + quoted(op) + ": operand " + t.to_string() + " lies in " +
-                     std::string(name_of(t.ref().space)) + ": tl.load it first");
+    fault(where, "op " + quoted(op) + ": operand " + t.to_string() + " lies in " + std::string(name_of(t.ref().space)) +
+                     ": tl.load it first");
   }
 }
 

@@ -41,8 +41,8 @@ double Loaded::element(const std::vector<int64_t>& index) const {
   for (int i = 0; i < rank(); ++i) {
     const int64_t x = index[static_cast<size_t>(i)];
     if (x < 0 || x >= shape_[i]) {
-      throw KernelFault("element of " + to_string() + ": index " + std::to_string(x) + " of axis " +
-                        std::to_string(i) + " is out of range");
+      throw KernelFault("element of " + to_string() + ": index " + std::to_string(x) + " of axis " + std::to_string(i) +
+                        " is out of range");
     }
     offset += x * strides_[i];
   }
@@ -59,7 +59,8 @@ double Loaded::element(const std::vector<int64_t>& index) const {
 }
 
 double Loaded::only_element() const {
-  if (elements() != 1) throw KernelFault("the value of " + to_string() + " is asked for, but it has more than one element");
+  if (elements() != 1)
+    throw KernelFault("the value of " + to_string() + " is asked for, but it has more than one element");
   return element(std::vector<int64_t>(static_cast<size_t>(rank()), 0));
 }
 

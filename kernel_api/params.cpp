@@ -134,7 +134,9 @@ std::string ParamSpec::legal() const {
   return text;
 }
 
-std::string ParamSpec::default_text() const { return to_text(default_value); }
+std::string ParamSpec::default_text() const {
+  return to_text(default_value);
+}
 
 std::string to_text(const ParamValue& v) {
   if (const auto* i = std::get_if<int64_t>(&v)) return std::to_string(*i);

@@ -32,7 +32,7 @@ struct ParamSpec {
   static ParamSpec number(std::string name, double default_value, double min, double max, std::string help);
   static ParamSpec flag(std::string name, bool default_value, std::string help);
   static ParamSpec choice(std::string name, std::vector<std::string> legal, std::string help);  ///< default: the first
-  static ParamSpec dtypes(std::vector<DType> legal, std::string help = "element type");        ///< named dtype
+  static ParamSpec dtypes(std::vector<DType> legal, std::string help = "element type");         ///< named dtype
 
   /// "integer, 1 or more", "f32|f16|bf16".
   std::string legal() const;

@@ -34,9 +34,7 @@ struct ShardPlan {
   Dims whole;  ///< the tensor as the kernel sees it
   std::vector<Shard> shards;
 
-  uint64_t nbytes(uint32_t pe) const {
-    return static_cast<uint64_t>(shards.at(pe).extent.elements()) * size_of(dtype);
-  }
+  uint64_t nbytes(uint32_t pe) const { return static_cast<uint64_t>(shards.at(pe).extent.elements()) * size_of(dtype); }
   /// Whether PE `pe`'s shard is bytes of its own, to be allocated (false for empty shards and for shared ones).
   bool stored(uint32_t pe) const { return !shards.at(pe).empty() && shards.at(pe).owner == pe; }
 };

@@ -16,7 +16,9 @@ std::string hex(uint64_t v) {
 
 }  // namespace
 
-Block Ptr::block(const Dims& shape, int64_t ld) const { return {*this, shape, ld}; }
+Block Ptr::block(const Dims& shape, int64_t ld) const {
+  return {*this, shape, ld};
+}
 
 std::string Ptr::to_string() const {
   return std::string(name_of(space)) + " " + hex(addr) + " " + std::string(name_of(dtype));
@@ -54,7 +56,9 @@ Block Block::slice(int64_t first, int64_t count) const {
   return {ptr_ + first, {count}};
 }
 
-Block Block::rows(int64_t first, int64_t count) const { return tile(first, 0, count, shape_.rank() == 2 ? shape_[1] : 1); }
+Block Block::rows(int64_t first, int64_t count) const {
+  return tile(first, 0, count, shape_.rank() == 2 ? shape_[1] : 1);
+}
 
 TensorRef Block::ref() const {
   TensorRef r;

@@ -2,35 +2,9 @@
 
 #include <cmath>
 
+#include "kernbench/phase2/random.h"
+
 namespace kernbench {
-
-namespace {
-
-/// splitmix64: a few lines, the same bits everywhere, and streams for any seed.
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed) {}
-  uint64_t next() {
-    uint64_t z = (state_ += 0x9e3779b97f4a7c15ull);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-  }
-  /// In [-1, 1), 24 bits.
-  float symmetric() { return static_cast<float>(static_cast<int64_t>(next() >> 40) - (1 << 23)) / (1 << 23); }
-  uint64_t below(uint64_t n) { return next() % n; }
-
- private:
-  uint64_t state_;
-};
-
-uint64_t hash_of(const std::string& text) {
-  uint64_t h = 0xcbf29ce484222325ull;  // FNV-1a
-  for (char c : text) h = (h ^ static_cast<uint8_t>(c)) * 0x100000001b3ull;
-  return h;
-}
-
-}  // namespace
 
 const TensorSpec* KernelSpec::tensor(const std::string& tensor_name) const {
   for (const TensorSpec& t : tensors) {
@@ -81,28 +55,21 @@ Params kernel_params(const KernelSpec& spec, const std::vector<std::pair<std::st
 }
 
 HostTensor make_input(const TensorSpec& tensor, const Params& params, uint64_t seed) {
-  const DType dtype = tensor.dtype(params);
-  const Dims shape = tensor.shape(params);
-  Random random(seed * 0x2545f4914f6cdd1dull ^ hash_of(tensor.name));
-  const auto n = static_cast<size_t>(shape.elements());
+  HostTensor t(tensor.dtype(params), tensor.shape(params));
+  const uint64_t stream = seed_for(seed, tensor.name);
   if (tensor.init.kind == Init::Kind::index) {
     const auto limit = static_cast<uint64_t>(tensor.init.k(params));
-    std::vector<int32_t> values(n);
-    for (int32_t& v : values) v = random.below(8) == 0 ? -1 : static_cast<int32_t>(random.below(limit));
-    return HostTensor::from(dtype, shape, values);
+    std::vector<int32_t> values(static_cast<size_t>(t.elements()));
+    for (size_t i = 0; i < values.size(); ++i) {
+      const uint64_t word = random_word(stream, i);
+      values[i] = word % 8 == 0 ? -1 : static_cast<int32_t>((word >> 8) % limit);
+    }
+    return HostTensor::from(t.dtype, t.shape, values);
   }
-  if (!is_float(dtype)) {
-    std::vector<int32_t> values(n);
-    for (int32_t& v : values) v = static_cast<int32_t>(random.below(16)) - (dtype == DType::u8 ? 0 : 8);
-    return HostTensor::from(dtype, shape, values);
-  }
-  float scale = 1;
-  if (tensor.init.kind == Init::Kind::weights) {
-    scale = static_cast<float>(1 / std::sqrt(static_cast<double>(tensor.init.k(params))));
-  }
-  std::vector<float> values(n);
-  for (float& v : values) v = scale * random.symmetric();
-  return HostTensor::from(dtype, shape, values);
+  double scale = 1;
+  if (tensor.init.kind == Init::Kind::weights) scale = 1 / std::sqrt(static_cast<double>(tensor.init.k(params)));
+  t.bytes = random_tensor(t.dtype, t.shape, stream, scale);
+  return t;
 }
 
 }  // namespace kernbench

@@ -74,11 +74,17 @@ const detail::Handle& Tensor::handle() const {
   return *handle_;
 }
 
-uint64_t Tensor::id() const { return handle().id; }
+uint64_t Tensor::id() const {
+  return handle().id;
+}
 
-int64_t Tensor::dim(int axis) const { return shape_[checked_axis(axis, rank(), *this, "dim")]; }
+int64_t Tensor::dim(int axis) const {
+  return shape_[checked_axis(axis, rank(), *this, "dim")];
+}
 
-bool Tensor::contiguous() const { return ref().contiguous(); }
+bool Tensor::contiguous() const {
+  return ref().contiguous();
+}
 
 TensorRef Tensor::ref() const {
   TensorRef r = handle().buffer;
@@ -88,7 +94,9 @@ TensorRef Tensor::ref() const {
   return r;
 }
 
-std::string Tensor::to_string() const { return valid() ? describe(handle_->id, shape_, dtype_) : "an empty tensor"; }
+std::string Tensor::to_string() const {
+  return valid() ? describe(handle_->id, shape_, dtype_) : "an empty tensor";
+}
 
 Tensor Tensor::viewed(const Dims& shape, const Dims& strides, int64_t offset) const {
   handle();
@@ -226,22 +234,50 @@ Tensor binary(const char* op, const Arg& a, const Arg& b) {
 
 }  // namespace
 
-Tensor operator+(const Arg& a, const Arg& b) { return binary("add", a, b); }
-Tensor operator-(const Arg& a, const Arg& b) { return binary("sub", a, b); }
-Tensor operator*(const Arg& a, const Arg& b) { return binary("mul", a, b); }
-Tensor operator/(const Arg& a, const Arg& b) { return binary("div", a, b); }
-Tensor operator<(const Arg& a, const Arg& b) { return binary("lt", a, b); }
-Tensor operator<=(const Arg& a, const Arg& b) { return binary("le", a, b); }
-Tensor operator>(const Arg& a, const Arg& b) { return binary("gt", a, b); }
-Tensor operator>=(const Arg& a, const Arg& b) { return binary("ge", a, b); }
-Tensor operator==(const Arg& a, const Arg& b) { return binary("eq", a, b); }
-Tensor operator!=(const Arg& a, const Arg& b) { return binary("ne", a, b); }
+Tensor operator+(const Arg& a, const Arg& b) {
+  return binary("add", a, b);
+}
+Tensor operator-(const Arg& a, const Arg& b) {
+  return binary("sub", a, b);
+}
+Tensor operator*(const Arg& a, const Arg& b) {
+  return binary("mul", a, b);
+}
+Tensor operator/(const Arg& a, const Arg& b) {
+  return binary("div", a, b);
+}
+Tensor operator<(const Arg& a, const Arg& b) {
+  return binary("lt", a, b);
+}
+Tensor operator<=(const Arg& a, const Arg& b) {
+  return binary("le", a, b);
+}
+Tensor operator>(const Arg& a, const Arg& b) {
+  return binary("gt", a, b);
+}
+Tensor operator>=(const Arg& a, const Arg& b) {
+  return binary("ge", a, b);
+}
+Tensor operator==(const Arg& a, const Arg& b) {
+  return binary("eq", a, b);
+}
+Tensor operator!=(const Arg& a, const Arg& b) {
+  return binary("ne", a, b);
+}
 Tensor operator-(const Arg& a) {
   return detail::Core::handle_of(a.tensor())->core->math("neg", {a}, {}, a.where());
 }
-Tensor& operator+=(Tensor& a, const Arg& b) { return a = binary("add", Arg(a, b.where().file, b.where().line), b); }
-Tensor& operator-=(Tensor& a, const Arg& b) { return a = binary("sub", Arg(a, b.where().file, b.where().line), b); }
-Tensor& operator*=(Tensor& a, const Arg& b) { return a = binary("mul", Arg(a, b.where().file, b.where().line), b); }
-Tensor& operator/=(Tensor& a, const Arg& b) { return a = binary("div", Arg(a, b.where().file, b.where().line), b); }
+Tensor& operator+=(Tensor& a, const Arg& b) {
+  return a = binary("add", Arg(a, b.where().file, b.where().line), b);
+}
+Tensor& operator-=(Tensor& a, const Arg& b) {
+  return a = binary("sub", Arg(a, b.where().file, b.where().line), b);
+}
+Tensor& operator*=(Tensor& a, const Arg& b) {
+  return a = binary("mul", Arg(a, b.where().file, b.where().line), b);
+}
+Tensor& operator/=(Tensor& a, const Arg& b) {
+  return a = binary("div", Arg(a, b.where().file, b.where().line), b);
+}
 
 }  // namespace kernbench::tl

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "kernbench/kernel_api/args.h"
-#include "kernbench/kernel_api/args.h"
 #include "kernbench/kernel_api/composite.h"
 #include "kernbench/kernel_api/context.h"
 #include "kernbench/kernel_api/pointer.h"

@@ -1,0 +1,39 @@
+// What the shipped kernels' registrations and references share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernbench/kernel_api/registry.h"
+#include "kernbench/kernel_api/tl.h"
+
+namespace kernbench::kernels {
+
+/// A shape whose dimensions are the integer parameters of these names.
+std::function<Dims(const Params&)> dims(std::vector<std::string> params);
+/// The parameter dtype.
+DType own_dtype(const Params& p);
+/// i32 for an integer dtype, else dtype: what a GEMM's output is stored as.
+DType gemm_out_dtype(const Params& p);
+std::function<int64_t(const Params&)> value_of(const std::string& param);
+
+TensorSpec input(const std::string& name, std::vector<std::string> shape, Placement placement,
+                 Init init = Init::uniform());
+TensorSpec output(const std::string& name, std::vector<std::string> shape, Placement placement,
+                  std::function<DType(const Params&)> dtype = own_dtype);
+
+/// m, n, k, tile_m, tile_n, tile_k, dtype; a [m, k] by rows, b [k, n] replicated, c [m, n] by rows: gemm and gemm_dot.
+void add_gemm_interface(KernelSpec* spec);
+Expected gemm_reference(const Params& p, const TensorMap& in);
+
+// Plain matrices for references, row-major.
+using Floats = std::vector<float>;
+Floats matmul(const Floats& a, const Floats& b, int64_t m, int64_t n, int64_t k);
+std::vector<int32_t> matmul(const std::vector<int32_t>& a, const std::vector<int32_t>& b, int64_t m, int64_t n,
+                            int64_t k);
+/// Σ|a||b|/√K for every output element (data contract §4).
+Floats gemm_error_scale(const Floats& a, const Floats& b, int64_t m, int64_t n, int64_t k);
+/// "none", "relu", "gelu" (exact, by erf), "silu".
+float activate(const std::string& activation, float x);
+
+}  // namespace kernbench::kernels
