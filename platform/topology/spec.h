@@ -116,11 +116,16 @@ struct SipSpec {
   int line = 0;
 };
 
+/// Direct links between the IO chiplets io0 of neighbouring SIPs, beside the switch.
+enum class SipShape { none, ring_1d, torus_2d, mesh_2d_no_wrap };
+
 struct TraySpec {
   uint32_t sips = 1, w = 1, h = 1;
   double gap_mm = 20;
   std::optional<Block> pcie_switch;
   LinkSpec pcie_ep_to_switch;
+  SipShape shape = SipShape::none;
+  LinkSpec pcie_ep_to_pcie_ep;
 };
 
 struct SystemSpec {

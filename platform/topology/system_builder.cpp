@@ -143,6 +143,29 @@ class SipBuilder {
   std::vector<CubePorts> cubes_;
 };
 
+/// Links between neighbours in x, then in y. A ring of two, or a wrap across two, would be a link twice.
+void link_sips(const TraySpec& tray, const std::vector<uint32_t>& endpoints, GraphBuilder& builder) {
+  const auto link = [&](uint32_t a, uint32_t b) {
+    const auto& nodes = builder.graph().nodes;
+    const double mm = manhattan_mm(*nodes[endpoints[a]].position, *nodes[endpoints[b]].position);
+    builder.add_link(endpoints[a], endpoints[b], tray.pcie_ep_to_pcie_ep.properties(mm));
+  };
+  if (tray.shape == SipShape::ring_1d) {
+    for (uint32_t s = 0; s + 1 < tray.sips; ++s) link(s, s + 1);
+    if (tray.sips > 2) link(tray.sips - 1, 0);
+    return;
+  }
+  const bool wrap = tray.shape == SipShape::torus_2d;
+  for (uint32_t y = 0; y < tray.h; ++y) {
+    for (uint32_t x = 0; x + 1 < tray.w; ++x) link(y * tray.w + x, y * tray.w + x + 1);
+    if (wrap && tray.w > 2) link(y * tray.w + tray.w - 1, y * tray.w);
+  }
+  for (uint32_t x = 0; x < tray.w; ++x) {
+    for (uint32_t y = 0; y + 1 < tray.h; ++y) link(y * tray.w + x, (y + 1) * tray.w + x);
+    if (wrap && tray.h > 2) link((tray.h - 1) * tray.w + x, x);
+  }
+}
+
 }  // namespace
 
 Position size_of_sip(const SystemSpec& s) {
@@ -203,16 +226,20 @@ void build_system(const SystemSpec& spec, GraphBuilder& builder) {
     pcie_switch = builder.add_node(naming::pcie_switch(0), *spec.tray.pcie_switch,
                                    Position{width / 2, height + spec.tray.gap_mm});
   }
+  std::vector<uint32_t> first_endpoints;
   for (uint32_t s = 0; s < spec.tray.sips; ++s) {
     const Position origin{(s % spec.tray.w) * (size.x_mm + spec.tray.gap_mm),
                           (s / spec.tray.w) * (size.y_mm + spec.tray.gap_mm)};
-    for (const uint32_t ep : build_sip(spec, s, origin, builder)) {
+    const std::vector<uint32_t> endpoints = build_sip(spec, s, origin, builder);
+    if (!endpoints.empty()) first_endpoints.push_back(endpoints.front());
+    for (const uint32_t ep : endpoints) {
       if (pcie_switch == kNoNode) continue;
       const auto& nodes = builder.graph().nodes;
       builder.add_link(ep, pcie_switch, spec.tray.pcie_ep_to_switch.properties(
                                             manhattan_mm(*nodes[ep].position, *nodes[pcie_switch].position)));
     }
   }
+  if (spec.tray.shape != SipShape::none) link_sips(spec.tray, first_endpoints, builder);
 }
 
 }  // namespace kernbench::topology

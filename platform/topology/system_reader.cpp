@@ -42,16 +42,21 @@ TraySpec read_tray(YamlMap& top, const ImplCatalog& catalog) {
   if (!tray.valid()) return spec;
   read_sip_grid(tray, spec);
   spec.gap_mm = tray.number_or("gap_mm", spec.gap_mm, NumberRule::not_negative("mm", 1e4));
-  if (tray.has("switch")) {
+  if (const auto shape = tray.choice("shape", {"none", "ring_1d", "torus_2d", "mesh_2d_no_wrap"}))
+    spec.shape = static_cast<SipShape>(*shape);
+  if (tray.has("switch"))
     spec.pcie_switch = read_block_at(tray, "switch", "switch", catalog);
-    const YAML::Node links = tray.require("links", "a mapping with pcie_ep_to_switch");
-    if (links.IsDefined()) {
-      YamlMap map(links, "tray.links", top.faults());
-      spec.pcie_ep_to_switch = read_link(map, "pcie_ep_to_switch", edge_kind::kPcie, true, std::nullopt);
-      map.finish();
-    }
-  } else {
+  else
     tray.take("switch");  // so that a misspelt key is told of it
+  const bool needs_links = spec.pcie_switch || spec.shape != SipShape::none;
+  const char* legal = "a mapping with pcie_ep_to_switch and, with a shape, pcie_ep_to_pcie_ep";
+  YamlMap links(needs_links ? tray.require("links", legal) : tray.take("links"), "tray.links", top.faults());
+  if (links.valid()) {
+    if (spec.pcie_switch)
+      spec.pcie_ep_to_switch = read_link(links, "pcie_ep_to_switch", edge_kind::kPcie, true, std::nullopt);
+    if (spec.shape != SipShape::none)
+      spec.pcie_ep_to_pcie_ep = read_link(links, "pcie_ep_to_pcie_ep", edge_kind::kPcie, true, std::nullopt);
+    links.finish();
   }
   tray.finish();
   return spec;
@@ -185,8 +190,10 @@ std::optional<SystemSpec> read_system(YamlMap& top, const ImplCatalog& catalog) 
   spec.tray = read_tray(top, catalog);
   spec.sip = read_sip(top, spec.cube.ucie.has_value() || !cube_node.IsDefined());
   spec.io = read_io_chiplet(top, !spec.sip.io.empty(), catalog);
-  if (spec.tray.sips > 1 && !spec.tray.pcie_switch)
-    top.faults().add(top.line(), "tray.switch", "missing, with more than one SIP; legal: a mapping");
+  if (spec.tray.sips > 1 && !spec.tray.pcie_switch && spec.tray.shape == SipShape::none)
+    top.faults().add(top.line(), "tray.switch", "missing, with more than one SIP; legal: a mapping, or a tray.shape");
+  if (spec.tray.shape != SipShape::none && spec.sip.io.empty())
+    top.faults().add(spec.sip.line, "sip.io_chiplets", "missing, with SIPs to join; legal: a list of at least one");
   const uint64_t nodes = uint64_t{spec.tray.sips} * spec.sip.w * spec.sip.h * spec.cube.nodes();
   if (nodes > kMostNodes)
     top.faults().add(spec.cube.line, "cube",
