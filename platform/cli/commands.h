@@ -1,7 +1,7 @@
 // The subcommands of `kernbench`. Each adds itself to the parser and gives what to do if it was asked for.
 #pragma once
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 
@@ -17,7 +17,11 @@ struct Command {
   Action run;
 };
 
+Command add_list(CLI::App&);
 Command add_pipeline(CLI::App&);
+Command add_probe(CLI::App&);
+Command add_run(CLI::App&);
+Command add_topology(CLI::App&);
 Command add_traffic(CLI::App&);
 
 /// --topology, --links and --response, as several commands have them.

@@ -1,6 +1,3 @@
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
 
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/errors.h"

@@ -1,0 +1,98 @@
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "kernbench/kernel_api/registry.h"
+#include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/errors.h"
+#include "kernbench/systemc_models/registry.h"
+
+namespace kernbench::cli {
+
+namespace {
+
+std::string default_of(const AttrSpec& a) {
+  if (a.required) return "required";
+  if (!a.default_value) return "optional";
+  if (const auto* d = std::get_if<double>(&*a.default_value)) {
+    std::string s = std::to_string(*d);
+    s.erase(s.find_last_not_of('0') + 1);
+    if (s.back() == '.') s.pop_back();
+    return s;
+  }
+  if (const auto* i = std::get_if<int64_t>(&*a.default_value)) return std::to_string(*i);
+  if (const auto* b = std::get_if<bool>(&*a.default_value)) return *b ? "true" : "false";
+  if (const auto* s = std::get_if<std::string>(&*a.default_value)) return *s;
+  return "{}";
+}
+
+void list_components() {
+  for (const ImplSpec* spec : component_catalog().all()) {
+    std::cout << spec->impl << "  (kind " << spec->kind << "): " << spec->help << "\n";
+    for (const AttrSpec& a : spec->attributes) {
+      std::string value = default_of(a) + (a.unit.empty() ? "" : " " + a.unit);
+      if (a.required && !a.unit.empty()) value = "required, " + a.unit;
+      std::cout << "    " << a.name << std::string(a.name.size() < 18 ? 18 - a.name.size() : 1, ' ') << value
+                << std::string(value.size() < 22 ? 22 - value.size() : 1, ' ') << a.help;
+      for (size_t i = 0; i < a.choices.size(); ++i) std::cout << (i ? ", " : " (") << a.choices[i];
+      std::cout << (a.choices.empty() ? "\n" : ")\n");
+    }
+  }
+}
+
+void list_kernels() {
+  for (const KernelSpec* k : KernelRegistry::instance().all()) {
+    std::cout << k->name << ": " << k->help << "\n";
+    for (const TensorSpec& t : k->tensors) {
+      std::cout << "    " << (t.role == TensorSpec::Role::in ? "in   " : "out  ") << t.name << "  (placed: "
+                << name_of(t.placement) << ")\n";
+    }
+    for (const ParamSpec& p : k->params) {
+      const std::string value = p.name + "=" + p.default_text();
+      std::cout << "    --param " << value << std::string(value.size() < 16 ? 16 - value.size() : 1, ' ') << p.help
+                << " (" << p.legal() << ")\n";
+    }
+  }
+}
+
+/// YAML files in topologies/ beside the working directory or beside the installed program.
+void list_topologies() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  std::vector<fs::path> places = {"topologies"};
+  for (fs::path up = program.parent_path(); up.has_relative_path(); up = up.parent_path()) {
+    places.push_back(up / "topologies");
+    places.push_back(up / "share/kernbench/topologies");
+  }
+  for (const fs::path& place : places) {
+    if (!fs::is_directory(place, error)) continue;
+    std::vector<std::string> files;
+    for (const auto& entry : fs::directory_iterator(place, error)) {
+      if (entry.path().extension() == ".yaml") files.push_back(entry.path().string());
+    }
+    std::sort(files.begin(), files.end());
+    for (const std::string& f : files) std::cout << f << "\n";
+    return;
+  }
+  throw InputError("no folder topologies here or beside the program");
+}
+
+}  // namespace
+
+Command add_list(CLI::App& app) {
+  auto what = std::make_shared<std::string>();
+  CLI::App* cmd = app.add_subcommand("list", "List what there is: kernels, components or topologies");
+  cmd->add_option("what", *what, "kernels, components or topologies")
+      ->required()
+      ->check(CLI::IsMember({"kernels", "components", "topologies"}));
+  return {cmd, [what] {
+            if (*what == "components") list_components();
+            if (*what == "kernels") list_kernels();
+            if (*what == "topologies") list_topologies();
+            return 0;
+          }};
+}
+
+}  // namespace kernbench::cli

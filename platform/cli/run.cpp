@@ -1,0 +1,115 @@
+#include <iostream>
+#include <memory>
+
+#include "kernbench/phase2/executor.h"
+#include "kernbench/phase2/npy.h"
+#include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/cli/progress.h"
+#include "kernbench/platform/errors.h"
+#include "kernbench/platform/platform.h"
+#include "kernbench/platform/runner.h"
+
+namespace kernbench::cli {
+
+namespace {
+
+std::pair<std::string, std::string> name_and_value(const char* option, const std::string& text, const char* form) {
+  const size_t at = text.find('=');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size())
+    throw InputError(std::string(option) + ": found '" + text + "', expected " + form);
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+struct Options {
+  TopologyOptions topology;
+  std::string kernel, launch = "direct", pes = "all", device = "all", transfer = "instant", format, corrupt;
+  std::vector<std::string> params, tensors, dumps;
+  uint64_t seed = 1;
+  int threads = 0;
+  bool verify = false, debug_verify = false;
+  std::string oplog, vcd, vcd_scope, trace, report;
+  std::vector<std::string> plugins;
+};
+
+void refuse_what_is_not_built(const Options& o) {
+  const auto not_yet = [](const std::string& what) { throw InputError(what + ": not yet"); };
+  if (o.launch == "host") not_yet("--launch host");
+  if (o.transfer == "timed") not_yet("--transfer timed");
+  if (o.debug_verify) not_yet("--debug-verify");
+  if (!o.vcd.empty() || !o.vcd_scope.empty()) not_yet("--vcd");
+  if (!o.trace.empty()) not_yet("--trace");
+  if (!o.report.empty()) not_yet("--report");
+  if (!o.oplog.empty()) not_yet("--oplog");
+  if (!o.plugins.empty()) not_yet("--plugin");
+}
+
+int run(const Options& o) {
+  refuse_what_is_not_built(o);
+  RunOptions r;
+  r.kernel = o.kernel;
+  for (const std::string& p : o.params) r.params.push_back(name_and_value("--param", p, "NAME=VALUE"));
+  for (const std::string& t : o.tensors) r.tensors.push_back(name_and_value("--tensor", t, "NAME=FILE.npy"));
+  for (const std::string& d : o.dumps) r.dumps.push_back(name_and_value("--dump", d, "NAME=FILE.npy"));
+  r.seed = o.seed;
+  r.pes = o.pes;
+  r.device = o.device;
+  r.verify = o.verify;
+  r.threads = o.threads;
+  r.corrupt = o.corrupt;
+  try {
+    KernelRegistry::instance().at(o.kernel);  // a wrong name is told before anything is built
+    Platform platform("system", o.topology.compile());
+    Progress progress;
+    progress.watch(platform.timeline());
+    r.on_replay_progress = progress.replay_observer();
+    const RunReport report = run_kernel(platform, std::move(r));
+    progress.clear();
+    if (o.format == "json") {
+      write_run_json(std::cout, report);
+    } else {
+      write_run_text(std::cout, report);
+    }
+    return report.passed ? 0 : 1;
+  } catch (const BadParam& e) {
+    throw InputError(e.what());
+  } catch (const NpyError& e) {
+    throw InputError(e.what());
+  }
+}
+
+}  // namespace
+
+Command add_run(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  CLI::App* cmd = app.add_subcommand("run", "Run a kernel on a system's PEs; time it, and verify its results");
+  o->topology.add_to(*cmd);
+  cmd->add_option("--kernel", o->kernel, "see `kernbench list kernels`")->required()->type_name("NAME");
+  cmd->add_option("--param", o->params, "a parameter of the kernel (repeatable)")->type_name("NAME=VALUE");
+  cmd->add_option("--tensor", o->tensors, "an input from a file instead of a seeded one (repeatable)")
+      ->type_name("NAME=FILE.npy");
+  cmd->add_option("--dump", o->dumps, "write an output (repeatable)")->type_name("NAME=FILE.npy");
+  cmd->add_option("--seed", o->seed, "of the inputs")->capture_default_str();
+  cmd->add_option("--pes", o->pes, "all, or ids separated by commas")->capture_default_str();
+  cmd->add_option("--device", o->device, "all, or sip:N")->capture_default_str();
+  cmd->add_option("--launch", o->launch, "direct: every kernel starts at 0; host: not yet")
+      ->check(CLI::IsMember({"direct", "host"}))
+      ->capture_default_str();
+  cmd->add_option("--transfer", o->transfer, "tensors are placed and read back at no cost, or timed: not yet")
+      ->check(CLI::IsMember({"instant", "timed"}))
+      ->capture_default_str();
+  cmd->add_flag("--verify", o->verify, "replay the op log and compare the outputs with the kernel's reference");
+  cmd->add_flag("--debug-verify", o->debug_verify, "check every op (not yet)");
+  cmd->add_option("--corrupt", o->corrupt, "damage this output before it is verified: shows that a wrong result fails")
+      ->type_name("NAME");
+  cmd->add_option("--threads", o->threads, "of the replay; 0: all")->check(CLI::Range(0, 1024))->capture_default_str();
+  cmd->add_option("--oplog", o->oplog, "write the op log (.jsonl or .sqlite)")->type_name("FILE");
+  cmd->add_option("--vcd", o->vcd, "waveform (not yet)")->type_name("FILE");
+  cmd->add_option("--vcd-scope", o->vcd_scope, "part of the hierarchy in the waveform (not yet)")->type_name("GLOB");
+  cmd->add_option("--trace", o->trace, "Chrome trace (not yet)")->type_name("FILE.json");
+  cmd->add_option("--report", o->report, "HTML report (not yet)")->type_name("FILE.html");
+  cmd->add_option("--plugin", o->plugins, "shared object with kernels or components (not yet)")->type_name("LIB.so");
+  add_format(*cmd, o->format, {"text", "json"});
+  return {cmd, [o] { return run(*o); }};
+}
+
+}  // namespace kernbench::cli

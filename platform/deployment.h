@@ -1,0 +1,45 @@
+// Tensors of a launch in the memories of the PEs that run it: allocation, upload before, read-back after.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernbench/kernel_api/args.h"
+#include "kernbench/kernel_api/first_fit_allocator.h"
+#include "kernbench/kernel_api/registry.h"
+
+namespace kernbench {
+
+class Platform;
+
+class Deployment {
+ public:
+  /// Allocates every tensor of the kernel over the PEs (indices in compiled order), each shard in its owner's nearest
+  /// HBM, first fit at multiples of 4 KiB (256 bytes in memories under 1 MiB). InputError if a shard does not fit.
+  Deployment(Platform&, const KernelSpec&, const Params&, std::vector<size_t> pes);
+
+  /// Puts an input's bytes in place at once, without time and without copying what is contiguous. The tensor must outlive
+  /// the platform's memory image.
+  void upload(const std::string& tensor, const HostTensor& value);
+  /// What the p-th PE of the launch is given.
+  tl::Args args(size_t p) const;
+
+  /// The output as memory holds it. RunError where a byte was never written.
+  HostTensor read_back(const std::string& tensor, const MemoryImage&) const;
+
+ private:
+  struct Placed {
+    ShardPlan plan;
+    DType dtype = DType::f32;
+    Dims shape;
+    std::vector<uint64_t> bases;  ///< by shard
+  };
+  Platform& platform_;
+  const Params& params_;
+  std::vector<size_t> pes_;
+  std::map<size_t, FirstFitAllocator> allocators_;  ///< by memory
+  std::map<std::string, Placed> tensors_;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,146 @@
+// A run's report for people and for tools.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "kernbench/platform/runner.h"
+
+namespace kernbench {
+
+namespace {
+
+std::string fixed(double v, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, v);
+  return text;
+}
+
+/// "12,345,678".
+std::string grouped(uint64_t v) {
+  std::string s = std::to_string(v);
+  for (int i = static_cast<int>(s.size()) - 3; i > 0; i -= 3) s.insert(static_cast<size_t>(i), ",");
+  return s;
+}
+
+std::string bytes_text(double v) {
+  const char* units[] = {"B", "KB", "MB", "GB", "TB"};
+  int u = 0;
+  while (v >= 1024 && u < 4) {
+    v /= 1024;
+    ++u;
+  }
+  return fixed(v, u ? 2 : 0) + " " + units[u];
+}
+
+std::string time_text(double ns) {
+  if (ns >= 1e6) return fixed(ns / 1e6, 3) + " ms";
+  if (ns >= 1e4) return fixed(ns / 1e3, 3) + " us";
+  return fixed(ns, 3) + " ns";
+}
+
+std::string pad(const std::string& s, size_t w, bool right = true) {
+  const std::string fill(w > s.size() ? w - s.size() : 0, ' ');
+  return right ? fill + s : s + fill;
+}
+
+}  // namespace
+
+void write_run_text(std::ostream& out, const RunReport& r) {
+  double flops = 0;
+  uint64_t read = 0, written = 0;
+  for (const EngineReport& e : r.engines) {
+    flops += e.flops;
+    const auto ends = [&](const char* s) { return e.id.size() > 3 && e.id.compare(e.id.size() - 3, 3, s) == 0; };
+    if (ends(".rd")) read += e.bytes;
+    if (ends(".wr")) written += e.bytes;
+  }
+  out << r.kernel << " on " << r.topology << ", " << r.pes.size() << (r.pes.size() == 1 ? " PE: " : " PEs: ")
+      << time_text(r.end_ns);
+  if (r.verified) out << (r.passed ? ", verified" : ", VERIFICATION FAILED");
+  out << "\n\n";
+  out << "  time         " << fixed(r.end_ns, 3) << " ns (launch: direct, every kernel starts at 0; tensors placed at no cost)\n";
+  if (r.end_ns > 0) {
+    out << "  compute      " << fixed(flops / r.end_ns / 1e3, 3) << " TFLOP/s (" << fixed(flops / 1e9, 3) << " GFLOP)\n";
+    out << "  memory       " << fixed(static_cast<double>(read + written) / r.end_ns, 2) << " GB/s ("
+        << bytes_text(static_cast<double>(read)) << " read, " << bytes_text(static_cast<double>(written))
+        << " written)\n";
+  }
+  out << "  parameters  ";
+  for (const auto& [name, value] : r.params) out << ' ' << name << '=' << value;
+  out << "\n";
+  if (!r.pes.empty()) {
+    const auto last = std::max_element(r.pes.begin(), r.pes.end(), [](const auto& a, const auto& b) { return a.end_ns < b.end_ns; });
+    const auto first = std::min_element(r.pes.begin(), r.pes.end(), [](const auto& a, const auto& b) { return a.end_ns < b.end_ns; });
+    out << "  PEs          first done at " << time_text(first->end_ns) << " (" << first->id << "), last at "
+        << time_text(last->end_ns) << " (" << last->id << ")\n";
+  }
+
+  std::vector<const EngineReport*> busiest;
+  for (const EngineReport& e : r.engines) {
+    if (e.ops > 0) busiest.push_back(&e);
+  }
+  std::stable_sort(busiest.begin(), busiest.end(), [](auto* a, auto* b) { return a->busy_ns > b->busy_ns; });
+  if (busiest.size() > 8) busiest.resize(8);
+  size_t w = 15;
+  for (const auto* e : busiest) w = std::max(w, e->id.size());
+  if (!busiest.empty()) {
+    out << "\n  " << pad("busiest engines", w, false) << pad("busy %", 9) << pad("busy ns", 15) << pad("ops", 10)
+        << pad("bytes", 12) << pad("GFLOP", 11) << "\n";
+    for (const auto* e : busiest) {
+      out << "  " << pad(e->id, w, false) << pad(fixed(100 * e->utilization, 1), 9) << pad(fixed(e->busy_ns, 3), 15)
+          << pad(grouped(e->ops), 10) << pad(e->bytes ? bytes_text(static_cast<double>(e->bytes)) : "-", 12)
+          << pad(e->flops > 0 ? fixed(e->flops / 1e9, 4) : "-", 11) << "\n";
+    }
+  }
+  if (r.verified) out << "\n" << to_text(r.tensors);
+  out << "\n  wall " << fixed(r.wall_s, 2) << " s (simulation " << fixed(r.phase1_s, 2) << ", replay "
+      << fixed(r.phase2_s, 2) << "), " << grouped(r.events) << " events\n";
+}
+
+void write_run_json(std::ostream& out, const RunReport& r) {
+  using nlohmann::ordered_json;
+  ordered_json j;
+  j["kernel"] = r.kernel;
+  j["params"] = ordered_json::object();
+  for (const auto& [name, value] : r.params) j["params"][name] = value;
+  j["topology"] = r.topology;
+  j["launch"] = "direct";
+  j["transfer"] = "instant";
+  j["start_ns"] = r.start_ns;
+  j["end_ns"] = r.end_ns;
+  j["sim_ns"] = r.end_ns;
+  j["pes"] = ordered_json::array();
+  for (const auto& p : r.pes) j["pes"].push_back({{"id", p.id}, {"start_ns", p.start_ns}, {"end_ns", p.end_ns}});
+  j["engines"] = ordered_json::array();
+  for (const auto& e : r.engines) {
+    j["engines"].push_back({{"id", e.id},
+                            {"busy_ns", e.busy_ns},
+                            {"ops", e.ops},
+                            {"bytes", e.bytes},
+                            {"flops", e.flops},
+                            {"utilization", e.utilization}});
+  }
+  j["events"] = r.events;
+  j["wall_s"] = r.wall_s;
+  if (r.verified) {
+    ordered_json tensors = ordered_json::array();
+    for (const TensorReport& t : r.tensors) {
+      ordered_json shape = ordered_json::array();
+      for (int64_t d : t.shape) shape.push_back(d);
+      tensors.push_back({{"name", t.name},
+                         {"dtype", name_of(t.dtype)},
+                         {"shape", shape},
+                         {"passed", t.passed},
+                         {"max_abs_err", t.max_abs_err},
+                         {"max_rel_err", t.max_rel_err},
+                         {"mismatches", t.mismatches}});
+      if (!t.passed) tensors.back()["reason"] = t.reason;
+    }
+    j["verify"] = {{"passed", r.passed}, {"tensors", tensors}};
+  }
+  out << j.dump(1) << "\n";
+}
+
+}  // namespace kernbench

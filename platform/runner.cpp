@@ -1,0 +1,272 @@
+#include "kernbench/platform/runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "kernbench/kernel_api/context.h"
+#include "kernbench/phase2/executor.h"
+#include "kernbench/phase2/npy.h"
+#include "kernbench/platform/deadlock.h"
+#include "kernbench/platform/deployment.h"
+#include "kernbench/platform/errors.h"
+#include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/engine.h"
+
+namespace kernbench {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
+
+/// Gives every record to two sinks.
+class TeeLog : public OpLogSink {
+ public:
+  TeeLog(OpLogSink* a, OpLogSink* b) : a_(a), b_(b) {}
+  void record(OpRecord&& r) override {
+    if (a_ && b_) a_->record(OpRecord(r));
+    if (b_) {
+      b_->record(std::move(r));
+    } else if (a_) {
+      a_->record(std::move(r));
+    }
+  }
+
+ private:
+  OpLogSink *a_, *b_;
+};
+
+std::vector<std::string> split(const std::string& s, char by) {
+  std::vector<std::string> v;
+  for (size_t from = 0; from <= s.size();) {
+    const size_t end = std::min(s.find(by, from), s.size());
+    v.push_back(s.substr(from, end - from));
+    from = end + 1;
+  }
+  return v;
+}
+
+/// The PEs that a run uses, in compiled order.
+std::vector<size_t> choose_pes(Platform& platform, const RunOptions& o) {
+  const auto& all = platform.graph().pes;
+  std::string sip;
+  if (o.device != "all") {
+    if (o.device.compare(0, 4, "sip:") != 0 || o.device.size() == 4 ||
+        o.device.find_first_not_of("0123456789", 4) != std::string::npos)
+      throw InputError("--device: found '" + o.device + "', expected all or sip:N");
+    sip = "sip" + o.device.substr(4) + ".";
+  }
+  std::vector<size_t> chosen;
+  if (o.pes == "all") {
+    for (size_t p = 0; p < all.size(); ++p) {
+      if (platform.complete(p) && all[p].id.compare(0, sip.size(), sip) == 0) chosen.push_back(p);
+    }
+  } else {
+    for (const std::string& id : split(o.pes, ',')) {
+      const auto it = std::find_if(all.begin(), all.end(), [&](const topology::Pe& pe) { return pe.id == id; });
+      if (it == all.end())
+        throw InputError("--pes: found '" + id + "', expected all or ids of PEs" +
+                         (all.empty() ? std::string() : " such as " + all.front().id));
+      const auto p = static_cast<size_t>(it - all.begin());
+      if (!platform.complete(p)) throw InputError("--pes: " + id + " has no " + platform.missing_blocks(p));
+      chosen.push_back(p);
+    }
+    std::sort(chosen.begin(), chosen.end());
+    if (std::adjacent_find(chosen.begin(), chosen.end()) != chosen.end())
+      throw InputError("--pes: a PE stands twice in '" + o.pes + "'");
+  }
+  if (chosen.empty()) {
+    throw InputError(sip.empty() ? "the topology has no PE with all blocks that a kernel needs"
+                                 : "--device: found '" + o.device + "', and the topology has no PE there");
+  }
+  return chosen;
+}
+
+std::vector<tl::Program> programs_of(Platform& platform, const std::vector<size_t>& pes) {
+  std::map<uint32_t, int64_t> in_cube;  // launched PEs by cube
+  for (size_t p : pes) ++in_cube[platform.pe(p).cube];
+  std::map<uint32_t, int64_t> seen;
+  std::vector<tl::Program> v;
+  for (size_t p : pes) {
+    const uint32_t cube = platform.pe(p).cube;
+    tl::Program program;
+    program.pe = seen[cube]++;
+    program.pes = in_cube[cube];
+    program.cube = std::distance(in_cube.begin(), in_cube.find(cube));
+    program.cubes = static_cast<int64_t>(in_cube.size());
+    program.rank = static_cast<int64_t>(v.size());
+    program.ranks = static_cast<int64_t>(pes.size());
+    v.push_back(program);
+  }
+  return v;
+}
+
+HostTensor from_file(const TensorSpec& t, const Params& params, const std::string& file) {
+  const NpyArray a = read_npy_as(file, t.dtype(params));
+  const Dims shape = t.shape(params);
+  if (a.shape != shape)
+    throw InputError(file + ": shape " + a.shape.to_string() + ", but tensor " + t.name + " has " + shape.to_string() +
+                     " with these parameters");
+  HostTensor value(a.dtype, a.shape);
+  value.bytes = a.bytes;
+  return value;
+}
+
+/// Checks the names of --tensor and --dump before anything is built.
+void check_names(const KernelSpec& spec, const RunOptions& o) {
+  const auto check = [&](const char* option, const std::string& name, TensorSpec::Role role) {
+    const TensorSpec* t = spec.tensor(name);
+    if (t && t->role == role) return;
+    std::string legal;
+    for (const TensorSpec& x : spec.tensors) {
+      if (x.role == role) legal += (legal.empty() ? "" : ", ") + x.name;
+    }
+    throw InputError(std::string(option) + ": found '" + name + "', kernel " + spec.name + " has " + legal);
+  };
+  for (const auto& [name, file] : o.tensors) check("--tensor", name, TensorSpec::Role::in);
+  for (const auto& [name, file] : o.dumps) check("--dump", name, TensorSpec::Role::out);
+  if (!o.corrupt.empty()) check("--corrupt", o.corrupt, TensorSpec::Role::out);
+}
+
+std::vector<EngineReport> engine_reports(Platform& platform, const std::vector<size_t>& pes, double sim_ns) {
+  std::vector<EngineReport> v;
+  for (size_t p : pes) {
+    for (const Engine* e : platform.engines(p)) {
+      // pe_dma's two channels are engines of their own; other blocks are one, with all their servers.
+      EngineReport r;
+      unsigned servers = 0;
+      const auto push = [&](const std::string& id) {
+        r.id = id;
+        r.utilization = sim_ns > 0 ? r.busy_ns / (sim_ns * servers) : 0;
+        v.push_back(r);
+        r = {};
+        servers = 0;
+      };
+      for (const Engine::Statistics& s : e->statistics()) {
+        r.busy_ns += s.busy_ns;
+        r.ops += s.ops;
+        r.bytes += s.bytes;
+        r.flops += s.flops;
+        servers += s.servers;
+        if (s.stage == Stage::dma_read) push(e->id() + ".rd");
+        if (s.stage == Stage::dma_write) push(e->id() + ".wr");
+      }
+      if (servers > 0) push(e->id());
+    }
+  }
+  return v;
+}
+
+ReferenceValues reference_values(const Expected& e) {
+  ReferenceValues r;
+  if (is_float(e.value.dtype)) {
+    for (float f : e.value.floats()) r.values.push_back(f);
+  } else {
+    for (int32_t i : e.value.ints()) r.values.push_back(i);
+  }
+  r.scale.assign(e.scale.begin(), e.scale.end());
+  return r;
+}
+
+}  // namespace
+
+RunReport run_kernel(Platform& platform, RunOptions o) {
+  const auto wall = Clock::now();
+  const KernelSpec& spec = KernelRegistry::instance().at(o.kernel);
+  check_names(spec, o);
+  const Params params = kernel_params(spec, o.params);
+  const std::vector<size_t> pes = choose_pes(platform, o);
+
+  TensorMap inputs;
+  for (const TensorSpec& t : spec.tensors) {
+    if (t.role != TensorSpec::Role::in) continue;
+    const auto file = std::find_if(o.tensors.begin(), o.tensors.end(), [&](const auto& x) { return x.first == t.name; });
+    inputs[t.name] = file == o.tensors.end() ? make_input(t, params, o.seed) : from_file(t, params, file->second);
+  }
+  Deployment deployment(platform, spec, params, pes);
+  for (const auto& [name, value] : inputs) deployment.upload(name, value);
+
+  const bool replayed = o.verify || !o.dumps.empty();
+  const MemoryImage at_start = platform.image().snapshot();
+  MemoryOpLog records;
+  TeeLog tee(o.log.get(), replayed ? &records : nullptr);
+  if (o.log || replayed) platform.attach_log(&tee);
+
+  // Phase 1.
+  const std::vector<tl::Program> programs = programs_of(platform, pes);
+  std::vector<PeCpu::Outcome> outcomes(pes.size());
+  std::vector<bool> ended(pes.size(), false);
+  std::string fault;
+  for (size_t i = 0; i < pes.size(); ++i) {
+    platform.pe_cpu(pes[i]).launch(
+        [&, i](PeBackend& backend) {
+          tl::Context context(backend, programs[i]);
+          spec.function(context, deployment.args(i));
+        },
+        0, [&, i](const PeCpu::Outcome& outcome) {
+          outcomes[i] = outcome;
+          ended[i] = true;
+          if (!outcome.fault.empty() && fault.empty()) {
+            fault = outcome.fault;
+            sc_core::sc_stop();
+          }
+        });
+  }
+  const auto phase1 = Clock::now();
+  sc_core::sc_start();
+  RunReport report;
+  report.phase1_s = seconds_since(phase1);
+  if (o.log) o.log->close();
+  if (!fault.empty()) throw RunError(fault);
+  if (std::find(ended.begin(), ended.end(), false) != ended.end()) {
+    std::string text = "nothing can move, but work is outstanding:";
+    for (const std::string& line : stuck_report(platform)) text += "\n  " + line;
+    throw RunError(text);
+  }
+
+  report.kernel = spec.name;
+  report.topology = platform.graph().name;
+  for (const auto& [name, value] : params.values()) report.params.emplace_back(name, to_text(value));
+  for (size_t i = 0; i < pes.size(); ++i) {
+    report.pes.push_back({platform.graph().pes[pes[i]].id, outcomes[i].start_ns, outcomes[i].end_ns});
+    report.end_ns = std::max(report.end_ns, outcomes[i].end_ns);
+  }
+  report.engines = engine_reports(platform, pes, report.end_ns);
+  report.events = platform.timeline().events();
+
+  // Phase 2.
+  if (replayed) {
+    const auto phase2 = Clock::now();
+    ReplayOptions options;
+    options.threads = o.threads;
+    options.progress = o.on_replay_progress;
+    const ReplayResult result = replay(records.records(), at_start, options);
+    report.phase2_s = seconds_since(phase2);
+    TensorMap outputs;
+    for (const TensorSpec& t : spec.tensors) {
+      if (t.role == TensorSpec::Role::out) outputs[t.name] = deployment.read_back(t.name, result.memory);
+    }
+    if (!o.corrupt.empty()) {
+      for (uint8_t& b : outputs.at(o.corrupt).bytes) b ^= 0x5a;
+    }
+    for (const auto& [name, file] : o.dumps) {
+      const HostTensor& t = outputs.at(name);
+      write_npy(file, t.dtype, t.shape, t.bytes.data());
+    }
+    if (o.verify) {
+      report.verified = true;
+      const auto expected = spec.reference(params, inputs);
+      for (const auto& [name, value] : outputs) {
+        report.tensors.push_back(
+            verify(name, value.dtype, value.shape, value.bytes.data(), reference_values(expected.at(name))));
+        report.passed = report.passed && report.tensors.back().passed;
+      }
+    }
+  }
+  report.wall_s = seconds_since(wall);
+  return report;
+}
+
+}  // namespace kernbench

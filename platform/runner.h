@@ -1,0 +1,66 @@
+// `kernbench run`: a kernel on a platform's PEs, from tensors in to verified tensors out.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernbench/kernel_api/registry.h"
+#include "kernbench/phase2/op_record.h"
+#include "kernbench/phase2/verify.h"
+
+namespace kernbench {
+
+class Platform;
+struct ReplayProgress;
+
+struct RunOptions {
+  std::string kernel;
+  std::vector<std::pair<std::string, std::string>> params;   ///< name, text
+  std::vector<std::pair<std::string, std::string>> tensors;  ///< input name, .npy file
+  std::vector<std::pair<std::string, std::string>> dumps;    ///< output name, .npy file
+  uint64_t seed = 1;
+  std::string pes = "all";     ///< all, or ids separated by commas
+  std::string device = "all";  ///< all, or sip:N
+  bool verify = false;
+  int threads = 0;      ///< of Phase 2; 0: all
+  std::string corrupt;  ///< an output to damage before verification
+  std::unique_ptr<OpLogSink> log;  ///< beside the one that Phase 2 reads; may be null
+  std::function<void(const ReplayProgress&)> on_replay_progress;
+};
+
+struct EngineReport {
+  std::string id;
+  double busy_ns = 0;
+  uint64_t ops = 0, bytes = 0;
+  double flops = 0;
+  double utilization = 0;
+};
+
+struct RunReport {
+  std::string kernel, topology;
+  std::vector<std::pair<std::string, std::string>> params;
+  double start_ns = 0, end_ns = 0;
+  struct PeTimes {
+    std::string id;
+    double start_ns = 0, end_ns = 0;
+  };
+  std::vector<PeTimes> pes;
+  std::vector<EngineReport> engines;
+  uint64_t events = 0;
+  double wall_s = 0, phase1_s = 0, phase2_s = 0;
+  bool verified = false;  ///< verification was asked for and done
+  bool passed = true;
+  std::vector<TensorReport> tensors;
+};
+
+/// Runs once per platform. InputError, BadParam and NpyError for bad input; RunError for a kernel fault, and where
+/// nothing can move while work is outstanding.
+RunReport run_kernel(Platform&, RunOptions);
+
+void write_run_text(std::ostream&, const RunReport&);
+void write_run_json(std::ostream&, const RunReport&);
+
+}  // namespace kernbench
