@@ -1,0 +1,81 @@
+// y = x / sqrt(mean(x²) + eps) · w, row by row; arithmetic in f32, rounded once at the end.
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/Core>
+
+#include "kernbench/kernel_api/kernels/common.h"
+
+namespace kernbench::kernels {
+namespace {
+
+constexpr int64_t kColumns = 4096;    // of a block
+constexpr int64_t kElements = 16384;  // of a block: 64 KiB of f32 for each value alive
+
+void rmsnorm(tl::Context& tl, const tl::Args& args) {
+  if (args["y"].empty()) return;
+  const tl::Block x = args["x"];
+  const tl::Block y = args["y"];
+  const tl::View& w = args["w"];
+  const int64_t rows = x.shape()[0];
+  const int64_t cols = x.shape()[1];
+  const int64_t width = std::min(cols, kColumns);
+  const int64_t step = std::max<int64_t>(1, kElements / width);
+  const auto weights = [&](int64_t j, int64_t n) { return tl.cast(tl.load(w.ptr + j, {n}), DType::f32); };
+  const bool narrow = cols <= kColumns;
+  tl::Tensor all_weights;
+  if (narrow) all_weights = weights(0, cols);
+
+  for (int64_t i = 0; i < rows; i += step) {
+    const int64_t count = std::min(step, rows - i);
+    tl::Tensor part;
+    tl::Tensor squares;  // Σx², [count, 1]
+    for (int64_t j = 0; j < cols; j += width) {
+      part = tl.cast(tl.load(x.tile(i, j, count, std::min(width, cols - j))), DType::f32);
+      const tl::Tensor s = tl.sum(part * part, 1, true);
+      squares = j == 0 ? s : squares + s;
+    }
+    const tl::Tensor scale = tl.rsqrt(tl.fma(squares, 1.0 / static_cast<double>(cols), args.number("eps")));
+    for (int64_t j = 0; j < cols; j += width) {
+      const int64_t n = std::min(width, cols - j);
+      if (!narrow) part = tl.cast(tl.load(x.tile(i, j, count, n)), DType::f32);
+      const tl::Tensor scaled = part * scale * (narrow ? all_weights : weights(j, n));
+      tl.store(y.tile(i, j, count, n), tl.cast(scaled, y.dtype()));
+    }
+  }
+}
+
+std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) {
+  using Rows = Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const int64_t rows = p.integer("rows");
+  const int64_t cols = p.integer("cols");
+  const Floats x = in.at("x").floats();
+  const Floats weights = in.at("w").floats();
+  const Eigen::ArrayXd w = Eigen::Map<const Eigen::ArrayXf>(weights.data(), cols).cast<double>();
+  Floats y(x.size());
+  for (int64_t r = 0; r < rows; ++r) {
+    const Eigen::ArrayXd row = Eigen::Map<const Rows>(x.data(), rows, cols).row(r).cast<double>();
+    const double scale = 1 / std::sqrt(row.square().mean() + p.number("eps"));
+    Eigen::Map<Rows>(y.data(), rows, cols).row(r) = (row * scale * w).cast<float>();
+  }
+  return {{"y", {HostTensor::from(p.dtype(), {rows, cols}, y), {}}}};
+}
+
+KernelSpec spec() {
+  KernelSpec s;
+  s.name = "rmsnorm";
+  s.help = "y = x / sqrt(mean(x^2) + eps) * w along every row";
+  s.params = {ParamSpec::size("rows", 1024, "rows, split over the PEs"), ParamSpec::size("cols", 512, "columns"),
+              ParamSpec::number("eps", 1e-5, 0, 1e6, "added to the mean square"),
+              ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
+  s.tensors = {input("x", {"rows", "cols"}, Placement::rows), input("w", {"cols"}, Placement::replicate),
+               output("y", {"rows", "cols"}, Placement::rows)};
+  s.function = rmsnorm;
+  s.reference = reference;
+  return s;
+}
+
+const RegisterKernel registered{spec()};
+
+}  // namespace
+}  // namespace kernbench::kernels
