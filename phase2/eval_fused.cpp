@@ -99,6 +99,7 @@ class Fused : public Evaluation {
       return std::any_of(steps_.begin(), steps_.end(), [s](const Step& e) { return e.scope == s; });
     };
     any_per_k_ = in_scope(Scope::per_k_tile);
+    any_once_ = in_scope(Scope::once);
     // Plain f32: the product goes straight to its place.
     direct_ = gemm_head && !integer_head_ && steps_.empty() && dtype_ == DType::f32 &&
               reinterpret_cast<uintptr_t>(out) % alignof(float) == 0;
@@ -134,8 +135,13 @@ class Fused : public Evaluation {
       if (any_per_k_) apply_all(Scope::per_k_tile, t);
     }
     apply_all(Scope::per_output_tile, t);
-    if (Tile last = t; corner(last)) apply_all(Scope::once, last), t.floating |= last.floating;
-    if (!direct_) round(t);
+    if (direct_) return;
+    round(t);
+    // The last tile alone may turn to f32 here; the others keep what they are.
+    if (any_once_ && corner(t)) {
+      apply_all(Scope::once, t);
+      round(t);
+    }
   }
 
  private:
@@ -256,7 +262,7 @@ class Fused : public Evaluation {
   GemmOperand a_, b_;
   std::unique_ptr<Step> head_;
   std::vector<Step> steps_;
-  bool integer_head_ = false, any_per_k_ = false, direct_ = false;
+  bool integer_head_ = false, any_per_k_ = false, any_once_ = false, direct_ = false;
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "kernbench/phase2/eval.h"
 #include "kernbench/phase2/kernels.h"
 #include "kernbench/phase2/replay_graph.h"
+#include "kernbench/phase2/runs.h"
 
 namespace kernbench {
 namespace {
@@ -152,13 +153,22 @@ class Runner {
   /// The operand in place where its pieces are one strided view, else gathered.
   EvalInput input(const ReplayGraph::Input& in, RunState& s) const {
     if (in.operand.is_scalar) return EvalInput::immediate(in.operand.scalar);
-    const TensorRef& t = in.operand.ref;
+    const TensorRef& whole = in.operand.ref;
+    const TensorRef t = without_repeats(whole);
     EvalInput e = EvalInput::tensor(nullptr, t.dtype, t.shape);
-    if (in.pieces == 1) {
-      const Piece& p = g_.pieces[in.first_piece];
-      if (p.node != kZeroNode && view(p, e)) return e;
+    const bool in_place =
+        in.pieces == 1 && g_.pieces[in.first_piece].node != kZeroNode && view(g_.pieces[in.first_piece], e);
+    if (!in_place) gather(in, t.nbytes(), e, s);
+    for (int i = 0; i < whole.shape.rank(); ++i) {
+      if (whole.shape[i] == t.shape[i]) continue;
+      e.shape[i] = whole.shape[i];
+      e.strides[i] = 0;
     }
-    s.gathered.push_back(aligned_bytes(t.nbytes()));
+    return e;
+  }
+
+  void gather(const ReplayGraph::Input& in, uint64_t nbytes, EvalInput& e, RunState& s) const {
+    s.gathered.push_back(aligned_bytes(nbytes));
     uint8_t* to = s.gathered.back().get();
     e.data = to;
     for (uint32_t i = 0; i < in.pieces; ++i) {
@@ -171,7 +181,6 @@ class Runner {
         }
       }
     }
-    return e;
   }
 
   bool view(const Piece& p, EvalInput& e) const {

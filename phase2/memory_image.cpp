@@ -125,12 +125,8 @@ MemoryImage::RangeState MemoryImage::state_of(SpaceKey key, uint64_t addr, uint6
 }
 
 MemoryImage::RangeState MemoryImage::state_of(const TensorRef& t) const {
-  TensorRef once = t;  // a repeated row has the state of its first copy
-  for (int i = 0; i < once.shape.rank(); ++i) {
-    if (once.strides[i] == 0 && once.shape[i] > 1) once.shape[i] = 1;
-  }
   RangeState s;
-  for_each_run(once, [&](uint64_t addr, uint64_t n) {
+  for_each_run(without_repeats(t), [&](uint64_t addr, uint64_t n) {
     if (s.state == State::unwritten) return;
     RangeState r = state_of(key_of(t), addr, n);
     if (r.state == State::unwritten || (r.state == State::pending && s.state == State::real)) s = std::move(r);

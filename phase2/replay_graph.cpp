@@ -143,10 +143,7 @@ class Builder {
     in.operand = o;
     in.first_piece = static_cast<uint32_t>(g_.pieces.size());
     if (!o.is_scalar) {
-      TensorRef& t = in.operand.ref;
-      for (int i = 0; i < t.shape.rank(); ++i) {
-        if (t.strides[i] == 0 && t.shape[i] > 1) t.shape[i] = 1;
-      }
+      const TensorRef t = without_repeats(o.ref);
       const size_t first = g_.pieces.size();
       for_each_run(t, [&](uint64_t addr, uint64_t n) {
         g_.memory.for_each_piece(MemoryImage::key_of(t), addr, n,

@@ -26,7 +26,7 @@ struct Piece {
 struct ReplayGraph {
   struct Input {
     uint32_t first_piece = 0, pieces = 0;
-    Operand operand;  ///< an immediate, or the tensor (dimensions of stride 0 have extent 1)
+    Operand operand;  ///< the pieces make up without_repeats() of it
   };
   struct Node {
     std::shared_ptr<const OpDesc> desc;

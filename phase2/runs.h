@@ -29,6 +29,14 @@ struct RunShape {
   }
 };
 
+/// The tensor with the extent of every dimension of stride 0 made 1: each element once.
+inline TensorRef without_repeats(TensorRef t) {
+  for (int i = 0; i < t.shape.rank(); ++i) {
+    if (t.strides[i] == 0 && t.shape[i] > 1) t.shape[i] = 1;
+  }
+  return t;
+}
+
 /// Below this many bytes, the runs of a strided source are copied into one buffer rather than shared one by one.
 constexpr uint64_t kShortRun = 64;
 

@@ -1,0 +1,584 @@
+// One op's values against naive loops in f64, its edges against IEEE, and its bits against other paths and parts.
+#include "kernbench/phase2/eval.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <random>
+
+#include "kernbench/phase2/convert.h"
+#include "kernbench/phase2/math_op.h"
+#include "kernbench/phase2/random.h"
+#include "kernbench/phase2/verify.h"
+
+namespace kernbench {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+struct Tensor {
+  DType dtype;
+  Dims shape;
+  Bytes bytes;
+  EvalInput input() const { return EvalInput::tensor(bytes.data(), dtype, shape); }
+  double at(size_t i) const { return load_scalar(&bytes[i * size_of(dtype)], dtype); }
+};
+
+Tensor random(DType t, const Dims& shape, uint64_t seed, double scale = 1) {
+  return {t, shape, random_tensor(t, shape, seed, scale)};
+}
+
+template <class T>
+Tensor of(DType t, const std::vector<T>& v) {
+  Tensor r{t, {static_cast<int64_t>(v.size())}, Bytes(v.size() * sizeof(T))};
+  std::memcpy(r.bytes.data(), v.data(), r.bytes.size());
+  return r;
+}
+Tensor f32s(const std::vector<float>& v) { return of(DType::f32, v); }
+Tensor i32s(const std::vector<int32_t>& v) { return of(DType::i32, v); }
+
+OpDesc math(const std::string& op, size_t operands, DType out, const Dims& shape) {
+  OpDesc d;
+  d.type = CommandType::math;
+  d.name = d.op = op;
+  d.operands.resize(operands);
+  d.output.dtype = out;
+  d.output.shape = shape;
+  d.output.strides = TensorRef::row_major(shape);
+  return d;
+}
+
+Tensor run(const OpDesc& d, const std::vector<EvalInput>& in, Isa isa = best_isa()) {
+  return {d.output.dtype, d.output.shape, evaluate(d, in, isa)};
+}
+
+std::vector<float> floats(const Tensor& t) {
+  std::vector<float> v;
+  for (int64_t i = 0; i < t.shape.elements(); ++i) v.push_back(static_cast<float>(t.at(static_cast<size_t>(i))));
+  return v;
+}
+
+std::vector<float> unary(const std::string& op, const std::vector<float>& in) {
+  const Tensor t = f32s(in);
+  return floats(run(math(op, 1, DType::f32, t.shape), {t.input()}));
+}
+
+std::vector<float> binary(const std::string& op, const std::vector<float>& a, const std::vector<float>& b,
+                          DType out = DType::f32) {
+  const Tensor ta = f32s(a), tb = f32s(b);
+  return floats(run(math(op, 2, out, ta.shape), {ta.input(), tb.input()}));
+}
+
+/// Equal, NaN to NaN, and with the same sign of zero.
+void expect_same(const std::vector<float>& got, const std::vector<float>& want) {
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (std::isnan(want[i])) {
+      EXPECT_TRUE(std::isnan(got[i])) << i << ": " << got[i];
+    } else {
+      EXPECT_EQ(got[i], want[i]) << i;
+      EXPECT_EQ(std::signbit(got[i]), std::signbit(want[i])) << i;
+    }
+  }
+}
+
+using Fn1 = double (*)(double);
+const std::vector<std::pair<const char*, Fn1>> kUnary = {
+    {"copy", [](double x) { return x; }},
+    {"exp", [](double x) { return std::exp(x); }},
+    {"log", [](double x) { return std::log(x); }},
+    {"sqrt", [](double x) { return std::sqrt(x); }},
+    {"rsqrt", [](double x) { return 1 / std::sqrt(x); }},
+    {"sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }},
+    {"tanh", [](double x) { return std::tanh(x); }},
+    {"erf", [](double x) { return std::erf(x); }},
+    {"abs", [](double x) { return std::abs(x); }},
+    {"neg", [](double x) { return -x; }},
+    {"relu", [](double x) { return x > 0 ? x : 0; }},
+    {"gelu", [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); }},
+    {"silu", [](double x) { return x / (1 + std::exp(-x)); }},
+    {"floor", [](double x) { return std::floor(x); }},
+};
+
+TEST(Elementwise, unary_functions_are_within_two_units_in_the_last_place) {
+  std::vector<float> in;
+  for (double e = -42; e < 7; e += 0.01) {
+    for (double s : {1.0, -1.0}) in.push_back(static_cast<float>(s * std::exp2(e)));
+  }
+  for (const auto& [name, f] : kUnary) {
+    const std::vector<float> got = unary(name, in);
+    for (size_t i = 0; i < in.size(); ++i) {
+      const double want = f(static_cast<double>(in[i]));
+      if (std::isnan(want)) {
+        EXPECT_TRUE(std::isnan(got[i])) << name << " " << in[i];
+        continue;
+      }
+      const auto rounded = static_cast<float>(want);
+      const double unit = static_cast<double>(std::nextafterf(std::abs(rounded), kInf) - std::abs(rounded));
+      // gelu and erf are good to 1e-9 of their scale.
+      const double slack = 2 * unit + (std::string(name) == "gelu" ? 2e-9 * std::abs(in[i]) : 0);
+      if (std::isinf(rounded)) {
+        EXPECT_EQ(got[i], rounded) << name << " " << in[i];
+      } else {
+        EXPECT_LE(std::abs(static_cast<double>(got[i]) - want), slack) << name << " " << in[i];
+      }
+    }
+  }
+}
+
+TEST(Elementwise, edges_are_those_of_ieee) {
+  const std::vector<float> in = {0.0f, -0.0f, kInf, -kInf, kNan, 1e-45f, -1e-45f, 88.8f, -104.0f, 3.4e38f};
+  expect_same(unary("exp", {0.0f, -0.0f, kInf, -kInf, kNan, 88.8f, -104.0f}), {1, 1, kInf, 0, kNan, kInf, 0});
+  expect_same(unary("log", {0.0f, -0.0f, kInf, -1.0f, kNan, 1.0f}), {-kInf, -kInf, kInf, kNan, kNan, 0});
+  expect_same(unary("sqrt", {0.0f, -0.0f, kInf, -1.0f, kNan}), {0.0f, -0.0f, kInf, kNan, kNan});
+  expect_same(unary("rsqrt", {0.0f, kInf, -1.0f, 4.0f}), {kInf, 0, kNan, 0.5f});
+  expect_same(unary("tanh", {-0.0f, kInf, -kInf, kNan, 1e-45f}), {-0.0f, 1, -1, kNan, 1e-45f});
+  expect_same(unary("sigmoid", {-kInf, kInf, 0.0f, kNan}), {0, 1, 0.5f, kNan});
+  expect_same(unary("erf", {-0.0f, kInf, -kInf, kNan}), {-0.0f, 1, -1, kNan});
+  expect_same(unary("gelu", {kInf, -kInf, kNan, 0.0f, -0.0f}), {kInf, -0.0f, kNan, 0.0f, -0.0f});
+  expect_same(unary("silu", {kInf, -kInf, kNan, -0.0f}), {kInf, -0.0f, kNan, -0.0f});
+  expect_same(unary("relu", {-0.0f, -kInf, kInf, kNan}), {0.0f, 0, kInf, kNan});
+  expect_same(unary("abs", {-0.0f, -kInf, kNan}), {0.0f, kInf, kNan});
+  expect_same(unary("neg", in), {-0.0f, 0.0f, -kInf, kInf, kNan, -1e-45f, 1e-45f, -88.8f, 104.0f, -3.4e38f});
+  expect_same(binary("div", {1, -1, 0, kInf}, {0, 0, 0, kInf}), {kInf, -kInf, kNan, kNan});
+  expect_same(binary("add", {1e-45f, kInf, -0.0f}, {1e-45f, -kInf, -0.0f}), {2.8e-45f, kNan, -0.0f});
+}
+
+TEST(Elementwise, maximum_minimum_and_clamp_pass_nan_on) {
+  expect_same(binary("maximum", {1, kNan, 2, -kInf}, {2, 1, kNan, -1}), {2, kNan, kNan, -1});
+  expect_same(binary("minimum", {1, kNan, 2, -kInf}, {2, 1, kNan, -1}), {1, kNan, kNan, -kInf});
+  const Tensor x = f32s({-5, 0.5f, 7, kNan});
+  const Tensor y = run(math("clamp", 3, DType::f32, x.shape),
+                       {x.input(), EvalInput::immediate(-1), EvalInput::immediate(1)});
+  expect_same(floats(y), {-1, 0.5f, 1, kNan});
+}
+
+TEST(Elementwise, comparisons_give_bytes_and_are_false_for_nan) {
+  expect_same(binary("lt", {1, 2, kNan}, {2, 2, 1}, DType::u8), {1, 0, 0});
+  expect_same(binary("le", {1, 2, kNan}, {2, 2, 1}, DType::u8), {1, 1, 0});
+  expect_same(binary("gt", {1, 3, kNan}, {2, 2, 1}, DType::u8), {0, 1, 0});
+  expect_same(binary("ge", {1, 2, kNan}, {2, 2, 1}, DType::u8), {0, 1, 0});
+  expect_same(binary("eq", {1, 2, kNan}, {2, 2, kNan}, DType::u8), {0, 1, 0});
+  expect_same(binary("ne", {1, 2, kNan}, {2, 2, kNan}, DType::u8), {1, 0, 1});
+}
+
+TEST(Elementwise, fma_rounds_once) {
+  const float a = 1 + 0x1p-12f;
+  const Tensor x = f32s({a}), y = f32s({a}), z = f32s({-(1 + 0x1p-11f)});
+  expect_same(floats(run(math("fma", 3, DType::f32, x.shape), {x.input(), y.input(), z.input()})), {0x1p-24f});
+}
+
+TEST(Elementwise, integers_wrap_in_their_own_width) {
+  const Tensor a = of<int8_t>(DType::i8, {127, -128, 100, -7}), b = of<int8_t>(DType::i8, {1, -1, 100, 2});
+  const auto go = [&](const char* op) { return floats(run(math(op, 2, DType::i8, a.shape), {a.input(), b.input()})); };
+  expect_same(go("add"), {-128, 127, -56, -5});
+  expect_same(go("sub"), {126, -127, 0, -9});
+  expect_same(go("mul"), {127, -128, 16, -14});
+  expect_same(go("div"), {127, -128, 1, -3});
+  const Tensor big = i32s({INT32_MAX, INT32_MIN, INT32_MIN, 5}), other = i32s({1, -1, 1, 0});
+  const auto wide = [&](const char* op) {
+    const Tensor t = run(math(op, 2, DType::i32, big.shape), {big.input(), other.input()});
+    std::vector<int32_t> v(4);
+    std::memcpy(v.data(), t.bytes.data(), 16);
+    return v;
+  };
+  EXPECT_EQ(wide("add"), (std::vector<int32_t>{INT32_MIN, INT32_MAX, INT32_MIN + 1, 5}));
+  EXPECT_EQ(wide("div"), (std::vector<int32_t>{INT32_MAX, INT32_MIN, INT32_MIN, 0}));
+  EXPECT_EQ(wide("mul"), (std::vector<int32_t>{INT32_MAX, INT32_MIN, INT32_MIN, 0}));
+}
+
+TEST(Elementwise, half_precision_computes_in_f32_and_rounds_once) {
+  for (DType t : {DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2}) {
+    const Tensor a = random(t, {1000}, 1), b = random(t, {1000}, 2);
+    for (const char* op : {"add", "sub", "mul", "div"}) {
+      const Tensor got = run(math(op, 2, t, a.shape), {a.input(), b.input()});
+      for (size_t i = 0; i < 1000; ++i) {
+        const auto x = static_cast<float>(a.at(i)), y = static_cast<float>(b.at(i));
+        const float f = op[0] == 'a' ? x + y : op[0] == 's' ? x - y : op[0] == 'm' ? x * y : x / y;
+        uint8_t want[4];
+        convert(&f, DType::f32, want, t, 1);
+        ASSERT_EQ(0, std::memcmp(want, &got.bytes[i * size_of(t)], size_of(t))) << name_of(t) << " " << op << " " << i;
+      }
+    }
+  }
+}
+
+TEST(Elementwise, operands_broadcast_as_in_numpy_and_may_be_views) {
+  const Tensor a = random(DType::f32, {3, 1, 5}, 1), b = random(DType::f16, {4, 1}, 2);
+  const Tensor got = run(math("add", 2, DType::f32, {3, 4, 5}), {a.input(), b.input()});
+  for (size_t i = 0, n = 0; i < 3; ++i) {
+    for (size_t j = 0; j < 4; ++j) {
+      for (size_t k = 0; k < 5; ++k, ++n) {
+        EXPECT_EQ(got.at(n), static_cast<double>(static_cast<float>(a.at(i * 5 + k)) + static_cast<float>(b.at(j))));
+      }
+    }
+  }
+  EvalInput transposed = EvalInput::tensor(a.bytes.data(), DType::f32, {5, 3});
+  transposed.strides = {1, 5};
+  const Tensor t = run(math("copy", 1, DType::f32, {5, 3}), {transposed});
+  for (size_t k = 0; k < 5; ++k) {
+    for (size_t i = 0; i < 3; ++i) EXPECT_EQ(t.at(k * 3 + i), a.at(i * 5 + k));
+  }
+  EXPECT_THROW(run(math("add", 2, DType::f32, {3, 4, 5}), {a.input(), t.input()}), EvalError);
+}
+
+TEST(Elementwise, where_takes_any_type_as_condition) {
+  const Tensor cond = f32s({0.5f, -0.0f, kNan, 0.0f});
+  const Tensor a = i32s({1, 2, 3, INT32_MAX});
+  const Tensor got = run(math("where", 3, DType::i32, a.shape), {cond.input(), a.input(), EvalInput::immediate(-9)});
+  EXPECT_EQ(got.at(0), 1);
+  EXPECT_EQ(got.at(1), -9);
+  EXPECT_EQ(got.at(2), 3);
+  EXPECT_EQ(got.at(3), -9);
+}
+
+TEST(Elementwise, cast_rounds_an_integer_once) {
+  const Tensor v = i32s({(1 << 24) + (1 << 16) + 1, INT32_MAX, -3});
+  const Tensor got = run(math("cast", 1, DType::bf16, v.shape), {v.input()});
+  EXPECT_EQ(got.at(0), (1 << 24) + (1 << 17));
+  EXPECT_EQ(got.at(1), 2147483648.0);
+  EXPECT_EQ(got.at(2), -3);
+}
+
+TEST(Create, full_and_arange_fill_in_order) {
+  const auto imm = EvalInput::immediate;
+  expect_same(floats(run(math("full", 1, DType::f16, {2, 2}), {imm(1.0 / 3)})), std::vector<float>(4, 0.33325195f));
+  expect_same(floats(run(math("arange", 2, DType::i32, {4}), {imm(5), imm(-2)})), {5, 3, 1, -1});
+  expect_same(floats(run(math("arange", 2, DType::f32, {3}), {imm(0.1), imm(0.1)})), {0.1f, 0.2f, 0.3f});
+}
+
+struct ReduceCase {
+  Dims shape;
+  int axis;
+};
+
+TEST(Reductions, agree_with_loops_along_every_axis) {
+  for (const ReduceCase& c : {ReduceCase{{5000}, 0}, ReduceCase{{7, 33}, 1}, ReduceCase{{700, 5}, 0},
+                              ReduceCase{{3, 17, 4}, 1}, ReduceCase{{3, 17, 4}, -1}, ReduceCase{{1, 1}, 0}}) {
+    const int axis = c.axis < 0 ? c.axis + c.shape.rank() : c.axis;
+    int64_t outer = 1, inner = 1;
+    Dims out;
+    for (int i = 0; i < c.shape.rank(); ++i) {
+      if (i < axis) outer *= c.shape[i];
+      if (i > axis) inner *= c.shape[i];
+      if (i != axis) out.push_back(c.shape[i]);
+    }
+    const int64_t n = c.shape[axis];
+    for (DType t : {DType::f32, DType::bf16, DType::i32, DType::i8}) {
+      const Tensor x = random(t, c.shape, 3);
+      for (const char* op : {"sum", "max", "min", "argmax"}) {
+        const bool index = std::string(op) == "argmax";
+        OpDesc d = math(op, 1, index ? DType::i32 : t, out);
+        d.reduction = true;
+        d.axis = c.axis;
+        const Tensor got = run(d, {x.input()});
+        ReferenceValues want;
+        for (int64_t o = 0; o < outer; ++o) {
+          for (int64_t i = 0; i < inner; ++i) {
+            const auto at = [&](int64_t k) { return x.at(static_cast<size_t>((o * n + k) * inner + i)); };
+            double sum = 0;
+            int64_t best = 0;
+            double low = at(0), high = at(0);
+            for (int64_t k = 0; k < n; ++k) {
+              sum += at(k);
+              low = std::min(low, at(k));
+              if (at(k) > high) best = k;
+              high = std::max(high, at(k));
+            }
+            if (t == DType::i8) sum = static_cast<int8_t>(static_cast<int>(sum));
+            want.values.push_back(index ? static_cast<double>(best) : op[1] == 'u' ? sum : op[1] == 'a' ? high : low);
+          }
+        }
+        const TensorReport r = verify(op, got.dtype, got.shape, got.bytes.data(), want);
+        EXPECT_TRUE(r.passed) << name_of(t) << " " << c.shape.to_string() << " axis " << c.axis << ": " << r.reason;
+      }
+    }
+  }
+}
+
+TEST(Reductions, pass_nan_on_and_name_the_first) {
+  const Tensor x = f32s({1, kNan, 5, kNan});
+  for (const char* op : {"max", "min", "sum"}) {
+    OpDesc d = math(op, 1, DType::f32, {});
+    EXPECT_TRUE(std::isnan(floats(run(d, {x.input()}))[0])) << op;
+  }
+  EXPECT_EQ(floats(run(math("argmax", 1, DType::i32, {}), {x.input()}))[0], 1);
+  const Tensor even = f32s({2, 7, 7});
+  EXPECT_EQ(floats(run(math("argmax", 1, DType::i32, {}), {even.input()}))[0], 1);
+}
+
+TEST(Reductions, long_sums_in_f32_stay_accurate) {
+  const Tensor x = random(DType::f32, {1 << 20}, 5);
+  double want = 0, magnitude = 0;
+  for (size_t i = 0; i < (1u << 20); ++i) {
+    want += x.at(i);
+    magnitude += std::abs(x.at(i));
+  }
+  const double got = floats(run(math("sum", 1, DType::f32, {}), {x.input()}))[0];
+  EXPECT_LE(std::abs(got - want), 1e-7 * magnitude);
+}
+
+TEST(Softmax, rows_sum_to_one_and_agree_with_the_definition) {
+  for (int axis : {0, 1}) {
+    const Tensor x = random(DType::f16, {9, 130}, 4, 8.0);
+    OpDesc d = math("softmax", 1, DType::f32, {9, 130});
+    d.axis = axis;
+    const Tensor got = run(d, {x.input()});
+    const size_t lines = axis ? 9 : 130, n = axis ? 130 : 9, step = axis ? 1 : 130, next = axis ? 130 : 1;
+    for (size_t l = 0; l < lines; ++l) {
+      double sum = 0;
+      for (size_t i = 0; i < n; ++i) sum += std::exp(x.at(l * next + i * step));
+      for (size_t i = 0; i < n; ++i) {
+        EXPECT_NEAR(got.at(l * next + i * step), std::exp(x.at(l * next + i * step)) / sum, 1e-6);
+      }
+    }
+  }
+}
+
+OpDesc gemm(int64_t m, int64_t n, int64_t k, DType out) {
+  OpDesc d = math("gemm", 2, out, {m, n});
+  d.type = CommandType::gemm;
+  d.kind = OpKind::gemm;
+  d.m = m;
+  d.n = n;
+  d.k = k;
+  return d;
+}
+
+/// Σ a b and Σ|a||b| / √K in f64; element (i, p) of A by `a`, (p, j) of B by `b`.
+template <class A, class B>
+ReferenceValues gemm_reference(int64_t m, int64_t n, int64_t k, A a, B b) {
+  ReferenceValues r;
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0, scale = 0;
+      for (int64_t p = 0; p < k; ++p) {
+        sum += a(i, p) * b(p, j);
+        scale += std::abs(a(i, p) * b(p, j));
+      }
+      r.values.push_back(sum);
+      r.scale.push_back(k ? scale / std::sqrt(static_cast<double>(k)) : 0);
+    }
+  }
+  return r;
+}
+
+TEST(Gemm, agrees_with_loops_for_every_type_shape_and_transposition) {
+  const std::vector<std::array<int64_t, 3>> shapes = {{1, 1, 1},    {100, 75, 33}, {6, 16, 300},  {13, 33, 257},
+                                                      {1, 70, 600}, {70, 1, 40},   {300, 530, 5}, {3, 4, 0}};
+  for (DType t : {DType::f32, DType::f16, DType::bf16, DType::f8e4m3, DType::i8, DType::u8, DType::i16, DType::i32}) {
+    for (const auto& [m, n, k] : shapes) {
+      for (int transposed = 0; transposed < 4; ++transposed) {
+        const bool ta = transposed & 1, tb = transposed & 2;
+        const Tensor a = random(t, ta ? Dims{k, m} : Dims{m, k}, 1), b = random(t, tb ? Dims{n, k} : Dims{k, n}, 2);
+        OpDesc d = gemm(m, n, k, is_float(t) ? t : DType::i32);
+        d.transpose_a = ta;
+        d.transpose_b = tb;
+        const std::vector<float> fa = floats(a), fb = floats(b);
+        const auto rows = m, cols = n, depth = k;
+        const ReferenceValues want = gemm_reference(
+            m, n, k,
+            [&](int64_t i, int64_t p) { return static_cast<double>(fa[static_cast<size_t>(ta ? p * rows + i : i * depth + p)]); },
+            [&](int64_t p, int64_t j) { return static_cast<double>(fb[static_cast<size_t>(tb ? j * depth + p : p * cols + j)]); });
+        for (Isa isa : available_isas()) {
+          const Tensor got = run(d, {a.input(), b.input()}, isa);
+          const TensorReport r = verify("c", got.dtype, got.shape, got.bytes.data(), want);
+          ASSERT_TRUE(r.passed) << name_of(isa) << " " << name_of(t) << " " << m << "x" << n << "x" << k << ": "
+                                << r.reason;
+        }
+      }
+    }
+  }
+}
+
+TEST(Gemm, integers_are_exact_modulo_two_to_the_32) {
+  const Tensor a = i32s({INT32_MAX, 3}), b = i32s({5, INT32_MIN});
+  OpDesc d = gemm(1, 1, 2, DType::i32);
+  const Tensor got = run(d, {EvalInput::tensor(a.bytes.data(), DType::i32, {1, 2}),
+                             EvalInput::tensor(b.bytes.data(), DType::i32, {2, 1})});
+  const auto want = static_cast<int32_t>(static_cast<uint32_t>(int64_t{INT32_MAX} * 5 + 3 * int64_t{INT32_MIN}));
+  EXPECT_EQ(got.at(0), want);
+}
+
+TEST(Gemm, an_operand_may_be_a_slice_of_a_larger_matrix) {
+  const Tensor whole = random(DType::f16, {40, 50}, 1), b = random(DType::f16, {20, 30}, 2);
+  EvalInput a = EvalInput::tensor(whole.bytes.data() + (3 * 50 + 7) * 2, DType::f16, {11, 20});
+  a.strides = {50, 1};
+  const Tensor got = run(gemm(11, 30, 20, DType::f16), {a, b.input()});
+  const ReferenceValues want = gemm_reference(
+      11, 30, 20, [&](int64_t i, int64_t p) { return whole.at(static_cast<size_t>((3 + i) * 50 + 7 + p)); },
+      [&](int64_t p, int64_t j) { return b.at(static_cast<size_t>(p * 30 + j)); });
+  EXPECT_TRUE(verify("c", DType::f16, got.shape, got.bytes.data(), want).passed);
+  EXPECT_THROW(run(gemm(11, 30, 21, DType::f16), {a, b.input()}), EvalError);
+}
+
+TEST(Gemm, paths_with_fused_multiply_add_give_the_same_bits) {
+  const Tensor a = random(DType::f32, {131, 700}, 1), b = random(DType::f32, {700, 77}, 2);
+  const OpDesc d = gemm(131, 77, 700, DType::f32);
+  Bytes first;
+  for (Isa isa : available_isas()) {
+    if (isa == Isa::portable) continue;
+    const Bytes bytes = evaluate(d, {a.input(), b.input()}, isa);
+    if (first.empty()) first = bytes;
+    EXPECT_EQ(bytes, first) << name_of(isa);
+  }
+}
+
+TEST(Elementwise, every_path_gives_the_same_bits) {
+  const Tensor x = random(DType::f32, {3, 1001}, 1, 20.0), y = random(DType::f32, {3, 1001}, 2, 20.0);
+  for (const MathOp& op : math_ops()) {
+    if (op.kind == MathKind::create) continue;
+    OpDesc d = math(std::string(op.name), static_cast<size_t>(op.arity), DType::f32,
+                    op.is_reduction() ? Dims{3} : Dims{3, 1001});
+    d.axis = 1;
+    const std::vector<EvalInput> all = {x.input(), y.input(), EvalInput::immediate(0.25)};
+    const std::vector<EvalInput> in(all.begin(), all.begin() + op.arity);
+    const Bytes want = evaluate(d, in, Isa::portable);
+    for (Isa isa : available_isas()) EXPECT_EQ(evaluate(d, in, isa), want) << op.name << " " << name_of(isa);
+  }
+}
+
+TEST(Evaluation, parts_may_run_in_any_order) {
+  const Tensor a = random(DType::f32, {600, 300}, 1), b = random(DType::f32, {300, 1100}, 2);
+  const std::vector<EvalInput> in = {a.input(), b.input()};
+  const OpDesc d = gemm(600, 1100, 300, DType::f32);
+  const Bytes want = evaluate(d, in);
+  Bytes out(want.size());
+  const auto e = make_evaluation(d, in, out.data(), best_isa());
+  ASSERT_GT(e->parts(), 1);
+  for (int p = e->parts() - 1; p >= 0; --p) e->run(p);
+  EXPECT_EQ(out, want);
+}
+
+TEST(Composite, epilogues_act_in_their_scope) {
+  constexpr int64_t m = 45, n = 50, k = 70, tm = 16, tn = 32, tk = 32;
+  const Tensor a = random(DType::f16, {m, k}, 1), b = random(DType::f16, {k, n}, 2, 0.1);
+  const Tensor bias = random(DType::f32, {n}, 3), residual = random(DType::f16, {m, n}, 4);
+  OpDesc d = gemm(m, n, k, DType::f32);
+  d.type = CommandType::composite;
+  d.name = "composite_gemm";
+  d.tile_m = tm;
+  d.tile_n = tn;
+  d.tile_k = tk;
+  Operand tensor, scalar;
+  scalar.is_scalar = true;
+  // Out of order on purpose: scopes decide, not positions.
+  d.epilogue = {{"add", Scope::per_output_tile, {tensor}},
+                {"mul", Scope::once, {scalar}},
+                {"mul", Scope::per_k_tile, {scalar}},
+                {"relu", Scope::per_output_tile, {}},
+                {"sub", Scope::per_output_tile, {tensor}}};
+  const std::vector<EvalInput> in = {a.input(),    b.input(),       bias.input(), EvalInput::immediate(-3),
+                                     EvalInput::immediate(0.5), residual.input()};
+  const Tensor got = run(d, in);
+  ReferenceValues want;
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      double acc = 0, scale = 0;
+      for (int64_t k0 = 0; k0 < k; k0 += tk) {
+        for (int64_t p = k0; p < std::min(k, k0 + tk); ++p) {
+          const double product = a.at(static_cast<size_t>(i * k + p)) * b.at(static_cast<size_t>(p * n + j));
+          acc += product;
+          scale += std::abs(product);
+        }
+        acc *= 0.5;
+      }
+      acc = std::max(0.0, acc + bias.at(static_cast<size_t>(j))) - residual.at(static_cast<size_t>(i * n + j));
+      if (i / tm == (m - 1) / tm && j / tn == (n - 1) / tn) acc *= -3;
+      want.values.push_back(acc);
+      want.scale.push_back(scale / std::sqrt(static_cast<double>(k)));
+    }
+  }
+  const TensorReport r = verify("c", DType::f32, got.shape, got.bytes.data(), want);
+  EXPECT_TRUE(r.passed) << r.reason;
+}
+
+TEST(Composite, an_integer_head_turns_to_f32_where_the_epilogue_needs_it) {
+  const Tensor a = random(DType::i8, {20, 40}, 1), b = random(DType::i8, {40, 30}, 2), bias = random(DType::i32, {30}, 3);
+  OpDesc d = gemm(20, 30, 40, DType::f16);
+  d.type = CommandType::composite;
+  d.tile_k = 16;
+  Operand tensor, scalar;
+  scalar.is_scalar = true;
+  d.epilogue = {{"add", Scope::per_output_tile, {tensor}}, {"mul", Scope::per_output_tile, {scalar}}};
+  const Tensor got = run(d, {a.input(), b.input(), bias.input(), EvalInput::immediate(0.125)});
+  for (int64_t i = 0; i < 20; ++i) {
+    for (int64_t j = 0; j < 30; ++j) {
+      double sum = bias.at(static_cast<size_t>(j));
+      for (int64_t p = 0; p < 40; ++p) {
+        sum += a.at(static_cast<size_t>(i * 40 + p)) * b.at(static_cast<size_t>(p * 30 + j));
+      }
+      const float want = f16_to_f32(f32_to_f16(static_cast<float>(sum * 0.125)));
+      ASSERT_EQ(got.at(static_cast<size_t>(i * 30 + j)), static_cast<double>(want));
+    }
+  }
+}
+
+TEST(Composite, an_elementwise_head_treats_every_tile_as_an_output_tile) {
+  const Tensor x = random(DType::f16, {1000}, 1), y = random(DType::f16, {1000}, 2);
+  OpDesc d = math("add", 2, DType::f16, {1000});
+  d.type = CommandType::composite;
+  d.tile_m = 1;
+  d.tile_n = 300;
+  Operand scalar;
+  scalar.is_scalar = true;
+  d.epilogue = {{"exp", Scope::per_output_tile, {}}, {"add", Scope::once, {scalar}}};
+  const Tensor got = run(d, {x.input(), y.input(), EvalInput::immediate(100)});
+  for (size_t i = 0; i < 1000; ++i) {
+    const double want = std::exp(x.at(i) + y.at(i)) + (i >= 900 ? 100 : 0);
+    EXPECT_NEAR(got.at(i), want, 1e-3 * want) << i;
+  }
+}
+
+TEST(Composite, the_tile_over_k_sets_the_order_of_additions_only) {
+  const Tensor a = random(DType::f32, {33, 512}, 1), b = random(DType::f32, {512, 40}, 2);
+  OpDesc d = gemm(33, 40, 512, DType::f32);
+  d.type = CommandType::composite;
+  d.tile_k = 64;
+  const Tensor tiled = run(d, {a.input(), b.input()});
+  // By hand: eight products of depth 64, added in order.
+  Bytes sum(tiled.bytes.size());
+  for (int64_t k0 = 0; k0 < 512; k0 += 64) {
+    EvalInput pa = EvalInput::tensor(a.bytes.data() + k0 * 4, DType::f32, {33, 64});
+    pa.strides = {512, 1};
+    const EvalInput pb = EvalInput::tensor(b.bytes.data() + k0 * 40 * 4, DType::f32, {64, 40});
+    const Bytes part = evaluate(gemm(33, 40, 64, DType::f32), {pa, pb});
+    for (size_t i = 0; i < sum.size(); i += 4) {
+      float s, p;
+      std::memcpy(&s, &sum[i], 4);
+      std::memcpy(&p, &part[i], 4);
+      s = k0 ? s + p : p;
+      std::memcpy(&sum[i], &s, 4);
+    }
+  }
+  EXPECT_EQ(tiled.bytes, sum);
+}
+
+TEST(Evaluation, names_what_does_not_fit) {
+  const Tensor x = f32s({1, 2});
+  const auto error = [](const OpDesc& d, const std::vector<EvalInput>& in) -> std::string {
+    try {
+      evaluate(d, in);
+    } catch (const EvalError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_NE(error(math("frobnicate", 1, DType::f32, {2}), {x.input()}).find("frobnicate"), std::string::npos);
+  EXPECT_NE(error(math("add", 1, DType::f32, {2}), {x.input()}).find("takes 2 operands, got 1"), std::string::npos);
+  EXPECT_NE(error(math("sum", 1, DType::f32, {}), {EvalInput::immediate(1)}).find("no axis"), std::string::npos);
+}
+
+TEST(Evaluation, of_empty_tensors_makes_nothing) {
+  const Tensor x{DType::f32, {0, 4}, {}};
+  EXPECT_TRUE(evaluate(math("exp", 1, DType::f32, {0, 4}), {x.input()}).empty());
+  OpDesc d = math("sum", 1, DType::f32, {4});
+  EXPECT_EQ(evaluate(d, {x.input()}), Bytes(16));
+}
+
+}  // namespace
+}  // namespace kernbench

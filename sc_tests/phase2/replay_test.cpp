@@ -1,0 +1,518 @@
+// Replay gives what a sequential machine gives that runs the ops one by one in the order of their effects, bit for bit
+// and for any number of threads, on random programs with overlaps, views, reuse of TCM and every kind of op.
+#include "kernbench/phase2/executor.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <random>
+
+#include "kernbench/phase2/eval.h"
+#include "kernbench/phase2/random.h"
+
+namespace kernbench {
+namespace {
+
+constexpr uint64_t kHbmBytes = 8192, kTcmBytes = 4096;
+constexpr uint32_t kPes = 2;
+
+TensorRef hbm(uint64_t addr, DType t, const Dims& shape, const Dims& strides = {}) {
+  TensorRef r;
+  r.addr = addr;
+  r.dtype = t;
+  r.shape = shape;
+  r.strides = strides.rank() ? strides : TensorRef::row_major(shape);
+  return r;
+}
+
+TensorRef tcm(uint32_t pe, uint64_t addr, DType t, const Dims& shape) {
+  TensorRef r = hbm(addr, t, shape);
+  r.space = Space::tcm;
+  r.pe = pe;
+  return r;
+}
+
+Operand operand(const TensorRef& r) {
+  Operand o;
+  o.ref = r;
+  return o;
+}
+
+Operand immediate(double v) {
+  Operand o;
+  o.is_scalar = true;
+  o.scalar = v;
+  return o;
+}
+
+OpRecord record(uint64_t id, const std::shared_ptr<OpDesc>& d, double t_end) {
+  OpRecord r;
+  r.op_id = id;
+  r.t_start = d->submit_ns;
+  r.t_end = t_end;
+  r.desc = d;
+  return r;
+}
+
+double effect_instant(const OpRecord& r) { return r.desc->type == CommandType::load ? r.t_end : r.desc->submit_ns; }
+
+std::vector<const OpRecord*> in_effect_order(const std::vector<OpRecord>& records) {
+  std::vector<const OpRecord*> order;
+  for (const OpRecord& r : records) order.push_back(&r);
+  std::sort(order.begin(), order.end(), [](const OpRecord* a, const OpRecord* b) {
+    return std::make_tuple(effect_instant(*a), a->desc->pe, a->desc->seq) <
+           std::make_tuple(effect_instant(*b), b->desc->pe, b->desc->seq);
+  });
+  return order;
+}
+
+/// A memory of plain bytes and one op after the other.
+class SequentialMachine {
+ public:
+  SequentialMachine(const Bytes& initial_hbm, const std::vector<Bytes>& initial_tcm) : hbm_(initial_hbm), tcm_(initial_tcm) {}
+
+  /// Returns the op's output.
+  Bytes run(const OpDesc& d) {
+    if (d.type == CommandType::store && d.data && d.operands.size() == 1) {
+      put(d.output, *d.data);
+      return *d.data;
+    }
+    std::vector<Bytes> bytes;
+    std::vector<EvalInput> in;
+    for (const Operand& o : inputs_of(d)) bytes.push_back(o.is_scalar ? Bytes{} : get(o.ref));
+    const std::vector<Operand> operands = inputs_of(d);
+    for (size_t i = 0; i < operands.size(); ++i) {
+      in.push_back(operands[i].is_scalar
+                       ? EvalInput::immediate(operands[i].scalar)
+                       : EvalInput::tensor(bytes[i].data(), operands[i].ref.dtype, operands[i].ref.shape));
+    }
+    const Bytes out = evaluate(d, in);
+    put(d.output, out);
+    return out;
+  }
+
+  Bytes get(const TensorRef& t) {
+    Bytes out;
+    each(t, [&](uint8_t* p) { out.push_back(*p); });
+    return out;
+  }
+  void put(const TensorRef& t, const Bytes& bytes) {
+    size_t i = 0;
+    each(t, [&](uint8_t* p) { *p = bytes.at(i++); });
+  }
+  const Bytes& hbm_bytes() const { return hbm_; }
+  const std::vector<Bytes>& tcm_bytes() const { return tcm_; }
+
+ private:
+  template <class F>
+  void each(const TensorRef& t, F f) {
+    Bytes& space = t.space == Space::tcm ? tcm_.at(t.pe) : hbm_;
+    for (int64_t i = 0; i < t.shape.elements(); ++i) {
+      int64_t offset = 0, rest = i;
+      for (int d = t.shape.rank() - 1; d >= 0; --d) {
+        offset += rest % t.shape[d] * t.strides[d];
+        rest /= t.shape[d];
+      }
+      for (size_t b = 0; b < size_of(t.dtype); ++b) {
+        f(&space.at(t.addr + static_cast<uint64_t>(offset) * size_of(t.dtype) + b));
+      }
+    }
+  }
+
+  Bytes hbm_;
+  std::vector<Bytes> tcm_;
+};
+
+/// Empty if equal, else the first byte that differs, and how many do.
+std::string difference(const Bytes& got, const Bytes& want) {
+  size_t first = 0, count = 0;
+  for (size_t i = want.size(); i-- > 0;) {
+    if (got.at(i) == want[i]) continue;
+    first = i;
+    ++count;
+  }
+  return count ? std::to_string(count) + " bytes differ, the first at " + std::to_string(first) : "";
+}
+
+struct Program {
+  Bytes initial_hbm;
+  std::vector<Bytes> initial_tcm;
+  MemoryImage image;
+  std::vector<OpRecord> records;
+};
+
+/// Random commands of two PEs over small memories, so that everything overlaps with everything.
+class Generator {
+ public:
+  explicit Generator(unsigned seed) : rng_(seed) {}
+
+  Program make(int ops) {
+    Program p;
+    p.initial_hbm = noise(kHbmBytes);
+    p.image.write({Space::hbm, kNoPe}, 0, p.initial_hbm.data(), kHbmBytes);
+    for (uint32_t pe = 0; pe < kPes; ++pe) {
+      p.initial_tcm.push_back(noise(kTcmBytes));
+      p.image.write({Space::tcm, pe}, 0, p.initial_tcm[pe].data(), kTcmBytes);
+    }
+    uint64_t seq[kPes] = {};
+    double now = 0;
+    for (int i = 0; i < ops; ++i) {
+      const auto pe = static_cast<uint32_t>(pick(kPes));
+      auto d = command(pe);
+      d->pe = pe;
+      d->seq = seq[pe]++;
+      d->submit_ns = now;
+      now += static_cast<double>(pick(3));  // ties are frequent
+      p.records.push_back(record(static_cast<uint64_t>(i) + 1, d, d->submit_ns + static_cast<double>(pick(8))));
+    }
+    give_data_to_real_stores(p);
+    std::shuffle(p.records.begin(), p.records.end(), rng_);
+    return p;
+  }
+
+ private:
+  uint64_t pick(uint64_t n) { return std::uniform_int_distribution<uint64_t>(0, n - 1)(rng_); }
+  Bytes noise(uint64_t n) { return random_tensor(DType::f32, {static_cast<int64_t>(n / 4)}, rng_()); }
+  DType dtype() {
+    constexpr DType kTypes[] = {DType::f32, DType::f16, DType::bf16, DType::i32, DType::i8, DType::u8, DType::i16};
+    return kTypes[pick(7)];
+  }
+  int64_t extent(uint64_t n) { return 1 + static_cast<int64_t>(pick(n)); }
+
+  /// Anywhere in HBM: contiguous, rows, a transposed view or a repeated row.
+  TensorRef anywhere(DType t, const Dims& shape, bool may_repeat) {
+    Dims strides = TensorRef::row_major(shape);
+    if (shape.rank() == 2) {
+      const uint64_t kind = pick(may_repeat ? 5 : 4);
+      if (kind == 1 || kind == 2) strides = {shape[1] + static_cast<int64_t>(pick(9)), 1};
+      if (kind == 3) strides = {1, shape[0] + static_cast<int64_t>(pick(3))};
+      if (kind == 4) strides = {0, 1};
+    }
+    TensorRef r = hbm(0, t, shape, strides);
+    r.addr = pick((kHbmBytes - r.span_bytes()) / 4) * 4;
+    return r;
+  }
+  TensorRef handle(uint32_t pe, DType t, const Dims& shape) {
+    TensorRef r = tcm(pe, 0, t, shape);
+    r.addr = pick((kTcmBytes - r.nbytes()) / 4) * 4;
+    return r;
+  }
+  TensorRef either(uint32_t pe, DType t, const Dims& shape) {
+    return pick(4) ? handle(pe, t, shape) : anywhere(t, shape, true);
+  }
+  TensorRef target(uint32_t pe, DType t, const Dims& shape) {
+    return pick(4) ? handle(pe, t, shape) : anywhere(t, shape, false);
+  }
+
+  std::shared_ptr<OpDesc> command(uint32_t pe) {
+    auto d = std::make_shared<OpDesc>();
+    const Dims shape = pick(3) ? Dims{extent(9), extent(40)} : Dims{extent(300)};
+    DType t = dtype();
+    switch (pick(8)) {
+      case 0:
+      case 1:
+        d->type = CommandType::load;
+        d->name = "dma_read";
+        d->kind = OpKind::memory;
+        d->operands = {operand(anywhere(t, shape, true))};
+        if (pick(4) == 0) {
+          d->operands.push_back(operand(handle(pe, DType::u8, shape)));
+          d->operands.push_back(immediate(3));
+        }
+        d->output = handle(pe, t, shape);
+        break;
+      case 2:
+      case 3:
+        d->type = CommandType::store;
+        d->name = "dma_write";
+        d->kind = OpKind::memory;
+        d->operands = {operand(handle(pe, t, shape))};
+        if (pick(4) == 0) d->operands.push_back(operand(handle(pe, DType::u8, shape)));
+        d->output = anywhere(t, shape, false);
+        break;
+      case 4: {
+        d->type = CommandType::gemm;
+        d->kind = OpKind::gemm;
+        d->name = d->op = "gemm";
+        gemm(*d, pe, t);
+        break;
+      }
+      case 5: {
+        d->type = CommandType::composite;
+        d->kind = OpKind::gemm;
+        d->name = "composite_gemm";
+        d->op = "gemm";
+        gemm(*d, pe, t);
+        d->tile_m = extent(6);
+        d->tile_n = extent(6);
+        d->tile_k = extent(12);
+        constexpr Scope kScopes[] = {Scope::per_k_tile, Scope::per_output_tile, Scope::once};
+        if (pick(2)) d->epilogue.push_back({"add", kScopes[pick(3)], {operand(either(pe, dtype(), {d->n}))}});
+        if (pick(2)) d->epilogue.push_back({"mul", kScopes[pick(3)], {immediate(0.5)}});
+        if (pick(2)) d->epilogue.push_back({"relu", kScopes[pick(3)], {}});
+        break;
+      }
+      case 6: {
+        d->type = CommandType::math;
+        const bool column = pick(2);
+        d->name = d->op = pick(2) ? "sum" : "max";
+        d->reduction = true;
+        const Dims two = {extent(9), extent(40)};
+        d->axis = column ? 0 : 1;
+        d->operands = {operand(either(pe, t, two))};
+        d->output = target(pe, t, {column ? two[1] : two[0]});
+        break;
+      }
+      default: {
+        d->type = CommandType::math;
+        constexpr const char* kOps[] = {"add", "mul", "maximum", "exp", "neg", "where", "cast"};
+        constexpr int kArity[] = {2, 2, 2, 1, 1, 3, 1};
+        const uint64_t which = pick(7);
+        d->name = d->op = kOps[which];
+        for (int i = 0; i < kArity[which]; ++i) {
+          d->operands.push_back(i == 1 && pick(4) == 0 ? immediate(1.5) : operand(either(pe, pick(3) ? t : dtype(), shape)));
+        }
+        d->output = target(pe, which == 6 ? dtype() : t, shape);
+      }
+    }
+    return d;
+  }
+
+  void gemm(OpDesc& d, uint32_t pe, DType t) {
+    d.m = extent(9);
+    d.n = extent(20);
+    d.k = extent(20);
+    d.transpose_a = pick(2);
+    d.operands = {operand(either(pe, t, d.transpose_a ? Dims{d.k, d.m} : Dims{d.m, d.k})),
+                  operand(either(pe, t, {d.k, d.n}))};
+    d.output = target(pe, is_float(t) ? t : DType::i32, {d.m, d.n});
+  }
+
+  /// As Phase 1 does: a store whose source is real at its submission carries its bytes.
+  static void give_data_to_real_stores(Program& p) {
+    MemoryImage phase1 = p.image.snapshot();
+    for (const OpRecord* r : in_effect_order(p.records)) {
+      if (r->desc->type == CommandType::store) {
+        const TensorRef& source = r->desc->operands[0].ref;
+        if (phase1.state_of(source).state == MemoryImage::State::real) {
+          std::const_pointer_cast<OpDesc>(r->desc)->data = std::make_shared<const Bytes>(phase1.gather(source));
+        }
+      }
+      apply_effect(r->desc, phase1);
+    }
+  }
+
+  std::mt19937 rng_;
+};
+
+TEST(Replay, equals_a_sequential_machine_on_random_programs_for_any_number_of_threads) {
+  const char* chosen = std::getenv("KERNBENCH_SEED");
+  const unsigned seed = chosen ? static_cast<unsigned>(std::stoul(chosen)) : std::random_device{}();
+  SCOPED_TRACE("KERNBENCH_SEED=" + std::to_string(seed));
+  uint64_t computed = 0;
+  for (unsigned round = 0; round < 60; ++round) {
+    const Program p = Generator(seed + round).make(150);
+    SequentialMachine machine(p.initial_hbm, p.initial_tcm);
+    std::map<uint64_t, Bytes> outputs;
+    for (const OpRecord* r : in_effect_order(p.records)) outputs[r->op_id] = machine.run(*r->desc);
+    for (int threads : {1, 2, 5}) {
+      ReplayOptions options;
+      options.threads = threads;
+      options.keep_tcm = true;
+      options.check = [&](const ReplayedOp& op) {
+        const Bytes out(op.output, op.output + op.record.desc->output.nbytes());
+        EXPECT_EQ(difference(out, outputs.at(op.record.op_id)), "")
+            << "op " << op.record.op_id << " " << op.record.desc->name << " "
+            << name_of(op.record.desc->output.dtype) << " " << op.record.desc->output.shape.to_string();
+      };
+      const ReplayResult got = replay(p.records, p.image, options);
+      computed += got.computed;
+      EXPECT_EQ(got.ops, p.records.size());
+      Bytes bytes(kHbmBytes);
+      got.memory.read({Space::hbm, kNoPe}, 0, bytes.data(), kHbmBytes);
+      ASSERT_EQ(difference(bytes, machine.hbm_bytes()), "") << "round " << round << " threads " << threads;
+      for (uint32_t pe = 0; pe < kPes; ++pe) {
+        Bytes local(kTcmBytes);
+        got.memory.read({Space::tcm, pe}, 0, local.data(), kTcmBytes);
+        ASSERT_EQ(difference(local, machine.tcm_bytes()[pe]), "") << "round " << round << " threads " << threads << " PE " << pe;
+      }
+    }
+  }
+  EXPECT_GT(computed, 1000u);
+}
+
+/// A small program written by hand: one PE, HBM values at 0 (x) and 4096 (y).
+class SmallReplay : public ::testing::Test {
+ protected:
+  SmallReplay() {
+    for (int i = 0; i < 16; ++i) x_.push_back(static_cast<float>(i));
+    image_.write({Space::hbm, kNoPe}, 0, x_.data(), 64);
+  }
+  std::shared_ptr<OpDesc> add(CommandType type, const std::string& op, const std::vector<Operand>& operands,
+                              const TensorRef& out, double submit, double end) {
+    auto d = std::make_shared<OpDesc>();
+    d->type = type;
+    d->name = d->op = op;
+    d->operands = operands;
+    d->output = out;
+    d->pe = 0;
+    d->seq = records_.size();
+    d->submit_ns = submit;
+    records_.push_back(record(records_.size() + 1, d, end));
+    return d;
+  }
+  float result(uint64_t addr) {
+    float v;
+    const MemoryImage memory = replay(records_, image_).memory;
+    memory.read({Space::hbm, kNoPe}, addr, &v, 4);
+    return v;
+  }
+  std::vector<float> x_;
+  MemoryImage image_;
+  std::vector<OpRecord> records_;
+};
+
+TEST_F(SmallReplay, a_later_reuse_of_tcm_does_not_disturb_an_earlier_reader) {
+  const TensorRef a = tcm(0, 0, DType::f32, {4}), b = tcm(0, 64, DType::f32, {4});
+  add(CommandType::load, "dma_read", {operand(hbm(0, DType::f32, {4}))}, a, 0, 10);
+  add(CommandType::math, "neg", {operand(a)}, b, 11, 50);                        // still running at 20
+  add(CommandType::load, "dma_read", {operand(hbm(32, DType::f32, {4}))}, a, 12, 20);
+  add(CommandType::store, "dma_write", {operand(b)}, hbm(4096, DType::f32, {4}), 51, 60);
+  EXPECT_EQ(result(4096 + 12), -3.0f);
+}
+
+TEST_F(SmallReplay, a_second_kernel_loads_what_the_first_stored_pending) {
+  const TensorRef a = tcm(0, 0, DType::f32, {4}), b = tcm(0, 64, DType::f32, {4}), c = tcm(0, 128, DType::f32, {4});
+  add(CommandType::load, "dma_read", {operand(hbm(0, DType::f32, {4}))}, a, 0, 10);
+  add(CommandType::math, "neg", {operand(a)}, b, 11, 20);
+  add(CommandType::store, "dma_write", {operand(b)}, hbm(4096, DType::f32, {4}), 21, 30);
+  add(CommandType::load, "dma_read", {operand(hbm(4096, DType::f32, {4}))}, a, 31, 40);
+  add(CommandType::math, "add", {operand(a), operand(a)}, c, 41, 50);
+  add(CommandType::store, "dma_write", {operand(c)}, hbm(4096, DType::f32, {4}), 51, 60);
+  EXPECT_EQ(result(4096 + 8), -4.0f);
+}
+
+TEST_F(SmallReplay, a_load_sees_what_memory_held_at_its_completion) {
+  const TensorRef a = tcm(0, 0, DType::f32, {1}), b = tcm(0, 64, DType::f32, {1});
+  add(CommandType::load, "dma_read", {operand(hbm(0, DType::f32, {1}))}, a, 0, 30);
+  auto store = add(CommandType::store, "dma_write", {operand(b)}, hbm(0, DType::f32, {1}), 10, 90);
+  const float nine = 9;
+  Bytes bytes(4);
+  std::memcpy(bytes.data(), &nine, 4);
+  store->data = std::make_shared<const Bytes>(bytes);
+  add(CommandType::store, "dma_write", {operand(a)}, hbm(4096, DType::f32, {1}), 40, 50);
+  EXPECT_EQ(result(4096), 9.0f);
+}
+
+TEST_F(SmallReplay, a_foreign_write_takes_effect_at_its_service) {
+  const TensorRef a = tcm(0, 0, DType::f32, {1});
+  auto write = std::make_shared<OpDesc>();
+  write->type = CommandType::store;
+  write->name = "dma_write";
+  write->kind = OpKind::memory;
+  write->output = hbm(0, DType::u8, {4});
+  write->data = std::make_shared<const Bytes>(Bytes{0, 0, 0x80, 0x3f});
+  OpRecord foreign = record(77, write, 40);
+  foreign.foreign = true;
+  foreign.effect_ns = 25;
+  records_.push_back(foreign);
+  add(CommandType::load, "dma_read", {operand(hbm(0, DType::f32, {1}))}, a, 0, 20);
+  add(CommandType::store, "dma_write", {operand(a)}, hbm(4096, DType::f32, {1}), 21, 50);
+  EXPECT_EQ(result(4096), 0.0f);
+  EXPECT_EQ(result(0), 1.0f);
+}
+
+TEST_F(SmallReplay, explicit_dependencies_delay_an_effect) {
+  const TensorRef a = tcm(0, 0, DType::f32, {1}), b = tcm(0, 64, DType::f32, {1});
+  const float stale = 5;
+  image_.write({Space::tcm, 0}, 0, &stale, 4);
+  add(CommandType::math, "neg", {operand(a)}, b, 0, 5);  // submitted before the load is done, but told to wait for it
+  add(CommandType::load, "dma_read", {operand(hbm(12, DType::f32, {1}))}, a, 1, 20);
+  add(CommandType::store, "dma_write", {operand(b)}, hbm(4096, DType::f32, {1}), 30, 50);
+  EXPECT_EQ(result(4096), -5.0f);
+  records_[0].dependency_ids = {records_[1].op_id};
+  EXPECT_EQ(result(4096), -3.0f);
+}
+
+TEST_F(SmallReplay, dependencies_in_a_circle_are_an_error_that_names_the_ops) {
+  const TensorRef a = tcm(0, 0, DType::f32, {1});
+  add(CommandType::load, "dma_read", {operand(hbm(0, DType::f32, {1}))}, a, 0, 5);
+  add(CommandType::load, "dma_read", {operand(hbm(4, DType::f32, {1}))}, a, 1, 6);
+  records_[0].dependency_ids = {2};
+  records_[1].dependency_ids = {1};
+  try {
+    replay(records_, image_);
+    FAIL();
+  } catch (const ReplayError& e) {
+    EXPECT_NE(std::string(e.what()).find("1 2"), std::string::npos) << e.what();
+  }
+}
+
+TEST_F(SmallReplay, reading_what_nothing_wrote_names_op_and_address) {
+  add(CommandType::math, "neg", {operand(tcm(0, 0x40, DType::f32, {1}))}, tcm(0, 0, DType::f32, {1}), 0, 5);
+  try {
+    replay(records_, image_);
+    FAIL();
+  } catch (const ReplayError& e) {
+    EXPECT_NE(std::string(e.what()).find("op 1 (neg)"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("tcm address 0x40 of PE 0"), std::string::npos) << e.what();
+  }
+}
+
+TEST_F(SmallReplay, an_op_that_cannot_be_evaluated_is_named) {
+  add(CommandType::math, "frobnicate", {operand(hbm(0, DType::f32, {1}))}, hbm(4096, DType::f32, {1}), 0, 5);
+  for (int threads : {1, 3}) {
+    ReplayOptions options;
+    options.threads = threads;
+    try {
+      replay(records_, image_, options);
+      FAIL();
+    } catch (const ReplayError& e) {
+      EXPECT_NE(std::string(e.what()).find("op 1 (frobnicate)"), std::string::npos) << e.what();
+    }
+  }
+}
+
+TEST_F(SmallReplay, tokens_and_unknown_records_are_skipped) {
+  OpRecord token;
+  token.op_id = 500;
+  token.is_token = true;
+  records_.push_back(token);
+  auto unknown = std::make_shared<OpDesc>();
+  unknown->kind = OpKind::unknown;
+  records_.push_back(record(501, unknown, 1));
+  const ReplayResult r = replay(records_, image_);
+  EXPECT_EQ(r.ops, 0u);
+  EXPECT_EQ(r.computed, 0u);
+}
+
+TEST_F(SmallReplay, the_check_sees_every_op_with_its_producers) {
+  const TensorRef a = tcm(0, 0, DType::f32, {4}), b = tcm(0, 64, DType::f32, {4});
+  add(CommandType::math, "neg", {operand(hbm(0, DType::f32, {4}))}, a, 0, 5);
+  add(CommandType::math, "add", {operand(a), operand(hbm(0, DType::f32, {4}))}, b, 6, 9);
+  ReplayOptions options;
+  options.threads = 1;
+  std::vector<uint64_t> seen;
+  options.check = [&](const ReplayedOp& op) {
+    seen.push_back(op.record.op_id);
+    if (op.record.op_id == 2) {
+      EXPECT_EQ(op.producers, (std::vector<std::vector<uint64_t>>{{1}, {}}));
+      float v;
+      std::memcpy(&v, op.inputs[0].data + 12, 4);
+      EXPECT_EQ(v, -3.0f);
+      std::memcpy(&v, op.output + 12, 4);
+      EXPECT_EQ(v, 0.0f);
+    }
+  };
+  uint64_t done = 0;
+  options.progress = [&](const ReplayProgress& p) { done = p.ops_done; };
+  replay(records_, image_, options);
+  EXPECT_EQ(seen, (std::vector<uint64_t>{1, 2}));
+  EXPECT_EQ(done, 2u);
+}
+
+}  // namespace
+}  // namespace kernbench
