@@ -77,6 +77,7 @@ Loaded Context::load_impl(const Block& from, const Tensor* mask, double other, b
   }
   const auto made = core_->allocate(from.dtype(), from.shape());
   desc->output = made->buffer;
+  if (mask != nullptr) made->mask = Core::handle_of(*mask);
   core_->submit(desc, made, used, async);
   return Loaded(Core::tensor_of(made));
 }

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "kernbench/phase2/convert.h"
+
 namespace kernbench::tl::detail {
 
 namespace {
@@ -163,7 +165,11 @@ void Core::wait(const std::shared_ptr<Handle>& h) {
   if (h->arrived || h->producer == nullptr) return;
   backend_.wait(h->ticket);
   h->arrived = true;
-  if (h->is_load) check_arrival(h->buffer, *h->producer);
+  if (!h->is_load) return;
+  check_arrival(h->buffer, *h->producer);
+  if (h->mask == nullptr) return;
+  check_masked_arrival(*h->producer);
+  h->mask.reset();
 }
 
 void Core::settle(const Tensor& t) {
@@ -204,6 +210,23 @@ void Core::check_arrival(const TensorRef& buffer, const OpDesc& load) {
   if (state.state != MemoryImage::State::unwritten) return;
   const TensorRef& source = load.operands.front().ref;
   never_written(backend_, source, source_address(source, state.first_bad - buffer.addr), "load", load.where);
+}
+
+void Core::check_masked_arrival(const OpDesc& load) {
+  const MemoryImage& memory = backend_.memory();
+  const TensorRef& source = load.operands[0].ref;
+  const TensorRef& mask = load.operands[1].ref;
+  if (memory.state_of(mask).state != MemoryImage::State::real) return;  // which elements are read is not known yet
+  std::vector<uint8_t> on(static_cast<size_t>(mask.shape.elements()));
+  nonzero(memory.gather(mask).data(), mask.dtype, on.data(), on.size());
+  const size_t item = size_of(source.dtype);
+  for (size_t i = 0; i < on.size(); ++i) {
+    const uint64_t addr = source_address(source, i * item);
+    if (on[i] == 0 || memory.state_of(MemoryImage::key_of(source), addr, item).state != MemoryImage::State::unwritten) {
+      continue;
+    }
+    never_written(backend_, source, addr, "load", load.where);
+  }
 }
 
 }  // namespace kernbench::tl::detail

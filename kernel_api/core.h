@@ -25,6 +25,7 @@ struct Handle {
   std::shared_ptr<const OpDesc> producer;  ///< null until submitted
   Ticket ticket = 0;
   bool arrived = false;              ///< the producer is known to be done, and for a load: checked
+  std::shared_ptr<Handle> mask;      ///< of a masked load, kept until its arrival is checked
   mutable std::vector<Ticket> uses;  ///< commands submitted asynchronously that read or write the buffer
 
   Handle() = default;
@@ -93,6 +94,7 @@ class Core : public std::enable_shared_from_this<Core> {
   void finish_retired(const Retired& r);
   bool in_use(std::vector<Ticket>& uses) const;
   void check_arrival(const TensorRef& buffer, const OpDesc& load);
+  void check_masked_arrival(const OpDesc& load);
 
   PeBackend& backend_;
   uint64_t next_id_ = 1;
