@@ -11,9 +11,9 @@
 namespace kernbench::kernels {
 namespace {
 
-constexpr int64_t kElements = 8192;   // of a block of queries, keys or values
-constexpr int64_t kRows = 64;         // of a block, at most
-constexpr double kMasked = -1e30;     // a score that exp() makes 0, whatever the maximum
+constexpr int64_t kElements = 8192;  // of a block of queries, keys or values
+constexpr int64_t kRows = 64;        // of a block, at most
+constexpr double kMasked = -1e30;    // a score that exp() makes 0, whatever the maximum
 
 /// The queries of one block, and where they stand in their head.
 struct Queries {

@@ -19,7 +19,8 @@ RunOptions on(uint32_t pes, uint64_t seed = 1, uint64_t tcm_bytes = 1 << 20) {
 TEST(GemmEpilogue, adds_the_bias_and_applies_every_activation) {
   for (const char* t : kFloats) {
     for (const char* act : {"none", "relu", "gelu", "silu"}) {
-      expect_verified("gemm_epilogue", {{"m", "50"}, {"n", "75"}, {"k", "33"}, {"activation", act}, {"dtype", t}}, on(4));
+      expect_verified("gemm_epilogue", {{"m", "50"}, {"n", "75"}, {"k", "33"}, {"activation", act}, {"dtype", t}},
+                      on(4));
     }
   }
   expect_verified("gemm_epilogue", {{"m", "2"}, {"n", "1"}, {"k", "130"}}, on(8, 4));
@@ -107,7 +108,8 @@ TEST(Kernels, fit_in_a_tcm_of_one_megabyte_whatever_the_shape) {
   expect_verified("attention", {{"heads", "1"}, {"seq", "200"}, {"dim", "128"}}, on(1, 1, tcm));
   expect_verified("attention", {{"heads", "1"}, {"seq", "3"}, {"dim", "8192"}}, on(1, 1, tcm));
   expect_verified("mlp", {{"tokens", "4"}, {"dim", "3"}, {"hidden", "65536"}}, on(1, 1, tcm));
-  expect_verified("gemm_dot", {{"m", "300"}, {"n", "300"}, {"k", "300"}, {"tile_m", "128"}, {"tile_n", "128"}}, on(1, 1, tcm));
+  expect_verified("gemm_dot", {{"m", "300"}, {"n", "300"}, {"k", "300"}, {"tile_m", "128"}, {"tile_n", "128"}},
+                  on(1, 1, tcm));
 }
 
 }  // namespace

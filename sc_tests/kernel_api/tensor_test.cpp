@@ -99,9 +99,12 @@ TEST_F(TensorTest, a_compute_result_read_at_run_time_names_handle_and_op) {
   const tl::Tensor sum = x + x;
   const int line = __LINE__ - 1;
   const std::string m = fault_of([&] { (void)sum.loaded(); });
-  EXPECT_NE(m.find("handle h" + std::to_string(sum.id()) + " (shape [4, 8] f32) is pending: made by op 'add' at "
-                   "tensor_test.cpp:" + std::to_string(line) + ", computed in Phase 2"),
-            std::string::npos) << m;
+  EXPECT_NE(m.find("handle h" + std::to_string(sum.id()) +
+                   " (shape [4, 8] f32) is pending: made by op 'add' at "
+                   "tensor_test.cpp:" +
+                   std::to_string(line) + ", computed in Phase 2"),
+            std::string::npos)
+      << m;
 }
 
 TEST_F(TensorTest, a_load_of_pending_memory_can_be_passed_on_but_not_read) {
