@@ -33,8 +33,7 @@ Timing read_timing(YamlMap& top, const Overrides& overrides) {
   t.response = response.value_or(Response::ideal);
   if (t.links == Links::flit) {
     const bool ideal_in_file = !overrides.links && !overrides.response && response == Response::ideal;
-    if (ideal_in_file)
-      top.faults().add(line, "timing.response", "found 'ideal' beside links: flit; legal: routed");
+    if (ideal_in_file) top.faults().add(line, "timing.response", "found 'ideal' beside links: flit; legal: routed");
     if (overrides.response == Response::ideal)
       top.faults().add(0, "--response", "found 'ideal' beside links: flit; legal: routed");
     t.response = Response::routed;

@@ -29,7 +29,9 @@ CubeFabric build_crossbar(const CubeSpec& cube, const std::string& id, Position 
   const auto gap_mm = [&](uint32_t a, uint32_t b) {
     return manhattan_mm(*builder.graph().nodes[a].position, *builder.graph().nodes[b].position);
   };
-  const auto link = [&](uint32_t a, uint32_t b, const LinkSpec& l) { builder.add_link(a, b, l.properties(gap_mm(a, b))); };
+  const auto link = [&](uint32_t a, uint32_t b, const LinkSpec& l) {
+    builder.add_link(a, b, l.properties(gap_mm(a, b)));
+  };
   for (uint32_t p = 0; p + 1 < cube.pes; ++p) {
     if (p + 1 != half) link(fabric.pe[p], fabric.pe[p + 1], spec.xbar_to_xbar);
   }

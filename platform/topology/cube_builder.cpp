@@ -53,7 +53,8 @@ class CubeBuilder {
       const double step = spec_.size.x_mm / 3.2 / columns;
       const Position at = mesh ? Position{middle.x_mm + ((p % columns) + 0.5 - columns / 2.0) * step,
                                           middle.y_mm + (p < columns ? -1 : 1) * spec_.size.y_mm / 14}
-                               : Position{pe.x_mm, pe.y_mm + (pe.y_mm < middle.y_mm ? -1 : 1) * spec_.size.y_mm * 0.1};
+                               : Position{pe.x_mm + 0.24 * spec_.size.x_mm / columns,
+                                          pe.y_mm + (pe.y_mm < middle.y_mm ? -1 : 1) * spec_.size.y_mm * 0.16};
       const uint32_t hbm = builder_.add_node(naming::hbm_ctrl(id_, p), spec_.hbm, at);
       builder_.add_link(hbm, fabric_.pe[p], spec_.fabric_to_hbm.properties());
       builder_.add_memory(hbm, "hbm", address(kHbmWindow + p * spec_.hbm_slice_bytes), spec_.hbm_slice_bytes,
@@ -101,8 +102,7 @@ class CubeBuilder {
     const uint32_t port = builder_.add_node(id, spec_.ucie->port, on_side(s, kPortDepthMm));
     ports_.ucie[static_cast<int>(s)] = port;
     for (uint32_t i = 0; i < spec_.ucie->connections; ++i) {
-      const uint32_t c =
-          builder_.add_node(naming::connection(id, i), spec_.ucie->connection, connection_place(s, i));
+      const uint32_t c = builder_.add_node(naming::connection(id, i), spec_.ucie->connection, connection_place(s, i));
       link(c, fabric_.ucie[static_cast<int>(s)][i], spec_.fabric_to_ucie);
       link(c, port, spec_.ucie_to_port);
     }
@@ -116,8 +116,9 @@ class CubeBuilder {
     const Position middle = on_tray({spec_.size.x_mm / 2, spec_.size.y_mm / 2});
     const auto before = std::count(fabric_.pe.begin(), fabric_.pe.begin() + p, fabric_.pe[p]);
     const double away = 0.3 * pitch * (1 + 0.7 * static_cast<double>(before));
-    const double down = spec_.mesh ? 0.3 * pitch : 0.2 * spec_.size.y_mm;
-    const Position centre{router.x_mm + (spec_.mesh ? (router.x_mm < middle.x_mm ? -away : away) : 0),
+    const double down = spec_.mesh ? 0.3 * pitch : 0.16 * spec_.size.y_mm;
+    const double west = 0.24 * spec_.size.x_mm / ((spec_.pes + 1) / 2);  // of a crossbar, its HBM slice east
+    const Position centre{router.x_mm + (spec_.mesh ? (router.x_mm < middle.x_mm ? -away : away) : -west),
                           router.y_mm + (router.y_mm < middle.y_mm ? -down : down)};
     const std::vector<uint32_t> blocks = build_pe(spec_.pe, naming::pe(id_, p), centre, pitch, builder_);
     for (size_t b = 0; b < blocks.size(); ++b) {
@@ -139,7 +140,9 @@ class CubeBuilder {
 
 }  // namespace
 
-double whole_nm(double mm) { return std::round(mm * 1e6) / 1e6; }
+double whole_nm(double mm) {
+  return std::round(mm * 1e6) / 1e6;
+}
 
 double manhattan_mm(const Position& a, const Position& b) {
   return whole_nm(std::abs(a.x_mm - b.x_mm) + std::abs(a.y_mm - b.y_mm));

@@ -14,7 +14,9 @@ constexpr uint64_t kMostPes = 4096;
 constexpr uint64_t kLongestGrid = 256;
 
 /// Bytes of a size in MB; fractions are rounded down.
-uint64_t bytes_of_mb(double mb) { return static_cast<uint64_t>(mb * 1048576.0); }
+uint64_t bytes_of_mb(double mb) {
+  return static_cast<uint64_t>(mb * 1048576.0);
+}
 
 std::optional<Cell> parse_cell(const std::string& text) {
   Cell cell;
@@ -46,8 +48,8 @@ std::vector<uint64_t> read_unsigned_list(YamlMap& map, const std::string& key, s
 
 /// The exclusion zone leaves the outer ring, on which UCIe ports sit and which keeps the mesh in one piece.
 void read_hole(YamlMap& noc, MeshSpec& mesh) {
-  const auto hole = read_unsigned_list(noc, "exclude", 4, "a list [first column, first row, last column, last row]", 0,
-                                       kLongestGrid);
+  const auto hole =
+      read_unsigned_list(noc, "exclude", 4, "a list [first column, first row, last column, last row]", 0, kLongestGrid);
   if (hole.size() != 4) return;
   mesh.hole_first = {static_cast<uint32_t>(hole[1]), static_cast<uint32_t>(hole[0])};
   mesh.hole_last = {static_cast<uint32_t>(hole[3]), static_cast<uint32_t>(hole[2])};
@@ -172,8 +174,8 @@ void read_ucie(YamlMap& cube, const ImplCatalog& catalog, CubeSpec& spec) {
     map.faults().add(line_of(ports), map.field("ports"), "found " + describe(ports) + "; legal: a list of N, E, S, W");
   } else {
     for (const auto& p : ports) {
-      const size_t side = p.IsScalar() && p.Scalar().size() == 1 ? std::string("NESW").find(p.Scalar()[0])
-                                                                  : std::string::npos;
+      const size_t side =
+          p.IsScalar() && p.Scalar().size() == 1 ? std::string("NESW").find(p.Scalar()[0]) : std::string::npos;
       if (side == std::string::npos)
         map.faults().add(line_of(p), map.field("ports"), "found " + describe(p) + "; legal: N, E, S, W");
       else
@@ -239,7 +241,8 @@ void read_memories(YamlMap& cube, const ImplCatalog& catalog, CubeSpec& spec) {
     YamlMap hbm(node, cube.field("hbm"), cube.faults());
     if (hbm.valid()) {
       spec.hbm = read_block(hbm, "hbm_ctrl", catalog);
-      spec.hbm_slice_bytes = bytes_of_mb(hbm.require_number("slice_mb", NumberRule::positive("MB", 131072)).value_or(0));
+      spec.hbm_slice_bytes =
+          bytes_of_mb(hbm.require_number("slice_mb", NumberRule::positive("MB", 131072)).value_or(0));
       if (spec.hbm_slice_bytes * spec.pes > kHbmWindowSize)
         cube.faults().add(hbm.line_of_key("slice_mb"), hbm.field("slice_mb"),
                           "found " + std::to_string(spec.pes) + " slices of " + std::to_string(spec.hbm_slice_bytes) +

@@ -5,7 +5,9 @@
 namespace kernbench::topology {
 namespace {
 
-std::string item(const char* list, size_t i) { return std::string(list) + "[" + std::to_string(i) + "]"; }
+std::string item(const char* list, size_t i) {
+  return std::string(list) + "[" + std::to_string(i) + "]";
+}
 
 /// Calls `read` for every element; a value that is no list is a fault.
 template <typename Read>
@@ -26,7 +28,8 @@ void read_node(const YAML::Node& n, const std::string& path, const ImplCatalog& 
   const Block block = read_block(map, "", catalog);
   map.finish();
   if (!id) return;
-  if (std::any_of(id->begin(), id->end(), [](unsigned char c) { return c <= ' ' || c == '"' || c == '\\' || c == ','; })) {
+  if (std::any_of(id->begin(), id->end(),
+                  [](unsigned char c) { return c <= ' ' || c == '"' || c == '\\' || c == ','; })) {
     builder.faults().add(map.line_of_key("id"), map.field("id"),
                          "found '" + printable(*id) + "'; legal: a text without blanks, commas, quotes, backslashes");
     return;
@@ -60,8 +63,7 @@ void read_link(const YAML::Node& n, const std::string& path, GraphBuilder& build
   p.distance_mm = map.require_number("distance_mm", NumberRule::not_negative("mm", kMostDistanceMm)).value_or(0);
   const YAML::Node bw = map.take("bw_gbs");
   if (bw.IsDefined() && !bw.IsNull())
-    p.bw_gbs =
-        read_number(bw, map.field("bw_gbs"), NumberRule::positive("GB/s", kMostBandwidthGbs), builder.faults());
+    p.bw_gbs = read_number(bw, map.field("bw_gbs"), NumberRule::positive("GB/s", kMostBandwidthGbs), builder.faults());
   const bool both_ways = map.boolean("bidirectional").value_or(true);
   map.finish();
   if (from == kNoNode || to == kNoNode) return;

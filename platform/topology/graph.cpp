@@ -16,7 +16,9 @@ const char* name_of(Links l) {
   return "flit";
 }
 
-const char* name_of(Response r) { return r == Response::ideal ? "ideal" : "routed"; }
+const char* name_of(Response r) {
+  return r == Response::ideal ? "ideal" : "routed";
+}
 
 double Graph::effective_bw(uint32_t edge) const {
   const Edge& e = edges[edge];

@@ -61,7 +61,7 @@ const char* name_of(Response);
 
 /// Blocks of one PE: nodes that share the id prefix before the last dot.
 struct Pe {
-  std::string id;  ///< "sip0.cube0.pe0"
+  std::string id;                                    ///< "sip0.cube0.pe0"
   std::unordered_map<std::string, uint32_t> blocks;  ///< kind -> node index
 };
 
@@ -73,7 +73,7 @@ struct Graph {
   std::vector<Edge> edges;  ///< in compiled order
   std::vector<Memory> memories;
 
-  std::vector<Pe> pes;  ///< every PE with at least a pe_dma, in compiled order
+  std::vector<Pe> pes;                                 ///< every PE with at least a pe_dma, in compiled order
   std::unordered_map<std::string, uint32_t> index_of;  ///< node id -> index
   std::vector<std::vector<uint32_t>> out_edges;        ///< per node, edge indices in compiled order
 

@@ -14,10 +14,10 @@ Side opposite(Side);
 
 namespace naming {
 
-std::string pcie_switch(uint32_t i);                         ///< "fabric.switch0"
-std::string sip(uint32_t s);                                 ///< "sip0"
-std::string cube(uint32_t s, uint32_t c);                    ///< "sip0.cube3"
-std::string io_chiplet(uint32_t s, uint32_t i);              ///< "sip0.io0"
+std::string pcie_switch(uint32_t i);             ///< "fabric.switch0"
+std::string sip(uint32_t s);                     ///< "sip0"
+std::string cube(uint32_t s, uint32_t c);        ///< "sip0.cube3"
+std::string io_chiplet(uint32_t s, uint32_t i);  ///< "sip0.io0"
 
 // Of a cube, given its id.
 std::string router(const std::string& cube, uint32_t row, uint32_t col);  ///< "sip0.cube3.r1c4"
@@ -32,8 +32,8 @@ std::string pe(const std::string& cube, uint32_t pe);                     ///< "
 std::string pe_block(const std::string& pe, const std::string& block);    ///< "sip0.cube3.pe2.pe_dma"
 
 // Of an IO chiplet, given its id.
-std::string pcie_ep(const std::string& io);                ///< "sip0.io0.pcie_ep"
-std::string io_cpu(const std::string& io);                 ///< "sip0.io0.io_cpu"
+std::string pcie_ep(const std::string& io);                 ///< "sip0.io0.pcie_ep"
+std::string io_cpu(const std::string& io);                  ///< "sip0.io0.io_cpu"
 std::string io_ucie(const std::string& io, uint32_t port);  ///< "sip0.io0.ucie-P0"
 
 /// Of a UCIe port of a cube or of an IO chiplet: "sip0.cube3.ucie-N.conn1".

@@ -14,9 +14,9 @@ void read_components(YamlMap& map, const ImplCatalog& catalog, PeTemplate& pe) {
   if (!node.IsDefined()) return;
   YamlMap components(node, map.field("components"), map.faults());
   if (components.entries().size() > kMostComponents) {
-    map.faults().add(components.line(), components.path(), "found " + std::to_string(components.entries().size()) +
-                                                               " blocks; legal: at most " +
-                                                               std::to_string(kMostComponents));
+    map.faults().add(components.line(), components.path(),
+                     "found " + std::to_string(components.entries().size()) + " blocks; legal: at most " +
+                         std::to_string(kMostComponents));
     return;
   }
   for (const auto& [name, value] : components.entries()) {

@@ -46,8 +46,12 @@ Resolved AddressResolver::resolve(uint64_t address) const {
   return {m->node, m, address - m->base};
 }
 
-uint32_t AddressResolver::find_m_cpu(int sip, int cube) const { return find_in(m_cpus_, {sip, cube}, "m_cpu", "cube"); }
-uint32_t AddressResolver::find_io_cpu(int sip, int io) const { return find_in(io_cpus_, {sip, io}, "io_cpu", "io"); }
+uint32_t AddressResolver::find_m_cpu(int sip, int cube) const {
+  return find_in(m_cpus_, {sip, cube}, "m_cpu", "cube");
+}
+uint32_t AddressResolver::find_io_cpu(int sip, int io) const {
+  return find_in(io_cpus_, {sip, io}, "io_cpu", "io");
+}
 uint32_t AddressResolver::find_pcie_ep(int sip, int io) const {
   return find_in(endpoints_, {sip, io}, "pcie_ep", "io");
 }
@@ -66,7 +70,9 @@ std::vector<int> AddressResolver::sips() const {
   return v;
 }
 
-std::vector<std::pair<int, int>> AddressResolver::cubes() const { return cubes_; }
+std::vector<std::pair<int, int>> AddressResolver::cubes() const {
+  return cubes_;
+}
 
 std::vector<uint32_t> AddressResolver::pes_of_cube(int sip, int cube) const {
   const auto it = pes_.find({sip, cube});

@@ -20,9 +20,9 @@ class ResolveError : public std::runtime_error {
 };
 
 struct Resolved {
-  uint32_t node = 0;      ///< the memory's controller
+  uint32_t node = 0;  ///< the memory's controller
   const Memory* memory = nullptr;
-  uint64_t offset = 0;    ///< bytes from the memory's base
+  uint64_t offset = 0;  ///< bytes from the memory's base
 };
 
 class AddressResolver {
@@ -62,8 +62,12 @@ class AddressResolver {
 /// there is none.
 class PathFinder {
  public:
-  explicit PathFinder(const Graph& g) : resolver_(g), all_(g), no_command_(g, EdgeSet::no_command),
-                                        m_cpu_dma_(g, EdgeSet::m_cpu_dma), local_(g, EdgeSet::local) {}
+  explicit PathFinder(const Graph& g)
+      : resolver_(g),
+        all_(g),
+        no_command_(g, EdgeSet::no_command),
+        m_cpu_dma_(g, EdgeSet::m_cpu_dma),
+        local_(g, EdgeSet::local) {}
   const AddressResolver& resolver() const { return resolver_; }
 
   struct Measured {

@@ -120,8 +120,7 @@ bool PathRouter::has_path(uint32_t a, uint32_t b) {
 std::vector<uint32_t> PathRouter::find_path(uint32_t a, uint32_t b) {
   std::vector<uint32_t> path;
   if (a == b) return path;
-  if (!has_path(a, b))
-    throw RouteError("no path from '" + graph_.nodes[a].id + "' to '" + graph_.nodes[b].id + "'");
+  if (!has_path(a, b)) throw RouteError("no path from '" + graph_.nodes[a].id + "' to '" + graph_.nodes[b].id + "'");
   // Among the optimal edges that lead to b, the least index at every node gives the least sequence: out_edges is in
   // compiled order.
   mark_back_from(b);
@@ -138,8 +137,7 @@ std::vector<uint32_t> PathRouter::find_path(uint32_t a, uint32_t b) {
 
 int64_t PathRouter::distance_nm(uint32_t a, uint32_t b) {
   if (a == b) return 0;
-  if (!has_path(a, b))
-    throw RouteError("no path from '" + graph_.nodes[a].id + "' to '" + graph_.nodes[b].id + "'");
+  if (!has_path(a, b)) throw RouteError("no path from '" + graph_.nodes[a].id + "' to '" + graph_.nodes[b].id + "'");
   return labels_[b].cost.nm;
 }
 

@@ -70,8 +70,8 @@ class PathRouter {
   void mark_back_from(uint32_t target);
 
   const Graph& graph_;
-  std::vector<int64_t> nm_;        // per edge
-  std::vector<bool> left_out_;     // per edge
+  std::vector<int64_t> nm_;     // per edge
+  std::vector<bool> left_out_;  // per edge
   std::vector<uint32_t> in_first_, in_edges_;
   std::vector<Label> labels_;
   std::vector<Open> open_;  // a heap

@@ -187,9 +187,15 @@ IoChipletNodes build_io_chiplet(const IoChipletSpec& spec, const IoChipletPlace&
     return p;
   };
   IoChipletNodes io;
-  io.pcie_ep = builder.add_node(naming::pcie_ep(id), spec.pcie_ep, at(0.5, 0.9 * spec.depth_mm));
-  const uint32_t cpu = builder.add_node(naming::io_cpu(id), spec.io_cpu, at(0.65, 0.75 * spec.depth_mm));
-  const uint32_t noc = builder.add_node(naming::noc(id), spec.noc, at(0.5, 0.55 * spec.depth_mm));
+  // Endpoint and CPU on either side of the NoC.
+  const auto aside = [&](double mm, double out) {
+    Position p = at(0.5, out * spec.depth_mm);
+    (along_x ? p.x_mm : p.y_mm) += mm;
+    return p;
+  };
+  io.pcie_ep = builder.add_node(naming::pcie_ep(id), spec.pcie_ep, along_x ? aside(-2.5, 0.85) : aside(-2.2, 0.65));
+  const uint32_t cpu = builder.add_node(naming::io_cpu(id), spec.io_cpu, along_x ? aside(2.5, 0.85) : aside(2.2, 0.65));
+  const uint32_t noc = builder.add_node(naming::noc(id), spec.noc, aside(0, along_x ? 0.55 : 0.65));
   const auto link = [&](uint32_t a, uint32_t b, const LinkSpec& l) {
     const auto& nodes = builder.graph().nodes;
     builder.add_link(a, b, l.properties(manhattan_mm(*nodes[a].position, *nodes[b].position)));
@@ -201,9 +207,9 @@ IoChipletNodes build_io_chiplet(const IoChipletSpec& spec, const IoChipletPlace&
     const double along = spec.ports == 1 ? 0.5 : p / (spec.ports - 1.0);
     io.ports.push_back(builder.add_node(port_id, spec.port, at(along, 0.1 * spec.depth_mm)));
     for (uint32_t c = 0; c < spec.connections; ++c) {
-      const double aside = ((c + 0.5) / spec.connections - 0.5) * 0.6 / spec.ports;
+      const double off = ((c + 0.5) / spec.connections - 0.5) * 0.6 / spec.ports;
       const uint32_t node =
-          builder.add_node(naming::connection(port_id, c), spec.connection, at(along + aside, 0.28 * spec.depth_mm));
+          builder.add_node(naming::connection(port_id, c), spec.connection, at(along + off, 0.28 * spec.depth_mm));
       link(noc, node, spec.noc_to_ucie);
       link(node, io.ports.back(), spec.ucie_to_port);
     }
@@ -224,7 +230,7 @@ void build_system(const SystemSpec& spec, GraphBuilder& builder) {
     const double width = spec.tray.w * (size.x_mm + spec.tray.gap_mm) - spec.tray.gap_mm;
     const double height = spec.tray.h * (size.y_mm + spec.tray.gap_mm) - spec.tray.gap_mm;
     pcie_switch = builder.add_node(naming::pcie_switch(0), *spec.tray.pcie_switch,
-                                   Position{width / 2, height + spec.tray.gap_mm});
+                                   Position{width / 2, height + spec.tray.gap_mm / 2});
   }
   std::vector<uint32_t> first_endpoints;
   for (uint32_t s = 0; s < spec.tray.sips; ++s) {
@@ -235,8 +241,9 @@ void build_system(const SystemSpec& spec, GraphBuilder& builder) {
     for (const uint32_t ep : endpoints) {
       if (pcie_switch == kNoNode) continue;
       const auto& nodes = builder.graph().nodes;
-      builder.add_link(ep, pcie_switch, spec.tray.pcie_ep_to_switch.properties(
-                                            manhattan_mm(*nodes[ep].position, *nodes[pcie_switch].position)));
+      builder.add_link(
+          ep, pcie_switch,
+          spec.tray.pcie_ep_to_switch.properties(manhattan_mm(*nodes[ep].position, *nodes[pcie_switch].position)));
     }
   }
   if (spec.tray.shape != SipShape::none) link_sips(spec.tray, first_endpoints, builder);

@@ -108,8 +108,7 @@ SipSpec read_sip(YamlMap& top, bool has_ucie) {
       needs_ucie ? sip.require("links", "a mapping with ucie and, for IO chiplets, io_ucie") : sip.take("links");
   if (links.IsDefined()) {
     YamlMap map(links, "sip.links", top.faults());
-    if (spec.w * spec.h > 1 || map.has("ucie"))
-      spec.ucie = read_link(map, "ucie", edge_kind::kUcie, true, spec.gap_mm);
+    if (spec.w * spec.h > 1 || map.has("ucie")) spec.ucie = read_link(map, "ucie", edge_kind::kUcie, true, spec.gap_mm);
     if (!spec.io.empty() || map.has("io_ucie"))
       spec.io_ucie = read_link(map, "io_ucie", edge_kind::kUcie, true, std::nullopt);
     map.finish();
@@ -156,12 +155,12 @@ LinkSpec read_link(YamlMap& links, const std::string& key, const char* kind, boo
   spec.kind = kind;
   spec.distance_mm = default_distance_mm;
   spec.line = links.line_of_key(key);
-  const YAML::Node node =
-      needs_bandwidth ? links.require(key, "a mapping {distance_mm, bw_gbs}") : links.take(key);
+  const YAML::Node node = needs_bandwidth ? links.require(key, "a mapping {distance_mm, bw_gbs}") : links.take(key);
   if (!node.IsDefined()) return spec;
   YamlMap link(node, links.field(key), links.faults());
   if (!link.valid()) return spec;
-  if (const auto mm = link.number("distance_mm", NumberRule::not_negative("mm", kMostDistanceMm))) spec.distance_mm = mm;
+  if (const auto mm = link.number("distance_mm", NumberRule::not_negative("mm", kMostDistanceMm)))
+    spec.distance_mm = mm;
   const NumberRule rule = NumberRule::positive("GB/s", kMostBandwidthGbs);
   spec.bw_gbs = needs_bandwidth ? link.require_number("bw_gbs", rule) : link.number("bw_gbs", rule);
   link.finish();
@@ -196,9 +195,9 @@ std::optional<SystemSpec> read_system(YamlMap& top, const ImplCatalog& catalog) 
     top.faults().add(spec.sip.line, "sip.io_chiplets", "missing, with SIPs to join; legal: a list of at least one");
   const uint64_t nodes = uint64_t{spec.tray.sips} * spec.sip.w * spec.sip.h * spec.cube.nodes();
   if (nodes > kMostNodes)
-    top.faults().add(spec.cube.line, "cube",
-                     "found about " + std::to_string(nodes) + " nodes in all; legal: at most " +
-                         std::to_string(kMostNodes));
+    top.faults().add(
+        spec.cube.line, "cube",
+        "found about " + std::to_string(nodes) + " nodes in all; legal: at most " + std::to_string(kMostNodes));
   if (top.faults().count() > before) return std::nullopt;
   return spec;
 }

@@ -11,7 +11,9 @@ std::string range_text(const Memory& m) {
   return "[" + std::to_string(m.base) + ", " + std::to_string(m.base + (m.size - 1)) + "]";
 }
 
-bool is_pseudo_channel(const Node& n) { return n.attrs.has("interleave_bytes"); }
+bool is_pseudo_channel(const Node& n) {
+  return n.attrs.has("interleave_bytes");
+}
 
 void check_owner(const Graph& g, const Memory& m, FaultList& faults) {
   const Node& n = g.nodes[m.node];
@@ -42,8 +44,8 @@ void check_windows(const Graph& g, FaultList& faults) {
       const auto interleave = static_cast<uint64_t>(n.attrs.integer("interleave_bytes", 1));
       if (m.base % interleave != 0)
         faults.add(m.where, "memories.base",
-                   "found " + std::to_string(m.base) + " on '" + n.id + "'; legal: a multiple of its interleave_bytes " +
-                       std::to_string(interleave));
+                   "found " + std::to_string(m.base) + " on '" + n.id +
+                       "'; legal: a multiple of its interleave_bytes " + std::to_string(interleave));
       if (of_node[m.node])
         faults.add(m.where, "memories.node",
                    "found a second window on '" + n.id + "', first on line " +
@@ -88,9 +90,10 @@ void check_reachable(const Graph& g, FaultList& faults) {
   }
   for (const Memory& m : g.memories) {
     if (!reached[m.node])
-      faults.add(m.where, "memories.node",
-                 "found '" + g.nodes[m.node].id +
-                     "', which no initiator reaches; legal: a memory with a path from a pe_dma, m_cpu, pcie_ep or port");
+      faults.add(
+          m.where, "memories.node",
+          "found '" + g.nodes[m.node].id +
+              "', which no initiator reaches; legal: a memory with a path from a pe_dma, m_cpu, pcie_ep or port");
   }
 }
 
@@ -112,9 +115,9 @@ void check_tcm(const Graph& g, FaultList& faults) {
     if (n.kind != "pe_tcm" || !n.attrs.has("size_mb")) continue;
     const double size = n.attrs.number("size_mb", 0), reserved = n.attrs.number("reserved_mb", 0);
     if (reserved > size)
-      faults.add(n.where, "reserved_mb",
-                 "found " + number_text(reserved) + " on '" + n.id + "'; legal: at most its size_mb " +
-                     number_text(size));
+      faults.add(
+          n.where, "reserved_mb",
+          "found " + number_text(reserved) + " on '" + n.id + "'; legal: at most its size_mb " + number_text(size));
   }
 }
 

@@ -11,7 +11,9 @@ namespace {
 
 constexpr size_t kMostKeys = 2000;  // no mapping of a topology has more; keys are searched one by one
 
-bool is_plain_scalar(const YAML::Node& n) { return n.IsScalar() && n.Tag() != "!"; }
+bool is_plain_scalar(const YAML::Node& n) {
+  return n.IsScalar() && n.Tag() != "!";
+}
 
 /// The whole text as a double; infinities and NaN in YAML's and C's spellings included.
 std::optional<double> to_double(const std::string& text) {
@@ -206,8 +208,7 @@ uint64_t YamlMap::unsigned_or(const std::string& key, uint64_t fallback, uint64_
 }
 
 std::optional<uint64_t> YamlMap::require_unsigned(const std::string& key, uint64_t min, uint64_t max) {
-  const YAML::Node n =
-      require(key, "an integer from " + std::to_string(min) + " to " + std::to_string(max));
+  const YAML::Node n = require(key, "an integer from " + std::to_string(min) + " to " + std::to_string(max));
   return n.IsDefined() ? read_unsigned(n, field(key), min, max, faults_) : std::nullopt;
 }
 

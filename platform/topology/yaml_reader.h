@@ -31,7 +31,8 @@ std::string describe(const YAML::Node&);
 
 /// Scalars. A fault and no value where the node is of another type or out of range; quoted text is text.
 std::optional<double> read_number(const YAML::Node&, const std::string& field, const NumberRule&, FaultList&);
-std::optional<uint64_t> read_unsigned(const YAML::Node&, const std::string& field, uint64_t min, uint64_t max, FaultList&);
+std::optional<uint64_t> read_unsigned(const YAML::Node&, const std::string& field, uint64_t min, uint64_t max,
+                                      FaultList&);
 std::optional<bool> read_boolean(const YAML::Node&, const std::string& field, FaultList&);
 std::optional<std::string> read_string(const YAML::Node&, const std::string& field, FaultList&);
 

@@ -71,8 +71,10 @@ const Wrong kWrong[] = {
      "t.yaml:5: nodes[2].attrs.pc_bw_gbs: found '-32.0'; legal: a number > 0 (GB/s)"},
     {"zero_bandwidth", "bw_gbs: 100.0}\nmem", "bw_gbs: 0}\nmem",
      "t.yaml:10: links[2].bw_gbs: found '0'; legal: a number > 0 and <= 1000000000 (GB/s)"},
-    {"nan", "overhead_ns: 1.0", "overhead_ns: .nan", "t.yaml:4: nodes[1].attrs.overhead_ns: found '.nan'; legal: a number >= 0"},
-    {"infinity", "overhead_ns: 1.0", "overhead_ns: .inf", "t.yaml:4: nodes[1].attrs.overhead_ns: found '.inf'; legal: a number >= 0"},
+    {"nan", "overhead_ns: 1.0", "overhead_ns: .nan",
+     "t.yaml:4: nodes[1].attrs.overhead_ns: found '.nan'; legal: a number >= 0"},
+    {"infinity", "overhead_ns: 1.0", "overhead_ns: .inf",
+     "t.yaml:4: nodes[1].attrs.overhead_ns: found '.inf'; legal: a number >= 0"},
     {"absurd_number", "overhead_ns: 1.0", "overhead_ns: 1e300",
      "t.yaml:4: nodes[1].attrs.overhead_ns: found '1e300'; legal: a number >= 0"},
     {"beyond_double", "overhead_ns: 1.0", "overhead_ns: 1e999",
@@ -83,8 +85,8 @@ const Wrong kWrong[] = {
      "t.yaml:4: nodes[1].attrs.overhead_ns: found '1.0'; legal: a number >= 0"},
     {"list_for_number", "overhead_ns: 1.0", "overhead_ns: [1]",
      "t.yaml:4: nodes[1].attrs.overhead_ns: found a list; legal: a number >= 0"},
-    {"nothing_for_number", "overhead_ns: 1.0", "overhead_ns: ",
-     "t.yaml:4: nodes[1].attrs.overhead_ns: found nothing; legal: a number >= 0"},
+    {"nothing_for_number", "overhead_ns: 1.0",
+     "overhead_ns: ", "t.yaml:4: nodes[1].attrs.overhead_ns: found nothing; legal: a number >= 0"},
     {"count_beyond_32_bits", "rd_engines: 1", "rd_engines: 4294967297",
      "t.yaml:3: nodes[0].attrs.rd_engines: found '4294967297'; legal: an integer from 1 to 2147483647"},
     {"fractional_count", "rd_engines: 1", "rd_engines: 1.5",
@@ -98,15 +100,18 @@ const Wrong kWrong[] = {
     {"beyond_64_bits", "base: 4096, size: 4096", "base: 18446744073709551615, size: 2",
      "t.yaml:13: memories.base: found base 18446744073709551615 + size 2; legal: a window that ends at 2^64 or before"},
     {"overlap", "base: 4096", "base: 4095",
-     "t.yaml:13: memories.base: found [4095, 8190] of 's', which overlaps [0, 4095] of 'm' on line 12; legal: ranges apart"},
+     "t.yaml:13: memories.base: found [4095, 8190] of 's', which overlaps [0, 4095] of 'm' on line 12; legal: ranges "
+     "apart"},
     {"memory_on_a_router", "{node: s, space: sram", "{node: x, space: sram",
      "t.yaml:13: memories.node: found 'x' of kind router; legal: a node of kind hbm_ctrl or sram"},
-    {"wrong_space", "space: sram", "space: hbm", "t.yaml:13: memories.space: found 'hbm' on 's' of kind sram; legal: sram"},
+    {"wrong_space", "space: sram", "space: hbm",
+     "t.yaml:13: memories.space: found 'hbm' on 's' of kind sram; legal: sram"},
     {"unknown_space", "space: sram", "space: tcm", "t.yaml:13: memories[1].space: found 'tcm'; legal: hbm, sram"},
     {"misaligned_hbm_pc", "{node: m, space: hbm, base: 0, size: 4096}", "{node: m, space: hbm, base: 128, size: 3968}",
      "t.yaml:12: memories.base: found 128 on 'm'; legal: a multiple of its interleave_bytes 256"},
     {"unreachable", "- {from: x, to: s, distance_mm: 1.0, bw_gbs: 100.0}\n", "",
-     "t.yaml:12: memories.node: found 's', which no initiator reaches; legal: a memory with a path from a pe_dma, m_cpu, "
+     "t.yaml:12: memories.node: found 's', which no initiator reaches; legal: a memory with a path from a pe_dma, "
+     "m_cpu, "
      "pcie_ep or port"},
     {"unknown_impl", "impl: builtin.hbm_pc", "impl: builtin.hbm_cp",
      "t.yaml:5: nodes[2].impl: unknown impl 'builtin.hbm_cp', did you mean 'builtin.hbm_pc'? legal: builtin.hbm_ctrl, "
@@ -131,14 +136,15 @@ const Wrong kWrong[] = {
      "t.yaml:10: links[2].bidirectional: found 'yes'; legal: true or false"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Flat, OneFault, ::testing::ValuesIn(kWrong),
-                         [](const auto& p) { return p.param.name; });
+INSTANTIATE_TEST_SUITE_P(Flat, OneFault, ::testing::ValuesIn(kWrong), [](const auto& p) { return p.param.name; });
 
 bool any_has(const std::vector<std::string>& lines, const std::string& text) {
   return std::any_of(lines.begin(), lines.end(), [&](const std::string& l) { return l.find(text) != l.npos; });
 }
 
-TEST(faults, a_sound_file_has_none) { EXPECT_EQ(faults_of(kSound), std::vector<std::string>{}); }
+TEST(faults, a_sound_file_has_none) {
+  EXPECT_EQ(faults_of(kSound), std::vector<std::string>{});
+}
 
 TEST(faults, of_one_slip_with_consequences_are_named_with_them) {
   const auto faults_with = [&](const char* piece, const char* instead) {
@@ -178,8 +184,9 @@ TEST(faults, of_a_file_all_come_at_once_in_the_order_of_its_lines) {
 }
 
 TEST(faults, of_files_that_are_no_topology_are_one_clear_line) {
-  for (const char* text : {"", "\n", "# only a comment\n", "---\n", "hello\n", "- a\n- b\n", "a: [1, 2\n", "a: 1\n---\nb: 2\n",
-                           "\t- x\n", "a: *nobody\n", "\x01\x02", "\xff\xfe", "nodes: [\"\\u12\"]\n"}) {
+  for (const char* text :
+       {"", "\n", "# only a comment\n", "---\n", "hello\n", "- a\n- b\n", "a: [1, 2\n", "a: 1\n---\nb: 2\n", "\t- x\n",
+        "a: *nobody\n", "\x01\x02", "\xff\xfe", "nodes: [\"\\u12\"]\n"}) {
     const auto f = faults_of(text);
     ASSERT_EQ(f.size(), 1u) << "'" << text << "' gave " << (f.empty() ? "nothing" : f[1]);
     EXPECT_EQ(f[0].find('\n'), std::string::npos) << f[0];

@@ -39,8 +39,7 @@ TEST_P(Sample, compiles_to_its_graph_json) {
   EXPECT_EQ(printed(compile_file(folder + "/topology.yaml", catalog)), expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shared, Sample, ::testing::ValuesIn(sample_folders()),
-                         [](const auto& p) { return p.param; });
+INSTANTIATE_TEST_SUITE_P(Shared, Sample, ::testing::ValuesIn(sample_folders()), [](const auto& p) { return p.param; });
 
 TEST(flat_yaml, defaults_are_those_of_the_contract) {
   const Graph g = compile_text(R"(
@@ -76,9 +75,10 @@ memories:
 }
 
 TEST(flat_yaml, attributes_are_printed_as_given_in_the_order_of_the_file) {
-  const Graph g = compile_text("nodes: [{id: g, kind: pe_gemm, attrs: {freq_ghz: 1.5, rates: {i8: 4, f16: 2}, "
-                               "macs_per_cycle: 64}}]",
-                               "t.yaml", catalog);
+  const Graph g = compile_text(
+      "nodes: [{id: g, kind: pe_gemm, attrs: {freq_ghz: 1.5, rates: {i8: 4, f16: 2}, "
+      "macs_per_cycle: 64}}]",
+      "t.yaml", catalog);
   std::ostringstream out;
   print_json(g, out);
   EXPECT_NE(out.str().find(R"("attrs": {"freq_ghz": 1.5, "rates": {"f16": 2.0, "i8": 4.0}, "macs_per_cycle": 64.0})"),

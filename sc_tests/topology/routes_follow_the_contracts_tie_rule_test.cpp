@@ -44,9 +44,9 @@ struct Best {
 void try_all(const Graph& g, uint32_t at, uint32_t target, std::vector<bool>& used, int64_t nm,
              std::vector<uint32_t>& path, Best& best) {
   if (at == target) {
-    const bool better = !best.found || nm < best.nm ||
-                        (nm == best.nm && (path.size() < best.path.size() ||
-                                           (path.size() == best.path.size() && path < best.path)));
+    const bool better =
+        !best.found || nm < best.nm ||
+        (nm == best.nm && (path.size() < best.path.size() || (path.size() == best.path.size() && path < best.path)));
     if (better) best = {true, nm, path};
     return;
   }
@@ -122,8 +122,8 @@ TEST(router, names_both_ends_where_there_is_no_path) {
 }
 
 TEST(router, reverses_edge_by_edge_even_where_another_way_back_is_shorter) {
-  const Graph g = make_graph({true, true, true}, {edge(0, 1, 1), edge(1, 2, 1), edge(2, 1, 9), edge(1, 0, 9),
-                                                   edge(2, 0, 1)});
+  const Graph g =
+      make_graph({true, true, true}, {edge(0, 1, 1), edge(1, 2, 1), edge(2, 1, 9), edge(1, 0, 9), edge(2, 0, 1)});
   PathRouter router(g);
   const auto path = router.find_path(0, 2);
   EXPECT_EQ(path, (std::vector<uint32_t>{0, 1}));

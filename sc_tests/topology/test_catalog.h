@@ -17,8 +17,10 @@ class TestCatalog : public ImplCatalog {
       add(k, {flag("store_and_forward")});
     add("pcie_ep", {flag("store_and_forward"), count("outstanding")});
     add("hbm_ctrl", {share("efficiency")});
-    add("hbm_ctrl", {share("efficiency"), required(count("pseudo_channels")), required(count("interleave_bytes")),
-                     rate("pc_bw_gbs", "GB/s")}, "builtin.hbm_pc");
+    add("hbm_ctrl",
+        {share("efficiency"), required(count("pseudo_channels")), required(count("interleave_bytes")),
+         rate("pc_bw_gbs", "GB/s")},
+        "builtin.hbm_pc");
     add("sram", {});
     add("port", {});
     add("m_cpu", {count("rd_engines"), count("wr_engines")});
@@ -28,13 +30,15 @@ class TestCatalog : public ImplCatalog {
     add("pe_fetch_store", {count("queue_depth")});
     add("pe_mmu", {});
     add("pe_ipcq", {});
-    add("pe_tcm", {rate("size_mb", "MB"), rate("reserved_mb", "MB"), rate("read_bw_gbs", "GB/s"),
-                   rate("write_bw_gbs", "GB/s")});
+    add("pe_tcm",
+        {rate("size_mb", "MB"), rate("reserved_mb", "MB"), rate("read_bw_gbs", "GB/s"), rate("write_bw_gbs", "GB/s")});
     add("pe_gemm", {rate("macs_per_cycle", ""), rate("freq_ghz", "GHz"), rates("rates"), count("queue_depth"), slot()});
     AttrSpec dataflow = text("dataflow", {"os", "ws", "is"});
     dataflow.required = true;
-    add("pe_gemm", {required(count("rows")), required(count("cols")), dataflow, rate("freq_ghz", "GHz"),
-                    count("queue_depth"), slot()}, "builtin.pe_gemm_systolic");
+    add("pe_gemm",
+        {required(count("rows")), required(count("cols")), dataflow, rate("freq_ghz", "GHz"), count("queue_depth"),
+         slot()},
+        "builtin.pe_gemm_systolic");
     add("pe_math", {rate("lanes", ""), rate("freq_ghz", "GHz"), rates("cycles"), count("queue_depth"), slot()});
   }
 

@@ -18,7 +18,9 @@ namespace {
 
 const testing::TestCatalog catalog;
 
-Graph shipped(const std::string& name) { return compile_file(KERNBENCH_TOPOLOGIES "/" + name, catalog); }
+Graph shipped(const std::string& name) {
+  return compile_file(KERNBENCH_TOPOLOGIES "/" + name, catalog);
+}
 
 std::map<std::string, int> census(const Graph& g, const std::string& prefix) {
   std::map<std::string, int> count;
@@ -43,10 +45,10 @@ TEST(default_topology, has_the_census_of_the_default_instance) {
   const Graph g = shipped("default.yaml");
   EXPECT_EQ(g.nodes.size(), 4335u);
   EXPECT_EQ(g.pes.size(), 256u);
-  const std::map<std::string, int> cube = {{"router", 32},   {"hbm_ctrl", 8},       {"m_cpu", 1},   {"sram", 1},
-                                           {"ucie", 20},     {"pe_cpu", 8},         {"pe_dma", 8},  {"pe_gemm", 8},
-                                           {"pe_math", 8},   {"pe_scheduler", 8},   {"pe_tcm", 8},  {"pe_mmu", 8},
-                                           {"pe_ipcq", 8},   {"pe_fetch_store", 8}};
+  const std::map<std::string, int> cube = {{"router", 32}, {"hbm_ctrl", 8},      {"m_cpu", 1},  {"sram", 1},
+                                           {"ucie", 20},   {"pe_cpu", 8},        {"pe_dma", 8}, {"pe_gemm", 8},
+                                           {"pe_math", 8}, {"pe_scheduler", 8},  {"pe_tcm", 8}, {"pe_mmu", 8},
+                                           {"pe_ipcq", 8}, {"pe_fetch_store", 8}};
   EXPECT_EQ(census(g, "sip1.cube15."), cube);
   const std::map<std::string, int> io = {{"pcie_ep", 1}, {"io_cpu", 1}, {"io_noc", 1}, {"ucie", 20}};
   EXPECT_EQ(census(g, "sip0.io0."), io);
@@ -135,8 +137,8 @@ TEST(default_topology, keeps_traffic_where_it_belongs) {
 TEST(default_topology, reaches_the_other_sip_by_the_switch) {
   const Graph g = shipped("default.yaml");
   PathRouter router(g);
-  const auto ids = ids_along(
-      g, router.find_path(g.index_of.at("sip0.cube5.pe0.pe_dma"), g.index_of.at("sip1.cube9.hbm_ctrl.pe1")));
+  const auto ids =
+      ids_along(g, router.find_path(g.index_of.at("sip0.cube5.pe0.pe_dma"), g.index_of.at("sip1.cube9.hbm_ctrl.pe1")));
   const std::set<std::string> on_path(ids.begin(), ids.end());
   for (const char* id : {"sip0.io0.noc", "sip0.io0.pcie_ep", "fabric.switch0", "sip1.io0.pcie_ep", "sip1.io0.noc"})
     EXPECT_EQ(on_path.count(id), 1u) << id;
