@@ -38,12 +38,15 @@ struct OpLogHeader {
   std::vector<std::string> components;  ///< node ids in compiled order
   std::vector<std::string> pes;         ///< PE ids in compiled order: what TensorRef::pe indexes
   std::string configuration;            ///< effective configuration, JSON text
+  std::string isa;                      ///< instruction-set path of the arithmetic (isa.h); empty: none was used
 };
 
 /// Takes records in order of completion. Attached to components; null where nothing is logged.
 class OpLogSink {
  public:
   virtual ~OpLogSink() = default;
+  /// Called at most once, before the first record; without it, components and PEs are written as numbers.
+  virtual void begin(const OpLogHeader&) {}
   virtual void record(OpRecord&&) = 0;
   /// Called once at the end of an orderly run.
   virtual void close() {}
