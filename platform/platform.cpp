@@ -44,7 +44,7 @@ Platform::Platform(sc_core::sc_module_name name, topology::Graph graph) : sc_mod
   switch (graph_.timing.links) {
     case topology::Links::ideal: fabric_.links = LinkMode::ideal; break;
     case topology::Links::cut_through: fabric_.links = LinkMode::cut_through; break;
-    case topology::Links::flit: throw std::runtime_error("timing.links: flit: not yet (use ideal or cut_through)");
+    case topology::Links::flit: fabric_.links = LinkMode::flit; break;
   }
   fabric_.response =
       graph_.timing.response == topology::Response::routed ? ResponseMode::routed : ResponseMode::ideal;
@@ -317,6 +317,8 @@ std::unique_ptr<Route> Platform::make_route(uint32_t initiator, uint32_t memory)
     hop.in_port = static_cast<uint16_t>(edge.in);
     const bool last = i + 1 == path.size();
     const Component& from = *components_[graph_.edges[path[i]].from];
+    hop.overhead_ns = from.overhead_ns();
+    hop.store_and_forward = i > 0 && from.stores_and_forwards();
     r->request_overhead_ns += from.overhead_ns();
     r->request_wire_ns += edge.link->wire_ns;
     narrow(r->write_bw, edge.link->bw_gbs);
@@ -327,7 +329,7 @@ std::unique_ptr<Route> Platform::make_route(uint32_t initiator, uint32_t memory)
       narrow(r->read_bw, hop.back->bw_gbs);
       if (!last) narrow(r->read_inner_bw, hop.back->bw_gbs);
     }
-    if (i > 0 && from.stores_and_forwards()) {  // a transit node
+    if (hop.store_and_forward) {
       r->write_store_forward_ns_per_byte += r->hops.back().fwd->transfer_ns(1);
       if (hop.back) r->read_store_forward_ns_per_byte += hop.back->transfer_ns(1);
     }

@@ -24,8 +24,7 @@ class MemoryTarget;
 
 class Platform : public sc_core::sc_module, public RouteSource, public SystemMemory {
  public:
-  /// Elaborates the graph. std::runtime_error (one line) if an impl cannot be made, or the fabric's mode is not built
-  /// yet.
+  /// Elaborates the graph. std::runtime_error (one line) if an impl cannot be made.
   Platform(sc_core::sc_module_name name, topology::Graph graph);
   ~Platform() override;
 

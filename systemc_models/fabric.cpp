@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernbench/systemc_models/flit.h"
 #include "kernbench/systemc_models/memory_target.h"
 
 namespace kernbench {
@@ -21,6 +22,20 @@ FabricTransaction* Fabric::acquire() {
 }
 
 void Fabric::release(FabricTransaction* x) { free_.push_back(x); }
+
+struct Flit* Fabric::acquire_flit() {
+  if (free_flits_.empty()) {
+    all_flits_.push_back(std::make_unique<Flit>());
+    free_flits_.push_back(all_flits_.back().get());
+  }
+  Flit* f = free_flits_.back();
+  free_flits_.pop_back();
+  return f;
+}
+
+void Fabric::release_flit(struct Flit* f) { free_flits_.push_back(f); }
+
+Fabric::Fabric() = default;
 
 Fabric::~Fabric() {
   for (auto& x : all_) {
@@ -42,20 +57,30 @@ double pass_link(Link& link, FabricTransaction& x, double ready_ns, double nbyte
   ++link.messages;
   x.link_queue_ns += start - ready_ns;
   x.wire_ns += link.wire_ns;
-  const double there = start + link.wire_ns;
-  link.departures.apply(x, there);
-  return there;
+  return start + link.wire_ns;
 }
 
-void DepartureOrder::apply(FabricTransaction& x, double t_ns) {
-  const uint64_t fs = Timeline::to_fs(t_ns);
-  x.order = fs == last_fs && x.own_order < last ? last : x.own_order;
-  last_fs = fs;
-  last = x.order;
+Order ReadyOrder::of(const Order& own, double arrival_ns, double ready_ns) {
+  const uint64_t arrival = Timeline::to_fs(arrival_ns), ready = Timeline::to_fs(ready_ns);
+  while (first_ < pending_.size() && pending_[first_].fs < arrival) ++first_;
+  if (first_ == pending_.size()) {
+    pending_.clear();
+    first_ = 0;
+  }
+  Order order = own;
+  if (ready <= latest_fs_) {
+    for (size_t i = first_; i < pending_.size(); ++i) {
+      if (pending_[i].fs == ready && order < pending_[i].order) order = pending_[i].order;
+    }
+  }
+  latest_fs_ = std::max(latest_fs_, ready);
+  pending_.push_back({ready, order});
+  return order;
 }
 
 double formula_ns(const Fabric& fabric, const Route& r, bool write, uint64_t address, uint64_t nbytes,
                   const Rows& rows) {
+  if (fabric.links == LinkMode::flit) return lone_flit_latency_ns(fabric, r, write, address, rows);
   const double n = static_cast<double>(nbytes);
   double t = r.request_overhead_ns + r.request_wire_ns;
   if (write) t += n * r.write_store_forward_ns_per_byte;

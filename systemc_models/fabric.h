@@ -14,15 +14,23 @@ namespace kernbench {
 enum class LinkMode : uint8_t { ideal, cut_through, flit };
 enum class ResponseMode : uint8_t { ideal, routed };
 
-class FabricTransaction;
+/// "What left one server in an order keeps that order at the next" (timing contract §9). Kept by a link for what comes
+/// out of it: of messages that become ready at one instant behind the link, a later one is never put before an earlier
+/// one, whatever their own orders say. (They need not have arrived at one instant: a message's first flit waits for the
+/// node's overhead, the others do not.)
+class ReadyOrder {
+ public:
+  /// The order of a message that comes out at arrival_ns and becomes ready at ready_ns. Arrivals must not go back.
+  Order of(const Order& own, double arrival_ns, double ready_ns);
 
-/// "What left one server in an order keeps that order at the next" (timing contract §9): remembers the last message
-/// that left, so that the next one of the same instant is not put before it.
-struct DepartureOrder {
-  uint64_t last_fs = ~0ull;
-  Order last;
-  /// Sets the transaction's order at the next server, which it reaches at t_ns.
-  void apply(FabricTransaction&, double t_ns);
+ private:
+  struct Entry {
+    uint64_t fs;
+    Order order;
+  };
+  std::vector<Entry> pending_;  ///< ready not before the last arrival, from first_ on
+  size_t first_ = 0;
+  uint64_t latest_fs_ = 0;
 };
 
 /// A directed edge, kept by the block it leaves from (timing contract §1, §3).
@@ -30,7 +38,7 @@ struct Link {
   double wire_ns = 0;
   double bw_gbs = 0;   ///< effective; 0: limits nothing
   double free_ns = 0;  ///< cut_through: the link takes no header before
-  DepartureOrder departures;
+  ReadyOrder ready_order;
   // Statistics.
   double busy_ns = 0;
   uint64_t bytes = 0, messages = 0;
@@ -55,6 +63,8 @@ struct Route {
     Link* back = nullptr;   ///< the edge back; null where there is none
     uint16_t out_port = 0;  ///< of the initiator socket at node i
     uint16_t in_port = 0;   ///< of the target socket at node i + 1
+    double overhead_ns = 0;          ///< of node i
+    bool store_and_forward = false;  ///< node i, if it is a transit node
   };
   std::vector<Hop> hops;
   MemoryTarget* target = nullptr;
@@ -86,13 +96,20 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   Rows rows;
   double time_ns = 0;     ///< exact time of the header at `node`
   double tail_ns = 0;     ///< response: from the header's arrival to done
-  Order order;            ///< at the next server
-  Order own_order;        ///< (grant, initiator, read before write)
+  Order own_order;        ///< of arrivals at one instant: (grant, initiator, read before write)
 
   // Account, ns. Sums to done − issue.
   double issue_ns = 0, grant_ns = 0, done_ns = 0;
   double overhead_ns = 0, wire_ns = 0, drain_ns = 0, store_forward_ns = 0;
   double link_queue_ns = 0, memory_queue_ns = 0;
+
+  // Flit mode (flit.h): the flit that the current TLM call carries, and the others of its message.
+  struct Flit* flit = nullptr;
+  std::vector<struct Flit*> train;  ///< the message at its source, in order
+  std::vector<struct Flit*> held;   ///< at a node that stores and forwards
+  std::vector<double> ready_ns;  ///< by node of the route: when the last flit became ready there
+  uint32_t flits = 0, flits_done = 0;
+  uint64_t memory_arrival = 0;  ///< order of arrival at the memory
 
   // Who issued it.
   class FabricInitiator* initiator = nullptr;
@@ -112,18 +129,23 @@ class Fabric {
   /// A transaction with its payload, from the pool. The payload's extension is set.
   FabricTransaction* acquire();
   void release(FabricTransaction*);
+  struct Flit* acquire_flit();
+  void release_flit(struct Flit*);
+  Fabric();
   ~Fabric();
 
  private:
   std::vector<std::unique_ptr<FabricTransaction>> all_;
   std::vector<FabricTransaction*> free_;
+  std::vector<std::unique_ptr<struct Flit>> all_flits_;
+  std::vector<struct Flit*> free_flits_;
 };
 
 /// Time at which the message of a TLM call is there: exact where the caller is one of ours, else from the delay.
 double arrival_time(const Fabric&, const FabricTransaction&, const sc_core::sc_time& delay);
 
 /// Takes the link's next place for a message of `nbytes` that is ready at `ready_ns`: FIFO, s = max(ready, free).
-/// Returns the time at which the header is at the other end, keeps the order of departures (§9) and books the wait.
+/// Returns the time at which the header is at the other end and books wire and wait.
 double pass_link(Link&, FabricTransaction&, double ready_ns, double nbytes);
 
 /// Latency of the transaction alone in an idle system (timing contract §2). ns.

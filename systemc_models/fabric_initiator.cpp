@@ -1,5 +1,8 @@
 #include "kernbench/systemc_models/fabric_initiator.h"
 
+#include "kernbench/systemc_models/flit.h"
+#include "kernbench/systemc_models/memory_target.h"
+
 namespace kernbench {
 
 void FabricInitiator::start(const Access& a) {
@@ -20,7 +23,6 @@ void FabricInitiator::start(const Access& a) {
   x.overhead_ns = owner_.overhead_ns();
   x.wire_ns = x.drain_ns = x.store_forward_ns = x.link_queue_ns = x.memory_queue_ns = x.tail_ns = 0;
   x.own_order = Order(Order::kArrivals, Timeline::to_fs(now), uint64_t{owner_.index()} << 1 | (a.write && reads_first()));
-  x.order = x.own_order;
   tlm::tlm_generic_payload& p = *x.payload;
   p.set_command(a.write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
   p.set_address(a.address);
@@ -33,8 +35,17 @@ void FabricInitiator::start(const Access& a) {
     const Link& link = *x.route->hops[0].fwd;
     x.wire_ns = link.wire_ns;
     leave(x, x.time_ns + link.wire_ns);
+  } else if (fabric.links == LinkMode::flit) {
+    x.ready_ns.resize(x.route->hops.size() + 1);
+    if (a.write) {
+      data_flits(fabric, x, false);
+    } else {
+      x.train.assign(1, header_flit(fabric, x, false));
+    }
+    for (Flit* f : x.train) f->time_ns = x.time_ns;
+    owner_.timeline().at(x.time_ns, x.own_order, &FabricInitiator::train_ready, this, &x);
   } else {
-    owner_.timeline().at(x.time_ns, x.order, &FabricInitiator::ready, this, &x);
+    owner_.timeline().at(x.time_ns, x.own_order, &FabricInitiator::ready, this, &x);
   }
 }
 
@@ -45,25 +56,63 @@ void FabricInitiator::ready(void* self, void* transaction) {
   me.leave(x, pass_link(*x.route->hops[0].fwd, x, x.time_ns, payload + me.owner_.fabric().header_bytes));
 }
 
+void FabricInitiator::train_ready(void* self, void* transaction) {
+  auto& me = *static_cast<FabricInitiator*>(self);
+  auto& x = *static_cast<FabricTransaction*>(transaction);
+  const Route::Hop& hop = x.route->hops[0];
+  for (size_t i = 0; i < x.train.size(); ++i) {
+    Flit& f = *x.train[i];
+    pass_link(*hop.fwd, f);
+    f.node = 1;
+    x.flit = &f;
+    sc_core::sc_time delay = me.owner_.timeline().delay_until(f.time_ns);
+    me.send(x, hop.out_port, i == 0 ? tlm::tlm_phase(tlm::BEGIN_REQ) : tlm::tlm_phase(FLIT), delay);
+  }
+}
+
 void FabricInitiator::leave(FabricTransaction& x, double there_ns) {
   x.node = 1;
   x.time_ns = there_ns;
   sc_core::sc_time delay = owner_.timeline().delay_until(there_ns);
-  send(x, x.route->hops[0].out_port, delay);
+  send(x, x.route->hops[0].out_port, tlm::BEGIN_REQ, delay);
 }
 
-void FabricInitiator::response_arrived(FabricTransaction& x, double header_ns, Order done_order) {
-  if (owner_.fabric().response == ResponseMode::routed) {
+void FabricInitiator::response_arrived(FabricTransaction& x, const sc_core::sc_time& delay, Order done_order) {
+  Fabric& fabric = owner_.fabric();
+  if (fabric.links == LinkMode::flit) {
+    Flit& f = *x.flit;
+    become_ready(f, owner_.overhead_ns(), *x.route->hops[0].back);
+    if (f.last) end_at(x, f.time_ns, done_order);
+    fabric.release_flit(&f);
+    return;
+  }
+  double header_ns = arrival_time(fabric, x, delay);
+  if (fabric.response == ResponseMode::routed) {
     header_ns += owner_.overhead_ns();
     x.overhead_ns += owner_.overhead_ns();
   }
-  x.done_ns = header_ns + x.tail_ns;
-  owner_.timeline().at(x.done_ns, done_order, &FabricInitiator::done, this, &x);
+  end_at(x, header_ns + x.tail_ns, done_order);
+}
+
+void FabricInitiator::end_at(FabricTransaction& x, double done_ns, Order done_order) {
+  x.done_ns = done_ns;
+  owner_.timeline().at(done_ns, done_order, &FabricInitiator::done, this, &x);
+}
+
+/// Flit by flit there is no one wait of a message: what is over the lone transaction's time is queueing, and what of
+/// that is neither overhead nor wire is the flits' serialisation.
+void FabricInitiator::account_for_flits(FabricTransaction& x) const {
+  const double alone = formula_ns(owner_.fabric(), *x.route, x.write, x.address, x.nbytes, x.rows);
+  x.overhead_ns = 2 * x.route->request_overhead_ns + x.route->target->overhead_ns();
+  x.wire_ns = x.route->request_wire_ns + x.route->response_wire_ns;
+  x.drain_ns = alone - x.overhead_ns - x.wire_ns;
+  x.link_queue_ns = x.done_ns - x.grant_ns - alone;
 }
 
 void FabricInitiator::done(void* self, void* transaction) {
   auto& me = *static_cast<FabricInitiator*>(self);
   auto& x = *static_cast<FabricTransaction*>(transaction);
+  if (me.owner_.fabric().links == LinkMode::flit) me.account_for_flits(x);
   me.transaction_done(x);
   me.owner_.fabric().release(&x);
 }

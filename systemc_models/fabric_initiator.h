@@ -61,10 +61,10 @@ class FabricInitiator {
 
   /// Granted now: sends it off.
   void start(const Access&);
-  /// The response's header is back at the initiator at `header_ns`: to be called from nb_transport_bw.
-  void response_arrived(FabricTransaction&, double header_ns, Order done_order);
+  /// The response's header (in flit mode: a flit of it) is back at the initiator: to be called from nb_transport_bw.
+  void response_arrived(FabricTransaction&, const sc_core::sc_time& delay, Order done_order);
   /// Sends the payload into the first link's socket.
-  virtual void send(FabricTransaction&, uint16_t port, sc_core::sc_time& delay) = 0;
+  virtual void send(FabricTransaction&, uint16_t port, tlm::tlm_phase phase, sc_core::sc_time& delay) = 0;
   /// The transaction is done, now; it goes back to the pool after the call.
   virtual void transaction_done(FabricTransaction&) = 0;
   /// Ties of reads and writes granted at one instant: true where they have channels of their own.
@@ -72,6 +72,9 @@ class FabricInitiator {
 
  private:
   static void ready(void* self, void* transaction);
+  static void train_ready(void* self, void* transaction);
+  void end_at(FabricTransaction&, double done_ns, Order done_order);
+  void account_for_flits(FabricTransaction&) const;
   static void done(void* self, void* transaction);
   void leave(FabricTransaction&, double there_ns);
 

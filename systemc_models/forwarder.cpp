@@ -1,5 +1,6 @@
 #include "kernbench/systemc_models/forwarder.h"
 
+#include "kernbench/systemc_models/flit.h"
 #include "kernbench/systemc_models/registry.h"
 
 namespace kernbench {
@@ -22,10 +23,15 @@ ImplSpec Forwarder::spec_of(const char* kind, const char* help, bool store_and_f
 
 tlm::tlm_sync_enum Forwarder::nb_transport_fw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                               sc_core::sc_time& delay) {
-  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
   auto& x = *payload.get_extension<FabricTransaction>();
+  if (fabric().links == LinkMode::flit) {
+    flit_arrived(*x.flit);
+    return tlm::TLM_ACCEPTED;
+  }
+  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
   const Route& route = *x.route;
-  double ready = arrival_time(fabric(), x, delay) + overhead_ns();
+  const double arrival = arrival_time(fabric(), x, delay);
+  double ready = arrival + overhead_ns();
   x.overhead_ns += overhead_ns();
   if (store_and_forward_ && x.write) {
     const double wait = route.hops[x.node - 1].fwd->transfer_ns(static_cast<double>(x.nbytes));
@@ -38,7 +44,8 @@ tlm::tlm_sync_enum Forwarder::nb_transport_fw(int, tlm::tlm_generic_payload& pay
     x.wire_ns += link.wire_ns;
     forward_request(x, ready + link.wire_ns);
   } else {
-    timeline().at(ready, x.order, &Forwarder::request_ready, this, &x);
+    const Order order = route.hops[x.node - 1].fwd->ready_order.of(x.own_order, arrival, ready);
+    timeline().at(ready, order, &Forwarder::request_ready, this, &x);
   }
   phase = tlm::END_REQ;
   return tlm::TLM_UPDATED;
@@ -62,14 +69,21 @@ void Forwarder::forward_request(FabricTransaction& x, double there_ns) {
 
 tlm::tlm_sync_enum Forwarder::nb_transport_bw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                               sc_core::sc_time& delay) {
-  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
   auto& x = *payload.get_extension<FabricTransaction>();
-  const double arrival = arrival_time(fabric(), x, delay);
+  if (fabric().links == LinkMode::flit) {
+    if (x.flit->node == 0) {
+      response_at_end(x, delay);
+    } else {
+      flit_arrived(*x.flit);
+    }
+    return tlm::TLM_ACCEPTED;
+  }
+  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
   if (x.node == 0) {
-    x.time_ns = arrival;
-    response_at_end(x);
+    response_at_end(x, delay);
     return tlm::TLM_COMPLETED;
   }
+  const double arrival = arrival_time(fabric(), x, delay);
   if (fabric().response == ResponseMode::ideal) {
     forward_response(x, arrival);
     return tlm::TLM_COMPLETED;
@@ -87,7 +101,8 @@ tlm::tlm_sync_enum Forwarder::nb_transport_bw(int, tlm::tlm_generic_payload& pay
     x.wire_ns += link.wire_ns;
     forward_response(x, ready + link.wire_ns);
   } else {
-    timeline().at(ready, x.order, &Forwarder::response_ready, this, &x);
+    const Order order = x.route->hops[x.node].back->ready_order.of(x.own_order, arrival, ready);
+    timeline().at(ready, order, &Forwarder::response_ready, this, &x);
   }
   return tlm::TLM_COMPLETED;
 }
@@ -106,6 +121,53 @@ void Forwarder::forward_response(FabricTransaction& x, double there_ns) {
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay = timeline().delay_until(there_ns);
   in[port]->nb_transport_bw(*x.payload, phase, delay);
+}
+
+void Forwarder::flit_arrived(Flit& f) {
+  FabricTransaction& x = *f.transaction;
+  Link& from = f.response ? *x.route->hops[f.node].back : *x.route->hops[f.node - 1].fwd;
+  if (store_and_forward_ && x.write != f.response) {  // data: on only when all of it is there
+    if (f.index == 0) x.held.clear();
+    x.held.push_back(&f);
+    if (!f.last) return;
+    const double ready = f.time_ns + overhead_ns();
+    const Order order = from.ready_order.of(x.own_order, f.time_ns, ready);
+    for (Flit* t : x.held) t->time_ns = ready;
+    timeline().at(ready, order, &Forwarder::train_ready, this, &x);
+    return;
+  }
+  become_ready(f, overhead_ns(), from);
+  timeline().at(f.time_ns, f.order, &Forwarder::flit_ready, this, &f);
+}
+
+void Forwarder::flit_ready(void* self, void* flit) {
+  static_cast<Forwarder*>(self)->forward_flit(*static_cast<Flit*>(flit));
+}
+
+void Forwarder::train_ready(void* self, void* transaction) {
+  // A copy: the next node may store and forward too, and begins to hold while this one lets go.
+  const std::vector<Flit*> train = static_cast<FabricTransaction*>(transaction)->held;
+  for (Flit* f : train) static_cast<Forwarder*>(self)->forward_flit(*f);
+}
+
+void Forwarder::forward_flit(Flit& f) {
+  FabricTransaction& x = *f.transaction;
+  x.flit = &f;
+  if (f.response) {
+    const Route::Hop& hop = x.route->hops[f.node - 1];
+    pass_link(*hop.back, f);
+    --f.node;
+    tlm::tlm_phase phase = f.index == 0 ? tlm::tlm_phase(tlm::BEGIN_RESP) : tlm::tlm_phase(FLIT);
+    sc_core::sc_time delay = timeline().delay_until(f.time_ns);
+    in[hop.in_port]->nb_transport_bw(*x.payload, phase, delay);
+  } else {
+    const Route::Hop& hop = x.route->hops[f.node];
+    pass_link(*hop.fwd, f);
+    ++f.node;
+    tlm::tlm_phase phase = f.index == 0 ? tlm::tlm_phase(tlm::BEGIN_REQ) : tlm::tlm_phase(FLIT);
+    sc_core::sc_time delay = timeline().delay_until(f.time_ns);
+    out[hop.out_port]->nb_transport_fw(*x.payload, phase, delay);
+  }
 }
 
 namespace {

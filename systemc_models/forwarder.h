@@ -10,6 +10,8 @@
 
 namespace kernbench {
 
+struct Flit;
+
 class Forwarder : public Component {
  public:
   FabricTargetSocket<Forwarder> in{"in"};
@@ -24,9 +26,8 @@ class Forwarder : public Component {
   static ImplSpec spec_of(const char* kind, const char* help, bool store_and_forward_default = false);
 
  protected:
-  /// A response came for the transaction at this end of its route; forwarders in the middle never see it.
-  virtual void response_at_end(FabricTransaction&) {}
-  void send(FabricTransaction&, double header_ns);
+  /// A response (in flit mode: a flit of it) came for the transaction at this end of its route.
+  virtual void response_at_end(FabricTransaction&, const sc_core::sc_time& /*delay*/) {}
 
  private:
   tlm::tlm_sync_enum nb_transport_fw(int id, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay);
@@ -35,6 +36,10 @@ class Forwarder : public Component {
   static void response_ready(void* self, void* transaction);
   void forward_request(FabricTransaction&, double there_ns);
   void forward_response(FabricTransaction&, double there_ns);
+  void flit_arrived(Flit&);
+  static void flit_ready(void* self, void* flit);
+  static void train_ready(void* self, void* transaction);
+  void forward_flit(Flit&);
 
   bool store_and_forward_;
 };

@@ -35,6 +35,10 @@ class HbmPc : public MemoryTarget {
     return overhead_ns() + std::max(latest, path_ns(r, write, nbytes));
   }
 
+  size_t flit_servers() const override { return free_ns_.size(); }
+  size_t flit_server(uint64_t address) const override { return (address - base()) / interleave_ % free_ns_.size(); }
+  double flit_service_ns(double bytes, double) const override { return bytes / bw_gbs_; }
+
  protected:
   Service serve(FabricTransaction& x) override {
     const double queued = x.time_ns + overhead_ns();

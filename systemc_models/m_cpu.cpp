@@ -45,15 +45,13 @@ class MCpu : public Component, public FabricInitiator, public RequestPort {
       start(a);
     }
   }
-  tlm::tlm_sync_enum nb_transport_bw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+  tlm::tlm_sync_enum nb_transport_bw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase&,
                                      sc_core::sc_time& delay) {
-    if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
     auto& x = *payload.get_extension<FabricTransaction>();
-    response_arrived(x, arrival_time(fabric(), x, delay), Order(Order::kEngines, index(), x.write ? 0 : 1));
+    response_arrived(x, delay, Order(Order::kEngines, index(), x.write ? 0 : 1));
     return tlm::TLM_COMPLETED;
   }
-  void send(FabricTransaction& x, uint16_t port, sc_core::sc_time& delay) override {
-    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  void send(FabricTransaction& x, uint16_t port, tlm::tlm_phase phase, sc_core::sc_time& delay) override {
     out[port]->nb_transport_fw(*x.payload, phase, delay);
   }
   void transaction_done(FabricTransaction& x) override {

@@ -1,5 +1,9 @@
 #include "kernbench/systemc_models/memory_target.h"
 
+#include <algorithm>
+
+#include "kernbench/systemc_models/flit.h"
+
 namespace kernbench {
 
 MemoryTarget::MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& config) : Component(name, config) {
@@ -8,10 +12,19 @@ MemoryTarget::MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& 
 
 tlm::tlm_sync_enum MemoryTarget::nb_transport_fw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                                  sc_core::sc_time& delay) {
-  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
   auto* x = payload.get_extension<FabricTransaction>();
+  if (fabric().links == LinkMode::flit) {
+    Flit& f = *x->flit;
+    become_ready(f, overhead_ns(), *x->route->hops.back().fwd);
+    timeline().at(f.time_ns, f.order, &MemoryTarget::flit_ready, this, &f);
+    return tlm::TLM_ACCEPTED;
+  }
+  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
   x->time_ns = arrival_time(fabric(), *x, delay);
-  timeline().at(x->time_ns, x->order, &MemoryTarget::arrived, this, x);
+  Order order = x->own_order;
+  if (fabric().links != LinkMode::ideal)
+    order = x->route->hops.back().fwd->ready_order.of(order, x->time_ns, x->time_ns);
+  timeline().at(x->time_ns, order, &MemoryTarget::arrived, this, x);
   phase = tlm::END_REQ;
   return tlm::TLM_UPDATED;
 }
@@ -33,22 +46,74 @@ void MemoryTarget::arrived(void* self, void* transaction) {
   if (fabric.links == LinkMode::ideal) {
     memory.answer(x, leaves);
   } else {
-    memory.timeline().at(leaves, Order(Order::kDepartures, 0, 0), &MemoryTarget::departs, self, transaction);
+    memory.timeline().at(leaves, Order(Order::kDepartures, ++memory.arrivals_, 0), &MemoryTarget::departs, self, transaction);
   }
 }
 
+// Only the memory feeds its own link, so a departure takes its place there at once. Those of one instant leave in the
+// order in which the transactions arrived.
 void MemoryTarget::departs(void* self, void* transaction) {
-  auto& memory = *static_cast<MemoryTarget*>(self);
-  auto& x = *static_cast<FabricTransaction*>(transaction);
-  memory.departures_.apply(x, x.time_ns);
-  memory.timeline().at(x.time_ns, x.order, &MemoryTarget::enters_link, self, transaction);
-}
-
-void MemoryTarget::enters_link(void* self, void* transaction) {
   auto& memory = *static_cast<MemoryTarget*>(self);
   auto& x = *static_cast<FabricTransaction*>(transaction);
   const double payload = x.write ? 0 : static_cast<double>(x.nbytes);
   memory.answer(x, pass_link(*x.route->hops.back().back, x, x.time_ns, payload + memory.fabric().header_bytes));
+}
+
+double MemoryTarget::serve_flit(uint64_t address, double bytes, double ready_ns, double edge_bw_gbs) {
+  if (flit_free_ns_.empty()) flit_free_ns_.assign(flit_servers(), 0.0);
+  double& free = flit_free_ns_[flit_server(address)];
+  free = std::max(free, ready_ns) + flit_service_ns(bytes, edge_bw_gbs);
+  return free;
+}
+
+void MemoryTarget::flit_ready(void* self, void* flit) {
+  auto& memory = *static_cast<MemoryTarget*>(self);
+  Flit& f = *static_cast<Flit*>(flit);
+  FabricTransaction& x = *f.transaction;
+  const Route::Hop& hop = x.route->hops.back();
+  if (f.index == 0) {
+    x.memory_arrival = ++memory.arrivals_;
+    x.flits_done = 0;
+    x.tail_ns = 0;
+    x.payload->set_response_status(tlm::TLM_OK_RESPONSE);
+  }
+  if (x.write) {
+    x.tail_ns = std::max(x.tail_ns, memory.serve_flit(f.address, f.bytes, f.time_ns, hop.fwd->bw_gbs));  // its finish
+    memory.fabric().release_flit(&f);
+    if (++x.flits_done < x.flits) return;
+    x.train.assign(1, header_flit(memory.fabric(), x, true));
+    x.train.front()->time_ns = x.tail_ns;
+  } else {
+    const double asked = f.time_ns;
+    memory.fabric().release_flit(&f);
+    data_flits(memory.fabric(), x, true);
+    double leaves = 0;
+    for (Flit* r : x.train) {
+      leaves = std::max(leaves, memory.serve_flit(r->address, r->bytes, asked, hop.back->bw_gbs));
+      r->time_ns = leaves;
+    }
+  }
+  x.flits = static_cast<uint32_t>(x.train.size());
+  x.flits_done = 0;
+  memory.timeline().at(x.train.front()->time_ns, Order(Order::kDepartures, x.memory_arrival, 0),
+                       &MemoryTarget::flit_departs, self, &x);
+}
+
+void MemoryTarget::flit_departs(void* self, void* transaction) {
+  auto& memory = *static_cast<MemoryTarget*>(self);
+  auto& x = *static_cast<FabricTransaction*>(transaction);
+  const Route::Hop& hop = x.route->hops.back();
+  Flit& f = *x.train[x.flits_done++];
+  if (x.flits_done < x.flits) {
+    memory.timeline().at(x.train[x.flits_done]->time_ns, Order(Order::kDepartures, x.memory_arrival, 0),
+                         &MemoryTarget::flit_departs, self, &x);
+  }
+  pass_link(*hop.back, f);
+  f.node = static_cast<uint32_t>(x.route->hops.size()) - 1;
+  x.flit = &f;
+  tlm::tlm_phase phase = f.index == 0 ? tlm::tlm_phase(tlm::BEGIN_RESP) : tlm::tlm_phase(FLIT);
+  sc_core::sc_time delay = memory.timeline().delay_until(f.time_ns);
+  memory.in[hop.in_port]->nb_transport_bw(*x.payload, phase, delay);
 }
 
 void MemoryTarget::answer(FabricTransaction& x, double header_ns) {

@@ -21,6 +21,14 @@ class MemoryTarget : public Component {
   }
   uint64_t base() const { return base_; }
 
+  /// Flit mode: how many FIFO servers there are, which one a flit goes to, and how long it takes there; `edge_bw_gbs` is
+  /// that of the edge that the data uses.
+  virtual size_t flit_servers() const { return 1; }
+  virtual size_t flit_server(uint64_t /*address*/) const { return 0; }
+  virtual double flit_service_ns(double bytes, double edge_bw_gbs) const {
+    return edge_bw_gbs > 0 ? bytes / edge_bw_gbs : 0;
+  }
+
   /// Time from arrival to finish of a transaction alone in an idle system, ns.
   virtual double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const = 0;
 
@@ -36,11 +44,14 @@ class MemoryTarget : public Component {
   tlm::tlm_sync_enum nb_transport_fw(int id, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay);
   static void arrived(void* self, void* transaction);
   static void departs(void* self, void* transaction);
-  static void enters_link(void* self, void* transaction);
+  static void flit_ready(void* self, void* flit);
+  static void flit_departs(void* self, void* transaction);
+  double serve_flit(uint64_t address, double bytes, double ready_ns, double edge_bw_gbs);
   void answer(FabricTransaction&, double header_ns);
 
   uint64_t base_ = 0, size_ = 0;
-  DepartureOrder departures_;
+  uint64_t arrivals_ = 0;
+  std::vector<double> flit_free_ns_;  ///< by flit server
 };
 
 }  // namespace kernbench

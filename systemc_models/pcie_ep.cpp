@@ -44,12 +44,11 @@ class PcieEp : public Forwarder, public FabricInitiator, public RequestPort {
     }
   }
   bool reads_first() const override { return false; }
-  void send(FabricTransaction& x, uint16_t port, sc_core::sc_time& delay) override {
-    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  void send(FabricTransaction& x, uint16_t port, tlm::tlm_phase phase, sc_core::sc_time& delay) override {
     out[port]->nb_transport_fw(*x.payload, phase, delay);
   }
-  void response_at_end(FabricTransaction& x) override {
-    response_arrived(x, x.time_ns, Order(Order::kEngines, index(), 0));
+  void response_at_end(FabricTransaction& x, const sc_core::sc_time& delay) override {
+    response_arrived(x, delay, Order(Order::kEngines, index(), 0));
   }
   void transaction_done(FabricTransaction& x) override {
     pool_.give_back();

@@ -103,17 +103,15 @@ class PeDma : public Engine, public FabricInitiator, public RequestPort {
     return true;
   }
 
-  tlm::tlm_sync_enum nb_transport_bw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+  tlm::tlm_sync_enum nb_transport_bw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase&,
                                      sc_core::sc_time& delay) {
-    if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
     auto& x = *payload.get_extension<FabricTransaction>();
-    response_arrived(x, arrival_time(fabric(), x, delay),
+    response_arrived(x, delay,
                      stage_order(pe(), x.write ? Stage::dma_write : Stage::dma_read));
     return tlm::TLM_COMPLETED;
   }
 
-  void send(FabricTransaction& x, uint16_t port, sc_core::sc_time& delay) override {
-    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  void send(FabricTransaction& x, uint16_t port, tlm::tlm_phase phase, sc_core::sc_time& delay) override {
     out[port]->nb_transport_fw(*x.payload, phase, delay);
   }
 

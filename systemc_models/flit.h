@@ -1,0 +1,60 @@
+// Flit mode of the fabric (timing contract §3, `links: flit`): messages move flit by flit, so that streams that merge
+// share a link. The first flit of a message travels with the TLM call's BEGIN_REQ or BEGIN_RESP, the others with an
+// ignorable phase of their own, along the same sockets.
+#pragma once
+
+#include <algorithm>
+#include <tlm>
+
+#include "kernbench/systemc_models/fabric.h"
+
+namespace kernbench {
+
+DECLARE_EXTENDED_PHASE(FLIT);
+
+struct Flit {
+  FabricTransaction* transaction = nullptr;
+  uint64_t address = 0;
+  double bytes = 0;
+  uint32_t index = 0;  ///< in its message
+  bool last = false;
+  bool response = false;
+  uint32_t node = 0;  ///< position on the route
+  double time_ns = 0;
+  Order order;
+};
+
+/// Visits the flits of a range of memory in address order: visit(address, bytes). Rows that touch are one range; cuts
+/// are at multiples of flit_bytes of the address.
+template <class Visit>
+void for_each_flit(uint64_t address, const Rows& rows, uint32_t flit_bytes, Visit visit) {
+  uint64_t row = 0;
+  while (row < rows.count) {
+    uint64_t at = address + row * rows.stride;
+    uint64_t left = rows.bytes;
+    for (++row; row < rows.count && rows.stride == rows.bytes; ++row) left += rows.bytes;
+    while (left > 0) {
+      const uint64_t take = std::min<uint64_t>(left, flit_bytes - at % flit_bytes);
+      visit(at, take);
+      at += take;
+      left -= take;
+    }
+  }
+}
+
+/// Takes the link's next place for a flit that is ready at flit.time_ns; sets the time at the other end.
+void pass_link(Link&, Flit&);
+
+/// A flit has come out of `from` at flit.time_ns: sets when it is ready at the node, the node's overhead later for the
+/// first of a message, not before the flit in front of it for the others, and its order there.
+void become_ready(Flit&, double overhead_ns, Link& from);
+
+/// One flit as the whole message (requests without data, acknowledgements).
+Flit* header_flit(Fabric&, FabricTransaction&, bool response);
+/// All data flits of the transaction, in address order, into transaction.train.
+void data_flits(Fabric&, FabricTransaction&, bool response);
+
+/// Latency of a transaction alone in an idle system, by the same rules.
+double lone_flit_latency_ns(const Fabric&, const Route&, bool write, uint64_t address, const Rows&);
+
+}  // namespace kernbench
