@@ -1,0 +1,62 @@
+// Does `pipeline` give the independent model's times, stage by stage, for its published samples?
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "kernbench/platform/pipeline.h"
+#include "system_support.h"
+
+namespace kernbench::testing {
+namespace {
+
+using nlohmann::json;
+
+/// Compares trees: numbers to 0.01 ns, everything else exactly; every key of `expected` must be there.
+void expect_close(const json& expected, const json& found, const std::string& path) {
+  if (expected.is_number()) {
+    ASSERT_TRUE(found.is_number()) << path;
+    EXPECT_NEAR(expected.get<double>(), found.get<double>(), 0.01) << path;
+  } else if (expected.is_array()) {
+    ASSERT_TRUE(found.is_array()) << path;
+    ASSERT_EQ(expected.size(), found.size()) << path;
+    for (size_t i = 0; i < expected.size(); ++i)
+      expect_close(expected[i], found[i], path + "[" + std::to_string(i) + "]");
+  } else if (expected.is_object()) {
+    ASSERT_TRUE(found.is_object()) << path;
+    EXPECT_EQ(expected.size(), found.size()) << path;
+    for (const auto& [key, value] : expected.items()) {
+      ASSERT_TRUE(found.contains(key)) << path << "." << key;
+      expect_close(value, found[key], path + "." + key);
+    }
+  } else {
+    EXPECT_EQ(expected, found) << path;
+  }
+}
+
+class PipelineSamples : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(PipelineSamples, agree_to_a_hundredth_of_a_nanosecond) {
+  const std::string sample = GetParam();
+  std::unique_ptr<Platform> platform;
+  try {
+    platform = platform_from_file(sample_path(sample, "topology.yaml"));
+  } catch (const std::runtime_error& e) {
+    if (std::string(e.what()).find("not yet") != std::string::npos) GTEST_SKIP() << e.what();
+    throw;
+  }
+  std::ifstream in(sample_path(sample, "work.json"));
+  PipelineWork work = read_pipeline_work(in, "work.json", *platform);
+  std::ostringstream out;
+  write_pipeline_json(out, run_pipeline(*platform, work));
+  expect_close(json::parse(read_file(sample_path(sample, "expected.json"))), json::parse(out.str()), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PipelineSamples,
+                         ::testing::Values("composite_ideal", "composite_cut_through", "commands_and_composites",
+                                           "composite_flit"),
+                         [](const auto& parameter) { return std::string(parameter.param); });
+
+}  // namespace
+}  // namespace kernbench::testing

@@ -1,0 +1,30 @@
+// What the system tests share: platforms from text or file, traffic in a process of its own.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernbench/platform/platform.h"
+#include "kernbench/platform/topology/compiler.h"
+#include "kernbench/platform/traffic.h"
+
+namespace kernbench::testing {
+
+std::string topology_path(const std::string& file);  ///< of the topologies that ship
+std::string sample_path(const std::string& sample, const std::string& file);
+std::string read_file(const std::string& path);
+
+std::unique_ptr<Platform> platform_from_text(const std::string& yaml, const topology::Overrides& overrides = {});
+std::unique_ptr<Platform> platform_from_file(const std::string& path, const topology::Overrides& overrides = {});
+
+/// A request by the initiator's name.
+TrafficRequest request(Platform&, double issue_ns, const std::string& initiator, const std::string& op,
+                       uint64_t address, uint64_t nbytes);
+
+/// Runs `body` in a forked child, so that one test can simulate many times; the parent must not have simulated. Returns
+/// what the body returned: text, empty where all is well; a crash or an exception is text too.
+std::string in_child(const std::function<std::string()>& body);
+
+}  // namespace kernbench::testing
