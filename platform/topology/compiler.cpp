@@ -79,7 +79,10 @@ Graph compile_file(const std::string& path, const ImplCatalog& catalog, const Ov
     faults.add(0, "", std::string("cannot be read: ") + std::strerror(errno) + "; legal: a YAML file");
     faults.throw_if_any();
   }
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  // No further than what is refused anyway: a device may have no end.
+  std::string text, block(1 << 20, '\0');
+  while (text.size() <= kLongestText && in.read(block.data(), static_cast<std::streamsize>(block.size())).gcount() > 0)
+    text.append(block, 0, static_cast<size_t>(in.gcount()));
   return compile_text(text, path, catalog, overrides);
 }
 

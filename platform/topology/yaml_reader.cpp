@@ -262,10 +262,9 @@ void YamlMap::finish() {
 }
 
 YAML::Node parse_yaml(const std::string& text, FaultList& faults) {
-  constexpr size_t kLongest = size_t{1} << 28;
   const YAML::Node none(YAML::NodeType::Undefined);
-  if (text.size() > kLongest) {
-    faults.add(0, "", "found " + std::to_string(text.size()) + " bytes; legal: at most 268435456");
+  if (text.size() > kLongestText) {
+    faults.add(0, "", "found more than " + std::to_string(kLongestText) + " bytes; legal: at most that");
     return none;
   }
   const size_t bad = first_binary_byte(text);

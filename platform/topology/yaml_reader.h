@@ -84,6 +84,8 @@ class YamlMap {
   std::vector<std::string> asked_;
 };
 
+constexpr size_t kLongestText = size_t{1} << 28;  ///< bytes
+
 /// Text of a file, refused with one clear fault if it is no text or too long; and parsed.
 YAML::Node parse_yaml(const std::string& text, FaultList&);
 
