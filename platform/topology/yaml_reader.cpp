@@ -1,10 +1,12 @@
 #include "kernbench/platform/topology/yaml_reader.h"
 
 #include <yaml-cpp/depthguard.h>
+#include <yaml-cpp/eventhandler.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <sstream>
 
 namespace kernbench::topology {
 namespace {
@@ -45,6 +47,47 @@ Parsed to_unsigned(const std::string& text, uint64_t& v) {
   if (t.empty() || r.ptr != t.data() + t.size()) return Parsed::no_integer;
   if (negative && (v != 0 || r.ec != std::errc())) return Parsed::negative;
   return r.ec == std::errc() ? Parsed::ok : Parsed::too_big;
+}
+
+/// Hears a document without keeping it.
+class DocumentListener : public YAML::EventHandler {
+ public:
+  int start_line = 0;
+  bool has_content = false;
+
+  void OnDocumentStart(const YAML::Mark& m) override { start_line = m.line + 1; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override { has_content = true; }
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {
+    has_content = true;
+  }
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {
+    has_content = true;
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {
+    has_content = true;
+  }
+  void OnMapEnd() override {}
+};
+
+/// A pass without building anything. YAML::Load would drop what stands behind the first document in silence, and
+/// YAML::LoadAll never returns where that is a stray comma or bracket.
+bool is_one_document(const std::string& text, FaultList& faults) {
+  std::istringstream in(text);
+  YAML::Parser parser(in);
+  DocumentListener first, second;
+  const bool any = parser.HandleNextDocument(first);
+  if (any && parser.HandleNextDocument(second)) {
+    faults.add(second.start_line, "", "found a second YAML document, or stray text behind the first; legal: one");
+    return false;
+  }
+  if (!any || !first.has_content) {
+    faults.add(1, "", "found an empty file; legal: a topology (nodes and links, or a hierarchy with cube)");
+    return false;
+  }
+  return true;
 }
 
 /// Offset of the first byte that no YAML text holds, or npos.
@@ -276,16 +319,8 @@ YAML::Node parse_yaml(const std::string& text, FaultList& faults) {
     return none;
   }
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.size() > 1) {
-      faults.add(line_of(documents[1]), "", "found a second YAML document; legal: one");
-      return none;
-    }
-    if (documents.empty() || documents[0].IsNull()) {
-      faults.add(1, "", "found an empty file; legal: a topology (nodes and links, or a hierarchy with cube)");
-      return none;
-    }
-    return documents[0];
+    if (!is_one_document(text, faults)) return none;
+    return YAML::Load(text);
   } catch (const YAML::DeepRecursion& e) {
     faults.add(e.mark.line + 1, "", "found values nested hundreds of levels deep; legal: a topology");
   } catch (const YAML::Exception& e) {

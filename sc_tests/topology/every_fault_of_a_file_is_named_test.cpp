@@ -193,6 +193,15 @@ TEST(faults, of_files_that_are_no_topology_are_one_clear_line) {
   }
 }
 
+TEST(faults, of_stray_text_behind_the_topology_are_not_dropped_in_silence) {
+  const std::string sound = "nodes: [{id: d, kind: pe_dma}]\n";
+  EXPECT_EQ(faults_of(sound), std::vector<std::string>{});
+  EXPECT_EQ(faults_of("---\n" + sound + "# the end\n...\n"), std::vector<std::string>{});
+  for (const std::string& text :
+       {", " + sound, sound + ",\n", sound + "]\nlinks: []\n", sound + "}\n", "]" + sound, sound + "---\nlinks: []\n"})
+    EXPECT_EQ(faults_of(text).size(), 1u) << text;
+}
+
 TEST(faults, of_missing_files_and_folders_are_one_clear_line) {
   for (const char* path : {"no/such/file.yaml", KERNBENCH_TOPOLOGIES}) {
     try {
