@@ -1,11 +1,11 @@
 #include "kernbench/platform/pipeline.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iomanip>
 #include <ostream>
 #include <unordered_map>
 
+#include "kernbench/phase2/oplog_json.h"
 #include "kernbench/platform/deadlock.h"
 #include "kernbench/platform/errors.h"
 #include "kernbench/platform/platform.h"
@@ -138,30 +138,19 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
 
 namespace {
 
-void append(std::string& out, double v) {
-  char text[40];
-  const auto r = std::to_chars(text, text + sizeof text, v);
-  const std::string_view s(text, static_cast<size_t>(r.ptr - text));
-  out += s;
-  if (s.find_first_of(".en") == std::string_view::npos) out += ".0";
-}
-
 std::string quoted(const std::string& s) {
-  std::string q = "\"";
-  for (char c : s) {
-    if (c == '"' || c == '\\') q += '\\';
-    if (static_cast<unsigned char>(c) >= 32) q += c;
-  }
-  return q + "\"";
+  std::string q;
+  append_string(q, s);
+  return q;
 }
 
 void append_stages(std::string& out, const std::vector<PipelineStage>& stages) {
   out += "\"stages\": [";
   for (size_t s = 0; s < stages.size(); ++s) {
     out += (s ? ", [\"" : "[\"") + std::string(name_of(stages[s].stage)) + "\", ";
-    append(out, stages[s].t_start);
+    append_number(out, stages[s].t_start);
     out += ", ";
-    append(out, stages[s].t_end);
+    append_number(out, stages[s].t_end);
     out += "]";
   }
   out += "]";
@@ -171,7 +160,7 @@ void append_stages(std::string& out, const std::vector<PipelineStage>& stages) {
 
 void write_pipeline_json(std::ostream& os, const PipelineResult& result) {
   std::string out = "{\"end_ns\": ";
-  append(out, result.end_ns);
+  append_number(out, result.end_ns);
   out += ", \"pes\": [";
   for (size_t p = 0; p < result.pes.size(); ++p) {
     const auto& pe = result.pes[p];
@@ -180,16 +169,16 @@ void write_pipeline_json(std::ostream& os, const PipelineResult& result) {
       const auto& composite = pe.composites[c];
       out += (c ? ",\n  {" : "\n  {") + std::string("\"id\": ") + quoted(composite.id) +
              ", \"window\": " + std::to_string(composite.window) + ", \"submit_ns\": ";
-      append(out, composite.submit_ns);
+      append_number(out, composite.submit_ns);
       out += ", \"done_ns\": ";
-      append(out, composite.done_ns);
+      append_number(out, composite.done_ns);
       out += ", \"tokens\": [";
       for (size_t t = 0; t < composite.tokens.size(); ++t) {
         const PipelineToken& token = composite.tokens[t];
         out += (t ? ",\n   {" : "\n   {") + std::string("\"tile\": ") + std::to_string(token.tile) + ", \"ijk\": [" +
                std::to_string(token.i) + ", " + std::to_string(token.j) + ", " + std::to_string(token.k) +
                "], \"fed_ns\": ";
-        append(out, token.fed_ns);
+        append_number(out, token.fed_ns);
         out += ", ";
         append_stages(out, token.stages);
         out += "}";
@@ -207,7 +196,7 @@ void write_pipeline_json(std::ostream& os, const PipelineResult& result) {
         out += (c ? ",\n  {" : "\n  {") + std::string("\"id\": ") + quoted(pe.commands[c].id) + ", ";
         append_stages(out, pe.commands[c].stages);
         out += ", \"done_ns\": ";
-        append(out, pe.commands[c].done_ns);
+        append_number(out, pe.commands[c].done_ns);
         out += "}";
       }
       out += "]";

@@ -9,6 +9,7 @@
 #include <ostream>
 #include <string_view>
 
+#include "kernbench/phase2/oplog_json.h"
 #include "kernbench/platform/errors.h"
 #include "kernbench/platform/platform.h"
 
@@ -244,12 +245,9 @@ void write_traffic_csv(std::ostream& out, const Platform& platform, const std::v
 void write_traffic_json(std::ostream& out, const Platform& platform, const std::vector<TrafficRequest>& requests,
                         const std::vector<TrafficResult>& results) {
   const auto quote = [](const std::string& s) {
-    std::string q = "\"";
-    for (char c : s) {
-      if (c == '"' || c == '\\') q += '\\';
-      if (static_cast<unsigned char>(c) >= 32) q += c;
-    }
-    return q + "\"";
+    std::string q;
+    append_string(q, s);
+    return q;
   };
   out << "[";
   for (size_t i = 0; i < requests.size(); ++i) {

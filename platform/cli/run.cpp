@@ -1,8 +1,11 @@
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "kernbench/phase2/executor.h"
+#include "kernbench/phase2/isa.h"
 #include "kernbench/phase2/npy.h"
+#include "kernbench/phase2/oplog_file.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/progress.h"
 #include "kernbench/platform/errors.h"
@@ -39,8 +42,32 @@ void refuse_what_is_not_built(const Options& o) {
   if (!o.vcd.empty() || !o.vcd_scope.empty()) not_yet("--vcd");
   if (!o.trace.empty()) not_yet("--trace");
   if (!o.report.empty()) not_yet("--report");
-  if (!o.oplog.empty()) not_yet("--oplog");
   if (!o.plugins.empty()) not_yet("--plugin");
+}
+
+/// What a reader of the log must know of the run.
+OpLogHeader log_header(const Platform& platform, const Options& o) {
+  OpLogHeader h;
+  const topology::Graph& graph = platform.graph();
+  for (const auto& node : graph.nodes) h.components.push_back(node.id);
+  for (const auto& pe : graph.pes) h.pes.push_back(pe.id);
+  nlohmann::ordered_json c;
+  c["kernbench"] = KERNBENCH_VERSION;
+  c["topology"] = graph.name;
+  c["timing"] = {{"links", topology::name_of(graph.timing.links)},
+                 {"response", topology::name_of(graph.timing.response)},
+                 {"header_bytes", graph.timing.header_bytes},
+                 {"flit_bytes", graph.timing.flit_bytes}};
+  c["ns_per_mm"] = graph.ns_per_mm;
+  c["kernel"] = o.kernel;
+  c["params"] = o.params;
+  c["seed"] = o.seed;
+  c["pes"] = o.pes;
+  c["device"] = o.device;
+  c["launch"] = o.launch;
+  h.configuration = c.dump();
+  h.isa = name_of(best_isa());
+  return h;
 }
 
 int run(const Options& o) {
@@ -62,6 +89,10 @@ int run(const Options& o) {
     Progress progress;
     progress.watch(platform.timeline());
     r.on_replay_progress = progress.replay_observer();
+    if (!o.oplog.empty()) {
+      r.log = make_op_log(o.oplog);
+      r.log->begin(log_header(platform, o));
+    }
     const RunReport report = run_kernel(platform, std::move(r));
     progress.clear();
     if (o.format == "json") {
@@ -73,6 +104,8 @@ int run(const Options& o) {
   } catch (const BadParam& e) {
     throw InputError(e.what());
   } catch (const NpyError& e) {
+    throw InputError(e.what());
+  } catch (const OpLogError& e) {
     throw InputError(e.what());
   }
 }

@@ -10,20 +10,28 @@ namespace kernbench::cli {
 Command add_topology(CLI::App& app) {
   struct Options {
     TopologyOptions topology;
-    std::string format, view;
+    std::string format, view, id;
   };
   auto o = std::make_shared<Options>();
   CLI::App* cmd = app.add_subcommand("topology", "Compile a system and show it");
   o->topology.add_to(*cmd, true);
-  cmd->add_option("--view", o->view, "tray, sip, cube or pe (not yet)")->type_name("NAME");
+  cmd->add_option("--view", o->view, "what a drawing shows: tray, sip, cube, pe or flat (every node)")
+      ->check(CLI::IsMember({"tray", "sip", "cube", "pe", "flat"}));
+  cmd->add_option("--id", o->id, "which SIP, cube or PE a drawing shows; the first where not given")->type_name("ID");
   add_format(*cmd, o->format, {"text", "json", "dot", "svg"});
   return {cmd, [o] {
-            if (!o->view.empty()) throw InputError("--view: not yet");
             const topology::Graph graph = o->topology.compile();
-            if (o->format == "json") {
-              topology::print_json(graph, std::cout);
-            } else {
-              throw InputError("--format " + o->format + ": not yet");
+            const auto view = topology::parse_view(o->view).value_or(topology::default_view(graph));
+            const bool drawing = o->format == "dot" || o->format == "svg";
+            if (!drawing && (!o->view.empty() || !o->id.empty()))
+              throw InputError("--view and --id are for --format svg and dot");
+            try {
+              if (o->format == "text") topology::print_text(graph, std::cout);
+              if (o->format == "json") topology::print_json(graph, std::cout);
+              if (o->format == "dot") topology::print_dot(graph, view, std::cout, o->id);
+              if (o->format == "svg") topology::print_svg(graph, view, std::cout, o->id);
+            } catch (const std::invalid_argument& e) {
+              throw InputError("--view: " + std::string(e.what()));
             }
             return 0;
           }};
