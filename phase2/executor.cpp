@@ -85,17 +85,33 @@ class Runner {
     });
   }
 
+  /// The final image. Short neighbours are copied into common buffers: what tiles wrote row by row is one extent again.
   MemoryImage result() const {
+    constexpr uint64_t kShort = 64 * 1024, kBuffer = 1024 * 1024;
     MemoryImage image;
     for (const auto& [key, extents] : g_.memory.spaces()) {
+      Bytes joined;
+      uint64_t joined_at = 0;
+      const auto flush = [&, &at = key] {
+        if (!joined.empty()) image.write_shared(at, joined_at, SharedBytes::take(std::move(joined)));
+        joined = Bytes{};
+      };
       for (const auto& [addr, e] : extents) {
-        if (!e.pending.producer) {
-          image.write_shared(key, addr, e.bytes);
+        SharedBytes bytes = e.bytes;
+        if (e.pending.producer) {
+          const std::shared_ptr<uint8_t>& out = states_[index_.at(e.pending.producer.get())].output;
+          bytes = {out, out.get() + e.pending.offset, e.size};
+        }
+        if (e.size >= kShort) {
+          flush();
+          image.write_shared(key, addr, std::move(bytes));
           continue;
         }
-        const std::shared_ptr<uint8_t>& out = states_[index_.at(e.pending.producer.get())].output;
-        image.write_shared(key, addr, {out, out.get() + e.pending.offset, e.size});
+        if (joined.size() + e.size > kBuffer || joined_at + joined.size() != addr) flush();
+        if (joined.empty()) joined_at = addr;
+        joined.insert(joined.end(), bytes.data, bytes.data + e.size);
       }
+      flush();
     }
     return image;
   }
