@@ -208,6 +208,29 @@ TEST(latency_model, gives_the_overheads_bottlenecks_and_wires_of_its_table) {
         EXPECT_TRUE(id.find("noc") == std::string::npos && id.find("ucie") == std::string::npos) << id;
 }
 
+TEST(six_sip_torus, goes_directly_to_neighbours_and_round_the_wrap) {
+  const Graph g = shipped("six_sip_torus.yaml");
+  EXPECT_EQ(g.pes.size(), 192u);
+  PathRouter router(g);
+  for (int a = 0; a < 6; ++a) {
+    for (int b = 0; b < 6; ++b) {
+      if (a == b) continue;
+      const auto endpoint = [&](int sip) { return g.index_of.at("sip" + std::to_string(sip) + ".io0.pcie_ep"); };
+      const bool same_row = a / 3 == b / 3, same_column = a % 3 == b % 3;
+      // Three columns: on the ring of a row all are neighbours.
+      const size_t links = same_row || same_column ? 1 : 2;
+      EXPECT_EQ(router.find_path(endpoint(a), endpoint(b)).size(), links) << a << " to " << b;
+    }
+  }
+}
+
+TEST(one_cube, stands_alone_with_its_io_chiplet) {
+  const Graph g = shipped("one_cube.yaml");
+  EXPECT_EQ(g.pes.size(), 8u);
+  PathFinder paths(g);
+  EXPECT_EQ(ids_along(g, paths.memory_path(paths.resolver().find_pcie_ep(0), 0)).back(), "sip0.cube0.hbm_ctrl.pe0");
+}
+
 TEST(small_topology, is_one_sip_of_two_cubes_with_four_pes_each) {
   const Graph g = shipped("small.yaml");
   EXPECT_EQ(g.pes.size(), 8u);
