@@ -229,11 +229,6 @@ Tensor Context::composite(const Composite& c, const char* file, int line) {
   const auto made = c.out_.has_value() ? core_->in_memory(c.out_->ref()) : core_->allocate(out_type, shape);
   desc->output = made->buffer;
   core_->submit(desc, made, used, true);
-
-  // The composite reads at its submission, which is this instant.
-  for (const CompositeArg& a : c.inputs_) {
-    if (a.is_block()) detail::check_written(core_->backend(), a.block().ref(), name, where);
-  }
   return Core::tensor_of(made);
 }
 

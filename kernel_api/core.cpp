@@ -103,14 +103,16 @@ std::shared_ptr<Handle> Core::allocate(DType dtype, const Dims& shape) {
   h->buffer.shape = shape;
   h->buffer.strides = TensorRef::row_major(shape);
   sweep();
-  for (;;) {
+  for (bool placed = false; !placed;) {
     try {
       h->buffer.addr = backend_.tcm_alloc(h->buffer.nbytes());
-      break;
+      placed = true;
     } catch (const KernelFault&) {
       // Room that commands in flight still hold is worth waiting for; without any, TCM is really exhausted.
-      if (!reclaim()) throw;
+      if (retired_.empty()) throw;
     }
+    // Outside the handler: a coroutine that waits inside one would mix up the exceptions of others.
+    if (!placed) reclaim();
   }
   h->owns_tcm = true;
   h->id = next_id_++;
@@ -135,6 +137,7 @@ Ticket Core::submit(const std::shared_ptr<OpDesc>& desc, const std::shared_ptr<H
     made->producer = desc;
     made->is_load = desc->type == CommandType::load;
   }
+  if (desc->type == CommandType::composite) unchecked_.push_back({desc, ticket});
   if (async) {
     if (made != nullptr) made->uses.push_back(ticket);
     for (const auto& h : operands) {
@@ -165,6 +168,7 @@ void Core::wait(const std::shared_ptr<Handle>& h) {
   if (h->arrived || h->producer == nullptr) return;
   backend_.wait(h->ticket);
   h->arrived = true;
+  if (h->producer->type == CommandType::composite) check_sources(*h->producer);
   if (!h->is_load) return;
   check_arrival(h->buffer, *h->producer);
   if (h->mask == nullptr) return;
@@ -183,6 +187,10 @@ void Core::finish() {
     if (const auto h = weak.lock()) wait(h);
   }
   while (reclaim()) {
+  }
+  for (const Unchecked& c : std::vector<Unchecked>(unchecked_)) {
+    backend_.wait(c.ticket);
+    check_sources(*c.composite);
   }
 }
 
@@ -210,6 +218,18 @@ void Core::check_arrival(const TensorRef& buffer, const OpDesc& load) {
   if (state.state != MemoryImage::State::unwritten) return;
   const TensorRef& source = load.operands.front().ref;
   never_written(backend_, source, source_address(source, state.first_bad - buffer.addr), "load", load.where);
+}
+
+void Core::check_sources(const OpDesc& composite) {
+  const auto it = std::find_if(unchecked_.begin(), unchecked_.end(),
+                               [&composite](const Unchecked& c) { return c.composite.get() == &composite; });
+  if (it == unchecked_.end()) return;
+  unchecked_.erase(it);
+  for (const Operand& o : composite.operands) {
+    if (!o.is_scalar && o.ref.space != Space::tcm) {
+      check_written(backend_, o.ref, "composite '" + composite.op + "'", composite.where);
+    }
+  }
 }
 
 void Core::check_masked_arrival(const OpDesc& load) {

@@ -95,11 +95,18 @@ class Core : public std::enable_shared_from_this<Core> {
   bool in_use(std::vector<Ticket>& uses) const;
   void check_arrival(const TensorRef& buffer, const OpDesc& load);
   void check_masked_arrival(const OpDesc& load);
+  /// Operands in memory of a composite that is done; each composite is checked once.
+  void check_sources(const OpDesc& composite);
 
   PeBackend& backend_;
   uint64_t next_id_ = 1;
   std::deque<Retired> retired_;
   std::vector<std::weak_ptr<Handle>> loads_in_flight_;
+  struct Unchecked {
+    std::shared_ptr<const OpDesc> composite;
+    Ticket ticket = 0;
+  };
+  std::vector<Unchecked> unchecked_;  ///< composites whose operands may turn out never written
 };
 
 /// "gemm.cpp:42".

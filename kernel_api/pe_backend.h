@@ -31,7 +31,9 @@ class PeBackend {
   virtual uint32_t cube_index() const = 0;       ///< in compiled order of the system's cubes
 
   /// Blocks for pe_cpu's overhead, stamps desc->submit_ns, pe and seq, applies the op's effect on memory (all but
-  /// loads), submits the command and returns without waiting for its end.
+  /// loads), submits the command and returns without waiting for its end. A backend may run the kernel ahead of the
+  /// simulation: overhead, effect and submission then happen by the next wait(), in the order of the calls, and done()
+  /// is false until then.
   virtual Ticket submit(const std::shared_ptr<OpDesc>& desc) = 0;
   /// Blocks until the command is done; a load's data is then in TCM. Costs no time. Waiting twice is harmless.
   virtual void wait(Ticket) = 0;

@@ -143,10 +143,36 @@ TEST_F(CompositeTest, what_cannot_work_is_refused_in_words) {
   said(tl::elementwise("add", {a_, b_}), "shapes differ");
 }
 
-TEST_F(CompositeTest, an_operand_that_nothing_wrote_is_a_fault) {
+TEST_F(CompositeTest, an_operand_that_nothing_wrote_is_a_fault_when_waited_for_or_at_the_end) {
   const auto c = fresh(DType::f32, 4).block({2, 2});
-  const std::string m = fault_of([&] { (void)tl.composite(tl::gemm(fresh(DType::f32, 6).block({2, 3}), b_).out(c)); });
+  const auto unwritten = tl::gemm(fresh(DType::f32, 6).block({2, 3}), b_).out(c);
+  const tl::Tensor done = tl.composite(unwritten);
+  const int line = __LINE__ - 1;
+  const std::string m = fault_of([&] { tl.wait(done); });
+  EXPECT_NE(m.find("composite_test.cpp:" + std::to_string(line) + ": composite 'gemm' of [2, 3] f32"),
+            std::string::npos)
+      << m;
   EXPECT_NE(m.find("never written"), std::string::npos) << m;
+  tl.finish();  // it was said once
+  tl.composite(unwritten);
+  EXPECT_THROW(tl.finish(), KernelFault);
+}
+
+TEST_F(CompositeTest, a_kernel_ahead_of_its_effects_may_use_what_it_has_just_stored) {
+  backend.run_ahead = true;
+  const auto a = tl.load_async(a_);
+  const auto copy = fresh(DType::f32, 6).block({2, 3});
+  tl.store_async(copy, a);
+  const auto c = fresh(DType::f32, 4).block({2, 2});
+  const tl::Tensor done = tl.composite(tl::gemm(copy, b_).out(c));
+  const tl::Tensor twice = tl.async().mul(a, 2);
+  tl.store_async(copy, twice);
+  EXPECT_EQ(last().data, nullptr) << "a result is pending, whether memory knows it yet or not";
+  tl.wait(done);
+  tl.finish();
+  backend.catch_up(~Ticket{0});
+  EXPECT_EQ(memory_after(c.ptr(), {4}), product_);
+  EXPECT_EQ(memory_after(copy.ptr(), {6}), (Floats{2, 4, 6, 8, 10, 12}));
 }
 
 TEST_F(CompositeTest, a_composite_reads_what_an_earlier_one_will_make) {

@@ -30,7 +30,8 @@ struct RunOptions {
   uint32_t pes = 4;
   uint64_t tcm_bytes = 1 << 20;
   uint64_t seed = 1;
-  TensorMap inputs;  ///< instead of seeded ones
+  bool run_ahead = false;  ///< as the backend's
+  TensorMap inputs;        ///< instead of seeded ones
 };
 
 inline KernelRun run_kernel(const std::string& name, const Given& given, const RunOptions& options = {}) {
@@ -69,6 +70,7 @@ inline KernelRun run_kernel(const std::string& name, const Given& given, const R
   const MemoryImage start = system.memory.snapshot();
   for (uint32_t p = 0; p < options.pes; ++p) {
     SequentialBackend backend(system, p, options.tcm_bytes);
+    backend.run_ahead = options.run_ahead;
     {
       tl::Program program;
       program.pe = program.rank = p;
@@ -76,6 +78,7 @@ inline KernelRun run_kernel(const std::string& name, const Given& given, const R
       tl::Context context(backend, program);
       spec.function(context, args[p]);
       context.finish();
+      backend.catch_up(~Ticket{0});
     }
     EXPECT_EQ(backend.tcm().used_bytes(), 0u) << "the kernel's handles are all gone, but not their TCM";
     run.tcm_high_water = std::max(run.tcm_high_water, backend.tcm().high_water());
@@ -115,18 +118,22 @@ inline TensorReport compare(const std::string& name, const HostTensor& got, cons
   return verify(name, got.dtype, got.shape, got.bytes.data(), reference);
 }
 
-inline void expect_verified(const std::string& name, const Given& given, const RunOptions& options = {}) {
+inline void expect_verified(const std::string& name, const Given& given, RunOptions options = {}) {
   std::string what = name;
   for (const auto& [k, v] : given) what += " " + k + "=" + v;
-  SCOPED_TRACE(what + ", " + std::to_string(options.pes) + " PEs, seed " + std::to_string(options.seed));
   const KernelSpec& spec = KernelRegistry::instance().at(name);
-  const KernelRun run = run_kernel(name, given, options);
-  const auto expected = spec.reference(run.params, run.inputs);
-  for (const TensorSpec& t : spec.tensors) {
-    if (t.role != TensorSpec::Role::out) continue;
-    const TensorReport report = compare(t.name, run.outputs.at(t.name), expected.at(t.name));
-    EXPECT_TRUE(report.passed) << to_text({report});
-    EXPECT_EQ(report.nan_values, 0u);
+  for (const bool run_ahead : {false, true}) {
+    SCOPED_TRACE(what + ", " + std::to_string(options.pes) + " PEs, seed " + std::to_string(options.seed) +
+                 (run_ahead ? ", kernel ahead of its effects" : ""));
+    options.run_ahead = run_ahead;
+    const KernelRun run = run_kernel(name, given, options);
+    const auto expected = spec.reference(run.params, run.inputs);
+    for (const TensorSpec& t : spec.tensors) {
+      if (t.role != TensorSpec::Role::out) continue;
+      const TensorReport report = compare(t.name, run.outputs.at(t.name), expected.at(t.name));
+      EXPECT_TRUE(report.passed) << to_text({report});
+      EXPECT_EQ(report.nan_values, 0u);
+    }
   }
 }
 

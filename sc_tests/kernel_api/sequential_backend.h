@@ -47,6 +47,8 @@ class SequentialBackend : public PeBackend {
     r.desc = desc;
     if (desc->type == CommandType::load) {
       in_flight_[ticket] = system_.records.size();
+    } else if (run_ahead) {
+      late_[ticket] = desc;
     } else {
       apply_effect(desc, system_.memory);
       if (hold_stores && desc->type == CommandType::store) busy.insert(ticket);
@@ -57,6 +59,7 @@ class SequentialBackend : public PeBackend {
 
   void wait(Ticket t) override {
     waits.push_back(t);
+    catch_up(t);
     busy.erase(t);
     const auto it = in_flight_.find(t);
     if (it == in_flight_.end()) return;
@@ -66,7 +69,7 @@ class SequentialBackend : public PeBackend {
     apply_effect(r.desc, system_.memory);
   }
 
-  bool done(Ticket t) const override { return in_flight_.count(t) == 0 && busy.count(t) == 0; }
+  bool done(Ticket t) const override { return in_flight_.count(t) == 0 && late_.count(t) == 0 && busy.count(t) == 0; }
 
   uint64_t tcm_alloc(uint64_t n) override {
     const auto addr = tcm_.allocate(n);
@@ -103,6 +106,14 @@ class SequentialBackend : public PeBackend {
   std::vector<Ticket> waits;
   std::set<Ticket> busy;  ///< stores that are not done until waited for, with hold_stores
   bool hold_stores = false;
+  bool run_ahead = false;  ///< effects of submissions happen when a later wait needs them
+  /// With run_ahead: the effects of all submissions up to a ticket.
+  void catch_up(Ticket t) {
+    while (!late_.empty() && late_.begin()->first <= t) {
+      apply_effect(late_.begin()->second, system_.memory);
+      late_.erase(late_.begin());
+    }
+  }
 
  private:
   SequentialSystem& system_;
@@ -110,6 +121,7 @@ class SequentialBackend : public PeBackend {
   std::string id_;
   FirstFitAllocator tcm_;
   std::map<Ticket, size_t> in_flight_;
+  std::map<Ticket, std::shared_ptr<const OpDesc>> late_;
 };
 
 }  // namespace kernbench::testing
