@@ -204,6 +204,7 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
         [&, i](PeBackend& backend) {
           tl::Context context(backend, programs[i]);
           spec.function(context, deployment.args(i));
+          context.finish();  // loads and composites that nobody waited for are checked too
         },
         0, [&, i](const PeCpu::Outcome& outcome) {
           outcomes[i] = outcome;
