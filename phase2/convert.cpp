@@ -9,14 +9,30 @@
 
 namespace kernbench {
 
-float f16_to_f32(uint16_t v) { return minifloat::from_f16(v); }
-uint16_t f32_to_f16(float v) { return minifloat::to_f16(v); }
-float bf16_to_f32(uint16_t v) { return minifloat::from_bf16(v); }
-uint16_t f32_to_bf16(float v) { return minifloat::to_bf16(v); }
-float f8e4m3_to_f32(uint8_t v) { return minifloat::from_f8e4m3(v); }
-uint8_t f32_to_f8e4m3(float v) { return minifloat::to_f8e4m3(v); }
-float f8e5m2_to_f32(uint8_t v) { return minifloat::from_f8e5m2(v); }
-uint8_t f32_to_f8e5m2(float v) { return minifloat::to_f8e5m2(v); }
+float f16_to_f32(uint16_t v) {
+  return minifloat::from_f16(v);
+}
+uint16_t f32_to_f16(float v) {
+  return minifloat::to_f16(v);
+}
+float bf16_to_f32(uint16_t v) {
+  return minifloat::from_bf16(v);
+}
+uint16_t f32_to_bf16(float v) {
+  return minifloat::to_bf16(v);
+}
+float f8e4m3_to_f32(uint8_t v) {
+  return minifloat::from_f8e4m3(v);
+}
+uint8_t f32_to_f8e4m3(float v) {
+  return minifloat::to_f8e4m3(v);
+}
+float f8e5m2_to_f32(uint8_t v) {
+  return minifloat::from_f8e5m2(v);
+}
+uint8_t f32_to_f8e5m2(float v) {
+  return minifloat::to_f8e5m2(v);
+}
 
 void convert(const void* in, DType from, void* out, DType to, size_t n) {
   if (from == to) {

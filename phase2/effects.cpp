@@ -126,8 +126,8 @@ bool store_masked(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
 
 bool store(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
   if (d->data && d->data->size() != d->output.nbytes()) {
-    throw std::invalid_argument(d->name + ": data of " + std::to_string(d->data->size()) +
-                                " bytes, destination of " + std::to_string(d->output.nbytes()) + " bytes");
+    throw std::invalid_argument(d->name + ": data of " + std::to_string(d->data->size()) + " bytes, destination of " +
+                                std::to_string(d->output.nbytes()) + " bytes");
   }
   if (!d->data) check_sizes(*d, d->operands.at(0).ref);
   if (d->operands.size() > 1) return store_masked(d, image);

@@ -22,12 +22,24 @@ constexpr std::pair<std::string_view, Fn> kNames[] = {
     {"fma", Fn::fma},         {"clamp", Fn::clamp},
 };
 
-void widen(const Kernels& k, const void* in, DType t, float* out, size_t n) { k.to_f32(in, t, out, n); }
-void widen(const Kernels& k, const void* in, DType t, int32_t* out, size_t n) { k.to_i32(in, t, out, n); }
-bool is_itself(DType t, const float*) { return t == DType::f32; }
-bool is_itself(DType t, const int32_t*) { return t == DType::i32; }
-float immediate(double v, const float*) { return static_cast<float>(v); }
-int32_t immediate(double v, const int32_t*) { return wrap_i32(v); }
+void widen(const Kernels& k, const void* in, DType t, float* out, size_t n) {
+  k.to_f32(in, t, out, n);
+}
+void widen(const Kernels& k, const void* in, DType t, int32_t* out, size_t n) {
+  k.to_i32(in, t, out, n);
+}
+bool is_itself(DType t, const float*) {
+  return t == DType::f32;
+}
+bool is_itself(DType t, const int32_t*) {
+  return t == DType::i32;
+}
+float immediate(double v, const float*) {
+  return static_cast<float>(v);
+}
+int32_t immediate(double v, const int32_t*) {
+  return wrap_i32(v);
+}
 
 }  // namespace
 

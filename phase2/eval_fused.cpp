@@ -20,7 +20,7 @@ class Scratch {
  public:
   void* get(size_t bytes) {
     if (bytes > size_) {
-      data_.reset(static_cast<uint8_t*>(::operator new(bytes, std::align_val_t{64})));
+      data_.reset(static_cast<uint8_t*>(::operator new (bytes, std::align_val_t{64})));
       size_ = bytes;
     }
     return data_.get();
@@ -28,7 +28,7 @@ class Scratch {
 
  private:
   struct Free {
-    void operator()(uint8_t* p) const { ::operator delete(p, std::align_val_t{64}); }
+    void operator()(uint8_t* p) const { ::operator delete (p, std::align_val_t{64}); }
   };
   std::unique_ptr<uint8_t, Free> data_;
   size_t size_ = 0;

@@ -14,10 +14,18 @@ namespace {
 /// Elements of the output that one part makes.
 constexpr int64_t kPartElements = 256 * 1024;
 
-void narrow(const Kernels& k, const float* in, DType t, void* out, size_t n) { k.from_f32(in, t, out, n); }
-void narrow(const Kernels& k, const int32_t* in, DType t, void* out, size_t n) { k.from_i32(in, t, out, n); }
-bool is_itself(DType t, const float*) { return t == DType::f32; }
-bool is_itself(DType t, const int32_t*) { return t == DType::i32; }
+void narrow(const Kernels& k, const float* in, DType t, void* out, size_t n) {
+  k.from_f32(in, t, out, n);
+}
+void narrow(const Kernels& k, const int32_t* in, DType t, void* out, size_t n) {
+  k.from_i32(in, t, out, n);
+}
+bool is_itself(DType t, const float*) {
+  return t == DType::f32;
+}
+bool is_itself(DType t, const int32_t*) {
+  return t == DType::i32;
+}
 void apply(const Kernels& k, Fn fn, float* o, const float* const* in, size_t n) {
   k.f32[static_cast<int>(fn)](o, in[0], in[1], in[2], n);
 }
@@ -28,8 +36,14 @@ void apply(const Kernels& k, Fn fn, int32_t* o, const int32_t* const* in, size_t
 class Elementwise : public Evaluation {
  public:
   Elementwise(const MathOp& op, const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out, const Kernels& k)
-      : inputs_(inputs), kernels_(k), fn_(fn_of(d.op)), compute_(compute_type(op, inputs)),
-        condition_(op.first_is_condition), dtype_(d.output.dtype), out_(out), total_(d.output.shape.elements()) {
+      : inputs_(inputs),
+        kernels_(k),
+        fn_(fn_of(d.op)),
+        compute_(compute_type(op, inputs)),
+        condition_(op.first_is_condition),
+        dtype_(d.output.dtype),
+        out_(out),
+        total_(d.output.shape.elements()) {
     std::vector<Dims> strides;
     for (const EvalInput& in : inputs_) strides.push_back(broadcast_strides(in, d.output.shape, d.op));
     // Neighbouring dimensions that every operand walks as one are one.
@@ -83,8 +97,8 @@ class Elementwise : public Evaluation {
           offset += row % shape_[static_cast<int>(d)] * strides_[j][static_cast<int>(d)];
           row /= shape_[static_cast<int>(d)];
         }
-        in[j] = fetch_block<T>(kernels_, inputs_[j], offset, strides_[j][inner_dim], n, condition_ && j == 0,
-                               buffers[j]);
+        in[j] =
+            fetch_block<T>(kernels_, inputs_[j], offset, strides_[j][inner_dim], n, condition_ && j == 0, buffers[j]);
       }
       uint8_t* to = out_ + at * static_cast<int64_t>(size_of(dtype_));
       if (is_itself(dtype_, result) && reinterpret_cast<uintptr_t>(to) % alignof(T) == 0) {

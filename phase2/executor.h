@@ -35,8 +35,8 @@ struct ReplayProgress {
 /// One op with its values, for checks.
 struct ReplayedOp {
   const OpRecord& record;
-  const std::vector<struct EvalInput>& inputs;  ///< as inputs_of() orders them
-  const uint8_t* output;                        ///< contiguous, row-major
+  const std::vector<struct EvalInput>& inputs;          ///< as inputs_of() orders them
+  const uint8_t* output;                                ///< contiguous, row-major
   const std::vector<std::vector<uint64_t>>& producers;  ///< per input, the op_ids that made its bytes
 };
 

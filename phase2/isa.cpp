@@ -53,7 +53,9 @@ std::optional<Isa> parse_isa(std::string_view name) {
   return std::nullopt;
 }
 
-bool available(Isa isa) { return table_of(isa) && machine_has(isa); }
+bool available(Isa isa) {
+  return table_of(isa) && machine_has(isa);
+}
 
 std::vector<Isa> available_isas() {
   std::vector<Isa> v;
@@ -69,7 +71,8 @@ Isa best_isa() {
 }
 
 const Kernels& kernels_of(Isa isa) {
-  if (!available(isa)) throw std::invalid_argument("instruction set '" + std::string(name_of(isa)) + "' is not available here");
+  if (!available(isa))
+    throw std::invalid_argument("instruction set '" + std::string(name_of(isa)) + "' is not available here");
   return *table_of(isa);
 }
 

@@ -11,9 +11,35 @@ namespace kernbench {
 
 /// Elementwise functions that have a block kernel; order of the tables in Kernels.
 enum class Fn : uint8_t {
-  copy, exp, log, sqrt, rsqrt, sigmoid, tanh, erf, abs, neg, relu, gelu, silu, floor,
-  add, sub, mul, div, maximum, minimum, lt, le, gt, ge, eq, ne,
-  where, fma, clamp,
+  copy,
+  exp,
+  log,
+  sqrt,
+  rsqrt,
+  sigmoid,
+  tanh,
+  erf,
+  abs,
+  neg,
+  relu,
+  gelu,
+  silu,
+  floor,
+  add,
+  sub,
+  mul,
+  div,
+  maximum,
+  minimum,
+  lt,
+  le,
+  gt,
+  ge,
+  eq,
+  ne,
+  where,
+  fma,
+  clamp,
   count
 };
 constexpr int kFns = static_cast<int>(Fn::count);
@@ -51,8 +77,8 @@ struct Kernels {
   void (*gemm_f32)(int64_t m, int64_t n, int64_t k, const GemmOperand& a, const GemmOperand& b, float* c, int64_t ldc,
                    bool accumulate, void* work);
   /// The same for integers, modulo 2^32.
-  void (*gemm_i32)(int64_t m, int64_t n, int64_t k, const GemmOperand& a, const GemmOperand& b, int32_t* c,
-                   int64_t ldc, bool accumulate, void* work);
+  void (*gemm_i32)(int64_t m, int64_t n, int64_t k, const GemmOperand& a, const GemmOperand& b, int32_t* c, int64_t ldc,
+                   bool accumulate, void* work);
   size_t gemm_work_bytes;
 };
 

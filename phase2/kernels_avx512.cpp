@@ -4,5 +4,7 @@
 #include "kernbench/phase2/kernels_body.inc"
 #else
 #include "kernbench/phase2/kernels.h"
-const kernbench::Kernels* kernbench::detail::kernels_avx512() { return nullptr; }
+const kernbench::Kernels* kernbench::detail::kernels_avx512() {
+  return nullptr;
+}
 #endif

@@ -19,19 +19,19 @@ enum class MathKind : uint8_t {
 
 /// The dtype that a result has unless the call says otherwise.
 enum class ResultRule : uint8_t {
-  promote,         ///< promote() of the operands that carry the values
-  promote_float,   ///< promote(), f32 where that is an integer (exp, sqrt, …)
-  boolean,         ///< u8, 0 or 1
-  index,           ///< i32
-  chosen,          ///< the caller says (cast, full, arange)
+  promote,        ///< promote() of the operands that carry the values
+  promote_float,  ///< promote(), f32 where that is an integer (exp, sqrt, …)
+  boolean,        ///< u8, 0 or 1
+  index,          ///< i32
+  chosen,         ///< the caller says (cast, full, arange)
 };
 
 struct MathOp {
   std::string_view name;
   MathKind kind;
-  int arity;                  ///< operands, immediates included
+  int arity;  ///< operands, immediates included
   ResultRule result;
-  bool float_only = false;    ///< integer operands are computed in f32
+  bool float_only = false;  ///< integer operands are computed in f32
   bool first_is_condition = false;
   bool is_reduction() const { return kind == MathKind::reduction; }
   /// Whether it may stand in a composite (head or epilogue).

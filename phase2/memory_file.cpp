@@ -35,7 +35,9 @@ uint64_t checksum(Head h, const uint8_t* data) {
   return mix(mix(0x6b6265656e6368ull, reinterpret_cast<const uint8_t*>(&h), sizeof h), data, h.bytes);
 }
 
-uint64_t padding(uint64_t n) { return (8 - n % 8) % 8; }
+uint64_t padding(uint64_t n) {
+  return (8 - n % 8) % 8;
+}
 
 }  // namespace
 
@@ -45,13 +47,14 @@ struct MemoryFileWriter::File {
   uint64_t chunks = 0;
 
   void put(const void* p, uint64_t n) {
+    if (!p || n == 0) return;
     if (std::fwrite(p, 1, n, file) != n) fail();
   }
   [[noreturn]] void fail() const { throw OpLogError(name + ": cannot be written to: " + std::strerror(errno)); }
   void chunk(Head h, const uint8_t* data) {
     h.checksum = checksum(h, data);
     put(&h, sizeof h);
-    if (h.bytes) put(data, h.bytes);
+    put(data, h.bytes);
     const uint64_t zero = 0;
     put(&zero, padding(h.bytes));
     ++chunks;

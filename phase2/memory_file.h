@@ -1,5 +1,5 @@
-// The memory file beside an op log (data contract §4): the image at t = 0 and the bytes of every real store and foreign
-// write by op_id. With the log it is all that a replay in another process needs.
+// The memory file beside an op log (data contract §4): the image at t = 0 and the bytes of every real store and
+// foreign write by op_id. With the log it is all that a replay in another process needs.
 //
 // Layout, little endian: "KBMEM001", then chunks of a 40-byte head {u32 kind, u32 space, u32 pe, u32 0, u64 key,
 // u64 bytes, u64 checksum} and the bytes, padded to 8. Kinds: 1 = extent of the image at address `key`; 2 = data of the
@@ -37,7 +37,7 @@ class MemoryFileWriter : public OpLogSink {
 struct MemoryFileContents {
   MemoryImage image;
   std::map<uint64_t, std::shared_ptr<const Bytes>> data;  ///< by op_id
-  bool complete = false;  ///< false: the run was cut off; what is there is whole
+  bool complete = false;                                  ///< false: the run was cut off; what is there is whole
 };
 
 /// Throws OpLogError for what is no memory file, for a damaged one (with the place) and for another version.

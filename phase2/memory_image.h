@@ -47,8 +47,8 @@ class MemoryImage {
   /// State of a range: unwritten if any byte is, else pending if any byte is, else real.
   struct RangeState {
     State state = State::real;
-    uint64_t first_bad = 0;                     ///< address of the first unwritten or pending byte
-    std::shared_ptr<const OpDesc> producer;     ///< of the first pending byte
+    uint64_t first_bad = 0;                  ///< address of the first unwritten or pending byte
+    std::shared_ptr<const OpDesc> producer;  ///< of the first pending byte
   };
   RangeState state_of(SpaceKey, uint64_t addr, uint64_t nbytes) const;
   /// The same over every row of a (strided) tensor.
@@ -81,8 +81,8 @@ class MemoryImage {
 
   struct Extent {
     uint64_t size = 0;
-    SharedBytes bytes;       ///< real: bytes.data points at the extent's first byte
-    PendingSource pending;   ///< pending if producer is set
+    SharedBytes bytes;      ///< real: bytes.data points at the extent's first byte
+    PendingSource pending;  ///< pending if producer is set
   };
   using Extents = std::map<uint64_t, Extent>;
   const std::map<SpaceKey, Extents>& spaces() const { return spaces_; }

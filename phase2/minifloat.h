@@ -25,8 +25,8 @@ static inline float from_bits(uint32_t u) {
 template <int E, int M, bool kInf>
 static inline uint32_t encode(float x) {
   constexpr int kBias = (1 << (E - 1)) - 1;
-  constexpr uint32_t kTop = ((1u << E) - 1) << M;                    // exponent all ones
-  constexpr uint32_t kOver = kInf ? kTop : kTop | ((1u << M) - 1);   // what overflow becomes
+  constexpr uint32_t kTop = ((1u << E) - 1) << M;                   // exponent all ones
+  constexpr uint32_t kOver = kInf ? kTop : kTop | ((1u << M) - 1);  // what overflow becomes
   constexpr int kShift = 23 - M;
   const uint32_t u = bits_of(x);
   const uint32_t sign = (u >> 31) << (E + M);
@@ -73,12 +73,24 @@ static inline float decode(uint32_t v) {
   return from_bits(sign | ((exponent - kBias + 127) << 23) | (mantissa << (23 - M)));
 }
 
-static inline uint16_t to_f16(float x) { return static_cast<uint16_t>(encode<5, 10, true>(x)); }
-static inline float from_f16(uint16_t v) { return decode<5, 10, true>(v); }
-static inline uint8_t to_f8e4m3(float x) { return static_cast<uint8_t>(encode<4, 3, false>(x)); }
-static inline float from_f8e4m3(uint8_t v) { return decode<4, 3, false>(v); }
-static inline uint8_t to_f8e5m2(float x) { return static_cast<uint8_t>(encode<5, 2, true>(x)); }
-static inline float from_f8e5m2(uint8_t v) { return decode<5, 2, true>(v); }
+static inline uint16_t to_f16(float x) {
+  return static_cast<uint16_t>(encode<5, 10, true>(x));
+}
+static inline float from_f16(uint16_t v) {
+  return decode<5, 10, true>(v);
+}
+static inline uint8_t to_f8e4m3(float x) {
+  return static_cast<uint8_t>(encode<4, 3, false>(x));
+}
+static inline float from_f8e4m3(uint8_t v) {
+  return decode<4, 3, false>(v);
+}
+static inline uint8_t to_f8e5m2(float x) {
+  return static_cast<uint8_t>(encode<5, 2, true>(x));
+}
+static inline float from_f8e5m2(uint8_t v) {
+  return decode<5, 2, true>(v);
+}
 
 static inline uint16_t to_bf16(float x) {
   const uint32_t u = bits_of(x);

@@ -14,7 +14,9 @@ namespace {
 constexpr char kMagic[] = "\x93NUMPY";
 constexpr uint64_t kMaxHeader = 1 << 20;
 
-[[noreturn]] void fail(const std::string& file, const std::string& what) { throw NpyError(file + ": " + what); }
+[[noreturn]] void fail(const std::string& file, const std::string& what) {
+  throw NpyError(file + ": " + what);
+}
 
 /// Text from a file as it may be shown in one line.
 std::string shown(const std::string& s) {
@@ -77,7 +79,8 @@ class HeaderParser {
   std::string string() {
     blanks();
     const char quote = at_ < text_.size() ? text_[at_] : 0;
-    if (quote != '\'' && quote != '"') bad("found " + shown(text_.substr(std::min(at_, text_.size()))) + ", expected a string");
+    if (quote != '\'' && quote != '"')
+      bad("found " + shown(text_.substr(std::min(at_, text_.size()))) + ", expected a string");
     const size_t end = text_.find(quote, at_ + 1);
     if (end == std::string::npos) bad("a string has no end");
     std::string s = text_.substr(at_ + 1, end - at_ - 1);
@@ -86,7 +89,8 @@ class HeaderParser {
   }
   DType descr() {
     blanks();
-    if (at_ < text_.size() && text_[at_] == '[') bad("holds a structured dtype, expected one of f4, f2, i1, u1, i2, i4");
+    if (at_ < text_.size() && text_[at_] == '[')
+      bad("holds a structured dtype, expected one of f4, f2, i1, u1, i2, i4");
     const std::string s = string();
     const std::string kind = s.size() == 3 ? s.substr(1) : "";
     const char order = s.empty() ? 0 : s[0];
@@ -190,7 +194,8 @@ NpyArray read_npy(const std::string& file) {
   const auto file_size = static_cast<uint64_t>(end);
   uint8_t lead[12] = {};
   in.read(reinterpret_cast<char*>(lead), 10);
-  if (in.gcount() < 10 || std::memcmp(lead, kMagic, 6) != 0) fail(file, "is no .npy file (it does not begin with \\x93NUMPY)");
+  if (in.gcount() < 10 || std::memcmp(lead, kMagic, 6) != 0)
+    fail(file, "is no .npy file (it does not begin with \\x93NUMPY)");
   const int major = lead[6];
   if (major < 1 || major > 3) fail(file, ".npy version " + std::to_string(major) + ", expected 1, 2 or 3");
   uint64_t start = 10;
@@ -213,7 +218,8 @@ NpyArray read_npy(const std::string& file) {
   for (int64_t d : h.shape) empty |= d == 0;
   for (int64_t d : h.shape) {
     if (empty) break;
-    if (count > (uint64_t{1} << 48) / static_cast<uint64_t>(d)) fail(file, "shape " + h.shape.to_string() + " is absurd");
+    if (count > (uint64_t{1} << 48) / static_cast<uint64_t>(d))
+      fail(file, "shape " + h.shape.to_string() + " is absurd");
     count *= static_cast<uint64_t>(d);
   }
   const uint64_t expected = empty ? 0 : count * size_of(h.dtype);

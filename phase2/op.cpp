@@ -16,7 +16,9 @@ int64_t Dims::elements() const {
   return n;
 }
 
-bool Dims::operator==(const Dims& o) const { return rank_ == o.rank_ && std::equal(begin(), end(), o.begin()); }
+bool Dims::operator==(const Dims& o) const {
+  return rank_ == o.rank_ && std::equal(begin(), end(), o.begin());
+}
 
 std::string Dims::to_string() const {
   std::string s = "[";

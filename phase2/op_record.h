@@ -15,16 +15,16 @@ struct TokenInfo {
   Stage stage = Stage::dma_read;
   uint32_t tile_id = 0;
   uint64_t composite_op_id = 0;
-  double fed_ns = 0;             ///< when the scheduler fed the tile
-  uint64_t bytes = 0;            ///< DMA, FETCH, STORE
-  int64_t m = 0, n = 0, k = 0;   ///< GEMM, MATH (k = 0): the real tile
+  double fed_ns = 0;            ///< when the scheduler fed the tile
+  uint64_t bytes = 0;           ///< DMA, FETCH, STORE
+  int64_t m = 0, n = 0, k = 0;  ///< GEMM, MATH (k = 0): the real tile
 };
 
 struct OpRecord {
-  uint64_t op_id = 0;        ///< from 1, given at start of service, never reused
-  double t_start = 0;        ///< ns, service begins
-  double t_end = 0;          ///< ns, service ends
-  uint32_t component = 0;    ///< index into OpLogHeader::components
+  uint64_t op_id = 0;                  ///< from 1, given at start of service, never reused
+  double t_start = 0;                  ///< ns, service begins
+  double t_end = 0;                    ///< ns, service ends
+  uint32_t component = 0;              ///< index into OpLogHeader::components
   std::shared_ptr<const OpDesc> desc;  ///< commands (composite or simple); null for tokens and foreign traffic
   bool is_token = false;
   TokenInfo token;

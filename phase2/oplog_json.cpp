@@ -197,8 +197,8 @@ class ParamsWriter {
     w_.field("dtype_out", name_of(d.output.dtype));
     w_.field("transpose_a", d.transpose_a);
     w_.field("transpose_b", d.transpose_b);
-    for (const auto& [key, t] : {std::pair<const char*, const TensorRef*>{"layout_a", &a}, {"layout_b", &b},
-                                 {"layout_out", &d.output}}) {
+    for (const auto& [key, t] :
+         {std::pair<const char*, const TensorRef*>{"layout_a", &a}, {"layout_b", &b}, {"layout_out", &d.output}}) {
       w_.field(key, t->contiguous() ? "row_major" : "strided");
     }
     spacing("src_a", a);
@@ -354,8 +354,8 @@ std::string header_json(const OpLogHeader& h) {
       "{\"op_id\":0,\"t_start\":0,\"t_end\":0,\"component_id\":\"\",\"op_kind\":\"unknown\",\"op_name\":\"log_header\","
       "\"params\":{\"version\":1,\"isa\":";
   append_string(out, h.isa);
-  for (const auto& [key, names] : {std::pair<const char*, const std::vector<std::string>*>{"components", &h.components},
-                                   {"pes", &h.pes}}) {
+  for (const auto& [key, names] :
+       {std::pair<const char*, const std::vector<std::string>*>{"components", &h.components}, {"pes", &h.pes}}) {
     out += std::string(",\"") + key + "\":[";
     for (size_t i = 0; i < names->size(); ++i) {
       if (i) out += ',';

@@ -108,7 +108,9 @@ bool ends_with(const std::string& s, const std::string& end) {
 
 }  // namespace
 
-std::unique_ptr<OpLogSink> make_jsonl_log(const std::string& file) { return std::make_unique<JsonlOpLog>(file); }
+std::unique_ptr<OpLogSink> make_jsonl_log(const std::string& file) {
+  return std::make_unique<JsonlOpLog>(file);
+}
 
 std::unique_ptr<OpLogSink> make_op_log(const std::string& file) {
   if (ends_with(file, ".jsonl")) return make_jsonl_log(file);

@@ -170,8 +170,8 @@ struct OpRecordParser::Impl {
     for (const Json& e : p.at("epilogue")) {
       EpilogueOp op;
       op.op = e.at("op").get<std::string>();
-      op.scope = named(e.at("scope").get<std::string>(), {Scope::per_k_tile, Scope::per_output_tile, Scope::once},
-                       "scope");
+      op.scope =
+          named(e.at("scope").get<std::string>(), {Scope::per_k_tile, Scope::per_output_tile, Scope::once}, "scope");
       for (const Json& o : e.at("operands")) op.operands.push_back(operand(o));
       d.epilogue.push_back(std::move(op));
     }
@@ -254,7 +254,9 @@ OpRecordParser::OpRecordParser(OpLogHeader header) : impl_(std::make_unique<Impl
 }
 OpRecordParser::~OpRecordParser() = default;
 
-const OpLogHeader& OpRecordParser::header() const { return impl_->header; }
+const OpLogHeader& OpRecordParser::header() const {
+  return impl_->header;
+}
 
 bool OpRecordParser::parse_line(std::string_view text, OpRecord& out) {
   const Json j = Json::parse(text);

@@ -72,9 +72,7 @@ class Database {
 
 class Statement {
  public:
-  Statement(Database& db, const char* sql) : db_(db) {
-    db.check(sqlite3_prepare_v2(db.get(), sql, -1, &s_, nullptr));
-  }
+  Statement(Database& db, const char* sql) : db_(db) { db.check(sqlite3_prepare_v2(db.get(), sql, -1, &s_, nullptr)); }
   ~Statement() { sqlite3_finalize(s_); }
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
@@ -140,7 +138,8 @@ class SqliteOpLog : public OpLogSink {
 
   void record(OpRecord&& r) override {
     std::unique_lock<std::mutex> lock(mutex_);
-    if (waiting_.size() >= kMostWaiting) room_.wait(lock, [this] { return waiting_.size() < kMostWaiting || failed(); });
+    if (waiting_.size() >= kMostWaiting)
+      room_.wait(lock, [this] { return waiting_.size() < kMostWaiting || failed(); });
     if (failed()) throw OpLogError(error_);
     waiting_.push_back(std::move(r));
     if (waiting_.size() == kBatchAtOnce) more_.notify_one();
@@ -223,9 +222,19 @@ class SqliteOpLog : public OpLogSink {
   void write(const OpRecord& r) {
     if (r.is_token) {
       const TokenInfo& t = r.token;
-      insert_token_->bind(r.op_id).bind(r.t_start).bind(r.t_end).bind(int64_t{r.component})
-          .bind(static_cast<int64_t>(t.stage)).bind(t.composite_op_id).bind(int64_t{t.tile_id}).bind(t.fed_ns)
-          .bind(t.bytes).bind(t.m).bind(t.n).bind(t.k).run();
+      insert_token_->bind(r.op_id)
+          .bind(r.t_start)
+          .bind(r.t_end)
+          .bind(int64_t{r.component})
+          .bind(static_cast<int64_t>(t.stage))
+          .bind(t.composite_op_id)
+          .bind(int64_t{t.tile_id})
+          .bind(t.fed_ns)
+          .bind(t.bytes)
+          .bind(t.m)
+          .bind(t.n)
+          .bind(t.k)
+          .run();
       return;
     }
     params_.clear();
@@ -234,8 +243,15 @@ class SqliteOpLog : public OpLogSink {
     for (uint64_t id : r.dependency_ids) dependencies_ += (dependencies_.size() > 1 ? "," : "") + std::to_string(id);
     dependencies_ += ']';
     const std::string name = log_name_of(r);
-    insert_command_->bind(r.op_id).bind(r.t_start).bind(r.t_end).bind(int64_t{r.component}).bind(name_of(kind_of(r)))
-        .bind(std::string_view(name)).bind(std::string_view(params_)).bind(std::string_view(dependencies_)).run();
+    insert_command_->bind(r.op_id)
+        .bind(r.t_start)
+        .bind(r.t_end)
+        .bind(int64_t{r.component})
+        .bind(name_of(kind_of(r)))
+        .bind(std::string_view(name))
+        .bind(std::string_view(params_))
+        .bind(std::string_view(dependencies_))
+        .run();
   }
 
   Database db_;
@@ -255,7 +271,9 @@ class SqliteOpLog : public OpLogSink {
 
 }  // namespace
 
-std::unique_ptr<OpLogSink> make_sqlite_log(const std::string& file) { return std::make_unique<SqliteOpLog>(file); }
+std::unique_ptr<OpLogSink> make_sqlite_log(const std::string& file) {
+  return std::make_unique<SqliteOpLog>(file);
+}
 
 OpLogContents read_sqlite_log(const std::string& file) {
   // Read-write, so that the write-ahead log of a killed run is taken in; a file that may only be read has none left.
@@ -283,9 +301,9 @@ OpLogContents read_sqlite_log(const std::string& file) {
                      "dependency_ids FROM commands LEFT JOIN components c ON c.id = component");
   while (commands.next()) {
     try {
-      log.records.push_back(parser.parse(static_cast<uint64_t>(commands.integer(0)), commands.real(1),
-                                         commands.real(2), commands.text(3), commands.text(4), commands.text(5),
-                                         commands.text(6), commands.text(7)));
+      log.records.push_back(parser.parse(static_cast<uint64_t>(commands.integer(0)), commands.real(1), commands.real(2),
+                                         commands.text(3), commands.text(4), commands.text(5), commands.text(6),
+                                         commands.text(7)));
     } catch (const std::exception& e) {
       std::string what = e.what();
       throw OpLogError(file + ": op " + std::to_string(commands.integer(0)) + ": " + what.substr(0, what.find('\n')));

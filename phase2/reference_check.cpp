@@ -23,8 +23,12 @@ double element(const EvalInput& in, const Dims& shape, int64_t i) {
   return load_scalar(in.data + offset * static_cast<int64_t>(size_of(in.dtype)), in.dtype);
 }
 
-double greater(double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b); }
-double smaller(double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b); }
+double greater(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b);
+}
+double smaller(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b);
+}
 
 double apply(const std::string& op, const std::vector<double>& x, bool integers) {
   const double a = x[0], b = x.size() > 1 ? x[1] : 0, c = x.size() > 2 ? x[2] : 0;
@@ -63,14 +67,30 @@ double apply(const std::string& op, const std::vector<double>& x, bool integers)
 bool in_integers(const MathOp& op, const std::vector<EvalInput>& in) {
   bool tensor = false;
   for (size_t i = op.first_is_condition ? 1 : 0; i < in.size(); ++i) {
-    if (in[i].is_scalar ? in[i].scalar != std::trunc(in[i].scalar) || !std::isfinite(in[i].scalar) : is_float(in[i].dtype)) return false;
+    if (in[i].is_scalar ? in[i].scalar != std::trunc(in[i].scalar) || !std::isfinite(in[i].scalar)
+                        : is_float(in[i].dtype))
+      return false;
     tensor |= !in[i].is_scalar;
   }
   return tensor && !op.float_only;
 }
 
-/// An exact integer as the i32 that wrapping leaves; products beyond 2^53 are not exact here, see reference_of().
-double wrapped(double v) { return wrap_i32(v); }
+/// An exact integer as the i32 that wrapping leaves.
+double wrapped(double v) {
+  return wrap_i32(v);
+}
+
+/// A product of two i32, which f64 need not hold, as wrapping leaves it.
+double wrapped_product(double a, double b) {
+  const auto product = static_cast<uint64_t>(static_cast<int64_t>(a)) * static_cast<uint64_t>(static_cast<int64_t>(b));
+  return static_cast<int32_t>(static_cast<uint32_t>(product));
+}
+
+double apply_integers(const std::string& op, const std::vector<double>& x) {
+  if (op == "mul") return wrapped_product(x[0], x[1]);
+  if (op == "fma") return wrapped(wrapped_product(x[0], x[1]) + x[2]);
+  return wrapped(apply(op, x, true));
+}
 
 /// As the output's dtype holds it.
 double rounded(double v, DType t) {
@@ -88,15 +108,7 @@ ReferenceValues elementwise(const OpDesc& d, const MathOp& op, const std::vector
       x[j] = element(in[j], d.output.shape, i);
       if (in[j].is_scalar) x[j] = integers ? wrapped(x[j]) : static_cast<double>(static_cast<float>(x[j]));
     }
-    double v;
-    if (integers && (d.op == "mul" || d.op == "fma")) {
-      // 64 bits hold the product of two i32 and the sum of a third.
-      v = static_cast<int32_t>(static_cast<uint64_t>(static_cast<int64_t>(x[0]) * static_cast<int64_t>(x[1])) +
-                               static_cast<uint64_t>(x.size() > 2 ? static_cast<int64_t>(x[2]) : 0));
-    } else {
-      v = apply(d.op, x, integers);
-      if (integers) v = wrapped(v);
-    }
+    const double v = integers ? apply_integers(d.op, x) : apply(d.op, x, false);
     r.values.push_back(is_float(d.output.dtype) ? v : integers ? rounded(v, d.output.dtype) : v);
     if (!is_float(d.output.dtype) && !integers) {
       // A float result as an integer: toward zero and saturating, from f32.
@@ -164,7 +176,8 @@ ReferenceValues fused(const OpDesc& d, const std::vector<EvalInput>& in) {
   const int64_t last_row = d.tile_m > 0 ? (m - 1) / d.tile_m * d.tile_m : 0;
   const int64_t last_col = d.tile_n > 0 ? (n - 1) / d.tile_n * d.tile_n : 0;
   const auto scalar_at = [](const EvalInput& x, int64_t row, int64_t col) {
-    return load_scalar(x.data + (row * x.strides[0] + col * x.strides[1]) * static_cast<int64_t>(size_of(x.dtype)), x.dtype);
+    return load_scalar(x.data + (row * x.strides[0] + col * x.strides[1]) * static_cast<int64_t>(size_of(x.dtype)),
+                       x.dtype);
   };
   ReferenceValues r;
   for (int64_t i = 0; i < m; ++i) {
@@ -189,8 +202,7 @@ ReferenceValues fused(const OpDesc& d, const std::vector<EvalInput>& in) {
             const double v = element(all[o], {m, n}, i * n + j);
             x.push_back(all[o].is_scalar && !integers ? static_cast<double>(static_cast<float>(v)) : v);
           }
-          acc = apply(e.op, x, integers);
-          if (integers) acc = wrapped(acc);
+          acc = integers ? apply_integers(e.op, x) : apply(e.op, x, false);
           if (e.op == "mul") scale *= std::abs(x[1]);
           if (e.op == "add" || e.op == "sub") scale = std::max(scale, std::abs(x[1]));
         }
@@ -198,17 +210,16 @@ ReferenceValues fused(const OpDesc& d, const std::vector<EvalInput>& in) {
       for (int64_t k0 = 0; k0 < k || k0 == 0; k0 += tile_k) {
         if (gemm) {
           for (int64_t p = k0; p < std::min(k, k0 + tile_k); ++p) {
-            const double product = (d.transpose_a ? scalar_at(in[0], p, i) : scalar_at(in[0], i, p)) *
-                                   (d.transpose_b ? scalar_at(in[1], j, p) : scalar_at(in[1], p, j));
-            acc += integers ? wrapped(product) : product;
+            const double a = d.transpose_a ? scalar_at(in[0], p, i) : scalar_at(in[0], i, p);
+            const double b = d.transpose_b ? scalar_at(in[1], j, p) : scalar_at(in[1], p, j);
+            acc += integer_head ? wrapped_product(a, b) : a * b;
             if (integers) acc = wrapped(acc);
-            scale += std::abs(product);
+            scale += std::abs(a * b);
           }
         } else {
           std::vector<double> x;
           for (const EvalInput& o : operands) x.push_back(element(o, {m, n}, i * n + j));
-          acc = apply(d.op, x, integers);
-          if (integers) acc = wrapped(acc);
+          acc = integers ? apply_integers(d.op, x) : apply(d.op, x, false);
         }
         epilogue(Scope::per_k_tile);
       }

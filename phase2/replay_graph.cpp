@@ -182,10 +182,10 @@ class Builder {
       Piece& last = g_.pieces.back();
       if (last.node == p.node) {
         // Leaves of different buffers are only compared as numbers.
-        const int64_t step = p.node == kLeafNode
-                                 ? static_cast<int64_t>(reinterpret_cast<uintptr_t>(p.leaf) -
-                                                        reinterpret_cast<uintptr_t>(last.leaf))
-                                 : static_cast<int64_t>(p.offset - last.offset);
+        const int64_t step =
+            p.node == kLeafNode
+                ? static_cast<int64_t>(reinterpret_cast<uintptr_t>(p.leaf) - reinterpret_cast<uintptr_t>(last.leaf))
+                : static_cast<int64_t>(p.offset - last.offset);
         if (last.count == 1 && (step == static_cast<int64_t>(last.bytes) || p.node == kZeroNode)) {
           last.bytes += p.bytes;
           return;
@@ -200,9 +200,7 @@ class Builder {
     g_.pieces.push_back(p);
   }
 
-  static std::string describe(const OpRecord& r) {
-    return "op " + std::to_string(r.op_id) + " (" + r.desc->name + ")";
-  }
+  static std::string describe(const OpRecord& r) { return "op " + std::to_string(r.op_id) + " (" + r.desc->name + ")"; }
 
   std::string unwritten(const OpRecord& r, const TensorRef& t, uint64_t at) const {
     char hex[24];

@@ -32,7 +32,7 @@ struct ReplayGraph {
     std::shared_ptr<const OpDesc> desc;
     uint32_t record = 0;  ///< index into the records
     uint32_t first_input = 0, inputs = 0;
-    uint32_t first_reader = 0, readers = 0;  ///< into `readers`: nodes that wait for this one
+    uint32_t first_reader = 0, readers = 0;    ///< into `readers`: nodes that wait for this one
     uint32_t first_source = 0, waits_for = 0;  ///< into `sources`: nodes that this one waits for
   };
   std::vector<Node> nodes;  ///< in effect order

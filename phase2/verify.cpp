@@ -53,7 +53,8 @@ Tolerance tolerance_of(DType t) {
   }
 }
 
-TensorReport verify(const std::string& name, DType dtype, const Dims& shape, const void* values, const ReferenceValues& ref) {
+TensorReport verify(const std::string& name, DType dtype, const Dims& shape, const void* values,
+                    const ReferenceValues& ref) {
   TensorReport r = report_for(name, dtype, shape);
   const int64_t n = shape.elements();
   if (ref.values.size() != static_cast<size_t>(n) || (!ref.scale.empty() && ref.scale.size() != ref.values.size())) {
@@ -109,7 +110,8 @@ TensorReport verify(const std::string& name, DType dtype, const Dims& shape, con
   return r;
 }
 
-TensorReport verify(const std::string& name, const MemoryImage& memory, const TensorRef& t, const ReferenceValues& ref) {
+TensorReport verify(const std::string& name, const MemoryImage& memory, const TensorRef& t,
+                    const ReferenceValues& ref) {
   const MemoryImage::RangeState state = memory.state_of(t);
   if (state.state != MemoryImage::State::real) {
     TensorReport r = report_for(name, t.dtype, t.shape);
@@ -134,7 +136,8 @@ std::string to_text(const std::vector<TensorReport>& reports) {
          std::string(name_of(r.dtype)) + " " + r.shape.to_string() + "  max abs " + format("%.3g", r.max_abs_err) +
          "  max rel " + format("%.3g", r.max_rel_err);
     const auto counts = [&](const char* what, uint64_t got, uint64_t want) {
-      if (got || want) s += std::string("  ") + what + " " + std::to_string(got) + " (reference " + std::to_string(want) + ")";
+      if (got || want)
+        s += std::string("  ") + what + " " + std::to_string(got) + " (reference " + std::to_string(want) + ")";
     };
     counts("NaN", r.nan_values, r.nan_references);
     counts("Inf", r.inf_values, r.inf_references);

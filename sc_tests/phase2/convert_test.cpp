@@ -19,10 +19,8 @@ struct Format {
   int exponent_bits, mantissa_bits;
   bool has_inf;
 };
-constexpr Format kShort[] = {{DType::f16, 5, 10, true},
-                             {DType::bf16, 8, 7, true},
-                             {DType::f8e4m3, 4, 3, false},
-                             {DType::f8e5m2, 5, 2, true}};
+constexpr Format kShort[] = {
+    {DType::f16, 5, 10, true}, {DType::bf16, 8, 7, true}, {DType::f8e4m3, 4, 3, false}, {DType::f8e5m2, 5, 2, true}};
 
 /// The value of a bit pattern by definition.
 double value_of(const Format& f, uint32_t v) {
@@ -195,8 +193,10 @@ TEST(Conversions, every_path_gives_the_bits_of_the_scalar_one) {
       EXPECT_EQ(bulk, one) << name_of(isa) << " " << name_of(f.dtype);
       std::vector<float> wide(in.size()), wide_one(in.size());
       kernels_of(isa).to_f32(bulk.data(), f.dtype, wide.data(), in.size());
-      for (size_t i = 0; i < in.size(); ++i) kernels_of(Isa::portable).to_f32(&bulk[i * item], f.dtype, &wide_one[i], 1);
-      EXPECT_EQ(0, std::memcmp(wide.data(), wide_one.data(), wide.size() * 4)) << name_of(isa) << " " << name_of(f.dtype);
+      for (size_t i = 0; i < in.size(); ++i)
+        kernels_of(Isa::portable).to_f32(&bulk[i * item], f.dtype, &wide_one[i], 1);
+      EXPECT_EQ(0, std::memcmp(wide.data(), wide_one.data(), wide.size() * 4))
+          << name_of(isa) << " " << name_of(f.dtype);
     }
     for (DType t : {DType::i8, DType::u8, DType::i16, DType::i32}) {
       std::vector<uint8_t> bulk(in.size() * 4), one(in.size() * 4);

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <random>
 
+#include "eval_helpers.h"
 #include "kernbench/phase2/convert.h"
 #include "kernbench/phase2/math_op.h"
 #include "kernbench/phase2/random.h"
@@ -19,48 +20,6 @@ namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
-
-struct Tensor {
-  DType dtype;
-  Dims shape;
-  Bytes bytes;
-  EvalInput input() const { return EvalInput::tensor(bytes.data(), dtype, shape); }
-  double at(size_t i) const { return load_scalar(&bytes[i * size_of(dtype)], dtype); }
-};
-
-Tensor random(DType t, const Dims& shape, uint64_t seed, double scale = 1) {
-  return {t, shape, random_tensor(t, shape, seed, scale)};
-}
-
-template <class T>
-Tensor of(DType t, const std::vector<T>& v) {
-  Tensor r{t, {static_cast<int64_t>(v.size())}, Bytes(v.size() * sizeof(T))};
-  std::memcpy(r.bytes.data(), v.data(), r.bytes.size());
-  return r;
-}
-Tensor f32s(const std::vector<float>& v) { return of(DType::f32, v); }
-Tensor i32s(const std::vector<int32_t>& v) { return of(DType::i32, v); }
-
-OpDesc math(const std::string& op, size_t operands, DType out, const Dims& shape) {
-  OpDesc d;
-  d.type = CommandType::math;
-  d.name = d.op = op;
-  d.operands.resize(operands);
-  d.output.dtype = out;
-  d.output.shape = shape;
-  d.output.strides = TensorRef::row_major(shape);
-  return d;
-}
-
-Tensor run(const OpDesc& d, const std::vector<EvalInput>& in, Isa isa = best_isa()) {
-  return {d.output.dtype, d.output.shape, evaluate(d, in, isa)};
-}
-
-std::vector<float> floats(const Tensor& t) {
-  std::vector<float> v;
-  for (int64_t i = 0; i < t.shape.elements(); ++i) v.push_back(static_cast<float>(t.at(static_cast<size_t>(i))));
-  return v;
-}
 
 std::vector<float> unary(const std::string& op, const std::vector<float>& in) {
   const Tensor t = f32s(in);
@@ -152,8 +111,8 @@ TEST(Elementwise, maximum_minimum_and_clamp_pass_nan_on) {
   expect_same(binary("maximum", {1, kNan, 2, -kInf}, {2, 1, kNan, -1}), {2, kNan, kNan, -1});
   expect_same(binary("minimum", {1, kNan, 2, -kInf}, {2, 1, kNan, -1}), {1, kNan, kNan, -kInf});
   const Tensor x = f32s({-5, 0.5f, 7, kNan});
-  const Tensor y = run(math("clamp", 3, DType::f32, x.shape),
-                       {x.input(), EvalInput::immediate(-1), EvalInput::immediate(1)});
+  const Tensor y =
+      run(math("clamp", 3, DType::f32, x.shape), {x.input(), EvalInput::immediate(-1), EvalInput::immediate(1)});
   expect_same(floats(y), {-1, 0.5f, 1, kNan});
 }
 
@@ -339,95 +298,6 @@ TEST(Softmax, rows_sum_to_one_and_agree_with_the_definition) {
   }
 }
 
-OpDesc gemm(int64_t m, int64_t n, int64_t k, DType out) {
-  OpDesc d = math("gemm", 2, out, {m, n});
-  d.type = CommandType::gemm;
-  d.kind = OpKind::gemm;
-  d.m = m;
-  d.n = n;
-  d.k = k;
-  return d;
-}
-
-/// Σ a b and Σ|a||b| / √K in f64; element (i, p) of A by `a`, (p, j) of B by `b`.
-template <class A, class B>
-ReferenceValues gemm_reference(int64_t m, int64_t n, int64_t k, A a, B b) {
-  ReferenceValues r;
-  for (int64_t i = 0; i < m; ++i) {
-    for (int64_t j = 0; j < n; ++j) {
-      double sum = 0, scale = 0;
-      for (int64_t p = 0; p < k; ++p) {
-        sum += a(i, p) * b(p, j);
-        scale += std::abs(a(i, p) * b(p, j));
-      }
-      r.values.push_back(sum);
-      r.scale.push_back(k ? scale / std::sqrt(static_cast<double>(k)) : 0);
-    }
-  }
-  return r;
-}
-
-TEST(Gemm, agrees_with_loops_for_every_type_shape_and_transposition) {
-  const std::vector<std::array<int64_t, 3>> shapes = {{1, 1, 1},    {100, 75, 33}, {6, 16, 300},  {13, 33, 257},
-                                                      {1, 70, 600}, {70, 1, 40},   {300, 530, 5}, {3, 4, 0}};
-  for (DType t : {DType::f32, DType::f16, DType::bf16, DType::f8e4m3, DType::i8, DType::u8, DType::i16, DType::i32}) {
-    for (const auto& [m, n, k] : shapes) {
-      for (int transposed = 0; transposed < 4; ++transposed) {
-        const bool ta = transposed & 1, tb = transposed & 2;
-        const Tensor a = random(t, ta ? Dims{k, m} : Dims{m, k}, 1), b = random(t, tb ? Dims{n, k} : Dims{k, n}, 2);
-        OpDesc d = gemm(m, n, k, is_float(t) ? t : DType::i32);
-        d.transpose_a = ta;
-        d.transpose_b = tb;
-        const std::vector<float> fa = floats(a), fb = floats(b);
-        const auto rows = m, cols = n, depth = k;
-        const ReferenceValues want = gemm_reference(
-            m, n, k,
-            [&](int64_t i, int64_t p) { return static_cast<double>(fa[static_cast<size_t>(ta ? p * rows + i : i * depth + p)]); },
-            [&](int64_t p, int64_t j) { return static_cast<double>(fb[static_cast<size_t>(tb ? j * depth + p : p * cols + j)]); });
-        for (Isa isa : available_isas()) {
-          const Tensor got = run(d, {a.input(), b.input()}, isa);
-          const TensorReport r = verify("c", got.dtype, got.shape, got.bytes.data(), want);
-          ASSERT_TRUE(r.passed) << name_of(isa) << " " << name_of(t) << " " << m << "x" << n << "x" << k << ": "
-                                << r.reason;
-        }
-      }
-    }
-  }
-}
-
-TEST(Gemm, integers_are_exact_modulo_two_to_the_32) {
-  const Tensor a = i32s({INT32_MAX, 3}), b = i32s({5, INT32_MIN});
-  OpDesc d = gemm(1, 1, 2, DType::i32);
-  const Tensor got = run(d, {EvalInput::tensor(a.bytes.data(), DType::i32, {1, 2}),
-                             EvalInput::tensor(b.bytes.data(), DType::i32, {2, 1})});
-  const auto want = static_cast<int32_t>(static_cast<uint32_t>(int64_t{INT32_MAX} * 5 + 3 * int64_t{INT32_MIN}));
-  EXPECT_EQ(got.at(0), want);
-}
-
-TEST(Gemm, an_operand_may_be_a_slice_of_a_larger_matrix) {
-  const Tensor whole = random(DType::f16, {40, 50}, 1), b = random(DType::f16, {20, 30}, 2);
-  EvalInput a = EvalInput::tensor(whole.bytes.data() + (3 * 50 + 7) * 2, DType::f16, {11, 20});
-  a.strides = {50, 1};
-  const Tensor got = run(gemm(11, 30, 20, DType::f16), {a, b.input()});
-  const ReferenceValues want = gemm_reference(
-      11, 30, 20, [&](int64_t i, int64_t p) { return whole.at(static_cast<size_t>((3 + i) * 50 + 7 + p)); },
-      [&](int64_t p, int64_t j) { return b.at(static_cast<size_t>(p * 30 + j)); });
-  EXPECT_TRUE(verify("c", DType::f16, got.shape, got.bytes.data(), want).passed);
-  EXPECT_THROW(run(gemm(11, 30, 21, DType::f16), {a, b.input()}), EvalError);
-}
-
-TEST(Gemm, paths_with_fused_multiply_add_give_the_same_bits) {
-  const Tensor a = random(DType::f32, {131, 700}, 1), b = random(DType::f32, {700, 77}, 2);
-  const OpDesc d = gemm(131, 77, 700, DType::f32);
-  Bytes first;
-  for (Isa isa : available_isas()) {
-    if (isa == Isa::portable) continue;
-    const Bytes bytes = evaluate(d, {a.input(), b.input()}, isa);
-    if (first.empty()) first = bytes;
-    EXPECT_EQ(bytes, first) << name_of(isa);
-  }
-}
-
 TEST(Elementwise, every_path_gives_the_same_bits) {
   const Tensor x = random(DType::f32, {3, 1001}, 1, 20.0), y = random(DType::f32, {3, 1001}, 2, 20.0);
   for (const MathOp& op : math_ops()) {
@@ -440,122 +310,6 @@ TEST(Elementwise, every_path_gives_the_same_bits) {
     const Bytes want = evaluate(d, in, Isa::portable);
     for (Isa isa : available_isas()) EXPECT_EQ(evaluate(d, in, isa), want) << op.name << " " << name_of(isa);
   }
-}
-
-TEST(Evaluation, parts_may_run_in_any_order) {
-  const Tensor a = random(DType::f32, {600, 300}, 1), b = random(DType::f32, {300, 1100}, 2);
-  const std::vector<EvalInput> in = {a.input(), b.input()};
-  const OpDesc d = gemm(600, 1100, 300, DType::f32);
-  const Bytes want = evaluate(d, in);
-  Bytes out(want.size());
-  const auto e = make_evaluation(d, in, out.data(), best_isa());
-  ASSERT_GT(e->parts(), 1);
-  for (int p = e->parts() - 1; p >= 0; --p) e->run(p);
-  EXPECT_EQ(out, want);
-}
-
-TEST(Composite, epilogues_act_in_their_scope) {
-  constexpr int64_t m = 45, n = 50, k = 70, tm = 16, tn = 32, tk = 32;
-  const Tensor a = random(DType::f16, {m, k}, 1), b = random(DType::f16, {k, n}, 2, 0.1);
-  const Tensor bias = random(DType::f32, {n}, 3), residual = random(DType::f16, {m, n}, 4);
-  OpDesc d = gemm(m, n, k, DType::f32);
-  d.type = CommandType::composite;
-  d.name = "composite_gemm";
-  d.tile_m = tm;
-  d.tile_n = tn;
-  d.tile_k = tk;
-  Operand tensor, scalar;
-  scalar.is_scalar = true;
-  // Out of order on purpose: scopes decide, not positions.
-  d.epilogue = {{"add", Scope::per_output_tile, {tensor}},
-                {"mul", Scope::once, {scalar}},
-                {"mul", Scope::per_k_tile, {scalar}},
-                {"relu", Scope::per_output_tile, {}},
-                {"sub", Scope::per_output_tile, {tensor}}};
-  const std::vector<EvalInput> in = {a.input(),    b.input(),       bias.input(), EvalInput::immediate(-3),
-                                     EvalInput::immediate(0.5), residual.input()};
-  const Tensor got = run(d, in);
-  ReferenceValues want;
-  for (int64_t i = 0; i < m; ++i) {
-    for (int64_t j = 0; j < n; ++j) {
-      double acc = 0, scale = 0;
-      for (int64_t k0 = 0; k0 < k; k0 += tk) {
-        for (int64_t p = k0; p < std::min(k, k0 + tk); ++p) {
-          const double product = a.at(static_cast<size_t>(i * k + p)) * b.at(static_cast<size_t>(p * n + j));
-          acc += product;
-          scale += std::abs(product);
-        }
-        acc *= 0.5;
-      }
-      acc = std::max(0.0, acc + bias.at(static_cast<size_t>(j))) - residual.at(static_cast<size_t>(i * n + j));
-      if (i / tm == (m - 1) / tm && j / tn == (n - 1) / tn) acc *= -3;
-      want.values.push_back(acc);
-      want.scale.push_back(scale / std::sqrt(static_cast<double>(k)));
-    }
-  }
-  const TensorReport r = verify("c", DType::f32, got.shape, got.bytes.data(), want);
-  EXPECT_TRUE(r.passed) << r.reason;
-}
-
-TEST(Composite, an_integer_head_turns_to_f32_where_the_epilogue_needs_it) {
-  const Tensor a = random(DType::i8, {20, 40}, 1), b = random(DType::i8, {40, 30}, 2), bias = random(DType::i32, {30}, 3);
-  OpDesc d = gemm(20, 30, 40, DType::f16);
-  d.type = CommandType::composite;
-  d.tile_k = 16;
-  Operand tensor, scalar;
-  scalar.is_scalar = true;
-  d.epilogue = {{"add", Scope::per_output_tile, {tensor}}, {"mul", Scope::per_output_tile, {scalar}}};
-  const Tensor got = run(d, {a.input(), b.input(), bias.input(), EvalInput::immediate(0.125)});
-  for (int64_t i = 0; i < 20; ++i) {
-    for (int64_t j = 0; j < 30; ++j) {
-      double sum = bias.at(static_cast<size_t>(j));
-      for (int64_t p = 0; p < 40; ++p) {
-        sum += a.at(static_cast<size_t>(i * 40 + p)) * b.at(static_cast<size_t>(p * 30 + j));
-      }
-      const float want = f16_to_f32(f32_to_f16(static_cast<float>(sum * 0.125)));
-      ASSERT_EQ(got.at(static_cast<size_t>(i * 30 + j)), static_cast<double>(want));
-    }
-  }
-}
-
-TEST(Composite, an_elementwise_head_treats_every_tile_as_an_output_tile) {
-  const Tensor x = random(DType::f16, {1000}, 1), y = random(DType::f16, {1000}, 2);
-  OpDesc d = math("add", 2, DType::f16, {1000});
-  d.type = CommandType::composite;
-  d.tile_m = 1;
-  d.tile_n = 300;
-  Operand scalar;
-  scalar.is_scalar = true;
-  d.epilogue = {{"exp", Scope::per_output_tile, {}}, {"add", Scope::once, {scalar}}};
-  const Tensor got = run(d, {x.input(), y.input(), EvalInput::immediate(100)});
-  for (size_t i = 0; i < 1000; ++i) {
-    const double want = std::exp(x.at(i) + y.at(i)) + (i >= 900 ? 100 : 0);
-    EXPECT_NEAR(got.at(i), want, 1e-3 * want) << i;
-  }
-}
-
-TEST(Composite, the_tile_over_k_sets_the_order_of_additions_only) {
-  const Tensor a = random(DType::f32, {33, 512}, 1), b = random(DType::f32, {512, 40}, 2);
-  OpDesc d = gemm(33, 40, 512, DType::f32);
-  d.type = CommandType::composite;
-  d.tile_k = 64;
-  const Tensor tiled = run(d, {a.input(), b.input()});
-  // By hand: eight products of depth 64, added in order.
-  Bytes sum(tiled.bytes.size());
-  for (int64_t k0 = 0; k0 < 512; k0 += 64) {
-    EvalInput pa = EvalInput::tensor(a.bytes.data() + k0 * 4, DType::f32, {33, 64});
-    pa.strides = {512, 1};
-    const EvalInput pb = EvalInput::tensor(b.bytes.data() + k0 * 40 * 4, DType::f32, {64, 40});
-    const Bytes part = evaluate(gemm(33, 40, 64, DType::f32), {pa, pb});
-    for (size_t i = 0; i < sum.size(); i += 4) {
-      float s, p;
-      std::memcpy(&s, &sum[i], 4);
-      std::memcpy(&p, &part[i], 4);
-      s = k0 ? s + p : p;
-      std::memcpy(&sum[i], &s, 4);
-    }
-  }
-  EXPECT_EQ(tiled.bytes, sum);
 }
 
 TEST(Evaluation, names_what_does_not_fit) {

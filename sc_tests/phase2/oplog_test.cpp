@@ -299,7 +299,9 @@ TEST(OpLog, a_full_disk_is_told) {
   EXPECT_THROW(log->begin(header()), OpLogError);
 }
 
-TEST(OpLog, other_endings_are_refused) { EXPECT_THROW(make_op_log("log.txt"), OpLogError); }
+TEST(OpLog, other_endings_are_refused) {
+  EXPECT_THROW(make_op_log("log.txt"), OpLogError);
+}
 
 TEST(OpLog, numbers_are_in_shortest_exact_form) {
   const auto text = [](double v) {

@@ -10,7 +10,8 @@
 namespace kernbench {
 namespace {
 
-TensorReport check(const std::vector<float>& values, const std::vector<double>& want, const std::vector<double>& scale = {}) {
+TensorReport check(const std::vector<float>& values, const std::vector<double>& want,
+                   const std::vector<double>& scale = {}) {
   return verify("y", DType::f32, {static_cast<int64_t>(values.size())}, values.data(), {want, scale});
 }
 

@@ -1,0 +1,130 @@
+// The check of every op: right results pass for every op and dtype, a wrong one is named with where it came from.
+#include "kernbench/phase2/reference_check.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "kernbench/phase2/eval.h"
+#include "kernbench/phase2/math_op.h"
+#include "kernbench/phase2/random.h"
+
+namespace kernbench {
+namespace {
+
+struct Case {
+  std::shared_ptr<OpDesc> d = std::make_shared<OpDesc>();
+  std::vector<Bytes> bytes;
+  std::vector<EvalInput> in;
+  void tensor(DType t, const Dims& shape) {
+    bytes.push_back(random_tensor(t, shape, bytes.size() + 1));
+    in.push_back(EvalInput::tensor(bytes.back().data(), t, shape));
+    d->operands.emplace_back();
+    d->operands.back().ref.dtype = t;
+    d->operands.back().ref.shape = shape;
+    d->operands.back().ref.strides = TensorRef::row_major(shape);
+    d->operands.back().ref.addr = 0x1000 * bytes.size();
+  }
+  void immediate(double v) {
+    in.push_back(EvalInput::immediate(v));
+    d->operands.emplace_back();
+    d->operands.back().is_scalar = true;
+    d->operands.back().scalar = v;
+  }
+  void output(DType t, const Dims& shape) {
+    d->output.dtype = t;
+    d->output.shape = shape;
+    d->output.strides = TensorRef::row_major(shape);
+  }
+  /// The check's complaint about these bytes; empty if none.
+  std::string complaint(const Bytes& out) const {
+    OpRecord r;
+    r.op_id = 17;
+    r.desc = d;
+    const std::vector<std::vector<uint64_t>> producers(in.size(), {4, 9});
+    try {
+      reference_check({"sip0.cube0.pe0"})({r, in, out.data(), producers});
+    } catch (const OpDeparts& e) {
+      return e.what();
+    }
+    return "";
+  }
+};
+
+TEST(ReferenceCheck, passes_every_op_in_every_type) {
+  for (const MathOp& op : math_ops()) {
+    for (DType t : {DType::f32, DType::f16, DType::bf16, DType::i32, DType::i8, DType::u8}) {
+      Case c;
+      c.bytes.reserve(8);
+      c.d->name = c.d->op = std::string(op.name);
+      c.d->type = CommandType::math;
+      c.d->axis = 1;
+      for (int i = 0; i < op.arity; ++i) {
+        if (op.kind == MathKind::create) {
+          c.immediate(i ? 2 : -3);
+        } else {
+          c.tensor(t, {5, 70});
+        }
+      }
+      const std::vector<DType> types(static_cast<size_t>(op.arity), t);
+      c.output(result_dtype(op, types), op.is_reduction() ? Dims{5} : Dims{5, 70});
+      Bytes out = evaluate(*c.d, c.in);
+      EXPECT_EQ(c.complaint(out), "") << op.name << " " << name_of(t);
+      out[out.size() - 1] ^= 0x40;  // the last element, by much
+      EXPECT_NE(c.complaint(out), "") << op.name << " " << name_of(t);
+    }
+  }
+}
+
+TEST(ReferenceCheck, passes_fused_composites) {
+  for (DType t : {DType::f32, DType::bf16, DType::i8, DType::i32}) {
+    Case c;
+    c.bytes.reserve(8);
+    c.d->name = "composite_gemm";
+    c.d->op = "gemm";
+    c.d->kind = OpKind::gemm;
+    c.d->type = CommandType::composite;
+    c.d->transpose_b = true;
+    c.d->m = 20;
+    c.d->n = 30;
+    c.d->k = 50;
+    c.d->tile_m = 16;
+    c.d->tile_n = 16;
+    c.d->tile_k = 16;
+    c.tensor(t, {20, 50});
+    c.tensor(t, {30, 50});
+    c.output(is_float(t) ? t : DType::i32, {20, 30});
+    const auto gemm_operands = c.d->operands;
+    c.tensor(is_float(t) ? t : DType::i32, {30});
+    c.immediate(2);
+    c.d->operands = gemm_operands;
+    Operand placeholder;
+    c.d->epilogue = {{"add", Scope::per_output_tile, {placeholder}},
+                     {"mul", Scope::once, {placeholder}},
+                     {"relu", Scope::per_k_tile, {}}};
+    EXPECT_EQ(c.complaint(evaluate(*c.d, c.in)), "") << name_of(t);
+  }
+}
+
+TEST(ReferenceCheck, names_op_place_operands_and_producers) {
+  Case c;
+  c.bytes.reserve(2);
+  c.d->name = c.d->op = "exp";
+  c.d->where = {"kernels/demo.cpp", 12};
+  c.tensor(DType::f32, {4});
+  c.d->operands[0].ref.space = Space::tcm;
+  c.d->operands[0].ref.pe = 0;
+  c.output(DType::f32, {4});
+  Bytes out = evaluate(*c.d, c.in);
+  EXPECT_EQ(c.complaint(out), "");
+  const float wrong = 100;
+  std::memcpy(&out[8], &wrong, 4);
+  const std::string text = c.complaint(out);
+  for (const char* part :
+       {"op 17 (exp)", "kernels/demo.cpp:12", "first at [2]: 100", "tcm 0x1000 of sip0.cube0.pe0", "made by op 4 9"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in: " << text;
+  }
+}
+
+}  // namespace
+}  // namespace kernbench
