@@ -86,10 +86,14 @@ void write_run_text(std::ostream& out, const RunReport& r) {
   size_t w = 15;
   for (const auto* e : busiest) w = std::max(w, e->id.size());
   if (!busiest.empty()) {
-    out << "\n  " << pad("busiest engines", w, false) << pad("busy %", 9) << pad("busy ns", 15) << pad("ops", 10)
+    out << "\n  " << pad("busiest engines", w, false) << pad("busy %", 9) << pad("queue full", 12) << pad("slot", 8) << pad("link", 8) << pad("memory", 8)
+        << pad("busy ns", 15) << pad("ops", 10)
         << pad("bytes", 12) << pad("GFLOP", 11) << "\n";
     for (const auto* e : busiest) {
-      out << "  " << pad(e->id, w, false) << pad(fixed(100 * e->utilization, 1), 9) << pad(fixed(e->busy_ns, 3), 15)
+      const double whole = e->utilization > 0 ? e->busy_ns / e->utilization / 100 : 1;
+      const auto share = [&](double ns, size_t width) { return pad(ns > 0 ? fixed(ns / whole, 1) : "-", width); };
+      out << "  " << pad(e->id, w, false) << pad(fixed(100 * e->utilization, 1), 9) << share(e->queue_full_ns, 12)
+          << share(e->slot_wait_ns, 8) << share(e->link_wait_ns, 8) << share(e->memory_wait_ns, 8) << pad(fixed(e->busy_ns, 3), 15)
           << pad(grouped(e->ops), 10) << pad(e->bytes ? bytes_text(static_cast<double>(e->bytes)) : "-", 12)
           << pad(e->flops > 0 ? fixed(e->flops / 1e9, 4) : "-", 11) << "\n";
     }
@@ -120,7 +124,14 @@ void write_run_json(std::ostream& out, const RunReport& r) {
                             {"ops", e.ops},
                             {"bytes", e.bytes},
                             {"flops", e.flops},
-                            {"utilization", e.utilization}});
+                            {"utilization", e.utilization},
+                            {"servers", e.servers},
+                            {"stalls",
+                             {{"idle_ns", e.idle_ns},
+                              {"slot_ns", e.slot_wait_ns},
+                              {"queue_full_ns", e.queue_full_ns},
+                              {"link_ns", e.link_wait_ns},
+                              {"memory_ns", e.memory_wait_ns}}}});
   }
   j["events"] = r.events;
   j["wall_s"] = r.wall_s;

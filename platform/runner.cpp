@@ -12,6 +12,7 @@
 #include "kernbench/platform/errors.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/engine.h"
+#include "kernbench/systemc_models/pe_scheduler.h"
 
 namespace kernbench {
 
@@ -133,27 +134,32 @@ void check_names(const KernelSpec& spec, const RunOptions& o) {
 std::vector<EngineReport> engine_reports(Platform& platform, const std::vector<size_t>& pes, double sim_ns) {
   std::vector<EngineReport> v;
   for (size_t p : pes) {
-    for (const Engine* e : platform.engines(p)) {
+    platform.pe(p).scheduler->settle(sim_ns);
+    for (Engine* e : platform.engines(p)) {
+      e->settle(sim_ns);
       // pe_dma's two channels are engines of their own; other blocks are one, with all their servers.
       EngineReport r;
-      unsigned servers = 0;
       const auto push = [&](const std::string& id) {
         r.id = id;
-        r.utilization = sim_ns > 0 ? r.busy_ns / (sim_ns * servers) : 0;
+        r.utilization = sim_ns > 0 ? r.busy_ns / (sim_ns * r.servers) : 0;
         v.push_back(r);
         r = {};
-        servers = 0;
       };
       for (const Engine::Statistics& s : e->statistics()) {
         r.busy_ns += s.busy_ns;
         r.ops += s.ops;
         r.bytes += s.bytes;
         r.flops += s.flops;
-        servers += s.servers;
+        r.idle_ns += s.idle_ns;
+        r.slot_wait_ns += s.slot_wait_ns;
+        r.queue_full_ns += s.queue_full_ns;
+        r.link_wait_ns += s.link_wait_ns;
+        r.memory_wait_ns += s.memory_wait_ns;
+        r.servers += s.servers;
         if (s.stage == Stage::dma_read) push(e->id() + ".rd");
         if (s.stage == Stage::dma_write) push(e->id() + ".wr");
       }
-      if (servers > 0) push(e->id());
+      if (r.servers > 0) push(e->id());
     }
   }
   return v;
@@ -192,7 +198,7 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
   const MemoryImage at_start = platform.image().snapshot();
   MemoryOpLog records;
   TeeLog tee(o.log.get(), replayed ? &records : nullptr);
-  if (o.log || replayed) platform.attach_log(&tee);
+  if (o.log || replayed || o.number_ops) platform.attach_log(&tee);
 
   // Phase 1.
   const std::vector<tl::Program> programs = programs_of(platform, pes);

@@ -28,6 +28,7 @@ struct RunOptions {
   int threads = 0;      ///< of Phase 2; 0: all
   std::string corrupt;  ///< an output to damage before verification
   std::unique_ptr<OpLogSink> log;  ///< beside the one that Phase 2 reads; may be null
+  bool number_ops = false;         ///< give op ids although nothing is logged, for an observer that shows them
   std::function<void(const ReplayProgress&)> on_replay_progress;
 };
 
@@ -37,6 +38,11 @@ struct EngineReport {
   uint64_t ops = 0, bytes = 0;
   double flops = 0;
   double utilization = 0;
+  // With busy_ns sum to servers × sim_ns.
+  double idle_ns = 0, slot_wait_ns = 0, queue_full_ns = 0;
+  // Part of busy_ns (DMA).
+  double link_wait_ns = 0, memory_wait_ns = 0;
+  unsigned servers = 0;
 };
 
 struct RunReport {

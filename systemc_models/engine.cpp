@@ -89,16 +89,32 @@ void Engine::enqueue(uint8_t unit, PeItem& item) {
   take_next(unit);
 }
 
+void Engine::change(Unit& u, uint16_t server, Activity next, double now) {
+  Server& s = u.servers[server];
+  const double length = now - s.since_ns;
+  switch (s.activity) {
+    case Activity::idle: u.statistics.idle_ns += length; break;
+    case Activity::waits_for_slot: u.statistics.slot_wait_ns += length; break;
+    case Activity::service: u.statistics.busy_ns += length; break;
+    case Activity::queue_full: u.statistics.queue_full_ns += length; break;
+  }
+  if (length > 0 && pe_->observer) {
+    pe_->observer->activity(*pe_, u.statistics.stage, server, s.activity, s.activity == Activity::idle ? nullptr : s.item,
+                            s.op_id, s.since_ns, now);
+  }
+  s.activity = next;
+  s.since_ns = now;
+}
+
 void Engine::take_next(uint8_t unit) {
   Unit& u = units_[unit];
   for (uint16_t s = 0; s < u.servers.size() && !u.queue.empty(); ++s) {
     Server& server = u.servers[s];
-    if (server.state != State::idle) continue;
+    if (server.activity != Activity::idle) continue;
+    change(u, s, Activity::waits_for_slot, timeline().now_ns());
     server.item = u.queue.front();
     u.queue.pop_front();
-    server.since_ns = timeline().now_ns();
     if (u.needs_slot) {
-      server.state = State::waits_for_slot;
       pe_->accel_slot.request({this, unit, s});
     } else {
       start_service(unit, s);
@@ -115,16 +131,12 @@ void Engine::take_next(uint8_t unit) {
   }
 }
 
-void Engine::slot_granted(uint8_t unit, uint16_t server) {
-  Unit& u = units_[unit];
-  u.statistics.slot_wait_ns += timeline().now_ns() - u.servers[server].since_ns;
-  start_service(unit, server);
-}
+void Engine::slot_granted(uint8_t unit, uint16_t server) { start_service(unit, server); }
 
 void Engine::start_service(uint8_t unit, uint16_t server) {
-  Server& s = units_[unit].servers[server];
-  s.state = State::busy;
-  s.since_ns = s.t_start = timeline().now_ns();
+  Unit& u = units_[unit];
+  Server& s = u.servers[server];
+  change(u, server, Activity::service, timeline().now_ns());
   s.item->unit = unit;
   s.item->server = server;
   s.op_id = s.item->command ? begin_service(*s.item) : 0;
@@ -134,7 +146,7 @@ void Engine::start_service(uint8_t unit, uint16_t server) {
 void Engine::begin(uint8_t unit, uint16_t server) {
   Server& s = units_[unit].servers[server];
   s.work = work(*s.item);
-  timeline().at(s.t_start + s.work.ns, stage_order(*pe_, s.item->stage()), &Engine::service_ended, this, s.item);
+  timeline().at(s.since_ns + s.work.ns, stage_order(*pe_, s.item->stage()), &Engine::service_ended, this, s.item);
 }
 
 void Engine::service_ended(void* self, void* item) {
@@ -146,20 +158,19 @@ void Engine::service_ended(void* self, void* item) {
 void Engine::finish(uint8_t unit, uint16_t server, const Work& work) {
   Unit& u = units_[unit];
   Server& s = u.servers[server];
-  const double now = timeline().now_ns();
-  u.statistics.busy_ns += now - s.t_start;
+  const double now = timeline().now_ns(), t_start = s.since_ns;
   u.statistics.bytes += work.bytes;
   u.statistics.flops += work.flops;
   ++u.statistics.ops;
-  if (s.item->command) end_service(*s.item, s.op_id, s.t_start, now);
-  s.state = State::held;  // takes nothing until the item is handed on
-  s.since_ns = now;
+  change(u, server, Activity::queue_full, now);  // it takes nothing until the item is handed on
+  if (s.item->command) end_service(*s.item, s.op_id, t_start, now);
   if (u.needs_slot) pe_->accel_slot.release();
   hand_on(unit, server);
 }
 
 void Engine::hand_on(uint8_t unit, uint16_t server) {
-  Server& s = units_[unit].servers[server];
+  Unit& u = units_[unit];
+  Server& s = u.servers[server];
   PeItem& item = *s.item;
   if (item.last_stage()) {
     s.item = nullptr;
@@ -169,6 +180,7 @@ void Engine::hand_on(uint8_t unit, uint16_t server) {
       driver_item_done(item);
     }
   } else {
+    if (item.stage() == Stage::dma_read && pe_->observer) pe_->observer->tile_ready(*pe_, item, s.since_ns);
     const int port = next_port_[static_cast<int>(item.next_stage())];
     ++item.stage_at;
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
@@ -176,19 +188,36 @@ void Engine::hand_on(uint8_t unit, uint16_t server) {
     if (command_out[port]->nb_transport_fw(item, phase, delay) == tlm::TLM_ACCEPTED) return;  // full: hold it
     s.item = nullptr;
   }
-  s.state = State::idle;
+  change(u, server, Activity::idle, timeline().now_ns());
   take_next(unit);
 }
 
 tlm::tlm_sync_enum Engine::nb_transport_bw(int, PeItem& item, tlm::tlm_phase&, sc_core::sc_time&) {
   const uint8_t unit = item.unit;
-  Unit& u = units_[unit];
-  Server& s = u.servers[item.server];
-  u.statistics.held_ns += timeline().now_ns() - s.since_ns;
-  s.item = nullptr;
-  s.state = State::idle;
+  const uint16_t server = item.server;
+  change(units_[unit], server, Activity::idle, timeline().now_ns());
+  units_[unit].servers[server].item = nullptr;
   take_next(unit);
   return tlm::TLM_COMPLETED;
+}
+
+void Engine::transaction_served(const PeItem& item, const FabricTransaction& x) {
+  Statistics& s = units_[item.unit].statistics;
+  s.bytes += x.nbytes;
+  s.link_wait_ns += x.link_queue_ns;
+  s.memory_wait_ns += x.memory_queue_ns;
+  if (pe_->observer && item.command) {
+    pe_->observer->transaction(*pe_, s.stage, item.server, item, x.grant_ns, x.done_ns, x.link_queue_ns,
+                               x.memory_queue_ns);
+  }
+}
+
+void Engine::settle(double end_ns) {
+  for (Unit& u : units_) {
+    for (uint16_t s = 0; s < u.servers.size(); ++s) {
+      if (end_ns > u.servers[s].since_ns) change(u, s, u.servers[s].activity, end_ns);
+    }
+  }
 }
 
 std::vector<Engine::Statistics> Engine::statistics() const {
@@ -202,11 +231,11 @@ std::vector<std::string> Engine::waiting() const {
   for (const Unit& u : units_) {
     const std::string stage(name_of(u.statistics.stage));
     for (const Server& s : u.servers) {
-      switch (s.state) {
-        case State::idle: break;
-        case State::waits_for_slot: lines.push_back(stage + " waits for the accel_slot"); break;
-        case State::busy: lines.push_back(stage + " is in service"); break;
-        case State::held: lines.push_back(stage + " holds an item: the next queue is full"); break;
+      switch (s.activity) {
+        case Activity::idle: break;
+        case Activity::waits_for_slot: lines.push_back(stage + " waits for the accel_slot"); break;
+        case Activity::service: lines.push_back(stage + " is in service"); break;
+        case Activity::queue_full: lines.push_back(stage + " holds an item: the next queue is full"); break;
       }
     }
     if (!u.queue.empty() || !u.waiting.empty()) {

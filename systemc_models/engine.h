@@ -35,11 +35,17 @@ class Engine : public Component {
     unsigned servers = 1;
     uint64_t ops = 0, bytes = 0;
     double flops = 0;
-    double busy_ns = 0;       ///< in service
-    double held_ns = 0;       ///< finished, but the next queue is full
-    double slot_wait_ns = 0;  ///< has an item, waits for the accel_slot
+    // Sum to servers × the time up to settle().
+    double idle_ns = 0;        ///< no item
+    double slot_wait_ns = 0;   ///< has an item, waits for the accel_slot
+    double busy_ns = 0;        ///< in service
+    double queue_full_ns = 0;  ///< has served an item, and the next queue has no room
+    // Part of busy_ns (DMA).
+    double link_wait_ns = 0, memory_wait_ns = 0;
   };
   std::vector<Statistics> statistics() const;
+  /// Books the time up to end_ns: to be called once, before statistics are read at the end of a run.
+  void settle(double end_ns);
   /// One line for each item that waits or is in service: for the report of a deadlock.
   std::vector<std::string> waiting() const;
 
@@ -59,7 +65,8 @@ class Engine : public Component {
   void enqueue(uint8_t unit, PeItem&);
   /// The last stage of a driver's item (one without a command) is done.
   virtual void driver_item_done(PeItem&) {}
-  void add_bytes(uint8_t unit, uint64_t n) { units_[unit].statistics.bytes += n; }
+  /// Books a transaction of the item in service.
+  void transaction_served(const PeItem&, const FabricTransaction&);
   /// Ends the service now.
   void finish(uint8_t unit, uint16_t server, const Work&);
 
@@ -69,13 +76,11 @@ class Engine : public Component {
   static AttrSpec accel_slot_attribute();
 
  private:
-  enum class State : uint8_t { idle, waits_for_slot, busy, held };
   struct Server {
-    State state = State::idle;
+    Activity activity = Activity::idle;
     PeItem* item = nullptr;
     uint64_t op_id = 0;
-    double since_ns = 0;  ///< of the state
-    double t_start = 0;
+    double since_ns = 0;  ///< of the activity
     Work work;
   };
   struct Waiting {
@@ -93,6 +98,7 @@ class Engine : public Component {
 
   tlm::tlm_sync_enum nb_transport_fw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
   tlm::tlm_sync_enum nb_transport_bw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
+  void change(Unit&, uint16_t server, Activity next, double now);
   void take_next(uint8_t unit);
   void start_service(uint8_t unit, uint16_t server);
   void hand_on(uint8_t unit, uint16_t server);

@@ -100,12 +100,14 @@ void FabricInitiator::end_at(FabricTransaction& x, double done_ns, Order done_or
 }
 
 /// Flit by flit there is no one wait of a message: what is over the lone transaction's time is queueing, and what of
-/// that is neither overhead nor wire is the flits' serialisation.
+/// that is neither overhead, wire nor store-and-forward is the flits' serialisation.
 void FabricInitiator::account_for_flits(FabricTransaction& x) const {
-  const double alone = formula_ns(owner_.fabric(), *x.route, x.write, x.address, x.nbytes, x.rows);
+  LoneFlitTrace trace;
+  const double alone = lone_flit_latency_ns(owner_.fabric(), *x.route, x.write, x.address, x.rows, &trace);
   x.overhead_ns = 2 * x.route->request_overhead_ns + x.route->target->overhead_ns();
   x.wire_ns = x.route->request_wire_ns + x.route->response_wire_ns;
-  x.drain_ns = alone - x.overhead_ns - x.wire_ns;
+  x.store_forward_ns = trace.store_forward_ns;
+  x.drain_ns = alone - x.overhead_ns - x.wire_ns - x.store_forward_ns;
   x.link_queue_ns = x.done_ns - x.grant_ns - alone;
 }
 

@@ -67,46 +67,61 @@ void cross(const Link& link, std::vector<LoneFlit>& flits) {
   }
 }
 
-void enter(double overhead_ns, bool store_and_forward, std::vector<LoneFlit>& flits) {
-  if (store_and_forward) {
-    const double all = flits.back().t + overhead_ns;
+struct Place {
+  uint32_t node;
+  bool response;
+  double overhead_ns;
+  bool store_and_forward;
+};
+
+void enter(const Place& at, std::vector<LoneFlit>& flits, LoneFlitTrace* trace) {
+  const double arrive = flits.front().t;
+  if (at.store_and_forward) {
+    if (trace) trace->store_forward_ns += flits.back().t - arrive;
+    const double all = flits.back().t + at.overhead_ns;
     for (LoneFlit& f : flits) f.t = all;
-    return;
+  } else {
+    double last = arrive + at.overhead_ns;
+    for (LoneFlit& f : flits) last = f.t = std::max(f.t, last);
   }
-  double last = flits.front().t + overhead_ns;
-  for (LoneFlit& f : flits) last = f.t = std::max(f.t, last);
+  if (trace && trace->stops)
+    trace->stops->push_back({at.node, at.response, arrive, flits.front().t, flits.back().t});
 }
 
 }  // namespace
 
-double lone_flit_latency_ns(const Fabric& fabric, const Route& r, bool write, uint64_t address, const Rows& rows) {
+double lone_flit_latency_ns(const Fabric& fabric, const Route& r, bool write, uint64_t address, const Rows& rows,
+                            LoneFlitTrace* trace) {
   std::vector<LoneFlit> data;
   for_each_flit(address, rows, fabric.flit_bytes,
                 [&](uint64_t a, uint64_t bytes) { data.push_back({a, static_cast<double>(bytes), 0}); });
   std::vector<LoneFlit> header{{address, fabric.header_bytes, 0}};
 
   std::vector<LoneFlit>& request = write ? data : header;
-  for (LoneFlit& f : request) f.t = r.hops[0].overhead_ns;
-  for (size_t i = 0; i < r.hops.size(); ++i) {
-    if (i > 0) enter(r.hops[i].overhead_ns, write && r.hops[i].store_and_forward, request);
+  const auto memory = static_cast<uint32_t>(r.hops.size());
+  for (uint32_t i = 0; i < memory; ++i) {
+    enter({i, false, r.hops[i].overhead_ns, i > 0 && write && r.hops[i].store_and_forward}, request, trace);
     cross(*r.hops[i].fwd, request);
   }
-  enter(r.target->overhead_ns(), false, request);
+  enter({memory, false, r.target->overhead_ns(), false}, request, trace);
+  const double asked = request.front().t;
 
   const double edge_bw = write ? r.hops.back().fwd->bw_gbs : r.hops.back().back->bw_gbs;
   std::vector<double> free(r.target->flit_servers(), 0.0);
   double latest = 0;
   for (LoneFlit& f : data) {
     double& server = free[r.target->flit_server(f.address)];
-    server = std::max(server, write ? f.t : request.front().t) + r.target->flit_service_ns(f.bytes, edge_bw);
+    server = std::max(server, write ? f.t : asked) + r.target->flit_service_ns(f.bytes, edge_bw);
     latest = std::max(latest, server);
     f.t = latest;  // a read's flits leave in order
   }
   std::vector<LoneFlit>& response = write ? header : data;
   if (write) header.front().t = latest;
-  for (size_t i = r.hops.size(); i-- > 0;) {
+  if (trace && trace->stops)
+    trace->stops->push_back({memory, true, asked, response.front().t, response.back().t});
+  for (uint32_t i = memory; i-- > 0;) {
     cross(*r.hops[i].back, response);
-    enter(r.hops[i].overhead_ns, i > 0 && !write && r.hops[i].store_and_forward, response);
+    enter({i, true, r.hops[i].overhead_ns, i > 0 && !write && r.hops[i].store_and_forward}, response, trace);
   }
   return response.back().t;
 }

@@ -54,7 +54,22 @@ Flit* header_flit(Fabric&, FabricTransaction&, bool response);
 /// All data flits of the transaction, in address order, into transaction.train.
 void data_flits(Fabric&, FabricTransaction&, bool response);
 
+/// A lone transaction's message at a node of its route, ns from the grant.
+struct LoneFlitStop {
+  uint32_t node = 0;
+  bool response = false;
+  double arrive_ns = 0;      ///< first flit; at a memory's response: when the request was ready to be served
+  double ready_ns = 0;       ///< first flit
+  double last_ready_ns = 0;  ///< last flit
+};
+/// What lone_flit_latency_ns() tells beside the latency.
+struct LoneFlitTrace {
+  double store_forward_ns = 0;                 ///< waited for last flits at nodes that store and forward
+  std::vector<LoneFlitStop>* stops = nullptr;  ///< filled where given: the request's, then the response's
+};
+
 /// Latency of a transaction alone in an idle system, by the same rules.
-double lone_flit_latency_ns(const Fabric&, const Route&, bool write, uint64_t address, const Rows&);
+double lone_flit_latency_ns(const Fabric&, const Route&, bool write, uint64_t address, const Rows&,
+                            LoneFlitTrace* trace = nullptr);
 
 }  // namespace kernbench

@@ -8,6 +8,7 @@
 #include <deque>
 #include <string>
 
+#include "kernbench/systemc_models/observer.h"
 #include "kernbench/systemc_models/pe_command.h"
 
 namespace kernbench {
@@ -48,6 +49,7 @@ struct Pe {
   AccelSlot accel_slot;
   PeTcm* tcm = nullptr;
   PeScheduler* scheduler = nullptr;
+  PeObserver* observer = nullptr;
 };
 
 /// Order of what happens in PEs at one instant: PE by PE, stages from the back, then what comes from the front.

@@ -103,6 +103,7 @@ void PeCpu::issue(void* self, void* submitted) {
   auto& me = *static_cast<PeCpu*>(self);
   auto& s = *static_cast<Submitted*>(submitted);
   if (s.type != CommandType::load) apply_effect(s.desc, me.memory_->image());
+  if (me.pe_->observer) me.pe_->observer->command_submitted(*me.pe_, s, s.issue_ns);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   me.command_out[0]->nb_transport_fw(s.item, phase, delay);
@@ -122,6 +123,8 @@ void PeCpu::command_done(void* self, PeCommand& command) {
   --me.outstanding_;
   if (me.waiting_ && me.awaited_ == s.ticket) {
     me.waiting_ = false;
+    if (me.pe_->observer && command.done_ns > me.local_ns_)
+      me.pe_->observer->kernel_wait(*me.pe_, command, me.local_ns_, command.done_ns);
     me.local_ns_ = std::max(me.local_ns_, command.done_ns);
     me.resume_.notify();
   }

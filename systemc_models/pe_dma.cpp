@@ -117,7 +117,7 @@ class PeDma : public Engine, public FabricInitiator, public RequestPort {
 
   void transaction_done(FabricTransaction& x) override {
     PeItem& item = *static_cast<PeItem*>(x.context);
-    add_bytes(item.unit, x.nbytes);
+    transaction_served(item, x);
     if (!item.command) {
       MemoryRequest& r = *driver_item(item).request;
       r.done(r.context, x);

@@ -116,6 +116,7 @@ void PeScheduler::dispatch(PeCommand& c) {
     case CommandType::gemm: item.stages[0] = Stage::gemm; break;
     default: item.stages[0] = Stage::math;
   }
+  if (pe_->observer) pe_->observer->sub_command_dispatched(*pe_, item, c.queued_ns);
   offer(item);  // refused: it waits for room, and blocks nobody
 }
 
@@ -156,8 +157,28 @@ PeItem& PeScheduler::make_tile(PeCommand& c, int64_t tile_id) {
   return t;
 }
 
+void PeScheduler::change_feed(FeedActivity next, double now) {
+  if (next == feed_activity_) return;
+  if (now > feed_since_ns_ && pe_->observer) pe_->observer->feed(*pe_, feed_activity_, feed_since_ns_, now);
+  feed_activity_ = next;
+  feed_since_ns_ = now;
+}
+
+void PeScheduler::settle(double end_ns) {
+  if (end_ns > feed_since_ns_ && pe_->observer) pe_->observer->feed(*pe_, feed_activity_, feed_since_ns_, end_ns);
+  feed_since_ns_ = end_ns;
+}
+
 void PeScheduler::feed() {
   if (feeding_ || refused_) return;
+  feed_until_it_waits();
+  change_feed(feed_queue_.empty() ? FeedActivity::idle
+              : refused_          ? FeedActivity::waits_for_room
+                                  : FeedActivity::waits_for_window,
+              timeline().now_ns());
+}
+
+void PeScheduler::feed_until_it_waits() {
   feeding_ = true;
   while (!feed_queue_.empty()) {
     PeCommand& c = *feed_queue_.front();
@@ -167,24 +188,23 @@ void PeScheduler::feed() {
     }
     if (tiles_in_flight_ >= c.window) break;
     PeItem& tile = make_tile(c, c.fed);
+    if (c.op_id == 0) c.op_id = begin_service(c);
+    refused_ = &tile;  // not fed before there is room
+    if (!offer(tile)) break;
+    refused_ = nullptr;
     fed(c, tile);
-    if (!offer(tile)) {  // not fed before there is room
-      refused_ = &tile;
-      --tiles_in_flight_;
-      --c.fed;
-      break;
-    }
   }
   feeding_ = false;
 }
 
 void PeScheduler::fed(PeCommand& c, PeItem& tile) {
   tile.fed_ns = timeline().now_ns();
-  ++tiles_in_flight_;
-  if (c.fed++ == 0) {
-    c.first_fed_ns = tile.fed_ns;
-    if (c.op_id == 0) c.op_id = begin_service(c);
+  if (pe_->observer) {
+    pe_->observer->sub_command_dispatched(*pe_, tile, tile.fed_ns);
+    if (tile.stage() != Stage::dma_read) pe_->observer->tile_ready(*pe_, tile, tile.fed_ns);
   }
+  ++tiles_in_flight_;
+  if (c.fed++ == 0) c.first_fed_ns = tile.fed_ns;
 }
 
 tlm::tlm_sync_enum PeScheduler::nb_transport_bw(int, PeItem& item, tlm::tlm_phase&, sc_core::sc_time&) {
@@ -215,6 +235,7 @@ void PeScheduler::item_done(PeItem& item) {
 
 void PeScheduler::complete(PeCommand& c) {
   c.done_ns = timeline().now_ns();
+  if (pe_->observer) pe_->observer->command_complete(*pe_, c, c.done_ns);
   const auto it = std::find(in_flight_.begin(), in_flight_.end(), &c);
   *it = in_flight_.back();
   in_flight_.pop_back();

@@ -38,6 +38,8 @@ class PeScheduler : public Component {
 
   /// Commands dispatched and not complete.
   const std::vector<PeCommand*>& in_flight() const { return in_flight_; }
+  /// Tells an observer what the feed loop did up to end_ns: once, at the end of a run.
+  void settle(double end_ns);
   /// Why the feed loop stands still: empty where it does not.
   std::string feed_state() const;
   int64_t tiles_in_flight() const { return tiles_in_flight_; }
@@ -47,7 +49,9 @@ class PeScheduler : public Component {
   tlm::tlm_sync_enum nb_transport_bw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
   bool offer(PeItem&);
   void feed();
+  void feed_until_it_waits();
   PeItem& make_tile(PeCommand&, int64_t tile_id);
+  void change_feed(FeedActivity next, double now);
   void fed(PeCommand&, PeItem&);
   void complete(PeCommand&);
   void check_part(const TilePart&, bool write) const;
@@ -60,6 +64,8 @@ class PeScheduler : public Component {
   std::deque<PeCommand*> feed_queue_;
   PeItem* refused_ = nullptr;  ///< the tile that waits for room
   bool feeding_ = false;
+  FeedActivity feed_activity_ = FeedActivity::idle;
+  double feed_since_ns_ = 0;
   int64_t tiles_in_flight_ = 0;
   std::vector<PeCommand*> in_flight_;
   std::vector<std::unique_ptr<PeItem>> items_;

@@ -11,6 +11,7 @@
 #include "kernbench/platform/errors.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/runner.h"
+#include "kernbench/platform/trace.h"
 
 namespace kernbench::cli {
 
@@ -40,7 +41,6 @@ void refuse_what_is_not_built(const Options& o) {
   if (o.transfer == "timed") not_yet("--transfer timed");
   if (o.debug_verify) not_yet("--debug-verify");
   if (!o.vcd.empty() || !o.vcd_scope.empty()) not_yet("--vcd");
-  if (!o.trace.empty()) not_yet("--trace");
   if (!o.report.empty()) not_yet("--report");
   if (!o.plugins.empty()) not_yet("--plugin");
 }
@@ -93,7 +93,11 @@ int run(const Options& o) {
       r.log = make_op_log(o.oplog);
       r.log->begin(log_header(platform, o));
     }
+    std::unique_ptr<ChromeTrace> trace;
+    if (!o.trace.empty()) trace = std::make_unique<ChromeTrace>(platform, o.trace);
+    r.number_ops = trace != nullptr;
     const RunReport report = run_kernel(platform, std::move(r));
+    if (trace) trace->close();
     progress.clear();
     if (o.format == "json") {
       write_run_json(std::cout, report);
@@ -138,7 +142,7 @@ Command add_run(CLI::App& app) {
   cmd->add_option("--oplog", o->oplog, "write the op log (.jsonl or .sqlite)")->type_name("FILE");
   cmd->add_option("--vcd", o->vcd, "waveform (not yet)")->type_name("FILE");
   cmd->add_option("--vcd-scope", o->vcd_scope, "part of the hierarchy in the waveform (not yet)")->type_name("GLOB");
-  cmd->add_option("--trace", o->trace, "Chrome trace (not yet)")->type_name("FILE.json");
+  cmd->add_option("--trace", o->trace, "what every engine did, for Perfetto (Chrome trace events)")->type_name("FILE.json");
   cmd->add_option("--report", o->report, "HTML report (not yet)")->type_name("FILE.html");
   cmd->add_option("--plugin", o->plugins, "shared object with kernels or components (not yet)")->type_name("LIB.so");
   add_format(*cmd, o->format, {"text", "json"});
