@@ -11,7 +11,9 @@
 
 namespace kernbench::testing {
 
-std::string topology_path(const std::string& file) { return std::string(KERNBENCH_TOPOLOGIES) + "/" + file; }
+std::string topology_path(const std::string& file) {
+  return std::string(KERNBENCH_TOPOLOGIES) + "/" + file;
+}
 
 std::string sample_path(const std::string& sample, const std::string& file) {
   return std::string(KERNBENCH_TEST_DATA) + "/samples/" + sample + "/" + file;
@@ -73,7 +75,8 @@ std::string in_child(const std::function<std::string()>& body) {
   close(fds[0]);
   int status = 0;
   waitpid(pid, &status, 0);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) text += "[the child ended with status " + std::to_string(status) + "]";
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    text += "[the child ended with status " + std::to_string(status) + "]";
   return text;
 }
 
