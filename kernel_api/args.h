@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,32 +25,40 @@ struct View {
   operator Block() const { return block(); }  // NOLINT: a view stands wherever a block does
 };
 
+/// What all PEs of a launch share: the parameters, and every shard of every tensor.
+class LaunchArgs {
+ public:
+  explicit LaunchArgs(Params params) : params_(std::move(params)) {}
+  /// Shard p of the plan lies at bases[p] (that of its owner where it is shared).
+  void add(const std::string& tensor, const ShardPlan& plan, Space space, const std::vector<uint64_t>& bases);
+
+ private:
+  friend class Args;
+  Params params_;
+  uint32_t shards_ = 0;
+  std::map<std::string, std::vector<View>> tensors_;
+};
+
 class Args {
  public:
-  Args() = default;
-  Args(Params params, uint32_t position) : params_(std::move(params)), position_(position) {}
+  Args(std::shared_ptr<const LaunchArgs> launch, uint32_t position) : launch_(std::move(launch)), position_(position) {}
 
   /// This PE's shard. An undeclared name is a KernelFault.
   const View& operator[](const std::string& tensor) const { return shard(tensor, position_); }
   /// The shard of the PE at a position (0 … P-1) of the launch.
   const View& shard(const std::string& tensor, uint32_t position) const;
-  uint32_t shards() const { return shards_; }
+  uint32_t shards() const { return launch_->shards_; }
 
-  int64_t integer(const std::string& name) const { return params_.integer(name); }
-  double number(const std::string& name) const { return params_.number(name); }
-  bool flag(const std::string& name) const { return params_.flag(name); }
-  const std::string& choice(const std::string& name) const { return params_.choice(name); }
-  DType dtype(const std::string& name = "dtype") const { return params_.dtype(name); }
-  const Params& params() const { return params_; }
-
-  /// For who launches: shard p of the plan lies at bases[p] (that of its owner where it is shared).
-  void add(const std::string& tensor, const ShardPlan& plan, Space space, const std::vector<uint64_t>& bases);
+  int64_t integer(const std::string& name) const { return launch_->params_.integer(name); }
+  double number(const std::string& name) const { return launch_->params_.number(name); }
+  bool flag(const std::string& name) const { return launch_->params_.flag(name); }
+  const std::string& choice(const std::string& name) const { return launch_->params_.choice(name); }
+  DType dtype(const std::string& name = "dtype") const { return launch_->params_.dtype(name); }
+  const Params& params() const { return launch_->params_; }
 
  private:
-  Params params_;
+  std::shared_ptr<const LaunchArgs> launch_;
   uint32_t position_ = 0;
-  uint32_t shards_ = 0;
-  std::map<std::string, std::vector<View>> tensors_;
 };
 
 }  // namespace kernbench::tl

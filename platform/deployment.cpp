@@ -6,7 +6,8 @@
 namespace kernbench {
 
 Deployment::Deployment(Platform& platform, const KernelSpec& spec, const Params& params, std::vector<size_t> pes)
-    : platform_(platform), params_(params), pes_(std::move(pes)) {
+    : platform_(platform), pes_(std::move(pes)) {
+  auto launch = std::make_shared<tl::LaunchArgs>(params);
   std::vector<size_t> local;
   for (size_t pe : pes_) local.push_back(platform.local_memory(pe));
   for (const TensorSpec& t : spec.tensors) {
@@ -29,8 +30,10 @@ Deployment::Deployment(Platform& platform, const KernelSpec& spec, const Params&
       }
       placed.bases[p] = *address;
     }
+    launch->add(t.name, placed.plan, Space::hbm, placed.bases);
     tensors_.emplace(t.name, std::move(placed));
   }
+  launch_ = std::move(launch);
 }
 
 void Deployment::upload(const std::string& tensor, const HostTensor& value) {
@@ -52,14 +55,13 @@ void Deployment::upload(const std::string& tensor, const HostTensor& value) {
   }
 }
 
-tl::Args Deployment::args(size_t p) const {
-  tl::Args args(params_, static_cast<uint32_t>(p));
-  for (const auto& [name, t] : tensors_) {
-    std::vector<uint64_t> bases(pes_.size());
-    for (uint32_t s = 0; s < pes_.size(); ++s) bases[s] = t.bases[t.plan.shards[s].owner];
-    args.add(name, t.plan, Space::hbm, bases);
+std::vector<Deployment::Range> Deployment::ranges(const std::string& tensor) const {
+  const Placed& t = tensors_.at(tensor);
+  std::vector<Range> v;
+  for (uint32_t p = 0; p < pes_.size(); ++p) {
+    if (t.plan.stored(p)) v.push_back({t.bases[p], t.plan.nbytes(p)});
   }
-  return args;
+  return v;
 }
 
 HostTensor Deployment::read_back(const std::string& tensor, const MemoryImage& image) const {

@@ -22,8 +22,13 @@ class Deployment {
   /// Puts an input's bytes in place at once, without time and without copying what is contiguous. The tensor must outlive
   /// the platform's memory image.
   void upload(const std::string& tensor, const HostTensor& value);
+  /// Where the tensor's bytes are: every shard that has some, by PE of the launch.
+  struct Range {
+    uint64_t address = 0, nbytes = 0;
+  };
+  std::vector<Range> ranges(const std::string& tensor) const;
   /// What the p-th PE of the launch is given.
-  tl::Args args(size_t p) const;
+  tl::Args args(size_t p) const { return tl::Args(launch_, static_cast<uint32_t>(p)); }
 
   /// The output as memory holds it. RunError where a byte was never written.
   HostTensor read_back(const std::string& tensor, const MemoryImage&) const;
@@ -36,10 +41,10 @@ class Deployment {
     std::vector<uint64_t> bases;  ///< by shard
   };
   Platform& platform_;
-  const Params& params_;
   std::vector<size_t> pes_;
   std::map<size_t, FirstFitAllocator> allocators_;  ///< by memory
   std::map<std::string, Placed> tensors_;
+  std::shared_ptr<const tl::LaunchArgs> launch_;
 };
 
 }  // namespace kernbench

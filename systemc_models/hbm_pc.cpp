@@ -26,11 +26,11 @@ class HbmPc : public MemoryTarget {
 
   double lone_service_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes,
                          const Rows& rows) const override {
-    std::vector<double> busy(free_ns_.size(), 0.0);
+    alone_ns_.assign(free_ns_.size(), 0.0);
     double latest = 0;
     for_each_chunk(address, rows, [&](size_t channel, double bytes) {
-      busy[channel] += bytes / bw_gbs_;
-      latest = std::max(latest, busy[channel]);
+      alone_ns_[channel] += bytes / bw_gbs_;
+      latest = std::max(latest, alone_ns_[channel]);
     });
     return overhead_ns() + std::max(latest, path_ns(r, write, nbytes));
   }
@@ -80,7 +80,8 @@ class HbmPc : public MemoryTarget {
 
   uint64_t interleave_;
   double bw_gbs_;
-  std::vector<double> free_ns_;  // per channel
+  std::vector<double> free_ns_;           // per channel
+  mutable std::vector<double> alone_ns_;  // the same in an idle system, while lone_service_ns() works
 };
 
 ImplSpec HbmPc::spec() {

@@ -44,8 +44,7 @@ inline KernelRun run_kernel(const std::string& name, const Given& given, const R
   for (uint32_t p = 0; p < options.pes; ++p) {
     slices.emplace_back(SequentialSystem::slice_base(p), SequentialSystem::kSliceBytes);
   }
-  std::vector<tl::Args> args;
-  for (uint32_t p = 0; p < options.pes; ++p) args.emplace_back(run.params, p);
+  const auto launch = std::make_shared<tl::LaunchArgs>(run.params);
   std::map<std::string, ShardPlan> plans;
   std::map<std::string, std::vector<uint64_t>> bases;
   for (const TensorSpec& t : spec.tensors) {
@@ -63,7 +62,7 @@ inline KernelRun run_kernel(const std::string& name, const Given& given, const R
       scatter(plan, p, run.inputs[t.name].bytes.data(), shard.data());
       system.memory.write_shared({Space::hbm, kNoPe}, at[p], SharedBytes::take(std::move(shard)));
     }
-    for (tl::Args& a : args) a.add(t.name, plan, Space::hbm, at);
+    launch->add(t.name, plan, Space::hbm, at);
     plans[t.name] = plan;
     bases[t.name] = at;
   }
@@ -76,7 +75,7 @@ inline KernelRun run_kernel(const std::string& name, const Given& given, const R
       program.pe = program.rank = p;
       program.pes = program.ranks = options.pes;
       tl::Context context(backend, program);
-      spec.function(context, args[p]);
+      spec.function(context, tl::Args(launch, p));
       context.finish();
       backend.catch_up(~Ticket{0});
     }

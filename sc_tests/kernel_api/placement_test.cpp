@@ -39,8 +39,9 @@ TEST(Placement, single_is_stored_once_and_shared) {
   EXPECT_FALSE(p.stored(2));
   EXPECT_EQ(p.shards[2].owner, 0u);
   EXPECT_EQ(p.shards[2].extent, (Dims{2, 2}));
-  tl::Args args(Params(), 2);
-  args.add("x", p, Space::hbm, {4096, 0, 0});
+  const auto launch = std::make_shared<tl::LaunchArgs>(Params());
+  launch->add("x", p, Space::hbm, {4096, 0, 0});
+  const tl::Args args(launch, 2);
   EXPECT_EQ(args["x"].ptr.addr, 4096u);
 }
 
