@@ -1,0 +1,53 @@
+"""What the Python tests of the command line share: where things are, how the CLI is called."""
+import os
+import subprocess
+import sys
+import unittest
+
+KERNBENCH = os.environ["KERNBENCH_CLI"]
+TOPOLOGIES = os.environ["KERNBENCH_TOPOLOGIES"]
+DATA = os.environ["KERNBENCH_TEST_DATA"]
+SKIPPED = 77  # ctest's SKIP_RETURN_CODE
+
+
+def topology(name):
+    return os.path.join(TOPOLOGIES, name)
+
+
+def sample(name, file):
+    return os.path.join(DATA, "samples", name, file)
+
+
+class Cli(unittest.TestCase):
+    def run_cli(self, *arguments, timeout=120):
+        """Exit status, stdout and stderr of a run without terminal and stdin."""
+        done = subprocess.run([KERNBENCH, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=timeout)
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def succeeds(self, *arguments):
+        status, out, err = self.run_cli(*arguments)
+        self.assertEqual(status, 0, err)
+        return out
+
+    def refuses(self, *arguments, status=2, saying=(), lines=None):
+        """Asserts the status, an empty stdout, and one line per fault on stderr that says all of `saying`."""
+        found, out, err = self.run_cli(*arguments)
+        told = err.strip().splitlines()
+        self.assertEqual(found, status, f"{arguments}: {err}")
+        self.assertEqual(out, "", arguments)
+        self.assertTrue(told, "nothing on stderr")
+        for word in saying:
+            self.assertIn(word, err)
+        if lines is not None:
+            self.assertEqual(len(told), lines, err)
+        for line in told:
+            self.assertLess(len(line), 500, line)
+        self.assertNotIn("terminate called", err)
+        self.assertNotIn("SystemC", err)
+        return err
+
+
+def main():
+    program = unittest.main(exit=False, verbosity=2)
+    sys.exit(0 if program.result.wasSuccessful() and program.result.testsRun else 1)

@@ -1,0 +1,95 @@
+"""Do kernels on tensors from .npy files give what numpy gives, within the data contract's tolerances (§4)?"""
+import os
+import sys
+import tempfile
+
+import cli_support
+from cli_support import topology
+
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: python3-numpy is not installed")
+    sys.exit(cli_support.SKIPPED)
+
+TOLERANCE = {"f32": 1e-5, "f16": 1e-3, "bf16": 1e-2}
+
+
+def bf16(x):
+    """x as f32, rounded to the nearest bf16, ties to even."""
+    bits = np.ascontiguousarray(x, np.float32).view(np.uint32).astype(np.uint64)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32).reshape(np.shape(x))
+
+
+class Numpy(cli_support.Cli):
+    def setUp(self):
+        self.random = np.random.default_rng(7)
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def values(self, dtype, *shape):
+        if dtype in ("i8", "i16", "i32"):
+            return self.random.integers(-100, 100, shape, dtype={"i8": np.int8, "i16": np.int16, "i32": np.int32}[dtype])
+        x = self.random.uniform(-1, 1, shape).astype(np.float32)
+        return x.astype(np.float16) if dtype == "f16" else bf16(x) if dtype == "bf16" else x
+
+    def run_kernel(self, kernel, output, inputs, params, system="small.yaml"):
+        arguments = ["run", "--topology", topology(system), "--kernel", kernel, "--verify"]
+        for name, value in params.items():
+            arguments += ["--param", f"{name}={value}"]
+        for name, value in inputs.items():
+            path = os.path.join(self.folder.name, name + ".npy")
+            np.save(path, value)
+            arguments += ["--tensor", f"{name}={path}"]
+        dumped = os.path.join(self.folder.name, output + "_out.npy")
+        self.succeeds(*arguments, "--dump", f"{output}={dumped}")
+        return np.load(dumped)
+
+    def check_gemm(self, kernel, m, n, k, dtype, **tiles):
+        a, b = self.values(dtype, m, k), self.values(dtype, k, n)
+        c = self.run_kernel(kernel, "c", {"a": a, "b": b}, {"m": m, "n": n, "k": k, "dtype": dtype, **tiles})
+        self.assertEqual(c.shape, (m, n))
+        if dtype == "i8":
+            self.assertEqual(c.dtype, np.int32)
+            np.testing.assert_array_equal(c, a.astype(np.int32) @ b.astype(np.int32))
+            return
+        self.assertEqual(c.dtype, np.float16 if dtype == "f16" else np.float32)
+        a, b = a.astype(np.float64), b.astype(np.float64)
+        reference, tolerance = a @ b, TOLERANCE[dtype]
+        bound = tolerance + tolerance * np.maximum(np.abs(reference), np.abs(a) @ np.abs(b) / np.sqrt(k))
+        error = np.abs(c.astype(np.float64) - reference)
+        self.assertTrue((error <= bound).all(), f"{kernel} {dtype}: {error.max()}")
+        self.assertGreater(np.abs(reference).max(), 10 * bound.min())  # the bound tells right from zero
+
+    def test_gemm_of_odd_shapes(self):
+        for dtype in ("f32", "f16", "bf16", "i8"):
+            self.check_gemm("gemm", 100, 75, 33, dtype)
+            self.check_gemm("gemm", 1, 1, 1, "f32")
+            self.check_gemm("gemm", 37, 130, 257, dtype, tile_m=16, tile_n=48, tile_k=100)
+
+    def test_gemm_dot_of_odd_shapes(self):
+        for dtype in ("f32", "f16", "bf16", "i8"):
+            self.check_gemm("gemm_dot", 100, 75, 33, dtype)
+
+    def test_vector_add(self):
+        for dtype in ("f32", "f16", "bf16", "i32", "i8"):
+            a, b = self.values(dtype, 1003), self.values(dtype, 1003)
+            c = self.run_kernel("vector_add", "c", {"a": a, "b": b}, {"n": 1003, "dtype": dtype})
+            # One rounding of an exact sum: equal bits. Integers wrap.
+            expected = a + b if dtype in ("f32", "i32", "i8") else (a.astype(np.float32) + b.astype(np.float32))
+            expected = bf16(expected) if dtype == "bf16" else expected.astype(a.dtype)
+            np.testing.assert_array_equal(c, expected)
+
+    def test_gather_with_minus_one(self):
+        for dtype in ("f32", "f16", "bf16", "i8"):
+            x = self.values(dtype, 19, 45)
+            idx = self.random.integers(-1, 19, 101).astype(np.int32)
+            idx[3] = -1
+            y = self.run_kernel("gather", "y", {"x": x, "idx": idx},
+                                {"n": 101, "rows": 19, "cols": 45, "dtype": dtype})
+            expected = np.where((idx >= 0)[:, None], x[np.maximum(idx, 0)], np.zeros_like(x[:1]))
+            np.testing.assert_array_equal(y, expected)
+
+
+if __name__ == "__main__":
+    cli_support.main()

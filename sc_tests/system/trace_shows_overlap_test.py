@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""What --trace shows is true: slices fill every track, double buffering overlaps DMA with GEMM, single does not.
+
+Usage: trace_shows_overlap_test.py KERNBENCH TOPOLOGIES
+"""
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+KERNBENCH, TOPOLOGIES = sys.argv[1], pathlib.Path(sys.argv[2])
+ENGINE_SLICES = {"waiting for slot", "queue full", "idle"}
+
+
+def run_gemm(folder, reserved_mb):
+    """A gemm of 32x32x64 f32 tiles (20,480 bytes each) with that much room for tile buffers: trace and report."""
+    text = (TOPOLOGIES / "small.yaml").read_text()
+    text, count = re.subn(r"reserved_mb: [0-9.]+", f"reserved_mb: {reserved_mb}", text)
+    assert count, "small.yaml has no reserved_mb"
+    system = folder / "system.yaml"
+    system.write_text(text)
+    trace = folder / "trace.json"
+    command = [KERNBENCH, "run", "--topology", system, "--kernel", "gemm", "--param", "m=256", "--param", "n=64",
+               "--param", "k=256", "--launch", "direct", "--trace", trace, "--format", "json"]
+    first = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    bytes_first = trace.read_bytes()
+    subprocess.run(command, check=True, capture_output=True)
+    assert trace.read_bytes() == bytes_first, "two runs give two traces"
+    return json.loads(bytes_first), json.loads(first)
+
+
+def tracks(trace):
+    return {e["tid"]: e["args"]["name"] for e in trace if e["ph"] == "M" and e["name"] == "thread_name"}
+
+
+def slices(trace):
+    by_track = collections.defaultdict(list)
+    for e in trace:
+        if e["ph"] == "X":
+            by_track[e["tid"]].append((e["args"]["start_ns"], e["args"]["end_ns"], e["cat"], e["name"]))
+    return by_track
+
+
+def overlap(a, b):
+    return sum(max(0.0, min(x[1], y[1]) - max(x[0], y[0])) for x in a for y in b)
+
+
+def check_tracks_are_filled(trace, report):
+    names = tracks(trace)
+    sim_ns = report["sim_ns"]
+    for tid, all_slices in slices(trace).items():
+        if names[tid].endswith(("kernel", "feed")):
+            continue
+        own = sorted(s for s in all_slices if s[2] == "service" or s[3] in ENGINE_SLICES)
+        assert abs(sum(s[1] - s[0] for s in own) - sim_ns) < 1e-6 * sim_ns, f"{names[tid]}: does not fill the run"
+        for before, after in zip(own, own[1:]):
+            assert before[1] <= after[0] + 1e-6, f"{names[tid]}: {before} overlaps {after}"
+    for e in report["engines"]:
+        stalls = e["stalls"]
+        whole = e["busy_ns"] + stalls["idle_ns"] + stalls["slot_ns"] + stalls["queue_full_ns"]
+        assert abs(whole - e["servers"] * sim_ns) < 1e-6 * sim_ns, f"{e['id']}: busy and stalls are not the whole run"
+
+
+def check_events(trace):
+    count = collections.Counter(e["name"] for e in trace if e["ph"] == "i")
+    assert count["command_submitted"] == count["command_complete"] == 8, count
+    assert count["sub_command_dispatched"] == count["tile_ready"] == 8 * 2 * 4, count
+    starts = collections.Counter(e["ph"] for e in trace if e.get("cat") == "tile")
+    assert starts["s"] == starts["f"] == 8 * 2 * 4, starts
+
+
+def dma_under_gemm(trace):
+    names = tracks(trace)
+    services = {tid: [s for s in v if s[2] == "service"] for tid, v in slices(trace).items()}
+    total = 0.0
+    for tid, name in names.items():
+        if not name.endswith(" DMA_READ"):
+            continue
+        gemm = next(t for t, n in names.items() if n == name.replace("DMA_READ", "GEMM") and t // 386 == tid // 386)
+        total += overlap(services[tid], services[gemm])
+    return total
+
+
+with tempfile.TemporaryDirectory() as temporary:
+    folder = pathlib.Path(temporary)
+    deep, deep_report = run_gemm(folder, 0.0625)  # room for 3 tiles
+    single, single_report = run_gemm(folder, 0.03)  # room for 1
+    for trace, report in ((deep, deep_report), (single, single_report)):
+        check_tracks_are_filled(trace, report)
+        check_events(trace)
+    assert dma_under_gemm(deep) > 0, "no DMA under a GEMM although there is room for three tiles"
+    assert dma_under_gemm(single) == 0, "a DMA under a GEMM although only one tile may be in flight"
+    assert single_report["sim_ns"] > deep_report["sim_ns"]
+    window = [e for e in single if e["ph"] == "X" and e["name"] == "waiting for TCM window"]
+    assert window, "nothing says that the window is the reason"
+print("ok")
