@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """What --trace shows is true: slices fill every track, double buffering overlaps DMA with GEMM, single does not.
 
-Usage: trace_shows_overlap_test.py KERNBENCH TOPOLOGIES
 """
 import collections
 import json
+import os
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 
-KERNBENCH, TOPOLOGIES = sys.argv[1], pathlib.Path(sys.argv[2])
+KERNBENCH = os.environ["KERNBENCH_CLI"]
+TOPOLOGIES = pathlib.Path(os.environ["KERNBENCH_TOPOLOGIES"])
 ENGINE_SLICES = {"waiting for slot", "queue full", "idle"}
 
 
@@ -33,7 +33,8 @@ def run_gemm(folder, reserved_mb):
 
 
 def tracks(trace):
-    return {e["tid"]: e["args"]["name"] for e in trace if e["ph"] == "M" and e["name"] == "thread_name"}
+    """(cube, "pe0 GEMM") by track."""
+    return {e["tid"]: (e["pid"], e["args"]["name"]) for e in trace if e["ph"] == "M" and e["name"] == "thread_name"}
 
 
 def slices(trace):
@@ -52,7 +53,7 @@ def check_tracks_are_filled(trace, report):
     names = tracks(trace)
     sim_ns = report["sim_ns"]
     for tid, all_slices in slices(trace).items():
-        if names[tid].endswith(("kernel", "feed")):
+        if names[tid][1].endswith(("kernel", "feed")):
             continue
         own = sorted(s for s in all_slices if s[2] == "service" or s[3] in ENGINE_SLICES)
         assert abs(sum(s[1] - s[0] for s in own) - sim_ns) < 1e-6 * sim_ns, f"{names[tid]}: does not fill the run"
@@ -76,11 +77,10 @@ def dma_under_gemm(trace):
     names = tracks(trace)
     services = {tid: [s for s in v if s[2] == "service"] for tid, v in slices(trace).items()}
     total = 0.0
-    for tid, name in names.items():
-        if not name.endswith(" DMA_READ"):
-            continue
-        gemm = next(t for t, n in names.items() if n == name.replace("DMA_READ", "GEMM") and t // 386 == tid // 386)
-        total += overlap(services[tid], services[gemm])
+    by_name = {name: tid for tid, name in names.items()}
+    for (cube, name), tid in by_name.items():
+        if name.endswith(" DMA_READ"):
+            total += overlap(services[tid], services[by_name[cube, name.replace("DMA_READ", "GEMM")]])
     return total
 
 
