@@ -39,7 +39,7 @@ struct ProbeResult {
 
 /// The cases that the topology has, of: pe-local-hbm, pe-same-half-hbm, pe-cross-half-hbm, pe-local-sram,
 /// pe-adjacent-cube-hbm, pe-farthest-cube-hbm, pe-other-sip-hbm (reads, and the same with -write), h2d-write, d2h-read.
-/// All start at the first PE or at the first PCIe endpoint that reaches a memory of its SIP.
+/// All start at the first PE that reaches HBM or at the first PCIe endpoint that reaches HBM of its SIP.
 std::vector<ProbeCase> probe_cases(Platform&);
 
 /// The address that a case reads or writes: its memory's first.

@@ -32,18 +32,27 @@ class CaseFinder {
   }
 
  private:
+  /// The first PE that reaches HBM; none does: the first.
   void pe_cases() {
-    const topology::Pe& pe = graph_.pes[0];
+    size_t local = graph_.memories.size();
+    for (size_t p = 0; p < graph_.pes.size() && local == graph_.memories.size(); ++p) {
+      try {
+        local = platform_.local_memory(p);
+        pe_ = p;
+      } catch (const std::runtime_error&) {
+      }
+    }
+    const topology::Pe& pe = graph_.pes[pe_];
     const uint32_t dma = pe.blocks.at("pe_dma");
     const std::string cube = parent(pe.id);
-    size_t local;
-    try {
-      local = platform_.local_memory(0);
-    } catch (const std::runtime_error&) {
-      return;  // this PE reaches no HBM
-    }
-    add("pe-local-hbm", dma, local, false);
+    if (local < graph_.memories.size()) slice_cases(dma, cube, local);
+    const std::vector<size_t> srams = memories(cube, "sram");
+    if (!srams.empty()) add("pe-local-sram", dma, srams[0], false);
+    other_cubes(dma, cube);
+  }
 
+  void slice_cases(uint32_t dma, const std::string& cube, size_t local) {
+    add("pe-local-hbm", dma, local, false);
     const std::vector<size_t> slices = memories(cube, "hbm");
     const auto here = std::find(slices.begin(), slices.end(), local);
     if (here != slices.end() && slices.size() > 1) {
@@ -52,9 +61,6 @@ class CaseFinder {
       if (half > 1) add("pe-same-half-hbm", dma, slices[at / half * half + (at + 1) % half], false);
       add("pe-cross-half-hbm", dma, slices[(at + half) % slices.size()], false);
     }
-    const std::vector<size_t> srams = memories(cube, "sram");
-    if (!srams.empty()) add("pe-local-sram", dma, srams[0], false);
-    other_cubes(dma, cube);
   }
 
   /// The first slice of the other cubes: of the nearest and of the farthest in the SIP, and of another SIP.
@@ -127,10 +133,10 @@ class CaseFinder {
     return v;
   }
 
-  /// "sip0.cube3" of "sip0.cube3.hbm_ctrl.pe2": as deep as the first PE's cube.
+  /// "sip0.cube3" of "sip0.cube3.hbm_ctrl.pe2": as deep as the PE's cube.
   std::string cube_of(size_t memory) const {
     const std::string& id = graph_.nodes[graph_.memories[memory].node].id;
-    const std::string cube = parent(graph_.pes[0].id);
+    const std::string cube = parent(graph_.pes[pe_].id);
     size_t end = 0;
     for (auto depth = std::count(cube.begin(), cube.end(), '.') + 1; depth > 0; --depth) {
       end = id.find('.', end ? end + 1 : 0);
@@ -141,6 +147,7 @@ class CaseFinder {
 
   Platform& platform_;
   const topology::Graph& graph_;
+  size_t pe_ = 0;  // whose cases they are
   std::vector<ProbeCase> cases_;
 };
 

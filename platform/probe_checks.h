@@ -13,8 +13,8 @@
 // Expectations hold of a machine in which ways only get slower with length; a failed one says the topology is odd:
 //   distance    of HBM slices, the one farther away, in mm and in hops, is not reached earlier
 //   best-worst  the fastest of them is faster than the slowest, where their distances differ
-//   fairness    flit mode: PEs that read one slice get shares within ±5 % of the mean, where equal shares are possible:
-//               they fill no link before the memory, and each PE alone is fast enough for its own (saturation)
+//   fairness    flit mode: PEs that read one slice get shares within ±5 % of the mean, where equal shares leave a
+//               fifth of every link before the memory, and of every PE's own speed, to spare (saturation)
 #pragma once
 
 #include <string>

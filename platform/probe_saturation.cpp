@@ -95,19 +95,22 @@ double peak_gbs(Platform& platform, const Scenario& s, uint64_t nbytes) {
   return total;
 }
 
-/// Flit mode, one memory: whether each reader could have its equal part of the peak.
+/// Flit mode, one memory: whether each reader could have its equal part of the peak with a fifth of every link before
+/// the memory, and of its own speed, to spare. With less, reads that meet on the way shift the shares.
 bool equal_shares_possible(Platform& platform, const Scenario& s, uint64_t nbytes, double peak) {
+  constexpr double kUsable = 0.8;
   const double share = peak / static_cast<double>(s.readers.size());
   std::map<const Link*, double> load;
   for (const Reader& r : s.readers) {
+    if (read_engines(platform, r.dma) != read_engines(platform, s.readers[0].dma)) return false;  // twice as many out
     const Route& route = route_of(platform, r, nbytes, s.name);
     const uint64_t address = platform.graph().memories[r.memory].base;
     const double alone = formula_ns(platform.fabric(), route, false, address, nbytes, {1, nbytes, 0});
-    if (static_cast<double>(read_engines(platform, r.dma) * nbytes) / alone < share) return false;
+    if (static_cast<double>(read_engines(platform, r.dma) * nbytes) / alone < share / kUsable) return false;
     for (size_t i = 0; i + 1 < route.hops.size(); ++i) {
       const Link* link = route.hops[i].back;
       load[link] += share;
-      if (link->bw_gbs > 0 && load[link] >= link->bw_gbs) return false;
+      if (link->bw_gbs > 0 && load[link] > kUsable * link->bw_gbs) return false;
     }
   }
   return true;
@@ -230,37 +233,39 @@ std::string cube_of(const topology::Pe& pe) {
 
 std::vector<Scenario> scenarios(Platform& platform) {
   const topology::Graph& g = platform.graph();
-  if (g.pes.empty()) throw InputError("--saturate: the topology has no PE to read from");
-  const auto dma = [&](size_t pe) { return g.pes[pe].blocks.at("pe_dma"); };
-  std::vector<Scenario> all;
-
-  const size_t slice = platform.local_memory(0);
-  std::vector<size_t> neighbours;
+  Scenario own;
+  own.name = "own-slices";
+  std::vector<size_t> pes;  // of the readers
   for (size_t p = 0; p < g.pes.size(); ++p) {
-    if (cube_of(g.pes[p]) == cube_of(g.pes[0]) && platform.router().has_path(dma(p), g.memories[slice].node))
-      neighbours.push_back(p);
+    try {
+      own.readers.push_back({g.pes[p].blocks.at("pe_dma"), platform.local_memory(p), 0});
+      pes.push_back(p);
+    } catch (const std::runtime_error&) {  // reaches none
+    }
   }
+  if (pes.empty()) throw InputError("--saturate: the topology has no PE that reaches a memory of space hbm");
+  own.target = std::to_string(pes.size()) + (pes.size() == 1 ? " PE -> its own slice" : " PEs -> their own slices");
+
+  const size_t slice = own.readers[0].memory;
+  const std::string cube = cube_of(g.pes[pes[0]]);
+  std::vector<Reader> neighbours;
+  for (size_t i = 0; i < pes.size(); ++i) {
+    const uint32_t dma = own.readers[i].dma;
+    if (cube_of(g.pes[pes[i]]) == cube && platform.router().has_path(dma, g.memories[slice].node))
+      neighbours.push_back({dma, slice, 0});
+  }
+  std::vector<Scenario> all;
   for (size_t n : {1, 2, 4, 8}) {
     if (n > neighbours.size()) break;
     Scenario s;
     s.name = "hot-" + std::to_string(n);
-    s.target = std::to_string(n) + (n == 1 ? " PE" : " PEs") +
-               (cube_of(g.pes[0]).empty() ? std::string() : " of " + cube_of(g.pes[0])) + " -> " +
+    s.target = std::to_string(n) + (n == 1 ? " PE" : " PEs") + (cube.empty() ? "" : " of " + cube) + " -> " +
                g.nodes[g.memories[slice].node].id;
     s.hot = true;
-    for (size_t i = 0; i < n; ++i) s.readers.push_back({dma(neighbours[i]), slice, i * reads_each(n)});
+    s.readers.assign(neighbours.begin(), neighbours.begin() + static_cast<std::ptrdiff_t>(n));
+    for (size_t i = 0; i < n; ++i) s.readers[i].first = i * reads_each(n);
     all.push_back(std::move(s));
   }
-
-  Scenario own;
-  own.name = "own-slices";
-  for (size_t p = 0; p < g.pes.size(); ++p) {
-    try {
-      own.readers.push_back({dma(p), platform.local_memory(p), 0});
-    } catch (const std::runtime_error&) {  // reaches none
-    }
-  }
-  own.target = std::to_string(own.readers.size()) + " PEs -> their own slices";
   all.push_back(std::move(own));
   return all;
 }

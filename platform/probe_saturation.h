@@ -16,7 +16,8 @@ struct SaturationResult {
   std::string name;    ///< "hot-4", "own-slices"
   std::string target;  ///< "4 PEs of sip0.cube0 -> sip0.cube0.hbm_ctrl.pe0"
   bool hot = false;    ///< all read one slice
-  /// Equal shares of the memory are possible: they fill no link before it, and no PE is too slow for its own alone.
+  /// Equal shares are to be expected: all PEs have as many reads out, and shares of the memory leave a fifth of every
+  /// link before it, and of every PE's own speed, to spare.
   bool even = false;
   uint64_t nbytes = 0;  ///< of a read
   uint64_t reads = 0;   ///< completed

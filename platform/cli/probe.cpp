@@ -24,8 +24,8 @@ constexpr const char* kChecksHelp =
     "  expectations of a sound machine, exit status 1 if one fails and --check is given:\n"
     "    distance    of HBM slices, the one farther away in mm and hops is not reached earlier\n"
     "    best-worst  the fastest slice is faster than the slowest, where distances differ\n"
-    "    fairness    PEs that read one slice get shares within 5 % of the mean, where equal shares fill no link\n"
-    "                before the memory (--saturate with --links flit)";
+    "    fairness    PEs that read one slice get shares within 5 % of the mean, where equal shares leave a fifth\n"
+    "                of every link before the memory to spare (--saturate with --links flit)";
 
 struct Options {
   TopologyOptions topology;
