@@ -63,11 +63,13 @@ class LoneTransactions : public ::testing::TestWithParam<const char*> {};
 
 /// Every initiator to every memory of a system, one at a time, far enough apart not to meet.
 TEST_P(LoneTransactions, take_the_formulas_time_between_every_pair) {
-  for (const char* mode : {"ideal ideal", "ideal routed", "cut_through ideal", "cut_through routed"}) {
+  for (const char* mode : {"ideal ideal", "ideal routed", "cut_through ideal", "cut_through routed", "flit routed"}) {
     const std::string difference = in_child([&]() -> std::string {
       topology::Overrides overrides;
       const std::string text = mode;
-      overrides.links = text[0] == 'i' ? topology::Links::ideal : topology::Links::cut_through;
+      overrides.links = text[0] == 'i'   ? topology::Links::ideal
+                        : text[0] == 'f' ? topology::Links::flit
+                                         : topology::Links::cut_through;
       overrides.response = text.back() == 'd' ? topology::Response::routed : topology::Response::ideal;
       const auto platform = platform_from_file(topology_path(GetParam()), overrides);
       std::vector<TrafficRequest> requests;

@@ -44,8 +44,8 @@ TEST(PendingValue, read_by_a_kernel_is_an_error_that_names_handle_op_and_pe) {
   } catch (const RunError& e) {
     const std::string message = e.what();
     EXPECT_NE(message.find("pending"), std::string::npos) << message;
-    EXPECT_NE(message.find("add"), std::string::npos) << message;                       // the op that makes it
-    EXPECT_TRUE(std::string(message).find("h") != std::string::npos) << message;        // the handle
+    EXPECT_NE(message.find("add"), std::string::npos) << message;                 // the op that makes it
+    EXPECT_TRUE(std::string(message).find("h") != std::string::npos) << message;  // the handle
     EXPECT_NE(message.find(platform->graph().pes.front().id), std::string::npos) << message;
     EXPECT_NE(message.find("kernels_cannot_read_what_is_pending_test.cpp"), std::string::npos) << message;
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
