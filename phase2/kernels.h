@@ -71,12 +71,12 @@ struct Kernels {
   float (*max)(const float* a, size_t n);
   float (*min)(const float* a, size_t n);
 
-  /// C[m, n] (+)= A[m, k] · B[k, n] for float operands. Each element is, per block of 256 along k, one chain of
-  /// multiply-adds from 0 in ascending k; the blocks' results are added to C in order. `work` holds
-  /// gemm_work_bytes(), aligned to 64.
+  /// C[m, n] (+)= A[m, k] · B[k, n] for float operands, by Eigen. The products of blocks of 256 along k are added to C
+  /// in order. The bits depend on m, n, k and the values, not on alignment, strides or layout. `work` holds
+  /// gemm_work_bytes, aligned to 64.
   void (*gemm_f32)(int64_t m, int64_t n, int64_t k, const GemmOperand& a, const GemmOperand& b, float* c, int64_t ldc,
                    bool accumulate, void* work);
-  /// The same for integers, modulo 2^32.
+  /// The same for integers, modulo 2^32, by loops of our own.
   void (*gemm_i32)(int64_t m, int64_t n, int64_t k, const GemmOperand& a, const GemmOperand& b, int32_t* c, int64_t ldc,
                    bool accumulate, void* work);
   size_t gemm_work_bytes;

@@ -1,6 +1,7 @@
-// GEMM and fused composites against naive loops in f64, and their bits against other paths and parts.
+// GEMM and fused composites against naive loops in f64, and their bits against other layouts and parts.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -63,15 +64,86 @@ TEST(Gemm, an_operand_may_be_a_slice_of_a_larger_matrix) {
   EXPECT_THROW(run(gemm(11, 30, 21, DType::f16), {a, b.input()}), EvalError);
 }
 
-TEST(Gemm, paths_with_fused_multiply_add_give_the_same_bits) {
-  const Tensor a = random(DType::f32, {131, 700}, 1), b = random(DType::f32, {700, 77}, 2);
-  const OpDesc d = gemm(131, 77, 700, DType::f32);
-  Bytes first;
+/// The same values with rows `stride` elements apart (or columns, `by_columns`), from byte `offset` of a buffer on.
+struct Placed {
+  Placed(const Tensor& t, size_t offset, int64_t stride, bool by_columns) {
+    const size_t item = size_of(t.dtype);
+    const int64_t rows = t.shape[0], cols = t.shape[1];
+    const Dims strides = by_columns ? Dims{1, stride} : Dims{stride, 1};
+    bytes.assign(static_cast<size_t>((by_columns ? cols : rows) * stride) * item + 128 + offset, 0xee);
+    uint8_t* start = bytes.data() + (64 - reinterpret_cast<uintptr_t>(bytes.data()) % 64) + offset;
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < cols; ++j) {
+        std::memcpy(start + static_cast<size_t>(i * strides[0] + j * strides[1]) * item,
+                    &t.bytes[static_cast<size_t>(i * cols + j) * item], item);
+      }
+    }
+    input = EvalInput::tensor(start, t.dtype, t.shape);
+    input.strides = strides;
+  }
+  std::vector<uint8_t> bytes;
+  EvalInput input;
+};
+
+TEST(Gemm, bits_do_not_depend_on_alignment_strides_or_layout) {
+  const std::vector<std::array<int64_t, 3>> shapes = {{1, 1, 7},    {1, 90, 300},   {90, 1, 300},   {2, 3, 4},
+                                                      {5, 6, 7},    {47, 50, 257},  {257, 1, 33},   {1, 513, 65},
+                                                      {64, 64, 64}, {300, 530, 40}, {257, 513, 258}};
+  for (const auto& [m, n, k] : shapes) {
+    for (DType t : {DType::f32, DType::f16}) {
+      const Tensor a = random(t, {m, k}, 1), b = random(t, {k, n}, 2);
+      const OpDesc d = gemm(m, n, k, DType::f32);
+      for (Isa isa : available_isas()) {
+        const Bytes want = evaluate(d, {a.input(), b.input()}, isa);
+        // Offsets of a part of an element too: memory is bytes.
+        for (size_t offset : {0, 1, 4, 8, 12, 16, 28, 32, 36, 60}) {
+          for (int layout = 0; layout < 4; ++layout) {
+            const bool a_by_columns = layout & 1, b_by_columns = layout & 2;
+            const auto extra = static_cast<int64_t>(offset % 7);
+            const Placed pa(a, offset, (a_by_columns ? m : k) + extra, a_by_columns);
+            const Placed pb(b, 60 - offset, (b_by_columns ? k : n) + 2 * extra, b_by_columns);
+            std::vector<uint8_t> out(want.size() + 128);
+            uint8_t* to = out.data() + (64 - reinterpret_cast<uintptr_t>(out.data()) % 64) + offset;
+            const auto e = make_evaluation(d, {pa.input, pb.input}, to, isa);
+            for (int p = 0; p < e->parts(); ++p) e->run(p);
+            ASSERT_EQ(Bytes(to, to + want.size()), want) << name_of(isa) << " " << name_of(t) << " " << m << "x" << n
+                                                         << "x" << k << " offset " << offset << " layout " << layout;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Gemm, what_is_written_is_the_product_and_nothing_beside_it) {
+  const Tensor a = random(DType::f32, {37, 300}, 1), b = random(DType::f32, {300, 41}, 2);
+  const OpDesc d = gemm(37, 41, 300, DType::f32);
   for (Isa isa : available_isas()) {
-    if (isa == Isa::portable) continue;
-    const Bytes bytes = evaluate(d, {a.input(), b.input()}, isa);
-    if (first.empty()) first = bytes;
-    EXPECT_EQ(bytes, first) << name_of(isa);
+    const Bytes want = evaluate(d, {a.input(), b.input()}, isa);
+    std::vector<uint8_t> out(want.size() + 64, 0xa5);
+    const auto e = make_evaluation(d, {a.input(), b.input()}, out.data() + 32, isa);
+    for (int p = 0; p < e->parts(); ++p) e->run(p);
+    EXPECT_EQ(Bytes(out.begin() + 32, out.end() - 32), want) << name_of(isa);
+    EXPECT_EQ(std::count(out.begin(), out.begin() + 32, 0xa5), 32) << name_of(isa);
+    EXPECT_EQ(std::count(out.end() - 32, out.end(), 0xa5), 32) << name_of(isa);
+  }
+}
+
+TEST(Gemm, infinities_and_nans_reach_the_elements_that_they_touch_and_no_others) {
+  constexpr int64_t m = 50, n = 70, k = 300;
+  for (Isa isa : available_isas()) {
+    Tensor a = random(DType::f32, {m, k}, 1), b = random(DType::f32, {k, n}, 2);
+    const float inf = INFINITY, nan = NAN;
+    std::memcpy(&a.bytes[(7 * k + 299) * 4], &inf, 4);  // row 7
+    std::memcpy(&b.bytes[(0 * n + 69) * 4], &nan, 4);   // column 69
+    const std::vector<float> got = floats(run(gemm(m, n, k, DType::f32), {a.input(), b.input()}, isa));
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        const float v = got[static_cast<size_t>(i * n + j)];
+        ASSERT_EQ(std::isnan(v), j == 69) << name_of(isa) << " " << i << ", " << j;
+        ASSERT_EQ(std::isinf(v), i == 7 && j != 69) << name_of(isa) << " " << i << ", " << j;
+      }
+    }
   }
 }
 
