@@ -88,6 +88,7 @@ class ParamsWriter {
     w_.field("tile_id", static_cast<uint64_t>(t.tile_id));
     w_.field("stage_type", name_of(t.stage));
     w_.field("fed_ns", t.fed_ns);
+    w_.field("buffer_offset", t.buffer_offset);
     if (t.stage == Stage::gemm || t.stage == Stage::math) {
       w_.field("m", t.m);
       w_.field("n", t.n);

@@ -185,6 +185,7 @@ struct OpRecordParser::Impl {
     t.composite_op_id = p.at("composite_op_id").get<uint64_t>();
     t.tile_id = p.at("tile_id").get<uint32_t>();
     t.fed_ns = p.value("fed_ns", 0.0);
+    t.buffer_offset = p.value("buffer_offset", uint64_t{0});
     t.bytes = p.value("bytes", uint64_t{0});
     t.m = p.value("m", int64_t{0});
     t.n = p.value("n", int64_t{0});

@@ -28,7 +28,7 @@ CREATE TABLE commands(op_id INTEGER PRIMARY KEY, t_start REAL NOT NULL, t_end RE
   dependency_ids TEXT NOT NULL);
 CREATE TABLE tokens(op_id INTEGER PRIMARY KEY, t_start REAL NOT NULL, t_end REAL NOT NULL,
   component INTEGER NOT NULL, stage INTEGER NOT NULL, composite_op_id INTEGER NOT NULL, tile_id INTEGER NOT NULL,
-  fed_ns REAL NOT NULL, bytes INTEGER NOT NULL, m INTEGER NOT NULL, n INTEGER NOT NULL, k INTEGER NOT NULL);
+  fed_ns REAL NOT NULL, buffer_offset INTEGER NOT NULL, bytes INTEGER NOT NULL, m INTEGER NOT NULL, n INTEGER NOT NULL, k INTEGER NOT NULL);
 CREATE TABLE stages(id INTEGER PRIMARY KEY, name TEXT NOT NULL, op_kind TEXT NOT NULL);
 CREATE VIEW ops AS
   SELECT op_id, t_start, t_end, coalesce(c.name, '#' || component) AS component_id, op_kind, op_name, params,
@@ -38,9 +38,11 @@ CREATE VIEW ops AS
   SELECT op_id, t_start, t_end, coalesce(c.name, '#' || component), s.op_kind, 'TileToken/' || s.name,
          CASE WHEN s.op_kind = 'memory'
            THEN json_object('composite_op_id', composite_op_id, 'tile_id', tile_id, 'stage_type', s.name,
-                            'fed_ns', json(printf('%!.17g', fed_ns)), 'bytes', bytes)
+                            'fed_ns', json(printf('%!.17g', fed_ns)), 'buffer_offset', buffer_offset,
+                            'bytes', bytes)
            ELSE json_object('composite_op_id', composite_op_id, 'tile_id', tile_id, 'stage_type', s.name,
-                            'fed_ns', json(printf('%!.17g', fed_ns)), 'm', m, 'n', n, 'k', k) END,
+                            'fed_ns', json(printf('%!.17g', fed_ns)), 'buffer_offset', buffer_offset,
+                            'm', m, 'n', n, 'k', k) END,
          '[]'
     FROM tokens JOIN stages s ON s.id = stage LEFT JOIN components c ON c.id = component;
 )sql";
@@ -115,7 +117,7 @@ class SqliteOpLog : public OpLogSink {
     db_.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 4000;");
     db_.run(kSchema);
     insert_command_ = std::make_unique<Statement>(db_, "INSERT INTO commands VALUES(?,?,?,?,?,?,?,?)");
-    insert_token_ = std::make_unique<Statement>(db_, "INSERT INTO tokens VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
+    insert_token_ = std::make_unique<Statement>(db_, "INSERT INTO tokens VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
     put("INSERT INTO header VALUES(?, ?)", "version", "1");
     put("INSERT INTO header VALUES(?, ?)", "complete", "0");
     for (int i = 0; i < kStages; ++i) {
@@ -230,6 +232,7 @@ class SqliteOpLog : public OpLogSink {
           .bind(t.composite_op_id)
           .bind(int64_t{t.tile_id})
           .bind(t.fed_ns)
+          .bind(t.buffer_offset)
           .bind(t.bytes)
           .bind(t.m)
           .bind(t.n)
@@ -310,7 +313,8 @@ OpLogContents read_sqlite_log(const std::string& file) {
     }
   }
   Statement tokens(db,
-                   "SELECT op_id, t_start, t_end, component, stage, composite_op_id, tile_id, fed_ns, bytes, m, n, k "
+                   "SELECT op_id, t_start, t_end, component, stage, composite_op_id, tile_id, fed_ns, bytes, m, n, k, "
+                   "buffer_offset "
                    "FROM tokens");
   while (tokens.next()) {
     OpRecord r;
@@ -329,6 +333,7 @@ OpLogContents read_sqlite_log(const std::string& file) {
     r.token.m = tokens.integer(9);
     r.token.n = tokens.integer(10);
     r.token.k = tokens.integer(11);
+    r.token.buffer_offset = static_cast<uint64_t>(tokens.integer(12));
     log.records.push_back(std::move(r));
   }
   log.header = std::move(h);

@@ -65,6 +65,7 @@ void PeItem::describe(OpRecord& r) const {
   t.tile_id = tile_id;
   t.composite_op_id = command->op_id;
   t.fed_ns = fed_ns;
+  t.buffer_offset = static_cast<uint64_t>(buffer) * command->tile_bytes;
   switch (t.stage) {
     case Stage::dma_read:
       for (size_t x = 0; x < command->plan.inputs.size(); ++x) {

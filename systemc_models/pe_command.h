@@ -68,6 +68,7 @@ struct PeItem {
   int64_t tile_m = 0, tile_n = 0, tile_k = 0;
   bool last_k = true, last_output = false;
   bool in_flight = false;
+  int64_t buffer = 0;  ///< which of the composite's tile buffers in the reserved TCM it owns while in flight
   double fed_ns = 0;
 
   // The server that holds it, for the hand-on; and its progress in a DMA stage.
@@ -112,6 +113,9 @@ struct PeCommand {
   double first_fed_ns = 0;
   double done_ns = 0;
   int64_t window = 0, fed = 0, completed = 0;
+  uint64_t tile_bytes = 0;
+  std::vector<int64_t> free_buffers;  ///< composite: tile buffers that have been used and are free again
+  int64_t used_buffers = 0;           ///< how many have been used at all
 
   void (*on_done)(void* context, PeCommand&) = nullptr;
   void* context = nullptr;

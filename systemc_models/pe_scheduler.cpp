@@ -38,6 +38,7 @@ void PeScheduler::validate(PeCommand& c) const {
   if (c.type != CommandType::composite) return;
   const CompositePlan& p = c.plan;
   const uint64_t tile = p.tile_bytes(), reserved = pe_->tcm->reserved_bytes();
+  c.tile_bytes = tile;
   c.window = tile ? static_cast<int64_t>(reserved / tile) : p.tiles();
   if (c.window == 0) {
     throw AccessError(pe_->id + ": a tile of " + std::to_string(tile) + " bytes (inputs and output, " +
@@ -204,6 +205,13 @@ void PeScheduler::fed(PeCommand& c, PeItem& tile) {
     if (tile.stage() != Stage::dma_read) pe_->observer->tile_ready(*pe_, tile, tile.fed_ns);
   }
   ++tiles_in_flight_;
+  // At most `window` tiles are alive, so buffer · tile_bytes stays inside the reserved TCM.
+  if (c.free_buffers.empty()) {
+    tile.buffer = c.used_buffers++;
+  } else {
+    tile.buffer = c.free_buffers.back();
+    c.free_buffers.pop_back();
+  }
   if (c.fed++ == 0) c.first_fed_ns = tile.fed_ns;
 }
 
@@ -224,6 +232,7 @@ void PeScheduler::item_done(PeItem& item) {
     return;
   }
   idle_items_.push_back(&item);
+  c.free_buffers.push_back(item.buffer);
   --tiles_in_flight_;
   ++c.completed;
   feed();

@@ -139,6 +139,7 @@ std::vector<OpRecord> one_of_each() {
     r.token.tile_id = 3;
     r.token.composite_op_id = 6;
     r.token.fed_ns = 1.0 / 7;
+    r.token.buffer_offset = 4096;
     const bool engine = r.token.stage == Stage::gemm || r.token.stage == Stage::math;
     if (engine) {
       r.token.m = 32;
