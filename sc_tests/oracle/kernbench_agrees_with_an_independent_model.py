@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""`kernbench traffic` and `kernbench pipeline` against the independent model on seeded random cases.
+
+Every figure must agree to 0.01 ns. A failure prints the kind, the seed and the first figure that departs; write the
+case's files with `random_cases.py KIND SEED FOLDER`.
+"""
+import argparse
+import csv
+import io
+import json
+import subprocess
+import sys
+import tempfile
+
+import random_cases
+import timing_model
+
+TOLERANCE_NS = 0.01
+MODES = ("ideal", "cut_through", "flit")
+
+
+def kernbench_says(kernbench, kind, paths):
+    option = "--trace" if kind == "traffic" else "--work"
+    command = [kernbench, kind, "--topology", paths[0], option, paths[1],
+               "--format", "csv" if kind == "traffic" else "json"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    if run.returncode:
+        raise RuntimeError(f"exit status {run.returncode}: {run.stderr.strip()[:500]}")
+    return list(csv.DictReader(io.StringIO(run.stdout))) if kind == "traffic" else json.loads(run.stdout)
+
+
+def departures(kind, theirs, ours):
+    """One line for every figure of kernbench's that departs from the model's."""
+    lines = []
+
+    def near(what, a, b):
+        if abs(float(a) - float(b)) > TOLERANCE_NS:
+            lines.append(f"{what}: kernbench {float(a):.6f}, model {float(b):.6f}")
+
+    if kind == "traffic":
+        if [t["id"] for t in theirs] != [o["id"] for o in ours]:
+            return ["the rows are not the input's"]
+        for t, o in zip(theirs, ours):
+            for column in ("issue_ns", "grant_ns", "done_ns", "latency_ns", "formula_ns", "queueing_ns"):
+                near(f"row {o['id']} {column}", t[column], o[column])
+        return lines
+
+    def stages(what, t, o):
+        if [s[0] for s in t] != [s[0] for s in o]:
+            lines.append(f"{what}: stages {[s[0] for s in t]}, model {[s[0] for s in o]}")
+            return
+        for a, b in zip(t, o):
+            near(f"{what} {b[0]} start", a[1], b[1])
+            near(f"{what} {b[0]} end", a[2], b[2])
+
+    near("end_ns", theirs["end_ns"], ours["end_ns"])
+    if [p["pe"] for p in theirs["pes"]] != [p["pe"] for p in ours["pes"]]:
+        return lines + ["the PEs are not the input's"]
+    for t, o in zip(theirs["pes"], ours["pes"]):
+        for list_name in ("composites", "commands"):
+            if [x["id"] for x in t.get(list_name, [])] != [x["id"] for x in o[list_name]]:
+                lines.append(f"{o['pe']}: the {list_name} are not the input's")
+                continue
+            for x, y in zip(t.get(list_name, []), o[list_name]):
+                near(f"{y['id']} done_ns", x["done_ns"], y["done_ns"])
+                if list_name == "commands":
+                    stages(y["id"], x["stages"], y["stages"])
+                    continue
+                if [a["ijk"] for a in x["tokens"]] != [a["ijk"] for a in y["tokens"]]:
+                    lines.append(f"{y['id']}: other tiles")
+                    continue
+                for a, b in zip(x["tokens"], y["tokens"]):
+                    near(f"{y['id']} tile {b['tile']} fed", a["fed_ns"], b["fed_ns"])
+                    stages(f"{y['id']} tile {b['tile']}", a["stages"], b["stages"])
+    return lines
+
+
+def model_says(kind, topology, work):
+    graph = timing_model.Graph(timing_model.compile_flat(topology))
+    return timing_model.run_traffic(graph, work) if kind == "traffic" else timing_model.run_pipeline(graph, work)
+
+
+def check(kernbench, kind, case):
+    """Departures of kernbench's answer to a case from the model's; none: []."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = random_cases.write_case(kind, case, folder)
+        try:
+            theirs = kernbench_says(kernbench, kind, paths)
+        except (RuntimeError, subprocess.TimeoutExpired, ValueError) as fault:
+            return [f"no answer: {fault}"]
+    return departures(kind, theirs, model_says(kind, *case))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kernbench")
+    parser.add_argument("cases", nargs="?", type=int, default=180)
+    parser.add_argument("--first-seed", type=int, default=1)
+    parser.add_argument("--kind", choices=("traffic", "pipeline"))
+    parser.add_argument("--mode", choices=MODES)
+    parser.add_argument("--ties", action="store_true", help="tie-rich cases: the contract does not decide them all")
+    args = parser.parse_args()
+    agree, failed = {}, []
+    for i in range(args.cases):
+        seed = args.first_seed + i
+        kind = args.kind or ("traffic", "pipeline")[i % 2]
+        mode = args.mode or MODES[i // 2 % 3]
+        lines = check(args.kernbench, kind, random_cases.draw(kind, seed, args.ties, mode))
+        if lines:
+            failed.append(seed)
+            print(f"FAILED {kind} seed {seed} --mode {mode}{' --ties' if args.ties else ''}: "
+                  f"{len(lines)} departures, the first: {lines[0]}", flush=True)
+        else:
+            agree[kind, mode] = agree.get((kind, mode), 0) + 1
+    for (kind, mode), count in sorted(agree.items()):
+        print(f"{kind} {mode}: {count} cases agree")
+    return 1 if failed or not agree else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
