@@ -60,7 +60,22 @@ void write_run_text(std::ostream& out, const RunReport& r) {
       << time_text(r.end_ns);
   if (r.verified) out << (r.passed ? ", verified" : ", VERIFICATION FAILED");
   out << "\n\n";
-  out << "  time         " << fixed(r.end_ns, 3) << " ns (launch: direct, every kernel starts at 0; tensors placed at no cost)\n";
+  out << "  time         " << fixed(r.end_ns, 3) << " ns\n";
+  out << "  launch       ";
+  if (r.launch == "host") {
+    out << "host: every kernel starts at " << fixed(r.start_ns, 3) << " ns, when the launch has reached the last PE; time ends "
+        << (r.timed_transfer ? "with the read-back\n" : "when the host has the last completion\n");
+  } else {
+    out << r.launch << ": every kernel starts at " << fixed(r.start_ns, 3) << " ns, at no cost"
+        << (r.launch_note.empty() ? "" : " (" + r.launch_note + ")") << "\n";
+  }
+  out << "  transfer     ";
+  if (r.timed_transfer) {
+    out << "timed: inputs uploaded in " << fixed(r.upload_ns, 3) << " ns before the launch, outputs read back in "
+        << fixed(r.download_ns, 3) << " ns after it\n";
+  } else {
+    out << "instant: tensors are placed and read back at no cost\n";
+  }
   if (r.end_ns > 0) {
     out << "  compute      " << fixed(flops / r.end_ns / 1e3, 3) << " TFLOP/s (" << fixed(flops / 1e9, 3) << " GFLOP)\n";
     out << "  memory       " << fixed(static_cast<double>(read + written) / r.end_ns, 2) << " GB/s ("
@@ -110,8 +125,13 @@ void write_run_json(std::ostream& out, const RunReport& r) {
   j["params"] = ordered_json::object();
   for (const auto& [name, value] : r.params) j["params"][name] = value;
   j["topology"] = r.topology;
-  j["launch"] = "direct";
-  j["transfer"] = "instant";
+  j["launch"] = r.launch;
+  if (!r.launch_note.empty()) j["launch_note"] = r.launch_note;
+  j["transfer"] = r.timed_transfer ? "timed" : "instant";
+  if (r.timed_transfer) {
+    j["upload_ns"] = r.upload_ns;
+    j["download_ns"] = r.download_ns;
+  }
   j["start_ns"] = r.start_ns;
   j["end_ns"] = r.end_ns;
   j["sim_ns"] = r.end_ns;

@@ -10,6 +10,7 @@
 #include "kernbench/platform/deadlock.h"
 #include "kernbench/platform/deployment.h"
 #include "kernbench/platform/errors.h"
+#include "kernbench/platform/host_run.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/engine.h"
 #include "kernbench/systemc_models/pe_scheduler.h"
@@ -178,12 +179,33 @@ ReferenceValues reference_values(const Expected& e) {
 
 }  // namespace
 
+const char* name_of(LaunchMode m) {
+  switch (m) {
+    case LaunchMode::automatic: return "automatic";
+    case LaunchMode::host: return "host";
+    case LaunchMode::direct: return "direct";
+  }
+  return "";
+}
+
+LaunchChoice choose_launch(Platform& platform, const RunOptions& o) {
+  if (o.launch == LaunchMode::direct) return {LaunchMode::direct, {}};
+  try {
+    host_launch_tree(platform, choose_pes(platform, o));
+    return {LaunchMode::host, {}};
+  } catch (const HostPathError& e) {
+    if (o.launch == LaunchMode::host) throw InputError(std::string("--launch host: ") + e.what());
+    return {LaunchMode::direct, std::string("no host path: ") + e.what()};
+  }
+}
+
 RunReport run_kernel(Platform& platform, RunOptions o) {
   const auto wall = Clock::now();
   const KernelSpec& spec = KernelRegistry::instance().at(o.kernel);
   check_names(spec, o);
   const Params params = kernel_params(spec, o.params);
   const std::vector<size_t> pes = choose_pes(platform, o);
+  const LaunchChoice choice = choose_launch(platform, o);
 
   TensorMap inputs;
   for (const TensorSpec& t : spec.tensors) {
@@ -202,32 +224,33 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
 
   // Phase 1.
   const std::vector<tl::Program> programs = programs_of(platform, pes);
-  std::vector<PeCpu::Outcome> outcomes(pes.size());
-  std::vector<bool> ended(pes.size(), false);
-  std::string fault;
-  for (size_t i = 0; i < pes.size(); ++i) {
-    platform.pe_cpu(pes[i]).launch(
-        [&, i](PeBackend& backend) {
-          tl::Context context(backend, programs[i]);
-          spec.function(context, deployment.args(i));
-          context.finish();  // loads and composites that nobody waited for are checked too
-        },
-        0, [&, i](const PeCpu::Outcome& outcome) {
-          outcomes[i] = outcome;
-          ended[i] = true;
-          if (!outcome.fault.empty() && fault.empty()) {
-            fault = outcome.fault;
-            sc_core::sc_stop();
-          }
-        });
+  HostPlan plan;
+  plan.tree = choice.mode == LaunchMode::host ? host_launch_tree(platform, pes) : direct_launch_tree(platform, pes);
+  plan.launch.pes = pes;
+  plan.launch.kernel = [&](size_t i) {
+    return [&, i](PeBackend& backend) {
+      tl::Context context(backend, programs[i]);
+      spec.function(context, deployment.args(i));
+      context.finish();  // loads and composites that nobody waited for are checked too
+    };
+  };
+  for (const TensorSpec& t : spec.tensors) {
+    if (!o.timed_transfer) break;
+    for (const Deployment::Range& r : deployment.ranges(t.name)) {
+      if (t.role == TensorSpec::Role::in) {
+        plan.uploads.push_back({{}, r.address, r.nbytes});
+      } else {
+        plan.downloads.push_back({{}, r.address, r.nbytes});
+      }
+    }
   }
   const auto phase1 = Clock::now();
-  sc_core::sc_start();
+  const HostOutcome host = simulate(platform, std::move(plan));
   RunReport report;
   report.phase1_s = seconds_since(phase1);
   if (o.log) o.log->close();
-  if (!fault.empty()) throw RunError(fault);
-  if (std::find(ended.begin(), ended.end(), false) != ended.end()) {
+  if (!host.fault.empty()) throw RunError(host.fault);
+  if (!host.complete) {
     std::string text = "nothing can move, but work is outstanding:";
     for (const std::string& line : stuck_report(platform)) text += "\n  " + line;
     throw RunError(text);
@@ -237,9 +260,16 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
   report.topology = platform.graph().name;
   for (const auto& [name, value] : params.values()) report.params.emplace_back(name, to_text(value));
   for (size_t i = 0; i < pes.size(); ++i) {
-    report.pes.push_back({platform.graph().pes[pes[i]].id, outcomes[i].start_ns, outcomes[i].end_ns});
-    report.end_ns = std::max(report.end_ns, outcomes[i].end_ns);
+    const PeCpu::Outcome& pe = host.launch.outcomes[i];
+    report.pes.push_back({platform.graph().pes[pes[i]].id, pe.start_ns, pe.end_ns});
   }
+  report.launch = name_of(choice.mode);
+  report.launch_note = choice.note;
+  report.timed_transfer = o.timed_transfer;
+  report.upload_ns = host.upload_ns;
+  report.download_ns = host.download_ns;
+  report.start_ns = host.launch.start_ns;
+  report.end_ns = host.end_ns;
   report.engines = engine_reports(platform, pes, report.end_ns);
   report.events = platform.timeline().events();
 

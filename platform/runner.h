@@ -16,6 +16,12 @@ namespace kernbench {
 class Platform;
 struct ReplayProgress;
 
+enum class LaunchMode : uint8_t {
+  automatic,  ///< host where the topology has the path, else direct
+  host,       ///< through the management processors (timing contract §7)
+  direct      ///< every kernel starts as soon as the host says so, at no cost
+};
+
 struct RunOptions {
   std::string kernel;
   std::vector<std::pair<std::string, std::string>> params;   ///< name, text
@@ -24,6 +30,8 @@ struct RunOptions {
   uint64_t seed = 1;
   std::string pes = "all";     ///< all, or ids separated by commas
   std::string device = "all";  ///< all, or sip:N
+  LaunchMode launch = LaunchMode::automatic;
+  bool timed_transfer = false;  ///< inputs and outputs pass the fabric; else they are placed at no cost
   bool verify = false;
   int threads = 0;      ///< of Phase 2; 0: all
   std::string corrupt;  ///< an output to damage before verification
@@ -48,7 +56,12 @@ struct EngineReport {
 struct RunReport {
   std::string kernel, topology;
   std::vector<std::pair<std::string, std::string>> params;
-  double start_ns = 0, end_ns = 0;
+  std::string launch;       ///< host or direct
+  std::string launch_note;  ///< why it is direct, where nobody asked for it
+  bool timed_transfer = false;
+  double upload_ns = 0, download_ns = 0;  ///< of timed transfers
+  double start_ns = 0;                    ///< every kernel's
+  double end_ns = 0;                      ///< when the host is done (direct: with the last PE)
   struct PeTimes {
     std::string id;
     double start_ns = 0, end_ns = 0;
@@ -61,6 +74,15 @@ struct RunReport {
   bool passed = true;
   std::vector<TensorReport> tensors;
 };
+
+/// How a run with these options is launched, and why it is direct where that was not asked for. InputError where the
+/// host's path was asked for and is not there: names what is missing.
+struct LaunchChoice {
+  LaunchMode mode = LaunchMode::direct;
+  std::string note;
+};
+LaunchChoice choose_launch(Platform&, const RunOptions&);
+const char* name_of(LaunchMode);
 
 /// Runs once per platform. InputError, BadParam and NpyError for bad input; RunError for a kernel fault, and where
 /// nothing can move while work is outstanding.

@@ -43,19 +43,24 @@ void PeCpu::launch(Kernel kernel, double start_ns, std::function<void(const Outc
   outcome_.start_ns = start_ns;
   last_done_ns_ = 0;
   on_end_ = std::move(on_end);
-  sc_core::sc_spawn_options options;
-  options.set_stack_size(static_cast<int>(stack_bytes));
-  sc_core::sc_spawn([this, kernel = std::move(kernel)] { run(kernel); }, sc_core::sc_gen_unique_name("kernel"), &options);
+  kernel_ = std::move(kernel);
+  stack_bytes_ = stack_bytes;
+  timeline().at(
+      start_ns, front_order(*pe_), [](void* self, void*) { static_cast<PeCpu*>(self)->start(); }, this);
 }
 
-void PeCpu::run(const Kernel& kernel) {
-  timeline().at(
-      outcome_.start_ns, front_order(*pe_), [](void* self, void*) { static_cast<PeCpu*>(self)->resume_.notify(); },
-      this);
-  sc_core::wait(resume_);
+/// The thread is made when the kernel starts, not when it is launched: kernels that start at one instant do so in the
+/// PEs' order, however their launches came in.
+void PeCpu::start() {
+  sc_core::sc_spawn_options options;
+  options.set_stack_size(static_cast<int>(stack_bytes_));
+  sc_core::sc_spawn([this] { run(); }, sc_core::sc_gen_unique_name("kernel"), &options);
+}
+
+void PeCpu::run() {
   local_ns_ = outcome_.start_ns;
   try {
-    kernel(*this);
+    kernel_(*this);
   } catch (const std::exception& e) {
     outcome_.fault = pe_->id + ": " + e.what();
   }

@@ -75,7 +75,8 @@ class PeCpu : public Component, public PeBackend {
     bool done = false;
   };
   tlm::tlm_sync_enum nb_transport_bw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
-  void run(const Kernel& kernel);
+  void start();
+  void run();
   static void issue(void* self, void* submitted);
   static void command_done(void* self, PeCommand&);
   void end_if_complete();
@@ -90,6 +91,8 @@ class PeCpu : public Component, public PeBackend {
   double last_done_ns_ = 0;
   Outcome outcome_;
   std::function<void(const Outcome&)> on_end_;
+  Kernel kernel_;
+  size_t stack_bytes_ = 0;
   sc_core::sc_event resume_;
   Ticket awaited_ = 0;
   bool waiting_ = false;

@@ -26,7 +26,7 @@ std::pair<std::string, std::string> name_and_value(const char* option, const std
 
 struct Options {
   TopologyOptions topology;
-  std::string kernel, launch = "direct", pes = "all", device = "all", transfer = "instant", format, corrupt;
+  std::string kernel, launch, pes = "all", device = "all", transfer = "instant", format, corrupt;
   std::vector<std::string> params, tensors, dumps;
   uint64_t seed = 1;
   int threads = 0;
@@ -37,8 +37,6 @@ struct Options {
 
 void refuse_what_is_not_built(const Options& o) {
   const auto not_yet = [](const std::string& what) { throw InputError(what + ": not yet"); };
-  if (o.launch == "host") not_yet("--launch host");
-  if (o.transfer == "timed") not_yet("--transfer timed");
   if (o.debug_verify) not_yet("--debug-verify");
   if (!o.vcd.empty() || !o.vcd_scope.empty()) not_yet("--vcd");
   if (!o.report.empty()) not_yet("--report");
@@ -46,7 +44,7 @@ void refuse_what_is_not_built(const Options& o) {
 }
 
 /// What a reader of the log must know of the run.
-OpLogHeader log_header(const Platform& platform, const Options& o) {
+OpLogHeader log_header(const Platform& platform, const Options& o, LaunchMode launch) {
   OpLogHeader h;
   const topology::Graph& graph = platform.graph();
   for (const auto& node : graph.nodes) h.components.push_back(node.id);
@@ -64,7 +62,8 @@ OpLogHeader log_header(const Platform& platform, const Options& o) {
   c["seed"] = o.seed;
   c["pes"] = o.pes;
   c["device"] = o.device;
-  c["launch"] = o.launch;
+  c["launch"] = name_of(launch);
+  c["transfer"] = o.transfer;
   h.configuration = c.dump();
   h.isa = name_of(best_isa());
   return h;
@@ -80,6 +79,9 @@ int run(const Options& o) {
   r.seed = o.seed;
   r.pes = o.pes;
   r.device = o.device;
+  if (o.launch == "host") r.launch = LaunchMode::host;
+  if (o.launch == "direct") r.launch = LaunchMode::direct;
+  r.timed_transfer = o.transfer == "timed";
   r.verify = o.verify;
   r.threads = o.threads;
   r.corrupt = o.corrupt;
@@ -91,7 +93,7 @@ int run(const Options& o) {
     r.on_replay_progress = progress.replay_observer();
     if (!o.oplog.empty()) {
       r.log = make_op_log(o.oplog);
-      r.log->begin(log_header(platform, o));
+      r.log->begin(log_header(platform, o, choose_launch(platform, r).mode));
     }
     std::unique_ptr<ChromeTrace> trace;
     if (!o.trace.empty()) trace = std::make_unique<ChromeTrace>(platform, o.trace);
@@ -128,10 +130,11 @@ Command add_run(CLI::App& app) {
   cmd->add_option("--seed", o->seed, "of the inputs")->capture_default_str();
   cmd->add_option("--pes", o->pes, "all, or ids separated by commas")->capture_default_str();
   cmd->add_option("--device", o->device, "all, or sip:N")->capture_default_str();
-  cmd->add_option("--launch", o->launch, "direct: every kernel starts at 0; host: not yet")
-      ->check(CLI::IsMember({"direct", "host"}))
-      ->capture_default_str();
-  cmd->add_option("--transfer", o->transfer, "tensors are placed and read back at no cost, or timed: not yet")
+  cmd->add_option("--launch", o->launch, "host: from the PCIe endpoint through io_cpu and m_cpu to the PEs and back; direct: at no "
+                                         "cost. Without it: host where the topology has that path, else direct")
+      ->check(CLI::IsMember({"host", "direct"}));
+  cmd->add_option("--transfer", o->transfer, "instant: tensors are placed and read back at no cost; timed: the host uploads the inputs "
+                                             "before the launch and reads the outputs back through the fabric")
       ->check(CLI::IsMember({"instant", "timed"}))
       ->capture_default_str();
   cmd->add_flag("--verify", o->verify, "replay the op log and compare the outputs with the kernel's reference");

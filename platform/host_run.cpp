@@ -1,0 +1,54 @@
+#include "kernbench/platform/host_run.h"
+
+#include "kernbench/platform/errors.h"
+#include "kernbench/platform/platform.h"
+
+namespace kernbench {
+
+HostOutcome simulate(Platform& platform, HostPlan plan) {
+  HostTransfer transfer(platform);
+  Launcher launcher(platform);
+  const auto require = [](const HostResponse& r) {
+    if (!r.ok()) throw InputError("--transfer timed: " + r.text);
+  };
+  for (const MemoryWrite& m : plan.uploads) require(transfer.check(m));
+  for (const MemoryRead& m : plan.downloads) require(transfer.check(m));
+
+  HostOutcome outcome;
+  const auto failed = [&](const HostResponse& r) {
+    if (r.ok()) return false;
+    outcome.fault = r.text;
+    sc_core::sc_stop();
+    return true;
+  };
+  const auto downloaded = [&](const HostResponse& r) {
+    if (failed(r)) return;
+    outcome.download_ns = r.done_ns - outcome.launch.response.done_ns;
+    outcome.end_ns = r.done_ns;
+    outcome.complete = true;
+  };
+  const auto launched = [&](const LaunchResult& result) {
+    outcome.launch = result;
+    if (failed(result.response)) return;
+    outcome.end_ns = result.response.done_ns;
+    if (plan.downloads.empty()) {
+      outcome.complete = true;
+    } else {
+      transfer.read(plan.downloads, downloaded);
+    }
+  };
+  const auto uploaded = [&](const HostResponse& r) {
+    if (failed(r)) return;
+    outcome.upload_ns = r.done_ns;
+    launcher.launch(plan.launch, plan.tree, launched);
+  };
+  if (plan.uploads.empty()) {
+    launcher.launch(plan.launch, plan.tree, launched);
+  } else {
+    transfer.write(plan.uploads, uploaded);
+  }
+  sc_core::sc_start();
+  return outcome;
+}
+
+}  // namespace kernbench
