@@ -235,6 +235,8 @@ def traffic_case(seed, ties=False, mode=None):
             offset -= offset % f.pick(64, 256)
         row = {"id": str(i), "issue_ns": repr(burst), "initiator": f.pick(*initiators), "op": f.pick("read", "write"),
                "address": str(memory["base"] + offset), "bytes": str(size)}
+        if not f.ties and graph.kind[graph.index[row["initiator"]]] == "pcie_ep":
+            row["issue_ns"] = repr(round(burst + f.rng.uniform(0, 3), 3))  # read or write first: nobody says
         try:
             timing_model.Transaction(graph, graph.index[row["initiator"]], row["op"] == "write",
                                      [[int(row["address"]), size]], None)

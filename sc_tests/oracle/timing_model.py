@@ -238,16 +238,28 @@ class Simulator:
         self.heap = []
         self.serial = 0
         self.streams = {}
-        self.now = 0.0
+        # True once the answer may hang on a tie that the contract leaves to the project (§9's last rule).
+        self.undecided = False
+        self.seen = {}
+
+    def notice(self, instant, key, who):
+        """Two of one key at one instant, but not of one kind: nothing says which comes first."""
+        if self.seen.setdefault((instant, key), who) != who:
+            self.undecided = True
 
     def at(self, time, key, action):
-        """A block's event."""
+        """A block's event; key: initiator, place in its order of one instant, 1 if a tie here is decided elsewhere."""
         self.serial += 1
+        if not key[2]:
+            self.notice(to_tick(time), key, self.serial)
         heapq.heappush(self.heap, (to_tick(time), 1, key, self.serial, time, action, None))
 
-    def on_the_way(self, time, tx, stream, order, action):
-        """An event of a transaction that left `stream` with the number `order`."""
+    def on_the_way(self, time, tx, stream, order, target, action):
+        """An event of a transaction that left `stream` with the number `order` and comes to `target`."""
         tick = to_tick(time)
+        # One channel's transactions keep the order of their grants; so do those behind one server.
+        source = "channel" if stream[0] in ("start", "message") else stream
+        self.notice(tick, (target, to_tick(tx.grant), tx.initiator, tx.is_write and not tx.from_pool), source)
         entry = (order, self.serial, time, tx, action)
         self.serial += 1
         group_key = (stream, tick)
@@ -269,7 +281,6 @@ class Simulator:
         while self.heap:
             tick, _, _, _, time, what, group_key = heapq.heappop(self.heap)
             if group_key is None:
-                self.now = time
                 what(time)
                 continue
             group = self.streams.get(group_key)
@@ -280,7 +291,6 @@ class Simulator:
                 self._offer(tick, group[0], group_key)
             else:
                 del self.streams[group_key]
-            self.now = time
             what[4](time)
 
 
@@ -302,6 +312,8 @@ class Fabric:
         tx.grant = grant
         self.orders += 1
         tx.order = self.orders
+        if tx.from_pool:
+            self.sim.notice(to_tick(grant), ("pool", tx.initiator), tx.is_write)
         ready = grant + g.overhead[tx.initiator]
         if g.flit:
             flits = [n for _, n in tx.pieces(g.flit_bytes, 0)] if tx.is_write else [g.header_bytes]
@@ -315,7 +327,8 @@ class Fabric:
     # Headers: ideal and cut_through.
 
     def _leave_header(self, message, hop, ready, stream, order):
-        self.sim.on_the_way(ready, message.tx, stream, order, lambda t: self._header_on_edge(message, hop, t))
+        self.sim.on_the_way(ready, message.tx, stream, order, message.edges[hop],
+                            lambda t: self._header_on_edge(message, hop, t))
 
     def _header_on_edge(self, message, hop, ready):
         g = self.graph
@@ -330,7 +343,7 @@ class Fabric:
         # An ideal edge is no server: it gives no order to those that a gate makes leave its node at one instant.
         stream = ("edge", e) if g.links == "cut_through" else ("message", message.tx.order)
         if hop + 1 == len(message.edges):
-            self.sim.on_the_way(arrival, message.tx, stream, order, lambda t: message.on_end(message, t))
+            self.sim.on_the_way(arrival, message.tx, stream, order, ("end", g.dst[e]), lambda t: message.on_end(message, t))
             return
         node = g.dst[e]
         ready = arrival + g.overhead[node]
@@ -343,6 +356,9 @@ class Fabric:
         self.arrivals[tx.memory] = self.arrivals.get(tx.memory, 0) + 1
         tx.arrival_number = self.arrivals[tx.memory]
         overhead = g.overhead[tx.memory]
+        if g.links == "ideal":
+            gated = message.payload and any(g.gate[g.dst[e]] for e in message.edges)
+            self.sim.notice(to_tick(arrival), ("memory", tx.memory), tx.order if gated else "plain")
         if g.impl[tx.memory] == "builtin.hbm_pc":
             leaves = arrival + overhead
             finish = leaves + tx.nbytes / tx.bottleneck(without_memory_edge=True)
@@ -380,7 +396,8 @@ class Fabric:
     # Flits.
 
     def _leave_flit(self, message, hop, i, ready, stream, order):
-        self.sim.on_the_way(ready, message.tx, stream, order, lambda t: self._flit_on_edge(message, hop, i, t))
+        self.sim.on_the_way(ready, message.tx, stream, order, message.edges[hop],
+                            lambda t: self._flit_on_edge(message, hop, i, t))
 
     def _flit_on_edge(self, message, hop, i, ready):
         g = self.graph
@@ -404,7 +421,8 @@ class Fabric:
         message.ready[at] = arrival + g.overhead[node] if i == 0 else max(arrival, message.ready[at])
         ready = message.ready[at]
         if last:
-            self.sim.on_the_way(ready, message.tx, ("edge", e), order, lambda t: message.on_end(message, i, t))
+            self.sim.on_the_way(ready, message.tx, ("edge", e), order, ("end", node),
+                                lambda t: message.on_end(message, i, t))
         else:
             self._leave_flit(message, at, i, ready, ("edge", e), order)
 
@@ -469,12 +487,17 @@ class Channel:
 
 def run_traffic(graph, rows):
     """rows: dicts of the trace's columns; gives dicts with the columns of the answer."""
-    results = _play(graph, rows)
+    return judge_traffic(graph, rows)[0]
+
+
+def judge_traffic(graph, rows):
+    """run_traffic's answer, and whether it may hang on a tie that the contract does not decide."""
+    results, undecided = _play(graph, rows)
     for row, result in zip(rows, results):
         alone = dict(row, issue_ns=0.0)
-        result["formula_ns"] = _play(graph, [alone])[0]["latency_ns"]
+        result["formula_ns"] = _play(graph, [alone])[0][0]["latency_ns"]
         result["queueing_ns"] = result["latency_ns"] - result["formula_ns"]
-    return results
+    return results, undecided
 
 
 def _play(graph, rows):
@@ -505,11 +528,11 @@ def _play(graph, rows):
         tx = Transaction(graph, node, write, [[int(row["address"]), int(row["bytes"])]], done)
         tx.done_key = (node, 0 if write else 1, 0)
         result["tx"] = tx
-        sim.at(issue, (node, 2, i), lambda t, c=channels[key], tx=tx: c.issue(tx, t))
+        sim.at(issue, (node, 2, 1), lambda t, c=channels[key], tx=tx: c.issue(tx, t))
     sim.run()
     for result in results:
         del result["tx"]
-    return results
+    return results, sim.undecided
 
 
 STAGES = ("DMA_WRITE", "STORE", "MATH", "GEMM", "FETCH", "DMA_READ")  # from the back (§9)
@@ -688,7 +711,7 @@ class Pe:
             parameters = ([command["op"]], command["elements"])
         item = Item([(stage, parameters)], lambda t: result.__setitem__("done_ns", t))
         result = {"id": command["id"], "stages": item.stages}
-        self.sim.at(command["submit_ns"], (self.dma, 6, 0),
+        self.sim.at(command["submit_ns"], (self.dma, 6, 1),
                     lambda t: self.stages[stage].offer(item, t, lambda _: None))
         return result
 
@@ -705,7 +728,7 @@ class Pe:
             self.feed_queue.append(job)
             self._feed(now)
 
-        self.sim.at(composite["submit_ns"], (self.dma, 7, 0), submit)
+        self.sim.at(composite["submit_ns"], (self.dma, 7, 1), submit)
         return result
 
     def _feed(self, now):
@@ -811,6 +834,9 @@ def run_pipeline(graph, work):
     answer = []
     for entry in work["pes"]:
         pe = Pe(sim, fabric, entry["pe"])
+        instants = [{to_tick(x["submit_ns"]) for x in entry.get(what, [])} for what in ("composites", "commands")]
+        if instants[0] & instants[1]:
+            sim.undecided = True
         commands = [pe.command(c) for c in entry.get("commands", [])]
         composites = [pe.composite(c) for c in entry.get("composites", [])]
         answer.append({"pe": entry["pe"], "composites": composites, "commands": commands})
@@ -820,7 +846,7 @@ def run_pipeline(graph, work):
         for item in pe["composites"] + pe["commands"]:
             item.pop("left", None)
             end = max(end, item["done_ns"])
-    return {"end_ns": end, "pes": answer}
+    return {"end_ns": end, "pes": answer, "undecided": sim.undecided}
 
 
 TRAFFIC_COLUMNS = ("id", "initiator", "op", "address", "bytes", "issue_ns", "grant_ns", "done_ns", "latency_ns",
