@@ -49,6 +49,9 @@ uint64_t probe_address(const Platform&, const ProbeCase&);
 /// innermost. May be called again on the same platform. InputError if a transaction does not fit its memory, RunError
 /// if one never ends.
 std::vector<ProbeResult> run_probe(Platform&, const std::vector<ProbeCase>&, const std::vector<uint64_t>& sizes);
+inline std::vector<ProbeResult> run_probe(Platform& platform, const std::vector<ProbeCase>& cases, uint64_t nbytes) {
+  return run_probe(platform, cases, std::vector<uint64_t>{nbytes});
+}
 
 /// An instant after everything so far at which no link or memory is still held, ns.
 double next_idle_ns(Platform&);

@@ -99,7 +99,7 @@ TEST(DefaultMachineInFlits, shares_a_hot_slice_within_five_percent) {
   for (const size_t n : {1, 2, 4, 8}) {
     const SaturationResult& r = find(results, "hot-" + std::to_string(n));
     ASSERT_EQ(r.shares_gbs.size(), n);
-    EXPECT_TRUE(r.even);
+    EXPECT_EQ(r.even, n > 1);  // alone, one read at a time, it does not fill the memory
     const double mean = r.aggregate_gbs / static_cast<double>(n);
     EXPECT_GE(r.least_gbs(), 0.95 * mean);
     EXPECT_LE(r.most_gbs(), 1.05 * mean);

@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Setting{"flit", topology::Links::flit, topology::Response::routed}),
     [](const auto& p) { return p.param.name; });
 
-// 32 KiB over links of 128 GB/s to the first endpoint, of 64 GB/s from the switch to the second; the switch passes on.
+// 32 KiB by an edge of 256 GB/s into the first endpoint and of 64 GB/s into the second; the switch between passes on.
 TEST(HopsThroughTheTray, wait_for_all_data_at_both_endpoints) {
   const auto platform = default_machine(topology::Links::cut_through, topology::Response::routed);
   const ProbeTrace t = trace_hops(*platform, find_case(*platform, "pe-other-sip-hbm-write"), 32768);
@@ -122,7 +122,6 @@ TEST(HopsThroughTheTray, wait_for_all_data_at_both_endpoints) {
   for (const ProbeHop& h : t.hops) {
     const std::string& id = g.nodes[h.node].id;
     const bool data = !h.response && g.nodes[h.node].kind == "pcie_ep";
-    // Behind the UCIe, the IO chiplet's own wire to the endpoint is 256 GB/s wide.
     const double expected = !data ? 0 : id == "sip0.io0.pcie_ep" ? 32768.0 / 256 : 32768.0 / 64;
     EXPECT_NEAR(h.store_forward_ns, expected, kExact) << id;
   }
