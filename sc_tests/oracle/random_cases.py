@@ -42,7 +42,11 @@ class Figures:
     def distance(self):
         if self.ties:
             return float(self.pick(0, 1, 1, 2))
-        return 0.0 if self.chance(0.1) else round(self.rng.uniform(0.05, 20.0), 4)
+        if self.chance(0.1):
+            return 0.0
+        if self.chance(0.1):
+            return self.pick(3.0, 6.0) + self.whole(-40, 40) * 1e-8  # routing sees whole nanometres, the wire does not
+        return round(self.rng.uniform(0.05, 20.0), 4)
 
     def bandwidth(self):
         if self.ties:
@@ -102,7 +106,8 @@ def transit_node(d, i):
             attrs["store_and_forward"] = f.chance(0.5)
     elif f.chance(0.12):
         attrs["store_and_forward"] = True
-    return d.node(f"t{i}", kind, attrs)
+    more = {"transit": False} if i and f.chance(0.03) else {}
+    return d.node(f"t{i}", kind, attrs, **more)
 
 
 def fabric(d):
@@ -201,7 +206,7 @@ def traffic_case(seed, ties=False, mode=None):
     transit = fabric(d)
     add_memories(d, transit, flit_bytes, f.whole(1, 4), 1 << 20)
     initiators = []
-    for i in range(f.whole(1, 5)):
+    for i in range(f.whole(1, 5) if f.chance(0.8) else f.whole(6, 10)):
         attrs = {"overhead_ns": f.overhead()}
         kind = f.pick("pe_dma", "pe_dma", "m_cpu", "pcie_ep")
         if kind == "pcie_ep":
@@ -213,13 +218,16 @@ def traffic_case(seed, ties=False, mode=None):
                 if f.chance(0.4):
                     attrs[engines] = f.whole(1, 3)
             name = f"sip0.cube0.pe{i}.pe_dma" if kind == "pe_dma" else f"sip0.cube{i}.m_cpu"
-        initiators.append(d.node(name, kind, attrs))
+        more = {"transit": f.chance(0.5)} if kind == "pcie_ep" and f.chance(0.2) else {}
+        initiators.append(d.node(name, kind, attrs, **more))
     for name in initiators:
         attach(d, transit, name)
     f.rng.shuffle(d.nodes)
     topology = finish(d, timing)
     graph = timing_model.Graph(timing_model.compile_flat(topology))
     count = f.whole(1, 30 if flit_bytes else 60)
+    if f.chance(0.1):
+        count *= 4
     spread = f.pick(50, 500, 5000)
     hot = f.pick(*d.memories)
     burst = f.time(spread)
