@@ -109,8 +109,8 @@ class Probe(Cli):
                 total = 0
                 for hop in row["hops"]:
                     self.assertAlmostEqual(hop["arrive_ns"], total, delta=1e-4)
-                    total = hop["arrive_ns"] + sum(hop.get(k, 0) for k in ("overhead_ns", "store_forward_ns", "drain_ns",
-                                                                           "transfer_ns", "wire_ns"))
+                    total = hop["arrive_ns"] + sum(hop.get(part + "_ns", 0) for part in (
+                        "overhead", "store_forward", "drain", "transfer", "wire"))
                 self.assertAlmostEqual(total, row["actual_ns"], delta=1e-4)
                 self.assertEqual(total > 0 and row["hops"][-1]["response"], links == "flit")
         text = self.succeeds("probe", "--topology", topology("small.yaml"), "--hops", "--case", "h2d-write")
