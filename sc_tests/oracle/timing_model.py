@@ -167,8 +167,10 @@ class Transaction:
         self.initiator = initiator
         self.is_write = is_write
         # A pcie_ep has one pool for reads and writes: what it grants at one instant leaves in the order of the input.
-        # (The contract can be read otherwise: then reads before writes.)
+        # (The contract can be read otherwise: then reads before writes.) Later, at a server to which they come by
+        # different ways, reads are before writes.
         self.from_pool = graph.kind[initiator] == "pcie_ep"
+        self.channel = ("channel", initiator, is_write and not self.from_pool)
         self.ranges = join_ranges(ranges)
         self.nbytes = sum(n for _, n in ranges)
         self.base, self.end, self.memory = graph.memory_at(ranges[0][0])
@@ -258,7 +260,7 @@ class Simulator:
         """An event of a transaction that left `stream` with the number `order` and comes to `target`."""
         tick = to_tick(time)
         # One channel's transactions keep the order of their grants; so do those behind one server.
-        source = "channel" if stream[0] in ("start", "message") else stream
+        source = "channel" if stream[0] == "channel" else stream
         self.notice(tick, (target, to_tick(tx.grant), tx.initiator, tx.is_write and not tx.from_pool), source)
         entry = (order, self.serial, time, tx, action)
         self.serial += 1
@@ -272,7 +274,7 @@ class Simulator:
 
     def _offer(self, tick, entry, group_key):
         tx = entry[3]
-        key = (to_tick(tx.grant), tx.initiator, tx.is_write and not tx.from_pool, tx.order)
+        key = (to_tick(tx.grant), tx.initiator, tx.is_write, tx.order)
         self.serial += 1
         phase = 0 if to_tick(tx.grant) < tick else 2
         heapq.heappush(self.heap, (tick, phase, key, self.serial, entry[2], entry, group_key))
@@ -319,10 +321,10 @@ class Fabric:
             flits = [n for _, n in tx.pieces(g.flit_bytes, 0)] if tx.is_write else [g.header_bytes]
             message = Message(tx, tx.forward, tx.nbytes if tx.is_write else 0, flits, self._flit_at_memory)
             for i in range(len(flits)):
-                self._leave_flit(message, 0, i, ready, ("start", tx.order), i)
+                self._leave_flit(message, 0, i, ready, tx.channel, (tx.order, i))
         else:
             message = Message(tx, tx.forward, tx.nbytes if tx.is_write else 0, None, self._header_at_memory)
-            self._leave_header(message, 0, ready, ("start", tx.order), 0)
+            self._leave_header(message, 0, ready, tx.channel, (tx.order, 0))
 
     # Headers: ideal and cut_through.
 
@@ -341,7 +343,9 @@ class Fabric:
         self.edge_count[e] += 1
         order = self.edge_count[e]
         # An ideal edge is no server: it gives no order to those that a gate makes leave its node at one instant.
-        stream = ("edge", e) if g.links == "cut_through" else ("message", message.tx.order)
+        stream = ("edge", e)
+        if g.links == "ideal":
+            stream, order = message.tx.channel, (message.tx.order, hop + 1)
         if hop + 1 == len(message.edges):
             self.sim.on_the_way(arrival, message.tx, stream, order, ("end", g.dst[e]), lambda t: message.on_end(message, t))
             return
