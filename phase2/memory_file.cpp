@@ -8,7 +8,7 @@ namespace kernbench {
 namespace {
 
 constexpr char kMagic[] = "KBMEM001";
-enum Kind : uint32_t { kExtent = 1, kData = 2, kEnd = 3 };
+enum Kind : uint32_t { kExtent = 1, kData = 2, kEnd = 3, kHeader = 4 };
 
 struct Head {
   uint32_t kind = 0, space = 0, pe = 0, zero = 0;
@@ -86,6 +86,14 @@ MemoryFileWriter::~MemoryFileWriter() {
   if (file_->file) std::fclose(file_->file);
 }
 
+void MemoryFileWriter::begin(const OpLogHeader& header) {
+  const std::string text = header_json(header);
+  Head h;
+  h.kind = kHeader;
+  h.bytes = text.size();
+  file_->chunk(h, reinterpret_cast<const uint8_t*>(text.data()));
+}
+
 void MemoryFileWriter::record(OpRecord&& r) {
   if (r.desc && r.desc->data) add(r.op_id, r.desc->data->data(), r.desc->data->size());
 }
@@ -132,7 +140,7 @@ MemoryFileContents read_memory_file(const std::string& file) {
     Head h;
     if (size - at < sizeof h) break;  // cut off
     if (std::fread(&h, sizeof h, 1, in.get()) != 1) damaged("cannot be read");
-    if (h.kind < kExtent || h.kind > kEnd) damaged("no chunk of a known kind");
+    if (h.kind < kExtent || h.kind > kHeader) damaged("no chunk of a known kind");
     const uint64_t left = size - at - sizeof h;
     if (h.bytes > left || padding(h.bytes) > left - h.bytes) break;  // cut off, or a damaged size: never complete
     auto bytes = std::make_shared<Bytes>(h.bytes);
@@ -145,6 +153,8 @@ MemoryFileContents read_memory_file(const std::string& file) {
     if (h.kind == kExtent) {
       if (h.space > static_cast<uint32_t>(Space::tcm)) damaged("no such address space");
       c.image.write_shared({static_cast<Space>(h.space), h.pe}, h.key, {bytes, bytes->data(), h.bytes});
+    } else if (h.kind == kHeader) {
+      c.header.assign(bytes->begin(), bytes->end());
     } else if (h.kind == kData) {
       c.data[h.key] = bytes;
     } else {

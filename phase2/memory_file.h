@@ -3,7 +3,8 @@
 //
 // Layout, little endian: "KBMEM001", then chunks of a 40-byte head {u32 kind, u32 space, u32 pe, u32 0, u64 key,
 // u64 bytes, u64 checksum} and the bytes, padded to 8. Kinds: 1 = extent of the image at address `key`; 2 = data of the
-// op `key`; 3 = end, `key` = number of chunks before it. The checksum covers the rest of the head and the bytes.
+// op `key`; 3 = end, `key` = number of chunks before it; 4 = the header of the log beside it, as that log's first JSON
+// line has it. The checksum covers the rest of the head and the bytes.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,7 @@ class MemoryFileWriter : public OpLogSink {
   /// The image holds real bytes only.
   MemoryFileWriter(const std::string& file, const MemoryImage& at_start);
   ~MemoryFileWriter() override;
+  void begin(const OpLogHeader&) override;
   /// Keeps the data of stores; every other record passes by.
   void record(OpRecord&&) override;
   void add(uint64_t op_id, const void* data, uint64_t nbytes);
@@ -37,6 +39,7 @@ class MemoryFileWriter : public OpLogSink {
 struct MemoryFileContents {
   MemoryImage image;
   std::map<uint64_t, std::shared_ptr<const Bytes>> data;  ///< by op_id
+  std::string header;                                     ///< of the log, as header_json() gives it; empty: none
   bool complete = false;                                  ///< false: the run was cut off; what is there is whole
 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernbench/phase2/op.h"
+#include "kernbench/phase2/placed_tensor.h"
 
 namespace kernbench {
 
@@ -40,6 +41,7 @@ struct OpLogHeader {
   std::vector<std::string> pes;         ///< PE ids in compiled order: what TensorRef::pe indexes
   std::string configuration;            ///< effective configuration, JSON text
   std::string isa;                      ///< instruction-set path of the arithmetic (isa.h); empty: none was used
+  std::vector<PlacedTensor> tensors;    ///< the kernel's, where they lie
 };
 
 /// Takes records in order of completion. Attached to components; null where nothing is logged.

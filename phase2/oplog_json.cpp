@@ -364,6 +364,7 @@ std::string header_json(const OpLogHeader& h) {
     }
     out += ']';
   }
+  out += ",\"tensors\":" + tensors_json(h.tensors, h.pes);
   out += ",\"configuration\":" + (h.configuration.empty() ? std::string("null") : h.configuration);
   return out + "},\"dependency_ids\":[]}";
 }

@@ -269,6 +269,7 @@ bool OpRecordParser::parse_line(std::string_view text, OpRecord& out) {
     h.components = params.at("components").get<std::vector<std::string>>();
     h.pes = params.at("pes").get<std::vector<std::string>>();
     h.isa = params.at("isa").get<std::string>();
+    if (params.contains("tensors")) h.tensors = parse_tensors(params.at("tensors").dump(), h.pes);
     if (!params.at("configuration").is_null()) h.configuration = params.at("configuration").dump();
     impl_->set_header(std::move(h));
     return false;

@@ -213,6 +213,8 @@ class SqliteOpLog : public OpLogSink {
     header_pending_ = false;
     put("INSERT OR REPLACE INTO header VALUES(?, ?)", "configuration", written_header_.configuration);
     put("INSERT OR REPLACE INTO header VALUES(?, ?)", "isa", written_header_.isa);
+    put("INSERT OR REPLACE INTO header VALUES(?, ?)", "tensors",
+        tensors_json(written_header_.tensors, written_header_.pes));
     const auto names = [this](const char* sql, const std::vector<std::string>& list) {
       Statement s(db_, sql);
       for (size_t i = 0; i < list.size(); ++i) s.bind(uint64_t{i}).bind(std::string_view(list[i])).run();
@@ -288,6 +290,7 @@ OpLogContents read_sqlite_log(const std::string& file) {
     if (!quick.next() || quick.text(0) != "ok") throw OpLogError(file + ": is damaged: " + std::string(quick.text(0)));
   }
   OpLogHeader h;
+  std::string tensors = "[]";
   for (Statement s(db, "SELECT key, value FROM header"); s.next();) {
     if (s.text(0) == "version" && s.text(1) != "1") {
       throw OpLogError(file + ": log version " + std::string(s.text(1)) + ", expected 1");
@@ -295,9 +298,16 @@ OpLogContents read_sqlite_log(const std::string& file) {
     if (s.text(0) == "complete") log.complete = s.text(1) == "1";
     if (s.text(0) == "configuration") h.configuration = s.text(1);
     if (s.text(0) == "isa") h.isa = s.text(1);
+    if (s.text(0) == "tensors") tensors = s.text(1);
   }
   for (Statement s(db, "SELECT name FROM components ORDER BY id"); s.next();) h.components.emplace_back(s.text(0));
   for (Statement s(db, "SELECT name FROM pes ORDER BY id"); s.next();) h.pes.emplace_back(s.text(0));
+  try {
+    h.tensors = parse_tensors(tensors, h.pes);
+  } catch (const std::exception& e) {
+    const std::string what = e.what();
+    throw OpLogError(file + ": header: " + what.substr(0, what.find('\n')));
+  }
   OpRecordParser parser(h);
   Statement commands(db,
                      "SELECT op_id, t_start, t_end, coalesce(c.name, '#' || component), op_kind, op_name, params, "

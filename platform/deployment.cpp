@@ -12,6 +12,7 @@ Deployment::Deployment(Platform& platform, const KernelSpec& spec, const Params&
   for (size_t pe : pes_) local.push_back(platform.local_memory(pe));
   for (const TensorSpec& t : spec.tensors) {
     Placed placed;
+    placed.output = t.role == TensorSpec::Role::out;
     placed.dtype = t.dtype(params);
     placed.shape = t.shape(params);
     placed.plan = plan_shards(t.placement, placed.dtype, placed.shape, static_cast<uint32_t>(pes_.size()));
@@ -62,6 +63,25 @@ std::vector<Deployment::Range> Deployment::ranges(const std::string& tensor) con
     if (t.plan.stored(p)) v.push_back({t.bases[p], t.plan.nbytes(p)});
   }
   return v;
+}
+
+std::vector<PlacedTensor> Deployment::placed() const {
+  std::vector<PlacedTensor> all;
+  for (const auto& [name, t] : tensors_) {
+    PlacedTensor p;
+    p.name = name;
+    p.output = t.output;
+    p.dtype = t.dtype;
+    p.shape = t.shape;
+    p.grid = t.plan.whole;
+    for (uint32_t pe = 0; pe < pes_.size(); ++pe) {
+      if (!t.plan.stored(pe)) continue;
+      const Shard& s = t.plan.shards[pe];
+      p.shards.push_back({Space::hbm, kNoPe, t.bases[pe], s.offset, s.extent});
+    }
+    all.push_back(std::move(p));
+  }
+  return all;
 }
 
 HostTensor Deployment::read_back(const std::string& tensor, const MemoryImage& image) const {

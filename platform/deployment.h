@@ -8,6 +8,7 @@
 #include "kernbench/kernel_api/args.h"
 #include "kernbench/kernel_api/first_fit_allocator.h"
 #include "kernbench/kernel_api/registry.h"
+#include "kernbench/phase2/placed_tensor.h"
 
 namespace kernbench {
 
@@ -27,6 +28,8 @@ class Deployment {
     uint64_t address = 0, nbytes = 0;
   };
   std::vector<Range> ranges(const std::string& tensor) const;
+  /// Every tensor of the kernel, as a log's header tells it.
+  std::vector<PlacedTensor> placed() const;
   /// What the p-th PE of the launch is given.
   tl::Args args(size_t p) const { return tl::Args(launch_, static_cast<uint32_t>(p)); }
 
@@ -36,6 +39,7 @@ class Deployment {
  private:
   struct Placed {
     ShardPlan plan;
+    bool output = false;
     DType dtype = DType::f32;
     Dims shape;
     std::vector<uint64_t> bases;  ///< by shard

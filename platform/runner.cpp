@@ -6,7 +6,9 @@
 
 #include "kernbench/kernel_api/context.h"
 #include "kernbench/phase2/executor.h"
+#include "kernbench/phase2/memory_file.h"
 #include "kernbench/phase2/npy.h"
+#include "kernbench/phase2/reference_check.h"
 #include "kernbench/platform/deadlock.h"
 #include "kernbench/platform/deployment.h"
 #include "kernbench/platform/errors.h"
@@ -23,21 +25,28 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
 
-/// Gives every record to two sinks.
+/// Gives every record to several sinks; those that are null are left out.
 class TeeLog : public OpLogSink {
  public:
-  TeeLog(OpLogSink* a, OpLogSink* b) : a_(a), b_(b) {}
-  void record(OpRecord&& r) override {
-    if (a_ && b_) a_->record(OpRecord(r));
-    if (b_) {
-      b_->record(std::move(r));
-    } else if (a_) {
-      a_->record(std::move(r));
+  explicit TeeLog(std::initializer_list<OpLogSink*> sinks) {
+    for (OpLogSink* s : sinks) {
+      if (s) sinks_.push_back(s);
     }
+  }
+  bool empty() const { return sinks_.empty(); }
+  void begin(const OpLogHeader& h) override {
+    for (OpLogSink* s : sinks_) s->begin(h);
+  }
+  void record(OpRecord&& r) override {
+    for (size_t i = 0; i + 1 < sinks_.size(); ++i) sinks_[i]->record(OpRecord(r));
+    if (!sinks_.empty()) sinks_.back()->record(std::move(r));
+  }
+  void close() override {
+    for (OpLogSink* s : sinks_) s->close();
   }
 
  private:
-  OpLogSink *a_, *b_;
+  std::vector<OpLogSink*> sinks_;
 };
 
 std::vector<std::string> split(const std::string& s, char by) {
@@ -216,11 +225,17 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
   Deployment deployment(platform, spec, params, pes);
   for (const auto& [name, value] : inputs) deployment.upload(name, value);
 
-  const bool replayed = o.verify || !o.dumps.empty();
+  const bool verified = o.verify || o.debug_verify;
+  const bool replayed = verified || !o.dumps.empty();
   const MemoryImage at_start = platform.image().snapshot();
   MemoryOpLog records;
-  TeeLog tee(o.log.get(), replayed ? &records : nullptr);
-  if (o.log || replayed || o.number_ops) platform.attach_log(&tee);
+  std::unique_ptr<MemoryFileWriter> memory;
+  if (!o.memory_file.empty()) memory = std::make_unique<MemoryFileWriter>(o.memory_file, at_start);
+  // The memory file first: a log that says it is complete has a complete memory file beside it.
+  TeeLog tee{memory.get(), o.log.get(), replayed ? &records : nullptr};
+  o.header.tensors = deployment.placed();
+  tee.begin(o.header);
+  if (!tee.empty() || o.number_ops) platform.attach_log(&tee);
 
   // Phase 1.
   const std::vector<tl::Program> programs = programs_of(platform, pes);
@@ -248,7 +263,7 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
   const HostOutcome host = simulate(platform, std::move(plan));
   RunReport report;
   report.phase1_s = seconds_since(phase1);
-  if (o.log) o.log->close();
+  tee.close();
   if (!host.fault.empty()) throw RunError(host.fault);
   if (!host.complete) {
     std::string text = "nothing can move, but work is outstanding:";
@@ -278,7 +293,9 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
     const auto phase2 = Clock::now();
     ReplayOptions options;
     options.threads = o.threads;
+    options.isa = o.isa;
     options.progress = o.on_replay_progress;
+    if (o.debug_verify) options.check = reference_check(o.header.pes);
     const ReplayResult result = replay(records.records(), at_start, options);
     report.phase2_s = seconds_since(phase2);
     TensorMap outputs;
@@ -292,7 +309,7 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
       const HostTensor& t = outputs.at(name);
       write_npy(file, t.dtype, t.shape, t.bytes.data());
     }
-    if (o.verify) {
+    if (verified) {
       report.verified = true;
       const auto expected = spec.reference(params, inputs);
       for (const auto& [name, value] : outputs) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "kernbench/phase2/isa.h"
 #include "kernbench/platform/topology/compiler.h"
 
 namespace kernbench::cli {
@@ -20,6 +21,7 @@ struct Command {
 Command add_list(CLI::App&);
 Command add_pipeline(CLI::App&);
 Command add_probe(CLI::App&);
+Command add_replay(CLI::App&);
 Command add_run(CLI::App&);
 Command add_topology(CLI::App&);
 Command add_traffic(CLI::App&);
@@ -31,6 +33,11 @@ struct TopologyOptions {
   void add_to(CLI::App&, bool positional = false);
   topology::Graph compile() const;
 };
+
+/// The path of that name; InputError where there is none or this machine lacks it.
+Isa isa_of(const std::string& name);
+/// The memory file beside an op log: its name with .kbmem in place of the extension.
+std::string memory_file_of(const std::string& oplog);
 
 /// --format with its legal values; the first is the default.
 void add_format(CLI::App&, std::string& format, std::vector<std::string> legal);

@@ -22,7 +22,7 @@ int sc_main(int argc, char** argv) {
   CLI::App app{"kernbench: transaction-level model of a multi-chiplet AI accelerator", "kernbench"};
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string(KERNBENCH_VERSION));
-  const cli::Command commands[] = {cli::add_run(app),     cli::add_probe(app),    cli::add_traffic(app),
+  const cli::Command commands[] = {cli::add_run(app),      cli::add_replay(app),   cli::add_probe(app), cli::add_traffic(app),
                                    cli::add_pipeline(app), cli::add_topology(app), cli::add_list(app)};
   try {
     app.parse(argc, argv);

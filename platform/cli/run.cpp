@@ -31,13 +31,13 @@ struct Options {
   uint64_t seed = 1;
   int threads = 0;
   bool verify = false, debug_verify = false;
-  std::string oplog, vcd, vcd_scope, trace, report;
+  std::string isa = std::string(name_of(best_isa()));
+  std::string oplog, memory, vcd, vcd_scope, trace, report;
   std::vector<std::string> plugins;
 };
 
 void refuse_what_is_not_built(const Options& o) {
   const auto not_yet = [](const std::string& what) { throw InputError(what + ": not yet"); };
-  if (o.debug_verify) not_yet("--debug-verify");
   if (!o.vcd.empty() || !o.vcd_scope.empty()) not_yet("--vcd");
   if (!o.report.empty()) not_yet("--report");
   if (!o.plugins.empty()) not_yet("--plugin");
@@ -59,18 +59,21 @@ OpLogHeader log_header(const Platform& platform, const Options& o, LaunchMode la
   c["ns_per_mm"] = graph.ns_per_mm;
   c["kernel"] = o.kernel;
   c["params"] = o.params;
+  c["tensors"] = o.tensors;
   c["seed"] = o.seed;
   c["pes"] = o.pes;
   c["device"] = o.device;
   c["launch"] = name_of(launch);
   c["transfer"] = o.transfer;
   h.configuration = c.dump();
-  h.isa = name_of(best_isa());
+  h.isa = o.isa;
   return h;
 }
 
 int run(const Options& o) {
   refuse_what_is_not_built(o);
+  if (!o.memory.empty() && o.oplog.empty()) throw InputError("--memory: a memory file needs --oplog beside it");
+  if (!o.memory.empty() && o.memory == o.oplog) throw InputError("--memory: found the name of the op log itself");
   RunOptions r;
   r.kernel = o.kernel;
   for (const std::string& p : o.params) r.params.push_back(name_and_value("--param", p, "NAME=VALUE"));
@@ -83,6 +86,8 @@ int run(const Options& o) {
   if (o.launch == "direct") r.launch = LaunchMode::direct;
   r.timed_transfer = o.transfer == "timed";
   r.verify = o.verify;
+  r.debug_verify = o.debug_verify;
+  r.isa = isa_of(o.isa);
   r.threads = o.threads;
   r.corrupt = o.corrupt;
   try {
@@ -93,7 +98,8 @@ int run(const Options& o) {
     r.on_replay_progress = progress.replay_observer();
     if (!o.oplog.empty()) {
       r.log = make_op_log(o.oplog);
-      r.log->begin(log_header(platform, o, choose_launch(platform, r).mode));
+      r.memory_file = o.memory.empty() ? memory_file_of(o.oplog) : o.memory == "none" ? "" : o.memory;
+      r.header = log_header(platform, o, choose_launch(platform, r).mode);
     }
     std::unique_ptr<ChromeTrace> trace;
     if (!o.trace.empty()) trace = std::make_unique<ChromeTrace>(platform, o.trace);
@@ -138,11 +144,18 @@ Command add_run(CLI::App& app) {
       ->check(CLI::IsMember({"instant", "timed"}))
       ->capture_default_str();
   cmd->add_flag("--verify", o->verify, "replay the op log and compare the outputs with the kernel's reference");
-  cmd->add_flag("--debug-verify", o->debug_verify, "check every op (not yet)");
+  cmd->add_flag("--debug-verify", o->debug_verify,
+                "also check every op against plain loops and name the first that departs; slow");
+  cmd->add_option("--isa", o->isa, "instruction set of the replay's arithmetic: portable, avx2, avx512; default: the best")
+      ->type_name("NAME");
   cmd->add_option("--corrupt", o->corrupt, "damage this output before it is verified: shows that a wrong result fails")
       ->type_name("NAME");
   cmd->add_option("--threads", o->threads, "of the replay; 0: all")->check(CLI::Range(0, 1024))->capture_default_str();
   cmd->add_option("--oplog", o->oplog, "write the op log (.jsonl or .sqlite)")->type_name("FILE");
+  cmd->add_option("--memory", o->memory,
+                  "the memory file that `kernbench replay` needs beside the log; default: the log's name with .kbmem; "
+                  "none: no such file")
+      ->type_name("FILE");
   cmd->add_option("--vcd", o->vcd, "waveform (not yet)")->type_name("FILE");
   cmd->add_option("--vcd-scope", o->vcd_scope, "part of the hierarchy in the waveform (not yet)")->type_name("GLOB");
   cmd->add_option("--trace", o->trace, "what every engine did, for Perfetto (Chrome trace events)")->type_name("FILE.json");

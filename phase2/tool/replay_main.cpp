@@ -1,0 +1,28 @@
+// kernbench-replay: `kernbench replay` by itself, without SystemC.
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/errors.h"
+
+int main(int argc, char** argv) {
+  using namespace kernbench;
+  CLI::App app{"kernbench-replay: Phase 2 of kernbench, from files", "kernbench-replay"};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", std::string(KERNBENCH_VERSION));
+  const cli::Command replay = cli::add_replay(app);
+  try {
+    app.parse(argc, argv);
+    return replay.run();
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    std::cerr << "kernbench-replay: " << e.what() << "\n";
+    return 2;
+  } catch (const InputError& e) {
+    std::cerr << e.what() << "\n";
+    return 2;
+  } catch (const std::exception& e) {
+    std::cerr << "kernbench-replay: " << e.what() << "\n";
+    return 1;
+  }
+}
