@@ -49,14 +49,14 @@ struct MemoryRead {
 /// One kernel on many PEs, all of which start at one instant.
 struct KernelLaunch {
   MessageIds ids;
-  std::vector<size_t> pes;                           ///< indices in compiled order, no two alike
+  std::vector<size_t> pes;                            ///< indices in compiled order, no two alike
   std::function<PeCpu::Kernel(size_t place)> kernel;  ///< what the PE at that place of `pes` runs
 };
 
 /// `response` is ok when every PE has ended; an error comes as soon as it is known, while other PEs may still run.
 struct LaunchResult {
   HostResponse response;
-  double start_ns = 0;                     ///< the stamp: when every kernel starts
+  double start_ns = 0;                   ///< the stamp: when every kernel starts
   std::vector<PeCpu::Outcome> outcomes;  ///< by place in the launch
 };
 

@@ -9,7 +9,7 @@ namespace kernbench {
 struct HostPlan {
   LaunchTree tree;
   KernelLaunch launch;
-  std::vector<MemoryWrite> uploads;  ///< done before the launch is sent; none: it is sent at 0
+  std::vector<MemoryWrite> uploads;   ///< done before the launch is sent; none: it is sent at 0
   std::vector<MemoryRead> downloads;  ///< begun when the host has the last completion
 };
 
@@ -21,8 +21,8 @@ struct HostOutcome {
   double end_ns = 0;                      ///< when the host was done
 };
 
-/// Simulates until the host is done, a fault reached it, or nothing can move. InputError before the simulation where the
-/// host cannot reach an upload's or download's memory.
+/// Simulates until the host is done, a fault reached it, or nothing can move. InputError before the simulation where
+/// the host cannot reach an upload's or download's memory.
 HostOutcome simulate(Platform&, HostPlan);
 
 }  // namespace kernbench

@@ -1,9 +1,9 @@
 // The host's own traffic: MemoryWrite and MemoryRead as transactions of the fabric that a pcie_ep issues (timing
 // contract §2), through NoC, UCIe and mesh to the memory, past the management processors.
 //
-// A message goes by the first pcie_ep of the SIP that owns its address, cut into chunks of at most 64 KiB from its first
-// byte. All chunks of one call are issued at once, in order; the endpoint's `outstanding` bounds how many are under way.
-// Does not model: the host's memory, page tables, DMA descriptors.
+// A message goes by the first pcie_ep of the SIP that owns its address, cut into chunks of at most 64 KiB from its
+// first byte. All chunks of one call are issued at once, in order; the endpoint's `outstanding` bounds how many are
+// under way. Does not model: the host's memory, page tables, DMA descriptors.
 #pragma once
 
 #include <functional>

@@ -11,11 +11,16 @@ namespace kernbench {
 
 const char* name_of(HostError e) {
   switch (e) {
-    case HostError::ok: return "ok";
-    case HostError::bad_address: return "bad_address";
-    case HostError::no_path: return "no_path";
-    case HostError::pe_busy: return "pe_busy";
-    case HostError::kernel_fault: return "kernel_fault";
+    case HostError::ok:
+      return "ok";
+    case HostError::bad_address:
+      return "bad_address";
+    case HostError::no_path:
+      return "no_path";
+    case HostError::pe_busy:
+      return "pe_busy";
+    case HostError::kernel_fault:
+      return "kernel_fault";
   }
   return "";
 }

@@ -2,9 +2,9 @@
 //
 // A launch is a message that fans out along pcie_ep → io_cpu → each cube's m_cpu → its PEs' pe_cpu, and whose responses
 // are aggregated on the way back: an m_cpu answers when its PEs have, an io_cpu when its cubes have, the host has its
-// answer when the SIPs have. A leg is a route of the topology; it costs the overheads of its nodes but the last, and its
-// wires, in both directions. Messages of a launch carry no bytes and do not contend.
-// Does not model: instructions of the management processors, queues in them, loss.
+// answer when the SIPs have. A leg is a route of the topology; it costs the overheads of its nodes but the last, and
+// its wires, in both directions. Messages of a launch carry no bytes and do not contend. Does not model: instructions
+// of the management processors, queues in them, loss.
 #pragma once
 
 #include <functional>
@@ -31,12 +31,12 @@ struct LaunchTree {
   enum class Role : uint8_t { host, io_cpu, m_cpu, pe };
   struct Stop {
     Role role = Role::host;
-    uint32_t node = 0;        ///< in the graph; of the host: none
-    uint32_t parent = 0;      ///< index of a stop
+    uint32_t node = 0;    ///< in the graph; of the host: none
+    uint32_t parent = 0;  ///< index of a stop
     uint32_t first_child = 0, children = 0;
-    double leg_ns = 0;        ///< from the parent to here, and the same back
-    double arrival_ns = 0;    ///< of the launch, after it left the host
-    size_t place = 0;         ///< of a PE: in the launch
+    double leg_ns = 0;      ///< from the parent to here, and the same back
+    double arrival_ns = 0;  ///< of the launch, after it left the host
+    size_t place = 0;       ///< of a PE: in the launch
   };
   std::vector<Stop> stops;
   double latest_ns = 0;  ///< the last arrival at a PE, after the launch left the host
@@ -57,9 +57,9 @@ class Launcher {
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
 
-  /// The launch leaves the host now (before the simulation: at 0) and every kernel starts at now + tree.latest_ns; `tree`
-  /// is one for the same PEs. `done` is called once, at the instant when the host has the response, and may launch
-  /// again. Returns the correlation id (the message's own where it is not 0).
+  /// The launch leaves the host now (before the simulation: at 0) and every kernel starts at now + tree.latest_ns;
+  /// `tree` is one for the same PEs. `done` is called once, at the instant when the host has the response, and may
+  /// launch again. Returns the correlation id (the message's own where it is not 0).
   uint64_t launch(KernelLaunch message, const LaunchTree& tree, Done done);
 
  private:

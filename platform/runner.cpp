@@ -82,6 +82,8 @@ std::vector<size_t> choose_pes(Platform& platform, const RunOptions& o) {
                          (all.empty() ? std::string() : " such as " + all.front().id));
       const auto p = static_cast<size_t>(it - all.begin());
       if (!platform.complete(p)) throw InputError("--pes: " + id + " has no " + platform.missing_blocks(p));
+      if (id.compare(0, sip.size(), sip) != 0)
+        throw InputError("--pes: " + id + " is not on the device of --device " + o.device);
       chosen.push_back(p);
     }
     std::sort(chosen.begin(), chosen.end());

@@ -1,5 +1,6 @@
 // Models: a cube's management processor as an initiator of memory traffic: its DMA's read and write channel.
-// Does not model: the program it runs; launches are the platform's (timing contract §7).
+// Does not model: the program it runs. Launches pass it as a stop that costs overhead_ns (platform/launch.h, timing
+// contract §7), beside its DMA and without waiting for it.
 //
 // Parameters: overhead_ns (ns, 0), rd_engines, wr_engines (servers of a channel, 1). Timing contract §2.
 #include "kernbench/systemc_models/registry.h"

@@ -1,5 +1,7 @@
 // Models: a PCIe endpoint: forwards (store-and-forward by default), and issues the host's requests, any number at once
 // or `outstanding`, one pool for reads and writes. Timing contract §2, §3.
+// Launches pass it at overhead_ns alone (platform/launch.h); the host's uploads and read-backs are requests to it
+// (platform/host_transfer.h).
 // Does not model: link training, credits, TLP headers.
 //
 // Parameters: overhead_ns (ns, 0), store_and_forward (true), outstanding (requests; unlimited where not given).

@@ -59,7 +59,8 @@ TEST(HostLaunch, of_a_noop_on_256_pes_has_no_spread_and_takes_the_longest_leg_bo
   // column 0 to 5 and by one row round the HBM and back; 1 to the next cube; in cube15 by the connection at row 0:
   // 6.333333 + 1.416667, two columns, and 1.25 to m_cpu at (7.5, 2.0).
   const double across = 3.083333 + 5 * column + 2 * row + 3.083333;
-  const double to_m_cpu = 10 + 8 + 7 * 8 + 0.01 * (2 + 30 + 1 + 10 + 3 * (across + 1) + 6.333333 + 1.416667 + 2 * column + 1.25);
+  const double to_m_cpu =
+      10 + 8 + 7 * 8 + 0.01 * (2 + 30 + 1 + 10 + 3 * (across + 1) + 6.333333 + 1.416667 + 2 * column + 1.25);
   // m_cpu (5); from (7.5, 2.0) to pe7's router r5c5 at (5.5 columns, 5.5 rows), and 1.4 mm on to its pe_cpu.
   const double to_pe = 5 + 0.01 * ((5.5 * column - 7.5) + (5.5 * row - 2.0) + 1.4);
   const double stamp = to_io_cpu + to_m_cpu + to_pe;
@@ -131,6 +132,30 @@ TEST(HostLaunch, on_one_device_reaches_only_its_pes_and_waits_for_its_farthest) 
   EXPECT_NEAR(r.end_ns, 2 * r.start_ns, 1e-9);
 }
 
+TEST(Device, refuses_pes_of_another_sip) {
+  auto platform = platform_from_file(topology_path("default.yaml"));
+  RunOptions o;
+  o.kernel = "launch_test_noop";
+  o.device = "sip:1";
+  o.pes = "sip1.cube0.pe0,sip0.cube3.pe1";
+  try {
+    choose_launch(*platform, o);
+    FAIL() << "no error";
+  } catch (const InputError& e) {
+    EXPECT_STREQ(e.what(), "--pes: sip0.cube3.pe1 is not on the device of --device sip:1");
+  }
+}
+
+TEST(HostLaunch, of_one_pe_starts_when_it_is_reached_itself) {
+  auto platform = platform_from_text(toy_system());
+  RunOptions o;
+  o.kernel = "launch_test_noop";
+  o.pes = "sip0.cube0.pe0";
+  const RunReport r = run_kernel(*platform, std::move(o));
+  EXPECT_NEAR(r.start_ns, toy::kNear, 1e-9);
+  EXPECT_NEAR(r.end_ns, 2 * toy::kNear, 1e-9);
+}
+
 TEST(DirectLaunch, starts_at_zero_and_ends_with_the_last_pe) {
   auto platform = platform_from_text(toy_system());
   const RunReport r = run(*platform, "launch_test_rank0_loads", LaunchMode::direct);
@@ -160,8 +185,7 @@ TEST_P(MissingPart, makes_direct_the_default_and_is_named_where_host_is_asked_fo
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MissingPart,
-                         ::testing::Values("sip0.io0.pcie_ep", "sip0.io0.io_cpu", "sip0.cube0.m_cpu"),
+INSTANTIATE_TEST_SUITE_P(All, MissingPart, ::testing::Values("sip0.io0.pcie_ep", "sip0.io0.io_cpu", "sip0.cube0.m_cpu"),
                          [](const auto& parameter) {
                            const std::string id = parameter.param;
                            return id.substr(id.rfind('.') + 1);
@@ -170,7 +194,8 @@ INSTANTIATE_TEST_SUITE_P(All, MissingPart,
 TEST(HostLaunch, without_a_way_to_a_pe_names_both_ends) {
   std::string yaml = toy_system();
   const std::string command = "- {from: sip0.cube0.m_cpu, to: sip0.cube0.pe1.pe_cpu";
-  yaml.replace(yaml.find(command), command.size(), "- {bidirectional: false, from: sip0.cube0.pe1.pe_cpu, to: sip0.cube0.m_cpu");
+  yaml.replace(yaml.find(command), command.size(),
+               "- {bidirectional: false, from: sip0.cube0.pe1.pe_cpu, to: sip0.cube0.m_cpu");
   auto platform = platform_from_text(yaml);
   RunOptions o;
   o.kernel = "launch_test_noop";

@@ -12,12 +12,12 @@
 namespace kernbench::testing {
 
 namespace toy {
-constexpr double kToIoCpu = 3 + 1 + 0.1 * (1 + 1);                // 4.2
-constexpr double kToMCpu = 7 + 1 + 20 + 0.1 * (1 + 2 + 2);        // 28.5
-constexpr double kToPe0 = 4 + 0.1 * 2;                            // 4.2
-constexpr double kToPe1 = 4 + 0.1 * 30;                           // 7
-constexpr double kNear = kToIoCpu + kToMCpu + kToPe0;             // 36.9
-constexpr double kFar = kToIoCpu + kToMCpu + kToPe1;              // 39.7
+constexpr double kToIoCpu = 3 + 1 + 0.1 * (1 + 1);          // 4.2
+constexpr double kToMCpu = 7 + 1 + 20 + 0.1 * (1 + 2 + 2);  // 28.5
+constexpr double kToPe0 = 4 + 0.1 * 2;                      // 4.2
+constexpr double kToPe1 = 4 + 0.1 * 30;                     // 7
+constexpr double kNear = kToIoCpu + kToMCpu + kToPe0;       // 36.9
+constexpr double kFar = kToIoCpu + kToMCpu + kToPe1;        // 39.7
 }  // namespace toy
 
 /// `without`: an id to leave out, with its links.
