@@ -218,13 +218,13 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
   const std::vector<size_t> pes = choose_pes(platform, o);
   const LaunchChoice choice = choose_launch(platform, o);
 
+  Deployment deployment(platform, spec, params, pes);  // before the inputs: it knows what does not fit
   TensorMap inputs;
   for (const TensorSpec& t : spec.tensors) {
     if (t.role != TensorSpec::Role::in) continue;
     const auto file = std::find_if(o.tensors.begin(), o.tensors.end(), [&](const auto& x) { return x.first == t.name; });
     inputs[t.name] = file == o.tensors.end() ? make_input(t, params, o.seed) : from_file(t, params, file->second);
   }
-  Deployment deployment(platform, spec, params, pes);
   for (const auto& [name, value] : inputs) deployment.upload(name, value);
 
   const bool verified = o.verify || o.debug_verify;

@@ -44,6 +44,11 @@ Fabric::~Fabric() {
   }
 }
 
+tlm::tlm_sync_enum refuse_foreign(tlm::tlm_generic_payload& payload) {
+  payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+  return tlm::TLM_COMPLETED;
+}
+
 double arrival_time(const Fabric& fabric, const FabricTransaction& x, const sc_core::sc_time& delay) {
   if (fabric.timeline->delay_until(x.time_ns) == delay) return x.time_ns;
   return (sc_core::sc_time_stamp() + delay).to_seconds() * 1e9;  // a foreign block on the way moved it
@@ -60,7 +65,7 @@ double pass_link(Link& link, FabricTransaction& x, double ready_ns, double nbyte
   return start + link.wire_ns;
 }
 
-Order ReadyOrder::of(const Order& own, double arrival_ns, double ready_ns) {
+Order ReadyOrder::of(const Order& own, double arrival_ns, double ready_ns, const void* next) {
   const uint64_t arrival = Timeline::to_fs(arrival_ns), ready = Timeline::to_fs(ready_ns);
   while (first_ < pending_.size() && pending_[first_].fs < arrival) ++first_;
   if (first_ == pending_.size()) {
@@ -68,13 +73,15 @@ Order ReadyOrder::of(const Order& own, double arrival_ns, double ready_ns) {
     first_ = 0;
   }
   Order order = own;
-  if (ready <= latest_fs_) {
-    for (size_t i = first_; i < pending_.size(); ++i) {
-      if (pending_[i].fs == ready && order < pending_[i].order) order = pending_[i].order;
+  if (ready <= latest_fs_) {  // the last of those it ties with holds the greatest order of them
+    for (size_t i = pending_.size(); i-- > first_;) {
+      if (pending_[i].fs != ready || pending_[i].next != next) continue;
+      if (order < pending_[i].order) order = pending_[i].order;
+      break;
     }
   }
   latest_fs_ = std::max(latest_fs_, ready);
-  pending_.push_back({ready, order});
+  pending_.push_back({ready, next, order});
   return order;
 }
 

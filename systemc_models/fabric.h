@@ -15,17 +15,19 @@ enum class LinkMode : uint8_t { ideal, cut_through, flit };
 enum class ResponseMode : uint8_t { ideal, routed };
 
 /// "What left one server in an order keeps that order at the next" (timing contract §9). Kept by a link for what comes
-/// out of it: of messages that become ready at one instant behind the link, a later one is never put before an earlier
-/// one, whatever their own orders say. (They need not have arrived at one instant: a message's first flit waits for the
+/// out of it: of messages that become ready at one instant behind the link for the same next server, a later one is never
+/// put before an earlier one, whatever their own orders say. (They need not have arrived at one instant: a message's first flit waits for the
 /// node's overhead, the others do not.)
 class ReadyOrder {
  public:
-  /// The order of a message that comes out at arrival_ns and becomes ready at ready_ns. Arrivals must not go back.
-  Order of(const Order& own, double arrival_ns, double ready_ns);
+  /// The order of a message that comes out at arrival_ns and becomes ready at ready_ns for the server `next` (a link, a
+  /// memory). Arrivals must not go back.
+  Order of(const Order& own, double arrival_ns, double ready_ns, const void* next);
 
  private:
   struct Entry {
     uint64_t fs;
+    const void* next;
     Order order;
   };
   std::vector<Entry> pending_;  ///< ready not before the last arrival, from first_ on
@@ -96,7 +98,7 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   Rows rows;
   double time_ns = 0;     ///< exact time of the header at `node`
   double tail_ns = 0;     ///< response: from the header's arrival to done
-  Order own_order;        ///< of arrivals at one instant: (grant, initiator, read before write)
+  Order own_order;        ///< of arrivals at one instant: (grant, initiator, read before write, order of grants)
 
   // Account, ns. Sums to done − issue.
   double issue_ns = 0, grant_ns = 0, done_ns = 0;
@@ -140,6 +142,9 @@ class Fabric {
   std::vector<std::unique_ptr<struct Flit>> all_flits_;
   std::vector<struct Flit*> free_flits_;
 };
+
+/// Answers a payload that no initiator of this project sent: it has no route yet. Error response, call completed.
+tlm::tlm_sync_enum refuse_foreign(tlm::tlm_generic_payload&);
 
 /// Time at which the message of a TLM call is there: exact where the caller is one of ours, else from the delay.
 double arrival_time(const Fabric&, const FabricTransaction&, const sc_core::sc_time& delay);

@@ -22,7 +22,10 @@ void FabricInitiator::start(const Access& a) {
   x.grant_ns = now;
   x.overhead_ns = owner_.overhead_ns();
   x.wire_ns = x.drain_ns = x.store_forward_ns = x.link_queue_ns = x.memory_queue_ns = x.tail_ns = 0;
-  x.own_order = Order(Order::kArrivals, Timeline::to_fs(now), uint64_t{owner_.index()} << 1 | (a.write && reads_first()));
+  // Ideal links are no servers: there a message comes from the initiator's channel itself, which keeps its order.
+  const uint64_t second = fabric.links == LinkMode::ideal ? a.channel : a.write;
+  const uint64_t source = uint64_t{owner_.index()} << 1 | second;
+  x.own_order = Order(Order::kArrivals, Timeline::to_fs(now), source << 32 | ++grants_);
   tlm::tlm_generic_payload& p = *x.payload;
   p.set_command(a.write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
   p.set_address(a.address);
@@ -31,6 +34,9 @@ void FabricInitiator::start(const Access& a) {
   p.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
 
   x.time_ns = now + owner_.overhead_ns();
+  Order order = x.own_order;
+  if (fabric.links != LinkMode::ideal)
+    order = departures_[a.channel].of(order, now, x.time_ns, x.route->hops[0].fwd);
   if (fabric.links == LinkMode::ideal) {
     const Link& link = *x.route->hops[0].fwd;
     x.wire_ns = link.wire_ns;
@@ -43,9 +49,9 @@ void FabricInitiator::start(const Access& a) {
       x.train.assign(1, header_flit(fabric, x, false));
     }
     for (Flit* f : x.train) f->time_ns = x.time_ns;
-    owner_.timeline().at(x.time_ns, x.own_order, &FabricInitiator::train_ready, this, &x);
+    owner_.timeline().at(x.time_ns, order, &FabricInitiator::train_ready, this, &x);
   } else {
-    owner_.timeline().at(x.time_ns, x.own_order, &FabricInitiator::ready, this, &x);
+    owner_.timeline().at(x.time_ns, order, &FabricInitiator::ready, this, &x);
   }
 }
 
@@ -81,7 +87,7 @@ void FabricInitiator::response_arrived(FabricTransaction& x, const sc_core::sc_t
   Fabric& fabric = owner_.fabric();
   if (fabric.links == LinkMode::flit) {
     Flit& f = *x.flit;
-    become_ready(f, owner_.overhead_ns(), *x.route->hops[0].back);
+    become_ready(f, owner_.overhead_ns(), *x.route->hops[0].back, this);
     if (f.last) end_at(x, f.time_ns, done_order);
     fabric.release_flit(&f);
     return;

@@ -54,7 +54,7 @@ class FabricInitiator {
     uint64_t nbytes = 0;
     Rows rows;
     double issue_ns = 0;
-    uint32_t channel = 0;
+    uint32_t channel = 0;  ///< 0 or 1: which of the initiator's servers; reads and writes may share one
     void* context = nullptr;
   };
   explicit FabricInitiator(Component& owner) : owner_(owner) {}
@@ -67,8 +67,6 @@ class FabricInitiator {
   virtual void send(FabricTransaction&, uint16_t port, tlm::tlm_phase phase, sc_core::sc_time& delay) = 0;
   /// The transaction is done, now; it goes back to the pool after the call.
   virtual void transaction_done(FabricTransaction&) = 0;
-  /// Ties of reads and writes granted at one instant: true where they have channels of their own.
-  virtual bool reads_first() const { return true; }
 
  private:
   static void ready(void* self, void* transaction);
@@ -80,6 +78,8 @@ class FabricInitiator {
 
   Component& owner_;
   RouteSource* routes_ = nullptr;
+  uint32_t grants_ = 0;  ///< the last key among those of one instant
+  ReadyOrder departures_[2];  ///< by channel
 };
 
 }  // namespace kernbench

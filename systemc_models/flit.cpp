@@ -15,11 +15,11 @@ void pass_link(Link& link, Flit& f) {
   f.time_ns = link.free_ns + link.wire_ns;
 }
 
-void become_ready(Flit& f, double overhead_ns, Link& from) {
+void become_ready(Flit& f, double overhead_ns, Link& from, const void* next) {
   FabricTransaction& x = *f.transaction;
   double& last = x.ready_ns[f.node];
   last = f.index == 0 ? f.time_ns + overhead_ns : std::max(f.time_ns, last);
-  f.order = from.ready_order.of(x.own_order, f.time_ns, last);
+  f.order = from.ready_order.of(x.own_order, f.time_ns, last, next);
   f.time_ns = last;
 }
 

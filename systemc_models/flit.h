@@ -46,8 +46,8 @@ void for_each_flit(uint64_t address, const Rows& rows, uint32_t flit_bytes, Visi
 void pass_link(Link&, Flit&);
 
 /// A flit has come out of `from` at flit.time_ns: sets when it is ready at the node, the node's overhead later for the
-/// first of a message, not before the flit in front of it for the others, and its order there.
-void become_ready(Flit&, double overhead_ns, Link& from);
+/// first of a message, not before the flit in front of it for the others, and its order there at the server `next`.
+void become_ready(Flit&, double overhead_ns, Link& from, const void* next);
 
 /// One flit as the whole message (requests without data, acknowledgements).
 Flit* header_flit(Fabric&, FabricTransaction&, bool response);

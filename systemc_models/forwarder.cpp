@@ -23,7 +23,9 @@ ImplSpec Forwarder::spec_of(const char* kind, const char* help, bool store_and_f
 
 tlm::tlm_sync_enum Forwarder::nb_transport_fw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                               sc_core::sc_time& delay) {
-  auto& x = *payload.get_extension<FabricTransaction>();
+  auto* transaction = payload.get_extension<FabricTransaction>();
+  if (!transaction) return refuse_foreign(payload);
+  auto& x = *transaction;
   if (fabric().links == LinkMode::flit) {
     flit_arrived(*x.flit);
     return tlm::TLM_ACCEPTED;
@@ -44,7 +46,7 @@ tlm::tlm_sync_enum Forwarder::nb_transport_fw(int, tlm::tlm_generic_payload& pay
     x.wire_ns += link.wire_ns;
     forward_request(x, ready + link.wire_ns);
   } else {
-    const Order order = route.hops[x.node - 1].fwd->ready_order.of(x.own_order, arrival, ready);
+    const Order order = route.hops[x.node - 1].fwd->ready_order.of(x.own_order, arrival, ready, route.hops[x.node].fwd);
     timeline().at(ready, order, &Forwarder::request_ready, this, &x);
   }
   phase = tlm::END_REQ;
@@ -101,7 +103,7 @@ tlm::tlm_sync_enum Forwarder::nb_transport_bw(int, tlm::tlm_generic_payload& pay
     x.wire_ns += link.wire_ns;
     forward_response(x, ready + link.wire_ns);
   } else {
-    const Order order = x.route->hops[x.node].back->ready_order.of(x.own_order, arrival, ready);
+    const Order order = x.route->hops[x.node].back->ready_order.of(x.own_order, arrival, ready, x.route->hops[x.node - 1].back);
     timeline().at(ready, order, &Forwarder::response_ready, this, &x);
   }
   return tlm::TLM_COMPLETED;
@@ -126,17 +128,18 @@ void Forwarder::forward_response(FabricTransaction& x, double there_ns) {
 void Forwarder::flit_arrived(Flit& f) {
   FabricTransaction& x = *f.transaction;
   Link& from = f.response ? *x.route->hops[f.node].back : *x.route->hops[f.node - 1].fwd;
+  const Link* next = f.response ? x.route->hops[f.node - 1].back : x.route->hops[f.node].fwd;
   if (store_and_forward_ && x.write != f.response) {  // data: on only when all of it is there
     if (f.index == 0) x.held.clear();
     x.held.push_back(&f);
     if (!f.last) return;
     const double ready = f.time_ns + overhead_ns();
-    const Order order = from.ready_order.of(x.own_order, f.time_ns, ready);
+    const Order order = from.ready_order.of(x.own_order, f.time_ns, ready, next);
     for (Flit* t : x.held) t->time_ns = ready;
     timeline().at(ready, order, &Forwarder::train_ready, this, &x);
     return;
   }
-  become_ready(f, overhead_ns(), from);
+  become_ready(f, overhead_ns(), from, next);
   timeline().at(f.time_ns, f.order, &Forwarder::flit_ready, this, &f);
 }
 

@@ -42,6 +42,7 @@ class MCpu : public Component, public FabricInitiator, public RequestPort {
       a.nbytes = r->nbytes;
       a.rows = {1, r->nbytes, 0};
       a.issue_ns = r->issue_ns;
+      a.channel = write;
       a.context = r;
       start(a);
     }

@@ -13,9 +13,10 @@ MemoryTarget::MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& 
 tlm::tlm_sync_enum MemoryTarget::nb_transport_fw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                                  sc_core::sc_time& delay) {
   auto* x = payload.get_extension<FabricTransaction>();
+  if (!x) return refuse_foreign(payload);
   if (fabric().links == LinkMode::flit) {
     Flit& f = *x->flit;
-    become_ready(f, overhead_ns(), *x->route->hops.back().fwd);
+    become_ready(f, overhead_ns(), *x->route->hops.back().fwd, this);
     timeline().at(f.time_ns, f.order, &MemoryTarget::flit_ready, this, &f);
     return tlm::TLM_ACCEPTED;
   }
@@ -23,7 +24,7 @@ tlm::tlm_sync_enum MemoryTarget::nb_transport_fw(int, tlm::tlm_generic_payload& 
   x->time_ns = arrival_time(fabric(), *x, delay);
   Order order = x->own_order;
   if (fabric().links != LinkMode::ideal)
-    order = x->route->hops.back().fwd->ready_order.of(order, x->time_ns, x->time_ns);
+    order = x->route->hops.back().fwd->ready_order.of(order, x->time_ns, x->time_ns, this);
   timeline().at(x->time_ns, order, &MemoryTarget::arrived, this, x);
   phase = tlm::END_REQ;
   return tlm::TLM_UPDATED;

@@ -45,7 +45,6 @@ class PcieEp : public Forwarder, public FabricInitiator, public RequestPort {
       start(a);
     }
   }
-  bool reads_first() const override { return false; }
   void send(FabricTransaction& x, uint16_t port, tlm::tlm_phase phase, sc_core::sc_time& delay) override {
     out[port]->nb_transport_fw(*x.payload, phase, delay);
   }

@@ -1,6 +1,8 @@
 // kernbench: the command line. Exit status: 0 done (and verified, where asked), 1 ran and failed, 2 bad usage or input.
 #include <cstdlib>
 #include <iostream>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
 #include <systemc>
 
 #include "kernbench/platform/cli/commands.h"
@@ -21,6 +23,8 @@ int sc_main(int argc, char** argv) {
 
   CLI::App app{"kernbench: transaction-level model of a multi-chiplet AI accelerator", "kernbench"};
   app.require_subcommand(1);
+  bool verbose = false;
+  app.add_flag("-v,--verbose", verbose, "say on stderr what is being done");
   app.set_version_flag("--version", std::string(KERNBENCH_VERSION));
   const cli::Command commands[] = {cli::add_run(app),      cli::add_replay(app),   cli::add_probe(app), cli::add_traffic(app),
                                    cli::add_pipeline(app), cli::add_topology(app), cli::add_list(app)};
@@ -31,6 +35,9 @@ int sc_main(int argc, char** argv) {
     std::cerr << "kernbench: " << e.what() << "\n";
     return 2;
   }
+  spdlog::set_default_logger(spdlog::stderr_logger_st("kernbench"));
+  spdlog::set_pattern("%H:%M:%S.%e %v");
+  spdlog::set_level(verbose ? spdlog::level::info : spdlog::level::warn);
   try {
     for (const cli::Command& c : commands) {
       if (c.app->parsed()) return c.run();
@@ -41,6 +48,9 @@ int sc_main(int argc, char** argv) {
   } catch (const InputError& e) {
     for (const auto& f : e.faults()) std::cerr << f << "\n";
     return 2;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "kernbench: this machine's memory does not hold the system and its tensors\n";
+    return 1;
   } catch (const std::exception& e) {
     std::cerr << "kernbench: " << e.what() << "\n";
     return 1;

@@ -1,3 +1,5 @@
+#include <spdlog/spdlog.h>
+
 
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/errors.h"
@@ -22,7 +24,9 @@ topology::Graph TopologyOptions::compile() const {
   if (response == "routed") overrides.response = topology::Response::routed;
   if (links == "flit" && response == "ideal")
     throw InputError("--response: found ideal beside --links flit, whose responses are routed");
-  return topology::compile_file(file, component_catalog(), overrides);
+  topology::Graph graph = topology::compile_file(file, component_catalog(), overrides);
+  spdlog::info("compiled {}: {} nodes, {} edges, {} PEs", file, graph.nodes.size(), graph.edges.size(), graph.pes.size());
+  return graph;
 }
 
 void add_format(CLI::App& app, std::string& format, std::vector<std::string> legal) {

@@ -1,6 +1,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
 
 #include "kernbench/phase2/executor.h"
 #include "kernbench/phase2/isa.h"
@@ -93,6 +94,7 @@ int run(const Options& o) {
   try {
     KernelRegistry::instance().at(o.kernel);  // a wrong name is told before anything is built
     Platform platform("system", o.topology.compile());
+    spdlog::info("elaborated");
     Progress progress;
     progress.watch(platform.timeline());
     r.on_replay_progress = progress.replay_observer();
@@ -107,6 +109,7 @@ int run(const Options& o) {
     const RunReport report = run_kernel(platform, std::move(r));
     if (trace) trace->close();
     progress.clear();
+    spdlog::info("simulated {:.3f} ns in {:.3f} s, replayed in {:.3f} s", report.end_ns, report.phase1_s, report.phase2_s);
     if (o.format == "json") {
       write_run_json(std::cout, report);
     } else {
