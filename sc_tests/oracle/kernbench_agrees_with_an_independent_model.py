@@ -103,7 +103,7 @@ def check(kernbench, kind, case, open_ties=True):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kernbench")
-    parser.add_argument("cases", nargs="?", type=int, default=480)
+    parser.add_argument("cases", nargs="?", type=int, default=900)
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--kind", choices=("traffic", "pipeline"))
     parser.add_argument("--mode", choices=MODES)
