@@ -34,6 +34,9 @@ void append_number(std::string& out, double);
 /// With quotes and escapes.
 void append_string(std::string& out, std::string_view);
 
+/// The first line of an error's text, fit to print: a damaged file's bytes may be in it.
+std::string one_line(std::string_view);
+
 /// A log in memory.
 struct OpLogContents {
   OpLogHeader header;

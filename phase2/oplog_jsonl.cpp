@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "kernbench/phase2/checksum.h"
 #include "kernbench/phase2/oplog_file.h"
 #include "kernbench/phase2/oplog_sqlite.h"
 
@@ -15,10 +16,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr size_t kFlushBytes = 64 * 1024;
 constexpr auto kFlushEvery = std::chrono::milliseconds(100);
-/// Marks an orderly end; of the form of a record, as the header is.
-constexpr const char* kEnd =
-    "{\"op_id\":0,\"t_start\":0,\"t_end\":0,\"component_id\":\"\",\"op_kind\":\"unknown\",\"op_name\":\"log_end\","
-    "\"params\":{},\"dependency_ids\":[]}";
+/// Marks an orderly end, with the checksum of all bytes before; of the form of a record, as the header is.
+std::string end_line(const Checksum& before) {
+  return "{\"op_id\":0,\"t_start\":0,\"t_end\":0,\"component_id\":\"\",\"op_kind\":\"unknown\",\"op_name\":\"log_end\","
+         "\"params\":{\"checksum\":\"" +
+         hex_of(before.value()) + "\"},\"dependency_ids\":[]}";
+}
 
 class JsonlOpLog : public OpLogSink {
  public:
@@ -49,8 +52,8 @@ class JsonlOpLog : public OpLogSink {
   }
   void close() override {
     if (!file_) return;
-    buffer_ += kEnd;
-    buffer_ += '\n';
+    flush();
+    buffer_ = end_line(sum_) + '\n';
     flush();
     std::FILE* f = file_;
     file_ = nullptr;
@@ -61,6 +64,7 @@ class JsonlOpLog : public OpLogSink {
   void flush() {
     flushed_ = Clock::now();
     if (!file_ || buffer_.empty()) return;
+    sum_.add(buffer_);
     const size_t done = std::fwrite(buffer_.data(), 1, buffer_.size(), file_);
     const bool all = done == buffer_.size();
     buffer_.clear();
@@ -72,6 +76,7 @@ class JsonlOpLog : public OpLogSink {
   std::FILE* file_;
   OpLogHeader header_;
   std::string buffer_;
+  Checksum sum_;
   Clock::time_point flushed_ = Clock::now();
   uint32_t since_look_ = 0;
 };
@@ -79,22 +84,23 @@ class JsonlOpLog : public OpLogSink {
 OpLogContents read_jsonl(const std::string& file, std::istream& in) {
   OpLogContents log;
   OpRecordParser parser;
+  Checksum sum;
   std::string line;
   for (uint64_t number = 1; std::getline(in, line); ++number) {
     const bool last_without_end = in.eof();
     if (log.complete) throw OpLogError(file + ":" + std::to_string(number) + ": text behind the end of the log");
     if (line.find("\"op_name\":\"log_end\"") != std::string::npos) {
+      if (line != end_line(sum)) throw OpLogError(file + ": is damaged: its lines do not agree with its checksum");
       log.complete = true;
       continue;
     }
+    sum.add(line).add("\n");
     try {
       OpRecord r;
       if (parser.parse_line(line, r)) log.records.push_back(std::move(r));
     } catch (const std::exception& e) {
       if (last_without_end) break;  // cut off in the middle of a line
-      std::string what = e.what();
-      what = what.substr(0, what.find('\n'));
-      throw OpLogError(file + ":" + std::to_string(number) + ": no record of an op log: " + what);
+      throw OpLogError(file + ":" + std::to_string(number) + ": no record of an op log: " + one_line(e.what()));
     }
   }
   log.header = parser.header();

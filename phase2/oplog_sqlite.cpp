@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "kernbench/phase2/checksum.h"
 #include "kernbench/phase2/oplog_file.h"
 
 namespace kernbench {
@@ -54,7 +55,7 @@ class Database {
     if (rc != SQLITE_OK) {
       const std::string why = db_ ? sqlite3_errmsg(db_) : sqlite3_errstr(rc);
       sqlite3_close(db_);
-      throw OpLogError(file + ": " + why);
+      throw OpLogError(file + ": " + one_line(why));
     }
   }
   ~Database() { sqlite3_close(db_); }
@@ -62,7 +63,8 @@ class Database {
   Database& operator=(const Database&) = delete;
   void run(const char* sql) { check(sqlite3_exec(db_, sql, nullptr, nullptr, nullptr)); }
   void check(int rc) const {
-    if (rc != SQLITE_OK && rc != SQLITE_DONE && rc != SQLITE_ROW) throw OpLogError(name_ + ": " + sqlite3_errmsg(db_));
+    if (rc != SQLITE_OK && rc != SQLITE_DONE && rc != SQLITE_ROW)
+      throw OpLogError(name_ + ": " + one_line(sqlite3_errmsg(db_)));
   }
   sqlite3* get() const { return db_; }
   const std::string& name() const { return name_; }
@@ -110,6 +112,40 @@ class Statement {
   int at_ = 0;
 };
 
+// The file's checksum is the sum of those of its rows, so that their order does not matter.
+
+uint64_t checksum_of_token(const OpRecord& r) {
+  const TokenInfo& t = r.token;
+  return Checksum()
+      .add(r.op_id)
+      .add(r.t_start)
+      .add(r.t_end)
+      .add(uint64_t{r.component})
+      .add(static_cast<uint64_t>(t.stage))
+      .add(t.composite_op_id)
+      .add(uint64_t{t.tile_id})
+      .add(t.fed_ns)
+      .add(t.buffer_offset)
+      .add(t.bytes)
+      .add(static_cast<uint64_t>(t.m))
+      .add(static_cast<uint64_t>(t.n))
+      .add(static_cast<uint64_t>(t.k))
+      .value();
+}
+
+uint64_t checksum_of_command(uint64_t op_id, double t_start, double t_end, std::string_view op_kind,
+                             std::string_view op_name, std::string_view params, std::string_view dependencies) {
+  return Checksum().add(op_id).add(t_start).add(t_end).add(op_kind).add(op_name).add(params).add(dependencies).value();
+}
+
+uint64_t checksum_of_header(const OpLogHeader& h, std::string_view tensors) {
+  Checksum sum;
+  for (const auto* names : {&h.components, &h.pes}) {
+    for (const std::string& name : *names) sum.add(name).add("\n");
+  }
+  return sum.add(h.configuration).add("\n").add(h.isa).add("\n").add(tensors).value();
+}
+
 class SqliteOpLog : public OpLogSink {
  public:
   explicit SqliteOpLog(const std::string& file) : db_(fresh(file), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) {
@@ -151,6 +187,7 @@ class SqliteOpLog : public OpLogSink {
     if (!writer_.joinable()) return;
     stop();
     if (failed()) throw OpLogError(error_);
+    put("INSERT OR REPLACE INTO header VALUES(?, ?)", "checksum", hex_of(rows_sum_ + header_sum_));
     db_.run("UPDATE header SET value = '1' WHERE key = 'complete'");
     insert_command_.reset();
     insert_token_.reset();
@@ -213,8 +250,9 @@ class SqliteOpLog : public OpLogSink {
     header_pending_ = false;
     put("INSERT OR REPLACE INTO header VALUES(?, ?)", "configuration", written_header_.configuration);
     put("INSERT OR REPLACE INTO header VALUES(?, ?)", "isa", written_header_.isa);
-    put("INSERT OR REPLACE INTO header VALUES(?, ?)", "tensors",
-        tensors_json(written_header_.tensors, written_header_.pes));
+    const std::string tensors = tensors_json(written_header_.tensors, written_header_.pes);
+    put("INSERT OR REPLACE INTO header VALUES(?, ?)", "tensors", tensors);
+    header_sum_ = checksum_of_header(written_header_, tensors);
     const auto names = [this](const char* sql, const std::vector<std::string>& list) {
       Statement s(db_, sql);
       for (size_t i = 0; i < list.size(); ++i) s.bind(uint64_t{i}).bind(std::string_view(list[i])).run();
@@ -226,6 +264,7 @@ class SqliteOpLog : public OpLogSink {
   void write(const OpRecord& r) {
     if (r.is_token) {
       const TokenInfo& t = r.token;
+      rows_sum_ += checksum_of_token(r);
       insert_token_->bind(r.op_id)
           .bind(r.t_start)
           .bind(r.t_end)
@@ -248,6 +287,7 @@ class SqliteOpLog : public OpLogSink {
     for (uint64_t id : r.dependency_ids) dependencies_ += (dependencies_.size() > 1 ? "," : "") + std::to_string(id);
     dependencies_ += ']';
     const std::string name = log_name_of(r);
+    rows_sum_ += checksum_of_command(r.op_id, r.t_start, r.t_end, name_of(kind_of(r)), name, params_, dependencies_);
     insert_command_->bind(r.op_id)
         .bind(r.t_start)
         .bind(r.t_end)
@@ -262,6 +302,7 @@ class SqliteOpLog : public OpLogSink {
   Database db_;
   std::unique_ptr<Statement> insert_command_, insert_token_;
   std::string params_, dependencies_;
+  uint64_t rows_sum_ = 0, header_sum_ = checksum_of_header({}, "[]");
   OpLogHeader written_header_;  ///< the writer's
   bool header_pending_ = false;
 
@@ -287,10 +328,10 @@ OpLogContents read_sqlite_log(const std::string& file) {
   OpLogContents log;
   {
     Statement quick(db, "PRAGMA quick_check(1)");
-    if (!quick.next() || quick.text(0) != "ok") throw OpLogError(file + ": is damaged: " + std::string(quick.text(0)));
+    if (!quick.next() || quick.text(0) != "ok") throw OpLogError(file + ": is damaged: " + one_line(quick.text(0)));
   }
   OpLogHeader h;
-  std::string tensors = "[]";
+  std::string tensors = "[]", checksum;
   for (Statement s(db, "SELECT key, value FROM header"); s.next();) {
     if (s.text(0) == "version" && s.text(1) != "1") {
       throw OpLogError(file + ": log version " + std::string(s.text(1)) + ", expected 1");
@@ -299,27 +340,29 @@ OpLogContents read_sqlite_log(const std::string& file) {
     if (s.text(0) == "configuration") h.configuration = s.text(1);
     if (s.text(0) == "isa") h.isa = s.text(1);
     if (s.text(0) == "tensors") tensors = s.text(1);
+    if (s.text(0) == "checksum") checksum = s.text(1);
   }
   for (Statement s(db, "SELECT name FROM components ORDER BY id"); s.next();) h.components.emplace_back(s.text(0));
   for (Statement s(db, "SELECT name FROM pes ORDER BY id"); s.next();) h.pes.emplace_back(s.text(0));
   try {
     h.tensors = parse_tensors(tensors, h.pes);
   } catch (const std::exception& e) {
-    const std::string what = e.what();
-    throw OpLogError(file + ": header: " + what.substr(0, what.find('\n')));
+    throw OpLogError(file + ": header: " + one_line(e.what()));
   }
+  uint64_t sum = checksum_of_header(h, tensors);
   OpRecordParser parser(h);
   Statement commands(db,
                      "SELECT op_id, t_start, t_end, coalesce(c.name, '#' || component), op_kind, op_name, params, "
                      "dependency_ids FROM commands LEFT JOIN components c ON c.id = component");
   while (commands.next()) {
+    sum += checksum_of_command(static_cast<uint64_t>(commands.integer(0)), commands.real(1), commands.real(2),
+                               commands.text(4), commands.text(5), commands.text(6), commands.text(7));
     try {
       log.records.push_back(parser.parse(static_cast<uint64_t>(commands.integer(0)), commands.real(1), commands.real(2),
                                          commands.text(3), commands.text(4), commands.text(5), commands.text(6),
                                          commands.text(7)));
     } catch (const std::exception& e) {
-      std::string what = e.what();
-      throw OpLogError(file + ": op " + std::to_string(commands.integer(0)) + ": " + what.substr(0, what.find('\n')));
+      throw OpLogError(file + ": op " + std::to_string(commands.integer(0)) + ": " + one_line(e.what()));
     }
   }
   Statement tokens(db,
@@ -344,8 +387,11 @@ OpLogContents read_sqlite_log(const std::string& file) {
     r.token.n = tokens.integer(10);
     r.token.k = tokens.integer(11);
     r.token.buffer_offset = static_cast<uint64_t>(tokens.integer(12));
+    sum += checksum_of_token(r);
     log.records.push_back(std::move(r));
   }
+  if (log.complete && checksum != hex_of(sum))
+    throw OpLogError(file + ": is damaged: its rows do not agree with its checksum");
   log.header = std::move(h);
   sort_log(log.records);
   return log;

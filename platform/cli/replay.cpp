@@ -146,7 +146,7 @@ int replay_files(const Options& o) {
   } catch (const InputError&) {
     throw;
   } catch (const std::exception& e) {
-    throw InputError(one_line(e));
+    throw InputError(one_line(e.what()));
   }
   options.threads = o.threads;
   if (o.debug_verify) options.check = reference_check(files.log.header.pes);
@@ -156,7 +156,7 @@ int replay_files(const Options& o) {
   } catch (const OpDeparts& e) {
     throw RunError(e.what());
   } catch (const std::exception& e) {
-    throw InputError(o.oplog + ": cannot be replayed: " + one_line(e));
+    throw InputError(o.oplog + ": cannot be replayed: " + one_line(e.what()));
   }
   const std::vector<Output> outputs = outputs_of(files.log.header, result.memory);
   for (const Dump& d : dumps) {
