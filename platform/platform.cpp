@@ -283,8 +283,11 @@ const Route& Platform::route(uint32_t initiator, uint64_t address, uint64_t nbyt
   std::unique_ptr<Route>& r = routes_[uint64_t{initiator} << 32 | index];
   if (!r) r = make_route(initiator, index);
   if (!r->returns && (!write || fabric_.response == ResponseMode::routed)) {
-    throw AccessError("no way back from " + graph_.nodes[memory->node].id + " to " + graph_.nodes[initiator].id +
-                      " along the path of the request: an edge has none in the other direction");
+    try {
+      router_->reversed(router_->find_path(initiator, memory->node));
+    } catch (const topology::RouteError& e) {  // names the edge that has none back
+      throw AccessError(graph_.nodes[initiator].id + ": no way back from " + graph_.nodes[memory->node].id + ": " + e.what());
+    }
   }
   return *r;
 }

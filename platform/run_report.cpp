@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -43,6 +44,67 @@ std::string time_text(double ns) {
 std::string pad(const std::string& s, size_t w, bool right = true) {
   const std::string fill(w > s.size() ? w - s.size() : 0, ' ');
   return right ? fill + s : s + fill;
+}
+
+}  // namespace
+
+namespace {
+
+/// Shares of the run's time in percent, for one engine or the mean of many.
+void write_engine_line(std::ostream& out, const EngineReport& e, size_t name_width, double whole_ns) {
+  const auto share = [&](double ns, size_t width) {
+    return pad(ns > 0 && whole_ns > 0 ? fixed(100 * ns / whole_ns, 1) : "-", width);
+  };
+  out << "  " << pad(e.id, name_width, false) << share(e.busy_ns, 9) << share(e.link_wait_ns, 8)
+      << share(e.memory_wait_ns, 8) << share(e.slot_wait_ns, 8) << share(e.queue_full_ns, 12) << share(e.idle_ns, 8)
+      << pad(grouped(e.ops), 10) << pad(e.bytes ? bytes_text(static_cast<double>(e.bytes)) : "-", 12)
+      << pad(e.flops > 0 ? fixed(e.flops / 1e9, 4) : "-", 11) << "\n";
+}
+
+/// Where the time went: all PEs' engines by their part, then the busiest single ones.
+void write_engines(std::ostream& out, const RunReport& r) {
+  std::vector<EngineReport> parts;  // in order of first appearance
+  std::map<std::string, size_t> index;
+  std::vector<const EngineReport*> busiest;
+  size_t pe = 0;  // engines come PE by PE
+  for (const EngineReport& e : r.engines) {
+    while (pe < r.pes.size() && e.id.compare(0, r.pes[pe].id.size() + 1, r.pes[pe].id + ".") != 0) ++pe;
+    if (e.ops == 0) continue;
+    busiest.push_back(&e);
+    const std::string part = pe < r.pes.size() ? e.id.substr(r.pes[pe].id.size() + 1) : e.id;
+    const auto [it, added] = index.emplace(part, parts.size());
+    if (added) {
+      parts.emplace_back();
+      parts.back().id = part;
+    }
+    EngineReport& sum = parts[it->second];
+    sum.busy_ns += e.busy_ns;
+    sum.ops += e.ops;
+    sum.bytes += e.bytes;
+    sum.flops += e.flops;
+    sum.idle_ns += e.idle_ns;
+    sum.slot_wait_ns += e.slot_wait_ns;
+    sum.queue_full_ns += e.queue_full_ns;
+    sum.link_wait_ns += e.link_wait_ns;
+    sum.memory_wait_ns += e.memory_wait_ns;
+    sum.servers += e.servers;
+  }
+  if (busiest.empty()) return;
+  std::stable_sort(busiest.begin(), busiest.end(),
+                   [](auto* a, auto* b) { return a->utilization > b->utilization; });
+  if (busiest.size() > 4) busiest.resize(4);
+  size_t w = 15;
+  for (const auto* e : busiest) w = std::max(w, e->id.size());
+  const auto heading = [&](const std::string& title) {
+    out << "\n  " << pad(title, w, false) << pad("busy %", 9) << pad("link", 8) << pad("memory", 8) << pad("slot", 8)
+        << pad("queue full", 12) << pad("idle", 8) << pad("ops", 10) << pad("bytes", 12) << pad("GFLOP", 11) << "\n";
+  };
+  heading("all PEs");
+  for (const EngineReport& e : parts) write_engine_line(out, e, w, r.end_ns * e.servers);
+  heading("busiest engines");
+  for (const EngineReport* e : busiest) write_engine_line(out, *e, w, r.end_ns * e->servers);
+  out << "  % of the run; link and memory: waits inside busy; slot: for the accel_slot; queue full: the next stage has no "
+         "room\n";
 }
 
 }  // namespace
@@ -92,27 +154,7 @@ void write_run_text(std::ostream& out, const RunReport& r) {
         << time_text(last->end_ns) << " (" << last->id << ")\n";
   }
 
-  std::vector<const EngineReport*> busiest;
-  for (const EngineReport& e : r.engines) {
-    if (e.ops > 0) busiest.push_back(&e);
-  }
-  std::stable_sort(busiest.begin(), busiest.end(), [](auto* a, auto* b) { return a->busy_ns > b->busy_ns; });
-  if (busiest.size() > 8) busiest.resize(8);
-  size_t w = 15;
-  for (const auto* e : busiest) w = std::max(w, e->id.size());
-  if (!busiest.empty()) {
-    out << "\n  " << pad("busiest engines", w, false) << pad("busy %", 9) << pad("queue full", 12) << pad("slot", 8) << pad("link", 8) << pad("memory", 8)
-        << pad("busy ns", 15) << pad("ops", 10)
-        << pad("bytes", 12) << pad("GFLOP", 11) << "\n";
-    for (const auto* e : busiest) {
-      const double whole = e->utilization > 0 ? e->busy_ns / e->utilization / 100 : 1;
-      const auto share = [&](double ns, size_t width) { return pad(ns > 0 ? fixed(ns / whole, 1) : "-", width); };
-      out << "  " << pad(e->id, w, false) << pad(fixed(100 * e->utilization, 1), 9) << share(e->queue_full_ns, 12)
-          << share(e->slot_wait_ns, 8) << share(e->link_wait_ns, 8) << share(e->memory_wait_ns, 8) << pad(fixed(e->busy_ns, 3), 15)
-          << pad(grouped(e->ops), 10) << pad(e->bytes ? bytes_text(static_cast<double>(e->bytes)) : "-", 12)
-          << pad(e->flops > 0 ? fixed(e->flops / 1e9, 4) : "-", 11) << "\n";
-    }
-  }
+  write_engines(out, r);
   if (r.verified) out << "\n" << to_text(r.tensors);
   out << "\n  wall " << fixed(r.wall_s, 2) << " s (simulation " << fixed(r.phase1_s, 2) << ", replay "
       << fixed(r.phase2_s, 2) << "), " << grouped(r.events) << " events\n";

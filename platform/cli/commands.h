@@ -25,6 +25,7 @@ Command add_replay(CLI::App&);
 Command add_run(CLI::App&);
 Command add_topology(CLI::App&);
 Command add_traffic(CLI::App&);
+Command add_web(CLI::App&);
 
 /// --topology, --links and --response, as several commands have them.
 struct TopologyOptions {
