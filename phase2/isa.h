@@ -1,7 +1,7 @@
 // Instruction-set paths of the arithmetic. The portable one runs everywhere; the others are chosen at run time.
 //
-// Elementwise math and reductions give the same bits on every path; a float GEMM has bits of its own on each. The op log
-// records the path (data contract §4).
+// Elementwise math and reductions give the same bits on every path; a float GEMM has bits of its own on each. The op
+// log records the path (data contract §4).
 #pragma once
 
 #include <cstdint>

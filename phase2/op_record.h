@@ -17,7 +17,7 @@ struct TokenInfo {
   uint32_t tile_id = 0;
   uint64_t composite_op_id = 0;
   double fed_ns = 0;            ///< when the scheduler fed the tile
-  uint64_t buffer_offset = 0;  ///< of the tile's buffer in the PE's reserved TCM, bytes
+  uint64_t buffer_offset = 0;   ///< of the tile's buffer in the PE's reserved TCM, bytes
   uint64_t bytes = 0;           ///< DMA, FETCH, STORE
   int64_t m = 0, n = 0, k = 0;  ///< GEMM, MATH (k = 0): the real tile
 };

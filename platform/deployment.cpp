@@ -21,7 +21,8 @@ Deployment::Deployment(Platform& platform, const KernelSpec& spec, const Params&
       if (!placed.plan.stored(p)) continue;
       const topology::Memory& memory = platform.graph().memories[local[p]];
       auto& allocator =
-          allocators_.try_emplace(local[p], memory.base, memory.size, memory.size >= (1 << 20) ? 4096 : 256).first->second;
+          allocators_.try_emplace(local[p], memory.base, memory.size, memory.size >= (1 << 20) ? 4096 : 256)
+              .first->second;
       const auto address = allocator.allocate(placed.plan.nbytes(p));
       if (!address) {
         throw InputError("tensor " + t.name + ": " + std::to_string(placed.plan.nbytes(p)) + " bytes for " +

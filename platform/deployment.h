@@ -20,8 +20,8 @@ class Deployment {
   /// HBM, first fit at multiples of 4 KiB (256 bytes in memories under 1 MiB). InputError if a shard does not fit.
   Deployment(Platform&, const KernelSpec&, const Params&, std::vector<size_t> pes);
 
-  /// Puts an input's bytes in place at once, without time and without copying what is contiguous. The tensor must outlive
-  /// the platform's memory image.
+  /// Puts an input's bytes in place at once, without time and without copying what is contiguous. The tensor must
+  /// outlive the platform's memory image.
   void upload(const std::string& tensor, const HostTensor& value);
   /// Where the tensor's bytes are: every shard that has some, by PE of the launch.
   struct Range {

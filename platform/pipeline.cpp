@@ -38,10 +38,14 @@ class StageLog : public OpLogSink {
 
 Stage stage_of(CommandType t) {
   switch (t) {
-    case CommandType::load: return Stage::dma_read;
-    case CommandType::store: return Stage::dma_write;
-    case CommandType::gemm: return Stage::gemm;
-    default: return Stage::math;
+    case CommandType::load:
+      return Stage::dma_read;
+    case CommandType::store:
+      return Stage::dma_write;
+    case CommandType::gemm:
+      return Stage::gemm;
+    default:
+      return Stage::math;
   }
 }
 

@@ -62,8 +62,8 @@ struct PipelineResult {
   std::vector<PePart> pes;
 };
 
-/// Runs the simulation to its end. AccessError at a submission that cannot be served; RunError if work is left over when
-/// nothing can move.
+/// Runs the simulation to its end. AccessError at a submission that cannot be served; RunError if work is left over
+/// when nothing can move.
 PipelineResult run_pipeline(Platform&, PipelineWork&);
 
 void write_pipeline_json(std::ostream&, const PipelineResult&);

@@ -77,7 +77,8 @@ class Reader {
       const double v = it->get<double>();
       if (std::isfinite(v) && v >= 0 && v <= kLatestNs) return v;
     }
-    fault(path + "." + key, (it == o.end() ? "is missing" : "found " + shown(*it)) + ", expected a time in ns from 0 to 1e12");
+    fault(path + "." + key,
+          (it == o.end() ? "is missing" : "found " + shown(*it)) + ", expected a time in ns from 0 to 1e12");
     return 0;
   }
   int64_t whole(const json& v, const std::string& path, int64_t least, int64_t most) {
@@ -85,7 +86,8 @@ class Reader {
       const bool fits = !v.is_number_unsigned() || v.get<uint64_t>() <= static_cast<uint64_t>(most);
       if (fits && v.get<int64_t>() >= least && v.get<int64_t>() <= most) return v.get<int64_t>();
     }
-    fault(path, "found " + shown(v) + ", expected a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+    fault(path, "found " + shown(v) + ", expected a whole number from " + std::to_string(least) + " to " +
+                    std::to_string(most));
     return least;
   }
   int64_t size(const json& o, const std::string& path, const char* key, int64_t fallback = 0) {
@@ -112,7 +114,9 @@ class Reader {
     x.addr = address(o, path);
     if (own_dtype) x.element_bytes = static_cast<uint32_t>(size(o, path, "dtype_bytes", element_bytes));
     const int64_t ld = size(o, path, "ld", cols);
-    if (ld < cols) fault(path + ".ld", "found " + std::to_string(ld) + ", expected at least the number of columns, " + std::to_string(cols));
+    if (ld < cols)
+      fault(path + ".ld",
+            "found " + std::to_string(ld) + ", expected at least the number of columns, " + std::to_string(cols));
     x.row_bytes = static_cast<uint64_t>(ld) * x.element_bytes;
     return x;
   }
@@ -146,9 +150,13 @@ class Reader {
     CompositePlan& p = e.command->plan;
     p.gemm = kind == "gemm";
     if (p.gemm) {
-      keys(o, path, {"id", "kind", "submit_ns", "m", "n", "k", "tile", "dtype", "dtype_bytes", "out_dtype_bytes", "a", "b", "c", "epilogue"});
+      keys(o, path,
+           {"id", "kind", "submit_ns", "m", "n", "k", "tile", "dtype", "dtype_bytes", "out_dtype_bytes", "a", "b", "c",
+            "epilogue"});
     } else if (kind == "math") {
-      keys(o, path, {"id", "kind", "op", "submit_ns", "m", "n", "tile", "dtype", "dtype_bytes", "out_dtype_bytes", "inputs", "out", "epilogue"});
+      keys(o, path,
+           {"id", "kind", "op", "submit_ns", "m", "n", "tile", "dtype", "dtype_bytes", "out_dtype_bytes", "inputs",
+            "out", "epilogue"});
     } else {
       fault(path + ".kind", "found '" + kind + "', expected gemm or math");
       return e;
@@ -168,7 +176,8 @@ class Reader {
     if (tile && tile->size() != dims) {
       fault(path + ".tile", "found " + shown(*tile) + ", expected " + std::to_string(dims) + " sizes");
     } else {
-      for (size_t i = 0; tile && i < dims; ++i) t[i] = whole((*tile)[i], path + ".tile[" + std::to_string(i) + "]", 1, kMaxSize);
+      for (size_t i = 0; tile && i < dims; ++i)
+        t[i] = whole((*tile)[i], path + ".tile[" + std::to_string(i) + "]", 1, kMaxSize);
     }
     p.tm = std::min(t[0], p.m);
     p.tn = std::min(t[1], p.n);
@@ -190,7 +199,8 @@ class Reader {
       const json* inputs = array(o, path, "inputs");
       for (size_t i = 0; inputs && i < inputs->size(); ++i)
         p.inputs.push_back(operand((*inputs)[i], path + ".inputs[" + std::to_string(i) + "]", p.n, bytes, true));
-      if (inputs && inputs->size() > 8) fault(path + ".inputs", "found " + std::to_string(inputs->size()) + ", expected at most 8");
+      if (inputs && inputs->size() > 8)
+        fault(path + ".inputs", "found " + std::to_string(inputs->size()) + ", expected at most 8");
       p.output = named("out", p.n, out_bytes, false);
     }
     read_epilogue(o, path, p);

@@ -42,12 +42,17 @@ Platform::Platform(sc_core::sc_module_name name, topology::Graph graph) : sc_mod
   timeline_ = std::make_unique<Timeline>("timeline");
   fabric_.timeline = timeline_.get();
   switch (graph_.timing.links) {
-    case topology::Links::ideal: fabric_.links = LinkMode::ideal; break;
-    case topology::Links::cut_through: fabric_.links = LinkMode::cut_through; break;
-    case topology::Links::flit: fabric_.links = LinkMode::flit; break;
+    case topology::Links::ideal:
+      fabric_.links = LinkMode::ideal;
+      break;
+    case topology::Links::cut_through:
+      fabric_.links = LinkMode::cut_through;
+      break;
+    case topology::Links::flit:
+      fabric_.links = LinkMode::flit;
+      break;
   }
-  fabric_.response =
-      graph_.timing.response == topology::Response::routed ? ResponseMode::routed : ResponseMode::ideal;
+  fabric_.response = graph_.timing.response == topology::Response::routed ? ResponseMode::routed : ResponseMode::ideal;
   fabric_.header_bytes = graph_.timing.header_bytes;
   fabric_.flit_bytes = graph_.timing.flit_bytes;
   router_ = std::make_unique<topology::PathRouter>(graph_);
@@ -139,7 +144,7 @@ Block* block_of(const topology::Pe& pe, const char* kind, const std::vector<std:
 }
 
 constexpr const char* kEngineKinds[] = {"pe_dma", "pe_fetch_store", "pe_gemm", "pe_math"};
-constexpr const char* kNeededKinds[] = {"pe_cpu",         "pe_scheduler", "pe_dma", "pe_fetch_store",
+constexpr const char* kNeededKinds[] = {"pe_cpu",  "pe_scheduler", "pe_dma", "pe_fetch_store",
                                         "pe_gemm", "pe_math",      "pe_tcm"};
 
 }  // namespace
@@ -171,10 +176,10 @@ void Platform::build_pes() {
     }
 
     // Who hands on to which stage (ADR-0014 D6, D8).
-    constexpr std::pair<Stage, Stage> kHandOns[] = {
-        {Stage::dma_read, Stage::fetch}, {Stage::fetch, Stage::gemm},  {Stage::fetch, Stage::math},
-        {Stage::gemm, Stage::math},      {Stage::gemm, Stage::store},  {Stage::math, Stage::store},
-        {Stage::store, Stage::dma_write}};
+    constexpr std::pair<Stage, Stage> kHandOns[] = {{Stage::dma_read, Stage::fetch}, {Stage::fetch, Stage::gemm},
+                                                    {Stage::fetch, Stage::math},     {Stage::gemm, Stage::math},
+                                                    {Stage::gemm, Stage::store},     {Stage::math, Stage::store},
+                                                    {Stage::store, Stage::dma_write}};
     for (Engine* to : engines) {
       if (scheduler) {
         scheduler->command_out.bind(to->command_in);
@@ -201,7 +206,9 @@ void Platform::build_pes() {
   }
 }
 
-RequestPort* Platform::request_port(uint32_t node) { return dynamic_cast<RequestPort*>(components_[node].get()); }
+RequestPort* Platform::request_port(uint32_t node) {
+  return dynamic_cast<RequestPort*>(components_[node].get());
+}
 
 std::vector<Engine*> Platform::engines(size_t pe) const {
   std::vector<Engine*> v;
@@ -219,7 +226,9 @@ std::string Platform::missing_blocks(size_t pe) const {
   return missing;
 }
 
-bool Platform::complete(size_t pe) const { return missing_blocks(pe).empty(); }
+bool Platform::complete(size_t pe) const {
+  return missing_blocks(pe).empty();
+}
 
 PeCpu& Platform::pe_cpu(size_t pe) {
   auto* cpu = block_of<PeCpu>(graph_.pes[pe], "pe_cpu", components_);
@@ -242,7 +251,8 @@ size_t Platform::local_memory(size_t pe) {
   for (const bool same_cube : {true, false}) {
     for (size_t m = 0; m < graph_.memories.size(); ++m) {
       const topology::Memory& memory = graph_.memories[m];
-      if (memory.space != "hbm" || (same_cube && graph_.nodes[memory.node].id.compare(0, cube.size(), cube) != 0)) continue;
+      if (memory.space != "hbm" || (same_cube && graph_.nodes[memory.node].id.compare(0, cube.size(), cube) != 0))
+        continue;
       if (!router_->has_path(dma, memory.node)) continue;
       const double mm = distance(memory.node);
       if (mm < best) {
@@ -286,7 +296,8 @@ const Route& Platform::route(uint32_t initiator, uint64_t address, uint64_t nbyt
     try {
       router_->reversed(router_->find_path(initiator, memory->node));
     } catch (const topology::RouteError& e) {  // names the edge that has none back
-      throw AccessError(graph_.nodes[initiator].id + ": no way back from " + graph_.nodes[memory->node].id + ": " + e.what());
+      throw AccessError(graph_.nodes[initiator].id + ": no way back from " + graph_.nodes[memory->node].id + ": " +
+                        e.what());
     }
   }
   return *r;

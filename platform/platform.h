@@ -83,7 +83,7 @@ class Platform : public sc_core::sc_module, public RouteSource, public SystemMem
     int out = -1, in = -1;  // numbers of the bindings at both ends; -1: not an edge of the fabric
     Link* link = nullptr;
   };
-  std::vector<EdgePorts> ports_;  // by edge
+  std::vector<EdgePorts> ports_;                                 // by edge
   std::unordered_map<uint64_t, std::unique_ptr<Route>> routes_;  // initiator << 32 | memory
 };
 

@@ -90,8 +90,7 @@ void write_engines(std::ostream& out, const RunReport& r) {
     sum.servers += e.servers;
   }
   if (busiest.empty()) return;
-  std::stable_sort(busiest.begin(), busiest.end(),
-                   [](auto* a, auto* b) { return a->utilization > b->utilization; });
+  std::stable_sort(busiest.begin(), busiest.end(), [](auto* a, auto* b) { return a->utilization > b->utilization; });
   if (busiest.size() > 4) busiest.resize(4);
   size_t w = 15;
   for (const auto* e : busiest) w = std::max(w, e->id.size());
@@ -103,7 +102,8 @@ void write_engines(std::ostream& out, const RunReport& r) {
   for (const EngineReport& e : parts) write_engine_line(out, e, w, r.end_ns * e.servers);
   heading("busiest engines");
   for (const EngineReport* e : busiest) write_engine_line(out, *e, w, r.end_ns * e->servers);
-  out << "  % of the run; link and memory: waits inside busy; slot: for the accel_slot; queue full: the next stage has no "
+  out << "  % of the run; link and memory: waits inside busy; slot: for the accel_slot; queue full: the next stage has "
+         "no "
          "room\n";
 }
 
@@ -125,7 +125,8 @@ void write_run_text(std::ostream& out, const RunReport& r) {
   out << "  time         " << fixed(r.end_ns, 3) << " ns\n";
   out << "  launch       ";
   if (r.launch == "host") {
-    out << "host: every kernel starts at " << fixed(r.start_ns, 3) << " ns, when the launch has reached the last PE; time ends "
+    out << "host: every kernel starts at " << fixed(r.start_ns, 3)
+        << " ns, when the launch has reached the last PE; time ends "
         << (r.timed_transfer ? "with the read-back\n" : "when the host has the last completion\n");
   } else {
     out << r.launch << ": every kernel starts at " << fixed(r.start_ns, 3) << " ns, at no cost"
@@ -139,7 +140,8 @@ void write_run_text(std::ostream& out, const RunReport& r) {
     out << "instant: tensors are placed and read back at no cost\n";
   }
   if (r.end_ns > 0) {
-    out << "  compute      " << fixed(flops / r.end_ns / 1e3, 3) << " TFLOP/s (" << fixed(flops / 1e9, 3) << " GFLOP)\n";
+    out << "  compute      " << fixed(flops / r.end_ns / 1e3, 3) << " TFLOP/s (" << fixed(flops / 1e9, 3)
+        << " GFLOP)\n";
     out << "  memory       " << fixed(static_cast<double>(read + written) / r.end_ns, 2) << " GB/s ("
         << bytes_text(static_cast<double>(read)) << " read, " << bytes_text(static_cast<double>(written))
         << " written)\n";
@@ -148,8 +150,10 @@ void write_run_text(std::ostream& out, const RunReport& r) {
   for (const auto& [name, value] : r.params) out << ' ' << name << '=' << value;
   out << "\n";
   if (!r.pes.empty()) {
-    const auto last = std::max_element(r.pes.begin(), r.pes.end(), [](const auto& a, const auto& b) { return a.end_ns < b.end_ns; });
-    const auto first = std::min_element(r.pes.begin(), r.pes.end(), [](const auto& a, const auto& b) { return a.end_ns < b.end_ns; });
+    const auto last =
+        std::max_element(r.pes.begin(), r.pes.end(), [](const auto& a, const auto& b) { return a.end_ns < b.end_ns; });
+    const auto first =
+        std::min_element(r.pes.begin(), r.pes.end(), [](const auto& a, const auto& b) { return a.end_ns < b.end_ns; });
     out << "  PEs          first done at " << time_text(first->end_ns) << " (" << first->id << "), last at "
         << time_text(last->end_ns) << " (" << last->id << ")\n";
   }

@@ -23,7 +23,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
+double seconds_since(Clock::time_point t) {
+  return std::chrono::duration<double>(Clock::now() - t).count();
+}
 
 /// Gives every record to several sinks; those that are null are left out.
 class TeeLog : public OpLogSink {
@@ -192,9 +194,12 @@ ReferenceValues reference_values(const Expected& e) {
 
 const char* name_of(LaunchMode m) {
   switch (m) {
-    case LaunchMode::automatic: return "automatic";
-    case LaunchMode::host: return "host";
-    case LaunchMode::direct: return "direct";
+    case LaunchMode::automatic:
+      return "automatic";
+    case LaunchMode::host:
+      return "host";
+    case LaunchMode::direct:
+      return "direct";
   }
   return "";
 }
@@ -222,7 +227,8 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
   TensorMap inputs;
   for (const TensorSpec& t : spec.tensors) {
     if (t.role != TensorSpec::Role::in) continue;
-    const auto file = std::find_if(o.tensors.begin(), o.tensors.end(), [&](const auto& x) { return x.first == t.name; });
+    const auto file =
+        std::find_if(o.tensors.begin(), o.tensors.end(), [&](const auto& x) { return x.first == t.name; });
     inputs[t.name] = file == o.tensors.end() ? make_input(t, params, o.seed) : from_file(t, params, file->second);
   }
   for (const auto& [name, value] : inputs) deployment.upload(name, value);

@@ -34,10 +34,11 @@ struct RunOptions {
   LaunchMode launch = LaunchMode::automatic;
   bool timed_transfer = false;  ///< inputs and outputs pass the fabric; else they are placed at no cost
   bool verify = false;
-  bool debug_verify = false;  ///< also every op against plain loops (reference_check.h); OpDeparts for the first that departs
-  int threads = 0;            ///< of Phase 2; 0: all
-  Isa isa = best_isa();       ///< of Phase 2
-  std::string corrupt;  ///< an output to damage before verification
+  bool debug_verify =
+      false;        ///< also every op against plain loops (reference_check.h); OpDeparts for the first that departs
+  int threads = 0;  ///< of Phase 2; 0: all
+  Isa isa = best_isa();            ///< of Phase 2
+  std::string corrupt;             ///< an output to damage before verification
   std::unique_ptr<OpLogSink> log;  ///< beside the one that Phase 2 reads; may be null
   OpLogHeader header;              ///< of the log; the run adds where the tensors lie
   std::string memory_file;         ///< what a replay elsewhere needs beside the log (memory_file.h); empty: none

@@ -19,7 +19,9 @@ unsigned stage_track(Stage stage, unsigned server) {
   return kFirstStageTrack + static_cast<unsigned>(stage) * kServersPerStage + std::min(server, kServersPerStage - 1);
 }
 
-std::string op_of(const PeCommand& c) { return c.desc ? c.desc->name : std::string("command"); }
+std::string op_of(const PeCommand& c) {
+  return c.desc ? c.desc->name : std::string("command");
+}
 
 std::string name_of_item(const PeItem& item) {
   std::string name = item.command ? op_of(*item.command) : std::string("request");
@@ -91,8 +93,8 @@ void ChromeTrace::begin(const char* phase, const Pe& pe, unsigned track, const s
   text_ += first_ ? "\n{\"ph\": \"" : ",\n{\"ph\": \"";
   first_ = false;
   text_ += phase;
-  text_ += "\", \"pid\": " + std::to_string(pe.cube + 1) + ", \"tid\": " + std::to_string(pe.index * kTracksPerPe + track) +
-           ", \"name\": ";
+  text_ += "\", \"pid\": " + std::to_string(pe.cube + 1) +
+           ", \"tid\": " + std::to_string(pe.index * kTracksPerPe + track) + ", \"name\": ";
   append_string(text_, name);
   if (*phase != 'M') {
     text_ += ", \"ts\": ";
@@ -131,10 +133,17 @@ void ChromeTrace::activity(const Pe& pe, Stage stage, unsigned server, Activity 
                            uint64_t op_id, double from, double to) {
   const unsigned track = stage_track(stage, server);
   switch (activity) {
-    case Activity::idle: slice(pe, track, "idle", "idle", from, to, ""); return;
-    case Activity::waits_for_slot: slice(pe, track, "waiting for slot", "stall", from, to, ""); return;
-    case Activity::queue_full: slice(pe, track, "queue full", "stall", from, to, ""); return;
-    case Activity::service: break;
+    case Activity::idle:
+      slice(pe, track, "idle", "idle", from, to, "");
+      return;
+    case Activity::waits_for_slot:
+      slice(pe, track, "waiting for slot", "stall", from, to, "");
+      return;
+    case Activity::queue_full:
+      slice(pe, track, "queue full", "stall", from, to, "");
+      return;
+    case Activity::service:
+      break;
   }
   std::string args;
   if (op_id) args = "\"op_id\": " + std::to_string(op_id);
@@ -145,8 +154,8 @@ void ChromeTrace::activity(const Pe& pe, Stage stage, unsigned server, Activity 
   // Flow: starts at the tile's first stage, ends at its last.
   begin(item->stage_at == 0 ? "s" : item->last_stage() ? "f" : "t", pe, track, "tile", from);
   const uint64_t composite = item->command->desc ? item->command->desc->seq : 0;
-  text_ += ", \"cat\": \"tile\", \"bp\": \"e\", \"id\": \"" + std::to_string(pe.index) + "." + std::to_string(composite) + "." +
-           std::to_string(item->tile_id) + "\"";
+  text_ += ", \"cat\": \"tile\", \"bp\": \"e\", \"id\": \"" + std::to_string(pe.index) + "." +
+           std::to_string(composite) + "." + std::to_string(item->tile_id) + "\"";
   end();
 }
 

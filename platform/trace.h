@@ -2,8 +2,8 @@
 //
 // One process per cube; a PE has a track for its kernel, its scheduler's feed loop and each server of its engines.
 // Slices: services (width = occupancy), and stalls by their reason: "waiting for slot", "queue full", "waiting for TCM
-// window", "waiting for room"; inside a DMA's service "waiting for link" and "waiting for memory", whose lengths are exact
-// and whose place within the transaction is not (waits add up along the way). Instants: command_submitted,
+// window", "waiting for room"; inside a DMA's service "waiting for link" and "waiting for memory", whose lengths are
+// exact and whose place within the transaction is not (waits add up along the way). Instants: command_submitted,
 // sub_command_dispatched, tile_ready, command_complete (ADR-0014 D7; engine_start and engine_complete are a service
 // slice's ends). Flow arrows join the services of a tile. Times: µs with all digits; args carry the op log's ids.
 #pragma once
@@ -22,8 +22,8 @@ class ChromeTrace : public PeObserver {
   /// Attaches to every complete PE of the platform. InputError if the file cannot be made.
   ChromeTrace(Platform&, const std::string& file);
   ~ChromeTrace() override;
-  /// Ends the file; RunError if it could not be written. Without it (an interrupted run) the file has no closing bracket,
-  /// which the format allows.
+  /// Ends the file; RunError if it could not be written. Without it (an interrupted run) the file has no closing
+  /// bracket, which the format allows.
   void close();
 
   void activity(const Pe&, Stage, unsigned server, Activity, const PeItem*, uint64_t op_id, double from,

@@ -99,8 +99,8 @@ std::vector<TrafficRequest> read_traffic(std::istream& in, const std::string& fi
     if (node == graph.index_of.end()) {
       fault("initiator", "found " + quoted(fields[2]) + ", expected a node of the topology");
     } else if (!platform.request_port(node->second)) {
-      fault("initiator", quoted(fields[2]) + " is a " + graph.nodes[node->second].kind +
-                             ", expected a pe_dma, m_cpu or pcie_ep");
+      fault("initiator",
+            quoted(fields[2]) + " is a " + graph.nodes[node->second].kind + ", expected a pe_dma, m_cpu or pcie_ep");
     } else {
       r.initiator = node->second;
     }
@@ -133,7 +133,11 @@ namespace {
 class TrafficDriver {
  public:
   TrafficDriver(Platform& platform, const std::vector<TrafficRequest>& requests)
-      : platform_(platform), requests_(requests), results_(requests.size()), slots_(requests.size()), by_time_(requests.size()) {
+      : platform_(platform),
+        requests_(requests),
+        results_(requests.size()),
+        slots_(requests.size()),
+        by_time_(requests.size()) {
     std::iota(by_time_.begin(), by_time_.end(), size_t{0});
     std::stable_sort(by_time_.begin(), by_time_.end(), [&](size_t a, size_t b) {
       return Timeline::to_fs(requests[a].issue_ns) < Timeline::to_fs(requests[b].issue_ns);

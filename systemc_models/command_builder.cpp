@@ -75,9 +75,15 @@ void fill_composite(const OpDesc& d, PeCommand& c) {
   }
   for (const EpilogueOp& e : d.epilogue) {
     switch (e.scope) {
-      case Scope::per_k_tile: p.per_tile.push_back(e.op); break;
-      case Scope::per_output_tile: p.per_output_tile.push_back(e.op); break;
-      case Scope::once: p.once.push_back(e.op); break;
+      case Scope::per_k_tile:
+        p.per_tile.push_back(e.op);
+        break;
+      case Scope::per_output_tile:
+        p.per_output_tile.push_back(e.op);
+        break;
+      case Scope::once:
+        p.once.push_back(e.op);
+        break;
     }
   }
 }
@@ -87,8 +93,12 @@ void fill_composite(const OpDesc& d, PeCommand& c) {
 void fill_command(const OpDesc& d, PeCommand& c) {
   c.type = d.type;
   switch (d.type) {
-    case CommandType::load: c.dma = transaction_of(d.operands[0].ref); break;
-    case CommandType::store: c.dma = transaction_of(d.output); break;
+    case CommandType::load:
+      c.dma = transaction_of(d.operands[0].ref);
+      break;
+    case CommandType::store:
+      c.dma = transaction_of(d.output);
+      break;
     case CommandType::gemm:
       c.m = d.m;
       c.n = d.n;
@@ -102,7 +112,9 @@ void fill_command(const OpDesc& d, PeCommand& c) {
         if (!o.is_scalar) c.elements = std::max(c.elements, o.ref.shape.elements());
       }
       break;
-    case CommandType::composite: fill_composite(d, c); break;
+    case CommandType::composite:
+      fill_composite(d, c);
+      break;
   }
 }
 

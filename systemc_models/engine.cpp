@@ -10,7 +10,9 @@ Order stage_order(const Pe& pe, Stage s) {
   return Order(Order::kEngines, pe.order, static_cast<uint64_t>(kStages - 1 - static_cast<int>(s)));
 }
 
-Order front_order(const Pe& pe) { return Order(Order::kEngines, pe.order, kStages); }
+Order front_order(const Pe& pe) {
+  return Order(Order::kEngines, pe.order, kStages);
+}
 
 void AccelSlot::request(Request r) {
   if (taken_) {
@@ -93,14 +95,22 @@ void Engine::change(Unit& u, uint16_t server, Activity next, double now) {
   Server& s = u.servers[server];
   const double length = now - s.since_ns;
   switch (s.activity) {
-    case Activity::idle: u.statistics.idle_ns += length; break;
-    case Activity::waits_for_slot: u.statistics.slot_wait_ns += length; break;
-    case Activity::service: u.statistics.busy_ns += length; break;
-    case Activity::queue_full: u.statistics.queue_full_ns += length; break;
+    case Activity::idle:
+      u.statistics.idle_ns += length;
+      break;
+    case Activity::waits_for_slot:
+      u.statistics.slot_wait_ns += length;
+      break;
+    case Activity::service:
+      u.statistics.busy_ns += length;
+      break;
+    case Activity::queue_full:
+      u.statistics.queue_full_ns += length;
+      break;
   }
   if (length > 0 && pe_->observer) {
-    pe_->observer->activity(*pe_, u.statistics.stage, server, s.activity, s.activity == Activity::idle ? nullptr : s.item,
-                            s.op_id, s.since_ns, now);
+    pe_->observer->activity(*pe_, u.statistics.stage, server, s.activity,
+                            s.activity == Activity::idle ? nullptr : s.item, s.op_id, s.since_ns, now);
   }
   s.activity = next;
   s.since_ns = now;
@@ -131,7 +141,9 @@ void Engine::take_next(uint8_t unit) {
   }
 }
 
-void Engine::slot_granted(uint8_t unit, uint16_t server) { start_service(unit, server); }
+void Engine::slot_granted(uint8_t unit, uint16_t server) {
+  start_service(unit, server);
+}
 
 void Engine::start_service(uint8_t unit, uint16_t server) {
   Unit& u = units_[unit];
@@ -232,10 +244,17 @@ std::vector<std::string> Engine::waiting() const {
     const std::string stage(name_of(u.statistics.stage));
     for (const Server& s : u.servers) {
       switch (s.activity) {
-        case Activity::idle: break;
-        case Activity::waits_for_slot: lines.push_back(stage + " waits for the accel_slot"); break;
-        case Activity::service: lines.push_back(stage + " is in service"); break;
-        case Activity::queue_full: lines.push_back(stage + " holds an item: the next queue is full"); break;
+        case Activity::idle:
+          break;
+        case Activity::waits_for_slot:
+          lines.push_back(stage + " waits for the accel_slot");
+          break;
+        case Activity::service:
+          lines.push_back(stage + " is in service");
+          break;
+        case Activity::queue_full:
+          lines.push_back(stage + " holds an item: the next queue is full");
+          break;
       }
     }
     if (!u.queue.empty() || !u.waiting.empty()) {

@@ -21,7 +21,9 @@ FabricTransaction* Fabric::acquire() {
   return x;
 }
 
-void Fabric::release(FabricTransaction* x) { free_.push_back(x); }
+void Fabric::release(FabricTransaction* x) {
+  free_.push_back(x);
+}
 
 struct Flit* Fabric::acquire_flit() {
   if (free_flits_.empty()) {
@@ -33,7 +35,9 @@ struct Flit* Fabric::acquire_flit() {
   return f;
 }
 
-void Fabric::release_flit(struct Flit* f) { free_flits_.push_back(f); }
+void Fabric::release_flit(struct Flit* f) {
+  free_flits_.push_back(f);
+}
 
 Fabric::Fabric() = default;
 

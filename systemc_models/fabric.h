@@ -15,9 +15,9 @@ enum class LinkMode : uint8_t { ideal, cut_through, flit };
 enum class ResponseMode : uint8_t { ideal, routed };
 
 /// "What left one server in an order keeps that order at the next" (timing contract §9). Kept by a link for what comes
-/// out of it: of messages that become ready at one instant behind the link for the same next server, a later one is never
-/// put before an earlier one, whatever their own orders say. (They need not have arrived at one instant: a message's first flit waits for the
-/// node's overhead, the others do not.)
+/// out of it: of messages that become ready at one instant behind the link for the same next server, a later one is
+/// never put before an earlier one, whatever their own orders say. (They need not have arrived at one instant: a
+/// message's first flit waits for the node's overhead, the others do not.)
 class ReadyOrder {
  public:
   /// The order of a message that comes out at arrival_ns and becomes ready at ready_ns for the server `next` (a link, a
@@ -62,9 +62,9 @@ class MemoryTarget;
 struct Route {
   struct Hop {  // edge i: from node i to node i + 1
     Link* fwd = nullptr;
-    Link* back = nullptr;   ///< the edge back; null where there is none
-    uint16_t out_port = 0;  ///< of the initiator socket at node i
-    uint16_t in_port = 0;   ///< of the target socket at node i + 1
+    Link* back = nullptr;            ///< the edge back; null where there is none
+    uint16_t out_port = 0;           ///< of the initiator socket at node i
+    uint16_t in_port = 0;            ///< of the target socket at node i + 1
     double overhead_ns = 0;          ///< of node i
     bool store_and_forward = false;  ///< node i, if it is a transit node
   };
@@ -73,7 +73,7 @@ struct Route {
   uint64_t target_base = 0;  ///< base address of the memory's window
   bool returns = false;      ///< every edge has an edge back
   // Closed form (timing contract §2): sums over the path.
-  double request_overhead_ns = 0;   ///< n0 … nk-1
+  double request_overhead_ns = 0;  ///< n0 … nk-1
   double request_wire_ns = 0;
   double response_wire_ns = 0;
   double write_store_forward_ns_per_byte = 0;  ///< §3, transit nodes that store and forward
@@ -92,13 +92,13 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   tlm::tlm_generic_payload* payload = nullptr;
   const Route* route = nullptr;
   bool write = false;
-  uint32_t node = 0;      ///< position on the route: index of the node it is at or heads for
+  uint32_t node = 0;  ///< position on the route: index of the node it is at or heads for
   uint64_t address = 0;
   uint64_t nbytes = 0;
   Rows rows;
-  double time_ns = 0;     ///< exact time of the header at `node`
-  double tail_ns = 0;     ///< response: from the header's arrival to done
-  Order own_order;        ///< of arrivals at one instant: (grant, initiator, read before write, order of grants)
+  double time_ns = 0;  ///< exact time of the header at `node`
+  double tail_ns = 0;  ///< response: from the header's arrival to done
+  Order own_order;     ///< of arrivals at one instant: (grant, initiator, read before write, order of grants)
 
   // Account, ns. Sums to done − issue.
   double issue_ns = 0, grant_ns = 0, done_ns = 0;
@@ -109,7 +109,7 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   struct Flit* flit = nullptr;
   std::vector<struct Flit*> train;  ///< the message at its source, in order
   std::vector<struct Flit*> held;   ///< at a node that stores and forwards
-  std::vector<double> ready_ns;  ///< by node of the route: when the last flit became ready there
+  std::vector<double> ready_ns;     ///< by node of the route: when the last flit became ready there
   uint32_t flits = 0, flits_done = 0;
   uint64_t memory_arrival = 0;  ///< order of arrival at the memory
 

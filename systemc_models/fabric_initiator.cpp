@@ -35,8 +35,7 @@ void FabricInitiator::start(const Access& a) {
 
   x.time_ns = now + owner_.overhead_ns();
   Order order = x.own_order;
-  if (fabric.links != LinkMode::ideal)
-    order = departures_[a.channel].of(order, now, x.time_ns, x.route->hops[0].fwd);
+  if (fabric.links != LinkMode::ideal) order = departures_[a.channel].of(order, now, x.time_ns, x.route->hops[0].fwd);
   if (fabric.links == LinkMode::ideal) {
     const Link& link = *x.route->hops[0].fwd;
     x.wire_ns = link.wire_ns;

@@ -78,7 +78,7 @@ class FabricInitiator {
 
   Component& owner_;
   RouteSource* routes_ = nullptr;
-  uint32_t grants_ = 0;  ///< the last key among those of one instant
+  uint32_t grants_ = 0;       ///< the last key among those of one instant
   ReadyOrder departures_[2];  ///< by channel
 };
 

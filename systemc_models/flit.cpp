@@ -84,8 +84,7 @@ void enter(const Place& at, std::vector<LoneFlit>& flits, LoneFlitTrace* trace) 
     double last = arrive + at.overhead_ns;
     for (LoneFlit& f : flits) last = f.t = std::max(f.t, last);
   }
-  if (trace && trace->stops)
-    trace->stops->push_back({at.node, at.response, arrive, flits.front().t, flits.back().t});
+  if (trace && trace->stops) trace->stops->push_back({at.node, at.response, arrive, flits.front().t, flits.back().t});
 }
 
 }  // namespace
@@ -93,8 +92,9 @@ void enter(const Place& at, std::vector<LoneFlit>& flits, LoneFlitTrace* trace) 
 double lone_flit_latency_ns(const Fabric& fabric, const Route& r, bool write, uint64_t address, const Rows& rows,
                             LoneFlitTrace* trace) {
   std::vector<LoneFlit> data;
-  for_each_flit(address, rows, fabric.flit_bytes,
-                [&](uint64_t a, uint64_t bytes) { data.push_back({a, static_cast<double>(bytes), 0}); });
+  for_each_flit(address, rows, fabric.flit_bytes, [&](uint64_t a, uint64_t bytes) {
+    data.push_back({a, static_cast<double>(bytes), 0});
+  });
   std::vector<LoneFlit> header{{address, fabric.header_bytes, 0}};
 
   std::vector<LoneFlit>& request = write ? data : header;
@@ -117,8 +117,7 @@ double lone_flit_latency_ns(const Fabric& fabric, const Route& r, bool write, ui
   }
   std::vector<LoneFlit>& response = write ? header : data;
   if (write) header.front().t = latest;
-  if (trace && trace->stops)
-    trace->stops->push_back({memory, true, asked, response.front().t, response.back().t});
+  if (trace && trace->stops) trace->stops->push_back({memory, true, asked, response.front().t, response.back().t});
   for (uint32_t i = memory; i-- > 0;) {
     cross(*r.hops[i].back, response);
     enter({i, true, r.hops[i].overhead_ns, i > 0 && !write && r.hops[i].store_and_forward}, response, trace);

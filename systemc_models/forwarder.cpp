@@ -103,7 +103,8 @@ tlm::tlm_sync_enum Forwarder::nb_transport_bw(int, tlm::tlm_generic_payload& pay
     x.wire_ns += link.wire_ns;
     forward_response(x, ready + link.wire_ns);
   } else {
-    const Order order = x.route->hops[x.node].back->ready_order.of(x.own_order, arrival, ready, x.route->hops[x.node - 1].back);
+    const Order order =
+        x.route->hops[x.node].back->ready_order.of(x.own_order, arrival, ready, x.route->hops[x.node - 1].back);
     timeline().at(ready, order, &Forwarder::response_ready, this, &x);
   }
   return tlm::TLM_COMPLETED;

@@ -51,7 +51,10 @@ class Sram : public FifoMemory {
 };
 
 ImplSpec HbmCtrl::spec() {
-  return {"builtin.hbm_ctrl", "hbm_ctrl", "HBM slice behind one FIFO server", {overhead_attribute(), efficiency_attribute()}};
+  return {"builtin.hbm_ctrl",
+          "hbm_ctrl",
+          "HBM slice behind one FIFO server",
+          {overhead_attribute(), efficiency_attribute()}};
 }
 
 }  // namespace

@@ -9,46 +9,29 @@
 namespace kernbench {
 namespace {
 
-class MCpu : public Component, public FabricInitiator, public RequestPort {
+class MCpu : public Component, public PooledInitiator {
  public:
   FabricInitiatorSocket<MCpu> out{"out"};
   FabricOut* fabric_out() override { return &out; }
 
   MCpu(sc_core::sc_module_name name, const ComponentConfig& config)
       : Component(name, config),
-        FabricInitiator(static_cast<Component&>(*this)),
-        pools_{RequestPool(static_cast<uint32_t>(config.attributes->integer("rd_engines", 1))),
-               RequestPool(static_cast<uint32_t>(config.attributes->integer("wr_engines", 1)))} {
+        PooledInitiator(static_cast<Component&>(*this),
+                        static_cast<uint32_t>(config.attributes->integer("rd_engines", 1)),
+                        static_cast<uint32_t>(config.attributes->integer("wr_engines", 1))) {
     out.register_nb_transport_bw(this, &MCpu::nb_transport_bw);
   }
 
   static ImplSpec spec() {
-    return {"builtin.m_cpu", "m_cpu", "a cube's management processor with a DMA of its own",
+    return {"builtin.m_cpu",
+            "m_cpu",
+            "a cube's management processor with a DMA of its own",
             {overhead_attribute(), count_attribute("rd_engines", 1, "reads in service at once"),
              count_attribute("wr_engines", 1, "writes in service at once")}};
   }
 
-  void request(MemoryRequest& r) override {
-    pools_[r.write].push(r);
-    grant(r.write);
-  }
-
  private:
-  void grant(bool write) {
-    while (MemoryRequest* r = pools_[write].take()) {
-      Access a;
-      a.write = write;
-      a.address = r->address;
-      a.nbytes = r->nbytes;
-      a.rows = {1, r->nbytes, 0};
-      a.issue_ns = r->issue_ns;
-      a.channel = write;
-      a.context = r;
-      start(a);
-    }
-  }
-  tlm::tlm_sync_enum nb_transport_bw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase&,
-                                     sc_core::sc_time& delay) {
+  tlm::tlm_sync_enum nb_transport_bw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase&, sc_core::sc_time& delay) {
     auto& x = *payload.get_extension<FabricTransaction>();
     response_arrived(x, delay, Order(Order::kEngines, index(), x.write ? 0 : 1));
     return tlm::TLM_COMPLETED;
@@ -56,14 +39,6 @@ class MCpu : public Component, public FabricInitiator, public RequestPort {
   void send(FabricTransaction& x, uint16_t port, tlm::tlm_phase phase, sc_core::sc_time& delay) override {
     out[port]->nb_transport_fw(*x.payload, phase, delay);
   }
-  void transaction_done(FabricTransaction& x) override {
-    pools_[x.write].give_back();
-    auto& r = *static_cast<MemoryRequest*>(x.context);
-    r.done(r.context, x);
-    grant(x.write);
-  }
-
-  RequestPool pools_[2];
 };
 
 }  // namespace

@@ -47,7 +47,8 @@ void MemoryTarget::arrived(void* self, void* transaction) {
   if (fabric.links == LinkMode::ideal) {
     memory.answer(x, leaves);
   } else {
-    memory.timeline().at(leaves, Order(Order::kDepartures, ++memory.arrivals_, 0), &MemoryTarget::departs, self, transaction);
+    memory.timeline().at(leaves, Order(Order::kDepartures, ++memory.arrivals_, 0), &MemoryTarget::departs, self,
+                         transaction);
   }
 }
 

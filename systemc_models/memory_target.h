@@ -21,8 +21,8 @@ class MemoryTarget : public Component {
   }
   uint64_t base() const { return base_; }
 
-  /// Flit mode: how many FIFO servers there are, which one a flit goes to, and how long it takes there; `edge_bw_gbs` is
-  /// that of the edge that the data uses.
+  /// Flit mode: how many FIFO servers there are, which one a flit goes to, and how long it takes there; `edge_bw_gbs`
+  /// is that of the edge that the data uses.
   virtual size_t flit_servers() const { return 1; }
   virtual size_t flit_server(uint64_t /*address*/) const { return 0; }
   virtual double flit_service_ns(double bytes, double edge_bw_gbs) const {

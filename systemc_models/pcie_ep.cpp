@@ -12,12 +12,12 @@
 namespace kernbench {
 namespace {
 
-class PcieEp : public Forwarder, public FabricInitiator, public RequestPort {
+class PcieEp : public Forwarder, public PooledInitiator {
  public:
   PcieEp(sc_core::sc_module_name name, const ComponentConfig& config)
       : Forwarder(name, config, true),
-        FabricInitiator(static_cast<Component&>(*this)),
-        pool_(static_cast<uint32_t>(config.attributes->integer("outstanding", RequestPool::kUnlimited))) {}
+        PooledInitiator(static_cast<Component&>(*this),
+                        static_cast<uint32_t>(config.attributes->integer("outstanding", RequestPool::kUnlimited))) {}
 
   static ImplSpec spec() {
     ImplSpec s = spec_of("pcie_ep", "PCIe endpoint: the host's door to a device", true);
@@ -27,38 +27,13 @@ class PcieEp : public Forwarder, public FabricInitiator, public RequestPort {
     return s;
   }
 
-  void request(MemoryRequest& r) override {
-    pool_.push(r);
-    grant();
-  }
-
  private:
-  void grant() {
-    while (MemoryRequest* r = pool_.take()) {
-      Access a;
-      a.write = r->write;
-      a.address = r->address;
-      a.nbytes = r->nbytes;
-      a.rows = {1, r->nbytes, 0};
-      a.issue_ns = r->issue_ns;
-      a.context = r;
-      start(a);
-    }
-  }
   void send(FabricTransaction& x, uint16_t port, tlm::tlm_phase phase, sc_core::sc_time& delay) override {
     out[port]->nb_transport_fw(*x.payload, phase, delay);
   }
   void response_at_end(FabricTransaction& x, const sc_core::sc_time& delay) override {
     response_arrived(x, delay, Order(Order::kEngines, index(), 0));
   }
-  void transaction_done(FabricTransaction& x) override {
-    pool_.give_back();
-    auto& r = *static_cast<MemoryRequest*>(x.context);
-    r.done(r.context, x);
-    grant();
-  }
-
-  RequestPool pool_;
 };
 
 }  // namespace

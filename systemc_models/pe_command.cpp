@@ -28,7 +28,9 @@ uint64_t CompositePlan::tile_bytes() const {
   return sum;
 }
 
-void PeCommand::describe(OpRecord& r) const { r.desc = desc; }
+void PeCommand::describe(OpRecord& r) const {
+  r.desc = desc;
+}
 
 uint64_t PeItem::fetch_bytes() const {
   const CompositePlan& p = command->plan;
@@ -72,9 +74,13 @@ void PeItem::describe(OpRecord& r) const {
         if (command->plan.inputs[x].in_memory) t.bytes += input_part(x).nbytes;
       }
       break;
-    case Stage::fetch: t.bytes = fetch_bytes(); break;
+    case Stage::fetch:
+      t.bytes = fetch_bytes();
+      break;
     case Stage::store:
-    case Stage::dma_write: t.bytes = store_bytes(); break;
+    case Stage::dma_write:
+      t.bytes = store_bytes();
+      break;
     case Stage::gemm:
     case Stage::math:
       t.m = tile_m;

@@ -124,8 +124,8 @@ struct PeCommand {
 };
 
 /// Protocol of the sockets inside a PE. nb_transport_fw(item, BEGIN_REQ) answers TLM_COMPLETED: accepted, or
-/// TLM_ACCEPTED: the queue is full; then nb_transport_bw(item, END_REQ) comes when there was room, in the order in which
-/// senders began to wait.
+/// TLM_ACCEPTED: the queue is full; then nb_transport_bw(item, END_REQ) comes when there was room, in the order in
+/// which senders began to wait.
 struct pe_command_protocol {
   using tlm_payload_type = PeItem;
   using tlm_phase_type = tlm::tlm_phase;

@@ -182,8 +182,9 @@ void PeCpu::check_range(Space space, uint64_t addr, uint64_t nbytes) const {
   char text[64];
   std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(addr));
   const std::string owner = memory_->owner_of(space, addr);
-  throw KernelFault("access to " + std::string(name_of(space)) + " at " + text + ", " + std::to_string(nbytes) +
-                    " bytes: " + (owner.empty() ? "no memory of the system is there" : "runs over the end of " + owner));
+  throw KernelFault(
+      "access to " + std::string(name_of(space)) + " at " + text + ", " + std::to_string(nbytes) +
+      " bytes: " + (owner.empty() ? "no memory of the system is there" : "runs over the end of " + owner));
 }
 
 std::string PeCpu::waiting_for() const {

@@ -50,7 +50,8 @@ class PeCpu : public Component, public PeBackend {
     std::string fault;  ///< one line; empty if none
   };
   /// Starts the kernel at start_ns (not before now) in a thread of its own. One kernel at a time.
-  void launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end, size_t stack_bytes = 256 * 1024);
+  void launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end,
+              size_t stack_bytes = 256 * 1024);
   bool running() const { return running_; }
   /// What the kernel waits for, for the report of a deadlock; empty if it runs or has ended.
   std::string waiting_for() const;

@@ -28,7 +28,9 @@ class PeDma : public Engine, public FabricInitiator, public RequestPort {
   }
 
   static ImplSpec spec() {
-    return {"builtin.pe_dma", "pe_dma", "a PE's DMA: reads and writes of its commands and tiles",
+    return {"builtin.pe_dma",
+            "pe_dma",
+            "a PE's DMA: reads and writes of its commands and tiles",
             {overhead_attribute(), count_attribute("rd_engines", 1, "reads in service at once"),
              count_attribute("wr_engines", 1, "writes in service at once"), queue_depth_attribute()}};
   }
@@ -103,11 +105,9 @@ class PeDma : public Engine, public FabricInitiator, public RequestPort {
     return true;
   }
 
-  tlm::tlm_sync_enum nb_transport_bw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase&,
-                                     sc_core::sc_time& delay) {
+  tlm::tlm_sync_enum nb_transport_bw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase&, sc_core::sc_time& delay) {
     auto& x = *payload.get_extension<FabricTransaction>();
-    response_arrived(x, delay,
-                     stage_order(pe(), x.write ? Stage::dma_write : Stage::dma_read));
+    response_arrived(x, delay, stage_order(pe(), x.write ? Stage::dma_write : Stage::dma_read));
     return tlm::TLM_COMPLETED;
   }
 

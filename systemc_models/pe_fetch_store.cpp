@@ -18,7 +18,9 @@ class PeFetchStore : public Engine {
   }
 
   static ImplSpec spec() {
-    return {"builtin.pe_fetch_store", "pe_fetch_store", "transfers between TCM and the register file",
+    return {"builtin.pe_fetch_store",
+            "pe_fetch_store",
+            "transfers between TCM and the register file",
             {overhead_attribute(), queue_depth_attribute()}};
   }
 

@@ -106,7 +106,8 @@ class PeGemmSystolic : public Engine {
 };
 
 ImplSpec PeGemmSystolic::spec() {
-  AttrSpec rows = count_attribute("rows", 1, "rows of the array"), cols = count_attribute("cols", 1, "columns of the array");
+  AttrSpec rows = count_attribute("rows", 1, "rows of the array"),
+           cols = count_attribute("cols", 1, "columns of the array");
   AttrSpec dataflow;
   dataflow.name = "dataflow";
   dataflow.type = AttrType::string;

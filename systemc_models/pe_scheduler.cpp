@@ -42,9 +42,9 @@ void PeScheduler::validate(PeCommand& c) const {
   c.window = tile ? static_cast<int64_t>(reserved / tile) : p.tiles();
   if (c.window == 0) {
     throw AccessError(pe_->id + ": a tile of " + std::to_string(tile) + " bytes (inputs and output, " +
-                      std::to_string(p.tm) + " x " + std::to_string(p.tn) + (p.gemm ? " x " + std::to_string(p.tk) : "") +
-                      ") does not fit the reserved TCM of " + std::to_string(reserved) +
-                      " bytes: use smaller tiles or a larger reserved_mb");
+                      std::to_string(p.tm) + " x " + std::to_string(p.tn) +
+                      (p.gemm ? " x " + std::to_string(p.tk) : "") + ") does not fit the reserved TCM of " +
+                      std::to_string(reserved) + " bytes: use smaller tiles or a larger reserved_mb");
   }
   // A matrix that lies in one memory as a whole is fine; else every tile's part must.
   PeItem tile_item;
@@ -112,10 +112,17 @@ void PeScheduler::dispatch(PeCommand& c) {
   item.stage_count = 1;
   item.stage_at = 0;
   switch (c.type) {
-    case CommandType::load: item.stages[0] = Stage::dma_read; break;
-    case CommandType::store: item.stages[0] = Stage::dma_write; break;
-    case CommandType::gemm: item.stages[0] = Stage::gemm; break;
-    default: item.stages[0] = Stage::math;
+    case CommandType::load:
+      item.stages[0] = Stage::dma_read;
+      break;
+    case CommandType::store:
+      item.stages[0] = Stage::dma_write;
+      break;
+    case CommandType::gemm:
+      item.stages[0] = Stage::gemm;
+      break;
+    default:
+      item.stages[0] = Stage::math;
   }
   if (pe_->observer) pe_->observer->sub_command_dispatched(*pe_, item, c.queued_ns);
   offer(item);  // refused: it waits for room, and blocks nobody

@@ -3,8 +3,8 @@
 // allocator can reach the other region (data contract §2). Addresses are local to the PE: [0, allocatable) is tl's.
 // Does not model: banks, port conflicts (pe_fetch_store is its only user).
 //
-// Parameters: size_mb, reserved_mb (MB = 2^20 bytes, fractions rounded down to bytes), read_bw_gbs, write_bw_gbs (GB/s);
-// all required.
+// Parameters: size_mb, reserved_mb (MB = 2^20 bytes, fractions rounded down to bytes), read_bw_gbs, write_bw_gbs
+// (GB/s); all required.
 #pragma once
 
 #include "kernbench/kernel_api/first_fit_allocator.h"

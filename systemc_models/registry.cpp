@@ -31,6 +31,8 @@ ComponentRegistry& component_registry() {
   return registry;
 }
 
-const ImplCatalog& component_catalog() { return component_registry(); }
+const ImplCatalog& component_catalog() {
+  return component_registry();
+}
 
 }  // namespace kernbench

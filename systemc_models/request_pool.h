@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <vector>
 
 #include "kernbench/systemc_models/fabric_initiator.h"
 
@@ -30,6 +31,47 @@ class RequestPool {
  private:
   uint32_t idle_;
   std::deque<MemoryRequest*> waiting_;
+};
+
+/// An initiator whose requests come from drivers alone (m_cpu, pcie_ep): grants them from its pools.
+class PooledInitiator : public FabricInitiator, public RequestPort {
+ public:
+  void request(MemoryRequest& r) override {
+    pools_[channel_of(r.write)].push(r);
+    grant(channel_of(r.write));
+  }
+
+ protected:
+  /// One pool for reads and writes.
+  PooledInitiator(Component& owner, uint32_t servers) : FabricInitiator(owner), pools_{RequestPool(servers)} {}
+  /// A channel for each.
+  PooledInitiator(Component& owner, uint32_t read_servers, uint32_t write_servers)
+      : FabricInitiator(owner), pools_{RequestPool(read_servers), RequestPool(write_servers)} {}
+
+  void transaction_done(FabricTransaction& x) override {
+    pools_[x.channel].give_back();
+    auto& r = *static_cast<MemoryRequest*>(x.context);
+    r.done(r.context, x);
+    grant(x.channel);
+  }
+
+ private:
+  uint32_t channel_of(bool write) const { return write && pools_.size() > 1; }
+  void grant(uint32_t channel) {
+    while (MemoryRequest* r = pools_[channel].take()) {
+      Access a;
+      a.write = r->write;
+      a.address = r->address;
+      a.nbytes = r->nbytes;
+      a.rows = {1, r->nbytes, 0};
+      a.issue_ns = r->issue_ns;
+      a.channel = channel;
+      a.context = r;
+      start(a);
+    }
+  }
+
+  std::vector<RequestPool> pools_;  ///< by channel
 };
 
 }  // namespace kernbench

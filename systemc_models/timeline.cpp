@@ -6,7 +6,8 @@
 namespace kernbench {
 
 Timeline::Timeline(sc_core::sc_module_name name) : sc_module(name), wake_("wake") {
-  tick_fs_ = std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(sc_core::sc_get_time_resolution().to_seconds() * 1e15)));
+  tick_fs_ =
+      std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(sc_core::sc_get_time_resolution().to_seconds() * 1e15)));
   SC_HAS_PROCESS(Timeline);
   SC_METHOD(work);
   sensitive << wake_;

@@ -45,8 +45,8 @@ void list_kernels() {
   for (const KernelSpec* k : KernelRegistry::instance().all()) {
     std::cout << k->name << ": " << k->help << "\n";
     for (const TensorSpec& t : k->tensors) {
-      std::cout << "    " << (t.role == TensorSpec::Role::in ? "in   " : "out  ") << t.name << "  (placed: "
-                << name_of(t.placement) << ")\n";
+      std::cout << "    " << (t.role == TensorSpec::Role::in ? "in   " : "out  ") << t.name
+                << "  (placed: " << name_of(t.placement) << ")\n";
     }
     for (const ParamSpec& p : k->params) {
       const std::string value = p.name + "=" + p.default_text();

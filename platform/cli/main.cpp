@@ -1,8 +1,8 @@
 // kernbench: the command line. Exit status: 0 done (and verified, where asked), 1 ran and failed, 2 bad usage or input.
-#include <cstdlib>
-#include <iostream>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <cstdlib>
+#include <iostream>
 #include <systemc>
 
 #include "kernbench/platform/cli/commands.h"
@@ -26,8 +26,9 @@ int sc_main(int argc, char** argv) {
   bool verbose = false;
   app.add_flag("-v,--verbose", verbose, "say on stderr what is being done");
   app.set_version_flag("--version", std::string(KERNBENCH_VERSION));
-  const cli::Command commands[] = {cli::add_run(app),      cli::add_replay(app),   cli::add_probe(app), cli::add_traffic(app),
-                                   cli::add_pipeline(app), cli::add_topology(app), cli::add_list(app), cli::add_web(app)};
+  const cli::Command commands[] = {cli::add_run(app),     cli::add_replay(app),   cli::add_probe(app),
+                                   cli::add_traffic(app), cli::add_pipeline(app), cli::add_topology(app),
+                                   cli::add_list(app),    cli::add_web(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

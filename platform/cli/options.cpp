@@ -1,6 +1,5 @@
 #include <spdlog/spdlog.h>
 
-
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/errors.h"
 #include "kernbench/systemc_models/registry.h"
@@ -25,7 +24,8 @@ topology::Graph TopologyOptions::compile() const {
   if (links == "flit" && response == "ideal")
     throw InputError("--response: found ideal beside --links flit, whose responses are routed");
   topology::Graph graph = topology::compile_file(file, component_catalog(), overrides);
-  spdlog::info("compiled {}: {} nodes, {} edges, {} PEs", file, graph.nodes.size(), graph.edges.size(), graph.pes.size());
+  spdlog::info("compiled {}: {} nodes, {} edges, {} PEs", file, graph.nodes.size(), graph.edges.size(),
+               graph.pes.size());
   return graph;
 }
 

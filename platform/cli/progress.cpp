@@ -34,9 +34,8 @@ std::function<void(const ReplayProgress&)> Progress::replay_observer() {
   if (!terminal_) return {};
   return [this](const ReplayProgress& p) {
     if (!due()) return;
-    std::fprintf(stderr, "\r\033[Kreplayed %llu of %llu ops, %.0f s to go",
-                 static_cast<unsigned long long>(p.ops_done), static_cast<unsigned long long>(p.ops_total),
-                 p.remaining_s);
+    std::fprintf(stderr, "\r\033[Kreplayed %llu of %llu ops, %.0f s to go", static_cast<unsigned long long>(p.ops_done),
+                 static_cast<unsigned long long>(p.ops_total), p.remaining_s);
   };
 }
 

@@ -1,7 +1,7 @@
+#include <spdlog/spdlog.h>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <spdlog/spdlog.h>
 
 #include "kernbench/phase2/executor.h"
 #include "kernbench/phase2/isa.h"
@@ -109,7 +109,8 @@ int run(const Options& o) {
     const RunReport report = run_kernel(platform, std::move(r));
     if (trace) trace->close();
     progress.clear();
-    spdlog::info("simulated {:.3f} ns in {:.3f} s, replayed in {:.3f} s", report.end_ns, report.phase1_s, report.phase2_s);
+    spdlog::info("simulated {:.3f} ns in {:.3f} s, replayed in {:.3f} s", report.end_ns, report.phase1_s,
+                 report.phase2_s);
     if (o.format == "json") {
       write_run_json(std::cout, report);
     } else {
@@ -139,17 +140,20 @@ Command add_run(CLI::App& app) {
   cmd->add_option("--seed", o->seed, "of the inputs")->capture_default_str();
   cmd->add_option("--pes", o->pes, "all, or ids separated by commas")->capture_default_str();
   cmd->add_option("--device", o->device, "all, or sip:N")->capture_default_str();
-  cmd->add_option("--launch", o->launch, "host: from the PCIe endpoint through io_cpu and m_cpu to the PEs and back; direct: at no "
-                                         "cost. Without it: host where the topology has that path, else direct")
+  cmd->add_option("--launch", o->launch,
+                  "host: from the PCIe endpoint through io_cpu and m_cpu to the PEs and back; direct: at no "
+                  "cost. Without it: host where the topology has that path, else direct")
       ->check(CLI::IsMember({"host", "direct"}));
-  cmd->add_option("--transfer", o->transfer, "instant: tensors are placed and read back at no cost; timed: the host uploads the inputs "
-                                             "before the launch and reads the outputs back through the fabric")
+  cmd->add_option("--transfer", o->transfer,
+                  "instant: tensors are placed and read back at no cost; timed: the host uploads the inputs "
+                  "before the launch and reads the outputs back through the fabric")
       ->check(CLI::IsMember({"instant", "timed"}))
       ->capture_default_str();
   cmd->add_flag("--verify", o->verify, "replay the op log and compare the outputs with the kernel's reference");
   cmd->add_flag("--debug-verify", o->debug_verify,
                 "also check every op against plain loops and name the first that departs; slow");
-  cmd->add_option("--isa", o->isa, "instruction set of the replay's arithmetic: portable, avx2, avx512; default: the best")
+  cmd->add_option("--isa", o->isa,
+                  "instruction set of the replay's arithmetic: portable, avx2, avx512; default: the best")
       ->type_name("NAME");
   cmd->add_option("--corrupt", o->corrupt, "damage this output before it is verified: shows that a wrong result fails")
       ->type_name("NAME");
@@ -161,7 +165,8 @@ Command add_run(CLI::App& app) {
       ->type_name("FILE");
   cmd->add_option("--vcd", o->vcd, "waveform (not yet)")->type_name("FILE");
   cmd->add_option("--vcd-scope", o->vcd_scope, "part of the hierarchy in the waveform (not yet)")->type_name("GLOB");
-  cmd->add_option("--trace", o->trace, "what every engine did, for Perfetto (Chrome trace events)")->type_name("FILE.json");
+  cmd->add_option("--trace", o->trace, "what every engine did, for Perfetto (Chrome trace events)")
+      ->type_name("FILE.json");
   cmd->add_option("--report", o->report, "HTML report (not yet)")->type_name("FILE.html");
   cmd->add_option("--plugin", o->plugins, "shared object with kernels or components (not yet)")->type_name("LIB.so");
   add_format(*cmd, o->format, {"text", "json"});
