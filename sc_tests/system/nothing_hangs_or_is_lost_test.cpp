@@ -1,0 +1,157 @@
+// Does a run that cannot go on end with a report of who waits for whom, and does the TCM keep its regions and buffers?
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <regex>
+
+#include "kernbench/platform/errors.h"
+#include "kernbench/platform/runner.h"
+#include "kernbench/systemc_models/engine.h"
+#include "kernbench/systemc_models/pe_scheduler.h"
+#include "kernbench/systemc_models/registry.h"
+#include "system_support.h"
+
+namespace kernbench::testing {
+namespace {
+
+/// A matrix unit that takes a tile and never gives it back.
+class LosesTiles : public Engine {
+ public:
+  LosesTiles(sc_core::sc_module_name name, const ComponentConfig& config) : Engine(name, config) {
+    add_unit(Stage::gemm, 1, config, true);
+  }
+  /// Takes what the block takes that it stands for.
+  static ImplSpec spec() {
+    return {"custom.loses_tiles", "pe_gemm", "never ends a service",
+            component_catalog().find("builtin.pe_gemm")->attributes};
+  }
+
+ private:
+  void begin(uint8_t, uint16_t) override {}
+};
+
+}  // namespace
+
+KERNBENCH_REGISTER_COMPONENT(LosesTiles)
+
+namespace {
+
+/// small.yaml with every match of `what` replaced.
+std::unique_ptr<Platform> small_with(const std::string& what, const std::string& by) {
+  const std::string before = read_file(topology_path("small.yaml"));
+  const std::string after = std::regex_replace(before, std::regex(what), by);
+  EXPECT_NE(before, after) << "small.yaml has no " << what;
+  return platform_from_text(after);
+}
+
+RunOptions options_for(const std::string& kernel, const Platform& platform, size_t pes) {
+  RunOptions o;
+  o.kernel = kernel;
+  o.pes.clear();
+  for (size_t p = 0; p < pes; ++p) o.pes += (p ? "," : "") + platform.graph().pes[p].id;
+  return o;
+}
+
+TEST(StuckRun, ends_with_a_report_of_who_waits_for_whom) {
+  const auto platform = small_with(R"(pe_gemm:(\s*)attrs:)", "pe_gemm:$1impl: custom.loses_tiles$1attrs:");
+  RunOptions o = options_for("gemm", *platform, 1);
+  o.params = {{"m", "64"}, {"n", "64"}, {"k", "256"}};
+  try {
+    run_kernel(*platform, std::move(o));
+    FAIL() << "a run whose tiles are lost came to an end";
+  } catch (const RunError& e) {
+    const std::string report = e.what();
+    EXPECT_NE(report.find("nothing can move"), std::string::npos) << report;
+    EXPECT_NE(report.find(platform->graph().pes[0].id), std::string::npos) << report;
+    EXPECT_NE(report.find("kernel waits for composite_gemm"), std::string::npos) << report;
+    EXPECT_NE(report.find("GEMM is in service"), std::string::npos) << report;
+    EXPECT_NE(report.find("FETCH holds an item: the next queue is full"), std::string::npos) << report;
+    EXPECT_NE(report.find("feed loop waits for"), std::string::npos) << report;
+  }
+}
+
+TEST(Completion, reported_twice_is_a_caught_bug) {
+  const auto platform = platform_from_file(topology_path("small.yaml"));
+  PeCommand command;
+  PeItem tile;
+  tile.command = &command;
+  tile.token = true;  // not in flight: it has been reported before
+  EXPECT_THROW(platform->pe(0).scheduler->item_done(tile), std::logic_error);
+}
+
+/// Asks for more than the allocatable TCM holds.
+void asks_for_too_much(tl::Context& tl, const tl::Args&) {
+  const auto a = tl.zeros({1024, 1024, 2}, DType::f32);
+  const auto b = tl.zeros({1024, 1024, 2}, DType::f32);
+  tl.wait(a);
+  tl.wait(b);
+}
+
+KernelSpec greedy() {
+  KernelSpec s;
+  s.name = "asks_for_too_much";
+  s.help = "exhausts the TCM";
+  s.function = asks_for_too_much;
+  return s;
+}
+
+const RegisterKernel registered{greedy()};
+
+TEST(Tcm, exhausted_says_what_was_asked_what_is_free_and_on_which_pe) {
+  const auto platform = platform_from_file(topology_path("default.yaml"));
+  try {
+    run_kernel(*platform, options_for("asks_for_too_much", *platform, 1));
+    FAIL() << "16 MB fit 15 MB";
+  } catch (const RunError& e) {
+    const std::string message = e.what();
+    for (const char* word : {"TCM exhausted", "8388608 bytes asked", "bytes free", "sip0.cube0.pe0"})
+      EXPECT_NE(message.find(word), std::string::npos) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  }
+}
+
+/// When and where each tile of a composite had its buffer.
+class BufferLog : public OpLogSink {
+ public:
+  struct Buffer {
+    uint64_t offset = 0;
+    double from = 0, to = 0;
+  };
+  void record(OpRecord&& r) override {
+    if (!r.is_token) return;
+    Buffer& b = buffers[{r.token.composite_op_id, r.token.tile_id}];
+    b.offset = r.token.buffer_offset;
+    b.from = r.token.fed_ns;
+    b.to = std::max(b.to, r.t_end);
+  }
+  std::map<std::pair<uint64_t, uint32_t>, Buffer> buffers;
+};
+
+TEST(Tcm, tile_buffers_of_a_composite_never_overlap_while_alive) {
+  const auto platform = small_with(R"(reserved_mb: [0-9.]+)", "reserved_mb: 0.1");
+  RunOptions o = options_for("gemm", *platform, 1);
+  o.params = {{"m", "100"}, {"n", "75"}, {"k", "256"}};
+  auto log = std::make_unique<BufferLog>();
+  BufferLog& buffers = *log;
+  o.log = std::move(log);
+  run_kernel(*platform, std::move(o));
+  // Tiles of 32 x 32 x 64 in f32: (32·64 + 64·32 + 32·32)·4 bytes; ⌊0.1 MB / that⌋ = 5 buffers.
+  constexpr uint64_t kTile = 20480;
+  constexpr auto kReserved = static_cast<uint64_t>(0.1 * 1048576);
+  ASSERT_EQ(buffers.buffers.size(), 4u * 3u * 4u);
+  std::map<uint64_t, std::vector<BufferLog::Buffer>> by_offset;
+  for (const auto& [tile, b] : buffers.buffers) {
+    EXPECT_EQ(b.offset % kTile, 0u);
+    EXPECT_LE(b.offset + kTile, kReserved);
+    by_offset[b.offset].push_back(b);
+  }
+  EXPECT_GT(by_offset.size(), 1u);
+  for (auto& [offset, uses] : by_offset) {
+    std::sort(uses.begin(), uses.end(), [](const auto& a, const auto& b) { return a.from < b.from; });
+    for (size_t i = 1; i < uses.size(); ++i) EXPECT_LE(uses[i - 1].to, uses[i].from + 1e-9) << "buffer at " << offset;
+  }
+}
+
+}  // namespace
+}  // namespace kernbench::testing
