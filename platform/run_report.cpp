@@ -169,7 +169,10 @@ void write_run_json(std::ostream& out, const RunReport& r) {
   ordered_json j;
   j["kernel"] = r.kernel;
   j["params"] = ordered_json::object();
-  for (const auto& [name, value] : r.params) j["params"][name] = value;
+  for (const auto& [name, value] : r.params) {
+    const auto v = ordered_json::parse(value, nullptr, false);  // numbers and truth values as such, the rest as text
+    j["params"][name] = v.is_number() || v.is_boolean() ? v : ordered_json(value);
+  }
   j["topology"] = r.topology;
   j["launch"] = r.launch;
   if (!r.launch_note.empty()) j["launch_note"] = r.launch_note;
