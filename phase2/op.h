@@ -134,7 +134,7 @@ struct OpDesc {
 
   /// A store of real data: its bytes in row-major order; null where the source is pending.
   std::shared_ptr<const Bytes> data;
-  /// Masked load: elements whose mask is 0 were not read and hold `other` (the handle then carries its own bytes).
+  // Who, in which order and when: filled in at submission.
   uint64_t handle_id = 0;  ///< of the tl handle made (load, compute) or stored
   uint32_t pe = kNoPe;     ///< who submitted, index in compiled order
   uint64_t seq = 0;        ///< program order within the PE, from 0

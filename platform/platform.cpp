@@ -131,7 +131,7 @@ void Platform::build_links() {
   for (const topology::Memory& m : graph_.memories) {
     auto* memory = dynamic_cast<MemoryTarget*>(components_[m.node].get());
     if (!memory) throw std::runtime_error(graph_.nodes[m.node].id + ": its impl is no memory");
-    memory->set_window(m.base, m.size);
+    memory->set_base(m.base);
   }
 }
 
@@ -201,13 +201,10 @@ void Platform::build_pes() {
       }
     }
   }
+  for (auto& c : components_) request_ports_.push_back(dynamic_cast<RequestPort*>(c.get()));
   for (auto& c : components_) {
     if (auto* initiator = dynamic_cast<FabricInitiator*>(c.get())) initiator->connect(*this);
   }
-}
-
-RequestPort* Platform::request_port(uint32_t node) {
-  return dynamic_cast<RequestPort*>(components_[node].get());
 }
 
 std::vector<Engine*> Platform::engines(size_t pe) const {
@@ -313,7 +310,6 @@ std::unique_ptr<Route> Platform::make_route(uint32_t initiator, uint32_t memory)
   }
   auto r = std::make_unique<Route>();
   r->target = static_cast<MemoryTarget*>(components_[m.node].get());
-  r->target_base = m.base;
   std::vector<uint32_t> back;
   try {
     back = router_->reversed(path);

@@ -34,7 +34,7 @@ class Platform : public sc_core::sc_module, public RouteSource, public SystemMem
 
   Component& component(uint32_t node) { return *components_[node]; }
   /// The node as an initiator that takes requests, or null (pe_dma, m_cpu, pcie_ep can).
-  RequestPort* request_port(uint32_t node);
+  RequestPort* request_port(uint32_t node) { return request_ports_[node]; }
 
   /// PEs with a pe_dma, in compiled order (as graph().pes).
   size_t pe_count() const { return pes_.size(); }
@@ -78,6 +78,7 @@ class Platform : public sc_core::sc_module, public RouteSource, public SystemMem
 
   std::vector<std::unique_ptr<sc_core::sc_module>> scopes_;
   std::vector<std::unique_ptr<Component>> components_;  // by node
+  std::vector<RequestPort*> request_ports_;             // by node; null where it takes no requests
   std::vector<std::unique_ptr<Pe>> pes_;
   struct EdgePorts {
     int out = -1, in = -1;  // numbers of the bindings at both ends; -1: not an edge of the fabric

@@ -43,7 +43,7 @@ struct Link {
   ReadyOrder ready_order;
   // Statistics.
   double busy_ns = 0;
-  uint64_t bytes = 0, messages = 0;
+  uint64_t messages = 0;
   uint32_t edge = 0;  ///< index in the compiled topology
 
   double transfer_ns(double nbytes) const { return bw_gbs > 0 ? nbytes / bw_gbs : 0; }
@@ -70,8 +70,7 @@ struct Route {
   };
   std::vector<Hop> hops;
   MemoryTarget* target = nullptr;
-  uint64_t target_base = 0;  ///< base address of the memory's window
-  bool returns = false;      ///< every edge has an edge back
+  bool returns = false;  ///< every edge has an edge back
   // Closed form (timing contract §2): sums over the path.
   double request_overhead_ns = 0;  ///< n0 … nk-1
   double request_wire_ns = 0;

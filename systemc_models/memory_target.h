@@ -14,11 +14,8 @@ class MemoryTarget : public Component {
   MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& config);
 
   FabricIn* fabric_in() override { return &in; }
-  /// The window of physical addresses that this memory serves.
-  void set_window(uint64_t base, uint64_t size) {
-    base_ = base;
-    size_ = size;
-  }
+  /// First physical address that this memory serves.
+  void set_base(uint64_t base) { base_ = base; }
   uint64_t base() const { return base_; }
 
   /// Flit mode: how many FIFO servers there are, which one a flit goes to, and how long it takes there; `edge_bw_gbs`
@@ -49,7 +46,7 @@ class MemoryTarget : public Component {
   double serve_flit(uint64_t address, double bytes, double ready_ns, double edge_bw_gbs);
   void answer(FabricTransaction&, double header_ns);
 
-  uint64_t base_ = 0, size_ = 0;
+  uint64_t base_ = 0;
   uint64_t arrivals_ = 0;
   std::vector<double> flit_free_ns_;  ///< by flit server
 };
