@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
+#include <map>
+#include <numeric>
 #include <tuple>
 
 #include "kernbench/platform/probe.h"
 #include "kernbench/platform/probe_hops.h"
+#include "kernbench/platform/topology/naming.h"
 #include "system_support.h"
+#include "written_out_latency.h"
 
 namespace kernbench::testing {
 namespace {
@@ -51,39 +54,27 @@ std::vector<ProbeCase> every_pair(Platform& platform) {
   return cases;
 }
 
-/// Timing contract §2 to §4 for ideal and cut_through links, written out from the graph: overheads, wires, drain, and
-/// store-and-forward of transit endpoints.
-double written_out_ns(Platform& platform, const ProbeCase& c, uint64_t nbytes, bool routed) {
-  const topology::Graph& g = platform.graph();
-  const topology::Memory& memory = g.memories[c.memory];
-  const std::vector<uint32_t> path = platform.router().find_path(c.initiator, memory.node);
-  const std::vector<uint32_t> back = platform.router().reversed(path);
-  const auto n = static_cast<double>(nbytes);
-  const topology::Node& target = g.nodes[memory.node];
-  const bool channels = target.impl == "builtin.hbm_pc";
+/// About `count` of the pairs, by a stride that shares no factor with the grid: near and far ones, all SIPs.
+std::vector<ProbeCase> sample(const std::vector<ProbeCase>& all, size_t count) {
+  size_t stride = std::max<size_t>(1, all.size() / count);
+  while (std::gcd(stride, all.size()) != 1) ++stride;
+  std::vector<ProbeCase> some;
+  for (size_t i = 0; i < std::min(count, all.size()); ++i) some.push_back(all[i * stride % all.size()]);
+  return some;
+}
 
-  double t = 0, bottleneck = 0;
-  for (size_t i = 0; i < path.size(); ++i) {
-    const topology::Node& from = g.nodes[g.edges[path[i]].from];
-    t += from.attrs.number("overhead_ns", 0) * (routed ? 2 : 1);
-    t += g.edges[path[i]].distance_mm * g.ns_per_mm + (routed ? g.edges[back[i]].distance_mm * g.ns_per_mm : 0);
-    const bool stores = i > 0 && from.attrs.boolean("store_and_forward", from.kind == "pcie_ep");
-    if (stores && c.write) t += n / g.effective_bw(path[i - 1]);
-    if (stores && !c.write && routed) t += n / g.effective_bw(back[i]);
-    const double bw = g.effective_bw(c.write ? path[i] : back[i]);
-    if (bw > 0 && !(channels && i + 1 == path.size())) bottleneck = bottleneck == 0 ? bw : std::min(bottleneck, bw);
+void expect_closed_form(Platform& platform, const std::vector<ProbeCase>& cases, const std::vector<uint64_t>& sizes) {
+  const std::vector<ProbeResult> results = run_probe(platform, cases, sizes);
+  ASSERT_EQ(results.size(), sizes.size() * cases.size());
+  for (const ProbeResult& r : results) {
+    SCOPED_TRACE(r.probe.name + ", " + std::to_string(r.nbytes) + " bytes");
+    EXPECT_NEAR(r.actual_ns, r.formula_ns, kExact);
+    EXPECT_NEAR(r.actual_ns, written_out_ns(platform, r.probe, r.nbytes), kExact);
+    EXPECT_NEAR(r.actual_ns, r.parts_ns(), kExact);
+    EXPECT_NEAR(r.queueing_ns, 0, kExact);
+    EXPECT_GE(r.drain_ns, -kExact);
+    EXPECT_NEAR(r.actual_ns, trace_hops(platform, r.probe, r.nbytes).total_ns, kExact);
   }
-  t += target.attrs.number("overhead_ns", 0);
-  double drain = bottleneck > 0 ? n / bottleneck : 0;
-  if (channels) {
-    std::vector<double> busy(static_cast<size_t>(target.attrs.integer("pseudo_channels", 0)), 0.0);
-    const auto interleave = static_cast<uint64_t>(target.attrs.integer("interleave_bytes", 0));
-    for (uint64_t at = 0; at < nbytes; at += interleave)
-      busy[at / interleave % busy.size()] +=
-          static_cast<double>(std::min(interleave, nbytes - at)) / target.attrs.number("pc_bw_gbs", 0);
-    drain = std::max(drain, *std::max_element(busy.begin(), busy.end()));
-  }
-  return t + drain;
 }
 
 class ProbeOfEveryPair : public ::testing::TestWithParam<std::tuple<const char*, Mode>> {};
@@ -93,23 +84,38 @@ TEST_P(ProbeOfEveryPair, takes_the_closed_form_and_its_parts_sum_to_it) {
   const auto platform = platform_in(file, mode);
   const std::vector<ProbeCase> cases = every_pair(*platform);
   ASSERT_GT(cases.size(), 100u);
-  const std::vector<ProbeResult> results = run_probe(*platform, cases, {100, 4096, 33000});
-  ASSERT_EQ(results.size(), 3 * cases.size());
-  for (const ProbeResult& r : results) {
-    SCOPED_TRACE(r.probe.name + ", " + std::to_string(r.nbytes) + " bytes");
-    EXPECT_NEAR(r.actual_ns, r.formula_ns, kExact);
-    EXPECT_NEAR(r.actual_ns, r.parts_ns(), kExact);
-    EXPECT_NEAR(r.queueing_ns, 0, kExact);
-    EXPECT_GE(r.drain_ns, -kExact);
-    EXPECT_NEAR(r.actual_ns, trace_hops(*platform, r.probe, r.nbytes).total_ns, kExact);
-    if (mode.links == topology::Links::flit) continue;
-    EXPECT_NEAR(r.actual_ns, written_out_ns(*platform, r.probe, r.nbytes, mode.response == topology::Response::routed),
-                kExact);
-  }
+  expect_closed_form(*platform, cases, {100, 4096, 33000});
 }
 
 INSTANTIATE_TEST_SUITE_P(shipped, ProbeOfEveryPair,
                          ::testing::Combine(::testing::Values("small.yaml", "one_cube.yaml", "latency_model.yaml"),
+                                            ::testing::ValuesIn(kModes)),
+                         [](const auto& p) {
+                           std::string name = std::get<0>(p.param);
+                           name.resize(name.find('.'));
+                           return name + "_" + std::get<1>(p.param).name;
+                         });
+
+/// 16 cubes in 2 SIPs behind a switch; 6 SIPs that pass through each other's endpoints.
+class ProbeOfFarPairs : public ::testing::TestWithParam<std::tuple<const char*, Mode>> {};
+
+TEST_P(ProbeOfFarPairs, takes_the_closed_form_between_cubes_and_sips) {
+  const auto& [file, mode] = GetParam();
+  const auto platform = platform_in(file, mode);
+  const std::vector<ProbeCase> all = every_pair(*platform), cases = sample(all, 120);
+  std::map<std::string, int> ways;
+  for (const ProbeCase& c : cases) {
+    const auto from = topology::naming::owner_of(platform->graph().nodes[c.initiator].id);
+    const auto to = topology::naming::owner_of(platform->graph().nodes[platform->graph().memories[c.memory].node].id);
+    ++ways[from.sip != to.sip ? "other SIP" : from.cube != to.cube ? "other cube" : "same cube"];
+  }
+  EXPECT_GT(ways["other SIP"], 20);
+  EXPECT_GT(ways["other cube"], 10);
+  expect_closed_form(*platform, cases, {256, 5000});
+}
+
+INSTANTIATE_TEST_SUITE_P(shipped, ProbeOfFarPairs,
+                         ::testing::Combine(::testing::Values("default.yaml", "six_sip_torus.yaml"),
                                             ::testing::ValuesIn(kModes)),
                          [](const auto& p) {
                            std::string name = std::get<0>(p.param);
@@ -137,8 +143,7 @@ TEST_P(ProbeCases, of_the_default_machine_take_the_closed_form_too) {
     } else {
       EXPECT_EQ(r.store_forward_ns, 0);
     }
-    if (GetParam().links == topology::Links::flit) continue;
-    EXPECT_NEAR(r.actual_ns, written_out_ns(*platform, r.probe, 4096, data_comes_back), kExact);
+    EXPECT_NEAR(r.actual_ns, written_out_ns(*platform, r.probe, 4096), kExact);
   }
 }
 

@@ -1,0 +1,174 @@
+// Many PEs at once on the default machine: no link and no pseudo-channel has ever passed more than its bandwidth, a hot
+// slice is shared fairly, and PEs on their own slices hardly disturb each other. Bytes are counted from outside, by
+// request; nothing of the models' own accounts is used.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "system_support.h"
+
+namespace kernbench::testing {
+namespace {
+
+constexpr uint64_t kRead = 16384;
+constexpr double kSlack = 1e-9;  // of a bandwidth: rounding of sums
+
+std::unique_ptr<Platform> default_machine(topology::Links links) {
+  topology::Overrides overrides;
+  overrides.links = links;
+  overrides.response = topology::Response::routed;
+  return platform_from_file(topology_path("default.yaml"), overrides);
+}
+
+const topology::Memory& slice_of_pe(Platform& platform, size_t pe) {
+  return platform.graph().memories[platform.local_memory(pe)];
+}
+
+/// `reads` a PE, all issued at 0; its channel lets out one at a time.
+std::vector<TrafficRequest> reads_of(const Platform& platform, size_t pe, uint64_t base, uint64_t reads) {
+  std::vector<TrafficRequest> all;
+  for (uint64_t i = 0; i < reads; ++i) {
+    TrafficRequest q;
+    q.initiator = platform.graph().pes[pe].blocks.at("pe_dma");
+    q.address = base + i * kRead;
+    q.nbytes = kRead;
+    all.push_back(q);
+  }
+  return all;
+}
+
+struct Served {
+  TrafficRequest request;
+  double done_ns = 0;
+};
+
+std::vector<Served> play(Platform& platform, const std::vector<TrafficRequest>& requests) {
+  const std::vector<TrafficResult> results = run_traffic(platform, requests);
+  std::vector<Served> served;
+  for (size_t i = 0; i < requests.size(); ++i) served.push_back({requests[i], results[i].done_ns});
+  std::stable_sort(served.begin(), served.end(), [](const Served& a, const Served& b) { return a.done_ns < b.done_ns; });
+  return served;
+}
+
+/// Whatever is done at an instant has passed its links and channels since 0, so at every completion the bytes so far are
+/// at most bandwidth x time. Returns the greatest share of its bandwidth that a server has reached, by kind.
+struct Most {
+  double link = 0, channel = 0;
+};
+
+Most expect_no_server_exceeded(Platform& platform, const std::vector<Served>& served) {
+  const topology::Graph& g = platform.graph();
+  std::map<uint32_t, double> of_edge;
+  std::map<std::pair<uint32_t, uint64_t>, double> of_channel;
+  Most most;
+  for (const Served& s : served) {
+    const topology::Memory& m = *g.memory_at(s.request.address);
+    const topology::Node& hbm = g.nodes[m.node];
+    const auto path = platform.router().find_path(s.request.initiator, m.node);
+    for (const uint32_t e : platform.router().reversed(path)) {
+      double& bytes = of_edge[e];
+      bytes += static_cast<double>(s.request.nbytes);
+      const double share = bytes / (g.effective_bw(e) * s.done_ns);
+      most.link = std::max(most.link, share);
+    }
+    const auto channels = static_cast<uint64_t>(hbm.attrs.integer("pseudo_channels", 0));
+    const auto interleave = static_cast<uint64_t>(hbm.attrs.integer("interleave_bytes", 0));
+    for (uint64_t at = 0; at < s.request.nbytes; at += interleave) {
+      double& bytes = of_channel[{m.node, (s.request.address - m.base + at) / interleave % channels}];
+      bytes += static_cast<double>(std::min(interleave, s.request.nbytes - at));
+      const double share = bytes / (hbm.attrs.number("pc_bw_gbs", 0) * s.done_ns);
+      most.channel = std::max(most.channel, share);
+    }
+  }
+  EXPECT_LE(most.channel, 1 + kSlack);
+  if (g.timing.links != topology::Links::ideal) {  // there any number of messages pass a link at once
+    EXPECT_LE(most.link, 1 + kSlack);
+  }
+  return most;
+}
+
+class HotSlice : public ::testing::TestWithParam<std::tuple<topology::Links, size_t>> {};
+
+TEST_P(HotSlice, serves_its_readers_fairly_and_never_more_than_its_channels_can) {
+  const auto& [links, pes] = GetParam();
+  const auto platform = default_machine(links);
+  constexpr uint64_t kReads = 100;
+  std::vector<TrafficRequest> requests;
+  for (size_t pe = 0; pe < pes; ++pe) {
+    const auto more = reads_of(*platform, pe, slice_of_pe(*platform, 0).base + pe * kReads * kRead, kReads);
+    requests.insert(requests.end(), more.begin(), more.end());
+  }
+  const std::vector<Served> served = play(*platform, requests);
+  const Most most = expect_no_server_exceeded(*platform, served);
+
+  // While all still read: until the first of them has finished.
+  std::map<uint32_t, uint64_t> done;
+  double end = 0, total = 0;
+  for (const Served& s : served) {
+    total += kRead;
+    end = s.done_ns;
+    if (++done[s.request.initiator] == kReads) break;
+  }
+  ASSERT_EQ(done.size(), pes);
+  const double mean = total / kRead / static_cast<double>(pes);
+  if (links == topology::Links::flit) {
+    for (const auto& [pe, reads] : done) {
+      EXPECT_GE(static_cast<double>(reads), 0.95 * mean) << platform->graph().nodes[pe].id;
+      EXPECT_LE(static_cast<double>(reads), 1.05 * mean) << platform->graph().nodes[pe].id;
+    }
+  }
+  EXPECT_LE(total / end, 256.0);
+  if (pes > 1) {  // one PE alone has one read out at a time and cannot fill the slice
+    EXPECT_GE(total / end, 0.95 * 256.0);
+    EXPECT_GE(most.channel, 0.95) << "the bound is reached, so it would show if it were passed";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(of, HotSlice,
+                         ::testing::Combine(::testing::Values(topology::Links::ideal, topology::Links::cut_through,
+                                                              topology::Links::flit),
+                                            ::testing::Values<size_t>(1, 2, 4, 8)),
+                         [](const auto& p) {
+                           return std::string(topology::name_of(std::get<0>(p.param))) + "_" + std::to_string(std::get<1>(p.param));
+                         });
+
+class OwnSlices : public ::testing::TestWithParam<topology::Links> {};
+
+TEST_P(OwnSlices, give_128_pes_at_least_four_fifths_of_their_peak) {
+  const auto platform = default_machine(GetParam());
+  constexpr uint64_t kReads = 32;
+  std::vector<TrafficRequest> requests;
+  for (size_t pe = 0; pe < 128; ++pe) {
+    const auto more = reads_of(*platform, pe, slice_of_pe(*platform, pe).base, kReads);
+    requests.insert(requests.end(), more.begin(), more.end());
+  }
+  const std::vector<Served> served = play(*platform, requests);
+  expect_no_server_exceeded(*platform, served);
+  const double aggregate = 128.0 * kReads * kRead / served.back().done_ns;
+  EXPECT_GE(aggregate, 0.8 * 128 * 256);
+  EXPECT_LE(aggregate, 128.0 * 256);
+}
+
+// 128 PEs of one SIP read through the first cube's slices: every PE of a row of cubes meets on the same UCIe ports.
+TEST_P(OwnSlices, of_one_cube_read_by_all_its_sip_exceed_no_link_on_the_way) {
+  const auto platform = default_machine(GetParam());
+  std::vector<TrafficRequest> requests;
+  for (size_t pe = 0; pe < 128; ++pe) {
+    const auto more = reads_of(*platform, pe, slice_of_pe(*platform, pe % 8).base + pe / 8 * 2 * kRead, 2);
+    requests.insert(requests.end(), more.begin(), more.end());
+  }
+  const Most most = expect_no_server_exceeded(*platform, play(*platform, requests));
+  if (GetParam() != topology::Links::ideal) {
+    EXPECT_GE(most.link, 0.8) << "some link is the bottleneck";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(of, OwnSlices,
+                         ::testing::Values(topology::Links::ideal, topology::Links::cut_through,
+                                           topology::Links::flit),
+                         [](const auto& p) { return topology::name_of(p.param); });
+
+}  // namespace
+}  // namespace kernbench::testing
