@@ -5,6 +5,7 @@
 
 #include "kernbench/kernel_api/registry.h"
 #include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/platform/errors.h"
 #include "kernbench/systemc_models/registry.h"
 
@@ -56,27 +57,16 @@ void list_kernels() {
   }
 }
 
-/// YAML files in topologies/ beside the working directory or beside the installed program.
 void list_topologies() {
   namespace fs = std::filesystem;
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  std::vector<fs::path> places = {"topologies"};
-  for (fs::path up = program.parent_path(); up.has_relative_path(); up = up.parent_path()) {
-    places.push_back(up / "topologies");
-    places.push_back(up / "share/kernbench/topologies");
+  const fs::path folder = topology_folder();
+  if (folder.empty()) throw InputError("no folder topologies here or beside the program");
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".yaml") files.push_back(entry.path().string());
   }
-  for (const fs::path& place : places) {
-    if (!fs::is_directory(place, error)) continue;
-    std::vector<std::string> files;
-    for (const auto& entry : fs::directory_iterator(place, error)) {
-      if (entry.path().extension() == ".yaml") files.push_back(entry.path().string());
-    }
-    std::sort(files.begin(), files.end());
-    for (const std::string& f : files) std::cout << f << "\n";
-    return;
-  }
-  throw InputError("no folder topologies here or beside the program");
+  std::sort(files.begin(), files.end());
+  for (const std::string& f : files) std::cout << f << "\n";
 }
 
 }  // namespace

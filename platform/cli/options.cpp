@@ -1,13 +1,15 @@
 #include <spdlog/spdlog.h>
 
 #include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/platform/errors.h"
 #include "kernbench/systemc_models/registry.h"
 
 namespace kernbench::cli {
 
 void TopologyOptions::add_to(CLI::App& app, bool positional) {
-  app.add_option(positional ? "topology,--topology" : "--topology", file, "the system, a YAML file")
+  app.add_option(positional ? "topology,--topology" : "--topology", file,
+                 "the system, a YAML file; a name alone is also looked for among those of `kernbench list topologies`")
       ->required()
       ->type_name("FILE.yaml");
   app.add_option("--links", links, "overrides timing.links")->check(CLI::IsMember({"ideal", "cut_through", "flit"}));
@@ -23,7 +25,7 @@ topology::Graph TopologyOptions::compile() const {
   if (response == "routed") overrides.response = topology::Response::routed;
   if (links == "flit" && response == "ideal")
     throw InputError("--response: found ideal beside --links flit, whose responses are routed");
-  topology::Graph graph = topology::compile_file(file, component_catalog(), overrides);
+  topology::Graph graph = topology::compile_file(topology_file(file), component_catalog(), overrides);
   spdlog::info("compiled {}: {} nodes, {} edges, {} PEs", file, graph.nodes.size(), graph.edges.size(),
                graph.pes.size());
   return graph;

@@ -1,0 +1,65 @@
+# What `cmake --install` puts where, and what other projects find it by: a CMake package, pkg-config files, a .deb
+# (cpack in the build folder). Everything is relative to where it lies, so the tree may be moved.
+# The including file has made the libraries, each with its folder of headers (docs/integration.md).
+include(CMakePackageConfigHelpers)
+
+set(kernbench_libraries phase2 kernel_api attributes models topology platform)
+set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kernbench)
+set(topologies_dir ${CMAKE_INSTALL_DATADIR}/kernbench/topologies)
+
+foreach(name IN LISTS kernbench_libraries)
+  install(TARGETS kernbench_${name} EXPORT kernbench-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endforeach()
+install(TARGETS kernbench kernbench-replay RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(EXPORT kernbench-targets NAMESPACE kernbench:: DESTINATION ${cmake_dir})
+install(DIRECTORY topologies/ DESTINATION ${topologies_dir} FILES_MATCHING PATTERN "*.yaml")
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# Headers: those of the libraries' folders but for what is only between a library's own files.
+file(GLOB public_headers RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS
+     phase2/*.h kernel_api/*.h systemc_models/*.h platform/*.h platform/topology/*.h)
+set(private_headers
+    phase2/checksum.h phase2/elementwise.h phase2/eval.h phase2/eval_math.h phase2/kernels.h phase2/minifloat.h
+    phase2/oplog_sqlite.h phase2/replay_graph.h phase2/runs.h
+    platform/topology/block_reader.h platform/topology/builders.h platform/topology/diagram.h
+    platform/topology/edge_kinds.h platform/topology/flat_loader.h platform/topology/graph_builder.h
+    platform/topology/spec.h platform/topology/validate.h platform/topology/yaml_reader.h)
+list(REMOVE_ITEM public_headers ${private_headers})
+foreach(header IN LISTS public_headers)
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernbench/${folder})
+endforeach()
+
+configure_package_config_file(cmake/kernbench-config.cmake.in ${CMAKE_BINARY_DIR}/package/kernbench-config.cmake
+                              INSTALL_DESTINATION ${cmake_dir} PATH_VARS topologies_dir)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/package/kernbench-config-version.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/package/kernbench-config.cmake
+              ${CMAKE_BINARY_DIR}/package/kernbench-config-version.cmake cmake/FindAccelleraSystemC.cmake
+        DESTINATION ${cmake_dir})
+
+# pkg-config: one file a library, kernbench-platform.pc and so on.
+file(RELATIVE_PATH prefix_from_pc "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+function(kernbench_pkg_config name description requires)
+  set(extra_cflags ${ARGV3})
+  set(extra_libs ${ARGV4})
+  configure_file(cmake/kernbench.pc.in ${CMAKE_BINARY_DIR}/package/kernbench-${name}.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/package/kernbench-${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+kernbench_pkg_config(phase2 "op log, replay and arithmetic" "")
+kernbench_pkg_config(kernel_api "what a kernel is written with" "kernbench-phase2")
+kernbench_pkg_config(attributes "attributes of blocks" "")
+kernbench_pkg_config(models "SystemC blocks" "kernbench-kernel_api kernbench-attributes ${SystemC_PC_REQUIRES}"
+                     "${SystemC_PC_CFLAGS}" "${SystemC_PC_LIBS}")
+kernbench_pkg_config(topology "YAML to a flat graph" "kernbench-attributes")
+kernbench_pkg_config(platform "a system as a SystemC module" "kernbench-models kernbench-topology")
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME kernbench)
+set(CPACK_PACKAGE_CONTACT "kernbench maintainers")
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libsystemc-dev")  # its headers are in ours
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+include(CPack)

@@ -1,0 +1,128 @@
+"""Does an installed kernbench, moved elsewhere, serve a consumer, and do the examples do what their READMEs say?"""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = os.environ["KERNBENCH_BUILD"]
+SOURCE = os.environ["KERNBENCH_SOURCE"]
+CMAKE = os.environ["KERNBENCH_CMAKE"]
+COMPILER = os.environ["KERNBENCH_CXX"]
+
+
+def run(*command, cwd=None, env=None, check=True):
+    done = subprocess.run([str(c) for c in command], cwd=cwd, env={**os.environ, **(env or {})},
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=280)
+    if check and done.returncode != 0:
+        raise AssertionError(f"{command}: exit status {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
+    return done
+
+
+def said(done):
+    """All that was printed, as one line: CMake breaks its messages."""
+    return " ".join((done.stdout + done.stderr).split())
+
+
+class Installed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
+        run(CMAKE, "--install", BUILD, "--prefix", "/first/prefix", env={"DESTDIR": f"{cls.folder}/stage"})
+        cls.prefix = f"{cls.folder}/moved"
+        shutil.move(f"{cls.folder}/stage/first/prefix", cls.prefix)
+        (cls.pkg_config,) = glob.glob(f"{cls.prefix}/lib*/**/pkgconfig", recursive=True)
+
+    def configure(self, source, build, *options, check=True):
+        return run(CMAKE, "-G", "Ninja", "-S", source, "-B", build, f"-DCMAKE_CXX_COMPILER={COMPILER}", *options,
+                   check=check)
+
+    def test_the_examples_build_and_print_what_they_promise(self):
+        examples = f"{self.folder}/examples"
+        shutil.copytree(f"{SOURCE}/examples", examples)
+        self.configure(examples, f"{self.folder}/all", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        run(CMAKE, "--build", f"{self.folder}/all")
+        readmes = sorted(glob.glob(f"{examples}/*/README.md"))
+        self.assertTrue(readmes)
+        for readme in readmes:
+            folder = os.path.dirname(readme)
+            name = os.path.basename(folder)
+            with self.subTest(example=name), open(readme) as text, open(f"{folder}/expected.txt") as expected:
+                os.symlink(f"{self.folder}/all/{name}", f"{folder}/build")
+                commands = re.findall(r"^\$ (.*)$", text.read(), re.M)
+                self.assertTrue(commands, "the README has no '$ ' line")
+                out = "".join(run("bash", "-c", c, cwd=folder,
+                                  env={"PATH": f"{self.prefix}/bin:{os.environ['PATH']}"}).stdout for c in commands)
+                self.assertEqual(out, expected.read())
+
+    def test_pkg_config_is_enough_for_the_minimal_example(self):
+        env = {"PKG_CONFIG_PATH": self.pkg_config}
+        flags = run("pkg-config", "--cflags", "--libs", "kernbench-platform", env=env).stdout.split()
+        standard = run("pkg-config", "--variable=cxx_standard", "kernbench-platform", env=env).stdout.strip()
+        lib = run("pkg-config", "--variable=libdir", "kernbench-platform", env=env).stdout.strip()
+        program = f"{self.folder}/minimal"
+        run(COMPILER, f"-std=c++{standard}", f"{SOURCE}/examples/minimal/main.cpp", *flags, f"-Wl,-rpath,{lib}", "-o",
+            program)
+        with open(f"{SOURCE}/examples/minimal/expected.txt") as expected:
+            self.assertEqual(run(program, cwd=f"{SOURCE}/examples/minimal").stdout, expected.read())
+
+    def test_installed_headers_include_only_installed_headers(self):
+        headers = glob.glob(f"{self.prefix}/include/kernbench/**/*.h", recursive=True)
+        self.assertGreater(len(headers), 40)
+        for header in headers:
+            with open(header) as text:
+                for name in re.findall(r'#include "(.*)"', text.read()):
+                    self.assertTrue(os.path.isfile(f"{self.prefix}/include/{name}"), f"{header} includes {name}")
+
+    def test_nothing_installed_names_the_build_tree(self):
+        for file in glob.glob(f"{self.prefix}/**/*", recursive=True):
+            if os.path.isfile(file):
+                with open(file, "rb") as content:
+                    self.assertNotIn(BUILD.encode(), content.read(), file)
+
+    def test_the_installed_program_finds_its_topologies(self):
+        kernbench = f"{self.prefix}/bin/kernbench"
+        listed = run(kernbench, "list", "topologies", cwd="/").stdout.split()
+        self.assertIn(f"{self.prefix}/share/kernbench/topologies/small.yaml", listed)
+        out = run(kernbench, "run", "--topology", "small", "--kernel", "vector_add", "--verify", cwd="/").stdout
+        self.assertIn("verified", out)
+
+    def refused(self, source, *options):
+        done = self.configure(source, tempfile.mkdtemp(dir=self.folder), *options, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        return said(done)
+
+    def test_a_consumer_with_another_standard_is_told_the_remedy(self):
+        text = self.refused(f"{SOURCE}/examples/minimal", f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCMAKE_CXX_STANDARD=20")
+        self.assertRegex(text, r"CMAKE_CXX_STANDARD is 20, but the SystemC found was built with C\+\+\d+ and links with "
+                               r"no other: configure with -DCMAKE_CXX_STANDARD=\d+ or leave it out\.")
+
+    def test_a_consumer_without_systemc_is_told_the_remedy(self):
+        text = self.refused(f"{SOURCE}/examples/minimal", f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DSYSTEMC_HOME=/nowhere")
+        self.assertIn("SystemC was not found in SYSTEMC_HOME=/nowhere", text)
+
+    def test_the_build_itself_tells_the_same(self):
+        self.assertIn("links with no other: configure with", self.refused(SOURCE, "-DCMAKE_CXX_STANDARD=20"))
+        self.assertIn("SystemC was not found in SYSTEMC_HOME=/nowhere", self.refused(SOURCE, "-DSYSTEMC_HOME=/nowhere"))
+        # No pkg-config and no package: as on a machine without SystemC.
+        text = self.refused(SOURCE, "-DPKG_CONFIG_EXECUTABLE=/bin/false", "-DCMAKE_DISABLE_FIND_PACKAGE_SystemCLanguage=ON")
+        self.assertIn("SystemC was not found: install it", text)
+
+    def test_phase_2_alone_needs_no_systemc(self):
+        source = f"{self.folder}/phase2_only"
+        os.mkdir(source)
+        with open(f"{source}/CMakeLists.txt", "w") as f:
+            f.write("cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CXX)\n"
+                    "find_package(kernbench 0.1 REQUIRED COMPONENTS phase2 kernel_api)\n"
+                    "if(NOT TARGET kernbench::kernel_api OR TARGET SystemC::systemc)\nmessage(FATAL_ERROR no)\nendif()\n")
+        self.configure(source, f"{source}/b", f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DSYSTEMC_HOME=/nowhere")
+
+
+if __name__ == "__main__":
+    program = unittest.main(exit=False, verbosity=2)
+    sys.exit(0 if program.result.wasSuccessful() and program.result.testsRun else 1)
