@@ -43,18 +43,11 @@ class CubeBuilder {
   }
   uint64_t address(uint64_t offset) const { return encode({place_.sip, place_.cube, offset}); }
 
-  /// The stack lies in the middle of the cube; a slice is drawn on the side of its PE.
+  /// A slice's controller lies behind its PE's router, on the side that the PE leaves free.
   void add_hbm() {
     for (uint32_t p = 0; p < spec_.pes; ++p) {
-      const Position pe = position(fabric_.pe[p]);
-      const Position middle = on_tray({spec_.size.x_mm / 2, spec_.size.y_mm / 2});
-      const uint32_t columns = (spec_.pes + 1) / 2;
-      const bool mesh = spec_.mesh.has_value();
-      const double step = spec_.size.x_mm / 3.2 / columns;
-      const Position at = mesh ? Position{middle.x_mm + ((p % columns) + 0.5 - columns / 2.0) * step,
-                                          middle.y_mm + (p < columns ? -1 : 1) * spec_.size.y_mm / 14}
-                               : Position{pe.x_mm + 0.24 * spec_.size.x_mm / columns,
-                                          pe.y_mm + (pe.y_mm < middle.y_mm ? -1 : 1) * spec_.size.y_mm * 0.16};
+      const Position router = position(fabric_.pe[p]), pe = centre_of_pe(p);
+      const Position at{2 * router.x_mm - pe.x_mm, spec_.mesh ? 2 * router.y_mm - pe.y_mm : pe.y_mm};
       const uint32_t hbm = builder_.add_node(naming::hbm_ctrl(id_, p), spec_.hbm, at);
       builder_.add_link(hbm, fabric_.pe[p], spec_.fabric_to_hbm.properties());
       builder_.add_memory(hbm, "hbm", address(kHbmWindow + p * spec_.hbm_slice_bytes), spec_.hbm_slice_bytes,
@@ -108,19 +101,27 @@ class CubeBuilder {
     }
   }
 
-  /// A PE lies beside its router, towards the corner; several on one router side by side.
-  void add_pe(uint32_t p) {
+  double pitch_mm() const {
+    return spec_.mesh ? std::min(spec_.size.x_mm / spec_.mesh->cols, spec_.size.y_mm / spec_.mesh->rows)
+                      : spec_.size.x_mm / (spec_.pes + 1);
+  }
+
+  /// A PE lies beside its router, towards the corner; several on one router side by side. Of a crossbar it lies in the
+  /// west, its HBM slice in the east.
+  Position centre_of_pe(uint32_t p) const {
     const Position router = position(fabric_.pe[p]);
-    const double pitch = spec_.mesh ? std::min(spec_.size.x_mm / spec_.mesh->cols, spec_.size.y_mm / spec_.mesh->rows)
-                                    : spec_.size.x_mm / (spec_.pes + 1);
     const Position middle = on_tray({spec_.size.x_mm / 2, spec_.size.y_mm / 2});
     const auto before = std::count(fabric_.pe.begin(), fabric_.pe.begin() + p, fabric_.pe[p]);
-    const double away = 0.3 * pitch * (1 + 0.7 * static_cast<double>(before));
-    const double down = spec_.mesh ? 0.3 * pitch : 0.16 * spec_.size.y_mm;
-    const double west = 0.24 * spec_.size.x_mm / ((spec_.pes + 1) / 2);  // of a crossbar, its HBM slice east
-    const Position centre{router.x_mm + (spec_.mesh ? (router.x_mm < middle.x_mm ? -away : away) : -west),
-                          router.y_mm + (router.y_mm < middle.y_mm ? -down : down)};
-    const std::vector<uint32_t> blocks = build_pe(spec_.pe, naming::pe(id_, p), centre, pitch, builder_);
+    const double away = 0.3 * pitch_mm() * (1 + 0.7 * static_cast<double>(before));
+    const double down = spec_.mesh ? 0.3 * pitch_mm() : 0.16 * spec_.size.y_mm;
+    const double west = 0.24 * spec_.size.x_mm / ((spec_.pes + 1) / 2);
+    return {router.x_mm + (spec_.mesh ? (router.x_mm < middle.x_mm ? -away : away) : -west),
+            router.y_mm + (router.y_mm < middle.y_mm ? -down : down)};
+  }
+
+  void add_pe(uint32_t p) {
+    const Position centre = centre_of_pe(p);
+    const std::vector<uint32_t> blocks = build_pe(spec_.pe, naming::pe(id_, p), centre, pitch_mm(), builder_);
     for (size_t b = 0; b < blocks.size(); ++b) {
       const std::string& kind = spec_.pe.components[b].block.kind;
       if (kind == "pe_dma") builder_.add_link(blocks[b], fabric_.pe[p], spec_.pe_dma_to_fabric.properties());

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
-#include <set>
 
+#include "kernbench/platform/topology/edge_kinds.h"
 #include "kernbench/platform/topology/faults.h"
 
 namespace kernbench::topology {
@@ -44,6 +44,17 @@ const char* colour_of_wire(const std::string& kind) {
   return it == colours.end() ? "#7a828c" : it->second;
 }
 
+/// For the legend.
+std::string name_of_wire(const std::string& kind) {
+  static const std::map<std::string, const char*> names = {
+      {edge_kind::kMesh, "NoC"},   {edge_kind::kMemory, "memory"},    {edge_kind::kUcie, "UCIe"},
+      {edge_kind::kPcie, "PCIe"},  {edge_kind::kIo, "IO NoC"},        {edge_kind::kPe, "PE to NoC"},
+      {edge_kind::kMCpu, "M_CPU"}, {edge_kind::kCommand, "launches"}, {edge_kind::kPeInternal, "inside the PE"},
+  };
+  const auto it = names.find(kind);
+  return it == names.end() ? kind : it->second;
+}
+
 std::string escaped(const std::string& s) {
   std::string out;
   for (const char c : s) {
@@ -79,28 +90,36 @@ class SvgWriter {
          << "\" viewBox=\"0 0 " << px(width) << " " << px(height)
          << "\" font-family=\"Helvetica, Arial, sans-serif\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
     text(kMargin, 34, d_.title, 18, "#1f2933", "start", true);
+    text(kMargin, 54, d_.subtitle, 12.5, "#52606d", "start", false);
     for (const Box& b : d_.boxes)
       if (b.container) box(b);
     for (const Wire& w : d_.wires) wire(w);
     for (const Box& b : d_.boxes)
       if (!b.container) box(b);
+    for (const Wire& w : d_.wires) arrow(w);
     for (const Wire& w : d_.wires) label(w);
     legend(height - kFoot + 18);
     out_ << "</svg>\n";
   }
 
  private:
-  static constexpr double kMargin = 24, kHead = 40, kFoot = 44;
+  static constexpr double kMargin = 24, kHead = 52, kFoot = 44;
 
   void measure() {
     left_ = top_ = 1e300;
     right_ = bottom_ = -1e300;
+    const auto take = [&](double at_x, double at_y) {
+      left_ = std::min(left_, at_x);
+      right_ = std::max(right_, at_x);
+      top_ = std::min(top_, at_y);
+      bottom_ = std::max(bottom_, at_y);
+    };
     for (const Box& b : d_.boxes) {
-      left_ = std::min(left_, b.centre.x_mm - b.w / 2);
-      right_ = std::max(right_, b.centre.x_mm + b.w / 2);
-      top_ = std::min(top_, b.centre.y_mm - b.h / 2);
-      bottom_ = std::max(bottom_, b.centre.y_mm + b.h / 2);
+      take(b.centre.x_mm - b.w / 2, b.centre.y_mm - b.h / 2);
+      take(b.centre.x_mm + b.w / 2, b.centre.y_mm + b.h / 2);
     }
+    for (const Wire& w : d_.wires)
+      for (const Position& p : w.bends) take(p.x_mm, p.y_mm);
     if (d_.boxes.empty()) left_ = top_ = right_ = bottom_ = 0;
   }
   double x(double v) const { return kMargin + (v - left_) * d_.pixels_per_unit; }
@@ -121,8 +140,9 @@ class SvgWriter {
          << p.fill << "\" stroke=\"" << p.stroke << "\"><title>" << escaped(b.id) << "</title></rect>\n";
     if (b.title.empty()) return;
     if (b.container) {
-      text(x(b.centre.x_mm) - w / 2 + 6, y(b.centre.y_mm) - h / 2 + d_.font_px + 3, b.title, d_.font_px, p.stroke,
-           "start", true);
+      const double at_x = b.title_centred ? x(b.centre.x_mm) : x(b.centre.x_mm) - w / 2 + 6;
+      text(at_x, y(b.centre.y_mm) - h / 2 + d_.font_px + 3, b.title, d_.font_px, p.stroke,
+           b.title_centred ? "middle" : "start", true);
       return;
     }
     box_text(b, w, h);
@@ -156,7 +176,7 @@ class SvgWriter {
 
   static double width_of(const Wire& w) {
     const double bw = std::max(w.bw_gbs, w.bw_back_gbs);
-    return bw <= 0 ? 1 : std::min(7.0, std::max(1.0, 1 + std::log2(bw / 32) * 0.8));
+    return bw <= 0 ? 1.4 : std::min(7.0, std::max(1.0, 1 + std::log2(bw / 32) * 0.8));
   }
 
   /// The corners of a wire. Where one box lies beside the other, the wire runs straight across at the smaller one's
@@ -164,7 +184,12 @@ class SvgWriter {
   std::vector<Position> corners_of(const Wire& w) const {
     const Box &a = d_.boxes[w.from], &b = d_.boxes[w.to];
     Position p = a.centre, q = b.centre;
-    if (w.via_y) return {p, {p.x_mm, *w.via_y}, {q.x_mm, *w.via_y}, q};
+    if (!w.bends.empty()) {
+      std::vector<Position> corners{p};
+      corners.insert(corners.end(), w.bends.begin(), w.bends.end());
+      corners.push_back(q);
+      return corners;
+    }
     const double dx = std::abs(p.x_mm - q.x_mm), dy = std::abs(p.y_mm - q.y_mm);
     if (dy < std::max(a.h, b.h) / 2 && dx > (a.w + b.w) / 2)
       (a.h < b.h ? q.y_mm : p.y_mm) = a.h < b.h ? p.y_mm : q.y_mm;
@@ -181,24 +206,53 @@ class SvgWriter {
          << "/>\n";
   }
 
-  /// On the part of the wire that no box covers.
+  /// The share of a straight piece, from a box's centre line, that the box covers.
+  static double covered(const Box& box, const Position& from, const Position& to) {
+    const double dx = std::abs(to.x_mm - from.x_mm), dy = std::abs(to.y_mm - from.y_mm);
+    const double tx = dx == 0 ? 1 : (box.w / 2 - std::abs(from.x_mm - box.centre.x_mm)) / dx;
+    const double ty = dy == 0 ? 1 : (box.h / 2 - std::abs(from.y_mm - box.centre.y_mm)) / dy;
+    return std::min({tx, ty, 1.0});
+  }
+
+  /// The middle of the longest piece that no box of its own covers.
   Position label_place(const Wire& w) const {
-    const Box &a = d_.boxes[w.from], &b = d_.boxes[w.to];
     const std::vector<Position> corners = corners_of(w);
-    if (corners.size() > 2) {
-      const auto end = [&](const Box& box, double towards) {  // where the crossing piece leaves the box, if it meets it
-        if (std::abs(*w.via_y - box.centre.y_mm) >= box.h / 2) return box.centre.x_mm;
-        return box.centre.x_mm + (towards > box.centre.x_mm ? box.w : -box.w) / 2;
+    Position best = corners[0];
+    double longest = -1;
+    for (size_t i = 0; i + 1 < corners.size(); ++i) {
+      const Position &p = corners[i], &q = corners[i + 1];
+      const auto inside = [&](const Box& b, const Position& c) {
+        return std::abs(c.x_mm - b.centre.x_mm) <= b.w / 2 && std::abs(c.y_mm - b.centre.y_mm) <= b.h / 2;
       };
-      return {(end(a, b.centre.x_mm) + end(b, a.centre.x_mm)) / 2, *w.via_y};
+      double begin = 0, end = 1;
+      for (const size_t n : {w.from, w.to}) {
+        const Box& b = d_.boxes[n];
+        if (inside(b, p)) begin = std::max(begin, covered(b, p, q));
+        if (inside(b, q)) end = std::min(end, 1 - covered(b, q, p));
+      }
+      const double length = (std::abs(q.x_mm - p.x_mm) + std::abs(q.y_mm - p.y_mm)) * (end - begin);
+      if (length <= longest) continue;
+      longest = length;
+      const double t = (begin + end) / 2;
+      best = {p.x_mm + t * (q.x_mm - p.x_mm), p.y_mm + t * (q.y_mm - p.y_mm)};
     }
-    const double dx = corners[1].x_mm - corners[0].x_mm, dy = corners[1].y_mm - corners[0].y_mm;
-    const auto leave = [&](const Box& box) {
-      const double tx = dx == 0 ? 1 : box.w / 2 / std::abs(dx), ty = dy == 0 ? 1 : box.h / 2 / std::abs(dy);
-      return std::min({tx, ty, 1.0});
-    };
-    const double t = (leave(a) + 1 - leave(b)) / 2;
-    return {corners[0].x_mm + t * dx, corners[0].y_mm + t * dy};
+    return best;
+  }
+
+  /// At the end of a one-way wire, where it meets the box.
+  void arrow(const Wire& w) {
+    if (w.forward == w.back) return;
+    std::vector<Position> corners = corners_of(w);
+    if (w.back) std::reverse(corners.begin(), corners.end());
+    const Position &from = corners[corners.size() - 2], &to = corners.back();
+    const double t = covered(d_.boxes[w.forward ? w.to : w.from], to, from);
+    const double tip_x = x(to.x_mm + t * (from.x_mm - to.x_mm)), tip_y = y(to.y_mm + t * (from.y_mm - to.y_mm));
+    const double dx = x(from.x_mm) - x(to.x_mm), dy = y(from.y_mm) - y(to.y_mm), length = std::hypot(dx, dy);
+    if (length == 0) return;
+    const double ux = dx / length * 9, uy = dy / length * 9;
+    out_ << "<polygon points=\"" << px(tip_x) << "," << px(tip_y) << " " << px(tip_x + ux - uy / 2.5) << ","
+         << px(tip_y + uy + ux / 2.5) << " " << px(tip_x + ux + uy / 2.5) << "," << px(tip_y + uy - ux / 2.5)
+         << "\" fill=\"" << colour_of_wire(w.kind) << "\"/>\n";
   }
 
   void label(const Wire& w) {
@@ -216,25 +270,40 @@ class SvgWriter {
     double at_x = kMargin;
     const auto item = [&](const std::string& s) {
       text(at_x, at_y, s, 11, "#52606d", "start", false);
-      at_x += 6.2 * static_cast<double>(s.size()) + 18;
+      at_x += 6.0 * static_cast<double>(s.size()) + 20;
     };
-    item("numbers: GB/s each way");
-    if (d_.to_scale) {
-      const double mm = std::pow(10, std::floor(std::log10(160 / d_.pixels_per_unit)));
-      const double length = mm * d_.pixels_per_unit;
+    const auto line = [&](double length, const char* colour, double width, bool dashed) {
       out_ << "<line x1=\"" << px(at_x) << "\" y1=\"" << px(at_y - 4) << "\" x2=\"" << px(at_x + length) << "\" y2=\""
-           << px(at_y - 4) << "\" stroke=\"#1f2933\" stroke-width=\"2\"/>\n";
+           << px(at_y - 4) << "\" stroke=\"" << colour << "\" stroke-width=\"" << px(width) << "\""
+           << (dashed ? " stroke-dasharray=\"4 3\"" : "") << "/>\n";
       at_x += length + 6;
+    };
+    if (d_.to_scale) {
+      const double mm = ruler_mm(160 / d_.pixels_per_unit);
+      line(mm * d_.pixels_per_unit, "#1f2933", 2, false);
       item(number_text(mm) + " mm");
     }
-    std::set<std::string> kinds;
-    for (const Wire& w : d_.wires) kinds.insert(w.kind);
-    for (const std::string& k : kinds) {
-      out_ << "<line x1=\"" << px(at_x) << "\" y1=\"" << px(at_y - 4) << "\" x2=\"" << px(at_x + 18) << "\" y2=\""
-           << px(at_y - 4) << "\" stroke=\"" << colour_of_wire(k) << "\" stroke-width=\"3\"/>\n";
-      at_x += 24;
-      item(k);
+    item("numbers: GB/s each way, wider lines carry more");
+    std::map<std::string, bool> kinds;  // whether any of the kind has a bandwidth
+    bool unlimited = false;
+    for (const Wire& w : d_.wires) {
+      const bool limited = w.bw_gbs > 0 || w.bw_back_gbs > 0;
+      kinds[w.kind] |= limited;
+      unlimited = unlimited || !limited;
     }
+    for (const auto& [kind, limited] : kinds) {
+      line(20, colour_of_wire(kind), 3, !limited);
+      item(name_of_wire(kind));
+    }
+    if (!unlimited) return;
+    line(20, "#7a828c", 1.4, true);
+    item("no bandwidth given: no limit");
+  }
+
+  /// The longest of 1, 2, 5, 10, … that is not longer than `most`.
+  static double ruler_mm(double most) {
+    const double decade = std::pow(10, std::floor(std::log10(most)));
+    return most >= 5 * decade ? 5 * decade : most >= 2 * decade ? 2 * decade : decade;
   }
 
   const Diagram& d_;

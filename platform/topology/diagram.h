@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -19,7 +18,8 @@ struct Box {
   std::vector<std::string> details;
   Position centre;
   double w = 0, h = 0;
-  bool container = false;  ///< lies behind wires; its title stands in its top left corner
+  bool container = false;      ///< lies behind wires; its title stands in its top left corner
+  bool title_centred = false;  ///< of a container: in the middle of its upper side
 };
 
 struct Wire {
@@ -28,11 +28,12 @@ struct Wire {
   double bw_gbs = 0, bw_back_gbs = 0;  ///< sums over the edges it stands for; 0: unlimited
   bool forward = false, back = false;
   bool labelled = true;
-  std::optional<double> via_y;  ///< drawn down or up to this height, across, and to the other end
+  std::vector<Position> bends;  ///< corners on the way from `from` to `to`; none: straight
 };
 
 struct Diagram {
   std::string title;
+  std::string subtitle;  ///< what there is, in one line
   std::vector<Box> boxes;
   std::vector<Wire> wires;
   double pixels_per_unit = 1;

@@ -96,7 +96,8 @@ TEST(svg, of_a_cube_shows_each_part_and_the_bandwidth_of_each_mesh_link) {
   const std::string picture = svg(g, View::cube, "sip1.cube7");
   for (const char* id : {"r0c0", "r5c5", "m_cpu", "sram", "hbm_ctrl.pe7", "pe3", "ucie-W"})
     EXPECT_EQ(count_of(picture, std::string("<title>sip1.cube7.") + id + "</title>"), 1u) << id;
-  EXPECT_EQ(count_of(picture, ">256</text>"), 48u + 8u);  // mesh links, HBM slices
+  EXPECT_EQ(count_of(picture, ">256</text>"), 48u);           // mesh links
+  EXPECT_EQ(count_of(picture, ">256 GB/s</text>"), 8u + 8u);  // PEs and their HBM slices
   EXPECT_EQ(count_of(picture, "sip0"), 0u);
 }
 

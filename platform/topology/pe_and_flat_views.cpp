@@ -14,29 +14,45 @@ std::string last_word(const std::string& id) {
   return id.substr(id.rfind('.') + 1);
 }
 
+constexpr size_t kLineLength = 30;
+
+/// Of one value; maps take lines of their own.
 std::string value_text(const AttrValue& v) {
   if (const auto* d = std::get_if<double>(&v)) return number_text(*d);
   if (const auto* i = std::get_if<int64_t>(&v)) return std::to_string(*i);
   if (const auto* b = std::get_if<bool>(&v)) return *b ? "true" : "false";
   if (const auto* s = std::get_if<std::string>(&v)) return *s;
-  std::string text;
-  for (const auto& [key, value] : std::get<NumberMap>(v))
-    text += (text.empty() ? "" : " ") + key + ":" + number_text(value);
-  return text;
+  return "";
 }
 
 std::vector<std::string> attribute_lines(const Node& n) {
   std::vector<std::string> lines;
-  for (const auto& [key, value] : n.attrs.items()) lines.push_back(key + " " + value_text(value));
+  for (const auto& [key, value] : n.attrs.items()) {
+    const auto* map = std::get_if<NumberMap>(&value);
+    if (!map) {
+      lines.push_back(key + " " + value_text(value));
+      continue;
+    }
+    std::string line = key + ":";
+    for (const auto& [name, number] : *map) {
+      const std::string item = " " + name + " " + number_text(number);
+      if (line.size() + item.size() > kLineLength) {
+        lines.push_back(line);
+        line.clear();
+      }
+      line += item;
+    }
+    lines.push_back(line);
+  }
   return lines;
 }
 
-/// Columns and rows in which the known blocks tell their story from left to right.
+/// Columns and rows: commands come from above, data from the left.
 const std::map<std::string, Position>& places_in_a_pe() {
   static const std::map<std::string, Position> places = {
-      {"pe_cpu", {0, 1}}, {"pe_scheduler", {1, 2}}, {"pe_ipcq", {1, 0}},
-      {"pe_mmu", {2, 0}}, {"pe_dma", {2, 1}},       {"pe_fetch_store", {3, 1}},
-      {"pe_tcm", {3, 0}}, {"pe_gemm", {4, 1}},      {"pe_math", {4, 2}},
+      {"m_cpu", {0, 0}},  {"pe_cpu", {1, 0}},         {"pe_ipcq", {1, 1}}, {"pe_scheduler", {2, 1}},
+      {"pe_dma", {1, 2}}, {"pe_fetch_store", {2, 2}}, {"pe_gemm", {3, 1}}, {"pe_math", {3, 2}},
+      {"pe_mmu", {1, 3}}, {"pe_tcm", {2, 3}},
   };
   return places;
 }
@@ -46,9 +62,10 @@ const std::map<std::string, Position>& places_in_a_pe() {
 Diagram draw_pe(const Graph& g, const std::string& id) {
   Diagram d;
   d.title = g.name + ": " + id;
+  d.subtitle = "blocks with their attributes; commands come from above, data from the left";
   d.font_px = 15;
   d.pixels_per_unit = 1;
-  const double cell_w = 285, cell_h = 200;
+  const double cell_w = 330, cell_h = 215;
   std::vector<size_t> box_of(g.nodes.size(), kOmitted);
   const std::string prefix = id + ".";
   const auto add = [&](uint32_t n, Position cell, double w, double h) {
@@ -70,20 +87,21 @@ Diagram draw_pe(const Graph& g, const std::string& id) {
         g.nodes[n].id.find('.', prefix.size()) != std::string::npos)
       continue;
     const auto it = places_in_a_pe().find(g.nodes[n].kind);
-    add(n, it != places_in_a_pe().end() ? it->second : Position{others++, 3}, 190, 112);
+    add(n, it != places_in_a_pe().end() ? it->second : Position{others++, 4}, 215, 150);
     blocks.push_back(n);
   }
   if (blocks.empty())
     throw std::invalid_argument("no '" + id + "' in " + g.name + "; legal: a PE such as sip0.cube0.pe0");
   // What the PE is connected to: its way into the fabric, and who commands it.
-  Position outside{1, 1};
+  Position outside{0, 2};
   for (const uint32_t n : blocks) {
     for (const uint32_t e : g.out_edges[n]) {
       const uint32_t to = g.edges[e].to;
       if (box_of[to] != kOmitted) continue;
-      add(to, g.nodes[to].kind == "m_cpu" ? Position{0, 0} : outside, 120, 50);
+      const bool commands = g.nodes[to].kind == "m_cpu";
+      add(to, commands ? places_in_a_pe().at("m_cpu") : outside, 130, 56);
       d.boxes.back().details.clear();
-      if (g.nodes[to].kind != "m_cpu") outside.y_mm -= 0.35;
+      if (!commands) outside.y_mm += 0.4;
     }
   }
   add_wires(g, box_of, d);

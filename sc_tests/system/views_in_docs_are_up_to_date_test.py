@@ -1,0 +1,27 @@
+"""Are the floorplans under docs/views those that the topologies give now, and does the documentation show them all?"""
+import os
+import re
+import subprocess
+import unittest
+
+from cli_support import TOPOLOGIES, main
+
+ROOT = os.path.dirname(TOPOLOGIES)
+
+
+class Views(unittest.TestCase):
+    def test_in_docs_are_what_the_topologies_give(self):
+        done = subprocess.run([os.path.join(ROOT, "scripts", "render-views"), "--check"], capture_output=True, text=True,
+                              timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_are_all_shown(self):
+        shown = set()
+        for page in ("README.md", "docs/topology.md"):
+            with open(os.path.join(ROOT, page)) as f:
+                shown |= set(re.findall(r"views/([\w-]+\.svg)", f.read()))
+        self.assertEqual(shown, set(os.listdir(os.path.join(ROOT, "docs", "views"))))
+
+
+if __name__ == "__main__":
+    main()
