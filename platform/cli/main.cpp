@@ -23,6 +23,7 @@ int sc_main(int argc, char** argv) {
 
   CLI::App app{"kernbench: transaction-level model of a multi-chiplet AI accelerator", "kernbench"};
   app.require_subcommand(1);
+  app.footer("KERNBENCH_CACHE names the folder in which derived meshes are kept, or is off (docs/topology.md).");
   bool verbose = false;
   app.add_flag("-v,--verbose", verbose, "say on stderr what is being done");
   app.set_version_flag("--version", std::string(KERNBENCH_VERSION));

@@ -3,6 +3,7 @@
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/platform/errors.h"
+#include "kernbench/platform/topology/mesh_cache.h"
 #include "kernbench/systemc_models/registry.h"
 
 namespace kernbench::cli {
@@ -25,7 +26,8 @@ topology::Graph TopologyOptions::compile() const {
   if (response == "routed") overrides.response = topology::Response::routed;
   if (links == "flit" && response == "ideal")
     throw InputError("--response: found ideal beside --links flit, whose responses are routed");
-  topology::Graph graph = topology::compile_file(topology_file(file), component_catalog(), overrides);
+  const topology::MeshCache cache(topology::default_cache_folder(), [](const std::string& s) { spdlog::info(s); });
+  topology::Graph graph = topology::compile_file(topology_file(file), component_catalog(), overrides, &cache);
   spdlog::info("compiled {}: {} nodes, {} edges, {} PEs", file, graph.nodes.size(), graph.edges.size(),
                graph.pes.size());
   return graph;

@@ -43,6 +43,8 @@ struct IoChipletNodes {
 /// A SIP's outline.
 Position size_of_sip(const SystemSpec&);
 
+/// On the cube, from its top left corner (mm).
+Position router_centre(const CubeSpec&, const Cell&);
 CubeFabric build_mesh(const CubeSpec&, const std::string& cube, Position origin, GraphBuilder&);
 CubeFabric build_crossbar(const CubeSpec&, const std::string& cube, Position origin, GraphBuilder&);
 /// The PE's blocks round `centre`; returns node indices in the template's order.

@@ -8,6 +8,7 @@
 #include "kernbench/platform/topology/builders.h"
 #include "kernbench/platform/topology/flat_loader.h"
 #include "kernbench/platform/topology/graph_builder.h"
+#include "kernbench/platform/topology/mesh_cache.h"
 #include "kernbench/platform/topology/yaml_reader.h"
 
 namespace kernbench::topology {
@@ -46,7 +47,7 @@ Timing read_timing(YamlMap& top, const Overrides& overrides) {
 }  // namespace
 
 Graph compile_text(const std::string& yaml, const std::string& file_name, const ImplCatalog& catalog,
-                   const Overrides& overrides) {
+                   const Overrides& overrides, const MeshCache* cache) {
   FaultList faults(file_name);
   const YAML::Node root = parse_yaml(yaml, faults);
   faults.throw_if_any();
@@ -58,7 +59,11 @@ Graph compile_text(const std::string& yaml, const std::string& file_name, const 
   builder.graph().ns_per_mm = top.number_or("ns_per_mm", 0.01, NumberRule::not_negative("ns/mm", 1e6));
   builder.graph().timing = read_timing(top, overrides);
   if (top.has("cube") || top.has("sip") || top.has("tray")) {
-    if (const auto system = read_system(top, catalog)) build_system(*system, builder);
+    if (auto system = read_system(top, catalog)) {
+      CubeSpec& cube = system->cube;
+      if (cube.mesh) cube.mesh->plan = cache ? cache->plan(cube) : plan_mesh(cube);
+      build_system(*system, builder);
+    }
   } else {
     load_flat(top, catalog, builder);
   }
@@ -66,7 +71,8 @@ Graph compile_text(const std::string& yaml, const std::string& file_name, const 
   return builder.finish();
 }
 
-Graph compile_file(const std::string& path, const ImplCatalog& catalog, const Overrides& overrides) {
+Graph compile_file(const std::string& path, const ImplCatalog& catalog, const Overrides& overrides,
+                   const MeshCache* cache) {
   FaultList faults(path);
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
@@ -83,7 +89,7 @@ Graph compile_file(const std::string& path, const ImplCatalog& catalog, const Ov
   std::string text, block(1 << 20, '\0');
   while (text.size() <= kLongestText && in.read(block.data(), static_cast<std::streamsize>(block.size())).gcount() > 0)
     text.append(block, 0, static_cast<size_t>(in.gcount()));
-  return compile_text(text, path, catalog, overrides);
+  return compile_text(text, path, catalog, overrides, cache);
 }
 
 }  // namespace kernbench::topology

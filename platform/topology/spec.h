@@ -10,6 +10,7 @@
 
 #include "kernbench/platform/topology/block_reader.h"
 #include "kernbench/platform/topology/graph_builder.h"
+#include "kernbench/platform/topology/mesh_plan.h"
 #include "kernbench/platform/topology/naming.h"
 
 namespace kernbench::topology {
@@ -41,12 +42,6 @@ struct PeTemplate {
   std::vector<PeLink> links;
 };
 
-/// A router of the mesh.
-struct Cell {
-  uint32_t row = 0, col = 0;
-  bool operator==(const Cell& o) const { return row == o.row && col == o.col; }
-};
-
 /// A block with a place of its own on the cube.
 struct PlacedBlock {
   Block block;
@@ -60,6 +55,7 @@ struct MeshSpec {
   Block router;
   LinkSpec link;
   std::vector<Cell> pe_at;  ///< router of each PE
+  MeshPlan plan;            ///< what follows from all this and the cube; set before anything is built
   bool is_hole(uint32_t row, uint32_t col) const {
     return has_hole && row >= hole_first.row && row <= hole_last.row && col >= hole_first.col && col <= hole_last.col;
   }

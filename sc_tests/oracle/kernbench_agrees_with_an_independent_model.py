@@ -4,15 +4,19 @@
 Every figure must agree to 0.01 ns. Every third case is rich in ties, and asked only when the contract decides them
 all. A failure prints the kind, the seed and the first figure that departs; write the case's files with
 `random_cases.py KIND SEED FOLDER --mode MODE [--ties]`.
+
+With --machines N also N cases of `traffic` on generated machines (machine_cases.py).
 """
 import argparse
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 import tempfile
 
+import machine_cases
 import random_cases
 import timing_model
 
@@ -20,10 +24,10 @@ TOLERANCE_NS = 0.01
 MODES = ("ideal", "cut_through", "flit")
 
 
-def kernbench_says(kernbench, kind, paths):
+def kernbench_says(kernbench, kind, paths, options=()):
     option = "--trace" if kind == "traffic" else "--work"
     command = [kernbench, kind, "--topology", paths[0], option, paths[1],
-               "--format", "csv" if kind == "traffic" else "json"]
+               "--format", "csv" if kind == "traffic" else "json", *options]
     run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     if run.returncode:
         raise RuntimeError(f"exit status {run.returncode}: {run.stderr.strip()[:500]}")
@@ -100,6 +104,20 @@ def check(kernbench, kind, case, open_ties=True):
     return departures(kind, theirs, ours)
 
 
+def check_machine(kernbench, topologies, seed, mode, open_ties=True):
+    """The same for a case on a generated machine."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            topology, options, graph, rows = machine_cases.draw(kernbench, topologies, seed, mode, folder)
+            ours, undecided = timing_model.judge_traffic(graph, rows)
+            if undecided and not open_ties:
+                return None
+            trace = random_cases.write_trace(rows, os.path.join(folder, "trace.csv"))
+            return departures("traffic", kernbench_says(kernbench, "traffic", (topology, trace), options), ours)
+        except (RuntimeError, subprocess.TimeoutExpired, ValueError) as fault:
+            return [f"no answer: {fault}"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kernbench")
@@ -109,8 +127,19 @@ def main():
     parser.add_argument("--mode", choices=MODES)
     parser.add_argument("--ties", choices=("some", "none", "all"), default="some", help="how many cases have them")
     parser.add_argument("--open-ties", action="store_true", help="ask also where the contract leaves a tie open")
+    parser.add_argument("--machines", type=int, default=0, help="cases on generated machines")
+    parser.add_argument("--topologies", help="folder of the shipped topologies",
+                        default=os.path.join(os.path.dirname(__file__), "..", "..", "topologies"))
     args = parser.parse_args()
     agree, failed = {}, []
+    for i in range(args.machines):
+        seed, mode = args.first_seed + i, args.mode or MODES[i % 3]
+        lines = check_machine(args.kernbench, args.topologies, seed, mode, args.open_ties)
+        if lines:
+            failed.append(seed)
+            print(f"FAILED machine seed {seed} --mode {mode}: {len(lines)} departures, the first: {lines[0]}", flush=True)
+        elif lines is not None:
+            agree[("machine", mode)] = agree.get(("machine", mode), 0) + 1
     for i in range(args.cases):
         seed = args.first_seed + i
         kind = args.kind or ("traffic", "pipeline")[i % 2]

@@ -442,10 +442,19 @@ def write_case(kind, case, folder):
         if kind == "pipeline":
             json.dump(work, file, indent=1)
         else:
-            columns = ("id", "issue_ns", "initiator", "op", "address", "bytes")
-            file.write(",".join(columns) + "\n")
-            file.writelines(",".join(r[c] for c in columns) + "\n" for r in work)
+            file.write(trace_text(work))
     return paths
+
+
+def trace_text(rows):
+    columns = ("id", "issue_ns", "initiator", "op", "address", "bytes")
+    return "".join(",".join(line) + "\n" for line in [columns] + [[r[c] for c in columns] for r in rows])
+
+
+def write_trace(rows, path):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(trace_text(rows))
+    return path
 
 
 def draw(kind, seed, ties=False, mode=None):
