@@ -1,5 +1,6 @@
 #include "kernbench/kernel_api/registry.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernbench/phase2/random.h"
@@ -29,6 +30,8 @@ const KernelSpec* KernelRegistry::find(const std::string& name) const {
 }
 
 const KernelSpec& KernelRegistry::at(const std::string& name) const {
+  if (std::find(conflicts_.begin(), conflicts_.end(), name) != conflicts_.end())
+    throw BadParam("more than one kernel is registered as '" + name + "'");
   if (const KernelSpec* spec = find(name)) return *spec;
   std::string known;
   for (const auto& [n, spec] : kernels_) known += (known.empty() ? "" : ", ") + n;

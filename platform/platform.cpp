@@ -90,6 +90,9 @@ void Platform::build_children(const TreeNode& parent) {
     const topology::Node& node = graph_.nodes[static_cast<size_t>(c.node)];
     const auto* make = component_registry().factory(node.impl);
     if (!make) throw std::runtime_error(node.id + ": no component is registered as '" + node.impl + "'");
+    const auto& conflicts = component_registry().conflicts();
+    if (std::find(conflicts.begin(), conflicts.end(), node.impl) != conflicts.end())
+      throw std::runtime_error(node.id + ": more than one component is registered as '" + node.impl + "'");
     ComponentConfig config;
     config.id = node.id;
     config.index = static_cast<uint32_t>(c.node);

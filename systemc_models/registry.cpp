@@ -1,13 +1,10 @@
 #include "kernbench/systemc_models/registry.h"
 
-#include <stdexcept>
-
 namespace kernbench {
 
 void ComponentRegistry::add(ImplSpec spec, Factory make) {
   const std::string name = spec.impl;
-  if (!types_.emplace(name, Type{std::move(spec), std::move(make)}).second)
-    throw std::logic_error("component '" + name + "' is registered twice");
+  if (!types_.emplace(name, Type{std::move(spec), std::move(make)}).second) conflicts_.push_back(name);
 }
 
 const ImplSpec* ComponentRegistry::find(const std::string& impl) const {

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "kernbench/systemc_models/attributes.h"
 
@@ -20,11 +21,13 @@ struct ComponentConfig;
 class ComponentRegistry : public ImplCatalog {
  public:
   using Factory = std::function<std::unique_ptr<Component>(const char* name, const ComponentConfig&)>;
-  /// A name taken twice is std::logic_error.
+  /// A name that is taken keeps its first owner; see conflicts().
   void add(ImplSpec spec, Factory make);
   const ImplSpec* find(const std::string& impl) const override;
   std::vector<const ImplSpec*> all() const override;
   const Factory* factory(const std::string& impl) const;
+  /// Names that were registered more than once; a Platform does not build any of them.
+  const std::vector<std::string>& conflicts() const { return conflicts_; }
 
  private:
   struct Type {
@@ -32,6 +35,7 @@ class ComponentRegistry : public ImplCatalog {
     Factory make;
   };
   std::map<std::string, Type> types_;
+  std::vector<std::string> conflicts_;
 };
 
 /// The one registry of the process.

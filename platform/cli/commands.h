@@ -4,8 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "kernbench/phase2/isa.h"
+#include "kernbench/platform/plugins.h"
 #include "kernbench/platform/topology/compiler.h"
 
 namespace kernbench::cli {
@@ -27,11 +29,21 @@ Command add_topology(CLI::App&);
 Command add_traffic(CLI::App&);
 Command add_web(CLI::App&);
 
-/// --topology, --links and --response, as several commands have them.
+/// --plugin, as every command has it that knows kernels or components.
+struct PluginOptions {
+  std::vector<std::string> files;
+  void add_to(CLI::App&);
+  /// Loads them, each once. InputError.
+  std::vector<Plugin> load() const;
+};
+
+/// --topology, --links, --response and --plugin, as several commands have them.
 struct TopologyOptions {
   std::string file;
+  PluginOptions plugins;
   std::string links, response;
   void add_to(CLI::App&, bool positional = false);
+  /// Loads the plug-ins and compiles the file.
   topology::Graph compile() const;
 };
 

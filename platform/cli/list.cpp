@@ -28,23 +28,54 @@ std::string default_of(const AttrSpec& a) {
   return "{}";
 }
 
-void list_components() {
+const char* type_of(const AttrSpec& a) {
+  switch (a.type) {
+    case AttrType::number:
+      return "number";
+    case AttrType::integer:
+      return "integer";
+    case AttrType::boolean:
+      return "boolean";
+    case AttrType::string:
+      return "string";
+    case AttrType::number_map:
+      return "map of numbers";
+  }
+  return "";
+}
+
+std::string padded(const std::string& text, size_t width) {
+  return text + std::string(text.size() < width ? width - text.size() : 1, ' ');
+}
+
+/// ", from FILE.so" for what a plug-in has brought; else nothing.
+std::string origin(const std::vector<Plugin>& plugins, const std::string& name,
+                   std::vector<std::string> Plugin::*registered) {
+  for (const Plugin& p : plugins) {
+    const auto& names = p.*registered;
+    if (std::find(names.begin(), names.end(), name) != names.end()) return ", from " + p.file;
+  }
+  return {};
+}
+
+void list_components(const std::vector<Plugin>& plugins) {
   for (const ImplSpec* spec : component_catalog().all()) {
-    std::cout << spec->impl << "  (kind " << spec->kind << "): " << spec->help << "\n";
+    std::cout << spec->impl << "  (kind " << spec->kind << origin(plugins, spec->impl, &Plugin::components)
+              << "): " << spec->help << "\n";
     for (const AttrSpec& a : spec->attributes) {
       std::string value = default_of(a) + (a.unit.empty() ? "" : " " + a.unit);
       if (a.required && !a.unit.empty()) value = "required, " + a.unit;
-      std::cout << "    " << a.name << std::string(a.name.size() < 18 ? 18 - a.name.size() : 1, ' ') << value
-                << std::string(value.size() < 22 ? 22 - value.size() : 1, ' ') << a.help;
+      std::cout << "    " << padded(a.name, 18) << padded(type_of(a), 16) << padded(value, 22) << a.help;
       for (size_t i = 0; i < a.choices.size(); ++i) std::cout << (i ? ", " : " (") << a.choices[i];
       std::cout << (a.choices.empty() ? "\n" : ")\n");
     }
   }
 }
 
-void list_kernels() {
+void list_kernels(const std::vector<Plugin>& plugins) {
   for (const KernelSpec* k : KernelRegistry::instance().all()) {
-    std::cout << k->name << ": " << k->help << "\n";
+    const std::string from = origin(plugins, k->name, &Plugin::kernels);
+    std::cout << k->name << (from.empty() ? "" : "  (" + from.substr(2) + ")") << ": " << k->help << "\n";
     for (const TensorSpec& t : k->tensors) {
       std::cout << "    " << (t.role == TensorSpec::Role::in ? "in   " : "out  ") << t.name
                 << "  (placed: " << name_of(t.placement) << ")\n";
@@ -73,13 +104,16 @@ void list_topologies() {
 
 Command add_list(CLI::App& app) {
   auto what = std::make_shared<std::string>();
+  auto plugin_options = std::make_shared<PluginOptions>();
   CLI::App* cmd = app.add_subcommand("list", "List what there is: kernels, components or topologies");
   cmd->add_option("what", *what, "kernels, components or topologies")
       ->required()
       ->check(CLI::IsMember({"kernels", "components", "topologies"}));
-  return {cmd, [what] {
-            if (*what == "components") list_components();
-            if (*what == "kernels") list_kernels();
+  plugin_options->add_to(*cmd);
+  return {cmd, [what, plugin_options] {
+            const std::vector<Plugin> plugins = plugin_options->load();
+            if (*what == "components") list_components(plugins);
+            if (*what == "kernels") list_kernels(plugins);
             if (*what == "topologies") list_topologies();
             return 0;
           }};

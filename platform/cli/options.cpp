@@ -8,6 +8,19 @@
 
 namespace kernbench::cli {
 
+void PluginOptions::add_to(CLI::App& app) {
+  app.add_option("--plugin", files, "shared object with kernels or components (repeatable)")->type_name("LIB.so");
+}
+
+std::vector<Plugin> PluginOptions::load() const {
+  std::vector<Plugin> plugins;
+  for (const std::string& file : files) {
+    plugins.push_back(load_plugin(file));
+    spdlog::info("plug-in {} from {}", plugins.back().name, file);
+  }
+  return plugins;
+}
+
 void TopologyOptions::add_to(CLI::App& app, bool positional) {
   app.add_option(positional ? "topology,--topology" : "--topology", file,
                  "the system, a YAML file; a name alone is also looked for among those of `kernbench list topologies`")
@@ -15,9 +28,11 @@ void TopologyOptions::add_to(CLI::App& app, bool positional) {
       ->type_name("FILE.yaml");
   app.add_option("--links", links, "overrides timing.links")->check(CLI::IsMember({"ideal", "cut_through", "flit"}));
   app.add_option("--response", response, "overrides timing.response")->check(CLI::IsMember({"ideal", "routed"}));
+  plugins.add_to(app);
 }
 
 topology::Graph TopologyOptions::compile() const {
+  plugins.load();
   topology::Overrides overrides;
   if (links == "ideal") overrides.links = topology::Links::ideal;
   if (links == "cut_through") overrides.links = topology::Links::cut_through;

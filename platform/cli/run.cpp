@@ -34,14 +34,12 @@ struct Options {
   bool verify = false, debug_verify = false;
   std::string isa = std::string(name_of(best_isa()));
   std::string oplog, memory, vcd, vcd_scope, trace, report;
-  std::vector<std::string> plugins;
 };
 
 void refuse_what_is_not_built(const Options& o) {
   const auto not_yet = [](const std::string& what) { throw InputError(what + ": not yet"); };
   if (!o.vcd.empty() || !o.vcd_scope.empty()) not_yet("--vcd");
   if (!o.report.empty()) not_yet("--report");
-  if (!o.plugins.empty()) not_yet("--plugin");
 }
 
 /// What a reader of the log must know of the run.
@@ -92,6 +90,7 @@ int run(const Options& o) {
   r.threads = o.threads;
   r.corrupt = o.corrupt;
   try {
+    o.topology.plugins.load();
     KernelRegistry::instance().at(o.kernel);  // a wrong name is told before anything is built
     Platform platform("system", o.topology.compile());
     spdlog::info("elaborated");
@@ -168,7 +167,6 @@ Command add_run(CLI::App& app) {
   cmd->add_option("--trace", o->trace, "what every engine did, for Perfetto (Chrome trace events)")
       ->type_name("FILE.json");
   cmd->add_option("--report", o->report, "HTML report (not yet)")->type_name("FILE.html");
-  cmd->add_option("--plugin", o->plugins, "shared object with kernels or components (not yet)")->type_name("LIB.so");
   add_format(*cmd, o->format, {"text", "json"});
   return {cmd, [o] { return run(*o); }};
 }

@@ -152,7 +152,9 @@ const ImplSpec* find_spec(const std::string& kind, const std::string& impl, cons
                           const std::string& field, FaultList& faults) {
   const ImplSpec* spec = catalog.find(impl);
   if (!spec) {
-    faults.add(line, field, unknown_word("impl", impl, impls_of(catalog, kind)));
+    std::string fault = unknown_word("impl", impl, impls_of(catalog, kind));
+    if (impl.compare(0, 8, "builtin.") != 0) fault += "; others come with a plug-in (--plugin LIB.so)";
+    faults.add(line, field, fault);
   } else if (spec->kind != kind) {
     faults.add(line, field,
                "found '" + printable(impl) + "', which is of kind " + spec->kind + ", on a node of kind " + kind +

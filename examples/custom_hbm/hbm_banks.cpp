@@ -1,0 +1,109 @@
+// Models: an HBM slice with banks whose rows stay open, one data bus, and a refresh of all banks at the end of every
+// interval. A transaction's range is cut at pages; page p lies in bank p mod banks, row p / banks. A bank opens a row
+// while the bus serves others.
+// Does not model: read/write turn-round, activation windows; flit links (there it serves as builtin.hbm_ctrl does).
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "kernbench/kernel_api/plugin.h"
+#include "kernbench/systemc_models/memory_target.h"
+#include "kernbench/systemc_models/registry.h"
+
+namespace {
+using namespace kernbench;
+
+class HbmBanks : public MemoryTarget {
+ public:
+  HbmBanks(sc_core::sc_module_name name, const ComponentConfig& c)
+      : MemoryTarget(name, c),
+        page_bytes_(static_cast<uint64_t>(c.attributes->integer("page_bytes", 1024))),
+        row_miss_ns_(c.attributes->number("row_miss_ns", 0)),
+        refresh_ns_(c.attributes->number("refresh_ns", 0)),
+        interval_ns_(c.attributes->number("interval_ns", 0)),
+        state_{std::vector<Bank>(static_cast<size_t>(c.attributes->integer("banks", 16))), 0} {}
+
+  static ImplSpec spec() {  // what YAML may say; checked by the topology compiler, shown by `kernbench list components`
+    AttrSpec page = count_attribute("page_bytes", 1024, "bytes of a row of one bank");
+    page.unit = "bytes";
+    return {
+        "custom.hbm_banks",
+        "hbm_ctrl",
+        "HBM slice with banks and refresh",
+        {overhead_attribute(), efficiency_attribute(), count_attribute("banks", 16, "rows that can be open at once"),
+         page, positive_attribute("row_miss_ns", "ns", "to close a row and open another"),
+         positive_attribute("refresh_ns", "ns", "how long a refresh takes; it closes all rows"),
+         positive_attribute("interval_ns", "ns", "from one refresh to the next")}};
+  }
+
+  /// With all rows closed and no refresh on the way.
+  double lone_service_ns(const Route& r, bool write, uint64_t address, uint64_t, const Rows& rows) const override {
+    State idle{std::vector<Bank>(state_.banks.size()), 0};
+    return transfer(idle, r, write, address, rows, overhead_ns(), false).second;
+  }
+
+ protected:
+  Service serve(FabricTransaction& x) override {  // called in order of arrival; x.time_ns is the arrival
+    const double queued = x.time_ns + overhead_ns();
+    const double start = std::max(queued, state_.bus_free_ns);
+    const auto [first, finish] = transfer(state_, *x.route, x.write, x.address, x.rows, queued, true);
+    x.overhead_ns += overhead_ns();  // the account: its parts sum to the latency
+    x.memory_queue_ns += start - queued;
+    x.drain_ns += finish - start;
+    return {first, finish};  // a read's response leaves; the end
+  }
+
+ private:
+  struct Bank {
+    uint64_t open_row = ~0ull;
+    double free_ns = 0;
+    double refreshed_ns = 0;
+  };
+  struct State {
+    std::vector<Bank> banks;
+    double bus_free_ns = 0;
+  };
+
+  /// When the next refresh ends that a transfer at t_ns would meet, or t_ns; the last one that ended before it.
+  double after_refresh(double t_ns) const {
+    const double into = std::fmod(t_ns, interval_ns_);
+    return into > interval_ns_ - refresh_ns_ ? t_ns + interval_ns_ - into : t_ns;
+  }
+  double last_refresh(double t_ns) const { return std::floor(t_ns / interval_ns_) * interval_ns_; }
+
+  /// Begin of the first and end of the last page's time on the bus.
+  std::pair<double, double> transfer(State& s, const Route& r, bool write, uint64_t address, const Rows& rows,
+                                     double queued_ns, bool refresh) const {
+    const double bw = write ? r.write_bw : r.read_bw;  // of the narrowest edge of the way, GB/s = bytes/ns
+    double first = -1;
+    for (uint64_t row = 0; row < rows.count; ++row) {
+      uint64_t at = address + row * rows.stride - base();
+      for (uint64_t left = rows.bytes; left > 0;) {
+        const uint64_t bytes = std::min(left, page_bytes_ - at % page_bytes_);
+        const uint64_t page = at / page_bytes_;
+        Bank& bank = s.banks[page % s.banks.size()];
+        double ready = std::max(queued_ns, bank.free_ns);
+        const bool closed = refresh && last_refresh(ready) > bank.refreshed_ns;
+        if (closed || bank.open_row != page / s.banks.size()) ready += row_miss_ns_;
+        double start = std::max(ready, s.bus_free_ns);
+        if (refresh) start = after_refresh(start);
+        bank.open_row = page / s.banks.size();
+        bank.refreshed_ns = last_refresh(start);
+        s.bus_free_ns = bank.free_ns = start + (bw > 0 ? static_cast<double>(bytes) / bw : 0);
+        if (first < 0) first = start;
+        at += bytes;
+        left -= bytes;
+      }
+    }
+    return {first < 0 ? queued_ns : first, std::max(queued_ns, s.bus_free_ns)};
+  }
+
+  uint64_t page_bytes_;
+  double row_miss_ns_, refresh_ns_, interval_ns_;
+  State state_;
+};
+
+KERNBENCH_REGISTER_COMPONENT(HbmBanks)
+}  // namespace
+
+KERNBENCH_PLUGIN("hbm_banks")

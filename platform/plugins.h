@@ -1,0 +1,21 @@
+// Plug-ins: shared objects that bring kernels and components (kernel_api/plugin.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace kernbench {
+
+struct Plugin {
+  std::string file;                              ///< as given
+  std::string name;                              ///< what the plug-in calls itself
+  std::vector<std::string> components, kernels;  ///< that it has registered, by name; empty if it was loaded before
+};
+
+/// Loads it for the life of the process; what it registers can be used from then on. InputError, one line, before
+/// anything of the plug-in runs where the file cannot be read, is no shared object, lacks KERNBENCH_PLUGIN(name), or
+/// was built for another kernbench or C++; also where it cannot be linked, registers nothing, or takes a name that is
+/// taken.
+Plugin load_plugin(const std::string& file);
+
+}  // namespace kernbench
