@@ -37,6 +37,11 @@ void Context::wait(const Event& e) {
   core_->wait(e.ticket_);
 }
 
+Loaded Context::materialize(const Tensor& t, const char* file, int line) {
+  core_->materialize(t, {file, line});
+  return Loaded(t);
+}
+
 Context Context::async() const {
   Context c = *this;
   c.async_ = true;

@@ -112,6 +112,11 @@ class Context {
     wait(first);
     wait(second, rest...);
   }
+  /// Waits for the tensor, then works out its elements in Phase 1, by running the ops that it depends on and no others,
+  /// so that the kernel may branch on them. A pe_cpu's materialize_* attributes bound how much that may be; beyond them
+  /// it is a KernelFault. Costs pe_cpu's overhead; nothing for data that is there. The kernel's KernelSpec must say
+  /// `materializes = true`. The whole handle is then real, and so are copies, views and stores of it.
+  Loaded materialize(const Tensor& t, KERNBENCH_TL_HERE);
   /// This context with every call asynchronous: `auto e = tl.async().exp(x); …; tl.wait(e);`
   Context async() const;
   /// Called by who runs the kernel, after its return: waits for what is in flight and checks loads nobody waited for.

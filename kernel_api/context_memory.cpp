@@ -130,9 +130,10 @@ Event Context::store_impl(const Block& to, const Tensor& value, const Tensor* ma
     used.push_back(Core::handle_of(*mask));
   }
   // A handle's bytes never change, so what is real now is what the store writes at its submission. A compute result
-  // never is; memory may not say so yet, as a backend may apply effects later than it returns.
+  // is only where it was materialized; memory may not say so yet, as a backend may apply effects later than it returns.
   const MemoryImage& memory = core_->backend().memory();
-  if (Core::handle_of(value)->is_load && memory.state_of(value.ref()).state == MemoryImage::State::real) {
+  if ((Core::handle_of(value)->is_load || Core::handle_of(value)->materialized) &&
+      memory.state_of(value.ref()).state == MemoryImage::State::real) {
     desc->data = std::make_shared<const Bytes>(memory.gather(value.ref()));
   }
   return Event(core_->submit(desc, nullptr, used, async));

@@ -176,6 +176,31 @@ void Core::wait(const std::shared_ptr<Handle>& h) {
   h->mask.reset();
 }
 
+void Core::materialize(const Tensor& t, SourceLine where) {
+  require_tcm(t, "materialize", where);
+  const auto& h = handle_of(t);
+  wait(h);
+  if (h->materialized) return;
+  const bool real = backend_.memory().state_of(h->buffer).state == MemoryImage::State::real;
+  if (!h->is_load || !real) {
+    auto desc = std::make_shared<OpDesc>();
+    desc->type = CommandType::store;
+    desc->kind = OpKind::memory;
+    desc->name = "materialize";
+    desc->where = where;
+    desc->handle_id = h->id;
+    desc->operands.resize(1);
+    desc->operands[0].ref = h->buffer;
+    desc->output = h->buffer;
+    try {
+      backend_.materialize(desc);
+    } catch (const KernelFault& e) {
+      fault(where, "materialize of " + t.to_string() + ": " + e.what());
+    }
+  }
+  h->materialized = true;
+}
+
 void Core::settle(const Tensor& t) {
   const auto& h = handle_of(t);
   if (h->is_load) wait(h);

@@ -22,6 +22,7 @@ struct Handle {
   TensorRef buffer;  ///< dense, as allocated; in a memory for a composite's output there
   bool owns_tcm = false;
   bool is_load = false;
+  bool materialized = false;               ///< its pending bytes were made real
   std::shared_ptr<const OpDesc> producer;  ///< null until submitted
   Ticket ticket = 0;
   bool arrived = false;              ///< the producer is known to be done, and for a load: checked
@@ -64,6 +65,8 @@ class Core : public std::enable_shared_from_this<Core> {
   /// Blocks until the handle's producer is done; a load whose source was never written is a KernelFault.
   void wait(const std::shared_ptr<Handle>& h);
   void wait(Ticket t) { backend_.wait(t); }
+  /// As wait(), and then makes what is pending of the handle real.
+  void materialize(const Tensor& t, SourceLine where);
   /// Operands that are loads in flight must have arrived before another command may use them.
   void settle(const Tensor& t);
   /// Blocks until all that was submitted is done, and checks loads that nobody waited for.

@@ -38,6 +38,10 @@ class PeBackend {
   /// Blocks until the command is done; a load's data is then in TCM. Costs no time. Waiting twice is harmless.
   virtual void wait(Ticket) = 0;
   virtual bool done(Ticket) const = 0;
+  /// Stamps desc, a store to the buffer that it reads, as submit() does, works out what the buffer's pending bytes will
+  /// be, and makes them real; fills in `data` and `materialized`. Blocks until that is so. KernelFault where the values
+  /// cannot be had.
+  virtual void materialize(const std::shared_ptr<OpDesc>& desc) = 0;
 
   /// PE-local TCM for handles (the allocatable region): first fit, freed ranges coalesce. KernelFault when
   /// exhausted, with bytes asked, bytes free and the PE.

@@ -55,6 +55,8 @@ struct KernelSpec {
   std::vector<TensorSpec> tensors;
   KernelFunction function;
   Reference reference;
+  /// The kernel calls tl.materialize: runs keep what pending values are made of, which costs memory.
+  bool materializes = false;
 
   const TensorSpec* tensor(const std::string& tensor_name) const;
 };

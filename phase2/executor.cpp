@@ -4,6 +4,7 @@
 #include <tbb/parallel_for_each.h>
 #include <tbb/task_arena.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -225,6 +226,9 @@ class Runner {
   }
 
   void finish(const ReplayGraph::Node& n, RunState& s) {
+    if (options_.corrupt_op && records_[n.record].op_id == options_.corrupt_op) {
+      for (uint64_t i = 0; i < n.desc->output.nbytes(); ++i) s.output.get()[i] ^= 0x5a;
+    }
     if (options_.check) check(n, s);
     s.evaluation.reset();
     s.inputs = {};
@@ -257,7 +261,7 @@ class Runner {
       producers.push_back(std::move(ids));
     }
     const std::lock_guard<std::mutex> lock(check_mutex_);
-    options_.check({records_[n.record], s.inputs, s.output.get(), producers});
+    options_.check({records_[n.record], s.inputs, s.output.get(), producers, records_});
   }
 
   void report(double work) {
@@ -294,13 +298,14 @@ ReplayResult replay(const std::vector<OpRecord>& records, const MemoryImage& ima
   kernels_of(options.isa);  // a path that is not there is an error before anything is done
   ReplayResult r;
   const auto start = Clock::now();
-  ReplayGraph g = build_replay_graph(records, image);
-  if (!options.keep_tcm) {
-    std::vector<MemoryImage::SpaceKey> tcms;
-    for (const auto& [key, extents] : g.memory.spaces()) {
-      if (key.space == Space::tcm) tcms.push_back(key);
-    }
-    for (const auto& key : tcms) g.memory.drop(key);
+  GraphOptions graph_options;
+  graph_options.skip_materialized = !options.check;
+  graph_options.keep_tcm = options.keep_tcm;
+  const ReplayGraph g = build_replay_graph(records, image, graph_options);
+  if (options.corrupt_op && std::none_of(g.nodes.begin(), g.nodes.end(), [&](const ReplayGraph::Node& n) {
+        return records[n.record].op_id == options.corrupt_op;
+      })) {
+    throw ReplayError("nothing is computed for op " + std::to_string(options.corrupt_op) + ", which is to be damaged");
   }
   r.graph_s = seconds_since(start);
   const auto began = Clock::now();

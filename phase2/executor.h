@@ -38,6 +38,7 @@ struct ReplayedOp {
   const std::vector<struct EvalInput>& inputs;          ///< as inputs_of() orders them
   const uint8_t* output;                                ///< contiguous, row-major
   const std::vector<std::vector<uint64_t>>& producers;  ///< per input, the op_ids that made its bytes
+  const std::vector<OpRecord>& records;                 ///< of the whole log
 };
 
 struct ReplayOptions {
@@ -51,6 +52,9 @@ struct ReplayOptions {
   /// Called once for each op that was computed, before its readers start, never from two threads at once. What it
   /// throws ends the replay.
   std::function<void(const ReplayedOp&)> check;
+  /// An op_id whose result is damaged before it is checked and read, to show that the check tells; 0: none. ReplayError
+  /// if nothing is computed for it.
+  uint64_t corrupt_op = 0;
 };
 
 struct ReplayResult {

@@ -182,7 +182,9 @@ void attach_data(std::vector<OpRecord>& records, const MemoryFileContents& memor
     if (!r.desc || r.desc->type != CommandType::store || r.desc->data) continue;
     const auto it = memory.data.find(r.op_id);
     if (it == memory.data.end()) {
-      if (r.foreign) throw OpLogError("op " + std::to_string(r.op_id) + ": the memory file lacks the bytes it wrote");
+      if (r.foreign || r.desc->materialized) {
+        throw OpLogError("op " + std::to_string(r.op_id) + ": the memory file lacks the bytes it wrote");
+      }
       continue;  // the source was pending, or moving it gives the same bytes
     }
     if (it->second->size() != r.desc->output.nbytes()) {

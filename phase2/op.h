@@ -105,6 +105,17 @@ enum class CommandType : uint8_t { load, store, gemm, math, composite };
 
 using Bytes = std::vector<uint8_t>;
 
+/// What was computed in Phase 1 to give a pending handle its bytes (tl.materialize).
+struct Materialization {
+  struct Command {
+    uint32_t pe = kNoPe;
+    uint64_t seq = 0;
+  };
+  std::vector<Command> computed;  ///< in the order of evaluation
+  double operations = 0;          ///< arithmetic, of all of them
+  uint64_t bytes = 0;             ///< of all their outputs
+};
+
 struct OpDesc {
   CommandType type = CommandType::math;
   OpKind kind = OpKind::math;
@@ -134,6 +145,8 @@ struct OpDesc {
 
   /// A store of real data: its bytes in row-major order; null where the source is pending.
   std::shared_ptr<const Bytes> data;
+  /// Set where the op is a materialisation: a store of `data` to the very handle that it reads.
+  std::shared_ptr<const Materialization> materialized;
   // Who, in which order and when: filled in at submission.
   uint64_t handle_id = 0;  ///< of the tl handle made (load, compute) or stored
   uint32_t pe = kNoPe;     ///< who submitted, index in compiled order

@@ -171,6 +171,7 @@ class ParamsWriter {
     w_.field("shape", d.output.shape);
     w_.field("dtype", name_of(d.output.dtype));
     w_.field("handle_id", d.handle_id);
+    if (d.materialized) materialization(*d.materialized);
     if (d.operands.size() > 1) {
       w_.key("mask");
       operand(d.operands[1]);
@@ -179,6 +180,20 @@ class ParamsWriter {
       w_.key("other");
       operand(d.operands[2]);
     }
+  }
+
+  void materialization(const Materialization& m) {
+    w_.key("materialized").open('{').key("computed").open('[');
+    for (const Materialization::Command& c : m.computed) {
+      w_.open('[');
+      w_.value(std::string_view(name_at(header_.pes, c.pe)));
+      w_.value(c.seq);
+      w_.close(']');
+    }
+    w_.close(']');
+    w_.field("operations", m.operations);
+    w_.field("bytes", m.bytes);
+    w_.close('}');
   }
 
   void gemm(const OpDesc& d) {

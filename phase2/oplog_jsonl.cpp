@@ -134,7 +134,8 @@ OpLogContents read_op_log(const std::string& file) {
   const std::streamsize got = in.gcount();
   if (in.bad()) throw OpLogError(file + ": cannot be read");
   if (got == sizeof lead && std::memcmp(lead, "SQLite format 3", 16) == 0) return read_sqlite_log(file);
-  if (got == 0 || lead[0] != '{') throw OpLogError(file + ": is no op log (neither JSON lines nor SQLite)");
+  if (got == 0) throw OpLogError(file + ": is no op log: it is empty (cut off before its header)");
+  if (lead[0] != '{') throw OpLogError(file + ": is no op log (neither JSON lines nor SQLite)");
   in.clear();
   in.seekg(0);
   return read_jsonl(file, in);

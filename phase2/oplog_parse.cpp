@@ -113,6 +113,14 @@ struct OpRecordParser::Impl {
     d.output = place(p, "dst", shape, t);
   }
 
+  std::shared_ptr<const Materialization> materialization(const Json& p) const {
+    auto m = std::make_shared<Materialization>();
+    for (const Json& c : p.at("computed")) m->computed.push_back({pe(c.at(0)), c.at(1).get<uint64_t>()});
+    m->operations = number(p.at("operations"));
+    m->bytes = p.at("bytes").get<uint64_t>();
+    return m;
+  }
+
   void gemm(const Json& p, OpDesc& d) const {
     d.op = "gemm";
     d.operands = {of(place(p, "src_a", dims(p.at("shape_a")), dtype(p.at("dtype_in")))),
@@ -199,9 +207,10 @@ struct OpRecordParser::Impl {
     if (d->kind == OpKind::memory && name == "dma_read") {
       d->type = CommandType::load;
       move(p, *d);
-    } else if (d->kind == OpKind::memory && name == "dma_write") {
+    } else if (d->kind == OpKind::memory && (name == "dma_write" || name == "materialize")) {
       d->type = CommandType::store;
       move(p, *d);
+      if (name == "materialize") d->materialized = materialization(p.at("materialized"));
     } else if (name.rfind("composite_", 0) == 0) {
       d->type = CommandType::composite;
       composite(p, *d);

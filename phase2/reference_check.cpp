@@ -6,6 +6,7 @@
 #include "kernbench/phase2/convert.h"
 #include "kernbench/phase2/eval.h"
 #include "kernbench/phase2/math_op.h"
+#include "kernbench/phase2/provenance.h"
 
 namespace kernbench {
 namespace {
@@ -243,12 +244,17 @@ ReferenceValues moved(const OpDesc& d, const std::vector<EvalInput>& in) {
 }
 
 std::string where(const Operand& o, const std::vector<std::string>& pes) {
-  if (o.is_scalar) return "immediate";
-  char hex[24];
-  snprintf(hex, sizeof hex, "0x%llx", static_cast<unsigned long long>(o.ref.addr));
-  std::string s = std::string(name_of(o.ref.space)) + " " + hex;
-  if (o.ref.pe != kNoPe) s += " of " + (o.ref.pe < pes.size() ? pes[o.ref.pe] : "PE " + std::to_string(o.ref.pe));
-  return s;
+  return o.is_scalar ? "immediate" : place_text(o.ref, pes);
+}
+
+/// What Phase 1 took for a pending handle is what Phase 2 computes, bit for bit.
+void compare_materialized(const ReplayedOp& op, const std::vector<std::string>& pes) {
+  const OpDesc& d = *op.record.desc;
+  const auto differs = std::mismatch(d.data->begin(), d.data->end(), op.output);
+  if (differs.first == d.data->end()) return;
+  throw OpDeparts("op " + std::to_string(op.record.op_id) + " (materialize): the bytes that Phase 1 took for " +
+                  where(d.operands[0], pes) + " differ from Phase 2's, first at byte " +
+                  std::to_string(differs.first - d.data->begin()) + " of " + std::to_string(d.data->size()));
 }
 
 }  // namespace
@@ -271,6 +277,7 @@ ReferenceValues reference_of(const OpDesc& d, const std::vector<EvalInput>& in) 
 std::function<void(const ReplayedOp&)> reference_check(std::vector<std::string> pes) {
   return [pes = std::move(pes)](const ReplayedOp& op) {
     const OpDesc& d = *op.record.desc;
+    if (d.materialized) return compare_materialized(op, pes);
     const TensorReport report = verify(d.name, d.output.dtype, d.output.shape, op.output, reference_of(d, op.inputs));
     if (report.passed) return;
     std::string s = "op " + std::to_string(op.record.op_id) + " (" + d.name + ")";
@@ -279,10 +286,16 @@ std::function<void(const ReplayedOp&)> reference_check(std::vector<std::string> 
     const std::vector<Operand> operands = inputs_of(d);
     for (size_t i = 0; i < operands.size(); ++i) {
       s += (i ? ", " : " ") + where(operands[i], pes);
-      if (i >= op.producers.size() || op.producers[i].empty()) continue;
-      s += " (made by op";
-      for (size_t p = 0; p < op.producers[i].size() && p < 8; ++p) s += " " + std::to_string(op.producers[i][p]);
-      s += op.producers[i].size() > 8 ? " …)" : ")";
+      if (operands[i].is_scalar) continue;
+      std::string story;
+      if (i < op.producers.size() && !op.producers[i].empty()) {
+        story = "made by op";
+        for (size_t p = 0; p < op.producers[i].size() && p < 8; ++p) story += " " + std::to_string(op.producers[i][p]);
+        if (op.producers[i].size() > 8) story += " …";
+      }
+      const std::string carriers = carriers_of(op.records, op.record, operands[i].ref, pes);
+      if (!carriers.empty()) story += (story.empty() ? "" : "; ") + carriers;
+      if (!story.empty()) s += " (" + story + ")";
     }
     throw OpDeparts(s);
   };

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "kernbench/phase2/eval.h"
 #include "kernbench/phase2/executor.h"
@@ -18,11 +20,6 @@ struct Event {
   uint64_t seq;
 };
 
-double instant_of(const OpRecord& r) {
-  if (r.foreign) return r.effect_ns;
-  return r.desc->type == CommandType::load ? r.t_end : r.desc->submit_ns;
-}
-
 /// Commands and foreign writes in the order of their effects, each once.
 std::vector<Event> effects_in_order(const std::vector<OpRecord>& records) {
   std::vector<Event> events;
@@ -34,7 +31,7 @@ std::vector<Event> effects_in_order(const std::vector<OpRecord>& records) {
     if (!r.desc || r.is_token || r.desc->kind == OpKind::unknown) continue;
     // A foreign read changes nothing.
     if (r.foreign && r.desc->type == CommandType::load) continue;
-    const Event e{instant_of(r), r.desc->pe, static_cast<uint32_t>(i), r.desc->seq};
+    const Event e{effect_instant(r), r.desc->pe, static_cast<uint32_t>(i), r.desc->seq};
     const auto [it, fresh] = seen.emplace(r.desc.get(), events.size());
     if (fresh) {
       events.push_back(e);
@@ -55,7 +52,10 @@ std::vector<Event> effects_in_order(const std::vector<OpRecord>& records) {
 
 class Builder {
  public:
-  Builder(const std::vector<OpRecord>& records, const MemoryImage& image) : records_(records) { g_.memory = image; }
+  Builder(const std::vector<OpRecord>& records, const MemoryImage& image, const GraphOptions& options)
+      : records_(records), options_(options) {
+    g_.memory = image;
+  }
 
   ReplayGraph build() {
     const std::vector<Event> events = effects_in_order(records_);
@@ -66,6 +66,8 @@ class Builder {
     for (const Event& e : events) visit(e.record);
     if (!parked_.empty()) throw ReplayError(circle());
     g_.ops = events.size();
+    if (!options_.keep_tcm) drop_tcms();
+    drop_materialized();
     link();
     return std::move(g_);
   }
@@ -115,10 +117,14 @@ class Builder {
     const bool moves = d->type == CommandType::load || d->type == CommandType::store;
     const size_t inputs_before = g_.inputs.size(), pieces_before = g_.pieces.size();
     // Operands are read before the effect, which may overwrite them.
-    if (!moves || d->operands.size() > 1 || is_gather(*d)) {
+    const bool compared = d->materialized && !options_.skip_materialized;
+    if (!moves || d->operands.size() > 1 || is_gather(*d) || compared) {
       for (const Operand& o : inputs_of(*d)) capture(o, r, moves);
     }
-    if (!apply_effect(d, g_.memory)) {
+    if (d->materialized) {
+      for (const Materialization::Command& c : d->materialized->computed) materialized_.emplace(c.pe, c.seq);
+    }
+    if (!apply_effect(d, g_.memory) && !compared) {
       g_.inputs.resize(inputs_before);
       g_.pieces.resize(pieces_before);
       return;
@@ -212,6 +218,61 @@ class Builder {
     return near.empty() ? s : s + "; " + near;
   }
 
+  void drop_tcms() {
+    std::vector<MemoryImage::SpaceKey> tcms;
+    for (const auto& [key, extents] : g_.memory.spaces()) {
+      if (key.space == Space::tcm) tcms.push_back(key);
+    }
+    for (const auto& key : tcms) g_.memory.drop(key);
+  }
+
+  /// Leaves out what was computed in Phase 1 and nobody reads any more, since the bytes kept then stand in its place.
+  void drop_materialized() {
+    if (materialized_.empty() || !options_.skip_materialized) return;
+    std::vector<bool> needed(g_.nodes.size());
+    for (const auto& [key, extents] : g_.memory.spaces()) {
+      for (const auto& [addr, e] : extents) {
+        if (e.pending.producer) needed[producer_.at(e.pending.producer.get())] = true;
+      }
+    }
+    for (size_t i = g_.nodes.size(); i-- > 0;) {  // readers stand behind what they read
+      const ReplayGraph::Node& n = g_.nodes[i];
+      if (materialized_.count({n.desc->pe, n.desc->seq}) == 0) needed[i] = true;
+      if (!needed[i]) continue;
+      for_each_piece(n, [&](Piece& p) {
+        if (p.node < kZeroNode) needed[p.node] = true;
+      });
+    }
+    std::vector<uint32_t> at(g_.nodes.size());
+    uint32_t kept = 0;
+    for (size_t i = 0; i < g_.nodes.size(); ++i) {
+      at[i] = kept;
+      if (!needed[i]) continue;
+      for_each_piece(g_.nodes[i], [&](Piece& p) {
+        if (p.node < kZeroNode) p.node = at[p.node];
+      });
+      if (kept != i) g_.nodes[kept] = std::move(g_.nodes[i]);
+      ++kept;
+    }
+    g_.nodes.resize(kept);
+    for (auto it = node_of_op_.begin(); it != node_of_op_.end();) {
+      if (needed[it->second]) {
+        it->second = at[it->second];
+        ++it;
+      } else {
+        it = node_of_op_.erase(it);
+      }
+    }
+  }
+
+  template <class F>
+  void for_each_piece(const ReplayGraph::Node& n, F f) {
+    for (uint32_t k = 0; k < n.inputs; ++k) {
+      const ReplayGraph::Input& in = g_.inputs[n.first_input + k];
+      for (uint32_t p = 0; p < in.pieces; ++p) f(g_.pieces[in.first_piece + p]);
+    }
+  }
+
   /// Edges from what each node reads and from explicit ids, each once.
   void link() {
     std::vector<uint32_t> before;
@@ -252,7 +313,9 @@ class Builder {
   }
 
   const std::vector<OpRecord>& records_;
+  GraphOptions options_;
   ReplayGraph g_;
+  std::set<std::pair<uint32_t, uint64_t>> materialized_;  ///< PE and seq of what Phase 1 computed
   std::unordered_map<const OpDesc*, uint32_t> producer_;
   bool any_dependencies_ = false;
   std::unordered_map<uint64_t, std::vector<uint32_t>> open_;  ///< op_id without effect yet, and who waits for it
@@ -262,8 +325,14 @@ class Builder {
 
 }  // namespace
 
-ReplayGraph build_replay_graph(const std::vector<OpRecord>& records, const MemoryImage& image) {
-  return Builder(records, image).build();
+double effect_instant(const OpRecord& r) {
+  if (r.foreign) return r.effect_ns;
+  return r.desc->type == CommandType::load ? r.t_end : r.desc->submit_ns;
+}
+
+ReplayGraph build_replay_graph(const std::vector<OpRecord>& records, const MemoryImage& image,
+                               const GraphOptions& options) {
+  return Builder(records, image, options).build();
 }
 
 }  // namespace kernbench

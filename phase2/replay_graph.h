@@ -45,7 +45,18 @@ struct ReplayGraph {
   uint64_t ops = 0;
 };
 
+/// When the record's command takes effect: a load at its completion, a foreign write at its service, all else at its
+/// submission; ns.
+double effect_instant(const OpRecord&);
+
+struct GraphOptions {
+  /// Ops that Phase 1 computed for tl.materialize are left out where the bytes it kept stand for them; else they are
+  /// nodes, and so is the materialisation, so that its bytes can be compared with theirs.
+  bool skip_materialized = true;
+  bool keep_tcm = false;  ///< what only the TCMs of the PEs hold is wanted, too
+};
+
 /// The pass of executor.h. Throws ReplayError.
-ReplayGraph build_replay_graph(const std::vector<OpRecord>&, const MemoryImage& image);
+ReplayGraph build_replay_graph(const std::vector<OpRecord>&, const MemoryImage& image, const GraphOptions& = {});
 
 }  // namespace kernbench

@@ -18,7 +18,7 @@ HostOutcome simulate(Platform& platform, HostPlan plan) {
   const auto failed = [&](const HostResponse& r) {
     if (r.ok()) return false;
     outcome.fault = r.text;
-    sc_core::sc_stop();
+    sc_core::sc_pause();  // unlike sc_stop, says nothing on stdout
     return true;
   };
   const auto downloaded = [&](const HostResponse& r) {

@@ -56,6 +56,7 @@ Platform::Platform(sc_core::sc_module_name name, topology::Graph graph) : sc_mod
   fabric_.header_bytes = graph_.timing.header_bytes;
   fabric_.flit_bytes = graph_.timing.flit_bytes;
   router_ = std::make_unique<topology::PathRouter>(graph_);
+  if (graph_.materialize_outputs) keep_pending_values();
   build_modules();
   build_links();
   build_pes();
@@ -268,6 +269,34 @@ size_t Platform::local_memory(size_t pe) {
 void Platform::attach_log(OpLogSink* sink) {
   logger_ = sink ? std::make_unique<OpLogger>(*sink) : nullptr;
   for (auto& c : components_) c->attach_logger(logger_.get());
+}
+
+void Platform::attach_history(CommandHistory& history) {
+  for (size_t p = 0; p < pes_.size(); ++p) {
+    if (!complete(p)) continue;
+    pe_cpu(p).attach_history(&history);
+    const auto in_order = [&](CommandType type, Stage stage) {
+      for (Engine* e : engines(p)) {
+        for (const Engine::Statistics& s : e->statistics()) {
+          if (s.stage == stage && s.servers == 1) history.serves_in_order(pes_[p]->index, type);
+        }
+      }
+    };
+    in_order(CommandType::load, Stage::dma_read);
+    in_order(CommandType::store, Stage::dma_write);
+    in_order(CommandType::gemm, Stage::gemm);
+    in_order(CommandType::math, Stage::math);
+  }
+}
+
+void Platform::keep_pending_values(Isa isa) {
+  if (!pending_values_) pending_values_ = std::make_unique<PendingValues>();
+  pending_values_->use(isa);
+}
+
+std::shared_ptr<const OpDesc> Platform::read_from_outside(Space space, uint64_t addr, void* out, uint64_t nbytes) {
+  PendingValues* values = graph_.materialize_outputs ? pending_values_.get() : nullptr;
+  return kernbench::read_from_outside(image_, values, {space, kNoPe}, addr, out, nbytes);
 }
 
 namespace {

@@ -51,12 +51,26 @@ class Platform : public sc_core::sc_module, public RouteSource, public SystemMem
   /// Attaches an op log to every block (null: none). Before the simulation starts.
   void attach_log(OpLogSink* sink);
 
+  /// Tells the history of all kernels' commands and waits; before the simulation starts.
+  void attach_history(CommandHistory& history);
+
+  /// Keeps from now on what pending values are made of, so that tl.materialize works; before the simulation starts. On
+  /// by itself with the topology's `materialize: outputs`. `isa`: whose bits are given.
+  void keep_pending_values(Isa isa = best_isa());
+  /// What someone outside the kernels (a TLM target, transport_dbg, the host) reads from memory at this moment: fills
+  /// `out` and returns null; bytes that nothing wrote are 0. Where a byte is pending and the topology does not say
+  /// `materialize: outputs`, leaves `out` alone and returns the op that will make it; the answer is then
+  /// TLM_GENERIC_ERROR_RESPONSE. With that option pending bytes are computed first, by as much of Phase 2 as they need.
+  /// PendingValueError (one line) where that fails. Not from a kernel's thread: evaluation needs an ordinary stack.
+  std::shared_ptr<const OpDesc> read_from_outside(Space, uint64_t addr, void* out, uint64_t nbytes);
+
   /// Shortest path as the contract says, with both directions; errors as topology::RouteError.
   topology::PathRouter& router() { return *router_; }
 
   // RouteSource, SystemMemory.
   const Route& route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) override;
   MemoryImage& image() override { return image_; }
+  PendingValues* pending_values() override { return pending_values_.get(); }
   std::string owner_of(Space, uint64_t addr) const override;
   bool holds(Space, uint64_t addr, uint64_t nbytes) const override;
 
@@ -74,6 +88,7 @@ class Platform : public sc_core::sc_module, public RouteSource, public SystemMem
   std::unique_ptr<Timeline> timeline_;
   std::unique_ptr<topology::PathRouter> router_;
   MemoryImage image_;
+  std::unique_ptr<PendingValues> pending_values_;  ///< null: not kept
   std::unique_ptr<OpLogger> logger_;
 
   std::vector<std::unique_ptr<sc_core::sc_module>> scopes_;

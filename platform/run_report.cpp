@@ -160,6 +160,7 @@ void write_run_text(std::ostream& out, const RunReport& r) {
 
   write_engines(out, r);
   if (r.verified) out << "\n" << to_text(r.tensors);
+  if (r.races_checked) out << "\n" << (r.races.empty() ? "no races\n" : races_text(r.races, r.pe_names));
   out << "\n  wall " << fixed(r.wall_s, 2) << " s (simulation " << fixed(r.phase1_s, 2) << ", replay "
       << fixed(r.phase2_s, 2) << "), " << grouped(r.events) << " events\n";
 }
@@ -220,6 +221,7 @@ void write_run_json(std::ostream& out, const RunReport& r) {
     }
     j["verify"] = {{"passed", r.passed}, {"tensors", tensors}};
   }
+  if (r.races_checked) j["races"] = ordered_json::parse(races_json(r.races, r.pe_names));
   out << j.dump(1) << "\n";
 }
 

@@ -8,6 +8,7 @@
 #include "kernbench/phase2/executor.h"
 #include "kernbench/phase2/memory_file.h"
 #include "kernbench/phase2/npy.h"
+#include "kernbench/phase2/oplog_json.h"
 #include "kernbench/phase2/reference_check.h"
 #include "kernbench/platform/deadlock.h"
 #include "kernbench/platform/deployment.h"
@@ -27,7 +28,8 @@ double seconds_since(Clock::time_point t) {
   return std::chrono::duration<double>(Clock::now() - t).count();
 }
 
-/// Gives every record to several sinks; those that are null are left out.
+/// Gives every record to several sinks; those that are null are left out. A sink that fails while the simulation runs
+/// (a full disk) ends it: an exception must not pass through SystemC.
 class TeeLog : public OpLogSink {
  public:
   explicit TeeLog(std::initializer_list<OpLogSink*> sinks) {
@@ -40,15 +42,24 @@ class TeeLog : public OpLogSink {
     for (OpLogSink* s : sinks_) s->begin(h);
   }
   void record(OpRecord&& r) override {
-    for (size_t i = 0; i + 1 < sinks_.size(); ++i) sinks_[i]->record(OpRecord(r));
-    if (!sinks_.empty()) sinks_.back()->record(std::move(r));
+    if (!failure_.empty()) return;
+    try {
+      for (size_t i = 0; i + 1 < sinks_.size(); ++i) sinks_[i]->record(OpRecord(r));
+      if (!sinks_.empty()) sinks_.back()->record(std::move(r));
+    } catch (const OpLogError& e) {
+      failure_ = e.what();
+      sc_core::sc_pause();
+    }
   }
+  /// What kept a sink from going on; empty: nothing.
+  const std::string& failure() const { return failure_; }
   void close() override {
     for (OpLogSink* s : sinks_) s->close();
   }
 
  private:
   std::vector<OpLogSink*> sinks_;
+  std::string failure_;
 };
 
 std::vector<std::string> split(const std::string& s, char by) {
@@ -232,6 +243,7 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
     inputs[t.name] = file == o.tensors.end() ? make_input(t, params, o.seed) : from_file(t, params, file->second);
   }
   for (const auto& [name, value] : inputs) deployment.upload(name, value);
+  if (spec.materializes || platform.pending_values()) platform.keep_pending_values(o.isa);
 
   const bool verified = o.verify || o.debug_verify;
   const bool replayed = verified || !o.dumps.empty();
@@ -244,6 +256,9 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
   o.header.tensors = deployment.placed();
   tee.begin(o.header);
   if (!tee.empty() || o.number_ops) platform.attach_log(&tee);
+
+  CommandHistory history;
+  if (o.check_races) platform.attach_history(history);
 
   // Phase 1.
   const std::vector<tl::Program> programs = programs_of(platform, pes);
@@ -271,6 +286,7 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
   const HostOutcome host = simulate(platform, std::move(plan));
   RunReport report;
   report.phase1_s = seconds_since(phase1);
+  if (!tee.failure().empty()) throw RunError(tee.failure());
   tee.close();
   if (!host.fault.empty()) throw RunError(host.fault);
   if (!host.complete) {
@@ -295,6 +311,12 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
   report.end_ns = host.end_ns;
   report.engines = engine_reports(platform, pes, report.end_ns);
   report.events = platform.timeline().events();
+
+  if (o.check_races) {
+    report.races_checked = true;
+    report.races = find_races(history);
+    for (const auto& pe : platform.graph().pes) report.pe_names.push_back(pe.id);
+  }
 
   // Phase 2.
   if (replayed) {

@@ -10,6 +10,7 @@
 #include "kernbench/kernel_api/registry.h"
 #include "kernbench/phase2/isa.h"
 #include "kernbench/phase2/op_record.h"
+#include "kernbench/phase2/races.h"
 #include "kernbench/phase2/verify.h"
 
 namespace kernbench {
@@ -35,8 +36,9 @@ struct RunOptions {
   bool timed_transfer = false;  ///< inputs and outputs pass the fabric; else they are placed at no cost
   bool verify = false;
   bool debug_verify =
-      false;        ///< also every op against plain loops (reference_check.h); OpDeparts for the first that departs
-  int threads = 0;  ///< of Phase 2; 0: all
+      false;  ///< also every op against plain loops (reference_check.h); OpDeparts for the first that departs
+  bool check_races = false;        ///< look for reads and writes that only luck orders
+  int threads = 0;                 ///< of Phase 2; 0: all
   Isa isa = best_isa();            ///< of Phase 2
   std::string corrupt;             ///< an output to damage before verification
   std::unique_ptr<OpLogSink> log;  ///< beside the one that Phase 2 reads; may be null
@@ -79,6 +81,9 @@ struct RunReport {
   bool verified = false;  ///< verification was asked for and done
   bool passed = true;
   std::vector<TensorReport> tensors;
+  bool races_checked = false;
+  std::vector<Race> races;
+  std::vector<std::string> pe_names;  ///< what a race's PEs are, in compiled order
 };
 
 /// How a run with these options is launched, and why it is direct where that was not asked for. InputError where the

@@ -15,6 +15,10 @@ PeCpu::PeCpu(sc_core::sc_module_name name, const ComponentConfig& config)
       command_ns_(overhead_ns() +
                   config.attributes->number("dispatch_cycles", 0) / config.attributes->number("freq_ghz", 1)),
       resume_("resume") {
+  materialize_limits_.result_bytes = static_cast<uint64_t>(config.attributes->number("materialize_kb", 64) * 1024);
+  materialize_limits_.computed_bytes =
+      static_cast<uint64_t>(config.attributes->number("materialize_mb", 64) * 1024 * 1024);
+  materialize_limits_.operations = config.attributes->number("materialize_mops", 1000) * 1e6;
   command_out.register_nb_transport_bw(this, &PeCpu::nb_transport_bw);
 }
 
@@ -28,7 +32,20 @@ ImplSpec PeCpu::spec() {
   AttrSpec freq = positive_attribute("freq_ghz", "GHz", "clock of dispatch_cycles");
   freq.required = false;
   freq.default_value = 1.0;
-  return {"builtin.pe_cpu", "pe_cpu", "a PE's processor: runs a kernel", {overhead_attribute(), cycles, freq}};
+  const auto bound = [](const char* name, const char* unit, const char* help, double by_default) {
+    AttrSpec a = positive_attribute(name, unit, help);
+    a.required = false;
+    a.default_value = by_default;
+    a.max = 1e9;
+    return a;
+  };
+  return {"builtin.pe_cpu",
+          "pe_cpu",
+          "a PE's processor: runs a kernel",
+          {overhead_attribute(), cycles, freq,
+           bound("materialize_kb", "KB", "most that one tl.materialize may make real (2^10 bytes)", 64),
+           bound("materialize_mb", "MB", "most that all ops computed for it may make (2^20 bytes)", 64),
+           bound("materialize_mops", "10^6", "most arithmetic operations computed for it", 1000)}};
 }
 
 tlm::tlm_sync_enum PeCpu::nb_transport_bw(int, PeItem&, tlm::tlm_phase&, sc_core::sc_time&) {
@@ -86,6 +103,17 @@ void PeCpu::end_if_complete() {
 Ticket PeCpu::submit(const std::shared_ptr<OpDesc>& desc) {
   auto s = std::make_unique<Submitted>();
   fill_command(*desc, *s);
+  s->item.command = s.get();
+  s->desc = desc;
+  pe_->scheduler->validate(*s);
+  Submitted& submitted = enqueue(std::move(s), desc);
+  if (desc->type == CommandType::load) loads_[desc->output.addr] = &submitted;
+  timeline().at(local_ns_, front_order(*pe_), &PeCpu::issue, this, &submitted);
+  return submitted.ticket;
+}
+
+/// Stamps the command with the instant of its submission and keeps it until it is done.
+PeCpu::Submitted& PeCpu::enqueue(std::unique_ptr<Submitted> s, const std::shared_ptr<OpDesc>& desc) {
   local_ns_ += command_ns_;
   desc->submit_ns = local_ns_;
   desc->pe = pe_->index;
@@ -93,21 +121,67 @@ Ticket PeCpu::submit(const std::shared_ptr<OpDesc>& desc) {
   s->desc = desc;
   s->on_done = &PeCpu::command_done;
   s->context = this;
-  s->item.command = s.get();
-  pe_->scheduler->validate(*s);
   s->ticket = first_ticket_ + submitted_.size();
   s->issue_ns = local_ns_;
-  if (desc->type == CommandType::load) loads_[desc->output.addr] = s.get();
   ++outstanding_;
-  timeline().at(local_ns_, front_order(*pe_), &PeCpu::issue, this, s.get());
+  if (history_) history_->submitted(desc);
   submitted_.push_back(std::move(s));
-  return submitted_.back()->ticket;
+  return *submitted_.back();
+}
+
+void PeCpu::take_effect(const std::shared_ptr<const OpDesc>& desc) {
+  if (PendingValues* values = memory_->pending_values()) {
+    values->apply(desc, memory_->image());
+  } else {
+    apply_effect(desc, memory_->image());
+  }
+}
+
+void PeCpu::materialize(const std::shared_ptr<OpDesc>& desc) {
+  if (!memory_->pending_values()) {
+    throw KernelFault("tl.materialize on " + pe_->id +
+                      ": what pending values are made of is kept only for kernels whose KernelSpec says "
+                      "`materializes = true`");
+  }
+  auto s = std::make_unique<Submitted>();
+  s->type = desc->type;
+  s->materializes = desc;
+  Submitted& submitted = enqueue(std::move(s), desc);
+  // The values are worked out on the timeline, at the submission's instant and on the scheduler's stack.
+  timeline().at(local_ns_, front_order(*pe_), &PeCpu::issue_materialization, this, &submitted);
+  std::string fault;
+  materialize_fault_ = &fault;
+  wait(submitted.ticket);
+  materialize_fault_ = nullptr;
+  if (!fault.empty()) throw KernelFault(fault);
+}
+
+void PeCpu::issue_materialization(void* self, void* submitted) {
+  auto& me = *static_cast<PeCpu*>(self);
+  auto& s = *static_cast<Submitted*>(submitted);
+  MemoryImage& image = me.memory_->image();
+  OpDesc& desc = *s.materializes;
+  auto what = std::make_shared<Materialization>();
+  Bytes bytes(desc.output.nbytes());
+  try {
+    me.memory_->pending_values()->read(image, MemoryImage::key_of(desc.output), desc.output.addr, bytes.data(),
+                                       bytes.size(), 0, me.materialize_limits_, what.get());
+    desc.data = std::make_shared<const Bytes>(std::move(bytes));
+    desc.materialized = std::move(what);
+    apply_effect(s.desc, image);
+    s.op_id = me.begin_service(static_cast<const PeCommand&>(s));
+    me.end_service(static_cast<const PeCommand&>(s), s.op_id, s.issue_ns, s.issue_ns);
+  } catch (const PendingValueError& e) {
+    *me.materialize_fault_ = e.what();
+  }
+  s.done_ns = s.issue_ns;
+  command_done(self, s);
 }
 
 void PeCpu::issue(void* self, void* submitted) {
   auto& me = *static_cast<PeCpu*>(self);
   auto& s = *static_cast<Submitted*>(submitted);
-  if (s.type != CommandType::load) apply_effect(s.desc, me.memory_->image());
+  if (s.type != CommandType::load) me.take_effect(s.desc);
   if (me.pe_->observer) me.pe_->observer->command_submitted(*me.pe_, s, s.issue_ns);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
@@ -118,12 +192,13 @@ void PeCpu::command_done(void* self, PeCommand& command) {
   auto& me = *static_cast<PeCpu*>(self);
   auto& s = static_cast<Submitted&>(command);
   if (command.type == CommandType::load) {
-    apply_effect(command.desc, me.memory_->image());
+    me.take_effect(command.desc);
     const uint64_t addr = command.desc->output.addr;
     me.loads_.erase(addr);
     if (me.free_later_.erase(addr)) me.pe_->tcm->allocator().free(addr);
   }
   s.done = true;
+  if (me.history_) me.history_->completed(me.pe_->index, command.desc->seq, command.done_ns);
   me.last_done_ns_ = std::max(me.last_done_ns_, command.done_ns);
   --me.outstanding_;
   if (me.waiting_ && me.awaited_ == s.ticket) {
@@ -145,16 +220,22 @@ PeCpu::Submitted* PeCpu::find(Ticket t) const {
   return submitted_[t - first_ticket_].get();
 }
 
+// The first ticket is 1, the first seq 0.
 bool PeCpu::done(Ticket t) const {
   const Submitted* s = find(t);
-  return !s || s->done;
+  if (s && !s->done) return false;
+  if (history_) history_->found_complete(pe_->index, t - 1);
+  return true;
 }
 
 void PeCpu::wait(Ticket t) {
-  if (done(t)) return;
-  awaited_ = t;
-  waiting_ = true;
-  sc_core::wait(resume_);
+  const Submitted* s = find(t);
+  if (s && !s->done) {
+    awaited_ = t;
+    waiting_ = true;
+    sc_core::wait(resume_);
+  }
+  if (history_) history_->waited(pe_->index, t - 1);
 }
 
 uint64_t PeCpu::tcm_alloc(uint64_t nbytes) {

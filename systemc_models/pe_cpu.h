@@ -5,7 +5,9 @@
 // The kernel runs ahead of the simulation between two waits: a submission only advances its local clock, and its effect
 // on memory and its dispatch are entries on the timeline. So only tl.wait switches threads.
 //
-// Parameters: overhead_ns (ns, 0), dispatch_cycles (cycles, 0), freq_ghz (GHz, 1).
+// Parameters: overhead_ns (ns, 0), dispatch_cycles (cycles, 0), freq_ghz (GHz, 1); bounds of tl.materialize:
+// materialize_kb (of one handle, 64), materialize_mb (outputs of what is computed for one, 64), materialize_mops (its
+// arithmetic, 1000).
 #pragma once
 
 #include <deque>
@@ -15,6 +17,8 @@
 #include <unordered_map>
 
 #include "kernbench/kernel_api/pe_backend.h"
+#include "kernbench/phase2/pending_values.h"
+#include "kernbench/phase2/races.h"
 #include "kernbench/systemc_models/component.h"
 #include "kernbench/systemc_models/pe.h"
 
@@ -25,6 +29,8 @@ class SystemMemory {
  public:
   virtual ~SystemMemory() = default;
   virtual MemoryImage& image() = 0;
+  /// What pending bytes will be made from; null where nobody may ask for them before Phase 2.
+  virtual PendingValues* pending_values() { return nullptr; }
   /// The memory node that holds the address in that space, or empty.
   virtual std::string owner_of(Space, uint64_t addr) const = 0;
   /// True if [addr, addr + nbytes) lies in one memory of the space.
@@ -53,6 +59,8 @@ class PeCpu : public Component, public PeBackend {
   void launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end,
               size_t stack_bytes = 256 * 1024);
   bool running() const { return running_; }
+  /// Tells the history, if any, of commands and waits from now on; it outlives the simulation.
+  void attach_history(CommandHistory* history) { history_ = history; }
   /// What the kernel waits for, for the report of a deadlock; empty if it runs or has ended.
   std::string waiting_for() const;
 
@@ -66,6 +74,7 @@ class PeCpu : public Component, public PeBackend {
   uint64_t tcm_alloc(uint64_t nbytes) override;
   void tcm_free(uint64_t addr) override;
   void check_range(Space, uint64_t addr, uint64_t nbytes) const override;
+  void materialize(const std::shared_ptr<OpDesc>& desc) override;
   std::string owner_of(Space space, uint64_t addr) const override { return memory_->owner_of(space, addr); }
   MemoryImage& memory() override { return memory_->image(); }
 
@@ -74,18 +83,24 @@ class PeCpu : public Component, public PeBackend {
     Ticket ticket = 0;
     double issue_ns = 0;
     bool done = false;
+    std::shared_ptr<OpDesc> materializes;  ///< set for a materialisation, which no engine serves
   };
   tlm::tlm_sync_enum nb_transport_bw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
   void start();
   void run();
+  Submitted& enqueue(std::unique_ptr<Submitted>, const std::shared_ptr<OpDesc>&);
   static void issue(void* self, void* submitted);
+  static void issue_materialization(void* self, void* submitted);
+  void take_effect(const std::shared_ptr<const OpDesc>&);
   static void command_done(void* self, PeCommand&);
   void end_if_complete();
   Submitted* find(Ticket) const;
 
   Pe* pe_ = nullptr;
   SystemMemory* memory_ = nullptr;
+  CommandHistory* history_ = nullptr;
   double command_ns_;  ///< in the kernel, per command
+  MaterializeLimits materialize_limits_;
 
   bool running_ = false, returned_ = false;
   double local_ns_ = 0;  ///< the kernel's clock: ahead of the simulation between two waits
@@ -97,6 +112,7 @@ class PeCpu : public Component, public PeBackend {
   sc_core::sc_event resume_;
   Ticket awaited_ = 0;
   bool waiting_ = false;
+  std::string* materialize_fault_ = nullptr;  ///< where the kernel waits to be told what kept values from being made
 
   Ticket first_ticket_ = 1;  ///< tickets below are done
   std::deque<std::unique_ptr<Submitted>> submitted_;

@@ -24,6 +24,7 @@ struct Options {
   std::vector<std::string> dumps;
   int threads = 0;
   bool allow_cut_off = false, debug_verify = false;
+  uint64_t corrupt_op = 0;
 };
 
 struct Dump {
@@ -150,6 +151,7 @@ int replay_files(const Options& o) {
   }
   options.threads = o.threads;
   if (o.debug_verify) options.check = reference_check(files.log.header.pes);
+  options.corrupt_op = o.corrupt_op;
   ReplayResult result;
   try {
     result = replay(files.log.records, files.memory.image, options);
@@ -197,6 +199,8 @@ Command add_replay(CLI::App& app) {
   cmd->add_flag("--allow-cut-off", o->allow_cut_off, "replay what there is of a run that did not end in order");
   cmd->add_flag("--debug-verify", o->debug_verify,
                 "check every op against plain loops and name the first that departs");
+  cmd->add_option("--corrupt-op", o->corrupt_op, "damage the result of this op: shows that --debug-verify names it")
+      ->type_name("OP_ID");
   o->format = "text";
   cmd->add_option("--format", o->format, "form of the output")
       ->check(CLI::IsMember({"text", "json"}))

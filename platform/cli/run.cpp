@@ -31,7 +31,7 @@ struct Options {
   std::vector<std::string> params, tensors, dumps;
   uint64_t seed = 1;
   int threads = 0;
-  bool verify = false, debug_verify = false;
+  bool verify = false, debug_verify = false, check_races = false;
   std::string isa = std::string(name_of(best_isa()));
   std::string oplog, memory, vcd, vcd_scope, trace, report;
 };
@@ -64,6 +64,7 @@ OpLogHeader log_header(const Platform& platform, const Options& o, LaunchMode la
   c["device"] = o.device;
   c["launch"] = name_of(launch);
   c["transfer"] = o.transfer;
+  c["materialize"] = graph.materialize_outputs ? "outputs" : "none";
   h.configuration = c.dump();
   h.isa = o.isa;
   return h;
@@ -86,6 +87,7 @@ int run(const Options& o) {
   r.timed_transfer = o.transfer == "timed";
   r.verify = o.verify;
   r.debug_verify = o.debug_verify;
+  r.check_races = o.check_races;
   r.isa = isa_of(o.isa);
   r.threads = o.threads;
   r.corrupt = o.corrupt;
@@ -115,7 +117,7 @@ int run(const Options& o) {
     } else {
       write_run_text(std::cout, report);
     }
-    return report.passed ? 0 : 1;
+    return report.passed && report.races.empty() ? 0 : 1;
   } catch (const BadParam& e) {
     throw InputError(e.what());
   } catch (const NpyError& e) {
@@ -151,6 +153,8 @@ Command add_run(CLI::App& app) {
   cmd->add_flag("--verify", o->verify, "replay the op log and compare the outputs with the kernel's reference");
   cmd->add_flag("--debug-verify", o->debug_verify,
                 "also check every op against plain loops and name the first that departs; slow");
+  cmd->add_flag("--check-races", o->check_races,
+                "report reads and writes that only luck orders (docs/races.md); with any, the exit status is 1");
   cmd->add_option("--isa", o->isa,
                   "instruction set of the replay's arithmetic: portable, avx2, avx512; default: the best")
       ->type_name("NAME");

@@ -58,6 +58,7 @@ Graph compile_text(const std::string& yaml, const std::string& file_name, const 
   builder.graph().name = std::filesystem::path(file_name).filename().string();
   builder.graph().ns_per_mm = top.number_or("ns_per_mm", 0.01, NumberRule::not_negative("ns/mm", 1e6));
   builder.graph().timing = read_timing(top, overrides);
+  builder.graph().materialize_outputs = top.choice("materialize", {"none", "outputs"}) == size_t{1};
   if (top.has("cube") || top.has("sip") || top.has("tray")) {
     if (auto system = read_system(top, catalog)) {
       CubeSpec& cube = system->cube;

@@ -69,6 +69,8 @@ struct Graph {
   std::string name;  ///< of the file, without folder
   double ns_per_mm = 0.01;
   Timing timing;
+  /// `materialize: outputs`: reads from outside that touch pending bytes have them computed first (data contract §1).
+  bool materialize_outputs = false;
   std::vector<Node> nodes;  ///< in compiled order
   std::vector<Edge> edges;  ///< in compiled order
   std::vector<Memory> memories;

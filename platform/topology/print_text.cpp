@@ -89,6 +89,7 @@ void print_head(const Graph& g, std::ostream& out) {
   out << "timing: links " << name_of(g.timing.links) << ", response " << name_of(g.timing.response) << ", header "
       << number_text(g.timing.header_bytes) << " B, flit " << g.timing.flit_bytes << " B, wire "
       << number_text(g.ns_per_mm) << " ns/mm\n";
+  if (g.materialize_outputs) out << "materialize: outputs\n";
 }
 
 /// "8", "0-8".

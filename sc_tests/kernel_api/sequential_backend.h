@@ -12,11 +12,14 @@
 #include "kernbench/kernel_api/first_fit_allocator.h"
 #include "kernbench/kernel_api/pe_backend.h"
 #include "kernbench/phase2/op_record.h"
+#include "kernbench/phase2/pending_values.h"
 
 namespace kernbench::testing {
 
 struct SequentialSystem {
   MemoryImage memory;
+  PendingValues values;
+  MaterializeLimits limits;
   std::vector<OpRecord> records;
   uint64_t clock = 0;
   static constexpr uint64_t kSliceStride = uint64_t{1} << 32;
@@ -50,7 +53,7 @@ class SequentialBackend : public PeBackend {
     } else if (run_ahead) {
       late_[ticket] = desc;
     } else {
-      apply_effect(desc, system_.memory);
+      system_.values.apply(desc, system_.memory);
       if (hold_stores && desc->type == CommandType::store) busy.insert(ticket);
     }
     system_.records.push_back(std::move(r));
@@ -66,7 +69,31 @@ class SequentialBackend : public PeBackend {
     OpRecord& r = system_.records[it->second];
     in_flight_.erase(it);
     r.t_end = static_cast<double>(++system_.clock);
-    apply_effect(r.desc, system_.memory);
+    system_.values.apply(r.desc, system_.memory);
+  }
+
+  void materialize(const std::shared_ptr<OpDesc>& desc) override {
+    catch_up(~Ticket{0});
+    desc->pe = pe_;
+    desc->seq = commands.size();
+    desc->submit_ns = static_cast<double>(++system_.clock);
+    commands.push_back(desc);
+    auto what = std::make_shared<Materialization>();
+    Bytes bytes(desc->output.nbytes());
+    try {
+      system_.values.read(system_.memory, MemoryImage::key_of(desc->output), desc->output.addr, bytes.data(),
+                          bytes.size(), 0, system_.limits, what.get());
+    } catch (const PendingValueError& e) {
+      throw KernelFault(e.what());
+    }
+    desc->data = std::make_shared<const Bytes>(std::move(bytes));
+    desc->materialized = std::move(what);
+    apply_effect(desc, system_.memory);
+    OpRecord r;
+    r.op_id = system_.records.size() + 1;
+    r.t_start = r.t_end = desc->submit_ns;
+    r.desc = desc;
+    system_.records.push_back(std::move(r));
   }
 
   bool done(Ticket t) const override { return in_flight_.count(t) == 0 && late_.count(t) == 0 && busy.count(t) == 0; }
@@ -110,7 +137,7 @@ class SequentialBackend : public PeBackend {
   /// With run_ahead: the effects of all submissions up to a ticket.
   void catch_up(Ticket t) {
     while (!late_.empty() && late_.begin()->first <= t) {
-      apply_effect(late_.begin()->second, system_.memory);
+      system_.values.apply(late_.begin()->second, system_.memory);
       late_.erase(late_.begin());
     }
   }

@@ -42,8 +42,9 @@ struct Case {
     r.op_id = 17;
     r.desc = d;
     const std::vector<std::vector<uint64_t>> producers(in.size(), {4, 9});
+    const std::vector<OpRecord> records;
     try {
-      reference_check({"sip0.cube0.pe0"})({r, in, out.data(), producers});
+      reference_check({"sip0.cube0.pe0"})({r, in, out.data(), producers, records});
     } catch (const OpDeparts& e) {
       return e.what();
     }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """`kernbench replay` gives, in a process of its own, the bits that `run --dump` gave; bad files are one line and status 2."""
+import json
 import os
 import pathlib
 import subprocess
@@ -15,6 +16,7 @@ RUNS = [
     ("c", ["gemm_epilogue", "--param", "activation=gelu", "--param", "dtype=bf16"]),
     ("y", ["softmax"]),
     ("y", ["gather"]),
+    ("y", ["newton_sqrt", "--param", "n=1000", "--param", "block=100"]),
 ]
 
 
@@ -91,6 +93,24 @@ def every_op_is_checked(folder):
     assert replay.returncode == 0, replay.stderr
 
 
+def what_was_materialized_is_taken_or_compared(folder):
+    """Replay skips what Phase 1 computed for tl.materialize; --debug-verify computes it again and compares the bits."""
+    log = folder / "m.jsonl"
+    run = kernbench("run", "--topology", SMALL, "--kernel", "newton_sqrt", "--oplog", log)
+    assert run.returncode == 0, run.stderr
+    counts = []
+    for more in ([], ["--debug-verify"]):
+        replay = kernbench("replay", "--oplog", log, "--format", "json", *more)
+        assert replay.returncode == 0, replay.stderr
+        counts.append(json.loads(replay.stdout)["computed"])
+    assert counts[0] < counts[1], counts
+    records = [json.loads(line) for line in log.read_text().splitlines()]
+    first = next(r for r in records if r["op_name"] == "materialize")
+    assert first["component_id"] == first["params"]["pe"] + ".pe_cpu" and first["params"]["materialized"]["computed"]
+    damage = kernbench("replay", "--oplog", log, "--corrupt-op", str(first["op_id"]), "--debug-verify")
+    assert damage.returncode == 1 and "the bytes that Phase 1 took" in damage.stderr, damage.stderr
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -100,6 +120,7 @@ def main():
         same_bits(folder, "c", ["gemm"], "timed.sqlite", ["--transfer", "timed"])
         instruction_sets_are_recorded(folder)
         every_op_is_checked(folder)
+        what_was_materialized_is_taken_or_compared(folder)
         bad_files_are_refused(folder)
     return 0
 

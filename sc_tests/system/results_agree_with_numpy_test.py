@@ -71,6 +71,11 @@ class Numpy(cli_support.Cli):
         for dtype in ("f32", "f16", "bf16", "i8"):
             self.check_gemm("gemm_dot", 100, 75, 33, dtype)
 
+    def test_newton_sqrt_which_branches_on_what_it_computes(self):
+        x = self.values("f32", 1003) * np.logspace(-6, 0, 1003, dtype=np.float32)
+        y = self.run_kernel("newton_sqrt", "y", {"x": x}, {"n": 1003, "block": 50})
+        np.testing.assert_allclose(y, np.sqrt(np.abs(x)), rtol=1e-5, atol=1e-5)
+
     def test_vector_add(self):
         for dtype in ("f32", "f16", "bf16", "i32", "i8"):
             a, b = self.values(dtype, 1003), self.values(dtype, 1003)

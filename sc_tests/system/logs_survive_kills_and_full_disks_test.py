@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""What a run leaves that was killed at a random moment or ran out of disk: a replay says in one line that it was cut off,
+and with --allow-cut-off gives the bits of the whole run or says what is missing; nothing is silently wrong."""
+import os
+import pathlib
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+KERNBENCH = os.environ["KERNBENCH_CLI"]
+TOPOLOGIES = pathlib.Path(os.environ["KERNBENCH_TOPOLOGIES"])
+GEMM = ["--kernel", "gemm_dot", "--param", "m=512", "--param", "n=512", "--param", "k=512"]
+KILLS = 6
+SIZES = 4
+
+
+def run_arguments(log, *more):
+    return ["run", "--topology", TOPOLOGIES / "small.yaml", *GEMM, "--oplog", log, *more]
+
+
+def kernbench(*arguments, limit=None):
+    """With a limit, no file may grow beyond so many bytes: a disk that is full, without being root."""
+    prepare = None if limit is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    # Python ignores SIGXFSZ; the child is to do so too, so that a write fails as on a full disk.
+    return subprocess.run([KERNBENCH, *map(str, arguments)], capture_output=True, text=True, preexec_fn=prepare,
+                          restore_signals=limit is None, timeout=120)
+
+
+def told_in_one_line(what, result, statuses):
+    lines = result.stderr.strip().splitlines()
+    assert result.returncode in statuses, f"{what}: status {result.returncode}: {result.stderr}"
+    assert len(lines) == 1 and len(lines[0]) < 500, f"{what}: {result.stderr}"
+    assert "SystemC" not in result.stderr and "terminate" not in result.stderr, f"{what}: {result.stderr}"
+
+
+def what_is_left_is_honest(what, log, whole, *more):
+    """Returns whether ops could be replayed: those before the cut."""
+    again = log.with_name("again.npy")
+    again.unlink(missing_ok=True)
+    plain = kernbench("replay", "--oplog", log, "--dump", f"c={again}", *more)
+    if plain.returncode == 0:  # the end was reached before the kill
+        assert again.read_bytes() == whole, f"{what}: other bits"
+        return True
+    told_in_one_line(what, plain, (2,))
+    assert not again.exists(), what
+    allowed = kernbench("replay", "--oplog", log, "--allow-cut-off", "--dump", f"c={again}", *more)
+    if allowed.returncode == 0:
+        assert again.read_bytes() == whole, f"{what}: other bits"
+        return True
+    told_in_one_line(what, allowed, (1, 2))
+    assert not again.exists(), what
+    return "was not written" in allowed.stderr
+
+
+def killed(folder, whole, seconds):
+    moments = random.Random(7)
+    for ending in ("jsonl", "sqlite"):
+        replayed = 0
+        for i in range(KILLS):
+            log = folder / f"killed.{ending}"
+            for old in folder.glob("killed.*"):
+                old.unlink()
+            run = subprocess.Popen([KERNBENCH, *map(str, run_arguments(log))], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+            time.sleep(moments.uniform(0, 1.1) * seconds)
+            run.kill()
+            run.wait()
+            if log.exists():
+                replayed += what_is_left_is_honest(f"killed {ending} {i}", log, whole)
+        print(f"{ending}: {replayed} of {KILLS} killed runs could be replayed in part")
+
+
+def out_of_disk(folder, whole):
+    memory = folder / "whole.kbmem"
+    for ending in ("jsonl", "sqlite"):
+        log = folder / f"full.{ending}"
+        assert kernbench(*run_arguments(log, "--memory", "none")).returncode == 0
+        for file, size in ((log, log.stat().st_size), (folder / "full.kbmem", memory.stat().st_size)):
+            more = ["--memory", "none"] if file == log else []
+            for i in range(SIZES):
+                for old in folder.glob("full.*"):
+                    old.unlink()
+                limit = (2 * i + 1) * size // (2 * SIZES)
+                run = kernbench(*run_arguments(log, *more), limit=limit)
+                what = f"{ending}, files up to {limit} bytes"
+                told_in_one_line(what, run, (1, 2))
+                assert file.name in run.stderr, f"{what}: which file? {run.stderr}"
+                assert run.stdout == "", what
+                if log.exists():
+                    what_is_left_is_honest(what, log, whole, *(["--memory", memory] if file == log else []))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        dump = folder / "c.npy"
+        began = time.monotonic()
+        run = kernbench(*run_arguments(folder / "whole.jsonl"))
+        seconds = time.monotonic() - began
+        assert run.returncode == 0, run.stderr
+        run = kernbench(*run_arguments(folder / "whole.jsonl", "--dump", f"c={dump}"))
+        assert run.returncode == 0, run.stderr
+        whole = dump.read_bytes()
+        killed(folder, whole, seconds)
+        out_of_disk(folder, whole)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
