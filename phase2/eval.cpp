@@ -89,7 +89,7 @@ EvalInput EvalInput::tensor(const uint8_t* data, DType dtype, const Dims& shape)
 std::vector<Operand> inputs_of(const OpDesc& d) {
   std::vector<Operand> all = d.operands;
   for (const EpilogueOp& e : d.epilogue) all.insert(all.end(), e.operands.begin(), e.operands.end());
-  if (d.type == CommandType::store && d.operands.size() > 1) {
+  if (overwrites_in_part(d)) {
     Operand old;
     old.ref = d.output;
     all.push_back(old);

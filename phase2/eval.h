@@ -40,7 +40,18 @@ class Evaluation {
   virtual ~Evaluation() = default;
   virtual int parts() const = 0;
   virtual void run(int part) = 0;
+
+  /// The same op over other operands, alike in shape, dtype and strides. False: that needs an evaluation of its own.
+  virtual bool again(const std::vector<EvalInput>&, uint8_t*) { return false; }
+  /// What the caller knows of the time after: the operands of an op alike that is run next (or null), which may be
+  /// fetched meanwhile, and whether this op's output is read soon. Changes no bits.
+  virtual void expect(const std::vector<EvalInput>*, bool) {}
 };
+
+/// A masked store, which keeps what its destination held.
+inline bool overwrites_in_part(const OpDesc& d) {
+  return d.type == CommandType::store && d.operands.size() > 1;
+}
 
 /// The operands that an op reads, in order: desc.operands, then those of its epilogue ops in order. A masked store
 /// reads the old destination (desc.output) last.

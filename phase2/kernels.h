@@ -52,6 +52,24 @@ struct GemmOperand {
   int64_t col_stride = 0;
 };
 
+/// `count` rows of `bytes` each, `stride` bytes apart.
+struct GemmRows {
+  const uint8_t* data = nullptr;
+  int64_t bytes = 0, count = 0, stride = 0;
+};
+
+/// What the caller will read next: fetched into the cache beside the arithmetic.
+struct GemmNext {
+  GemmRows rows[2];
+};
+
+/// How a product is put into C. Nothing here changes bits.
+struct GemmMode {
+  bool accumulate = false;         ///< add to what C holds
+  bool past_cache = false;         ///< C will not be read soon
+  const GemmNext* next = nullptr;  ///< may be null
+};
+
 struct Kernels {
   /// o[i] = f(a[i], b[i], c[i]); unused operands are null; o may be any of the operands.
   using F32 = void (*)(float* o, const float* a, const float* b, const float* c, size_t n);
@@ -65,20 +83,23 @@ struct Kernels {
   void (*to_i32)(const void* in, DType, int32_t* out, size_t n);
   void (*from_i32)(const int32_t* in, DType, void* out, size_t n);
 
+  /// Copies nbytes, a multiple of 64, to an address that is one, without bringing it into the cache.
+  void (*store_past_cache)(void* to, const void* from, size_t nbytes);
+
   /// Reductions of a contiguous row. Sum: 16 interleaved partial sums of each 1,024 elements, added as a tree; the
   /// blocks' sums in order. max and min give NaN if any element is NaN.
   float (*sum)(const float* a, size_t n);
   float (*max)(const float* a, size_t n);
   float (*min)(const float* a, size_t n);
 
-  /// C[m, n] (+)= A[m, k] · B[k, n] for float operands, by Eigen. The products of blocks of 256 along k are added to C
-  /// in order. The bits depend on m, n, k and the values, not on alignment, strides or layout. `work` holds
-  /// gemm_work_bytes, aligned to 64.
+  /// C[m, n] (+)= A[m, k] · B[k, n], rows of C `ldc` elements apart: floats in f32, integers in i32 modulo 2^32. The
+  /// products of blocks of 256 along k are added to C in order; within a block an element is one chain of
+  /// multiply-adds in ascending k, from 0. So the bits depend on k and the values alone. `work` holds gemm_work_bytes,
+  /// aligned to 64.
   void (*gemm_f32)(int64_t m, int64_t n, int64_t k, const GemmOperand& a, const GemmOperand& b, float* c, int64_t ldc,
-                   bool accumulate, void* work);
-  /// The same for integers, modulo 2^32, by loops of our own.
+                   const GemmMode&, void* work);
   void (*gemm_i32)(int64_t m, int64_t n, int64_t k, const GemmOperand& a, const GemmOperand& b, int32_t* c, int64_t ldc,
-                   bool accumulate, void* work);
+                   const GemmMode&, void* work);
   size_t gemm_work_bytes;
 };
 

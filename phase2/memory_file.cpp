@@ -1,4 +1,5 @@
 #include "kernbench/phase2/memory_file.h"
+#include "kernbench/phase2/bulk_bytes.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -143,7 +144,7 @@ MemoryFileContents read_memory_file(const std::string& file) {
     if (h.kind < kExtent || h.kind > kHeader) damaged("no chunk of a known kind");
     const uint64_t left = size - at - sizeof h;
     if (h.bytes > left || padding(h.bytes) > left - h.bytes) break;  // cut off, or a damaged size: never complete
-    auto bytes = std::make_shared<Bytes>(h.bytes);
+    auto bytes = std::make_shared<Bytes>(bulk_bytes(h.bytes));
     uint8_t pad[8];
     if ((h.bytes && std::fread(bytes->data(), 1, h.bytes, in.get()) != h.bytes) ||
         std::fread(pad, 1, padding(h.bytes), in.get()) != padding(h.bytes)) {

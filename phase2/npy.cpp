@@ -1,4 +1,5 @@
 #include "kernbench/phase2/npy.h"
+#include "kernbench/phase2/bulk_bytes.h"
 
 #include <cctype>
 #include <cerrno>
@@ -228,7 +229,7 @@ NpyArray read_npy(const std::string& file) {
     fail(file, "holds " + std::to_string(found) + " bytes of data, expected " + std::to_string(expected) + " for " +
                    std::string(name_of(h.dtype)) + " " + h.shape.to_string());
   }
-  NpyArray t{h.dtype, h.shape, Bytes(expected)};
+  NpyArray t{h.dtype, h.shape, bulk_bytes(expected)};
   in.read(reinterpret_cast<char*>(t.bytes.data()), static_cast<std::streamsize>(expected));
   if (static_cast<uint64_t>(in.gcount()) != expected) fail(file, "cannot be read to its end");
   if (h.fortran && h.shape.rank() > 1) t.bytes = to_row_major(t.bytes, h.shape, size_of(h.dtype));

@@ -1,4 +1,5 @@
 #include "kernbench/phase2/placed_tensor.h"
+#include "kernbench/phase2/bulk_bytes.h"
 
 #include <algorithm>
 #include <cstring>
@@ -39,7 +40,7 @@ Bytes read_tensor(const PlacedTensor& t, const MemoryImage& image) {
   if (t.grid.elements() != t.shape.elements()) {
     throw PlacedTensorError("tensor " + t.name + ": shape " + t.shape.to_string() + " stored as " + t.grid.to_string());
   }
-  Bytes whole(static_cast<size_t>(t.shape.elements()) * item);
+  Bytes whole = bulk_bytes(static_cast<uint64_t>(t.shape.elements()) * item);
   const Dims strides = TensorRef::row_major(t.grid);
   const int rank = t.grid.rank();
   int64_t covered = 0;

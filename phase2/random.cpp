@@ -1,4 +1,5 @@
 #include "kernbench/phase2/random.h"
+#include "kernbench/phase2/bulk_bytes.h"
 
 #include <algorithm>
 
@@ -27,7 +28,7 @@ double random_unit(uint64_t seed, uint64_t i) {
 Bytes random_tensor(DType dtype, const Dims& shape, uint64_t seed, double scale) {
   const auto n = static_cast<size_t>(shape.elements());
   const size_t item = size_of(dtype);
-  Bytes out(n * item);
+  Bytes out = bulk_bytes(n * item);
   constexpr size_t kChunk = 4096;
   for (size_t at = 0; at < n; at += kChunk) {
     const size_t len = std::min(kChunk, n - at);

@@ -119,7 +119,16 @@ class Builder {
     // Operands are read before the effect, which may overwrite them.
     const bool compared = d->materialized && !options_.skip_materialized;
     if (!moves || d->operands.size() > 1 || is_gather(*d) || compared) {
-      for (const Operand& o : inputs_of(*d)) capture(o, r, moves);
+      for (const Operand& o : d->operands) capture(o, r, moves);
+      for (const EpilogueOp& e : d->epilogue) {
+        for (const Operand& o : e.operands) capture(o, r, moves);
+      }
+      if (overwrites_in_part(*d)) {
+        Operand old;
+        old.ref = d->output;
+        g_.old_destinations.push_back(old);
+        capture(g_.old_destinations.back(), r, moves);
+      }
     }
     if (d->materialized) {
       for (const Materialization::Command& c : d->materialized->computed) materialized_.emplace(c.pe, c.seq);
@@ -146,7 +155,7 @@ class Builder {
 
   void capture(const Operand& o, const OpRecord& r, bool may_be_unwritten) {
     ReplayGraph::Input in;
-    in.operand = o;
+    in.operand = &o;
     in.first_piece = static_cast<uint32_t>(g_.pieces.size());
     if (!o.is_scalar) {
       const TensorRef t = without_repeats(o.ref);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -26,7 +27,7 @@ struct Piece {
 struct ReplayGraph {
   struct Input {
     uint32_t first_piece = 0, pieces = 0;
-    Operand operand;  ///< the pieces make up without_repeats() of it
+    const Operand* operand = nullptr;  ///< the pieces make up without_repeats() of it
   };
   struct Node {
     std::shared_ptr<const OpDesc> desc;
@@ -38,6 +39,7 @@ struct ReplayGraph {
   std::vector<Node> nodes;  ///< in effect order
   std::vector<Input> inputs;
   std::vector<Piece> pieces;
+  std::deque<Operand> old_destinations;                  ///< of masked stores: operands that no desc holds
   std::vector<std::shared_ptr<const void>> leaf_owners;  ///< keep leaves alive that memory has since let go of
   std::vector<uint32_t> readers;
   std::vector<uint32_t> sources;
