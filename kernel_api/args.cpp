@@ -4,23 +4,53 @@
 
 namespace kernbench::tl {
 
-const View& Args::shard(const std::string& tensor, uint32_t position) const {
+const LaunchArgs::Tensor& Args::tensor_of(const std::string& tensor) const {
   const auto it = launch_->tensors_.find(tensor);
   if (it == launch_->tensors_.end())
     throw KernelFault("the kernel asks for a tensor '" + tensor + "' that it does not declare");
-  return it->second.at(position);
+  return it->second;
 }
 
-void LaunchArgs::add(const std::string& tensor, const ShardPlan& plan, Space space,
-                     const std::vector<uint64_t>& bases) {
-  std::vector<View> views;
+const View& Args::shard(const std::string& tensor, uint32_t position) const {
+  return tensor_of(tensor).shards.at(position);
+}
+
+Ptr Args::virtual_ptr(const std::string& tensor) const {
+  const Ptr ptr = tensor_of(tensor).virtual_ptr;
+  if (ptr.addr == 0) throw KernelFault("tensor '" + tensor + "' has no virtual range");
+  return ptr;
+}
+
+View Args::whole(const std::string& tensor) const {
+  const LaunchArgs::Tensor& t = tensor_of(tensor);
+  if (!t.in_order) {
+    throw KernelFault("the shards of tensor '" + tensor +
+                      "', one after the other, are not the tensor in row-major order: use virtual_ptr()");
+  }
+  const Dims& shape = t.shards.front().whole;
+  Dims zero = shape;
+  for (int i = 0; i < zero.rank(); ++i) zero[i] = 0;
+  return {virtual_ptr(tensor), shape, zero, shape};
+}
+
+void LaunchArgs::add(const std::string& tensor, const ShardPlan& plan, Space space, const std::vector<uint64_t>& bases,
+                     uint64_t virtual_base) {
+  Tensor t;
+  t.virtual_ptr = Ptr(space, virtual_base, plan.dtype);
+  t.in_order = true;
+  uint64_t end = 0;  // of the stored shards so far
   for (uint32_t p = 0; p < plan.shards.size(); ++p) {
     const Shard& s = plan.shards[p];
     const uint64_t addr = s.empty() ? 0 : bases.at(s.owner == p ? p : s.owner);
-    views.push_back({Ptr(space, addr, plan.dtype), s.extent, s.offset, plan.whole});
+    t.shards.push_back({Ptr(space, addr, plan.dtype), s.extent, s.offset, plan.whole});
+    if (!plan.stored(p)) continue;
+    uint64_t first = 0;
+    t.in_order = t.in_order && contiguous_in_whole(plan, p, &first) && first == end;
+    end += plan.nbytes(p);
   }
-  shards_ = static_cast<uint32_t>(views.size());
-  tensors_[tensor] = std::move(views);
+  t.in_order = t.in_order && end == static_cast<uint64_t>(plan.whole.elements()) * size_of(plan.dtype);
+  shards_ = static_cast<uint32_t>(t.shards.size());
+  tensors_[tensor] = std::move(t);
 }
 
 }  // namespace kernbench::tl

@@ -29,14 +29,21 @@ struct View {
 class LaunchArgs {
  public:
   explicit LaunchArgs(Params params) : params_(std::move(params)) {}
-  /// Shard p of the plan lies at bases[p] (that of its owner where it is shared).
-  void add(const std::string& tensor, const ShardPlan& plan, Space space, const std::vector<uint64_t>& bases);
+  /// Shard p of the plan lies at bases[p] (that of its owner where it is shared). virtual_base: of the range that holds
+  /// the stored shards one after the other; 0 where there is none.
+  void add(const std::string& tensor, const ShardPlan& plan, Space space, const std::vector<uint64_t>& bases,
+           uint64_t virtual_base = 0);
 
  private:
   friend class Args;
   Params params_;
   uint32_t shards_ = 0;
-  std::map<std::string, std::vector<View>> tensors_;
+  struct Tensor {
+    std::vector<View> shards;
+    Ptr virtual_ptr;
+    bool in_order = false;  ///< the stored shards, one after the other, are the whole tensor in row-major order
+  };
+  std::map<std::string, Tensor> tensors_;
 };
 
 class Args {
@@ -49,6 +56,13 @@ class Args {
   const View& shard(const std::string& tensor, uint32_t position) const;
   uint32_t shards() const { return launch_->shards_; }
 
+  /// The tensor's virtual range, in which its shards stand one after the other in the order of their PEs (of a
+  /// replicated tensor: its copies), whatever addresses the views have. KernelFault if it has none.
+  Ptr virtual_ptr(const std::string& tensor) const;
+  /// The whole tensor through its virtual range: a command that takes it reads every shard from its own memory.
+  /// KernelFault where the shards one after the other are not the tensor in row-major order (cols, replicate).
+  View whole(const std::string& tensor) const;
+
   int64_t integer(const std::string& name) const { return launch_->params_.integer(name); }
   double number(const std::string& name) const { return launch_->params_.number(name); }
   bool flag(const std::string& name) const { return launch_->params_.flag(name); }
@@ -57,6 +71,8 @@ class Args {
   const Params& params() const { return launch_->params_; }
 
  private:
+  const LaunchArgs::Tensor& tensor_of(const std::string& tensor) const;
+
   std::shared_ptr<const LaunchArgs> launch_;
   uint32_t position_ = 0;
 };

@@ -130,8 +130,7 @@ Tensor Context::composite(const Composite& c, const char* file, int line) {
     const CompositeArg& a = c.inputs_[i];
     Operand o;
     if (a.is_block()) {
-      detail::check_access(core_->backend(), a.block(), name, where);
-      o.ref = a.block().ref();
+      o.ref = detail::physical_block(core_->backend(), a.block(), name, where);
     } else if (a.is_tensor()) {
       core_->require_tcm(a.arg().tensor(), c.op_, where);
       core_->settle(a.arg().tensor());
@@ -212,12 +211,13 @@ Tensor Context::composite(const Composite& c, const char* file, int line) {
   }
 
   // Output.
+  TensorRef in_memory;
   DType out_type = matrix ? desc->dtype_acc : result_dtype(*info, {*type, *type});
   if (c.out_.has_value()) {
     if (c.out_->shape() != shape) {
       fault(where, name + " makes " + shape.to_string() + ", but its output is " + c.out_->to_string());
     }
-    detail::check_access(core_->backend(), *c.out_, name, where);
+    in_memory = detail::physical_block(core_->backend(), *c.out_, name, where);
     out_type = c.out_->dtype();
   } else if (c.out_dtype_.has_value()) {
     out_type = *c.out_dtype_;
@@ -226,7 +226,7 @@ Tensor Context::composite(const Composite& c, const char* file, int line) {
   if (!casts && is_float(out_type) != is_float(*type) && (matrix || info->result != ResultRule::boolean)) {
     fault(where, name + " over " + list(c.inputs_) + " cannot give " + std::string(name_of(out_type)));
   }
-  const auto made = c.out_.has_value() ? core_->in_memory(c.out_->ref()) : core_->allocate(out_type, shape);
+  const auto made = c.out_.has_value() ? core_->in_memory(in_memory) : core_->allocate(out_type, shape);
   desc->output = made->buffer;
   core_->submit(desc, made, used, true);
   return Core::tensor_of(made);

@@ -65,6 +65,13 @@ class Context {
   /// "sip0.cube0.pe0".
   const std::string& pe_id() const;
 
+  // ---- The cube's shared SRAM -----------------------------------------------------------------------------------
+  /// Pointer to its first byte, for loads, stores and composites; all PEs of the cube share it, and who uses which part
+  /// is the kernel's to say. KernelFault where the cube has none.
+  Ptr sram(DType dtype = DType::f32, KERNBENCH_TL_HERE) const;
+  /// Its size; 0 where the cube has none.
+  uint64_t sram_bytes() const;
+
   // ---- Memory: pe_dma -------------------------------------------------------------------------------------------
   /// A block in memory for a composite: nothing is moved by this call.
   static Block ref(Ptr ptr, const Dims& shape, int64_t ld = 0) { return {ptr, shape, ld}; }

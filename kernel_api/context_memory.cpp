@@ -1,5 +1,5 @@
 // Loads and stores.
-#include <cstdio>
+#include <algorithm>
 
 #include "kernbench/kernel_api/context.h"
 #include "kernbench/kernel_api/core.h"
@@ -11,28 +11,53 @@ using detail::fault;
 
 namespace detail {
 
-void check_access(PeBackend& backend, const Block& b, const std::string& call, SourceLine where) {
+namespace {
+
+/// Of the pieces that a translation found; those of a mapping may lie anywhere.
+bool pieces_are_aligned(const TensorRef& t, size_t item) {
+  return !t.translation ||
+         std::all_of(t.translation->pieces.begin(), t.translation->pieces.end(),
+                     [item](const Translation::Piece& p) { return p.addr % item == 0 && p.offset % item == 0; });
+}
+
+}  // namespace
+
+TensorRef physical_block(PeBackend& backend, const Block& b, const std::string& call, SourceLine where) {
   if (b.shape().elements() < 1) fault(where, call + ": an empty block");
   if (b.ptr().space == Space::tcm) {
     fault(where, call + " of " + b.to_string() + ": TCM is reached through tensors, not through pointers");
   }
   const size_t item = size_of(b.dtype());
-  const TensorRef ref = b.ref();
-  if (b.ptr().addr % item != 0) {
-    const std::string owner = backend.owner_of(ref.space, ref.addr);
-    fault(where, call + " of " + b.to_string() + " (" + std::to_string(ref.nbytes()) + " bytes" +
-                     (owner.empty() ? "" : ", " + owner) + ") by " + backend.pe_id() +
-                     ": the address is misaligned, elements of " + std::to_string(item) +
-                     " bytes need a multiple of it");
-  }
+  const TensorRef asked = b.ref();
+  const auto misaligned = [&](const std::string& what) {
+    const std::string owner = backend.owner_of(asked.space, asked.addr);
+    fault(where, call + " of " + b.to_string() + " (" + std::to_string(asked.nbytes()) + " bytes" +
+                     (owner.empty() ? "" : ", " + owner) + ") by " + backend.pe_id() + ": " + what +
+                     " is misaligned, elements of " + std::to_string(item) + " bytes need a multiple of it");
+  };
+  if (asked.addr % item != 0) misaligned("the address");
+  TensorRef ref;
   try {
-    backend.check_range(ref.space, ref.addr, ref.span_bytes());
+    ref = backend.translate(asked);
+    if (!ref.translation) backend.check_range(ref.space, ref.addr, ref.span_bytes());
   } catch (const KernelFault& e) {
     fault(where, call + " of " + b.to_string() + " by " + backend.pe_id() + ": " + e.what());
   }
+  if (!pieces_are_aligned(ref, item)) misaligned("a physical piece of it");
+  return ref;
 }
 
 }  // namespace detail
+
+Ptr Context::sram(DType dtype, const char* file, int line) const {
+  const PeBackend::Range range = core_->backend().sram();
+  if (range.nbytes == 0) fault({file, line}, "sram: the cube of " + core_->backend().pe_id() + " has no shared SRAM");
+  return {Space::sram, range.addr, dtype};
+}
+
+uint64_t Context::sram_bytes() const {
+  return core_->backend().sram().nbytes;
+}
 
 Loaded Context::load(const Block& from, const char* file, int line) {
   return load_impl(from, nullptr, 0, async_, {file, line});
@@ -51,14 +76,14 @@ Loaded Context::load_async(const Block& from, const Tensor& mask, double other, 
 }
 
 Loaded Context::load_impl(const Block& from, const Tensor* mask, double other, bool async, SourceLine where) {
-  detail::check_access(core_->backend(), from, "load", where);
+  const TensorRef source = detail::physical_block(core_->backend(), from, "load", where);
   auto desc = std::make_shared<OpDesc>();
   desc->type = CommandType::load;
   desc->kind = OpKind::memory;
   desc->name = "dma_read";
   desc->where = where;
   desc->operands.resize(1);
-  desc->operands[0].ref = from.ref();
+  desc->operands[0].ref = source;
   std::vector<std::shared_ptr<detail::Handle>> used;
   if (mask != nullptr) {
     core_->require_tcm(*mask, "load", where);
@@ -106,7 +131,7 @@ Event Context::store_impl(const Block& to, const Tensor& value, const Tensor* ma
   if (value.dtype() != to.dtype()) {
     fault(where, "store of " + value.to_string() + " to " + to.to_string() + ": element types differ; tl.cast first");
   }
-  detail::check_access(core_->backend(), to, "store", where);
+  const TensorRef destination = detail::physical_block(core_->backend(), to, "store", where);
   core_->settle(value);
   auto desc = std::make_shared<OpDesc>();
   desc->type = CommandType::store;
@@ -116,7 +141,7 @@ Event Context::store_impl(const Block& to, const Tensor& value, const Tensor* ma
   desc->handle_id = value.id();
   desc->operands.resize(1);
   desc->operands[0].ref = value.ref();
-  desc->output = to.ref();
+  desc->output = destination;
   std::vector<std::shared_ptr<detail::Handle>> used{Core::handle_of(value)};
   if (mask != nullptr) {
     core_->require_tcm(*mask, "store", where);

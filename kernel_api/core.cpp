@@ -25,7 +25,7 @@ uint64_t source_address(const TensorRef& source, uint64_t offset) {
     elements += rest % source.shape[i] * source.strides[i];
     rest /= source.shape[i];
   }
-  return source.addr + static_cast<uint64_t>(elements) * item + offset % item;
+  return source.address_at(static_cast<uint64_t>(elements) * item + offset % item);
 }
 
 }  // namespace
@@ -227,8 +227,10 @@ namespace {
   const std::string nearest = backend.memory().nearest(MemoryImage::key_of(source), bad);
   fault(where, call + " of " + source.shape.to_string() + " " + std::string(name_of(source.dtype)) + " (" +
                    std::to_string(source.nbytes()) + " bytes) at " + std::string(name_of(source.space)) + " " +
-                   hex(source.addr) + " by " + backend.pe_id() + " reads memory that was never written: first at " +
-                   hex(bad) + (owner.empty() ? "" : " of " + owner) + (nearest.empty() ? "" : "; " + nearest));
+                   hex(source.addr) +
+                   (source.translation ? " (virtual " + hex(source.translation->virtual_addr) + ")" : "") + " by " +
+                   backend.pe_id() + " reads memory that was never written: first at " + hex(bad) +
+                   (owner.empty() ? "" : " of " + owner) + (nearest.empty() ? "" : "; " + nearest));
 }
 
 }  // namespace

@@ -121,8 +121,8 @@ std::string made_by(const OpDesc& producer);
 /// A rank-2 view as GEMM takes it: rows dense, or `transpose` toggled and the stored matrix returned. KernelFault for a
 /// view that is neither.
 TensorRef matrix_of(const Tensor& t, bool* transpose, SourceLine where);
-/// KernelFault unless the block is aligned and lies in one memory.
-void check_access(PeBackend& backend, const Block& b, const std::string& call, SourceLine where);
+/// The block at its physical place. KernelFault unless it is aligned and lies in one memory, or in one virtual mapping.
+TensorRef physical_block(PeBackend& backend, const Block& b, const std::string& call, SourceLine where);
 /// KernelFault if any byte was never written.
 void check_written(PeBackend& backend, const TensorRef& source, const std::string& call, SourceLine where);
 

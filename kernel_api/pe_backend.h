@@ -51,6 +51,14 @@ class PeBackend {
   /// Checks that [addr, addr + nbytes) lies in one memory of that space; a KernelFault with space, address, size and
   /// owner otherwise.
   virtual void check_range(Space, uint64_t addr, uint64_t nbytes) const = 0;
+  /// A tensor at a virtual address (translation.h) as the memories know it: physical, with its pieces. A physical one
+  /// is given back as it is. KernelFault for what is not mapped as a whole.
+  virtual TensorRef translate(const TensorRef& ref) const { return ref; }
+  /// The shared SRAM of the PE's cube; 0 bytes where it has none.
+  struct Range {
+    uint64_t addr = 0, nbytes = 0;
+  };
+  virtual Range sram() const { return {}; }
   /// Id of the memory node that owns an address, for messages; empty if unknown.
   virtual std::string owner_of(Space, uint64_t /*addr*/) const { return {}; }
   virtual MemoryImage& memory() = 0;

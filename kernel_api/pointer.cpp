@@ -14,6 +14,11 @@ std::string hex(uint64_t v) {
   return text;
 }
 
+/// "hbm 0x1000"; a virtual address is in no space.
+std::string place(Space space, uint64_t addr) {
+  return std::string(addr < kVirtualBase ? name_of(space) : "virtual") + " " + hex(addr);
+}
+
 }  // namespace
 
 Block Ptr::block(const Dims& shape, int64_t ld) const {
@@ -21,7 +26,7 @@ Block Ptr::block(const Dims& shape, int64_t ld) const {
 }
 
 std::string Ptr::to_string() const {
-  return std::string(name_of(space)) + " " + hex(addr) + " " + std::string(name_of(dtype));
+  return place(space, addr) + " " + std::string(name_of(dtype));
 }
 
 Block::Block(Ptr ptr, const Dims& shape, int64_t ld) : ptr_(ptr), shape_(shape) {
@@ -72,8 +77,8 @@ TensorRef Block::ref() const {
 }
 
 std::string Block::to_string() const {
-  std::string text = shape_.to_string() + " " + std::string(name_of(ptr_.dtype)) + " at " +
-                     std::string(name_of(ptr_.space)) + " " + hex(ptr_.addr);
+  std::string text =
+      shape_.to_string() + " " + std::string(name_of(ptr_.dtype)) + " at " + place(ptr_.space, ptr_.addr);
   if (shape_.rank() == 2 && ld_ != shape_[1]) text += ", row stride " + std::to_string(ld_);
   return text;
 }

@@ -50,7 +50,8 @@ TensorRef element_of(const TensorRef& t, int64_t index) {
     offset += (index % t.shape[i]) * t.strides[i];
     index /= t.shape[i];
   }
-  e.addr += static_cast<uint64_t>(offset) * size_of(t.dtype);
+  e.addr = t.address_at(static_cast<uint64_t>(offset) * size_of(t.dtype));
+  e.translation.reset();
   return e;
 }
 

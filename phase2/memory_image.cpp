@@ -233,7 +233,7 @@ Bytes MemoryImage::gather(const TensorRef& t) const {
   uint8_t* to = out.data();
   const SpaceKey key = key_of(t);
   // Short runs mostly lie in one extent: look it up once for all of them.
-  const uint8_t* all = view(key, t.addr, t.span_bytes());
+  const uint8_t* all = t.scattered() ? nullptr : view(key, t.addr, t.span_bytes());
   for_each_run(t, [&](uint64_t addr, uint64_t n) {
     if (all) {
       std::memcpy(to, all + (addr - t.addr), n);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernbench/phase2/dtype.h"
+#include "kernbench/phase2/translation.h"
 
 namespace kernbench {
 
@@ -56,16 +57,23 @@ constexpr uint32_t kNoPe = 0xffffffffu;
 struct TensorRef {
   Space space = Space::hbm;
   uint32_t pe = kNoPe;  ///< whose TCM, as index into the PEs in compiled order; kNoPe for other spaces
-  uint64_t addr = 0;    ///< of the first element, bytes
+  uint64_t addr = 0;    ///< of the first element, bytes; physical once a command has been submitted
   DType dtype = DType::f32;
   Dims shape;
   Dims strides;  ///< in elements, same rank as shape; row-major contiguous unless the tensor is a view
+  /// Set where the tensor was reached through virtual addresses; strides then count virtual bytes, no element lies in
+  /// two pieces, and `addr` is the first byte's physical address.
+  std::shared_ptr<const Translation> translation;
 
   static Dims row_major(const Dims& shape);
   uint64_t nbytes() const { return static_cast<uint64_t>(shape.elements()) * size_of(dtype); }
   /// Bytes from the first element to the end of the last one.
   uint64_t span_bytes() const;
   bool contiguous() const;
+  /// Whether it lies in several physical pieces.
+  bool scattered() const { return translation && translation->pieces.size() > 1; }
+  /// Physical address of the byte `offset` bytes behind the first one.
+  uint64_t address_at(uint64_t offset) const { return scattered() ? translation->physical(offset) : addr + offset; }
 };
 
 /// An operand of a math op: a tensor or an immediate.

@@ -134,6 +134,26 @@ class ParamsWriter {
     w_.field(prefix + "_space", name_of(t.space));
     w_.field(prefix + "_addr", t.addr);
     if (t.pe != kNoPe) w_.field(prefix + "_pe", std::string_view(name_at(header_.pes, t.pe)));
+    translation(prefix + "_", t);
+  }
+  /// Of what was reached through virtual addresses: that address, and the physical pieces if there are several.
+  void translation(const std::string& prefix, const TensorRef& t) {
+    if (!t.translation) return;
+    w_.field(prefix + "virtual_addr", t.translation->virtual_addr);
+    if (!t.scattered()) return;
+    w_.key(prefix + "pieces");
+    pieces(*t.translation);
+  }
+  void pieces(const Translation& t) {
+    w_.open('[');
+    for (const Translation::Piece& p : t.pieces) {
+      w_.open('{');
+      w_.field("offset", p.offset);
+      w_.field("addr", p.addr);
+      w_.field("nbytes", p.nbytes);
+      w_.close('}');
+    }
+    w_.close(']');
   }
   /// How a view is spaced, in elements: its row stride where it is a slice, and all strides.
   void spacing(const std::string& prefix, const TensorRef& t) {
@@ -158,6 +178,7 @@ class ParamsWriter {
     w_.field("shape", t.shape);
     w_.field("dtype", name_of(t.dtype));
     if (!t.contiguous()) w_.field("strides", t.strides);
+    translation("", t);
   }
 
   void move(const OpDesc& d) {
@@ -247,6 +268,14 @@ class ParamsWriter {
     list("input_dtypes", in, [&](const TensorRef& t) { w_.value(name_of(t.dtype)); });
     if (std::any_of(in.begin(), in.end(), [](const Operand& o) { return !o.is_scalar && !o.ref.contiguous(); })) {
       list("input_strides", in, [&](const TensorRef& t) { w_.value(t.strides); });
+    }
+    if (std::any_of(in.begin(), in.end(), [](const Operand& o) { return o.ref.translation != nullptr; })) {
+      list("input_translations", in, [&](const TensorRef& t) {
+        if (!t.translation) return w_.null();
+        w_.open('{');
+        translation("", t);
+        w_.close('}');
+      });
     }
     w_.key("scalars").open('[');
     for (const Operand& o : in) {

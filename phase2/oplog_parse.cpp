@@ -79,7 +79,30 @@ struct OpRecordParser::Impl {
     r.shape = shape;
     r.dtype = t;
     r.strides = p.contains(prefix + "_strides") ? dims(p.at(prefix + "_strides")) : TensorRef::row_major(shape);
+    translation(p, prefix + "_", r);
     return r;
+  }
+
+  static void translation(const Json& p, const std::string& prefix, TensorRef& r) {
+    if (!p.contains(prefix + "virtual_addr")) return;
+    auto t = std::make_shared<Translation>();
+    t->virtual_addr = p.at(prefix + "virtual_addr").get<uint64_t>();
+    uint64_t end = 0;
+    if (!p.contains(prefix + "pieces")) {
+      end = r.span_bytes();
+      t->pieces.push_back({0, r.addr, end});
+    } else {
+      for (const Json& piece : p.at(prefix + "pieces")) {
+        t->pieces.push_back(
+            {piece.at("offset").get<uint64_t>(), piece.at("addr").get<uint64_t>(), piece.at("nbytes").get<uint64_t>()});
+        if (t->pieces.back().offset != end) throw std::runtime_error(prefix + "pieces do not follow each other");
+        end += t->pieces.back().nbytes;
+      }
+    }
+    if (t->pieces.empty() || end < r.span_bytes())
+      throw std::runtime_error(prefix + "pieces of " + std::to_string(end) + " bytes do not hold the tensor's " +
+                               std::to_string(r.span_bytes()));
+    r.translation = std::move(t);
   }
 
   Operand operand(const Json& j) const {
@@ -95,6 +118,7 @@ struct OpRecordParser::Impl {
     o.ref.shape = dims(j.at("shape"));
     o.ref.dtype = dtype(j.at("dtype"));
     o.ref.strides = j.contains("strides") ? dims(j.at("strides")) : TensorRef::row_major(o.ref.shape);
+    translation(j, "", o.ref);
     return o;
   }
 
@@ -146,6 +170,8 @@ struct OpRecordParser::Impl {
       t.shape = dims(p.at("input_shapes").at(i));
       t.dtype = dtype(p.at("input_dtypes").at(i));
       t.strides = p.contains("input_strides") ? dims(p.at("input_strides").at(i)) : TensorRef::row_major(t.shape);
+      if (p.contains("input_translations") && !p.at("input_translations").at(i).is_null())
+        translation(p.at("input_translations").at(i), "", t);
       d.operands.push_back(of(t));
     }
     const Json& positions = p.at("scalar_positions");

@@ -45,15 +45,14 @@ inline bool has_short_runs(const TensorRef& t) {
   return runs.outer.rank() > 0 && static_cast<uint64_t>(runs.run) * size_of(t.dtype) < kShortRun;
 }
 
-/// Calls f(addr, nbytes) for every run in row-major order. A dimension of stride 0 repeats its runs.
+/// Calls f(addr, nbytes) for every run of a tensor as if it lay in one piece at `addr`.
 template <class F>
-void for_each_run(const TensorRef& t, F&& f) {
+void for_each_linear_run(const TensorRef& t, uint64_t addr, F&& f) {
   if (t.shape.elements() == 0) return;
   const RunShape r(t);
   const uint64_t item = size_of(t.dtype);
   const uint64_t nbytes = static_cast<uint64_t>(r.run) * item;
   std::array<int64_t, kMaxRank> at{};
-  uint64_t addr = t.addr;
   for (;;) {
     f(addr, nbytes);
     int d = r.outer.rank() - 1;
@@ -65,6 +64,17 @@ void for_each_run(const TensorRef& t, F&& f) {
     }
     if (d < 0) return;
   }
+}
+
+/// Calls f(physical address, nbytes) for every run in row-major order. A dimension of stride 0 repeats its runs; a run
+/// that lies in several physical pieces is several.
+template <class F>
+void for_each_run(const TensorRef& t, F&& f) {
+  if (!t.scattered()) {
+    for_each_linear_run(t, t.addr, f);
+    return;
+  }
+  for_each_linear_run(t, 0, [&](uint64_t offset, uint64_t n) { t.translation->for_each_range(offset, n, f); });
 }
 
 }  // namespace kernbench

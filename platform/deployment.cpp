@@ -5,37 +5,82 @@
 
 namespace kernbench {
 
-Deployment::Deployment(Platform& platform, const KernelSpec& spec, const Params& params, std::vector<size_t> pes)
-    : platform_(platform), pes_(std::move(pes)) {
+const char* name_of(AddressMode m) {
+  return m == AddressMode::physical ? "physical" : "virtual";
+}
+
+Deployment::Deployment(Platform& platform, DeviceAllocators& allocators, const KernelSpec& spec, const Params& params,
+                       std::vector<size_t> pes, AddressMode mode)
+    : platform_(platform), allocators_(allocators), pes_(std::move(pes)) {
   auto launch = std::make_shared<tl::LaunchArgs>(params);
-  std::vector<size_t> local;
-  for (size_t pe : pes_) local.push_back(platform.local_memory(pe));
   for (const TensorSpec& t : spec.tensors) {
-    Placed placed;
-    placed.output = t.role == TensorSpec::Role::out;
-    placed.dtype = t.dtype(params);
-    placed.shape = t.shape(params);
-    placed.plan = plan_shards(t.placement, placed.dtype, placed.shape, static_cast<uint32_t>(pes_.size()));
-    placed.bases.assign(pes_.size(), 0);
+    Placed& placed = tensors_[t.name];
+    try {
+      place(t, params, placed);
+    } catch (const OutOfDeviceMemory& e) {
+      give_back();
+      throw InputError("tensor " + t.name + ": " + e.what());
+    }
+    const uint64_t virtual_base = placed.mapping ? placed.mapping->begin() : 0;
+    if (mode == AddressMode::physical) {
+      launch->add(t.name, placed.plan, Space::hbm, placed.bases, virtual_base);
+      continue;
+    }
+    std::vector<uint64_t> bases(pes_.size(), 0);
+    uint64_t next = virtual_base;
     for (uint32_t p = 0; p < pes_.size(); ++p) {
       if (!placed.plan.stored(p)) continue;
-      const topology::Memory& memory = platform.graph().memories[local[p]];
-      auto& allocator =
-          allocators_.try_emplace(local[p], memory.base, memory.size, memory.size >= (1 << 20) ? 4096 : 256)
-              .first->second;
-      const auto address = allocator.allocate(placed.plan.nbytes(p));
-      if (!address) {
-        throw InputError("tensor " + t.name + ": " + std::to_string(placed.plan.nbytes(p)) + " bytes for " +
-                         platform.graph().pes[pes_[p]].id + " do not fit " + platform.graph().nodes[memory.node].id +
-                         " (" + std::to_string(allocator.free_bytes()) + " of " + std::to_string(memory.size) +
-                         " bytes free)");
-      }
-      placed.bases[p] = *address;
+      bases[p] = next;
+      next += placed.plan.nbytes(p);
     }
-    launch->add(t.name, placed.plan, Space::hbm, placed.bases);
-    tensors_.emplace(t.name, std::move(placed));
+    launch->add(t.name, placed.plan, Space::hbm, bases, virtual_base);
   }
   launch_ = std::move(launch);
+}
+
+Deployment::~Deployment() {
+  give_back();
+}
+
+void Deployment::place(const TensorSpec& t, const Params& params, Placed& placed) {
+  placed.output = t.role == TensorSpec::Role::out;
+  placed.dtype = t.dtype(params);
+  placed.shape = t.shape(params);
+  const ShardPlan plan = plan_shards(t.placement, placed.dtype, placed.shape, static_cast<uint32_t>(pes_.size()));
+  placed.bases.assign(pes_.size(), 0);
+  placed.plan = plan;
+  placed.plan.shards.clear();  // grows with what is allocated, so that give_back() knows
+  auto mapping = std::make_shared<VirtualMapping>();
+  for (uint32_t p = 0; p < pes_.size(); ++p) {
+    if (plan.stored(p)) {
+      placed.bases[p] = allocators_.allocate_hbm(pes_[p], plan.nbytes(p));
+      mapping->range.pieces.push_back({mapping->nbytes, placed.bases[p], plan.nbytes(p)});
+      mapping->nbytes += plan.nbytes(p);
+    }
+    placed.plan.shards.push_back(plan.shards[p]);
+  }
+  const auto base = allocators_.allocate_virtual(mapping->nbytes);
+  if (!base) return;
+  mapping->tensor = t.name;
+  mapping->range.virtual_addr = *base;
+  placed.mapping = std::move(mapping);
+}
+
+void Deployment::give_back() {
+  for (const auto& [name, t] : tensors_) {
+    for (uint32_t p = 0; p < t.plan.shards.size(); ++p) {
+      if (t.plan.stored(p)) allocators_.free_hbm(pes_[p], t.bases[p]);
+    }
+    if (t.mapping) allocators_.free_virtual(t.mapping->begin());
+  }
+}
+
+std::vector<std::shared_ptr<const VirtualMapping>> Deployment::mappings() const {
+  std::vector<std::shared_ptr<const VirtualMapping>> all;
+  for (const auto& [name, t] : tensors_) {
+    if (t.mapping) all.push_back(t.mapping);
+  }
+  return all;
 }
 
 void Deployment::upload(const std::string& tensor, const HostTensor& value) {

@@ -1,24 +1,36 @@
-// Tensors of a launch in the memories of the PEs that run it: allocation, upload before, read-back after.
+// Tensors of a launch in the memories of the PEs that run it: allocation, virtual ranges, upload before, read-back
+// after.
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "kernbench/kernel_api/args.h"
-#include "kernbench/kernel_api/first_fit_allocator.h"
 #include "kernbench/kernel_api/registry.h"
 #include "kernbench/phase2/placed_tensor.h"
+#include "kernbench/platform/device_allocators.h"
+#include "kernbench/systemc_models/mapping_table.h"
 
 namespace kernbench {
 
 class Platform;
 
+/// What kernels are given as addresses of their tensors.
+enum class AddressMode : uint8_t { physical, virtual_ };
+const char* name_of(AddressMode);
+
 class Deployment {
  public:
   /// Allocates every tensor of the kernel over the PEs (indices in compiled order), each shard in its owner's nearest
-  /// HBM, first fit at multiples of 4 KiB (256 bytes in memories under 1 MiB). InputError if a shard does not fit.
-  Deployment(Platform&, const KernelSpec&, const Params&, std::vector<size_t> pes);
+  /// HBM, and a virtual range for the tensor, in which its shards stand one after the other. InputError if a shard does
+  /// not fit. Gives everything back at its end.
+  Deployment(Platform&, DeviceAllocators&, const KernelSpec&, const Params&, std::vector<size_t> pes,
+             AddressMode = AddressMode::physical);
+  ~Deployment();
+  Deployment(const Deployment&) = delete;
+  Deployment& operator=(const Deployment&) = delete;
 
   /// Puts an input's bytes in place at once, without time and without copying what is contiguous. The tensor must
   /// outlive the platform's memory image.
@@ -28,6 +40,8 @@ class Deployment {
     uint64_t address = 0, nbytes = 0;
   };
   std::vector<Range> ranges(const std::string& tensor) const;
+  /// The tensors' virtual ranges, for the MMUs of the PEs.
+  std::vector<std::shared_ptr<const VirtualMapping>> mappings() const;
   /// Every tensor of the kernel, as a log's header tells it.
   std::vector<PlacedTensor> placed() const;
   /// What the p-th PE of the launch is given.
@@ -42,11 +56,15 @@ class Deployment {
     bool output = false;
     DType dtype = DType::f32;
     Dims shape;
-    std::vector<uint64_t> bases;  ///< by shard
+    std::vector<uint64_t> bases;                    ///< by shard
+    std::shared_ptr<const VirtualMapping> mapping;  ///< null: no room for virtual addresses
   };
+  void place(const TensorSpec&, const Params&, Placed&);
+  void give_back();
+
   Platform& platform_;
+  DeviceAllocators& allocators_;
   std::vector<size_t> pes_;
-  std::map<size_t, FirstFitAllocator> allocators_;  ///< by memory
   std::map<std::string, Placed> tensors_;
   std::shared_ptr<const tl::LaunchArgs> launch_;
 };

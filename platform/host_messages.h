@@ -1,12 +1,14 @@
 // What a host and its devices say to each other. Plain data; who carries it and what it costs: launch.h,
-// host_transfer.h.
+// host_transfer.h, host_mmu.h.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "kernbench/systemc_models/mapping_table.h"
 #include "kernbench/systemc_models/pe_cpu.h"
 
 namespace kernbench {
@@ -20,8 +22,11 @@ enum class HostError : uint8_t {
   ok,
   bad_address,   ///< no memory holds the range
   no_path,       ///< no endpoint of the SIP, or no way from it
-  pe_busy,       ///< a launch reached a PE that still runs another kernel
+  pe_busy,       ///< a launch or an unmap reached a PE that runs a kernel
   kernel_fault,  ///< a kernel ended in an error
+  no_mmu,        ///< a map or unmap reached a PE that has none
+  overlap,       ///< a map found the range mapped, in part or as a whole
+  not_mapped,    ///< an unmap found no mapping that is exactly its range
 };
 const char* name_of(HostError);
 
@@ -42,6 +47,18 @@ struct MemoryWrite {
 
 /// A range of one memory of the device to host memory.
 struct MemoryRead {
+  MessageIds ids;
+  uint64_t address = 0, nbytes = 0;
+};
+
+/// Makes a virtual range known to MMUs.
+struct MmuMap {
+  MessageIds ids;
+  std::shared_ptr<const VirtualMapping> mapping;
+};
+
+/// Makes them forget it.
+struct MmuUnmap {
   MessageIds ids;
   uint64_t address = 0, nbytes = 0;
 };

@@ -6,6 +6,7 @@
 namespace kernbench {
 
 HostOutcome simulate(Platform& platform, HostPlan plan) {
+  HostMmu mmu(platform);
   HostTransfer transfer(platform);
   Launcher launcher(platform);
   const auto require = [](const HostResponse& r) {
@@ -39,13 +40,25 @@ HostOutcome simulate(Platform& platform, HostPlan plan) {
   };
   const auto uploaded = [&](const HostResponse& r) {
     if (failed(r)) return;
-    outcome.upload_ns = r.done_ns;
+    outcome.upload_ns = r.done_ns - outcome.map_ns;
     launcher.launch(plan.launch, plan.tree, launched);
   };
-  if (plan.uploads.empty()) {
-    launcher.launch(plan.launch, plan.tree, launched);
+  const auto upload = [&] {
+    if (plan.uploads.empty()) {
+      launcher.launch(plan.launch, plan.tree, launched);
+    } else {
+      transfer.write(plan.uploads, uploaded);
+    }
+  };
+  const auto mapped = [&](const HostResponse& r) {
+    if (failed(r)) return;
+    outcome.map_ns = r.done_ns;
+    upload();
+  };
+  if (plan.maps.empty()) {
+    upload();
   } else {
-    transfer.write(plan.uploads, uploaded);
+    mmu.map(plan.maps, plan.tree, plan.launch.pes, mapped);
   }
   sc_core::sc_start();
   return outcome;

@@ -1,276 +1,31 @@
 #include "kernbench/platform/launch.h"
 
-#include <algorithm>
-#include <numeric>
-#include <unordered_map>
-
 #include "kernbench/platform/platform.h"
-#include "kernbench/platform/topology/resolver.h"
 
 namespace kernbench {
 
-const char* name_of(HostError e) {
-  switch (e) {
-    case HostError::ok:
-      return "ok";
-    case HostError::bad_address:
-      return "bad_address";
-    case HostError::no_path:
-      return "no_path";
-    case HostError::pe_busy:
-      return "pe_busy";
-    case HostError::kernel_fault:
-      return "kernel_fault";
-  }
-  return "";
-}
-
-namespace {
-
-/// Overheads of all nodes but the last, and the wires.
-double leg_ns(Platform& platform, uint32_t from, uint32_t to) {
-  const topology::Graph& graph = platform.graph();
-  double ns = 0;
-  try {
-    for (uint32_t e : platform.router().find_path(from, to)) {
-      const topology::Edge& edge = graph.edges[e];
-      ns += platform.component(edge.from).overhead_ns() + edge.distance_mm * graph.ns_per_mm;
-    }
-  } catch (const topology::RouteError& e) {
-    throw HostPathError(e.what());
-  }
-  return ns;
-}
-
-std::string scope_of(const std::string& id) {
-  const size_t dot = id.rfind('.');
-  return dot == std::string::npos ? std::string() : id.substr(0, dot);
-}
-
-/// Where the parts are that a launch passes.
-class HostParts {
- public:
-  explicit HostParts(const topology::Graph& graph) : graph_(graph), resolver_(graph) {}
-
-  uint32_t m_cpu(size_t pe) const {
-    const auto [sip, cube] = resolver_.cube_of_pe(static_cast<uint32_t>(pe));
-    if (cube < 0) {
-      // Ids of a flat file that name no cube: the m_cpu that stands beside the PE.
-      const std::string scope = scope_of(graph_.pes[pe].id);
-      for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
-        if (graph_.nodes[n].kind == "m_cpu" && scope_of(graph_.nodes[n].id) == scope) return n;
-      }
-    }
-    return resolver_.find_m_cpu(sip, cube);
-  }
-  uint32_t io_cpu(size_t pe) const { return resolver_.find_io_cpu(sip(pe)); }
-  uint32_t pcie_ep(size_t pe) const { return resolver_.find_pcie_ep(sip(pe)); }
-  uint32_t pe_cpu(size_t pe) const {
-    const auto& blocks = graph_.pes[pe].blocks;
-    const auto it = blocks.find("pe_cpu");
-    if (it == blocks.end()) throw HostPathError(graph_.pes[pe].id + ": no pe_cpu");
-    return it->second;
-  }
-  /// HostPathError that names all parts that a PE lacks.
-  void require(size_t pe) const {
-    std::string missing;
-    const auto check = [&](const char* what, uint32_t (HostParts::*find)(size_t) const) {
-      try {
-        (this->*find)(pe);
-      } catch (const topology::ResolveError&) {
-        missing += (missing.empty() ? "no " : ", no ") + std::string(what);
-      }
-    };
-    check("pcie_ep in its SIP's io0", &HostParts::pcie_ep);
-    check("io_cpu in its SIP's io0", &HostParts::io_cpu);
-    check("m_cpu in its cube", &HostParts::m_cpu);
-    if (!missing.empty()) throw HostPathError(graph_.pes[pe].id + ": " + missing);
-  }
-
- private:
-  int sip(size_t pe) const { return resolver_.cube_of_pe(static_cast<uint32_t>(pe)).first; }
-
-  const topology::Graph& graph_;
-  topology::AddressResolver resolver_;
-};
-
-/// Builds the levels one after the other, which keeps children together.
-class TreeBuilder {
- public:
-  using Stop = LaunchTree::Stop;
-  TreeBuilder() { tree_.stops.emplace_back(); }
-
-  uint32_t add(LaunchTree::Role role, uint32_t parent, uint32_t node, double leg, size_t place = 0) {
-    const auto index = static_cast<uint32_t>(tree_.stops.size());
-    Stop& p = tree_.stops[parent];
-    if (p.children++ == 0) p.first_child = index;
-    Stop s;
-    s.role = role;
-    s.parent = parent;
-    s.node = node;
-    s.leg_ns = leg;
-    s.arrival_ns = p.arrival_ns + leg;
-    s.place = place;
-    if (role == LaunchTree::Role::pe) tree_.latest_ns = std::max(tree_.latest_ns, s.arrival_ns);
-    tree_.stops.push_back(s);
-    return index;
-  }
-  LaunchTree take() { return std::move(tree_); }
-
- private:
-  LaunchTree tree_;
-};
-
-/// A stop whose children are still to be added: those that lead to these places of the launch.
-struct Branch {
-  uint32_t node = 0;
-  std::vector<size_t> places;
-  uint32_t stop = 0;
-};
-
-/// Places by the node that `node_of(place)` gives, in the order in which the nodes are first met.
-template <class NodeOf>
-std::vector<Branch> by_node(const std::vector<size_t>& places, NodeOf&& node_of) {
-  std::vector<Branch> branches;
-  std::unordered_map<uint32_t, size_t> index;
-  for (size_t place : places) {
-    const uint32_t node = node_of(place);
-    const auto [it, is_new] = index.emplace(node, branches.size());
-    if (is_new) branches.push_back({node, {}, 0});
-    branches[it->second].places.push_back(place);
-  }
-  return branches;
-}
-
-}  // namespace
-
-LaunchTree host_launch_tree(Platform& platform, const std::vector<size_t>& pes) {
-  using Role = LaunchTree::Role;
-  const HostParts parts(platform.graph());
-  for (size_t pe : pes) parts.require(pe);
-  std::vector<size_t> places(pes.size());
-  std::iota(places.begin(), places.end(), size_t{0});
-
-  TreeBuilder tree;
-  std::vector<Branch> sips = by_node(places, [&](size_t i) { return parts.io_cpu(pes[i]); });
-  for (Branch& sip : sips) {
-    const uint32_t endpoint = parts.pcie_ep(pes[sip.places.front()]);
-    sip.stop = tree.add(Role::io_cpu, 0, sip.node, leg_ns(platform, endpoint, sip.node));
-  }
-  std::vector<Branch> cubes;
-  for (const Branch& sip : sips) {
-    for (Branch& cube : by_node(sip.places, [&](size_t i) { return parts.m_cpu(pes[i]); })) {
-      cube.stop = tree.add(Role::m_cpu, sip.stop, cube.node, leg_ns(platform, sip.node, cube.node));
-      cubes.push_back(std::move(cube));
-    }
-  }
-  for (const Branch& cube : cubes) {
-    for (size_t i : cube.places) {
-      const uint32_t pe_cpu = parts.pe_cpu(pes[i]);
-      tree.add(Role::pe, cube.stop, pe_cpu, leg_ns(platform, cube.node, pe_cpu), i);
-    }
-  }
-  return tree.take();
-}
-
-LaunchTree direct_launch_tree(Platform& platform, const std::vector<size_t>& pes) {
-  const HostParts parts(platform.graph());
-  TreeBuilder tree;
-  for (size_t i = 0; i < pes.size(); ++i) tree.add(LaunchTree::Role::pe, 0, parts.pe_cpu(pes[i]), 0, i);
-  return tree.take();
-}
-
 uint64_t Launcher::launch(KernelLaunch message, const LaunchTree& tree, Done done) {
-  launches_.emplace_back();
-  Launch& l = launches_.back();
-  l.launcher = this;
-  if (message.ids.correlation == 0) message.ids.correlation = ++last_correlation_;
-  l.message = std::move(message);
-  l.done = std::move(done);
-  l.sent_ns = platform_.timeline().now_ns();
-  l.result.outcomes.resize(l.message.pes.size());
-  l.result.start_ns = l.sent_ns + tree.latest_ns;
-  l.parties.resize(tree.stops.size());
-  for (size_t i = 0; i < tree.stops.size(); ++i) {
-    Party& p = l.parties[i];
-    p.launch = &l;
-    p.stop = tree.stops[i];
-    p.outstanding = p.stop.children;
-    p.response.ids = {l.message.ids.correlation, ++last_request_};
-  }
-  const uint64_t id = l.message.ids.correlation;
-  send(l.parties.front(), l.sent_ns,
-       [](void* self, void* p) { static_cast<Launcher*>(self)->request_arrived(*static_cast<Party*>(p)); });
-  return id;
-}
-
-/// Messages come before whatever else happens at their instant.
-void Launcher::send(Party& p, double at_ns, void (*handler)(void*, void*)) {
-  ++p.launch->open;
-  platform_.timeline().at(at_ns, Order(Order::kEngines, 0, 0), handler, this, &p);
-}
-
-void Launcher::request_arrived(Party& p) {
-  Launch& l = *p.launch;
-  if (p.stop.role == LaunchTree::Role::pe) {
-    start_kernel(p);
-  } else if (p.stop.children == 0) {
-    answer(p, HostError::ok, {}, l.sent_ns);
-  } else {
-    for (uint32_t c = 0; c < p.stop.children; ++c) {
-      Party& child = l.parties[p.stop.first_child + c];
-      send(child, l.sent_ns + child.stop.arrival_ns,
-           [](void* self, void* to) { static_cast<Launcher*>(self)->request_arrived(*static_cast<Party*>(to)); });
+  const MessageIds ids = message.ids;
+  const auto result = std::make_shared<LaunchResult>();
+  result->outcomes.resize(message.pes.size());
+  result->start_ns = platform_.timeline().now_ns() + tree.latest_ns;
+  const auto start = [this, result, m = std::move(message)](HostFanOut::Party& pe, size_t place) {
+    PeCpu& cpu = platform_.pe_cpu(m.pes[place]);
+    if (cpu.running()) {
+      fan_out_.answer(pe, HostError::pe_busy, cpu.pe_id() + ": a launch found it running another kernel",
+                      platform_.timeline().now_ns());
+      return;
     }
-  }
-  close_one(l);
-}
-
-void Launcher::start_kernel(Party& p) {
-  Launch& l = *p.launch;
-  PeCpu& cpu = platform_.pe_cpu(l.message.pes[p.stop.place]);
-  if (cpu.running()) {
-    answer(p, HostError::pe_busy, cpu.pe_id() + ": a launch found it running another kernel",
-           platform_.timeline().now_ns());
-    return;
-  }
-  ++l.open;
-  cpu.launch(l.message.kernel(p.stop.place), l.result.start_ns, [this, &p](const PeCpu::Outcome& outcome) {
-    Launch& launch = *p.launch;
-    launch.result.outcomes[p.stop.place] = outcome;
-    answer(p, outcome.fault.empty() ? HostError::ok : HostError::kernel_fault, outcome.fault, outcome.end_ns);
-    close_one(launch);
+    cpu.launch(m.kernel(place), result->start_ns, [this, result, place, &pe](const PeCpu::Outcome& outcome) {
+      result->outcomes[place] = outcome;
+      fan_out_.answer(pe, outcome.fault.empty() ? HostError::ok : HostError::kernel_fault, outcome.fault,
+                      outcome.end_ns);
+    });
+  };
+  return fan_out_.send(ids, tree, start, [result, done = std::move(done)](const HostResponse& response) {
+    result->response = response;
+    done(*result);
   });
-}
-
-void Launcher::answer(Party& p, HostError code, const std::string& text, double at_ns) {
-  p.answered = true;
-  p.response.code = code;
-  p.response.text = text;
-  p.response.done_ns = at_ns + p.stop.leg_ns;
-  send(p, p.response.done_ns,
-       [](void* self, void* from) { static_cast<Launcher*>(self)->response_arrived(*static_cast<Party*>(from)); });
-}
-
-void Launcher::response_arrived(Party& from) {
-  Launch& l = *from.launch;
-  if (from.stop.role == LaunchTree::Role::host) {
-    l.result.response = from.response;
-    l.done(l.result);
-  } else {
-    Party& p = l.parties[from.stop.parent];
-    --p.outstanding;
-    // An error is passed on at once; what comes after it has nobody to tell.
-    if (!p.answered && (!from.response.ok() || p.outstanding == 0)) {
-      answer(p, from.response.code, from.response.text, from.response.done_ns);
-    }
-  }
-  close_one(l);
-}
-
-void Launcher::close_one(Launch& l) {
-  if (--l.open > 0) return;
-  launches_.remove_if([&l](const Launch& x) { return &x == &l; });
 }
 
 }  // namespace kernbench

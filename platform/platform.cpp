@@ -8,6 +8,7 @@
 
 #include "kernbench/systemc_models/engine.h"
 #include "kernbench/systemc_models/memory_target.h"
+#include "kernbench/systemc_models/pe_mmu.h"
 #include "kernbench/systemc_models/pe_scheduler.h"
 #include "kernbench/systemc_models/pe_tcm.h"
 #include "kernbench/systemc_models/registry.h"
@@ -166,6 +167,13 @@ void Platform::build_pes() {
     pe.order = std::numeric_limits<uint32_t>::max();
     for (const auto& [kind, node] : blocks.blocks) pe.order = std::min(pe.order, node);
     pe.tcm = block_of<PeTcm>(blocks, "pe_tcm", components_);
+    for (const topology::Memory& m : graph_.memories) {
+      if (m.space != name_of(Space::sram) || graph_.nodes[m.node].id.rfind(cube + ".", 0) != 0) continue;
+      pe.sram_base = m.base;
+      pe.sram_bytes = m.size;
+      break;
+    }
+    pe.mmu = block_of<PeMmu>(blocks, "pe_mmu", components_);
 
     std::vector<Engine*> engines = this->engines(p);
     for (Engine* e : engines) {

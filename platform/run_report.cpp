@@ -139,6 +139,10 @@ void write_run_text(std::ostream& out, const RunReport& r) {
   } else {
     out << "instant: tensors are placed and read back at no cost\n";
   }
+  if (r.addresses == AddressMode::virtual_) {
+    out << "  addresses    virtual: mapped "
+        << (r.timed_transfer ? "by messages in " + fixed(r.map_ns, 3) + " ns before the uploads\n" : "at no cost\n");
+  }
   if (r.end_ns > 0) {
     out << "  compute      " << fixed(flops / r.end_ns / 1e3, 3) << " TFLOP/s (" << fixed(flops / 1e9, 3)
         << " GFLOP)\n";
@@ -181,6 +185,10 @@ void write_run_json(std::ostream& out, const RunReport& r) {
   if (r.timed_transfer) {
     j["upload_ns"] = r.upload_ns;
     j["download_ns"] = r.download_ns;
+  }
+  if (r.addresses == AddressMode::virtual_) {
+    j["addresses"] = name_of(r.addresses);
+    if (r.timed_transfer) j["map_ns"] = r.map_ns;
   }
   j["start_ns"] = r.start_ns;
   j["end_ns"] = r.end_ns;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 
 #include "kernbench/kernel_api/context.h"
@@ -11,7 +12,6 @@
 #include "kernbench/phase2/oplog_json.h"
 #include "kernbench/phase2/reference_check.h"
 #include "kernbench/platform/deadlock.h"
-#include "kernbench/platform/deployment.h"
 #include "kernbench/platform/errors.h"
 #include "kernbench/platform/host_run.h"
 #include "kernbench/platform/platform.h"
@@ -108,6 +108,13 @@ std::vector<size_t> choose_pes(Platform& platform, const RunOptions& o) {
                                  : "--device: found '" + o.device + "', and the topology has no PE there");
   }
   return chosen;
+}
+
+void require_mmus(Platform& platform, const std::vector<size_t>& pes) {
+  for (size_t p : pes) {
+    if (!platform.pe(p).mmu)
+      throw InputError("--address virtual: " + platform.pe(p).id + " has no pe_mmu that translates");
+  }
 }
 
 std::vector<tl::Program> programs_of(Platform& platform, const std::vector<size_t>& pes) {
@@ -234,7 +241,10 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
   const std::vector<size_t> pes = choose_pes(platform, o);
   const LaunchChoice choice = choose_launch(platform, o);
 
-  Deployment deployment(platform, spec, params, pes);  // before the inputs: it knows what does not fit
+  if (o.addresses == AddressMode::virtual_) require_mmus(platform, pes);
+  DeviceAllocators allocators(platform);
+  // Before the inputs: it knows what does not fit.
+  Deployment deployment(platform, allocators, spec, params, pes, o.addresses);
   TensorMap inputs;
   for (const TensorSpec& t : spec.tensors) {
     if (t.role != TensorSpec::Role::in) continue;
@@ -282,6 +292,17 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
       }
     }
   }
+  const bool timed_maps = o.timed_transfer && o.addresses == AddressMode::virtual_;
+  std::vector<size_t> mapped_pes;  // the others know physical addresses only
+  std::copy_if(pes.begin(), pes.end(), std::back_inserter(mapped_pes), [&](size_t p) { return platform.pe(p).mmu; });
+  for (const auto& mapping : deployment.mappings()) {
+    if (timed_maps) {
+      plan.maps.push_back({{}, mapping});
+      continue;
+    }
+    const HostResponse r = HostMmu::map_now(platform, {{}, mapping}, mapped_pes);
+    if (!r.ok()) throw RunError(r.text);
+  }
   const auto phase1 = Clock::now();
   const HostOutcome host = simulate(platform, std::move(plan));
   RunReport report;
@@ -305,6 +326,8 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
   report.launch = name_of(choice.mode);
   report.launch_note = choice.note;
   report.timed_transfer = o.timed_transfer;
+  report.addresses = o.addresses;
+  report.map_ns = host.map_ns;
   report.upload_ns = host.upload_ns;
   report.download_ns = host.download_ns;
   report.start_ns = host.launch.start_ns;

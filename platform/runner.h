@@ -12,6 +12,7 @@
 #include "kernbench/phase2/op_record.h"
 #include "kernbench/phase2/races.h"
 #include "kernbench/phase2/verify.h"
+#include "kernbench/platform/deployment.h"
 
 namespace kernbench {
 
@@ -34,6 +35,8 @@ struct RunOptions {
   std::string device = "all";  ///< all, or sip:N
   LaunchMode launch = LaunchMode::automatic;
   bool timed_transfer = false;  ///< inputs and outputs pass the fabric; else they are placed at no cost
+  /// What kernels are given. Virtual: with timed_transfer the host maps the tensors by messages, else at no cost.
+  AddressMode addresses = AddressMode::physical;
   bool verify = false;
   bool debug_verify =
       false;  ///< also every op against plain loops (reference_check.h); OpDeparts for the first that departs
@@ -67,9 +70,10 @@ struct RunReport {
   std::string launch;       ///< host or direct
   std::string launch_note;  ///< why it is direct, where nobody asked for it
   bool timed_transfer = false;
-  double upload_ns = 0, download_ns = 0;  ///< of timed transfers
-  double start_ns = 0;                    ///< every kernel's
-  double end_ns = 0;                      ///< when the host is done (direct: with the last PE)
+  AddressMode addresses = AddressMode::physical;
+  double map_ns = 0, upload_ns = 0, download_ns = 0;  ///< of timed transfers
+  double start_ns = 0;                                ///< every kernel's
+  double end_ns = 0;                                  ///< when the host is done (direct: with the last PE)
   struct PeTimes {
     std::string id;
     double start_ns = 0, end_ns = 0;

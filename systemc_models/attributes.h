@@ -29,6 +29,7 @@ struct AttrSpec {
   double min = -std::numeric_limits<double>::infinity();
   bool min_exclusive = false;  ///< legal values are > min, not >= min
   double max = std::numeric_limits<double>::infinity();
+  bool power_of_two = false;         ///< integers only
   std::vector<std::string> choices;  ///< legal strings, if not empty
 };
 

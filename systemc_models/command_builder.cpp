@@ -7,10 +7,16 @@ namespace kernbench {
 
 namespace {
 
+/// Where the engines see it: virtual addresses where it was reached through them.
+uint64_t address_of(const TensorRef& t) {
+  return t.translation ? t.translation->virtual_addr : t.addr;
+}
+
 /// Rows of a strided tensor; a tensor with more than one break in its spacing is no single transaction.
 TilePart transaction_of(const TensorRef& t) {
   TilePart p;
-  p.addr = t.addr;
+  p.addr = address_of(t);
+  p.translation = t.translation.get();
   p.nbytes = t.nbytes();
   const uint64_t element = size_of(t.dtype);
   int dim = t.shape.rank() - 1;
@@ -33,7 +39,8 @@ TilePart transaction_of(const TensorRef& t) {
 TileOperand tile_operand(const TensorRef& t, bool transposed) {
   TileOperand x;
   x.in_memory = t.space != Space::tcm;
-  x.addr = t.addr;
+  x.addr = address_of(t);
+  x.translation = t.translation.get();
   x.element_bytes = static_cast<uint32_t>(size_of(t.dtype));
   const int rank = t.shape.rank();
   if (rank > 2) throw KernelFault("a composite's operand has shape " + t.shape.to_string() + ": at most 2 dimensions");

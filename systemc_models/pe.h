@@ -22,6 +22,7 @@ using CommandInitiatorSocket =
     tlm_utils::multi_passthrough_initiator_socket<Module, 32, pe_command_protocol, 0, sc_core::SC_ZERO_OR_MORE_BOUND>;
 
 class Engine;
+class PeMmu;
 class PeTcm;
 class PeScheduler;
 
@@ -48,6 +49,8 @@ struct Pe {
   uint32_t order = 0;  ///< index of its first node: ties between PEs go by it
   AccelSlot accel_slot;
   PeTcm* tcm = nullptr;
+  uint64_t sram_base = 0, sram_bytes = 0;  ///< of the cube's shared SRAM; 0: it has none
+  PeMmu* mmu = nullptr;                    ///< null: the PE knows physical addresses only
   PeScheduler* scheduler = nullptr;
   PeObserver* observer = nullptr;
 };

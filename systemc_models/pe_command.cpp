@@ -1,5 +1,7 @@
 #include "kernbench/systemc_models/pe_command.h"
 
+#include <algorithm>
+
 namespace kernbench {
 
 namespace {
@@ -13,10 +15,34 @@ TilePart part_of(const TileOperand& x, int64_t row, int64_t col, int64_t rows, i
   p.addr = x.addr + static_cast<uint64_t>(row) * x.row_bytes + static_cast<uint64_t>(col) * x.element_bytes;
   p.rows = {static_cast<uint64_t>(rows), static_cast<uint64_t>(cols) * x.element_bytes, x.row_bytes};
   p.nbytes = p.rows.count * p.rows.bytes;
+  p.translation = x.translation;
   return p;
 }
 
 }  // namespace
+
+PieceTransaction transaction_at(const TilePart& part, uint64_t done) {
+  const Translation& t = *part.translation;
+  // Rows that touch are one.
+  const bool dense = part.rows.count == 1 || part.rows.stride == part.rows.bytes;
+  const uint64_t row_bytes = dense ? part.nbytes : part.rows.bytes;
+  const uint64_t row = done / row_bytes, column = done % row_bytes;
+  const uint64_t first = part.addr - t.virtual_addr + row * part.rows.stride + column;
+  const Translation::Piece& piece = t.piece_at(first);
+  const uint64_t room = piece.offset + piece.nbytes - first;
+  PieceTransaction x;
+  x.virtual_addr = t.virtual_addr + first;
+  x.physical.addr = piece.addr + (first - piece.offset);
+  if (dense || column > 0 || room < row_bytes) {
+    x.physical.nbytes = std::min(row_bytes - column, room);
+    x.physical.rows = {1, x.physical.nbytes, 0};
+    return x;
+  }
+  const uint64_t rows = std::min(part.rows.count - row, (room - row_bytes) / part.rows.stride + 1);
+  x.physical.nbytes = rows * row_bytes;
+  x.physical.rows = {rows, row_bytes, part.rows.stride};
+  return x;
+}
 
 uint64_t CompositePlan::tile_bytes() const {
   const auto bytes = [](int64_t rows, int64_t cols, const TileOperand& x) {

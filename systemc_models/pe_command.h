@@ -19,14 +19,26 @@ struct TileOperand {
   uint64_t row_bytes = 0;  ///< from one row to the next
   uint32_t element_bytes = 0;
   bool transposed = false;  ///< stored as its transpose
+  /// Set: addr and row_bytes are virtual. Belongs to the command's desc.
+  const Translation* translation = nullptr;
 };
 
-/// Bytes of a tile's part of an operand: one transaction (timing contract §5).
+/// Bytes of a tile's part of an operand: one transaction (timing contract §5), or where it was reached through virtual
+/// addresses one for each of transaction_at().
 struct TilePart {
   uint64_t addr = 0;
   uint64_t nbytes = 0;
   Rows rows;
+  const Translation* translation = nullptr;  ///< set: addr is virtual
 };
+
+/// The transaction that starts `done` bytes into a translated part: the whole rows from there on that lie in one
+/// physical piece, or, where a row begins or ends inside the piece, what it holds of that row.
+struct PieceTransaction {
+  TilePart physical;
+  uint64_t virtual_addr = 0;
+};
+PieceTransaction transaction_at(const TilePart& part, uint64_t done);
 
 /// A composite's geometry (timing contract §6).
 struct CompositePlan {
@@ -67,6 +79,10 @@ struct PeItem {
   int64_t i = 0, j = 0, k = 0;
   int64_t tile_m = 0, tile_n = 0, tile_k = 0;
   bool last_k = true, last_output = false;
+  // DMA through virtual addresses: the part that is being moved, and how far; 0: none is.
+  TilePart translated;
+  uint64_t translated_bytes = 0;
+
   bool in_flight = false;
   int64_t buffer = 0;  ///< which of the composite's tile buffers in the reserved TCM it owns while in flight
   double fed_ns = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "kernbench/systemc_models/pe_mmu.h"
 #include "kernbench/systemc_models/pe_scheduler.h"
 #include "kernbench/systemc_models/pe_tcm.h"
 #include "kernbench/systemc_models/registry.h"
@@ -266,6 +267,17 @@ void PeCpu::check_range(Space space, uint64_t addr, uint64_t nbytes) const {
   throw KernelFault(
       "access to " + std::string(name_of(space)) + " at " + text + ", " + std::to_string(nbytes) +
       " bytes: " + (owner.empty() ? "no memory of the system is there" : "runs over the end of " + owner));
+}
+
+TensorRef PeCpu::translate(const TensorRef& ref) const {
+  // A flat system may have memories up there; what they hold is physical.
+  if (ref.addr < kVirtualBase || !memory_->owner_of(ref.space, ref.addr).empty()) return ref;
+  if (!pe_->mmu) throw KernelFault("the address is virtual, and " + pe_->id + " has no pe_mmu");
+  try {
+    return pe_->mmu->translate(ref);
+  } catch (const TranslationFault& e) {
+    throw KernelFault(e.what());
+  }
 }
 
 std::string PeCpu::waiting_for() const {

@@ -75,6 +75,8 @@ class PeCpu : public Component, public PeBackend {
   void tcm_free(uint64_t addr) override;
   void check_range(Space, uint64_t addr, uint64_t nbytes) const override;
   void materialize(const std::shared_ptr<OpDesc>& desc) override;
+  TensorRef translate(const TensorRef&) const override;
+  Range sram() const override { return {pe_->sram_base, pe_->sram_bytes}; }
   std::string owner_of(Space space, uint64_t addr) const override { return memory_->owner_of(space, addr); }
   MemoryImage& memory() override { return memory_->image(); }
 

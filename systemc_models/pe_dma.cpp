@@ -1,12 +1,16 @@
 // Models: a PE's DMA: a read and a write channel, each one FIFO with a number of servers, held from the grant to the
 // completion of the item's last transaction (a GEMM tile reads its A part, then its B part). Timing contract §2, §5.
+// What was reached through virtual addresses is one transaction for each physical piece, each after what its look-up in
+// the MMU's TLB costs (docs/timing.md).
 // Does not model: descriptors, virtual channels (vc_comm comes with inter-PE queues).
 //
 // Parameters: overhead_ns (ns, 0, per transaction), rd_engines, wr_engines (servers, 1), queue_depth (items, 2).
 #include <memory>
+#include <unordered_map>
 
 #include "kernbench/systemc_models/engine.h"
 #include "kernbench/systemc_models/fabric_initiator.h"
+#include "kernbench/systemc_models/pe_mmu.h"
 #include "kernbench/systemc_models/registry.h"
 
 namespace kernbench {
@@ -82,7 +86,11 @@ class PeDma : public Engine, public FabricInitiator, public RequestPort {
       a.issue_ns = r.issue_ns;
     } else {
       TilePart part;
-      if (!next_part(item, part)) return false;
+      if (item.translated_bytes == 0 && !next_part(item, part)) return false;
+      if (item.translated_bytes > 0 || part.translation) {
+        next_piece(item, part, a);
+        return true;
+      }
       a.address = part.addr;
       a.nbytes = part.nbytes;
       a.rows = part.rows;
@@ -90,6 +98,28 @@ class PeDma : public Engine, public FabricInitiator, public RequestPort {
     }
     start(a);
     return true;
+  }
+
+  /// Starts the next transaction of a part that was reached through virtual addresses, after its look-up.
+  void next_piece(PeItem& item, const TilePart& part, Access& a) {
+    if (item.translated_bytes == 0) item.translated = part;
+    const PieceTransaction x = transaction_at(item.translated, item.translated_bytes);
+    item.translated_bytes += x.physical.nbytes;
+    if (item.translated_bytes == item.translated.nbytes) item.translated_bytes = 0;
+    const double look_up_ns = pe().mmu->look_up_ns(x.virtual_addr, x.physical.rows);
+    a.address = x.physical.addr;
+    a.nbytes = x.physical.nbytes;
+    a.rows = x.physical.rows;
+    a.issue_ns = timeline().now_ns() + look_up_ns;
+    if (look_up_ns == 0) return start(a);
+    looking_up_[&item] = a;
+    timeline().at(a.issue_ns, stage_order(pe(), item.stage()), &PeDma::looked_up, this, &item);
+  }
+
+  static void looked_up(void* self, void* item) {
+    auto& me = *static_cast<PeDma*>(self);
+    const auto a = me.looking_up_.extract(static_cast<PeItem*>(item));
+    me.start(a.mapped());
   }
 
   static bool next_part(PeItem& item, TilePart& part) {
@@ -127,6 +157,7 @@ class PeDma : public Engine, public FabricInitiator, public RequestPort {
 
   void driver_item_done(PeItem& item) override { idle_.push_back(&driver_item(item)); }
 
+  std::unordered_map<PeItem*, Access> looking_up_;
   std::vector<std::unique_ptr<DriverItem>> all_;
   std::vector<DriverItem*> idle_;
 };

@@ -26,6 +26,10 @@ void PeScheduler::join(Pe& pe, RouteSource& routes, uint32_t dma_node) {
 }
 
 void PeScheduler::check_part(const TilePart& part, bool write) const {
+  if (part.translation) {
+    for (const Translation::Piece& p : part.translation->pieces) routes_->route(dma_node_, p.addr, p.nbytes, write);
+    return;
+  }
   const uint64_t span = part.rows.count > 1 ? (part.rows.count - 1) * part.rows.stride + part.rows.bytes : part.nbytes;
   routes_->route(dma_node_, part.addr, span, write);
 }
@@ -57,6 +61,7 @@ void PeScheduler::validate(PeCommand& c) const {
     whole.addr = x.addr;
     whole.rows = {static_cast<uint64_t>(rows), static_cast<uint64_t>(cols) * x.element_bytes, x.row_bytes};
     whole.nbytes = whole.rows.count * whole.rows.bytes;
+    whole.translation = x.translation;
     try {
       check_part(whole, write);
       return;

@@ -27,7 +27,7 @@ std::pair<std::string, std::string> name_and_value(const char* option, const std
 
 struct Options {
   TopologyOptions topology;
-  std::string kernel, launch, pes = "all", device = "all", transfer = "instant", format, corrupt;
+  std::string kernel, launch, pes = "all", device = "all", transfer = "instant", address = "physical", format, corrupt;
   std::vector<std::string> params, tensors, dumps;
   uint64_t seed = 1;
   int threads = 0;
@@ -65,6 +65,7 @@ OpLogHeader log_header(const Platform& platform, const Options& o, LaunchMode la
   c["launch"] = name_of(launch);
   c["transfer"] = o.transfer;
   c["materialize"] = graph.materialize_outputs ? "outputs" : "none";
+  if (o.address != "physical") c["address"] = o.address;
   h.configuration = c.dump();
   h.isa = o.isa;
   return h;
@@ -85,6 +86,7 @@ int run(const Options& o) {
   if (o.launch == "host") r.launch = LaunchMode::host;
   if (o.launch == "direct") r.launch = LaunchMode::direct;
   r.timed_transfer = o.transfer == "timed";
+  if (o.address == "virtual") r.addresses = AddressMode::virtual_;
   r.verify = o.verify;
   r.debug_verify = o.debug_verify;
   r.check_races = o.check_races;
@@ -149,6 +151,11 @@ Command add_run(CLI::App& app) {
                   "instant: tensors are placed and read back at no cost; timed: the host uploads the inputs "
                   "before the launch and reads the outputs back through the fabric")
       ->check(CLI::IsMember({"instant", "timed"}))
+      ->capture_default_str();
+  cmd->add_option("--address", o->address,
+                  "what kernels are given. physical: where each shard lies; virtual: pointers into one range a tensor, "
+                  "through the PEs' MMUs (with --transfer timed the host maps the ranges by messages)")
+      ->check(CLI::IsMember({"physical", "virtual"}))
       ->capture_default_str();
   cmd->add_flag("--verify", o->verify, "replay the op log and compare the outputs with the kernel's reference");
   cmd->add_flag("--debug-verify", o->debug_verify,

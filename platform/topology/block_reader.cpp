@@ -23,8 +23,13 @@ void read_integer(const YAML::Node& n, const std::string& field, const AttrSpec&
                   FaultList& faults) {
   const double least = std::max(0.0, spec.min + (spec.min_exclusive ? 1 : 0));
   const double most = std::min(kMostInteger, spec.max);
-  if (const auto v = read_unsigned(n, field, static_cast<uint64_t>(least), static_cast<uint64_t>(most), faults))
+  const auto v = read_unsigned(n, field, static_cast<uint64_t>(least), static_cast<uint64_t>(most), faults);
+  if (!v) return;
+  if (spec.power_of_two && (*v == 0 || (*v & (*v - 1)) != 0)) {
+    faults.add(line_of(n), field, "found '" + std::to_string(*v) + "'; legal: a power of two");
+  } else {
     attrs.set(spec.name, static_cast<int64_t>(*v));
+  }
 }
 
 void read_map(const YAML::Node& n, const std::string& field, const AttrSpec& spec, Attributes& attrs,

@@ -17,6 +17,8 @@ RUNS = [
     ("y", ["softmax"]),
     ("y", ["gather"]),
     ("y", ["newton_sqrt", "--param", "n=1000", "--param", "block=100"]),
+    ("y", ["assemble"]),
+    ("c", ["gemm", "--address", "virtual"]),
 ]
 
 
