@@ -114,7 +114,8 @@ KernelSpec gemm_over_ranges(const std::string& name, int64_t tile) {
   for (TensorSpec& t : s.tensors) t.placement = Placement::rows;
   s.function = [tile](tl::Context& tl, const tl::Args& args) {
     if (tl.rank() != 0) return;
-    tl.wait(tl.composite(tl::gemm(args.whole("a"), args.whole("b")).tiles(tile, tile, tile).out(args.whole("c"))));
+    const tl::Block a = args.whole("a"), b = args.whole("b"), c = args.whole("c");
+    tl.wait(tl.composite(tl::gemm(a, b).tiles(tile, tile, tile).out(c)));
   };
   s.reference = [](const Params& p, const TensorMap& in) {
     return std::map<std::string, Expected>{{"c", kernels::gemm_reference(p, in)}};
@@ -133,7 +134,7 @@ const RegisterKernel strided{copying_kernel("virtual_test_strided", [](tl::Conte
   const auto left = tl.load_async(x.tile(0, 0, rows, 3));
   const auto right = tl.load_async(x.tile(0, 3, rows, 5));
   tl.store_async(y.tile(0, 3, rows, 5), right);
-  tl.store(y.tile(0, 0, rows, 3), tl.zeros({rows, 3}));
+  tl.store(y.tile(0, 0, rows, 3), tl.zeros({rows, 3}, DType::f32));
   const auto mask = tl.ge(tl.load(x.tile(0, 0, rows, 3)), 0.0);
   tl.store(y.tile(0, 0, rows, 3), left, mask);
   const auto rest = tl.lt(tl.load(x.tile(0, 0, rows, 3)), 0.0);
