@@ -118,6 +118,8 @@ class ParamsWriter {
     if (r.foreign) {
       w_.field("foreign", true);
       w_.field("effect_ns", r.effect_ns);
+      w_.field("seq", d.seq);
+      if (r.pending_on) pending_on(*r.pending_on);
       return;
     }
     w_.field("submit_ns", d.submit_ns);
@@ -127,6 +129,16 @@ class ParamsWriter {
     if (d.where.line) {
       w_.field("source", std::string_view(std::string(d.where.file) + ":" + std::to_string(d.where.line)));
     }
+  }
+
+  /// The op that has still to make what a foreign read asked for.
+  void pending_on(const OpDesc& d) {
+    w_.key("pending_on");
+    w_.open('{');
+    w_.field("op_name", std::string_view(d.name));
+    if (d.pe != kNoPe) w_.field("pe", std::string_view(name_at(header_.pes, d.pe)));
+    w_.field("seq", d.seq);
+    w_.close('}');
   }
 
   /// prefix_space, prefix_addr, and the PE of a TCM.

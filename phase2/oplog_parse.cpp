@@ -253,6 +253,7 @@ struct OpRecordParser::Impl {
     if (p.value("foreign", false)) {
       r.foreign = true;
       r.effect_ns = p.at("effect_ns").get<double>();
+      d->seq = p.value("seq", uint64_t{0});
     } else if (d->kind != OpKind::unknown) {
       d->submit_ns = p.at("submit_ns").get<double>();
       if (p.contains("pe")) d->pe = pe(p.at("pe"));

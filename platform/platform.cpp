@@ -6,11 +6,15 @@
 #include <map>
 #include <stdexcept>
 
+#include "kernbench/platform/errors.h"
+#include "kernbench/platform/topology/compiler.h"
+#include "kernbench/systemc_models/direct_memory.h"
 #include "kernbench/systemc_models/engine.h"
 #include "kernbench/systemc_models/memory_target.h"
 #include "kernbench/systemc_models/pe_mmu.h"
 #include "kernbench/systemc_models/pe_scheduler.h"
 #include "kernbench/systemc_models/pe_tcm.h"
+#include "kernbench/systemc_models/port.h"
 #include "kernbench/systemc_models/registry.h"
 
 namespace kernbench {
@@ -39,6 +43,9 @@ struct Platform::TreeNode {
   }
 };
 
+Platform::Platform(sc_core::sc_module_name name, const std::string& topology_file)
+    : Platform(name, topology::compile_file(topology_file, component_catalog())) {}
+
 Platform::Platform(sc_core::sc_module_name name, topology::Graph graph) : sc_module(name), graph_(std::move(graph)) {
   timeline_ = std::make_unique<Timeline>("timeline");
   fabric_.timeline = timeline_.get();
@@ -58,6 +65,7 @@ Platform::Platform(sc_core::sc_module_name name, topology::Graph graph) : sc_mod
   fabric_.flit_bytes = graph_.timing.flit_bytes;
   router_ = std::make_unique<topology::PathRouter>(graph_);
   if (graph_.materialize_outputs) keep_pending_values();
+  direct_memory_ = std::make_unique<DirectMemory>(*this);
   build_modules();
   build_links();
   build_pes();
@@ -216,7 +224,21 @@ void Platform::build_pes() {
   for (auto& c : components_) request_ports_.push_back(dynamic_cast<RequestPort*>(c.get()));
   for (auto& c : components_) {
     if (auto* initiator = dynamic_cast<FabricInitiator*>(c.get())) initiator->connect(*this);
+    if (auto* door = dynamic_cast<ForeignDoor*>(c.get())) door->transport().connect(*this, *this, *direct_memory_);
   }
+}
+
+Port& Platform::port(const std::string& id) {
+  const auto it = graph_.index_of.find(id);
+  if (it != graph_.index_of.end()) {
+    if (auto* port = dynamic_cast<Port*>(components_[it->second].get())) return *port;
+  }
+  std::string known;
+  for (const auto& c : components_) {
+    if (dynamic_cast<Port*>(c.get())) known += (known.empty() ? "" : ", ") + c->id();
+  }
+  throw InputError("port: found '" + id + "'; legal: " +
+                   (known.empty() ? graph_.name + " has no node of kind port" : known));
 }
 
 std::vector<Engine*> Platform::engines(size_t pe) const {
@@ -391,6 +413,11 @@ std::unique_ptr<Route> Platform::make_route(uint32_t initiator, uint32_t memory)
 std::string Platform::owner_of(Space space, uint64_t addr) const {
   const topology::Memory* m = graph_.memory_at(addr);
   return m && m->space == name_of(space) ? graph_.nodes[m->node].id : std::string();
+}
+
+MemoryWindow Platform::window_at(uint64_t addr) const {
+  const topology::Memory* m = graph_.memory_at(addr);
+  return m ? MemoryWindow{m->base, m->size, parse_space(m->space), m->node} : MemoryWindow{};
 }
 
 bool Platform::holds(Space space, uint64_t addr, uint64_t nbytes) const {

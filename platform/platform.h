@@ -19,11 +19,15 @@
 
 namespace kernbench {
 
+class DirectMemory;
 class Engine;
 class MemoryTarget;
+class Port;
 
 class Platform : public sc_core::sc_module, public RouteSource, public SystemMemory {
  public:
+  /// Compiles the topology file and elaborates it. topology::TopologyError with every fault of the file.
+  Platform(sc_core::sc_module_name name, const std::string& topology_file);
   /// Elaborates the graph. std::runtime_error (one line) if an impl cannot be made.
   Platform(sc_core::sc_module_name name, topology::Graph graph);
   ~Platform() override;
@@ -35,6 +39,9 @@ class Platform : public sc_core::sc_module, public RouteSource, public SystemMem
   Component& component(uint32_t node) { return *components_[node]; }
   /// The node as an initiator that takes requests, or null (pe_dma, m_cpu, pcie_ep can).
   RequestPort* request_port(uint32_t node) { return request_ports_[node]; }
+
+  /// The port of that id ("sip0.cube0.port0"), for its socket. InputError that names the ports there are, if it is none.
+  Port& port(const std::string& id);
 
   /// PEs with a pe_dma, in compiled order (as graph().pes).
   size_t pe_count() const { return pes_.size(); }
@@ -73,6 +80,9 @@ class Platform : public sc_core::sc_module, public RouteSource, public SystemMem
   PendingValues* pending_values() override { return pending_values_.get(); }
   std::string owner_of(Space, uint64_t addr) const override;
   bool holds(Space, uint64_t addr, uint64_t nbytes) const override;
+  MemoryWindow window_at(uint64_t addr) const override;
+  /// Pages that foreign initiators have pointers to.
+  DirectMemory& direct_memory() { return *direct_memory_; }
 
  private:
   struct Scope;
@@ -89,6 +99,7 @@ class Platform : public sc_core::sc_module, public RouteSource, public SystemMem
   std::unique_ptr<topology::PathRouter> router_;
   MemoryImage image_;
   std::unique_ptr<PendingValues> pending_values_;  ///< null: not kept
+  std::unique_ptr<DirectMemory> direct_memory_;
   std::unique_ptr<OpLogger> logger_;
 
   std::vector<std::unique_ptr<sc_core::sc_module>> scopes_;

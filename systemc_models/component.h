@@ -61,6 +61,7 @@ class Component : public sc_core::sc_module {
 
   /// Attaches the op log (null: none). The only place that records are made from is end_service().
   void attach_logger(OpLogger* logger) { logger_ = logger; }
+  bool logged() const { return logger_ != nullptr; }
 
   /// True for a forwarding block that passes data on only when it has all of it.
   virtual bool stores_and_forwards() const { return false; }
@@ -70,7 +71,6 @@ class Component : public sc_core::sc_module {
   /// The links that leave the block, made once by the platform.
   std::vector<Link>& out_links() { return out_links_; }
 
- protected:
   /// Begin of service of a message that says `data_op`: gives it an op id. One branch where no log is attached.
   template <class Message>
   uint64_t begin_service(const Message& m) {

@@ -81,6 +81,17 @@ struct Route {
   double write_bw = 0, read_bw = 0, write_inner_bw = 0, read_inner_bw = 0;
 };
 
+class FabricTransaction;
+
+/// Moves the bytes of a foreign initiator's transaction, which this project's own do not carry (data contract §1).
+class MemoryEffect {
+ public:
+  virtual ~MemoryEffect() = default;
+  /// The memory has the request and its place in the order of service: data move at `at_ns`, not before now. That is
+  /// when its overhead is over (header_leaves_ns), in flit mode when the last flit of the request is ready.
+  virtual void served(FabricTransaction&, double at_ns) = 0;
+};
+
 /// A memory transaction of the fabric: extension of a generic payload, which it stays with. It carries the route, the
 /// exact time, the order among those of one instant, and the account that sums to the latency.
 class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
@@ -115,6 +126,7 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   // Who issued it.
   class FabricInitiator* initiator = nullptr;
   void* context = nullptr;
+  MemoryEffect* effect = nullptr;  ///< null: takes time only
   uint32_t channel = 0;
 };
 

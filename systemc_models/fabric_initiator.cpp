@@ -9,7 +9,7 @@ void FabricInitiator::start(const Access& a) {
   Fabric& fabric = owner_.fabric();
   FabricTransaction& x = *fabric.acquire();
   const double now = owner_.timeline().now_ns();
-  x.route = &routes_->route(owner_.index(), a.address, a.nbytes, a.write);
+  x.route = &routes_->route(owner_.index(), a.address, a.span ? a.span : a.nbytes, a.write);
   x.initiator = this;
   x.write = a.write;
   x.node = 0;
@@ -17,6 +17,7 @@ void FabricInitiator::start(const Access& a) {
   x.nbytes = a.nbytes;
   x.rows = a.rows;
   x.context = a.context;
+  x.effect = a.effect;
   x.channel = a.channel;
   x.issue_ns = a.issue_ns;
   x.grant_ns = now;

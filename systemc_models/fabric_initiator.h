@@ -31,6 +31,8 @@ struct MemoryRequest {
   double issue_ns = 0;
   void (*done)(void* context, const FabricTransaction&) = nullptr;
   void* context = nullptr;
+  Rows rows{0, 0, 0};              ///< count 0: one row of nbytes
+  MemoryEffect* effect = nullptr;  ///< moves its bytes; null: takes time only
 };
 
 /// An initiator that drivers can give requests to.
@@ -56,6 +58,8 @@ class FabricInitiator {
     double issue_ns = 0;
     uint32_t channel = 0;  ///< 0 or 1: which of the initiator's servers; reads and writes may share one
     void* context = nullptr;
+    uint64_t span = 0;  ///< bytes from the address that the memory must hold; 0: nbytes
+    MemoryEffect* effect = nullptr;
   };
   explicit FabricInitiator(Component& owner) : owner_(owner) {}
 

@@ -34,6 +34,7 @@ void MemoryTarget::arrived(void* self, void* transaction) {
   auto& memory = *static_cast<MemoryTarget*>(self);
   auto& x = *static_cast<FabricTransaction*>(transaction);
   const Service s = memory.serve(x);
+  if (x.effect) x.effect->served(x, s.header_leaves_ns);
   x.payload->set_response_status(tlm::TLM_OK_RESPONSE);
   const Fabric& fabric = memory.fabric();
   if (fabric.response == ResponseMode::ideal) {
@@ -81,12 +82,15 @@ void MemoryTarget::flit_ready(void* self, void* flit) {
   }
   if (x.write) {
     x.tail_ns = std::max(x.tail_ns, memory.serve_flit(f.address, f.bytes, f.time_ns, hop.fwd->bw_gbs));  // its finish
+    const double ready = f.time_ns;
     memory.fabric().release_flit(&f);
     if (++x.flits_done < x.flits) return;
+    if (x.effect) x.effect->served(x, ready);
     x.train.assign(1, header_flit(memory.fabric(), x, true));
     x.train.front()->time_ns = x.tail_ns;
   } else {
     const double asked = f.time_ns;
+    if (x.effect) x.effect->served(x, asked);
     memory.fabric().release_flit(&f);
     data_flits(memory.fabric(), x, true);
     double leaves = 0;

@@ -130,14 +130,6 @@ PeCpu::Submitted& PeCpu::enqueue(std::unique_ptr<Submitted> s, const std::shared
   return *submitted_.back();
 }
 
-void PeCpu::take_effect(const std::shared_ptr<const OpDesc>& desc) {
-  if (PendingValues* values = memory_->pending_values()) {
-    values->apply(desc, memory_->image());
-  } else {
-    apply_effect(desc, memory_->image());
-  }
-}
-
 void PeCpu::materialize(const std::shared_ptr<OpDesc>& desc) {
   if (!memory_->pending_values()) {
     throw KernelFault("tl.materialize on " + pe_->id +
@@ -182,7 +174,7 @@ void PeCpu::issue_materialization(void* self, void* submitted) {
 void PeCpu::issue(void* self, void* submitted) {
   auto& me = *static_cast<PeCpu*>(self);
   auto& s = *static_cast<Submitted*>(submitted);
-  if (s.type != CommandType::load) me.take_effect(s.desc);
+  if (s.type != CommandType::load) me.memory_->apply(s.desc);
   if (me.pe_->observer) me.pe_->observer->command_submitted(*me.pe_, s, s.issue_ns);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
@@ -193,7 +185,7 @@ void PeCpu::command_done(void* self, PeCommand& command) {
   auto& me = *static_cast<PeCpu*>(self);
   auto& s = static_cast<Submitted&>(command);
   if (command.type == CommandType::load) {
-    me.take_effect(command.desc);
+    me.memory_->apply(command.desc);
     const uint64_t addr = command.desc->output.addr;
     me.loads_.erase(addr);
     if (me.free_later_.erase(addr)) me.pe_->tcm->allocator().free(addr);

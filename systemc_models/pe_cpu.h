@@ -21,21 +21,9 @@
 #include "kernbench/phase2/races.h"
 #include "kernbench/systemc_models/component.h"
 #include "kernbench/systemc_models/pe.h"
+#include "kernbench/systemc_models/system_memory.h"
 
 namespace kernbench {
-
-/// The system's memory as a kernel sees it; the platform's.
-class SystemMemory {
- public:
-  virtual ~SystemMemory() = default;
-  virtual MemoryImage& image() = 0;
-  /// What pending bytes will be made from; null where nobody may ask for them before Phase 2.
-  virtual PendingValues* pending_values() { return nullptr; }
-  /// The memory node that holds the address in that space, or empty.
-  virtual std::string owner_of(Space, uint64_t addr) const = 0;
-  /// True if [addr, addr + nbytes) lies in one memory of the space.
-  virtual bool holds(Space, uint64_t addr, uint64_t nbytes) const = 0;
-};
 
 class PeCpu : public Component, public PeBackend {
  public:
@@ -93,7 +81,6 @@ class PeCpu : public Component, public PeBackend {
   Submitted& enqueue(std::unique_ptr<Submitted>, const std::shared_ptr<OpDesc>&);
   static void issue(void* self, void* submitted);
   static void issue_materialization(void* self, void* submitted);
-  void take_effect(const std::shared_ptr<const OpDesc>&);
   static void command_done(void* self, PeCommand&);
   void end_if_complete();
   Submitted* find(Ticket) const;

@@ -63,7 +63,9 @@ class PooledInitiator : public FabricInitiator, public RequestPort {
       a.write = r->write;
       a.address = r->address;
       a.nbytes = r->nbytes;
-      a.rows = {1, r->nbytes, 0};
+      a.rows = r->rows.count ? r->rows : Rows{1, r->nbytes, 0};
+      if (r->rows.count && r->rows.stride == 0) a.span = r->rows.bytes;
+      a.effect = r->effect;
       a.issue_ns = r->issue_ns;
       a.channel = channel;
       a.context = r;
