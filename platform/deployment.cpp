@@ -1,5 +1,7 @@
 #include "kernbench/platform/deployment.h"
 
+#include <stdexcept>
+
 #include "kernbench/platform/errors.h"
 #include "kernbench/platform/platform.h"
 
@@ -9,9 +11,9 @@ const char* name_of(AddressMode m) {
   return m == AddressMode::physical ? "physical" : "virtual";
 }
 
-Deployment::Deployment(Platform& platform, DeviceAllocators& allocators, const KernelSpec& spec, const Params& params,
-                       std::vector<size_t> pes, AddressMode mode)
-    : platform_(platform), allocators_(allocators), pes_(std::move(pes)) {
+Deployment::Deployment(Platform& platform, const KernelSpec& spec, const Params& params, std::vector<size_t> pes,
+                       AddressMode mode)
+    : platform_(platform), allocators_(platform.allocators()), pes_(std::move(pes)) {
   auto launch = std::make_shared<tl::LaunchArgs>(params);
   for (const TensorSpec& t : spec.tensors) {
     Placed& placed = tensors_[t.name];
@@ -83,6 +85,40 @@ std::vector<std::shared_ptr<const VirtualMapping>> Deployment::mappings() const 
   return all;
 }
 
+void Deployment::for_each_shard(const std::string& tensor, const HostTensor& value,
+                                const std::function<void(uint64_t, const uint8_t*, uint64_t)>& put) const {
+  const Placed& t = of(tensor);
+  if (value.dtype != t.dtype || value.shape != t.shape)
+    throw std::invalid_argument("tensor " + tensor + ": found " + std::string(name_of(value.dtype)) + " " +
+                                value.shape.to_string() + ", the kernel has " + std::string(name_of(t.dtype)) + " " +
+                                t.shape.to_string());
+  for (uint32_t p = 0; p < pes_.size(); ++p) {
+    if (!t.plan.stored(p)) continue;
+    Bytes shard(t.plan.nbytes(p));
+    scatter(t.plan, p, value.bytes.data(), shard.data());
+    put(t.bases[p], shard.data(), shard.size());
+  }
+}
+
+HostTensor Deployment::collect(const std::string& tensor,
+                               const std::function<void(uint64_t, uint8_t*, uint64_t)>& get) const {
+  const Placed& t = of(tensor);
+  HostTensor value(t.dtype, t.shape);
+  for (uint32_t p = 0; p < pes_.size(); ++p) {
+    if (!t.plan.stored(p)) continue;
+    Bytes shard(t.plan.nbytes(p));
+    get(t.bases[p], shard.data(), shard.size());
+    gather(t.plan, p, shard.data(), value.bytes.data());
+  }
+  return value;
+}
+
+const Deployment::Placed& Deployment::of(const std::string& tensor) const {
+  const auto it = tensors_.find(tensor);
+  if (it == tensors_.end()) throw std::invalid_argument("tensor " + tensor + ": the kernel has none of that name");
+  return it->second;
+}
+
 void Deployment::upload(const std::string& tensor, const HostTensor& value) {
   const Placed& t = tensors_.at(tensor);
   for (uint32_t p = 0; p < pes_.size(); ++p) {
@@ -103,7 +139,7 @@ void Deployment::upload(const std::string& tensor, const HostTensor& value) {
 }
 
 std::vector<Deployment::Range> Deployment::ranges(const std::string& tensor) const {
-  const Placed& t = tensors_.at(tensor);
+  const Placed& t = of(tensor);
   std::vector<Range> v;
   for (uint32_t p = 0; p < pes_.size(); ++p) {
     if (t.plan.stored(p)) v.push_back({t.bases[p], t.plan.nbytes(p)});

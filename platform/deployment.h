@@ -2,9 +2,11 @@
 // after.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernbench/kernel_api/args.h"
@@ -25,9 +27,10 @@ class Deployment {
  public:
   /// Allocates every tensor of the kernel over the PEs (indices in compiled order), each shard in its owner's nearest
   /// HBM, and a virtual range for the tensor, in which its shards stand one after the other. InputError if a shard does
-  /// not fit. Gives everything back at its end.
-  Deployment(Platform&, DeviceAllocators&, const KernelSpec&, const Params&, std::vector<size_t> pes,
+  /// not fit.
+  Deployment(Platform&, const KernelSpec&, const Params&, std::vector<size_t> pes,
              AddressMode = AddressMode::physical);
+  /// Gives everything back to the platform's allocators.
   ~Deployment();
   Deployment(const Deployment&) = delete;
   Deployment& operator=(const Deployment&) = delete;
@@ -35,6 +38,12 @@ class Deployment {
   /// Puts an input's bytes in place at once, without time and without copying what is contiguous. The tensor must
   /// outlive the platform's memory image.
   void upload(const std::string& tensor, const HostTensor& value);
+  /// Calls put(address, bytes, nbytes) for what each shard holds of a value. std::invalid_argument if it does not fit the
+  /// tensor.
+  void for_each_shard(const std::string& tensor, const HostTensor& value,
+                      const std::function<void(uint64_t, const uint8_t*, uint64_t)>& put) const;
+  /// The other way: get(address, bytes, nbytes) fills in what each shard holds.
+  HostTensor collect(const std::string& tensor, const std::function<void(uint64_t, uint8_t*, uint64_t)>& get) const;
   /// Where the tensor's bytes are: every shard that has some, by PE of the launch.
   struct Range {
     uint64_t address = 0, nbytes = 0;
@@ -60,6 +69,7 @@ class Deployment {
     std::shared_ptr<const VirtualMapping> mapping;  ///< null: no room for virtual addresses
   };
   void place(const TensorSpec&, const Params&, Placed&);
+  const Placed& of(const std::string& tensor) const;
   void give_back();
 
   Platform& platform_;

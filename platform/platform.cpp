@@ -6,7 +6,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "kernbench/platform/errors.h"
+#include "kernbench/platform/host_interface.h"
 #include "kernbench/platform/topology/compiler.h"
 #include "kernbench/systemc_models/direct_memory.h"
 #include "kernbench/systemc_models/engine.h"
@@ -14,7 +14,6 @@
 #include "kernbench/systemc_models/pe_mmu.h"
 #include "kernbench/systemc_models/pe_scheduler.h"
 #include "kernbench/systemc_models/pe_tcm.h"
-#include "kernbench/systemc_models/port.h"
 #include "kernbench/systemc_models/registry.h"
 
 namespace kernbench {
@@ -69,6 +68,7 @@ Platform::Platform(sc_core::sc_module_name name, topology::Graph graph) : sc_mod
   build_modules();
   build_links();
   build_pes();
+  build_doors();
 }
 
 Platform::~Platform() = default;
@@ -224,21 +224,7 @@ void Platform::build_pes() {
   for (auto& c : components_) request_ports_.push_back(dynamic_cast<RequestPort*>(c.get()));
   for (auto& c : components_) {
     if (auto* initiator = dynamic_cast<FabricInitiator*>(c.get())) initiator->connect(*this);
-    if (auto* door = dynamic_cast<ForeignDoor*>(c.get())) door->transport().connect(*this, *this, *direct_memory_);
   }
-}
-
-Port& Platform::port(const std::string& id) {
-  const auto it = graph_.index_of.find(id);
-  if (it != graph_.index_of.end()) {
-    if (auto* port = dynamic_cast<Port*>(components_[it->second].get())) return *port;
-  }
-  std::string known;
-  for (const auto& c : components_) {
-    if (dynamic_cast<Port*>(c.get())) known += (known.empty() ? "" : ", ") + c->id();
-  }
-  throw InputError("port: found '" + id + "'; legal: " +
-                   (known.empty() ? graph_.name + " has no node of kind port" : known));
 }
 
 std::vector<Engine*> Platform::engines(size_t pe) const {
@@ -413,11 +399,6 @@ std::unique_ptr<Route> Platform::make_route(uint32_t initiator, uint32_t memory)
 std::string Platform::owner_of(Space space, uint64_t addr) const {
   const topology::Memory* m = graph_.memory_at(addr);
   return m && m->space == name_of(space) ? graph_.nodes[m->node].id : std::string();
-}
-
-MemoryWindow Platform::window_at(uint64_t addr) const {
-  const topology::Memory* m = graph_.memory_at(addr);
-  return m ? MemoryWindow{m->base, m->size, parse_space(m->space), m->node} : MemoryWindow{};
 }
 
 bool Platform::holds(Space space, uint64_t addr, uint64_t nbytes) const {

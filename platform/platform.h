@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -21,8 +22,11 @@ namespace kernbench {
 
 class DirectMemory;
 class Engine;
+class DeviceAllocators;
+class HostInterface;
 class MemoryTarget;
 class Port;
+class TlmMemory;
 
 class Platform : public sc_core::sc_module, public RouteSource, public SystemMemory {
  public:
@@ -42,6 +46,15 @@ class Platform : public sc_core::sc_module, public RouteSource, public SystemMem
 
   /// The port of that id ("sip0.cube0.port0"), for its socket. InputError that names the ports there are, if it is none.
   Port& port(const std::string& id);
+  /// A memory that a foreign model stands in for, for its socket. InputError as above.
+  TlmMemory& tlm_memory(const std::string& id);
+  /// The host's side of a SIP's first pcie_ep. InputError if there is none.
+  HostInterface& host(int sip = 0);
+
+  /// Puts real bytes into one memory now, without time, also where a foreign model keeps them.
+  void place(uint64_t address, const void* bytes, uint64_t nbytes);
+  /// The host's allocators, shared by all that are deployed on the platform.
+  DeviceAllocators& allocators();
 
   /// PEs with a pe_dma, in compiled order (as graph().pes).
   size_t pe_count() const { return pes_.size(); }
@@ -81,6 +94,9 @@ class Platform : public sc_core::sc_module, public RouteSource, public SystemMem
   std::string owner_of(Space, uint64_t addr) const override;
   bool holds(Space, uint64_t addr, uint64_t nbytes) const override;
   MemoryWindow window_at(uint64_t addr) const override;
+  ForeignStore* store_of(uint32_t node) override;
+  void write_as_memory(uint64_t addr, const void* bytes, uint64_t nbytes) override;
+  std::shared_ptr<const OpDesc> read_from_outside(Space, uint64_t addr, void* out, uint64_t nbytes) override;
   /// Pages that foreign initiators have pointers to.
   DirectMemory& direct_memory() { return *direct_memory_; }
 
@@ -91,6 +107,7 @@ class Platform : public sc_core::sc_module, public RouteSource, public SystemMem
   void build_children(const TreeNode&);
   void build_links();
   void build_pes();
+  void build_doors();
   std::unique_ptr<Route> make_route(uint32_t initiator, uint32_t memory);
 
   topology::Graph graph_;
@@ -101,6 +118,8 @@ class Platform : public sc_core::sc_module, public RouteSource, public SystemMem
   std::unique_ptr<PendingValues> pending_values_;  ///< null: not kept
   std::unique_ptr<DirectMemory> direct_memory_;
   std::unique_ptr<OpLogger> logger_;
+  std::unique_ptr<DeviceAllocators> allocators_;  ///< null until somebody asks
+  std::map<int, std::unique_ptr<HostInterface>> hosts_;              ///< by SIP
 
   std::vector<std::unique_ptr<sc_core::sc_module>> scopes_;
   std::vector<std::unique_ptr<Component>> components_;  // by node

@@ -14,6 +14,7 @@
 #include "kernbench/platform/deadlock.h"
 #include "kernbench/platform/errors.h"
 #include "kernbench/platform/host_run.h"
+#include "kernbench/platform/pe_selection.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/engine.h"
 #include "kernbench/systemc_models/pe_scheduler.h"
@@ -62,78 +63,11 @@ class TeeLog : public OpLogSink {
   std::string failure_;
 };
 
-std::vector<std::string> split(const std::string& s, char by) {
-  std::vector<std::string> v;
-  for (size_t from = 0; from <= s.size();) {
-    const size_t end = std::min(s.find(by, from), s.size());
-    v.push_back(s.substr(from, end - from));
-    from = end + 1;
-  }
-  return v;
-}
-
-/// The PEs that a run uses, in compiled order.
-std::vector<size_t> choose_pes(Platform& platform, const RunOptions& o) {
-  const auto& all = platform.graph().pes;
-  std::string sip;
-  if (o.device != "all") {
-    if (o.device.compare(0, 4, "sip:") != 0 || o.device.size() == 4 ||
-        o.device.find_first_not_of("0123456789", 4) != std::string::npos)
-      throw InputError("--device: found '" + o.device + "', expected all or sip:N");
-    sip = "sip" + o.device.substr(4) + ".";
-  }
-  std::vector<size_t> chosen;
-  if (o.pes == "all") {
-    for (size_t p = 0; p < all.size(); ++p) {
-      if (platform.complete(p) && all[p].id.compare(0, sip.size(), sip) == 0) chosen.push_back(p);
-    }
-  } else {
-    for (const std::string& id : split(o.pes, ',')) {
-      const auto it = std::find_if(all.begin(), all.end(), [&](const topology::Pe& pe) { return pe.id == id; });
-      if (it == all.end())
-        throw InputError("--pes: found '" + id + "', expected all or ids of PEs" +
-                         (all.empty() ? std::string() : " such as " + all.front().id));
-      const auto p = static_cast<size_t>(it - all.begin());
-      if (!platform.complete(p)) throw InputError("--pes: " + id + " has no " + platform.missing_blocks(p));
-      if (id.compare(0, sip.size(), sip) != 0)
-        throw InputError("--pes: " + id + " is not on the device of --device " + o.device);
-      chosen.push_back(p);
-    }
-    std::sort(chosen.begin(), chosen.end());
-    if (std::adjacent_find(chosen.begin(), chosen.end()) != chosen.end())
-      throw InputError("--pes: a PE stands twice in '" + o.pes + "'");
-  }
-  if (chosen.empty()) {
-    throw InputError(sip.empty() ? "the topology has no PE with all blocks that a kernel needs"
-                                 : "--device: found '" + o.device + "', and the topology has no PE there");
-  }
-  return chosen;
-}
-
 void require_mmus(Platform& platform, const std::vector<size_t>& pes) {
   for (size_t p : pes) {
     if (!platform.pe(p).mmu)
       throw InputError("--address virtual: " + platform.pe(p).id + " has no pe_mmu that translates");
   }
-}
-
-std::vector<tl::Program> programs_of(Platform& platform, const std::vector<size_t>& pes) {
-  std::map<uint32_t, int64_t> in_cube;  // launched PEs by cube
-  for (size_t p : pes) ++in_cube[platform.pe(p).cube];
-  std::map<uint32_t, int64_t> seen;
-  std::vector<tl::Program> v;
-  for (size_t p : pes) {
-    const uint32_t cube = platform.pe(p).cube;
-    tl::Program program;
-    program.pe = seen[cube]++;
-    program.pes = in_cube[cube];
-    program.cube = std::distance(in_cube.begin(), in_cube.find(cube));
-    program.cubes = static_cast<int64_t>(in_cube.size());
-    program.rank = static_cast<int64_t>(v.size());
-    program.ranks = static_cast<int64_t>(pes.size());
-    v.push_back(program);
-  }
-  return v;
 }
 
 HostTensor from_file(const TensorSpec& t, const Params& params, const std::string& file) {
@@ -225,7 +159,7 @@ const char* name_of(LaunchMode m) {
 LaunchChoice choose_launch(Platform& platform, const RunOptions& o) {
   if (o.launch == LaunchMode::direct) return {LaunchMode::direct, {}};
   try {
-    host_launch_tree(platform, choose_pes(platform, o));
+    host_launch_tree(platform, choose_pes(platform, o.pes, o.device));
     return {LaunchMode::host, {}};
   } catch (const HostPathError& e) {
     if (o.launch == LaunchMode::host) throw InputError(std::string("--launch host: ") + e.what());
@@ -238,13 +172,11 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
   const KernelSpec& spec = KernelRegistry::instance().at(o.kernel);
   check_names(spec, o);
   const Params params = kernel_params(spec, o.params);
-  const std::vector<size_t> pes = choose_pes(platform, o);
+  const std::vector<size_t> pes = choose_pes(platform, o.pes, o.device);
   const LaunchChoice choice = choose_launch(platform, o);
 
   if (o.addresses == AddressMode::virtual_) require_mmus(platform, pes);
-  DeviceAllocators allocators(platform);
-  // Before the inputs: it knows what does not fit.
-  Deployment deployment(platform, allocators, spec, params, pes, o.addresses);
+  Deployment deployment(platform, spec, params, pes, o.addresses);  // before the inputs: it knows what does not fit
   TensorMap inputs;
   for (const TensorSpec& t : spec.tensors) {
     if (t.role != TensorSpec::Role::in) continue;

@@ -100,7 +100,7 @@ std::vector<TrafficRequest> read_traffic(std::istream& in, const std::string& fi
       fault("initiator", "found " + quoted(fields[2]) + ", expected a node of the topology");
     } else if (!platform.request_port(node->second)) {
       fault("initiator",
-            quoted(fields[2]) + " is a " + graph.nodes[node->second].kind + ", expected a pe_dma, m_cpu or pcie_ep");
+            quoted(fields[2]) + " is a " + graph.nodes[node->second].kind + ", expected a pe_dma, m_cpu, pcie_ep or port");
     } else {
       r.initiator = node->second;
     }

@@ -7,20 +7,6 @@
 
 namespace kernbench {
 
-/// What the op log is told of a transaction.
-struct BaseProtocolTarget::ForeignRecord {
-  static constexpr bool data_op = true;
-  std::shared_ptr<const OpDesc> desc;
-  double effect_ns = 0;
-  std::shared_ptr<const OpDesc> pending_on;
-  void describe(OpRecord& r) const {
-    r.desc = desc;
-    r.foreign = true;
-    r.effect_ns = effect_ns;
-    r.pending_on = pending_on;
-  }
-};
-
 namespace {
 
 std::string hex(uint64_t v) {
@@ -37,6 +23,7 @@ struct BaseProtocolTarget::Access : MemoryEffect {
   MemoryWindow window;
   MemoryRequest request;
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
+  bool local = false;      ///< a LocalWindow's
   bool blocking = false;   ///< b_transport
   bool has_place = false;  ///< of `outstanding`
   bool effected = false, served_by_fabric = false, complete = false;
@@ -45,6 +32,8 @@ struct BaseProtocolTarget::Access : MemoryEffect {
   uint64_t op_id = 0;
   std::vector<ForeignRecord> records;  ///< a write: one for each run of enabled bytes
 
+  void failed(FabricTransaction&, tlm::tlm_response_status answer) override { status = answer; }
+  tlm::tlm_generic_payload* foreign() override { return payload; }
   void served(FabricTransaction&, double at_ns) override {
     // After all that PEs do at that instant; among foreign transactions in the order in which the memory served them.
     target->owner_.timeline().at(
@@ -88,6 +77,13 @@ std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode(tlm::tlm_
     fail(p, bad, "the payload cannot be acted on");
     return nullptr;
   }
+  if (local_ && local_->holds(p.get_address())) {
+    auto a = std::make_unique<Access>();
+    a->target = this;
+    a->payload = &p;
+    a->local = true;
+    return a;
+  }
   const uint64_t span = std::min(p.get_data_length(), p.get_streaming_width());
   const MemoryWindow window = memory_->window_at(p.get_address());
   if (!window.holds(p.get_address(), span)) {
@@ -127,11 +123,6 @@ std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode(tlm::tlm_
   return a;
 }
 
-double BaseProtocolTarget::issue_time(const sc_core::sc_time& delay) const {
-  if (delay == sc_core::SC_ZERO_TIME) return owner_.timeline().now_ns();
-  return (sc_core::sc_time_stamp() + delay).to_seconds() * 1e9;
-}
-
 void BaseProtocolTarget::issue_at(Access& a, double t_ns) {
   a.request.issue_ns = t_ns;
   owner_.timeline().at(t_ns, Order(Order::kEngines, ~0u, owner_.index()), &BaseProtocolTarget::due, this, &a);
@@ -147,7 +138,7 @@ void BaseProtocolTarget::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_ti
     protocol_error("b_transport with a payload that is under way");
     return;
   }
-  issue_at(a, issue_time(delay));
+  issue_at(a, owner_.timeline().after(delay));
   while (!a.complete) sc_core::wait(a.completed);
   p.set_response_status(a.status);
   delay = sc_core::SC_ZERO_TIME;
@@ -161,7 +152,7 @@ tlm::tlm_sync_enum BaseProtocolTarget::nb_transport_fw(tlm::tlm_generic_payload&
       protocol_error("END_RESP without a response that waits for it");
       return tlm::TLM_ACCEPTED;
     }
-    owner_.timeline().at(issue_time(delay), Order(Order::kEngines, ~0u, owner_.index()),
+    owner_.timeline().at(owner_.timeline().after(delay), Order(Order::kEngines, ~0u, owner_.index()),
                          &BaseProtocolTarget::response_ended, this, answering_);
     return tlm::TLM_ACCEPTED;
   }
@@ -183,7 +174,7 @@ tlm::tlm_sync_enum BaseProtocolTarget::nb_transport_fw(tlm::tlm_generic_payload&
     a.has_place = true;
     ++taken_;
   }
-  issue_at(a, issue_time(delay));
+  issue_at(a, owner_.timeline().after(delay));
   if (!a.has_place) return tlm::TLM_ACCEPTED;
   phase = tlm::END_REQ;
   return tlm::TLM_UPDATED;
@@ -213,6 +204,10 @@ void BaseProtocolTarget::end_request(Access& a) {
 }
 
 void BaseProtocolTarget::grant(Access& a) {
+  if (a.local) {
+    a.status = local_->access(*a.payload);
+    return complete(a);
+  }
   a.op_id = owner_.begin_service(ForeignRecord{});
   requests_.request(a.request);
 }
@@ -237,7 +232,7 @@ void BaseProtocolTarget::write(Access& a, const PayloadRange& range) {
   });
 }
 
-BaseProtocolTarget::ForeignRecord BaseProtocolTarget::commit(const MemoryWindow& window, uint64_t address, const uint8_t* bytes,
+ForeignRecord BaseProtocolTarget::commit(const MemoryWindow& window, uint64_t address, const uint8_t* bytes,
                                          uint64_t nbytes) {
   direct_->settle(window.key(), address, nbytes);
   memory_->image().write(window.key(), address, bytes, nbytes);
@@ -258,19 +253,14 @@ void BaseProtocolTarget::read(Access& a, const PayloadRange& range) {
   if (owner_.logged()) record.desc = foreign_read_desc(a.window.space, range.address(), range.nbytes());
   std::vector<uint8_t> bytes(range.plain() ? 0 : range.nbytes());
   uint8_t* out = range.plain() ? a.payload->get_data_ptr() : bytes.data();
-  const MemoryImage& image = memory_->image();
   range.for_each_run([&](const PayloadRange::Run& run) {
     if (a.status != tlm::TLM_OK_RESPONSE) return;
-    const PendingByte pending = first_pending(image, a.window.key(), run.address, run.nbytes);
-    if (pending.producer) {
-      a.status = tlm::TLM_GENERIC_ERROR_RESPONSE;
-      record.pending_on = pending.producer;
-      last_error_ = owner_.id() + ": read of " + hex(run.address) + ", " + std::to_string(run.nbytes) +
-                    " bytes: from " + hex(pending.address) + " on they are pending until Phase 2 runs " +
-                    describe_op(*pending.producer);
-      return;
-    }
-    image.read(a.window.key(), run.address, out + (run.address - range.address()), run.nbytes);
+    record.pending_on =
+        memory_->read_from_outside(a.window.space, run.address, out + (run.address - range.address()), run.nbytes);
+    if (!record.pending_on) return;
+    a.status = tlm::TLM_GENERIC_ERROR_RESPONSE;
+    last_error_ = owner_.id() + ": read of " + hex(run.address) + ", " + std::to_string(run.nbytes) +
+                  " bytes: they are pending until Phase 2 runs " + describe_op(*record.pending_on);
   });
   if (a.status == tlm::TLM_OK_RESPONSE && !range.plain()) range.spread(bytes.data(), *a.payload);
   a.records.push_back(std::move(record));
@@ -305,7 +295,7 @@ void BaseProtocolTarget::respond() {
     const tlm::tlm_sync_enum answer = backward_->nb_transport_bw(*a.payload, phase, delay);
     if (answer == tlm::TLM_ACCEPTED || (answer == tlm::TLM_UPDATED && phase != tlm::END_RESP)) return;
     if (delay > sc_core::SC_ZERO_TIME) {
-      owner_.timeline().at(issue_time(delay), Order(Order::kEngines, ~0u, owner_.index()),
+      owner_.timeline().at(owner_.timeline().after(delay), Order(Order::kEngines, ~0u, owner_.index()),
                            &BaseProtocolTarget::response_ended, this, &a);
       return;
     }
@@ -359,18 +349,23 @@ unsigned BaseProtocolTarget::transport_dbg(tlm::tlm_generic_payload& p) {
     if (window.size == 0) break;
     uint64_t n = std::min<uint64_t>(p.get_data_length() - done, window.base + (window.size - 1) - at + 1);
     unsigned char* bytes = p.get_data_ptr() + done;
+    ForeignStore* store = memory_->store_of(window.node);
     direct_->settle(window.key(), at, n);
     if (p.is_write()) {
       write_now(window, at, bytes, n);
       direct_->refresh(window.key(), at, n);
+      if (store) store->push(at, n);
       done += static_cast<unsigned>(n);
       continue;
     }
-    const PendingByte pending = first_pending(memory_->image(), window.key(), at, n);
-    if (pending.producer) n = pending.address - at;
-    memory_->image().read(window.key(), at, bytes, n);
+    if (store) store->pull(at, n);
+    const bool pending = memory_->read_from_outside(window.space, at, bytes, n) != nullptr;
+    if (pending) {
+      n = first_pending(memory_->image(), window.key(), at, n).address - at;
+      memory_->read_from_outside(window.space, at, bytes, n);
+    }
     done += static_cast<unsigned>(n);
-    if (pending.producer) break;
+    if (pending) break;
   }
   return done;
 }
@@ -378,7 +373,7 @@ unsigned BaseProtocolTarget::transport_dbg(tlm::tlm_generic_payload& p) {
 bool BaseProtocolTarget::get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) {
   dmi.init();
   const MemoryWindow window = memory_->window_at(p.get_address());
-  if (!settings_.allow_dmi || window.size == 0) return false;  // init(): of the whole address range
+  if (!settings_.allow_dmi || window.size == 0 || memory_->store_of(window.node)) return false;
   dmi.set_start_address(window.base);
   dmi.set_end_address(window.base + (window.size - 1));
   const bool write = p.is_write();

@@ -26,6 +26,15 @@ namespace kernbench {
 
 class DirectMemory;
 
+/// Addresses that are served at the socket itself, in no time.
+class LocalWindow {
+ public:
+  virtual ~LocalWindow() = default;
+  virtual bool holds(uint64_t address) const = 0;
+  /// Does it, at the transaction's time, on the timeline. The answer.
+  virtual tlm::tlm_response_status access(tlm::tlm_generic_payload&) = 0;
+};
+
 class BaseProtocolTarget : public tlm::tlm_fw_transport_if<> {
  public:
   struct Settings {
@@ -40,6 +49,8 @@ class BaseProtocolTarget : public tlm::tlm_fw_transport_if<> {
   void connect(RouteSource&, SystemMemory&, DirectMemory&);
   /// Where responses go; null where nothing is bound.
   void set_backward(tlm::tlm_bw_transport_if<>* bw) { backward_ = bw; }
+
+  void set_local(LocalWindow* local) { local_ = local; }
 
   void b_transport(tlm::tlm_generic_payload&, sc_core::sc_time& delay) override;
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay) override;
@@ -59,11 +70,9 @@ class BaseProtocolTarget : public tlm::tlm_fw_transport_if<> {
 
  private:
   struct Access;
-  struct ForeignRecord;
   /// Null, and the payload's status is set, where the transaction cannot be served; `ignored`: nothing is to be done.
   std::unique_ptr<Access> decode(tlm::tlm_generic_payload&, bool* ignored);
   void fail(tlm::tlm_generic_payload&, tlm::tlm_response_status, const std::string& why);
-  double issue_time(const sc_core::sc_time& delay) const;
   void issue_at(Access&, double t_ns);
   static void due(void* self, void* access);
   bool has_room() const { return settings_.outstanding == 0 || taken_ < settings_.outstanding; }
@@ -86,6 +95,7 @@ class BaseProtocolTarget : public tlm::tlm_fw_transport_if<> {
   RouteSource* routes_ = nullptr;
   SystemMemory* memory_ = nullptr;
   DirectMemory* direct_ = nullptr;
+  LocalWindow* local_ = nullptr;
   tlm::tlm_bw_transport_if<>* backward_ = nullptr;
 
   std::unordered_map<const tlm::tlm_generic_payload*, std::unique_ptr<Access>> accesses_;

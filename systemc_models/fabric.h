@@ -90,6 +90,10 @@ class MemoryEffect {
   /// The memory has the request and its place in the order of service: data move at `at_ns`, not before now. That is
   /// when its overhead is over (header_leaves_ns), in flit mode when the last flit of the request is ready.
   virtual void served(FabricTransaction&, double at_ns) = 0;
+  /// The payload that it serves.
+  virtual tlm::tlm_generic_payload* foreign() = 0;
+  /// A foreign memory answered with an error.
+  virtual void failed(FabricTransaction&, tlm::tlm_response_status) = 0;
 };
 
 /// A memory transaction of the fabric: extension of a generic payload, which it stays with. It carries the route, the

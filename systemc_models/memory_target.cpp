@@ -34,22 +34,35 @@ void MemoryTarget::arrived(void* self, void* transaction) {
   auto& memory = *static_cast<MemoryTarget*>(self);
   auto& x = *static_cast<FabricTransaction*>(transaction);
   const Service s = memory.serve(x);
+  if (s.later) return;
   if (x.effect) x.effect->served(x, s.header_leaves_ns);
   x.payload->set_response_status(tlm::TLM_OK_RESPONSE);
-  const Fabric& fabric = memory.fabric();
-  if (fabric.response == ResponseMode::ideal) {
+  memory.answer(x, s);
+}
+
+void MemoryTarget::answer(FabricTransaction& x, const Service& s) {
+  if (fabric().response == ResponseMode::ideal) {
     x.tail_ns = 0;
-    memory.answer(x, s.finish_ns);
+    send_answer(x, s.finish_ns);
+    return;
+  }
+  if (fabric().links == LinkMode::flit) {
+    if (x.write) {
+      x.train.assign(1, header_flit(fabric(), x, true));
+    } else {
+      data_flits(fabric(), x, true);
+    }
+    for (Flit* f : x.train) f->time_ns = s.finish_ns;
+    depart_in_flits(x);
     return;
   }
   const double leaves = x.write ? s.finish_ns : s.header_leaves_ns;
   x.tail_ns = s.finish_ns - leaves;
   x.time_ns = leaves;
-  if (fabric.links == LinkMode::ideal) {
-    memory.answer(x, leaves);
+  if (fabric().links == LinkMode::ideal) {
+    send_answer(x, leaves);
   } else {
-    memory.timeline().at(leaves, Order(Order::kDepartures, ++memory.arrivals_, 0), &MemoryTarget::departs, self,
-                         transaction);
+    timeline().at(leaves, Order(Order::kDepartures, ++arrivals_, 0), &MemoryTarget::departs, this, &x);
   }
 }
 
@@ -59,7 +72,7 @@ void MemoryTarget::departs(void* self, void* transaction) {
   auto& memory = *static_cast<MemoryTarget*>(self);
   auto& x = *static_cast<FabricTransaction*>(transaction);
   const double payload = x.write ? 0 : static_cast<double>(x.nbytes);
-  memory.answer(x, pass_link(*x.route->hops.back().back, x, x.time_ns, payload + memory.fabric().header_bytes));
+  memory.send_answer(x, pass_link(*x.route->hops.back().back, x, x.time_ns, payload + memory.fabric().header_bytes));
 }
 
 double MemoryTarget::serve_flit(uint64_t address, double bytes, double ready_ns, double edge_bw_gbs) {
@@ -80,6 +93,12 @@ void MemoryTarget::flit_ready(void* self, void* flit) {
     x.tail_ns = 0;
     x.payload->set_response_status(tlm::TLM_OK_RESPONSE);
   }
+  if (memory.whole_requests_) {
+    x.time_ns = f.time_ns;
+    memory.fabric().release_flit(&f);
+    if (!x.write || ++x.flits_done == x.flits) memory.serve(x);
+    return;
+  }
   if (x.write) {
     x.tail_ns = std::max(x.tail_ns, memory.serve_flit(f.address, f.bytes, f.time_ns, hop.fwd->bw_gbs));  // its finish
     const double ready = f.time_ns;
@@ -99,10 +118,14 @@ void MemoryTarget::flit_ready(void* self, void* flit) {
       r->time_ns = leaves;
     }
   }
+  memory.depart_in_flits(x);
+}
+
+void MemoryTarget::depart_in_flits(FabricTransaction& x) {
   x.flits = static_cast<uint32_t>(x.train.size());
   x.flits_done = 0;
-  memory.timeline().at(x.train.front()->time_ns, Order(Order::kDepartures, x.memory_arrival, 0),
-                       &MemoryTarget::flit_departs, self, &x);
+  timeline().at(x.train.front()->time_ns, Order(Order::kDepartures, x.memory_arrival, 0), &MemoryTarget::flit_departs,
+                this, &x);
 }
 
 void MemoryTarget::flit_departs(void* self, void* transaction) {
@@ -122,7 +145,7 @@ void MemoryTarget::flit_departs(void* self, void* transaction) {
   memory.in[hop.in_port]->nb_transport_bw(*x.payload, phase, delay);
 }
 
-void MemoryTarget::answer(FabricTransaction& x, double header_ns) {
+void MemoryTarget::send_answer(FabricTransaction& x, double header_ns) {
   const Route::Hop& hop = x.route->hops.back();
   const Fabric& f = fabric();
   x.node = static_cast<uint32_t>(x.route->hops.size()) - 1;

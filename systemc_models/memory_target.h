@@ -33,9 +33,14 @@ class MemoryTarget : public Component {
   struct Service {
     double header_leaves_ns = 0;  ///< a read's response header leaves
     double finish_ns = 0;
+    bool later = false;  ///< not known yet: the memory calls answer() when it is
   };
   /// Serves a transaction that arrives now, in order of arrival; books drain and wait in its account.
   virtual Service serve(FabricTransaction&) = 0;
+  /// Answers a transaction: its service was as told. Not after header_leaves_ns.
+  void answer(FabricTransaction&, const Service&);
+  /// Flit mode: requests are given to serve() when all their flits are there, and answered later, all flits at once.
+  void serve_whole_requests() { whole_requests_ = true; }
 
  private:
   tlm::tlm_sync_enum nb_transport_fw(int id, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay);
@@ -43,9 +48,11 @@ class MemoryTarget : public Component {
   static void departs(void* self, void* transaction);
   static void flit_ready(void* self, void* flit);
   static void flit_departs(void* self, void* transaction);
+  void depart_in_flits(FabricTransaction&);
   double serve_flit(uint64_t address, double bytes, double ready_ns, double edge_bw_gbs);
-  void answer(FabricTransaction&, double header_ns);
+  void send_answer(FabricTransaction&, double header_ns);
 
+  bool whole_requests_ = false;
   uint64_t base_ = 0;
   uint64_t arrivals_ = 0;
   std::vector<double> flit_free_ns_;  ///< by flit server

@@ -8,6 +8,7 @@
 #include <tlm>
 #include <vector>
 
+#include "kernbench/phase2/op_record.h"
 #include "kernbench/systemc_models/system_memory.h"
 
 namespace kernbench {
@@ -63,6 +64,20 @@ PendingByte first_pending(const MemoryImage&, MemoryImage::SpaceKey, uint64_t ad
 
 /// "gemm_f32 of PE 3 (gemm.cpp:31)": an op in a message.
 std::string describe_op(const OpDesc&);
+
+/// A foreign transaction as the op log is told of it, by Component::begin_service and end_service.
+struct ForeignRecord {
+  static constexpr bool data_op = true;
+  std::shared_ptr<const OpDesc> desc;
+  double effect_ns = 0;
+  std::shared_ptr<const OpDesc> pending_on;  ///< reads: who has still to make the bytes
+  void describe(OpRecord& r) const {
+    r.desc = desc;
+    r.foreign = true;
+    r.effect_ns = effect_ns;
+    r.pending_on = pending_on;
+  }
+};
 
 /// The log's description of a foreign write of [address, address + bytes), data contract §3.
 std::shared_ptr<OpDesc> foreign_write_desc(Space, uint64_t address, std::shared_ptr<const Bytes> data, uint64_t seq);

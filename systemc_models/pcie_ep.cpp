@@ -4,10 +4,12 @@
 // (platform/host_transfer.h).
 // Does not model: link training, credits, TLP headers.
 //
-// Parameters: overhead_ns (ns, 0), store_and_forward (true), outstanding (requests; unlimited where not given).
+// Parameters: overhead_ns (ns, 0), store_and_forward (true), outstanding (requests; unlimited where not given), bus_width
+// (bits, 32; of the host's sockets, platform/host_interface.h).
 #include "kernbench/systemc_models/forwarder.h"
 #include "kernbench/systemc_models/registry.h"
 #include "kernbench/systemc_models/request_pool.h"
+#include "kernbench/systemc_models/wide_socket.h"
 
 namespace kernbench {
 namespace {
@@ -24,6 +26,7 @@ class PcieEp : public Forwarder, public PooledInitiator {
     AttrSpec outstanding = count_attribute("outstanding", 1, "requests in flight; unlimited where not given");
     outstanding.default_value.reset();
     s.attributes.push_back(outstanding);
+    s.attributes.push_back(bus_width_attribute());
     return s;
   }
 

@@ -35,6 +35,8 @@ class Port : public Component, public PooledInitiator, public ForeignDoor {
     return socket_.as<W>();
   }
   BaseProtocolTarget& transport() override { return transport_; }
+  /// What watches the socket; null where the build has none (KERNBENCH_CHECK_TLM).
+  ProtocolMonitor* monitor() const { return socket_.monitor(); }
   /// Why the last transaction with an error response had one; empty if none had.
   const std::string& last_error() const { return transport_.last_error(); }
   FabricOut* fabric_out() override { return &out; }

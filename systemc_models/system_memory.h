@@ -28,6 +28,15 @@ class EffectWatcher {
   virtual void after_effect(const OpDesc&) = 0;
 };
 
+/// A memory whose bytes a foreign model keeps (tlm_memory.h). The image holds what the platform knows of them.
+class ForeignStore {
+ public:
+  virtual ~ForeignStore() = default;
+  /// The model's bytes of a range into the image, and the image's into the model, by debug transport: at once.
+  virtual void pull(uint64_t address, uint64_t nbytes) = 0;
+  virtual void push(uint64_t address, uint64_t nbytes) = 0;
+};
+
 /// The platform's.
 class SystemMemory {
  public:
@@ -41,6 +50,14 @@ class SystemMemory {
   virtual bool holds(Space, uint64_t addr, uint64_t nbytes) const = 0;
   /// The memory at a physical address.
   virtual MemoryWindow window_at(uint64_t addr) const = 0;
+  /// Where the bytes of a memory are kept outside the image; null: nowhere.
+  virtual ForeignStore* store_of(uint32_t node) = 0;
+  /// What someone outside the kernels reads at this moment: fills `out` and returns null (bytes that nothing wrote are
+  /// 0), or leaves it alone and returns the op that has still to make one of the bytes.
+  virtual std::shared_ptr<const OpDesc> read_from_outside(Space, uint64_t addr, void* out, uint64_t nbytes) = 0;
+
+  /// Real bytes come to one memory now by no transaction of the fabric: a write of that memory in the op log.
+  virtual void write_as_memory(uint64_t addr, const void* bytes, uint64_t nbytes) = 0;
 
   /// An op's effect on the image (apply_effect), seen by the watcher and kept with the pending values where there are.
   void apply(const std::shared_ptr<const OpDesc>& op) {

@@ -42,6 +42,12 @@ class Timeline : public sc_core::sc_module {
   double now_ns() const;
   /// Kernel ticks from now to t_ns, as a delay for a TLM call (0 if t_ns is past).
   sc_core::sc_time delay_until(double t_ns) const;
+  /// The exact time that a TLM call's delay means, ns.
+  double after(const sc_core::sc_time& delay) const {
+    return delay == sc_core::SC_ZERO_TIME ? now_ns() : (sc_core::sc_time_stamp() + delay).to_seconds() * 1e9;
+  }
+  /// True while an entry is worked off.
+  bool working() const { return working_; }
   /// Entries worked off so far.
   uint64_t events() const { return events_; }
   bool idle() const { return heap_.empty(); }

@@ -46,18 +46,35 @@ unsigned bus_width_of(const Attributes& attributes) {
   return static_cast<unsigned>(std::stoul(attributes.string("bus_width", "32")));
 }
 
+std::unique_ptr<ProtocolMonitor> monitor_of([[maybe_unused]] const char* socket) {
+#ifdef KERNBENCH_CHECK_TLM
+  return std::make_unique<ProtocolMonitor>(socket);
+#else
+  return nullptr;
+#endif
+}
+
 WideTargetSocket::WideTargetSocket(const char* name, unsigned width, tlm::tlm_fw_transport_if<>& forward)
     : width_(width) {
   with_width(width, [&](auto w) {
     auto socket = std::make_shared<OptionalTargetSocket<decltype(w)::value>>(name);
-    socket->bind(forward);
+    monitor_ = monitor_of(socket->name());
+    if (monitor_) {
+      monitor_->set_forward(&forward);
+      socket->bind(*monitor_);
+    } else {
+      socket->bind(forward);
+    }
     port_ = &socket->get_base_port();
     socket_ = std::move(socket);
   });
 }
 
 tlm::tlm_bw_transport_if<>* WideTargetSocket::backward() const {
-  return port_->size() > 0 ? (*port_)[0] : nullptr;
+  tlm::tlm_bw_transport_if<>* initiator = port_->size() > 0 ? (*port_)[0] : nullptr;
+  if (!initiator || !monitor_) return initiator;
+  monitor_->set_backward(initiator);
+  return monitor_.get();
 }
 
 std::string WideTargetSocket::wrong_width(unsigned asked) const {
@@ -68,14 +85,23 @@ WideInitiatorSocket::WideInitiatorSocket(const char* name, unsigned width, tlm::
     : width_(width) {
   with_width(width, [&](auto w) {
     auto socket = std::make_shared<OptionalInitiatorSocket<decltype(w)::value>>(name);
-    socket->bind(backward);
+    monitor_ = monitor_of(socket->name());
+    if (monitor_) {
+      monitor_->set_backward(&backward);
+      socket->bind(*monitor_);
+    } else {
+      socket->bind(backward);
+    }
     port_ = &socket->get_base_port();
     socket_ = std::move(socket);
   });
 }
 
 tlm::tlm_fw_transport_if<>* WideInitiatorSocket::forward() const {
-  return port_->size() > 0 ? (*port_)[0] : nullptr;
+  tlm::tlm_fw_transport_if<>* target = port_->size() > 0 ? (*port_)[0] : nullptr;
+  if (!target || !monitor_) return target;
+  monitor_->set_forward(target);
+  return monitor_.get();
 }
 
 std::string WideInitiatorSocket::wrong_width(unsigned asked) const {

@@ -8,8 +8,12 @@
 #include <tlm>
 
 #include "kernbench/systemc_models/attributes.h"
+#include "kernbench/systemc_models/protocol_monitor.h"
 
 namespace kernbench {
+
+/// A monitor for a socket of that name where the build has KERNBENCH_CHECK_TLM, else null.
+std::unique_ptr<ProtocolMonitor> monitor_of(const char* socket);
 
 /// Optional: a socket that nobody binds is no error.
 template <unsigned W>
@@ -34,15 +38,17 @@ class WideTargetSocket {
     if (auto* s = dynamic_cast<OptionalTargetSocket<W>*>(socket_.get())) return *s;
     throw std::logic_error(wrong_width(W));
   }
-  unsigned width() const { return width_; }
   /// The initiator's side, once elaboration has ended; null where nothing is bound.
   tlm::tlm_bw_transport_if<>* backward() const;
+  /// What watches the socket; null where the build has none.
+  ProtocolMonitor* monitor() const { return monitor_.get(); }
 
  private:
   std::string wrong_width(unsigned asked) const;
   std::shared_ptr<sc_core::sc_object> socket_;
   sc_core::sc_port_b<tlm::tlm_bw_transport_if<>>* port_ = nullptr;
   unsigned width_;
+  std::unique_ptr<ProtocolMonitor> monitor_;
 };
 
 class WideInitiatorSocket {
@@ -53,15 +59,17 @@ class WideInitiatorSocket {
     if (auto* s = dynamic_cast<OptionalInitiatorSocket<W>*>(socket_.get())) return *s;
     throw std::logic_error(wrong_width(W));
   }
-  unsigned width() const { return width_; }
   /// The target's side, once elaboration has ended; null where nothing is bound.
   tlm::tlm_fw_transport_if<>* forward() const;
+  /// What watches the socket; null where the build has none.
+  ProtocolMonitor* monitor() const { return monitor_.get(); }
 
  private:
   std::string wrong_width(unsigned asked) const;
   std::shared_ptr<sc_core::sc_object> socket_;
   sc_core::sc_port_b<tlm::tlm_fw_transport_if<>>* port_ = nullptr;
   unsigned width_;
+  std::unique_ptr<ProtocolMonitor> monitor_;
 };
 
 }  // namespace kernbench

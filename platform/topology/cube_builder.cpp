@@ -30,6 +30,7 @@ class CubeBuilder {
         if (spec_.ucie->ports[s]) add_port(static_cast<Side>(s));
     }
     for (uint32_t p = 0; p < spec_.pes; ++p) add_pe(p);
+    for (uint32_t i = 0; i < spec_.ports.size(); ++i) add_foreign_port(i);
     return ports_;
   }
 
@@ -59,6 +60,19 @@ class CubeBuilder {
     const uint32_t sram = builder_.add_node(naming::sram(id_), spec_.sram->block, on_tray(spec_.sram->at));
     link(sram, fabric_.sram, spec_.fabric_to_sram);
     builder_.add_memory(sram, "sram", address(kSramWindow), spec_.sram_bytes, spec_.sram->block.line);
+  }
+
+  /// Beside the router, crossbar or NoC node that it is linked to.
+  void add_foreign_port(uint32_t i) {
+    const PortSpec& port = spec_.ports[i];
+    const uint32_t to = port.router    ? builder_.find(naming::router(id_, port.router->row, port.router->col))
+                        : port.pe >= 0 ? fabric_.pe[static_cast<size_t>(port.pe)]
+                                       : builder_.find(naming::noc(id_));
+    Position at = position(to);
+    at.x_mm += 0.04 * spec_.size.x_mm;
+    at.y_mm += 0.02 * spec_.size.y_mm * (i + 1);
+    const uint32_t node = builder_.add_node(naming::port(id_, i), port.block, at);
+    builder_.add_link(node, to, port.link.properties());
   }
 
   /// The middle of a side, `out` mm outside the cube.

@@ -18,17 +18,6 @@ uint64_t bytes_of_mb(double mb) {
   return static_cast<uint64_t>(mb * 1048576.0);
 }
 
-std::optional<Cell> parse_cell(const std::string& text) {
-  Cell cell;
-  const char* end = text.data() + text.size();
-  if (text.empty() || text[0] != 'r') return std::nullopt;
-  const auto row = std::from_chars(text.data() + 1, end, cell.row);
-  if (row.ec != std::errc() || row.ptr == end || *row.ptr != 'c') return std::nullopt;
-  const auto col = std::from_chars(row.ptr + 1, end, cell.col);
-  if (col.ec != std::errc() || col.ptr != end) return std::nullopt;
-  return cell;
-}
-
 std::vector<uint64_t> read_unsigned_list(YamlMap& map, const std::string& key, size_t length, const char* legal,
                                          uint64_t min, uint64_t max) {
   const YAML::Node n = map.take(key);
@@ -257,8 +246,19 @@ void read_memories(YamlMap& cube, const ImplCatalog& catalog, CubeSpec& spec) {
 
 }  // namespace
 
+std::optional<Cell> parse_cell(const std::string& text) {
+  Cell cell;
+  const char* end = text.data() + text.size();
+  if (text.empty() || text[0] != 'r') return std::nullopt;
+  const auto row = std::from_chars(text.data() + 1, end, cell.row);
+  if (row.ec != std::errc() || row.ptr == end || *row.ptr != 'c') return std::nullopt;
+  const auto col = std::from_chars(row.ptr + 1, end, cell.col);
+  if (col.ec != std::errc() || col.ptr != end) return std::nullopt;
+  return cell;
+}
+
 size_t CubeSpec::nodes() const {
-  size_t n = mesh ? size_t{mesh->cols} * mesh->rows : pes + 3;
+  size_t n = (mesh ? size_t{mesh->cols} * mesh->rows : pes + 3) + ports.size();
   n += size_t{pes} * (1 + pe.components.size()) + 2;
   if (ucie) n += kSides * (1 + size_t{ucie->connections});
   return n;
@@ -277,6 +277,7 @@ CubeSpec read_cube(YamlMap& cube, const ImplCatalog& catalog) {
   read_ucie(cube, catalog, spec);
   read_links(cube, spec);
   spec.pe = read_pe_template(cube, catalog);
+  spec.ports = read_ports(cube, &spec, catalog);
   cube.finish();
   return spec;
 }

@@ -7,6 +7,7 @@ namespace kernbench::topology::edge_kind {
 inline constexpr const char* kMesh = "mesh";               ///< router to router, crossbar to crossbar, bridge or NoC
 inline constexpr const char* kPe = "pe";                   ///< a pe_dma and its router or crossbar
 inline constexpr const char* kMemory = "memory";           ///< a memory and its router or crossbar
+inline constexpr const char* kPort = "port";               ///< a foreign initiator's port and its router or NoC
 inline constexpr const char* kMCpu = "m_cpu";              ///< an m_cpu and its router or NoC
 inline constexpr const char* kUcie = "ucie";               ///< to, in and between UCIe ports
 inline constexpr const char* kIo = "io";                   ///< inside an IO chiplet

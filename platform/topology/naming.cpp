@@ -67,6 +67,9 @@ std::string sram(const std::string& cube) {
 std::string ucie(const std::string& cube, Side side) {
   return cube + ".ucie-" + letter_of(side);
 }
+std::string port(const std::string& owner, uint32_t i) {
+  return owner + numbered(".port", i);
+}
 std::string pe(const std::string& cube, uint32_t pe) {
   return cube + numbered(".pe", pe);
 }

@@ -28,6 +28,7 @@ std::string hbm_ctrl(const std::string& cube, uint32_t pe);               ///< "
 std::string m_cpu(const std::string& cube);                               ///< "sip0.cube3.m_cpu"
 std::string sram(const std::string& cube);                                ///< "sip0.cube3.sram"
 std::string ucie(const std::string& cube, Side side);                     ///< "sip0.cube3.ucie-N"
+std::string port(const std::string& owner, uint32_t i);                   ///< "sip0.cube3.port0", "sip0.io0.port0"
 std::string pe(const std::string& cube, uint32_t pe);                     ///< "sip0.cube3.pe2"
 std::string pe_block(const std::string& pe, const std::string& block);    ///< "sip0.cube3.pe2.pe_dma"
 

@@ -73,6 +73,14 @@ struct UcieSpec {
   Block port, connection;
 };
 
+/// A place where a foreign initiator attaches (kind port), the same in every cube or IO chiplet.
+struct PortSpec {
+  Block block;
+  std::optional<Cell> router;  ///< of a mesh
+  int pe = -1;                 ///< of a crossbar: the PE whose crossbar it is at; -1: the NoC node
+  LinkSpec link;
+};
+
 struct CubeSpec {
   Position size;  ///< mm
   uint32_t pes = 0;
@@ -88,6 +96,7 @@ struct CubeSpec {
   LinkSpec pe_dma_to_fabric, fabric_to_hbm, fabric_to_sram, fabric_to_m_cpu, fabric_to_ucie, ucie_to_port,
       m_cpu_to_pe_cpu;
   PeTemplate pe;
+  std::vector<PortSpec> ports;
   int line = 0;
   size_t nodes() const;
 };
@@ -97,6 +106,7 @@ struct IoChipletSpec {
   uint32_t ports = 4, connections = 4;
   Block pcie_ep, io_cpu, noc, port, connection;
   LinkSpec pcie_ep_to_noc, io_cpu_to_noc, noc_to_ucie, ucie_to_port;
+  std::vector<PortSpec> foreign_ports;  ///< at its NoC
 };
 
 struct IoPlacement {
@@ -142,5 +152,9 @@ LinkSpec read_link(YamlMap& links, const std::string& key, const char* kind, boo
 Block read_block_at(YamlMap& map, const std::string& key, const std::string& kind, const ImplCatalog&);
 CubeSpec read_cube(YamlMap& cube, const ImplCatalog&);
 PeTemplate read_pe_template(YamlMap& cube, const ImplCatalog&);
+/// `ports` of a cube, or of an IO chiplet where `cube` is null.
+std::vector<PortSpec> read_ports(YamlMap& owner, const CubeSpec* cube, const ImplCatalog&);
+/// A router's name in a cube, such as r0c1.
+std::optional<Cell> parse_cell(const std::string& text);
 
 }  // namespace kernbench::topology

@@ -214,6 +214,11 @@ IoChipletNodes build_io_chiplet(const IoChipletSpec& spec, const IoChipletPlace&
       link(node, io.ports.back(), spec.ucie_to_port);
     }
   }
+  for (uint32_t i = 0; i < spec.foreign_ports.size(); ++i) {
+    const PortSpec& port = spec.foreign_ports[i];
+    const uint32_t node = builder.add_node(naming::port(id, i), port.block, aside(0.6 * (i + 1), 0.95));
+    builder.add_link(node, noc, port.link.properties());
+  }
   return io;
 }
 

@@ -135,6 +135,7 @@ IoChipletSpec read_io_chiplet(YamlMap& top, bool required, const ImplCatalog& ca
     spec.connection = read_block_at(ucie, "connection", "ucie", catalog);
     ucie.finish();
   }
+  spec.foreign_ports = read_ports(io, nullptr, catalog);
   YamlMap links(io.require("links", "a mapping of links to {distance_mm, bw_gbs}"), "io_chiplet.links", top.faults());
   if (links.valid()) {
     spec.pcie_ep_to_noc = read_link(links, "pcie_ep_to_noc", edge_kind::kIo, true, std::nullopt);

@@ -1,0 +1,82 @@
+// Watches one connection of the TLM-2.0 base protocol and passes everything on unchanged. Rules of IEEE 1666-2011:
+//
+// phases         BEGIN_REQ, END_REQ, BEGIN_RESP, END_RESP in this order and direction, END_REQ may be left out (15.2.4);
+//                one request and one response at a time (15.2.6); what a return value may say (11.1.2.5, 15.2.5)
+// time           never backwards for one transaction, nor from a call to its return (15.2.7)
+// payload        initialised (14.7 ff.), not changed by others than those who may, nor used twice at a time (14.7);
+//                the data of a write are the initiator's; extensions stay as they were (14.21)
+// response       set when a response is given, and not changed then (14.17)
+// memory manager set, and the payload alive, for nb_transport (14.5)
+// waiting        none in nb_transport, debug transport and DMI; b_transport from threads only (11.1, 11.2, 11.3)
+//
+// ProtocolChecker (protocol_checker.h) puts one between two sockets; with the build option KERNBENCH_CHECK_TLM every
+// port, host socket and foreign memory has one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <tlm>
+#include <unordered_map>
+#include <vector>
+
+namespace kernbench {
+
+class ProtocolMonitor : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_transport_if<> {
+ public:
+  using Report = std::function<void(const std::string& violation)>;
+  /// `name` stands before every violation. Without `report` they are SystemC errors of type "/kernbench/protocol".
+  explicit ProtocolMonitor(std::string name, Report report = {});
+
+  void set_forward(tlm::tlm_fw_transport_if<>* target) { target_ = target; }
+  void set_backward(tlm::tlm_bw_transport_if<>* initiator) { initiator_ = initiator; }
+  void set_report(Report report) { report_ = std::move(report); }
+  uint64_t violations() const { return violations_; }
+  uint64_t calls() const { return calls_; }
+  /// Non-blocking transactions that have begun and not ended.
+  size_t under_way() const { return hops_.size(); }
+
+  void b_transport(tlm::tlm_generic_payload&, sc_core::sc_time& delay) override;
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay) override;
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay) override;
+  unsigned transport_dbg(tlm::tlm_generic_payload&) override;
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) override;
+
+ private:
+  /// What must not change.
+  struct Fields {
+    tlm::tlm_command command;
+    const unsigned char *data, *enables;
+    unsigned length, enable_length, width;
+    uint64_t written, enabled;  ///< checksums of a write's data and of the byte enables
+    std::vector<const tlm::tlm_extension_base*> extensions;
+  };
+  struct Hop {
+    tlm::tlm_phase_enum phase = tlm::BEGIN_REQ;
+    sc_core::sc_time time;
+    Fields fields;
+    tlm::tlm_response_status response = tlm::TLM_INCOMPLETE_RESPONSE;
+  };
+  static Fields fields_of(tlm::tlm_generic_payload&);
+  void check_initialised(const tlm::tlm_generic_payload&);
+  void check_unchanged(const Fields&, tlm::tlm_generic_payload&);
+  void check_time(Hop&, const sc_core::sc_time& delay);
+  void check_no_wait(const sc_core::sc_time& time, uint64_t delta, const char* call);
+  void check_returned(tlm::tlm_sync_enum, const tlm::tlm_phase& before, const tlm::tlm_phase& after,
+                      const sc_core::sc_time& delay_before, const sc_core::sc_time& delay_after);
+  void response_begins(tlm::tlm_generic_payload&, Hop&);
+  void response_ends(tlm::tlm_generic_payload&);
+  void violation(const std::string& text);
+
+  std::string name_;
+  Report report_;
+  tlm::tlm_fw_transport_if<>* target_ = nullptr;
+  tlm::tlm_bw_transport_if<>* initiator_ = nullptr;
+  std::unordered_map<const tlm::tlm_generic_payload*, Hop> hops_;
+  std::unordered_map<const tlm::tlm_generic_payload*, int> blocking_;
+  const tlm::tlm_generic_payload *request_ = nullptr, *response_ = nullptr;  ///< on the channel
+  uint64_t violations_ = 0, calls_ = 0;
+};
+
+}  // namespace kernbench
