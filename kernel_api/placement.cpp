@@ -40,7 +40,28 @@ void for_each_row(const ShardPlan& plan, uint32_t pe, F&& f) {
   }
 }
 
+Dims zeros_like(const Dims& shape) {
+  Dims zero = shape;
+  for (int i = 0; i < shape.rank(); ++i) zero[i] = 0;
+  return zero;
+}
+
+/// Narrows a part (offset, extent) to the i-th of n contiguous blocks of ⌈length / n⌉ along an axis; the last may be
+/// shorter or empty.
+void take_block(Shard& s, int axis, uint32_t i, uint32_t n) {
+  const int64_t length = s.extent[axis];
+  const int64_t block = (length + n - 1) / static_cast<int64_t>(n);
+  const int64_t first = std::min(length, block * static_cast<int64_t>(i));
+  s.offset[axis] += first;
+  s.extent[axis] = std::min(block, length - first);
+  if (s.extent[axis] == 0) s.extent = zeros_like(s.extent);
+}
+
 }  // namespace
+
+std::string_view name_of(Split s) {
+  return s == Split::replicate ? "replicate" : s == Split::row_wise ? "row_wise" : "column_wise";
+}
 
 std::string_view name_of(Placement p) {
   switch (p) {
@@ -61,7 +82,6 @@ std::string_view name_of(Placement p) {
 ShardPlan plan_shards(Placement placement, DType dtype, const Dims& shape, uint32_t pes) {
   if (pes == 0) throw std::invalid_argument("a tensor cannot be placed over no PE");
   ShardPlan plan;
-  plan.placement = placement;
   plan.dtype = dtype;
   plan.whole = shape;
   if (placement == Placement::flat_rows && shape.rank() > 2) {
@@ -74,21 +94,46 @@ ShardPlan plan_shards(Placement placement, DType dtype, const Dims& shape, uint3
   const int rank = plan.whole.rank();
   if (!shared && rank == 0) throw std::invalid_argument("a tensor of rank 0 cannot be split over PEs");
   const int axis = placement == Placement::cols ? rank - 1 : 0;
-  Dims zero = plan.whole;
-  for (int i = 0; i < rank; ++i) zero[i] = 0;
   for (uint32_t p = 0; p < pes; ++p) {
     Shard s;
     s.owner = placement == Placement::single ? 0 : p;
-    s.offset = zero;
+    s.offset = zeros_like(plan.whole);
     s.extent = plan.whole;
-    if (!shared) {
-      const int64_t n = plan.whole[axis];
-      const int64_t block = (n + pes - 1) / static_cast<int64_t>(pes);
-      const int64_t first = std::min(n, block * static_cast<int64_t>(p));
-      s.offset[axis] = first;
-      s.extent[axis] = std::min(block, n - first);
-      if (s.extent[axis] == 0) s.extent = zero;
+    if (!shared) take_block(s, axis, p, pes);
+    plan.shards.push_back(s);
+  }
+  return plan;
+}
+
+ShardPlan plan_shards(const CubePePolicy& policy, DType dtype, const Dims& shape,
+                      const std::vector<uint32_t>& cube_of_pe) {
+  if (cube_of_pe.empty()) throw std::invalid_argument("a tensor cannot be placed over no PE");
+  const bool split = policy.cube != Split::replicate || policy.pe != Split::replicate;
+  if (split && shape.rank() == 0) throw std::invalid_argument("a tensor of rank 0 cannot be split over PEs");
+  ShardPlan plan;
+  plan.dtype = dtype;
+  plan.whole = shape;
+  std::vector<uint32_t> cubes, pes_of;  // by place of the cube
+  std::vector<uint32_t> cube_at, pe_at;
+  for (const uint32_t cube : cube_of_pe) {
+    const auto at = std::find(cubes.begin(), cubes.end(), cube);
+    cube_at.push_back(static_cast<uint32_t>(at - cubes.begin()));
+    if (at == cubes.end()) {
+      cubes.push_back(cube);
+      pes_of.push_back(0);
     }
+    pe_at.push_back(pes_of[cube_at.back()]++);
+  }
+  const auto take = [&](Shard& s, Split by, uint32_t i, uint32_t n) {
+    if (by != Split::replicate) take_block(s, by == Split::row_wise ? 0 : shape.rank() - 1, i, n);
+  };
+  for (uint32_t p = 0; p < cube_of_pe.size(); ++p) {
+    Shard s;
+    s.owner = p;
+    s.offset = zeros_like(shape);
+    s.extent = shape;
+    take(s, policy.cube, cube_at[p], static_cast<uint32_t>(cubes.size()));
+    take(s, policy.pe, pe_at[p], pes_of[cube_at[p]]);
     plan.shards.push_back(s);
   }
   return plan;

@@ -19,6 +19,15 @@ enum class Placement : uint8_t {
 };
 std::string_view name_of(Placement);
 
+/// How one level of the machine shares a tensor out: a copy each, or contiguous blocks of the first or last axis.
+enum class Split : uint8_t { replicate, row_wise, column_wise };
+std::string_view name_of(Split);
+
+/// Over the cubes that run the kernel, then each cube's part over its PEs. With replicate at a level: inputs only.
+struct CubePePolicy {
+  Split cube = Split::row_wise, pe = Split::row_wise;
+};
+
 /// The part of a tensor that one PE works on.
 struct Shard {
   uint32_t owner = 0;  ///< position (0 … P-1) of the PE whose slice holds it
@@ -29,7 +38,6 @@ struct Shard {
 
 /// Every shard is stored dense, row-major, at an address of its own.
 struct ShardPlan {
-  Placement placement = Placement::single;
   DType dtype = DType::f32;
   Dims whole;  ///< the tensor as the kernel sees it
   std::vector<Shard> shards;
@@ -41,6 +49,10 @@ struct ShardPlan {
 
 /// For `pes` ≥ 1 PEs; a tensor of rank 0 can only be replicated or single. std::invalid_argument otherwise.
 ShardPlan plan_shards(Placement placement, DType dtype, const Dims& shape, uint32_t pes);
+/// `cube_of_pe`: of each PE that runs the kernel, any numbers; cubes count in the order in which they first stand
+/// there.
+ShardPlan plan_shards(const CubePePolicy& policy, DType dtype, const Dims& shape,
+                      const std::vector<uint32_t>& cube_of_pe);
 
 /// Whether the shard's bytes are contiguous in the whole tensor, and so need no rearranging: at `first_byte`.
 bool contiguous_in_whole(const ShardPlan& plan, uint32_t pe, uint64_t* first_byte);

@@ -53,6 +53,11 @@ Params kernel_params(const KernelSpec& spec, const std::vector<std::pair<std::st
     if (bytes > 70368744177664.0) {
       throw BadParam("kernel " + spec.name + ": tensor " + t.name + " of shape " + shape.to_string() + " is too large");
     }
+    const bool replicated = t.policy ? t.policy->cube == Split::replicate || t.policy->pe == Split::replicate
+                                     : t.placement == Placement::replicate;
+    if (t.role == TensorSpec::Role::out && replicated)
+      throw BadParam("kernel " + spec.name + ": output " + t.name +
+                     " is placed in copies, of which none is the result");
   }
   return params;
 }

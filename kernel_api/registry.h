@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct TensorSpec {
   std::function<Dims(const Params&)> shape;
   std::function<DType(const Params&)> dtype;
   Placement placement = Placement::rows;
+  std::optional<CubePePolicy> policy;  ///< instead of `placement`: over cubes, then over each cube's PEs
   Init init;
 };
 

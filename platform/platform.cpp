@@ -6,6 +6,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "kernbench/platform/device_allocators.h"
 #include "kernbench/platform/host_interface.h"
 #include "kernbench/platform/topology/compiler.h"
 #include "kernbench/systemc_models/direct_memory.h"

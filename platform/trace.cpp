@@ -1,10 +1,12 @@
 #include "kernbench/platform/trace.h"
 
+#include <algorithm>
 #include <set>
 
 #include "kernbench/phase2/oplog_json.h"
 #include "kernbench/platform/errors.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/runner.h"
 #include "kernbench/systemc_models/engine.h"
 
 namespace kernbench {
@@ -59,6 +61,29 @@ ChromeTrace::~ChromeTrace() {
   out_ << text_;
 }
 
+void ChromeTrace::host(const RunReport& r) {
+  if (r.launch != "host") return;
+  const uint64_t track = platform_.pe_count() * uint64_t{kTracksPerPe};
+  for (const char* what : {"process_name", "thread_name"}) {
+    begin("M", 0, track, what, 0);
+    text_ += ", \"args\": {\"name\": \"host\"}";
+    end();
+  }
+  double kernels_end = r.start_ns;
+  for (const RunReport::PeTimes& pe : r.pes) kernels_end = std::max(kernels_end, pe.end_ns);
+  const double launched = r.end_ns - r.download_ns;
+  double from = 0;
+  for (const auto& [name, to] : {std::make_pair("upload", r.upload_ns), std::make_pair("launch", r.start_ns),
+                                 std::make_pair("kernels", kernels_end), std::make_pair("completion", launched),
+                                 std::make_pair("read back", r.end_ns)}) {
+    if (to > from) {
+      begin("X", 0, track, name, from);
+      complete_slice("host", from, to, "");
+    }
+    from = std::max(from, to);
+  }
+}
+
 void ChromeTrace::close() {
   out_ << text_ << "\n]\n";
   text_.clear();
@@ -90,11 +115,14 @@ void ChromeTrace::name_tracks(const Pe& pe, const std::string& new_cube) {
 }
 
 void ChromeTrace::begin(const char* phase, const Pe& pe, unsigned track, const std::string& name, double t) {
+  begin(phase, pe.cube + 1, uint64_t{pe.index} * kTracksPerPe + track, name, t);
+}
+
+void ChromeTrace::begin(const char* phase, uint32_t process, uint64_t track, const std::string& name, double t) {
   text_ += first_ ? "\n{\"ph\": \"" : ",\n{\"ph\": \"";
   first_ = false;
   text_ += phase;
-  text_ += "\", \"pid\": " + std::to_string(pe.cube + 1) +
-           ", \"tid\": " + std::to_string(pe.index * kTracksPerPe + track) + ", \"name\": ";
+  text_ += "\", \"pid\": " + std::to_string(process) + ", \"tid\": " + std::to_string(track) + ", \"name\": ";
   append_string(text_, name);
   if (*phase != 'M') {
     text_ += ", \"ts\": ";
@@ -112,6 +140,10 @@ void ChromeTrace::end() {
 void ChromeTrace::slice(const Pe& pe, unsigned track, const std::string& name, const char* category, double from,
                         double to, const std::string& args) {
   begin("X", pe, track, name, from);
+  complete_slice(category, from, to, args);
+}
+
+void ChromeTrace::complete_slice(const char* category, double from, double to, const std::string& args) {
   text_ += ", \"dur\": ";
   append_number(text_, (to - from) / 1e3);
   text_ += std::string(", \"cat\": \"") + category + "\", \"args\": {\"start_ns\": ";

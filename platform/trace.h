@@ -6,6 +6,8 @@
 // exact and whose place within the transaction is not (waits add up along the way). Instants: command_submitted,
 // sub_command_dispatched, tile_ready, command_complete (ADR-0014 D7; engine_start and engine_complete are a service
 // slice's ends). Flow arrows join the services of a tile. Times: µs with all digits; args carry the op log's ids.
+// Where the host launches it has a process of its own, first: upload, launch, kernels, completion, read back, one after
+// the other.
 #pragma once
 
 #include <fstream>
@@ -16,12 +18,15 @@
 namespace kernbench {
 
 class Platform;
+struct RunReport;
 
 class ChromeTrace : public PeObserver {
  public:
   /// Attaches to every complete PE of the platform. InputError if the file cannot be made.
   ChromeTrace(Platform&, const std::string& file);
   ~ChromeTrace() override;
+  /// The host's track, once the run is over; none where kernels were launched directly.
+  void host(const RunReport&);
   /// Ends the file; RunError if it could not be written. Without it (an interrupted run) the file has no closing
   /// bracket, which the format allows.
   void close();
@@ -40,6 +45,8 @@ class ChromeTrace : public PeObserver {
  private:
   void name_tracks(const Pe&, const std::string& cube);
   void begin(const char* phase, const Pe&, unsigned track, const std::string& name, double t);
+  void begin(const char* phase, uint32_t process, uint64_t track, const std::string& name, double t);
+  void complete_slice(const char* category, double from, double to, const std::string& args);
   void slice(const Pe&, unsigned track, const std::string& name, const char* category, double from, double to,
              const std::string& args);
   void instant(const Pe&, unsigned track, const char* name, double t, const std::string& args);

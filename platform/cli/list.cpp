@@ -77,8 +77,11 @@ void list_kernels(const std::vector<Plugin>& plugins) {
     const std::string from = origin(plugins, k->name, &Plugin::kernels);
     std::cout << k->name << (from.empty() ? "" : "  (" + from.substr(2) + ")") << ": " << k->help << "\n";
     for (const TensorSpec& t : k->tensors) {
-      std::cout << "    " << (t.role == TensorSpec::Role::in ? "in   " : "out  ") << t.name
-                << "  (placed: " << name_of(t.placement) << ")\n";
+      std::cout << "    " << (t.role == TensorSpec::Role::in ? "in   " : "out  ") << t.name << "  (placed: ";
+      if (t.policy)
+        std::cout << "cube " << name_of(t.policy->cube) << ", pe " << name_of(t.policy->pe) << ")\n";
+      else
+        std::cout << name_of(t.placement) << ")\n";
     }
     for (const ParamSpec& p : k->params) {
       const std::string value = p.name + "=" + p.default_text();

@@ -110,7 +110,10 @@ int run(const Options& o) {
     if (!o.trace.empty()) trace = std::make_unique<ChromeTrace>(platform, o.trace);
     r.number_ops = trace != nullptr;
     const RunReport report = run_kernel(platform, std::move(r));
-    if (trace) trace->close();
+    if (trace) {
+      trace->host(report);
+      trace->close();
+    }
     progress.clear();
     spdlog::info("simulated {:.3f} ns in {:.3f} s, replayed in {:.3f} s", report.end_ns, report.phase1_s,
                  report.phase2_s);

@@ -84,8 +84,34 @@ def dma_under_gemm(trace):
     return total
 
 
+def check_host(folder, transfer):
+    """The host's own track: one thing after the other from 0 to the end of the run."""
+    trace = folder / "host.json"
+    out = subprocess.run([KERNBENCH, "run", "--topology", TOPOLOGIES / "small.yaml", "--kernel", "vector_add",
+                          "--transfer", transfer, "--trace", trace, "--format", "json"], check=True,
+                         capture_output=True, text=True).stdout
+    report, events = json.loads(out), json.loads(trace.read_text())
+    assert [e["args"]["name"] for e in events if e["ph"] == "M" and e["pid"] == 0] == ["host", "host"]
+    own = [e for e in events if e["ph"] == "X" and e["pid"] == 0]
+    names = [e["name"] for e in own]
+    moved = transfer == "timed"
+    assert names == ["upload"] * moved + ["launch", "kernels", "completion"] + ["read back"] * moved, names
+    at = 0
+    for e in own:
+        assert e["args"]["start_ns"] == at, e
+        at = e["args"]["end_ns"]
+    assert abs(at - report["end_ns"]) < 1e-9
+    ends = {e["name"]: e["args"]["end_ns"] for e in own}
+    assert ends["launch"] == report["start_ns"]
+    assert ends["kernels"] == max(pe["end_ns"] for pe in report["pes"])
+    names = {e["tid"] for e in events if e["pid"] != 0}
+    assert own[0]["tid"] not in names, "the host's track is its own"
+
+
 with tempfile.TemporaryDirectory() as temporary:
     folder = pathlib.Path(temporary)
+    check_host(folder, "instant")
+    check_host(folder, "timed")
     deep, deep_report = run_gemm(folder, 0.0625)  # room for 3 tiles
     single, single_report = run_gemm(folder, 0.03)  # room for 1
     for trace, report in ((deep, deep_report), (single, single_report)):
