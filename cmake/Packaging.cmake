@@ -12,7 +12,7 @@ foreach(name IN LISTS kernbench_libraries)
 endforeach()
 install(TARGETS kernbench kernbench-replay RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(EXPORT kernbench-targets NAMESPACE kernbench:: DESTINATION ${cmake_dir})
-install(DIRECTORY topologies/ DESTINATION ${topologies_dir} FILES_MATCHING PATTERN "*.yaml")
+install(DIRECTORY topologies/ DESTINATION ${topologies_dir} FILES_MATCHING PATTERN "*.yaml" PATTERN "*.schema.json")
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # Headers: those of the libraries' folders but for what is only between a library's own files.

@@ -35,8 +35,8 @@ struct TensorSpec {
   std::function<Dims(const Params&)> shape;
   std::function<DType(const Params&)> dtype;
   Placement placement = Placement::rows;
-  std::optional<CubePePolicy> policy;  ///< instead of `placement`: over cubes, then over each cube's PEs
   Init init;
+  std::optional<CubePePolicy> policy = {};  ///< instead of `placement`: over cubes, then over each cube's PEs
 };
 
 /// What an output must be. `scale` (empty, or one value an element) widens the tolerance to

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "kernbench/kernel_api/registry.h"
 #include "kernbench/platform/cli/commands.h"
@@ -72,6 +74,27 @@ void list_components(const std::vector<Plugin>& plugins) {
   }
 }
 
+void list_components_as_json() {
+  const auto value_of = [](const AttrValue& v) {
+    return std::visit([](const auto& value) { return nlohmann::ordered_json(value); }, v);
+  };
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const ImplSpec* spec : component_catalog().all()) {
+    nlohmann::ordered_json attributes = nlohmann::ordered_json::array();
+    for (const AttrSpec& a : spec->attributes) {
+      nlohmann::ordered_json j = {{"name", a.name}, {"type", type_of(a)}, {"unit", a.unit}, {"help", a.help}};
+      j["required"] = a.required;
+      if (a.default_value) j["default"] = value_of(*a.default_value);
+      if (std::isfinite(a.min)) j[a.min_exclusive ? "more_than" : "min"] = a.min;
+      if (std::isfinite(a.max)) j["max"] = a.max;
+      if (!a.choices.empty()) j["choices"] = a.choices;
+      attributes.push_back(std::move(j));
+    }
+    all.push_back({{"impl", spec->impl}, {"kind", spec->kind}, {"help", spec->help}, {"attributes", attributes}});
+  }
+  std::cout << all.dump(1) << "\n";
+}
+
 void list_kernels(const std::vector<Plugin>& plugins) {
   for (const KernelSpec* k : KernelRegistry::instance().all()) {
     const std::string from = origin(plugins, k->name, &Plugin::kernels);
@@ -106,15 +129,21 @@ void list_topologies() {
 }  // namespace
 
 Command add_list(CLI::App& app) {
-  auto what = std::make_shared<std::string>();
+  auto what = std::make_shared<std::string>(), format = std::make_shared<std::string>();
   auto plugin_options = std::make_shared<PluginOptions>();
   CLI::App* cmd = app.add_subcommand("list", "List what there is: kernels, components or topologies");
   cmd->add_option("what", *what, "kernels, components or topologies")
       ->required()
       ->check(CLI::IsMember({"kernels", "components", "topologies"}));
   plugin_options->add_to(*cmd);
-  return {cmd, [what, plugin_options] {
+  add_format(*cmd, *format, {"text", "json"});
+  return {cmd, [what, format, plugin_options] {
+            if (*format == "json" && *what != "components") throw InputError("--format json is for components");
             const std::vector<Plugin> plugins = plugin_options->load();
+            if (*what == "components" && *format == "json") {
+              list_components_as_json();
+              return 0;
+            }
             if (*what == "components") list_components(plugins);
             if (*what == "kernels") list_kernels(plugins);
             if (*what == "topologies") list_topologies();

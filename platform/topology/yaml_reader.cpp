@@ -205,7 +205,7 @@ bool YamlMap::has(const std::string& key) const {
 }
 
 YAML::Node YamlMap::take(const std::string& key) {
-  asked_.push_back(key);
+  if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) asked_.push_back(key);
   for (size_t i = 0; i < entries_.size(); ++i) {
     if (entries_[i].first != key) continue;
     read_[i] = true;
