@@ -70,6 +70,11 @@ Platform::Platform(sc_core::sc_module_name name, topology::Graph graph) : sc_mod
   build_links();
   build_pes();
   build_doors();
+  last_routes_.resize(graph_.nodes.size());
+  for (const auto& c : components_) {
+    if (c->fabric_in() && c->fabric_out() && !c->forwards_plainly()) fabric_.direct = false;
+  }
+  find_feeders();
 }
 
 Platform::~Platform() = default;
@@ -327,6 +332,8 @@ std::string hex(uint64_t v) {
 }  // namespace
 
 const Route& Platform::route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) {
+  const Route* last = last_routes_[initiator];
+  if (last && address - last->base < last->size && nbytes <= last->size - (address - last->base)) return *last;
   const topology::Memory* memory = graph_.memory_at(address);
   if (!memory || nbytes > memory->size || address - memory->base > memory->size - nbytes) {
     throw AccessError(graph_.nodes[initiator].id + ": " + (write ? "write to " : "read of ") + hex(address) + ", " +
@@ -337,6 +344,10 @@ const Route& Platform::route(uint32_t initiator, uint64_t address, uint64_t nbyt
   }
   const uint32_t index = static_cast<uint32_t>(memory - graph_.memories.data());
   std::unique_ptr<Route>& r = routes_[uint64_t{initiator} << 32 | index];
+  if (!r && routes_closed_) {
+    throw std::logic_error(graph_.nodes[initiator].id + ": a route to " + graph_.nodes[memory->node].id +
+                           " is asked for after the last");
+  }
   if (!r) r = make_route(initiator, index);
   if (!r->returns && (!write || fabric_.response == ResponseMode::routed)) {
     try {
@@ -346,6 +357,7 @@ const Route& Platform::route(uint32_t initiator, uint64_t address, uint64_t nbyt
                         e.what());
     }
   }
+  if (r->returns) last_routes_[initiator] = r.get();
   return *r;
 }
 
@@ -359,6 +371,9 @@ std::unique_ptr<Route> Platform::make_route(uint32_t initiator, uint32_t memory)
   }
   auto r = std::make_unique<Route>();
   r->target = static_cast<MemoryTarget*>(components_[m.node].get());
+  r->base = m.base;
+  r->size = m.size;
+  r->direct = fabric_.direct;
   std::vector<uint32_t> back;
   try {
     back = router_->reversed(path);
@@ -378,6 +393,7 @@ std::unique_ptr<Route> Platform::make_route(uint32_t initiator, uint32_t memory)
     const Component& from = *components_[graph_.edges[path[i]].from];
     hop.overhead_ns = from.overhead_ns();
     hop.store_and_forward = i > 0 && from.stores_and_forwards();
+    r->stores |= hop.store_and_forward;
     r->request_overhead_ns += from.overhead_ns();
     r->request_wire_ns += edge.link->wire_ns;
     narrow(r->write_bw, edge.link->bw_gbs);
@@ -393,8 +409,126 @@ std::unique_ptr<Route> Platform::make_route(uint32_t initiator, uint32_t memory)
       if (hop.back) r->read_store_forward_ns_per_byte += hop.back->transfer_ns(1);
     }
     r->hops.push_back(hop);
+    for (double step : {hop.overhead_ns, hop.fwd->wire_ns}) {
+      if (step > 0) r->request_steps.push_back(step);
+    }
+  }
+  if (r->returns) {
+    r->response_steps.push_back(r->hops.back().back->wire_ns);
+    for (size_t node = r->hops.size() - 1; node > 0; --node) {
+      r->response_steps.push_back(r->hops[node].overhead_ns);
+      r->response_steps.push_back(r->hops[node - 1].back->wire_ns);
+    }
   }
   return r;
+}
+
+namespace {
+
+/// Keeps who feeds something as long as it is one alone.
+class SoleFeeder {
+ public:
+  void add(const void* feeder) {
+    several_ |= feeder_ && feeder_ != feeder;
+    feeder_ = feeder;
+  }
+  const void* get() const { return several_ ? nullptr : feeder_; }
+
+ private:
+  const void* feeder_ = nullptr;
+  bool several_ = false;
+};
+
+}  // namespace
+
+/// From the edges alone, for routes that are not known yet: a message leaves a node by no edge back to where it came
+/// from, and who is not between others is the only one to use the edges that leave it.
+void Platform::find_feeders() {
+  std::vector<std::vector<uint32_t>> in_edges(graph_.nodes.size());
+  for (uint32_t e = 0; e < ports_.size(); ++e) {
+    if (ports_[e].link) in_edges[graph_.edges[e].to].push_back(e);
+  }
+  for (uint32_t e = 0; e < ports_.size(); ++e) {
+    if (!ports_[e].link) continue;
+    const topology::Edge& edge = graph_.edges[e];
+    const Component* from = components_[edge.from].get();
+    const bool between = const_cast<Component*>(from)->fabric_in() && const_cast<Component*>(from)->fabric_out();
+    SoleFeeder feeder;
+    if (!between || request_ports_[edge.from]) feeder.add(from);
+    for (uint32_t in : in_edges[edge.from]) {
+      if (between && graph_.edges[in].from != edge.to) feeder.add(ports_[in].link);
+    }
+    set_feeder(e, fabric_.direct ? feeder.get() : nullptr);
+  }
+  for (const topology::Memory& m : graph_.memories) {
+    SoleFeeder feeder;
+    for (uint32_t in : in_edges[m.node]) feeder.add(ports_[in].link);
+    static_cast<MemoryTarget&>(*components_[m.node])
+        .set_feeder(fabric_.direct && fabric_.links != LinkMode::ideal ? feeder.get() : nullptr);
+  }
+  find_whole_trains();
+}
+
+/// Behind a node that stores and forwards, messages without data overtake the others.
+void Platform::set_feeder(size_t edge, const void* feeder) {
+  const Component* from = components_[graph_.edges[edge].from].get();
+  ports_[edge].link->feeder = from->stores_and_forwards() && feeder != from ? nullptr : feeder;
+}
+
+void Platform::close_routes() {
+  routes_closed_ = true;
+  if (!fabric_.direct) return;
+  std::vector<SoleFeeder> links(ports_.size());
+  std::unordered_map<MemoryTarget*, SoleFeeder> memories;
+  for (const auto& [key, route] : routes_) {
+    const Component* initiator = components_[key >> 32].get();
+    const void* before = initiator;
+    for (const Route::Hop& hop : route->hops) {
+      links[hop.fwd->edge].add(before);
+      before = hop.fwd;
+    }
+    memories[route->target].add(fabric_.links == LinkMode::ideal ? static_cast<const void*>(initiator) : before);
+    if (!route->returns) continue;
+    before = static_cast<const Component*>(route->target);
+    for (size_t i = route->hops.size(); i-- > 0;) {
+      links[route->hops[i].back->edge].add(before);
+      before = route->hops[i].back;
+    }
+  }
+  for (size_t e = 0; e < links.size(); ++e) {
+    if (ports_[e].link) set_feeder(e, links[e].get());
+  }
+  for (auto& [memory, feeder] : memories) memory->set_feeder(feeder.get());
+  find_whole_trains();
+}
+
+void Platform::walk_sockets() {
+  fabric_.direct = false;
+  find_feeders();
+}
+
+/// An initiator sends a message's flits one behind the other, and so do memories that answer in order; they stay so
+/// as long as nothing else feeds the links.
+void Platform::find_whole_trains() {
+  std::unordered_map<const void*, const Link*> links;
+  for (const EdgePorts& p : ports_) {
+    if (!p.link) continue;
+    p.link->whole_trains = false;
+    links.emplace(p.link, p.link);
+  }
+  for (const EdgePorts& p : ports_) {
+    if (!p.link) continue;
+    // Up to the one at the beginning of the chain.
+    const Link* first = p.link;
+    bool whole = true;
+    for (size_t steps = 0; whole && links.count(first->feeder); ++steps) {
+      whole = steps < ports_.size();
+      first = links.at(first->feeder);
+    }
+    if (!whole || !first->feeder) continue;
+    const auto* memory = dynamic_cast<const MemoryTarget*>(components_[graph_.edges[first->edge].from].get());
+    p.link->whole_trains = !memory || memory->answers_in_order();
+  }
 }
 
 std::string Platform::owner_of(Space space, uint64_t addr) const {

@@ -87,6 +87,12 @@ class Platform : public sc_core::sc_module, public RouteSource, public SystemMem
   /// Shortest path as the contract says, with both directions; errors as topology::RouteError.
   topology::PathRouter& router() { return *router_; }
 
+  /// Says that no route will be asked for that has not been asked for yet: route() throws std::logic_error for another.
+  /// Who knows all traffic beforehand tells so: more can then be decided ahead of time. Before the simulation starts.
+  void close_routes();
+  /// Makes every transaction walk the sockets of its route; the times are the same. Before the first route.
+  void walk_sockets();
+
   // RouteSource, SystemMemory.
   const Route& route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) override;
   MemoryImage& image() override { return image_; }
@@ -108,6 +114,9 @@ class Platform : public sc_core::sc_module, public RouteSource, public SystemMem
   void build_links();
   void build_pes();
   void build_doors();
+  void find_feeders();
+  void set_feeder(size_t edge, const void* feeder);
+  void find_whole_trains();
   std::unique_ptr<Route> make_route(uint32_t initiator, uint32_t memory);
 
   topology::Graph graph_;
@@ -131,6 +140,8 @@ class Platform : public sc_core::sc_module, public RouteSource, public SystemMem
   };
   std::vector<EdgePorts> ports_;                                 // by edge
   std::unordered_map<uint64_t, std::unique_ptr<Route>> routes_;  // initiator << 32 | memory
+  std::vector<const Route*> last_routes_;                        // by initiator: the last that was asked for
+  bool routes_closed_ = false;
 };
 
 }  // namespace kernbench

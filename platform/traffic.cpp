@@ -5,7 +5,6 @@
 #include <cmath>
 #include <istream>
 #include <memory>
-#include <numeric>
 #include <ostream>
 #include <string_view>
 
@@ -55,20 +54,84 @@ bool parse_address(std::string_view s, uint64_t& v) {
 
 }  // namespace
 
+namespace {
+
+/// Hands out a stream's lines without their ends, reading it in blocks. A line is valid until the next is asked for.
+class Lines {
+ public:
+  explicit Lines(std::istream& in) : in_(in) {}
+
+  bool next(std::string_view& line) {
+    size_t end = text_.find('\n', at_);
+    while (end == std::string::npos && fill()) end = text_.find('\n', at_);
+    if (end == std::string::npos) {
+      if (at_ == text_.size()) return false;
+      end = text_.size();
+    }
+    line = std::string_view(text_).substr(at_, end - at_);
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    at_ = std::min(end + 1, text_.size());
+    return true;
+  }
+
+ private:
+  bool fill() {
+    constexpr size_t kBlock = 1 << 18;
+    if (!in_) return false;
+    text_.erase(0, at_);
+    at_ = 0;
+    const size_t kept = text_.size();
+    text_.resize(kept + kBlock);
+    in_.read(text_.data() + kept, kBlock);
+    text_.resize(kept + static_cast<size_t>(in_.gcount()));
+    return text_.size() > kept;
+  }
+
+  std::istream& in_;
+  std::string text_;
+  size_t at_ = 0;
+};
+
+/// Finds nodes by their ids. Initiators mostly come in the order in which they came before: then one comparison is all.
+class NodeFinder {
+ public:
+  static constexpr uint32_t kNone = ~0u;
+  explicit NodeFinder(const topology::Graph& graph) : graph_(graph), follower_(graph.nodes.size(), kNone) {}
+
+  uint32_t find(std::string_view id) {
+    uint32_t& guess = last_ == kNone ? first_ : follower_[last_];
+    if (guess == kNone || graph_.nodes[guess].id != id) {
+      const auto it = graph_.index_of.find(std::string(id));
+      if (it == graph_.index_of.end()) return kNone;
+      guess = it->second;
+    }
+    last_ = guess;
+    return guess;
+  }
+
+ private:
+  const topology::Graph& graph_;
+  std::vector<uint32_t> follower_;  // by node: which came after it the last time
+  uint32_t last_ = kNone, first_ = kNone;
+};
+
+}  // namespace
+
 std::vector<TrafficRequest> read_traffic(std::istream& in, const std::string& file_name, Platform& platform) {
   Faults faults{file_name, {}};
   std::vector<TrafficRequest> requests;
   const topology::Graph& graph = platform.graph();
-  std::string text;
+  Lines lines(in);
+  NodeFinder nodes(graph);
+  std::string_view all;
   size_t line = 0;
   bool header = false;
-  while (std::getline(in, text)) {
+  while (lines.next(all)) {
     ++line;
-    if (!text.empty() && text.back() == '\r') text.pop_back();
-    if (text.empty()) continue;
+    if (all.empty()) continue;
     if (!header) {
-      if (text != kHeader) {
-        faults.add(line, "header", "found " + quoted(text) + ", expected " + std::string("'") + kHeader + "'");
+      if (all != kHeader) {
+        faults.add(line, "header", "found " + quoted(all) + ", expected " + std::string("'") + kHeader + "'");
         throw InputError(faults.lines);
       }
       header = true;
@@ -76,7 +139,6 @@ std::vector<TrafficRequest> read_traffic(std::istream& in, const std::string& fi
     }
     std::string_view fields[6];
     size_t count = 0, from = 0;
-    const std::string_view all = text;
     for (; from <= all.size(); ++count) {
       const size_t comma = std::min(all.find(',', from), all.size());
       if (count < 6) fields[count] = all.substr(from, comma - from);
@@ -95,14 +157,14 @@ std::vector<TrafficRequest> read_traffic(std::istream& in, const std::string& fi
     };
     if (!parse(fields[1], r.issue_ns) || !std::isfinite(r.issue_ns) || r.issue_ns < 0 || r.issue_ns > kLatestIssueNs)
       fault("issue_ns", "found " + quoted(fields[1]) + ", expected a time in ns from 0 to 1e12");
-    const auto node = graph.index_of.find(std::string(fields[2]));
-    if (node == graph.index_of.end()) {
+    const uint32_t node = nodes.find(fields[2]);
+    if (node == NodeFinder::kNone) {
       fault("initiator", "found " + quoted(fields[2]) + ", expected a node of the topology");
-    } else if (!platform.request_port(node->second)) {
+    } else if (!platform.request_port(node)) {
       fault("initiator",
-            quoted(fields[2]) + " is a " + graph.nodes[node->second].kind + ", expected a pe_dma, m_cpu, pcie_ep or port");
+            quoted(fields[2]) + " is a " + graph.nodes[node].kind + ", expected a pe_dma, m_cpu, pcie_ep or port");
     } else {
-      r.initiator = node->second;
+      r.initiator = node;
     }
     if (fields[3] == "write") {
       r.write = true;
@@ -138,10 +200,8 @@ class TrafficDriver {
         results_(requests.size()),
         slots_(requests.size()),
         by_time_(requests.size()) {
-    std::iota(by_time_.begin(), by_time_.end(), size_t{0});
-    std::stable_sort(by_time_.begin(), by_time_.end(), [&](size_t a, size_t b) {
-      return Timeline::to_fs(requests[a].issue_ns) < Timeline::to_fs(requests[b].issue_ns);
-    });
+    for (size_t i = 0; i < requests.size(); ++i) by_time_[i] = {Timeline::to_fs(requests[i].issue_ns), i};
+    if (!std::is_sorted(by_time_.begin(), by_time_.end())) std::sort(by_time_.begin(), by_time_.end());
     schedule();
   }
 
@@ -157,18 +217,16 @@ class TrafficDriver {
   void schedule() {
     if (next_ == by_time_.size()) return;
     // After whatever else happens inside initiators at that instant.
-    platform_.timeline().at(requests_[by_time_[next_]].issue_ns, Order(Order::kEngines, ~0u, 0), &TrafficDriver::issue,
+    platform_.timeline().at(requests_[by_time_[next_].second].issue_ns, Order(Order::kEngines, ~0u, 0), &TrafficDriver::issue,
                             this);
   }
 
   static void issue(void* self, void*) {
     auto& me = *static_cast<TrafficDriver*>(self);
-    const uint64_t now = Timeline::to_fs(me.requests_[me.by_time_[me.next_]].issue_ns);
-    while (me.next_ < me.by_time_.size()) {
-      const size_t i = me.by_time_[me.next_];
+    const uint64_t now = me.by_time_[me.next_].first;
+    while (me.next_ < me.by_time_.size() && me.by_time_[me.next_].first == now) {
+      const size_t i = me.by_time_[me.next_++].second;
       const TrafficRequest& r = me.requests_[i];
-      if (Timeline::to_fs(r.issue_ns) != now) break;
-      ++me.next_;
       Slot& s = me.slots_[i];
       s.driver = &me;
       s.request = {r.write, r.address, r.nbytes, r.issue_ns, &TrafficDriver::done, &s};
@@ -199,22 +257,44 @@ class TrafficDriver {
   const std::vector<TrafficRequest>& requests_;
   std::vector<TrafficResult> results_;
   std::vector<Slot> slots_;
-  std::vector<size_t> by_time_;
+  std::vector<std::pair<uint64_t, size_t>> by_time_;  // issue in fs, request
   size_t next_ = 0;
   size_t finished_ = 0;
 };
 
-/// Appends v with 6 decimals (fs), never "-0.000000".
+/// Appends v with 6 decimals (fs), never "-0.000000": what std::to_chars(fixed, 6) writes.
 void append_ns(std::string& out, double v) {
   char text[64];
   if (std::abs(v) < 5e-7) v = 0;
+  // Nearly always v · 10⁶ is far enough from a half for its rounding to be certain: then it is a whole number to print.
+  const double scaled = std::abs(v) * 1e6, whole = std::nearbyint(scaled);
+  if (scaled < 1e13 && std::abs(std::abs(scaled - whole) - 0.5) > 0.01) {
+    auto left = static_cast<uint64_t>(whole);
+    char* begin = text + sizeof text;
+    for (int digit = 0; left > 0 || digit < 7; ++digit) {
+      if (digit == 6) *--begin = '.';
+      *--begin = static_cast<char>('0' + left % 10);
+      left /= 10;
+    }
+    if (v < 0) *--begin = '-';
+    out.append(begin, static_cast<size_t>(text + sizeof text - begin));
+    return;
+  }
   const auto r = std::to_chars(text, text + sizeof text, v, std::chars_format::fixed, 6);
   out.append(text, r.ptr);
+}
+
+void append_whole(std::string& out, uint64_t v) {
+  char text[24];
+  out.append(text, std::to_chars(text, text + sizeof text, v).ptr);
 }
 
 }  // namespace
 
 std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<TrafficRequest>& requests) {
+  // These are all the requests there will be.
+  for (const TrafficRequest& r : requests) platform.route(r.initiator, r.address, r.nbytes, r.write);
+  platform.close_routes();
   TrafficDriver driver(platform, requests);
   sc_core::sc_start();
   if (driver.unfinished() > 0) {
@@ -231,8 +311,11 @@ void write_traffic_csv(std::ostream& out, const Platform& platform, const std::v
     const TrafficRequest& q = requests[i];
     const TrafficResult& r = results[i];
     const double latency = r.done_ns - q.issue_ns;
-    text += q.id + "," + platform.graph().nodes[q.initiator].id + (q.write ? ",write," : ",read,") +
-            std::to_string(q.address) + "," + std::to_string(q.nbytes);
+    text.append(q.id).append(",").append(platform.graph().nodes[q.initiator].id);
+    text.append(q.write ? ",write," : ",read,");
+    append_whole(text, q.address);
+    text += ',';
+    append_whole(text, q.nbytes);
     for (double v : {q.issue_ns, r.grant_ns, r.done_ns, latency, r.formula_ns, latency - r.formula_ns}) {
       text += ',';
       append_ns(text, v);

@@ -40,10 +40,14 @@ struct Link {
   double wire_ns = 0;
   double bw_gbs = 0;   ///< effective; 0: limits nothing
   double free_ns = 0;  ///< cut_through: the link takes no header before
-  ReadyOrder ready_order;
+  /// Who alone puts messages on it: the link before it, or the block it leaves (an initiator, a memory). Null if several
+  /// can. What comes from one feeder comes in the order in which it left there (fabric_path.h).
+  const void* feeder = nullptr;
+  bool whole_trains = false;  ///< flit: the flits of one message follow each other, with no other's between
   // Statistics.
   double busy_ns = 0;
   uint64_t messages = 0;
+  ReadyOrder ready_order;
   uint32_t edge = 0;  ///< index in the compiled topology
 
   double transfer_ns(double nbytes) const { return bw_gbs > 0 ? nbytes / bw_gbs : 0; }
@@ -68,9 +72,15 @@ struct Route {
     double overhead_ns = 0;          ///< of node i
     bool store_and_forward = false;  ///< node i, if it is a transit node
   };
-  std::vector<Hop> hops;
   MemoryTarget* target = nullptr;
-  bool returns = false;  ///< every edge has an edge back
+  uint64_t base = 0, size = 0;  ///< of the memory
+  bool returns = false;         ///< every edge has an edge back
+  bool stores = false;          ///< some transit node stores and forwards
+  bool direct = false;          ///< only blocks of the project on the way: no need to walk their sockets (fabric_path.h)
+  std::vector<Hop> hops;
+  /// Ideal links: what a header takes on its way, in the order in which it is added up: overhead and wire by hop, without
+  /// the zeros. There, and (routed) back, where nothing is left out.
+  std::vector<double> request_steps, response_steps;
   // Closed form (timing contract §2): sums over the path.
   double request_overhead_ns = 0;  ///< n0 … nk-1
   double request_wire_ns = 0;
@@ -103,21 +113,28 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   tlm::tlm_extension_base* clone() const override { return nullptr; }  // identity matters: never copied
   void copy_from(const tlm::tlm_extension_base&) override {}
 
-  tlm::tlm_generic_payload* payload = nullptr;
   const Route* route = nullptr;
-  bool write = false;
   uint32_t node = 0;  ///< position on the route: index of the node it is at or heads for
-  uint64_t address = 0;
-  uint64_t nbytes = 0;
-  Rows rows;
+  bool write = false;
   double time_ns = 0;  ///< exact time of the header at `node`
-  double tail_ns = 0;  ///< response: from the header's arrival to done
+  uint64_t nbytes = 0;
   Order own_order;     ///< of arrivals at one instant: (grant, initiator, read before write, order of grants)
+  double tail_ns = 0;  ///< response: from the header's arrival to done
 
   // Account, ns. Sums to done − issue.
   double issue_ns = 0, grant_ns = 0, done_ns = 0;
   double overhead_ns = 0, wire_ns = 0, drain_ns = 0, store_forward_ns = 0;
   double link_queue_ns = 0, memory_queue_ns = 0;
+
+  // Who issued it.
+  class FabricInitiator* initiator = nullptr;
+  void* context = nullptr;
+  MemoryEffect* effect = nullptr;  ///< null: takes time only
+  uint32_t channel = 0;
+
+  uint64_t address = 0;
+  Rows rows;
+  tlm::tlm_generic_payload* payload = nullptr;  ///< what goes through sockets
 
   // Flit mode (flit.h): the flit that the current TLM call carries, and the others of its message.
   struct Flit* flit = nullptr;
@@ -126,12 +143,6 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   std::vector<double> ready_ns;     ///< by node of the route: when the last flit became ready there
   uint32_t flits = 0, flits_done = 0;
   uint64_t memory_arrival = 0;  ///< order of arrival at the memory
-
-  // Who issued it.
-  class FabricInitiator* initiator = nullptr;
-  void* context = nullptr;
-  MemoryEffect* effect = nullptr;  ///< null: takes time only
-  uint32_t channel = 0;
 };
 
 /// What one platform's fabric blocks have in common.
@@ -142,6 +153,7 @@ class Fabric {
   ResponseMode response = ResponseMode::ideal;
   double header_bytes = 0;
   uint32_t flit_bytes = 256;
+  bool direct = true;  ///< false: every transaction walks the sockets of its route; the same times, for tests
 
   /// A transaction with its payload, from the pool. The payload's extension is set.
   FabricTransaction* acquire();

@@ -1,15 +1,25 @@
 #include "kernbench/systemc_models/fabric_initiator.h"
 
+#include "kernbench/systemc_models/fabric_path.h"
 #include "kernbench/systemc_models/flit.h"
 #include "kernbench/systemc_models/memory_target.h"
 
 namespace kernbench {
 
+const Route& FabricInitiator::route_of(const Access& a) {
+  const Route* r = last_route_;
+  const uint64_t span = a.span ? a.span : a.nbytes;
+  if (r && a.address - r->base < r->size && span <= r->size - (a.address - r->base)) return *r;
+  r = &routes_->route(owner_.index(), a.address, span, a.write);
+  if (r->returns) last_route_ = r;  // one without a way back serves some transactions only
+  return *r;
+}
+
 void FabricInitiator::start(const Access& a) {
   Fabric& fabric = owner_.fabric();
   FabricTransaction& x = *fabric.acquire();
   const double now = owner_.timeline().now_ns();
-  x.route = &routes_->route(owner_.index(), a.address, a.span ? a.span : a.nbytes, a.write);
+  x.route = &route_of(a);
   x.initiator = this;
   x.write = a.write;
   x.node = 0;
@@ -27,82 +37,153 @@ void FabricInitiator::start(const Access& a) {
   const uint64_t second = fabric.links == LinkMode::ideal ? a.channel : a.write;
   const uint64_t source = uint64_t{owner_.index()} << 1 | second;
   x.own_order = Order(Order::kArrivals, Timeline::to_fs(now), source << 32 | ++grants_);
-  tlm::tlm_generic_payload& p = *x.payload;
-  p.set_command(a.write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
-  p.set_address(a.address);
-  p.set_data_length(static_cast<unsigned>(a.nbytes));
-  p.set_streaming_width(static_cast<unsigned>(a.nbytes));
-  p.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-
+  if (!x.route->direct) fill_payload(x);
   x.time_ns = now + owner_.overhead_ns();
-  Order order = x.own_order;
-  if (fabric.links != LinkMode::ideal) order = departures_[a.channel].of(order, now, x.time_ns, x.route->hops[0].fwd);
   if (fabric.links == LinkMode::ideal) {
-    const Link& link = *x.route->hops[0].fwd;
+    start_ideal(x);
+  } else {
+    start_on_links(x, now);
+  }
+}
+
+void FabricInitiator::fill_payload(FabricTransaction& x) {
+  tlm::tlm_generic_payload& p = *x.payload;
+  p.set_command(x.write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+  p.set_address(x.address);
+  p.set_data_length(static_cast<unsigned>(x.nbytes));
+  p.set_streaming_width(static_cast<unsigned>(x.nbytes));
+  p.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+}
+
+void FabricInitiator::start_ideal(FabricTransaction& x) {
+  const Route& route = *x.route;
+  if (!route.direct) {
+    const Link& link = *route.hops[0].fwd;
     x.wire_ns = link.wire_ns;
     leave(x, x.time_ns + link.wire_ns);
-  } else if (fabric.links == LinkMode::flit) {
+    return;
+  }
+  x.overhead_ns = route.request_overhead_ns;
+  x.wire_ns = route.request_wire_ns;
+  double t = x.grant_ns;
+  if (route.stores && x.write) {
+    for (size_t i = 0; i < route.hops.size(); ++i) {
+      const Route::Hop& hop = route.hops[i];
+      t += hop.overhead_ns;
+      if (hop.store_and_forward) {
+        const double wait = route.hops[i - 1].fwd->transfer_ns(static_cast<double>(x.nbytes));
+        x.store_forward_ns += wait;
+        t += wait;
+      }
+      t += hop.fwd->wire_ns;
+    }
+  } else {
+    for (double step : route.request_steps) t += step;
+  }
+  x.time_ns = t;
+  MemoryTarget& memory = *route.target;
+  // A read goes before a write that is granted at the same instant (§9), so none can still come before it.
+  if (!x.write && memory.next_is(owner_)) {
+    memory.serve_ahead(x);
+  } else {
+    memory.request_arrived(x, *route.hops.back().fwd);
+  }
+}
+
+void FabricInitiator::start_on_links(FabricTransaction& x, double now) {
+  Fabric& fabric = owner_.fabric();
+  const Link& first = *x.route->hops[0].fwd;
+  if (fabric.links == LinkMode::flit) {
     x.ready_ns.resize(x.route->hops.size() + 1);
-    if (a.write) {
+    if (x.write) {
       data_flits(fabric, x, false);
     } else {
       x.train.assign(1, header_flit(fabric, x, false));
     }
     for (Flit* f : x.train) f->time_ns = x.time_ns;
-    owner_.timeline().at(x.time_ns, order, &FabricInitiator::train_ready, this, &x);
-  } else {
-    owner_.timeline().at(x.time_ns, order, &FabricInitiator::ready, this, &x);
   }
+  const bool flits = fabric.links == LinkMode::flit;
+  // As above: a read that nothing can come before takes its place at once.
+  if (x.route->direct && !x.write && leaving_ == 0 && first.feeder == &owner_) {
+    flits ? send_train(x) : take_first_link(x);
+    return;
+  }
+  const Order order = departures_[x.channel].of(x.own_order, now, x.time_ns, &first);
+  ++leaving_;
+  owner_.timeline().at(x.time_ns, order, flits ? &FabricInitiator::train_ready : &FabricInitiator::ready, this, &x);
 }
 
 void FabricInitiator::ready(void* self, void* transaction) {
   auto& me = *static_cast<FabricInitiator*>(self);
-  auto& x = *static_cast<FabricTransaction*>(transaction);
+  --me.leaving_;
+  me.take_first_link(*static_cast<FabricTransaction*>(transaction));
+}
+
+void FabricInitiator::take_first_link(FabricTransaction& x) {
   const double payload = x.write ? static_cast<double>(x.nbytes) : 0;
-  me.leave(x, pass_link(*x.route->hops[0].fwd, x, x.time_ns, payload + me.owner_.fabric().header_bytes));
+  leave(x, pass_link(*x.route->hops[0].fwd, x, x.time_ns, payload + owner_.fabric().header_bytes));
 }
 
 void FabricInitiator::train_ready(void* self, void* transaction) {
   auto& me = *static_cast<FabricInitiator*>(self);
-  auto& x = *static_cast<FabricTransaction*>(transaction);
+  --me.leaving_;
+  me.send_train(*static_cast<FabricTransaction*>(transaction));
+}
+
+void FabricInitiator::send_train(FabricTransaction& x) {
   const Route::Hop& hop = x.route->hops[0];
-  for (size_t i = 0; i < x.train.size(); ++i) {
+  // The last flit may bring the answer, which is a train of its own.
+  for (size_t i = 0, n = x.train.size(); i < n; ++i) {
     Flit& f = *x.train[i];
     pass_link(*hop.fwd, f);
     f.node = 1;
+    if (x.route->direct) {
+      carry_flit(owner_.fabric(), f);
+      continue;
+    }
     x.flit = &f;
-    sc_core::sc_time delay = me.owner_.timeline().delay_until(f.time_ns);
-    me.send(x, hop.out_port, i == 0 ? tlm::tlm_phase(tlm::BEGIN_REQ) : tlm::tlm_phase(FLIT), delay);
+    sc_core::sc_time delay = owner_.timeline().delay_until(f.time_ns);
+    send(x, hop.out_port, i == 0 ? tlm::tlm_phase(tlm::BEGIN_REQ) : tlm::tlm_phase(FLIT), delay);
   }
 }
 
 void FabricInitiator::leave(FabricTransaction& x, double there_ns) {
   x.node = 1;
   x.time_ns = there_ns;
+  if (x.route->direct) {
+    carry_request(owner_.fabric(), x);
+    return;
+  }
   sc_core::sc_time delay = owner_.timeline().delay_until(there_ns);
   send(x, x.route->hops[0].out_port, tlm::BEGIN_REQ, delay);
 }
 
-void FabricInitiator::response_arrived(FabricTransaction& x, const sc_core::sc_time& delay, Order done_order) {
-  Fabric& fabric = owner_.fabric();
-  if (fabric.links == LinkMode::flit) {
-    Flit& f = *x.flit;
-    become_ready(f, owner_.overhead_ns(), *x.route->hops[0].back, this);
-    if (f.last) end_at(x, f.time_ns, done_order);
-    fabric.release_flit(&f);
-    return;
+void FabricInitiator::response_arrived(FabricTransaction& x, const sc_core::sc_time& delay) {
+  if (owner_.fabric().links == LinkMode::flit) {
+    flit_back(*x.flit);
+  } else {
+    response_back(x, arrival_time(owner_.fabric(), x, delay));
   }
-  double header_ns = arrival_time(fabric, x, delay);
-  if (fabric.response == ResponseMode::routed) {
+}
+
+void FabricInitiator::flit_back(Flit& f) {
+  FabricTransaction& x = *f.transaction;
+  become_ready_in_order(f, owner_.overhead_ns());
+  if (f.last) end_at(x, f.time_ns);
+  owner_.fabric().release_flit(&f);
+}
+
+void FabricInitiator::response_back(FabricTransaction& x, double header_ns) {
+  if (owner_.fabric().response == ResponseMode::routed) {
     header_ns += owner_.overhead_ns();
     x.overhead_ns += owner_.overhead_ns();
   }
-  end_at(x, header_ns + x.tail_ns, done_order);
+  end_at(x, header_ns + x.tail_ns);
 }
 
-void FabricInitiator::end_at(FabricTransaction& x, double done_ns, Order done_order) {
+void FabricInitiator::end_at(FabricTransaction& x, double done_ns) {
   x.done_ns = done_ns;
-  owner_.timeline().at(done_ns, done_order, &FabricInitiator::done, this, &x);
+  owner_.timeline().at(done_ns, done_order(x), &FabricInitiator::done, this, &x);
 }
 
 /// Flit by flit there is no one wait of a message: what is over the lone transaction's time is queueing, and what of

@@ -63,10 +63,19 @@ class FabricInitiator {
   };
   explicit FabricInitiator(Component& owner) : owner_(owner) {}
 
+ public:
+  /// The header of a response is back at exactly header_ns. For fabric_path.h.
+  void response_back(FabricTransaction&, double header_ns);
+  /// A response's flit is back.
+  void flit_back(struct Flit&);
+
+ protected:
   /// Granted now: sends it off.
   void start(const Access&);
   /// The response's header (in flit mode: a flit of it) is back at the initiator: to be called from nb_transport_bw.
-  void response_arrived(FabricTransaction&, const sc_core::sc_time& delay, Order done_order);
+  void response_arrived(FabricTransaction&, const sc_core::sc_time& delay);
+  /// Order of the transaction's end among what happens in initiators at that instant.
+  virtual Order done_order(const FabricTransaction&) const = 0;
   /// Sends the payload into the first link's socket.
   virtual void send(FabricTransaction&, uint16_t port, tlm::tlm_phase phase, sc_core::sc_time& delay) = 0;
   /// The transaction is done, now; it goes back to the pool after the call.
@@ -75,14 +84,22 @@ class FabricInitiator {
  private:
   static void ready(void* self, void* transaction);
   static void train_ready(void* self, void* transaction);
-  void end_at(FabricTransaction&, double done_ns, Order done_order);
+  const Route& route_of(const Access&);
+  void start_ideal(FabricTransaction&);
+  void start_on_links(FabricTransaction&, double now);
+  void fill_payload(FabricTransaction&);
+  void take_first_link(FabricTransaction&);
+  void send_train(FabricTransaction&);
+  void end_at(FabricTransaction&, double done_ns);
   void account_for_flits(FabricTransaction&) const;
   static void done(void* self, void* transaction);
   void leave(FabricTransaction&, double there_ns);
 
   Component& owner_;
   RouteSource* routes_ = nullptr;
-  uint32_t grants_ = 0;       ///< the last key among those of one instant
+  const Route* last_route_ = nullptr;
+  uint32_t grants_ = 0;   ///< the last key among those of one instant
+  uint32_t leaving_ = 0;  ///< transactions on the timeline that are to leave
   ReadyOrder departures_[2];  ///< by channel
 };
 

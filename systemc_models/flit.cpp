@@ -15,12 +15,16 @@ void pass_link(Link& link, Flit& f) {
   f.time_ns = link.free_ns + link.wire_ns;
 }
 
-void become_ready(Flit& f, double overhead_ns, Link& from, const void* next) {
-  FabricTransaction& x = *f.transaction;
-  double& last = x.ready_ns[f.node];
+void become_ready_in_order(Flit& f, double overhead_ns) {
+  double& last = f.transaction->ready_ns[f.node];
   last = f.index == 0 ? f.time_ns + overhead_ns : std::max(f.time_ns, last);
-  f.order = from.ready_order.of(x.own_order, f.time_ns, last, next);
   f.time_ns = last;
+}
+
+void become_ready(Flit& f, double overhead_ns, Link& from, const void* next) {
+  const double arrival = f.time_ns;
+  become_ready_in_order(f, overhead_ns);
+  f.order = from.ready_order.of(f.transaction->own_order, arrival, f.time_ns, next);
 }
 
 Flit* header_flit(Fabric& fabric, FabricTransaction& x, bool response) {

@@ -49,6 +49,14 @@ void pass_link(Link&, Flit&);
 /// first of a message, not before the flit in front of it for the others, and its order there at the server `next`.
 void become_ready(Flit&, double overhead_ns, Link& from, const void* next);
 
+/// The same where the order there is known to be that in which flits came out.
+void become_ready_in_order(Flit&, double overhead_ns);
+/// True if flits that come out of `from` become ready at a node in the order in which they came out. (A message's first
+/// flit waits for the overhead, the others do not: of messages whose flits are mixed, one may overtake.)
+inline bool keeps_order(const Link& from, double overhead_ns) {
+  return from.whole_trains || overhead_ns == 0;
+}
+
 /// One flit as the whole message (requests without data, acknowledgements).
 Flit* header_flit(Fabric&, FabricTransaction&, bool response);
 /// All data flits of the transaction, in address order, into transaction.train.

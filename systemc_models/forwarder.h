@@ -22,6 +22,7 @@ class Forwarder : public Component {
   FabricOut* fabric_out() override { return &out; }
   FabricIn* fabric_in() override { return &in; }
   bool stores_and_forwards() const override { return store_and_forward_; }
+  bool forwards_plainly() const override { return true; }
   /// The specification of a forwarding kind, with its attributes.
   static ImplSpec spec_of(const char* kind, const char* help, bool store_and_forward_default = false);
 

@@ -13,7 +13,9 @@ namespace {
 
 class FifoMemory : public MemoryTarget {
  public:
-  using MemoryTarget::MemoryTarget;
+  FifoMemory(sc_core::sc_module_name name, const ComponentConfig& config) : MemoryTarget(name, config) {
+    ahead_ = Ahead::all_in_order;
+  }
 
   double lone_service_ns(const Route& r, bool write, uint64_t, uint64_t nbytes, const Rows&) const override {
     return overhead_ns() + drain_ns(r, write, nbytes);

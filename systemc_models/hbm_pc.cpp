@@ -20,7 +20,9 @@ class HbmPc : public MemoryTarget {
       : MemoryTarget(name, config),
         interleave_(static_cast<uint64_t>(config.attributes->integer("interleave_bytes", 256))),
         bw_gbs_(config.attributes->number("pc_bw_gbs", 1)),
-        free_ns_(static_cast<size_t>(config.attributes->integer("pseudo_channels", 1)), 0.0) {}
+        free_ns_(static_cast<size_t>(config.attributes->integer("pseudo_channels", 1)), 0.0) {
+    ahead_ = Ahead::reads_in_order;  // the channels finish on their own, and acknowledgements wait for them
+  }
 
   static ImplSpec spec();
 

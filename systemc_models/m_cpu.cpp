@@ -31,9 +31,12 @@ class MCpu : public Component, public PooledInitiator {
   }
 
  private:
+  Order done_order(const FabricTransaction& x) const override {
+    return Order(Order::kEngines, index(), x.write ? 0 : 1);
+  }
   tlm::tlm_sync_enum nb_transport_bw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase&, sc_core::sc_time& delay) {
     auto& x = *payload.get_extension<FabricTransaction>();
-    response_arrived(x, delay, Order(Order::kEngines, index(), x.write ? 0 : 1));
+    response_arrived(x, delay);
     return tlm::TLM_COMPLETED;
   }
   void send(FabricTransaction& x, uint16_t port, tlm::tlm_phase phase, sc_core::sc_time& delay) override {

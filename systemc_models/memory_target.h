@@ -7,6 +7,8 @@
 
 namespace kernbench {
 
+struct Flit;
+
 class MemoryTarget : public Component {
  public:
   FabricTargetSocket<MemoryTarget> in{"in"};
@@ -26,6 +28,20 @@ class MemoryTarget : public Component {
     return edge_bw_gbs > 0 ? bytes / edge_bw_gbs : 0;
   }
 
+  /// A request's header is here at x.time_ns; it came over `from` (ideal links: no matter). For fabric_path.h.
+  void request_arrived(FabricTransaction&, Link& from);
+  /// A request's flit is here at its time_ns.
+  void flit_arrived(Flit&, Link& from);
+  /// Ideal links: true if a request that arrives at x.time_ns may be served at once, ahead of time: only its initiator
+  /// sends here, and nothing of it is on its way.
+  bool next_is(const Component& initiator) const { return feeder_ == &initiator && on_the_way_ == 0; }
+  void serve_ahead(FabricTransaction& x) { serve_and_answer(x); }
+
+  /// Who alone sends requests here: a link, or, with ideal links, an initiator. Null if several can.
+  void set_feeder(const void* feeder) { feeder_ = ahead_ == Ahead::nothing ? nullptr : feeder; }
+  /// Flit mode: the flits of one response leave with no other's between.
+  bool answers_in_order() const { return ahead_ == Ahead::all_in_order; }
+
   /// Time from arrival to finish of a transaction alone in an idle system, ns.
   virtual double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const = 0;
 
@@ -41,6 +57,11 @@ class MemoryTarget : public Component {
   void answer(FabricTransaction&, const Service&);
   /// Flit mode: requests are given to serve() when all their flits are there, and answered later, all flits at once.
   void serve_whole_requests() { whole_requests_ = true; }
+  /// What the memory may do ahead of time, once the order of its requests is certain: nothing (a block that asks the
+  /// timeline for the time); serve(), read headers leaving a fixed time after their arrival; serve(), all responses
+  /// leaving in the order of their requests. Set by the constructor.
+  enum class Ahead : uint8_t { nothing, reads_in_order, all_in_order };
+  Ahead ahead_ = Ahead::nothing;
 
  private:
   tlm::tlm_sync_enum nb_transport_fw(int id, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay);
@@ -49,12 +70,19 @@ class MemoryTarget : public Component {
   static void flit_ready(void* self, void* flit);
   static void flit_departs(void* self, void* transaction);
   void depart_in_flits(FabricTransaction&);
+  void serve_and_answer(FabricTransaction&);
+  void depart(FabricTransaction&);
+  void take_flit(Flit&);
+  void next_flit_departs(FabricTransaction&);
   double serve_flit(uint64_t address, double bytes, double ready_ns, double edge_bw_gbs);
   void send_answer(FabricTransaction&, double header_ns);
 
   bool whole_requests_ = false;
-  uint64_t base_ = 0;
+  const void* feeder_ = nullptr;
+  uint32_t on_the_way_ = 0;  ///< requests on the timeline that are to arrive
+  uint32_t departing_ = 0;   ///< responses on the timeline that are to leave
   uint64_t arrivals_ = 0;
+  uint64_t base_ = 0;
   std::vector<double> flit_free_ns_;  ///< by flit server
 };
 

@@ -137,12 +137,16 @@ class PeDma : public Engine, public FabricInitiator, public RequestPort {
 
   tlm::tlm_sync_enum nb_transport_bw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase&, sc_core::sc_time& delay) {
     auto& x = *payload.get_extension<FabricTransaction>();
-    response_arrived(x, delay, stage_order(pe(), x.write ? Stage::dma_write : Stage::dma_read));
+    response_arrived(x, delay);
     return tlm::TLM_COMPLETED;
   }
 
   void send(FabricTransaction& x, uint16_t port, tlm::tlm_phase phase, sc_core::sc_time& delay) override {
     out[port]->nb_transport_fw(*x.payload, phase, delay);
+  }
+
+  Order done_order(const FabricTransaction& x) const override {
+    return stage_order(pe(), x.write ? Stage::dma_write : Stage::dma_read);
   }
 
   void transaction_done(FabricTransaction& x) override {

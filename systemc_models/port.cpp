@@ -44,8 +44,12 @@ ImplSpec Port::spec() {
 tlm::tlm_sync_enum Port::nb_transport_bw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase&,
                                          sc_core::sc_time& delay) {
   auto& x = *payload.get_extension<FabricTransaction>();
-  response_arrived(x, delay, Order(Order::kEngines, index(), x.write ? 0 : 1));
+  response_arrived(x, delay);
   return tlm::TLM_COMPLETED;
+}
+
+Order Port::done_order(const FabricTransaction& x) const {
+  return Order(Order::kEngines, index(), x.write ? 0 : 1);
 }
 
 void Port::send(FabricTransaction& x, uint16_t port, tlm::tlm_phase phase, sc_core::sc_time& delay) {

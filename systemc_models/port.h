@@ -44,6 +44,7 @@ class Port : public Component, public PooledInitiator, public ForeignDoor {
  private:
   void end_of_elaboration() override { transport_.set_backward(socket_.backward()); }
   tlm::tlm_sync_enum nb_transport_bw(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay);
+  Order done_order(const FabricTransaction&) const override;
   void send(FabricTransaction&, uint16_t port, tlm::tlm_phase, sc_core::sc_time& delay) override;
 
   BaseProtocolTarget transport_;

@@ -27,9 +27,9 @@ sc_core::sc_time Timeline::delay_until(double t_ns) const {
 
 bool Timeline::before(const Key& a, const Key& b) const {
   if (a.fs != b.fs) return a.fs < b.fs;
+  if (a.major != b.major) return a.major < b.major;
   const Entry &x = slots_[a.slot], &y = slots_[b.slot];
-  if (x.order.major != y.order.major) return x.order.major < y.order.major;
-  if (x.order.minor != y.order.minor) return x.order.minor < y.order.minor;
+  if (x.minor != y.minor) return x.minor < y.minor;
   return x.sequence < y.sequence;
 }
 
@@ -76,8 +76,8 @@ void Timeline::at(double t_ns, Order order, Handler handler, void* self, void* a
     slot = free_slots_.back();
     free_slots_.pop_back();
   }
-  slots_[slot] = {t_ns, order, sequence_++, handler, self, arg};
-  push({to_fs(t_ns), slot});
+  slots_[slot] = {t_ns, order.minor, sequence_++, handler, self, arg};
+  push({to_fs(t_ns), order.major, slot});
   if (!working_) arm();
 }
 

@@ -59,14 +59,15 @@ class Timeline : public sc_core::sc_module {
  private:
   struct Entry {
     double t_ns;
-    Order order;
+    uint64_t minor;
     uint64_t sequence;
     Handler handler;
     void* self;
     void* arg;
   };
-  struct Key {  // what the heap moves; the rest stays in its slot
+  struct Key {  // what the heap moves, and nearly always enough to compare; the rest stays in its slot
     uint64_t fs;
+    uint64_t major;
     uint32_t slot;
   };
   bool before(const Key& a, const Key& b) const;

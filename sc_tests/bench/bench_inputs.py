@@ -1,0 +1,118 @@
+"""Reproducible inputs of scripts/bench: systems of N PEs, storms of reads, composites. Plain Python, no randomness.
+
+A system is a flat YAML of complete PEs, each behind a chain of `ROUTERS` routers of its own with its HBM slice at the
+end (or, shared=True, with PE 0's slice as the only target: a hot spot over a tree of routers).
+"""
+
+import json
+import os
+
+ROUTERS = 4
+READ_BYTES = 4096
+SLICE = 1 << 30
+HBM_BASE = 1 << 40
+
+TIMING = {
+    "ideal": "{links: ideal, response: ideal}",
+    "routed": "{links: ideal, response: routed}",
+    "cut_through": "{links: cut_through, response: routed, header_bytes: 16}",
+    "flit": "{links: flit, response: routed, header_bytes: 16, flit_bytes: 256}",
+}
+
+PE_BLOCKS = [
+    ("pe_cpu", "{overhead_ns: 2}"),
+    ("pe_scheduler", "{overhead_ns: 1}"),
+    ("pe_dma", "{}"),
+    ("pe_fetch_store", "{}"),
+    ("pe_gemm", "{macs_per_cycle: 4096, freq_ghz: 1}"),
+    ("pe_math", "{lanes: 128, freq_ghz: 1}"),
+    ("pe_tcm", "{size_mb: 16, reserved_mb: 1, read_bw_gbs: 512, write_bw_gbs: 512}"),
+]
+
+
+def slice_base(pe):
+    return HBM_BASE + pe * SLICE
+
+
+def pe_id(pe):
+    return f"sip0.cube{pe // 16}.pe{pe % 16}"
+
+
+def system(path, pes, mode, hot_spot=False):
+    """Writes the YAML of a system of `pes` PEs. hot_spot: 16 PEs a crossbar, all crossbars on one, one slice."""
+    nodes, edges, memories = [], [], []
+
+    def node(name, kind, attrs="{}"):
+        nodes.append(f"- {{id: {name}, kind: {kind}, attrs: {attrs}}}\n")
+
+    def link(a, b, bw):
+        edges.append(f"- {{from: {a}, to: {b}, distance_mm: 1, bw_gbs: {bw}}}\n")
+
+    def memory(name, base):
+        node(name, "hbm_ctrl")
+        memories.append(f"- {{node: {name}, space: hbm, base: {base}, size: {SLICE}}}\n")
+
+    if hot_spot:
+        node("sip0.center", "xbar", "{overhead_ns: 1}")
+        memory("sip0.hbm", HBM_BASE)
+        link("sip0.center", "sip0.hbm", 256)
+    for p in range(pes):
+        for block, attrs in PE_BLOCKS:
+            node(f"{pe_id(p)}.{block}", block, attrs)
+        cube = f"sip0.cube{p // 16}"
+        if hot_spot:
+            if p % 16 == 0:
+                node(f"{cube}.x", "xbar", "{overhead_ns: 1}")
+                link(f"{cube}.x", "sip0.center", 256)
+            link(f"{pe_id(p)}.pe_dma", f"{cube}.x", 256)
+            continue
+        chain = [f"{cube}.p{p % 16}r{r}" for r in range(ROUTERS)]
+        for router in chain:
+            node(router, "router", "{overhead_ns: 1}")
+        memory(f"{cube}.hbm{p % 16}", slice_base(p))
+        way = [f"{pe_id(p)}.pe_dma", *chain, f"{cube}.hbm{p % 16}"]
+        for a, b in zip(way, way[1:]):
+            link(a, b, 256)
+    with open(path, "w") as f:
+        f.write(f"ns_per_mm: 0.01\ntiming: {TIMING[mode]}\nnodes:\n")
+        f.writelines(nodes)
+        f.write("links:\n")
+        f.writelines(edges)
+        f.write("memories:\n")
+        f.writelines(memories)
+    return path
+
+
+def storm(path, pes, reads, hot_spot=False):
+    """Writes `reads` reads of 4 KiB for every PE, all issued at 0, from its own slice (or the one hot slice)."""
+    with open(path, "w") as f:
+        f.write("id,issue_ns,initiator,op,address,bytes\n")
+        for r in range(reads):
+            f.writelines(
+                f"{r * pes + p},0,{pe_id(p)}.pe_dma,read,"
+                f"{(HBM_BASE if hot_spot else slice_base(p)) + r * READ_BYTES % SLICE},{READ_BYTES}\n"
+                for p in range(pes))
+    return path
+
+
+def composites(path, pes, count=1, side=512, tile=64):
+    """Writes `count` GEMMs of side³ in tile³ tiles for every PE, f16, operands in its own slice."""
+    def work(p):
+        base, matrix = slice_base(p), side * side * 2
+        def gemm(c):
+            at = lambda i: {"space": "hbm", "addr": base + (3 * c + i) * matrix}
+            return {"id": f"g{p}.{c}", "kind": "gemm", "submit_ns": 0, "m": side, "n": side, "k": side,
+                    "tile": [tile, tile, tile], "dtype": "f16", "dtype_bytes": 2, "out_dtype_bytes": 2,
+                    "a": at(0), "b": at(1), "c": at(2)}
+        return {"pe": pe_id(p), "composites": [gemm(c) for c in range(count)]}
+    with open(path, "w") as f:
+        json.dump({"pes": [work(p) for p in range(pes)]}, f)
+    return path
+
+
+def once(path, write, *arguments, **options):
+    """The file of write(path, …), made if it is not there."""
+    if not os.path.exists(path):
+        write(path + ".part", *arguments, **options)
+        os.replace(path + ".part", path)
+    return path
