@@ -80,6 +80,7 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
       }
     }
   }
+  platform.timeline().run_ahead();
   platform.close_routes();  // validate() has asked for every route that the work takes
   for (const auto& [t, index] : order) {
     platform.timeline().at(

@@ -77,7 +77,11 @@ Platform::Platform(sc_core::sc_module_name name, topology::Graph graph) : sc_mod
   find_feeders();
 }
 
-Platform::~Platform() = default;
+/// SystemC's registries look for what goes away from their ends: backwards, each module is found at once.
+Platform::~Platform() {
+  for (auto n = built_.rbegin(); n != built_.rend(); ++n) components_[*n].reset();
+  while (!scopes_.empty()) scopes_.pop_back();
+}
 
 void Platform::build_modules() {
   components_.resize(graph_.nodes.size());
@@ -115,7 +119,8 @@ void Platform::build_children(const TreeNode& parent) {
     config.attributes = &node.attrs;
     config.fabric = &fabric_;
     if (!c.children.empty()) config.build_children = grandchildren;
-    components_[static_cast<size_t>(c.node)] = (*make)(c.name.c_str(), config);
+    components_[config.index] = (*make)(c.name.c_str(), config);
+    built_.push_back(config.index);
   }
 }
 
@@ -211,7 +216,7 @@ void Platform::build_pes() {
         scheduler->command_out.bind(to->command_in);
         const int port = static_cast<int>(scheduler->command_out.size()) - 1;
         for (int s = 0; s < kStages; ++s) {
-          if (to->serves(static_cast<Stage>(s))) scheduler->set_next(static_cast<Stage>(s), port);
+          if (to->serves(static_cast<Stage>(s))) scheduler->set_next(static_cast<Stage>(s), port, to);
         }
       }
       for (Engine* from : engines) {
@@ -222,7 +227,7 @@ void Platform::build_pes() {
             from->command_out.bind(to->command_in);
             port = static_cast<int>(from->command_out.size()) - 1;
           }
-          from->set_next(b, port);
+          from->set_next(b, port, to);
         }
       }
     }

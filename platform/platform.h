@@ -132,6 +132,7 @@ class Platform : public sc_core::sc_module, public RouteSource, public SystemMem
 
   std::vector<std::unique_ptr<sc_core::sc_module>> scopes_;
   std::vector<std::unique_ptr<Component>> components_;  // by node
+  std::vector<uint32_t> built_;                         // nodes in the order in which their modules were made
   std::vector<RequestPort*> request_ports_;             // by node; null where it takes no requests
   std::vector<std::unique_ptr<Pe>> pes_;
   struct EdgePorts {

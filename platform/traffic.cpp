@@ -61,6 +61,15 @@ class Lines {
  public:
   explicit Lines(std::istream& in) : in_(in) {}
 
+  /// About how many lines the stream has, each of `bytes`; 0 where the stream does not tell.
+  size_t about_all(size_t bytes) {
+    const std::istream::pos_type here = in_.tellg();
+    if (here < 0 || !in_.seekg(0, std::ios::end)) return 0;
+    const std::istream::pos_type end = in_.tellg();
+    in_.seekg(here);
+    return static_cast<size_t>(end) / bytes + 1;
+  }
+
   bool next(std::string_view& line) {
     size_t end = text_.find('\n', at_);
     while (end == std::string::npos && fill()) end = text_.find('\n', at_);
@@ -182,7 +191,9 @@ std::vector<TrafficRequest> read_traffic(std::istream& in, const std::string& fi
         fault("address", e.what());
       }
     }
-    if (good) requests.push_back(std::move(r));
+    if (!good) continue;
+    if (requests.empty()) requests.reserve(lines.about_all(all.size() + 1));
+    requests.push_back(std::move(r));
   }
   if (!header) faults.add(1, "header", std::string("the file is empty, expected '") + kHeader + "'");
   if (!faults.lines.empty()) throw InputError(faults.lines);
@@ -197,11 +208,15 @@ class TrafficDriver {
   TrafficDriver(Platform& platform, const std::vector<TrafficRequest>& requests)
       : platform_(platform),
         requests_(requests),
-        results_(requests.size()),
-        slots_(requests.size()),
-        by_time_(requests.size()) {
-    for (size_t i = 0; i < requests.size(); ++i) by_time_[i] = {Timeline::to_fs(requests[i].issue_ns), i};
-    if (!std::is_sorted(by_time_.begin(), by_time_.end())) std::sort(by_time_.begin(), by_time_.end());
+        results_(requests.size()) {
+    slots_.reserve(requests.size());  // requests are known by where they are
+    const auto issue_fs = [](const TrafficRequest& r) { return Timeline::to_fs(r.issue_ns); };
+    const auto later = [&](const TrafficRequest& a, const TrafficRequest& b) { return issue_fs(a) > issue_fs(b); };
+    if (std::adjacent_find(requests.begin(), requests.end(), later) != requests.end()) {
+      by_time_.reserve(requests.size());
+      for (size_t i = 0; i < requests.size(); ++i) by_time_.emplace_back(issue_fs(requests[i]), i);
+      std::sort(by_time_.begin(), by_time_.end());
+    }
     schedule();
   }
 
@@ -211,25 +226,30 @@ class TrafficDriver {
  private:
   struct Slot {
     MemoryRequest request;
-    TrafficDriver* driver = nullptr;
+    TrafficDriver* driver;
+    size_t index;  ///< of the request
   };
 
+  /// The request that is issued as the nth.
+  size_t nth(size_t n) const { return by_time_.empty() ? n : by_time_[n].second; }
+
   void schedule() {
-    if (next_ == by_time_.size()) return;
+    if (next_ == requests_.size()) return;
     // After whatever else happens inside initiators at that instant.
-    platform_.timeline().at(requests_[by_time_[next_].second].issue_ns, Order(Order::kEngines, ~0u, 0), &TrafficDriver::issue,
+    platform_.timeline().at(requests_[nth(next_)].issue_ns, Order(Order::kEngines, ~0u, 0), &TrafficDriver::issue,
                             this);
   }
 
   static void issue(void* self, void*) {
     auto& me = *static_cast<TrafficDriver*>(self);
-    const uint64_t now = me.by_time_[me.next_].first;
-    while (me.next_ < me.by_time_.size() && me.by_time_[me.next_].first == now) {
-      const size_t i = me.by_time_[me.next_++].second;
+    const uint64_t now = Timeline::to_fs(me.requests_[me.nth(me.next_)].issue_ns);
+    for (; me.next_ < me.requests_.size(); ++me.next_) {
+      const size_t i = me.nth(me.next_);
       const TrafficRequest& r = me.requests_[i];
-      Slot& s = me.slots_[i];
-      s.driver = &me;
-      s.request = {r.write, r.address, r.nbytes, r.issue_ns, &TrafficDriver::done, &s};
+      if (Timeline::to_fs(r.issue_ns) != now) break;
+      me.slots_.push_back({{r.write, r.address, r.nbytes, r.issue_ns, &TrafficDriver::done, nullptr}, &me, i});
+      Slot& s = me.slots_.back();
+      s.request.context = &s;
       me.platform_.request_port(r.initiator)->request(s.request);
     }
     me.schedule();
@@ -238,7 +258,7 @@ class TrafficDriver {
   static void done(void* slot, const FabricTransaction& x) {
     Slot& s = *static_cast<Slot*>(slot);
     TrafficDriver& me = *s.driver;
-    const size_t i = static_cast<size_t>(&s - me.slots_.data());
+    const size_t i = s.index;
     TrafficResult& r = me.results_[i];
     r.grant_ns = x.grant_ns;
     r.done_ns = x.done_ns;
@@ -257,7 +277,7 @@ class TrafficDriver {
   const std::vector<TrafficRequest>& requests_;
   std::vector<TrafficResult> results_;
   std::vector<Slot> slots_;
-  std::vector<std::pair<uint64_t, size_t>> by_time_;  // issue in fs, request
+  std::vector<std::pair<uint64_t, size_t>> by_time_;  // issue in fs, request; empty if they are in that order
   size_t next_ = 0;
   size_t finished_ = 0;
 };
@@ -294,6 +314,7 @@ void append_whole(std::string& out, uint64_t v) {
 std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<TrafficRequest>& requests) {
   // These are all the requests there will be.
   for (const TrafficRequest& r : requests) platform.route(r.initiator, r.address, r.nbytes, r.write);
+  platform.timeline().run_ahead();
   platform.close_routes();
   TrafficDriver driver(platform, requests);
   sc_core::sc_start();

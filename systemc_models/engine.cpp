@@ -6,14 +6,6 @@
 
 namespace kernbench {
 
-Order stage_order(const Pe& pe, Stage s) {
-  return Order(Order::kEngines, pe.order, static_cast<uint64_t>(kStages - 1 - static_cast<int>(s)));
-}
-
-Order front_order(const Pe& pe) {
-  return Order(Order::kEngines, pe.order, kStages);
-}
-
 void AccelSlot::request(Request r) {
   if (taken_) {
     waiting_.push_back(r);
@@ -39,9 +31,8 @@ Engine::Engine(sc_core::sc_module_name name, const ComponentConfig& config) : Co
 
 void Engine::add_unit(Stage stage, unsigned servers, const ComponentConfig& config, bool needs_slot) {
   Unit u;
-  u.statistics.stage = stage;
-  u.statistics.servers = servers;
-  u.depth = static_cast<size_t>(config.attributes->integer("queue_depth", 2));
+  u.stage = stage;
+  u.depth = static_cast<uint32_t>(config.attributes->integer("queue_depth", 2));
   u.needs_slot = needs_slot;
   u.servers.resize(servers);
   units_.push_back(std::move(u));
@@ -64,16 +55,21 @@ AttrSpec Engine::accel_slot_attribute() {
 }
 
 bool Engine::serves(Stage s) const {
-  return std::any_of(units_.begin(), units_.end(), [s](const Unit& u) { return u.statistics.stage == s; });
+  return std::any_of(units_.begin(), units_.end(), [s](const Unit& u) { return u.stage == s; });
+}
+
+uint8_t Engine::unit_of(Stage stage) const {
+  uint8_t unit = 0;
+  while (units_[unit].stage != stage) ++unit;
+  return unit;
 }
 
 tlm::tlm_sync_enum Engine::nb_transport_fw(int port, PeItem& item, tlm::tlm_phase& phase, sc_core::sc_time&) {
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
-  uint8_t unit = 0;
-  while (units_[unit].statistics.stage != item.stage()) ++unit;
+  const uint8_t unit = unit_of(item.stage());
   Unit& u = units_[unit];
-  if (!u.waiting.empty() || u.queue.size() >= u.depth) {
-    u.waiting.push_back({&item, port});
+  if (!has_room(u)) {
+    u.waiting.push_back({&item, nullptr, port, nullptr});
     return tlm::TLM_ACCEPTED;
   }
   u.queue.push_back(&item);
@@ -81,36 +77,35 @@ tlm::tlm_sync_enum Engine::nb_transport_fw(int port, PeItem& item, tlm::tlm_phas
   return tlm::TLM_COMPLETED;
 }
 
-void Engine::enqueue(uint8_t unit, PeItem& item) {
+bool Engine::offer(PeItem& item, ItemSender& sender) {
+  const uint8_t unit = unit_of(item.stage());
   Unit& u = units_[unit];
-  if (!u.waiting.empty() || u.queue.size() >= u.depth) {
-    u.waiting.push_back({&item, -1});
-    return;
+  if (!has_room(u)) {
+    u.waiting.push_back({&item, &sender, 0, nullptr});
+    return false;
   }
   u.queue.push_back(&item);
+  take_next(unit);
+  return true;
+}
+
+void Engine::enqueue(uint8_t unit, MemoryRequest& request) {
+  Unit& u = units_[unit];
+  if (!has_room(u)) {
+    u.waiting.push_back({nullptr, nullptr, 0, &request});
+    return;
+  }
+  u.queue.push_back(&driver_item(request));
   take_next(unit);
 }
 
 void Engine::change(Unit& u, uint16_t server, Activity next, double now) {
   Server& s = u.servers[server];
   const double length = now - s.since_ns;
-  switch (s.activity) {
-    case Activity::idle:
-      u.statistics.idle_ns += length;
-      break;
-    case Activity::waits_for_slot:
-      u.statistics.slot_wait_ns += length;
-      break;
-    case Activity::service:
-      u.statistics.busy_ns += length;
-      break;
-    case Activity::queue_full:
-      u.statistics.queue_full_ns += length;
-      break;
-  }
+  u.by_activity[static_cast<int>(s.activity)] += length;
   if (length > 0 && pe_->observer) {
-    pe_->observer->activity(*pe_, u.statistics.stage, server, s.activity,
-                            s.activity == Activity::idle ? nullptr : s.item, s.op_id, s.since_ns, now);
+    pe_->observer->activity(*pe_, u.stage, server, s.activity, s.activity == Activity::idle ? nullptr : s.item, s.op_id,
+                            s.since_ns, now);
   }
   s.activity = next;
   s.since_ns = now;
@@ -132,8 +127,12 @@ void Engine::take_next(uint8_t unit) {
     if (!u.waiting.empty() && u.queue.size() < u.depth) {
       const Waiting w = u.waiting.front();
       u.waiting.pop_front();
-      u.queue.push_back(w.item);
-      if (w.port < 0) continue;
+      u.queue.push_back(w.request ? &driver_item(*w.request) : w.item);
+      if (w.request) continue;
+      if (w.sender) {
+        w.sender->accepted(*w.item);
+        continue;
+      }
       tlm::tlm_phase phase = tlm::END_REQ;
       sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
       command_in[w.port]->nb_transport_bw(*w.item, phase, delay);
@@ -171,9 +170,9 @@ void Engine::finish(uint8_t unit, uint16_t server, const Work& work) {
   Unit& u = units_[unit];
   Server& s = u.servers[server];
   const double now = timeline().now_ns(), t_start = s.since_ns;
-  u.statistics.bytes += work.bytes;
-  u.statistics.flops += work.flops;
-  ++u.statistics.ops;
+  u.bytes += work.bytes;
+  u.flops += work.flops;
+  ++u.ops;
   change(u, server, Activity::queue_full, now);  // it takes nothing until the item is handed on
   if (s.item->command) end_service(*s.item, s.op_id, t_start, now);
   if (u.needs_slot) pe_->accel_slot.release();
@@ -193,11 +192,15 @@ void Engine::hand_on(uint8_t unit, uint16_t server) {
     }
   } else {
     if (item.stage() == Stage::dma_read && pe_->observer) pe_->observer->tile_ready(*pe_, item, s.since_ns);
-    const int port = next_port_[static_cast<int>(item.next_stage())];
+    const Next next = next_[static_cast<int>(item.next_stage())];
     ++item.stage_at;
-    tlm::tlm_phase phase = tlm::BEGIN_REQ;
-    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    if (command_out[port]->nb_transport_fw(item, phase, delay) == tlm::TLM_ACCEPTED) return;  // full: hold it
+    if (next.engine) {
+      if (!next.engine->offer(item, *this)) return;  // full: hold it
+    } else {
+      tlm::tlm_phase phase = tlm::BEGIN_REQ;
+      sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+      if (command_out[next.port]->nb_transport_fw(item, phase, delay) == tlm::TLM_ACCEPTED) return;
+    }
     s.item = nullptr;
   }
   change(u, server, Activity::idle, timeline().now_ns());
@@ -205,21 +208,25 @@ void Engine::hand_on(uint8_t unit, uint16_t server) {
 }
 
 tlm::tlm_sync_enum Engine::nb_transport_bw(int, PeItem& item, tlm::tlm_phase&, sc_core::sc_time&) {
+  accepted(item);
+  return tlm::TLM_COMPLETED;
+}
+
+void Engine::accepted(PeItem& item) {
   const uint8_t unit = item.unit;
   const uint16_t server = item.server;
   change(units_[unit], server, Activity::idle, timeline().now_ns());
   units_[unit].servers[server].item = nullptr;
   take_next(unit);
-  return tlm::TLM_COMPLETED;
 }
 
 void Engine::transaction_served(const PeItem& item, const FabricTransaction& x) {
-  Statistics& s = units_[item.unit].statistics;
-  s.bytes += x.nbytes;
-  s.link_wait_ns += x.link_queue_ns;
-  s.memory_wait_ns += x.memory_queue_ns;
+  Unit& u = units_[item.unit];
+  u.bytes += x.nbytes;
+  u.link_wait_ns += x.link_queue_ns;
+  u.memory_wait_ns += x.memory_queue_ns;
   if (pe_->observer && item.command) {
-    pe_->observer->transaction(*pe_, s.stage, item.server, item, x.grant_ns, x.done_ns, x.link_queue_ns,
+    pe_->observer->transaction(*pe_, u.stage, item.server, item, x.grant_ns, x.done_ns, x.link_queue_ns,
                                x.memory_queue_ns);
   }
 }
@@ -234,14 +241,28 @@ void Engine::settle(double end_ns) {
 
 std::vector<Engine::Statistics> Engine::statistics() const {
   std::vector<Statistics> v;
-  for (const Unit& u : units_) v.push_back(u.statistics);
+  for (const Unit& u : units_) {
+    Statistics s;
+    s.stage = u.stage;
+    s.servers = static_cast<unsigned>(u.servers.size());
+    s.ops = u.ops;
+    s.bytes = u.bytes;
+    s.flops = u.flops;
+    s.idle_ns = u.by_activity[static_cast<int>(Activity::idle)];
+    s.slot_wait_ns = u.by_activity[static_cast<int>(Activity::waits_for_slot)];
+    s.busy_ns = u.by_activity[static_cast<int>(Activity::service)];
+    s.queue_full_ns = u.by_activity[static_cast<int>(Activity::queue_full)];
+    s.link_wait_ns = u.link_wait_ns;
+    s.memory_wait_ns = u.memory_wait_ns;
+    v.push_back(s);
+  }
   return v;
 }
 
 std::vector<std::string> Engine::waiting() const {
   std::vector<std::string> lines;
   for (const Unit& u : units_) {
-    const std::string stage(name_of(u.statistics.stage));
+    const std::string stage(name_of(u.stage));
     for (const Server& s : u.servers) {
       switch (s.activity) {
         case Activity::idle:

@@ -6,15 +6,16 @@
 // No process, no event: services are entries on the timeline.
 #pragma once
 
-#include <deque>
+#include <stdexcept>
 #include <vector>
 
 #include "kernbench/systemc_models/component.h"
+#include "kernbench/systemc_models/fabric_initiator.h"
 #include "kernbench/systemc_models/pe.h"
 
 namespace kernbench {
 
-class Engine : public Component {
+class Engine : public Component, public ItemSender {
  public:
   CommandTargetSocket<Engine> command_in{"command_in"};
   CommandInitiatorSocket<Engine> command_out{"command_out"};
@@ -23,8 +24,13 @@ class Engine : public Component {
 
   /// Makes the block part of a PE; before elaboration ends.
   void join(Pe& pe) { pe_ = &pe; }
-  /// The socket that leads to the block which serves the stage, as bound by the platform.
-  void set_next(Stage stage, int port) { next_port_[static_cast<int>(stage)] = port; }
+  /// The socket that leads to the block which serves the stage, as bound by the platform, and that block where it is an
+  /// Engine: then items go to it without a walk through the sockets, by the same rules.
+  void set_next(Stage stage, int port, Engine* engine) { next_[static_cast<int>(stage)] = {engine, port}; }
+  /// Takes an item into the queue of its stage: true; or, if that is full, puts the sender among those who wait for
+  /// room: false, and accepted() comes in its turn.
+  bool offer(PeItem&, ItemSender&);
+  void accepted(PeItem&) override;
   bool serves(Stage) const;
 
   void slot_granted(uint8_t unit, uint16_t server);
@@ -61,8 +67,10 @@ class Engine : public Component {
   virtual Work work(const PeItem&) { return {}; }
   /// Starts the service; by default it ends after work().ns.
   virtual void begin(uint8_t unit, uint16_t server);
-  /// Puts an item into a stage's queue, or among those who wait for room there.
-  void enqueue(uint8_t unit, PeItem&);
+  /// Puts a driver's request into a stage's queue, or among those who wait for room there; driver_item() is asked for
+  /// its item once there is room.
+  void enqueue(uint8_t unit, MemoryRequest&);
+  virtual PeItem& driver_item(MemoryRequest&) { throw std::logic_error(id() + ": takes no requests of drivers"); }
   /// The last stage of a driver's item (one without a command) is done.
   virtual void driver_item_done(PeItem&) {}
   /// Books a transaction of the item in service.
@@ -83,19 +91,26 @@ class Engine : public Component {
     double since_ns = 0;  ///< of the activity
     Work work;
   };
-  struct Waiting {
-    PeItem* item;
-    int port;  ///< of command_in, to call back; -1: nobody
+  struct Waiting {  // an item, or a driver's request
+    PeItem* item = nullptr;
+    ItemSender* sender = nullptr;  ///< to tell; null: by the socket
+    int port = 0;                  ///< of command_in
+    MemoryRequest* request = nullptr;
   };
   struct Unit {
-    Statistics statistics;
-    size_t depth = 2;
+    Stage stage = Stage::dma_read;
     bool needs_slot = false;
+    uint32_t depth = 2;
     std::vector<Server> servers;
-    std::deque<PeItem*> queue;
-    std::deque<Waiting> waiting;
+    Ring<PeItem*> queue;
+    Ring<Waiting> waiting;
+    double by_activity[4] = {0, 0, 0, 0};  ///< ns
+    uint64_t ops = 0, bytes = 0;
+    double flops = 0, link_wait_ns = 0, memory_wait_ns = 0;
   };
 
+  bool has_room(const Unit& u) const { return u.waiting.empty() && u.queue.size() < u.depth; }
+  uint8_t unit_of(Stage) const;
   tlm::tlm_sync_enum nb_transport_fw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
   tlm::tlm_sync_enum nb_transport_bw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
   void change(Unit&, uint16_t server, Activity next, double now);
@@ -106,7 +121,11 @@ class Engine : public Component {
 
   Pe* pe_ = nullptr;
   std::vector<Unit> units_;
-  int next_port_[kStages] = {-1, -1, -1, -1, -1, -1};
+  struct Next {
+    Engine* engine = nullptr;
+    int port = -1;
+  };
+  Next next_[kStages];
 };
 
 }  // namespace kernbench

@@ -62,6 +62,13 @@ struct Rows {
 
 class MemoryTarget;
 
+/// A transaction alone in an idle system (timing contract §2). ns.
+struct LoneTime {
+  double latency_ns = 0;        ///< from the grant to done
+  double service_ns = 0;        ///< at the memory, from arrival to finish (not in flit mode)
+  double store_forward_ns = 0;  ///< flit mode: waited for last flits at nodes that store and forward
+};
+
 /// The way from an initiator to a memory, resolved once.
 struct Route {
   struct Hop {  // edge i: from node i to node i + 1
@@ -89,6 +96,15 @@ struct Route {
   double read_store_forward_ns_per_byte = 0;
   // Least bandwidth in the direction of the data; 0: none. `inner`: without the edge to the memory (§4).
   double write_bw = 0, read_bw = 0, write_inner_bw = 0, read_inner_bw = 0;
+
+  /// Lone times that have been worked out, by what they depend on: most transactions of a route are alike.
+  struct Worked {
+    bool write = false;
+    uint64_t nbytes = 0, phase = 0;  ///< nbytes 0: none yet
+    Rows rows;
+    LoneTime time;
+  };
+  mutable std::vector<Worked> worked;
 };
 
 class FabricTransaction;
@@ -180,7 +196,10 @@ double arrival_time(const Fabric&, const FabricTransaction&, const sc_core::sc_t
 /// Returns the time at which the header is at the other end and books wire and wait.
 double pass_link(Link&, FabricTransaction&, double ready_ns, double nbytes);
 
-/// Latency of the transaction alone in an idle system (timing contract §2). ns.
+/// The transaction's times alone in an idle system.
+LoneTime lone_time(const Fabric&, const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&);
+
+/// Latency of the transaction alone in an idle system. ns.
 double formula_ns(const Fabric&, const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&);
 
 }  // namespace kernbench

@@ -189,13 +189,12 @@ void FabricInitiator::end_at(FabricTransaction& x, double done_ns) {
 /// Flit by flit there is no one wait of a message: what is over the lone transaction's time is queueing, and what of
 /// that is neither overhead, wire nor store-and-forward is the flits' serialisation.
 void FabricInitiator::account_for_flits(FabricTransaction& x) const {
-  LoneFlitTrace trace;
-  const double alone = lone_flit_latency_ns(owner_.fabric(), *x.route, x.write, x.address, x.rows, &trace);
+  const LoneTime lone = lone_time(owner_.fabric(), *x.route, x.write, x.address, x.nbytes, x.rows);
   x.overhead_ns = 2 * x.route->request_overhead_ns + x.route->target->overhead_ns();
   x.wire_ns = x.route->request_wire_ns + x.route->response_wire_ns;
-  x.store_forward_ns = trace.store_forward_ns;
-  x.drain_ns = alone - x.overhead_ns - x.wire_ns - x.store_forward_ns;
-  x.link_queue_ns = x.done_ns - x.grant_ns - alone;
+  x.store_forward_ns = lone.store_forward_ns;
+  x.drain_ns = lone.latency_ns - x.overhead_ns - x.wire_ns - x.store_forward_ns;
+  x.link_queue_ns = x.done_ns - x.grant_ns - lone.latency_ns;
 }
 
 void FabricInitiator::done(void* self, void* transaction) {

@@ -17,6 +17,7 @@ class FifoMemory : public MemoryTarget {
     ahead_ = Ahead::all_in_order;
   }
 
+  uint64_t address_period() const override { return 1; }
   double lone_service_ns(const Route& r, bool write, uint64_t, uint64_t nbytes, const Rows&) const override {
     return overhead_ns() + drain_ns(r, write, nbytes);
   }

@@ -37,6 +37,7 @@ class HbmPc : public MemoryTarget {
     return overhead_ns() + std::max(latest, path_ns(r, write, nbytes));
   }
 
+  uint64_t address_period() const override { return interleave_; }  // the channels are alike
   size_t flit_servers() const override { return free_ns_.size(); }
   size_t flit_server(uint64_t address) const override { return (address - base()) / interleave_ % free_ns_.size(); }
   double flit_service_ns(double bytes, double) const override { return bytes / bw_gbs_; }
@@ -50,7 +51,8 @@ class HbmPc : public MemoryTarget {
       free = std::max(free, queued) + bytes / bw_gbs_;
       finish = std::max(finish, free);
     });
-    const double alone = lone_service_ns(*x.route, x.write, x.address, x.nbytes, x.rows) - overhead_ns();
+    const double alone =
+        lone_time(fabric(), *x.route, x.write, x.address, x.nbytes, x.rows).service_ns - overhead_ns();
     x.overhead_ns += overhead_ns();
     x.drain_ns += alone;
     x.memory_queue_ns += finish - queued - alone;

@@ -42,6 +42,8 @@ class MemoryTarget : public Component {
   /// Flit mode: the flits of one response leave with no other's between.
   bool answers_in_order() const { return ahead_ == Ahead::all_in_order; }
 
+  /// Bytes after which the memory's lone service times repeat; 1: they do not depend on the address; 0: not known.
+  virtual uint64_t address_period() const { return 0; }
   /// Time from arrival to finish of a transaction alone in an idle system, ns.
   virtual double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const = 0;
 

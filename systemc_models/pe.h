@@ -5,11 +5,11 @@
 #include <tlm_utils/multi_passthrough_target_socket.h>
 
 #include <cstdint>
-#include <deque>
 #include <string>
 
 #include "kernbench/systemc_models/observer.h"
 #include "kernbench/systemc_models/pe_command.h"
+#include "kernbench/systemc_models/ring.h"
 
 namespace kernbench {
 
@@ -39,24 +39,35 @@ class AccelSlot {
 
  private:
   bool taken_ = false;
-  std::deque<Request> waiting_;
+  Ring<Request> waiting_;
+};
+
+/// Who hands items to an engine: told when one that was refused has got its place.
+class ItemSender {
+ public:
+  virtual ~ItemSender() = default;
+  virtual void accepted(PeItem&) = 0;
 };
 
 struct Pe {
-  std::string id;      ///< "sip0.cube0.pe0"
-  uint32_t index = 0;  ///< in compiled order of the PEs
-  uint32_t cube = 0;   ///< index of its cube
   uint32_t order = 0;  ///< index of its first node: ties between PEs go by it
+  uint32_t index = 0;  ///< in compiled order of the PEs
+  PeObserver* observer = nullptr;
+  PeScheduler* scheduler = nullptr;
   AccelSlot accel_slot;
   PeTcm* tcm = nullptr;
-  uint64_t sram_base = 0, sram_bytes = 0;  ///< of the cube's shared SRAM; 0: it has none
   PeMmu* mmu = nullptr;                    ///< null: the PE knows physical addresses only
-  PeScheduler* scheduler = nullptr;
-  PeObserver* observer = nullptr;
+  uint64_t sram_base = 0, sram_bytes = 0;  ///< of the cube's shared SRAM; 0: it has none
+  uint32_t cube = 0;  ///< index of its cube
+  std::string id;     ///< "sip0.cube0.pe0"
 };
 
 /// Order of what happens in PEs at one instant: PE by PE, stages from the back, then what comes from the front.
-Order stage_order(const Pe&, Stage);
-Order front_order(const Pe&);
+inline Order stage_order(const Pe& pe, Stage s) {
+  return Order(Order::kEngines, pe.order, static_cast<uint64_t>(kStages - 1 - static_cast<int>(s)));
+}
+inline Order front_order(const Pe& pe) {
+  return Order(Order::kEngines, pe.order, kStages);
+}
 
 }  // namespace kernbench

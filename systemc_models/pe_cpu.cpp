@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "kernbench/systemc_models/kernel_stack.h"
 #include "kernbench/systemc_models/pe_mmu.h"
 #include "kernbench/systemc_models/pe_scheduler.h"
 #include "kernbench/systemc_models/pe_tcm.h"
@@ -76,6 +77,7 @@ void PeCpu::start() {
 }
 
 void PeCpu::run() {
+  const KernelStack stack(pe_->id.c_str(), stack_bytes_);
   local_ns_ = outcome_.start_ns;
   try {
     kernel_(*this);

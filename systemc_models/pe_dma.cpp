@@ -40,29 +40,29 @@ class PeDma : public Engine, public FabricInitiator, public RequestPort {
   }
 
   /// A driver's request is a simple command that enters the channel's queue.
-  void request(MemoryRequest& r) override {
-    DriverItem* d;
-    if (idle_.empty()) {
-      all_.push_back(std::make_unique<DriverItem>());
-      d = all_.back().get();
-    } else {
-      d = idle_.back();
-      idle_.pop_back();
-    }
-    d->request = &r;
-    d->command = nullptr;
-    d->stage_count = 1;
-    d->stage_at = 0;
-    d->stages[0] = r.write ? Stage::dma_write : Stage::dma_read;
-    enqueue(r.write ? kWrite : kRead, *d);
-  }
+  void request(MemoryRequest& r) override { enqueue(r.write ? kWrite : kRead, r); }
 
  private:
   struct DriverItem : PeItem {  // known by its null command
     MemoryRequest* request = nullptr;
   };
 
-  static DriverItem& driver_item(PeItem& i) { return static_cast<DriverItem&>(i); }
+  static MemoryRequest& request_of(PeItem& i) { return *static_cast<DriverItem&>(i).request; }
+
+  PeItem& driver_item(MemoryRequest& r) override {
+    if (idle_.empty()) {
+      all_.push_back(std::make_unique<DriverItem>());
+      idle_.push_back(all_.back().get());
+    }
+    DriverItem& d = *idle_.back();
+    idle_.pop_back();
+    d.request = &r;
+    d.command = nullptr;
+    d.stage_count = 1;
+    d.stage_at = 0;
+    d.stages[0] = r.write ? Stage::dma_write : Stage::dma_read;
+    return d;
+  }
 
   void begin(uint8_t unit, uint16_t server) override {
     PeItem& item = item_at(unit, server);
@@ -79,7 +79,7 @@ class PeDma : public Engine, public FabricInitiator, public RequestPort {
     a.context = &item;
     if (!item.command) {
       if (item.part++ > 0) return false;
-      const MemoryRequest& r = *driver_item(item).request;
+      const MemoryRequest& r = request_of(item);
       a.address = r.address;
       a.nbytes = r.nbytes;
       a.rows = {1, r.nbytes, 0};
@@ -153,13 +153,13 @@ class PeDma : public Engine, public FabricInitiator, public RequestPort {
     PeItem& item = *static_cast<PeItem*>(x.context);
     transaction_served(item, x);
     if (!item.command) {
-      MemoryRequest& r = *driver_item(item).request;
+      MemoryRequest& r = request_of(item);
       r.done(r.context, x);
     }
     if (!next_transaction(item.unit, item.server)) finish(item.unit, item.server, {});
   }
 
-  void driver_item_done(PeItem& item) override { idle_.push_back(&driver_item(item)); }
+  void driver_item_done(PeItem& item) override { idle_.push_back(static_cast<DriverItem*>(&item)); }
 
   std::unordered_map<PeItem*, Access> looking_up_;
   std::vector<std::unique_ptr<DriverItem>> all_;

@@ -97,10 +97,11 @@ tlm::tlm_sync_enum PeScheduler::nb_transport_fw(int, PeItem& item, tlm::tlm_phas
 }
 
 bool PeScheduler::offer(PeItem& item) {
+  const Next next = next_[static_cast<int>(item.stage())];
+  if (next.engine) return next.engine->offer(item, *this);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  const int port = next_port_[static_cast<int>(item.stage())];
-  return command_out[port]->nb_transport_fw(item, phase, delay) == tlm::TLM_COMPLETED;
+  return command_out[next.port]->nb_transport_fw(item, phase, delay) == tlm::TLM_COMPLETED;
 }
 
 void PeScheduler::dispatch(PeCommand& c) {
@@ -228,11 +229,15 @@ void PeScheduler::fed(PeCommand& c, PeItem& tile) {
 }
 
 tlm::tlm_sync_enum PeScheduler::nb_transport_bw(int, PeItem& item, tlm::tlm_phase&, sc_core::sc_time&) {
-  if (&item != refused_) return tlm::TLM_COMPLETED;  // a simple command has got its place
+  accepted(item);
+  return tlm::TLM_COMPLETED;
+}
+
+void PeScheduler::accepted(PeItem& item) {
+  if (&item != refused_) return;  // a simple command has got its place
   refused_ = nullptr;
   fed(*item.command, item);
   feed();
-  return tlm::TLM_COMPLETED;
 }
 
 void PeScheduler::item_done(PeItem& item) {

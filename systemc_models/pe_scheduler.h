@@ -17,7 +17,7 @@
 
 namespace kernbench {
 
-class PeScheduler : public Component {
+class PeScheduler : public Component, public ItemSender {
  public:
   CommandTargetSocket<PeScheduler> command_in{"command_in"};
   CommandInitiatorSocket<PeScheduler> command_out{"command_out"};
@@ -26,7 +26,9 @@ class PeScheduler : public Component {
   static ImplSpec spec();
 
   void join(Pe& pe, RouteSource& routes, uint32_t dma_node);
-  void set_next(Stage stage, int port) { next_port_[static_cast<int>(stage)] = port; }
+  /// As Engine::set_next().
+  void set_next(Stage stage, int port, Engine* engine) { next_[static_cast<int>(stage)] = {engine, port}; }
+  void accepted(PeItem&) override;
 
   /// Checks a command at its submission: every transaction's memory can be reached and holds it, and a tile fits the
   /// reserved TCM. AccessError, one line.
@@ -59,7 +61,11 @@ class PeScheduler : public Component {
   Pe* pe_ = nullptr;
   RouteSource* routes_ = nullptr;
   uint32_t dma_node_ = 0;
-  int next_port_[kStages] = {-1, -1, -1, -1, -1, -1};
+  struct Next {
+    Engine* engine = nullptr;
+    int port = -1;
+  };
+  Next next_[kStages];
 
   std::deque<PeCommand*> feed_queue_;
   PeItem* refused_ = nullptr;  ///< the tile that waits for room

@@ -14,10 +14,9 @@ Timeline::Timeline(sc_core::sc_module_name name) : sc_module(name), wake_("wake"
   dont_initialize();
 }
 
-double Timeline::now_ns() const {
-  if (working_) return now_ns_;
+double Timeline::now_outside() const {
   const uint64_t tick = sc_core::sc_time_stamp().value();
-  return tick_of(to_fs(now_ns_)) == tick ? now_ns_ : static_cast<double>(tick) * static_cast<double>(tick_fs_) * 1e-6;
+  return tick_of(to_fs(now_ns_)) >= tick ? now_ns_ : static_cast<double>(tick) * static_cast<double>(tick_fs_) * 1e-6;
 }
 
 sc_core::sc_time Timeline::delay_until(double t_ns) const {
@@ -90,14 +89,33 @@ void Timeline::arm() {
   wake_.notify(sc_core::sc_time::from_value(tick - now));
 }
 
+/// Nothing else in the simulation happens up to the next entry's tick.
+bool Timeline::next_is_free() const {
+  if (sc_core::sc_pending_activity_at_current_time()) return false;
+  if (!sc_core::sc_pending_activity_at_future_time()) return true;
+  const uint64_t other = (sc_core::sc_time_stamp() + sc_core::sc_time_to_pending_activity()).value();
+  return tick_of(heap_.front().fs) < other;
+}
+
 void Timeline::work() {
-  const uint64_t now = sc_core::sc_time_stamp().value();
+  uint64_t now = sc_core::sc_time_stamp().value();
   armed_tick_ = ~0ull;
   working_ = true;
-  while (!heap_.empty() && tick_of(heap_.front().fs) <= now) {
+  while (!heap_.empty()) {
+    const uint64_t tick = tick_of(heap_.front().fs);
+    if (tick > now) {
+      if (!run_ahead_ || !next_is_free()) break;
+      now = tick;
+    }
     const Key k = pop();
     const Entry e = slots_[k.slot];
     free_slots_.push_back(k.slot);
+    if (!heap_.empty()) {  // what the next one will touch is on its way while this one works
+      const Entry& next = slots_[heap_.front().slot];
+      __builtin_prefetch(next.self);
+      __builtin_prefetch(next.arg);
+      __builtin_prefetch(static_cast<const char*>(next.arg) + 64);
+    }
     now_ns_ = e.t_ns;
     if ((++events_ & 0xffff) == 0 && progress_) progress_(now_ns_, events_);
     e.handler(e.self, e.arg);

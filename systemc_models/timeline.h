@@ -39,7 +39,7 @@ class Timeline : public sc_core::sc_module {
 
   /// Exact time of the entry being worked off; outside of entries, that of the last one or of the kernel, whichever is
   /// later. ns.
-  double now_ns() const;
+  double now_ns() const { return working_ ? now_ns_ : now_outside(); }
   /// Kernel ticks from now to t_ns, as a delay for a TLM call (0 if t_ns is past).
   sc_core::sc_time delay_until(double t_ns) const;
   /// The exact time that a TLM call's delay means, ns.
@@ -51,6 +51,10 @@ class Timeline : public sc_core::sc_module {
   /// Entries worked off so far.
   uint64_t events() const { return events_; }
   bool idle() const { return heap_.empty(); }
+  /// Works off instants one after the other without returning to the kernel in between, as long as no other process or
+  /// event of the simulation is due before the next. sc_time_stamp() then stands still at the first. For runs that go to
+  /// their end (sc_start() without a limit) and whose processes do not ask the kernel for the time.
+  void run_ahead() { run_ahead_ = true; }
   /// Called every 65,536 entries with the time and the number of entries so far; for a progress line.
   void on_progress(std::function<void(double now_ns, uint64_t events)> call) { progress_ = std::move(call); }
 
@@ -74,6 +78,8 @@ class Timeline : public sc_core::sc_module {
   void push(Key k);
   Key pop();
   uint64_t tick_of(uint64_t fs) const { return tick_fs_ == 1 ? fs : (fs + tick_fs_ / 2) / tick_fs_; }
+  double now_outside() const;
+  bool next_is_free() const;
   void arm();
   void work();
 
@@ -87,6 +93,7 @@ class Timeline : public sc_core::sc_module {
   uint64_t events_ = 0;
   double now_ns_ = 0;
   bool working_ = false;
+  bool run_ahead_ = false;
   std::function<void(double, uint64_t)> progress_;
 };
 

@@ -6,6 +6,7 @@
 #include <systemc>
 
 #include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/cli/stack_overflow.h"
 #include "kernbench/platform/errors.h"
 
 namespace {
@@ -19,6 +20,7 @@ int sc_main(int argc, char** argv) {
   using namespace kernbench;
   (void)banner_off;
   std::ios::sync_with_stdio(false);
+  cli::report_stack_overflows();
   sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
 
   CLI::App app{"kernbench: transaction-level model of a multi-chiplet AI accelerator", "kernbench"};

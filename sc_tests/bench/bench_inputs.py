@@ -83,13 +83,14 @@ def system(path, pes, mode, hot_spot=False):
     return path
 
 
-def storm(path, pes, reads, hot_spot=False):
-    """Writes `reads` reads of 4 KiB for every PE, all issued at 0, from its own slice (or the one hot slice)."""
+def storm(path, pes, reads, hot_spot=False, staggered=False):
+    """Writes `reads` reads of 4 KiB for every PE from its own slice (or the one hot slice), all issued at 0, or,
+    staggered, every PE's at a time of its own, so that no two of the run's events are at one instant."""
     with open(path, "w") as f:
         f.write("id,issue_ns,initiator,op,address,bytes\n")
         for r in range(reads):
             f.writelines(
-                f"{r * pes + p},0,{pe_id(p)}.pe_dma,read,"
+                f"{r * pes + p},{0.001 * p if staggered else 0:g},{pe_id(p)}.pe_dma,read,"
                 f"{(HBM_BASE if hot_spot else slice_base(p)) + r * READ_BYTES % SLICE},{READ_BYTES}\n"
                 for p in range(pes))
     return path

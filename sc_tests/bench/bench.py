@@ -1,0 +1,201 @@
+"""Measures the project as its user meets it: whole processes of the command line, CPU time (user + system).
+
+    bench.py --bin FOLDER --data FOLDER [--quick] [--json] [--runs N] [NAME-PREFIX]...
+
+Rates are per CPU second of the whole process: start, reading the topology and the input, elaboration, simulation,
+output. `name value unit`, one line a figure, medians over --runs; names that begin with a prefix, or all.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import bench_inputs as inputs
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TOPOLOGIES = os.path.join(ROOT, "topologies")
+
+
+class Failed(Exception):
+    pass
+
+
+def run(argv):
+    """CPU seconds, peak MiB and output of a process."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        child = subprocess.Popen(argv, stdout=out, stderr=err)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode:
+            err.seek(0)
+            raise Failed(f"{' '.join(argv)}: exit {child.returncode}: {err.read().decode(errors='replace')[:300]}")
+        out.seek(0)
+        return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, out
+
+
+class Bench:
+    def __init__(self, args):
+        self.args = args
+        self.figures = {}
+        os.makedirs(args.data, exist_ok=True)
+
+    def wanted(self, name):
+        return not self.args.names or any(name.startswith(p) for p in self.args.names)
+
+    def put(self, name, value, unit):
+        self.figures[name] = {"value": value, "unit": unit}
+        if not self.args.json:
+            print(f"{name} {value:.6g} {unit}", flush=True)
+
+    def measure(self, name, argv):
+        """Median CPU seconds and peak MiB over the runs."""
+        print(f"bench: {name}", file=sys.stderr, flush=True)
+        runs = [run(argv) for _ in range(self.args.runs)]
+        return statistics.median(r[0] for r in runs), statistics.median(r[1] for r in runs)
+
+    def rate(self, name, count, unit, argv):
+        if not self.wanted(name):
+            return
+        seconds, mib = self.measure(name, argv)
+        self.put(name, count / seconds, f"{unit}/s")
+        self.put(name + "_memory", mib, "MiB")
+
+    def cost(self, name, argv):
+        if not self.wanted(name):
+            return
+        seconds, mib = self.measure(name, argv)
+        self.put(name, seconds, "s")
+        self.put(name + "_memory", mib, "MiB")
+
+    def printed(self, name, argv):
+        """A program that prints its own `name value unit` lines; medians by name."""
+        if not self.wanted(name):
+            return
+        print(f"bench: {name}", file=sys.stderr, flush=True)
+        values, units = {}, {}
+        for _ in range(self.args.runs):
+            _, _, out = run(argv)
+            for line in out.read().decode().splitlines():
+                key, value, unit = line.split()[:3]
+                values.setdefault(key, []).append(float(value))
+                units[key] = unit
+        for key, found in values.items():
+            self.put(key, statistics.median(found), units[key])
+
+    def tool(self, name):
+        return os.path.join(self.args.bin, name)
+
+    def data(self, name, write, *arguments, **options):
+        return inputs.once(os.path.join(self.args.data, name), write, *arguments, **options)
+
+    def system(self, pes, mode, hot_spot=False):
+        return self.data(f"system_{pes}_{mode}{'_hot' * hot_spot}.yaml", inputs.system, pes, mode, hot_spot=hot_spot)
+
+    def storm(self, name, pes, reads, mode, **options):
+        if not self.wanted(name):
+            return
+        hot = options.get("hot_spot", False)
+        kind = "".join("_" + o for o, on in sorted(options.items()) if on)
+        trace = self.data(f"storm_{pes}_{reads}{kind}.csv", inputs.storm, pes, reads, **options)
+        self.rate(name, pes * reads, "transactions",
+                  [self.tool("kernbench"), "traffic", "--topology", self.system(pes, mode, hot), "--trace", trace])
+
+    def tokens(self, name, pes, mode, count=1):
+        if not self.wanted(name):
+            return
+        work = self.data(f"work_{pes}_{count}.json", inputs.composites, pes, count)
+        self.rate(name, pes * count * 512, "tokens",
+                  [self.tool("kernbench"), "pipeline", "--topology", self.system(pes, mode), "--work", work])
+
+    def kernel(self, name, count, unit, *arguments):
+        argv = [self.tool("kernbench"), "run", *arguments]
+        if count:
+            self.rate(name, count, unit, argv)
+        else:
+            self.cost(name, argv)
+
+    def all(self):
+        quick = self.args.quick
+        for what in ("threads", "methods", "sockets"):
+            self.printed("systemc_" + what, [self.tool("systemc_floor"), what])
+
+        # Storms: every PE reads 4 KiB blocks of its own slice, as many in all whatever the number of PEs.
+        for mode in inputs.TIMING:
+            self.storm(f"storm_{mode}_64_x500", 64, 500, mode)
+        sizes = ((8, 16000), (64, 2000)) if quick else ((8, 160000), (64, 20000), (512, 2500), (1024, 1250), (4096, 312))
+        for pes, reads in sizes:
+            for mode in inputs.TIMING:
+                self.storm(f"storm_{mode}_{pes}", pes, reads if mode != "flit" else reads // 8, mode)
+            self.storm(f"storm_staggered_{pes}", pes, reads, "ideal", staggered=True)
+        for mode in ("ideal", "cut_through", "flit"):
+            self.storm(f"storm_hot_spot_{mode}_64", 64, 500, mode, hot_spot=True)
+        if not quick:
+            self.storm("storm_ideal_10240", 10240, 100, "ideal")
+
+        # Tile tokens: gemms of 512³ in 64³ tiles, 512 tokens each, with their memory traffic.
+        for pes, count in ((8, 1), (64, 1)) if quick else ((8, 16), (64, 4), (512, 1), (1024, 1), (4096, 1)):
+            for mode in ("ideal", "cut_through"):
+                self.tokens(f"tokens_{mode}_{pes}", pes, mode, count)
+
+        # Kernels on the default machine of 256 PEs.
+        default, big = (os.path.join(TOPOLOGIES, t) for t in ("default.yaml", "big.yaml"))
+        gemm = ["--topology", default, "--kernel", "gemm"]
+        dot = ["--topology", default, "--kernel", "gemm_dot"]
+        self.kernel("run_gemm_256", 0, "", *gemm)
+        self.kernel("run_gemm_dot_256", 0, "", *dot)
+        self.kernel("launch_256", 0, "", "--topology", default, "--kernel", "vector_add", "--param", "n=256")
+        for form, options in (("off", []), ("jsonl", ["--oplog", "oplog.jsonl"]), ("sqlite", ["--oplog", "oplog.sqlite"]),
+                              ("verified", ["--verify"])):
+            options = [os.path.join(self.args.data, o) if o.startswith("oplog.") else o for o in options]
+            self.kernel(f"oplog_{form}", 0, "", *gemm, *options)
+
+        # Elaboration: one read in an otherwise idle machine.
+        for name, topology in (("default", default),) if quick else (("default", default), ("big", big)):
+            trace = self.data(f"one_{name}.csv", self.one_read, topology)
+            self.cost(f"elaborate_{name}", [self.tool("kernbench"), "traffic", "--topology", topology, "--trace", trace])
+
+        # Phase 2, as its own benchmark prints it, where it has been built.
+        if os.path.exists(self.tool("phase2_bench")):
+            self.printed("phase2", [self.tool("phase2_bench")] + (["--quick"] if quick else []))
+
+    def one_read(self, path, topology):
+        _, _, out = run([self.tool("kernbench"), "topology", "--topology", topology, "--format", "json"])
+        graph = json.load(out)
+        dma = next(n["id"] for n in graph["nodes"] if n["kind"] == "pe_dma")
+        with open(path, "w") as f:
+            f.write(f"id,issue_ns,initiator,op,address,bytes\n0,0,{dma},read,{graph['memories'][0]['base']},4096\n")
+
+    def ratios(self):
+        """Figures in units of the SystemC kernel's own prices, which compare across machines."""
+        wait = self.figures.get("systemc_thread_wait_1000", {}).get("value")
+        for name, figure in list(self.figures.items()):
+            if wait and figure["unit"] in ("transactions/s", "tokens/s"):
+                self.put(name + "_in_thread_waits", 1e9 / figure["value"] / wait, "waits")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", required=True, help="folder of the built programs")
+    parser.add_argument("--data", required=True, help="folder for generated inputs; they are kept")
+    parser.add_argument("--quick", action="store_true", help="small sizes, for a look in a minute")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--runs", type=int, default=3, help="of each figure; the median is printed (3)")
+    parser.add_argument("names", nargs="*", metavar="NAME-PREFIX", help="only figures whose names begin so")
+    args = parser.parse_args()
+    bench = Bench(args)
+    try:
+        bench.all()
+    except Failed as e:
+        sys.exit(f"bench: {e}")
+    bench.ratios()
+    if args.json:
+        json.dump(bench.figures, sys.stdout, indent=1)
+        print()
+
+
+if __name__ == "__main__":
+    main()
