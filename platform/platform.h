@@ -82,7 +82,7 @@ class Platform : public sc_core::sc_module, public RouteSource, public SystemMem
   /// `materialize: outputs`, leaves `out` alone and returns the op that will make it; the answer is then
   /// TLM_GENERIC_ERROR_RESPONSE. With that option pending bytes are computed first, by as much of Phase 2 as they need.
   /// PendingValueError (one line) where that fails. Not from a kernel's thread: evaluation needs an ordinary stack.
-  std::shared_ptr<const OpDesc> read_from_outside(Space, uint64_t addr, void* out, uint64_t nbytes);
+  std::shared_ptr<const OpDesc> read_from_outside(Space, uint64_t addr, void* out, uint64_t nbytes) override;
 
   /// Shortest path as the contract says, with both directions; errors as topology::RouteError.
   topology::PathRouter& router() { return *router_; }
@@ -102,7 +102,6 @@ class Platform : public sc_core::sc_module, public RouteSource, public SystemMem
   MemoryWindow window_at(uint64_t addr) const override;
   ForeignStore* store_of(uint32_t node) override;
   void write_as_memory(uint64_t addr, const void* bytes, uint64_t nbytes) override;
-  std::shared_ptr<const OpDesc> read_from_outside(Space, uint64_t addr, void* out, uint64_t nbytes) override;
   /// Pages that foreign initiators have pointers to.
   DirectMemory& direct_memory() { return *direct_memory_; }
 

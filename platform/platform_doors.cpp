@@ -72,12 +72,6 @@ ForeignStore* Platform::store_of(uint32_t node) {
   return dynamic_cast<ForeignStore*>(components_[node].get());
 }
 
-std::shared_ptr<const OpDesc> Platform::read_from_outside(Space space, uint64_t addr, void* out, uint64_t nbytes) {
-  const PendingByte pending = first_pending(image_, {space, kNoPe}, addr, nbytes);
-  if (!pending.producer) image_.read({space, kNoPe}, addr, out, nbytes);
-  return pending.producer;
-}
-
 void Platform::write_as_memory(uint64_t addr, const void* bytes, uint64_t nbytes) {
   const MemoryWindow window = window_at(addr);
   direct_memory_->settle(window.key(), addr, nbytes);
