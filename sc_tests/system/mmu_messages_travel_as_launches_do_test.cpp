@@ -240,11 +240,15 @@ const RegisterKernel looks_up{copying_kernel("mmu_test_loads", [](tl::Context& t
 
 TEST(Tlb, costs_hit_or_miss_for_every_page_that_a_transaction_touches) {
   std::string yaml = read_file(topology_path("small.yaml"));
-  const std::string block = "pe_mmu:", from = "{attrs: {}}";
-  const size_t at = yaml.find(block);
-  ASSERT_NE(at, std::string::npos);
-  const size_t end = yaml.find('\n', at);
-  yaml.replace(at, end - at, "pe_mmu: {attrs: {page_bytes: 4096, tlb_entries: 2, tlb_hit_ns: 1, tlb_miss_ns: 20}}");
+  for (const auto& [from, to] :
+       std::vector<std::pair<std::string, std::string>>{{"page_bytes: 2097152", "page_bytes: 4096"},
+                                                        {"tlb_entries: 64", "tlb_entries: 2"},
+                                                        {"tlb_hit_ns: 0.0", "tlb_hit_ns: 1"},
+                                                        {"tlb_miss_ns: 0.0", "tlb_miss_ns: 20"}}) {
+    const size_t at = yaml.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    yaml.replace(at, from.size(), to);
+  }
   auto p = platform_from_text(yaml);
   std::vector<OpRecord> records;
   RunOptions o;
