@@ -32,7 +32,7 @@ struct OpRecord {
   TokenInfo token;
   /// Traffic of a foreign initiator. A write's desc is a store whose `data` commits at effect_ns.
   bool foreign = false;
-  double effect_ns = 0;  ///< ns, foreign traffic: the memory's service
+  double effect_ns = 0;                      ///< ns, foreign traffic: the memory's service
   std::shared_ptr<const OpDesc> pending_on;  ///< foreign reads: who has still to make the bytes, the reason of an error
   std::vector<uint64_t> dependency_ids;
 };

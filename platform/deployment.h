@@ -38,8 +38,8 @@ class Deployment {
   /// Puts an input's bytes in place at once, without time and without copying what is contiguous. The tensor must
   /// outlive the platform's memory image.
   void upload(const std::string& tensor, const HostTensor& value);
-  /// Calls put(address, bytes, nbytes) for what each shard holds of a value. std::invalid_argument if it does not fit the
-  /// tensor.
+  /// Calls put(address, bytes, nbytes) for what each shard holds of a value. std::invalid_argument if it does not fit
+  /// the tensor.
   void for_each_shard(const std::string& tensor, const HostTensor& value,
                       const std::function<void(uint64_t, const uint8_t*, uint64_t)>& put) const;
   /// The other way: get(address, bytes, nbytes) fills in what each shard holds.

@@ -75,13 +75,21 @@ tlm::tlm_response_status HostInterface::access(tlm::tlm_generic_payload& p) {
   return write(reg, (value << shift & mask) | (acts ? 0 : read(reg) & ~mask));
 }
 
+uint64_t HostInterface::status() const {
+  uint64_t bits = 0;
+  if (running_ > 0) bits |= kLaunchRunning;
+  if (dma_->running()) bits |= kDmaRunning;
+  if (launch_failed_) bits |= kLaunchFailed;
+  if (dma_failed_) bits |= kDmaFailed;
+  return bits;
+}
+
 uint64_t HostInterface::read(uint64_t reg) const {
   switch (reg) {
     case kId:
       return kIdValue;
     case kStatus:
-      return (running_ > 0 ? kLaunchRunning : 0) | (dma_->running() ? kDmaRunning : 0) |
-             (launch_failed_ ? kLaunchFailed : 0) | (dma_failed_ ? kDmaFailed : 0);
+      return status();
     case kLaunchesDone:
       return launches_done_;
     case kInterrupt:
@@ -148,11 +156,12 @@ tlm::tlm_response_status HostInterface::start_dma(uint64_t command) {
   if (command != kToHost && command != kToDevice)
     return refuse("DMA command " + std::to_string(command) + "; legal: 1 (to host), 2 (to device)");
   if (!dma_initiator_.forward()) return refuse("DMA: nothing is bound to dma_socket");
-  const std::string why = dma_->start(command == kToHost, dma_device_, dma_host_, dma_bytes_, [this](const std::string& e) {
-    dma_failed_ = !e.empty();
-    if (dma_failed_) error_ = std::string(name()) + ": DMA: " + e;
-    raise(kDmaDone);
-  });
+  const std::string why =
+      dma_->start(command == kToHost, dma_device_, dma_host_, dma_bytes_, [this](const std::string& e) {
+        dma_failed_ = !e.empty();
+        if (dma_failed_) error_ = std::string(name()) + ": DMA: " + e;
+        raise(kDmaDone);
+      });
   return why.empty() ? tlm::TLM_OK_RESPONSE : refuse("DMA: " + why);
 }
 

@@ -27,16 +27,16 @@ class HostInterface : public sc_core::sc_module, private LocalWindow {
   static constexpr uint64_t kRegisters = uint64_t{1} << 51;  ///< address of the first register
   static constexpr uint64_t kRegisterBytes = 4096;           ///< size of their window
   enum Register : uint64_t {
-    kId = 0x00,             ///< ro: kIdValue
-    kDoorbell = 0x08,       ///< wo: number of a job to start (add_job)
-    kStatus = 0x10,         ///< ro: Status bits
-    kLaunchesDone = 0x18,   ///< ro: launches whose response the host has
-    kInterrupt = 0x20,      ///< rw: Interrupt bits that are pending; writing a 1 clears one
-    kInterruptEnable = 0x28,///< rw: Interrupt bits that raise the signal; all at first
-    kDmaDevice = 0x30,      ///< rw: address in the device
-    kDmaHost = 0x38,        ///< rw: address in host memory
-    kDmaBytes = 0x40,       ///< rw: length
-    kDmaCommand = 0x48,     ///< wo: DmaCommand
+    kId = 0x00,               ///< ro: kIdValue
+    kDoorbell = 0x08,         ///< wo: number of a job to start (add_job)
+    kStatus = 0x10,           ///< ro: Status bits
+    kLaunchesDone = 0x18,     ///< ro: launches whose response the host has
+    kInterrupt = 0x20,        ///< rw: Interrupt bits that are pending; writing a 1 clears one
+    kInterruptEnable = 0x28,  ///< rw: Interrupt bits that raise the signal; all at first
+    kDmaDevice = 0x30,        ///< rw: address in the device
+    kDmaHost = 0x38,          ///< rw: address in host memory
+    kDmaBytes = 0x40,         ///< rw: length
+    kDmaCommand = 0x48,       ///< wo: DmaCommand
   };
   static constexpr uint64_t kIdValue = 0x00010000'4b424348;  ///< "HCBK", version 1
   enum Status : uint64_t { kLaunchRunning = 1, kDmaRunning = 2, kLaunchFailed = 4, kDmaFailed = 8 };
@@ -71,6 +71,7 @@ class HostInterface : public sc_core::sc_module, private LocalWindow {
   tlm::tlm_response_status access(tlm::tlm_generic_payload&) override;
   tlm::tlm_response_status write(uint64_t reg, uint64_t value);
   uint64_t read(uint64_t reg) const;
+  uint64_t status() const;
   tlm::tlm_response_status start_job(uint64_t number);
   tlm::tlm_response_status start_dma(uint64_t command);
   void raise(uint64_t bits);

@@ -44,7 +44,8 @@ class Platform : public sc_core::sc_module, public RouteSource, public SystemMem
   /// The node as an initiator that takes requests, or null (pe_dma, m_cpu, pcie_ep can).
   RequestPort* request_port(uint32_t node) { return request_ports_[node]; }
 
-  /// The port of that id ("sip0.cube0.port0"), for its socket. InputError that names the ports there are, if it is none.
+  /// The port of that id ("sip0.cube0.port0"), for its socket. InputError that names the ports there are, if it is
+  /// none.
   Port& port(const std::string& id);
   /// A memory that a foreign model stands in for, for its socket. InputError as above.
   TlmMemory& tlm_memory(const std::string& id);

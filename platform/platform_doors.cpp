@@ -16,8 +16,7 @@ namespace {
 
 /// The component of that id and type; InputError that names those there are.
 template <class Block>
-Block& block_named(const std::string& id, const char* what,
-                   const std::vector<std::unique_ptr<Component>>& components) {
+Block& block_named(const std::string& id, const char* what, const std::vector<std::unique_ptr<Component>>& components) {
   std::string known;
   for (const auto& c : components) {
     auto* block = dynamic_cast<Block*>(c.get());
@@ -25,8 +24,8 @@ Block& block_named(const std::string& id, const char* what,
     if (c->id() == id) return *block;
     known += (known.empty() ? "" : ", ") + c->id();
   }
-  throw InputError(std::string(what) + ": found '" + id + "'; legal: " +
-                   (known.empty() ? std::string("none, the topology has no such node") : known));
+  throw InputError(std::string(what) + ": found '" + id +
+                   "'; legal: " + (known.empty() ? std::string("none, the topology has no such node") : known));
 }
 
 }  // namespace

@@ -141,6 +141,7 @@ void BaseProtocolTarget::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_ti
   issue_at(a, owner_.timeline().after(delay));
   while (!a.complete) sc_core::wait(a.completed);
   p.set_response_status(a.status);
+  p.set_dmi_allowed(settings_.allow_dmi && a.status == tlm::TLM_OK_RESPONSE);
   delay = sc_core::SC_ZERO_TIME;
   accesses_.erase(&p);
 }
@@ -379,8 +380,8 @@ bool BaseProtocolTarget::get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tl
   const bool write = p.is_write();
   try {
     const Route& route = routes_->route(owner_.index(), p.get_address(), 1, write);
-    const double ns = formula_ns(owner_.fabric(), route, write, p.get_address(), settings_.bus_bytes,
-                                 {1, settings_.bus_bytes, 0});
+    const double ns =
+        formula_ns(owner_.fabric(), route, write, p.get_address(), settings_.bus_bytes, {1, settings_.bus_bytes, 0});
     if (!direct_->grant(*this, window, p.get_address(), write, dmi)) return false;
     const sc_core::sc_time latency(ns, sc_core::SC_NS);
     dmi.set_read_latency(latency);

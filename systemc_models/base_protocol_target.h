@@ -1,5 +1,5 @@
-// The TLM-2.0 base protocol as a foreign initiator sees it at the edge of a platform: LT, AT, debug transport and DMI on
-// one interface. Ports (port.h) and the host's socket (platform/host_interface.h) have one each. docs/tlm.md is the
+// The TLM-2.0 base protocol as a foreign initiator sees it at the edge of a platform: LT, AT, debug transport and DMI
+// on one interface. Ports (port.h) and the host's socket (platform/host_interface.h) have one each. docs/tlm.md is the
 // guide; in short:
 //
 // Time. A request is issued at sc_time_stamp() + delay, whichever transport it comes by, and is done when a pe_dma's
@@ -99,10 +99,10 @@ class BaseProtocolTarget : public tlm::tlm_fw_transport_if<> {
   tlm::tlm_bw_transport_if<>* backward_ = nullptr;
 
   std::unordered_map<const tlm::tlm_generic_payload*, std::unique_ptr<Access>> accesses_;
-  uint32_t taken_ = 0;            ///< places of `outstanding`
-  std::deque<Access*> waiting_;   ///< for a place
-  std::deque<Access*> to_answer_; ///< done, BEGIN_RESP not sent
-  Access* answering_ = nullptr;   ///< BEGIN_RESP sent, not ended
+  uint32_t taken_ = 0;             ///< places of `outstanding`
+  std::deque<Access*> waiting_;    ///< for a place
+  std::deque<Access*> to_answer_;  ///< done, BEGIN_RESP not sent
+  Access* answering_ = nullptr;    ///< BEGIN_RESP sent, not ended
   std::string last_error_;
 };
 

@@ -47,17 +47,17 @@ bool DirectMemory::grant(BaseProtocolTarget& target, const MemoryWindow& window,
     uint64_t first = std::max(window.base, address / kPageBytes * kPageBytes);
     uint64_t last = std::min(window.base + (window.size - 1), address / kPageBytes * kPageBytes + (kPageBytes - 1));
     bool pending = false;
-    memory_.image().for_each_piece(
-        window.key(), first, last - first + 1, [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t) {
-          if (!e || !e->pending.producer) return;
-          if (at + (n - 1) < address) {
-            first = std::max(first, at + n);
-          } else if (at > address) {
-            last = std::min(last, at - 1);
-          } else {
-            pending = true;
-          }
-        });
+    memory_.image().for_each_piece(window.key(), first, last - first + 1,
+                                   [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t) {
+                                     if (!e || !e->pending.producer) return;
+                                     if (at + (n - 1) < address) {
+                                       first = std::max(first, at + n);
+                                     } else if (at > address) {
+                                       last = std::min(last, at - 1);
+                                     } else {
+                                       pending = true;
+                                     }
+                                   });
     if (pending) return false;
     Page p;
     p.window = window;
@@ -83,10 +83,10 @@ bool DirectMemory::grant(BaseProtocolTarget& target, const MemoryWindow& window,
 /// A pointer writes zeros without a trace; so whoever may write has written the zeros that it sees.
 void DirectMemory::fill_unwritten(uint64_t base, Page& p) {
   std::vector<std::pair<uint64_t, uint64_t>> holes;
-  memory_.image().for_each_piece(
-      p.window.key(), base, p.bytes.size(), [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t) {
-        if (!e) holes.emplace_back(at, n);
-      });
+  memory_.image().for_each_piece(p.window.key(), base, p.bytes.size(),
+                                 [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t) {
+                                   if (!e) holes.emplace_back(at, n);
+                                 });
   for (const auto& [at, n] : holes) p.writer->write_now(p.window, at, p.known.data() + (at - base), n);
 }
 

@@ -4,8 +4,8 @@
 // (platform/host_transfer.h).
 // Does not model: link training, credits, TLP headers.
 //
-// Parameters: overhead_ns (ns, 0), store_and_forward (true), outstanding (requests; unlimited where not given), bus_width
-// (bits, 32; of the host's sockets, platform/host_interface.h).
+// Parameters: overhead_ns (ns, 0), store_and_forward (true), outstanding (requests; unlimited where not given),
+// bus_width (bits, 32; of the host's sockets, platform/host_interface.h).
 #include "kernbench/systemc_models/forwarder.h"
 #include "kernbench/systemc_models/registry.h"
 #include "kernbench/systemc_models/request_pool.h"

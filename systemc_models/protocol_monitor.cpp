@@ -271,7 +271,8 @@ bool ProtocolMonitor::get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_d
   const uint64_t delta = sc_core::sc_delta_count();
   const bool granted = target_->get_direct_mem_ptr(p, dmi);
   check_no_wait(stamp, delta, "get_direct_mem_ptr");
-  if (dmi.get_start_address() > dmi.get_end_address()) violation("get_direct_mem_ptr: a range that ends before it starts");
+  if (dmi.get_start_address() > dmi.get_end_address())
+    violation("get_direct_mem_ptr: a range that ends before it starts");
   if (!granted) return false;
   if (!dmi.get_dmi_ptr()) violation("get_direct_mem_ptr: granted without a pointer");
   if (address < dmi.get_start_address() || address > dmi.get_end_address())

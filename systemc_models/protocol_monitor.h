@@ -1,6 +1,7 @@
 // Watches one connection of the TLM-2.0 base protocol and passes everything on unchanged. Rules of IEEE 1666-2011:
 //
-// phases         BEGIN_REQ, END_REQ, BEGIN_RESP, END_RESP in this order and direction, END_REQ may be left out (15.2.4);
+// phases         BEGIN_REQ, END_REQ, BEGIN_RESP, END_RESP in this order and direction, END_REQ may be left out
+// (15.2.4);
 //                one request and one response at a time (15.2.6); what a return value may say (11.1.2.5, 15.2.5)
 // time           never backwards for one transaction, nor from a call to its return (15.2.7)
 // payload        initialised (14.7 ff.), not changed by others than those who may, nor used twice at a time (14.7);

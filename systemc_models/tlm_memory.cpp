@@ -63,9 +63,9 @@ void TlmMemory::end_of_elaboration() {
 
 void TlmMemory::start_of_simulation() {
   if (!initiator_.forward())
-    SC_REPORT_ERROR("/kernbench/tlm",
-                    (id() + ": no model is bound to its socket; a platform with it needs an sc_main that binds one")
-                        .c_str());
+    SC_REPORT_ERROR(
+        "/kernbench/tlm",
+        (id() + ": no model is bound to its socket; a platform with it needs an sc_main that binds one").c_str());
   const MemoryWindow window = memory_->window_at(base());
   push(window.base, window.size);
 }
@@ -99,8 +99,7 @@ void TlmMemory::begin(void* self, void* access) {
   auto& me = *static_cast<TlmMemory*>(self);
   Access& a = *static_cast<Access*>(access);
   const FabricTransaction& x = *a.transaction;
-  for (uint64_t row = 0; row < x.rows.count; ++row)
-    me.add_transfers(a, x.address + row * x.rows.stride, x.rows.bytes);
+  for (uint64_t row = 0; row < x.rows.count; ++row) me.add_transfers(a, x.address + row * x.rows.stride, x.rows.bytes);
   a.open = a.parts.size();
   for (Access::Part& part : a.parts) {
     ForeignTransfer& t = part.transfer;
@@ -150,10 +149,10 @@ void TlmMemory::finish(Access& a) {
     if (!x.effect) {
       tlm::tlm_generic_payload p;
       p.set_response_status(a.status);
-      SC_REPORT_ERROR("/kernbench/tlm", (id() + ": the model answered " + p.get_response_string() + " to a " +
-                                         (x.write ? "write" : "read") + " at " + std::to_string(a.failed_address) +
-                                         " of its addresses")
-                                            .c_str());
+      SC_REPORT_ERROR("/kernbench/tlm",
+                      (id() + ": the model answered " + p.get_response_string() + " to a " +
+                       (x.write ? "write" : "read") + " at " + std::to_string(a.failed_address) + " of its addresses")
+                          .c_str());
     } else {
       x.effect->failed(x, a.status);
     }
@@ -188,19 +187,18 @@ void TlmMemory::take_over(uint64_t address, const uint8_t* bytes, uint64_t nbyte
   const MemoryWindow window = memory_->window_at(address);
   constexpr MemoryImage::SpaceKey kSeen{Space::hbm, kNoPe};
   std::vector<bool> changed(nbytes, false);
-  seen_.for_each_piece(kSeen, address, nbytes,
-                       [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
-                         for (uint64_t i = 0; i < n; ++i) {
-                           const uint8_t before = e ? e->bytes.data[offset + i] : 0;
-                           changed[at - address + i] = bytes[at - address + i] != before;
-                         }
-                         if (e) return;
-                         memory_->image().for_each_piece(
-                             window.key(), at, n,
-                             [&](uint64_t from, uint64_t m, const MemoryImage::Extent* own, uint64_t) {
-                               for (uint64_t i = 0; own && i < m; ++i) changed[from - address + i] = false;
-                             });
-                       });
+  seen_.for_each_piece(
+      kSeen, address, nbytes, [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
+        for (uint64_t i = 0; i < n; ++i) {
+          const uint8_t before = e ? e->bytes.data[offset + i] : 0;
+          changed[at - address + i] = bytes[at - address + i] != before;
+        }
+        if (e) return;
+        memory_->image().for_each_piece(window.key(), at, n,
+                                        [&](uint64_t from, uint64_t m, const MemoryImage::Extent* own, uint64_t) {
+                                          for (uint64_t i = 0; own && i < m; ++i) changed[from - address + i] = false;
+                                        });
+      });
   seen_.write(kSeen, address, bytes, nbytes);
   for (uint64_t i = 0; i < nbytes;) {
     if (!changed[i]) {

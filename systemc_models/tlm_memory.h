@@ -1,9 +1,9 @@
 // Models: a memory whose model is not this project's: whatever has a TLM-2.0 target socket (a DRAM simulator, a memory
-// of the user's platform) stands in for an hbm_ctrl or an sram. Its time is what the foreign model takes, from BEGIN_REQ
-// to BEGIN_RESP, and not less than the bytes need on the path (as §4 of the timing contract has it). Requests are cut at
-// `max_bytes`, sent in order of arrival, any number under way; the model says with END_REQ when it takes the next.
-// Does not model: what the foreign model does not; where only the project's own initiators know the bytes (pending
-// results of Phase 2), zeros are sent.
+// of the user's platform) stands in for an hbm_ctrl or an sram. Its time is what the foreign model takes, from
+// BEGIN_REQ to BEGIN_RESP, and not less than the bytes need on the path (as §4 of the timing contract has it). Requests
+// are cut at `max_bytes`, sent in order of arrival, any number under way; the model says with END_REQ when it takes the
+// next. Does not model: what the foreign model does not; where only the project's own initiators know the bytes
+// (pending results of Phase 2), zeros are sent.
 //
 // Bytes. With `storage: target` the foreign model keeps them: what is placed before the simulation goes there by debug
 // transport, writes carry the bytes that memory holds at that moment, and bytes that the model changed by itself are

@@ -1,5 +1,5 @@
-// TLM-2.0 sockets whose bus width is an attribute of the topology. Width is part of a socket's type, and only sockets of
-// one width bind to each other, but the interfaces behind them are the same.
+// TLM-2.0 sockets whose bus width is an attribute of the topology. Width is part of a socket's type, and only sockets
+// of one width bind to each other, but the interfaces behind them are the same.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,7 @@ std::unique_ptr<ProtocolMonitor> monitor_of(const char* socket);
 
 /// Optional: a socket that nobody binds is no error.
 template <unsigned W>
-using OptionalTargetSocket =
-    tlm::tlm_target_socket<W, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
+using OptionalTargetSocket = tlm::tlm_target_socket<W, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
 template <unsigned W>
 using OptionalInitiatorSocket =
     tlm::tlm_initiator_socket<W, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;

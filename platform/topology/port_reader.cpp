@@ -13,7 +13,8 @@ void read_place(YamlMap& map, const CubeSpec& cube, PortSpec& port) {
   if (!at) return;
   if (cube.mesh) {
     const auto cell = parse_cell(*at);
-    if (cell && cell->row < cube.mesh->rows && cell->col < cube.mesh->cols && !cube.mesh->is_hole(cell->row, cell->col)) {
+    if (cell && cell->row < cube.mesh->rows && cell->col < cube.mesh->cols &&
+        !cube.mesh->is_hole(cell->row, cell->col)) {
       port.router = *cell;
       return;
     }

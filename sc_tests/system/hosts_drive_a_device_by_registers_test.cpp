@@ -236,7 +236,8 @@ TEST(jobs, are_launched_before_and_during_simulation_with_event_and_callback) {
 TEST(jobs, on_two_platforms_in_one_simulation_do_not_meet) {
   const auto graph = [] { return topology::compile_file(topology_path("small.yaml"), component_catalog()); };
   Platform one("one", graph()), two("two", graph());
-  Job first(one, {"gemm", {{"m", "64"}, {"n", "64"}, {"k", "64"}}}), second(two, {"gemm", {{"m", "64"}, {"n", "64"}, {"k", "64"}}});
+  Job first(one, {"gemm", {{"m", "64"}, {"n", "64"}, {"k", "64"}}}),
+      second(two, {"gemm", {{"m", "64"}, {"n", "64"}, {"k", "64"}}});
   for (Job* j : {&first, &second}) {
     j->place_random("a", 1);
     j->place_random("b", 2);

@@ -1,7 +1,10 @@
 // DMI: who is granted a pointer, what is seen through it and what becomes of what is written through it; and initiators
 // that run ahead of time.
 #include <gtest/gtest.h>
-#include <tlm_utils/tlm_quantumkeeper.h>
+
+#include <systemc>
+
+#include <tlm_utils/tlm_quantumkeeper.h>  // needs systemc before it
 
 #include <cstring>
 

@@ -12,6 +12,7 @@ constexpr const char* kSystem = R"(
 ns_per_mm: 0.02
 nodes:
   - {id: pe0.pe_dma, kind: pe_dma, attrs: {overhead_ns: 3.25}}
+  - {id: pe1.pe_dma, kind: pe_dma}
   - {id: cpu, kind: port}
   - {id: r0, kind: router, attrs: {overhead_ns: 1.5}}
   - {id: r1, kind: router, attrs: {overhead_ns: 0.75, store_and_forward: true}}
@@ -21,6 +22,7 @@ nodes:
   - {id: sram, kind: sram, attrs: {overhead_ns: 2}}
 links:
   - {from: pe0.pe_dma, to: r0, distance_mm: 0.5, bw_gbs: 100}
+  - {from: pe1.pe_dma, to: r0, distance_mm: 0.5, bw_gbs: 100}
   - {from: cpu, to: r0, distance_mm: 0.5, bw_gbs: 100}
   - {from: r0, to: r1, distance_mm: 7, bw_gbs: 50}
   - {from: r1, to: hbm, distance_mm: 1, bw_gbs: 64}
@@ -41,7 +43,7 @@ struct Mode {
 class PortTime : public ::testing::TestWithParam<Mode> {};
 
 /// The latency of a request that a driver gives to the pe_dma, ns; called from a thread.
-double pe_dma_latency(Platform& platform, bool write, uint64_t address, uint64_t nbytes) {
+double pe_dma_latency(Platform& platform, const char* pe_dma, bool write, uint64_t address, uint64_t nbytes) {
   struct Done {
     sc_core::sc_event event;
     double latency_ns = 0;
@@ -56,7 +58,7 @@ double pe_dma_latency(Platform& platform, bool write, uint64_t address, uint64_t
     static_cast<Done*>(d)->latency_ns = x.done_ns - x.issue_ns;
     static_cast<Done*>(d)->event.notify();
   };
-  platform.request_port(platform.graph().index_of.at("pe0.pe_dma"))->request(r);
+  platform.request_port(platform.graph().index_of.at(pe_dma))->request(r);
   sc_core::wait(done.event);
   return done.latency_ns;
 }
@@ -77,7 +79,9 @@ TEST_P(PortTime, is_that_of_a_pe_dma_less_its_overhead_by_either_transport) {
       for (const unsigned n : {1u, 4u, 64u, 300u, 4096u}) {
         for (const bool write : {false, true}) {
           const std::string what = (write ? "write " : "read ") + std::to_string(n) + " at " + std::to_string(base);
-          const double dma = pe_dma_latency(*platform, write, base, n) - (routed ? 2 : 1) * 3.25;
+          const double dma = pe_dma_latency(*platform, "pe0.pe_dma", write, base, n) - (routed ? 2 : 1) * 3.25;
+          gap();
+          const double dma_without_overhead = pe_dma_latency(*platform, "pe1.pe_dma", write, base, n);
           gap();
           AtInitiator::Issued i;
           i.shape.command = write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND;
@@ -95,13 +99,17 @@ TEST_P(PortTime, is_that_of_a_pe_dma_less_its_overhead_by_either_transport) {
           self.socket->b_transport(p, delay);
           const double blocking = now_ns() + delay.to_seconds() * 1e9 - begin;
           gap();
-          const double formula = formula_ns(platform->fabric(), platform->route(index, base, n, write), write, base, n,
-                                            {1, n, 0});
+          const double formula =
+              formula_ns(platform->fabric(), platform->route(index, base, n, write), write, base, n, {1, n, 0});
           EXPECT_EQ(p.get_response_status(), tlm::TLM_OK_RESPONSE) << what;
           EXPECT_EQ(i.status, tlm::TLM_OK_RESPONSE) << what;
           EXPECT_NEAR(blocking, formula, 1e-5) << what;
           EXPECT_NEAR(nonblocking, formula, 1e-5) << what;
-          EXPECT_NEAR(dma, formula, 1e-5) << what;
+          EXPECT_NEAR(dma_without_overhead, formula, 1e-5) << what;
+          // Flits: only the first of a response waits for the overhead, which the others may hide.
+          if (platform->fabric().links != LinkMode::flit || write) {
+            EXPECT_NEAR(dma, formula, 1e-5) << what;
+          }
           ++compared;
         }
       }
@@ -115,14 +123,14 @@ TEST_P(PortTime, is_that_of_a_pe_dma_less_its_overhead_by_either_transport) {
   EXPECT_EQ(initiator.pool.in_use(), 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, PortTime,
-    ::testing::Values(Mode{"ideal", topology::Links::ideal, topology::Response::ideal},
-                      Mode{"ideal_routed", topology::Links::ideal, topology::Response::routed},
-                      Mode{"cut_through", topology::Links::cut_through, topology::Response::ideal},
-                      Mode{"cut_through_routed", topology::Links::cut_through, topology::Response::routed},
-                      Mode{"flit", topology::Links::flit, topology::Response::routed}),
-    [](const auto& parameter) { return std::string(parameter.param.name); });
+INSTANTIATE_TEST_SUITE_P(All, PortTime,
+                         ::testing::Values(Mode{"ideal", topology::Links::ideal, topology::Response::ideal},
+                                           Mode{"ideal_routed", topology::Links::ideal, topology::Response::routed},
+                                           Mode{"cut_through", topology::Links::cut_through, topology::Response::ideal},
+                                           Mode{"cut_through_routed", topology::Links::cut_through,
+                                                topology::Response::routed},
+                                           Mode{"flit", topology::Links::flit, topology::Response::routed}),
+                         [](const auto& parameter) { return std::string(parameter.param.name); });
 
 }  // namespace
 }  // namespace kernbench::testing

@@ -245,14 +245,14 @@ TEST_F(Monitor, finds_each_payload_field_that_changes_under_way) {
     std::function<void(tlm::tlm_generic_payload&)> apply;
   };
   static unsigned char elsewhere[8] = {};
-  for (const Mutation& m : std::vector<Mutation>{
-           {"the command", [](auto& p) { p.set_command(tlm::TLM_IGNORE_COMMAND); }},
-           {"the data length", [](auto& p) { p.set_data_length(4); }},
-           {"the streaming width", [](auto& p) { p.set_streaming_width(4); }},
-           {"the byte enable pointer", [](auto& p) { p.set_byte_enable_ptr(elsewhere); }},
-           {"the byte enable length", [](auto& p) { p.set_byte_enable_length(3); }},
-           {"the data pointer", [](auto& p) { p.set_data_ptr(elsewhere); }},
-           {"the data of a write", [](auto& p) { p.get_data_ptr()[3] ^= 1; }}}) {
+  for (const Mutation& m :
+       std::vector<Mutation>{{"the command", [](auto& p) { p.set_command(tlm::TLM_IGNORE_COMMAND); }},
+                             {"the data length", [](auto& p) { p.set_data_length(4); }},
+                             {"the streaming width", [](auto& p) { p.set_streaming_width(4); }},
+                             {"the byte enable pointer", [](auto& p) { p.set_byte_enable_ptr(elsewhere); }},
+                             {"the byte enable length", [](auto& p) { p.set_byte_enable_length(3); }},
+                             {"the data pointer", [](auto& p) { p.set_data_ptr(elsewhere); }},
+                             {"the data of a write", [](auto& p) { p.get_data_ptr()[3] ^= 1; }}}) {
     Connection fresh;
     fresh.forward(tlm::BEGIN_REQ);
     m.apply(*fresh.payload);
