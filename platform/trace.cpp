@@ -50,14 +50,14 @@ ChromeTrace::ChromeTrace(Platform& platform, const std::string& file) : platform
   for (size_t p = 0; p < platform.pe_count(); ++p) {
     if (!platform.complete(p)) continue;
     Pe& pe = platform.pe(p);
-    pe.observer = this;
+    pe.observers.add(*this);
     const size_t dot = pe.id.rfind('.');
     name_tracks(pe, cubes.insert(pe.cube).second ? pe.id.substr(0, dot == std::string::npos ? 0 : dot) : std::string());
   }
 }
 
 ChromeTrace::~ChromeTrace() {
-  for (size_t p = 0; p < platform_.pe_count(); ++p) platform_.pe(p).observer = nullptr;
+  for (size_t p = 0; p < platform_.pe_count(); ++p) platform_.pe(p).observers.remove(*this);
   out_ << text_;
 }
 

@@ -62,6 +62,9 @@ class Component : public sc_core::sc_module {
   /// Attaches the op log (null: none). The only place that records are made from is end_service().
   void attach_logger(OpLogger* logger) { logger_ = logger; }
   bool logged() const { return logger_ != nullptr; }
+  /// Who watches its memory traffic (null: nobody).
+  void observe(FabricObserver* observer) { observer_ = observer; }
+  FabricObserver* observer() const { return observer_; }
 
   /// True for a forwarding block that passes data on only when it has all of it.
   virtual bool stores_and_forwards() const { return false; }
@@ -98,6 +101,7 @@ class Component : public sc_core::sc_module {
   double overhead_ns_;
   Fabric* fabric_;
   OpLogger* logger_ = nullptr;
+  FabricObserver* observer_ = nullptr;
   std::vector<Link> out_links_;
 };
 

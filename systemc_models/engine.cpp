@@ -111,6 +111,14 @@ void Engine::change(Unit& u, uint16_t server, Activity next, double now) {
   s.since_ns = now;
 }
 
+/// Tells an observer what the server does from now on.
+void Engine::tell(const Unit& u, uint16_t server) const {
+  if (!pe_->observer) return;
+  const Server& s = u.servers[server];
+  pe_->observer->server_changed(*pe_, u.statistics.stage, server, s.activity,
+                                s.activity == Activity::idle ? nullptr : s.item, s.op_id, s.since_ns);
+}
+
 void Engine::take_next(uint8_t unit) {
   Unit& u = units_[unit];
   for (uint16_t s = 0; s < u.servers.size() && !u.queue.empty(); ++s) {
@@ -119,6 +127,7 @@ void Engine::take_next(uint8_t unit) {
     change(u, s, Activity::waits_for_slot, timeline().now_ns());
     server.item = u.queue.front();
     u.queue.pop_front();
+    tell(u, s);
     if (u.needs_slot) {
       pe_->accel_slot.request({this, unit, s});
     } else {
@@ -138,6 +147,7 @@ void Engine::take_next(uint8_t unit) {
       command_in[w.port]->nb_transport_bw(*w.item, phase, delay);
     }
   }
+  if (pe_->observer) pe_->observer->queue_changed(*pe_, u.statistics.stage, u.queue.size(), timeline().now_ns());
 }
 
 void Engine::slot_granted(uint8_t unit, uint16_t server) {
@@ -151,6 +161,7 @@ void Engine::start_service(uint8_t unit, uint16_t server) {
   s.item->unit = unit;
   s.item->server = server;
   s.op_id = s.item->command ? begin_service(*s.item) : 0;
+  tell(u, server);
   begin(unit, server);
 }
 
@@ -174,6 +185,7 @@ void Engine::finish(uint8_t unit, uint16_t server, const Work& work) {
   u.flops += work.flops;
   ++u.ops;
   change(u, server, Activity::queue_full, now);  // it takes nothing until the item is handed on
+  tell(u, server);
   if (s.item->command) end_service(*s.item, s.op_id, t_start, now);
   if (u.needs_slot) pe_->accel_slot.release();
   hand_on(unit, server);
@@ -204,6 +216,7 @@ void Engine::hand_on(uint8_t unit, uint16_t server) {
     s.item = nullptr;
   }
   change(u, server, Activity::idle, timeline().now_ns());
+  tell(u, server);
   take_next(unit);
 }
 
@@ -216,6 +229,7 @@ void Engine::accepted(PeItem& item) {
   const uint8_t unit = item.unit;
   const uint16_t server = item.server;
   change(units_[unit], server, Activity::idle, timeline().now_ns());
+  tell(units_[unit], server);
   units_[unit].servers[server].item = nullptr;
   take_next(unit);
 }

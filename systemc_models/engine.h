@@ -114,6 +114,7 @@ class Engine : public Component, public ItemSender {
   tlm::tlm_sync_enum nb_transport_fw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
   tlm::tlm_sync_enum nb_transport_bw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
   void change(Unit&, uint16_t server, Activity next, double now);
+  void tell(const Unit&, uint16_t server) const;
   void take_next(uint8_t unit);
   void start_service(uint8_t unit, uint16_t server);
   void hand_on(uint8_t unit, uint16_t server);

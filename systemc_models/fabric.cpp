@@ -66,6 +66,7 @@ double pass_link(Link& link, FabricTransaction& x, double ready_ns, double nbyte
   ++link.messages;
   x.link_queue_ns += start - ready_ns;
   x.wire_ns += link.wire_ns;
+  if (link.observer) link.observer->link_taken(link, ready_ns, start, link.free_ns, nbytes);
   return start + link.wire_ns;
 }
 

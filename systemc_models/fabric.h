@@ -7,6 +7,7 @@
 #include <tlm>
 #include <vector>
 
+#include "kernbench/systemc_models/fabric_observer.h"
 #include "kernbench/systemc_models/timeline.h"
 
 namespace kernbench {
@@ -49,6 +50,7 @@ struct Link {
   uint64_t messages = 0;
   ReadyOrder ready_order;
   uint32_t edge = 0;  ///< index in the compiled topology
+  FabricObserver* observer = nullptr;
 
   double transfer_ns(double nbytes) const { return bw_gbs > 0 ? nbytes / bw_gbs : 0; }
 };

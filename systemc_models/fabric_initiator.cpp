@@ -38,6 +38,7 @@ void FabricInitiator::start(const Access& a) {
   const uint64_t source = uint64_t{owner_.index()} << 1 | second;
   x.own_order = Order(Order::kArrivals, Timeline::to_fs(now), source << 32 | ++grants_);
   if (!x.route->direct) fill_payload(x);
+  if (owner_.observer()) owner_.observer()->access_started(owner_, x, now);
   x.time_ns = now + owner_.overhead_ns();
   if (fabric.links == LinkMode::ideal) {
     start_ideal(x);
@@ -201,6 +202,7 @@ void FabricInitiator::done(void* self, void* transaction) {
   auto& me = *static_cast<FabricInitiator*>(self);
   auto& x = *static_cast<FabricTransaction*>(transaction);
   if (me.owner_.fabric().links == LinkMode::flit) me.account_for_flits(x);
+  if (me.owner_.observer()) me.owner_.observer()->access_done(me.owner_, x, x.done_ns);
   me.transaction_done(x);
   me.owner_.fabric().release(&x);
 }

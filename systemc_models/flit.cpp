@@ -12,6 +12,7 @@ void pass_link(Link& link, Flit& f) {
   link.free_ns = start + transfer;
   link.busy_ns += transfer;
   link.messages += f.last;
+  if (link.observer) link.observer->link_taken(link, f.time_ns, start, link.free_ns, f.bytes);
   f.time_ns = link.free_ns + link.wire_ns;
 }
 

@@ -45,6 +45,7 @@ class HbmPc : public MemoryTarget {
  protected:
   Service serve(FabricTransaction& x) override {
     const double queued = x.time_ns + overhead_ns();
+    if (observer()) tell_channels(x, queued);
     double finish = queued + path_ns(*x.route, x.write, x.nbytes);
     for_each_chunk(x.address, x.rows, [&](size_t channel, double bytes) {
       double& free = free_ns_[channel];
@@ -63,6 +64,16 @@ class HbmPc : public MemoryTarget {
   static double path_ns(const Route& r, bool write, uint64_t nbytes) {
     const double bw = write ? r.write_inner_bw : r.read_inner_bw;
     return bw > 0 ? static_cast<double>(nbytes) / bw : 0;
+  }
+
+  /// When the transaction will hold each channel.
+  void tell_channels(const FabricTransaction& x, double queued) const {
+    std::vector<double> bytes_of(free_ns_.size(), 0.0);
+    for_each_chunk(x.address, x.rows, [&](size_t channel, double bytes) { bytes_of[channel] += bytes; });
+    for (size_t c = 0; c < bytes_of.size(); ++c) {
+      const double from = std::max(free_ns_[c], queued);
+      if (bytes_of[c] > 0) observer()->channel_taken(*this, c, from, from + bytes_of[c] / bw_gbs_);
+    }
   }
 
   template <class Visit>

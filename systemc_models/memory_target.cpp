@@ -51,6 +51,11 @@ void MemoryTarget::serve_and_answer(FabricTransaction& x) {
 }
 
 void MemoryTarget::answer(FabricTransaction& x, const Service& s) {
+  if (FabricObserver* o = observer()) {
+    o->memory_request(*this, x, MemoryStep::arrived, x.time_ns);
+    o->memory_request(*this, x, MemoryStep::started, x.time_ns + x.memory_queue_ns);
+    o->memory_request(*this, x, MemoryStep::finished, s.finish_ns);
+  }
   const Fabric& f = fabric();
   if (f.response == ResponseMode::ideal) {
     x.tail_ns = 0;
@@ -99,9 +104,16 @@ void MemoryTarget::depart(FabricTransaction& x) {
 
 double MemoryTarget::serve_flit(uint64_t address, double bytes, double ready_ns, double edge_bw_gbs) {
   if (flit_free_ns_.empty()) flit_free_ns_.assign(flit_servers(), 0.0);
-  double& free = flit_free_ns_[flit_server(address)];
-  free = std::max(free, ready_ns) + flit_service_ns(bytes, edge_bw_gbs);
+  const size_t server = flit_server(address);
+  double& free = flit_free_ns_[server];
+  const double start = std::max(free, ready_ns);
+  free = start + flit_service_ns(bytes, edge_bw_gbs);
+  if (observer()) observer()->channel_taken(*this, server, start, free);
   return free;
+}
+
+double MemoryTarget::flit_start_ns(uint64_t address, double ready_ns) const {
+  return flit_free_ns_.empty() ? ready_ns : std::max(flit_free_ns_[flit_server(address)], ready_ns);
 }
 
 void MemoryTarget::flit_arrived(Flit& f, Link& from) {
@@ -132,11 +144,17 @@ void MemoryTarget::take_flit(Flit& f) {
     if (!x.write || ++x.flits_done == x.flits) serve(x);
     return;
   }
+  FabricObserver* watched = observer();
+  if (watched && f.index == 0) {
+    watched->memory_request(*this, x, MemoryStep::arrived, f.time_ns);
+    watched->memory_request(*this, x, MemoryStep::started, flit_start_ns(f.address, f.time_ns));
+  }
   if (x.write) {
     x.tail_ns = std::max(x.tail_ns, serve_flit(f.address, f.bytes, f.time_ns, hop.fwd->bw_gbs));  // its finish
     const double ready = f.time_ns;
     fabric().release_flit(&f);
     if (++x.flits_done < x.flits) return;
+    if (watched) watched->memory_request(*this, x, MemoryStep::finished, x.tail_ns);
     if (x.effect) x.effect->served(x, ready);
     x.train.assign(1, header_flit(fabric(), x, true));
     x.train.front()->time_ns = x.tail_ns;
@@ -150,6 +168,7 @@ void MemoryTarget::take_flit(Flit& f) {
       leaves = std::max(leaves, serve_flit(r->address, r->bytes, asked, hop.back->bw_gbs));
       r->time_ns = leaves;
     }
+    if (watched) watched->memory_request(*this, x, MemoryStep::finished, leaves);
   }
   depart_in_flits(x);
 }

@@ -78,6 +78,7 @@ class MemoryTarget : public Component {
   void next_flit_departs(FabricTransaction&);
   double serve_flit(uint64_t address, double bytes, double ready_ns, double edge_bw_gbs);
   void send_answer(FabricTransaction&, double header_ns);
+  double flit_start_ns(uint64_t address, double ready_ns) const;
 
   bool whole_requests_ = false;
   const void* feeder_ = nullptr;

@@ -25,7 +25,14 @@ enum class FeedActivity : uint8_t {
   waits_for_room     ///< the first stage's queue is full
 };
 
-/// All times in ns. Calls come in a deterministic order, intervals at their end and never empty.
+enum class KernelActivity : uint8_t {
+  idle,  ///< no kernel
+  runs,
+  waits  ///< for a command
+};
+
+/// All times in ns. Calls come in a deterministic order. Some tell intervals, at their end and never empty; those named
+/// *_changed tell what is from t on, as it begins, t not before the present.
 class PeObserver {
  public:
   virtual ~PeObserver() = default;
@@ -38,6 +45,15 @@ class PeObserver {
   virtual void feed(const Pe&, FeedActivity, double /*from*/, double /*to*/) {}
   /// The kernel stood in tl.wait (or a synchronous call) for a command.
   virtual void kernel_wait(const Pe&, const PeCommand&, double /*from*/, double /*to*/) {}
+  /// `item` is null for idle.
+  virtual void server_changed(const Pe&, Stage, unsigned /*server*/, Activity, const PeItem* /*item*/,
+                              uint64_t /*op_id*/, double /*t*/) {}
+  /// So many items wait in the queue of a stage.
+  virtual void queue_changed(const Pe&, Stage, size_t /*items*/, double /*t*/) {}
+  virtual void feed_changed(const Pe&, FeedActivity, double /*t*/) {}
+  /// So many tiles have been fed and have not left their last stage.
+  virtual void tiles_changed(const Pe&, int64_t /*tiles*/, double /*t*/) {}
+  virtual void kernel_changed(const Pe&, KernelActivity, double /*t*/) {}
   // Events of ADR-0014 D7; engine_start and engine_complete are the ends of a service.
   virtual void command_submitted(const Pe&, const PeCommand&, double /*t*/) {}
   virtual void sub_command_dispatched(const Pe&, const PeItem&, double /*t*/) {}

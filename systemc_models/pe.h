@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "kernbench/systemc_models/observer.h"
+#include "kernbench/systemc_models/observers.h"
 #include "kernbench/systemc_models/pe_command.h"
 #include "kernbench/systemc_models/ring.h"
 
@@ -60,6 +60,7 @@ struct Pe {
   uint64_t sram_base = 0, sram_bytes = 0;  ///< of the cube's shared SRAM; 0: it has none
   uint32_t cube = 0;  ///< index of its cube
   std::string id;     ///< "sip0.cube0.pe0"
+  PeObservers observers{observer};  ///< who is told: sets `observer`
 };
 
 /// Order of what happens in PEs at one instant: PE by PE, stages from the back, then what comes from the front.

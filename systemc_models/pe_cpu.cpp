@@ -79,6 +79,7 @@ void PeCpu::start() {
 void PeCpu::run() {
   const KernelStack stack(pe_->id.c_str(), stack_bytes_);
   local_ns_ = outcome_.start_ns;
+  tell(KernelActivity::runs);
   try {
     kernel_(*this);
   } catch (const std::exception& e) {
@@ -91,6 +92,7 @@ void PeCpu::run() {
         auto& me = *static_cast<PeCpu*>(self);
         me.returned_ = true;
         me.last_done_ns_ = std::max(me.last_done_ns_, me.local_ns_);
+        me.tell(KernelActivity::idle);
         me.end_if_complete();
       },
       this);
@@ -201,6 +203,7 @@ void PeCpu::command_done(void* self, PeCommand& command) {
     if (me.pe_->observer && command.done_ns > me.local_ns_)
       me.pe_->observer->kernel_wait(*me.pe_, command, me.local_ns_, command.done_ns);
     me.local_ns_ = std::max(me.local_ns_, command.done_ns);
+    me.tell(KernelActivity::runs);
     me.resume_.notify();
   }
   while (!me.submitted_.empty() && me.submitted_.front()->done) {
@@ -208,6 +211,10 @@ void PeCpu::command_done(void* self, PeCommand& command) {
     ++me.first_ticket_;
   }
   me.end_if_complete();
+}
+
+void PeCpu::tell(KernelActivity activity) const {
+  if (pe_->observer) pe_->observer->kernel_changed(*pe_, activity, local_ns_);
 }
 
 PeCpu::Submitted* PeCpu::find(Ticket t) const {
@@ -228,6 +235,7 @@ void PeCpu::wait(Ticket t) {
   if (s && !s->done) {
     awaited_ = t;
     waiting_ = true;
+    tell(KernelActivity::waits);
     sc_core::wait(resume_);
   }
   if (history_) history_->waited(pe_->index, t - 1);

@@ -83,6 +83,7 @@ class PeCpu : public Component, public PeBackend {
   static void issue_materialization(void* self, void* submitted);
   static void command_done(void* self, PeCommand&);
   void end_if_complete();
+  void tell(KernelActivity) const;
   Submitted* find(Ticket) const;
 
   Pe* pe_ = nullptr;

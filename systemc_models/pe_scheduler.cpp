@@ -176,6 +176,7 @@ void PeScheduler::change_feed(FeedActivity next, double now) {
   if (now > feed_since_ns_ && pe_->observer) pe_->observer->feed(*pe_, feed_activity_, feed_since_ns_, now);
   feed_activity_ = next;
   feed_since_ns_ = now;
+  if (pe_->observer) pe_->observer->feed_changed(*pe_, next, now);
 }
 
 void PeScheduler::settle(double end_ns) {
@@ -218,6 +219,7 @@ void PeScheduler::fed(PeCommand& c, PeItem& tile) {
     if (tile.stage() != Stage::dma_read) pe_->observer->tile_ready(*pe_, tile, tile.fed_ns);
   }
   ++tiles_in_flight_;
+  if (pe_->observer) pe_->observer->tiles_changed(*pe_, tiles_in_flight_, tile.fed_ns);
   // At most `window` tiles are alive, so buffer · tile_bytes stays inside the reserved TCM.
   if (c.free_buffers.empty()) {
     tile.buffer = c.used_buffers++;
@@ -251,6 +253,7 @@ void PeScheduler::item_done(PeItem& item) {
   idle_items_.push_back(&item);
   c.free_buffers.push_back(item.buffer);
   --tiles_in_flight_;
+  if (pe_->observer) pe_->observer->tiles_changed(*pe_, tiles_in_flight_, timeline().now_ns());
   ++c.completed;
   feed();
   if (c.completed == c.plan.tiles()) {

@@ -3,12 +3,18 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "kernbench/phase2/isa.h"
 #include "kernbench/platform/plugins.h"
 #include "kernbench/platform/topology/compiler.h"
+
+namespace kernbench {
+class Platform;
+class Waveform;
+}  // namespace kernbench
 
 namespace kernbench::cli {
 
@@ -45,6 +51,15 @@ struct TopologyOptions {
   void add_to(CLI::App&, bool positional = false);
   /// Loads the plug-ins and compiles the file.
   topology::Graph compile() const;
+};
+
+/// --vcd and --vcd-scope.
+struct WaveformCliOptions {
+  std::string file;
+  std::vector<std::string> scopes;
+  void add_to(CLI::App&);
+  /// Null where no waveform was asked for. InputError as Waveform's.
+  std::unique_ptr<Waveform> attach(Platform&) const;
 };
 
 /// The path of that name; InputError where there is none or this machine lacks it.

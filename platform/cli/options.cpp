@@ -4,6 +4,7 @@
 #include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/platform/errors.h"
 #include "kernbench/platform/topology/mesh_cache.h"
+#include "kernbench/platform/waveform.h"
 #include "kernbench/systemc_models/registry.h"
 
 namespace kernbench::cli {
@@ -46,6 +47,22 @@ topology::Graph TopologyOptions::compile() const {
   spdlog::info("compiled {}: {} nodes, {} edges, {} PEs", file, graph.nodes.size(), graph.edges.size(),
                graph.pes.size());
   return graph;
+}
+
+void WaveformCliOptions::add_to(CLI::App& app) {
+  app.add_option("--vcd", file, "a waveform, with a GTKWave save file and the names of the states beside it")
+      ->type_name("FILE.vcd");
+  app.add_option("--vcd-scope", scopes,
+                 "only nodes whose id, or a level above it, matches this shell pattern (repeatable)")
+      ->type_name("GLOB");
+}
+
+std::unique_ptr<Waveform> WaveformCliOptions::attach(Platform& platform) const {
+  if (file.empty()) {
+    if (!scopes.empty()) throw InputError("--vcd-scope: needs --vcd beside it");
+    return nullptr;
+  }
+  return std::make_unique<Waveform>(platform, WaveformOptions{file, scopes});
 }
 
 void add_format(CLI::App& app, std::string& format, std::vector<std::string> legal) {

@@ -6,17 +6,20 @@
 #include "kernbench/platform/errors.h"
 #include "kernbench/platform/pipeline.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/waveform.h"
 
 namespace kernbench::cli {
 
 Command add_pipeline(CLI::App& app) {
   struct Options {
     TopologyOptions topology;
+    WaveformCliOptions vcd;
     std::string work, format;
   };
   auto o = std::make_shared<Options>();
   CLI::App* cmd = app.add_subcommand("pipeline", "Play composites and simple commands on PEs, timing only");
   o->topology.add_to(*cmd);
+  o->vcd.add_to(*cmd);
   cmd->add_option("--work", o->work, "what each PE plays")->required()->type_name("FILE.json");
   add_format(*cmd, o->format, {"text", "json"});
   return {cmd, [o] {
@@ -25,7 +28,9 @@ Command add_pipeline(CLI::App& app) {
             // Never taken apart: the process is about to end, and that would cost as much as putting it together.
             Platform& platform = *new Platform("system", o->topology.compile());
             PipelineWork work = read_pipeline_work(in, o->work, platform);
+            const std::unique_ptr<Waveform> waveform = o->vcd.attach(platform);
             const PipelineResult result = run_pipeline(platform, work);
+            if (waveform) waveform->close();
             if (o->format == "json") {
               write_pipeline_json(std::cout, result);
             } else {

@@ -13,6 +13,7 @@
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/runner.h"
 #include "kernbench/platform/trace.h"
+#include "kernbench/platform/waveform.h"
 
 namespace kernbench::cli {
 
@@ -33,12 +34,12 @@ struct Options {
   int threads = 0;
   bool verify = false, debug_verify = false, check_races = false;
   std::string isa = std::string(name_of(best_isa()));
-  std::string oplog, memory, vcd, vcd_scope, trace, report;
+  std::string oplog, memory, trace, report;
+  WaveformCliOptions vcd;
 };
 
 void refuse_what_is_not_built(const Options& o) {
   const auto not_yet = [](const std::string& what) { throw InputError(what + ": not yet"); };
-  if (!o.vcd.empty() || !o.vcd_scope.empty()) not_yet("--vcd");
   if (!o.report.empty()) not_yet("--report");
 }
 
@@ -108,12 +109,14 @@ int run(const Options& o) {
     }
     std::unique_ptr<ChromeTrace> trace;
     if (!o.trace.empty()) trace = std::make_unique<ChromeTrace>(platform, o.trace);
-    r.number_ops = trace != nullptr;
+    const std::unique_ptr<Waveform> waveform = o.vcd.attach(platform);
+    r.number_ops = trace || waveform;
     const RunReport report = run_kernel(platform, std::move(r));
     if (trace) {
       trace->host(report);
       trace->close();
     }
+    if (waveform) waveform->close();
     progress.clear();
     spdlog::info("simulated {:.3f} ns in {:.3f} s, replayed in {:.3f} s", report.end_ns, report.phase1_s,
                  report.phase2_s);
@@ -176,8 +179,7 @@ Command add_run(CLI::App& app) {
                   "the memory file that `kernbench replay` needs beside the log; default: the log's name with .kbmem; "
                   "none: no such file")
       ->type_name("FILE");
-  cmd->add_option("--vcd", o->vcd, "waveform (not yet)")->type_name("FILE");
-  cmd->add_option("--vcd-scope", o->vcd_scope, "part of the hierarchy in the waveform (not yet)")->type_name("GLOB");
+  o->vcd.add_to(*cmd);
   cmd->add_option("--trace", o->trace, "what every engine did, for Perfetto (Chrome trace events)")
       ->type_name("FILE.json");
   cmd->add_option("--report", o->report, "HTML report (not yet)")->type_name("FILE.html");

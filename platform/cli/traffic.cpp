@@ -6,17 +6,20 @@
 #include "kernbench/platform/errors.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/traffic.h"
+#include "kernbench/platform/waveform.h"
 
 namespace kernbench::cli {
 
 Command add_traffic(CLI::App& app) {
   struct Options {
     TopologyOptions topology;
+    WaveformCliOptions vcd;
     std::string trace, format;
   };
   auto o = std::make_shared<Options>();
   CLI::App* cmd = app.add_subcommand("traffic", "Play memory requests on a system and print each one's times");
   o->topology.add_to(*cmd);
+  o->vcd.add_to(*cmd);
   cmd->add_option("--trace", o->trace, "requests: id,issue_ns,initiator,op,address,bytes")
       ->required()
       ->type_name("FILE.csv");
@@ -27,7 +30,9 @@ Command add_traffic(CLI::App& app) {
             // Never taken apart: the process is about to end, and that would cost as much as putting it together.
             Platform& platform = *new Platform("system", o->topology.compile());
             const auto requests = read_traffic(in, o->trace, platform);
+            const std::unique_ptr<Waveform> waveform = o->vcd.attach(platform);
             const auto results = run_traffic(platform, requests);
+            if (waveform) waveform->close();
             if (o->format == "json") {
               write_traffic_json(std::cout, platform, requests, results);
             } else {

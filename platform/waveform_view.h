@@ -1,0 +1,35 @@
+// What a viewer is given beside a VCD: a GTKWave save file with a first view, and the names of the states.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace kernbench {
+
+/// How a signal is shown.
+enum class TraceKind : unsigned char {
+  bit,     ///< a line
+  state,   ///< by the names of the translate file
+  id,      ///< decimal
+  amount,  ///< a stepped curve
+};
+
+class WaveformView {
+ public:
+  /// For "run.vcd": "run.gtkw" and "run.states.txt".
+  explicit WaveformView(const std::string& vcd_file);
+  void add(const std::string& scope, const std::string& name, unsigned bits, TraceKind);
+  /// Both files; the view shows [0, end_fs]. RunError where one cannot be written.
+  void write(uint64_t end_fs) const;
+
+ private:
+  struct Trace {
+    std::string scope, name;
+    unsigned bits;
+    TraceKind kind;
+  };
+  std::string vcd_file_, save_file_, states_file_;
+  std::vector<Trace> traces_;
+};
+
+}  // namespace kernbench

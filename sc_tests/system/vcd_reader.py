@@ -1,0 +1,67 @@
+"""A reader of Value Change Dumps of its own: it accepts what IEEE 1364-2001 §18 allows, and nothing else."""
+import re
+
+
+class Vcd:
+    def __init__(self, text):
+        self.signals = {}  # full name -> code
+        self.widths = {}  # code -> bits
+        self.changes = {}  # code -> [(time, value text)]
+        self.times = []
+        head, found, body = text.partition("$enddefinitions $end\n")
+        assert found, "no $enddefinitions"
+        self._declarations(head)
+        self._values(body)
+
+    def _declarations(self, head):
+        scopes = []
+        for line in head.splitlines():
+            if scope := re.fullmatch(r"\$scope module (\S+) \$end", line):
+                scopes.append(scope[1])
+            elif line == "$upscope $end":
+                scopes.pop()
+            elif var := re.fullmatch(r"\$var wire (\d+) ([!-~]+) (\S+)( \[\d+:0\])? \$end", line):
+                bits, code, name = int(var[1]), var[2], ".".join([*scopes, var[3]])
+                assert 1 <= bits <= 64 and (bits == 1) == (var[4] is None), line
+                assert bits == 1 or var[4] == f" [{bits - 1}:0]", line
+                assert code not in self.widths, f"{code} is declared twice"
+                assert name not in self.signals, f"{name} is declared twice"
+                self.signals[name], self.widths[code], self.changes[code] = code, bits, []
+            else:
+                assert re.fullmatch(r"\$(version|timescale) .* \$end", line), line
+        assert not scopes, "a scope stays open"
+
+    def _values(self, body):
+        time = -1
+        for line in body.splitlines():
+            if line.startswith("#"):
+                assert int(line[1:]) > time, f"time goes back at {line}"
+                time = int(line[1:])
+                self.times.append(time)
+            elif line not in ("$dumpvars", "$end"):
+                change = re.fullmatch(r"(?:b([01xz]+) |([01xz]))([!-~]+)", line)
+                assert change, line
+                value, code = change[1] or change[2], change[3]
+                assert code in self.widths, f"{code} is not declared"
+                assert len(value) <= self.widths[code], f"{line}: too wide"
+                assert (self.widths[code] == 1) == (change[2] is not None), line
+                changes = self.changes[code]
+                assert not changes or changes[-1][0] < time, f"{code} changes twice at {time}"
+                assert not changes or changes[-1][1] != value, f"{code} does not change at {time}"
+                changes.append((time, value))
+
+    def values(self, name):
+        """[(time in ns, value)]; the value is None for z."""
+        return [(t * 1e-6, None if "z" in v else int(v, 2)) for t, v in self.changes[self.signals[name]]]
+
+    def end_ns(self):
+        return self.times[-1] * 1e-6
+
+    def intervals(self, name):
+        """[(from, to, value)] in ns, up to the end."""
+        values = self.values(name)
+        ends = [t for t, _ in values[1:]] + [self.end_ns()]
+        return [(t, end, v) for (t, v), end in zip(values, ends)]
+
+    def integral(self, name):
+        return sum((end - t) * v for t, end, v in self.intervals(name))

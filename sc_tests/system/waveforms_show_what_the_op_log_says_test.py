@@ -1,0 +1,139 @@
+"""Is a VCD well formed, the same every time, readable after an interruption, and does it say what log and traffic say?"""
+import collections
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+import cli_support
+from cli_support import KERNBENCH, sample, topology
+from vcd_reader import Vcd
+
+
+def read(path, mode="r"):
+    with open(path, mode) as f:
+        return f.read()
+
+
+class Waveforms(cli_support.Cli):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def traced(self, *arguments, name="t.vcd"):
+        """The CLI's stdout, and the VCD that it wrote."""
+        file = f"{self.folder}/{name}"
+        out = self.succeeds(*arguments, "--vcd", file)
+        return out, Vcd(read(file))
+
+    def gemm(self, *more, **options):
+        return self.traced("run", "--kernel", "gemm", "--topology", topology("small.yaml"), "--format", "json", *more,
+                           **options)
+
+    def test_busy_time_is_that_of_the_run_engine_by_engine(self):
+        out, vcd = self.gemm("--oplog", f"{self.folder}/log.jsonl")
+        report = json.loads(out)
+        self.assertGreater(len(report["engines"]), 8)
+        for engine in report["engines"]:
+            names = [n for n in vcd.signals if n.endswith(".busy") and n.startswith(f"system.{engine['id']}.") and
+                     ".to_" not in n]
+            self.assertTrue(names, engine["id"])
+            busy = sum(vcd.integral(n) for n in names)
+            self.assertAlmostEqual(busy, engine["busy_ns"], delta=1e-5 * (1 + engine["ops"]), msg=engine["id"])
+        self.assertAlmostEqual(vcd.end_ns(), report["sim_ns"] if "sim_ns" in report else report["end_ns"], places=3)
+
+    def test_services_are_those_of_the_op_log(self):
+        _, vcd = self.gemm("--oplog", f"{self.folder}/log.jsonl")
+        records = [json.loads(x) for x in read(f"{self.folder}/log.jsonl").splitlines()]
+        by_engine = collections.defaultdict(list)
+        for r in records:
+            if r.get("component_id", "").split(".")[-1] in ("pe_dma", "pe_fetch_store", "pe_gemm", "pe_math"):
+                by_engine[r["component_id"]].append(r)
+        self.assertGreater(len(by_engine), 8)
+        for engine, services in by_engine.items():
+            busy = [n for n in vcd.signals if n.startswith(f"system.{engine}.") and n.endswith(".busy") and
+                    ".to_" not in n]
+            logged = sum(r["t_end"] - r["t_start"] for r in services)
+            self.assertAlmostEqual(sum(map(vcd.integral, busy)), logged, delta=1e-5 * (1 + len(services)), msg=engine)
+            shown = {v for n in vcd.signals if n.startswith(f"system.{engine}.") and n.endswith(".op_id")
+                     for _, v in vcd.values(n) if v is not None}
+            self.assertEqual(shown, {r["op_id"] for r in services}, engine)
+
+    def test_the_file_is_the_same_every_time_and_nothing_of_the_run_changes(self):
+        out, _ = self.gemm(name="a.vcd")
+        again, _ = self.gemm(name="b.vcd")
+        a, b = read(f"{self.folder}/a.vcd"), read(f"{self.folder}/b.vcd")
+        self.assertEqual(a, b)
+        plain = self.succeeds("run", "--kernel", "gemm", "--topology", topology("small.yaml"), "--format", "json")
+        untimed = [json.loads(x) for x in (out, again, plain)]
+        for report in untimed:
+            report.pop("wall_s")
+        self.assertEqual(untimed[0], untimed[2])
+        self.assertEqual(read(f"{self.folder}/a.gtkw").replace("a.vcd", "b.vcd").replace("a.states", "b.states"),
+                         read(f"{self.folder}/b.gtkw"))
+
+    def test_links_and_memories_carry_what_the_traffic_asks_for(self):
+        for name in ("traffic_cut_through", "traffic_cut_through_routed", "traffic_flit_toy", "traffic_hbm_pc"):
+            with self.subTest(sample=name):
+                out, vcd = self.traced("traffic", "--topology", sample(name, "topology.yaml"), "--trace",
+                                       sample(name, "trace.csv"))
+                requests = list(csv.DictReader(io.StringIO(out)))
+                self.assertEqual(out, self.succeeds("traffic", "--topology", sample(name, "topology.yaml"), "--trace",
+                                                    sample(name, "trace.csv")))
+                # Bytes in flight at the initiators, over time: each request's bytes from its grant to its end.
+                expected = sum(int(r["bytes"]) * (float(r["done_ns"]) - float(r["grant_ns"])) for r in requests)
+                initiated = [n for n in vcd.signals if n.endswith(("pe_dma.rd.bytes_in_flight", "initiated_bytes",
+                                                                   "pe_dma.wr.bytes_in_flight"))]
+                self.assertAlmostEqual(sum(map(vcd.integral, initiated)) / expected, 1, places=6)
+                for signal_name in vcd.signals:  # whatever came has gone
+                    if signal_name.endswith((".occupancy", ".bytes_in_flight", ".queue_depth")):
+                        self.assertEqual(vcd.values(signal_name)[-1][1], 0, signal_name)
+                    elif signal_name.endswith(".utilisation"):
+                        self.assertLessEqual(max(v for _, v in vcd.values(signal_name)), 100)
+                    elif signal_name.endswith(".busy") and ".to_" in signal_name:
+                        occupied = vcd.integral(signal_name.replace(".busy", ".occupancy"))
+                        self.assertLessEqual(vcd.integral(signal_name), occupied + 1e-5, signal_name)
+                channels = [n for n in vcd.signals if ".channel" in n]
+                self.assertEqual(bool(channels), name == "traffic_hbm_pc")
+                if channels:
+                    self.assertGreater(sum(map(vcd.integral, channels)), 0)
+
+    def test_a_pipeline_shows_its_tiles(self):
+        _, vcd = self.traced("pipeline", "--topology", sample("composite_cut_through", "topology.yaml"), "--work",
+                             sample("composite_cut_through", "work.json"))
+        tiles = [v for n in vcd.signals if n.endswith("pe_gemm.tile_id") for _, v in vcd.values(n) if v is not None]
+        self.assertGreater(len(set(tiles)), 3)
+
+    def test_a_scope_leaves_the_others_out(self):
+        _, every = self.gemm()
+        _, some = self.gemm("--vcd-scope", "sip0.cube0.pe[01].*", "--vcd-scope", "*.pe0.pe_gemm")
+        self.assertTrue(some.signals)
+        for name in some.signals:
+            self.assertRegex(name, r"^system\.sip0\.cube0\.pe[01]\.|\.pe0\.pe_gemm\.")
+            self.assertEqual(some.values(name), every.values(name))
+        run = ["run", "--kernel", "gemm", "--topology", topology("small.yaml")]
+        self.refuses(*run, "--vcd", f"{self.folder}/n.vcd", "--vcd-scope", "cube7", saying=["--vcd-scope", "cube7"], lines=1)
+        self.refuses(*run, "--vcd-scope", "sip0", saying=["needs --vcd"], lines=1)
+        self.refuses(*run, "--vcd", "/nowhere/x.vcd", saying=["/nowhere/x.vcd cannot be written"], lines=1)
+
+    def test_an_interrupted_run_leaves_a_readable_file(self):
+        file = f"{self.folder}/cut.vcd"
+        run = subprocess.Popen([KERNBENCH, "run", "--kernel", "gemm", "--topology", topology("default.yaml"), "--param",
+                                "m=4096", "--param", "n=4096", "--param", "k=4096", "--vcd", file],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(600):
+            if run.poll() is not None or (os.path.exists(file) and b"\n#" in read(file, "rb")[-200000:]):
+                break
+            time.sleep(0.05)
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+        self.assertGreater(len(Vcd(read(file)).times), 1)
+
+
+if __name__ == "__main__":
+    cli_support.main()
