@@ -206,9 +206,7 @@ namespace {
 class TrafficDriver {
  public:
   TrafficDriver(Platform& platform, const std::vector<TrafficRequest>& requests)
-      : platform_(platform),
-        requests_(requests),
-        results_(requests.size()) {
+      : platform_(platform), requests_(requests), results_(requests.size()) {
     slots_.reserve(requests.size());  // requests are known by where they are
     const auto issue_fs = [](const TrafficRequest& r) { return Timeline::to_fs(r.issue_ns); };
     const auto later = [&](const TrafficRequest& a, const TrafficRequest& b) { return issue_fs(a) > issue_fs(b); };

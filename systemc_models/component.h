@@ -68,8 +68,8 @@ class Component : public sc_core::sc_module {
 
   /// True for a forwarding block that passes data on only when it has all of it.
   virtual bool stores_and_forwards() const { return false; }
-  /// True for a forwarding block of which the fabric knows all: it adds overhead (and waits for data where it stores and
-  /// forwards), and keeps no message for any other reason. Its sockets need not be walked (fabric_path.h).
+  /// True for a forwarding block of which the fabric knows all: it adds overhead (and waits for data where it stores
+  /// and forwards), and keeps no message for any other reason. Its sockets need not be walked (fabric_path.h).
   virtual bool forwards_plainly() const { return false; }
   /// The sockets that the fabric's edges are bound to; null where the block has none.
   virtual FabricOut* fabric_out() { return nullptr; }

@@ -41,8 +41,8 @@ struct Link {
   double wire_ns = 0;
   double bw_gbs = 0;   ///< effective; 0: limits nothing
   double free_ns = 0;  ///< cut_through: the link takes no header before
-  /// Who alone puts messages on it: the link before it, or the block it leaves (an initiator, a memory). Null if several
-  /// can. What comes from one feeder comes in the order in which it left there (fabric_path.h).
+  /// Who alone puts messages on it: the link before it, or the block it leaves (an initiator, a memory). Null if
+  /// several can. What comes from one feeder comes in the order in which it left there (fabric_path.h).
   const void* feeder = nullptr;
   bool whole_trains = false;  ///< flit: the flits of one message follow each other, with no other's between
   // Statistics.
@@ -85,10 +85,10 @@ struct Route {
   uint64_t base = 0, size = 0;  ///< of the memory
   bool returns = false;         ///< every edge has an edge back
   bool stores = false;          ///< some transit node stores and forwards
-  bool direct = false;          ///< only blocks of the project on the way: no need to walk their sockets (fabric_path.h)
+  bool direct = false;  ///< only blocks of the project on the way: no need to walk their sockets (fabric_path.h)
   std::vector<Hop> hops;
-  /// Ideal links: what a header takes on its way, in the order in which it is added up: overhead and wire by hop, without
-  /// the zeros. There, and (routed) back, where nothing is left out.
+  /// Ideal links: what a header takes on its way, in the order in which it is added up: overhead and wire by hop,
+  /// without the zeros. There, and (routed) back, where nothing is left out.
   std::vector<double> request_steps, response_steps;
   // Closed form (timing contract §2): sums over the path.
   double request_overhead_ns = 0;  ///< n0 … nk-1

@@ -98,8 +98,8 @@ class FabricInitiator {
   Component& owner_;
   RouteSource* routes_ = nullptr;
   const Route* last_route_ = nullptr;
-  uint32_t grants_ = 0;   ///< the last key among those of one instant
-  uint32_t leaving_ = 0;  ///< transactions on the timeline that are to leave
+  uint32_t grants_ = 0;       ///< the last key among those of one instant
+  uint32_t leaving_ = 0;      ///< transactions on the timeline that are to leave
   ReadyOrder departures_[2];  ///< by channel
 };
 

@@ -52,8 +52,7 @@ class HbmPc : public MemoryTarget {
       free = std::max(free, queued) + bytes / bw_gbs_;
       finish = std::max(finish, free);
     });
-    const double alone =
-        lone_time(fabric(), *x.route, x.write, x.address, x.nbytes, x.rows).service_ns - overhead_ns();
+    const double alone = lone_time(fabric(), *x.route, x.write, x.address, x.nbytes, x.rows).service_ns - overhead_ns();
     x.overhead_ns += overhead_ns();
     x.drain_ns += alone;
     x.memory_queue_ns += finish - queued - alone;

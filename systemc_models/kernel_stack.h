@@ -1,5 +1,5 @@
-// Whose stack is it? The stacks of running kernels, so that a signal handler can tell a kernel that overflowed its stack
-// from any other fault: SystemC protects the page below each, and who touches it gets SIGSEGV.
+// Whose stack is it? The stacks of running kernels, so that a signal handler can tell a kernel that overflowed its
+// stack from any other fault: SystemC protects the page below each, and who touches it gets SIGSEGV.
 #pragma once
 
 #include <cstddef>

@@ -81,7 +81,8 @@ void MemoryTarget::answer(FabricTransaction& x, const Service& s) {
   }
   ++arrivals_;
   // Read headers leave a fixed time after their arrival, so none can overtake; acknowledgements may have to wait.
-  if (x.route->direct && (ahead_ == Ahead::all_in_order || (ahead_ == Ahead::reads_in_order && !x.write && departing_ == 0))) {
+  if (x.route->direct &&
+      (ahead_ == Ahead::all_in_order || (ahead_ == Ahead::reads_in_order && !x.write && departing_ == 0))) {
     depart(x);
     return;
   }

@@ -31,15 +31,11 @@ class PcieEp : public Forwarder, public PooledInitiator {
   }
 
  private:
-  Order done_order(const FabricTransaction&) const override {
-    return Order(Order::kEngines, index(), 0);
-  }
+  Order done_order(const FabricTransaction&) const override { return Order(Order::kEngines, index(), 0); }
   void send(FabricTransaction& x, uint16_t port, tlm::tlm_phase phase, sc_core::sc_time& delay) override {
     out[port]->nb_transport_fw(*x.payload, phase, delay);
   }
-  void response_at_end(FabricTransaction& x, const sc_core::sc_time& delay) override {
-    response_arrived(x, delay);
-  }
+  void response_at_end(FabricTransaction& x, const sc_core::sc_time& delay) override { response_arrived(x, delay); }
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A FIFO over one array that grows: for the short queues of blocks, where std::deque's 80 bytes and two levels cost more
-// than what they hold.
+// A FIFO over one array that grows: for the short queues of blocks, where std::deque's 80 bytes and two levels cost
+// more than what they hold.
 #pragma once
 
 #include <cstdint>

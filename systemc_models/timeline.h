@@ -52,8 +52,8 @@ class Timeline : public sc_core::sc_module {
   uint64_t events() const { return events_; }
   bool idle() const { return heap_.empty(); }
   /// Works off instants one after the other without returning to the kernel in between, as long as no other process or
-  /// event of the simulation is due before the next. sc_time_stamp() then stands still at the first. For runs that go to
-  /// their end (sc_start() without a limit) and whose processes do not ask the kernel for the time.
+  /// event of the simulation is due before the next. sc_time_stamp() then stands still at the first. For runs that go
+  /// to their end (sc_start() without a limit) and whose processes do not ask the kernel for the time.
   void run_ahead() { run_ahead_ = true; }
   /// Called every 65,536 entries with the time and the number of entries so far; for a progress line.
   void on_progress(std::function<void(double now_ns, uint64_t events)> call) { progress_ = std::move(call); }

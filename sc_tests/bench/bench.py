@@ -18,6 +18,7 @@ import bench_inputs as inputs
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TOPOLOGIES = os.path.join(ROOT, "topologies")
+os.environ["SYSTEMC_DISABLE_COPYRIGHT_MESSAGE"] = "1"
 
 
 class Failed(Exception):
