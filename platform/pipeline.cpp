@@ -61,10 +61,12 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
   platform.attach_log(&log);
   std::vector<Play> plays;
   std::vector<std::pair<double, size_t>> order;  // (time, index of play)
+  size_t stages = 0;                             // three at least a tile
   for (auto& part : work.pes) {
     PeScheduler& scheduler = *platform.pe(part.index).scheduler;
     for (auto* list : {&part.commands, &part.composites}) {
       for (auto& e : *list) {
+        if (e.command->type == CommandType::composite) stages += 3 * static_cast<size_t>(e.command->plan.tiles());
         auto desc = std::make_shared<OpDesc>();
         desc->type = e.command->type;
         desc->name = e.id;
@@ -80,6 +82,7 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
       }
     }
   }
+  log.tokens.reserve(std::min(stages, size_t{1} << 22));
   platform.timeline().run_ahead();
   platform.close_routes();  // validate() has asked for every route that the work takes
   for (const auto& [t, index] : order) {
@@ -134,9 +137,16 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
       result.end_ns = std::max(result.end_ns, e.command->done_ns);
     }
   }
+  uint64_t op_id = 0;  // of `composite`
+  PipelineResult::Composite* composite = nullptr;
   for (const StageLog::TokenStage& t : log.tokens) {
-    PipelineToken& token = by_op_id.at(t.token.composite_op_id)->tokens[t.token.tile_id];
+    if (t.token.composite_op_id != op_id) {
+      op_id = t.token.composite_op_id;
+      composite = by_op_id.at(op_id);
+    }
+    PipelineToken& token = composite->tokens[t.token.tile_id];
     token.fed_ns = t.token.fed_ns;
+    if (token.stages.empty()) token.stages.reserve(kStages);
     token.stages.push_back(t.stage);
   }
   return result;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <istream>
 #include <memory>
 #include <ostream>
@@ -158,7 +159,7 @@ std::vector<TrafficRequest> read_traffic(std::istream& in, const std::string& fi
       continue;
     }
     TrafficRequest r;
-    r.id = std::string(fields[0]);
+    r.id.assign(fields[0]);
     bool good = true;
     const auto fault = [&](const char* field, const std::string& message) {
       faults.add(line, field, message);
@@ -280,31 +281,64 @@ class TrafficDriver {
   size_t finished_ = 0;
 };
 
-/// Appends v with 6 decimals (fs), never "-0.000000": what std::to_chars(fixed, 6) writes.
-void append_ns(std::string& out, double v) {
-  char text[64];
+constexpr size_t kLongestNumber = 340;  // of a double with 6 decimals
+
+/// Writes v with 6 decimals (fs), never "-0.000000", and returns the end: what std::to_chars(fixed, 6) writes.
+char* write_ns(char* to, double v) {
   if (std::abs(v) < 5e-7) v = 0;
   // Nearly always v · 10⁶ is far enough from a half for its rounding to be certain: then it is a whole number to print.
-  const double scaled = std::abs(v) * 1e6, whole = std::nearbyint(scaled);
-  if (scaled < 1e13 && std::abs(std::abs(scaled - whole) - 0.5) > 0.01) {
-    auto left = static_cast<uint64_t>(whole);
-    char* begin = text + sizeof text;
-    for (int digit = 0; left > 0 || digit < 7; ++digit) {
-      if (digit == 6) *--begin = '.';
-      *--begin = static_cast<char>('0' + left % 10);
-      left /= 10;
-    }
-    if (v < 0) *--begin = '-';
-    out.append(begin, static_cast<size_t>(text + sizeof text - begin));
-    return;
+  const double scaled = std::abs(v) * 1e6;
+  const auto whole = static_cast<uint64_t>(std::min(scaled, 1e13) + 0.5);
+  if (scaled >= 1e13 || std::abs(std::abs(scaled - static_cast<double>(whole)) - 0.5) < 0.01)
+    return std::to_chars(to, to + kLongestNumber, v, std::chars_format::fixed, 6).ptr;
+  if (v < 0) *to++ = '-';
+  to = std::to_chars(to, to + kLongestNumber, whole / 1'000'000).ptr;
+  auto decimals = static_cast<uint32_t>(whole % 1'000'000);
+  *to = '.';
+  for (int digit = 6; digit > 0; --digit) {
+    to[digit] = static_cast<char>('0' + decimals % 10);
+    decimals /= 10;
   }
-  const auto r = std::to_chars(text, text + sizeof text, v, std::chars_format::fixed, 6);
-  out.append(text, r.ptr);
+  return to + 7;
 }
 
-void append_whole(std::string& out, uint64_t v) {
-  char text[24];
-  out.append(text, std::to_chars(text, text + sizeof text, v).ptr);
+void append_ns(std::string& out, double v) {
+  char text[kLongestNumber];
+  out.append(text, static_cast<size_t>(write_ns(text, v) - text));
+}
+
+/// Text on its way to a stream, written by pointer: a row's room is asked for once.
+class RowBuffer {
+ public:
+  explicit RowBuffer(std::ostream& out) : out_(out) {}
+  ~RowBuffer() { flush(); }
+  RowBuffer(const RowBuffer&) = delete;
+  RowBuffer& operator=(const RowBuffer&) = delete;
+
+  /// Room for a row of at most `bytes`; its end is to be told by end_row().
+  char* begin_row(size_t bytes) {
+    if (used_ + bytes > text_.size()) {
+      flush();
+      if (bytes > text_.size()) text_.resize(bytes);
+    }
+    return text_.data() + used_;
+  }
+  void end_row(const char* end) { used_ = static_cast<size_t>(end - text_.data()); }
+
+ private:
+  void flush() {
+    out_.write(text_.data(), static_cast<std::streamsize>(used_));
+    used_ = 0;
+  }
+
+  std::ostream& out_;
+  std::vector<char> text_ = std::vector<char>(1 << 16);
+  size_t used_ = 0;
+};
+
+char* write_text(char* to, std::string_view text) {
+  std::memcpy(to, text.data(), text.size());
+  return to + text.size();
 }
 
 }  // namespace
@@ -325,27 +359,28 @@ std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<Tra
 
 void write_traffic_csv(std::ostream& out, const Platform& platform, const std::vector<TrafficRequest>& requests,
                        const std::vector<TrafficResult>& results) {
-  std::string text = "id,initiator,op,address,bytes,issue_ns,grant_ns,done_ns,latency_ns,formula_ns,queueing_ns\n";
+  out << "id,initiator,op,address,bytes,issue_ns,grant_ns,done_ns,latency_ns,formula_ns,queueing_ns\n";
+  RowBuffer rows(out);
   for (size_t i = 0; i < requests.size(); ++i) {
     const TrafficRequest& q = requests[i];
     const TrafficResult& r = results[i];
+    const std::string& initiator = platform.graph().nodes[q.initiator].id;
     const double latency = r.done_ns - q.issue_ns;
-    text.append(q.id).append(",").append(platform.graph().nodes[q.initiator].id);
-    text.append(q.write ? ",write," : ",read,");
-    append_whole(text, q.address);
-    text += ',';
-    append_whole(text, q.nbytes);
+    char* to = rows.begin_row(q.id.size() + initiator.size() + 64 + 6 * (kLongestNumber + 1));
+    to = write_text(to, q.id);
+    *to++ = ',';
+    to = write_text(to, initiator);
+    to = write_text(to, q.write ? ",write," : ",read,");
+    to = std::to_chars(to, to + 20, q.address).ptr;
+    *to++ = ',';
+    to = std::to_chars(to, to + 20, q.nbytes).ptr;
     for (double v : {q.issue_ns, r.grant_ns, r.done_ns, latency, r.formula_ns, latency - r.formula_ns}) {
-      text += ',';
-      append_ns(text, v);
+      *to++ = ',';
+      to = write_ns(to, v);
     }
-    text += '\n';
-    if (text.size() > (1 << 16)) {
-      out << text;
-      text.clear();
-    }
+    *to++ = '\n';
+    rows.end_row(to);
   }
-  out << text;
 }
 
 void write_traffic_json(std::ostream& out, const Platform& platform, const std::vector<TrafficRequest>& requests,
