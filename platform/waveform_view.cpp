@@ -78,7 +78,7 @@ void WaveformView::write(uint64_t end_fs) const {
   const std::string states_name = std::filesystem::absolute(states_file_).string();
   const double zoom = end_fs > 0 ? -std::log2(static_cast<double>(end_fs) * kZoomPixels / kPlotPixels) : 0;
   out << "[*] kernbench\n[dumpfile] \"" << std::filesystem::absolute(vcd_file_).string() << "\"\n[timestart] 0\n"
-      << "[size] 1600 1000\n[pos] -1 -1\n*" << zoom << " 0\n[sst_width] 200\n[signals_width] 280\n";
+      << "[size] 1600 1000\n[pos] -1 -1\n*" << zoom << " 0\n[sst_width] 200\n[signals_width] 360\n";
 
   std::vector<std::pair<std::string, std::vector<const Trace*>>> groups;
   std::map<std::string, size_t> index;
