@@ -63,7 +63,9 @@ Params kernel_params(const KernelSpec& spec, const std::vector<std::pair<std::st
 }
 
 HostTensor make_input(const TensorSpec& tensor, const Params& params, uint64_t seed) {
-  HostTensor t(tensor.dtype(params), tensor.shape(params));
+  HostTensor t;  // its bytes are made once, below
+  t.dtype = tensor.dtype(params);
+  t.shape = tensor.shape(params);
   const uint64_t stream = seed_for(seed, tensor.name);
   if (tensor.init.kind == Init::Kind::index) {
     const auto limit = static_cast<uint64_t>(tensor.init.k(params));

@@ -13,7 +13,7 @@ namespace {
 
 /// Elements of the output that one part makes.
 constexpr int64_t kPartElements = 256 * 1024;
-/// Outputs of this many elements are written past the caches.
+/// No cache holds an output of this many elements.
 constexpr int64_t kBeyondCache = 4 * 1024 * 1024;
 
 void narrow(const Kernels& k, const float* in, DType t, void* out, size_t n) {
@@ -43,6 +43,7 @@ class Elementwise : public Evaluation {
         fn_(fn_of(d.op)),
         compute_(compute_type(op, inputs)),
         condition_(op.first_is_condition),
+        past_cache_(op.float_only && d.output.shape.elements() >= kBeyondCache),
         dtype_(d.output.dtype),
         out_(out),
         total_(d.output.shape.elements()) {
@@ -104,8 +105,7 @@ class Elementwise : public Evaluation {
     const int64_t inner = shape_[inner_dim];
     alignas(64) T buffers[3][kBlock];
     alignas(64) T result[kBlock];
-    // What no cache will hold need not pass through one.
-    const bool past_cache = is_itself(dtype_, result) && total_ >= kBeyondCache;
+    const bool past_cache = past_cache_ && is_itself(dtype_, result);
     for (int64_t at = begin; at < end;) {
       const int64_t col = at % inner;
       const size_t n = static_cast<size_t>(std::min({inner - col, end - at, static_cast<int64_t>(kBlock)}));
@@ -138,6 +138,7 @@ class Elementwise : public Evaluation {
   Fn fn_;
   Compute compute_;
   bool condition_;
+  bool past_cache_;  ///< long arithmetic and an output that no cache holds: stores should not wait for lines of it
   DType dtype_;
   uint8_t* out_;
   int64_t total_;

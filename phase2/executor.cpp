@@ -147,7 +147,7 @@ class Runner {
         }
         if (e.size >= kShort) {
           flush();
-          if (!bytes.hold) bytes.hold = pool_.owner_of(bytes.data);
+          if (e.pending.producer) bytes.hold = pool_.owner_of(bytes.data);
           image.write_shared(key, addr, std::move(bytes));
           continue;
         }

@@ -63,6 +63,21 @@ class TeeLog : public OpLogSink {
   std::string failure_;
 };
 
+/// What Phase 2 reads of a log: all but the tokens, which are many and timing only, unless a check names what carried an
+/// operand.
+class ReplayLog : public OpLogSink {
+ public:
+  explicit ReplayLog(bool keep_tokens) : keep_tokens_(keep_tokens) {}
+  void record(OpRecord&& r) override {
+    if (keep_tokens_ || !r.is_token) records_.push_back(std::move(r));
+  }
+  const std::vector<OpRecord>& records() const { return records_; }
+
+ private:
+  bool keep_tokens_;
+  std::vector<OpRecord> records_;
+};
+
 void require_mmus(Platform& platform, const std::vector<size_t>& pes) {
   for (size_t p : pes) {
     if (!platform.pe(p).mmu)
@@ -71,13 +86,15 @@ void require_mmus(Platform& platform, const std::vector<size_t>& pes) {
 }
 
 HostTensor from_file(const TensorSpec& t, const Params& params, const std::string& file) {
-  const NpyArray a = read_npy_as(file, t.dtype(params));
+  NpyArray a = read_npy_as(file, t.dtype(params));
   const Dims shape = t.shape(params);
   if (a.shape != shape)
     throw InputError(file + ": shape " + a.shape.to_string() + ", but tensor " + t.name + " has " + shape.to_string() +
                      " with these parameters");
-  HostTensor value(a.dtype, a.shape);
-  value.bytes = a.bytes;
+  HostTensor value;
+  value.dtype = a.dtype;
+  value.shape = a.shape;
+  value.bytes = std::move(a.bytes);
   return value;
 }
 
@@ -190,7 +207,7 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
   const bool verified = o.verify || o.debug_verify;
   const bool replayed = verified || !o.dumps.empty();
   const MemoryImage at_start = platform.image().snapshot();
-  MemoryOpLog records;
+  ReplayLog records(o.debug_verify);
   std::unique_ptr<MemoryFileWriter> memory;
   if (!o.memory_file.empty()) memory = std::make_unique<MemoryFileWriter>(o.memory_file, at_start);
   // The memory file first: a log that says it is complete has a complete memory file beside it.

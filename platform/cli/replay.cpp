@@ -13,6 +13,7 @@
 #include "kernbench/phase2/oplog_file.h"
 #include "kernbench/phase2/reference_check.h"
 #include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/cli/progress_line.h"
 #include "kernbench/platform/errors.h"
 
 namespace kernbench::cli {
@@ -152,6 +153,8 @@ int replay_files(const Options& o) {
   options.threads = o.threads;
   if (o.debug_verify) options.check = reference_check(files.log.header.pes);
   options.corrupt_op = o.corrupt_op;
+  ProgressLine progress;
+  options.progress = progress.replay_observer();
   ReplayResult result;
   try {
     result = replay(files.log.records, files.memory.image, options);
@@ -160,6 +163,7 @@ int replay_files(const Options& o) {
   } catch (const std::exception& e) {
     throw InputError(o.oplog + ": cannot be replayed: " + one_line(e.what()));
   }
+  progress.clear();
   const std::vector<Output> outputs = outputs_of(files.log.header, result.memory);
   for (const Dump& d : dumps) {
     const auto it =

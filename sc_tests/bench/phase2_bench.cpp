@@ -1,19 +1,20 @@
 // Speed of Phase 2 and of the op logs: phase2_bench [--threads N] [--isa NAME] [--file NAME] [--cpu] CASE...
 // One line a figure, "name value unit"; the best of several rounds. --cpu: CPU seconds instead of the clock's, for one
 // thread on a machine that others use too. `scripts/bench-phase2` runs it beside numpy.
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "kernbench/phase2/bulk_bytes.h"
+#include "kernbench/phase2/eval.h"
 #include "kernbench/phase2/executor.h"
 #include "kernbench/phase2/oplog_file.h"
 #include "kernbench/phase2/random.h"
@@ -34,11 +35,13 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// The most memory that this process held, in MB.
+/// The most memory that this process held, in MB; 0 where the system does not say.
 double peak_mb() {
-  rusage u{};
-  getrusage(RUSAGE_SELF, &u);
-  return static_cast<double>(u.ru_maxrss) / 1024;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("VmHWM:", 0) == 0) return std::atof(line.c_str() + 6) / 1024;
+  }
+  return 0;
 }
 
 void print(const std::string& name, double value, const char* unit) {
@@ -66,8 +69,8 @@ TensorRef tensor(Space space, uint64_t addr, DType t, const Dims& shape) {
 /// Commands of one PE, one a nanosecond.
 class Program {
  public:
-  void add(CommandType type, OpKind kind, const std::string& op, const std::vector<TensorRef>& in,
-           const TensorRef& out) {
+  OpDesc& add(CommandType type, OpKind kind, const std::string& op, const std::vector<TensorRef>& in,
+              const TensorRef& out) {
     auto d = std::make_shared<OpDesc>();
     d->type = type;
     d->kind = kind;
@@ -92,6 +95,7 @@ class Program {
     r.t_start = r.t_end = d->submit_ns;
     r.desc = d;
     records.push_back(std::move(r));
+    return *d;
   }
   std::vector<OpRecord> records;
 };
@@ -179,6 +183,76 @@ void graph(const std::string& name, const Settings& s) {
   print(name + "_peak_memory", peak_mb(), "MB");
 }
 
+/// What the kernel `gemm` submits on 256 PEs: a composite each, over its rows of A. Replay as a whole beside the
+/// evaluations alone, which write into memory that is there.
+void composites(const std::string& name, const Settings& s) {
+  constexpr int64_t kPes = 256, kRows = 32, kDepth = 1024, kCols = 1024;
+  Program p;
+  MemoryImage image;
+  const TensorRef b = tensor(Space::hbm, kB, DType::f32, {kDepth, kCols});
+  place(image, b, 2);
+  for (int64_t i = 0; i < kPes; ++i) {
+    const TensorRef a = tensor(Space::hbm, static_cast<uint64_t>(i) << 30, DType::f32, {kRows, kDepth});
+    place(image, a, static_cast<uint64_t>(i));
+    OpDesc& d = p.add(CommandType::composite, OpKind::gemm, "gemm", {a, b},
+                      tensor(Space::hbm, kC + (static_cast<uint64_t>(i) << 30), DType::f32, {kRows, kCols}));
+    d.tile_m = d.tile_n = 32;
+    d.tile_k = 64;
+  }
+  Bytes out(static_cast<size_t>(kPes * kRows * kCols) * 4);
+  const double arithmetic = best_of(7, [&] {
+    const double start = now();
+    for (size_t i = 0; i < p.records.size(); ++i) {
+      const OpDesc& d = *p.records[i].desc;
+      std::vector<EvalInput> inputs;
+      for (const Operand& o : d.operands) {
+        inputs.push_back(EvalInput::tensor(image.view({}, o.ref.addr, o.ref.nbytes()), o.ref.dtype, o.ref.shape));
+      }
+      const auto e = make_evaluation(d, inputs, out.data() + i * d.output.nbytes(), s.isa);
+      for (int part = 0; part < e->parts(); ++part) e->run(part);
+    }
+    return now() - start;
+  });
+  const double whole = best_of(7, [&] { return replay_seconds(p, image, s); });
+  print(name + "_arithmetic_one_thread", arithmetic * 1e3, "ms");
+  print(name + "_replay", whole * 1e3, "ms");
+  if (s.threads == 1) print(name + "_overhead", 100 * (whole / arithmetic - 1), "%");
+}
+
+/// The products of a batch alone, into memory that is there.
+void evaluated_batch(const std::string& name, const Settings& s) {
+  constexpr int64_t n = 64, kCount = 4096;
+  constexpr size_t kBytes = n * n * 4;
+  const Bytes a = random_tensor(DType::f32, {kCount * n, n}, 1), b = random_tensor(DType::f32, {kCount * n, n}, 2);
+  Bytes c = bulk_bytes(kCount * kBytes + 64);
+  uint8_t* out = c.data() + (64 - reinterpret_cast<uintptr_t>(c.data()) % 64);
+  OpDesc d;
+  d.type = CommandType::gemm;
+  d.kind = OpKind::gemm;
+  d.name = d.op = "gemm";
+  d.operands.resize(2);
+  d.m = d.n = d.k = n;
+  d.output = tensor(Space::hbm, 0, DType::f32, {n, n});
+  const auto inputs = [&](size_t i) {
+    return std::vector<EvalInput>{EvalInput::tensor(a.data() + i * kBytes, DType::f32, {n, n}),
+                                  EvalInput::tensor(b.data() + i * kBytes, DType::f32, {n, n})};
+  };
+  const double best = best_of(7, [&] {
+    const double start = now();
+    std::vector<EvalInput> at = inputs(0), next;
+    const auto e = make_evaluation(d, at, out, s.isa);
+    for (size_t i = 0; i < kCount; ++i) {
+      const bool more = i + 1 < kCount;
+      if (more) next = inputs(i + 1);
+      e->expect(more ? &next : nullptr, false);
+      e->run(0);
+      if (more) e->again(next, out + (i + 1) * kBytes);
+    }
+    return now() - start;
+  });
+  print(name, 2.0 * n * n * n * kCount / best / 1e9, "GFLOP/s");
+}
+
 OpRecord token(uint64_t i) {
   OpRecord r;
   r.op_id = i + 2;
@@ -221,6 +295,8 @@ std::map<std::string, Case> cases() {
   all["batch_f32_64"] = [](const std::string& c, const Settings& s) { gemm(c, DType::f32, 64, 4096, s); };
   all["exp_64mi"] = [](const std::string& c, const Settings& s) { elementwise(c, "exp", 1, s); };
   all["add_64mi"] = [](const std::string& c, const Settings& s) { elementwise(c, "add", 2, s); };
+  all["composites_256"] = composites;
+  all["evaluated_batch_f32_64"] = evaluated_batch;
   all["ops_1m"] = graph;
   all["log_memory"] = [](const std::string& c, const Settings&) {
     MemoryOpLog sink;

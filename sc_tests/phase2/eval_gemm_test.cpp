@@ -115,6 +115,15 @@ TEST(Gemm, bits_do_not_depend_on_alignment_strides_or_layout) {
   }
 }
 
+TEST(Gemm, has_the_same_bits_on_every_path_with_fused_multiply_add) {
+  if (!available(Isa::avx512)) GTEST_SKIP() << "one such path here";
+  for (DType t : {DType::f32, DType::bf16}) {
+    const Tensor a = random(t, {70, 600}, 1), b = random(t, {600, 90}, 2);
+    const OpDesc d = gemm(70, 90, 600, DType::f32);
+    EXPECT_EQ(evaluate(d, {a.input(), b.input()}, Isa::avx2), evaluate(d, {a.input(), b.input()}, Isa::avx512));
+  }
+}
+
 TEST(Gemm, what_is_written_is_the_product_and_nothing_beside_it) {
   const Tensor a = random(DType::f32, {37, 300}, 1), b = random(DType::f32, {300, 41}, 2);
   const OpDesc d = gemm(37, 41, 300, DType::f32);

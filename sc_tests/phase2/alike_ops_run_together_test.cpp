@@ -1,0 +1,109 @@
+// Ops that are alike run as one task, one fetching the operands of the next: each still gives what it gives alone.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "kernbench/phase2/eval.h"
+#include "kernbench/phase2/executor.h"
+#include "kernbench/phase2/random.h"
+#include "replay_helpers.h"
+
+namespace kernbench {
+namespace {
+
+constexpr uint64_t kOut = uint64_t{1} << 32;
+
+struct Machine {
+  MemoryImage image;
+  std::vector<OpRecord> records;
+  std::vector<std::pair<TensorRef, Bytes>> expected;
+
+  EvalInput place(const TensorRef& t) {
+    const SharedBytes bytes = SharedBytes::take(random_tensor(t.dtype, t.shape, t.addr));
+    image.write_shared(MemoryImage::key_of(t), t.addr, bytes);
+    return EvalInput::tensor(bytes.data, t.dtype, t.shape);
+  }
+
+  void compute(const std::string& op, const std::vector<TensorRef>& in, const TensorRef& out) {
+    auto d = std::make_shared<OpDesc>();
+    d->type = op == "gemm" ? CommandType::gemm : CommandType::math;
+    d->kind = op == "gemm" ? OpKind::gemm : OpKind::math;
+    d->name = d->op = op;
+    std::vector<EvalInput> inputs;
+    for (const TensorRef& t : in) {
+      d->operands.push_back(operand(t));
+      inputs.push_back(place(t));
+    }
+    d->output = out;
+    if (op == "gemm") {
+      d->m = in[0].shape[0];
+      d->k = in[0].shape[1];
+      d->n = in[1].shape[1];
+    }
+    d->pe = 0;
+    d->seq = records.size();
+    d->submit_ns = static_cast<double>(records.size());
+    expected.emplace_back(out, evaluate(*d, inputs));
+    records.push_back(record(records.size() + 1, d, d->submit_ns));
+  }
+};
+
+TEST(OpsAlike, each_give_what_they_give_alone_for_any_number_of_threads) {
+  Machine machine;
+  uint64_t at = 0;
+  const auto next = [&](DType t, const Dims& shape) { return hbm(at += 0x100000, t, shape); };
+  const auto out = [&](DType t, const Dims& shape) { return hbm(kOut + at, t, shape); };
+  const std::vector<std::array<int64_t, 3>> shapes = {{64, 64, 64}, {33, 17, 70}, {64, 64, 300}};
+  for (const auto& [m, n, k] : shapes) {
+    for (DType t : {DType::f32, DType::bf16, DType::i8}) {
+      const DType to = is_float(t) ? t : DType::i32;
+      for (int i = 0; i < 70; ++i) {
+        const TensorRef a = next(t, {m, k}), b = next(t, {k, n});
+        machine.compute("gemm", {a, b}, out(to, {m, n}));
+        if (i % 20 != 19) continue;
+        const TensorRef x = next(t, {9, 11}), y = next(t, {9, 11});
+        machine.compute("add", {x, y}, out(t, {9, 11}));
+      }
+    }
+  }
+  for (int i = 0; i < 70; ++i) {
+    const TensorRef x = next(DType::f32, {40, 50});
+    machine.compute("exp", {x}, out(DType::f32, {40, 50}));
+  }
+  for (int threads : {1, 2, 5}) {
+    ReplayOptions options;
+    options.threads = threads;
+    const ReplayResult r = replay(machine.records, machine.image, options);
+    EXPECT_EQ(r.computed, machine.records.size());
+    for (const auto& [where, bytes] : machine.expected) {
+      ASSERT_EQ(r.memory.gather(where), bytes) << threads << " threads, output at " << where.addr;
+    }
+  }
+}
+
+TEST(OpsAlike, of_which_one_is_large_are_cut_into_parts_all_the_same) {
+  Machine machine;
+  const Dims shape{600, 700};
+  for (uint64_t i = 0; i < 3; ++i) {
+    const TensorRef a = hbm(i * 0x1000000, DType::f32, shape), b = hbm(i * 0x1000000 + 0x800000, DType::f32, shape);
+    machine.compute("add", {a, b}, hbm(kOut + i * 0x1000000, DType::f32, shape));
+    const TensorRef x = hbm((8 + i) * 0x1000000, DType::f32, {600, 20}),
+                    y = hbm((16 + i) * 0x1000000, DType::f32, {20, 700});
+    machine.compute("gemm", {x, y}, hbm(2 * kOut + i * 0x1000000, DType::f32, shape));
+  }
+  ReplayOptions options;
+  options.threads = 3;
+  const ReplayResult r = replay(machine.records, machine.image, options);
+  for (const auto& [where, bytes] : machine.expected) EXPECT_EQ(r.memory.gather(where), bytes);
+}
+
+TEST(Replay, leaves_alone_what_no_op_touches_even_if_the_image_only_borrows_it) {
+  const Bytes borrowed(10000, 0x5a);
+  MemoryImage image;
+  image.write_shared({}, 4096, {nullptr, borrowed.data(), borrowed.size()});
+  const ReplayResult r = replay({}, image);
+  EXPECT_EQ(r.memory.gather(hbm(4096, DType::u8, {10000})), borrowed);
+}
+
+}  // namespace
+}  // namespace kernbench
