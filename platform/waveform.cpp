@@ -280,8 +280,9 @@ void Waveform::link_taken(const Link& link, double ready, double from, double to
   vcd_.change(s.busy, fs(from), 1);
   vcd_.change(s.busy, fs(to), -1);
   vcd_.change(s.occupancy, fs(to), -1);
-  for (double at = from; at < to;) {
-    const auto window = static_cast<uint64_t>(at / kWindowNs);
+  // Not before the window that is open, which rounding could say of what begins with it.
+  for (double at = std::max(from, static_cast<double>(window_) * kWindowNs); at < to;) {
+    const auto window = std::max(window_, static_cast<uint64_t>(at / kWindowNs));
     const double end = std::min(to, static_cast<double>(window + 1) * kWindowNs);
     const size_t index = window - window_;
     if (s.busy_windows.size() <= index) s.busy_windows.resize(index + 1, 0.0);
