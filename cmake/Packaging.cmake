@@ -22,7 +22,8 @@ set(private_headers
     phase2/checksum.h phase2/elementwise.h phase2/eval.h phase2/eval_math.h phase2/kernels.h phase2/minifloat.h
     phase2/oplog_sqlite.h phase2/replay_graph.h phase2/runs.h
     platform/topology/block_reader.h platform/topology/builders.h platform/topology/diagram.h
-    platform/topology/edge_kinds.h platform/topology/flat_loader.h platform/topology/graph_builder.h
+    platform/topology/edge_kinds.h platform/topology/flat_loader.h platform/topology/floorplan.h
+    platform/topology/graph_builder.h platform/topology/mesh_cache.h platform/topology/mesh_plan.h
     platform/topology/spec.h platform/topology/validate.h platform/topology/yaml_reader.h)
 list(REMOVE_ITEM public_headers ${private_headers})
 foreach(header IN LISTS public_headers)
