@@ -95,7 +95,7 @@ TEST(Sram, that_a_cube_lacks_is_a_fault_that_says_so) {
 
 TEST(DeviceAllocators, keep_pes_hbm_and_tcm_apart_and_say_who_is_full) {
   auto p = platform_from_file(topology_path("small.yaml"));
-  DeviceAllocators a(*p);
+  DeviceAllocators& a = p->allocators();
   const uint64_t first = a.allocate_hbm(0, 5000), second = a.allocate_hbm(0, 1), other = a.allocate_hbm(1, 1);
   EXPECT_EQ(first, p->graph().memories[p->local_memory(0)].base);
   EXPECT_EQ(second, first + 8192);
@@ -128,7 +128,7 @@ TEST(DeviceAllocators, keep_pes_hbm_and_tcm_apart_and_say_who_is_full) {
 
 TEST(DeviceAllocators, give_virtual_ranges_at_pages_and_take_them_back) {
   auto p = platform_from_file(topology_path("small.yaml"));
-  DeviceAllocators a(*p);
+  DeviceAllocators& a = p->allocators();
   const uint64_t page = a.page_bytes();
   EXPECT_EQ(page, 2u << 20);
   EXPECT_EQ(a.allocate_virtual(1), kVirtualBase);
@@ -141,11 +141,10 @@ TEST(DeviceAllocators, give_virtual_ranges_at_pages_and_take_them_back) {
 
 TEST(Deployment, gives_all_its_memory_back) {
   auto p = platform_from_file(topology_path("small.yaml"));
-  DeviceAllocators a(*p);
   const KernelSpec& spec = KernelRegistry::instance().at("vector_add");
   const Params params = kernel_params(spec, {});
   const auto deploy = [&] {
-    const Deployment d(*p, a, spec, params, {0, 1, 2});
+    const Deployment d(*p, spec, params, {0, 1, 2});
     std::vector<uint64_t> at;
     for (const auto& m : d.mappings()) at.push_back(m->begin());
     for (const auto& r : d.ranges("b")) at.push_back(r.address);
