@@ -115,7 +115,7 @@ void Engine::change(Unit& u, uint16_t server, Activity next, double now) {
 void Engine::tell(const Unit& u, uint16_t server) const {
   if (!pe_->observer) return;
   const Server& s = u.servers[server];
-  pe_->observer->server_changed(*pe_, u.statistics.stage, server, s.activity,
+  pe_->observer->server_changed(*pe_, u.stage, server, s.activity,
                                 s.activity == Activity::idle ? nullptr : s.item, s.op_id, s.since_ns);
 }
 
@@ -147,7 +147,7 @@ void Engine::take_next(uint8_t unit) {
       command_in[w.port]->nb_transport_bw(*w.item, phase, delay);
     }
   }
-  if (pe_->observer) pe_->observer->queue_changed(*pe_, u.statistics.stage, u.queue.size(), timeline().now_ns());
+  if (pe_->observer) pe_->observer->queue_changed(*pe_, u.stage, u.queue.size(), timeline().now_ns());
 }
 
 void Engine::slot_granted(uint8_t unit, uint16_t server) {
