@@ -25,8 +25,8 @@ class Failed(Exception):
     pass
 
 
-def run(argv):
-    """CPU seconds, peak MiB and output of a process."""
+def run(argv, keep=False):
+    """CPU seconds, peak MiB and, if kept, output of a process."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = subprocess.Popen(argv, stdout=out, stderr=err)
         _, status, usage = os.wait4(child.pid, 0)
@@ -35,7 +35,7 @@ def run(argv):
             err.seek(0)
             raise Failed(f"{' '.join(argv)}: exit {child.returncode}: {err.read().decode(errors='replace')[:300]}")
         out.seek(0)
-        return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, out
+        return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, out.read() if keep else b""
 
 
 class Bench:
@@ -79,8 +79,8 @@ class Bench:
         print(f"bench: {name}", file=sys.stderr, flush=True)
         values, units = {}, {}
         for _ in range(self.args.runs):
-            _, _, out = run(argv)
-            for line in out.read().decode().splitlines():
+            _, _, out = run(argv, keep=True)
+            for line in out.decode().splitlines():
                 key, value, unit = line.split()[:3]
                 values.setdefault(key, []).append(float(value))
                 units[key] = unit
@@ -164,8 +164,8 @@ class Bench:
             self.printed("phase2", [self.tool("phase2_bench")] + (["--quick"] if quick else []))
 
     def one_read(self, path, topology):
-        _, _, out = run([self.tool("kernbench"), "topology", "--topology", topology, "--format", "json"])
-        graph = json.load(out)
+        _, _, out = run([self.tool("kernbench"), "topology", "--topology", topology, "--format", "json"], keep=True)
+        graph = json.loads(out)
         dma = next(n["id"] for n in graph["nodes"] if n["kind"] == "pe_dma")
         with open(path, "w") as f:
             f.write(f"id,issue_ns,initiator,op,address,bytes\n0,0,{dma},read,{graph['memories'][0]['base']},4096\n")
