@@ -20,6 +20,12 @@ bool pieces_are_aligned(const TensorRef& t, size_t item) {
                      [item](const Translation::Piece& p) { return p.addr % item == 0 && p.offset % item == 0; });
 }
 
+/// "; nearest written range: [0x…, 0x…)", if anything is written there at all.
+std::string nearest_text(PeBackend& backend, const TensorRef& ref) {
+  const std::string nearest = backend.memory().nearest(MemoryImage::key_of(ref), ref.addr);
+  return nearest.empty() ? "" : "; " + nearest;
+}
+
 }  // namespace
 
 TensorRef physical_block(PeBackend& backend, const Block& b, const std::string& call, SourceLine where) {
@@ -33,15 +39,22 @@ TensorRef physical_block(PeBackend& backend, const Block& b, const std::string& 
     const std::string owner = backend.owner_of(asked.space, asked.addr);
     fault(where, call + " of " + b.to_string() + " (" + std::to_string(asked.nbytes()) + " bytes" +
                      (owner.empty() ? "" : ", " + owner) + ") by " + backend.pe_id() + ": " + what +
-                     " is misaligned, elements of " + std::to_string(item) + " bytes need a multiple of it");
+                     " is misaligned, elements of " + std::to_string(item) + " bytes need a multiple of it" + nearest_text(backend, asked));
   };
   if (asked.addr % item != 0) misaligned("the address");
   TensorRef ref;
+  const auto refused = [&](const std::string& why) {
+    fault(where, call + " of " + b.to_string() + " by " + backend.pe_id() + ": " + why);
+  };
   try {
     ref = backend.translate(asked);
+  } catch (const KernelFault& e) {
+    refused(e.what());
+  }
+  try {
     if (!ref.translation) backend.check_range(ref.space, ref.addr, ref.span_bytes());
   } catch (const KernelFault& e) {
-    fault(where, call + " of " + b.to_string() + " by " + backend.pe_id() + ": " + e.what());
+    refused(e.what() + nearest_text(backend, ref));
   }
   if (!pieces_are_aligned(ref, item)) misaligned("a physical piece of it");
   return ref;

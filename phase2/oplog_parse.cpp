@@ -233,7 +233,7 @@ struct OpRecordParser::Impl {
     if (d->kind == OpKind::memory && name == "dma_read") {
       d->type = CommandType::load;
       move(p, *d);
-    } else if (d->kind == OpKind::memory && (name == "dma_write" || name == "materialize")) {
+    } else if (d->kind == OpKind::memory && (name == "dma_write" || name == "ipcq_copy" || name == "materialize")) {
       d->type = CommandType::store;
       move(p, *d);
       if (name == "materialize") d->materialized = materialization(p.at("materialized"));
@@ -255,9 +255,11 @@ struct OpRecordParser::Impl {
       r.effect_ns = p.at("effect_ns").get<double>();
       d->seq = p.value("seq", uint64_t{0});
     } else if (d->kind != OpKind::unknown) {
-      d->submit_ns = p.at("submit_ns").get<double>();
+      // A copy between queues may be of no PE's command: it takes effect when it is done.
+      const bool command = name != "ipcq_copy" || p.contains("submit_ns");
+      d->submit_ns = command ? p.at("submit_ns").get<double>() : r.t_end;
       if (p.contains("pe")) d->pe = pe(p.at("pe"));
-      d->seq = p.at("seq").get<uint64_t>();
+      d->seq = command ? p.at("seq").get<uint64_t>() : r.op_id;
     }
     d->handle_id = p.value("handle_id", uint64_t{0});
     const std::string source = p.value("source", std::string());

@@ -1,4 +1,5 @@
 #include <spdlog/spdlog.h>
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -7,6 +8,7 @@
 #include "kernbench/phase2/isa.h"
 #include "kernbench/phase2/npy.h"
 #include "kernbench/phase2/oplog_file.h"
+#include "kernbench/phase2/versions.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/progress.h"
 #include "kernbench/platform/errors.h"
@@ -44,13 +46,16 @@ void refuse_what_is_not_built(const Options& o) {
 }
 
 /// What a reader of the log must know of the run.
-OpLogHeader log_header(const Platform& platform, const Options& o, LaunchMode launch) {
+OpLogHeader log_header(const Platform& platform, const Options& o,
+                       const std::vector<std::pair<std::string, std::string>>& given, LaunchMode launch) {
   OpLogHeader h;
   const topology::Graph& graph = platform.graph();
   for (const auto& node : graph.nodes) h.components.push_back(node.id);
   for (const auto& pe : graph.pes) h.pes.push_back(pe.id);
   nlohmann::ordered_json c;
   c["kernbench"] = KERNBENCH_VERSION;
+  c["versions"] = {{"systemc", sc_core::sc_version_string}};
+  for (const auto& [name, version] : library_versions()) c["versions"][name] = version;
   c["topology"] = graph.name;
   c["timing"] = {{"links", topology::name_of(graph.timing.links)},
                  {"response", topology::name_of(graph.timing.response)},
@@ -58,7 +63,10 @@ OpLogHeader log_header(const Platform& platform, const Options& o, LaunchMode la
                  {"flit_bytes", graph.timing.flit_bytes}};
   c["ns_per_mm"] = graph.ns_per_mm;
   c["kernel"] = o.kernel;
-  c["params"] = o.params;
+  c["params"] = nlohmann::ordered_json::object();
+  const KernelSpec& spec = KernelRegistry::instance().at(o.kernel);
+  const Params params = kernel_params(spec, given);
+  for (const auto& [name, value] : params.values()) c["params"][name] = to_text(value);
   c["tensors"] = o.tensors;
   c["seed"] = o.seed;
   c["pes"] = o.pes;
@@ -67,7 +75,9 @@ OpLogHeader log_header(const Platform& platform, const Options& o, LaunchMode la
   c["transfer"] = o.transfer;
   c["materialize"] = graph.materialize_outputs ? "outputs" : "none";
   if (o.address != "physical") c["address"] = o.address;
-  h.configuration = c.dump();
+  std::ifstream yaml(o.topology.file, std::ios::binary);
+  c["topology_file"] = std::string(std::istreambuf_iterator<char>(yaml), {});
+  h.configuration = c.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   h.isa = o.isa;
   return h;
 }
@@ -105,7 +115,7 @@ int run(const Options& o) {
     if (!o.oplog.empty()) {
       r.log = make_op_log(o.oplog);
       r.memory_file = o.memory.empty() ? memory_file_of(o.oplog) : o.memory == "none" ? "" : o.memory;
-      r.header = log_header(platform, o, choose_launch(platform, r).mode);
+      r.header = log_header(platform, o, r.params, choose_launch(platform, r).mode);
     }
     std::unique_ptr<ChromeTrace> trace;
     if (!o.trace.empty()) trace = std::make_unique<ChromeTrace>(platform, o.trace);
