@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 #include "kernbench/systemc_models/payload_access.h"
 #include "kernbench/systemc_models/registry.h"
@@ -63,9 +64,7 @@ void TlmMemory::end_of_elaboration() {
 
 void TlmMemory::start_of_simulation() {
   if (!initiator_.forward())
-    SC_REPORT_ERROR(
-        "/kernbench/tlm",
-        (id() + ": no model is bound to its socket; a platform with it needs an sc_main that binds one").c_str());
+    throw std::runtime_error(id() + ": no model is bound to its socket; a platform with it needs an sc_main that does");
   const MemoryWindow window = memory_->window_at(base());
   push(window.base, window.size);
 }
