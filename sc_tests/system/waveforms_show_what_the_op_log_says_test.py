@@ -45,7 +45,7 @@ class Waveforms(cli_support.Cli):
             self.assertTrue(names, engine["id"])
             busy = sum(vcd.integral(n) for n in names)
             self.assertAlmostEqual(busy, engine["busy_ns"], delta=1e-5 * (1 + engine["ops"]), msg=engine["id"])
-        self.assertAlmostEqual(vcd.end_ns(), report["sim_ns"] if "sim_ns" in report else report["end_ns"], places=3)
+        self.assertAlmostEqual(vcd.end_ns(), report["sim_ns"], places=3)
 
     def test_services_are_those_of_the_op_log(self):
         _, vcd = self.gemm("--oplog", f"{self.folder}/log.jsonl")
