@@ -20,8 +20,9 @@ bool pieces_are_aligned(const TensorRef& t, size_t item) {
                      [item](const Translation::Piece& p) { return p.addr % item == 0 && p.offset % item == 0; });
 }
 
-/// "; nearest written range: [0x…, 0x…)", if anything is written there at all.
+/// "; nearest written range: [0x…, 0x…)", if anything is written there at all. Bytes have no virtual addresses.
 std::string nearest_text(PeBackend& backend, const TensorRef& ref) {
+  if (ref.addr >= kVirtualBase) return "";
   const std::string nearest = backend.memory().nearest(MemoryImage::key_of(ref), ref.addr);
   return nearest.empty() ? "" : "; " + nearest;
 }
