@@ -53,9 +53,13 @@ def a_math_op(folder):
 
 def an_op_that_reads_another_ones_result(folder):
     log, records = records_of(folder, "rmsnorm")
-    by_place = {(r["params"]["pe"], r["params"]["dst_addr"]): r for r in records if r["op_kind"] == "math"}
-    reader = next(r for r in records if r["op_kind"] == "math" and r["params"]["input_addrs"] and
-                  (r["params"]["pe"], r["params"]["input_addrs"][0]) in by_place)
+    maker = {}  # of what stands at an address of a PE's TCM, in program order
+    reader = None
+    for r in sorted((r for r in records if r["params"].get("dst_space") == "tcm"), key=lambda r: r["params"]["seq"]):
+        p = r["params"]
+        if r["op_kind"] == "math" and p["input_addrs"] and maker.get((p["pe"], p["input_addrs"][0])) == "math":
+            reader = reader or r
+        maker[p["pe"], p["dst_addr"]] = r["op_kind"]
     text = departs(log, reader["op_id"])
     assert re.search(r"made by op \d+", text), text
 
