@@ -81,6 +81,9 @@ TEST_F(MemoryTest, a_misaligned_access_says_space_address_size_and_owner) {
 TEST_F(MemoryTest, an_access_out_of_range_is_a_fault_before_anything_is_submitted) {
   const tl::Ptr p(Space::hbm, SequentialSystem::kSliceBytes - 8, DType::f32);
   EXPECT_NE(fault_of([&] { (void)tl.load(p, {3}); }).find("is in no memory"), std::string::npos);
+  place(DType::f32, {1, 2});
+  EXPECT_NE(fault_of([&] { (void)tl.load(p, {3}); }).find("; nearest written range: [0x1000, 0x1008)"),
+            std::string::npos);
   EXPECT_NE(fault_of([&] { (void)tl.load(p.block({2, 1}, 2)); }), "") << "the span counts, not the bytes";
   EXPECT_NE(fault_of([&] { (void)tl.load(tl::Ptr(Space::sram, 0, DType::f32), {1}); }), "");
   EXPECT_NE(fault_of([&] { (void)tl.load(tl::Ptr(Space::tcm, 0, DType::f32), {1}); }), "");

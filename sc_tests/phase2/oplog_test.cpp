@@ -129,6 +129,17 @@ std::vector<OpRecord> one_of_each() {
   all.back().dependency_ids = {1, 3};
   OpDesc& unknown = add(CommandType::math, OpKind::unknown, "my_message");
   unknown.handle_id = 0;
+  OpDesc& materialize = add(CommandType::store, OpKind::memory, "materialize");
+  materialize.operands = {tensor(ref(Space::tcm, 1, 64, DType::f32, {4}))};
+  materialize.output = ref(Space::tcm, 1, 64, DType::f32, {4});
+  auto what = std::make_shared<Materialization>();
+  what->computed = {{1, 4}, {0, 3}};
+  what->operations = 1e10 / 3;
+  what->bytes = 1 << 20;
+  materialize.materialized = what;
+  OpDesc& copy = add(CommandType::store, OpKind::memory, "ipcq_copy");
+  copy.operands = {tensor(ref(Space::tcm, 0, 64, DType::f32, {4}))};
+  copy.output = ref(Space::tcm, 1, 640, DType::f32, {4});
   for (int s = 0; s < kStages; ++s) {
     OpRecord r;
     r.op_id = all.size() + 1;
@@ -327,7 +338,7 @@ TEST(OpLog, the_sqlite_view_has_the_columns_of_a_record) {
   const std::string command =
       "sqlite3 " + file +
       " \"SELECT op_id, component_id, op_kind, op_name, json_extract(params, '$.tile_id'), json_extract(params, "
-      "'$.stage_type'), json_extract(params, '$.m') FROM ops WHERE op_id IN (3, 12) ORDER BY op_id\"";
+      "'$.stage_type'), json_extract(params, '$.m') FROM ops WHERE op_id IN (3, 14) ORDER BY op_id\"";
   FILE* p = popen(command.c_str(), "r");
   ASSERT_NE(p, nullptr);
   char buf[512] = {};
@@ -336,7 +347,7 @@ TEST(OpLog, the_sqlite_view_has_the_columns_of_a_record) {
   std::remove(file.c_str());
   EXPECT_EQ(std::string(buf, n),
             "3|host \"port\"|gemm|gemm_i8|||5\n"
-            "12|sip0.cube0.pe0.pe_dma|gemm|TileToken/GEMM|3|GEMM|32\n");
+            "14|sip0.cube0.pe0.pe_dma|gemm|TileToken/GEMM|3|GEMM|32\n");
 }
 
 }  // namespace
