@@ -72,7 +72,7 @@ def a_composite(folder):
     tokens = [r["op_id"] for r in records if r["op_name"] == "TileToken/DMA_READ" and
               r["params"]["composite_op_id"] == last["op_id"]]
     says(text, f"op {last['op_id']} (composite_gemm)", "TileToken/DMA_READ op", f"of composite op {last['op_id']}",
-         str(min(tokens)), "made by op", "TileToken/DMA_WRITE op")
+         str(min(tokens)), "made by op")  # the hidden layer stays in TCM
 
 
 def an_op_that_computes_nothing(folder):
