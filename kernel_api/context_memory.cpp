@@ -40,7 +40,8 @@ TensorRef physical_block(PeBackend& backend, const Block& b, const std::string& 
     const std::string owner = backend.owner_of(asked.space, asked.addr);
     fault(where, call + " of " + b.to_string() + " (" + std::to_string(asked.nbytes()) + " bytes" +
                      (owner.empty() ? "" : ", " + owner) + ") by " + backend.pe_id() + ": " + what +
-                     " is misaligned, elements of " + std::to_string(item) + " bytes need a multiple of it" + nearest_text(backend, asked));
+                     " is misaligned, elements of " + std::to_string(item) + " bytes need a multiple of it" +
+                     nearest_text(backend, asked));
   };
   if (asked.addr % item != 0) misaligned("the address");
   TensorRef ref;

@@ -50,8 +50,9 @@ void Deployment::place(const TensorSpec& t, const Params& params, Placed& placed
   placed.shape = t.shape(params);
   std::vector<uint32_t> cubes;
   for (size_t pe : pes_) cubes.push_back(platform_.pe(pe).cube);
-  const ShardPlan plan = t.policy ? plan_shards(*t.policy, placed.dtype, placed.shape, cubes)
-                                  : plan_shards(t.placement, placed.dtype, placed.shape, static_cast<uint32_t>(pes_.size()));
+  const ShardPlan plan = t.policy
+                             ? plan_shards(*t.policy, placed.dtype, placed.shape, cubes)
+                             : plan_shards(t.placement, placed.dtype, placed.shape, static_cast<uint32_t>(pes_.size()));
   placed.bases.assign(pes_.size(), 0);
   placed.plan = plan;
   placed.plan.shards.clear();  // grows with what is allocated, so that give_back() knows

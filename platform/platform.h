@@ -127,8 +127,8 @@ class Platform : public sc_core::sc_module, public RouteSource, public SystemMem
   std::unique_ptr<PendingValues> pending_values_;  ///< null: not kept
   std::unique_ptr<DirectMemory> direct_memory_;
   std::unique_ptr<OpLogger> logger_;
-  std::unique_ptr<DeviceAllocators> allocators_;  ///< null until somebody asks
-  std::map<int, std::unique_ptr<HostInterface>> hosts_;              ///< by SIP
+  std::unique_ptr<DeviceAllocators> allocators_;         ///< null until somebody asks
+  std::map<int, std::unique_ptr<HostInterface>> hosts_;  ///< by SIP
 
   std::vector<std::unique_ptr<sc_core::sc_module>> scopes_;
   std::vector<std::unique_ptr<Component>> components_;  // by node

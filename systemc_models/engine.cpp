@@ -115,8 +115,8 @@ void Engine::change(Unit& u, uint16_t server, Activity next, double now) {
 void Engine::tell(const Unit& u, uint16_t server) const {
   if (!pe_->observer) return;
   const Server& s = u.servers[server];
-  pe_->observer->server_changed(*pe_, u.stage, server, s.activity,
-                                s.activity == Activity::idle ? nullptr : s.item, s.op_id, s.since_ns);
+  pe_->observer->server_changed(*pe_, u.stage, server, s.activity, s.activity == Activity::idle ? nullptr : s.item,
+                                s.op_id, s.since_ns);
 }
 
 void Engine::take_next(uint8_t unit) {

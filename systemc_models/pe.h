@@ -58,9 +58,9 @@ struct Pe {
   PeTcm* tcm = nullptr;
   PeMmu* mmu = nullptr;                    ///< null: the PE knows physical addresses only
   uint64_t sram_base = 0, sram_bytes = 0;  ///< of the cube's shared SRAM; 0: it has none
-  uint32_t cube = 0;  ///< index of its cube
-  std::string id;     ///< "sip0.cube0.pe0"
-  PeObservers observers{observer};  ///< who is told: sets `observer`
+  uint32_t cube = 0;                       ///< index of its cube
+  std::string id;                          ///< "sip0.cube0.pe0"
+  PeObservers observers{observer};         ///< who is told: sets `observer`
 };
 
 /// Order of what happens in PEs at one instant: PE by PE, stages from the back, then what comes from the front.

@@ -55,7 +55,8 @@ TEST(Registry, an_unknown_kernel_is_answered_with_the_known_ones) {
     (void)kernel("gem");
     FAIL();
   } catch (const BadParam& e) {
-    EXPECT_NE(std::string(e.what()).find("no kernel 'gem'; there are assemble, attention, "), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("no kernel 'gem'; there are assemble, attention, "), std::string::npos)
+        << e.what();
   }
 }
 

@@ -48,12 +48,13 @@ std::vector<Served> play(Platform& platform, const std::vector<TrafficRequest>& 
   const std::vector<TrafficResult> results = run_traffic(platform, requests);
   std::vector<Served> served;
   for (size_t i = 0; i < requests.size(); ++i) served.push_back({requests[i], results[i].done_ns});
-  std::stable_sort(served.begin(), served.end(), [](const Served& a, const Served& b) { return a.done_ns < b.done_ns; });
+  std::stable_sort(served.begin(), served.end(),
+                   [](const Served& a, const Served& b) { return a.done_ns < b.done_ns; });
   return served;
 }
 
-/// Whatever is done at an instant has passed its links and channels since 0, so at every completion the bytes so far are
-/// at most bandwidth x time. Returns the greatest share of its bandwidth that a server has reached, by kind.
+/// Whatever is done at an instant has passed its links and channels since 0, so at every completion the bytes so far
+/// are at most bandwidth x time. Returns the greatest share of its bandwidth that a server has reached, by kind.
 struct Most {
   double link = 0, channel = 0;
 };
@@ -131,7 +132,8 @@ INSTANTIATE_TEST_SUITE_P(of, HotSlice,
                                                               topology::Links::flit),
                                             ::testing::Values<size_t>(1, 2, 4, 8)),
                          [](const auto& p) {
-                           return std::string(topology::name_of(std::get<0>(p.param))) + "_" + std::to_string(std::get<1>(p.param));
+                           return std::string(topology::name_of(std::get<0>(p.param))) + "_" +
+                                  std::to_string(std::get<1>(p.param));
                          });
 
 class OwnSlices : public ::testing::TestWithParam<topology::Links> {};
@@ -166,8 +168,7 @@ TEST_P(OwnSlices, of_one_cube_read_by_all_its_sip_exceed_no_link_on_the_way) {
 }
 
 INSTANTIATE_TEST_SUITE_P(of, OwnSlices,
-                         ::testing::Values(topology::Links::ideal, topology::Links::cut_through,
-                                           topology::Links::flit),
+                         ::testing::Values(topology::Links::ideal, topology::Links::cut_through, topology::Links::flit),
                          [](const auto& p) { return topology::name_of(p.param); });
 
 }  // namespace

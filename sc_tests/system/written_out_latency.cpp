@@ -110,8 +110,8 @@ double flits_ns(const topology::Graph& g, const Way& way, uint64_t base, uint64_
     data.ready.assign(data.ready.size(), request.ready[0]);
   const bool channels = way.memory->impl == "builtin.hbm_pc";
   std::vector<double> free(static_cast<size_t>(channels ? way.memory->attrs.integer("pseudo_channels", 0) : 1), 0.0);
-  const double bw = channels ? way.memory->attrs.number("pc_bw_gbs", 0)
-                             : g.effective_bw(write ? way.there.back() : way.back.back());
+  const double bw =
+      channels ? way.memory->attrs.number("pc_bw_gbs", 0) : g.effective_bw(write ? way.there.back() : way.back.back());
   const auto interleave = static_cast<uint64_t>(channels ? way.memory->attrs.integer("interleave_bytes", 0) : 1);
   uint64_t offset = 0;
   for (size_t i = 0; i < data.bytes.size(); ++i) {

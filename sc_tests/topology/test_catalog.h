@@ -28,8 +28,8 @@ class TestCatalog : public ImplCatalog {
     add("pe_cpu", {number("dispatch_cycles", 0, false), number("freq_ghz", 0, true)});
     add("pe_scheduler", {});
     add("pe_fetch_store", {count("queue_depth")});
-    add("pe_mmu", {count("page_bytes"), count("tlb_entries"), number("tlb_hit_ns", 0, false),
-                   number("tlb_miss_ns", 0, false)});
+    add("pe_mmu",
+        {count("page_bytes"), count("tlb_entries"), number("tlb_hit_ns", 0, false), number("tlb_miss_ns", 0, false)});
     add("pe_ipcq", {});
     add("pe_tcm",
         {rate("size_mb", "MB"), rate("reserved_mb", "MB"), rate("read_bw_gbs", "GB/s"), rate("write_bw_gbs", "GB/s")});
