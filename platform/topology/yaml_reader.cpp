@@ -4,8 +4,10 @@
 #include <yaml-cpp/eventhandler.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <sstream>
 
 namespace kernbench::topology {
@@ -72,10 +74,35 @@ class DocumentListener : public YAML::EventHandler {
   void OnMapEnd() override {}
 };
 
+/// The text with an empty line for every list entry but the first that is one plain flow map, "- {id: r0, kind: router}":
+/// such a line cannot end a document, and in flat files of large systems nearly all lines are of this form.
+std::string without_plain_entries(const std::string& text) {
+  std::string kept;
+  bool first = true;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    size_t i = text.find_first_not_of(' ', at);
+    bool plain = i < end && text.compare(i, 3, "- {") == 0 && text[end - 1] == '}';
+    int open = 0;
+    for (i += 2; plain && i < end; ++i) {
+      const auto c = static_cast<unsigned char>(text[i]);
+      open += (c == '{') - (c == '}');
+      plain = open > (i + 1 < end ? 0 : -1) &&
+              (std::isalnum(c) || c == '{' || c == '}' || std::strchr(" ,:._-", static_cast<int>(c)));
+    }
+    plain = plain && open == 0;
+    if (!plain || first) kept.append(text, at, end - at);
+    first = first && !plain;
+    kept += '\n';
+    at = end + 1;
+  }
+  return kept;
+}
+
 /// A pass without building anything. YAML::Load would drop what stands behind the first document in silence, and
 /// YAML::LoadAll never returns where that is a stray comma or bracket.
 bool is_one_document(const std::string& text, FaultList& faults) {
-  std::istringstream in(text);
+  std::istringstream in(without_plain_entries(text));
   YAML::Parser parser(in);
   DocumentListener first, second;
   const bool any = parser.HandleNextDocument(first);
