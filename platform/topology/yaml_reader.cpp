@@ -74,8 +74,8 @@ class DocumentListener : public YAML::EventHandler {
   void OnMapEnd() override {}
 };
 
-/// The text with an empty line for every list entry but the first that is one plain flow map, "- {id: r0, kind: router}":
-/// such a line cannot end a document, and in flat files of large systems nearly all lines are of this form.
+/// The text with an empty line for every list entry but the first that is one plain flow map, "- {id: r0, kind:
+/// router}": such a line cannot end a document, and in flat files of large systems nearly all lines are of this form.
 std::string without_plain_entries(const std::string& text) {
   std::string kept;
   bool first = true;
