@@ -111,37 +111,41 @@ TEST(Tcm, exhausted_says_what_was_asked_what_is_free_and_on_which_pe) {
   }
 }
 
-/// When and where each tile of a composite had its buffer.
+/// When and where a tile of a composite had its buffer.
+struct Buffer {
+  uint64_t offset = 0;
+  double from = 0, to = 0;
+};
+using Buffers = std::map<std::pair<uint64_t, uint32_t>, Buffer>;  // by composite and tile
+
 class BufferLog : public OpLogSink {
  public:
-  struct Buffer {
-    uint64_t offset = 0;
-    double from = 0, to = 0;
-  };
+  explicit BufferLog(Buffers& buffers) : buffers_(buffers) {}
   void record(OpRecord&& r) override {
     if (!r.is_token) return;
-    Buffer& b = buffers[{r.token.composite_op_id, r.token.tile_id}];
+    Buffer& b = buffers_[{r.token.composite_op_id, r.token.tile_id}];
     b.offset = r.token.buffer_offset;
     b.from = r.token.fed_ns;
     b.to = std::max(b.to, r.t_end);
   }
-  std::map<std::pair<uint64_t, uint32_t>, Buffer> buffers;
+
+ private:
+  Buffers& buffers_;
 };
 
 TEST(Tcm, tile_buffers_of_a_composite_never_overlap_while_alive) {
   const auto platform = small_with(R"(reserved_mb: [0-9.]+)", "reserved_mb: 0.1");
   RunOptions o = options_for("gemm", *platform, 1);
   o.params = {{"m", "100"}, {"n", "75"}, {"k", "256"}};
-  auto log = std::make_unique<BufferLog>();
-  BufferLog& buffers = *log;
-  o.log = std::move(log);
+  Buffers buffers;  // the log does not outlive the run
+  o.log = std::make_unique<BufferLog>(buffers);
   run_kernel(*platform, std::move(o));
   // Tiles of 32 x 32 x 64 in f32: (32·64 + 64·32 + 32·32)·4 bytes; ⌊0.1 MB / that⌋ = 5 buffers.
   constexpr uint64_t kTile = 20480;
   constexpr auto kReserved = static_cast<uint64_t>(0.1 * 1048576);
-  ASSERT_EQ(buffers.buffers.size(), 4u * 3u * 4u);
-  std::map<uint64_t, std::vector<BufferLog::Buffer>> by_offset;
-  for (const auto& [tile, b] : buffers.buffers) {
+  ASSERT_EQ(buffers.size(), 4u * 3u * 4u);
+  std::map<uint64_t, std::vector<Buffer>> by_offset;
+  for (const auto& [tile, b] : buffers) {
     EXPECT_EQ(b.offset % kTile, 0u);
     EXPECT_LE(b.offset + kTile, kReserved);
     by_offset[b.offset].push_back(b);
