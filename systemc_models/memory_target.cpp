@@ -43,19 +43,25 @@ void MemoryTarget::arrived(void* self, void* transaction) {
   memory.serve_and_answer(*static_cast<FabricTransaction*>(transaction));
 }
 
-void MemoryTarget::serve_and_answer(FabricTransaction& x) {
+/// serve(), and its observer told: with the times as they are, for a memory that answers later knows them one by one.
+MemoryTarget::Service MemoryTarget::begin_service(FabricTransaction& x) {
   const Service s = serve(x);
+  if (FabricObserver* o = observer()) {
+    o->memory_request(*this, x, MemoryStep::arrived, x.time_ns);
+    o->memory_request(*this, x, MemoryStep::started, x.time_ns + x.memory_queue_ns);
+  }
+  return s;
+}
+
+void MemoryTarget::serve_and_answer(FabricTransaction& x) {
+  const Service s = begin_service(x);
   if (s.later) return;
   if (x.effect) x.effect->served(x, s.header_leaves_ns);
   answer(x, s);
 }
 
 void MemoryTarget::answer(FabricTransaction& x, const Service& s) {
-  if (FabricObserver* o = observer()) {
-    o->memory_request(*this, x, MemoryStep::arrived, x.time_ns);
-    o->memory_request(*this, x, MemoryStep::started, x.time_ns + x.memory_queue_ns);
-    o->memory_request(*this, x, MemoryStep::finished, s.finish_ns);
-  }
+  if (observer()) observer()->memory_request(*this, x, MemoryStep::finished, s.finish_ns);
   const Fabric& f = fabric();
   if (f.response == ResponseMode::ideal) {
     x.tail_ns = 0;
@@ -142,7 +148,7 @@ void MemoryTarget::take_flit(Flit& f) {
   if (whole_requests_) {
     x.time_ns = f.time_ns;
     fabric().release_flit(&f);
-    if (!x.write || ++x.flits_done == x.flits) serve(x);
+    if (!x.write || ++x.flits_done == x.flits) begin_service(x);
     return;
   }
   FabricObserver* watched = observer();

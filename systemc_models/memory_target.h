@@ -72,6 +72,7 @@ class MemoryTarget : public Component {
   static void flit_ready(void* self, void* flit);
   static void flit_departs(void* self, void* transaction);
   void depart_in_flits(FabricTransaction&);
+  Service begin_service(FabricTransaction&);
   void serve_and_answer(FabricTransaction&);
   void depart(FabricTransaction&);
   void take_flit(Flit&);

@@ -153,6 +153,46 @@ TEST(foreign_memory, adds_its_own_time_to_the_paths_and_keeps_the_bytes) {
   EXPECT_GT(model.ends, 0);
 }
 
+/// The steps of a memory's requests, each told not after it happened.
+struct StepLog : FabricObserver {
+  std::vector<std::pair<MemoryStep, double>> steps;
+  void memory_request(const MemoryTarget&, const FabricTransaction&, MemoryStep step, double t) override {
+    EXPECT_GE(t, now_ns() - 1e-6);
+    steps.emplace_back(step, t);
+  }
+};
+
+void watch_one_read(const std::string& timing) {
+  const auto platform = platform_from_text(one_memory("", timing));
+  AtMemory model("model");
+  TlmMemory& memory = platform->tlm_memory("hbm");
+  memory.socket().bind(model.socket);
+  StepLog log;
+  memory.observe(&log);
+  LtInitiator cpu("cpu_model", [&](LtInitiator& self) {
+    Shape s;
+    s.command = tlm::TLM_READ_COMMAND;
+    s.address = 0x10400;
+    s.data.resize(64);
+    EXPECT_EQ(self.access(s), tlm::TLM_OK_RESPONSE);
+  });
+  cpu.socket.bind(platform->port("cpu").socket());
+  sc_core::sc_start();
+  ASSERT_EQ(log.steps.size(), 3u);
+  EXPECT_EQ(log.steps[0].first, MemoryStep::arrived);
+  EXPECT_EQ(log.steps[1].first, MemoryStep::started);
+  EXPECT_EQ(log.steps[2].first, MemoryStep::finished);
+  EXPECT_GE(log.steps[2].second - log.steps[1].second, 20 - 1e-6) << "the model's own time is busy time";
+}
+
+TEST(foreign_memory, is_seen_busy_while_the_model_works) {
+  watch_one_read("{links: ideal}");
+}
+
+TEST(foreign_memory, is_seen_busy_while_the_model_works_on_flits) {
+  watch_one_read("{links: flit}");
+}
+
 TEST(foreign_memory, is_asked_for_no_more_than_max_bytes_and_never_faster_than_the_path) {
   const auto platform = platform_from_text(one_memory("max_bytes: 64"));
   AtMemory model("model");
