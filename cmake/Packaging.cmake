@@ -24,7 +24,8 @@ set(private_headers
     platform/topology/block_reader.h platform/topology/builders.h platform/topology/diagram.h
     platform/topology/edge_kinds.h platform/topology/flat_loader.h platform/topology/floorplan.h
     platform/topology/graph_builder.h platform/topology/mesh_cache.h platform/topology/mesh_plan.h
-    platform/topology/spec.h platform/topology/validate.h platform/topology/yaml_reader.h)
+    platform/topology/spec.h platform/topology/validate.h platform/topology/yaml_reader.h
+    platform/topology/yaml_tree.h)
 list(REMOVE_ITEM public_headers ${private_headers})
 foreach(header IN LISTS public_headers)
   get_filename_component(folder ${header} DIRECTORY)

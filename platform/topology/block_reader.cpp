@@ -19,27 +19,25 @@ NumberRule rule_of(const AttrSpec& spec) {
   return rule;
 }
 
-void read_integer(const YAML::Node& n, const std::string& field, const AttrSpec& spec, Attributes& attrs,
-                  FaultList& faults) {
+void read_integer(YamlNode n, const std::string& field, const AttrSpec& spec, Attributes& attrs, FaultList& faults) {
   const double least = std::max(0.0, spec.min + (spec.min_exclusive ? 1 : 0));
   const double most = std::min(kMostInteger, spec.max);
   const auto v = read_unsigned(n, field, static_cast<uint64_t>(least), static_cast<uint64_t>(most), faults);
   if (!v) return;
   if (spec.power_of_two && (*v == 0 || (*v & (*v - 1)) != 0)) {
-    faults.add(line_of(n), field, "found '" + std::to_string(*v) + "'; legal: a power of two");
+    faults.add(n.line(), field, "found '" + std::to_string(*v) + "'; legal: a power of two");
   } else {
     attrs.set(spec.name, static_cast<int64_t>(*v));
   }
 }
 
-void read_map(const YAML::Node& n, const std::string& field, const AttrSpec& spec, Attributes& attrs,
-              FaultList& faults) {
+void read_map(YamlNode n, const std::string& field, const AttrSpec& spec, Attributes& attrs, FaultList& faults) {
   YamlMap map(n, field, faults);
   if (!map.valid()) return;
   NumberMap values;
   for (const auto& [key, value] : map.entries()) {
     if (!spec.choices.empty() && std::find(spec.choices.begin(), spec.choices.end(), key) == spec.choices.end()) {
-      faults.add(line_of(value), map.field(printable(key)), "unknown name; legal: " + join(spec.choices));
+      faults.add(value.line(), map.field(printable(key)), "unknown name; legal: " + join(spec.choices));
       continue;
     }
     if (const auto v = read_number(value, map.field(printable(key)), rule_of(spec), faults)) values[key] = *v;
@@ -47,19 +45,17 @@ void read_map(const YAML::Node& n, const std::string& field, const AttrSpec& spe
   attrs.set(spec.name, std::move(values));
 }
 
-void read_text(const YAML::Node& n, const std::string& field, const AttrSpec& spec, Attributes& attrs,
-               FaultList& faults) {
+void read_text(YamlNode n, const std::string& field, const AttrSpec& spec, Attributes& attrs, FaultList& faults) {
   auto v = read_string(n, field, faults);
   if (!v) return;
   if (!spec.choices.empty() && std::find(spec.choices.begin(), spec.choices.end(), *v) == spec.choices.end())
-    faults.add(line_of(n), field, "found '" + printable(*v) + "'; legal: " + join(spec.choices));
+    faults.add(n.line(), field, "found '" + printable(*v) + "'; legal: " + join(spec.choices));
   else
     attrs.set(spec.name, std::move(*v));
 }
 
 /// Sets the attribute; a value that is not legal is a fault instead.
-void read_value(const YAML::Node& n, const std::string& field, const AttrSpec& spec, Attributes& attrs,
-                FaultList& faults) {
+void read_value(YamlNode n, const std::string& field, const AttrSpec& spec, Attributes& attrs, FaultList& faults) {
   switch (spec.type) {
     case AttrType::number:
       if (const auto v = read_number(n, field, rule_of(spec), faults)) attrs.set(spec.name, *v);
@@ -95,17 +91,16 @@ std::string legal_of(const AttrSpec& spec) {
   return "a mapping of names to numbers";
 }
 
-Attributes read_attributes(const YAML::Node& node, const std::string& field, const ImplSpec& spec, int line,
-                           FaultList& faults) {
+Attributes read_attributes(YamlNode node, const std::string& field, const ImplSpec& spec, int line, FaultList& faults) {
   Attributes attrs;
   std::set<std::string> seen;
   // `attrs:` with nothing behind it is an empty mapping.
-  if (node.IsDefined() && !node.IsNull()) {
+  if (node.is_defined() && !node.is_null()) {
     YamlMap map(node, field, faults);
     line = map.line() > 0 ? map.line() : line;
     for (const AttrSpec& a : spec.attributes) {
-      const YAML::Node n = map.take(a.name);
-      if (n.IsDefined()) seen.insert(a.name);
+      const YamlNode n = map.take(a.name);
+      if (n.is_defined()) seen.insert(a.name);
     }
     // Values are kept in the order of the file.
     for (const auto& [key, value] : map.entries()) {
@@ -199,7 +194,7 @@ Block read_block(YamlMap& map, const std::string& fixed_kind, const ImplCatalog&
     block.transit = *transit;
   }
 
-  const YAML::Node attrs = map.take("attrs");
+  const YamlNode attrs = map.take("attrs");
   if (!kind_known) return block;  // without a kind there is nothing to check the rest against
   const ImplSpec* spec = find_spec(block.kind, block.impl, catalog, map.line_of_key("impl"), map.field("impl"), faults);
   if (spec) block.attrs = read_attributes(attrs, map.field("attrs"), *spec, map.line(), faults);
@@ -217,7 +212,7 @@ Block default_block(const std::string& kind, const ImplCatalog& catalog, int lin
   const ImplSpec* spec = is_known_kind(kind, catalog, line, field, faults)
                              ? find_spec(kind, block.impl, catalog, line, field, faults)
                              : nullptr;
-  if (spec) read_attributes(YAML::Node(YAML::NodeType::Undefined), field + ".attrs", *spec, line, faults);
+  if (spec) read_attributes(YamlNode(), field + ".attrs", *spec, line, faults);
   return block;
 }
 

@@ -17,11 +17,11 @@ namespace {
 /// The `timing:` section with the command line's word over it (interface contract: `flit` sets routed).
 Timing read_timing(YamlMap& top, const Overrides& overrides) {
   Timing t;
-  const YAML::Node node = top.take("timing");
+  const YamlNode node = top.take("timing");
   std::optional<Links> links;
   std::optional<Response> response;
-  int line = line_of(node);
-  if (node.IsDefined() && !node.IsNull()) {
+  int line = node.line();
+  if (node.is_defined() && !node.is_null()) {
     YamlMap map(node, "timing", top.faults());
     if (const auto i = map.choice("links", {"ideal", "cut_through", "flit"})) links = static_cast<Links>(*i);
     if (const auto i = map.choice("response", {"ideal", "routed"})) response = static_cast<Response>(*i);
@@ -49,9 +49,9 @@ Timing read_timing(YamlMap& top, const Overrides& overrides) {
 Graph compile_text(const std::string& yaml, const std::string& file_name, const ImplCatalog& catalog,
                    const Overrides& overrides, const MeshCache* cache) {
   FaultList faults(file_name);
-  const YAML::Node root = parse_yaml(yaml, faults);
+  const YamlDocument document = parse_yaml(yaml, faults);
   faults.throw_if_any();
-  YamlMap top(root, "", faults);
+  YamlMap top(document.root(), "", faults);
   faults.throw_if_any();
 
   GraphBuilder builder(faults);

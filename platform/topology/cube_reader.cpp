@@ -20,11 +20,11 @@ uint64_t bytes_of_mb(double mb) {
 
 std::vector<uint64_t> read_unsigned_list(YamlMap& map, const std::string& key, size_t length, const char* legal,
                                          uint64_t min, uint64_t max) {
-  const YAML::Node n = map.take(key);
+  const YamlNode n = map.take(key);
   std::vector<uint64_t> values;
-  if (!n.IsDefined()) return values;
-  if (!n.IsSequence() || n.size() != length) {
-    map.faults().add(line_of(n), map.field(key), "found " + describe(n) + "; legal: " + legal);
+  if (!n.is_defined()) return values;
+  if (!n.is_list() || n.size() != length) {
+    map.faults().add(n.line(), map.field(key), "found " + describe(n) + "; legal: " + legal);
     return values;
   }
   for (size_t i = 0; i < length; ++i) {
@@ -93,36 +93,36 @@ std::vector<Cell> corner_layout(const MeshSpec& mesh, uint32_t count) {
 }
 
 void read_pe_layout(YamlMap& cube, CubeSpec& spec) {
-  const YAML::Node node = cube.require("pe_layout", "a mapping with count");
-  if (!node.IsDefined()) return;
+  const YamlNode node = cube.require("pe_layout", "a mapping with count");
+  if (!node.is_defined()) return;
   YamlMap map(node, cube.field("pe_layout"), cube.faults());
   if (!map.valid()) return;
   spec.pes = static_cast<uint32_t>(map.require_unsigned("count", 1, kMostPes).value_or(0));
-  const YAML::Node at = map.take("at");
+  const YamlNode at = map.take("at");
   map.finish();
   if (!spec.mesh) {
-    if (at.IsDefined()) map.faults().add(line_of(at), map.field("at"), "found on a crossbar; legal: with a mesh only");
+    if (at.is_defined()) map.faults().add(at.line(), map.field("at"), "found on a crossbar; legal: with a mesh only");
     return;
   }
   MeshSpec& mesh = *spec.mesh;
   if (mesh.cols == 0 || spec.pes == 0) return;
-  if (!at.IsDefined()) {
+  if (!at.is_defined()) {
     mesh.pe_at = corner_layout(mesh, spec.pes);
     return;
   }
-  if (!at.IsSequence() || at.size() != spec.pes) {
-    map.faults().add(line_of(at), map.field("at"),
-                     "found " + (at.IsSequence() ? std::to_string(at.size()) + " routers" : describe(at)) +
+  if (!at.is_list() || at.size() != spec.pes) {
+    map.faults().add(at.line(), map.field("at"),
+                     "found " + (at.is_list() ? std::to_string(at.size()) + " routers" : describe(at)) +
                          "; legal: a list of " + std::to_string(spec.pes) + " routers, one a PE (pe_layout.count)");
     return;
   }
   for (size_t i = 0; i < at.size(); ++i) {
-    const auto cell = at[i].IsScalar() ? parse_cell(at[i].Scalar()) : std::nullopt;
+    const auto cell = at[i].is_scalar() ? parse_cell(std::string(at[i].text())) : std::nullopt;
     if (cell && cell->row < mesh.rows && cell->col < mesh.cols && !mesh.is_hole(cell->row, cell->col)) {
       mesh.pe_at.push_back(*cell);
       continue;
     }
-    map.faults().add(line_of(at[i]), map.field("at") + "[" + std::to_string(i) + "]",
+    map.faults().add(at[i].line(), map.field("at") + "[" + std::to_string(i) + "]",
                      "found " + describe(at[i]) + "; legal: a router such as r0c1, below r" +
                          std::to_string(mesh.rows) + "c" + std::to_string(mesh.cols) +
                          " and outside the exclusion zone");
@@ -133,8 +133,8 @@ void read_pe_layout(YamlMap& cube, CubeSpec& spec) {
 template <typename More>
 std::optional<PlacedBlock> read_placed(YamlMap& cube, const std::string& key, const std::string& kind, Position size,
                                        const ImplCatalog& catalog, const More& more) {
-  const YAML::Node node = cube.take(key);
-  if (!node.IsDefined()) return std::nullopt;
+  const YamlNode node = cube.take(key);
+  if (!node.is_defined()) return std::nullopt;
   YamlMap map(node, cube.field(key), cube.faults());
   if (!map.valid()) return std::nullopt;
   PlacedBlock placed;
@@ -151,22 +151,23 @@ std::optional<PlacedBlock> read_placed(YamlMap& cube, const std::string& key, co
 }
 
 void read_ucie(YamlMap& cube, const ImplCatalog& catalog, CubeSpec& spec) {
-  const YAML::Node node = cube.take("ucie");
-  if (!node.IsDefined()) return;
+  const YamlNode node = cube.take("ucie");
+  if (!node.is_defined()) return;
   YamlMap map(node, cube.field("ucie"), cube.faults());
   if (!map.valid()) return;
   UcieSpec ucie;
-  const YAML::Node ports = map.take("ports");
-  if (!ports.IsDefined()) {
+  const YamlNode ports = map.take("ports");
+  if (!ports.is_defined()) {
     ucie.ports.fill(true);
-  } else if (!ports.IsSequence() || ports.size() > kSides) {
-    map.faults().add(line_of(ports), map.field("ports"), "found " + describe(ports) + "; legal: a list of N, E, S, W");
+  } else if (!ports.is_list() || ports.size() > kSides) {
+    map.faults().add(ports.line(), map.field("ports"), "found " + describe(ports) + "; legal: a list of N, E, S, W");
   } else {
-    for (const auto& p : ports) {
+    for (const YamlItem& port : ports) {
+      const YamlNode p = port.value;
       const size_t side =
-          p.IsScalar() && p.Scalar().size() == 1 ? std::string("NESW").find(p.Scalar()[0]) : std::string::npos;
+          p.is_scalar() && p.text().size() == 1 ? std::string("NESW").find(p.text()[0]) : std::string::npos;
       if (side == std::string::npos)
-        map.faults().add(line_of(p), map.field("ports"), "found " + describe(p) + "; legal: N, E, S, W");
+        map.faults().add(p.line(), map.field("ports"), "found " + describe(p) + "; legal: N, E, S, W");
       else
         ucie.ports[side] = true;
     }
@@ -179,8 +180,8 @@ void read_ucie(YamlMap& cube, const ImplCatalog& catalog, CubeSpec& spec) {
 }
 
 void read_links(YamlMap& cube, CubeSpec& spec) {
-  const YAML::Node node = cube.require("links", "a mapping of links to {distance_mm, bw_gbs}");
-  if (!node.IsDefined()) return;
+  const YamlNode node = cube.require("links", "a mapping of links to {distance_mm, bw_gbs}");
+  if (!node.is_defined()) return;
   YamlMap links(node, cube.field("links"), cube.faults());
   if (!links.valid()) return;
   const bool mesh = spec.mesh.has_value();
@@ -208,8 +209,8 @@ void read_links(YamlMap& cube, CubeSpec& spec) {
 }
 
 void read_fabric(YamlMap& cube, const ImplCatalog& catalog, CubeSpec& spec) {
-  const YAML::Node node = cube.require("noc", "a mapping with type: mesh or crossbar");
-  if (!node.IsDefined()) return;
+  const YamlNode node = cube.require("noc", "a mapping with type: mesh or crossbar");
+  if (!node.is_defined()) return;
   YamlMap noc(node, cube.field("noc"), cube.faults());
   if (!noc.valid()) return;
   noc.require("type", "mesh, crossbar");
@@ -225,8 +226,8 @@ void read_fabric(YamlMap& cube, const ImplCatalog& catalog, CubeSpec& spec) {
 }
 
 void read_memories(YamlMap& cube, const ImplCatalog& catalog, CubeSpec& spec) {
-  const YAML::Node node = cube.require("hbm", "a mapping with slice_mb, impl and attrs");
-  if (node.IsDefined()) {
+  const YamlNode node = cube.require("hbm", "a mapping with slice_mb, impl and attrs");
+  if (node.is_defined()) {
     YamlMap hbm(node, cube.field("hbm"), cube.faults());
     if (hbm.valid()) {
       spec.hbm = read_block(hbm, "hbm_ctrl", catalog);

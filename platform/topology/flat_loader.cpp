@@ -11,17 +11,17 @@ std::string item(const char* list, size_t i) {
 
 /// Calls `read` for every element; a value that is no list is a fault.
 template <typename Read>
-void for_each_item(const YAML::Node& list, const char* name, FaultList& faults, const Read& read) {
-  if (!list.IsDefined() || list.IsNull()) return;
-  if (!list.IsSequence()) {
-    faults.add(line_of(list), name, "found " + describe(list) + "; legal: a list");
+void for_each_item(YamlNode list, const char* name, FaultList& faults, const Read& read) {
+  if (!list.is_defined() || list.is_null()) return;
+  if (!list.is_list()) {
+    faults.add(list.line(), name, "found " + describe(list) + "; legal: a list");
     return;
   }
   size_t i = 0;
-  for (const auto& n : list) read(n, item(name, i++));
+  for (const YamlItem& n : list) read(n.value, item(name, i++));
 }
 
-void read_node(const YAML::Node& n, const std::string& path, const ImplCatalog& catalog, GraphBuilder& builder) {
+void read_node(YamlNode n, const std::string& path, const ImplCatalog& catalog, GraphBuilder& builder) {
   YamlMap map(n, path, builder.faults());
   if (!map.valid()) return;
   const auto id = map.require_string("id", "a text, its own in the file");
@@ -51,7 +51,7 @@ uint32_t read_end(YamlMap& map, const char* key, const GraphBuilder& builder,
   return n;
 }
 
-void read_link(const YAML::Node& n, const std::string& path, GraphBuilder& builder,
+void read_link(YamlNode n, const std::string& path, GraphBuilder& builder,
                const std::vector<std::string>& ids_for_hints) {
   YamlMap map(n, path, builder.faults());
   if (!map.valid()) return;
@@ -61,8 +61,8 @@ void read_link(const YAML::Node& n, const std::string& path, GraphBuilder& build
   p.line = map.line();
   p.kind = map.string("kind").value_or("link");
   p.distance_mm = map.require_number("distance_mm", NumberRule::not_negative("mm", kMostDistanceMm)).value_or(0);
-  const YAML::Node bw = map.take("bw_gbs");
-  if (bw.IsDefined() && !bw.IsNull())
+  const YamlNode bw = map.take("bw_gbs");
+  if (bw.is_defined() && !bw.is_null())
     p.bw_gbs = read_number(bw, map.field("bw_gbs"), NumberRule::positive("GB/s", kMostBandwidthGbs), builder.faults());
   const bool both_ways = map.boolean("bidirectional").value_or(true);
   map.finish();
@@ -73,7 +73,7 @@ void read_link(const YAML::Node& n, const std::string& path, GraphBuilder& build
     builder.add_edge(from, to, p, path);
 }
 
-void read_memory(const YAML::Node& n, const std::string& path, GraphBuilder& builder,
+void read_memory(YamlNode n, const std::string& path, GraphBuilder& builder,
                  const std::vector<std::string>& ids_for_hints) {
   YamlMap map(n, path, builder.faults());
   if (!map.valid()) return;
@@ -91,27 +91,27 @@ void read_memory(const YAML::Node& n, const std::string& path, GraphBuilder& bui
 
 void load_flat(YamlMap& top, const ImplCatalog& catalog, GraphBuilder& builder) {
   FaultList& faults = builder.faults();
-  const YAML::Node nodes = top.require("nodes", "a list of nodes");
-  const YAML::Node links = top.take("links");
-  const YAML::Node memories = top.take("memories");
-  const size_t count = nodes.IsDefined() && nodes.IsSequence() ? nodes.size() : 0;
+  const YamlNode nodes = top.require("nodes", "a list of nodes");
+  const YamlNode links = top.take("links");
+  const YamlNode memories = top.take("memories");
+  const size_t count = nodes.is_defined() && nodes.is_list() ? nodes.size() : 0;
   if (count > kMostNodes) {
-    faults.add(line_of(nodes), "nodes",
+    faults.add(nodes.line(), "nodes",
                "found " + std::to_string(count) + " nodes; legal: at most " + std::to_string(kMostNodes));
     return;
   }
-  if (count == 0) faults.add(line_of(nodes), "nodes", "found no node; legal: at least one");
-  builder.reserve(count, links.IsDefined() && links.IsSequence() ? 2 * links.size() : 0);
+  if (count == 0) faults.add(nodes.line(), "nodes", "found no node; legal: at least one");
+  builder.reserve(count, links.is_defined() && links.is_list() ? 2 * links.size() : 0);
   for_each_item(nodes, "nodes", faults,
-                [&](const YAML::Node& n, const std::string& path) { read_node(n, path, catalog, builder); });
+                [&](YamlNode n, const std::string& path) { read_node(n, path, catalog, builder); });
 
   // Suggestions come from the first few hundred ids: enough for files that people write by hand.
   std::vector<std::string> hints;
   for (size_t i = 0; i < builder.graph().nodes.size() && i < 500; ++i) hints.push_back(builder.graph().nodes[i].id);
   for_each_item(links, "links", faults,
-                [&](const YAML::Node& n, const std::string& path) { read_link(n, path, builder, hints); });
+                [&](YamlNode n, const std::string& path) { read_link(n, path, builder, hints); });
   for_each_item(memories, "memories", faults,
-                [&](const YAML::Node& n, const std::string& path) { read_memory(n, path, builder, hints); });
+                [&](YamlNode n, const std::string& path) { read_memory(n, path, builder, hints); });
 }
 
 }  // namespace kernbench::topology

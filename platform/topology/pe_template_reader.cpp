@@ -10,8 +10,8 @@ namespace {
 constexpr size_t kMostComponents = 64;
 
 void read_components(YamlMap& map, const ImplCatalog& catalog, PeTemplate& pe) {
-  const YAML::Node node = map.require("components", "a mapping of block names to {kind, impl, attrs}");
-  if (!node.IsDefined()) return;
+  const YamlNode node = map.require("components", "a mapping of block names to {kind, impl, attrs}");
+  if (!node.is_defined()) return;
   YamlMap components(node, map.field("components"), map.faults());
   if (components.entries().size() > kMostComponents) {
     map.faults().add(components.line(), components.path(),
@@ -21,12 +21,12 @@ void read_components(YamlMap& map, const ImplCatalog& catalog, PeTemplate& pe) {
   }
   for (const auto& [name, value] : components.entries()) {
     if (name.empty() || name.find_first_of(". ,\"\\") != std::string::npos) {
-      map.faults().add(line_of(value), components.field(printable(name)),
+      map.faults().add(value.line(), components.field(printable(name)),
                        "found a name with a dot, blank, comma or quote; legal: one word");
       continue;
     }
     // `pe_mmu:` with nothing behind it is that block with its defaults.
-    if (value.IsNull()) {
+    if (value.is_null()) {
       pe.components.push_back(
           {name, default_block(name, catalog, components.line(), components.field(name), map.faults())});
       continue;
@@ -54,7 +54,7 @@ std::optional<size_t> read_end(YamlMap& link, const char* key, const PeTemplate&
   return link.choice(key, names);
 }
 
-void read_internal_link(const YAML::Node& node, const std::string& path, FaultList& faults, PeTemplate& pe) {
+void read_internal_link(YamlNode node, const std::string& path, FaultList& faults, PeTemplate& pe) {
   YamlMap link(node, path, faults);
   if (!link.valid()) return;
   const auto from = read_end(link, "from", pe);
@@ -76,18 +76,18 @@ void read_internal_link(const YAML::Node& node, const std::string& path, FaultLi
 
 PeTemplate read_pe_template(YamlMap& cube, const ImplCatalog& catalog) {
   PeTemplate pe;
-  const YAML::Node node = cube.require("pe_template", "a mapping with components and links");
-  if (!node.IsDefined()) return pe;
+  const YamlNode node = cube.require("pe_template", "a mapping with components and links");
+  if (!node.is_defined()) return pe;
   YamlMap map(node, cube.field("pe_template"), cube.faults());
   if (!map.valid()) return pe;
   read_components(map, catalog, pe);
-  const YAML::Node links = map.take("links");
-  if (links.IsDefined() && !links.IsNull() && !links.IsSequence()) {
-    map.faults().add(line_of(links), map.field("links"), "found " + describe(links) + "; legal: a list of links");
-  } else if (links.IsDefined() && links.size() > kMostComponents * kMostComponents) {
-    map.faults().add(line_of(links), map.field("links"),
+  const YamlNode links = map.take("links");
+  if (links.is_defined() && !links.is_null() && !links.is_list()) {
+    map.faults().add(links.line(), map.field("links"), "found " + describe(links) + "; legal: a list of links");
+  } else if (links.is_defined() && links.size() > kMostComponents * kMostComponents) {
+    map.faults().add(links.line(), map.field("links"),
                      "found " + std::to_string(links.size()) + " links; legal: at most one from each block to each");
-  } else if (links.IsDefined() && links.IsSequence()) {
+  } else if (links.is_defined() && links.is_list()) {
     for (size_t i = 0; i < links.size(); ++i)
       read_internal_link(links[i], map.field("links") + "[" + std::to_string(i) + "]", map.faults(), pe);
   }

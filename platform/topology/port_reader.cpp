@@ -37,11 +37,11 @@ void read_place(YamlMap& map, const CubeSpec& cube, PortSpec& port) {
 
 std::vector<PortSpec> read_ports(YamlMap& owner, const CubeSpec* cube, const ImplCatalog& catalog) {
   std::vector<PortSpec> ports;
-  const YAML::Node list = owner.take("ports");
-  if (!list.IsDefined() || list.IsNull()) return ports;
-  if (!list.IsSequence() || list.size() > kMostPorts) {
-    owner.faults().add(line_of(list), owner.field("ports"),
-                       "found " + (list.IsSequence() ? std::to_string(list.size()) + " ports" : describe(list)) +
+  const YamlNode list = owner.take("ports");
+  if (!list.is_defined() || list.is_null()) return ports;
+  if (!list.is_list() || list.size() > kMostPorts) {
+    owner.faults().add(list.line(), owner.field("ports"),
+                       "found " + (list.is_list() ? std::to_string(list.size()) + " ports" : describe(list)) +
                            "; legal: a list of at most " + std::to_string(kMostPorts));
     return ports;
   }

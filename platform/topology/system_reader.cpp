@@ -9,14 +9,14 @@ namespace kernbench::topology {
 namespace {
 
 /// A section of the file; an invalid map and no fault where an optional one is absent.
-YAML::Node section(YamlMap& top, const char* key, bool required) {
+YamlNode section(YamlMap& top, const char* key, bool required) {
   return required ? top.require(key, "a mapping") : top.take(key);
 }
 
 /// `count`, `w` and `h`: where the grid is not given it must be square.
 void read_sip_grid(YamlMap& tray, TraySpec& spec) {
-  const YAML::Node node = tray.take("sips");
-  if (!node.IsDefined()) return;
+  const YamlNode node = tray.take("sips");
+  if (!node.is_defined()) return;
   YamlMap sips(node, tray.field("sips"), tray.faults());
   if (!sips.valid()) return;
   const auto count = sips.require_unsigned("count", 1, kMostSips);
@@ -36,8 +36,8 @@ void read_sip_grid(YamlMap& tray, TraySpec& spec) {
 
 TraySpec read_tray(YamlMap& top, const ImplCatalog& catalog) {
   TraySpec spec;
-  const YAML::Node node = section(top, "tray", false);
-  if (!node.IsDefined()) return spec;
+  const YamlNode node = section(top, "tray", false);
+  if (!node.is_defined()) return spec;
   YamlMap tray(node, "tray", top.faults());
   if (!tray.valid()) return spec;
   read_sip_grid(tray, spec);
@@ -63,11 +63,11 @@ TraySpec read_tray(YamlMap& top, const ImplCatalog& catalog) {
 }
 
 void read_io_placements(YamlMap& sip, SipSpec& spec) {
-  const YAML::Node list = sip.take("io_chiplets");
-  if (!list.IsDefined() || list.IsNull()) return;
-  if (!list.IsSequence() || list.size() > kMostIoChiplets) {
-    sip.faults().add(line_of(list), sip.field("io_chiplets"),
-                     "found " + (list.IsSequence() ? std::to_string(list.size()) + " chiplets" : describe(list)) +
+  const YamlNode list = sip.take("io_chiplets");
+  if (!list.is_defined() || list.is_null()) return;
+  if (!list.is_list() || list.size() > kMostIoChiplets) {
+    sip.faults().add(list.line(), sip.field("io_chiplets"),
+                     "found " + (list.is_list() ? std::to_string(list.size()) + " chiplets" : describe(list)) +
                          "; legal: a list of at most " + std::to_string(kMostIoChiplets) + " (address map)");
     return;
   }
@@ -83,13 +83,13 @@ void read_io_placements(YamlMap& sip, SipSpec& spec) {
 
 SipSpec read_sip(YamlMap& top, bool has_ucie) {
   SipSpec spec;
-  const YAML::Node node = section(top, "sip", true);
-  if (!node.IsDefined()) return spec;
+  const YamlNode node = section(top, "sip", true);
+  if (!node.is_defined()) return spec;
   YamlMap sip(node, "sip", top.faults());
   if (!sip.valid()) return spec;
   spec.line = sip.line();
-  const YAML::Node cubes = sip.require("cubes", "a mapping {w, h}");
-  if (cubes.IsDefined()) {
+  const YamlNode cubes = sip.require("cubes", "a mapping {w, h}");
+  if (cubes.is_defined()) {
     YamlMap grid(cubes, "sip.cubes", top.faults());
     spec.w = static_cast<uint32_t>(grid.require_unsigned("w", 1, kMostCubes).value_or(1));
     spec.h = static_cast<uint32_t>(grid.require_unsigned("h", 1, kMostCubes).value_or(1));
@@ -104,9 +104,9 @@ SipSpec read_sip(YamlMap& top, bool has_ucie) {
   const bool needs_ucie = spec.w * spec.h > 1 || !spec.io.empty();
   if (needs_ucie && !has_ucie)
     top.faults().add(spec.line, "cube.ucie", "missing, with cubes or IO chiplets to join; legal: a mapping with ports");
-  const YAML::Node links =
+  const YamlNode links =
       needs_ucie ? sip.require("links", "a mapping with ucie and, for IO chiplets, io_ucie") : sip.take("links");
-  if (links.IsDefined()) {
+  if (links.is_defined()) {
     YamlMap map(links, "sip.links", top.faults());
     if (spec.w * spec.h > 1 || map.has("ucie")) spec.ucie = read_link(map, "ucie", edge_kind::kUcie, true, spec.gap_mm);
     if (!spec.io.empty() || map.has("io_ucie"))
@@ -119,8 +119,8 @@ SipSpec read_sip(YamlMap& top, bool has_ucie) {
 
 IoChipletSpec read_io_chiplet(YamlMap& top, bool required, const ImplCatalog& catalog) {
   IoChipletSpec spec;
-  const YAML::Node node = section(top, "io_chiplet", required);
-  if (!node.IsDefined()) return spec;
+  const YamlNode node = section(top, "io_chiplet", required);
+  if (!node.is_defined()) return spec;
   YamlMap io(node, "io_chiplet", top.faults());
   if (!io.valid()) return spec;
   spec.depth_mm = io.number_or("depth_mm", spec.depth_mm, NumberRule::positive("mm", 1e4));
@@ -156,8 +156,8 @@ LinkSpec read_link(YamlMap& links, const std::string& key, const char* kind, boo
   spec.kind = kind;
   spec.distance_mm = default_distance_mm;
   spec.line = links.line_of_key(key);
-  const YAML::Node node = needs_bandwidth ? links.require(key, "a mapping {distance_mm, bw_gbs}") : links.take(key);
-  if (!node.IsDefined()) return spec;
+  const YamlNode node = needs_bandwidth ? links.require(key, "a mapping {distance_mm, bw_gbs}") : links.take(key);
+  if (!node.is_defined()) return spec;
   YamlMap link(node, links.field(key), links.faults());
   if (!link.valid()) return spec;
   if (const auto mm = link.number("distance_mm", NumberRule::not_negative("mm", kMostDistanceMm)))
@@ -169,8 +169,8 @@ LinkSpec read_link(YamlMap& links, const std::string& key, const char* kind, boo
 }
 
 Block read_block_at(YamlMap& map, const std::string& key, const std::string& kind, const ImplCatalog& catalog) {
-  const YAML::Node node = map.take(key);
-  if (!node.IsDefined() || node.IsNull())
+  const YamlNode node = map.take(key);
+  if (!node.is_defined() || node.is_null())
     return default_block(kind, catalog, map.line_of_key(key), map.field(key), map.faults());
   YamlMap block_map(node, map.field(key), map.faults());
   if (!block_map.valid()) return Block{};
@@ -182,13 +182,13 @@ Block read_block_at(YamlMap& map, const std::string& key, const std::string& kin
 std::optional<SystemSpec> read_system(YamlMap& top, const ImplCatalog& catalog) {
   SystemSpec spec;
   const size_t before = top.faults().count();
-  const YAML::Node cube_node = section(top, "cube", true);
-  if (cube_node.IsDefined()) {
+  const YamlNode cube_node = section(top, "cube", true);
+  if (cube_node.is_defined()) {
     YamlMap cube(cube_node, "cube", top.faults());
     if (cube.valid()) spec.cube = read_cube(cube, catalog);
   }
   spec.tray = read_tray(top, catalog);
-  spec.sip = read_sip(top, spec.cube.ucie.has_value() || !cube_node.IsDefined());
+  spec.sip = read_sip(top, spec.cube.ucie.has_value() || !cube_node.is_defined());
   spec.io = read_io_chiplet(top, !spec.sip.io.empty(), catalog);
   if (spec.tray.sips > 1 && !spec.tray.pcie_switch && spec.tray.shape == SipShape::none)
     top.faults().add(top.line(), "tray.switch", "missing, with more than one SIP; legal: a mapping, or a tray.shape");

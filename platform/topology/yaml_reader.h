@@ -1,8 +1,6 @@
 // Typed reading of YAML with every fault noted by line and field, and no key left unread in silence.
 #pragma once
 
-#include <yaml-cpp/yaml.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "kernbench/platform/topology/faults.h"
+#include "kernbench/platform/topology/yaml_tree.h"
 
 namespace kernbench::topology {
 
@@ -25,16 +24,14 @@ struct NumberRule {
   std::string to_string() const;
 };
 
-int line_of(const YAML::Node&);
 /// What stands there, for messages: "'abc'", "a list", "a map", "nothing".
-std::string describe(const YAML::Node&);
+std::string describe(YamlNode);
 
 /// Scalars. A fault and no value where the node is of another type or out of range; quoted text is text.
-std::optional<double> read_number(const YAML::Node&, const std::string& field, const NumberRule&, FaultList&);
-std::optional<uint64_t> read_unsigned(const YAML::Node&, const std::string& field, uint64_t min, uint64_t max,
-                                      FaultList&);
-std::optional<bool> read_boolean(const YAML::Node&, const std::string& field, FaultList&);
-std::optional<std::string> read_string(const YAML::Node&, const std::string& field, FaultList&);
+std::optional<double> read_number(YamlNode, const std::string& field, const NumberRule&, FaultList&);
+std::optional<uint64_t> read_unsigned(YamlNode, const std::string& field, uint64_t min, uint64_t max, FaultList&);
+std::optional<bool> read_boolean(YamlNode, const std::string& field, FaultList&);
+std::optional<std::string> read_string(YamlNode, const std::string& field, FaultList&);
 
 /// One mapping. Keys asked for are legal; finish() reports all others. Reading an absent key gives no value and no
 /// fault; require_* reports it.
@@ -42,7 +39,7 @@ class YamlMap {
  public:
   /// A node that is no mapping is a fault and reads as an empty, invalid map; an undefined node (a key that is absent,
   /// which require() has reported) is no second fault.
-  YamlMap(const YAML::Node& node, std::string path, FaultList& faults);
+  YamlMap(YamlNode node, std::string path, FaultList& faults);
   bool valid() const { return valid_; }
   int line() const { return line_; }
   const std::string& path() const { return path_; }
@@ -51,8 +48,8 @@ class YamlMap {
 
   bool has(const std::string& key) const;
   /// An undefined node if absent.
-  YAML::Node take(const std::string& key);
-  YAML::Node require(const std::string& key, const std::string& legal);
+  YamlNode take(const std::string& key);
+  YamlNode require(const std::string& key, const std::string& legal);
   /// Line of a key's value, or of the map.
   int line_of_key(const std::string& key) const;
 
@@ -70,7 +67,7 @@ class YamlMap {
   /// Two numbers, e.g. a size [w, h].
   std::optional<std::pair<double, double>> pair(const std::string& key, const NumberRule&);
 
-  const std::vector<std::pair<std::string, YAML::Node>>& entries() const { return entries_; }
+  const std::vector<std::pair<std::string, YamlNode>>& entries() const { return entries_; }
   /// Reports keys that nobody asked for, with the nearest legal one.
   void finish();
 
@@ -79,14 +76,9 @@ class YamlMap {
   std::string path_;
   int line_ = 0;
   bool valid_ = false;
-  std::vector<std::pair<std::string, YAML::Node>> entries_;
+  std::vector<std::pair<std::string, YamlNode>> entries_;
   std::vector<bool> read_;
   std::vector<std::string> asked_;
 };
-
-constexpr size_t kLongestText = size_t{1} << 28;  ///< bytes
-
-/// Text of a file, refused with one clear fault if it is no text or too long; and parsed.
-YAML::Node parse_yaml(const std::string& text, FaultList&);
 
 }  // namespace kernbench::topology
