@@ -141,6 +141,8 @@ std::string unknown_word(const std::string& what, const std::string& word, const
 /// A fault names the kinds that there are.
 bool is_known_kind(const std::string& kind, const ImplCatalog& catalog, int line, const std::string& field,
                    FaultList& faults) {
+  const ImplSpec* builtin = catalog.find("builtin." + kind);
+  if (builtin && builtin->kind == kind) return true;
   const std::vector<const ImplSpec*> all = catalog.all();
   if (std::any_of(all.begin(), all.end(), [&](const ImplSpec* s) { return s->kind == kind; })) return true;
   faults.add(line, field, unknown_word("kind", kind, kinds_of(catalog)));
@@ -172,7 +174,7 @@ Block read_block(YamlMap& map, const std::string& fixed_kind, const ImplCatalog&
   FaultList& faults = map.faults();
   block.kind = fixed_kind;
   if (fixed_kind.empty() || map.has("kind")) {
-    const auto kind = map.require_string("kind", fixed_kind.empty() ? join(kinds_of(catalog)) : fixed_kind);
+    const auto kind = map.has("kind") ? map.string("kind") : map.require_string("kind", join(kinds_of(catalog)));
     if (!kind) return block;
     if (fixed_kind.empty()) {
       block.kind = *kind;

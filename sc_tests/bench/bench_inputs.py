@@ -1,6 +1,6 @@
 """Reproducible inputs of scripts/bench: systems of N PEs, storms of reads, composites. Plain Python, no randomness.
 
-A system is a flat YAML of complete PEs, each behind a chain of `ROUTERS` routers of its own with its HBM slice at the
+A system is a flat YAML, as dumped by programs, of complete PEs, each behind a chain of `ROUTERS` routers of its own with its HBM slice at the
 end (or, shared=True, with PE 0's slice as the only target: a hot spot over a tree of routers).
 """
 
@@ -43,7 +43,7 @@ def system(path, pes, mode, hot_spot=False):
     nodes, edges, memories = [], [], []
 
     def node(name, kind, attrs="{}"):
-        nodes.append(f"- {{id: {name}, kind: {kind}, attrs: {attrs}}}\n")
+        nodes.append(f"- id: {name}\n  kind: {kind}\n  attrs: {attrs}\n")
 
     def link(a, b, bw):
         edges.append(f"- {{from: {a}, to: {b}, distance_mm: 1, bw_gbs: {bw}}}\n")
