@@ -89,8 +89,8 @@ void HostDma::next(Chunk& c) {
   c.request.nbytes = n;
   c.request.effect = &c;
   c.request.context = &c;
-  c.request.done = [](void* chunk, const FabricTransaction&) {
-    auto& me = *static_cast<Chunk*>(chunk);
+  c.request.done = [](MemoryRequest& request, const FabricTransaction&) {
+    auto& me = *static_cast<Chunk*>(request.context);
     me.served_by_fabric = true;
     if (me.effected) me.dma->device_done(me);
   };

@@ -117,8 +117,8 @@ void HostTransfer::issue(Transfer& t) {
       this, &t);
 }
 
-void HostTransfer::chunk_done(void* chunk, const FabricTransaction&) {
-  Transfer& t = *static_cast<Chunk*>(chunk)->transfer;
+void HostTransfer::chunk_done(MemoryRequest& request, const FabricTransaction&) {
+  Transfer& t = *static_cast<Chunk*>(request.context)->transfer;
   if (--t.open == 0) t.owner->end(t);
 }
 

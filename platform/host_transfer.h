@@ -56,7 +56,7 @@ class HostTransfer {
   Transfer& begin(Done done);
   void add(Transfer&, bool write, MessageIds, uint64_t address, uint64_t nbytes);
   void issue(Transfer&);
-  static void chunk_done(void* chunk, const FabricTransaction&);
+  static void chunk_done(MemoryRequest&, const FabricTransaction&);
   void end(Transfer&);
 
   Platform& platform_;

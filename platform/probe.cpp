@@ -40,8 +40,8 @@ class ProbeDriver {
     platform_.request_port(p.probe->initiator)->request(request_);
   }
 
-  static void done(void* self, const FabricTransaction& x) {
-    auto& me = *static_cast<ProbeDriver*>(self);
+  static void done(MemoryRequest& request, const FabricTransaction& x) {
+    auto& me = *static_cast<ProbeDriver*>(request.context);
     ProbeResult r;
     r.probe = *me.points_[me.results.size()].probe;
     r.nbytes = x.nbytes;

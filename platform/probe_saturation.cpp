@@ -182,8 +182,8 @@ class SaturationDriver {
     s.port->request(slot.request);
   }
 
-  static void done(void* context, const FabricTransaction& x) {
-    Slot& slot = *static_cast<Slot*>(context);
+  static void done(MemoryRequest& request, const FabricTransaction& x) {
+    Slot& slot = *static_cast<Slot*>(request.context);
     SaturationDriver& me = *slot.driver;
     Stream& s = me.streams_[slot.stream];
     if (!me.stopped_) {

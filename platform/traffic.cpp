@@ -206,9 +206,13 @@ namespace {
 /// Issues the requests at their times, in the order of (time, input).
 class TrafficDriver {
  public:
-  TrafficDriver(Platform& platform, const std::vector<TrafficRequest>& requests)
+  TrafficDriver(Platform& platform, const std::vector<TrafficRequest>& requests, std::vector<TrafficAccount>* accounts)
       : platform_(platform), requests_(requests), results_(requests.size()) {
-    slots_.reserve(requests.size());  // requests are known by where they are
+    issued_.reserve(requests.size());  // each is known by where it is
+    if (accounts) {
+      accounts->resize(requests.size());
+      accounts_ = accounts->data();
+    }
     const auto issue_fs = [](const TrafficRequest& r) { return Timeline::to_fs(r.issue_ns); };
     const auto later = [&](const TrafficRequest& a, const TrafficRequest& b) { return issue_fs(a) > issue_fs(b); };
     if (std::adjacent_find(requests.begin(), requests.end(), later) != requests.end()) {
@@ -223,12 +227,6 @@ class TrafficDriver {
   size_t unfinished() const { return requests_.size() - finished_; }
 
  private:
-  struct Slot {
-    MemoryRequest request;
-    TrafficDriver* driver;
-    size_t index;  ///< of the request
-  };
-
   /// The request that is issued as the nth.
   size_t nth(size_t n) const { return by_time_.empty() ? n : by_time_[n].second; }
 
@@ -246,36 +244,29 @@ class TrafficDriver {
       const size_t i = me.nth(me.next_);
       const TrafficRequest& r = me.requests_[i];
       if (Timeline::to_fs(r.issue_ns) != now) break;
-      me.slots_.push_back({{r.write, r.address, r.nbytes, r.issue_ns, &TrafficDriver::done, nullptr}, &me, i});
-      Slot& s = me.slots_.back();
-      s.request.context = &s;
-      me.platform_.request_port(r.initiator)->request(s.request);
+      me.issued_.push_back({r.write, r.address, r.nbytes, r.issue_ns, &TrafficDriver::done, &me});
+      me.platform_.request_port(r.initiator)->request(me.issued_.back());
     }
     me.schedule();
   }
 
-  static void done(void* slot, const FabricTransaction& x) {
-    Slot& s = *static_cast<Slot*>(slot);
-    TrafficDriver& me = *s.driver;
-    const size_t i = s.index;
-    TrafficResult& r = me.results_[i];
-    r.grant_ns = x.grant_ns;
-    r.done_ns = x.done_ns;
-    r.formula_ns = formula_ns(me.platform_.fabric(), *x.route, x.write, x.address, x.nbytes, x.rows);
-    r.grant_wait_ns = x.grant_ns - x.issue_ns;
-    r.overhead_ns = x.overhead_ns;
-    r.wire_ns = x.wire_ns;
-    r.drain_ns = x.drain_ns;
-    r.store_forward_ns = x.store_forward_ns;
-    r.link_queue_ns = x.link_queue_ns;
-    r.memory_queue_ns = x.memory_queue_ns;
+  static void done(MemoryRequest& request, const FabricTransaction& x) {
+    auto& me = *static_cast<TrafficDriver*>(request.context);
+    const size_t i = me.nth(static_cast<size_t>(&request - me.issued_.data()));
+    me.results_[i] = {x.grant_ns, x.done_ns,
+                      formula_ns(me.platform_.fabric(), *x.route, x.write, x.address, x.nbytes, x.rows)};
+    if (me.accounts_) {
+      me.accounts_[i] = {x.grant_ns - x.issue_ns, x.overhead_ns,   x.wire_ns,        x.drain_ns,
+                         x.store_forward_ns,      x.link_queue_ns, x.memory_queue_ns};
+    }
     ++me.finished_;
   }
 
   Platform& platform_;
   const std::vector<TrafficRequest>& requests_;
+  std::vector<MemoryRequest> issued_;  // in the order of issue
   std::vector<TrafficResult> results_;
-  std::vector<Slot> slots_;
+  TrafficAccount* accounts_ = nullptr;                // where they are asked for
   std::vector<std::pair<uint64_t, size_t>> by_time_;  // issue in fs, request; empty if they are in that order
   size_t next_ = 0;
   size_t finished_ = 0;
@@ -343,12 +334,13 @@ char* write_text(char* to, std::string_view text) {
 
 }  // namespace
 
-std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<TrafficRequest>& requests) {
+std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<TrafficRequest>& requests,
+                                       std::vector<TrafficAccount>* accounts) {
   // These are all the requests there will be.
   for (const TrafficRequest& r : requests) platform.route(r.initiator, r.address, r.nbytes, r.write);
   platform.timeline().run_ahead();
   platform.close_routes();
-  TrafficDriver driver(platform, requests);
+  TrafficDriver driver(platform, requests, accounts);
   sc_core::sc_start();
   if (driver.unfinished() > 0) {
     throw RunError(std::to_string(driver.unfinished()) + " of " + std::to_string(requests.size()) +
@@ -384,7 +376,7 @@ void write_traffic_csv(std::ostream& out, const Platform& platform, const std::v
 }
 
 void write_traffic_json(std::ostream& out, const Platform& platform, const std::vector<TrafficRequest>& requests,
-                        const std::vector<TrafficResult>& results) {
+                        const std::vector<TrafficResult>& results, const std::vector<TrafficAccount>& accounts) {
   const auto quote = [](const std::string& s) {
     std::string q;
     append_string(q, s);
@@ -394,6 +386,7 @@ void write_traffic_json(std::ostream& out, const Platform& platform, const std::
   for (size_t i = 0; i < requests.size(); ++i) {
     const TrafficRequest& q = requests[i];
     const TrafficResult& r = results[i];
+    const TrafficAccount& a = accounts[i];
     const double latency = r.done_ns - q.issue_ns;
     std::string text = i ? ",\n {" : "\n {";
     text += "\"id\": " + quote(q.id) + ", \"initiator\": " + quote(platform.graph().nodes[q.initiator].id) +
@@ -405,13 +398,13 @@ void write_traffic_json(std::ostream& out, const Platform& platform, const std::
                                                       {"latency_ns", latency},
                                                       {"formula_ns", r.formula_ns},
                                                       {"queueing_ns", latency - r.formula_ns},
-                                                      {"grant_wait_ns", r.grant_wait_ns},
-                                                      {"overhead_ns", r.overhead_ns},
-                                                      {"wire_ns", r.wire_ns},
-                                                      {"drain_ns", r.drain_ns},
-                                                      {"store_forward_ns", r.store_forward_ns},
-                                                      {"link_queue_ns", r.link_queue_ns},
-                                                      {"memory_queue_ns", r.memory_queue_ns}};
+                                                      {"grant_wait_ns", a.grant_wait_ns},
+                                                      {"overhead_ns", a.overhead_ns},
+                                                      {"wire_ns", a.wire_ns},
+                                                      {"drain_ns", a.drain_ns},
+                                                      {"store_forward_ns", a.store_forward_ns},
+                                                      {"link_queue_ns", a.link_queue_ns},
+                                                      {"memory_queue_ns", a.memory_queue_ns}};
     for (const auto& [name, v] : numbers) {
       text += std::string(", \"") + name + "\": ";
       append_ns(text, v);

@@ -21,7 +21,10 @@ struct TrafficRequest {
 
 struct TrafficResult {
   double grant_ns = 0, done_ns = 0, formula_ns = 0;
-  // The account: sums to done − issue.
+};
+
+/// Where a request's time went: sums to done − issue.
+struct TrafficAccount {
   double grant_wait_ns = 0, overhead_ns = 0, wire_ns = 0, drain_ns = 0, store_forward_ns = 0, link_queue_ns = 0,
          memory_queue_ns = 0;
 };
@@ -29,12 +32,14 @@ struct TrafficResult {
 /// Reads `id,issue_ns,initiator,op,address,bytes`. InputError with every fault (file:line: field: …), up to 20.
 std::vector<TrafficRequest> read_traffic(std::istream&, const std::string& file_name, Platform&);
 
-/// Runs the simulation to its end; results in the order of the requests. Call once per platform.
-std::vector<TrafficResult> run_traffic(Platform&, const std::vector<TrafficRequest>&);
+/// Runs the simulation to its end; results, and accounts where they are asked for, in the order of the requests. Call
+/// once per platform. RunError if a request never completes.
+std::vector<TrafficResult> run_traffic(Platform&, const std::vector<TrafficRequest>&,
+                                       std::vector<TrafficAccount>* accounts = nullptr);
 
 void write_traffic_csv(std::ostream&, const Platform&, const std::vector<TrafficRequest>&,
                        const std::vector<TrafficResult>&);
 void write_traffic_json(std::ostream&, const Platform&, const std::vector<TrafficRequest>&,
-                        const std::vector<TrafficResult>&);
+                        const std::vector<TrafficResult>&, const std::vector<TrafficAccount>&);
 
 }  // namespace kernbench

@@ -22,6 +22,7 @@ struct BaseProtocolTarget::Access : MemoryEffect {
   tlm::tlm_generic_payload* payload = nullptr;
   MemoryWindow window;
   MemoryRequest request;
+  Rows rows;  ///< of the request, where its beats go to the same addresses again
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
   bool local = false;      ///< a LocalWindow's
   bool blocking = false;   ///< b_transport
@@ -108,13 +109,14 @@ std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode(tlm::tlm_
   r.nbytes = p.get_data_length();
   // Beats of a stream go to the same addresses again; one that ends within its width counts as a whole one.
   if (span < r.nbytes) {
-    r.rows = {(r.nbytes + span - 1) / span, span, 0};
-    r.nbytes = r.rows.count * span;
+    a->rows = {(r.nbytes + span - 1) / span, span, 0};
+    r.rows = &a->rows;
+    r.nbytes = a->rows.count * span;
   }
   r.effect = a.get();
   r.context = a.get();
-  r.done = [](void* access, const FabricTransaction& x) {
-    auto& me = *static_cast<Access*>(access);
+  r.done = [](MemoryRequest& request, const FabricTransaction& x) {
+    auto& me = *static_cast<Access*>(request.context);
     me.grant_ns = x.grant_ns;
     me.done_ns = x.done_ns;
     me.served_by_fabric = true;

@@ -23,15 +23,16 @@ class RouteSource {
   virtual const Route& route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) = 0;
 };
 
-/// A request of a driver (traffic, probe, a host): waits for its initiator's channel as §2 says.
-struct MemoryRequest {
+/// A request of a driver (traffic, probe, a host): waits for its initiator's channel as §2 says. A cache line: drivers
+/// have millions of them.
+struct alignas(64) MemoryRequest {
   bool write = false;
   uint64_t address = 0;
   uint64_t nbytes = 0;
   double issue_ns = 0;
-  void (*done)(void* context, const FabricTransaction&) = nullptr;
-  void* context = nullptr;
-  Rows rows{0, 0, 0};              ///< count 0: one row of nbytes
+  void (*done)(MemoryRequest&, const FabricTransaction&) = nullptr;
+  void* context = nullptr;         ///< for done()
+  const Rows* rows = nullptr;      ///< null: one row of nbytes
   MemoryEffect* effect = nullptr;  ///< moves its bytes; null: takes time only
 };
 

@@ -154,7 +154,7 @@ class PeDma : public Engine, public FabricInitiator, public RequestPort {
     transaction_served(item, x);
     if (!item.command) {
       MemoryRequest& r = request_of(item);
-      r.done(r.context, x);
+      r.done(r, x);
     }
     if (!next_transaction(item.unit, item.server)) finish(item.unit, item.server, {});
   }

@@ -51,7 +51,7 @@ class PooledInitiator : public FabricInitiator, public RequestPort {
   void transaction_done(FabricTransaction& x) override {
     pools_[x.channel].give_back();
     auto& r = *static_cast<MemoryRequest*>(x.context);
-    r.done(r.context, x);
+    r.done(r, x);
     grant(x.channel);
   }
 
@@ -63,8 +63,8 @@ class PooledInitiator : public FabricInitiator, public RequestPort {
       a.write = r->write;
       a.address = r->address;
       a.nbytes = r->nbytes;
-      a.rows = r->rows.count ? r->rows : Rows{1, r->nbytes, 0};
-      if (r->rows.count && r->rows.stride == 0) a.span = r->rows.bytes;
+      a.rows = r->rows ? *r->rows : Rows{1, r->nbytes, 0};
+      if (r->rows && r->rows->stride == 0) a.span = r->rows->bytes;
       a.effect = r->effect;
       a.issue_ns = r->issue_ns;
       a.channel = channel;

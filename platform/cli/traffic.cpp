@@ -31,10 +31,12 @@ Command add_traffic(CLI::App& app) {
             Platform& platform = *new Platform("system", o->topology.compile());
             const auto requests = read_traffic(in, o->trace, platform);
             const std::unique_ptr<Waveform> waveform = o->vcd.attach(platform);
-            const auto results = run_traffic(platform, requests);
+            const bool json = o->format == "json";
+            std::vector<TrafficAccount> accounts;
+            const auto results = run_traffic(platform, requests, json ? &accounts : nullptr);
             if (waveform) waveform->close();
-            if (o->format == "json") {
-              write_traffic_json(std::cout, platform, requests, results);
+            if (json) {
+              write_traffic_json(std::cout, platform, requests, results, accounts);
             } else {
               write_traffic_csv(std::cout, platform, requests, results);
             }

@@ -54,9 +54,9 @@ double pe_dma_latency(Platform& platform, const char* pe_dma, bool write, uint64
   r.nbytes = nbytes;
   r.issue_ns = platform.timeline().now_ns();
   r.context = &done;
-  r.done = [](void* d, const FabricTransaction& x) {
-    static_cast<Done*>(d)->latency_ns = x.done_ns - x.issue_ns;
-    static_cast<Done*>(d)->event.notify();
+  r.done = [](MemoryRequest& request, const FabricTransaction& x) {
+    static_cast<Done*>(request.context)->latency_ns = x.done_ns - x.issue_ns;
+    static_cast<Done*>(request.context)->event.notify();
   };
   platform.request_port(platform.graph().index_of.at(pe_dma))->request(r);
   sc_core::wait(done.event);

@@ -44,12 +44,15 @@ TEST(TwoDmas, on_slices_of_their_own_do_not_meet) {
 
 TEST(TwoDmas, on_one_slice_take_turns) {
   const auto platform = platform_from_text(kTwoCrossbars);
-  const auto r = run_traffic(*platform, {request(*platform, 0, "pe0.pe_dma", "read", 0, 4096),
-                                         request(*platform, 0, "pe1.pe_dma", "read", 4096, 4096)});
+  std::vector<TrafficAccount> accounts;
+  const auto r = run_traffic(
+      *platform,
+      {request(*platform, 0, "pe0.pe_dma", "read", 0, 4096), request(*platform, 0, "pe1.pe_dma", "read", 4096, 4096)},
+      &accounts);
   EXPECT_NEAR(r[0].done_ns, 18.025, kExact);
   EXPECT_NEAR(r[1].formula_ns, 2 + 2 + 0.035 + 32, kExact);
   EXPECT_NEAR(r[1].done_ns, 18.025 + 32, kExact);  // 50.025
-  EXPECT_NEAR(r[1].memory_queue_ns, 18.025 - 4.035, kExact);
+  EXPECT_NEAR(accounts[1].memory_queue_ns, 18.025 - 4.035, kExact);
 }
 
 TEST(HeadOfLine, a_short_request_waits_for_the_whole_of_a_long_one) {
@@ -66,12 +69,15 @@ links:
 memories:
 - {node: slice0, space: hbm, base: 0, size: 1048576}
 )");
-  const auto r = run_traffic(*platform, {request(*platform, 0, "a.pe_dma", "read", 0, 4096),
-                                         request(*platform, 5, "b.pe_dma", "read", 8192, 64)});
+  std::vector<TrafficAccount> accounts;
+  const auto r = run_traffic(
+      *platform,
+      {request(*platform, 0, "a.pe_dma", "read", 0, 4096), request(*platform, 5, "b.pe_dma", "read", 8192, 64)},
+      &accounts);
   EXPECT_NEAR(r[0].done_ns, 16.0, kExact);
   EXPECT_NEAR(r[1].done_ns - 5, 11.25, kExact);
   EXPECT_NEAR(r[1].formula_ns, 0.25, kExact);
-  EXPECT_NEAR(r[1].memory_queue_ns, 11.0, kExact);
+  EXPECT_NEAR(accounts[1].memory_queue_ns, 11.0, kExact);
 }
 
 TEST(ProbeTable, of_the_latency_model_topology_is_the_seeds) {
