@@ -3,73 +3,120 @@
 #include <algorithm>
 #include <iomanip>
 #include <ostream>
-#include <unordered_map>
 
 #include "kernbench/phase2/oplog_json.h"
 #include "kernbench/platform/deadlock.h"
 #include "kernbench/platform/errors.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/engine.h"
 #include "kernbench/systemc_models/pe_scheduler.h"
 
 namespace kernbench {
 
 namespace {
 
-/// Keeps what the op log says of the run: the driver learns times the way every reader of a log does.
+/// Puts what the op log says of the run into its result: the driver learns times the way every reader of a log does.
 class StageLog : public OpLogSink {
  public:
-  void record(OpRecord&& r) override {
-    if (r.is_token) {
-      tokens.push_back({r.token, {r.token.stage, r.t_start, r.t_end}});
-    } else {
-      commands[r.desc.get()] = {r.t_start, r.t_end};
+  StageLog(const Platform& platform, const PipelineWork& work, PipelineResult& result)
+      : parts_(platform.graph().nodes.size()) {
+    for (size_t p = 0; p < work.pes.size(); ++p) {
+      for (const Engine* e : platform.engines(work.pes[p].index)) parts_[e->index()] = {&work.pes[p], &result.pes[p]};
     }
   }
-  struct TokenStage {
-    TokenInfo token;
-    PipelineStage stage;
-  };
-  struct Service {
-    double t_start, t_end;
-  };
-  std::vector<TokenStage> tokens;  // in order of completion, so each token's stages are in order
-  std::unordered_map<const OpDesc*, Service> commands;
-};
 
-Stage stage_of(CommandType t) {
-  switch (t) {
-    case CommandType::load:
-      return Stage::dma_read;
-    case CommandType::store:
-      return Stage::dma_write;
-    case CommandType::gemm:
-      return Stage::gemm;
-    default:
-      return Stage::math;
+  void record(OpRecord&& r) override {
+    Part& part = parts_[r.component];
+    const PipelineStage stage{r.is_token ? r.token.stage : stage_of(r.desc->type), r.t_start, r.t_end};
+    if (r.is_token) {
+      PipelineToken& token = part.composite(r.token.composite_op_id).tokens[r.token.tile_id];
+      token.fed_ns = r.token.fed_ns;
+      token.put(stage);
+    } else if (r.desc->type != CommandType::composite) {
+      part.result->commands[r.desc->seq].stage = stage;
+    }
   }
-}
+
+ private:
+  /// One PE's.
+  struct Part {
+    const PipelineWork::PePart* work = nullptr;
+    PipelineResult::PePart* result = nullptr;
+    size_t last = 0;  ///< the composite asked for last
+
+    /// The same composite as last time, or its neighbour; else it is searched.
+    PipelineResult::Composite& composite(uint64_t op_id) {
+      const auto is = [&](size_t i) {
+        return i < work->composites.size() && work->composites[i].command->op_id == op_id;
+      };
+      for (const size_t near : {last, last + 1, last - 1}) {
+        if (is(near)) return result->composites[last = near];
+      }
+      for (last = 0; last < work->composites.size() && !is(last);) ++last;
+      return result->composites.at(last);
+    }
+  };
+
+  static Stage stage_of(CommandType t) {
+    switch (t) {
+      case CommandType::load:
+        return Stage::dma_read;
+      case CommandType::store:
+        return Stage::dma_write;
+      case CommandType::gemm:
+        return Stage::gemm;
+      default:
+        return Stage::math;
+    }
+  }
+
+  std::vector<Part> parts_;  // by component
+};
 
 struct Play {
   PeScheduler* scheduler;
   PeCommand* command;
 };
 
+/// The result with room for every tile, its times still to come.
+PipelineResult result_for(const PipelineWork& work) {
+  PipelineResult result;
+  result.pes.resize(work.pes.size());
+  for (size_t p = 0; p < work.pes.size(); ++p) {
+    const PipelineWork::PePart& part = work.pes[p];
+    PipelineResult::PePart& out = result.pes[p];
+    out.pe = part.pe;
+    out.has_commands = part.has_commands;
+    for (const PipelineWork::Entry& e : part.composites) {
+      PipelineResult::Composite& c = out.composites.emplace_back();
+      c.id = e.id;
+      c.submit_ns = e.submit_ns;
+      c.tiles_n = e.command->plan.tiles_n();
+      c.tiles_k = e.command->plan.tiles_k();
+      c.tokens.resize(static_cast<size_t>(e.command->plan.tiles()));
+    }
+    for (const PipelineWork::Entry& e : part.commands) out.commands.emplace_back().id = e.id;
+  }
+  return result;
+}
+
 }  // namespace
 
 PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
-  StageLog log;
+  PipelineResult result = result_for(work);
+  StageLog log(platform, work, result);
   platform.attach_log(&log);
   std::vector<Play> plays;
   std::vector<std::pair<double, size_t>> order;  // (time, index of play)
-  size_t stages = 0;                             // three at least a tile
   for (auto& part : work.pes) {
     PeScheduler& scheduler = *platform.pe(part.index).scheduler;
     for (auto* list : {&part.commands, &part.composites}) {
-      for (auto& e : *list) {
-        if (e.command->type == CommandType::composite) stages += 3 * static_cast<size_t>(e.command->plan.tiles());
+      for (size_t i = 0; i < list->size(); ++i) {
+        PipelineWork::Entry& e = (*list)[i];
         auto desc = std::make_shared<OpDesc>();
         desc->type = e.command->type;
         desc->name = e.id;
+        desc->seq = i;
         desc->submit_ns = e.submit_ns;
         e.command->desc = desc;
         try {
@@ -82,7 +129,6 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
       }
     }
   }
-  log.tokens.reserve(std::min(stages, size_t{1} << 22));
   platform.timeline().run_ahead();
   platform.close_routes();  // validate() has asked for every route that the work takes
   for (const auto& [t, index] : order) {
@@ -104,50 +150,19 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
   }
   platform.attach_log(nullptr);
 
-  std::unordered_map<uint64_t, PipelineResult::Composite*> by_op_id;
-  PipelineResult result;
-  for (auto& part : work.pes) {
-    result.pes.emplace_back();
-    PipelineResult::PePart& out = result.pes.back();
-    out.pe = part.pe;
-    out.has_commands = part.has_commands;
-    out.composites.resize(part.composites.size());
+  for (size_t p = 0; p < work.pes.size(); ++p) {
+    const PipelineWork::PePart& part = work.pes[p];
+    PipelineResult::PePart& out = result.pes[p];
     for (size_t i = 0; i < part.composites.size(); ++i) {
       const PeCommand& c = *part.composites[i].command;
-      PipelineResult::Composite& r = out.composites[i];
-      r.id = part.composites[i].id;
-      r.window = c.window;
-      r.submit_ns = part.composites[i].submit_ns;
-      r.done_ns = c.done_ns;
-      r.tokens.resize(static_cast<size_t>(c.plan.tiles()));
-      by_op_id[c.op_id] = &r;
+      out.composites[i].window = c.window;
+      out.composites[i].done_ns = c.done_ns;
       result.end_ns = std::max(result.end_ns, c.done_ns);
-      const int64_t nk = c.plan.tiles_k(), nn = c.plan.tiles_n();
-      for (int64_t t = 0; t < c.plan.tiles(); ++t) {
-        PipelineToken& token = r.tokens[static_cast<size_t>(t)];
-        token.tile = t;
-        token.i = t / nk / nn;
-        token.j = t / nk % nn;
-        token.k = t % nk;
-      }
     }
-    for (const auto& e : part.commands) {
-      const auto& service = log.commands.at(e.command->desc.get());
-      out.commands.push_back({e.id, {{stage_of(e.command->type), service.t_start, service.t_end}}, e.command->done_ns});
-      result.end_ns = std::max(result.end_ns, e.command->done_ns);
+    for (size_t i = 0; i < part.commands.size(); ++i) {
+      out.commands[i].done_ns = part.commands[i].command->done_ns;
+      result.end_ns = std::max(result.end_ns, out.commands[i].done_ns);
     }
-  }
-  uint64_t op_id = 0;  // of `composite`
-  PipelineResult::Composite* composite = nullptr;
-  for (const StageLog::TokenStage& t : log.tokens) {
-    if (t.token.composite_op_id != op_id) {
-      op_id = t.token.composite_op_id;
-      composite = by_op_id.at(op_id);
-    }
-    PipelineToken& token = composite->tokens[t.token.tile_id];
-    token.fed_ns = t.token.fed_ns;
-    if (token.stages.empty()) token.stages.reserve(kStages);
-    token.stages.push_back(t.stage);
   }
   return result;
 }
@@ -160,15 +175,13 @@ std::string quoted(const std::string& s) {
   return q;
 }
 
-void append_stages(std::string& out, const std::vector<PipelineStage>& stages) {
-  out += "\"stages\": [";
-  for (size_t s = 0; s < stages.size(); ++s) {
-    out += (s ? ", [\"" : "[\"") + std::string(name_of(stages[s].stage)) + "\", ";
-    append_number(out, stages[s].t_start);
-    out += ", ";
-    append_number(out, stages[s].t_end);
-    out += "]";
-  }
+void append_stage(std::string& out, const PipelineStage& s) {
+  out += "[\"";
+  out += name_of(s.stage);
+  out += "\", ";
+  append_number(out, s.t_start);
+  out += ", ";
+  append_number(out, s.t_end);
   out += "]";
 }
 
@@ -191,13 +204,18 @@ void write_pipeline_json(std::ostream& os, const PipelineResult& result) {
       out += ", \"tokens\": [";
       for (size_t t = 0; t < composite.tokens.size(); ++t) {
         const PipelineToken& token = composite.tokens[t];
-        out += (t ? ",\n   {" : "\n   {") + std::string("\"tile\": ") + std::to_string(token.tile) + ", \"ijk\": [" +
-               std::to_string(token.i) + ", " + std::to_string(token.j) + ", " + std::to_string(token.k) +
-               "], \"fed_ns\": ";
+        const auto tile = static_cast<int64_t>(t), row = tile / composite.tiles_k;
+        out += (t ? ",\n   {" : "\n   {") + std::string("\"tile\": ") + std::to_string(tile) + ", \"ijk\": [" +
+               std::to_string(row / composite.tiles_n) + ", " + std::to_string(row % composite.tiles_n) + ", " +
+               std::to_string(tile % composite.tiles_k) + "], \"fed_ns\": ";
         append_number(out, token.fed_ns);
-        out += ", ";
-        append_stages(out, token.stages);
-        out += "}";
+        out += ", \"stages\": [";
+        token.for_each_stage([&](const PipelineStage& s) {
+          append_stage(out, s);
+          out += ", ";
+        });
+        out.resize(out.size() - 2);
+        out += "]}";
         if (out.size() > (1 << 16)) {
           os << out;
           out.clear();
@@ -209,9 +227,9 @@ void write_pipeline_json(std::ostream& os, const PipelineResult& result) {
     if (pe.has_commands) {
       out += ", \"commands\": [";
       for (size_t c = 0; c < pe.commands.size(); ++c) {
-        out += (c ? ",\n  {" : "\n  {") + std::string("\"id\": ") + quoted(pe.commands[c].id) + ", ";
-        append_stages(out, pe.commands[c].stages);
-        out += ", \"done_ns\": ";
+        out += (c ? ",\n  {" : "\n  {") + std::string("\"id\": ") + quoted(pe.commands[c].id) + ", \"stages\": [";
+        append_stage(out, pe.commands[c].stage);
+        out += "], \"done_ns\": ";
         append_number(out, pe.commands[c].done_ns);
         out += "}";
       }
@@ -237,7 +255,7 @@ void write_pipeline_text(std::ostream& os, const PipelineResult& result) {
     for (const auto& c : pe.composites) {
       double busy[kStages] = {};
       for (const auto& t : c.tokens) {
-        for (const auto& s : t.stages) busy[static_cast<int>(s.stage)] += s.t_end - s.t_start;
+        t.for_each_stage([&](const PipelineStage& s) { busy[static_cast<int>(s.stage)] += s.t_end - s.t_start; });
       }
       os << "  " << std::left << std::setw(w) << c.id << std::right << std::setw(14) << c.submit_ns << std::setw(14)
          << c.done_ns << std::setw(9) << c.tokens.size() << std::setw(8) << c.window << " ";
@@ -247,9 +265,9 @@ void write_pipeline_text(std::ostream& os, const PipelineResult& result) {
       os << "\n";
     }
     for (const auto& c : pe.commands) {
-      os << "  " << std::left << std::setw(w) << c.id << std::right << std::setw(14) << c.stages[0].t_start
-         << std::setw(14) << c.done_ns << std::setw(9) << "-" << std::setw(8) << "-"
-         << "  " << name_of(c.stages[0].stage) << " " << c.stages[0].t_end - c.stages[0].t_start << "\n";
+      os << "  " << std::left << std::setw(w) << c.id << std::right << std::setw(14) << c.stage.t_start << std::setw(14)
+         << c.done_ns << std::setw(9) << "-" << std::setw(8) << "-"
+         << "  " << name_of(c.stage.stage) << " " << c.stage.t_end - c.stage.t_start << "\n";
     }
   }
 }

@@ -1,6 +1,7 @@
 // `kernbench pipeline`: plays composites and simple commands on PEs, timing only (interface contract).
 #pragma once
 
+#include <array>
 #include <iosfwd>
 #include <memory>
 #include <string>
@@ -35,21 +36,36 @@ struct PipelineStage {
   Stage stage = Stage::dma_read;
   double t_start = 0, t_end = 0;
 };
-struct PipelineToken {
-  int64_t tile = 0, i = 0, j = 0, k = 0;
+/// A tile's way: each stage once at most, in the order of Stage. Large runs have millions.
+class PipelineToken {
+ public:
   double fed_ns = 0;
-  std::vector<PipelineStage> stages;
+  void put(const PipelineStage& s) { taken_[static_cast<size_t>(s.stage)] = {s.t_start, s.t_end}; }
+  /// Calls visit(const PipelineStage&) for each stage that the tile took, in order.
+  template <class Visit>
+  void for_each_stage(const Visit& visit) const {
+    for (size_t s = 0; s < kStages; ++s) {
+      if (taken_[s].t_end >= 0) visit(PipelineStage{static_cast<Stage>(s), taken_[s].t_start, taken_[s].t_end});
+    }
+  }
+
+ private:
+  struct Taken {
+    double t_start = 0, t_end = -1;  // t_end < 0: not
+  };
+  std::array<Taken, kStages> taken_;
 };
 struct PipelineResult {
   struct Composite {
     std::string id;
     int64_t window = 0;
     double submit_ns = 0, done_ns = 0;
-    std::vector<PipelineToken> tokens;
+    int64_t tiles_n = 1, tiles_k = 1;
+    std::vector<PipelineToken> tokens;  ///< by tile: k runs fastest, then n
   };
   struct Command {
     std::string id;
-    std::vector<PipelineStage> stages;
+    PipelineStage stage;
     double done_ns = 0;
   };
   struct PePart {
