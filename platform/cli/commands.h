@@ -51,6 +51,8 @@ struct TopologyOptions {
   void add_to(CLI::App&, bool positional = false);
   /// Loads the plug-ins and compiles the file.
   topology::Graph compile() const;
+  /// And builds the system. It is never taken apart: the process is about to end, and that would take as long again.
+  Platform& build() const;
 };
 
 /// --vcd and --vcd-scope.

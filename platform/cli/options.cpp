@@ -3,6 +3,7 @@
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/platform/errors.h"
+#include "kernbench/platform/platform.h"
 #include "kernbench/platform/topology/mesh_cache.h"
 #include "kernbench/platform/waveform.h"
 #include "kernbench/systemc_models/registry.h"
@@ -47,6 +48,10 @@ topology::Graph TopologyOptions::compile() const {
   spdlog::info("compiled {}: {} nodes, {} edges, {} PEs", file, graph.nodes.size(), graph.edges.size(),
                graph.pes.size());
   return graph;
+}
+
+Platform& TopologyOptions::build() const {
+  return *new Platform("system", compile());
 }
 
 void WaveformCliOptions::add_to(CLI::App& app) {

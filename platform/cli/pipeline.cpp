@@ -25,8 +25,7 @@ Command add_pipeline(CLI::App& app) {
   return {cmd, [o] {
             std::ifstream in(o->work);
             if (!in) throw InputError(o->work + ": cannot be opened");
-            // Never taken apart: the process is about to end, and that would cost as much as putting it together.
-            Platform& platform = *new Platform("system", o->topology.compile());
+            Platform& platform = o->topology.build();
             PipelineWork work = read_pipeline_work(in, o->work, platform);
             const std::unique_ptr<Waveform> waveform = o->vcd.attach(platform);
             const PipelineResult result = run_pipeline(platform, work);

@@ -88,7 +88,7 @@ int probe(const Options& o) {
   if (o.bytes == 0) throw InputError("--bytes: found 0, expected at least 1");
   if (o.format == "csv" && o.hops && o.sweep)
     throw InputError("--format: csv is one table, found both --hops and --sweep");
-  Platform platform("system", o.topology.compile());
+  Platform& platform = o.topology.build();
   const ProbeReport report = measure(platform, o);
   if (o.format == "json") {
     write_probe_json(std::cout, platform, report);

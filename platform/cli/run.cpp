@@ -107,7 +107,7 @@ int run(const Options& o) {
   try {
     o.topology.plugins.load();
     KernelRegistry::instance().at(o.kernel);  // a wrong name is told before anything is built
-    Platform platform("system", o.topology.compile());
+    Platform& platform = o.topology.build();
     spdlog::info("elaborated");
     Progress progress;
     progress.watch(platform.timeline());

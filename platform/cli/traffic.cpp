@@ -27,8 +27,7 @@ Command add_traffic(CLI::App& app) {
   return {cmd, [o] {
             std::ifstream in(o->trace);
             if (!in) throw InputError(o->trace + ": cannot be opened");
-            // Never taken apart: the process is about to end, and that would cost as much as putting it together.
-            Platform& platform = *new Platform("system", o->topology.compile());
+            Platform& platform = o->topology.build();
             const auto requests = read_traffic(in, o->trace, platform);
             const std::unique_ptr<Waveform> waveform = o->vcd.attach(platform);
             const bool json = o->format == "json";
