@@ -112,12 +112,8 @@ class Bench:
         self.rate(name, pes * count * 512, "tokens",
                   [self.tool("kernbench"), "pipeline", "--topology", self.system(pes, mode), "--work", work])
 
-    def kernel(self, name, count, unit, *arguments):
-        argv = [self.tool("kernbench"), "run", *arguments]
-        if count:
-            self.rate(name, count, unit, argv)
-        else:
-            self.cost(name, argv)
+    def kernel(self, name, *arguments):
+        self.cost(name, [self.tool("kernbench"), "run", *arguments])
 
     def all(self):
         quick = self.args.quick
@@ -142,17 +138,25 @@ class Bench:
             for mode in ("ideal", "cut_through"):
                 self.tokens(f"tokens_{mode}_{pes}", pes, mode, count)
 
-        # Kernels on the default machine of 256 PEs.
+        # Kernels, on systems of any size: one command each, loops of load / dot / store, composites; 32 rows a PE.
+        for pes in (8, 64) if quick else (8, 64, 512, 4096):
+            system = ["--topology", self.system(pes, "ideal")]
+            rows = ["--param", f"m={32 * pes}"]
+            self.kernel(f"launch_{pes}", *system, "--kernel", "vector_add", "--param", f"n={pes}")
+            self.kernel(f"commands_{pes}", *system, "--kernel", "gemm_dot", *rows)
+            self.kernel(f"composites_{pes}", *system, "--kernel", "gemm", *rows)
+            for form, options in (("jsonl", ["--oplog", "oplog.jsonl"]), ("sqlite", ["--oplog", "oplog.sqlite"]),
+                                  ("verified", ["--verify"])):
+                options = [os.path.join(self.args.data, o) if o.startswith("oplog.") else o for o in options]
+                self.kernel(f"oplog_{form}_{pes}", *system, "--kernel", "gemm_dot", *rows, *options)
+
+        # The default machine of 256 PEs: launched by its host; one cube's waveform beside none.
         default, big = (os.path.join(TOPOLOGIES, t) for t in ("default.yaml", "big.yaml"))
         gemm = ["--topology", default, "--kernel", "gemm"]
-        dot = ["--topology", default, "--kernel", "gemm_dot"]
-        self.kernel("run_gemm_256", 0, "", *gemm)
-        self.kernel("run_gemm_dot_256", 0, "", *dot)
-        self.kernel("launch_256", 0, "", "--topology", default, "--kernel", "vector_add", "--param", "n=256")
-        for form, options in (("off", []), ("jsonl", ["--oplog", "oplog.jsonl"]), ("sqlite", ["--oplog", "oplog.sqlite"]),
-                              ("verified", ["--verify"])):
-            options = [os.path.join(self.args.data, o) if o.startswith("oplog.") else o for o in options]
-            self.kernel(f"oplog_{form}", 0, "", *gemm, *options)
+        self.kernel("launch_by_host_256", "--topology", default, "--kernel", "vector_add", "--param", "n=256")
+        self.kernel("vcd_none", *gemm)
+        self.kernel("vcd_one_cube", *gemm, "--vcd", os.path.join(self.args.data, "one_cube.vcd"), "--vcd-scope",
+                    "sip0.cube0.*")
 
         # Elaboration: one read in an otherwise idle machine.
         for name, topology in (("default", default),) if quick else (("default", default), ("big", big)):
