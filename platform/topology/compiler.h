@@ -9,6 +9,12 @@
 
 namespace kernbench::topology {
 
+/// Where in the YAML something stands, for messages. Line from 1; 0 where unknown.
+struct SourcePos {
+  std::string file;
+  int line = 0;
+};
+
 /// One fault of a topology file. what(): "file:line: field: what was found; what is legal".
 struct Fault {
   SourcePos where;

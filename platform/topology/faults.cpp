@@ -46,15 +46,11 @@ TopologyError::TopologyError(std::vector<Fault> faults)
     : std::runtime_error(first_line(faults)), faults_(std::move(faults)) {}
 
 void FaultList::add(int line, const std::string& field, const std::string& message) {
-  add(SourcePos{file_, line}, field, message);
-}
-
-void FaultList::add(const SourcePos& where, const std::string& field, const std::string& message) {
   if (faults_.size() >= kMostFaults) {
     ++suppressed_;
     return;
   }
-  faults_.push_back({where, field, message});
+  faults_.push_back({{file_, line}, field, message});
 }
 
 void FaultList::throw_if_any() {

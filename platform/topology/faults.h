@@ -14,7 +14,6 @@ class FaultList {
 
   /// `message` says what was found and what is legal.
   void add(int line, const std::string& field, const std::string& message);
-  void add(const SourcePos& where, const std::string& field, const std::string& message);
   bool empty() const { return faults_.empty(); }
   size_t count() const { return faults_.size() + suppressed_; }
   const std::string& file() const { return file_; }

@@ -35,11 +35,8 @@ const Memory* Graph::memory_at(uint64_t addr) const {
 }
 
 void Graph::finish() {
-  index_of.clear();
-  index_of.reserve(nodes.size());
   efficiency_.assign(nodes.size(), 1.0);
   for (uint32_t i = 0; i < nodes.size(); ++i) {
-    index_of.emplace(nodes[i].id, i);
     if (nodes[i].kind == "hbm_ctrl") efficiency_[i] = nodes[i].attrs.number("efficiency", 1.0);
   }
 

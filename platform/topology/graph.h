@@ -11,12 +11,6 @@
 
 namespace kernbench::topology {
 
-/// Where in the YAML something stands, for messages. Line from 1; 0 where unknown.
-struct SourcePos {
-  std::string file;
-  int line = 0;
-};
-
 /// Position on the floorplan, mm; for views only, timing uses the edges' distances.
 struct Position {
   double x_mm = 0, y_mm = 0;
@@ -28,7 +22,7 @@ struct Node {
   std::string impl;  ///< "builtin.router"
   bool transit = false;
   Attributes attrs;  ///< as given, without defaults
-  SourcePos where;
+  int line = 0;      ///< in the YAML, from 1; 0: not in it
   std::optional<Position> position;
 };
 
@@ -37,14 +31,14 @@ struct Edge {
   std::string kind = "link";
   double distance_mm = 0;
   std::optional<double> bw_gbs;  ///< none: limits nothing
-  SourcePos where;
+  int line = 0;
 };
 
 struct Memory {
   uint32_t node = 0;
   std::string space;  ///< "hbm" or "sram"
   uint64_t base = 0, size = 0;
-  SourcePos where;
+  int line = 0;
 };
 
 enum class Links { ideal, cut_through, flit };
@@ -83,7 +77,7 @@ struct Graph {
   double effective_bw(uint32_t edge) const;
   /// The memory that holds the address, or null. O(log memories).
   const Memory* memory_at(uint64_t addr) const;
-  /// Fills pes, index_of, out_edges and the address map; called by the compiler.
+  /// Fills pes, out_edges and the address map; called by the compiler.
   void finish();
 
  private:

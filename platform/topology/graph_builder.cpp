@@ -7,18 +7,18 @@ namespace kernbench::topology {
 void GraphBuilder::reserve(size_t nodes, size_t edges) {
   graph_.nodes.reserve(nodes);
   graph_.edges.reserve(edges);
-  index_.reserve(nodes);
+  graph_.index_of.reserve(nodes);
   edge_of_.reserve(edges);
 }
 
 uint32_t GraphBuilder::add_node(std::string id, const Block& block, std::optional<Position> position,
                                 const std::string& field) {
   const auto index = static_cast<uint32_t>(graph_.nodes.size());
-  const auto [it, fresh] = index_.emplace(id, index);
+  const auto [it, fresh] = graph_.index_of.emplace(id, index);
   if (!fresh) {
     faults_.add(block.line, field,
                 "found '" + printable(id) + "' a second time, first on line " +
-                    std::to_string(graph_.nodes[it->second].where.line) + "; legal: an id of its own");
+                    std::to_string(graph_.nodes[it->second].line) + "; legal: an id of its own");
     return it->second;
   }
   Node n;
@@ -27,15 +27,15 @@ uint32_t GraphBuilder::add_node(std::string id, const Block& block, std::optiona
   n.impl = block.impl;
   n.transit = block.transit;
   n.attrs = block.attrs;
-  n.where = {faults_.file(), block.line};
+  n.line = block.line;
   n.position = position;
   graph_.nodes.push_back(std::move(n));
   return index;
 }
 
 uint32_t GraphBuilder::find(const std::string& id) const {
-  const auto it = index_.find(id);
-  return it == index_.end() ? kNoNode : it->second;
+  const auto it = graph_.index_of.find(id);
+  return it == graph_.index_of.end() ? kNoNode : it->second;
 }
 
 void GraphBuilder::add_edge(uint32_t from, uint32_t to, const LinkProperties& p, const std::string& field) {
@@ -48,7 +48,7 @@ void GraphBuilder::add_edge(uint32_t from, uint32_t to, const LinkProperties& p,
   if (!fresh) {
     faults_.add(p.line, field,
                 "found a second edge from '" + graph_.nodes[from].id + "' to '" + graph_.nodes[to].id +
-                    "', first on line " + std::to_string(graph_.edges[it->second].where.line) + "; legal: one");
+                    "', first on line " + std::to_string(graph_.edges[it->second].line) + "; legal: one");
     return;
   }
   Edge e;
@@ -57,7 +57,7 @@ void GraphBuilder::add_edge(uint32_t from, uint32_t to, const LinkProperties& p,
   e.kind = p.kind;
   e.distance_mm = p.distance_mm;
   e.bw_gbs = p.bw_gbs;
-  e.where = {faults_.file(), p.line};
+  e.line = p.line;
   graph_.edges.push_back(std::move(e));
 }
 
@@ -67,7 +67,7 @@ void GraphBuilder::add_link(uint32_t a, uint32_t b, const LinkProperties& p, con
 }
 
 void GraphBuilder::add_memory(uint32_t node, std::string space, uint64_t base, uint64_t size, int line) {
-  graph_.memories.push_back({node, std::move(space), base, size, {faults_.file(), line}});
+  graph_.memories.push_back({node, std::move(space), base, size, line});
 }
 
 Graph GraphBuilder::finish() {

@@ -49,7 +49,6 @@ class GraphBuilder {
  private:
   FaultList& faults_;
   Graph graph_;
-  std::unordered_map<std::string, uint32_t> index_;
   std::unordered_map<uint64_t, uint32_t> edge_of_;  // (from, to) -> edge
 };
 

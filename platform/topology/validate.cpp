@@ -20,10 +20,10 @@ void check_owner(const Graph& g, const Memory& m, FaultList& faults) {
   const KindInfo* info = find_kind(n.kind);
   const std::string space = info ? info->space : "";
   if (space.empty()) {
-    faults.add(m.where, "memories.node",
+    faults.add(m.line, "memories.node",
                "found '" + n.id + "' of kind " + n.kind + "; legal: a node of kind hbm_ctrl or sram");
   } else if (space != m.space) {
-    faults.add(m.where, "memories.space",
+    faults.add(m.line, "memories.space",
                "found '" + m.space + "' on '" + n.id + "' of kind " + n.kind + "; legal: " + space);
   }
 }
@@ -34,7 +34,7 @@ void check_windows(const Graph& g, FaultList& faults) {
   for (const Memory& m : g.memories) {
     check_owner(g, m, faults);
     if (m.size > 0 && m.base + (m.size - 1) < m.base) {
-      faults.add(m.where, "memories.base",
+      faults.add(m.line, "memories.base",
                  "found base " + std::to_string(m.base) + " + size " + std::to_string(m.size) +
                      "; legal: a window that ends at 2^64 or before");
       continue;
@@ -43,13 +43,13 @@ void check_windows(const Graph& g, FaultList& faults) {
     if (is_pseudo_channel(n)) {
       const auto interleave = static_cast<uint64_t>(n.attrs.integer("interleave_bytes", 1));
       if (m.base % interleave != 0)
-        faults.add(m.where, "memories.base",
+        faults.add(m.line, "memories.base",
                    "found " + std::to_string(m.base) + " on '" + n.id +
                        "'; legal: a multiple of its interleave_bytes " + std::to_string(interleave));
       if (of_node[m.node])
-        faults.add(m.where, "memories.node",
+        faults.add(m.line, "memories.node",
                    "found a second window on '" + n.id + "', first on line " +
-                       std::to_string(of_node[m.node]->where.line) + "; legal: one, as channels count from its base");
+                       std::to_string(of_node[m.node]->line) + "; legal: one, as channels count from its base");
       of_node[m.node] = &m;
     }
     sorted.push_back(&m);
@@ -58,10 +58,10 @@ void check_windows(const Graph& g, FaultList& faults) {
   const Memory* widest = nullptr;  // of those before, the one that ends last
   for (const Memory* m : sorted) {
     if (widest && m->base <= widest->base + (widest->size - 1)) {
-      faults.add(m->where, "memories.base",
+      faults.add(m->line, "memories.base",
                  "found " + range_text(*m) + " of '" + g.nodes[m->node].id + "', which overlaps " +
                      range_text(*widest) + " of '" + g.nodes[widest->node].id + "' on line " +
-                     std::to_string(widest->where.line) + "; legal: ranges apart");
+                     std::to_string(widest->line) + "; legal: ranges apart");
     }
     if (!widest || m->base + (m->size - 1) > widest->base + (widest->size - 1)) widest = m;
   }
@@ -91,7 +91,7 @@ void check_reachable(const Graph& g, FaultList& faults) {
   for (const Memory& m : g.memories) {
     if (!reached[m.node])
       faults.add(
-          m.where, "memories.node",
+          m.line, "memories.node",
           "found '" + g.nodes[m.node].id +
               "', which no initiator reaches; legal: a memory with a path from a pe_dma, m_cpu, pcie_ep or port");
   }
@@ -103,7 +103,7 @@ void check_flits(const Graph& g, FaultList& faults) {
     if (!is_pseudo_channel(n)) continue;
     const int64_t interleave = n.attrs.integer("interleave_bytes", 0);
     if (interleave % g.timing.flit_bytes != 0)
-      faults.add(n.where, "interleave_bytes",
+      faults.add(n.line, "interleave_bytes",
                  "found " + std::to_string(interleave) + " on '" + n.id +
                      "' with links: flit; legal: a multiple of timing.flit_bytes " +
                      std::to_string(g.timing.flit_bytes));
@@ -116,7 +116,7 @@ void check_tcm(const Graph& g, FaultList& faults) {
     const double size = n.attrs.number("size_mb", 0), reserved = n.attrs.number("reserved_mb", 0);
     if (reserved > size)
       faults.add(
-          n.where, "reserved_mb",
+          n.line, "reserved_mb",
           "found " + number_text(reserved) + " on '" + n.id + "'; legal: at most its size_mb " + number_text(size));
   }
 }

@@ -106,6 +106,8 @@ YamlMap::YamlMap(YamlNode node, std::string path, FaultList& faults)
     valid_ = false;
     return;
   }
+  entries_.reserve(node.size());
+  asked_.reserve(8);
   for (const auto& kv : node) {
     if (!kv.key.is_scalar()) {
       faults_.add(kv.key.line(), path_, "found " + describe(kv.key) + " as a key; legal: a word");
