@@ -85,17 +85,17 @@ bool load_masked(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
   return false;
 }
 
-bool load(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
+bool load(const std::shared_ptr<const OpDesc>& d, MemoryImage& image, uint64_t share_from) {
   const TensorRef& source = d->operands.at(0).ref;
   check_sizes(*d, source);
   if (d->operands.size() > 1) return load_masked(d, image);
-  if (has_short_runs(source)) {
+  if (has_short_runs(source, share_from)) {
     const State state = image.state_of(source).state;
     if (state == State::real) {
       write_rows(image, d->output, SharedBytes::take(image.gather(source)));
       return false;
     }
-    if (state == State::pending) return bind_output(d, image);
+    if (state == State::pending && has_short_runs(source)) return bind_output(d, image);
   }
   image.transfer(source, d->output);
   return false;
@@ -143,9 +143,13 @@ bool store(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
 }  // namespace
 
 bool apply_effect(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
+  return apply_effect(d, image, kShortRun);
+}
+
+bool apply_effect(const std::shared_ptr<const OpDesc>& d, MemoryImage& image, uint64_t share_from) {
   switch (d->type) {
     case CommandType::load:
-      return load(d, image);
+      return load(d, image, share_from);
     case CommandType::store:
       return store(d, image);
     case CommandType::gemm:

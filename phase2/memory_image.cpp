@@ -126,6 +126,7 @@ MemoryImage::RangeState MemoryImage::state_of(SpaceKey key, uint64_t addr, uint6
 
 MemoryImage::RangeState MemoryImage::state_of(const TensorRef& t) const {
   RangeState s;
+  if (!t.scattered() && view(key_of(t), t.addr, t.span_bytes())) return s;
   for_each_run(without_repeats(t), [&](uint64_t addr, uint64_t n) {
     if (s.state == State::unwritten) return;
     RangeState r = state_of(key_of(t), addr, n);

@@ -135,5 +135,7 @@ void MemoryImage::for_each_piece(SpaceKey key, uint64_t addr, uint64_t nbytes, F
 /// runs); their output range is then pending with the op itself as producer. Errors (unwritten source of a load) are
 /// the caller's to check before, with state_of(); sizes that differ are std::invalid_argument.
 bool apply_effect(const std::shared_ptr<const OpDesc>&, MemoryImage&);
+/// The same; a load of real rows shorter than `share_from` bytes copies them into one buffer instead of sharing each.
+bool apply_effect(const std::shared_ptr<const OpDesc>&, MemoryImage&, uint64_t share_from);
 
 }  // namespace kernbench

@@ -40,9 +40,9 @@ inline TensorRef without_repeats(TensorRef t) {
 /// Below this many bytes, the runs of a strided source are copied into one buffer rather than shared one by one.
 constexpr uint64_t kShortRun = 64;
 
-inline bool has_short_runs(const TensorRef& t) {
+inline bool has_short_runs(const TensorRef& t, uint64_t below = kShortRun) {
   const RunShape runs(t);
-  return runs.outer.rank() > 0 && static_cast<uint64_t>(runs.run) * size_of(t.dtype) < kShortRun;
+  return runs.outer.rank() > 0 && static_cast<uint64_t>(runs.run) * size_of(t.dtype) < below;
 }
 
 /// Calls f(addr, nbytes) for every run of a tensor as if it lay in one piece at `addr`.

@@ -65,7 +65,8 @@ class SystemMemory {
     if (PendingValues* values = pending_values()) {
       values->apply(op, image());
     } else {
-      apply_effect(op, image());
+      // TCM holds what is loaded now, not for as long as a log: copying 1 KiB takes as long as keeping track of a row.
+      apply_effect(op, image(), 1024);
     }
     if (watcher_) watcher_->after_effect(*op);
   }

@@ -297,6 +297,25 @@ TEST(Effects, a_store_of_real_data_makes_pending_bytes_real_again) {
   EXPECT_EQ(cell_of(image, kHbm, 12).offset, 12u);
 }
 
+TEST(Effects, a_load_shares_rows_or_copies_them_as_asked) {
+  MemoryImage image;
+  std::vector<float> matrix(16 * 64);
+  std::iota(matrix.begin(), matrix.end(), 0.f);
+  image.write(kHbm, 0, matrix.data(), matrix.size() * sizeof(float));
+  for (const uint64_t share_from : {uint64_t{0}, uint64_t{1024}}) {
+    auto load = op(CommandType::load, "dma_read");
+    TensorRef columns = ref(64, DType::f32, {16, 32});  // 128 bytes a row
+    columns.strides = {64, 1};
+    load->operands = {operand(columns)};
+    load->output = tcm(0, 4096, DType::f32, {16, 32});
+    EXPECT_FALSE(apply_effect(load, image, share_from));
+    EXPECT_EQ(image.spaces().at({Space::tcm, 0}).size(), share_from == 0 ? 16u : 1u);
+    std::vector<float> got(16 * 32);
+    image.read({Space::tcm, 0}, 4096, got.data(), got.size() * sizeof(float));
+    for (size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], matrix[16 + i / 32 * 64 + i % 32]) << i;
+  }
+}
+
 TEST(Effects, a_masked_load_reads_only_where_the_mask_is_set) {
   MemoryImage image;
   const int32_t values[] = {10, 20};
