@@ -31,6 +31,7 @@ Command add_pipeline(CLI::App&);
 Command add_probe(CLI::App&);
 Command add_replay(CLI::App&);
 Command add_run(CLI::App&);
+Command add_sweep(CLI::App&);
 Command add_topology(CLI::App&);
 Command add_traffic(CLI::App&);
 Command add_web(CLI::App&);
