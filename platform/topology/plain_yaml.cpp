@@ -62,6 +62,12 @@ class PlainReader {
     return done_ || indent_ <= indent;
   }
 
+  bool next_line_within(size_t indent) {
+    if (!rest_.empty()) return false;
+    next_line();
+    return !done_ && indent_ > indent;
+  }
+
   bool at_list_item(size_t indent) const {
     return !done_ && indent_ == indent && rest_.size() > 2 && rest_[0] == '-' && rest_[1] == ' ';
   }
@@ -106,12 +112,12 @@ class PlainReader {
 
   /// What stands on the rest of a line, in a block of that indent.
   const YamlValue* read_line(size_t indent, int depth) {
-    const YamlValue* value = read_flow(depth);
+    const YamlValue* value = read_flow(indent, depth);
     return value && end_line(indent) ? value : nullptr;
   }
 
-  /// A word, or a map or list in brackets.
-  const YamlValue* read_flow(int depth) {
+  /// A word, or a map or list in brackets, which may go on behind a comma on a line further right than `indent`.
+  const YamlValue* read_flow(size_t indent, int depth) {
     if (rest_.empty() || depth > kDeepest) return nullptr;
     if (rest_[0] != '{' && rest_[0] != '[') return read_word();
     const bool is_map = rest_[0] == '{';
@@ -119,10 +125,10 @@ class PlainReader {
     YamlValue& collection = document_.add_value(is_map ? Kind::map : Kind::list, line_);
     rest_.remove_prefix(1);
     while (!take(close)) {
-      if (collection.size > 0 && !(take(',') && take(' '))) return nullptr;
+      if (collection.size > 0 && !(take(',') && (take(' ') || next_line_within(indent)))) return nullptr;
       const YamlValue* key = is_map ? read_key() : nullptr;
       if (is_map && !(key && take(' '))) return nullptr;
-      const YamlValue* value = read_flow(depth + 1);
+      const YamlValue* value = read_flow(indent, depth + 1);
       if (!value) return nullptr;
       if (is_map)
         document_.append(collection, *key, *value);

@@ -68,7 +68,7 @@ class RandomYaml {
     std::string s(1, kind == 2 ? '{' : '[');
     const size_t items = below(4);
     for (size_t i = 0; i < items; ++i) {
-      s += i > 0 ? ", " : "";
+      if (i > 0) s += below(8) > 0 ? ", " : ",\n" + std::string(below(30), ' ');
       s += (kind == 2 ? key() + ": " : "") + flow(depth + 1);
     }
     return s + (kind == 2 ? "}" : "]");
@@ -114,7 +114,7 @@ class RandomYaml {
 TEST(PlainYaml, ReadsWhatProgramsWriteAsYamlCppDoes) {
   size_t fast = 0;
   for (unsigned seed = 0; seed < 2000; ++seed) fast += taken(RandomYaml(seed).document());
-  EXPECT_GT(fast, 1800u);
+  EXPECT_GT(fast, 1700u);  // not where a wrapped list stands too far left
 }
 
 TEST(PlainYaml, ATextWithALetterChangedIsReadAlikeOrLeftToYamlCpp) {
