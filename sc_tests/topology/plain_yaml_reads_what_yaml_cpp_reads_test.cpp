@@ -114,7 +114,7 @@ class RandomYaml {
 TEST(PlainYaml, ReadsWhatProgramsWriteAsYamlCppDoes) {
   size_t fast = 0;
   for (unsigned seed = 0; seed < 2000; ++seed) fast += taken(RandomYaml(seed).document());
-  EXPECT_GT(fast, 1700u);  // not where a wrapped list stands too far left
+  EXPECT_GT(fast, 1500u);  // not where a wrapped list stands too far left
 }
 
 TEST(PlainYaml, ATextWithALetterChangedIsReadAlikeOrLeftToYamlCpp) {
