@@ -67,14 +67,14 @@ Tensor Context::dot_impl(const Tensor& a, const Tensor& b, std::optional<DType> 
     core_->require_tcm(*t, "dot", where);
     core_->settle(*t);
   }
-  const std::string both = a.to_string() + " and " + b.to_string();
+  const auto both = [&] { return a.to_string() + " and " + b.to_string(); };
   if (a.rank() != 2 || b.rank() != 2 || a.shape()[1] != b.shape()[0]) {
-    fault(where, "op 'dot': shapes do not fit [m, k] · [k, n]: " + both);
+    fault(where, "op 'dot': shapes do not fit [m, k] · [k, n]: " + both());
   }
-  if (a.dtype() != b.dtype()) fault(where, "op 'dot': element types differ: " + both + "; tl.cast one of them");
+  if (a.dtype() != b.dtype()) fault(where, "op 'dot': element types differ: " + both() + "; tl.cast one of them");
   const DType type = out.value_or(accumulator_of(a.dtype()));
   if (is_float(type) != is_float(a.dtype())) {
-    fault(where, "op 'dot': the result of " + both + " cannot be " + std::string(name_of(type)));
+    fault(where, "op 'dot': the result of " + both() + " cannot be " + std::string(name_of(type)));
   }
   auto desc = std::make_shared<OpDesc>();
   desc->type = CommandType::gemm;

@@ -92,7 +92,8 @@ bool load(const std::shared_ptr<const OpDesc>& d, MemoryImage& image, uint64_t s
   if (has_short_runs(source, share_from)) {
     const State state = image.state_of(source).state;
     if (state == State::real) {
-      write_rows(image, d->output, SharedBytes::take(image.gather(source)));
+      write_rows(image, d->output,
+                 SharedBytes::made_by(source.nbytes(), [&](uint8_t* to) { image.gather(source, to); }));
       return false;
     }
     if (state == State::pending && has_short_runs(source)) return bind_output(d, image);

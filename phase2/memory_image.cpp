@@ -86,13 +86,9 @@ void grow(MemoryImage::Extent& e, uint64_t by) {
 }  // namespace
 
 SharedBytes SharedBytes::copy_of(const void* p, uint64_t n) {
-  std::shared_ptr<uint8_t[]> buf(new uint8_t[n]);
-  if (n) std::memcpy(buf.get(), p, n);
-  SharedBytes s;
-  s.data = buf.get();
-  s.size = n;
-  s.hold = std::shared_ptr<const void>(buf, buf.get());
-  return s;
+  return made_by(n, [&](uint8_t* to) {
+    if (n) std::memcpy(to, p, n);
+  });
 }
 
 SharedBytes SharedBytes::take(Bytes&& b) {
@@ -231,7 +227,11 @@ const uint8_t* MemoryImage::view(SpaceKey key, uint64_t addr, uint64_t n) const 
 
 Bytes MemoryImage::gather(const TensorRef& t) const {
   Bytes out(t.nbytes());
-  uint8_t* to = out.data();
+  gather(t, out.data());
+  return out;
+}
+
+void MemoryImage::gather(const TensorRef& t, uint8_t* to) const {
   const SpaceKey key = key_of(t);
   // Short runs mostly lie in one extent: look it up once for all of them.
   const uint8_t* all = t.scattered() ? nullptr : view(key, t.addr, t.span_bytes());
@@ -243,7 +243,6 @@ Bytes MemoryImage::gather(const TensorRef& t) const {
     }
     to += n;
   });
-  return out;
 }
 
 void MemoryImage::transfer(const TensorRef& from, const TensorRef& to) {

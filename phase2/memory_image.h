@@ -25,6 +25,13 @@ struct SharedBytes {
   const uint8_t* data = nullptr;
   uint64_t size = 0;
   static SharedBytes copy_of(const void* p, uint64_t n);
+  /// A new buffer, its bytes whatever the memory holds; `fill(uint8_t*)` writes all of them.
+  template <class F>
+  static SharedBytes made_by(uint64_t n, const F& fill) {
+    std::shared_ptr<uint8_t[]> buffer(new uint8_t[n]);
+    fill(buffer.get());
+    return {std::shared_ptr<const void>(buffer, buffer.get()), buffer.get(), n};
+  }
   static SharedBytes take(Bytes&& b);
 };
 
@@ -68,6 +75,8 @@ class MemoryImage {
   const uint8_t* view(SpaceKey, uint64_t addr, uint64_t n) const;
   /// Elements of a strided tensor gathered in row-major order. Throws std::logic_error on a pending byte.
   Bytes gather(const TensorRef&) const;
+  /// The same into t.nbytes() bytes at `to`.
+  void gather(const TensorRef& t, uint8_t* to) const;
 
   /// Moves state (real, pending or unwritten) of `from` to `to` element row by element row, sharing buffers: the
   /// effect of a load or of a store on memory. Both have the same number of bytes.
