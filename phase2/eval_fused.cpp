@@ -117,11 +117,11 @@ class Fused : public Evaluation {
     return true;
   }
 
-  void expect(const std::vector<EvalInput>* next, bool read_soon) override {
-    mode_.past_cache = !read_soon && tile_k_ >= k_;
+  void expect(const Outlook& o) override {
+    mode_.past_cache = !o.read_soon && !o.fresh && tile_k_ >= k_;
     mode_.next = nullptr;
-    if (!next || head_) return;
-    next_ = {{rows_of(a_, (*next)[0].data, m_, k_), rows_of(b_, (*next)[1].data, k_, n_)}};
+    if (!o.next || head_) return;
+    next_ = {{rows_of(a_, (*o.next)[0].data, m_, k_), rows_of(b_, (*o.next)[1].data, k_, n_)}};
     mode_.next = &next_;
   }
 

@@ -88,6 +88,8 @@ class Elementwise : public Evaluation {
     return true;
   }
 
+  void expect(const Outlook& o) override { fresh_ = o.fresh; }
+
   void run(int part) override {
     const int64_t begin = part * kPartElements;
     const int64_t end = std::min(total_, begin + kPartElements);
@@ -105,7 +107,7 @@ class Elementwise : public Evaluation {
     const int64_t inner = shape_[inner_dim];
     alignas(64) T buffers[3][kBlock];
     alignas(64) T result[kBlock];
-    const bool past_cache = past_cache_ && is_itself(dtype_, result);
+    const bool past_cache = past_cache_ && !fresh_ && is_itself(dtype_, result);
     for (int64_t at = begin; at < end;) {
       const int64_t col = at % inner;
       const size_t n = static_cast<size_t>(std::min({inner - col, end - at, static_cast<int64_t>(kBlock)}));
@@ -138,7 +140,8 @@ class Elementwise : public Evaluation {
   Fn fn_;
   Compute compute_;
   bool condition_;
-  bool past_cache_;  ///< long arithmetic and an output that no cache holds: stores should not wait for lines of it
+  bool fresh_ = false;  ///< the output's memory
+  bool past_cache_;     ///< long arithmetic and an output that no cache holds: stores should not wait for lines of it
   DType dtype_;
   uint8_t* out_;
   int64_t total_;

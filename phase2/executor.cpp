@@ -16,7 +16,7 @@
 #include "kernbench/phase2/eval.h"
 #include "kernbench/phase2/kernels.h"
 #include "kernbench/phase2/replay_graph.h"
-#include "kernbench/phase2/runs.h"
+#include "kernbench/phase2/replay_operands.h"
 #include "kernbench/phase2/value_pool.h"
 
 namespace kernbench {
@@ -28,34 +28,20 @@ double seconds_since(Clock::time_point t) {
   return std::chrono::duration<double>(Clock::now() - t).count();
 }
 
-double work_of(const OpDesc& d) {
-  const bool gemm = d.kind == OpKind::gemm || d.op == "gemm";
-  const double elements = static_cast<double>(d.output.shape.elements());
-  return gemm ? 2.0 * static_cast<double>(d.m) * static_cast<double>(d.n) * static_cast<double>(d.k) + elements
-              : 8.0 * elements;
-}
-
-/// The operands of one op, in place or gathered.
-struct Operands {
-  std::vector<EvalInput> inputs;
-  std::vector<std::pair<uint8_t*, uint64_t>> gathered;  ///< of the pool, with their sizes
-};
-
 /// An op whose parts run as tasks of their own.
 struct Parted {
   std::unique_ptr<Evaluation> evaluation;
-  Operands operands;
+  ReplayOperands operands;
   std::atomic<int> left{0};
 };
 
 struct RunState {
-  uint8_t* output = nullptr;
   std::unique_ptr<Parted> parted;
   std::atomic<uint32_t> waits_for{0};
   std::atomic<uint32_t> holders{0};  ///< readers yet to run, and one if the final image needs the value
 };
 
-constexpr uint32_t kMostAlike = 16;
+constexpr uint32_t kMostAlike = 32;
 constexpr double kMostWork = 16e6;  ///< of ops that run as one task
 
 /// Ops alike that run one after the other, or a part of one op.
@@ -65,25 +51,6 @@ struct Task {
   int part = -1;  ///< -1: from the start
 };
 
-bool same_form(const TensorRef& a, const TensorRef& b) {
-  return a.dtype == b.dtype && a.shape == b.shape && a.strides == b.strides;
-}
-
-/// Whether two ops differ in their operands' places and nothing else.
-bool alike(const OpDesc& a, const OpDesc& b) {
-  if (a.type != b.type || a.op != b.op || !same_form(a.output, b.output) || a.operands.size() != b.operands.size() ||
-      !a.epilogue.empty() || !b.epilogue.empty() || a.m != b.m || a.n != b.n || a.k != b.k ||
-      a.transpose_a != b.transpose_a || a.transpose_b != b.transpose_b || a.tile_k != b.tile_k ||
-      a.tile_m != b.tile_m || a.tile_n != b.tile_n || a.axis != b.axis || a.reduction != b.reduction) {
-    return false;
-  }
-  for (size_t i = 0; i < a.operands.size(); ++i) {
-    const Operand &x = a.operands[i], &y = b.operands[i];
-    if (x.is_scalar != y.is_scalar || (x.is_scalar ? x.scalar != y.scalar : !same_form(x.ref, y.ref))) return false;
-  }
-  return true;
-}
-
 class Runner {
  public:
   Runner(const std::vector<OpRecord>& records, const ReplayGraph& g, const ReplayOptions& options)
@@ -92,11 +59,13 @@ class Runner {
         options_(options),
         threads_(options.threads > 0 ? options.threads
                                      : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))),
-        states_(g.nodes.size()) {
+        states_(g.nodes.size()),
+        outputs_(g.nodes.size()),
+        operands_(g, outputs_, pool_) {
     for (size_t i = 0; i < g.nodes.size(); ++i) {
       states_[i].waits_for = g.nodes[i].waits_for;
       states_[i].holders = g.nodes[i].readers;
-      work_total_ += work_of(*g.nodes[i].desc);
+      work_total_ += form(g.nodes[i]).work;
     }
     for (const auto& [key, extents] : g.memory.spaces()) {
       for (const auto& [addr, e] : extents) {
@@ -142,7 +111,7 @@ class Runner {
       for (const auto& [addr, e] : extents) {
         SharedBytes bytes = e.bytes;
         if (e.pending.producer) {
-          const uint8_t* out = states_[index_.at(e.pending.producer.get())].output;
+          const uint8_t* out = outputs_[index_.at(e.pending.producer.get())];
           bytes = {nullptr, out + e.pending.offset, e.size};
         }
         if (e.size >= kShort) {
@@ -182,11 +151,11 @@ class Runner {
     for (size_t i = 0; i < nodes.size();) {
       Task t;
       t.nodes[0] = nodes[i];
-      const OpDesc& d = *g_.nodes[nodes[i]].desc;
-      const double work = work_of(d);
+      const ReplayGraph::Node& n = g_.nodes[nodes[i]];
+      const double work = form(n).work;
       ++i;
       while (i < nodes.size() && t.count < most && work * (t.count + 1) <= kMostWork &&
-             alike(d, *g_.nodes[nodes[i]].desc)) {
+             g_.nodes[nodes[i]].form == n.form) {
         t.nodes[t.count++] = nodes[i++];
       }
       add(t);
@@ -206,21 +175,24 @@ class Runner {
 
   template <class Add>
   void run_alike(const Task& t, std::vector<uint32_t>& ready, Add add) {
-    Operands now, next;
+    ReplayOperands now, next;
     std::unique_ptr<Evaluation> e;
     for (uint32_t i = 0; i < t.count; ++i) {
       const uint32_t index = t.nodes[i];
       const ReplayGraph::Node& n = g_.nodes[index];
-      RunState& s = states_[index];
       try {
-        if (i == 0) take(n, now);
-        if (i + 1 < t.count) take(g_.nodes[t.nodes[i + 1]], next);
-        s.output = pool_.get(n.desc->output.nbytes());
-        if (!e || !e->again(now.inputs, s.output)) {
-          e = make_evaluation(*n.desc, now.inputs, s.output, options_.isa);
+        if (i == 0) operands_.read(n, now);
+        const bool another = i + 1 < t.count;
+        if (another) operands_.read_alike(g_.nodes[t.nodes[i + 1]], next, n, now);
+        const ValuePool::Place out = pool_.get(form(n).output_bytes);
+        outputs_[index] = out.bytes;
+        if (!e || !e->again(now.inputs, out.bytes)) {
+          e = make_evaluation(*n.desc, now.inputs, out.bytes, options_.isa);
         }
+        e->expect({another ? &next.inputs : nullptr, n.readers > 0, out.fresh});
         const int parts = e->parts();
         if (parts > 1) {
+          RunState& s = states_[index];
           s.parted = std::make_unique<Parted>();
           s.parted->evaluation = std::move(e);
           s.parted->operands = std::move(now);
@@ -230,7 +202,6 @@ class Runner {
           for (more.part = parts - 1; more.part > 0; --more.part) add(more);
           run_part(index, 0, ready);
         } else {
-          e->expect(i + 1 < t.count ? &next.inputs : nullptr, n.readers > 0);
           if (parts == 1) e->run(0);
           finish(index, now, ready);
         }
@@ -257,78 +228,13 @@ class Runner {
     throw ReplayError("op " + std::to_string(records_[n.record].op_id) + " (" + n.desc->name + "): " + e.what());
   }
 
-  void take(const ReplayGraph::Node& n, Operands& o) {
-    o.inputs.clear();
-    for (uint32_t i = 0; i < n.inputs; ++i) o.inputs.push_back(input(g_.inputs[n.first_input + i], o));
-  }
-
-  const uint8_t* address(const Piece& p) const {
-    return p.node == kLeafNode ? p.leaf : states_[p.node].output + p.offset;
-  }
-
-  /// The operand in place where its pieces are one strided view, else gathered.
-  EvalInput input(const ReplayGraph::Input& in, Operands& o) {
-    if (in.operand->is_scalar) return EvalInput::immediate(in.operand->scalar);
-    const TensorRef& whole = in.operand->ref;
-    const TensorRef t = without_repeats(whole);
-    EvalInput e = EvalInput::tensor(nullptr, t.dtype, t.shape);
-    const bool in_place =
-        in.pieces == 1 && g_.pieces[in.first_piece].node != kZeroNode && view(g_.pieces[in.first_piece], e);
-    if (!in_place) gather(in, t.nbytes(), e, o);
-    for (int i = 0; i < whole.shape.rank(); ++i) {
-      if (whole.shape[i] == t.shape[i]) continue;
-      e.shape[i] = whole.shape[i];
-      e.strides[i] = 0;
-    }
-    return e;
-  }
-
-  void gather(const ReplayGraph::Input& in, uint64_t nbytes, EvalInput& e, Operands& o) {
-    uint8_t* to = pool_.get(nbytes);
-    o.gathered.emplace_back(to, nbytes);
-    e.data = to;
-    for (uint32_t i = 0; i < in.pieces; ++i) {
-      const Piece& p = g_.pieces[in.first_piece + i];
-      for (uint32_t run = 0; run < p.count; ++run, to += p.bytes) {
-        if (p.node == kZeroNode) {
-          std::memset(to, 0, p.bytes);
-        } else {
-          std::memcpy(to, address(p) + static_cast<int64_t>(run) * p.stride, p.bytes);
-        }
-      }
-    }
-  }
-
-  bool view(const Piece& p, EvalInput& e) const {
-    const auto item = static_cast<int64_t>(size_of(e.dtype));
-    e.data = address(p);
-    if (p.count == 1) return true;
-    if (p.stride % item != 0) return false;
-    // The runs are rows: find the dimension that the stride belongs to.
-    int64_t rows = 1;
-    for (int i = 0; i < e.shape.rank(); ++i) {
-      if (rows == p.count) break;
-      rows *= e.shape[i];
-    }
-    if (rows != p.count) return false;
-    int64_t step = p.stride / item;
-    int64_t left = p.count;
-    int outer = 0;
-    for (int64_t covered = 1; covered < left; ++outer) covered *= e.shape[outer];
-    for (int i = outer - 1; i >= 0; --i) {
-      e.strides[i] = step;
-      step *= e.shape[i];
-    }
-    return true;
-  }
-
   /// An op is done: its readers may run, and what it read may go.
-  void finish(uint32_t index, Operands& o, std::vector<uint32_t>& ready) {
+  void finish(uint32_t index, ReplayOperands& o, std::vector<uint32_t>& ready) {
     const ReplayGraph::Node& n = g_.nodes[index];
     if (options_.corrupt_op && records_[n.record].op_id == options_.corrupt_op) {
-      for (uint64_t i = 0; i < n.desc->output.nbytes(); ++i) states_[index].output[i] ^= 0x5a;
+      for (uint64_t i = 0; i < n.desc->output.nbytes(); ++i) outputs_[index][i] ^= 0x5a;
     }
-    if (options_.check) check(n, o.inputs, states_[index].output);
+    if (options_.check) check(n, o.inputs, outputs_[index]);
     for (const auto& [bytes, size] : o.gathered) pool_.put(bytes, size);
     o.gathered.clear();
     if (states_[index].holders == 0) release(index);
@@ -340,13 +246,14 @@ class Runner {
       if (--states_[reader].waits_for == 0) ready.push_back(reader);
     }
     done_.fetch_add(1, std::memory_order_relaxed);
-    if (options_.progress) report(work_of(*n.desc));
+    if (options_.progress) report(form(n).work);
   }
 
+  const OpForm& form(const ReplayGraph::Node& n) const { return g_.forms[n.form]; }
+
   void release(uint32_t index) {
-    RunState& s = states_[index];
-    pool_.put(s.output, g_.nodes[index].desc->output.nbytes());
-    s.output = nullptr;
+    pool_.put(outputs_[index], form(g_.nodes[index]).output_bytes);
+    outputs_[index] = nullptr;
   }
 
   /// The nodes this one waited for, each once.
@@ -394,7 +301,9 @@ class Runner {
   const ReplayOptions& options_;
   const int threads_;
   std::vector<RunState> states_;
+  std::vector<uint8_t*> outputs_;
   ValuePool pool_;
+  const OperandReader operands_;
   std::unordered_map<const OpDesc*, uint32_t> index_;  ///< of nodes whose values the final image needs
   double work_total_ = 0, work_done_ = 0, reported_ = 0;
   std::atomic<uint64_t> done_{0};

@@ -69,6 +69,7 @@ class Builder {
     if (!options_.keep_tcm) drop_tcms();
     drop_materialized();
     link();
+    g_.forms = forms_.take();
     return std::move(g_);
   }
 
@@ -141,6 +142,7 @@ class Builder {
     ReplayGraph::Node n;
     n.desc = d;
     n.record = record;
+    n.form = forms_.number_of(d);
     n.first_input = static_cast<uint32_t>(inputs_before);
     n.inputs = static_cast<uint32_t>(g_.inputs.size() - inputs_before);
     const auto index = static_cast<uint32_t>(g_.nodes.size());
@@ -324,6 +326,7 @@ class Builder {
   const std::vector<OpRecord>& records_;
   GraphOptions options_;
   ReplayGraph g_;
+  OpForms forms_;
   std::set<std::pair<uint32_t, uint64_t>> materialized_;  ///< PE and seq of what Phase 1 computed
   std::unordered_map<const OpDesc*, uint32_t> producer_;
   bool any_dependencies_ = false;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernbench/phase2/memory_image.h"
+#include "kernbench/phase2/op_forms.h"
 #include "kernbench/phase2/op_record.h"
 
 namespace kernbench {
@@ -32,11 +33,13 @@ struct ReplayGraph {
   struct Node {
     std::shared_ptr<const OpDesc> desc;
     uint32_t record = 0;  ///< index into the records
+    uint32_t form = 0;    ///< into `forms`
     uint32_t first_input = 0, inputs = 0;
     uint32_t first_reader = 0, readers = 0;    ///< into `readers`: nodes that wait for this one
     uint32_t first_source = 0, waits_for = 0;  ///< into `sources`: nodes that this one waits for
   };
   std::vector<Node> nodes;  ///< in effect order
+  std::vector<OpForm> forms;
   std::vector<Input> inputs;
   std::vector<Piece> pieces;
   std::deque<Operand> old_destinations;                  ///< of masked stores: operands that no desc holds

@@ -39,7 +39,16 @@ ValuePool::Block& ValuePool::add_block(uint64_t size) {
   return blocks_[at] = std::move(b);
 }
 
-uint8_t* ValuePool::get(uint64_t nbytes) {
+ValuePool::Rest& ValuePool::rest_of_this_thread() {
+  const std::thread::id me = std::this_thread::get_id();
+  for (Rest& r : rests_) {
+    if (r.thread == me) return r;
+  }
+  rests_.push_back({me, nullptr, 0});
+  return rests_.back();
+}
+
+ValuePool::Place ValuePool::get(uint64_t nbytes) {
   const uint64_t size = rounded(nbytes);
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto it = free_.find(size);
@@ -47,18 +56,19 @@ uint8_t* ValuePool::get(uint64_t nbytes) {
     uint8_t* p = it->second.back();
     it->second.pop_back();
     if (size > kSmall) free_large_ -= size;
-    return p;
+    return {p, false};
   }
-  if (size > kSmall) return add_block(size).bytes.get();
-  if (left_ < size) {
-    // The rest is lost: at most half of a block, mostly far less.
-    next_ = add_block(kPage).bytes.get();
-    left_ = kPage;
+  if (size > kSmall) return {add_block(size).bytes.get(), true};
+  Rest& rest = rest_of_this_thread();
+  if (rest.left < size) {
+    // What was left is lost: at most half of a block, mostly far less.
+    rest.next = add_block(kPage).bytes.get();
+    rest.left = kPage;
   }
-  uint8_t* p = next_;
-  next_ += size;
-  left_ -= size;
-  return p;
+  uint8_t* p = rest.next;
+  rest.next += size;
+  rest.left -= size;
+  return {p, true};
 }
 
 void ValuePool::put(uint8_t* p, uint64_t nbytes) {

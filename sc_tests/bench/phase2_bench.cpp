@@ -244,7 +244,7 @@ void evaluated_batch(const std::string& name, const Settings& s) {
     for (size_t i = 0; i < kCount; ++i) {
       const bool more = i + 1 < kCount;
       if (more) next = inputs(i + 1);
-      e->expect(more ? &next : nullptr, false);
+      e->expect({more ? &next : nullptr, false, false});
       e->run(0);
       if (more) e->again(next, out + (i + 1) * kBytes);
     }
