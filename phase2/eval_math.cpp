@@ -16,6 +16,13 @@ constexpr int64_t kPartElements = 256 * 1024;
 /// No cache holds an output of this many elements.
 constexpr int64_t kBeyondCache = 4 * 1024 * 1024;
 
+/// Has lines fetched that will be wanted with the next block, which lies on the next page of memory: there the
+/// processor's own foresight ends.
+template <int kWrite>
+void fetch_ahead(const uint8_t* at, int64_t nbytes) {
+  for (int64_t i = 0; i < nbytes; i += 64) __builtin_prefetch(at + i, kWrite, 2);
+}
+
 void narrow(const Kernels& k, const float* in, DType t, void* out, size_t n) {
   k.from_f32(in, t, out, n);
 }
@@ -110,7 +117,9 @@ class Elementwise : public Evaluation {
     const bool past_cache = past_cache_ && !fresh_ && is_itself(dtype_, result);
     for (int64_t at = begin; at < end;) {
       const int64_t col = at % inner;
-      const size_t n = static_cast<size_t>(std::min({inner - col, end - at, static_cast<int64_t>(kBlock)}));
+      const int64_t count = std::min({inner - col, end - at, static_cast<int64_t>(kBlock)});
+      const auto n = static_cast<size_t>(count);
+      const bool ahead = parts() > 1 && col + 2 * count <= inner;
       const T* in[3] = {nullptr, nullptr, nullptr};
       for (size_t j = 0; j < inputs_.size(); ++j) {
         int64_t offset = col * strides_[j][inner_dim];
@@ -118,10 +127,16 @@ class Elementwise : public Evaluation {
           offset += row % shape_[static_cast<int>(d)] * strides_[j][static_cast<int>(d)];
           row /= shape_[static_cast<int>(d)];
         }
-        in[j] =
-            fetch_block<T>(kernels_, inputs_[j], offset, strides_[j][inner_dim], n, condition_ && j == 0, buffers[j]);
+        const int64_t stride = strides_[j][inner_dim];
+        in[j] = fetch_block<T>(kernels_, inputs_[j], offset, stride, n, condition_ && j == 0, buffers[j]);
+        if (ahead && stride == 1) {
+          const auto item = static_cast<int64_t>(size_of(inputs_[j].dtype));
+          fetch_ahead<0>(inputs_[j].data + (offset + count) * item, count * item / 2);
+        }
       }
-      uint8_t* to = out_ + at * static_cast<int64_t>(size_of(dtype_));
+      const auto out_item = static_cast<int64_t>(size_of(dtype_));
+      uint8_t* to = out_ + at * out_item;
+      if (ahead && !past_cache) fetch_ahead<1>(to + count * out_item, count * out_item / 4);
       if (past_cache && n % 16 == 0 && reinterpret_cast<uintptr_t>(to) % 64 == 0) {
         apply(kernels_, fn_, result, in, n);
         kernels_.store_past_cache(to, result, n * sizeof(T));
@@ -131,7 +146,7 @@ class Elementwise : public Evaluation {
         apply(kernels_, fn_, result, in, n);
         narrow(kernels_, result, dtype_, to, n);
       }
-      at += static_cast<int64_t>(n);
+      at += count;
     }
   }
 
