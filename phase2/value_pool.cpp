@@ -9,7 +9,8 @@ namespace kernbench {
 namespace {
 
 constexpr uint64_t kPage = uint64_t{2} << 20;    ///< a large one
-constexpr uint64_t kSmall = uint64_t{1} << 20;   ///< larger values have a block of their own
+constexpr uint64_t kBlock = uint64_t{8} << 20;   ///< of small values; takes only the pages that are touched
+constexpr uint64_t kSmall = uint64_t{2} << 20;   ///< larger values have a block of their own
 constexpr uint64_t kKept = uint64_t{256} << 20;  ///< bytes of free large values that are kept for others
 
 /// Eight sizes to each power of two: little is wasted, and sizes recur.
@@ -22,10 +23,6 @@ uint64_t rounded(uint64_t n) {
 
 std::shared_ptr<uint8_t> large_pages(uint64_t size) {
   constexpr std::align_val_t kAlign{kPage};
-  constexpr std::align_val_t kLine{64};
-  if (size < kPage) {
-    return {static_cast<uint8_t*>(::operator new(size, kLine)), [](uint8_t* p) { ::operator delete(p, kLine); }};
-  }
   auto* p = static_cast<uint8_t*>(::operator new(size, kAlign));
   ask_for_large_pages(p, size);
   return {p, [](uint8_t* q) { ::operator delete(q, kAlign); }};
@@ -61,9 +58,9 @@ ValuePool::Place ValuePool::get(uint64_t nbytes) {
   if (size > kSmall) return {add_block(size).bytes.get(), true};
   Rest& rest = rest_of_this_thread();
   if (rest.left < size) {
-    // What was left is lost: at most half of a block, mostly far less.
-    rest.next = add_block(kPage).bytes.get();
-    rest.left = kPage;
+    // What was left is lost: at most a quarter of a block, mostly far less.
+    rest.next = add_block(kBlock).bytes.get();
+    rest.left = kBlock;
   }
   uint8_t* p = rest.next;
   rest.next += size;
