@@ -10,6 +10,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -253,6 +254,20 @@ void evaluated_batch(const std::string& name, const Settings& s) {
   print(name, 2.0 * n * n * n * kCount / best / 1e9, "GFLOP/s");
 }
 
+/// What new memory of a batch's result costs whoever touches it first: the system clears it.
+void new_memory(const std::string& name, const Settings&) {
+  constexpr size_t kBytes = size_t{64} << 20;
+  const double best = best_of(7, [&] {
+    const std::unique_ptr<uint8_t[]> memory(new uint8_t[kBytes]);
+    ask_for_large_pages(memory.get(), kBytes);
+    volatile uint8_t* p = memory.get();
+    const double start = now();
+    for (size_t i = 0; i < kBytes; i += 4096) p[i] = 1;
+    return now() - start;
+  });
+  print(name, best * 1e3, "ms");
+}
+
 OpRecord token(uint64_t i) {
   OpRecord r;
   r.op_id = i + 2;
@@ -297,6 +312,7 @@ std::map<std::string, Case> cases() {
   all["add_64mi"] = [](const std::string& c, const Settings& s) { elementwise(c, "add", 2, s); };
   all["composites_256"] = composites;
   all["evaluated_batch_f32_64"] = evaluated_batch;
+  all["new_memory_64mib"] = new_memory;
   all["ops_1m"] = graph;
   all["log_memory"] = [](const std::string& c, const Settings&) {
     MemoryOpLog sink;
