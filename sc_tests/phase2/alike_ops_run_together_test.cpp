@@ -97,6 +97,59 @@ TEST(OpsAlike, of_which_one_is_large_are_cut_into_parts_all_the_same) {
   for (const auto& [where, bytes] : machine.expected) EXPECT_EQ(r.memory.gather(where), bytes);
 }
 
+/// Sum i of x and x, where x (8 x 8 elements, rows 16 apart) lies in the image with that pitch, in the image without
+/// gaps (stored to its place), in one op's output or in those of two.
+void add_sum(int i, Machine& machine) {
+  const uint64_t at = static_cast<uint64_t>(i) * 4096;
+  const Dims pitch{16, 1};
+  const auto command = [&](CommandType type, const std::string& op, const TensorRef& in, const TensorRef& out) {
+    auto d = std::make_shared<OpDesc>();
+    d->type = type;
+    d->kind = type == CommandType::math ? OpKind::math : OpKind::memory;
+    d->name = d->op = op;
+    d->operands.push_back(operand(in));
+    d->output = out;
+    d->pe = 0;
+    d->seq = machine.records.size();
+    d->submit_ns = static_cast<double>(machine.records.size());
+    machine.records.push_back(record(machine.records.size() + 1, d, d->submit_ns));
+    return d;
+  };
+  const TensorRef source = i % 4 == 1 ? tcm(0, at, DType::f32, {8, 8}) : hbm(kOut + at, DType::f32, {8, 16});
+  machine.place(i % 4 == 0 ? hbm(at, DType::f32, {8, 16}) : source);
+  if (i % 4 == 1) command(CommandType::store, "", source, hbm(at, DType::f32, {8, 8}, pitch));
+  if (i % 4 == 2) command(CommandType::math, "neg", source, hbm(at, DType::f32, {8, 16}));
+  for (uint64_t half = 0; half < 2 && i % 4 == 3; ++half) {
+    command(CommandType::math, "neg", hbm(kOut + at + half * 256, DType::f32, {4, 16}),
+            hbm(at + half * 256, DType::f32, {4, 16}));
+  }
+  const TensorRef x = hbm(at, DType::f32, {8, 8}, pitch);
+  const auto sum = command(CommandType::math, "add", x, hbm(2 * kOut + at, DType::f32, {8, 8}));
+  sum->operands.push_back(operand(x));
+}
+
+TEST(OpsAlike, whose_operands_lie_differently_are_each_read_where_they_lie) {
+  constexpr int kSums = 48;
+  for (int period : {1, 2, 12}) {  // of the changes from one way to lie to the next
+    Machine together;
+    std::vector<Bytes> alone;
+    for (int i = 0; i < kSums; ++i) {
+      const int which = i * 4 + i / period % 4;
+      Machine machine;
+      add_sum(which, machine);
+      add_sum(which, together);
+      const TensorRef out = hbm(2 * kOut + static_cast<uint64_t>(which) * 4096, DType::f32, {8, 8});
+      alone.push_back(replay(machine.records, machine.image).memory.gather(out));
+    }
+    const ReplayResult r = replay(together.records, together.image);
+    for (int i = 0; i < kSums; ++i) {
+      const auto at = static_cast<uint64_t>(i * 4 + i / period % 4) * 4096;
+      ASSERT_EQ(r.memory.gather(hbm(2 * kOut + at, DType::f32, {8, 8})), alone[static_cast<size_t>(i)])
+          << "sum " << i << ", period " << period;
+    }
+  }
+}
+
 TEST(Replay, leaves_alone_what_no_op_touches_even_if_the_image_only_borrows_it) {
   const Bytes borrowed(10000, 0x5a);
   MemoryImage image;
