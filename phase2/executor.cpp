@@ -43,6 +43,7 @@ struct RunState {
 
 constexpr uint32_t kMostAlike = 32;
 constexpr double kMostWork = 16e6;  ///< of ops that run as one task
+constexpr double kLeastWork = 1e6;  ///< not worth a task of its own
 
 /// Ops alike that run one after the other, or a part of one op.
 struct Task {
@@ -91,9 +92,8 @@ class Runner {
     tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads_));
     tbb::task_arena arena(threads_);
     arena.execute([&] {
-      tbb::parallel_for_each(ready.begin(), ready.end(), [this](const Task& t, tbb::feeder<Task>& feeder) {
-        step(t, [&feeder](const Task& next) { feeder.add(next); });
-      });
+      tbb::parallel_for_each(ready.begin(), ready.end(),
+                             [this](const Task& t, tbb::feeder<Task>& feeder) { run_on(t, feeder); });
     });
   }
 
@@ -143,21 +143,37 @@ class Runner {
     }
   }
 
+  /// A task and then, here and now, one that it made ready, so that values die young; others may take the rest.
+  void run_on(Task t, tbb::feeder<Task>& feeder) {
+    for (bool more = true; more;) {
+      more = false;
+      const Task now = t;
+      step(now, [&](const Task& next) {
+        if (more || next.part >= 0) {
+          feeder.add(next);
+        } else {
+          t = next;
+          more = true;
+        }
+      });
+    }
+  }
+
   /// Nodes that can run now, as tasks: neighbours that are alike and small together.
   template <class Add>
   void add_tasks(const std::vector<uint32_t>& nodes, Add add) const {
     const size_t fair = nodes.size() / (4 * static_cast<size_t>(threads_));
-    const auto most = static_cast<uint32_t>(std::clamp<size_t>(fair, 1, kMostAlike));
     for (size_t i = 0; i < nodes.size();) {
       Task t;
       t.nodes[0] = nodes[i];
       const ReplayGraph::Node& n = g_.nodes[nodes[i]];
       const double work = form(n).work;
       ++i;
-      while (i < nodes.size() && t.count < most && work * (t.count + 1) <= kMostWork &&
-             g_.nodes[nodes[i]].form == n.form) {
-        t.nodes[t.count++] = nodes[i++];
-      }
+      const auto fits = [&] {
+        const double all = work * (t.count + 1);
+        return t.count < kMostAlike && all <= kMostWork && (t.count < fair || all <= kLeastWork);
+      };
+      while (i < nodes.size() && g_.nodes[nodes[i]].form == n.form && fits()) t.nodes[t.count++] = nodes[i++];
       add(t);
     }
   }
