@@ -12,6 +12,7 @@ constexpr uint64_t kPage = uint64_t{2} << 20;    ///< a large one
 constexpr uint64_t kBlock = uint64_t{8} << 20;   ///< of small values; takes only the pages that are touched
 constexpr uint64_t kSmall = uint64_t{2} << 20;   ///< larger values have a block of their own
 constexpr uint64_t kKept = uint64_t{256} << 20;  ///< bytes of free large values that are kept for others
+constexpr uint64_t kShelf = uint64_t{1} << 20;   ///< bytes of free small values that a thread keeps for itself
 
 /// Eight sizes to each power of two: little is wasted, and sizes recur.
 uint64_t rounded(uint64_t n) {
@@ -30,55 +31,75 @@ std::shared_ptr<uint8_t> large_pages(uint64_t size) {
 
 }  // namespace
 
+ValuePool::ValuePool() = default;
+ValuePool::~ValuePool() = default;
+
 ValuePool::Block& ValuePool::add_block(uint64_t size) {
   Block b{large_pages(size), size};
   const uint8_t* at = b.bytes.get();
   return blocks_[at] = std::move(b);
 }
 
-ValuePool::Rest& ValuePool::rest_of_this_thread() {
-  const std::thread::id me = std::this_thread::get_id();
-  for (Rest& r : rests_) {
-    if (r.thread == me) return r;
-  }
-  rests_.push_back({me, nullptr, 0});
-  return rests_.back();
+/// One that any thread gave back, or null.
+uint8_t* ValuePool::take_free(uint64_t size) {
+  const auto it = free_.find(size);
+  if (it == free_.end() || it->second.empty()) return nullptr;
+  uint8_t* p = it->second.back();
+  it->second.pop_back();
+  if (size > kSmall) free_large_ -= size;
+  return p;
 }
 
 ValuePool::Place ValuePool::get(uint64_t nbytes) {
   const uint64_t size = rounded(nbytes);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto it = free_.find(size);
-  if (it != free_.end() && !it->second.empty()) {
-    uint8_t* p = it->second.back();
-    it->second.pop_back();
-    if (size > kSmall) free_large_ -= size;
+  if (size > kSmall) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (uint8_t* p = take_free(size)) return {p, false};
+    return {add_block(size).bytes.get(), true};
+  }
+  Shelf& mine = shelves_.local();
+  std::vector<uint8_t*>& free = mine.free[size];
+  if (!free.empty()) {
+    uint8_t* p = free.back();
+    free.pop_back();
+    mine.free_bytes -= size;
     return {p, false};
   }
-  if (size > kSmall) return {add_block(size).bytes.get(), true};
-  Rest& rest = rest_of_this_thread();
-  if (rest.left < size) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (uint8_t* p = take_free(size)) return {p, false};
+  if (mine.left < size) {
     // What was left is lost: at most a quarter of a block, mostly far less.
-    rest.next = add_block(kBlock).bytes.get();
-    rest.left = kBlock;
+    mine.next = add_block(kBlock).bytes.get();
+    mine.left = kBlock;
   }
-  uint8_t* p = rest.next;
-  rest.next += size;
-  rest.left -= size;
+  uint8_t* p = mine.next;
+  mine.next += size;
+  mine.left -= size;
   return {p, true};
 }
 
 void ValuePool::put(uint8_t* p, uint64_t nbytes) {
   const uint64_t size = rounded(nbytes);
-  const std::lock_guard<std::mutex> lock(mutex_);
   if (size > kSmall) {
+    const std::lock_guard<std::mutex> lock(mutex_);
     if (free_large_ + size > kKept) {
       blocks_.erase(p);
       return;
     }
     free_large_ += size;
+    free_[size].push_back(p);
+    return;
   }
-  free_[size].push_back(p);
+  Shelf& mine = shelves_.local();
+  std::vector<uint8_t*>& free = mine.free[size];
+  free.push_back(p);
+  mine.free_bytes += size;
+  if (mine.free_bytes <= kShelf) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<uint8_t*>& others = free_[size];
+  others.insert(others.end(), free.begin(), free.end());
+  mine.free_bytes -= size * free.size();
+  free.clear();
 }
 
 std::shared_ptr<const void> ValuePool::owner_of(const uint8_t* p) const {

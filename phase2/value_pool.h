@@ -1,15 +1,16 @@
 // Memory for the values of a replay: many, of few sizes, most of them short-lived.
 //
 // What is given back is used again, so that a long replay touches little new memory. Pages are large where the system
-// has such. Each thread cuts small values from a block of its own: two that touch one new page would both have it
-// cleared.
+// has such. Each thread has a shelf of its own of what it gave back, and cuts small values from a block of its own: two
+// threads that touch one new page would both have it cleared.
 #pragma once
+
+#include <tbb/enumerable_thread_specific.h>
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -17,7 +18,8 @@ namespace kernbench {
 
 class ValuePool {
  public:
-  ValuePool() = default;
+  ValuePool();
+  ~ValuePool();
   ValuePool(const ValuePool&) = delete;
   ValuePool& operator=(const ValuePool&) = delete;
 
@@ -33,24 +35,25 @@ class ValuePool {
   std::shared_ptr<const void> owner_of(const uint8_t*) const;
 
  private:
+  using FreeValues = std::unordered_map<uint64_t, std::vector<uint8_t*>>;  ///< by rounded size
   struct Block {
     std::shared_ptr<uint8_t> bytes;
     uint64_t size = 0;
   };
-  /// What a thread has left of its newest block of small values.
-  struct Rest {
-    std::thread::id thread;
-    uint8_t* next = nullptr;
+  struct Shelf {
+    FreeValues free;
+    uint64_t free_bytes = 0;
+    uint8_t* next = nullptr;  ///< the rest of the thread's newest block
     uint64_t left = 0;
   };
   Block& add_block(uint64_t size);
-  Rest& rest_of_this_thread();
+  uint8_t* take_free(uint64_t size);
 
-  mutable std::mutex mutex_;
-  std::map<const uint8_t*, Block> blocks_;                    ///< by first byte
-  std::unordered_map<uint64_t, std::vector<uint8_t*>> free_;  ///< by rounded size
-  uint64_t free_large_ = 0;                                   ///< bytes of large values among them
-  std::vector<Rest> rests_;                                   ///< by thread, few
+  tbb::enumerable_thread_specific<Shelf> shelves_;
+  mutable std::mutex mutex_;                ///< of what follows
+  std::map<const uint8_t*, Block> blocks_;  ///< by first byte
+  FreeValues free_;
+  uint64_t free_large_ = 0;  ///< bytes of large values among them
 };
 
 }  // namespace kernbench
