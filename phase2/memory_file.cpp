@@ -93,6 +93,8 @@ void MemoryFileWriter::begin(const OpLogHeader& header) {
   h.kind = kHeader;
   h.bytes = text.size();
   file_->chunk(h, reinterpret_cast<const uint8_t*>(text.data()));
+  // From here on a run that is killed leaves a file that can be used.
+  if (std::fflush(file_->file) != 0) file_->fail();
 }
 
 void MemoryFileWriter::record(OpRecord&& r) {

@@ -29,18 +29,6 @@ void check_wrap(MemoryImage::SpaceKey key, uint64_t addr, uint64_t n) {
   }
 }
 
-MemoryImage::Extent tail_of(const MemoryImage::Extent& e, uint64_t offset, uint64_t size) {
-  MemoryImage::Extent t = e;
-  t.size = size;
-  if (t.pending.producer) {
-    t.pending.offset += offset;
-  } else {
-    t.bytes.data += offset;
-    t.bytes.size = size;
-  }
-  return t;
-}
-
 /// Removes [addr, addr + n), splitting the extents at its ends. Returns what follows the hole.
 MemoryImage::Extents::iterator carve(MemoryImage::Extents& m, uint64_t addr, uint64_t n) {
   auto it = m.lower_bound(addr);
@@ -50,17 +38,17 @@ MemoryImage::Extents::iterator carve(MemoryImage::Extents& m, uint64_t addr, uin
     const uint64_t head = addr - before->first;
     if (size > head) {
       if (size - head > n) {
-        it = m.emplace_hint(it, addr + n, tail_of(before->second, head + n, size - head - n));
-        before->second = tail_of(before->second, 0, head);
+        it = m.emplace_hint(it, addr + n, before->second.part(head + n, size - head - n));
+        before->second = before->second.part(0, head);
         return it;
       }
-      before->second = tail_of(before->second, 0, head);
+      before->second = before->second.part(0, head);
     }
   }
   while (it != m.end() && it->first - addr < n) {
     const uint64_t used = n - (it->first - addr);
     if (it->second.size > used) {
-      MemoryImage::Extent rest = tail_of(it->second, used, it->second.size - used);
+      MemoryImage::Extent rest = it->second.part(used, it->second.size - used);
       it = m.erase(it);
       return m.emplace_hint(it, addr + n, std::move(rest));
     }
@@ -84,6 +72,18 @@ void grow(MemoryImage::Extent& e, uint64_t by) {
 }
 
 }  // namespace
+
+MemoryImage::Extent MemoryImage::Extent::part(uint64_t offset, uint64_t part_size) const {
+  Extent p = *this;
+  p.size = part_size;
+  if (p.pending.producer) {
+    p.pending.offset += offset;
+  } else {
+    p.bytes.data += offset;
+    p.bytes.size = part_size;
+  }
+  return p;
+}
 
 SharedBytes SharedBytes::copy_of(const void* p, uint64_t n) {
   return made_by(n, [&](uint8_t* to) {
@@ -260,14 +260,14 @@ void MemoryImage::transfer(const TensorRef& from, const TensorRef& to) {
     for_each_piece(key_of(from), addr, n, [&](uint64_t, uint64_t len, const Extent* e, uint64_t offset) {
       if (e) {
         if (!pieces.empty() && pieces.back().written) {
-          Extent next = tail_of(*e, offset, len);
+          Extent next = e->part(offset, len);
           if (continues(pieces.back().extent, next)) {
             grow(pieces.back().extent, len);
           } else {
             pieces.push_back({std::move(next), true});
           }
         } else {
-          pieces.push_back({tail_of(*e, offset, len), true});
+          pieces.push_back({e->part(offset, len), true});
         }
       } else {
         Extent hole;
@@ -285,7 +285,7 @@ void MemoryImage::transfer(const TensorRef& from, const TensorRef& to) {
       const Piece& p = pieces[i];
       const uint64_t len = std::min(n, p.extent.size - used);
       if (p.written) {
-        put(m, addr, tail_of(p.extent, used, len));
+        put(m, addr, p.extent.part(used, len));
       } else {
         carve(m, addr, len);
       }

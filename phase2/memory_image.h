@@ -92,6 +92,9 @@ class MemoryImage {
     uint64_t size = 0;
     SharedBytes bytes;      ///< real: bytes.data points at the extent's first byte
     PendingSource pending;  ///< pending if producer is set
+
+    /// The `part_size` bytes from `offset`.
+    Extent part(uint64_t offset, uint64_t part_size) const;
   };
   using Extents = std::map<uint64_t, Extent>;
   const std::map<SpaceKey, Extents>& spaces() const { return spaces_; }

@@ -21,8 +21,12 @@ std::unique_ptr<OpLogSink> make_sqlite_log(const std::string& file);
 /// By the name's end: .jsonl, or .sqlite, .sqlite3, .db; anything else is an OpLogError.
 std::unique_ptr<OpLogSink> make_op_log(const std::string& file);
 
-/// Reads either kind, told apart by the file's first bytes. A log whose run was cut off is read as far as it goes
-/// (`complete` is then false); any other damage is an OpLogError with the place.
+/// Reads either kind, told apart by the file's first bytes. A log whose run was cut off is read as far as its checksums
+/// reach (`complete` is then false); any other damage, to the single bit, is an OpLogError with the place.
 OpLogContents read_op_log(const std::string& file);
+
+/// Of a log that was cut off, what may depend on commands whose records are missing: all of a PE's behind the first
+/// number that its program order lacks. Removes it; returns how many records that were.
+size_t drop_behind_gaps(std::vector<OpRecord>&);
 
 }  // namespace kernbench

@@ -112,7 +112,12 @@ class Statement {
   int at_ = 0;
 };
 
-// The file's checksum is the sum of those of its rows, so that their order does not matter.
+// The file's checksum is of the sum of those of its rows, so that their order does not matter. Every batch brings it up
+// to date in its own transaction, so that it holds whenever a run is killed.
+
+std::string file_checksum(uint64_t rows, uint64_t header, bool complete) {
+  return hex_of(Checksum().add(rows + header).add(uint64_t{complete}).value());
+}
 
 uint64_t checksum_of_token(const OpRecord& r) {
   const TokenInfo& t = r.token;
@@ -133,9 +138,11 @@ uint64_t checksum_of_token(const OpRecord& r) {
       .value();
 }
 
-uint64_t checksum_of_command(uint64_t op_id, double t_start, double t_end, std::string_view op_kind,
+uint64_t checksum_of_command(uint64_t op_id, double t_start, double t_end, uint64_t component, std::string_view op_kind,
                              std::string_view op_name, std::string_view params, std::string_view dependencies) {
-  return Checksum().add(op_id).add(t_start).add(t_end).add(op_kind).add(op_name).add(params).add(dependencies).value();
+  Checksum sum;
+  sum.add(op_id).add(t_start).add(t_end).add(component);
+  return sum.add(op_kind).add(op_name).add(params).add(dependencies).value();
 }
 
 uint64_t checksum_of_header(const OpLogHeader& h, std::string_view tensors) {
@@ -187,8 +194,9 @@ class SqliteOpLog : public OpLogSink {
     if (!writer_.joinable()) return;
     stop();
     if (failed()) throw OpLogError(error_);
-    put("INSERT OR REPLACE INTO header VALUES(?, ?)", "checksum", hex_of(rows_sum_ + header_sum_));
-    db_.run("UPDATE header SET value = '1' WHERE key = 'complete'");
+    db_.run("BEGIN");
+    put("INSERT OR REPLACE INTO header VALUES(?, ?)", "checksum", file_checksum(rows_sum_, header_sum_, true));
+    db_.run("UPDATE header SET value = '1' WHERE key = 'complete'; COMMIT");
     insert_command_.reset();
     insert_token_.reset();
     // One file, whole by itself.
@@ -232,6 +240,7 @@ class SqliteOpLog : public OpLogSink {
         db_.run("BEGIN");
         if (header_pending_) write_header();
         for (const OpRecord& r : batch) write(r);
+        put("INSERT OR REPLACE INTO header VALUES(?, ?)", "checksum", file_checksum(rows_sum_, header_sum_, false));
         db_.run("COMMIT");
       } catch (const OpLogError& e) {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -287,7 +296,8 @@ class SqliteOpLog : public OpLogSink {
     for (uint64_t id : r.dependency_ids) dependencies_ += (dependencies_.size() > 1 ? "," : "") + std::to_string(id);
     dependencies_ += ']';
     const std::string name = log_name_of(r);
-    rows_sum_ += checksum_of_command(r.op_id, r.t_start, r.t_end, name_of(kind_of(r)), name, params_, dependencies_);
+    rows_sum_ += checksum_of_command(r.op_id, r.t_start, r.t_end, r.component, name_of(kind_of(r)), name, params_,
+                                     dependencies_);
     insert_command_->bind(r.op_id)
         .bind(r.t_start)
         .bind(r.t_end)
@@ -349,14 +359,16 @@ OpLogContents read_sqlite_log(const std::string& file) {
   } catch (const std::exception& e) {
     throw OpLogError(file + ": header: " + one_line(e.what()));
   }
-  uint64_t sum = checksum_of_header(h, tensors);
+  const uint64_t header_sum = checksum_of_header(h, tensors);
+  uint64_t sum = 0;
   OpRecordParser parser(h);
   Statement commands(db,
                      "SELECT op_id, t_start, t_end, coalesce(c.name, '#' || component), op_kind, op_name, params, "
-                     "dependency_ids FROM commands LEFT JOIN components c ON c.id = component");
+                     "dependency_ids, component FROM commands LEFT JOIN components c ON c.id = component");
   while (commands.next()) {
     sum += checksum_of_command(static_cast<uint64_t>(commands.integer(0)), commands.real(1), commands.real(2),
-                               commands.text(4), commands.text(5), commands.text(6), commands.text(7));
+                               static_cast<uint64_t>(commands.integer(8)), commands.text(4), commands.text(5),
+                               commands.text(6), commands.text(7));
     try {
       log.records.push_back(parser.parse(static_cast<uint64_t>(commands.integer(0)), commands.real(1), commands.real(2),
                                          commands.text(3), commands.text(4), commands.text(5), commands.text(6),
@@ -390,7 +402,9 @@ OpLogContents read_sqlite_log(const std::string& file) {
     sum += checksum_of_token(r);
     log.records.push_back(std::move(r));
   }
-  if (log.complete && checksum != hex_of(sum))
+  // A run that was killed before its first batch left neither records nor checksum.
+  const bool nothing = checksum.empty() && log.records.empty() && !log.complete;
+  if (!nothing && checksum != file_checksum(sum, header_sum, log.complete))
     throw OpLogError(file + ": is damaged: its rows do not agree with its checksum");
   log.header = std::move(h);
   sort_log(log.records);

@@ -87,18 +87,6 @@ std::string place(MemoryImage::SpaceKey key, uint64_t addr, uint64_t n) {
   return key.pe == kNoPe ? s : s + " of PE " + std::to_string(key.pe);
 }
 
-MemoryImage::Extent part_of(const MemoryImage::Extent& e, uint64_t offset, uint64_t size) {
-  MemoryImage::Extent p = e;
-  p.size = size;
-  if (p.pending.producer) {
-    p.pending.offset += offset;
-  } else {
-    p.bytes.data += offset;
-    p.bytes.size = size;
-  }
-  return p;
-}
-
 }  // namespace
 
 PendingValues::Node* PendingValues::node_of(const MemoryImage::Extent& e) const {
@@ -124,7 +112,7 @@ PendingValues::Input PendingValues::capture(const Operand& o, const MemoryImage&
     }
     image.for_each_piece(MemoryImage::key_of(t), addr, n,
                          [&](uint64_t at, uint64_t, const MemoryImage::Extent* e, uint64_t offset) {
-                           if (e) in.pieces.push_back({at, part_of(*e, offset, std::min(e->size - offset, end - at))});
+                           if (e) in.pieces.push_back({at, e->part(offset, std::min(e->size - offset, end - at))});
                          });
   });
   const auto by_address = [](const Input::Piece& a, const Input::Piece& b) { return a.addr < b.addr; };

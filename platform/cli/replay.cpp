@@ -66,6 +66,8 @@ Isa isa_for(const Options& o, const OpLogHeader& header) {
 struct Loaded {
   OpLogContents log;
   MemoryFileContents memory;
+  size_t left_out = 0;  ///< records that may depend on others which were lost
+  bool cut_off() const { return !log.complete || !memory.complete; }
 };
 
 Loaded load(const Options& o) {
@@ -81,6 +83,10 @@ Loaded load(const Options& o) {
   }
   if (l.log.header.components.empty() && l.log.records.empty())
     throw InputError(o.oplog + ": was cut off before its header was whole");
+  // The header stands behind the memory at the start.
+  if (!l.memory.complete && l.memory.header.empty())
+    throw InputError(file + ": was cut off before the memory at the start was whole");
+  if (!l.log.complete) l.left_out = drop_behind_gaps(l.log.records);
   // As JSON: a log's configuration comes back with its keys in another order.
   if (!l.memory.header.empty() &&
       nlohmann::json::parse(l.memory.header) != nlohmann::json::parse(header_json(l.log.header)))
@@ -110,7 +116,8 @@ std::vector<Output> outputs_of(const OpLogHeader& header, const MemoryImage& ima
   return v;
 }
 
-void report(std::ostream& out, const Options& o, const ReplayResult& r, const std::vector<Output>& outputs) {
+void report(std::ostream& out, const Options& o, const Loaded& files, const ReplayResult& r,
+            const std::vector<Output>& outputs) {
   if (o.format == "json") {
     nlohmann::ordered_json j;
     j["ops"] = r.ops;
@@ -118,6 +125,8 @@ void report(std::ostream& out, const Options& o, const ReplayResult& r, const st
     j["isa"] = std::string(name_of(r.isa));
     j["graph_s"] = r.graph_s;
     j["run_s"] = r.run_s;
+    j["cut_off"] = files.cut_off();
+    j["left_out"] = files.left_out;
     j["tensors"] = nlohmann::ordered_json::array();
     for (const Output& x : outputs) {
       j["tensors"].push_back({{"name", x.tensor->name},
@@ -130,6 +139,8 @@ void report(std::ostream& out, const Options& o, const ReplayResult& r, const st
   }
   out << "replayed " << r.ops << " ops, " << r.computed << " of them computed (" << name_of(r.isa) << "), in "
       << r.graph_s + r.run_s << " s\n";
+  if (files.cut_off())
+    out << "the run was cut off: " << files.left_out << " ops left out that may depend on lost ones\n";
   for (const Output& x : outputs) {
     out << "  " << x.tensor->name << " " << name_of(x.tensor->dtype) << " " << x.tensor->shape.to_string()
         << (x.missing.empty() ? "" : ": not whole") << "\n";
@@ -175,7 +186,7 @@ int replay_files(const Options& o) {
       throw InputError(e.what());
     }
   }
-  report(std::cout, o, result, outputs);
+  report(std::cout, o, files, result, outputs);
   return 0;
 }
 

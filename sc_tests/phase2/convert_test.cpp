@@ -9,34 +9,13 @@
 #include <random>
 #include <vector>
 
+#include "float_formats.h"
 #include "kernbench/phase2/kernels.h"
 
 namespace kernbench {
 namespace {
 
-struct Format {
-  DType dtype;
-  int exponent_bits, mantissa_bits;
-  bool has_inf;
-};
-constexpr Format kShort[] = {
-    {DType::f16, 5, 10, true}, {DType::bf16, 8, 7, true}, {DType::f8e4m3, 4, 3, false}, {DType::f8e5m2, 5, 2, true}};
-
-/// The value of a bit pattern by definition.
-double value_of(const Format& f, uint32_t v) {
-  const int bias = (1 << (f.exponent_bits - 1)) - 1;
-  const uint32_t mantissa = v & ((1u << f.mantissa_bits) - 1);
-  const uint32_t exponent = (v >> f.mantissa_bits) & ((1u << f.exponent_bits) - 1);
-  const double sign = v >> (f.exponent_bits + f.mantissa_bits) ? -1 : 1;
-  const bool top = exponent == (1u << f.exponent_bits) - 1;
-  if (f.has_inf && top) return mantissa ? NAN : sign * INFINITY;
-  if (!f.has_inf && top && mantissa == (1u << f.mantissa_bits) - 1) return NAN;
-  const double fraction = std::ldexp(mantissa, -f.mantissa_bits);
-  if (exponent == 0) return sign * std::ldexp(fraction, 1 - bias);
-  return sign * std::ldexp(1 + fraction, static_cast<int>(exponent) - bias);
-}
-
-std::vector<uint8_t> all_patterns(const Format& f) {
+std::vector<uint8_t> all_patterns(const FloatFormat& f) {
   const size_t n = size_t{1} << (8 * size_of(f.dtype));
   std::vector<uint8_t> bytes(n * size_of(f.dtype));
   for (size_t i = 0; i < n; ++i) std::memcpy(&bytes[i * size_of(f.dtype)], &i, size_of(f.dtype));
@@ -50,13 +29,13 @@ uint32_t pattern(const std::vector<uint8_t>& bytes, size_t i, size_t item) {
 }
 
 TEST(Conversions, every_short_pattern_widens_to_its_exact_value) {
-  for (const Format& f : kShort) {
+  for (const FloatFormat& f : kShortFloats) {
     const std::vector<uint8_t> in = all_patterns(f);
     const size_t n = in.size() / size_of(f.dtype);
     std::vector<float> out(n);
     convert(in.data(), f.dtype, out.data(), DType::f32, n);
     for (size_t i = 0; i < n; ++i) {
-      const double want = value_of(f, static_cast<uint32_t>(i));
+      const double want = f.value_of(static_cast<uint32_t>(i));
       if (std::isnan(want)) {
         ASSERT_TRUE(std::isnan(out[i])) << name_of(f.dtype) << " " << i;
       } else {
@@ -68,7 +47,7 @@ TEST(Conversions, every_short_pattern_widens_to_its_exact_value) {
 }
 
 TEST(Conversions, every_short_value_survives_the_way_to_f32_and_back) {
-  for (const Format& f : kShort) {
+  for (const FloatFormat& f : kShortFloats) {
     const std::vector<uint8_t> in = all_patterns(f);
     const size_t n = in.size() / size_of(f.dtype);
     std::vector<float> wide(n);
@@ -77,7 +56,7 @@ TEST(Conversions, every_short_value_survives_the_way_to_f32_and_back) {
     convert(wide.data(), DType::f32, back.data(), f.dtype, n);
     for (size_t i = 0; i < n; ++i) {
       if (std::isnan(wide[i])) {
-        ASSERT_TRUE(std::isnan(value_of(f, pattern(back, i, size_of(f.dtype))))) << name_of(f.dtype) << " " << i;
+        ASSERT_TRUE(std::isnan(f.value_of(pattern(back, i, size_of(f.dtype))))) << name_of(f.dtype) << " " << i;
       } else {
         ASSERT_EQ(pattern(back, i, size_of(f.dtype)), i) << name_of(f.dtype);
       }
@@ -87,10 +66,10 @@ TEST(Conversions, every_short_value_survives_the_way_to_f32_and_back) {
 
 /// Between every two neighbours: below the middle, at the middle (to even), above it.
 TEST(Conversions, round_to_nearest_even_around_every_midpoint) {
-  for (const Format& f : kShort) {
+  for (const FloatFormat& f : kShortFloats) {
     const uint32_t positives = 1u << (f.exponent_bits + f.mantissa_bits);
     for (uint32_t v = 0; v + 1 < positives; ++v) {
-      const double low = value_of(f, v), high = value_of(f, v + 1);
+      const double low = f.value_of(v), high = f.value_of(v + 1);
       if (!std::isfinite(low) || !std::isfinite(high)) continue;
       const auto middle = static_cast<float>((low + high) / 2);
       if (static_cast<double>(middle) != (low + high) / 2) continue;  // below f32's subnormals
@@ -185,7 +164,7 @@ TEST(Conversions, every_path_gives_the_bits_of_the_scalar_one) {
     std::memcpy(&x, &bits, 4);
   }
   for (Isa isa : available_isas()) {
-    for (const Format& f : kShort) {
+    for (const FloatFormat& f : kShortFloats) {
       const size_t item = size_of(f.dtype);
       std::vector<uint8_t> bulk(in.size() * item), one(in.size() * item);
       kernels_of(isa).from_f32(in.data(), f.dtype, bulk.data(), in.size());

@@ -140,7 +140,7 @@ TEST(PendingValues, equal_a_sequential_machine_at_every_moment_of_random_program
   size_t computed = 0;
   for (unsigned round = 0; round < 40; ++round) {
     const Program p = Generator(seed + round).make(120);
-    SequentialMachine machine(p.initial_hbm, p.initial_tcm);
+    SequentialMachine machine(p.image);
     MemoryImage image = p.image;
     PendingValues values;
     std::mt19937 rng(seed + round);
@@ -150,18 +150,17 @@ TEST(PendingValues, equal_a_sequential_machine_at_every_moment_of_random_program
       values.apply(r->desc, image);
       ++at;
       if (rng() % 8 != 0) continue;
-      const auto compare = [&](MemoryImage::SpaceKey key, const Bytes& want) {
-        const uint64_t first = rng() % want.size(), n = 1 + rng() % (want.size() - first);
-        Bytes got(n);
+      const auto compare = [&](TensorRef memory, uint64_t nbytes) {
+        memory.addr = rng() % nbytes;
+        memory.shape[0] = 1 + static_cast<int64_t>(rng() % (nbytes - memory.addr));
+        Bytes got(memory.nbytes());
         Materialization done;
-        values.read(image, key, first, got.data(), n, 0, {}, &done);
+        values.read(image, MemoryImage::key_of(memory), memory.addr, got.data(), got.size(), 0, {}, &done);
         computed += done.computed.size();
-        const auto from = want.begin() + static_cast<int64_t>(first);
-        ASSERT_EQ(difference(got, Bytes(from, from + static_cast<int64_t>(n))), "")
-            << "round " << round << " op " << at;
+        ASSERT_EQ(difference(got, machine.get(memory)), "") << "round " << round << " op " << at;
       };
-      compare(kHbm, machine.hbm_bytes());
-      for (uint32_t pe = 0; pe < kPes; ++pe) compare({Space::tcm, pe}, machine.tcm_bytes()[pe]);
+      compare(hbm(0, DType::u8, {1}), kHbmBytes);
+      for (uint32_t pe = 0; pe < kPes; ++pe) compare(tcm(pe, 0, DType::u8, {1}), kTcmBytes);
     }
   }
   EXPECT_GT(computed, 500u);

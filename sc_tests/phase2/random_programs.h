@@ -1,113 +1,25 @@
-// Random programs for the tests of replay, and the machine that says what they must give: plain bytes, one op after the
-// other in the order of the effects.
+// Random programs for the tests of replay: logs as Phase 1 would write them, of every kind of op over small memories.
 #pragma once
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <random>
 #include <string>
-#include <tuple>
 #include <vector>
 
-#include "kernbench/phase2/eval.h"
 #include "kernbench/phase2/memory_image.h"
 #include "kernbench/phase2/op_record.h"
 #include "kernbench/phase2/random.h"
 #include "replay_helpers.h"
+#include "sequential_machine.h"
 
 namespace kernbench::testing {
 
 constexpr uint64_t kHbmBytes = 8192, kTcmBytes = 4096;
 constexpr uint32_t kPes = 2;
 
-inline double effect_instant(const OpRecord& r) {
-  return r.desc->type == CommandType::load ? r.t_end : r.desc->submit_ns;
-}
-
-inline std::vector<const OpRecord*> in_effect_order(const std::vector<OpRecord>& records) {
-  std::vector<const OpRecord*> order;
-  for (const OpRecord& r : records) order.push_back(&r);
-  std::sort(order.begin(), order.end(), [](const OpRecord* a, const OpRecord* b) {
-    return std::make_tuple(effect_instant(*a), a->desc->pe, a->desc->seq) <
-           std::make_tuple(effect_instant(*b), b->desc->pe, b->desc->seq);
-  });
-  return order;
-}
-
-/// A memory of plain bytes and one op after the other.
-class SequentialMachine {
- public:
-  SequentialMachine(const Bytes& initial_hbm, const std::vector<Bytes>& initial_tcm)
-      : hbm_(initial_hbm), tcm_(initial_tcm) {}
-
-  /// Returns the op's output.
-  Bytes run(const OpDesc& d) {
-    if (d.type == CommandType::store && d.data && d.operands.size() == 1) {
-      put(d.output, *d.data);
-      return *d.data;
-    }
-    std::vector<Bytes> bytes;
-    std::vector<EvalInput> in;
-    for (const Operand& o : inputs_of(d)) bytes.push_back(o.is_scalar ? Bytes{} : get(o.ref));
-    const std::vector<Operand> operands = inputs_of(d);
-    for (size_t i = 0; i < operands.size(); ++i) {
-      in.push_back(operands[i].is_scalar
-                       ? EvalInput::immediate(operands[i].scalar)
-                       : EvalInput::tensor(bytes[i].data(), operands[i].ref.dtype, operands[i].ref.shape));
-    }
-    const Bytes out = evaluate(d, in);
-    put(d.output, out);
-    return out;
-  }
-
-  Bytes get(const TensorRef& t) {
-    Bytes out;
-    each(t, [&](uint8_t* p) { out.push_back(*p); });
-    return out;
-  }
-  void put(const TensorRef& t, const Bytes& bytes) {
-    size_t i = 0;
-    each(t, [&](uint8_t* p) { *p = bytes.at(i++); });
-  }
-  const Bytes& hbm_bytes() const { return hbm_; }
-  const std::vector<Bytes>& tcm_bytes() const { return tcm_; }
-
- private:
-  template <class F>
-  void each(const TensorRef& t, F f) {
-    Bytes& space = t.space == Space::tcm ? tcm_.at(t.pe) : hbm_;
-    for (int64_t i = 0; i < t.shape.elements(); ++i) {
-      int64_t offset = 0, rest = i;
-      for (int d = t.shape.rank() - 1; d >= 0; --d) {
-        offset += rest % t.shape[d] * t.strides[d];
-        rest /= t.shape[d];
-      }
-      for (size_t b = 0; b < size_of(t.dtype); ++b) {
-        f(&space.at(t.addr + static_cast<uint64_t>(offset) * size_of(t.dtype) + b));
-      }
-    }
-  }
-
-  Bytes hbm_;
-  std::vector<Bytes> tcm_;
-};
-
-/// Empty if equal, else the first byte that differs, and how many do.
-inline std::string difference(const Bytes& got, const Bytes& want) {
-  size_t first = 0, count = 0;
-  for (size_t i = want.size(); i-- > 0;) {
-    if (got.at(i) == want[i]) continue;
-    first = i;
-    ++count;
-  }
-  return count ? std::to_string(count) + " bytes differ, the first at " + std::to_string(first) : "";
-}
-
 struct Program {
-  Bytes initial_hbm;
-  std::vector<Bytes> initial_tcm;
   MemoryImage image;
   std::vector<OpRecord> records;
 };
@@ -119,12 +31,8 @@ class Generator {
 
   Program make(int ops) {
     Program p;
-    p.initial_hbm = noise(kHbmBytes);
-    p.image.write({Space::hbm, kNoPe}, 0, p.initial_hbm.data(), kHbmBytes);
-    for (uint32_t pe = 0; pe < kPes; ++pe) {
-      p.initial_tcm.push_back(noise(kTcmBytes));
-      p.image.write({Space::tcm, pe}, 0, p.initial_tcm[pe].data(), kTcmBytes);
-    }
+    p.image.write({Space::hbm, kNoPe}, 0, noise(kHbmBytes).data(), kHbmBytes);
+    for (uint32_t pe = 0; pe < kPes; ++pe) p.image.write({Space::tcm, pe}, 0, noise(kTcmBytes).data(), kTcmBytes);
     uint64_t seq[kPes] = {};
     double now = 0;
     for (int i = 0; i < ops; ++i) {
@@ -136,6 +44,9 @@ class Generator {
       now += static_cast<double>(pick(3));  // ties are frequent
       p.records.push_back(record(static_cast<uint64_t>(i) + 1, d, d->submit_ns + static_cast<double>(pick(8))));
     }
+    for (size_t i = 1; i < p.records.size(); ++i) {
+      if (pick(6) == 0) make_dependent(p.records[i], p.records[i - 1 - pick(std::min<size_t>(i, 6))]);
+    }
     give_data_to_real_stores(p);
     std::shuffle(p.records.begin(), p.records.end(), rng_);
     return p;
@@ -145,8 +56,9 @@ class Generator {
   uint64_t pick(uint64_t n) { return std::uniform_int_distribution<uint64_t>(0, n - 1)(rng_); }
   Bytes noise(uint64_t n) { return random_tensor(DType::f32, {static_cast<int64_t>(n / 4)}, rng_()); }
   DType dtype() {
-    constexpr DType kTypes[] = {DType::f32, DType::f16, DType::bf16, DType::i32, DType::i8, DType::u8, DType::i16};
-    return kTypes[pick(7)];
+    constexpr DType kTypes[] = {DType::f32, DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2,
+                                DType::i32, DType::i8,  DType::u8,   DType::i16};
+    return kTypes[pick(9)];
   }
   int64_t extent(uint64_t n) { return 1 + static_cast<int64_t>(pick(n)); }
 
@@ -258,6 +170,14 @@ class Generator {
     d.operands = {operand(either(pe, t, d.transpose_a ? Dims{d.k, d.m} : Dims{d.m, d.k})),
                   operand(either(pe, t, {d.k, d.n}))};
     d.output = target(pe, is_float(t) ? t : DType::i32, {d.m, d.n});
+  }
+
+  /// An explicit dependency that alone says what comes first: the instants say the opposite.
+  static void make_dependent(OpRecord& r, const OpRecord& on) {
+    r.dependency_ids = {on.op_id};
+    const double before = on.desc->submit_ns - 0.5;
+    std::const_pointer_cast<OpDesc>(r.desc)->submit_ns = before;
+    r.t_end = before;
   }
 
   /// As Phase 1 does: a store whose source is real at its submission carries its bytes.

@@ -63,11 +63,14 @@ class Neighbours : public ::testing::Test {
     for (unsigned round = 0; swapped < enough; ++round) {
       ASSERT_LT(round, 400u) << "too few pairs of this kind";
       Program p = Generator(seed + round).make(60);
-      SequentialMachine machine(p.initial_hbm, p.initial_tcm);
+      SequentialMachine machine(p.image);
       const std::vector<const OpRecord*> order = in_effect_order(p.records);
       for (const OpRecord* r : order) machine.run(*r->desc);
       // Instants of their own for all, in the same order, so that two can be exchanged.
-      for (size_t i = 0; i < order.size(); ++i) set_instant(*order[i], static_cast<double>(i));
+      for (size_t i = 0; i < order.size(); ++i) {
+        set_instant(*order[i], static_cast<double>(i));
+        const_cast<OpRecord*>(order[i])->dependency_ids.clear();  // NOLINT: the program is ours
+      }
       ASSERT_FALSE(differs(p, machine)) << "as it is";
       for (size_t i = 0; i + 1 < order.size() && swapped < enough; ++i) {
         if (!pick(dependence(*order[i]->desc, *order[i + 1]->desc))) continue;
@@ -91,15 +94,7 @@ class Neighbours : public ::testing::Test {
     ReplayOptions options;
     options.threads = 1;
     options.keep_tcm = true;
-    const MemoryImage memory = replay(p.records, p.image, options).memory;
-    const auto same = [&](MemoryImage::SpaceKey key, const Bytes& want) {
-      Bytes got(want.size());
-      memory.read(key, 0, got.data(), got.size());
-      return got == want;
-    };
-    bool all = same({Space::hbm, kNoPe}, machine.hbm_bytes());
-    for (uint32_t pe = 0; pe < kPes; ++pe) all = all && same({Space::tcm, pe}, machine.tcm_bytes()[pe]);
-    return !all;
+    return !difference(replay(p.records, p.image, options).memory, machine).empty();
   }
 };
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What a run leaves that was killed at a random moment or ran out of disk: a replay says in one line that it was cut off,
-and with --allow-cut-off gives the bits of the whole run or says what is missing; nothing is silently wrong."""
+and with --allow-cut-off gives the bits of the whole run or says what is missing, also where a bit of what is left has
+flipped; nothing is silently wrong."""
 import os
 import pathlib
 import random
@@ -12,13 +13,13 @@ import time
 
 KERNBENCH = os.environ["KERNBENCH_CLI"]
 TOPOLOGIES = pathlib.Path(os.environ["KERNBENCH_TOPOLOGIES"])
-GEMM = ["--kernel", "gemm_dot", "--param", "m=512", "--param", "n=512", "--param", "k=512"]
-KILLS = 6
+KILLS = 5
 SIZES = 4
 
 
-def run_arguments(log, *more):
-    return ["run", "--topology", TOPOLOGIES / "small.yaml", *GEMM, "--oplog", log, *more]
+def run_arguments(log, *more, size=512):
+    shape = [word for name in "mnk" for word in ("--param", f"{name}={size}")]
+    return ["run", "--topology", TOPOLOGIES / "small.yaml", "--kernel", "gemm_dot", *shape, "--oplog", log, *more]
 
 
 def kernbench(*arguments, limit=None):
@@ -55,22 +56,67 @@ def what_is_left_is_honest(what, log, whole, *more):
     return "was not written" in allowed.stderr
 
 
-def killed(folder, whole, seconds):
+def size_of(log):
+    return sum(f.stat().st_size for f in (log, log.with_name(log.name + "-wal")) if f.exists())
+
+
+def kill_at_size(log, size):
+    run = subprocess.Popen([KERNBENCH, *map(str, run_arguments(log))], stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+    while size_of(log) < size and run.poll() is None:
+        time.sleep(0.001)
+    run.kill()
+    run.wait()
+
+
+def killed(folder, whole):
     moments = random.Random(7)
     for ending in ("jsonl", "sqlite"):
+        log = folder / f"killed.{ending}"
+        assert kernbench(*run_arguments(log)).returncode == 0
+        size = log.stat().st_size
         replayed = 0
         for i in range(KILLS):
-            log = folder / f"killed.{ending}"
             for old in folder.glob("killed.*"):
                 old.unlink()
-            run = subprocess.Popen([KERNBENCH, *map(str, run_arguments(log))], stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL)
-            time.sleep(moments.uniform(0, 1.1) * seconds)
-            run.kill()
-            run.wait()
+            kill_at_size(log, moments.uniform(0, 1) * size)
             if log.exists():
                 replayed += what_is_left_is_honest(f"killed {ending} {i}", log, whole)
+                struck(f"killed {ending} {i}", log, whole, moments, 1)
         print(f"{ending}: {replayed} of {KILLS} killed runs could be replayed in part")
+        assert replayed > 0, f"no run was killed between its beginning and its end: {ending}"
+
+
+def struck(what, log, whole, moments, times):
+    """A flipped bit in what a killed run left: told, or the bits are right all the same."""
+    again, memory = log.with_name("again.npy"), log.with_suffix(".kbmem")
+    for file in (log, memory):
+        good = file.read_bytes() if file.exists() else b""
+        for _ in range(times if good else 0):
+            again.unlink(missing_ok=True)
+            at, bit = moments.randrange(len(good)), moments.randrange(8)
+            file.write_bytes(good[:at] + bytes([good[at] ^ (1 << bit)]) + good[at + 1:])
+            result = kernbench("replay", "--oplog", log, "--allow-cut-off", "--dump", f"c={again}")
+            here = f"{what}, bit {bit} of byte {at} of {file.name} flipped"
+            if result.returncode == 0:
+                assert again.read_bytes() == whole, f"{here}: other bits"
+            else:
+                told_in_one_line(here, result, (1, 2))
+                assert not again.exists(), here
+        if good:
+            file.write_bytes(good)
+
+
+def without_an_end(folder):
+    """All that a run wrote but the marks of its end: flipped bits are told though nothing vouches for the whole."""
+    log, dump = folder / "endless.jsonl", folder / "small.npy"
+    assert kernbench(*run_arguments(log, "--dump", f"c={dump}", size=128)).returncode == 0
+    whole, lines = dump.read_bytes(), log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:-1]))
+    memory = log.with_suffix(".kbmem")
+    memory.write_bytes(memory.read_bytes()[:-40])
+    assert what_is_left_is_honest("without its end", log, whole)
+    struck("without its end", log, whole, random.Random(3), 25)
 
 
 def out_of_disk(folder, whole):
@@ -97,14 +143,11 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         dump = folder / "c.npy"
-        began = time.monotonic()
-        run = kernbench(*run_arguments(folder / "whole.jsonl"))
-        seconds = time.monotonic() - began
-        assert run.returncode == 0, run.stderr
         run = kernbench(*run_arguments(folder / "whole.jsonl", "--dump", f"c={dump}"))
         assert run.returncode == 0, run.stderr
         whole = dump.read_bytes()
-        killed(folder, whole, seconds)
+        killed(folder, whole)
+        without_an_end(folder)
         out_of_disk(folder, whole)
     return 0
 

@@ -1,0 +1,57 @@
+// A memory of the plainest kind for tests: every byte of every space by itself.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "kernbench/phase2/memory_image.h"
+
+namespace kernbench::testing {
+
+/// `Cell` is what stands for one byte.
+template <class Cell>
+class ByteMemory {
+ public:
+  using Space = std::unordered_map<uint64_t, Cell>;
+
+  /// The cells of a tensor, element by element in row-major order, made where nothing was written.
+  template <class F>
+  void each(const TensorRef& t, F f) {
+    Space& space = spaces_[MemoryImage::key_of(t)];
+    for (int64_t i = 0; i < t.shape.elements(); ++i) {
+      int64_t offset = 0, rest = i;
+      for (int d = t.shape.rank() - 1; d >= 0; --d) {
+        offset += rest % t.shape[d] * t.strides[d];
+        rest /= t.shape[d];
+      }
+      for (size_t b = 0; b < size_of(t.dtype); ++b) {
+        f(space[t.address_at(static_cast<uint64_t>(offset) * size_of(t.dtype) + b)]);
+      }
+    }
+  }
+  std::vector<Cell> get(const TensorRef& t) {
+    std::vector<Cell> cells;
+    each(t, [&](Cell& c) { cells.push_back(c); });
+    return cells;
+  }
+  void put(const TensorRef& t, const std::vector<Cell>& cells) {
+    size_t i = 0;
+    each(t, [&](Cell& c) { c = cells.at(i++); });
+  }
+  /// All real bytes of an image.
+  void fill(const MemoryImage& image) {
+    for (const auto& [key, extents] : image.spaces()) {
+      for (const auto& [addr, e] : extents) {
+        for (uint64_t i = 0; i < e.size && !e.pending.producer; ++i) spaces_[key][addr + i] = Cell{e.bytes.data[i]};
+      }
+    }
+  }
+  const std::map<MemoryImage::SpaceKey, Space>& spaces() const { return spaces_; }
+
+ private:
+  std::map<MemoryImage::SpaceKey, Space> spaces_;
+};
+
+}  // namespace kernbench::testing

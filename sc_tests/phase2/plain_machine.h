@@ -1,0 +1,389 @@
+// A whole program in plain arithmetic (plain_values.h): a memory whose bytes are known where they are fixed to the bit,
+// and belong to a value of some range where they are not; no op function of the project is called.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "byte_memory.h"
+#include "kernbench/phase2/op_record.h"
+#include "plain_values.h"
+#include "sequential_machine.h"
+
+namespace kernbench::testing {
+
+/// A byte: itself, or one of the bytes of a value that is not known to the bit.
+struct PlainByte {
+  struct Holder {
+    DType dtype;
+    Value value;
+  };
+  uint8_t byte = 0;
+  std::shared_ptr<const Holder> holder = nullptr;
+  uint8_t index = 0;
+};
+
+class PlainMachine : public ByteMemory<PlainByte> {
+ public:
+  explicit PlainMachine(const MemoryImage& at_start) { fill(at_start); }
+
+  /// Returns the values of the op's output, row-major.
+  std::vector<Value> run(const OpDesc& d) {
+    if (d.type == CommandType::load || d.type == CommandType::store) {
+      move(d);
+    } else {
+      write(d.output, computed(d));
+    }
+    return read(d.output);
+  }
+
+  std::vector<Value> read(const TensorRef& t) {
+    const std::vector<PlainByte> cells = get(t);
+    std::vector<Value> values;
+    for (size_t i = 0; i < cells.size(); i += size_of(t.dtype)) values.push_back(value_at(&cells[i], t.dtype));
+    return values;
+  }
+
+ private:
+  static Value value_at(const PlainByte* cells, DType t) {
+    uint8_t bytes[4];
+    bool bits = true, whole = cells[0].holder && cells[0].holder->dtype == t;
+    for (uint8_t b = 0; b < size_of(t); ++b) {
+      bytes[b] = cells[b].byte;
+      bits &= !cells[b].holder;
+      whole &= cells[b].holder == cells[0].holder && cells[b].index == b;
+    }
+    return bits ? Value::exactly(decoded(bytes, t)) : whole ? cells[0].holder->value : Value::anything();
+  }
+
+  static std::vector<PlainByte> cells_of(const Value& v, DType t) {
+    std::vector<PlainByte> cells(size_of(t));
+    if (v.exact() && !std::isnan(v.lo)) {
+      uint8_t bytes[4];
+      encode(v.lo, t, bytes);
+      for (size_t b = 0; b < cells.size(); ++b) cells[b].byte = bytes[b];
+      return cells;
+    }
+    const auto holder = std::make_shared<const PlainByte::Holder>(PlainByte::Holder{t, v});
+    for (size_t b = 0; b < cells.size(); ++b) cells[b] = {0, holder, static_cast<uint8_t>(b)};
+    return cells;
+  }
+
+  void write(const TensorRef& t, const std::vector<Value>& values) {
+    std::vector<PlainByte> cells;
+    for (const Value& v : values) {
+      for (const PlainByte& c : cells_of(v, t.dtype)) cells.push_back(c);
+    }
+    put(t, cells);
+  }
+
+  void move(const OpDesc& d) {
+    if (d.operands.empty()) {
+      std::vector<PlainByte> cells;
+      for (uint8_t b : *d.data) cells.push_back({b});
+      return put(d.output, cells);
+    }
+    const size_t item = size_of(d.output.dtype);
+    std::vector<PlainByte> source = get(d.operands[0].ref);
+    if (d.operands.size() > 1) {
+      const std::vector<Value> mask = read(d.operands[1].ref);
+      std::vector<PlainByte> rest;
+      if (d.type == CommandType::store) {
+        rest = get(d.output);
+      } else {
+        const Value other = rounded(Value::exactly(d.operands[2].scalar), d.output.dtype, !is_float(d.output.dtype));
+        for (size_t i = 0; i < mask.size(); ++i) {
+          for (const PlainByte& c : cells_of(other, d.output.dtype)) rest.push_back(c);
+        }
+      }
+      for (size_t i = 0; i < mask.size(); ++i) {
+        std::vector<PlainByte> chosen(item);
+        if (mask[i].exact()) {
+          const PlainByte* from = mask[i].lo == 0 ? &rest[i * item] : &source[i * item];
+          chosen.assign(from, from + item);
+        } else {
+          chosen =
+              cells_of(hull(value_at(&source[i * item], d.output.dtype), value_at(&rest[i * item], d.output.dtype)),
+                       d.output.dtype);
+        }
+        std::copy(chosen.begin(), chosen.end(), source.begin() + static_cast<int64_t>(i * item));
+      }
+    }
+    put(d.output, source);
+  }
+
+  std::vector<Value> computed(const OpDesc& d) {
+    if (d.op == "gemm" || d.type == CommandType::composite) return fused(d);
+    if (in(d.op, {"sum", "max", "min", "argmax", "softmax"})) return along_axis(d);
+    std::vector<Value> out;
+    const int64_t n = d.output.shape.elements();
+    if (in(d.op, {"full", "arange"})) {
+      const double step = d.operands.size() > 1 ? d.operands[1].scalar : 0;
+      for (int64_t i = 0; i < n; ++i) {
+        const double v = d.operands[0].scalar + static_cast<double>(i) * step;
+        out.push_back(is_float(d.output.dtype) ? rounded(Value::exactly(v), d.output.dtype, true)
+                                               : Value::exactly(wrapped(std::trunc(v), d.output.dtype)));
+      }
+      return out;
+    }
+    const bool integers = in_integers(d.op, d.operands, nullptr);
+    std::vector<std::vector<Value>> x;
+    for (const Operand& o : d.operands) x.push_back(broadcast(o, d.output.shape, integers));
+    for (size_t i = 0; i < static_cast<size_t>(n); ++i) {
+      std::vector<Value> at;
+      for (const auto& v : x) at.push_back(v[i]);
+      out.push_back(rounded(plain_elementwise(d.op, at, integers), d.output.dtype, integers));
+    }
+    return out;
+  }
+
+  /// Whether an op works in i32: no float and no fraction among its operands, the running tile's type before them.
+  static bool in_integers(const std::string& op, const std::vector<Operand>& operands, const bool* running) {
+    if (needs_floats(op) || (running && !*running)) return false;
+    bool tensor = running != nullptr;
+    for (size_t i = op == "where" && !running ? 1 : 0; i < operands.size(); ++i) {
+      const Operand& o = operands[i];
+      if (o.is_scalar ? o.scalar != std::trunc(o.scalar) : is_float(o.ref.dtype)) return false;
+      tensor |= !o.is_scalar;
+    }
+    return tensor;
+  }
+
+  /// An operand as an op over `shape` sees it, in f32 or i32.
+  std::vector<Value> broadcast(const Operand& o, const Dims& shape, bool integers) {
+    const auto n = static_cast<size_t>(shape.elements());
+    if (o.is_scalar)
+      return std::vector<Value>(
+          n, Value::exactly(integers ? wrapped(std::trunc(o.scalar), DType::i32) : f32_of(o.scalar)));
+    TensorRef t = o.ref;
+    const Dims own = t.shape, strides = t.strides;
+    t.shape = shape;
+    t.strides = shape;
+    for (int i = 0; i < shape.rank(); ++i) {
+      const int j = i - (shape.rank() - own.rank());
+      t.strides[i] = j < 0 || own[j] == 1 ? 0 : strides[j];
+    }
+    std::vector<Value> values = read(t);
+    if (!integers && !is_float(t.dtype)) {
+      for (Value& v : values) v = f32_of(v);
+    }
+    return values;
+  }
+
+  std::vector<Value> along_axis(const OpDesc& d) {
+    const TensorRef& t = d.operands[0].ref;
+    const int axis = d.axis < 0 ? d.axis + t.shape.rank() : d.axis;
+    const bool integers = !is_float(t.dtype) && d.op != "softmax";
+    const std::vector<Value> all = broadcast(d.operands[0], t.shape, integers);
+    int64_t outer = 1, inner = 1;
+    for (int i = 0; i < axis; ++i) outer *= t.shape[i];
+    for (int i = axis + 1; i < t.shape.rank(); ++i) inner *= t.shape[i];
+    const int64_t length = t.shape[axis];
+    std::vector<Value> out(static_cast<size_t>(d.output.shape.elements()));
+    for (int64_t o = 0; o < outer; ++o) {
+      for (int64_t i = 0; i < inner; ++i) {
+        std::vector<Value> line;
+        for (int64_t k = 0; k < length; ++k) line.push_back(all[static_cast<size_t>((o * length + k) * inner + i)]);
+        if (d.op == "softmax") {
+          const std::vector<Value> shares = softmax(line);
+          for (int64_t k = 0; k < length; ++k)
+            out[static_cast<size_t>((o * length + k) * inner + i)] =
+                rounded(shares[static_cast<size_t>(k)], d.output.dtype, false);
+        } else {
+          out[static_cast<size_t>(o * inner + i)] =
+              rounded(reduced(d.op, line, integers), d.output.dtype, integers || d.op == "argmax");
+        }
+      }
+    }
+    return out;
+  }
+
+  static Value reduced(const std::string& op, const std::vector<Value>& line, bool integers) {
+    if (op == "argmax") return argmax(line);
+    Value r = line[0];
+    if (op != "sum") {
+      for (size_t k = 1; k < line.size(); ++k)
+        r = plain_elementwise(op == "max" ? "maximum" : "minimum", {r, line[k]}, integers);
+      return !integers && r.known && r.lo == 0 && r.hi == 0 ? Value::some_zero() : r;  // in no order
+    }
+    double magnitude = 0;
+    for (size_t k = 1; k < line.size(); ++k) r = added(r, line[k]);
+    for (const Value& v : line) magnitude += v.known ? std::max(std::abs(v.lo), std::abs(v.hi)) : 0;
+    return integers ? wrapped(r, DType::i32) : with_rounding(r, static_cast<double>(line.size()), magnitude);
+  }
+
+  /// A sum of products or terms in f32, in any order: `terms` roundings, each of at most half a unit of the magnitude.
+  static Value with_rounding(const Value& v, double terms, double magnitude) {
+    if (!v.known || (v.exact() && std::isnan(v.lo))) return v;
+    if (!(magnitude < 1e38)) return Value::anything();
+    if (magnitude == 0) return Value::some_zero();
+    return f32_of(v.widened((terms + 2) * (magnitude * 0x1p-24 + 0x1p-149)));
+  }
+
+  static Value argmax(const std::vector<Value>& line) {
+    size_t best = 0;
+    bool exact = true;
+    double floor = -INFINITY;
+    for (const Value& v : line) {
+      if (!v.known) return Value::between(0, static_cast<double>(line.size() - 1));
+      exact &= v.exact();
+      floor = std::max(floor, v.lo);
+    }
+    if (exact) {
+      for (size_t k = 1; k < line.size(); ++k) {
+        if (!std::isnan(line[best].lo) && (line[k].lo > line[best].lo || std::isnan(line[k].lo))) best = k;
+      }
+      return Value::exactly(static_cast<double>(best));
+    }
+    Value r = Value::anything();
+    for (size_t k = 0; k < line.size(); ++k) {
+      if (std::isnan(line[k].lo)) return Value::between(0, static_cast<double>(line.size() - 1));
+      const Value here = Value::exactly(static_cast<double>(k));
+      if (line[k].hi >= floor) r = r.known ? hull(r, here) : here;
+    }
+    return r;
+  }
+
+  static std::vector<Value> softmax(const std::vector<Value>& line) {
+    const size_t n = line.size();
+    double top = -INFINITY;
+    for (const Value& v : line) {
+      if (!v.known || (!v.exact() && !std::isfinite(v.hi))) return std::vector<Value>(n, Value::anything());
+      if (std::isnan(v.lo)) return std::vector<Value>(n, Value::exactly(NAN));
+      top = std::max(top, v.hi);
+    }
+    if (std::isinf(top)) return std::vector<Value>(n, Value::exactly(NAN));  // of inf, or a row of -inf
+    std::vector<Value> shares;
+    for (size_t k = 0; k < n; ++k) {
+      const double own_lo = std::exp(line[k].lo - top), own_hi = std::exp(line[k].hi - top);
+      double others_lo = 0, others_hi = 0;
+      for (size_t j = 0; j < n; ++j) {
+        if (j == k) continue;
+        others_lo += std::exp(line[j].lo - top);
+        others_hi += std::exp(line[j].hi - top);
+      }
+      const double lo = own_lo + others_hi > 0 ? own_lo / (own_lo + others_hi) : 0;
+      const double hi = own_hi + others_lo > 0 ? own_hi / (own_hi + others_lo) : 1;
+      // x - max is rounded before exp, and each exp and the sum after it.
+      const double deepest = std::min(150.0, std::abs(line[k].lo - top));
+      const double by = hi * 0x1p-24 * (2 * deepest + 200 + static_cast<double>(n)) + 0x1p-147;
+      shares.push_back(Value::between(std::max(0.0, lo - by), hi + by));
+    }
+    return shares;
+  }
+
+  std::vector<Value> fused(const OpDesc& d) {
+    const bool gemm = d.op == "gemm";
+    Dims shape = d.output.shape;
+    while (shape.rank() < 2) shape = shape.rank() == 0 ? Dims{1} : Dims{1, shape[0]};
+    const int64_t m = shape[0], n = shape[1];
+    const bool integer_head = gemm ? !is_float(d.operands[0].ref.dtype) && !is_float(d.operands[1].ref.dtype)
+                                   : in_integers(d.op, d.operands, nullptr);
+    std::vector<std::vector<Value>> x;  // the head's operands, then those of each epilogue op as f32, then as i32
+    for (const Operand& o : d.operands) {
+      x.push_back(broadcast(o, gemm ? o.ref.shape : shape, integer_head));
+    }
+    struct More {
+      std::vector<std::vector<Value>> as_float, as_integer;
+    };
+    std::vector<More> more;
+    for (const EpilogueOp& e : d.epilogue) {
+      more.emplace_back();
+      for (const Operand& o : e.operands) {
+        more.back().as_float.push_back(broadcast(o, shape, false));
+        more.back().as_integer.push_back(broadcast(o, shape, true));
+      }
+    }
+    const int64_t step = gemm ? (d.tile_k > 0 ? d.tile_k : d.k) : 1, depth = gemm ? d.k : 1;
+    const int64_t last_row = d.tile_m > 0 ? (m - 1) / d.tile_m * d.tile_m : 0;
+    const int64_t last_col = d.tile_n > 0 ? (n - 1) / d.tile_n * d.tile_n : 0;
+    std::vector<Value> out;
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        const auto at = static_cast<size_t>(i * n + j);
+        Value acc = Value::exactly(0);
+        bool integers = integer_head;
+        const auto epilogue = [&](Scope scope) {
+          for (size_t e = 0; e < d.epilogue.size(); ++e) {
+            if (d.epilogue[e].scope != scope) continue;
+            const bool still = in_integers(d.epilogue[e].op, d.epilogue[e].operands, &integers);
+            if (integers && !still) acc = f32_of(acc);
+            integers = still;
+            std::vector<Value> args{acc};
+            for (const auto& v : integers ? more[e].as_integer : more[e].as_float) args.push_back(v[at]);
+            acc = plain_elementwise(d.epilogue[e].op, args, integers);
+          }
+        };
+        for (int64_t k0 = 0; k0 < depth; k0 += step) {
+          if (gemm) {
+            acc = plus_product(d, x, acc, i, j, k0, std::min(depth, k0 + step), integer_head, integers);
+          } else {
+            std::vector<Value> args;
+            for (const auto& v : x) args.push_back(v[at]);
+            acc = plain_elementwise(d.op, args, integers);
+          }
+          epilogue(Scope::per_k_tile);
+        }
+        epilogue(Scope::per_output_tile);
+        if (i >= last_row && j >= last_col) epilogue(Scope::once);
+        out.push_back(rounded(acc, d.output.dtype, integers));
+      }
+    }
+    return out;
+  }
+
+  static Value added(const Value& a, const Value& b) {
+    if (!a.known || !b.known) return Value::anything();
+    if (a.exact() && b.exact()) return Value::exactly(a.lo + b.lo);
+    return Value::between(a.lo + b.lo, a.hi + b.hi);
+  }
+  static Value product(const Value& a, const Value& b, bool integers) {
+    if (!a.known || !b.known) return Value::anything();
+    if (a.exact() && b.exact()) return Value::exactly(integers ? plain_integer("mul", {a.lo, b.lo}) : a.lo * b.lo);
+    const double corners[] = {a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi};
+    return Value::between(*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4));
+  }
+
+  /// acc + Σ a b over [from, to).
+  static Value plus_product(const OpDesc& d, const std::vector<std::vector<Value>>& x, const Value& acc, int64_t i,
+                            int64_t j, int64_t from, int64_t to, bool integer_head, bool integers) {
+    const int64_t cols_a = d.operands[0].ref.shape[1], cols_b = d.operands[1].ref.shape[1];
+    const auto element = [](const std::vector<Value>& v, int64_t row, int64_t col, int64_t cols, bool transposed) {
+      return v[static_cast<size_t>(transposed ? col * cols + row : row * cols + col)];
+    };
+    Value sum = integer_head && !integers ? Value::exactly(0) : acc;
+    double magnitude = sum.known ? std::max(std::abs(sum.lo), std::abs(sum.hi)) : 0;
+    for (int64_t k = from; k < to; ++k) {
+      const Value a = element(x[0], i, k, cols_a, d.transpose_a), b = element(x[1], k, j, cols_b, d.transpose_b);
+      const Value p = product(a, b, integer_head);
+      sum = added(sum, p);
+      if (p.known) magnitude += std::max(std::abs(p.lo), std::abs(p.hi));
+    }
+    if (!integer_head) return with_rounding(sum, static_cast<double>(to - from), magnitude);
+    sum = wrapped(sum, DType::i32);
+    return integers ? sum : plain_elementwise("add", {acc, f32_of(sum)}, false);
+  }
+};
+
+/// Compares an op's output with plain arithmetic, element by element, and counts.
+struct PlainComparison {
+  uint64_t points = 0, ranges = 0, anything = 0;
+
+  /// Empty, or the first element outside of its range.
+  std::string compare(const OpDesc& d, const uint8_t* out, const std::vector<Value>& want) {
+    for (size_t i = 0; i < want.size(); ++i) {
+      ++(want[i].exact() ? points : want[i].known ? ranges : anything);
+      const double got = decoded(out + i * size_of(d.output.dtype), d.output.dtype);
+      if (want[i].holds(got)) continue;
+      char text[160];
+      snprintf(text, sizeof text, "element %zu is %.9g, plain arithmetic says [%.9g, %.9g]", i, got, want[i].lo,
+               want[i].hi);
+      return d.name + " " + std::string(name_of(d.output.dtype)) + " " + d.output.shape.to_string() + ": " + text;
+    }
+    return "";
+  }
+};
+
+}  // namespace kernbench::testing

@@ -1,0 +1,239 @@
+// Plain arithmetic for tests, independent of the project's op functions: f64 and int64, one element at a time. A value
+// is known to lie in a range, which is a point wherever the result is fixed to the bit (docs/phase2.md, "Values") and
+// as wide as rounding may make it elsewhere: so whole programs can be followed, with a tolerance that is that of their
+// types and ops.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "float_formats.h"
+
+namespace kernbench::testing {
+
+struct Value {
+  double lo = 0, hi = 0;
+  bool known = true;  ///< else it may be anything
+
+  static Value exactly(double v) { return {v, v, true}; }
+  static Value anything() { return {0, 0, false}; }
+  static Value between(double a, double b) {
+    if (!std::isfinite(a) || !std::isfinite(b)) return anything();
+    return {std::min(a, b), std::max(a, b), true};
+  }
+  /// A zero of either sign.
+  static Value some_zero() { return {-0.0, 0.0, true}; }
+  /// Known to the bit, but for what is in a NaN.
+  bool exact() const {
+    return known && ((lo == hi && std::signbit(lo) == std::signbit(hi)) || (std::isnan(lo) && std::isnan(hi)));
+  }
+  bool holds(double v) const { return !known || (std::isnan(lo) ? std::isnan(v) : v >= lo && v <= hi); }
+  Value widened(double by) const { return known && std::isfinite(lo) ? between(lo - by, hi + by) : *this; }
+};
+
+inline Value hull(const Value& a, const Value& b) {
+  if (!a.known || !b.known) return Value::anything();
+  if (a.exact() && b.exact() && std::isnan(a.lo) && std::isnan(b.lo)) return a;
+  if (a.lo == 0 && a.hi == 0 && b.lo == 0 && b.hi == 0)
+    return a.exact() && b.exact() && std::signbit(a.lo) == std::signbit(b.lo) ? a : Value::some_zero();
+  if (std::isnan(a.lo) || std::isnan(b.lo)) return Value::anything();
+  return Value::between(std::min(a.lo, b.lo), std::max(a.hi, b.hi));
+}
+
+/// f over the corners of what its arguments may be: right for an f that rises or falls along each of them.
+template <class F>
+Value over_corners(const std::vector<Value>& x, F f) {
+  bool exact = true;
+  for (const Value& v : x) {
+    if (!v.known) return Value::anything();
+    exact &= v.exact();
+  }
+  std::vector<double> at(x.size());
+  for (size_t j = 0; j < x.size(); ++j) at[j] = x[j].lo;
+  Value r = Value::exactly(f(at));
+  if (exact) return r;
+  const double first = r.lo;
+  bool same = true;
+  for (size_t corner = 0; corner < size_t{1} << x.size(); ++corner) {
+    for (size_t j = 0; j < x.size(); ++j) at[j] = corner >> j & 1 ? x[j].hi : x[j].lo;
+    const double v = f(at);
+    if (!std::isfinite(v)) return Value::anything();
+    same &= v == first && std::signbit(v) == std::signbit(first);
+    r = Value::between(std::min(r.lo, v), std::max(r.hi, v));
+  }
+  return !same && r.lo == 0 && r.hi == 0 ? Value::some_zero() : r;
+}
+
+inline double f32_of(double v) {
+  return static_cast<double>(static_cast<float>(v));
+}
+inline Value f32_of(const Value& v) {
+  return over_corners({v}, [](const std::vector<double>& x) { return f32_of(x[0]); });
+}
+/// One unit in the last place of f32 at v.
+inline double unit_of(double v) {
+  const float a = std::min(std::abs(static_cast<float>(v)), 1e38f);
+  return static_cast<double>(std::nextafterf(a, INFINITY)) - static_cast<double>(a);
+}
+
+struct Bounds {
+  double lowest, highest;
+};
+inline Bounds bounds_of(DType t) {
+  switch (t) {
+    case DType::i8:
+      return {-128, 127};
+    case DType::u8:
+      return {0, 255};
+    case DType::i16:
+      return {-32768, 32767};
+    default:
+      return {-2147483648.0, 2147483647.0};
+  }
+}
+
+inline double wrapped(double v, DType t) {
+  const Bounds b = bounds_of(t);
+  const double n = b.highest - b.lowest + 1;
+  return v - std::floor((v - b.lowest) / n) * n;
+}
+inline Value wrapped(const Value& v, DType t) {
+  if (!v.known) return v;
+  if (v.exact()) return Value::exactly(wrapped(v.lo, t));
+  const Bounds b = bounds_of(t);
+  return v.lo >= b.lowest && v.hi <= b.highest ? v : Value::anything();
+}
+
+/// An integer or a float as an element of type t.
+inline Value rounded(const Value& v, DType t, bool integer) {
+  if (!is_float(t) && integer) return wrapped(v, t);
+  return over_corners({v}, [&](const std::vector<double>& x) {
+    if (!is_float(t)) {
+      const Bounds b = bounds_of(t);
+      return std::isnan(x[0]) ? 0 : std::clamp(std::trunc(x[0]), b.lowest, b.highest);
+    }
+    const FloatFormat* f = short_float(t);
+    // Floats come from f32, integers are rounded once.
+    return f ? f->nearest(integer ? x[0] : f32_of(x[0])) : f32_of(x[0]);
+  });
+}
+
+inline double decoded(const uint8_t* bytes, DType t) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, bytes, size_of(t));
+  if (const FloatFormat* f = short_float(t)) return f->value_of(bits);
+  if (t == DType::f32) {
+    float v;
+    std::memcpy(&v, bytes, 4);
+    return static_cast<double>(v);
+  }
+  if (t == DType::i32) return static_cast<int32_t>(bits);
+  return wrapped(bits, t);
+}
+/// Of a value that t has; not of NaN.
+inline void encode(double v, DType t, uint8_t* bytes) {
+  uint32_t bits;
+  if (const FloatFormat* f = short_float(t)) {
+    bits = f->bits_of(v);
+  } else if (t == DType::f32) {
+    const auto x = static_cast<float>(v);
+    std::memcpy(&bits, &x, 4);
+  } else {
+    bits = static_cast<uint32_t>(static_cast<int64_t>(v));
+  }
+  std::memcpy(bytes, &bits, size_of(t));
+}
+
+inline double plain_float(const std::string& op, const std::vector<double>& x) {
+  const double a = x[0], b = x.size() > 1 ? x[1] : 0, c = x.size() > 2 ? x[2] : 0;
+  const auto greater = [](double p, double q) { return std::isnan(p) || std::isnan(q) ? NAN : p > q ? p : q; };
+  const auto smaller = [](double p, double q) { return std::isnan(p) || std::isnan(q) ? NAN : p < q ? p : q; };
+  if (op == "copy" || op == "cast") return a;
+  if (op == "abs") return std::abs(a);
+  if (op == "neg") return -a;
+  if (op == "relu") return std::isnan(a) ? a : a > 0 ? a : 0;
+  if (op == "floor") return std::floor(a);
+  if (op == "exp") return std::exp(a);
+  if (op == "log") return std::log(a);
+  if (op == "sqrt") return std::sqrt(a);
+  if (op == "rsqrt") return 1 / std::sqrt(a);
+  if (op == "sigmoid") return 1 / (1 + std::exp(-a));
+  if (op == "tanh") return std::tanh(a);
+  if (op == "erf") return std::erf(a);
+  if (op == "gelu") return a == -INFINITY ? -0.0 : 0.5 * a * std::erfc(-a / std::sqrt(2.0));
+  if (op == "silu") return a == -INFINITY ? -0.0 : a / (1 + std::exp(-a));
+  if (op == "add") return a + b;
+  if (op == "sub") return a - b;
+  if (op == "mul") return a * b;
+  if (op == "div") return a / b;
+  if (op == "maximum") return greater(a, b);
+  if (op == "minimum") return smaller(a, b);
+  if (op == "clamp") return smaller(greater(a, b), c);
+  if (op == "fma") return a * b + c;
+  if (op == "lt") return a < b;
+  if (op == "le") return a <= b;
+  if (op == "gt") return a > b;
+  if (op == "ge") return a >= b;
+  if (op == "eq") return a == b;
+  if (op == "ne") return a != b;
+  throw std::invalid_argument("no plain arithmetic for " + op);
+}
+
+/// In i32 as it wraps; f64 holds none of the products, int64 all.
+inline double plain_integer(const std::string& op, const std::vector<double>& x) {
+  std::vector<int64_t> v;
+  for (double d : x) v.push_back(static_cast<int64_t>(d));
+  const auto wrap = [](int64_t n) { return static_cast<double>(static_cast<int32_t>(static_cast<uint32_t>(n))); };
+  if (op == "mul") return wrap(v[0] * v[1]);
+  if (op == "fma") return wrap(v[0] * v[1] + v[2]);
+  if (op == "div") return v[1] == 0 ? 0 : wrap(v[0] / v[1]);
+  return wrap(static_cast<int64_t>(plain_float(op, x)));
+}
+
+inline bool in(const std::string& op, std::initializer_list<const char*> names) {
+  return std::find(names.begin(), names.end(), op) != names.end();
+}
+inline bool needs_floats(const std::string& op) {
+  return in(op, {"exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh", "erf", "gelu", "silu"});
+}
+
+/// One element of an elementwise op, in f32 or i32, as yet of no type.
+inline Value plain_elementwise(const std::string& op, const std::vector<Value>& x, bool integers) {
+  if (op == "where") {
+    const Value& c = x[0];
+    if (c.exact()) return c.lo == 0 ? x[2] : x[1];
+    return c.known && (c.lo > 0 || c.hi < 0) ? x[1] : hull(x[1], x[2]);
+  }
+  const bool points = std::all_of(x.begin(), x.end(), [](const Value& v) { return v.exact(); });
+  const bool all_known = std::all_of(x.begin(), x.end(), [](const Value& v) { return v.known; });
+  if (!points && in(op, {"lt", "le", "gt", "ge", "eq", "ne"})) {
+    if (!all_known) return Value::between(0, 1);
+    if (x[0].lo <= x[1].hi && x[1].lo <= x[0].hi) return Value::between(0, 1);
+  }
+  if (integers) {
+    if (points) return over_corners(x, [&](const std::vector<double>& at) { return plain_integer(op, at); });
+    if (op == "div" && x[1].lo <= 0 && x[1].hi >= 0) return Value::anything();
+    // Where it does not wrap, it rises and falls as the exact one.
+    return wrapped(over_corners(x, [&](const std::vector<double>& at) { return std::trunc(plain_float(op, at)); }),
+                   DType::i32);
+  }
+  if (op == "div" && !points && all_known && x[1].lo <= 0 && x[1].hi >= 0) return Value::anything();
+  Value r = over_corners(x, [&](const std::vector<double>& at) { return plain_float(op, at); });
+  if (op == "abs" && !points && r.known && x[0].lo < 0 && x[0].hi > 0) r.lo = 0;
+  if (op == "fma") r = r.widened(r.known ? unit_of(r.hi) : 0);
+  if (needs_floats(op) && op != "sqrt" && !(r.exact() && !std::isfinite(r.lo))) {
+    double by = r.known ? 2.5 * std::max(unit_of(r.lo), unit_of(r.hi)) : 0;
+    if (op == "gelu" && r.known) by += 2e-9 * std::max(std::abs(x[0].lo), std::abs(x[0].hi));
+    if (in(op, {"gelu", "silu"}) && r.known) by += 1.2 * (x[0].hi - x[0].lo);  // they fall, then rise
+    const bool zero = r.exact() && r.lo == 0 && x[0].exact() && x[0].lo == 0;
+    if (!zero) r = r.widened(by);
+  }
+  return f32_of(r);
+}
+
+}  // namespace kernbench::testing

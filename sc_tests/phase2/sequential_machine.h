@@ -1,0 +1,127 @@
+// What a program must give: a memory of plain bytes and one op after the other, in the order of their effects as the
+// data contract (§1, §4) has it, each by the project's own op function.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "byte_memory.h"
+#include "kernbench/phase2/eval.h"
+#include "kernbench/phase2/op_record.h"
+
+namespace kernbench::testing {
+
+/// Commands by the instant of their effect, then PE, then program order; what `dependency_ids` tell to wait for others
+/// stands right behind them. Tokens and what changes no memory are left out.
+inline std::vector<const OpRecord*> in_effect_order(const std::vector<OpRecord>& records) {
+  const auto instant = [](const OpRecord& r) {
+    return r.foreign ? r.effect_ns : r.desc->type == CommandType::load ? r.t_end : r.desc->submit_ns;
+  };
+  std::vector<const OpRecord*> by_time;
+  for (const OpRecord& r : records) {
+    if (r.desc && !r.is_token && r.desc->kind != OpKind::unknown) by_time.push_back(&r);
+  }
+  std::sort(by_time.begin(), by_time.end(), [&](const OpRecord* a, const OpRecord* b) {
+    return std::make_tuple(instant(*a), a->desc->pe, a->desc->seq) <
+           std::make_tuple(instant(*b), b->desc->pe, b->desc->seq);
+  });
+  std::vector<const OpRecord*> order, waiting;
+  std::set<uint64_t> done;
+  const std::function<void(const OpRecord*)> take = [&](const OpRecord* r) {
+    order.push_back(r);
+    done.insert(r->op_id);
+    const std::vector<const OpRecord*> behind = waiting;
+    for (const OpRecord* w : behind) {
+      const auto& ids = w->dependency_ids;
+      if (done.count(w->op_id) || std::find(ids.begin(), ids.end(), r->op_id) == ids.end()) continue;
+      if (std::all_of(ids.begin(), ids.end(), [&](uint64_t id) { return done.count(id); })) take(w);
+    }
+  };
+  for (const OpRecord* r : by_time) {
+    const auto& ids = r->dependency_ids;
+    if (std::all_of(ids.begin(), ids.end(), [&](uint64_t id) { return done.count(id); })) {
+      take(r);
+    } else {
+      waiting.push_back(r);
+    }
+  }
+  return order;
+}
+
+inline bool carries_its_bytes(const OpDesc& d) {
+  return d.type == CommandType::store && d.data && d.operands.size() <= 1;
+}
+
+class SequentialMachine : public ByteMemory<uint8_t> {
+ public:
+  explicit SequentialMachine(const MemoryImage& at_start) { fill(at_start); }
+
+  /// Returns the op's output.
+  Bytes run(const OpDesc& d) {
+    const Bytes out = carries_its_bytes(d) ? *d.data : computed(d);
+    put(d.output, out);
+    return out;
+  }
+  /// What a store that carries its bytes would move if it did not.
+  Bytes source_of(const OpDesc& d) { return d.operands.empty() ? *d.data : get(d.operands[0].ref); }
+
+ private:
+  Bytes computed(const OpDesc& d) {
+    const std::vector<Operand> operands = inputs_of(d);
+    std::vector<Bytes> bytes;
+    std::vector<EvalInput> in;
+    for (const Operand& o : operands) bytes.push_back(o.is_scalar ? Bytes{} : get(o.ref));
+    for (size_t i = 0; i < operands.size(); ++i) {
+      in.push_back(operands[i].is_scalar
+                       ? EvalInput::immediate(operands[i].scalar)
+                       : EvalInput::tensor(bytes[i].data(), operands[i].ref.dtype, operands[i].ref.shape));
+    }
+    return evaluate(d, in);
+  }
+};
+
+/// Empty if equal, else the first byte that differs, and how many do.
+inline std::string difference(const Bytes& got, const Bytes& want) {
+  size_t first = 0, count = 0;
+  for (size_t i = want.size(); i-- > 0;) {
+    if (got.at(i) == want[i]) continue;
+    first = i;
+    ++count;
+  }
+  return count ? std::to_string(count) + " bytes differ, the first at " + std::to_string(first) : "";
+}
+
+/// The same over memories: every byte that the machine found or wrote. Before replay some are pending in the image:
+/// these are passed over where it is `pending_too`.
+inline std::string difference(const MemoryImage& got, const SequentialMachine& machine, bool pending_too = false,
+                              bool with_tcm = true) {
+  for (const auto& [key, bytes] : machine.spaces()) {
+    if (key.space == Space::tcm && !with_tcm) continue;
+    std::vector<uint64_t> addresses;
+    for (const auto& [addr, byte] : bytes) addresses.push_back(addr);
+    std::sort(addresses.begin(), addresses.end());
+    for (size_t i = 0; i < addresses.size();) {
+      size_t end = i + 1;
+      while (end < addresses.size() && addresses[end] == addresses[end - 1] + 1) ++end;
+      std::string where;
+      got.for_each_piece(key, addresses[i], end - i, [&](uint64_t at, uint64_t n, const auto* extent, uint64_t offset) {
+        const bool pending = extent && extent->pending.producer;
+        if (pending && pending_too) return;
+        for (uint64_t b = 0; b < n && where.empty(); ++b) {
+          if (extent && !pending && extent->bytes.data[offset + b] == bytes.at(at + b)) continue;
+          where = std::string(name_of(key.space)) + " differs at " + std::to_string(at + b) +
+                  (key.pe == kNoPe ? "" : " of PE " + std::to_string(key.pe)) + (pending ? ", pending" : "");
+        }
+      });
+      if (!where.empty()) return where;
+      i = end;
+    }
+  }
+  return "";
+}
+
+}  // namespace kernbench::testing

@@ -1,0 +1,271 @@
+// Kernels of random commands on tl, for the test of Phase 1 and Phase 2 together.
+#pragma once
+
+#include <random>
+#include <vector>
+
+#include "kernbench/kernel_api/tl.h"
+
+namespace kernbench::testing {
+
+/// Memory that the kernels share, filled from the start, and a place of real i32 values to branch on.
+struct SharedMemory {
+  tl::Ptr hbm, sram;
+  uint64_t hbm_bytes, sram_bytes;
+  tl::Ptr decisions;
+  int64_t decision_count;
+};
+
+/// Commands of every kind and type on whatever lies in the shared memory: blocks overlap and are read as other types
+/// than they were written as, handles are views of one another, and TCM is used again when the last of them dies.
+class RandomKernel {
+ public:
+  RandomKernel(tl::Context& tl, const SharedMemory& memory, unsigned seed, bool materializes)
+      : tl_(tl), memory_(memory), rng_(seed), materializes_(materializes) {}
+
+  void run(int steps) {
+    for (int i = 0; i < steps; ++i) {
+      if (live_.size() > 7) live_.erase(live_.begin() + static_cast<int64_t>(pick(live_.size())));
+      step();
+    }
+  }
+
+ private:
+  uint64_t pick(uint64_t n) { return std::uniform_int_distribution<uint64_t>(0, n - 1)(rng_); }
+  bool one_in(uint64_t n) { return pick(n) == 0; }
+  template <class T>
+  T any(std::initializer_list<T> list) {
+    return *(list.begin() + pick(list.size()));
+  }
+  DType dtype() {
+    return any({DType::f32, DType::f32, DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2, DType::i8, DType::u8,
+                DType::i16, DType::i32});
+  }
+  int64_t extent() { return any<int64_t>({1, 3, 8, 8, 17}); }
+  Dims shape() { return one_in(4) ? Dims{extent() * 5} : Dims{extent(), extent()}; }
+  /// A small number that every type has.
+  double immediate(DType t) { return is_float(t) ? any({0.5, -1.5, 2.0, 0.25}) : any({1.0, 2.0, 3.0}); }
+
+  tl::Context& context() { return one_in(2) ? tl_ : (other_ = tl_.async(), other_); }
+
+  tl::Block anywhere(DType t, const Dims& shape) {
+    const bool sram = one_in(4);
+    const tl::Ptr base = (sram ? memory_.sram : memory_.hbm).cast(t);
+    const auto room = static_cast<int64_t>((sram ? memory_.sram_bytes : memory_.hbm_bytes) / size_of(t));
+    const int64_t row = shape[shape.rank() - 1];
+    const int64_t ld = one_in(3) ? row + static_cast<int64_t>(pick(9)) : row;
+    const int64_t span = (shape.rank() == 1 ? 0 : (shape[0] - 1) * ld) + row;
+    return (base + static_cast<int64_t>(pick(static_cast<uint64_t>(room - span)))).block(shape, ld);
+  }
+
+  tl::Tensor loaded(DType t, const Dims& shape) {
+    if (one_in(4)) return tl_.load(anywhere(t, shape), mask(shape), immediate(t));
+    return one_in(2) ? tl_.load_async(anywhere(t, shape)) : tl_.load(anywhere(t, shape));
+  }
+  tl::Tensor mask(const Dims& shape) {
+    for (const tl::Tensor& t : live_) {
+      if (t.shape() == shape && t.contiguous() && one_in(2)) return t;
+    }
+    const DType type = any({DType::u8, DType::i8, DType::f16});
+    return one_in(2) ? static_cast<tl::Tensor>(tl_.load(anywhere(type, shape)))
+                     : tl_.load(anywhere(type, shape)) < tl_.load(anywhere(type, shape));
+  }
+  tl::Tensor dense(const tl::Tensor& t) { return t.contiguous() ? t : tl_.copy(t); }
+
+  /// Something alive, or something new.
+  tl::Tensor value() {
+    if (live_.empty() || one_in(4)) return keep(loaded(dtype(), shape()));
+    return live_[pick(live_.size())];
+  }
+  /// An operand that goes with x.
+  tl::Arg with(const tl::Tensor& x) {
+    if (one_in(4)) return immediate(x.dtype());
+    for (const tl::Tensor& t : live_) {
+      if (t.dtype() == x.dtype() && t.shape() == x.shape() && one_in(2)) return t;
+    }
+    Dims other = x.shape();
+    if (one_in(3)) other[static_cast<int>(pick(static_cast<uint64_t>(other.rank())))] = 1;
+    return loaded(x.dtype(), other);
+  }
+  tl::Tensor keep(const tl::Tensor& t) {
+    live_.push_back(t);
+    return t;
+  }
+
+  void step() {
+    switch (pick(15)) {
+      case 0:
+        keep(loaded(dtype(), shape()));
+        return;
+      case 1:
+      case 2:
+      case 3:
+        return store();
+      case 4:
+      case 5:
+        return binary();
+      case 6:
+        return unary();
+      case 7:
+        return reduction();
+      case 8:
+        return dot();
+      case 9:
+      case 10:
+        return composite();
+      case 11:
+        return view();
+      case 12:
+        keep(context().cast(value(), dtype()));
+        return;
+      case 13:
+        return ternary();
+      default:
+        return other();
+    }
+  }
+
+  void store() {
+    const tl::Tensor x = value();
+    const tl::Block to = anywhere(x.dtype(), x.shape());
+    if (one_in(4)) {
+      tl_.store(to, x, mask(x.shape()));
+    } else if (one_in(2)) {
+      tl_.store_async(to, x);
+    } else {
+      tl_.store(to, x);
+    }
+  }
+  void binary() {
+    const tl::Tensor x = value();
+    keep(context().op(any({"add", "sub", "mul", "div", "maximum", "minimum", "lt", "ge", "eq", "ne"}), {x, with(x)}));
+  }
+  void unary() {
+    const tl::Tensor x = value();
+    const bool any_type = !is_float(x.dtype()) || one_in(3);
+    keep(context().op(any_type ? any({"abs", "neg", "relu", "floor"})
+                               : any({"exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh", "erf", "gelu", "silu"}),
+                      {x}));
+  }
+  void ternary() {
+    const tl::Tensor x = value();
+    switch (pick(3)) {
+      case 0:
+        keep(context().where(mask(x.shape()), x, with(x)));
+        return;
+      case 1:
+        keep(context().fma(x, with(x), with(x)));
+        return;
+      default:
+        keep(context().clamp(x, with(x), with(x)));
+    }
+  }
+  void reduction() {
+    const tl::Tensor x = value();
+    const int axis = static_cast<int>(pick(static_cast<uint64_t>(x.rank())));
+    switch (pick(5)) {
+      case 0:
+        keep(context().sum(x, axis, true));
+        return;
+      case 1:
+        keep(context().max(x, axis, true));
+        return;
+      case 2:
+        keep(context().argmax(x, axis, true));
+        return;
+      case 3:
+        keep(tl_.reshape(context().min(x), {1, 1}));
+        return;
+      default:
+        if (is_float(x.dtype())) keep(context().softmax(x, axis));
+    }
+  }
+
+  tl::Tensor matrix(DType t, int64_t rows, int64_t cols) {
+    for (const tl::Tensor& m : live_) {
+      if (m.dtype() != t || m.rank() != 2) continue;
+      if (m.shape() == Dims{rows, cols} && has_dense_rows(m)) return m;
+      if (m.shape() == Dims{cols, rows} && has_dense_rows(m)) return m.transpose();
+    }
+    return one_in(2) ? loaded(t, {rows, cols}) : loaded(t, {cols, rows}).transpose();
+  }
+  static bool has_dense_rows(const tl::Tensor& t) { return t.contiguous() || t.transpose().contiguous(); }
+  void dot() {
+    const DType t = dtype();
+    const tl::Tensor a = matrix(t, extent(), extent());
+    const auto out = is_float(t) ? any({DType::f32, DType::f16, DType::bf16, DType::f8e5m2}) : DType::i32;
+    keep(context().dot(a, matrix(t, a.shape()[1], extent()), out));
+  }
+
+  void composite() {
+    const DType t = dtype();
+    const int64_t m = extent(), n = extent(), k = extent();
+    const auto tile = [this] { return 1 + static_cast<int64_t>(pick(9)); };
+    const auto input = [&](int64_t rows, int64_t cols) {
+      return one_in(3) ? tl::CompositeArg(dense(loaded(t, {rows, cols}))) : tl::CompositeArg(anywhere(t, {rows, cols}));
+    };
+    const bool gemm = one_in(2), ta = one_in(3), tb = one_in(3);
+    tl::Composite c = gemm ? tl::gemm(ta ? input(k, m) : input(m, k), tb ? input(n, k) : input(k, n))
+                           : tl::elementwise(any({"add", "mul", "maximum"}), {input(m, n), input(m, n)});
+    if (gemm) c.transpose_a(ta).transpose_b(tb);
+    c.tiles(tile(), tile(), tile());
+    const auto scope = [&] {
+      return gemm ? any({Scope::per_k_tile, Scope::per_output_tile, Scope::once}) : Scope::per_output_tile;
+    };
+    if (one_in(2)) c.then(any({"add", "mul"}), {bias(gemm ? accumulator_of(t) : t, m, n)}, scope());
+    if (one_in(3)) c.then("relu", {}, scope());
+    if (one_in(3)) c.then("mul", {is_float(t) ? 0.5 : 3.0}, scope());
+    const DType out = is_float(t) ? any({DType::f32, DType::f16, t}) : gemm ? DType::i32 : t;
+    if (one_in(2)) {
+      const tl::Tensor done = tl_.composite(c.out(anywhere(out, {m, n})));
+      if (one_in(2)) tl_.wait(done);
+    } else {
+      keep(tl_.composite(c.out_dtype(out)));
+    }
+  }
+  tl::Tensor bias(DType t, int64_t m, int64_t n) { return dense(loaded(t, one_in(2) ? Dims{1, n} : Dims{m, 1})); }
+
+  void view() {
+    const tl::Tensor x = value();
+    if (x.rank() != 2) {
+      keep(x.expand_dims(static_cast<int>(pick(2))));
+    } else if (one_in(2)) {
+      keep(x.transpose());
+    } else {
+      const int axis = static_cast<int>(pick(2));
+      const int64_t count = 1 + static_cast<int64_t>(pick(static_cast<uint64_t>(x.dim(axis))));
+      keep(x.slice(axis, static_cast<int64_t>(pick(static_cast<uint64_t>(x.dim(axis) - count) + 1)), count));
+    }
+  }
+  void other() {
+    const DType t = dtype();
+    switch (pick(materializes_ ? 5 : 4)) {
+      case 0:
+        keep(tl_.full(shape(), immediate(t), t));
+        return;
+      case 1:
+        keep(tl_.arange(0, 1 + static_cast<double>(pick(40)), 1, any({DType::i32, DType::f32, DType::u8})));
+        return;
+      case 2:
+        if (!live_.empty()) tl_.wait(live_[pick(live_.size())]);
+        return;
+      case 3: {
+        const tl::Loaded decision = tl_.load(
+            memory_.decisions + static_cast<int64_t>(pick(static_cast<uint64_t>(memory_.decision_count))), {1});
+        if (decision.item<int>() % 2) store();
+        return;
+      }
+      default:
+        tl_.materialize(value());
+    }
+  }
+
+  tl::Context& tl_;
+  tl::Context other_ = tl_;
+  SharedMemory memory_;
+  std::mt19937 rng_;
+  bool materializes_;
+  std::vector<tl::Tensor> live_;
+};
+
+}  // namespace kernbench::testing
