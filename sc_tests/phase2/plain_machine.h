@@ -361,6 +361,11 @@ class PlainMachine : public ByteMemory<PlainByte> {
       sum = added(sum, p);
       if (p.known) magnitude += std::max(std::abs(p.lo), std::abs(p.hi));
     }
+    if (!integer_head && to - from == 1 && acc.exact() && acc.lo == 0) {
+      // One rounding; but a product that vanishes in it keeps its sign only if it is fused with the sum.
+      const Value r = f32_of(sum);
+      return r.known && r.lo == 0 && sum.lo != 0 ? Value::some_zero() : r;
+    }
     if (!integer_head) return with_rounding(sum, static_cast<double>(to - from), magnitude);
     sum = wrapped(sum, DType::i32);
     return integers ? sum : plain_elementwise("add", {acc, f32_of(sum)}, false);

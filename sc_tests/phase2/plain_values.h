@@ -32,7 +32,11 @@ struct Value {
   bool exact() const {
     return known && ((lo == hi && std::signbit(lo) == std::signbit(hi)) || (std::isnan(lo) && std::isnan(hi)));
   }
-  bool holds(double v) const { return !known || (std::isnan(lo) ? std::isnan(v) : v >= lo && v <= hi); }
+  bool holds(double v) const {
+    if (!known) return true;
+    if (exact() && lo == 0 && v == 0) return std::signbit(v) == std::signbit(lo);
+    return std::isnan(lo) ? std::isnan(v) : v >= lo && v <= hi;
+  }
   Value widened(double by) const { return known && std::isfinite(lo) ? between(lo - by, hi + by) : *this; }
 };
 
@@ -72,8 +76,17 @@ Value over_corners(const std::vector<Value>& x, F f) {
 inline double f32_of(double v) {
   return static_cast<double>(static_cast<float>(v));
 }
+/// Both ends of a range as f, which never falls, rounds them; an end may become infinite.
+template <class F>
+Value rounded_by(const Value& v, F f) {
+  if (!v.known) return v;
+  const double lo = f(v.lo), hi = f(v.hi);
+  if (v.exact()) return Value::exactly(lo);
+  if (std::isnan(lo) || std::isnan(hi)) return Value::anything();
+  return lo == 0 && hi == 0 && std::signbit(lo) != std::signbit(hi) ? Value::some_zero() : Value{lo, hi, true};
+}
 inline Value f32_of(const Value& v) {
-  return over_corners({v}, [](const std::vector<double>& x) { return f32_of(x[0]); });
+  return rounded_by(v, [](double x) { return f32_of(x); });
 }
 /// One unit in the last place of f32 at v.
 inline double unit_of(double v) {
@@ -112,14 +125,12 @@ inline Value wrapped(const Value& v, DType t) {
 /// An integer or a float as an element of type t.
 inline Value rounded(const Value& v, DType t, bool integer) {
   if (!is_float(t) && integer) return wrapped(v, t);
-  return over_corners({v}, [&](const std::vector<double>& x) {
-    if (!is_float(t)) {
-      const Bounds b = bounds_of(t);
-      return std::isnan(x[0]) ? 0 : std::clamp(std::trunc(x[0]), b.lowest, b.highest);
-    }
-    const FloatFormat* f = short_float(t);
+  const FloatFormat* f = short_float(t);
+  const Bounds b = bounds_of(t);
+  return rounded_by(v, [&](double x) {
+    if (!is_float(t)) return std::isnan(x) ? 0 : std::clamp(std::trunc(x), b.lowest, b.highest);
     // Floats come from f32, integers are rounded once.
-    return f ? f->nearest(integer ? x[0] : f32_of(x[0])) : f32_of(x[0]);
+    return f ? f->nearest(integer ? x : f32_of(x)) : f32_of(x);
   });
 }
 
@@ -225,7 +236,6 @@ inline Value plain_elementwise(const std::string& op, const std::vector<Value>& 
   if (op == "div" && !points && all_known && x[1].lo <= 0 && x[1].hi >= 0) return Value::anything();
   Value r = over_corners(x, [&](const std::vector<double>& at) { return plain_float(op, at); });
   if (op == "abs" && !points && r.known && x[0].lo < 0 && x[0].hi > 0) r.lo = 0;
-  if (op == "fma") r = r.widened(r.known ? unit_of(r.hi) : 0);
   if (needs_floats(op) && op != "sqrt" && !(r.exact() && !std::isfinite(r.lo))) {
     double by = r.known ? 2.5 * std::max(unit_of(r.lo), unit_of(r.hi)) : 0;
     if (op == "gelu" && r.known) by += 2e-9 * std::max(std::abs(x[0].lo), std::abs(x[0].hi));
