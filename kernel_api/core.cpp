@@ -1,20 +1,14 @@
 #include "kernbench/kernel_api/core.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
+#include "kernbench/phase2/address_text.h"
 #include "kernbench/phase2/convert.h"
 
 namespace kernbench::tl::detail {
 
 namespace {
-
-std::string hex(uint64_t v) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
-  return text;
-}
 
 /// Address in the source of a load of the byte at `offset` of its dense destination.
 uint64_t source_address(const TensorRef& source, uint64_t offset) {
@@ -227,9 +221,9 @@ namespace {
   const std::string nearest = backend.memory().nearest(MemoryImage::key_of(source), bad);
   fault(where, call + " of " + source.shape.to_string() + " " + std::string(name_of(source.dtype)) + " (" +
                    std::to_string(source.nbytes()) + " bytes) at " + std::string(name_of(source.space)) + " " +
-                   hex(source.addr) +
-                   (source.translation ? " (virtual " + hex(source.translation->virtual_addr) + ")" : "") + " by " +
-                   backend.pe_id() + " reads memory that was never written: first at " + hex(bad) +
+                   address_text(source.addr) +
+                   (source.translation ? " (virtual " + address_text(source.translation->virtual_addr) + ")" : "") +
+                   " by " + backend.pe_id() + " reads memory that was never written: first at " + address_text(bad) +
                    (owner.empty() ? "" : " of " + owner) + (nearest.empty() ? "" : "; " + nearest));
 }
 

@@ -1,22 +1,15 @@
 #include "kernbench/kernel_api/pointer.h"
 
-#include <cstdio>
-
 #include "kernbench/kernel_api/pe_backend.h"
+#include "kernbench/phase2/address_text.h"
 
 namespace kernbench::tl {
 
 namespace {
 
-std::string hex(uint64_t v) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
-  return text;
-}
-
 /// "hbm 0x1000"; a virtual address is in no space.
 std::string place(Space space, uint64_t addr) {
-  return std::string(addr < kVirtualBase ? name_of(space) : "virtual") + " " + hex(addr);
+  return std::string(addr < kVirtualBase ? name_of(space) : "virtual") + " " + address_text(addr);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "kernbench/phase2/address_text.h"
 #include "kernbench/phase2/runs.h"
 
 namespace kernbench {
@@ -11,14 +12,8 @@ namespace {
 /// Written neighbours up to this size are copied together, so that many small stores do not leave many extents.
 constexpr uint64_t kSmall = 4096;
 
-std::string hex(uint64_t v) {
-  char buf[24];
-  snprintf(buf, sizeof buf, "0x%llx", static_cast<unsigned long long>(v));
-  return buf;
-}
-
 std::string place(MemoryImage::SpaceKey key, uint64_t addr) {
-  std::string s = std::string(name_of(key.space)) + " address " + hex(addr);
+  std::string s = std::string(name_of(key.space)) + " address " + address_text(addr);
   if (key.pe != kNoPe) s += " of PE " + std::to_string(key.pe);
   return s;
 }
@@ -321,7 +316,7 @@ std::string MemoryImage::nearest(SpaceKey key, uint64_t addr) const {
     lo = b->first;
   }
   for (auto a = std::next(it); a != m->end() && a->first == hi; ++a) hi = a->first + a->second.size;
-  return "nearest written range: [" + hex(lo) + ", " + hex(hi) + ")";
+  return "nearest written range: [" + address_text(lo) + ", " + address_text(hi) + ")";
 }
 
 }  // namespace kernbench

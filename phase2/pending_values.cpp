@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "kernbench/phase2/address_text.h"
 #include "kernbench/phase2/eval.h"
 #include "kernbench/phase2/runs.h"
 
@@ -76,14 +77,8 @@ double operations_of(const OpDesc& d) {
   return largest * static_cast<double>(1 + d.epilogue.size());
 }
 
-std::string hex(uint64_t v) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
-  return text;
-}
-
 std::string place(MemoryImage::SpaceKey key, uint64_t addr, uint64_t n) {
-  std::string s = std::to_string(n) + " bytes of " + std::string(name_of(key.space)) + " at " + hex(addr);
+  std::string s = std::to_string(n) + " bytes of " + std::string(name_of(key.space)) + " at " + address_text(addr);
   return key.pe == kNoPe ? s : s + " of PE " + std::to_string(key.pe);
 }
 

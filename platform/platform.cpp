@@ -1,11 +1,11 @@
 #include "kernbench/platform/platform.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <limits>
 #include <map>
 #include <stdexcept>
 
+#include "kernbench/phase2/address_text.h"
 #include "kernbench/platform/device_allocators.h"
 #include "kernbench/platform/host_interface.h"
 #include "kernbench/platform/topology/compiler.h"
@@ -192,25 +192,15 @@ std::shared_ptr<const OpDesc> Platform::read_from_outside(Space space, uint64_t 
   return kernbench::read_from_outside(image_, values, {space, kNoPe}, addr, out, nbytes);
 }
 
-namespace {
-
-std::string hex(uint64_t v) {
-  char text[32];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
-  return text;
-}
-
-}  // namespace
-
 const Route& Platform::route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) {
   const Route* last = last_routes_[initiator];
   if (last && address - last->base < last->size && nbytes <= last->size - (address - last->base)) return *last;
   const topology::Memory* memory = graph_.memory_at(address);
   if (!memory || nbytes > memory->size || address - memory->base > memory->size - nbytes) {
-    throw AccessError(graph_.nodes[initiator].id + ": " + (write ? "write to " : "read of ") + hex(address) + ", " +
-                      std::to_string(nbytes) + " bytes: " +
-                      (memory ? "leaves " + graph_.nodes[memory->node].id + " [" + hex(memory->base) + ", " +
-                                    hex(memory->base + memory->size) + ")"
+    throw AccessError(graph_.nodes[initiator].id + ": " + (write ? "write to " : "read of ") + address_text(address) +
+                      ", " + std::to_string(nbytes) + " bytes: " +
+                      (memory ? "leaves " + graph_.nodes[memory->node].id + " [" + address_text(memory->base) + ", " +
+                                    address_text(memory->base + memory->size) + ")"
                               : std::string("no memory is there")));
   }
   const uint32_t index = static_cast<uint32_t>(memory - graph_.memories.data());

@@ -1,21 +1,11 @@
 #include "kernbench/systemc_models/base_protocol_target.h"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "kernbench/phase2/address_text.h"
 #include "kernbench/systemc_models/direct_memory.h"
 
 namespace kernbench {
-
-namespace {
-
-std::string hex(uint64_t v) {
-  char text[32];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
-  return text;
-}
-
-}  // namespace
 
 struct BaseProtocolTarget::Access : MemoryEffect {
   BaseProtocolTarget* target = nullptr;
@@ -61,7 +51,7 @@ void BaseProtocolTarget::protocol_error(const char* what) const {
 
 void BaseProtocolTarget::fail(tlm::tlm_generic_payload& p, tlm::tlm_response_status status, const std::string& why) {
   p.set_response_status(status);
-  last_error_ = owner_.id() + ": " + (p.is_write() ? "write to " : "read of ") + hex(p.get_address()) + ", " +
+  last_error_ = owner_.id() + ": " + (p.is_write() ? "write to " : "read of ") + address_text(p.get_address()) + ", " +
                 std::to_string(p.get_data_length()) + " bytes: " + why;
 }
 
@@ -262,7 +252,7 @@ void BaseProtocolTarget::read(Access& a, const PayloadRange& range) {
         memory_->read_from_outside(a.window.space, run.address, out + (run.address - range.address()), run.nbytes);
     if (!record.pending_on) return;
     a.status = tlm::TLM_GENERIC_ERROR_RESPONSE;
-    last_error_ = owner_.id() + ": read of " + hex(run.address) + ", " + std::to_string(run.nbytes) +
+    last_error_ = owner_.id() + ": read of " + address_text(run.address) + ", " + std::to_string(run.nbytes) +
                   " bytes: they are pending until Phase 2 runs " + describe_op(*record.pending_on);
   });
   if (a.status == tlm::TLM_OK_RESPONSE && !range.plain()) range.spread(bytes.data(), *a.payload);

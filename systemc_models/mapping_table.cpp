@@ -1,22 +1,13 @@
 #include "kernbench/systemc_models/mapping_table.h"
 
-#include <cstdio>
 #include <iterator>
+
+#include "kernbench/phase2/address_text.h"
 
 namespace kernbench {
 
-namespace {
-
-std::string hex(uint64_t v) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
-  return text;
-}
-
-}  // namespace
-
 std::string VirtualMapping::to_string() const {
-  return tensor + " [" + hex(begin()) + ", " + hex(end()) + ")";
+  return tensor + " [" + address_text(begin()) + ", " + address_text(end()) + ")";
 }
 
 const VirtualMapping* MappingTable::at_or_before(uint64_t addr) const {
@@ -42,7 +33,9 @@ bool MappingTable::unmap(uint64_t addr, uint64_t nbytes) {
 }
 
 std::shared_ptr<const Translation> MappingTable::translate(uint64_t addr, uint64_t nbytes, Space* space) const {
-  const auto access = [&] { return "virtual address " + hex(addr) + ", " + std::to_string(nbytes) + " bytes: "; };
+  const auto access = [&] {
+    return "virtual address " + address_text(addr) + ", " + std::to_string(nbytes) + " bytes: ";
+  };
   const VirtualMapping* m = at_or_before(addr);
   if (!m || m->end() <= addr) throw TranslationFault(access() + "not mapped; " + nearest(addr));
   if (nbytes > m->end() - addr) {
