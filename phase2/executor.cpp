@@ -205,8 +205,8 @@ class Runner {
         if (!e || !e->again(now.inputs, out.bytes)) {
           e = make_evaluation(*n.desc, now.inputs, out.bytes, options_.isa);
         }
-        e->expect({another ? &next.inputs : nullptr, n.readers > 0, out.fresh});
         const int parts = e->parts();
+        e->expect({another && parts == 1 ? &next.inputs : nullptr, n.readers > 0, out.fresh});
         if (parts > 1) {
           RunState& s = states_[index];
           s.parted = std::make_unique<Parted>();
