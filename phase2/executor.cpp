@@ -8,7 +8,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <mutex>
 #include <thread>
 #include <unordered_map>
@@ -43,7 +42,7 @@ struct RunState {
 
 constexpr uint32_t kMostAlike = 32;
 constexpr double kMostWork = 16e6;  ///< of ops that run as one task
-constexpr double kLeastWork = 1e6;  ///< not worth a task of its own
+constexpr double kLeastWork = 1e6;  ///< less is not worth a task of its own
 
 /// Ops alike that run one after the other, or a part of one op.
 struct Task {
