@@ -56,14 +56,4 @@ class OpLogSink {
   virtual void close() {}
 };
 
-/// Keeps everything in memory.
-class MemoryOpLog : public OpLogSink {
- public:
-  void record(OpRecord&& r) override { records_.push_back(std::move(r)); }
-  const std::vector<OpRecord>& records() const { return records_; }
-
- private:
-  std::vector<OpRecord> records_;
-};
-
 }  // namespace kernbench

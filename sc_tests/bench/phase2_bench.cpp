@@ -17,6 +17,7 @@
 #include "kernbench/phase2/bulk_bytes.h"
 #include "kernbench/phase2/eval.h"
 #include "kernbench/phase2/executor.h"
+#include "kernbench/phase2/memory_op_log.h"
 #include "kernbench/phase2/oplog_file.h"
 #include "kernbench/phase2/random.h"
 

@@ -6,6 +6,7 @@
 
 #include "kernbench/kernel_api/tl.h"
 #include "kernbench/phase2/executor.h"
+#include "kernbench/phase2/memory_op_log.h"
 #include "system_support.h"
 
 namespace kernbench::testing {

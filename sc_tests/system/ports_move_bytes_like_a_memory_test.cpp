@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "kernbench/phase2/memory_op_log.h"
 #include "kernbench/phase2/op_record.h"
 #include "kernbench/systemc_models/port.h"
 #include "system_support.h"
