@@ -1,68 +1,11 @@
 #include "kernbench/phase2/oplog_json.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <cstdio>
+
+#include "kernbench/phase2/json_writer.h"
 
 namespace kernbench {
 namespace {
-
-/// Writes keys and values in order; knows only where a comma belongs.
-class Writer {
- public:
-  explicit Writer(std::string& out) : out_(out) {}
-  Writer& key(std::string_view k) {
-    comma();
-    append_string(out_, k);
-    out_ += ':';
-    fresh_ = true;
-    return *this;
-  }
-  Writer& open(char c) {
-    comma();
-    out_ += c;
-    fresh_ = true;
-    return *this;
-  }
-  Writer& close(char c) {
-    out_ += c;
-    fresh_ = false;
-    return *this;
-  }
-  void value(double v) { comma(), append_number(out_, v); }
-  void value(std::string_view v) { comma(), append_string(out_, v); }
-  void value(const char* v) { value(std::string_view(v)); }
-  void value(bool v) { comma(), out_ += v ? "true" : "false"; }
-  void value(int64_t v) { integer(v); }
-  void value(int v) { integer(v); }
-  void value(uint64_t v) { integer(v); }
-  void value(const Dims& d) {
-    open('[');
-    for (int64_t x : d) value(x);
-    close(']');
-  }
-  void null() { comma(), out_ += "null"; }
-  void raw(std::string_view json) { comma(), out_ += json; }
-  template <class T>
-  void field(std::string_view k, const T& v) {
-    key(k).value(v);
-  }
-
- private:
-  template <class T>
-  void integer(T v) {
-    comma();
-    char buf[24];
-    out_.append(buf, std::to_chars(buf, buf + sizeof buf, v).ptr);
-  }
-  void comma() {
-    if (!fresh_) out_ += ',';
-    fresh_ = false;
-  }
-  std::string& out_;
-  bool fresh_ = true;
-};
 
 std::string name_at(const std::vector<std::string>& names, uint32_t i) {
   return i < names.size() ? names[i] : "#" + std::to_string(i);
@@ -334,7 +277,7 @@ class ParamsWriter {
     w_.close(']');
   }
 
-  Writer w_;
+  JsonWriter w_;
   const OpLogHeader& header_;
 };
 
@@ -350,33 +293,6 @@ OpKind kind_of(const OpRecord& r) {
 std::string log_name_of(const OpRecord& r) {
   if (r.is_token) return "TileToken/" + std::string(name_of(r.token.stage));
   return r.desc ? r.desc->name : "unknown";
-}
-
-void append_number(std::string& out, double v) {
-  if (!std::isfinite(v)) {
-    out += std::isnan(v) ? "\"nan\"" : v > 0 ? "\"inf\"" : "\"-inf\"";
-    return;
-  }
-  char buf[32];
-  out.append(buf, std::to_chars(buf, buf + sizeof buf, v).ptr);
-}
-
-void append_string(std::string& out, std::string_view s) {
-  out += '"';
-  for (char c : s) {
-    const auto u = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (u < 0x20) {
-      char buf[8];
-      snprintf(buf, sizeof buf, "\\u%04x", u);
-      out += buf;
-    } else {
-      out += c;
-    }
-  }
-  out += '"';
 }
 
 void append_params_json(std::string& out, const OpRecord& r, const OpLogHeader& header) {

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "kernbench/phase2/memory_op_log.h"
 #include "record_samples.h"
 
 namespace kernbench {
@@ -146,6 +147,34 @@ TEST_P(OpLogFile, that_cannot_be_made_is_told_at_once) {
 
 INSTANTIATE_TEST_SUITE_P(Forms, OpLogFile, ::testing::Values(".jsonl", ".sqlite"),
                          [](const auto& param_info) { return std::string(param_info.param + 1); });
+
+TEST(OpLog, in_memory_gives_back_every_record_as_it_was) {
+  std::vector<OpRecord> all = one_of_each();
+  for (const auto& change :
+       {+[](TokenInfo& t) { t.bytes = uint64_t{1} << 40; }, +[](TokenInfo& t) { t.buffer_offset = ~uint64_t{0}; },
+        +[](TokenInfo& t) { t.stage = Stage::gemm, t.m = uint32_t(-1), t.n = t.k = 65535; },
+        +[](TokenInfo& t) { t.stage = Stage::math, t.n = 65536; },
+        +[](TokenInfo& t) { t.stage = Stage::gemm, t.k = -1; },
+        +[](TokenInfo& t) { t.composite_op_id = uint64_t{1} << 32; }}) {
+    all.push_back(all.back());
+    all.back().token = {};
+    change(all.back().token);
+  }
+  MemoryOpLog log;
+  std::vector<OpRecord> want;
+  for (int round = 0; round < 200; ++round) {
+    for (OpRecord r : all) {
+      r.op_id = (uint64_t{1} << 32) - 2000 + want.size();
+      want.push_back(r);
+      log.record(std::move(r));
+    }
+    if (round % 60 == 0) {
+      EXPECT_EQ(log.records().size(), want.size());
+    }
+  }
+  EXPECT_EQ(as_text(log.records()), as_text(want));
+  for (size_t i = 0; i < want.size(); ++i) ASSERT_EQ(log.records()[i].op_id, want[i].op_id);
+}
 
 TEST(OpLog, a_full_disk_is_told) {
   if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full here";

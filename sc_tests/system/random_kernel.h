@@ -1,10 +1,15 @@
 // Kernels of random commands on tl, for the test of Phase 1 and Phase 2 together.
 #pragma once
 
+#include <memory>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "kernbench/kernel_api/tl.h"
+#include "kernbench/phase2/memory_op_log.h"
+#include "kernbench/phase2/random.h"
+#include "system_support.h"
 
 namespace kernbench::testing {
 
@@ -266,6 +271,66 @@ class RandomKernel {
   std::mt19937 rng_;
   bool materializes_;
   std::vector<tl::Tensor> live_;
+};
+
+/// Two kernels one after another on each of two PEs, on memory that begins as values of mixed types.
+class RandomKernelRun {
+ public:
+  explicit RandomKernelRun(unsigned seed) : platform(platform_from_file(topology_path("small.yaml"))), seed_(seed) {
+    constexpr uint64_t kBytes = 6144, kDecisionsAt = 1 << 20;
+    constexpr int64_t kDecisions = 64;
+    memory_ = {tl::Ptr(Space::hbm, 4096, DType::f32),
+               tl::Ptr(Space::sram, platform->pe_cpu(0).sram().addr, DType::f32),
+               kBytes,
+               kBytes,
+               tl::Ptr(Space::hbm, kDecisionsAt, DType::i32),
+               kDecisions};
+    MemoryImage& image = platform->image();
+    for (const tl::Ptr& to : {memory_.hbm, memory_.sram}) {
+      uint64_t at = to.addr;
+      for (DType t : {DType::f32, DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2, DType::i8}) {
+        const Bytes part = random_tensor(t, {static_cast<int64_t>(kBytes / 6 / size_of(t))}, ++seed, 3);
+        image.write({to.space, kNoPe}, at, part.data(), part.size());
+        at += part.size();
+      }
+    }
+    const Bytes decisions = random_tensor(DType::i32, {kDecisions}, ++seed);
+    image.write({Space::hbm, kNoPe}, kDecisionsAt, decisions.data(), decisions.size());
+    start = image.snapshot();
+    platform->attach_log(&log);
+    platform->keep_pending_values();
+  }
+
+  /// Empty, or the fault of a kernel.
+  std::string simulate() {
+    for (size_t pe = 0; pe < 2; ++pe) launch(pe, 2, 0);
+    sc_core::sc_start();
+    return fault_.empty() && ended_ != 4 ? "not all kernels have ended" : fault_;
+  }
+
+  std::unique_ptr<Platform> platform;
+  MemoryImage start;
+  MemoryOpLog log;
+
+ private:
+  void launch(size_t pe, int kernels, double start_ns) {
+    const unsigned seed = seed_ * 97 + static_cast<unsigned>(pe * 10) + static_cast<unsigned>(kernels);
+    const auto kernel = [this, seed](PeBackend& backend) {
+      tl::Context tl(backend);
+      RandomKernel(tl, memory_, seed, seed % 2 == 0).run(40);
+      tl.finish();
+    };
+    platform->pe_cpu(pe).launch(kernel, start_ns, [this, pe, kernels](const PeCpu::Outcome& outcome) {
+      fault_ += outcome.fault;
+      ++ended_;
+      if (kernels > 1 && fault_.empty()) launch(pe, kernels - 1, outcome.end_ns);
+    });
+  }
+
+  unsigned seed_;
+  SharedMemory memory_;
+  std::string fault_;
+  int ended_ = 0;
 };
 
 }  // namespace kernbench::testing
