@@ -53,11 +53,22 @@ class Component : public sc_core::sc_module {
  public:
   Component(sc_core::sc_module_name name, const ComponentConfig& config);
 
+  /// Blocks are made in their fabric's arena, whose memory outlives them.
+  static void* operator new(size_t bytes, Arena& arena) { return arena.allocate(bytes); }
+  static void operator delete(void*, Arena&) {}
+  static void operator delete(void*) {}
+
   const std::string& id() const { return id_; }
   uint32_t index() const { return index_; }
   double overhead_ns() const { return overhead_ns_; }
   Timeline& timeline() const { return *fabric_->timeline; }
   Fabric& fabric() const { return *fabric_; }
+
+  /// Asks for what every event of a block touches.
+  void fetch_component() const {
+    fetch_lines(this, 1);
+    fetch_lines(&index_, 1);
+  }
 
   /// Attaches the op log (null: none). The only place that records are made from is end_service().
   void attach_logger(OpLogger* logger) { logger_ = logger; }
@@ -97,12 +108,13 @@ class Component : public sc_core::sc_module {
 
  private:
   std::string id_;
+  std::vector<Link> out_links_;
+  // What events touch, beside the first members of derived classes.
   uint32_t index_;
   double overhead_ns_;
   Fabric* fabric_;
-  OpLogger* logger_ = nullptr;
   FabricObserver* observer_ = nullptr;
-  std::vector<Link> out_links_;
+  OpLogger* logger_ = nullptr;
 };
 
 /// The attribute that every kind has.

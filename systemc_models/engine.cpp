@@ -1,8 +1,10 @@
 #include "kernbench/systemc_models/engine.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "kernbench/systemc_models/pe_scheduler.h"
+#include "kernbench/systemc_models/pe_tcm.h"
 
 namespace kernbench {
 
@@ -30,17 +32,43 @@ Engine::Engine(sc_core::sc_module_name name, const ComponentConfig& config) : Co
 }
 
 void Engine::add_unit(Stage stage, unsigned servers, const ComponentConfig& config, bool needs_slot) {
-  Unit u;
+  if (unit_count_ == kStages) throw std::logic_error(id() + ": has more units than there are stages");
+  Unit& u = *fabric().arena().make<Unit>();
   u.stage = stage;
   u.depth = static_cast<uint32_t>(config.attributes->integer("queue_depth", 2));
   u.needs_slot = needs_slot;
-  u.servers.resize(servers);
-  units_.push_back(std::move(u));
+  u.server_count = static_cast<uint16_t>(servers);
+  u.servers = fabric().arena().make<Server>(servers);
+  u.engine = this;
+  units_[unit_count_++] = &u;
+}
+
+void Engine::join(Pe& pe) {
+  pe_ = &pe;
+  if (pe.tcm) {
+    pe.tcm_read_bw_gbs = pe.tcm->read_bw_gbs();
+    pe.tcm_write_bw_gbs = pe.tcm->write_bw_gbs();
+  }
+  for (uint8_t unit = 0; unit < unit_count_; ++unit) units_[unit]->pe = &pe;
+}
+
+void Engine::set_next(Stage stage, int port, Engine* engine) {
+  next_[static_cast<int>(stage)] = {engine, engine ? engine->units_[engine->unit_of(stage)] : nullptr, port};
+}
+
+Engine::~Engine() {
+  for (uint8_t unit = 0; unit < unit_count_; ++unit) units_[unit]->~Unit();
 }
 
 AttrSpec Engine::queue_depth_attribute() {
   AttrSpec a = count_attribute("queue_depth", 2, "items that wait before a stage, not counting those in service");
   a.unit = "items";
+  return a;
+}
+
+AttrSpec Engine::servers_attribute(const char* name, const char* help) {
+  AttrSpec a = count_attribute(name, 1, help);
+  a.max = std::numeric_limits<uint16_t>::max();
   return a;
 }
 
@@ -55,21 +83,21 @@ AttrSpec Engine::accel_slot_attribute() {
 }
 
 bool Engine::serves(Stage s) const {
-  return std::any_of(units_.begin(), units_.end(), [s](const Unit& u) { return u.stage == s; });
+  return std::any_of(units_, units_ + unit_count_, [s](const Unit* u) { return u->stage == s; });
 }
 
 uint8_t Engine::unit_of(Stage stage) const {
   uint8_t unit = 0;
-  while (units_[unit].stage != stage) ++unit;
+  while (units_[unit]->stage != stage) ++unit;
   return unit;
 }
 
 tlm::tlm_sync_enum Engine::nb_transport_fw(int port, PeItem& item, tlm::tlm_phase& phase, sc_core::sc_time&) {
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
   const uint8_t unit = unit_of(item.stage());
-  Unit& u = units_[unit];
+  Unit& u = *units_[unit];
   if (!has_room(u)) {
-    u.waiting.push_back({&item, nullptr, port, nullptr});
+    u.waiting.push_back({&item, nullptr, {port}});
     return tlm::TLM_ACCEPTED;
   }
   u.queue.push_back(&item);
@@ -79,9 +107,9 @@ tlm::tlm_sync_enum Engine::nb_transport_fw(int port, PeItem& item, tlm::tlm_phas
 
 bool Engine::offer(PeItem& item, ItemSender& sender) {
   const uint8_t unit = unit_of(item.stage());
-  Unit& u = units_[unit];
+  Unit& u = *units_[unit];
   if (!has_room(u)) {
-    u.waiting.push_back({&item, &sender, 0, nullptr});
+    u.waiting.push_back({&item, &sender, {0}});
     return false;
   }
   u.queue.push_back(&item);
@@ -90,13 +118,19 @@ bool Engine::offer(PeItem& item, ItemSender& sender) {
 }
 
 void Engine::enqueue(uint8_t unit, MemoryRequest& request) {
-  Unit& u = units_[unit];
-  if (!has_room(u)) {
-    u.waiting.push_back({nullptr, nullptr, 0, &request});
-    return;
+  Unit& u = *units_[unit];
+  for (MemoryRequest* r = &request; r;) {
+    if (!has_room(u)) {
+      Waiting w;
+      w.request = r;
+      u.waiting.push_back(w);
+      return;
+    }
+    MemoryRequest* follower = r->take_follower();
+    u.queue.push_back(&driver_item(*r));
+    take_next(unit);
+    r = follower;
   }
-  u.queue.push_back(&driver_item(request));
-  take_next(unit);
 }
 
 void Engine::change(Unit& u, uint16_t server, Activity next, double now) {
@@ -120,8 +154,8 @@ void Engine::tell(const Unit& u, uint16_t server) const {
 }
 
 void Engine::take_next(uint8_t unit) {
-  Unit& u = units_[unit];
-  for (uint16_t s = 0; s < u.servers.size() && !u.queue.empty(); ++s) {
+  Unit& u = *units_[unit];
+  for (uint16_t s = 0; s < u.server_count && !u.queue.empty(); ++s) {
     Server& server = u.servers[s];
     if (server.activity != Activity::idle) continue;
     change(u, s, Activity::waits_for_slot, timeline().now_ns());
@@ -135,9 +169,17 @@ void Engine::take_next(uint8_t unit) {
     }
     if (!u.waiting.empty() && u.queue.size() < u.depth) {
       const Waiting w = u.waiting.front();
+      if (!w.item) {
+        if (MemoryRequest* follower = w.request->take_follower()) {
+          u.waiting.front().request = follower;
+        } else {
+          u.waiting.pop_front();
+        }
+        u.queue.push_back(&driver_item(*w.request));
+        continue;
+      }
       u.waiting.pop_front();
-      u.queue.push_back(w.request ? &driver_item(*w.request) : w.item);
-      if (w.request) continue;
+      u.queue.push_back(w.item);
       if (w.sender) {
         w.sender->accepted(*w.item);
         continue;
@@ -155,7 +197,7 @@ void Engine::slot_granted(uint8_t unit, uint16_t server) {
 }
 
 void Engine::start_service(uint8_t unit, uint16_t server) {
-  Unit& u = units_[unit];
+  Unit& u = *units_[unit];
   Server& s = u.servers[server];
   change(u, server, Activity::service, timeline().now_ns());
   s.item->unit = unit;
@@ -166,19 +208,46 @@ void Engine::start_service(uint8_t unit, uint16_t server) {
 }
 
 void Engine::begin(uint8_t unit, uint16_t server) {
-  Server& s = units_[unit].servers[server];
+  Server& s = units_[unit]->servers[server];
   s.work = work(*s.item);
-  timeline().at(s.since_ns + s.work.ns, stage_order(*pe_, s.item->stage()), &Engine::service_ended, this, s.item);
+  timeline().at(s.since_ns + s.work.ns, stage_order(*pe_, s.item->stage()), &Engine::service_ended, units_[unit],
+                s.item, &Engine::look_ahead_of_service);
 }
 
-void Engine::service_ended(void* self, void* item) {
-  auto& me = *static_cast<Engine*>(self);
+void Engine::service_ended(void* unit, void* item) {
+  Unit& u = *static_cast<Unit*>(unit);
   const auto& i = *static_cast<PeItem*>(item);
-  me.finish(i.unit, i.server, me.units_[i.unit].servers[i.server].work);
+  u.engine->finish(i.unit, i.server, u.servers[i.server].work);
+}
+
+void Engine::look_ahead_of_service(const void* unit, const void* item, bool nearer) {
+  const Unit& u = *static_cast<const Unit*>(unit);
+  if (!nearer) {
+    fetch_lines(&u, kUnitLines);
+    fetch_lines(u.pe, 1);
+  }
+  u.engine->look_ahead(*static_cast<const PeItem*>(item), nearer);
+}
+
+void Engine::look_ahead(const PeItem& item, bool nearer) const {
+  if (!nearer) {
+    fetch_component();
+    fetch_lines(&pe_, kHotLines);
+    if (item.command) fetch_lines(item.command, PeCommand::kHotLines);
+    return;
+  }
+  if (!item.command) return fetch_lines(item.request, 2);
+  if (item.last_stage()) return pe_->scheduler->fetch_state();
+  const Next& next = next_[static_cast<int>(item.next_stage())];
+  if (!next.engine) return;
+  next.engine->fetch_component();
+  fetch_lines(&next.engine->pe_, 1);
+  fetch_lines(next.engine + 1, 1);  // what a derived class has
+  fetch_lines(next.unit, kUnitLines);
 }
 
 void Engine::finish(uint8_t unit, uint16_t server, const Work& work) {
-  Unit& u = units_[unit];
+  Unit& u = *units_[unit];
   Server& s = u.servers[server];
   const double now = timeline().now_ns(), t_start = s.since_ns;
   u.bytes += work.bytes;
@@ -192,7 +261,7 @@ void Engine::finish(uint8_t unit, uint16_t server, const Work& work) {
 }
 
 void Engine::hand_on(uint8_t unit, uint16_t server) {
-  Unit& u = units_[unit];
+  Unit& u = *units_[unit];
   Server& s = u.servers[server];
   PeItem& item = *s.item;
   if (item.last_stage()) {
@@ -204,7 +273,7 @@ void Engine::hand_on(uint8_t unit, uint16_t server) {
     }
   } else {
     if (item.stage() == Stage::dma_read && pe_->observer) pe_->observer->tile_ready(*pe_, item, s.since_ns);
-    const Next next = next_[static_cast<int>(item.next_stage())];
+    const Next& next = next_[static_cast<int>(item.next_stage())];
     ++item.stage_at;
     if (next.engine) {
       if (!next.engine->offer(item, *this)) return;  // full: hold it
@@ -228,14 +297,14 @@ tlm::tlm_sync_enum Engine::nb_transport_bw(int, PeItem& item, tlm::tlm_phase&, s
 void Engine::accepted(PeItem& item) {
   const uint8_t unit = item.unit;
   const uint16_t server = item.server;
-  change(units_[unit], server, Activity::idle, timeline().now_ns());
-  tell(units_[unit], server);
-  units_[unit].servers[server].item = nullptr;
+  change(*units_[unit], server, Activity::idle, timeline().now_ns());
+  tell(*units_[unit], server);
+  units_[unit]->servers[server].item = nullptr;
   take_next(unit);
 }
 
 void Engine::transaction_served(const PeItem& item, const FabricTransaction& x) {
-  Unit& u = units_[item.unit];
+  Unit& u = *units_[item.unit];
   u.bytes += x.nbytes;
   u.link_wait_ns += x.link_queue_ns;
   u.memory_wait_ns += x.memory_queue_ns;
@@ -246,8 +315,9 @@ void Engine::transaction_served(const PeItem& item, const FabricTransaction& x) 
 }
 
 void Engine::settle(double end_ns) {
-  for (Unit& u : units_) {
-    for (uint16_t s = 0; s < u.servers.size(); ++s) {
+  for (uint8_t unit = 0; unit < unit_count_; ++unit) {
+    Unit& u = *units_[unit];
+    for (uint16_t s = 0; s < u.server_count; ++s) {
       if (end_ns > u.servers[s].since_ns) change(u, s, u.servers[s].activity, end_ns);
     }
   }
@@ -255,10 +325,11 @@ void Engine::settle(double end_ns) {
 
 std::vector<Engine::Statistics> Engine::statistics() const {
   std::vector<Statistics> v;
-  for (const Unit& u : units_) {
+  for (uint8_t unit = 0; unit < unit_count_; ++unit) {
+    const Unit& u = *units_[unit];
     Statistics s;
     s.stage = u.stage;
-    s.servers = static_cast<unsigned>(u.servers.size());
+    s.servers = u.server_count;
     s.ops = u.ops;
     s.bytes = u.bytes;
     s.flops = u.flops;
@@ -275,9 +346,11 @@ std::vector<Engine::Statistics> Engine::statistics() const {
 
 std::vector<std::string> Engine::waiting() const {
   std::vector<std::string> lines;
-  for (const Unit& u : units_) {
+  for (uint8_t unit = 0; unit < unit_count_; ++unit) {
+    const Unit& u = *units_[unit];
     const std::string stage(name_of(u.stage));
-    for (const Server& s : u.servers) {
+    for (uint16_t server = 0; server < u.server_count; ++server) {
+      const Server& s = u.servers[server];
       switch (s.activity) {
         case Activity::idle:
           break;

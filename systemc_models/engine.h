@@ -16,17 +16,70 @@
 namespace kernbench {
 
 class Engine : public Component, public ItemSender {
+ protected:
+  struct Work {  // what a service costs and counts
+    double ns = 0;
+    uint64_t bytes = 0;
+    double flops = 0;
+  };
+
+ private:
+  // What every event touches lies together, in the fabric's arena: a unit and its servers.
+  struct Server {
+    PeItem* item = nullptr;
+    double since_ns = 0;  ///< of the activity
+    Activity activity = Activity::idle;
+    uint64_t op_id = 0;
+    Work work;
+  };
+  struct Waiting {  // an item, or a driver's request
+    PeItem* item = nullptr;
+    ItemSender* sender = nullptr;  ///< to tell; null: by the socket
+    union {
+      int port;                ///< of command_in; only of an item
+      MemoryRequest* request;  ///< where there is no item
+    };
+  };
+  struct Unit {
+    Stage stage = Stage::dma_read;
+    bool needs_slot = false;
+    uint16_t server_count = 1;
+    uint32_t depth = 2;
+    Server* servers = nullptr;
+    Engine* engine = nullptr;
+    Pe* pe = nullptr;
+    Ring<PeItem*, 2> queue;
+    Ring<Waiting, 1> waiting;
+    double flops = 0;
+    double link_wait_ns = 0, memory_wait_ns = 0;
+    double by_activity[4] = {0, 0, 0, 0};  ///< ns
+    uint64_t ops = 0, bytes = 0;
+  };
+
+  struct Next {
+    Engine* engine = nullptr;
+    const Unit* unit = nullptr;
+    int port = -1;
+  };
+  // Before the sockets, so that it is beside what the base class has for every event.
+  Pe* pe_ = nullptr;
+  uint8_t unit_count_ = 0;
+  Unit* units_[kStages] = {};
+  Next next_[kStages];
+  static constexpr int kHotLines = 4;
+
  public:
   CommandTargetSocket<Engine> command_in{"command_in"};
   CommandInitiatorSocket<Engine> command_out{"command_out"};
 
   Engine(sc_core::sc_module_name name, const ComponentConfig& config);
+  ~Engine() override;
 
   /// Makes the block part of a PE; before elaboration ends.
-  void join(Pe& pe) { pe_ = &pe; }
+  void join(Pe& pe);
   /// The socket that leads to the block which serves the stage, as bound by the platform, and that block where it is an
   /// Engine: then items go to it without a walk through the sockets, by the same rules.
-  void set_next(Stage stage, int port, Engine* engine) { next_[static_cast<int>(stage)] = {engine, port}; }
+  void set_next(Stage stage, int port, Engine* engine);
   /// Takes an item into the queue of its stage: true; or, if that is full, puts the sender among those who wait for
   /// room: false, and accepted() comes in its turn.
   bool offer(PeItem&, ItemSender&);
@@ -56,11 +109,6 @@ class Engine : public Component, public ItemSender {
   std::vector<std::string> waiting() const;
 
  protected:
-  struct Work {  // what a service costs and counts
-    double ns = 0;
-    uint64_t bytes = 0;
-    double flops = 0;
-  };
   /// Adds a stage with `servers` servers and the queue depth of the attributes.
   void add_unit(Stage, unsigned servers, const ComponentConfig&, bool needs_slot = false);
   /// The service of an item whose length is known at its start.
@@ -78,37 +126,20 @@ class Engine : public Component, public ItemSender {
   /// Ends the service now.
   void finish(uint8_t unit, uint16_t server, const Work&);
 
-  PeItem& item_at(uint8_t unit, uint16_t server) { return *units_[unit].servers[server].item; }
+  /// Asks for what finish() of the item goes through, once for what pointers in the unit and the item lead to, then
+  /// (nearer) for what these lead to.
+  void look_ahead(const PeItem&, bool nearer) const;
+  /// Where a unit's state is, in kUnitLines cache lines.
+  const void* state_of(uint8_t unit) const { return units_[unit]; }
+  static constexpr int kUnitLines = 4;
+  PeItem& item_at(uint8_t unit, uint16_t server) { return *units_[unit]->servers[server].item; }
   Pe& pe() const { return *pe_; }
   static AttrSpec queue_depth_attribute();
+  /// A number of servers, 1 by default.
+  static AttrSpec servers_attribute(const char* name, const char* help);
   static AttrSpec accel_slot_attribute();
 
  private:
-  struct Server {
-    Activity activity = Activity::idle;
-    PeItem* item = nullptr;
-    uint64_t op_id = 0;
-    double since_ns = 0;  ///< of the activity
-    Work work;
-  };
-  struct Waiting {  // an item, or a driver's request
-    PeItem* item = nullptr;
-    ItemSender* sender = nullptr;  ///< to tell; null: by the socket
-    int port = 0;                  ///< of command_in
-    MemoryRequest* request = nullptr;
-  };
-  struct Unit {
-    Stage stage = Stage::dma_read;
-    bool needs_slot = false;
-    uint32_t depth = 2;
-    std::vector<Server> servers;
-    Ring<PeItem*> queue;
-    Ring<Waiting> waiting;
-    double by_activity[4] = {0, 0, 0, 0};  ///< ns
-    uint64_t ops = 0, bytes = 0;
-    double flops = 0, link_wait_ns = 0, memory_wait_ns = 0;
-  };
-
   bool has_room(const Unit& u) const { return u.waiting.empty() && u.queue.size() < u.depth; }
   uint8_t unit_of(Stage) const;
   tlm::tlm_sync_enum nb_transport_fw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
@@ -118,15 +149,8 @@ class Engine : public Component, public ItemSender {
   void take_next(uint8_t unit);
   void start_service(uint8_t unit, uint16_t server);
   void hand_on(uint8_t unit, uint16_t server);
-  static void service_ended(void* self, void* item);
-
-  Pe* pe_ = nullptr;
-  std::vector<Unit> units_;
-  struct Next {
-    Engine* engine = nullptr;
-    int port = -1;
-  };
-  Next next_[kStages];
+  static void service_ended(void* unit, void* item);
+  static void look_ahead_of_service(const void* unit, const void* item, bool nearer);
 };
 
 }  // namespace kernbench

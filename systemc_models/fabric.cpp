@@ -10,15 +10,20 @@ namespace kernbench {
 
 FabricTransaction* Fabric::acquire() {
   if (free_.empty()) {
-    auto x = std::make_unique<FabricTransaction>();
-    x->payload = new tlm::tlm_generic_payload;
-    x->payload->set_extension(x.get());
-    free_.push_back(x.get());
-    all_.push_back(std::move(x));
+    all_.push_back(arena_.make<FabricTransaction>());
+    free_.push_back(all_.back());
   }
   FabricTransaction* x = free_.back();
   free_.pop_back();
   return x;
+}
+
+tlm::tlm_generic_payload& Fabric::payload_of(FabricTransaction& x) {
+  if (!x.payload) {
+    x.payload = new tlm::tlm_generic_payload;
+    x.payload->set_extension(&x);
+  }
+  return *x.payload;
 }
 
 void Fabric::release(FabricTransaction* x) {
@@ -42,9 +47,10 @@ void Fabric::release_flit(struct Flit* f) {
 Fabric::Fabric() = default;
 
 Fabric::~Fabric() {
-  for (auto& x : all_) {
-    x->payload->clear_extension(x.get());
+  for (FabricTransaction* x : all_) {
+    if (x->payload) x->payload->clear_extension(x);
     delete x->payload;
+    x->~FabricTransaction();
   }
 }
 

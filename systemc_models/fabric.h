@@ -7,6 +7,7 @@
 #include <tlm>
 #include <vector>
 
+#include "kernbench/systemc_models/arena.h"
 #include "kernbench/systemc_models/fabric_observer.h"
 #include "kernbench/systemc_models/timeline.h"
 
@@ -86,18 +87,19 @@ struct Route {
   bool returns = false;         ///< every edge has an edge back
   bool stores = false;          ///< some transit node stores and forwards
   bool direct = false;  ///< only blocks of the project on the way: no need to walk their sockets (fabric_path.h)
-  std::vector<Hop> hops;
-  /// Ideal links: what a header takes on its way, in the order in which it is added up: overhead and wire by hop,
-  /// without the zeros. There, and (routed) back, where nothing is left out.
-  std::vector<double> request_steps, response_steps;
   // Closed form (timing contract §2): sums over the path.
   double request_overhead_ns = 0;  ///< n0 … nk-1
   double request_wire_ns = 0;
   double response_wire_ns = 0;
+  // Least bandwidth in the direction of the data; 0: none. `inner`: without the edge to the memory (§4).
+  double read_bw = 0, write_bw = 0;
+  /// Ideal links: what a header takes on its way, in the order in which it is added up: overhead and wire by hop,
+  /// without the zeros. There, and (routed) back, where nothing is left out.
+  std::vector<double> request_steps, response_steps;
+  std::vector<Hop> hops;
+  double read_inner_bw = 0, write_inner_bw = 0;
   double write_store_forward_ns_per_byte = 0;  ///< §3, transit nodes that store and forward
   double read_store_forward_ns_per_byte = 0;
-  // Least bandwidth in the direction of the data; 0: none. `inner`: without the edge to the memory (§4).
-  double write_bw = 0, read_bw = 0, write_inner_bw = 0, read_inner_bw = 0;
 
   /// Lone times that have been worked out, by what they depend on: most transactions of a route are alike.
   struct Worked {
@@ -132,27 +134,23 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   void copy_from(const tlm::tlm_extension_base&) override {}
 
   const Route* route = nullptr;
-  uint32_t node = 0;  ///< position on the route: index of the node it is at or heads for
-  bool write = false;
-  double time_ns = 0;  ///< exact time of the header at `node`
-  uint64_t nbytes = 0;
-  Order own_order;     ///< of arrivals at one instant: (grant, initiator, read before write, order of grants)
-  double tail_ns = 0;  ///< response: from the header's arrival to done
-
+  class FabricInitiator* initiator = nullptr;
+  void* context = nullptr;  ///< the initiator's
+  double time_ns = 0;       ///< exact time of the header at `node`
   // Account, ns. Sums to done − issue.
   double issue_ns = 0, grant_ns = 0, done_ns = 0;
   double overhead_ns = 0, wire_ns = 0, drain_ns = 0, store_forward_ns = 0;
   double link_queue_ns = 0, memory_queue_ns = 0;
 
-  // Who issued it.
-  class FabricInitiator* initiator = nullptr;
-  void* context = nullptr;
+  uint64_t address = 0, nbytes = 0;
+  double tail_ns = 0;  ///< response: from the header's arrival to done
+  uint32_t node = 0;   ///< position on the route: index of the node it is at or heads for
+  bool write = false;
+  uint8_t channel = 0;             ///< of the initiator
   MemoryEffect* effect = nullptr;  ///< null: takes time only
-  uint32_t channel = 0;
-
-  uint64_t address = 0;
+  Order own_order;  ///< of arrivals at one instant: (grant, initiator, read before write, order of grants)
   Rows rows;
-  tlm::tlm_generic_payload* payload = nullptr;  ///< what goes through sockets
+  tlm::tlm_generic_payload* payload = nullptr;  ///< what goes through sockets; null until it first does
 
   // Flit mode (flit.h): the flit that the current TLM call carries, and the others of its message.
   struct Flit* flit = nullptr;
@@ -173,16 +171,21 @@ class Fabric {
   uint32_t flit_bytes = 256;
   bool direct = true;  ///< false: every transaction walks the sockets of its route; the same times, for tests
 
-  /// A transaction with its payload, from the pool. The payload's extension is set.
+  /// A transaction from the pool.
   FabricTransaction* acquire();
+  /// The transaction's payload, which has it as its extension and stays with it.
+  tlm::tlm_generic_payload& payload_of(FabricTransaction&);
   void release(FabricTransaction*);
   struct Flit* acquire_flit();
   void release_flit(struct Flit*);
+  /// Where the blocks and their state are.
+  Arena& arena() { return arena_; }
   Fabric();
   ~Fabric();
 
  private:
-  std::vector<std::unique_ptr<FabricTransaction>> all_;
+  Arena arena_;
+  std::vector<FabricTransaction*> all_;
   std::vector<FabricTransaction*> free_;
   std::vector<std::unique_ptr<struct Flit>> all_flits_;
   std::vector<struct Flit*> free_flits_;

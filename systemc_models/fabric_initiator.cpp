@@ -11,7 +11,10 @@ const Route& FabricInitiator::route_of(const Access& a) {
   const uint64_t span = a.span ? a.span : a.nbytes;
   if (r && a.address - r->base < r->size && span <= r->size - (a.address - r->base)) return *r;
   r = &routes_->route(owner_.index(), a.address, span, a.write);
-  if (r->returns) last_route_ = r;  // one without a way back serves some transactions only
+  if (r->returns) {  // one without a way back serves some transactions only
+    last_route_ = r;
+    last_steps_ = r->request_steps.data();
+  }
   return *r;
 }
 
@@ -48,7 +51,7 @@ void FabricInitiator::start(const Access& a) {
 }
 
 void FabricInitiator::fill_payload(FabricTransaction& x) {
-  tlm::tlm_generic_payload& p = *x.payload;
+  tlm::tlm_generic_payload& p = owner_.fabric().payload_of(x);
   p.set_command(x.write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
   p.set_address(x.address);
   p.set_data_length(static_cast<unsigned>(x.nbytes));
@@ -184,7 +187,19 @@ void FabricInitiator::response_back(FabricTransaction& x, double header_ns) {
 
 void FabricInitiator::end_at(FabricTransaction& x, double done_ns) {
   x.done_ns = done_ns;
-  owner_.timeline().at(done_ns, done_order(x), &FabricInitiator::done, this, &x);
+  owner_.timeline().at(done_ns, done_order(x), &FabricInitiator::done, this, &x, &FabricInitiator::look_ahead_of_done);
+}
+
+void FabricInitiator::look_ahead_of_done(const void* self, const void* transaction, bool nearer) {
+  const auto& me = *static_cast<const FabricInitiator*>(self);
+  const auto& x = *static_cast<const FabricTransaction*>(transaction);
+  if (!nearer) {
+    fetch_lines(me.last_route_, 2);
+    fetch_lines(me.last_steps_, 2);
+  } else if (me.last_route_) {
+    me.last_route_->target->fetch_state();
+  }
+  me.look_ahead(x, nearer);
 }
 
 /// Flit by flit there is no one wait of a message: what is over the lone transaction's time is queueing, and what of

@@ -194,7 +194,7 @@ constexpr PlainKind kPlainKinds[] = {
 const bool plain_kinds_registered = [] {
   for (const PlainKind& k : kPlainKinds) {
     component_registry().add(Forwarder::spec_of(k.kind, k.help), [](const char* name, const ComponentConfig& config) {
-      return std::unique_ptr<Component>(new Forwarder(name, config));
+      return std::unique_ptr<Component>(new (config.fabric->arena()) Forwarder(name, config));
     });
   }
   return true;

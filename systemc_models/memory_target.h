@@ -16,6 +16,11 @@ class MemoryTarget : public Component {
   MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& config);
 
   FabricIn* fabric_in() override { return &in; }
+  /// Asks for what a request touches here.
+  void fetch_state() const {
+    fetch_component();
+    fetch_lines(&feeder_, 2);
+  }
   /// First physical address that this memory serves.
   void set_base(uint64_t base) { base_ = base; }
   uint64_t base() const { return base_; }

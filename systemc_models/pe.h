@@ -39,7 +39,7 @@ class AccelSlot {
 
  private:
   bool taken_ = false;
-  Ring<Request> waiting_;
+  Ring<Request, 2> waiting_;
 };
 
 /// Who hands items to an engine: told when one that was refused has got its place.
@@ -54,9 +54,10 @@ struct Pe {
   uint32_t index = 0;  ///< in compiled order of the PEs
   PeObserver* observer = nullptr;
   PeScheduler* scheduler = nullptr;
-  AccelSlot accel_slot;
   PeTcm* tcm = nullptr;
-  PeMmu* mmu = nullptr;                    ///< null: the PE knows physical addresses only
+  double tcm_read_bw_gbs = 0, tcm_write_bw_gbs = 0;
+  PeMmu* mmu = nullptr;  ///< null: the PE knows physical addresses only
+  AccelSlot accel_slot;
   uint64_t sram_base = 0, sram_bytes = 0;  ///< of the cube's shared SRAM; 0: it has none
   uint32_t cube = 0;                       ///< index of its cube
   std::string id;                          ///< "sip0.cube0.pe0"

@@ -45,6 +45,7 @@ struct CompositePlan {
   bool gemm = true;
   int64_t m = 0, n = 0, k = 0;     ///< k = 1 for elementwise
   int64_t tm = 0, tn = 0, tk = 0;  ///< cut to the shape
+  mutable double gemm_rate = -1;   ///< filled in by the engine when it first sees the composite
   std::vector<TileOperand> inputs;
   TileOperand output;
   std::string dtype;  ///< A's, for GEMM rates
@@ -58,11 +59,11 @@ struct CompositePlan {
   /// Inputs + output of a full tile, wherever they are.
   uint64_t tile_bytes() const;
 
-  // Filled in by the engines when they first see the composite.
+  // Filled in by the engine when it first sees the composite.
   mutable double math_cycles[3] = {-1, 0, 0};  ///< per element group: per_tile, per_output_tile, once
-  mutable double gemm_rate = -1;
 };
 
+struct MemoryRequest;
 struct PeCommand;
 
 /// A simple command or a tile token. One owner at a time; it knows its own way.
@@ -70,27 +71,27 @@ struct PeItem {
   static constexpr bool data_op = true;
   PeCommand* command = nullptr;
   bool token = false;
+  bool in_flight = false;
+  bool last_k = true, last_output = false;  ///< token: what its MATH and last stages do
+  // The server that holds it, for the hand-on; and its progress in a DMA stage.
+  uint8_t unit = 0;
+  uint8_t part = 0;
+  uint16_t server = 0;
   uint8_t stage_count = 0;
   uint8_t stage_at = 0;
   Stage stages[kStages] = {};
+  double fed_ns = 0;
+  int64_t buffer = 0;  ///< which of the composite's tile buffers in the reserved TCM it owns while in flight
+  MemoryRequest* request = nullptr;  ///< a driver's, of an item without a command
+  PeItem* next_idle = nullptr;
 
-  // Token: which tile, its real size, and what its MATH stage does.
+  // Token: which tile, and its real size.
   uint32_t tile_id = 0;
   int64_t i = 0, j = 0, k = 0;
   int64_t tile_m = 0, tile_n = 0, tile_k = 0;
-  bool last_k = true, last_output = false;
-  // DMA through virtual addresses: the part that is being moved, and how far; 0: none is.
-  TilePart translated;
+  // DMA through virtual addresses: how far the part that is being moved is, 0: none is; and the part.
   uint64_t translated_bytes = 0;
-
-  bool in_flight = false;
-  int64_t buffer = 0;  ///< which of the composite's tile buffers in the reserved TCM it owns while in flight
-  double fed_ns = 0;
-
-  // The server that holds it, for the hand-on; and its progress in a DMA stage.
-  uint8_t unit = 0;
-  uint16_t server = 0;
-  uint8_t part = 0;
+  TilePart translated;
 
   Stage stage() const { return stages[stage_at]; }
   bool last_stage() const { return stage_at + 1 == stage_count; }
@@ -105,11 +106,45 @@ struct PeItem {
   TilePart output_part() const;
 };
 
+/// Items that nobody uses, of one block: the one given back last is the next to be used.
+class PeItemPool {
+ public:
+  explicit PeItemPool(Arena& arena) : arena_(arena) {}
+  PeItem& take() {
+    PeItem* item = idle_;
+    if (!item) return *arena_.make<PeItem>();
+    idle_ = item->next_idle;
+    return *item;
+  }
+  void give_back(PeItem& item) {
+    item.next_idle = idle_;
+    idle_ = &item;
+  }
+
+ private:
+  PeItem* idle_ = nullptr;
+  Arena& arena_;
+};
+
 /// A command on its way through a PE. Made by pe_cpu or a driver; lives until its completion has been told.
 struct PeCommand {
-  CommandType type = CommandType::math;
-  std::shared_ptr<const OpDesc> desc;  ///< what it does, for the op log; may be null in drivers
   static constexpr bool data_op = true;
+  CommandType type = CommandType::math;
+  // Progress, kept by the scheduler alone. First what every tile of a composite touches, kHotLines cache lines with the
+  // plan's geometry.
+  uint64_t op_id = 0;
+  int64_t window = 0, fed = 0, completed = 0;
+  int64_t tiles = 0, tiles_n = 0, tiles_k = 0;  ///< of the plan
+  uint64_t tile_bytes = 0;
+  std::vector<int64_t> free_buffers;  ///< composite: tile buffers that have been used and are free again
+  int64_t used_buffers = 0;           ///< how many have been used at all
+  CompositePlan plan;
+  static constexpr int kHotLines = 5;
+  double queued_ns = 0;  ///< reached the engine's queue or the feed queue
+  double first_fed_ns = 0;
+  double done_ns = 0;
+
+  std::shared_ptr<const OpDesc> desc;  ///< what it does, for the op log; may be null in drivers
 
   // Simple commands.
   TilePart dma;
@@ -118,20 +153,8 @@ struct PeCommand {
   std::string op;        ///< MATH
   int64_t elements = 0;  ///< MATH: of the largest operand
 
-  CompositePlan plan;
-
   /// What the command travels as: to the scheduler, and a simple one on to its engine.
   PeItem item;
-
-  // Progress, kept by the scheduler alone.
-  uint64_t op_id = 0;
-  double queued_ns = 0;  ///< reached the engine's queue or the feed queue
-  double first_fed_ns = 0;
-  double done_ns = 0;
-  int64_t window = 0, fed = 0, completed = 0;
-  uint64_t tile_bytes = 0;
-  std::vector<int64_t> free_buffers;  ///< composite: tile buffers that have been used and are free again
-  int64_t used_buffers = 0;           ///< how many have been used at all
 
   void (*on_done)(void* context, PeCommand&) = nullptr;
   void* context = nullptr;

@@ -19,47 +19,38 @@ namespace {
 constexpr uint8_t kRead = 0, kWrite = 1;
 
 class PeDma : public Engine, public FabricInitiator, public RequestPort {
+  PeItemPool items_;  // of drivers' requests
+
  public:
   FabricInitiatorSocket<PeDma> out{"out"};
   FabricOut* fabric_out() override { return &out; }
 
   PeDma(sc_core::sc_module_name name, const ComponentConfig& config)
-      : Engine(name, config), FabricInitiator(static_cast<Component&>(*this)) {
+      : Engine(name, config), FabricInitiator(static_cast<Component&>(*this)), items_(fabric().arena()) {
     const Attributes& a = *config.attributes;
     add_unit(Stage::dma_read, static_cast<unsigned>(a.integer("rd_engines", 1)), config);
     add_unit(Stage::dma_write, static_cast<unsigned>(a.integer("wr_engines", 1)), config);
     out.register_nb_transport_bw(this, &PeDma::nb_transport_bw);
+    for (uint8_t channel : {kRead, kWrite}) set_state_of(channel, state_of(channel));
   }
 
   static ImplSpec spec() {
     return {"builtin.pe_dma",
             "pe_dma",
             "a PE's DMA: reads and writes of its commands and tiles",
-            {overhead_attribute(), count_attribute("rd_engines", 1, "reads in service at once"),
-             count_attribute("wr_engines", 1, "writes in service at once"), queue_depth_attribute()}};
+            {overhead_attribute(), servers_attribute("rd_engines", "reads in service at once"),
+             servers_attribute("wr_engines", "writes in service at once"), queue_depth_attribute()}};
   }
 
   /// A driver's request is a simple command that enters the channel's queue.
   void request(MemoryRequest& r) override { enqueue(r.write ? kWrite : kRead, r); }
+  uint32_t line_of(bool write) const override { return write ? kWrite : kRead; }
 
  private:
-  struct DriverItem : PeItem {  // known by its null command
-    MemoryRequest* request = nullptr;
-  };
-
-  static MemoryRequest& request_of(PeItem& i) { return *static_cast<DriverItem&>(i).request; }
-
   PeItem& driver_item(MemoryRequest& r) override {
-    if (idle_.empty()) {
-      all_.push_back(std::make_unique<DriverItem>());
-      idle_.push_back(all_.back().get());
-    }
-    DriverItem& d = *idle_.back();
-    idle_.pop_back();
+    PeItem& d = items_.take();
     d.request = &r;
-    d.command = nullptr;
     d.stage_count = 1;
-    d.stage_at = 0;
     d.stages[0] = r.write ? Stage::dma_write : Stage::dma_read;
     return d;
   }
@@ -79,7 +70,7 @@ class PeDma : public Engine, public FabricInitiator, public RequestPort {
     a.context = &item;
     if (!item.command) {
       if (item.part++ > 0) return false;
-      const MemoryRequest& r = request_of(item);
+      const MemoryRequest& r = *item.request;
       a.address = r.address;
       a.nbytes = r.nbytes;
       a.rows = {1, r.nbytes, 0};
@@ -153,17 +144,26 @@ class PeDma : public Engine, public FabricInitiator, public RequestPort {
     PeItem& item = *static_cast<PeItem*>(x.context);
     transaction_served(item, x);
     if (!item.command) {
-      MemoryRequest& r = request_of(item);
+      MemoryRequest& r = *item.request;
       r.done(r, x);
     }
     if (!next_transaction(item.unit, item.server)) finish(item.unit, item.server, {});
   }
 
-  void driver_item_done(PeItem& item) override { idle_.push_back(static_cast<DriverItem*>(&item)); }
+  void look_ahead(const FabricTransaction& x, bool nearer) const override {
+    const PeItem& item = *static_cast<const PeItem*>(x.context);
+    if (!nearer) {
+      fetch_lines(&item, 2);
+      fetch_lines(known_state_of(x.channel), kUnitLines);
+    } else if (item.command && x.channel == kRead && item.part < item.command->plan.inputs.size()) {
+      return fetch_lines(item.command->plan.inputs.data(), 2);  // it goes on here
+    }
+    Engine::look_ahead(item, nearer);
+  }
+
+  void driver_item_done(PeItem& item) override { items_.give_back(item); }
 
   std::unordered_map<PeItem*, Access> looking_up_;
-  std::vector<std::unique_ptr<DriverItem>> all_;
-  std::vector<DriverItem*> idle_;
 };
 
 }  // namespace

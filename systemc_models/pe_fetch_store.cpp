@@ -4,7 +4,6 @@
 //
 // Parameters: overhead_ns (ns, 0), queue_depth (items of each stage, 2).
 #include "kernbench/systemc_models/engine.h"
-#include "kernbench/systemc_models/pe_tcm.h"
 #include "kernbench/systemc_models/registry.h"
 
 namespace kernbench {
@@ -28,7 +27,7 @@ class PeFetchStore : public Engine {
   Work work(const PeItem& item) override {
     const bool fetch = item.stage() == Stage::fetch;
     const uint64_t bytes = fetch ? item.fetch_bytes() : item.store_bytes();
-    const double bw = fetch ? pe().tcm->read_bw_gbs() : pe().tcm->write_bw_gbs();
+    const double bw = fetch ? pe().tcm_read_bw_gbs : pe().tcm_write_bw_gbs;
     return {overhead_ns() + static_cast<double>(bytes) / bw, bytes, 0};
   }
 };

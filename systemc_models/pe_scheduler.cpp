@@ -9,7 +9,8 @@
 
 namespace kernbench {
 
-PeScheduler::PeScheduler(sc_core::sc_module_name name, const ComponentConfig& config) : Component(name, config) {
+PeScheduler::PeScheduler(sc_core::sc_module_name name, const ComponentConfig& config)
+    : Component(name, config), items_(fabric().arena()) {
   command_in.register_nb_transport_fw(this, &PeScheduler::nb_transport_fw);
   command_out.register_nb_transport_bw(this, &PeScheduler::nb_transport_bw);
 }
@@ -108,6 +109,9 @@ void PeScheduler::dispatch(PeCommand& c) {
   c.queued_ns = timeline().now_ns();
   in_flight_.push_back(&c);
   if (c.type == CommandType::composite) {
+    c.tiles = c.plan.tiles();
+    c.tiles_n = c.plan.tiles_n();
+    c.tiles_k = c.plan.tiles_k();
     feed_queue_.push_back(&c);
     feed();
     return;
@@ -135,14 +139,9 @@ void PeScheduler::dispatch(PeCommand& c) {
 }
 
 PeItem& PeScheduler::make_tile(PeCommand& c, int64_t tile_id) {
-  if (idle_items_.empty()) {
-    items_.push_back(std::make_unique<PeItem>());
-    idle_items_.push_back(items_.back().get());
-  }
-  PeItem& t = *idle_items_.back();
-  idle_items_.pop_back();
+  PeItem& t = items_.take();
   const CompositePlan& p = c.plan;
-  const int64_t nk = p.tiles_k(), nn = p.tiles_n();
+  const int64_t nk = c.tiles_k, nn = c.tiles_n;
   t.command = &c;
   t.token = true;
   t.in_flight = true;
@@ -154,7 +153,7 @@ PeItem& PeScheduler::make_tile(PeCommand& c, int64_t tile_id) {
   t.tile_n = std::min(p.tn, p.n - t.j * p.tn);
   t.tile_k = std::min(p.tk, p.k - t.k * p.tk);
   t.last_k = t.k == nk - 1;
-  t.last_output = tile_id == p.tiles() - 1;
+  t.last_output = tile_id == c.tiles - 1;
   t.stage_at = 0;
   t.stage_count = 0;
   const auto add = [&t](Stage s) { t.stages[t.stage_count++] = s; };
@@ -197,7 +196,7 @@ void PeScheduler::feed_until_it_waits() {
   feeding_ = true;
   while (!feed_queue_.empty()) {
     PeCommand& c = *feed_queue_.front();
-    if (c.fed == c.plan.tiles()) {
+    if (c.fed == c.tiles) {
       feed_queue_.pop_front();
       continue;
     }
@@ -250,13 +249,13 @@ void PeScheduler::item_done(PeItem& item) {
     complete(c);
     return;
   }
-  idle_items_.push_back(&item);
+  items_.give_back(item);
   c.free_buffers.push_back(item.buffer);
   --tiles_in_flight_;
   if (pe_->observer) pe_->observer->tiles_changed(*pe_, tiles_in_flight_, timeline().now_ns());
   ++c.completed;
   feed();
-  if (c.completed == c.plan.tiles()) {
+  if (c.completed == c.tiles) {
     end_service(c, c.op_id, c.first_fed_ns, timeline().now_ns());
     complete(c);
   }

@@ -7,7 +7,6 @@
 // Parameters: overhead_ns (ns, 0).
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -18,6 +17,21 @@
 namespace kernbench {
 
 class PeScheduler : public Component, public ItemSender {
+  // Before the sockets, so that it is beside what the base class has for every event.
+  Pe* pe_ = nullptr;
+  Ring<PeCommand*, 2> feed_queue_;
+  PeItem* refused_ = nullptr;  ///< the tile that waits for room
+  bool feeding_ = false;
+  FeedActivity feed_activity_ = FeedActivity::idle;
+  double feed_since_ns_ = 0;
+  int64_t tiles_in_flight_ = 0;
+  PeItemPool items_;
+  struct Next {
+    Engine* engine = nullptr;
+    int port = -1;
+  };
+  Next next_[kStages];
+
  public:
   CommandTargetSocket<PeScheduler> command_in{"command_in"};
   CommandInitiatorSocket<PeScheduler> command_out{"command_out"};
@@ -45,6 +59,11 @@ class PeScheduler : public Component, public ItemSender {
   /// Why the feed loop stands still: empty where it does not.
   std::string feed_state() const;
   int64_t tiles_in_flight() const { return tiles_in_flight_; }
+  /// Asks for what item_done() touches.
+  void fetch_state() const {
+    fetch_component();
+    fetch_lines(&pe_, 3);
+  }
 
  private:
   tlm::tlm_sync_enum nb_transport_fw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
@@ -58,24 +77,9 @@ class PeScheduler : public Component, public ItemSender {
   void complete(PeCommand&);
   void check_part(const TilePart&, bool write) const;
 
-  Pe* pe_ = nullptr;
   RouteSource* routes_ = nullptr;
   uint32_t dma_node_ = 0;
-  struct Next {
-    Engine* engine = nullptr;
-    int port = -1;
-  };
-  Next next_[kStages];
-
-  std::deque<PeCommand*> feed_queue_;
-  PeItem* refused_ = nullptr;  ///< the tile that waits for room
-  bool feeding_ = false;
-  FeedActivity feed_activity_ = FeedActivity::idle;
-  double feed_since_ns_ = 0;
-  int64_t tiles_in_flight_ = 0;
   std::vector<PeCommand*> in_flight_;
-  std::vector<std::unique_ptr<PeItem>> items_;
-  std::vector<PeItem*> idle_items_;
 };
 
 }  // namespace kernbench

@@ -51,10 +51,10 @@ struct ComponentRegistration {
 
 }  // namespace kernbench
 
-#define KERNBENCH_REGISTER_COMPONENT(Class)                                             \
-  namespace {                                                                           \
-  const ::kernbench::ComponentRegistration registration_of_##Class(                     \
-      Class::spec(), [](const char* name, const ::kernbench::ComponentConfig& config) { \
-        return std::unique_ptr<::kernbench::Component>(new Class(name, config));        \
-      });                                                                               \
+#define KERNBENCH_REGISTER_COMPONENT(Class)                                                               \
+  namespace {                                                                                             \
+  const ::kernbench::ComponentRegistration registration_of_##Class(                                       \
+      Class::spec(), [](const char* name, const ::kernbench::ComponentConfig& config) {                   \
+        return std::unique_ptr<::kernbench::Component>(new (config.fabric->arena()) Class(name, config)); \
+      });                                                                                                 \
   }

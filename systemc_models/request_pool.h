@@ -20,7 +20,11 @@ class RequestPool {
   MemoryRequest* take() {
     if (waiting_.empty() || idle_ == 0) return nullptr;
     MemoryRequest* r = waiting_.front();
-    waiting_.pop_front();
+    if (MemoryRequest* next = r->take_follower()) {
+      waiting_.front() = next;
+    } else {
+      waiting_.pop_front();
+    }
     if (idle_ != kUnlimited) --idle_;
     return r;
   }
@@ -37,9 +41,10 @@ class RequestPool {
 class PooledInitiator : public FabricInitiator, public RequestPort {
  public:
   void request(MemoryRequest& r) override {
-    pools_[channel_of(r.write)].push(r);
-    grant(channel_of(r.write));
+    pools_[line_of(r.write)].push(r);
+    grant(line_of(r.write));
   }
+  uint32_t line_of(bool write) const override { return write && pools_.size() > 1; }
 
  protected:
   /// One pool for reads and writes.
@@ -56,7 +61,6 @@ class PooledInitiator : public FabricInitiator, public RequestPort {
   }
 
  private:
-  uint32_t channel_of(bool write) const { return write && pools_.size() > 1; }
   void grant(uint32_t channel) {
     while (MemoryRequest* r = pools_[channel].take()) {
       Access a;
@@ -67,7 +71,7 @@ class PooledInitiator : public FabricInitiator, public RequestPort {
       if (r->rows && r->rows->stride == 0) a.span = r->rows->bytes;
       a.effect = r->effect;
       a.issue_ns = r->issue_ns;
-      a.channel = channel;
+      a.channel = static_cast<uint8_t>(channel);
       a.context = r;
       start(a);
     }

@@ -1,19 +1,27 @@
-// A FIFO over one array that grows: for the short queues of blocks, where std::deque's 80 bytes and two levels cost
-// more than what they hold.
+// A FIFO over one array that grows, its first places inside the object: for the short queues of blocks, where
+// std::deque's 80 bytes and two levels cost more than what they hold.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <utility>
 
 namespace kernbench {
 
-template <class T>
+template <class T, uint32_t kInside = 4>
 class Ring {
  public:
+  static_assert((kInside & (kInside - 1)) == 0, "a power of two");
+  Ring() = default;
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+  ~Ring() {
+    if (items_ != inside_) delete[] items_;
+  }
+
   bool empty() const { return size_ == 0; }
   uint32_t size() const { return size_; }
   T& front() { return items_[first_]; }
+  const T& front() const { return items_[first_]; }
 
   void push_back(const T& item) {
     if (size_ == capacity_) grow();
@@ -26,17 +34,18 @@ class Ring {
 
  private:
   void grow() {
-    const uint32_t capacity = capacity_ ? 2 * capacity_ : 4;
-    auto items = std::make_unique<T[]>(capacity);
+    T* items = new T[2 * capacity_]();
     for (uint32_t i = 0; i < size_; ++i) items[i] = items_[(first_ + i) & (capacity_ - 1)];
-    items_ = std::move(items);
+    if (items_ != inside_) delete[] items_;
+    items_ = items;
     first_ = 0;
-    capacity_ = capacity;
+    capacity_ *= 2;
   }
 
-  std::unique_ptr<T[]> items_;
-  uint32_t capacity_ = 0;  // a power of two
+  T* items_ = inside_;
+  uint32_t capacity_ = kInside;  // a power of two
   uint32_t first_ = 0, size_ = 0;
+  T inside_[kInside] = {};
 };
 
 }  // namespace kernbench

@@ -24,15 +24,14 @@ sc_core::sc_time Timeline::delay_until(double t_ns) const {
   return sc_core::sc_time::from_value(tick > now ? tick - now : 0);
 }
 
-bool Timeline::before(const Key& a, const Key& b) const {
+bool Timeline::before(const Key& a, const Key& b) {
   if (a.fs != b.fs) return a.fs < b.fs;
   if (a.major != b.major) return a.major < b.major;
-  const Entry &x = slots_[a.slot], &y = slots_[b.slot];
-  if (x.minor != y.minor) return x.minor < y.minor;
-  return x.sequence < y.sequence;
+  if (a.minor != b.minor) return a.minor < b.minor;
+  return a.sequence < b.sequence;
 }
 
-void Timeline::push(Key k) {
+void Timeline::push(const Key& k) {
   size_t i = heap_.size();
   heap_.push_back(k);
   while (i > 0) {
@@ -44,12 +43,35 @@ void Timeline::push(Key k) {
   heap_[i] = k;
 }
 
+namespace {
+
+constexpr size_t kMany = 256;                          // entries: with fewer, what they touch is in the caches anyway
+constexpr size_t kFirstOf[] = {0, 1, 5, 21, 85, 341};  // places in a 4-ary heap, by level
+
+}  // namespace
+
+/// The entry at this place has come nearer to the top: has what its turn will touch on its way meanwhile, by one step
+/// of what points to what at each level. (Between two levels lie some entries' work: time enough for memory to answer.)
+inline void Timeline::look_ahead(size_t at) {
+  if (at >= kFirstOf[5] || at == 0) return;
+  const Entry& e = slots_[heap_[at].slot];
+  if (at >= kFirstOf[4]) {
+    __builtin_prefetch(&e);
+  } else if (at >= kFirstOf[3]) {
+    fetch_lines(e.self, 2);
+    fetch_lines(e.arg, 3);
+  } else if (e.look_ahead) {
+    e.look_ahead(e.self, e.arg, at < kFirstOf[2]);
+  }
+}
+
 Timeline::Key Timeline::pop() {
   const Key top = heap_.front();
   const Key last = heap_.back();
   heap_.pop_back();
   const size_t n = heap_.size();
   if (n == 0) return top;
+  const bool ahead = n >= kMany;
   size_t i = 0;
   for (;;) {
     const size_t first = 4 * i + 1;
@@ -60,13 +82,15 @@ Timeline::Key Timeline::pop() {
     }
     if (!before(heap_[least], last)) break;
     heap_[i] = heap_[least];
+    if (ahead) look_ahead(i);
     i = least;
   }
   heap_[i] = last;
+  if (ahead) look_ahead(i);
   return top;
 }
 
-void Timeline::at(double t_ns, Order order, Handler handler, void* self, void* arg) {
+void Timeline::at(double t_ns, Order order, Handler handler, void* self, void* arg, LookAhead look) {
   uint32_t slot;
   if (free_slots_.empty()) {
     slot = static_cast<uint32_t>(slots_.size());
@@ -75,8 +99,8 @@ void Timeline::at(double t_ns, Order order, Handler handler, void* self, void* a
     slot = free_slots_.back();
     free_slots_.pop_back();
   }
-  slots_[slot] = {t_ns, order.minor, sequence_++, handler, self, arg};
-  push({to_fs(t_ns), order.major, slot});
+  slots_[slot] = {t_ns, handler, self, arg, look};
+  push({to_fs(t_ns), order.major, order.minor, sequence_++, slot});
   if (!working_) arm();
 }
 
@@ -110,12 +134,6 @@ void Timeline::work() {
     const Key k = pop();
     const Entry e = slots_[k.slot];
     free_slots_.push_back(k.slot);
-    if (!heap_.empty()) {  // what the next one will touch is on its way while this one works
-      const Entry& next = slots_[heap_.front().slot];
-      __builtin_prefetch(next.self);
-      __builtin_prefetch(next.arg);
-      __builtin_prefetch(static_cast<const char*>(next.arg) + 64);
-    }
     now_ns_ = e.t_ns;
     if ((++events_ & 0xffff) == 0 && progress_) progress_(now_ns_, events_);
     e.handler(e.self, e.arg);

@@ -28,14 +28,24 @@ struct Order {
   bool operator<(const Order& o) const { return major != o.major ? major < o.major : minor < o.minor; }
 };
 
+/// Asks the processor for `lines` cache lines from an address on: a hint, which touches nothing. In a system of
+/// thousands of PEs nothing of an event's state is in the caches when its turn comes, unless it was asked for in time.
+inline void fetch_lines(const void* from, int lines) {
+  for (int i = 0; i < lines; ++i) __builtin_prefetch(static_cast<const char*>(from) + 64 * i);
+}
+
 class Timeline : public sc_core::sc_module {
  public:
   using Handler = void (*)(void* self, void* arg);
+  /// Asks the processor for memory that an entry's handler will touch, some entries ahead of its turn. Called twice:
+  /// first (nearer = false) when self and arg are likely to be in its caches, then when what it asked for is. Changes
+  /// nothing.
+  using LookAhead = void (*)(const void* self, const void* arg, bool nearer);
 
   explicit Timeline(sc_core::sc_module_name name);
 
   /// Calls handler(self, arg) at t_ns (not before now) in the given order.
-  void at(double t_ns, Order order, Handler handler, void* self, void* arg = nullptr);
+  void at(double t_ns, Order order, Handler handler, void* self, void* arg = nullptr, LookAhead look_ahead = nullptr);
 
   /// Exact time of the entry being worked off; outside of entries, that of the last one or of the kernel, whichever is
   /// later. ns.
@@ -61,22 +71,23 @@ class Timeline : public sc_core::sc_module {
   static uint64_t to_fs(double ns) { return static_cast<uint64_t>(ns * 1e6 + 0.5); }
 
  private:
-  struct Entry {
+  struct alignas(64) Entry {
     double t_ns;
-    uint64_t minor;
-    uint64_t sequence;
     Handler handler;
     void* self;
     void* arg;
+    LookAhead look_ahead;
   };
-  struct Key {  // what the heap moves, and nearly always enough to compare; the rest stays in its slot
+  struct Key {  // what the heap moves and compares; the rest stays in its slot
     uint64_t fs;
-    uint64_t major;
+    uint64_t major, minor;
+    uint64_t sequence;
     uint32_t slot;
   };
-  bool before(const Key& a, const Key& b) const;
-  void push(Key k);
+  static bool before(const Key& a, const Key& b);
+  void push(const Key& k);
   Key pop();
+  void look_ahead(size_t at);
   uint64_t tick_of(uint64_t fs) const { return tick_fs_ == 1 ? fs : (fs + tick_fs_ / 2) / tick_fs_; }
   double now_outside() const;
   bool next_is_free() const;

@@ -159,7 +159,6 @@ void TlmMemory::finish(Access& a) {
     for (const Access::Part& part : a.parts) take_over(part.address, part.bytes.data(), part.bytes.size());
   }
   if (x.effect && !x.write) x.effect->served(x, now);
-  x.payload->set_response_status(tlm::TLM_OK_RESPONSE);
   Service s;
   s.header_leaves_ns = now;
   s.finish_ns = std::max(now, a.begin_ns + path_ns(*x.route, x.write, x.nbytes));
