@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iomanip>
 #include <ostream>
+#include <stdexcept>
+#include <unordered_map>
 
 #include "kernbench/phase2/oplog_json.h"
 #include "kernbench/platform/deadlock.h"
@@ -26,36 +28,56 @@ class StageLog : public OpLogSink {
   }
 
   void record(OpRecord&& r) override {
-    Part& part = parts_[r.component];
-    const PipelineStage stage{r.is_token ? r.token.stage : stage_of(r.desc->type), r.t_start, r.t_end};
     if (r.is_token) {
-      PipelineToken& token = part.composite(r.token.composite_op_id).tokens[r.token.tile_id];
-      token.fed_ns = r.token.fed_ns;
-      token.put(stage);
+      const TokenInfo& t = r.token;
+      tokens_.push_back({t.composite_op_id, r.component, t.tile_id, t.fed_ns, {t.stage, r.t_start, r.t_end}});
+      if (tokens_.size() == kBlock) flush();
     } else if (r.desc->type != CommandType::composite) {
-      part.result->commands[r.desc->seq].stage = stage;
+      parts_[r.component].result->commands[r.desc->seq].stage = {stage_of(r.desc->type), r.t_start, r.t_end};
     }
   }
 
+  /// Puts what is kept where it belongs. Many at a time: each is a miss of all caches, of which several can be under
+  /// way.
+  void flush() {
+    std::vector<PipelineToken*> places;
+    places.reserve(tokens_.size());
+    for (const TokenStage& t : tokens_) {
+      const auto [it, fresh] = composites_.try_emplace(t.composite_op_id, nullptr);
+      if (fresh) it->second = &composite(parts_[t.component], t.composite_op_id);
+      places.push_back(&it->second->tokens[t.tile]);
+    }
+    constexpr size_t kAhead = 16;
+    for (size_t i = 0; i < tokens_.size(); ++i) {
+      if (i + kAhead < places.size()) fetch_lines(places[i + kAhead], 2);
+      places[i]->fed_ns = tokens_[i].fed_ns;
+      places[i]->put(tokens_[i].stage);
+    }
+    tokens_.clear();
+  }
+
  private:
+  struct TokenStage {
+    uint64_t composite_op_id;
+    uint32_t component, tile;
+    double fed_ns;
+    PipelineStage stage;
+  };
   /// One PE's.
   struct Part {
     const PipelineWork::PePart* work = nullptr;
     PipelineResult::PePart* result = nullptr;
-    size_t last = 0;  ///< the composite asked for last
-
-    /// The same composite as last time, or its neighbour; else it is searched.
-    PipelineResult::Composite& composite(uint64_t op_id) {
-      const auto is = [&](size_t i) {
-        return i < work->composites.size() && work->composites[i].command->op_id == op_id;
-      };
-      for (const size_t near : {last, last + 1, last - 1}) {
-        if (is(near)) return result->composites[last = near];
-      }
-      for (last = 0; last < work->composites.size() && !is(last);) ++last;
-      return result->composites.at(last);
-    }
+    size_t next = 0;  ///< the composite after the one found last: a PE does them in order of submission
   };
+
+  static PipelineResult::Composite& composite(Part& part, uint64_t op_id) {
+    const std::vector<PipelineWork::Entry>& all = part.work->composites;
+    for (size_t tried = 0; tried < all.size(); ++tried) {
+      const size_t i = part.next++ % all.size();
+      if (all[i].command->op_id == op_id) return part.result->composites[i];
+    }
+    throw std::logic_error("a tile of a composite that nobody submitted");
+  }
 
   static Stage stage_of(CommandType t) {
     switch (t) {
@@ -70,7 +92,10 @@ class StageLog : public OpLogSink {
     }
   }
 
-  std::vector<Part> parts_;  // by component
+  static constexpr size_t kBlock = 1 << 14;
+  std::vector<Part> parts_;                                              // by component
+  std::unordered_map<uint64_t, PipelineResult::Composite*> composites_;  // by op_id
+  std::vector<TokenStage> tokens_;                                       // not in their places yet
 };
 
 struct Play {
@@ -141,6 +166,7 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
         &plays[index]);
   }
   sc_core::sc_start();
+  log.flush();
 
   const std::vector<std::string> stuck = stuck_report(platform);
   if (!stuck.empty()) {
