@@ -21,7 +21,7 @@ file(GLOB public_headers RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPEND
 set(private_headers
     phase2/address_text.h phase2/checksum.h phase2/elementwise.h phase2/eval.h phase2/eval_math.h phase2/json_writer.h
     phase2/kernels.h phase2/minifloat.h phase2/op_forms.h phase2/oplog_sqlite.h phase2/replay_graph.h
-    phase2/replay_operands.h phase2/runs.h phase2/value_pool.h
+    phase2/replay_operands.h phase2/runs.h phase2/sqlite_database.h phase2/value_pool.h
     platform/topology/block_reader.h platform/topology/builders.h platform/topology/diagram.h
     platform/topology/edge_kinds.h platform/topology/flat_loader.h platform/topology/floorplan.h
     platform/topology/graph_builder.h platform/topology/mesh_cache.h platform/topology/mesh_plan.h

@@ -2,8 +2,7 @@
 
 Runs without and with a log in memory take turns, so that other work on the machine strikes both; printed are the median
 of the pairs' ratios of CPU time (user and system, the simulation alone) and, where there is valgrind, the instructions
-per token by callgrind. --other FOLDER: the programs of another build, whose runs without a log take turns with ours: a
-build of `git stash`ed or edited source, as docs/performance.md says.
+per token by callgrind. With --other, runs of another build without a log take turns with ours, too.
 """
 
 import argparse
