@@ -32,6 +32,12 @@ void MemoryOpLog::add_block() {
   room_end_ = p + nbytes / sizeof(Packed);
 }
 
+void MemoryOpLog::keep_whole(Packed& p, OpRecord&& r) {
+  p.op_id = static_cast<uint32_t>(whole_.size());
+  p.stage = kWhole;
+  whole_.push_back(std::move(r));
+}
+
 void MemoryOpLog::record(OpRecord&& r) {
   if (next_ == room_end_) add_block();
   Packed& p = *next_++;
@@ -43,10 +49,7 @@ void MemoryOpLog::record(OpRecord&& r) {
       r.op_id | t.composite_op_id | t.buffer_offset | (by_shape ? static_cast<uint64_t>(t.m) : t.bytes);
   const bool more = r.desc || r.pending_on || r.foreign || !r.dependency_ids.empty();
   if (!r.is_token || more || beyond_16 >> 16 || beyond_32 >> 32) {
-    p.op_id = static_cast<uint32_t>(whole_.size());
-    p.stage = kWhole;
-    whole_.push_back(std::move(r));
-    return;
+    return keep_whole(p, std::move(r));
   }
   p.t_start = r.t_start;
   p.t_end = r.t_end;

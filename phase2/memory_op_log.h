@@ -41,6 +41,7 @@ class MemoryOpLog : public OpLogSink {
   };
   static OpRecord unpacked(const Packed&);
   void add_block();
+  [[gnu::noinline]] void keep_whole(Packed&, OpRecord&&);
 
   mutable std::vector<OpRecord> records_;
   mutable std::vector<Block> blocks_;

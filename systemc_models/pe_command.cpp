@@ -58,14 +58,21 @@ void PeCommand::describe(OpRecord& r) const {
   r.desc = desc;
 }
 
+namespace {
+
+/// Of a tile's part of one input.
+inline uint64_t input_bytes(const PeItem& t, size_t index) {
+  const CompositePlan& p = t.command->plan;
+  const int64_t rows = p.gemm && index == 1 ? t.tile_k : t.tile_m, cols = p.gemm && index == 0 ? t.tile_k : t.tile_n;
+  return static_cast<uint64_t>(rows * cols) * p.inputs[index].element_bytes;
+}
+
+}  // namespace
+
 uint64_t PeItem::fetch_bytes() const {
-  const CompositePlan& p = command->plan;
-  if (p.gemm) {
-    return static_cast<uint64_t>(tile_m * tile_k) * p.inputs[0].element_bytes +
-           static_cast<uint64_t>(tile_k * tile_n) * p.inputs[1].element_bytes;
-  }
+  if (command->plan.gemm) return input_bytes(*this, 0) + input_bytes(*this, 1);
   uint64_t sum = 0;
-  for (const TileOperand& x : p.inputs) sum += static_cast<uint64_t>(tile_m * tile_n) * x.element_bytes;
+  for (size_t x = 0; x < command->plan.inputs.size(); ++x) sum += input_bytes(*this, x);
   return sum;
 }
 
@@ -97,7 +104,7 @@ void PeItem::describe(OpRecord& r) const {
   switch (t.stage) {
     case Stage::dma_read:
       for (size_t x = 0; x < command->plan.inputs.size(); ++x) {
-        if (command->plan.inputs[x].in_memory) t.bytes += input_part(x).nbytes;
+        if (command->plan.inputs[x].in_memory) t.bytes += input_bytes(*this, x);
       }
       break;
     case Stage::fetch:
