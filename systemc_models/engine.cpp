@@ -226,24 +226,30 @@ void Engine::look_ahead_of_service(const void* unit, const void* item, bool near
     fetch_lines(&u, kUnitLines);
     fetch_lines(u.pe, 1);
   }
-  u.engine->look_ahead(*static_cast<const PeItem*>(item), nearer);
+  u.engine->look_ahead(u, *static_cast<const PeItem*>(item), nearer);
 }
 
-void Engine::look_ahead(const PeItem& item, bool nearer) const {
+void Engine::look_ahead(uint8_t unit, const PeItem& item, bool nearer) const {
+  look_ahead(*units_[unit], item, nearer);
+}
+
+void Engine::look_ahead(const Unit& u, const PeItem& item, bool nearer) const {
   if (!nearer) {
-    fetch_component();
-    fetch_lines(&pe_, kHotLines);
-    if (item.command) fetch_lines(item.command, PeCommand::kHotLines);
+    fetch_engine();
+    if (!item.command) return;
+    fetch_lines(item.command, PeCommand::kHotLines);
+    if (!item.last_stage()) fetch_lines(&next_[static_cast<int>(item.next_stage())], 1);
     return;
   }
+  if (!u.queue.empty()) fetch_lines(u.queue.front(), 2);
   if (!item.command) return fetch_lines(item.request, 2);
   if (item.last_stage()) return pe_->scheduler->fetch_state();
   const Next& next = next_[static_cast<int>(item.next_stage())];
   if (!next.engine) return;
-  next.engine->fetch_component();
-  fetch_lines(&next.engine->pe_, 1);
+  next.engine->fetch_engine();
   fetch_lines(next.engine + 1, 1);  // what a derived class has
   fetch_lines(next.unit, kUnitLines);
+  if (item.next_stage() == Stage::fetch) fetch_lines(item.command->plan.inputs.data(), 2);
 }
 
 void Engine::finish(uint8_t unit, uint16_t server, const Work& work) {

@@ -139,7 +139,7 @@ struct PeCommand {
   std::vector<int64_t> free_buffers;  ///< composite: tile buffers that have been used and are free again
   int64_t used_buffers = 0;           ///< how many have been used at all
   CompositePlan plan;
-  static constexpr int kHotLines = 5;
+  static constexpr int kHotLines = 3;
   double queued_ns = 0;  ///< reached the engine's queue or the feed queue
   double first_fed_ns = 0;
   double done_ns = 0;

@@ -64,44 +64,32 @@ class PeDma : public Engine, public FabricInitiator, public RequestPort {
   /// Starts the item's next transaction; false if it has none left.
   bool next_transaction(uint8_t unit, uint16_t server) {
     PeItem& item = item_at(unit, server);
-    Access a;
-    a.write = unit == kWrite;
-    a.channel = unit;
-    a.context = &item;
     if (!item.command) {
       if (item.part++ > 0) return false;
       const MemoryRequest& r = *item.request;
-      a.address = r.address;
-      a.nbytes = r.nbytes;
-      a.rows = {1, r.nbytes, 0};
-      a.issue_ns = r.issue_ns;
-    } else {
-      TilePart part;
-      if (item.translated_bytes == 0 && !next_part(item, part)) return false;
-      if (item.translated_bytes > 0 || part.translation) {
-        next_piece(item, part, a);
-        return true;
-      }
-      a.address = part.addr;
-      a.nbytes = part.nbytes;
-      a.rows = part.rows;
-      a.issue_ns = timeline().now_ns();
+      start({unit == kWrite, r.address, r.nbytes, {1, r.nbytes, 0}, r.issue_ns, unit, &item});
+      return true;
     }
-    start(a);
+    TilePart part;
+    if (item.translated_bytes == 0 && !next_part(item, part)) return false;
+    if (item.translated_bytes > 0 || part.translation) {
+      next_piece(unit, item, part);
+    } else {
+      start({unit == kWrite, part.addr, part.nbytes, part.rows, timeline().now_ns(), unit, &item});
+    }
     return true;
   }
 
   /// Starts the next transaction of a part that was reached through virtual addresses, after its look-up.
-  void next_piece(PeItem& item, const TilePart& part, Access& a) {
+  void next_piece(uint8_t unit, PeItem& item, const TilePart& part) {
     if (item.translated_bytes == 0) item.translated = part;
     const PieceTransaction x = transaction_at(item.translated, item.translated_bytes);
     item.translated_bytes += x.physical.nbytes;
     if (item.translated_bytes == item.translated.nbytes) item.translated_bytes = 0;
     const double look_up_ns = pe().mmu->look_up_ns(x.virtual_addr, x.physical.rows);
-    a.address = x.physical.addr;
-    a.nbytes = x.physical.nbytes;
-    a.rows = x.physical.rows;
-    a.issue_ns = timeline().now_ns() + look_up_ns;
+    const Access a{
+        unit == kWrite, x.physical.addr, x.physical.nbytes, x.physical.rows, timeline().now_ns() + look_up_ns, unit,
+        &item};
     if (look_up_ns == 0) return start(a);
     looking_up_[&item] = a;
     timeline().at(a.issue_ns, stage_order(pe(), item.stage()), &PeDma::looked_up, this, &item);
@@ -155,10 +143,16 @@ class PeDma : public Engine, public FabricInitiator, public RequestPort {
     if (!nearer) {
       fetch_lines(&item, 2);
       fetch_lines(known_state_of(x.channel), kUnitLines);
-    } else if (item.command && x.channel == kRead && item.part < item.command->plan.inputs.size()) {
-      return fetch_lines(item.command->plan.inputs.data(), 2);  // it goes on here
+      fetch_lines(&items_, 1);
+      fetch_engine();
+      return;
     }
-    Engine::look_ahead(item, nearer);
+    if (item.command) fetch_lines(item.command, PeCommand::kHotLines);
+    if (item.command && x.channel == kRead && item.part < item.command->plan.inputs.size()) {
+      fetch_lines(item.command->plan.inputs.data(), 2);  // it goes on here
+    } else {
+      Engine::look_ahead(x.channel, item, nearer);
+    }
   }
 
   void driver_item_done(PeItem& item) override { items_.give_back(item); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace kernbench {
 
@@ -29,6 +30,13 @@ bool Timeline::before(const Key& a, const Key& b) {
   if (a.major != b.major) return a.major < b.major;
   if (a.minor != b.minor) return a.minor < b.minor;
   return a.sequence < b.sequence;
+}
+
+/// Sorted keys are a heap, too.
+void Timeline::number_anew() {
+  std::sort(heap_.begin(), heap_.end(), before);
+  sequence_ = 0;
+  for (Key& k : heap_) k.sequence = sequence_++;
 }
 
 void Timeline::push(const Key& k) {
@@ -100,6 +108,7 @@ void Timeline::at(double t_ns, Order order, Handler handler, void* self, void* a
     free_slots_.pop_back();
   }
   slots_[slot] = {t_ns, handler, self, arg, look};
+  if (sequence_ == std::numeric_limits<uint32_t>::max()) number_anew();
   push({to_fs(t_ns), order.major, order.minor, sequence_++, slot});
   if (!working_) arm();
 }

@@ -81,13 +81,14 @@ class Timeline : public sc_core::sc_module {
   struct Key {  // what the heap moves and compares; the rest stays in its slot
     uint64_t fs;
     uint64_t major, minor;
-    uint64_t sequence;
+    uint32_t sequence;  // of entry; begun anew when used up
     uint32_t slot;
   };
   static bool before(const Key& a, const Key& b);
   void push(const Key& k);
   Key pop();
   void look_ahead(size_t at);
+  void number_anew();
   uint64_t tick_of(uint64_t fs) const { return tick_fs_ == 1 ? fs : (fs + tick_fs_ / 2) / tick_fs_; }
   double now_outside() const;
   bool next_is_free() const;
@@ -100,7 +101,7 @@ class Timeline : public sc_core::sc_module {
   sc_core::sc_event wake_;
   uint64_t tick_fs_ = 1;  // fs in a tick of the kernel's resolution
   uint64_t armed_tick_ = ~0ull;
-  uint64_t sequence_ = 0;
+  uint32_t sequence_ = 0;
   uint64_t events_ = 0;
   double now_ns_ = 0;
   bool working_ = false;
