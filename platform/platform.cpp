@@ -86,15 +86,21 @@ Platform::~Platform() {
 void Platform::build_modules() {
   components_.resize(graph_.nodes.size());
   TreeNode root;
+  std::vector<TreeNode*> way = {&root};  // to the node before, most of which is that to the next
   for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
-    TreeNode* at = &root;
     const std::string& id = graph_.nodes[n].id;
-    for (size_t from = 0; from <= id.size();) {
+    size_t depth = 0;
+    for (size_t from = 0; from <= id.size(); ++depth) {
       const size_t dot = std::min(id.find('.', from), id.size());
-      at = &at->child(id.substr(from, dot - from));
+      const std::string_view segment = std::string_view(id).substr(from, dot - from);
+      if (depth + 1 == way.size() || way[depth + 1]->name != segment) {
+        way.resize(depth + 1);
+        way.push_back(&way[depth]->child(std::string(segment)));
+      }
       from = dot + 1;
     }
-    at->node = static_cast<int>(n);
+    way.resize(depth + 1);
+    way.back()->node = static_cast<int>(n);
   }
   build_children(root);
 }

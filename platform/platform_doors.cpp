@@ -31,11 +31,14 @@ Block& block_named(const std::string& id, const char* what, const std::vector<st
 }  // namespace
 
 void Platform::build_doors() {
-  for (auto& c : components_) {
-    if (auto* port = dynamic_cast<Port*>(c.get())) port->transport().connect(*this, *this, *direct_memory_);
-    if (auto* memory = dynamic_cast<TlmMemory*>(c.get())) memory->connect(*this);
+  for (const topology::Memory& m : graph_.memories) {
+    if (auto* memory = dynamic_cast<TlmMemory*>(components_[m.node].get())) memory->connect(*this);
   }
   for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
+    if (graph_.nodes[n].kind == "port") {
+      if (auto* port = dynamic_cast<Port*>(components_[n].get()))
+        port->transport().connect(*this, *this, *direct_memory_);
+    }
     if (graph_.nodes[n].kind != "pcie_ep" || !request_ports_[n]) continue;
     const int sip = std::max(0, topology::naming::owner_of(graph_.nodes[n].id).sip);
     if (!hosts_.count(sip))

@@ -94,6 +94,7 @@ void Platform::walk_sockets() {
 /// An initiator sends a message's flits one behind the other, and so do memories that answer in order; they stay so
 /// as long as nothing else feeds the links.
 void Platform::find_whole_trains() {
+  if (fabric_.links != LinkMode::flit) return;
   std::unordered_map<const void*, const Link*> links;
   for (const EdgePorts& p : ports_) {
     if (!p.link) continue;

@@ -52,7 +52,7 @@ void Platform::build_pes() {
     std::vector<Engine*> engines = this->engines(p);
     for (Engine* e : engines) {
       e->join(pe);
-      if (auto* initiator = dynamic_cast<FabricInitiator*>(e)) initiator->connect(*this);
+      if (FabricInitiator* initiator = e->initiator()) initiator->connect(*this);
     }
     auto* scheduler = block_of<PeScheduler>(blocks, "pe_scheduler", components_);
     if (scheduler) scheduler->join(pe, *this, blocks.blocks.at("pe_dma"));
@@ -87,9 +87,9 @@ void Platform::build_pes() {
       }
     }
   }
-  for (auto& c : components_) request_ports_.push_back(dynamic_cast<RequestPort*>(c.get()));
   for (auto& c : components_) {
-    if (auto* initiator = dynamic_cast<FabricInitiator*>(c.get())) initiator->connect(*this);
+    request_ports_.push_back(c->request_port());
+    if (FabricInitiator* initiator = c->initiator()) initiator->connect(*this);
   }
 }
 

@@ -49,6 +49,9 @@ template <class Module>
 using FabricInitiatorSocket = tlm_utils::multi_passthrough_initiator_socket<Module, 32, tlm::tlm_base_protocol_types, 0,
                                                                             sc_core::SC_ZERO_OR_MORE_BOUND>;
 
+class FabricInitiator;
+class RequestPort;
+
 class Component : public sc_core::sc_module {
  public:
   Component(sc_core::sc_module_name name, const ComponentConfig& config);
@@ -85,6 +88,9 @@ class Component : public sc_core::sc_module {
   /// The sockets that the fabric's edges are bound to; null where the block has none.
   virtual FabricOut* fabric_out() { return nullptr; }
   virtual FabricIn* fabric_in() { return nullptr; }
+  /// Its other side where it issues memory traffic, and where drivers can give it requests; else null.
+  virtual FabricInitiator* initiator() { return nullptr; }
+  virtual RequestPort* request_port() { return nullptr; }
   /// The links that leave the block, made once by the platform.
   std::vector<Link>& out_links() { return out_links_; }
 

@@ -13,6 +13,8 @@ class MCpu : public Component, public PooledInitiator {
  public:
   FabricInitiatorSocket<MCpu> out{"out"};
   FabricOut* fabric_out() override { return &out; }
+  FabricInitiator* initiator() override { return this; }
+  RequestPort* request_port() override { return this; }
 
   MCpu(sc_core::sc_module_name name, const ComponentConfig& config)
       : Component(name, config),

@@ -21,6 +21,9 @@ class PcieEp : public Forwarder, public PooledInitiator {
         PooledInitiator(static_cast<Component&>(*this),
                         static_cast<uint32_t>(config.attributes->integer("outstanding", RequestPool::kUnlimited))) {}
 
+  FabricInitiator* initiator() override { return this; }
+  RequestPort* request_port() override { return this; }
+
   static ImplSpec spec() {
     ImplSpec s = spec_of("pcie_ep", "PCIe endpoint: the host's door to a device", true);
     AttrSpec outstanding = count_attribute("outstanding", 1, "requests in flight; unlimited where not given");

@@ -24,6 +24,8 @@ class PeDma : public Engine, public FabricInitiator, public RequestPort {
  public:
   FabricInitiatorSocket<PeDma> out{"out"};
   FabricOut* fabric_out() override { return &out; }
+  FabricInitiator* initiator() override { return this; }
+  RequestPort* request_port() override { return this; }
 
   PeDma(sc_core::sc_module_name name, const ComponentConfig& config)
       : Engine(name, config), FabricInitiator(static_cast<Component&>(*this)), items_(fabric().arena()) {

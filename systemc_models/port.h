@@ -40,6 +40,8 @@ class Port : public Component, public PooledInitiator, public ForeignDoor {
   /// Why the last transaction with an error response had one; empty if none had.
   const std::string& last_error() const { return transport_.last_error(); }
   FabricOut* fabric_out() override { return &out; }
+  FabricInitiator* initiator() override { return this; }
+  RequestPort* request_port() override { return this; }
 
  private:
   void end_of_elaboration() override { transport_.set_backward(socket_.backward()); }

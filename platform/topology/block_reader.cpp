@@ -93,25 +93,31 @@ std::string legal_of(const AttrSpec& spec) {
 
 Attributes read_attributes(YamlNode node, const std::string& field, const ImplSpec& spec, int line, FaultList& faults) {
   Attributes attrs;
-  std::set<std::string> seen;
   // `attrs:` with nothing behind it is an empty mapping.
   if (node.is_defined() && !node.is_null()) {
     YamlMap map(node, field, faults);
     line = map.line() > 0 ? map.line() : line;
-    for (const AttrSpec& a : spec.attributes) {
-      const YamlNode n = map.take(a.name);
-      if (n.is_defined()) seen.insert(a.name);
-    }
+    bool all_known = true;
     // Values are kept in the order of the file.
     for (const auto& [key, value] : map.entries()) {
       const auto a = std::find_if(spec.attributes.begin(), spec.attributes.end(),
                                   [&k = key](const AttrSpec& s) { return s.name == k; });
+      all_known = all_known && a != spec.attributes.end();
       if (a != spec.attributes.end()) read_value(value, map.field(key), *a, attrs, faults);
     }
-    map.finish();
+    if (!all_known) {
+      for (const AttrSpec& a : spec.attributes) map.take(a.name);
+      map.finish();
+    }
   }
+  const auto is_given = [&](const std::string& name) {
+    for (const YamlItem& item : node) {
+      if (item.key.text() == name) return true;
+    }
+    return false;
+  };
   for (const AttrSpec& a : spec.attributes) {
-    if (a.required && seen.count(a.name) == 0)
+    if (a.required && !is_given(a.name))
       faults.add(line, field + "." + a.name, "missing, " + spec.impl + " has no default; legal: " + legal_of(a));
   }
   return attrs;

@@ -161,7 +161,7 @@ class PlainReader {
     const std::string_view word = rest_.substr(0, n);
     const bool null = word == "null" || word == "Null" || word == "NULL";
     YamlValue& value = document_.add_value(null ? Kind::null : Kind::scalar, line_);
-    if (!null) value.text = word;
+    if (!null) YamlDocument::set_text(value, word);
     rest_.remove_prefix(n);
     return &value;
   }

@@ -48,8 +48,8 @@ void check_windows(const Graph& g, FaultList& faults) {
                        "'; legal: a multiple of its interleave_bytes " + std::to_string(interleave));
       if (of_node[m.node])
         faults.add(m.line, "memories.node",
-                   "found a second window on '" + n.id + "', first on line " +
-                       std::to_string(of_node[m.node]->line) + "; legal: one, as channels count from its base");
+                   "found a second window on '" + n.id + "', first on line " + std::to_string(of_node[m.node]->line) +
+                       "; legal: one, as channels count from its base");
       of_node[m.node] = &m;
     }
     sorted.push_back(&m);

@@ -161,7 +161,7 @@ double YamlMap::number_or(const std::string& key, double fallback, const NumberR
 }
 
 std::optional<double> YamlMap::require_number(const std::string& key, const NumberRule& rule) {
-  const YamlNode n = require(key, rule.to_string());
+  const YamlNode n = has(key) ? take(key) : require(key, rule.to_string());
   return n.is_defined() ? read_number(n, field(key), rule, faults_) : std::nullopt;
 }
 
@@ -175,7 +175,8 @@ uint64_t YamlMap::unsigned_or(const std::string& key, uint64_t fallback, uint64_
 }
 
 std::optional<uint64_t> YamlMap::require_unsigned(const std::string& key, uint64_t min, uint64_t max) {
-  const YamlNode n = require(key, "an integer from " + std::to_string(min) + " to " + std::to_string(max));
+  const YamlNode n =
+      has(key) ? take(key) : require(key, "an integer from " + std::to_string(min) + " to " + std::to_string(max));
   return n.is_defined() ? read_unsigned(n, field(key), min, max, faults_) : std::nullopt;
 }
 

@@ -29,7 +29,7 @@ class DocumentBuilder : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& m, const std::string& tag, YAML::anchor_t anchor, const std::string& text) override {
     YamlValue& value = add(Kind::scalar, m, anchor);
     value.quoted = tag == "!";
-    value.text = document_.keep(text);
+    document_.keep_text(value, text);
     put(value);
   }
   void OnSequenceStart(const YAML::Mark& m, const std::string&, YAML::anchor_t anchor,
@@ -110,7 +110,7 @@ size_t first_binary_byte(const std::string& s) {
 }  // namespace
 
 YamlNode YamlNode::operator[](size_t index) const {
-  const YamlItem* item = value_ ? value_->first : nullptr;
+  const YamlItem* item = is_list() ? value_->first : nullptr;
   while (item && index-- > 0) item = item->next;
   return item ? item->value : YamlNode();
 }
@@ -119,6 +119,7 @@ YamlValue& YamlDocument::add_value(YamlValue::Kind kind, int line) {
   YamlValue& value = values_.emplace_back();
   value.kind = kind;
   value.line = line;
+  if (kind == YamlValue::Kind::list || kind == YamlValue::Kind::map) value.first = nullptr;
   return value;
 }
 

@@ -19,10 +19,12 @@ struct YamlValue {
   enum class Kind : uint8_t { null, scalar, list, map };
   Kind kind = Kind::null;
   bool quoted = false;
-  int line = 0;           ///< from 1
-  size_t size = 0;        ///< items of a list or map
-  std::string_view text;  ///< of a scalar
-  const YamlItem* first = nullptr;
+  int line = 0;     ///< from 1
+  size_t size = 0;  ///< items of a list or map, letters of a scalar
+  union {
+    const char* text = nullptr;  ///< of a scalar
+    const YamlItem* first;       ///< of a list or map
+  };
   YamlItem* last = nullptr;
 };
 
@@ -42,11 +44,13 @@ class YamlNode {
   /// Of a scalar: in quotes, so no number and no boolean.
   bool is_quoted() const { return value_ && value_->quoted; }
   /// Of a scalar; else empty.
-  std::string_view text() const { return value_ ? value_->text : std::string_view(); }
+  std::string_view text() const {
+    return is_scalar() ? std::string_view(value_->text, value_->size) : std::string_view();
+  }
   /// 0 if undefined.
   int line() const { return value_ ? value_->line : 0; }
   /// Items of a list or map.
-  size_t size() const { return value_ ? value_->size : 0; }
+  size_t size() const { return is_list() || is_map() ? value_->size : 0; }
   /// The item of a short list, from 0; undefined beyond its end.
   YamlNode operator[](size_t index) const;
   Iterator begin() const;
@@ -79,7 +83,7 @@ class YamlNode::Iterator {
 };
 
 inline YamlNode::Iterator YamlNode::begin() const {
-  return Iterator(value_ ? value_->first : nullptr);
+  return Iterator(is_list() || is_map() ? value_->first : nullptr);
 }
 inline YamlNode::Iterator YamlNode::end() const {
   return Iterator(nullptr);
@@ -94,8 +98,13 @@ class YamlDocument {
   YamlValue& add_value(YamlValue::Kind, int line);
   void append(YamlValue& list, const YamlValue& value) { append(list, YamlNode(), value); }
   void append(YamlValue& map, const YamlValue& key, const YamlValue& value) { append(map, YamlNode(&key), value); }
-  /// A copy that lives as long as the document.
-  std::string_view keep(const std::string& text) { return kept_.emplace_back(text); }
+  /// A scalar's text, which outlives the document.
+  static void set_text(YamlValue& scalar, std::string_view text) {
+    scalar.text = text.data();
+    scalar.size = text.size();
+  }
+  /// A scalar's text, of which the document keeps a copy.
+  void keep_text(YamlValue& scalar, const std::string& text) { set_text(scalar, kept_.emplace_back(text)); }
   void set_root(const YamlValue& root) { root_ = &root; }
 
  private:
