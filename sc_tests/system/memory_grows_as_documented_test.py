@@ -43,13 +43,13 @@ class Memory(cli_support.Cli):
         self.assertLess(found, bytes_each * MARGIN, what)
 
     def test_of_a_pe(self):
-        self.documented("PE", (self.traffic(640, 1) - self.traffic(128, 1)) / 512, 110_000)
+        self.documented("PE", (self.traffic(640, 1) - self.traffic(128, 1)) / 512, 55_000)
 
     def test_of_a_request(self):
-        self.documented("request", (self.traffic(32, 8000) - self.traffic(32, 1000)) / (32 * 7000), 150)
+        self.documented("request", (self.traffic(32, 8000) - self.traffic(32, 1000)) / (32 * 7000), 91)
 
     def test_of_a_token(self):
-        self.documented("token", (self.pipeline(32, 1152) - self.pipeline(32, 512)) / (32 * (18**3 - 8**3)), 260)
+        self.documented("token", (self.pipeline(32, 1152) - self.pipeline(32, 512)) / (32 * (18**3 - 8**3)), 103)
 
 
 if __name__ == "__main__":
