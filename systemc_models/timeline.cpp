@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace kernbench {
 
-Timeline::Timeline(sc_core::sc_module_name name) : sc_module(name), wake_("wake") {
+Timeline::Timeline(sc_core::sc_module_name name, uint32_t most_numbers)
+    : sc_module(name), wake_("wake"), most_numbers_(most_numbers) {
   tick_fs_ =
       std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(sc_core::sc_get_time_resolution().to_seconds() * 1e15)));
   SC_HAS_PROCESS(Timeline);
@@ -108,7 +108,7 @@ void Timeline::at(double t_ns, Order order, Handler handler, void* self, void* a
     free_slots_.pop_back();
   }
   slots_[slot] = {t_ns, handler, self, arg, look};
-  if (sequence_ == std::numeric_limits<uint32_t>::max()) number_anew();
+  if (sequence_ >= most_numbers_) number_anew();
   push({to_fs(t_ns), order.major, order.minor, sequence_++, slot});
   if (!working_) arm();
 }

@@ -42,7 +42,8 @@ class Timeline : public sc_core::sc_module {
   /// nothing.
   using LookAhead = void (*)(const void* self, const void* arg, bool nearer);
 
-  explicit Timeline(sc_core::sc_module_name name);
+  /// Entries are numbered up to `most_numbers`, then anew: fewer than 2³² only to test that.
+  explicit Timeline(sc_core::sc_module_name name, uint32_t most_numbers = ~0u);
 
   /// Calls handler(self, arg) at t_ns (not before now) in the given order.
   void at(double t_ns, Order order, Handler handler, void* self, void* arg = nullptr, LookAhead look_ahead = nullptr);
@@ -101,6 +102,7 @@ class Timeline : public sc_core::sc_module {
   sc_core::sc_event wake_;
   uint64_t tick_fs_ = 1;  // fs in a tick of the kernel's resolution
   uint64_t armed_tick_ = ~0ull;
+  const uint32_t most_numbers_;
   uint32_t sequence_ = 0;
   uint64_t events_ = 0;
   double now_ns_ = 0;

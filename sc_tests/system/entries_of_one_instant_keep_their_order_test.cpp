@@ -1,0 +1,72 @@
+// Are entries of one instant worked off by their order, and those of one order as they came?
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <tuple>
+#include <vector>
+
+#include "kernbench/systemc_models/timeline.h"
+
+namespace kernbench::testing {
+namespace {
+
+/// Entries at random instants and orders, half of them made while others are worked off.
+class Agenda {
+ public:
+  Agenda(uint32_t most_numbers, unsigned seed) : timeline_("timeline", most_numbers), random_(seed) {
+    for (int i = 0; i < 500; ++i) add(0);
+  }
+
+  /// What was worked off, as (instant, major, minor, order of entry).
+  using Done = std::tuple<double, uint64_t, uint64_t, size_t>;
+  std::vector<Done> run() {
+    sc_core::sc_start();
+    return done_;
+  }
+
+ private:
+  struct Item {
+    Agenda* agenda;
+    Done done;
+  };
+
+  void add(double from_ns) {
+    const double t_ns = from_ns + static_cast<double>(random_() % 4);
+    // Behind all that this instant has had: an entry cannot come before the one that makes it.
+    const Order order(Order::kEngines, rank_ + random_() % 3, random_() % 2);
+    items_.push_back(std::make_unique<Item>(Item{this, {t_ns, order.major, order.minor, items_.size()}}));
+    timeline_.at(
+        t_ns, order,
+        [](void* item, void*) {
+          Item& i = *static_cast<Item*>(item);
+          Agenda& a = *i.agenda;
+          a.done_.push_back(i.done);
+          a.rank_ += 3;
+          if (a.items_.size() < 3000) a.add(std::get<0>(i.done));
+        },
+        items_.back().get());
+  }
+
+  Timeline timeline_;
+  std::mt19937 random_;
+  std::vector<std::unique_ptr<Item>> items_;
+  std::vector<Done> done_;
+  uint64_t rank_ = 0;
+};
+
+TEST(Timeline, works_off_entries_in_their_order) {
+  const std::vector<Agenda::Done> done = Agenda(~0u, 1).run();
+  EXPECT_EQ(done.size(), 3000u);
+  EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
+}
+
+TEST(Timeline, keeps_the_order_when_its_numbers_are_used_up) {
+  const std::vector<Agenda::Done> done = Agenda(700, 2).run();
+  EXPECT_EQ(done.size(), 3000u);
+  EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
+}
+
+}  // namespace
+}  // namespace kernbench::testing
