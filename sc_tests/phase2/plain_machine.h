@@ -219,7 +219,8 @@ class PlainMachine : public ByteMemory<PlainByte> {
     if (!v.known || (v.exact() && std::isnan(v.lo))) return v;
     if (!(magnitude < 1e38)) return Value::anything();
     if (magnitude == 0) return Value::some_zero();
-    return f32_of(v.widened((terms + 2) * (magnitude * 0x1p-24 + 0x1p-149)));
+    const Value r = f32_of(v.widened((terms + 2) * (magnitude * 0x1p-24 + 0x1p-149)));
+    return r.known && r.lo == 0 && r.hi == 0 ? Value::some_zero() : r;  // a sum may begin with +0 once more
   }
 
   static Value argmax(const std::vector<Value>& line) {
@@ -250,7 +251,8 @@ class PlainMachine : public ByteMemory<PlainByte> {
     const size_t n = line.size();
     double top = -INFINITY;
     for (const Value& v : line) {
-      if (!v.known || (!v.exact() && !std::isfinite(v.hi))) return std::vector<Value>(n, Value::anything());
+      if (!v.known || (!v.exact() && !(std::isfinite(v.lo) && std::isfinite(v.hi))))
+        return std::vector<Value>(n, Value::anything());
       if (std::isnan(v.lo)) return std::vector<Value>(n, Value::exactly(NAN));
       top = std::max(top, v.hi);
     }
@@ -364,7 +366,7 @@ class PlainMachine : public ByteMemory<PlainByte> {
     if (!integer_head && to - from == 1 && acc.exact() && acc.lo == 0) {
       // One rounding; but a product that vanishes in it keeps its sign only if it is fused with the sum.
       const Value r = f32_of(sum);
-      return r.known && r.lo == 0 && sum.lo != 0 ? Value::some_zero() : r;
+      return r.known && r.lo == 0 && r.hi == 0 && sum.lo != 0 ? Value::some_zero() : r;
     }
     if (!integer_head) return with_rounding(sum, static_cast<double>(to - from), magnitude);
     sum = wrapped(sum, DType::i32);

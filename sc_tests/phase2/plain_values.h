@@ -230,8 +230,9 @@ inline Value plain_elementwise(const std::string& op, const std::vector<Value>& 
     if (points) return over_corners(x, [&](const std::vector<double>& at) { return plain_integer(op, at); });
     if (op == "div" && x[1].lo <= 0 && x[1].hi >= 0) return Value::anything();
     // Where it does not wrap, it rises and falls as the exact one.
-    return wrapped(over_corners(x, [&](const std::vector<double>& at) { return std::trunc(plain_float(op, at)); }),
-                   DType::i32);
+    Value r = over_corners(x, [&](const std::vector<double>& at) { return std::trunc(plain_float(op, at)); });
+    if (op == "abs" && r.known && x[0].lo < 0 && x[0].hi > 0) r.lo = 0;
+    return wrapped(r, DType::i32);
   }
   if (op == "div" && !points && all_known && x[1].lo <= 0 && x[1].hi >= 0) return Value::anything();
   Value r = over_corners(x, [&](const std::vector<double>& at) { return plain_float(op, at); });

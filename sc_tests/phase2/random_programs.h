@@ -197,10 +197,10 @@ class Generator {
   std::mt19937 rng_;
 };
 
-/// KERNBENCH_SEED, or one that is new each time; name it in a SCOPED_TRACE.
+/// KERNBENCH_SEED, or always the same one, so that a run tells of a change and nothing else; name it in a SCOPED_TRACE.
 inline unsigned chosen_seed() {
   const char* chosen = std::getenv("KERNBENCH_SEED");
-  return chosen ? static_cast<unsigned>(std::stoul(chosen)) : std::random_device{}();
+  return chosen ? static_cast<unsigned>(std::stoul(chosen)) : 20261121;
 }
 
 }  // namespace kernbench::testing
