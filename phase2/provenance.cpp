@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kMostCarriers = 8;
 
-std::tuple<double, uint32_t, uint64_t> order_of(const OpRecord& r) {
+std::tuple<uint64_t, uint32_t, uint64_t> order_of(const OpRecord& r) {
   return {effect_instant(r), r.desc->pe, r.desc->seq};
 }
 

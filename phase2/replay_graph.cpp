@@ -8,13 +8,14 @@
 
 #include "kernbench/phase2/eval.h"
 #include "kernbench/phase2/executor.h"
+#include "kernbench/phase2/femtoseconds.h"
 #include "kernbench/phase2/runs.h"
 
 namespace kernbench {
 namespace {
 
 struct Event {
-  double instant;
+  uint64_t instant;  // fs
   uint32_t pe;
   uint32_t record;
   uint64_t seq;
@@ -337,9 +338,9 @@ class Builder {
 
 }  // namespace
 
-double effect_instant(const OpRecord& r) {
-  if (r.foreign) return r.effect_ns;
-  return r.desc->type == CommandType::load ? r.t_end : r.desc->submit_ns;
+uint64_t effect_instant(const OpRecord& r) {
+  if (r.foreign) return femtoseconds(r.effect_ns);
+  return femtoseconds(r.desc->type == CommandType::load ? r.t_end : r.desc->submit_ns);
 }
 
 ReplayGraph build_replay_graph(const std::vector<OpRecord>& records, const MemoryImage& image,

@@ -51,8 +51,8 @@ struct ReplayGraph {
 };
 
 /// When the record's command takes effect: a load at its completion, a foreign write at its service, all else at its
-/// submission; ns.
-double effect_instant(const OpRecord&);
+/// submission; in fs, as times are compared.
+uint64_t effect_instant(const OpRecord&);
 
 struct GraphOptions {
   /// Ops that Phase 1 computed for tl.materialize are left out where the bytes it kept stand for them; else they are

@@ -12,6 +12,8 @@
 #include <systemc>
 #include <vector>
 
+#include "kernbench/phase2/femtoseconds.h"
+
 namespace kernbench {
 
 /// Order among entries of one instant: phase first, then major, then minor, then order of entry.
@@ -69,7 +71,7 @@ class Timeline : public sc_core::sc_module {
   /// Called every 65,536 entries with the time and the number of entries so far; for a progress line.
   void on_progress(std::function<void(double now_ns, uint64_t events)> call) { progress_ = std::move(call); }
 
-  static uint64_t to_fs(double ns) { return static_cast<uint64_t>(ns * 1e6 + 0.5); }
+  static uint64_t to_fs(double ns) { return femtoseconds(ns); }
 
  private:
   struct alignas(64) Entry {

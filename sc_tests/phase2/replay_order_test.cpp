@@ -61,6 +61,19 @@ TEST_F(SmallReplay, a_second_kernel_loads_what_the_first_stored_pending) {
   EXPECT_EQ(result(4096 + 8), -4.0f);
 }
 
+TEST_F(SmallReplay, instants_alike_to_the_femtosecond_are_one_and_go_by_pe) {
+  const TensorRef a = tcm(0, 0, DType::f32, {1});
+  add(CommandType::load, "dma_read", {operand(hbm(0, DType::f32, {1}))}, a, 0, 437.73427734374496);
+  auto store = add(CommandType::store, "dma_write", {}, hbm(0, DType::f32, {1}), 437.73427734374428, 500);
+  store->pe = 1;
+  const float nine = 9;
+  Bytes bytes(4);
+  std::memcpy(bytes.data(), &nine, 4);
+  store->data = std::make_shared<const Bytes>(bytes);
+  add(CommandType::store, "dma_write", {operand(a)}, hbm(4096, DType::f32, {1}), 510, 520);
+  EXPECT_EQ(result(4096), 0.0f);  // PE 0's load came first
+}
+
 TEST_F(SmallReplay, a_load_sees_what_memory_held_at_its_completion) {
   const TensorRef a = tcm(0, 0, DType::f32, {1}), b = tcm(0, 64, DType::f32, {1});
   add(CommandType::load, "dma_read", {operand(hbm(0, DType::f32, {1}))}, a, 0, 30);

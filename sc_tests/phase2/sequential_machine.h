@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <set>
 #include <string>
@@ -15,11 +16,13 @@
 
 namespace kernbench::testing {
 
-/// Commands by the instant of their effect, then PE, then program order; what `dependency_ids` tell to wait for others
-/// stands right behind them. Tokens and what changes no memory are left out.
+/// Commands by the instant of their effect (to the fs), then PE, then program order; what `dependency_ids` tell to wait
+/// for others stands right behind them. Tokens and what changes no memory are left out.
 inline std::vector<const OpRecord*> in_effect_order(const std::vector<OpRecord>& records) {
   const auto instant = [](const OpRecord& r) {
-    return r.foreign ? r.effect_ns : r.desc->type == CommandType::load ? r.t_end : r.desc->submit_ns;
+    return std::llround(1e6 * (r.foreign                           ? r.effect_ns
+                               : r.desc->type == CommandType::load ? r.t_end
+                                                                   : r.desc->submit_ns));
   };
   std::vector<const OpRecord*> by_time;
   for (const OpRecord& r : records) {
