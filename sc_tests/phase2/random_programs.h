@@ -34,7 +34,7 @@ class Generator {
     p.image.write({Space::hbm, kNoPe}, 0, noise(kHbmBytes).data(), kHbmBytes);
     for (uint32_t pe = 0; pe < kPes; ++pe) p.image.write({Space::tcm, pe}, 0, noise(kTcmBytes).data(), kTcmBytes);
     uint64_t seq[kPes] = {};
-    double now = 0;
+    double now = 1000;  // room for what is moved to before its time
     for (int i = 0; i < ops; ++i) {
       const auto pe = static_cast<uint32_t>(pick(kPes));
       auto d = command(pe);

@@ -76,14 +76,16 @@ def killed(folder, whole):
         assert kernbench(*run_arguments(log)).returncode == 0
         size = log.stat().st_size
         replayed = 0
-        for i in range(KILLS):
+        for i in range(8 * KILLS):
+            if i >= KILLS and replayed:  # more only where each came too early to leave anything
+                break
             for old in folder.glob("killed.*"):
                 old.unlink()
             kill_at_size(log, moments.uniform(0, 1) * size)
             if log.exists():
                 replayed += what_is_left_is_honest(f"killed {ending} {i}", log, whole)
                 struck(f"killed {ending} {i}", log, whole, moments, 1)
-        print(f"{ending}: {replayed} of {KILLS} killed runs could be replayed in part")
+        print(f"{ending}: {replayed} killed runs could be replayed in part")
         assert replayed > 0, f"no run was killed between its beginning and its end: {ending}"
 
 

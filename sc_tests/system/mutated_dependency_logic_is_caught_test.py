@@ -35,7 +35,7 @@ FAULTS = {
          "(step == static_cast<int64_t>(last.bytes) ||",
          "(step == static_cast<int64_t>(last.bytes) || (MUTANT && step < static_cast<int64_t>(last.bytes)) ||"),
         ("loads take effect at their submission",
-         "return r.desc->type == CommandType::load ?", "return r.desc->type == CommandType::load && !MUTANT ?"),
+         "femtoseconds(r.desc->type == CommandType::load ?", "femtoseconds(r.desc->type == CommandType::load && !MUTANT ?"),
         ("ties go to the later PE", "return a.pe < b.pe;", "return MUTANT ? a.pe > b.pe : a.pe < b.pe;"),
         ("ties of one PE go to the later command",
          "return a.seq < b.seq;", "return MUTANT ? a.seq > b.seq : a.seq < b.seq;"),
