@@ -17,7 +17,7 @@ KILLS = 5
 SIZES = 4
 
 
-def run_arguments(log, *more, size=512):
+def run_arguments(log, *more, size=768):
     shape = [word for name in "mnk" for word in ("--param", f"{name}={size}")]
     return ["run", "--topology", TOPOLOGIES / "small.yaml", "--kernel", "gemm_dot", *shape, "--oplog", log, *more]
 
