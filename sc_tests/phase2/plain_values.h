@@ -232,6 +232,7 @@ inline Value plain_elementwise(const std::string& op, const std::vector<Value>& 
     // Where it does not wrap, it rises and falls as the exact one.
     Value r = over_corners(x, [&](const std::vector<double>& at) { return std::trunc(plain_float(op, at)); });
     if (op == "abs" && r.known && x[0].lo < 0 && x[0].hi > 0) r.lo = 0;
+    if (r.known && std::max(std::abs(r.lo), std::abs(r.hi)) > 0x1p53) return Value::anything();  // not exact in f64
     return wrapped(r, DType::i32);
   }
   if (op == "div" && !points && all_known && x[1].lo <= 0 && x[1].hi >= 0) return Value::anything();
