@@ -345,6 +345,7 @@ class PlainMachine : public ByteMemory<PlainByte> {
     if (!a.known || !b.known) return Value::anything();
     if (a.exact() && b.exact()) return Value::exactly(integers ? plain_integer("mul", {a.lo, b.lo}) : a.lo * b.lo);
     const double corners[] = {a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi};
+    if (!std::all_of(corners, corners + 4, [](double v) { return std::isfinite(v); })) return Value::anything();
     return Value::between(*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4));
   }
 
