@@ -186,8 +186,9 @@ int sweep(const Options& o) {
     point["exit"] = r.status;
     worst = std::max(worst, r.status == 0 || r.status == 2 ? r.status : 1);
     if (!r.err.empty()) std::cerr << name << ": " << r.err.substr(0, r.err.find('\n')) << "\n";
-    // A run that failed its verification has times all the same.
-    for (const Row& result : r.out.empty() ? std::vector<Row>{Row::object()} : results_of(o.command[0], r.out)) {
+    // A run that failed its verification has times all the same; one that crashed may have left half a text.
+    const bool whole = r.status <= 1 && !r.out.empty();
+    for (const Row& result : !whole ? std::vector<Row>{Row::object()} : results_of(o.command[0], r.out)) {
       Row row = point;
       row.update(result);
       table.add(row);

@@ -126,7 +126,7 @@ YamlDocument parse_any_yaml(const std::string& text, FaultList&);
 
 /// The document if all of it is in the small part of YAML that programs write: blocks of maps and lists, maps and lists
 /// in brackets, and words without quotes, blanks or anything special. Reads the same values, on the same lines, as
-/// yaml-cpp, twenty times as fast. Whatever else stands in the
+/// yaml-cpp, in a small part of the time (docs/performance.md). Whatever else stands in the
 /// file, right or wrong, is nullopt and left to yaml-cpp.
 std::optional<YamlDocument> parse_plain_yaml(std::string_view text);
 
