@@ -7,30 +7,15 @@
 #include <vector>
 
 #include "kernbench/phase2/oplog_json.h"
+#include "replay_helpers.h"
 
 namespace kernbench {
 
 inline TensorRef ref(Space space, uint32_t pe, uint64_t addr, DType t, const Dims& shape, const Dims& strides = {}) {
-  TensorRef r;
+  TensorRef r = hbm(addr, t, shape, strides);
   r.space = space;
   r.pe = pe;
-  r.addr = addr;
-  r.dtype = t;
-  r.shape = shape;
-  r.strides = strides.rank() ? strides : TensorRef::row_major(shape);
   return r;
-}
-
-inline Operand tensor(const TensorRef& r) {
-  Operand o;
-  o.ref = r;
-  return o;
-}
-inline Operand scalar(double v) {
-  Operand o;
-  o.is_scalar = true;
-  o.scalar = v;
-  return o;
 }
 
 inline OpLogHeader header() {
@@ -65,15 +50,16 @@ inline std::vector<OpRecord> one_of_each() {
     return *d;
   };
   OpDesc& load = add(CommandType::load, OpKind::memory, "dma_read");
-  load.operands = {tensor(ref(Space::hbm, kNoPe, 0x7ffffffffffull, DType::f16, {4, 8}, {100, 1})),
-                   tensor(ref(Space::tcm, 1, 64, DType::u8, {4, 8}, {0, 1})), scalar(-INFINITY)};
+  load.operands = {operand(ref(Space::hbm, kNoPe, 0x7ffffffffffull, DType::f16, {4, 8}, {100, 1})),
+                   operand(ref(Space::tcm, 1, 64, DType::u8, {4, 8}, {0, 1})), immediate(-INFINITY)};
   load.output = ref(Space::tcm, 1, 128, DType::f16, {4, 8});
   OpDesc& store = add(CommandType::store, OpKind::memory, "dma_write");
-  store.operands = {tensor(load.output)};
+  store.operands = {operand(load.output)};
   store.output = ref(Space::sram, kNoPe, 16, DType::f16, {4, 8}, {9, 1});
   OpDesc& gemm = add(CommandType::gemm, OpKind::gemm, "gemm_i8");
   gemm.op = "gemm";
-  gemm.operands = {tensor(ref(Space::tcm, 1, 0, DType::i8, {3, 5})), tensor(ref(Space::tcm, 1, 32, DType::u8, {4, 3}))};
+  gemm.operands = {operand(ref(Space::tcm, 1, 0, DType::i8, {3, 5})),
+                   operand(ref(Space::tcm, 1, 32, DType::u8, {4, 3}))};
   gemm.output = ref(Space::tcm, 1, 64, DType::i32, {5, 4});
   gemm.m = 5;
   gemm.n = 4;
@@ -82,18 +68,18 @@ inline std::vector<OpRecord> one_of_each() {
   gemm.dtype_acc = DType::i32;
   OpDesc& math = add(CommandType::math, OpKind::math, "clamp");
   math.op = "clamp";
-  math.operands = {scalar(0.1), tensor(ref(Space::tcm, 1, 0, DType::bf16, {2, 3}, {0, 1})), scalar(NAN)};
+  math.operands = {immediate(0.1), operand(ref(Space::tcm, 1, 0, DType::bf16, {2, 3}, {0, 1})), immediate(NAN)};
   math.output = ref(Space::tcm, 0, 8, DType::bf16, {2, 3});
   OpDesc& sum = add(CommandType::math, OpKind::math, "sum");
   sum.op = "sum";
   sum.reduction = sum.keepdims = true;
   sum.axis = -1;
-  sum.operands = {tensor(ref(Space::hbm, kNoPe, 0, DType::f32, {2, 3}))};
+  sum.operands = {operand(ref(Space::hbm, kNoPe, 0, DType::f32, {2, 3}))};
   sum.output = ref(Space::tcm, 0, 8, DType::f32, {2, 1});
   OpDesc& composite = add(CommandType::composite, OpKind::gemm, "composite_gemm");
   composite.op = "gemm";
-  composite.operands = {tensor(ref(Space::hbm, kNoPe, 0, DType::f8e4m3, {64, 32}, {640, 1})),
-                        tensor(ref(Space::hbm, kNoPe, 1 << 20, DType::f8e4m3, {32, 16}))};
+  composite.operands = {operand(ref(Space::hbm, kNoPe, 0, DType::f8e4m3, {64, 32}, {640, 1})),
+                        operand(ref(Space::hbm, kNoPe, 1 << 20, DType::f8e4m3, {32, 16}))};
   composite.output = ref(Space::hbm, kNoPe, 1 << 21, DType::f32, {64, 16}, {48, 1});
   composite.m = 64;
   composite.n = 16;
@@ -101,12 +87,12 @@ inline std::vector<OpRecord> one_of_each() {
   composite.tile_m = 32;
   composite.tile_n = 16;
   composite.tile_k = 8;
-  composite.epilogue = {{"add", Scope::per_output_tile, {tensor(ref(Space::tcm, 1, 0, DType::f32, {16}))}},
-                        {"mul", Scope::per_k_tile, {scalar(0.25)}},
+  composite.epilogue = {{"add", Scope::per_output_tile, {operand(ref(Space::tcm, 1, 0, DType::f32, {16}))}},
+                        {"mul", Scope::per_k_tile, {immediate(0.25)}},
                         {"relu", Scope::once, {}}};
   OpDesc& elementwise = add(CommandType::composite, OpKind::math, "composite_math");
   elementwise.op = "add";
-  elementwise.operands = {tensor(ref(Space::hbm, kNoPe, 0, DType::f32, {100})), scalar(2)};
+  elementwise.operands = {operand(ref(Space::hbm, kNoPe, 0, DType::f32, {100})), immediate(2)};
   elementwise.output = ref(Space::hbm, kNoPe, 4096, DType::f32, {100});
   elementwise.m = 1;
   elementwise.n = 100;
@@ -125,7 +111,7 @@ inline std::vector<OpRecord> one_of_each() {
   OpDesc& unknown = add(CommandType::math, OpKind::unknown, "my_message");
   unknown.handle_id = 0;
   OpDesc& materialize = add(CommandType::store, OpKind::memory, "materialize");
-  materialize.operands = {tensor(ref(Space::tcm, 1, 64, DType::f32, {4}))};
+  materialize.operands = {operand(ref(Space::tcm, 1, 64, DType::f32, {4}))};
   materialize.output = ref(Space::tcm, 1, 64, DType::f32, {4});
   auto what = std::make_shared<Materialization>();
   what->computed = {{1, 4}, {0, 3}};
@@ -133,7 +119,7 @@ inline std::vector<OpRecord> one_of_each() {
   what->bytes = 1 << 20;
   materialize.materialized = what;
   OpDesc& copy = add(CommandType::store, OpKind::memory, "ipcq_copy");
-  copy.operands = {tensor(ref(Space::tcm, 0, 64, DType::f32, {4}))};
+  copy.operands = {operand(ref(Space::tcm, 0, 64, DType::f32, {4}))};
   copy.output = ref(Space::tcm, 1, 640, DType::f32, {4});
   for (int s = 0; s < kStages; ++s) {
     OpRecord r;
