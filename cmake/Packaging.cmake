@@ -17,16 +17,18 @@ install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # Headers: those of the libraries' folders but for what is only between a library's own files.
 file(GLOB public_headers RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS
-     phase2/*.h kernel_api/*.h systemc_models/*.h platform/*.h platform/topology/*.h)
+     phase2/*/*.h kernel_api/*.h systemc_models/*/*.h platform/elaborate/*.h platform/launch/*.h
+     platform/tools/*.h platform/observe/*.h platform/topology/*/*.h)
+list(FILTER public_headers EXCLUDE REGEX "^phase2/tool/")
 set(private_headers
-    phase2/address_text.h phase2/checksum.h phase2/elementwise.h phase2/eval.h phase2/eval_math.h phase2/json_writer.h
-    phase2/kernels.h phase2/minifloat.h phase2/op_forms.h phase2/oplog_sqlite.h phase2/replay_graph.h
-    phase2/replay_operands.h phase2/runs.h phase2/sqlite_database.h phase2/value_pool.h
-    platform/topology/block_reader.h platform/topology/builders.h platform/topology/diagram.h
-    platform/topology/edge_kinds.h platform/topology/flat_loader.h platform/topology/floorplan.h
-    platform/topology/graph_builder.h platform/topology/mesh_cache.h platform/topology/mesh_plan.h
-    platform/topology/spec.h platform/topology/validate.h platform/topology/yaml_reader.h
-    platform/topology/yaml_tree.h)
+    phase2/op/address_text.h phase2/log/checksum.h phase2/eval/elementwise.h phase2/eval/eval.h phase2/eval/eval_math.h phase2/log/json_writer.h
+    phase2/eval/kernels.h phase2/eval/minifloat.h phase2/op/op_forms.h phase2/log/oplog_sqlite.h phase2/graph/replay_graph.h
+    phase2/graph/replay_operands.h phase2/op/runs.h phase2/log/sqlite_database.h phase2/graph/value_pool.h
+    platform/topology/read/block_reader.h platform/topology/build/builders.h platform/topology/view/diagram.h
+    platform/topology/graph/block.h platform/topology/graph/edge_kinds.h platform/topology/graph/mesh_plan.h platform/topology/build/flat_loader.h platform/topology/view/floorplan.h
+    platform/topology/build/graph_builder.h platform/topology/build/mesh_cache.h platform/topology/build/mesh_planner.h
+    platform/topology/read/spec.h platform/topology/build/validate.h platform/topology/read/yaml_reader.h
+    platform/topology/read/yaml_tree.h)
 list(REMOVE_ITEM public_headers ${private_headers})
 foreach(header IN LISTS public_headers)
   get_filename_component(folder ${header} DIRECTORY)

@@ -4,7 +4,7 @@
 
 #include "kernbench/kernel_api/context.h"
 #include "kernbench/kernel_api/core.h"
-#include "kernbench/phase2/math_op.h"
+#include "kernbench/phase2/op/math_op.h"
 
 namespace kernbench::tl {
 

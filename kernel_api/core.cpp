@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernbench/phase2/address_text.h"
-#include "kernbench/phase2/convert.h"
+#include "kernbench/phase2/eval/convert.h"
+#include "kernbench/phase2/op/address_text.h"
 
 namespace kernbench::tl::detail {
 

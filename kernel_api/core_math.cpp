@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "kernbench/kernel_api/core.h"
-#include "kernbench/phase2/math_op.h"
+#include "kernbench/phase2/op/math_op.h"
 
 namespace kernbench::tl::detail {
 

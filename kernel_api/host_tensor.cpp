@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "kernbench/phase2/convert.h"
+#include "kernbench/phase2/eval/convert.h"
 
 namespace kernbench {
 

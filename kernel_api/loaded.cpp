@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "kernbench/kernel_api/core.h"
-#include "kernbench/phase2/convert.h"
+#include "kernbench/phase2/eval/convert.h"
 
 namespace kernbench::tl {
 

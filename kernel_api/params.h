@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "kernbench/phase2/dtype.h"
+#include "kernbench/phase2/op/dtype.h"
 
 namespace kernbench {
 

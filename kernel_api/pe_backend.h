@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernbench/phase2/memory_image.h"
-#include "kernbench/phase2/op.h"
+#include "kernbench/phase2/memory/memory_image.h"
+#include "kernbench/phase2/op/op.h"
 
 namespace kernbench {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernbench/phase2/op.h"
+#include "kernbench/phase2/op/op.h"
 
 namespace kernbench {
 

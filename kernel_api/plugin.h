@@ -1,5 +1,5 @@
-// A plug-in: a shared object with kernels or components that `kernbench --plugin LIB.so` (platform/plugins.h) loads.
-// They register themselves as in an executable; one of its source files says, outside of any namespace:
+// A plug-in: a shared object with kernels or components that `kernbench --plugin LIB.so` (platform/elaborate/plugins.h)
+// loads. They register themselves as in an executable; one of its source files says, outside of any namespace:
 //
 //   KERNBENCH_PLUGIN("my_blocks")
 //

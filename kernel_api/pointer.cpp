@@ -1,7 +1,7 @@
 #include "kernbench/kernel_api/pointer.h"
 
 #include "kernbench/kernel_api/pe_backend.h"
-#include "kernbench/phase2/address_text.h"
+#include "kernbench/phase2/op/address_text.h"
 
 namespace kernbench::tl {
 

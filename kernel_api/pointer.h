@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "kernbench/phase2/op.h"
+#include "kernbench/phase2/op/op.h"
 
 namespace kernbench::tl {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernbench/phase2/random.h"
+#include "kernbench/phase2/io/random.h"
 
 namespace kernbench {
 

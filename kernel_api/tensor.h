@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernbench/phase2/op.h"
+#include "kernbench/phase2/op/op.h"
 
 namespace kernbench::tl {
 

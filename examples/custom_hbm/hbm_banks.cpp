@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "kernbench/kernel_api/plugin.h"
-#include "kernbench/systemc_models/memory_target.h"
-#include "kernbench/systemc_models/registry.h"
+#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/memory/memory_target.h"
 
 namespace {
 using namespace kernbench;

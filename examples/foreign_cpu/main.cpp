@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "kernbench/platform/host_interface.h"
-#include "kernbench/platform/job.h"
-#include "kernbench/platform/platform.h"
-#include "kernbench/platform/topology/compiler.h"
-#include "kernbench/systemc_models/registry.h"
+#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/launch/host_interface.h"
+#include "kernbench/platform/launch/job.h"
+#include "kernbench/platform/topology/build/compiler.h"
+#include "kernbench/systemc_models/core/registry.h"
 
 using kernbench::HostInterface;
 

@@ -5,9 +5,9 @@
 #include <iostream>
 #include <vector>
 
-#include "kernbench/platform/platform.h"
-#include "kernbench/platform/runner.h"
-#include "kernbench/systemc_models/tlm_memory.h"
+#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/launch/runner.h"
+#include "kernbench/systemc_models/memory/tlm_memory.h"
 
 class Dram : public sc_core::sc_module {
  public:

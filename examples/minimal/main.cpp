@@ -1,10 +1,10 @@
 // A system from YAML under a module of one's own, and a kernel on all of its PEs.
 #include <iostream>
 
-#include "kernbench/platform/platform.h"
-#include "kernbench/platform/runner.h"
-#include "kernbench/platform/topology/compiler.h"
-#include "kernbench/systemc_models/registry.h"
+#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/launch/runner.h"
+#include "kernbench/platform/topology/build/compiler.h"
+#include "kernbench/systemc_models/core/registry.h"
 
 struct Board : sc_core::sc_module {
   kernbench::Platform device;

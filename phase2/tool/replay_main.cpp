@@ -2,8 +2,8 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
-#include "kernbench/platform/cli/commands.h"
-#include "kernbench/platform/errors.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/tool/commands.h"
 
 int main(int argc, char** argv) {
   using namespace kernbench;

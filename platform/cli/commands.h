@@ -2,14 +2,13 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "kernbench/phase2/isa.h"
-#include "kernbench/platform/plugins.h"
-#include "kernbench/platform/topology/compiler.h"
+#include "kernbench/phase2/tool/commands.h"
+#include "kernbench/platform/elaborate/plugins.h"
+#include "kernbench/platform/topology/build/compiler.h"
 
 namespace kernbench {
 class Platform;
@@ -18,18 +17,9 @@ class Waveform;
 
 namespace kernbench::cli {
 
-/// Runs a subcommand; returns the exit status. Errors are thrown (InputError, RunError, TopologyError).
-using Action = std::function<int()>;
-
-struct Command {
-  CLI::App* app = nullptr;
-  Action run;
-};
-
 Command add_list(CLI::App&);
 Command add_pipeline(CLI::App&);
 Command add_probe(CLI::App&);
-Command add_replay(CLI::App&);
 Command add_run(CLI::App&);
 Command add_sweep(CLI::App&);
 Command add_topology(CLI::App&);
@@ -64,11 +54,6 @@ struct WaveformCliOptions {
   /// Null where no waveform was asked for. InputError as Waveform's.
   std::unique_ptr<Waveform> attach(Platform&) const;
 };
-
-/// The path of that name; InputError where there is none or this machine lacks it.
-Isa isa_of(const std::string& name);
-/// The memory file beside an op log: its name with .kbmem in place of the extension.
-std::string memory_file_of(const std::string& oplog);
 
 /// --format with its legal values; the first is the default.
 void add_format(CLI::App&, std::string& format, std::vector<std::string> legal);

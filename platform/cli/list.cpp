@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "kernbench/kernel_api/registry.h"
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/topology_places.h"
-#include "kernbench/platform/errors.h"
-#include "kernbench/systemc_models/registry.h"
+#include "kernbench/systemc_models/core/registry.h"
 
 namespace kernbench::cli {
 

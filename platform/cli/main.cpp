@@ -5,9 +5,9 @@
 #include <iostream>
 #include <systemc>
 
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/stack_overflow.h"
-#include "kernbench/platform/errors.h"
 
 namespace {
 

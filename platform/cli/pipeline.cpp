@@ -2,11 +2,11 @@
 #include <iostream>
 #include <memory>
 
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/cli/commands.h"
-#include "kernbench/platform/errors.h"
-#include "kernbench/platform/pipeline.h"
-#include "kernbench/platform/platform.h"
-#include "kernbench/platform/waveform.h"
+#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/observe/waveform.h"
+#include "kernbench/platform/tools/pipeline.h"
 
 namespace kernbench::cli {
 

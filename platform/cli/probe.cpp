@@ -2,10 +2,10 @@
 #include <iostream>
 #include <memory>
 
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/cli/commands.h"
-#include "kernbench/platform/errors.h"
-#include "kernbench/platform/platform.h"
-#include "kernbench/platform/probe_output.h"
+#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/tools/probe_output.h"
 
 namespace kernbench::cli {
 

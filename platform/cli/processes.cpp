@@ -11,7 +11,7 @@
 #include <map>
 #include <memory>
 
-#include "kernbench/platform/errors.h"
+#include "kernbench/phase2/op/errors.h"
 
 namespace kernbench::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "kernbench/systemc_models/timeline.h"
+#include "kernbench/systemc_models/core/timeline.h"
 
 namespace kernbench::cli {
 

@@ -1,7 +1,7 @@
 // What a simulation and its replay have come to, on stderr, where that is a terminal.
 #pragma once
 
-#include "kernbench/platform/cli/progress_line.h"
+#include "kernbench/phase2/tool/progress_line.h"
 
 namespace kernbench {
 

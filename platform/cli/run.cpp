@@ -4,18 +4,18 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "kernbench/phase2/executor.h"
-#include "kernbench/phase2/isa.h"
-#include "kernbench/phase2/npy.h"
-#include "kernbench/phase2/oplog_file.h"
-#include "kernbench/phase2/versions.h"
+#include "kernbench/phase2/eval/isa.h"
+#include "kernbench/phase2/graph/executor.h"
+#include "kernbench/phase2/io/npy.h"
+#include "kernbench/phase2/log/oplog_file.h"
+#include "kernbench/phase2/log/versions.h"
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/progress.h"
-#include "kernbench/platform/errors.h"
-#include "kernbench/platform/platform.h"
-#include "kernbench/platform/runner.h"
-#include "kernbench/platform/trace.h"
-#include "kernbench/platform/waveform.h"
+#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/launch/runner.h"
+#include "kernbench/platform/observe/trace.h"
+#include "kernbench/platform/observe/waveform.h"
 
 namespace kernbench::cli {
 

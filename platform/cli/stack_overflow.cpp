@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "kernbench/systemc_models/kernel_stack.h"
+#include "kernbench/systemc_models/pe/kernel_stack.h"
 
 namespace kernbench::cli {
 

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/tool/progress_line.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/processes.h"
-#include "kernbench/platform/cli/progress_line.h"
-#include "kernbench/platform/errors.h"
 
 namespace kernbench::cli {
 namespace {

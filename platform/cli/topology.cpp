@@ -1,9 +1,9 @@
 #include <iostream>
 #include <memory>
 
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/cli/commands.h"
-#include "kernbench/platform/errors.h"
-#include "kernbench/platform/topology/print.h"
+#include "kernbench/platform/topology/view/print.h"
 
 namespace kernbench::cli {
 

@@ -1,5 +1,5 @@
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/cli/commands.h"
-#include "kernbench/platform/errors.h"
 
 namespace kernbench::cli {
 

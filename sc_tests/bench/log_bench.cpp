@@ -9,10 +9,10 @@
 #include <fstream>
 #include <systemc>
 
-#include "kernbench/phase2/memory_op_log.h"
-#include "kernbench/platform/pipeline.h"
-#include "kernbench/platform/platform.h"
-#include "kernbench/systemc_models/pe_scheduler.h"
+#include "kernbench/phase2/log/memory_op_log.h"
+#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/tools/pipeline.h"
+#include "kernbench/systemc_models/pe/pe_scheduler.h"
 
 namespace {
 

@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/phase2/bulk_bytes.h"
-#include "kernbench/phase2/eval.h"
-#include "kernbench/phase2/executor.h"
-#include "kernbench/phase2/memory_op_log.h"
-#include "kernbench/phase2/oplog_file.h"
-#include "kernbench/phase2/random.h"
+#include "kernbench/phase2/eval/eval.h"
+#include "kernbench/phase2/graph/executor.h"
+#include "kernbench/phase2/io/random.h"
+#include "kernbench/phase2/log/memory_op_log.h"
+#include "kernbench/phase2/log/oplog_file.h"
+#include "kernbench/phase2/memory/bulk_bytes.h"
 
 namespace kernbench {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 
-#include "kernbench/phase2/math_op.h"
+#include "kernbench/phase2/op/math_op.h"
 #include "tl_fixture.h"
 
 namespace kernbench::testing {

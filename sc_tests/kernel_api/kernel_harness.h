@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "kernbench/kernel_api/registry.h"
-#include "kernbench/phase2/convert.h"
-#include "kernbench/phase2/executor.h"
-#include "kernbench/phase2/verify.h"
+#include "kernbench/phase2/check/verify.h"
+#include "kernbench/phase2/eval/convert.h"
+#include "kernbench/phase2/graph/executor.h"
 #include "sequential_backend.h"
 
 namespace kernbench::testing {

@@ -11,8 +11,8 @@
 
 #include "kernbench/kernel_api/first_fit_allocator.h"
 #include "kernbench/kernel_api/pe_backend.h"
-#include "kernbench/phase2/op_record.h"
-#include "kernbench/phase2/pending_values.h"
+#include "kernbench/phase2/graph/pending_values.h"
+#include "kernbench/phase2/log/op_record.h"
 
 namespace kernbench::testing {
 

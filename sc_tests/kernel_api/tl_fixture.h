@@ -8,7 +8,7 @@
 
 #include "kernbench/kernel_api/host_tensor.h"
 #include "kernbench/kernel_api/tl.h"
-#include "kernbench/phase2/executor.h"
+#include "kernbench/phase2/graph/executor.h"
 #include "sequential_backend.h"
 
 namespace kernbench::testing {

@@ -3,9 +3,9 @@
 
 #include <cstring>
 
-#include "kernbench/phase2/eval.h"
-#include "kernbench/phase2/executor.h"
-#include "kernbench/phase2/random.h"
+#include "kernbench/phase2/eval/eval.h"
+#include "kernbench/phase2/graph/executor.h"
+#include "kernbench/phase2/io/random.h"
 #include "replay_helpers.h"
 
 namespace kernbench {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "kernbench/phase2/memory_image.h"
+#include "kernbench/phase2/memory/memory_image.h"
 
 namespace kernbench::testing {
 

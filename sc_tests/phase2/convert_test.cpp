@@ -1,5 +1,5 @@
 // Conversions: every value of the short types, against definitions in f64, on every instruction-set path.
-#include "kernbench/phase2/convert.h"
+#include "kernbench/phase2/eval/convert.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "float_formats.h"
-#include "kernbench/phase2/kernels.h"
+#include "kernbench/phase2/eval/kernels.h"
 
 namespace kernbench {
 namespace {

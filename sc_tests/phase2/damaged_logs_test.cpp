@@ -8,7 +8,7 @@
 #include <random>
 #include <sstream>
 
-#include "kernbench/phase2/oplog_file.h"
+#include "kernbench/phase2/log/oplog_file.h"
 #include "record_samples.h"
 
 namespace kernbench {

@@ -1,9 +1,9 @@
 // Element types: names, sizes and the accumulator each one has.
-#include "kernbench/phase2/dtype.h"
+#include "kernbench/phase2/op/dtype.h"
 
 #include <gtest/gtest.h>
 
-#include "kernbench/phase2/math_op.h"
+#include "kernbench/phase2/op/math_op.h"
 
 namespace kernbench {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/phase2/convert.h"
-#include "kernbench/phase2/eval.h"
-#include "kernbench/phase2/random.h"
-#include "kernbench/phase2/verify.h"
+#include "kernbench/phase2/check/verify.h"
+#include "kernbench/phase2/eval/convert.h"
+#include "kernbench/phase2/eval/eval.h"
+#include "kernbench/phase2/io/random.h"
 
 namespace kernbench {
 

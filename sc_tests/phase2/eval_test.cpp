@@ -1,5 +1,5 @@
 // One op's values against naive loops in f64, its edges against IEEE, and its bits against other paths and parts.
-#include "kernbench/phase2/eval.h"
+#include "kernbench/phase2/eval/eval.h"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@
 #include <random>
 
 #include "eval_helpers.h"
-#include "kernbench/phase2/convert.h"
-#include "kernbench/phase2/math_op.h"
-#include "kernbench/phase2/random.h"
-#include "kernbench/phase2/verify.h"
+#include "kernbench/phase2/check/verify.h"
+#include "kernbench/phase2/eval/convert.h"
+#include "kernbench/phase2/io/random.h"
+#include "kernbench/phase2/op/math_op.h"
 
 namespace kernbench {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "kernbench/phase2/dtype.h"
+#include "kernbench/phase2/op/dtype.h"
 
 namespace kernbench {
 

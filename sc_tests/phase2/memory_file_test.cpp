@@ -1,5 +1,5 @@
 // Memory files: a replay from files gives the bits of the replay in the same process; damage is refused.
-#include "kernbench/phase2/memory_file.h"
+#include "kernbench/phase2/io/memory_file.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,9 +10,9 @@
 #include <random>
 #include <sstream>
 
-#include "kernbench/phase2/executor.h"
-#include "kernbench/phase2/oplog_file.h"
-#include "kernbench/phase2/random.h"
+#include "kernbench/phase2/graph/executor.h"
+#include "kernbench/phase2/io/random.h"
+#include "kernbench/phase2/log/oplog_file.h"
 
 namespace kernbench {
 namespace {

@@ -1,12 +1,12 @@
 // The memory image does what bytes in a real memory would do, and copies no more than it must.
-#include "kernbench/phase2/memory_image.h"
+#include "kernbench/phase2/memory/memory_image.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <random>
 
-#include "kernbench/phase2/runs.h"
+#include "kernbench/phase2/op/runs.h"
 
 namespace kernbench {
 namespace {

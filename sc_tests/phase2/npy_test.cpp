@@ -1,5 +1,5 @@
 // .npy files: round trips, numpy's own files, and every way in which a file can be wrong.
-#include "kernbench/phase2/npy.h"
+#include "kernbench/phase2/io/npy.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,8 +9,8 @@
 #include <fstream>
 #include <random>
 
-#include "kernbench/phase2/convert.h"
-#include "kernbench/phase2/random.h"
+#include "kernbench/phase2/eval/convert.h"
+#include "kernbench/phase2/io/random.h"
 
 namespace kernbench {
 namespace {

@@ -1,5 +1,5 @@
 // Op logs: what goes into a file comes out of it, also after a kill, and damage is told.
-#include "kernbench/phase2/oplog_file.h"
+#include "kernbench/phase2/log/oplog_file.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "kernbench/phase2/memory_op_log.h"
+#include "kernbench/phase2/log/memory_op_log.h"
 #include "record_samples.h"
 
 namespace kernbench {

@@ -1,9 +1,9 @@
 // Pending bytes can be had while Phase 1 runs: the bits that Phase 2 will give, from the ops they depend on alone.
-#include "kernbench/phase2/pending_values.h"
+#include "kernbench/phase2/graph/pending_values.h"
 
 #include <gtest/gtest.h>
 
-#include "kernbench/phase2/executor.h"
+#include "kernbench/phase2/graph/executor.h"
 #include "random_programs.h"
 
 namespace kernbench::testing {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "byte_memory.h"
-#include "kernbench/phase2/op_record.h"
+#include "kernbench/phase2/log/op_record.h"
 #include "plain_values.h"
 #include "sequential_machine.h"
 

@@ -1,5 +1,5 @@
 // Races are found where nothing orders two accesses, and nowhere else.
-#include "kernbench/phase2/races.h"
+#include "kernbench/phase2/check/races.h"
 
 #include <gtest/gtest.h>
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/phase2/memory_image.h"
-#include "kernbench/phase2/op_record.h"
-#include "kernbench/phase2/random.h"
+#include "kernbench/phase2/io/random.h"
+#include "kernbench/phase2/log/op_record.h"
+#include "kernbench/phase2/memory/memory_image.h"
 #include "replay_helpers.h"
 #include "sequential_machine.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/phase2/oplog_json.h"
+#include "kernbench/phase2/log/oplog_json.h"
 #include "replay_helpers.h"
 
 namespace kernbench {

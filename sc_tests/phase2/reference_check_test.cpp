@@ -1,13 +1,13 @@
 // The check of every op: right results pass for every op and dtype, a wrong one is named with where it came from.
-#include "kernbench/phase2/reference_check.h"
+#include "kernbench/phase2/check/reference_check.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "kernbench/phase2/eval.h"
-#include "kernbench/phase2/math_op.h"
-#include "kernbench/phase2/random.h"
+#include "kernbench/phase2/eval/eval.h"
+#include "kernbench/phase2/io/random.h"
+#include "kernbench/phase2/op/math_op.h"
 
 namespace kernbench {
 namespace {

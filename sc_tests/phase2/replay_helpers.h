@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "kernbench/phase2/op_record.h"
+#include "kernbench/phase2/log/op_record.h"
 
 namespace kernbench {
 

@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "kernbench/phase2/executor.h"
-#include "kernbench/phase2/runs.h"
+#include "kernbench/phase2/graph/executor.h"
+#include "kernbench/phase2/op/runs.h"
 #include "random_programs.h"
 
 namespace kernbench::testing {

@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "kernbench/phase2/eval.h"
-#include "kernbench/phase2/executor.h"
+#include "kernbench/phase2/eval/eval.h"
+#include "kernbench/phase2/graph/executor.h"
 #include "replay_helpers.h"
 
 namespace kernbench {

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "kernbench/phase2/executor.h"
+#include "kernbench/phase2/graph/executor.h"
 #include "plain_machine.h"
 #include "random_programs.h"
 

@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "kernbench/phase2/executor.h"
-#include "kernbench/phase2/oplog_json.h"
+#include "kernbench/phase2/graph/executor.h"
+#include "kernbench/phase2/log/oplog_json.h"
 #include "replay_helpers.h"
 
 namespace kernbench {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "byte_memory.h"
-#include "kernbench/phase2/eval.h"
-#include "kernbench/phase2/op_record.h"
+#include "kernbench/phase2/eval/eval.h"
+#include "kernbench/phase2/log/op_record.h"
 
 namespace kernbench::testing {
 

@@ -1,5 +1,5 @@
 // Memory for values: used again, told apart from new memory, and cut for each thread from blocks of its own.
-#include "kernbench/phase2/value_pool.h"
+#include "kernbench/phase2/graph/value_pool.h"
 
 #include <gtest/gtest.h>
 

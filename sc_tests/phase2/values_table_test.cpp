@@ -5,7 +5,7 @@
 #include <random>
 
 #include "eval_helpers.h"
-#include "kernbench/phase2/math_op.h"
+#include "kernbench/phase2/op/math_op.h"
 #include "plain_machine.h"
 #include "replay_helpers.h"
 

@@ -1,5 +1,5 @@
 // Verification passes what is within the contract's tolerance and fails everything else, with the places.
-#include "kernbench/phase2/verify.h"
+#include "kernbench/phase2/check/verify.h"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "kernbench/kernel_api/tl.h"
-#include "kernbench/phase2/executor.h"
-#include "kernbench/phase2/memory_op_log.h"
+#include "kernbench/phase2/graph/executor.h"
+#include "kernbench/phase2/log/memory_op_log.h"
 #include "system_support.h"
 
 namespace kernbench::testing {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "kernbench/kernel_api/kernels/common.h"
-#include "kernbench/platform/errors.h"
+#include "kernbench/phase2/op/errors.h"
 #include "system_support.h"
 #include "virtual_memory_kernels.h"
 

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "kernbench/systemc_models/timeline.h"
+#include "kernbench/systemc_models/core/timeline.h"
 
 namespace kernbench::testing {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "kernbench/systemc_models/port.h"
-#include "kernbench/systemc_models/tlm_memory.h"
+#include "kernbench/systemc_models/fabric/port.h"
+#include "kernbench/systemc_models/memory/tlm_memory.h"
 #include "system_support.h"
 #include "tlm_support.h"
 

@@ -4,9 +4,9 @@
 
 #include <cstring>
 
-#include "kernbench/platform/host_interface.h"
-#include "kernbench/platform/job.h"
-#include "kernbench/systemc_models/registry.h"
+#include "kernbench/platform/launch/host_interface.h"
+#include "kernbench/platform/launch/job.h"
+#include "kernbench/systemc_models/core/registry.h"
 #include "system_support.h"
 #include "tlm_support.h"
 

@@ -1,8 +1,8 @@
 // Does a kernel that reads a value which does not exist yet fail, and is it told which handle and which op?
 #include <gtest/gtest.h>
 
-#include "kernbench/platform/errors.h"
-#include "kernbench/platform/runner.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/launch/runner.h"
 #include "system_support.h"
 
 namespace kernbench::testing {

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "kernbench/platform/errors.h"
-#include "kernbench/platform/runner.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/launch/runner.h"
 #include "launch_toy_system.h"
 #include "system_support.h"
 

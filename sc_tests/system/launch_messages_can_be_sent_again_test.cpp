@@ -1,8 +1,8 @@
 // Is the host's port of use to a program of one's own: several launches in one simulation, errors as responses?
 #include <gtest/gtest.h>
 
-#include "kernbench/platform/host_transfer.h"
-#include "kernbench/platform/launch.h"
+#include "kernbench/platform/launch/host_transfer.h"
+#include "kernbench/platform/launch/launch.h"
 #include "launch_toy_system.h"
 #include "system_support.h"
 

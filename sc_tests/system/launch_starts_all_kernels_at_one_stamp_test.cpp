@@ -2,10 +2,10 @@
 // completion is back?
 #include <gtest/gtest.h>
 
-#include "kernbench/platform/errors.h"
-#include "kernbench/platform/runner.h"
-#include "kernbench/platform/topology/router.h"
-#include "kernbench/systemc_models/registry.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/launch/runner.h"
+#include "kernbench/platform/topology/route/path_router.h"
+#include "kernbench/systemc_models/core/registry.h"
 #include "launch_toy_system.h"
 #include "system_support.h"
 

@@ -5,10 +5,10 @@
 #include <sstream>
 
 #include "kernbench/kernel_api/tl.h"
-#include "kernbench/platform/errors.h"
-#include "kernbench/platform/host_mmu.h"
-#include "kernbench/platform/launch.h"
-#include "kernbench/systemc_models/pe_mmu.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/launch/host_mmu.h"
+#include "kernbench/platform/launch/launch.h"
+#include "kernbench/systemc_models/pe/pe_mmu.h"
 #include "launch_toy_system.h"
 #include "system_support.h"
 #include "virtual_memory_kernels.h"

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <random>
 
-#include "kernbench/systemc_models/mapping_table.h"
-#include "kernbench/systemc_models/pe_command.h"
-#include "kernbench/systemc_models/tlb.h"
+#include "kernbench/systemc_models/pe/mapping_table.h"
+#include "kernbench/systemc_models/pe/pe_command.h"
+#include "kernbench/systemc_models/pe/tlb.h"
 
 namespace kernbench::testing {
 namespace {

@@ -93,7 +93,7 @@ def compile_mutants(folder):
     names, compilers, first = [], [], 1
     for file, faults in FAULTS.items():
         source = folder / file
-        source.write_text(with_faults((SOURCE / "phase2" / file).read_text(), faults, first))
+        source.write_text(with_faults(pathlib.Path(commands[file]["file"]).read_text(), faults, first))
         words = shlex.split(commands[file]["command"])
         words = [w for w in words[:words.index("-o")] if not w.startswith(("-O", "-W"))]
         compilers.append(subprocess.Popen([*words, "-O0", "-c", source, "-o", source.with_suffix(".o")],

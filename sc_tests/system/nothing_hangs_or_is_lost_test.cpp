@@ -5,11 +5,11 @@
 #include <map>
 #include <regex>
 
-#include "kernbench/platform/errors.h"
-#include "kernbench/platform/runner.h"
-#include "kernbench/systemc_models/engine.h"
-#include "kernbench/systemc_models/pe_scheduler.h"
-#include "kernbench/systemc_models/registry.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/launch/runner.h"
+#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/pe/engine.h"
+#include "kernbench/systemc_models/pe/pe_scheduler.h"
 #include "system_support.h"
 
 namespace kernbench::testing {

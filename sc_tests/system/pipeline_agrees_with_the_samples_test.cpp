@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "kernbench/platform/pipeline.h"
+#include "kernbench/platform/tools/pipeline.h"
 #include "system_support.h"
 
 namespace kernbench::testing {

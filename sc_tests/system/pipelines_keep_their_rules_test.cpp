@@ -7,7 +7,7 @@
 #include <random>
 #include <sstream>
 
-#include "kernbench/platform/pipeline.h"
+#include "kernbench/platform/tools/pipeline.h"
 #include "system_support.h"
 
 namespace kernbench::testing {

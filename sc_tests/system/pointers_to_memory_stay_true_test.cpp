@@ -8,10 +8,10 @@
 
 #include <cstring>
 
-#include "kernbench/phase2/memory_op_log.h"
-#include "kernbench/phase2/op_record.h"
-#include "kernbench/systemc_models/direct_memory.h"
-#include "kernbench/systemc_models/port.h"
+#include "kernbench/phase2/log/memory_op_log.h"
+#include "kernbench/phase2/log/op_record.h"
+#include "kernbench/systemc_models/fabric/port.h"
+#include "kernbench/systemc_models/memory/direct_memory.h"
 #include "system_support.h"
 #include "tlm_support.h"
 

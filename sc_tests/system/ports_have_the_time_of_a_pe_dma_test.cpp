@@ -1,7 +1,7 @@
 // LT = AT = the formula = a pe_dma's latency at the same place less its overhead, in every link and response mode.
 #include <gtest/gtest.h>
 
-#include "kernbench/systemc_models/port.h"
+#include "kernbench/systemc_models/fabric/port.h"
 #include "system_support.h"
 #include "tlm_support.h"
 

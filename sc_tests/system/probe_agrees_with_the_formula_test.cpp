@@ -7,9 +7,9 @@
 #include <numeric>
 #include <tuple>
 
-#include "kernbench/platform/probe.h"
-#include "kernbench/platform/probe_hops.h"
-#include "kernbench/platform/topology/naming.h"
+#include "kernbench/platform/tools/probe.h"
+#include "kernbench/platform/tools/probe_hops.h"
+#include "kernbench/platform/topology/graph/naming.h"
 #include "system_support.h"
 #include "written_out_latency.h"
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <set>
 
-#include "kernbench/platform/probe_checks.h"
-#include "kernbench/systemc_models/memory_target.h"
-#include "kernbench/systemc_models/registry.h"
+#include "kernbench/platform/tools/probe_checks.h"
+#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/memory/memory_target.h"
 #include "system_support.h"
 
 namespace kernbench::testing {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "kernbench/platform/errors.h"
-#include "kernbench/platform/probe_checks.h"
-#include "kernbench/platform/probe_saturation.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/tools/probe_checks.h"
+#include "kernbench/platform/tools/probe_saturation.h"
 #include "system_support.h"
 
 namespace kernbench::testing {

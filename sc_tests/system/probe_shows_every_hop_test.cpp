@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "kernbench/platform/errors.h"
-#include "kernbench/platform/probe_hops.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/tools/probe_hops.h"
 #include "system_support.h"
 
 namespace kernbench::testing {

@@ -1,7 +1,7 @@
 // The protocol monitor is silent about what is legal and finds each kind of violation: one mutation a test.
 #include <gtest/gtest.h>
 
-#include "kernbench/systemc_models/protocol_monitor.h"
+#include "kernbench/systemc_models/protocol/protocol_monitor.h"
 #include "tlm_support.h"
 
 namespace kernbench::testing {

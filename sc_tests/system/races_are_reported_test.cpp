@@ -1,8 +1,8 @@
 // Does `run` with check_races tell each kind of race, with the kernel's lines, and nothing of the corrected twin?
 #include <gtest/gtest.h>
 
-#include "kernbench/phase2/races.h"
-#include "kernbench/platform/runner.h"
+#include "kernbench/phase2/check/races.h"
+#include "kernbench/platform/launch/runner.h"
 #include "system_support.h"
 
 namespace kernbench::testing {

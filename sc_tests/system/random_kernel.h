@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "kernbench/kernel_api/tl.h"
-#include "kernbench/phase2/memory_op_log.h"
-#include "kernbench/phase2/random.h"
+#include "kernbench/phase2/io/random.h"
+#include "kernbench/phase2/log/memory_op_log.h"
 #include "system_support.h"
 
 namespace kernbench::testing {

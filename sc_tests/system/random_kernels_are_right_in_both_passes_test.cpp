@@ -7,9 +7,9 @@
 
 #include "../phase2/plain_machine.h"
 #include "../phase2/random_programs.h"
-#include "kernbench/phase2/executor.h"
-#include "kernbench/phase2/memory_op_log.h"
-#include "kernbench/phase2/random.h"
+#include "kernbench/phase2/graph/executor.h"
+#include "kernbench/phase2/io/random.h"
+#include "kernbench/phase2/log/memory_op_log.h"
 #include "random_kernel.h"
 #include "system_support.h"
 

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "kernbench/kernel_api/kernels/common.h"
-#include "kernbench/platform/device_allocators.h"
-#include "kernbench/platform/errors.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/launch/device_allocators.h"
 #include "launch_toy_system.h"
 #include "system_support.h"
 #include "virtual_memory_kernels.h"

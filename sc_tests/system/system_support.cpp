@@ -7,7 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "kernbench/systemc_models/registry.h"
+#include "kernbench/systemc_models/core/registry.h"
 
 namespace kernbench::testing {
 

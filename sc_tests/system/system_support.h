@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/platform/platform.h"
-#include "kernbench/platform/topology/compiler.h"
-#include "kernbench/platform/traffic.h"
+#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/tools/traffic.h"
+#include "kernbench/platform/topology/build/compiler.h"
 
 namespace kernbench::testing {
 

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "kernbench/kernel_api/registry.h"
-#include "kernbench/platform/errors.h"
-#include "kernbench/platform/runner.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/launch/runner.h"
 #include "system_support.h"
 
 namespace kernbench::testing {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/platform/runner.h"
+#include "kernbench/platform/launch/runner.h"
 
 namespace kernbench::testing {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernbench/platform/probe.h"
+#include "kernbench/platform/tools/probe.h"
 #include "system_support.h"
 
 namespace kernbench::testing {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernbench/platform/platform.h"
+#include "kernbench/platform/elaborate/platform.h"
 
 namespace kernbench::testing {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/platform/topology/compiler.h"
-#include "kernbench/platform/topology/print.h"
+#include "kernbench/platform/topology/build/compiler.h"
+#include "kernbench/platform/topology/view/print.h"
 #include "kernbench/sc_tests/topology/test_catalog.h"
 
 namespace kernbench::topology {

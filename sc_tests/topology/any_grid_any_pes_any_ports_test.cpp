@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/platform/topology/compiler.h"
-#include "kernbench/platform/topology/router.h"
+#include "kernbench/platform/topology/build/compiler.h"
+#include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/sc_tests/topology/test_catalog.h"
 
 namespace kernbench::topology {

@@ -7,7 +7,7 @@
 #include <iostream>
 #include <random>
 
-#include "kernbench/platform/topology/compiler.h"
+#include "kernbench/platform/topology/build/compiler.h"
 #include "kernbench/sc_tests/topology/test_catalog.h"
 
 namespace kernbench::topology {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "kernbench/platform/topology/compiler.h"
-#include "kernbench/platform/topology/print.h"
+#include "kernbench/platform/topology/build/compiler.h"
+#include "kernbench/platform/topology/view/print.h"
 #include "kernbench/sc_tests/topology/test_catalog.h"
 
 namespace kernbench::topology {

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/phase2/checksum.h"
-#include "kernbench/platform/topology/compiler.h"
-#include "kernbench/platform/topology/mesh_cache.h"
-#include "kernbench/platform/topology/print.h"
+#include "kernbench/phase2/log/checksum.h"
+#include "kernbench/platform/topology/build/compiler.h"
+#include "kernbench/platform/topology/build/mesh_cache.h"
+#include "kernbench/platform/topology/view/print.h"
 #include "kernbench/sc_tests/topology/test_catalog.h"
 
 namespace kernbench::topology {

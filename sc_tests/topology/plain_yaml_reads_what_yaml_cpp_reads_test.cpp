@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/platform/topology/yaml_tree.h"
+#include "kernbench/platform/topology/read/yaml_tree.h"
 
 namespace kernbench::topology {
 namespace {

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "kernbench/platform/topology/compiler.h"
+#include "kernbench/platform/topology/build/compiler.h"
 #include "kernbench/sc_tests/topology/test_catalog.h"
 
 namespace kernbench::topology {

@@ -8,7 +8,7 @@
 #include <iostream>
 #include <random>
 
-#include "kernbench/platform/topology/router.h"
+#include "kernbench/platform/topology/route/path_router.h"
 
 namespace kernbench::topology {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernbench/systemc_models/attributes.h"
+#include "kernbench/systemc_models/core/attributes.h"
 
 namespace kernbench::topology::testing {
 

@@ -6,11 +6,11 @@
 #include <map>
 #include <set>
 
-#include "kernbench/platform/topology/address_map.h"
-#include "kernbench/platform/topology/compiler.h"
-#include "kernbench/platform/topology/naming.h"
-#include "kernbench/platform/topology/resolver.h"
-#include "kernbench/platform/topology/router.h"
+#include "kernbench/platform/topology/build/compiler.h"
+#include "kernbench/platform/topology/graph/address_map.h"
+#include "kernbench/platform/topology/graph/naming.h"
+#include "kernbench/platform/topology/route/path_router.h"
+#include "kernbench/platform/topology/route/resolver.h"
 #include "kernbench/sc_tests/topology/test_catalog.h"
 
 namespace kernbench::topology {

@@ -1,0 +1,100 @@
+#include "kernbench/phase2/eval/convert.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "kernbench/phase2/eval/kernels.h"
+#include "kernbench/phase2/eval/minifloat.h"
+
+namespace kernbench {
+
+float f16_to_f32(uint16_t v) {
+  return minifloat::from_f16(v);
+}
+uint16_t f32_to_f16(float v) {
+  return minifloat::to_f16(v);
+}
+float bf16_to_f32(uint16_t v) {
+  return minifloat::from_bf16(v);
+}
+uint16_t f32_to_bf16(float v) {
+  return minifloat::to_bf16(v);
+}
+float f8e4m3_to_f32(uint8_t v) {
+  return minifloat::from_f8e4m3(v);
+}
+uint8_t f32_to_f8e4m3(float v) {
+  return minifloat::to_f8e4m3(v);
+}
+float f8e5m2_to_f32(uint8_t v) {
+  return minifloat::from_f8e5m2(v);
+}
+uint8_t f32_to_f8e5m2(float v) {
+  return minifloat::to_f8e5m2(v);
+}
+
+void convert(const void* in, DType from, void* out, DType to, size_t n) {
+  if (from == to) {
+    if (n) std::memcpy(out, in, n * size_of(from));
+    return;
+  }
+  const Kernels& k = kernels_of(best_isa());
+  if (to == DType::f32 && is_float(from)) return k.to_f32(in, from, static_cast<float*>(out), n);
+  if (from == DType::f32) return k.from_f32(static_cast<const float*>(in), to, out, n);
+  constexpr size_t kBlock = 1024;
+  const auto* p = static_cast<const uint8_t*>(in);
+  auto* q = static_cast<uint8_t*>(out);
+  for (size_t at = 0; at < n; at += kBlock) {
+    const size_t len = std::min(kBlock, n - at);
+    if (is_float(from)) {
+      float block[kBlock];
+      k.to_f32(p + at * size_of(from), from, block, len);
+      k.from_f32(block, to, q + at * size_of(to), len);
+    } else {
+      int32_t block[kBlock];
+      k.to_i32(p + at * size_of(from), from, block, len);
+      k.from_i32(block, to, q + at * size_of(to), len);
+    }
+  }
+}
+
+double load_scalar(const void* element, DType t) {
+  if (is_float(t)) {
+    float v;
+    convert(element, t, &v, DType::f32, 1);
+    return v;
+  }
+  int32_t v;
+  convert(element, t, &v, DType::i32, 1);
+  return v;
+}
+
+int32_t wrap_i32(double value) {
+  if (!std::isfinite(value)) return 0;
+  return static_cast<int32_t>(static_cast<uint32_t>(static_cast<int64_t>(std::fmod(std::trunc(value), 4294967296.0))));
+}
+
+void store_scalar(double value, DType t, void* element) {
+  if (is_float(t)) {
+    const float v = static_cast<float>(value);
+    convert(&v, DType::f32, element, t, 1);
+  } else {
+    const int32_t v = wrap_i32(value);
+    convert(&v, DType::i32, element, t, 1);
+  }
+}
+
+void nonzero(const void* in, DType t, uint8_t* out, size_t n) {
+  const auto* p = static_cast<const uint8_t*>(in);
+  const size_t item = size_of(t);
+  // A float's sign alone does not make it non-zero.
+  const uint8_t top = is_float(t) ? 0x7f : 0xff;
+  for (size_t i = 0; i < n; ++i, p += item) {
+    uint8_t any = p[item - 1] & top;
+    for (size_t b = 0; b + 1 < item; ++b) any |= p[b];
+    out[i] = any != 0;
+  }
+}
+
+}  // namespace kernbench

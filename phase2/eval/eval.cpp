@@ -1,0 +1,126 @@
+#include "kernbench/phase2/eval/eval.h"
+
+#include <cstring>
+
+#include "kernbench/phase2/eval/convert.h"
+#include "kernbench/phase2/eval/elementwise.h"
+#include "kernbench/phase2/eval/eval_math.h"
+
+namespace kernbench {
+namespace {
+
+/// out = mask ? source : other, or all of source where there is no mask. Bytes, not values.
+class Move : public Evaluation {
+ public:
+  Move(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out)
+      : inputs_(inputs), item_(size_of(d.output.dtype)), shape_(d.output.shape), out_(out) {
+    for (const EvalInput& in : inputs_) strides_.push_back(broadcast_strides(in, shape_, d.name));
+    // An operand narrower than the output would be read beyond its end.
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      if (i != 1 && !inputs_[i].is_scalar && size_of(inputs_[i].dtype) != item_) {
+        throw EvalError(d.name + ": " + std::string(name_of(inputs_[i].dtype)) + " moved as " +
+                        std::string(name_of(d.output.dtype)));
+      }
+    }
+    if (inputs_.size() > 2 && inputs_[2].is_scalar) {
+      other_.resize(item_);
+      store_scalar(inputs_[2].scalar, d.output.dtype, other_.data());
+    }
+  }
+  int parts() const override { return 1; }
+  void run(int) override {
+    const int64_t n = shape_.elements();
+    for (int64_t i = 0; i < n; ++i) {
+      uint8_t* to = out_ + static_cast<size_t>(i) * item_;
+      if (inputs_.size() < 2 || is_on(i)) {
+        std::memcpy(to, at(0, i), item_);
+      } else if (!other_.empty()) {
+        std::memcpy(to, other_.data(), item_);
+      } else if (inputs_.size() > 2) {
+        std::memcpy(to, at(2, i), item_);
+      } else {
+        std::memset(to, 0, item_);
+      }
+    }
+  }
+
+ private:
+  const uint8_t* at(size_t input, int64_t index) const {
+    int64_t offset = 0;
+    for (int d = shape_.rank() - 1; d >= 0; --d) {
+      offset += index % shape_[d] * strides_[input][d];
+      index /= shape_[d];
+    }
+    return inputs_[input].data + offset * static_cast<int64_t>(size_of(inputs_[input].dtype));
+  }
+  bool is_on(int64_t index) const {
+    if (inputs_[1].is_scalar) return inputs_[1].scalar != 0;
+    uint8_t on;
+    nonzero(at(1, index), inputs_[1].dtype, &on, 1);
+    return on != 0;
+  }
+
+  std::vector<EvalInput> inputs_;
+  std::vector<Dims> strides_;
+  size_t item_;
+  Dims shape_;
+  uint8_t* out_;
+  Bytes other_;
+};
+
+}  // namespace
+
+EvalInput EvalInput::immediate(double v) {
+  EvalInput in;
+  in.is_scalar = true;
+  in.scalar = v;
+  return in;
+}
+
+EvalInput EvalInput::tensor(const uint8_t* data, DType dtype, const Dims& shape) {
+  EvalInput in;
+  in.data = data;
+  in.dtype = dtype;
+  in.shape = shape;
+  in.strides = TensorRef::row_major(shape);
+  return in;
+}
+
+std::vector<Operand> inputs_of(const OpDesc& d) {
+  std::vector<Operand> all = d.operands;
+  for (const EpilogueOp& e : d.epilogue) all.insert(all.end(), e.operands.begin(), e.operands.end());
+  if (overwrites_in_part(d)) {
+    Operand old;
+    old.ref = d.output;
+    all.push_back(old);
+  }
+  return all;
+}
+
+std::unique_ptr<Evaluation> make_move(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out) {
+  return std::make_unique<Move>(d, inputs, out);
+}
+
+std::unique_ptr<Evaluation> make_evaluation(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out,
+                                            Isa isa) {
+  switch (d.type) {
+    case CommandType::load:
+    case CommandType::store:
+      return make_move(d, inputs, out);
+    case CommandType::math:
+      return make_math(d, inputs, out, kernels_of(isa));
+    case CommandType::gemm:
+    case CommandType::composite:
+      return make_fused(d, inputs, out, kernels_of(isa));
+  }
+  return nullptr;
+}
+
+Bytes evaluate(const OpDesc& d, const std::vector<EvalInput>& inputs, Isa isa) {
+  Bytes out(d.output.nbytes());
+  const auto e = make_evaluation(d, inputs, out.data(), isa);
+  for (int p = 0; p < e->parts(); ++p) e->run(p);
+  return out;
+}
+
+}  // namespace kernbench

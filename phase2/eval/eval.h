@@ -1,0 +1,72 @@
+// One op's values from its operands' bytes (data contract §4).
+//
+// An Evaluation is cut into parts whose number and content depend on the op alone, never on threads: any parts may run
+// at the same time, in any order, with the same bits.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kernbench/phase2/eval/isa.h"
+#include "kernbench/phase2/op/op.h"
+
+namespace kernbench {
+
+/// An operand as evaluation reads it: element i... at data + dot(i, strides) elements, or an immediate.
+struct EvalInput {
+  const uint8_t* data = nullptr;
+  DType dtype = DType::f32;
+  Dims shape;
+  Dims strides;  ///< elements; 0 repeats
+  bool is_scalar = false;
+  double scalar = 0;
+
+  static EvalInput immediate(double v);
+  /// Contiguous, row-major.
+  static EvalInput tensor(const uint8_t* data, DType, const Dims& shape);
+};
+
+/// An op that cannot be evaluated: unknown name, operands whose shapes do not fit. One line.
+class EvalError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What the caller of an evaluation knows of the time around it. Changes no bits.
+struct Outlook {
+  const std::vector<EvalInput>* next = nullptr;  ///< of an op alike that is run next: may be fetched meanwhile
+  bool read_soon = true;                         ///< the output
+  bool fresh = false;  ///< the output's memory was never touched: clearing it, the system brings it into the cache
+};
+
+class Evaluation {
+ public:
+  virtual ~Evaluation() = default;
+  virtual int parts() const = 0;
+  virtual void run(int part) = 0;
+
+  /// The same op over other operands, alike in shape, dtype and strides. False: that needs an evaluation of its own.
+  virtual bool again(const std::vector<EvalInput>&, uint8_t*) { return false; }
+  virtual void expect(const Outlook&) {}
+};
+
+/// A masked store, which keeps what its destination held.
+inline bool overwrites_in_part(const OpDesc& d) {
+  return d.type == CommandType::store && d.operands.size() > 1;
+}
+
+/// The operands that an op reads, in order: desc.operands, then those of its epilogue ops in order. A masked store
+/// reads the old destination (desc.output) last.
+std::vector<Operand> inputs_of(const OpDesc&);
+
+/// Prepares desc over `inputs` (as inputs_of orders them) into `out`, desc.output.nbytes() contiguous bytes. Inputs
+/// and `out` outlive it. Throws EvalError. Loads and stores are evaluated where they are masked or gather.
+std::unique_ptr<Evaluation> make_evaluation(const OpDesc&, const std::vector<EvalInput>& inputs, uint8_t* out, Isa);
+
+/// All parts in order.
+Bytes evaluate(const OpDesc&, const std::vector<EvalInput>& inputs, Isa = best_isa());
+
+}  // namespace kernbench

@@ -1,0 +1,78 @@
+// What pending bytes will be, worked out while Phase 1 still runs (data contract §1: tl.materialize, and reads from
+// outside with `materialize: outputs`).
+//
+// A memory image says which op will make a pending byte, but not from what: by the time someone asks, the op's operands
+// may have been overwritten. So where values may be asked for, every effect goes through apply() here, which keeps with
+// each pending op references to what its operands held at that instant. What memory no longer names is forgotten. A
+// request runs the ops that its bytes depend on, and no others, each at most once, with the arithmetic of Phase 2: the
+// same bits on the same instruction set. The image stays as it is: pending bytes stay pending.
+//
+// One simulation's thread uses it. Evaluation needs an ordinary stack: not from a kernel's coroutine.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <unordered_map>
+#include <vector>
+
+#include "kernbench/phase2/eval/isa.h"
+#include "kernbench/phase2/memory/memory_image.h"
+
+namespace kernbench {
+
+/// Pending bytes that cannot be given: a limit, or an op that reads what nothing wrote. One line.
+class PendingValueError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// How much one request may compute.
+struct MaterializeLimits {
+  uint64_t result_bytes = UINT64_MAX;    ///< of the range asked for
+  uint64_t computed_bytes = UINT64_MAX;  ///< outputs of all ops that are run for it
+  double operations = 1e300;             ///< arithmetic, of all ops that are run for it
+};
+
+class PendingValues {
+ public:
+  explicit PendingValues(Isa isa = best_isa()) : isa_(isa) {}
+  PendingValues(const PendingValues&) = delete;
+  PendingValues& operator=(const PendingValues&) = delete;
+
+  /// As apply_effect(), and keeps what a later request needs. Writes of real bytes need not come through here.
+  bool apply(const std::shared_ptr<const OpDesc>&, MemoryImage&);
+
+  /// The bytes of [addr, addr + n) at this moment: real ones as they are, pending ones as Phase 2 will make them,
+  /// unwritten ones as `fill`. What was computed for it is added to `done`, if given. Throws PendingValueError.
+  void read(const MemoryImage&, MemoryImage::SpaceKey, uint64_t addr, void* out, uint64_t n, uint8_t fill = 0,
+            const MaterializeLimits& = {}, Materialization* done = nullptr);
+
+  /// The instruction set whose bits are given. Before the first request.
+  void use(Isa isa) { isa_ = isa; }
+  /// Pending ops whose operands are kept.
+  size_t kept() const { return index_->size(); }
+
+ private:
+  struct Node;
+  using Index = std::unordered_map<const OpDesc*, Node*>;
+  struct Input;
+  using Nodes = std::vector<Node*>;
+
+  Node* node_of(const MemoryImage::Extent&) const;
+  Input capture(const Operand&, const MemoryImage&) const;
+  void plan(Node&, Nodes& order) const;
+  void run(Node&);
+
+  Isa isa_;
+  std::shared_ptr<Index> index_ = std::make_shared<Index>();
+};
+
+/// A read by someone outside the kernels (a TLM target, transport_dbg, the host's read-back): fills `out`, unwritten
+/// bytes as 0. `values` is null where the option `materialize: outputs` is off. Returns null where all bytes are real
+/// or could be given, else the op that will make the first pending one: the answer is then
+/// TLM_GENERIC_ERROR_RESPONSE, and `out` is untouched. Throws PendingValueError as PendingValues::read.
+std::shared_ptr<const OpDesc> read_from_outside(const MemoryImage&, PendingValues* values, MemoryImage::SpaceKey,
+                                                uint64_t addr, void* out, uint64_t n);
+
+}  // namespace kernbench

@@ -1,0 +1,351 @@
+#include "kernbench/phase2/graph/replay_graph.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "kernbench/phase2/eval/eval.h"
+#include "kernbench/phase2/graph/executor.h"
+#include "kernbench/phase2/op/femtoseconds.h"
+#include "kernbench/phase2/op/runs.h"
+
+namespace kernbench {
+namespace {
+
+struct Event {
+  uint64_t instant;  // fs
+  uint32_t pe;
+  uint32_t record;
+  uint64_t seq;
+};
+
+/// Commands and foreign writes in the order of their effects, each once.
+std::vector<Event> effects_in_order(const std::vector<OpRecord>& records) {
+  std::vector<Event> events;
+  std::unordered_map<const OpDesc*, size_t> seen;
+  events.reserve(records.size());
+  seen.reserve(records.size());
+  for (size_t i = 0; i < records.size(); ++i) {
+    const OpRecord& r = records[i];
+    if (!r.desc || r.is_token || r.desc->kind == OpKind::unknown) continue;
+    // A foreign read changes nothing.
+    if (r.foreign && r.desc->type == CommandType::load) continue;
+    const Event e{effect_instant(r), r.desc->pe, static_cast<uint32_t>(i), r.desc->seq};
+    const auto [it, fresh] = seen.emplace(r.desc.get(), events.size());
+    if (fresh) {
+      events.push_back(e);
+    } else {
+      // Two components served one command: it has happened when the later one is done.
+      Event& old = events[it->second];
+      if (e.instant > old.instant) old = e;
+    }
+  }
+  std::sort(events.begin(), events.end(), [&](const Event& a, const Event& b) {
+    if (a.instant != b.instant) return a.instant < b.instant;
+    if (a.pe != b.pe) return a.pe < b.pe;
+    if (a.seq != b.seq) return a.seq < b.seq;
+    return records[a.record].op_id < records[b.record].op_id;
+  });
+  return events;
+}
+
+class Builder {
+ public:
+  Builder(const std::vector<OpRecord>& records, const MemoryImage& image, const GraphOptions& options)
+      : records_(records), options_(options) {
+    g_.memory = image;
+  }
+
+  ReplayGraph build() {
+    const std::vector<Event> events = effects_in_order(records_);
+    for (const OpRecord& r : records_) any_dependencies_ |= !r.dependency_ids.empty();
+    if (any_dependencies_) {
+      for (const Event& e : events) open_.emplace(records_[e.record].op_id, std::vector<uint32_t>{});
+    }
+    for (const Event& e : events) visit(e.record);
+    if (!parked_.empty()) throw ReplayError(circle());
+    g_.ops = events.size();
+    if (!options_.keep_tcm) drop_tcms();
+    drop_materialized();
+    link();
+    g_.forms = forms_.take();
+    return std::move(g_);
+  }
+
+ private:
+  /// Applies an op's effect, or parks it behind an explicit dependency that has not had its own yet.
+  void visit(uint32_t record) {
+    if (!any_dependencies_) return apply(record);
+    std::vector<uint32_t> ready{record};
+    while (!ready.empty()) {
+      const uint32_t r = ready.back();
+      ready.pop_back();
+      if (const uint64_t* blocker = first_open(records_[r])) {
+        open_[*blocker].push_back(r);
+        parked_.insert_or_assign(r, *blocker);
+        continue;
+      }
+      parked_.erase(r);
+      apply(r);
+      const auto it = open_.find(records_[r].op_id);
+      if (it == open_.end()) continue;
+      const std::vector<uint32_t> waiting = std::move(it->second);
+      open_.erase(it);
+      ready.insert(ready.end(), waiting.rbegin(), waiting.rend());
+    }
+  }
+
+  const uint64_t* first_open(const OpRecord& r) const {
+    for (const uint64_t& id : r.dependency_ids) {
+      if (open_.count(id)) return &id;
+    }
+    return nullptr;
+  }
+
+  std::string circle() const {
+    std::vector<uint64_t> ids;
+    for (const auto& [record, blocker] : parked_) ids.push_back(records_[record].op_id);
+    std::sort(ids.begin(), ids.end());
+    std::string s = "dependency_ids go round in a circle; ops that never become ready:";
+    for (size_t i = 0; i < ids.size() && i < 8; ++i) s += " " + std::to_string(ids[i]);
+    return s + (ids.size() > 8 ? " …" : "");
+  }
+
+  void apply(uint32_t record) {
+    const OpRecord& r = records_[record];
+    const std::shared_ptr<const OpDesc>& d = r.desc;
+    const bool moves = d->type == CommandType::load || d->type == CommandType::store;
+    const size_t inputs_before = g_.inputs.size(), pieces_before = g_.pieces.size();
+    // Operands are read before the effect, which may overwrite them.
+    const bool compared = d->materialized && !options_.skip_materialized;
+    if (!moves || d->operands.size() > 1 || is_gather(*d) || compared) {
+      for (const Operand& o : d->operands) capture(o, r, moves);
+      for (const EpilogueOp& e : d->epilogue) {
+        for (const Operand& o : e.operands) capture(o, r, moves);
+      }
+      if (overwrites_in_part(*d)) {
+        Operand old;
+        old.ref = d->output;
+        g_.old_destinations.push_back(old);
+        capture(g_.old_destinations.back(), r, moves);
+      }
+    }
+    if (d->materialized) {
+      for (const Materialization::Command& c : d->materialized->computed) materialized_.emplace(c.pe, c.seq);
+    }
+    if (!apply_effect(d, g_.memory) && !compared) {
+      g_.inputs.resize(inputs_before);
+      g_.pieces.resize(pieces_before);
+      return;
+    }
+    ReplayGraph::Node n;
+    n.desc = d;
+    n.record = record;
+    n.form = forms_.number_of(d);
+    n.first_input = static_cast<uint32_t>(inputs_before);
+    n.inputs = static_cast<uint32_t>(g_.inputs.size() - inputs_before);
+    const auto index = static_cast<uint32_t>(g_.nodes.size());
+    producer_.emplace(d.get(), index);
+    if (any_dependencies_) node_of_op_.emplace(r.op_id, index);
+    g_.nodes.push_back(std::move(n));
+  }
+
+  static bool is_gather(const OpDesc& d) {
+    return d.type == CommandType::load && !d.operands.empty() && has_short_runs(d.operands[0].ref);
+  }
+
+  void capture(const Operand& o, const OpRecord& r, bool may_be_unwritten) {
+    ReplayGraph::Input in;
+    in.operand = &o;
+    in.first_piece = static_cast<uint32_t>(g_.pieces.size());
+    if (!o.is_scalar) {
+      const TensorRef t = without_repeats(o.ref);
+      const size_t first = g_.pieces.size();
+      for_each_run(t, [&](uint64_t addr, uint64_t n) {
+        g_.memory.for_each_piece(MemoryImage::key_of(t), addr, n,
+                                 [&](uint64_t at, uint64_t len, const MemoryImage::Extent* e, uint64_t offset) {
+                                   append(first, piece_of(r, t, at, len, e, offset, may_be_unwritten));
+                                 });
+      });
+    }
+    in.pieces = static_cast<uint32_t>(g_.pieces.size() - in.first_piece);
+    g_.inputs.push_back(std::move(in));
+  }
+
+  Piece piece_of(const OpRecord& r, const TensorRef& t, uint64_t at, uint64_t len, const MemoryImage::Extent* e,
+                 uint64_t offset, bool may_be_unwritten) {
+    Piece p;
+    p.bytes = len;
+    if (!e) {
+      if (!may_be_unwritten) throw ReplayError(unwritten(r, t, at));
+      p.node = kZeroNode;
+    } else if (e->pending.producer) {
+      const auto it = producer_.find(e->pending.producer.get());
+      if (it == producer_.end()) throw ReplayError(describe(r) + " reads what an op outside the log makes");
+      p.node = it->second;
+      p.offset = e->pending.offset + offset;
+    } else {
+      p.leaf = e->bytes.data + offset;
+      auto& owners = g_.leaf_owners;
+      if (owners.empty() || owners.back() != e->bytes.hold) owners.push_back(e->bytes.hold);
+    }
+    return p;
+  }
+
+  /// Adds a run to the pieces since `first`: joined to the last where it continues it or its stride.
+  void append(size_t first, const Piece& p) {
+    if (g_.pieces.size() > first) {
+      Piece& last = g_.pieces.back();
+      if (last.node == p.node) {
+        // Leaves of different buffers are only compared as numbers.
+        const int64_t step =
+            p.node == kLeafNode
+                ? static_cast<int64_t>(reinterpret_cast<uintptr_t>(p.leaf) - reinterpret_cast<uintptr_t>(last.leaf))
+                : static_cast<int64_t>(p.offset - last.offset);
+        if (last.count == 1 && (step == static_cast<int64_t>(last.bytes) || p.node == kZeroNode)) {
+          last.bytes += p.bytes;
+          return;
+        }
+        if (last.bytes == p.bytes && (last.count == 1 || step == last.stride * last.count)) {
+          if (last.count == 1) last.stride = step;
+          ++last.count;
+          return;
+        }
+      }
+    }
+    g_.pieces.push_back(p);
+  }
+
+  static std::string describe(const OpRecord& r) { return "op " + std::to_string(r.op_id) + " (" + r.desc->name + ")"; }
+
+  std::string unwritten(const OpRecord& r, const TensorRef& t, uint64_t at) const {
+    char hex[24];
+    snprintf(hex, sizeof hex, "0x%llx", static_cast<unsigned long long>(at));
+    std::string s = describe(r) + " reads " + std::string(name_of(t.space)) + " address " + hex;
+    if (t.pe != kNoPe) s += " of PE " + std::to_string(t.pe);
+    s += ", which nothing wrote before it";
+    const std::string near = g_.memory.nearest(MemoryImage::key_of(t), at);
+    return near.empty() ? s : s + "; " + near;
+  }
+
+  void drop_tcms() {
+    std::vector<MemoryImage::SpaceKey> tcms;
+    for (const auto& [key, extents] : g_.memory.spaces()) {
+      if (key.space == Space::tcm) tcms.push_back(key);
+    }
+    for (const auto& key : tcms) g_.memory.drop(key);
+  }
+
+  /// Leaves out what was computed in Phase 1 and nobody reads any more, since the bytes kept then stand in its place.
+  void drop_materialized() {
+    if (materialized_.empty() || !options_.skip_materialized) return;
+    std::vector<bool> needed(g_.nodes.size());
+    for (const auto& [key, extents] : g_.memory.spaces()) {
+      for (const auto& [addr, e] : extents) {
+        if (e.pending.producer) needed[producer_.at(e.pending.producer.get())] = true;
+      }
+    }
+    for (size_t i = g_.nodes.size(); i-- > 0;) {  // readers stand behind what they read
+      const ReplayGraph::Node& n = g_.nodes[i];
+      if (materialized_.count({n.desc->pe, n.desc->seq}) == 0) needed[i] = true;
+      if (!needed[i]) continue;
+      for_each_piece(n, [&](Piece& p) {
+        if (p.node < kZeroNode) needed[p.node] = true;
+      });
+    }
+    std::vector<uint32_t> at(g_.nodes.size());
+    uint32_t kept = 0;
+    for (size_t i = 0; i < g_.nodes.size(); ++i) {
+      at[i] = kept;
+      if (!needed[i]) continue;
+      for_each_piece(g_.nodes[i], [&](Piece& p) {
+        if (p.node < kZeroNode) p.node = at[p.node];
+      });
+      if (kept != i) g_.nodes[kept] = std::move(g_.nodes[i]);
+      ++kept;
+    }
+    g_.nodes.resize(kept);
+    for (auto it = node_of_op_.begin(); it != node_of_op_.end();) {
+      if (needed[it->second]) {
+        it->second = at[it->second];
+        ++it;
+      } else {
+        it = node_of_op_.erase(it);
+      }
+    }
+  }
+
+  template <class F>
+  void for_each_piece(const ReplayGraph::Node& n, F f) {
+    for (uint32_t k = 0; k < n.inputs; ++k) {
+      const ReplayGraph::Input& in = g_.inputs[n.first_input + k];
+      for (uint32_t p = 0; p < in.pieces; ++p) f(g_.pieces[in.first_piece + p]);
+    }
+  }
+
+  /// Edges from what each node reads and from explicit ids, each once.
+  void link() {
+    std::vector<uint32_t> before;
+    for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
+      ReplayGraph::Node& n = g_.nodes[i];
+      before.clear();
+      for (uint32_t k = 0; k < n.inputs; ++k) {
+        const ReplayGraph::Input& in = g_.inputs[n.first_input + k];
+        for (uint32_t p = 0; p < in.pieces; ++p) {
+          const uint32_t from = g_.pieces[in.first_piece + p].node;
+          if (from < kZeroNode) before.push_back(from);
+        }
+      }
+      for (uint64_t id : records_[n.record].dependency_ids) {
+        const auto it = node_of_op_.find(id);
+        if (it != node_of_op_.end() && it->second != i) before.push_back(it->second);
+      }
+      std::sort(before.begin(), before.end());
+      before.erase(std::unique(before.begin(), before.end()), before.end());
+      n.first_source = static_cast<uint32_t>(g_.sources.size());
+      n.waits_for = static_cast<uint32_t>(before.size());
+      g_.sources.insert(g_.sources.end(), before.begin(), before.end());
+      for (uint32_t from : before) ++g_.nodes[from].readers;
+    }
+    uint32_t at = 0;
+    for (ReplayGraph::Node& n : g_.nodes) {
+      n.first_reader = at;
+      at += n.readers;
+    }
+    g_.readers.resize(at);
+    std::vector<uint32_t> used(g_.nodes.size());
+    for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
+      for (uint32_t k = 0; k < g_.nodes[i].waits_for; ++k) {
+        const uint32_t from = g_.sources[g_.nodes[i].first_source + k];
+        g_.readers[g_.nodes[from].first_reader + used[from]++] = i;
+      }
+    }
+  }
+
+  const std::vector<OpRecord>& records_;
+  GraphOptions options_;
+  ReplayGraph g_;
+  OpForms forms_;
+  std::set<std::pair<uint32_t, uint64_t>> materialized_;  ///< PE and seq of what Phase 1 computed
+  std::unordered_map<const OpDesc*, uint32_t> producer_;
+  bool any_dependencies_ = false;
+  std::unordered_map<uint64_t, std::vector<uint32_t>> open_;  ///< op_id without effect yet, and who waits for it
+  std::unordered_map<uint32_t, uint64_t> parked_;             ///< record, and the op_id it waits for
+  std::unordered_map<uint64_t, uint32_t> node_of_op_;
+};
+
+}  // namespace
+
+uint64_t effect_instant(const OpRecord& r) {
+  if (r.foreign) return femtoseconds(r.effect_ns);
+  return femtoseconds(r.desc->type == CommandType::load ? r.t_end : r.desc->submit_ns);
+}
+
+ReplayGraph build_replay_graph(const std::vector<OpRecord>& records, const MemoryImage& image,
+                               const GraphOptions& options) {
+  return Builder(records, image, options).build();
+}
+
+}  // namespace kernbench

@@ -1,0 +1,67 @@
+// The dependency graph of a log: what each compute op reads, once addresses are renamed away.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "kernbench/phase2/log/op_record.h"
+#include "kernbench/phase2/memory/memory_image.h"
+#include "kernbench/phase2/op/op_forms.h"
+
+namespace kernbench {
+
+constexpr uint32_t kLeafNode = 0xffffffffu;  ///< bytes that Phase 1 had
+constexpr uint32_t kZeroNode = 0xfffffffeu;  ///< bytes that nothing wrote (under a mask): read as 0
+
+/// `count` runs of `bytes` each, `stride` apart, of one value.
+struct Piece {
+  uint32_t node = kLeafNode;
+  uint32_t count = 1;
+  const uint8_t* leaf = nullptr;  ///< of the first run, for kLeafNode
+  uint64_t offset = 0;            ///< of the first run, in the node's output
+  uint64_t bytes = 0;
+  int64_t stride = 0;
+};
+
+struct ReplayGraph {
+  struct Input {
+    uint32_t first_piece = 0, pieces = 0;
+    const Operand* operand = nullptr;  ///< the pieces make up without_repeats() of it
+  };
+  struct Node {
+    std::shared_ptr<const OpDesc> desc;
+    uint32_t record = 0;  ///< index into the records
+    uint32_t form = 0;    ///< into `forms`
+    uint32_t first_input = 0, inputs = 0;
+    uint32_t first_reader = 0, readers = 0;    ///< into `readers`: nodes that wait for this one
+    uint32_t first_source = 0, waits_for = 0;  ///< into `sources`: nodes that this one waits for
+  };
+  std::vector<Node> nodes;  ///< in effect order
+  std::vector<OpForm> forms;
+  std::vector<Input> inputs;
+  std::vector<Piece> pieces;
+  std::deque<Operand> old_destinations;                  ///< of masked stores: operands that no desc holds
+  std::vector<std::shared_ptr<const void>> leaf_owners;  ///< keep leaves alive that memory has since let go of
+  std::vector<uint32_t> readers;
+  std::vector<uint32_t> sources;
+  MemoryImage memory;  ///< after the last effect; pending extents name their producers
+  uint64_t ops = 0;
+};
+
+/// When the record's command takes effect: a load at its completion, a foreign write at its service, all else at its
+/// submission; in fs, as times are compared.
+uint64_t effect_instant(const OpRecord&);
+
+struct GraphOptions {
+  /// Ops that Phase 1 computed for tl.materialize are left out where the bytes it kept stand for them; else they are
+  /// nodes, and so is the materialisation, so that its bytes can be compared with theirs.
+  bool skip_materialized = true;
+  bool keep_tcm = false;  ///< what only the TCMs of the PEs hold is wanted, too
+};
+
+/// The pass of executor.h. Throws ReplayError.
+ReplayGraph build_replay_graph(const std::vector<OpRecord>&, const MemoryImage& image, const GraphOptions& = {});
+
+}  // namespace kernbench

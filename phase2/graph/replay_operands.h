@@ -1,0 +1,44 @@
+// The operands of a replay's ops as evaluation reads them.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "kernbench/phase2/eval/eval.h"
+#include "kernbench/phase2/graph/replay_graph.h"
+#include "kernbench/phase2/graph/value_pool.h"
+
+namespace kernbench {
+
+/// The operands of one op, in place or gathered.
+struct ReplayOperands {
+  std::vector<EvalInput> inputs;
+  std::vector<std::pair<uint8_t*, uint64_t>> gathered;  ///< of the pool, with their sizes
+};
+
+/// An operand that is one strided view of one buffer is read in place; others are gathered into the pool's memory.
+class OperandReader {
+ public:
+  /// outputs[i]: where node i's value lies, once it is there.
+  OperandReader(const ReplayGraph& g, const std::vector<uint8_t*>& outputs, ValuePool& pool)
+      : g_(g), outputs_(outputs), pool_(pool) {}
+
+  /// Those of a node whose sources have run.
+  void read(const ReplayGraph::Node&, ReplayOperands&) const;
+  /// The same; `like` are those of a node of the same form: what lies as theirs is not looked at again.
+  void read_alike(const ReplayGraph::Node&, ReplayOperands&, const ReplayGraph::Node& like_node,
+                  const ReplayOperands& like) const;
+
+ private:
+  const uint8_t* address(const Piece&) const;
+  EvalInput input(const ReplayGraph::Input&, ReplayOperands&) const;
+  void gather(const ReplayGraph::Input&, uint64_t nbytes, EvalInput&, ReplayOperands&) const;
+  bool view(const Piece&, EvalInput&) const;
+
+  const ReplayGraph& g_;
+  const std::vector<uint8_t*>& outputs_;
+  ValuePool& pool_;
+};
+
+}  // namespace kernbench

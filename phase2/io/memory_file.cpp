@@ -1,0 +1,203 @@
+#include "kernbench/phase2/io/memory_file.h"
+#include "kernbench/phase2/memory/bulk_bytes.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace kernbench {
+namespace {
+
+constexpr char kMagic[] = "KBMEM001";
+enum Kind : uint32_t { kExtent = 1, kData = 2, kEnd = 3, kHeader = 4 };
+
+struct Head {
+  uint32_t kind = 0, space = 0, pe = 0, zero = 0;
+  uint64_t key = 0, bytes = 0, checksum = 0;
+};
+static_assert(sizeof(Head) == 40, "as documented");
+
+/// Every 8-byte word, mixed with what came before it: any change of any bit changes the result.
+uint64_t mix(uint64_t sum, const uint8_t* p, uint64_t n) {
+  while (n) {
+    uint64_t word = 0;
+    const uint64_t len = n < 8 ? n : 8;
+    std::memcpy(&word, p, len);
+    sum = (sum ^ word) * 0x9e3779b97f4a7c15ull;
+    sum ^= sum >> 29;
+    p += len;
+    n -= len;
+  }
+  return sum;
+}
+
+uint64_t checksum(Head h, const uint8_t* data) {
+  h.checksum = 0;
+  return mix(mix(0x6b6265656e6368ull, reinterpret_cast<const uint8_t*>(&h), sizeof h), data, h.bytes);
+}
+
+uint64_t padding(uint64_t n) {
+  return (8 - n % 8) % 8;
+}
+
+}  // namespace
+
+struct MemoryFileWriter::File {
+  std::string name;
+  std::FILE* file = nullptr;
+  uint64_t chunks = 0;
+
+  void put(const void* p, uint64_t n) {
+    if (!p || n == 0) return;
+    if (std::fwrite(p, 1, n, file) != n) fail();
+  }
+  [[noreturn]] void fail() const { throw OpLogError(name + ": cannot be written to: " + std::strerror(errno)); }
+  void chunk(Head h, const uint8_t* data) {
+    h.checksum = checksum(h, data);
+    put(&h, sizeof h);
+    put(data, h.bytes);
+    const uint64_t zero = 0;
+    put(&zero, padding(h.bytes));
+    ++chunks;
+  }
+};
+
+MemoryFileWriter::MemoryFileWriter(const std::string& file, const MemoryImage& at_start)
+    : file_(std::make_unique<File>()) {
+  file_->name = file;
+  file_->file = std::fopen(file.c_str(), "wb");
+  if (!file_->file) throw OpLogError(file + ": cannot be written: " + std::strerror(errno));
+  file_->put(kMagic, 8);
+  for (const auto& [key, extents] : at_start.spaces()) {
+    for (const auto& [addr, e] : extents) {
+      if (e.pending.producer) throw OpLogError(file + ": the image at the start holds pending bytes");
+      Head h;
+      h.kind = kExtent;
+      h.space = static_cast<uint32_t>(key.space);
+      h.pe = key.pe;
+      h.key = addr;
+      h.bytes = e.size;
+      file_->chunk(h, e.bytes.data);
+    }
+  }
+  if (std::fflush(file_->file) != 0) file_->fail();
+}
+
+MemoryFileWriter::~MemoryFileWriter() {
+  if (file_->file) std::fclose(file_->file);
+}
+
+void MemoryFileWriter::begin(const OpLogHeader& header) {
+  const std::string text = header_json(header);
+  Head h;
+  h.kind = kHeader;
+  h.bytes = text.size();
+  file_->chunk(h, reinterpret_cast<const uint8_t*>(text.data()));
+  // From here on a run that is killed leaves a file that can be used.
+  if (std::fflush(file_->file) != 0) file_->fail();
+}
+
+void MemoryFileWriter::record(OpRecord&& r) {
+  if (r.desc && r.desc->data) add(r.op_id, r.desc->data->data(), r.desc->data->size());
+}
+
+void MemoryFileWriter::add(uint64_t op_id, const void* data, uint64_t nbytes) {
+  Head h;
+  h.kind = kData;
+  h.key = op_id;
+  h.bytes = nbytes;
+  file_->chunk(h, static_cast<const uint8_t*>(data));
+}
+
+void MemoryFileWriter::close() {
+  if (!file_->file) return;
+  Head h;
+  h.kind = kEnd;
+  h.key = file_->chunks;
+  file_->chunk(h, nullptr);
+  std::FILE* f = file_->file;
+  file_->file = nullptr;
+  if (std::fclose(f) != 0) file_->fail();
+}
+
+MemoryFileContents read_memory_file(const std::string& file) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(file.c_str(), "rb"), std::fclose);
+  if (!in) throw OpLogError(file + ": cannot be opened: " + std::strerror(errno));
+  std::fseek(in.get(), 0, SEEK_END);
+  const auto size = static_cast<uint64_t>(std::ftell(in.get()));
+  std::rewind(in.get());
+  char magic[8] = {};
+  if (std::fread(magic, 1, 8, in.get()) != 8 || std::memcmp(magic, kMagic, 5) != 0) {
+    throw OpLogError(file + ": is no memory file (it does not begin with KBMEM)");
+  }
+  if (std::memcmp(magic, kMagic, 8) != 0) {
+    throw OpLogError(file + ": memory file of version " + std::string(magic + 5, 3) + ", expected 001");
+  }
+  MemoryFileContents c;
+  uint64_t at = 8, chunks = 0;
+  const auto damaged = [&](const std::string& what) {
+    throw OpLogError(file + ": is damaged at byte " + std::to_string(at) + ": " + what);
+  };
+  while (at < size) {
+    if (c.complete) damaged("bytes behind the end");
+    Head h;
+    if (size - at < sizeof h) break;  // cut off
+    if (std::fread(&h, sizeof h, 1, in.get()) != 1) damaged("cannot be read");
+    if (h.kind < kExtent || h.kind > kHeader) damaged("no chunk of a known kind");
+    const uint64_t left = size - at - sizeof h;
+    if (h.bytes > left || padding(h.bytes) > left - h.bytes) break;  // cut off, or a damaged size: never complete
+    auto bytes = std::make_shared<Bytes>(bulk_bytes(h.bytes));
+    uint8_t pad[8];
+    if ((h.bytes && std::fread(bytes->data(), 1, h.bytes, in.get()) != h.bytes) ||
+        std::fread(pad, 1, padding(h.bytes), in.get()) != padding(h.bytes)) {
+      damaged("cannot be read");
+    }
+    if (checksum(h, bytes->data()) != h.checksum) damaged("the checksum of a chunk does not agree with its bytes");
+    if (h.kind == kExtent) {
+      if (h.space > static_cast<uint32_t>(Space::tcm)) damaged("no such address space");
+      c.image.write_shared({static_cast<Space>(h.space), h.pe}, h.key, {bytes, bytes->data(), h.bytes});
+    } else if (h.kind == kHeader) {
+      c.header.assign(bytes->begin(), bytes->end());
+    } else if (h.kind == kData) {
+      c.data[h.key] = bytes;
+    } else {
+      if (h.key != chunks) damaged("chunks are missing");
+      c.complete = true;
+    }
+    ++chunks;
+    at += sizeof h + h.bytes + padding(h.bytes);
+  }
+  return c;
+}
+
+namespace {
+
+/// A desc with data, which keeps alive what the original's pointers refer to.
+struct DescWithData : OpDesc {
+  explicit DescWithData(std::shared_ptr<const OpDesc> o) : OpDesc(*o), origin(std::move(o)) {}
+  std::shared_ptr<const OpDesc> origin;
+};
+
+}  // namespace
+
+void attach_data(std::vector<OpRecord>& records, const MemoryFileContents& memory) {
+  for (OpRecord& r : records) {
+    if (!r.desc || r.desc->type != CommandType::store || r.desc->data) continue;
+    const auto it = memory.data.find(r.op_id);
+    if (it == memory.data.end()) {
+      if (r.foreign || r.desc->materialized) {
+        throw OpLogError("op " + std::to_string(r.op_id) + ": the memory file lacks the bytes it wrote");
+      }
+      continue;  // the source was pending, or moving it gives the same bytes
+    }
+    if (it->second->size() != r.desc->output.nbytes()) {
+      throw OpLogError("op " + std::to_string(r.op_id) + ": the memory file has " + std::to_string(it->second->size()) +
+                       " bytes for a store of " + std::to_string(r.desc->output.nbytes()));
+    }
+    auto d = std::make_shared<DescWithData>(r.desc);
+    d->data = it->second;
+    r.desc = std::move(d);
+  }
+}
+
+}  // namespace kernbench

@@ -1,0 +1,289 @@
+#include "kernbench/phase2/io/npy.h"
+#include "kernbench/phase2/memory/bulk_bytes.h"
+
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <optional>
+
+#include "kernbench/phase2/eval/convert.h"
+
+namespace kernbench {
+namespace {
+
+constexpr char kMagic[] = "\x93NUMPY";
+constexpr uint64_t kMaxHeader = 1 << 20;
+
+[[noreturn]] void fail(const std::string& file, const std::string& what) {
+  throw NpyError(file + ": " + what);
+}
+
+/// Text from a file as it may be shown in one line.
+std::string shown(const std::string& s) {
+  std::string r;
+  for (char c : s.substr(0, 60)) r += std::isprint(static_cast<unsigned char>(c)) ? c : '?';
+  return "'" + r + (s.size() > 60 ? "…'" : "'");
+}
+
+struct Header {
+  DType dtype = DType::f32;
+  bool fortran = false;
+  Dims shape;
+};
+
+/// The header is the text of a Python dictionary with exactly the keys descr, fortran_order and shape.
+class HeaderParser {
+ public:
+  HeaderParser(const std::string& file, const std::string& text) : file_(file), text_(text) {}
+
+  Header parse() {
+    std::optional<DType> dtype;
+    std::optional<bool> fortran;
+    std::optional<Dims> shape;
+    expect('{');
+    while (!accept('}')) {
+      const std::string key = string();
+      expect(':');
+      if (key == "descr") {
+        dtype = descr();
+      } else if (key == "fortran_order") {
+        fortran = boolean();
+      } else if (key == "shape") {
+        shape = tuple();
+      } else {
+        bad("key " + shown(key) + ", expected descr, fortran_order or shape");
+      }
+      if (!accept(',')) {
+        expect('}');
+        break;
+      }
+    }
+    if (!dtype || !fortran || !shape) bad("lacks descr, fortran_order or shape");
+    return {*dtype, *fortran, *shape};
+  }
+
+ private:
+  [[noreturn]] void bad(const std::string& what) const { fail(file_, "header of the .npy file: " + what); }
+  void blanks() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
+  }
+  bool accept(char c) {
+    blanks();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  void expect(char c) {
+    if (!accept(c)) bad("found " + shown(text_.substr(std::min(at_, text_.size()))) + ", expected '" + c + "'");
+  }
+  std::string string() {
+    blanks();
+    const char quote = at_ < text_.size() ? text_[at_] : 0;
+    if (quote != '\'' && quote != '"')
+      bad("found " + shown(text_.substr(std::min(at_, text_.size()))) + ", expected a string");
+    const size_t end = text_.find(quote, at_ + 1);
+    if (end == std::string::npos) bad("a string has no end");
+    std::string s = text_.substr(at_ + 1, end - at_ - 1);
+    at_ = end + 1;
+    return s;
+  }
+  DType descr() {
+    blanks();
+    if (at_ < text_.size() && text_[at_] == '[')
+      bad("holds a structured dtype, expected one of f4, f2, i1, u1, i2, i4");
+    const std::string s = string();
+    const std::string kind = s.size() == 3 ? s.substr(1) : "";
+    const char order = s.empty() ? 0 : s[0];
+    if (kind == "f4" || kind == "f2" || kind == "i2" || kind == "i4") {
+      if (order == '>') bad("dtype " + shown(s) + " is big endian, expected little endian");
+      if (order == '<' || order == '=') {
+        return kind == "f4" ? DType::f32 : kind == "f2" ? DType::f16 : kind == "i2" ? DType::i16 : DType::i32;
+      }
+    }
+    if (order == '|' || order == '<' || order == '=' || order == '>') {
+      if (kind == "i1") return DType::i8;
+      if (kind == "u1" || kind == "b1") return DType::u8;
+    }
+    bad("dtype " + shown(s) + " is not supported, expected one of f4, f2, i1, u1, i2, i4");
+  }
+  bool boolean() {
+    blanks();
+    for (const auto& [word, value] : {std::pair<const char*, bool>{"True", true}, {"False", false}}) {
+      if (text_.compare(at_, std::strlen(word), word) == 0) {
+        at_ += std::strlen(word);
+        return value;
+      }
+    }
+    bad("fortran_order is neither True nor False");
+  }
+  Dims tuple() {
+    Dims dims;
+    expect('(');
+    while (!accept(')')) {
+      blanks();
+      uint64_t v = 0;
+      const size_t start = at_;
+      for (; at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])); ++at_) {
+        v = v * 10 + static_cast<uint64_t>(text_[at_] - '0');
+        if (v > uint64_t{1} << 48) bad("shape has an absurd dimension");
+      }
+      if (at_ == start) bad("shape holds " + shown(text_.substr(std::min(at_, text_.size()))) + ", expected a number");
+      if (dims.rank() == kMaxRank) bad("shape has more than " + std::to_string(kMaxRank) + " dimensions");
+      dims.push_back(static_cast<int64_t>(v));
+      if (!accept(',')) {
+        expect(')');
+        break;
+      }
+    }
+    return dims;
+  }
+
+  const std::string& file_;
+  const std::string& text_;
+  size_t at_ = 0;
+};
+
+uint64_t little_endian(const uint8_t* p, int n) {
+  uint64_t v = 0;
+  for (int i = n - 1; i >= 0; --i) v = v << 8 | p[i];
+  return v;
+}
+
+Bytes to_row_major(const Bytes& in, const Dims& shape, size_t item) {
+  Bytes out(in.size());
+  std::array<int64_t, kMaxRank> at{};
+  const int64_t n = shape.elements();
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t from = 0;
+    for (int d = shape.rank() - 1; d >= 0; --d) from = from * shape[d] + at[static_cast<size_t>(d)];
+    std::memcpy(&out[static_cast<size_t>(i) * item], &in[static_cast<size_t>(from) * item], item);
+    for (int d = shape.rank() - 1; d >= 0; --d) {
+      if (++at[static_cast<size_t>(d)] < shape[d]) break;
+      at[static_cast<size_t>(d)] = 0;
+    }
+  }
+  return out;
+}
+
+std::string descr_of(DType t) {
+  switch (t) {
+    case DType::f16:
+      return "<f2";
+    case DType::i8:
+      return "|i1";
+    case DType::u8:
+      return "|u1";
+    case DType::i16:
+      return "<i2";
+    case DType::i32:
+      return "<i4";
+    default:
+      return "<f4";
+  }
+}
+
+}  // namespace
+
+NpyArray read_npy(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) fail(file, std::string("cannot be opened: ") + std::strerror(errno));
+  in.seekg(0, std::ios::end);
+  const std::streamoff end = in.tellg();
+  if (!in || end < 0) fail(file, "is not a regular file");
+  in.seekg(0);
+  const auto file_size = static_cast<uint64_t>(end);
+  uint8_t lead[12] = {};
+  in.read(reinterpret_cast<char*>(lead), 10);
+  if (in.gcount() < 10 || std::memcmp(lead, kMagic, 6) != 0)
+    fail(file, "is no .npy file (it does not begin with \\x93NUMPY)");
+  const int major = lead[6];
+  if (major < 1 || major > 3) fail(file, ".npy version " + std::to_string(major) + ", expected 1, 2 or 3");
+  uint64_t start = 10;
+  uint64_t header_size = little_endian(lead + 8, 2);
+  if (major > 1) {
+    in.read(reinterpret_cast<char*>(lead + 10), 2);
+    header_size = little_endian(lead + 8, 4);
+    start = 12;
+  }
+  if (header_size > kMaxHeader || start + header_size > file_size) {
+    fail(file, "is truncated: a header of " + std::to_string(header_size) + " bytes in a file of " +
+                   std::to_string(file_size) + " bytes");
+  }
+  std::string text(header_size, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(header_size));
+  const Header h = HeaderParser(file, text).parse();
+
+  uint64_t count = 1;
+  bool empty = false;
+  for (int64_t d : h.shape) empty |= d == 0;
+  for (int64_t d : h.shape) {
+    if (empty) break;
+    if (count > (uint64_t{1} << 48) / static_cast<uint64_t>(d))
+      fail(file, "shape " + h.shape.to_string() + " is absurd");
+    count *= static_cast<uint64_t>(d);
+  }
+  const uint64_t expected = empty ? 0 : count * size_of(h.dtype);
+  const uint64_t found = file_size - start - header_size;
+  if (found != expected) {
+    fail(file, "holds " + std::to_string(found) + " bytes of data, expected " + std::to_string(expected) + " for " +
+                   std::string(name_of(h.dtype)) + " " + h.shape.to_string());
+  }
+  NpyArray t{h.dtype, h.shape, bulk_bytes(expected)};
+  in.read(reinterpret_cast<char*>(t.bytes.data()), static_cast<std::streamsize>(expected));
+  if (static_cast<uint64_t>(in.gcount()) != expected) fail(file, "cannot be read to its end");
+  if (h.fortran && h.shape.rank() > 1) t.bytes = to_row_major(t.bytes, h.shape, size_of(h.dtype));
+  return t;
+}
+
+NpyArray read_npy_as(const std::string& file, DType dtype) {
+  NpyArray t = read_npy(file);
+  if (t.dtype == dtype) return t;
+  if (t.dtype != DType::f32 || !is_float(dtype)) {
+    fail(file, "holds " + std::string(name_of(t.dtype)) + ", expected " + std::string(name_of(dtype)) +
+                   (dtype == DType::bf16 || is_float(dtype) ? " or f32" : ""));
+  }
+  NpyArray r{dtype, t.shape, Bytes(static_cast<size_t>(t.shape.elements()) * size_of(dtype))};
+  convert(t.bytes.data(), DType::f32, r.bytes.data(), dtype, static_cast<size_t>(t.shape.elements()));
+  return r;
+}
+
+void write_npy(const std::string& file, DType dtype, const Dims& shape, const void* bytes) {
+  const auto n = static_cast<size_t>(shape.elements());
+  Bytes widened;
+  const void* data = bytes;
+  size_t item = size_of(dtype);
+  if (dtype == DType::bf16 || dtype == DType::f8e4m3 || dtype == DType::f8e5m2) {
+    item = size_of(DType::f32);
+    widened.resize(n * item);
+    convert(bytes, dtype, widened.data(), DType::f32, n);
+    data = widened.data();
+  }
+  std::string header = "{'descr': '" + descr_of(dtype) + "', 'fortran_order': False, 'shape': (";
+  for (int64_t d : shape) header += std::to_string(d) + (shape.rank() == 1 ? "," : ", ");
+  if (shape.rank() > 1) header.resize(header.size() - 2);
+  header += "), }";
+  // The data begins at a multiple of 64.
+  header.append(63 - (10 + header.size()) % 64, ' ');
+  header += '\n';
+  std::string lead(kMagic, 6);
+  lead += '\x01';
+  lead += '\0';
+  lead += static_cast<char>(header.size() & 0xff);
+  lead += static_cast<char>(header.size() >> 8);
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  if (!out) fail(file, std::string("cannot be written: ") + std::strerror(errno));
+  out << lead << header;
+  out.write(static_cast<const char*>(data), static_cast<std::streamsize>(n * item));
+  out.close();
+  if (!out) fail(file, std::string("cannot be written to its end: ") + std::strerror(errno));
+}
+
+void write_npy(const std::string& file, const NpyArray& t) {
+  if (t.bytes.size() != static_cast<size_t>(t.shape.elements()) * size_of(t.dtype)) {
+    fail(file, "tensor of shape " + t.shape.to_string() + " and " + std::to_string(t.bytes.size()) + " bytes");
+  }
+  write_npy(file, t.dtype, t.shape, t.bytes.data());
+}
+
+}  // namespace kernbench

@@ -1,0 +1,59 @@
+// The op record (data contract §3) and who takes it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernbench/phase2/memory/placed_tensor.h"
+#include "kernbench/phase2/op/op.h"
+
+namespace kernbench {
+
+/// A tile token's passage through one stage: timing only, replayed with its composite.
+struct TokenInfo {
+  Stage stage = Stage::dma_read;
+  uint32_t tile_id = 0;
+  uint64_t composite_op_id = 0;
+  double fed_ns = 0;            ///< when the scheduler fed the tile
+  uint64_t buffer_offset = 0;   ///< of the tile's buffer in the PE's reserved TCM, bytes
+  uint64_t bytes = 0;           ///< DMA, FETCH, STORE
+  int64_t m = 0, n = 0, k = 0;  ///< GEMM, MATH (k = 0): the real tile
+};
+
+struct OpRecord {
+  uint64_t op_id = 0;                  ///< from 1, given at start of service, never reused
+  double t_start = 0;                  ///< ns, service begins
+  double t_end = 0;                    ///< ns, service ends
+  uint32_t component = 0;              ///< index into OpLogHeader::components
+  std::shared_ptr<const OpDesc> desc;  ///< commands (composite or simple); null for tokens and foreign traffic
+  bool is_token = false;
+  TokenInfo token;
+  /// Traffic of a foreign initiator. A write's desc is a store whose `data` commits at effect_ns.
+  bool foreign = false;
+  double effect_ns = 0;                      ///< ns, foreign traffic: the memory's service
+  std::shared_ptr<const OpDesc> pending_on;  ///< foreign reads: who has still to make the bytes, the reason of an error
+  std::vector<uint64_t> dependency_ids;
+};
+
+struct OpLogHeader {
+  std::vector<std::string> components;  ///< node ids in compiled order
+  std::vector<std::string> pes;         ///< PE ids in compiled order: what TensorRef::pe indexes
+  std::string configuration;            ///< effective configuration, JSON text
+  std::string isa;                      ///< instruction-set path of the arithmetic (isa.h); empty: none was used
+  std::vector<PlacedTensor> tensors;    ///< the kernel's, where they lie
+};
+
+/// Takes records in order of completion. Attached to components; null where nothing is logged.
+class OpLogSink {
+ public:
+  virtual ~OpLogSink() = default;
+  /// Called at most once, before the first record; without it, components and PEs are written as numbers.
+  virtual void begin(const OpLogHeader&) {}
+  virtual void record(OpRecord&&) = 0;
+  /// Called once at the end of an orderly run.
+  virtual void close() {}
+};
+
+}  // namespace kernbench

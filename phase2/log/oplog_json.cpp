@@ -1,0 +1,359 @@
+#include "kernbench/phase2/log/oplog_json.h"
+
+#include <algorithm>
+
+#include "kernbench/phase2/log/json_writer.h"
+
+namespace kernbench {
+namespace {
+
+std::string name_at(const std::vector<std::string>& names, uint32_t i) {
+  return i < names.size() ? names[i] : "#" + std::to_string(i);
+}
+
+class ParamsWriter {
+ public:
+  ParamsWriter(std::string& out, const OpLogHeader& header) : w_(out), header_(header) {}
+
+  void write(const OpRecord& r) {
+    w_.open('{');
+    if (r.is_token) {
+      token(r.token);
+    } else if (r.desc) {
+      command(r);
+    }
+    w_.close('}');
+  }
+
+ private:
+  void token(const TokenInfo& t) {
+    w_.field("composite_op_id", t.composite_op_id);
+    w_.field("tile_id", static_cast<uint64_t>(t.tile_id));
+    w_.field("stage_type", name_of(t.stage));
+    w_.field("fed_ns", t.fed_ns);
+    w_.field("buffer_offset", t.buffer_offset);
+    if (t.stage == Stage::gemm || t.stage == Stage::math) {
+      w_.field("m", t.m);
+      w_.field("n", t.n);
+      w_.field("k", t.k);
+    } else {
+      w_.field("bytes", t.bytes);
+    }
+  }
+
+  void command(const OpRecord& r) {
+    const OpDesc& d = *r.desc;
+    if (d.kind == OpKind::unknown) return w_.field("handle_id", d.handle_id);
+    switch (d.type) {
+      case CommandType::load:
+      case CommandType::store:
+        move(d);
+        break;
+      case CommandType::gemm:
+        gemm(d);
+        break;
+      case CommandType::math:
+        math(d);
+        break;
+      case CommandType::composite:
+        composite(d);
+    }
+    if (r.foreign) {
+      w_.field("foreign", true);
+      w_.field("effect_ns", r.effect_ns);
+      w_.field("seq", d.seq);
+      if (r.pending_on) pending_on(*r.pending_on);
+      return;
+    }
+    w_.field("submit_ns", d.submit_ns);
+    if (d.pe != kNoPe) w_.field("pe", std::string_view(name_at(header_.pes, d.pe)));
+    w_.field("seq", d.seq);
+    if (d.type != CommandType::load && d.type != CommandType::store) w_.field("handle_id", d.handle_id);
+    if (d.where.line) {
+      w_.field("source", std::string_view(std::string(d.where.file) + ":" + std::to_string(d.where.line)));
+    }
+  }
+
+  /// The op that has still to make what a foreign read asked for.
+  void pending_on(const OpDesc& d) {
+    w_.key("pending_on");
+    w_.open('{');
+    w_.field("op_name", std::string_view(d.name));
+    if (d.pe != kNoPe) w_.field("pe", std::string_view(name_at(header_.pes, d.pe)));
+    w_.field("seq", d.seq);
+    w_.close('}');
+  }
+
+  /// prefix_space, prefix_addr, and the PE of a TCM.
+  void place(const std::string& prefix, const TensorRef& t) {
+    w_.field(prefix + "_space", name_of(t.space));
+    w_.field(prefix + "_addr", t.addr);
+    if (t.pe != kNoPe) w_.field(prefix + "_pe", std::string_view(name_at(header_.pes, t.pe)));
+    translation(prefix + "_", t);
+  }
+  /// Of what was reached through virtual addresses: that address, and the physical pieces if there are several.
+  void translation(const std::string& prefix, const TensorRef& t) {
+    if (!t.translation) return;
+    w_.field(prefix + "virtual_addr", t.translation->virtual_addr);
+    if (!t.scattered()) return;
+    w_.key(prefix + "pieces");
+    pieces(*t.translation);
+  }
+  void pieces(const Translation& t) {
+    w_.open('[');
+    for (const Translation::Piece& p : t.pieces) {
+      w_.open('{');
+      w_.field("offset", p.offset);
+      w_.field("addr", p.addr);
+      w_.field("nbytes", p.nbytes);
+      w_.close('}');
+    }
+    w_.close(']');
+  }
+  /// How a view is spaced, in elements: its row stride where it is a slice, and all strides.
+  void spacing(const std::string& prefix, const TensorRef& t) {
+    if (t.contiguous()) return;
+    if (t.shape.rank() >= 2) w_.field(prefix + "_row_stride", t.strides[t.shape.rank() - 2]);
+    w_.field(prefix + "_strides", t.strides);
+  }
+
+  void operand(const Operand& o) {
+    w_.open('{');
+    if (o.is_scalar) {
+      w_.field("scalar", o.scalar);
+    } else {
+      tensor(o.ref);
+    }
+    w_.close('}');
+  }
+  void tensor(const TensorRef& t) {
+    w_.field("space", name_of(t.space));
+    w_.field("addr", t.addr);
+    if (t.pe != kNoPe) w_.field("pe", std::string_view(name_at(header_.pes, t.pe)));
+    w_.field("shape", t.shape);
+    w_.field("dtype", name_of(t.dtype));
+    if (!t.contiguous()) w_.field("strides", t.strides);
+    translation("", t);
+  }
+
+  void move(const OpDesc& d) {
+    if (!d.operands.empty()) {
+      place("src", d.operands[0].ref);
+      spacing("src", d.operands[0].ref);
+    }
+    place("dst", d.output);
+    spacing("dst", d.output);
+    w_.field("nbytes", d.output.nbytes());
+    w_.field("shape", d.output.shape);
+    w_.field("dtype", name_of(d.output.dtype));
+    w_.field("handle_id", d.handle_id);
+    if (d.materialized) materialization(*d.materialized);
+    if (d.operands.size() > 1) {
+      w_.key("mask");
+      operand(d.operands[1]);
+    }
+    if (d.operands.size() > 2) {
+      w_.key("other");
+      operand(d.operands[2]);
+    }
+  }
+
+  void materialization(const Materialization& m) {
+    w_.key("materialized").open('{').key("computed").open('[');
+    for (const Materialization::Command& c : m.computed) {
+      w_.open('[');
+      w_.value(std::string_view(name_at(header_.pes, c.pe)));
+      w_.value(c.seq);
+      w_.close(']');
+    }
+    w_.close(']');
+    w_.field("operations", m.operations);
+    w_.field("bytes", m.bytes);
+    w_.close('}');
+  }
+
+  void gemm(const OpDesc& d) {
+    const TensorRef &a = d.operands[0].ref, &b = d.operands[1].ref;
+    place("src_a", a);
+    place("src_b", b);
+    place("dst", d.output);
+    w_.field("shape_a", a.shape);
+    w_.field("shape_b", b.shape);
+    w_.field("shape_out", d.output.shape);
+    w_.field("m", d.m);
+    w_.field("n", d.n);
+    w_.field("k", d.k);
+    w_.field("dtype_in", name_of(a.dtype));
+    w_.field("dtype_b", name_of(b.dtype));
+    w_.field("dtype_acc", name_of(d.dtype_acc));
+    w_.field("dtype_out", name_of(d.output.dtype));
+    w_.field("transpose_a", d.transpose_a);
+    w_.field("transpose_b", d.transpose_b);
+    for (const auto& [key, t] :
+         {std::pair<const char*, const TensorRef*>{"layout_a", &a}, {"layout_b", &b}, {"layout_out", &d.output}}) {
+      w_.field(key, t->contiguous() ? "row_major" : "strided");
+    }
+    spacing("src_a", a);
+    spacing("src_b", b);
+    spacing("dst", d.output);
+  }
+
+  template <class F>
+  void list(std::string_view key, const std::vector<Operand>& operands, F each) {
+    w_.key(key).open('[');
+    for (const Operand& o : operands) {
+      if (!o.is_scalar) each(o.ref);
+    }
+    w_.close(']');
+  }
+
+  void math(const OpDesc& d) {
+    w_.field("op", std::string_view(d.op));
+    const std::vector<Operand>& in = d.operands;
+    list("input_addrs", in, [&](const TensorRef& t) { w_.value(t.addr); });
+    list("input_spaces", in, [&](const TensorRef& t) { w_.value(name_of(t.space)); });
+    list("input_pes", in, [&](const TensorRef& t) {
+      if (t.pe == kNoPe) {
+        w_.null();
+      } else {
+        w_.value(std::string_view(name_at(header_.pes, t.pe)));
+      }
+    });
+    list("input_shapes", in, [&](const TensorRef& t) { w_.value(t.shape); });
+    list("input_dtypes", in, [&](const TensorRef& t) { w_.value(name_of(t.dtype)); });
+    if (std::any_of(in.begin(), in.end(), [](const Operand& o) { return !o.is_scalar && !o.ref.contiguous(); })) {
+      list("input_strides", in, [&](const TensorRef& t) { w_.value(t.strides); });
+    }
+    if (std::any_of(in.begin(), in.end(), [](const Operand& o) { return o.ref.translation != nullptr; })) {
+      list("input_translations", in, [&](const TensorRef& t) {
+        if (!t.translation) return w_.null();
+        w_.open('{');
+        translation("", t);
+        w_.close('}');
+      });
+    }
+    w_.key("scalars").open('[');
+    for (const Operand& o : in) {
+      if (o.is_scalar) w_.value(o.scalar);
+    }
+    w_.close(']');
+    w_.key("scalar_positions").open('[');
+    for (size_t i = 0; i < in.size(); ++i) {
+      if (in[i].is_scalar) w_.value(static_cast<uint64_t>(i));
+    }
+    w_.close(']');
+    place("dst", d.output);
+    spacing("dst", d.output);
+    w_.field("shape_out", d.output.shape);
+    w_.field("dtype", name_of(d.output.dtype));
+    w_.field("reduction", d.reduction);
+    w_.field("axis", d.axis);
+    w_.field("keepdims", d.keepdims);
+  }
+
+  void composite(const OpDesc& d) {
+    w_.field("tile_m", d.tile_m);
+    w_.field("tile_n", d.tile_n);
+    w_.field("tile_k", d.tile_k);
+    w_.field("out_addr", d.output.addr);
+    w_.field("out_nbytes", d.output.nbytes());
+    if (d.kind == OpKind::gemm) {
+      w_.field("op", std::string_view(d.op));
+      gemm(d);
+    } else {
+      math(d);
+      w_.field("m", d.m);
+      w_.field("n", d.n);
+    }
+    w_.key("epilogue").open('[');
+    for (const EpilogueOp& e : d.epilogue) {
+      w_.open('{');
+      w_.field("op", std::string_view(e.op));
+      w_.field("scope", name_of(e.scope));
+      w_.key("operands").open('[');
+      for (const Operand& o : e.operands) operand(o);
+      w_.close(']').close('}');
+    }
+    w_.close(']');
+  }
+
+  JsonWriter w_;
+  const OpLogHeader& header_;
+};
+
+}  // namespace
+
+OpKind kind_of(const OpRecord& r) {
+  if (r.is_token) {
+    return r.token.stage == Stage::gemm ? OpKind::gemm : r.token.stage == Stage::math ? OpKind::math : OpKind::memory;
+  }
+  return r.desc ? r.desc->kind : OpKind::unknown;
+}
+
+std::string log_name_of(const OpRecord& r) {
+  if (r.is_token) return "TileToken/" + std::string(name_of(r.token.stage));
+  return r.desc ? r.desc->name : "unknown";
+}
+
+void append_params_json(std::string& out, const OpRecord& r, const OpLogHeader& header) {
+  ParamsWriter(out, header).write(r);
+}
+
+void append_json(std::string& out, const OpRecord& r, const OpLogHeader& header) {
+  out += "{\"op_id\":";
+  out += std::to_string(r.op_id);
+  out += ",\"t_start\":";
+  append_number(out, r.t_start);
+  out += ",\"t_end\":";
+  append_number(out, r.t_end);
+  out += ",\"component_id\":";
+  append_string(out, name_at(header.components, r.component));
+  out += ",\"op_kind\":";
+  append_string(out, name_of(kind_of(r)));
+  out += ",\"op_name\":";
+  append_string(out, log_name_of(r));
+  out += ",\"params\":";
+  append_params_json(out, r, header);
+  out += ",\"dependency_ids\":[";
+  for (size_t i = 0; i < r.dependency_ids.size(); ++i) {
+    if (i) out += ',';
+    out += std::to_string(r.dependency_ids[i]);
+  }
+  out += "]}";
+}
+
+std::string header_json(const OpLogHeader& h) {
+  std::string out =
+      "{\"op_id\":0,\"t_start\":0,\"t_end\":0,\"component_id\":\"\",\"op_kind\":\"unknown\",\"op_name\":\"log_header\","
+      "\"params\":{\"version\":1,\"isa\":";
+  append_string(out, h.isa);
+  for (const auto& [key, names] :
+       {std::pair<const char*, const std::vector<std::string>*>{"components", &h.components}, {"pes", &h.pes}}) {
+    out += std::string(",\"") + key + "\":[";
+    for (size_t i = 0; i < names->size(); ++i) {
+      if (i) out += ',';
+      append_string(out, (*names)[i]);
+    }
+    out += ']';
+  }
+  out += ",\"tensors\":" + tensors_json(h.tensors, h.pes);
+  out += ",\"configuration\":" + (h.configuration.empty() ? std::string("null") : h.configuration);
+  return out + "},\"dependency_ids\":[]}";
+}
+
+std::string one_line(std::string_view text) {
+  std::string s(text);
+  s = s.substr(0, std::min<size_t>(s.find('\n'), 240));
+  for (char& c : s) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return s;
+}
+
+void sort_log(std::vector<OpRecord>& records) {
+  std::sort(records.begin(), records.end(), [](const OpRecord& a, const OpRecord& b) {
+    return a.t_start != b.t_start ? a.t_start < b.t_start : a.op_id < b.op_id;
+  });
+}
+
+}  // namespace kernbench

@@ -1,0 +1,67 @@
+// An op record as JSON (data contract §3; docs/phase2.md has every key).
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernbench/phase2/log/op_record.h"
+
+namespace kernbench {
+
+/// A log that cannot be written or read: one line with the file and what is wrong.
+class OpLogError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// "memory", "gemm", "math", "unknown": a token has its stage's kind.
+OpKind kind_of(const OpRecord&);
+/// dma_read, gemm_f16, exp, composite_gemm, TileToken/GEMM, …
+std::string log_name_of(const OpRecord&);
+
+/// {"op_id":…,"t_start":…,"t_end":…,"component_id":…,"op_kind":…,"op_name":…,"params":{…},"dependency_ids":[…]}, one
+/// line without its end. Numbers in shortest exact form.
+void append_json(std::string& out, const OpRecord&, const OpLogHeader&);
+/// The value of "params" alone.
+void append_params_json(std::string& out, const OpRecord&, const OpLogHeader&);
+/// The header as a record of kind unknown, op_id 0 and name log_header, so that every line of a log has one form.
+std::string header_json(const OpLogHeader&);
+
+/// Shortest decimal form that reads back as the same double; NaN and infinities as strings.
+void append_number(std::string& out, double);
+/// With quotes and escapes.
+void append_string(std::string& out, std::string_view);
+
+/// The first line of an error's text, fit to print: a damaged file's bytes may be in it.
+std::string one_line(std::string_view);
+
+/// A log in memory.
+struct OpLogContents {
+  OpLogHeader header;
+  std::vector<OpRecord> records;  ///< by (t_start, op_id)
+  bool complete = false;          ///< the run ended in order; otherwise the last moments may be missing
+};
+
+/// Orders by (t_start, op_id).
+void sort_log(std::vector<OpRecord>&);
+
+/// Rebuilds records from their JSON: the inverse of append_json. Store data is not part of the log.
+class OpRecordParser {
+ public:
+  explicit OpRecordParser(OpLogHeader header = {});
+  ~OpRecordParser();
+  /// A header line gives nothing and sets the header. Throws std::runtime_error with what is wrong.
+  bool parse_line(std::string_view json, OpRecord&);
+  /// From the parts, params as JSON text.
+  OpRecord parse(uint64_t op_id, double t_start, double t_end, std::string_view component, std::string_view op_kind,
+                 std::string_view op_name, std::string_view params, std::string_view dependency_ids);
+  const OpLogHeader& header() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kernbench

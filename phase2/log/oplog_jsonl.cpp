@@ -1,0 +1,198 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "kernbench/phase2/log/checksum.h"
+#include "kernbench/phase2/log/oplog_file.h"
+#include "kernbench/phase2/log/oplog_sqlite.h"
+
+namespace kernbench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr size_t kFlushBytes = 64 * 1024;
+constexpr auto kFlushEvery = std::chrono::milliseconds(100);
+/// A checksum stands after so many bytes: what a killed run can lose. By bytes alone, so that two runs give one file.
+constexpr size_t kCheckEvery = 4096;
+
+/// The checksum of all bytes before, of the form of a record, as the header is; log_end marks an orderly end.
+std::string check_line(const char* name, const Checksum& before) {
+  return std::string(
+             "{\"op_id\":0,\"t_start\":0,\"t_end\":0,\"component_id\":\"\",\"op_kind\":\"unknown\",\"op_name\":\"") +
+         name + "\",\"params\":{\"checksum\":\"" + hex_of(before.value()) + "\"},\"dependency_ids\":[]}";
+}
+
+bool is_check(const std::string& line, const std::string& name) {
+  return line.compare(0, 11, "{\"op_id\":0,") == 0 && line.find("\"op_name\":\"" + name + "\"") != std::string::npos;
+}
+
+class JsonlOpLog : public OpLogSink {
+ public:
+  explicit JsonlOpLog(const std::string& file) : name_(file), file_(std::fopen(file.c_str(), "wb")) {
+    if (!file_) throw OpLogError(file + ": cannot be written: " + std::strerror(errno));
+    // Whole lines or nothing: our buffer is the only one.
+    std::setvbuf(file_, nullptr, _IONBF, 0);
+  }
+  ~JsonlOpLog() override {
+    try {
+      flush();
+    } catch (const OpLogError&) {
+      // record() or close() has told or would have told; a destructor cannot.
+    }
+    if (file_) std::fclose(file_);
+  }
+
+  void begin(const OpLogHeader& h) override {
+    header_ = h;
+    buffer_ += header_json(h);
+    buffer_ += '\n';
+    check("log_check");
+    flush();
+  }
+  void record(OpRecord&& r) override {
+    append_json(buffer_, r, header_);
+    buffer_ += '\n';
+    if (since_check_ + buffer_.size() - summed_ >= kCheckEvery) check("log_check");
+    if (buffer_.size() >= kFlushBytes || (++since_look_ % 64 == 0 && Clock::now() - flushed_ > kFlushEvery)) flush();
+  }
+  void close() override {
+    if (!file_) return;
+    check("log_end");
+    flush();
+    std::FILE* f = file_;
+    file_ = nullptr;
+    if (std::fclose(f) != 0) fail();
+  }
+
+ private:
+  /// Takes what is in the buffer into the checksum.
+  void sum() {
+    sum_.add(std::string_view(buffer_).substr(summed_));
+    since_check_ += buffer_.size() - summed_;
+    summed_ = buffer_.size();
+  }
+  void check(const char* name) {
+    sum();
+    buffer_ += check_line(name, sum_) + '\n';
+    sum();
+    since_check_ = 0;
+  }
+  void flush() {
+    flushed_ = Clock::now();
+    if (!file_ || buffer_.empty()) return;
+    sum();
+    const size_t done = std::fwrite(buffer_.data(), 1, buffer_.size(), file_);
+    const bool all = done == buffer_.size();
+    buffer_.clear();
+    summed_ = 0;
+    if (!all) fail();
+  }
+  [[noreturn]] void fail() const { throw OpLogError(name_ + ": cannot be written to: " + std::strerror(errno)); }
+
+  std::string name_;
+  std::FILE* file_;
+  OpLogHeader header_;
+  std::string buffer_;
+  Checksum sum_;  ///< of all bytes before buffer_[summed_]
+  size_t summed_ = 0;
+  size_t since_check_ = 0;  ///< bytes summed behind the last line with a checksum
+  Clock::time_point flushed_ = Clock::now();
+  uint32_t since_look_ = 0;
+};
+
+OpLogContents read_jsonl(const std::string& file, std::istream& in) {
+  OpLogContents log;
+  OpRecordParser parser;
+  Checksum sum;
+  std::string line;
+  size_t checked = 0;  // records that a checksum stands behind
+  for (uint64_t number = 1; std::getline(in, line); ++number) {
+    const bool last_without_end = in.eof();
+    if (log.complete) throw OpLogError(file + ":" + std::to_string(number) + ": text behind the end of the log");
+    if (last_without_end) break;  // cut off in the middle of a line
+    const bool end = is_check(line, "log_end"), check = end || is_check(line, "log_check");
+    if (check) {
+      if (line != check_line(end ? "log_end" : "log_check", sum))
+        throw OpLogError(file + ":" + std::to_string(number) +
+                         ": is damaged: the lines up to here do not agree with their checksum");
+      checked = log.records.size();
+      log.header = parser.header();
+      log.complete = end;
+    }
+    sum.add(line).add("\n");
+    if (check) continue;
+    try {
+      OpRecord r;
+      if (parser.parse_line(line, r)) log.records.push_back(std::move(r));
+    } catch (const std::exception& e) {
+      throw OpLogError(file + ":" + std::to_string(number) + ": no record of an op log: " + one_line(e.what()));
+    }
+  }
+  log.records.resize(checked);
+  sort_log(log.records);
+  return log;
+}
+
+bool ends_with(const std::string& s, const std::string& end) {
+  return s.size() >= end.size() && s.compare(s.size() - end.size(), end.size(), end) == 0;
+}
+
+}  // namespace
+
+std::unique_ptr<OpLogSink> make_jsonl_log(const std::string& file) {
+  return std::make_unique<JsonlOpLog>(file);
+}
+
+std::unique_ptr<OpLogSink> make_op_log(const std::string& file) {
+  if (ends_with(file, ".jsonl")) return make_jsonl_log(file);
+  for (const char* end : {".sqlite", ".sqlite3", ".db"}) {
+    if (ends_with(file, end)) return make_sqlite_log(file);
+  }
+  throw OpLogError(file + ": the name of an op log ends in .jsonl, .sqlite, .sqlite3 or .db");
+}
+
+size_t drop_behind_gaps(std::vector<OpRecord>& records) {
+  const auto in_program_order = [](const OpRecord& r) {
+    return r.desc && !r.is_token && !r.foreign && r.desc->kind != OpKind::unknown && r.desc->pe != kNoPe;
+  };
+  std::map<uint32_t, std::set<uint64_t>> seen;
+  for (const OpRecord& r : records) {
+    if (in_program_order(r)) seen[r.desc->pe].insert(r.desc->seq);
+  }
+  std::map<uint32_t, uint64_t> first_missing;
+  for (const auto& [pe, numbers] : seen) {
+    uint64_t& next = first_missing[pe];
+    for (auto it = numbers.begin(); it != numbers.end() && *it == next; ++it) ++next;
+  }
+  const size_t before = records.size();
+  records.erase(std::remove_if(records.begin(), records.end(),
+                               [&](const OpRecord& r) {
+                                 return in_program_order(r) && r.desc->seq >= first_missing.at(r.desc->pe);
+                               }),
+                records.end());
+  return before - records.size();
+}
+
+OpLogContents read_op_log(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw OpLogError(file + ": cannot be opened: " + std::strerror(errno));
+  char lead[16] = {};
+  in.read(lead, sizeof lead);
+  const std::streamsize got = in.gcount();
+  if (in.bad()) throw OpLogError(file + ": cannot be read");
+  if (got == sizeof lead && std::memcmp(lead, "SQLite format 3", 16) == 0) return read_sqlite_log(file);
+  if (got == 0) throw OpLogError(file + ": is no op log: it is empty (cut off before its header)");
+  if (lead[0] != '{') throw OpLogError(file + ": is no op log (neither JSON lines nor SQLite)");
+  in.clear();
+  in.seekg(0);
+  return read_jsonl(file, in);
+}
+
+}  // namespace kernbench

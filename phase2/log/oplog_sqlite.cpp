@@ -1,0 +1,350 @@
+#include "kernbench/phase2/log/oplog_sqlite.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include "kernbench/phase2/log/checksum.h"
+#include "kernbench/phase2/log/oplog_file.h"
+#include "kernbench/phase2/log/sqlite_database.h"
+
+namespace kernbench {
+namespace {
+
+constexpr size_t kMostWaiting = 256 * 1024;  ///< records; a faster producer waits
+constexpr auto kBatchEvery = std::chrono::milliseconds(50);
+constexpr size_t kBatchAtOnce = 16 * 1024;
+
+// Tokens are many and small: numbers only. The view gives them the form of every other record.
+constexpr const char* kSchema = R"sql(
+CREATE TABLE header(key TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE components(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE pes(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE commands(op_id INTEGER PRIMARY KEY, t_start REAL NOT NULL, t_end REAL NOT NULL,
+  component INTEGER NOT NULL, op_kind TEXT NOT NULL, op_name TEXT NOT NULL, params TEXT NOT NULL,
+  dependency_ids TEXT NOT NULL);
+CREATE TABLE tokens(op_id INTEGER PRIMARY KEY, t_start REAL NOT NULL, t_end REAL NOT NULL,
+  component INTEGER NOT NULL, stage INTEGER NOT NULL, composite_op_id INTEGER NOT NULL, tile_id INTEGER NOT NULL,
+  fed_ns REAL NOT NULL, buffer_offset INTEGER NOT NULL, bytes INTEGER NOT NULL, m INTEGER NOT NULL, n INTEGER NOT NULL, k INTEGER NOT NULL);
+CREATE TABLE stages(id INTEGER PRIMARY KEY, name TEXT NOT NULL, op_kind TEXT NOT NULL);
+CREATE VIEW ops AS
+  SELECT op_id, t_start, t_end, coalesce(c.name, '#' || component) AS component_id, op_kind, op_name, params,
+         dependency_ids
+    FROM commands LEFT JOIN components c ON c.id = component
+  UNION ALL
+  SELECT op_id, t_start, t_end, coalesce(c.name, '#' || component), s.op_kind, 'TileToken/' || s.name,
+         CASE WHEN s.op_kind = 'memory'
+           THEN json_object('composite_op_id', composite_op_id, 'tile_id', tile_id, 'stage_type', s.name,
+                            'fed_ns', json(printf('%!.17g', fed_ns)), 'buffer_offset', buffer_offset,
+                            'bytes', bytes)
+           ELSE json_object('composite_op_id', composite_op_id, 'tile_id', tile_id, 'stage_type', s.name,
+                            'fed_ns', json(printf('%!.17g', fed_ns)), 'buffer_offset', buffer_offset,
+                            'm', m, 'n', n, 'k', k) END,
+         '[]'
+    FROM tokens JOIN stages s ON s.id = stage LEFT JOIN components c ON c.id = component;
+)sql";
+
+// The file's checksum is of the sum of those of its rows, so that their order does not matter. Every batch brings it up
+// to date in its own transaction, so that it holds whenever a run is killed.
+
+std::string file_checksum(uint64_t rows, uint64_t header, bool complete) {
+  return hex_of(Checksum().add(rows + header).add(uint64_t{complete}).value());
+}
+
+uint64_t checksum_of_token(const OpRecord& r) {
+  const TokenInfo& t = r.token;
+  return Checksum()
+      .add(r.op_id)
+      .add(r.t_start)
+      .add(r.t_end)
+      .add(uint64_t{r.component})
+      .add(static_cast<uint64_t>(t.stage))
+      .add(t.composite_op_id)
+      .add(uint64_t{t.tile_id})
+      .add(t.fed_ns)
+      .add(t.buffer_offset)
+      .add(t.bytes)
+      .add(static_cast<uint64_t>(t.m))
+      .add(static_cast<uint64_t>(t.n))
+      .add(static_cast<uint64_t>(t.k))
+      .value();
+}
+
+uint64_t checksum_of_command(uint64_t op_id, double t_start, double t_end, uint64_t component, std::string_view op_kind,
+                             std::string_view op_name, std::string_view params, std::string_view dependencies) {
+  Checksum sum;
+  sum.add(op_id).add(t_start).add(t_end).add(component);
+  return sum.add(op_kind).add(op_name).add(params).add(dependencies).value();
+}
+
+uint64_t checksum_of_header(const OpLogHeader& h, std::string_view tensors) {
+  Checksum sum;
+  for (const auto* names : {&h.components, &h.pes}) {
+    for (const std::string& name : *names) sum.add(name).add("\n");
+  }
+  return sum.add(h.configuration).add("\n").add(h.isa).add("\n").add(tensors).value();
+}
+
+class SqliteOpLog : public OpLogSink {
+ public:
+  explicit SqliteOpLog(const std::string& file) : db_(fresh(file), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) {
+    // The write-ahead log survives the death of the process; only the machine's own death could cost more.
+    db_.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 4000;");
+    db_.run(kSchema);
+    insert_command_ = std::make_unique<Statement>(db_, "INSERT INTO commands VALUES(?,?,?,?,?,?,?,?)");
+    insert_token_ = std::make_unique<Statement>(db_, "INSERT INTO tokens VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    put("INSERT INTO header VALUES(?, ?)", "version", "1");
+    put("INSERT INTO header VALUES(?, ?)", "complete", "0");
+    for (int i = 0; i < kStages; ++i) {
+      OpRecord r;
+      r.is_token = true;
+      r.token.stage = static_cast<Stage>(i);
+      Statement s(db_, "INSERT INTO stages VALUES(?, ?, ?)");
+      s.bind(int64_t{i}).bind(name_of(r.token.stage)).bind(name_of(kind_of(r))).run();
+    }
+    writer_ = std::thread([this] { write(); });
+  }
+  ~SqliteOpLog() override { stop(); }
+
+  void begin(const OpLogHeader& h) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    header_ = h;
+    header_is_new_ = true;
+    more_.notify_one();
+  }
+
+  void record(OpRecord&& r) override {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (waiting_.size() >= kMostWaiting)
+      room_.wait(lock, [this] { return waiting_.size() < kMostWaiting || failed(); });
+    if (failed()) throw OpLogError(error_);
+    waiting_.push_back(std::move(r));
+    if (waiting_.size() == kBatchAtOnce) more_.notify_one();
+  }
+
+  void close() override {
+    if (!writer_.joinable()) return;
+    stop();
+    if (failed()) throw OpLogError(error_);
+    db_.run("BEGIN");
+    put("INSERT OR REPLACE INTO header VALUES(?, ?)", "checksum", file_checksum(rows_sum_, header_sum_, true));
+    db_.run("UPDATE header SET value = '1' WHERE key = 'complete'; COMMIT");
+    insert_command_.reset();
+    insert_token_.reset();
+    // One file, whole by itself.
+    db_.run("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE;");
+  }
+
+ private:
+  static const std::string& fresh(const std::string& file) {
+    for (const char* end : {"", "-wal", "-shm", "-journal"}) ::unlink((file + end).c_str());
+    return file;
+  }
+
+  bool failed() const { return !error_.empty(); }
+
+  void stop() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      stopping_ = true;
+    }
+    more_.notify_one();
+    if (writer_.joinable()) writer_.join();
+  }
+
+  void write() {
+    std::vector<OpRecord> batch;
+    for (bool last = false; !last;) {
+      {
+        std::unique_lock<std::mutex> lock(mutex_);
+        more_.wait_for(lock, kBatchEvery, [this] { return stopping_ || waiting_.size() >= kBatchAtOnce; });
+        last = stopping_;
+        batch.swap(waiting_);
+        if (header_is_new_) {
+          written_header_ = header_;
+          header_pending_ = true;
+          header_is_new_ = false;
+        }
+      }
+      room_.notify_all();
+      if (batch.empty() && !header_pending_) continue;
+      try {
+        db_.run("BEGIN");
+        if (header_pending_) write_header();
+        for (const OpRecord& r : batch) write(r);
+        put("INSERT OR REPLACE INTO header VALUES(?, ?)", "checksum", file_checksum(rows_sum_, header_sum_, false));
+        db_.run("COMMIT");
+      } catch (const OpLogError& e) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        error_ = e.what();
+        waiting_.clear();
+        room_.notify_all();
+        return;
+      }
+      batch.clear();
+    }
+  }
+
+  void put(const char* sql, std::string_view a, std::string_view b) { Statement(db_, sql).bind(a).bind(b).run(); }
+
+  void write_header() {
+    header_pending_ = false;
+    put("INSERT OR REPLACE INTO header VALUES(?, ?)", "configuration", written_header_.configuration);
+    put("INSERT OR REPLACE INTO header VALUES(?, ?)", "isa", written_header_.isa);
+    const std::string tensors = tensors_json(written_header_.tensors, written_header_.pes);
+    put("INSERT OR REPLACE INTO header VALUES(?, ?)", "tensors", tensors);
+    header_sum_ = checksum_of_header(written_header_, tensors);
+    const auto names = [this](const char* sql, const std::vector<std::string>& list) {
+      Statement s(db_, sql);
+      for (size_t i = 0; i < list.size(); ++i) s.bind(uint64_t{i}).bind(std::string_view(list[i])).run();
+    };
+    names("INSERT INTO components VALUES(?, ?)", written_header_.components);
+    names("INSERT INTO pes VALUES(?, ?)", written_header_.pes);
+  }
+
+  void write(const OpRecord& r) {
+    if (r.is_token) {
+      const TokenInfo& t = r.token;
+      rows_sum_ += checksum_of_token(r);
+      insert_token_->bind(r.op_id)
+          .bind(r.t_start)
+          .bind(r.t_end)
+          .bind(int64_t{r.component})
+          .bind(static_cast<int64_t>(t.stage))
+          .bind(t.composite_op_id)
+          .bind(int64_t{t.tile_id})
+          .bind(t.fed_ns)
+          .bind(t.buffer_offset)
+          .bind(t.bytes)
+          .bind(t.m)
+          .bind(t.n)
+          .bind(t.k)
+          .run();
+      return;
+    }
+    params_.clear();
+    append_params_json(params_, r, written_header_);
+    dependencies_ = "[";
+    for (uint64_t id : r.dependency_ids) dependencies_ += (dependencies_.size() > 1 ? "," : "") + std::to_string(id);
+    dependencies_ += ']';
+    const std::string name = log_name_of(r);
+    rows_sum_ += checksum_of_command(r.op_id, r.t_start, r.t_end, r.component, name_of(kind_of(r)), name, params_,
+                                     dependencies_);
+    insert_command_->bind(r.op_id)
+        .bind(r.t_start)
+        .bind(r.t_end)
+        .bind(int64_t{r.component})
+        .bind(name_of(kind_of(r)))
+        .bind(std::string_view(name))
+        .bind(std::string_view(params_))
+        .bind(std::string_view(dependencies_))
+        .run();
+  }
+
+  Database db_;
+  std::unique_ptr<Statement> insert_command_, insert_token_;
+  std::string params_, dependencies_;
+  uint64_t rows_sum_ = 0, header_sum_ = checksum_of_header({}, "[]");
+  OpLogHeader written_header_;  ///< the writer's
+  bool header_pending_ = false;
+
+  std::mutex mutex_;
+  std::condition_variable more_, room_;
+  std::vector<OpRecord> waiting_;
+  OpLogHeader header_;
+  bool header_is_new_ = false, stopping_ = false;
+  std::string error_;
+  std::thread writer_;
+};
+
+}  // namespace
+
+std::unique_ptr<OpLogSink> make_sqlite_log(const std::string& file) {
+  return std::make_unique<SqliteOpLog>(file);
+}
+
+OpLogContents read_sqlite_log(const std::string& file) {
+  // Read-write, so that the write-ahead log of a killed run is taken in; a file that may only be read has none left.
+  const bool writable = ::access(file.c_str(), W_OK) == 0;
+  Database db(file, writable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+  OpLogContents log;
+  {
+    Statement quick(db, "PRAGMA quick_check(1)");
+    if (!quick.next() || quick.text(0) != "ok") throw OpLogError(file + ": is damaged: " + one_line(quick.text(0)));
+  }
+  OpLogHeader h;
+  std::string tensors = "[]", checksum;
+  for (Statement s(db, "SELECT key, value FROM header"); s.next();) {
+    if (s.text(0) == "version" && s.text(1) != "1") {
+      throw OpLogError(file + ": log version " + std::string(s.text(1)) + ", expected 1");
+    }
+    if (s.text(0) == "complete") log.complete = s.text(1) == "1";
+    if (s.text(0) == "configuration") h.configuration = s.text(1);
+    if (s.text(0) == "isa") h.isa = s.text(1);
+    if (s.text(0) == "tensors") tensors = s.text(1);
+    if (s.text(0) == "checksum") checksum = s.text(1);
+  }
+  for (Statement s(db, "SELECT name FROM components ORDER BY id"); s.next();) h.components.emplace_back(s.text(0));
+  for (Statement s(db, "SELECT name FROM pes ORDER BY id"); s.next();) h.pes.emplace_back(s.text(0));
+  try {
+    h.tensors = parse_tensors(tensors, h.pes);
+  } catch (const std::exception& e) {
+    throw OpLogError(file + ": header: " + one_line(e.what()));
+  }
+  const uint64_t header_sum = checksum_of_header(h, tensors);
+  uint64_t sum = 0;
+  OpRecordParser parser(h);
+  Statement commands(db,
+                     "SELECT op_id, t_start, t_end, coalesce(c.name, '#' || component), op_kind, op_name, params, "
+                     "dependency_ids, component FROM commands LEFT JOIN components c ON c.id = component");
+  while (commands.next()) {
+    sum += checksum_of_command(static_cast<uint64_t>(commands.integer(0)), commands.real(1), commands.real(2),
+                               static_cast<uint64_t>(commands.integer(8)), commands.text(4), commands.text(5),
+                               commands.text(6), commands.text(7));
+    try {
+      log.records.push_back(parser.parse(static_cast<uint64_t>(commands.integer(0)), commands.real(1), commands.real(2),
+                                         commands.text(3), commands.text(4), commands.text(5), commands.text(6),
+                                         commands.text(7)));
+    } catch (const std::exception& e) {
+      throw OpLogError(file + ": op " + std::to_string(commands.integer(0)) + ": " + one_line(e.what()));
+    }
+  }
+  Statement tokens(db,
+                   "SELECT op_id, t_start, t_end, component, stage, composite_op_id, tile_id, fed_ns, bytes, m, n, k, "
+                   "buffer_offset "
+                   "FROM tokens");
+  while (tokens.next()) {
+    OpRecord r;
+    r.op_id = static_cast<uint64_t>(tokens.integer(0));
+    r.t_start = tokens.real(1);
+    r.t_end = tokens.real(2);
+    r.component = static_cast<uint32_t>(tokens.integer(3));
+    r.is_token = true;
+    const int64_t stage = tokens.integer(4);
+    if (stage < 0 || stage >= kStages) throw OpLogError(file + ": op " + std::to_string(r.op_id) + ": no such stage");
+    r.token.stage = static_cast<Stage>(stage);
+    r.token.composite_op_id = static_cast<uint64_t>(tokens.integer(5));
+    r.token.tile_id = static_cast<uint32_t>(tokens.integer(6));
+    r.token.fed_ns = tokens.real(7);
+    r.token.bytes = static_cast<uint64_t>(tokens.integer(8));
+    r.token.m = tokens.integer(9);
+    r.token.n = tokens.integer(10);
+    r.token.k = tokens.integer(11);
+    r.token.buffer_offset = static_cast<uint64_t>(tokens.integer(12));
+    sum += checksum_of_token(r);
+    log.records.push_back(std::move(r));
+  }
+  // A run that was killed before its first batch left neither records nor checksum.
+  const bool nothing = checksum.empty() && log.records.empty() && !log.complete;
+  if (!nothing && checksum != file_checksum(sum, header_sum, log.complete))
+    throw OpLogError(file + ": is damaged: its rows do not agree with its checksum");
+  log.header = std::move(h);
+  sort_log(log.records);
+  return log;
+}
+
+}  // namespace kernbench

@@ -1,0 +1,10 @@
+// Reading an op log in SQLite; oplog_file.h is what callers use.
+#pragma once
+
+#include "kernbench/phase2/log/oplog_json.h"
+
+namespace kernbench {
+
+OpLogContents read_sqlite_log(const std::string& file);
+
+}  // namespace kernbench

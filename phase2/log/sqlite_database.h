@@ -1,0 +1,78 @@
+// SQLite's handles with their owners; what SQLite refuses is an OpLogError with the file's name.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "kernbench/phase2/log/oplog_json.h"
+
+namespace kernbench {
+
+class Database {
+ public:
+  Database(const std::string& file, int flags) : name_(file) {
+    const int rc = sqlite3_open_v2(file.c_str(), &db_, flags, nullptr);
+    if (rc != SQLITE_OK) {
+      const std::string why = db_ ? sqlite3_errmsg(db_) : sqlite3_errstr(rc);
+      sqlite3_close(db_);
+      throw OpLogError(file + ": " + one_line(why));
+    }
+  }
+  ~Database() { sqlite3_close(db_); }
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+  void run(const char* sql) { check(sqlite3_exec(db_, sql, nullptr, nullptr, nullptr)); }
+  void check(int rc) const {
+    if (rc != SQLITE_OK && rc != SQLITE_DONE && rc != SQLITE_ROW)
+      throw OpLogError(name_ + ": " + one_line(sqlite3_errmsg(db_)));
+  }
+  sqlite3* get() const { return db_; }
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+  sqlite3* db_ = nullptr;
+};
+
+class Statement {
+ public:
+  Statement(Database& db, const char* sql) : db_(db) { db.check(sqlite3_prepare_v2(db.get(), sql, -1, &s_, nullptr)); }
+  ~Statement() { sqlite3_finalize(s_); }
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+  Statement& bind(int64_t v) { return db_.check(sqlite3_bind_int64(s_, ++at_, v)), *this; }
+  Statement& bind(uint64_t v) { return bind(static_cast<int64_t>(v)); }
+  Statement& bind(double v) { return db_.check(sqlite3_bind_double(s_, ++at_, v)), *this; }
+  /// The text must live until run().
+  Statement& bind(std::string_view v) {
+    db_.check(sqlite3_bind_text(s_, ++at_, v.data(), static_cast<int>(v.size()), SQLITE_STATIC));
+    return *this;
+  }
+  void run() {
+    const int rc = sqlite3_step(s_);
+    sqlite3_reset(s_);
+    at_ = 0;
+    db_.check(rc);
+  }
+  bool next() {
+    const int rc = sqlite3_step(s_);
+    db_.check(rc);
+    return rc == SQLITE_ROW;
+  }
+  int64_t integer(int c) const { return sqlite3_column_int64(s_, c); }
+  double real(int c) const { return sqlite3_column_double(s_, c); }
+  std::string_view text(int c) const {
+    const auto* p = reinterpret_cast<const char*>(sqlite3_column_text(s_, c));
+    return {p ? p : "", static_cast<size_t>(sqlite3_column_bytes(s_, c))};
+  }
+
+ private:
+  Database& db_;
+  sqlite3_stmt* s_ = nullptr;
+  int at_ = 0;
+};
+
+}  // namespace kernbench

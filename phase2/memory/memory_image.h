@@ -1,0 +1,153 @@
+// Byte-addressed memory of a simulated system (data contract §1, §2).
+//
+// Every space is a sparse 64-bit address range; TCM is one such range per PE. Canonical state is bytes.
+// A range is unwritten, real (has bytes) or pending (an op will make its bytes in Phase 2). Storage is a
+// map of extents that refer to shared immutable buffers, so that placing, loading and snapshotting bulk
+// data copies nothing; a write into part of an extent splits it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernbench/phase2/op/op.h"
+
+namespace kernbench {
+
+/// A buffer that extents share. `hold` keeps whatever owns the bytes alive.
+struct SharedBytes {
+  std::shared_ptr<const void> hold;
+  const uint8_t* data = nullptr;
+  uint64_t size = 0;
+  static SharedBytes copy_of(const void* p, uint64_t n);
+  /// A new buffer, its bytes whatever the memory holds; `fill(uint8_t*)` writes all of them.
+  template <class F>
+  static SharedBytes made_by(uint64_t n, const F& fill) {
+    std::shared_ptr<uint8_t[]> buffer(new uint8_t[n]);
+    fill(buffer.get());
+    return {std::shared_ptr<const void>(buffer, buffer.get()), buffer.get(), n};
+  }
+  static SharedBytes take(Bytes&& b);
+};
+
+/// Who will make the bytes of a pending range: the op that computes them (not the store that moves them).
+struct PendingSource {
+  std::shared_ptr<const OpDesc> producer;
+  uint64_t offset = 0;  ///< of the range's first byte in the producer's (contiguous) output
+};
+
+class MemoryImage {
+ public:
+  struct SpaceKey {
+    Space space = Space::hbm;
+    uint32_t pe = kNoPe;
+    bool operator<(const SpaceKey& o) const { return space != o.space ? space < o.space : pe < o.pe; }
+  };
+  static SpaceKey key_of(const TensorRef& r) { return {r.space, r.pe}; }
+
+  enum class State { real, pending, unwritten };
+  /// State of a range: unwritten if any byte is, else pending if any byte is, else real.
+  struct RangeState {
+    State state = State::real;
+    uint64_t first_bad = 0;                  ///< address of the first unwritten or pending byte
+    std::shared_ptr<const OpDesc> producer;  ///< of the first pending byte
+  };
+  RangeState state_of(SpaceKey, uint64_t addr, uint64_t nbytes) const;
+  /// The same over every row of a (strided) tensor.
+  RangeState state_of(const TensorRef&) const;
+
+  /// Makes [addr, addr + n) real. The shared form copies nothing.
+  void write(SpaceKey, uint64_t addr, const void* bytes, uint64_t n);
+  void write_shared(SpaceKey, uint64_t addr, SharedBytes bytes);
+  /// Makes the range pending.
+  void bind_pending(SpaceKey, uint64_t addr, uint64_t n, PendingSource);
+  /// Forgets the range (a freed TCM allocation).
+  void erase(SpaceKey, uint64_t addr, uint64_t n);
+
+  /// Copies real bytes out; unwritten bytes read as `fill`. Throws std::logic_error on a pending byte.
+  void read(SpaceKey, uint64_t addr, void* out, uint64_t n, uint8_t fill = 0) const;
+  /// A pointer to the bytes where one extent holds them all and they are real, else null.
+  const uint8_t* view(SpaceKey, uint64_t addr, uint64_t n) const;
+  /// Elements of a strided tensor gathered in row-major order. Throws std::logic_error on a pending byte.
+  Bytes gather(const TensorRef&) const;
+  /// The same into t.nbytes() bytes at `to`.
+  void gather(const TensorRef& t, uint8_t* to) const;
+
+  /// Moves state (real, pending or unwritten) of `from` to `to` element row by element row, sharing buffers: the
+  /// effect of a load or of a store on memory. Both have the same number of bytes.
+  void transfer(const TensorRef& from, const TensorRef& to);
+
+  /// An independent copy that shares all buffers.
+  MemoryImage snapshot() const { return *this; }
+
+  /// "nearest written range: [0x…, 0x…)" for error messages; empty if nothing is written in that space.
+  std::string nearest(SpaceKey, uint64_t addr) const;
+
+  struct Extent {
+    uint64_t size = 0;
+    SharedBytes bytes;      ///< real: bytes.data points at the extent's first byte
+    PendingSource pending;  ///< pending if producer is set
+
+    /// The `part_size` bytes from `offset`.
+    Extent part(uint64_t offset, uint64_t part_size) const;
+  };
+  using Extents = std::map<uint64_t, Extent>;
+  const std::map<SpaceKey, Extents>& spaces() const { return spaces_; }
+
+  /// Calls f(addr, nbytes, extent, offset in extent) for the pieces of a range in address order; `extent` is null
+  /// where nothing is written.
+  template <class F>
+  void for_each_piece(SpaceKey, uint64_t addr, uint64_t nbytes, F&& f) const;
+
+  /// Forgets a whole space (the TCM of a PE, after a run).
+  void drop(SpaceKey key) { spaces_.erase(key); }
+
+  /// Of all spaces together: what placing, splitting and merging came to.
+  size_t extent_count() const;
+
+ private:
+  const Extents* find(SpaceKey) const;
+  void put(Extents&, uint64_t addr, Extent&&);
+  void absorb_small(Extents&, Extents::iterator);
+
+  std::map<SpaceKey, Extents> spaces_;
+};
+
+template <class F>
+void MemoryImage::for_each_piece(SpaceKey key, uint64_t addr, uint64_t nbytes, F&& f) const {
+  const Extents* extents = find(key);
+  uint64_t at = addr, left = nbytes;
+  if (extents) {
+    auto it = extents->upper_bound(at);
+    if (it != extents->begin() && at - std::prev(it)->first < std::prev(it)->second.size) --it;
+    for (; left && it != extents->end() && (it->first < addr || it->first - addr < nbytes); ++it) {
+      if (it->first > at) {
+        f(at, it->first - at, static_cast<const Extent*>(nullptr), uint64_t{0});
+        left -= it->first - at;
+        at = it->first;
+      }
+      const uint64_t offset = at - it->first;
+      const uint64_t n = std::min(left, it->second.size - offset);
+      f(at, n, &it->second, offset);
+      at += n;
+      left -= n;
+    }
+  }
+  if (left) f(at, left, static_cast<const Extent*>(nullptr), uint64_t{0});
+}
+
+/// The instant effects of data contract §1 on memory. Stores, composites and compute ops: called at their
+/// submission. Loads: called at their completion. Returns whether Phase 2 must run the op: compute ops, and loads and
+/// stores that could not be done by moving bytes (a pending mask, a pending source under a mask or in short strided
+/// runs); their output range is then pending with the op itself as producer. Errors (unwritten source of a load) are
+/// the caller's to check before, with state_of(); sizes that differ are std::invalid_argument.
+bool apply_effect(const std::shared_ptr<const OpDesc>&, MemoryImage&);
+/// The same; a load of real rows shorter than `share_from` bytes copies them into one buffer instead of sharing each.
+bool apply_effect(const std::shared_ptr<const OpDesc>&, MemoryImage&, uint64_t share_from);
+
+}  // namespace kernbench

@@ -1,0 +1,131 @@
+#include "kernbench/phase2/memory/placed_tensor.h"
+#include "kernbench/phase2/memory/bulk_bytes.h"
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+namespace kernbench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void check_shard(const PlacedTensor& t, const PlacedShard& s) {
+  bool fits = s.offset.rank() == t.grid.rank() && s.extent.rank() == t.grid.rank();
+  for (int i = 0; fits && i < t.grid.rank(); ++i) {
+    fits = s.offset[i] >= 0 && s.extent[i] >= 0 && s.offset[i] <= t.grid[i] && s.extent[i] <= t.grid[i] - s.offset[i];
+  }
+  if (!fits) {
+    throw PlacedTensorError("tensor " + t.name + ": a part of " + s.extent.to_string() + " at " + s.offset.to_string() +
+                            " lies outside " + t.grid.to_string());
+  }
+}
+
+Json list(const Dims& d) {
+  Json j = Json::array();
+  for (int64_t x : d) j.push_back(x);
+  return j;
+}
+
+Dims dims(const Json& j) {
+  Dims d;
+  for (const Json& x : j) d.push_back(x.get<int64_t>());
+  return d;
+}
+
+}  // namespace
+
+Bytes read_tensor(const PlacedTensor& t, const MemoryImage& image) {
+  const size_t item = size_of(t.dtype);
+  if (t.grid.elements() != t.shape.elements()) {
+    throw PlacedTensorError("tensor " + t.name + ": shape " + t.shape.to_string() + " stored as " + t.grid.to_string());
+  }
+  Bytes whole = bulk_bytes(static_cast<uint64_t>(t.shape.elements()) * item);
+  const Dims strides = TensorRef::row_major(t.grid);
+  const int rank = t.grid.rank();
+  int64_t covered = 0;
+  for (const PlacedShard& s : t.shards) {
+    check_shard(t, s);
+    const int64_t elements = s.extent.elements();
+    covered += elements;
+    if (elements == 0) continue;
+    Bytes bytes(static_cast<size_t>(elements) * item);
+    const MemoryImage::SpaceKey key{s.space, s.pe};
+    const auto state = image.state_of(key, s.addr, bytes.size());
+    if (state.state != MemoryImage::State::real) {
+      throw PlacedTensorError("tensor " + t.name + ": the part at " + s.offset.to_string() + " was " +
+                              (state.state == MemoryImage::State::unwritten ? "not written" : "left pending") +
+                              " (from byte " + std::to_string(state.first_bad - s.addr) + " of " +
+                              std::to_string(bytes.size()) + ")");
+    }
+    image.read(key, s.addr, bytes.data(), bytes.size());
+    const int64_t run = rank ? s.extent[rank - 1] : 1;
+    for (int64_t first = 0; first < elements; first += run) {
+      int64_t rest = first / run, to = rank ? s.offset[rank - 1] : 0;
+      for (int i = rank - 2; i >= 0; --i) {
+        to += (s.offset[i] + rest % s.extent[i]) * strides[i];
+        rest /= s.extent[i];
+      }
+      std::memcpy(&whole[static_cast<size_t>(to) * item], &bytes[static_cast<size_t>(first) * item],
+                  static_cast<size_t>(run) * item);
+    }
+  }
+  if (covered < t.shape.elements()) {
+    throw PlacedTensorError("tensor " + t.name + ": its parts hold " + std::to_string(covered) + " of " +
+                            std::to_string(t.shape.elements()) + " elements");
+  }
+  return whole;
+}
+
+std::string tensors_json(const std::vector<PlacedTensor>& tensors, const std::vector<std::string>& pes) {
+  Json all = Json::array();
+  for (const PlacedTensor& t : tensors) {
+    Json shards = Json::array();
+    for (const PlacedShard& s : t.shards) {
+      Json j = {{"space", std::string(name_of(s.space))}, {"addr", s.addr}};
+      if (s.pe != kNoPe) j["pe"] = pes.at(s.pe);
+      j["offset"] = list(s.offset);
+      j["extent"] = list(s.extent);
+      shards.push_back(std::move(j));
+    }
+    all.push_back({{"name", t.name},
+                   {"role", t.output ? "out" : "in"},
+                   {"dtype", std::string(name_of(t.dtype))},
+                   {"shape", list(t.shape)},
+                   {"grid", list(t.grid)},
+                   {"shards", std::move(shards)}});
+  }
+  return all.dump();
+}
+
+std::vector<PlacedTensor> parse_tensors(std::string_view text, const std::vector<std::string>& pes) {
+  std::vector<PlacedTensor> all;
+  for (const Json& j : Json::parse(text)) {
+    PlacedTensor t;
+    t.name = j.at("name").get<std::string>();
+    t.output = j.at("role").get<std::string>() == "out";
+    const std::string dtype = j.at("dtype").get<std::string>();
+    const auto known = parse_dtype(dtype);
+    if (!known) throw std::runtime_error("tensor " + t.name + ": unknown dtype '" + dtype + "'");
+    t.dtype = *known;
+    t.shape = dims(j.at("shape"));
+    t.grid = dims(j.at("grid"));
+    for (const Json& x : j.at("shards")) {
+      PlacedShard s;
+      s.space = parse_space(x.at("space").get<std::string>());
+      s.addr = x.at("addr").get<uint64_t>();
+      if (x.contains("pe")) {
+        const auto it = std::find(pes.begin(), pes.end(), x.at("pe").get<std::string>());
+        if (it == pes.end()) throw std::runtime_error("tensor " + t.name + ": unknown PE");
+        s.pe = static_cast<uint32_t>(it - pes.begin());
+      }
+      s.offset = dims(x.at("offset"));
+      s.extent = dims(x.at("extent"));
+      t.shards.push_back(s);
+    }
+    all.push_back(std::move(t));
+  }
+  return all;
+}
+
+}  // namespace kernbench

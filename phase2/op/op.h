@@ -1,0 +1,166 @@
+// What an operation of a kernel does, independent of when (data contract §3).
+//
+// An OpDesc is made once per command by tl (kernel_api), carried through the PE by the message that
+// times it, kept by the op log and replayed by Phase 2. It is immutable from its submission on.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernbench/phase2/op/dtype.h"
+#include "kernbench/phase2/op/translation.h"
+
+namespace kernbench {
+
+constexpr int kMaxRank = 6;
+
+/// Shape or strides of a tensor; rank 0 is a scalar.
+class Dims {
+ public:
+  Dims() = default;
+  Dims(std::initializer_list<int64_t> v) {
+    for (int64_t x : v) push_back(x);
+  }
+  int rank() const { return rank_; }
+  int64_t operator[](int i) const { return d_[i]; }
+  int64_t& operator[](int i) { return d_[i]; }
+  const int64_t* begin() const { return d_.data(); }
+  const int64_t* end() const { return d_.data() + rank_; }
+  /// At most kMaxRank dimensions; more are std::length_error.
+  void push_back(int64_t x);
+  /// Product of all dimensions (1 for rank 0).
+  int64_t elements() const;
+  bool operator==(const Dims& o) const;
+  bool operator!=(const Dims& o) const { return !(*this == o); }
+  /// "[2, 3]".
+  std::string to_string() const;
+
+ private:
+  int rank_ = 0;
+  std::array<int64_t, kMaxRank> d_{};
+};
+
+/// An address space. TCM is local to a PE; the others are one per system. Names other than these three
+/// are possible in logs, so the type is open: see space.h's registry of names when one is needed.
+enum class Space : uint8_t { hbm, sram, tcm };
+std::string_view name_of(Space);
+/// hbm, sram, tcm; anything else is std::invalid_argument.
+Space parse_space(std::string_view);
+
+constexpr uint32_t kNoPe = 0xffffffffu;
+
+/// A tensor in memory: where, what, and how its elements are spaced.
+struct TensorRef {
+  Space space = Space::hbm;
+  uint32_t pe = kNoPe;  ///< whose TCM, as index into the PEs in compiled order; kNoPe for other spaces
+  uint64_t addr = 0;    ///< of the first element, bytes; physical once a command has been submitted
+  DType dtype = DType::f32;
+  Dims shape;
+  Dims strides;  ///< in elements, same rank as shape; row-major contiguous unless the tensor is a view
+  /// Set where the tensor was reached through virtual addresses; strides then count virtual bytes, no element lies in
+  /// two pieces, and `addr` is the first byte's physical address.
+  std::shared_ptr<const Translation> translation;
+
+  static Dims row_major(const Dims& shape);
+  uint64_t nbytes() const { return static_cast<uint64_t>(shape.elements()) * size_of(dtype); }
+  /// Bytes from the first element to the end of the last one.
+  uint64_t span_bytes() const;
+  bool contiguous() const;
+  /// Whether it lies in several physical pieces.
+  bool scattered() const { return translation && translation->pieces.size() > 1; }
+  /// Physical address of the byte `offset` bytes behind the first one.
+  uint64_t address_at(uint64_t offset) const { return scattered() ? translation->physical(offset) : addr + offset; }
+};
+
+/// An operand of a math op: a tensor or an immediate.
+struct Operand {
+  bool is_scalar = false;
+  double scalar = 0;
+  TensorRef ref;
+};
+
+enum class OpKind : uint8_t { memory, gemm, math, unknown };
+std::string_view name_of(OpKind);
+
+/// Engine stages of a PE in pipeline order (ADR-0014 D6).
+enum class Stage : uint8_t { dma_read, fetch, gemm, math, store, dma_write };
+constexpr int kStages = 6;
+/// "DMA_READ", "FETCH", "GEMM", "MATH", "STORE", "DMA_WRITE".
+std::string_view name_of(Stage);
+
+enum class Scope : uint8_t { per_k_tile, per_output_tile, once };
+std::string_view name_of(Scope);
+
+/// An op fused behind a composite's head. Its first operand is the running tile; `operands` are the rest.
+struct EpilogueOp {
+  std::string op;
+  Scope scope = Scope::per_output_tile;
+  std::vector<Operand> operands;
+};
+
+/// Where in the kernel's source the call stands (std::source_location is C++20).
+struct SourceLine {
+  const char* file = "";
+  int line = 0;
+};
+
+/// What kind of command this is, and so which engine serves it.
+enum class CommandType : uint8_t { load, store, gemm, math, composite };
+
+using Bytes = std::vector<uint8_t>;
+
+/// What was computed in Phase 1 to give a pending handle its bytes (tl.materialize).
+struct Materialization {
+  struct Command {
+    uint32_t pe = kNoPe;
+    uint64_t seq = 0;
+  };
+  std::vector<Command> computed;  ///< in the order of evaluation
+  double operations = 0;          ///< arithmetic, of all of them
+  uint64_t bytes = 0;             ///< of all their outputs
+};
+
+struct OpDesc {
+  CommandType type = CommandType::math;
+  OpKind kind = OpKind::math;
+  /// Log name: dma_read, dma_write, gemm_f16, exp, composite_gemm, composite_math … (data contract §3).
+  std::string name;
+  /// Math op ("exp", "add", …) or "gemm"; empty for loads and stores.
+  std::string op;
+
+  /// load: the source. store: the source (a TCM handle). gemm: A, B. math: all operands in order.
+  std::vector<Operand> operands;
+  /// load: the TCM destination. store: the destination. Otherwise the result.
+  TensorRef output;
+
+  // GEMM, simple or composite: C[m,n] = op(A)[m,k] · op(B)[k,n].
+  int64_t m = 0, n = 0, k = 0;
+  bool transpose_a = false, transpose_b = false;
+  DType dtype_acc = DType::f32;
+
+  // Math: reductions (sum, max, min, argmax) along `axis`.
+  bool reduction = false;
+  int axis = 0;
+  bool keepdims = false;
+
+  // Composite.
+  int64_t tile_m = 0, tile_n = 0, tile_k = 0;
+  std::vector<EpilogueOp> epilogue;
+
+  /// A store of real data: its bytes in row-major order; null where the source is pending.
+  std::shared_ptr<const Bytes> data;
+  /// Set where the op is a materialisation: a store of `data` to the very handle that it reads.
+  std::shared_ptr<const Materialization> materialized;
+  // Who, in which order and when: filled in at submission.
+  uint64_t handle_id = 0;  ///< of the tl handle made (load, compute) or stored
+  uint32_t pe = kNoPe;     ///< who submitted, index in compiled order
+  uint64_t seq = 0;        ///< program order within the PE, from 0
+  double submit_ns = 0;    ///< after pe_cpu's overhead, before pe_scheduler's
+  SourceLine where;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,99 @@
+#include "kernbench/platform/elaborate/plugins.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string_view>
+
+#include "kernbench/kernel_api/plugin.h"
+#include "kernbench/kernel_api/registry.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/systemc_models/core/registry.h"
+
+static_assert(std::string_view(KERNBENCH_PLUGIN_VERSION) == KERNBENCH_SOVERSION,
+              "kernel_api/plugin.h and CMakeLists.txt must say the same version");
+
+namespace kernbench {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& file, const std::string& why) {
+  throw InputError("--plugin " + file + ": " + why);
+}
+
+/// What KERNBENCH_PLUGIN left in the file.
+struct Mark {
+  std::string built_for, name;
+};
+
+Mark read_mark(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in || std::filesystem::is_directory(file)) refuse(file, "cannot be opened");
+  const std::string content{std::istreambuf_iterator<char>(in), {}};
+  if (content.compare(0, 4, "\177ELF") != 0) refuse(file, "is no shared object");
+  constexpr std::string_view kStart = "kernbench-plugin\nkernbench ";
+  for (size_t at = 0; (at = content.find(kStart, at)) != std::string::npos; ++at) {
+    const std::string text = content.c_str() + at;  // to its end: kStart alone, as here, is no mark
+    const size_t first = text.find('\n') + 1, second = text.find('\n', first) + 1;
+    if (second > 0 && text.back() == '\n')
+      return {text.substr(first, second - 1 - first), text.substr(second, text.size() - 1 - second)};
+  }
+  refuse(file, "is no kernbench plug-in: it lacks KERNBENCH_PLUGIN(name)");
+}
+
+std::set<std::string> component_names() {
+  std::set<std::string> names;
+  for (const ImplSpec* s : component_catalog().all()) names.insert(s->impl);
+  return names;
+}
+
+std::set<std::string> kernel_names() {
+  std::set<std::string> names;
+  for (const KernelSpec* k : KernelRegistry::instance().all()) names.insert(k->name);
+  return names;
+}
+
+std::vector<std::string> added(const std::set<std::string>& before, const std::set<std::string>& after) {
+  std::vector<std::string> names;
+  std::set_difference(after.begin(), after.end(), before.begin(), before.end(), std::back_inserter(names));
+  return names;
+}
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+}  // namespace
+
+Plugin load_plugin(const std::string& file) {
+  Plugin plugin;
+  plugin.file = file;
+  const Mark mark = read_mark(file);
+  plugin.name = mark.name;
+  if (mark.built_for != KERNBENCH_PLUGIN_BUILT_FOR)
+    refuse(file, "was built for " + mark.built_for + "; this is " KERNBENCH_PLUGIN_BUILT_FOR ": build it again");
+
+  const std::string path = std::filesystem::absolute(file).string();  // a name alone would be searched elsewhere
+  if (dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD)) return plugin;    // loaded before
+  const auto components = component_names(), kernels = kernel_names();
+  const size_t component_conflicts = component_registry().conflicts().size();
+  const size_t kernel_conflicts = KernelRegistry::instance().conflicts().size();
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) refuse(file, "cannot be loaded: " + one_line(dlerror()));
+  if (!dlsym(library, "kernbench_plugin")) refuse(file, "is no kernbench plug-in: it lacks KERNBENCH_PLUGIN(name)");
+  if (component_registry().conflicts().size() > component_conflicts)
+    refuse(file, "component '" + component_registry().conflicts().back() + "' is there already");
+  if (KernelRegistry::instance().conflicts().size() > kernel_conflicts)
+    refuse(file, "kernel '" + KernelRegistry::instance().conflicts().back() + "' is there already");
+  plugin.components = added(components, component_names());
+  plugin.kernels = added(kernels, kernel_names());
+  if (plugin.components.empty() && plugin.kernels.empty()) refuse(file, "registers neither a component nor a kernel");
+  return plugin;
+}
+
+}  // namespace kernbench

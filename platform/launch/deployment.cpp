@@ -1,0 +1,192 @@
+#include "kernbench/platform/launch/deployment.h"
+
+#include <stdexcept>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/platform.h"
+
+namespace kernbench {
+
+const char* name_of(AddressMode m) {
+  return m == AddressMode::physical ? "physical" : "virtual";
+}
+
+Deployment::Deployment(Platform& platform, const KernelSpec& spec, const Params& params, std::vector<size_t> pes,
+                       AddressMode mode)
+    : platform_(platform), allocators_(platform.allocators()), pes_(std::move(pes)) {
+  auto launch = std::make_shared<tl::LaunchArgs>(params);
+  for (const TensorSpec& t : spec.tensors) {
+    Placed& placed = tensors_[t.name];
+    try {
+      place(t, params, placed);
+    } catch (const OutOfDeviceMemory& e) {
+      give_back();
+      throw InputError("tensor " + t.name + ": " + e.what());
+    }
+    const uint64_t virtual_base = placed.mapping ? placed.mapping->begin() : 0;
+    if (mode == AddressMode::physical) {
+      launch->add(t.name, placed.plan, Space::hbm, placed.bases, virtual_base);
+      continue;
+    }
+    std::vector<uint64_t> bases(pes_.size(), 0);
+    uint64_t next = virtual_base;
+    for (uint32_t p = 0; p < pes_.size(); ++p) {
+      if (!placed.plan.stored(p)) continue;
+      bases[p] = next;
+      next += placed.plan.nbytes(p);
+    }
+    launch->add(t.name, placed.plan, Space::hbm, bases, virtual_base);
+  }
+  launch_ = std::move(launch);
+}
+
+Deployment::~Deployment() {
+  give_back();
+}
+
+void Deployment::place(const TensorSpec& t, const Params& params, Placed& placed) {
+  placed.output = t.role == TensorSpec::Role::out;
+  placed.dtype = t.dtype(params);
+  placed.shape = t.shape(params);
+  std::vector<uint32_t> cubes;
+  for (size_t pe : pes_) cubes.push_back(platform_.pe(pe).cube);
+  const ShardPlan plan = t.policy
+                             ? plan_shards(*t.policy, placed.dtype, placed.shape, cubes)
+                             : plan_shards(t.placement, placed.dtype, placed.shape, static_cast<uint32_t>(pes_.size()));
+  placed.bases.assign(pes_.size(), 0);
+  placed.plan = plan;
+  placed.plan.shards.clear();  // grows with what is allocated, so that give_back() knows
+  auto mapping = std::make_shared<VirtualMapping>();
+  for (uint32_t p = 0; p < pes_.size(); ++p) {
+    if (plan.stored(p)) {
+      placed.bases[p] = allocators_.allocate_hbm(pes_[p], plan.nbytes(p));
+      mapping->range.pieces.push_back({mapping->nbytes, placed.bases[p], plan.nbytes(p)});
+      mapping->nbytes += plan.nbytes(p);
+    }
+    placed.plan.shards.push_back(plan.shards[p]);
+  }
+  const auto base = allocators_.allocate_virtual(mapping->nbytes);
+  if (!base) return;
+  mapping->tensor = t.name;
+  mapping->range.virtual_addr = *base;
+  placed.mapping = std::move(mapping);
+}
+
+void Deployment::give_back() {
+  for (const auto& [name, t] : tensors_) {
+    for (uint32_t p = 0; p < t.plan.shards.size(); ++p) {
+      if (t.plan.stored(p)) allocators_.free_hbm(pes_[p], t.bases[p]);
+    }
+    if (t.mapping) allocators_.free_virtual(t.mapping->begin());
+  }
+}
+
+std::vector<std::shared_ptr<const VirtualMapping>> Deployment::mappings() const {
+  std::vector<std::shared_ptr<const VirtualMapping>> all;
+  for (const auto& [name, t] : tensors_) {
+    if (t.mapping) all.push_back(t.mapping);
+  }
+  return all;
+}
+
+void Deployment::for_each_shard(const std::string& tensor, const HostTensor& value,
+                                const std::function<void(uint64_t, const uint8_t*, uint64_t)>& put) const {
+  const Placed& t = of(tensor);
+  if (value.dtype != t.dtype || value.shape != t.shape)
+    throw std::invalid_argument("tensor " + tensor + ": found " + std::string(name_of(value.dtype)) + " " +
+                                value.shape.to_string() + ", the kernel has " + std::string(name_of(t.dtype)) + " " +
+                                t.shape.to_string());
+  for (uint32_t p = 0; p < pes_.size(); ++p) {
+    if (!t.plan.stored(p)) continue;
+    Bytes shard(t.plan.nbytes(p));
+    scatter(t.plan, p, value.bytes.data(), shard.data());
+    put(t.bases[p], shard.data(), shard.size());
+  }
+}
+
+HostTensor Deployment::collect(const std::string& tensor,
+                               const std::function<void(uint64_t, uint8_t*, uint64_t)>& get) const {
+  const Placed& t = of(tensor);
+  HostTensor value(t.dtype, t.shape);
+  for (uint32_t p = 0; p < pes_.size(); ++p) {
+    if (!t.plan.stored(p)) continue;
+    Bytes shard(t.plan.nbytes(p));
+    get(t.bases[p], shard.data(), shard.size());
+    gather(t.plan, p, shard.data(), value.bytes.data());
+  }
+  return value;
+}
+
+const Deployment::Placed& Deployment::of(const std::string& tensor) const {
+  const auto it = tensors_.find(tensor);
+  if (it == tensors_.end()) throw std::invalid_argument("tensor " + tensor + ": the kernel has none of that name");
+  return it->second;
+}
+
+void Deployment::upload(const std::string& tensor, const HostTensor& value) {
+  const Placed& t = tensors_.at(tensor);
+  for (uint32_t p = 0; p < pes_.size(); ++p) {
+    if (!t.plan.stored(p)) continue;
+    const uint64_t nbytes = t.plan.nbytes(p);
+    uint64_t first = 0;
+    if (contiguous_in_whole(t.plan, p, &first)) {
+      SharedBytes bytes;  // the caller's tensor outlives the image
+      bytes.data = value.bytes.data() + first;
+      bytes.size = nbytes;
+      platform_.image().write_shared({Space::hbm, kNoPe}, t.bases[p], bytes);
+    } else {
+      Bytes shard(nbytes);
+      scatter(t.plan, p, value.bytes.data(), shard.data());
+      platform_.image().write_shared({Space::hbm, kNoPe}, t.bases[p], SharedBytes::take(std::move(shard)));
+    }
+  }
+}
+
+std::vector<Deployment::Range> Deployment::ranges(const std::string& tensor) const {
+  const Placed& t = of(tensor);
+  std::vector<Range> v;
+  for (uint32_t p = 0; p < pes_.size(); ++p) {
+    if (t.plan.stored(p)) v.push_back({t.bases[p], t.plan.nbytes(p)});
+  }
+  return v;
+}
+
+std::vector<PlacedTensor> Deployment::placed() const {
+  std::vector<PlacedTensor> all;
+  for (const auto& [name, t] : tensors_) {
+    PlacedTensor p;
+    p.name = name;
+    p.output = t.output;
+    p.dtype = t.dtype;
+    p.shape = t.shape;
+    p.grid = t.plan.whole;
+    for (uint32_t pe = 0; pe < pes_.size(); ++pe) {
+      if (!t.plan.stored(pe)) continue;
+      const Shard& s = t.plan.shards[pe];
+      p.shards.push_back({Space::hbm, kNoPe, t.bases[pe], s.offset, s.extent});
+    }
+    all.push_back(std::move(p));
+  }
+  return all;
+}
+
+HostTensor Deployment::read_back(const std::string& tensor, const MemoryImage& image) const {
+  const Placed& t = tensors_.at(tensor);
+  HostTensor value(t.dtype, t.shape);
+  for (uint32_t p = 0; p < pes_.size(); ++p) {
+    if (!t.plan.stored(p)) continue;
+    const uint64_t nbytes = t.plan.nbytes(p);
+    const auto state = image.state_of({Space::hbm, kNoPe}, t.bases[p], nbytes);
+    if (state.state != MemoryImage::State::real) {
+      throw RunError("tensor " + tensor + ": the part of " + platform_.graph().pes[pes_[p]].id + " was " +
+                     (state.state == MemoryImage::State::unwritten ? "not written" : "left pending") + " (from byte " +
+                     std::to_string(state.first_bad - t.bases[p]) + " of " + std::to_string(nbytes) + ")");
+    }
+    Bytes shard(nbytes);
+    image.read({Space::hbm, kNoPe}, t.bases[p], shard.data(), nbytes);
+    gather(t.plan, p, shard.data(), value.bytes.data());
+  }
+  return value;
+}
+
+}  // namespace kernbench

@@ -1,0 +1,81 @@
+// Tensors of a launch in the memories of the PEs that run it: allocation, virtual ranges, upload before, read-back
+// after.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernbench/kernel_api/args.h"
+#include "kernbench/kernel_api/registry.h"
+#include "kernbench/phase2/memory/placed_tensor.h"
+#include "kernbench/platform/launch/device_allocators.h"
+#include "kernbench/systemc_models/pe/mapping_table.h"
+
+namespace kernbench {
+
+class Platform;
+
+/// What kernels are given as addresses of their tensors.
+enum class AddressMode : uint8_t { physical, virtual_ };
+const char* name_of(AddressMode);
+
+class Deployment {
+ public:
+  /// Allocates every tensor of the kernel over the PEs (indices in compiled order), each shard in its owner's nearest
+  /// HBM, and a virtual range for the tensor, in which its shards stand one after the other. InputError if a shard does
+  /// not fit.
+  Deployment(Platform&, const KernelSpec&, const Params&, std::vector<size_t> pes, AddressMode = AddressMode::physical);
+  /// Gives everything back to the platform's allocators.
+  ~Deployment();
+  Deployment(const Deployment&) = delete;
+  Deployment& operator=(const Deployment&) = delete;
+
+  /// Puts an input's bytes in place at once, without time and without copying what is contiguous. The tensor must
+  /// outlive the platform's memory image.
+  void upload(const std::string& tensor, const HostTensor& value);
+  /// Calls put(address, bytes, nbytes) for what each shard holds of a value. std::invalid_argument if it does not fit
+  /// the tensor.
+  void for_each_shard(const std::string& tensor, const HostTensor& value,
+                      const std::function<void(uint64_t, const uint8_t*, uint64_t)>& put) const;
+  /// The other way: get(address, bytes, nbytes) fills in what each shard holds.
+  HostTensor collect(const std::string& tensor, const std::function<void(uint64_t, uint8_t*, uint64_t)>& get) const;
+  /// Where the tensor's bytes are: every shard that has some, by PE of the launch.
+  struct Range {
+    uint64_t address = 0, nbytes = 0;
+  };
+  std::vector<Range> ranges(const std::string& tensor) const;
+  /// The tensors' virtual ranges, for the MMUs of the PEs.
+  std::vector<std::shared_ptr<const VirtualMapping>> mappings() const;
+  /// Every tensor of the kernel, as a log's header tells it.
+  std::vector<PlacedTensor> placed() const;
+  /// What the p-th PE of the launch is given.
+  tl::Args args(size_t p) const { return tl::Args(launch_, static_cast<uint32_t>(p)); }
+
+  /// The output as memory holds it. RunError where a byte was never written.
+  HostTensor read_back(const std::string& tensor, const MemoryImage&) const;
+
+ private:
+  struct Placed {
+    ShardPlan plan;
+    bool output = false;
+    DType dtype = DType::f32;
+    Dims shape;
+    std::vector<uint64_t> bases;                    ///< by shard
+    std::shared_ptr<const VirtualMapping> mapping;  ///< null: no room for virtual addresses
+  };
+  void place(const TensorSpec&, const Params&, Placed&);
+  const Placed& of(const std::string& tensor) const;
+  void give_back();
+
+  Platform& platform_;
+  DeviceAllocators& allocators_;
+  std::vector<size_t> pes_;
+  std::map<std::string, Placed> tensors_;
+  std::shared_ptr<const tl::LaunchArgs> launch_;
+};
+
+}  // namespace kernbench

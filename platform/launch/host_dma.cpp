@@ -1,0 +1,146 @@
+#include "kernbench/platform/launch/host_dma.h"
+
+#include <algorithm>
+
+#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/systemc_models/memory/direct_memory.h"
+#include "kernbench/systemc_models/protocol/payload_access.h"
+
+namespace kernbench {
+
+struct HostDma::Chunk : MemoryEffect {
+  HostDma* dma = nullptr;
+  MemoryRequest request;
+  ForeignTransfer transfer;
+  tlm::tlm_generic_payload payload;  ///< of the device's side
+  Bytes bytes;
+  bool effected = false, served_by_fabric = false;
+
+  void failed(FabricTransaction&, tlm::tlm_response_status) override {
+    dma->error_ = "the device's memory answered with an error";
+  }
+  tlm::tlm_generic_payload* foreign() override { return &payload; }
+  void served(FabricTransaction&, double at_ns) override {
+    dma->platform_.timeline().at(
+        at_ns, Order(Order::kDepartures, 0, 0),
+        [](void* self, void*) {
+          auto& c = *static_cast<Chunk*>(self);
+          c.move_bytes();
+          c.effected = true;
+          if (c.served_by_fabric) c.dma->device_done(c);
+        },
+        this);
+  }
+  void move_bytes() {
+    Platform& platform = dma->platform_;
+    const MemoryWindow window = platform.window_at(request.address);
+    platform.direct_memory().settle(window.key(), request.address, bytes.size());
+    if (request.write) {
+      dma->transport_.write_now(window, request.address, bytes.data(), bytes.size());
+      platform.direct_memory().refresh(window.key(), request.address, bytes.size());
+    } else if (const auto op = platform.read_from_outside(window.space, request.address, bytes.data(), bytes.size())) {
+      dma->error_ = "the bytes are pending until Phase 2 runs " + describe_op(*op);
+    }
+  }
+};
+
+HostDma::HostDma(Platform& platform, uint32_t pcie_ep, BaseProtocolTarget& transport, BaseProtocolInitiator& host)
+    : platform_(platform), pcie_ep_(pcie_ep), transport_(transport), host_(host) {}
+
+HostDma::~HostDma() = default;
+
+std::string HostDma::start(bool to_host, uint64_t device, uint64_t host, uint64_t nbytes, Done done) {
+  if (running_) return "it still runs";
+  if (nbytes == 0) return "length 0";
+  try {
+    platform_.route(pcie_ep_, device, nbytes, !to_host);
+  } catch (const AccessError& e) {
+    return e.what();
+  }
+  running_ = true;
+  to_host_ = to_host;
+  device_at_ = device;
+  host_at_ = host;
+  left_ = nbytes;
+  error_.clear();
+  done_ = std::move(done);
+  if (chunks_.empty()) {
+    for (size_t i = 0; i < kUnderWay; ++i) {
+      chunks_.push_back(std::make_unique<Chunk>());
+      chunks_.back()->dma = this;
+    }
+  }
+  open_ = 0;
+  for (auto& c : chunks_) {
+    if (left_ > 0) {
+      ++open_;
+      next(*c);
+    }
+  }
+  return {};
+}
+
+void HostDma::next(Chunk& c) {
+  const uint64_t n = std::min(left_, kChunkBytes);
+  c.bytes.assign(n, 0);
+  c.effected = c.served_by_fabric = false;
+  c.request.write = !to_host_;
+  c.request.address = device_at_;
+  c.request.nbytes = n;
+  c.request.effect = &c;
+  c.request.context = &c;
+  c.request.done = [](MemoryRequest& request, const FabricTransaction&) {
+    auto& me = *static_cast<Chunk*>(request.context);
+    me.served_by_fabric = true;
+    if (me.effected) me.dma->device_done(me);
+  };
+  c.transfer.write = to_host_;
+  c.transfer.address = host_at_;
+  c.transfer.data = c.bytes.data();
+  c.transfer.nbytes = static_cast<unsigned>(n);
+  c.transfer.context = &c;
+  c.transfer.done = [](void* chunk, ForeignTransfer&) {
+    auto& me = *static_cast<Chunk*>(chunk);
+    me.dma->host_done(me);
+  };
+  device_at_ += n;
+  host_at_ += n;
+  left_ -= n;
+  if (to_host_) {
+    c.request.issue_ns = platform_.timeline().now_ns();
+    platform_.request_port(pcie_ep_)->request(c.request);
+  } else {
+    host_.start(c.transfer);
+  }
+}
+
+void HostDma::device_done(Chunk& c) {
+  if (to_host_ && error_.empty()) {
+    host_.start(c.transfer);
+  } else {
+    chunk_done(c);
+  }
+}
+
+void HostDma::host_done(Chunk& c) {
+  if (c.transfer.status != tlm::TLM_OK_RESPONSE && error_.empty()) {
+    tlm::tlm_generic_payload p;
+    p.set_response_status(c.transfer.status);
+    error_ = "host memory answered " + p.get_response_string();
+  }
+  if (!to_host_ && error_.empty()) {
+    c.request.issue_ns = platform_.timeline().now_ns();
+    platform_.request_port(pcie_ep_)->request(c.request);
+  } else {
+    chunk_done(c);
+  }
+}
+
+void HostDma::chunk_done(Chunk& c) {
+  if (left_ > 0 && error_.empty()) return next(c);
+  if (--open_ > 0) return;
+  running_ = false;
+  done_(error_);
+}
+
+}  // namespace kernbench

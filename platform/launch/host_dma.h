@@ -1,0 +1,50 @@
+// The endpoint's DMA between device and host memory: chunks of 4 KiB, at most 16 under way, each one request of the
+// pcie_ep and one transaction of the initiator socket that leads to host memory.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernbench/systemc_models/protocol/base_protocol_initiator.h"
+#include "kernbench/systemc_models/protocol/base_protocol_target.h"
+
+namespace kernbench {
+
+class Platform;
+
+class HostDma {
+ public:
+  static constexpr uint64_t kChunkBytes = 4096;
+  static constexpr size_t kUnderWay = 16;
+  /// Told once, when the last chunk is done: empty, or what went wrong, one line.
+  using Done = std::function<void(const std::string& error)>;
+
+  HostDma(Platform& platform, uint32_t pcie_ep, BaseProtocolTarget& transport, BaseProtocolInitiator& host);
+  ~HostDma();
+  bool running() const { return running_; }
+  /// Starts now, on the timeline. Why it cannot, or empty.
+  std::string start(bool to_host, uint64_t device, uint64_t host, uint64_t nbytes, Done done);
+
+ private:
+  struct Chunk;
+  void next(Chunk&);
+  void device_done(Chunk&);
+  void host_done(Chunk&);
+  void chunk_done(Chunk&);
+
+  Platform& platform_;
+  uint32_t pcie_ep_;
+  BaseProtocolTarget& transport_;
+  BaseProtocolInitiator& host_;
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+  bool running_ = false, to_host_ = false;
+  uint64_t device_at_ = 0, host_at_ = 0, left_ = 0;
+  size_t open_ = 0;
+  std::string error_;
+  Done done_;
+};
+
+}  // namespace kernbench

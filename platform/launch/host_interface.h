@@ -1,0 +1,94 @@
+// The host's side of a PCIe endpoint, as a foreign CPU sees a device: memory and registers behind one target socket, a
+// DMA that writes to host memory through an initiator socket, an interrupt. docs/tlm.md has the register map.
+//
+// Addresses below 2^51 are physical addresses of the device's memories; accesses are requests of the pcie_ep (timing
+// contract §2, `outstanding`). From kRegisters on the registers stand, 8 bytes each, for aligned accesses of 4 or 8
+// bytes, which take no time of their own: what they set off does (a launch leaves the host at that instant).
+//
+// Does not model: PCIe configuration space, MSI, host page tables, DMA descriptors in memory.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernbench/systemc_models/protocol/base_protocol_initiator.h"
+#include "kernbench/systemc_models/protocol/base_protocol_target.h"
+#include "kernbench/systemc_models/protocol/wide_socket.h"
+
+namespace kernbench {
+
+class HostDma;
+class Job;
+class Platform;
+
+class HostInterface : public sc_core::sc_module, private LocalWindow {
+ public:
+  static constexpr uint64_t kRegisters = uint64_t{1} << 51;  ///< address of the first register
+  static constexpr uint64_t kRegisterBytes = 4096;           ///< size of their window
+  enum Register : uint64_t {
+    kId = 0x00,               ///< ro: kIdValue
+    kDoorbell = 0x08,         ///< wo: number of a job to start (add_job)
+    kStatus = 0x10,           ///< ro: Status bits
+    kLaunchesDone = 0x18,     ///< ro: launches whose response the host has
+    kInterrupt = 0x20,        ///< rw: Interrupt bits that are pending; writing a 1 clears one
+    kInterruptEnable = 0x28,  ///< rw: Interrupt bits that raise the signal; all at first
+    kDmaDevice = 0x30,        ///< rw: address in the device
+    kDmaHost = 0x38,          ///< rw: address in host memory
+    kDmaBytes = 0x40,         ///< rw: length
+    kDmaCommand = 0x48,       ///< wo: DmaCommand
+  };
+  static constexpr uint64_t kIdValue = 0x00010000'4b424348;  ///< "HCBK", version 1
+  enum Status : uint64_t { kLaunchRunning = 1, kDmaRunning = 2, kLaunchFailed = 4, kDmaFailed = 8 };
+  enum Interrupt : uint64_t { kLaunchDone = 1, kDmaDone = 2 };
+  enum DmaCommand : uint64_t { kToHost = 1, kToDevice = 2 };
+
+  /// For the pcie_ep at that node; made by the platform.
+  HostInterface(sc_core::sc_module_name name, Platform& platform, uint32_t pcie_ep);
+  ~HostInterface() override;
+
+  /// What a CPU binds to. W: the pcie_ep's attribute bus_width.
+  template <unsigned W = 32>
+  OptionalTargetSocket<W>& socket() const {
+    return socket_.as<W>();
+  }
+  /// What leads to host memory, for DMA.
+  template <unsigned W = 32>
+  OptionalInitiatorSocket<W>& dma_socket() const {
+    return dma_socket_.as<W>();
+  }
+  /// True while an enabled interrupt is pending.
+  sc_core::sc_signal<bool> interrupt{"interrupt"};
+
+  /// Registers a job for the doorbell; it must outlive the simulation. Its number, from 0.
+  uint64_t add_job(Job& job);
+  /// Why the last access, launch or DMA failed; empty if none did. One line.
+  const std::string& last_error() const { return error_.empty() ? transport_.last_error() : error_; }
+
+ private:
+  void end_of_elaboration() override;
+  bool holds(uint64_t address) const override { return address >= kRegisters && address - kRegisters < kRegisterBytes; }
+  tlm::tlm_response_status access(tlm::tlm_generic_payload&) override;
+  tlm::tlm_response_status write(uint64_t reg, uint64_t value);
+  uint64_t read(uint64_t reg) const;
+  uint64_t status() const;
+  tlm::tlm_response_status start_job(uint64_t number);
+  tlm::tlm_response_status start_dma(uint64_t command);
+  void raise(uint64_t bits);
+  void update_interrupt();
+  tlm::tlm_response_status refuse(const std::string& why);
+
+  BaseProtocolTarget transport_;
+  WideTargetSocket socket_;
+  BaseProtocolInitiator dma_initiator_;
+  WideInitiatorSocket dma_socket_;
+  std::unique_ptr<HostDma> dma_;
+  std::vector<Job*> jobs_;
+  uint64_t running_ = 0, launches_done_ = 0;
+  bool launch_failed_ = false, dma_failed_ = false;
+  uint64_t pending_ = 0, enabled_ = kLaunchDone | kDmaDone;
+  uint64_t dma_device_ = 0, dma_host_ = 0, dma_bytes_ = 0;
+  std::string error_;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,52 @@
+// MmuMap and MmuUnmap: the host changes what the PEs' MMUs know. The messages take the launch's way, pcie_ep → io_cpu →
+// m_cpu → PE, at the launch's cost, and their responses are aggregated on the way back (host_fan_out.h). An MMU changes
+// at the instant at which the message reaches its PE. docs/memory.md.
+#pragma once
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "kernbench/platform/launch/host_fan_out.h"
+
+namespace kernbench {
+
+/// Any number of messages, also at the same time. Must outlive the simulation.
+class HostMmu {
+ public:
+  using Done = std::function<void(const HostResponse&)>;
+  explicit HostMmu(Platform& platform) : platform_(platform), fan_out_(platform) {}
+
+  /// Sends the messages now (before the simulation: at 0), all at once, to the PEs that `tree` leads to. `done` is
+  /// called once, when the host has the last response, with the first error if there is one (at once where nothing is
+  /// sent). An error of one PE leaves what the others did.
+  ///
+  /// bad_address: below the virtual base, empty, or a piece that does not lie in one memory of the mapping's space:
+  /// then none is sent. no_mmu: a PE without one. overlap: with another mapping, which is named. not_mapped: no mapping
+  /// is exactly that range; the nearest is named. pe_busy: an unmap found a kernel running: what a kernel may use does
+  /// not vanish under it.
+  void map(const std::vector<MmuMap>&, const LaunchTree& tree, const std::vector<size_t>& pes, Done done);
+  void unmap(const std::vector<MmuUnmap>&, const LaunchTree& tree, const std::vector<size_t>& pes, Done done);
+
+  /// Without message and time: the same effect, at once.
+  static HostResponse map_now(Platform&, const MmuMap&, const std::vector<size_t>& pes);
+
+ private:
+  /// Messages sent together.
+  struct Batch {
+    HostResponse response;
+    size_t open = 0;
+    Done done;
+  };
+  using Change = std::function<HostResponse(size_t pe)>;
+  void send(const std::vector<std::pair<MessageIds, Change>>&, const LaunchTree& tree, const std::vector<size_t>& pes,
+            Done done);
+  static HostResponse check(const Platform&, const MmuMap&);
+  static HostResponse map_at(Platform&, size_t pe, const MmuMap&);
+  static HostResponse unmap_at(Platform&, size_t pe, const MmuUnmap&);
+
+  Platform& platform_;
+  HostFanOut fan_out_;
+};
+
+}  // namespace kernbench

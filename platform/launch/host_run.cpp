@@ -1,0 +1,67 @@
+#include "kernbench/platform/launch/host_run.h"
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/platform.h"
+
+namespace kernbench {
+
+HostOutcome simulate(Platform& platform, HostPlan plan) {
+  HostMmu mmu(platform);
+  HostTransfer transfer(platform);
+  Launcher launcher(platform);
+  const auto require = [](const HostResponse& r) {
+    if (!r.ok()) throw InputError("--transfer timed: " + r.text);
+  };
+  for (const MemoryWrite& m : plan.uploads) require(transfer.check(m));
+  for (const MemoryRead& m : plan.downloads) require(transfer.check(m));
+
+  HostOutcome outcome;
+  const auto failed = [&](const HostResponse& r) {
+    if (r.ok()) return false;
+    outcome.fault = r.text;
+    sc_core::sc_pause();  // unlike sc_stop, says nothing on stdout
+    return true;
+  };
+  const auto downloaded = [&](const HostResponse& r) {
+    if (failed(r)) return;
+    outcome.download_ns = r.done_ns - outcome.launch.response.done_ns;
+    outcome.end_ns = r.done_ns;
+    outcome.complete = true;
+  };
+  const auto launched = [&](const LaunchResult& result) {
+    outcome.launch = result;
+    if (failed(result.response)) return;
+    outcome.end_ns = result.response.done_ns;
+    if (plan.downloads.empty()) {
+      outcome.complete = true;
+    } else {
+      transfer.read(plan.downloads, downloaded);
+    }
+  };
+  const auto uploaded = [&](const HostResponse& r) {
+    if (failed(r)) return;
+    outcome.upload_ns = r.done_ns - outcome.map_ns;
+    launcher.launch(plan.launch, plan.tree, launched);
+  };
+  const auto upload = [&] {
+    if (plan.uploads.empty()) {
+      launcher.launch(plan.launch, plan.tree, launched);
+    } else {
+      transfer.write(plan.uploads, uploaded);
+    }
+  };
+  const auto mapped = [&](const HostResponse& r) {
+    if (failed(r)) return;
+    outcome.map_ns = r.done_ns;
+    upload();
+  };
+  if (plan.maps.empty()) {
+    upload();
+  } else {
+    mmu.map(plan.maps, plan.tree, plan.launch.pes, mapped);
+  }
+  sc_core::sc_start();
+  return outcome;
+}
+
+}  // namespace kernbench

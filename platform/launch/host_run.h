@@ -1,0 +1,31 @@
+// What the host does in one run: maps virtual ranges, uploads inputs, launches, has the completions, reads outputs
+// back.
+#pragma once
+
+#include "kernbench/platform/launch/host_mmu.h"
+#include "kernbench/platform/launch/host_transfer.h"
+#include "kernbench/platform/launch/launch.h"
+
+namespace kernbench {
+
+struct HostPlan {
+  LaunchTree tree;
+  KernelLaunch launch;
+  std::vector<MmuMap> maps;           ///< to the launch's PEs; done before anything else
+  std::vector<MemoryWrite> uploads;   ///< done before the launch is sent
+  std::vector<MemoryRead> downloads;  ///< begun when the host has the last completion
+};
+
+struct HostOutcome {
+  bool complete = false;  ///< false: nothing could move before the end
+  std::string fault;      ///< of a kernel, or what kept the host from going on; empty if none
+  LaunchResult launch;
+  double map_ns = 0, upload_ns = 0, download_ns = 0;  ///< how long each took
+  double end_ns = 0;                                  ///< when the host was done
+};
+
+/// Simulates until the host is done, a fault reached it, or nothing can move. InputError before the simulation where
+/// the host cannot reach an upload's or download's memory.
+HostOutcome simulate(Platform&, HostPlan);
+
+}  // namespace kernbench

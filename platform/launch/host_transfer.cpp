@@ -1,0 +1,131 @@
+#include "kernbench/platform/launch/host_transfer.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/topology/graph/naming.h"
+
+namespace kernbench {
+
+HostTransfer::HostTransfer(Platform& platform) : platform_(platform), resolver_(platform.graph()) {}
+
+HostResponse HostTransfer::find_way(bool write, uint64_t address, uint64_t nbytes, RequestPort** port) {
+  HostResponse r;
+  const topology::Graph& graph = platform_.graph();
+  const topology::Memory* memory = graph.memory_at(address);
+  if (!memory) {
+    char text[64];
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
+    r.code = HostError::bad_address;
+    r.text = std::string("host: ") + (write ? "write to " : "read of ") + text + ": no memory is there";
+    return r;
+  }
+  const std::string& id = graph.nodes[memory->node].id;
+  try {
+    const uint32_t endpoint = resolver_.find_pcie_ep(topology::naming::owner_of(id).sip);
+    *port = platform_.request_port(endpoint);
+    if (!*port) throw AccessError(graph.nodes[endpoint].id + ": its impl issues no requests");
+    platform_.route(endpoint, address, nbytes, write);
+  } catch (const topology::ResolveError&) {
+    r.code = HostError::no_path;
+    r.text = id + ": no pcie_ep in its SIP's io0";
+  } catch (const AccessError& e) {
+    const bool fits = nbytes <= memory->size && address - memory->base <= memory->size - nbytes;
+    r.code = fits ? HostError::no_path : HostError::bad_address;
+    r.text = e.what();
+  }
+  return r;
+}
+
+HostResponse HostTransfer::check(const MemoryWrite& m) {
+  RequestPort* port = nullptr;
+  return find_way(true, m.address, m.nbytes, &port);
+}
+
+HostResponse HostTransfer::check(const MemoryRead& m) {
+  RequestPort* port = nullptr;
+  return find_way(false, m.address, m.nbytes, &port);
+}
+
+void HostTransfer::write(const std::vector<MemoryWrite>& messages, Done done) {
+  Transfer& t = begin(std::move(done));
+  for (const MemoryWrite& m : messages) add(t, true, m.ids, m.address, m.nbytes);
+  issue(t);
+}
+
+void HostTransfer::read(const std::vector<MemoryRead>& messages, Done done) {
+  Transfer& t = begin(std::move(done));
+  for (const MemoryRead& m : messages) add(t, false, m.ids, m.address, m.nbytes);
+  issue(t);
+}
+
+HostTransfer::Transfer& HostTransfer::begin(Done done) {
+  transfers_.emplace_back();
+  Transfer& t = transfers_.back();
+  t.owner = this;
+  t.done = std::move(done);
+  t.response.ids.correlation = ++last_correlation_;
+  return t;
+}
+
+void HostTransfer::add(Transfer& t, bool write, MessageIds ids, uint64_t address, uint64_t nbytes) {
+  if (!t.response.ok() || nbytes == 0) return;
+  RequestPort* port = nullptr;
+  const HostResponse r = find_way(write, address, nbytes, &port);
+  if (ids.correlation != 0) t.response.ids.correlation = ids.correlation;
+  if (!r.ok()) {
+    t.response.ids.request = ids.request;
+    t.response.code = r.code;
+    t.response.text = r.text;
+    t.chunks.clear();
+    return;
+  }
+  for (uint64_t at = 0; at < nbytes; at += kChunkBytes) {
+    Chunk c;
+    c.request.write = write;
+    c.request.address = address + at;
+    c.request.nbytes = std::min(kChunkBytes, nbytes - at);
+    c.port = port;
+    t.chunks.push_back(c);
+  }
+}
+
+void HostTransfer::issue(Transfer& t) {
+  t.open = t.chunks.size();
+  for (Chunk& c : t.chunks) {
+    c.transfer = &t;
+    c.request.done = &HostTransfer::chunk_done;
+    c.request.context = &c;
+  }
+  // As an entry: before the simulation starts nothing can be sent.
+  platform_.timeline().at(
+      platform_.timeline().now_ns(), Order(Order::kEngines, 0, 0),
+      [](void* self, void* transfer) {
+        auto& me = *static_cast<HostTransfer*>(self);
+        auto& tr = *static_cast<Transfer*>(transfer);
+        if (tr.chunks.empty()) {
+          me.end(tr);
+          return;
+        }
+        const double now = me.platform_.timeline().now_ns();
+        for (Chunk& c : tr.chunks) {
+          c.request.issue_ns = now;
+          c.port->request(c.request);
+        }
+      },
+      this, &t);
+}
+
+void HostTransfer::chunk_done(MemoryRequest& request, const FabricTransaction&) {
+  Transfer& t = *static_cast<Chunk*>(request.context)->transfer;
+  if (--t.open == 0) t.owner->end(t);
+}
+
+void HostTransfer::end(Transfer& t) {
+  t.response.done_ns = platform_.timeline().now_ns();
+  t.done(t.response);
+  transfers_.remove_if([&t](const Transfer& x) { return &x == &t; });
+}
+
+}  // namespace kernbench

@@ -1,0 +1,28 @@
+// Kernel launches: from the host to every PE and back (timing contract §7): a message that fans out, and that every PE
+// answers when its kernel has ended.
+#pragma once
+
+#include <functional>
+
+#include "kernbench/platform/launch/host_fan_out.h"
+
+namespace kernbench {
+
+/// Launches kernels; any number of times, also before the last has ended, on PEs that are idle when a launch arrives.
+/// Must outlive the simulation.
+class Launcher {
+ public:
+  using Done = std::function<void(const LaunchResult&)>;
+  explicit Launcher(Platform& platform) : platform_(platform), fan_out_(platform) {}
+
+  /// The launch leaves the host now (before the simulation: at 0) and every kernel starts at now + tree.latest_ns;
+  /// `tree` is one for the same PEs. `done` is called once, at the instant when the host has the response, and may
+  /// launch again. Returns the correlation id (the message's own where it is not 0).
+  uint64_t launch(KernelLaunch message, const LaunchTree& tree, Done done);
+
+ private:
+  Platform& platform_;
+  HostFanOut fan_out_;
+};
+
+}  // namespace kernbench

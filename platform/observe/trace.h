@@ -1,0 +1,62 @@
+// `--trace FILE.json`: what every engine did, in the Chrome trace-event form that Perfetto opens.
+//
+// One process per cube; a PE has a track for its kernel, its scheduler's feed loop and each server of its engines.
+// Slices: services (width = occupancy), and stalls by their reason: "waiting for slot", "queue full", "waiting for TCM
+// window", "waiting for room"; inside a DMA's service "waiting for link" and "waiting for memory", whose lengths are
+// exact and whose place within the transaction is not (waits add up along the way). Instants: command_submitted,
+// sub_command_dispatched, tile_ready, command_complete (ADR-0014 D7; engine_start and engine_complete are a service
+// slice's ends). Flow arrows join the services of a tile. Times: µs with all digits; args carry the op log's ids.
+// Where the host launches it has a process of its own, first: upload, launch, kernels, completion, read back, one after
+// the other.
+#pragma once
+
+#include <fstream>
+#include <string>
+
+#include "kernbench/systemc_models/pe/observer.h"
+
+namespace kernbench {
+
+class Platform;
+struct RunReport;
+
+class ChromeTrace : public PeObserver {
+ public:
+  /// Attaches to every complete PE of the platform. InputError if the file cannot be made.
+  ChromeTrace(Platform&, const std::string& file);
+  ~ChromeTrace() override;
+  /// The host's track, once the run is over; none where kernels were launched directly.
+  void host(const RunReport&);
+  /// Ends the file; RunError if it could not be written. Without it (an interrupted run) the file has no closing
+  /// bracket, which the format allows.
+  void close();
+
+  void activity(const Pe&, Stage, unsigned server, Activity, const PeItem*, uint64_t op_id, double from,
+                double to) override;
+  void transaction(const Pe&, Stage, unsigned server, const PeItem&, double granted, double done, double link_wait,
+                   double memory_wait) override;
+  void feed(const Pe&, FeedActivity, double from, double to) override;
+  void kernel_wait(const Pe&, const PeCommand&, double from, double to) override;
+  void command_submitted(const Pe&, const PeCommand&, double t) override;
+  void sub_command_dispatched(const Pe&, const PeItem&, double t) override;
+  void tile_ready(const Pe&, const PeItem&, double t) override;
+  void command_complete(const Pe&, const PeCommand&, double t) override;
+
+ private:
+  void name_tracks(const Pe&, const std::string& cube);
+  void begin(const char* phase, const Pe&, unsigned track, const std::string& name, double t);
+  void begin(const char* phase, uint32_t process, uint64_t track, const std::string& name, double t);
+  void complete_slice(const char* category, double from, double to, const std::string& args);
+  void slice(const Pe&, unsigned track, const std::string& name, const char* category, double from, double to,
+             const std::string& args);
+  void instant(const Pe&, unsigned track, const char* name, double t, const std::string& args);
+  void end();
+
+  Platform& platform_;
+  std::string file_;
+  std::ofstream out_;
+  std::string text_;
+  bool first_ = true;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,153 @@
+#include "kernbench/platform/observe/vcd_writer.h"
+
+#include <algorithm>
+
+#include "kernbench/phase2/op/errors.h"
+
+namespace kernbench {
+
+namespace {
+
+constexpr size_t kFlushBytes = 1 << 16;
+
+/// Identifier codes: printable characters, shortest first.
+std::string code_of(uint32_t index) {
+  std::string code;
+  do {
+    code += static_cast<char>('!' + index % 94);
+    index /= 94;
+  } while (index-- > 0);
+  return code;
+}
+
+}  // namespace
+
+VcdWriter::VcdWriter(const std::string& file) : file_(file), out_(std::fopen(file.c_str(), "wb")) {
+  if (!out_) throw InputError("--vcd: " + file + " cannot be written");
+  std::setvbuf(out_, nullptr, _IONBF, 0);  // what is written ends where a time step ends
+}
+
+VcdWriter::~VcdWriter() {
+  if (!out_) return;
+  flush();
+  std::fclose(out_);
+}
+
+VcdWriter::Variable VcdWriter::add(const std::string& scope, const std::string& name, unsigned bits, uint64_t initial) {
+  Scope* at = &root_;
+  for (size_t from = 0; from <= scope.size();) {
+    const size_t dot = std::min(scope.find('.', from), scope.size());
+    const std::string level = scope.substr(from, dot - from);
+    Scope*& child = at->by_name[level];
+    if (!child) {
+      at->children.emplace_back(level, std::make_unique<Scope>());
+      child = at->children.back().second.get();
+    }
+    at = child;
+    from = dot + 1;
+  }
+  const auto v = static_cast<Variable>(signals_.size());
+  at->variables.push_back(v);
+  Signal s;
+  s.name = name;
+  s.code = code_of(v);
+  s.bits = bits;
+  s.value = s.next = initial;
+  signals_.push_back(std::move(s));
+  return v;
+}
+
+void VcdWriter::write_scope(const std::string& name, const Scope& scope) {
+  if (!name.empty()) text_ += "$scope module " + name + " $end\n";
+  for (Variable v : scope.variables) {
+    const Signal& s = signals_[v];
+    text_ += "$var wire " + std::to_string(s.bits) + " " + s.code + " " + s.name;
+    if (s.bits > 1) text_ += " [" + std::to_string(s.bits - 1) + ":0]";
+    text_ += " $end\n";
+  }
+  for (const auto& [child_name, child] : scope.children) write_scope(child_name, *child);
+  if (!name.empty()) text_ += "$upscope $end\n";
+}
+
+void VcdWriter::begin() {
+  text_ += "$version kernbench $end\n$timescale 1 fs $end\n";
+  write_scope("", root_);
+  text_ += "$enddefinitions $end\n#0\n$dumpvars\n";
+  for (const Signal& s : signals_) write_value(s);
+  text_ += "$end\n";
+  flush();
+}
+
+void VcdWriter::write_value(const Signal& s) {
+  const bool none = s.value == kNone;
+  if (s.bits == 1) {
+    text_ += none ? 'z' : s.value ? '1' : '0';
+  } else {
+    char digits[66];
+    char* at = digits + sizeof digits;
+    uint64_t value = s.value;
+    do {
+      *--at = none ? 'z' : static_cast<char>('0' + (value & 1));
+      value >>= 1;
+    } while (!none && value > 0);
+    *--at = 'b';
+    text_.append(at, static_cast<size_t>(digits + sizeof digits - at));
+    text_ += ' ';
+  }
+  text_ += s.code;
+  text_ += '\n';
+}
+
+void VcdWriter::push(Variable v, uint64_t fs, uint64_t value, bool add) {
+  changes_.push({std::max(fs, now_fs_), sequence_++, value, v, add});
+}
+
+void VcdWriter::write_step(uint64_t fs) {
+  bool stamped = false;
+  for (Variable v : touched_) {
+    Signal& s = signals_[v];
+    s.touched = false;
+    const bool same = s.bits == 1 ? !s.next == !s.value : s.next == s.value;  // a bit: how many make it 1
+    s.value = s.next;
+    if (same) continue;
+    if (!stamped && fs > last_step_fs_) text_ += '#' + std::to_string(fs) + '\n';
+    stamped = true;
+    write_value(s);
+  }
+  if (stamped) last_step_fs_ = fs;
+  touched_.clear();
+  if (text_.size() > kFlushBytes) flush();
+}
+
+void VcdWriter::advance(uint64_t fs) {
+  while (!changes_.empty() && changes_.top().fs < fs) {
+    const uint64_t step = changes_.top().fs;
+    while (!changes_.empty() && changes_.top().fs == step) {
+      const Change c = changes_.top();
+      changes_.pop();
+      Signal& s = signals_[c.variable];
+      s.next = c.add ? s.next + c.value : c.value;
+      if (!s.touched) touched_.push_back(c.variable);
+      s.touched = true;
+    }
+    write_step(step);
+  }
+  now_fs_ = std::max(now_fs_, fs);
+}
+
+void VcdWriter::flush() {
+  if (std::fwrite(text_.data(), 1, text_.size(), out_) != text_.size()) failed_ = true;
+  text_.clear();
+}
+
+void VcdWriter::close(uint64_t end_fs) {
+  if (!out_) return;
+  advance(end_fs + 1);
+  if (end_fs > last_step_fs_) text_ += '#' + std::to_string(end_fs) + '\n';
+  flush();
+  failed_ = std::fclose(out_) != 0 || failed_;
+  out_ = nullptr;
+  if (failed_) throw RunError("--vcd: " + file_ + " could not be written to its end");
+}
+
+}  // namespace kernbench

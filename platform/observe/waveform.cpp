@@ -1,0 +1,350 @@
+#include "kernbench/platform/observe/waveform.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/systemc_models/memory/memory_target.h"
+#include "kernbench/systemc_models/pe/engine.h"
+
+namespace kernbench {
+
+namespace {
+
+constexpr double kWindowNs = 100;  // of the links' utilisation
+
+/// Codes of all states, as the translate file names them: those of a server, then of the feed loop, then of a kernel.
+constexpr uint64_t kFirstFeedState = 4, kFirstKernelState = 6;
+
+uint64_t code_of(Activity a) {
+  return static_cast<uint64_t>(a);
+}
+uint64_t code_of(FeedActivity a) {
+  return a == FeedActivity::idle ? 0 : kFirstFeedState - 1 + static_cast<uint64_t>(a);
+}
+uint64_t code_of(KernelActivity a) {
+  return a == KernelActivity::idle ? 0 : kFirstKernelState - 1 + static_cast<uint64_t>(a);
+}
+
+bool matches(const std::string& id, const std::string& pattern) {
+  for (size_t end = id.size(); end != std::string::npos && end > 0; end = id.rfind('.', end - 1)) {
+    if (fnmatch(pattern.c_str(), id.substr(0, end).c_str(), 0) == 0) return true;
+  }
+  return false;
+}
+
+/// What a unit's signals stand under where a block has several stages.
+const char* short_name_of(Stage s) {
+  switch (s) {
+    case Stage::dma_read:
+      return "rd";
+    case Stage::dma_write:
+      return "wr";
+    case Stage::fetch:
+      return "fetch";
+    case Stage::store:
+      return "store";
+    case Stage::gemm:
+      return "gemm";
+    case Stage::math:
+      return "math";
+  }
+  return "";
+}
+
+uint64_t fs(double ns) {
+  return Timeline::to_fs(ns);
+}
+
+}  // namespace
+
+Waveform::Waveform(Platform& platform, const WaveformOptions& o)
+    : platform_(platform),
+      vcd_(o.file),
+      view_(o.file),
+      pes_(platform.pe_count()),
+      nodes_(platform.graph().nodes.size()),
+      links_(platform.graph().edges.size()) {
+  const topology::Graph& graph = platform.graph();
+  std::vector<bool> chosen(graph.nodes.size(), o.scopes.empty());
+  for (const std::string& pattern : o.scopes) {
+    bool found = false;
+    for (size_t n = 0; n < chosen.size(); ++n) {
+      if (!matches(graph.nodes[n].id, pattern)) continue;
+      chosen[n] = found = true;
+    }
+    if (!found) throw InputError("--vcd-scope: found '" + pattern + "', which no node of the topology matches");
+  }
+  // PE by PE, then what is between: the order of the first view.
+  for (size_t p = 0; p < platform.pe_count(); ++p) add_engines(p, chosen);
+  for (uint32_t n = 0; n < chosen.size(); ++n) {
+    if (chosen[n]) add_signals(n);
+  }
+  vcd_.begin();
+  view_.write(0);
+}
+
+Waveform::~Waveform() {
+  for (size_t p = 0; p < pes_.size(); ++p) platform_.pe(p).observers.remove(*this);
+  for (uint32_t n = 0; n < nodes_.size(); ++n) {
+    Component& c = platform_.component(n);
+    if (c.observer() == this) c.observe(nullptr);
+    for (Link& link : c.out_links()) {
+      if (link.observer == this) link.observer = nullptr;
+    }
+  }
+}
+
+std::string Waveform::scope_of(uint32_t node) const {
+  return std::string(platform_.name()) + "." + platform_.graph().nodes[node].id;
+}
+
+Waveform::Variable Waveform::add(const std::string& scope, const char* name, unsigned bits, TraceKind kind,
+                                 uint64_t initial) {
+  view_.add(scope, name, bits, kind);
+  return vcd_.add(scope, name, bits, initial);
+}
+
+void Waveform::add_engines(size_t p, const std::vector<bool>& chosen) {
+  PeSignals& signals = pes_[p];
+  for (const auto& [kind, node] : platform_.graph().pes[p].blocks) {
+    if (!chosen[node]) continue;
+    const std::string scope = scope_of(node);
+    if (kind == "pe_cpu") {
+      signals.traced = signals.runs = true;
+      signals.kernel_state = add(scope, "state", 3, TraceKind::state);
+      signals.kernel_busy = add(scope, "busy", 1, TraceKind::bit);
+    } else if (kind == "pe_scheduler") {
+      signals.traced = signals.feeds = true;
+      signals.feed_state = add(scope, "state", 3, TraceKind::state);
+      signals.tiles = add(scope, "tiles_in_flight", 16, TraceKind::amount);
+    }
+  }
+  for (const Engine* engine : platform_.engines(p)) {
+    if (!chosen[engine->index()]) continue;
+    signals.traced = true;
+    const auto statistics = engine->statistics();
+    for (const Engine::Statistics& s : statistics) {
+      Unit& unit = signals.units[static_cast<int>(s.stage)];
+      std::string scope = scope_of(engine->index());
+      if (statistics.size() > 1) scope += std::string(".") + short_name_of(s.stage);
+      for (unsigned i = 0; i < s.servers; ++i) {
+        const std::string at = s.servers > 1 ? scope + ".server" + std::to_string(i) : scope;
+        Server server;
+        server.state = add(at, "state", 3, TraceKind::state);
+        server.busy = add(at, "busy", 1, TraceKind::bit);
+        server.tile_id = add(at, "tile_id", 32, TraceKind::id, VcdWriter::kNone);
+        server.op_id = add(at, "op_id", 64, TraceKind::id, VcdWriter::kNone);
+        unit.servers.push_back(server);
+      }
+      unit.queue_depth = add(scope, "queue_depth", 16, TraceKind::amount);
+      if (s.stage == Stage::dma_read || s.stage == Stage::dma_write) {
+        NodeSignals& node = nodes_[engine->index()];
+        node.initiates = true;
+        node.bytes_in_flight[s.stage == Stage::dma_write] = add(scope, "bytes_in_flight", 32, TraceKind::amount);
+      }
+    }
+  }
+  if (signals.traced) platform_.pe(p).observers.add(*this);
+}
+
+void Waveform::add_signals(uint32_t n) {
+  Component& component = platform_.component(n);
+  NodeSignals& signals = nodes_[n];
+  const std::string scope = scope_of(n);
+  if (platform_.request_port(n) && !signals.initiates) {
+    signals.initiates = true;
+    signals.bytes_in_flight[0] = signals.bytes_in_flight[1] = add(scope, "initiated_bytes", 32, TraceKind::amount);
+  }
+  if (const auto* memory = dynamic_cast<MemoryTarget*>(&component)) {
+    Traffic& t = signals.memory;
+    t.traced = true;
+    t.busy = add(scope, "busy", 1, TraceKind::bit);
+    t.queue_depth = add(scope, "queue_depth", 16, TraceKind::amount);
+    t.bytes = add(scope, "bytes_in_flight", 32, TraceKind::amount);
+    const size_t channels = memory->flit_servers();
+    for (size_t i = 0; channels > 1 && i < channels; ++i)
+      signals.channels.push_back(add(scope + ".channel" + std::to_string(i), "busy", 1, TraceKind::bit));
+  }
+  component.observe(this);
+  if (platform_.fabric().links != LinkMode::ideal) add_links(n);  // ideal links are no servers: nothing waits for them
+}
+
+void Waveform::add_links(uint32_t n) {
+  const topology::Graph& graph = platform_.graph();
+  Component& component = platform_.component(n);
+  if (component.out_links().empty()) return;
+  const std::string scope = scope_of(n);
+  Traffic& t = nodes_[n].links;
+  if (!nodes_[n].memory.traced && !nodes_[n].initiates) {  // a block that forwards: what its links do is what it does
+    t.traced = true;
+    t.busy = add(scope, "busy", 1, TraceKind::bit);
+    t.queue_depth = add(scope, "queue_depth", 16, TraceKind::amount);
+    t.bytes = add(scope, "bytes_in_flight", 32, TraceKind::amount);
+  }
+  for (Link& link : component.out_links()) {
+    // The other end, without the levels that both share: "to_r0c1", "to_cube1_ucie-W".
+    const std::string &from = graph.nodes[n].id, &to = graph.nodes[graph.edges[link.edge].to].id;
+    size_t shared = 0;
+    for (size_t i = 0; i < std::min(from.size(), to.size()) && from[i] == to[i]; ++i) {
+      if (from[i] == '.') shared = i + 1;
+    }
+    std::string name = "to_" + to.substr(shared);
+    std::replace(name.begin(), name.end(), '.', '_');
+    LinkSignals& s = links_[link.edge];
+    s.from = n;
+    s.busy = add(scope + "." + name, "busy", 1, TraceKind::bit);
+    s.occupancy = add(scope + "." + name, "occupancy", 16, TraceKind::amount);
+    s.utilisation = add(scope + "." + name, "utilisation", 7, TraceKind::amount);
+    link.observer = this;
+  }
+}
+
+void Waveform::close_windows(double now) {
+  while (!active_links_.empty() && static_cast<double>(window_ + 1) * kWindowNs <= now) {
+    const uint64_t end = fs(static_cast<double>(++window_) * kWindowNs);
+    size_t kept = 0;
+    for (LinkSignals* link : active_links_) {
+      double busy = 0;
+      if (!link->busy_windows.empty()) {
+        busy = link->busy_windows.front();
+        link->busy_windows.pop_front();
+      }
+      vcd_.set(link->utilisation, end, static_cast<uint64_t>(std::lround(100 * busy / kWindowNs)));
+      link->active = busy > 0 || !link->busy_windows.empty();  // one window more, which says 0
+      if (link->active) active_links_[kept++] = link;
+    }
+    active_links_.resize(kept);
+  }
+  if (active_links_.empty()) window_ = static_cast<uint64_t>(now / kWindowNs);
+}
+
+void Waveform::present() {
+  const double now = platform_.timeline().now_ns();
+  close_windows(now);
+  vcd_.advance(fs(now));
+}
+
+void Waveform::close() {
+  present();
+  const double end = std::max(platform_.timeline().now_ns(), sc_core::sc_time_stamp().to_seconds() * 1e9);
+  vcd_.close(fs(end));
+  view_.write(fs(end));
+}
+
+void Waveform::server_changed(const Pe& pe, Stage stage, unsigned server, Activity activity, const PeItem* item,
+                              uint64_t op_id, double t) {
+  const Unit& unit = pes_[pe.index].units[static_cast<int>(stage)];
+  if (unit.servers.empty()) return;
+  present();
+  const Server& s = unit.servers[server];
+  vcd_.set(s.state, fs(t), code_of(activity));
+  vcd_.set(s.busy, fs(t), activity == Activity::service);
+  vcd_.set(s.tile_id, fs(t), item && item->token ? item->tile_id : VcdWriter::kNone);
+  vcd_.set(s.op_id, fs(t), item && op_id ? op_id : VcdWriter::kNone);
+}
+
+void Waveform::queue_changed(const Pe& pe, Stage stage, size_t items, double t) {
+  const Unit& unit = pes_[pe.index].units[static_cast<int>(stage)];
+  if (unit.servers.empty()) return;
+  present();
+  vcd_.set(unit.queue_depth, fs(t), items);
+}
+
+void Waveform::feed_changed(const Pe& pe, FeedActivity activity, double t) {
+  if (!pes_[pe.index].feeds) return;
+  present();
+  vcd_.set(pes_[pe.index].feed_state, fs(t), code_of(activity));
+}
+
+void Waveform::tiles_changed(const Pe& pe, int64_t tiles, double t) {
+  if (!pes_[pe.index].feeds) return;
+  present();
+  vcd_.set(pes_[pe.index].tiles, fs(t), static_cast<uint64_t>(tiles));
+}
+
+void Waveform::kernel_changed(const Pe& pe, KernelActivity activity, double t) {
+  if (!pes_[pe.index].runs) return;
+  present();
+  vcd_.set(pes_[pe.index].kernel_state, fs(t), code_of(activity));
+  vcd_.set(pes_[pe.index].kernel_busy, fs(t), activity == KernelActivity::runs);
+}
+
+void Waveform::link_taken(const Link& link, double ready, double from, double to, double bytes) {
+  present();
+  LinkSignals& s = links_[link.edge];
+  vcd_.change(s.occupancy, fs(ready), 1);
+  vcd_.change(s.busy, fs(from), 1);
+  vcd_.change(s.busy, fs(to), -1);
+  vcd_.change(s.occupancy, fs(to), -1);
+  // Not before the window that is open, which rounding could say of what begins with it.
+  for (double at = std::max(from, static_cast<double>(window_) * kWindowNs); at < to;) {
+    const auto window = std::max(window_, static_cast<uint64_t>(at / kWindowNs));
+    const double end = std::min(to, static_cast<double>(window + 1) * kWindowNs);
+    const size_t index = window - window_;
+    if (s.busy_windows.size() <= index) s.busy_windows.resize(index + 1, 0.0);
+    s.busy_windows[index] += end - at;
+    at = end;
+  }
+  if (!s.active && !s.busy_windows.empty()) {
+    s.active = true;
+    active_links_.push_back(&s);
+  }
+  const Traffic& t = nodes_[s.from].links;
+  if (!t.traced) return;
+  vcd_.change(t.queue_depth, fs(ready), 1);
+  vcd_.change(t.queue_depth, fs(from), -1);
+  vcd_.change(t.busy, fs(from), 1);
+  vcd_.change(t.busy, fs(to), -1);
+  const auto whole = static_cast<int64_t>(bytes);
+  vcd_.change(t.bytes, fs(ready), whole);
+  vcd_.change(t.bytes, fs(to), -whole);
+}
+
+void Waveform::memory_request(const MemoryTarget& memory, const FabricTransaction& x, MemoryStep step, double t) {
+  const Traffic& s = nodes_[memory.index()].memory;
+  if (!s.traced) return;
+  present();
+  const auto bytes = static_cast<int64_t>(x.nbytes);
+  switch (step) {
+    case MemoryStep::arrived:
+      vcd_.change(s.queue_depth, fs(t), 1);
+      vcd_.change(s.bytes, fs(t), bytes);
+      break;
+    case MemoryStep::started:
+      vcd_.change(s.queue_depth, fs(t), -1);
+      vcd_.change(s.busy, fs(t), 1);
+      break;
+    case MemoryStep::finished:
+      vcd_.change(s.busy, fs(t), -1);
+      vcd_.change(s.bytes, fs(t), -bytes);
+      break;
+  }
+}
+
+void Waveform::channel_taken(const MemoryTarget& memory, size_t channel, double from, double to) {
+  const NodeSignals& s = nodes_[memory.index()];
+  if (channel >= s.channels.size()) return;
+  present();
+  vcd_.change(s.channels[channel], fs(from), 1);
+  vcd_.change(s.channels[channel], fs(to), -1);
+}
+
+void Waveform::access_started(const Component& initiator, const FabricTransaction& x, double t) {
+  const NodeSignals& s = nodes_[initiator.index()];
+  if (!s.initiates) return;
+  present();
+  vcd_.change(s.bytes_in_flight[x.channel], fs(t), static_cast<int64_t>(x.nbytes));
+}
+
+void Waveform::access_done(const Component& initiator, const FabricTransaction& x, double t) {
+  const NodeSignals& s = nodes_[initiator.index()];
+  if (!s.initiates) return;
+  present();
+  vcd_.change(s.bytes_in_flight[x.channel], fs(t), -static_cast<int64_t>(x.nbytes));
+}
+
+}  // namespace kernbench

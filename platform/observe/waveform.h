@@ -1,0 +1,96 @@
+// `--vcd FILE`: a platform as a waveform, for GTKWave, Surfer and whatever else reads VCD. docs/waveforms.md lists the
+// signals. Three files: the VCD, a GTKWave save file with a first view, and a translate file that names the states.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "kernbench/platform/observe/vcd_writer.h"
+#include "kernbench/platform/observe/waveform_view.h"
+#include "kernbench/systemc_models/fabric/fabric_observer.h"
+#include "kernbench/systemc_models/pe/observer.h"
+
+namespace kernbench {
+
+class Platform;
+
+struct WaveformOptions {
+  std::string file;  ///< "run.vcd"; beside it run.gtkw and run.states.txt
+  /// Shell patterns of node ids; a node is in where its id or that of a level above it matches. None: all nodes.
+  std::vector<std::string> scopes;
+};
+
+class Waveform : public PeObserver, public FabricObserver {
+ public:
+  /// Attaches to the nodes of the platform; before the simulation starts. Must not outlive the platform. InputError if
+  /// a file cannot be written or a pattern matches no node.
+  Waveform(Platform&, const WaveformOptions&);
+  /// Detaches. Without close() (a failed run) the files hold what has happened.
+  ~Waveform() override;
+  /// Ends the files at the present. RunError if they could not be written.
+  void close();
+
+  void server_changed(const Pe&, Stage, unsigned server, Activity, const PeItem*, uint64_t op_id, double t) override;
+  void queue_changed(const Pe&, Stage, size_t items, double t) override;
+  void feed_changed(const Pe&, FeedActivity, double t) override;
+  void tiles_changed(const Pe&, int64_t tiles, double t) override;
+  void kernel_changed(const Pe&, KernelActivity, double t) override;
+  void link_taken(const Link&, double ready, double from, double to, double bytes) override;
+  void memory_request(const MemoryTarget&, const FabricTransaction&, MemoryStep, double t) override;
+  void channel_taken(const MemoryTarget&, size_t channel, double from, double to) override;
+  void access_started(const Component&, const FabricTransaction&, double t) override;
+  void access_done(const Component&, const FabricTransaction&, double t) override;
+
+ private:
+  using Variable = VcdWriter::Variable;
+  struct Server {
+    Variable state = 0, busy = 0, tile_id = 0, op_id = 0;
+  };
+  struct Unit {
+    Variable queue_depth = 0;
+    std::vector<Server> servers;
+  };
+  struct PeSignals {
+    bool traced = false;
+    Unit units[kStages];
+    bool feeds = false, runs = false;
+    Variable feed_state = 0, tiles = 0, kernel_state = 0, kernel_busy = 0;
+  };
+  struct LinkSignals {
+    Variable busy = 0, occupancy = 0, utilisation = 0;
+    uint32_t from = 0;                ///< node
+    std::deque<double> busy_windows;  ///< ns, from window_ on
+    bool active = false;
+  };
+  struct Traffic {  ///< of a block: what waits and what is on its way through it
+    bool traced = false;
+    Variable busy = 0, queue_depth = 0, bytes = 0;
+  };
+  struct NodeSignals {
+    Traffic memory, links;
+    std::vector<Variable> channels;
+    bool initiates = false;
+    Variable bytes_in_flight[2] = {0, 0};  ///< by channel
+  };
+
+  void add_signals(uint32_t node);
+  void add_engines(size_t pe, const std::vector<bool>& chosen);
+  void add_links(uint32_t node);
+  Variable add(const std::string& scope, const char* name, unsigned bits, TraceKind, uint64_t initial = 0);
+  std::string scope_of(uint32_t node) const;
+  /// Brings the file to the present.
+  void present();
+  void close_windows(double now);
+
+  Platform& platform_;
+  VcdWriter vcd_;
+  WaveformView view_;
+  std::vector<PeSignals> pes_;      // by PE
+  std::vector<NodeSignals> nodes_;  // by node
+  std::vector<LinkSignals> links_;  // by edge
+  std::vector<LinkSignals*> active_links_;
+  uint64_t window_ = 0;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,293 @@
+// Reads `kernbench pipeline`'s work file.
+#include <algorithm>
+#include <cmath>
+#include <istream>
+#include <nlohmann/json.hpp>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/tools/pipeline.h"
+
+namespace kernbench {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kMaxSize = int64_t{1} << 31;
+constexpr double kLatestNs = 1e12;
+constexpr int64_t kMaxTiles = 200'000'000;
+
+/// Walks the file, keeps every fault with the path of its field.
+class Reader {
+ public:
+  Reader(std::string file, Platform& platform) : file_(std::move(file)), platform_(platform) {}
+
+  PipelineWork read(const json& root) {
+    PipelineWork work;
+    keys(root, "", {"pes"});
+    const json* pes = array(root, "", "pes");
+    for (size_t i = 0; pes && i < pes->size(); ++i) read_pe((*pes)[i], "pes[" + std::to_string(i) + "]", work);
+    if (!faults_.empty()) throw InputError(faults_);
+    return work;
+  }
+
+ private:
+  void fault(const std::string& path, const std::string& message) {
+    if (faults_.size() < 50) faults_.push_back(file_ + ": " + (path.empty() ? "top level" : path) + ": " + message);
+  }
+  static std::string shown(const json& v) {
+    const std::string s = v.dump(-1, ' ', true, json::error_handler_t::replace);
+    return s.size() > 60 ? s.substr(0, 60) + "…" : s;
+  }
+
+  bool keys(const json& o, const std::string& path, std::initializer_list<const char*> legal) {
+    if (!o.is_object()) {
+      fault(path, "found " + shown(o) + ", expected an object");
+      return false;
+    }
+    for (const auto& [key, value] : o.items()) {
+      if (std::find(legal.begin(), legal.end(), key) != legal.end()) continue;
+      std::string list;
+      for (const char* k : legal) list += (list.empty() ? "" : ", ") + std::string(k);
+      fault(path, "unknown key '" + key + "', legal are " + list);
+    }
+    return true;
+  }
+  const json* array(const json& o, const std::string& path, const char* key, bool required = true) {
+    const auto it = o.is_object() ? o.find(key) : o.end();
+    if (it == o.end()) {
+      if (required) fault(path, std::string("'") + key + "' is missing, expected a list");
+      return nullptr;
+    }
+    if (it->is_array()) return &*it;
+    fault(path + "." + key, "found " + shown(*it) + ", expected a list");
+    return nullptr;
+  }
+  std::string text(const json& o, const std::string& path, const char* key, const char* fallback = nullptr) {
+    const auto it = o.is_object() ? o.find(key) : o.end();
+    if (it != o.end() && it->is_string()) return it->get<std::string>();
+    if (it == o.end() && fallback) return fallback;
+    fault(path + "." + key, it == o.end() ? "is missing, expected text" : "found " + shown(*it) + ", expected text");
+    return "";
+  }
+  double time(const json& o, const std::string& path, const char* key) {
+    const auto it = o.is_object() ? o.find(key) : o.end();
+    if (it != o.end() && it->is_number()) {
+      const double v = it->get<double>();
+      if (std::isfinite(v) && v >= 0 && v <= kLatestNs) return v;
+    }
+    fault(path + "." + key,
+          (it == o.end() ? "is missing" : "found " + shown(*it)) + ", expected a time in ns from 0 to 1e12");
+    return 0;
+  }
+  int64_t whole(const json& v, const std::string& path, int64_t least, int64_t most) {
+    if (v.is_number_integer() || v.is_number_unsigned()) {
+      const bool fits = !v.is_number_unsigned() || v.get<uint64_t>() <= static_cast<uint64_t>(most);
+      if (fits && v.get<int64_t>() >= least && v.get<int64_t>() <= most) return v.get<int64_t>();
+    }
+    fault(path, "found " + shown(v) + ", expected a whole number from " + std::to_string(least) + " to " +
+                    std::to_string(most));
+    return least;
+  }
+  int64_t size(const json& o, const std::string& path, const char* key, int64_t fallback = 0) {
+    const auto it = o.is_object() ? o.find(key) : o.end();
+    if (it != o.end()) return whole(*it, path + "." + key, 1, kMaxSize);
+    if (fallback == 0) fault(path + "." + key, "is missing, expected a size");
+    return std::max<int64_t>(1, fallback);
+  }
+  uint64_t address(const json& o, const std::string& path) {
+    const auto it = o.find("addr");
+    if (it != o.end() && it->is_number_unsigned()) return it->get<uint64_t>();
+    fault(path + ".addr", (it == o.end() ? "is missing" : "found " + shown(*it)) + ", expected an address");
+    return 0;
+  }
+
+  TileOperand operand(const json& o, const std::string& path, int64_t cols, uint32_t element_bytes, bool own_dtype) {
+    TileOperand x;
+    x.element_bytes = element_bytes;
+    if (!keys(o, path, {"space", "addr", "ld", "dtype_bytes", "dtype"})) return x;
+    const std::string space = text(o, path, "space");
+    if (space != "hbm" && space != "sram" && space != "tcm")
+      fault(path + ".space", "found '" + space + "', expected hbm, sram or tcm");
+    x.in_memory = space != "tcm";
+    x.addr = address(o, path);
+    if (own_dtype) x.element_bytes = static_cast<uint32_t>(size(o, path, "dtype_bytes", element_bytes));
+    const int64_t ld = size(o, path, "ld", cols);
+    if (ld < cols)
+      fault(path + ".ld",
+            "found " + std::to_string(ld) + ", expected at least the number of columns, " + std::to_string(cols));
+    x.row_bytes = static_cast<uint64_t>(ld) * x.element_bytes;
+    return x;
+  }
+
+  void read_epilogue(const json& o, const std::string& path, CompositePlan& p) {
+    const json* list = array(o, path, "epilogue", false);
+    for (size_t i = 0; list && i < list->size(); ++i) {
+      const std::string at = path + ".epilogue[" + std::to_string(i) + "]";
+      if (!keys((*list)[i], at, {"op", "scope"})) continue;
+      const std::string op = text((*list)[i], at, "op"), scope = text((*list)[i], at, "scope");
+      if (scope == "per_k_tile") {
+        p.per_tile.push_back(op);
+      } else if (scope == "per_output_tile") {
+        p.per_output_tile.push_back(op);
+      } else if (scope == "once") {
+        p.once.push_back(op);
+      } else {
+        fault(at + ".scope", "found '" + scope + "', expected per_k_tile, per_output_tile or once");
+      }
+    }
+  }
+
+  PipelineWork::Entry read_composite(const json& o, const std::string& path) {
+    PipelineWork::Entry e;
+    e.command = std::make_unique<PeCommand>();
+    if (!o.is_object()) {
+      fault(path, "found " + shown(o) + ", expected an object");
+      return e;
+    }
+    const std::string kind = text(o, path, "kind");
+    CompositePlan& p = e.command->plan;
+    p.gemm = kind == "gemm";
+    if (p.gemm) {
+      keys(o, path,
+           {"id", "kind", "submit_ns", "m", "n", "k", "tile", "dtype", "dtype_bytes", "out_dtype_bytes", "a", "b", "c",
+            "epilogue"});
+    } else if (kind == "math") {
+      keys(o, path,
+           {"id", "kind", "op", "submit_ns", "m", "n", "tile", "dtype", "dtype_bytes", "out_dtype_bytes", "inputs",
+            "out", "epilogue"});
+    } else {
+      fault(path + ".kind", "found '" + kind + "', expected gemm or math");
+      return e;
+    }
+    e.id = text(o, path, "id");
+    e.submit_ns = time(o, path, "submit_ns");
+    e.command->type = CommandType::composite;
+    p.m = size(o, path, "m");
+    p.n = size(o, path, "n");
+    p.k = p.gemm ? size(o, path, "k") : 1;
+    p.dtype = text(o, path, "dtype", "");
+    const auto bytes = static_cast<uint32_t>(size(o, path, "dtype_bytes"));
+    const auto out_bytes = static_cast<uint32_t>(size(o, path, "out_dtype_bytes", bytes));
+    const json* tile = array(o, path, "tile");
+    const size_t dims = p.gemm ? 3 : 2;
+    int64_t t[3] = {1, 1, 1};
+    if (tile && tile->size() != dims) {
+      fault(path + ".tile", "found " + shown(*tile) + ", expected " + std::to_string(dims) + " sizes");
+    } else {
+      for (size_t i = 0; tile && i < dims; ++i)
+        t[i] = whole((*tile)[i], path + ".tile[" + std::to_string(i) + "]", 1, kMaxSize);
+    }
+    p.tm = std::min(t[0], p.m);
+    p.tn = std::min(t[1], p.n);
+    p.tk = std::min(t[2], p.k);
+    if (static_cast<double>(p.tiles_m()) * static_cast<double>(p.tiles_n()) * static_cast<double>(p.tiles_k()) >
+        static_cast<double>(kMaxTiles))
+      fault(path + ".tile", "makes more than 200,000,000 tiles");
+    const auto named = [&](const char* key, int64_t cols, uint32_t element_bytes, bool own) {
+      const auto it = o.find(key);
+      if (it != o.end()) return operand(*it, path + "." + key, cols, element_bytes, own);
+      fault(path + "." + key, "is missing, expected {space, addr}");
+      return TileOperand{};
+    };
+    if (p.gemm) {
+      p.inputs = {named("a", p.k, bytes, true), named("b", p.n, bytes, true)};
+      p.output = named("c", p.n, out_bytes, false);
+    } else {
+      p.per_tile.push_back(text(o, path, "op"));
+      const json* inputs = array(o, path, "inputs");
+      for (size_t i = 0; inputs && i < inputs->size(); ++i)
+        p.inputs.push_back(operand((*inputs)[i], path + ".inputs[" + std::to_string(i) + "]", p.n, bytes, true));
+      if (inputs && inputs->size() > 8)
+        fault(path + ".inputs", "found " + std::to_string(inputs->size()) + ", expected at most 8");
+      p.output = named("out", p.n, out_bytes, false);
+    }
+    read_epilogue(o, path, p);
+    return e;
+  }
+
+  PipelineWork::Entry read_command(const json& o, const std::string& path) {
+    PipelineWork::Entry e;
+    e.command = std::make_unique<PeCommand>();
+    PeCommand& c = *e.command;
+    if (!o.is_object()) {
+      fault(path, "found " + shown(o) + ", expected an object");
+      return e;
+    }
+    e.id = text(o, path, "id");
+    e.submit_ns = time(o, path, "submit_ns");
+    const std::string stage = text(o, path, "stage");
+    if (stage == "DMA_READ" || stage == "DMA_WRITE") {
+      keys(o, path, {"id", "submit_ns", "stage", "space", "addr", "nbytes"});
+      c.type = stage == "DMA_READ" ? CommandType::load : CommandType::store;
+      const std::string space = text(o, path, "space", "hbm");
+      if (space != "hbm" && space != "sram") fault(path + ".space", "found '" + space + "', expected hbm or sram");
+      c.dma.addr = address(o, path);
+      c.dma.nbytes = static_cast<uint64_t>(size(o, path, "nbytes"));
+      c.dma.rows = {1, c.dma.nbytes, 0};
+    } else if (stage == "GEMM") {
+      keys(o, path, {"id", "submit_ns", "stage", "m", "n", "k", "dtype"});
+      c.type = CommandType::gemm;
+      c.m = size(o, path, "m");
+      c.n = size(o, path, "n");
+      c.k = size(o, path, "k");
+      c.dtype = text(o, path, "dtype", "");
+    } else if (stage == "MATH") {
+      keys(o, path, {"id", "submit_ns", "stage", "op", "elements"});
+      c.type = CommandType::math;
+      c.op = text(o, path, "op");
+      c.elements = size(o, path, "elements");
+    } else {
+      fault(path + ".stage", "found '" + stage + "', expected DMA_READ, DMA_WRITE, GEMM or MATH");
+    }
+    return e;
+  }
+
+  void read_pe(const json& o, const std::string& path, PipelineWork& work) {
+    if (!keys(o, path, {"pe", "composites", "commands"})) return;
+    PipelineWork::PePart part;
+    part.pe = text(o, path, "pe");
+    const auto& pes = platform_.graph().pes;
+    const auto it = std::find_if(pes.begin(), pes.end(), [&](const topology::Pe& pe) { return pe.id == part.pe; });
+    if (it == pes.end()) {
+      fault(path + ".pe", "found '" + part.pe + "', expected a PE of the topology (such as " +
+                              (pes.empty() ? std::string("none: it has no PE") : pes.front().id) + ")");
+    } else {
+      part.index = static_cast<size_t>(it - pes.begin());
+      const std::string missing = platform_.missing_blocks(part.index);
+      if (!missing.empty()) fault(path + ".pe", part.pe + " has no " + missing);
+    }
+    for (const auto& other : work.pes) {
+      if (other.pe == part.pe) fault(path + ".pe", part.pe + " stands twice");
+    }
+    const json* composites = array(o, path, "composites", false);
+    for (size_t i = 0; composites && i < composites->size(); ++i)
+      part.composites.push_back(read_composite((*composites)[i], path + ".composites[" + std::to_string(i) + "]"));
+    const json* commands = array(o, path, "commands", false);
+    part.has_commands = commands != nullptr;
+    for (size_t i = 0; commands && i < commands->size(); ++i)
+      part.commands.push_back(read_command((*commands)[i], path + ".commands[" + std::to_string(i) + "]"));
+    work.pes.push_back(std::move(part));
+  }
+
+  std::string file_;
+  Platform& platform_;
+  std::vector<std::string> faults_;
+};
+
+}  // namespace
+
+PipelineWork read_pipeline_work(std::istream& in, const std::string& file_name, Platform& platform) {
+  json root;
+  try {
+    root = json::parse(in);
+  } catch (const json::exception& e) {
+    std::string what = e.what();  // "[json.exception.parse_error.101] parse error at line 1, column 1: …"
+    const size_t at = what.find("at line");
+    throw InputError(file_name + ": not JSON " + (at == std::string::npos ? what : what.substr(at)).substr(0, 160));
+  }
+  return Reader(file_name, platform).read(root);
+}
+
+}  // namespace kernbench

@@ -1,0 +1,158 @@
+#include "kernbench/platform/tools/probe_checks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/tools/probe_hops.h"
+
+namespace kernbench {
+
+namespace {
+
+// The model computes in double ns; a closed form adds the same terms up in another order.
+bool equal_ns(double a, double b) {
+  return std::abs(a - b) <= 1e-5 + 1e-9 * std::max(std::abs(a), std::abs(b));
+}
+
+std::string ns(double v) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.6g ns", std::abs(v) < 1e-9 ? 0 : v);
+  return text;
+}
+
+std::string number(double v, const char* unit) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.2f%s", v, unit);
+  return text;
+}
+
+class Checker {
+ public:
+  Checker(Platform& platform, const std::vector<ProbeResult>& results) : platform_(platform), results_(results) {}
+
+  std::vector<ProbeCheck> check() {
+    for (const ProbeResult& r : results_) {
+      add("formula", r, true, equal_ns(r.actual_ns, r.formula_ns) && equal_ns(r.queueing_ns, 0),
+          "took " + ns(r.actual_ns) + ", formula " + ns(r.formula_ns) + ", waited " + ns(r.queueing_ns));
+      add("parts", r, true, equal_ns(r.actual_ns, r.parts_ns()),
+          "took " + ns(r.actual_ns) + ", parts sum to " + ns(r.parts_ns()));
+      const double hops = trace_hops(platform_, r.probe, r.nbytes).total_ns;
+      add("hops", r, true, equal_ns(r.actual_ns, hops), "took " + ns(r.actual_ns) + ", hops sum to " + ns(hops));
+    }
+    if (platform_.fabric().links != LinkMode::flit) read_write();
+    for (const bool write : {false, true}) distance(write);
+    return std::move(checks_);
+  }
+
+ private:
+  void add(const char* name, const ProbeResult& r, bool law, bool passed, std::string found) {
+    checks_.push_back({name, r.probe.name, law, passed, std::move(found)});
+  }
+
+  void read_write() {
+    for (const ProbeResult& w : results_) {
+      if (!w.probe.write) continue;
+      const auto r = std::find_if(results_.begin(), results_.end(), [&](const ProbeResult& o) {
+        return !o.probe.write && o.probe.initiator == w.probe.initiator && o.probe.memory == w.probe.memory;
+      });
+      if (r == results_.end() || !symmetric(w.probe)) continue;
+      const double read = r->actual_ns - r->store_forward_ns, write = w.actual_ns - w.store_forward_ns;
+      add("read-write", w, true, equal_ns(read, write),
+          "took " + ns(write) + " without store-and-forward, " + r->probe.name + " " + ns(read));
+    }
+  }
+
+  bool symmetric(const ProbeCase& c) {
+    const Route& route = platform_.route(c.initiator, probe_address(platform_, c), 1, true);
+    return std::all_of(route.hops.begin(), route.hops.end(), [](const Route::Hop& h) {
+      return h.back && h.back->wire_ns == h.fwd->wire_ns && h.back->bw_gbs == h.fwd->bw_gbs;
+    });
+  }
+
+  struct Slice {
+    const ProbeResult* result;
+    int64_t nm;
+    size_t hops;
+  };
+
+  /// Of one PE's transactions with HBM.
+  void distance(bool write) {
+    const topology::Graph& g = platform_.graph();
+    std::vector<Slice> slices;
+    for (const ProbeResult& r : results_) {
+      const topology::Memory& m = g.memories[r.probe.memory];
+      if (r.probe.write != write || m.space != "hbm" || g.nodes[r.probe.initiator].kind != "pe_dma") continue;
+      slices.push_back({&r, platform_.router().distance_nm(r.probe.initiator, m.node),
+                        platform_.router().find_path(r.probe.initiator, m.node).size()});
+    }
+    bool differ = false;
+    for (const Slice& far : slices) {
+      const Slice* slower = nullptr;  // of those nearer, the slowest
+      for (const Slice& near : slices) {
+        if (near.nm >= far.nm || near.hops > far.hops) continue;
+        if (!slower || near.result->actual_ns > slower->result->actual_ns) slower = &near;
+      }
+      if (!slower) continue;
+      differ = true;
+      const ProbeResult &a = *slower->result, &b = *far.result;
+      add("distance", b, false, a.actual_ns <= b.actual_ns || equal_ns(a.actual_ns, b.actual_ns),
+          "took " + ns(b.actual_ns) + ", " + a.probe.name + " nearer by " +
+              number((far.nm - slower->nm) * 1e-6, " mm") + " took " + ns(a.actual_ns));
+    }
+    if (!differ) return;
+    const auto [best, worst] = std::minmax_element(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
+      return a.result->actual_ns < b.result->actual_ns;
+    });
+    const ProbeResult &a = *best->result, &b = *worst->result;
+    add("best-worst", b, false, a.actual_ns < b.actual_ns && !equal_ns(a.actual_ns, b.actual_ns),
+        "the slowest took " + ns(b.actual_ns) + ", the fastest, " + a.probe.name + ", " + ns(a.actual_ns));
+  }
+
+  Platform& platform_;
+  const std::vector<ProbeResult>& results_;
+  std::vector<ProbeCheck> checks_;
+};
+
+}  // namespace
+
+std::vector<ProbeCheck> check_probe(Platform& platform, const std::vector<ProbeResult>& results) {
+  return Checker(platform, results).check();
+}
+
+std::vector<ProbeCheck> check_sweep(const std::vector<ProbeSweep>& sweeps) {
+  std::vector<ProbeCheck> checks;
+  for (const ProbeSweep& s : sweeps) {
+    if (s.points.size() < 2) continue;
+    ProbeCheck c{"size", s.points[0].probe.name, true, true,
+                 "from " + ns(s.points.front().actual_ns) + " to " + ns(s.points.back().actual_ns)};
+    for (size_t i = 1; i < s.points.size() && c.passed; ++i) {
+      const ProbeResult &a = s.points[i - 1], &b = s.points[i];
+      if (b.actual_ns >= a.actual_ns && equal_ns(b.actual_ns, b.formula_ns)) continue;
+      c.passed = false;
+      c.found = std::to_string(b.nbytes) + " bytes took " + ns(b.actual_ns) + ", formula " + ns(b.formula_ns) + "; " +
+                std::to_string(a.nbytes) + " bytes took " + ns(a.actual_ns);
+    }
+    checks.push_back(std::move(c));
+  }
+  return checks;
+}
+
+std::vector<ProbeCheck> check_saturation(const Platform& platform, const std::vector<SaturationResult>& results) {
+  std::vector<ProbeCheck> checks;
+  for (const SaturationResult& r : results) {
+    if (r.peak_gbs > 0) {
+      checks.push_back({"peak", r.name, true, r.aggregate_gbs <= r.peak_gbs * (1 + 1e-9),
+                        number(r.aggregate_gbs, " GB/s") + " of " + number(r.peak_gbs, " GB/s")});
+    }
+    if (platform.graph().timing.links != topology::Links::flit || !r.even || r.shares_gbs.size() < 2) continue;
+    const double mean = r.aggregate_gbs / static_cast<double>(r.shares_gbs.size());
+    checks.push_back({"fairness", r.name, false, r.least_gbs() >= 0.95 * mean && r.most_gbs() <= 1.05 * mean,
+                      "shares from " + number(r.least_gbs(), "") + " to " + number(r.most_gbs(), " GB/s") + ", mean " +
+                          number(mean, " GB/s")});
+  }
+  return checks;
+}
+
+}  // namespace kernbench

@@ -1,0 +1,166 @@
+#include "kernbench/platform/tools/traffic.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/platform.h"
+
+namespace kernbench {
+
+namespace {
+
+/// Issues the requests at their times, in the order of (time, input). Of those that wait for one channel only the first
+/// is given to the initiator; the others are a list of numbers until it is their turn.
+class TrafficDriver {
+ public:
+  static constexpr uint32_t kMostRequests = ~0u;
+  TrafficDriver(Platform& platform, const std::vector<TrafficRequest>& requests, std::vector<TrafficAccount>* accounts)
+      : platform_(platform),
+        requests_(requests),
+        results_(requests.size()),
+        behind_(requests.size()),
+        lines_(2 * platform.graph().nodes.size()) {
+    if (accounts) {
+      accounts->resize(requests.size());
+      accounts_ = accounts->data();
+    }
+    const auto issue_fs = [](const TrafficRequest& r) { return Timeline::to_fs(r.issue_ns); };
+    const auto later = [&](const TrafficRequest& a, const TrafficRequest& b) { return issue_fs(a) > issue_fs(b); };
+    if (std::adjacent_find(requests.begin(), requests.end(), later) != requests.end()) {
+      by_time_.reserve(requests.size());
+      for (size_t i = 0; i < requests.size(); ++i) by_time_.emplace_back(issue_fs(requests[i]), i);
+      std::sort(by_time_.begin(), by_time_.end());
+    }
+    schedule();
+  }
+
+  std::vector<TrafficResult> take_results() { return std::move(results_); }
+  size_t unfinished() const { return requests_.size() - finished_; }
+
+ private:
+  static constexpr uint32_t kNone = kMostRequests;  ///< no request
+  struct Slot {                                     // a request that an initiator has
+    MemoryRequest request;
+    TrafficDriver* driver = nullptr;
+    uint32_t index = 0;  ///< of the request
+  };
+  struct Line {                            // of requests before one channel
+    uint32_t first = kNone, last = kNone;  ///< behind the one that the initiator has
+    bool waits = false;                    ///< the initiator has one that waits
+  };
+
+  /// The request that is issued as the nth.
+  size_t nth(size_t n) const { return by_time_.empty() ? n : by_time_[n].second; }
+
+  Line& line_of(const TrafficRequest& r, const RequestPort& port) {
+    return lines_[2 * size_t{r.initiator} + port.line_of(r.write)];
+  }
+
+  void schedule() {
+    if (next_ == requests_.size()) return;
+    // After whatever else happens inside initiators at that instant.
+    platform_.timeline().at(requests_[nth(next_)].issue_ns, Order(Order::kEngines, ~0u, 0), &TrafficDriver::issue,
+                            this);
+  }
+
+  static void issue(void* self, void*) {
+    auto& me = *static_cast<TrafficDriver*>(self);
+    const uint64_t now = Timeline::to_fs(me.requests_[me.nth(me.next_)].issue_ns);
+    for (; me.next_ < me.requests_.size(); ++me.next_) {
+      const auto i = static_cast<uint32_t>(me.nth(me.next_));
+      const TrafficRequest& r = me.requests_[i];
+      if (Timeline::to_fs(r.issue_ns) != now) break;
+      RequestPort& port = *me.platform_.request_port(r.initiator);
+      Line& line = me.line_of(r, port);
+      if (!line.waits) {
+        line.waits = true;
+        port.request(me.slot_for(i));
+        continue;
+      }
+      me.behind_[i] = kNone;
+      (line.first == kNone ? line.first : me.behind_[line.last]) = i;
+      line.last = i;
+    }
+    me.schedule();
+  }
+
+  MemoryRequest& slot_for(uint32_t i) {
+    if (idle_.empty()) {
+      slots_.emplace_back();
+      idle_.push_back(&slots_.back());
+    }
+    Slot& s = *idle_.back();
+    idle_.pop_back();
+    const TrafficRequest& r = requests_[i];
+    s.request.write = r.write;
+    s.request.address = r.address;
+    s.request.nbytes = r.nbytes;
+    s.request.issue_ns = r.issue_ns;
+    s.request.done = &TrafficDriver::done;
+    s.request.context = &s;
+    s.request.follower = &TrafficDriver::follower;
+    s.driver = this;
+    s.index = i;
+    return s.request;
+  }
+
+  static MemoryRequest* follower(MemoryRequest& request) {
+    const Slot& s = *static_cast<Slot*>(request.context);
+    TrafficDriver& me = *s.driver;
+    const TrafficRequest& r = me.requests_[s.index];
+    Line& line = me.line_of(r, *me.platform_.request_port(r.initiator));
+    if (line.first == kNone) {
+      line.waits = false;
+      return nullptr;
+    }
+    const uint32_t i = line.first;
+    line.first = me.behind_[i];
+    return &me.slot_for(i);
+  }
+
+  static void done(MemoryRequest& request, const FabricTransaction& x) {
+    Slot& s = *static_cast<Slot*>(request.context);
+    TrafficDriver& me = *s.driver;
+    me.results_[s.index] = {x.grant_ns, x.done_ns,
+                            formula_ns(me.platform_.fabric(), *x.route, x.write, x.address, x.nbytes, x.rows)};
+    if (me.accounts_) {
+      me.accounts_[s.index] = {x.grant_ns - x.issue_ns, x.overhead_ns,   x.wire_ns,        x.drain_ns,
+                               x.store_forward_ns,      x.link_queue_ns, x.memory_queue_ns};
+    }
+    me.idle_.push_back(&s);
+    ++me.finished_;
+  }
+
+  Platform& platform_;
+  const std::vector<TrafficRequest>& requests_;
+  std::vector<TrafficResult> results_;
+  TrafficAccount* accounts_ = nullptr;  // where they are asked for
+  std::deque<Slot> slots_;
+  std::vector<Slot*> idle_;
+  std::vector<uint32_t> behind_;                      // by request: the next of its line
+  std::vector<Line> lines_;                           // by initiator and line
+  std::vector<std::pair<uint64_t, size_t>> by_time_;  // issue in fs, request; empty if they are in that order
+  size_t next_ = 0;
+  size_t finished_ = 0;
+};
+
+}  // namespace
+
+std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<TrafficRequest>& requests,
+                                       std::vector<TrafficAccount>* accounts) {
+  // These are all the requests there will be.
+  for (const TrafficRequest& r : requests) platform.route(r.initiator, r.address, r.nbytes, r.write);
+  platform.timeline().run_ahead();
+  platform.close_routes();
+  if (requests.size() >= TrafficDriver::kMostRequests) throw RunError("more than 4,294,967,294 requests");
+  TrafficDriver driver(platform, requests, accounts);
+  sc_core::sc_start();
+  if (driver.unfinished() > 0) {
+    throw RunError(std::to_string(driver.unfinished()) + " of " + std::to_string(requests.size()) +
+                   " requests never completed");
+  }
+  return driver.take_results();
+}
+
+}  // namespace kernbench

@@ -1,0 +1,65 @@
+// From a checked description to nodes and edges, level by level; one file each.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "kernbench/platform/topology/build/graph_builder.h"
+#include "kernbench/platform/topology/read/spec.h"
+
+namespace kernbench::topology {
+
+/// Where things attach to a cube's fabric. Attachment nodes exist already.
+struct CubeFabric {
+  std::vector<uint32_t> pe;  ///< of each PE and its HBM slice: router or crossbar
+  uint32_t m_cpu = kNoNode;
+  uint32_t sram = kNoNode;
+  std::array<std::vector<uint32_t>, kSides> ucie;  ///< per side, of each connection
+};
+
+/// Which cube, and its top left corner (mm).
+struct CubePlace {
+  uint32_t sip = 0, cube = 0;
+  Position origin;
+};
+
+/// What the SIP sees of a cube.
+struct CubePorts {
+  std::array<uint32_t, kSides> ucie{kNoNode, kNoNode, kNoNode, kNoNode};
+};
+
+struct IoChipletPlace {
+  uint32_t sip = 0, index = 0;
+  Side side = Side::west;  ///< of the cube grid
+  Position first, last;    ///< of the ports' line along the shore
+};
+
+struct IoChipletNodes {
+  uint32_t pcie_ep = kNoNode;
+  std::vector<uint32_t> ports;
+};
+
+/// A SIP's outline.
+Position size_of_sip(const SystemSpec&);
+
+/// On the cube, from its top left corner (mm).
+Position router_centre(const CubeSpec&, const Cell&);
+CubeFabric build_mesh(const CubeSpec&, const std::string& cube, Position origin, GraphBuilder&);
+CubeFabric build_crossbar(const CubeSpec&, const std::string& cube, Position origin, GraphBuilder&);
+/// The PE's blocks round `centre`; returns node indices in the template's order.
+std::vector<uint32_t> build_pe(const PeTemplate&, const std::string& pe, Position centre, double pitch_mm,
+                               GraphBuilder&);
+CubePorts build_cube(const CubeSpec&, const CubePlace&, GraphBuilder&);
+IoChipletNodes build_io_chiplet(const IoChipletSpec&, const IoChipletPlace&, GraphBuilder&);
+/// Returns the PCIe endpoints of its IO chiplets.
+std::vector<uint32_t> build_sip(const SystemSpec&, uint32_t sip, Position origin, GraphBuilder&);
+void build_system(const SystemSpec&, GraphBuilder&);
+
+/// Geometry: whole nanometres, so that printed distances are the ones routing compares.
+double manhattan_mm(const Position& a, const Position& b);
+double whole_nm(double mm);
+/// Routers along an edge to which n connections go, spread evenly: index of connection i among `count`.
+uint32_t spread(uint32_t i, uint32_t n, uint32_t count);
+
+}  // namespace kernbench::topology

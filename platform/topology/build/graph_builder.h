@@ -1,0 +1,42 @@
+// Puts a graph together, from a flat file or from a hierarchy, and checks what holds for both.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "kernbench/platform/topology/graph/block.h"
+#include "kernbench/platform/topology/graph/faults.h"
+#include "kernbench/platform/topology/graph/graph.h"
+
+namespace kernbench::topology {
+
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(FaultList& faults) : faults_(faults) {}
+
+  void reserve(size_t nodes, size_t edges);
+  /// A taken id is a fault, named by `field`.
+  uint32_t add_node(std::string id, const Block& block, std::optional<Position> position = {},
+                    const std::string& field = "id");
+  /// kNoNode if there is none.
+  uint32_t find(const std::string& id) const;
+  /// One directed edge; self links and second edges between the same nodes are faults.
+  void add_edge(uint32_t from, uint32_t to, const LinkProperties& p, const std::string& field = "link");
+  /// Two edges, the forward one first.
+  void add_link(uint32_t a, uint32_t b, const LinkProperties& p, const std::string& field = "link");
+  void add_memory(uint32_t node, std::string space, uint64_t base, uint64_t size, int line);
+
+  Graph& graph() { return graph_; }
+  FaultList& faults() { return faults_; }
+  /// Checks memories, reachability and the flit rules, finishes the graph and hands it over. Throws TopologyError if
+  /// any fault has been noted.
+  Graph finish();
+
+ private:
+  FaultList& faults_;
+  Graph graph_;
+  std::unordered_map<uint64_t, uint32_t> edge_of_;  // (from, to) -> edge
+};
+
+}  // namespace kernbench::topology

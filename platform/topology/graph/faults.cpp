@@ -1,0 +1,109 @@
+#include "kernbench/platform/topology/graph/faults.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace kernbench::topology {
+namespace {
+
+constexpr size_t kMostFaults = 500;
+
+std::string first_line(const std::vector<Fault>& faults) {
+  if (faults.empty()) return "no fault";
+  std::string text = faults.front().to_string();
+  if (faults.size() > 1) text += " (and " + std::to_string(faults.size() - 1) + " more)";
+  return text;
+}
+
+size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t keep = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({keep, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string Fault::to_string() const {
+  std::string text = where.file;
+  if (where.line > 0) text += ":" + std::to_string(where.line);
+  text += ": ";
+  if (!field.empty()) text += field + ": ";
+  return text + message;
+}
+
+TopologyError::TopologyError(std::vector<Fault> faults)
+    : std::runtime_error(first_line(faults)), faults_(std::move(faults)) {}
+
+void FaultList::add(int line, const std::string& field, const std::string& message) {
+  if (faults_.size() >= kMostFaults) {
+    ++suppressed_;
+    return;
+  }
+  faults_.push_back({{file_, line}, field, message});
+}
+
+void FaultList::throw_if_any() {
+  if (faults_.empty()) return;
+  // Readers of a file work from its top; faults were found in the order of the checks.
+  std::stable_sort(faults_.begin(), faults_.end(),
+                   [](const Fault& a, const Fault& b) { return a.where.line < b.where.line; });
+  if (suppressed_ > 0)
+    faults_.push_back({{file_, 0}, "", "and " + std::to_string(suppressed_) + " more faults, not listed"});
+  throw TopologyError(std::move(faults_));
+}
+
+std::string nearest_word(const std::string& word, const std::vector<std::string>& candidates) {
+  if (word.size() > 64) return "";
+  std::string best;
+  size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
+  for (const std::string& c : candidates) {
+    const size_t d = edit_distance(word, c);
+    if (d < best_distance) {
+      best_distance = d;
+      best = c;
+    }
+  }
+  return best;
+}
+
+std::string join(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& w : words) text += (text.empty() ? "" : ", ") + w;
+  return text;
+}
+
+std::string number_text(double v) {
+  std::array<char, 40> buffer{};
+  const bool whole = std::abs(v) < 1e15 && v == std::floor(v);
+  const auto r = whole ? std::to_chars(buffer.data(), buffer.data() + buffer.size(), static_cast<long long>(v))
+                       : std::to_chars(buffer.data(), buffer.data() + buffer.size(), v);
+  return std::string(buffer.data(), r.ptr);
+}
+
+std::string printable(const std::string& text) {
+  constexpr size_t kLongest = 60;
+  std::string out;
+  for (const char c : text) {
+    if (out.size() >= kLongest) {
+      // Do not cut a UTF-8 sequence in two.
+      while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80) out.pop_back();
+      if (!out.empty() && static_cast<unsigned char>(out.back()) >= 0xc0) out.pop_back();
+      return out + "...";
+    }
+    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  }
+  return out;
+}
+
+}  // namespace kernbench::topology

@@ -1,0 +1,61 @@
+// Faults of one file, collected so that its author sees all of them at once.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace kernbench::topology {
+
+/// Where in the YAML something stands, for messages. Line from 1; 0 where unknown.
+struct SourcePos {
+  std::string file;
+  int line = 0;
+};
+
+/// One fault of a topology file. what(): "file:line: field: what was found; what is legal".
+struct Fault {
+  SourcePos where;
+  std::string field;
+  std::string message;
+  std::string to_string() const;
+};
+
+/// All faults of a file at once.
+class TopologyError : public std::runtime_error {
+ public:
+  explicit TopologyError(std::vector<Fault>);
+  const std::vector<Fault>& faults() const { return faults_; }
+
+ private:
+  std::vector<Fault> faults_;
+};
+
+class FaultList {
+ public:
+  explicit FaultList(std::string file) : file_(std::move(file)) {}
+
+  /// `message` says what was found and what is legal.
+  void add(int line, const std::string& field, const std::string& message);
+  bool empty() const { return faults_.empty(); }
+  size_t count() const { return faults_.size() + suppressed_; }
+  const std::string& file() const { return file_; }
+  /// Throws TopologyError if there is any fault.
+  void throw_if_any();
+
+ private:
+  std::string file_;
+  std::vector<Fault> faults_;
+  size_t suppressed_ = 0;  // beyond what a person can read
+};
+
+/// The candidate nearest to `word` by edit distance, or "" if none is near.
+std::string nearest_word(const std::string& word, const std::vector<std::string>& candidates);
+/// "a, b, c".
+std::string join(const std::vector<std::string>& words);
+/// Shortest exact decimal form; integers without a point.
+std::string number_text(double v);
+/// A word from the file made fit for a one-line message: control characters replaced, long ones shortened.
+std::string printable(const std::string& text);
+
+}  // namespace kernbench::topology

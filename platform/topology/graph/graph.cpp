@@ -1,0 +1,74 @@
+#include "kernbench/platform/topology/graph/graph.h"
+
+#include <algorithm>
+
+namespace kernbench::topology {
+
+const char* name_of(Links l) {
+  switch (l) {
+    case Links::ideal:
+      return "ideal";
+    case Links::cut_through:
+      return "cut_through";
+    case Links::flit:
+      break;
+  }
+  return "flit";
+}
+
+const char* name_of(Response r) {
+  return r == Response::ideal ? "ideal" : "routed";
+}
+
+double Graph::effective_bw(uint32_t edge) const {
+  const Edge& e = edges[edge];
+  if (!e.bw_gbs) return 0;
+  return *e.bw_gbs * efficiency_[e.from] * efficiency_[e.to];
+}
+
+const Memory* Graph::memory_at(uint64_t addr) const {
+  auto it = std::upper_bound(memories_by_base_.begin(), memories_by_base_.end(), addr,
+                             [this](uint64_t a, uint32_t m) { return a < memories[m].base; });
+  if (it == memories_by_base_.begin()) return nullptr;
+  const Memory& m = memories[*--it];
+  return addr - m.base < m.size ? &m : nullptr;
+}
+
+void Graph::finish() {
+  efficiency_.assign(nodes.size(), 1.0);
+  for (uint32_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].kind == "hbm_ctrl") efficiency_[i] = nodes[i].attrs.number("efficiency", 1.0);
+  }
+
+  out_edges.assign(nodes.size(), {});
+  for (uint32_t e = 0; e < edges.size(); ++e) out_edges[edges[e].from].push_back(e);
+
+  memories_by_base_.resize(memories.size());
+  for (uint32_t m = 0; m < memories.size(); ++m) memories_by_base_[m] = m;
+  std::sort(memories_by_base_.begin(), memories_by_base_.end(),
+            [this](uint32_t a, uint32_t b) { return memories[a].base < memories[b].base; });
+
+  // A PE's place in the order is its first block's; a prefix without a pe_dma is no PE.
+  pes.clear();
+  std::vector<Pe> groups;
+  std::unordered_map<std::string, size_t> group_of;
+  for (uint32_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].kind.compare(0, 3, "pe_") != 0) continue;
+    const std::string& id = nodes[i].id;
+    const size_t dot = id.rfind('.');
+    std::string prefix = dot == std::string::npos ? id : id.substr(0, dot);
+    auto [it, fresh] = group_of.emplace(prefix, groups.size());
+    if (!fresh && nodes[i].kind == "pe_dma" && groups[it->second].blocks.count("pe_dma") > 0) {
+      // Ids need not name PEs (a test bench with many DMAs under one name): each is a PE of its own.
+      groups.push_back({id, {{"pe_dma", i}}});
+      continue;
+    }
+    if (fresh) groups.push_back({std::move(prefix), {}});
+    groups[it->second].blocks.emplace(nodes[i].kind, i);
+  }
+  for (Pe& g : groups) {
+    if (g.blocks.count("pe_dma") > 0) pes.push_back(std::move(g));
+  }
+}
+
+}  // namespace kernbench::topology

@@ -1,0 +1,88 @@
+// The compiled topology: a flat directed graph (timing contract §1). Plain C++: no SystemC here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "kernbench/systemc_models/core/attributes.h"
+
+namespace kernbench::topology {
+
+/// Position on the floorplan, mm; for views only, timing uses the edges' distances.
+struct Position {
+  double x_mm = 0, y_mm = 0;
+};
+
+struct Node {
+  std::string id;    ///< "sip0.cube3.r1c4"
+  std::string kind;  ///< "router"
+  std::string impl;  ///< "builtin.router"
+  bool transit = false;
+  Attributes attrs;  ///< as given, without defaults
+  int line = 0;      ///< in the YAML, from 1; 0: not in it
+  std::optional<Position> position;
+};
+
+struct Edge {
+  uint32_t from = 0, to = 0;  ///< indices into Graph::nodes
+  std::string kind = "link";
+  double distance_mm = 0;
+  std::optional<double> bw_gbs;  ///< none: limits nothing
+  int line = 0;
+};
+
+struct Memory {
+  uint32_t node = 0;
+  std::string space;  ///< "hbm" or "sram"
+  uint64_t base = 0, size = 0;
+  int line = 0;
+};
+
+enum class Links { ideal, cut_through, flit };
+enum class Response { ideal, routed };
+
+struct Timing {
+  Links links = Links::ideal;
+  Response response = Response::ideal;  ///< flit: always routed
+  double header_bytes = 0;
+  uint32_t flit_bytes = 256;
+};
+const char* name_of(Links);
+const char* name_of(Response);
+
+/// Blocks of one PE: nodes that share the id prefix before the last dot.
+struct Pe {
+  std::string id;                                    ///< "sip0.cube0.pe0"
+  std::unordered_map<std::string, uint32_t> blocks;  ///< kind -> node index
+};
+
+struct Graph {
+  std::string name;  ///< of the file, without folder
+  double ns_per_mm = 0.01;
+  Timing timing;
+  /// `materialize: outputs`: reads from outside that touch pending bytes have them computed first (data contract §1).
+  bool materialize_outputs = false;
+  std::vector<Node> nodes;  ///< in compiled order
+  std::vector<Edge> edges;  ///< in compiled order
+  std::vector<Memory> memories;
+
+  std::vector<Pe> pes;                                 ///< every PE with at least a pe_dma, in compiled order
+  std::unordered_map<std::string, uint32_t> index_of;  ///< node id -> index
+  std::vector<std::vector<uint32_t>> out_edges;        ///< per node, edge indices in compiled order
+
+  /// Effective bandwidth of an edge (timing contract §1), GB/s; 0 where it limits nothing.
+  double effective_bw(uint32_t edge) const;
+  /// The memory that holds the address, or null. O(log memories).
+  const Memory* memory_at(uint64_t addr) const;
+  /// Fills pes, out_edges and the address map; called by the compiler.
+  void finish();
+
+ private:
+  std::vector<uint32_t> memories_by_base_;
+  std::vector<double> efficiency_;  // per node
+};
+
+}  // namespace kernbench::topology

@@ -1,0 +1,227 @@
+#include "kernbench/platform/topology/read/block_reader.h"
+
+#include <algorithm>
+#include <set>
+
+#include "kernbench/platform/topology/graph/kinds.h"
+
+namespace kernbench::topology {
+namespace {
+
+constexpr double kMostInteger = 2147483647;  // counts beyond 32 bits are slips
+
+NumberRule rule_of(const AttrSpec& spec) {
+  NumberRule rule;
+  rule.min = std::max(rule.min, spec.min);
+  rule.max = std::min(rule.max, spec.max);
+  rule.min_exclusive = spec.min_exclusive && spec.min >= -1e15;
+  rule.unit = spec.unit.c_str();
+  return rule;
+}
+
+void read_integer(YamlNode n, const std::string& field, const AttrSpec& spec, Attributes& attrs, FaultList& faults) {
+  const double least = std::max(0.0, spec.min + (spec.min_exclusive ? 1 : 0));
+  const double most = std::min(kMostInteger, spec.max);
+  const auto v = read_unsigned(n, field, static_cast<uint64_t>(least), static_cast<uint64_t>(most), faults);
+  if (!v) return;
+  if (spec.power_of_two && (*v == 0 || (*v & (*v - 1)) != 0)) {
+    faults.add(n.line(), field, "found '" + std::to_string(*v) + "'; legal: a power of two");
+  } else {
+    attrs.set(spec.name, static_cast<int64_t>(*v));
+  }
+}
+
+void read_map(YamlNode n, const std::string& field, const AttrSpec& spec, Attributes& attrs, FaultList& faults) {
+  YamlMap map(n, field, faults);
+  if (!map.valid()) return;
+  NumberMap values;
+  for (const auto& [key, value] : map.entries()) {
+    if (!spec.choices.empty() && std::find(spec.choices.begin(), spec.choices.end(), key) == spec.choices.end()) {
+      faults.add(value.line(), map.field(printable(key)), "unknown name; legal: " + join(spec.choices));
+      continue;
+    }
+    if (const auto v = read_number(value, map.field(printable(key)), rule_of(spec), faults)) values[key] = *v;
+  }
+  attrs.set(spec.name, std::move(values));
+}
+
+void read_text(YamlNode n, const std::string& field, const AttrSpec& spec, Attributes& attrs, FaultList& faults) {
+  auto v = read_string(n, field, faults);
+  if (!v) return;
+  if (!spec.choices.empty() && std::find(spec.choices.begin(), spec.choices.end(), *v) == spec.choices.end())
+    faults.add(n.line(), field, "found '" + printable(*v) + "'; legal: " + join(spec.choices));
+  else
+    attrs.set(spec.name, std::move(*v));
+}
+
+/// Sets the attribute; a value that is not legal is a fault instead.
+void read_value(YamlNode n, const std::string& field, const AttrSpec& spec, Attributes& attrs, FaultList& faults) {
+  switch (spec.type) {
+    case AttrType::number:
+      if (const auto v = read_number(n, field, rule_of(spec), faults)) attrs.set(spec.name, *v);
+      break;
+    case AttrType::integer:
+      read_integer(n, field, spec, attrs, faults);
+      break;
+    case AttrType::boolean:
+      if (const auto v = read_boolean(n, field, faults)) attrs.set(spec.name, *v);
+      break;
+    case AttrType::string:
+      read_text(n, field, spec, attrs, faults);
+      break;
+    case AttrType::number_map:
+      read_map(n, field, spec, attrs, faults);
+      break;
+  }
+}
+
+std::string legal_of(const AttrSpec& spec) {
+  switch (spec.type) {
+    case AttrType::number:
+      return rule_of(spec).to_string();
+    case AttrType::integer:
+      return spec.unit.empty() ? "an integer" : "an integer (" + spec.unit + ")";
+    case AttrType::boolean:
+      return "true or false";
+    case AttrType::string:
+      return spec.choices.empty() ? "a text" : join(spec.choices);
+    case AttrType::number_map:
+      break;
+  }
+  return "a mapping of names to numbers";
+}
+
+Attributes read_attributes(YamlNode node, const std::string& field, const ImplSpec& spec, int line, FaultList& faults) {
+  Attributes attrs;
+  // `attrs:` with nothing behind it is an empty mapping.
+  if (node.is_defined() && !node.is_null()) {
+    YamlMap map(node, field, faults);
+    line = map.line() > 0 ? map.line() : line;
+    bool all_known = true;
+    // Values are kept in the order of the file.
+    for (const auto& [key, value] : map.entries()) {
+      const auto a = std::find_if(spec.attributes.begin(), spec.attributes.end(),
+                                  [&k = key](const AttrSpec& s) { return s.name == k; });
+      all_known = all_known && a != spec.attributes.end();
+      if (a != spec.attributes.end()) read_value(value, map.field(key), *a, attrs, faults);
+    }
+    if (!all_known) {
+      for (const AttrSpec& a : spec.attributes) map.take(a.name);
+      map.finish();
+    }
+  }
+  const auto is_given = [&](const std::string& name) {
+    for (const YamlItem& item : node) {
+      if (item.key.text() == name) return true;
+    }
+    return false;
+  };
+  for (const AttrSpec& a : spec.attributes) {
+    if (a.required && !is_given(a.name))
+      faults.add(line, field + "." + a.name, "missing, " + spec.impl + " has no default; legal: " + legal_of(a));
+  }
+  return attrs;
+}
+
+/// Kinds and implementations known to the catalog, for messages.
+std::vector<std::string> kinds_of(const ImplCatalog& catalog) {
+  std::set<std::string> kinds;
+  for (const ImplSpec* s : catalog.all()) kinds.insert(s->kind);
+  return {kinds.begin(), kinds.end()};
+}
+
+std::vector<std::string> impls_of(const ImplCatalog& catalog, const std::string& kind) {
+  std::vector<std::string> impls;
+  for (const ImplSpec* s : catalog.all()) {
+    if (s->kind == kind) impls.push_back(s->impl);
+  }
+  return impls;
+}
+
+std::string unknown_word(const std::string& what, const std::string& word, const std::vector<std::string>& legal) {
+  const std::string near = nearest_word(word, legal);
+  const std::string hint = near.empty() ? ";" : ", did you mean '" + near + "'?";
+  return "unknown " + what + " '" + printable(word) + "'" + hint + " legal: " + join(legal);
+}
+
+/// A fault names the kinds that there are.
+bool is_known_kind(const std::string& kind, const ImplCatalog& catalog, int line, const std::string& field,
+                   FaultList& faults) {
+  const ImplSpec* builtin = catalog.find("builtin." + kind);
+  if (builtin && builtin->kind == kind) return true;
+  const std::vector<const ImplSpec*> all = catalog.all();
+  if (std::any_of(all.begin(), all.end(), [&](const ImplSpec* s) { return s->kind == kind; })) return true;
+  faults.add(line, field, unknown_word("kind", kind, kinds_of(catalog)));
+  return false;
+}
+
+/// The specification of an implementation of that kind, or null and a fault.
+const ImplSpec* find_spec(const std::string& kind, const std::string& impl, const ImplCatalog& catalog, int line,
+                          const std::string& field, FaultList& faults) {
+  const ImplSpec* spec = catalog.find(impl);
+  if (!spec) {
+    std::string fault = unknown_word("impl", impl, impls_of(catalog, kind));
+    if (impl.compare(0, 8, "builtin.") != 0) fault += "; others come with a plug-in (--plugin LIB.so)";
+    faults.add(line, field, fault);
+  } else if (spec->kind != kind) {
+    faults.add(line, field,
+               "found '" + printable(impl) + "', which is of kind " + spec->kind + ", on a node of kind " + kind +
+                   "; legal: " + join(impls_of(catalog, kind)));
+    spec = nullptr;
+  }
+  return spec;
+}
+
+}  // namespace
+
+Block read_block(YamlMap& map, const std::string& fixed_kind, const ImplCatalog& catalog) {
+  Block block;
+  block.line = map.line();
+  FaultList& faults = map.faults();
+  block.kind = fixed_kind;
+  if (fixed_kind.empty() || map.has("kind")) {
+    const auto kind = map.has("kind") ? map.string("kind") : map.require_string("kind", join(kinds_of(catalog)));
+    if (!kind) return block;
+    if (fixed_kind.empty()) {
+      block.kind = *kind;
+    } else if (*kind != fixed_kind) {
+      faults.add(map.line_of_key("kind"), map.field("kind"),
+                 "found '" + printable(*kind) + "'; legal here: " + fixed_kind);
+    }
+  }
+  const bool kind_known = is_known_kind(block.kind, catalog, map.line_of_key("kind"), map.field("kind"), faults);
+  const auto impl = map.string("impl");
+  block.impl = impl.value_or("builtin." + block.kind);
+
+  const KindInfo* info = find_kind(block.kind);
+  block.transit = info && info->transit;
+  if (const auto transit = map.boolean("transit")) {
+    if (*transit && info && !info->transit)
+      faults.add(map.line_of_key("transit"), map.field("transit"),
+                 "found 'true'; legal: false, as a node of kind " + block.kind + " can only be an end of a path");
+    block.transit = *transit;
+  }
+
+  const YamlNode attrs = map.take("attrs");
+  if (!kind_known) return block;  // without a kind there is nothing to check the rest against
+  const ImplSpec* spec = find_spec(block.kind, block.impl, catalog, map.line_of_key("impl"), map.field("impl"), faults);
+  if (spec) block.attrs = read_attributes(attrs, map.field("attrs"), *spec, map.line(), faults);
+  return block;
+}
+
+Block default_block(const std::string& kind, const ImplCatalog& catalog, int line, const std::string& field,
+                    FaultList& faults) {
+  Block block;
+  block.kind = kind;
+  block.impl = "builtin." + kind;
+  block.line = line;
+  const KindInfo* info = find_kind(kind);
+  block.transit = info && info->transit;
+  const ImplSpec* spec = is_known_kind(kind, catalog, line, field, faults)
+                             ? find_spec(kind, block.impl, catalog, line, field, faults)
+                             : nullptr;
+  if (spec) read_attributes(YamlNode(), field + ".attrs", *spec, line, faults);
+  return block;
+}
+
+}  // namespace kernbench::topology

@@ -1,0 +1,160 @@
+// What a hierarchical file says, checked and with its defaults: the builders' input.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernbench/platform/topology/graph/graph.h"
+#include "kernbench/platform/topology/graph/mesh_plan.h"
+#include "kernbench/platform/topology/graph/naming.h"
+#include "kernbench/platform/topology/read/block_reader.h"
+
+namespace kernbench::topology {
+
+/// A kind of link of a template. Without a distance it is as long as its ends are apart.
+struct LinkSpec {
+  std::string kind;
+  std::optional<double> distance_mm;
+  std::optional<double> bw_gbs;
+  int line = 0;
+  LinkProperties properties(double measured_mm = 0) const {
+    return {kind, distance_mm.value_or(measured_mm), bw_gbs, line};
+  }
+};
+
+struct PeComponent {
+  std::string name;  ///< the id's last word; its kind unless said otherwise
+  Block block;
+};
+
+struct PeLink {
+  size_t from = 0, to = 0;  ///< into components
+  bool bidirectional = false;
+  LinkProperties properties;
+};
+
+struct PeTemplate {
+  std::vector<PeComponent> components;
+  std::vector<PeLink> links;
+};
+
+/// A block with a place of its own on the cube.
+struct PlacedBlock {
+  Block block;
+  Position at;
+};
+
+struct MeshSpec {
+  uint32_t cols = 0, rows = 0;
+  bool has_hole = false;
+  Cell hole_first, hole_last;  ///< the exclusion zone, both inside it
+  Block router;
+  LinkSpec link;
+  std::vector<Cell> pe_at;  ///< router of each PE
+  MeshPlan plan;            ///< what follows from all this and the cube; set before anything is built
+  bool is_hole(uint32_t row, uint32_t col) const {
+    return has_hole && row >= hole_first.row && row <= hole_last.row && col >= hole_first.col && col <= hole_last.col;
+  }
+};
+
+/// The older cube: a crossbar per PE in two chained halves, bridges at both ends, one NoC node.
+struct CrossbarSpec {
+  Block xbar, bridge, noc;
+  LinkSpec xbar_to_xbar, xbar_to_bridge, xbar_to_noc;
+};
+
+struct UcieSpec {
+  std::array<bool, kSides> ports{};
+  uint32_t connections = 4;
+  Block port, connection;
+};
+
+/// A place where a foreign initiator attaches (kind port), the same in every cube or IO chiplet.
+struct PortSpec {
+  Block block;
+  std::optional<Cell> router;  ///< of a mesh
+  int pe = -1;                 ///< of a crossbar: the PE whose crossbar it is at; -1: the NoC node
+  LinkSpec link;
+};
+
+struct CubeSpec {
+  Position size;  ///< mm
+  uint32_t pes = 0;
+  std::optional<MeshSpec> mesh;  ///< one of the two
+  std::optional<CrossbarSpec> crossbar;
+  Block hbm;
+  uint64_t hbm_slice_bytes = 0;
+  std::optional<PlacedBlock> sram;
+  uint64_t sram_bytes = 0;
+  std::optional<PlacedBlock> m_cpu;
+  std::optional<UcieSpec> ucie;
+  // The fabric is the mesh's routers, or the crossbars (PEs, HBM) and the NoC node (all else).
+  LinkSpec pe_dma_to_fabric, fabric_to_hbm, fabric_to_sram, fabric_to_m_cpu, fabric_to_ucie, ucie_to_port,
+      m_cpu_to_pe_cpu;
+  PeTemplate pe;
+  std::vector<PortSpec> ports;
+  int line = 0;
+  size_t nodes() const;
+};
+
+struct IoChipletSpec {
+  double depth_mm = 6;
+  uint32_t ports = 4, connections = 4;
+  Block pcie_ep, io_cpu, noc, port, connection;
+  LinkSpec pcie_ep_to_noc, io_cpu_to_noc, noc_to_ucie, ucie_to_port;
+  std::vector<PortSpec> foreign_ports;  ///< at its NoC
+};
+
+struct IoPlacement {
+  Side side = Side::west;
+  int line = 0;
+};
+
+struct SipSpec {
+  uint32_t w = 1, h = 1;  ///< cubes
+  double gap_mm = 1;
+  LinkSpec ucie, io_ucie;
+  std::vector<IoPlacement> io;
+  int line = 0;
+};
+
+/// Direct links between the IO chiplets io0 of neighbouring SIPs, beside the switch.
+enum class SipShape { none, ring_1d, torus_2d, mesh_2d_no_wrap };
+
+struct TraySpec {
+  uint32_t sips = 1, w = 1, h = 1;
+  double gap_mm = 20;
+  std::optional<Block> pcie_switch;
+  LinkSpec pcie_ep_to_switch;
+  SipShape shape = SipShape::none;
+  LinkSpec pcie_ep_to_pcie_ep;
+};
+
+struct SystemSpec {
+  TraySpec tray;
+  SipSpec sip;
+  IoChipletSpec io;
+  CubeSpec cube;
+};
+
+/// Reads `tray`, `sip`, `io_chiplet` and `cube` of a file's top-level map. Nothing is returned where a fault stands in
+/// the way of building.
+std::optional<SystemSpec> read_system(YamlMap& top, const ImplCatalog&);
+
+// Parts of it, one file each.
+LinkSpec read_link(YamlMap& links, const std::string& key, const char* kind, bool needs_bandwidth,
+                   std::optional<double> default_distance_mm);
+/// A block under a key of its own; a builtin one without attributes where the key is absent.
+Block read_block_at(YamlMap& map, const std::string& key, const std::string& kind, const ImplCatalog&);
+CubeSpec read_cube(YamlMap& cube, const ImplCatalog&);
+PeTemplate read_pe_template(YamlMap& cube, const ImplCatalog&);
+/// `ports` of a cube, or of an IO chiplet where `cube` is null.
+std::vector<PortSpec> read_ports(YamlMap& owner, const CubeSpec* cube, const ImplCatalog&);
+/// A router's name in a cube, such as r0c1.
+std::optional<Cell> parse_cell(const std::string& text);
+
+}  // namespace kernbench::topology

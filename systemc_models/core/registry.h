@@ -1,0 +1,60 @@
+// Blocks by the name that `impl:` uses in YAML. A block registers itself with one line in its own .cpp:
+//
+//   KERNBENCH_REGISTER_COMPONENT(MyHbm)   // MyHbm::spec() says name, kind, attributes; constructor (name, config)
+//
+// in the library, in a user's executable or in a plug-in alike. Plain C++ but for the factories' result.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernbench/systemc_models/core/attributes.h"
+
+namespace kernbench {
+
+class Component;
+struct ComponentConfig;
+
+class ComponentRegistry : public ImplCatalog {
+ public:
+  using Factory = std::function<std::unique_ptr<Component>(const char* name, const ComponentConfig&)>;
+  /// A name that is taken keeps its first owner; see conflicts().
+  void add(ImplSpec spec, Factory make);
+  const ImplSpec* find(const std::string& impl) const override;
+  std::vector<const ImplSpec*> all() const override;
+  const Factory* factory(const std::string& impl) const;
+  /// Names that were registered more than once; a Platform does not build any of them.
+  const std::vector<std::string>& conflicts() const { return conflicts_; }
+
+ private:
+  struct Type {
+    ImplSpec spec;
+    Factory make;
+  };
+  std::map<std::string, Type> types_;
+  std::vector<std::string> conflicts_;
+};
+
+/// The one registry of the process.
+ComponentRegistry& component_registry();
+/// The same, as the topology compiler sees it.
+const ImplCatalog& component_catalog();
+
+struct ComponentRegistration {
+  ComponentRegistration(ImplSpec spec, ComponentRegistry::Factory make) {
+    component_registry().add(std::move(spec), std::move(make));
+  }
+};
+
+}  // namespace kernbench
+
+#define KERNBENCH_REGISTER_COMPONENT(Class)                                                               \
+  namespace {                                                                                             \
+  const ::kernbench::ComponentRegistration registration_of_##Class(                                       \
+      Class::spec(), [](const char* name, const ::kernbench::ComponentConfig& config) {                   \
+        return std::unique_ptr<::kernbench::Component>(new (config.fabric->arena()) Class(name, config)); \
+      });                                                                                                 \
+  }

@@ -1,0 +1,116 @@
+// The agenda of a platform: everything that happens at a time happens through it.
+//
+// The SystemC kernel promises no order among things of one instant, and equal hop delays make ties the rule. So the
+// blocks do not notify events of their own: they put entries on this agenda, ordered by (time in fs, Order, sequence
+// of entry), and one SC_METHOD works them off. That gives the order that the timing contract (§9) asks for, costs a
+// heap operation instead of a process activation, and one timed notification per distinct instant.
+// Times are exact doubles in ns; they are rounded to fs for comparison and to the kernel's tick only to wake up.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <systemc>
+#include <vector>
+
+#include "kernbench/phase2/op/femtoseconds.h"
+
+namespace kernbench {
+
+/// Order among entries of one instant: phase first, then major, then minor, then order of entry.
+struct Order {
+  enum Phase : uint64_t {
+    kEngines = 0,     ///< completions, hand-ons, submissions inside PEs and other initiators
+    kDepartures = 1,  ///< responses leave a memory
+    kArrivals = 2,    ///< messages become ready at a link or arrive at a memory
+  };
+  uint64_t major = 0;
+  uint64_t minor = 0;
+  Order() = default;
+  Order(Phase phase, uint64_t maj, uint64_t min) : major(phase << 62 | maj), minor(min) {}
+  bool operator<(const Order& o) const { return major != o.major ? major < o.major : minor < o.minor; }
+};
+
+/// Asks the processor for `lines` cache lines from an address on: a hint, which touches nothing. In a system of
+/// thousands of PEs nothing of an event's state is in the caches when its turn comes, unless it was asked for in time.
+inline void fetch_lines(const void* from, int lines) {
+  for (int i = 0; i < lines; ++i) __builtin_prefetch(static_cast<const char*>(from) + 64 * i);
+}
+
+class Timeline : public sc_core::sc_module {
+ public:
+  using Handler = void (*)(void* self, void* arg);
+  /// Asks the processor for memory that an entry's handler will touch, some entries ahead of its turn. Called twice:
+  /// first (nearer = false) when self and arg are likely to be in its caches, then when what it asked for is. Changes
+  /// nothing.
+  using LookAhead = void (*)(const void* self, const void* arg, bool nearer);
+
+  /// Entries are numbered up to `most_numbers`, then anew: fewer than 2³² only to test that.
+  explicit Timeline(sc_core::sc_module_name name, uint32_t most_numbers = ~0u);
+
+  /// Calls handler(self, arg) at t_ns (not before now) in the given order.
+  void at(double t_ns, Order order, Handler handler, void* self, void* arg = nullptr, LookAhead look_ahead = nullptr);
+
+  /// Exact time of the entry being worked off; outside of entries, that of the last one or of the kernel, whichever is
+  /// later. ns.
+  double now_ns() const { return working_ ? now_ns_ : now_outside(); }
+  /// Kernel ticks from now to t_ns, as a delay for a TLM call (0 if t_ns is past).
+  sc_core::sc_time delay_until(double t_ns) const;
+  /// The exact time that a TLM call's delay means, ns.
+  double after(const sc_core::sc_time& delay) const {
+    return delay == sc_core::SC_ZERO_TIME ? now_ns() : (sc_core::sc_time_stamp() + delay).to_seconds() * 1e9;
+  }
+  /// True while an entry is worked off.
+  bool working() const { return working_; }
+  /// Entries worked off so far.
+  uint64_t events() const { return events_; }
+  bool idle() const { return heap_.empty(); }
+  /// Works off instants one after the other without returning to the kernel in between, as long as no other process or
+  /// event of the simulation is due before the next. sc_time_stamp() then stands still at the first. For runs that go
+  /// to their end (sc_start() without a limit) and whose processes do not ask the kernel for the time.
+  void run_ahead() { run_ahead_ = true; }
+  /// Called every 65,536 entries with the time and the number of entries so far; for a progress line.
+  void on_progress(std::function<void(double now_ns, uint64_t events)> call) { progress_ = std::move(call); }
+
+  static uint64_t to_fs(double ns) { return femtoseconds(ns); }
+
+ private:
+  struct alignas(64) Entry {
+    double t_ns;
+    Handler handler;
+    void* self;
+    void* arg;
+    LookAhead look_ahead;
+  };
+  struct Key {  // what the heap moves and compares; the rest stays in its slot
+    uint64_t fs;
+    uint64_t major, minor;
+    uint32_t sequence;  // of entry; begun anew when used up
+    uint32_t slot;
+  };
+  static bool before(const Key& a, const Key& b);
+  void push(const Key& k);
+  Key pop();
+  void look_ahead(size_t at);
+  void number_anew();
+  uint64_t tick_of(uint64_t fs) const { return tick_fs_ == 1 ? fs : (fs + tick_fs_ / 2) / tick_fs_; }
+  double now_outside() const;
+  bool next_is_free() const;
+  void arm();
+  void work();
+
+  std::vector<Key> heap_;  // 4-ary
+  std::vector<Entry> slots_;
+  std::vector<uint32_t> free_slots_;
+  sc_core::sc_event wake_;
+  uint64_t tick_fs_ = 1;  // fs in a tick of the kernel's resolution
+  uint64_t armed_tick_ = ~0ull;
+  const uint32_t most_numbers_;
+  uint32_t sequence_ = 0;
+  uint64_t events_ = 0;
+  double now_ns_ = 0;
+  bool working_ = false;
+  bool run_ahead_ = false;
+  std::function<void(double, uint64_t)> progress_;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,56 @@
+// Models: a place where a foreign TLM-2.0 initiator attaches to the fabric: an end with a base-protocol target socket.
+// Its transactions are those of a pe_dma at the same node, less that one's overhead (timing contract §2; interface
+// contract "As a library"), and any number of them, or `outstanding`, are under way at once, reads and writes alike.
+// Drivers (traffic, probe) can issue requests at it too. An unbound port takes no part.
+// Does not model: the foreign initiator's clock, credits. How it answers: base_protocol_target.h and docs/tlm.md.
+//
+// Parameters: overhead_ns (ns, 0), outstanding (transactions; unlimited where not given), allow_dmi (false), bus_width
+// (bits, 32).
+#pragma once
+
+#include "kernbench/systemc_models/fabric/request_pool.h"
+#include "kernbench/systemc_models/protocol/base_protocol_target.h"
+#include "kernbench/systemc_models/protocol/wide_socket.h"
+
+namespace kernbench {
+
+/// A block that foreign initiators attach to: the platform connects it to what they reach.
+class ForeignDoor {
+ public:
+  virtual ~ForeignDoor() = default;
+  virtual BaseProtocolTarget& transport() = 0;
+};
+
+class Port : public Component, public PooledInitiator, public ForeignDoor {
+ public:
+  FabricInitiatorSocket<Port> out{"out"};
+
+  Port(sc_core::sc_module_name name, const ComponentConfig& config);
+  static ImplSpec spec();
+
+  /// The socket that a foreign initiator binds to: a tlm_target_socket of `bus_width` bits. std::logic_error that names
+  /// the attribute where W is not that width.
+  template <unsigned W = 32>
+  OptionalTargetSocket<W>& socket() const {
+    return socket_.as<W>();
+  }
+  BaseProtocolTarget& transport() override { return transport_; }
+  /// What watches the socket; null where the build has none (KERNBENCH_CHECK_TLM).
+  ProtocolMonitor* monitor() const { return socket_.monitor(); }
+  /// Why the last transaction with an error response had one; empty if none had.
+  const std::string& last_error() const { return transport_.last_error(); }
+  FabricOut* fabric_out() override { return &out; }
+  FabricInitiator* initiator() override { return this; }
+  RequestPort* request_port() override { return this; }
+
+ private:
+  void end_of_elaboration() override { transport_.set_backward(socket_.backward()); }
+  tlm::tlm_sync_enum nb_transport_bw(int, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay);
+  Order done_order(const FabricTransaction&) const override;
+  void send(FabricTransaction&, uint16_t port, tlm::tlm_phase, sc_core::sc_time& delay) override;
+
+  BaseProtocolTarget transport_;
+  WideTargetSocket socket_;
+};
+
+}  // namespace kernbench

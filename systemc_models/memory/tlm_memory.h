@@ -1,0 +1,72 @@
+// Models: a memory whose model is not this project's: whatever has a TLM-2.0 target socket (a DRAM simulator, a memory
+// of the user's platform) stands in for an hbm_ctrl or an sram. Its time is what the foreign model takes, from
+// BEGIN_REQ to BEGIN_RESP, and not less than the bytes need on the path (as §4 of the timing contract has it). Requests
+// are cut at `max_bytes`, sent in order of arrival, any number under way; the model says with END_REQ when it takes the
+// next. Does not model: what the foreign model does not; where only the project's own initiators know the bytes
+// (pending results of Phase 2), zeros are sent.
+//
+// Bytes. With `storage: target` the foreign model keeps them: what is placed before the simulation goes there by debug
+// transport, writes carry the bytes that memory holds at that moment, and bytes that the model changed by itself are
+// taken over when they are read. With `storage: image` the model is asked for time only.
+// An error response of the model is passed on to a foreign initiator, and ends the run where a kernel asked.
+//
+// Parameters: overhead_ns (ns, 0, before the model), efficiency (1.0; hbm_tlm, of the edges that touch it), max_bytes
+// (bytes, 0: no limit), address (offset | physical), storage (target | image), bus_width (bits, 32).
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "kernbench/phase2/memory/memory_image.h"
+#include "kernbench/systemc_models/memory/memory_target.h"
+#include "kernbench/systemc_models/memory/system_memory.h"
+#include "kernbench/systemc_models/protocol/base_protocol_initiator.h"
+#include "kernbench/systemc_models/protocol/wide_socket.h"
+
+namespace kernbench {
+
+class TlmMemory : public MemoryTarget, public ForeignStore {
+ public:
+  TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config);
+  ~TlmMemory() override;
+
+  /// The socket to which the foreign model's target socket is bound: a tlm_initiator_socket of `bus_width` bits.
+  template <unsigned W = 32>
+  OptionalInitiatorSocket<W>& socket() const {
+    return socket_.as<W>();
+  }
+  /// By the platform.
+  void connect(SystemMemory& memory) { memory_ = &memory; }
+
+  void pull(uint64_t address, uint64_t nbytes) override;
+  void push(uint64_t address, uint64_t nbytes) override;
+  double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;
+  static std::vector<AttrSpec> attributes();
+
+ protected:
+  Service serve(FabricTransaction&) override;
+
+ private:
+  struct Access;
+  void end_of_elaboration() override;
+  void start_of_simulation() override;
+  static void begin(void* self, void* access);
+  void add_transfers(Access&, uint64_t address, uint64_t nbytes);
+  void transfer_done(Access&, const ForeignTransfer&);
+  void finish(Access&);
+  double path_ns(const Route&, bool write, uint64_t nbytes) const;
+  uint64_t to_target(uint64_t address) const { return physical_ ? address : address - base(); }
+  /// The image's real bytes, others 0.
+  void known_bytes(uint64_t address, uint8_t* out, uint64_t nbytes) const;
+  void take_over(uint64_t address, const uint8_t* bytes, uint64_t nbytes);
+
+  uint64_t max_bytes_;
+  bool physical_, keeps_bytes_;
+  BaseProtocolInitiator initiator_;
+  WideInitiatorSocket socket_;
+  SystemMemory* memory_ = nullptr;
+  MemoryImage seen_;  ///< the model's bytes as last seen; space of the window
+  std::map<const Access*, std::unique_ptr<Access>> accesses_;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,128 @@
+// From what a kernel asks (OpDesc) to what its PE does (PeCommand).
+#include <algorithm>
+
+#include "kernbench/systemc_models/pe/pe_cpu.h"
+
+namespace kernbench {
+
+namespace {
+
+/// Where the engines see it: virtual addresses where it was reached through them.
+uint64_t address_of(const TensorRef& t) {
+  return t.translation ? t.translation->virtual_addr : t.addr;
+}
+
+/// Rows of a strided tensor; a tensor with more than one break in its spacing is no single transaction.
+TilePart transaction_of(const TensorRef& t) {
+  TilePart p;
+  p.addr = address_of(t);
+  p.translation = t.translation.get();
+  p.nbytes = t.nbytes();
+  const uint64_t element = size_of(t.dtype);
+  int dim = t.shape.rank() - 1;
+  int64_t run = 1;  // contiguous elements
+  while (dim >= 0 && (t.shape[dim] == 1 || t.strides[dim] == run)) run *= t.shape[dim--];
+  p.rows = {1, static_cast<uint64_t>(run) * element, 0};
+  if (dim < 0) return p;
+  const int64_t stride = t.strides[dim];
+  int64_t rows = t.shape[dim--];
+  while (dim >= 0 && (t.shape[dim] == 1 || t.strides[dim] == stride * rows)) rows *= t.shape[dim--];
+  if (dim >= 0) {
+    throw KernelFault("a load or store of shape " + t.shape.to_string() + " with strides " + t.strides.to_string() +
+                      " (elements) is not a set of equally spaced rows: split it");
+  }
+  p.rows.count = static_cast<uint64_t>(rows);
+  p.rows.stride = static_cast<uint64_t>(stride) * element;
+  return p;
+}
+
+TileOperand tile_operand(const TensorRef& t, bool transposed) {
+  TileOperand x;
+  x.in_memory = t.space != Space::tcm;
+  x.addr = address_of(t);
+  x.translation = t.translation.get();
+  x.element_bytes = static_cast<uint32_t>(size_of(t.dtype));
+  const int rank = t.shape.rank();
+  if (rank > 2) throw KernelFault("a composite's operand has shape " + t.shape.to_string() + ": at most 2 dimensions");
+  int64_t row = rank == 2 ? t.strides[0] : 0;
+  const int64_t inner = rank > 0 ? t.strides[rank - 1] : 1;
+  if (inner != 1 && t.shape[rank - 1] != 1) {
+    if (rank == 2 && (row == 1 || t.shape[0] == 1)) {  // a transposed view
+      transposed = !transposed;
+      row = inner;
+    } else if (x.in_memory) {
+      throw KernelFault("a composite's operand in memory has strides " + t.strides.to_string() +
+                        " (elements): its rows must be contiguous");
+    }
+  }
+  x.row_bytes = static_cast<uint64_t>(row) * x.element_bytes;
+  x.transposed = transposed;
+  return x;
+}
+
+void fill_composite(const OpDesc& d, PeCommand& c) {
+  CompositePlan& p = c.plan;
+  p.gemm = d.op == "gemm";
+  p.m = d.m;
+  p.n = d.n;
+  p.k = p.gemm ? d.k : 1;
+  p.tm = std::clamp<int64_t>(d.tile_m, 1, std::max<int64_t>(1, p.m));
+  p.tn = std::clamp<int64_t>(d.tile_n, 1, std::max<int64_t>(1, p.n));
+  p.tk = p.gemm ? std::clamp<int64_t>(d.tile_k, 1, std::max<int64_t>(1, p.k)) : 1;
+  for (size_t i = 0; i < d.operands.size(); ++i) {
+    if (d.operands[i].is_scalar) continue;
+    const bool transposed = p.gemm && (i == 0 ? d.transpose_a : d.transpose_b);
+    p.inputs.push_back(tile_operand(d.operands[i].ref, transposed));
+  }
+  p.output = tile_operand(d.output, false);
+  if (p.gemm) {
+    p.dtype = name_of(d.operands[0].ref.dtype);
+  } else {
+    p.per_tile.push_back(d.op);
+  }
+  for (const EpilogueOp& e : d.epilogue) {
+    switch (e.scope) {
+      case Scope::per_k_tile:
+        p.per_tile.push_back(e.op);
+        break;
+      case Scope::per_output_tile:
+        p.per_output_tile.push_back(e.op);
+        break;
+      case Scope::once:
+        p.once.push_back(e.op);
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+void fill_command(const OpDesc& d, PeCommand& c) {
+  c.type = d.type;
+  switch (d.type) {
+    case CommandType::load:
+      c.dma = transaction_of(d.operands[0].ref);
+      break;
+    case CommandType::store:
+      c.dma = transaction_of(d.output);
+      break;
+    case CommandType::gemm:
+      c.m = d.m;
+      c.n = d.n;
+      c.k = d.k;
+      c.dtype = name_of(d.operands[0].ref.dtype);
+      break;
+    case CommandType::math:
+      c.op = d.op;
+      c.elements = d.output.shape.elements();
+      for (const Operand& o : d.operands) {
+        if (!o.is_scalar) c.elements = std::max(c.elements, o.ref.shape.elements());
+      }
+      break;
+    case CommandType::composite:
+      fill_composite(d, c);
+      break;
+  }
+}
+
+}  // namespace kernbench

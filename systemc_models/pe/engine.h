@@ -1,0 +1,161 @@
+// The base of a PE's engines: stages with a bounded queue and servers, and the way of an item from stage to stage.
+//
+// A server takes an item (whose place in the queue is then free), serves it, gives back what it holds, hands the item
+// on, and only then takes the next one. If the next queue is full it holds the item, and serves nothing else, until it
+// is called back (timing contract §5, §9). Stage-to-stage chaining lives here; an engine only knows its service.
+// No process, no event: services are entries on the timeline.
+#pragma once
+
+#include <stdexcept>
+#include <vector>
+
+#include "kernbench/systemc_models/core/component.h"
+#include "kernbench/systemc_models/fabric/fabric_initiator.h"
+#include "kernbench/systemc_models/pe/pe.h"
+
+namespace kernbench {
+
+class Engine : public Component, public ItemSender {
+ protected:
+  struct Work {  // what a service costs and counts
+    double ns = 0;
+    uint64_t bytes = 0;
+    double flops = 0;
+  };
+
+ private:
+  // What every event touches lies together, in the fabric's arena: a unit and its servers.
+  struct Server {
+    PeItem* item = nullptr;
+    double since_ns = 0;  ///< of the activity
+    Activity activity = Activity::idle;
+    uint64_t op_id = 0;
+    Work work;
+  };
+  struct Waiting {  // an item, or a driver's request
+    PeItem* item = nullptr;
+    ItemSender* sender = nullptr;  ///< to tell; null: by the socket
+    union {
+      int port;                ///< of command_in; only of an item
+      MemoryRequest* request;  ///< where there is no item
+    };
+  };
+  struct Unit {
+    Stage stage = Stage::dma_read;
+    bool needs_slot = false;
+    uint16_t server_count = 1;
+    uint32_t depth = 2;
+    Server* servers = nullptr;
+    Engine* engine = nullptr;
+    Pe* pe = nullptr;
+    Ring<PeItem*, 2> queue;
+    Ring<Waiting, 1> waiting;
+    double flops = 0;
+    double link_wait_ns = 0, memory_wait_ns = 0;
+    double by_activity[4] = {0, 0, 0, 0};  ///< ns
+    uint64_t ops = 0, bytes = 0;
+  };
+
+  struct Next {
+    Engine* engine = nullptr;
+    const Unit* unit = nullptr;
+    int port = -1;
+  };
+  // Before the sockets, so that it is beside what the base class has for every event.
+  Pe* pe_ = nullptr;
+  uint8_t unit_count_ = 0;
+  Unit* units_[kStages] = {};
+  Next next_[kStages];
+
+ public:
+  CommandTargetSocket<Engine> command_in{"command_in"};
+  CommandInitiatorSocket<Engine> command_out{"command_out"};
+
+  Engine(sc_core::sc_module_name name, const ComponentConfig& config);
+  ~Engine() override;
+
+  /// Makes the block part of a PE; before elaboration ends.
+  void join(Pe& pe);
+  /// The socket that leads to the block which serves the stage, as bound by the platform, and that block where it is an
+  /// Engine: then items go to it without a walk through the sockets, by the same rules.
+  void set_next(Stage stage, int port, Engine* engine);
+  /// Takes an item into the queue of its stage: true; or, if that is full, puts the sender among those who wait for
+  /// room: false, and accepted() comes in its turn.
+  bool offer(PeItem&, ItemSender&);
+  void accepted(PeItem&) override;
+  bool serves(Stage) const;
+
+  void slot_granted(uint8_t unit, uint16_t server);
+
+  /// What an engine did, for reports. Times in ns.
+  struct Statistics {
+    Stage stage = Stage::dma_read;
+    unsigned servers = 1;
+    uint64_t ops = 0, bytes = 0;
+    double flops = 0;
+    // Sum to servers × the time up to settle().
+    double idle_ns = 0;        ///< no item
+    double slot_wait_ns = 0;   ///< has an item, waits for the accel_slot
+    double busy_ns = 0;        ///< in service
+    double queue_full_ns = 0;  ///< has served an item, and the next queue has no room
+    // Part of busy_ns (DMA).
+    double link_wait_ns = 0, memory_wait_ns = 0;
+  };
+  std::vector<Statistics> statistics() const;
+  /// Books the time up to end_ns: to be called once, before statistics are read at the end of a run.
+  void settle(double end_ns);
+  /// One line for each item that waits or is in service: for the report of a deadlock.
+  std::vector<std::string> waiting() const;
+
+ protected:
+  /// Adds a stage with `servers` servers and the queue depth of the attributes.
+  void add_unit(Stage, unsigned servers, const ComponentConfig&, bool needs_slot = false);
+  /// The service of an item whose length is known at its start.
+  virtual Work work(const PeItem&) { return {}; }
+  /// Starts the service; by default it ends after work().ns.
+  virtual void begin(uint8_t unit, uint16_t server);
+  /// Puts a driver's request into a stage's queue, or among those who wait for room there; driver_item() is asked for
+  /// its item once there is room.
+  void enqueue(uint8_t unit, MemoryRequest&);
+  virtual PeItem& driver_item(MemoryRequest&) { throw std::logic_error(id() + ": takes no requests of drivers"); }
+  /// The last stage of a driver's item (one without a command) is done.
+  virtual void driver_item_done(PeItem&) {}
+  /// Books a transaction of the item in service.
+  void transaction_served(const PeItem&, const FabricTransaction&);
+  /// Ends the service now.
+  void finish(uint8_t unit, uint16_t server, const Work&);
+
+  /// Asks for what finish() of the item that the unit serves goes through: first for what pointers in unit and item
+  /// lead to, then (nearer) for what these lead to.
+  void look_ahead(uint8_t unit, const PeItem&, bool nearer) const;
+  /// Asks for what every event of an engine touches.
+  void fetch_engine() const {
+    fetch_component();
+    fetch_lines(&pe_, 2);
+  }
+  /// Where a unit's state is, in kUnitLines cache lines.
+  const void* state_of(uint8_t unit) const { return units_[unit]; }
+  static constexpr int kUnitLines = 4;
+  PeItem& item_at(uint8_t unit, uint16_t server) { return *units_[unit]->servers[server].item; }
+  Pe& pe() const { return *pe_; }
+  static AttrSpec queue_depth_attribute();
+  /// A number of servers, 1 by default.
+  static AttrSpec servers_attribute(const char* name, const char* help);
+  static AttrSpec accel_slot_attribute();
+
+ private:
+  bool has_room(const Unit& u) const { return u.waiting.empty() && u.queue.size() < u.depth; }
+  uint8_t unit_of(Stage) const;
+  tlm::tlm_sync_enum nb_transport_fw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
+  tlm::tlm_sync_enum nb_transport_bw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
+  void change(Unit&, uint16_t server, Activity next, double now);
+  void tell(const Unit&, uint16_t server) const;
+  void take_next(uint8_t unit);
+  void start_service(uint8_t unit, uint16_t server);
+  void hand_on(uint8_t unit, uint16_t server);
+  static void service_ended(void* unit, void* item);
+  void look_ahead(const Unit&, const PeItem&, bool nearer) const;
+  static void look_ahead_of_service(const void* unit, const void* item, bool nearer);
+};
+
+}  // namespace kernbench

@@ -1,0 +1,65 @@
+// Who watches a PE from outside: traces, waveforms, statistics. Costs one branch where nobody does.
+#pragma once
+
+#include <cstdint>
+
+#include "kernbench/systemc_models/pe/pe_command.h"
+
+namespace kernbench {
+
+class Engine;
+struct Pe;
+
+/// What a server does. Each server is in one of these at every time, so their durations sum to the run's.
+enum class Activity : uint8_t {
+  idle,            ///< no item
+  waits_for_slot,  ///< has an item, waits for the accel_slot
+  service,         ///< serves an item (a DMA's service includes its waits for links and memory)
+  queue_full       ///< has served an item, and the next queue has no room
+};
+
+/// What the scheduler's feed loop does.
+enum class FeedActivity : uint8_t {
+  idle,              ///< nothing to feed
+  waits_for_window,  ///< as many tiles in flight as the reserved TCM has room for
+  waits_for_room     ///< the first stage's queue is full
+};
+
+enum class KernelActivity : uint8_t {
+  idle,  ///< no kernel
+  runs,
+  waits  ///< for a command
+};
+
+/// All times in ns. Calls come in a deterministic order. Some tell intervals, at their end and never empty; those named
+/// *_changed tell what is from t on, as it begins, t not before the present.
+class PeObserver {
+ public:
+  virtual ~PeObserver() = default;
+  /// `item` is null for idle; op_id is 0 where no log is attached.
+  virtual void activity(const Pe&, Stage, unsigned /*server*/, Activity, const PeItem* /*item*/, uint64_t /*op_id*/,
+                        double /*from*/, double /*to*/) {}
+  /// A memory transaction of a DMA's item is done: granted at `granted`, waited so long for links and for the memory.
+  virtual void transaction(const Pe&, Stage, unsigned /*server*/, const PeItem&, double /*granted*/, double /*done*/,
+                           double /*link_wait*/, double /*memory_wait*/) {}
+  virtual void feed(const Pe&, FeedActivity, double /*from*/, double /*to*/) {}
+  /// The kernel stood in tl.wait (or a synchronous call) for a command.
+  virtual void kernel_wait(const Pe&, const PeCommand&, double /*from*/, double /*to*/) {}
+  /// `item` is null for idle.
+  virtual void server_changed(const Pe&, Stage, unsigned /*server*/, Activity, const PeItem* /*item*/,
+                              uint64_t /*op_id*/, double /*t*/) {}
+  /// So many items wait in the queue of a stage.
+  virtual void queue_changed(const Pe&, Stage, size_t /*items*/, double /*t*/) {}
+  virtual void feed_changed(const Pe&, FeedActivity, double /*t*/) {}
+  /// So many tiles have been fed and have not left their last stage.
+  virtual void tiles_changed(const Pe&, int64_t /*tiles*/, double /*t*/) {}
+  virtual void kernel_changed(const Pe&, KernelActivity, double /*t*/) {}
+  // Events of ADR-0014 D7; engine_start and engine_complete are the ends of a service.
+  virtual void command_submitted(const Pe&, const PeCommand&, double /*t*/) {}
+  virtual void sub_command_dispatched(const Pe&, const PeItem&, double /*t*/) {}
+  /// All operands of a tile are in TCM.
+  virtual void tile_ready(const Pe&, const PeItem&, double /*t*/) {}
+  virtual void command_complete(const Pe&, const PeCommand&, double /*t*/) {}
+};
+
+}  // namespace kernbench

@@ -1,0 +1,173 @@
+// What moves inside a PE: commands, and the items (a simple command, or a tile token of a composite) that go from
+// stage to stage. Timing contract §5, §6; ADR-0014 D3, D6.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernbench/phase2/log/op_record.h"
+#include "kernbench/systemc_models/fabric/fabric.h"
+
+namespace kernbench {
+
+/// A matrix operand of a composite as the engines see it: where its tiles are.
+struct TileOperand {
+  bool in_memory = true;  ///< false: in TCM, no DMA
+  uint64_t addr = 0;
+  uint64_t row_bytes = 0;  ///< from one row to the next
+  uint32_t element_bytes = 0;
+  bool transposed = false;  ///< stored as its transpose
+  /// Set: addr and row_bytes are virtual. Belongs to the command's desc.
+  const Translation* translation = nullptr;
+};
+
+/// Bytes of a tile's part of an operand: one transaction (timing contract §5), or where it was reached through virtual
+/// addresses one for each of transaction_at().
+struct TilePart {
+  uint64_t addr = 0;
+  uint64_t nbytes = 0;
+  Rows rows;
+  const Translation* translation = nullptr;  ///< set: addr is virtual
+};
+
+/// The transaction that starts `done` bytes into a translated part: the whole rows from there on that lie in one
+/// physical piece, or, where a row begins or ends inside the piece, what it holds of that row.
+struct PieceTransaction {
+  TilePart physical;
+  uint64_t virtual_addr = 0;
+};
+PieceTransaction transaction_at(const TilePart& part, uint64_t done);
+
+/// A composite's geometry (timing contract §6).
+struct CompositePlan {
+  bool gemm = true;
+  int64_t m = 0, n = 0, k = 0;     ///< k = 1 for elementwise
+  int64_t tm = 0, tn = 0, tk = 0;  ///< cut to the shape
+  mutable double gemm_rate = -1;   ///< filled in by the engine when it first sees the composite
+  std::vector<TileOperand> inputs;
+  TileOperand output;
+  std::string dtype;  ///< A's, for GEMM rates
+  /// MATH ops by scope; an elementwise composite's own op stands first in per_tile.
+  std::vector<std::string> per_tile, per_output_tile, once;
+
+  int64_t tiles_m() const { return (m + tm - 1) / tm; }
+  int64_t tiles_n() const { return (n + tn - 1) / tn; }
+  int64_t tiles_k() const { return (k + tk - 1) / tk; }
+  int64_t tiles() const { return tiles_m() * tiles_n() * tiles_k(); }
+  /// Inputs + output of a full tile, wherever they are.
+  uint64_t tile_bytes() const;
+
+  // Filled in by the engine when it first sees the composite.
+  mutable double math_cycles[3] = {-1, 0, 0};  ///< per element group: per_tile, per_output_tile, once
+};
+
+struct MemoryRequest;
+struct PeCommand;
+
+/// A simple command or a tile token. One owner at a time; it knows its own way.
+struct PeItem {
+  static constexpr bool data_op = true;
+  PeCommand* command = nullptr;
+  bool token = false;
+  bool in_flight = false;
+  bool last_k = true, last_output = false;  ///< token: what its MATH and last stages do
+  // The server that holds it, for the hand-on; and its progress in a DMA stage.
+  uint8_t unit = 0;
+  uint8_t part = 0;
+  uint16_t server = 0;
+  uint8_t stage_count = 0;
+  uint8_t stage_at = 0;
+  Stage stages[kStages] = {};
+  double fed_ns = 0;
+  int64_t buffer = 0;  ///< which of the composite's tile buffers in the reserved TCM it owns while in flight
+  MemoryRequest* request = nullptr;  ///< a driver's, of an item without a command
+  PeItem* next_idle = nullptr;
+
+  // Token: which tile, and its real size.
+  uint32_t tile_id = 0;
+  int64_t i = 0, j = 0, k = 0;
+  int64_t tile_m = 0, tile_n = 0, tile_k = 0;
+  // DMA through virtual addresses: how far the part that is being moved is, 0: none is; and the part.
+  uint64_t translated_bytes = 0;
+  TilePart translated;
+
+  Stage stage() const { return stages[stage_at]; }
+  bool last_stage() const { return stage_at + 1 == stage_count; }
+  Stage next_stage() const { return stages[stage_at + 1]; }
+  void describe(OpRecord&) const;
+
+  // The stages' work.
+  uint64_t fetch_bytes() const;
+  uint64_t store_bytes() const;
+  /// Part of input `index` in memory.
+  TilePart input_part(size_t index) const;
+  TilePart output_part() const;
+};
+
+/// Items that nobody uses, of one block: the one given back last is the next to be used.
+class PeItemPool {
+ public:
+  explicit PeItemPool(Arena& arena) : arena_(arena) {}
+  PeItem& take() {
+    PeItem* item = idle_;
+    if (!item) return *arena_.make<PeItem>();
+    idle_ = item->next_idle;
+    return *item;
+  }
+  void give_back(PeItem& item) {
+    item.next_idle = idle_;
+    idle_ = &item;
+  }
+
+ private:
+  PeItem* idle_ = nullptr;
+  Arena& arena_;
+};
+
+/// A command on its way through a PE. Made by pe_cpu or a driver; lives until its completion has been told.
+struct PeCommand {
+  static constexpr bool data_op = true;
+  CommandType type = CommandType::math;
+  // Progress, kept by the scheduler alone. First what every tile of a composite touches, kHotLines cache lines with the
+  // plan's geometry.
+  uint64_t op_id = 0;
+  int64_t window = 0, fed = 0, completed = 0;
+  int64_t tiles = 0, tiles_n = 0, tiles_k = 0;  ///< of the plan
+  uint64_t tile_bytes = 0;
+  std::vector<int64_t> free_buffers;  ///< composite: tile buffers that have been used and are free again
+  int64_t used_buffers = 0;           ///< how many have been used at all
+  CompositePlan plan;
+  static constexpr int kHotLines = 3;
+  double queued_ns = 0;  ///< reached the engine's queue or the feed queue
+  double first_fed_ns = 0;
+  double done_ns = 0;
+
+  std::shared_ptr<const OpDesc> desc;  ///< what it does, for the op log; may be null in drivers
+
+  // Simple commands.
+  TilePart dma;
+  int64_t m = 0, n = 0, k = 0;
+  std::string dtype;     ///< GEMM: A's
+  std::string op;        ///< MATH
+  int64_t elements = 0;  ///< MATH: of the largest operand
+
+  /// What the command travels as: to the scheduler, and a simple one on to its engine.
+  PeItem item;
+
+  void (*on_done)(void* context, PeCommand&) = nullptr;
+  void* context = nullptr;
+
+  void describe(OpRecord&) const;
+};
+
+/// Protocol of the sockets inside a PE. nb_transport_fw(item, BEGIN_REQ) answers TLM_COMPLETED: accepted, or
+/// TLM_ACCEPTED: the queue is full; then nb_transport_bw(item, END_REQ) comes when there was room, in the order in
+/// which senders began to wait.
+struct pe_command_protocol {
+  using tlm_payload_type = PeItem;
+  using tlm_phase_type = tlm::tlm_phase;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,34 @@
+// Models: a PE's tightly coupled memory: its size, its two regions and its port bandwidths. The reserved region holds
+// the tile buffers of composites and bounds the tiles in flight; the allocatable region holds tl's handles; neither
+// allocator can reach the other region (data contract §2). Addresses are local to the PE: [0, allocatable) is tl's.
+// Does not model: banks, port conflicts (pe_fetch_store is its only user).
+//
+// Parameters: size_mb, reserved_mb (MB = 2^20 bytes, fractions rounded down to bytes), read_bw_gbs, write_bw_gbs
+// (GB/s); all required.
+#pragma once
+
+#include "kernbench/kernel_api/first_fit_allocator.h"
+#include "kernbench/systemc_models/core/component.h"
+
+namespace kernbench {
+
+class PeTcm : public Component {
+ public:
+  PeTcm(sc_core::sc_module_name name, const ComponentConfig& config);
+  static ImplSpec spec();
+
+  double read_bw_gbs() const { return read_bw_gbs_; }
+  double write_bw_gbs() const { return write_bw_gbs_; }
+  uint64_t reserved_bytes() const { return reserved_bytes_; }
+  uint64_t allocatable_bytes() const { return size_bytes_ - reserved_bytes_; }
+
+  /// tl's region: an address, or nothing if no hole is large enough.
+  FirstFitAllocator& allocator() { return allocator_; }
+
+ private:
+  uint64_t size_bytes_, reserved_bytes_;
+  double read_bw_gbs_, write_bw_gbs_;
+  FirstFitAllocator allocator_;
+};
+
+}  // namespace kernbench

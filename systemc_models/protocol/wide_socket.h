@@ -1,0 +1,74 @@
+// TLM-2.0 sockets whose bus width is an attribute of the topology. Width is part of a socket's type, and only sockets
+// of one width bind to each other, but the interfaces behind them are the same.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <tlm>
+
+#include "kernbench/systemc_models/core/attributes.h"
+#include "kernbench/systemc_models/protocol/protocol_monitor.h"
+
+namespace kernbench {
+
+/// A monitor for a socket of that name where the build has KERNBENCH_CHECK_TLM, else null.
+std::unique_ptr<ProtocolMonitor> monitor_of(const char* socket);
+
+/// Optional: a socket that nobody binds is no error.
+template <unsigned W>
+using OptionalTargetSocket = tlm::tlm_target_socket<W, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
+template <unsigned W>
+using OptionalInitiatorSocket =
+    tlm::tlm_initiator_socket<W, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
+
+/// `bus_width`: 32 (default), 64, 128, 256 or 512 bits.
+AttrSpec bus_width_attribute();
+/// Its value: one of them. std::invalid_argument for anything else.
+unsigned bus_width_of(const Attributes&);
+
+class WideTargetSocket {
+ public:
+  /// Made in the constructor of the module that it belongs to.
+  WideTargetSocket(const char* name, unsigned width, tlm::tlm_fw_transport_if<>& forward);
+  /// The socket as what it is; std::logic_error that names the remedy for another width.
+  template <unsigned W>
+  OptionalTargetSocket<W>& as() const {
+    if (auto* s = dynamic_cast<OptionalTargetSocket<W>*>(socket_.get())) return *s;
+    throw std::logic_error(wrong_width(W));
+  }
+  /// The initiator's side, once elaboration has ended; null where nothing is bound.
+  tlm::tlm_bw_transport_if<>* backward() const;
+  /// What watches the socket; null where the build has none.
+  ProtocolMonitor* monitor() const { return monitor_.get(); }
+
+ private:
+  std::string wrong_width(unsigned asked) const;
+  std::shared_ptr<sc_core::sc_object> socket_;
+  sc_core::sc_port_b<tlm::tlm_bw_transport_if<>>* port_ = nullptr;
+  unsigned width_;
+  std::unique_ptr<ProtocolMonitor> monitor_;
+};
+
+class WideInitiatorSocket {
+ public:
+  WideInitiatorSocket(const char* name, unsigned width, tlm::tlm_bw_transport_if<>& backward);
+  template <unsigned W>
+  OptionalInitiatorSocket<W>& as() const {
+    if (auto* s = dynamic_cast<OptionalInitiatorSocket<W>*>(socket_.get())) return *s;
+    throw std::logic_error(wrong_width(W));
+  }
+  /// The target's side, once elaboration has ended; null where nothing is bound.
+  tlm::tlm_fw_transport_if<>* forward() const;
+  /// What watches the socket; null where the build has none.
+  ProtocolMonitor* monitor() const { return monitor_.get(); }
+
+ private:
+  std::string wrong_width(unsigned asked) const;
+  std::shared_ptr<sc_core::sc_object> socket_;
+  sc_core::sc_port_b<tlm::tlm_fw_transport_if<>>* port_ = nullptr;
+  unsigned width_;
+  std::unique_ptr<ProtocolMonitor> monitor_;
+};
+
+}  // namespace kernbench
