@@ -5,19 +5,13 @@
 #include "kernbench/platform/elaborate/platform.h"
 #include "kernbench/platform/launch/host_dma.h"
 #include "kernbench/platform/launch/job.h"
+#include "kernbench/systemc_models/host/pcie_ep.h"
 
 namespace kernbench {
 namespace {
 
-BaseProtocolTarget::Settings settings_of(const Attributes& a) {
-  BaseProtocolTarget::Settings s;
-  s.outstanding = static_cast<uint32_t>(a.integer("outstanding", 0));
-  s.bus_bytes = bus_width_of(a) / 8;
-  return s;
-}
-
-const Attributes& attributes_of(Platform& platform, uint32_t node) {
-  return platform.graph().nodes[node].attrs;
+PcieEpParameters parameters_at(Platform& platform, uint32_t node) {
+  return parameters_of<PcieEpParameters>().from(platform.graph().nodes[node].attrs);
 }
 
 }  // namespace
@@ -25,10 +19,11 @@ const Attributes& attributes_of(Platform& platform, uint32_t node) {
 HostInterface::HostInterface(sc_core::sc_module_name name, Platform& platform, uint32_t pcie_ep)
     : sc_module(name),
       transport_(platform.component(pcie_ep), *platform.request_port(pcie_ep),
-                 settings_of(attributes_of(platform, pcie_ep))),
-      socket_("socket", bus_width_of(attributes_of(platform, pcie_ep)), transport_),
+                 {parameters_at(platform, pcie_ep).outstanding.value_or(0), false,
+                  parameters_at(platform, pcie_ep).bus_width / 8}),
+      socket_("socket", parameters_at(platform, pcie_ep).bus_width, transport_),
       dma_initiator_(platform.timeline(), pcie_ep),
-      dma_socket_("dma_socket", bus_width_of(attributes_of(platform, pcie_ep)), dma_initiator_),
+      dma_socket_("dma_socket", parameters_at(platform, pcie_ep).bus_width, dma_initiator_),
       dma_(std::make_unique<HostDma>(platform, pcie_ep, transport_, dma_initiator_)) {
   transport_.connect(platform, platform, platform.direct_memory());
   transport_.set_local(this);

@@ -14,8 +14,9 @@ namespace kernbench::testing {
 /// A memory that takes half a nanosecond longer than the closed form that it states.
 class LateMemory : public MemoryTarget {
  public:
+  using Parameters = BlockParameters;
   using MemoryTarget::MemoryTarget;
-  static ImplSpec spec() { return {"custom.late", "hbm_ctrl", "later than it says", {overhead_attribute()}}; }
+  static ImplSpec spec() { return spec_of<Parameters>("custom.late", "hbm_ctrl", "later than it says"); }
   double lone_service_ns(const Route&, bool, uint64_t, uint64_t, const Rows&) const override { return 10; }
 
  protected:

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernbench/phase2/log/op_record.h"
-#include "kernbench/systemc_models/core/attributes.h"
+#include "kernbench/systemc_models/core/parameters.h"
 #include "kernbench/systemc_models/fabric/fabric.h"
 
 namespace kernbench {
@@ -54,7 +54,7 @@ class RequestPort;
 
 class Component : public sc_core::sc_module {
  public:
-  Component(sc_core::sc_module_name name, const ComponentConfig& config);
+  Component(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters&);
 
   /// Blocks are made in their fabric's arena, whose memory outlives them.
   static void* operator new(size_t bytes, Arena& arena) { return arena.allocate(bytes); }
@@ -122,14 +122,5 @@ class Component : public sc_core::sc_module {
   FabricObserver* observer_ = nullptr;
   OpLogger* logger_ = nullptr;
 };
-
-/// The attribute that every kind has.
-AttrSpec overhead_attribute();
-/// A rate or capacity: required, positive.
-AttrSpec positive_attribute(const char* name, const char* unit, const char* help);
-/// `efficiency` of an hbm_ctrl: of the bandwidth of the edges that touch it; in (0, 1], default 1.
-AttrSpec efficiency_attribute();
-/// A positive integer with a default.
-AttrSpec count_attribute(const char* name, int64_t default_value, const char* help);
 
 }  // namespace kernbench

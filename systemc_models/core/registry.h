@@ -1,6 +1,6 @@
 // Blocks by the name that `impl:` uses in YAML. A block registers itself with one line in its own .cpp:
 //
-//   KERNBENCH_REGISTER_COMPONENT(MyHbm)   // MyHbm::spec() says name, kind, attributes; constructor (name, config)
+//   KERNBENCH_REGISTER_COMPONENT(MyHbm)   // MyHbm::Parameters, MyHbm::spec(), constructor (name, config, parameters)
 //
 // in the library, in a user's executable or in a plug-in alike. Plain C++ but for the factories' result.
 #pragma once
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/systemc_models/core/attributes.h"
+#include "kernbench/systemc_models/core/parameters.h"
 
 namespace kernbench {
 
@@ -51,10 +51,11 @@ struct ComponentRegistration {
 
 }  // namespace kernbench
 
-#define KERNBENCH_REGISTER_COMPONENT(Class)                                                               \
-  namespace {                                                                                             \
-  const ::kernbench::ComponentRegistration registration_of_##Class(                                       \
-      Class::spec(), [](const char* name, const ::kernbench::ComponentConfig& config) {                   \
-        return std::unique_ptr<::kernbench::Component>(new (config.fabric->arena()) Class(name, config)); \
-      });                                                                                                 \
+#define KERNBENCH_REGISTER_COMPONENT(Class)                                                           \
+  namespace {                                                                                         \
+  const ::kernbench::ComponentRegistration registration_of_##Class(                                   \
+      Class::spec(), [](const char* name, const ::kernbench::ComponentConfig& config) {               \
+        return std::unique_ptr<::kernbench::Component>(new (config.fabric->arena()) Class(            \
+            name, config, ::kernbench::parameters_of<Class::Parameters>().from(*config.attributes))); \
+      });                                                                                             \
   }

@@ -5,20 +5,10 @@
 
 namespace kernbench {
 
-Forwarder::Forwarder(sc_core::sc_module_name name, const ComponentConfig& config, bool store_and_forward_default)
-    : Component(name, config),
-      store_and_forward_(config.attributes->boolean("store_and_forward", store_and_forward_default)) {
+Forwarder::Forwarder(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+    : Component(name, config, parameters), store_and_forward_(checked(parameters).store_and_forward) {
   in.register_nb_transport_fw(this, &Forwarder::nb_transport_fw);
   out.register_nb_transport_bw(this, &Forwarder::nb_transport_bw);
-}
-
-ImplSpec Forwarder::spec_of(const char* kind, const char* help, bool store_and_forward_default) {
-  AttrSpec saf;
-  saf.name = "store_and_forward";
-  saf.type = AttrType::boolean;
-  saf.default_value = store_and_forward_default;
-  saf.help = "pass data on only when all of it has arrived";
-  return {std::string("builtin.") + kind, kind, help, {overhead_attribute(), saf}};
 }
 
 tlm::tlm_sync_enum Forwarder::nb_transport_fw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
@@ -193,9 +183,11 @@ constexpr PlainKind kPlainKinds[] = {
 };
 const bool plain_kinds_registered = [] {
   for (const PlainKind& k : kPlainKinds) {
-    component_registry().add(Forwarder::spec_of(k.kind, k.help), [](const char* name, const ComponentConfig& config) {
-      return std::unique_ptr<Component>(new (config.fabric->arena()) Forwarder(name, config));
-    });
+    component_registry().add(spec_of<ForwarderParameters>(std::string("builtin.") + k.kind, k.kind, k.help),
+                             [](const char* name, const ComponentConfig& config) {
+                               return std::unique_ptr<Component>(new (config.fabric->arena()) Forwarder(
+                                   name, config, parameters_of<ForwarderParameters>().from(*config.attributes)));
+                             });
   }
   return true;
 }();

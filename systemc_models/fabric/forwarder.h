@@ -2,8 +2,7 @@
 // A message's header is ready `overhead_ns` after its arrival (with `store_and_forward`, when all of its data is
 // there), then takes its place on the link of its route: at once with ideal links, in FIFO order under cut_through.
 // Does not model: finite buffers, arbitration policies, virtual channels.
-//
-// Parameters: overhead_ns (ns, 0), store_and_forward (true for pcie_ep, else false). Timing contract §2, §3.
+// Timing contract §2, §3.
 #pragma once
 
 #include "kernbench/systemc_models/core/component.h"
@@ -12,19 +11,28 @@ namespace kernbench {
 
 struct Flit;
 
+struct ForwarderParameters : BlockParameters {
+  bool store_and_forward = false;  ///< default true for a pcie_ep
+  template <class List>
+  static void describe(List& list) {
+    BlockParameters::describe(list);
+    list.add(&ForwarderParameters::store_and_forward, "store_and_forward", "",
+             "pass data on only when all of it has arrived");
+  }
+};
+
 class Forwarder : public Component {
  public:
+  using Parameters = ForwarderParameters;
   FabricTargetSocket<Forwarder> in{"in"};
   FabricInitiatorSocket<Forwarder> out{"out"};
 
-  Forwarder(sc_core::sc_module_name name, const ComponentConfig& config, bool store_and_forward_default = false);
+  Forwarder(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
 
   FabricOut* fabric_out() override { return &out; }
   FabricIn* fabric_in() override { return &in; }
   bool stores_and_forwards() const override { return store_and_forward_; }
   bool forwards_plainly() const override { return true; }
-  /// The specification of a forwarding kind, with its attributes.
-  static ImplSpec spec_of(const char* kind, const char* help, bool store_and_forward_default = false);
 
  protected:
   /// A response (in flit mode: a flit of it) came for the transaction at this end of its route.

@@ -3,42 +3,17 @@
 #include "kernbench/systemc_models/core/registry.h"
 
 namespace kernbench {
-namespace {
 
-uint32_t outstanding_of(const ComponentConfig& config, uint32_t unlimited) {
-  return static_cast<uint32_t>(config.attributes->integer("outstanding", unlimited));
-}
-
-BaseProtocolTarget::Settings settings_of(const ComponentConfig& config) {
-  BaseProtocolTarget::Settings s;
-  s.outstanding = outstanding_of(config, 0);
-  s.allow_dmi = config.attributes->boolean("allow_dmi", false);
-  s.bus_bytes = bus_width_of(*config.attributes) / 8;
-  return s;
-}
-
-}  // namespace
-
-Port::Port(sc_core::sc_module_name name, const ComponentConfig& config)
-    : Component(name, config),
-      PooledInitiator(static_cast<Component&>(*this), outstanding_of(config, RequestPool::kUnlimited)),
-      transport_(*this, *this, settings_of(config)),
-      socket_("socket", bus_width_of(*config.attributes), transport_) {
+Port::Port(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+    : Component(name, config, checked(parameters)),
+      PooledInitiator(static_cast<Component&>(*this), parameters.outstanding.value_or(RequestPool::kUnlimited)),
+      transport_(*this, *this, {parameters.outstanding.value_or(0), parameters.allow_dmi, parameters.bus_width / 8}),
+      socket_("socket", parameters.bus_width, transport_) {
   out.register_nb_transport_bw(this, &Port::nb_transport_bw);
 }
 
 ImplSpec Port::spec() {
-  AttrSpec outstanding = count_attribute("outstanding", 1, "transactions under way; unlimited where not given");
-  outstanding.default_value.reset();
-  AttrSpec dmi;
-  dmi.name = "allow_dmi";
-  dmi.type = AttrType::boolean;
-  dmi.default_value = false;
-  dmi.help = "hand out pointers to memory (TLM-2.0 DMI)";
-  return {"builtin.port",
-          "port",
-          "a TLM-2.0 target socket for a foreign initiator",
-          {overhead_attribute(), outstanding, dmi, bus_width_attribute()}};
+  return spec_of<Parameters>("builtin.port", "port", "a TLM-2.0 target socket for a foreign initiator");
 }
 
 tlm::tlm_sync_enum Port::nb_transport_bw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase&,

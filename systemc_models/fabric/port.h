@@ -3,9 +3,6 @@
 // contract "As a library"), and any number of them, or `outstanding`, are under way at once, reads and writes alike.
 // Drivers (traffic, probe) can issue requests at it too. An unbound port takes no part.
 // Does not model: the foreign initiator's clock, credits. How it answers: base_protocol_target.h and docs/tlm.md.
-//
-// Parameters: overhead_ns (ns, 0), outstanding (transactions; unlimited where not given), allow_dmi (false), bus_width
-// (bits, 32).
 #pragma once
 
 #include "kernbench/systemc_models/fabric/request_pool.h"
@@ -21,11 +18,26 @@ class ForeignDoor {
   virtual BaseProtocolTarget& transport() = 0;
 };
 
+struct PortParameters : BlockParameters {
+  std::optional<uint32_t> outstanding;
+  bool allow_dmi = false;
+  unsigned bus_width = 32;
+  template <class List>
+  static void describe(List& list) {
+    BlockParameters::describe(list);
+    list.add(&PortParameters::outstanding, "outstanding", "", "transactions under way; unlimited where not given")
+        .count();
+    list.add(&PortParameters::allow_dmi, "allow_dmi", "", "hand out pointers to memory (TLM-2.0 DMI)");
+    describe_bus_width(list, &PortParameters::bus_width);
+  }
+};
+
 class Port : public Component, public PooledInitiator, public ForeignDoor {
  public:
+  using Parameters = PortParameters;
   FabricInitiatorSocket<Port> out{"out"};
 
-  Port(sc_core::sc_module_name name, const ComponentConfig& config);
+  Port(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
   static ImplSpec spec();
 
   /// The socket that a foreign initiator binds to: a tlm_target_socket of `bus_width` bits. std::logic_error that names

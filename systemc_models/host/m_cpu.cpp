@@ -1,35 +1,39 @@
 // Models: a cube's management processor as an initiator of memory traffic: its DMA's read and write channel.
 // Does not model: the program it runs. Launches pass it as a stop that costs overhead_ns (platform/launch/launch.h,
 // timing contract §7), beside its DMA and without waiting for it.
-//
-// Parameters: overhead_ns (ns, 0), rd_engines, wr_engines (servers of a channel, 1). Timing contract §2.
+// Timing contract §2.
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/fabric/request_pool.h"
 
 namespace kernbench {
 namespace {
 
+struct MCpuParameters : BlockParameters {
+  uint32_t rd_engines = 1, wr_engines = 1;
+  template <class List>
+  static void describe(List& list) {
+    BlockParameters::describe(list);
+    list.add(&MCpuParameters::rd_engines, "rd_engines", "", "reads in service at once").count();
+    list.add(&MCpuParameters::wr_engines, "wr_engines", "", "writes in service at once").count();
+  }
+};
+
 class MCpu : public Component, public PooledInitiator {
  public:
+  using Parameters = MCpuParameters;
   FabricInitiatorSocket<MCpu> out{"out"};
   FabricOut* fabric_out() override { return &out; }
   FabricInitiator* initiator() override { return this; }
   RequestPort* request_port() override { return this; }
 
-  MCpu(sc_core::sc_module_name name, const ComponentConfig& config)
-      : Component(name, config),
-        PooledInitiator(static_cast<Component&>(*this),
-                        static_cast<uint32_t>(config.attributes->integer("rd_engines", 1)),
-                        static_cast<uint32_t>(config.attributes->integer("wr_engines", 1))) {
+  MCpu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+      : Component(name, config, checked(parameters)),
+        PooledInitiator(static_cast<Component&>(*this), parameters.rd_engines, parameters.wr_engines) {
     out.register_nb_transport_bw(this, &MCpu::nb_transport_bw);
   }
 
   static ImplSpec spec() {
-    return {"builtin.m_cpu",
-            "m_cpu",
-            "a cube's management processor with a DMA of its own",
-            {overhead_attribute(), count_attribute("rd_engines", 1, "reads in service at once"),
-             count_attribute("wr_engines", 1, "writes in service at once")}};
+    return spec_of<Parameters>("builtin.m_cpu", "m_cpu", "a cube's management processor with a DMA of its own");
   }
 
  private:

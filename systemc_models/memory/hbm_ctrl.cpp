@@ -1,8 +1,6 @@
 // Models: `builtin.hbm_ctrl` and `builtin.sram`: one FIFO server, held for overhead + drain, so that a short request
 // behind a long one waits (head-of-line blocking). Timing contract §2.
 // Does not model: channels (see hbm_pc.cpp), banks, refresh.
-//
-// Parameters: overhead_ns (ns, 0); hbm_ctrl: efficiency (1.0, of the edges that touch it; the platform applies it).
 #include <algorithm>
 
 #include "kernbench/systemc_models/core/registry.h"
@@ -13,7 +11,8 @@ namespace {
 
 class FifoMemory : public MemoryTarget {
  public:
-  FifoMemory(sc_core::sc_module_name name, const ComponentConfig& config) : MemoryTarget(name, config) {
+  FifoMemory(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters& parameters)
+      : MemoryTarget(name, config, parameters) {
     ahead_ = Ahead::all_in_order;
   }
 
@@ -43,22 +42,21 @@ class FifoMemory : public MemoryTarget {
 
 class HbmCtrl : public FifoMemory {
  public:
-  using FifoMemory::FifoMemory;
-  static ImplSpec spec();
+  using Parameters = HbmParameters;
+  HbmCtrl(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+      : FifoMemory(name, config, checked(parameters)) {}
+  static ImplSpec spec() {
+    return spec_of<Parameters>("builtin.hbm_ctrl", "hbm_ctrl", "HBM slice behind one FIFO server");
+  }
 };
 
 class Sram : public FifoMemory {
  public:
-  using FifoMemory::FifoMemory;
-  static ImplSpec spec() { return {"builtin.sram", "sram", "shared SRAM: one FIFO server", {overhead_attribute()}}; }
+  using Parameters = BlockParameters;
+  Sram(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+      : FifoMemory(name, config, checked(parameters)) {}
+  static ImplSpec spec() { return spec_of<Parameters>("builtin.sram", "sram", "shared SRAM: one FIFO server"); }
 };
-
-ImplSpec HbmCtrl::spec() {
-  return {"builtin.hbm_ctrl",
-          "hbm_ctrl",
-          "HBM slice behind one FIFO server",
-          {overhead_attribute(), efficiency_attribute()}};
-}
 
 }  // namespace
 

@@ -2,9 +2,6 @@
 // boundaries; the chunk at offset o from the controller's base belongs to channel (o / interleave_bytes) mod
 // pseudo_channels; each channel is a FIFO server. Timing contract §4.
 // Does not model: banks, refresh, read/write turn-round, bursts shorter than a chunk costing a whole one.
-//
-// Parameters: pseudo_channels, interleave_bytes (bytes), pc_bw_gbs (GB/s), all required; overhead_ns (ns, 0);
-// efficiency (1.0, of the edges that touch it; the platform applies it).
 #include <algorithm>
 #include <vector>
 
@@ -14,17 +11,34 @@
 namespace kernbench {
 namespace {
 
+struct HbmPcParameters : HbmParameters {
+  uint32_t pseudo_channels = 0;
+  uint64_t interleave_bytes = 0;
+  double pc_bw_gbs = 0;
+  template <class List>
+  static void describe(List& list) {
+    HbmParameters::describe(list);
+    list.add(&HbmPcParameters::pseudo_channels, "pseudo_channels", "", "independent FIFO servers").count().required();
+    list.add(&HbmPcParameters::interleave_bytes, "interleave_bytes", "bytes", "consecutive bytes of one channel")
+        .min(1)
+        .max(1 << 30)
+        .required();
+    list.add(&HbmPcParameters::pc_bw_gbs, "pc_bw_gbs", "GB/s", "bandwidth of one pseudo-channel").positive().required();
+  }
+};
+
 class HbmPc : public MemoryTarget {
  public:
-  HbmPc(sc_core::sc_module_name name, const ComponentConfig& config)
-      : MemoryTarget(name, config),
-        interleave_(static_cast<uint64_t>(config.attributes->integer("interleave_bytes", 256))),
-        bw_gbs_(config.attributes->number("pc_bw_gbs", 1)),
-        free_ns_(static_cast<size_t>(config.attributes->integer("pseudo_channels", 1)), 0.0) {
+  using Parameters = HbmPcParameters;
+  HbmPc(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+      : MemoryTarget(name, config, checked(parameters)),
+        interleave_(parameters.interleave_bytes),
+        bw_gbs_(parameters.pc_bw_gbs),
+        free_ns_(parameters.pseudo_channels, 0.0) {
     ahead_ = Ahead::reads_in_order;  // the channels finish on their own, and acknowledgements wait for them
   }
 
-  static ImplSpec spec();
+  static ImplSpec spec() { return spec_of<Parameters>("builtin.hbm_pc", "hbm_ctrl", "HBM slice with pseudo-channels"); }
 
   double lone_service_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes,
                          const Rows& rows) const override {
@@ -97,22 +111,6 @@ class HbmPc : public MemoryTarget {
   std::vector<double> free_ns_;           // per channel
   mutable std::vector<double> alone_ns_;  // the same in an idle system, while lone_service_ns() works
 };
-
-ImplSpec HbmPc::spec() {
-  AttrSpec channels = count_attribute("pseudo_channels", 1, "independent FIFO servers");
-  AttrSpec interleave = count_attribute("interleave_bytes", 256, "consecutive bytes of one channel");
-  interleave.unit = "bytes";
-  interleave.max = 1 << 30;
-  for (AttrSpec* a : {&channels, &interleave}) {
-    a->default_value.reset();
-    a->required = true;
-  }
-  return {"builtin.hbm_pc",
-          "hbm_ctrl",
-          "HBM slice with pseudo-channels",
-          {overhead_attribute(), efficiency_attribute(), channels, interleave,
-           positive_attribute("pc_bw_gbs", "GB/s", "bandwidth of one pseudo-channel")}};
-}
 
 }  // namespace
 

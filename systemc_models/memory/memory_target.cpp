@@ -8,7 +8,9 @@
 
 namespace kernbench {
 
-MemoryTarget::MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& config) : Component(name, config) {
+MemoryTarget::MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& config,
+                           const BlockParameters& parameters)
+    : Component(name, config, parameters) {
   in.register_nb_transport_fw(this, &MemoryTarget::nb_transport_fw);
 }
 

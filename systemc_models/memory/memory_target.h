@@ -9,11 +9,28 @@ namespace kernbench {
 
 struct Flit;
 
+/// Of a slice behind an hbm_ctrl.
+struct HbmParameters : BlockParameters {
+  double efficiency = 1;
+  template <class List>
+  static void describe(List& list) {
+    BlockParameters::describe(list);
+    describe_efficiency(list);
+  }
+  template <class List>
+  static void describe_efficiency(List& list) {
+    list.add(&HbmParameters::efficiency, "efficiency", "",
+             "share of the bandwidth of the edges that touch the controller")
+        .positive()
+        .max(1);
+  }
+};
+
 class MemoryTarget : public Component {
  public:
   FabricTargetSocket<MemoryTarget> in{"in"};
 
-  MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& config);
+  MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters&);
 
   FabricIn* fabric_in() override { return &in; }
   /// Asks for what a request touches here.

@@ -25,38 +25,18 @@ struct TlmMemory::Access {
   uint64_t failed_address = 0;
 };
 
-TlmMemory::TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config)
-    : MemoryTarget(name, config),
-      max_bytes_(static_cast<uint64_t>(config.attributes->integer("max_bytes", 0))),
-      physical_(config.attributes->string("address", "offset") == "physical"),
-      keeps_bytes_(config.attributes->string("storage", "target") == "target"),
+TlmMemory::TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters& parameters,
+                     const Settings& settings)
+    : MemoryTarget(name, config, parameters),
+      max_bytes_(settings.max_bytes),
+      physical_(settings.physical),
+      keeps_bytes_(settings.keeps_bytes),
       initiator_(timeline(), index()),
-      socket_("socket", bus_width_of(*config.attributes), initiator_) {
+      socket_("socket", settings.bus_width, initiator_) {
   serve_whole_requests();
 }
 
 TlmMemory::~TlmMemory() = default;
-
-std::vector<AttrSpec> TlmMemory::attributes() {
-  AttrSpec max = count_attribute("max_bytes", 1, "largest transaction that the model takes; 0: no limit");
-  max.unit = "bytes";
-  max.default_value = int64_t{0};
-  max.min = 0;
-  max.max = 1 << 30;
-  AttrSpec address;
-  address.name = "address";
-  address.type = AttrType::string;
-  address.help = "what the model is given: the offset in its window, or the physical address";
-  address.default_value = std::string("offset");
-  address.choices = {"offset", "physical"};
-  AttrSpec storage;
-  storage.name = "storage";
-  storage.type = AttrType::string;
-  storage.help = "who keeps the bytes: the model, or the platform's image (a model of time only)";
-  storage.default_value = std::string("target");
-  storage.choices = {"target", "image"};
-  return {overhead_attribute(), max, address, storage, bus_width_attribute()};
-}
 
 void TlmMemory::end_of_elaboration() {
   initiator_.set_forward(socket_.forward());
@@ -247,19 +227,21 @@ namespace {
 
 class HbmTlm : public TlmMemory {
  public:
-  using TlmMemory::TlmMemory;
+  using Parameters = TlmMemoryParameters<HbmParameters>;
+  HbmTlm(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+      : TlmMemory(name, config, checked(parameters)) {}
   static ImplSpec spec() {
-    std::vector<AttrSpec> a = attributes();
-    a.push_back(efficiency_attribute());
-    return {"builtin.hbm_tlm", "hbm_ctrl", "a foreign TLM-2.0 memory model as HBM slice", a};
+    return spec_of<Parameters>("builtin.hbm_tlm", "hbm_ctrl", "a foreign TLM-2.0 memory model as HBM slice");
   }
 };
 
 class SramTlm : public TlmMemory {
  public:
-  using TlmMemory::TlmMemory;
+  using Parameters = TlmMemoryParameters<BlockParameters>;
+  SramTlm(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+      : TlmMemory(name, config, checked(parameters)) {}
   static ImplSpec spec() {
-    return {"builtin.sram_tlm", "sram", "a foreign TLM-2.0 memory model as shared SRAM", attributes()};
+    return spec_of<Parameters>("builtin.sram_tlm", "sram", "a foreign TLM-2.0 memory model as shared SRAM");
   }
 };
 

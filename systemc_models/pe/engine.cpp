@@ -1,7 +1,6 @@
 #include "kernbench/systemc_models/pe/engine.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "kernbench/systemc_models/pe/pe_scheduler.h"
 #include "kernbench/systemc_models/pe/pe_tcm.h"
@@ -26,16 +25,17 @@ void AccelSlot::release() {
   r.engine->slot_granted(r.unit, r.server);
 }
 
-Engine::Engine(sc_core::sc_module_name name, const ComponentConfig& config) : Component(name, config) {
+Engine::Engine(sc_core::sc_module_name name, const ComponentConfig& config, const EngineParameters& parameters)
+    : Component(name, config, parameters), queue_depth_(parameters.queue_depth) {
   command_in.register_nb_transport_fw(this, &Engine::nb_transport_fw);
   command_out.register_nb_transport_bw(this, &Engine::nb_transport_bw);
 }
 
-void Engine::add_unit(Stage stage, unsigned servers, const ComponentConfig& config, bool needs_slot) {
+void Engine::add_unit(Stage stage, unsigned servers, bool needs_slot) {
   if (unit_count_ == kStages) throw std::logic_error(id() + ": has more units than there are stages");
   Unit& u = *fabric().arena().make<Unit>();
   u.stage = stage;
-  u.depth = static_cast<uint32_t>(config.attributes->integer("queue_depth", 2));
+  u.depth = queue_depth_;
   u.needs_slot = needs_slot;
   u.server_count = static_cast<uint16_t>(servers);
   u.servers = fabric().arena().make<Server>(servers);
@@ -58,28 +58,6 @@ void Engine::set_next(Stage stage, int port, Engine* engine) {
 
 Engine::~Engine() {
   for (uint8_t unit = 0; unit < unit_count_; ++unit) units_[unit]->~Unit();
-}
-
-AttrSpec Engine::queue_depth_attribute() {
-  AttrSpec a = count_attribute("queue_depth", 2, "items that wait before a stage, not counting those in service");
-  a.unit = "items";
-  return a;
-}
-
-AttrSpec Engine::servers_attribute(const char* name, const char* help) {
-  AttrSpec a = count_attribute(name, 1, help);
-  a.max = std::numeric_limits<uint16_t>::max();
-  return a;
-}
-
-AttrSpec Engine::accel_slot_attribute() {
-  AttrSpec a;
-  a.name = "shared_resource";
-  a.type = AttrType::string;
-  a.choices = {"accel_slot"};
-  a.default_value = std::string("accel_slot");
-  a.help = "the compute slot that pe_gemm and pe_math share";
-  return a;
 }
 
 bool Engine::serves(Stage s) const {

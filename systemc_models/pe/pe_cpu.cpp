@@ -12,42 +12,18 @@
 
 namespace kernbench {
 
-PeCpu::PeCpu(sc_core::sc_module_name name, const ComponentConfig& config)
-    : Component(name, config),
-      command_ns_(overhead_ns() +
-                  config.attributes->number("dispatch_cycles", 0) / config.attributes->number("freq_ghz", 1)),
+PeCpu::PeCpu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+    : Component(name, config, checked(parameters)),
+      command_ns_(parameters.overhead_ns + parameters.dispatch_cycles / parameters.freq_ghz),
       resume_("resume") {
-  materialize_limits_.result_bytes = static_cast<uint64_t>(config.attributes->number("materialize_kb", 64) * 1024);
-  materialize_limits_.computed_bytes =
-      static_cast<uint64_t>(config.attributes->number("materialize_mb", 64) * 1024 * 1024);
-  materialize_limits_.operations = config.attributes->number("materialize_mops", 1000) * 1e6;
+  materialize_limits_.result_bytes = static_cast<uint64_t>(parameters.materialize_kb * 1024);
+  materialize_limits_.computed_bytes = static_cast<uint64_t>(parameters.materialize_mb * 1024 * 1024);
+  materialize_limits_.operations = parameters.materialize_mops * 1e6;
   command_out.register_nb_transport_bw(this, &PeCpu::nb_transport_bw);
 }
 
 ImplSpec PeCpu::spec() {
-  AttrSpec cycles;
-  cycles.name = "dispatch_cycles";
-  cycles.unit = "cycles";
-  cycles.help = "added to the overhead of every tl call";
-  cycles.default_value = 0.0;
-  cycles.min = 0;
-  AttrSpec freq = positive_attribute("freq_ghz", "GHz", "clock of dispatch_cycles");
-  freq.required = false;
-  freq.default_value = 1.0;
-  const auto bound = [](const char* name, const char* unit, const char* help, double by_default) {
-    AttrSpec a = positive_attribute(name, unit, help);
-    a.required = false;
-    a.default_value = by_default;
-    a.max = 1e9;
-    return a;
-  };
-  return {"builtin.pe_cpu",
-          "pe_cpu",
-          "a PE's processor: runs a kernel",
-          {overhead_attribute(), cycles, freq,
-           bound("materialize_kb", "KB", "most that one tl.materialize may make real (2^10 bytes)", 64),
-           bound("materialize_mb", "MB", "most that all ops computed for it may make (2^20 bytes)", 64),
-           bound("materialize_mops", "10^6", "most arithmetic operations computed for it", 1000)}};
+  return spec_of<Parameters>("builtin.pe_cpu", "pe_cpu", "a PE's processor: runs a kernel");
 }
 
 tlm::tlm_sync_enum PeCpu::nb_transport_bw(int, PeItem&, tlm::tlm_phase&, sc_core::sc_time&) {

@@ -4,10 +4,6 @@
 //
 // The kernel runs ahead of the simulation between two waits: a submission only advances its local clock, and its effect
 // on memory and its dispatch are entries on the timeline. So only tl.wait switches threads.
-//
-// Parameters: overhead_ns (ns, 0), dispatch_cycles (cycles, 0), freq_ghz (GHz, 1); bounds of tl.materialize:
-// materialize_kb (of one handle, 64), materialize_mb (outputs of what is computed for one, 64), materialize_mops (its
-// arithmetic, 1000).
 #pragma once
 
 #include <deque>
@@ -25,12 +21,37 @@
 
 namespace kernbench {
 
+struct PeCpuParameters : BlockParameters {
+  double dispatch_cycles = 0, freq_ghz = 1;
+  double materialize_kb = 64, materialize_mb = 64, materialize_mops = 1000;  ///< bounds of tl.materialize
+  template <class List>
+  static void describe(List& list) {
+    BlockParameters::describe(list);
+    list.add(&PeCpuParameters::dispatch_cycles, "dispatch_cycles", "cycles", "added to the overhead of every tl call")
+        .min(0);
+    list.add(&PeCpuParameters::freq_ghz, "freq_ghz", "GHz", "clock of dispatch_cycles").positive();
+    list.add(&PeCpuParameters::materialize_kb, "materialize_kb", "KB",
+             "most that one tl.materialize may make real (2^10 bytes)")
+        .positive()
+        .max(1e9);
+    list.add(&PeCpuParameters::materialize_mb, "materialize_mb", "MB",
+             "most that all ops computed for it may make (2^20 bytes)")
+        .positive()
+        .max(1e9);
+    list.add(&PeCpuParameters::materialize_mops, "materialize_mops", "10^6",
+             "most arithmetic operations computed for it")
+        .positive()
+        .max(1e9);
+  }
+};
+
 class PeCpu : public Component, public PeBackend {
  public:
+  using Parameters = PeCpuParameters;
   using Kernel = std::function<void(PeBackend&)>;
   CommandInitiatorSocket<PeCpu> command_out{"command_out"};
 
-  PeCpu(sc_core::sc_module_name name, const ComponentConfig& config);
+  PeCpu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
   static ImplSpec spec();
 
   void join(Pe& pe, SystemMemory& memory) {

@@ -3,8 +3,6 @@
 // What was reached through virtual addresses is one transaction for each physical piece, each after what its look-up in
 // the MMU's TLB costs (docs/timing.md).
 // Does not model: descriptors, virtual channels (vc_comm comes with inter-PE queues).
-//
-// Parameters: overhead_ns (ns, 0, per transaction), rd_engines, wr_engines (servers, 1), queue_depth (items, 2).
 #include <memory>
 #include <unordered_map>
 
@@ -18,30 +16,40 @@ namespace {
 
 constexpr uint8_t kRead = 0, kWrite = 1;
 
+struct PeDmaParameters : EngineParameters {
+  uint32_t rd_engines = 1, wr_engines = 1;
+  template <class List>
+  static void describe(List& list) {
+    BlockParameters::describe(list);
+    list.add(&PeDmaParameters::rd_engines, "rd_engines", "", "reads in service at once").min(1).max(kMostServers);
+    list.add(&PeDmaParameters::wr_engines, "wr_engines", "", "writes in service at once").min(1).max(kMostServers);
+    describe_queue(list);
+  }
+  static constexpr double kMostServers = 65535;
+};
+
 class PeDma : public Engine, public FabricInitiator, public RequestPort {
   PeItemPool items_;  // of drivers' requests
 
  public:
+  using Parameters = PeDmaParameters;
   FabricInitiatorSocket<PeDma> out{"out"};
   FabricOut* fabric_out() override { return &out; }
   FabricInitiator* initiator() override { return this; }
   RequestPort* request_port() override { return this; }
 
-  PeDma(sc_core::sc_module_name name, const ComponentConfig& config)
-      : Engine(name, config), FabricInitiator(static_cast<Component&>(*this)), items_(fabric().arena()) {
-    const Attributes& a = *config.attributes;
-    add_unit(Stage::dma_read, static_cast<unsigned>(a.integer("rd_engines", 1)), config);
-    add_unit(Stage::dma_write, static_cast<unsigned>(a.integer("wr_engines", 1)), config);
+  PeDma(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+      : Engine(name, config, checked(parameters)),
+        FabricInitiator(static_cast<Component&>(*this)),
+        items_(fabric().arena()) {
+    add_unit(Stage::dma_read, parameters.rd_engines);
+    add_unit(Stage::dma_write, parameters.wr_engines);
     out.register_nb_transport_bw(this, &PeDma::nb_transport_bw);
     for (uint8_t channel : {kRead, kWrite}) set_state_of(channel, state_of(channel));
   }
 
   static ImplSpec spec() {
-    return {"builtin.pe_dma",
-            "pe_dma",
-            "a PE's DMA: reads and writes of its commands and tiles",
-            {overhead_attribute(), servers_attribute("rd_engines", "reads in service at once"),
-             servers_attribute("wr_engines", "writes in service at once"), queue_depth_attribute()}};
+    return spec_of<Parameters>("builtin.pe_dma", "pe_dma", "a PE's DMA: reads and writes of its commands and tiles");
   }
 
   /// A driver's request is a simple command that enters the channel's queue.
