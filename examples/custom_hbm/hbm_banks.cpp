@@ -1,14 +1,14 @@
 // Models: an HBM slice with banks whose rows stay open, one data bus, and a refresh of all banks at the end of every
 // interval. A transaction's range is cut at pages; page p lies in bank p mod banks, row p / banks. A bank opens a row
 // while the bus serves others.
-// Does not model: read/write turn-round, activation windows; flit links (there it serves as builtin.hbm_ctrl does).
+// Does not model: read/write turn-round, activation windows.
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "kernbench/kernel_api/plugin.h"
 #include "kernbench/systemc_models/core/registry.h"
-#include "kernbench/systemc_models/memory/memory_target.h"
+#include "kernbench/systemc_models/fabric/memory_target.h"
 
 namespace {
 using namespace kernbench;

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/probe_output.h"
 
 namespace kernbench {

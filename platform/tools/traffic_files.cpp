@@ -9,7 +9,7 @@
 
 #include "kernbench/phase2/log/oplog_json.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/traffic.h"
 
 namespace kernbench {
@@ -182,7 +182,7 @@ std::vector<TrafficRequest> read_traffic(std::istream& in, const std::string& fi
       fault("bytes", "found " + quoted(fields[5]) + ", expected a number of bytes from 1");
     if (good) {
       try {
-        platform.route(r.initiator, r.address, r.nbytes, r.write);
+        platform.routes().route(r.initiator, r.address, r.nbytes, r.write);
       } catch (const AccessError& e) {
         fault("address", e.what());
       }

@@ -6,7 +6,7 @@
 #include <regex>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/launch/runner.h"
+#include "kernbench/platform/tools/run.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/pe/pe_gemm.h"
 #include "kernbench/systemc_models/pe/pe_scheduler.h"
@@ -76,7 +76,7 @@ TEST(Completion, reported_twice_is_a_caught_bug) {
   PeItem tile;
   tile.command = &command;
   tile.token = true;  // not in flight: it has been reported before
-  EXPECT_THROW(platform->pe(0).scheduler->item_done(tile), std::logic_error);
+  EXPECT_THROW(platform->pes().pe(0).scheduler->item_done(tile), std::logic_error);
 }
 
 /// Asks for more than the allocatable TCM holds.

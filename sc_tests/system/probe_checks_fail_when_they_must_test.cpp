@@ -6,7 +6,7 @@
 
 #include "kernbench/platform/tools/probe_checks.h"
 #include "kernbench/systemc_models/core/registry.h"
-#include "kernbench/systemc_models/memory/memory_target.h"
+#include "kernbench/systemc_models/fabric/memory_target.h"
 #include "system_support.h"
 
 namespace kernbench::testing {

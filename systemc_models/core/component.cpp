@@ -4,10 +4,10 @@ namespace kernbench {
 
 Component::Component(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters& parameters)
     : sc_module(name),
-      id_(config.id),
+      id_(config.id.empty() ? std::string(this->name()) : config.id),
       index_(config.index),
       overhead_ns_(parameters.overhead_ns),
-      fabric_(config.fabric) {
+      context_(config.context) {
   if (config.build_children) config.build_children();
 }
 

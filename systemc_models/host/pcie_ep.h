@@ -5,30 +5,32 @@
 // Does not model: link training, credits, TLP headers.
 #pragma once
 
-#include "kernbench/systemc_models/fabric/forwarder.h"
-#include "kernbench/systemc_models/fabric/request_pool.h"
+#include <typeinfo>
+
+#include "kernbench/systemc_models/fabric/router.h"
+#include "kernbench/systemc_models/fabric/pooled_initiator.h"
 #include "kernbench/systemc_models/protocol/wide_socket.h"
 
 namespace kernbench {
 
-struct PcieEpParameters : ForwarderParameters {
+struct PcieEpParameters : RouterParameters {
   std::optional<uint32_t> outstanding;
   unsigned bus_width = 32;  ///< of the host's sockets (platform/launch/host_interface.h)
   PcieEpParameters() { store_and_forward = true; }
   template <class List>
   static void describe(List& list) {
-    ForwarderParameters::describe(list);
+    RouterParameters::describe(list);
     list.add(&PcieEpParameters::outstanding, "outstanding", "", "requests in flight; unlimited where not given").count();
     describe_bus_width(list, &PcieEpParameters::bus_width);
   }
 };
 
-class PcieEp : public Forwarder, public PooledInitiator {
+class PcieEp : public Router, public PooledInitiator {
  public:
   using Parameters = PcieEpParameters;
   PcieEp(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
-      : Forwarder(name, config, checked(parameters)),
-        PooledInitiator(static_cast<Component&>(*this), parameters.outstanding.value_or(RequestPool::kUnlimited)) {}
+      : Router(name, config, checked(parameters)),
+        PooledInitiator(static_cast<FabricNode&>(*this), parameters.outstanding.value_or(RequestPool::kUnlimited)) {}
   static ImplSpec spec() {
     return spec_of<Parameters>("builtin.pcie_ep", "pcie_ep", "PCIe endpoint: the host's door to a device");
   }
@@ -36,12 +38,10 @@ class PcieEp : public Forwarder, public PooledInitiator {
   FabricInitiator* initiator() override { return this; }
   RequestPort* request_port() override { return this; }
 
+  bool own_rules() const override { return typeid(*this) != typeid(PcieEp); }
+
  private:
   Order done_order(const FabricTransaction&) const override { return Order(Order::kEngines, index(), 0); }
-  void send(FabricTransaction& x, uint16_t port, tlm::tlm_phase phase, sc_core::sc_time& delay) override {
-    out[port]->nb_transport_fw(*x.payload, phase, delay);
-  }
-  void response_at_end(FabricTransaction& x, const sc_core::sc_time& delay) override { response_arrived(x, delay); }
 };
 
 }  // namespace kernbench

@@ -15,8 +15,8 @@
 #include <memory>
 
 #include "kernbench/phase2/memory/memory_image.h"
-#include "kernbench/systemc_models/memory/memory_target.h"
-#include "kernbench/systemc_models/memory/system_memory.h"
+#include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/protocol/base_protocol_initiator.h"
 #include "kernbench/systemc_models/protocol/wide_socket.h"
 
@@ -58,9 +58,6 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
   OptionalInitiatorSocket<W>& socket() const {
     return socket_.as<W>();
   }
-  /// By the platform.
-  void connect(SystemMemory& memory) { memory_ = &memory; }
-
   void pull(uint64_t address, uint64_t nbytes) override;
   void push(uint64_t address, uint64_t nbytes) override;
   double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;
@@ -84,15 +81,13 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
   void finish(Access&);
   double path_ns(const Route&, bool write, uint64_t nbytes) const;
   uint64_t to_target(uint64_t address) const { return physical_ ? address : address - base(); }
-  /// The image's real bytes, others 0.
-  void known_bytes(uint64_t address, uint8_t* out, uint64_t nbytes) const;
   void take_over(uint64_t address, const uint8_t* bytes, uint64_t nbytes);
 
   uint64_t max_bytes_;
   bool physical_, keeps_bytes_;
   BaseProtocolInitiator initiator_;
   WideInitiatorSocket socket_;
-  SystemMemory* memory_ = nullptr;
+  System& system_;
   MemoryImage seen_;  ///< the model's bytes as last seen; space of the window
   std::map<const Access*, std::unique_ptr<Access>> accesses_;
 };

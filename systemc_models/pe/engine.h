@@ -154,17 +154,6 @@ class Engine : public Component, public ItemSender {
   /// Ends the service now.
   void finish(uint8_t unit, uint16_t server, const Work&);
 
-  /// Asks for what finish() of the item that the unit serves goes through: first for what pointers in unit and item
-  /// lead to, then (nearer) for what these lead to.
-  void look_ahead(uint8_t unit, const PeItem&, bool nearer) const;
-  /// Asks for what every event of an engine touches.
-  void fetch_engine() const {
-    fetch_component();
-    fetch_lines(&pe_, 2);
-  }
-  /// Where a unit's state is, in kUnitLines cache lines.
-  const void* state_of(uint8_t unit) const { return units_[unit]; }
-  static constexpr int kUnitLines = 4;
   PeItem& item_at(uint8_t unit, uint16_t server) { return *units_[unit]->servers[server].item; }
   Pe& pe() const { return *pe_; }
 
@@ -179,8 +168,6 @@ class Engine : public Component, public ItemSender {
   void start_service(uint8_t unit, uint16_t server);
   void hand_on(uint8_t unit, uint16_t server);
   static void service_ended(void* unit, void* item);
-  void look_ahead(const Unit&, const PeItem&, bool nearer) const;
-  static void look_ahead_of_service(const void* unit, const void* item, bool nearer);
 };
 
 }  // namespace kernbench

@@ -16,7 +16,7 @@
 #include "kernbench/phase2/check/races.h"
 #include "kernbench/phase2/graph/pending_values.h"
 #include "kernbench/systemc_models/core/component.h"
-#include "kernbench/systemc_models/memory/system_memory.h"
+#include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe.h"
 
 namespace kernbench {
@@ -54,9 +54,9 @@ class PeCpu : public Component, public PeBackend {
   PeCpu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
   static ImplSpec spec();
 
-  void join(Pe& pe, SystemMemory& memory) {
+  void join(Pe& pe, System& system) {
     pe_ = &pe;
-    memory_ = &memory;
+    system_ = &system;
   }
 
   /// How a launch ended; told once, when the kernel has returned and all its commands are complete, or at a fault.
@@ -86,8 +86,8 @@ class PeCpu : public Component, public PeBackend {
   void materialize(const std::shared_ptr<OpDesc>& desc) override;
   TensorRef translate(const TensorRef&) const override;
   Range sram() const override { return {pe_->sram_base, pe_->sram_bytes}; }
-  std::string owner_of(Space space, uint64_t addr) const override { return memory_->owner_of(space, addr); }
-  MemoryImage& memory() override { return memory_->image(); }
+  std::string owner_of(Space space, uint64_t addr) const override { return system_->owner_of(space, addr); }
+  MemoryImage& memory() override { return system_->image(); }
 
  private:
   struct Submitted : PeCommand {
@@ -108,7 +108,7 @@ class PeCpu : public Component, public PeBackend {
   Submitted* find(Ticket) const;
 
   Pe* pe_ = nullptr;
-  SystemMemory* memory_ = nullptr;
+  System* system_ = nullptr;
   CommandHistory* history_ = nullptr;
   double command_ns_;  ///< in the kernel, per command
   MaterializeLimits materialize_limits_;

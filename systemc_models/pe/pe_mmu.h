@@ -7,6 +7,7 @@
 #pragma once
 
 #include "kernbench/systemc_models/core/component.h"
+#include "kernbench/systemc_models/fabric/transaction.h"
 #include "kernbench/systemc_models/pe/mapping_table.h"
 #include "kernbench/systemc_models/pe/tlb.h"
 

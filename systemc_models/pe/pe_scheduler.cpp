@@ -10,7 +10,7 @@
 namespace kernbench {
 
 PeScheduler::PeScheduler(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
-    : Component(name, config, checked(parameters)), items_(fabric().arena()) {
+    : Component(name, config, checked(parameters)), items_(context().arena()) {
   command_in.register_nb_transport_fw(this, &PeScheduler::nb_transport_fw);
   command_out.register_nb_transport_bw(this, &PeScheduler::nb_transport_bw);
 }

@@ -58,11 +58,6 @@ class PeScheduler : public Component, public ItemSender {
   /// Why the feed loop stands still: empty where it does not.
   std::string feed_state() const;
   int64_t tiles_in_flight() const { return tiles_in_flight_; }
-  /// Asks for what item_done() touches.
-  void fetch_state() const {
-    fetch_component();
-    fetch_lines(&pe_, 3);
-  }
 
  private:
   tlm::tlm_sync_enum nb_transport_fw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
