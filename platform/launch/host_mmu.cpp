@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "kernbench/platform/elaborate/machine.h"
-#include "kernbench/systemc_models/pe/pe_mmu.h"
 
 namespace kernbench {
 
@@ -58,11 +57,11 @@ HostResponse HostMmu::unmap_at(Machine& machine, size_t pe, const MmuUnmap& m) {
   Pe& at = machine.pes().pe(pe);
   const std::string what = "unmap of " + range_text(m.address, m.nbytes);
   if (!at.mmu) return error(HostError::no_mmu, at.id + ": has no pe_mmu");
-  if (machine.pes().complete(pe) && machine.pes().cpu(pe).running())
+  if (machine.pes().complete(pe) && machine.pes().runner(pe).running())
     return error(HostError::pe_busy, at.id + ": " + what + " found it running a kernel");
   if (!at.mmu->unmap(m.address, m.nbytes)) {
     return error(HostError::not_mapped,
-                 at.id + ": " + what + ": no mapping is that range; " + at.mmu->table().nearest(m.address));
+                 at.id + ": " + what + ": no mapping is that range; " + at.mmu->nearest(m.address));
   }
   return {};
 }

@@ -10,13 +10,13 @@ uint64_t Launcher::launch(KernelLaunch message, const LaunchTree& tree, Done don
   result->outcomes.resize(message.pes.size());
   result->start_ns = machine_.timeline().now_ns() + tree.latest_ns;
   const auto start = [this, result, m = std::move(message)](HostFanOut::Party& pe, size_t place) {
-    PeCpu& cpu = machine_.pes().cpu(m.pes[place]);
-    if (cpu.running()) {
-      fan_out_.answer(pe, HostError::pe_busy, cpu.pe_id() + ": a launch found it running another kernel",
+    KernelRunner& runner = machine_.pes().runner(m.pes[place]);
+    if (runner.running()) {
+      fan_out_.answer(pe, HostError::pe_busy, runner.pe_id() + ": a launch found it running another kernel",
                       machine_.timeline().now_ns());
       return;
     }
-    cpu.launch(m.kernel(place), result->start_ns, [this, result, place, &pe](const PeCpu::Outcome& outcome) {
+    runner.launch(m.kernel(place), result->start_ns, [this, result, place, &pe](const KernelRunner::Outcome& outcome) {
       result->outcomes[place] = outcome;
       fan_out_.answer(pe, outcome.fault.empty() ? HostError::ok : HostError::kernel_fault, outcome.fault,
                       outcome.end_ns);
