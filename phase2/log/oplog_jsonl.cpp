@@ -12,6 +12,7 @@
 #include "kernbench/phase2/log/checksum.h"
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/log/oplog_sqlite.h"
+#include "kernbench/phase2/text/json_writer.h"
 
 namespace kernbench {
 namespace {
@@ -22,11 +23,9 @@ constexpr auto kFlushEvery = std::chrono::milliseconds(100);
 /// A checksum stands after so many bytes: what a killed run can lose. By bytes alone, so that two runs give one file.
 constexpr size_t kCheckEvery = 4096;
 
-/// The checksum of all bytes before, of the form of a record, as the header is; log_end marks an orderly end.
+/// The checksum of all bytes before; log_end marks an orderly end.
 std::string check_line(const char* name, const Checksum& before) {
-  return std::string(
-             "{\"op_id\":0,\"t_start\":0,\"t_end\":0,\"component_id\":\"\",\"op_kind\":\"unknown\",\"op_name\":\"") +
-         name + "\",\"params\":{\"checksum\":\"" + hex_of(before.value()) + "\"},\"dependency_ids\":[]}";
+  return note_json(name, [&](JsonWriter& w) { w.field("checksum", hex_of(before.value())); });
 }
 
 bool is_check(const std::string& line, const std::string& name) {

@@ -11,6 +11,7 @@
 #include "kernbench/phase2/log/checksum.h"
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/log/sqlite_database.h"
+#include "kernbench/phase2/text/json_writer.h"
 
 namespace kernbench {
 namespace {
@@ -228,9 +229,8 @@ class SqliteOpLog : public OpLogSink {
     }
     params_.clear();
     append_params_json(params_, r, written_header_);
-    dependencies_ = "[";
-    for (uint64_t id : r.dependency_ids) dependencies_ += (dependencies_.size() > 1 ? "," : "") + std::to_string(id);
-    dependencies_ += ']';
+    dependencies_.clear();
+    JsonWriter(dependencies_).value(r.dependency_ids);
     const std::string name = log_name_of(r);
     rows_sum_ += checksum_of_command(r.op_id, r.t_start, r.t_end, r.component, name_of(kind_of(r)), name, params_,
                                      dependencies_);

@@ -1,6 +1,7 @@
 #include "kernbench/platform/topology/build/mesh_planner.h"
 
-#include <cstdio>
+#include <fmt/format.h>
+
 #include <tuple>
 
 #include "kernbench/platform/topology/build/builders.h"
@@ -9,9 +10,7 @@ namespace kernbench::topology {
 namespace {
 
 std::string exact(double v) {
-  char text[32];
-  std::snprintf(text, sizeof text, " %.17g", v);
-  return text;
+  return fmt::format(" {:.17g}", v);
 }
 
 class Planner {

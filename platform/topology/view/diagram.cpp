@@ -1,8 +1,9 @@
 #include "kernbench/platform/topology/view/diagram.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 
 #include "kernbench/platform/topology/graph/edge_kinds.h"
@@ -74,9 +75,7 @@ std::string escaped(const std::string& s) {
 
 /// A length in pixels, a tenth exact: drawings stay small and byte-identical.
 std::string px(double v) {
-  char b[32];
-  std::snprintf(b, sizeof b, "%.1f", v == 0 ? 0.0 : v);
-  return b;
+  return fmt::format("{:.1f}", v == 0 ? 0.0 : v);
 }
 
 class SvgWriter {
