@@ -62,10 +62,12 @@ class JsonWriter {
     out_ += '"';
     return colon();
   }
-  /// A truth value, a number, a text, or a list of such.
+  /// A truth value, a number, a text, null (std::monostate), or a list of such.
   template <class T>
   JsonWriter& value(const T& v) {
-    if constexpr (std::is_same_v<T, bool>) {
+    if constexpr (std::is_same_v<T, std::monostate>) {
+      return null();
+    } else if constexpr (std::is_same_v<T, bool>) {
       return raw(v ? "true" : "false");
     } else if constexpr (std::is_integral_v<T>) {
       const fmt::format_int digits(v);
@@ -119,7 +121,7 @@ class JsonWriter {
     out_ += json;
     return *this;
   }
-  /// What comes next, an item or the end of a list, stands on a line of its own behind so many blanks (not compact).
+  /// What comes next, an item or the end of a list, stands on a line of its own behind so many blanks.
   JsonWriter& new_line(int blanks) {
     line_ = blanks;
     return *this;
@@ -134,7 +136,7 @@ class JsonWriter {
       return;
     }
     if (place_ == Place::later) out_ += ',';
-    if (layout_ != Layout::compact) space();
+    if (layout_ != Layout::compact || line_ >= 0) space();
     place_ = Place::later;
   }
   void space() {

@@ -1,5 +1,5 @@
 // What `kernbench traffic` reads and writes.
-#include <fmt/format.h>
+#include <fmt/compile.h>
 
 #include <array>
 #include <charconv>
@@ -127,7 +127,7 @@ class Reader {
 
   void read_initiator(std::string_view id, TrafficRequest& r) {
     const topology::Graph& graph = platform_.graph();
-    const auto node = graph.index_of.find(std::string(id));
+    const auto node = graph.index_of.find(id_.assign(id));
     if (node == graph.index_of.end()) return expected("initiator", id, "a node of the topology");
     r.initiator = node->second;
     if (!platform_.request_port(r.initiator))
@@ -138,6 +138,7 @@ class Reader {
   std::istream& in_;
   const std::string& file_;
   Platform& platform_;
+  std::string id_;  // what is looked for
   size_t line_ = 0;
   std::vector<std::string> faults_;
 };
@@ -151,17 +152,20 @@ std::vector<TrafficRequest> read_traffic(std::istream& in, const std::string& fi
 void write_traffic_csv(std::ostream& out, const Platform& platform, const std::vector<TrafficRequest>& requests,
                        const std::vector<TrafficResult>& results) {
   out << "id,initiator,op,address,bytes,issue_ns,grant_ns,done_ns,latency_ns,formula_ns,queueing_ns\n";
-  std::string row;
+  fmt::memory_buffer row;
   for (size_t i = 0; i < requests.size(); ++i) {
     const TrafficRequest& q = requests[i];
     const TrafficResult& r = results[i];
     const double latency = r.done_ns - q.issue_ns;
     row.clear();
-    fmt::format_to(std::back_inserter(row), "{},{},{},{},{}", q.id, platform.graph().nodes[q.initiator].id,
+    fmt::format_to(std::back_inserter(row), FMT_COMPILE("{},{},{},{},{}"), q.id, platform.graph().nodes[q.initiator].id,
                    q.write ? "write" : "read", q.address, q.nbytes);
-    for (double v : {q.issue_ns, r.grant_ns, r.done_ns, latency, r.formula_ns, latency - r.formula_ns})
-      append_fixed(row += ',', v);
-    out << (row += '\n');
+    for (double v : {q.issue_ns, r.grant_ns, r.done_ns, latency, r.formula_ns, latency - r.formula_ns}) {
+      row.push_back(',');
+      append_fixed(row, v);
+    }
+    row.push_back('\n');
+    out.write(row.data(), static_cast<std::streamsize>(row.size()));
   }
 }
 
