@@ -1,6 +1,6 @@
 // `kernbench replay`: Phase 2 from an op log and its memory file, without a simulation. Links phase2 only; also the
 // whole of `kernbench-replay`.
-#include <fmt/format.h>
+#include <fmt/ostream.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -134,13 +134,13 @@ void report_as_json(std::ostream& out, const Loaded& files, const ReplayResult& 
 }
 
 void report_as_text(std::ostream& out, const Loaded& files, const ReplayResult& r, const std::vector<Output>& outputs) {
-  out << fmt::format("replayed {} ops, {} of them computed ({}), in {:.6g} s\n", r.ops, r.computed, name_of(r.isa),
-                     r.graph_s + r.run_s);
+  fmt::print(out, "replayed {} ops, {} of them computed ({}), in {:.6g} s\n", r.ops, r.computed, name_of(r.isa),
+             r.graph_s + r.run_s);
   if (files.cut_off())
-    out << fmt::format("the run was cut off: {} ops left out that may depend on lost ones\n", files.left_out);
+    fmt::print(out, "the run was cut off: {} ops left out that may depend on lost ones\n", files.left_out);
   for (const Output& x : outputs) {
-    out << fmt::format("  {} {} {}{}\n", x.tensor->name, name_of(x.tensor->dtype), x.tensor->shape.to_string(),
-                       x.missing.empty() ? "" : ": not whole");
+    fmt::print(out, "  {} {} {}{}\n", x.tensor->name, name_of(x.tensor->dtype), x.tensor->shape.to_string(),
+               x.missing.empty() ? "" : ": not whole");
   }
 }
 

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/ostream.h>
 
 #include <algorithm>
 #include <cmath>
@@ -55,13 +55,13 @@ std::string origin(const std::vector<Plugin>& plugins, const std::string& name,
 
 void list_components(const std::vector<Plugin>& plugins) {
   for (const ImplSpec* spec : component_catalog().all()) {
-    std::cout << fmt::format("{}  (kind {}{}): {}\n", spec->impl, spec->kind,
-                             origin(plugins, spec->impl, &Plugin::components), spec->help);
+    fmt::print(std::cout, "{}  (kind {}{}): {}\n", spec->impl, spec->kind,
+               origin(plugins, spec->impl, &Plugin::components), spec->help);
     for (const AttrSpec& a : spec->attributes) {
       std::string value = default_of(a) + (a.unit.empty() ? "" : " " + a.unit);
       if (a.required && !a.unit.empty()) value = "required, " + a.unit;
-      std::cout << fmt::format("    {:17} {:15} {:21} {}{}\n", a.name, type_of(a), value, a.help,
-                               a.choices.empty() ? "" : fmt::format(" ({})", fmt::join(a.choices, ", ")));
+      fmt::print(std::cout, "    {:17} {:15} {:21} {}{}\n", a.name, type_of(a), value, a.help,
+                 a.choices.empty() ? "" : fmt::format(" ({})", fmt::join(a.choices, ", ")));
     }
   }
 }
@@ -95,16 +95,16 @@ void list_components_as_json() {
 void list_kernels(const std::vector<Plugin>& plugins) {
   for (const KernelSpec* k : KernelRegistry::instance().all()) {
     const std::string from = origin(plugins, k->name, &Plugin::kernels);
-    std::cout << fmt::format("{}{}: {}\n", k->name, from.empty() ? "" : "  (" + from.substr(2) + ")", k->help);
+    fmt::print(std::cout, "{}{}: {}\n", k->name, from.empty() ? "" : "  (" + from.substr(2) + ")", k->help);
     for (const TensorSpec& t : k->tensors) {
       const std::string placed = t.policy
                                      ? fmt::format("cube {}, pe {}", name_of(t.policy->cube), name_of(t.policy->pe))
                                      : std::string(name_of(t.placement));
-      std::cout << fmt::format("    {:3}  {}  (placed: {})\n", t.role == TensorSpec::Role::in ? "in" : "out", t.name,
-                               placed);
+      fmt::print(std::cout, "    {:3}  {}  (placed: {})\n", t.role == TensorSpec::Role::in ? "in" : "out", t.name,
+                 placed);
     }
     for (const ParamSpec& p : k->params) {
-      std::cout << fmt::format("    --param {:15} {} ({})\n", p.name + "=" + p.default_text(), p.help, p.legal());
+      fmt::print(std::cout, "    --param {:15} {} ({})\n", p.name + "=" + p.default_text(), p.help, p.legal());
     }
   }
 }

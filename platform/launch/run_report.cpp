@@ -1,5 +1,5 @@
 // A run's report for people and for tools.
-#include <fmt/format.h>
+#include <fmt/ostream.h>
 
 #include <algorithm>
 #include <map>
@@ -34,9 +34,9 @@ std::string time_text(double ns) {
 constexpr const char* kEngineRow = "  {:{}}{:>9}{:>8}{:>8}{:>8}{:>12}{:>8}{:>10}{:>12}{:>11}\n";
 
 void write_engine_heading(std::ostream& out, const char* title, size_t name_width) {
-  out << "\n"
-      << fmt::format(kEngineRow, title, name_width, "busy %", "link", "memory", "slot", "queue full", "idle", "ops",
-                     "bytes", "GFLOP");
+  out << "\n";
+  fmt::print(out, kEngineRow, title, name_width, "busy %", "link", "memory", "slot", "queue full", "idle", "ops",
+             "bytes", "GFLOP");
 }
 
 /// Shares of the run's time in percent, for one engine or the mean of many.
@@ -45,9 +45,9 @@ void write_engine_line(std::ostream& out, const EngineReport& e, size_t name_wid
   const auto share = [&](double ns) {
     return ns > 0 && whole_ns > 0 ? fmt::format("{:.1f}", 100 * ns / whole_ns) : "-";
   };
-  out << fmt::format(kEngineRow, e.id, name_width, share(e.busy_ns), share(e.link_wait_ns), share(e.memory_wait_ns),
-                     share(e.slot_wait_ns), share(e.queue_full_ns), share(e.idle_ns), grouped(e.ops),
-                     e.bytes ? bytes_text(e.bytes) : "-", e.flops > 0 ? fmt::format("{:.4f}", e.flops / 1e9) : "-");
+  fmt::print(out, kEngineRow, e.id, name_width, share(e.busy_ns), share(e.link_wait_ns), share(e.memory_wait_ns),
+             share(e.slot_wait_ns), share(e.queue_full_ns), share(e.idle_ns), grouped(e.ops),
+             e.bytes ? bytes_text(e.bytes) : "-", e.flops > 0 ? fmt::format("{:.4f}", e.flops / 1e9) : "-");
 }
 
 void add_to(EngineReport& sum, const EngineReport& e) {
@@ -94,16 +94,18 @@ void write_engines(std::ostream& out, const RunReport& r) {
 /// How the run was launched, and how its tensors came and went.
 void write_way(std::ostream& out, const RunReport& r) {
   if (r.launch == "host") {
-    out << fmt::format(
+    fmt::print(
+        out,
         "  launch       host: every kernel starts at {:.3f} ns, when the launch has reached the last PE; time ends "
         "{}\n",
         r.start_ns, r.timed_transfer ? "with the read-back" : "when the host has the last completion");
   } else {
-    out << fmt::format("  launch       {}: every kernel starts at {:.3f} ns, at no cost{}\n", r.launch, r.start_ns,
-                       r.launch_note.empty() ? "" : " (" + r.launch_note + ")");
+    fmt::print(out, "  launch       {}: every kernel starts at {:.3f} ns, at no cost{}\n", r.launch, r.start_ns,
+               r.launch_note.empty() ? "" : " (" + r.launch_note + ")");
   }
   if (r.timed_transfer) {
-    out << fmt::format(
+    fmt::print(
+        out,
         "  transfer     timed: inputs uploaded in {:.3f} ns before the launch, outputs read back in {:.3f} ns after "
         "it\n",
         r.upload_ns, r.download_ns);
@@ -111,9 +113,8 @@ void write_way(std::ostream& out, const RunReport& r) {
     out << "  transfer     instant: tensors are placed and read back at no cost\n";
   }
   if (r.addresses == AddressMode::virtual_) {
-    out << fmt::format(
-        "  addresses    virtual: mapped {}\n",
-        r.timed_transfer ? fmt::format("by messages in {:.3f} ns before the uploads", r.map_ns) : "at no cost");
+    fmt::print(out, "  addresses    virtual: mapped {}\n",
+               r.timed_transfer ? fmt::format("by messages in {:.3f} ns before the uploads", r.map_ns) : "at no cost");
   }
 }
 
@@ -128,20 +129,20 @@ void write_rates(std::ostream& out, const RunReport& r) {
     if (ends(".wr")) written += e.bytes;
   }
   if (r.end_ns <= 0) return;
-  out << fmt::format("  compute      {:.3f} TFLOP/s ({:.3f} GFLOP)\n", flops / r.end_ns / 1e3, flops / 1e9);
-  out << fmt::format("  memory       {:.2f} GB/s ({} read, {} written)\n",
-                     static_cast<double>(read + written) / r.end_ns, bytes_text(read), bytes_text(written));
+  fmt::print(out, "  compute      {:.3f} TFLOP/s ({:.3f} GFLOP)\n", flops / r.end_ns / 1e3, flops / 1e9);
+  fmt::print(out, "  memory       {:.2f} GB/s ({} read, {} written)\n", static_cast<double>(read + written) / r.end_ns,
+             bytes_text(read), bytes_text(written));
 }
 
 }  // namespace
 
 void write_run_text(std::ostream& out, const RunReport& r) {
-  out << fmt::format("{} on {}, {} {}: {}{}\n\n", r.kernel, r.topology, r.pes.size(), r.pes.size() == 1 ? "PE" : "PEs",
-                     time_text(r.end_ns),
-                     !r.verified ? ""
-                     : r.passed  ? ", verified"
-                                 : ", VERIFICATION FAILED");
-  out << fmt::format("  time         {:.3f} ns\n", r.end_ns);
+  fmt::print(out, "{} on {}, {} {}: {}{}\n\n", r.kernel, r.topology, r.pes.size(), r.pes.size() == 1 ? "PE" : "PEs",
+             time_text(r.end_ns),
+             !r.verified ? ""
+             : r.passed  ? ", verified"
+                         : ", VERIFICATION FAILED");
+  fmt::print(out, "  time         {:.3f} ns\n", r.end_ns);
   write_way(out, r);
   write_rates(out, r);
   out << "  parameters  ";
@@ -151,15 +152,15 @@ void write_run_text(std::ostream& out, const RunReport& r) {
     const auto sooner = [](const auto& a, const auto& b) { return a.end_ns < b.end_ns; };
     const auto first = std::min_element(r.pes.begin(), r.pes.end(), sooner);
     const auto last = std::max_element(r.pes.begin(), r.pes.end(), sooner);
-    out << fmt::format("  PEs          first done at {} ({}), last at {} ({})\n", time_text(first->end_ns), first->id,
-                       time_text(last->end_ns), last->id);
+    fmt::print(out, "  PEs          first done at {} ({}), last at {} ({})\n", time_text(first->end_ns), first->id,
+               time_text(last->end_ns), last->id);
   }
 
   write_engines(out, r);
   if (r.verified) out << "\n" << to_text(r.tensors);
   if (r.races_checked) out << "\n" << (r.races.empty() ? "no races\n" : races_text(r.races, r.pe_names));
-  out << fmt::format("\n  wall {:.2f} s (simulation {:.2f}, replay {:.2f}), {} events\n", r.wall_s, r.phase1_s,
-                     r.phase2_s, grouped(r.events));
+  fmt::print(out, "\n  wall {:.2f} s (simulation {:.2f}, replay {:.2f}), {} events\n", r.wall_s, r.phase1_s, r.phase2_s,
+             grouped(r.events));
 }
 
 namespace {

@@ -1,6 +1,6 @@
 #include "kernbench/platform/observe/waveform_view.h"
 
-#include <fmt/format.h>
+#include <fmt/ostream.h>
 
 #include <algorithm>
 #include <cctype>
@@ -71,13 +71,14 @@ void WaveformView::write(uint64_t end_fs) const {
   std::ofstream out(save_file_, std::ios::binary);
   const double zoom = end_fs > 0 ? -std::log2(static_cast<double>(end_fs) * kZoomPixels / kPlotPixels) : 0;
   // Whole paths: GTKWave looks for others where it was started.
-  out << fmt::format(
+  fmt::print(
+      out,
       "[*] kernbench\n[dumpfile] \"{}\"\n[timestart] 0\n[size] 1600 1000\n[pos] -1 -1\n*{:.6g} 0\n[sst_width] 200\n"
       "[signals_width] 360\n",
       std::filesystem::absolute(vcd_file_).string(), zoom);
   if (!traces_.empty()) {
     const std::string& scope = traces_.front().scope;
-    out << fmt::format("[treeopen] {}.\n", scope.substr(0, scope.find('.')));
+    fmt::print(out, "[treeopen] {}.\n", scope.substr(0, scope.find('.')));
   }
 
   std::vector<Group> groups;
@@ -102,13 +103,13 @@ void WaveformView::write_group(std::ostream& out, const Group& group, bool close
   const bool pe = group.traces.front()->kind == TraceKind::state;
   const unsigned flag = closed ? kClosed : 0;
   const std::string label = group.name.substr(group.name.find('.') + 1);
-  out << fmt::format("@{:x}\n-{}\n", kGroupBegin | flag | kBlank, label);
+  fmt::print(out, "@{:x}\n-{}\n", kGroupBegin | flag | kBlank, label);
   for (const Trace* t : group.traces) {
     // Of a PE's engines the op ids, and what is busy besides a state, are in the tree: the state says it.
     if (pe && (t->name == "op_id" || t->name == "busy")) continue;
     write_trace(out, group, *t);
   }
-  out << fmt::format("@{:x}\n-{}\n", kGroupEnd | (closed ? flag | kCollapsed : 0) | kBlank, label);
+  fmt::print(out, "@{:x}\n-{}\n", kGroupEnd | (closed ? flag | kCollapsed : 0) | kBlank, label);
 }
 
 void WaveformView::write_trace(std::ostream& out, const Group& group, const Trace& t) const {
@@ -118,7 +119,7 @@ void WaveformView::write_trace(std::ostream& out, const Group& group, const Trac
   std::string alias = fmt::format("+{{{}{}{}}} ", inner, t.scope.size() > group.name.size() ? " " : "", t.name);
   std::replace(alias.begin(), alias.end(), '.', ' ');
   const auto show = [&](unsigned flags, const std::string& before, int colour) {
-    out << fmt::format("@{:x}\n{}[color] {}\n{}{}\n", flags, before, colour, alias, name);
+    fmt::print(out, "@{:x}\n{}[color] {}\n{}{}\n", flags, before, colour, alias, name);
   };
   switch (t.kind) {
     case TraceKind::bit:
@@ -133,7 +134,7 @@ void WaveformView::write_trace(std::ostream& out, const Group& group, const Trac
       break;
     case TraceKind::amount:
       show(kDecimal | kRight | kSteps, "", t.name == "utilisation" ? kOrange : kViolet);
-      out << fmt::format("@{:x}\n-\n", kStretch);
+      fmt::print(out, "@{:x}\n-\n", kStretch);
       break;
   }
 }

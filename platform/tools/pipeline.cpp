@@ -1,6 +1,6 @@
 #include "kernbench/platform/tools/pipeline.h"
 
-#include <fmt/format.h>
+#include <fmt/ostream.h>
 
 #include <algorithm>
 #include <ostream>
@@ -252,25 +252,25 @@ void write_pipeline_text(std::ostream& out, const PipelineResult& result) {
     for (const auto& c : pe.commands) width = std::max(width, c.id.size());
   }
   width += 2;
-  out << fmt::format("end {:.3f} ns\n\n", result.end_ns);
+  fmt::print(out, "end {:.3f} ns\n\n", result.end_ns);
   for (const auto& pe : result.pes) {
-    out << fmt::format("{}\n  {:{}}{:>14}{:>14}{:>9}{:>8}  busy ns by stage\n", pe.pe, "work", width, "submit ns",
-                       "done ns", "tiles", "window");
+    fmt::print(out, "{}\n  {:{}}{:>14}{:>14}{:>9}{:>8}  busy ns by stage\n", pe.pe, "work", width, "submit ns",
+               "done ns", "tiles", "window");
     for (const auto& c : pe.composites) {
       double busy[kStages] = {};
       for (const auto& t : c.tokens) {
         t.for_each_stage([&](const PipelineStage& s) { busy[static_cast<int>(s.stage)] += s.t_end - s.t_start; });
       }
-      out << fmt::format("  {:{}}{:14.3f}{:14.3f}{:9}{:8} ", c.id, width, c.submit_ns, c.done_ns, c.tokens.size(),
-                         c.window);
+      fmt::print(out, "  {:{}}{:14.3f}{:14.3f}{:9}{:8} ", c.id, width, c.submit_ns, c.done_ns, c.tokens.size(),
+                 c.window);
       for (int s = 0; s < kStages; ++s) {
-        if (busy[s] > 0) out << fmt::format(" {} {:.3f}", name_of(static_cast<Stage>(s)), busy[s]);
+        if (busy[s] > 0) fmt::print(out, " {} {:.3f}", name_of(static_cast<Stage>(s)), busy[s]);
       }
       out << "\n";
     }
     for (const auto& c : pe.commands) {
-      out << fmt::format("  {:{}}{:14.3f}{:14.3f}{:>9}{:>8}  {} {:.3f}\n", c.id, width, c.stage.t_start, c.done_ns, "-",
-                         "-", name_of(c.stage.stage), c.stage.t_end - c.stage.t_start);
+      fmt::print(out, "  {:{}}{:14.3f}{:14.3f}{:>9}{:>8}  {} {:.3f}\n", c.id, width, c.stage.t_start, c.done_ns, "-",
+                 "-", name_of(c.stage.stage), c.stage.t_end - c.stage.t_start);
     }
   }
 }

@@ -1,5 +1,5 @@
 // csv and json of a probe.
-#include <fmt/format.h>
+#include <fmt/ostream.h>
 
 #include <ostream>
 
@@ -105,15 +105,15 @@ void write_hops_csv(std::ostream& out, const topology::Graph& g, const ProbeRepo
     const auto& hops = report.traces[i].hops;
     for (size_t k = 0; k < hops.size(); ++k) {
       const ProbeHop& h = hops[k];
-      out << fmt::format("{},{},{},{},{}{}", report.results[i].probe.name, k, h.response ? "response" : "request",
-                         g.nodes[h.node].id, g.nodes[h.node].kind,
-                         columns({h.arrive_ns, h.overhead_ns, h.store_forward_ns, h.drain_ns}));
+      fmt::print(out, "{},{},{},{},{}{}", report.results[i].probe.name, k, h.response ? "response" : "request",
+                 g.nodes[h.node].id, g.nodes[h.node].kind,
+                 columns({h.arrive_ns, h.overhead_ns, h.store_forward_ns, h.drain_ns}));
       if (h.edge == ProbeHop::kNoEdge) {
         out << ",,,,,0\n";
         continue;
       }
-      out << fmt::format(",{}{}{},{:d}\n", g.nodes[g.edges[h.edge].to].id, columns({h.transfer_ns, h.wire_ns}),
-                         h.bw_gbs > 0 ? columns({h.bw_gbs}) : ",", h.bottleneck);
+      fmt::print(out, ",{}{}{},{:d}\n", g.nodes[g.edges[h.edge].to].id, columns({h.transfer_ns, h.wire_ns}),
+                 h.bw_gbs > 0 ? columns({h.bw_gbs}) : ",", h.bottleneck);
     }
   }
 }
@@ -123,8 +123,8 @@ void write_sweep_csv(std::ostream& out, const ProbeReport& report) {
   for (const ProbeSweep& s : report.sweeps) {
     for (size_t i = 0; i < s.points.size(); ++i) {
       const ProbeResult& r = s.points[i];
-      out << fmt::format("{},{},{}{},{:d}\n", r.probe.name, r.probe.target, r.nbytes,
-                         columns({r.actual_ns, r.eff_bw_gbs(), r.bottleneck_bw_gbs, r.util_pct()}), i == s.at_90_pct());
+      fmt::print(out, "{},{},{}{},{:d}\n", r.probe.name, r.probe.target, r.nbytes,
+                 columns({r.actual_ns, r.eff_bw_gbs(), r.bottleneck_bw_gbs, r.util_pct()}), i == s.at_90_pct());
     }
   }
 }
@@ -133,8 +133,8 @@ void write_saturation_csv(std::ostream& out, const ProbeReport& report) {
   out << "scenario,target,pes,bytes,reads,window_ns,aggregate_gbs,peak_gbs,util_pct,least_gbs,most_gbs,fairness,"
          "busiest_edge,busiest_util\n";
   for (const SaturationResult& r : report.saturation) {
-    out << fmt::format(
-        "{},{},{},{},{}{},{}{}\n", r.name, r.target, r.shares_gbs.size(), r.nbytes, r.reads,
+    fmt::print(
+        out, "{},{},{},{},{}{},{}{}\n", r.name, r.target, r.shares_gbs.size(), r.nbytes, r.reads,
         columns({r.window_ns, r.aggregate_gbs, r.peak_gbs, r.util_pct(), r.least_gbs(), r.most_gbs(), r.fairness()}),
         r.busiest_edge, columns({r.busiest_util}));
   }

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/ostream.h>
 
 #include <algorithm>
 #include <ostream>
@@ -14,7 +14,7 @@ void write_cases(std::ostream& out, const std::vector<ProbeResult>& results) {
   const bool stores =
       std::any_of(results.begin(), results.end(), [](const ProbeResult& r) { return r.store_forward_ns > 0; });
   const auto shown = [&](const ProbeColumn& c) { return stores || std::string(c.name) != "store_forward_ns"; };
-  if (!results.empty()) out << fmt::format("each transaction alone in the system, {} bytes\n\n", results[0].nbytes);
+  if (!results.empty()) fmt::print(out, "each transaction alone in the system, {} bytes\n\n", results[0].nbytes);
   std::vector<std::string> heading{"case", "target"};
   for (const ProbeColumn& c : kProbeColumns) {
     if (shown(c)) heading.push_back(c.heading);
@@ -39,7 +39,7 @@ std::string sparse(double v) {
 
 void write_hops(std::ostream& out, const Platform& platform, const ProbeResult& r, const ProbeTrace& t) {
   const topology::Graph& g = platform.graph();
-  out << fmt::format("\n{}: {}, {} of {} bytes\n", r.probe.name, r.probe.target, name_of_op(r.probe), r.nbytes);
+  fmt::print(out, "\n{}: {}, {} of {} bytes\n", r.probe.name, r.probe.target, name_of_op(r.probe), r.nbytes);
   const bool flits = std::any_of(t.hops.begin(), t.hops.end(), [](const ProbeHop& h) { return h.transfer_ns > 0; });
   std::vector<std::string> heading{"", "node", "kind", "at ns", "overhead", "store+fwd", "drain"};
   if (flits) heading.push_back("1st flit");
@@ -59,8 +59,8 @@ void write_hops(std::ostream& out, const Platform& platform, const ProbeResult& 
     table.add(row);
   }
   out << table.text();
-  if (t.memory_is_bottleneck) out << fmt::format("  bottleneck: the memory, {} GB/s\n", fixed(t.memory_bw_gbs, 2));
-  out << fmt::format("  drain {} ns, total {} ns\n", fixed(t.drain_ns, 3), fixed(t.total_ns, 3));
+  if (t.memory_is_bottleneck) fmt::print(out, "  bottleneck: the memory, {} GB/s\n", fixed(t.memory_bw_gbs, 2));
+  fmt::print(out, "  drain {} ns, total {} ns\n", fixed(t.drain_ns, 3), fixed(t.total_ns, 3));
 }
 
 std::string size_name(uint64_t n) {
@@ -83,7 +83,7 @@ void write_sweeps(std::ostream& out, const std::vector<ProbeSweep>& sweeps) {
 
 void write_saturation(std::ostream& out, const std::vector<SaturationResult>& results) {
   if (!results.empty())
-    out << fmt::format("reads of {} bytes, as many at once as the DMA channels let out\n\n", results[0].nbytes);
+    fmt::print(out, "reads of {} bytes, as many at once as the DMA channels let out\n\n", results[0].nbytes);
   TextTable table(2);
   table.add({"scenario", "target", "GB/s", "peak GB/s", "util %", "least a PE", "most a PE", "fairness", "busiest link",
              "%"});
@@ -101,17 +101,17 @@ void write_checks(std::ostream& out, const std::vector<ProbeCheck>& checks, bool
   out << "\n";
   if (all) {
     for (const ProbeCheck& c : checks)
-      out << fmt::format("{:<6}{}, {}: {}\n", c.passed ? "ok" : "FAIL", c.name, c.subject, c.found);
+      fmt::print(out, "{:<6}{}, {}: {}\n", c.passed ? "ok" : "FAIL", c.name, c.subject, c.found);
   }
   std::vector<std::string> names;
   for (const ProbeCheck& c : checks) {
     if (c.passed && std::find(names.begin(), names.end(), c.name) == names.end()) names.push_back(c.name);
   }
-  out << fmt::format("checks: {} passed", checks.size() - static_cast<size_t>(failed));
-  if (failed) out << fmt::format(", {} failed", failed);
+  fmt::print(out, "checks: {} passed", checks.size() - static_cast<size_t>(failed));
+  if (failed) fmt::print(out, ", {} failed", failed);
   out << (names.empty() ? "\n" : fmt::format(" ({})\n", fmt::join(names, ", ")));
   for (const ProbeCheck& c : checks) {
-    if (!c.passed && !all) out << fmt::format("  {}, {}: {}\n", c.name, c.subject, c.found);
+    if (!c.passed && !all) fmt::print(out, "  {}, {}: {}\n", c.name, c.subject, c.found);
   }
 }
 

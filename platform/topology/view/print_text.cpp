@@ -1,5 +1,5 @@
 // The summary that a person reads first: what the machine is, how large, how fast.
-#include <fmt/format.h>
+#include <fmt/ostream.h>
 
 #include <algorithm>
 #include <map>
@@ -50,12 +50,12 @@ void print_head(const Graph& g, std::ostream& out) {
     if (o.cube >= 0) cubes.insert({o.sip, o.cube});
   }
   out << g.name << ": ";
-  if (!sips.empty()) out << fmt::format("{}, {}, ", plural(sips.size(), "SIP"), plural(cubes.size(), "cube"));
-  out << fmt::format("{}; {}, {}\n", plural(g.pes.size(), "PE"), plural(g.nodes.size(), "node"),
-                     plural(g.edges.size(), "edge"));
-  out << fmt::format("timing: links {}, response {}, header {} B, flit {} B, wire {} ns/mm\n", name_of(g.timing.links),
-                     name_of(g.timing.response), number_text(g.timing.header_bytes), g.timing.flit_bytes,
-                     number_text(g.ns_per_mm));
+  if (!sips.empty()) fmt::print(out, "{}, {}, ", plural(sips.size(), "SIP"), plural(cubes.size(), "cube"));
+  fmt::print(out, "{}; {}, {}\n", plural(g.pes.size(), "PE"), plural(g.nodes.size(), "node"),
+             plural(g.edges.size(), "edge"));
+  fmt::print(out, "timing: links {}, response {}, header {} B, flit {} B, wire {} ns/mm\n", name_of(g.timing.links),
+             name_of(g.timing.response), number_text(g.timing.header_bytes), g.timing.flit_bytes,
+             number_text(g.ns_per_mm));
   if (g.materialize_outputs) out << "materialize: outputs\n";
 }
 
