@@ -125,7 +125,7 @@ class HeaderParser {
       if (error == std::errc::invalid_argument) bad("shape holds " + in_quotes(rest) + ", expected a number");
       if (error != std::errc() || v > uint64_t{1} << 48) bad("shape has an absurd dimension");
       at_ += static_cast<size_t>(end - rest.data());
-      if (dims.rank() == kMaxRank) bad("shape has more than " + std::to_string(kMaxRank) + " dimensions");
+      if (dims.rank() == kMaxRank) bad(fmt::format("shape has more than {} dimensions", kMaxRank));
       dims.push_back(static_cast<int64_t>(v));
       if (!accept(',')) {
         expect(')');
@@ -194,7 +194,7 @@ NpyArray read_npy(const std::string& file) {
   if (in.gcount() < 10 || std::memcmp(lead, kMagic, 6) != 0)
     fail(file, "is no .npy file (it does not begin with \\x93NUMPY)");
   const int major = lead[6];
-  if (major < 1 || major > 3) fail(file, ".npy version " + std::to_string(major) + ", expected 1, 2 or 3");
+  if (major < 1 || major > 3) fail(file, fmt::format(".npy version {}, expected 1, 2 or 3", major));
   uint64_t start = 10;
   uint64_t header_size = little_endian(lead + 8, 2);
   if (major > 1) {
@@ -203,8 +203,7 @@ NpyArray read_npy(const std::string& file) {
     start = 12;
   }
   if (header_size > kMaxHeader || start + header_size > file_size) {
-    fail(file, "is truncated: a header of " + std::to_string(header_size) + " bytes in a file of " +
-                   std::to_string(file_size) + " bytes");
+    fail(file, fmt::format("is truncated: a header of {} bytes in a file of {} bytes", header_size, file_size));
   }
   std::string text(header_size, '\0');
   in.read(text.data(), static_cast<std::streamsize>(header_size));
@@ -222,8 +221,8 @@ NpyArray read_npy(const std::string& file) {
   const uint64_t expected = empty ? 0 : count * size_of(h.dtype);
   const uint64_t found = file_size - start - header_size;
   if (found != expected) {
-    fail(file, "holds " + std::to_string(found) + " bytes of data, expected " + std::to_string(expected) + " for " +
-                   std::string(name_of(h.dtype)) + " " + h.shape.to_string());
+    fail(file, fmt::format("holds {} bytes of data, expected {} for {} {}", found, expected, name_of(h.dtype),
+                           h.shape.to_string()));
   }
   NpyArray t{h.dtype, h.shape, bulk_bytes(expected)};
   in.read(reinterpret_cast<char*>(t.bytes.data()), static_cast<std::streamsize>(expected));
@@ -275,7 +274,7 @@ void write_npy(const std::string& file, DType dtype, const Dims& shape, const vo
 
 void write_npy(const std::string& file, const NpyArray& t) {
   if (t.bytes.size() != static_cast<size_t>(t.shape.elements()) * size_of(t.dtype)) {
-    fail(file, "tensor of shape " + t.shape.to_string() + " and " + std::to_string(t.bytes.size()) + " bytes");
+    fail(file, fmt::format("tensor of shape {} and {} bytes", t.shape.to_string(), t.bytes.size()));
   }
   write_npy(file, t.dtype, t.shape, t.bytes.data());
 }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -114,13 +116,13 @@ OpLogContents read_jsonl(const std::string& file, std::istream& in) {
   size_t checked = 0;  // records that a checksum stands behind
   for (uint64_t number = 1; std::getline(in, line); ++number) {
     const bool last_without_end = in.eof();
-    if (log.complete) throw OpLogError(file + ":" + std::to_string(number) + ": text behind the end of the log");
+    if (log.complete) throw OpLogError(fmt::format("{}:{}: text behind the end of the log", file, number));
     if (last_without_end) break;  // cut off in the middle of a line
     const bool end = is_check(line, "log_end"), check = end || is_check(line, "log_check");
     if (check) {
       if (line != check_line(end ? "log_end" : "log_check", sum))
-        throw OpLogError(file + ":" + std::to_string(number) +
-                         ": is damaged: the lines up to here do not agree with their checksum");
+        throw OpLogError(
+            fmt::format("{}:{}: is damaged: the lines up to here do not agree with their checksum", file, number));
       checked = log.records.size();
       log.header = parser.header();
       log.complete = end;
@@ -131,7 +133,7 @@ OpLogContents read_jsonl(const std::string& file, std::istream& in) {
       OpRecord r;
       if (parser.parse_line(line, r)) log.records.push_back(std::move(r));
     } catch (const std::exception& e) {
-      throw OpLogError(file + ":" + std::to_string(number) + ": no record of an op log: " + one_line(e.what()));
+      throw OpLogError(fmt::format("{}:{}: no record of an op log: {}", file, number, one_line(e.what())));
     }
   }
   log.records.resize(checked);

@@ -1,5 +1,7 @@
 #include "kernbench/phase2/memory/placed_tensor.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -49,10 +51,10 @@ Bytes read_tensor(const PlacedTensor& t, const MemoryImage& image) {
     const MemoryImage::SpaceKey key{s.space, s.pe};
     const auto state = image.state_of(key, s.addr, bytes.size());
     if (state.state != MemoryImage::State::real) {
-      throw PlacedTensorError("tensor " + t.name + ": the part at " + s.offset.to_string() + " was " +
-                              (state.state == MemoryImage::State::unwritten ? "not written" : "left pending") +
-                              " (from byte " + std::to_string(state.first_bad - s.addr) + " of " +
-                              std::to_string(bytes.size()) + ")");
+      throw PlacedTensorError(fmt::format("tensor {}: the part at {} was {} (from byte {} of {})", t.name,
+                                          s.offset.to_string(),
+                                          state.state == MemoryImage::State::unwritten ? "not written" : "left pending",
+                                          state.first_bad - s.addr, bytes.size()));
     }
     image.read(key, s.addr, bytes.data(), bytes.size());
     const int64_t run = rank ? s.extent[rank - 1] : 1;
@@ -67,8 +69,8 @@ Bytes read_tensor(const PlacedTensor& t, const MemoryImage& image) {
     }
   }
   if (covered < t.shape.elements()) {
-    throw PlacedTensorError("tensor " + t.name + ": its parts hold " + std::to_string(covered) + " of " +
-                            std::to_string(t.shape.elements()) + " elements");
+    throw PlacedTensorError(
+        fmt::format("tensor {}: its parts hold {} of {} elements", t.name, covered, t.shape.elements()));
   }
   return whole;
 }

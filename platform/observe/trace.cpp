@@ -15,6 +15,7 @@ namespace kernbench {
 
 namespace {
 
+constexpr size_t kFlushBytes = 1 << 16;
 constexpr unsigned kKernelTrack = 0, kFeedTrack = 1, kFirstStageTrack = 2;
 constexpr unsigned kServersPerStage = 64;  // more share the last track
 constexpr unsigned kTracksPerPe = kFirstStageTrack + kStages * kServersPerStage;
@@ -126,6 +127,7 @@ void ChromeTrace::begin(const char* phase, uint32_t process, uint64_t track, con
 
 void ChromeTrace::end() {
   json_->close('}');
+  if (text_.size() < kFlushBytes) return;
   out_ << text_;
   text_.clear();
 }

@@ -59,7 +59,7 @@ class ChromeTrace : public PeObserver {
   Platform& platform_;
   std::string file_;
   std::ofstream out_;
-  std::string text_;  ///< of the event
+  std::string text_;  ///< not in the file yet
   std::unique_ptr<JsonWriter> json_;
 };
 

@@ -1,6 +1,6 @@
 #include "kernbench/platform/observe/vcd_writer.h"
 
-#include <fmt/format.h>
+#include <fmt/compile.h>
 
 #include <algorithm>
 #include <iterator>
@@ -82,11 +82,11 @@ void VcdWriter::begin() {
 
 void VcdWriter::write_value(const Signal& s) {
   if (s.value == kNone) {
-    fmt::format_to(std::back_inserter(text_), s.bits > 1 ? "bz {}\n" : "z{}\n", s.code);
+    text_.append(s.bits > 1 ? "bz " : "z").append(s.code) += '\n';
   } else if (s.bits > 1) {
-    fmt::format_to(std::back_inserter(text_), "b{:b} {}\n", s.value, s.code);
+    fmt::format_to(std::back_inserter(text_), FMT_COMPILE("b{:b} {}\n"), s.value, s.code);
   } else {
-    fmt::format_to(std::back_inserter(text_), "{:d}{}\n", s.value != 0, s.code);
+    text_.append(s.value ? "1" : "0").append(s.code) += '\n';
   }
 }
 

@@ -1,5 +1,7 @@
 #include "kernbench/platform/topology/read/yaml_tree.h"
 
+#include <fmt/format.h>
+
 #include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
@@ -132,15 +134,15 @@ YamlDocument parse(const std::string& text, FaultList& faults) {
 
 YamlDocument parse_yaml(const std::string& text, FaultList& faults) {
   if (text.size() > kLongestText) {
-    faults.add(0, "", "found more than " + std::to_string(kLongestText) + " bytes; legal: at most that");
+    faults.add(0, "", fmt::format("found more than {} bytes; legal: at most that", kLongestText));
     return {};
   }
   const size_t bad = first_binary_byte(text);
   if (bad != std::string::npos) {
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(bad), '\n');
     faults.add(static_cast<int>(line), "",
-               "found byte " + std::to_string(static_cast<unsigned char>(text[bad])) + " at offset " +
-                   std::to_string(bad) + ": this is no text; legal: YAML in UTF-8");
+               fmt::format("found byte {} at offset {}: this is no text; legal: YAML in UTF-8",
+                           static_cast<unsigned char>(text[bad]), bad));
     return {};
   }
   try {

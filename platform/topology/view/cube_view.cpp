@@ -1,4 +1,6 @@
 // Floorplan of a cube: its NoC, memories, PEs and UCIe ports.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -80,7 +82,7 @@ Box port_box(const Graph& g, const Node& n, const Box& cube) {
     ++lanes;
     bw = g.effective_bw(e);
   }
-  if (lanes > 0) b.title += ": " + std::to_string(lanes) + " x " + gbs_text(bw);
+  if (lanes > 0) b.title += fmt::format(": {} x {}", lanes, gbs_text(bw));
   return b;
 }
 
