@@ -1,10 +1,21 @@
 #include "kernbench/phase2/text/json_writer.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace kernbench {
+
+namespace {
+
+constexpr auto kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (unsigned char c = ' '; c <= '~'; ++c) plain[c] = c != '"' && c != '\\';
+  return plain;
+}();
+
+}  // namespace
 
 void JsonWriter::real(double v) {
   if (reals_ == Reals::decimal) {
@@ -19,8 +30,7 @@ void JsonWriter::real(double v) {
 }
 
 void JsonWriter::text(std::string_view s) {
-  const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
-  if (std::all_of(s.begin(), s.end(), plain)) {
+  if (std::all_of(s.begin(), s.end(), [](char c) { return kPlain[static_cast<unsigned char>(c)]; })) {
     out_ += '"';
     out_ += s;
     out_ += '"';

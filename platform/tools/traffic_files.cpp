@@ -22,15 +22,17 @@ constexpr const char* kHeader = "id,issue_ns,initiator,op,address,bytes";
 constexpr double kLatestIssueNs = 1e12;  // 1,000 s; what fits the kernel's clock at 1 fs with room to spare
 constexpr size_t kMaxFaults = 20;
 
-template <class T>
-bool parse(std::string_view s, T& v, int base = 10) {
-  std::from_chars_result r{};
-  if constexpr (std::is_integral_v<T>) {
-    r = std::from_chars(s.data(), s.data() + s.size(), v, base);
-  } else {
-    r = std::from_chars(s.data(), s.data() + s.size(), v);
-  }
+/// Whether all of the text was the number.
+bool is_all_of(std::string_view s, std::from_chars_result r) {
   return r.ec == std::errc() && r.ptr == s.data() + s.size();
+}
+
+bool parse(std::string_view s, double& v) {
+  return is_all_of(s, std::from_chars(s.data(), s.data() + s.size(), v));
+}
+
+bool parse(std::string_view s, uint64_t& v, int base = 10) {
+  return is_all_of(s, std::from_chars(s.data(), s.data() + s.size(), v, base));
 }
 
 bool parse_address(std::string_view s, uint64_t& v) {
