@@ -17,7 +17,8 @@ install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # Headers: those of the libraries' folders but for what is only between a library's own files.
 file(GLOB public_headers RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS
-     phase2/*/*.h kernel_api/*.h systemc_models/*/*.h platform/elaborate/*.h platform/launch/*.h
+     phase2/*/*.h kernel_api/*.h systemc_models/*/*.h platform/*.h platform/elaborate/*.h
+     platform/launch/*.h
      platform/tools/*.h platform/observe/*.h platform/topology/*/*.h)
 list(FILTER public_headers EXCLUDE REGEX "^phase2/tool/")
 set(private_headers
@@ -30,7 +31,7 @@ set(private_headers
     platform/topology/build/validate.h platform/topology/graph/block.h platform/topology/graph/edge_kinds.h
     platform/topology/graph/mesh_plan.h platform/topology/read/block_reader.h platform/topology/read/spec.h
     platform/topology/read/yaml_reader.h platform/topology/read/yaml_tree.h platform/topology/view/diagram.h
-    platform/topology/view/floorplan.h)
+    platform/topology/view/floorplan.h systemc_models/fabric/header_links.h)
 list(REMOVE_ITEM public_headers ${private_headers})
 foreach(header IN LISTS public_headers)
   get_filename_component(folder ${header} DIRECTORY)

@@ -6,8 +6,8 @@
 #include <iostream>
 #include <vector>
 
-#include "kernbench/platform/elaborate/platform.h"
-#include "kernbench/systemc_models/fabric/port.h"
+#include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/host/port.h"
 
 class Generator : public sc_core::sc_module, private tlm::tlm_mm_interface {
  public:

@@ -1,39 +1,52 @@
 // Models: an HBM slice with banks whose rows stay open, one data bus, and a refresh of all banks at the end of every
 // interval. A transaction's range is cut at pages; page p lies in bank p mod banks, row p / banks. A bank opens a row
 // while the bus serves others.
-// Does not model: read/write turn-round, activation windows; flit links (there it serves as builtin.hbm_ctrl does).
+// Does not model: read/write turn-round, activation windows.
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "kernbench/kernel_api/plugin.h"
 #include "kernbench/systemc_models/core/registry.h"
-#include "kernbench/systemc_models/memory/memory_target.h"
+#include "kernbench/systemc_models/fabric/memory_target.h"
 
 namespace {
 using namespace kernbench;
 
+struct HbmBanksParameters : HbmParameters {  // what YAML may say under attrs; `kernbench list components` shows it
+  uint32_t banks = 16;
+  uint64_t page_bytes = 1024;
+  double row_miss_ns = 0, refresh_ns = 0, interval_ns = 0;
+  template <class List>
+  static void describe(List& list) {
+    HbmParameters::describe(list);
+    list.add(&HbmBanksParameters::banks, "banks", "", "rows that can be open at once").count();
+    list.add(&HbmBanksParameters::page_bytes, "page_bytes", "bytes", "bytes of a row of one bank").count();
+    list.add(&HbmBanksParameters::row_miss_ns, "row_miss_ns", "ns", "to close a row and open another")
+        .positive()
+        .required();
+    list.add(&HbmBanksParameters::refresh_ns, "refresh_ns", "ns", "how long a refresh takes; it closes all rows")
+        .positive()
+        .required();
+    list.add(&HbmBanksParameters::interval_ns, "interval_ns", "ns", "from one refresh to the next")
+        .positive()
+        .required();
+  }
+};
+
 class HbmBanks : public MemoryTarget {
  public:
-  HbmBanks(sc_core::sc_module_name name, const ComponentConfig& c)
-      : MemoryTarget(name, c),
-        page_bytes_(static_cast<uint64_t>(c.attributes->integer("page_bytes", 1024))),
-        row_miss_ns_(c.attributes->number("row_miss_ns", 0)),
-        refresh_ns_(c.attributes->number("refresh_ns", 0)),
-        interval_ns_(c.attributes->number("interval_ns", 0)),
-        state_{std::vector<Bank>(static_cast<size_t>(c.attributes->integer("banks", 16))), 0} {}
+  using Parameters = HbmBanksParameters;
+  HbmBanks(sc_core::sc_module_name name, const ComponentConfig& c, const Parameters& p)
+      : MemoryTarget(name, c, p),
+        page_bytes_(p.page_bytes),
+        row_miss_ns_(p.row_miss_ns),
+        refresh_ns_(p.refresh_ns),
+        interval_ns_(p.interval_ns),
+        state_{std::vector<Bank>(p.banks), 0} {}
 
-  static ImplSpec spec() {  // what YAML may say; checked by the topology compiler, shown by `kernbench list components`
-    AttrSpec page = count_attribute("page_bytes", 1024, "bytes of a row of one bank");
-    page.unit = "bytes";
-    return {
-        "custom.hbm_banks",
-        "hbm_ctrl",
-        "HBM slice with banks and refresh",
-        {overhead_attribute(), efficiency_attribute(), count_attribute("banks", 16, "rows that can be open at once"),
-         page, positive_attribute("row_miss_ns", "ns", "to close a row and open another"),
-         positive_attribute("refresh_ns", "ns", "how long a refresh takes; it closes all rows"),
-         positive_attribute("interval_ns", "ns", "from one refresh to the next")}};
+  static ImplSpec spec() {
+    return spec_of<Parameters>("custom.hbm_banks", "hbm_ctrl", "HBM slice with banks and refresh");
   }
 
   /// With all rows closed and no refresh on the way.

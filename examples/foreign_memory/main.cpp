@@ -5,8 +5,8 @@
 #include <iostream>
 #include <vector>
 
-#include "kernbench/platform/elaborate/platform.h"
-#include "kernbench/platform/launch/runner.h"
+#include "kernbench/platform/platform.h"
+#include "kernbench/platform/tools/run.h"
 #include "kernbench/systemc_models/memory/tlm_memory.h"
 
 class Dram : public sc_core::sc_module {

@@ -1,8 +1,8 @@
 // A system from YAML under a module of one's own, and a kernel on all of its PEs.
 #include <iostream>
 
-#include "kernbench/platform/elaborate/platform.h"
-#include "kernbench/platform/launch/runner.h"
+#include "kernbench/platform/platform.h"
+#include "kernbench/platform/tools/run.h"
 #include "kernbench/platform/topology/build/compiler.h"
 #include "kernbench/systemc_models/core/registry.h"
 

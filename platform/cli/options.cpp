@@ -3,7 +3,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/topology_places.h"
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/platform.h"
 #include "kernbench/platform/observe/waveform.h"
 #include "kernbench/platform/topology/build/mesh_cache.h"
 #include "kernbench/systemc_models/core/registry.h"

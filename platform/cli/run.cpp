@@ -12,8 +12,8 @@
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/progress.h"
-#include "kernbench/platform/elaborate/platform.h"
-#include "kernbench/platform/launch/runner.h"
+#include "kernbench/platform/platform.h"
+#include "kernbench/platform/tools/run.h"
 #include "kernbench/platform/observe/trace.h"
 #include "kernbench/platform/observe/waveform.h"
 
@@ -106,7 +106,7 @@ int run(const Options& o) {
     if (!o.oplog.empty()) {
       r.log = make_op_log(o.oplog);
       r.memory_file = o.memory.empty() ? memory_file_of(o.oplog) : o.memory == "none" ? "" : o.memory;
-      r.header = log_header(platform, o, r.params, choose_launch(platform, r).mode);
+      r.header = log_header(platform, o, r.params, choose_launch_way(platform, r).mode);
     }
     std::unique_ptr<ChromeTrace> trace;
     if (!o.trace.empty()) trace = std::make_unique<ChromeTrace>(platform, o.trace);

@@ -4,7 +4,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/cli/commands.h"
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/platform.h"
 #include "kernbench/platform/observe/waveform.h"
 #include "kernbench/platform/tools/traffic.h"
 

@@ -6,9 +6,9 @@
 
 namespace kernbench {
 
-class Platform;
+class Machine;
 
 /// Who waits for whom, one line for each PE that has work left (at most `limit` of them); empty if nothing is left.
-std::vector<std::string> stuck_report(Platform&, size_t limit = 20);
+std::vector<std::string> stuck_report(Machine&, size_t limit = 20);
 
 }  // namespace kernbench

@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/elaborate/machine.h"
 
 namespace kernbench {
 
@@ -11,9 +11,9 @@ const char* name_of(AddressMode m) {
   return m == AddressMode::physical ? "physical" : "virtual";
 }
 
-Deployment::Deployment(Platform& platform, const KernelSpec& spec, const Params& params, std::vector<size_t> pes,
+Deployment::Deployment(Machine& machine, DeviceAllocators& allocators, const KernelSpec& spec, const Params& params, std::vector<size_t> pes,
                        AddressMode mode)
-    : platform_(platform), allocators_(platform.allocators()), pes_(std::move(pes)) {
+    : machine_(machine), allocators_(allocators), pes_(std::move(pes)) {
   auto launch = std::make_shared<tl::LaunchArgs>(params);
   for (const TensorSpec& t : spec.tensors) {
     Placed& placed = tensors_[t.name];
@@ -49,7 +49,7 @@ void Deployment::place(const TensorSpec& t, const Params& params, Placed& placed
   placed.dtype = t.dtype(params);
   placed.shape = t.shape(params);
   std::vector<uint32_t> cubes;
-  for (size_t pe : pes_) cubes.push_back(platform_.pe(pe).cube);
+  for (size_t pe : pes_) cubes.push_back(machine_.pes().pe(pe).cube);
   const ShardPlan plan = t.policy
                              ? plan_shards(*t.policy, placed.dtype, placed.shape, cubes)
                              : plan_shards(t.placement, placed.dtype, placed.shape, static_cast<uint32_t>(pes_.size()));
@@ -133,11 +133,11 @@ void Deployment::upload(const std::string& tensor, const HostTensor& value) {
       SharedBytes bytes;  // the caller's tensor outlives the image
       bytes.data = value.bytes.data() + first;
       bytes.size = nbytes;
-      platform_.image().write_shared({Space::hbm, kNoPe}, t.bases[p], bytes);
+      machine_.system().image().write_shared({Space::hbm, kNoPe}, t.bases[p], bytes);
     } else {
       Bytes shard(nbytes);
       scatter(t.plan, p, value.bytes.data(), shard.data());
-      platform_.image().write_shared({Space::hbm, kNoPe}, t.bases[p], SharedBytes::take(std::move(shard)));
+      machine_.system().image().write_shared({Space::hbm, kNoPe}, t.bases[p], SharedBytes::take(std::move(shard)));
     }
   }
 }
@@ -178,7 +178,7 @@ HostTensor Deployment::read_back(const std::string& tensor, const MemoryImage& i
     const uint64_t nbytes = t.plan.nbytes(p);
     const auto state = image.state_of({Space::hbm, kNoPe}, t.bases[p], nbytes);
     if (state.state != MemoryImage::State::real) {
-      throw RunError("tensor " + tensor + ": the part of " + platform_.graph().pes[pes_[p]].id + " was " +
+      throw RunError("tensor " + tensor + ": the part of " + machine_.graph().pes[pes_[p]].id + " was " +
                      (state.state == MemoryImage::State::unwritten ? "not written" : "left pending") + " (from byte " +
                      std::to_string(state.first_bad - t.bases[p]) + " of " + std::to_string(nbytes) + ")");
     }

@@ -17,7 +17,7 @@
 
 namespace kernbench {
 
-class Platform;
+class Machine;
 
 /// What kernels are given as addresses of their tensors.
 enum class AddressMode : uint8_t { physical, virtual_ };
@@ -28,14 +28,14 @@ class Deployment {
   /// Allocates every tensor of the kernel over the PEs (indices in compiled order), each shard in its owner's nearest
   /// HBM, and a virtual range for the tensor, in which its shards stand one after the other. InputError if a shard does
   /// not fit.
-  Deployment(Platform&, const KernelSpec&, const Params&, std::vector<size_t> pes, AddressMode = AddressMode::physical);
-  /// Gives everything back to the platform's allocators.
+  Deployment(Machine&, DeviceAllocators&, const KernelSpec&, const Params&, std::vector<size_t> pes, AddressMode = AddressMode::physical);
+  /// Gives everything back to the allocators.
   ~Deployment();
   Deployment(const Deployment&) = delete;
   Deployment& operator=(const Deployment&) = delete;
 
   /// Puts an input's bytes in place at once, without time and without copying what is contiguous. The tensor must
-  /// outlive the platform's memory image.
+  /// outlive the system's memory image.
   void upload(const std::string& tensor, const HostTensor& value);
   /// Calls put(address, bytes, nbytes) for what each shard holds of a value. std::invalid_argument if it does not fit
   /// the tensor.
@@ -71,7 +71,7 @@ class Deployment {
   const Placed& of(const std::string& tensor) const;
   void give_back();
 
-  Platform& platform_;
+  Machine& machine_;
   DeviceAllocators& allocators_;
   std::vector<size_t> pes_;
   std::map<std::string, Placed> tensors_;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "kernbench/phase2/op/translation.h"
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/elaborate/pes.h"
 #include "kernbench/systemc_models/pe/pe_mmu.h"
 #include "kernbench/systemc_models/pe/pe_tcm.h"
 
@@ -23,14 +23,14 @@ std::string no_room(uint64_t nbytes, const std::string& pe, const std::string& o
 
 }  // namespace
 
-DeviceAllocators::DeviceAllocators(Platform& platform) : platform_(platform) {
-  for (size_t p = 0; p < platform.pe_count(); ++p) {
-    if (const PeMmu* mmu = platform.pe(p).mmu) page_bytes_ = std::max(page_bytes_, mmu->page_bytes());
+DeviceAllocators::DeviceAllocators(const topology::Graph& graph, const Pes& pes) : graph_(graph), pes_(pes) {
+  for (size_t p = 0; p < pes.count(); ++p) {
+    if (const PeMmu* mmu = pes.pe(p).mmu) page_bytes_ = std::max(page_bytes_, mmu->page_bytes());
   }
   if (page_bytes_ == 0) page_bytes_ = kPageWithoutMmu;
   // A flat system may have memories above the 51-bit map.
   uint64_t base = kVirtualBase;
-  for (const topology::Memory& m : platform.graph().memories) {
+  for (const topology::Memory& m : graph.memories) {
     if (m.base >= kVirtualEnd || m.size > kVirtualEnd - m.base) return;
     base = std::max(base, m.base + m.size);
   }
@@ -39,11 +39,11 @@ DeviceAllocators::DeviceAllocators(Platform& platform) : platform_(platform) {
 
 size_t DeviceAllocators::hbm_of(size_t pe) {
   const auto found = hbm_of_pe_.find(pe);
-  return found != hbm_of_pe_.end() ? found->second : hbm_of_pe_.emplace(pe, platform_.local_memory(pe)).first->second;
+  return found != hbm_of_pe_.end() ? found->second : hbm_of_pe_.emplace(pe, pes_.local_memory(pe)).first->second;
 }
 
 FirstFitAllocator& DeviceAllocators::hbm_allocator(size_t memory) {
-  const topology::Memory& m = platform_.graph().memories[memory];
+  const topology::Memory& m = graph_.memories[memory];
   return hbm_.try_emplace(memory, m.base, m.size, m.size >= (1 << 20) ? 4096 : 256).first->second;
 }
 
@@ -51,9 +51,9 @@ uint64_t DeviceAllocators::allocate_hbm(size_t pe, uint64_t nbytes) {
   const size_t memory = hbm_of(pe);
   FirstFitAllocator& allocator = hbm_allocator(memory);
   if (const auto address = allocator.allocate(nbytes)) return *address;
-  const topology::Memory& m = platform_.graph().memories[memory];
+  const topology::Memory& m = graph_.memories[memory];
   throw OutOfDeviceMemory(
-      no_room(nbytes, platform_.graph().pes[pe].id, platform_.graph().nodes[m.node].id, allocator, m.size));
+      no_room(nbytes, graph_.pes[pe].id, graph_.nodes[m.node].id, allocator, m.size));
 }
 
 void DeviceAllocators::free_hbm(size_t pe, uint64_t address) {
@@ -61,14 +61,14 @@ void DeviceAllocators::free_hbm(size_t pe, uint64_t address) {
 }
 
 uint64_t DeviceAllocators::allocate_tcm(size_t pe, uint64_t nbytes) {
-  PeTcm* tcm = platform_.pe(pe).tcm;
-  if (!tcm) throw OutOfDeviceMemory(platform_.pe(pe).id + ": has no pe_tcm");
+  PeTcm* tcm = pes_.pe(pe).tcm;
+  if (!tcm) throw OutOfDeviceMemory(pes_.pe(pe).id + ": has no pe_tcm");
   if (const auto address = tcm->allocator().allocate(nbytes)) return *address;
-  throw OutOfDeviceMemory(no_room(nbytes, platform_.pe(pe).id, tcm->id(), tcm->allocator(), tcm->allocatable_bytes()));
+  throw OutOfDeviceMemory(no_room(nbytes, pes_.pe(pe).id, tcm->id(), tcm->allocator(), tcm->allocatable_bytes()));
 }
 
 void DeviceAllocators::free_tcm(size_t pe, uint64_t address) {
-  platform_.pe(pe).tcm->allocator().free(address);
+  pes_.pe(pe).tcm->allocator().free(address);
 }
 
 std::optional<uint64_t> DeviceAllocators::allocate_virtual(uint64_t nbytes) {

@@ -11,7 +11,10 @@
 
 namespace kernbench {
 
-class Platform;
+class Pes;
+namespace topology {
+struct Graph;
+}
 
 /// No room: one line with the size asked, the size free, the owner, and for whom.
 class OutOfDeviceMemory : public std::runtime_error {
@@ -19,10 +22,10 @@ class OutOfDeviceMemory : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// One per platform. PEs are indices in compiled order.
+/// One per machine. PEs are indices in compiled order.
 class DeviceAllocators {
  public:
-  explicit DeviceAllocators(Platform&);
+  DeviceAllocators(const topology::Graph&, const Pes&);
 
   /// In the PE's nearest HBM (its own slice where it has one; PEs without share an allocator), at a multiple of 4 KiB
   /// (256 bytes in memories under 1 MiB). OutOfDeviceMemory.
@@ -42,7 +45,8 @@ class DeviceAllocators {
   size_t hbm_of(size_t pe);
   FirstFitAllocator& hbm_allocator(size_t memory);
 
-  Platform& platform_;
+  const topology::Graph& graph_;
+  const Pes& pes_;
   std::map<size_t, size_t> hbm_of_pe_;       ///< index of the memory
   std::map<size_t, FirstFitAllocator> hbm_;  ///< by memory
   uint64_t page_bytes_ = 0;

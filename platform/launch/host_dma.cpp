@@ -2,50 +2,51 @@
 
 #include <algorithm>
 
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/systemc_models/memory/direct_memory.h"
 #include "kernbench/systemc_models/protocol/payload_access.h"
 
 namespace kernbench {
 
-struct HostDma::Chunk : MemoryEffect {
+struct HostDma::Chunk : DataMover {
   HostDma* dma = nullptr;
   MemoryRequest request;
   ForeignTransfer transfer;
   tlm::tlm_generic_payload payload;  ///< of the device's side
   Bytes bytes;
-  bool effected = false, served_by_fabric = false;
+  bool moved = false, served_by_fabric = false;
 
+  void moved_outside(FabricTransaction&) override { moved = true; }
   void failed(FabricTransaction&, tlm::tlm_response_status) override {
     dma->error_ = "the device's memory answered with an error";
   }
   tlm::tlm_generic_payload* foreign() override { return &payload; }
   void served(FabricTransaction&, double at_ns) override {
-    dma->platform_.timeline().at(
+    dma->machine_.timeline().at(
         at_ns, Order(Order::kDepartures, 0, 0),
         [](void* self, void*) {
           auto& c = *static_cast<Chunk*>(self);
           c.move_bytes();
-          c.effected = true;
+          c.moved = true;
           if (c.served_by_fabric) c.dma->device_done(c);
         },
         this);
   }
   void move_bytes() {
-    Platform& platform = dma->platform_;
-    const MemoryWindow window = platform.window_at(request.address);
-    platform.direct_memory().settle(window.key(), request.address, bytes.size());
+    Machine& machine = dma->machine_;
+    const MemoryWindow window = machine.system().window_at(request.address);
+    machine.system().direct_memory().settle(window.key(), request.address, bytes.size());
     if (request.write) {
       dma->transport_.write_now(window, request.address, bytes.data(), bytes.size());
-      platform.direct_memory().refresh(window.key(), request.address, bytes.size());
-    } else if (const auto op = platform.read_from_outside(window.space, request.address, bytes.data(), bytes.size())) {
+      machine.system().direct_memory().refresh(window.key(), request.address, bytes.size());
+    } else if (const auto op = machine.system().read_from_outside(window.space, request.address, bytes.data(), bytes.size())) {
       dma->error_ = "the bytes are pending until Phase 2 runs " + describe_op(*op);
     }
   }
 };
 
-HostDma::HostDma(Platform& platform, uint32_t pcie_ep, BaseProtocolTarget& transport, BaseProtocolInitiator& host)
-    : platform_(platform), pcie_ep_(pcie_ep), transport_(transport), host_(host) {}
+HostDma::HostDma(Machine& machine, uint32_t pcie_ep, BaseProtocolTarget& transport, BaseProtocolInitiator& host)
+    : machine_(machine), pcie_ep_(pcie_ep), transport_(transport), host_(host) {}
 
 HostDma::~HostDma() = default;
 
@@ -53,7 +54,7 @@ std::string HostDma::start(bool to_host, uint64_t device, uint64_t host, uint64_
   if (running_) return "it still runs";
   if (nbytes == 0) return "length 0";
   try {
-    platform_.route(pcie_ep_, device, nbytes, !to_host);
+    machine_.routes().route(pcie_ep_, device, nbytes, !to_host);
   } catch (const AccessError& e) {
     return e.what();
   }
@@ -83,16 +84,16 @@ std::string HostDma::start(bool to_host, uint64_t device, uint64_t host, uint64_
 void HostDma::next(Chunk& c) {
   const uint64_t n = std::min(left_, kChunkBytes);
   c.bytes.assign(n, 0);
-  c.effected = c.served_by_fabric = false;
+  c.moved = c.served_by_fabric = false;
   c.request.write = !to_host_;
   c.request.address = device_at_;
   c.request.nbytes = n;
-  c.request.effect = &c;
+  c.request.mover = &c;
   c.request.context = &c;
   c.request.done = [](MemoryRequest& request, const FabricTransaction&) {
     auto& me = *static_cast<Chunk*>(request.context);
     me.served_by_fabric = true;
-    if (me.effected) me.dma->device_done(me);
+    if (me.moved) me.dma->device_done(me);
   };
   c.transfer.write = to_host_;
   c.transfer.address = host_at_;
@@ -107,8 +108,8 @@ void HostDma::next(Chunk& c) {
   host_at_ += n;
   left_ -= n;
   if (to_host_) {
-    c.request.issue_ns = platform_.timeline().now_ns();
-    platform_.request_port(pcie_ep_)->request(c.request);
+    c.request.issue_ns = machine_.timeline().now_ns();
+    machine_.blocks().request_port(pcie_ep_)->request(c.request);
   } else {
     host_.start(c.transfer);
   }
@@ -129,8 +130,8 @@ void HostDma::host_done(Chunk& c) {
     error_ = "host memory answered " + p.get_response_string();
   }
   if (!to_host_ && error_.empty()) {
-    c.request.issue_ns = platform_.timeline().now_ns();
-    platform_.request_port(pcie_ep_)->request(c.request);
+    c.request.issue_ns = machine_.timeline().now_ns();
+    machine_.blocks().request_port(pcie_ep_)->request(c.request);
   } else {
     chunk_done(c);
   }

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "kernbench/systemc_models/protocol/base_protocol_initiator.h"
-#include "kernbench/systemc_models/protocol/base_protocol_target.h"
+#include "kernbench/systemc_models/memory/base_protocol_target.h"
 
 namespace kernbench {
 
-class Platform;
+class Machine;
 
 class HostDma {
  public:
@@ -22,7 +22,7 @@ class HostDma {
   /// Told once, when the last chunk is done: empty, or what went wrong, one line.
   using Done = std::function<void(const std::string& error)>;
 
-  HostDma(Platform& platform, uint32_t pcie_ep, BaseProtocolTarget& transport, BaseProtocolInitiator& host);
+  HostDma(Machine& machine, uint32_t pcie_ep, BaseProtocolTarget& transport, BaseProtocolInitiator& host);
   ~HostDma();
   bool running() const { return running_; }
   /// Starts now, on the timeline. Why it cannot, or empty.
@@ -35,7 +35,7 @@ class HostDma {
   void host_done(Chunk&);
   void chunk_done(Chunk&);
 
-  Platform& platform_;
+  Machine& machine_;
   uint32_t pcie_ep_;
   BaseProtocolTarget& transport_;
   BaseProtocolInitiator& host_;

@@ -1,6 +1,6 @@
 #include "kernbench/platform/launch/host_fan_out.h"
 
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/elaborate/machine.h"
 
 namespace kernbench {
 
@@ -10,7 +10,7 @@ uint64_t HostFanOut::send(MessageIds ids, const LaunchTree& tree, Deliver delive
   if (ids.correlation == 0) ids.correlation = ++last_correlation_;
   m.deliver = std::move(deliver);
   m.done = std::move(done);
-  m.sent_ns = platform_.timeline().now_ns();
+  m.sent_ns = machine_.timeline().now_ns();
   m.parties.resize(tree.stops.size());
   for (size_t i = 0; i < tree.stops.size(); ++i) {
     Party& p = m.parties[i];
@@ -27,7 +27,7 @@ uint64_t HostFanOut::send(MessageIds ids, const LaunchTree& tree, Deliver delive
 /// Messages come before whatever else happens at their instant.
 void HostFanOut::pass(Party& p, double at_ns, void (*handler)(void*, void*)) {
   ++p.message->open;
-  platform_.timeline().at(at_ns, Order(Order::kEngines, 0, 0), handler, this, &p);
+  machine_.timeline().at(at_ns, Order(Order::kEngines, 0, 0), handler, this, &p);
 }
 
 void HostFanOut::request_arrived(Party& p) {

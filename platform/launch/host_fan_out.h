@@ -14,7 +14,7 @@
 
 namespace kernbench {
 
-class Platform;
+class Machine;
 
 /// Any number of messages, also at the same time. Must outlive the simulation.
 class HostFanOut {
@@ -23,7 +23,7 @@ class HostFanOut {
   /// The message is at the PE at that place of the launch. It must be answered exactly once, now or later.
   using Deliver = std::function<void(Party& pe, size_t place)>;
   using Done = std::function<void(const HostResponse&)>;
-  explicit HostFanOut(Platform& platform) : platform_(platform) {}
+  explicit HostFanOut(Machine& machine) : machine_(machine) {}
   HostFanOut(const HostFanOut&) = delete;
   HostFanOut& operator=(const HostFanOut&) = delete;
 
@@ -47,7 +47,7 @@ class HostFanOut {
   void response_arrived(Party& from);
   void close_one(Message&);
 
-  Platform& platform_;
+  Machine& machine_;
   std::list<Message> messages_;
   uint64_t last_correlation_ = 0, last_request_ = 0;
 };

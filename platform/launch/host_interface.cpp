@@ -2,35 +2,28 @@
 
 #include <cstring>
 
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/launch/host_dma.h"
-#include "kernbench/platform/launch/job.h"
+#include "kernbench/systemc_models/host/pcie_ep.h"
 
 namespace kernbench {
 namespace {
 
-BaseProtocolTarget::Settings settings_of(const Attributes& a) {
-  BaseProtocolTarget::Settings s;
-  s.outstanding = static_cast<uint32_t>(a.integer("outstanding", 0));
-  s.bus_bytes = bus_width_of(a) / 8;
-  return s;
-}
-
-const Attributes& attributes_of(Platform& platform, uint32_t node) {
-  return platform.graph().nodes[node].attrs;
+PcieEpParameters parameters_at(Machine& machine, uint32_t node) {
+  return parameters_of<PcieEpParameters>().from(machine.graph().nodes[node].attrs);
 }
 
 }  // namespace
 
-HostInterface::HostInterface(sc_core::sc_module_name name, Platform& platform, uint32_t pcie_ep)
+HostInterface::HostInterface(sc_core::sc_module_name name, Machine& machine, uint32_t pcie_ep)
     : sc_module(name),
-      transport_(platform.component(pcie_ep), *platform.request_port(pcie_ep),
-                 settings_of(attributes_of(platform, pcie_ep))),
-      socket_("socket", bus_width_of(attributes_of(platform, pcie_ep)), transport_),
-      dma_initiator_(platform.timeline(), pcie_ep),
-      dma_socket_("dma_socket", bus_width_of(attributes_of(platform, pcie_ep)), dma_initiator_),
-      dma_(std::make_unique<HostDma>(platform, pcie_ep, transport_, dma_initiator_)) {
-  transport_.connect(platform, platform, platform.direct_memory());
+      transport_(machine.blocks().component(pcie_ep), *machine.blocks().request_port(pcie_ep),
+                 {parameters_at(machine, pcie_ep).outstanding.value_or(0), false,
+                  parameters_at(machine, pcie_ep).bus_width / 8}),
+      socket_("socket", parameters_at(machine, pcie_ep).bus_width, transport_),
+      dma_initiator_(machine.timeline(), pcie_ep),
+      dma_socket_("dma_socket", parameters_at(machine, pcie_ep).bus_width, dma_initiator_),
+      dma_(std::make_unique<HostDma>(machine, pcie_ep, transport_, dma_initiator_)) {
   transport_.set_local(this);
 }
 
@@ -41,7 +34,7 @@ void HostInterface::end_of_elaboration() {
   dma_initiator_.set_forward(dma_socket_.forward());
 }
 
-uint64_t HostInterface::add_job(Job& job) {
+uint64_t HostInterface::add_job(Launchable& job) {
   jobs_.push_back(&job);
   return jobs_.size() - 1;
 }
@@ -139,7 +132,7 @@ tlm::tlm_response_status HostInterface::write(uint64_t reg, uint64_t value) {
 tlm::tlm_response_status HostInterface::start_job(uint64_t number) {
   if (number >= jobs_.size())
     return refuse("doorbell " + std::to_string(number) + ": " + std::to_string(jobs_.size()) + " jobs are registered");
-  Job& job = *jobs_[number];
+  Launchable& job = *jobs_[number];
   if (job.running()) return refuse("doorbell " + std::to_string(number) + ": the job still runs");
   ++running_;
   job.start([this](const LaunchResult& r) {

@@ -12,15 +12,15 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/platform/launch/launch.h"
+#include "kernbench/systemc_models/memory/base_protocol_target.h"
 #include "kernbench/systemc_models/protocol/base_protocol_initiator.h"
-#include "kernbench/systemc_models/protocol/base_protocol_target.h"
 #include "kernbench/systemc_models/protocol/wide_socket.h"
 
 namespace kernbench {
 
 class HostDma;
-class Job;
-class Platform;
+class Machine;
 
 class HostInterface : public sc_core::sc_module, private LocalWindow {
  public:
@@ -43,8 +43,8 @@ class HostInterface : public sc_core::sc_module, private LocalWindow {
   enum Interrupt : uint64_t { kLaunchDone = 1, kDmaDone = 2 };
   enum DmaCommand : uint64_t { kToHost = 1, kToDevice = 2 };
 
-  /// For the pcie_ep at that node; made by the platform.
-  HostInterface(sc_core::sc_module_name name, Platform& platform, uint32_t pcie_ep);
+  /// For the pcie_ep at that node; made by the host directory.
+  HostInterface(sc_core::sc_module_name name, Machine& machine, uint32_t pcie_ep);
   ~HostInterface() override;
 
   /// What a CPU binds to. W: the pcie_ep's attribute bus_width.
@@ -61,7 +61,7 @@ class HostInterface : public sc_core::sc_module, private LocalWindow {
   sc_core::sc_signal<bool> interrupt{"interrupt"};
 
   /// Registers a job for the doorbell; it must outlive the simulation. Its number, from 0.
-  uint64_t add_job(Job& job);
+  uint64_t add_job(Launchable& job);
   /// Why the last access, launch or DMA failed; empty if none did. One line.
   const std::string& last_error() const { return error_.empty() ? transport_.last_error() : error_; }
 
@@ -83,7 +83,7 @@ class HostInterface : public sc_core::sc_module, private LocalWindow {
   BaseProtocolInitiator dma_initiator_;
   WideInitiatorSocket dma_socket_;
   std::unique_ptr<HostDma> dma_;
-  std::vector<Job*> jobs_;
+  std::vector<Launchable*> jobs_;
   uint64_t running_ = 0, launches_done_ = 0;
   bool launch_failed_ = false, dma_failed_ = false;
   uint64_t pending_ = 0, enabled_ = kLaunchDone | kDmaDone;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/systemc_models/pe/pe_mmu.h"
 
 namespace kernbench {
@@ -26,13 +26,13 @@ std::string range_text(uint64_t address, uint64_t nbytes) {
 
 }  // namespace
 
-HostResponse HostMmu::check(const Platform& platform, const MmuMap& m) {
+HostResponse HostMmu::check(Machine& machine, const MmuMap& m) {
   const VirtualMapping& v = *m.mapping;
   if (v.begin() < kVirtualBase || v.nbytes == 0 || v.end() < v.begin())
     return error(HostError::bad_address, "map of " + v.to_string() + ": no range of virtual addresses");
   uint64_t end = 0;
   for (const Translation::Piece& p : v.range.pieces) {
-    if (p.offset != end || p.nbytes == 0 || !platform.holds(v.space, p.addr, p.nbytes)) {
+    if (p.offset != end || p.nbytes == 0 || !machine.system().holds(v.space, p.addr, p.nbytes)) {
       return error(HostError::bad_address, "map of " + v.to_string() + ": its piece " + range_text(p.addr, p.nbytes) +
                                                " does not lie in one memory of space " + std::string(name_of(v.space)) +
                                                " or does not follow the one before");
@@ -46,19 +46,19 @@ HostResponse HostMmu::check(const Platform& platform, const MmuMap& m) {
   return {};
 }
 
-HostResponse HostMmu::map_at(Platform& platform, size_t pe, const MmuMap& m) {
-  Pe& at = platform.pe(pe);
+HostResponse HostMmu::map_at(Machine& machine, size_t pe, const MmuMap& m) {
+  Pe& at = machine.pes().pe(pe);
   if (!at.mmu) return error(HostError::no_mmu, at.id + ": has no pe_mmu");
   if (const VirtualMapping* other = at.mmu->map(m.mapping))
     return error(HostError::overlap, at.id + ": " + m.mapping->to_string() + " overlaps " + other->to_string());
   return {};
 }
 
-HostResponse HostMmu::unmap_at(Platform& platform, size_t pe, const MmuUnmap& m) {
-  Pe& at = platform.pe(pe);
+HostResponse HostMmu::unmap_at(Machine& machine, size_t pe, const MmuUnmap& m) {
+  Pe& at = machine.pes().pe(pe);
   const std::string what = "unmap of " + range_text(m.address, m.nbytes);
   if (!at.mmu) return error(HostError::no_mmu, at.id + ": has no pe_mmu");
-  if (platform.complete(pe) && platform.pe_cpu(pe).running())
+  if (machine.pes().complete(pe) && machine.pes().cpu(pe).running())
     return error(HostError::pe_busy, at.id + ": " + what + " found it running a kernel");
   if (!at.mmu->unmap(m.address, m.nbytes)) {
     return error(HostError::not_mapped,
@@ -67,9 +67,9 @@ HostResponse HostMmu::unmap_at(Platform& platform, size_t pe, const MmuUnmap& m)
   return {};
 }
 
-HostResponse HostMmu::map_now(Platform& platform, const MmuMap& m, const std::vector<size_t>& pes) {
-  HostResponse r = check(platform, m);
-  for (size_t i = 0; r.ok() && i < pes.size(); ++i) r = map_at(platform, pes[i], m);
+HostResponse HostMmu::map_now(Machine& machine, const MmuMap& m, const std::vector<size_t>& pes) {
+  HostResponse r = check(machine, m);
+  for (size_t i = 0; r.ok() && i < pes.size(); ++i) r = map_at(machine, pes[i], m);
   return r;
 }
 
@@ -77,14 +77,14 @@ void HostMmu::map(const std::vector<MmuMap>& messages, const LaunchTree& tree, c
                   Done done) {
   std::vector<std::pair<MessageIds, Change>> changes;
   for (const MmuMap& m : messages) {
-    HostResponse r = check(platform_, m);
+    HostResponse r = check(machine_, m);
     if (!r.ok()) {
       r.ids = m.ids;
-      r.done_ns = platform_.timeline().now_ns();
+      r.done_ns = machine_.timeline().now_ns();
       done(r);
       return;
     }
-    changes.emplace_back(m.ids, [this, m](size_t pe) { return map_at(platform_, pe, m); });
+    changes.emplace_back(m.ids, [this, m](size_t pe) { return map_at(machine_, pe, m); });
   }
   send(changes, tree, pes, std::move(done));
 }
@@ -93,7 +93,7 @@ void HostMmu::unmap(const std::vector<MmuUnmap>& messages, const LaunchTree& tre
                     Done done) {
   std::vector<std::pair<MessageIds, Change>> changes;
   for (const MmuUnmap& m : messages)
-    changes.emplace_back(m.ids, [this, m](size_t pe) { return unmap_at(platform_, pe, m); });
+    changes.emplace_back(m.ids, [this, m](size_t pe) { return unmap_at(machine_, pe, m); });
   send(changes, tree, pes, std::move(done));
 }
 
@@ -101,7 +101,7 @@ void HostMmu::send(const std::vector<std::pair<MessageIds, Change>>& changes, co
                    const std::vector<size_t>& pes, Done done) {
   if (changes.empty()) {
     HostResponse r;
-    r.done_ns = platform_.timeline().now_ns();
+    r.done_ns = machine_.timeline().now_ns();
     done(r);
     return;
   }
@@ -117,7 +117,7 @@ void HostMmu::send(const std::vector<std::pair<MessageIds, Change>>& changes, co
   for (const auto& [ids, change] : changes) {
     const auto deliver = [this, pes, c = change](HostFanOut::Party& pe, size_t place) {
       const HostResponse r = c(pes[place]);
-      fan_out_.answer(pe, r.code, r.text, platform_.timeline().now_ns());
+      fan_out_.answer(pe, r.code, r.text, machine_.timeline().now_ns());
     };
     fan_out_.send(ids, tree, deliver, responded);
   }

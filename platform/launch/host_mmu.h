@@ -15,7 +15,7 @@ namespace kernbench {
 class HostMmu {
  public:
   using Done = std::function<void(const HostResponse&)>;
-  explicit HostMmu(Platform& platform) : platform_(platform), fan_out_(platform) {}
+  explicit HostMmu(Machine& machine) : machine_(machine), fan_out_(machine) {}
 
   /// Sends the messages now (before the simulation: at 0), all at once, to the PEs that `tree` leads to. `done` is
   /// called once, when the host has the last response, with the first error if there is one (at once where nothing is
@@ -29,7 +29,7 @@ class HostMmu {
   void unmap(const std::vector<MmuUnmap>&, const LaunchTree& tree, const std::vector<size_t>& pes, Done done);
 
   /// Without message and time: the same effect, at once.
-  static HostResponse map_now(Platform&, const MmuMap&, const std::vector<size_t>& pes);
+  static HostResponse map_now(Machine&, const MmuMap&, const std::vector<size_t>& pes);
 
  private:
   /// Messages sent together.
@@ -41,11 +41,11 @@ class HostMmu {
   using Change = std::function<HostResponse(size_t pe)>;
   void send(const std::vector<std::pair<MessageIds, Change>>&, const LaunchTree& tree, const std::vector<size_t>& pes,
             Done done);
-  static HostResponse check(const Platform&, const MmuMap&);
-  static HostResponse map_at(Platform&, size_t pe, const MmuMap&);
-  static HostResponse unmap_at(Platform&, size_t pe, const MmuUnmap&);
+  static HostResponse check(Machine&, const MmuMap&);
+  static HostResponse map_at(Machine&, size_t pe, const MmuMap&);
+  static HostResponse unmap_at(Machine&, size_t pe, const MmuUnmap&);
 
-  Platform& platform_;
+  Machine& machine_;
   HostFanOut fan_out_;
 };
 

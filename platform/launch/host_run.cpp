@@ -1,14 +1,14 @@
 #include "kernbench/platform/launch/host_run.h"
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/elaborate/machine.h"
 
 namespace kernbench {
 
-HostOutcome simulate(Platform& platform, HostPlan plan) {
-  HostMmu mmu(platform);
-  HostTransfer transfer(platform);
-  Launcher launcher(platform);
+HostOutcome simulate(Machine& machine, HostPlan plan) {
+  HostMmu mmu(machine);
+  HostTransfer transfer(machine);
+  Launcher launcher(machine);
   const auto require = [](const HostResponse& r) {
     if (!r.ok()) throw InputError("--transfer timed: " + r.text);
   };

@@ -26,6 +26,6 @@ struct HostOutcome {
 
 /// Simulates until the host is done, a fault reached it, or nothing can move. InputError before the simulation where
 /// the host cannot reach an upload's or download's memory.
-HostOutcome simulate(Platform&, HostPlan);
+HostOutcome simulate(Machine&, HostPlan);
 
 }  // namespace kernbench

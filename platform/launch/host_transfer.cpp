@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/topology/graph/naming.h"
 
 namespace kernbench {
 
-HostTransfer::HostTransfer(Platform& platform) : platform_(platform), resolver_(platform.graph()) {}
+HostTransfer::HostTransfer(Machine& machine) : machine_(machine), resolver_(machine.graph()) {}
 
 HostResponse HostTransfer::find_way(bool write, uint64_t address, uint64_t nbytes, RequestPort** port) {
   HostResponse r;
-  const topology::Graph& graph = platform_.graph();
+  const topology::Graph& graph = machine_.graph();
   const topology::Memory* memory = graph.memory_at(address);
   if (!memory) {
     char text[64];
@@ -24,9 +24,9 @@ HostResponse HostTransfer::find_way(bool write, uint64_t address, uint64_t nbyte
   const std::string& id = graph.nodes[memory->node].id;
   try {
     const uint32_t endpoint = resolver_.find_pcie_ep(topology::naming::owner_of(id).sip);
-    *port = platform_.request_port(endpoint);
+    *port = machine_.blocks().request_port(endpoint);
     if (!*port) throw AccessError(graph.nodes[endpoint].id + ": its impl issues no requests");
-    platform_.route(endpoint, address, nbytes, write);
+    machine_.routes().route(endpoint, address, nbytes, write);
   } catch (const topology::ResolveError&) {
     r.code = HostError::no_path;
     r.text = id + ": no pcie_ep in its SIP's io0";
@@ -99,8 +99,8 @@ void HostTransfer::issue(Transfer& t) {
     c.request.context = &c;
   }
   // As an entry: before the simulation starts nothing can be sent.
-  platform_.timeline().at(
-      platform_.timeline().now_ns(), Order(Order::kEngines, 0, 0),
+  machine_.timeline().at(
+      machine_.timeline().now_ns(), Order(Order::kEngines, 0, 0),
       [](void* self, void* transfer) {
         auto& me = *static_cast<HostTransfer*>(self);
         auto& tr = *static_cast<Transfer*>(transfer);
@@ -108,7 +108,7 @@ void HostTransfer::issue(Transfer& t) {
           me.end(tr);
           return;
         }
-        const double now = me.platform_.timeline().now_ns();
+        const double now = me.machine_.timeline().now_ns();
         for (Chunk& c : tr.chunks) {
           c.request.issue_ns = now;
           c.port->request(c.request);
@@ -123,7 +123,7 @@ void HostTransfer::chunk_done(MemoryRequest& request, const FabricTransaction&) 
 }
 
 void HostTransfer::end(Transfer& t) {
-  t.response.done_ns = platform_.timeline().now_ns();
+  t.response.done_ns = machine_.timeline().now_ns();
   t.done(t.response);
   transfers_.remove_if([&t](const Transfer& x) { return &x == &t; });
 }

@@ -16,7 +16,7 @@
 
 namespace kernbench {
 
-class Platform;
+class Machine;
 
 /// Any number of transfers, also at the same time. Must outlive the simulation.
 class HostTransfer {
@@ -24,7 +24,7 @@ class HostTransfer {
   static constexpr uint64_t kChunkBytes = 64 * 1024;
   using Done = std::function<void(const HostResponse&)>;
 
-  explicit HostTransfer(Platform&);
+  explicit HostTransfer(Machine&);
   HostTransfer(const HostTransfer&) = delete;
   HostTransfer& operator=(const HostTransfer&) = delete;
 
@@ -59,7 +59,7 @@ class HostTransfer {
   static void chunk_done(MemoryRequest&, const FabricTransaction&);
   void end(Transfer&);
 
-  Platform& platform_;
+  Machine& machine_;
   topology::AddressResolver resolver_;
   std::list<Transfer> transfers_;
   uint64_t last_correlation_ = 0;

@@ -1,6 +1,6 @@
 #include "kernbench/platform/launch/launch.h"
 
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/elaborate/machine.h"
 
 namespace kernbench {
 
@@ -8,12 +8,12 @@ uint64_t Launcher::launch(KernelLaunch message, const LaunchTree& tree, Done don
   const MessageIds ids = message.ids;
   const auto result = std::make_shared<LaunchResult>();
   result->outcomes.resize(message.pes.size());
-  result->start_ns = platform_.timeline().now_ns() + tree.latest_ns;
+  result->start_ns = machine_.timeline().now_ns() + tree.latest_ns;
   const auto start = [this, result, m = std::move(message)](HostFanOut::Party& pe, size_t place) {
-    PeCpu& cpu = platform_.pe_cpu(m.pes[place]);
+    PeCpu& cpu = machine_.pes().cpu(m.pes[place]);
     if (cpu.running()) {
       fan_out_.answer(pe, HostError::pe_busy, cpu.pe_id() + ": a launch found it running another kernel",
-                      platform_.timeline().now_ns());
+                      machine_.timeline().now_ns());
       return;
     }
     cpu.launch(m.kernel(place), result->start_ns, [this, result, place, &pe](const PeCpu::Outcome& outcome) {

@@ -8,12 +8,22 @@
 
 namespace kernbench {
 
+/// What can be launched again and again: a job (platform/job.h), for a doorbell.
+class Launchable {
+ public:
+  using Done = std::function<void(const LaunchResult&)>;
+  virtual ~Launchable() = default;
+  /// The launch leaves the host now; `done` is called when the host has the response. RunError if it still runs.
+  virtual void start(Done done) = 0;
+  virtual bool running() const = 0;
+};
+
 /// Launches kernels; any number of times, also before the last has ended, on PEs that are idle when a launch arrives.
 /// Must outlive the simulation.
 class Launcher {
  public:
   using Done = std::function<void(const LaunchResult&)>;
-  explicit Launcher(Platform& platform) : platform_(platform), fan_out_(platform) {}
+  explicit Launcher(Machine& machine) : machine_(machine), fan_out_(machine) {}
 
   /// The launch leaves the host now (before the simulation: at 0) and every kernel starts at now + tree.latest_ns;
   /// `tree` is one for the same PEs. `done` is called once, at the instant when the host has the response, and may
@@ -21,7 +31,7 @@ class Launcher {
   uint64_t launch(KernelLaunch message, const LaunchTree& tree, Done done);
 
  private:
-  Platform& platform_;
+  Machine& machine_;
   HostFanOut fan_out_;
 };
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/topology/route/resolver.h"
 
 namespace kernbench {
@@ -13,13 +13,13 @@ namespace kernbench {
 namespace {
 
 /// Overheads of all nodes but the last, and the wires.
-double leg_ns(Platform& platform, uint32_t from, uint32_t to) {
-  const topology::Graph& graph = platform.graph();
+double leg_ns(Machine& machine, uint32_t from, uint32_t to) {
+  const topology::Graph& graph = machine.graph();
   double ns = 0;
   try {
-    for (uint32_t e : platform.router().find_path(from, to)) {
+    for (uint32_t e : machine.routes().paths().find_path(from, to)) {
       const topology::Edge& edge = graph.edges[e];
-      ns += platform.component(edge.from).overhead_ns() + edge.distance_mm * graph.ns_per_mm;
+      ns += machine.blocks().component(edge.from).overhead_ns() + edge.distance_mm * graph.ns_per_mm;
     }
   } catch (const topology::RouteError& e) {
     throw HostPathError(e.what());
@@ -129,9 +129,9 @@ std::vector<Branch> by_node(const std::vector<size_t>& places, NodeOf&& node_of)
 
 }  // namespace
 
-LaunchTree host_launch_tree(Platform& platform, const std::vector<size_t>& pes) {
+LaunchTree host_launch_tree(Machine& machine, const std::vector<size_t>& pes) {
   using Role = LaunchTree::Role;
-  const HostParts parts(platform.graph());
+  const HostParts parts(machine.graph());
   for (size_t pe : pes) parts.require(pe);
   std::vector<size_t> places(pes.size());
   std::iota(places.begin(), places.end(), size_t{0});
@@ -140,29 +140,51 @@ LaunchTree host_launch_tree(Platform& platform, const std::vector<size_t>& pes) 
   std::vector<Branch> sips = by_node(places, [&](size_t i) { return parts.io_cpu(pes[i]); });
   for (Branch& sip : sips) {
     const uint32_t endpoint = parts.pcie_ep(pes[sip.places.front()]);
-    sip.stop = tree.add(Role::io_cpu, 0, sip.node, leg_ns(platform, endpoint, sip.node));
+    sip.stop = tree.add(Role::io_cpu, 0, sip.node, leg_ns(machine, endpoint, sip.node));
   }
   std::vector<Branch> cubes;
   for (const Branch& sip : sips) {
     for (Branch& cube : by_node(sip.places, [&](size_t i) { return parts.m_cpu(pes[i]); })) {
-      cube.stop = tree.add(Role::m_cpu, sip.stop, cube.node, leg_ns(platform, sip.node, cube.node));
+      cube.stop = tree.add(Role::m_cpu, sip.stop, cube.node, leg_ns(machine, sip.node, cube.node));
       cubes.push_back(std::move(cube));
     }
   }
   for (const Branch& cube : cubes) {
     for (size_t i : cube.places) {
       const uint32_t pe_cpu = parts.pe_cpu(pes[i]);
-      tree.add(Role::pe, cube.stop, pe_cpu, leg_ns(platform, cube.node, pe_cpu), i);
+      tree.add(Role::pe, cube.stop, pe_cpu, leg_ns(machine, cube.node, pe_cpu), i);
     }
   }
   return tree.take();
 }
 
-LaunchTree direct_launch_tree(Platform& platform, const std::vector<size_t>& pes) {
-  const HostParts parts(platform.graph());
+LaunchTree direct_launch_tree(Machine& machine, const std::vector<size_t>& pes) {
+  const HostParts parts(machine.graph());
   TreeBuilder tree;
   for (size_t i = 0; i < pes.size(); ++i) tree.add(LaunchTree::Role::pe, 0, parts.pe_cpu(pes[i]), 0, i);
   return tree.take();
+}
+
+const char* name_of(LaunchMode m) {
+  switch (m) {
+    case LaunchMode::automatic:
+      return "automatic";
+    case LaunchMode::host:
+      return "host";
+    case LaunchMode::direct:
+      return "direct";
+  }
+  return "";
+}
+
+LaunchWay choose_launch_way(Machine& machine, const std::vector<size_t>& pes, LaunchMode mode) {
+  if (mode == LaunchMode::direct) return {LaunchMode::direct, {}, direct_launch_tree(machine, pes)};
+  try {
+    return {LaunchMode::host, {}, host_launch_tree(machine, pes)};
+  } catch (const HostPathError& e) {
+    if (mode == LaunchMode::host) throw;
+    return {LaunchMode::direct, std::string("no host path: ") + e.what(), direct_launch_tree(machine, pes)};
+  }
 }
 
 }  // namespace kernbench

@@ -7,11 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace kernbench {
 
-class Platform;
+class Machine;
 
 /// A part of the host's path that the topology lacks. One line.
 class HostPathError : public std::runtime_error {
@@ -36,10 +37,26 @@ struct LaunchTree {
   double latest_ns = 0;  ///< the last arrival at a PE, after the launch left the host
 };
 
+enum class LaunchMode : uint8_t {
+  automatic,  ///< host where the topology has the path, else direct
+  host,       ///< through the management processors (timing contract §7)
+  direct      ///< every kernel starts as soon as the host says so, at no cost
+};
+const char* name_of(LaunchMode);
+
 /// The host's way to the PEs (indices in compiled order). The first pcie_ep and io0 of each SIP are used. HostPathError
 /// that names what is missing.
-LaunchTree host_launch_tree(Platform&, const std::vector<size_t>& pes);
+LaunchTree host_launch_tree(Machine&, const std::vector<size_t>& pes);
 /// No way at all: the PEs are right behind the host, at no cost (`--launch direct`).
-LaunchTree direct_launch_tree(Platform&, const std::vector<size_t>& pes);
+LaunchTree direct_launch_tree(Machine&, const std::vector<size_t>& pes);
+
+/// The way that a mode means, and why it is direct where that was not asked for. HostPathError where the host's path was
+/// asked for and is not there.
+struct LaunchWay {
+  LaunchMode mode = LaunchMode::direct;  ///< host or direct
+  std::string note;
+  LaunchTree tree;
+};
+LaunchWay choose_launch_way(Machine&, const std::vector<size_t>& pes, LaunchMode);
 
 }  // namespace kernbench

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/elaborate/machine.h"
 
 namespace kernbench {
 namespace {
@@ -21,8 +21,8 @@ std::vector<std::string> split(const std::string& s, char by) {
 
 }  // namespace
 
-std::vector<size_t> choose_pes(Platform& platform, const std::string& pes, const std::string& device) {
-  const auto& all = platform.graph().pes;
+std::vector<size_t> choose_pes(Machine& machine, const std::string& pes, const std::string& device) {
+  const auto& all = machine.graph().pes;
   std::string sip;
   if (device != "all") {
     if (device.compare(0, 4, "sip:") != 0 || device.size() == 4 ||
@@ -33,7 +33,7 @@ std::vector<size_t> choose_pes(Platform& platform, const std::string& pes, const
   std::vector<size_t> chosen;
   if (pes == "all") {
     for (size_t p = 0; p < all.size(); ++p) {
-      if (platform.complete(p) && all[p].id.compare(0, sip.size(), sip) == 0) chosen.push_back(p);
+      if (machine.pes().complete(p) && all[p].id.compare(0, sip.size(), sip) == 0) chosen.push_back(p);
     }
   } else {
     for (const std::string& id : split(pes, ',')) {
@@ -42,7 +42,7 @@ std::vector<size_t> choose_pes(Platform& platform, const std::string& pes, const
         throw InputError("--pes: found '" + id + "', expected all or ids of PEs" +
                          (all.empty() ? std::string() : " such as " + all.front().id));
       const auto p = static_cast<size_t>(it - all.begin());
-      if (!platform.complete(p)) throw InputError("--pes: " + id + " has no " + platform.missing_blocks(p));
+      if (!machine.pes().complete(p)) throw InputError("--pes: " + id + " has no " + machine.pes().missing_blocks(p));
       if (id.compare(0, sip.size(), sip) != 0)
         throw InputError("--pes: " + id + " is not on the device of --device " + device);
       chosen.push_back(p);
@@ -58,13 +58,13 @@ std::vector<size_t> choose_pes(Platform& platform, const std::string& pes, const
   return chosen;
 }
 
-std::vector<tl::Program> programs_of(Platform& platform, const std::vector<size_t>& pes) {
+std::vector<tl::Program> programs_of(Machine& machine, const std::vector<size_t>& pes) {
   std::map<uint32_t, int64_t> in_cube;  // launched PEs by cube
-  for (size_t p : pes) ++in_cube[platform.pe(p).cube];
+  for (size_t p : pes) ++in_cube[machine.pes().pe(p).cube];
   std::map<uint32_t, int64_t> seen;
   std::vector<tl::Program> v;
   for (size_t p : pes) {
-    const uint32_t cube = platform.pe(p).cube;
+    const uint32_t cube = machine.pes().pe(p).cube;
     tl::Program program;
     program.pe = seen[cube]++;
     program.pes = in_cube[cube];

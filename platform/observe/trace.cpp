@@ -7,8 +7,8 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_writer.h"
-#include "kernbench/platform/elaborate/platform.h"
-#include "kernbench/platform/launch/runner.h"
+#include "kernbench/platform/platform.h"
+#include "kernbench/platform/tools/run.h"
 #include "kernbench/systemc_models/pe/engine.h"
 
 namespace kernbench {
@@ -49,9 +49,9 @@ ChromeTrace::ChromeTrace(Platform& platform, const std::string& file)
   if (!out_) throw InputError("--trace: " + file + " cannot be written");
   json_->open('[');
   std::set<uint32_t> cubes;
-  for (size_t p = 0; p < platform.pe_count(); ++p) {
-    if (!platform.complete(p)) continue;
-    Pe& pe = platform.pe(p);
+  for (size_t p = 0; p < platform.pes().count(); ++p) {
+    if (!platform.pes().complete(p)) continue;
+    Pe& pe = platform.pes().pe(p);
     pe.observers.add(*this);
     const size_t dot = pe.id.rfind('.');
     name_tracks(pe, cubes.insert(pe.cube).second ? pe.id.substr(0, dot == std::string::npos ? 0 : dot) : std::string());
@@ -59,13 +59,13 @@ ChromeTrace::ChromeTrace(Platform& platform, const std::string& file)
 }
 
 ChromeTrace::~ChromeTrace() {
-  for (size_t p = 0; p < platform_.pe_count(); ++p) platform_.pe(p).observers.remove(*this);
+  for (size_t p = 0; p < platform_.pes().count(); ++p) platform_.pes().pe(p).observers.remove(*this);
   out_ << text_;
 }
 
 void ChromeTrace::host(const RunReport& r) {
   if (r.launch != "host") return;
-  const uint64_t track = platform_.pe_count() * uint64_t{kTracksPerPe};
+  const uint64_t track = platform_.pes().count() * uint64_t{kTracksPerPe};
   for (const char* what : {"process_name", "thread_name"}) {
     begin("M", 0, track, what, 0);
     json_->key("args").open('{').field("name", "host").close('}');
@@ -105,7 +105,7 @@ void ChromeTrace::name_tracks(const Pe& pe, const std::string& new_cube) {
   const std::string pe_name = pe.id.substr(pe.id.rfind('.') + 1);
   name("thread_name", kKernelTrack, pe_name + " kernel");
   name("thread_name", kFeedTrack, pe_name + " feed");
-  for (const Engine* e : platform_.engines(pe.index)) {
+  for (const Engine* e : platform_.pes().engines(pe.index)) {
     for (const Engine::Statistics& s : e->statistics()) {
       for (unsigned server = 0; server < std::min(s.servers, kServersPerStage); ++server) {
         name("thread_name", stage_track(s.stage, server),

@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/elaborate/platform.h"
-#include "kernbench/systemc_models/memory/memory_target.h"
+#include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/fabric/memory_target.h"
 #include "kernbench/systemc_models/pe/engine.h"
 
 namespace kernbench {
@@ -67,7 +67,7 @@ Waveform::Waveform(Platform& platform, const WaveformOptions& o)
     : platform_(platform),
       vcd_(o.file),
       view_(o.file),
-      pes_(platform.pe_count()),
+      pes_(platform.pes().count()),
       nodes_(platform.graph().nodes.size()),
       links_(platform.graph().edges.size()) {
   const topology::Graph& graph = platform.graph();
@@ -81,7 +81,7 @@ Waveform::Waveform(Platform& platform, const WaveformOptions& o)
     if (!found) throw InputError("--vcd-scope: found '" + pattern + "', which no node of the topology matches");
   }
   // PE by PE, then what is between: the order of the first view.
-  for (size_t p = 0; p < platform.pe_count(); ++p) add_engines(p, chosen);
+  for (size_t p = 0; p < platform.pes().count(); ++p) add_engines(p, chosen);
   for (uint32_t n = 0; n < chosen.size(); ++n) {
     if (chosen[n]) add_signals(n);
   }
@@ -90,13 +90,14 @@ Waveform::Waveform(Platform& platform, const WaveformOptions& o)
 }
 
 Waveform::~Waveform() {
-  for (size_t p = 0; p < pes_.size(); ++p) platform_.pe(p).observers.remove(*this);
+  for (size_t p = 0; p < pes_.size(); ++p) platform_.pes().pe(p).observers.remove(*this);
   for (uint32_t n = 0; n < nodes_.size(); ++n) {
-    Component& c = platform_.component(n);
-    if (c.observer() == this) c.observe(nullptr);
-    for (Link& link : c.out_links()) {
-      if (link.observer == this) link.observer = nullptr;
-    }
+    FabricNode* node = platform_.component(n).fabric_node();
+    if (node && node->observer() == this) node->observe(nullptr);
+  }
+  for (uint32_t e = 0; e < links_.size(); ++e) {
+    Link* link = platform_.machine().blocks().link(e);
+    if (link && link->observer == this) link->observer = nullptr;
   }
 }
 
@@ -125,7 +126,7 @@ void Waveform::add_engines(size_t p, const std::vector<bool>& chosen) {
       signals.tiles = add(scope, "tiles_in_flight", 16, TraceKind::amount);
     }
   }
-  for (const Engine* engine : platform_.engines(p)) {
+  for (const Engine* engine : platform_.pes().engines(p)) {
     if (!chosen[engine->index()]) continue;
     signals.traced = true;
     const auto statistics = engine->statistics();
@@ -150,7 +151,7 @@ void Waveform::add_engines(size_t p, const std::vector<bool>& chosen) {
       }
     }
   }
-  if (signals.traced) platform_.pe(p).observers.add(*this);
+  if (signals.traced) platform_.pes().pe(p).observers.add(*this);
 }
 
 void Waveform::add_signals(uint32_t n) {
@@ -167,18 +168,21 @@ void Waveform::add_signals(uint32_t n) {
     t.busy = add(scope, "busy", 1, TraceKind::bit);
     t.queue_depth = add(scope, "queue_depth", 16, TraceKind::amount);
     t.bytes = add(scope, "bytes_in_flight", 32, TraceKind::amount);
-    const size_t channels = memory->flit_servers();
+    const size_t channels = memory->flit_servers() ? memory->flit_servers()->count() : 1;
     for (size_t i = 0; channels > 1 && i < channels; ++i)
       signals.channels.push_back(add(scope + ".channel" + std::to_string(i), "busy", 1, TraceKind::bit));
   }
-  component.observe(this);
-  if (platform_.fabric().links != LinkMode::ideal) add_links(n);  // ideal links are no servers: nothing waits for them
+  if (component.fabric_node()) component.fabric_node()->observe(this);
+  if (platform_.system().mode().links_serve()) add_links(n);  // ideal links are no servers: nothing waits for them
 }
 
 void Waveform::add_links(uint32_t n) {
   const topology::Graph& graph = platform_.graph();
-  Component& component = platform_.component(n);
-  if (component.out_links().empty()) return;
+  std::vector<Link*> links;
+  for (const uint32_t e : graph.out_edges[n]) {
+    if (Link* link = platform_.machine().blocks().link(e)) links.push_back(link);
+  }
+  if (links.empty()) return;
   const std::string scope = scope_of(n);
   Traffic& t = nodes_[n].links;
   if (!nodes_[n].memory.traced && !nodes_[n].initiates) {  // a block that forwards: what its links do is what it does
@@ -187,21 +191,21 @@ void Waveform::add_links(uint32_t n) {
     t.queue_depth = add(scope, "queue_depth", 16, TraceKind::amount);
     t.bytes = add(scope, "bytes_in_flight", 32, TraceKind::amount);
   }
-  for (Link& link : component.out_links()) {
+  for (Link* link : links) {
     // The other end, without the levels that both share: "to_r0c1", "to_cube1_ucie-W".
-    const std::string &from = graph.nodes[n].id, &to = graph.nodes[graph.edges[link.edge].to].id;
+    const std::string &from = graph.nodes[n].id, &to = graph.nodes[graph.edges[link->edge].to].id;
     size_t shared = 0;
     for (size_t i = 0; i < std::min(from.size(), to.size()) && from[i] == to[i]; ++i) {
       if (from[i] == '.') shared = i + 1;
     }
     std::string name = "to_" + to.substr(shared);
     std::replace(name.begin(), name.end(), '.', '_');
-    LinkSignals& s = links_[link.edge];
+    LinkSignals& s = links_[link->edge];
     s.from = n;
     s.busy = add(scope + "." + name, "busy", 1, TraceKind::bit);
     s.occupancy = add(scope + "." + name, "occupancy", 16, TraceKind::amount);
     s.utilisation = add(scope + "." + name, "utilisation", 7, TraceKind::amount);
-    link.observer = this;
+    link->observer = this;
   }
 }
 

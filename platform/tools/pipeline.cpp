@@ -11,7 +11,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/elaborate/deadlock.h"
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/pe/engine.h"
 #include "kernbench/systemc_models/pe/pe_scheduler.h"
 
@@ -22,10 +22,10 @@ namespace {
 /// Puts what the op log says of the run into its result: the driver learns times the way every reader of a log does.
 class StageLog : public OpLogSink {
  public:
-  StageLog(const Platform& platform, const PipelineWork& work, PipelineResult& result)
+  StageLog(Platform& platform, const PipelineWork& work, PipelineResult& result)
       : parts_(platform.graph().nodes.size()) {
     for (size_t p = 0; p < work.pes.size(); ++p) {
-      for (const Engine* e : platform.engines(work.pes[p].index)) parts_[e->index()] = {&work.pes[p], &result.pes[p]};
+      for (const Engine* e : platform.pes().engines(work.pes[p].index)) parts_[e->index()] = {&work.pes[p], &result.pes[p]};
     }
   }
 
@@ -49,9 +49,7 @@ class StageLog : public OpLogSink {
       if (fresh) it->second = &composite(parts_[t.component], t.composite_op_id);
       places.push_back(&it->second->tokens[t.tile]);
     }
-    constexpr size_t kAhead = 16;
     for (size_t i = 0; i < tokens_.size(); ++i) {
-      if (i + kAhead < places.size()) fetch_lines(places[i + kAhead], 2);
       places[i]->fed_ns = tokens_[i].fed_ns;
       places[i]->put(tokens_[i].stage);
     }
@@ -136,7 +134,7 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
   std::vector<Play> plays;
   std::vector<std::pair<double, size_t>> order;  // (time, index of play)
   for (auto& part : work.pes) {
-    PeScheduler& scheduler = *platform.pe(part.index).scheduler;
+    PeScheduler& scheduler = *platform.pes().pe(part.index).scheduler;
     for (auto* list : {&part.commands, &part.composites}) {
       for (size_t i = 0; i < list->size(); ++i) {
         PipelineWork::Entry& e = (*list)[i];
@@ -157,7 +155,7 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
     }
   }
   platform.timeline().run_ahead();
-  platform.close_routes();  // validate() has asked for every route that the work takes
+  platform.routes().close();  // validate() has asked for every route that the work takes
   for (const auto& [t, index] : order) {
     platform.timeline().at(
         t, Order(Order::kEngines, ~0u, 0),
@@ -170,7 +168,7 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
   sc_core::sc_start();
   log.flush();
 
-  const std::vector<std::string> stuck = stuck_report(platform);
+  const std::vector<std::string> stuck = stuck_report(platform.machine());
   if (!stuck.empty()) {
     std::string text = "nothing can move, but work is outstanding:";
     for (const std::string& line : stuck) text += "\n  " + line;

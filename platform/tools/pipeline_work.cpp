@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/pipeline.h"
 
 namespace kernbench {
@@ -254,7 +254,7 @@ class Reader {
                               (pes.empty() ? std::string("none: it has no PE") : pes.front().id) + ")");
     } else {
       part.index = static_cast<size_t>(it - pes.begin());
-      const std::string missing = platform_.missing_blocks(part.index);
+      const std::string missing = platform_.pes().missing_blocks(part.index);
       if (!missing.empty()) fault(path + ".pe", part.pe + " has no " + missing);
     }
     for (const auto& other : work.pes) {

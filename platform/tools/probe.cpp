@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/platform.h"
 
 namespace kernbench {
 
@@ -46,7 +46,7 @@ class ProbeDriver {
     r.probe = *me.points_[me.results.size()].probe;
     r.nbytes = x.nbytes;
     r.actual_ns = x.done_ns - x.issue_ns;
-    r.formula_ns = formula_ns(me.platform_.fabric(), *x.route, x.write, x.address, x.nbytes, x.rows);
+    r.formula_ns = me.platform_.system().mode().formula_ns(*x.route, x.write, x.address, x.nbytes, x.rows);
     r.overhead_ns = x.overhead_ns;
     r.drain_ns = x.drain_ns;
     r.wire_ns = x.wire_ns;
@@ -65,7 +65,7 @@ class ProbeDriver {
 std::vector<ProbeResult> run_points(Platform& platform, const std::vector<Point>& points) {
   for (const Point& p : points) {
     try {
-      platform.route(p.probe->initiator, probe_address(platform, *p.probe), p.nbytes, p.probe->write);
+      platform.routes().route(p.probe->initiator, probe_address(platform, *p.probe), p.nbytes, p.probe->write);
     } catch (const AccessError& e) {
       throw InputError(p.probe->name + ": " + e.what());
     }
@@ -90,7 +90,7 @@ double next_idle_ns(Platform& platform) {
     const double bw = platform.graph().effective_bw(e);
     if (bw > 0 && (least_bw == 0 || bw < least_bw)) least_bw = bw;
   }
-  const double header_ns = least_bw > 0 ? platform.fabric().header_bytes / least_bw : 0;
+  const double header_ns = least_bw > 0 ? platform.system().timing().header_bytes / least_bw : 0;
   return std::ceil(platform.timeline().now_ns() + header_ns) + 1;
 }
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/probe.h"
 
 namespace kernbench {
@@ -37,7 +37,7 @@ class CaseFinder {
     size_t local = graph_.memories.size();
     for (size_t p = 0; p < graph_.pes.size() && local == graph_.memories.size(); ++p) {
       try {
-        local = platform_.local_memory(p);
+        local = platform_.pes().local_memory(p);
         pe_ = p;
       } catch (const std::runtime_error&) {
       }
@@ -75,12 +75,12 @@ class CaseFinder {
       const std::string other = cube_of(m);
       if (other == cube || other == last_cube || other.empty()) continue;
       last_cube = other;
-      if (!platform_.router().has_path(dma, graph_.memories[m].node)) continue;
+      if (!platform_.routes().paths().has_path(dma, graph_.memories[m].node)) continue;
       if (!sip.empty() && parent(other) != sip) {
         if (other_sip == none) other_sip = m;
         continue;
       }
-      const int64_t nm = platform_.router().distance_nm(dma, graph_.memories[m].node);
+      const int64_t nm = platform_.routes().paths().distance_nm(dma, graph_.memories[m].node);
       if (nm < nearest) {
         nearest = nm;
         adjacent = m;
@@ -103,7 +103,7 @@ class CaseFinder {
       for (size_t m = 0; m < graph_.memories.size(); ++m) {
         const topology::Memory& memory = graph_.memories[m];
         if (memory.space != "hbm" || !inside(graph_.nodes[memory.node].id, sip) ||
-            !platform_.router().has_path(n, memory.node))
+            !platform_.routes().paths().has_path(n, memory.node))
           continue;
         add("h2d-write", n, m, true);
         add("d2h-read", n, m, false);
@@ -115,7 +115,7 @@ class CaseFinder {
   void add(const std::string& name, uint32_t initiator, size_t memory, bool write) {
     const topology::Memory& m = graph_.memories[memory];
     try {
-      platform_.route(initiator, m.base, 1, write);
+      platform_.routes().route(initiator, m.base, 1, write);
     } catch (const AccessError&) {
       return;  // one-way topologies have no such case
     }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/probe_hops.h"
 
 namespace kernbench {
@@ -35,7 +35,7 @@ class Checker {
       add("hops", r, true, equal_ns(r.actual_ns, hops),
           fmt::format("took {}, hops sum to {}", ns(r.actual_ns), ns(hops)));
     }
-    if (platform_.fabric().links != LinkMode::flit) read_write();
+    if (platform_.graph().timing.links != topology::Links::flit) read_write();
     for (const bool write : {false, true}) distance(write);
     return std::move(checks_);
   }
@@ -59,9 +59,10 @@ class Checker {
   }
 
   bool symmetric(const ProbeCase& c) {
-    const Route& route = platform_.route(c.initiator, probe_address(platform_, c), 1, true);
-    return std::all_of(route.hops.begin(), route.hops.end(), [](const Route::Hop& h) {
-      return h.back && h.back->wire_ns == h.fwd->wire_ns && h.back->bw_gbs == h.fwd->bw_gbs;
+    const Route& route = platform_.routes().route(c.initiator, probe_address(platform_, c), 1, true);
+    return route.returns && std::all_of(route.hops.begin(), route.hops.end(), [](const Hop& h) {
+      const Link &there = h.out->link, &back = h.in->link;
+      return back.wire_ns == there.wire_ns && back.bw_gbs == there.bw_gbs;
     });
   }
 
@@ -78,8 +79,8 @@ class Checker {
     for (const ProbeResult& r : results_) {
       const topology::Memory& m = g.memories[r.probe.memory];
       if (r.probe.write != write || m.space != "hbm" || g.nodes[r.probe.initiator].kind != "pe_dma") continue;
-      slices.push_back({&r, platform_.router().distance_nm(r.probe.initiator, m.node),
-                        platform_.router().find_path(r.probe.initiator, m.node).size()});
+      slices.push_back({&r, platform_.routes().paths().distance_nm(r.probe.initiator, m.node),
+                        platform_.routes().paths().find_path(r.probe.initiator, m.node).size()});
     }
     bool differ = false;
     for (const Slice& far : slices) {

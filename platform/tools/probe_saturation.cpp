@@ -6,10 +6,10 @@
 #include <map>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/probe.h"
 #include "kernbench/platform/tools/probe_hops.h"
-#include "kernbench/systemc_models/memory/memory_target.h"
+#include "kernbench/systemc_models/fabric/memory_target.h"
 
 namespace kernbench {
 
@@ -38,7 +38,7 @@ size_t read_engines(const Platform& platform, uint32_t dma) {
 
 const Route& route_of(Platform& platform, const Reader& r, uint64_t nbytes, const std::string& scenario) {
   try {
-    return platform.route(r.dma, platform.graph().memories[r.memory].base, nbytes, false);
+    return platform.routes().route(r.dma, platform.graph().memories[r.memory].base, nbytes, false);
   } catch (const AccessError& e) {
     throw InputError(scenario + ": " + e.what());
   }
@@ -63,7 +63,7 @@ double peak_gbs(Platform& platform, const Scenario& s, uint64_t nbytes) {
     std::map<uint32_t, Edge> edges;  // by which its data leaves
     double bw = 0;
   };
-  const bool edges_serve = platform.fabric().links != LinkMode::ideal;
+  const bool edges_serve = platform.system().mode().links_serve();
   std::map<size_t, Memory> memories;
   for (const Reader& r : s.readers) {
     const Route& route = route_of(platform, r, nbytes, s.name);
@@ -73,7 +73,7 @@ double peak_gbs(Platform& platform, const Scenario& s, uint64_t nbytes) {
         route.target->lone_service_ns(route, false, address, nbytes, {1, nbytes, 0}) - route.target->overhead_ns();
     double flow = drain > 0 ? static_cast<double>(read_engines(platform, r.dma) * nbytes) / drain : 0;
     if (edges_serve) flow = least(flow, route.read_bw);
-    const Link* last = route.hops.back().back;
+    const Link* last = &route.hops.back().in->link;
     Memory& m = memories[r.memory];
     m.bw = std::max(m.bw, memory_bandwidth(platform, static_cast<uint32_t>(r.memory), last->bw_gbs));
     Edge& e = m.edges[last->edge];
@@ -107,10 +107,10 @@ bool equal_shares_possible(Platform& platform, const Scenario& s, uint64_t nbyte
     if (read_engines(platform, r.dma) != read_engines(platform, s.readers[0].dma)) return false;  // twice as many out
     const Route& route = route_of(platform, r, nbytes, s.name);
     const uint64_t address = platform.graph().memories[r.memory].base;
-    const double alone = formula_ns(platform.fabric(), route, false, address, nbytes, {1, nbytes, 0});
+    const double alone = platform.system().mode().formula_ns(route, false, address, nbytes, {1, nbytes, 0});
     if (static_cast<double>(read_engines(platform, r.dma) * nbytes) / alone < share / kUsable) return false;
     for (size_t i = 0; i + 1 < route.hops.size(); ++i) {
-      const Link* link = route.hops[i].back;
+      const Link* link = &route.hops[i].in->link;
       load[link] += share;
       if (link->bw_gbs > 0 && load[link] > kUsable * link->bw_gbs) return false;
     }
@@ -214,7 +214,9 @@ class SaturationDriver {
   template <class Visit>
   void for_each_link(Visit visit) {
     for (uint32_t n = 0; n < platform_.graph().nodes.size(); ++n) {
-      for (const Link& l : platform_.component(n).out_links()) visit(l);
+      for (const uint32_t e : platform_.graph().out_edges[n]) {
+        if (const Link* l = platform_.machine().blocks().link(e)) visit(*l);
+      }
     }
   }
 
@@ -240,7 +242,7 @@ std::vector<Scenario> scenarios(Platform& platform) {
   std::vector<size_t> pes;  // of the readers
   for (size_t p = 0; p < g.pes.size(); ++p) {
     try {
-      own.readers.push_back({g.pes[p].blocks.at("pe_dma"), platform.local_memory(p), 0});
+      own.readers.push_back({g.pes[p].blocks.at("pe_dma"), platform.pes().local_memory(p), 0});
       pes.push_back(p);
     } catch (const std::runtime_error&) {  // reaches none
     }
@@ -253,7 +255,7 @@ std::vector<Scenario> scenarios(Platform& platform) {
   std::vector<Reader> neighbours;
   for (size_t i = 0; i < pes.size(); ++i) {
     const uint32_t dma = own.readers[i].dma;
-    if (cube_of(g.pes[pes[i]]) == cube && platform.router().has_path(dma, g.memories[slice].node))
+    if (cube_of(g.pes[pes[i]]) == cube && platform.routes().paths().has_path(dma, g.memories[slice].node))
       neighbours.push_back({dma, slice, 0});
   }
   std::vector<Scenario> all;

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/probe_output.h"
 
 namespace kernbench {

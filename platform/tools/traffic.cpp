@@ -6,7 +6,7 @@
 #include <deque>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/platform.h"
 
 namespace kernbench {
 
@@ -101,13 +101,13 @@ class TrafficDriver {
     s.request.issue_ns = r.issue_ns;
     s.request.done = &TrafficDriver::done;
     s.request.context = &s;
-    s.request.follower = &TrafficDriver::follower;
+    s.request.next_in_line = &TrafficDriver::next_in_line;
     s.driver = this;
     s.index = i;
     return s.request;
   }
 
-  static MemoryRequest* follower(MemoryRequest& request) {
+  static MemoryRequest* next_in_line(MemoryRequest& request) {
     const Slot& s = *static_cast<Slot*>(request.context);
     TrafficDriver& me = *s.driver;
     const TrafficRequest& r = me.requests_[s.index];
@@ -125,7 +125,7 @@ class TrafficDriver {
     Slot& s = *static_cast<Slot*>(request.context);
     TrafficDriver& me = *s.driver;
     me.results_[s.index] = {x.grant_ns, x.done_ns,
-                            formula_ns(me.platform_.fabric(), *x.route, x.write, x.address, x.nbytes, x.rows)};
+                            me.platform_.system().mode().formula_ns(*x.route, x.write, x.address, x.nbytes, x.rows)};
     if (me.accounts_) {
       me.accounts_[s.index] = {x.grant_ns - x.issue_ns, x.overhead_ns,   x.wire_ns,        x.drain_ns,
                                x.store_forward_ns,      x.link_queue_ns, x.memory_queue_ns};
@@ -152,9 +152,9 @@ class TrafficDriver {
 std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<TrafficRequest>& requests,
                                        std::vector<TrafficAccount>* accounts) {
   // These are all the requests there will be.
-  for (const TrafficRequest& r : requests) platform.route(r.initiator, r.address, r.nbytes, r.write);
+  for (const TrafficRequest& r : requests) platform.routes().route(r.initiator, r.address, r.nbytes, r.write);
   platform.timeline().run_ahead();
-  platform.close_routes();
+  platform.routes().close();
   if (requests.size() >= TrafficDriver::kMostRequests) throw RunError("more than 4,294,967,294 requests");
   TrafficDriver driver(platform, requests, accounts);
   sc_core::sc_start();

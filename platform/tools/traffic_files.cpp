@@ -11,7 +11,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_writer.h"
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/traffic.h"
 
 namespace kernbench {
@@ -120,7 +120,7 @@ class Reader {
     if (!parse(bytes, r.nbytes) || r.nbytes == 0) expected("bytes", bytes, "a number of bytes from 1");
     if (faults_.size() > before) return false;
     try {
-      platform_.route(r.initiator, r.address, r.nbytes, r.write);
+      platform_.routes().route(r.initiator, r.address, r.nbytes, r.write);
     } catch (const AccessError& e) {
       fault("address", e.what());
     }

@@ -10,7 +10,7 @@
 #include <systemc>
 
 #include "kernbench/phase2/log/memory_op_log.h"
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/pipeline.h"
 #include "kernbench/systemc_models/pe/pe_scheduler.h"
 
@@ -33,7 +33,7 @@ std::vector<Play> submit(kernbench::Platform& platform, kernbench::PipelineWork&
   std::vector<Play> plays;
   std::vector<double> at;
   for (auto& part : work.pes) {
-    kernbench::PeScheduler& scheduler = *platform.pe(part.index).scheduler;
+    kernbench::PeScheduler& scheduler = *platform.pes().pe(part.index).scheduler;
     for (auto& e : part.composites) {
       scheduler.validate(*e.command);
       plays.push_back({&scheduler, e.command.get()});
@@ -41,7 +41,7 @@ std::vector<Play> submit(kernbench::Platform& platform, kernbench::PipelineWork&
     }
   }
   platform.timeline().run_ahead();
-  platform.close_routes();
+  platform.routes().close();
   for (size_t i = 0; i < plays.size(); ++i) {
     const auto dispatch = [](void* self, void*) {
       auto& play = *static_cast<Play*>(self);

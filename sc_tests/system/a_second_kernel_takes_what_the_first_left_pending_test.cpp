@@ -25,8 +25,8 @@ class TwoKernels {
       : platform(platform_from_text(read_file(topology_path("small.yaml")) + options)) {
     std::vector<float> x;
     for (int i = 0; i < kElements; ++i) x.push_back(static_cast<float>(i));
-    platform->image().write(kHbm, 0, x.data(), 4 * kElements);
-    start = platform->image().snapshot();
+    platform->system().image().write(kHbm, 0, x.data(), 4 * kElements);
+    start = platform->system().image().snapshot();
     platform->attach_log(&log);
   }
   std::string run(const Body& first, const Body& second) {
@@ -60,7 +60,7 @@ class TwoKernels {
 
  private:
   void launch(size_t pe, const Body& body, double start_ns, std::function<void(const PeCpu::Outcome&)> on_end) {
-    platform->pe_cpu(pe).launch(
+    platform->pes().cpu(pe).launch(
         [body](PeBackend& backend) {
           tl::Context context(backend);
           body(context);
@@ -97,7 +97,7 @@ TEST(TwoKernelPrograms, compute_on_what_is_pending) {
               TwoKernels program;
               const std::string fault = program.run(doubles, squares);
               if (!fault.empty()) return fault;
-              if (program.platform->image().state_of(kHbm, kZ.addr, 4).state != MemoryImage::State::pending)
+              if (program.platform->system().image().state_of(kHbm, kZ.addr, 4).state != MemoryImage::State::pending)
                 return std::string("not pending");
               return program.replayed();
             }),
@@ -114,7 +114,7 @@ TEST(TwoKernelPrograms, fail_where_the_second_looks_at_it) {
 TEST(TwoKernelPrograms, may_look_at_what_they_materialize) {
   EXPECT_EQ(in_child([] {
               TwoKernels program;
-              program.platform->keep_pending_values();
+              program.platform->system().keep_pending_values();
               const std::string fault = program.run(doubles, materializes_and_squares);
               return fault.empty() ? program.replayed() : fault;
             }),
@@ -134,9 +134,9 @@ std::string read_outside(const std::string& options) {
     const std::string fault = program.run(doubles, squares);
     if (!fault.empty()) return fault;
     float z[kElements] = {};
-    const auto maker = program.platform->read_from_outside(Space::hbm, kZ.addr, z, sizeof z);
+    const auto maker = program.platform->system().read_from_outside(Space::hbm, kZ.addr, z, sizeof z);
     if (maker) return "pending: " + maker->op;
-    if (program.platform->image().state_of(kHbm, kZ.addr, 4).state != MemoryImage::State::pending)
+    if (program.platform->system().image().state_of(kHbm, kZ.addr, 4).state != MemoryImage::State::pending)
       return std::string("memory itself has changed");
     return TwoKernels::text(z);
   });

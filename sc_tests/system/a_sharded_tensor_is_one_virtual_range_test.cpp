@@ -23,7 +23,7 @@ double sum_of_formulas(Platform& platform, size_t pe, const Translation& t, bool
   const uint32_t dma = platform.graph().pes[pe].blocks.at("pe_dma");
   double ns = 0;
   for (const Translation::Piece& p : t.pieces) {
-    ns += formula_ns(platform.fabric(), platform.route(dma, p.addr, p.nbytes, write), write, p.addr, p.nbytes,
+    ns += platform.system().mode().formula_ns(platform.routes().route(dma, p.addr, p.nbytes, write), write, p.addr, p.nbytes,
                      {1, p.nbytes, 0});
   }
   return ns;
@@ -65,7 +65,7 @@ TEST_P(OneVirtualRange, over_2_sips_of_16_cubes_is_loaded_by_one_command) {
   EXPECT_GE(x.translation->virtual_addr, kVirtualBase);
   for (size_t i = 0; i < 32; ++i) {
     const std::string cube = "sip" + std::to_string(i / 16) + ".cube" + std::to_string(i % 16) + ".";
-    EXPECT_EQ(p->owner_of(Space::hbm, x.translation->pieces[i].addr), cube + "hbm_ctrl.pe0") << "shard " << i;
+    EXPECT_EQ(p->system().owner_of(Space::hbm, x.translation->pieces[i].addr), cube + "hbm_ctrl.pe0") << "shard " << i;
     EXPECT_EQ(x.translation->pieces[i].nbytes, 32768u);
   }
   EXPECT_NEAR(load->t_end - load->t_start, sum_of_formulas(*p, 0, *x.translation, false), 1e-6);

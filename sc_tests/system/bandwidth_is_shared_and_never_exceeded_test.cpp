@@ -23,7 +23,7 @@ std::unique_ptr<Platform> default_machine(topology::Links links) {
 }
 
 const topology::Memory& slice_of_pe(Platform& platform, size_t pe) {
-  return platform.graph().memories[platform.local_memory(pe)];
+  return platform.graph().memories[platform.pes().local_memory(pe)];
 }
 
 /// `reads` a PE, all issued at 0; its channel lets out one at a time.
@@ -67,8 +67,8 @@ Most expect_no_server_exceeded(Platform& platform, const std::vector<Served>& se
   for (const Served& s : served) {
     const topology::Memory& m = *g.memory_at(s.request.address);
     const topology::Node& hbm = g.nodes[m.node];
-    const auto path = platform.router().find_path(s.request.initiator, m.node);
-    for (const uint32_t e : platform.router().reversed(path)) {
+    const auto path = platform.routes().paths().find_path(s.request.initiator, m.node);
+    for (const uint32_t e : platform.routes().paths().reversed(path)) {
       double& bytes = of_edge[e];
       bytes += static_cast<double>(s.request.nbytes);
       const double share = bytes / (g.effective_bw(e) * s.done_ns);

@@ -48,7 +48,7 @@ TEST(Account, sums_to_the_latency_on_random_systems_in_every_mode) {
                   requests.push_back(request(*platform, q.issue_ns, system.nodes[static_cast<size_t>(q.initiator)].id,
                                              q.write ? "write" : "read", q.address, q.bytes));
                   try {
-                    platform->route(requests.back().initiator, q.address, q.bytes, q.write);
+                    platform->routes().route(requests.back().initiator, q.address, q.bytes, q.write);
                   } catch (const AccessError&) {
                     requests.pop_back();  // no way there, or none back
                   }

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "kernbench/systemc_models/fabric/port.h"
+#include "kernbench/systemc_models/host/port.h"
 #include "kernbench/systemc_models/memory/tlm_memory.h"
 #include "system_support.h"
 #include "tlm_support.h"

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/launch/runner.h"
+#include "kernbench/platform/tools/run.h"
 #include "launch_toy_system.h"
 #include "system_support.h"
 
@@ -65,12 +65,12 @@ TEST_P(TimedTransfer, of_one_chunk_takes_the_time_of_the_lone_transaction) {
   EXPECT_TRUE(r.passed);
   // x at the start of the first PE's slice, y behind it.
   const uint32_t endpoint = p->graph().index_of.at("sip0.io0.pcie_ep");
-  const uint64_t base = p->graph().memories[p->local_memory(0)].base;
+  const uint64_t base = p->graph().memories[p->pes().local_memory(0)].base;
   const Rows rows{1, 65536, 0};
-  const Route& up = p->route(endpoint, base, 65536, true);
-  const Route& down = p->route(endpoint, base + 65536, 65536, false);
-  EXPECT_NEAR(r.upload_ns, formula_ns(p->fabric(), up, true, base, 65536, rows), 1e-6);
-  EXPECT_NEAR(r.download_ns, formula_ns(p->fabric(), down, false, base + 65536, 65536, rows), 1e-6);
+  const Route& up = p->routes().route(endpoint, base, 65536, true);
+  const Route& down = p->routes().route(endpoint, base + 65536, 65536, false);
+  EXPECT_NEAR(r.upload_ns, p->system().mode().formula_ns(up, true, base, 65536, rows), 1e-6);
+  EXPECT_NEAR(r.download_ns, p->system().mode().formula_ns(down, false, base + 65536, 65536, rows), 1e-6);
   EXPECT_GT(r.upload_ns, 65536 / 256.0) << "no link of the system is faster than 256 GB/s";
 }
 
@@ -102,7 +102,7 @@ TEST_P(TimedTransfer, of_many_chunks_is_the_traffic_of_its_chunks) {
   });
   const std::string traffic = in_child([&] {
     auto p = platform();
-    const uint64_t base = p->graph().memories[p->local_memory(0)].base;
+    const uint64_t base = p->graph().memories[p->pes().local_memory(0)].base;
     std::vector<TrafficRequest> requests;
     for (uint64_t at = 0; at < 4 * n; at += 65536) {
       requests.push_back(request(*p, 0, "sip0.io0.pcie_ep", "write", base + at, std::min<uint64_t>(65536, 4 * n - at)));

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/launch/runner.h"
+#include "kernbench/platform/tools/run.h"
 #include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "launch_toy_system.h"
@@ -139,7 +139,7 @@ TEST(Device, refuses_pes_of_another_sip) {
   o.device = "sip:1";
   o.pes = "sip1.cube0.pe0,sip0.cube3.pe1";
   try {
-    choose_launch(*platform, o);
+    choose_launch_way(*platform, o);
     FAIL() << "no error";
   } catch (const InputError& e) {
     EXPECT_STREQ(e.what(), "--pes: sip0.cube3.pe1 is not on the device of --device sip:1");
@@ -173,12 +173,12 @@ TEST_P(MissingPart, makes_direct_the_default_and_is_named_where_host_is_asked_fo
   auto platform = platform_from_text(toy_system(id));
   RunOptions o;
   o.kernel = "launch_test_noop";
-  const LaunchChoice choice = choose_launch(*platform, o);
-  EXPECT_EQ(choice.mode, LaunchMode::direct);
-  EXPECT_NE(choice.note.find("no " + name), std::string::npos) << choice.note;
+  const LaunchWay way = choose_launch_way(*platform, o);
+  EXPECT_EQ(way.mode, LaunchMode::direct);
+  EXPECT_NE(way.note.find("no " + name), std::string::npos) << way.note;
   o.launch = LaunchMode::host;
   try {
-    choose_launch(*platform, o);
+    choose_launch_way(*platform, o);
     FAIL() << "no error";
   } catch (const InputError& e) {
     EXPECT_NE(std::string(e.what()).find("--launch host: sip0.cube0.pe0: no " + name), std::string::npos) << e.what();
@@ -201,7 +201,7 @@ TEST(HostLaunch, without_a_way_to_a_pe_names_both_ends) {
   o.kernel = "launch_test_noop";
   o.launch = LaunchMode::host;
   try {
-    choose_launch(*platform, o);
+    choose_launch_way(*platform, o);
     FAIL() << "no error";
   } catch (const InputError& e) {
     EXPECT_NE(std::string(e.what()).find("sip0.cube0.m_cpu"), std::string::npos) << e.what();

@@ -24,7 +24,7 @@ MmuMap map_of(Platform& platform, const std::string& tensor, uint64_t address = 
   m->tensor = tensor;
   m->nbytes = 1024;
   m->range.virtual_addr = address;
-  m->range.pieces = {{0, platform.graph().memories[platform.local_memory(pe)].base, 1024}};
+  m->range.pieces = {{0, platform.graph().memories[platform.pes().local_memory(pe)].base, 1024}};
   return {{77, 5}, m};
 }
 
@@ -43,17 +43,17 @@ KernelLaunch loads_at(std::vector<size_t> pes, uint64_t address) {
 
 void fill(Platform& platform) {
   const std::vector<uint8_t> bytes(1024, 1);
-  platform.image().write({Space::hbm, kNoPe}, platform.graph().memories[platform.local_memory(0)].base, bytes.data(),
+  platform.system().image().write({Space::hbm, kNoPe}, platform.graph().memories[platform.pes().local_memory(0)].base, bytes.data(),
                          bytes.size());
 }
 
 class MmuMessages : public ::testing::Test {
  protected:
   std::unique_ptr<Platform> platform = platform_from_file(topology_path("small.yaml"));
-  HostMmu mmu{*platform};
-  Launcher launcher{*platform};
+  HostMmu mmu{platform->machine()};
+  Launcher launcher{platform->machine()};
   std::vector<size_t> pes{0, 3, 7};
-  LaunchTree tree = host_launch_tree(*platform, pes);
+  LaunchTree tree = host_launch_tree(platform->machine(), pes);
   std::vector<HostResponse> responses;
   std::vector<LaunchResult> launches;
 
@@ -73,9 +73,9 @@ class MmuMessages : public ::testing::Test {
 
 TEST_F(MmuMessages, reach_every_pe_and_come_back_in_the_time_of_an_empty_launch) {
   mmu.map({map_of(*platform, "x")}, tree, pes, kept([&] {
-            for (size_t pe = 0; pe < platform->pe_count(); ++pe) {
+            for (size_t pe = 0; pe < platform->pes().count(); ++pe) {
               const bool asked = std::find(pes.begin(), pes.end(), pe) != pes.end();
-              EXPECT_EQ(platform->pe(pe).mmu->table().size(), asked ? 1u : 0u) << pe;
+              EXPECT_EQ(platform->pes().pe(pe).mmu->table().size(), asked ? 1u : 0u) << pe;
             }
             mmu.unmap({{{78, 0}, kAddress, 1024}}, tree, pes, kept());
           }));
@@ -88,7 +88,7 @@ TEST_F(MmuMessages, reach_every_pe_and_come_back_in_the_time_of_an_empty_launch)
   EXPECT_GT(tree.latest_ns, 0);
   EXPECT_NEAR(responses[0].done_ns, 2 * tree.latest_ns, 1e-9);
   EXPECT_NEAR(responses[1].done_ns, 4 * tree.latest_ns, 1e-9);
-  EXPECT_EQ(platform->pe(0).mmu->table().size(), 0u);
+  EXPECT_EQ(platform->pes().pe(0).mmu->table().size(), 0u);
 }
 
 TEST_F(MmuMessages, change_an_mmu_when_they_arrive_and_not_before) {
@@ -98,9 +98,9 @@ TEST_F(MmuMessages, change_an_mmu_when_they_arrive_and_not_before) {
     if (s.role == LaunchTree::Role::pe && s.place == 0) arrival = s.arrival_ns;
   }
   sc_core::sc_start(sc_core::sc_time(arrival - 0.001, sc_core::SC_NS));
-  EXPECT_EQ(platform->pe(0).mmu->table().size(), 0u);
+  EXPECT_EQ(platform->pes().pe(0).mmu->table().size(), 0u);
   sc_core::sc_start(sc_core::sc_time(0.002, sc_core::SC_NS));
-  EXPECT_EQ(platform->pe(0).mmu->table().size(), 1u);
+  EXPECT_EQ(platform->pes().pe(0).mmu->table().size(), 1u);
 }
 
 TEST_F(MmuMessages, make_a_use_after_unmap_fault) {
@@ -168,9 +168,9 @@ TEST_F(MmuMessages, do_not_unmap_under_a_running_kernel) {
 
 TEST(MmuMessagesWithoutMmu, are_answered_no_mmu) {
   auto platform = platform_from_text(toy_system());
-  HostMmu mmu(*platform);
+  HostMmu mmu(platform->machine());
   HostResponse response;
-  mmu.map({map_of(*platform, "x")}, host_launch_tree(*platform, {0, 1}), {0, 1},
+  mmu.map({map_of(*platform, "x")}, host_launch_tree(platform->machine(), {0, 1}), {0, 1},
           [&](const HostResponse& r) { response = r; });
   sc_core::sc_start();
   EXPECT_EQ(response.code, HostError::no_mmu);
@@ -198,7 +198,7 @@ TEST(VirtualRun, maps_by_messages_before_timed_uploads_and_at_no_cost_else) {
   };
   const auto latest = std::stod(in_child([] {
     auto p = platform_from_file(topology_path("small.yaml"));
-    return std::to_string(host_launch_tree(*p, {0, 1, 2, 3, 4, 5, 6, 7}).latest_ns);
+    return std::to_string(host_launch_tree(p->machine(), {0, 1, 2, 3, 4, 5, 6, 7}).latest_ns);
   }));
   const auto physical = run(AddressMode::physical, true), mapped = run(AddressMode::virtual_, true);
   EXPECT_NEAR(mapped["map_ns"].get<double>(), 2 * latest, 1e-5);
@@ -262,7 +262,7 @@ TEST(Tlb, costs_hit_or_miss_for_every_page_that_a_transaction_touches) {
   const uint32_t dma = p->graph().pes[0].blocks.at("pe_dma");
   for (size_t i = 0; i < kLoads.size(); ++i) {
     const TensorRef& x = records.at(i).desc->operands[0].ref;
-    const double alone = formula_ns(p->fabric(), p->route(dma, x.addr, x.nbytes(), false), false, x.addr, x.nbytes(),
+    const double alone = p->system().mode().formula_ns(p->routes().route(dma, x.addr, x.nbytes(), false), false, x.addr, x.nbytes(),
                                     {1, x.nbytes(), 0});
     EXPECT_NEAR(records[i].t_end - records[i].t_start, alone + kLookUps[i], 1e-6) << "load " << i;
   }

@@ -6,9 +6,9 @@
 #include <regex>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/launch/runner.h"
+#include "kernbench/platform/tools/run.h"
 #include "kernbench/systemc_models/core/registry.h"
-#include "kernbench/systemc_models/pe/engine.h"
+#include "kernbench/systemc_models/pe/pe_gemm.h"
 #include "kernbench/systemc_models/pe/pe_scheduler.h"
 #include "system_support.h"
 
@@ -18,14 +18,13 @@ namespace {
 /// A matrix unit that takes a tile and never gives it back.
 class LosesTiles : public Engine {
  public:
-  LosesTiles(sc_core::sc_module_name name, const ComponentConfig& config) : Engine(name, config) {
-    add_unit(Stage::gemm, 1, config, true);
-  }
   /// Takes what the block takes that it stands for.
-  static ImplSpec spec() {
-    return {"custom.loses_tiles", "pe_gemm", "never ends a service",
-            component_catalog().find("builtin.pe_gemm")->attributes};
+  using Parameters = PeGemmParameters;
+  LosesTiles(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+      : Engine(name, config, parameters) {
+    add_unit(Stage::gemm, 1, true);
   }
+  static ImplSpec spec() { return spec_of<Parameters>("custom.loses_tiles", "pe_gemm", "never ends a service"); }
 
  private:
   void begin(uint8_t, uint16_t) override {}
@@ -77,7 +76,7 @@ TEST(Completion, reported_twice_is_a_caught_bug) {
   PeItem tile;
   tile.command = &command;
   tile.token = true;  // not in flight: it has been reported before
-  EXPECT_THROW(platform->pe(0).scheduler->item_done(tile), std::logic_error);
+  EXPECT_THROW(platform->pes().pe(0).scheduler->item_done(tile), std::logic_error);
 }
 
 /// Asks for more than the allocatable TCM holds.

@@ -10,7 +10,7 @@
 
 #include "kernbench/phase2/log/memory_op_log.h"
 #include "kernbench/phase2/log/op_record.h"
-#include "kernbench/systemc_models/fabric/port.h"
+#include "kernbench/systemc_models/host/port.h"
 #include "kernbench/systemc_models/memory/direct_memory.h"
 #include "system_support.h"
 #include "tlm_support.h"
@@ -141,7 +141,7 @@ TEST(pointers, show_what_others_write_and_what_is_written_through_them_is_seen_a
     op->output = in.ref;
     op->output.addr = 0x21000;
     d.get_dmi_ptr()[0x103] = 43;
-    platform->apply(op);
+    platform->system().apply(op);
     ASSERT_EQ(cpu_pointer->invalidations.size(), 1u);
     EXPECT_EQ(cpu_pointer->invalidations[0].first, 0x20000u);
     EXPECT_EQ(cpu_pointer->invalidations[0].second, 0x2ffffu);

@@ -1,7 +1,7 @@
 // LT = AT = the formula = a pe_dma's latency at the same place less its overhead, in every link and response mode.
 #include <gtest/gtest.h>
 
-#include "kernbench/systemc_models/fabric/port.h"
+#include "kernbench/systemc_models/host/port.h"
 #include "system_support.h"
 #include "tlm_support.h"
 
@@ -70,7 +70,7 @@ TEST_P(PortTime, is_that_of_a_pe_dma_less_its_overhead_by_either_transport) {
   const auto platform = platform_from_text(kSystem, overrides);
   Port& port = platform->port("cpu");
   const uint32_t index = port.index();
-  const bool routed = platform->fabric().response == ResponseMode::routed;
+  const bool routed = platform->system().responses_travel();
   const auto gap = [] { sc_core::wait(sc_core::sc_time(10, sc_core::SC_US)); };
   int compared = 0;
 
@@ -100,14 +100,14 @@ TEST_P(PortTime, is_that_of_a_pe_dma_less_its_overhead_by_either_transport) {
           const double blocking = now_ns() + delay.to_seconds() * 1e9 - begin;
           gap();
           const double formula =
-              formula_ns(platform->fabric(), platform->route(index, base, n, write), write, base, n, {1, n, 0});
+              platform->system().mode().formula_ns(platform->routes().route(index, base, n, write), write, base, n, {1, n, 0});
           EXPECT_EQ(p.get_response_status(), tlm::TLM_OK_RESPONSE) << what;
           EXPECT_EQ(i.status, tlm::TLM_OK_RESPONSE) << what;
           EXPECT_NEAR(blocking, formula, 1e-5) << what;
           EXPECT_NEAR(nonblocking, formula, 1e-5) << what;
           EXPECT_NEAR(dma_without_overhead, formula, 1e-5) << what;
           // Flits: only the first of a response waits for the overhead, which the others may hide.
-          if (platform->fabric().links != LinkMode::flit || write) {
+          if (platform->system().timing().links != Links::flit || write) {
             EXPECT_NEAR(dma, formula, 1e-5) << what;
           }
           ++compared;

@@ -6,7 +6,7 @@
 
 #include "kernbench/phase2/log/memory_op_log.h"
 #include "kernbench/phase2/log/op_record.h"
-#include "kernbench/systemc_models/fabric/port.h"
+#include "kernbench/systemc_models/host/port.h"
 #include "system_support.h"
 #include "tlm_support.h"
 
@@ -245,7 +245,7 @@ TEST(ports, read_what_nobody_wrote_as_zeros_and_are_refused_what_is_pending) {
   platform->attach_log(&log);
   auto producer = std::make_shared<OpDesc>();
   producer->name = "gemm_f32";
-  platform->image().bind_pending({Space::hbm, kNoPe}, kHbm + 64, 64, {producer, 0});
+  platform->system().image().bind_pending({Space::hbm, kNoPe}, kHbm + 64, 64, {producer, 0});
   LtInitiator cpu("cpu_model", [&](LtInitiator& self) {
     Shape s;
     s.address = kHbm;

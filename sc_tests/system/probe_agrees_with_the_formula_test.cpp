@@ -44,7 +44,7 @@ std::vector<ProbeCase> every_pair(Platform& platform) {
   for (uint32_t n = 0; n < g.nodes.size(); ++n) {
     if (!platform.request_port(n)) continue;
     for (uint32_t m = 0; m < g.memories.size(); ++m) {
-      if (!platform.router().has_path(n, g.memories[m].node)) continue;
+      if (!platform.routes().paths().has_path(n, g.memories[m].node)) continue;
       for (const bool write : {false, true}) {
         const std::string name = g.nodes[n].id + (write ? " writes " : " reads ") + g.nodes[g.memories[m].node].id;
         cases.push_back({name, name, n, m, write});

@@ -6,7 +6,7 @@
 
 #include "kernbench/platform/tools/probe_checks.h"
 #include "kernbench/systemc_models/core/registry.h"
-#include "kernbench/systemc_models/memory/memory_target.h"
+#include "kernbench/systemc_models/fabric/memory_target.h"
 #include "system_support.h"
 
 namespace kernbench::testing {
@@ -14,8 +14,9 @@ namespace kernbench::testing {
 /// A memory that takes half a nanosecond longer than the closed form that it states.
 class LateMemory : public MemoryTarget {
  public:
+  using Parameters = BlockParameters;
   using MemoryTarget::MemoryTarget;
-  static ImplSpec spec() { return {"custom.late", "hbm_ctrl", "later than it says", {overhead_attribute()}}; }
+  static ImplSpec spec() { return spec_of<Parameters>("custom.late", "hbm_ctrl", "later than it says"); }
   double lone_service_ns(const Route&, bool, uint64_t, uint64_t, const Rows&) const override { return 10; }
 
  protected:

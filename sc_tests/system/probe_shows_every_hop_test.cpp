@@ -43,7 +43,7 @@ TEST_P(Hops, follow_each_other_and_end_with_the_simulated_latency) {
     SCOPED_TRACE(r.probe.name);
     const ProbeTrace t = trace_hops(*platform, r.probe, r.nbytes);
     const uint32_t memory = g.memories[r.probe.memory].node;
-    const size_t edges = platform->router().find_path(r.probe.initiator, memory).size();
+    const size_t edges = platform->routes().paths().find_path(r.probe.initiator, memory).size();
     ASSERT_EQ(t.hops.size(), routed ? 2 * edges + 1 : edges + 1);
     EXPECT_EQ(t.hops[0].node, r.probe.initiator);
     EXPECT_EQ(t.hops[edges].node, memory);

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "kernbench/phase2/check/races.h"
-#include "kernbench/platform/launch/runner.h"
+#include "kernbench/platform/tools/run.h"
 #include "system_support.h"
 
 namespace kernbench::testing {
@@ -139,9 +139,9 @@ std::string races_of_tcm_used_again(bool corrected) {
   return in_child([&] {
     const auto platform = platform_from_file(topology_path("small.yaml"));
     CommandHistory history;
-    platform->attach_history(history);
+    platform->pes().attach_history(history);
     const float ones[16] = {1};
-    platform->image().write({Space::hbm, kNoPe}, 0, ones, sizeof ones);
+    platform->system().image().write({Space::hbm, kNoPe}, 0, ones, sizeof ones);
     const auto program = [&](PeBackend& pe) {
       const auto command = [&](CommandType type, const char* name, uint64_t tcm) {
         auto d = std::make_shared<OpDesc>();
@@ -164,7 +164,7 @@ std::string races_of_tcm_used_again(bool corrected) {
       if (corrected) pe.wait(load);
       command(CommandType::math, "neg", room);
     };
-    platform->pe_cpu(0).launch(program, 0, [](const PeCpu::Outcome&) {});
+    platform->pes().cpu(0).launch(program, 0, [](const PeCpu::Outcome&) {});
     sc_core::sc_start();
     std::string text;
     for (const Race& r : find_races(history))

@@ -280,12 +280,12 @@ class RandomKernelRun {
     constexpr uint64_t kBytes = 6144, kDecisionsAt = 1 << 20;
     constexpr int64_t kDecisions = 64;
     memory_ = {tl::Ptr(Space::hbm, 4096, DType::f32),
-               tl::Ptr(Space::sram, platform->pe_cpu(0).sram().addr, DType::f32),
+               tl::Ptr(Space::sram, platform->pes().cpu(0).sram().addr, DType::f32),
                kBytes,
                kBytes,
                tl::Ptr(Space::hbm, kDecisionsAt, DType::i32),
                kDecisions};
-    MemoryImage& image = platform->image();
+    MemoryImage& image = platform->system().image();
     for (const tl::Ptr& to : {memory_.hbm, memory_.sram}) {
       uint64_t at = to.addr;
       for (DType t : {DType::f32, DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2, DType::i8}) {
@@ -298,7 +298,7 @@ class RandomKernelRun {
     image.write({Space::hbm, kNoPe}, kDecisionsAt, decisions.data(), decisions.size());
     start = image.snapshot();
     platform->attach_log(&log);
-    platform->keep_pending_values();
+    platform->system().keep_pending_values();
   }
 
   /// Empty, or the fault of a kernel.
@@ -320,7 +320,7 @@ class RandomKernelRun {
       RandomKernel(tl, memory_, seed, seed % 2 == 0).run(40);
       tl.finish();
     };
-    platform->pe_cpu(pe).launch(kernel, start_ns, [this, pe, kernels](const PeCpu::Outcome& outcome) {
+    platform->pes().cpu(pe).launch(kernel, start_ns, [this, pe, kernels](const PeCpu::Outcome& outcome) {
       fault_ += outcome.fault;
       ++ended_;
       if (kernels > 1 && fault_.empty()) launch(pe, kernels - 1, outcome.end_ns);

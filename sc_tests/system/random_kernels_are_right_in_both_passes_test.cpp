@@ -44,7 +44,7 @@ class ComparedRun : public RandomKernelRun {
       const std::string departs = counts.plain.compare(d, out.data(), by_hand.run(d));
       if (!departs.empty()) return "op " + std::to_string(r->op_id) + ": " + departs;
     }
-    std::string wrong = difference(platform->image(), machine, true, false);
+    std::string wrong = difference(platform->system().image(), machine, true, false);
     if (!wrong.empty()) return "Phase 1: " + wrong;
     for (int threads : {1, 2, 3, 8}) {
       ReplayOptions options;

@@ -53,9 +53,9 @@ TEST(Sram, is_stored_to_and_loaded_from_in_the_time_of_its_path) {
                   const TensorRef& t = write ? r.desc->output : r.desc->operands[0].ref;
                   if (t.space != Space::sram) continue;
                   ++seen;
-                  if (p->owner_of(t.space, t.addr) != "sip1.cube5.sram") return "in " + p->owner_of(t.space, t.addr);
+                  if (p->system().owner_of(t.space, t.addr) != "sip1.cube5.sram") return "in " + p->system().owner_of(t.space, t.addr);
                   const double alone =
-                      formula_ns(p->fabric(), p->route(pe.blocks.at("pe_dma"), t.addr, t.nbytes(), write), write,
+                      p->system().mode().formula_ns(p->routes().route(pe.blocks.at("pe_dma"), t.addr, t.nbytes(), write), write,
                                  t.addr, t.nbytes(), {1, t.nbytes(), 0});
                   if (std::abs(r.t_end - r.t_start - alone) > 1e-6)
                     return "took " + std::to_string(r.t_end - r.t_start) + ", expected " + std::to_string(alone);
@@ -76,8 +76,8 @@ TEST(Sram, is_shared_by_the_pes_of_a_cube) {
   o.debug_verify = true;
   o.threads = 1;
   EXPECT_TRUE(run_kernel(*p, std::move(o)).passed);
-  EXPECT_EQ(p->pe(0).sram_base, p->pe(3).sram_base);
-  EXPECT_NE(p->pe(0).sram_base, p->pe(4).sram_base);
+  EXPECT_EQ(p->pes().pe(0).sram_base, p->pes().pe(3).sram_base);
+  EXPECT_NE(p->pes().pe(0).sram_base, p->pes().pe(4).sram_base);
 }
 
 TEST(Sram, that_a_cube_lacks_is_a_fault_that_says_so) {
@@ -95,11 +95,11 @@ TEST(Sram, that_a_cube_lacks_is_a_fault_that_says_so) {
 
 TEST(DeviceAllocators, keep_pes_hbm_and_tcm_apart_and_say_who_is_full) {
   auto p = platform_from_file(topology_path("small.yaml"));
-  DeviceAllocators& a = p->allocators();
+  DeviceAllocators& a = p->hosts().allocators();
   const uint64_t first = a.allocate_hbm(0, 5000), second = a.allocate_hbm(0, 1), other = a.allocate_hbm(1, 1);
-  EXPECT_EQ(first, p->graph().memories[p->local_memory(0)].base);
+  EXPECT_EQ(first, p->graph().memories[p->pes().local_memory(0)].base);
   EXPECT_EQ(second, first + 8192);
-  EXPECT_EQ(other, p->graph().memories[p->local_memory(1)].base);
+  EXPECT_EQ(other, p->graph().memories[p->pes().local_memory(1)].base);
   a.free_hbm(0, first);
   EXPECT_EQ(a.allocate_hbm(0, 8192), first) << "first fit";
 
@@ -115,7 +115,7 @@ TEST(DeviceAllocators, keep_pes_hbm_and_tcm_apart_and_say_who_is_full) {
   a.free_tcm(0, 0);
   EXPECT_EQ(a.allocate_tcm(0, 64), 0u);
 
-  const topology::Memory& slice = p->graph().memories[p->local_memory(2)];
+  const topology::Memory& slice = p->graph().memories[p->pes().local_memory(2)];
   a.allocate_hbm(2, slice.size - 4096);
   try {
     a.allocate_hbm(2, 4097);
@@ -128,7 +128,7 @@ TEST(DeviceAllocators, keep_pes_hbm_and_tcm_apart_and_say_who_is_full) {
 
 TEST(DeviceAllocators, give_virtual_ranges_at_pages_and_take_them_back) {
   auto p = platform_from_file(topology_path("small.yaml"));
-  DeviceAllocators& a = p->allocators();
+  DeviceAllocators& a = p->hosts().allocators();
   const uint64_t page = a.page_bytes();
   EXPECT_EQ(page, 2u << 20);
   EXPECT_EQ(a.allocate_virtual(1), kVirtualBase);
@@ -144,7 +144,7 @@ TEST(Deployment, gives_all_its_memory_back) {
   const KernelSpec& spec = KernelRegistry::instance().at("vector_add");
   const Params params = kernel_params(spec, {});
   const auto deploy = [&] {
-    const Deployment d(*p, spec, params, {0, 1, 2});
+    const Deployment d(p->machine(), p->hosts().allocators(), spec, params, {0, 1, 2});
     std::vector<uint64_t> at;
     for (const auto& m : d.mappings()) at.push_back(m->begin());
     for (const auto& r : d.ranges("b")) at.push_back(r.address);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/traffic.h"
 #include "kernbench/platform/topology/build/compiler.h"
 

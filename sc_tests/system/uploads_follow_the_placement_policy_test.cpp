@@ -6,7 +6,7 @@
 
 #include "kernbench/kernel_api/registry.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/launch/runner.h"
+#include "kernbench/platform/tools/run.h"
 #include "system_support.h"
 
 namespace kernbench::testing {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/platform/launch/runner.h"
+#include "kernbench/platform/tools/run.h"
 
 namespace kernbench::testing {
 

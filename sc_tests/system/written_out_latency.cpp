@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernbench/platform/elaborate/platform.h"
+#include "kernbench/platform/platform.h"
 
 namespace kernbench::testing {
 
@@ -133,8 +133,8 @@ double written_out_ns(Platform& platform, const ProbeCase& c, uint64_t nbytes) {
   const topology::Graph& g = platform.graph();
   const topology::Memory& memory = g.memories[c.memory];
   Way way;
-  way.there = platform.router().find_path(c.initiator, memory.node);
-  way.back = platform.router().reversed(way.there);
+  way.there = platform.routes().paths().find_path(c.initiator, memory.node);
+  way.back = platform.routes().paths().reversed(way.there);
   way.memory = &g.nodes[memory.node];
   if (g.timing.links == topology::Links::flit) return flits_ns(g, way, memory.base, nbytes, c.write);
   return closed_form_ns(g, way, nbytes, c.write);

@@ -1,5 +1,7 @@
 #include "kernbench/systemc_models/core/attributes.h"
 
+#include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace kernbench {
@@ -52,6 +54,44 @@ std::string Attributes::string(const std::string& name, const std::string& fallb
 const NumberMap* Attributes::map(const std::string& name) const {
   const AttrValue* v = find(name);
   return v ? std::get_if<NumberMap>(v) : nullptr;
+}
+
+namespace {
+
+std::string text_of(double v) {
+  std::string s = std::to_string(v);
+  s.erase(s.find_last_not_of('0') + 1);
+  if (s.back() == '.') s.pop_back();
+  return s;
+}
+
+void check_number(const AttrSpec& spec, double v) {
+  const bool low = spec.min_exclusive ? !(v > spec.min) : !(v >= spec.min);
+  if (!low && v <= spec.max) return;
+  throw std::invalid_argument(spec.name + ": found " + text_of(v) + ", expected " +
+                              (low ? std::string(spec.min_exclusive ? "more than " : "at least ") + text_of(spec.min)
+                                   : "at most " + text_of(spec.max)) +
+                              (spec.unit.empty() ? "" : " " + spec.unit));
+}
+
+}  // namespace
+
+void check_value(const AttrSpec& spec, const AttrValue& value) {
+  if (const double* number = std::get_if<double>(&value)) {
+    check_number(spec, *number);
+  } else if (const int64_t* whole = std::get_if<int64_t>(&value)) {
+    check_number(spec, static_cast<double>(*whole));
+    if (spec.power_of_two && (*whole <= 0 || (*whole & (*whole - 1)) != 0))
+      throw std::invalid_argument(spec.name + ": found " + std::to_string(*whole) + ", expected a power of two");
+  } else if (const std::string* text = std::get_if<std::string>(&value)) {
+    if (spec.choices.empty() || std::find(spec.choices.begin(), spec.choices.end(), *text) != spec.choices.end())
+      return;
+    std::string legal;
+    for (const std::string& c : spec.choices) legal += (legal.empty() ? "" : ", ") + c;
+    throw std::invalid_argument(spec.name + ": found '" + *text + "', expected " + legal);
+  } else if (const NumberMap* map = std::get_if<NumberMap>(&value)) {
+    for (const auto& entry : *map) check_number(spec, entry.second);
+  }
 }
 
 }  // namespace kernbench

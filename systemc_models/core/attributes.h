@@ -50,6 +50,9 @@ class Attributes {
   std::vector<std::pair<std::string, AttrValue>> items_;
 };
 
+/// std::invalid_argument where a value is not what the attribute allows: "freq_ghz: found 0, expected more than 0 GHz".
+void check_value(const AttrSpec&, const AttrValue&);
+
 /// What the topology compiler must know of an implementation ("builtin.hbm_pc", "custom.my_hbm").
 struct ImplSpec {
   std::string impl;

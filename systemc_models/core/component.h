@@ -1,18 +1,15 @@
-// The base of every block: a named node of the topology with typed attributes, and the hook that logs a service.
+// The base of every block: a named node of the topology, and the hook that logs a service.
 #pragma once
-
-#include <tlm_utils/multi_passthrough_initiator_socket.h>
-#include <tlm_utils/multi_passthrough_target_socket.h>
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <systemc>
-#include <vector>
 
 #include "kernbench/phase2/log/op_record.h"
-#include "kernbench/systemc_models/core/attributes.h"
-#include "kernbench/systemc_models/fabric/fabric.h"
+#include "kernbench/systemc_models/core/context.h"
+#include "kernbench/systemc_models/core/parameters.h"
 
 namespace kernbench {
 
@@ -28,71 +25,37 @@ class OpLogger {
   uint64_t last_id_ = 0;
 };
 
-/// What a block is told when it is made.
+/// What a block is told when it is made, beside its parameters. By hand: `Router r("r", fabric, parameters)`.
 struct ComponentConfig {
-  std::string id;      ///< of the node, "sip0.cube0.pe0.pe_dma"
-  uint32_t index = 0;  ///< of the node in compiled order
-  const Attributes* attributes = nullptr;
-  Fabric* fabric = nullptr;
+  ComponentConfig(Context& c) : context(&c), index(c.next_index()) {}  // implicit: a context is all that it takes
+  ComponentConfig(Context& c, std::string node_id, uint32_t node_index)
+      : context(&c), id(std::move(node_id)), index(node_index) {}
+
+  Context* context;
+  std::string id;      ///< of the node, "sip0.cube0.pe0.pe_dma"; empty: the module's name
+  uint32_t index = 0;  ///< of the node in compiled order; ties between blocks go by it
+  const Attributes* attributes = nullptr;  ///< where it is made from a file
   /// Makes the blocks whose ids begin with this one's, as children of this module; may be empty.
   std::function<void()> build_children;
 };
 
-/// Base-protocol sockets of the fabric: any number of peers.
-using FabricOut = tlm::tlm_initiator_socket<32, tlm::tlm_base_protocol_types, 0, sc_core::SC_ZERO_OR_MORE_BOUND>;
-using FabricIn = tlm::tlm_target_socket<32, tlm::tlm_base_protocol_types, 0, sc_core::SC_ZERO_OR_MORE_BOUND>;
-
-template <class Module>
-using FabricTargetSocket = tlm_utils::multi_passthrough_target_socket<Module, 32, tlm::tlm_base_protocol_types, 0,
-                                                                      sc_core::SC_ZERO_OR_MORE_BOUND>;
-template <class Module>
-using FabricInitiatorSocket = tlm_utils::multi_passthrough_initiator_socket<Module, 32, tlm::tlm_base_protocol_types, 0,
-                                                                            sc_core::SC_ZERO_OR_MORE_BOUND>;
-
-class FabricInitiator;
-class RequestPort;
+class FabricNode;
 
 class Component : public sc_core::sc_module {
  public:
-  Component(sc_core::sc_module_name name, const ComponentConfig& config);
-
-  /// Blocks are made in their fabric's arena, whose memory outlives them.
-  static void* operator new(size_t bytes, Arena& arena) { return arena.allocate(bytes); }
-  static void operator delete(void*, Arena&) {}
-  static void operator delete(void*) {}
+  Component(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters&);
 
   const std::string& id() const { return id_; }
   uint32_t index() const { return index_; }
   double overhead_ns() const { return overhead_ns_; }
-  Timeline& timeline() const { return *fabric_->timeline; }
-  Fabric& fabric() const { return *fabric_; }
-
-  /// Asks for what every event of a block touches.
-  void fetch_component() const {
-    fetch_lines(this, 1);
-    fetch_lines(&index_, 1);
-  }
+  Context& context() const { return *context_; }
+  Timeline& timeline() const { return context_->timeline(); }
+  /// Its side that faces the memory fabric (fabric/fabric_node.h); null where it has none.
+  virtual FabricNode* fabric_node() { return nullptr; }
 
   /// Attaches the op log (null: none). The only place that records are made from is end_service().
   void attach_logger(OpLogger* logger) { logger_ = logger; }
   bool logged() const { return logger_ != nullptr; }
-  /// Who watches its memory traffic (null: nobody).
-  void observe(FabricObserver* observer) { observer_ = observer; }
-  FabricObserver* observer() const { return observer_; }
-
-  /// True for a forwarding block that passes data on only when it has all of it.
-  virtual bool stores_and_forwards() const { return false; }
-  /// True for a forwarding block of which the fabric knows all: it adds overhead (and waits for data where it stores
-  /// and forwards), and keeps no message for any other reason. Its sockets need not be walked (fabric_path.h).
-  virtual bool forwards_plainly() const { return false; }
-  /// The sockets that the fabric's edges are bound to; null where the block has none.
-  virtual FabricOut* fabric_out() { return nullptr; }
-  virtual FabricIn* fabric_in() { return nullptr; }
-  /// Its other side where it issues memory traffic, and where drivers can give it requests; else null.
-  virtual FabricInitiator* initiator() { return nullptr; }
-  virtual RequestPort* request_port() { return nullptr; }
-  /// The links that leave the block, made once by the platform.
-  std::vector<Link>& out_links() { return out_links_; }
 
   /// Begin of service of a message that says `data_op`: gives it an op id. One branch where no log is attached.
   template <class Message>
@@ -114,22 +77,16 @@ class Component : public sc_core::sc_module {
 
  private:
   std::string id_;
-  std::vector<Link> out_links_;
-  // What events touch, beside the first members of derived classes.
   uint32_t index_;
   double overhead_ns_;
-  Fabric* fabric_;
-  FabricObserver* observer_ = nullptr;
+  Context* context_;
   OpLogger* logger_ = nullptr;
 };
 
-/// The attribute that every kind has.
-AttrSpec overhead_attribute();
-/// A rate or capacity: required, positive.
-AttrSpec positive_attribute(const char* name, const char* unit, const char* help);
-/// `efficiency` of an hbm_ctrl: of the bandwidth of the edges that touch it; in (0, 1], default 1.
-AttrSpec efficiency_attribute();
-/// A positive integer with a default.
-AttrSpec count_attribute(const char* name, int64_t default_value, const char* help);
+/// Owns a block that lies in an arena, whose memory outlives it.
+struct DestroyInArena {
+  void operator()(Component* c) const { c->~Component(); }
+};
+using ComponentPtr = std::unique_ptr<Component, DestroyInArena>;
 
 }  // namespace kernbench

@@ -1,8 +1,8 @@
 // Blocks by the name that `impl:` uses in YAML. A block registers itself with one line in its own .cpp:
 //
-//   KERNBENCH_REGISTER_COMPONENT(MyHbm)   // MyHbm::spec() says name, kind, attributes; constructor (name, config)
+//   KERNBENCH_REGISTER_COMPONENT(MyHbm)   // MyHbm::Parameters, MyHbm::spec(), constructor (name, config, parameters)
 //
-// in the library, in a user's executable or in a plug-in alike. Plain C++ but for the factories' result.
+// in the library, in a user's executable or in a plug-in alike.
 #pragma once
 
 #include <functional>
@@ -11,16 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/systemc_models/core/attributes.h"
+#include "kernbench/systemc_models/core/component.h"
 
 namespace kernbench {
 
-class Component;
-struct ComponentConfig;
-
 class ComponentRegistry : public ImplCatalog {
  public:
-  using Factory = std::function<std::unique_ptr<Component>(const char* name, const ComponentConfig&)>;
+  using Factory = std::function<ComponentPtr(const char* name, const ComponentConfig&)>;
   /// A name that is taken keeps its first owner; see conflicts().
   void add(ImplSpec spec, Factory make);
   const ImplSpec* find(const std::string& impl) const override;
@@ -43,6 +40,14 @@ ComponentRegistry& component_registry();
 /// The same, as the topology compiler sees it.
 const ImplCatalog& component_catalog();
 
+/// Makes a Class with the attributes of its node.
+template <class Class>
+ComponentPtr make_component(const char* name, const ComponentConfig& config) {
+  void* place = config.context->arena().allocate(sizeof(Class));
+  return ComponentPtr(
+      new (place) Class(name, config, parameters_of<typename Class::Parameters>().from(*config.attributes)));
+}
+
 struct ComponentRegistration {
   ComponentRegistration(ImplSpec spec, ComponentRegistry::Factory make) {
     component_registry().add(std::move(spec), std::move(make));
@@ -51,10 +56,8 @@ struct ComponentRegistration {
 
 }  // namespace kernbench
 
-#define KERNBENCH_REGISTER_COMPONENT(Class)                                                               \
-  namespace {                                                                                             \
-  const ::kernbench::ComponentRegistration registration_of_##Class(                                       \
-      Class::spec(), [](const char* name, const ::kernbench::ComponentConfig& config) {                   \
-        return std::unique_ptr<::kernbench::Component>(new (config.fabric->arena()) Class(name, config)); \
-      });                                                                                                 \
+#define KERNBENCH_REGISTER_COMPONENT(Class)                                                                  \
+  namespace {                                                                                                \
+  const ::kernbench::ComponentRegistration registration_of_##Class(Class::spec(),                            \
+                                                                   ::kernbench::make_component<Class>);      \
   }

@@ -21,7 +21,7 @@ double Timeline::now_outside() const {
 }
 
 sc_core::sc_time Timeline::delay_until(double t_ns) const {
-  const uint64_t tick = tick_of(to_fs(t_ns)), now = sc_core::sc_time_stamp().value();
+  const uint64_t tick = tick_of(to_fs(t_ns)), now = stamp();
   return sc_core::sc_time::from_value(tick > now ? tick - now : 0);
 }
 
@@ -51,35 +51,12 @@ void Timeline::push(const Key& k) {
   heap_[i] = k;
 }
 
-namespace {
-
-constexpr size_t kMany = 256;                          // entries: with fewer, what they touch is in the caches anyway
-constexpr size_t kFirstOf[] = {0, 1, 5, 21, 85, 341};  // places in a 4-ary heap, by level
-
-}  // namespace
-
-/// The entry at this place has come nearer to the top: has what its turn will touch on its way meanwhile, by one step
-/// of what points to what at each level. (Between two levels lie some entries' work: time enough for memory to answer.)
-inline void Timeline::look_ahead(size_t at) {
-  if (at >= kFirstOf[5] || at == 0) return;
-  const Entry& e = slots_[heap_[at].slot];
-  if (at >= kFirstOf[4]) {
-    __builtin_prefetch(&e);
-  } else if (at >= kFirstOf[3]) {
-    fetch_lines(e.self, 2);
-    fetch_lines(e.arg, 3);
-  } else if (e.look_ahead) {
-    e.look_ahead(e.self, e.arg, at < kFirstOf[2]);
-  }
-}
-
 Timeline::Key Timeline::pop() {
   const Key top = heap_.front();
   const Key last = heap_.back();
   heap_.pop_back();
   const size_t n = heap_.size();
   if (n == 0) return top;
-  const bool ahead = n >= kMany;
   size_t i = 0;
   for (;;) {
     const size_t first = 4 * i + 1;
@@ -90,15 +67,13 @@ Timeline::Key Timeline::pop() {
     }
     if (!before(heap_[least], last)) break;
     heap_[i] = heap_[least];
-    if (ahead) look_ahead(i);
     i = least;
   }
   heap_[i] = last;
-  if (ahead) look_ahead(i);
   return top;
 }
 
-void Timeline::at(double t_ns, Order order, Handler handler, void* self, void* arg, LookAhead look) {
+void Timeline::at(double t_ns, Order order, Handler handler, void* self, void* arg) {
   uint32_t slot;
   if (free_slots_.empty()) {
     slot = static_cast<uint32_t>(slots_.size());
@@ -107,7 +82,7 @@ void Timeline::at(double t_ns, Order order, Handler handler, void* self, void* a
     slot = free_slots_.back();
     free_slots_.pop_back();
   }
-  slots_[slot] = {t_ns, handler, self, arg, look};
+  slots_[slot] = {t_ns, handler, self, arg};
   if (sequence_ >= most_numbers_) number_anew();
   push({to_fs(t_ns), order.major, order.minor, sequence_++, slot});
   if (!working_) arm();
@@ -132,6 +107,7 @@ bool Timeline::next_is_free() const {
 
 void Timeline::work() {
   uint64_t now = sc_core::sc_time_stamp().value();
+  stamp_ = now;
   armed_tick_ = ~0ull;
   working_ = true;
   while (!heap_.empty()) {

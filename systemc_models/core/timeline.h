@@ -22,6 +22,7 @@ struct Order {
     kEngines = 0,     ///< completions, hand-ons, submissions inside PEs and other initiators
     kDepartures = 1,  ///< responses leave a memory
     kArrivals = 2,    ///< messages become ready at a link or arrive at a memory
+    kArbitration = 3,  ///< a router of one's own chooses among those that are ready
   };
   uint64_t major = 0;
   uint64_t minor = 0;
@@ -30,30 +31,26 @@ struct Order {
   bool operator<(const Order& o) const { return major != o.major ? major < o.major : minor < o.minor; }
 };
 
-/// Asks the processor for `lines` cache lines from an address on: a hint, which touches nothing. In a system of
-/// thousands of PEs nothing of an event's state is in the caches when its turn comes, unless it was asked for in time.
-inline void fetch_lines(const void* from, int lines) {
-  for (int i = 0; i < lines; ++i) __builtin_prefetch(static_cast<const char*>(from) + 64 * i);
-}
-
 class Timeline : public sc_core::sc_module {
  public:
   using Handler = void (*)(void* self, void* arg);
-  /// Asks the processor for memory that an entry's handler will touch, some entries ahead of its turn. Called twice:
-  /// first (nearer = false) when self and arg are likely to be in its caches, then when what it asked for is. Changes
-  /// nothing.
-  using LookAhead = void (*)(const void* self, const void* arg, bool nearer);
 
   /// Entries are numbered up to `most_numbers`, then anew: fewer than 2³² only to test that.
   explicit Timeline(sc_core::sc_module_name name, uint32_t most_numbers = ~0u);
 
   /// Calls handler(self, arg) at t_ns (not before now) in the given order.
-  void at(double t_ns, Order order, Handler handler, void* self, void* arg = nullptr, LookAhead look_ahead = nullptr);
+  void at(double t_ns, Order order, Handler handler, void* self, void* arg = nullptr);
 
   /// Exact time of the entry being worked off; outside of entries, that of the last one or of the kernel, whichever is
   /// later. ns.
   double now_ns() const { return working_ ? now_ns_ : now_outside(); }
-  /// Kernel ticks from now to t_ns, as a delay for a TLM call (0 if t_ns is past).
+  /// sc_time_stamp() in ticks.
+  uint64_t stamp() const { return working_ ? stamp_ : sc_core::sc_time_stamp().value(); }
+  /// The tick of now_ns().
+  uint64_t tick_now() const { return tick_of(to_fs(now_ns())); }
+  /// How long ticks of the kernel are, ns.
+  double ns_of(uint64_t ticks) const { return static_cast<double>(ticks) * static_cast<double>(tick_fs_) / 1e6; }
+  /// Kernel ticks from sc_time_stamp() to t_ns, as a delay for a TLM call (0 if t_ns is past).
   sc_core::sc_time delay_until(double t_ns) const;
   /// The exact time that a TLM call's delay means, ns.
   double after(const sc_core::sc_time& delay) const {
@@ -74,12 +71,11 @@ class Timeline : public sc_core::sc_module {
   static uint64_t to_fs(double ns) { return femtoseconds(ns); }
 
  private:
-  struct alignas(64) Entry {
+  struct Entry {
     double t_ns;
     Handler handler;
     void* self;
     void* arg;
-    LookAhead look_ahead;
   };
   struct Key {  // what the heap moves and compares; the rest stays in its slot
     uint64_t fs;
@@ -90,7 +86,6 @@ class Timeline : public sc_core::sc_module {
   static bool before(const Key& a, const Key& b);
   void push(const Key& k);
   Key pop();
-  void look_ahead(size_t at);
   void number_anew();
   uint64_t tick_of(uint64_t fs) const { return tick_fs_ == 1 ? fs : (fs + tick_fs_ / 2) / tick_fs_; }
   double now_outside() const;
@@ -104,6 +99,7 @@ class Timeline : public sc_core::sc_module {
   sc_core::sc_event wake_;
   uint64_t tick_fs_ = 1;  // fs in a tick of the kernel's resolution
   uint64_t armed_tick_ = ~0ull;
+  uint64_t stamp_ = 0;  // the kernel's, while entries are worked off
   const uint32_t most_numbers_;
   uint32_t sequence_ = 0;
   uint64_t events_ = 0;

@@ -1,149 +1,128 @@
 #include "kernbench/systemc_models/fabric/fabric.h"
 
-#include <algorithm>
-#include <cmath>
+#include <stdexcept>
 
+#include "kernbench/systemc_models/fabric/address_map.h"
+#include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/flit.h"
-#include "kernbench/systemc_models/memory/memory_target.h"
 
 namespace kernbench {
 
-FabricTransaction* Fabric::acquire() {
-  if (free_.empty()) {
-    all_.push_back(arena_.make<FabricTransaction>());
-    free_.push_back(all_.back());
-  }
-  FabricTransaction* x = free_.back();
-  free_.pop_back();
-  return x;
+FabricTransaction::FabricTransaction(tlm::tlm_mm_interface* pool) : payload(pool) {
+  payload.set_extension(this);
 }
 
-tlm::tlm_generic_payload& Fabric::payload_of(FabricTransaction& x) {
-  if (!x.payload) {
-    x.payload = new tlm::tlm_generic_payload;
-    x.payload->set_extension(&x);
-  }
-  return *x.payload;
+FabricTransaction::~FabricTransaction() {
+  payload.clear_extension(this);
 }
 
-void Fabric::release(FabricTransaction* x) {
-  free_.push_back(x);
+Hop& FabricTransaction::own_hop(uint32_t i) {
+  if (hops != own_hops.data()) own_hops.assign(hops, hops + hop_count);
+  if (own_hops.size() <= i) own_hops.resize(i + 1);
+  hops = own_hops.data();
+  hop_count = static_cast<uint32_t>(own_hops.size());
+  return own_hops[i];
 }
 
-struct Flit* Fabric::acquire_flit() {
-  if (free_flits_.empty()) {
-    all_flits_.push_back(std::make_unique<Flit>());
-    free_flits_.push_back(all_flits_.back().get());
-  }
-  Flit* f = free_flits_.back();
-  free_flits_.pop_back();
-  return f;
+void FabricTransaction::note_way_in(FabricPort& in) {
+  if (node == 0 || hops[node - 1].in == &in) return;
+  own_hop(node - 1).in = &in;
 }
 
-void Fabric::release_flit(struct Flit* f) {
-  free_flits_.push_back(f);
-}
-
-Fabric::Fabric() = default;
-
-Fabric::~Fabric() {
-  for (FabricTransaction* x : all_) {
-    if (x->payload) x->payload->clear_extension(x);
-    delete x->payload;
-    x->~FabricTransaction();
-  }
-}
-
-tlm::tlm_sync_enum refuse_foreign(tlm::tlm_generic_payload& payload) {
-  payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-  return tlm::TLM_COMPLETED;
-}
-
-double arrival_time(const Fabric& fabric, const FabricTransaction& x, const sc_core::sc_time& delay) {
-  if (fabric.timeline->delay_until(x.time_ns) == delay) return x.time_ns;
-  return (sc_core::sc_time_stamp() + delay).to_seconds() * 1e9;  // a foreign block on the way moved it
-}
-
-double pass_link(Link& link, FabricTransaction& x, double ready_ns, double nbytes) {
-  const double start = std::max(ready_ns, link.free_ns);
-  const double transfer = link.transfer_ns(nbytes);
-  link.free_ns = start + transfer;
-  link.busy_ns += transfer;
-  ++link.messages;
-  x.link_queue_ns += start - ready_ns;
-  x.wire_ns += link.wire_ns;
-  if (link.observer) link.observer->link_taken(link, ready_ns, start, link.free_ns, nbytes);
-  return start + link.wire_ns;
-}
-
-Order ReadyOrder::of(const Order& own, double arrival_ns, double ready_ns, const void* next) {
-  const uint64_t arrival = Timeline::to_fs(arrival_ns), ready = Timeline::to_fs(ready_ns);
-  while (first_ < pending_.size() && pending_[first_].fs < arrival) ++first_;
-  if (first_ == pending_.size()) {
-    pending_.clear();
-    first_ = 0;
-  }
-  Order order = own;
-  if (ready <= latest_fs_) {  // the last of those it ties with holds the greatest order of them
-    for (size_t i = pending_.size(); i-- > first_;) {
-      if (pending_[i].fs != ready || pending_[i].next != next) continue;
-      if (order < pending_[i].order) order = pending_[i].order;
-      break;
-    }
-  }
-  latest_fs_ = std::max(latest_fs_, ready);
-  pending_.push_back({ready, next, order});
-  return order;
+void FabricTransaction::note_way_out(FabricPort& out) {
+  if (node < hop_count && hops[node].out == &out) return;
+  own_hop(node).out = &out;
+  own_hops.resize(node + 1);  // what lies behind is not known
+  hop_count = node + 1;
 }
 
 namespace {
 
-LoneTime work_out(const Fabric& fabric, const Route& r, bool write, uint64_t address, uint64_t nbytes,
-                  const Rows& rows) {
-  LoneTime lone;
-  if (fabric.links == LinkMode::flit) {
-    LoneFlitTrace trace;
-    lone.latency_ns = lone_flit_latency_ns(fabric, r, write, address, rows, &trace);
-    lone.store_forward_ns = trace.store_forward_ns;
-    return lone;
+std::unique_ptr<LinkMode> make_mode(Links links, Fabric& fabric) {
+  switch (links) {
+    case Links::ideal:
+      return make_ideal_links(fabric);
+    case Links::cut_through:
+      return make_cut_through_links(fabric);
+    case Links::flit:
+      break;
   }
-  const double n = static_cast<double>(nbytes);
-  lone.service_ns = r.target->lone_service_ns(r, write, address, nbytes, rows);
-  double t = r.request_overhead_ns + r.request_wire_ns;
-  if (write) t += n * r.write_store_forward_ns_per_byte;
-  t += lone.service_ns;
-  if (fabric.response == ResponseMode::routed) {
-    t += r.request_overhead_ns + r.response_wire_ns;  // the same nodes on the way back
-    if (!write) t += n * r.read_store_forward_ns_per_byte;
-  }
-  lone.latency_ns = t;
-  return lone;
+  return make_flit_links(fabric);
 }
 
 }  // namespace
 
-LoneTime lone_time(const Fabric& fabric, const Route& r, bool write, uint64_t address, uint64_t nbytes,
-                   const Rows& rows) {
-  constexpr size_t kKept = 16;  // a power of two
-  // Cuts at multiples of a length and channels taken in turn: addresses that differ by whole turns are alike.
-  const bool flits = fabric.links == LinkMode::flit;
-  uint64_t period = r.target->address_period();
-  if (period == 0 || (period == 1 && !flits)) return work_out(fabric, r, write, address, nbytes, rows);
-  if (flits) period = std::max<uint64_t>(period, fabric.flit_bytes);
-  const uint64_t phase = (address - r.base) % period;
-  if (r.worked.empty()) r.worked.resize(kKept);
-  const uint64_t hash = (nbytes * 2 + write) * 0x9e3779b97f4a7c15u + phase * 0xc2b2ae3d27d4eb4fu + rows.stride;
-  Route::Worked& w = r.worked[(hash >> 32) % kKept];
-  if (w.nbytes != nbytes || w.write != write || w.phase != phase || w.rows.count != rows.count ||
-      w.rows.bytes != rows.bytes || w.rows.stride != rows.stride) {
-    w = {write, nbytes, phase, rows, work_out(fabric, r, write, address, nbytes, rows)};
-  }
-  return w.time;
+Fabric::Fabric(const FabricTiming& timing)
+    : timing_(timing),
+      mode_(make_mode(timing.links, *this)),
+      address_map_(std::make_unique<AddressMap>(*this)),
+      routes_(address_map_.get()) {
+  if (timing.links == Links::flit && timing.response != Response::routed)
+    throw std::invalid_argument("timing: links flit with response ideal; expected routed");
+  if (timing.flit_bytes == 0) throw std::invalid_argument("timing: flit_bytes is 0; expected at least 1");
 }
 
-double formula_ns(const Fabric& fabric, const Route& r, bool write, uint64_t address, uint64_t nbytes,
-                  const Rows& rows) {
-  return lone_time(fabric, r, write, address, nbytes, rows).latency_ns;
+Fabric::~Fabric() {
+  for (FabricTransaction* x : all_) x->~FabricTransaction();
+  for (Link* l : links_) l->~Link();
+}
+
+std::unique_ptr<tlm::tlm_fw_transport_if<>> Fabric::make_entry(FabricNode&, tlm::tlm_bw_transport_if<>*) {
+  return nullptr;
+}
+
+void Fabric::known_bytes(const FabricTransaction&, uint8_t*) const {}
+
+Link& Fabric::make_link(const LinkParameters& p) {
+  links_.push_back(arena().make<Link>());
+  links_.back()->set(p);
+  return *links_.back();
+}
+
+void Fabric::answered_outside(FabricTransaction& x, tlm::tlm_response_status status) {
+  if (x.mover && !x.route->target) x.mover->moved_outside(x);
+  if (status == tlm::TLM_OK_RESPONSE) return;
+  if (x.mover) return x.mover->failed(x, status);
+  const std::string text = x.initiator->owner().id() + ": a block outside answered " + x.payload.get_response_string() +
+                           " to its " + (x.write ? "write" : "read") + " at " + std::to_string(x.address);
+  SC_REPORT_ERROR("/kernbench/tlm", text.c_str());
+}
+
+void Fabric::add_node(FabricNode& node) {
+  const uint32_t index = node.owner().index();
+  if (nodes_.size() <= index) nodes_.resize(index + 1, nullptr);
+  nodes_[index] = &node;
+}
+
+FabricNode* Fabric::node(uint32_t index) const {
+  return index < nodes_.size() ? nodes_[index] : nullptr;
+}
+
+FabricTransaction& Fabric::acquire() {
+  if (idle_.empty()) {
+    auto* x = new (arena().allocate(sizeof(FabricTransaction))) FabricTransaction(this);
+    all_.push_back(x);
+    idle_.push_back(x);
+  }
+  FabricTransaction& x = *idle_.back();
+  idle_.pop_back();
+  x.payload.acquire();
+  return x;
+}
+
+void Fabric::free(tlm::tlm_generic_payload* payload) {
+  payload->reset();  // extensions that others have left to go with the transaction
+  idle_.push_back(payload->get_extension<FabricTransaction>());
+}
+
+Flit* Fabric::acquire_flit() {
+  if (idle_flits_.empty()) {
+    all_flits_.push_back(std::make_unique<Flit>());
+    idle_flits_.push_back(all_flits_.back().get());
+  }
+  Flit* f = idle_flits_.back();
+  idle_flits_.pop_back();
+  return f;
 }
 
 }  // namespace kernbench

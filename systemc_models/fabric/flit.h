@@ -1,16 +1,12 @@
-// Flit mode of the fabric (timing contract §3, `links: flit`): messages move flit by flit, so that streams that merge
-// share a link. The first flit of a message travels with the TLM call's BEGIN_REQ or BEGIN_RESP, the others with an
-// ignorable phase of their own, along the same sockets.
+// Flit mode (timing contract §3, `links: flit`): messages move flit by flit, so that streams that merge share a link.
 #pragma once
 
 #include <algorithm>
-#include <tlm>
+#include <vector>
 
-#include "kernbench/systemc_models/fabric/fabric.h"
+#include "kernbench/systemc_models/fabric/transaction.h"
 
 namespace kernbench {
-
-DECLARE_EXTENDED_PHASE(FLIT);
 
 struct Flit {
   FabricTransaction* transaction = nullptr;
@@ -19,9 +15,18 @@ struct Flit {
   uint32_t index = 0;  ///< in its message
   bool last = false;
   bool response = false;
-  uint32_t node = 0;  ///< position on the route
+  uint32_t node = 0;  ///< position on the way
   double time_ns = 0;
   Order order;
+};
+
+/// A message's flits on their way past a foreign block, which sees the message as one payload.
+struct FlitStream {
+  const FabricPort* from = nullptr;  ///< by which they go to the foreign block
+  FabricPort* to = nullptr;          ///< where the message has come out again; null: it has not yet
+  bool response = false;
+  double first_ns = 0, shift_ns = 0;
+  std::vector<Flit*> waiting;  ///< to come out with or behind the message
 };
 
 /// Visits the flits of a range of memory in address order: visit(address, bytes). Rows that touch are one range; cuts
@@ -41,43 +46,5 @@ void for_each_flit(uint64_t address, const Rows& rows, uint32_t flit_bytes, Visi
     }
   }
 }
-
-/// Takes the link's next place for a flit that is ready at flit.time_ns; sets the time at the other end.
-void pass_link(Link&, Flit&);
-
-/// A flit has come out of `from` at flit.time_ns: sets when it is ready at the node, the node's overhead later for the
-/// first of a message, not before the flit in front of it for the others, and its order there at the server `next`.
-void become_ready(Flit&, double overhead_ns, Link& from, const void* next);
-
-/// The same where the order there is known to be that in which flits came out.
-void become_ready_in_order(Flit&, double overhead_ns);
-/// True if flits that come out of `from` become ready at a node in the order in which they came out. (A message's first
-/// flit waits for the overhead, the others do not: of messages whose flits are mixed, one may overtake.)
-inline bool keeps_order(const Link& from, double overhead_ns) {
-  return from.whole_trains || overhead_ns == 0;
-}
-
-/// One flit as the whole message (requests without data, acknowledgements).
-Flit* header_flit(Fabric&, FabricTransaction&, bool response);
-/// All data flits of the transaction, in address order, into transaction.train.
-void data_flits(Fabric&, FabricTransaction&, bool response);
-
-/// A lone transaction's message at a node of its route, ns from the grant.
-struct LoneFlitStop {
-  uint32_t node = 0;
-  bool response = false;
-  double arrive_ns = 0;      ///< first flit; at a memory's response: when the request was ready to be served
-  double ready_ns = 0;       ///< first flit
-  double last_ready_ns = 0;  ///< last flit
-};
-/// What lone_flit_latency_ns() tells beside the latency.
-struct LoneFlitTrace {
-  double store_forward_ns = 0;                 ///< waited for last flits at nodes that store and forward
-  std::vector<LoneFlitStop>* stops = nullptr;  ///< filled where given: the request's, then the response's
-};
-
-/// Latency of a transaction alone in an idle system, by the same rules.
-double lone_flit_latency_ns(const Fabric&, const Route&, bool write, uint64_t address, const Rows&,
-                            LoneFlitTrace* trace = nullptr);
 
 }  // namespace kernbench

@@ -1,52 +1,13 @@
-// Models: a cube's management processor as an initiator of memory traffic: its DMA's read and write channel.
-// Does not model: the program it runs. Launches pass it as a stop that costs overhead_ns (platform/launch/launch.h,
-// timing contract §7), beside its DMA and without waiting for it.
-//
-// Parameters: overhead_ns (ns, 0), rd_engines, wr_engines (servers of a channel, 1). Timing contract §2.
+#include "kernbench/systemc_models/host/m_cpu.h"
+
 #include "kernbench/systemc_models/core/registry.h"
-#include "kernbench/systemc_models/fabric/request_pool.h"
 
 namespace kernbench {
-namespace {
 
-class MCpu : public Component, public PooledInitiator {
- public:
-  FabricInitiatorSocket<MCpu> out{"out"};
-  FabricOut* fabric_out() override { return &out; }
-  FabricInitiator* initiator() override { return this; }
-  RequestPort* request_port() override { return this; }
-
-  MCpu(sc_core::sc_module_name name, const ComponentConfig& config)
-      : Component(name, config),
-        PooledInitiator(static_cast<Component&>(*this),
-                        static_cast<uint32_t>(config.attributes->integer("rd_engines", 1)),
-                        static_cast<uint32_t>(config.attributes->integer("wr_engines", 1))) {
-    out.register_nb_transport_bw(this, &MCpu::nb_transport_bw);
-  }
-
-  static ImplSpec spec() {
-    return {"builtin.m_cpu",
-            "m_cpu",
-            "a cube's management processor with a DMA of its own",
-            {overhead_attribute(), count_attribute("rd_engines", 1, "reads in service at once"),
-             count_attribute("wr_engines", 1, "writes in service at once")}};
-  }
-
- private:
-  Order done_order(const FabricTransaction& x) const override {
-    return Order(Order::kEngines, index(), x.write ? 0 : 1);
-  }
-  tlm::tlm_sync_enum nb_transport_bw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase&, sc_core::sc_time& delay) {
-    auto& x = *payload.get_extension<FabricTransaction>();
-    response_arrived(x, delay);
-    return tlm::TLM_COMPLETED;
-  }
-  void send(FabricTransaction& x, uint16_t port, tlm::tlm_phase phase, sc_core::sc_time& delay) override {
-    out[port]->nb_transport_fw(*x.payload, phase, delay);
-  }
-};
-
-}  // namespace
+MCpu::MCpu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+    : Component(name, config, checked(parameters)),
+      FabricNode(static_cast<Component&>(*this)),
+      PooledInitiator(static_cast<FabricNode&>(*this), parameters.rd_engines, parameters.wr_engines) {}
 
 KERNBENCH_REGISTER_COMPONENT(MCpu)
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernbench/systemc_models/protocol/base_protocol_target.h"
+#include "kernbench/systemc_models/protocol/payload_access.h"
 
 namespace kernbench {
 namespace {
@@ -23,7 +23,7 @@ void for_each_operand(const OpDesc& op, Visit visit) {
 }  // namespace
 
 DirectMemory::~DirectMemory() {
-  memory_.watch_effects(nullptr);
+  system_.watch_ops(nullptr);
 }
 
 template <class Visit>
@@ -39,7 +39,7 @@ void DirectMemory::for_each_page(MemoryImage::SpaceKey key, uint64_t address, ui
   }
 }
 
-bool DirectMemory::grant(BaseProtocolTarget& target, const MemoryWindow& window, uint64_t address, bool write,
+bool DirectMemory::grant(DmiUser& target, const MemoryWindow& window, uint64_t address, bool write,
                          tlm::tlm_dmi& dmi) {
   Pages::iterator page = pages_.end();
   for_each_page(window.key(), address, 1, [&](Pages::iterator p) { page = p; });
@@ -47,7 +47,7 @@ bool DirectMemory::grant(BaseProtocolTarget& target, const MemoryWindow& window,
     uint64_t first = std::max(window.base, address / kPageBytes * kPageBytes);
     uint64_t last = std::min(window.base + (window.size - 1), address / kPageBytes * kPageBytes + (kPageBytes - 1));
     bool pending = false;
-    memory_.image().for_each_piece(window.key(), first, last - first + 1,
+    system_.image().for_each_piece(window.key(), first, last - first + 1,
                                    [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t) {
                                      if (!e || !e->pending.producer) return;
                                      if (at + (n - 1) < address) {
@@ -62,10 +62,10 @@ bool DirectMemory::grant(BaseProtocolTarget& target, const MemoryWindow& window,
     Page p;
     p.window = window;
     p.bytes.resize(last - first + 1);
-    memory_.image().read(window.key(), first, p.bytes.data(), p.bytes.size());
+    system_.image().read(window.key(), first, p.bytes.data(), p.bytes.size());
     p.known = p.bytes;
     page = pages_.emplace(first, std::move(p)).first;
-    memory_.watch_effects(this);
+    system_.watch_ops(this);
   }
   Page& p = page->second;
   if (write) {
@@ -83,7 +83,7 @@ bool DirectMemory::grant(BaseProtocolTarget& target, const MemoryWindow& window,
 /// A pointer writes zeros without a trace; so whoever may write has written the zeros that it sees.
 void DirectMemory::fill_unwritten(uint64_t base, Page& p) {
   std::vector<std::pair<uint64_t, uint64_t>> holes;
-  memory_.image().for_each_piece(p.window.key(), base, p.bytes.size(),
+  system_.image().for_each_piece(p.window.key(), base, p.bytes.size(),
                                  [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t) {
                                    if (!e) holes.emplace_back(at, n);
                                  });
@@ -119,26 +119,26 @@ void DirectMemory::settle_all() {
 void DirectMemory::refresh_pages(MemoryImage::SpaceKey key, uint64_t address, uint64_t nbytes) {
   for_each_page(key, address, nbytes, [&](Pages::iterator it) {
     Page& p = it->second;
-    if (!first_pending(memory_.image(), key, it->first, p.bytes.size()).producer) {
-      memory_.image().read(key, it->first, p.bytes.data(), p.bytes.size());
+    if (!first_pending(system_.image(), key, it->first, p.bytes.size()).producer) {
+      system_.image().read(key, it->first, p.bytes.data(), p.bytes.size());
       p.known = p.bytes;
       return;
     }
     const uint64_t first = it->first, last = it->first + (p.bytes.size() - 1);
-    const std::vector<BaseProtocolTarget*> users = p.users;
+    const std::vector<DmiUser*> users = p.users;
     pages_.erase(it);
-    if (pages_.empty()) memory_.watch_effects(nullptr);
-    for (BaseProtocolTarget* u : users) u->invalidate(first, last);
+    if (pages_.empty()) system_.watch_ops(nullptr);
+    for (DmiUser* u : users) u->invalidate(first, last);
   });
 }
 
-void DirectMemory::before_effect(const OpDesc& op) {
+void DirectMemory::before_op(const OpDesc& op) {
   const auto touch = [&](const TensorRef& r) { settle_pages(MemoryImage::key_of(r), r.addr, r.span_bytes()); };
   for_each_operand(op, touch);
   touch(op.output);
 }
 
-void DirectMemory::after_effect(const OpDesc& op) {
+void DirectMemory::after_op(const OpDesc& op) {
   refresh_pages(MemoryImage::key_of(op.output), op.output.addr, op.output.span_bytes());
 }
 

@@ -10,22 +10,30 @@
 #include <tlm>
 #include <vector>
 
-#include "kernbench/systemc_models/memory/system_memory.h"
+#include "kernbench/systemc_models/memory/system.h"
 
 namespace kernbench {
 
-class BaseProtocolTarget;
+/// A socket whose initiator has pointers.
+class DmiUser {
+ public:
+  virtual ~DmiUser() = default;
+  /// Pointers into [first, last] hold no more.
+  virtual void invalidate(uint64_t first, uint64_t last) = 0;
+  /// Writes bytes now, and logs them as a write of whom the socket belongs to.
+  virtual void write_now(const MemoryWindow&, uint64_t address, const uint8_t* bytes, uint64_t nbytes) = 0;
+};
 
-class DirectMemory : public EffectWatcher {
+class DirectMemory : public OpWatcher {
  public:
   static constexpr uint64_t kPageBytes = 64 * 1024;  ///< aligned; clipped to the memory's window and to what is pending
 
-  explicit DirectMemory(SystemMemory& memory) : memory_(memory) {}
+  explicit DirectMemory(System& system) : system_(system) {}
   ~DirectMemory() override;
 
   /// Grants the page that holds `address`: read only, or read and write. False, and nothing is set, where that byte is
   /// pending.
-  bool grant(BaseProtocolTarget&, const MemoryWindow&, uint64_t address, bool write, tlm::tlm_dmi&);
+  bool grant(DmiUser&, const MemoryWindow&, uint64_t address, bool write, tlm::tlm_dmi&);
   bool empty() const { return pages_.empty(); }
 
   /// Takes over what was written by pointer into the pages that the range touches.
@@ -38,15 +46,15 @@ class DirectMemory : public EffectWatcher {
     if (!pages_.empty()) refresh_pages(key, address, nbytes);
   }
 
-  void before_effect(const OpDesc&) override;
-  void after_effect(const OpDesc&) override;
+  void before_op(const OpDesc&) override;
+  void after_op(const OpDesc&) override;
 
  private:
   struct Page {
     MemoryWindow window;
     std::vector<uint8_t> bytes, known;     ///< what pointers see; what the image holds
-    BaseProtocolTarget* writer = nullptr;  ///< the last one that was granted writes; null: none
-    std::vector<BaseProtocolTarget*> users;
+    DmiUser* writer = nullptr;  ///< the last one that was granted writes; null: none
+    std::vector<DmiUser*> users;
   };
   using Pages = std::map<uint64_t, Page>;  ///< by first address; spaces do not overlap
   template <class Visit>
@@ -56,7 +64,7 @@ class DirectMemory : public EffectWatcher {
   void settle(uint64_t base, Page&);
   void fill_unwritten(uint64_t base, Page&);
 
-  SystemMemory& memory_;
+  System& system_;
   Pages pages_;
 };
 

@@ -25,38 +25,17 @@ struct TlmMemory::Access {
   uint64_t failed_address = 0;
 };
 
-TlmMemory::TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config)
-    : MemoryTarget(name, config),
-      max_bytes_(static_cast<uint64_t>(config.attributes->integer("max_bytes", 0))),
-      physical_(config.attributes->string("address", "offset") == "physical"),
-      keeps_bytes_(config.attributes->string("storage", "target") == "target"),
+TlmMemory::TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters& parameters,
+                     const Settings& settings)
+    : MemoryTarget(name, config, parameters),
+      max_bytes_(settings.max_bytes),
+      physical_(settings.physical),
+      keeps_bytes_(settings.keeps_bytes),
       initiator_(timeline(), index()),
-      socket_("socket", bus_width_of(*config.attributes), initiator_) {
-  serve_whole_requests();
-}
+      socket_("socket", settings.bus_width, initiator_),
+      system_(System::of(*this)) {}
 
 TlmMemory::~TlmMemory() = default;
-
-std::vector<AttrSpec> TlmMemory::attributes() {
-  AttrSpec max = count_attribute("max_bytes", 1, "largest transaction that the model takes; 0: no limit");
-  max.unit = "bytes";
-  max.default_value = int64_t{0};
-  max.min = 0;
-  max.max = 1 << 30;
-  AttrSpec address;
-  address.name = "address";
-  address.type = AttrType::string;
-  address.help = "what the model is given: the offset in its window, or the physical address";
-  address.default_value = std::string("offset");
-  address.choices = {"offset", "physical"};
-  AttrSpec storage;
-  storage.name = "storage";
-  storage.type = AttrType::string;
-  storage.help = "who keeps the bytes: the model, or the platform's image (a model of time only)";
-  storage.default_value = std::string("target");
-  storage.choices = {"target", "image"};
-  return {overhead_attribute(), max, address, storage, bus_width_attribute()};
-}
 
 void TlmMemory::end_of_elaboration() {
   initiator_.set_forward(socket_.forward());
@@ -65,7 +44,7 @@ void TlmMemory::end_of_elaboration() {
 void TlmMemory::start_of_simulation() {
   if (!initiator_.forward())
     throw std::runtime_error(id() + ": no model is bound to its socket; a platform with it needs an sc_main that does");
-  const MemoryWindow window = memory_->window_at(base());
+  const MemoryWindow window = system_.window_at(base());
   push(window.base, window.size);
 }
 
@@ -78,16 +57,15 @@ double TlmMemory::lone_service_ns(const Route& r, bool write, uint64_t, uint64_t
   return overhead_ns() + path_ns(r, write, nbytes);
 }
 
-MemoryTarget::Service TlmMemory::serve(FabricTransaction& x) {
+Service TlmMemory::serve(FabricTransaction& x) {
   auto access = std::make_unique<Access>();
   Access& a = *access;
   a.transaction = &x;
   a.memory = this;
-  // Flits have had the overhead when they are ready.
-  a.begin_ns = x.time_ns + (fabric().links == LinkMode::flit ? 0 : overhead_ns());
+  a.begin_ns = x.time_ns + overhead_ns();
   x.overhead_ns += overhead_ns();
   accesses_.emplace(&a, std::move(access));
-  if (x.effect && x.write) x.effect->served(x, a.begin_ns);  // before the bytes are sent
+  if (x.mover && x.write) x.mover->served(x, a.begin_ns);  // before the bytes are sent
   timeline().at(a.begin_ns, Order(Order::kDepartures, 0, 1), &TlmMemory::begin, this, &a);
   Service s;
   s.later = true;
@@ -107,13 +85,13 @@ void TlmMemory::begin(void* self, void* access) {
     t.data = part.bytes.data();
     t.nbytes = static_cast<unsigned>(part.bytes.size());
     t.context = &a;
-    if (x.effect) t.foreign = x.effect->foreign();
+    if (x.mover) t.foreign = x.mover->foreign();
     t.done = [](void* context, ForeignTransfer& done) {
       Access& owner = *static_cast<Access*>(context);
       owner.memory->transfer_done(owner, done);
     };
     if (x.write && me.keeps_bytes_) {
-      me.known_bytes(part.address, part.bytes.data(), part.bytes.size());
+      me.system_.known_bytes(part.address, part.bytes.data(), part.bytes.size());
       me.seen_.write({Space::hbm, kNoPe}, part.address, part.bytes.data(), part.bytes.size());
     }
   }
@@ -145,7 +123,7 @@ void TlmMemory::finish(Access& a) {
   FabricTransaction& x = *a.transaction;
   const double now = timeline().now_ns();
   if (a.status != tlm::TLM_OK_RESPONSE) {
-    if (!x.effect) {
+    if (!x.mover) {
       tlm::tlm_generic_payload p;
       p.set_response_status(a.status);
       SC_REPORT_ERROR("/kernbench/tlm",
@@ -153,12 +131,12 @@ void TlmMemory::finish(Access& a) {
                        (x.write ? "write" : "read") + " at " + std::to_string(a.failed_address) + " of its addresses")
                           .c_str());
     } else {
-      x.effect->failed(x, a.status);
+      x.mover->failed(x, a.status);
     }
   } else if (!x.write && keeps_bytes_) {
     for (const Access::Part& part : a.parts) take_over(part.address, part.bytes.data(), part.bytes.size());
   }
-  if (x.effect && !x.write) x.effect->served(x, now);
+  if (x.mover && !x.write) x.mover->served(x, now);
   Service s;
   s.header_leaves_ns = now;
   s.finish_ns = std::max(now, a.begin_ns + path_ns(*x.route, x.write, x.nbytes));
@@ -167,22 +145,10 @@ void TlmMemory::finish(Access& a) {
   answer(x, s);
 }
 
-void TlmMemory::known_bytes(uint64_t address, uint8_t* out, uint64_t nbytes) const {
-  const MemoryWindow window = memory_->window_at(address);
-  memory_->image().for_each_piece(window.key(), address, nbytes,
-                                  [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
-                                    if (e && !e->pending.producer) {
-                                      std::memcpy(out + (at - address), e->bytes.data + offset, n);
-                                    } else {
-                                      std::memset(out + (at - address), 0, n);
-                                    }
-                                  });
-}
-
 /// Bytes that the model holds now. Those that differ from what was last seen there are the model's own doing and become
 /// the platform's; where nothing was seen yet, only what the platform knows nothing of. Pending bytes stay pending.
 void TlmMemory::take_over(uint64_t address, const uint8_t* bytes, uint64_t nbytes) {
-  const MemoryWindow window = memory_->window_at(address);
+  const MemoryWindow window = system_.window_at(address);
   constexpr MemoryImage::SpaceKey kSeen{Space::hbm, kNoPe};
   std::vector<bool> changed(nbytes, false);
   seen_.for_each_piece(
@@ -192,7 +158,7 @@ void TlmMemory::take_over(uint64_t address, const uint8_t* bytes, uint64_t nbyte
           changed[at - address + i] = bytes[at - address + i] != before;
         }
         if (e) return;
-        memory_->image().for_each_piece(window.key(), at, n,
+        system_.image().for_each_piece(window.key(), at, n,
                                         [&](uint64_t from, uint64_t m, const MemoryImage::Extent* own, uint64_t) {
                                           for (uint64_t i = 0; own && i < m; ++i) changed[from - address + i] = false;
                                         });
@@ -205,8 +171,8 @@ void TlmMemory::take_over(uint64_t address, const uint8_t* bytes, uint64_t nbyte
     }
     uint64_t end = i + 1;
     while (end < nbytes && changed[end]) ++end;
-    if (!first_pending(memory_->image(), window.key(), address + i, end - i).producer) {
-      memory_->write_as_memory(address + i, bytes + i, end - i);
+    if (!first_pending(system_.image(), window.key(), address + i, end - i).producer) {
+      system_.write_as_memory(address + i, bytes + i, end - i);
     }
     i = end;
   }
@@ -221,13 +187,13 @@ void TlmMemory::pull(uint64_t address, uint64_t nbytes) {
 
 void TlmMemory::push(uint64_t address, uint64_t nbytes) {
   if (!keeps_bytes_) return;
-  const MemoryWindow window = memory_->window_at(address);
+  const MemoryWindow window = system_.window_at(address);
   struct Piece {
     uint64_t address;
     Bytes bytes;
   };
   std::vector<Piece> pieces;
-  memory_->image().for_each_piece(window.key(), address, nbytes,
+  system_.image().for_each_piece(window.key(), address, nbytes,
                                   [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
                                     if (!e || e->pending.producer) return;
                                     pieces.push_back({at, Bytes(e->bytes.data + offset, e->bytes.data + offset + n)});
@@ -247,19 +213,21 @@ namespace {
 
 class HbmTlm : public TlmMemory {
  public:
-  using TlmMemory::TlmMemory;
+  using Parameters = TlmMemoryParameters<HbmParameters>;
+  HbmTlm(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+      : TlmMemory(name, config, checked(parameters)) {}
   static ImplSpec spec() {
-    std::vector<AttrSpec> a = attributes();
-    a.push_back(efficiency_attribute());
-    return {"builtin.hbm_tlm", "hbm_ctrl", "a foreign TLM-2.0 memory model as HBM slice", a};
+    return spec_of<Parameters>("builtin.hbm_tlm", "hbm_ctrl", "a foreign TLM-2.0 memory model as HBM slice");
   }
 };
 
 class SramTlm : public TlmMemory {
  public:
-  using TlmMemory::TlmMemory;
+  using Parameters = TlmMemoryParameters<BlockParameters>;
+  SramTlm(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+      : TlmMemory(name, config, checked(parameters)) {}
   static ImplSpec spec() {
-    return {"builtin.sram_tlm", "sram", "a foreign TLM-2.0 memory model as shared SRAM", attributes()};
+    return spec_of<Parameters>("builtin.sram_tlm", "sram", "a foreign TLM-2.0 memory model as shared SRAM");
   }
 };
 

@@ -9,25 +9,48 @@
 // transport, writes carry the bytes that memory holds at that moment, and bytes that the model changed by itself are
 // taken over when they are read. With `storage: image` the model is asked for time only.
 // An error response of the model is passed on to a foreign initiator, and ends the run where a kernel asked.
-//
-// Parameters: overhead_ns (ns, 0, before the model), efficiency (1.0; hbm_tlm, of the edges that touch it), max_bytes
-// (bytes, 0: no limit), address (offset | physical), storage (target | image), bus_width (bits, 32).
 #pragma once
 
 #include <map>
 #include <memory>
 
 #include "kernbench/phase2/memory/memory_image.h"
-#include "kernbench/systemc_models/memory/memory_target.h"
-#include "kernbench/systemc_models/memory/system_memory.h"
+#include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/protocol/base_protocol_initiator.h"
 #include "kernbench/systemc_models/protocol/wide_socket.h"
 
 namespace kernbench {
 
+/// Of Base and of the foreign model's side.
+template <class Base>
+struct TlmMemoryParameters : Base {
+  uint64_t max_bytes = 0;
+  std::string address = "offset", storage = "target";
+  unsigned bus_width = 32;
+  template <class List>
+  static void describe(List& list) {
+    BlockParameters::describe(list);
+    list.add(&TlmMemoryParameters::max_bytes, "max_bytes", "bytes",
+             "largest transaction that the model takes; 0: no limit")
+        .min(0)
+        .max(1 << 30);
+    list.add(&TlmMemoryParameters::address, "address", "",
+             "what the model is given: the offset in its window, or the physical address")
+        .choices({"offset", "physical"});
+    list.add(&TlmMemoryParameters::storage, "storage", "",
+             "who keeps the bytes: the model, or the platform's image (a model of time only)")
+        .choices({"target", "image"});
+    describe_bus_width(list, &TlmMemoryParameters::bus_width);
+    if constexpr (std::is_same_v<Base, HbmParameters>) Base::describe_efficiency(list);
+  }
+};
+
 class TlmMemory : public MemoryTarget, public ForeignStore {
  public:
-  TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config);
+  template <class Base>
+  TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config, const TlmMemoryParameters<Base>& p)
+      : TlmMemory(name, config, p, {p.max_bytes, p.address == "physical", p.storage == "target", p.bus_width}) {}
   ~TlmMemory() override;
 
   /// The socket to which the foreign model's target socket is bound: a tlm_initiator_socket of `bus_width` bits.
@@ -35,19 +58,21 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
   OptionalInitiatorSocket<W>& socket() const {
     return socket_.as<W>();
   }
-  /// By the platform.
-  void connect(SystemMemory& memory) { memory_ = &memory; }
-
   void pull(uint64_t address, uint64_t nbytes) override;
   void push(uint64_t address, uint64_t nbytes) override;
   double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;
-  static std::vector<AttrSpec> attributes();
 
  protected:
   Service serve(FabricTransaction&) override;
 
  private:
   struct Access;
+  struct Settings {
+    uint64_t max_bytes;
+    bool physical, keeps_bytes;
+    unsigned bus_width;
+  };
+  TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters&, const Settings&);
   void end_of_elaboration() override;
   void start_of_simulation() override;
   static void begin(void* self, void* access);
@@ -56,15 +81,13 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
   void finish(Access&);
   double path_ns(const Route&, bool write, uint64_t nbytes) const;
   uint64_t to_target(uint64_t address) const { return physical_ ? address : address - base(); }
-  /// The image's real bytes, others 0.
-  void known_bytes(uint64_t address, uint8_t* out, uint64_t nbytes) const;
   void take_over(uint64_t address, const uint8_t* bytes, uint64_t nbytes);
 
   uint64_t max_bytes_;
   bool physical_, keeps_bytes_;
   BaseProtocolInitiator initiator_;
   WideInitiatorSocket socket_;
-  SystemMemory* memory_ = nullptr;
+  System& system_;
   MemoryImage seen_;  ///< the model's bytes as last seen; space of the window
   std::map<const Access*, std::unique_ptr<Access>> accesses_;
 };

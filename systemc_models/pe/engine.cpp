@@ -1,7 +1,6 @@
 #include "kernbench/systemc_models/pe/engine.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "kernbench/systemc_models/pe/pe_scheduler.h"
 #include "kernbench/systemc_models/pe/pe_tcm.h"
@@ -26,19 +25,20 @@ void AccelSlot::release() {
   r.engine->slot_granted(r.unit, r.server);
 }
 
-Engine::Engine(sc_core::sc_module_name name, const ComponentConfig& config) : Component(name, config) {
+Engine::Engine(sc_core::sc_module_name name, const ComponentConfig& config, const EngineParameters& parameters)
+    : Component(name, config, parameters), queue_depth_(parameters.queue_depth) {
   command_in.register_nb_transport_fw(this, &Engine::nb_transport_fw);
   command_out.register_nb_transport_bw(this, &Engine::nb_transport_bw);
 }
 
-void Engine::add_unit(Stage stage, unsigned servers, const ComponentConfig& config, bool needs_slot) {
+void Engine::add_unit(Stage stage, unsigned servers, bool needs_slot) {
   if (unit_count_ == kStages) throw std::logic_error(id() + ": has more units than there are stages");
-  Unit& u = *fabric().arena().make<Unit>();
+  Unit& u = *context().arena().make<Unit>();
   u.stage = stage;
-  u.depth = static_cast<uint32_t>(config.attributes->integer("queue_depth", 2));
+  u.depth = queue_depth_;
   u.needs_slot = needs_slot;
   u.server_count = static_cast<uint16_t>(servers);
-  u.servers = fabric().arena().make<Server>(servers);
+  u.servers = context().arena().make<Server>(servers);
   u.engine = this;
   units_[unit_count_++] = &u;
 }
@@ -58,28 +58,6 @@ void Engine::set_next(Stage stage, int port, Engine* engine) {
 
 Engine::~Engine() {
   for (uint8_t unit = 0; unit < unit_count_; ++unit) units_[unit]->~Unit();
-}
-
-AttrSpec Engine::queue_depth_attribute() {
-  AttrSpec a = count_attribute("queue_depth", 2, "items that wait before a stage, not counting those in service");
-  a.unit = "items";
-  return a;
-}
-
-AttrSpec Engine::servers_attribute(const char* name, const char* help) {
-  AttrSpec a = count_attribute(name, 1, help);
-  a.max = std::numeric_limits<uint16_t>::max();
-  return a;
-}
-
-AttrSpec Engine::accel_slot_attribute() {
-  AttrSpec a;
-  a.name = "shared_resource";
-  a.type = AttrType::string;
-  a.choices = {"accel_slot"};
-  a.default_value = std::string("accel_slot");
-  a.help = "the compute slot that pe_gemm and pe_math share";
-  return a;
 }
 
 bool Engine::serves(Stage s) const {
@@ -126,10 +104,10 @@ void Engine::enqueue(uint8_t unit, MemoryRequest& request) {
       u.waiting.push_back(w);
       return;
     }
-    MemoryRequest* follower = r->take_follower();
+    MemoryRequest* next = r->take_next_in_line();
     u.queue.push_back(&driver_item(*r));
     take_next(unit);
-    r = follower;
+    r = next;
   }
 }
 
@@ -170,8 +148,8 @@ void Engine::take_next(uint8_t unit) {
     if (!u.waiting.empty() && u.queue.size() < u.depth) {
       const Waiting w = u.waiting.front();
       if (!w.item) {
-        if (MemoryRequest* follower = w.request->take_follower()) {
-          u.waiting.front().request = follower;
+        if (MemoryRequest* next = w.request->take_next_in_line()) {
+          u.waiting.front().request = next;
         } else {
           u.waiting.pop_front();
         }
@@ -211,45 +189,13 @@ void Engine::begin(uint8_t unit, uint16_t server) {
   Server& s = units_[unit]->servers[server];
   s.work = work(*s.item);
   timeline().at(s.since_ns + s.work.ns, stage_order(*pe_, s.item->stage()), &Engine::service_ended, units_[unit],
-                s.item, &Engine::look_ahead_of_service);
+                s.item);
 }
 
 void Engine::service_ended(void* unit, void* item) {
   Unit& u = *static_cast<Unit*>(unit);
   const auto& i = *static_cast<PeItem*>(item);
   u.engine->finish(i.unit, i.server, u.servers[i.server].work);
-}
-
-void Engine::look_ahead_of_service(const void* unit, const void* item, bool nearer) {
-  const Unit& u = *static_cast<const Unit*>(unit);
-  if (!nearer) {
-    fetch_lines(&u, kUnitLines);
-    fetch_lines(u.pe, 1);
-  }
-  u.engine->look_ahead(u, *static_cast<const PeItem*>(item), nearer);
-}
-
-void Engine::look_ahead(uint8_t unit, const PeItem& item, bool nearer) const {
-  look_ahead(*units_[unit], item, nearer);
-}
-
-void Engine::look_ahead(const Unit& u, const PeItem& item, bool nearer) const {
-  if (!nearer) {
-    fetch_engine();
-    if (!item.command) return;
-    fetch_lines(item.command, PeCommand::kHotLines);
-    if (!item.last_stage()) fetch_lines(&next_[static_cast<int>(item.next_stage())], 1);
-    return;
-  }
-  if (!u.queue.empty()) fetch_lines(u.queue.front(), 2);
-  if (!item.command) return fetch_lines(item.request, 2);
-  if (item.last_stage()) return pe_->scheduler->fetch_state();
-  const Next& next = next_[static_cast<int>(item.next_stage())];
-  if (!next.engine) return;
-  next.engine->fetch_engine();
-  fetch_lines(next.engine + 1, 1);  // what a derived class has
-  fetch_lines(next.unit, kUnitLines);
-  if (item.next_stage() == Stage::fetch) fetch_lines(item.command->plan.inputs.data(), 2);
 }
 
 void Engine::finish(uint8_t unit, uint16_t server, const Work& work) {

@@ -15,6 +15,34 @@
 
 namespace kernbench {
 
+/// What every engine has.
+struct EngineParameters : BlockParameters {
+  uint32_t queue_depth = 2;
+  template <class List>
+  static void describe(List& list) {
+    BlockParameters::describe(list);
+    describe_queue(list);
+  }
+  template <class List>
+  static void describe_queue(List& list) {
+    list.add(&EngineParameters::queue_depth, "queue_depth", "items",
+             "items that wait before a stage, not counting those in service")
+        .count();
+  }
+};
+
+/// Of an engine that takes the PE's compute slot.
+struct ComputeParameters : EngineParameters {
+  std::string shared_resource = "accel_slot";
+  template <class List>
+  static void describe_slot(List& list) {
+    describe_queue(list);
+    list.add(&ComputeParameters::shared_resource, "shared_resource", "",
+             "the compute slot that pe_gemm and pe_math share")
+        .choices({"accel_slot"});
+  }
+};
+
 class Engine : public Component, public ItemSender {
  protected:
   struct Work {  // what a service costs and counts
@@ -64,6 +92,7 @@ class Engine : public Component, public ItemSender {
   // Before the sockets, so that it is beside what the base class has for every event.
   Pe* pe_ = nullptr;
   uint8_t unit_count_ = 0;
+  uint32_t queue_depth_;
   Unit* units_[kStages] = {};
   Next next_[kStages];
 
@@ -71,7 +100,7 @@ class Engine : public Component, public ItemSender {
   CommandTargetSocket<Engine> command_in{"command_in"};
   CommandInitiatorSocket<Engine> command_out{"command_out"};
 
-  Engine(sc_core::sc_module_name name, const ComponentConfig& config);
+  Engine(sc_core::sc_module_name name, const ComponentConfig& config, const EngineParameters&);
   ~Engine() override;
 
   /// Makes the block part of a PE; before elaboration ends.
@@ -108,8 +137,8 @@ class Engine : public Component, public ItemSender {
   std::vector<std::string> waiting() const;
 
  protected:
-  /// Adds a stage with `servers` servers and the queue depth of the attributes.
-  void add_unit(Stage, unsigned servers, const ComponentConfig&, bool needs_slot = false);
+  /// Adds a stage with `servers` servers.
+  void add_unit(Stage, unsigned servers, bool needs_slot = false);
   /// The service of an item whose length is known at its start.
   virtual Work work(const PeItem&) { return {}; }
   /// Starts the service; by default it ends after work().ns.
@@ -125,23 +154,8 @@ class Engine : public Component, public ItemSender {
   /// Ends the service now.
   void finish(uint8_t unit, uint16_t server, const Work&);
 
-  /// Asks for what finish() of the item that the unit serves goes through: first for what pointers in unit and item
-  /// lead to, then (nearer) for what these lead to.
-  void look_ahead(uint8_t unit, const PeItem&, bool nearer) const;
-  /// Asks for what every event of an engine touches.
-  void fetch_engine() const {
-    fetch_component();
-    fetch_lines(&pe_, 2);
-  }
-  /// Where a unit's state is, in kUnitLines cache lines.
-  const void* state_of(uint8_t unit) const { return units_[unit]; }
-  static constexpr int kUnitLines = 4;
   PeItem& item_at(uint8_t unit, uint16_t server) { return *units_[unit]->servers[server].item; }
   Pe& pe() const { return *pe_; }
-  static AttrSpec queue_depth_attribute();
-  /// A number of servers, 1 by default.
-  static AttrSpec servers_attribute(const char* name, const char* help);
-  static AttrSpec accel_slot_attribute();
 
  private:
   bool has_room(const Unit& u) const { return u.waiting.empty() && u.queue.size() < u.depth; }
@@ -154,8 +168,6 @@ class Engine : public Component, public ItemSender {
   void start_service(uint8_t unit, uint16_t server);
   void hand_on(uint8_t unit, uint16_t server);
   static void service_ended(void* unit, void* item);
-  void look_ahead(const Unit&, const PeItem&, bool nearer) const;
-  static void look_ahead_of_service(const void* unit, const void* item, bool nearer);
 };
 
 }  // namespace kernbench

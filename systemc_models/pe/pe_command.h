@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "kernbench/phase2/log/op_record.h"
-#include "kernbench/systemc_models/fabric/fabric.h"
+#include "kernbench/systemc_models/core/arena.h"
+#include "kernbench/systemc_models/fabric/transaction.h"
 
 namespace kernbench {
 
@@ -130,8 +131,7 @@ class PeItemPool {
 struct PeCommand {
   static constexpr bool data_op = true;
   CommandType type = CommandType::math;
-  // Progress, kept by the scheduler alone. First what every tile of a composite touches, kHotLines cache lines with the
-  // plan's geometry.
+  // Progress, kept by the scheduler alone.
   uint64_t op_id = 0;
   int64_t window = 0, fed = 0, completed = 0;
   int64_t tiles = 0, tiles_n = 0, tiles_k = 0;  ///< of the plan
@@ -139,7 +139,6 @@ struct PeCommand {
   std::vector<int64_t> free_buffers;  ///< composite: tile buffers that have been used and are free again
   int64_t used_buffers = 0;           ///< how many have been used at all
   CompositePlan plan;
-  static constexpr int kHotLines = 3;
   double queued_ns = 0;  ///< reached the engine's queue or the feed queue
   double first_fed_ns = 0;
   double done_ns = 0;

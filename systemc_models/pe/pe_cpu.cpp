@@ -12,42 +12,18 @@
 
 namespace kernbench {
 
-PeCpu::PeCpu(sc_core::sc_module_name name, const ComponentConfig& config)
-    : Component(name, config),
-      command_ns_(overhead_ns() +
-                  config.attributes->number("dispatch_cycles", 0) / config.attributes->number("freq_ghz", 1)),
+PeCpu::PeCpu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+    : Component(name, config, checked(parameters)),
+      command_ns_(parameters.overhead_ns + parameters.dispatch_cycles / parameters.freq_ghz),
       resume_("resume") {
-  materialize_limits_.result_bytes = static_cast<uint64_t>(config.attributes->number("materialize_kb", 64) * 1024);
-  materialize_limits_.computed_bytes =
-      static_cast<uint64_t>(config.attributes->number("materialize_mb", 64) * 1024 * 1024);
-  materialize_limits_.operations = config.attributes->number("materialize_mops", 1000) * 1e6;
+  materialize_limits_.result_bytes = static_cast<uint64_t>(parameters.materialize_kb * 1024);
+  materialize_limits_.computed_bytes = static_cast<uint64_t>(parameters.materialize_mb * 1024 * 1024);
+  materialize_limits_.operations = parameters.materialize_mops * 1e6;
   command_out.register_nb_transport_bw(this, &PeCpu::nb_transport_bw);
 }
 
 ImplSpec PeCpu::spec() {
-  AttrSpec cycles;
-  cycles.name = "dispatch_cycles";
-  cycles.unit = "cycles";
-  cycles.help = "added to the overhead of every tl call";
-  cycles.default_value = 0.0;
-  cycles.min = 0;
-  AttrSpec freq = positive_attribute("freq_ghz", "GHz", "clock of dispatch_cycles");
-  freq.required = false;
-  freq.default_value = 1.0;
-  const auto bound = [](const char* name, const char* unit, const char* help, double by_default) {
-    AttrSpec a = positive_attribute(name, unit, help);
-    a.required = false;
-    a.default_value = by_default;
-    a.max = 1e9;
-    return a;
-  };
-  return {"builtin.pe_cpu",
-          "pe_cpu",
-          "a PE's processor: runs a kernel",
-          {overhead_attribute(), cycles, freq,
-           bound("materialize_kb", "KB", "most that one tl.materialize may make real (2^10 bytes)", 64),
-           bound("materialize_mb", "MB", "most that all ops computed for it may make (2^20 bytes)", 64),
-           bound("materialize_mops", "10^6", "most arithmetic operations computed for it", 1000)}};
+  return spec_of<Parameters>("builtin.pe_cpu", "pe_cpu", "a PE's processor: runs a kernel");
 }
 
 tlm::tlm_sync_enum PeCpu::nb_transport_bw(int, PeItem&, tlm::tlm_phase&, sc_core::sc_time&) {
@@ -135,7 +111,7 @@ PeCpu::Submitted& PeCpu::enqueue(std::unique_ptr<Submitted> s, const std::shared
 }
 
 void PeCpu::materialize(const std::shared_ptr<OpDesc>& desc) {
-  if (!memory_->pending_values()) {
+  if (!system_->pending_values()) {
     throw KernelFault("tl.materialize on " + pe_->id +
                       ": what pending values are made of is kept only for kernels whose KernelSpec says "
                       "`materializes = true`");
@@ -156,12 +132,12 @@ void PeCpu::materialize(const std::shared_ptr<OpDesc>& desc) {
 void PeCpu::issue_materialization(void* self, void* submitted) {
   auto& me = *static_cast<PeCpu*>(self);
   auto& s = *static_cast<Submitted*>(submitted);
-  MemoryImage& image = me.memory_->image();
+  MemoryImage& image = me.system_->image();
   OpDesc& desc = *s.materializes;
   auto what = std::make_shared<Materialization>();
   Bytes bytes(desc.output.nbytes());
   try {
-    me.memory_->pending_values()->read(image, MemoryImage::key_of(desc.output), desc.output.addr, bytes.data(),
+    me.system_->pending_values()->read(image, MemoryImage::key_of(desc.output), desc.output.addr, bytes.data(),
                                        bytes.size(), 0, me.materialize_limits_, what.get());
     desc.data = std::make_shared<const Bytes>(std::move(bytes));
     desc.materialized = std::move(what);
@@ -178,7 +154,7 @@ void PeCpu::issue_materialization(void* self, void* submitted) {
 void PeCpu::issue(void* self, void* submitted) {
   auto& me = *static_cast<PeCpu*>(self);
   auto& s = *static_cast<Submitted*>(submitted);
-  if (s.type != CommandType::load) me.memory_->apply(s.desc);
+  if (s.type != CommandType::load) me.system_->apply(s.desc);
   if (me.pe_->observer) me.pe_->observer->command_submitted(*me.pe_, s, s.issue_ns);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
@@ -189,7 +165,7 @@ void PeCpu::command_done(void* self, PeCommand& command) {
   auto& me = *static_cast<PeCpu*>(self);
   auto& s = static_cast<Submitted&>(command);
   if (command.type == CommandType::load) {
-    me.memory_->apply(command.desc);
+    me.system_->apply(command.desc);
     const uint64_t addr = command.desc->output.addr;
     me.loads_.erase(addr);
     if (me.free_later_.erase(addr)) me.pe_->tcm->allocator().free(addr);
@@ -260,12 +236,12 @@ void PeCpu::tcm_free(uint64_t addr) {
 void PeCpu::check_range(Space space, uint64_t addr, uint64_t nbytes) const {
   if (space == Space::tcm) {
     if (addr + nbytes <= pe_->tcm->allocatable_bytes()) return;
-  } else if (memory_->holds(space, addr, nbytes)) {
+  } else if (system_->holds(space, addr, nbytes)) {
     return;
   }
   char text[64];
   std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(addr));
-  const std::string owner = memory_->owner_of(space, addr);
+  const std::string owner = system_->owner_of(space, addr);
   throw KernelFault(
       "access to " + std::string(name_of(space)) + " at " + text + ", " + std::to_string(nbytes) +
       " bytes: " + (owner.empty() ? "no memory of the system is there" : "runs over the end of " + owner));
@@ -273,7 +249,7 @@ void PeCpu::check_range(Space space, uint64_t addr, uint64_t nbytes) const {
 
 TensorRef PeCpu::translate(const TensorRef& ref) const {
   // A flat system may have memories up there; what they hold is physical.
-  if (ref.addr < kVirtualBase || !memory_->owner_of(ref.space, ref.addr).empty()) return ref;
+  if (ref.addr < kVirtualBase || !system_->owner_of(ref.space, ref.addr).empty()) return ref;
   if (!pe_->mmu) throw KernelFault("the address is virtual, and " + pe_->id + " has no pe_mmu");
   try {
     return pe_->mmu->translate(ref);

@@ -4,10 +4,6 @@
 //
 // The kernel runs ahead of the simulation between two waits: a submission only advances its local clock, and its effect
 // on memory and its dispatch are entries on the timeline. So only tl.wait switches threads.
-//
-// Parameters: overhead_ns (ns, 0), dispatch_cycles (cycles, 0), freq_ghz (GHz, 1); bounds of tl.materialize:
-// materialize_kb (of one handle, 64), materialize_mb (outputs of what is computed for one, 64), materialize_mops (its
-// arithmetic, 1000).
 #pragma once
 
 #include <deque>
@@ -20,22 +16,47 @@
 #include "kernbench/phase2/check/races.h"
 #include "kernbench/phase2/graph/pending_values.h"
 #include "kernbench/systemc_models/core/component.h"
-#include "kernbench/systemc_models/memory/system_memory.h"
+#include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe.h"
 
 namespace kernbench {
 
+struct PeCpuParameters : BlockParameters {
+  double dispatch_cycles = 0, freq_ghz = 1;
+  double materialize_kb = 64, materialize_mb = 64, materialize_mops = 1000;  ///< bounds of tl.materialize
+  template <class List>
+  static void describe(List& list) {
+    BlockParameters::describe(list);
+    list.add(&PeCpuParameters::dispatch_cycles, "dispatch_cycles", "cycles", "added to the overhead of every tl call")
+        .min(0);
+    list.add(&PeCpuParameters::freq_ghz, "freq_ghz", "GHz", "clock of dispatch_cycles").positive();
+    list.add(&PeCpuParameters::materialize_kb, "materialize_kb", "KB",
+             "most that one tl.materialize may make real (2^10 bytes)")
+        .positive()
+        .max(1e9);
+    list.add(&PeCpuParameters::materialize_mb, "materialize_mb", "MB",
+             "most that all ops computed for it may make (2^20 bytes)")
+        .positive()
+        .max(1e9);
+    list.add(&PeCpuParameters::materialize_mops, "materialize_mops", "10^6",
+             "most arithmetic operations computed for it")
+        .positive()
+        .max(1e9);
+  }
+};
+
 class PeCpu : public Component, public PeBackend {
  public:
+  using Parameters = PeCpuParameters;
   using Kernel = std::function<void(PeBackend&)>;
   CommandInitiatorSocket<PeCpu> command_out{"command_out"};
 
-  PeCpu(sc_core::sc_module_name name, const ComponentConfig& config);
+  PeCpu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
   static ImplSpec spec();
 
-  void join(Pe& pe, SystemMemory& memory) {
+  void join(Pe& pe, System& system) {
     pe_ = &pe;
-    memory_ = &memory;
+    system_ = &system;
   }
 
   /// How a launch ended; told once, when the kernel has returned and all its commands are complete, or at a fault.
@@ -65,8 +86,8 @@ class PeCpu : public Component, public PeBackend {
   void materialize(const std::shared_ptr<OpDesc>& desc) override;
   TensorRef translate(const TensorRef&) const override;
   Range sram() const override { return {pe_->sram_base, pe_->sram_bytes}; }
-  std::string owner_of(Space space, uint64_t addr) const override { return memory_->owner_of(space, addr); }
-  MemoryImage& memory() override { return memory_->image(); }
+  std::string owner_of(Space space, uint64_t addr) const override { return system_->owner_of(space, addr); }
+  MemoryImage& memory() override { return system_->image(); }
 
  private:
   struct Submitted : PeCommand {
@@ -87,7 +108,7 @@ class PeCpu : public Component, public PeBackend {
   Submitted* find(Ticket) const;
 
   Pe* pe_ = nullptr;
-  SystemMemory* memory_ = nullptr;
+  System* system_ = nullptr;
   CommandHistory* history_ = nullptr;
   double command_ns_;  ///< in the kernel, per command
   MaterializeLimits materialize_limits_;

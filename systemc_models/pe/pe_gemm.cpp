@@ -1,13 +1,6 @@
-// Models: a PE's matrix unit, by rate (`builtin.pe_gemm`) or as a systolic array (`builtin.pe_gemm_systolic`). It holds
-// the PE's accel_slot for its service. Timing contract §5.
-//   pe_gemm:          overhead_ns + M·N·K / (macs_per_cycle · freq_ghz · rate), rate from `rates` by A's dtype
-//   pe_gemm_systolic: overhead_ns + cycles / freq_ghz, cycles of the output-, weight- or input-stationary fold
-//                     (SCALE-Sim's analytical counts)
-// Does not model: register-file bandwidth, operand skew beyond the folds' fill and drain.
-//
-// Parameters: see spec(); all rates are required.
+#include "kernbench/systemc_models/pe/pe_gemm.h"
+
 #include "kernbench/systemc_models/core/registry.h"
-#include "kernbench/systemc_models/pe/engine.h"
 
 namespace kernbench {
 namespace {
@@ -25,106 +18,54 @@ double flops_of(const Shape& s) {
   return 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
 }
 
-class PeGemm : public Engine {
- public:
-  PeGemm(sc_core::sc_module_name name, const ComponentConfig& config)
-      : Engine(name, config),
-        macs_per_ns_(config.attributes->number("macs_per_cycle", 1) * config.attributes->number("freq_ghz", 1)) {
-    if (const NumberMap* rates = config.attributes->map("rates")) rates_ = *rates;
-    add_unit(Stage::gemm, 1, config, true);
-  }
-
-  static ImplSpec spec();
-
- private:
-  double rate(const std::string& dtype) const {
-    const auto it = rates_.find(dtype);
-    return it == rates_.end() ? 1 : it->second;
-  }
-
-  Work work(const PeItem& item) override {
-    const Shape s = shape_of(item);
-    double r;
-    if (item.token) {
-      const CompositePlan& plan = item.command->plan;
-      if (plan.gemm_rate < 0) plan.gemm_rate = rate(plan.dtype);
-      r = plan.gemm_rate;
-    } else {
-      r = rate(item.command->dtype);
-    }
-    return {overhead_ns() + flops_of(s) / 2 / (macs_per_ns_ * r), 0, flops_of(s)};
-  }
-
-  double macs_per_ns_;
-  NumberMap rates_;
-};
-
-ImplSpec PeGemm::spec() {
-  AttrSpec rates;
-  rates.name = "rates";
-  rates.type = AttrType::number_map;
-  rates.min = 0;
-  rates.min_exclusive = true;
-  rates.help = "speed by dtype of A, relative to macs_per_cycle (1 where not listed)";
-  return {"builtin.pe_gemm",
-          "pe_gemm",
-          "matrix unit by its rate",
-          {overhead_attribute(), positive_attribute("macs_per_cycle", "MAC", "multiply-accumulates in a cycle"),
-           positive_attribute("freq_ghz", "GHz", "clock"), rates, Engine::queue_depth_attribute(),
-           Engine::accel_slot_attribute()}};
-}
-
-class PeGemmSystolic : public Engine {
- public:
-  PeGemmSystolic(sc_core::sc_module_name name, const ComponentConfig& config)
-      : Engine(name, config),
-        rows_(config.attributes->integer("rows", 1)),
-        cols_(config.attributes->integer("cols", 1)),
-        dataflow_(config.attributes->string("dataflow", "ws")),
-        freq_ghz_(config.attributes->number("freq_ghz", 1)) {
-    add_unit(Stage::gemm, 1, config, true);
-  }
-
-  static ImplSpec spec();
-
- private:
-  Work work(const PeItem& item) override {
-    const Shape s = shape_of(item);
-    return {overhead_ns() + static_cast<double>(cycles(s)) / freq_ghz_, 0, flops_of(s)};
-  }
-
-  int64_t cycles(const Shape& s) const {
-    const auto folds = [](int64_t size, int64_t by) { return (size + by - 1) / by; };
-    if (dataflow_ == "os") return folds(s.m, rows_) * folds(s.n, cols_) * (rows_ + cols_ + s.k - 2);
-    if (dataflow_ == "ws") return folds(s.k, rows_) * folds(s.n, cols_) * (2 * rows_ + cols_ + s.m - 2);
-    return folds(s.k, rows_) * folds(s.m, cols_) * (2 * rows_ + cols_ + s.n - 2);
-  }
-
-  int64_t rows_, cols_;
-  std::string dataflow_;
-  double freq_ghz_;
-};
-
-ImplSpec PeGemmSystolic::spec() {
-  AttrSpec rows = count_attribute("rows", 1, "rows of the array"),
-           cols = count_attribute("cols", 1, "columns of the array");
-  AttrSpec dataflow;
-  dataflow.name = "dataflow";
-  dataflow.type = AttrType::string;
-  dataflow.choices = {"os", "ws", "is"};
-  dataflow.help = "what stays in the array: outputs, weights or inputs";
-  for (AttrSpec* a : {&rows, &cols, &dataflow}) {
-    a->default_value.reset();
-    a->required = true;
-  }
-  return {"builtin.pe_gemm_systolic",
-          "pe_gemm",
-          "matrix unit as a systolic array",
-          {overhead_attribute(), rows, cols, dataflow, positive_attribute("freq_ghz", "GHz", "clock"),
-           Engine::queue_depth_attribute(), Engine::accel_slot_attribute()}};
-}
-
 }  // namespace
+
+PeGemm::PeGemm(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+    : Engine(name, config, checked(parameters)),
+      macs_per_ns_(parameters.macs_per_cycle * parameters.freq_ghz),
+      rates_(parameters.rates) {
+  add_unit(Stage::gemm, 1, true);
+}
+
+double PeGemm::rate(const std::string& dtype) const {
+  const auto it = rates_.find(dtype);
+  return it == rates_.end() ? 1 : it->second;
+}
+
+Engine::Work PeGemm::work(const PeItem& item) {
+  const Shape s = shape_of(item);
+  double r;
+  if (item.token) {
+    const CompositePlan& plan = item.command->plan;
+    if (plan.gemm_rate < 0) plan.gemm_rate = rate(plan.dtype);
+    r = plan.gemm_rate;
+  } else {
+    r = rate(item.command->dtype);
+  }
+  return {overhead_ns() + flops_of(s) / 2 / (macs_per_ns_ * r), 0, flops_of(s)};
+}
+
+PeGemmSystolic::PeGemmSystolic(sc_core::sc_module_name name, const ComponentConfig& config,
+                               const Parameters& parameters)
+    : Engine(name, config, checked(parameters)),
+      rows_(parameters.rows),
+      cols_(parameters.cols),
+      dataflow_(parameters.dataflow),
+      freq_ghz_(parameters.freq_ghz) {
+  add_unit(Stage::gemm, 1, true);
+}
+
+Engine::Work PeGemmSystolic::work(const PeItem& item) {
+  const Shape s = shape_of(item);
+  return {overhead_ns() + static_cast<double>(cycles(s.m, s.n, s.k)) / freq_ghz_, 0, flops_of(s)};
+}
+
+int64_t PeGemmSystolic::cycles(int64_t m, int64_t n, int64_t k) const {
+  const auto folds = [](int64_t size, int64_t by) { return (size + by - 1) / by; };
+  if (dataflow_ == "os") return folds(m, rows_) * folds(n, cols_) * (rows_ + cols_ + k - 2);
+  if (dataflow_ == "ws") return folds(k, rows_) * folds(n, cols_) * (2 * rows_ + cols_ + m - 2);
+  return folds(k, rows_) * folds(m, cols_) * (2 * rows_ + cols_ + n - 2);
+}
 
 KERNBENCH_REGISTER_COMPONENT(PeGemm)
 KERNBENCH_REGISTER_COMPONENT(PeGemmSystolic)

@@ -7,9 +7,11 @@ namespace {
 
 class PeIpcq : public Component {
  public:
-  using Component::Component;
+  using Parameters = BlockParameters;
+  PeIpcq(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+      : Component(name, config, checked(parameters)) {}
   static ImplSpec spec() {
-    return {"builtin.pe_ipcq", "pe_ipcq", "a PE's inter-PE queues (a node: no queue yet)", {overhead_attribute()}};
+    return spec_of<Parameters>("builtin.pe_ipcq", "pe_ipcq", "a PE's inter-PE queues (a node: no queue yet)");
   }
 };
 

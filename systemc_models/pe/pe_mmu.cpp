@@ -6,47 +6,15 @@
 
 namespace kernbench {
 
-namespace {
-
-constexpr int64_t kDefaultPage = 2 << 20;
-constexpr int64_t kDefaultEntries = 64;
-
-AttrSpec cost(const char* name, const char* help) {
-  AttrSpec a;
-  a.name = name;
-  a.unit = "ns";
-  a.help = help;
-  a.default_value = 0.0;
-  a.min = 0;
-  return a;
-}
-
-}  // namespace
-
-PeMmu::PeMmu(sc_core::sc_module_name name, const ComponentConfig& config)
-    : Component(name, config),
-      page_bytes_(static_cast<uint64_t>(config.attributes->integer("page_bytes", kDefaultPage))),
-      hit_ns_(config.attributes->number("tlb_hit_ns", 0)),
-      miss_ns_(config.attributes->number("tlb_miss_ns", 0)),
-      tlb_(static_cast<size_t>(config.attributes->integer("tlb_entries", kDefaultEntries))) {}
+PeMmu::PeMmu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+    : Component(name, config, checked(parameters)),
+      page_bytes_(parameters.page_bytes),
+      hit_ns_(parameters.tlb_hit_ns),
+      miss_ns_(parameters.tlb_miss_ns),
+      tlb_(parameters.tlb_entries) {}
 
 ImplSpec PeMmu::spec() {
-  AttrSpec page;
-  page.name = "page_bytes";
-  page.type = AttrType::integer;
-  page.unit = "bytes";
-  page.help = "what one TLB entry holds, and the alignment of virtual ranges; a power of two";
-  page.default_value = kDefaultPage;
-  page.min = 64;
-  page.power_of_two = true;
-  AttrSpec entries = count_attribute("tlb_entries", kDefaultEntries, "of the fully associative LRU TLB");
-  entries.unit = "pages";
-  return {"builtin.pe_mmu",
-          "pe_mmu",
-          "a PE's MMU: virtual addresses, and what a TLB costs",
-          {overhead_attribute(), page, entries,
-           cost("tlb_hit_ns", "before a memory transaction, for each page it touches that is in the TLB"),
-           cost("tlb_miss_ns", "the same for a page that is not")}};
+  return spec_of<Parameters>("builtin.pe_mmu", "pe_mmu", "a PE's MMU: virtual addresses, and what a TLB costs");
 }
 
 bool PeMmu::unmap(uint64_t addr, uint64_t nbytes) {

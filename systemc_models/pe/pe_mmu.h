@@ -4,19 +4,38 @@
 // address. The TLB is fully associative with LRU replacement; one entry holds a page with all mappings in it.
 // docs/memory.md, docs/timing.md.
 // Does not model: page walks as memory traffic (a miss is a fixed cost), protection, pages of several sizes.
-//
-// Parameters: page_bytes (bytes, 2 MiB, a power of two), tlb_entries (pages, 64), tlb_hit_ns, tlb_miss_ns (ns, 0).
 #pragma once
 
 #include "kernbench/systemc_models/core/component.h"
+#include "kernbench/systemc_models/fabric/transaction.h"
 #include "kernbench/systemc_models/pe/mapping_table.h"
 #include "kernbench/systemc_models/pe/tlb.h"
 
 namespace kernbench {
 
+struct PeMmuParameters : BlockParameters {
+  uint64_t page_bytes = 2 << 20;
+  uint32_t tlb_entries = 64;
+  double tlb_hit_ns = 0, tlb_miss_ns = 0;
+  template <class List>
+  static void describe(List& list) {
+    BlockParameters::describe(list);
+    list.add(&PeMmuParameters::page_bytes, "page_bytes", "bytes",
+             "what one TLB entry holds, and the alignment of virtual ranges; a power of two")
+        .min(64)
+        .power_of_two();
+    list.add(&PeMmuParameters::tlb_entries, "tlb_entries", "pages", "of the fully associative LRU TLB").count();
+    list.add(&PeMmuParameters::tlb_hit_ns, "tlb_hit_ns", "ns",
+             "before a memory transaction, for each page it touches that is in the TLB")
+        .min(0);
+    list.add(&PeMmuParameters::tlb_miss_ns, "tlb_miss_ns", "ns", "the same for a page that is not").min(0);
+  }
+};
+
 class PeMmu : public Component {
  public:
-  PeMmu(sc_core::sc_module_name name, const ComponentConfig& config);
+  using Parameters = PeMmuParameters;
+  PeMmu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
   static ImplSpec spec();
 
   uint64_t page_bytes() const { return page_bytes_; }

@@ -9,14 +9,14 @@
 
 namespace kernbench {
 
-PeScheduler::PeScheduler(sc_core::sc_module_name name, const ComponentConfig& config)
-    : Component(name, config), items_(fabric().arena()) {
+PeScheduler::PeScheduler(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+    : Component(name, config, checked(parameters)), items_(context().arena()) {
   command_in.register_nb_transport_fw(this, &PeScheduler::nb_transport_fw);
   command_out.register_nb_transport_bw(this, &PeScheduler::nb_transport_bw);
 }
 
 ImplSpec PeScheduler::spec() {
-  return {"builtin.pe_scheduler", "pe_scheduler", "a PE's sole dispatcher and feeder of tiles", {overhead_attribute()}};
+  return spec_of<Parameters>("builtin.pe_scheduler", "pe_scheduler", "a PE's sole dispatcher and feeder of tiles");
 }
 
 void PeScheduler::join(Pe& pe, RouteSource& routes, uint32_t dma_node) {

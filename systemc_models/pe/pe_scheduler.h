@@ -3,8 +3,6 @@
 // when fewer than W of this PE are in flight, W = ⌊reserved TCM / tile bytes⌋, and its first stage's queue has room.
 // Tiles then find their own way; the last stage reports here, exactly once. Timing contract §5, §6; ADR-0014 D2, D6.
 // Does not model: dependencies between commands: only the kernel's waits order them.
-//
-// Parameters: overhead_ns (ns, 0).
 #pragma once
 
 #include <memory>
@@ -36,7 +34,8 @@ class PeScheduler : public Component, public ItemSender {
   CommandTargetSocket<PeScheduler> command_in{"command_in"};
   CommandInitiatorSocket<PeScheduler> command_out{"command_out"};
 
-  PeScheduler(sc_core::sc_module_name name, const ComponentConfig& config);
+  using Parameters = BlockParameters;
+  PeScheduler(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
   static ImplSpec spec();
 
   void join(Pe& pe, RouteSource& routes, uint32_t dma_node);
@@ -59,11 +58,6 @@ class PeScheduler : public Component, public ItemSender {
   /// Why the feed loop stands still: empty where it does not.
   std::string feed_state() const;
   int64_t tiles_in_flight() const { return tiles_in_flight_; }
-  /// Asks for what item_done() touches.
-  void fetch_state() const {
-    fetch_component();
-    fetch_lines(&pe_, 3);
-  }
 
  private:
   tlm::tlm_sync_enum nb_transport_fw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);

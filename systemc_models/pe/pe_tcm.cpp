@@ -9,29 +9,22 @@ namespace kernbench {
 
 namespace {
 
-uint64_t megabytes(const Attributes& a, const char* name) {
-  return static_cast<uint64_t>(std::floor(a.number(name, 0) * 1048576.0));
+uint64_t bytes_of(double megabytes) {
+  return static_cast<uint64_t>(std::floor(megabytes * 1048576.0));
 }
 
 }  // namespace
 
-PeTcm::PeTcm(sc_core::sc_module_name name, const ComponentConfig& config)
-    : Component(name, config),
-      size_bytes_(megabytes(*config.attributes, "size_mb")),
-      reserved_bytes_(std::min(size_bytes_, megabytes(*config.attributes, "reserved_mb"))),
-      read_bw_gbs_(config.attributes->number("read_bw_gbs", 1)),
-      write_bw_gbs_(config.attributes->number("write_bw_gbs", 1)),
+PeTcm::PeTcm(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+    : Component(name, config, checked(parameters)),
+      size_bytes_(bytes_of(parameters.size_mb)),
+      reserved_bytes_(std::min(size_bytes_, bytes_of(parameters.reserved_mb))),
+      read_bw_gbs_(parameters.read_bw_gbs),
+      write_bw_gbs_(parameters.write_bw_gbs),
       allocator_(0, size_bytes_ - reserved_bytes_) {}
 
 ImplSpec PeTcm::spec() {
-  AttrSpec reserved = positive_attribute("reserved_mb", "MB", "part that only the scheduler uses, for tile buffers");
-  reserved.min_exclusive = false;
-  return {"builtin.pe_tcm",
-          "pe_tcm",
-          "tightly coupled memory of a PE",
-          {overhead_attribute(), positive_attribute("size_mb", "MB", "size"), reserved,
-           positive_attribute("read_bw_gbs", "GB/s", "bandwidth of FETCH"),
-           positive_attribute("write_bw_gbs", "GB/s", "bandwidth of STORE")}};
+  return spec_of<Parameters>("builtin.pe_tcm", "pe_tcm", "tightly coupled memory of a PE");
 }
 
 KERNBENCH_REGISTER_COMPONENT(PeTcm)

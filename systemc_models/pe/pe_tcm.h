@@ -2,9 +2,7 @@
 // the tile buffers of composites and bounds the tiles in flight; the allocatable region holds tl's handles; neither
 // allocator can reach the other region (data contract §2). Addresses are local to the PE: [0, allocatable) is tl's.
 // Does not model: banks, port conflicts (pe_fetch_store is its only user).
-//
-// Parameters: size_mb, reserved_mb (MB = 2^20 bytes, fractions rounded down to bytes), read_bw_gbs, write_bw_gbs
-// (GB/s); all required.
+// MB = 2^20 bytes, fractions rounded down to bytes.
 #pragma once
 
 #include "kernbench/kernel_api/first_fit_allocator.h"
@@ -12,9 +10,24 @@
 
 namespace kernbench {
 
+struct PeTcmParameters : BlockParameters {
+  double size_mb = 0, reserved_mb = 0, read_bw_gbs = 0, write_bw_gbs = 0;
+  template <class List>
+  static void describe(List& list) {
+    BlockParameters::describe(list);
+    list.add(&PeTcmParameters::size_mb, "size_mb", "MB", "size").positive().required();
+    list.add(&PeTcmParameters::reserved_mb, "reserved_mb", "MB", "part that only the scheduler uses, for tile buffers")
+        .min(0)
+        .required();
+    list.add(&PeTcmParameters::read_bw_gbs, "read_bw_gbs", "GB/s", "bandwidth of FETCH").positive().required();
+    list.add(&PeTcmParameters::write_bw_gbs, "write_bw_gbs", "GB/s", "bandwidth of STORE").positive().required();
+  }
+};
+
 class PeTcm : public Component {
  public:
-  PeTcm(sc_core::sc_module_name name, const ComponentConfig& config);
+  using Parameters = PeTcmParameters;
+  PeTcm(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
   static ImplSpec spec();
 
   double read_bw_gbs() const { return read_bw_gbs_; }

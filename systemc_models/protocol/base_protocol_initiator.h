@@ -1,19 +1,13 @@
-// The other side of base_protocol_target.h: transactions that the project starts at a foreign TLM-2.0 target, as an
-// initiator of the base protocol with nb_transport (4 phases and every shortcut that a target may take). A target that
-// only has b_transport is served through its simple_target_socket's conversion.
-//
-// One request at a time (BEGIN_REQ exclusion), any number under way. BEGIN_RESP is answered TLM_COMPLETED; it may come
-// without END_REQ. Payloads have a memory manager; their data stay with the transfer.
+// Transactions that the project starts at a foreign TLM-2.0 target, with payloads of its own; how the protocol is kept:
+// request_channel.h. Payloads have a memory manager; their data stay with the transfer.
 #pragma once
 
-#include <deque>
 #include <memory>
-#include <string>
 #include <tlm>
 #include <unordered_map>
 #include <vector>
 
-#include "kernbench/systemc_models/core/timeline.h"
+#include "kernbench/systemc_models/protocol/request_channel.h"
 
 namespace kernbench {
 
@@ -29,38 +23,34 @@ struct ForeignTransfer {
   tlm::tlm_response_status status = tlm::TLM_INCOMPLETE_RESPONSE;
 };
 
-class BaseProtocolInitiator : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interface {
+class BaseProtocolInitiator : public tlm::tlm_bw_transport_if<>,
+                              public tlm::tlm_mm_interface,
+                              private RequestChannel::Client {
  public:
   /// `index`: of the block, for the order of what happens at one instant.
-  BaseProtocolInitiator(Timeline& timeline, uint32_t index) : timeline_(timeline), index_(index) {}
+  BaseProtocolInitiator(Timeline& timeline, uint32_t index) : channel_(timeline, index, *this) {}
   ~BaseProtocolInitiator() override;
   /// Where requests go; null where nothing is bound.
-  void set_forward(tlm::tlm_fw_transport_if<>* fw) { forward_ = fw; }
-  tlm::tlm_fw_transport_if<>* forward() const { return forward_; }
+  void set_forward(tlm::tlm_fw_transport_if<>* fw) { channel_.set_forward(fw); }
+  tlm::tlm_fw_transport_if<>* forward() const { return channel_.forward(); }
 
   /// Queues the transfer; to be called on the timeline.
   void start(ForeignTransfer& t);
   /// Bytes that the target's debug transport took or gave.
   unsigned debug(bool write, uint64_t address, uint8_t* data, unsigned nbytes);
 
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay) override;
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override {
+    return channel_.nb_transport_bw(p, phase, delay);
+  }
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
-  void free(tlm::tlm_generic_payload*) override;
 
  private:
-  void request_next();
-  void request_ends(tlm::tlm_generic_payload&, double at_ns);
-  static void request_ended(void* self, void*);
-  static void completed(void* self, void* payload);
-  static void end_response(void* self, void* payload);
+  void free(tlm::tlm_generic_payload*) override;
+  void responded(tlm::tlm_generic_payload&) override;
   tlm::tlm_generic_payload* take_payload();
 
-  Timeline& timeline_;
-  uint32_t index_;
-  tlm::tlm_fw_transport_if<>* forward_ = nullptr;
-  std::deque<ForeignTransfer*> waiting_;
-  tlm::tlm_generic_payload taken_;  ///< stands for a request that has ended in time to come
-  tlm::tlm_generic_payload* requesting_ = nullptr;
+  RequestChannel channel_;
   std::unordered_map<const tlm::tlm_generic_payload*, ForeignTransfer*> under_way_;
   std::vector<std::unique_ptr<tlm::tlm_generic_payload>> all_;
   std::vector<tlm::tlm_generic_payload*> free_;

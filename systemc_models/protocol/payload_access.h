@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernbench/phase2/log/op_record.h"
-#include "kernbench/systemc_models/memory/system_memory.h"
+#include "kernbench/phase2/memory/memory_image.h"
 
 namespace kernbench {
 

@@ -31,21 +31,6 @@ std::string other_width(const sc_core::sc_object& socket, unsigned width, unsign
 
 }  // namespace
 
-AttrSpec bus_width_attribute() {
-  AttrSpec a;
-  a.name = "bus_width";
-  a.type = AttrType::string;
-  a.unit = "bits";
-  a.help = "of the socket: 32, 64, 128, 256 or 512; no influence on time";
-  a.default_value = std::string("32");
-  a.choices = {"32", "64", "128", "256", "512"};
-  return a;
-}
-
-unsigned bus_width_of(const Attributes& attributes) {
-  return static_cast<unsigned>(std::stoul(attributes.string("bus_width", "32")));
-}
-
 std::unique_ptr<ProtocolMonitor> monitor_of([[maybe_unused]] const char* socket) {
 #ifdef KERNBENCH_CHECK_TLM
   return std::make_unique<ProtocolMonitor>(socket);

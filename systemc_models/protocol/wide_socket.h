@@ -7,7 +7,7 @@
 #include <string>
 #include <tlm>
 
-#include "kernbench/systemc_models/core/attributes.h"
+#include "kernbench/systemc_models/core/parameters.h"
 #include "kernbench/systemc_models/protocol/protocol_monitor.h"
 
 namespace kernbench {
@@ -22,10 +22,12 @@ template <unsigned W>
 using OptionalInitiatorSocket =
     tlm::tlm_initiator_socket<W, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
 
-/// `bus_width`: 32 (default), 64, 128, 256 or 512 bits.
-AttrSpec bus_width_attribute();
-/// Its value: one of them. std::invalid_argument for anything else.
-unsigned bus_width_of(const Attributes&);
+/// `bus_width` of a parameter struct: 32, 64, 128, 256 or 512 bits.
+template <class List, class P>
+void describe_bus_width(List& list, unsigned P::*member) {
+  list.add_choice(member, "bus_width", "bits", "of the socket: 32, 64, 128, 256 or 512; no influence on time",
+                  {"32", "64", "128", "256", "512"});
+}
 
 class WideTargetSocket {
  public:

@@ -1,6 +1,7 @@
 // The compiled topology: a flat directed graph (timing contract §1). Plain C++: no SystemC here.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,6 +33,8 @@ struct Edge {
   double distance_mm = 0;
   std::optional<double> bw_gbs;  ///< none: limits nothing
   int line = 0;
+  /// Its length as routes count it: rounded to whole nanometres (timing contract §1).
+  int64_t nm() const { return std::llround(distance_mm * 1e6); }
 };
 
 struct Memory {

@@ -32,7 +32,7 @@ PathRouter::PathRouter(const Graph& graph, EdgeSet set)
       labels_(graph.nodes.size()),
       source_(static_cast<uint32_t>(graph.nodes.size())) {
   for (size_t e = 0; e < graph.edges.size(); ++e) {
-    nm_[e] = std::llround(graph.edges[e].distance_mm * 1e6);
+    nm_[e] = graph.edges[e].nm();
     left_out_[e] = leaves_out(set, graph, graph.edges[e]);
     ++in_first_[graph.edges[e].to + 1];
   }

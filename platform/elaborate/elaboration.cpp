@@ -1,0 +1,177 @@
+#include "kernbench/platform/elaborate/elaboration.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string_view>
+#include <unordered_map>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/fabric/address_map.h"
+#include "kernbench/systemc_models/fabric/memory_target.h"
+
+namespace kernbench {
+
+/// A level of the hierarchy that is no node itself: sip0, sip0.cube0.
+struct Elaboration::Scope : sc_core::sc_module {
+  Scope(const sc_core::sc_module_name& name, const std::function<void()>& build_children) : sc_module(name) {
+    build_children();
+  }
+};
+
+struct Elaboration::TreeNode {
+  std::string name;
+  int node = -1;
+  std::vector<std::unique_ptr<TreeNode>> children;
+  std::unordered_map<std::string, TreeNode*> by_name;
+
+  TreeNode& child(const std::string& segment) {
+    TreeNode*& c = by_name[segment];
+    if (!c) {
+      children.push_back(std::make_unique<TreeNode>());
+      c = children.back().get();
+      c->name = segment;
+    }
+    return *c;
+  }
+};
+
+Elaboration::Elaboration(const topology::Graph& graph, Fabric& fabric) : graph_(graph), fabric_(fabric) {
+  build_modules();
+  build_links();
+  set_bases();
+}
+
+/// SystemC's registries look for what goes away from their ends: backwards, each module is found at once.
+Elaboration::~Elaboration() {
+  for (auto n = built_.rbegin(); n != built_.rend(); ++n) components_[*n].reset();
+  while (!scopes_.empty()) scopes_.pop_back();
+}
+
+RequestPort* Elaboration::request_port(uint32_t node) const {
+  FabricNode* n = components_[node]->fabric_node();
+  return n ? n->request_port() : nullptr;
+}
+
+void Elaboration::unknown_block(const std::string& id, const char* what, const std::string& known) {
+  throw InputError(std::string(what) + ": found '" + id +
+                   "'; legal: " + (known.empty() ? std::string("none, the topology has no such node") : known));
+}
+
+void Elaboration::build_modules() {
+  components_.resize(graph_.nodes.size());
+  TreeNode root;
+  std::vector<TreeNode*> way = {&root};  // to the node before, most of which is that to the next
+  for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
+    const std::string& id = graph_.nodes[n].id;
+    size_t depth = 0;
+    for (size_t from = 0; from <= id.size(); ++depth) {
+      const size_t dot = std::min(id.find('.', from), id.size());
+      const std::string_view segment = std::string_view(id).substr(from, dot - from);
+      if (depth + 1 == way.size() || way[depth + 1]->name != segment) {
+        way.resize(depth + 1);
+        way.push_back(&way[depth]->child(std::string(segment)));
+      }
+      from = dot + 1;
+    }
+    way.resize(depth + 1);
+    way.back()->node = static_cast<int>(n);
+  }
+  build_children(root);
+}
+
+void Elaboration::build_children(const TreeNode& parent) {
+  for (const auto& child : parent.children) {
+    const TreeNode& c = *child;
+    const auto grandchildren = [this, &c] { build_children(c); };
+    if (c.node < 0) {
+      scopes_.push_back(std::make_unique<Scope>(c.name.c_str(), grandchildren));
+      continue;
+    }
+    const topology::Node& node = graph_.nodes[static_cast<size_t>(c.node)];
+    const auto* make = component_registry().factory(node.impl);
+    if (!make) throw std::runtime_error(node.id + ": no component is registered as '" + node.impl + "'");
+    const auto& conflicts = component_registry().conflicts();
+    if (std::find(conflicts.begin(), conflicts.end(), node.impl) != conflicts.end())
+      throw std::runtime_error(node.id + ": more than one component is registered as '" + node.impl + "'");
+    ComponentConfig config(fabric_, node.id, static_cast<uint32_t>(c.node));
+    config.attributes = &node.attrs;
+    if (!c.children.empty()) config.build_children = grandchildren;
+    components_[config.index] = (*make)(c.name.c_str(), config);
+    built_.push_back(config.index);
+  }
+}
+
+/// Edges from one node to another, of which there may be several: requests take the shortest, and of those the first;
+/// responses the first of all (timing contract §1).
+struct Elaboration::Parallel {
+  int shortest = -1, first = -1;
+};
+
+/// Requests and their responses can go over the edge, or responses to requests over one back.
+bool Elaboration::carries_traffic(const topology::Edge& e) const {
+  FabricNode *from = components_[e.from]->fabric_node(), *to = components_[e.to]->fabric_node();
+  if (!from || !to) return false;
+  return (from->initiator_socket() && (to->target_socket() || to->initiator_socket())) ||
+         (from->target_socket() && to->initiator_socket());
+}
+
+void Elaboration::build_links() {
+  edges_.resize(graph_.edges.size());
+  std::unordered_map<uint64_t, Parallel> by_ends;
+  const auto between = [&](uint32_t a, uint32_t b) -> Parallel& { return by_ends[uint64_t{a} << 32 | b]; };
+  for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
+    for (const uint32_t e : graph_.out_edges[n]) {
+      const topology::Edge& edge = graph_.edges[e];
+      if (!carries_traffic(edge)) continue;
+      Parallel& p = between(edge.from, edge.to);
+      if (p.first < 0) p.first = p.shortest = static_cast<int>(e);
+      if (edge.nm() < graph_.edges[static_cast<size_t>(p.shortest)].nm()) p.shortest = static_cast<int>(e);
+    }
+  }
+  for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
+    for (const uint32_t e : graph_.out_edges[n]) {
+      const topology::Edge& edge = graph_.edges[e];
+      if (!carries_traffic(edge)) continue;
+      const Parallel& there = between(n, edge.to);
+      if (!edges_[e].link && there.first == static_cast<int>(e) && n != edge.to)
+        connect_nodes(n, edge.to, there, between(edge.to, n));
+      make_link(e);  // if no route takes it
+    }
+  }
+}
+
+Link* Elaboration::make_link(uint32_t e) {
+  Link*& link = edges_[e].link;
+  if (link) return link;
+  link = &fabric_.make_link({graph_.edges[e].distance_mm * graph_.ns_per_mm, graph_.effective_bw(e)});
+  link->edge = e;
+  return link;
+}
+
+/// Where both directions have one edge each, requests and responses share a pair of ports.
+void Elaboration::connect_nodes(uint32_t a, uint32_t b, const Parallel& there, const Parallel& back) {
+  if (there.shortest == there.first && back.shortest == back.first)
+    return connect_ports(a, b, there.first, back.first, Requests::both_ways);
+  connect_ports(a, b, there.shortest, back.first, Requests::there);
+  connect_ports(b, a, back.shortest, there.first, Requests::there);
+}
+
+void Elaboration::connect_ports(uint32_t a, uint32_t b, int there, int back, Requests requests) {
+  const auto link_of = [&](int edge) { return edge < 0 ? nullptr : make_link(static_cast<uint32_t>(edge)); };
+  FabricNode &at_a = *components_[a]->fabric_node(), &at_b = *components_[b]->fabric_node();
+  connect(at_a, at_b, link_of(there), link_of(back), requests);
+  FabricPort *port_a = at_a.ports().back(), *port_b = at_b.ports().back();
+  if (there >= 0) edges_[static_cast<uint32_t>(there)].hop = {port_a, port_b};
+  if (back >= 0 && requests == Requests::both_ways) edges_[static_cast<uint32_t>(back)].hop = {port_b, port_a};
+}
+
+void Elaboration::set_bases() {
+  for (const topology::Memory& m : graph_.memories) {
+    auto* memory = dynamic_cast<MemoryTarget*>(components_[m.node].get());
+    if (!memory) throw std::runtime_error(graph_.nodes[m.node].id + ": its impl is no memory");
+    fabric_.address_map().add(*memory, m.base, m.size, parse_space(m.space));
+  }
+}
+
+}  // namespace kernbench

@@ -1,0 +1,74 @@
+// A compiled topology as SystemC modules: makes the blocks by the names that `impl:` gives, with the hierarchy of their
+// ids, under the module that is being constructed, and binds their sockets along the edges.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kernbench/platform/topology/graph/graph.h"
+#include "kernbench/systemc_models/core/component.h"
+#include "kernbench/systemc_models/fabric/fabric_node.h"
+
+namespace kernbench {
+
+class Elaboration {
+ public:
+  /// std::runtime_error (one line) if an impl cannot be made.
+  Elaboration(const topology::Graph& graph, Fabric& fabric);
+  ~Elaboration();
+  Elaboration(const Elaboration&) = delete;
+  Elaboration& operator=(const Elaboration&) = delete;
+
+  size_t size() const { return components_.size(); }
+  Component& component(uint32_t node) const { return *components_[node]; }
+  /// The node as an initiator that takes requests, or null (pe_dma, m_cpu, pcie_ep, port can).
+  RequestPort* request_port(uint32_t node) const;
+
+  /// The edge as a link of the fabric; null where no memory traffic can use it.
+  Link* link(uint32_t edge) const { return edges_[edge].link; }
+  /// The ports at both ends for requests over the edge; null where none can go there.
+  Hop hop(uint32_t edge) const { return edges_[edge].hop; }
+
+  /// The block of that id and type; InputError that names those there are.
+  template <class Block>
+  Block& block_named(const std::string& id, const char* what) const;
+
+ private:
+  struct Scope;
+  struct TreeNode;
+  struct Edge {
+    Link* link = nullptr;
+    Hop hop;
+  };
+  struct Parallel;
+  void build_modules();
+  void build_children(const TreeNode&);
+  void build_links();
+  bool carries_traffic(const topology::Edge&) const;
+  void connect_nodes(uint32_t a, uint32_t b, const Parallel& there, const Parallel& back);
+  void connect_ports(uint32_t a, uint32_t b, int there, int back, Requests);
+  Link* make_link(uint32_t edge);
+  void set_bases();
+  [[noreturn]] static void unknown_block(const std::string& id, const char* what, const std::string& known);
+
+  const topology::Graph& graph_;
+  Fabric& fabric_;
+  std::vector<std::unique_ptr<sc_core::sc_module>> scopes_;
+  std::vector<ComponentPtr> components_;  // by node
+  std::vector<uint32_t> built_;           // nodes in the order in which their modules were made
+  std::vector<Edge> edges_;
+};
+
+template <class Block>
+Block& Elaboration::block_named(const std::string& id, const char* what) const {
+  std::string known;
+  for (const auto& c : components_) {
+    auto* block = dynamic_cast<Block*>(c.get());
+    if (!block) continue;
+    if (c->id() == id) return *block;
+    known += (known.empty() ? "" : ", ") + c->id();
+  }
+  unknown_block(id, what, known);
+}
+
+}  // namespace kernbench

@@ -1,0 +1,42 @@
+#include "kernbench/platform/elaborate/machine.h"
+
+namespace kernbench {
+namespace {
+
+FabricTiming timing_of(const topology::Graph& graph) {
+  FabricTiming t;
+  switch (graph.timing.links) {
+    case topology::Links::ideal:
+      t.links = Links::ideal;
+      break;
+    case topology::Links::cut_through:
+      t.links = Links::cut_through;
+      break;
+    case topology::Links::flit:
+      t.links = Links::flit;
+      break;
+  }
+  t.response = graph.timing.response == topology::Response::routed ? Response::routed : Response::ideal;
+  t.header_bytes = graph.timing.header_bytes;
+  t.flit_bytes = graph.timing.flit_bytes;
+  return t;
+}
+
+}  // namespace
+
+Machine::Machine(topology::Graph graph)
+    : graph_(std::move(graph)),
+      system_(timing_of(graph_)),
+      blocks_(graph_, system_),
+      routes_(graph_, blocks_, system_.timing()),
+      pes_(graph_, blocks_, routes_, system_) {
+  system_.set_routes(routes_);
+  if (graph_.materialize_outputs) system_.materialize_outputs();
+}
+
+void Machine::attach_log(OpLogSink* sink) {
+  logger_ = sink ? std::make_unique<OpLogger>(*sink) : nullptr;
+  for (uint32_t n = 0; n < blocks_.size(); ++n) blocks_.component(n).attach_logger(logger_.get());
+}
+
+}  // namespace kernbench

@@ -1,0 +1,39 @@
+// An elaborated topology in its parts: the compiled graph, the system that its blocks share, the blocks as modules, the
+// ways of memory traffic, and the PEs. What the host's side (platform/launch) works on; Platform puts both together.
+#pragma once
+
+#include "kernbench/platform/elaborate/elaboration.h"
+#include "kernbench/platform/elaborate/pes.h"
+#include "kernbench/platform/elaborate/routes.h"
+#include "kernbench/platform/topology/graph/graph.h"
+#include "kernbench/systemc_models/memory/system.h"
+
+namespace kernbench {
+
+class Machine {
+ public:
+  /// Inside a module that is being constructed. std::runtime_error (one line) if an impl cannot be made.
+  explicit Machine(topology::Graph graph);
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  const topology::Graph& graph() const { return graph_; }
+  System& system() { return system_; }
+  Timeline& timeline() { return system_.timeline(); }
+  Elaboration& blocks() { return blocks_; }
+  Routes& routes() { return routes_; }
+  Pes& pes() { return pes_; }
+
+  /// Attaches an op log to every block (null: none). Before the simulation starts.
+  void attach_log(OpLogSink* sink);
+
+ private:
+  const topology::Graph graph_;
+  System system_;
+  Elaboration blocks_;
+  Routes routes_;
+  Pes pes_;
+  std::unique_ptr<OpLogger> logger_;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,54 @@
+// The PEs of an elaborated topology: what the blocks of each share, and who hands on to whom.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "kernbench/platform/elaborate/elaboration.h"
+#include "kernbench/platform/elaborate/routes.h"
+#include "kernbench/systemc_models/memory/system.h"
+#include "kernbench/systemc_models/pe/pe_cpu.h"
+
+namespace kernbench {
+
+class Engine;
+
+/// PEs with a pe_dma, in compiled order (as Graph::pes).
+class Pes {
+ public:
+  Pes(const topology::Graph& graph, const Elaboration& blocks, Routes& routes, System& system);
+
+  size_t count() const { return pes_.size(); }
+  Pe& pe(size_t index) const { return *pes_[index]; }
+  /// True if all blocks that a kernel needs are there.
+  bool complete(size_t pe) const { return missing_blocks(pe).empty(); }
+  /// "pe_gemm, pe_tcm" for an incomplete PE.
+  std::string missing_blocks(size_t pe) const;
+  PeCpu& cpu(size_t pe) const;
+  std::vector<Engine*> engines(size_t pe) const;
+  /// The nearest memory of kind hbm to a PE's DMA, as index into graph().memories; its own slice in the usual systems.
+  size_t local_memory(size_t pe) const;
+
+  /// Tells the history of all kernels' commands and waits; before the simulation starts.
+  void attach_history(CommandHistory& history) const;
+
+ private:
+  template <class Block>
+  Block* block_of(size_t pe, const char* kind) const;
+  void build(uint32_t pe);
+  void set_place(Pe&, uint32_t index);
+  void bind_stages(size_t pe, PeScheduler*);
+
+  const topology::Graph& graph_;
+  const Elaboration& blocks_;
+  Routes& routes_;
+  System& system_;
+  std::map<std::string, uint32_t> cubes_;                          ///< by id, numbered as they come
+  std::unordered_map<std::string, const topology::Memory*> srams_;  ///< the first inside a scope, by its id
+  std::vector<std::unique_ptr<Pe>> pes_;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,86 @@
+#include "kernbench/platform/elaborate/routes.h"
+
+#include <stdexcept>
+
+#include "kernbench/phase2/op/address_text.h"
+#include "kernbench/platform/elaborate/sole_senders.h"
+#include "kernbench/systemc_models/fabric/memory_target.h"
+
+namespace kernbench {
+
+Routes::Routes(const topology::Graph& graph, const Elaboration& blocks, const FabricTiming& timing)
+    : graph_(graph), blocks_(blocks), timing_(timing), paths_(graph), last_(graph.nodes.size()) {
+  SoleSenders(graph_, blocks_, timing_).from_edges();
+}
+
+const Route& Routes::route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) {
+  const Route* last = last_[initiator];
+  if (last && address - last->base < last->size && nbytes <= last->size - (address - last->base)) return *last;
+  const topology::Memory* memory = graph_.memory_at(address);
+  if (!memory || nbytes > memory->size || address - memory->base > memory->size - nbytes) {
+    throw AccessError(graph_.nodes[initiator].id + ": " + (write ? "write to " : "read of ") + address_text(address) +
+                      ", " + std::to_string(nbytes) + " bytes: " +
+                      (memory ? "leaves " + graph_.nodes[memory->node].id + " [" + address_text(memory->base) + ", " +
+                                    address_text(memory->base + memory->size) + ")"
+                              : std::string("no memory is there")));
+  }
+  const uint32_t index = static_cast<uint32_t>(memory - graph_.memories.data());
+  std::unique_ptr<Route>& r = routes_[uint64_t{initiator} << 32 | index];
+  if (!r && closed_) {
+    throw std::logic_error(graph_.nodes[initiator].id + ": a route to " + graph_.nodes[memory->node].id +
+                           " is asked for after the last");
+  }
+  if (!r) r = make_route(initiator, index);
+  if (!r->returns && (!write || timing_.response == Response::routed)) require_way_back(initiator, *memory);
+  if (r->returns) last_[initiator] = r.get();
+  return *r;
+}
+
+/// AccessError that names the edge that has none back.
+void Routes::require_way_back(uint32_t initiator, const topology::Memory& memory) {
+  try {
+    paths_.reversed(paths_.find_path(initiator, memory.node));
+  } catch (const topology::RouteError& e) {
+    throw AccessError(graph_.nodes[initiator].id + ": no way back from " + graph_.nodes[memory.node].id + ": " +
+                      e.what());
+  }
+}
+
+std::unique_ptr<Route> Routes::make_route(uint32_t initiator, uint32_t memory) {
+  const topology::Memory& m = graph_.memories[memory];
+  std::vector<uint32_t> path;
+  try {
+    path = paths_.find_path(initiator, m.node);
+  } catch (const topology::RouteError& e) {
+    throw AccessError(e.what());
+  }
+  auto r = std::make_unique<Route>();
+  r->target = static_cast<MemoryTarget*>(&blocks_.component(m.node));
+  r->base = m.base;
+  r->size = m.size;
+  for (const uint32_t e : path) {
+    const Hop hop = blocks_.hop(e);
+    if (!hop.out) {
+      throw AccessError(graph_.nodes[graph_.edges[e].from].id + ": has no sockets that lead memory traffic to " +
+                        graph_.nodes[graph_.edges[e].to].id);
+    }
+    r->hops.push_back(hop);
+  }
+  try {
+    paths_.reversed(path);
+    r->returns = true;
+  } catch (const topology::RouteError&) {
+  }
+  measure(*r);
+  return r;
+}
+
+void Routes::close() {
+  SoleSenders senders(graph_, blocks_, timing_);
+  if (!senders.known()) return;  // routers of one's own ask for more
+  closed_ = true;
+  for (const auto& [key, route] : routes_) senders.add(blocks_.component(static_cast<uint32_t>(key >> 32)), *route);
+  senders.from_routes();
+}
+
+}  // namespace kernbench

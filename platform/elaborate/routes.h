@@ -1,0 +1,41 @@
+// The ways of a platform's memory traffic: addresses to memories, and the shortest paths between them (timing contract
+// §1) as ports of the blocks. Resolved once, on demand.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "kernbench/platform/elaborate/elaboration.h"
+#include "kernbench/platform/topology/graph/graph.h"
+#include "kernbench/platform/topology/route/path_router.h"
+
+namespace kernbench {
+
+class Routes : public RouteSource {
+ public:
+  Routes(const topology::Graph& graph, const Elaboration& blocks, const FabricTiming& timing);
+
+  const Route& route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) override;
+  /// Shortest paths as the contract says, with both directions; errors as topology::RouteError.
+  topology::PathRouter& paths() { return paths_; }
+
+  /// Says that no route will be asked for that has not been asked for yet: route() throws std::logic_error for another.
+  /// Who knows all traffic beforehand tells so: more can then be decided ahead of time. Before the simulation starts.
+  /// Has no effect where routers of one's own choose ways.
+  void close();
+
+ private:
+  std::unique_ptr<Route> make_route(uint32_t initiator, uint32_t memory);
+  void require_way_back(uint32_t initiator, const topology::Memory&);
+
+  const topology::Graph& graph_;
+  const Elaboration& blocks_;
+  const FabricTiming timing_;
+  topology::PathRouter paths_;
+  std::unordered_map<uint64_t, std::unique_ptr<Route>> routes_;  // initiator << 32 | memory
+  std::vector<const Route*> last_;                               // by initiator: the last that was asked for
+  bool closed_ = false;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,102 @@
+#include "kernbench/platform/elaborate/sole_senders.h"
+
+#include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/router.h"
+
+namespace kernbench {
+namespace {
+
+const Router* router_at(const Elaboration& blocks, uint32_t node) {
+  return dynamic_cast<const Router*>(&blocks.component(node));
+}
+
+}  // namespace
+
+SoleSenders::SoleSenders(const topology::Graph& graph, const Elaboration& blocks, const FabricTiming& timing)
+    : graph_(graph), blocks_(blocks), timing_(timing), links_(graph.edges.size()) {
+  for (uint32_t n = 0; n < graph.nodes.size() && known_; ++n) {
+    const Router* router = router_at(blocks, n);
+    known_ = !router || !router->own_rules();
+  }
+}
+
+void SoleSenders::from_edges() {
+  std::vector<std::vector<uint32_t>> in_edges(graph_.nodes.size());
+  for (uint32_t e = 0; e < graph_.edges.size(); ++e) {
+    if (blocks_.link(e)) in_edges[graph_.edges[e].to].push_back(e);
+  }
+  for (uint32_t e = 0; e < graph_.edges.size(); ++e) {
+    if (!blocks_.link(e)) continue;
+    const topology::Edge& edge = graph_.edges[e];
+    const bool between = router_at(blocks_, edge.from) != nullptr;
+    SoleSender sender;
+    if (!between || blocks_.request_port(edge.from)) sender.add(&blocks_.component(edge.from));
+    for (const uint32_t in : in_edges[edge.from]) {
+      if (between && graph_.edges[in].from != edge.to) sender.add(blocks_.link(in));
+    }
+    set(e, sender.get());
+  }
+  for (const topology::Memory& m : graph_.memories) {
+    SoleSender sender;
+    for (const uint32_t in : in_edges[m.node]) sender.add(blocks_.link(in));
+    const bool serve = timing_.links != Links::ideal;
+    static_cast<MemoryTarget&>(blocks_.component(m.node)).set_sole_sender(known_ && serve ? sender.get() : nullptr);
+  }
+  find_unmixed();
+}
+
+void SoleSenders::add(const Component& initiator, const Route& route) {
+  const void* before = &initiator;
+  for (const Hop& hop : route.hops) {
+    links_[hop.out->link.edge].add(before);
+    before = &hop.out->link;
+  }
+  memories_[route.target].add(timing_.links == Links::ideal ? static_cast<const void*>(&initiator) : before);
+  if (!route.returns) return;
+  before = static_cast<const Component*>(route.target);
+  for (size_t i = route.hops.size(); i-- > 0;) {
+    links_[route.hops[i].in->link.edge].add(before);
+    before = &route.hops[i].in->link;
+  }
+}
+
+void SoleSenders::from_routes() {
+  for (uint32_t e = 0; e < graph_.edges.size(); ++e) {
+    if (blocks_.link(e)) set(e, links_[e].get());
+  }
+  for (auto& [memory, sender] : memories_) memory->set_sole_sender(sender.get());
+  find_unmixed();
+}
+
+/// Behind a node that stores and forwards, messages without data overtake the others.
+void SoleSenders::set(uint32_t edge, const void* sender) {
+  const Component& from = blocks_.component(graph_.edges[edge].from);
+  const Router* router = router_at(blocks_, graph_.edges[edge].from);
+  const bool overtaken = router && router->stores_and_forwards() && sender != &from;
+  blocks_.link(edge)->sole_sender = known_ && !overtaken ? sender : nullptr;
+}
+
+/// Flit mode: an initiator sends a message's flits one behind the other, and so do memories that answer in order; they
+/// stay so as long as nobody else sends on the links.
+void SoleSenders::find_unmixed() {
+  if (timing_.links != Links::flit) return;
+  std::unordered_map<const void*, const Link*> links;
+  for (uint32_t e = 0; e < graph_.edges.size(); ++e) {
+    if (const Link* link = blocks_.link(e)) links.emplace(link, link);
+  }
+  for (uint32_t e = 0; e < graph_.edges.size(); ++e) {
+    Link* link = blocks_.link(e);
+    if (!link) continue;
+    // Up to the one at the beginning of the chain.
+    const Link* first = link;
+    bool unmixed = true;
+    for (size_t steps = 0; unmixed && links.count(first->sole_sender); ++steps) {
+      unmixed = steps < graph_.edges.size();
+      first = links.at(first->sole_sender);
+    }
+    const auto* memory = dynamic_cast<const MemoryTarget*>(&blocks_.component(graph_.edges[first->edge].from));
+    link->unmixed = unmixed && first->sole_sender && (!memory || memory->answers_in_order());
+  }
+}
+
+}  // namespace kernbench

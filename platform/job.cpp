@@ -1,0 +1,79 @@
+#include "kernbench/platform/job.h"
+
+#include <stdexcept>
+
+#include "kernbench/kernel_api/context.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/platform.h"
+#include "kernbench/platform/launch/pe_selection.h"
+
+namespace kernbench {
+namespace {
+
+LaunchTree tree_of(Machine& machine, const std::vector<size_t>& pes, LaunchMode mode) {
+  try {
+    return choose_launch_way(machine, pes, mode).tree;
+  } catch (const HostPathError& e) {
+    throw InputError(std::string("launch by the host: ") + e.what());
+  }
+}
+
+}  // namespace
+
+Job::Job(Platform& platform, JobOptions o)
+    : platform_(platform),
+      spec_(KernelRegistry::instance().at(o.kernel)),
+      params_(kernel_params(spec_, o.params)),
+      pes_(choose_pes(platform.machine(), o.pes, o.device)),
+      deployment_(platform.machine(), platform.hosts().allocators(), spec_, params_, pes_),
+      programs_(programs_of(platform.machine(), pes_)),
+      tree_(tree_of(platform.machine(), pes_, o.launch)),
+      launcher_(platform.machine()) {}
+
+Job::~Job() = default;
+
+void Job::place(const std::string& tensor, const HostTensor& value) {
+  deployment_.for_each_shard(tensor, value, [&](uint64_t address, const uint8_t* bytes, uint64_t nbytes) {
+    platform_.place(address, bytes, nbytes);
+  });
+}
+
+HostTensor Job::place_random(const std::string& tensor, uint64_t seed) {
+  const TensorSpec* t = spec_.tensor(tensor);
+  if (!t || t->role != TensorSpec::Role::in)
+    throw InputError("tensor " + tensor + ": kernel " + spec_.name + " has no such input");
+  HostTensor value = make_input(*t, params_, seed);
+  place(tensor, value);
+  return value;
+}
+
+HostTensor Job::read_back(const std::string& tensor) {
+  return deployment_.collect(tensor, [&](uint64_t address, uint8_t* bytes, uint64_t nbytes) {
+    const auto window = platform_.system().window_at(address);
+    if (ForeignStore* store = System::store_of(window)) store->pull(address, nbytes);
+    if (const auto producer = platform_.system().read_from_outside(window.space, address, bytes, nbytes))
+      throw RunError("tensor " + tensor + ": its bytes are pending until Phase 2 runs " + producer->name);
+  });
+}
+
+void Job::start(Done done) {
+  if (running_) throw RunError("kernel " + spec_.name + ": started while it runs");
+  running_ = true;
+  KernelLaunch message;
+  message.pes = pes_;
+  message.kernel = [this](size_t place) {
+    return [this, place](PeBackend& backend) {
+      tl::Context context(backend, programs_[place]);
+      spec_.function(context, deployment_.args(place));
+      context.finish();
+    };
+  };
+  launcher_.launch(std::move(message), tree_, [this, call = std::move(done)](const LaunchResult& r) {
+    running_ = false;
+    result_ = r;
+    completed_.notify(sc_core::SC_ZERO_TIME);
+    if (call) call(result_);
+  });
+}
+
+}  // namespace kernbench

@@ -1,0 +1,77 @@
+// A kernel on PEs of a platform, for user code: its tensors placed in the PEs' memories, launched as often as wanted,
+// before or while the simulation runs. `kernbench run` in one sitting is platform/tools/run.h.
+//
+//   kernbench::Job job(platform, {"vector_add", {{"n", "4096"}}});
+//   job.place("a", values_a);  job.place("b", values_b);      // or a foreign initiator writes to job.ranges("a")
+//   job.start([](const kernbench::LaunchResult& r) { … });    // the launch leaves the host now
+//   wait(job.completed());                                    // in an SC_THREAD
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <utility>
+#include <vector>
+
+#include "kernbench/platform/launch/deployment.h"
+#include "kernbench/platform/launch/launch.h"
+#include "kernbench/platform/platform.h"
+
+namespace kernbench {
+
+struct JobOptions {
+  std::string kernel;
+  std::vector<std::pair<std::string, std::string>> params;  ///< name, text
+  std::string pes = "all";                                  ///< all, or ids separated by commas
+  std::string device = "all";                               ///< all, or sip:N
+  LaunchMode launch = LaunchMode::automatic;
+};
+
+class Job : public Launchable {
+ public:
+  /// Allocates the tensors. InputError, BadParam: as `kernbench run` says them.
+  Job(Platform&, JobOptions);
+  /// Gives the memory back. Not while it runs, nor inside its own callback.
+  ~Job() override;
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  const KernelSpec& kernel() const { return spec_; }
+  const Params& params() const { return params_; }
+  /// Where a tensor's bytes lie: physical addresses, every shard that has some, by PE of the job.
+  std::vector<Deployment::Range> ranges(const std::string& tensor) const { return deployment_.ranges(tensor); }
+
+  /// Puts a tensor's bytes in place, now and without time. std::invalid_argument where its type or shape is another.
+  void place(const std::string& tensor, const HostTensor&);
+  /// A random input as `kernbench run --seed` makes it, placed; and returned.
+  HostTensor place_random(const std::string& tensor, uint64_t seed);
+  /// A tensor as memory holds it now. RunError where bytes are pending (and the topology does not say
+  /// `materialize: outputs`).
+  HostTensor read_back(const std::string& tensor);
+
+  /// The launch leaves the host now (before the simulation: at 0). `done` is called at the instant when the host has
+  /// the response, and may start it again. RunError if it still runs.
+  void start(Done done) override;
+  void start() { start({}); }
+  bool running() const override { return running_; }
+  /// Notified with `done`, in the next delta cycle.
+  const sc_core::sc_event& completed() const { return completed_; }
+  /// Of the last launch that has completed.
+  const LaunchResult& result() const { return result_; }
+
+ private:
+  Platform& platform_;
+  const KernelSpec& spec_;
+  Params params_;
+  std::vector<size_t> pes_;
+  Deployment deployment_;
+  std::vector<tl::Program> programs_;
+  LaunchTree tree_;
+  Launcher launcher_;
+  bool running_ = false;
+  LaunchResult result_;
+  sc_core::sc_event completed_;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,27 @@
+// The host as all who use a machine share it: its interface to each SIP, and its allocators of device memory.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "kernbench/platform/launch/device_allocators.h"
+#include "kernbench/platform/launch/host_interface.h"
+
+namespace kernbench {
+
+class HostDirectory {
+ public:
+  /// Inside a module that is being constructed: makes an interface for the first pcie_ep of each SIP.
+  explicit HostDirectory(Machine& machine);
+
+  /// The host's side of a SIP's first pcie_ep. InputError if there is none.
+  HostInterface& interface(int sip) const;
+  DeviceAllocators& allocators();
+
+ private:
+  Machine& machine_;
+  std::map<int, std::unique_ptr<HostInterface>> interfaces_;  ///< by SIP
+  std::unique_ptr<DeviceAllocators> allocators_;              ///< null until somebody asks
+};
+
+}  // namespace kernbench

@@ -1,0 +1,57 @@
+// A compiled topology as SystemC modules: what a user's sc_main makes.
+//
+// Platform is an sc_module under any parent: its children are the nodes of the topology, with the hierarchy of their
+// ids. It puts the machine (platform/elaborate) and the host's side (platform/launch) together; platform/job.h runs
+// kernels on it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "kernbench/platform/elaborate/machine.h"
+#include "kernbench/platform/launch/host_directory.h"
+#include "kernbench/systemc_models/host/port.h"
+#include "kernbench/systemc_models/memory/tlm_memory.h"
+
+namespace kernbench {
+
+class Platform : public sc_core::sc_module {
+ public:
+  /// Compiles the topology file and elaborates it. topology::TopologyError with every fault of the file.
+  Platform(sc_core::sc_module_name name, const std::string& topology_file);
+  /// Elaborates the graph. std::runtime_error (one line) if an impl cannot be made.
+  Platform(sc_core::sc_module_name name, topology::Graph graph);
+
+  Machine& machine() { return machine_; }
+  HostDirectory& hosts() { return hosts_; }
+
+  // Parts of the machine.
+  const topology::Graph& graph() const { return machine_.graph(); }
+  System& system() { return machine_.system(); }
+  Timeline& timeline() { return machine_.timeline(); }
+  Routes& routes() { return machine_.routes(); }
+  Pes& pes() { return machine_.pes(); }
+  Component& component(uint32_t node) { return machine_.blocks().component(node); }
+  RequestPort* request_port(uint32_t node) { return machine_.blocks().request_port(node); }
+
+  /// The port of that id ("sip0.cube0.port0"), for its socket. InputError that names the ports there are, if it is
+  /// none.
+  Port& port(const std::string& id) { return machine_.blocks().block_named<Port>(id, "port"); }
+  /// A memory that a foreign model stands in for, for its socket. InputError as above.
+  TlmMemory& tlm_memory(const std::string& id) {
+    return machine_.blocks().block_named<TlmMemory>(id, "memory of impl builtin.hbm_tlm or builtin.sram_tlm");
+  }
+  /// The host's side of a SIP's first pcie_ep. InputError if there is none.
+  HostInterface& host(int sip = 0) { return hosts_.interface(sip); }
+
+  /// Puts real bytes into one memory now, without time, also where a foreign model keeps them.
+  void place(uint64_t address, const void* bytes, uint64_t nbytes) { system().place(address, bytes, nbytes); }
+  /// Attaches an op log to every block (null: none). Before the simulation starts.
+  void attach_log(OpLogSink* sink) { machine_.attach_log(sink); }
+
+ private:
+  Machine machine_;
+  HostDirectory hosts_;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,99 @@
+// `kernbench run`: a kernel on a platform's PEs, from tensors in to verified tensors out.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernbench/kernel_api/registry.h"
+#include "kernbench/phase2/check/races.h"
+#include "kernbench/phase2/check/verify.h"
+#include "kernbench/phase2/eval/isa.h"
+#include "kernbench/phase2/log/op_record.h"
+#include "kernbench/platform/launch/deployment.h"
+#include "kernbench/platform/launch/launch_tree.h"
+
+namespace kernbench {
+
+class Platform;
+struct ReplayProgress;
+
+struct RunOptions {
+  std::string kernel;
+  std::vector<std::pair<std::string, std::string>> params;   ///< name, text
+  std::vector<std::pair<std::string, std::string>> tensors;  ///< input name, .npy file
+  std::vector<std::pair<std::string, std::string>> dumps;    ///< output name, .npy file
+  uint64_t seed = 1;
+  std::string pes = "all";     ///< all, or ids separated by commas
+  std::string device = "all";  ///< all, or sip:N
+  LaunchMode launch = LaunchMode::automatic;
+  bool timed_transfer = false;  ///< inputs and outputs pass the fabric; else they are placed at no cost
+  /// What kernels are given. Virtual: with timed_transfer the host maps the tensors by messages, else at no cost.
+  AddressMode addresses = AddressMode::physical;
+  bool verify = false;
+  bool debug_verify =
+      false;  ///< also every op against plain loops (reference_check.h); OpDeparts for the first that departs
+  bool check_races = false;        ///< look for reads and writes that only luck orders
+  int threads = 0;                 ///< of Phase 2; 0: all
+  Isa isa = best_isa();            ///< of Phase 2
+  std::string corrupt;             ///< an output to damage before verification
+  std::unique_ptr<OpLogSink> log;  ///< beside the one that Phase 2 reads; may be null
+  OpLogHeader header;              ///< of the log; the run adds where the tensors lie
+  std::string memory_file;         ///< what a replay elsewhere needs beside the log (memory_file.h); empty: none
+  bool number_ops = false;         ///< give op ids although nothing is logged, for an observer that shows them
+  std::function<void(const ReplayProgress&)> on_replay_progress;
+};
+
+struct EngineReport {
+  std::string id;
+  double busy_ns = 0;
+  uint64_t ops = 0, bytes = 0;
+  double flops = 0;
+  double utilization = 0;
+  // With busy_ns sum to servers × sim_ns.
+  double idle_ns = 0, slot_wait_ns = 0, queue_full_ns = 0;
+  // Part of busy_ns (DMA).
+  double link_wait_ns = 0, memory_wait_ns = 0;
+  unsigned servers = 0;
+};
+
+struct RunReport {
+  std::string kernel, topology;
+  std::vector<std::pair<std::string, std::string>> params;
+  std::string launch;       ///< host or direct
+  std::string launch_note;  ///< why it is direct, where nobody asked for it
+  bool timed_transfer = false;
+  AddressMode addresses = AddressMode::physical;
+  double map_ns = 0, upload_ns = 0, download_ns = 0;  ///< of timed transfers
+  double start_ns = 0;                                ///< every kernel's
+  double end_ns = 0;                                  ///< when the host is done (direct: with the last PE)
+  struct PeTimes {
+    std::string id;
+    double start_ns = 0, end_ns = 0;
+  };
+  std::vector<PeTimes> pes;
+  std::vector<EngineReport> engines;
+  uint64_t events = 0;
+  double wall_s = 0, phase1_s = 0, phase2_s = 0;
+  bool verified = false;  ///< verification was asked for and done
+  bool passed = true;
+  std::vector<TensorReport> tensors;
+  bool races_checked = false;
+  std::vector<Race> races;
+  std::vector<std::string> pe_names;  ///< what a race's PEs are, in compiled order
+};
+
+/// How a run with these options is launched (InputError where the host's path was asked for and is not there: names
+/// what is missing).
+LaunchWay choose_launch_way(Platform&, const RunOptions&);
+
+/// Runs once per platform. InputError, BadParam and NpyError for bad input; RunError for a kernel fault, and where
+/// nothing can move while work is outstanding.
+RunReport run_kernel(Platform&, RunOptions);
+
+void write_run_text(std::ostream&, const RunReport&);
+void write_run_json(std::ostream&, const RunReport&);
+
+}  // namespace kernbench

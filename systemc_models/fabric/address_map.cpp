@@ -1,0 +1,102 @@
+#include "kernbench/systemc_models/fabric/address_map.h"
+
+#include <algorithm>
+#include <deque>
+#include <stdexcept>
+
+#include "kernbench/phase2/op/address_text.h"
+#include "kernbench/systemc_models/fabric/fabric.h"
+#include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/router.h"
+
+namespace kernbench {
+
+AddressMap::~AddressMap() = default;
+
+void AddressMap::add(MemoryTarget& memory, uint64_t base, uint64_t size, Space space) {
+  add(Range{{base, size, space, &memory}, &memory, nullptr, 0});
+  memory.set_base(base);
+}
+
+void AddressMap::add_foreign(FabricNode& behind, size_t binding, uint64_t base, uint64_t size, Space space) {
+  add(Range{{base, size, space, nullptr}, nullptr, &behind, binding});
+}
+
+MemoryWindow AddressMap::window_at(uint64_t address) const {
+  const Range* range = range_at(address);
+  return range ? range->window : MemoryWindow{};
+}
+
+void AddressMap::add(const Range& range) {
+  const MemoryWindow& r = range.window;
+  const std::string text = "[" + address_text(r.base) + ", + " + std::to_string(r.size) + ")";
+  if (r.size == 0 || r.base + (r.size - 1) < r.base)
+    throw std::invalid_argument("address map: " + text + " is no range of addresses");
+  const auto next = ranges_.lower_bound(r.base);
+  const bool hits_next = next != ranges_.end() && next->first - r.base < r.size;
+  const bool hits_previous = next != ranges_.begin() && r.base - std::prev(next)->first < std::prev(next)->second.window.size;
+  if (hits_next || hits_previous) throw std::invalid_argument("address map: " + text + " overlaps another range");
+  ranges_.emplace(r.base, range);
+}
+
+const AddressMap::Range* AddressMap::range_at(uint64_t address) const {
+  auto it = ranges_.upper_bound(address);
+  if (it == ranges_.begin()) return nullptr;
+  --it;
+  return address - it->first < it->second.window.size ? &it->second : nullptr;
+}
+
+const Route& AddressMap::route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) {
+  FabricNode* from = fabric_.node(initiator);
+  if (!from) throw AccessError("block " + std::to_string(initiator) + " has no side that faces the fabric");
+  const Range* range = range_at(address);
+  if (!range || !range->window.holds(address, nbytes)) {
+    throw AccessError(from->owner().id() + ": " + (write ? "write to " : "read of ") + address_text(address) + ", " +
+                      std::to_string(nbytes) +
+                      " bytes: " + (range ? "runs over the end of its memory" : "no memory is there"));
+  }
+  std::unique_ptr<Route>& r = routes_[{initiator, range->window.base}];
+  if (!r) r = make_route(*from, *range);
+  return *r;
+}
+
+std::unique_ptr<Route> AddressMap::make_route(FabricNode& from, const Range& range) {
+  FabricNode* target = range.memory ? static_cast<FabricNode*>(range.memory) : range.behind;
+  std::map<FabricNode*, Hop> reached = {{&from, {}}};  // how each node was reached first
+  std::deque<FabricNode*> open = {&from};
+  while (!open.empty() && !reached.count(target)) {
+    FabricNode* node = open.front();
+    open.pop_front();
+    if (node != &from && !dynamic_cast<Router*>(node)) continue;
+    for (FabricPort* p : node->ports()) {
+      if (p->forward() && p->neighbour() && reached.emplace(&p->neighbour()->node(), Hop{p, p->neighbour()}).second)
+        open.push_back(&p->neighbour()->node());
+    }
+  }
+  if (!reached.count(target))
+    throw AccessError(from.owner().id() + ": no way to " + target->owner().id() + " over connected routers");
+  auto r = std::make_unique<Route>();
+  r->target = range.memory;
+  r->base = range.window.base;
+  r->size = range.window.size;
+  r->returns = true;
+  for (FabricNode* node = target; node != &from;) {
+    const Hop& hop = reached.at(node);
+    r->hops.push_back(hop);
+    node = &hop.out->node();
+  }
+  std::reverse(r->hops.begin(), r->hops.end());
+  if (range.behind) {
+    const auto& ports = target->ports();
+    const auto port = std::find_if(ports.begin(), ports.end(), [&](const FabricPort* p) {
+      return p->request_binding() == static_cast<int>(range.binding);
+    });
+    if (port == ports.end())
+      throw AccessError(target->owner().id() + ": nothing is bound as number " + std::to_string(range.binding));
+    r->hops.push_back({*port, nullptr});
+  }
+  measure(*r);
+  return r;
+}
+
+}  // namespace kernbench

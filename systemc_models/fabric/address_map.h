@@ -1,0 +1,59 @@
+// Which memory has which addresses. Where blocks were made and connected by hand it resolves addresses too, by the way
+// with the fewest hops.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "kernbench/phase2/memory/memory_image.h"
+#include "kernbench/systemc_models/fabric/route.h"
+
+namespace kernbench {
+
+class Component;
+class Fabric;
+class FabricNode;
+
+/// One memory's range of physical addresses.
+struct MemoryWindow {
+  uint64_t base = 0, size = 0;  ///< bytes; size 0: no memory
+  Space space = Space::hbm;
+  Component* memory = nullptr;  ///< null: a foreign one, bound without an adapter
+  bool holds(uint64_t address, uint64_t nbytes) const {
+    return address >= base && nbytes <= size && address - base <= size - nbytes;
+  }
+  MemoryImage::SpaceKey key() const { return {space, kNoPe}; }
+};
+
+class AddressMap : public RouteSource {
+ public:
+  explicit AddressMap(Fabric& fabric) : fabric_(fabric) {}
+  ~AddressMap() override;
+
+  /// The memory has [base, base + size). std::invalid_argument for an empty range and one that overlaps another.
+  void add(MemoryTarget&, uint64_t base, uint64_t size, Space = Space::hbm);
+  /// The foreign target that is bound behind a router's (or an initiator's) initiator socket, as number `binding` there.
+  void add_foreign(FabricNode& behind, size_t binding, uint64_t base, uint64_t size, Space = Space::hbm);
+  /// The memory at a physical address.
+  MemoryWindow window_at(uint64_t address) const;
+
+  const Route& route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) override;
+
+ private:
+  struct Range {
+    MemoryWindow window;
+    MemoryTarget* memory = nullptr;
+    FabricNode* behind = nullptr;  ///< of a foreign target
+    size_t binding = 0;
+  };
+  void add(const Range&);
+  const Range* range_at(uint64_t address) const;
+  std::unique_ptr<Route> make_route(FabricNode& from, const Range&);
+
+  Fabric& fabric_;
+  std::map<uint64_t, Range> ranges_;  ///< by base
+  std::map<std::pair<uint32_t, uint64_t>, std::unique_ptr<Route>> routes_;  ///< by initiator and base
+};
+
+}  // namespace kernbench

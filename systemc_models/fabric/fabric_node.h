@@ -1,0 +1,102 @@
+// A block's side that faces the memory fabric: its sockets, its ports, and what it does with what comes in.
+#pragma once
+
+#include <tlm>
+#include <vector>
+
+#include "kernbench/systemc_models/core/component.h"
+#include "kernbench/systemc_models/fabric/fabric.h"
+#include "kernbench/systemc_models/fabric/fabric_observer.h"
+#include "kernbench/systemc_models/fabric/fabric_port.h"
+
+namespace kernbench {
+
+class RequestPort;
+
+/// Base-protocol sockets of 32 bits, any number of peers: each that is bound gets a port of its own. They bind to any
+/// socket of the base protocol.
+class FabricTargetSocket : public tlm::tlm_target_socket<32, tlm::tlm_base_protocol_types, 0,
+                                                         sc_core::SC_ZERO_OR_MORE_BOUND> {
+ public:
+  FabricTargetSocket(const char* name, FabricNode& node) : tlm_target_socket(name), node_(node) {}
+  tlm::tlm_fw_transport_if<>& get_base_interface() override;
+  sc_core::sc_export<tlm::tlm_fw_transport_if<>>& get_base_export() override;
+
+ private:
+  void before_end_of_elaboration() override;
+  void end_of_elaboration() override;
+  FabricNode& node_;
+  int bound_ = 0;
+};
+
+class FabricInitiatorSocket : public tlm::tlm_initiator_socket<32, tlm::tlm_base_protocol_types, 0,
+                                                               sc_core::SC_ZERO_OR_MORE_BOUND> {
+ public:
+  FabricInitiatorSocket(const char* name, FabricNode& node) : tlm_initiator_socket(name), node_(node) {}
+  tlm::tlm_bw_transport_if<>& get_base_interface() override;
+  sc_core::sc_export<tlm::tlm_bw_transport_if<>>& get_base_export() override;
+
+ private:
+  void before_end_of_elaboration() override;
+  void end_of_elaboration() override;
+  FabricNode& node_;
+  int bound_ = 0;
+};
+
+/// Who may ask whom over a connection.
+enum class Requests : uint8_t { both_ways, there };
+
+class FabricNode {
+ public:
+  /// `owner`: the block; its context is a Fabric (std::invalid_argument).
+  explicit FabricNode(Component& owner);
+  FabricNode(const FabricNode&) = delete;
+  FabricNode& operator=(const FabricNode&) = delete;
+  virtual ~FabricNode();
+
+  Component& owner() const { return owner_; }
+  Fabric& fabric() const { return fabric_; }
+  const std::vector<FabricPort*>& ports() const { return ports_; }
+
+  /// Who watches its memory traffic (null: nobody).
+  void observe(FabricObserver* observer) { observer_ = observer; }
+  FabricObserver* observer() const { return observer_; }
+
+  /// The sockets; null where it has none of that side.
+  virtual FabricTargetSocket* target_socket() { return nullptr; }
+  virtual FabricInitiatorSocket* initiator_socket() { return nullptr; }
+  /// Its side that issues memory traffic, and where drivers can give it requests; else null.
+  virtual FabricInitiator* initiator() { return nullptr; }
+  virtual RequestPort* request_port() { return nullptr; }
+
+  /// A request of the fabric has come in; its header is here at x.time_ns.
+  virtual tlm::tlm_sync_enum request_in(FabricTransaction&, FabricPort& in, tlm::tlm_phase&, sc_core::sc_time& delay);
+  /// A payload that carries no FabricTransaction has come in, or is back.
+  virtual tlm::tlm_sync_enum other_request_in(tlm::tlm_generic_payload&, FabricPort& in, tlm::tlm_phase&,
+                                              sc_core::sc_time& delay);
+  virtual tlm::tlm_sync_enum other_response_in(tlm::tlm_generic_payload&, FabricPort& out, tlm::tlm_phase&,
+                                               sc_core::sc_time& delay);
+
+ private:
+  friend class FabricInitiatorSocket;
+  friend class FabricTargetSocket;
+  friend void connect(FabricNode&, FabricNode&, Link*, Link*, Requests);
+  FabricPort& add_port(Link*);
+  /// The port for the next peer that is bound: the one that connect() has made, or a new one.
+  FabricPort& port_for_binding();
+
+  Component& owner_;
+  Fabric& fabric_;
+  FabricObserver* observer_ = nullptr;
+  std::vector<FabricPort*> ports_;
+  FabricPort* connecting_ = nullptr;
+};
+
+/// Binds a's initiator socket to b's target socket, and b's to a's, as far as they have them and there is a link in that
+/// direction; one port at each end for both, so that requests and responses share a link. With Requests::there, only
+/// a's. The links outlive the blocks.
+void connect(FabricNode& a, FabricNode& b, Link* there, Link* back, Requests = Requests::both_ways);
+/// With links of their own, alike in both directions.
+void connect(FabricNode& a, FabricNode& b, const LinkParameters&);
+
+}  // namespace kernbench

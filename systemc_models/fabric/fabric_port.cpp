@@ -1,0 +1,94 @@
+#include "kernbench/systemc_models/fabric/fabric_port.h"
+
+#include "kernbench/systemc_models/fabric/fabric_node.h"
+#include "kernbench/systemc_models/fabric/flit.h"
+#include "kernbench/systemc_models/fabric/foreign_neighbour.h"
+
+namespace kernbench {
+
+FabricPort::FabricPort(FabricNode& node, Link& to_neighbour) : node_(&node), link(to_neighbour) {}
+
+FabricPort::~FabricPort() {
+  delete foreign_;
+}
+
+bool FabricPort::request(FabricTransaction& x) {
+  if (foreign_) {
+    foreign_->send_request(x);
+    return false;
+  }
+  ++x.node;
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = node_->fabric().timeline().delay_until(x.time_ns);
+  return forward_->nb_transport_fw(x.payload, phase, delay) == tlm::TLM_COMPLETED;
+}
+
+void FabricPort::respond(FabricTransaction& x) {
+  if (foreign_) return foreign_->send_response(x);
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  sc_core::sc_time delay = node_->fabric().timeline().delay_until(x.time_ns);
+  backward_->nb_transport_bw(x.payload, phase, delay);
+}
+
+void FabricPort::hand_on(Flit& f) {
+  if (foreign_) return foreign_->send_flit(f);
+  FabricTransaction& x = *f.transaction;
+  x.flit = &f;
+  sc_core::sc_time delay = node_->fabric().timeline().delay_until(f.time_ns);
+  if (f.response) {
+    tlm::tlm_phase phase = f.last ? tlm::tlm_phase(tlm::BEGIN_RESP) : tlm::tlm_phase(FLIT);
+    backward_->nb_transport_bw(x.payload, phase, delay);
+  } else {
+    tlm::tlm_phase phase = f.index == 0 ? tlm::tlm_phase(tlm::BEGIN_REQ) : tlm::tlm_phase(FLIT);
+    forward_->nb_transport_fw(x.payload, phase, delay);
+  }
+}
+
+tlm::tlm_sync_enum FabricPort::completed(const FabricTransaction& x, sc_core::sc_time& delay) const {
+  delay = node_->fabric().timeline().delay_until(x.time_ns);
+  return tlm::TLM_COMPLETED;
+}
+
+tlm::tlm_sync_enum FabricPort::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                               sc_core::sc_time& delay) {
+  if (foreign_) return foreign_->nb_transport_fw(payload, phase, delay);
+  if (auto* x = payload.get_extension<FabricTransaction>()) return node_->request_in(*x, *this, phase, delay);
+  return node_->other_request_in(payload, *this, phase, delay);
+}
+
+tlm::tlm_sync_enum FabricPort::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                               sc_core::sc_time& delay) {
+  if (foreign_) return foreign_->nb_transport_bw(payload, phase, delay);
+  if (auto* x = payload.get_extension<FabricTransaction>()) return node_->fabric().mode().response_at(*x, *this, phase);
+  return node_->other_response_in(payload, *this, phase, delay);
+}
+
+void FabricPort::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  if (foreign_) return foreign_->b_transport(payload, delay);
+  payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);  // between this project's blocks nobody blocks
+}
+
+unsigned FabricPort::transport_dbg(tlm::tlm_generic_payload& payload) {
+  return foreign_ ? foreign_->transport_dbg(payload) : 0;
+}
+
+bool FabricPort::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+  return foreign_ && foreign_->get_direct_mem_ptr(payload, dmi);
+}
+
+void FabricPort::invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) {}  // this project's blocks ask for no pointers
+
+void FabricPort::meet(FabricPort* neighbour) {
+  neighbour_ = neighbour;
+  incoming_ = neighbour ? &neighbour->link : nullptr;
+  if (neighbour) return;
+  foreign_neighbour().set_forward(forward_);
+  foreign_neighbour().set_backward(backward_);
+}
+
+ForeignNeighbour& FabricPort::foreign_neighbour() {
+  if (!foreign_) foreign_ = new ForeignNeighbour(*this);
+  return *foreign_;
+}
+
+}  // namespace kernbench

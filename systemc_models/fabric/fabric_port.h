@@ -1,0 +1,88 @@
+// One connection of a block to a neighbour in the fabric.
+#pragma once
+
+#include <tlm>
+
+#include "kernbench/systemc_models/fabric/link.h"
+#include "kernbench/systemc_models/fabric/transaction.h"
+
+namespace kernbench {
+
+class FabricNode;
+class ForeignNeighbour;
+
+/// Phase of a flit that neither begins a request nor ends a response. The base protocol may ignore it.
+DECLARE_EXTENDED_PHASE(FLIT);
+
+/// What is bound to the sockets at this end: calls of the neighbour arrive here, and what goes to it leaves from here,
+/// over the link in that direction. Requests go by the initiator socket, their responses come back over it; the
+/// neighbour's requests and their responses go by the target socket.
+///
+/// Between two of this project's blocks a request's BEGIN_REQ is answered TLM_COMPLETED where the response is back at
+/// once (its time is the call's delay), else TLM_UPDATED with END_REQ, and BEGIN_RESP comes later, answered
+/// TLM_COMPLETED. In flit mode the first flit of a request is its BEGIN_REQ and the last one of a response its
+/// BEGIN_RESP; the others have a phase of their own. Beside any other block a ForeignNeighbour keeps the whole base
+/// protocol.
+class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_transport_if<> {
+ public:
+  FabricPort(FabricNode& node, Link& to_neighbour);
+  FabricPort(const FabricPort&) = delete;
+  FabricPort& operator=(const FabricPort&) = delete;
+  ~FabricPort() override;
+
+ private:
+  FabricNode* node_;
+  tlm::tlm_fw_transport_if<>* forward_ = nullptr;   ///< the neighbour, for requests; null: none can go there
+  tlm::tlm_bw_transport_if<>* backward_ = nullptr;  ///< the neighbour, for responses to its requests
+  ForeignNeighbour* foreign_ = nullptr;
+
+ public:
+  Link& link;  ///< to the neighbour
+
+  FabricNode& node() const { return *node_; }
+  /// The neighbour's port, and the link from there; null where the neighbour is not of this project.
+  FabricPort* neighbour() const { return neighbour_; }
+  Link* incoming() const { return incoming_; }
+  /// What keeps the protocol beside a block that is not of this project; else null.
+  ForeignNeighbour* foreign() const { return foreign_; }
+  /// The same, made where there is none yet: before it is known who is bound.
+  ForeignNeighbour& foreign_neighbour();
+  /// Its number among the bindings of the block's initiator socket, from 0; -1: none.
+  int request_binding() const { return request_binding_; }
+  tlm::tlm_fw_transport_if<>* forward() const { return forward_; }
+  tlm::tlm_bw_transport_if<>* backward() const { return backward_; }
+
+  /// Hands a request to the neighbour, where its header is at x.time_ns. True: the response is back here, at x.time_ns.
+  bool request(FabricTransaction& x);
+  /// Hands a response to the neighbour, where its header is at x.time_ns.
+  void respond(FabricTransaction& x);
+  /// Hands a flit to the neighbour, where it is at f.time_ns.
+  void hand_on(Flit& f);
+  /// The answer to a request whose response is back at the neighbour at x.time_ns.
+  tlm::tlm_sync_enum completed(const FabricTransaction& x, sc_core::sc_time& delay) const;
+  /// The answer to a request whose response comes later.
+  static tlm::tlm_sync_enum accepted(tlm::tlm_phase& phase) {
+    phase = tlm::END_REQ;
+    return tlm::TLM_UPDATED;
+  }
+
+  // What the neighbour calls.
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay) override;
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay) override;
+  void b_transport(tlm::tlm_generic_payload&, sc_core::sc_time& delay) override;
+  unsigned transport_dbg(tlm::tlm_generic_payload&) override;
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) override;
+
+ private:
+  friend class FabricNode;
+  friend class FabricInitiatorSocket;
+  friend class FabricTargetSocket;
+  /// Elaboration has shown who is bound here; null: no block of this project.
+  void meet(FabricPort* neighbour);
+  FabricPort* neighbour_ = nullptr;
+  Link* incoming_ = nullptr;
+  int request_binding_ = -1, response_binding_ = -1;  ///< numbers at the initiator's and the target's socket
+};
+
+}  // namespace kernbench

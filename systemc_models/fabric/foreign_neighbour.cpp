@@ -1,0 +1,172 @@
+#include "kernbench/systemc_models/fabric/foreign_neighbour.h"
+
+#include "kernbench/systemc_models/fabric/fabric_node.h"
+#include "kernbench/systemc_models/fabric/flit.h"
+
+namespace kernbench {
+
+/// A b_transport that waits for its response.
+struct ForeignNeighbour::Blocking {
+  sc_core::sc_event done;
+  bool complete = false;
+};
+
+ForeignNeighbour::ForeignNeighbour(FabricPort& port)
+    : port_(port),
+      timeline_(port.node().fabric().timeline()),
+      requests_(timeline_, port.node().owner().index(), *this),
+      responses_(timeline_, port.node().owner().index(), *this) {}
+
+ForeignNeighbour::~ForeignNeighbour() = default;
+
+// ---- out
+
+void ForeignNeighbour::send_request(FabricTransaction& x) {
+  ++x.node;
+  timeline_.at(x.time_ns, x.own_order, &ForeignNeighbour::deliver_request, this, &x);
+}
+
+void ForeignNeighbour::deliver_request(void* self, void* transaction) {
+  auto& me = *static_cast<ForeignNeighbour*>(self);
+  auto& x = *static_cast<FabricTransaction*>(transaction);
+  me.attach_data(x);
+  me.leave(x);
+  me.requests_.send(x.payload);
+}
+
+void ForeignNeighbour::send_response(FabricTransaction& x) {
+  timeline_.at(x.time_ns, x.own_order, &ForeignNeighbour::deliver_response, this, &x);
+}
+
+void ForeignNeighbour::deliver_response(void* self, void* transaction) {
+  auto& me = *static_cast<ForeignNeighbour*>(self);
+  auto& x = *static_cast<FabricTransaction*>(transaction);
+  me.leave(x);
+  const auto it = me.blocking_.find(&x.payload);
+  if (it == me.blocking_.end()) return me.responses_.send(x.payload);
+  it->second->complete = true;
+  it->second->done.notify();
+}
+
+void ForeignNeighbour::send_flit(Flit& f) {
+  FabricTransaction& x = *f.transaction;
+  if (f.index == 0) {
+    auto stream = std::make_unique<FlitStream>();
+    stream->from = &port_;
+    stream->response = f.response;
+    stream->first_ns = f.time_ns;
+    stream->waiting.push_back(&f);
+    x.streams.push_back(std::move(stream));
+    x.node = f.node;
+    x.time_ns = f.time_ns;
+    timeline_.at(f.time_ns, x.own_order,
+                 f.response ? &ForeignNeighbour::deliver_response : &ForeignNeighbour::deliver_request, this, &x);
+    return;
+  }
+  for (const auto& s : x.streams) {
+    if (s->from != &port_ || s->response != f.response) continue;
+    if (!s->to) {
+      s->waiting.push_back(&f);
+      return;
+    }
+    f.time_ns += s->shift_ns;
+    port_.node().fabric().mode().flit_came_in(f, *s->to);
+    return;
+  }
+}
+
+/// From here on time passes outside.
+void ForeignNeighbour::leave(FabricTransaction& x) {
+  x.outside_tick = timeline_.stamp();
+}
+
+// ---- in
+
+/// The message is here at `at_ns`: its exact time is as much later as the kernel's has become meanwhile.
+void ForeignNeighbour::come_back(FabricTransaction& x, uint64_t tick) {
+  if (tick > x.outside_tick) x.time_ns += timeline_.ns_of(tick - x.outside_tick);
+}
+
+tlm::tlm_sync_enum ForeignNeighbour::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                                     sc_core::sc_time& delay) {
+  auto* x = p.get_extension<FabricTransaction>();
+  if (!x) {
+    tlm::tlm_fw_transport_if<>* entry = this->entry();
+    if (entry) return entry->nb_transport_fw(p, phase, delay);
+    return port_.node().other_request_in(p, port_, phase, delay);
+  }
+  if (phase == tlm::END_RESP) {
+    responses_.end_response(p, delay);
+    return tlm::TLM_ACCEPTED;
+  }
+  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+  request_at(*x, timeline_.stamp() + delay.value());
+  return FabricPort::accepted(phase);
+}
+
+void ForeignNeighbour::request_at(FabricTransaction& x, uint64_t tick) {
+  come_back(x, tick);
+  timeline_.at(x.time_ns, x.own_order, &ForeignNeighbour::request_came, this, &x);
+}
+
+void ForeignNeighbour::request_came(void* self, void* transaction) {
+  auto& me = *static_cast<ForeignNeighbour*>(self);
+  auto& x = *static_cast<FabricTransaction*>(transaction);
+  x.note_way_in(me.port_);
+  me.port_.node().fabric().mode().came_in(x, me.port_, false);
+}
+
+tlm::tlm_sync_enum ForeignNeighbour::nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                                     sc_core::sc_time& delay) {
+  return requests_.nb_transport_bw(p, phase, delay);
+}
+
+void ForeignNeighbour::responded(tlm::tlm_generic_payload& p) {
+  auto& x = *p.get_extension<FabricTransaction>();
+  come_back(x, timeline_.tick_now());
+  // The block behind may be another than this project's: then nobody has counted back.
+  while (x.node > 0 && !(x.node < x.hop_count && x.hops[x.node].out == &port_)) --x.node;
+  port_.node().fabric().answered_outside(x, p.get_response_status());
+  port_.node().fabric().mode().came_in(x, port_, true);
+}
+
+void ForeignNeighbour::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
+  auto* x = p.get_extension<FabricTransaction>();
+  if (!x) {
+    tlm::tlm_fw_transport_if<>* entry = this->entry();
+    if (entry) return entry->b_transport(p, delay);
+    p.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    return;
+  }
+  Blocking call;
+  blocking_[&p] = &call;
+  request_at(*x, timeline_.stamp() + delay.value());
+  while (!call.complete) sc_core::wait(call.done);
+  blocking_.erase(&p);
+  delay = sc_core::SC_ZERO_TIME;
+}
+
+unsigned ForeignNeighbour::transport_dbg(tlm::tlm_generic_payload& p) {
+  tlm::tlm_fw_transport_if<>* entry = this->entry();
+  return entry ? entry->transport_dbg(p) : 0;
+}
+
+bool ForeignNeighbour::get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) {
+  tlm::tlm_fw_transport_if<>* entry = this->entry();
+  return entry && entry->get_direct_mem_ptr(p, dmi);
+}
+
+tlm::tlm_fw_transport_if<>* ForeignNeighbour::entry() {
+  if (!entry_) entry_ = port_.node().fabric().make_entry(port_.node(), responses_.backward());
+  return entry_.get();
+}
+
+/// The payload's bytes, where none were needed so far: what memory holds for a write, else zeros.
+void ForeignNeighbour::attach_data(FabricTransaction& x) {
+  if (x.payload.get_data_ptr()) return;
+  x.bytes.assign(x.payload.get_data_length(), 0);
+  if (x.write) port_.node().fabric().known_bytes(x, x.bytes.data());
+  x.payload.set_data_ptr(x.bytes.data());
+}
+
+}  // namespace kernbench

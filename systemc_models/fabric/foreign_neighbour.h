@@ -1,0 +1,68 @@
+// What a port has beside a block that is not of this project: an LT or AT model of the user's own, a bus, an observer. It
+// keeps the base protocol towards it in both roles: requests and responses one at a time, END_REQ waited for, b_transport
+// served, data attached to payloads whose bytes the project's own blocks do not need.
+//
+// Every call goes out at the very instant of the message, in its turn. What comes back or through is as late as the
+// foreign block makes it: the message's exact time moves by the ticks that have passed outside. In flit mode the foreign
+// block sees one payload a message, when its first flit is there; the flits behind it keep their distance from the first
+// (FlitStream).
+#pragma once
+
+#include <memory>
+#include <tlm>
+#include <unordered_map>
+#include <vector>
+
+#include "kernbench/systemc_models/fabric/link.h"
+#include "kernbench/systemc_models/fabric/transaction.h"
+#include "kernbench/systemc_models/protocol/request_channel.h"
+#include "kernbench/systemc_models/protocol/response_channel.h"
+
+namespace kernbench {
+
+class FabricPort;
+
+class ForeignNeighbour : private RequestChannel::Client, private ResponseChannel::Client {
+ public:
+  explicit ForeignNeighbour(FabricPort& port);
+  ~ForeignNeighbour() override;
+  void set_forward(tlm::tlm_fw_transport_if<>* forward) { requests_.set_forward(forward); }
+  void set_backward(tlm::tlm_bw_transport_if<>* backward) { responses_.set_backward(backward); }
+  /// What the edge from the foreign block to here costs; that block knows nothing of it.
+  Link from;
+
+  // What the port's block sends: the header is there at x.time_ns, the flit at f.time_ns.
+  void send_request(FabricTransaction&);
+  void send_response(FabricTransaction&);
+  void send_flit(Flit&);
+
+  // What the foreign block calls.
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay);
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay);
+  void b_transport(tlm::tlm_generic_payload&, sc_core::sc_time& delay);
+  unsigned transport_dbg(tlm::tlm_generic_payload&);
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&);
+
+ private:
+  struct Blocking;
+  void responded(tlm::tlm_generic_payload&) override;
+  void response_ended(tlm::tlm_generic_payload&) override {}
+  static void deliver_request(void* self, void* transaction);
+  static void deliver_response(void* self, void* transaction);
+  void leave(FabricTransaction&);
+  void come_back(FabricTransaction&, uint64_t tick);
+  void request_at(FabricTransaction&, uint64_t tick);
+  static void request_came(void* self, void* transaction);
+  /// What serves payloads of foreign initiators, which carry no note of this project's; null where bytes are not kept.
+  tlm::tlm_fw_transport_if<>* entry();
+  void attach_data(FabricTransaction&);
+
+  FabricPort& port_;
+  Timeline& timeline_;
+  RequestChannel requests_;
+  ResponseChannel responses_;
+  std::unordered_map<const tlm::tlm_generic_payload*, Blocking*> blocking_;  ///< calls of b_transport that wait
+  std::unique_ptr<tlm::tlm_fw_transport_if<>> entry_;                        ///< null until it is needed
+};
+
+}  // namespace kernbench

@@ -1,0 +1,266 @@
+// Link modes in which a message goes as its header (timing contract §2, §3): ideal and cut_through links. They differ in
+// what a link is, which is the Law's to say; all else stands here once.
+//
+// A Law has:
+//   kServes             links are servers, whose turn messages wait for
+//   cross()             takes the link's next place: when the header is at the other end; adds the wait for it
+//   source_in_turn(), in_turn(), request_in_turn()
+//                       nobody can come before at the first link, at a later one, at the memory: no need to wait
+//   arrival_order()     of requests that come to a memory at one instant
+#pragma once
+
+#include "kernbench/systemc_models/fabric/fabric.h"
+#include "kernbench/systemc_models/fabric/fabric_initiator.h"
+#include "kernbench/systemc_models/fabric/foreign_neighbour.h"
+#include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/router.h"
+
+namespace kernbench {
+
+template <class Law>
+class HeaderLinks : public LinkMode {
+ public:
+  using LinkMode::LinkMode;
+
+  bool links_serve() const override { return Law::kServes; }
+
+  void start(FabricTransaction& x) override {
+    if (x.hop_count == 0) return arrive(x, *x.route->target, nullptr);  // a foreign initiator at the memory itself
+    Link& link = x.hops[0].out->link;
+    if (Law::source_in_turn(x, link)) return leave_source(x);
+    const Order order = x.initiator->departure_order(x, &link);
+    ++link.waiting;
+    timeline().at(x.time_ns, order, &HeaderLinks::source_turn, this, &x);
+  }
+
+  tlm::tlm_sync_enum request_at_router(FabricTransaction& x, Router& router, FabricPort& in, tlm::tlm_phase& phase,
+                                       sc_core::sc_time& delay) override {
+    FabricPort& out = router.way_of(x, in);
+    const double arrival = x.time_ns;
+    x.time_ns = pass_node(x, router, in.incoming(), x.write);
+    if (!Law::in_turn(out.link, in.incoming())) {
+      wait_for_turn(router, out, x, in.incoming(), arrival, &HeaderLinks::request_turn);
+      return FabricPort::accepted(phase);
+    }
+    return request_on(x, out) && respond_on(x, out) ? in.completed(x, delay) : FabricPort::accepted(phase);
+  }
+
+  tlm::tlm_sync_enum request_at_memory(FabricTransaction& x, MemoryTarget& memory, FabricPort& in,
+                                       tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
+    if (!Law::request_in_turn(x, memory, in.incoming())) {
+      arrive(x, memory, in.incoming());
+      return FabricPort::accepted(phase);
+    }
+    return serve(x, memory) ? in.completed(x, delay) : FabricPort::accepted(phase);
+  }
+
+  tlm::tlm_sync_enum response_at(FabricTransaction& x, FabricPort& out, tlm::tlm_phase&) override {
+    response_came(x, out);
+    return tlm::TLM_COMPLETED;
+  }
+
+  void answer(FabricTransaction& x, MemoryTarget& memory, const Service& s) override {
+    if (leave_memory(x, memory, s)) pass_response(x);
+  }
+
+  void came_in(FabricTransaction& x, FabricPort& port, bool response) override {
+    const bool data = response != x.write;
+    x.time_ns = cross(x, port.foreign()->from, data);
+    if (response) return response_came(x, port);
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_core::sc_time delay = timeline().delay_until(x.time_ns);
+    if (port.node().request_in(x, port, phase, delay) == tlm::TLM_COMPLETED) port.respond(x);
+  }
+
+  LoneTime work_out(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows,
+                    std::vector<LoneStop>* stops) const override;
+
+ private:
+  Timeline& timeline() const { return fabric_.timeline(); }
+  double bytes_of(const FabricTransaction& x, bool data) const {
+    return (data ? static_cast<double>(x.nbytes) : 0) + fabric_.timing().header_bytes;
+  }
+  double cross(FabricTransaction& x, Link& link, bool data) const {
+    x.wire_ns += link.wire_ns;
+    return Law::cross(link, x.time_ns, bytes_of(x, data), &x.link_queue_ns);
+  }
+
+  // Requests.
+  void leave_source(FabricTransaction& x) {
+    if (request_on(x, *x.hops[0].out)) x.initiator->response_back(x);
+  }
+  static void source_turn(void* self, void* transaction) {
+    auto& x = *static_cast<FabricTransaction*>(transaction);
+    --x.hops[0].out->link.waiting;
+    static_cast<HeaderLinks*>(self)->leave_source(x);
+  }
+  /// Over the link to the neighbour; true: the response is back.
+  bool request_on(FabricTransaction& x, FabricPort& out) {
+    x.time_ns = cross(x, out.link, x.write);
+    return out.request(x);
+  }
+  static void request_turn(void* self, void* transaction) {
+    auto& me = *static_cast<HeaderLinks*>(self);
+    auto& x = *static_cast<FabricTransaction*>(transaction);
+    FabricPort& out = *x.hops[x.node].out;
+    if (me.request_on(x, out) && me.respond_on(x, out)) me.pass_response(x);
+  }
+
+  // Responses. A response that "goes on" has taken its place on the link to node x.node and is there at x.time_ns.
+  void response_came(FabricTransaction& x, FabricPort& out) {
+    if (x.node == 0) {
+      x.initiator->response_back(x);
+    } else if (respond_on(x, out)) {
+      pass_response(x);
+    }
+  }
+  /// A response that has come by `out` goes on; false: it has to wait for its turn.
+  bool respond_on(FabricTransaction& x, FabricPort& out) {
+    if (!fabric_.responses_travel()) {
+      --x.node;
+      return true;
+    }
+    auto& router = static_cast<Router&>(out.node());
+    FabricPort& in = *x.hops[x.node - 1].in;
+    const double arrival = x.time_ns;
+    x.time_ns = pass_node(x, router, out.incoming(), !x.write);
+    if (!Law::in_turn(in.link, out.incoming())) {
+      wait_for_turn(router, in, x, out.incoming(), arrival, &HeaderLinks::response_turn);
+      return false;
+    }
+    take_link_back(x, in);
+    return true;
+  }
+  void take_link_back(FabricTransaction& x, FabricPort& in) {
+    x.time_ns = cross(x, in.link, !x.write);
+    --x.node;
+  }
+  static void response_turn(void* self, void* transaction) {
+    auto& me = *static_cast<HeaderLinks*>(self);
+    auto& x = *static_cast<FabricTransaction*>(transaction);
+    me.take_link_back(x, *x.hops[x.node - 1].in);
+    me.pass_response(x);
+  }
+  /// To the neighbour at node x.node, or where there is none the initiator itself.
+  void pass_response(FabricTransaction& x) {
+    if (x.hop_count == 0) return x.initiator->response_back(x);
+    x.hops[x.node].in->respond(x);
+  }
+
+  // At the memory.
+  void arrive(FabricTransaction& x, MemoryTarget& memory, Link* from) {
+    memory.request_waits();
+    timeline().at(x.time_ns, Law::arrival_order(x, memory, from), &HeaderLinks::memory_turn, &memory, &x);
+  }
+  static void memory_turn(void* self, void* transaction) {
+    auto& memory = *static_cast<MemoryTarget*>(self);
+    auto& x = *static_cast<FabricTransaction*>(transaction);
+    auto& me = static_cast<HeaderLinks&>(memory.fabric().mode());
+    memory.request_waits_no_longer();
+    if (me.serve(x, memory)) me.pass_response(x);
+  }
+  /// True: the response goes on.
+  bool serve(FabricTransaction& x, MemoryTarget& memory) {
+    const Service s = memory.begin_service(x);
+    if (s.later) return false;
+    if (x.mover) x.mover->served(x, s.header_leaves_ns);
+    return leave_memory(x, memory, s);
+  }
+  bool leave_memory(FabricTransaction& x, MemoryTarget& memory, const Service& s) {
+    memory.tell_finished(x, s.finish_ns);
+    x.payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    const double leaves = x.write || !fabric_.responses_travel() ? s.finish_ns : s.header_leaves_ns;
+    x.tail_ns = s.finish_ns - leaves;
+    x.time_ns = leaves;
+    if (x.hop_count == 0) return true;
+    if (!fabric_.responses_travel()) {
+      x.node = x.hop_count - 1;
+      return true;
+    }
+    if (!Law::kServes || memory.departs_in_turn(x)) {
+      take_link_back(x, *x.last_hop().in);
+      return true;
+    }
+    memory.response_waits();
+    timeline().at(leaves, memory.next_departure(), &HeaderLinks::departure_turn, &memory, &x);
+    return false;
+  }
+  /// Those of one instant leave in the order in which the transactions arrived.
+  static void departure_turn(void* self, void* transaction) {
+    auto& memory = *static_cast<MemoryTarget*>(self);
+    auto& x = *static_cast<FabricTransaction*>(transaction);
+    auto& me = static_cast<HeaderLinks&>(memory.fabric().mode());
+    memory.response_waits_no_longer();
+    me.take_link_back(x, *x.last_hop().in);
+    me.pass_response(x);
+  }
+
+  void wait_for_turn(Router& router, FabricPort& next, FabricTransaction& x, Link* from, double arrival,
+                     Timeline::Handler turn) {
+    const Order order = from ? from->ready_order.of(x.own_order, arrival, x.time_ns, &next.link) : x.own_order;
+    router.wait_for_turn(next, {x.time_ns, order, turn, this, &x, &x});
+  }
+};
+
+/// The transaction's parts, hop by hop and by the same functions, each kind added up by itself.
+template <class Law>
+LoneTime HeaderLinks<Law>::work_out(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows,
+                                    std::vector<LoneStop>* stops) const {
+  const auto crossing_ns = [&](const Link& link, bool data) {
+    Link idle;
+    idle.set({link.wire_ns, link.bw_gbs});
+    double queued = 0;
+    return Law::cross(idle, 0, (data ? static_cast<double>(nbytes) : 0) + fabric_.timing().header_bytes, &queued);
+  };
+  const auto node_ns = [&](size_t i, bool response) {
+    const FabricNode& node = r.hops[i].out->node();
+    return i == 0 ? node.owner().overhead_ns()
+                  : static_cast<const Router&>(node).delay_of({write, response, address, nbytes});
+  };
+  const auto rest_ns = [&](size_t i, bool response) {
+    if (i == 0) return 0.0;
+    const Link* from = response ? &r.hops[i].in->link : &r.hops[i - 1].out->link;
+    return store_forward_ns(static_cast<const Router&>(r.hops[i].out->node()), from, write != response, nbytes);
+  };
+  const size_t memory = r.hops.size();
+  double overhead = 0, wire = 0, wait = 0, overhead_back = 0, wire_back = 0, wait_back = 0;
+  for (size_t i = 0; i < memory; ++i) {
+    overhead += node_ns(i, false);
+    wait += rest_ns(i, false);
+    wire += crossing_ns(r.hops[i].out->link, write);
+    if (!fabric_.responses_travel()) continue;
+    overhead_back += node_ns(i, true);
+    wait_back += rest_ns(i, true);
+    wire_back += crossing_ns(r.hops[i].in->link, !write);
+  }
+  LoneTime lone;
+  lone.service_ns = r.target->lone_service_ns(r, write, address, nbytes, rows);
+  lone.store_forward_ns = wait + wait_back;
+  lone.latency_ns = overhead + wire + wait + lone.service_ns;
+  lone.latency_ns += overhead_back + wire_back;
+  lone.latency_ns += wait_back;
+  if (!stops) return lone;
+
+  const auto stop = [&](size_t i, bool response, double overhead_ns, double rest, double wire_ns) {
+    LoneStop at;
+    at.node = static_cast<uint32_t>(i);
+    at.response = response;
+    at.arrive_ns = stops->empty() ? 0 : stops->back().leave_ns() + wire_ns;
+    at.overhead_ns = overhead_ns;
+    at.store_forward_ns = rest;
+    stops->push_back(at);
+  };
+  for (size_t i = 0; i < memory; ++i)
+    stop(i, false, node_ns(i, false), rest_ns(i, false), i > 0 ? crossing_ns(r.hops[i - 1].out->link, write) : 0);
+  stop(memory, false, r.target->overhead_ns(), 0, crossing_ns(r.hops[memory - 1].out->link, write));
+  // Data that a routed read asked for ends its way at the initiator; all other data at the memory.
+  const bool awaited = fabric_.responses_travel() && !write;
+  const double drain_ns = lone.service_ns - r.target->overhead_ns();
+  if (!awaited) stops->back().drain_ns = drain_ns;
+  for (size_t i = memory; fabric_.responses_travel() && i-- > 0;)
+    stop(i, true, node_ns(i, true), rest_ns(i, true), crossing_ns(r.hops[i].in->link, !write));
+  if (awaited) stops->back().drain_ns = drain_ns;
+  return lone;
+}
+
+}  // namespace kernbench

@@ -1,0 +1,38 @@
+#include "kernbench/systemc_models/fabric/link.h"
+
+#include <algorithm>
+
+#include "kernbench/systemc_models/fabric/fabric_observer.h"
+
+namespace kernbench {
+
+double Link::take(double ready_ns, double nbytes) {
+  const double start = std::max(ready_ns, free_ns);
+  const double transfer = transfer_ns(nbytes);
+  free_ns = start + transfer;
+  busy_ns += transfer;
+  if (observer) observer->link_taken(*this, ready_ns, start, free_ns, nbytes);
+  return start;
+}
+
+Order ReadyOrder::of(const Order& own, double arrival_ns, double ready_ns, const void* next) {
+  const uint64_t arrival = Timeline::to_fs(arrival_ns), ready = Timeline::to_fs(ready_ns);
+  while (first_ < pending_.size() && pending_[first_].fs < arrival) ++first_;
+  if (first_ == pending_.size()) {
+    pending_.clear();
+    first_ = 0;
+  }
+  Order order = own;
+  if (ready <= latest_fs_) {  // the last of those it ties with holds the greatest order of them
+    for (size_t i = pending_.size(); i-- > first_;) {
+      if (pending_[i].fs != ready || pending_[i].next != next) continue;
+      if (order < pending_[i].order) order = pending_[i].order;
+      break;
+    }
+  }
+  latest_fs_ = std::max(latest_fs_, ready);
+  pending_.push_back({ready, next, order});
+  return order;
+}
+
+}  // namespace kernbench

@@ -1,0 +1,95 @@
+// The law of the links (timing contract §2, §3): how a message goes from its source over links and nodes to its end. One
+// class a mode, each in a file of its own; lone latencies come from the same functions that time a transaction.
+//
+// Where no order is to be decided (one sender alone can reach the next link, Link::sole_sender), a message takes its
+// place there at once, ahead of time, and the chain of calls goes on with an annotated delay. Elsewhere it waits on the
+// timeline until it is ready, and takes its place in its turn.
+#pragma once
+
+#include <memory>
+#include <tlm>
+#include <vector>
+
+#include "kernbench/systemc_models/fabric/route.h"
+
+namespace kernbench {
+
+class Fabric;
+class FabricInitiator;
+class FabricPort;
+class MemoryTarget;
+class Router;
+struct Link;
+struct FabricTiming;
+
+/// A block on the way of a lone transaction: when its header (in flit mode: its first flit) is there, and what the block
+/// costs before it leaves again. ns, times from the grant.
+struct LoneStop {
+  uint32_t node = 0;  ///< position on the route
+  bool response = false;
+  double arrive_ns = 0;
+  double overhead_ns = 0;
+  double store_forward_ns = 0;  ///< wait for the rest of the data
+  double drain_ns = 0;          ///< data served here (memory) or awaited here (initiator, after a routed read's header)
+  double transfer_ns = 0;       ///< flit mode: the first flit onto the link that leaves
+  double leave_ns() const { return arrive_ns + overhead_ns + store_forward_ns + drain_ns; }
+};
+
+/// A memory's service as the memory tells it.
+struct Service {
+  double header_leaves_ns = 0;  ///< a read's response header leaves
+  double finish_ns = 0;
+  bool later = false;  ///< not known yet: the memory calls answer() when it is
+};
+
+class LinkMode {
+ public:
+  explicit LinkMode(Fabric& fabric) : fabric_(fabric) {}
+  virtual ~LinkMode() = default;
+
+  /// A transaction that has been granted now leaves its initiator, overhead_ns later.
+  virtual void start(FabricTransaction&) = 0;
+  /// A request has come to a block that passes it on; over `in`, its header there at x.time_ns.
+  virtual tlm::tlm_sync_enum request_at_router(FabricTransaction&, Router&, FabricPort& in, tlm::tlm_phase&,
+                                               sc_core::sc_time& delay) = 0;
+  /// A request has come to its memory.
+  virtual tlm::tlm_sync_enum request_at_memory(FabricTransaction&, MemoryTarget&, FabricPort& in, tlm::tlm_phase&,
+                                               sc_core::sc_time& delay) = 0;
+  /// A response has come back to a router or its initiator, over the port by which the request had left.
+  virtual tlm::tlm_sync_enum response_at(FabricTransaction&, FabricPort& out, tlm::tlm_phase&) = 0;
+  /// The memory's service, which it could not tell at once, was like that.
+  virtual void answer(FabricTransaction&, MemoryTarget&, const Service&) = 0;
+  /// A request or a response has come out of the foreign block at `port`, at x.time_ns, which is now: it takes the link
+  /// from there, and goes on.
+  virtual void came_in(FabricTransaction&, FabricPort& port, bool response) = 0;
+  /// A flit has come past the foreign block at `port` behind the first of its message.
+  virtual void flit_came_in(Flit&, FabricPort&) {}
+  /// The account of a transaction that is done, where it is not kept hop by hop.
+  virtual void complete_account(FabricTransaction&) const {}
+
+  /// The transaction alone in an idle system, on a way that is known (Route::known).
+  LoneTime lone_time(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const;
+  /// Its latency, ns; NaN where a foreign block is on the way.
+  double formula_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const;
+  /// The same worked out anew, with the stops of its way where they are asked for.
+  virtual LoneTime work_out(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&,
+                            std::vector<LoneStop>* stops) const = 0;
+  /// Whether links are servers that messages wait for.
+  virtual bool links_serve() const { return true; }
+  /// Bytes at whose multiples an address counts for lone times.
+  virtual uint64_t address_period() const { return 1; }
+
+ protected:
+  /// What a node that stores and forwards waits for behind the header, where data come by `from`.
+  static double store_forward_ns(const Router&, const Link* from, bool data, uint64_t nbytes);
+  /// Books what the node costs; when the header that came by `from` at x.time_ns is ready to leave it.
+  static double pass_node(FabricTransaction&, const Router&, const Link* from, bool data);
+
+  Fabric& fabric_;
+};
+
+std::unique_ptr<LinkMode> make_ideal_links(Fabric&);
+std::unique_ptr<LinkMode> make_cut_through_links(Fabric&);
+std::unique_ptr<LinkMode> make_flit_links(Fabric&);
+
+}  // namespace kernbench

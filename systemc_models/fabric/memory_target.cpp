@@ -1,0 +1,50 @@
+#include "kernbench/systemc_models/fabric/memory_target.h"
+
+#include <algorithm>
+
+namespace kernbench {
+
+MemoryTarget::MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& config,
+                           const BlockParameters& parameters)
+    : Component(name, config, parameters), FabricNode(static_cast<Component&>(*this)) {}
+
+double MemoryTarget::most_gbs(double edge_bw_gbs) const {
+  const FlitServers* servers = flit_servers();
+  const double ns_per_byte = servers ? servers->service_ns(1, edge_bw_gbs) : edge_bw_gbs > 0 ? 1 / edge_bw_gbs : 0;
+  return ns_per_byte > 0 ? static_cast<double>(servers ? servers->count() : 1) / ns_per_byte : 0;
+}
+
+bool MemoryTarget::departs_in_turn(const FabricTransaction& x) {
+  ++arrivals_;
+  return early_ == Early::all || (early_ == Early::reads && !x.write && responses_waiting_ == 0);
+}
+
+Service MemoryTarget::begin_service(FabricTransaction& x) {
+  const Service s = serve(x);
+  if (FabricObserver* o = observer()) {
+    o->memory_request(*this, x, MemoryStep::arrived, x.time_ns);
+    o->memory_request(*this, x, MemoryStep::started, x.time_ns + x.memory_queue_ns);
+  }
+  return s;
+}
+
+void MemoryTarget::tell_finished(const FabricTransaction& x, double finish_ns) const {
+  if (observer()) observer()->memory_request(*this, x, MemoryStep::finished, finish_ns);
+}
+
+double MemoryTarget::serve_flit(uint64_t address, double bytes, double ready_ns, double edge_bw_gbs) {
+  const FlitServers& servers = *flit_servers();
+  if (flit_free_ns_.empty()) flit_free_ns_.assign(servers.count(), 0.0);
+  const size_t server = servers.server_of(address);
+  double& free = flit_free_ns_[server];
+  const double start = std::max(free, ready_ns);
+  free = start + servers.service_ns(bytes, edge_bw_gbs);
+  if (observer()) observer()->channel_taken(*this, server, start, free);
+  return free;
+}
+
+double MemoryTarget::flit_start_ns(uint64_t address, double ready_ns) const {
+  return flit_free_ns_.empty() ? ready_ns : std::max(flit_free_ns_[flit_servers()->server_of(address)], ready_ns);
+}
+
+}  // namespace kernbench

@@ -1,0 +1,114 @@
+// Models: a memory at the end of the fabric; what hbm_ctrl, hbm_pc and sram have in common.
+// Does not model: banks, refresh, read/write turn-round, finite request queues. Bytes are the memory image's
+// (phase2/memory/memory_image.h); the transactions of this project's own initiators only take time here.
+//
+// A memory of one's own says in serve() how long a transaction takes; it acts in every link mode. With flits it is asked
+// when all of a request's are there, and a read's data leave evenly from header_leaves_ns to finish_ns.
+#pragma once
+
+#include <vector>
+
+#include "kernbench/systemc_models/fabric/fabric_node.h"
+
+namespace kernbench {
+
+struct Flit;
+
+/// Of a slice behind an hbm_ctrl.
+struct HbmParameters : BlockParameters {
+  double efficiency = 1;
+  template <class List>
+  static void describe(List& list) {
+    BlockParameters::describe(list);
+    describe_efficiency(list);
+  }
+  template <class List>
+  static void describe_efficiency(List& list) {
+    list.add(&HbmParameters::efficiency, "efficiency", "",
+             "share of the bandwidth of the edges that touch the controller")
+        .positive()
+        .max(1);
+  }
+};
+
+/// How a memory serves flits one by one (timing contract §3): FIFO servers, each flit at one of them.
+class FlitServers {
+ public:
+  virtual ~FlitServers() = default;
+  virtual size_t count() const = 0;
+  virtual size_t server_of(uint64_t address) const = 0;
+  /// `edge_bw_gbs`: of the edge that the data uses; 0: no limit.
+  virtual double service_ns(double bytes, double edge_bw_gbs) const = 0;
+};
+
+class MemoryTarget : public Component, public FabricNode {
+ public:
+  FabricTargetSocket in{"in", *this};
+
+  MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters&);
+
+  FabricNode* fabric_node() override { return this; }
+  FabricTargetSocket* target_socket() override { return &in; }
+  tlm::tlm_sync_enum request_in(FabricTransaction& x, FabricPort& port, tlm::tlm_phase& phase,
+                                sc_core::sc_time& delay) override {
+    return fabric().mode().request_at_memory(x, *this, port, phase, delay);
+  }
+  /// First physical address that this memory serves.
+  void set_base(uint64_t base) { base_ = base; }
+  uint64_t base() const { return base_; }
+
+  /// Bytes after which the memory's lone service times repeat; 1: they do not depend on the address; 0: not known.
+  virtual uint64_t address_period() const { return 0; }
+  /// Time from arrival to finish of a transaction alone in an idle system, ns.
+  virtual double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const = 0;
+  /// Null: whole requests are given to serve(), with flits too.
+  virtual const FlitServers* flit_servers() const { return nullptr; }
+  /// What it can serve at most, GB/s, of data that come or go by an edge of that bandwidth; 0: no limit, or not known.
+  double most_gbs(double edge_bw_gbs) const;
+
+  // For the link modes.
+  /// Who alone sends requests here: a link, or, with ideal links, an initiator. Null if several can.
+  const void* sole_sender() const { return sole_sender_; }
+  void set_sole_sender(const void* sender) { sole_sender_ = early_ == Early::nothing ? nullptr : sender; }
+  /// Responses leave in the order of their requests: the flits of one with no other's between.
+  bool answers_in_order() const { return early_ == Early::all; }
+  uint32_t requests_waiting() const { return requests_waiting_; }
+  void request_waits() { ++requests_waiting_; }
+  void request_waits_no_longer() { --requests_waiting_; }
+  void response_waits() { ++responses_waiting_; }
+  void response_waits_no_longer() { --responses_waiting_; }
+  /// Numbers the response, and says whether it may take its link at once: none that leaves before can still come. Read
+  /// headers leave a fixed time after their arrival, so none can overtake; acknowledgements may have to wait.
+  bool departs_in_turn(const FabricTransaction&);
+  /// Order of the response that has been numbered last.
+  Order next_departure() const { return Order(Order::kDepartures, arrivals_, 0); }
+  uint64_t next_arrival() { return ++arrivals_; }
+  /// serve(), and its observer told: with the times as they are, for a memory that answers later knows them one by one.
+  Service begin_service(FabricTransaction&);
+  void tell_finished(const FabricTransaction&, double finish_ns) const;
+  /// A flit's place at its server; when it is served.
+  double serve_flit(uint64_t address, double bytes, double ready_ns, double edge_bw_gbs);
+  /// When serve_flit() would begin.
+  double flit_start_ns(uint64_t address, double ready_ns) const;
+
+ protected:
+  /// Serves a transaction that arrives now, in order of arrival; books drain and wait in its account.
+  virtual Service serve(FabricTransaction&) = 0;
+  /// Answers a transaction whose service was `later`. Not after header_leaves_ns.
+  void answer(FabricTransaction& x, const Service& s) { fabric().mode().answer(x, *this, s); }
+  /// What may be decided ahead of time, once the order of the requests is certain: nothing (a block that asks the
+  /// timeline for the time); serve(), read headers leaving a fixed time after their arrival; serve(), all responses
+  /// leaving in the order of their requests. Set by the constructor.
+  enum class Early : uint8_t { nothing, reads, all };
+  Early early_ = Early::nothing;
+
+ private:
+  const void* sole_sender_ = nullptr;
+  uint32_t requests_waiting_ = 0;   ///< on the timeline, to arrive
+  uint32_t responses_waiting_ = 0;  ///< on the timeline, to leave
+  uint64_t arrivals_ = 0;
+  uint64_t base_ = 0;
+  std::vector<double> flit_free_ns_;  ///< by flit server
+};
+
+}  // namespace kernbench

@@ -1,0 +1,83 @@
+// A FIFO channel of memory requests with a number of servers, each held from grant to completion (timing contract §2).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "kernbench/systemc_models/fabric/fabric_initiator.h"
+
+namespace kernbench {
+
+class RequestPool {
+ public:
+  static constexpr uint32_t kUnlimited = 0xffffffffu;
+  explicit RequestPool(uint32_t servers) : idle_(servers) {}
+
+  /// Queues the request.
+  void push(MemoryRequest& r) { waiting_.push_back(&r); }
+  /// The next request to grant, or null; takes a server.
+  MemoryRequest* take() {
+    if (waiting_.empty() || idle_ == 0) return nullptr;
+    MemoryRequest* r = waiting_.front();
+    if (MemoryRequest* next = r->take_next_in_line()) {
+      waiting_.front() = next;
+    } else {
+      waiting_.pop_front();
+    }
+    if (idle_ != kUnlimited) --idle_;
+    return r;
+  }
+  void give_back() {
+    if (idle_ != kUnlimited) ++idle_;
+  }
+
+ private:
+  uint32_t idle_;
+  std::deque<MemoryRequest*> waiting_;
+};
+
+/// An initiator whose requests come from drivers alone (m_cpu, pcie_ep): grants them from its pools.
+class PooledInitiator : public FabricInitiator, public RequestPort {
+ public:
+  void request(MemoryRequest& r) override {
+    pools_[line_of(r.write)].push(r);
+    grant(line_of(r.write));
+  }
+  uint32_t line_of(bool write) const override { return write && pools_.size() > 1; }
+
+ protected:
+  /// One pool for reads and writes.
+  PooledInitiator(FabricNode& node, uint32_t servers) : FabricInitiator(node), pools_{RequestPool(servers)} {}
+  /// A channel for each.
+  PooledInitiator(FabricNode& node, uint32_t read_servers, uint32_t write_servers)
+      : FabricInitiator(node), pools_{RequestPool(read_servers), RequestPool(write_servers)} {}
+
+  void transaction_done(FabricTransaction& x) override {
+    pools_[x.channel].give_back();
+    auto& r = *static_cast<MemoryRequest*>(x.context);
+    r.done(r, x);
+    grant(x.channel);
+  }
+
+ private:
+  void grant(uint32_t channel) {
+    while (MemoryRequest* r = pools_[channel].take()) {
+      Access a;
+      a.write = r->write;
+      a.address = r->address;
+      a.nbytes = r->nbytes;
+      a.rows = r->rows ? *r->rows : Rows{1, r->nbytes, 0};
+      if (r->rows && r->rows->stride == 0) a.span = r->rows->bytes;
+      a.mover = r->mover;
+      a.issue_ns = r->issue_ns;
+      a.channel = static_cast<uint8_t>(channel);
+      a.context = r;
+      start(a);
+    }
+  }
+
+  std::vector<RequestPool> pools_;  ///< by channel
+};
+
+}  // namespace kernbench

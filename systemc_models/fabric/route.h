@@ -1,0 +1,60 @@
+// The way from an initiator to a memory, resolved once, and what a transaction takes on it alone.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "kernbench/systemc_models/fabric/transaction.h"
+
+namespace kernbench {
+
+class MemoryTarget;
+
+/// An access that the system cannot serve: no memory there, or no way to it. One line.
+class AccessError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A transaction alone in an idle system (timing contract §2). ns.
+struct LoneTime {
+  double latency_ns = 0;        ///< from the grant to done
+  double service_ns = 0;        ///< at the memory, from arrival to finish (not in flit mode)
+  double store_forward_ns = 0;  ///< waited for the rest of the data at nodes that store and forward
+};
+
+struct Route {
+  MemoryTarget* target = nullptr;  ///< null: a foreign memory, bound without an adapter
+  uint64_t base = 0, size = 0;     ///< of the memory
+  bool returns = false;            ///< every edge has an edge back
+  /// No foreign block on the way: then what a lone transaction takes is known.
+  bool known = true;
+  std::vector<Hop> hops;
+  // Least bandwidth in the direction of the data; 0: none. `inner`: without the edge to the memory (§4).
+  double read_bw = 0, write_bw = 0;
+  double read_inner_bw = 0, write_inner_bw = 0;
+
+  /// Lone times that have been worked out, by what they depend on: most transactions of a route are alike.
+  struct Worked {
+    bool write = false;
+    uint64_t nbytes = 0, phase = 0;  ///< nbytes 0: none yet
+    Rows rows;
+    LoneTime time;
+  };
+  mutable std::vector<Worked> worked;
+};
+
+/// Sets what follows from the hops: bandwidths, and whether all is known.
+void measure(Route&);
+
+/// Resolves addresses; a platform's, or of blocks made by hand (address_map.h).
+class RouteSource {
+ public:
+  virtual ~RouteSource() = default;
+  /// The route from a block (its index) to the memory that holds all of [address, address + nbytes). AccessError where
+  /// there is none.
+  virtual const Route& route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) = 0;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,115 @@
+#include "kernbench/systemc_models/fabric/router.h"
+
+#include <algorithm>
+#include <list>
+#include <stdexcept>
+#include <typeinfo>
+
+#include "kernbench/systemc_models/core/registry.h"
+
+namespace kernbench {
+
+/// Before a link of a router of one's own: who is ready, and whether the router is about to be asked.
+struct Router::Queue {
+  Router* router = nullptr;
+  FabricPort* port = nullptr;
+  std::list<WaitingMessage> to_come;  ///< on the timeline until they are ready
+  std::vector<WaitingMessage> ready;
+  bool asking = false;
+
+  static void became_ready(void* self, void* message) {
+    auto& me = *static_cast<Queue*>(self);
+    const auto it = std::find_if(me.to_come.begin(), me.to_come.end(),
+                                 [message](const WaitingMessage& m) { return &m == message; });
+    me.ready.push_back(*it);
+    me.to_come.erase(it);
+    me.ask_when_free();
+  }
+  void ask_when_free() {
+    if (asking || ready.empty()) return;
+    asking = true;
+    Timeline& timeline = router->timeline();
+    timeline.at(std::max(timeline.now_ns(), port->link.free_ns), Order(Order::kArbitration, router->index(), 0),
+                &Queue::ask, this);
+  }
+  static void ask(void* self, void*) {
+    auto& me = *static_cast<Queue*>(self);
+    me.asking = false;
+    const size_t chosen = me.router->first(*me.port, me.ready);
+    if (chosen >= me.ready.size()) {
+      throw std::logic_error(me.router->id() + ": first() gave " + std::to_string(chosen) + " of " +
+                             std::to_string(me.ready.size()) + " messages");
+    }
+    const WaitingMessage m = me.ready[chosen];
+    me.ready.erase(me.ready.begin() + static_cast<std::ptrdiff_t>(chosen));
+    m.turn(m.mode, m.unit);
+    me.ask_when_free();
+  }
+};
+
+Router::Router(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+    : Component(name, config, checked(parameters)),
+      FabricNode(static_cast<Component&>(*this)),
+      store_and_forward_(parameters.store_and_forward) {}
+
+Router::~Router() = default;
+
+bool Router::own_rules() const {
+  return typeid(*this) != typeid(Router);
+}
+
+FabricPort& Router::way(const FabricTransaction& x, FabricPort&) {
+  return *fabric().routes().route(index(), x.address, 1, x.write).hops.front().out;
+}
+
+FabricPort& Router::find_way(FabricTransaction& x, FabricPort& from) {
+  x.note_way_in(from);
+  FabricPort& port = way(x, from);
+  if (&port.node() != static_cast<FabricNode*>(this))
+    throw std::logic_error(id() + ": way() gave a port of " + port.node().owner().id());
+  x.note_way_out(port);
+  return port;
+}
+
+size_t Router::first(const FabricPort&, const std::vector<WaitingMessage>&) {
+  return 0;
+}
+
+void Router::arbitrate(FabricPort& port, const WaitingMessage& m) {
+  std::unique_ptr<Queue>& q = queues_[&port];
+  if (!q) {
+    q = std::make_unique<Queue>();
+    q->router = this;
+    q->port = &port;
+  }
+  q->to_come.push_back(m);
+  timeline().at(m.ready_ns, m.order, &Queue::became_ready, q.get(), &q->to_come.back());
+}
+
+namespace {
+
+// The kinds that only pass on differ in nothing but their names.
+struct PlainKind {
+  const char* kind;
+  const char* help;
+};
+constexpr PlainKind kPlainKinds[] = {
+    {"router", "a router of a cube's mesh"},
+    {"xbar", "a crossbar"},
+    {"bridge", "a bridge between crossbar halves"},
+    {"switch", "the tray's PCIe switch"},
+    {"ucie", "a UCIe port or one of its connections"},
+    {"noc", "a network on chip as one node"},
+    {"io_noc", "the network of an IO chiplet"},
+    {"io_cpu", "the processor of an IO chiplet: decodes and fans out commands"},
+};
+const bool plain_kinds_registered = [] {
+  for (const PlainKind& k : kPlainKinds) {
+    component_registry().add(spec_of<RouterParameters>(std::string("builtin.") + k.kind, k.kind, k.help),
+                             make_component<Router>);
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace kernbench

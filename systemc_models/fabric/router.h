@@ -1,0 +1,100 @@
+// Models: whatever passes memory traffic on: router, xbar, bridge, switch, ucie, noc, io_noc, io_cpu, pcie_ep.
+// A message's header is ready `overhead_ns` after its arrival (with `store_and_forward`, when all of its data is there),
+// then takes its place on the link by which it leaves: at once with ideal links, else first come first served. Timing
+// contract §2, §3.
+// Does not model: finite buffers, virtual channels.
+//
+// A router of one's own overrides what it does otherwise: which way (way), how long (delay_ns), who first (first).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "kernbench/systemc_models/fabric/fabric_node.h"
+
+namespace kernbench {
+
+struct RouterParameters : BlockParameters {
+  bool store_and_forward = false;  ///< default true for a pcie_ep
+  template <class List>
+  static void describe(List& list) {
+    BlockParameters::describe(list);
+    list.add(&RouterParameters::store_and_forward, "store_and_forward", "",
+             "pass data on only when all of it has arrived");
+  }
+};
+
+/// What passes a node: a request, or its response.
+struct PassingMessage {
+  bool write = false;
+  bool response = false;
+  uint64_t address = 0, nbytes = 0;
+};
+
+/// A message (in flit mode: a flit) that is ready to leave by a port and waits for its turn there.
+struct WaitingMessage {
+  double ready_ns = 0;
+  Order order;  ///< among those of one instant
+  Timeline::Handler turn = nullptr;
+  void* mode = nullptr;
+  void* unit = nullptr;  ///< what turn() takes
+  const FabricTransaction* transaction = nullptr;
+};
+
+class Router : public Component, public FabricNode {
+ public:
+  using Parameters = RouterParameters;
+  FabricTargetSocket in{"in", *this};
+  FabricInitiatorSocket out{"out", *this};
+
+  Router(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& = {});
+  ~Router() override;
+
+  FabricNode* fabric_node() override { return this; }
+  FabricTargetSocket* target_socket() override { return &in; }
+  FabricInitiatorSocket* initiator_socket() override { return &out; }
+  tlm::tlm_sync_enum request_in(FabricTransaction& x, FabricPort& port, tlm::tlm_phase& phase,
+                                sc_core::sc_time& delay) override {
+    return fabric().mode().request_at_router(x, *this, port, phase, delay);
+  }
+  bool stores_and_forwards() const { return store_and_forward_; }
+  /// Whether it is a class of one's own, whose decisions are asked for; known from the end of construction on.
+  virtual bool own_rules() const;
+
+  // For the link modes.
+  /// The port by which the request leaves that has come by `in`.
+  FabricPort& way_of(FabricTransaction& x, FabricPort& from) {
+    if (!custom_ && x.node < x.hop_count && x.hops[x.node - 1].in == &from && &x.hops[x.node].out->node() == this)
+      return *x.hops[x.node].out;
+    return find_way(x, from);
+  }
+  double delay_of(const PassingMessage& m) const { return custom_ ? delay_ns(m) : overhead_ns(); }
+  /// Calls m.turn when it is the message's turn at the link of `port`.
+  void wait_for_turn(FabricPort& port, const WaitingMessage& m) {
+    if (custom_) return arbitrate(port, m);
+    timeline().at(m.ready_ns, m.order, m.turn, m.mode, m.unit);
+  }
+
+ protected:
+  /// Which way: the port by which a request leaves that has come by `from`; by default the one towards its address.
+  virtual FabricPort& way(const FabricTransaction&, FabricPort& from);
+  /// How long: from a header's arrival until it is ready to leave, without what store-and-forward adds. ns, not negative.
+  virtual double delay_ns(const PassingMessage&) const { return overhead_ns(); }
+  /// Who first: of messages that are ready when the link of `port` is free, in the order in which they became ready, the
+  /// index of the one that takes it. Ideal links are no servers, so nobody is asked.
+  virtual size_t first(const FabricPort& port, const std::vector<WaitingMessage>&);
+
+ private:
+  struct Queue;
+  FabricPort& find_way(FabricTransaction&, FabricPort& from);
+  void arbitrate(FabricPort&, const WaitingMessage&);
+
+  void end_of_elaboration() override { custom_ = own_rules(); }
+
+  bool store_and_forward_;
+  bool custom_ = false;
+  std::map<const FabricPort*, std::unique_ptr<Queue>> queues_;  ///< of a router of one's own, by port
+};
+
+}  // namespace kernbench

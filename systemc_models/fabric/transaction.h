@@ -1,0 +1,105 @@
+// A memory transaction on its way through the fabric: a base-protocol generic payload, and the note that this project's
+// blocks attach to it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <tlm>
+#include <vector>
+
+#include "kernbench/systemc_models/core/timeline.h"
+
+namespace kernbench {
+
+class FabricInitiator;
+class FabricPort;
+class FabricTransaction;
+struct Flit;
+struct FlitStream;
+struct Route;
+
+/// Rows of a strided access: `count` rows of `bytes`, `stride` bytes apart. One row where contiguous.
+struct Rows {
+  uint64_t count = 1;
+  uint64_t bytes = 0;
+  uint64_t stride = 0;
+};
+
+/// From one block on a transaction's way to the next: the port by which it leaves, and the one by which it comes in.
+struct Hop {
+  FabricPort* out = nullptr;
+  FabricPort* in = nullptr;
+};
+
+/// Who moves the bytes of a foreign initiator's transaction (data contract §1); the project's own only take time.
+class DataMover {
+ public:
+  virtual ~DataMover() = default;
+  /// The memory has the request and its place in the order of service: data move at `at_ns`, not before now. That is
+  /// when its overhead is over (header_leaves_ns), in flit mode when the last flit of the request is ready.
+  virtual void served(FabricTransaction&, double at_ns) = 0;
+  /// The payload that it serves.
+  virtual tlm::tlm_generic_payload* foreign() = 0;
+  /// A foreign memory answered with an error.
+  virtual void failed(FabricTransaction&, tlm::tlm_response_status) = 0;
+  /// A foreign memory has moved the bytes itself, in the foreign payload's data.
+  virtual void moved_outside(FabricTransaction&) = 0;
+};
+
+/// Extension of the payload that it stays with. It carries the exact time, the order among those of one instant, and the
+/// account that sums to the latency. The way is noted too, but no block depends on it: who finds a transaction elsewhere
+/// than its way says goes by the address.
+class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
+ public:
+  explicit FabricTransaction(tlm::tlm_mm_interface* pool);
+  ~FabricTransaction() override;
+  tlm::tlm_extension_base* clone() const override { return nullptr; }  // identity matters: never copied
+  void copy_from(const tlm::tlm_extension_base&) override {}
+
+  double time_ns = 0;  ///< exact time of the header at `node`
+  const Hop* hops = nullptr;
+  uint32_t hop_count = 0;
+  uint32_t node = 0;  ///< position on the way: of the block that it is at or heads for
+  // Account, ns. Sums to done − issue.
+  double overhead_ns = 0, wire_ns = 0, drain_ns = 0, store_forward_ns = 0;
+  double link_queue_ns = 0, memory_queue_ns = 0;
+  double issue_ns = 0, grant_ns = 0, done_ns = 0;
+
+  const Route* route = nullptr;
+  FabricInitiator* initiator = nullptr;
+  void* context = nullptr;  ///< the initiator's
+  uint64_t address = 0, nbytes = 0;
+  double tail_ns = 0;  ///< response: from the header's arrival to done
+  bool write = false;
+  uint8_t channel = 0;           ///< of the initiator
+  DataMover* mover = nullptr;    ///< null: takes time only
+  Order own_order;  ///< of arrivals at one instant: (grant, initiator, read before write, order of grants)
+  Rows rows;
+
+  // Flit mode (flit.h): the flit that the current TLM call carries, and the others of its message.
+  Flit* flit = nullptr;
+  std::vector<Flit*> flits;       ///< the message at its source, in order
+  std::vector<Flit*> held;        ///< at a node that stores and forwards
+  std::vector<double> ready_ns;   ///< by node of the way: when the last flit became ready there
+  uint32_t flit_count = 0, flits_done = 0;
+  uint64_t memory_arrival = 0;  ///< order of arrival at the memory
+
+  // Off the route, or beside blocks that are not of this project.
+  std::vector<Hop> own_hops;   ///< where a router has chosen another way than the route's
+  uint64_t outside_tick = 0;   ///< the kernel's, when the payload was handed to a foreign block
+  std::vector<uint8_t> bytes;  ///< what the payload points to, where a foreign block may look
+  std::vector<std::unique_ptr<FlitStream>> streams;
+
+  tlm::tlm_generic_payload payload;
+
+  const Hop& last_hop() const { return hops[hop_count - 1]; }
+  /// Notes that it is at the block of `in`, number `node` of its way, or has left the one before by `out`: where the
+  /// way is another than it was.
+  void note_way_in(FabricPort& in);
+  void note_way_out(FabricPort& out);
+
+ private:
+  Hop& own_hop(uint32_t i);
+};
+
+}  // namespace kernbench

@@ -1,0 +1,362 @@
+#include "kernbench/systemc_models/memory/base_protocol_target.h"
+
+#include <algorithm>
+
+#include "kernbench/phase2/op/address_text.h"
+
+namespace kernbench {
+
+struct BaseProtocolTarget::Access : DataMover {
+  BaseProtocolTarget* target = nullptr;
+  tlm::tlm_generic_payload* payload = nullptr;
+  MemoryWindow window;
+  MemoryRequest request;
+  Rows rows;  ///< of the request, where its beats go to the same addresses again
+  tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
+  bool local = false;      ///< a LocalWindow's
+  bool blocking = false;   ///< b_transport
+  bool has_place = false;  ///< of `outstanding`
+  bool moved = false, served_by_fabric = false, complete = false;
+  sc_core::sc_event completed;  ///< b_transport waits for it
+  double grant_ns = 0, done_ns = 0;
+  uint64_t op_id = 0;
+  std::vector<ForeignRecord> records;  ///< a write: one for each run of enabled bytes
+
+  void failed(FabricTransaction&, tlm::tlm_response_status answer) override { status = answer; }
+  tlm::tlm_generic_payload* foreign() override { return payload; }
+  void served(FabricTransaction&, double at_ns) override {
+    // After all that PEs do at that instant; among foreign transactions in the order in which the memory served them.
+    target->system_.timeline().at(
+        at_ns, Order(Order::kDepartures, 0, 0),
+        [](void* self, void* access) {
+          static_cast<BaseProtocolTarget*>(self)->move_bytes(*static_cast<Access*>(access));
+        },
+        target, this);
+  }
+  void moved_outside(FabricTransaction&) override { moved = true; }
+};
+
+BaseProtocolTarget::BaseProtocolTarget(Component& owner, RequestPort& requests, const Settings& settings)
+    : owner_(owner),
+      system_(System::of(owner)),
+      requests_(requests),
+      settings_(settings),
+      responses_(owner.timeline(), owner.index(), *this) {}
+
+BaseProtocolTarget::~BaseProtocolTarget() = default;
+
+void BaseProtocolTarget::protocol_error(const char* what) const {
+  SC_REPORT_ERROR("/kernbench/tlm", (owner_.id() + ": " + what).c_str());
+}
+
+void BaseProtocolTarget::fail(tlm::tlm_generic_payload& p, tlm::tlm_response_status status, const std::string& why) {
+  p.set_response_status(status);
+  last_error_ = owner_.id() + ": " + (p.is_write() ? "write to " : "read of ") + address_text(p.get_address()) + ", " +
+                std::to_string(p.get_data_length()) + " bytes: " + why;
+}
+
+std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode(tlm::tlm_generic_payload& p, bool* ignored) {
+  *ignored = false;
+  p.set_dmi_allowed(false);
+  if (p.get_command() == tlm::TLM_IGNORE_COMMAND) {
+    *ignored = true;
+    p.set_response_status(tlm::TLM_OK_RESPONSE);
+    return nullptr;
+  }
+  const tlm::tlm_response_status bad = check_payload(p);
+  if (bad != tlm::TLM_OK_RESPONSE) {
+    fail(p, bad, "the payload cannot be acted on");
+    return nullptr;
+  }
+  if (local_ && local_->holds(p.get_address())) {
+    auto a = std::make_unique<Access>();
+    a->target = this;
+    a->payload = &p;
+    a->local = true;
+    return a;
+  }
+  const uint64_t span = std::min(p.get_data_length(), p.get_streaming_width());
+  const MemoryWindow window = system_.window_at(p.get_address());
+  if (!window.holds(p.get_address(), span)) {
+    fail(p, tlm::TLM_ADDRESS_ERROR_RESPONSE,
+         window.size ? "runs over the end of its memory" : std::string("no memory is there"));
+    return nullptr;
+  }
+  try {
+    system_.routes().route(owner_.index(), p.get_address(), span, p.is_write());
+  } catch (const AccessError& e) {
+    p.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    last_error_ = e.what();
+    return nullptr;
+  }
+  auto a = std::make_unique<Access>();
+  a->target = this;
+  a->payload = &p;
+  a->window = window;
+  MemoryRequest& r = a->request;
+  r.write = p.is_write();
+  r.address = p.get_address();
+  r.nbytes = p.get_data_length();
+  // Beats of a stream go to the same addresses again; one that ends within its width counts as a whole one.
+  if (span < r.nbytes) {
+    a->rows = {(r.nbytes + span - 1) / span, span, 0};
+    r.rows = &a->rows;
+    r.nbytes = a->rows.count * span;
+  }
+  r.mover = a.get();
+  r.context = a.get();
+  r.done = [](MemoryRequest& request, const FabricTransaction& x) {
+    auto& me = *static_cast<Access*>(request.context);
+    me.grant_ns = x.grant_ns;
+    me.done_ns = x.done_ns;
+    me.served_by_fabric = true;
+    if (me.moved) me.target->complete(me);
+  };
+  return a;
+}
+
+void BaseProtocolTarget::issue_at(Access& a, double t_ns) {
+  a.request.issue_ns = t_ns;
+  system_.timeline().at(t_ns, Order(Order::kEngines, ~0u, owner_.index()), &BaseProtocolTarget::due, this, &a);
+}
+
+void BaseProtocolTarget::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
+  bool ignored = false;
+  std::unique_ptr<Access> access = decode(p, &ignored);
+  if (!access) return;
+  Access& a = *access;
+  a.blocking = true;
+  if (!accesses_.emplace(&p, std::move(access)).second) {
+    protocol_error("b_transport with a payload that is under way");
+    return;
+  }
+  issue_at(a, system_.timeline().after(delay));
+  while (!a.complete) sc_core::wait(a.completed);
+  p.set_response_status(a.status);
+  p.set_dmi_allowed(settings_.allow_dmi && a.status == tlm::TLM_OK_RESPONSE);
+  delay = sc_core::SC_ZERO_TIME;
+  accesses_.erase(&p);
+}
+
+tlm::tlm_sync_enum BaseProtocolTarget::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                                       sc_core::sc_time& delay) {
+  if (phase == tlm::END_RESP) {
+    if (!responses_.end_response(p, delay)) protocol_error("END_RESP without a response that waits for it");
+    return tlm::TLM_ACCEPTED;
+  }
+  if (phase != tlm::BEGIN_REQ) {
+    if (phase == tlm::END_REQ || phase == tlm::BEGIN_RESP) protocol_error("a target's phase on the forward path");
+    return tlm::TLM_ACCEPTED;  // phases that are not the base protocol's may be ignored
+  }
+  if (accesses_.count(&p)) {
+    protocol_error("BEGIN_REQ of a payload that is under way");
+    return tlm::TLM_ACCEPTED;
+  }
+  bool ignored = false;
+  std::unique_ptr<Access> access = decode(p, &ignored);
+  if (!access) return tlm::TLM_COMPLETED;
+  Access& a = *access;
+  if (p.has_mm()) p.acquire();
+  accesses_.emplace(&p, std::move(access));
+  if (has_room() && waiting_.empty()) {
+    a.has_place = true;
+    ++taken_;
+  }
+  issue_at(a, system_.timeline().after(delay));
+  if (!a.has_place) return tlm::TLM_ACCEPTED;
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
+}
+
+void BaseProtocolTarget::due(void* self, void* access) {
+  auto& me = *static_cast<BaseProtocolTarget*>(self);
+  auto& a = *static_cast<Access*>(access);
+  if (!a.has_place) {
+    if (!me.has_room() || !me.waiting_.empty()) {
+      me.waiting_.push_back(&a);
+      return;
+    }
+    a.has_place = true;
+    ++me.taken_;
+    me.end_request(a);
+  }
+  me.grant(a);
+}
+
+/// END_REQ, where BEGIN_REQ was only accepted.
+void BaseProtocolTarget::end_request(Access& a) {
+  if (a.blocking) return;
+  tlm::tlm_phase phase = tlm::END_REQ;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  responses_.backward()->nb_transport_bw(*a.payload, phase, delay);
+}
+
+void BaseProtocolTarget::grant(Access& a) {
+  if (a.local) {
+    a.status = local_->access(*a.payload);
+    return complete(a);
+  }
+  a.op_id = owner_.begin_service(ForeignRecord{});
+  requests_.request(a.request);
+}
+
+void BaseProtocolTarget::move_bytes(Access& a) {
+  const PayloadRange range(*a.payload);
+  if (a.request.write) {
+    write(a, range);
+  } else {
+    read(a, range);
+  }
+  a.moved = true;
+  if (a.served_by_fabric) complete(a);
+}
+
+void BaseProtocolTarget::write(Access& a, const PayloadRange& range) {
+  std::vector<uint8_t> collected;
+  if (!range.plain()) collected = range.collect(*a.payload);
+  const uint8_t* bytes = range.plain() ? a.payload->get_data_ptr() : collected.data();
+  range.for_each_run([&](const PayloadRange::Run& run) {
+    a.records.push_back(commit(a.window, run.address, bytes + (run.address - range.address()), run.nbytes));
+  });
+}
+
+ForeignRecord BaseProtocolTarget::commit(const MemoryWindow& window, uint64_t address, const uint8_t* bytes,
+                                         uint64_t nbytes) {
+  system_.direct_memory().settle(window.key(), address, nbytes);
+  system_.image().write(window.key(), address, bytes, nbytes);
+  system_.direct_memory().refresh(window.key(), address, nbytes);
+  ForeignRecord record;
+  record.effect_ns = system_.timeline().now_ns();
+  if (owner_.logged()) {
+    record.desc = foreign_write_desc(window.space, address, std::make_shared<const Bytes>(bytes, bytes + nbytes),
+                                     system_.next_foreign_write());
+  }
+  return record;
+}
+
+void BaseProtocolTarget::read(Access& a, const PayloadRange& range) {
+  system_.direct_memory().settle(a.window.key(), range.address(), range.nbytes());
+  ForeignRecord record;
+  record.effect_ns = system_.timeline().now_ns();
+  if (owner_.logged()) record.desc = foreign_read_desc(a.window.space, range.address(), range.nbytes());
+  std::vector<uint8_t> bytes(range.plain() ? 0 : range.nbytes());
+  uint8_t* out = range.plain() ? a.payload->get_data_ptr() : bytes.data();
+  range.for_each_run([&](const PayloadRange::Run& run) {
+    if (a.status != tlm::TLM_OK_RESPONSE) return;
+    record.pending_on =
+        system_.read_from_outside(a.window.space, run.address, out + (run.address - range.address()), run.nbytes);
+    if (!record.pending_on) return;
+    a.status = tlm::TLM_GENERIC_ERROR_RESPONSE;
+    last_error_ = owner_.id() + ": read of " + address_text(run.address) + ", " + std::to_string(run.nbytes) +
+                  " bytes: they are pending until Phase 2 runs " + describe_op(*record.pending_on);
+  });
+  if (a.status == tlm::TLM_OK_RESPONSE && !range.plain()) range.spread(bytes.data(), *a.payload);
+  a.records.push_back(std::move(record));
+}
+
+void BaseProtocolTarget::complete(Access& a) {
+  for (size_t i = 0; i < a.records.size(); ++i) {
+    const uint64_t id = i == 0 ? a.op_id : owner_.begin_service(a.records[i]);
+    owner_.end_service(a.records[i], id, a.grant_ns, a.done_ns);
+  }
+  a.records.clear();
+  a.complete = true;
+  if (a.blocking) {
+    give_back_place(a);
+    a.completed.notify();
+  } else {
+    a.payload->set_response_status(a.status);
+    a.payload->set_dmi_allowed(settings_.allow_dmi && a.status == tlm::TLM_OK_RESPONSE);
+    responses_.send(*a.payload);
+  }
+}
+
+void BaseProtocolTarget::response_ended(tlm::tlm_generic_payload& p) {
+  const auto it = accesses_.find(&p);
+  give_back_place(*it->second);
+  accesses_.erase(it);
+  if (p.has_mm()) p.release();
+}
+
+void BaseProtocolTarget::give_back_place(const Access& a) {
+  if (a.has_place) --taken_;
+  while (has_room() && !waiting_.empty()) {
+    Access& next = *waiting_.front();
+    waiting_.pop_front();
+    next.has_place = true;
+    ++taken_;
+    end_request(next);
+    grant(next);
+  }
+}
+
+void BaseProtocolTarget::write_now(const MemoryWindow& window, uint64_t address, const uint8_t* bytes,
+                                   uint64_t nbytes) {
+  system_.image().write(window.key(), address, bytes, nbytes);
+  if (!owner_.logged()) return;
+  ForeignRecord record;
+  record.effect_ns = system_.timeline().now_ns();
+  record.desc = foreign_write_desc(window.space, address, std::make_shared<const Bytes>(bytes, bytes + nbytes),
+                                   system_.next_foreign_write());
+  owner_.end_service(record, owner_.begin_service(record), record.effect_ns, record.effect_ns);
+}
+
+unsigned BaseProtocolTarget::transport_dbg(tlm::tlm_generic_payload& p) {
+  if ((!p.is_read() && !p.is_write()) || !p.get_data_ptr()) return 0;
+  unsigned done = 0;
+  while (done < p.get_data_length()) {
+    const uint64_t at = p.get_address() + done;
+    const MemoryWindow window = system_.window_at(at);
+    if (window.size == 0) break;
+    uint64_t n = std::min<uint64_t>(p.get_data_length() - done, window.base + (window.size - 1) - at + 1);
+    unsigned char* bytes = p.get_data_ptr() + done;
+    ForeignStore* store = System::store_of(window);
+    system_.direct_memory().settle(window.key(), at, n);
+    if (p.is_write()) {
+      write_now(window, at, bytes, n);
+      system_.direct_memory().refresh(window.key(), at, n);
+      if (store) store->push(at, n);
+      done += static_cast<unsigned>(n);
+      continue;
+    }
+    if (store) store->pull(at, n);
+    const bool pending = system_.read_from_outside(window.space, at, bytes, n) != nullptr;
+    if (pending) {
+      n = first_pending(system_.image(), window.key(), at, n).address - at;
+      system_.read_from_outside(window.space, at, bytes, n);
+    }
+    done += static_cast<unsigned>(n);
+    if (pending) break;
+  }
+  return done;
+}
+
+bool BaseProtocolTarget::get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) {
+  dmi.init();
+  const MemoryWindow window = system_.window_at(p.get_address());
+  if (!settings_.allow_dmi || window.size == 0 || System::store_of(window)) return false;
+  dmi.set_start_address(window.base);
+  dmi.set_end_address(window.base + (window.size - 1));
+  const bool write = p.is_write();
+  try {
+    const Route& route = system_.routes().route(owner_.index(), p.get_address(), 1, write);
+    const double ns =
+        route.known ? system_.mode()
+                          .lone_time(route, write, p.get_address(), settings_.bus_bytes, {1, settings_.bus_bytes, 0})
+                          .latency_ns
+                    : 0;
+    if (!system_.direct_memory().grant(*this, window, p.get_address(), write, dmi)) return false;
+    const sc_core::sc_time latency(ns, sc_core::SC_NS);
+    dmi.set_read_latency(latency);
+    dmi.set_write_latency(latency);
+    return true;
+  } catch (const AccessError&) {
+    return false;
+  }
+}
+
+void BaseProtocolTarget::invalidate(uint64_t first, uint64_t last) {
+  if (responses_.backward()) responses_.backward()->invalidate_direct_mem_ptr(first, last);
+}
+
+}  // namespace kernbench

@@ -1,0 +1,14 @@
+#include "kernbench/systemc_models/memory/foreign_entry.h"
+
+namespace kernbench {
+
+ForeignEntry::ForeignEntry(FabricNode& node, tlm::tlm_bw_transport_if<>* backward)
+    : ForeignEntry(std::make_unique<Initiator>(node), node, backward) {}
+
+ForeignEntry::ForeignEntry(std::unique_ptr<Initiator> initiator, FabricNode& node,
+                           tlm::tlm_bw_transport_if<>* backward)
+    : BaseProtocolTarget(node.owner(), *initiator, {}), initiator_(std::move(initiator)) {
+  set_backward(backward);
+}
+
+}  // namespace kernbench

@@ -1,0 +1,26 @@
+// Where a foreign initiator's payload comes in at a block that is no port: at a router's or a memory's target socket. It
+// is served as if that block were an initiator of its own, with any number of transactions under way.
+#pragma once
+
+#include "kernbench/systemc_models/fabric/pooled_initiator.h"
+#include "kernbench/systemc_models/memory/base_protocol_target.h"
+
+namespace kernbench {
+
+class ForeignEntry : public BaseProtocolTarget {
+ public:
+  ForeignEntry(FabricNode& node, tlm::tlm_bw_transport_if<>* backward);
+
+ private:
+  class Initiator : public PooledInitiator {
+   public:
+    explicit Initiator(FabricNode& node) : PooledInitiator(node, RequestPool::kUnlimited) {}
+
+   private:
+    Order done_order(const FabricTransaction&) const override { return Order(Order::kEngines, owner().index(), 0); }
+  };
+  ForeignEntry(std::unique_ptr<Initiator>, FabricNode&, tlm::tlm_bw_transport_if<>* backward);
+  std::unique_ptr<Initiator> initiator_;
+};
+
+}  // namespace kernbench

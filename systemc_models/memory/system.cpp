@@ -1,0 +1,98 @@
+#include "kernbench/systemc_models/memory/system.h"
+
+#include <cstring>
+#include <stdexcept>
+
+#include "kernbench/systemc_models/memory/direct_memory.h"
+#include "kernbench/systemc_models/memory/foreign_entry.h"
+
+namespace kernbench {
+
+System::System(const FabricTiming& timing) : Fabric(timing), direct_memory_(std::make_unique<DirectMemory>(*this)) {}
+
+System::~System() = default;
+
+System& System::of(const Component& block) {
+  if (auto* system = dynamic_cast<System*>(&block.context())) return *system;
+  throw std::invalid_argument(block.id() + ": its context is no System, which a block that moves bytes needs");
+}
+
+bool System::holds(Space space, uint64_t address, uint64_t nbytes) const {
+  const MemoryWindow window = window_at(address);
+  return window.space == space && window.holds(address, nbytes);
+}
+
+std::string System::owner_of(Space space, uint64_t address) const {
+  const MemoryWindow window = window_at(address);
+  return window.memory && window.space == space ? window.memory->id() : std::string();
+}
+
+ForeignStore* System::store_of(const MemoryWindow& window) {
+  return dynamic_cast<ForeignStore*>(window.memory);
+}
+
+void System::place(uint64_t address, const void* bytes, uint64_t nbytes) {
+  write_as_memory(address, bytes, nbytes);
+  ForeignStore* store = store_of(window_at(address));
+  // Before the simulation nothing may be bound yet; the model is given everything when it starts.
+  if (store && sc_core::sc_is_running()) store->push(address, nbytes);
+}
+
+void System::write_as_memory(uint64_t address, const void* bytes, uint64_t nbytes) {
+  const MemoryWindow window = window_at(address);
+  direct_memory_->settle(window.key(), address, nbytes);
+  image_.write(window.key(), address, bytes, nbytes);
+  direct_memory_->refresh(window.key(), address, nbytes);
+  if (!window.memory || !window.memory->logged()) return;
+  const auto* first = static_cast<const uint8_t*>(bytes);
+  ForeignRecord record;
+  record.effect_ns = timeline().now_ns();
+  record.desc = foreign_write_desc(window.space, address, std::make_shared<const Bytes>(first, first + nbytes),
+                                   next_foreign_write());
+  window.memory->end_service(record, window.memory->begin_service(record), record.effect_ns, record.effect_ns);
+}
+
+void System::keep_pending_values(Isa isa) {
+  if (!pending_values_) pending_values_ = std::make_unique<PendingValues>();
+  pending_values_->use(isa);
+}
+
+void System::materialize_outputs() {
+  keep_pending_values();
+  materialize_outputs_ = true;
+}
+
+std::shared_ptr<const OpDesc> System::read_from_outside(Space space, uint64_t address, void* out, uint64_t nbytes) {
+  PendingValues* values = materialize_outputs_ ? pending_values_.get() : nullptr;
+  return kernbench::read_from_outside(image_, values, {space, kNoPe}, address, out, nbytes);
+}
+
+void System::apply(const std::shared_ptr<const OpDesc>& op) {
+  if (watcher_) watcher_->before_op(*op);
+  if (pending_values_) {
+    pending_values_->apply(op, image_);
+  } else {
+    // TCM holds what is loaded now, not for as long as a log: copying 1 KiB takes as long as keeping track of a row.
+    apply_effect(op, image_, 1024);
+  }
+  if (watcher_) watcher_->after_op(*op);
+}
+
+std::unique_ptr<tlm::tlm_fw_transport_if<>> System::make_entry(FabricNode& node,
+                                                               tlm::tlm_bw_transport_if<>* backward) {
+  return std::make_unique<ForeignEntry>(node, backward);
+}
+
+void System::known_bytes(const FabricTransaction& x, uint8_t* out) const {
+  for (uint64_t row = 0; row < x.rows.count; ++row)
+    known_bytes(x.address + row * x.rows.stride, out + row * x.rows.bytes, x.rows.bytes);
+}
+
+void System::known_bytes(uint64_t address, uint8_t* out, uint64_t nbytes) const {
+  image_.for_each_piece(window_at(address).key(), address, nbytes,
+                        [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
+                          if (e && !e->pending.producer) std::memcpy(out + (at - address), e->bytes.data + offset, n);
+                        });
+}
+
+}  // namespace kernbench

@@ -1,0 +1,62 @@
+// Models: a PE's DMA: a read and a write channel, each one FIFO with a number of servers, held from the grant to the
+// completion of the item's last transaction (a GEMM tile reads its A part, then its B part). Timing contract §2, §5.
+// What was reached through virtual addresses is one transaction for each physical piece, each after what its look-up in
+// the MMU's TLB costs (docs/timing.md).
+// Does not model: descriptors, virtual channels (vc_comm comes with inter-PE queues).
+#pragma once
+
+#include <unordered_map>
+
+#include "kernbench/systemc_models/fabric/fabric_initiator.h"
+#include "kernbench/systemc_models/pe/engine.h"
+
+namespace kernbench {
+
+struct PeDmaParameters : EngineParameters {
+  uint32_t rd_engines = 1, wr_engines = 1;
+  template <class List>
+  static void describe(List& list) {
+    BlockParameters::describe(list);
+    list.add(&PeDmaParameters::rd_engines, "rd_engines", "", "reads in service at once").min(1).max(kMostServers);
+    list.add(&PeDmaParameters::wr_engines, "wr_engines", "", "writes in service at once").min(1).max(kMostServers);
+    describe_queue(list);
+  }
+  static constexpr double kMostServers = 65535;
+};
+
+class PeDma : public Engine, public FabricNode, public FabricInitiator, public RequestPort {
+ public:
+  using Parameters = PeDmaParameters;
+  FabricInitiatorSocket out{"out", *this};
+
+  PeDma(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters = {});
+  static ImplSpec spec() {
+    return spec_of<Parameters>("builtin.pe_dma", "pe_dma", "a PE's DMA: reads and writes of its commands and tiles");
+  }
+
+  FabricNode* fabric_node() override { return this; }
+  FabricInitiatorSocket* initiator_socket() override { return &out; }
+  FabricInitiator* initiator() override { return this; }
+  RequestPort* request_port() override { return this; }
+
+  /// A driver's request is a simple command that enters the channel's queue.
+  void request(MemoryRequest& r) override { enqueue(line_of(r.write), r); }
+  uint32_t line_of(bool write) const override { return write ? kWrite : kRead; }
+
+ private:
+  static constexpr uint8_t kRead = 0, kWrite = 1;  // channels: numbers of the engine's units
+
+  PeItem& driver_item(MemoryRequest&) override;
+  void driver_item_done(PeItem& item) override { items_.give_back(item); }
+  void begin(uint8_t unit, uint16_t server) override;
+  bool next_transaction(uint8_t unit, uint16_t server);
+  void next_piece(uint8_t unit, PeItem&, const TilePart&);
+  static void looked_up(void* self, void* item);
+  Order done_order(const FabricTransaction&) const override;
+  void transaction_done(FabricTransaction&) override;
+
+  PeItemPool items_;  ///< of drivers' requests
+  std::unordered_map<PeItem*, Access> looking_up_;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,23 @@
+// Models: the only way between TCM and the register file: a FETCH and a STORE stage, one server each, at TCM's read and
+// write bandwidth. Timing contract §5: overhead_ns + bytes / tcm bandwidth.
+// Does not model: TCM banks; nothing else uses the TCM's ports.
+#pragma once
+
+#include "kernbench/systemc_models/pe/engine.h"
+
+namespace kernbench {
+
+class PeFetchStore : public Engine {
+ public:
+  using Parameters = EngineParameters;
+  PeFetchStore(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
+  static ImplSpec spec() {
+    return spec_of<Parameters>("builtin.pe_fetch_store", "pe_fetch_store",
+                               "transfers between TCM and the register file");
+  }
+
+ private:
+  Work work(const PeItem& item) override;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,78 @@
+// Models: a PE's matrix unit, by rate (`builtin.pe_gemm`) or as a systolic array (`builtin.pe_gemm_systolic`). It holds
+// the PE's accel_slot for its service. Timing contract §5.
+//   pe_gemm:          overhead_ns + M·N·K / (macs_per_cycle · freq_ghz · rate), rate from `rates` by A's dtype
+//   pe_gemm_systolic: overhead_ns + cycles / freq_ghz, cycles of the output-, weight- or input-stationary fold
+//                     (SCALE-Sim's analytical counts)
+// Does not model: register-file bandwidth, operand skew beyond the folds' fill and drain.
+#pragma once
+
+#include "kernbench/systemc_models/pe/engine.h"
+
+namespace kernbench {
+
+struct PeGemmParameters : ComputeParameters {
+  double macs_per_cycle = 0, freq_ghz = 0;
+  NumberMap rates;  ///< by dtype of A; 1 where not listed
+  template <class List>
+  static void describe(List& list) {
+    BlockParameters::describe(list);
+    list.add(&PeGemmParameters::macs_per_cycle, "macs_per_cycle", "MAC", "multiply-accumulates in a cycle")
+        .positive()
+        .required();
+    list.add(&PeGemmParameters::freq_ghz, "freq_ghz", "GHz", "clock").positive().required();
+    list.add(&PeGemmParameters::rates, "rates", "",
+             "speed by dtype of A, relative to macs_per_cycle (1 where not listed)")
+        .positive();
+    describe_slot(list);
+  }
+};
+
+class PeGemm : public Engine {
+ public:
+  using Parameters = PeGemmParameters;
+  PeGemm(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
+  static ImplSpec spec() { return spec_of<Parameters>("builtin.pe_gemm", "pe_gemm", "matrix unit by its rate"); }
+
+ private:
+  double rate(const std::string& dtype) const;
+  Work work(const PeItem& item) override;
+
+  double macs_per_ns_;
+  NumberMap rates_;
+};
+
+struct PeGemmSystolicParameters : ComputeParameters {
+  int64_t rows = 0, cols = 0;
+  std::string dataflow = "ws";
+  double freq_ghz = 0;
+  template <class List>
+  static void describe(List& list) {
+    BlockParameters::describe(list);
+    list.add(&PeGemmSystolicParameters::rows, "rows", "", "rows of the array").count().required();
+    list.add(&PeGemmSystolicParameters::cols, "cols", "", "columns of the array").count().required();
+    list.add(&PeGemmSystolicParameters::dataflow, "dataflow", "", "what stays in the array: outputs, weights or inputs")
+        .choices({"os", "ws", "is"})
+        .required();
+    list.add(&PeGemmSystolicParameters::freq_ghz, "freq_ghz", "GHz", "clock").positive().required();
+    describe_slot(list);
+  }
+};
+
+class PeGemmSystolic : public Engine {
+ public:
+  using Parameters = PeGemmSystolicParameters;
+  PeGemmSystolic(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
+  static ImplSpec spec() {
+    return spec_of<Parameters>("builtin.pe_gemm_systolic", "pe_gemm", "matrix unit as a systolic array");
+  }
+
+ private:
+  Work work(const PeItem& item) override;
+  int64_t cycles(int64_t m, int64_t n, int64_t k) const;
+
+  int64_t rows_, cols_;
+  std::string dataflow_;
+  double freq_ghz_;
+};
+
+}  // namespace kernbench

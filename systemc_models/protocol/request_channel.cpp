@@ -1,0 +1,76 @@
+#include "kernbench/systemc_models/protocol/request_channel.h"
+
+namespace kernbench {
+
+void RequestChannel::send(tlm::tlm_generic_payload& p) {
+  waiting_.push_back(&p);
+  if (!requesting_) send_next();
+}
+
+void RequestChannel::send_next() {
+  while (!requesting_ && !waiting_.empty()) {
+    tlm::tlm_generic_payload& p = *waiting_.front();
+    waiting_.pop_front();
+    requesting_ = &p;
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    const tlm::tlm_sync_enum answer = forward_->nb_transport_fw(p, phase, delay);
+    const double at = timeline_.after(delay);
+    if (answer == tlm::TLM_COMPLETED) {
+      request_ends(p, at);
+      timeline_.at(at, Order(Order::kEngines, index_, 0), &RequestChannel::completed, this, &p);
+    } else if (answer == tlm::TLM_UPDATED && phase == tlm::END_REQ) {
+      request_ends(p, at);
+    } else if (answer == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP) {
+      request_ends(p, at);
+      timeline_.at(at, Order(Order::kEngines, index_, 0), &RequestChannel::end_response, this, &p);
+    }
+  }
+}
+
+/// The channel is free for the next request at `at_ns`.
+void RequestChannel::request_ends(tlm::tlm_generic_payload& p, double at_ns) {
+  if (requesting_ != &p) return;
+  if (Timeline::to_fs(at_ns) <= Timeline::to_fs(timeline_.now_ns()) && timeline_.working()) {
+    requesting_ = nullptr;
+    return;
+  }
+  // Taken until then; the entry frees it. A later sign of the same request finds it no longer its own.
+  requesting_ = &taken_;
+  timeline_.at(at_ns, Order(Order::kEngines, index_, 1), &RequestChannel::request_ended, this);
+}
+
+void RequestChannel::request_ended(void* self, void*) {
+  auto& me = *static_cast<RequestChannel*>(self);
+  me.requesting_ = nullptr;
+  me.send_next();
+}
+
+tlm::tlm_sync_enum RequestChannel::nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                                   sc_core::sc_time& delay) {
+  const double at = timeline_.after(delay);
+  if (phase == tlm::END_REQ) {
+    request_ends(p, at);
+    return tlm::TLM_ACCEPTED;
+  }
+  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;  // not the base protocol's: may be ignored
+  request_ends(p, at);                                     // BEGIN_RESP says so too, where END_REQ was left out
+  timeline_.at(at, Order(Order::kEngines, index_, 0), &RequestChannel::completed, this, &p);
+  return tlm::TLM_COMPLETED;
+}
+
+/// BEGIN_RESP came on the return path: END_RESP is still to be sent.
+void RequestChannel::end_response(void* self, void* payload) {
+  auto& me = *static_cast<RequestChannel*>(self);
+  auto& p = *static_cast<tlm::tlm_generic_payload*>(payload);
+  tlm::tlm_phase phase = tlm::END_RESP;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  me.forward_->nb_transport_fw(p, phase, delay);
+  completed(self, payload);
+}
+
+void RequestChannel::completed(void* self, void* payload) {
+  static_cast<RequestChannel*>(self)->client_.responded(*static_cast<tlm::tlm_generic_payload*>(payload));
+}
+
+}  // namespace kernbench

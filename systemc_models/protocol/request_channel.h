@@ -1,0 +1,52 @@
+// One hop of the TLM-2.0 base protocol as its initiator keeps it, with nb_transport: the four phases and every shortcut
+// that a target may take. A target that only has b_transport is served through its simple_target_socket's conversion.
+//
+// One request at a time (BEGIN_REQ exclusion), any number under way. BEGIN_RESP is answered TLM_COMPLETED; it may come
+// without END_REQ.
+#pragma once
+
+#include <deque>
+#include <tlm>
+
+#include "kernbench/systemc_models/core/timeline.h"
+
+namespace kernbench {
+
+class RequestChannel {
+ public:
+  /// Told on the timeline, at the instant at which the response has come.
+  class Client {
+   public:
+    virtual ~Client() = default;
+    virtual void responded(tlm::tlm_generic_payload&) = 0;
+  };
+  /// `index`: of the block, for the order of what happens at one instant.
+  RequestChannel(Timeline& timeline, uint32_t index, Client& client)
+      : timeline_(timeline), index_(index), client_(client) {}
+  /// Where requests go; null where nothing is bound.
+  void set_forward(tlm::tlm_fw_transport_if<>* forward) { forward_ = forward; }
+  tlm::tlm_fw_transport_if<>* forward() const { return forward_; }
+
+  /// Sends the request, now or when the one before it has ended; to be called on the timeline. The payload has a memory
+  /// manager and stays the caller's until responded().
+  void send(tlm::tlm_generic_payload&);
+  /// What the target calls.
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay);
+
+ private:
+  void send_next();
+  void request_ends(tlm::tlm_generic_payload&, double at_ns);
+  static void request_ended(void* self, void*);
+  static void completed(void* self, void* payload);
+  static void end_response(void* self, void* payload);
+
+  Timeline& timeline_;
+  uint32_t index_;
+  Client& client_;
+  tlm::tlm_fw_transport_if<>* forward_ = nullptr;
+  std::deque<tlm::tlm_generic_payload*> waiting_;
+  tlm::tlm_generic_payload taken_;  ///< stands for a request that ends in time to come
+  tlm::tlm_generic_payload* requesting_ = nullptr;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,43 @@
+// The other side of request_channel.h: responses that go back over one hop of the base protocol, one at a time
+// (BEGIN_RESP exclusion). Every answer that an initiator may give is taken, with or without a delay.
+#pragma once
+
+#include <deque>
+#include <tlm>
+
+#include "kernbench/systemc_models/core/timeline.h"
+
+namespace kernbench {
+
+class ResponseChannel {
+ public:
+  /// Told when the response has ended (END_RESP, said or implied), on the timeline.
+  class Client {
+   public:
+    virtual ~Client() = default;
+    virtual void response_ended(tlm::tlm_generic_payload&) = 0;
+  };
+  ResponseChannel(Timeline& timeline, uint32_t index, Client& client)
+      : timeline_(timeline), index_(index), client_(client) {}
+  /// Where responses go; null where nothing is bound.
+  void set_backward(tlm::tlm_bw_transport_if<>* backward) { backward_ = backward; }
+  tlm::tlm_bw_transport_if<>* backward() const { return backward_; }
+
+  /// Sends BEGIN_RESP, now or when the response before it has ended; to be called on the timeline.
+  void send(tlm::tlm_generic_payload&);
+  /// END_RESP has come from the initiator; false where no response waits for it.
+  bool end_response(tlm::tlm_generic_payload&, const sc_core::sc_time& delay);
+
+ private:
+  void send_next();
+  static void ended(void* self, void* payload);
+
+  Timeline& timeline_;
+  uint32_t index_;
+  Client& client_;
+  tlm::tlm_bw_transport_if<>* backward_ = nullptr;
+  std::deque<tlm::tlm_generic_payload*> waiting_;
+  tlm::tlm_generic_payload* responding_ = nullptr;  ///< BEGIN_RESP sent, not ended
+};
+
+}  // namespace kernbench
