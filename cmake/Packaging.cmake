@@ -22,7 +22,7 @@ file(GLOB public_headers RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPEND
 list(FILTER public_headers EXCLUDE REGEX "^phase2/tool/")
 set(private_headers
     phase2/op/address_text.h phase2/log/checksum.h phase2/eval/elementwise.h phase2/eval/eval.h phase2/eval/eval_math.h phase2/log/json_writer.h
-    phase2/eval/kernels.h phase2/eval/minifloat.h phase2/op/op_forms.h phase2/log/oplog_sqlite.h phase2/graph/replay_graph.h
+    phase2/eval/arithmetic.h phase2/eval/minifloat.h phase2/op/op_forms.h phase2/log/oplog_sqlite.h phase2/graph/replay_graph.h
     phase2/graph/replay_operands.h phase2/op/runs.h phase2/log/sqlite_database.h phase2/graph/value_pool.h
     platform/topology/read/block_reader.h platform/topology/build/builders.h platform/topology/view/diagram.h
     platform/topology/graph/block.h platform/topology/graph/edge_kinds.h platform/topology/graph/mesh_plan.h platform/topology/build/flat_loader.h platform/topology/view/floorplan.h
