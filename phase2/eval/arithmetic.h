@@ -82,6 +82,8 @@ struct Arithmetic {
   void (*product_i32)(int64_t m, int64_t n, int64_t k, const GemmOperand& a, const GemmOperand& b, int32_t* c,
                       int64_t ldc, bool accumulate, void* work);
   size_t product_work_bytes;
+
+  const char* eigen_version;  ///< that it was built with, as "3.4.0"
 };
 
 /// The arithmetic of an available set; std::invalid_argument otherwise.
