@@ -54,9 +54,9 @@ void convert(const void* in, DType from, void* out, DType to, size_t n) {
     if (n) std::memcpy(out, in, n * size_of(from));
     return;
   }
-  const Arithmetic& k = arithmetic_of(best_isa());
-  if (to == DType::f32 && is_float(from)) return k.to_f32(in, from, static_cast<float*>(out), n);
-  if (from == DType::f32) return k.from_f32(static_cast<const float*>(in), to, out, n);
+  const Arithmetic& arithmetic = arithmetic_of(best_isa());
+  if (to == DType::f32 && is_float(from)) return arithmetic.to_f32(in, from, static_cast<float*>(out), n);
+  if (from == DType::f32) return arithmetic.from_f32(static_cast<const float*>(in), to, out, n);
   constexpr size_t kBlock = 1024;
   const auto* p = static_cast<const uint8_t*>(in);
   auto* q = static_cast<uint8_t*>(out);
@@ -64,12 +64,12 @@ void convert(const void* in, DType from, void* out, DType to, size_t n) {
     const size_t len = std::min(kBlock, n - at);
     if (is_float(from)) {
       float block[kBlock];
-      k.to_f32(p + at * size_of(from), from, block, len);
-      k.from_f32(block, to, q + at * size_of(to), len);
+      arithmetic.to_f32(p + at * size_of(from), from, block, len);
+      arithmetic.from_f32(block, to, q + at * size_of(to), len);
     } else {
       int32_t block[kBlock];
-      k.to_i32(p + at * size_of(from), from, block, len);
-      k.from_i32(block, to, q + at * size_of(to), len);
+      arithmetic.to_i32(p + at * size_of(from), from, block, len);
+      arithmetic.from_i32(block, to, q + at * size_of(to), len);
     }
   }
 }

@@ -22,11 +22,11 @@ constexpr std::pair<std::string_view, Fn> kNames[] = {
     {"fma", Fn::fma},         {"clamp", Fn::clamp},
 };
 
-void widen(const Arithmetic& k, const void* in, DType t, float* out, size_t n) {
-  k.to_f32(in, t, out, n);
+void widen(const Arithmetic& arithmetic, const void* in, DType t, float* out, size_t n) {
+  arithmetic.to_f32(in, t, out, n);
 }
-void widen(const Arithmetic& k, const void* in, DType t, int32_t* out, size_t n) {
-  k.to_i32(in, t, out, n);
+void widen(const Arithmetic& arithmetic, const void* in, DType t, int32_t* out, size_t n) {
+  arithmetic.to_i32(in, t, out, n);
 }
 float immediate(double v, const float*) {
   return static_cast<float>(v);
@@ -77,8 +77,8 @@ Dims broadcast_strides(const EvalInput& in, const Dims& shape, const std::string
 }
 
 template <class T>
-const T* fetch_block(const Arithmetic& k, const EvalInput& in, int64_t offset, int64_t stride, size_t n, bool condition,
-                     T* buffer) {
+const T* fetch_block(const Arithmetic& arithmetic, const EvalInput& in, int64_t offset, int64_t stride, size_t n,
+                     bool condition, T* buffer) {
   if (in.is_scalar) {
     std::fill_n(buffer, n, condition ? static_cast<T>(in.scalar != 0) : immediate(in.scalar, buffer));
     return buffer;
@@ -99,7 +99,7 @@ const T* fetch_block(const Arithmetic& k, const EvalInput& in, int64_t offset, i
     nonzero(from, in.dtype, on, distinct);
     for (size_t i = 0; i < distinct; ++i) buffer[i] = on[i];
   } else {
-    widen(k, from, in.dtype, buffer, distinct);
+    widen(arithmetic, from, in.dtype, buffer, distinct);
   }
   if (stride == 0) std::fill_n(buffer, n, buffer[0]);
   return buffer;

@@ -43,8 +43,8 @@ struct Tile {
 
 class Fused : public Evaluation {
  public:
-  Fused(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out, const Arithmetic& k)
-      : arithmetic_(k), dtype_(d.output.dtype), out_(out), m_(d.m), n_(d.n), k_(d.k) {
+  Fused(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out, const Arithmetic& arithmetic)
+      : arithmetic_(arithmetic), dtype_(d.output.dtype), out_(out), m_(d.m), n_(d.n), k_(d.k) {
     const bool gemm_head = d.type == CommandType::gemm || d.op == "gemm" || d.kind == OpKind::gemm;
     if (!gemm_head && m_ * n_ != d.output.shape.elements()) {
       m_ = 1;
@@ -256,8 +256,8 @@ class Fused : public Evaluation {
 }  // namespace
 
 std::unique_ptr<Evaluation> make_fused(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out,
-                                       const Arithmetic& k) {
-  return std::make_unique<Fused>(d, inputs, out, k);
+                                       const Arithmetic& arithmetic) {
+  return std::make_unique<Fused>(d, inputs, out, arithmetic);
 }
 
 }  // namespace kernbench

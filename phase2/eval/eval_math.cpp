@@ -14,25 +14,25 @@ namespace {
 /// Elements of the output that one part makes.
 constexpr int64_t kPartElements = 256 * 1024;
 
-void narrow(const Arithmetic& k, const float* in, DType t, void* out, size_t n) {
-  k.from_f32(in, t, out, n);
+void narrow(const Arithmetic& arithmetic, const float* in, DType t, void* out, size_t n) {
+  arithmetic.from_f32(in, t, out, n);
 }
-void narrow(const Arithmetic& k, const int32_t* in, DType t, void* out, size_t n) {
-  k.from_i32(in, t, out, n);
+void narrow(const Arithmetic& arithmetic, const int32_t* in, DType t, void* out, size_t n) {
+  arithmetic.from_i32(in, t, out, n);
 }
-void apply(const Arithmetic& k, Fn fn, float* o, const float* const* in, size_t n) {
-  k.f32[static_cast<int>(fn)](o, in[0], in[1], in[2], n);
+void apply(const Arithmetic& arithmetic, Fn fn, float* o, const float* const* in, size_t n) {
+  arithmetic.f32[static_cast<int>(fn)](o, in[0], in[1], in[2], n);
 }
-void apply(const Arithmetic& k, Fn fn, int32_t* o, const int32_t* const* in, size_t n) {
-  k.i32[static_cast<int>(fn)](o, in[0], in[1], in[2], n);
+void apply(const Arithmetic& arithmetic, Fn fn, int32_t* o, const int32_t* const* in, size_t n) {
+  arithmetic.i32[static_cast<int>(fn)](o, in[0], in[1], in[2], n);
 }
 
 class Elementwise : public Evaluation {
  public:
   Elementwise(const MathOp& op, const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out,
-              const Arithmetic& k)
+              const Arithmetic& arithmetic)
       : inputs_(inputs),
-        arithmetic_(k),
+        arithmetic_(arithmetic),
         fn_(fn_of(d.op)),
         compute_(compute_type(op, inputs)),
         condition_(op.first_is_condition),
@@ -138,8 +138,8 @@ class Elementwise : public Evaluation {
 /// One operand seen as [outer, axis, inner], inner contiguous.
 class AlongAxis : public Evaluation {
  public:
-  AlongAxis(const OpDesc& d, const EvalInput& in, uint8_t* out, const Arithmetic& k)
-      : arithmetic_(k), op_(d.op), dtype_(d.output.dtype), out_(out) {
+  AlongAxis(const OpDesc& d, const EvalInput& in, uint8_t* out, const Arithmetic& arithmetic)
+      : arithmetic_(arithmetic), op_(d.op), dtype_(d.output.dtype), out_(out) {
     const int rank = in.shape.rank();
     const int axis = d.axis < 0 ? d.axis + rank : d.axis;
     if (in.is_scalar || axis < 0 || axis >= rank) {
@@ -340,7 +340,7 @@ class Create : public Evaluation {
 }  // namespace
 
 std::unique_ptr<Evaluation> make_math(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out,
-                                      const Arithmetic& k) {
+                                      const Arithmetic& arithmetic) {
   const MathOp* op = find_math_op(d.op);
   if (!op) throw EvalError("unknown math op '" + d.op + "'");
   if (static_cast<int>(inputs.size()) != op->arity) {
@@ -348,10 +348,10 @@ std::unique_ptr<Evaluation> make_math(const OpDesc& d, const std::vector<EvalInp
   }
   switch (op->kind) {
     case MathKind::elementwise:
-      return std::make_unique<Elementwise>(*op, d, inputs, out, k);
+      return std::make_unique<Elementwise>(*op, d, inputs, out, arithmetic);
     case MathKind::reduction:
     case MathKind::softmax:
-      return std::make_unique<AlongAxis>(d, inputs[0], out, k);
+      return std::make_unique<AlongAxis>(d, inputs[0], out, arithmetic);
     case MathKind::create:
       return std::make_unique<Create>(d, inputs, out);
   }
