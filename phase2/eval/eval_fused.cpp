@@ -15,14 +15,24 @@ namespace {
 
 constexpr int64_t kPartRows = kProductRows, kPartCols = kProductCols;
 
-struct FreeAligned {
-  void operator()(void* p) const { ::operator delete (p, std::align_val_t{64}); }
+/// Uninitialised, aligned to 64 bytes, grown as needed and kept per thread: parts are many and short.
+class Scratch {
+ public:
+  void* get(size_t bytes) {
+    if (bytes > size_) {
+      data_.reset(static_cast<uint8_t*>(::operator new (bytes, std::align_val_t{64})));
+      size_ = bytes;
+    }
+    return data_.get();
+  }
+
+ private:
+  struct Free {
+    void operator()(uint8_t* p) const { ::operator delete (p, std::align_val_t{64}); }
+  };
+  std::unique_ptr<uint8_t, Free> data_;
+  size_t size_ = 0;
 };
-using Scratch = std::unique_ptr<void, FreeAligned>;
-/// Uninitialised; nothing for 0 bytes.
-Scratch scratch(size_t bytes) {
-  return Scratch(bytes ? ::operator new (bytes, std::align_val_t{64}) : nullptr);
-}
 
 struct Step {
   const MathOp* op = nullptr;
@@ -98,6 +108,7 @@ class Fused : public Evaluation {
   int parts() const override { return static_cast<int>((m_ + kPartRows - 1) / kPartRows * col_parts_); }
 
   void run(int part) override {
+    thread_local Scratch f32, i32, work;
     Tile t;
     t.row0 = part / col_parts_ * kPartRows;
     t.col0 = part % col_parts_ * kPartCols;
@@ -106,20 +117,18 @@ class Fused : public Evaluation {
     t.ld = t.cols;
     const size_t bytes = static_cast<size_t>(t.rows * t.cols) * 4;
     t.floating = !integer_head_;
-    const Scratch work = scratch(head_ ? 0 : arithmetic_.product_work_bytes);
-    const Scratch floats = scratch(direct_ ? 0 : bytes), integers = scratch(integer_head_ ? bytes : 0);
     if (direct_) {
       t.f32 = reinterpret_cast<float*>(out_) + t.row0 * n_ + t.col0;
       t.ld = n_;
     } else {
-      t.f32 = static_cast<float*>(floats.get());
+      t.f32 = static_cast<float*>(f32.get(bytes));
     }
-    t.i32 = integer_head_ ? static_cast<int32_t*>(integers.get()) : nullptr;
+    t.i32 = integer_head_ ? static_cast<int32_t*>(i32.get(bytes)) : nullptr;
     for (int64_t k0 = 0; k0 < k_ || k0 == 0; k0 += tile_k_) {
       if (head_) {
         apply(*head_, t, true);
       } else {
-        product(t, k0, std::min(tile_k_, k_ - k0), work.get());
+        product(t, k0, std::min(tile_k_, k_ - k0), work.get(arithmetic_.product_work_bytes));
       }
       if (any_per_k_) apply_all(Scope::per_k_tile, t);
     }
