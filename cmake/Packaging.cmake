@@ -22,7 +22,8 @@ file(GLOB public_headers RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPEND
      platform/tools/*.h platform/observe/*.h platform/topology/*/*.h)
 list(FILTER public_headers EXCLUDE REGEX "^phase2/tool/")
 set(private_headers
-    phase2/eval/elementwise.h phase2/eval/eval.h phase2/eval/eval_math.h phase2/eval/kernels.h phase2/eval/minifloat.h
+    phase2/eval/arithmetic.h phase2/eval/elementwise.h phase2/eval/eval.h phase2/eval/eval_math.h
+    phase2/eval/minifloat.h
     phase2/graph/replay_graph.h phase2/graph/replay_operands.h phase2/graph/value_pool.h phase2/log/checksum.h
     phase2/log/oplog_sqlite.h phase2/log/sqlite_database.h phase2/op/address_text.h phase2/op/op_forms.h
     phase2/op/runs.h phase2/text/json_writer.h phase2/text/table.h phase2/text/text.h platform/tools/probe_table.h
