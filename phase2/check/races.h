@@ -19,6 +19,8 @@
 
 namespace kernbench {
 
+class JsonWriter;
+
 /// What the kernels of a run did, told as it happens; per PE (index in compiled order) in program order.
 class CommandHistory {
  public:
@@ -100,6 +102,6 @@ std::vector<Race> find_races(const CommandHistory&, size_t most = 1000);
 std::string races_text(const std::vector<Race>&, const std::vector<std::string>& pes);
 /// [{"kind", "space", "tcm_of"?, "addr", "nbytes", "count", "first": {…}, "second": {"op", "access", "pe", "source",
 /// "submit_ns", "done_ns"}}]
-std::string races_json(const std::vector<Race>&, const std::vector<std::string>& pes);
+void write_races(JsonWriter&, const std::vector<Race>&, const std::vector<std::string>& pes);
 
 }  // namespace kernbench

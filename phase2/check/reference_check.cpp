@@ -1,5 +1,7 @@
 #include "kernbench/phase2/check/reference_check.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -252,9 +254,9 @@ void compare_materialized(const ReplayedOp& op, const std::vector<std::string>& 
   const OpDesc& d = *op.record.desc;
   const auto differs = std::mismatch(d.data->begin(), d.data->end(), op.output);
   if (differs.first == d.data->end()) return;
-  throw OpDeparts("op " + std::to_string(op.record.op_id) + " (materialize): the bytes that Phase 1 took for " +
-                  where(d.operands[0], pes) + " differ from Phase 2's, first at byte " +
-                  std::to_string(differs.first - d.data->begin()) + " of " + std::to_string(d.data->size()));
+  throw OpDeparts(fmt::format(
+      "op {} (materialize): the bytes that Phase 1 took for {} differ from Phase 2's, first at byte {} of {}",
+      op.record.op_id, where(d.operands[0], pes), differs.first - d.data->begin(), d.data->size()));
 }
 
 }  // namespace
@@ -280,8 +282,8 @@ std::function<void(const ReplayedOp&)> reference_check(std::vector<std::string> 
     if (d.materialized) return compare_materialized(op, pes);
     const TensorReport report = verify(d.name, d.output.dtype, d.output.shape, op.output, reference_of(d, op.inputs));
     if (report.passed) return;
-    std::string s = "op " + std::to_string(op.record.op_id) + " (" + d.name + ")";
-    if (d.where.line) s += " at " + std::string(d.where.file) + ":" + std::to_string(d.where.line);
+    std::string s = fmt::format("op {} ({})", op.record.op_id, d.name);
+    if (d.where.line) s += fmt::format(" at {}:{}", d.where.file, d.where.line);
     s += " departs from its reference: " + report.reason + "; operands:";
     const std::vector<Operand> operands = inputs_of(d);
     for (size_t i = 0; i < operands.size(); ++i) {

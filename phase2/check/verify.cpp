@@ -1,8 +1,9 @@
 #include "kernbench/phase2/check/verify.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "kernbench/phase2/eval/convert.h"
 
@@ -20,10 +21,8 @@ Dims index_of(int64_t i, const Dims& shape) {
   return at;
 }
 
-std::string format(const char* form, double v) {
-  char buf[48];
-  snprintf(buf, sizeof buf, form, v);
-  return buf;
+std::string told(const Mismatch& m) {
+  return fmt::format("{}: {:.9g}, expected {:.9g}", m.index.to_string(), m.value, m.reference);
 }
 
 TensorReport report_for(const std::string& name, DType dtype, const Dims& shape) {
@@ -58,7 +57,7 @@ TensorReport verify(const std::string& name, DType dtype, const Dims& shape, con
   TensorReport r = report_for(name, dtype, shape);
   const int64_t n = shape.elements();
   if (ref.values.size() != static_cast<size_t>(n) || (!ref.scale.empty() && ref.scale.size() != ref.values.size())) {
-    r.reason = "the reference has " + std::to_string(ref.values.size()) + " elements, the tensor " + std::to_string(n);
+    r.reason = fmt::format("the reference has {} elements, the tensor {}", ref.values.size(), n);
     return r;
   }
   const Tolerance tol = tolerance_of(dtype);
@@ -102,11 +101,8 @@ TensorReport verify(const std::string& name, DType dtype, const Dims& shape, con
     if (r.first.size() < kFirstFew) r.first.push_back({index_of(i, shape), v, want});
   }
   r.passed = r.mismatches == 0;
-  if (!r.passed) {
-    const Mismatch& m = r.first.front();
-    r.reason = std::to_string(r.mismatches) + " of " + std::to_string(n) + " elements differ, first at " +
-               m.index.to_string() + ": " + format("%.9g", m.value) + ", expected " + format("%.9g", m.reference);
-  }
+  if (!r.passed)
+    r.reason = fmt::format("{} of {} elements differ, first at {}", r.mismatches, n, told(r.first.front()));
   return r;
 }
 
@@ -115,12 +111,10 @@ TensorReport verify(const std::string& name, const MemoryImage& memory, const Te
   const MemoryImage::RangeState state = memory.state_of(t);
   if (state.state != MemoryImage::State::real) {
     TensorReport r = report_for(name, t.dtype, t.shape);
-    char hex[24];
-    snprintf(hex, sizeof hex, "0x%llx", static_cast<unsigned long long>(state.first_bad));
-    r.reason = std::string(name_of(t.space)) + " address " + hex +
+    r.reason = fmt::format("{} address {:#x} ", name_of(t.space), state.first_bad) +
                (state.state == MemoryImage::State::unwritten
-                    ? " was never written"
-                    : " is still pending (" + (state.producer ? state.producer->name : std::string("?")) + ")");
+                    ? "was never written"
+                    : fmt::format("is still pending ({})", state.producer ? state.producer->name : "?"));
     return r;
   }
   const Bytes bytes = memory.gather(t);
@@ -132,22 +126,17 @@ std::string to_text(const std::vector<TensorReport>& reports) {
   for (const TensorReport& r : reports) width = std::max(width, r.name.size());
   std::string s;
   for (const TensorReport& r : reports) {
-    s += (r.passed ? "pass  " : "FAIL  ") + r.name + std::string(width - r.name.size(), ' ') + "  " +
-         std::string(name_of(r.dtype)) + " " + r.shape.to_string() + "  max abs " + format("%.3g", r.max_abs_err) +
-         "  max rel " + format("%.3g", r.max_rel_err);
+    s += fmt::format("{}  {:{}}  {} {}  max abs {:.3g}  max rel {:.3g}", r.passed ? "pass" : "FAIL", r.name, width,
+                     name_of(r.dtype), r.shape.to_string(), r.max_abs_err, r.max_rel_err);
     const auto counts = [&](const char* what, uint64_t got, uint64_t want) {
-      if (got || want)
-        s += std::string("  ") + what + " " + std::to_string(got) + " (reference " + std::to_string(want) + ")";
+      if (got || want) s += fmt::format("  {} {} (reference {})", what, got, want);
     };
     counts("NaN", r.nan_values, r.nan_references);
     counts("Inf", r.inf_values, r.inf_references);
     s += "\n";
     if (r.passed) continue;
     s += "      " + r.reason + "\n";
-    for (size_t i = 1; i < r.first.size(); ++i) {
-      s += "      at " + r.first[i].index.to_string() + ": " + format("%.9g", r.first[i].value) + ", expected " +
-           format("%.9g", r.first[i].reference) + "\n";
-    }
+    for (size_t i = 1; i < r.first.size(); ++i) s += fmt::format("      at {}\n", told(r.first[i]));
   }
   return s;
 }

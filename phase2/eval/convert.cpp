@@ -4,34 +4,49 @@
 #include <cmath>
 #include <cstring>
 
-#include "kernbench/phase2/eval/kernels.h"
-#include "kernbench/phase2/eval/minifloat.h"
+#include "kernbench/phase2/eval/arithmetic.h"
 
 namespace kernbench {
+namespace {
+
+template <class T>
+float widened(T v, DType t) {
+  float x;
+  convert(&v, t, &x, DType::f32, 1);
+  return x;
+}
+template <class T>
+T narrowed(float v, DType t) {
+  T x;
+  convert(&v, DType::f32, &x, t, 1);
+  return x;
+}
+
+}  // namespace
 
 float f16_to_f32(uint16_t v) {
-  return minifloat::from_f16(v);
+  return widened(v, DType::f16);
 }
 uint16_t f32_to_f16(float v) {
-  return minifloat::to_f16(v);
+  return narrowed<uint16_t>(v, DType::f16);
 }
 float bf16_to_f32(uint16_t v) {
-  return minifloat::from_bf16(v);
+  return widened(v, DType::bf16);
 }
 uint16_t f32_to_bf16(float v) {
-  return minifloat::to_bf16(v);
+  return narrowed<uint16_t>(v, DType::bf16);
 }
 float f8e4m3_to_f32(uint8_t v) {
-  return minifloat::from_f8e4m3(v);
+  return widened(v, DType::f8e4m3);
 }
 uint8_t f32_to_f8e4m3(float v) {
-  return minifloat::to_f8e4m3(v);
+  return narrowed<uint8_t>(v, DType::f8e4m3);
 }
 float f8e5m2_to_f32(uint8_t v) {
-  return minifloat::from_f8e5m2(v);
+  return widened(v, DType::f8e5m2);
 }
 uint8_t f32_to_f8e5m2(float v) {
-  return minifloat::to_f8e5m2(v);
+  return narrowed<uint8_t>(v, DType::f8e5m2);
 }
 
 void convert(const void* in, DType from, void* out, DType to, size_t n) {
@@ -39,9 +54,9 @@ void convert(const void* in, DType from, void* out, DType to, size_t n) {
     if (n) std::memcpy(out, in, n * size_of(from));
     return;
   }
-  const Kernels& k = kernels_of(best_isa());
-  if (to == DType::f32 && is_float(from)) return k.to_f32(in, from, static_cast<float*>(out), n);
-  if (from == DType::f32) return k.from_f32(static_cast<const float*>(in), to, out, n);
+  const Arithmetic& arithmetic = arithmetic_of(best_isa());
+  if (to == DType::f32 && is_float(from)) return arithmetic.to_f32(in, from, static_cast<float*>(out), n);
+  if (from == DType::f32) return arithmetic.from_f32(static_cast<const float*>(in), to, out, n);
   constexpr size_t kBlock = 1024;
   const auto* p = static_cast<const uint8_t*>(in);
   auto* q = static_cast<uint8_t*>(out);
@@ -49,12 +64,12 @@ void convert(const void* in, DType from, void* out, DType to, size_t n) {
     const size_t len = std::min(kBlock, n - at);
     if (is_float(from)) {
       float block[kBlock];
-      k.to_f32(p + at * size_of(from), from, block, len);
-      k.from_f32(block, to, q + at * size_of(to), len);
+      arithmetic.to_f32(p + at * size_of(from), from, block, len);
+      arithmetic.from_f32(block, to, q + at * size_of(to), len);
     } else {
       int32_t block[kBlock];
-      k.to_i32(p + at * size_of(from), from, block, len);
-      k.from_i32(block, to, q + at * size_of(to), len);
+      arithmetic.to_i32(p + at * size_of(from), from, block, len);
+      arithmetic.from_i32(block, to, q + at * size_of(to), len);
     }
   }
 }

@@ -22,17 +22,11 @@ constexpr std::pair<std::string_view, Fn> kNames[] = {
     {"fma", Fn::fma},         {"clamp", Fn::clamp},
 };
 
-void widen(const Kernels& k, const void* in, DType t, float* out, size_t n) {
-  k.to_f32(in, t, out, n);
+void widen(const Arithmetic& arithmetic, const void* in, DType t, float* out, size_t n) {
+  arithmetic.to_f32(in, t, out, n);
 }
-void widen(const Kernels& k, const void* in, DType t, int32_t* out, size_t n) {
-  k.to_i32(in, t, out, n);
-}
-bool is_itself(DType t, const float*) {
-  return t == DType::f32;
-}
-bool is_itself(DType t, const int32_t*) {
-  return t == DType::i32;
+void widen(const Arithmetic& arithmetic, const void* in, DType t, int32_t* out, size_t n) {
+  arithmetic.to_i32(in, t, out, n);
 }
 float immediate(double v, const float*) {
   return static_cast<float>(v);
@@ -83,16 +77,15 @@ Dims broadcast_strides(const EvalInput& in, const Dims& shape, const std::string
 }
 
 template <class T>
-const T* fetch_block(const Kernels& k, const EvalInput& in, int64_t offset, int64_t stride, size_t n, bool condition,
-                     T* buffer) {
+const T* fetch_block(const Arithmetic& arithmetic, const EvalInput& in, int64_t offset, int64_t stride, size_t n,
+                     bool condition, T* buffer) {
   if (in.is_scalar) {
     std::fill_n(buffer, n, condition ? static_cast<T>(in.scalar != 0) : immediate(in.scalar, buffer));
     return buffer;
   }
   const size_t item = size_of(in.dtype);
   const uint8_t* from = in.data + offset * static_cast<int64_t>(item);
-  const bool aligned = reinterpret_cast<uintptr_t>(from) % alignof(T) == 0;
-  if (is_itself(in.dtype, buffer) && stride == 1 && aligned && !condition) return reinterpret_cast<const T*>(from);
+  if (is_itself<T>(in.dtype, from) && stride == 1 && !condition) return reinterpret_cast<const T*>(from);
   uint8_t line[kBlock * 4];
   const size_t distinct = stride == 0 ? 1 : n;
   if (stride != 1 && stride != 0) {
@@ -106,13 +99,13 @@ const T* fetch_block(const Kernels& k, const EvalInput& in, int64_t offset, int6
     nonzero(from, in.dtype, on, distinct);
     for (size_t i = 0; i < distinct; ++i) buffer[i] = on[i];
   } else {
-    widen(k, from, in.dtype, buffer, distinct);
+    widen(arithmetic, from, in.dtype, buffer, distinct);
   }
   if (stride == 0) std::fill_n(buffer, n, buffer[0]);
   return buffer;
 }
 
-template const float* fetch_block(const Kernels&, const EvalInput&, int64_t, int64_t, size_t, bool, float*);
-template const int32_t* fetch_block(const Kernels&, const EvalInput&, int64_t, int64_t, size_t, bool, int32_t*);
+template const float* fetch_block(const Arithmetic&, const EvalInput&, int64_t, int64_t, size_t, bool, float*);
+template const int32_t* fetch_block(const Arithmetic&, const EvalInput&, int64_t, int64_t, size_t, bool, int32_t*);
 
 }  // namespace kernbench

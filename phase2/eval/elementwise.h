@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
+#include "kernbench/phase2/eval/arithmetic.h"
 #include "kernbench/phase2/eval/eval.h"
-#include "kernbench/phase2/eval/kernels.h"
 #include "kernbench/phase2/op/math_op.h"
 
 namespace kernbench {
@@ -22,13 +23,20 @@ Compute compute_type(const MathOp&, const std::vector<EvalInput>& inputs);
 /// Strides of `in` walked over `shape` (numpy's broadcasting); EvalError where it does not fit.
 Dims broadcast_strides(const EvalInput& in, const Dims& shape, const std::string& op);
 
-/// Blocks are at most this many elements.
+/// Elements of a block that is converted.
 constexpr size_t kBlock = 1024;
 
-/// n elements, `stride` apart, as f32 or i32: a pointer to the operand itself where that will do, else `buffer`
-/// filled. `condition`: 0 or 1 for whether the element is not zero.
+/// Whether `data` of this dtype are elements of T (f32 or i32) as they lie.
 template <class T>
-const T* fetch_block(const Kernels&, const EvalInput&, int64_t offset, int64_t stride, size_t n, bool condition,
+bool is_itself(DType t, const uint8_t* data) {
+  return t == (std::is_same_v<T, float> ? DType::f32 : DType::i32) &&
+         reinterpret_cast<uintptr_t>(data) % alignof(T) == 0;
+}
+
+/// n elements, `stride` apart, as f32 or i32: a pointer to the operand itself where that will do, else `buffer`
+/// filled, and n at most kBlock. `condition`: 0 or 1 for whether the element is not zero.
+template <class T>
+const T* fetch_block(const Arithmetic&, const EvalInput&, int64_t offset, int64_t stride, size_t n, bool condition,
                      T* buffer);
 
 }  // namespace kernbench

@@ -108,10 +108,10 @@ std::unique_ptr<Evaluation> make_evaluation(const OpDesc& d, const std::vector<E
     case CommandType::store:
       return make_move(d, inputs, out);
     case CommandType::math:
-      return make_math(d, inputs, out, kernels_of(isa));
+      return make_math(d, inputs, out, arithmetic_of(isa));
     case CommandType::gemm:
     case CommandType::composite:
-      return make_fused(d, inputs, out, kernels_of(isa));
+      return make_fused(d, inputs, out, arithmetic_of(isa));
   }
   return nullptr;
 }

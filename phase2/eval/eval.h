@@ -35,22 +35,11 @@ class EvalError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What the caller of an evaluation knows of the time around it. Changes no bits.
-struct Outlook {
-  const std::vector<EvalInput>* next = nullptr;  ///< of an op alike that is run next: may be fetched meanwhile
-  bool read_soon = true;                         ///< the output
-  bool fresh = false;  ///< the output's memory was never touched: clearing it, the system brings it into the cache
-};
-
 class Evaluation {
  public:
   virtual ~Evaluation() = default;
   virtual int parts() const = 0;
   virtual void run(int part) = 0;
-
-  /// The same op over other operands, alike in shape, dtype and strides. False: that needs an evaluation of its own.
-  virtual bool again(const std::vector<EvalInput>&, uint8_t*) { return false; }
-  virtual void expect(const Outlook&) {}
 };
 
 /// A masked store, which keeps what its destination held.

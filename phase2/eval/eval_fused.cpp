@@ -13,7 +13,7 @@
 namespace kernbench {
 namespace {
 
-constexpr int64_t kPartRows = 512, kPartCols = 512;
+constexpr int64_t kPartRows = kProductRows, kPartCols = kProductCols;
 
 /// Uninitialised, aligned to 64 bytes, grown as needed and kept per thread: parts are many and short.
 class Scratch {
@@ -53,8 +53,8 @@ struct Tile {
 
 class Fused : public Evaluation {
  public:
-  Fused(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out, const Kernels& k)
-      : kernels_(k), dtype_(d.output.dtype), out_(out), m_(d.m), n_(d.n), k_(d.k) {
+  Fused(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out, const Arithmetic& arithmetic)
+      : arithmetic_(arithmetic), dtype_(d.output.dtype), out_(out), m_(d.m), n_(d.n), k_(d.k) {
     const bool gemm_head = d.type == CommandType::gemm || d.op == "gemm" || d.kind == OpKind::gemm;
     if (!gemm_head && m_ * n_ != d.output.shape.elements()) {
       m_ = 1;
@@ -101,28 +101,8 @@ class Fused : public Evaluation {
     any_per_k_ = in_scope(Scope::per_k_tile);
     any_once_ = in_scope(Scope::once);
     // Plain f32: the product goes straight to its place.
-    direct_ = gemm_head && is_direct(out);
+    direct_ = gemm_head && !integer_head_ && steps_.empty() && is_itself<float>(dtype_, out);
     col_parts_ = (n_ + kPartCols - 1) / kPartCols;
-    if (gemm_head) shapes_ = {inputs[0], inputs[1]};
-  }
-
-  bool again(const std::vector<EvalInput>& inputs, uint8_t* out) override {
-    if (head_ || !steps_.empty() || direct_ != is_direct(out)) return false;
-    for (size_t i = 0; i < 2; ++i) {
-      if (!alike(inputs[i], shapes_[i])) return false;
-    }
-    a_.data = inputs[0].data;
-    b_.data = inputs[1].data;
-    out_ = out;
-    return true;
-  }
-
-  void expect(const Outlook& o) override {
-    mode_.past_cache = !o.read_soon && !o.fresh && tile_k_ >= k_;
-    mode_.next = nullptr;
-    if (!o.next || head_) return;
-    next_ = {{rows_of(a_, (*o.next)[0].data, m_, k_), rows_of(b_, (*o.next)[1].data, k_, n_)}};
-    mode_.next = &next_;
   }
 
   int parts() const override { return static_cast<int>((m_ + kPartRows - 1) / kPartRows * col_parts_); }
@@ -144,12 +124,11 @@ class Fused : public Evaluation {
       t.f32 = static_cast<float*>(f32.get(bytes));
     }
     t.i32 = integer_head_ ? static_cast<int32_t*>(i32.get(bytes)) : nullptr;
-    void* gemm_work = head_ ? nullptr : work.get(kernels_.gemm_work_bytes);
     for (int64_t k0 = 0; k0 < k_ || k0 == 0; k0 += tile_k_) {
       if (head_) {
         apply(*head_, t, true);
       } else {
-        product(t, k0, std::min(tile_k_, k_ - k0), gemm_work);
+        product(t, k0, std::min(tile_k_, k_ - k0), work.get(arithmetic_.product_work_bytes));
       }
       if (any_per_k_) apply_all(Scope::per_k_tile, t);
     }
@@ -164,23 +143,6 @@ class Fused : public Evaluation {
   }
 
  private:
-  bool is_direct(const uint8_t* out) const {
-    return !integer_head_ && steps_.empty() && dtype_ == DType::f32 &&
-           reinterpret_cast<uintptr_t>(out) % alignof(float) == 0;
-  }
-
-  static bool alike(const EvalInput& a, const EvalInput& b) {
-    return a.dtype == b.dtype && a.is_scalar == b.is_scalar && a.shape == b.shape && a.strides == b.strides;
-  }
-
-  /// Where a like operand at `data` lies, if it lies in lines.
-  static GemmRows rows_of(const GemmOperand& x, const uint8_t* data, int64_t rows, int64_t cols) {
-    const int64_t item = static_cast<int64_t>(size_of(x.dtype));
-    if (x.col_stride == 1 && x.row_stride == cols) return {data, rows * cols * item, 1, 0};
-    if (x.col_stride == 1) return {data, cols * item, rows, x.row_stride * item};
-    return {data, rows * item, x.row_stride == 1 ? cols : 0, x.col_stride * item};
-  }
-
   static void wrong_count(const std::string& op, int arity, size_t got) {
     throw EvalError(op + " takes " + std::to_string(arity) + " operands, got " + std::to_string(got));
   }
@@ -212,21 +174,14 @@ class Fused : public Evaluation {
     const int64_t item_a = static_cast<int64_t>(size_of(a.dtype)), item_b = static_cast<int64_t>(size_of(b.dtype));
     a.data += (t.row0 * a.row_stride + k0 * a.col_stride) * item_a;
     b.data += (k0 * b.row_stride + t.col0 * b.col_stride) * item_b;
-    GemmMode mode;
-    mode.next = k0 + depth >= k_ ? mode_.next : nullptr;
-    if (!integer_head_) {
-      mode.accumulate = k0 > 0;
-      mode.past_cache = direct_ && mode_.past_cache;
-      return kernels_.gemm_f32(t.rows, t.cols, depth, a, b, t.f32, t.ld, mode, work);
-    }
-    mode.accumulate = k0 > 0 && !t.floating;
-    kernels_.gemm_i32(t.rows, t.cols, depth, a, b, t.i32, t.ld, mode, work);
+    if (!integer_head_) return arithmetic_.product_f32(t.rows, t.cols, depth, a, b, t.f32, t.ld, k0 > 0, work);
+    arithmetic_.product_i32(t.rows, t.cols, depth, a, b, t.i32, t.ld, k0 > 0 && !t.floating, work);
     if (!t.floating) return;
     alignas(64) float part[kPartCols];
     for (int64_t r = 0; r < t.rows; ++r) {
       float* acc = t.f32 + r * t.ld;
-      kernels_.to_f32(t.i32 + r * t.ld, DType::i32, part, static_cast<size_t>(t.cols));
-      kernels_.f32[static_cast<int>(Fn::add)](acc, acc, part, nullptr, static_cast<size_t>(t.cols));
+      arithmetic_.to_f32(t.i32 + r * t.ld, DType::i32, part, static_cast<size_t>(t.cols));
+      arithmetic_.f32[static_cast<int>(Fn::add)](acc, acc, part, nullptr, static_cast<size_t>(t.cols));
     }
   }
 
@@ -252,15 +207,15 @@ class Fused : public Evaluation {
   void apply(const Step& s, Tile& t, bool head) const {
     if (!head && !t.floating && s.compute == Compute::f32) to_float(t);
     if (head ? s.compute == Compute::f32 : t.floating) {
-      apply_as<float>(s, t, t.f32, kernels_.f32[static_cast<int>(s.fn)], head);
+      apply_as<float>(s, t, t.f32, arithmetic_.f32[static_cast<int>(s.fn)], head);
     } else {
-      apply_as<int32_t>(s, t, t.i32, kernels_.i32[static_cast<int>(s.fn)], head);
+      apply_as<int32_t>(s, t, t.i32, arithmetic_.i32[static_cast<int>(s.fn)], head);
     }
   }
 
   void to_float(Tile& t) const {
     for (int64_t r = 0; r < t.rows; ++r) {
-      kernels_.to_f32(t.i32 + r * t.ld, DType::i32, t.f32 + r * t.ld, static_cast<size_t>(t.cols));
+      arithmetic_.to_f32(t.i32 + r * t.ld, DType::i32, t.f32 + r * t.ld, static_cast<size_t>(t.cols));
     }
     t.floating = true;
   }
@@ -278,7 +233,7 @@ class Fused : public Evaluation {
       for (size_t j = 0; j < s.operands.size(); ++j) {
         const int64_t offset = (t.row0 + r) * s.strides[j][0] + t.col0 * s.strides[j][1];
         const bool condition = head && j == 0 && s.op->first_is_condition;
-        in[first + j] = fetch_block<T>(kernels_, s.operands[j], offset, s.strides[j][1], n, condition, buffers[j]);
+        in[first + j] = fetch_block<T>(arithmetic_, s.operands[j], offset, s.strides[j][1], n, condition, buffers[j]);
       }
       fn(row, in[0], in[1], in[2], n);
     }
@@ -289,22 +244,19 @@ class Fused : public Evaluation {
     for (int64_t r = 0; r < t.rows; ++r) {
       uint8_t* to = out_ + ((t.row0 + r) * n_ + t.col0) * item;
       if (t.floating) {
-        kernels_.from_f32(t.f32 + r * t.ld, dtype_, to, static_cast<size_t>(t.cols));
+        arithmetic_.from_f32(t.f32 + r * t.ld, dtype_, to, static_cast<size_t>(t.cols));
       } else {
-        kernels_.from_i32(t.i32 + r * t.ld, dtype_, to, static_cast<size_t>(t.cols));
+        arithmetic_.from_i32(t.i32 + r * t.ld, dtype_, to, static_cast<size_t>(t.cols));
       }
     }
   }
 
-  const Kernels& kernels_;
+  const Arithmetic& arithmetic_;
   DType dtype_;
   uint8_t* out_;
   int64_t m_, n_, k_;
   int64_t tile_k_ = 1, last_row_ = 0, last_col_ = 0, col_parts_ = 1;
   GemmOperand a_, b_;
-  std::vector<EvalInput> shapes_;  ///< of A and B
-  GemmMode mode_;
-  GemmNext next_;
   std::unique_ptr<Step> head_;
   std::vector<Step> steps_;
   bool integer_head_ = false, any_per_k_ = false, any_once_ = false, direct_ = false;
@@ -313,8 +265,8 @@ class Fused : public Evaluation {
 }  // namespace
 
 std::unique_ptr<Evaluation> make_fused(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out,
-                                       const Kernels& k) {
-  return std::make_unique<Fused>(d, inputs, out, k);
+                                       const Arithmetic& arithmetic) {
+  return std::make_unique<Fused>(d, inputs, out, arithmetic);
 }
 
 }  // namespace kernbench

@@ -13,44 +13,29 @@ namespace {
 
 /// Elements of the output that one part makes.
 constexpr int64_t kPartElements = 256 * 1024;
-/// No cache holds an output of this many elements.
-constexpr int64_t kBeyondCache = 4 * 1024 * 1024;
 
-/// Has lines fetched that will be wanted with the next block, which lies on the next page of memory: there the
-/// processor's own foresight ends.
-template <int kWrite>
-void fetch_ahead(const uint8_t* at, int64_t nbytes) {
-  for (int64_t i = 0; i < nbytes; i += 64) __builtin_prefetch(at + i, kWrite, 2);
+void narrow(const Arithmetic& arithmetic, const float* in, DType t, void* out, size_t n) {
+  arithmetic.from_f32(in, t, out, n);
 }
-
-void narrow(const Kernels& k, const float* in, DType t, void* out, size_t n) {
-  k.from_f32(in, t, out, n);
+void narrow(const Arithmetic& arithmetic, const int32_t* in, DType t, void* out, size_t n) {
+  arithmetic.from_i32(in, t, out, n);
 }
-void narrow(const Kernels& k, const int32_t* in, DType t, void* out, size_t n) {
-  k.from_i32(in, t, out, n);
+void apply(const Arithmetic& arithmetic, Fn fn, float* o, const float* const* in, size_t n) {
+  arithmetic.f32[static_cast<int>(fn)](o, in[0], in[1], in[2], n);
 }
-bool is_itself(DType t, const float*) {
-  return t == DType::f32;
-}
-bool is_itself(DType t, const int32_t*) {
-  return t == DType::i32;
-}
-void apply(const Kernels& k, Fn fn, float* o, const float* const* in, size_t n) {
-  k.f32[static_cast<int>(fn)](o, in[0], in[1], in[2], n);
-}
-void apply(const Kernels& k, Fn fn, int32_t* o, const int32_t* const* in, size_t n) {
-  k.i32[static_cast<int>(fn)](o, in[0], in[1], in[2], n);
+void apply(const Arithmetic& arithmetic, Fn fn, int32_t* o, const int32_t* const* in, size_t n) {
+  arithmetic.i32[static_cast<int>(fn)](o, in[0], in[1], in[2], n);
 }
 
 class Elementwise : public Evaluation {
  public:
-  Elementwise(const MathOp& op, const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out, const Kernels& k)
+  Elementwise(const MathOp& op, const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out,
+              const Arithmetic& arithmetic)
       : inputs_(inputs),
-        kernels_(k),
+        arithmetic_(arithmetic),
         fn_(fn_of(d.op)),
         compute_(compute_type(op, inputs)),
         condition_(op.first_is_condition),
-        past_cache_(op.float_only && d.output.shape.elements() >= kBeyondCache),
         dtype_(d.output.dtype),
         out_(out),
         total_(d.output.shape.elements()) {
@@ -80,23 +65,6 @@ class Elementwise : public Evaluation {
 
   int parts() const override { return static_cast<int>((total_ + kPartElements - 1) / kPartElements); }
 
-  bool again(const std::vector<EvalInput>& inputs, uint8_t* out) override {
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const EvalInput &a = inputs[i], &b = inputs_[i];
-      if (a.dtype != b.dtype || a.is_scalar != b.is_scalar || a.shape != b.shape || a.strides != b.strides) {
-        return false;
-      }
-    }
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      inputs_[i].data = inputs[i].data;
-      inputs_[i].scalar = inputs[i].scalar;
-    }
-    out_ = out;
-    return true;
-  }
-
-  void expect(const Outlook& o) override { fresh_ = o.fresh; }
-
   void run(int part) override {
     const int64_t begin = part * kPartElements;
     const int64_t end = std::min(total_, begin + kPartElements);
@@ -110,53 +78,56 @@ class Elementwise : public Evaluation {
  private:
   template <class T>
   void run_range(int64_t begin, int64_t end) {
-    const int inner_dim = shape_.rank() - 1;
-    const int64_t inner = shape_[inner_dim];
+    const int64_t inner = shape_[shape_.rank() - 1];
+    const auto out_item = static_cast<int64_t>(size_of(dtype_));
+    const bool in_place = nothing_to_convert<T>();
     alignas(64) T buffers[3][kBlock];
     alignas(64) T result[kBlock];
-    const bool past_cache = past_cache_ && !fresh_ && is_itself(dtype_, result);
     for (int64_t at = begin; at < end;) {
-      const int64_t col = at % inner;
-      const int64_t count = std::min({inner - col, end - at, static_cast<int64_t>(kBlock)});
-      const auto n = static_cast<size_t>(count);
-      const bool ahead = parts() > 1 && col + 2 * count <= inner;
+      const int64_t run = std::min(inner - at % inner, end - at);
+      const auto n = static_cast<size_t>(in_place ? run : std::min(run, static_cast<int64_t>(kBlock)));
       const T* in[3] = {nullptr, nullptr, nullptr};
       for (size_t j = 0; j < inputs_.size(); ++j) {
-        int64_t offset = col * strides_[j][inner_dim];
-        for (int64_t d = inner_dim - 1, row = at / inner; d >= 0; --d) {
-          offset += row % shape_[static_cast<int>(d)] * strides_[j][static_cast<int>(d)];
-          row /= shape_[static_cast<int>(d)];
-        }
-        const int64_t stride = strides_[j][inner_dim];
-        in[j] = fetch_block<T>(kernels_, inputs_[j], offset, stride, n, condition_ && j == 0, buffers[j]);
-        if (ahead && stride == 1) {
-          const auto item = static_cast<int64_t>(size_of(inputs_[j].dtype));
-          fetch_ahead<0>(inputs_[j].data + (offset + count) * item, count * item / 2);
-        }
+        in[j] = fetch_block<T>(arithmetic_, inputs_[j], offset_of(j, at), strides_[j][shape_.rank() - 1], n,
+                               condition_ && j == 0, buffers[j]);
       }
-      const auto out_item = static_cast<int64_t>(size_of(dtype_));
       uint8_t* to = out_ + at * out_item;
-      if (ahead && !past_cache) fetch_ahead<1>(to + count * out_item, count * out_item / 4);
-      if (past_cache && n % 16 == 0 && reinterpret_cast<uintptr_t>(to) % 64 == 0) {
-        apply(kernels_, fn_, result, in, n);
-        kernels_.store_past_cache(to, result, n * sizeof(T));
-      } else if (is_itself(dtype_, result) && reinterpret_cast<uintptr_t>(to) % alignof(T) == 0) {
-        apply(kernels_, fn_, reinterpret_cast<T*>(to), in, n);
+      if (is_itself<T>(dtype_, to)) {
+        apply(arithmetic_, fn_, reinterpret_cast<T*>(to), in, n);
       } else {
-        apply(kernels_, fn_, result, in, n);
-        narrow(kernels_, result, dtype_, to, n);
+        apply(arithmetic_, fn_, result, in, n);
+        narrow(arithmetic_, result, dtype_, to, n);
       }
-      at += count;
+      at += static_cast<int64_t>(n);
     }
   }
 
+  /// Whether operands and output are contiguous elements of T, so that a block may be of any length.
+  template <class T>
+  bool nothing_to_convert() const {
+    bool plain = is_itself<T>(dtype_, out_);
+    for (size_t j = 0; j < inputs_.size(); ++j) {
+      plain &= !inputs_[j].is_scalar && is_itself<T>(inputs_[j].dtype, inputs_[j].data) &&
+               strides_[j][shape_.rank() - 1] == 1 && !(condition_ && j == 0);
+    }
+    return plain;
+  }
+
+  /// Of the operand's element for element `at` of the output, from the operand's first.
+  int64_t offset_of(size_t operand, int64_t at) const {
+    int64_t offset = 0;
+    for (int d = shape_.rank() - 1; d >= 0; --d) {
+      offset += at % shape_[d] * strides_[operand][d];
+      at /= shape_[d];
+    }
+    return offset;
+  }
+
   std::vector<EvalInput> inputs_;
-  const Kernels& kernels_;
+  const Arithmetic& arithmetic_;
   Fn fn_;
   Compute compute_;
   bool condition_;
-  bool fresh_ = false;  ///< the output's memory
-  bool past_cache_;     ///< long arithmetic and an output that no cache holds: stores should not wait for lines of it
   DType dtype_;
   uint8_t* out_;
   int64_t total_;
@@ -167,8 +138,8 @@ class Elementwise : public Evaluation {
 /// One operand seen as [outer, axis, inner], inner contiguous.
 class AlongAxis : public Evaluation {
  public:
-  AlongAxis(const OpDesc& d, const EvalInput& in, uint8_t* out, const Kernels& k)
-      : kernels_(k), op_(d.op), dtype_(d.output.dtype), out_(out) {
+  AlongAxis(const OpDesc& d, const EvalInput& in, uint8_t* out, const Arithmetic& arithmetic)
+      : arithmetic_(arithmetic), op_(d.op), dtype_(d.output.dtype), out_(out) {
     const int rank = in.shape.rank();
     const int axis = d.axis < 0 ? d.axis + rank : d.axis;
     if (in.is_scalar || axis < 0 || axis >= rank) {
@@ -233,10 +204,10 @@ class AlongAxis : public Evaluation {
       uint8_t* to = storage_.data() + at * 4;
       if (integers_) {
         alignas(64) int32_t buf[kBlock];
-        std::memcpy(to, fetch_block<int32_t>(kernels_, in, offset, strides[last], len, false, buf), len * 4);
+        std::memcpy(to, fetch_block<int32_t>(arithmetic_, in, offset, strides[last], len, false, buf), len * 4);
       } else {
         alignas(64) float buf[kBlock];
-        std::memcpy(to, fetch_block<float>(kernels_, in, offset, strides[last], len, false, buf), len * 4);
+        std::memcpy(to, fetch_block<float>(arithmetic_, in, offset, strides[last], len, false, buf), len * 4);
       }
       at += static_cast<int64_t>(len);
     }
@@ -254,8 +225,8 @@ class AlongAxis : public Evaluation {
     const bool sum = op_ == "sum", max = op_ == "max";
     if (inner_ == 1) {
       const size_t n = static_cast<size_t>(length_);
-      const float v = sum ? kernels_.sum(a, n) : max ? kernels_.max(a, n) : kernels_.min(a, n);
-      kernels_.from_f32(&v, dtype_, out_at(o), 1);
+      const float v = sum ? arithmetic_.sum(a, n) : max ? arithmetic_.max(a, n) : arithmetic_.min(a, n);
+      arithmetic_.from_f32(&v, dtype_, out_at(o), 1);
       return;
     }
     // Down the columns, in order; sums in blocks of 256 rows, so that long columns keep their accuracy.
@@ -263,7 +234,7 @@ class AlongAxis : public Evaluation {
     const size_t n = static_cast<size_t>(inner_);
     const float start = sum ? 0.0f : max ? -INFINITY : INFINITY;
     std::vector<float> total(n, start), block(n);
-    const auto fn = kernels_.f32[static_cast<int>(sum ? Fn::add : max ? Fn::maximum : Fn::minimum)];
+    const auto fn = arithmetic_.f32[static_cast<int>(sum ? Fn::add : max ? Fn::maximum : Fn::minimum)];
     for (int64_t r0 = 0; r0 < length_; r0 += kRows) {
       std::fill(block.begin(), block.end(), start);
       for (int64_t r = r0; r < std::min(length_, r0 + kRows); ++r) {
@@ -271,7 +242,7 @@ class AlongAxis : public Evaluation {
       }
       fn(total.data(), total.data(), block.data(), nullptr, n);
     }
-    kernels_.from_f32(total.data(), dtype_, out_at(o * inner_), n);
+    arithmetic_.from_f32(total.data(), dtype_, out_at(o * inner_), n);
   }
 
   void reduce_integers(int64_t o) {
@@ -279,9 +250,9 @@ class AlongAxis : public Evaluation {
     const bool sum = op_ == "sum", max = op_ == "max";
     const size_t n = static_cast<size_t>(inner_);
     std::vector<int32_t> acc(n, sum ? 0 : max ? INT32_MIN : INT32_MAX);
-    const auto fn = kernels_.i32[static_cast<int>(sum ? Fn::add : max ? Fn::maximum : Fn::minimum)];
+    const auto fn = arithmetic_.i32[static_cast<int>(sum ? Fn::add : max ? Fn::maximum : Fn::minimum)];
     for (int64_t r = 0; r < length_; ++r) fn(acc.data(), acc.data(), a + r * inner_, nullptr, n);
-    kernels_.from_i32(acc.data(), dtype_, out_at(o * inner_), n);
+    arithmetic_.from_i32(acc.data(), dtype_, out_at(o * inner_), n);
   }
 
   /// The first of the largest; the first NaN if there is one.
@@ -300,7 +271,7 @@ class AlongAxis : public Evaluation {
         }
         if (better) best = static_cast<int32_t>(r);
       }
-      kernels_.from_i32(&best, dtype_, out_at(o * inner_ + i), 1);
+      arithmetic_.from_i32(&best, dtype_, out_at(o * inner_ + i), 1);
     }
   }
 
@@ -311,22 +282,22 @@ class AlongAxis : public Evaluation {
     for (int64_t i = 0; i < inner_; ++i) {
       const float* a = row<float>(o) + i;
       for (int64_t r = 0; r < length_; ++r) line[static_cast<size_t>(r)] = a[r * inner_];
-      std::fill(top.begin(), top.end(), kernels_.max(line.data(), n));
-      kernels_.f32[static_cast<int>(Fn::sub)](line.data(), line.data(), top.data(), nullptr, n);
-      kernels_.f32[static_cast<int>(Fn::exp)](line.data(), line.data(), nullptr, nullptr, n);
-      std::fill(top.begin(), top.end(), kernels_.sum(line.data(), n));
-      kernels_.f32[static_cast<int>(Fn::div)](line.data(), line.data(), top.data(), nullptr, n);
+      std::fill(top.begin(), top.end(), arithmetic_.max(line.data(), n));
+      arithmetic_.f32[static_cast<int>(Fn::sub)](line.data(), line.data(), top.data(), nullptr, n);
+      arithmetic_.f32[static_cast<int>(Fn::exp)](line.data(), line.data(), nullptr, nullptr, n);
+      std::fill(top.begin(), top.end(), arithmetic_.sum(line.data(), n));
+      arithmetic_.f32[static_cast<int>(Fn::div)](line.data(), line.data(), top.data(), nullptr, n);
       if (inner_ == 1) {
-        kernels_.from_f32(line.data(), dtype_, out_at(o * length_), n);
+        arithmetic_.from_f32(line.data(), dtype_, out_at(o * length_), n);
         continue;
       }
       for (int64_t r = 0; r < length_; ++r) {
-        kernels_.from_f32(&line[static_cast<size_t>(r)], dtype_, out_at((o * length_ + r) * inner_ + i), 1);
+        arithmetic_.from_f32(&line[static_cast<size_t>(r)], dtype_, out_at((o * length_ + r) * inner_ + i), 1);
       }
     }
   }
 
-  const Kernels& kernels_;
+  const Arithmetic& arithmetic_;
   std::string op_;
   DType dtype_;
   uint8_t* out_;
@@ -369,7 +340,7 @@ class Create : public Evaluation {
 }  // namespace
 
 std::unique_ptr<Evaluation> make_math(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out,
-                                      const Kernels& k) {
+                                      const Arithmetic& arithmetic) {
   const MathOp* op = find_math_op(d.op);
   if (!op) throw EvalError("unknown math op '" + d.op + "'");
   if (static_cast<int>(inputs.size()) != op->arity) {
@@ -377,10 +348,10 @@ std::unique_ptr<Evaluation> make_math(const OpDesc& d, const std::vector<EvalInp
   }
   switch (op->kind) {
     case MathKind::elementwise:
-      return std::make_unique<Elementwise>(*op, d, inputs, out, k);
+      return std::make_unique<Elementwise>(*op, d, inputs, out, arithmetic);
     case MathKind::reduction:
     case MathKind::softmax:
-      return std::make_unique<AlongAxis>(d, inputs[0], out, k);
+      return std::make_unique<AlongAxis>(d, inputs[0], out, arithmetic);
     case MathKind::create:
       return std::make_unique<Create>(d, inputs, out);
   }

@@ -4,14 +4,14 @@
 #include <memory>
 #include <vector>
 
+#include "kernbench/phase2/eval/arithmetic.h"
 #include "kernbench/phase2/eval/eval.h"
-#include "kernbench/phase2/eval/kernels.h"
 
 namespace kernbench {
 
-std::unique_ptr<Evaluation> make_math(const OpDesc&, const std::vector<EvalInput>&, uint8_t* out, const Kernels&);
+std::unique_ptr<Evaluation> make_math(const OpDesc&, const std::vector<EvalInput>&, uint8_t* out, const Arithmetic&);
 /// Simple and composite GEMM, and elementwise composites: a head, then the epilogue, rounded once.
-std::unique_ptr<Evaluation> make_fused(const OpDesc&, const std::vector<EvalInput>&, uint8_t* out, const Kernels&);
+std::unique_ptr<Evaluation> make_fused(const OpDesc&, const std::vector<EvalInput>&, uint8_t* out, const Arithmetic&);
 /// Masked loads and stores, and loads that gather.
 std::unique_ptr<Evaluation> make_move(const OpDesc&, const std::vector<EvalInput>&, uint8_t* out);
 

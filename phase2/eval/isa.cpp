@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernbench/phase2/eval/kernels.h"
+#include "kernbench/phase2/eval/arithmetic.h"
 
 namespace kernbench {
 namespace {
@@ -16,7 +16,7 @@ bool machine_has(Isa isa) {
     case Isa::portable:
       return true;
     case Isa::avx2:
-      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     case Isa::avx512:
       return machine_has(Isa::avx2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
@@ -27,14 +27,14 @@ bool machine_has(Isa isa) {
 #endif
 }
 
-const Kernels* table_of(Isa isa) {
+const Arithmetic* table_of(Isa isa) {
   switch (isa) {
     case Isa::portable:
-      return detail::kernels_portable();
+      return detail::arithmetic_portable();
     case Isa::avx2:
-      return detail::kernels_avx2();
+      return detail::arithmetic_avx2();
     case Isa::avx512:
-      return detail::kernels_avx512();
+      return detail::arithmetic_avx512();
   }
   return nullptr;
 }
@@ -70,7 +70,7 @@ Isa best_isa() {
   return best;
 }
 
-const Kernels& kernels_of(Isa isa) {
+const Arithmetic& arithmetic_of(Isa isa) {
   if (!available(isa))
     throw std::invalid_argument("instruction set '" + std::string(name_of(isa)) + "' is not available here");
   return *table_of(isa);

@@ -1,7 +1,7 @@
-// Instruction-set paths of the arithmetic. The portable one runs everywhere; the others are chosen at run time.
+// Instruction sets of the arithmetic. The portable one runs everywhere; the others are chosen at run time.
 //
-// Elementwise math and reductions give the same bits on every path; a float GEMM has bits of its own on each. The op
-// log records the path (data contract §4).
+// Conversions, elementwise math and reductions give the same bits on every set, but for the last ones of transcendental
+// functions; a float GEMM has bits of its own on each. The op log records the set (data contract §4).
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ enum class Isa : uint8_t { portable, avx2, avx512 };
 std::string_view name_of(Isa);
 /// Empty where the name is none of these.
 std::optional<Isa> parse_isa(std::string_view);
-/// Whether this build has the path and this machine runs it.
+/// Whether this build has the set and this machine runs it.
 bool available(Isa);
-/// The paths that are available, best last.
+/// The sets that are available, best last.
 std::vector<Isa> available_isas();
 /// The best available.
 Isa best_isa();

@@ -12,8 +12,8 @@
 #include <thread>
 #include <unordered_map>
 
+#include "kernbench/phase2/eval/arithmetic.h"
 #include "kernbench/phase2/eval/eval.h"
-#include "kernbench/phase2/eval/kernels.h"
 #include "kernbench/phase2/graph/replay_graph.h"
 #include "kernbench/phase2/graph/replay_operands.h"
 #include "kernbench/phase2/graph/value_pool.h"
@@ -191,21 +191,15 @@ class Runner {
   template <class Add>
   void run_alike(const Task& t, std::vector<uint32_t>& ready, Add add) {
     ReplayOperands now, next;
-    std::unique_ptr<Evaluation> e;
     for (uint32_t i = 0; i < t.count; ++i) {
       const uint32_t index = t.nodes[i];
       const ReplayGraph::Node& n = g_.nodes[index];
       try {
         if (i == 0) operands_.read(n, now);
-        const bool another = i + 1 < t.count;
-        if (another) operands_.read_alike(g_.nodes[t.nodes[i + 1]], next, n, now);
-        const ValuePool::Place out = pool_.get(form(n).output_bytes);
-        outputs_[index] = out.bytes;
-        if (!e || !e->again(now.inputs, out.bytes)) {
-          e = make_evaluation(*n.desc, now.inputs, out.bytes, options_.isa);
-        }
+        if (i + 1 < t.count) operands_.read_alike(g_.nodes[t.nodes[i + 1]], next, n, now);
+        outputs_[index] = pool_.get(form(n).output_bytes);
+        std::unique_ptr<Evaluation> e = make_evaluation(*n.desc, now.inputs, outputs_[index], options_.isa);
         const int parts = e->parts();
-        e->expect({another && parts == 1 ? &next.inputs : nullptr, n.readers > 0, out.fresh});
         if (parts > 1) {
           RunState& s = states_[index];
           s.parted = std::make_unique<Parted>();
@@ -329,7 +323,7 @@ class Runner {
 }  // namespace
 
 ReplayResult replay(const std::vector<OpRecord>& records, const MemoryImage& image, const ReplayOptions& options) {
-  kernels_of(options.isa);  // a path that is not there is an error before anything is done
+  arithmetic_of(options.isa);  // a path that is not there is an error before anything is done
   ReplayResult r;
   const auto start = Clock::now();
   GraphOptions graph_options;

@@ -50,7 +50,7 @@ EvalInput OperandReader::input(const ReplayGraph::Input& in, ReplayOperands& o) 
 }
 
 void OperandReader::gather(const ReplayGraph::Input& in, uint64_t nbytes, EvalInput& e, ReplayOperands& o) const {
-  uint8_t* to = pool_.get(nbytes).bytes;
+  uint8_t* to = pool_.get(nbytes);
   o.gathered.emplace_back(to, nbytes);
   e.data = to;
   for (uint32_t i = 0; i < in.pieces; ++i) {

@@ -50,12 +50,12 @@ uint8_t* ValuePool::take_free(uint64_t size) {
   return p;
 }
 
-ValuePool::Place ValuePool::get(uint64_t nbytes) {
+uint8_t* ValuePool::get(uint64_t nbytes) {
   const uint64_t size = rounded(nbytes);
   if (size > kSmall) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (uint8_t* p = take_free(size)) return {p, false};
-    return {add_block(size).bytes.get(), true};
+    if (uint8_t* p = take_free(size)) return p;
+    return add_block(size).bytes.get();
   }
   Shelf& mine = shelves_.local();
   std::vector<uint8_t*>& free = mine.free[size];
@@ -63,10 +63,10 @@ ValuePool::Place ValuePool::get(uint64_t nbytes) {
     uint8_t* p = free.back();
     free.pop_back();
     mine.free_bytes -= size;
-    return {p, false};
+    return p;
   }
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (uint8_t* p = take_free(size)) return {p, false};
+  if (uint8_t* p = take_free(size)) return p;
   if (mine.left < size) {
     // What was left is lost: at most a quarter of a block, mostly far less.
     mine.next = add_block(kBlock).bytes.get();
@@ -75,7 +75,7 @@ ValuePool::Place ValuePool::get(uint64_t nbytes) {
   uint8_t* p = mine.next;
   mine.next += size;
   mine.left -= size;
-  return {p, true};
+  return p;
 }
 
 void ValuePool::put(uint8_t* p, uint64_t nbytes) {

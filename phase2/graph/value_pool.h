@@ -23,12 +23,8 @@ class ValuePool {
   ValuePool(const ValuePool&) = delete;
   ValuePool& operator=(const ValuePool&) = delete;
 
-  struct Place {
-    uint8_t* bytes;
-    bool fresh;  ///< nobody had it before
-  };
   /// Uninitialised, aligned to 64 bytes; std::bad_alloc.
-  Place get(uint64_t nbytes);
+  uint8_t* get(uint64_t nbytes);
   /// What get(nbytes) gave.
   void put(uint8_t*, uint64_t nbytes);
   /// The memory that a value of get() lies in; it outlives the pool.

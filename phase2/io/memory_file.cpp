@@ -1,4 +1,7 @@
 #include "kernbench/phase2/io/memory_file.h"
+
+#include <fmt/format.h>
+
 #include "kernbench/phase2/memory/bulk_bytes.h"
 
 #include <cerrno>
@@ -136,7 +139,7 @@ MemoryFileContents read_memory_file(const std::string& file) {
   MemoryFileContents c;
   uint64_t at = 8, chunks = 0;
   const auto damaged = [&](const std::string& what) {
-    throw OpLogError(file + ": is damaged at byte " + std::to_string(at) + ": " + what);
+    throw OpLogError(fmt::format("{}: is damaged at byte {}: {}", file, at, what));
   };
   while (at < size) {
     if (c.complete) damaged("bytes behind the end");
@@ -186,13 +189,13 @@ void attach_data(std::vector<OpRecord>& records, const MemoryFileContents& memor
     const auto it = memory.data.find(r.op_id);
     if (it == memory.data.end()) {
       if (r.foreign || r.desc->materialized) {
-        throw OpLogError("op " + std::to_string(r.op_id) + ": the memory file lacks the bytes it wrote");
+        throw OpLogError(fmt::format("op {}: the memory file lacks the bytes it wrote", r.op_id));
       }
       continue;  // the source was pending, or moving it gives the same bytes
     }
     if (it->second->size() != r.desc->output.nbytes()) {
-      throw OpLogError("op " + std::to_string(r.op_id) + ": the memory file has " + std::to_string(it->second->size()) +
-                       " bytes for a store of " + std::to_string(r.desc->output.nbytes()));
+      throw OpLogError(fmt::format("op {}: the memory file has {} bytes for a store of {}", r.op_id, it->second->size(),
+                                   r.desc->output.nbytes()));
     }
     auto d = std::make_shared<DescWithData>(r.desc);
     d->data = it->second;

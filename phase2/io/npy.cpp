@@ -1,13 +1,17 @@
 #include "kernbench/phase2/io/npy.h"
-#include "kernbench/phase2/memory/bulk_bytes.h"
+
+#include <fmt/format.h>
 
 #include <cctype>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <optional>
 
 #include "kernbench/phase2/eval/convert.h"
+#include "kernbench/phase2/memory/bulk_bytes.h"
+#include "kernbench/phase2/text/text.h"
 
 namespace kernbench {
 namespace {
@@ -17,13 +21,6 @@ constexpr uint64_t kMaxHeader = 1 << 20;
 
 [[noreturn]] void fail(const std::string& file, const std::string& what) {
   throw NpyError(file + ": " + what);
-}
-
-/// Text from a file as it may be shown in one line.
-std::string shown(const std::string& s) {
-  std::string r;
-  for (char c : s.substr(0, 60)) r += std::isprint(static_cast<unsigned char>(c)) ? c : '?';
-  return "'" + r + (s.size() > 60 ? "…'" : "'");
 }
 
 struct Header {
@@ -52,7 +49,7 @@ class HeaderParser {
       } else if (key == "shape") {
         shape = tuple();
       } else {
-        bad("key " + shown(key) + ", expected descr, fortran_order or shape");
+        bad("key " + in_quotes(key) + ", expected descr, fortran_order or shape");
       }
       if (!accept(',')) {
         expect('}');
@@ -65,6 +62,7 @@ class HeaderParser {
 
  private:
   [[noreturn]] void bad(const std::string& what) const { fail(file_, "header of the .npy file: " + what); }
+  std::string_view rest() const { return std::string_view(text_).substr(at_); }
   void blanks() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
   }
@@ -75,13 +73,12 @@ class HeaderParser {
     return true;
   }
   void expect(char c) {
-    if (!accept(c)) bad("found " + shown(text_.substr(std::min(at_, text_.size()))) + ", expected '" + c + "'");
+    if (!accept(c)) bad("found " + in_quotes(rest()) + ", expected '" + c + "'");
   }
   std::string string() {
     blanks();
     const char quote = at_ < text_.size() ? text_[at_] : 0;
-    if (quote != '\'' && quote != '"')
-      bad("found " + shown(text_.substr(std::min(at_, text_.size()))) + ", expected a string");
+    if (quote != '\'' && quote != '"') bad("found " + in_quotes(rest()) + ", expected a string");
     const size_t end = text_.find(quote, at_ + 1);
     if (end == std::string::npos) bad("a string has no end");
     std::string s = text_.substr(at_ + 1, end - at_ - 1);
@@ -96,7 +93,7 @@ class HeaderParser {
     const std::string kind = s.size() == 3 ? s.substr(1) : "";
     const char order = s.empty() ? 0 : s[0];
     if (kind == "f4" || kind == "f2" || kind == "i2" || kind == "i4") {
-      if (order == '>') bad("dtype " + shown(s) + " is big endian, expected little endian");
+      if (order == '>') bad("dtype " + in_quotes(s) + " is big endian, expected little endian");
       if (order == '<' || order == '=') {
         return kind == "f4" ? DType::f32 : kind == "f2" ? DType::f16 : kind == "i2" ? DType::i16 : DType::i32;
       }
@@ -105,7 +102,7 @@ class HeaderParser {
       if (kind == "i1") return DType::i8;
       if (kind == "u1" || kind == "b1") return DType::u8;
     }
-    bad("dtype " + shown(s) + " is not supported, expected one of f4, f2, i1, u1, i2, i4");
+    bad("dtype " + in_quotes(s) + " is not supported, expected one of f4, f2, i1, u1, i2, i4");
   }
   bool boolean() {
     blanks();
@@ -123,13 +120,12 @@ class HeaderParser {
     while (!accept(')')) {
       blanks();
       uint64_t v = 0;
-      const size_t start = at_;
-      for (; at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])); ++at_) {
-        v = v * 10 + static_cast<uint64_t>(text_[at_] - '0');
-        if (v > uint64_t{1} << 48) bad("shape has an absurd dimension");
-      }
-      if (at_ == start) bad("shape holds " + shown(text_.substr(std::min(at_, text_.size()))) + ", expected a number");
-      if (dims.rank() == kMaxRank) bad("shape has more than " + std::to_string(kMaxRank) + " dimensions");
+      const std::string_view rest = this->rest();
+      const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), v);
+      if (error == std::errc::invalid_argument) bad("shape holds " + in_quotes(rest) + ", expected a number");
+      if (error != std::errc() || v > uint64_t{1} << 48) bad("shape has an absurd dimension");
+      at_ += static_cast<size_t>(end - rest.data());
+      if (dims.rank() == kMaxRank) bad(fmt::format("shape has more than {} dimensions", kMaxRank));
       dims.push_back(static_cast<int64_t>(v));
       if (!accept(',')) {
         expect(')');
@@ -198,7 +194,7 @@ NpyArray read_npy(const std::string& file) {
   if (in.gcount() < 10 || std::memcmp(lead, kMagic, 6) != 0)
     fail(file, "is no .npy file (it does not begin with \\x93NUMPY)");
   const int major = lead[6];
-  if (major < 1 || major > 3) fail(file, ".npy version " + std::to_string(major) + ", expected 1, 2 or 3");
+  if (major < 1 || major > 3) fail(file, fmt::format(".npy version {}, expected 1, 2 or 3", major));
   uint64_t start = 10;
   uint64_t header_size = little_endian(lead + 8, 2);
   if (major > 1) {
@@ -207,8 +203,7 @@ NpyArray read_npy(const std::string& file) {
     start = 12;
   }
   if (header_size > kMaxHeader || start + header_size > file_size) {
-    fail(file, "is truncated: a header of " + std::to_string(header_size) + " bytes in a file of " +
-                   std::to_string(file_size) + " bytes");
+    fail(file, fmt::format("is truncated: a header of {} bytes in a file of {} bytes", header_size, file_size));
   }
   std::string text(header_size, '\0');
   in.read(text.data(), static_cast<std::streamsize>(header_size));
@@ -226,8 +221,8 @@ NpyArray read_npy(const std::string& file) {
   const uint64_t expected = empty ? 0 : count * size_of(h.dtype);
   const uint64_t found = file_size - start - header_size;
   if (found != expected) {
-    fail(file, "holds " + std::to_string(found) + " bytes of data, expected " + std::to_string(expected) + " for " +
-                   std::string(name_of(h.dtype)) + " " + h.shape.to_string());
+    fail(file, fmt::format("holds {} bytes of data, expected {} for {} {}", found, expected, name_of(h.dtype),
+                           h.shape.to_string()));
   }
   NpyArray t{h.dtype, h.shape, bulk_bytes(expected)};
   in.read(reinterpret_cast<char*>(t.bytes.data()), static_cast<std::streamsize>(expected));
@@ -259,10 +254,8 @@ void write_npy(const std::string& file, DType dtype, const Dims& shape, const vo
     convert(bytes, dtype, widened.data(), DType::f32, n);
     data = widened.data();
   }
-  std::string header = "{'descr': '" + descr_of(dtype) + "', 'fortran_order': False, 'shape': (";
-  for (int64_t d : shape) header += std::to_string(d) + (shape.rank() == 1 ? "," : ", ");
-  if (shape.rank() > 1) header.resize(header.size() - 2);
-  header += "), }";
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr_of(dtype),
+                                   fmt::join(shape, ", "), shape.rank() == 1 ? "," : "");
   // The data begins at a multiple of 64.
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';
@@ -281,7 +274,7 @@ void write_npy(const std::string& file, DType dtype, const Dims& shape, const vo
 
 void write_npy(const std::string& file, const NpyArray& t) {
   if (t.bytes.size() != static_cast<size_t>(t.shape.elements()) * size_of(t.dtype)) {
-    fail(file, "tensor of shape " + t.shape.to_string() + " and " + std::to_string(t.bytes.size()) + " bytes");
+    fail(file, fmt::format("tensor of shape {} and {} bytes", t.shape.to_string(), t.bytes.size()));
   }
   write_npy(file, t.dtype, t.shape, t.bytes.data());
 }

@@ -1,9 +1,10 @@
 // A checksum that tells damage from truth in logs, 64 bits: FNV-1a for bytes, one round a number. Not against intent.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -35,9 +36,7 @@ class Checksum {
 
 /// 16 hexadecimal digits.
 inline std::string hex_of(uint64_t v) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(v));
-  return text;
+  return fmt::format("{:016x}", v);
 }
 
 }  // namespace kernbench

@@ -2,18 +2,22 @@
 
 #include <algorithm>
 
-#include "kernbench/phase2/log/json_writer.h"
+#include "kernbench/phase2/text/json_writer.h"
 
 namespace kernbench {
 namespace {
 
-std::string name_at(const std::vector<std::string>& names, uint32_t i) {
-  return i < names.size() ? names[i] : "#" + std::to_string(i);
+void write_name(JsonWriter& w, const std::vector<std::string>& names, uint32_t i) {
+  if (i < names.size()) {
+    w.value(names[i]);
+  } else {
+    w.value(fmt::format("#{}", i));
+  }
 }
 
 class ParamsWriter {
  public:
-  ParamsWriter(std::string& out, const OpLogHeader& header) : w_(out), header_(header) {}
+  ParamsWriter(JsonWriter& w, const OpLogHeader& header) : w_(w), header_(header) {}
 
   void write(const OpRecord& r) {
     w_.open('{');
@@ -28,7 +32,7 @@ class ParamsWriter {
  private:
   void token(const TokenInfo& t) {
     w_.field("composite_op_id", t.composite_op_id);
-    w_.field("tile_id", static_cast<uint64_t>(t.tile_id));
+    w_.field("tile_id", t.tile_id);
     w_.field("stage_type", name_of(t.stage));
     w_.field("fed_ns", t.fed_ns);
     w_.field("buffer_offset", t.buffer_offset);
@@ -43,7 +47,10 @@ class ParamsWriter {
 
   void command(const OpRecord& r) {
     const OpDesc& d = *r.desc;
-    if (d.kind == OpKind::unknown) return w_.field("handle_id", d.handle_id);
+    if (d.kind == OpKind::unknown) {
+      w_.field("handle_id", d.handle_id);
+      return;
+    }
     switch (d.type) {
       case CommandType::load:
       case CommandType::store:
@@ -66,20 +73,23 @@ class ParamsWriter {
       return;
     }
     w_.field("submit_ns", d.submit_ns);
-    if (d.pe != kNoPe) w_.field("pe", std::string_view(name_at(header_.pes, d.pe)));
+    if (d.pe != kNoPe) pe("pe", d.pe);
     w_.field("seq", d.seq);
     if (d.type != CommandType::load && d.type != CommandType::store) w_.field("handle_id", d.handle_id);
-    if (d.where.line) {
-      w_.field("source", std::string_view(std::string(d.where.file) + ":" + std::to_string(d.where.line)));
-    }
+    if (d.where.line) w_.field("source", fmt::format("{}:{}", d.where.file, d.where.line));
+  }
+
+  template <class Key>
+  void pe(const Key& key, uint32_t index) {
+    write_name(w_.key(key), header_.pes, index);
   }
 
   /// The op that has still to make what a foreign read asked for.
   void pending_on(const OpDesc& d) {
     w_.key("pending_on");
     w_.open('{');
-    w_.field("op_name", std::string_view(d.name));
-    if (d.pe != kNoPe) w_.field("pe", std::string_view(name_at(header_.pes, d.pe)));
+    w_.field("op_name", d.name);
+    if (d.pe != kNoPe) pe("pe", d.pe);
     w_.field("seq", d.seq);
     w_.close('}');
   }
@@ -88,7 +98,7 @@ class ParamsWriter {
   void place(const std::string& prefix, const TensorRef& t) {
     w_.field(prefix + "_space", name_of(t.space));
     w_.field(prefix + "_addr", t.addr);
-    if (t.pe != kNoPe) w_.field(prefix + "_pe", std::string_view(name_at(header_.pes, t.pe)));
+    if (t.pe != kNoPe) pe(prefix + "_pe", t.pe);
     translation(prefix + "_", t);
   }
   /// Of what was reached through virtual addresses: that address, and the physical pieces if there are several.
@@ -102,11 +112,7 @@ class ParamsWriter {
   void pieces(const Translation& t) {
     w_.open('[');
     for (const Translation::Piece& p : t.pieces) {
-      w_.open('{');
-      w_.field("offset", p.offset);
-      w_.field("addr", p.addr);
-      w_.field("nbytes", p.nbytes);
-      w_.close('}');
+      w_.open('{').field("offset", p.offset).field("addr", p.addr).field("nbytes", p.nbytes).close('}');
     }
     w_.close(']');
   }
@@ -129,7 +135,7 @@ class ParamsWriter {
   void tensor(const TensorRef& t) {
     w_.field("space", name_of(t.space));
     w_.field("addr", t.addr);
-    if (t.pe != kNoPe) w_.field("pe", std::string_view(name_at(header_.pes, t.pe)));
+    if (t.pe != kNoPe) pe("pe", t.pe);
     w_.field("shape", t.shape);
     w_.field("dtype", name_of(t.dtype));
     if (!t.contiguous()) w_.field("strides", t.strides);
@@ -162,14 +168,11 @@ class ParamsWriter {
     w_.key("materialized").open('{').key("computed").open('[');
     for (const Materialization::Command& c : m.computed) {
       w_.open('[');
-      w_.value(std::string_view(name_at(header_.pes, c.pe)));
-      w_.value(c.seq);
-      w_.close(']');
+      write_name(w_, header_.pes, c.pe);
+      w_.value(c.seq).close(']');
     }
     w_.close(']');
-    w_.field("operations", m.operations);
-    w_.field("bytes", m.bytes);
-    w_.close('}');
+    w_.field("operations", m.operations).field("bytes", m.bytes).close('}');
   }
 
   void gemm(const OpDesc& d) {
@@ -208,7 +211,7 @@ class ParamsWriter {
   }
 
   void math(const OpDesc& d) {
-    w_.field("op", std::string_view(d.op));
+    w_.field("op", d.op);
     const std::vector<Operand>& in = d.operands;
     list("input_addrs", in, [&](const TensorRef& t) { w_.value(t.addr); });
     list("input_spaces", in, [&](const TensorRef& t) { w_.value(name_of(t.space)); });
@@ -216,7 +219,7 @@ class ParamsWriter {
       if (t.pe == kNoPe) {
         w_.null();
       } else {
-        w_.value(std::string_view(name_at(header_.pes, t.pe)));
+        write_name(w_, header_.pes, t.pe);
       }
     });
     list("input_shapes", in, [&](const TensorRef& t) { w_.value(t.shape); });
@@ -226,7 +229,10 @@ class ParamsWriter {
     }
     if (std::any_of(in.begin(), in.end(), [](const Operand& o) { return o.ref.translation != nullptr; })) {
       list("input_translations", in, [&](const TensorRef& t) {
-        if (!t.translation) return w_.null();
+        if (!t.translation) {
+          w_.null();
+          return;
+        }
         w_.open('{');
         translation("", t);
         w_.close('}');
@@ -239,7 +245,7 @@ class ParamsWriter {
     w_.close(']');
     w_.key("scalar_positions").open('[');
     for (size_t i = 0; i < in.size(); ++i) {
-      if (in[i].is_scalar) w_.value(static_cast<uint64_t>(i));
+      if (in[i].is_scalar) w_.value(i);
     }
     w_.close(']');
     place("dst", d.output);
@@ -258,7 +264,7 @@ class ParamsWriter {
     w_.field("out_addr", d.output.addr);
     w_.field("out_nbytes", d.output.nbytes());
     if (d.kind == OpKind::gemm) {
-      w_.field("op", std::string_view(d.op));
+      w_.field("op", d.op);
       gemm(d);
     } else {
       math(d);
@@ -268,7 +274,7 @@ class ParamsWriter {
     w_.key("epilogue").open('[');
     for (const EpilogueOp& e : d.epilogue) {
       w_.open('{');
-      w_.field("op", std::string_view(e.op));
+      w_.field("op", e.op);
       w_.field("scope", name_of(e.scope));
       w_.key("operands").open('[');
       for (const Operand& o : e.operands) operand(o);
@@ -277,7 +283,7 @@ class ParamsWriter {
     w_.close(']');
   }
 
-  JsonWriter w_;
+  JsonWriter& w_;
   const OpLogHeader& header_;
 };
 
@@ -296,49 +302,35 @@ std::string log_name_of(const OpRecord& r) {
 }
 
 void append_params_json(std::string& out, const OpRecord& r, const OpLogHeader& header) {
-  ParamsWriter(out, header).write(r);
+  JsonWriter w(out);
+  ParamsWriter(w, header).write(r);
 }
 
 void append_json(std::string& out, const OpRecord& r, const OpLogHeader& header) {
-  out += "{\"op_id\":";
-  out += std::to_string(r.op_id);
-  out += ",\"t_start\":";
-  append_number(out, r.t_start);
-  out += ",\"t_end\":";
-  append_number(out, r.t_end);
-  out += ",\"component_id\":";
-  append_string(out, name_at(header.components, r.component));
-  out += ",\"op_kind\":";
-  append_string(out, name_of(kind_of(r)));
-  out += ",\"op_name\":";
-  append_string(out, log_name_of(r));
-  out += ",\"params\":";
-  append_params_json(out, r, header);
-  out += ",\"dependency_ids\":[";
-  for (size_t i = 0; i < r.dependency_ids.size(); ++i) {
-    if (i) out += ',';
-    out += std::to_string(r.dependency_ids[i]);
-  }
-  out += "]}";
+  JsonWriter w(out);
+  w.open('{').field("op_id", r.op_id).field("t_start", r.t_start).field("t_end", r.t_end);
+  write_name(w.key("component_id"), header.components, r.component);
+  w.field("op_kind", name_of(kind_of(r))).field("op_name", log_name_of(r)).key("params");
+  ParamsWriter(w, header).write(r);
+  w.field("dependency_ids", r.dependency_ids).close('}');
+}
+
+std::string note_json(std::string_view name, const std::function<void(JsonWriter&)>& params) {
+  std::string out;
+  JsonWriter w(out);
+  w.open('{').field("op_id", 0).field("t_start", 0).field("t_end", 0).field("component_id", "");
+  w.field("op_kind", "unknown").field("op_name", name).key("params").open('{');
+  params(w);
+  w.close('}').key("dependency_ids").open('[').close(']').close('}');
+  return out;
 }
 
 std::string header_json(const OpLogHeader& h) {
-  std::string out =
-      "{\"op_id\":0,\"t_start\":0,\"t_end\":0,\"component_id\":\"\",\"op_kind\":\"unknown\",\"op_name\":\"log_header\","
-      "\"params\":{\"version\":1,\"isa\":";
-  append_string(out, h.isa);
-  for (const auto& [key, names] :
-       {std::pair<const char*, const std::vector<std::string>*>{"components", &h.components}, {"pes", &h.pes}}) {
-    out += std::string(",\"") + key + "\":[";
-    for (size_t i = 0; i < names->size(); ++i) {
-      if (i) out += ',';
-      append_string(out, (*names)[i]);
-    }
-    out += ']';
-  }
-  out += ",\"tensors\":" + tensors_json(h.tensors, h.pes);
-  out += ",\"configuration\":" + (h.configuration.empty() ? std::string("null") : h.configuration);
-  return out + "},\"dependency_ids\":[]}";
+  return note_json("log_header", [&](JsonWriter& w) {
+    w.field("version", 1).field("isa", h.isa).field("components", h.components).field("pes", h.pes);
+    w.key("tensors").raw(tensors_json(h.tensors, h.pes));
+    w.key("configuration").raw(h.configuration.empty() ? "null" : h.configuration);
+  });
 }
 
 std::string one_line(std::string_view text) {

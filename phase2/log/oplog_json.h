@@ -1,6 +1,8 @@
 // An op record as JSON (data contract §3; docs/phase2.md has every key).
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -9,6 +11,8 @@
 #include "kernbench/phase2/log/op_record.h"
 
 namespace kernbench {
+
+class JsonWriter;
 
 /// A log that cannot be written or read: one line with the file and what is wrong.
 class OpLogError : public std::runtime_error {
@@ -26,13 +30,11 @@ std::string log_name_of(const OpRecord&);
 void append_json(std::string& out, const OpRecord&, const OpLogHeader&);
 /// The value of "params" alone.
 void append_params_json(std::string& out, const OpRecord&, const OpLogHeader&);
-/// The header as a record of kind unknown, op_id 0 and name log_header, so that every line of a log has one form.
+/// A line of no op, in the form of a record of kind unknown and op_id 0, so that every line of a log has one form:
+/// log_header and the checksums. `params` writes keys and values.
+std::string note_json(std::string_view name, const std::function<void(JsonWriter&)>& params);
+/// The header as such a line.
 std::string header_json(const OpLogHeader&);
-
-/// Shortest decimal form that reads back as the same double; NaN and infinities as strings.
-void append_number(std::string& out, double);
-/// With quotes and escapes.
-void append_string(std::string& out, std::string_view);
 
 /// The first line of an error's text, fit to print: a damaged file's bytes may be in it.
 std::string one_line(std::string_view);

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +14,7 @@
 #include "kernbench/phase2/log/checksum.h"
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/log/oplog_sqlite.h"
+#include "kernbench/phase2/text/json_writer.h"
 
 namespace kernbench {
 namespace {
@@ -22,11 +25,9 @@ constexpr auto kFlushEvery = std::chrono::milliseconds(100);
 /// A checksum stands after so many bytes: what a killed run can lose. By bytes alone, so that two runs give one file.
 constexpr size_t kCheckEvery = 4096;
 
-/// The checksum of all bytes before, of the form of a record, as the header is; log_end marks an orderly end.
+/// The checksum of all bytes before; log_end marks an orderly end.
 std::string check_line(const char* name, const Checksum& before) {
-  return std::string(
-             "{\"op_id\":0,\"t_start\":0,\"t_end\":0,\"component_id\":\"\",\"op_kind\":\"unknown\",\"op_name\":\"") +
-         name + "\",\"params\":{\"checksum\":\"" + hex_of(before.value()) + "\"},\"dependency_ids\":[]}";
+  return note_json(name, [&](JsonWriter& w) { w.field("checksum", hex_of(before.value())); });
 }
 
 bool is_check(const std::string& line, const std::string& name) {
@@ -115,13 +116,13 @@ OpLogContents read_jsonl(const std::string& file, std::istream& in) {
   size_t checked = 0;  // records that a checksum stands behind
   for (uint64_t number = 1; std::getline(in, line); ++number) {
     const bool last_without_end = in.eof();
-    if (log.complete) throw OpLogError(file + ":" + std::to_string(number) + ": text behind the end of the log");
+    if (log.complete) throw OpLogError(fmt::format("{}:{}: text behind the end of the log", file, number));
     if (last_without_end) break;  // cut off in the middle of a line
     const bool end = is_check(line, "log_end"), check = end || is_check(line, "log_check");
     if (check) {
       if (line != check_line(end ? "log_end" : "log_check", sum))
-        throw OpLogError(file + ":" + std::to_string(number) +
-                         ": is damaged: the lines up to here do not agree with their checksum");
+        throw OpLogError(
+            fmt::format("{}:{}: is damaged: the lines up to here do not agree with their checksum", file, number));
       checked = log.records.size();
       log.header = parser.header();
       log.complete = end;
@@ -132,7 +133,7 @@ OpLogContents read_jsonl(const std::string& file, std::istream& in) {
       OpRecord r;
       if (parser.parse_line(line, r)) log.records.push_back(std::move(r));
     } catch (const std::exception& e) {
-      throw OpLogError(file + ":" + std::to_string(number) + ": no record of an op log: " + one_line(e.what()));
+      throw OpLogError(fmt::format("{}:{}: no record of an op log: {}", file, number, one_line(e.what())));
     }
   }
   log.records.resize(checked);

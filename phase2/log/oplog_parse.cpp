@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <unordered_map>
@@ -100,8 +102,8 @@ struct OpRecordParser::Impl {
       }
     }
     if (t->pieces.empty() || end < r.span_bytes())
-      throw std::runtime_error(prefix + "pieces of " + std::to_string(end) + " bytes do not hold the tensor's " +
-                               std::to_string(r.span_bytes()));
+      throw std::runtime_error(
+          fmt::format("{}pieces of {} bytes do not hold the tensor's {}", prefix, end, r.span_bytes()));
     r.translation = std::move(t);
   }
 
@@ -302,7 +304,7 @@ bool OpRecordParser::parse_line(std::string_view text, OpRecord& out) {
   const Json& params = j.at("params");
   if (j.at("op_name") == "log_header") {
     const int version = params.at("version").get<int>();
-    if (version != 1) throw std::runtime_error("log version " + std::to_string(version) + ", expected 1");
+    if (version != 1) throw std::runtime_error(fmt::format("log version {}, expected 1", version));
     OpLogHeader h;
     h.components = params.at("components").get<std::vector<std::string>>();
     h.pes = params.at("pes").get<std::vector<std::string>>();

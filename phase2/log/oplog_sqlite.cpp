@@ -11,6 +11,7 @@
 #include "kernbench/phase2/log/checksum.h"
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/log/sqlite_database.h"
+#include "kernbench/phase2/text/json_writer.h"
 
 namespace kernbench {
 namespace {
@@ -228,9 +229,8 @@ class SqliteOpLog : public OpLogSink {
     }
     params_.clear();
     append_params_json(params_, r, written_header_);
-    dependencies_ = "[";
-    for (uint64_t id : r.dependency_ids) dependencies_ += (dependencies_.size() > 1 ? "," : "") + std::to_string(id);
-    dependencies_ += ']';
+    dependencies_.clear();
+    JsonWriter(dependencies_).value(r.dependency_ids);
     const std::string name = log_name_of(r);
     rows_sum_ += checksum_of_command(r.op_id, r.t_start, r.t_end, r.component, name_of(kind_of(r)), name, params_,
                                      dependencies_);
@@ -267,82 +267,110 @@ std::unique_ptr<OpLogSink> make_sqlite_log(const std::string& file) {
   return std::make_unique<SqliteOpLog>(file);
 }
 
+namespace {
+
+/// What stands in a log's file beside its records.
+struct Header {
+  OpLogHeader header;
+  bool complete = false;
+  std::string checksum;     ///< as written: of header and rows
+  uint64_t header_sum = 0;  ///< as found
+};
+
+Header read_header(Database& db) {
+  Header h;
+  std::string tensors = "[]";
+  for (Statement s(db, "SELECT key, value FROM header"); s.next();) {
+    if (s.text(0) == "version" && s.text(1) != "1")
+      throw OpLogError(fmt::format("{}: log version {}, expected 1", db.name(), s.text(1)));
+    if (s.text(0) == "complete") h.complete = s.text(1) == "1";
+    if (s.text(0) == "configuration") h.header.configuration = s.text(1);
+    if (s.text(0) == "isa") h.header.isa = s.text(1);
+    if (s.text(0) == "tensors") tensors = s.text(1);
+    if (s.text(0) == "checksum") h.checksum = s.text(1);
+  }
+  for (Statement s(db, "SELECT name FROM components ORDER BY id"); s.next();)
+    h.header.components.emplace_back(s.text(0));
+  for (Statement s(db, "SELECT name FROM pes ORDER BY id"); s.next();) h.header.pes.emplace_back(s.text(0));
+  try {
+    h.header.tensors = parse_tensors(tensors, h.header.pes);
+  } catch (const std::exception& e) {
+    throw OpLogError(db.name() + ": header: " + one_line(e.what()));
+  }
+  h.header_sum = checksum_of_header(h.header, tensors);
+  return h;
+}
+
+/// Adds the commands to the records; returns the sum of their checksums.
+uint64_t read_commands(Database& db, const OpLogHeader& header, std::vector<OpRecord>& records) {
+  uint64_t sum = 0;
+  OpRecordParser parser(header);
+  Statement s(db,
+              "SELECT op_id, t_start, t_end, coalesce(c.name, '#' || component), op_kind, op_name, params, "
+              "dependency_ids, component FROM commands LEFT JOIN components c ON c.id = component");
+  while (s.next()) {
+    const auto op_id = static_cast<uint64_t>(s.integer(0));
+    sum += checksum_of_command(op_id, s.real(1), s.real(2), static_cast<uint64_t>(s.integer(8)), s.text(4), s.text(5),
+                               s.text(6), s.text(7));
+    try {
+      records.push_back(
+          parser.parse(op_id, s.real(1), s.real(2), s.text(3), s.text(4), s.text(5), s.text(6), s.text(7)));
+    } catch (const std::exception& e) {
+      throw OpLogError(fmt::format("{}: op {}: {}", db.name(), s.integer(0), one_line(e.what())));
+    }
+  }
+  return sum;
+}
+
+/// The same of the tokens.
+uint64_t read_tokens(Database& db, std::vector<OpRecord>& records) {
+  uint64_t sum = 0;
+  Statement s(db,
+              "SELECT op_id, t_start, t_end, component, stage, composite_op_id, tile_id, fed_ns, bytes, m, n, k, "
+              "buffer_offset FROM tokens");
+  while (s.next()) {
+    OpRecord& r = records.emplace_back();
+    r.op_id = static_cast<uint64_t>(s.integer(0));
+    r.t_start = s.real(1);
+    r.t_end = s.real(2);
+    r.component = static_cast<uint32_t>(s.integer(3));
+    r.is_token = true;
+    const int64_t stage = s.integer(4);
+    if (stage < 0 || stage >= kStages) throw OpLogError(fmt::format("{}: op {}: no such stage", db.name(), r.op_id));
+    r.token.stage = static_cast<Stage>(stage);
+    r.token.composite_op_id = static_cast<uint64_t>(s.integer(5));
+    r.token.tile_id = static_cast<uint32_t>(s.integer(6));
+    r.token.fed_ns = s.real(7);
+    r.token.bytes = static_cast<uint64_t>(s.integer(8));
+    r.token.m = s.integer(9);
+    r.token.n = s.integer(10);
+    r.token.k = s.integer(11);
+    r.token.buffer_offset = static_cast<uint64_t>(s.integer(12));
+    sum += checksum_of_token(r);
+  }
+  return sum;
+}
+
+}  // namespace
+
 OpLogContents read_sqlite_log(const std::string& file) {
   // Read-write, so that the write-ahead log of a killed run is taken in; a file that may only be read has none left.
   const bool writable = ::access(file.c_str(), W_OK) == 0;
   Database db(file, writable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
-  OpLogContents log;
   {
     Statement quick(db, "PRAGMA quick_check(1)");
     if (!quick.next() || quick.text(0) != "ok") throw OpLogError(file + ": is damaged: " + one_line(quick.text(0)));
   }
-  OpLogHeader h;
-  std::string tensors = "[]", checksum;
-  for (Statement s(db, "SELECT key, value FROM header"); s.next();) {
-    if (s.text(0) == "version" && s.text(1) != "1") {
-      throw OpLogError(file + ": log version " + std::string(s.text(1)) + ", expected 1");
-    }
-    if (s.text(0) == "complete") log.complete = s.text(1) == "1";
-    if (s.text(0) == "configuration") h.configuration = s.text(1);
-    if (s.text(0) == "isa") h.isa = s.text(1);
-    if (s.text(0) == "tensors") tensors = s.text(1);
-    if (s.text(0) == "checksum") checksum = s.text(1);
-  }
-  for (Statement s(db, "SELECT name FROM components ORDER BY id"); s.next();) h.components.emplace_back(s.text(0));
-  for (Statement s(db, "SELECT name FROM pes ORDER BY id"); s.next();) h.pes.emplace_back(s.text(0));
-  try {
-    h.tensors = parse_tensors(tensors, h.pes);
-  } catch (const std::exception& e) {
-    throw OpLogError(file + ": header: " + one_line(e.what()));
-  }
-  const uint64_t header_sum = checksum_of_header(h, tensors);
-  uint64_t sum = 0;
-  OpRecordParser parser(h);
-  Statement commands(db,
-                     "SELECT op_id, t_start, t_end, coalesce(c.name, '#' || component), op_kind, op_name, params, "
-                     "dependency_ids, component FROM commands LEFT JOIN components c ON c.id = component");
-  while (commands.next()) {
-    sum += checksum_of_command(static_cast<uint64_t>(commands.integer(0)), commands.real(1), commands.real(2),
-                               static_cast<uint64_t>(commands.integer(8)), commands.text(4), commands.text(5),
-                               commands.text(6), commands.text(7));
-    try {
-      log.records.push_back(parser.parse(static_cast<uint64_t>(commands.integer(0)), commands.real(1), commands.real(2),
-                                         commands.text(3), commands.text(4), commands.text(5), commands.text(6),
-                                         commands.text(7)));
-    } catch (const std::exception& e) {
-      throw OpLogError(file + ": op " + std::to_string(commands.integer(0)) + ": " + one_line(e.what()));
-    }
-  }
-  Statement tokens(db,
-                   "SELECT op_id, t_start, t_end, component, stage, composite_op_id, tile_id, fed_ns, bytes, m, n, k, "
-                   "buffer_offset "
-                   "FROM tokens");
-  while (tokens.next()) {
-    OpRecord r;
-    r.op_id = static_cast<uint64_t>(tokens.integer(0));
-    r.t_start = tokens.real(1);
-    r.t_end = tokens.real(2);
-    r.component = static_cast<uint32_t>(tokens.integer(3));
-    r.is_token = true;
-    const int64_t stage = tokens.integer(4);
-    if (stage < 0 || stage >= kStages) throw OpLogError(file + ": op " + std::to_string(r.op_id) + ": no such stage");
-    r.token.stage = static_cast<Stage>(stage);
-    r.token.composite_op_id = static_cast<uint64_t>(tokens.integer(5));
-    r.token.tile_id = static_cast<uint32_t>(tokens.integer(6));
-    r.token.fed_ns = tokens.real(7);
-    r.token.bytes = static_cast<uint64_t>(tokens.integer(8));
-    r.token.m = tokens.integer(9);
-    r.token.n = tokens.integer(10);
-    r.token.k = tokens.integer(11);
-    r.token.buffer_offset = static_cast<uint64_t>(tokens.integer(12));
-    sum += checksum_of_token(r);
-    log.records.push_back(std::move(r));
-  }
+  Header h = read_header(db);
+  OpLogContents log;
+  log.complete = h.complete;
+  uint64_t sum = read_commands(db, h.header, log.records);
+  sum += read_tokens(db, log.records);
   // A run that was killed before its first batch left neither records nor checksum.
-  const bool nothing = checksum.empty() && log.records.empty() && !log.complete;
-  if (!nothing && checksum != file_checksum(sum, header_sum, log.complete))
+  const bool nothing = h.checksum.empty() && log.records.empty() && !log.complete;
+  if (!nothing && h.checksum != file_checksum(sum, h.header_sum, log.complete))
     throw OpLogError(file + ": is damaged: its rows do not agree with its checksum");
-  log.header = std::move(h);
+  log.header = std::move(h.header);
   sort_log(log.records);
   return log;
 }

@@ -3,15 +3,12 @@
 #include <sqlite3.h>
 #include <tbb/version.h>
 
-#include <Eigen/Core>
+#include "kernbench/phase2/eval/arithmetic.h"
 
 namespace kernbench {
 
 std::vector<std::pair<std::string, std::string>> library_versions() {
-  const auto dotted = [](int a, int b, int c) {
-    return std::to_string(a) + "." + std::to_string(b) + "." + std::to_string(c);
-  };
-  return {{"eigen", dotted(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)},
+  return {{"eigen", arithmetic_of(Isa::portable).eigen_version},
           {"tbb", TBB_runtime_version()},
           {"sqlite", sqlite3_libversion()}};
 }

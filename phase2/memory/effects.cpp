@@ -1,4 +1,6 @@
 // What each command does to memory at its instant (data contract §1).
+#include <fmt/format.h>
+
 #include <cstring>
 #include <stdexcept>
 
@@ -13,8 +15,8 @@ using State = MemoryImage::State;
 
 void check_sizes(const OpDesc& d, const TensorRef& from) {
   if (from.nbytes() != d.output.nbytes()) {
-    throw std::invalid_argument(d.name + ": source of " + std::to_string(from.nbytes()) + " bytes, destination of " +
-                                std::to_string(d.output.nbytes()) + " bytes");
+    throw std::invalid_argument(
+        fmt::format("{}: source of {} bytes, destination of {} bytes", d.name, from.nbytes(), d.output.nbytes()));
   }
 }
 

@@ -1,5 +1,7 @@
 #include "kernbench/phase2/memory/memory_image.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 #include <stdexcept>
 
@@ -20,7 +22,7 @@ std::string place(MemoryImage::SpaceKey key, uint64_t addr) {
 
 void check_wrap(MemoryImage::SpaceKey key, uint64_t addr, uint64_t n) {
   if (n && addr + (n - 1) < addr) {
-    throw std::out_of_range(place(key, addr) + ": " + std::to_string(n) + " bytes leave the 64-bit address range");
+    throw std::out_of_range(fmt::format("{}: {} bytes leave the 64-bit address range", place(key, addr), n));
   }
 }
 
@@ -242,8 +244,7 @@ void MemoryImage::gather(const TensorRef& t, uint8_t* to) const {
 
 void MemoryImage::transfer(const TensorRef& from, const TensorRef& to) {
   if (from.nbytes() != to.nbytes()) {
-    throw std::invalid_argument("transfer of " + std::to_string(from.nbytes()) + " bytes into " +
-                                std::to_string(to.nbytes()) + " bytes");
+    throw std::invalid_argument(fmt::format("transfer of {} bytes into {} bytes", from.nbytes(), to.nbytes()));
   }
   // All pieces are taken before any is placed: source and destination may overlap.
   struct Piece {

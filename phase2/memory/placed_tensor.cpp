@@ -1,14 +1,18 @@
 #include "kernbench/phase2/memory/placed_tensor.h"
-#include "kernbench/phase2/memory/bulk_bytes.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "kernbench/phase2/memory/bulk_bytes.h"
+#include "kernbench/phase2/text/json_writer.h"
+
 namespace kernbench {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 void check_shard(const PlacedTensor& t, const PlacedShard& s) {
   bool fits = s.offset.rank() == t.grid.rank() && s.extent.rank() == t.grid.rank();
@@ -19,12 +23,6 @@ void check_shard(const PlacedTensor& t, const PlacedShard& s) {
     throw PlacedTensorError("tensor " + t.name + ": a part of " + s.extent.to_string() + " at " + s.offset.to_string() +
                             " lies outside " + t.grid.to_string());
   }
-}
-
-Json list(const Dims& d) {
-  Json j = Json::array();
-  for (int64_t x : d) j.push_back(x);
-  return j;
 }
 
 Dims dims(const Json& j) {
@@ -53,10 +51,10 @@ Bytes read_tensor(const PlacedTensor& t, const MemoryImage& image) {
     const MemoryImage::SpaceKey key{s.space, s.pe};
     const auto state = image.state_of(key, s.addr, bytes.size());
     if (state.state != MemoryImage::State::real) {
-      throw PlacedTensorError("tensor " + t.name + ": the part at " + s.offset.to_string() + " was " +
-                              (state.state == MemoryImage::State::unwritten ? "not written" : "left pending") +
-                              " (from byte " + std::to_string(state.first_bad - s.addr) + " of " +
-                              std::to_string(bytes.size()) + ")");
+      throw PlacedTensorError(fmt::format("tensor {}: the part at {} was {} (from byte {} of {})", t.name,
+                                          s.offset.to_string(),
+                                          state.state == MemoryImage::State::unwritten ? "not written" : "left pending",
+                                          state.first_bad - s.addr, bytes.size()));
     }
     image.read(key, s.addr, bytes.data(), bytes.size());
     const int64_t run = rank ? s.extent[rank - 1] : 1;
@@ -71,31 +69,28 @@ Bytes read_tensor(const PlacedTensor& t, const MemoryImage& image) {
     }
   }
   if (covered < t.shape.elements()) {
-    throw PlacedTensorError("tensor " + t.name + ": its parts hold " + std::to_string(covered) + " of " +
-                            std::to_string(t.shape.elements()) + " elements");
+    throw PlacedTensorError(
+        fmt::format("tensor {}: its parts hold {} of {} elements", t.name, covered, t.shape.elements()));
   }
   return whole;
 }
 
 std::string tensors_json(const std::vector<PlacedTensor>& tensors, const std::vector<std::string>& pes) {
-  Json all = Json::array();
+  std::string text;
+  JsonWriter w(text);
+  w.open('[');
   for (const PlacedTensor& t : tensors) {
-    Json shards = Json::array();
+    w.open('{').field("name", t.name).field("role", t.output ? "out" : "in").field("dtype", name_of(t.dtype));
+    w.field("shape", t.shape).field("grid", t.grid).key("shards").open('[');
     for (const PlacedShard& s : t.shards) {
-      Json j = {{"space", std::string(name_of(s.space))}, {"addr", s.addr}};
-      if (s.pe != kNoPe) j["pe"] = pes.at(s.pe);
-      j["offset"] = list(s.offset);
-      j["extent"] = list(s.extent);
-      shards.push_back(std::move(j));
+      w.open('{').field("space", name_of(s.space)).field("addr", s.addr);
+      if (s.pe != kNoPe) w.field("pe", pes.at(s.pe));
+      w.field("offset", s.offset).field("extent", s.extent).close('}');
     }
-    all.push_back({{"name", t.name},
-                   {"role", t.output ? "out" : "in"},
-                   {"dtype", std::string(name_of(t.dtype))},
-                   {"shape", list(t.shape)},
-                   {"grid", list(t.grid)},
-                   {"shards", std::move(shards)}});
+    w.close(']').close('}');
   }
-  return all.dump();
+  w.close(']');
+  return text;
 }
 
 std::vector<PlacedTensor> parse_tensors(std::string_view text, const std::vector<std::string>& pes) {

@@ -1,17 +1,16 @@
 // Addresses in messages.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
-#include <cstdio>
 #include <string>
 
 namespace kernbench {
 
 /// "0x1f00".
 inline std::string address_text(uint64_t v) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
-  return text;
+  return fmt::format("{:#x}", v);
 }
 
 }  // namespace kernbench

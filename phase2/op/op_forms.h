@@ -1,4 +1,4 @@
-// What ops have in common but for their operands' places: ops of one form run one after the other, prepared once.
+// What ops have in common but for their operands' places: ops of one form run one after the other.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 #include "kernbench/phase2/tool/progress_line.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -20,12 +21,12 @@ bool ProgressLine::due() {
 void ProgressLine::show(const std::string& text) {
   if (!terminal_) return;
   shown_ = true;
-  std::fprintf(stderr, "\r\033[K%s", text.c_str());
+  fmt::print(stderr, "\r\033[K{}", text);
 }
 
 void ProgressLine::clear() {
   if (!shown_) return;
-  std::fprintf(stderr, "\r\033[K");
+  fmt::print(stderr, "\r\033[K");
   shown_ = false;
 }
 
@@ -33,11 +34,7 @@ std::function<void(const ReplayProgress&)> ProgressLine::replay_observer() {
   if (!terminal_) return {};
   return [this](const ReplayProgress& p) {
     if (!due()) return;
-    char text[120];
-    std::snprintf(text, sizeof text, "replayed %llu of %llu ops, %.0f s to go",
-                  static_cast<unsigned long long>(p.ops_done), static_cast<unsigned long long>(p.ops_total),
-                  p.remaining_s);
-    show(text);
+    show(fmt::format("replayed {} of {} ops, {:.0f} s to go", p.ops_done, p.ops_total, p.remaining_s));
   };
 }
 

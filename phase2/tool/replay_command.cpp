@@ -1,5 +1,7 @@
 // `kernbench replay`: Phase 2 from an op log and its memory file, without a simulation. Links phase2 only; also the
 // whole of `kernbench-replay`.
+#include <fmt/ostream.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
@@ -13,6 +15,7 @@
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/phase2/tool/commands.h"
 #include "kernbench/phase2/tool/progress_line.h"
 
@@ -116,34 +119,28 @@ std::vector<Output> outputs_of(const OpLogHeader& header, const MemoryImage& ima
   return v;
 }
 
-void report(std::ostream& out, const Options& o, const Loaded& files, const ReplayResult& r,
-            const std::vector<Output>& outputs) {
-  if (o.format == "json") {
-    nlohmann::ordered_json j;
-    j["ops"] = r.ops;
-    j["computed"] = r.computed;
-    j["isa"] = std::string(name_of(r.isa));
-    j["graph_s"] = r.graph_s;
-    j["run_s"] = r.run_s;
-    j["cut_off"] = files.cut_off();
-    j["left_out"] = files.left_out;
-    j["tensors"] = nlohmann::ordered_json::array();
-    for (const Output& x : outputs) {
-      j["tensors"].push_back({{"name", x.tensor->name},
-                              {"dtype", std::string(name_of(x.tensor->dtype))},
-                              {"shape", std::vector<int64_t>(x.tensor->shape.begin(), x.tensor->shape.end())},
-                              {"written", x.missing.empty()}});
-    }
-    out << j.dump() << "\n";
-    return;
-  }
-  out << "replayed " << r.ops << " ops, " << r.computed << " of them computed (" << name_of(r.isa) << "), in "
-      << r.graph_s + r.run_s << " s\n";
-  if (files.cut_off())
-    out << "the run was cut off: " << files.left_out << " ops left out that may depend on lost ones\n";
+void report_as_json(std::ostream& out, const Loaded& files, const ReplayResult& r, const std::vector<Output>& outputs) {
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
+  w.open('{').field("ops", r.ops).field("computed", r.computed).field("isa", name_of(r.isa));
+  w.field("graph_s", r.graph_s).field("run_s", r.run_s).field("cut_off", files.cut_off());
+  w.field("left_out", files.left_out).key("tensors").open('[');
   for (const Output& x : outputs) {
-    out << "  " << x.tensor->name << " " << name_of(x.tensor->dtype) << " " << x.tensor->shape.to_string()
-        << (x.missing.empty() ? "" : ": not whole") << "\n";
+    w.open('{').field("name", x.tensor->name).field("dtype", name_of(x.tensor->dtype));
+    w.field("shape", x.tensor->shape).field("written", x.missing.empty()).close('}');
+  }
+  w.close(']').close('}');
+  out << text << "\n";
+}
+
+void report_as_text(std::ostream& out, const Loaded& files, const ReplayResult& r, const std::vector<Output>& outputs) {
+  fmt::print(out, "replayed {} ops, {} of them computed ({}), in {:.6g} s\n", r.ops, r.computed, name_of(r.isa),
+             r.graph_s + r.run_s);
+  if (files.cut_off())
+    fmt::print(out, "the run was cut off: {} ops left out that may depend on lost ones\n", files.left_out);
+  for (const Output& x : outputs) {
+    fmt::print(out, "  {} {} {}{}\n", x.tensor->name, name_of(x.tensor->dtype), x.tensor->shape.to_string(),
+               x.missing.empty() ? "" : ": not whole");
   }
 }
 
@@ -186,7 +183,7 @@ int replay_files(const Options& o) {
       throw InputError(e.what());
     }
   }
-  report(std::cout, o, files, result, outputs);
+  (o.format == "json" ? report_as_json : report_as_text)(std::cout, files, result, outputs);
   return 0;
 }
 

@@ -1,12 +1,14 @@
+#include <fmt/ostream.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "kernbench/kernel_api/registry.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/systemc_models/core/registry.h"
@@ -18,12 +20,7 @@ namespace {
 std::string default_of(const AttrSpec& a) {
   if (a.required) return "required";
   if (!a.default_value) return "optional";
-  if (const auto* d = std::get_if<double>(&*a.default_value)) {
-    std::string s = std::to_string(*d);
-    s.erase(s.find_last_not_of('0') + 1);
-    if (s.back() == '.') s.pop_back();
-    return s;
-  }
+  if (const auto* d = std::get_if<double>(&*a.default_value)) return fmt::format("{}", *d);
   if (const auto* i = std::get_if<int64_t>(&*a.default_value)) return std::to_string(*i);
   if (const auto* b = std::get_if<bool>(&*a.default_value)) return *b ? "true" : "false";
   if (const auto* s = std::get_if<std::string>(&*a.default_value)) return *s;
@@ -46,10 +43,6 @@ const char* type_of(const AttrSpec& a) {
   return "";
 }
 
-std::string padded(const std::string& text, size_t width) {
-  return text + std::string(text.size() < width ? width - text.size() : 1, ' ');
-}
-
 /// ", from FILE.so" for what a plug-in has brought; else nothing.
 std::string origin(const std::vector<Plugin>& plugins, const std::string& name,
                    std::vector<std::string> Plugin::*registered) {
@@ -62,54 +55,56 @@ std::string origin(const std::vector<Plugin>& plugins, const std::string& name,
 
 void list_components(const std::vector<Plugin>& plugins) {
   for (const ImplSpec* spec : component_catalog().all()) {
-    std::cout << spec->impl << "  (kind " << spec->kind << origin(plugins, spec->impl, &Plugin::components)
-              << "): " << spec->help << "\n";
+    fmt::print(std::cout, "{}  (kind {}{}): {}\n", spec->impl, spec->kind,
+               origin(plugins, spec->impl, &Plugin::components), spec->help);
     for (const AttrSpec& a : spec->attributes) {
       std::string value = default_of(a) + (a.unit.empty() ? "" : " " + a.unit);
       if (a.required && !a.unit.empty()) value = "required, " + a.unit;
-      std::cout << "    " << padded(a.name, 18) << padded(type_of(a), 16) << padded(value, 22) << a.help;
-      for (size_t i = 0; i < a.choices.size(); ++i) std::cout << (i ? ", " : " (") << a.choices[i];
-      std::cout << (a.choices.empty() ? "\n" : ")\n");
+      fmt::print(std::cout, "    {:17} {:15} {:21} {}{}\n", a.name, type_of(a), value, a.help,
+                 a.choices.empty() ? "" : fmt::format(" ({})", fmt::join(a.choices, ", ")));
     }
   }
 }
 
 void list_components_as_json() {
-  const auto value_of = [](const AttrValue& v) {
-    return std::visit([](const auto& value) { return nlohmann::ordered_json(value); }, v);
-  };
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
+  w.open('[');
   for (const ImplSpec* spec : component_catalog().all()) {
-    nlohmann::ordered_json attributes = nlohmann::ordered_json::array();
+    w.open('{')
+        .field("impl", spec->impl)
+        .field("kind", spec->kind)
+        .field("help", spec->help)
+        .key("attributes")
+        .open('[');
     for (const AttrSpec& a : spec->attributes) {
-      nlohmann::ordered_json j = {{"name", a.name}, {"type", type_of(a)}, {"unit", a.unit}, {"help", a.help}};
-      j["required"] = a.required;
-      if (a.default_value) j["default"] = value_of(*a.default_value);
-      if (std::isfinite(a.min)) j[a.min_exclusive ? "more_than" : "min"] = a.min;
-      if (std::isfinite(a.max)) j["max"] = a.max;
-      if (!a.choices.empty()) j["choices"] = a.choices;
-      attributes.push_back(std::move(j));
+      w.open('{').field("name", a.name).field("type", type_of(a)).field("unit", a.unit).field("help", a.help);
+      w.field("required", a.required);
+      if (a.default_value) w.field("default", *a.default_value);
+      if (std::isfinite(a.min)) w.field(a.min_exclusive ? "more_than" : "min", a.min);
+      if (std::isfinite(a.max)) w.field("max", a.max);
+      if (!a.choices.empty()) w.field("choices", a.choices);
+      w.close('}');
     }
-    all.push_back({{"impl", spec->impl}, {"kind", spec->kind}, {"help", spec->help}, {"attributes", attributes}});
+    w.close(']').close('}');
   }
-  std::cout << all.dump(1) << "\n";
+  w.close(']');
+  std::cout << text << "\n";
 }
 
 void list_kernels(const std::vector<Plugin>& plugins) {
   for (const KernelSpec* k : KernelRegistry::instance().all()) {
     const std::string from = origin(plugins, k->name, &Plugin::kernels);
-    std::cout << k->name << (from.empty() ? "" : "  (" + from.substr(2) + ")") << ": " << k->help << "\n";
+    fmt::print(std::cout, "{}{}: {}\n", k->name, from.empty() ? "" : "  (" + from.substr(2) + ")", k->help);
     for (const TensorSpec& t : k->tensors) {
-      std::cout << "    " << (t.role == TensorSpec::Role::in ? "in   " : "out  ") << t.name << "  (placed: ";
-      if (t.policy)
-        std::cout << "cube " << name_of(t.policy->cube) << ", pe " << name_of(t.policy->pe) << ")\n";
-      else
-        std::cout << name_of(t.placement) << ")\n";
+      const std::string placed = t.policy
+                                     ? fmt::format("cube {}, pe {}", name_of(t.policy->cube), name_of(t.policy->pe))
+                                     : std::string(name_of(t.placement));
+      fmt::print(std::cout, "    {:3}  {}  (placed: {})\n", t.role == TensorSpec::Role::in ? "in" : "out", t.name,
+                 placed);
     }
     for (const ParamSpec& p : k->params) {
-      const std::string value = p.name + "=" + p.default_text();
-      std::cout << "    --param " << value << std::string(value.size() < 16 ? 16 - value.size() : 1, ' ') << p.help
-                << " (" << p.legal() << ")\n";
+      fmt::print(std::cout, "    --param {:15} {} ({})\n", p.name + "=" + p.default_text(), p.help, p.legal());
     }
   }
 }

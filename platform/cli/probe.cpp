@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -48,8 +50,7 @@ std::vector<ProbeCase> choose_cases(Platform& platform, const Options& o) {
         std::cerr << "kernbench: " << c.name << ": left out, its memory is smaller than " << o.bytes << " bytes\n";
       }
     }
-    if (chosen.empty())
-      throw InputError("--bytes: found " + std::to_string(o.bytes) + ", more than any memory probed has");
+    if (chosen.empty()) throw InputError(fmt::format("--bytes: found {}, more than any memory probed has", o.bytes));
     return chosen;
   }
   std::string legal;

@@ -1,6 +1,6 @@
 #include "kernbench/platform/cli/progress.h"
 
-#include <cstdio>
+#include <fmt/format.h>
 
 #include "kernbench/systemc_models/core/timeline.h"
 
@@ -11,10 +11,8 @@ void Progress::watch(Timeline& timeline) {
   restart();
   timeline.on_progress([this](double now_ns, uint64_t events) {
     if (!due()) return;
-    char text[120];
-    std::snprintf(text, sizeof text, "simulated %.3f us, %.2f M events, %.2f M events/s", now_ns / 1e3,
-                  static_cast<double>(events) / 1e6, static_cast<double>(events) / 1e6 / elapsed_s());
-    show(text);
+    show(fmt::format("simulated {:.3f} us, {:.2f} M events, {:.2f} M events/s", now_ns / 1e3,
+                     static_cast<double>(events) / 1e6, static_cast<double>(events) / 1e6 / elapsed_s()));
   });
 }
 

@@ -2,7 +2,6 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "kernbench/phase2/eval/isa.h"
 #include "kernbench/phase2/graph/executor.h"
@@ -10,6 +9,7 @@
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/log/versions.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/progress.h"
 #include "kernbench/platform/platform.h"
@@ -52,32 +52,23 @@ OpLogHeader log_header(const Platform& platform, const Options& o,
   const topology::Graph& graph = platform.graph();
   for (const auto& node : graph.nodes) h.components.push_back(node.id);
   for (const auto& pe : graph.pes) h.pes.push_back(pe.id);
-  nlohmann::ordered_json c;
-  c["kernbench"] = KERNBENCH_VERSION;
-  c["versions"] = {{"systemc", sc_core::sc_version_string}};
-  for (const auto& [name, version] : library_versions()) c["versions"][name] = version;
-  c["topology"] = graph.name;
-  c["timing"] = {{"links", topology::name_of(graph.timing.links)},
-                 {"response", topology::name_of(graph.timing.response)},
-                 {"header_bytes", graph.timing.header_bytes},
-                 {"flit_bytes", graph.timing.flit_bytes}};
-  c["ns_per_mm"] = graph.ns_per_mm;
-  c["kernel"] = o.kernel;
-  c["params"] = nlohmann::ordered_json::object();
+  JsonWriter w(h.configuration, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
+  w.open('{').field("kernbench", KERNBENCH_VERSION).key("versions").open('{');
+  w.field("systemc", sc_core::sc_version_string);
+  for (const auto& [name, version] : library_versions()) w.field(name, version);
+  w.close('}').field("topology", graph.name).key("timing").open('{');
+  w.field("links", topology::name_of(graph.timing.links)).field("response", topology::name_of(graph.timing.response));
+  w.field("header_bytes", graph.timing.header_bytes).field("flit_bytes", graph.timing.flit_bytes).close('}');
+  w.field("ns_per_mm", graph.ns_per_mm).field("kernel", o.kernel).key("params").open('{');
   const KernelSpec& spec = KernelRegistry::instance().at(o.kernel);
   const Params params = kernel_params(spec, given);
-  for (const auto& [name, value] : params.values()) c["params"][name] = to_text(value);
-  c["tensors"] = o.tensors;
-  c["seed"] = o.seed;
-  c["pes"] = o.pes;
-  c["device"] = o.device;
-  c["launch"] = name_of(launch);
-  c["transfer"] = o.transfer;
-  c["materialize"] = graph.materialize_outputs ? "outputs" : "none";
-  if (o.address != "physical") c["address"] = o.address;
+  for (const auto& [name, value] : params.values()) w.field(name, to_text(value));
+  w.close('}').field("tensors", o.tensors).field("seed", o.seed).field("pes", o.pes).field("device", o.device);
+  w.field("launch", name_of(launch)).field("transfer", o.transfer);
+  w.field("materialize", graph.materialize_outputs ? "outputs" : "none");
+  if (o.address != "physical") w.field("address", o.address);
   std::ifstream yaml(o.topology.file, std::ios::binary);
-  c["topology_file"] = std::string(std::istreambuf_iterator<char>(yaml), {});
-  h.configuration = c.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  w.field("topology_file", std::string(std::istreambuf_iterator<char>(yaml), {})).close('}');
   h.isa = o.isa;
   return h;
 }

@@ -1,10 +1,12 @@
 #include "kernbench/platform/observe/trace.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
-#include "kernbench/phase2/log/oplog_json.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/run.h"
 
@@ -12,6 +14,7 @@ namespace kernbench {
 
 namespace {
 
+constexpr size_t kFlushBytes = 1 << 16;
 constexpr unsigned kKernelTrack = 0, kFeedTrack = 1, kFirstStageTrack = 2;
 constexpr unsigned kServersPerStage = 64;  // more share the last track
 constexpr unsigned kTracksPerPe = kFirstStageTrack + kStages * kServersPerStage;
@@ -26,25 +29,24 @@ std::string op_of(const PeCommand& c) {
 
 std::string name_of_item(const PeItem& item) {
   std::string name = item.command ? op_of(*item.command) : std::string("request");
-  if (item.token) name += " tile " + std::to_string(item.tile_id);
+  if (item.token) name += fmt::format(" tile {}", item.tile_id);
   return name;
 }
 
-std::string id_args(const PeCommand& c) {
-  std::string args;
-  if (c.op_id) args = "\"op_id\": " + std::to_string(c.op_id);
-  if (c.desc && c.desc->where.line > 0) {
-    args += args.empty() ? "\"source\": " : ", \"source\": ";
-    append_string(args, std::string(c.desc->where.file) + ":" + std::to_string(c.desc->where.line));
-  }
-  return args;
+void write_ids(JsonWriter& w, const PeCommand& c) {
+  if (c.op_id) w.field("op_id", c.op_id);
+  if (c.desc && c.desc->where.line > 0) w.field("source", fmt::format("{}:{}", c.desc->where.file, c.desc->where.line));
 }
 
 }  // namespace
 
-ChromeTrace::ChromeTrace(Platform& platform, const std::string& file) : platform_(platform), file_(file), out_(file) {
+ChromeTrace::ChromeTrace(Platform& platform, const std::string& file)
+    : platform_(platform),
+      file_(file),
+      out_(file),
+      json_(std::make_unique<JsonWriter>(text_, JsonWriter::Layout::spaced)) {
   if (!out_) throw InputError("--trace: " + file + " cannot be written");
-  text_ = "[";
+  json_->open('[');
   std::set<uint32_t> cubes;
   for (size_t p = 0; p < platform.pes().count(); ++p) {
     if (!platform.pes().complete(p)) continue;
@@ -65,7 +67,7 @@ void ChromeTrace::host(const RunReport& r) {
   const uint64_t track = platform_.pes().count() * uint64_t{kTracksPerPe};
   for (const char* what : {"process_name", "thread_name"}) {
     begin("M", 0, track, what, 0);
-    text_ += ", \"args\": {\"name\": \"host\"}";
+    json_->key("args").open('{').field("name", "host").close('}');
     end();
   }
   double kernels_end = r.start_ns;
@@ -77,14 +79,16 @@ void ChromeTrace::host(const RunReport& r) {
                                  std::make_pair("read back", r.end_ns)}) {
     if (to > from) {
       begin("X", 0, track, name, from);
-      complete_slice("host", from, to, "");
+      begin_args("host", from, to);
+      end_args();
     }
     from = std::max(from, to);
   }
 }
 
 void ChromeTrace::close() {
-  out_ << text_ << "\n]\n";
+  json_->new_line(0).close(']');
+  out_ << text_ << "\n";
   text_.clear();
   out_.close();
   if (!out_) throw RunError("--trace: " + file_ + " could not be written to its end");
@@ -93,9 +97,7 @@ void ChromeTrace::close() {
 void ChromeTrace::name_tracks(const Pe& pe, const std::string& new_cube) {
   const auto name = [&](const char* what, unsigned track, const std::string& value) {
     begin("M", pe, track, what, 0);
-    text_ += ", \"args\": {\"name\": ";
-    append_string(text_, value);
-    text_ += "}";
+    json_->key("args").open('{').field("name", value).close('}');
     end();
   };
   if (!new_cube.empty()) name("process_name", 0, new_cube);
@@ -106,8 +108,8 @@ void ChromeTrace::name_tracks(const Pe& pe, const std::string& new_cube) {
     for (const StageStatistics& s : e.role->statistics()) {
       for (unsigned server = 0; server < std::min(s.servers, kServersPerStage); ++server) {
         name("thread_name", stage_track(s.stage, server),
-             pe_name + " " + std::string(kernbench::name_of(s.stage)) +
-                 (s.servers > 1 ? " " + std::to_string(server) : std::string()));
+             fmt::format("{} {}{}", pe_name, kernbench::name_of(s.stage),
+                         s.servers > 1 ? fmt::format(" {}", server) : ""));
       }
     }
   }
@@ -118,46 +120,42 @@ void ChromeTrace::begin(const char* phase, const Pe& pe, unsigned track, const s
 }
 
 void ChromeTrace::begin(const char* phase, uint32_t process, uint64_t track, const std::string& name, double t) {
-  text_ += first_ ? "\n{\"ph\": \"" : ",\n{\"ph\": \"";
-  first_ = false;
-  text_ += phase;
-  text_ += "\", \"pid\": " + std::to_string(process) + ", \"tid\": " + std::to_string(track) + ", \"name\": ";
-  append_string(text_, name);
-  if (*phase != 'M') {
-    text_ += ", \"ts\": ";
-    append_number(text_, t / 1e3);
-  }
+  json_->new_line(0).open('{').field("ph", phase).field("pid", process).field("tid", track).field("name", name);
+  if (*phase != 'M') json_->field("ts", t / 1e3);
 }
 
 void ChromeTrace::end() {
-  text_ += "}";
-  if (text_.size() < (1 << 18)) return;
+  json_->close('}');
+  if (text_.size() < kFlushBytes) return;
   out_ << text_;
   text_.clear();
 }
 
-void ChromeTrace::slice(const Pe& pe, unsigned track, const std::string& name, const char* category, double from,
-                        double to, const std::string& args) {
+void ChromeTrace::begin_args(const char* category, double from, double to) {
+  json_->field("dur", (to - from) / 1e3).field("cat", category);
+  json_->key("args").open('{').field("start_ns", from).field("end_ns", to);
+}
+
+void ChromeTrace::end_args() {
+  json_->close('}');
+  end();
+}
+
+void ChromeTrace::begin_slice(const Pe& pe, unsigned track, const std::string& name, const char* category, double from,
+                              double to) {
   begin("X", pe, track, name, from);
-  complete_slice(category, from, to, args);
+  begin_args(category, from, to);
 }
 
-void ChromeTrace::complete_slice(const char* category, double from, double to, const std::string& args) {
-  text_ += ", \"dur\": ";
-  append_number(text_, (to - from) / 1e3);
-  text_ += std::string(", \"cat\": \"") + category + "\", \"args\": {\"start_ns\": ";
-  append_number(text_, from);
-  text_ += ", \"end_ns\": ";
-  append_number(text_, to);
-  if (!args.empty()) text_ += ", " + args;
-  text_ += "}";
-  end();
+void ChromeTrace::slice(const Pe& pe, unsigned track, const std::string& name, const char* category, double from,
+                        double to) {
+  begin_slice(pe, track, name, category, from, to);
+  end_args();
 }
 
-void ChromeTrace::instant(const Pe& pe, unsigned track, const char* name, double t, const std::string& args) {
+void ChromeTrace::begin_instant(const Pe& pe, unsigned track, const char* name, double t) {
   begin("i", pe, track, name, t);
-  text_ += ", \"s\": \"t\", \"cat\": \"event\", \"args\": {" + args + "}";
-  end();
+  json_->field("s", "t").field("cat", "event").key("args").open('{');
 }
 
 void ChromeTrace::activity(const Pe& pe, Stage stage, unsigned server, Activity activity, const PeItem* item,
@@ -165,65 +163,73 @@ void ChromeTrace::activity(const Pe& pe, Stage stage, unsigned server, Activity 
   const unsigned track = stage_track(stage, server);
   switch (activity) {
     case Activity::idle:
-      slice(pe, track, "idle", "idle", from, to, "");
+      slice(pe, track, "idle", "idle", from, to);
       return;
     case Activity::waits_for_slot:
-      slice(pe, track, "waiting for slot", "stall", from, to, "");
+      slice(pe, track, "waiting for slot", "stall", from, to);
       return;
     case Activity::queue_full:
-      slice(pe, track, "queue full", "stall", from, to, "");
+      slice(pe, track, "queue full", "stall", from, to);
       return;
     case Activity::service:
       break;
   }
-  std::string args;
-  if (op_id) args = "\"op_id\": " + std::to_string(op_id);
-  if (item->token && item->command->op_id)
-    args += std::string(args.empty() ? "" : ", ") + "\"composite_op_id\": " + std::to_string(item->command->op_id);
-  slice(pe, track, name_of_item(*item), "service", from, to, args);
+  begin_slice(pe, track, name_of_item(*item), "service", from, to);
+  if (op_id) json_->field("op_id", op_id);
+  if (item->token && item->command->op_id) json_->field("composite_op_id", item->command->op_id);
+  end_args();
   if (!item->token || item->stage_count < 2) return;
   // Flow: starts at the tile's first stage, ends at its last.
   begin(item->stage_at == 0 ? "s" : item->last_stage() ? "f" : "t", pe, track, "tile", from);
   const uint64_t composite = item->command->desc ? item->command->desc->seq : 0;
-  text_ += ", \"cat\": \"tile\", \"bp\": \"e\", \"id\": \"" + std::to_string(pe.index) + "." +
-           std::to_string(composite) + "." + std::to_string(item->tile_id) + "\"";
+  json_->field("cat", "tile").field("bp", "e");
+  json_->field("id", fmt::format("{}.{}.{}", pe.index, composite, item->tile_id));
   end();
 }
 
 void ChromeTrace::transaction(const Pe& pe, Stage stage, unsigned server, const PeItem&, double granted, double,
                               double link_wait, double memory_wait) {
   const unsigned track = stage_track(stage, server);
-  if (link_wait > 1e-6) slice(pe, track, "waiting for link", "stall", granted, granted + link_wait, "");
+  if (link_wait > 1e-6) slice(pe, track, "waiting for link", "stall", granted, granted + link_wait);
   if (memory_wait > 1e-6)
-    slice(pe, track, "waiting for memory", "stall", granted + link_wait, granted + link_wait + memory_wait, "");
+    slice(pe, track, "waiting for memory", "stall", granted + link_wait, granted + link_wait + memory_wait);
 }
 
 void ChromeTrace::feed(const Pe& pe, FeedActivity activity, double from, double to) {
   const char* name = activity == FeedActivity::idle               ? "idle"
                      : activity == FeedActivity::waits_for_window ? "waiting for TCM window"
                                                                   : "waiting for room";
-  slice(pe, kFeedTrack, name, activity == FeedActivity::idle ? "idle" : "stall", from, to, "");
+  slice(pe, kFeedTrack, name, activity == FeedActivity::idle ? "idle" : "stall", from, to);
 }
 
 void ChromeTrace::kernel_wait(const Pe& pe, const PeCommand& c, double from, double to) {
-  slice(pe, kKernelTrack, "wait " + op_of(c), "kernel", from, to, id_args(c));
+  begin_slice(pe, kKernelTrack, "wait " + op_of(c), "kernel", from, to);
+  write_ids(*json_, c);
+  end_args();
 }
 
 void ChromeTrace::command_submitted(const Pe& pe, const PeCommand& c, double t) {
-  instant(pe, kKernelTrack, "command_submitted", t, id_args(c));
+  begin_instant(pe, kKernelTrack, "command_submitted", t);
+  write_ids(*json_, c);
+  end_args();
 }
 
 void ChromeTrace::sub_command_dispatched(const Pe& pe, const PeItem& item, double t) {
-  instant(pe, kFeedTrack, "sub_command_dispatched", t,
-          item.token ? "\"tile_id\": " + std::to_string(item.tile_id) : std::string());
+  begin_instant(pe, kFeedTrack, "sub_command_dispatched", t);
+  if (item.token) json_->field("tile_id", item.tile_id);
+  end_args();
 }
 
 void ChromeTrace::tile_ready(const Pe& pe, const PeItem& item, double t) {
-  instant(pe, kFeedTrack, "tile_ready", t, "\"tile_id\": " + std::to_string(item.tile_id));
+  begin_instant(pe, kFeedTrack, "tile_ready", t);
+  json_->field("tile_id", item.tile_id);
+  end_args();
 }
 
 void ChromeTrace::command_complete(const Pe& pe, const PeCommand& c, double t) {
-  instant(pe, kKernelTrack, "command_complete", t, id_args(c));
+  begin_instant(pe, kKernelTrack, "command_complete", t);
+  write_ids(*json_, c);
+  end_args();
 }
 
 }  // namespace kernbench

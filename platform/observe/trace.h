@@ -11,12 +11,14 @@
 #pragma once
 
 #include <fstream>
+#include <memory>
 #include <string>
 
 #include "kernbench/systemc_models/pe/observer.h"
 
 namespace kernbench {
 
+class JsonWriter;
 class Platform;
 struct RunReport;
 
@@ -44,19 +46,21 @@ class ChromeTrace : public PeObserver {
 
  private:
   void name_tracks(const Pe&, const std::string& cube);
+  // An event is begun, given more fields, and ended. Of slices and instants "args" stays open for more.
   void begin(const char* phase, const Pe&, unsigned track, const std::string& name, double t);
   void begin(const char* phase, uint32_t process, uint64_t track, const std::string& name, double t);
-  void complete_slice(const char* category, double from, double to, const std::string& args);
-  void slice(const Pe&, unsigned track, const std::string& name, const char* category, double from, double to,
-             const std::string& args);
-  void instant(const Pe&, unsigned track, const char* name, double t, const std::string& args);
   void end();
+  void begin_args(const char* category, double from, double to);
+  void end_args();
+  void begin_slice(const Pe&, unsigned track, const std::string& name, const char* category, double from, double to);
+  void slice(const Pe&, unsigned track, const std::string& name, const char* category, double from, double to);
+  void begin_instant(const Pe&, unsigned track, const char* name, double t);
 
   Platform& platform_;
   std::string file_;
   std::ofstream out_;
-  std::string text_;
-  bool first_ = true;
+  std::string text_;  ///< not in the file yet
+  std::unique_ptr<JsonWriter> json_;
 };
 
 }  // namespace kernbench

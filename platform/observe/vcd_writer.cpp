@@ -1,6 +1,9 @@
 #include "kernbench/platform/observe/vcd_writer.h"
 
+#include <fmt/compile.h>
+
 #include <algorithm>
+#include <iterator>
 
 #include "kernbench/phase2/op/errors.h"
 
@@ -58,12 +61,11 @@ VcdWriter::Variable VcdWriter::add(const std::string& scope, const std::string& 
 }
 
 void VcdWriter::write_scope(const std::string& name, const Scope& scope) {
-  if (!name.empty()) text_ += "$scope module " + name + " $end\n";
+  if (!name.empty()) text_ += fmt::format("$scope module {} $end\n", name);
   for (Variable v : scope.variables) {
     const Signal& s = signals_[v];
-    text_ += "$var wire " + std::to_string(s.bits) + " " + s.code + " " + s.name;
-    if (s.bits > 1) text_ += " [" + std::to_string(s.bits - 1) + ":0]";
-    text_ += " $end\n";
+    text_ += fmt::format("$var wire {} {} {}{} $end\n", s.bits, s.code, s.name,
+                         s.bits > 1 ? fmt::format(" [{}:0]", s.bits - 1) : "");
   }
   for (const auto& [child_name, child] : scope.children) write_scope(child_name, *child);
   if (!name.empty()) text_ += "$upscope $end\n";
@@ -79,23 +81,13 @@ void VcdWriter::begin() {
 }
 
 void VcdWriter::write_value(const Signal& s) {
-  const bool none = s.value == kNone;
-  if (s.bits == 1) {
-    text_ += none ? 'z' : s.value ? '1' : '0';
+  if (s.value == kNone) {
+    text_.append(s.bits > 1 ? "bz " : "z").append(s.code) += '\n';
+  } else if (s.bits > 1) {
+    fmt::format_to(std::back_inserter(text_), FMT_COMPILE("b{:b} {}\n"), s.value, s.code);
   } else {
-    char digits[66];
-    char* at = digits + sizeof digits;
-    uint64_t value = s.value;
-    do {
-      *--at = none ? 'z' : static_cast<char>('0' + (value & 1));
-      value >>= 1;
-    } while (!none && value > 0);
-    *--at = 'b';
-    text_.append(at, static_cast<size_t>(digits + sizeof digits - at));
-    text_ += ' ';
+    text_.append(s.value ? "1" : "0").append(s.code) += '\n';
   }
-  text_ += s.code;
-  text_ += '\n';
 }
 
 void VcdWriter::push(Variable v, uint64_t fs, uint64_t value, bool add) {
@@ -110,7 +102,7 @@ void VcdWriter::write_step(uint64_t fs) {
     const bool same = s.bits == 1 ? !s.next == !s.value : s.next == s.value;  // a bit: how many make it 1
     s.value = s.next;
     if (same) continue;
-    if (!stamped && fs > last_step_fs_) text_ += '#' + std::to_string(fs) + '\n';
+    if (!stamped && fs > last_step_fs_) text_ += fmt::format("#{}\n", fs);
     stamped = true;
     write_value(s);
   }
@@ -143,7 +135,7 @@ void VcdWriter::flush() {
 void VcdWriter::close(uint64_t end_fs) {
   if (!out_) return;
   advance(end_fs + 1);
-  if (end_fs > last_step_fs_) text_ += '#' + std::to_string(end_fs) + '\n';
+  if (end_fs > last_step_fs_) text_ += fmt::format("#{}\n", end_fs);
   flush();
   failed_ = std::fclose(out_) != 0 || failed_;
   out_ = nullptr;

@@ -1,5 +1,7 @@
 #include "kernbench/platform/observe/waveform.h"
 
+#include <fmt/format.h>
+
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -132,7 +134,7 @@ void Waveform::add_engines(size_t p, const std::vector<bool>& chosen) {
       std::string scope = scope_of(block->index());
       if (statistics.size() > 1) scope += std::string(".") + short_name_of(s.stage);
       for (unsigned i = 0; i < s.servers; ++i) {
-        const std::string at = s.servers > 1 ? scope + ".server" + std::to_string(i) : scope;
+        const std::string at = s.servers > 1 ? fmt::format("{}.server{}", scope, i) : scope;
         Server server;
         server.state = add(at, "state", 3, TraceKind::state);
         server.busy = add(at, "busy", 1, TraceKind::bit);

@@ -1,9 +1,10 @@
 #include "kernbench/platform/observe/waveform_view.h"
 
+#include <fmt/ostream.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -40,12 +41,6 @@ constexpr const char* kStates =
     "6 runs\n"
     "7 waits\n";
 
-std::string hex(unsigned flags) {
-  char text[16];
-  std::snprintf(text, sizeof text, "@%x\n", flags);
-  return text;
-}
-
 /// The level of the hierarchy that a trace is shown under: its PE, its memory, or the block whose link it is.
 std::string group_of(const std::string& scope) {
   const size_t pe = scope.find(".pe");
@@ -74,64 +69,74 @@ void WaveformView::write(uint64_t end_fs) const {
   states.close();
 
   std::ofstream out(save_file_, std::ios::binary);
-  // Whole paths: GTKWave looks for others where it was started.
-  const std::string states_name = std::filesystem::absolute(states_file_).string();
   const double zoom = end_fs > 0 ? -std::log2(static_cast<double>(end_fs) * kZoomPixels / kPlotPixels) : 0;
-  out << "[*] kernbench\n[dumpfile] \"" << std::filesystem::absolute(vcd_file_).string() << "\"\n[timestart] 0\n"
-      << "[size] 1600 1000\n[pos] -1 -1\n*" << zoom << " 0\n[sst_width] 200\n[signals_width] 360\n";
+  // Whole paths: GTKWave looks for others where it was started.
+  fmt::print(
+      out,
+      "[*] kernbench\n[dumpfile] \"{}\"\n[timestart] 0\n[size] 1600 1000\n[pos] -1 -1\n*{:.6g} 0\n[sst_width] 200\n"
+      "[signals_width] 360\n",
+      std::filesystem::absolute(vcd_file_).string(), zoom);
+  if (!traces_.empty()) {
+    const std::string& scope = traces_.front().scope;
+    fmt::print(out, "[treeopen] {}.\n", scope.substr(0, scope.find('.')));
+  }
 
-  std::vector<std::pair<std::string, std::vector<const Trace*>>> groups;
+  std::vector<Group> groups;
   std::map<std::string, size_t> index;
   for (const Trace& t : traces_) {
-    const std::string group = group_of(t.scope);
-    const auto [it, added] = index.emplace(group, groups.size());
-    if (added) groups.emplace_back(group, std::vector<const Trace*>());
-    groups[it->second].second.push_back(&t);
+    const auto [it, added] = index.emplace(group_of(t.scope), groups.size());
+    if (added) groups.push_back({it->first, {}});
+    groups[it->second].traces.push_back(&t);
   }
-  const std::string top = traces_.empty() ? "" : traces_.front().scope.substr(0, traces_.front().scope.find('.'));
-  if (!top.empty()) out << "[treeopen] " << top << ".\n";
-
   // The first group of its kind is open: a PE; a memory; a block with links.
   bool pe_open = false, other_open = false;
-  size_t shown = 0;
-  for (const auto& [group, traces] : groups) {
-    if (++shown > kGroups) break;
-    const bool pe = traces.front()->kind == TraceKind::state;
-    bool& open = pe ? pe_open : other_open;
-    const unsigned closed = open ? kClosed : 0;
+  for (size_t i = 0; i < std::min(groups.size(), kGroups); ++i) {
+    bool& open = groups[i].traces.front()->kind == TraceKind::state ? pe_open : other_open;
+    write_group(out, groups[i], open);
     open = true;
-    const std::string label = group.substr(group.find('.') + 1);
-    out << hex(kGroupBegin | closed | kBlank) << "-" << label << "\n";
-    for (const Trace* t : traces) {
-      // Of a PE's engines the op ids, and what is busy besides a state, are in the tree: the state says it.
-      if (pe && (t->name == "op_id" || t->name == "busy")) continue;
-      std::string name = t->scope + "." + t->name;
-      if (t->bits > 1) name += "[" + std::to_string(t->bits - 1) + ":0]";
-      std::string alias = "+{" + t->scope.substr(std::min(t->scope.size(), group.size() + 1)) +
-                          (t->scope.size() > group.size() ? " " : "") + t->name + "} ";
-      std::replace(alias.begin(), alias.end(), '.', ' ');
-      switch (t->kind) {
-        case TraceKind::bit:
-          out << hex(kBinary | kRight) << "[color] " << kGreen << "\n" << alias << name << "\n";
-          break;
-        case TraceKind::state:
-          out << hex(kHex | kRight | kTranslated) << "^1 " << states_name << "\n[color] " << kYellow << "\n"
-              << alias << name << "\n";
-          break;
-        case TraceKind::id:
-          out << hex(kDecimal | kRight) << "[color] " << kBlue << "\n" << alias << name << "\n";
-          break;
-        case TraceKind::amount:
-          out << hex(kDecimal | kRight | kSteps) << "[color] " << (t->name == "utilisation" ? kOrange : kViolet) << "\n"
-              << alias << name << "\n"
-              << hex(kStretch) << "-\n";
-          break;
-      }
-    }
-    out << hex(kGroupEnd | (closed ? closed | kCollapsed : 0) | kBlank) << "-" << label << "\n";
   }
   out.close();
   if (!states || !out) throw RunError("--vcd: " + save_file_ + " or " + states_file_ + " could not be written");
+}
+
+void WaveformView::write_group(std::ostream& out, const Group& group, bool closed) const {
+  const bool pe = group.traces.front()->kind == TraceKind::state;
+  const unsigned flag = closed ? kClosed : 0;
+  const std::string label = group.name.substr(group.name.find('.') + 1);
+  fmt::print(out, "@{:x}\n-{}\n", kGroupBegin | flag | kBlank, label);
+  for (const Trace* t : group.traces) {
+    // Of a PE's engines the op ids, and what is busy besides a state, are in the tree: the state says it.
+    if (pe && (t->name == "op_id" || t->name == "busy")) continue;
+    write_trace(out, group, *t);
+  }
+  fmt::print(out, "@{:x}\n-{}\n", kGroupEnd | (closed ? flag | kCollapsed : 0) | kBlank, label);
+}
+
+void WaveformView::write_trace(std::ostream& out, const Group& group, const Trace& t) const {
+  std::string name = t.scope + "." + t.name;
+  if (t.bits > 1) name += fmt::format("[{}:0]", t.bits - 1);
+  const std::string inner = t.scope.substr(std::min(t.scope.size(), group.name.size() + 1));
+  std::string alias = fmt::format("+{{{}{}{}}} ", inner, t.scope.size() > group.name.size() ? " " : "", t.name);
+  std::replace(alias.begin(), alias.end(), '.', ' ');
+  const auto show = [&](unsigned flags, const std::string& before, int colour) {
+    fmt::print(out, "@{:x}\n{}[color] {}\n{}{}\n", flags, before, colour, alias, name);
+  };
+  switch (t.kind) {
+    case TraceKind::bit:
+      show(kBinary | kRight, "", kGreen);
+      break;
+    case TraceKind::state:
+      show(kHex | kRight | kTranslated, fmt::format("^1 {}\n", std::filesystem::absolute(states_file_).string()),
+           kYellow);
+      break;
+    case TraceKind::id:
+      show(kDecimal | kRight, "", kBlue);
+      break;
+    case TraceKind::amount:
+      show(kDecimal | kRight | kSteps, "", t.name == "utilisation" ? kOrange : kViolet);
+      fmt::print(out, "@{:x}\n-\n", kStretch);
+      break;
+  }
 }
 
 }  // namespace kernbench

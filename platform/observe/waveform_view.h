@@ -1,6 +1,7 @@
 // What a viewer is given beside a VCD: a GTKWave save file with a first view, and the names of the states.
 #pragma once
 
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,14 @@ class WaveformView {
     unsigned bits;
     TraceKind kind;
   };
+  /// Of what belongs together in the view: a PE, a memory, a block with its links.
+  struct Group {
+    std::string name;
+    std::vector<const Trace*> traces;
+  };
+  void write_group(std::ostream&, const Group&, bool closed) const;
+  void write_trace(std::ostream&, const Group&, const Trace&) const;
+
   std::string vcd_file_, save_file_, states_file_;
   std::vector<Trace> traces_;
 };

@@ -1,13 +1,15 @@
 #include "kernbench/platform/tools/pipeline.h"
 
+#include <fmt/ostream.h>
+
 #include <algorithm>
-#include <iomanip>
 #include <ostream>
 #include <stdexcept>
 #include <unordered_map>
 
-#include "kernbench/phase2/log/oplog_json.h"
+#include "kernbench/phase2/log/op_record.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/elaborate/deadlock.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/command_driver.h"
@@ -175,105 +177,80 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
 
 namespace {
 
-std::string quoted(const std::string& s) {
-  std::string q;
-  append_string(q, s);
-  return q;
+void write_stage(JsonWriter& w, const PipelineStage& s) {
+  w.open('[').value(name_of(s.stage)).value(s.t_start).value(s.t_end).close(']');
 }
 
-void append_stage(std::string& out, const PipelineStage& s) {
-  out += "[\"";
-  out += name_of(s.stage);
-  out += "\", ";
-  append_number(out, s.t_start);
-  out += ", ";
-  append_number(out, s.t_end);
-  out += "]";
+void write_token(JsonWriter& w, const PipelineResult::Composite& c, int64_t tile) {
+  const PipelineToken& token = c.tokens[static_cast<size_t>(tile)];
+  const int64_t row = tile / c.tiles_k;
+  w.new_line(3).open('{').field("tile", tile).key("ijk").open('[');
+  w.value(row / c.tiles_n).value(row % c.tiles_n).value(tile % c.tiles_k).close(']');
+  w.field("fed_ns", token.fed_ns).key("stages").open('[');
+  token.for_each_stage([&](const PipelineStage& s) { write_stage(w, s); });
+  w.close(']').close('}');
 }
 
 }  // namespace
 
-void write_pipeline_json(std::ostream& os, const PipelineResult& result) {
-  std::string out = "{\"end_ns\": ";
-  append_number(out, result.end_ns);
-  out += ", \"pes\": [";
-  for (size_t p = 0; p < result.pes.size(); ++p) {
-    const auto& pe = result.pes[p];
-    out += (p ? ",\n {" : "\n {") + std::string("\"pe\": ") + quoted(pe.pe) + ", \"composites\": [";
-    for (size_t c = 0; c < pe.composites.size(); ++c) {
-      const auto& composite = pe.composites[c];
-      out += (c ? ",\n  {" : "\n  {") + std::string("\"id\": ") + quoted(composite.id) +
-             ", \"window\": " + std::to_string(composite.window) + ", \"submit_ns\": ";
-      append_number(out, composite.submit_ns);
-      out += ", \"done_ns\": ";
-      append_number(out, composite.done_ns);
-      out += ", \"tokens\": [";
-      for (size_t t = 0; t < composite.tokens.size(); ++t) {
-        const PipelineToken& token = composite.tokens[t];
-        const auto tile = static_cast<int64_t>(t), row = tile / composite.tiles_k;
-        out += (t ? ",\n   {" : "\n   {") + std::string("\"tile\": ") + std::to_string(tile) + ", \"ijk\": [" +
-               std::to_string(row / composite.tiles_n) + ", " + std::to_string(row % composite.tiles_n) + ", " +
-               std::to_string(tile % composite.tiles_k) + "], \"fed_ns\": ";
-        append_number(out, token.fed_ns);
-        out += ", \"stages\": [";
-        token.for_each_stage([&](const PipelineStage& s) {
-          append_stage(out, s);
-          out += ", ";
-        });
-        out.resize(out.size() - 2);
-        out += "]}";
-        if (out.size() > (1 << 16)) {
-          os << out;
-          out.clear();
-        }
+void write_pipeline_json(std::ostream& out, const PipelineResult& result) {
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::spaced);
+  w.open('{').field("end_ns", result.end_ns).key("pes").open('[');
+  for (const auto& pe : result.pes) {
+    w.new_line(1).open('{').field("pe", pe.pe).key("composites").open('[');
+    for (const auto& c : pe.composites) {
+      w.new_line(2).open('{').field("id", c.id).field("window", c.window).field("submit_ns", c.submit_ns);
+      w.field("done_ns", c.done_ns).key("tokens").open('[');
+      for (size_t tile = 0; tile < c.tokens.size(); ++tile) {
+        write_token(w, c, static_cast<int64_t>(tile));
+        out << text;
+        text.clear();
       }
-      out += "]}";
+      w.close(']').close('}');
     }
-    out += "]";
+    w.close(']');
     if (pe.has_commands) {
-      out += ", \"commands\": [";
-      for (size_t c = 0; c < pe.commands.size(); ++c) {
-        out += (c ? ",\n  {" : "\n  {") + std::string("\"id\": ") + quoted(pe.commands[c].id) + ", \"stages\": [";
-        append_stage(out, pe.commands[c].stage);
-        out += "], \"done_ns\": ";
-        append_number(out, pe.commands[c].done_ns);
-        out += "}";
+      w.key("commands").open('[');
+      for (const auto& c : pe.commands) {
+        w.new_line(2).open('{').field("id", c.id).key("stages").open('[');
+        write_stage(w, c.stage);
+        w.close(']').field("done_ns", c.done_ns).close('}');
       }
-      out += "]";
+      w.close(']');
     }
-    out += "}";
+    w.close('}');
   }
-  os << out << "\n]}\n";
+  w.new_line(0).close(']').close('}');
+  out << text << '\n';
 }
 
-void write_pipeline_text(std::ostream& os, const PipelineResult& result) {
-  os << std::fixed << std::setprecision(3) << "end " << result.end_ns << " ns\n\n";
+void write_pipeline_text(std::ostream& out, const PipelineResult& result) {
   size_t width = 9;
   for (const auto& pe : result.pes) {
     for (const auto& c : pe.composites) width = std::max(width, c.id.size());
     for (const auto& c : pe.commands) width = std::max(width, c.id.size());
   }
-  const auto w = static_cast<int>(width) + 2;
+  width += 2;
+  fmt::print(out, "end {:.3f} ns\n\n", result.end_ns);
   for (const auto& pe : result.pes) {
-    os << pe.pe << "\n  " << std::left << std::setw(w) << "work" << std::right << std::setw(14) << "submit ns"
-       << std::setw(14) << "done ns" << std::setw(9) << "tiles" << std::setw(8) << "window"
-       << "  busy ns by stage\n";
+    fmt::print(out, "{}\n  {:{}}{:>14}{:>14}{:>9}{:>8}  busy ns by stage\n", pe.pe, "work", width, "submit ns",
+               "done ns", "tiles", "window");
     for (const auto& c : pe.composites) {
       double busy[kStages] = {};
       for (const auto& t : c.tokens) {
         t.for_each_stage([&](const PipelineStage& s) { busy[static_cast<int>(s.stage)] += s.t_end - s.t_start; });
       }
-      os << "  " << std::left << std::setw(w) << c.id << std::right << std::setw(14) << c.submit_ns << std::setw(14)
-         << c.done_ns << std::setw(9) << c.tokens.size() << std::setw(8) << c.window << " ";
+      fmt::print(out, "  {:{}}{:14.3f}{:14.3f}{:9}{:8} ", c.id, width, c.submit_ns, c.done_ns, c.tokens.size(),
+                 c.window);
       for (int s = 0; s < kStages; ++s) {
-        if (busy[s] > 0) os << " " << name_of(static_cast<Stage>(s)) << " " << busy[s];
+        if (busy[s] > 0) fmt::print(out, " {} {:.3f}", name_of(static_cast<Stage>(s)), busy[s]);
       }
-      os << "\n";
+      out << "\n";
     }
     for (const auto& c : pe.commands) {
-      os << "  " << std::left << std::setw(w) << c.id << std::right << std::setw(14) << c.stage.t_start << std::setw(14)
-         << c.done_ns << std::setw(9) << "-" << std::setw(8) << "-"
-         << "  " << name_of(c.stage.stage) << " " << c.stage.t_end - c.stage.t_start << "\n";
+      fmt::print(out, "  {:{}}{:14.3f}{:14.3f}{:>9}{:>8}  {} {:.3f}\n", c.id, width, c.stage.t_start, c.done_ns, "-",
+                 "-", name_of(c.stage.stage), c.stage.t_end - c.stage.t_start);
     }
   }
 }

@@ -1,4 +1,6 @@
 // Reads `kernbench pipeline`'s work file.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <istream>
@@ -86,8 +88,7 @@ class Reader {
       const bool fits = !v.is_number_unsigned() || v.get<uint64_t>() <= static_cast<uint64_t>(most);
       if (fits && v.get<int64_t>() >= least && v.get<int64_t>() <= most) return v.get<int64_t>();
     }
-    fault(path, "found " + shown(v) + ", expected a whole number from " + std::to_string(least) + " to " +
-                    std::to_string(most));
+    fault(path, fmt::format("found {}, expected a whole number from {} to {}", shown(v), least, most));
     return least;
   }
   int64_t size(const json& o, const std::string& path, const char* key, int64_t fallback = 0) {
@@ -114,9 +115,7 @@ class Reader {
     x.addr = address(o, path);
     if (own_dtype) x.element_bytes = static_cast<uint32_t>(size(o, path, "dtype_bytes", element_bytes));
     const int64_t ld = size(o, path, "ld", cols);
-    if (ld < cols)
-      fault(path + ".ld",
-            "found " + std::to_string(ld) + ", expected at least the number of columns, " + std::to_string(cols));
+    if (ld < cols) fault(path + ".ld", fmt::format("found {}, expected at least the number of columns, {}", ld, cols));
     x.row_bytes = static_cast<uint64_t>(ld) * x.element_bytes;
     return x;
   }
@@ -124,7 +123,7 @@ class Reader {
   void read_epilogue(const json& o, const std::string& path, CompositePlan& p) {
     const json* list = array(o, path, "epilogue", false);
     for (size_t i = 0; list && i < list->size(); ++i) {
-      const std::string at = path + ".epilogue[" + std::to_string(i) + "]";
+      const std::string at = fmt::format("{}.epilogue[{}]", path, i);
       if (!keys((*list)[i], at, {"op", "scope"})) continue;
       const std::string op = text((*list)[i], at, "op"), scope = text((*list)[i], at, "scope");
       if (scope == "per_k_tile") {
@@ -174,7 +173,7 @@ class Reader {
     const size_t dims = p.gemm ? 3 : 2;
     int64_t t[3] = {1, 1, 1};
     if (tile && tile->size() != dims) {
-      fault(path + ".tile", "found " + shown(*tile) + ", expected " + std::to_string(dims) + " sizes");
+      fault(path + ".tile", fmt::format("found {}, expected {} sizes", shown(*tile), dims));
     } else {
       for (size_t i = 0; tile && i < dims; ++i)
         t[i] = whole((*tile)[i], path + ".tile[" + std::to_string(i) + "]", 1, kMaxSize);
@@ -200,7 +199,7 @@ class Reader {
       for (size_t i = 0; inputs && i < inputs->size(); ++i)
         p.inputs.push_back(operand((*inputs)[i], path + ".inputs[" + std::to_string(i) + "]", p.n, bytes, true));
       if (inputs && inputs->size() > 8)
-        fault(path + ".inputs", "found " + std::to_string(inputs->size()) + ", expected at most 8");
+        fault(path + ".inputs", fmt::format("found {}, expected at most 8", inputs->size()));
       p.output = named("out", p.n, out_bytes, false);
     }
     read_epilogue(o, path, p);

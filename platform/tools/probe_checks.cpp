@@ -1,8 +1,9 @@
 #include "kernbench/platform/tools/probe_checks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/probe_hops.h"
@@ -17,15 +18,7 @@ bool equal_ns(double a, double b) {
 }
 
 std::string ns(double v) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.6g ns", std::abs(v) < 1e-9 ? 0 : v);
-  return text;
-}
-
-std::string number(double v, const char* unit) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.2f%s", v, unit);
-  return text;
+  return fmt::format("{:.6g} ns", std::abs(v) < 1e-9 ? 0 : v);
 }
 
 class Checker {
@@ -35,11 +28,12 @@ class Checker {
   std::vector<ProbeCheck> check() {
     for (const ProbeResult& r : results_) {
       add("formula", r, true, equal_ns(r.actual_ns, r.formula_ns) && equal_ns(r.queueing_ns, 0),
-          "took " + ns(r.actual_ns) + ", formula " + ns(r.formula_ns) + ", waited " + ns(r.queueing_ns));
+          fmt::format("took {}, formula {}, waited {}", ns(r.actual_ns), ns(r.formula_ns), ns(r.queueing_ns)));
       add("parts", r, true, equal_ns(r.actual_ns, r.parts_ns()),
-          "took " + ns(r.actual_ns) + ", parts sum to " + ns(r.parts_ns()));
+          fmt::format("took {}, parts sum to {}", ns(r.actual_ns), ns(r.parts_ns())));
       const double hops = trace_hops(platform_, r.probe, r.nbytes).total_ns;
-      add("hops", r, true, equal_ns(r.actual_ns, hops), "took " + ns(r.actual_ns) + ", hops sum to " + ns(hops));
+      add("hops", r, true, equal_ns(r.actual_ns, hops),
+          fmt::format("took {}, hops sum to {}", ns(r.actual_ns), ns(hops)));
     }
     if (platform_.graph().timing.links != topology::Links::flit) read_write();
     for (const bool write : {false, true}) distance(write);
@@ -60,7 +54,7 @@ class Checker {
       if (r == results_.end() || !symmetric(w.probe)) continue;
       const double read = r->actual_ns - r->store_forward_ns, write = w.actual_ns - w.store_forward_ns;
       add("read-write", w, true, equal_ns(read, write),
-          "took " + ns(write) + " without store-and-forward, " + r->probe.name + " " + ns(read));
+          fmt::format("took {} without store-and-forward, {} {}", ns(write), r->probe.name, ns(read)));
     }
   }
 
@@ -99,8 +93,8 @@ class Checker {
       differ = true;
       const ProbeResult &a = *slower->result, &b = *far.result;
       add("distance", b, false, a.actual_ns <= b.actual_ns || equal_ns(a.actual_ns, b.actual_ns),
-          "took " + ns(b.actual_ns) + ", " + a.probe.name + " nearer by " +
-              number((far.nm - slower->nm) * 1e-6, " mm") + " took " + ns(a.actual_ns));
+          fmt::format("took {}, {} nearer by {:.2f} mm took {}", ns(b.actual_ns), a.probe.name,
+                      (far.nm - slower->nm) * 1e-6, ns(a.actual_ns)));
     }
     if (!differ) return;
     const auto [best, worst] = std::minmax_element(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
@@ -108,7 +102,7 @@ class Checker {
     });
     const ProbeResult &a = *best->result, &b = *worst->result;
     add("best-worst", b, false, a.actual_ns < b.actual_ns && !equal_ns(a.actual_ns, b.actual_ns),
-        "the slowest took " + ns(b.actual_ns) + ", the fastest, " + a.probe.name + ", " + ns(a.actual_ns));
+        fmt::format("the slowest took {}, the fastest, {}, {}", ns(b.actual_ns), a.probe.name, ns(a.actual_ns)));
   }
 
   Platform& platform_;
@@ -127,13 +121,13 @@ std::vector<ProbeCheck> check_sweep(const std::vector<ProbeSweep>& sweeps) {
   for (const ProbeSweep& s : sweeps) {
     if (s.points.size() < 2) continue;
     ProbeCheck c{"size", s.points[0].probe.name, true, true,
-                 "from " + ns(s.points.front().actual_ns) + " to " + ns(s.points.back().actual_ns)};
+                 fmt::format("from {} to {}", ns(s.points.front().actual_ns), ns(s.points.back().actual_ns))};
     for (size_t i = 1; i < s.points.size() && c.passed; ++i) {
       const ProbeResult &a = s.points[i - 1], &b = s.points[i];
       if (b.actual_ns >= a.actual_ns && equal_ns(b.actual_ns, b.formula_ns)) continue;
       c.passed = false;
-      c.found = std::to_string(b.nbytes) + " bytes took " + ns(b.actual_ns) + ", formula " + ns(b.formula_ns) + "; " +
-                std::to_string(a.nbytes) + " bytes took " + ns(a.actual_ns);
+      c.found = fmt::format("{} bytes took {}, formula {}; {} bytes took {}", b.nbytes, ns(b.actual_ns),
+                            ns(b.formula_ns), a.nbytes, ns(a.actual_ns));
     }
     checks.push_back(std::move(c));
   }
@@ -145,13 +139,13 @@ std::vector<ProbeCheck> check_saturation(const Platform& platform, const std::ve
   for (const SaturationResult& r : results) {
     if (r.peak_gbs > 0) {
       checks.push_back({"peak", r.name, true, r.aggregate_gbs <= r.peak_gbs * (1 + 1e-9),
-                        number(r.aggregate_gbs, " GB/s") + " of " + number(r.peak_gbs, " GB/s")});
+                        fmt::format("{:.2f} GB/s of {:.2f} GB/s", r.aggregate_gbs, r.peak_gbs)});
     }
     if (platform.graph().timing.links != topology::Links::flit || !r.even || r.shares_gbs.size() < 2) continue;
     const double mean = r.aggregate_gbs / static_cast<double>(r.shares_gbs.size());
-    checks.push_back({"fairness", r.name, false, r.least_gbs() >= 0.95 * mean && r.most_gbs() <= 1.05 * mean,
-                      "shares from " + number(r.least_gbs(), "") + " to " + number(r.most_gbs(), " GB/s") + ", mean " +
-                          number(mean, " GB/s")});
+    checks.push_back(
+        {"fairness", r.name, false, r.least_gbs() >= 0.95 * mean && r.most_gbs() <= 1.05 * mean,
+         fmt::format("shares from {:.2f} to {:.2f} GB/s, mean {:.2f} GB/s", r.least_gbs(), r.most_gbs(), mean)});
   }
   return checks;
 }

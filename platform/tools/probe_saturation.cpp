@@ -1,5 +1,7 @@
 #include "kernbench/platform/tools/probe_saturation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -261,8 +263,8 @@ std::vector<Scenario> scenarios(Platform& platform) {
     if (n > neighbours.size()) break;
     Scenario s;
     s.name = "hot-" + std::to_string(n);
-    s.target = std::to_string(n) + (n == 1 ? " PE" : " PEs") + (cube.empty() ? "" : " of " + cube) + " -> " +
-               g.nodes[g.memories[slice].node].id;
+    s.target = fmt::format("{}{}{} -> {}", n, n == 1 ? " PE" : " PEs", cube.empty() ? "" : " of " + cube,
+                           g.nodes[g.memories[slice].node].id);
     s.hot = true;
     s.readers.assign(neighbours.begin(), neighbours.begin() + static_cast<std::ptrdiff_t>(n));
     for (size_t i = 0; i < n; ++i) s.readers[i].first = i * reads_each(n);

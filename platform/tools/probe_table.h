@@ -1,8 +1,9 @@
 // What the writers of probe's output share: the columns of the seed's table, and numbers that look the same everywhere.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cmath>
-#include <cstdio>
 #include <string>
 
 #include "kernbench/platform/platform.h"
@@ -33,10 +34,7 @@ inline constexpr ProbeColumn kProbeColumns[] = {
 
 /// Never "-0.000".
 inline std::string fixed(double v, int digits) {
-  char text[400];
-  if (std::abs(v) < 0.5 * std::pow(10, -digits)) v = 0;
-  std::snprintf(text, sizeof text, "%.*f", digits, v);
-  return text;
+  return fmt::format("{:.{}f}", std::abs(v) < 0.5 * std::pow(10, -digits) ? 0 : v, digits);
 }
 
 inline const char* name_of_op(const ProbeCase& c) {

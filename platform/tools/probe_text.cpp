@@ -1,49 +1,26 @@
+#include <fmt/ostream.h>
+
 #include <algorithm>
 #include <ostream>
 
+#include "kernbench/phase2/text/table.h"
 #include "kernbench/platform/tools/probe_table.h"
 
 namespace kernbench {
 
 namespace {
 
-/// Rows of cells; the first `left` columns are aligned left, the others right.
-class Table {
- public:
-  Table(std::vector<std::string> heading, size_t left) : left_(left) { rows_.push_back(std::move(heading)); }
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-
-  void print(std::ostream& out) const {
-    std::vector<size_t> width(rows_[0].size(), 0);
-    for (const auto& row : rows_) {
-      for (size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
-    }
-    for (const auto& row : rows_) {
-      std::string line;
-      for (size_t c = 0; c < row.size(); ++c) {
-        const std::string space(width[c] - row[c].size(), ' ');
-        if (c) line += "  ";
-        line += c < left_ ? row[c] + space : space + row[c];
-      }
-      out << line.substr(0, line.find_last_not_of(' ') + 1) << "\n";
-    }
-  }
-
- private:
-  size_t left_;
-  std::vector<std::vector<std::string>> rows_;
-};
-
 void write_cases(std::ostream& out, const std::vector<ProbeResult>& results) {
   const bool stores =
       std::any_of(results.begin(), results.end(), [](const ProbeResult& r) { return r.store_forward_ns > 0; });
   const auto shown = [&](const ProbeColumn& c) { return stores || std::string(c.name) != "store_forward_ns"; };
-  if (!results.empty()) out << "each transaction alone in the system, " << results[0].nbytes << " bytes\n\n";
+  if (!results.empty()) fmt::print(out, "each transaction alone in the system, {} bytes\n\n", results[0].nbytes);
   std::vector<std::string> heading{"case", "target"};
   for (const ProbeColumn& c : kProbeColumns) {
     if (shown(c)) heading.push_back(c.heading);
   }
-  Table table(heading, 2);
+  TextTable table(2);
+  table.add(heading);
   for (const ProbeResult& r : results) {
     std::vector<std::string> row{r.probe.name, r.probe.target};
     for (const ProbeColumn& c : kProbeColumns) {
@@ -51,7 +28,7 @@ void write_cases(std::ostream& out, const std::vector<ProbeResult>& results) {
     }
     table.add(row);
   }
-  table.print(out);
+  out << table.text();
 }
 
 /// 0 ns is left blank: what is left is where the time goes.
@@ -62,13 +39,13 @@ std::string sparse(double v) {
 
 void write_hops(std::ostream& out, const Platform& platform, const ProbeResult& r, const ProbeTrace& t) {
   const topology::Graph& g = platform.graph();
-  out << "\n"
-      << r.probe.name << ": " << r.probe.target << ", " << name_of_op(r.probe) << " of " << r.nbytes << " bytes\n";
+  fmt::print(out, "\n{}: {}, {} of {} bytes\n", r.probe.name, r.probe.target, name_of_op(r.probe), r.nbytes);
   const bool flits = std::any_of(t.hops.begin(), t.hops.end(), [](const ProbeHop& h) { return h.transfer_ns > 0; });
   std::vector<std::string> heading{"", "node", "kind", "at ns", "overhead", "store+fwd", "drain"};
   if (flits) heading.push_back("1st flit");
   for (const char* h : {"wire", "link GB/s", ""}) heading.push_back(h);
-  Table table(heading, 3);
+  TextTable table(3);
+  table.add(heading);
   for (size_t i = 0; i < t.hops.size(); ++i) {
     const ProbeHop& h = t.hops[i];
     std::vector<std::string> row{h.response ? "<" : ">", g.nodes[h.node].id,    g.nodes[h.node].kind,
@@ -81,18 +58,19 @@ void write_hops(std::ostream& out, const Platform& platform, const ProbeResult& 
     row.push_back(h.bottleneck ? "<- bottleneck" : "");
     table.add(row);
   }
-  table.print(out);
-  if (t.memory_is_bottleneck) out << "  bottleneck: the memory, " << fixed(t.memory_bw_gbs, 2) << " GB/s\n";
-  out << "  drain " << fixed(t.drain_ns, 3) << " ns, total " << fixed(t.total_ns, 3) << " ns\n";
+  out << table.text();
+  if (t.memory_is_bottleneck) fmt::print(out, "  bottleneck: the memory, {} GB/s\n", fixed(t.memory_bw_gbs, 2));
+  fmt::print(out, "  drain {} ns, total {} ns\n", fixed(t.drain_ns, 3), fixed(t.total_ns, 3));
 }
 
 std::string size_name(uint64_t n) {
-  return n % (1 << 20) == 0 ? std::to_string(n >> 20) + " MiB" : std::to_string(n >> 10) + " KiB";
+  return n % (1 << 20) == 0 ? fmt::format("{} MiB", n >> 20) : fmt::format("{} KiB", n >> 10);
 }
 
 void write_sweeps(std::ostream& out, const std::vector<ProbeSweep>& sweeps) {
   out << "\nby size; * marks the smallest that reaches 90 % of the bottleneck\n\n";
-  Table table({"case", "bytes", "actual ns", "eff GB/s", "util %", ""}, 1);
+  TextTable table(1);
+  table.add({"case", "bytes", "actual ns", "eff GB/s", "util %", ""});
   for (const ProbeSweep& s : sweeps) {
     for (size_t i = 0; i < s.points.size(); ++i) {
       const ProbeResult& r = s.points[i];
@@ -100,22 +78,22 @@ void write_sweeps(std::ostream& out, const std::vector<ProbeSweep>& sweeps) {
                  fixed(r.util_pct(), 1), i == s.at_90_pct() ? "*" : ""});
     }
   }
-  table.print(out);
+  out << table.text();
 }
 
 void write_saturation(std::ostream& out, const std::vector<SaturationResult>& results) {
   if (!results.empty())
-    out << "reads of " << results[0].nbytes << " bytes, as many at once as the DMA channels let out\n\n";
-  Table table(
-      {"scenario", "target", "GB/s", "peak GB/s", "util %", "least a PE", "most a PE", "fairness", "busiest link", "%"},
-      2);
+    fmt::print(out, "reads of {} bytes, as many at once as the DMA channels let out\n\n", results[0].nbytes);
+  TextTable table(2);
+  table.add({"scenario", "target", "GB/s", "peak GB/s", "util %", "least a PE", "most a PE", "fairness", "busiest link",
+             "%"});
   for (const SaturationResult& r : results) {
     const bool links = !r.busiest_edge.empty();
     table.add({r.name, r.target, fixed(r.aggregate_gbs, 2), fixed(r.peak_gbs, 2), fixed(r.util_pct(), 1),
                fixed(r.least_gbs(), 2), fixed(r.most_gbs(), 2), fixed(r.fairness(), 3), links ? r.busiest_edge : "-",
                links ? fixed(100 * r.busiest_util, 1) : ""});
   }
-  table.print(out);
+  out << table.text();
 }
 
 void write_checks(std::ostream& out, const std::vector<ProbeCheck>& checks, bool all) {
@@ -123,18 +101,17 @@ void write_checks(std::ostream& out, const std::vector<ProbeCheck>& checks, bool
   out << "\n";
   if (all) {
     for (const ProbeCheck& c : checks)
-      out << (c.passed ? "ok    " : "FAIL  ") << c.name << ", " << c.subject << ": " << c.found << "\n";
+      fmt::print(out, "{:<6}{}, {}: {}\n", c.passed ? "ok" : "FAIL", c.name, c.subject, c.found);
   }
-  out << "checks: " << checks.size() - static_cast<size_t>(failed) << " passed";
-  if (failed) out << ", " << failed << " failed";
   std::vector<std::string> names;
   for (const ProbeCheck& c : checks) {
     if (c.passed && std::find(names.begin(), names.end(), c.name) == names.end()) names.push_back(c.name);
   }
-  for (size_t i = 0; i < names.size(); ++i) out << (i ? ", " : " (") << names[i];
-  out << (names.empty() ? "\n" : ")\n");
+  fmt::print(out, "checks: {} passed", checks.size() - static_cast<size_t>(failed));
+  if (failed) fmt::print(out, ", {} failed", failed);
+  out << (names.empty() ? "\n" : fmt::format(" ({})\n", fmt::join(names, ", ")));
   for (const ProbeCheck& c : checks) {
-    if (!c.passed && !all) out << "  " << c.name << ", " << c.subject << ": " << c.found << "\n";
+    if (!c.passed && !all) fmt::print(out, "  {}, {}: {}\n", c.name, c.subject, c.found);
   }
 }
 

@@ -1,64 +1,66 @@
 // A run's report for people and for tools.
+#include <fmt/ostream.h>
+
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/tools/run.h"
 
 namespace kernbench {
 
 namespace {
 
-std::string fixed(double v, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, v);
-  return text;
-}
-
-/// "12,345,678".
-std::string grouped(uint64_t v) {
-  std::string s = std::to_string(v);
-  for (int i = static_cast<int>(s.size()) - 3; i > 0; i -= 3) s.insert(static_cast<size_t>(i), ",");
-  return s;
-}
-
-std::string bytes_text(double v) {
+std::string bytes_text(uint64_t bytes) {
   const char* units[] = {"B", "KB", "MB", "GB", "TB"};
+  auto v = static_cast<double>(bytes);
   int u = 0;
   while (v >= 1024 && u < 4) {
     v /= 1024;
     ++u;
   }
-  return fixed(v, u ? 2 : 0) + " " + units[u];
+  return fmt::format("{:.{}f} {}", v, u ? 2 : 0, units[u]);
 }
 
 std::string time_text(double ns) {
-  if (ns >= 1e6) return fixed(ns / 1e6, 3) + " ms";
-  if (ns >= 1e4) return fixed(ns / 1e3, 3) + " us";
-  return fixed(ns, 3) + " ns";
+  if (ns >= 1e6) return fmt::format("{:.3f} ms", ns / 1e6);
+  if (ns >= 1e4) return fmt::format("{:.3f} us", ns / 1e3);
+  return fmt::format("{:.3f} ns", ns);
 }
 
-std::string pad(const std::string& s, size_t w, bool right = true) {
-  const std::string fill(w > s.size() ? w - s.size() : 0, ' ');
-  return right ? fill + s : s + fill;
+/// Name and columns of the engines' tables.
+constexpr const char* kEngineRow = "  {:{}}{:>9}{:>8}{:>8}{:>8}{:>12}{:>8}{:>10}{:>12}{:>11}\n";
+
+void write_engine_heading(std::ostream& out, const char* title, size_t name_width) {
+  out << "\n";
+  fmt::print(out, kEngineRow, title, name_width, "busy %", "link", "memory", "slot", "queue full", "idle", "ops",
+             "bytes", "GFLOP");
 }
-
-}  // namespace
-
-namespace {
 
 /// Shares of the run's time in percent, for one engine or the mean of many.
-void write_engine_line(std::ostream& out, const EngineReport& e, size_t name_width, double whole_ns) {
-  const auto share = [&](double ns, size_t width) {
-    return pad(ns > 0 && whole_ns > 0 ? fixed(100 * ns / whole_ns, 1) : "-", width);
+void write_engine_line(std::ostream& out, const EngineReport& e, size_t name_width, double run_ns) {
+  const double whole_ns = run_ns * e.servers;
+  const auto share = [&](double ns) {
+    return ns > 0 && whole_ns > 0 ? fmt::format("{:.1f}", 100 * ns / whole_ns) : "-";
   };
-  out << "  " << pad(e.id, name_width, false) << share(e.busy_ns, 9) << share(e.link_wait_ns, 8)
-      << share(e.memory_wait_ns, 8) << share(e.slot_wait_ns, 8) << share(e.queue_full_ns, 12) << share(e.idle_ns, 8)
-      << pad(grouped(e.ops), 10) << pad(e.bytes ? bytes_text(static_cast<double>(e.bytes)) : "-", 12)
-      << pad(e.flops > 0 ? fixed(e.flops / 1e9, 4) : "-", 11) << "\n";
+  fmt::print(out, kEngineRow, e.id, name_width, share(e.busy_ns), share(e.link_wait_ns), share(e.memory_wait_ns),
+             share(e.slot_wait_ns), share(e.queue_full_ns), share(e.idle_ns), grouped(e.ops),
+             e.bytes ? bytes_text(e.bytes) : "-", e.flops > 0 ? fmt::format("{:.4f}", e.flops / 1e9) : "-");
+}
+
+void add_to(EngineReport& sum, const EngineReport& e) {
+  sum.busy_ns += e.busy_ns;
+  sum.ops += e.ops;
+  sum.bytes += e.bytes;
+  sum.flops += e.flops;
+  sum.idle_ns += e.idle_ns;
+  sum.slot_wait_ns += e.slot_wait_ns;
+  sum.queue_full_ns += e.queue_full_ns;
+  sum.link_wait_ns += e.link_wait_ns;
+  sum.memory_wait_ns += e.memory_wait_ns;
+  sum.servers += e.servers;
 }
 
 /// Where the time went: all PEs' engines by their part, then the busiest single ones.
@@ -73,43 +75,51 @@ void write_engines(std::ostream& out, const RunReport& r) {
     busiest.push_back(&e);
     const std::string part = pe < r.pes.size() ? e.id.substr(r.pes[pe].id.size() + 1) : e.id;
     const auto [it, added] = index.emplace(part, parts.size());
-    if (added) {
-      parts.emplace_back();
-      parts.back().id = part;
-    }
-    EngineReport& sum = parts[it->second];
-    sum.busy_ns += e.busy_ns;
-    sum.ops += e.ops;
-    sum.bytes += e.bytes;
-    sum.flops += e.flops;
-    sum.idle_ns += e.idle_ns;
-    sum.slot_wait_ns += e.slot_wait_ns;
-    sum.queue_full_ns += e.queue_full_ns;
-    sum.link_wait_ns += e.link_wait_ns;
-    sum.memory_wait_ns += e.memory_wait_ns;
-    sum.servers += e.servers;
+    if (added) parts.emplace_back().id = part;
+    add_to(parts[it->second], e);
   }
   if (busiest.empty()) return;
   std::stable_sort(busiest.begin(), busiest.end(), [](auto* a, auto* b) { return a->utilization > b->utilization; });
   if (busiest.size() > 4) busiest.resize(4);
-  size_t w = 15;
-  for (const auto* e : busiest) w = std::max(w, e->id.size());
-  const auto heading = [&](const std::string& title) {
-    out << "\n  " << pad(title, w, false) << pad("busy %", 9) << pad("link", 8) << pad("memory", 8) << pad("slot", 8)
-        << pad("queue full", 12) << pad("idle", 8) << pad("ops", 10) << pad("bytes", 12) << pad("GFLOP", 11) << "\n";
-  };
-  heading("all PEs");
-  for (const EngineReport& e : parts) write_engine_line(out, e, w, r.end_ns * e.servers);
-  heading("busiest engines");
-  for (const EngineReport* e : busiest) write_engine_line(out, *e, w, r.end_ns * e->servers);
+  size_t width = 15;
+  for (const auto* e : busiest) width = std::max(width, e->id.size());
+  write_engine_heading(out, "all PEs", width);
+  for (const EngineReport& e : parts) write_engine_line(out, e, width, r.end_ns);
+  write_engine_heading(out, "busiest engines", width);
+  for (const EngineReport* e : busiest) write_engine_line(out, *e, width, r.end_ns);
   out << "  % of the run; link and memory: waits inside busy; slot: for the accel_slot; queue full: the next stage has "
-         "no "
-         "room\n";
+         "no room\n";
 }
 
-}  // namespace
+/// How the run was launched, and how its tensors came and went.
+void write_way(std::ostream& out, const RunReport& r) {
+  if (r.launch == "host") {
+    fmt::print(
+        out,
+        "  launch       host: every kernel starts at {:.3f} ns, when the launch has reached the last PE; time ends "
+        "{}\n",
+        r.start_ns, r.timed_transfer ? "with the read-back" : "when the host has the last completion");
+  } else {
+    fmt::print(out, "  launch       {}: every kernel starts at {:.3f} ns, at no cost{}\n", r.launch, r.start_ns,
+               r.launch_note.empty() ? "" : " (" + r.launch_note + ")");
+  }
+  if (r.timed_transfer) {
+    fmt::print(
+        out,
+        "  transfer     timed: inputs uploaded in {:.3f} ns before the launch, outputs read back in {:.3f} ns after "
+        "it\n",
+        r.upload_ns, r.download_ns);
+  } else {
+    out << "  transfer     instant: tensors are placed and read back at no cost\n";
+  }
+  if (r.addresses == AddressMode::virtual_) {
+    fmt::print(out, "  addresses    virtual: mapped {}\n",
+               r.timed_transfer ? fmt::format("by messages in {:.3f} ns before the uploads", r.map_ns) : "at no cost");
+  }
+}
 
-void write_run_text(std::ostream& out, const RunReport& r) {
+/// What was computed and moved a second.
+void write_rates(std::ostream& out, const RunReport& r) {
   double flops = 0;
   uint64_t read = 0, written = 0;
   for (const EngineReport& e : r.engines) {
@@ -118,119 +128,102 @@ void write_run_text(std::ostream& out, const RunReport& r) {
     if (ends(".rd")) read += e.bytes;
     if (ends(".wr")) written += e.bytes;
   }
-  out << r.kernel << " on " << r.topology << ", " << r.pes.size() << (r.pes.size() == 1 ? " PE: " : " PEs: ")
-      << time_text(r.end_ns);
-  if (r.verified) out << (r.passed ? ", verified" : ", VERIFICATION FAILED");
-  out << "\n\n";
-  out << "  time         " << fixed(r.end_ns, 3) << " ns\n";
-  out << "  launch       ";
-  if (r.launch == "host") {
-    out << "host: every kernel starts at " << fixed(r.start_ns, 3)
-        << " ns, when the launch has reached the last PE; time ends "
-        << (r.timed_transfer ? "with the read-back\n" : "when the host has the last completion\n");
-  } else {
-    out << r.launch << ": every kernel starts at " << fixed(r.start_ns, 3) << " ns, at no cost"
-        << (r.launch_note.empty() ? "" : " (" + r.launch_note + ")") << "\n";
-  }
-  out << "  transfer     ";
-  if (r.timed_transfer) {
-    out << "timed: inputs uploaded in " << fixed(r.upload_ns, 3) << " ns before the launch, outputs read back in "
-        << fixed(r.download_ns, 3) << " ns after it\n";
-  } else {
-    out << "instant: tensors are placed and read back at no cost\n";
-  }
-  if (r.addresses == AddressMode::virtual_) {
-    out << "  addresses    virtual: mapped "
-        << (r.timed_transfer ? "by messages in " + fixed(r.map_ns, 3) + " ns before the uploads\n" : "at no cost\n");
-  }
-  if (r.end_ns > 0) {
-    out << "  compute      " << fixed(flops / r.end_ns / 1e3, 3) << " TFLOP/s (" << fixed(flops / 1e9, 3)
-        << " GFLOP)\n";
-    out << "  memory       " << fixed(static_cast<double>(read + written) / r.end_ns, 2) << " GB/s ("
-        << bytes_text(static_cast<double>(read)) << " read, " << bytes_text(static_cast<double>(written))
-        << " written)\n";
-  }
+  if (r.end_ns <= 0) return;
+  fmt::print(out, "  compute      {:.3f} TFLOP/s ({:.3f} GFLOP)\n", flops / r.end_ns / 1e3, flops / 1e9);
+  fmt::print(out, "  memory       {:.2f} GB/s ({} read, {} written)\n", static_cast<double>(read + written) / r.end_ns,
+             bytes_text(read), bytes_text(written));
+}
+
+}  // namespace
+
+void write_run_text(std::ostream& out, const RunReport& r) {
+  fmt::print(out, "{} on {}, {} {}: {}{}\n\n", r.kernel, r.topology, r.pes.size(), r.pes.size() == 1 ? "PE" : "PEs",
+             time_text(r.end_ns),
+             !r.verified ? ""
+             : r.passed  ? ", verified"
+                         : ", VERIFICATION FAILED");
+  fmt::print(out, "  time         {:.3f} ns\n", r.end_ns);
+  write_way(out, r);
+  write_rates(out, r);
   out << "  parameters  ";
   for (const auto& [name, value] : r.params) out << ' ' << name << '=' << value;
   out << "\n";
   if (!r.pes.empty()) {
-    const auto last =
-        std::max_element(r.pes.begin(), r.pes.end(), [](const auto& a, const auto& b) { return a.end_ns < b.end_ns; });
-    const auto first =
-        std::min_element(r.pes.begin(), r.pes.end(), [](const auto& a, const auto& b) { return a.end_ns < b.end_ns; });
-    out << "  PEs          first done at " << time_text(first->end_ns) << " (" << first->id << "), last at "
-        << time_text(last->end_ns) << " (" << last->id << ")\n";
+    const auto sooner = [](const auto& a, const auto& b) { return a.end_ns < b.end_ns; };
+    const auto first = std::min_element(r.pes.begin(), r.pes.end(), sooner);
+    const auto last = std::max_element(r.pes.begin(), r.pes.end(), sooner);
+    fmt::print(out, "  PEs          first done at {} ({}), last at {} ({})\n", time_text(first->end_ns), first->id,
+               time_text(last->end_ns), last->id);
   }
 
   write_engines(out, r);
   if (r.verified) out << "\n" << to_text(r.tensors);
   if (r.races_checked) out << "\n" << (r.races.empty() ? "no races\n" : races_text(r.races, r.pe_names));
-  out << "\n  wall " << fixed(r.wall_s, 2) << " s (simulation " << fixed(r.phase1_s, 2) << ", replay "
-      << fixed(r.phase2_s, 2) << "), " << grouped(r.events) << " events\n";
+  fmt::print(out, "\n  wall {:.2f} s (simulation {:.2f}, replay {:.2f}), {} events\n", r.wall_s, r.phase1_s, r.phase2_s,
+             grouped(r.events));
 }
 
+namespace {
+
+/// A number or truth value as such, anything else as text.
+void write_parameter(JsonWriter& w, const std::string& text) {
+  const auto v = nlohmann::json::parse(text, nullptr, false);
+  if (v.is_boolean()) {
+    w.value(v.get<bool>());
+  } else if (v.is_number_float()) {
+    w.value(v.get<double>());
+  } else if (v.is_number()) {
+    w.value(v.get<int64_t>());
+  } else {
+    w.value(text);
+  }
+}
+
+void write_engine(JsonWriter& w, const EngineReport& e) {
+  w.open('{').field("id", e.id).field("busy_ns", e.busy_ns).field("ops", e.ops).field("bytes", e.bytes);
+  w.field("flops", e.flops).field("utilization", e.utilization).field("servers", e.servers);
+  w.key("stalls").open('{').field("idle_ns", e.idle_ns).field("slot_ns", e.slot_wait_ns);
+  w.field("queue_full_ns", e.queue_full_ns).field("link_ns", e.link_wait_ns).field("memory_ns", e.memory_wait_ns);
+  w.close('}').close('}');
+}
+
+void write_verification(JsonWriter& w, const RunReport& r) {
+  w.open('{').field("passed", r.passed).key("tensors").open('[');
+  for (const TensorReport& t : r.tensors) {
+    w.open('{').field("name", t.name).field("dtype", name_of(t.dtype)).field("shape", t.shape);
+    w.field("passed", t.passed).field("max_abs_err", t.max_abs_err).field("max_rel_err", t.max_rel_err);
+    w.field("mismatches", t.mismatches);
+    if (!t.passed) w.field("reason", t.reason);
+    w.close('}');
+  }
+  w.close(']').close('}');
+}
+
+}  // namespace
+
 void write_run_json(std::ostream& out, const RunReport& r) {
-  using nlohmann::ordered_json;
-  ordered_json j;
-  j["kernel"] = r.kernel;
-  j["params"] = ordered_json::object();
-  for (const auto& [name, value] : r.params) {
-    const auto v = ordered_json::parse(value, nullptr, false);  // numbers and truth values as such, the rest as text
-    j["params"][name] = v.is_number() || v.is_boolean() ? v : ordered_json(value);
-  }
-  j["topology"] = r.topology;
-  j["launch"] = r.launch;
-  if (!r.launch_note.empty()) j["launch_note"] = r.launch_note;
-  j["transfer"] = r.timed_transfer ? "timed" : "instant";
-  if (r.timed_transfer) {
-    j["upload_ns"] = r.upload_ns;
-    j["download_ns"] = r.download_ns;
-  }
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
+  w.open('{').field("kernel", r.kernel).key("params").open('{');
+  for (const auto& [name, value] : r.params) write_parameter(w.key(name), value);
+  w.close('}').field("topology", r.topology).field("launch", r.launch);
+  if (!r.launch_note.empty()) w.field("launch_note", r.launch_note);
+  w.field("transfer", r.timed_transfer ? "timed" : "instant");
+  if (r.timed_transfer) w.field("upload_ns", r.upload_ns).field("download_ns", r.download_ns);
   if (r.addresses == AddressMode::virtual_) {
-    j["addresses"] = name_of(r.addresses);
-    if (r.timed_transfer) j["map_ns"] = r.map_ns;
+    w.field("addresses", name_of(r.addresses));
+    if (r.timed_transfer) w.field("map_ns", r.map_ns);
   }
-  j["start_ns"] = r.start_ns;
-  j["end_ns"] = r.end_ns;
-  j["sim_ns"] = r.end_ns;
-  j["pes"] = ordered_json::array();
-  for (const auto& p : r.pes) j["pes"].push_back({{"id", p.id}, {"start_ns", p.start_ns}, {"end_ns", p.end_ns}});
-  j["engines"] = ordered_json::array();
-  for (const auto& e : r.engines) {
-    j["engines"].push_back({{"id", e.id},
-                            {"busy_ns", e.busy_ns},
-                            {"ops", e.ops},
-                            {"bytes", e.bytes},
-                            {"flops", e.flops},
-                            {"utilization", e.utilization},
-                            {"servers", e.servers},
-                            {"stalls",
-                             {{"idle_ns", e.idle_ns},
-                              {"slot_ns", e.slot_wait_ns},
-                              {"queue_full_ns", e.queue_full_ns},
-                              {"link_ns", e.link_wait_ns},
-                              {"memory_ns", e.memory_wait_ns}}}});
-  }
-  j["events"] = r.events;
-  j["wall_s"] = r.wall_s;
-  if (r.verified) {
-    ordered_json tensors = ordered_json::array();
-    for (const TensorReport& t : r.tensors) {
-      ordered_json shape = ordered_json::array();
-      for (int64_t d : t.shape) shape.push_back(d);
-      tensors.push_back({{"name", t.name},
-                         {"dtype", name_of(t.dtype)},
-                         {"shape", shape},
-                         {"passed", t.passed},
-                         {"max_abs_err", t.max_abs_err},
-                         {"max_rel_err", t.max_rel_err},
-                         {"mismatches", t.mismatches}});
-      if (!t.passed) tensors.back()["reason"] = t.reason;
-    }
-    j["verify"] = {{"passed", r.passed}, {"tensors", tensors}};
-  }
-  if (r.races_checked) j["races"] = ordered_json::parse(races_json(r.races, r.pe_names));
-  out << j.dump(1) << "\n";
+  w.field("start_ns", r.start_ns).field("end_ns", r.end_ns).field("sim_ns", r.end_ns).key("pes").open('[');
+  for (const auto& p : r.pes)
+    w.open('{').field("id", p.id).field("start_ns", p.start_ns).field("end_ns", p.end_ns).close('}');
+  w.close(']').key("engines").open('[');
+  for (const auto& e : r.engines) write_engine(w, e);
+  w.close(']').field("events", r.events).field("wall_s", r.wall_s);
+  if (r.verified) write_verification(w.key("verify"), r);
+  if (r.races_checked) write_races(w.key("races"), r.races, r.pe_names);
+  w.close('}');
+  out << text << '\n';
 }
 
 }  // namespace kernbench

@@ -1,5 +1,7 @@
 #include "kernbench/platform/tools/traffic.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 
@@ -157,8 +159,7 @@ std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<Tra
   TrafficDriver driver(platform, requests, accounts);
   sc_core::sc_start();
   if (driver.unfinished() > 0) {
-    throw RunError(std::to_string(driver.unfinished()) + " of " + std::to_string(requests.size()) +
-                   " requests never completed");
+    throw RunError(fmt::format("{} of {} requests never completed", driver.unfinished(), requests.size()));
   }
   return driver.take_results();
 }

@@ -235,20 +235,12 @@ void evaluated_batch(const std::string& name, const Settings& s) {
   d.operands.resize(2);
   d.m = d.n = d.k = n;
   d.output = tensor(Space::hbm, 0, DType::f32, {n, n});
-  const auto inputs = [&](size_t i) {
-    return std::vector<EvalInput>{EvalInput::tensor(a.data() + i * kBytes, DType::f32, {n, n}),
-                                  EvalInput::tensor(b.data() + i * kBytes, DType::f32, {n, n})};
-  };
   const double best = best_of(7, [&] {
     const double start = now();
-    std::vector<EvalInput> at = inputs(0), next;
-    const auto e = make_evaluation(d, at, out, s.isa);
     for (size_t i = 0; i < kCount; ++i) {
-      const bool more = i + 1 < kCount;
-      if (more) next = inputs(i + 1);
-      e->expect({more ? &next : nullptr, false, false});
-      e->run(0);
-      if (more) e->again(next, out + (i + 1) * kBytes);
+      const std::vector<EvalInput> in = {EvalInput::tensor(a.data() + i * kBytes, DType::f32, {n, n}),
+                                         EvalInput::tensor(b.data() + i * kBytes, DType::f32, {n, n})};
+      make_evaluation(d, in, out + i * kBytes, s.isa)->run(0);
     }
     return now() - start;
   });

@@ -1,4 +1,4 @@
-// Ops that are alike run as one task, one fetching the operands of the next: each still gives what it gives alone.
+// Ops that are alike run as one task: each still gives what it gives alone.
 #include <gtest/gtest.h>
 
 #include <cstring>

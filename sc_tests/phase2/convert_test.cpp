@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "float_formats.h"
-#include "kernbench/phase2/eval/kernels.h"
+#include "kernbench/phase2/eval/arithmetic.h"
 
 namespace kernbench {
 namespace {
@@ -167,21 +167,21 @@ TEST(Conversions, every_path_gives_the_bits_of_the_scalar_one) {
     for (const FloatFormat& f : kShortFloats) {
       const size_t item = size_of(f.dtype);
       std::vector<uint8_t> bulk(in.size() * item), one(in.size() * item);
-      kernels_of(isa).from_f32(in.data(), f.dtype, bulk.data(), in.size());
-      for (size_t i = 0; i < in.size(); ++i) kernels_of(Isa::portable).from_f32(&in[i], f.dtype, &one[i * item], 1);
+      arithmetic_of(isa).from_f32(in.data(), f.dtype, bulk.data(), in.size());
+      for (size_t i = 0; i < in.size(); ++i) arithmetic_of(Isa::portable).from_f32(&in[i], f.dtype, &one[i * item], 1);
       EXPECT_EQ(bulk, one) << name_of(isa) << " " << name_of(f.dtype);
       std::vector<float> wide(in.size()), wide_one(in.size());
-      kernels_of(isa).to_f32(bulk.data(), f.dtype, wide.data(), in.size());
+      arithmetic_of(isa).to_f32(bulk.data(), f.dtype, wide.data(), in.size());
       for (size_t i = 0; i < in.size(); ++i)
-        kernels_of(Isa::portable).to_f32(&bulk[i * item], f.dtype, &wide_one[i], 1);
+        arithmetic_of(Isa::portable).to_f32(&bulk[i * item], f.dtype, &wide_one[i], 1);
       EXPECT_EQ(0, std::memcmp(wide.data(), wide_one.data(), wide.size() * 4))
           << name_of(isa) << " " << name_of(f.dtype);
     }
     for (DType t : {DType::i8, DType::u8, DType::i16, DType::i32}) {
       std::vector<uint8_t> bulk(in.size() * 4), one(in.size() * 4);
-      kernels_of(isa).from_f32(in.data(), t, bulk.data(), in.size());
+      arithmetic_of(isa).from_f32(in.data(), t, bulk.data(), in.size());
       for (size_t i = 0; i < in.size(); ++i) {
-        kernels_of(Isa::portable).from_f32(&in[i], t, &one[i * size_of(t)], 1);
+        arithmetic_of(Isa::portable).from_f32(&in[i], t, &one[i * size_of(t)], 1);
       }
       EXPECT_EQ(bulk, one) << name_of(isa) << " " << name_of(t);
     }

@@ -312,6 +312,71 @@ TEST(Elementwise, every_path_gives_the_same_bits) {
   }
 }
 
+float bits(uint32_t u) {
+  float x;
+  std::memcpy(&x, &u, 4);
+  return x;
+}
+
+TEST(Elementwise, bits_do_not_depend_on_an_elements_place) {
+  std::mt19937 rng(3);
+  std::vector<float> a(3000), b(3000);
+  for (std::vector<float>* v : {&a, &b}) {
+    for (float& x : *v) x = bits(rng() % 4 ? rng() : 0x7f800000u | rng() << 31 | rng() % 3 << 22);  // many NaNs
+  }
+  const Tensor x = f32s(a), y = f32s(b);
+  for (const MathOp& op : math_ops()) {
+    if (!op.is_elementwise()) continue;
+    for (Isa isa : available_isas()) {
+      const std::vector<EvalInput> all = {x.input(), y.input(), x.input()};
+      const auto operands = static_cast<size_t>(op.arity);
+      const OpDesc d = math(std::string(op.name), operands, DType::f32, x.shape);
+      const Bytes whole = evaluate(d, {all.begin(), all.begin() + op.arity}, isa);
+      for (size_t first : {0, 1, 7, 16, 1023, 2999}) {
+        for (size_t n : {1, 5, 16, 17, 513, 1500}) {
+          if (first + n > a.size()) continue;
+          std::vector<EvalInput> in(all.begin(), all.begin() + op.arity);
+          for (EvalInput& part : in) {
+            part.data += 4 * first;
+            part.shape = {static_cast<int64_t>(n)};
+          }
+          Bytes out(4 * n + 1);  // not aligned for f32
+          make_evaluation(math(std::string(op.name), operands, DType::f32, in[0].shape), in, out.data() + 1, isa)
+              ->run(0);
+          ASSERT_EQ(0, std::memcmp(out.data() + 1, whole.data() + 4 * first, 4 * n))
+              << op.name << " " << name_of(isa) << " from " << first << ", " << n;
+        }
+      }
+    }
+  }
+}
+
+TEST(Elementwise, of_several_nans_the_first_is_passed_on) {
+  const float one = bits(0x7fc00001), two = bits(0xffc00002), three = bits(0x7fc00003);
+  const Tensor x = f32s({one, one, 5, 5, one, 5}), y = f32s({two, 7, two, 7, two, two}),
+               z = f32s({three, 1, 1, three, 1, three});
+  const auto first_word = [](const Tensor& t, size_t i) {
+    uint32_t u;
+    std::memcpy(&u, &t.bytes[4 * i], 4);
+    return u;
+  };
+  for (Isa isa : available_isas()) {
+    for (const char* op : {"add", "sub", "mul", "div", "maximum", "minimum"}) {
+      const Tensor got = run(math(op, 2, DType::f32, x.shape), {x.input(), y.input()}, isa);
+      EXPECT_EQ(first_word(got, 0), 0x7fc00001u) << op << " " << name_of(isa);
+      EXPECT_EQ(first_word(got, 1), 0x7fc00001u) << op << " " << name_of(isa);
+      EXPECT_EQ(first_word(got, 2), 0xffc00002u) << op << " " << name_of(isa);
+    }
+    const Tensor fused = run(math("fma", 3, DType::f32, x.shape), {x.input(), y.input(), z.input()}, isa);
+    const uint32_t want[] = {0x7fc00001, 0x7fc00001, 0xffc00002, 0x7fc00003, 0x7fc00001, 0xffc00002};
+    for (size_t i = 0; i < 6; ++i) EXPECT_EQ(first_word(fused, i), want[i]) << i << " " << name_of(isa);
+    for (const std::vector<float>& row : {std::vector<float>{1, two, one}, {-kInf, 4, kInf, two, one}}) {
+      const Tensor t = f32s(row);
+      EXPECT_EQ(first_word(run(math("sum", 1, DType::f32, {}), {t.input()}, isa), 0), 0xffc00002u) << name_of(isa);
+    }
+  }
+}
+
 TEST(Evaluation, names_what_does_not_fit) {
   const Tensor x = f32s({1, 2});
   const auto error = [](const OpDesc& d, const std::vector<EvalInput>& in) -> std::string {

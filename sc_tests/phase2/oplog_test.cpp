@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "kernbench/phase2/log/memory_op_log.h"
+#include "kernbench/phase2/text/json_writer.h"
 #include "record_samples.h"
 
 namespace kernbench {
@@ -189,7 +190,7 @@ TEST(OpLog, other_endings_are_refused) {
 TEST(OpLog, numbers_are_in_shortest_exact_form) {
   const auto text = [](double v) {
     std::string s;
-    append_number(s, v);
+    JsonWriter(s).value(v);
     return s;
   };
   EXPECT_EQ(text(0.1), "0.1");

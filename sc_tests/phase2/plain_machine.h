@@ -365,8 +365,10 @@ class PlainMachine : public ByteMemory<PlainByte> {
       if (p.known) magnitude += std::max(std::abs(p.lo), std::abs(p.hi));
     }
     if (!integer_head && to - from == 1 && acc.exact() && acc.lo == 0) {
-      // One rounding; but a product that vanishes in it, or is -0, keeps its sign only if it is fused with the sum.
-      const Value r = f32_of(sum);
+      // One rounding; but a product that vanishes in it, or is -0, keeps its sign only if it is fused with the sum and
+      // nothing, not even +0, is added afterwards.
+      Value r = f32_of(sum);
+      if (r.known && r.lo < 0 && r.hi == 0) r.hi = 0.0;
       return r.known && r.lo == 0 && r.hi == 0 && (sum.lo != 0 || std::signbit(acc.lo)) ? Value::some_zero() : r;
     }
     if (!integer_head) return with_rounding(sum, static_cast<double>(to - from), magnitude);

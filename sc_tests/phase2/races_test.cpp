@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernbench/phase2/text/json_writer.h"
 #include "replay_helpers.h"
 
 namespace kernbench {
@@ -189,7 +190,9 @@ TEST_F(Races, from_the_same_lines_are_one_with_a_count) {
   EXPECT_NE(text.find("write by dma_write of sip0.cube0.pe0 at k.cpp:11, submitted 0 ns, complete 11 ns"),
             std::string::npos)
       << text;
-  const std::string json = races_json(find_races(history_), {"sip0.cube0.pe0"});
+  std::string json;
+  JsonWriter writer(json);
+  write_races(writer, find_races(history_), {"sip0.cube0.pe0"});
   EXPECT_NE(json.find(R"("kind":"read_of_unfinished_write","space":"hbm","addr":0,"nbytes":16,"count":5)"),
             std::string::npos)
       << json;

@@ -3,6 +3,8 @@
 import json
 import os
 import pathlib
+import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -82,10 +84,16 @@ def bad_files_are_refused(folder):
         refused("memory of another run", "--oplog", log, "--memory", folder / "other.kbmem")
 
 
-def instruction_sets_are_recorded(folder):
-    log = folder / "isa.jsonl"
-    same_bits(folder, "c", ["gemm"], log.name, ["--isa", "portable"])
-    assert '"isa":"portable"' in log.read_text().splitlines()[0]
+def the_header_names_instruction_set_and_eigen(folder):
+    """The bits of a product belong to both."""
+    for log in (folder / "isa.jsonl", folder / "isa.sqlite"):
+        same_bits(folder, "c", ["gemm"], log.name, ["--isa", "portable"])
+    header = json.loads((folder / "isa.jsonl").read_text().splitlines()[0])["params"]
+    rows = dict(sqlite3.connect(folder / "isa.sqlite").execute("SELECT key, value FROM header"))
+    for isa, configuration in ((header["isa"], header["configuration"]),
+                               (rows["isa"], json.loads(rows["configuration"]))):
+        assert isa == "portable", isa
+        assert re.fullmatch(r"\d+\.\d+\.\d+", configuration["versions"]["eigen"]), configuration["versions"]
 
 
 def every_op_is_checked(folder):
@@ -120,7 +128,7 @@ def main():
             for log_name in ("log.jsonl", "log.sqlite"):
                 same_bits(folder, output, kernel, log_name)
         same_bits(folder, "c", ["gemm"], "timed.sqlite", ["--transfer", "timed"])
-        instruction_sets_are_recorded(folder)
+        the_header_names_instruction_set_and_eigen(folder)
         every_op_is_checked(folder)
         what_was_materialized_is_taken_or_compared(folder)
         bad_files_are_refused(folder)

@@ -52,7 +52,7 @@ Graph compile_text(const std::string& yaml, const std::string& file_name, const 
   FaultList faults(file_name);
   const YamlDocument document = parse_yaml(yaml, faults);
   faults.throw_if_any();
-  YamlMap top(document.root(), "", faults);
+  YamlMap top(document.root, "", faults);
   faults.throw_if_any();
 
   GraphBuilder builder(faults);

@@ -1,5 +1,7 @@
 #include "kernbench/platform/topology/build/flat_loader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "kernbench/platform/topology/read/block_reader.h"
@@ -8,7 +10,7 @@ namespace kernbench::topology {
 namespace {
 
 std::string item(const char* list, size_t i) {
-  return std::string(list) + "[" + std::to_string(i) + "]";
+  return fmt::format("{}[{}]", list, i);
 }
 
 /// Calls `read` for every element; a value that is no list is a fault.
@@ -98,8 +100,7 @@ void load_flat(YamlMap& top, const ImplCatalog& catalog, GraphBuilder& builder) 
   const YamlNode memories = top.take("memories");
   const size_t count = nodes.is_defined() && nodes.is_list() ? nodes.size() : 0;
   if (count > kMostNodes) {
-    faults.add(nodes.line(), "nodes",
-               "found " + std::to_string(count) + " nodes; legal: at most " + std::to_string(kMostNodes));
+    faults.add(nodes.line(), "nodes", fmt::format("found {} nodes; legal: at most {}", count, kMostNodes));
     return;
   }
   if (count == 0) faults.add(nodes.line(), "nodes", "found no node; legal: at least one");

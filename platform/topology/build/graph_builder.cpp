@@ -1,5 +1,7 @@
 #include "kernbench/platform/topology/build/graph_builder.h"
 
+#include <fmt/format.h>
+
 #include "kernbench/platform/topology/build/validate.h"
 
 namespace kernbench::topology {
@@ -17,8 +19,8 @@ uint32_t GraphBuilder::add_node(std::string id, const Block& block, std::optiona
   const auto [it, fresh] = graph_.index_of.emplace(id, index);
   if (!fresh) {
     faults_.add(block.line, field,
-                "found '" + printable(id) + "' a second time, first on line " +
-                    std::to_string(graph_.nodes[it->second].line) + "; legal: an id of its own");
+                fmt::format("found '{}' a second time, first on line {}; legal: an id of its own", printable(id),
+                            graph_.nodes[it->second].line));
     return it->second;
   }
   Node n;
@@ -47,8 +49,8 @@ void GraphBuilder::add_edge(uint32_t from, uint32_t to, const LinkProperties& p,
   const auto [it, fresh] = edge_of_.emplace((uint64_t{from} << 32) | to, index);
   if (!fresh) {
     faults_.add(p.line, field,
-                "found a second edge from '" + graph_.nodes[from].id + "' to '" + graph_.nodes[to].id +
-                    "', first on line " + std::to_string(graph_.edges[it->second].line) + "; legal: one");
+                fmt::format("found a second edge from '{}' to '{}', first on line {}; legal: one",
+                            graph_.nodes[from].id, graph_.nodes[to].id, graph_.edges[it->second].line));
     return;
   }
   Edge e;

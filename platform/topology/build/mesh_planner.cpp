@@ -1,6 +1,7 @@
 #include "kernbench/platform/topology/build/mesh_planner.h"
 
-#include <cstdio>
+#include <fmt/format.h>
+
 #include <tuple>
 
 #include "kernbench/platform/topology/build/builders.h"
@@ -9,9 +10,7 @@ namespace kernbench::topology {
 namespace {
 
 std::string exact(double v) {
-  char text[32];
-  std::snprintf(text, sizeof text, " %.17g", v);
-  return text;
+  return fmt::format(" {:.17g}", v);
 }
 
 class Planner {
@@ -99,7 +98,7 @@ std::string mesh_key(const CubeSpec& cube) {
     key += " exclude" + number(m.hole_first.col) + number(m.hole_first.row) + number(m.hole_last.col) +
            number(m.hole_last.row);
   key += " pe";
-  for (const Cell& c : m.pe_at) key += " r" + std::to_string(c.row) + "c" + std::to_string(c.col);
+  for (const Cell& c : m.pe_at) key += fmt::format(" r{}c{}", c.row, c.col);
   if (cube.m_cpu) key += " m_cpu" + exact(cube.m_cpu->at.x_mm) + exact(cube.m_cpu->at.y_mm);
   if (cube.sram) key += " sram" + exact(cube.sram->at.x_mm) + exact(cube.sram->at.y_mm);
   if (cube.ucie) {

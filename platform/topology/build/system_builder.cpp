@@ -1,4 +1,6 @@
 // IO chiplets, SIPs and the tray.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "kernbench/platform/topology/build/builders.h"
@@ -130,7 +132,7 @@ class SipBuilder {
       joined = true;
     }
     if (!joined && sip_ == 0)
-      builder_.faults().add(io.line, "sip.io_chiplets[" + std::to_string(i) + "].side",
+      builder_.faults().add(io.line, fmt::format("sip.io_chiplets[{}].side", i),
                             std::string("found '") + letter_of(io.side) +
                                 "', where no cube has a free UCIe port; legal: a side with one (cube.ucie.ports)");
   }

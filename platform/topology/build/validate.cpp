@@ -1,5 +1,7 @@
 #include "kernbench/platform/topology/build/validate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -10,7 +12,7 @@ namespace kernbench::topology {
 namespace {
 
 std::string range_text(const Memory& m) {
-  return "[" + std::to_string(m.base) + ", " + std::to_string(m.base + (m.size - 1)) + "]";
+  return fmt::format("[{}, {}]", m.base, m.base + (m.size - 1));
 }
 
 bool is_pseudo_channel(const Node& n) {
@@ -37,21 +39,21 @@ void check_windows(const Graph& g, FaultList& faults) {
     check_owner(g, m, faults);
     if (m.size > 0 && m.base + (m.size - 1) < m.base) {
       faults.add(m.line, "memories.base",
-                 "found base " + std::to_string(m.base) + " + size " + std::to_string(m.size) +
-                     "; legal: a window that ends at 2^64 or before");
+                 fmt::format("found base {} + size {}; legal: a window that ends at 2^64 or before", m.base, m.size));
       continue;
     }
     const Node& n = g.nodes[m.node];
     if (is_pseudo_channel(n)) {
       const auto interleave = static_cast<uint64_t>(n.attrs.integer("interleave_bytes", 1));
       if (m.base % interleave != 0)
-        faults.add(m.line, "memories.base",
-                   "found " + std::to_string(m.base) + " on '" + n.id +
-                       "'; legal: a multiple of its interleave_bytes " + std::to_string(interleave));
+        faults.add(
+            m.line, "memories.base",
+            fmt::format("found {} on '{}'; legal: a multiple of its interleave_bytes {}", m.base, n.id, interleave));
       if (of_node[m.node])
-        faults.add(m.line, "memories.node",
-                   "found a second window on '" + n.id + "', first on line " + std::to_string(of_node[m.node]->line) +
-                       "; legal: one, as channels count from its base");
+        faults.add(
+            m.line, "memories.node",
+            fmt::format("found a second window on '{}', first on line {}; legal: one, as channels count from its base",
+                        n.id, of_node[m.node]->line));
       of_node[m.node] = &m;
     }
     sorted.push_back(&m);
@@ -106,9 +108,8 @@ void check_flits(const Graph& g, FaultList& faults) {
     const int64_t interleave = n.attrs.integer("interleave_bytes", 0);
     if (interleave % g.timing.flit_bytes != 0)
       faults.add(n.line, "interleave_bytes",
-                 "found " + std::to_string(interleave) + " on '" + n.id +
-                     "' with links: flit; legal: a multiple of timing.flit_bytes " +
-                     std::to_string(g.timing.flit_bytes));
+                 fmt::format("found {} on '{}' with links: flit; legal: a multiple of timing.flit_bytes {}", interleave,
+                             n.id, g.timing.flit_bytes));
   }
 }
 

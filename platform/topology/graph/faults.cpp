@@ -1,5 +1,7 @@
 #include "kernbench/platform/topology/graph/faults.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -13,7 +15,7 @@ constexpr size_t kMostFaults = 500;
 std::string first_line(const std::vector<Fault>& faults) {
   if (faults.empty()) return "no fault";
   std::string text = faults.front().to_string();
-  if (faults.size() > 1) text += " (and " + std::to_string(faults.size() - 1) + " more)";
+  if (faults.size() > 1) text += fmt::format(" (and {} more)", faults.size() - 1);
   return text;
 }
 
@@ -58,8 +60,7 @@ void FaultList::throw_if_any() {
   // Readers of a file work from its top; faults were found in the order of the checks.
   std::stable_sort(faults_.begin(), faults_.end(),
                    [](const Fault& a, const Fault& b) { return a.where.line < b.where.line; });
-  if (suppressed_ > 0)
-    faults_.push_back({{file_, 0}, "", "and " + std::to_string(suppressed_) + " more faults, not listed"});
+  if (suppressed_ > 0) faults_.push_back({{file_, 0}, "", fmt::format("and {} more faults, not listed", suppressed_)});
   throw TopologyError(std::move(faults_));
 }
 

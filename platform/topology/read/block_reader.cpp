@@ -1,5 +1,7 @@
 #include "kernbench/platform/topology/read/block_reader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -25,7 +27,7 @@ void read_integer(YamlNode n, const std::string& field, const AttrSpec& spec, At
   const auto v = read_unsigned(n, field, static_cast<uint64_t>(least), static_cast<uint64_t>(most), faults);
   if (!v) return;
   if (spec.power_of_two && (*v == 0 || (*v & (*v - 1)) != 0)) {
-    faults.add(n.line(), field, "found '" + std::to_string(*v) + "'; legal: a power of two");
+    faults.add(n.line(), field, fmt::format("found '{}'; legal: a power of two", *v));
   } else {
     attrs.set(spec.name, static_cast<int64_t>(*v));
   }

@@ -1,4 +1,6 @@
 // `cube`: the fabric (mesh or crossbar), what hangs on it, and how.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -28,7 +30,7 @@ std::vector<uint64_t> read_unsigned_list(YamlMap& map, const std::string& key, s
     return values;
   }
   for (size_t i = 0; i < length; ++i) {
-    const auto v = read_unsigned(n[i], map.field(key) + "[" + std::to_string(i) + "]", min, max, map.faults());
+    const auto v = read_unsigned(n[i], fmt::format("{}[{}]", map.field(key), i), min, max, map.faults());
     if (!v) return {};
     values.push_back(*v);
   }
@@ -122,7 +124,7 @@ void read_pe_layout(YamlMap& cube, CubeSpec& spec) {
       mesh.pe_at.push_back(*cell);
       continue;
     }
-    map.faults().add(at[i].line(), map.field("at") + "[" + std::to_string(i) + "]",
+    map.faults().add(at[i].line(), fmt::format("{}[{}]", map.field("at"), i),
                      "found " + describe(at[i]) + "; legal: a router such as r0c1, below r" +
                          std::to_string(mesh.rows) + "c" + std::to_string(mesh.cols) +
                          " and outside the exclusion zone");
@@ -235,8 +237,8 @@ void read_memories(YamlMap& cube, const ImplCatalog& catalog, CubeSpec& spec) {
           bytes_of_mb(hbm.require_number("slice_mb", NumberRule::positive("MB", 131072)).value_or(0));
       if (spec.hbm_slice_bytes * spec.pes > kHbmWindowSize)
         cube.faults().add(hbm.line_of_key("slice_mb"), hbm.field("slice_mb"),
-                          "found " + std::to_string(spec.pes) + " slices of " + std::to_string(spec.hbm_slice_bytes) +
-                              " bytes; legal: at most 128 GB a cube (address map)");
+                          fmt::format("found {} slices of {} bytes; legal: at most 128 GB a cube (address map)",
+                                      spec.pes, spec.hbm_slice_bytes));
       hbm.finish();
     }
   }

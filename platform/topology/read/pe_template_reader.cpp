@@ -1,4 +1,6 @@
 // `cube.pe_template`: the blocks of a PE and the links between them (ADR-0014 D8).
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "kernbench/platform/topology/graph/edge_kinds.h"
@@ -15,8 +17,7 @@ void read_components(YamlMap& map, const ImplCatalog& catalog, PeTemplate& pe) {
   YamlMap components(node, map.field("components"), map.faults());
   if (components.entries().size() > kMostComponents) {
     map.faults().add(components.line(), components.path(),
-                     "found " + std::to_string(components.entries().size()) + " blocks; legal: at most " +
-                         std::to_string(kMostComponents));
+                     fmt::format("found {} blocks; legal: at most {}", components.entries().size(), kMostComponents));
     return;
   }
   for (const auto& [name, value] : components.entries()) {
@@ -41,7 +42,7 @@ void read_components(YamlMap& map, const ImplCatalog& catalog, PeTemplate& pe) {
                                   [](const PeComponent& c) { return c.block.kind == "pe_dma"; });
   if (components.valid() && dmas != 1)
     map.faults().add(components.line(), components.path(),
-                     "found " + std::to_string(dmas) + " blocks of kind pe_dma; legal: one");
+                     fmt::format("found {} blocks of kind pe_dma; legal: one", dmas));
 }
 
 std::optional<size_t> read_end(YamlMap& link, const char* key, const PeTemplate& pe) {
@@ -86,7 +87,7 @@ PeTemplate read_pe_template(YamlMap& cube, const ImplCatalog& catalog) {
     map.faults().add(links.line(), map.field("links"), "found " + describe(links) + "; legal: a list of links");
   } else if (links.is_defined() && links.size() > kMostComponents * kMostComponents) {
     map.faults().add(links.line(), map.field("links"),
-                     "found " + std::to_string(links.size()) + " links; legal: at most one from each block to each");
+                     fmt::format("found {} links; legal: at most one from each block to each", links.size()));
   } else if (links.is_defined() && links.is_list()) {
     for (size_t i = 0; i < links.size(); ++i)
       read_internal_link(links[i], map.field("links") + "[" + std::to_string(i) + "]", map.faults(), pe);

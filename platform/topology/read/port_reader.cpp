@@ -1,5 +1,8 @@
 // `ports` of a cube and of an IO chiplet: where foreign initiators attach.
 #include "kernbench/platform/topology/graph/edge_kinds.h"
+
+#include <fmt/format.h>
+
 #include "kernbench/platform/topology/read/spec.h"
 
 namespace kernbench::topology {
@@ -46,7 +49,7 @@ std::vector<PortSpec> read_ports(YamlMap& owner, const CubeSpec* cube, const Imp
     return ports;
   }
   for (size_t i = 0; i < list.size(); ++i) {
-    YamlMap map(list[i], owner.field("ports") + "[" + std::to_string(i) + "]", owner.faults());
+    YamlMap map(list[i], fmt::format("{}[{}]", owner.field("ports"), i), owner.faults());
     if (!map.valid()) continue;
     PortSpec port;
     port.block = read_block(map, "port", catalog);

@@ -1,4 +1,6 @@
 // The hierarchical file: `tray`, `sip`, `io_chiplet`, and `cube` (cube_reader.cpp).
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "kernbench/platform/topology/graph/address_map.h"
@@ -29,9 +31,10 @@ void read_sip_grid(YamlMap& tray, TraySpec& spec) {
   spec.w = static_cast<uint32_t>(w.value_or(h ? *count / *h : side));
   spec.h = static_cast<uint32_t>(h.value_or(w ? *count / *w : side));
   if (uint64_t{spec.w} * spec.h != *count)
-    tray.faults().add(sips.line(), sips.path(),
-                      "found count " + std::to_string(*count) + " on a grid of " + std::to_string(spec.w) + " x " +
-                          std::to_string(spec.h) + "; legal: w * h = count (without w and h: a square)");
+    tray.faults().add(
+        sips.line(), sips.path(),
+        fmt::format("found count {} on a grid of {} x {}; legal: w * h = count (without w and h: a square)", *count,
+                    spec.w, spec.h));
 }
 
 TraySpec read_tray(YamlMap& top, const ImplCatalog& catalog) {
@@ -72,7 +75,7 @@ void read_io_placements(YamlMap& sip, SipSpec& spec) {
     return;
   }
   for (size_t i = 0; i < list.size(); ++i) {
-    YamlMap io(list[i], sip.field("io_chiplets") + "[" + std::to_string(i) + "]", sip.faults());
+    YamlMap io(list[i], fmt::format("{}[{}]", sip.field("io_chiplets"), i), sip.faults());
     if (!io.valid()) continue;
     io.require("side", "N, E, S, W");
     const auto side = io.choice("side", {"N", "E", "S", "W"});
@@ -96,8 +99,7 @@ SipSpec read_sip(YamlMap& top, bool has_ucie) {
     grid.finish();
     if (spec.w * spec.h > kMostCubes)
       top.faults().add(grid.line(), "sip.cubes",
-                       "found " + std::to_string(spec.w * spec.h) + " cubes; legal: at most " +
-                           std::to_string(kMostCubes) + " (address map)");
+                       fmt::format("found {} cubes; legal: at most {} (address map)", spec.w * spec.h, kMostCubes));
   }
   spec.gap_mm = sip.number_or("gap_mm", spec.gap_mm, NumberRule::not_negative("mm", 1e4));
   read_io_placements(sip, spec);
@@ -196,9 +198,8 @@ std::optional<SystemSpec> read_system(YamlMap& top, const ImplCatalog& catalog) 
     top.faults().add(spec.sip.line, "sip.io_chiplets", "missing, with SIPs to join; legal: a list of at least one");
   const uint64_t nodes = uint64_t{spec.tray.sips} * spec.sip.w * spec.sip.h * spec.cube.nodes();
   if (nodes > kMostNodes)
-    top.faults().add(
-        spec.cube.line, "cube",
-        "found about " + std::to_string(nodes) + " nodes in all; legal: at most " + std::to_string(kMostNodes));
+    top.faults().add(spec.cube.line, "cube",
+                     fmt::format("found about {} nodes in all; legal: at most {}", nodes, kMostNodes));
   if (top.faults().count() > before) return std::nullopt;
   return spec;
 }

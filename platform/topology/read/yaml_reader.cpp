@@ -1,5 +1,7 @@
 #include "kernbench/platform/topology/read/yaml_reader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -73,8 +75,7 @@ std::optional<uint64_t> read_unsigned(YamlNode n, const std::string& field, uint
   uint64_t v = 0;
   const Parsed p = is_plain_scalar(n) ? to_unsigned(n.text(), v) : Parsed::no_integer;
   if (p == Parsed::ok && v >= min && v <= max) return v;
-  faults.add(n.line(), field,
-             "found " + describe(n) + "; legal: an integer from " + std::to_string(min) + " to " + std::to_string(max));
+  faults.add(n.line(), field, fmt::format("found {}; legal: an integer from {} to {}", describe(n), min, max));
   return std::nullopt;
 }
 
@@ -102,7 +103,7 @@ YamlMap::YamlMap(YamlNode node, std::string path, FaultList& faults)
     return;
   }
   if (node.size() > kMostKeys) {
-    faults_.add(line_, path_, "found " + std::to_string(node.size()) + " keys; legal: a few");
+    faults_.add(line_, path_, fmt::format("found {} keys; legal: a few", node.size()));
     valid_ = false;
     return;
   }
@@ -116,7 +117,7 @@ YamlMap::YamlMap(YamlNode node, std::string path, FaultList& faults)
     const std::string key(kv.key.text());
     if (has(key)) {
       faults_.add(kv.key.line(), field(printable(key)),
-                  "found twice, first on line " + std::to_string(line_of_key(key)) + "; legal: once");
+                  fmt::format("found twice, first on line {}; legal: once", line_of_key(key)));
       continue;
     }
     entries_.emplace_back(key, kv.value);
@@ -175,8 +176,7 @@ uint64_t YamlMap::unsigned_or(const std::string& key, uint64_t fallback, uint64_
 }
 
 std::optional<uint64_t> YamlMap::require_unsigned(const std::string& key, uint64_t min, uint64_t max) {
-  const YamlNode n =
-      has(key) ? take(key) : require(key, "an integer from " + std::to_string(min) + " to " + std::to_string(max));
+  const YamlNode n = has(key) ? take(key) : require(key, fmt::format("an integer from {} to {}", min, max));
   return n.is_defined() ? read_unsigned(n, field(key), min, max, faults_) : std::nullopt;
 }
 

@@ -1,5 +1,7 @@
 #include "kernbench/platform/topology/read/yaml_tree.h"
 
+#include <fmt/format.h>
+
 #include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
@@ -29,7 +31,7 @@ class DocumentBuilder : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& m, const std::string& tag, YAML::anchor_t anchor, const std::string& text) override {
     YamlValue& value = add(Kind::scalar, m, anchor);
     value.quoted = tag == "!";
-    document_.keep_text(value, text);
+    value.text = text;
     put(value);
   }
   void OnSequenceStart(const YAML::Mark& m, const std::string&, YAML::anchor_t anchor,
@@ -46,12 +48,14 @@ class DocumentBuilder : public YAML::EventHandler {
   using Kind = YamlValue::Kind;
   struct Open {
     YamlValue* value;
-    const YamlValue* key = nullptr;  // read, its value not yet
+    YamlNode key = YamlNode();  // read, its value not yet
   };
 
   YamlValue& add(Kind kind, const YAML::Mark& m, YAML::anchor_t anchor) {
     has_content = has_content || kind != Kind::null;
-    YamlValue& value = document_.add_value(kind, m.is_null() ? 0 : m.line + 1);
+    YamlValue& value = document_.values.emplace_back();
+    value.kind = kind;
+    value.line = m.is_null() ? 0 : m.line + 1;
     if (anchor > 0) {
       if (anchored_.size() <= anchor) anchored_.resize(anchor + 1);
       anchored_[anchor] = &value;
@@ -60,22 +64,23 @@ class DocumentBuilder : public YAML::EventHandler {
   }
 
   void put(const YamlValue& value) {
+    const YamlNode node(&value);
     if (open_.empty()) {
-      document_.set_root(value);
+      document_.root = node;
     } else if (Open& around = open_.back(); around.value->kind == Kind::list) {
-      document_.append(*around.value, value);
-    } else if (!around.key) {
-      around.key = &value;
+      around.value->items.push_back({YamlNode(), node});
+    } else if (!around.key.is_defined()) {
+      around.key = node;
     } else {
-      document_.append(*around.value, *around.key, value);
-      around.key = nullptr;
+      around.value->items.push_back({around.key, node});
+      around.key = YamlNode();
     }
   }
 
   void close() {
-    const YamlValue* value = open_.back().value;
+    const YamlValue& value = *open_.back().value;
     open_.pop_back();
-    put(*value);
+    put(value);
   }
 
   YamlDocument& document_;
@@ -107,35 +112,8 @@ size_t first_binary_byte(const std::string& s) {
   return std::string::npos;
 }
 
-}  // namespace
-
-YamlNode YamlNode::operator[](size_t index) const {
-  const YamlItem* item = is_list() ? value_->first : nullptr;
-  while (item && index-- > 0) item = item->next;
-  return item ? item->value : YamlNode();
-}
-
-YamlValue& YamlDocument::add_value(YamlValue::Kind kind, int line) {
-  YamlValue& value = values_.emplace_back();
-  value.kind = kind;
-  value.line = line;
-  if (kind == YamlValue::Kind::list || kind == YamlValue::Kind::map) value.first = nullptr;
-  return value;
-}
-
-void YamlDocument::append(YamlValue& to, YamlNode key, const YamlValue& value) {
-  YamlItem& item = items_.emplace_back();
-  item.key = key;
-  item.value = YamlNode(&value);
-  if (to.last)
-    to.last->next = &item;
-  else
-    to.first = &item;
-  to.last = &item;
-  ++to.size;
-}
-
-YamlDocument parse_any_yaml(const std::string& text, FaultList& faults) {
+/// Throws YAML::Exception.
+YamlDocument parse(const std::string& text, FaultList& faults) {
   std::istringstream in(text);
   YAML::Parser parser(in);
   YamlDocument document, second;
@@ -152,22 +130,23 @@ YamlDocument parse_any_yaml(const std::string& text, FaultList& faults) {
   return document;
 }
 
+}  // namespace
+
 YamlDocument parse_yaml(const std::string& text, FaultList& faults) {
   if (text.size() > kLongestText) {
-    faults.add(0, "", "found more than " + std::to_string(kLongestText) + " bytes; legal: at most that");
+    faults.add(0, "", fmt::format("found more than {} bytes; legal: at most that", kLongestText));
     return {};
   }
   const size_t bad = first_binary_byte(text);
   if (bad != std::string::npos) {
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(bad), '\n');
     faults.add(static_cast<int>(line), "",
-               "found byte " + std::to_string(static_cast<unsigned char>(text[bad])) + " at offset " +
-                   std::to_string(bad) + ": this is no text; legal: YAML in UTF-8");
+               fmt::format("found byte {} at offset {}: this is no text; legal: YAML in UTF-8",
+                           static_cast<unsigned char>(text[bad]), bad));
     return {};
   }
-  if (auto plain = parse_plain_yaml(text)) return std::move(*plain);
   try {
-    return parse_any_yaml(text, faults);
+    return parse(text, faults);
   } catch (const YAML::DeepRecursion& e) {
     faults.add(e.mark.line + 1, "", "found values nested hundreds of levels deep; legal: a topology");
   } catch (const YAML::Exception& e) {

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernbench/platform/topology/graph/faults.h"
 
@@ -19,20 +19,14 @@ struct YamlValue {
   enum class Kind : uint8_t { null, scalar, list, map };
   Kind kind = Kind::null;
   bool quoted = false;
-  int line = 0;     ///< from 1
-  size_t size = 0;  ///< items of a list or map, letters of a scalar
-  union {
-    const char* text = nullptr;  ///< of a scalar
-    const YamlItem* first;       ///< of a list or map
-  };
-  YamlItem* last = nullptr;
+  int line = 0;                 ///< from 1
+  std::string text;             ///< of a scalar
+  std::vector<YamlItem> items;  ///< of a list or map
 };
 
 /// A reference to a value of a document, which must outlive it; undefined where there is none.
 class YamlNode {
  public:
-  class Iterator;
-
   YamlNode() = default;
   explicit YamlNode(const YamlValue* value) : value_(value) {}
 
@@ -44,17 +38,15 @@ class YamlNode {
   /// Of a scalar: in quotes, so no number and no boolean.
   bool is_quoted() const { return value_ && value_->quoted; }
   /// Of a scalar; else empty.
-  std::string_view text() const {
-    return is_scalar() ? std::string_view(value_->text, value_->size) : std::string_view();
-  }
+  std::string_view text() const { return value_ ? value_->text : std::string_view(); }
   /// 0 if undefined.
   int line() const { return value_ ? value_->line : 0; }
   /// Items of a list or map.
-  size_t size() const { return is_list() || is_map() ? value_->size : 0; }
-  /// The item of a short list, from 0; undefined beyond its end.
+  size_t size() const { return value_ ? value_->items.size() : 0; }
+  /// The item of a list, from 0; undefined beyond its end.
   YamlNode operator[](size_t index) const;
-  Iterator begin() const;
-  Iterator end() const;
+  const YamlItem* begin() const { return value_ ? value_->items.data() : nullptr; }
+  const YamlItem* end() const;
 
  private:
   bool is(YamlValue::Kind k) const { return value_ && value_->kind == k; }
@@ -65,69 +57,25 @@ class YamlNode {
 struct YamlItem {
   YamlNode key;  ///< undefined in a list
   YamlNode value;
-  const YamlItem* next = nullptr;
 };
 
-class YamlNode::Iterator {
- public:
-  explicit Iterator(const YamlItem* item) : item_(item) {}
-  const YamlItem& operator*() const { return *item_; }
-  Iterator& operator++() {
-    item_ = item_->next;
-    return *this;
-  }
-  bool operator!=(const Iterator& other) const { return item_ != other.item_; }
-
- private:
-  const YamlItem* item_;
-};
-
-inline YamlNode::Iterator YamlNode::begin() const {
-  return Iterator(is_list() || is_map() ? value_->first : nullptr);
+inline YamlNode YamlNode::operator[](size_t index) const {
+  return is_list() && index < size() ? value_->items[index].value : YamlNode();
 }
-inline YamlNode::Iterator YamlNode::end() const {
-  return Iterator(nullptr);
+inline const YamlItem* YamlNode::end() const {
+  return begin() + size();
 }
 
-/// Owns the values. Scalars may be parts of the text it was read from, which must outlive it.
-class YamlDocument {
- public:
-  YamlNode root() const { return YamlNode(root_); }
-
-  /// Values stay where they are.
-  YamlValue& add_value(YamlValue::Kind, int line);
-  void append(YamlValue& list, const YamlValue& value) { append(list, YamlNode(), value); }
-  void append(YamlValue& map, const YamlValue& key, const YamlValue& value) { append(map, YamlNode(&key), value); }
-  /// A scalar's text, which outlives the document.
-  static void set_text(YamlValue& scalar, std::string_view text) {
-    scalar.text = text.data();
-    scalar.size = text.size();
-  }
-  /// A scalar's text, of which the document keeps a copy.
-  void keep_text(YamlValue& scalar, const std::string& text) { set_text(scalar, kept_.emplace_back(text)); }
-  void set_root(const YamlValue& root) { root_ = &root; }
-
- private:
-  void append(YamlValue& to, YamlNode key, const YamlValue& value);
-  std::deque<YamlValue> values_;
-  std::deque<YamlItem> items_;
-  std::deque<std::string> kept_;
-  const YamlValue* root_ = nullptr;
+/// Owns the values, which stay where they are.
+struct YamlDocument {
+  std::deque<YamlValue> values;
+  YamlNode root;
 };
 
 constexpr size_t kLongestText = size_t{1} << 28;  ///< bytes
 
 /// The one document of a file. A text that is too long, is no text, holds no document or more than one, or is broken
-/// YAML is a fault, and the root undefined. `text` must outlive the document.
+/// YAML is a fault, and the root undefined.
 YamlDocument parse_yaml(const std::string& text, FaultList&);
-
-/// The document by yaml-cpp alone; throws YAML::Exception.
-YamlDocument parse_any_yaml(const std::string& text, FaultList&);
-
-/// The document if all of it is in the small part of YAML that programs write: blocks of maps and lists, maps and lists
-/// in brackets, and words without quotes, blanks or anything special. Reads the same values, on the same lines, as
-/// yaml-cpp, in a small part of the time (docs/performance.md). Whatever else stands in the
-/// file, right or wrong, is nullopt and left to yaml-cpp.
-std::optional<YamlDocument> parse_plain_yaml(std::string_view text);
 
 }  // namespace kernbench::topology

@@ -1,5 +1,7 @@
 #include "kernbench/platform/topology/route/resolver.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "kernbench/platform/topology/graph/naming.h"
@@ -12,8 +14,7 @@ using Key = std::pair<int, int>;
 uint32_t find_in(const std::map<Key, uint32_t>& parts, const Key& key, const char* what, const char* where) {
   const auto it = parts.find(key);
   if (it != parts.end()) return it->second;
-  throw ResolveError(std::string("no ") + what + " in sip" + std::to_string(key.first) + "." + where +
-                     std::to_string(key.second));
+  throw ResolveError(fmt::format("no {} in sip{}.{}{}", what, key.first, where, key.second));
 }
 
 }  // namespace

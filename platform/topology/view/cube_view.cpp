@@ -1,4 +1,6 @@
 // Floorplan of a cube: its NoC, memories, PEs and UCIe ports.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -80,7 +82,7 @@ Box port_box(const Graph& g, const Node& n, const Box& cube) {
     ++lanes;
     bw = g.effective_bw(e);
   }
-  if (lanes > 0) b.title += ": " + std::to_string(lanes) + " x " + gbs_text(bw);
+  if (lanes > 0) b.title += fmt::format(": {} x {}", lanes, gbs_text(bw));
   return b;
 }
 
@@ -138,47 +140,41 @@ std::vector<std::string> details_of_pe(const Graph& g, const std::string& id) {
   return lines;
 }
 
-}  // namespace
-
-Diagram draw_cube(const Graph& g, const std::string& id) {
-  Diagram d;
-  d.title = g.name + ": " + id;
-  d.to_scale = true;
-  d.font_px = 14;
-  Boxes boxes(d);
-  const std::string prefix = id + ".";
+/// What must be known of a cube before anything is drawn.
+struct Survey {
   Fabric fabric;
   Extent outline;
   size_t slices = 0;
-  double hbm_bw = 0;
-  for (const Node& n : g.nodes) {
-    if (n.id.compare(0, prefix.size(), prefix) != 0 || !n.position) continue;
-    if (n.kind == "router" || n.kind == "xbar") fabric.nodes.push_back(*n.position);
-    fabric.mesh = fabric.mesh || n.kind == "router";
-    if (!is_port(n)) outline.take(*n.position);
-    if (n.kind != "hbm_ctrl") continue;
-    ++slices;
-    hbm_bw += bandwidth_out(g, g.index_of.at(n.id), edge_kind::kMemory);
-  }
-  if (outline.empty())
-    throw std::invalid_argument("no '" + id + "' in " + g.name + "; legal: a cube such as sip0.cube0");
-  fabric.measure();
-  std::vector<std::string> whole = {count_text(fabric.nodes.size(), fabric.mesh ? "router" : "crossbar")};
-  for (const std::string& s : contents_of(g, prefix)) whole.push_back(s);
-  d.subtitle = joined(whole) + "; HBM " + gbs_text(hbm_bw) + " in all";
-  Box cube = make_box(outline.box(0.2), id, "cube", "");
-  cube.container = true;
-  boxes.add(cube);
-  if (!fabric.hole.empty() && slices > 0)
-    boxes.add(
-        make_box(fabric.hole.box(0.36 * fabric.pitch), id + ".hbm", "hbm", "HBM stack",
-                 {"one slice a PE, behind the PE's router", count_text(slices, "slice") + ", " + gbs_text(hbm_bw)}));
+  double hbm_gbs = 0;
+};
 
+bool is_drawn(const Node& n, const std::string& prefix) {
+  return n.id.compare(0, prefix.size(), prefix) == 0 && n.position;
+}
+
+Survey survey(const Graph& g, const std::string& prefix) {
+  Survey s;
+  for (const Node& n : g.nodes) {
+    if (!is_drawn(n, prefix)) continue;
+    if (n.kind == "router" || n.kind == "xbar") s.fabric.nodes.push_back(*n.position);
+    s.fabric.mesh = s.fabric.mesh || n.kind == "router";
+    if (!is_port(n)) s.outline.take(*n.position);
+    if (n.kind != "hbm_ctrl") continue;
+    ++s.slices;
+    s.hbm_gbs += bandwidth_out(g, g.index_of.at(n.id), edge_kind::kMemory);
+  }
+  s.fabric.measure();
+  return s;
+}
+
+/// A box for every PE and every other node of the cube. Returns each node's.
+std::vector<size_t> add_boxes(const Graph& g, const std::string& prefix, const Fabric& fabric, const Box& cube,
+                              Boxes& boxes) {
   std::vector<size_t> box_of(g.nodes.size(), kOmitted);
   std::map<std::string, Extent> pes;
   for (uint32_t n = 0; n < g.nodes.size(); ++n) {
     const Node& node = g.nodes[n];
-    if (node.id.compare(0, prefix.size(), prefix) != 0 || !node.position) continue;
+    if (!is_drawn(node, prefix)) continue;
     if (node.kind.compare(0, 3, "pe_") == 0) {
       const std::string pe = node.id.substr(0, node.id.rfind('.'));
       if (boxes.find(pe) == kOmitted) boxes.add(make_box({}, pe, "pe", last_word(pe), details_of_pe(g, pe)));
@@ -199,9 +195,10 @@ Diagram draw_cube(const Graph& g, const std::string& id) {
     b.w = 0.4 * fabric.pitch;
     b.h = (fabric.mesh ? 0.3 : 0.36) * fabric.pitch;
   }
-  for (Box& b : d.boxes)
-    if (fabric.mesh && (b.kind == "m_cpu" || b.kind == "sram")) move_aside(d, fabric, b);
-  add_wires(g, box_of, d);
+  return box_of;
+}
+
+void dress_wires(Diagram& d) {
   d.wires.erase(
       std::remove_if(d.wires.begin(), d.wires.end(), [](const Wire& w) { return w.kind == edge_kind::kCommand; }),
       d.wires.end());
@@ -217,6 +214,35 @@ Diagram draw_cube(const Graph& g, const std::string& id) {
       w.bends = {{a.centre.x_mm, y}, {b.centre.x_mm, y}};
     }
   }
+}
+
+}  // namespace
+
+Diagram draw_cube(const Graph& g, const std::string& id) {
+  Diagram d;
+  d.title = g.name + ": " + id;
+  d.to_scale = true;
+  d.font_px = 14;
+  Boxes boxes(d);
+  const std::string prefix = id + ".";
+  const Survey s = survey(g, prefix);
+  if (s.outline.empty())
+    throw std::invalid_argument("no '" + id + "' in " + g.name + "; legal: a cube such as sip0.cube0");
+  std::vector<std::string> whole = {count_text(s.fabric.nodes.size(), s.fabric.mesh ? "router" : "crossbar")};
+  for (const std::string& part : contents_of(g, prefix)) whole.push_back(part);
+  d.subtitle = joined(whole) + "; HBM " + gbs_text(s.hbm_gbs) + " in all";
+  Box cube = make_box(s.outline.box(0.2), id, "cube", "");
+  cube.container = true;
+  boxes.add(cube);
+  if (!s.fabric.hole.empty() && s.slices > 0)
+    boxes.add(make_box(
+        s.fabric.hole.box(0.36 * s.fabric.pitch), id + ".hbm", "hbm", "HBM stack",
+        {"one slice a PE, behind the PE's router", count_text(s.slices, "slice") + ", " + gbs_text(s.hbm_gbs)}));
+  const std::vector<size_t> box_of = add_boxes(g, prefix, s.fabric, cube, boxes);
+  for (Box& b : d.boxes)
+    if (s.fabric.mesh && (b.kind == "m_cpu" || b.kind == "sram")) move_aside(d, s.fabric, b);
+  add_wires(g, box_of, d);
+  dress_wires(d);
   d.pixels_per_unit = scale_for(d, 1500);
   return d;
 }

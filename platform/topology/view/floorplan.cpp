@@ -1,5 +1,7 @@
 #include "kernbench/platform/topology/view/floorplan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -75,7 +77,7 @@ std::string size_text(double bytes) {
 }
 
 std::string count_text(size_t n, const char* what) {
-  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
 std::vector<std::string> contents_of(const Graph& g, const std::string& prefix) {

@@ -1,9 +1,12 @@
 // The summary that a person reads first: what the machine is, how large, how fast.
+#include <fmt/ostream.h>
+
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <set>
 
+#include "kernbench/phase2/text/table.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/topology/graph/faults.h"
 #include "kernbench/platform/topology/graph/naming.h"
 #include "kernbench/platform/topology/graph/pe_edges.h"
@@ -12,20 +15,11 @@
 namespace kernbench::topology {
 namespace {
 
-std::string grouped(uint64_t v) {
-  std::string s = std::to_string(v);
-  for (size_t i = s.size(); i > 3; i -= 3) s.insert(i - 3, ",");
-  return s;
-}
-
-std::string fixed(double v, int digits) {
-  char b[64];
-  std::snprintf(b, sizeof b, "%.*f", digits, v);
-  std::string s = b;
-  if (s.find('.') != std::string::npos) {
-    while (s.back() == '0') s.pop_back();
-    if (s.back() == '.') s.pop_back();
-  }
+/// With at most so many decimals.
+std::string rounded(double v, int digits) {
+  std::string s = fmt::format("{:.{}f}", v, digits);
+  s.erase(s.find_last_not_of('0') + 1);
+  if (s.back() == '.') s.pop_back();
   return s;
 }
 
@@ -37,42 +31,15 @@ std::string size_text(double bytes) {
     bytes /= 1024;
     ++u;
   }
-  return fixed(bytes, 2) + " " + units[u];
+  return rounded(bytes, 2) + " " + units[u];
 }
 
 std::string rate_text(double gbs) {
-  return gbs >= 1e4 ? fixed(gbs / 1e3, 2) + " TB/s" : fixed(gbs, 2) + " GB/s";
+  return gbs >= 1e4 ? rounded(gbs / 1e3, 2) + " TB/s" : rounded(gbs, 2) + " GB/s";
 }
 
-/// Rows of cells, columns aligned; the first left, the others right, the last left again if it is a remark.
-class Table {
- public:
-  explicit Table(std::ostream& out) : out_(out) {}
-  void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-  void print(size_t left_columns) {
-    std::vector<size_t> width;
-    for (const auto& r : rows_) {
-      width.resize(std::max(width.size(), r.size()));
-      for (size_t c = 0; c < r.size(); ++c) width[c] = std::max(width[c], r[c].size());
-    }
-    for (const auto& r : rows_) {
-      std::string line = " ";
-      for (size_t c = 0; c < r.size(); ++c) {
-        const std::string pad(width[c] - r[c].size(), ' ');
-        line += " " + (c < left_columns ? r[c] + pad : pad + r[c]) + " ";
-      }
-      line.erase(line.find_last_not_of(' ') + 1);
-      out_ << line << "\n";
-    }
-  }
-
- private:
-  std::ostream& out_;
-  std::vector<std::vector<std::string>> rows_;
-};
-
 std::string plural(size_t n, const char* what) {
-  return grouped(n) + " " + what + (n == 1 ? "" : "s");
+  return fmt::format("{} {}{}", grouped(n), what, n == 1 ? "" : "s");
 }
 
 void print_head(const Graph& g, std::ostream& out) {
@@ -84,12 +51,12 @@ void print_head(const Graph& g, std::ostream& out) {
     if (o.cube >= 0) cubes.insert({o.sip, o.cube});
   }
   out << g.name << ": ";
-  if (!sips.empty()) out << plural(sips.size(), "SIP") << ", " << plural(cubes.size(), "cube") << ", ";
-  out << plural(g.pes.size(), "PE") << "; " << plural(g.nodes.size(), "node") << ", " << plural(g.edges.size(), "edge")
-      << "\n";
-  out << "timing: links " << name_of(g.timing.links) << ", response " << name_of(g.timing.response) << ", header "
-      << number_text(g.timing.header_bytes) << " B, flit " << g.timing.flit_bytes << " B, wire "
-      << number_text(g.ns_per_mm) << " ns/mm\n";
+  if (!sips.empty()) fmt::print(out, "{}, {}, ", plural(sips.size(), "SIP"), plural(cubes.size(), "cube"));
+  fmt::print(out, "{}; {}, {}\n", plural(g.pes.size(), "PE"), plural(g.nodes.size(), "node"),
+             plural(g.edges.size(), "edge"));
+  fmt::print(out, "timing: links {}, response {}, header {} B, flit {} B, wire {} ns/mm\n", name_of(g.timing.links),
+             name_of(g.timing.response), number_text(g.timing.header_bytes), g.timing.flit_bytes,
+             number_text(g.ns_per_mm));
   if (g.materialize_outputs) out << "materialize: outputs\n";
 }
 
@@ -102,7 +69,7 @@ struct Range {
     most = empty ? v : std::max(most, v);
     empty = false;
   }
-  std::string text() const { return least == most ? fixed(most, 3) : fixed(least, 3) + "-" + fixed(most, 3); }
+  std::string text() const { return least == most ? rounded(most, 3) : rounded(least, 3) + "-" + rounded(most, 3); }
 };
 
 void print_nodes(const Graph& g, std::ostream& out) {
@@ -117,9 +84,9 @@ void print_nodes(const Graph& g, std::ostream& out) {
     ++c.nodes;
   }
   out << "\nnodes\n";
-  Table table(out);
-  for (const auto& [kind, c] : by_impl) table.row({kind, grouped(c.nodes), c.overhead.text() + " ns"});
-  table.print(1);
+  TextTable table(1, 2);
+  for (const auto& [kind, c] : by_impl) table.add({kind, grouped(c.nodes), c.overhead.text() + " ns"});
+  out << table.text();
 }
 
 void print_edges(const Graph& g, std::ostream& out) {
@@ -141,14 +108,14 @@ void print_edges(const Graph& g, std::ostream& out) {
       s.bw_each.take(bw);
   }
   out << "\nedges (directed)\n";
-  Table table(out);
+  TextTable table(1, 2);
   for (const auto& [kind, s] : by_kind) {
     const bool limited = s.edges > s.unlimited;
-    table.row({kind, grouped(s.edges),
+    table.add({kind, grouped(s.edges),
                limited ? s.bw_each.text() + " GB/s" + (s.unlimited ? " or unlimited" : "") : "unlimited",
                limited ? rate_text(s.bw) + " in all" : "", s.mm_each.text() + " mm"});
   }
-  table.print(1);
+  out << table.text();
 }
 
 /// What a controller can deliver: its channels, or the widest link that leaves it.
@@ -177,16 +144,13 @@ void print_memories(const Graph& g, std::ostream& out) {
     s.last = std::max(s.last, m.base + (m.size - 1));
   }
   out << "\nmemories\n";
-  Table table(out);
+  TextTable table(1, 2);
   for (const auto& [space, s] : by_space) {
-    char range[64];
-    std::snprintf(range, sizeof range, "0x%llx-0x%llx", static_cast<unsigned long long>(s.first),
-                  static_cast<unsigned long long>(s.last));
-    table.row({space, grouped(s.count), "x " + size_text(s.bytes / static_cast<double>(s.count)),
+    table.add({space, grouped(s.count), "x " + size_text(s.bytes / static_cast<double>(s.count)),
                size_text(s.bytes) + " in all", rate_text(s.bw / static_cast<double>(s.count)) + " each",
-               rate_text(s.bw) + " in all", range});
+               rate_text(s.bw) + " in all", fmt::format("{:#x}-{:#x}", s.first, s.last)});
   }
-  table.print(1);
+  out << table.text();
 }
 
 void print_pes(const Graph& g, std::ostream& out) {
@@ -208,10 +172,10 @@ void print_pes(const Graph& g, std::ostream& out) {
   if (complete == 0) return;
   const auto n = static_cast<double>(g.pes.size());
   out << "\nPEs\n";
-  Table table(out);
-  table.row({"GEMM f16", fixed(tops / n, 2) + " TFLOP/s each", fixed(tops, 1) + " TFLOP/s in all"});
-  table.row({"TCM", size_text(tcm / n) + " each", size_text(tcm) + " in all"});
-  table.print(1);
+  TextTable table(1, 2);
+  table.add({"GEMM f16", rounded(tops / n, 2) + " TFLOP/s each", rounded(tops, 1) + " TFLOP/s in all"});
+  table.add({"TCM", size_text(tcm / n) + " each", size_text(tcm) + " in all"});
+  out << table.text();
 }
 
 /// Contract: what happens inside a PE takes the time of its blocks alone.

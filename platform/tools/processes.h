@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace kernbench::cli {
+namespace kernbench {
 
 struct ProcessResult {
   int status = 0;  ///< exit status; 128 + the signal that ended it
@@ -18,4 +18,4 @@ struct ProcessResult {
 void run_processes(const std::string& program, const std::vector<std::vector<std::string>>& arguments, size_t jobs,
                    const std::function<void(size_t index, const ProcessResult&)>& done);
 
-}  // namespace kernbench::cli
+}  // namespace kernbench

@@ -1,4 +1,4 @@
-#include "kernbench/platform/cli/processes.h"
+#include "kernbench/platform/tools/processes.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -13,7 +13,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 
-namespace kernbench::cli {
+namespace kernbench {
 namespace {
 
 /// A file in memory: a pipe would hold up its writer until somebody reads.
@@ -73,7 +73,7 @@ class Pool {
   size_t size() const { return running_.size(); }
   void start(const std::string& program, const std::vector<std::string>& arguments, size_t index) {
     auto r = std::make_unique<Running>(index);
-    const pid_t pid = cli::start(program, arguments, *r);
+    const pid_t pid = kernbench::start(program, arguments, *r);
     running_.emplace(pid, std::move(r));
   }
   std::pair<size_t, ProcessResult> wait_for_one() {
@@ -107,4 +107,4 @@ void run_processes(const std::string& program, const std::vector<std::vector<std
   }
 }
 
-}  // namespace kernbench::cli
+}  // namespace kernbench

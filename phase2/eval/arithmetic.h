@@ -1,0 +1,99 @@
+// The arithmetic of one instruction set: Eigen's, compiled once for each (isa.h), over contiguous blocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernbench/phase2/eval/isa.h"
+#include "kernbench/phase2/op/dtype.h"
+
+namespace kernbench {
+
+/// Elementwise functions; order of the tables in Arithmetic.
+enum class Fn : uint8_t {
+  copy,
+  exp,
+  log,
+  sqrt,
+  rsqrt,
+  sigmoid,
+  tanh,
+  erf,
+  abs,
+  neg,
+  relu,
+  gelu,
+  silu,
+  floor,
+  add,
+  sub,
+  mul,
+  div,
+  maximum,
+  minimum,
+  lt,
+  le,
+  gt,
+  ge,
+  eq,
+  ne,
+  where,
+  fma,
+  clamp,
+  count
+};
+constexpr int kFns = static_cast<int>(Fn::count);
+
+/// A GEMM operand: element (i, j) at data + i * row_stride + j * col_stride elements, of any alignment.
+struct GemmOperand {
+  const uint8_t* data = nullptr;
+  DType dtype = DType::f32;
+  int64_t row_stride = 0;
+  int64_t col_stride = 0;
+};
+
+/// The largest product that one call makes.
+constexpr int64_t kProductRows = 512, kProductCols = 512;
+
+struct Arithmetic {
+  /// o[i] = f(a[i], b[i], c[i]); unused operands are null; o may be a.
+  using F32 = void (*)(float* o, const float* a, const float* b, const float* c, size_t n);
+  using I32 = void (*)(int32_t* o, const int32_t* a, const int32_t* b, const int32_t* c, size_t n);
+  F32 f32[kFns];
+  I32 i32[kFns];  ///< null where the function has no integer form
+
+  /// n elements of the dtype, of any alignment, to f32 or i32 and back (convert.h's rules; floats to i32 saturate).
+  void (*to_f32)(const void* in, DType, float* out, size_t n);
+  void (*from_f32)(const float* in, DType, void* out, size_t n);
+  void (*to_i32)(const void* in, DType, int32_t* out, size_t n);
+  void (*from_i32)(const int32_t* in, DType, void* out, size_t n);
+
+  /// Reductions of a contiguous row. Sum: 16 interleaved partial sums of each 1,024 elements, added as a tree; the
+  /// blocks' sums in order. max and min of at least one element give NaN if any is NaN.
+  float (*sum)(const float* a, size_t n);
+  float (*max)(const float* a, size_t n);
+  float (*min)(const float* a, size_t n);
+
+  /// C[m, n] = A[m, k] · B[k, n], or C += A · B, at most kProductRows x kProductCols, rows of C `ldc` elements apart:
+  /// floats in f32, integers in i32 modulo 2^32. Bits depend on m, n, k and the values alone. `work` holds
+  /// product_work_bytes, aligned to 64.
+  void (*product_f32)(int64_t m, int64_t n, int64_t k, const GemmOperand& a, const GemmOperand& b, float* c,
+                      int64_t ldc, bool accumulate, void* work);
+  void (*product_i32)(int64_t m, int64_t n, int64_t k, const GemmOperand& a, const GemmOperand& b, int32_t* c,
+                      int64_t ldc, bool accumulate, void* work);
+  size_t product_work_bytes;
+
+  const char* eigen_version;  ///< that it was built with, as "3.4.0"
+};
+
+/// The arithmetic of an available set; std::invalid_argument otherwise.
+const Arithmetic& arithmetic_of(Isa);
+
+namespace detail {
+/// Null where this build has no such set.
+const Arithmetic* arithmetic_portable();
+const Arithmetic* arithmetic_avx2();
+const Arithmetic* arithmetic_avx512();
+}  // namespace detail
+
+}  // namespace kernbench

@@ -1,0 +1,3 @@
+#define KERNBENCH_SET arithmetic_portable
+#define Eigen Eigen_portable
+#include "kernbench/phase2/eval/arithmetic.inc"

@@ -1,0 +1,22 @@
+// A table for people: columns as wide as their widest cell.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace kernbench {
+
+/// Two blanks stand between columns; the first `left` of them are aligned left, the others right.
+class TextTable {
+ public:
+  explicit TextTable(size_t left, size_t indent = 0) : left_(left), indent_(indent) {}
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  /// Its lines, without blanks at their ends.
+  std::string text() const;
+
+ private:
+  size_t left_, indent_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace kernbench

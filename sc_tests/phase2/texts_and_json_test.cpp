@@ -1,0 +1,147 @@
+// The one JSON writer and the texts that fmt does not say by itself.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/table.h"
+
+namespace kernbench {
+namespace {
+
+using Layout = JsonWriter::Layout;
+using Reals = JsonWriter::Reals;
+
+std::string sample(Layout layout) {
+  std::string text;
+  JsonWriter w(text, layout);
+  w.open('{').field("a", 1).key("b").open('[').value(2.5).value("x").open('{').close('}').close(']');
+  w.key("c").open('[').close(']').key("d").null().field("e", true).key("f").open('{').fixed("g", -1e-9).close('}');
+  w.close('}');
+  return text;
+}
+
+TEST(JsonWriter, LaysOutWhatItIsGiven) {
+  EXPECT_EQ(sample(Layout::compact), R"({"a":1,"b":[2.5,"x",{}],"c":[],"d":null,"e":true,"f":{"g":0.000000}})");
+  EXPECT_EQ(sample(Layout::spaced),
+            R"({"a": 1, "b": [2.5, "x", {}], "c": [], "d": null, "e": true, "f": {"g": 0.000000}})");
+  EXPECT_EQ(sample(Layout::indented),
+            "{\n \"a\": 1,\n \"b\": [\n  2.5,\n  \"x\",\n  {}\n ],\n \"c\": [],\n \"d\": null,\n \"e\": true,\n"
+            " \"f\": {\n  \"g\": 0.000000\n }\n}");
+}
+
+TEST(JsonWriter, BeginsLinesWhereItIsTold) {
+  for (const Layout layout : {Layout::compact, Layout::spaced}) {
+    std::string text;
+    JsonWriter w(text, layout);
+    w.open('[').new_line(1).value(1).new_line(2).value(2).value(3).new_line(0).close(']');
+    EXPECT_EQ(text, layout == Layout::compact ? "[\n 1,\n  2,3\n]" : "[\n 1,\n  2, 3\n]");
+  }
+}
+
+TEST(JsonWriter, GoesOnWhereItsTextWasTakenAway) {
+  std::string text, all;
+  JsonWriter w(text);
+  w.open('[');
+  for (int i = 0; i < 3; ++i) {
+    w.open('{').field("i", i).close('}');
+    all += text;
+    text.clear();
+  }
+  w.close(']');
+  EXPECT_EQ(all + text, R"([{"i":0},{"i":1},{"i":2}])");
+}
+
+TEST(JsonWriter, TakesListsMapsAndWhatMayBeAbsent) {
+  std::string text;
+  JsonWriter w(text);
+  w.open('[').value(std::vector<std::string>{"a", "b"}).value(std::map<std::string, double>{{"exp", 4}});
+  w.value(std::optional<int>()).value(std::optional<int>(7)).value(std::monostate());
+  w.value(std::variant<bool, std::string>("v")).close(']');
+  EXPECT_EQ(text, R"([["a","b"],{"exp":4},null,7,null,"v"])");
+}
+
+TEST(JsonWriter, EscapesAndReplacesWhatIsNoText) {
+  std::string text;
+  JsonWriter(text).value(std::string("\"\\\n\t\x01µ\xff", 8));
+  EXPECT_EQ(text, "\"\\\"\\\\\\n\\t\\u0001µ\uFFFD\"");
+}
+
+TEST(JsonWriter, WritesRealsInThreeForms) {
+  const auto written = [](double v, Reals reals) {
+    std::string text;
+    JsonWriter(text, Layout::compact, reals).value(v);
+    return text;
+  };
+  const double inf = std::numeric_limits<double>::infinity();
+  struct {
+    double v;
+    const char *shortest, *pointed, *decimal;
+  } const cases[] = {{0, "0", "0.0", "0.0"},
+                     {8, "8", "8.0", "8.0"},
+                     {0.1, "0.1", "0.1", "0.1"},
+                     {1e5, "1e+05", "1e+05", "100000.0"},
+                     {1e22, "1e+22", "1e+22", "1e+22"},
+                     {-inf, "\"-inf\"", "\"-inf\"", "null"},
+                     {std::nan(""), "\"nan\"", "\"nan\"", "null"}};
+  for (const auto& c : cases) {
+    EXPECT_EQ(written(c.v, Reals::shortest), c.shortest);
+    EXPECT_EQ(written(c.v, Reals::pointed), c.pointed);
+    EXPECT_EQ(written(c.v, Reals::decimal), c.decimal);
+  }
+}
+
+std::string fixed(double v) {
+  std::string text;
+  append_fixed(text, v);
+  return text;
+}
+
+TEST(Texts, SixDecimalsAreThoseOfPrintf) {
+  const auto printed = [](double v) {
+    char text[400];
+    std::snprintf(text, sizeof text, "%.6f", v);
+    return std::string(text);
+  };
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 200'000; ++i) {
+    const auto bits = static_cast<double>(random() >> 11);
+    // Times as runs have them; sums of halves of 1e-6, where rounding is in doubt; any size.
+    for (const double v : {bits / 9e9, static_cast<double>(random() % 1'000'000'000) * 5e-7, std::ldexp(bits, -20)}) {
+      ASSERT_EQ(fixed(v), printed(v < 5e-7 ? 0 : v));
+      ASSERT_EQ(fixed(-v), printed(v < 5e-7 ? 0 : -v));
+    }
+  }
+  for (const double v : {0.5, 1e12, 1e13, 123456789012345678.0, 1e300, -1e300, 5e-7, 4.9999e-7, -4.9e-7, -0.0})
+    EXPECT_EQ(fixed(v), printed(std::abs(v) < 5e-7 ? 0 : v));
+  EXPECT_LE(fixed(-std::numeric_limits<double>::max()).size(), kLongestFixed);
+  EXPECT_EQ(fixed(std::nan("")), "nan");
+  EXPECT_EQ(fixed(std::numeric_limits<double>::infinity()), "inf");
+}
+
+TEST(Texts, GroupsDigitsAndQuotesWords) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(12345678), "12,345,678");
+  EXPECT_EQ(in_quotes("a\tb"), "'a?b'");
+  EXPECT_EQ(in_quotes(std::string(61, 'x')), "'" + std::string(60, 'x') + "…'");
+}
+
+TEST(Texts, TablesAreAsWideAsTheirCells) {
+  TextTable table(1, 2);
+  table.add({"name", "ns", ""});
+  table.add({"a", "1.25", "note"});
+  table.add({"long name", "10"});
+  EXPECT_EQ(table.text(), "  name         ns\n  a          1.25  note\n  long name    10\n");
+}
+
+}  // namespace
+}  // namespace kernbench
