@@ -4,7 +4,8 @@
 
 #include <functional>
 
-#include "kernbench/platform/launch/host_fan_out.h"
+#include "kernbench/platform/launch/host_messages.h"
+#include "kernbench/platform/launch/launch_way.h"
 
 namespace kernbench {
 
@@ -23,16 +24,15 @@ class Launchable {
 class Launcher {
  public:
   using Done = std::function<void(const LaunchResult&)>;
-  explicit Launcher(Machine& machine) : machine_(machine), fan_out_(machine) {}
+  explicit Launcher(LaunchHost& host) : host_(host) {}
 
-  /// The launch leaves the host now (before the simulation: at 0) and every kernel starts at now + tree.latest_ns;
-  /// `tree` is one for the same PEs. `done` is called once, at the instant when the host has the response, and may
+  /// The launch leaves the host now (before the simulation: at 0) and every kernel starts at now + way.latest_ns;
+  /// `way` is one for the same PEs. `done` is called once, at the instant when the host has the response, and may
   /// launch again. Returns the correlation id (the message's own where it is not 0).
-  uint64_t launch(KernelLaunch message, const LaunchTree& tree, Done done);
+  uint64_t launch(KernelLaunch message, const LaunchWay& way, Done done);
 
  private:
-  Machine& machine_;
-  HostFanOut fan_out_;
+  LaunchHost& host_;
 };
 
 }  // namespace kernbench

@@ -6,6 +6,7 @@
 
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/pe/kernel_stack.h"
+#include "kernbench/systemc_models/pe/pe_control.h"
 #include "kernbench/systemc_models/pe/pe_mmu.h"
 #include "kernbench/systemc_models/pe/pe_scheduler.h"
 #include "kernbench/systemc_models/pe/pe_tcm.h"
@@ -14,6 +15,7 @@ namespace kernbench {
 
 PeCpu::PeCpu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Component(name, config, checked(parameters)),
+      FabricNode(static_cast<Component&>(*this)),
       command_ns_(parameters.overhead_ns + parameters.dispatch_cycles / parameters.freq_ghz),
       resume_("resume") {
   materialize_limits_.result_bytes = static_cast<uint64_t>(parameters.materialize_kb * 1024);
@@ -28,6 +30,10 @@ ImplSpec PeCpu::spec() {
 
 tlm::tlm_sync_enum PeCpu::nb_transport_bw(int, PeItem&, tlm::tlm_phase&, sc_core::sc_time&) {
   return tlm::TLM_COMPLETED;  // the scheduler's submission queue is never full
+}
+
+void PeCpu::message_arrived(ControlMessage& m) {
+  take_message(m, *this, *pe_);
 }
 
 void PeCpu::launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end, size_t stack_bytes) {

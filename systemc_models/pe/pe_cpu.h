@@ -16,6 +16,8 @@
 #include "kernbench/phase2/check/races.h"
 #include "kernbench/phase2/graph/pending_values.h"
 #include "kernbench/systemc_models/core/component.h"
+#include "kernbench/systemc_models/fabric/control_message.h"
+#include "kernbench/systemc_models/fabric/fabric_node.h"
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe.h"
 
@@ -45,11 +47,12 @@ struct PeCpuParameters : BlockParameters {
   }
 };
 
-class PeCpu : public Component, public PeBackend {
+class PeCpu : public Component, public FabricNode, public ControlTarget, public PeBackend {
  public:
   using Parameters = PeCpuParameters;
   using Kernel = std::function<void(PeBackend&)>;
   CommandInitiatorSocket<PeCpu> command_out{"command_out"};
+  FabricTargetSocket in{"in", *this};  ///< for the host's messages (pe_control.h)
 
   PeCpu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
   static ImplSpec spec();
@@ -58,6 +61,11 @@ class PeCpu : public Component, public PeBackend {
     pe_ = &pe;
     system_ = &system;
   }
+
+  FabricNode* fabric_node() override { return this; }
+  FabricTargetSocket* target_socket() override { return &in; }
+  bool takes_memory_traffic() const override { return false; }
+  void message_arrived(ControlMessage&) override;
 
   /// How a launch ended; told once, when the kernel has returned and all its commands are complete, or at a fault.
   struct Outcome {
