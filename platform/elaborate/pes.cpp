@@ -5,10 +5,8 @@
 #include <map>
 #include <stdexcept>
 
-#include "kernbench/systemc_models/pe/engine.h"
-#include "kernbench/systemc_models/pe/pe_mmu.h"
-#include "kernbench/systemc_models/pe/pe_scheduler.h"
-#include "kernbench/systemc_models/pe/pe_tcm.h"
+#include "kernbench/platform/topology/graph/pe_edges.h"
+#include "kernbench/systemc_models/fabric/fabric_node.h"
 
 namespace kernbench {
 namespace {
@@ -34,27 +32,53 @@ Pes::Pes(const topology::Graph& graph, const Elaboration& blocks, Routes& routes
   for (uint32_t p = 0; p < graph_.pes.size(); ++p) build(p);
 }
 
-template <class Block>
-Block* Pes::block_of(size_t pe, const char* kind) const {
+/// The PE's block of a kind in its role; null where it has none of that kind.
+template <class Role>
+Role* Pes::role_of(size_t pe, const char* kind, const char* role) const {
   const auto& blocks = graph_.pes[pe].blocks;
   const auto it = blocks.find(kind);
-  return it == blocks.end() ? nullptr : dynamic_cast<Block*>(&blocks_.component(it->second));
+  if (it == blocks.end()) return nullptr;
+  auto* block = dynamic_cast<Role*>(&blocks_.component(it->second));
+  if (!block) {
+    const topology::Node& node = graph_.nodes[it->second];
+    throw std::runtime_error(node.id + ": '" + node.impl + "' is no " + role + ", which a block of kind " + kind +
+                             " must be (systemc_models/pe/roles.h)");
+  }
+  return block;
 }
 
 void Pes::build(uint32_t p) {
   pes_.push_back(std::make_unique<Pe>());
   Pe& pe = *pes_.back();
   set_place(pe, p);
-  pe.tcm = block_of<PeTcm>(p, "pe_tcm");
-  pe.mmu = block_of<PeMmu>(p, "pe_mmu");
-  for (Engine* e : engines(p)) e->join(pe);
-  auto* scheduler = block_of<PeScheduler>(p, "pe_scheduler");
-  if (scheduler) scheduler->join(pe, routes_, graph_.pes[p].blocks.at("pe_dma"));
-  if (auto* cpu = block_of<PeCpu>(p, "pe_cpu")) {
-    cpu->join(pe, system_);
-    if (scheduler) cpu->command_out.bind(scheduler->command_in);
+  pe.cpu = role_of<CpuRole>(p, "pe_cpu", "CpuRole");
+  pe.scheduler = role_of<SchedulerRole>(p, "pe_scheduler", "SchedulerRole");
+  pe.tcm = role_of<TcmRole>(p, "pe_tcm", "TcmRole");
+  pe.mmu = role_of<MmuRole>(p, "pe_mmu", "MmuRole");
+  add_engines(pe);
+  for (const auto& [kind, node] : graph_.pes[p].blocks) {
+    if (PeBlock* block = blocks_.component(node).pe_block()) block->join(pe);
   }
-  bind_stages(p, scheduler);
+  bind(graph_.pes[p]);
+  if (!complete(p)) return;
+  pe.runner = std::make_unique<KernelRunner>(pe, system_, blocks_.component(graph_.pes[p].blocks.at("pe_cpu")), *pe.cpu);
+  pe.cpu->attach(*pe.runner);
+}
+
+void Pes::add_engines(Pe& pe) {
+  const topology::Pe& of = graph_.pes[pe.index];
+  pe.dma = of.blocks.at("pe_dma");
+  for (const char* kind : kEngineKinds) {
+    auto* role = role_of<EngineRole>(pe.index, kind, "EngineRole");
+    if (role) pe.engines.push_back({&blocks_.component(of.blocks.at(kind)), role});
+  }
+  FabricNode* dma = blocks_.component(pe.dma).fabric_node();
+  if (!dma || !dma->initiator() || !dma->request_port()) {
+    const topology::Node& node = graph_.nodes[pe.dma];
+    throw std::runtime_error(node.id + ": '" + node.impl +
+                             "' is no FabricNode with an initiator and a request port, which a block of kind pe_dma must "
+                             "be (systemc_models/fabric/fabric_node.h)");
+  }
 }
 
 /// Who it is, and where.
@@ -71,41 +95,17 @@ void Pes::set_place(Pe& pe, uint32_t index) {
   for (const auto& [kind, node] : graph_.pes[index].blocks) pe.order = std::min(pe.order, node);
 }
 
-/// Who hands on to which stage (ADR-0014 D6, D8).
-void Pes::bind_stages(size_t p, PeScheduler* scheduler) {
-  constexpr std::pair<Stage, Stage> kHandOns[] = {{Stage::dma_read, Stage::fetch}, {Stage::fetch, Stage::gemm},
-                                                  {Stage::fetch, Stage::math},     {Stage::gemm, Stage::math},
-                                                  {Stage::gemm, Stage::store},     {Stage::math, Stage::store},
-                                                  {Stage::store, Stage::dma_write}};
-  const std::vector<Engine*> engines = this->engines(p);
-  for (Engine* to : engines) {
-    if (scheduler) {
-      scheduler->command_out.bind(to->command_in);
-      const int port = static_cast<int>(scheduler->command_out.size()) - 1;
-      for (int s = 0; s < kStages; ++s) {
-        if (to->serves(static_cast<Stage>(s))) scheduler->set_next(static_cast<Stage>(s), port, to);
-      }
+/// Along the PE's edges (ADR-0014 D6, D8); those towards a block that takes no items say that it answers.
+void Pes::bind(const topology::Pe& pe) {
+  for (const auto& [from, to] : topology::edges_inside(graph_, pe)) {
+    PeBlock *a = blocks_.component(from).pe_block(), *b = blocks_.component(to).pe_block();
+    for (const auto& [node, block] : {std::pair(from, a), std::pair(to, b)}) {
+      if (block) continue;
+      throw std::runtime_error(graph_.nodes[node].id + ": '" + graph_.nodes[node].impl +
+                               "' is no PeBlock, which a block inside a PE must be (systemc_models/pe/pe_block.h)");
     }
-    for (Engine* from : engines) {
-      int port = -1;
-      for (const auto& [a, b] : kHandOns) {
-        if (from == to || !from->serves(a) || !to->serves(b)) continue;
-        if (port < 0) {
-          from->command_out.bind(to->command_in);
-          port = static_cast<int>(from->command_out.size()) - 1;
-        }
-        from->set_next(b, port, to);
-      }
-    }
+    if (a->command_initiator() && b->command_target()) connect(*a, *b);
   }
-}
-
-std::vector<Engine*> Pes::engines(size_t pe) const {
-  std::vector<Engine*> v;
-  for (const char* kind : kEngineKinds) {
-    if (auto* e = block_of<Engine>(pe, kind)) v.push_back(e);
-  }
-  return v;
 }
 
 std::string Pes::missing_blocks(size_t pe) const {
@@ -116,19 +116,18 @@ std::string Pes::missing_blocks(size_t pe) const {
   return missing;
 }
 
-PeCpu& Pes::cpu(size_t pe) const {
-  auto* cpu = block_of<PeCpu>(pe, "pe_cpu");
-  if (!cpu) throw std::runtime_error(graph_.pes[pe].id + ": has no pe_cpu that runs kernels");
-  return *cpu;
+KernelRunner& Pes::runner(size_t pe) const {
+  if (!pes_[pe]->runner) throw std::runtime_error(graph_.pes[pe].id + ": runs no kernels, it has no " + missing_blocks(pe));
+  return *pes_[pe]->runner;
 }
 
 void Pes::attach_history(CommandHistory& history) const {
   for (size_t p = 0; p < pes_.size(); ++p) {
     if (!complete(p)) continue;
-    cpu(p).attach_history(&history);
+    runner(p).attach_history(&history);
     const auto in_order = [&](CommandType type, Stage stage) {
-      for (Engine* e : engines(p)) {
-        for (const Engine::Statistics& s : e->statistics()) {
+      for (const Pe::Engine& e : pes_[p]->engines) {
+        for (const StageStatistics& s : e.role->statistics()) {
           if (s.stage == stage && s.servers == 1) history.serves_in_order(pes_[p]->index, type);
         }
       }

@@ -10,15 +10,15 @@
 #include "kernbench/platform/elaborate/elaboration.h"
 #include "kernbench/platform/elaborate/routes.h"
 #include "kernbench/systemc_models/memory/system.h"
-#include "kernbench/systemc_models/pe/pe_cpu.h"
+#include "kernbench/systemc_models/pe/kernel_runner.h"
 
 namespace kernbench {
-
-class Engine;
 
 /// PEs with a pe_dma, in compiled order (as Graph::pes).
 class Pes {
  public:
+  /// Binds the blocks of each PE along the edges between them. std::runtime_error, one line, where a block's class lacks
+  /// what its kind must have (systemc_models/pe/roles.h).
   Pes(const topology::Graph& graph, const Elaboration& blocks, Routes& routes, System& system);
 
   size_t count() const { return pes_.size(); }
@@ -27,8 +27,8 @@ class Pes {
   bool complete(size_t pe) const { return missing_blocks(pe).empty(); }
   /// "pe_gemm, pe_tcm" for an incomplete PE.
   std::string missing_blocks(size_t pe) const;
-  PeCpu& cpu(size_t pe) const;
-  std::vector<Engine*> engines(size_t pe) const;
+  /// Who runs kernels on a complete PE.
+  KernelRunner& runner(size_t pe) const;
   /// The nearest memory of kind hbm to a PE's DMA, as index into graph().memories; its own slice in the usual systems.
   size_t local_memory(size_t pe) const;
 
@@ -36,11 +36,12 @@ class Pes {
   void attach_history(CommandHistory& history) const;
 
  private:
-  template <class Block>
-  Block* block_of(size_t pe, const char* kind) const;
+  template <class Role>
+  Role* role_of(size_t pe, const char* kind, const char* role) const;
   void build(uint32_t pe);
   void set_place(Pe&, uint32_t index);
-  void bind_stages(size_t pe, PeScheduler*);
+  void add_engines(Pe&);
+  void bind(const topology::Pe&);
 
   const topology::Graph& graph_;
   const Elaboration& blocks_;

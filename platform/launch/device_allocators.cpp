@@ -5,8 +5,6 @@
 
 #include "kernbench/phase2/op/translation.h"
 #include "kernbench/platform/elaborate/pes.h"
-#include "kernbench/systemc_models/pe/pe_mmu.h"
-#include "kernbench/systemc_models/pe/pe_tcm.h"
 
 namespace kernbench {
 
@@ -25,7 +23,7 @@ std::string no_room(uint64_t nbytes, const std::string& pe, const std::string& o
 
 DeviceAllocators::DeviceAllocators(const topology::Graph& graph, const Pes& pes) : graph_(graph), pes_(pes) {
   for (size_t p = 0; p < pes.count(); ++p) {
-    if (const PeMmu* mmu = pes.pe(p).mmu) page_bytes_ = std::max(page_bytes_, mmu->page_bytes());
+    if (const MmuRole* mmu = pes.pe(p).mmu) page_bytes_ = std::max(page_bytes_, mmu->page_bytes());
   }
   if (page_bytes_ == 0) page_bytes_ = kPageWithoutMmu;
   // A flat system may have memories above the 51-bit map.
@@ -61,10 +59,11 @@ void DeviceAllocators::free_hbm(size_t pe, uint64_t address) {
 }
 
 uint64_t DeviceAllocators::allocate_tcm(size_t pe, uint64_t nbytes) {
-  PeTcm* tcm = pes_.pe(pe).tcm;
+  TcmRole* tcm = pes_.pe(pe).tcm;
   if (!tcm) throw OutOfDeviceMemory(pes_.pe(pe).id + ": has no pe_tcm");
   if (const auto address = tcm->allocator().allocate(nbytes)) return *address;
-  throw OutOfDeviceMemory(no_room(nbytes, pes_.pe(pe).id, tcm->id(), tcm->allocator(), tcm->allocatable_bytes()));
+  const std::string& id = graph_.nodes[graph_.pes[pe].blocks.at("pe_tcm")].id;
+  throw OutOfDeviceMemory(no_room(nbytes, pes_.pe(pe).id, id, tcm->allocator(), tcm->allocatable_bytes()));
 }
 
 void DeviceAllocators::free_tcm(size_t pe, uint64_t address) {

@@ -9,7 +9,7 @@
 
 #include "kernbench/systemc_models/fabric/control_message.h"
 #include "kernbench/systemc_models/pe/mapping_table.h"
-#include "kernbench/systemc_models/pe/pe_cpu.h"
+#include "kernbench/systemc_models/pe/kernel_runner.h"
 
 namespace kernbench {
 
@@ -41,14 +41,14 @@ struct MmuUnmap {
 struct KernelLaunch {
   MessageIds ids;
   std::vector<size_t> pes;                            ///< indices in compiled order, no two alike
-  std::function<PeCpu::Kernel(size_t place)> kernel;  ///< what the PE at that place of `pes` runs
+  std::function<KernelRunner::Kernel(size_t place)> kernel;  ///< what the PE at that place of `pes` runs
 };
 
 /// `response` is ok when every PE has ended; an error comes as soon as it is known, while other PEs may still run.
 struct LaunchResult {
   HostResponse response;
   double start_ns = 0;                   ///< the stamp: when every kernel starts
-  std::vector<PeCpu::Outcome> outcomes;  ///< by place in the launch
+  std::vector<KernelRunner::Outcome> outcomes;  ///< by place in the launch
 };
 
 }  // namespace kernbench

@@ -12,7 +12,7 @@ uint64_t Launcher::launch(KernelLaunch message, const LaunchWay& way, Done done)
   auto body = std::make_shared<LaunchBody>();
   body->start_ns = result->start_ns;
   body->kernel = std::move(message.kernel);
-  body->ended = [result](size_t place, const PeCpu::Outcome& outcome) { result->outcomes[place] = outcome; };
+  body->ended = [result](size_t place, const KernelRunner::Outcome& outcome) { result->outcomes[place] = outcome; };
   return host_.send(message.ids, way, std::move(body), [result, done = std::move(done)](const HostResponse& response) {
     result->response = response;
     done(*result);

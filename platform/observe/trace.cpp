@@ -7,7 +7,6 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/run.h"
-#include "kernbench/systemc_models/pe/engine.h"
 
 namespace kernbench {
 
@@ -103,8 +102,8 @@ void ChromeTrace::name_tracks(const Pe& pe, const std::string& new_cube) {
   const std::string pe_name = pe.id.substr(pe.id.rfind('.') + 1);
   name("thread_name", kKernelTrack, pe_name + " kernel");
   name("thread_name", kFeedTrack, pe_name + " feed");
-  for (const Engine* e : platform_.pes().engines(pe.index)) {
-    for (const Engine::Statistics& s : e->statistics()) {
+  for (const Pe::Engine& e : pe.engines) {
+    for (const StageStatistics& s : e.role->statistics()) {
       for (unsigned server = 0; server < std::min(s.servers, kServersPerStage); ++server) {
         name("thread_name", stage_track(s.stage, server),
              pe_name + " " + std::string(kernbench::name_of(s.stage)) +

@@ -8,7 +8,6 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
-#include "kernbench/systemc_models/pe/engine.h"
 
 namespace kernbench {
 
@@ -124,13 +123,13 @@ void Waveform::add_engines(size_t p, const std::vector<bool>& chosen) {
       signals.tiles = add(scope, "tiles_in_flight", 16, TraceKind::amount);
     }
   }
-  for (const Engine* engine : platform_.pes().engines(p)) {
-    if (!chosen[engine->index()]) continue;
+  for (const auto& [block, engine] : platform_.pes().pe(p).engines) {
+    if (!chosen[block->index()]) continue;
     signals.traced = true;
     const auto statistics = engine->statistics();
-    for (const Engine::Statistics& s : statistics) {
+    for (const StageStatistics& s : statistics) {
       Unit& unit = signals.units[static_cast<int>(s.stage)];
-      std::string scope = scope_of(engine->index());
+      std::string scope = scope_of(block->index());
       if (statistics.size() > 1) scope += std::string(".") + short_name_of(s.stage);
       for (unsigned i = 0; i < s.servers; ++i) {
         const std::string at = s.servers > 1 ? scope + ".server" + std::to_string(i) : scope;
@@ -143,7 +142,7 @@ void Waveform::add_engines(size_t p, const std::vector<bool>& chosen) {
       }
       unit.queue_depth = add(scope, "queue_depth", 16, TraceKind::amount);
       if (s.stage == Stage::dma_read || s.stage == Stage::dma_write) {
-        NodeSignals& node = nodes_[engine->index()];
+        NodeSignals& node = nodes_[block->index()];
         node.initiates = true;
         node.bytes_in_flight[s.stage == Stage::dma_write] = add(scope, "bytes_in_flight", 32, TraceKind::amount);
       }

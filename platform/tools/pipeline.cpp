@@ -10,8 +10,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/deadlock.h"
 #include "kernbench/platform/platform.h"
-#include "kernbench/systemc_models/pe/engine.h"
-#include "kernbench/systemc_models/pe/pe_scheduler.h"
+#include "kernbench/platform/tools/command_driver.h"
 
 namespace kernbench {
 
@@ -23,7 +22,8 @@ class StageLog : public OpLogSink {
   StageLog(Platform& platform, const PipelineWork& work, PipelineResult& result)
       : parts_(platform.graph().nodes.size()) {
     for (size_t p = 0; p < work.pes.size(); ++p) {
-      for (const Engine* e : platform.pes().engines(work.pes[p].index)) parts_[e->index()] = {&work.pes[p], &result.pes[p]};
+      for (const Pe::Engine& e : platform.pes().pe(work.pes[p].index).engines)
+        parts_[e.block->index()] = {&work.pes[p], &result.pes[p]};
     }
   }
 
@@ -96,11 +96,6 @@ class StageLog : public OpLogSink {
   std::vector<TokenStage> tokens_;                                       // not in their places yet
 };
 
-struct Play {
-  PeScheduler* scheduler;
-  PeCommand* command;
-};
-
 /// The result with room for every tile, its times still to come.
 PipelineResult result_for(const PipelineWork& work) {
   PipelineResult result;
@@ -129,10 +124,8 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
   PipelineResult result = result_for(work);
   StageLog log(platform, work, result);
   platform.attach_log(&log);
-  std::vector<Play> plays;
-  std::vector<std::pair<double, size_t>> order;  // (time, index of play)
+  CommandDriver driver("command_driver", platform);
   for (auto& part : work.pes) {
-    PeScheduler& scheduler = *platform.pes().pe(part.index).scheduler;
     for (auto* list : {&part.commands, &part.composites}) {
       for (size_t i = 0; i < list->size(); ++i) {
         PipelineWork::Entry& e = (*list)[i];
@@ -143,26 +136,15 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
         desc->submit_ns = e.submit_ns;
         e.command->desc = desc;
         try {
-          scheduler.validate(*e.command);
+          driver.submit(part.index, *e.command, e.submit_ns);
         } catch (const AccessError& error) {
           throw AccessError(e.id + ": " + error.what());
         }
-        order.emplace_back(e.submit_ns, plays.size());
-        plays.push_back({&scheduler, e.command.get()});
       }
     }
   }
   platform.timeline().run_ahead();
-  platform.routes().close();  // validate() has asked for every route that the work takes
-  for (const auto& [t, index] : order) {
-    platform.timeline().at(
-        t, Order(Order::kEngines, ~0u, 0),
-        [](void* self, void*) {
-          auto& play = *static_cast<Play*>(self);
-          play.scheduler->dispatch(*play.command);
-        },
-        &plays[index]);
-  }
+  platform.routes().close();  // the commands' checks have asked for every route that the work takes
   sc_core::sc_start();
   log.flush();
 

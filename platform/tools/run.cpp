@@ -16,8 +16,6 @@
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/launch/host_run.h"
 #include "kernbench/platform/launch/pe_selection.h"
-#include "kernbench/systemc_models/pe/engine.h"
-#include "kernbench/systemc_models/pe/pe_scheduler.h"
 
 namespace kernbench {
 
@@ -118,8 +116,8 @@ std::vector<EngineReport> engine_reports(Platform& platform, const std::vector<s
   std::vector<EngineReport> v;
   for (size_t p : pes) {
     platform.pes().pe(p).scheduler->settle(sim_ns);
-    for (Engine* e : platform.pes().engines(p)) {
-      e->settle(sim_ns);
+    for (const auto& [block, engine] : platform.pes().pe(p).engines) {
+      engine->settle(sim_ns);
       // pe_dma's two channels are engines of their own; other blocks are one, with all their servers.
       EngineReport r;
       const auto push = [&](const std::string& id) {
@@ -128,7 +126,7 @@ std::vector<EngineReport> engine_reports(Platform& platform, const std::vector<s
         v.push_back(r);
         r = {};
       };
-      for (const Engine::Statistics& s : e->statistics()) {
+      for (const StageStatistics& s : engine->statistics()) {
         r.busy_ns += s.busy_ns;
         r.ops += s.ops;
         r.bytes += s.bytes;
@@ -139,10 +137,10 @@ std::vector<EngineReport> engine_reports(Platform& platform, const std::vector<s
         r.link_wait_ns += s.link_wait_ns;
         r.memory_wait_ns += s.memory_wait_ns;
         r.servers += s.servers;
-        if (s.stage == Stage::dma_read) push(e->id() + ".rd");
-        if (s.stage == Stage::dma_write) push(e->id() + ".wr");
+        if (s.stage == Stage::dma_read) push(block->id() + ".rd");
+        if (s.stage == Stage::dma_write) push(block->id() + ".wr");
       }
-      if (r.servers > 0) push(e->id());
+      if (r.servers > 0) push(block->id());
     }
   }
   return v;
@@ -254,7 +252,7 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
   report.topology = platform.graph().name;
   for (const auto& [name, value] : params.values()) report.params.emplace_back(name, to_text(value));
   for (size_t i = 0; i < pes.size(); ++i) {
-    const PeCpu::Outcome& pe = host.launch.outcomes[i];
+    const KernelRunner::Outcome& pe = host.launch.outcomes[i];
     report.pes.push_back({platform.graph().pes[pes[i]].id, pe.start_ns, pe.end_ns});
   }
   report.launch = name_of(way.mode);

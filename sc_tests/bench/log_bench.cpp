@@ -11,8 +11,8 @@
 
 #include "kernbench/phase2/log/memory_op_log.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/tools/command_driver.h"
 #include "kernbench/platform/tools/pipeline.h"
-#include "kernbench/systemc_models/pe/pe_scheduler.h"
 
 namespace {
 
@@ -22,34 +22,13 @@ double cpu_s() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-struct Play {
-  kernbench::PeScheduler* scheduler;
-  kernbench::PeCommand* command;
-};
-
-/// Puts every composite onto the timeline.
-std::vector<Play> submit(kernbench::Platform& platform, kernbench::PipelineWork& work) {
-  using kernbench::Order;
-  std::vector<Play> plays;
-  std::vector<double> at;
+/// Every composite at its time.
+void submit(kernbench::CommandDriver& driver, kernbench::Platform& platform, kernbench::PipelineWork& work) {
   for (auto& part : work.pes) {
-    kernbench::PeScheduler& scheduler = *platform.pes().pe(part.index).scheduler;
-    for (auto& e : part.composites) {
-      scheduler.validate(*e.command);
-      plays.push_back({&scheduler, e.command.get()});
-      at.push_back(e.submit_ns);
-    }
+    for (auto& e : part.composites) driver.submit(part.index, *e.command, e.submit_ns);
   }
   platform.timeline().run_ahead();
   platform.routes().close();
-  for (size_t i = 0; i < plays.size(); ++i) {
-    const auto dispatch = [](void* self, void*) {
-      auto& play = *static_cast<Play*>(self);
-      play.scheduler->dispatch(*play.command);
-    };
-    platform.timeline().at(at[i], Order(Order::kEngines, ~0u, 0), dispatch, &plays[i]);
-  }
-  return plays;
 }
 
 }  // namespace
@@ -67,7 +46,8 @@ int sc_main(int argc, char* argv[]) {
     PipelineWork work = read_pipeline_work(in, argv[2], platform);
     auto& log = *new MemoryOpLog;
     if (mode == "memory") platform.attach_log(&log);
-    const std::vector<Play> plays = submit(platform, work);
+    auto& driver = *new CommandDriver("command_driver", platform);
+    submit(driver, platform, work);
     if (mode == "build") return 0;
     const double before = cpu_s();
     sc_core::sc_start();

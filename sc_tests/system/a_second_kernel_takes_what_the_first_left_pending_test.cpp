@@ -31,9 +31,9 @@ class TwoKernels {
   }
   std::string run(const Body& first, const Body& second) {
     std::string fault = "the second kernel did not end";
-    launch(0, first, 0, [&](const PeCpu::Outcome& one) {
+    launch(0, first, 0, [&](const KernelRunner::Outcome& one) {
       ASSERT_EQ(one.fault, "");
-      launch(1, second, one.end_ns, [&](const PeCpu::Outcome& two) { fault = two.fault; });
+      launch(1, second, one.end_ns, [&](const KernelRunner::Outcome& two) { fault = two.fault; });
     });
     sc_core::sc_start();
     return fault;
@@ -59,8 +59,8 @@ class TwoKernels {
   MemoryOpLog log;
 
  private:
-  void launch(size_t pe, const Body& body, double start_ns, std::function<void(const PeCpu::Outcome&)> on_end) {
-    platform->pes().cpu(pe).launch(
+  void launch(size_t pe, const Body& body, double start_ns, std::function<void(const KernelRunner::Outcome&)> on_end) {
+    platform->pes().runner(pe).launch(
         [body](PeBackend& backend) {
           tl::Context context(backend);
           body(context);

@@ -15,6 +15,7 @@
 #include "kernbench/systemc_models/host/m_cpu.h"
 #include "kernbench/systemc_models/host/pcie_ep.h"
 #include "kernbench/systemc_models/pe/pe_control.h"
+#include "kernbench/systemc_models/pe/pe_cpu.h"
 #include "launch_toy_system.h"
 #include "system_support.h"
 
@@ -193,7 +194,7 @@ TEST(Launch, that_comes_late_starts_a_kernel_when_it_is_there) {
   body->start_ns = toy::kNear + 1;  // pe1 is reached later
   body->kernel = noop_on({}).kernel;
   std::vector<double> starts(2);
-  body->ended = [&](size_t place, const PeCpu::Outcome& o) { starts[place] = o.start_ns; };
+  body->ended = [&](size_t place, const KernelRunner::Outcome& o) { starts[place] = o.start_ns; };
   HostResponse response;
   host.send({}, host_launch_way(host, {0, 1}), body, [&](const HostResponse& r) { response = r; });
   sc_core::sc_start();

@@ -76,7 +76,11 @@ TEST(Completion, reported_twice_is_a_caught_bug) {
   PeItem tile;
   tile.command = &command;
   tile.token = true;  // not in flight: it has been reported before
-  EXPECT_THROW(platform->pes().pe(0).scheduler->item_done(tile), std::logic_error);
+  auto& scheduler = dynamic_cast<PeScheduler&>(*platform->pes().pe(0).scheduler);
+  PePort from_engine(scheduler);
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  EXPECT_THROW(from_engine.nb_transport_bw(tile, phase, delay), std::logic_error);
 }
 
 /// Asks for more than the allocatable TCM holds.

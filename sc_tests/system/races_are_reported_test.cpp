@@ -164,7 +164,7 @@ std::string races_of_tcm_used_again(bool corrected) {
       if (corrected) pe.wait(load);
       command(CommandType::math, "neg", room);
     };
-    platform->pes().cpu(0).launch(program, 0, [](const PeCpu::Outcome&) {});
+    platform->pes().runner(0).launch(program, 0, [](const KernelRunner::Outcome&) {});
     sc_core::sc_start();
     std::string text;
     for (const Race& r : find_races(history))

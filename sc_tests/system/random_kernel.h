@@ -280,7 +280,7 @@ class RandomKernelRun {
     constexpr uint64_t kBytes = 6144, kDecisionsAt = 1 << 20;
     constexpr int64_t kDecisions = 64;
     memory_ = {tl::Ptr(Space::hbm, 4096, DType::f32),
-               tl::Ptr(Space::sram, platform->pes().cpu(0).sram().addr, DType::f32),
+               tl::Ptr(Space::sram, platform->pes().runner(0).sram().addr, DType::f32),
                kBytes,
                kBytes,
                tl::Ptr(Space::hbm, kDecisionsAt, DType::i32),
@@ -320,7 +320,7 @@ class RandomKernelRun {
       RandomKernel(tl, memory_, seed, seed % 2 == 0).run(40);
       tl.finish();
     };
-    platform->pes().cpu(pe).launch(kernel, start_ns, [this, pe, kernels](const PeCpu::Outcome& outcome) {
+    platform->pes().runner(pe).launch(kernel, start_ns, [this, pe, kernels](const KernelRunner::Outcome& outcome) {
       fault_ += outcome.fault;
       ++ended_;
       if (kernels > 1 && fault_.empty()) launch(pe, kernels - 1, outcome.end_ns);

@@ -40,6 +40,7 @@ struct ComponentConfig {
 };
 
 class FabricNode;
+class PeBlock;
 
 class Component : public sc_core::sc_module {
  public:
@@ -52,6 +53,8 @@ class Component : public sc_core::sc_module {
   Timeline& timeline() const { return context_->timeline(); }
   /// Its side that faces the memory fabric (fabric/fabric_node.h); null where it has none.
   virtual FabricNode* fabric_node() { return nullptr; }
+  /// Its side that faces the blocks of its PE (pe/pe_block.h); null where it is in none.
+  virtual PeBlock* pe_block() { return nullptr; }
 
   /// Attaches the op log (null: none). The only place that records are made from is end_service().
   void attach_logger(OpLogger* logger) { logger_ = logger; }

@@ -67,13 +67,10 @@ std::unique_ptr<Route> AddressMap::make_route(FabricNode& from, const Range& ran
   r->returns = true;
   r->hops = fewest_hops(from, *target);
   if (range.behind) {
-    const auto& ports = target->ports();
-    const auto port = std::find_if(ports.begin(), ports.end(), [&](const FabricPort* p) {
-      return p->request_binding() == static_cast<int>(range.binding);
-    });
-    if (port == ports.end())
+    const FabricInitiatorSocket* socket = target->initiator_socket();
+    if (!socket || range.binding >= socket->ports().size())
       throw AccessError(target->owner().id() + ": nothing is bound as number " + std::to_string(range.binding));
-    r->hops.push_back({*port, nullptr});
+    r->hops.push_back({socket->ports()[range.binding], nullptr});
   }
   measure(*r);
   return r;

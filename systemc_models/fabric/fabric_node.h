@@ -8,40 +8,16 @@
 #include "kernbench/systemc_models/fabric/fabric.h"
 #include "kernbench/systemc_models/fabric/fabric_observer.h"
 #include "kernbench/systemc_models/fabric/fabric_port.h"
+#include "kernbench/systemc_models/protocol/port_sockets.h"
 
 namespace kernbench {
 
+class FabricNode;
 class RequestPort;
 
-/// Base-protocol sockets of 32 bits, any number of peers: each that is bound gets a port of its own. They bind to any
-/// socket of the base protocol.
-class FabricTargetSocket : public tlm::tlm_target_socket<32, tlm::tlm_base_protocol_types, 0,
-                                                         sc_core::SC_ZERO_OR_MORE_BOUND> {
- public:
-  FabricTargetSocket(const char* name, FabricNode& node) : tlm_target_socket(name), node_(node) {}
-  tlm::tlm_fw_transport_if<>& get_base_interface() override;
-  sc_core::sc_export<tlm::tlm_fw_transport_if<>>& get_base_export() override;
-
- private:
-  void before_end_of_elaboration() override;
-  void end_of_elaboration() override;
-  FabricNode& node_;
-  int bound_ = 0;
-};
-
-class FabricInitiatorSocket : public tlm::tlm_initiator_socket<32, tlm::tlm_base_protocol_types, 0,
-                                                               sc_core::SC_ZERO_OR_MORE_BOUND> {
- public:
-  FabricInitiatorSocket(const char* name, FabricNode& node) : tlm_initiator_socket(name), node_(node) {}
-  tlm::tlm_bw_transport_if<>& get_base_interface() override;
-  sc_core::sc_export<tlm::tlm_bw_transport_if<>>& get_base_export() override;
-
- private:
-  void before_end_of_elaboration() override;
-  void end_of_elaboration() override;
-  FabricNode& node_;
-  int bound_ = 0;
-};
+/// Base-protocol sockets of 32 bits, any number of peers.
+using FabricTargetSocket = PortTargetSocket<tlm::tlm_base_protocol_types, FabricNode, FabricPort>;
+using FabricInitiatorSocket = PortInitiatorSocket<tlm::tlm_base_protocol_types, FabricNode, FabricPort>;
 
 /// Who may ask whom over a connection.
 enum class Requests : uint8_t { both_ways, there };
@@ -57,6 +33,8 @@ class FabricNode {
   Component& owner() const { return owner_; }
   Fabric& fabric() const { return fabric_; }
   const std::vector<FabricPort*>& ports() const { return ports_; }
+  /// The port for the next peer that is bound: the one that connect() has made, or a new one.
+  FabricPort& port_for_binding();
 
   /// Who watches its memory traffic (null: nobody).
   void observe(FabricObserver* observer) { observer_ = observer; }
@@ -80,15 +58,10 @@ class FabricNode {
                                                sc_core::sc_time& delay);
 
  private:
-  friend class FabricInitiatorSocket;
-  friend class FabricTargetSocket;
   friend void connect(FabricNode&, FabricNode&, Link*, Link*, Requests);
   FabricPort& add_port(Link*);
-  /// The port for the next peer that is bound: the one that connect() has made, or a new one.
-  FabricPort& port_for_binding();
-
-  Component& owner_;
   Fabric& fabric_;
+  Component& owner_;
   FabricObserver* observer_ = nullptr;
   std::vector<FabricPort*> ports_;
   FabricPort* connecting_ = nullptr;

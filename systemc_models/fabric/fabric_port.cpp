@@ -93,6 +93,17 @@ bool FabricPort::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_
 
 void FabricPort::invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) {}  // this project's blocks ask for no pointers
 
+void FabricPort::bound_forward(tlm::tlm_fw_transport_if<>* neighbour) {
+  forward_ = neighbour;
+  meet(dynamic_cast<FabricPort*>(neighbour));
+}
+
+void FabricPort::bound_backward(tlm::tlm_bw_transport_if<>* neighbour) {
+  backward_ = neighbour;
+  meet(dynamic_cast<FabricPort*>(neighbour));
+}
+
+/// Null: no block of this project.
 void FabricPort::meet(FabricPort* neighbour) {
   neighbour_ = neighbour;
   incoming_ = neighbour ? &neighbour->link : nullptr;

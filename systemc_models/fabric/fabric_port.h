@@ -33,9 +33,9 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
 
  private:
   FabricNode* node_;
+  ForeignNeighbour* foreign_ = nullptr;
   tlm::tlm_fw_transport_if<>* forward_ = nullptr;   ///< the neighbour, for requests; null: none can go there
   tlm::tlm_bw_transport_if<>* backward_ = nullptr;  ///< the neighbour, for responses to its requests
-  ForeignNeighbour* foreign_ = nullptr;
 
  public:
   Link& link;  ///< to the neighbour
@@ -48,8 +48,6 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
   ForeignNeighbour* foreign() const { return foreign_; }
   /// The same, made where there is none yet: before it is known who is bound.
   ForeignNeighbour& foreign_neighbour();
-  /// Its number among the bindings of the block's initiator socket, from 0; -1: none.
-  int request_binding() const { return request_binding_; }
   tlm::tlm_fw_transport_if<>* forward() const { return forward_; }
   tlm::tlm_bw_transport_if<>* backward() const { return backward_; }
 
@@ -70,6 +68,10 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
     return tlm::TLM_UPDATED;
   }
 
+  // Elaboration has shown who is bound here.
+  void bound_forward(tlm::tlm_fw_transport_if<>* neighbour);
+  void bound_backward(tlm::tlm_bw_transport_if<>* neighbour);
+
   // What the neighbour calls.
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay) override;
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay) override;
@@ -79,14 +81,9 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
   void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) override;
 
  private:
-  friend class FabricNode;
-  friend class FabricInitiatorSocket;
-  friend class FabricTargetSocket;
-  /// Elaboration has shown who is bound here; null: no block of this project.
   void meet(FabricPort* neighbour);
-  FabricPort* neighbour_ = nullptr;
   Link* incoming_ = nullptr;
-  int request_binding_ = -1, response_binding_ = -1;  ///< numbers at the initiator's and the target's socket
+  FabricPort* neighbour_ = nullptr;
 };
 
 }  // namespace kernbench

@@ -44,6 +44,10 @@ struct WaitingMessage {
 };
 
 class Router : public Component, public FabricNode {
+  // Beside what every message looks at in the base classes.
+  bool store_and_forward_;
+  bool custom_ = false;
+
  public:
   using Parameters = RouterParameters;
   FabricTargetSocket in{"in", *this};
@@ -93,8 +97,6 @@ class Router : public Component, public FabricNode {
 
   void end_of_elaboration() override { custom_ = own_rules(); }
 
-  bool store_and_forward_;
-  bool custom_ = false;
   std::map<const FabricPort*, std::unique_ptr<Queue>> queues_;  ///< of a router of one's own, by port
 };
 

@@ -1,7 +1,7 @@
 // From what a kernel asks (OpDesc) to what its PE does (PeCommand).
 #include <algorithm>
 
-#include "kernbench/systemc_models/pe/pe_cpu.h"
+#include "kernbench/systemc_models/pe/kernel_runner.h"
 
 namespace kernbench {
 

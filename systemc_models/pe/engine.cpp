@@ -2,34 +2,12 @@
 
 #include <algorithm>
 
-#include "kernbench/systemc_models/pe/pe_scheduler.h"
-#include "kernbench/systemc_models/pe/pe_tcm.h"
-
 namespace kernbench {
 
-void AccelSlot::request(Request r) {
-  if (taken_) {
-    waiting_.push_back(r);
-    return;
-  }
-  taken_ = true;
-  r.engine->slot_granted(r.unit, r.server);
-}
-
-void AccelSlot::release() {
-  taken_ = false;
-  if (waiting_.empty()) return;
-  const Request r = waiting_.front();
-  waiting_.pop_front();
-  taken_ = true;
-  r.engine->slot_granted(r.unit, r.server);
-}
-
 Engine::Engine(sc_core::sc_module_name name, const ComponentConfig& config, const EngineParameters& parameters)
-    : Component(name, config, parameters), queue_depth_(parameters.queue_depth) {
-  command_in.register_nb_transport_fw(this, &Engine::nb_transport_fw);
-  command_out.register_nb_transport_bw(this, &Engine::nb_transport_bw);
-}
+    : Component(name, config, parameters),
+      PeBlock(static_cast<Component&>(*this)),
+      queue_depth_(parameters.queue_depth) {}
 
 void Engine::add_unit(Stage stage, unsigned servers, bool needs_slot) {
   if (unit_count_ == kStages) throw std::logic_error(id() + ": has more units than there are stages");
@@ -43,17 +21,14 @@ void Engine::add_unit(Stage stage, unsigned servers, bool needs_slot) {
   units_[unit_count_++] = &u;
 }
 
-void Engine::join(Pe& pe) {
-  pe_ = &pe;
-  if (pe.tcm) {
-    pe.tcm_read_bw_gbs = pe.tcm->read_bw_gbs();
-    pe.tcm_write_bw_gbs = pe.tcm->write_bw_gbs();
+void Engine::leads_to(PePort& out, PeBlock& next) {
+  for (int s = 0; s < kStages; ++s) {
+    if (next.serves(static_cast<Stage>(s))) next_[s] = &out;
   }
-  for (uint8_t unit = 0; unit < unit_count_; ++unit) units_[unit]->pe = &pe;
 }
 
-void Engine::set_next(Stage stage, int port, Engine* engine) {
-  next_[static_cast<int>(stage)] = {engine, engine ? engine->units_[engine->unit_of(stage)] : nullptr, port};
+void Engine::called_by(PePort& in, PeBlock& before) {
+  if (dynamic_cast<SchedulerRole*>(&before)) scheduler_ = &in;
 }
 
 Engine::~Engine() {
@@ -70,29 +45,17 @@ uint8_t Engine::unit_of(Stage stage) const {
   return unit;
 }
 
-tlm::tlm_sync_enum Engine::nb_transport_fw(int port, PeItem& item, tlm::tlm_phase& phase, sc_core::sc_time&) {
-  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+tlm::tlm_sync_enum Engine::item_in(PeItem& item, PePort& in, tlm::tlm_phase& phase) {
   const uint8_t unit = unit_of(item.stage());
   Unit& u = *units_[unit];
   if (!has_room(u)) {
-    u.waiting.push_back({&item, nullptr, {port}});
+    u.waiting.push_back({&item, {&in}});
     return tlm::TLM_ACCEPTED;
   }
   u.queue.push_back(&item);
   take_next(unit);
-  return tlm::TLM_COMPLETED;
-}
-
-bool Engine::offer(PeItem& item, ItemSender& sender) {
-  const uint8_t unit = unit_of(item.stage());
-  Unit& u = *units_[unit];
-  if (!has_room(u)) {
-    u.waiting.push_back({&item, &sender, {0}});
-    return false;
-  }
-  u.queue.push_back(&item);
-  take_next(unit);
-  return true;
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
 }
 
 void Engine::enqueue(uint8_t unit, MemoryRequest& request) {
@@ -141,37 +104,30 @@ void Engine::take_next(uint8_t unit) {
     u.queue.pop_front();
     tell(u, s);
     if (u.needs_slot) {
-      pe_->accel_slot.request({this, unit, s});
+      pe_->accel_slot.request(*this, unit, s);
     } else {
       start_service(unit, s);
     }
-    if (!u.waiting.empty() && u.queue.size() < u.depth) {
-      const Waiting w = u.waiting.front();
-      if (!w.item) {
-        if (MemoryRequest* next = w.request->take_next_in_line()) {
-          u.waiting.front().request = next;
-        } else {
-          u.waiting.pop_front();
-        }
-        u.queue.push_back(&driver_item(*w.request));
-        continue;
-      }
-      u.waiting.pop_front();
-      u.queue.push_back(w.item);
-      if (w.sender) {
-        w.sender->accepted(*w.item);
-        continue;
-      }
-      tlm::tlm_phase phase = tlm::END_REQ;
-      sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-      command_in[w.port]->nb_transport_bw(*w.item, phase, delay);
-    }
+    if (!u.waiting.empty() && u.queue.size() < u.depth) take_waiting(u);
   }
   if (pe_->observer) pe_->observer->queue_changed(*pe_, u.stage, u.queue.size(), timeline().now_ns());
 }
 
-void Engine::slot_granted(uint8_t unit, uint16_t server) {
-  start_service(unit, server);
+/// The first of those who wait for room has it.
+void Engine::take_waiting(Unit& u) {
+  const Waiting w = u.waiting.front();
+  if (w.item) {
+    u.waiting.pop_front();
+    u.queue.push_back(w.item);
+    w.from->accept(*w.item);
+    return;
+  }
+  if (MemoryRequest* next = w.request->take_next_in_line()) {
+    u.waiting.front().request = next;
+  } else {
+    u.waiting.pop_front();
+  }
+  u.queue.push_back(&driver_item(*w.request));
 }
 
 void Engine::start_service(uint8_t unit, uint16_t server) {
@@ -213,46 +169,33 @@ void Engine::finish(uint8_t unit, uint16_t server, const Work& work) {
 }
 
 void Engine::hand_on(uint8_t unit, uint16_t server) {
-  Unit& u = *units_[unit];
-  Server& s = u.servers[server];
+  const Server& s = units_[unit]->servers[server];
   PeItem& item = *s.item;
-  if (item.last_stage()) {
-    s.item = nullptr;
-    if (item.command) {
-      pe_->scheduler->item_done(item);
-    } else {
-      driver_item_done(item);
-    }
-  } else {
+  if (!item.last_stage()) {
     if (item.stage() == Stage::dma_read && pe_->observer) pe_->observer->tile_ready(*pe_, item, s.since_ns);
-    const Next& next = next_[static_cast<int>(item.next_stage())];
     ++item.stage_at;
-    if (next.engine) {
-      if (!next.engine->offer(item, *this)) return;  // full: hold it
-    } else {
-      tlm::tlm_phase phase = tlm::BEGIN_REQ;
-      sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-      if (command_out[next.port]->nb_transport_fw(item, phase, delay) == tlm::TLM_ACCEPTED) return;
-    }
-    s.item = nullptr;
+    if (!next_[static_cast<int>(item.stage())]->send(item)) return;  // full: hold it
+  } else if (item.command) {
+    scheduler_->complete(item);
+  } else {
+    driver_item_done(item);
   }
+  become_idle(unit, server);
+}
+
+/// The item is no longer the server's.
+void Engine::become_idle(uint8_t unit, uint16_t server) {
+  Unit& u = *units_[unit];
   change(u, server, Activity::idle, timeline().now_ns());
+  u.servers[server].item = nullptr;
   tell(u, server);
   take_next(unit);
 }
 
-tlm::tlm_sync_enum Engine::nb_transport_bw(int, PeItem& item, tlm::tlm_phase&, sc_core::sc_time&) {
-  accepted(item);
+/// The next queue has room for what a server holds.
+tlm::tlm_sync_enum Engine::answer_in(PeItem& item, PePort&, tlm::tlm_phase&) {
+  become_idle(item.unit, item.server);
   return tlm::TLM_COMPLETED;
-}
-
-void Engine::accepted(PeItem& item) {
-  const uint8_t unit = item.unit;
-  const uint16_t server = item.server;
-  change(*units_[unit], server, Activity::idle, timeline().now_ns());
-  tell(*units_[unit], server);
-  units_[unit]->servers[server].item = nullptr;
-  take_next(unit);
 }
 
 void Engine::transaction_served(const PeItem& item, const FabricTransaction& x) {
@@ -275,11 +218,11 @@ void Engine::settle(double end_ns) {
   }
 }
 
-std::vector<Engine::Statistics> Engine::statistics() const {
-  std::vector<Statistics> v;
+std::vector<StageStatistics> Engine::statistics() const {
+  std::vector<StageStatistics> v;
   for (uint8_t unit = 0; unit < unit_count_; ++unit) {
     const Unit& u = *units_[unit];
-    Statistics s;
+    StageStatistics s;
     s.stage = u.stage;
     s.servers = u.server_count;
     s.ops = u.ops;

@@ -43,7 +43,7 @@ struct ComputeParameters : EngineParameters {
   }
 };
 
-class Engine : public Component, public ItemSender {
+class Engine : public Component, public PeBlock, public EngineRole, private AccelSlot::User {
  protected:
   struct Work {  // what a service costs and counts
     double ns = 0;
@@ -52,7 +52,7 @@ class Engine : public Component, public ItemSender {
   };
 
  private:
-  // What every event touches lies together, in the fabric's arena: a unit and its servers.
+  // What every event touches lies together, in the system's arena: a unit and its servers.
   struct Server {
     PeItem* item = nullptr;
     double since_ns = 0;  ///< of the activity
@@ -62,9 +62,8 @@ class Engine : public Component, public ItemSender {
   };
   struct Waiting {  // an item, or a driver's request
     PeItem* item = nullptr;
-    ItemSender* sender = nullptr;  ///< to tell; null: by the socket
     union {
-      int port;                ///< of command_in; only of an item
+      PePort* from;            ///< of an item: to be told when there is room
       MemoryRequest* request;  ///< where there is no item
     };
   };
@@ -75,7 +74,6 @@ class Engine : public Component, public ItemSender {
     uint32_t depth = 2;
     Server* servers = nullptr;
     Engine* engine = nullptr;
-    Pe* pe = nullptr;
     Ring<PeItem*, 2> queue;
     Ring<Waiting, 1> waiting;
     double flops = 0;
@@ -84,63 +82,42 @@ class Engine : public Component, public ItemSender {
     uint64_t ops = 0, bytes = 0;
   };
 
-  struct Next {
-    Engine* engine = nullptr;
-    const Unit* unit = nullptr;
-    int port = -1;
-  };
-  // Before the sockets, so that it is beside what the base class has for every event.
+  // Before the sockets, so that it is beside what the base classes have for every event.
   Pe* pe_ = nullptr;
+  PePort* scheduler_ = nullptr;  ///< where completions go
   uint8_t unit_count_ = 0;
   uint32_t queue_depth_;
   Unit* units_[kStages] = {};
-  Next next_[kStages];
+  PePort* next_[kStages] = {};
 
  public:
-  CommandTargetSocket<Engine> command_in{"command_in"};
-  CommandInitiatorSocket<Engine> command_out{"command_out"};
+  CommandTargetSocket command_in{"command_in", *this};
+  CommandInitiatorSocket command_out{"command_out", *this};
 
   Engine(sc_core::sc_module_name name, const ComponentConfig& config, const EngineParameters&);
   ~Engine() override;
 
-  /// Makes the block part of a PE; before elaboration ends.
-  void join(Pe& pe);
-  /// The socket that leads to the block which serves the stage, as bound by the platform, and that block where it is an
-  /// Engine: then items go to it without a walk through the sockets, by the same rules.
-  void set_next(Stage stage, int port, Engine* engine);
-  /// Takes an item into the queue of its stage: true; or, if that is full, puts the sender among those who wait for
-  /// room: false, and accepted() comes in its turn.
-  bool offer(PeItem&, ItemSender&);
-  void accepted(PeItem&) override;
-  bool serves(Stage) const;
+  // PeBlock.
+  PeBlock* pe_block() override { return this; }
+  CommandTargetSocket* command_target() override { return &command_in; }
+  CommandInitiatorSocket* command_initiator() override { return &command_out; }
+  bool serves(Stage) const override;
+  void join(Pe& pe) override { pe_ = &pe; }
+  void leads_to(PePort& out, PeBlock& next) override;
+  void called_by(PePort& in, PeBlock& before) override;
+  tlm::tlm_sync_enum item_in(PeItem&, PePort& in, tlm::tlm_phase&) override;
+  tlm::tlm_sync_enum answer_in(PeItem&, PePort& out, tlm::tlm_phase&) override;
 
-  void slot_granted(uint8_t unit, uint16_t server);
-
-  /// What an engine did, for reports. Times in ns.
-  struct Statistics {
-    Stage stage = Stage::dma_read;
-    unsigned servers = 1;
-    uint64_t ops = 0, bytes = 0;
-    double flops = 0;
-    // Sum to servers × the time up to settle().
-    double idle_ns = 0;        ///< no item
-    double slot_wait_ns = 0;   ///< has an item, waits for the accel_slot
-    double busy_ns = 0;        ///< in service
-    double queue_full_ns = 0;  ///< has served an item, and the next queue has no room
-    // Part of busy_ns (DMA).
-    double link_wait_ns = 0, memory_wait_ns = 0;
-  };
-  std::vector<Statistics> statistics() const;
-  /// Books the time up to end_ns: to be called once, before statistics are read at the end of a run.
-  void settle(double end_ns);
-  /// One line for each item that waits or is in service: for the report of a deadlock.
-  std::vector<std::string> waiting() const;
+  // EngineRole.
+  std::vector<StageStatistics> statistics() const override;
+  void settle(double end_ns) override;
+  std::vector<std::string> waiting() const override;
 
  protected:
   /// Adds a stage with `servers` servers.
   void add_unit(Stage, unsigned servers, bool needs_slot = false);
   /// The service of an item whose length is known at its start.
-  virtual Work work(const PeItem&) { return {}; }
+  virtual Work work(PeItem&) { return {}; }
   /// Starts the service; by default it ends after work().ns.
   virtual void begin(uint8_t unit, uint16_t server);
   /// Puts a driver's request into a stage's queue, or among those who wait for room there; driver_item() is asked for
@@ -160,13 +137,14 @@ class Engine : public Component, public ItemSender {
  private:
   bool has_room(const Unit& u) const { return u.waiting.empty() && u.queue.size() < u.depth; }
   uint8_t unit_of(Stage) const;
-  tlm::tlm_sync_enum nb_transport_fw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
-  tlm::tlm_sync_enum nb_transport_bw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
   void change(Unit&, uint16_t server, Activity next, double now);
   void tell(const Unit&, uint16_t server) const;
   void take_next(uint8_t unit);
+  void take_waiting(Unit&);
+  void slot_granted(uint8_t unit, uint16_t server) override { start_service(unit, server); }
   void start_service(uint8_t unit, uint16_t server);
   void hand_on(uint8_t unit, uint16_t server);
+  void become_idle(uint8_t unit, uint16_t server);
   static void service_ended(void* unit, void* item);
 };
 

@@ -7,7 +7,6 @@
 
 namespace kernbench {
 
-class Engine;
 struct Pe;
 
 /// What a server does. Each server is in one of these at every time, so their durations sum to the run's.

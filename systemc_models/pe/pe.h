@@ -1,63 +1,62 @@
-// What the blocks of one PE share beside their sockets.
+// A PE: what its blocks share beside their sockets.
 #pragma once
 
-#include <tlm_utils/multi_passthrough_initiator_socket.h>
-#include <tlm_utils/multi_passthrough_target_socket.h>
-
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "kernbench/systemc_models/core/ring.h"
 #include "kernbench/systemc_models/pe/observers.h"
-#include "kernbench/systemc_models/pe/pe_command.h"
+#include "kernbench/systemc_models/pe/pe_block.h"
+#include "kernbench/systemc_models/pe/roles.h"
 
 namespace kernbench {
-
-/// Sockets of the protocol inside a PE: any number of peers.
-template <class Module>
-using CommandTargetSocket =
-    tlm_utils::multi_passthrough_target_socket<Module, 32, pe_command_protocol, 0, sc_core::SC_ZERO_OR_MORE_BOUND>;
-template <class Module>
-using CommandInitiatorSocket =
-    tlm_utils::multi_passthrough_initiator_socket<Module, 32, pe_command_protocol, 0, sc_core::SC_ZERO_OR_MORE_BOUND>;
-
-class Engine;
-class PeMmu;
-class PeTcm;
-class PeScheduler;
 
 /// The compute slot that GEMM and MATH share: one holder, the others in order of request (timing contract §5).
 class AccelSlot {
  public:
-  struct Request {
-    Engine* engine = nullptr;
-    uint8_t unit = 0;
-    uint16_t server = 0;
+  class User {
+   public:
+    virtual ~User() = default;
+    /// The slot is the user's; `unit` and `server` as it asked with them.
+    virtual void slot_granted(uint8_t unit, uint16_t server) = 0;
   };
-  void request(Request);
+  void request(User&, uint8_t unit, uint16_t server);
   void release();
 
  private:
+  struct Request {
+    User* user = nullptr;
+    uint8_t unit = 0;
+    uint16_t server = 0;
+  };
+  void grant(const Request&);
   bool taken_ = false;
   Ring<Request, 2> waiting_;
 };
 
-/// Who hands items to an engine: told when one that was refused has got its place.
-class ItemSender {
- public:
-  virtual ~ItemSender() = default;
-  virtual void accepted(PeItem&) = 0;
-};
-
 struct Pe {
+  Pe();
+  ~Pe();
+
   uint32_t order = 0;  ///< index of its first node: ties between PEs go by it
   uint32_t index = 0;  ///< in compiled order of the PEs
+  uint32_t dma = 0;    ///< index of its pe_dma: where the routes of its memory traffic begin
   PeObserver* observer = nullptr;
-  PeScheduler* scheduler = nullptr;
-  PeTcm* tcm = nullptr;
-  double tcm_read_bw_gbs = 0, tcm_write_bw_gbs = 0;
-  PeMmu* mmu = nullptr;  ///< null: the PE knows physical addresses only
   AccelSlot accel_slot;
+  // Its blocks; null where it has none of that kind.
+  CpuRole* cpu = nullptr;
+  SchedulerRole* scheduler = nullptr;
+  TcmRole* tcm = nullptr;
+  MmuRole* mmu = nullptr;  ///< none: the PE knows physical addresses only
+  struct Engine {
+    Component* block;
+    EngineRole* role;
+  };
+  std::vector<Engine> engines;  ///< those of pe_dma, pe_fetch_store, pe_gemm and pe_math that it has, in this order
+  std::unique_ptr<KernelRunner> runner;  ///< null: it lacks blocks that a kernel needs
+
   uint64_t sram_base = 0, sram_bytes = 0;  ///< of the cube's shared SRAM; 0: it has none
   uint32_t cube = 0;                       ///< index of its cube
   std::string id;                          ///< "sip0.cube0.pe0"

@@ -64,6 +64,7 @@ struct CompositePlan {
   mutable double math_cycles[3] = {-1, 0, 0};  ///< per element group: per_tile, per_output_tile, once
 };
 
+class PePort;
 struct MemoryRequest;
 struct PeCommand;
 
@@ -90,6 +91,11 @@ struct PeItem {
   uint32_t tile_id = 0;
   int64_t i = 0, j = 0, k = 0;
   int64_t tile_m = 0, tile_n = 0, tile_k = 0;
+  // What a block asks pe_tcm or pe_mmu with (b_transport), and the answer, ns.
+  uint64_t asked_bytes = 0;     ///< pe_tcm: moved through the port of the item's stage
+  uint64_t asked_address = 0;   ///< pe_mmu: virtual
+  Rows asked_rows;              ///< pe_mmu
+  double answer_ns = 0;
   // DMA through virtual addresses: how far the part that is being moved is, 0: none is; and the part.
   uint64_t translated_bytes = 0;
   TilePart translated;
@@ -127,10 +133,11 @@ class PeItemPool {
   Arena& arena_;
 };
 
-/// A command on its way through a PE. Made by pe_cpu or a driver; lives until its completion has been told.
+/// A command on its way through a PE. Made by a kernel's runner or a driver, who keeps it until it is complete.
 struct PeCommand {
   static constexpr bool data_op = true;
   CommandType type = CommandType::math;
+  bool overheads_paid = false;  ///< submitted by a driver in the place of pe_cpu and scheduler: dispatched at once
   // Progress, kept by the scheduler alone.
   uint64_t op_id = 0;
   int64_t window = 0, fed = 0, completed = 0;
@@ -139,7 +146,9 @@ struct PeCommand {
   std::vector<int64_t> free_buffers;  ///< composite: tile buffers that have been used and are free again
   int64_t used_buffers = 0;           ///< how many have been used at all
   CompositePlan plan;
-  double queued_ns = 0;  ///< reached the engine's queue or the feed queue
+  PePort* submitted_by = nullptr;  ///< by which it came to the scheduler
+  size_t in_flight_at = 0;         ///< its place in the scheduler's table
+  double queued_ns = 0;            ///< reached the engine's queue or the feed queue
   double first_fed_ns = 0;
   double done_ns = 0;
 
@@ -155,15 +164,17 @@ struct PeCommand {
   /// What the command travels as: to the scheduler, and a simple one on to its engine.
   PeItem item;
 
-  void (*on_done)(void* context, PeCommand&) = nullptr;
-  void* context = nullptr;
-
   void describe(OpRecord&) const;
 };
 
-/// Protocol of the sockets inside a PE. nb_transport_fw(item, BEGIN_REQ) answers TLM_COMPLETED: accepted, or
-/// TLM_ACCEPTED: the queue is full; then nb_transport_bw(item, END_REQ) comes when there was room, in the order in
-/// which senders began to wait.
+/// Protocol of the sockets inside a PE, over edges that take no time.
+///
+/// Items are handed on by nb_transport_fw(item, BEGIN_REQ): from pe_cpu to the scheduler, from there to the engine of
+/// the first stage, and so on from engine to engine. Answer TLM_UPDATED with END_REQ: taken. TLM_ACCEPTED: there is no
+/// room in the queue; nb_transport_bw(item, END_REQ) comes when there is, in the order in which senders began to wait.
+/// Completion goes back by nb_transport_bw(item, BEGIN_RESP), answered TLM_COMPLETED: an item's last stage to the
+/// scheduler over the edge between them, whoever handed the item to that stage; the scheduler to who submitted.
+/// pe_tcm and pe_mmu are asked by b_transport(item) how long an access takes.
 struct pe_command_protocol {
   using tlm_payload_type = PeItem;
   using tlm_phase_type = tlm::tlm_phase;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "kernbench/systemc_models/pe/pe_mmu.h"
-
 namespace kernbench {
 namespace {
 
@@ -28,22 +26,24 @@ std::string range_text(uint64_t address, uint64_t nbytes) {
 
 }  // namespace
 
-void take_message(ControlMessage& m, PeCpu& cpu, Pe& pe) {
-  if (const auto* body = dynamic_cast<const PeBody*>(m.body.get())) return body->take(m, cpu, pe);
+void take_message(ControlMessage& m, Pe& pe) {
+  if (const auto* body = dynamic_cast<const PeBody*>(m.body.get())) return body->take(m, pe);
   m.respond(HostError::not_understood, pe.id + ": a message that is none to a PE", m.time_ns());
 }
 
-void LaunchBody::take(ControlMessage& m, PeCpu& cpu, Pe& pe) const {
-  if (cpu.running())
+void LaunchBody::take(ControlMessage& m, Pe& pe) const {
+  if (!pe.runner) return m.respond(HostError::not_understood, pe.id + ": runs no kernels", m.time_ns());
+  if (pe.runner->running())
     return m.respond(HostError::pe_busy, pe.id + ": a launch found it running another kernel", m.time_ns());
   const size_t place = m.places.front();
-  cpu.launch(kernel(place), std::max(start_ns, m.time_ns()), [this, &m, place](const PeCpu::Outcome& outcome) {
+  const auto on_end = [this, &m, place](const KernelRunner::Outcome& outcome) {
     ended(place, outcome);
     m.respond(outcome.fault.empty() ? HostError::ok : HostError::kernel_fault, outcome.fault, outcome.end_ns);
-  });
+  };
+  pe.runner->launch(kernel(place), std::max(start_ns, m.time_ns()), on_end);
 }
 
-void MapBody::take(ControlMessage& m, PeCpu&, Pe& pe) const {
+void MapBody::take(ControlMessage& m, Pe& pe) const {
   const HostResponse r = map_at(pe);
   m.respond(r.code, r.text, m.time_ns());
 }
@@ -55,18 +55,19 @@ HostResponse MapBody::map_at(Pe& pe) const {
   return {};
 }
 
-void UnmapBody::take(ControlMessage& m, PeCpu& cpu, Pe& pe) const {
-  const HostResponse r = unmap_at(pe, cpu.running());
+void UnmapBody::take(ControlMessage& m, Pe& pe) const {
+  const HostResponse r = unmap_at(pe);
   m.respond(r.code, r.text, m.time_ns());
 }
 
-HostResponse UnmapBody::unmap_at(Pe& pe, bool running) const {
+HostResponse UnmapBody::unmap_at(Pe& pe) const {
   if (!pe.mmu) return no_mmu(pe);
   const std::string what = "unmap of " + range_text(address, nbytes);
-  if (running) return error(HostError::pe_busy, pe.id + ": " + what + " found it running a kernel");
+  if (pe.runner && pe.runner->running())
+    return error(HostError::pe_busy, pe.id + ": " + what + " found it running a kernel");
   if (!pe.mmu->unmap(address, nbytes)) {
     return error(HostError::not_mapped,
-                 pe.id + ": " + what + ": no mapping is that range; " + pe.mmu->table().nearest(address));
+                 pe.id + ": " + what + ": no mapping is that range; " + pe.mmu->nearest(address));
   }
   return {};
 }

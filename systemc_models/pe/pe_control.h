@@ -5,32 +5,33 @@
 #include <memory>
 
 #include "kernbench/systemc_models/fabric/control_message.h"
+#include "kernbench/systemc_models/pe/kernel_runner.h"
 #include "kernbench/systemc_models/pe/mapping_table.h"
-#include "kernbench/systemc_models/pe/pe_cpu.h"
+#include "kernbench/systemc_models/pe/pe.h"
 
 namespace kernbench {
 
 class PeBody : public ControlBody {
  public:
   /// The message is at the PE, now; it is answered now or later.
-  virtual void take(ControlMessage&, PeCpu&, Pe&) const = 0;
+  virtual void take(ControlMessage&, Pe&) const = 0;
 };
 
 /// A kernel on PEs, all of which start it at one instant: the answer of each comes when its kernel has ended.
-/// pe_busy, kernel_fault.
+/// pe_busy, kernel_fault; not_understood by a PE that lacks blocks that a kernel needs.
 class LaunchBody : public PeBody {
  public:
   double start_ns = 0;                                ///< the stamp; a PE that is reached later starts then
-  std::function<PeCpu::Kernel(size_t place)> kernel;  ///< what the PE at that place of the message runs
-  std::function<void(size_t place, const PeCpu::Outcome&)> ended;
-  void take(ControlMessage&, PeCpu&, Pe&) const override;
+  std::function<KernelRunner::Kernel(size_t place)> kernel;  ///< what the PE at that place of the message runs
+  std::function<void(size_t place, const KernelRunner::Outcome&)> ended;
+  void take(ControlMessage&, Pe&) const override;
 };
 
 /// Makes a virtual range known to the PE's MMU, at once. no_mmu, overlap.
 class MapBody : public PeBody {
  public:
   std::shared_ptr<const VirtualMapping> mapping;
-  void take(ControlMessage&, PeCpu&, Pe&) const override;
+  void take(ControlMessage&, Pe&) const override;
   HostResponse map_at(Pe&) const;
 };
 
@@ -38,13 +39,13 @@ class MapBody : public PeBody {
 class UnmapBody : public PeBody {
  public:
   uint64_t address = 0, nbytes = 0;
-  void take(ControlMessage&, PeCpu&, Pe&) const override;
+  void take(ControlMessage&, Pe&) const override;
 
  private:
-  HostResponse unmap_at(Pe&, bool running) const;
+  HostResponse unmap_at(Pe&) const;
 };
 
 /// What a pe_cpu does with a message that has arrived.
-void take_message(ControlMessage&, PeCpu&, Pe&);
+void take_message(ControlMessage&, Pe&);
 
 }  // namespace kernbench

@@ -1,276 +1,36 @@
-#define SC_INCLUDE_DYNAMIC_PROCESSES
 #include "kernbench/systemc_models/pe/pe_cpu.h"
 
-#include <algorithm>
-#include <cstdio>
-
 #include "kernbench/systemc_models/core/registry.h"
-#include "kernbench/systemc_models/pe/kernel_stack.h"
+#include "kernbench/systemc_models/pe/kernel_runner.h"
 #include "kernbench/systemc_models/pe/pe_control.h"
-#include "kernbench/systemc_models/pe/pe_mmu.h"
-#include "kernbench/systemc_models/pe/pe_scheduler.h"
-#include "kernbench/systemc_models/pe/pe_tcm.h"
 
 namespace kernbench {
 
 PeCpu::PeCpu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Component(name, config, checked(parameters)),
+      PeBlock(static_cast<Component&>(*this)),
       FabricNode(static_cast<Component&>(*this)),
-      command_ns_(parameters.overhead_ns + parameters.dispatch_cycles / parameters.freq_ghz),
-      resume_("resume") {
+      command_ns_(parameters.overhead_ns + parameters.dispatch_cycles / parameters.freq_ghz) {
   materialize_limits_.result_bytes = static_cast<uint64_t>(parameters.materialize_kb * 1024);
   materialize_limits_.computed_bytes = static_cast<uint64_t>(parameters.materialize_mb * 1024 * 1024);
   materialize_limits_.operations = parameters.materialize_mops * 1e6;
-  command_out.register_nb_transport_bw(this, &PeCpu::nb_transport_bw);
 }
 
 ImplSpec PeCpu::spec() {
   return spec_of<Parameters>("builtin.pe_cpu", "pe_cpu", "a PE's processor: runs a kernel");
 }
 
-tlm::tlm_sync_enum PeCpu::nb_transport_bw(int, PeItem&, tlm::tlm_phase&, sc_core::sc_time&) {
-  return tlm::TLM_COMPLETED;  // the scheduler's submission queue is never full
+void PeCpu::leads_to(PePort& out, PeBlock& next) {
+  if (dynamic_cast<SchedulerRole*>(&next)) scheduler_ = &out;
+}
+
+tlm::tlm_sync_enum PeCpu::answer_in(PeItem& item, PePort&, tlm::tlm_phase& phase) {
+  if (phase == tlm::BEGIN_RESP) runner_->complete(*item.command);
+  return tlm::TLM_COMPLETED;
 }
 
 void PeCpu::message_arrived(ControlMessage& m) {
-  take_message(m, *this, *pe_);
-}
-
-void PeCpu::launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end, size_t stack_bytes) {
-  if (running_) throw std::logic_error(id() + ": a kernel is running already");
-  running_ = true;
-  returned_ = false;
-  outcome_ = {};
-  outcome_.start_ns = start_ns;
-  last_done_ns_ = 0;
-  on_end_ = std::move(on_end);
-  kernel_ = std::move(kernel);
-  stack_bytes_ = stack_bytes;
-  timeline().at(
-      start_ns, front_order(*pe_), [](void* self, void*) { static_cast<PeCpu*>(self)->start(); }, this);
-}
-
-/// The thread is made when the kernel starts, not when it is launched: kernels that start at one instant do so in the
-/// PEs' order, however their launches came in.
-void PeCpu::start() {
-  sc_core::sc_spawn_options options;
-  options.set_stack_size(static_cast<int>(stack_bytes_));
-  sc_core::sc_spawn([this] { run(); }, sc_core::sc_gen_unique_name("kernel"), &options);
-}
-
-void PeCpu::run() {
-  const KernelStack stack(pe_->id.c_str(), stack_bytes_);
-  local_ns_ = outcome_.start_ns;
-  tell(KernelActivity::runs);
-  try {
-    kernel_(*this);
-  } catch (const std::exception& e) {
-    outcome_.fault = pe_->id + ": " + e.what();
-  }
-  // The end is an instant of the kernel's clock, which may be ahead.
-  timeline().at(
-      std::max(local_ns_, timeline().now_ns()), front_order(*pe_),
-      [](void* self, void*) {
-        auto& me = *static_cast<PeCpu*>(self);
-        me.returned_ = true;
-        me.last_done_ns_ = std::max(me.last_done_ns_, me.local_ns_);
-        me.tell(KernelActivity::idle);
-        me.end_if_complete();
-      },
-      this);
-}
-
-void PeCpu::end_if_complete() {
-  if (!running_ || !returned_ || (outstanding_ > 0 && outcome_.fault.empty())) return;
-  running_ = false;
-  outcome_.end_ns = last_done_ns_;
-  if (on_end_) on_end_(outcome_);
-}
-
-Ticket PeCpu::submit(const std::shared_ptr<OpDesc>& desc) {
-  auto s = std::make_unique<Submitted>();
-  fill_command(*desc, *s);
-  s->item.command = s.get();
-  s->desc = desc;
-  pe_->scheduler->validate(*s);
-  Submitted& submitted = enqueue(std::move(s), desc);
-  if (desc->type == CommandType::load) loads_[desc->output.addr] = &submitted;
-  timeline().at(local_ns_, front_order(*pe_), &PeCpu::issue, this, &submitted);
-  return submitted.ticket;
-}
-
-/// Stamps the command with the instant of its submission and keeps it until it is done.
-PeCpu::Submitted& PeCpu::enqueue(std::unique_ptr<Submitted> s, const std::shared_ptr<OpDesc>& desc) {
-  local_ns_ += command_ns_;
-  desc->submit_ns = local_ns_;
-  desc->pe = pe_->index;
-  desc->seq = seq_++;
-  s->desc = desc;
-  s->on_done = &PeCpu::command_done;
-  s->context = this;
-  s->ticket = first_ticket_ + submitted_.size();
-  s->issue_ns = local_ns_;
-  ++outstanding_;
-  if (history_) history_->submitted(desc);
-  submitted_.push_back(std::move(s));
-  return *submitted_.back();
-}
-
-void PeCpu::materialize(const std::shared_ptr<OpDesc>& desc) {
-  if (!system_->pending_values()) {
-    throw KernelFault("tl.materialize on " + pe_->id +
-                      ": what pending values are made of is kept only for kernels whose KernelSpec says "
-                      "`materializes = true`");
-  }
-  auto s = std::make_unique<Submitted>();
-  s->type = desc->type;
-  s->materializes = desc;
-  Submitted& submitted = enqueue(std::move(s), desc);
-  // The values are worked out on the timeline, at the submission's instant and on the scheduler's stack.
-  timeline().at(local_ns_, front_order(*pe_), &PeCpu::issue_materialization, this, &submitted);
-  std::string fault;
-  materialize_fault_ = &fault;
-  wait(submitted.ticket);
-  materialize_fault_ = nullptr;
-  if (!fault.empty()) throw KernelFault(fault);
-}
-
-void PeCpu::issue_materialization(void* self, void* submitted) {
-  auto& me = *static_cast<PeCpu*>(self);
-  auto& s = *static_cast<Submitted*>(submitted);
-  MemoryImage& image = me.system_->image();
-  OpDesc& desc = *s.materializes;
-  auto what = std::make_shared<Materialization>();
-  Bytes bytes(desc.output.nbytes());
-  try {
-    me.system_->pending_values()->read(image, MemoryImage::key_of(desc.output), desc.output.addr, bytes.data(),
-                                       bytes.size(), 0, me.materialize_limits_, what.get());
-    desc.data = std::make_shared<const Bytes>(std::move(bytes));
-    desc.materialized = std::move(what);
-    apply_effect(s.desc, image);
-    s.op_id = me.begin_service(static_cast<const PeCommand&>(s));
-    me.end_service(static_cast<const PeCommand&>(s), s.op_id, s.issue_ns, s.issue_ns);
-  } catch (const PendingValueError& e) {
-    *me.materialize_fault_ = e.what();
-  }
-  s.done_ns = s.issue_ns;
-  command_done(self, s);
-}
-
-void PeCpu::issue(void* self, void* submitted) {
-  auto& me = *static_cast<PeCpu*>(self);
-  auto& s = *static_cast<Submitted*>(submitted);
-  if (s.type != CommandType::load) me.system_->apply(s.desc);
-  if (me.pe_->observer) me.pe_->observer->command_submitted(*me.pe_, s, s.issue_ns);
-  tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  me.command_out[0]->nb_transport_fw(s.item, phase, delay);
-}
-
-void PeCpu::command_done(void* self, PeCommand& command) {
-  auto& me = *static_cast<PeCpu*>(self);
-  auto& s = static_cast<Submitted&>(command);
-  if (command.type == CommandType::load) {
-    me.system_->apply(command.desc);
-    const uint64_t addr = command.desc->output.addr;
-    me.loads_.erase(addr);
-    if (me.free_later_.erase(addr)) me.pe_->tcm->allocator().free(addr);
-  }
-  s.done = true;
-  if (me.history_) me.history_->completed(me.pe_->index, command.desc->seq, command.done_ns);
-  me.last_done_ns_ = std::max(me.last_done_ns_, command.done_ns);
-  --me.outstanding_;
-  if (me.waiting_ && me.awaited_ == s.ticket) {
-    me.waiting_ = false;
-    if (me.pe_->observer && command.done_ns > me.local_ns_)
-      me.pe_->observer->kernel_wait(*me.pe_, command, me.local_ns_, command.done_ns);
-    me.local_ns_ = std::max(me.local_ns_, command.done_ns);
-    me.tell(KernelActivity::runs);
-    me.resume_.notify();
-  }
-  while (!me.submitted_.empty() && me.submitted_.front()->done) {
-    me.submitted_.pop_front();
-    ++me.first_ticket_;
-  }
-  me.end_if_complete();
-}
-
-void PeCpu::tell(KernelActivity activity) const {
-  if (pe_->observer) pe_->observer->kernel_changed(*pe_, activity, local_ns_);
-}
-
-PeCpu::Submitted* PeCpu::find(Ticket t) const {
-  if (t < first_ticket_ || t - first_ticket_ >= submitted_.size()) return nullptr;
-  return submitted_[t - first_ticket_].get();
-}
-
-// The first ticket is 1, the first seq 0.
-bool PeCpu::done(Ticket t) const {
-  const Submitted* s = find(t);
-  if (s && !s->done) return false;
-  if (history_) history_->found_complete(pe_->index, t - 1);
-  return true;
-}
-
-void PeCpu::wait(Ticket t) {
-  const Submitted* s = find(t);
-  if (s && !s->done) {
-    awaited_ = t;
-    waiting_ = true;
-    tell(KernelActivity::waits);
-    sc_core::wait(resume_);
-  }
-  if (history_) history_->waited(pe_->index, t - 1);
-}
-
-uint64_t PeCpu::tcm_alloc(uint64_t nbytes) {
-  FirstFitAllocator& a = pe_->tcm->allocator();
-  if (const auto addr = a.allocate(nbytes)) return *addr;
-  throw KernelFault("TCM exhausted: " + std::to_string(nbytes) + " bytes asked, " + std::to_string(a.free_bytes()) +
-                    " of " + std::to_string(a.capacity()) + " bytes free (largest hole " +
-                    std::to_string(a.largest_free()) + ") on " + pe_->id);
-}
-
-void PeCpu::tcm_free(uint64_t addr) {
-  if (loads_.count(addr)) {
-    free_later_[addr] = true;
-  } else {
-    pe_->tcm->allocator().free(addr);
-  }
-}
-
-void PeCpu::check_range(Space space, uint64_t addr, uint64_t nbytes) const {
-  if (space == Space::tcm) {
-    if (addr + nbytes <= pe_->tcm->allocatable_bytes()) return;
-  } else if (system_->holds(space, addr, nbytes)) {
-    return;
-  }
-  char text[64];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(addr));
-  const std::string owner = system_->owner_of(space, addr);
-  throw KernelFault(
-      "access to " + std::string(name_of(space)) + " at " + text + ", " + std::to_string(nbytes) +
-      " bytes: " + (owner.empty() ? "no memory of the system is there" : "runs over the end of " + owner));
-}
-
-TensorRef PeCpu::translate(const TensorRef& ref) const {
-  // A flat system may have memories up there; what they hold is physical.
-  if (ref.addr < kVirtualBase || !system_->owner_of(ref.space, ref.addr).empty()) return ref;
-  if (!pe_->mmu) throw KernelFault("the address is virtual, and " + pe_->id + " has no pe_mmu");
-  try {
-    return pe_->mmu->translate(ref);
-  } catch (const TranslationFault& e) {
-    throw KernelFault(e.what());
-  }
-}
-
-std::string PeCpu::waiting_for() const {
-  if (!running_) return {};
-  if (waiting_) {
-    const Submitted* s = find(awaited_);
-    return "kernel waits for " + (s && s->desc ? s->desc->name : std::string("a command"));
-  }
-  return returned_ ? std::to_string(outstanding_) + " commands outstanding after the kernel's return" : "";
+  take_message(m, *pe_);
 }
 
 KERNBENCH_REGISTER_COMPONENT(PeCpu)

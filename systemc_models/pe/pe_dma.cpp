@@ -1,7 +1,6 @@
 #include "kernbench/systemc_models/pe/pe_dma.h"
 
 #include "kernbench/systemc_models/core/registry.h"
-#include "kernbench/systemc_models/pe/pe_mmu.h"
 
 namespace kernbench {
 namespace {
@@ -29,6 +28,14 @@ PeDma::PeDma(sc_core::sc_module_name name, const ComponentConfig& config, const 
       items_(context().arena()) {
   add_unit(Stage::dma_read, parameters.rd_engines);
   add_unit(Stage::dma_write, parameters.wr_engines);
+}
+
+void PeDma::leads_to(PePort& way, PeBlock& next) {
+  if (dynamic_cast<MmuRole*>(&next)) {
+    mmu_ = &way;
+  } else {
+    Engine::leads_to(way, next);
+  }
 }
 
 PeItem& PeDma::driver_item(MemoryRequest& r) {
@@ -69,7 +76,9 @@ void PeDma::next_piece(uint8_t unit, PeItem& item, const TilePart& part) {
   const PieceTransaction x = transaction_at(item.translated, item.translated_bytes);
   item.translated_bytes += x.physical.nbytes;
   if (item.translated_bytes == item.translated.nbytes) item.translated_bytes = 0;
-  const double look_up_ns = pe().mmu->look_up_ns(x.virtual_addr, x.physical.rows);
+  item.asked_address = x.virtual_addr;
+  item.asked_rows = x.physical.rows;
+  const double look_up_ns = mmu_->ask(item);
   const Access a{unit == kWrite,
                  x.physical.addr,
                  x.physical.nbytes,

@@ -34,6 +34,7 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
     return spec_of<Parameters>("builtin.pe_dma", "pe_dma", "a PE's DMA: reads and writes of its commands and tiles");
   }
 
+  void leads_to(PePort& out, PeBlock& next) override;
   FabricNode* fabric_node() override { return this; }
   FabricInitiatorSocket* initiator_socket() override { return &out; }
   FabricInitiator* initiator() override { return this; }
@@ -55,6 +56,7 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   Order done_order(const FabricTransaction&) const override;
   void transaction_done(FabricTransaction&) override;
 
+  PePort* mmu_ = nullptr;
   PeItemPool items_;  ///< of drivers' requests
   std::unordered_map<PeItem*, Access> looking_up_;
 };

@@ -10,11 +10,17 @@ PeFetchStore::PeFetchStore(sc_core::sc_module_name name, const ComponentConfig& 
   add_unit(Stage::store, 1);
 }
 
-Engine::Work PeFetchStore::work(const PeItem& item) {
-  const bool fetch = item.stage() == Stage::fetch;
-  const uint64_t bytes = fetch ? item.fetch_bytes() : item.store_bytes();
-  const double bw = fetch ? pe().tcm_read_bw_gbs : pe().tcm_write_bw_gbs;
-  return {overhead_ns() + static_cast<double>(bytes) / bw, bytes, 0};
+void PeFetchStore::leads_to(PePort& out, PeBlock& next) {
+  if (dynamic_cast<TcmRole*>(&next)) {
+    tcm_ = &out;
+  } else {
+    Engine::leads_to(out, next);
+  }
+}
+
+Engine::Work PeFetchStore::work(PeItem& item) {
+  item.asked_bytes = item.stage() == Stage::fetch ? item.fetch_bytes() : item.store_bytes();
+  return {overhead_ns() + tcm_->ask(item), item.asked_bytes, 0};
 }
 
 KERNBENCH_REGISTER_COMPONENT(PeFetchStore)

@@ -1,5 +1,5 @@
 // Models: the only way between TCM and the register file: a FETCH and a STORE stage, one server each, at TCM's read and
-// write bandwidth. Timing contract §5: overhead_ns + bytes / tcm bandwidth.
+// write bandwidth, for which it asks pe_tcm. Timing contract §5: overhead_ns + bytes / tcm bandwidth.
 // Does not model: TCM banks; nothing else uses the TCM's ports.
 #pragma once
 
@@ -16,8 +16,12 @@ class PeFetchStore : public Engine {
                                "transfers between TCM and the register file");
   }
 
+  void leads_to(PePort& out, PeBlock& next) override;
+
  private:
-  Work work(const PeItem& item) override;
+  Work work(PeItem& item) override;
+
+  PePort* tcm_ = nullptr;
 };
 
 }  // namespace kernbench

@@ -32,7 +32,7 @@ double PeGemm::rate(const std::string& dtype) const {
   return it == rates_.end() ? 1 : it->second;
 }
 
-Engine::Work PeGemm::work(const PeItem& item) {
+Engine::Work PeGemm::work(PeItem& item) {
   const Shape s = shape_of(item);
   double r;
   if (item.token) {
@@ -55,7 +55,7 @@ PeGemmSystolic::PeGemmSystolic(sc_core::sc_module_name name, const ComponentConf
   add_unit(Stage::gemm, 1, true);
 }
 
-Engine::Work PeGemmSystolic::work(const PeItem& item) {
+Engine::Work PeGemmSystolic::work(PeItem& item) {
   const Shape s = shape_of(item);
   return {overhead_ns() + static_cast<double>(cycles(s.m, s.n, s.k)) / freq_ghz_, 0, flops_of(s)};
 }

@@ -35,7 +35,7 @@ class PeGemm : public Engine {
 
  private:
   double rate(const std::string& dtype) const;
-  Work work(const PeItem& item) override;
+  Work work(PeItem& item) override;
 
   double macs_per_ns_;
   NumberMap rates_;
@@ -67,7 +67,7 @@ class PeGemmSystolic : public Engine {
   }
 
  private:
-  Work work(const PeItem& item) override;
+  Work work(PeItem& item) override;
   int64_t cycles(int64_t m, int64_t n, int64_t k) const;
 
   int64_t rows_, cols_;

@@ -23,7 +23,7 @@ double PeMath::cycles(const std::vector<std::string>& ops) const {
   return sum;
 }
 
-Engine::Work PeMath::work(const PeItem& item) {
+Engine::Work PeMath::work(PeItem& item) {
   const int64_t elements = item.token ? item.tile_m * item.tile_n : item.command->elements;
   double sum;
   if (item.token) {

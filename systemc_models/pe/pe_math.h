@@ -32,7 +32,7 @@ class PeMath : public Engine {
  private:
   double cycles(const std::string& op) const;
   double cycles(const std::vector<std::string>& ops) const;
-  Work work(const PeItem& item) override;
+  Work work(PeItem& item) override;
 
   int64_t lanes_;
   double freq_ghz_;

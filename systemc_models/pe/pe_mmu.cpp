@@ -8,6 +8,7 @@ namespace kernbench {
 
 PeMmu::PeMmu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Component(name, config, checked(parameters)),
+      PeBlock(static_cast<Component&>(*this)),
       page_bytes_(parameters.page_bytes),
       hit_ns_(parameters.tlb_hit_ns),
       miss_ns_(parameters.tlb_miss_ns),
@@ -17,9 +18,9 @@ ImplSpec PeMmu::spec() {
   return spec_of<Parameters>("builtin.pe_mmu", "pe_mmu", "a PE's MMU: virtual addresses, and what a TLB costs");
 }
 
-bool PeMmu::unmap(uint64_t addr, uint64_t nbytes) {
-  if (!table_.unmap(addr, nbytes)) return false;
-  tlb_.drop(addr / page_bytes_, (addr + std::max<uint64_t>(nbytes, 1) - 1) / page_bytes_);
+bool PeMmu::unmap(uint64_t address, uint64_t nbytes) {
+  if (!table_.unmap(address, nbytes)) return false;
+  tlb_.drop(address / page_bytes_, (address + std::max<uint64_t>(nbytes, 1) - 1) / page_bytes_);
   return true;
 }
 

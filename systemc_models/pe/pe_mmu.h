@@ -6,9 +6,8 @@
 // Does not model: page walks as memory traffic (a miss is a fixed cost), protection, pages of several sizes.
 #pragma once
 
-#include "kernbench/systemc_models/core/component.h"
-#include "kernbench/systemc_models/fabric/transaction.h"
-#include "kernbench/systemc_models/pe/mapping_table.h"
+#include "kernbench/systemc_models/pe/pe_block.h"
+#include "kernbench/systemc_models/pe/roles.h"
 #include "kernbench/systemc_models/pe/tlb.h"
 
 namespace kernbench {
@@ -32,25 +31,32 @@ struct PeMmuParameters : BlockParameters {
   }
 };
 
-class PeMmu : public Component {
+class PeMmu : public Component, public PeBlock, public MmuRole {
  public:
   using Parameters = PeMmuParameters;
+  CommandTargetSocket command_in{"command_in", *this};
+
   PeMmu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
   static ImplSpec spec();
 
-  uint64_t page_bytes() const { return page_bytes_; }
+  // PeBlock.
+  PeBlock* pe_block() override { return this; }
+  CommandTargetSocket* command_target() override { return &command_in; }
+  /// What the TLB costs before a transaction of `asked_rows` at `asked_address`; changes what is in it.
+  void asked(PeItem& item, PePort&) override { item.answer_ns = look_up_ns(item.asked_address, item.asked_rows); }
 
-  /// As MappingTable's; a range that is unmapped leaves the TLB.
-  const VirtualMapping* map(std::shared_ptr<const VirtualMapping> m) { return table_.map(std::move(m)); }
-  bool unmap(uint64_t addr, uint64_t nbytes);
+  // MmuRole.
+  uint64_t page_bytes() const override { return page_bytes_; }
+  const VirtualMapping* map(std::shared_ptr<const VirtualMapping> m) override { return table_.map(std::move(m)); }
+  /// A range that is unmapped leaves the TLB.
+  bool unmap(uint64_t address, uint64_t nbytes) override;
+  std::string nearest(uint64_t address) const override { return table_.nearest(address); }
+  TensorRef translate(const TensorRef&) const override;
   const MappingTable& table() const { return table_; }
 
-  /// The tensor at a virtual address as the memories know it. TranslationFault.
-  TensorRef translate(const TensorRef&) const;
-  /// What the TLB costs before a transaction of these rows at a virtual address, ns; changes what is in it.
+ private:
   double look_up_ns(uint64_t virtual_addr, const Rows&);
 
- private:
   uint64_t page_bytes_;
   double hit_ns_, miss_ns_;
   MappingTable table_;

@@ -4,35 +4,53 @@
 #include <stdexcept>
 
 #include "kernbench/systemc_models/core/registry.h"
-#include "kernbench/systemc_models/pe/engine.h"
-#include "kernbench/systemc_models/pe/pe_tcm.h"
+#include "kernbench/systemc_models/memory/system.h"
 
 namespace kernbench {
+namespace {
+
+/// The engine of a command that is no composite.
+Stage stage_of(CommandType t) {
+  switch (t) {
+    case CommandType::load:
+      return Stage::dma_read;
+    case CommandType::store:
+      return Stage::dma_write;
+    case CommandType::gemm:
+      return Stage::gemm;
+    default:
+      return Stage::math;
+  }
+}
+
+}  // namespace
 
 PeScheduler::PeScheduler(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
-    : Component(name, config, checked(parameters)), items_(context().arena()) {
-  command_in.register_nb_transport_fw(this, &PeScheduler::nb_transport_fw);
-  command_out.register_nb_transport_bw(this, &PeScheduler::nb_transport_bw);
-}
+    : Component(name, config, checked(parameters)),
+      PeBlock(static_cast<Component&>(*this)),
+      items_(context().arena()) {}
 
 ImplSpec PeScheduler::spec() {
   return spec_of<Parameters>("builtin.pe_scheduler", "pe_scheduler", "a PE's sole dispatcher and feeder of tiles");
 }
 
-void PeScheduler::join(Pe& pe, RouteSource& routes, uint32_t dma_node) {
-  pe_ = &pe;
-  routes_ = &routes;
-  dma_node_ = dma_node;
-  pe.scheduler = this;
+void PeScheduler::leads_to(PePort& out, PeBlock& next) {
+  for (int s = 0; s < kStages; ++s) {
+    if (next.serves(static_cast<Stage>(s))) next_[s] = &out;
+  }
 }
 
+// ---- validation
+
 void PeScheduler::check_part(const TilePart& part, bool write) const {
+  RouteSource& routes = System::of(*this).routes();
+  const uint32_t dma = pe_->dma;
   if (part.translation) {
-    for (const Translation::Piece& p : part.translation->pieces) routes_->route(dma_node_, p.addr, p.nbytes, write);
+    for (const Translation::Piece& p : part.translation->pieces) routes.route(dma, p.addr, p.nbytes, write);
     return;
   }
   const uint64_t span = part.rows.count > 1 ? (part.rows.count - 1) * part.rows.stride + part.rows.bytes : part.nbytes;
-  routes_->route(dma_node_, part.addr, span, write);
+  routes.route(dma, part.addr, span, write);
 }
 
 void PeScheduler::validate(PeCommand& c) const {
@@ -51,7 +69,12 @@ void PeScheduler::validate(PeCommand& c) const {
                       (p.gemm ? " x " + std::to_string(p.tk) : "") + ") does not fit the reserved TCM of " +
                       std::to_string(reserved) + " bytes: use smaller tiles or a larger reserved_mb");
   }
-  // A matrix that lies in one memory as a whole is fine; else every tile's part must.
+  check_tiles(c);
+}
+
+/// A matrix that lies in one memory as a whole is fine; else every tile's part must.
+void PeScheduler::check_tiles(PeCommand& c) const {
+  const CompositePlan& p = c.plan;
   PeItem tile_item;
   tile_item.command = &c;
   tile_item.token = true;
@@ -89,54 +112,50 @@ void PeScheduler::validate(PeCommand& c) const {
   check_operand(p.output, p.m, p.n, true, [](const PeItem& t) { return t.output_part(); });
 }
 
-tlm::tlm_sync_enum PeScheduler::nb_transport_fw(int, PeItem& item, tlm::tlm_phase&, sc_core::sc_time&) {
-  timeline().at(
-      timeline().now_ns() + overhead_ns(), front_order(*pe_),
-      [](void* self, void* command) { static_cast<PeScheduler*>(self)->dispatch(*static_cast<PeCommand*>(command)); },
-      this, item.command);
-  return tlm::TLM_COMPLETED;
-}
+// ---- dispatch
 
-bool PeScheduler::offer(PeItem& item) {
-  const Next next = next_[static_cast<int>(item.stage())];
-  if (next.engine) return next.engine->offer(item, *this);
-  tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  return command_out[next.port]->nb_transport_fw(item, phase, delay) == tlm::TLM_COMPLETED;
+tlm::tlm_sync_enum PeScheduler::item_in(PeItem& item, PePort& in, tlm::tlm_phase& phase) {
+  PeCommand& c = *item.command;
+  c.submitted_by = &in;
+  submissions_.submit(c);
+  if (c.overheads_paid) {
+    dispatch(c);
+  } else {
+    timeline().at(
+        timeline().now_ns() + overhead_ns(), front_order(*pe_),
+        [](void* self, void* command) { static_cast<PeScheduler*>(self)->dispatch(*static_cast<PeCommand*>(command)); },
+        this, &c);
+  }
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
 }
 
 void PeScheduler::dispatch(PeCommand& c) {
+  submissions_.take(c);
   c.queued_ns = timeline().now_ns();
-  in_flight_.push_back(&c);
-  if (c.type == CommandType::composite) {
-    c.tiles = c.plan.tiles();
-    c.tiles_n = c.plan.tiles_n();
-    c.tiles_k = c.plan.tiles_k();
-    feed_queue_.push_back(&c);
-    feed();
-    return;
-  }
+  if (c.type != CommandType::composite) return dispatch_simple(c, stage_of(c.type));
+  c.tiles = c.plan.tiles();
+  c.tiles_n = c.plan.tiles_n();
+  c.tiles_k = c.plan.tiles_k();
+  in_flight_.add(c, CommandState::waits_for_feed, Stage::dma_read);
+  feed_queue_.push_back(&c);
+  feed();
+}
+
+void PeScheduler::dispatch_simple(PeCommand& c, Stage stage) {
   PeItem& item = c.item;
   item.command = &c;
   item.in_flight = true;
   item.stage_count = 1;
   item.stage_at = 0;
-  switch (c.type) {
-    case CommandType::load:
-      item.stages[0] = Stage::dma_read;
-      break;
-    case CommandType::store:
-      item.stages[0] = Stage::dma_write;
-      break;
-    case CommandType::gemm:
-      item.stages[0] = Stage::gemm;
-      break;
-    default:
-      item.stages[0] = Stage::math;
-  }
+  item.stages[0] = stage;
   if (pe_->observer) pe_->observer->sub_command_dispatched(*pe_, item, c.queued_ns);
-  offer(item);  // refused: it waits for room, and blocks nobody
+  in_flight_.add(c, CommandState::waits_for_room, stage);
+  // Refused: it waits for room, and blocks nobody.
+  if (next_[static_cast<int>(stage)]->send(item)) in_flight_.set(c, CommandState::at_engine);
 }
+
+// ---- feeding
 
 PeItem& PeScheduler::make_tile(PeCommand& c, int64_t tile_id) {
   PeItem& t = items_.take();
@@ -197,14 +216,16 @@ void PeScheduler::feed_until_it_waits() {
   while (!feed_queue_.empty()) {
     PeCommand& c = *feed_queue_.front();
     if (c.fed == c.tiles) {
+      in_flight_.set(c, CommandState::fed);
       feed_queue_.pop_front();
       continue;
     }
+    if (c.fed == 0) in_flight_.set(c, CommandState::feeds);
     if (tiles_in_flight_ >= c.window) break;
     PeItem& tile = make_tile(c, c.fed);
     if (c.op_id == 0) c.op_id = begin_service(c);
     refused_ = &tile;  // not fed before there is room
-    if (!offer(tile)) break;
+    if (!next_[static_cast<int>(tile.stage())]->send(tile)) break;
     refused_ = nullptr;
     fed(c, tile);
   }
@@ -229,13 +250,17 @@ void PeScheduler::fed(PeCommand& c, PeItem& tile) {
   if (c.fed++ == 0) c.first_fed_ns = tile.fed_ns;
 }
 
-tlm::tlm_sync_enum PeScheduler::nb_transport_bw(int, PeItem& item, tlm::tlm_phase&, sc_core::sc_time&) {
-  accepted(item);
+tlm::tlm_sync_enum PeScheduler::answer_in(PeItem& item, PePort&, tlm::tlm_phase& phase) {
+  if (phase == tlm::END_REQ) {
+    accepted(item);
+  } else {
+    item_done(item);
+  }
   return tlm::TLM_COMPLETED;
 }
 
 void PeScheduler::accepted(PeItem& item) {
-  if (&item != refused_) return;  // a simple command has got its place
+  if (&item != refused_) return in_flight_.set(*item.command, CommandState::at_engine);
   refused_ = nullptr;
   fed(*item.command, item);
   feed();
@@ -245,10 +270,7 @@ void PeScheduler::item_done(PeItem& item) {
   if (!item.in_flight) throw std::logic_error(id() + ": an item was reported as done twice");
   item.in_flight = false;
   PeCommand& c = *item.command;
-  if (!item.token) {
-    complete(c);
-    return;
-  }
+  if (!item.token) return complete(c);
   items_.give_back(item);
   c.free_buffers.push_back(item.buffer);
   --tiles_in_flight_;
@@ -264,18 +286,51 @@ void PeScheduler::item_done(PeItem& item) {
 void PeScheduler::complete(PeCommand& c) {
   c.done_ns = timeline().now_ns();
   if (pe_->observer) pe_->observer->command_complete(*pe_, c, c.done_ns);
-  const auto it = std::find(in_flight_.begin(), in_flight_.end(), &c);
-  *it = in_flight_.back();
-  in_flight_.pop_back();
-  if (c.on_done) c.on_done(c.context, c);
+  in_flight_.remove(c);
+  completions_.publish(c);
+  while (!completions_.empty()) {
+    PeCommand& done = completions_.take();
+    done.submitted_by->complete(done.item);
+  }
 }
 
-std::string PeScheduler::feed_state() const {
-  if (feed_queue_.empty()) return {};
-  const PeCommand& c = *feed_queue_.front();
-  if (refused_) return "feed loop waits for room before " + std::string(name_of(refused_->stage()));
-  return "feed loop waits for the window: " + std::to_string(tiles_in_flight_) + " tiles in flight of " +
-         std::to_string(c.window);
+// ---- who waits for whom
+
+std::string PeScheduler::waits(const InflightTable::Entry& e) const {
+  const PeCommand& c = *e.command;
+  const std::string name = c.desc ? c.desc->name : std::string("a command");
+  const std::string engine(name_of(e.engine));
+  const std::string tiles = std::to_string(c.fed) + " of " + std::to_string(c.tiles) + " tiles fed, " +
+                            std::to_string(c.completed) + " done";
+  switch (e.state) {
+    case CommandState::waits_for_room:
+      return name + " waits for room before " + engine;
+    case CommandState::at_engine:
+      return name + " is at " + engine;
+    case CommandState::waits_for_feed:
+      return name + " waits for its turn to be fed";
+    case CommandState::feeds:
+      return name + " is fed: " + tiles;
+    case CommandState::fed:
+      return name + " has been fed: " + tiles;
+  }
+  return name;
+}
+
+std::vector<std::string> PeScheduler::waiting() const {
+  constexpr size_t kMost = 4;  // commands that are named
+  std::vector<std::string> lines;
+  if (submissions_.size() > 0) lines.push_back(std::to_string(submissions_.size()) + " commands submitted");
+  lines.push_back(std::to_string(in_flight_.entries().size()) + " commands in flight");
+  for (size_t i = 0; i < in_flight_.entries().size() && i < kMost; ++i) lines.push_back(waits(in_flight_.entries()[i]));
+  if (feed_queue_.empty()) return lines;
+  if (refused_) {
+    lines.push_back("feed loop waits for room before " + std::string(name_of(refused_->stage())));
+  } else {
+    lines.push_back("feed loop waits for the window: " + std::to_string(tiles_in_flight_) + " tiles in flight of " +
+                    std::to_string(feed_queue_.front()->window));
+  }
+  return lines;
 }
 
 KERNBENCH_REGISTER_COMPONENT(PeScheduler)

@@ -5,17 +5,17 @@
 // Does not model: dependencies between commands: only the kernel's waits order them.
 #pragma once
 
-#include <memory>
+#include <string>
 #include <vector>
 
-#include "kernbench/systemc_models/core/component.h"
-#include "kernbench/systemc_models/fabric/fabric_initiator.h"
+#include "kernbench/systemc_models/fabric/route.h"
+#include "kernbench/systemc_models/pe/command_queues.h"
 #include "kernbench/systemc_models/pe/pe.h"
 
 namespace kernbench {
 
-class PeScheduler : public Component, public ItemSender {
-  // Before the sockets, so that it is beside what the base class has for every event.
+class PeScheduler : public Component, public PeBlock, public SchedulerRole {
+  // Before the sockets, so that it is beside what the base classes have for every event.
   Pe* pe_ = nullptr;
   Ring<PeCommand*, 2> feed_queue_;
   PeItem* refused_ = nullptr;  ///< the tile that waits for room
@@ -24,45 +24,39 @@ class PeScheduler : public Component, public ItemSender {
   double feed_since_ns_ = 0;
   int64_t tiles_in_flight_ = 0;
   PeItemPool items_;
-  struct Next {
-    Engine* engine = nullptr;
-    int port = -1;
-  };
-  Next next_[kStages];
+  PePort* next_[kStages] = {};
 
  public:
-  CommandTargetSocket<PeScheduler> command_in{"command_in"};
-  CommandInitiatorSocket<PeScheduler> command_out{"command_out"};
+  CommandTargetSocket command_in{"command_in", *this};
+  CommandInitiatorSocket command_out{"command_out", *this};
 
   using Parameters = BlockParameters;
-  PeScheduler(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
+  PeScheduler(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& = {});
   static ImplSpec spec();
 
-  void join(Pe& pe, RouteSource& routes, uint32_t dma_node);
-  /// As Engine::set_next().
-  void set_next(Stage stage, int port, Engine* engine) { next_[static_cast<int>(stage)] = {engine, port}; }
-  void accepted(PeItem&) override;
+  // PeBlock.
+  PeBlock* pe_block() override { return this; }
+  CommandTargetSocket* command_target() override { return &command_in; }
+  CommandInitiatorSocket* command_initiator() override { return &command_out; }
+  void join(Pe& pe) override { pe_ = &pe; }
+  void leads_to(PePort& out, PeBlock& next) override;
+  tlm::tlm_sync_enum item_in(PeItem&, PePort& in, tlm::tlm_phase&) override;
+  tlm::tlm_sync_enum answer_in(PeItem&, PePort& out, tlm::tlm_phase&) override;
 
-  /// Checks a command at its submission: every transaction's memory can be reached and holds it, and a tile fits the
-  /// reserved TCM. AccessError, one line.
-  void validate(PeCommand&) const;
-  /// Takes a command that has paid its overheads, now: what a driver without pe_cpu calls.
-  void dispatch(PeCommand&);
-  /// An item's last stage is done.
-  void item_done(PeItem&);
+  // SchedulerRole.
+  /// Every transaction's memory can be reached and holds it, and a tile fits the reserved TCM.
+  void validate(PeCommand&) const override;
+  size_t outstanding() const override { return submissions_.size() + in_flight_.entries().size(); }
+  std::vector<std::string> waiting() const override;
+  void settle(double end_ns) override;
 
-  /// Commands dispatched and not complete.
-  const std::vector<PeCommand*>& in_flight() const { return in_flight_; }
-  /// Tells an observer what the feed loop did up to end_ns: once, at the end of a run.
-  void settle(double end_ns);
-  /// Why the feed loop stands still: empty where it does not.
-  std::string feed_state() const;
   int64_t tiles_in_flight() const { return tiles_in_flight_; }
 
  private:
-  tlm::tlm_sync_enum nb_transport_fw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
-  tlm::tlm_sync_enum nb_transport_bw(int port, PeItem&, tlm::tlm_phase&, sc_core::sc_time&);
-  bool offer(PeItem&);
+  void dispatch(PeCommand&);
+  void dispatch_simple(PeCommand&, Stage);
+  void accepted(PeItem&);
+  void item_done(PeItem&);
   void feed();
   void feed_until_it_waits();
   PeItem& make_tile(PeCommand&, int64_t tile_id);
@@ -70,10 +64,12 @@ class PeScheduler : public Component, public ItemSender {
   void fed(PeCommand&, PeItem&);
   void complete(PeCommand&);
   void check_part(const TilePart&, bool write) const;
+  void check_tiles(PeCommand&) const;
+  std::string waits(const InflightTable::Entry&) const;
 
-  RouteSource* routes_ = nullptr;
-  uint32_t dma_node_ = 0;
-  std::vector<PeCommand*> in_flight_;
+  SubmissionQueue submissions_;
+  InflightTable in_flight_;
+  CompletionQueue completions_;
 };
 
 }  // namespace kernbench

@@ -17,6 +17,7 @@ uint64_t bytes_of(double megabytes) {
 
 PeTcm::PeTcm(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Component(name, config, checked(parameters)),
+      PeBlock(static_cast<Component&>(*this)),
       size_bytes_(bytes_of(parameters.size_mb)),
       reserved_bytes_(std::min(size_bytes_, bytes_of(parameters.reserved_mb))),
       read_bw_gbs_(parameters.read_bw_gbs),
@@ -25,6 +26,11 @@ PeTcm::PeTcm(sc_core::sc_module_name name, const ComponentConfig& config, const 
 
 ImplSpec PeTcm::spec() {
   return spec_of<Parameters>("builtin.pe_tcm", "pe_tcm", "tightly coupled memory of a PE");
+}
+
+void PeTcm::asked(PeItem& item, PePort&) {
+  const double bw = item.stage() == Stage::store ? write_bw_gbs_ : read_bw_gbs_;
+  item.answer_ns = static_cast<double>(item.asked_bytes) / bw;
 }
 
 KERNBENCH_REGISTER_COMPONENT(PeTcm)

@@ -5,8 +5,8 @@
 // MB = 2^20 bytes, fractions rounded down to bytes.
 #pragma once
 
-#include "kernbench/kernel_api/first_fit_allocator.h"
-#include "kernbench/systemc_models/core/component.h"
+#include "kernbench/systemc_models/pe/pe_block.h"
+#include "kernbench/systemc_models/pe/roles.h"
 
 namespace kernbench {
 
@@ -24,19 +24,24 @@ struct PeTcmParameters : BlockParameters {
   }
 };
 
-class PeTcm : public Component {
+class PeTcm : public Component, public PeBlock, public TcmRole {
  public:
   using Parameters = PeTcmParameters;
+  CommandTargetSocket command_in{"command_in", *this};
+
   PeTcm(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
   static ImplSpec spec();
 
-  double read_bw_gbs() const { return read_bw_gbs_; }
-  double write_bw_gbs() const { return write_bw_gbs_; }
-  uint64_t reserved_bytes() const { return reserved_bytes_; }
-  uint64_t allocatable_bytes() const { return size_bytes_ - reserved_bytes_; }
+  // PeBlock.
+  PeBlock* pe_block() override { return this; }
+  CommandTargetSocket* command_target() override { return &command_in; }
+  /// FETCH reads, STORE writes `asked_bytes`.
+  void asked(PeItem& item, PePort&) override;
 
-  /// tl's region: an address, or nothing if no hole is large enough.
-  FirstFitAllocator& allocator() { return allocator_; }
+  // TcmRole.
+  uint64_t reserved_bytes() const override { return reserved_bytes_; }
+  uint64_t allocatable_bytes() const override { return size_bytes_ - reserved_bytes_; }
+  FirstFitAllocator& allocator() override { return allocator_; }
 
  private:
   uint64_t size_bytes_, reserved_bytes_;

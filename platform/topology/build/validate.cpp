@@ -1,8 +1,10 @@
 #include "kernbench/platform/topology/build/validate.h"
 
 #include <algorithm>
+#include <set>
 
 #include "kernbench/platform/topology/graph/kinds.h"
+#include "kernbench/platform/topology/graph/pe_edges.h"
 
 namespace kernbench::topology {
 namespace {
@@ -121,6 +123,19 @@ void check_tcm(const Graph& g, FaultList& faults) {
   }
 }
 
+/// A template's fault is told for the first PE that is made from it.
+void check_edges_inside_pes(const Graph& g, FaultList& faults) {
+  std::set<std::pair<int, int>> told;  // lines of both blocks
+  for (const Pe& pe : g.pes) {
+    for (const auto& [from, to] : missing_edges_inside(g, pe)) {
+      const Node &a = g.nodes[from], &b = g.nodes[to];
+      if (!told.emplace(a.line, b.line).second) continue;
+      faults.add(a.line, "links", "found no edge '" + a.id + " -> " + b.id + "' among those inside the PE; legal: one " +
+                                      a.kind + " -> " + b.kind + ", or no edge at all for the standard ones");
+    }
+  }
+}
+
 }  // namespace
 
 void validate(const Graph& g, FaultList& faults) {
@@ -128,6 +143,7 @@ void validate(const Graph& g, FaultList& faults) {
   check_reachable(g, faults);
   check_flits(g, faults);
   check_tcm(g, faults);
+  check_edges_inside_pes(g, faults);
 }
 
 }  // namespace kernbench::topology

@@ -6,6 +6,7 @@
 
 #include "kernbench/platform/topology/graph/faults.h"
 #include "kernbench/platform/topology/graph/naming.h"
+#include "kernbench/platform/topology/graph/pe_edges.h"
 #include "kernbench/platform/topology/view/print.h"
 
 namespace kernbench::topology {
@@ -213,6 +214,21 @@ void print_pes(const Graph& g, std::ostream& out) {
   table.print(1);
 }
 
+/// Contract: what happens inside a PE takes the time of its blocks alone.
+void print_unused_figures(const Graph& g, std::ostream& out) {
+  size_t count = 0;
+  for (const Pe& pe : g.pes) {
+    for (const auto& [from, to] : edges_inside(g, pe)) {
+      const auto has_figures = [&, to = to](uint32_t e) {
+        return g.edges[e].to == to && (g.edges[e].distance_mm > 0 || g.edges[e].bw_gbs);
+      };
+      count += static_cast<size_t>(std::count_if(g.out_edges[from].begin(), g.out_edges[from].end(), has_figures));
+    }
+  }
+  if (count > 0)
+    out << "\nEdges inside a PE take no time: of " << grouped(count) << " the distance or bandwidth is not used.\n";
+}
+
 }  // namespace
 
 void print_text(const Graph& g, std::ostream& out) {
@@ -221,6 +237,7 @@ void print_text(const Graph& g, std::ostream& out) {
   print_edges(g, out);
   print_memories(g, out);
   print_pes(g, out);
+  print_unused_figures(g, out);
 }
 
 }  // namespace kernbench::topology

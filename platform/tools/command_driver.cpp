@@ -1,0 +1,28 @@
+#include "kernbench/platform/tools/command_driver.h"
+
+namespace kernbench {
+
+CommandDriver::CommandDriver(sc_core::sc_module_name name, Platform& platform)
+    : Component(name,
+                ComponentConfig(platform.system(), {}, static_cast<uint32_t>(platform.graph().nodes.size())),
+                BlockParameters{}),
+      PeBlock(static_cast<Component&>(*this)),
+      platform_(platform) {}
+
+void CommandDriver::submit(size_t pe, PeCommand& command, double at_ns) {
+  PeBlock& scheduler = *platform_.component(platform_.graph().pes[pe].blocks.at("pe_scheduler")).pe_block();
+  if (!schedulers_.count(&scheduler)) connect(*this, scheduler);
+  platform_.pes().pe(pe).scheduler->validate(command);
+  command.item.command = &command;
+  command.overheads_paid = true;
+  submissions_.push_back({schedulers_.at(&scheduler), &command});
+  platform_.timeline().at(
+      at_ns, Order(Order::kEngines, ~0u, 0),
+      [](void* submission, void*) {
+        const auto& s = *static_cast<Submission*>(submission);
+        s.scheduler->send(s.command->item);
+      },
+      &submissions_.back());
+}
+
+}  // namespace kernbench

@@ -1,0 +1,40 @@
+// Plays commands at times: stands in the place of the PEs' pe_cpus, at their schedulers' sockets. A command that it
+// submits has paid what pe_cpu and scheduler cost, and is dispatched at its time.
+#pragma once
+
+#include <deque>
+#include <unordered_map>
+
+#include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/pe/pe_block.h"
+
+namespace kernbench {
+
+/// To be made after the platform and before the simulation starts.
+class CommandDriver : public Component, public PeBlock {
+ public:
+  CommandInitiatorSocket command_out{"command_out", *this};
+
+  CommandDriver(sc_core::sc_module_name name, Platform& platform);
+
+  /// The command reaches the PE's scheduler at at_ns; before whatever else happens then. AccessError, one line, where it
+  /// cannot be served. Must outlive the simulation.
+  void submit(size_t pe, PeCommand& command, double at_ns);
+
+  // PeBlock.
+  PeBlock* pe_block() override { return this; }
+  CommandInitiatorSocket* command_initiator() override { return &command_out; }
+  void leads_to(PePort& out, PeBlock& next) override { schedulers_[&next] = &out; }
+
+ private:
+  struct Submission {
+    PePort* scheduler;
+    PeCommand* command;
+  };
+
+  Platform& platform_;
+  std::unordered_map<const PeBlock*, PePort*> schedulers_;
+  std::deque<Submission> submissions_;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,107 @@
+// Runs a kernel on a PE: an ordinary C++ function in an SC_THREAD, whose commands go out by the PE's pe_cpu, whichever
+// class that is. Timing contract §5.
+// Does not model: the kernel's own instructions: they take no time.
+//
+// The kernel runs ahead of the simulation between two waits: a submission only advances its local clock, and its effect
+// on memory and its dispatch are entries on the timeline. So only tl.wait switches threads.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "kernbench/kernel_api/pe_backend.h"
+#include "kernbench/phase2/check/races.h"
+#include "kernbench/systemc_models/memory/system.h"
+#include "kernbench/systemc_models/pe/pe.h"
+
+namespace kernbench {
+
+class KernelRunner final : public PeBackend {
+ public:
+  using Kernel = std::function<void(PeBackend&)>;
+  /// `block`: the pe_cpu, under whose name what is no engine's work is logged.
+  KernelRunner(Pe& pe, System& system, Component& block, CpuRole& cpu);
+
+  /// How a launch ended; told once, when the kernel has returned and all its commands are complete, or at a fault.
+  struct Outcome {
+    double start_ns = 0, end_ns = 0;
+    std::string fault;  ///< one line; empty if none
+  };
+  /// Starts the kernel at start_ns (not before now) in a thread of its own. One kernel at a time.
+  void launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end,
+              size_t stack_bytes = 256 * 1024);
+  bool running() const { return running_; }
+  /// Tells the history, if any, of commands and waits from now on; it outlives the simulation.
+  void attach_history(CommandHistory* history) { history_ = history; }
+  /// What the kernel waits for, for the report of a deadlock; empty if it runs or has ended.
+  std::string waiting_for() const;
+  /// A command that was submitted here is complete: to be called by the pe_cpu, which the scheduler tells.
+  void complete(PeCommand&);
+
+  // PeBackend.
+  uint32_t pe_index() const override { return pe_.index; }
+  const std::string& pe_id() const override { return pe_.id; }
+  uint32_t cube_index() const override { return pe_.cube; }
+  Ticket submit(const std::shared_ptr<OpDesc>& desc) override;
+  void wait(Ticket) override;
+  bool done(Ticket) const override;
+  uint64_t tcm_alloc(uint64_t nbytes) override;
+  void tcm_free(uint64_t addr) override;
+  void check_range(Space, uint64_t addr, uint64_t nbytes) const override;
+  void materialize(const std::shared_ptr<OpDesc>& desc) override;
+  TensorRef translate(const TensorRef&) const override;
+  Range sram() const override { return {pe_.sram_base, pe_.sram_bytes}; }
+  std::string owner_of(Space space, uint64_t addr) const override { return system_.owner_of(space, addr); }
+  MemoryImage& memory() override { return system_.image(); }
+
+ private:
+  struct Submitted : PeCommand {
+    Ticket ticket = 0;
+    double issue_ns = 0;
+    bool done = false;
+    std::shared_ptr<OpDesc> materializes;  ///< set for a materialisation, which no engine serves
+  };
+  void start();
+  void run();
+  Submitted& enqueue(std::unique_ptr<Submitted>, const std::shared_ptr<OpDesc>&);
+  static void issue(void* self, void* submitted);
+  static void issue_materialization(void* self, void* submitted);
+  void end_if_complete();
+  void tell(KernelActivity) const;
+  Submitted* find(Ticket) const;
+
+  Timeline& timeline() const { return system_.timeline(); }
+
+  Pe& pe_;
+  System& system_;
+  Component& block_;
+  CpuRole& cpu_;
+  CommandHistory* history_ = nullptr;
+
+  bool running_ = false, returned_ = false;
+  double local_ns_ = 0;  ///< the kernel's clock: ahead of the simulation between two waits
+  double last_done_ns_ = 0;
+  Outcome outcome_;
+  std::function<void(const Outcome&)> on_end_;
+  Kernel kernel_;
+  size_t stack_bytes_ = 0;
+  sc_core::sc_event resume_;
+  Ticket awaited_ = 0;
+  bool waiting_ = false;
+  std::string* materialize_fault_ = nullptr;  ///< where the kernel waits to be told what kept values from being made
+
+  Ticket first_ticket_ = 1;  ///< tickets below are done
+  std::deque<std::unique_ptr<Submitted>> submitted_;
+  size_t outstanding_ = 0;
+  uint64_t seq_ = 0;
+  std::unordered_map<uint64_t, Submitted*> loads_;  ///< in flight, by TCM address
+  std::unordered_map<uint64_t, bool> free_later_;   ///< TCM freed while a load into it is in flight
+};
+
+/// The command that times what an OpDesc says. KernelFault where the hardware has no such command (strides).
+void fill_command(const OpDesc&, PeCommand&);
+
+}  // namespace kernbench

@@ -1,0 +1,39 @@
+#include "kernbench/systemc_models/pe/pe_block.h"
+
+#include <stdexcept>
+
+namespace kernbench {
+
+tlm::tlm_sync_enum PePort::nb_transport_fw(PeItem& item, tlm::tlm_phase& phase, sc_core::sc_time&) {
+  return block_->item_in(item, *this, phase);
+}
+
+tlm::tlm_sync_enum PePort::nb_transport_bw(PeItem& item, tlm::tlm_phase& phase, sc_core::sc_time&) {
+  return block_->answer_in(item, *this, phase);
+}
+
+void PePort::b_transport(PeItem& item, sc_core::sc_time& delay) {
+  block_->asked(item, *this);
+  delay += sc_core::sc_time(item.answer_ns, sc_core::SC_NS);
+}
+
+tlm::tlm_sync_enum PeBlock::item_in(PeItem&, PePort&, tlm::tlm_phase&) {
+  throw std::logic_error(owner_.id() + ": takes no items");
+}
+
+tlm::tlm_sync_enum PeBlock::answer_in(PeItem&, PePort&, tlm::tlm_phase&) {
+  return tlm::TLM_COMPLETED;
+}
+
+void connect(PeBlock& a, PeBlock& b) {
+  CommandInitiatorSocket* from = a.command_initiator();
+  CommandTargetSocket* to = b.command_target();
+  if (!from || !to)
+    throw std::invalid_argument(a.block().id() + " -> " + b.block().id() + ": " + (from ? b : a).block().id() +
+                                " has no socket for commands on that side");
+  from->bind(*to);
+  a.leads_to(*from->ports().back(), b);
+  b.called_by(*to->ports().back(), a);
+}
+
+}  // namespace kernbench

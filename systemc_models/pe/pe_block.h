@@ -1,0 +1,53 @@
+// A block of a PE: its sockets for commands and items (pe_command.h), and what it does with what comes in. What each
+// kind must do beside that: roles.h.
+#pragma once
+
+#include "kernbench/systemc_models/core/component.h"
+#include "kernbench/systemc_models/pe/pe_port.h"
+#include "kernbench/systemc_models/protocol/port_sockets.h"
+
+namespace kernbench {
+
+struct Pe;
+
+/// Any number of peers.
+using CommandTargetSocket = PortTargetSocket<pe_command_protocol, PeBlock, PePort>;
+using CommandInitiatorSocket = PortInitiatorSocket<pe_command_protocol, PeBlock, PePort>;
+
+class PeBlock {
+ public:
+  explicit PeBlock(Component& owner) : owner_(owner) {}
+  PeBlock(const PeBlock&) = delete;
+  PeBlock& operator=(const PeBlock&) = delete;
+  virtual ~PeBlock() = default;
+
+  Component& block() const { return owner_; }
+  PePort& port_for_binding() { return *new (owner_.context().arena().allocate(sizeof(PePort))) PePort(*this); }
+
+  /// The sockets; null where it has none of that side.
+  virtual CommandTargetSocket* command_target() { return nullptr; }
+  virtual CommandInitiatorSocket* command_initiator() { return nullptr; }
+  /// Whether items of the stage can be handed to it.
+  virtual bool serves(Stage) const { return false; }
+
+  // Before elaboration ends: which PE it is part of, and, for every edge inside the PE, the block that the port leads to,
+  // and the one that the port is called by. (An observer between them is looked through.)
+  virtual void join(Pe&) {}
+  virtual void leads_to(PePort& /*out*/, PeBlock& /*next*/) {}
+  virtual void called_by(PePort& /*in*/, PeBlock& /*before*/) {}
+
+  /// An item has been handed on to here.
+  virtual tlm::tlm_sync_enum item_in(PeItem&, PePort& in, tlm::tlm_phase&);
+  /// END_REQ or BEGIN_RESP of an item has come back.
+  virtual tlm::tlm_sync_enum answer_in(PeItem&, PePort& out, tlm::tlm_phase&);
+  /// How long an access of the item takes, into item.answer_ns.
+  virtual void asked(PeItem&, PePort& /*in*/) {}
+
+ private:
+  Component& owner_;
+};
+
+/// Binds a's initiator socket to b's target socket, and tells both.
+void connect(PeBlock& a, PeBlock& b);
+
+}  // namespace kernbench

@@ -1,0 +1,58 @@
+// One connection of a PE's block to a neighbour by the protocol of pe_command.h.
+#pragma once
+
+#include <tlm>
+
+#include "kernbench/systemc_models/pe/pe_command.h"
+
+namespace kernbench {
+
+class PeBlock;
+
+/// What is bound to the sockets at this end: calls of the neighbour arrive here, and what goes to it leaves from here.
+class PePort final : public tlm::tlm_fw_transport_if<pe_command_protocol>,
+                     public tlm::tlm_bw_transport_if<pe_command_protocol> {
+ public:
+  explicit PePort(PeBlock& block) : block_(&block) {}
+
+  /// Hands an item to the neighbour. True: taken; false: the answer comes when there is room.
+  bool send(PeItem& item) {
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    return forward_->nb_transport_fw(item, phase, delay) == tlm::TLM_UPDATED;
+  }
+  /// Tells the neighbour that there was room for its item.
+  void accept(PeItem& item) { answer(item, tlm::END_REQ); }
+  /// Tells the neighbour that the item is complete.
+  void complete(PeItem& item) { answer(item, tlm::BEGIN_RESP); }
+  /// What an access of the item takes at the neighbour, ns.
+  double ask(PeItem& item) {
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    forward_->b_transport(item, delay);
+    return item.answer_ns;
+  }
+
+  // Elaboration has shown who is bound here.
+  void bound_forward(tlm::tlm_fw_transport_if<pe_command_protocol>* neighbour) { forward_ = neighbour; }
+  void bound_backward(tlm::tlm_bw_transport_if<pe_command_protocol>* neighbour) { backward_ = neighbour; }
+
+  // What the neighbour calls.
+  tlm::tlm_sync_enum nb_transport_fw(PeItem&, tlm::tlm_phase&, sc_core::sc_time&) override;
+  tlm::tlm_sync_enum nb_transport_bw(PeItem&, tlm::tlm_phase&, sc_core::sc_time&) override;
+  void b_transport(PeItem&, sc_core::sc_time&) override;
+  unsigned transport_dbg(PeItem&) override { return 0; }
+  bool get_direct_mem_ptr(PeItem&, tlm::tlm_dmi&) override { return false; }
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+
+ private:
+  void answer(PeItem& item, tlm::tlm_phase phase) {
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    backward_->nb_transport_bw(item, phase, delay);
+  }
+
+  PeBlock* block_;
+  tlm::tlm_fw_transport_if<pe_command_protocol>* forward_ = nullptr;
+  tlm::tlm_bw_transport_if<pe_command_protocol>* backward_ = nullptr;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,97 @@
+// What a block of each kind does for the others of its PE, and for those who run kernels and report on it, beside what
+// it does at its sockets. A class of one's own under `impl:` stands in for ours by deriving from these (and from
+// PeBlock): nobody looks for more.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernbench/kernel_api/first_fit_allocator.h"
+#include "kernbench/phase2/graph/pending_values.h"
+#include "kernbench/systemc_models/pe/mapping_table.h"
+#include "kernbench/systemc_models/pe/pe_command.h"
+
+namespace kernbench {
+
+class KernelRunner;
+
+/// pe_cpu: sends the commands of kernels to the scheduler. To be launched it is a ControlTarget with a target socket too
+/// (fabric/control_message.h), which hands what comes to take_message (pe_control.h).
+class CpuRole {
+ public:
+  virtual ~CpuRole() = default;
+  /// Who runs kernels here, before elaboration ends: to be told of completions (KernelRunner::complete).
+  virtual void attach(KernelRunner&) = 0;
+  /// What a command costs the kernel that submits it, ns.
+  virtual double command_ns() const = 0;
+  /// Sends a command to the scheduler, now.
+  virtual void submit(PeItem&) = 0;
+  /// Bounds of tl.materialize.
+  virtual MaterializeLimits materialize_limits() const { return {}; }
+};
+
+/// pe_scheduler: takes commands, dispatches them, feeds tiles, tells who submitted when a command is complete.
+class SchedulerRole {
+ public:
+  virtual ~SchedulerRole() = default;
+  /// Checks a command at its submission. AccessError, one line, for what cannot be served.
+  virtual void validate(PeCommand&) const = 0;
+  /// Commands that are not complete; and one line for each thing that one waits for, for the report of a deadlock.
+  virtual size_t outstanding() const = 0;
+  virtual std::vector<std::string> waiting() const = 0;
+  /// Tells an observer what it did up to end_ns: once, at the end of a run.
+  virtual void settle(double /*end_ns*/) {}
+};
+
+/// What an engine did, for reports. Times in ns.
+struct StageStatistics {
+  Stage stage = Stage::dma_read;
+  unsigned servers = 1;
+  uint64_t ops = 0, bytes = 0;
+  double flops = 0;
+  // Sum to servers × the time up to settle().
+  double idle_ns = 0;        ///< no item
+  double slot_wait_ns = 0;   ///< has an item, waits for the accel_slot
+  double busy_ns = 0;        ///< in service
+  double queue_full_ns = 0;  ///< has served an item, and the next queue has no room
+  // Part of busy_ns (DMA).
+  double link_wait_ns = 0, memory_wait_ns = 0;
+};
+
+/// pe_dma, pe_fetch_store, pe_gemm, pe_math: serve items at their sockets.
+class EngineRole {
+ public:
+  virtual ~EngineRole() = default;
+  /// One for each stage.
+  virtual std::vector<StageStatistics> statistics() const { return {}; }
+  /// Books the time up to end_ns: to be called once, before statistics are read at the end of a run.
+  virtual void settle(double /*end_ns*/) {}
+  /// One line for each item that waits or is in service: for the report of a deadlock.
+  virtual std::vector<std::string> waiting() const { return {}; }
+};
+
+/// pe_tcm: the tightly coupled memory. Asked at its socket how long a FETCH or STORE holds its port.
+class TcmRole {
+ public:
+  virtual ~TcmRole() = default;
+  virtual uint64_t reserved_bytes() const = 0;     ///< of tile buffers
+  virtual uint64_t allocatable_bytes() const = 0;  ///< of tl's handles: addresses from 0
+  virtual FirstFitAllocator& allocator() = 0;      ///< of these
+};
+
+/// pe_mmu: which virtual addresses are mapped. Asked at its socket what a look-up costs.
+class MmuRole {
+ public:
+  virtual ~MmuRole() = default;
+  virtual uint64_t page_bytes() const = 0;
+  /// As MappingTable's.
+  virtual const VirtualMapping* map(std::shared_ptr<const VirtualMapping>) = 0;
+  virtual bool unmap(uint64_t address, uint64_t nbytes) = 0;
+  /// "nearest mapping: x [0x…, 0x…)", or that there is none.
+  virtual std::string nearest(uint64_t address) const = 0;
+  /// The tensor at a virtual address as the memories know it. TranslationFault.
+  virtual TensorRef translate(const TensorRef&) const = 0;
+};
+
+}  // namespace kernbench
