@@ -1,6 +1,6 @@
 // MmuMap and MmuUnmap: the host changes what the PEs' MMUs know. The messages take the launch's way, pcie_ep → io_cpu →
-// m_cpu → PE, at the launch's cost, and their responses are aggregated on the way back (fabric/fan_out.h). An MMU changes
-// at the instant at which the message reaches its PE. docs/memory.md.
+// m_cpu → PE, at the launch's cost, and their responses are aggregated on the way back (launch_host.h). An MMU changes at
+// the instant at which the message reaches its PE (systemc_models/pe/pe_control.h). docs/memory.md.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace kernbench {
 class LaunchHost;
 class Machine;
 
-/// Any number of messages, also at the same time. Must outlive the simulation.
+/// Any number of messages, also at the same time.
 class HostMmu {
  public:
   using Done = std::function<void(const HostResponse&)>;

@@ -1,5 +1,6 @@
 // Models: a PE's processor: what a command costs the kernel that submits it, overhead_ns + dispatch_cycles / freq_ghz,
-// and its way to the scheduler. Timing contract §5. Who runs the kernel: kernel_runner.h; what the host says: pe_control.h.
+// and its way to the scheduler. Timing contract §5. Who runs the kernel: kernel_runner.h; what it does with the host's
+// messages: pe_control.h.
 // Does not model: instructions, queues between the processor and the scheduler.
 #pragma once
 
