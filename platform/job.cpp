@@ -10,9 +10,9 @@
 namespace kernbench {
 namespace {
 
-LaunchTree tree_of(Machine& machine, const std::vector<size_t>& pes, LaunchMode mode) {
+LaunchWay way_to(LaunchHost& host, const std::vector<size_t>& pes, LaunchMode mode) {
   try {
-    return choose_launch_way(machine, pes, mode).tree;
+    return choose_launch_way(host, pes, mode);
   } catch (const HostPathError& e) {
     throw InputError(std::string("launch by the host: ") + e.what());
   }
@@ -27,8 +27,8 @@ Job::Job(Platform& platform, JobOptions o)
       pes_(choose_pes(platform.machine(), o.pes, o.device)),
       deployment_(platform.machine(), platform.hosts().allocators(), spec_, params_, pes_),
       programs_(programs_of(platform.machine(), pes_)),
-      tree_(tree_of(platform.machine(), pes_, o.launch)),
-      launcher_(platform.machine()) {}
+      way_(way_to(platform.hosts().launch_host(), pes_, o.launch)),
+      launcher_(platform.hosts().launch_host()) {}
 
 Job::~Job() = default;
 
@@ -68,7 +68,7 @@ void Job::start(Done done) {
       context.finish();
     };
   };
-  launcher_.launch(std::move(message), tree_, [this, call = std::move(done)](const LaunchResult& r) {
+  launcher_.launch(std::move(message), way_, [this, call = std::move(done)](const LaunchResult& r) {
     running_ = false;
     result_ = r;
     completed_.notify(sc_core::SC_ZERO_TIME);

@@ -67,7 +67,7 @@ class Job : public Launchable {
   std::vector<size_t> pes_;
   Deployment deployment_;
   std::vector<tl::Program> programs_;
-  LaunchTree tree_;
+  LaunchWay way_;
   Launcher launcher_;
   bool running_ = false;
   LaunchResult result_;

@@ -39,6 +39,7 @@ struct Elaboration::TreeNode {
 Elaboration::Elaboration(const topology::Graph& graph, Fabric& fabric) : graph_(graph), fabric_(fabric) {
   build_modules();
   build_links();
+  build_message_links();
   set_bases();
 }
 
@@ -111,7 +112,7 @@ struct Elaboration::Parallel {
 /// Requests and their responses can go over the edge, or responses to requests over one back.
 bool Elaboration::carries_traffic(const topology::Edge& e) const {
   FabricNode *from = components_[e.from]->fabric_node(), *to = components_[e.to]->fabric_node();
-  if (!from || !to) return false;
+  if (!from || !to || !from->takes_memory_traffic() || !to->takes_memory_traffic()) return false;
   return (from->initiator_socket() && (to->target_socket() || to->initiator_socket())) ||
          (from->target_socket() && to->initiator_socket());
 }
@@ -137,6 +138,36 @@ void Elaboration::build_links() {
       if (!edges_[e].link && there.first == static_cast<int>(e) && n != edge.to)
         connect_nodes(n, edge.to, there, between(edge.to, n));
       make_link(e);  // if no route takes it
+    }
+  }
+}
+
+/// Only messages go there: the edge is no link of the memory traffic.
+bool Elaboration::carries_messages(const topology::Edge& e) const {
+  FabricNode *from = components_[e.from]->fabric_node(), *to = components_[e.to]->fabric_node();
+  return from && to && from->initiator_socket() && to->target_socket() && !to->takes_memory_traffic();
+}
+
+void Elaboration::build_message_links() {
+  std::unordered_map<uint64_t, uint32_t> shortest;  // by both ends, of parallel edges
+  Link& none = fabric_.make_link({});
+  for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
+    for (const uint32_t e : graph_.out_edges[n]) {
+      const topology::Edge& edge = graph_.edges[e];
+      if (!carries_messages(edge)) continue;
+      const auto [it, first] = shortest.emplace(uint64_t{n} << 32 | edge.to, e);
+      if (!first && edge.nm() < graph_.edges[it->second].nm()) it->second = e;
+    }
+  }
+  for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
+    for (const uint32_t e : graph_.out_edges[n]) {
+      const topology::Edge& edge = graph_.edges[e];
+      const auto it = shortest.find(uint64_t{n} << 32 | edge.to);
+      if (it == shortest.end() || it->second != e) continue;
+      FabricNode &from = *components_[n]->fabric_node(), &to = *components_[edge.to]->fabric_node();
+      connect(from, to, &fabric_.make_link({edge.distance_mm * graph_.ns_per_mm, graph_.effective_bw(e)}), &none,
+              Requests::there);
+      edges_[e].hop = {from.ports().back(), to.ports().back()};
     }
   }
 }

@@ -26,7 +26,7 @@ class Elaboration {
 
   /// The edge as a link of the fabric; null where no memory traffic can use it.
   Link* link(uint32_t edge) const { return edges_[edge].link; }
-  /// The ports at both ends for requests over the edge; null where none can go there.
+  /// The ports at both ends for requests over the edge, of memory traffic or messages; null where none can go there.
   Hop hop(uint32_t edge) const { return edges_[edge].hop; }
 
   /// The block of that id and type; InputError that names those there are.
@@ -44,7 +44,9 @@ class Elaboration {
   void build_modules();
   void build_children(const TreeNode&);
   void build_links();
+  void build_message_links();
   bool carries_traffic(const topology::Edge&) const;
+  bool carries_messages(const topology::Edge&) const;
   void connect_nodes(uint32_t a, uint32_t b, const Parallel& there, const Parallel& back);
   void connect_ports(uint32_t a, uint32_t b, int there, int back, Requests);
   Link* make_link(uint32_t edge);

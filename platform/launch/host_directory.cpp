@@ -8,7 +8,7 @@
 
 namespace kernbench {
 
-HostDirectory::HostDirectory(Machine& machine) : machine_(machine) {
+HostDirectory::HostDirectory(Machine& machine) : machine_(machine), launch_host_(sc_core::sc_gen_unique_name("launch_host"), machine) {
   const topology::Graph& graph = machine.graph();
   for (uint32_t n = 0; n < graph.nodes.size(); ++n) {
     if (graph.nodes[n].kind != "pcie_ep" || !machine.blocks().request_port(n)) continue;

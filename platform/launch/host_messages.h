@@ -5,39 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
+#include "kernbench/systemc_models/fabric/control_message.h"
 #include "kernbench/systemc_models/pe/mapping_table.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 
 namespace kernbench {
-
-struct MessageIds {
-  uint64_t correlation = 0;  ///< of the host's operation: the same in every message that belongs to it
-  uint64_t request = 0;      ///< of one message; its response carries the same
-};
-
-enum class HostError : uint8_t {
-  ok,
-  bad_address,   ///< no memory holds the range
-  no_path,       ///< no endpoint of the SIP, or no way from it
-  pe_busy,       ///< a launch or an unmap reached a PE that runs a kernel
-  kernel_fault,  ///< a kernel ended in an error
-  no_mmu,        ///< a map or unmap reached a PE that has none
-  overlap,       ///< a map found the range mapped, in part or as a whole
-  not_mapped,    ///< an unmap found no mapping that is exactly its range
-};
-const char* name_of(HostError);
-
-/// To a request, or to many: of an aggregated response the code and text are those of the first error.
-struct HostResponse {
-  MessageIds ids;
-  HostError code = HostError::ok;
-  std::string text;    ///< one line; empty if ok
-  double done_ns = 0;  ///< when the asker had it
-  bool ok() const { return code == HostError::ok; }
-};
 
 /// Host memory to a range of one memory of the device: time only, data are placed through the memory image.
 struct MemoryWrite {

@@ -4,6 +4,8 @@
 #include <cstdio>
 
 #include "kernbench/platform/elaborate/machine.h"
+#include "kernbench/platform/launch/launch_host.h"
+#include "kernbench/systemc_models/pe/pe_control.h"
 
 namespace kernbench {
 
@@ -45,67 +47,51 @@ HostResponse HostMmu::check(Machine& machine, const MmuMap& m) {
   return {};
 }
 
-HostResponse HostMmu::map_at(Machine& machine, size_t pe, const MmuMap& m) {
-  Pe& at = machine.pes().pe(pe);
-  if (!at.mmu) return error(HostError::no_mmu, at.id + ": has no pe_mmu");
-  if (const VirtualMapping* other = at.mmu->map(m.mapping))
-    return error(HostError::overlap, at.id + ": " + m.mapping->to_string() + " overlaps " + other->to_string());
-  return {};
-}
-
-HostResponse HostMmu::unmap_at(Machine& machine, size_t pe, const MmuUnmap& m) {
-  Pe& at = machine.pes().pe(pe);
-  const std::string what = "unmap of " + range_text(m.address, m.nbytes);
-  if (!at.mmu) return error(HostError::no_mmu, at.id + ": has no pe_mmu");
-  if (machine.pes().complete(pe) && machine.pes().runner(pe).running())
-    return error(HostError::pe_busy, at.id + ": " + what + " found it running a kernel");
-  if (!at.mmu->unmap(m.address, m.nbytes)) {
-    return error(HostError::not_mapped,
-                 at.id + ": " + what + ": no mapping is that range; " + at.mmu->nearest(m.address));
-  }
-  return {};
-}
-
 HostResponse HostMmu::map_now(Machine& machine, const MmuMap& m, const std::vector<size_t>& pes) {
   HostResponse r = check(machine, m);
-  for (size_t i = 0; r.ok() && i < pes.size(); ++i) r = map_at(machine, pes[i], m);
+  MapBody body;
+  body.mapping = m.mapping;
+  for (size_t i = 0; r.ok() && i < pes.size(); ++i) r = body.map_at(machine.pes().pe(pes[i]));
   return r;
 }
 
-void HostMmu::map(const std::vector<MmuMap>& messages, const LaunchTree& tree, const std::vector<size_t>& pes,
-                  Done done) {
-  std::vector<std::pair<MessageIds, Change>> changes;
-  for (const MmuMap& m : messages) {
-    HostResponse r = check(machine_, m);
+void HostMmu::map(const std::vector<MmuMap>& maps, const LaunchWay& way, Done done) {
+  std::vector<Message> messages;
+  for (const MmuMap& m : maps) {
+    HostResponse r = check(host_.machine(), m);
     if (!r.ok()) {
       r.ids = m.ids;
-      r.done_ns = machine_.timeline().now_ns();
+      r.done_ns = host_.timeline().now_ns();
       done(r);
       return;
     }
-    changes.emplace_back(m.ids, [this, m](size_t pe) { return map_at(machine_, pe, m); });
+    auto body = std::make_shared<MapBody>();
+    body->mapping = m.mapping;
+    messages.emplace_back(m.ids, std::move(body));
   }
-  send(changes, tree, pes, std::move(done));
+  send(messages, way, std::move(done));
 }
 
-void HostMmu::unmap(const std::vector<MmuUnmap>& messages, const LaunchTree& tree, const std::vector<size_t>& pes,
-                    Done done) {
-  std::vector<std::pair<MessageIds, Change>> changes;
-  for (const MmuUnmap& m : messages)
-    changes.emplace_back(m.ids, [this, m](size_t pe) { return unmap_at(machine_, pe, m); });
-  send(changes, tree, pes, std::move(done));
+void HostMmu::unmap(const std::vector<MmuUnmap>& unmaps, const LaunchWay& way, Done done) {
+  std::vector<Message> messages;
+  for (const MmuUnmap& m : unmaps) {
+    auto body = std::make_shared<UnmapBody>();
+    body->address = m.address;
+    body->nbytes = m.nbytes;
+    messages.emplace_back(m.ids, std::move(body));
+  }
+  send(messages, way, std::move(done));
 }
 
-void HostMmu::send(const std::vector<std::pair<MessageIds, Change>>& changes, const LaunchTree& tree,
-                   const std::vector<size_t>& pes, Done done) {
-  if (changes.empty()) {
+void HostMmu::send(const std::vector<Message>& messages, const LaunchWay& way, Done done) {
+  if (messages.empty()) {
     HostResponse r;
-    r.done_ns = machine_.timeline().now_ns();
+    r.done_ns = host_.timeline().now_ns();
     done(r);
     return;
   }
   const auto batch = std::make_shared<Batch>();
-  batch->open = changes.size();
+  batch->open = messages.size();
   batch->done = std::move(done);
   const auto responded = [batch](const HostResponse& r) {
     const double done_ns = r.done_ns;
@@ -113,13 +99,7 @@ void HostMmu::send(const std::vector<std::pair<MessageIds, Change>>& changes, co
     batch->response.done_ns = std::max(batch->response.done_ns, done_ns);
     if (--batch->open == 0) batch->done(batch->response);
   };
-  for (const auto& [ids, change] : changes) {
-    const auto deliver = [this, pes, c = change](HostFanOut::Party& pe, size_t place) {
-      const HostResponse r = c(pes[place]);
-      fan_out_.answer(pe, r.code, r.text, machine_.timeline().now_ns());
-    };
-    fan_out_.send(ids, tree, deliver, responded);
-  }
+  for (const auto& [ids, body] : messages) host_.send(ids, way, body, responded);
 }
 
 }  // namespace kernbench

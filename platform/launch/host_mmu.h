@@ -1,23 +1,28 @@
 // MmuMap and MmuUnmap: the host changes what the PEs' MMUs know. The messages take the launch's way, pcie_ep → io_cpu →
-// m_cpu → PE, at the launch's cost, and their responses are aggregated on the way back (host_fan_out.h). An MMU changes
-// at the instant at which the message reaches its PE. docs/memory.md.
+// m_cpu → PE, at the launch's cost, and their responses are aggregated on the way back (launch_host.h). An MMU changes at
+// the instant at which the message reaches its PE (systemc_models/pe/pe_control.h). docs/memory.md.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
-#include "kernbench/platform/launch/host_fan_out.h"
+#include "kernbench/platform/launch/host_messages.h"
+#include "kernbench/platform/launch/launch_way.h"
 
 namespace kernbench {
 
-/// Any number of messages, also at the same time. Must outlive the simulation.
+class LaunchHost;
+class Machine;
+
+/// Any number of messages, also at the same time.
 class HostMmu {
  public:
   using Done = std::function<void(const HostResponse&)>;
-  explicit HostMmu(Machine& machine) : machine_(machine), fan_out_(machine) {}
+  explicit HostMmu(LaunchHost& host) : host_(host) {}
 
-  /// Sends the messages now (before the simulation: at 0), all at once, to the PEs that `tree` leads to. `done` is
+  /// Sends the messages now (before the simulation: at 0), all at once, to the PEs that `way` leads to. `done` is
   /// called once, when the host has the last response, with the first error if there is one (at once where nothing is
   /// sent). An error of one PE leaves what the others did.
   ///
@@ -25,8 +30,8 @@ class HostMmu {
   /// then none is sent. no_mmu: a PE without one. overlap: with another mapping, which is named. not_mapped: no mapping
   /// is exactly that range; the nearest is named. pe_busy: an unmap found a kernel running: what a kernel may use does
   /// not vanish under it.
-  void map(const std::vector<MmuMap>&, const LaunchTree& tree, const std::vector<size_t>& pes, Done done);
-  void unmap(const std::vector<MmuUnmap>&, const LaunchTree& tree, const std::vector<size_t>& pes, Done done);
+  void map(const std::vector<MmuMap>&, const LaunchWay& way, Done done);
+  void unmap(const std::vector<MmuUnmap>&, const LaunchWay& way, Done done);
 
   /// Without message and time: the same effect, at once.
   static HostResponse map_now(Machine&, const MmuMap&, const std::vector<size_t>& pes);
@@ -38,15 +43,11 @@ class HostMmu {
     size_t open = 0;
     Done done;
   };
-  using Change = std::function<HostResponse(size_t pe)>;
-  void send(const std::vector<std::pair<MessageIds, Change>>&, const LaunchTree& tree, const std::vector<size_t>& pes,
-            Done done);
+  using Message = std::pair<MessageIds, std::shared_ptr<const ControlBody>>;
+  void send(const std::vector<Message>&, const LaunchWay& way, Done done);
   static HostResponse check(Machine&, const MmuMap&);
-  static HostResponse map_at(Machine&, size_t pe, const MmuMap&);
-  static HostResponse unmap_at(Machine&, size_t pe, const MmuUnmap&);
 
-  Machine& machine_;
-  HostFanOut fan_out_;
+  LaunchHost& host_;
 };
 
 }  // namespace kernbench

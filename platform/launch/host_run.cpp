@@ -1,14 +1,14 @@
 #include "kernbench/platform/launch/host_run.h"
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/elaborate/machine.h"
+#include "kernbench/platform/launch/launch_host.h"
 
 namespace kernbench {
 
-HostOutcome simulate(Machine& machine, HostPlan plan) {
-  HostMmu mmu(machine);
-  HostTransfer transfer(machine);
-  Launcher launcher(machine);
+HostOutcome simulate(LaunchHost& host, HostPlan plan) {
+  HostMmu mmu(host);
+  HostTransfer transfer(host.machine());
+  Launcher launcher(host);
   const auto require = [](const HostResponse& r) {
     if (!r.ok()) throw InputError("--transfer timed: " + r.text);
   };
@@ -41,11 +41,11 @@ HostOutcome simulate(Machine& machine, HostPlan plan) {
   const auto uploaded = [&](const HostResponse& r) {
     if (failed(r)) return;
     outcome.upload_ns = r.done_ns - outcome.map_ns;
-    launcher.launch(plan.launch, plan.tree, launched);
+    launcher.launch(plan.launch, plan.way, launched);
   };
   const auto upload = [&] {
     if (plan.uploads.empty()) {
-      launcher.launch(plan.launch, plan.tree, launched);
+      launcher.launch(plan.launch, plan.way, launched);
     } else {
       transfer.write(plan.uploads, uploaded);
     }
@@ -58,7 +58,7 @@ HostOutcome simulate(Machine& machine, HostPlan plan) {
   if (plan.maps.empty()) {
     upload();
   } else {
-    mmu.map(plan.maps, plan.tree, plan.launch.pes, mapped);
+    mmu.map(plan.maps, plan.way, mapped);
   }
   sc_core::sc_start();
   return outcome;

@@ -9,7 +9,7 @@
 namespace kernbench {
 
 struct HostPlan {
-  LaunchTree tree;
+  LaunchWay way;
   KernelLaunch launch;
   std::vector<MmuMap> maps;           ///< to the launch's PEs; done before anything else
   std::vector<MemoryWrite> uploads;   ///< done before the launch is sent
@@ -26,6 +26,6 @@ struct HostOutcome {
 
 /// Simulates until the host is done, a fault reached it, or nothing can move. InputError before the simulation where
 /// the host cannot reach an upload's or download's memory.
-HostOutcome simulate(Machine&, HostPlan);
+HostOutcome simulate(LaunchHost&, HostPlan);
 
 }  // namespace kernbench

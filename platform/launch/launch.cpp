@@ -1,28 +1,19 @@
 #include "kernbench/platform/launch/launch.h"
 
-#include "kernbench/platform/elaborate/machine.h"
+#include "kernbench/platform/launch/launch_host.h"
+#include "kernbench/systemc_models/pe/pe_control.h"
 
 namespace kernbench {
 
-uint64_t Launcher::launch(KernelLaunch message, const LaunchTree& tree, Done done) {
-  const MessageIds ids = message.ids;
+uint64_t Launcher::launch(KernelLaunch message, const LaunchWay& way, Done done) {
   const auto result = std::make_shared<LaunchResult>();
   result->outcomes.resize(message.pes.size());
-  result->start_ns = machine_.timeline().now_ns() + tree.latest_ns;
-  const auto start = [this, result, m = std::move(message)](HostFanOut::Party& pe, size_t place) {
-    KernelRunner& runner = machine_.pes().runner(m.pes[place]);
-    if (runner.running()) {
-      fan_out_.answer(pe, HostError::pe_busy, runner.pe_id() + ": a launch found it running another kernel",
-                      machine_.timeline().now_ns());
-      return;
-    }
-    runner.launch(m.kernel(place), result->start_ns, [this, result, place, &pe](const KernelRunner::Outcome& outcome) {
-      result->outcomes[place] = outcome;
-      fan_out_.answer(pe, outcome.fault.empty() ? HostError::ok : HostError::kernel_fault, outcome.fault,
-                      outcome.end_ns);
-    });
-  };
-  return fan_out_.send(ids, tree, start, [result, done = std::move(done)](const HostResponse& response) {
+  result->start_ns = host_.timeline().now_ns() + way.latest_ns;
+  auto body = std::make_shared<LaunchBody>();
+  body->start_ns = result->start_ns;
+  body->kernel = std::move(message.kernel);
+  body->ended = [result](size_t place, const KernelRunner::Outcome& outcome) { result->outcomes[place] = outcome; };
+  return host_.send(message.ids, way, std::move(body), [result, done = std::move(done)](const HostResponse& response) {
     result->response = response;
     done(*result);
   });

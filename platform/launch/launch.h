@@ -4,7 +4,8 @@
 
 #include <functional>
 
-#include "kernbench/platform/launch/host_fan_out.h"
+#include "kernbench/platform/launch/host_messages.h"
+#include "kernbench/platform/launch/launch_way.h"
 
 namespace kernbench {
 
@@ -19,20 +20,18 @@ class Launchable {
 };
 
 /// Launches kernels; any number of times, also before the last has ended, on PEs that are idle when a launch arrives.
-/// Must outlive the simulation.
 class Launcher {
  public:
   using Done = std::function<void(const LaunchResult&)>;
-  explicit Launcher(Machine& machine) : machine_(machine), fan_out_(machine) {}
+  explicit Launcher(LaunchHost& host) : host_(host) {}
 
-  /// The launch leaves the host now (before the simulation: at 0) and every kernel starts at now + tree.latest_ns;
-  /// `tree` is one for the same PEs. `done` is called once, at the instant when the host has the response, and may
+  /// The launch leaves the host now (before the simulation: at 0) and every kernel starts at now + way.latest_ns,
+  /// or when it is reached if something on the way makes that later; `way` is one for the same PEs. `done` is called once, at the instant when the host has the response, and may
   /// launch again. Returns the correlation id (the message's own where it is not 0).
-  uint64_t launch(KernelLaunch message, const LaunchTree& tree, Done done);
+  uint64_t launch(KernelLaunch message, const LaunchWay& way, Done done);
 
  private:
-  Machine& machine_;
-  HostFanOut fan_out_;
+  LaunchHost& host_;
 };
 
 }  // namespace kernbench

@@ -161,7 +161,7 @@ ReferenceValues reference_values(const Expected& e) {
 
 LaunchWay choose_launch_way(Platform& platform, const RunOptions& o) {
   try {
-    return choose_launch_way(platform.machine(), choose_pes(platform.machine(), o.pes, o.device), o.launch);
+    return choose_launch_way(platform.hosts().launch_host(), choose_pes(platform.machine(), o.pes, o.device), o.launch);
   } catch (const HostPathError& e) {
     throw InputError(std::string("--launch host: ") + e.what());
   }
@@ -173,7 +173,7 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
   check_names(spec, o);
   const Params params = kernel_params(spec, o.params);
   const std::vector<size_t> pes = choose_pes(platform.machine(), o.pes, o.device);
-  LaunchWay way = choose_launch_way(platform, o);
+  const LaunchWay way = choose_launch_way(platform, o);
 
   if (o.addresses == AddressMode::virtual_) require_mmus(platform, pes);
   Deployment deployment(platform.machine(), platform.hosts().allocators(), spec, params, pes, o.addresses);  // before the inputs: it knows what does not fit
@@ -205,7 +205,7 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
   // Phase 1.
   const std::vector<tl::Program> programs = programs_of(platform.machine(), pes);
   HostPlan plan;
-  plan.tree = std::move(way.tree);
+  plan.way = way;
   plan.launch.pes = pes;
   plan.launch.kernel = [&](size_t i) {
     return [&, i](PeBackend& backend) {
@@ -236,7 +236,7 @@ RunReport run_kernel(Platform& platform, RunOptions o) {
     if (!r.ok()) throw RunError(r.text);
   }
   const auto phase1 = Clock::now();
-  const HostOutcome host = simulate(platform.machine(), std::move(plan));
+  const HostOutcome host = simulate(platform.hosts().launch_host(), std::move(plan));
   RunReport report;
   report.phase1_s = seconds_since(phase1);
   if (!tee.failure().empty()) throw RunError(tee.failure());

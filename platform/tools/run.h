@@ -13,7 +13,7 @@
 #include "kernbench/phase2/eval/isa.h"
 #include "kernbench/phase2/log/op_record.h"
 #include "kernbench/platform/launch/deployment.h"
-#include "kernbench/platform/launch/launch_tree.h"
+#include "kernbench/platform/launch/launch_way.h"
 
 namespace kernbench {
 

@@ -18,15 +18,16 @@ KernelLaunch noop_on(std::vector<size_t> pes) {
 
 TEST(Launcher, launches_again_when_the_response_is_back) {
   auto platform = platform_from_text(toy_system());
-  Launcher launcher(platform->machine());
-  const LaunchTree tree = host_launch_tree(platform->machine(), {0, 1});
+  LaunchHost& host = platform->hosts().launch_host();
+  Launcher launcher(host);
+  const LaunchWay way = host_launch_way(host, {0, 1});
   std::vector<LaunchResult> results;
   std::vector<uint64_t> ids;
   const Launcher::Done again = [&](const LaunchResult& r) {
     results.push_back(r);
-    if (results.size() < 3) ids.push_back(launcher.launch(noop_on({0, 1}), tree, again));
+    if (results.size() < 3) ids.push_back(launcher.launch(noop_on({0, 1}), way, again));
   };
-  ids.push_back(launcher.launch(noop_on({0, 1}), tree, again));
+  ids.push_back(launcher.launch(noop_on({0, 1}), way, again));
   sc_core::sc_start();
   ASSERT_EQ(results.size(), 3u);
   for (size_t i = 0; i < 3; ++i) {
@@ -43,10 +44,11 @@ TEST(Launcher, launches_again_when_the_response_is_back) {
 
 TEST(Launcher, serves_two_launches_at_once_each_with_a_stamp_of_its_own) {
   auto platform = platform_from_text(toy_system());
-  Launcher launcher(platform->machine());
+  LaunchHost& host = platform->hosts().launch_host();
+  Launcher launcher(host);
   std::vector<LaunchResult> results;
   for (size_t pe : {0, 1}) {
-    launcher.launch(noop_on({pe}), host_launch_tree(platform->machine(), {pe}),
+    launcher.launch(noop_on({pe}), host_launch_way(host, {pe}),
                     [&](const LaunchResult& r) { results.push_back(r); });
   }
   sc_core::sc_start();
@@ -59,12 +61,13 @@ TEST(Launcher, serves_two_launches_at_once_each_with_a_stamp_of_its_own) {
 
 TEST(Launcher, answers_pe_busy_where_a_launch_meets_another_kernel) {
   auto platform = platform_from_text(toy_system());
-  Launcher launcher(platform->machine());
+  LaunchHost& host = platform->hosts().launch_host();
+  Launcher launcher(host);
   std::vector<LaunchResult> results;
   // Both reach pe0 at 36.9; its kernel waits for the stamp of 39.7 there.
   const auto done = [&](const LaunchResult& r) { results.push_back(r); };
-  launcher.launch(noop_on({0, 1}), host_launch_tree(platform->machine(), {0, 1}), done);
-  launcher.launch(noop_on({0}), host_launch_tree(platform->machine(), {0}), done);
+  launcher.launch(noop_on({0, 1}), host_launch_way(host, {0, 1}), done);
+  launcher.launch(noop_on({0}), host_launch_way(host, {0}), done);
   sc_core::sc_start();
   ASSERT_EQ(results.size(), 2u);
   EXPECT_EQ(results[0].response.code, HostError::pe_busy);
@@ -76,7 +79,8 @@ TEST(Launcher, answers_pe_busy_where_a_launch_meets_another_kernel) {
 
 TEST(Launcher, answers_a_kernel_fault_with_code_and_text_as_soon_as_it_is_back) {
   auto platform = platform_from_text(toy_system());
-  Launcher launcher(platform->machine());
+  LaunchHost& host = platform->hosts().launch_host();
+  Launcher launcher(host);
   KernelLaunch m = noop_on({0, 1});
   m.kernel = [](size_t place) -> KernelRunner::Kernel {
     return [place](PeBackend&) {
@@ -85,7 +89,7 @@ TEST(Launcher, answers_a_kernel_fault_with_code_and_text_as_soon_as_it_is_back) 
   };
   size_t calls = 0;
   LaunchResult result;
-  launcher.launch(m, host_launch_tree(platform->machine(), {0, 1}), [&](const LaunchResult& r) {
+  launcher.launch(m, host_launch_way(host, {0, 1}), [&](const LaunchResult& r) {
     result = r;
     ++calls;
   });

@@ -54,10 +54,11 @@ void fill(Platform& platform) {
 class MmuMessages : public ::testing::Test {
  protected:
   std::unique_ptr<Platform> platform = platform_from_file(topology_path("small.yaml"));
-  HostMmu mmu{platform->machine()};
-  Launcher launcher{platform->machine()};
+  LaunchHost& host = platform->hosts().launch_host();
+  HostMmu mmu{host};
+  Launcher launcher{host};
   std::vector<size_t> pes{0, 3, 7};
-  LaunchTree tree = host_launch_tree(platform->machine(), pes);
+  LaunchWay way = host_launch_way(host, pes);
   std::vector<HostResponse> responses;
   std::vector<LaunchResult> launches;
 
@@ -76,12 +77,12 @@ class MmuMessages : public ::testing::Test {
 };
 
 TEST_F(MmuMessages, reach_every_pe_and_come_back_in_the_time_of_an_empty_launch) {
-  mmu.map({map_of(*platform, "x")}, tree, pes, kept([&] {
+  mmu.map({map_of(*platform, "x")}, way, kept([&] {
             for (size_t pe = 0; pe < platform->pes().count(); ++pe) {
               const bool asked = std::find(pes.begin(), pes.end(), pe) != pes.end();
               EXPECT_EQ(mappings(*platform, pe), asked ? 1u : 0u) << pe;
             }
-            mmu.unmap({{{78, 0}, kAddress, 1024}}, tree, pes, kept());
+            mmu.unmap({{{78, 0}, kAddress, 1024}}, way, kept());
           }));
   sc_core::sc_start();
   ASSERT_EQ(responses.size(), 2u);
@@ -89,18 +90,15 @@ TEST_F(MmuMessages, reach_every_pe_and_come_back_in_the_time_of_an_empty_launch)
   EXPECT_EQ(responses[0].ids.correlation, 77u);
   EXPECT_EQ(responses[1].ids.correlation, 78u);
   EXPECT_NE(responses[0].ids.request, responses[1].ids.request);
-  EXPECT_GT(tree.latest_ns, 0);
-  EXPECT_NEAR(responses[0].done_ns, 2 * tree.latest_ns, 1e-9);
-  EXPECT_NEAR(responses[1].done_ns, 4 * tree.latest_ns, 1e-9);
+  EXPECT_GT(way.latest_ns, 0);
+  EXPECT_NEAR(responses[0].done_ns, 2 * way.latest_ns, 1e-9);
+  EXPECT_NEAR(responses[1].done_ns, 4 * way.latest_ns, 1e-9);
   EXPECT_EQ(mappings(*platform, 0), 0u);
 }
 
 TEST_F(MmuMessages, change_an_mmu_when_they_arrive_and_not_before) {
-  mmu.map({map_of(*platform, "x")}, tree, pes, kept());
-  double arrival = 0;
-  for (const LaunchTree::Stop& s : tree.stops) {
-    if (s.role == LaunchTree::Role::pe && s.place == 0) arrival = s.arrival_ns;
-  }
+  mmu.map({map_of(*platform, "x")}, way, kept());
+  const double arrival = host_launch_way(host, {pes[0]}).latest_ns;
   sc_core::sc_start(sc_core::sc_time(arrival - 0.001, sc_core::SC_NS));
   EXPECT_EQ(mappings(*platform, 0), 0u);
   sc_core::sc_start(sc_core::sc_time(0.002, sc_core::SC_NS));
@@ -109,10 +107,10 @@ TEST_F(MmuMessages, change_an_mmu_when_they_arrive_and_not_before) {
 
 TEST_F(MmuMessages, make_a_use_after_unmap_fault) {
   fill(*platform);
-  mmu.map({map_of(*platform, "x")}, tree, pes, kept([&] {
-            launcher.launch(loads_at(pes, kAddress), tree, launched([&] {
-                              mmu.unmap({{{}, kAddress, 1024}}, tree, pes,
-                                        kept([&] { launcher.launch(loads_at(pes, kAddress), tree, launched()); }));
+  mmu.map({map_of(*platform, "x")}, way, kept([&] {
+            launcher.launch(loads_at(pes, kAddress), way, launched([&] {
+                              mmu.unmap({{{}, kAddress, 1024}}, way,
+                                        kept([&] { launcher.launch(loads_at(pes, kAddress), way, launched()); }));
                             }));
           }));
   sc_core::sc_start();
@@ -125,9 +123,9 @@ TEST_F(MmuMessages, make_a_use_after_unmap_fault) {
 }
 
 TEST_F(MmuMessages, are_answered_by_code_and_text_where_they_cannot_be_done) {
-  mmu.map({map_of(*platform, "x")}, tree, pes, kept([&] {
-            mmu.map({map_of(*platform, "y", kAddress + 1000)}, tree, pes, kept([&] {
-                      mmu.unmap({{{}, kAddress, 1000}}, tree, pes, kept());
+  mmu.map({map_of(*platform, "x")}, way, kept([&] {
+            mmu.map({map_of(*platform, "y", kAddress + 1000)}, way, kept([&] {
+                      mmu.unmap({{{}, kAddress, 1000}}, way, kept());
                     }));
           }));
   sc_core::sc_start();
@@ -145,23 +143,23 @@ TEST_F(MmuMessages, with_a_piece_outside_every_memory_are_answered_at_once) {
   MmuMap m = map_of(*platform, "x");
   auto bad = std::make_shared<VirtualMapping>(*m.mapping);
   bad->range.pieces[0].addr = uint64_t{1} << 50;
-  mmu.map({{{9, 0}, bad}}, tree, pes, kept());
+  mmu.map({{{9, 0}, bad}}, way, kept());
   ASSERT_EQ(responses.size(), 1u);
   EXPECT_EQ(responses[0].code, HostError::bad_address);
   EXPECT_EQ(responses[0].ids.correlation, 9u);
   auto low = std::make_shared<VirtualMapping>(*m.mapping);
   low->range.virtual_addr = 4096;
-  mmu.map({{{}, low}}, tree, pes, kept());
+  mmu.map({{{}, low}}, way, kept());
   ASSERT_EQ(responses.size(), 2u);
   EXPECT_EQ(responses[1].code, HostError::bad_address);
 }
 
 TEST_F(MmuMessages, do_not_unmap_under_a_running_kernel) {
   fill(*platform);
-  mmu.map({map_of(*platform, "x")}, tree, pes, kept([&] {
-            launcher.launch(loads_at(pes, kAddress), tree, launched());
+  mmu.map({map_of(*platform, "x")}, way, kept([&] {
+            launcher.launch(loads_at(pes, kAddress), way, launched());
             // Behind the launch on the same way: it arrives when the first kernels run or are about to.
-            mmu.unmap({{{}, kAddress, 1024}}, tree, pes, kept());
+            mmu.unmap({{{}, kAddress, 1024}}, way, kept());
           }));
   sc_core::sc_start();
   ASSERT_EQ(responses.size(), 2u);
@@ -172,9 +170,10 @@ TEST_F(MmuMessages, do_not_unmap_under_a_running_kernel) {
 
 TEST(MmuMessagesWithoutMmu, are_answered_no_mmu) {
   auto platform = platform_from_text(toy_system());
-  HostMmu mmu(platform->machine());
+  LaunchHost& host = platform->hosts().launch_host();
+  HostMmu mmu(host);
   HostResponse response;
-  mmu.map({map_of(*platform, "x")}, host_launch_tree(platform->machine(), {0, 1}), {0, 1},
+  mmu.map({map_of(*platform, "x")}, host_launch_way(host, {0, 1}),
           [&](const HostResponse& r) { response = r; });
   sc_core::sc_start();
   EXPECT_EQ(response.code, HostError::no_mmu);
@@ -202,7 +201,7 @@ TEST(VirtualRun, maps_by_messages_before_timed_uploads_and_at_no_cost_else) {
   };
   const auto latest = std::stod(in_child([] {
     auto p = platform_from_file(topology_path("small.yaml"));
-    return std::to_string(host_launch_tree(p->machine(), {0, 1, 2, 3, 4, 5, 6, 7}).latest_ns);
+    return std::to_string(host_launch_way(p->hosts().launch_host(), {0, 1, 2, 3, 4, 5, 6, 7}).latest_ns);
   }));
   const auto physical = run(AddressMode::physical, true), mapped = run(AddressMode::virtual_, true);
   EXPECT_NEAR(mapped["map_ns"].get<double>(), 2 * latest, 1e-5);

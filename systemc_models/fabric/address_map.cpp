@@ -1,13 +1,11 @@
 #include "kernbench/systemc_models/fabric/address_map.h"
 
 #include <algorithm>
-#include <deque>
 #include <stdexcept>
 
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/systemc_models/fabric/fabric.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
-#include "kernbench/systemc_models/fabric/router.h"
 
 namespace kernbench {
 
@@ -62,30 +60,12 @@ const Route& AddressMap::route(uint32_t initiator, uint64_t address, uint64_t nb
 
 std::unique_ptr<Route> AddressMap::make_route(FabricNode& from, const Range& range) {
   FabricNode* target = range.memory ? static_cast<FabricNode*>(range.memory) : range.behind;
-  std::map<FabricNode*, Hop> reached = {{&from, {}}};  // how each node was reached first
-  std::deque<FabricNode*> open = {&from};
-  while (!open.empty() && !reached.count(target)) {
-    FabricNode* node = open.front();
-    open.pop_front();
-    if (node != &from && !dynamic_cast<Router*>(node)) continue;
-    for (FabricPort* p : node->ports()) {
-      if (p->forward() && p->neighbour() && reached.emplace(&p->neighbour()->node(), Hop{p, p->neighbour()}).second)
-        open.push_back(&p->neighbour()->node());
-    }
-  }
-  if (!reached.count(target))
-    throw AccessError(from.owner().id() + ": no way to " + target->owner().id() + " over connected routers");
   auto r = std::make_unique<Route>();
   r->target = range.memory;
   r->base = range.window.base;
   r->size = range.window.size;
   r->returns = true;
-  for (FabricNode* node = target; node != &from;) {
-    const Hop& hop = reached.at(node);
-    r->hops.push_back(hop);
-    node = &hop.out->node();
-  }
-  std::reverse(r->hops.begin(), r->hops.end());
+  r->hops = fewest_hops(from, *target);
   if (range.behind) {
     const FabricInitiatorSocket* socket = target->initiator_socket();
     if (!socket || range.binding >= socket->ports().size())

@@ -3,6 +3,8 @@
 #include <stdexcept>
 
 #include "kernbench/systemc_models/fabric/address_map.h"
+#include "kernbench/systemc_models/fabric/control_legs.h"
+#include "kernbench/systemc_models/fabric/control_message.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/flit.h"
 
@@ -56,7 +58,9 @@ Fabric::Fabric(const FabricTiming& timing)
     : timing_(timing),
       mode_(make_mode(timing.links, *this)),
       address_map_(std::make_unique<AddressMap>(*this)),
-      routes_(address_map_.get()) {
+      routes_(address_map_.get()),
+      messages_(std::make_unique<ControlPool>(timeline())),
+      control_legs_(std::make_unique<ControlLegs>(*this)) {
   if (timing.links == Links::flit && timing.response != Response::routed)
     throw std::invalid_argument("timing: links flit with response ideal; expected routed");
   if (timing.flit_bytes == 0) throw std::invalid_argument("timing: flit_bytes is 0; expected at least 1");
@@ -65,6 +69,10 @@ Fabric::Fabric(const FabricTiming& timing)
 Fabric::~Fabric() {
   for (FabricTransaction* x : all_) x->~FabricTransaction();
   for (Link* l : links_) l->~Link();
+}
+
+void Fabric::set_control_legs(std::unique_ptr<ControlLegs> legs) {
+  control_legs_ = std::move(legs);
 }
 
 std::unique_ptr<tlm::tlm_fw_transport_if<>> Fabric::make_entry(FabricNode&, tlm::tlm_bw_transport_if<>*) {

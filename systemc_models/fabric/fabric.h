@@ -12,6 +12,8 @@
 namespace kernbench {
 
 class AddressMap;
+class ControlLegs;
+class ControlPool;
 class FabricNode;
 
 enum class Links : uint8_t { ideal, cut_through, flit };
@@ -40,6 +42,11 @@ class Fabric : public Context, private tlm::tlm_mm_interface {
   void set_routes(RouteSource& routes) { routes_ = &routes; }
   /// Of blocks made by hand: which memory has which addresses.
   AddressMap& address_map() const { return *address_map_; }
+
+  /// Messages that are no memory traffic, and their ways: a platform's, or those of blocks made by hand.
+  ControlPool& messages() const { return *messages_; }
+  ControlLegs& control_legs() const { return *control_legs_; }
+  void set_control_legs(std::unique_ptr<ControlLegs>);
 
   // What a fabric that keeps bytes (memory/system.h) has more.
   /// Serves a foreign initiator at a node's socket, as if it were an initiator there; it answers to `backward`. Null:
@@ -75,6 +82,8 @@ class Fabric : public Context, private tlm::tlm_mm_interface {
   std::vector<FabricTransaction*> all_, idle_;
   std::vector<std::unique_ptr<Flit>> all_flits_;
   std::vector<Flit*> idle_flits_;
+  std::unique_ptr<ControlPool> messages_;
+  std::unique_ptr<ControlLegs> control_legs_;
 };
 
 }  // namespace kernbench

@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "kernbench/systemc_models/fabric/control_message.h"
+
 namespace kernbench {
 namespace {
 
@@ -35,15 +37,22 @@ tlm::tlm_sync_enum FabricNode::request_in(FabricTransaction& x, FabricPort&, tlm
   return tlm::TLM_COMPLETED;
 }
 
-tlm::tlm_sync_enum FabricNode::other_request_in(tlm::tlm_generic_payload& payload, FabricPort&, tlm::tlm_phase&,
-                                                sc_core::sc_time&) {
+tlm::tlm_sync_enum FabricNode::other_request_in(tlm::tlm_generic_payload& payload, FabricPort& in,
+                                                tlm::tlm_phase& phase, sc_core::sc_time&) {
+  if (auto* m = payload.get_extension<ControlMessage>()) {
+    m->request_in(in);
+    return FabricPort::accepted(phase);
+  }
   payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
   return tlm::TLM_COMPLETED;
 }
 
-tlm::tlm_sync_enum FabricNode::other_response_in(tlm::tlm_generic_payload&, FabricPort&, tlm::tlm_phase&,
+tlm::tlm_sync_enum FabricNode::other_response_in(tlm::tlm_generic_payload& payload, FabricPort& out, tlm::tlm_phase&,
                                                  sc_core::sc_time&) {
-  return tlm::TLM_ACCEPTED;
+  auto* m = payload.get_extension<ControlMessage>();
+  if (!m) return tlm::TLM_ACCEPTED;
+  m->response_in(out);
+  return tlm::TLM_COMPLETED;
 }
 
 void connect(FabricNode& a, FabricNode& b, Link* there, Link* back, Requests requests) {

@@ -43,13 +43,15 @@ class FabricNode {
   /// The sockets; null where it has none of that side.
   virtual FabricTargetSocket* target_socket() { return nullptr; }
   virtual FabricInitiatorSocket* initiator_socket() { return nullptr; }
+  /// False: only messages come here (control_message.h); its edges are no links of the memory traffic.
+  virtual bool takes_memory_traffic() const { return true; }
   /// Its side that issues memory traffic, and where drivers can give it requests; else null.
   virtual FabricInitiator* initiator() { return nullptr; }
   virtual RequestPort* request_port() { return nullptr; }
 
   /// A request of the fabric has come in; its header is here at x.time_ns.
   virtual tlm::tlm_sync_enum request_in(FabricTransaction&, FabricPort& in, tlm::tlm_phase&, sc_core::sc_time& delay);
-  /// A payload that carries no FabricTransaction has come in, or is back.
+  /// A payload that carries no FabricTransaction has come in, or is back. Messages (control_message.h) are passed on.
   virtual tlm::tlm_sync_enum other_request_in(tlm::tlm_generic_payload&, FabricPort& in, tlm::tlm_phase&,
                                               sc_core::sc_time& delay);
   virtual tlm::tlm_sync_enum other_response_in(tlm::tlm_generic_payload&, FabricPort& out, tlm::tlm_phase&,

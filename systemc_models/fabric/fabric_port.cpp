@@ -1,5 +1,6 @@
 #include "kernbench/systemc_models/fabric/fabric_port.h"
 
+#include "kernbench/systemc_models/fabric/control_message.h"
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 #include "kernbench/systemc_models/fabric/flit.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
@@ -42,6 +43,20 @@ void FabricPort::hand_on(Flit& f) {
     tlm::tlm_phase phase = f.index == 0 ? tlm::tlm_phase(tlm::BEGIN_REQ) : tlm::tlm_phase(FLIT);
     forward_->nb_transport_fw(x.payload, phase, delay);
   }
+}
+
+void FabricPort::request(ControlMessage& m) {
+  if (foreign_) return foreign_->send_request(m);
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = node_->fabric().timeline().delay_until(m.time_ns());
+  forward_->nb_transport_fw(m.payload, phase, delay);
+}
+
+void FabricPort::respond(ControlMessage& m) {
+  if (foreign_) return foreign_->send_response(m);
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  sc_core::sc_time delay = node_->fabric().timeline().delay_until(m.time_ns());
+  backward_->nb_transport_bw(m.payload, phase, delay);
 }
 
 tlm::tlm_sync_enum FabricPort::completed(const FabricTransaction& x, sc_core::sc_time& delay) const {

@@ -8,6 +8,7 @@
 
 namespace kernbench {
 
+class ControlMessage;
 class FabricNode;
 class ForeignNeighbour;
 
@@ -56,6 +57,9 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
   void respond(FabricTransaction& x);
   /// Hands a flit to the neighbour, where it is at f.time_ns.
   void hand_on(Flit& f);
+  /// The same for messages that are no memory traffic: they are at the neighbour at m.time_ns().
+  void request(ControlMessage& m);
+  void respond(ControlMessage& m);
   /// The answer to a request whose response is back at the neighbour at x.time_ns.
   tlm::tlm_sync_enum completed(const FabricTransaction& x, sc_core::sc_time& delay) const;
   /// The answer to a request whose response comes later.

@@ -1,5 +1,6 @@
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 
+#include "kernbench/systemc_models/fabric/control_message.h"
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 #include "kernbench/systemc_models/fabric/flit.h"
 
@@ -42,10 +43,37 @@ void ForeignNeighbour::deliver_response(void* self, void* transaction) {
   auto& me = *static_cast<ForeignNeighbour*>(self);
   auto& x = *static_cast<FabricTransaction*>(transaction);
   me.leave(x);
-  const auto it = me.blocking_.find(&x.payload);
-  if (it == me.blocking_.end()) return me.responses_.send(x.payload);
+  me.send_back(x.payload);
+}
+
+/// As the foreign block has asked: by b_transport or nb_transport.
+void ForeignNeighbour::send_back(tlm::tlm_generic_payload& p) {
+  const auto it = blocking_.find(&p);
+  if (it == blocking_.end()) return responses_.send(p);
   it->second->complete = true;
   it->second->done.notify();
+}
+
+void ForeignNeighbour::send_request(ControlMessage& m) {
+  timeline_.at(
+      m.time_ns(), ControlMessage::order(), [](void* self, void* message) {
+        auto& me = *static_cast<ForeignNeighbour*>(self);
+        auto& at = *static_cast<ControlMessage*>(message);
+        at.leave(me.timeline_.stamp());
+        me.requests_.send(at.payload);
+      },
+      this, &m);
+}
+
+void ForeignNeighbour::send_response(ControlMessage& m) {
+  timeline_.at(
+      m.time_ns(), ControlMessage::order(), [](void* self, void* message) {
+        auto& me = *static_cast<ForeignNeighbour*>(self);
+        auto& at = *static_cast<ControlMessage*>(message);
+        at.leave(me.timeline_.stamp());
+        me.send_back(at.payload);
+      },
+      this, &m);
 }
 
 void ForeignNeighbour::send_flit(Flit& f) {
@@ -90,7 +118,8 @@ void ForeignNeighbour::come_back(FabricTransaction& x, uint64_t tick) {
 tlm::tlm_sync_enum ForeignNeighbour::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
                                                      sc_core::sc_time& delay) {
   auto* x = p.get_extension<FabricTransaction>();
-  if (!x) {
+  auto* m = p.get_extension<ControlMessage>();
+  if (!x && !m) {
     tlm::tlm_fw_transport_if<>* entry = this->entry();
     if (entry) return entry->nb_transport_fw(p, phase, delay);
     return port_.node().other_request_in(p, port_, phase, delay);
@@ -100,7 +129,12 @@ tlm::tlm_sync_enum ForeignNeighbour::nb_transport_fw(tlm::tlm_generic_payload& p
     return tlm::TLM_ACCEPTED;
   }
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
-  request_at(*x, timeline_.stamp() + delay.value());
+  const uint64_t tick = timeline_.stamp() + delay.value();
+  if (x) {
+    request_at(*x, tick);
+  } else {
+    message_at(*m, tick);
+  }
   return FabricPort::accepted(phase);
 }
 
@@ -116,12 +150,32 @@ void ForeignNeighbour::request_came(void* self, void* transaction) {
   me.port_.node().fabric().mode().came_in(x, me.port_, false);
 }
 
+void ForeignNeighbour::message_at(ControlMessage& m, uint64_t tick) {
+  m.come_back(tick);
+  timeline_.at(
+      m.time_ns(), ControlMessage::order(), [](void* self, void* message) {
+        auto& port = static_cast<ForeignNeighbour*>(self)->port_;
+        tlm::tlm_phase phase = tlm::BEGIN_REQ;
+        sc_core::sc_time delay;
+        port.node().other_request_in(static_cast<ControlMessage*>(message)->payload, port, phase, delay);
+      },
+      this, &m);
+}
+
 tlm::tlm_sync_enum ForeignNeighbour::nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
                                                      sc_core::sc_time& delay) {
   return requests_.nb_transport_bw(p, phase, delay);
 }
 
 void ForeignNeighbour::responded(tlm::tlm_generic_payload& p) {
+  if (auto* m = p.get_extension<ControlMessage>()) {
+    m->come_back(timeline_.tick_now());
+    if (!m->answered()) m->answered_outside(port_);
+    tlm::tlm_phase phase = tlm::BEGIN_RESP;
+    sc_core::sc_time delay;
+    port_.node().other_response_in(p, port_, phase, delay);
+    return;
+  }
   auto& x = *p.get_extension<FabricTransaction>();
   come_back(x, timeline_.tick_now());
   // The block behind may be another than this project's: then nobody has counted back.
@@ -132,7 +186,8 @@ void ForeignNeighbour::responded(tlm::tlm_generic_payload& p) {
 
 void ForeignNeighbour::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
   auto* x = p.get_extension<FabricTransaction>();
-  if (!x) {
+  auto* m = p.get_extension<ControlMessage>();
+  if (!x && !m) {
     tlm::tlm_fw_transport_if<>* entry = this->entry();
     if (entry) return entry->b_transport(p, delay);
     p.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
@@ -140,7 +195,12 @@ void ForeignNeighbour::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time
   }
   Blocking call;
   blocking_[&p] = &call;
-  request_at(*x, timeline_.stamp() + delay.value());
+  const uint64_t tick = timeline_.stamp() + delay.value();
+  if (x) {
+    request_at(*x, tick);
+  } else {
+    message_at(*m, tick);
+  }
   while (!call.complete) sc_core::wait(call.done);
   blocking_.erase(&p);
   delay = sc_core::SC_ZERO_TIME;

@@ -20,6 +20,7 @@
 
 namespace kernbench {
 
+class ControlMessage;
 class FabricPort;
 
 class ForeignNeighbour : private RequestChannel::Client, private ResponseChannel::Client {
@@ -35,6 +36,8 @@ class ForeignNeighbour : private RequestChannel::Client, private ResponseChannel
   void send_request(FabricTransaction&);
   void send_response(FabricTransaction&);
   void send_flit(Flit&);
+  void send_request(ControlMessage&);
+  void send_response(ControlMessage&);
 
   // What the foreign block calls.
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay);
@@ -53,6 +56,8 @@ class ForeignNeighbour : private RequestChannel::Client, private ResponseChannel
   void come_back(FabricTransaction&, uint64_t tick);
   void request_at(FabricTransaction&, uint64_t tick);
   static void request_came(void* self, void* transaction);
+  void send_back(tlm::tlm_generic_payload&);
+  void message_at(ControlMessage&, uint64_t tick);
   /// What serves payloads of foreign initiators, which carry no note of this project's; null where bytes are not kept.
   tlm::tlm_fw_transport_if<>* entry();
   void attach_data(FabricTransaction&);

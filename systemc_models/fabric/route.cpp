@@ -1,7 +1,12 @@
 #include "kernbench/systemc_models/fabric/route.h"
 
+#include <algorithm>
+#include <deque>
+#include <map>
+
 #include "kernbench/systemc_models/fabric/fabric_port.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
+#include "kernbench/systemc_models/fabric/router.h"
 
 namespace kernbench {
 namespace {
@@ -11,6 +16,30 @@ void narrow(double& least, double bw) {
 }
 
 }  // namespace
+
+std::vector<Hop> fewest_hops(FabricNode& from, FabricNode& to) {
+  std::map<FabricNode*, Hop> reached = {{&from, {}}};  // how each node was reached first
+  std::deque<FabricNode*> open = {&from};
+  while (!open.empty() && !reached.count(&to)) {
+    FabricNode* node = open.front();
+    open.pop_front();
+    if (node != &from && !dynamic_cast<Router*>(node)) continue;
+    for (FabricPort* p : node->ports()) {
+      if (p->forward() && p->neighbour() && reached.emplace(&p->neighbour()->node(), Hop{p, p->neighbour()}).second)
+        open.push_back(&p->neighbour()->node());
+    }
+  }
+  if (!reached.count(&to))
+    throw AccessError(from.owner().id() + ": no way to " + to.owner().id() + " over connected routers");
+  std::vector<Hop> hops;
+  for (FabricNode* node = &to; node != &from;) {
+    const Hop& hop = reached.at(node);
+    hops.push_back(hop);
+    node = &hop.out->node();
+  }
+  std::reverse(hops.begin(), hops.end());
+  return hops;
+}
 
 void measure(Route& r) {
   r.read_bw = r.write_bw = r.read_inner_bw = r.write_inner_bw = 0;

@@ -9,6 +9,7 @@
 
 namespace kernbench {
 
+class FabricNode;
 class MemoryTarget;
 
 /// An access that the system cannot serve: no memory there, or no way to it. One line.
@@ -47,6 +48,10 @@ struct Route {
 
 /// Sets what follows from the hops: bandwidths, and whether all is known.
 void measure(Route&);
+
+/// From one block to another over routers that are connected, with as few hops as can be; AccessError where there is
+/// none.
+std::vector<Hop> fewest_hops(FabricNode& from, FabricNode& to);
 
 /// Resolves addresses; a platform's, or of blocks made by hand (address_map.h).
 class RouteSource {

@@ -101,7 +101,6 @@ constexpr PlainKind kPlainKinds[] = {
     {"ucie", "a UCIe port or one of its connections"},
     {"noc", "a network on chip as one node"},
     {"io_noc", "the network of an IO chiplet"},
-    {"io_cpu", "the processor of an IO chiplet: decodes and fans out commands"},
 };
 const bool plain_kinds_registered = [] {
   for (const PlainKind& k : kPlainKinds) {

@@ -1,4 +1,5 @@
-// Models: whatever passes memory traffic on: router, xbar, bridge, switch, ucie, noc, io_noc, io_cpu, pcie_ep.
+// Models: whatever passes memory traffic on: router, xbar, bridge, switch, ucie, noc, io_noc; io_cpu and pcie_ep do it
+// too.
 // A message's header is ready `overhead_ns` after its arrival (with `store_and_forward`, when all of its data is there),
 // then takes its place on the link by which it leaves: at once with ideal links, else first come first served. Timing
 // contract §2, §3.

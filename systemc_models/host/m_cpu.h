@@ -1,9 +1,10 @@
-// Models: a cube's management processor as an initiator of memory traffic: its DMA's read and write channel.
-// Does not model: the program it runs. Launches pass it as a stop that costs overhead_ns (platform/launch/launch.h,
-// timing contract §7), beside its DMA and without waiting for it.
-// Timing contract §2.
+// Models: a cube's management processor: an initiator of memory traffic by its DMA's read and write channel, and beside
+// it, without waiting for it, what sends the host's messages on to the PEs' pe_cpus (fabric/fan_out.h).
+// Does not model: the program it runs.
+// Timing contract §2, §7.
 #pragma once
 
+#include "kernbench/systemc_models/fabric/fan_out.h"
 #include "kernbench/systemc_models/fabric/pooled_initiator.h"
 
 namespace kernbench {
@@ -18,9 +19,10 @@ struct MCpuParameters : BlockParameters {
   }
 };
 
-class MCpu : public Component, public FabricNode, public PooledInitiator {
+class MCpu : public Component, public FabricNode, public PooledInitiator, public ControlTarget {
  public:
   using Parameters = MCpuParameters;
+  FabricTargetSocket in{"in", *this};  ///< for messages alone
   FabricInitiatorSocket out{"out", *this};
 
   MCpu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters = {});
@@ -29,14 +31,18 @@ class MCpu : public Component, public FabricNode, public PooledInitiator {
   }
 
   FabricNode* fabric_node() override { return this; }
+  FabricTargetSocket* target_socket() override { return &in; }
   FabricInitiatorSocket* initiator_socket() override { return &out; }
   FabricInitiator* initiator() override { return this; }
   RequestPort* request_port() override { return this; }
+  void message_arrived(ControlMessage& m) override { fan_out_.pass_on(m); }
 
  private:
   Order done_order(const FabricTransaction& x) const override {
     return Order(Order::kEngines, index(), x.write ? 0 : 1);
   }
+
+  FanOut fan_out_{*this};
 };
 
 }  // namespace kernbench

@@ -1,7 +1,7 @@
 // Models: a PCIe endpoint: forwards (store-and-forward by default), and issues the host's requests, any number at once
 // or `outstanding`, one pool for reads and writes. Timing contract §2, §3.
-// Launches pass it at overhead_ns alone (platform/launch/launch.h); the host's uploads and read-backs are requests to it
-// (platform/launch/host_transfer.h).
+// The host's messages come in here (platform/launch/launch_host.h) and are passed on as others are; its uploads and
+// read-backs are requests to it (platform/launch/host_transfer.h).
 // Does not model: link training, credits, TLP headers.
 #pragma once
 

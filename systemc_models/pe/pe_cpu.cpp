@@ -2,12 +2,14 @@
 
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
+#include "kernbench/systemc_models/pe/pe_control.h"
 
 namespace kernbench {
 
 PeCpu::PeCpu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Component(name, config, checked(parameters)),
       PeBlock(static_cast<Component&>(*this)),
+      FabricNode(static_cast<Component&>(*this)),
       command_ns_(parameters.overhead_ns + parameters.dispatch_cycles / parameters.freq_ghz) {
   materialize_limits_.result_bytes = static_cast<uint64_t>(parameters.materialize_kb * 1024);
   materialize_limits_.computed_bytes = static_cast<uint64_t>(parameters.materialize_mb * 1024 * 1024);
@@ -25,6 +27,10 @@ void PeCpu::leads_to(PePort& out, PeBlock& next) {
 tlm::tlm_sync_enum PeCpu::answer_in(PeItem& item, PePort&, tlm::tlm_phase& phase) {
   if (phase == tlm::BEGIN_RESP) runner_->complete(*item.command);
   return tlm::TLM_COMPLETED;
+}
+
+void PeCpu::message_arrived(ControlMessage& m) {
+  take_message(m, *pe_);
 }
 
 KERNBENCH_REGISTER_COMPONENT(PeCpu)

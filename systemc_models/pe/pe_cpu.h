@@ -1,8 +1,11 @@
 // Models: a PE's processor: what a command costs the kernel that submits it, overhead_ns + dispatch_cycles / freq_ghz,
-// and its way to the scheduler. Timing contract §5. Who runs the kernel: kernel_runner.h.
+// and its way to the scheduler. Timing contract §5. Who runs the kernel: kernel_runner.h; what it does with the host's
+// messages: pe_control.h.
 // Does not model: instructions, queues between the processor and the scheduler.
 #pragma once
 
+#include "kernbench/systemc_models/fabric/control_message.h"
+#include "kernbench/systemc_models/fabric/fabric_node.h"
 #include "kernbench/systemc_models/pe/pe_block.h"
 #include "kernbench/systemc_models/pe/roles.h"
 
@@ -32,19 +35,27 @@ struct PeCpuParameters : BlockParameters {
   }
 };
 
-class PeCpu : public Component, public PeBlock, public CpuRole {
+class PeCpu : public Component, public PeBlock, public CpuRole, public FabricNode, public ControlTarget {
  public:
   using Parameters = PeCpuParameters;
   CommandInitiatorSocket command_out{"command_out", *this};
+  FabricTargetSocket in{"in", *this};  ///< for the host's messages
 
   PeCpu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
   static ImplSpec spec();
 
   // PeBlock.
   PeBlock* pe_block() override { return this; }
+  void join(Pe& pe) override { pe_ = &pe; }
   CommandInitiatorSocket* command_initiator() override { return &command_out; }
   void leads_to(PePort& out, PeBlock& next) override;
   tlm::tlm_sync_enum answer_in(PeItem&, PePort& out, tlm::tlm_phase&) override;
+
+  // FabricNode, ControlTarget.
+  FabricNode* fabric_node() override { return this; }
+  FabricTargetSocket* target_socket() override { return &in; }
+  bool takes_memory_traffic() const override { return false; }
+  void message_arrived(ControlMessage&) override;
 
   // CpuRole.
   void attach(KernelRunner& runner) override { runner_ = &runner; }
@@ -54,6 +65,7 @@ class PeCpu : public Component, public PeBlock, public CpuRole {
   MaterializeLimits materialize_limits() const override { return materialize_limits_; }
 
  private:
+  Pe* pe_ = nullptr;
   KernelRunner* runner_ = nullptr;
   PePort* scheduler_ = nullptr;
   double command_ns_;

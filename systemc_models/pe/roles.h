@@ -16,11 +16,12 @@ namespace kernbench {
 
 class KernelRunner;
 
-/// pe_cpu: sends the commands of kernels to the scheduler, and takes launches.
+/// pe_cpu: sends the commands of kernels to the scheduler. To be launched it is a ControlTarget with a target socket too
+/// (fabric/control_message.h), which hands what comes to take_message (pe_control.h).
 class CpuRole {
  public:
   virtual ~CpuRole() = default;
-  /// Who runs kernels here, before elaboration ends: to be told of completions (KernelRunner::complete) and launches.
+  /// Who runs kernels here, before elaboration ends: to be told of completions (KernelRunner::complete).
   virtual void attach(KernelRunner&) = 0;
   /// What a command costs the kernel that submits it, ns.
   virtual double command_ns() const = 0;

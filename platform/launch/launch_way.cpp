@@ -1,31 +1,18 @@
-#include "kernbench/platform/launch/launch_tree.h"
+#include "kernbench/platform/launch/launch_way.h"
 
 #include <algorithm>
 #include <numeric>
 #include <string>
 #include <unordered_map>
 
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/machine.h"
+#include "kernbench/platform/launch/launch_host.h"
 #include "kernbench/platform/topology/route/resolver.h"
 
 namespace kernbench {
 
 namespace {
-
-/// Overheads of all nodes but the last, and the wires.
-double leg_ns(Machine& machine, uint32_t from, uint32_t to) {
-  const topology::Graph& graph = machine.graph();
-  double ns = 0;
-  try {
-    for (uint32_t e : machine.routes().paths().find_path(from, to)) {
-      const topology::Edge& edge = graph.edges[e];
-      ns += machine.blocks().component(edge.from).overhead_ns() + edge.distance_mm * graph.ns_per_mm;
-    }
-  } catch (const topology::RouteError& e) {
-    throw HostPathError(e.what());
-  }
-  return ns;
-}
 
 std::string scope_of(const std::string& id) {
   const size_t dot = id.rfind('.');
@@ -79,38 +66,11 @@ class HostParts {
   topology::AddressResolver resolver_;
 };
 
-/// Builds the levels one after the other, which keeps children together.
-class TreeBuilder {
- public:
-  using Stop = LaunchTree::Stop;
-  TreeBuilder() { tree_.stops.emplace_back(); }
-
-  uint32_t add(LaunchTree::Role role, uint32_t parent, uint32_t node, double leg, size_t place = 0) {
-    const auto index = static_cast<uint32_t>(tree_.stops.size());
-    Stop& p = tree_.stops[parent];
-    if (p.children++ == 0) p.first_child = index;
-    Stop s;
-    s.role = role;
-    s.parent = parent;
-    s.node = node;
-    s.leg_ns = leg;
-    s.arrival_ns = p.arrival_ns + leg;
-    s.place = place;
-    if (role == LaunchTree::Role::pe) tree_.latest_ns = std::max(tree_.latest_ns, s.arrival_ns);
-    tree_.stops.push_back(s);
-    return index;
-  }
-  LaunchTree take() { return std::move(tree_); }
-
- private:
-  LaunchTree tree_;
-};
-
-/// A stop whose children are still to be added: those that lead to these places of the launch.
+/// A stop that leads to these places of the launch.
 struct Branch {
   uint32_t node = 0;
   std::vector<size_t> places;
-  uint32_t stop = 0;
+  double arrival_ns = 0;  ///< after the message left the host
 };
 
 /// Places by the node that `node_of(place)` gives, in the order in which the nodes are first met.
@@ -121,48 +81,72 @@ std::vector<Branch> by_node(const std::vector<size_t>& places, NodeOf&& node_of)
   for (size_t place : places) {
     const uint32_t node = node_of(place);
     const auto [it, is_new] = index.emplace(node, branches.size());
-    if (is_new) branches.push_back({node, {}, 0});
+    if (is_new) branches.push_back({node, {}});
     branches[it->second].places.push_back(place);
   }
   return branches;
 }
 
+/// The block can take a message, whatever its class; found before the run.
+void require_target(Machine& machine, uint32_t node) {
+  Component& block = machine.blocks().component(node);
+  FabricNode* side = block.fabric_node();
+  if (side && side->target_socket() && dynamic_cast<ControlTarget*>(&block)) return;
+  throw InputError(block.id() + ": impl " + machine.graph().nodes[node].impl +
+                   " takes no launches: its class is no ControlTarget with a target socket");
+}
+
+/// From one stop to the next: what the leg costs, ns.
+double leg_ns(LaunchHost& host, uint32_t from, uint32_t to) {
+  require_target(host.machine(), to);
+  return host.fabric().control_legs().leg(from, to).ns();
+}
+
 }  // namespace
 
-LaunchTree host_launch_tree(Machine& machine, const std::vector<size_t>& pes) {
-  using Role = LaunchTree::Role;
-  const HostParts parts(machine.graph());
+/// Legs are found level by level: the search for paths is cheap where one begins as the one before.
+LaunchWay host_launch_way(LaunchHost& host, const std::vector<size_t>& pes) {
+  const HostParts parts(host.machine().graph());
   for (size_t pe : pes) parts.require(pe);
   std::vector<size_t> places(pes.size());
   std::iota(places.begin(), places.end(), size_t{0});
+  auto addresses = std::make_shared<ControlAddresses>(pes.size());
 
-  TreeBuilder tree;
   std::vector<Branch> sips = by_node(places, [&](size_t i) { return parts.io_cpu(pes[i]); });
-  for (Branch& sip : sips) {
-    const uint32_t endpoint = parts.pcie_ep(pes[sip.places.front()]);
-    sip.stop = tree.add(Role::io_cpu, 0, sip.node, leg_ns(machine, endpoint, sip.node));
-  }
+  for (Branch& sip : sips) sip.arrival_ns = leg_ns(host, host.index(), sip.node);
   std::vector<Branch> cubes;
   for (const Branch& sip : sips) {
     for (Branch& cube : by_node(sip.places, [&](size_t i) { return parts.m_cpu(pes[i]); })) {
-      cube.stop = tree.add(Role::m_cpu, sip.stop, cube.node, leg_ns(machine, sip.node, cube.node));
+      cube.arrival_ns = sip.arrival_ns + leg_ns(host, sip.node, cube.node);
+      for (size_t i : cube.places) (*addresses)[i].stops[ControlAddress::kIoCpu] = sip.node;
       cubes.push_back(std::move(cube));
     }
   }
+  LaunchWay way;
+  way.mode = LaunchMode::host;
   for (const Branch& cube : cubes) {
     for (size_t i : cube.places) {
       const uint32_t pe_cpu = parts.pe_cpu(pes[i]);
-      tree.add(Role::pe, cube.stop, pe_cpu, leg_ns(machine, cube.node, pe_cpu), i);
+      way.latest_ns = std::max(way.latest_ns, cube.arrival_ns + leg_ns(host, cube.node, pe_cpu));
+      (*addresses)[i].stops[ControlAddress::kMCpu] = cube.node;
+      (*addresses)[i].stops[ControlAddress::kPeCpu] = pe_cpu;
     }
   }
-  return tree.take();
+  way.addresses = std::move(addresses);
+  return way;
 }
 
-LaunchTree direct_launch_tree(Machine& machine, const std::vector<size_t>& pes) {
-  const HostParts parts(machine.graph());
-  TreeBuilder tree;
-  for (size_t i = 0; i < pes.size(); ++i) tree.add(LaunchTree::Role::pe, 0, parts.pe_cpu(pes[i]), 0, i);
-  return tree.take();
+LaunchWay direct_launch_way(LaunchHost& host, const std::vector<size_t>& pes) {
+  const HostParts parts(host.machine().graph());
+  auto addresses = std::make_shared<ControlAddresses>(pes.size());
+  LaunchWay way;
+  for (size_t i = 0; i < pes.size(); ++i) {
+    const uint32_t pe_cpu = parts.pe_cpu(pes[i]);
+    (*addresses)[i].stops[ControlAddress::kPeCpu] = pe_cpu;
+    way.latest_ns = std::max(way.latest_ns, leg_ns(host, host.index(), pe_cpu));
+  }
+  way.addresses = std::move(addresses);
+  return way;
 }
 
 const char* name_of(LaunchMode m) {
@@ -177,13 +161,15 @@ const char* name_of(LaunchMode m) {
   return "";
 }
 
-LaunchWay choose_launch_way(Machine& machine, const std::vector<size_t>& pes, LaunchMode mode) {
-  if (mode == LaunchMode::direct) return {LaunchMode::direct, {}, direct_launch_tree(machine, pes)};
+LaunchWay choose_launch_way(LaunchHost& host, const std::vector<size_t>& pes, LaunchMode mode) {
+  if (mode == LaunchMode::direct) return direct_launch_way(host, pes);
   try {
-    return {LaunchMode::host, {}, host_launch_tree(machine, pes)};
+    return host_launch_way(host, pes);
   } catch (const HostPathError& e) {
     if (mode == LaunchMode::host) throw;
-    return {LaunchMode::direct, std::string("no host path: ") + e.what(), direct_launch_tree(machine, pes)};
+    LaunchWay way = direct_launch_way(host, pes);
+    way.note = std::string("no host path: ") + e.what();
+    return way;
   }
 }
 

@@ -1,0 +1,118 @@
+#include "kernbench/platform/launch/launch_host.h"
+
+#include <numeric>
+
+#include "kernbench/platform/elaborate/machine.h"
+#include "kernbench/platform/topology/graph/naming.h"
+#include "kernbench/platform/topology/route/resolver.h"
+
+namespace kernbench {
+namespace {
+
+/// Legs over the topology's shortest paths. HostPathError where there is none.
+class LaunchLegs : public ControlLegs {
+ public:
+  explicit LaunchLegs(LaunchHost& host) : ControlLegs(host.fabric()), host_(host) {}
+
+ private:
+  std::vector<FabricPort*> find(FabricNode& from, FabricNode& to) override {
+    uint32_t first = from.owner().index();
+    const uint32_t last = to.owner().index();
+    std::vector<FabricPort*> ways;
+    if (&from == &host_) {
+      const uint32_t door = host_.door(last) ? last : endpoint_of(last);
+      if (!host_.door(door)) throw HostPathError(id_of(door) + ": has no socket for messages of the host");
+      ways.push_back(host_.door(door));
+      first = door;
+    }
+    try {
+      for (const uint32_t e : host_.machine().routes().paths().find_path(first, last)) ways.push_back(&way(e));
+    } catch (const topology::RouteError& e) {
+      throw HostPathError(e.what());
+    }
+    return ways;
+  }
+
+  /// The pcie_ep of an io_cpu's SIP.
+  uint32_t endpoint_of(uint32_t io_cpu) const {
+    try {
+      return topology::AddressResolver(graph()).find_pcie_ep(topology::naming::owner_of(id_of(io_cpu)).sip);
+    } catch (const topology::ResolveError& e) {
+      throw HostPathError(id_of(io_cpu) + ": " + e.what());
+    }
+  }
+
+  FabricPort& way(uint32_t edge) const {
+    const Hop hop = host_.machine().blocks().hop(edge);
+    if (hop.out && hop.out->node().initiator_socket() && hop.in->node().target_socket()) return *hop.out;
+    throw HostPathError(id_of(graph().edges[edge].from) + ": has no sockets that lead messages to " +
+                        id_of(graph().edges[edge].to));
+  }
+
+  const topology::Graph& graph() const { return host_.machine().graph(); }
+  const std::string& id_of(uint32_t node) const { return graph().nodes[node].id; }
+
+  LaunchHost& host_;
+};
+
+/// Behind the nodes of the graph, whose order it leaves as it is.
+ComponentConfig behind_all(Machine& machine) {
+  return ComponentConfig(machine.system(), "host", static_cast<uint32_t>(machine.graph().nodes.size()));
+}
+
+}  // namespace
+
+LaunchHost::LaunchHost(sc_core::sc_module_name name, Machine& machine)
+    : Component(name, behind_all(machine), BlockParameters{}),
+      FabricNode(static_cast<Component&>(*this)),
+      machine_(machine) {
+  to_itself_.end = this;
+  to_itself_.target = this;
+  Link& none = fabric().make_link({});
+  const topology::Graph& graph = machine.graph();
+  for (uint32_t n = 0; n < graph.nodes.size(); ++n) {
+    if (graph.nodes[n].kind == "pcie_ep") bind(n, none);
+  }
+  for (const topology::Pe& pe : graph.pes) {
+    if (const auto cpu = pe.blocks.find("pe_cpu"); cpu != pe.blocks.end()) bind(cpu->second, none);
+  }
+  fabric().set_control_legs(std::make_unique<LaunchLegs>(*this));
+}
+
+void LaunchHost::bind(uint32_t node, Link& none) {
+  FabricNode* to = machine_.blocks().component(node).fabric_node();
+  if (!to || !to->target_socket()) return;
+  connect(*this, *to, &none, &none, Requests::there);
+  doors_.emplace(node, ports().back());
+}
+
+FabricPort* LaunchHost::door(uint32_t node) const {
+  const auto it = doors_.find(node);
+  return it == doors_.end() ? nullptr : it->second;
+}
+
+uint64_t LaunchHost::send(MessageIds ids, const LaunchWay& way, std::shared_ptr<const ControlBody> body, Done done) {
+  pending_.emplace_back();
+  Pending& pending = pending_.back();
+  pending.done = std::move(done);
+  pending.self = std::prev(pending_.end());
+  if (ids.correlation == 0) ids.correlation = ++last_correlation_;
+  ControlMessage& m = fabric().messages().acquire(ids.correlation);
+  m.body = std::move(body);
+  m.addresses = way.addresses;
+  m.places.resize(way.addresses->size());
+  std::iota(m.places.begin(), m.places.end(), 0u);
+  m.next_stop = way.mode == LaunchMode::host ? ControlAddress::kIoCpu : ControlAddress::kPeCpu;
+  m.context = &pending;
+  m.send(to_itself_, *this, timeline().now_ns(), 0);
+  return ids.correlation;
+}
+
+void LaunchHost::response_arrived(ControlMessage& m) {
+  Pending& pending = *static_cast<Pending*>(m.context);
+  const Done done = std::move(pending.done);
+  pending_.erase(pending.self);
+  done(m.response);
+}
+
+}  // namespace kernbench

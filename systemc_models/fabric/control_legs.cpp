@@ -1,0 +1,43 @@
+#include "kernbench/systemc_models/fabric/control_legs.h"
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/systemc_models/fabric/control_message.h"
+#include "kernbench/systemc_models/fabric/fabric_node.h"
+
+namespace kernbench {
+
+double ControlLeg::ns() const {
+  double ns = 0;
+  for (const FabricPort* out : ways) ns += out->node().owner().overhead_ns() + out->link.wire_ns;
+  return ns;
+}
+
+ControlLegs::~ControlLegs() = default;
+
+FabricNode& ControlLegs::node(uint32_t index) const {
+  FabricNode* n = fabric_.node(index);
+  if (!n) throw AccessError("block " + std::to_string(index) + " has no side that faces the fabric");
+  return *n;
+}
+
+const ControlLeg& ControlLegs::leg(uint32_t from, uint32_t to) {
+  std::unique_ptr<ControlLeg>& kept = legs_[uint64_t{from} << 32 | to];
+  if (kept) return *kept;
+  FabricNode& end = node(to);
+  auto leg = std::make_unique<ControlLeg>();
+  leg->end = &end;
+  leg->target = dynamic_cast<ControlTarget*>(&end.owner());
+  if (!leg->target)
+    throw InputError(end.owner().id() + ": its impl takes no messages of the host: it is no ControlTarget");
+  leg->ways = find(node(from), end);
+  kept = std::move(leg);
+  return *kept;
+}
+
+std::vector<FabricPort*> ControlLegs::find(FabricNode& from, FabricNode& to) {
+  std::vector<FabricPort*> ways;
+  for (const Hop& hop : fewest_hops(from, to)) ways.push_back(hop.out);
+  return ways;
+}
+
+}  // namespace kernbench

@@ -1,0 +1,164 @@
+// A message that is no memory traffic: a launch, a map or unmap of virtual memory, and its response. It goes over the
+// same bound sockets as memory traffic, from block to block, as a base-protocol payload of TLM_IGNORE_COMMAND with this
+// note on it; at every call sc_time_stamp() + delay is when it is there.
+//
+// A message goes in legs: from who sends it to the next stop, past blocks that pass it on. A leg costs the overheads of
+// its blocks but the last, and its wires, and its response the same; messages carry no bytes and do not contend (timing
+// contract §7). Stops are ControlTargets: they end a message, or send one on to each of the next (fan_out.h).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <tlm>
+#include <vector>
+
+#include "kernbench/systemc_models/core/timeline.h"
+
+namespace kernbench {
+
+class FabricPort;
+struct ControlLeg;
+
+struct MessageIds {
+  uint64_t correlation = 0;  ///< of the host's operation: the same in every message that belongs to it
+  uint64_t request = 0;      ///< of one message; its response carries the same
+};
+
+enum class HostError : uint8_t {
+  ok,
+  bad_address,     ///< no memory holds the range
+  no_path,         ///< no endpoint of the SIP, or no way from it
+  pe_busy,         ///< a launch or an unmap reached a PE that runs a kernel
+  kernel_fault,    ///< a kernel ended in an error
+  no_mmu,          ///< a map or unmap reached a PE that has none
+  overlap,         ///< a map found the range mapped, in part or as a whole
+  not_mapped,      ///< an unmap found no mapping that is exactly its range
+  not_understood,  ///< the message says nothing that the block at its end knows
+};
+const char* name_of(HostError);
+
+/// To a request, or to many: of an aggregated response the code and text are those of the first error.
+struct HostResponse {
+  MessageIds ids;
+  HostError code = HostError::ok;
+  std::string text;    ///< one line; empty if ok
+  double done_ns = 0;  ///< when the asker had it
+  bool ok() const { return code == HostError::ok; }
+};
+
+/// What a message says; those that know it define it (pe/pe_control.h).
+class ControlBody {
+ public:
+  virtual ~ControlBody() = default;
+};
+
+/// A PE as a message finds it: the stops on the way there, by the indices of their blocks.
+struct ControlAddress {
+  enum Stop : uint32_t { kIoCpu, kMCpu, kPeCpu, kStops };
+  std::array<uint32_t, kStops> stops{};
+};
+/// Those of one message, by place.
+using ControlAddresses = std::vector<ControlAddress>;
+
+class ControlMessage;
+
+/// A block where messages end or branch.
+class ControlTarget {
+ public:
+  virtual ~ControlTarget() = default;
+  /// The message is here, now. It is to be answered once, now or later (ControlMessage::respond).
+  virtual void message_arrived(ControlMessage&) = 0;
+};
+
+/// Who has sent a message.
+class ControlSender {
+ public:
+  virtual ~ControlSender() = default;
+  /// The response is here, now; the message goes back to its pool after the call.
+  virtual void response_arrived(ControlMessage&) = 0;
+};
+
+/// Extension of the payload that it stays with.
+class ControlMessage : public tlm::tlm_extension<ControlMessage> {
+ public:
+  ControlMessage(Timeline& timeline, tlm::tlm_mm_interface* pool);
+  ~ControlMessage() override;
+  tlm::tlm_extension_base* clone() const override { return nullptr; }  // identity matters: never copied
+  void copy_from(const tlm::tlm_extension_base&) override {}
+
+  /// Messages come before whatever else happens at their instant.
+  static Order order() { return Order(Order::kEngines, 0, 0); }
+
+  MessageIds ids;
+  std::shared_ptr<const ControlBody> body;
+  std::shared_ptr<const ControlAddresses> addresses;
+  std::vector<uint32_t> places;                ///< the addresses that it is for
+  uint32_t next_stop = ControlAddress::kStops;  ///< the first of their stops that lies behind its leg
+  HostResponse response;                       ///< complete when it has arrived at the sender
+  void* context = nullptr;                     ///< the sender's
+  tlm::tlm_generic_payload payload;
+
+  /// Sends it over a leg, which outlives it; it left the host at sent_ns and has come here offset_ns later. A leg without
+  /// hops ends where it begins.
+  void send(const ControlLeg&, ControlSender&, double sent_ns, double offset_ns);
+  /// The answer leaves its end at at_ns.
+  void respond(HostError, const std::string& text, double at_ns);
+
+  // When it is at the block that it has been handed to last, ns.
+  double time_ns() const { return time_ns_; }
+  double sent_ns() const { return sent_ns_; }
+  double offset_ns() const { return offset_ns_ + leg_ns_; }
+
+  // For blocks that it passes.
+  /// It has come in by that port and goes on, or its response, which is back by it, goes back.
+  void request_in(FabricPort& in);
+  void response_in(FabricPort& out);
+  /// Has it been answered?
+  bool answered() const { return answered_; }
+  /// It is beside a block that is not of this project: time passes there, for which it is late when it comes back.
+  void leave(uint64_t tick) { outside_tick_ = tick; }
+  void come_back(uint64_t tick);
+  /// A block outside has answered it itself, which nobody there can: its sender is told so.
+  void answered_outside(FabricPort& out);
+
+ private:
+  struct Passed {
+    double ns = 0;             ///< of the leg, until the block
+    double overhead_ns = 0;    ///< the block's
+    FabricPort* in = nullptr;  ///< where it came in behind
+  };
+  void fill_payload();
+  void go_on();
+  void go_back();
+
+  Timeline& timeline_;
+  const ControlLeg* leg_ = nullptr;
+  ControlSender* sender_ = nullptr;
+  std::vector<Passed> passed_;  ///< the blocks of the leg that it has left
+  // The sums are formed in the order in which the contract states them, so that they are the same to the last bit.
+  double sent_ns_ = 0, offset_ns_ = 0, leg_ns_ = 0, answered_ns_ = 0;
+  double time_ns_ = 0;
+  uint64_t outside_tick_ = 0;
+  bool answered_ = false;
+  std::array<unsigned char, 4> no_data_{};  ///< a legal payload has some, whatever its command
+};
+
+/// Messages that are not under way; the memory manager of their payloads.
+class ControlPool : private tlm::tlm_mm_interface {
+ public:
+  explicit ControlPool(Timeline& timeline) : timeline_(timeline) {}
+  /// A new message with its request id.
+  ControlMessage& acquire(uint64_t correlation);
+
+ private:
+  void free(tlm::tlm_generic_payload*) override;
+
+  Timeline& timeline_;
+  std::vector<std::unique_ptr<ControlMessage>> all_;
+  std::vector<ControlMessage*> idle_;
+  uint64_t last_request_ = 0;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,75 @@
+#include "kernbench/systemc_models/pe/pe_control.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace kernbench {
+namespace {
+
+HostResponse error(HostError code, const std::string& text) {
+  HostResponse r;
+  r.code = code;
+  r.text = text;
+  return r;
+}
+
+HostResponse no_mmu(const Pe& pe) {
+  return error(HostError::no_mmu, pe.id + ": has no pe_mmu");
+}
+
+std::string range_text(uint64_t address, uint64_t nbytes) {
+  char text[64];
+  std::snprintf(text, sizeof text, "[0x%llx, 0x%llx)", static_cast<unsigned long long>(address),
+                static_cast<unsigned long long>(address + nbytes));
+  return text;
+}
+
+}  // namespace
+
+void take_message(ControlMessage& m, Pe& pe) {
+  if (const auto* body = dynamic_cast<const PeBody*>(m.body.get())) return body->take(m, pe);
+  m.respond(HostError::not_understood, pe.id + ": a message that is none to a PE", m.time_ns());
+}
+
+void LaunchBody::take(ControlMessage& m, Pe& pe) const {
+  if (!pe.runner) return m.respond(HostError::not_understood, pe.id + ": runs no kernels", m.time_ns());
+  if (pe.runner->running())
+    return m.respond(HostError::pe_busy, pe.id + ": a launch found it running another kernel", m.time_ns());
+  const size_t place = m.places.front();
+  const auto on_end = [this, &m, place](const KernelRunner::Outcome& outcome) {
+    ended(place, outcome);
+    m.respond(outcome.fault.empty() ? HostError::ok : HostError::kernel_fault, outcome.fault, outcome.end_ns);
+  };
+  pe.runner->launch(kernel(place), std::max(start_ns, m.time_ns()), on_end);
+}
+
+void MapBody::take(ControlMessage& m, Pe& pe) const {
+  const HostResponse r = map_at(pe);
+  m.respond(r.code, r.text, m.time_ns());
+}
+
+HostResponse MapBody::map_at(Pe& pe) const {
+  if (!pe.mmu) return no_mmu(pe);
+  if (const VirtualMapping* other = pe.mmu->map(mapping))
+    return error(HostError::overlap, pe.id + ": " + mapping->to_string() + " overlaps " + other->to_string());
+  return {};
+}
+
+void UnmapBody::take(ControlMessage& m, Pe& pe) const {
+  const HostResponse r = unmap_at(pe);
+  m.respond(r.code, r.text, m.time_ns());
+}
+
+HostResponse UnmapBody::unmap_at(Pe& pe) const {
+  if (!pe.mmu) return no_mmu(pe);
+  const std::string what = "unmap of " + range_text(address, nbytes);
+  if (pe.runner && pe.runner->running())
+    return error(HostError::pe_busy, pe.id + ": " + what + " found it running a kernel");
+  if (!pe.mmu->unmap(address, nbytes)) {
+    return error(HostError::not_mapped,
+                 pe.id + ": " + what + ": no mapping is that range; " + pe.mmu->nearest(address));
+  }
+  return {};
+}
+
+}  // namespace kernbench

@@ -1,0 +1,51 @@
+// What the host can say to a PE, and what its pe_cpu does then: start a kernel, map or unmap virtual memory.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "kernbench/systemc_models/fabric/control_message.h"
+#include "kernbench/systemc_models/pe/kernel_runner.h"
+#include "kernbench/systemc_models/pe/mapping_table.h"
+#include "kernbench/systemc_models/pe/pe.h"
+
+namespace kernbench {
+
+class PeBody : public ControlBody {
+ public:
+  /// The message is at the PE, now; it is answered now or later.
+  virtual void take(ControlMessage&, Pe&) const = 0;
+};
+
+/// A kernel on PEs, all of which start it at one instant: the answer of each comes when its kernel has ended.
+/// pe_busy, kernel_fault; not_understood by a PE that lacks blocks that a kernel needs.
+class LaunchBody : public PeBody {
+ public:
+  double start_ns = 0;                                ///< the stamp; a PE that is reached later starts then
+  std::function<KernelRunner::Kernel(size_t place)> kernel;  ///< what the PE at that place of the message runs
+  std::function<void(size_t place, const KernelRunner::Outcome&)> ended;
+  void take(ControlMessage&, Pe&) const override;
+};
+
+/// Makes a virtual range known to the PE's MMU, at once. no_mmu, overlap.
+class MapBody : public PeBody {
+ public:
+  std::shared_ptr<const VirtualMapping> mapping;
+  void take(ControlMessage&, Pe&) const override;
+  HostResponse map_at(Pe&) const;
+};
+
+/// Makes it forget one. no_mmu, not_mapped; pe_busy: what a kernel may use does not vanish under it.
+class UnmapBody : public PeBody {
+ public:
+  uint64_t address = 0, nbytes = 0;
+  void take(ControlMessage&, Pe&) const override;
+
+ private:
+  HostResponse unmap_at(Pe&) const;
+};
+
+/// What a pe_cpu does with a message that has arrived.
+void take_message(ControlMessage&, Pe&);
+
+}  // namespace kernbench
