@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "kernbench/platform/elaborate/foreign_node.h"
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/launch/host_directory.h"
 #include "kernbench/systemc_models/host/port.h"
@@ -40,6 +41,10 @@ class Platform : public sc_core::sc_module {
   /// A memory that a foreign model stands in for, for its socket. InputError as above.
   TlmMemory& tlm_memory(const std::string& id) {
     return machine_.blocks().block_named<TlmMemory>(id, "memory of impl builtin.hbm_tlm or builtin.sram_tlm");
+  }
+  /// A node of kind foreign, whose block's sockets are to be bound. InputError as above.
+  ForeignNode& foreign(const std::string& id) {
+    return machine_.blocks().block_named<ForeignNode>(id, "node of kind foreign");
   }
   /// The host's side of a SIP's first pcie_ep. InputError if there is none.
   HostInterface& host(int sip = 0) { return hosts_.interface(sip); }

@@ -1,13 +1,18 @@
 #include "kernbench/platform/elaborate/elaboration.h"
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 #include <string_view>
 #include <unordered_map>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/foreign_node.h"
+#include "kernbench/platform/topology/graph/foreign_blocks.h"
+#include "kernbench/platform/topology/graph/pe_edges.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/fabric/address_map.h"
+#include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
 namespace kernbench {
@@ -40,6 +45,7 @@ Elaboration::Elaboration(const topology::Graph& graph, Fabric& fabric) : graph_(
   build_modules();
   build_links();
   build_message_links();
+  open_ports_to_foreign_nodes();
   set_bases();
 }
 
@@ -195,6 +201,60 @@ void Elaboration::connect_ports(uint32_t a, uint32_t b, int there, int back, Req
   FabricPort *port_a = at_a.ports().back(), *port_b = at_b.ports().back();
   if (there >= 0) edges_[static_cast<uint32_t>(there)].hop = {port_a, port_b};
   if (back >= 0 && requests == Requests::both_ways) edges_[static_cast<uint32_t>(back)].hop = {port_b, port_a};
+}
+
+/// Their blocks are bound later, by the user (foreign_node.h).
+void Elaboration::open_ports_to_foreign_nodes() {
+  for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
+    if (!topology::is_foreign(graph_, n)) continue;
+    has_foreign_nodes_ = true;
+    if (topology::inside_pe(graph_, n)) continue;
+    std::map<uint32_t, std::pair<int, int>> neighbours;  // edges from there to here, and from here to there
+    for (uint32_t e = 0; e < graph_.edges.size(); ++e) {
+      const topology::Edge& edge = graph_.edges[e];
+      if (edge.to == n) neighbours.emplace(edge.from, std::pair(-1, -1)).first->second.first = static_cast<int>(e);
+      if (edge.from == n) neighbours.emplace(edge.to, std::pair(-1, -1)).first->second.second = static_cast<int>(e);
+    }
+    for (const auto& [neighbour, edges] : neighbours) open_port_to(n, neighbour, edges.first, edges.second);
+  }
+}
+
+void Elaboration::open_port_to(uint32_t foreign, uint32_t neighbour, int there, int back) {
+  FabricNode* node = components_[neighbour]->fabric_node();
+  if (!node) return;
+  LinkParameters from;
+  if (back >= 0) {
+    const auto e = static_cast<uint32_t>(back);
+    from = {graph_.edges[e].distance_mm * graph_.ns_per_mm, graph_.effective_bw(e)};
+  }
+  FabricPort& port = open_port(*node, there >= 0 ? make_link(static_cast<uint32_t>(there)) : nullptr, from);
+  if (there >= 0) edges_[static_cast<uint32_t>(there)].hop.out = &port;
+  if (back >= 0) {
+    Edge& e = edges_[static_cast<uint32_t>(back)];
+    e.hop.in = &port;
+    e.link = &port.foreign()->from;
+    e.link->edge = static_cast<uint32_t>(back);
+  }
+  static_cast<ForeignNode&>(*components_[foreign])
+      .add_neighbour(port, there >= 0 && node->initiator_socket(), back >= 0 && node->target_socket());
+}
+
+std::vector<Hop> Elaboration::hops(const std::vector<uint32_t>& path, const char* what) const {
+  std::vector<Hop> hops;
+  Hop hop;
+  for (const uint32_t e : path) {
+    const topology::Edge& edge = graph_.edges[e];
+    if (!topology::is_foreign(graph_, edge.from)) hop.out = edges_[e].hop.out;
+    if (topology::is_foreign(graph_, edge.to)) continue;
+    hop.in = edges_[e].hop.in;
+    if (!hop.out || !hop.in || !hop.out->node().initiator_socket() || !hop.in->node().target_socket()) {
+      throw AccessError(graph_.nodes[edge.from].id + ": has no sockets that lead " + what + " to " +
+                        graph_.nodes[edge.to].id);
+    }
+    hops.push_back(hop);
+    hop = {};
+  }
+  return hops;
 }
 
 void Elaboration::set_bases() {

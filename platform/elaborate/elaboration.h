@@ -29,6 +29,12 @@ class Elaboration {
   /// The ports at both ends for requests over the edge, of memory traffic or messages; null where none can go there.
   Hop hop(uint32_t edge) const { return edges_[edge].hop; }
 
+  /// The hops of memory traffic or messages along a path, past nodes whose blocks are not this project's. AccessError,
+  /// one line, where there are no sockets for `what`.
+  std::vector<Hop> hops(const std::vector<uint32_t>& path, const char* what) const;
+  /// Whether some node's block is not this project's.
+  bool has_foreign_nodes() const { return has_foreign_nodes_; }
+
   /// The block of that id and type; InputError that names those there are.
   template <class Block>
   Block& block_named(const std::string& id, const char* what) const;
@@ -50,6 +56,8 @@ class Elaboration {
   void connect_nodes(uint32_t a, uint32_t b, const Parallel& there, const Parallel& back);
   void connect_ports(uint32_t a, uint32_t b, int there, int back, Requests);
   Link* make_link(uint32_t edge);
+  void open_ports_to_foreign_nodes();
+  void open_port_to(uint32_t foreign, uint32_t neighbour, int there, int back);
   void set_bases();
   [[noreturn]] static void unknown_block(const std::string& id, const char* what, const std::string& known);
 
@@ -59,6 +67,7 @@ class Elaboration {
   std::vector<ComponentPtr> components_;  // by node
   std::vector<uint32_t> built_;           // nodes in the order in which their modules were made
   std::vector<Edge> edges_;
+  bool has_foreign_nodes_ = false;
 };
 
 template <class Block>

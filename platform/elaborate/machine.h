@@ -24,6 +24,12 @@ class Machine {
   Routes& routes() { return routes_; }
   Pes& pes() { return pes_; }
 
+  /// For a run to its end: instants may be worked off without the kernel (Timeline::run_ahead), but where blocks that are
+  /// not this project's may ask it for the time.
+  void run_ahead() {
+    if (!blocks_.has_foreign_nodes()) timeline().run_ahead();
+  }
+
   /// Attaches an op log to every block (null: none). Before the simulation starts.
   void attach_log(OpLogSink* sink);
 

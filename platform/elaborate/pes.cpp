@@ -5,6 +5,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "kernbench/platform/elaborate/foreign_node.h"
 #include "kernbench/platform/topology/graph/pe_edges.h"
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 
@@ -97,15 +98,22 @@ void Pes::set_place(Pe& pe, uint32_t index) {
 
 /// Along the PE's edges (ADR-0014 D6, D8); those towards a block that takes no items say that it answers.
 void Pes::bind(const topology::Pe& pe) {
-  for (const auto& [from, to] : topology::edges_inside(graph_, pe)) {
-    PeBlock *a = blocks_.component(from).pe_block(), *b = blocks_.component(to).pe_block();
-    for (const auto& [node, block] : {std::pair(from, a), std::pair(to, b)}) {
-      if (block) continue;
-      throw std::runtime_error(graph_.nodes[node].id + ": '" + graph_.nodes[node].impl +
-                               "' is no PeBlock, which a block inside a PE must be (systemc_models/pe/pe_block.h)");
-    }
-    if (a->command_initiator() && b->command_target()) connect(*a, *b);
+  const auto block_at = [this](uint32_t node) -> PeBlock& {
+    if (PeBlock* block = blocks_.component(node).pe_block()) return *block;
+    throw std::runtime_error(graph_.nodes[node].id + ": '" + graph_.nodes[node].impl +
+                             "' is no PeBlock, which a block inside a PE must be (systemc_models/pe/pe_block.h)");
+  };
+  for (const topology::PeEdge& edge : topology::edges_inside(graph_, pe)) {
+    PeBlock &a = block_at(edge.from), &b = block_at(edge.to);
+    if (!a.command_initiator() || !b.command_target()) continue;
+    if (edge.first.empty()) connect(a, b);
+    for (const uint32_t n : edge.first) foreign_at(n).add_way(a, b, true, false);
+    for (const uint32_t n : edge.last) foreign_at(n).add_way(a, b, false, true);
   }
+}
+
+ForeignNode& Pes::foreign_at(uint32_t node) const {
+  return static_cast<ForeignNode&>(blocks_.component(node));
 }
 
 std::string Pes::missing_blocks(size_t pe) const {

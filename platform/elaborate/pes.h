@@ -14,6 +14,8 @@
 
 namespace kernbench {
 
+class ForeignNode;
+
 /// PEs with a pe_dma, in compiled order (as Graph::pes).
 class Pes {
  public:
@@ -42,6 +44,7 @@ class Pes {
   void set_place(Pe&, uint32_t index);
   void add_engines(Pe&);
   void bind(const topology::Pe&);
+  ForeignNode& foreign_at(uint32_t node) const;
 
   const topology::Graph& graph_;
   const Elaboration& blocks_;

@@ -5,6 +5,7 @@
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/platform/elaborate/sole_senders.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/router.h"
 
 namespace kernbench {
 
@@ -58,13 +59,11 @@ std::unique_ptr<Route> Routes::make_route(uint32_t initiator, uint32_t memory) {
   r->target = static_cast<MemoryTarget*>(&blocks_.component(m.node));
   r->base = m.base;
   r->size = m.size;
-  for (const uint32_t e : path) {
-    const Hop hop = blocks_.hop(e);
-    if (!hop.out) {
-      throw AccessError(graph_.nodes[graph_.edges[e].from].id + ": has no sockets that lead memory traffic to " +
-                        graph_.nodes[graph_.edges[e].to].id);
-    }
-    r->hops.push_back(hop);
+  r->hops = blocks_.hops(path, "memory traffic");
+  for (size_t i = 0; i + 1 < r->hops.size(); ++i) {
+    const Component& between = r->hops[i].in->node().owner();
+    if (!dynamic_cast<const Router*>(&between))
+      throw AccessError(between.id() + ": its impl is no Router, which passes memory traffic on");
   }
   try {
     paths_.reversed(path);

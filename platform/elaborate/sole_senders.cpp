@@ -14,6 +14,7 @@ const Router* router_at(const Elaboration& blocks, uint32_t node) {
 
 SoleSenders::SoleSenders(const topology::Graph& graph, const Elaboration& blocks, const FabricTiming& timing)
     : graph_(graph), blocks_(blocks), timing_(timing), links_(graph.edges.size()) {
+  known_ = !blocks.has_foreign_nodes();
   for (uint32_t n = 0; n < graph.nodes.size() && known_; ++n) {
     const Router* router = router_at(blocks, n);
     known_ = !router || !router->own_rules();

@@ -26,8 +26,11 @@ class LaunchLegs : public ControlLegs {
       first = door;
     }
     try {
-      for (const uint32_t e : host_.machine().routes().paths().find_path(first, last)) ways.push_back(&way(e));
+      const std::vector<uint32_t> path = host_.machine().routes().paths().find_path(first, last);
+      for (const Hop& hop : host_.machine().blocks().hops(path, "messages")) ways.push_back(hop.out);
     } catch (const topology::RouteError& e) {
+      throw HostPathError(e.what());
+    } catch (const AccessError& e) {
       throw HostPathError(e.what());
     }
     return ways;
@@ -40,13 +43,6 @@ class LaunchLegs : public ControlLegs {
     } catch (const topology::ResolveError& e) {
       throw HostPathError(id_of(io_cpu) + ": " + e.what());
     }
-  }
-
-  FabricPort& way(uint32_t edge) const {
-    const Hop hop = host_.machine().blocks().hop(edge);
-    if (hop.out && hop.out->node().initiator_socket() && hop.in->node().target_socket()) return *hop.out;
-    throw HostPathError(id_of(graph().edges[edge].from) + ": has no sockets that lead messages to " +
-                        id_of(graph().edges[edge].to));
   }
 
   const topology::Graph& graph() const { return host_.machine().graph(); }

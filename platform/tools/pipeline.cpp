@@ -145,7 +145,7 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
       }
     }
   }
-  platform.timeline().run_ahead();
+  platform.machine().run_ahead();
   platform.routes().close();  // the commands' checks have asked for every route that the work takes
   sc_core::sc_start();
   log.flush();

@@ -153,7 +153,7 @@ std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<Tra
                                        std::vector<TrafficAccount>* accounts) {
   // These are all the requests there will be.
   for (const TrafficRequest& r : requests) platform.routes().route(r.initiator, r.address, r.nbytes, r.write);
-  platform.timeline().run_ahead();
+  platform.machine().run_ahead();
   platform.routes().close();
   if (requests.size() >= TrafficDriver::kMostRequests) throw RunError("more than 4,294,967,294 requests");
   TrafficDriver driver(platform, requests, accounts);

@@ -27,7 +27,7 @@ void submit(kernbench::CommandDriver& driver, kernbench::Platform& platform, ker
   for (auto& part : work.pes) {
     for (auto& e : part.composites) driver.submit(part.index, *e.command, e.submit_ns);
   }
-  platform.timeline().run_ahead();
+  platform.machine().run_ahead();
   platform.routes().close();
 }
 

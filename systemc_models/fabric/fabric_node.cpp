@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "kernbench/systemc_models/fabric/foreign_neighbour.h"
+
 #include "kernbench/systemc_models/fabric/control_message.h"
 
 namespace kernbench {
@@ -62,6 +64,30 @@ void connect(FabricNode& a, FabricNode& b, Link* there, Link* back, Requests req
   if (back && requests == Requests::both_ways && b.initiator_socket() && a.target_socket())
     b.initiator_socket()->bind(*a.target_socket());
   a.connecting_ = b.connecting_ = nullptr;
+}
+
+FabricPort& open_port(FabricNode& node, Link* there, const LinkParameters& back) {
+  FabricPort& port = node.add_port(there);
+  port.foreign_neighbour().from.set(back);
+  return port;
+}
+
+void bind_target(FabricPort& port, tlm::tlm_fw_transport_if<>& forward,
+                 sc_core::sc_port_b<tlm::tlm_bw_transport_if<>>& backward) {
+  FabricNode& node = port.node();
+  node.connecting_ = &port;
+  node.initiator_socket()->get_base_port().bind(forward);
+  backward.bind(node.initiator_socket()->get_base_interface());
+  node.connecting_ = nullptr;
+}
+
+void bind_initiator(FabricPort& port, sc_core::sc_port_b<tlm::tlm_fw_transport_if<>>& forward,
+                    tlm::tlm_bw_transport_if<>& backward) {
+  FabricNode& node = port.node();
+  node.connecting_ = &port;
+  forward.bind(node.target_socket()->get_base_interface());
+  node.target_socket()->get_base_port().bind(backward);
+  node.connecting_ = nullptr;
 }
 
 void connect(FabricNode& a, FabricNode& b, const LinkParameters& p) {

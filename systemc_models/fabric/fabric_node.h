@@ -59,6 +59,9 @@ class FabricNode {
 
  private:
   friend void connect(FabricNode&, FabricNode&, Link*, Link*, Requests);
+  friend FabricPort& open_port(FabricNode&, Link*, const LinkParameters&);
+  friend void bind_target(FabricPort&, tlm::tlm_fw_transport_if<>&, sc_core::sc_port_b<tlm::tlm_bw_transport_if<>>&);
+  friend void bind_initiator(FabricPort&, sc_core::sc_port_b<tlm::tlm_fw_transport_if<>>&, tlm::tlm_bw_transport_if<>&);
   FabricPort& add_port(Link*);
   Fabric& fabric_;
   Component& owner_;
@@ -73,5 +76,12 @@ class FabricNode {
 void connect(FabricNode& a, FabricNode& b, Link* there, Link* back, Requests = Requests::both_ways);
 /// With links of their own, alike in both directions.
 void connect(FabricNode& a, FabricNode& b, const LinkParameters&);
+
+/// A port to a block that is not of this project, whose sockets are bound later, and of which the port cannot know what
+/// its edge to here costs: `back`. `there`: the link to it (null: it costs nothing).
+FabricPort& open_port(FabricNode&, Link* there, const LinkParameters& back);
+/// Binds the foreign block's target (initiator) socket to the node's other socket, for an open port.
+void bind_target(FabricPort&, tlm::tlm_fw_transport_if<>&, sc_core::sc_port_b<tlm::tlm_bw_transport_if<>>&);
+void bind_initiator(FabricPort&, sc_core::sc_port_b<tlm::tlm_fw_transport_if<>>&, tlm::tlm_bw_transport_if<>&);
 
 }  // namespace kernbench

@@ -25,6 +25,22 @@ tlm::tlm_sync_enum PeBlock::answer_in(PeItem&, PePort&, tlm::tlm_phase&) {
   return tlm::TLM_COMPLETED;
 }
 
+PePort& PeBlock::bind_target(tlm::tlm_fw_transport_if<pe_command_protocol>& forward,
+                             sc_core::sc_port_b<tlm::tlm_bw_transport_if<pe_command_protocol>>& backward) {
+  CommandInitiatorSocket& socket = *command_initiator();
+  socket.get_base_port().bind(forward);
+  backward.bind(socket.get_base_interface());
+  return *socket.ports().back();
+}
+
+PePort& PeBlock::bind_initiator(sc_core::sc_port_b<tlm::tlm_fw_transport_if<pe_command_protocol>>& forward,
+                                tlm::tlm_bw_transport_if<pe_command_protocol>& backward) {
+  CommandTargetSocket& socket = *command_target();
+  forward.bind(socket.get_base_interface());
+  socket.get_base_port().bind(backward);
+  return *socket.ports().back();
+}
+
 void connect(PeBlock& a, PeBlock& b) {
   CommandInitiatorSocket* from = a.command_initiator();
   CommandTargetSocket* to = b.command_target();

@@ -30,6 +30,12 @@ class PeBlock {
   /// Whether items of the stage can be handed to it.
   virtual bool serves(Stage) const { return false; }
 
+  /// Binds a foreign block's target (initiator) socket to its other socket: the port to there.
+  PePort& bind_target(tlm::tlm_fw_transport_if<pe_command_protocol>&,
+                      sc_core::sc_port_b<tlm::tlm_bw_transport_if<pe_command_protocol>>&);
+  PePort& bind_initiator(sc_core::sc_port_b<tlm::tlm_fw_transport_if<pe_command_protocol>>&,
+                         tlm::tlm_bw_transport_if<pe_command_protocol>&);
+
   // Before elaboration ends: which PE it is part of, and, for every edge inside the PE, the block that the port leads to,
   // and the one that the port is called by. (An observer between them is looked through.)
   virtual void join(Pe&) {}

@@ -1,15 +1,19 @@
 #include "kernbench/platform/topology/build/compiler.h"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/topology/build/builders.h"
 #include "kernbench/platform/topology/build/flat_loader.h"
 #include "kernbench/platform/topology/build/graph_builder.h"
 #include "kernbench/platform/topology/build/mesh_cache.h"
 #include "kernbench/platform/topology/build/mesh_planner.h"
+#include "kernbench/platform/topology/graph/foreign_blocks.h"
 #include "kernbench/platform/topology/read/yaml_reader.h"
 
 namespace kernbench::topology {
@@ -45,6 +49,54 @@ Timing read_timing(YamlMap& top, const Overrides& overrides) {
   return t;
 }
 
+/// `foreign: [{id, between: [a, b]}]`: places for blocks of the user's own on links.
+struct Inserted {
+  std::string id, a, b, field;
+  int line = 0;
+};
+
+std::vector<Inserted> read_inserted(YamlMap& top) {
+  std::vector<Inserted> all;
+  const YamlNode list = top.take("foreign");
+  if (!list.is_defined() || list.is_null()) return all;
+  if (!list.is_list()) {
+    top.faults().add(list.line(), "foreign", "found " + describe(list) + "; legal: a list");
+    return all;
+  }
+  for (const YamlItem& n : list) {
+    YamlMap map(n.value, fmt::format("foreign[{}]", all.size()), top.faults());
+    if (!map.valid()) continue;
+    Inserted i;
+    i.id = map.require_string("id", "a text, its own in the file").value_or("");
+    i.line = map.line();
+    i.field = map.field("between");
+    const YamlNode between = map.require("between", "the ids of two neighbours");
+    if (between.is_defined() && between.is_list() && between.size() == 2) {
+      std::vector<std::string> ends;
+      for (const YamlItem& end : between) ends.emplace_back(end.value.text());
+      i.a = ends[0];
+      i.b = ends[1];
+    } else if (between.is_defined()) {
+      map.faults().add(between.line(), i.field, "found " + describe(between) + "; legal: a list of two ids");
+    }
+    map.finish();
+    all.push_back(std::move(i));
+  }
+  return all;
+}
+
+Graph insert_all(Graph graph, const std::vector<Inserted>& inserted, FaultList& faults) {
+  for (const Inserted& i : inserted) {
+    try {
+      insert_foreign(graph, i.id, i.a, i.b);
+    } catch (const InputError& e) {
+      faults.add(i.line, i.field, e.what());
+    }
+  }
+  faults.throw_if_any();
+  return graph;
+}
+
 }  // namespace
 
 Graph compile_text(const std::string& yaml, const std::string& file_name, const ImplCatalog& catalog,
@@ -69,8 +121,9 @@ Graph compile_text(const std::string& yaml, const std::string& file_name, const 
   } else {
     load_flat(top, catalog, builder);
   }
+  const std::vector<Inserted> inserted = read_inserted(top);
   top.finish();
-  return builder.finish();
+  return insert_all(builder.finish(), inserted, faults);
 }
 
 Graph compile_file(const std::string& path, const ImplCatalog& catalog, const Overrides& overrides,

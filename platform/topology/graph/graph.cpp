@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernbench/platform/topology/graph/foreign_blocks.h"
+
 namespace kernbench::topology {
 
 const char* name_of(Links l) {
@@ -38,6 +40,10 @@ void Graph::finish() {
   efficiency_.assign(nodes.size(), 1.0);
   for (uint32_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].kind == "hbm_ctrl") efficiency_[i] = nodes[i].attrs.number("efficiency", 1.0);
+  }
+  // What stands between a controller and its router changes nothing about the edge between them.
+  for (const Edge& e : edges) {
+    if (is_foreign(*this, e.from)) efficiency_[e.from] *= efficiency_[e.to];
   }
 
   out_edges.assign(nodes.size(), {});

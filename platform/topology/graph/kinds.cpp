@@ -13,7 +13,7 @@ const KindInfo* find_kind(const std::string& kind) {
       {"pe_dma", {false, true, ""}},          {"port", {false, true, ""}},      {"pe_cpu", {false, false, ""}},
       {"pe_scheduler", {false, false, ""}},   {"pe_gemm", {false, false, ""}},  {"pe_math", {false, false, ""}},
       {"pe_fetch_store", {false, false, ""}}, {"pe_tcm", {false, false, ""}},   {"pe_mmu", {false, false, ""}},
-      {"pe_ipcq", {false, false, ""}},
+      {"pe_ipcq", {false, false, ""}},        {"foreign", {true, false, ""}},
   };
   const auto it = table.find(kind);
   return it == table.end() ? nullptr : &it->second;

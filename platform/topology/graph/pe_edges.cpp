@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernbench/platform/topology/graph/foreign_blocks.h"
+
 namespace kernbench::topology {
 namespace {
 
@@ -25,36 +27,81 @@ Pairs needed(const Pe& pe) {
   return pairs;
 }
 
+bool has(const Pe& pe, uint32_t node) {
+  return std::any_of(pe.blocks.begin(), pe.blocks.end(), [node](const auto& b) { return b.second == node; });
+}
+
+/// The foreign nodes from `first` on that lead to `to` at once.
+void add_last(const Graph& g, uint32_t first, uint32_t to, std::vector<uint32_t>& last) {
+  std::vector<uint32_t> seen = {first};
+  for (size_t i = 0; i < seen.size(); ++i) {
+    for (const uint32_t e : g.out_edges[seen[i]]) {
+      const uint32_t next = g.edges[e].to;
+      if (next == to) last.push_back(seen[i]);
+      if (is_foreign(g, next) && std::find(seen.begin(), seen.end(), next) == seen.end()) seen.push_back(next);
+    }
+  }
+}
+
 /// Those that the file gives.
-Pairs given(const Graph& g, const Pe& pe) {
+std::vector<PeEdge> given(const Graph& g, const Pe& pe) {
   std::vector<uint32_t> nodes;
   for (const auto& [kind, node] : pe.blocks) nodes.push_back(node);
   std::sort(nodes.begin(), nodes.end());
-  Pairs pairs;
+  std::vector<PeEdge> edges;
+  const auto edge_between = [&](uint32_t from, uint32_t to) -> PeEdge* {
+    if (to == from || !std::binary_search(nodes.begin(), nodes.end(), to)) return nullptr;
+    for (PeEdge& e : edges) {
+      if (e.from == from && e.to == to) return &e;
+    }
+    edges.push_back({from, to, {}, {}});
+    return &edges.back();
+  };
   for (const uint32_t from : nodes) {
     for (const uint32_t e : g.out_edges[from]) {
-      const std::pair<uint32_t, uint32_t> pair(from, g.edges[e].to);
-      if (pair.second == from || !std::binary_search(nodes.begin(), nodes.end(), pair.second)) continue;
-      if (std::find(pairs.begin(), pairs.end(), pair) == pairs.end()) pairs.push_back(pair);
+      const uint32_t next = g.edges[e].to;
+      if (!is_foreign(g, next)) {
+        edge_between(from, next);
+      } else if (inside_pe(g, next)) {
+        for (const uint32_t to : ends_behind(g, next)) {
+          PeEdge* edge = edge_between(from, to);
+          if (!edge) continue;
+          edge->first.push_back(next);
+          add_last(g, next, to, edge->last);
+        }
+      }
     }
   }
-  return pairs;
+  return edges;
 }
 
 }  // namespace
 
-Pairs edges_inside(const Graph& g, const Pe& pe) {
-  Pairs pairs = given(g, pe);
-  return pairs.empty() ? needed(pe) : pairs;
+std::vector<PeEdge> edges_inside(const Graph& g, const Pe& pe) {
+  std::vector<PeEdge> edges = given(g, pe);
+  if (!edges.empty()) return edges;
+  for (const auto& [from, to] : needed(pe)) edges.push_back({from, to, {}, {}});
+  return edges;
+}
+
+bool inside_pe(const Graph& g, uint32_t foreign) {
+  std::vector<uint32_t> ends = ends_behind(g, foreign);
+  const std::vector<uint32_t> before = ends_before(g, foreign);
+  ends.insert(ends.end(), before.begin(), before.end());
+  return std::any_of(g.pes.begin(), g.pes.end(), [&](const Pe& pe) {
+    return !ends.empty() && std::all_of(ends.begin(), ends.end(), [&](uint32_t n) { return has(pe, n); });
+  });
 }
 
 Pairs missing_edges_inside(const Graph& g, const Pe& pe) {
-  const Pairs pairs = given(g, pe);
-  if (pairs.empty()) return {};
+  const std::vector<PeEdge> edges = given(g, pe);
+  if (edges.empty()) return {};
   Pairs missing = needed(pe);
-  missing.erase(std::remove_if(missing.begin(), missing.end(),
-                               [&](const auto& p) { return std::find(pairs.begin(), pairs.end(), p) != pairs.end(); }),
-                missing.end());
+  const auto is_given = [&](const std::pair<uint32_t, uint32_t>& p) {
+    return std::any_of(edges.begin(), edges.end(),
+                       [&](const PeEdge& e) { return e.from == p.first && e.to == p.second; });
+  };
+  missing.erase(std::remove_if(missing.begin(), missing.end(), is_given), missing.end());
   return missing;
 }
 

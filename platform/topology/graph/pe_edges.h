@@ -10,9 +10,17 @@
 
 namespace kernbench::topology {
 
-/// From and to, as nodes; each pair once, in compiled order. Of a PE for which the file has no such edge, the standard
-/// ones, as far as it has their blocks.
-std::vector<std::pair<uint32_t, uint32_t>> edges_inside(const Graph&, const Pe&);
+struct PeEdge {
+  uint32_t from = 0, to = 0;
+  /// Foreign nodes between them: those that `from` has an edge to, and those that have one to `to`. Empty: none.
+  std::vector<uint32_t> first, last;
+};
+
+/// Each pair of blocks once, in compiled order. Of a PE for which the file has no such edge, the standard ones, as far as
+/// it has their blocks.
+std::vector<PeEdge> edges_inside(const Graph&, const Pe&);
+/// Whether a foreign node stands between blocks of one PE alone.
+bool inside_pe(const Graph&, uint32_t foreign);
 
 /// Edges that a PE's blocks cannot work without and that it has not.
 std::vector<std::pair<uint32_t, uint32_t>> missing_edges_inside(const Graph&, const Pe&);

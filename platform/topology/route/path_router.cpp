@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernbench/platform/topology/graph/foreign_blocks.h"
+
 namespace kernbench::topology {
 namespace {
 
@@ -21,11 +23,19 @@ bool leaves_out(EdgeSet set, const Graph& g, const Edge& e) {
   return e.kind == "ucie" || e.kind == "pcie" || g.nodes[e.from].kind == "ucie" || g.nodes[e.to].kind == "ucie";
 }
 
+/// What an edge counts as hops: a foreign node in the middle of one leaves it one.
+uint32_t hops_of(const Graph& g, const Edge& e) {
+  constexpr uint32_t kHop = 256, kToForeign = 1;
+  if (is_foreign(g, e.to)) return kToForeign;
+  return is_foreign(g, e.from) ? kHop - kToForeign : kHop;
+}
+
 }  // namespace
 
 PathRouter::PathRouter(const Graph& graph, EdgeSet set)
     : graph_(graph),
       nm_(graph.edges.size()),
+      hops_(graph.edges.size()),
       left_out_(graph.edges.size(), false),
       in_first_(graph.nodes.size() + 1, 0),
       in_edges_(graph.edges.size()),
@@ -33,6 +43,7 @@ PathRouter::PathRouter(const Graph& graph, EdgeSet set)
       source_(static_cast<uint32_t>(graph.nodes.size())) {
   for (size_t e = 0; e < graph.edges.size(); ++e) {
     nm_[e] = graph.edges[e].nm();
+    hops_[e] = hops_of(graph, graph.edges[e]);
     left_out_[e] = leaves_out(set, graph, graph.edges[e]);
     ++in_first_[graph.edges[e].to + 1];
   }
@@ -67,7 +78,7 @@ bool PathRouter::settle(uint32_t target) {
     for (const uint32_t e : graph_.out_edges[top.node]) {
       if (left_out_[e]) continue;
       const uint32_t to = graph_.edges[e].to;
-      const Cost cost{top.cost.nm + nm_[e], top.cost.hops + 1};
+      const Cost cost{top.cost.nm + nm_[e], top.cost.hops + hops_[e]};
       Label& there = labels_[to];
       if (there.epoch != epoch_) {
         there.epoch = epoch_;
@@ -89,7 +100,7 @@ bool PathRouter::on_optimal_path(uint32_t edge) const {
   const Edge& e = graph_.edges[edge];
   if (left_out_[edge] || !settled(e.from) || !settled(e.to) || !expandable(e.from)) return false;
   const Cost& from = labels_[e.from].cost;
-  return Cost{from.nm + nm_[edge], from.hops + 1} == labels_[e.to].cost;
+  return Cost{from.nm + nm_[edge], from.hops + hops_[edge]} == labels_[e.to].cost;
 }
 
 void PathRouter::mark_back_from(uint32_t target) {

@@ -71,6 +71,7 @@ class PathRouter {
 
   const Graph& graph_;
   std::vector<int64_t> nm_;     // per edge
+  std::vector<uint32_t> hops_;  // per edge
   std::vector<bool> left_out_;  // per edge
   std::vector<uint32_t> in_first_, in_edges_;
   std::vector<Label> labels_;

@@ -182,11 +182,12 @@ void print_pes(const Graph& g, std::ostream& out) {
 void print_unused_figures(const Graph& g, std::ostream& out) {
   size_t count = 0;
   for (const Pe& pe : g.pes) {
-    for (const auto& [from, to] : edges_inside(g, pe)) {
-      const auto has_figures = [&, to = to](uint32_t e) {
-        return g.edges[e].to == to && (g.edges[e].distance_mm > 0 || g.edges[e].bw_gbs);
+    for (const PeEdge& inside : edges_inside(g, pe)) {
+      const auto has_figures = [&](uint32_t e) {
+        return g.edges[e].to == inside.to && (g.edges[e].distance_mm > 0 || g.edges[e].bw_gbs);
       };
-      count += static_cast<size_t>(std::count_if(g.out_edges[from].begin(), g.out_edges[from].end(), has_figures));
+      const std::vector<uint32_t>& out_edges = g.out_edges[inside.from];
+      count += static_cast<size_t>(std::count_if(out_edges.begin(), out_edges.end(), has_figures));
     }
   }
   if (count > 0)

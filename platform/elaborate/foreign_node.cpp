@@ -1,0 +1,88 @@
+#include "kernbench/platform/elaborate/foreign_node.h"
+
+#include <algorithm>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/systemc_models/core/registry.h"
+
+namespace kernbench {
+
+ForeignNode::ForeignNode(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+    : Component(name, config, checked(parameters)) {}
+
+ImplSpec ForeignNode::spec() {
+  return spec_of<Parameters>("builtin.foreign", "foreign", "the place of a block that an sc_main binds");
+}
+
+void ForeignNode::add_way(PeBlock& from, PeBlock& to, bool comes, bool goes) {
+  ways_.push_back({&from, &to, comes, goes});
+}
+
+void ForeignNode::no_neighbour(const std::string& id, const char* what) const {
+  throw InputError(this->id() + ": found '" + id + "', which is no neighbour that " + what);
+}
+
+void ForeignNode::take_requests(const std::string& from, Forward& forward, sc_core::sc_port_b<Backward>& backward) {
+  for (Neighbour& n : neighbours_) {
+    if (!n.sends || n.port->node().owner().id() != from) continue;
+    n.sends_bound = true;
+    return bind_target(*n.port, forward, backward);
+  }
+  no_neighbour(from, "sends requests to here");
+}
+
+void ForeignNode::send_requests(const std::string& to, sc_core::sc_port_b<Forward>& forward, Backward& backward) {
+  for (Neighbour& n : neighbours_) {
+    if (!n.takes || n.port->node().owner().id() != to) continue;
+    n.takes_bound = true;
+    return bind_initiator(*n.port, forward, backward);
+  }
+  no_neighbour(to, "takes requests from here");
+}
+
+void ForeignNode::take_items(const std::string& from, PeForward& forward, sc_core::sc_port_b<PeBackward>& backward) {
+  PePort* port = nullptr;
+  for (Way& w : ways_) {
+    if (!w.comes || w.from->block().id() != from) continue;
+    if (!port) port = &w.from->bind_target(forward, backward);
+    w.from->leads_to(*port, *w.to);
+    w.comes_bound = true;
+  }
+  if (!port) no_neighbour(from, "hands items on to here");
+}
+
+void ForeignNode::send_items(const std::string& to, sc_core::sc_port_b<PeForward>& forward, PeBackward& backward) {
+  PePort* port = nullptr;
+  for (Way& w : ways_) {
+    if (!w.goes || w.to->block().id() != to) continue;
+    if (!port) port = &w.to->bind_initiator(forward, backward);
+    w.to->called_by(*port, *w.from);
+    w.goes_bound = true;
+  }
+  if (!port) no_neighbour(to, "takes items from here");
+}
+
+void ForeignNode::not_bound(const std::string& what) const {
+  throw InputError(id() + ": nothing is bound " + what +
+                   "; the block in the place of a node of kind foreign is bound by an sc_main (Platform::foreign)");
+}
+
+/// From every neighbour that can send there is a way to every other one that can take.
+void ForeignNode::before_end_of_elaboration() {
+  const auto has_another = [this](const Neighbour& n, bool Neighbour::*role) {
+    return std::any_of(neighbours_.begin(), neighbours_.end(), [&](const Neighbour& o) { return &o != &n && o.*role; });
+  };
+  for (const Neighbour& n : neighbours_) {
+    const std::string& neighbour = n.port->node().owner().id();
+    if (n.sends && !n.sends_bound && has_another(n, &Neighbour::takes)) not_bound("that takes the requests of " + neighbour);
+    if (n.takes && !n.takes_bound && has_another(n, &Neighbour::sends)) not_bound("that sends requests to " + neighbour);
+  }
+  for (const Way& w : ways_) {
+    if (w.comes && !w.comes_bound) not_bound("that takes the items of " + w.from->block().id());
+    if (w.goes && !w.goes_bound) not_bound("that hands items on to " + w.to->block().id());
+  }
+}
+
+KERNBENCH_REGISTER_COMPONENT(ForeignNode)
+
+}  // namespace kernbench

@@ -1,0 +1,78 @@
+// A node of kind `foreign`: the place of a block of the user's own, whose sockets the platform leaves to them. It may
+// stand between any two blocks of the memory fabric (an LT or AT model of IEEE 1666's base protocol, a bus monitor) or
+// inside a PE (an observer of pe_command_protocol). docs/tlm.md.
+//
+//   platform.foreign("tap").bind(tap.target_socket, "sip0.cube0.r0c0");     // whose requests it takes
+//   platform.foreign("tap").bind(tap.initiator_socket, "sip0.cube0.r0c1");  // to whom it sends them
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernbench/systemc_models/fabric/fabric_node.h"
+#include "kernbench/systemc_models/pe/pe_block.h"
+
+namespace kernbench {
+
+class ForeignNode : public Component {
+  using Forward = tlm::tlm_fw_transport_if<>;
+  using Backward = tlm::tlm_bw_transport_if<>;
+  using PeForward = tlm::tlm_fw_transport_if<pe_command_protocol>;
+  using PeBackward = tlm::tlm_bw_transport_if<pe_command_protocol>;
+
+ public:
+  using Parameters = BlockParameters;
+  ForeignNode(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& = {});
+  static ImplSpec spec();
+
+  // Sockets of any width. InputError, one line, where there is no such neighbour.
+  /// Takes the requests (inside a PE: the items) of the neighbour of that id.
+  template <unsigned W>
+  void bind(tlm::tlm_base_target_socket_b<W, Forward, Backward>& socket, const std::string& from) {
+    take_requests(from, socket.get_base_interface(), socket.get_base_port());
+  }
+  template <unsigned W>
+  void bind(tlm::tlm_base_target_socket_b<W, PeForward, PeBackward>& socket, const std::string& from) {
+    take_items(from, socket.get_base_interface(), socket.get_base_port());
+  }
+  /// Sends requests (inside a PE: items) to the neighbour of that id.
+  template <unsigned W>
+  void bind(tlm::tlm_base_initiator_socket_b<W, Forward, Backward>& socket, const std::string& to) {
+    send_requests(to, socket.get_base_port(), socket.get_base_interface());
+  }
+  template <unsigned W>
+  void bind(tlm::tlm_base_initiator_socket_b<W, PeForward, PeBackward>& socket, const std::string& to) {
+    send_items(to, socket.get_base_port(), socket.get_base_interface());
+  }
+
+  // For who elaborates.
+  /// A neighbour in the fabric: its port to here, and whether requests can come and go.
+  void add_neighbour(FabricPort& port, bool sends, bool takes) { neighbours_.push_back({&port, sends, takes}); }
+  /// Inside a PE: one block hands on to another by way of this node alone, or of several of which it is the first
+  /// (comes: items of `from` come in here), the last (goes: they go to `to` from here).
+  void add_way(PeBlock& from, PeBlock& to, bool comes, bool goes);
+
+ private:
+  struct Neighbour {
+    FabricPort* port;
+    bool sends, takes;  ///< can send requests to here, take them from here
+    bool sends_bound = false, takes_bound = false;
+  };
+  struct Way {
+    PeBlock *from, *to;
+    bool comes, goes;
+    bool comes_bound = false, goes_bound = false;
+  };
+  void take_requests(const std::string& from, Forward&, sc_core::sc_port_b<Backward>&);
+  void send_requests(const std::string& to, sc_core::sc_port_b<Forward>&, Backward&);
+  void take_items(const std::string& from, PeForward&, sc_core::sc_port_b<PeBackward>&);
+  void send_items(const std::string& to, sc_core::sc_port_b<PeForward>&, PeBackward&);
+  [[noreturn]] void no_neighbour(const std::string& id, const char* what) const;
+  [[noreturn]] void not_bound(const std::string& what) const;
+  void before_end_of_elaboration() override;
+
+  std::vector<Neighbour> neighbours_;
+  std::vector<Way> ways_;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,324 @@
+// Blocks that know nothing of this project, written from IEEE 1666 alone, between any two blocks: does every call pass
+// them, in the base protocol, and does their delay count?
+#include <gtest/gtest.h>
+#include <tlm_utils/passthrough_target_socket.h>
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+
+#include <map>
+#include <set>
+
+#include "kernbench/phase2/log/memory_op_log.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/topology/graph/foreign_blocks.h"
+#include "kernbench/platform/topology/route/path_router.h"
+#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/protocol/protocol_checker.h"
+#include "system_support.h"
+
+namespace kernbench::testing {
+namespace {
+
+/// Passes requests on in one direction, and their responses back, later by a delay.
+class Tap : public sc_core::sc_module {
+ public:
+  tlm_utils::simple_target_socket<Tap> in{"in"};
+  tlm_utils::simple_initiator_socket<Tap> out{"out"};
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  std::map<std::pair<uint64_t, bool>, size_t> requests;  ///< of memory traffic, by address and whether it writes
+  size_t calls = 0, messages = 0, responses = 0;
+
+  explicit Tap(sc_core::sc_module_name name) : sc_module(name) {
+    in.register_nb_transport_fw(this, &Tap::forward);
+    out.register_nb_transport_bw(this, &Tap::backward);
+  }
+
+ private:
+  tlm::tlm_sync_enum forward(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& t) {
+    if (phase == tlm::BEGIN_REQ) {
+      ++calls;
+      if (p.get_command() == tlm::TLM_IGNORE_COMMAND) {
+        ++messages;
+      } else {
+        ++requests[{p.get_address(), p.is_write()}];
+      }
+      t += delay;
+    }
+    return out->nb_transport_fw(p, phase, t);
+  }
+  tlm::tlm_sync_enum backward(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& t) {
+    if (phase == tlm::BEGIN_RESP) {
+      ++responses;
+      t += delay;
+    }
+    return in->nb_transport_bw(p, phase, t);
+  }
+};
+
+/// Observes items inside a PE.
+class PeTap : public sc_core::sc_module {
+ public:
+  tlm_utils::passthrough_target_socket<PeTap, 32, pe_command_protocol> in{"in"};
+  tlm_utils::simple_initiator_socket<PeTap, 32, pe_command_protocol> out{"out"};
+  size_t items = 0, completions = 0, asked = 0;
+
+  explicit PeTap(sc_core::sc_module_name name) : sc_module(name) {
+    in.register_nb_transport_fw(this, &PeTap::forward);
+    in.register_b_transport(this, &PeTap::ask);
+    out.register_nb_transport_bw(this, &PeTap::backward);
+  }
+
+ private:
+  tlm::tlm_sync_enum forward(PeItem& item, tlm::tlm_phase& phase, sc_core::sc_time& t) {
+    items += phase == tlm::BEGIN_REQ;
+    return out->nb_transport_fw(item, phase, t);
+  }
+  tlm::tlm_sync_enum backward(PeItem& item, tlm::tlm_phase& phase, sc_core::sc_time& t) {
+    completions += phase == tlm::BEGIN_RESP;
+    return in->nb_transport_bw(item, phase, t);
+  }
+  void ask(PeItem& item, sc_core::sc_time& t) {
+    ++asked;
+    out->b_transport(item, t);
+  }
+};
+
+/// A system with a tap on every edge over which blocks can call each other.
+class Tapped {
+  std::map<std::pair<uint32_t, uint32_t>, std::string> nodes_;  ///< by the ends of their edges
+
+ public:
+  using Ends = std::pair<uint32_t, uint32_t>;
+  Tapped(const char* name, const topology::Graph& plain) : platform(name, with_nodes(plain)) {
+    for (const topology::Edge& e : plain.edges) bind(plain, e.from, e.to, nodes_.at(std::minmax(e.from, e.to)));
+  }
+  Platform platform;
+  std::map<Ends, std::unique_ptr<Tap>> taps;       ///< by who asks whom
+  std::map<Ends, std::unique_ptr<PeTap>> pe_taps;
+  std::vector<std::string> violations;
+
+ private:
+  topology::Graph with_nodes(topology::Graph g) {
+    const std::vector<topology::Edge> edges = g.edges;
+    for (const topology::Edge& e : edges) {
+      const Ends ends = std::minmax(e.from, e.to);
+      const std::string id = "tap" + std::to_string(nodes_.size());
+      if (!nodes_.emplace(ends, id).second) continue;
+      topology::insert_foreign(g, id, g.nodes[e.from].id, g.nodes[e.to].id);
+    }
+    return g;
+  }
+  void bind(const topology::Graph& g, uint32_t from, uint32_t to, const std::string& node) {
+    Component &a = platform.component(from), &b = platform.component(to);
+    ForeignNode& foreign = platform.foreign(node);
+    const std::string name = node + (from < to ? "_there" : "_back");
+    if (inside_pe(g, from, to)) {
+      if (!a.pe_block()->command_initiator() || !b.pe_block()->command_target()) return;
+      auto tap = std::make_unique<PeTap>(name.c_str());
+      foreign.bind(tap->in, a.id());
+      foreign.bind(tap->out, b.id());
+      pe_taps[{from, to}] = std::move(tap);
+      return;
+    }
+    FabricNode *x = a.fabric_node(), *y = b.fabric_node();
+    if (!x || !y || !x->initiator_socket() || !y->target_socket()) return;
+    auto tap = std::make_unique<Tap>(name.c_str());
+    for (const char* side : {"_before", "_behind"}) {
+      checkers_.push_back(std::make_unique<ProtocolChecker<>>((name + side).c_str()));
+      checkers_.back()->monitor().set_report([this](const std::string& v) { violations.push_back(v); });
+    }
+    ProtocolChecker<>&before = **(checkers_.end() - 2), &behind = *checkers_.back();
+    foreign.bind(before.target_socket, a.id());
+    before.initiator_socket.bind(tap->in);
+    tap->out.bind(behind.target_socket);
+    foreign.bind(behind.initiator_socket, b.id());
+    taps[{from, to}] = std::move(tap);
+  }
+  static bool inside_pe(const topology::Graph& g, uint32_t a, uint32_t b) {
+    const auto has = [](const topology::Pe& pe, uint32_t n) {
+      return std::any_of(pe.blocks.begin(), pe.blocks.end(), [n](const auto& x) { return x.second == n; });
+    };
+    return std::any_of(g.pes.begin(), g.pes.end(), [&](const topology::Pe& pe) { return has(pe, a) && has(pe, b); });
+  }
+
+  std::vector<std::unique_ptr<ProtocolChecker<>>> checkers_;
+};
+
+topology::Graph small(topology::Links links, topology::Response response) {
+  topology::Overrides o;
+  o.links = links;
+  o.response = response;
+  return topology::compile_file(topology_path("small.yaml"), component_catalog(), o);
+}
+
+/// The latency of a transaction that is alone in the system, ns.
+double lone_ns(Platform& platform, uint32_t initiator, bool write, uint64_t address, uint64_t nbytes) {
+  double latency = -1;
+  MemoryRequest r;
+  r.write = write;
+  r.address = address;
+  r.nbytes = nbytes;
+  r.context = &latency;
+  r.done = [](MemoryRequest& done, const FabricTransaction& x) {
+    *static_cast<double*>(done.context) = x.done_ns - x.issue_ns;
+  };
+  r.issue_ns = platform.timeline().now_ns();
+  platform.request_port(initiator)->request(r);
+  sc_core::sc_start(sc_core::sc_time(20, sc_core::SC_US));
+  return latency;
+}
+
+struct Mode {
+  topology::Links links;
+  topology::Response response;
+};
+
+class EveryLink : public ::testing::TestWithParam<Mode> {};
+
+/// A PE's DMA of each cube, to its own slice, one of the other cube and a shared memory; reads and writes.
+TEST_P(EveryLink, counts_the_delay_of_a_foreign_block) {
+  const topology::Graph plain = small(GetParam().links, GetParam().response);
+  Platform untapped("untapped", plain);
+  Tapped tapped("tapped", plain);
+  topology::PathRouter paths(plain);
+  struct Way {
+    uint32_t dma, memory;
+    bool write;
+    double ns;
+    std::vector<uint32_t> path;
+  };
+  std::vector<Way> ways;
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  for (const size_t pe : {size_t{0}, plain.pes.size() - 1}) {
+    const uint32_t dma = plain.pes[pe].blocks.at("pe_dma");
+    for (const size_t m : {size_t{0}, plain.memories.size() / 2, plain.memories.size() - 1}) {
+      for (const bool write : {false, true}) {
+        const topology::Memory& memory = plain.memories[m];
+        const double ns = lone_ns(untapped, dma, write, memory.base, 1024);
+        ASSERT_GT(ns, 0);
+        EXPECT_NEAR(lone_ns(tapped.platform, dma, write, memory.base, 1024), ns, 1e-6);
+        ways.push_back({dma, memory.node, write, ns, paths.find_path(dma, memory.node)});
+      }
+    }
+  }
+  size_t passed = 0;
+  for (auto& [ends, tap] : tapped.taps) {
+    tap->delay = sc_core::sc_time(7, sc_core::SC_NS);
+    for (const Way& w : ways) {
+      const bool over = std::any_of(w.path.begin(), w.path.end(), [&, e = ends](uint32_t edge) {
+        return plain.edges[edge].from == e.first && plain.edges[edge].to == e.second;
+      });
+      if (!over && (passed + ends.first) % 16 != 0) continue;  // of those that it cannot change, some
+      const uint64_t address = plain.memories[0].node == w.memory ? plain.memories[0].base : [&] {
+        for (const topology::Memory& m : plain.memories) {
+          if (m.node == w.memory) return m.base;
+        }
+        return uint64_t{0};
+      }();
+      const double ns = lone_ns(tapped.platform, w.dma, w.write, address, 1024);
+      EXPECT_NEAR(ns - w.ns, over ? 14 : 0, 1e-6) << plain.nodes[ends.first].id << " -> " << plain.nodes[ends.second].id;
+      passed += over;
+    }
+    tap->delay = sc_core::SC_ZERO_TIME;
+  }
+  EXPECT_GT(passed, 40u);
+  EXPECT_EQ(tapped.violations, std::vector<std::string>{});
+}
+
+INSTANTIATE_TEST_SUITE_P(of, EveryLink,
+                         ::testing::Values(Mode{topology::Links::ideal, topology::Response::ideal},
+                                           Mode{topology::Links::cut_through, topology::Response::routed},
+                                           Mode{topology::Links::flit, topology::Response::routed}),
+                         [](const auto& p) { return std::string(topology::name_of(p.param.links)); });
+
+class Gemm : public ::testing::TestWithParam<Mode> {};
+
+/// What passes each edge, by the op log and the paths of the graph alone.
+TEST_P(Gemm, makes_every_call_over_sockets) {
+  const topology::Graph plain = small(GetParam().links, GetParam().response);
+  const auto options = [] {
+    RunOptions o;
+    o.kernel = "gemm";
+    o.params = {{"m", "64"}, {"n", "64"}, {"k", "128"}};
+    o.verify = true;
+    return o;
+  };
+  double untapped_ns = 0;
+  const std::string failed = in_child([&] {
+    Platform untapped("system", plain);
+    return std::to_string(run_kernel(untapped, options()).end_ns);
+  });
+  untapped_ns = std::stod(failed);
+
+  Tapped tapped("system", plain);
+  auto log = std::make_unique<MemoryOpLog>();
+  RunOptions o = options();
+  struct Copy : OpLogSink {
+    std::vector<OpRecord>* to;
+    void record(OpRecord&& r) override { to->push_back(std::move(r)); }
+  };
+  std::vector<OpRecord> records;
+  auto copy = std::make_unique<Copy>();
+  copy->to = &records;
+  o.log = std::move(copy);
+  const RunReport report = run_kernel(tapped.platform, std::move(o));
+  EXPECT_NEAR(report.end_ns, untapped_ns, 1e-6);
+  EXPECT_EQ(tapped.violations, std::vector<std::string>{});
+
+  // Memory traffic: what leaves the DMAs passes every edge of its way, in both directions of the sockets.
+  topology::PathRouter paths(plain);
+  std::map<Tapped::Ends, size_t> expected;
+  size_t transactions = 0;
+  for (const topology::Pe& pe : plain.pes) {
+    const uint32_t dma = pe.blocks.at("pe_dma");
+    for (const auto& [ends, tap] : tapped.taps) {
+      if (ends.first != dma) continue;
+      for (const auto& [what, count] : tap->requests) {
+        transactions += count;
+        for (const uint32_t e : paths.find_path(dma, plain.memory_at(what.first)->node))
+          expected[{plain.edges[e].from, plain.edges[e].to}] += count;
+      }
+    }
+  }
+  EXPECT_GT(transactions, 0u);
+  for (const auto& [ends, tap] : tapped.taps) {
+    EXPECT_EQ(tap->calls - tap->messages, expected[ends])
+        << plain.nodes[ends.first].id << " -> " << plain.nodes[ends.second].id;
+    EXPECT_EQ(tap->responses, tap->calls);
+  }
+
+  // Items: each service of an engine, and each command, has come by one call; each access of the TCM is asked for.
+  std::map<std::string, size_t> services, calls, asked;
+  size_t commands = 0;
+  for (const OpRecord& r : records) {
+    const std::string& kind = plain.nodes[r.component].kind;
+    ++services[kind];
+    commands += !r.is_token;
+  }
+  for (const auto& [ends, tap] : tapped.pe_taps) {
+    calls[plain.nodes[ends.second].kind] += tap->items;
+    asked[plain.nodes[ends.second].kind] += tap->asked;
+  }
+  for (const char* engine : {"pe_dma", "pe_fetch_store", "pe_gemm", "pe_math"})
+    EXPECT_EQ(calls[engine], services[engine]) << engine;
+  EXPECT_GT(services["pe_fetch_store"], 0u);
+  EXPECT_EQ(asked["pe_tcm"], services["pe_fetch_store"]);
+  EXPECT_EQ(calls["pe_scheduler"], commands);
+
+  // The launch: over every edge of pcie_ep -> io_cpu -> m_cpus -> pe_cpus, once for each message.
+  std::map<std::string, size_t> ends_of_messages;
+  for (const auto& [ends, tap] : tapped.taps) ends_of_messages[plain.nodes[ends.second].kind] += tap->messages;
+  EXPECT_EQ(ends_of_messages["pe_cpu"], plain.pes.size());
+  EXPECT_EQ(ends_of_messages["m_cpu"], 2u);
+  EXPECT_EQ(ends_of_messages["io_cpu"], 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(of, Gemm,
+                         ::testing::Values(Mode{topology::Links::ideal, topology::Response::ideal},
+                                           Mode{topology::Links::cut_through, topology::Response::routed},
+                                           Mode{topology::Links::flit, topology::Response::routed}),
+                         [](const auto& p) { return std::string(topology::name_of(p.param.links)); });
+
+}  // namespace
+}  // namespace kernbench::testing
