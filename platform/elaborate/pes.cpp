@@ -6,14 +6,10 @@
 #include <stdexcept>
 
 #include "kernbench/platform/topology/graph/pe_edges.h"
-#include "kernbench/systemc_models/fabric/fabric_node.h"
+#include "kernbench/systemc_models/pe/pe_assembly.h"
 
 namespace kernbench {
 namespace {
-
-constexpr const char* kEngineKinds[] = {"pe_dma", "pe_fetch_store", "pe_gemm", "pe_math"};
-constexpr const char* kNeededKinds[] = {"pe_cpu",  "pe_scheduler", "pe_dma", "pe_fetch_store",
-                                        "pe_gemm", "pe_math",      "pe_tcm"};
 
 std::string cube_of(const std::string& pe) {
   return pe.substr(0, pe.rfind('.') == std::string::npos ? 0 : pe.rfind('.'));
@@ -32,53 +28,20 @@ Pes::Pes(const topology::Graph& graph, const Elaboration& blocks, Routes& routes
   for (uint32_t p = 0; p < graph_.pes.size(); ++p) build(p);
 }
 
-/// The PE's block of a kind in its role; null where it has none of that kind.
-template <class Role>
-Role* Pes::role_of(size_t pe, const char* kind, const char* role) const {
-  const auto& blocks = graph_.pes[pe].blocks;
-  const auto it = blocks.find(kind);
-  if (it == blocks.end()) return nullptr;
-  auto* block = dynamic_cast<Role*>(&blocks_.component(it->second));
-  if (!block) {
-    const topology::Node& node = graph_.nodes[it->second];
-    throw std::runtime_error(node.id + ": '" + node.impl + "' is no " + role + ", which a block of kind " + kind +
-                             " must be (systemc_models/pe/roles.h)");
-  }
-  return block;
+PeParts Pes::parts_of(size_t pe) const {
+  PeParts parts;
+  for (const auto& [kind, node] : graph_.pes[pe].blocks)
+    parts.add(kind, blocks_.component(node), graph_.nodes[node].impl);
+  return parts;
 }
 
 void Pes::build(uint32_t p) {
   pes_.push_back(std::make_unique<Pe>());
-  Pe& pe = *pes_.back();
-  set_place(pe, p);
-  pe.cpu = role_of<CpuRole>(p, "pe_cpu", "CpuRole");
-  pe.scheduler = role_of<SchedulerRole>(p, "pe_scheduler", "SchedulerRole");
-  pe.tcm = role_of<TcmRole>(p, "pe_tcm", "TcmRole");
-  pe.mmu = role_of<MmuRole>(p, "pe_mmu", "MmuRole");
-  add_engines(pe);
-  for (const auto& [kind, node] : graph_.pes[p].blocks) {
-    if (PeBlock* block = blocks_.component(node).pe_block()) block->join(pe);
-  }
-  bind(graph_.pes[p]);
-  if (!complete(p)) return;
-  pe.runner = std::make_unique<KernelRunner>(pe, system_, blocks_.component(graph_.pes[p].blocks.at("pe_cpu")), *pe.cpu);
-  pe.cpu->attach(*pe.runner);
-}
-
-void Pes::add_engines(Pe& pe) {
-  const topology::Pe& of = graph_.pes[pe.index];
-  pe.dma = of.blocks.at("pe_dma");
-  for (const char* kind : kEngineKinds) {
-    auto* role = role_of<EngineRole>(pe.index, kind, "EngineRole");
-    if (role) pe.engines.push_back({&blocks_.component(of.blocks.at(kind)), role});
-  }
-  FabricNode* dma = blocks_.component(pe.dma).fabric_node();
-  if (!dma || !dma->initiator() || !dma->request_port()) {
-    const topology::Node& node = graph_.nodes[pe.dma];
-    throw std::runtime_error(node.id + ": '" + node.impl +
-                             "' is no FabricNode with an initiator and a request port, which a block of kind pe_dma must "
-                             "be (systemc_models/fabric/fabric_node.h)");
-  }
+  set_place(*pes_.back(), p);
+  PeEdges edges;
+  for (const auto& [from, to] : topology::edges_inside(graph_, graph_.pes[p]))
+    edges.emplace_back(&blocks_.component(from), &blocks_.component(to));
+  assemble(*pes_.back(), parts_of(p), edges, system_);
 }
 
 /// Who it is, and where.
@@ -95,25 +58,8 @@ void Pes::set_place(Pe& pe, uint32_t index) {
   for (const auto& [kind, node] : graph_.pes[index].blocks) pe.order = std::min(pe.order, node);
 }
 
-/// Along the PE's edges (ADR-0014 D6, D8); those towards a block that takes no items say that it answers.
-void Pes::bind(const topology::Pe& pe) {
-  for (const auto& [from, to] : topology::edges_inside(graph_, pe)) {
-    PeBlock *a = blocks_.component(from).pe_block(), *b = blocks_.component(to).pe_block();
-    for (const auto& [node, block] : {std::pair(from, a), std::pair(to, b)}) {
-      if (block) continue;
-      throw std::runtime_error(graph_.nodes[node].id + ": '" + graph_.nodes[node].impl +
-                               "' is no PeBlock, which a block inside a PE must be (systemc_models/pe/pe_block.h)");
-    }
-    if (a->command_initiator() && b->command_target()) connect(*a, *b);
-  }
-}
-
 std::string Pes::missing_blocks(size_t pe) const {
-  std::string missing;
-  for (const char* kind : kNeededKinds) {
-    if (!graph_.pes[pe].blocks.count(kind)) missing += (missing.empty() ? "" : ", ") + std::string(kind);
-  }
-  return missing;
+  return missing_for_kernels(parts_of(pe));
 }
 
 KernelRunner& Pes::runner(size_t pe) const {
