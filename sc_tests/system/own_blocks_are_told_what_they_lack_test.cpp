@@ -48,13 +48,24 @@ class Roleless : public Component, public PeBlock, public FabricNode {
   FabricInitiatorSocket* initiator_socket() override { return &out; }
 };
 
+template <class Parameters>
+Parameters legal() {
+  return {};
+}
+template <>
+PeTcmParameters legal() {
+  PeTcmParameters p;
+  p.size_mb = p.read_bw_gbs = p.write_bw_gbs = 1;
+  return p;
+}
+
 /// One of ours that hides one of its sockets.
 template <class Block>
 class NoTarget : public Block {
  public:
   using Parameters = BlockParameters;
   NoTarget(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&)
-      : Block(name, config, typename Block::Parameters{}) {}
+      : Block(name, config, legal<typename Block::Parameters>()) {}
   CommandTargetSocket* command_target() override { return nullptr; }
 };
 template <class Block>
@@ -62,7 +73,7 @@ class NoInitiator : public Block {
  public:
   using Parameters = BlockParameters;
   NoInitiator(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&)
-      : Block(name, config, typename Block::Parameters{}) {}
+      : Block(name, config, legal<typename Block::Parameters>()) {}
   CommandInitiatorSocket* command_initiator() override { return nullptr; }
 };
 
