@@ -14,6 +14,7 @@
 #include "kernbench/systemc_models/fabric/address_map.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/router.h"
 
 namespace kernbench {
 
@@ -43,6 +44,7 @@ struct Elaboration::TreeNode {
 
 Elaboration::Elaboration(const topology::Graph& graph, Fabric& fabric) : graph_(graph), fabric_(fabric) {
   build_modules();
+  require_roles();
   build_links();
   build_message_links();
   open_ports_to_foreign_nodes();
@@ -257,11 +259,36 @@ std::vector<Hop> Elaboration::hops(const std::vector<uint32_t>& path, const char
   return hops;
 }
 
-void Elaboration::set_bases() {
+[[noreturn]] void Elaboration::refuse(uint32_t node, const std::string& lacks) const {
+  const topology::Node& n = graph_.nodes[node];
+  throw InputError(n.id + ": '" + n.impl + "' " + lacks);
+}
+
+/// What the link modes and the address map find at nodes that traffic passes, or ends at. (What a PE's blocks must be:
+/// systemc_models/pe/pe_assembly.h.)
+void Elaboration::require_roles() const {
+  for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
+    if (!graph_.nodes[n].transit || topology::is_foreign(graph_, n)) continue;
+    auto* router = dynamic_cast<Router*>(components_[n].get());
+    if (!router || !router->fabric_node() || !router->initiator_socket() || !router->target_socket()) {
+      refuse(n, "is no Router with both sockets, which a block of kind " + graph_.nodes[n].kind +
+                    " must be (systemc_models/fabric/router.h), or say transit: false");
+    }
+  }
   for (const topology::Memory& m : graph_.memories) {
     auto* memory = dynamic_cast<MemoryTarget*>(components_[m.node].get());
-    if (!memory) throw std::runtime_error(graph_.nodes[m.node].id + ": its impl is no memory");
-    fabric_.address_map().add(*memory, m.base, m.size, parse_space(m.space));
+    if (!memory || !memory->fabric_node() || !memory->target_socket()) {
+      refuse(m.node,
+             "is no MemoryTarget with a target socket, which a block with a range of addresses must be "
+             "(systemc_models/fabric/memory_target.h)");
+    }
+  }
+}
+
+void Elaboration::set_bases() {
+  for (const topology::Memory& m : graph_.memories) {
+    auto& memory = static_cast<MemoryTarget&>(*components_[m.node]);
+    fabric_.address_map().add(memory, m.base, m.size, parse_space(m.space));
   }
 }
 

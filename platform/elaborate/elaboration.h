@@ -13,7 +13,7 @@ namespace kernbench {
 
 class Elaboration {
  public:
-  /// std::runtime_error (one line) if an impl cannot be made.
+  /// std::runtime_error (one line) if an impl cannot be made; InputError where a class lacks what its node must be.
   Elaboration(const topology::Graph& graph, Fabric& fabric);
   ~Elaboration();
   Elaboration(const Elaboration&) = delete;
@@ -49,6 +49,8 @@ class Elaboration {
   struct Parallel;
   void build_modules();
   void build_children(const TreeNode&);
+  void require_roles() const;
+  [[noreturn]] void refuse(uint32_t node, const std::string& lacks) const;
   void build_links();
   void build_message_links();
   bool carries_traffic(const topology::Edge&) const;

@@ -7,14 +7,10 @@
 
 #include "kernbench/platform/elaborate/foreign_node.h"
 #include "kernbench/platform/topology/graph/pe_edges.h"
-#include "kernbench/systemc_models/fabric/fabric_node.h"
+#include "kernbench/systemc_models/pe/pe_assembly.h"
 
 namespace kernbench {
 namespace {
-
-constexpr const char* kEngineKinds[] = {"pe_dma", "pe_fetch_store", "pe_gemm", "pe_math"};
-constexpr const char* kNeededKinds[] = {"pe_cpu",  "pe_scheduler", "pe_dma", "pe_fetch_store",
-                                        "pe_gemm", "pe_math",      "pe_tcm"};
 
 std::string cube_of(const std::string& pe) {
   return pe.substr(0, pe.rfind('.') == std::string::npos ? 0 : pe.rfind('.'));
@@ -33,53 +29,33 @@ Pes::Pes(const topology::Graph& graph, const Elaboration& blocks, Routes& routes
   for (uint32_t p = 0; p < graph_.pes.size(); ++p) build(p);
 }
 
-/// The PE's block of a kind in its role; null where it has none of that kind.
-template <class Role>
-Role* Pes::role_of(size_t pe, const char* kind, const char* role) const {
-  const auto& blocks = graph_.pes[pe].blocks;
-  const auto it = blocks.find(kind);
-  if (it == blocks.end()) return nullptr;
-  auto* block = dynamic_cast<Role*>(&blocks_.component(it->second));
-  if (!block) {
-    const topology::Node& node = graph_.nodes[it->second];
-    throw std::runtime_error(node.id + ": '" + node.impl + "' is no " + role + ", which a block of kind " + kind +
-                             " must be (systemc_models/pe/roles.h)");
-  }
-  return block;
+PeParts Pes::parts_of(size_t pe) const {
+  PeParts parts;
+  for (const auto& [kind, node] : graph_.pes[pe].blocks)
+    parts.add(kind, blocks_.component(node), graph_.nodes[node].impl);
+  return parts;
 }
 
 void Pes::build(uint32_t p) {
   pes_.push_back(std::make_unique<Pe>());
-  Pe& pe = *pes_.back();
-  set_place(pe, p);
-  pe.cpu = role_of<CpuRole>(p, "pe_cpu", "CpuRole");
-  pe.scheduler = role_of<SchedulerRole>(p, "pe_scheduler", "SchedulerRole");
-  pe.tcm = role_of<TcmRole>(p, "pe_tcm", "TcmRole");
-  pe.mmu = role_of<MmuRole>(p, "pe_mmu", "MmuRole");
-  add_engines(pe);
-  for (const auto& [kind, node] : graph_.pes[p].blocks) {
-    if (PeBlock* block = blocks_.component(node).pe_block()) block->join(pe);
+  set_place(*pes_.back(), p);
+  const std::vector<topology::PeEdge> given = topology::edges_inside(graph_, graph_.pes[p]);
+  PeEdges edges;
+  for (const topology::PeEdge& e : given) {
+    if (e.first.empty()) edges.emplace_back(&blocks_.component(e.from), &blocks_.component(e.to));
   }
-  bind(graph_.pes[p]);
-  if (!complete(p)) return;
-  pe.runner = std::make_unique<KernelRunner>(pe, system_, blocks_.component(graph_.pes[p].blocks.at("pe_cpu")), *pe.cpu);
-  pe.cpu->attach(*pe.runner);
+  assemble(*pes_.back(), parts_of(p), edges, system_);
+  for (const topology::PeEdge& e : given) {
+    if (!e.first.empty()) lead_past_foreign_nodes(e);
+  }
 }
 
-void Pes::add_engines(Pe& pe) {
-  const topology::Pe& of = graph_.pes[pe.index];
-  pe.dma = of.blocks.at("pe_dma");
-  for (const char* kind : kEngineKinds) {
-    auto* role = role_of<EngineRole>(pe.index, kind, "EngineRole");
-    if (role) pe.engines.push_back({&blocks_.component(of.blocks.at(kind)), role});
-  }
-  FabricNode* dma = blocks_.component(pe.dma).fabric_node();
-  if (!dma || !dma->initiator() || !dma->request_port()) {
-    const topology::Node& node = graph_.nodes[pe.dma];
-    throw std::runtime_error(node.id + ": '" + node.impl +
-                             "' is no FabricNode with an initiator and a request port, which a block of kind pe_dma must "
-                             "be (systemc_models/fabric/fabric_node.h)");
-  }
+/// The blocks between are bound by the user.
+void Pes::lead_past_foreign_nodes(const topology::PeEdge& e) {
+  PeBlock *from = blocks_.component(e.from).pe_block(), *to = blocks_.component(e.to).pe_block();
+  if (!from || !to || !from->command_initiator() || !to->command_target()) return;
+  for (const uint32_t n : e.first) foreign_at(n).add_way(*from, *to, true, false);
+  for (const uint32_t n : e.last) foreign_at(n).add_way(*from, *to, false, true);
 }
 
 /// Who it is, and where.
@@ -96,32 +72,12 @@ void Pes::set_place(Pe& pe, uint32_t index) {
   for (const auto& [kind, node] : graph_.pes[index].blocks) pe.order = std::min(pe.order, node);
 }
 
-/// Along the PE's edges (ADR-0014 D6, D8); those towards a block that takes no items say that it answers.
-void Pes::bind(const topology::Pe& pe) {
-  const auto block_at = [this](uint32_t node) -> PeBlock& {
-    if (PeBlock* block = blocks_.component(node).pe_block()) return *block;
-    throw std::runtime_error(graph_.nodes[node].id + ": '" + graph_.nodes[node].impl +
-                             "' is no PeBlock, which a block inside a PE must be (systemc_models/pe/pe_block.h)");
-  };
-  for (const topology::PeEdge& edge : topology::edges_inside(graph_, pe)) {
-    PeBlock &a = block_at(edge.from), &b = block_at(edge.to);
-    if (!a.command_initiator() || !b.command_target()) continue;
-    if (edge.first.empty()) connect(a, b);
-    for (const uint32_t n : edge.first) foreign_at(n).add_way(a, b, true, false);
-    for (const uint32_t n : edge.last) foreign_at(n).add_way(a, b, false, true);
-  }
-}
-
 ForeignNode& Pes::foreign_at(uint32_t node) const {
   return static_cast<ForeignNode&>(blocks_.component(node));
 }
 
 std::string Pes::missing_blocks(size_t pe) const {
-  std::string missing;
-  for (const char* kind : kNeededKinds) {
-    if (!graph_.pes[pe].blocks.count(kind)) missing += (missing.empty() ? "" : ", ") + std::string(kind);
-  }
-  return missing;
+  return missing_for_kernels(parts_of(pe));
 }
 
 KernelRunner& Pes::runner(size_t pe) const {

@@ -9,8 +9,10 @@
 
 #include "kernbench/platform/elaborate/elaboration.h"
 #include "kernbench/platform/elaborate/routes.h"
+#include "kernbench/platform/topology/graph/pe_edges.h"
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
+#include "kernbench/systemc_models/pe/pe_assembly.h"
 
 namespace kernbench {
 
@@ -19,14 +21,14 @@ class ForeignNode;
 /// PEs with a pe_dma, in compiled order (as Graph::pes).
 class Pes {
  public:
-  /// Binds the blocks of each PE along the edges between them. std::runtime_error, one line, where a block's class lacks
-  /// what its kind must have (systemc_models/pe/roles.h).
+  /// Binds the blocks of each PE along the edges between them. InputError, one line, where a block's class lacks what
+  /// its kind must have (systemc_models/pe/pe_assembly.h).
   Pes(const topology::Graph& graph, const Elaboration& blocks, Routes& routes, System& system);
 
   size_t count() const { return pes_.size(); }
   Pe& pe(size_t index) const { return *pes_[index]; }
   /// True if all blocks that a kernel needs are there.
-  bool complete(size_t pe) const { return missing_blocks(pe).empty(); }
+  bool complete(size_t pe) const { return pes_[pe]->runner != nullptr; }
   /// "pe_gemm, pe_tcm" for an incomplete PE.
   std::string missing_blocks(size_t pe) const;
   /// Who runs kernels on a complete PE.
@@ -38,12 +40,10 @@ class Pes {
   void attach_history(CommandHistory& history) const;
 
  private:
-  template <class Role>
-  Role* role_of(size_t pe, const char* kind, const char* role) const;
   void build(uint32_t pe);
+  PeParts parts_of(size_t pe) const;
   void set_place(Pe&, uint32_t index);
-  void add_engines(Pe&);
-  void bind(const topology::Pe&);
+  void lead_past_foreign_nodes(const topology::PeEdge&);
   ForeignNode& foreign_at(uint32_t node) const;
 
   const topology::Graph& graph_;

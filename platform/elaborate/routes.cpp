@@ -5,7 +5,6 @@
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/platform/elaborate/sole_senders.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
-#include "kernbench/systemc_models/fabric/router.h"
 
 namespace kernbench {
 
@@ -60,11 +59,6 @@ std::unique_ptr<Route> Routes::make_route(uint32_t initiator, uint32_t memory) {
   r->base = m.base;
   r->size = m.size;
   r->hops = blocks_.hops(path, "memory traffic");
-  for (size_t i = 0; i + 1 < r->hops.size(); ++i) {
-    const Component& between = r->hops[i].in->node().owner();
-    if (!dynamic_cast<const Router*>(&between))
-      throw AccessError(between.id() + ": its impl is no Router, which passes memory traffic on");
-  }
   try {
     paths_.reversed(path);
     r->returns = true;

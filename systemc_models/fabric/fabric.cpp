@@ -26,11 +26,6 @@ Hop& FabricTransaction::own_hop(uint32_t i) {
   return own_hops[i];
 }
 
-void FabricTransaction::note_way_in(FabricPort& in) {
-  if (node == 0 || hops[node - 1].in == &in) return;
-  own_hop(node - 1).in = &in;
-}
-
 void FabricTransaction::note_way_out(FabricPort& out) {
   if (node < hop_count && hops[node].out == &out) return;
   own_hop(node).out = &out;

@@ -168,6 +168,10 @@ tlm::tlm_sync_enum FlitLinks::request_at_router(FabricTransaction& x, Router& ro
 
 tlm::tlm_sync_enum FlitLinks::request_at_memory(FabricTransaction& x, MemoryTarget& memory, FabricPort& in,
                                                 tlm::tlm_phase& phase, sc_core::sc_time&) {
+  if (x.flit->index == 0) {
+    x.node = x.flit->node;
+    x.note_way_in(in);
+  }
   at_memory(*x.flit, memory, in.incoming());
   return phase == tlm::BEGIN_REQ ? FabricPort::accepted(phase) : tlm::TLM_ACCEPTED;
 }
@@ -196,7 +200,7 @@ void FlitLinks::at_router(Flit& f, Router& router, Link* from) {
   const double arrival = f.time_ns;
   become_ready(f, overhead, before);
   f.order = from ? from->ready_order.of(x.own_order, arrival, f.time_ns, &next.link) : x.own_order;
-  router.wait_for_turn(next, {f.time_ns, f.order, &FlitLinks::flit_turn, this, &f, &x});
+  router.wait_for_turn(next, {f.time_ns, f.order, &FlitLinks::flit_turn, this, &f, &x, from});
 }
 
 /// Data: on only when all of it is there.
@@ -208,7 +212,7 @@ void FlitLinks::hold(Flit& f, Router& router, Link* from, FabricPort& next) {
   const double ready = f.time_ns + router.delay_of({x.write, f.response, x.address, x.nbytes});
   const Order order = from ? from->ready_order.of(x.own_order, f.time_ns, ready, &next.link) : x.own_order;
   for (Flit* h : x.held) h->time_ns = ready;
-  router.wait_for_turn(next, {ready, order, &FlitLinks::held_turn, this, &x, &x});
+  router.wait_for_turn(next, {ready, order, &FlitLinks::held_turn, this, &x, &x, from});
 }
 
 void FlitLinks::flit_turn(void* self, void* flit) {

@@ -47,6 +47,7 @@ class HeaderLinks : public LinkMode {
 
   tlm::tlm_sync_enum request_at_memory(FabricTransaction& x, MemoryTarget& memory, FabricPort& in,
                                        tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
+    x.note_way_in(in);
     if (!Law::request_in_turn(x, memory, in.incoming())) {
       arrive(x, memory, in.incoming());
       return FabricPort::accepted(phase);
@@ -198,7 +199,7 @@ class HeaderLinks : public LinkMode {
   void wait_for_turn(Router& router, FabricPort& next, FabricTransaction& x, Link* from, double arrival,
                      Timeline::Handler turn) {
     const Order order = from ? from->ready_order.of(x.own_order, arrival, x.time_ns, &next.link) : x.own_order;
-    router.wait_for_turn(next, {x.time_ns, order, turn, this, &x, &x});
+    router.wait_for_turn(next, {x.time_ns, order, turn, this, &x, &x, from});
   }
 };
 

@@ -41,6 +41,7 @@ struct WaitingMessage {
   void* mode = nullptr;
   void* unit = nullptr;  ///< what turn() takes
   const FabricTransaction* transaction = nullptr;
+  const Link* from = nullptr;  ///< by which it has come; null beside a foreign block
 };
 
 class Router : public Component, public FabricNode {

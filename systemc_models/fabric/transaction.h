@@ -95,7 +95,9 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   const Hop& last_hop() const { return hops[hop_count - 1]; }
   /// Notes that it is at the block of `in`, number `node` of its way, or has left the one before by `out`: where the
   /// way is another than it was.
-  void note_way_in(FabricPort& in);
+  void note_way_in(FabricPort& in) {
+    if (node > 0 && hops[node - 1].in != &in) own_hop(node - 1).in = &in;
+  }
   void note_way_out(FabricPort& out);
 
  private:

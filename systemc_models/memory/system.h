@@ -76,6 +76,8 @@ class System : public Fabric {
   void watch_ops(OpWatcher* watcher) { watcher_ = watcher; }
   /// Order of foreign writes among those of one instant: the number of the next one.
   uint64_t next_foreign_write() { return foreign_writes_++; }
+  /// Of PEs that are made by hand: each the next number.
+  uint32_t next_pe() { return pes_++; }
 
   std::unique_ptr<tlm::tlm_fw_transport_if<>> make_entry(FabricNode&, tlm::tlm_bw_transport_if<>* backward) override;
   void known_bytes(const FabricTransaction&, uint8_t* out) const override;
@@ -89,6 +91,7 @@ class System : public Fabric {
   std::unique_ptr<DirectMemory> direct_memory_;
   OpWatcher* watcher_ = nullptr;
   uint64_t foreign_writes_ = 0;
+  uint32_t pes_ = 0;
 };
 
 }  // namespace kernbench

@@ -3,24 +3,16 @@
 #include <algorithm>
 
 #include "kernbench/platform/topology/graph/foreign_blocks.h"
+#include "kernbench/systemc_models/pe/standard_edges.h"
 
 namespace kernbench::topology {
 namespace {
 
 using Pairs = std::vector<std::pair<uint32_t, uint32_t>>;
 
-/// Without which a PE that has both blocks cannot work: commands, stages, and who is asked for what an access takes.
-constexpr std::pair<const char*, const char*> kNeeded[] = {
-    {"pe_cpu", "pe_scheduler"},      {"pe_scheduler", "pe_dma"},      {"pe_scheduler", "pe_fetch_store"},
-    {"pe_scheduler", "pe_gemm"},     {"pe_scheduler", "pe_math"},     {"pe_dma", "pe_fetch_store"},
-    {"pe_dma", "pe_mmu"},            {"pe_fetch_store", "pe_gemm"},   {"pe_fetch_store", "pe_math"},
-    {"pe_fetch_store", "pe_tcm"},    {"pe_fetch_store", "pe_dma"},    {"pe_gemm", "pe_math"},
-    {"pe_gemm", "pe_fetch_store"},   {"pe_math", "pe_fetch_store"},
-};
-
 Pairs needed(const Pe& pe) {
   Pairs pairs;
-  for (const auto& [from, to] : kNeeded) {
+  for (const auto& [from, to] : kStandardEdges) {
     const auto a = pe.blocks.find(from), b = pe.blocks.find(to);
     if (a != pe.blocks.end() && b != pe.blocks.end()) pairs.emplace_back(a->second, b->second);
   }

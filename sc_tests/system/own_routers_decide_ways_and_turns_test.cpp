@@ -1,0 +1,130 @@
+// Does what a router of one's own decides happen, in every link mode: which way a request takes (and its response
+// back), and whose turn it is?
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/fabric/router.h"
+#include "system_support.h"
+
+namespace kernbench::testing {
+namespace {
+
+/// Sends every other request another way than the topology says, where there is one towards a router.
+class OtherWayRouter : public Router {
+ public:
+  using Router::Router;
+  static ImplSpec spec() {
+    return spec_of<Parameters>("test.other_way", "router", "sends every other request elsewhere");
+  }
+
+ protected:
+  FabricPort& way(const FabricTransaction& x, FabricPort& from) override {
+    FabricPort& usual = Router::way(x, from);
+    if (++requests_ % 2) return usual;
+    for (FabricPort* p : ports()) {
+      if (p != &usual && p != &from && p->neighbour() && dynamic_cast<Router*>(&p->neighbour()->node())) return *p;
+    }
+    return usual;
+  }
+
+ private:
+  unsigned requests_ = 0;
+};
+KERNBENCH_REGISTER_COMPONENT(OtherWayRouter)
+
+/// The last of those who wait is the first; which links they came by is kept.
+class LastFirstRouter : public Router {
+ public:
+  using Router::Router;
+  static ImplSpec spec() { return spec_of<Parameters>("test.last_first", "router", "serves the last that came"); }
+
+ protected:
+  size_t first(const FabricPort&, const std::vector<WaitingMessage>& waiting) override {
+    for (const WaitingMessage& m : waiting) {
+      bool ours = false;
+      for (const FabricPort* p : ports()) ours |= p->incoming() == m.from;
+      if (!ours) throw std::logic_error("a message came by no link of the router");
+    }
+    return waiting.size() - 1;
+  }
+};
+KERNBENCH_REGISTER_COMPONENT(LastFirstRouter)
+
+/// r00 has two ways to the memory at r11; only the one by r10 is slow.
+std::string square(const std::string& impl) {
+  return "nodes:\n- {id: cpu, kind: port}\n- {id: r00, kind: router, impl: " + impl + "}\n" +
+         "- {id: r01, kind: router}\n- {id: r10, kind: router, attrs: {overhead_ns: 100}}\n"
+         "- {id: r11, kind: router}\n- {id: hbm, kind: hbm_ctrl}\nlinks:\n"
+         "- {from: cpu, to: r00, distance_mm: 1, bw_gbs: 64}\n- {from: r00, to: r01, distance_mm: 1, bw_gbs: 64}\n"
+         "- {from: r00, to: r10, distance_mm: 1, bw_gbs: 64}\n- {from: r01, to: r11, distance_mm: 1, bw_gbs: 64}\n"
+         "- {from: r10, to: r11, distance_mm: 1, bw_gbs: 64}\n- {from: r11, to: hbm, distance_mm: 1, bw_gbs: 64}\n"
+         "memories:\n- {node: hbm, space: hbm, base: 0, size: 1048576}\n";
+}
+
+struct Mode {
+  topology::Links links;
+  topology::Response response;
+};
+constexpr Mode kModes[] = {{topology::Links::ideal, topology::Response::ideal},
+                           {topology::Links::ideal, topology::Response::routed},
+                           {topology::Links::cut_through, topology::Response::ideal},
+                           {topology::Links::cut_through, topology::Response::routed},
+                           {topology::Links::flit, topology::Response::routed}};
+
+/// Latencies of requests that are never under way together.
+std::vector<double> lone_latencies(const std::string& yaml, const Mode& mode) {
+  const std::string text = in_child([&] {
+    topology::Overrides o;
+    o.links = mode.links;
+    o.response = mode.response;
+    const auto platform = platform_from_text(yaml, o);
+    std::vector<TrafficRequest> requests;
+    for (int i = 0; i < 4; ++i)
+      requests.push_back(request(*platform, 10000 * i, "cpu", i < 2 ? "write" : "read", 0, 1000));
+    std::ostringstream out;
+    for (const TrafficResult& r : run_traffic(*platform, requests)) out << r.done_ns - r.grant_ns << " ";
+    return out.str();
+  });
+  std::istringstream in(text);
+  std::vector<double> latencies;
+  for (double v; in >> v;) latencies.push_back(v);
+  EXPECT_EQ(latencies.size(), 4u) << text;
+  latencies.resize(4);
+  return latencies;
+}
+
+TEST(OwnRouters, choose_ways_which_responses_take_back) {
+  for (const Mode& mode : kModes) {
+    const auto usual = lone_latencies(square("builtin.router"), mode),
+               own = lone_latencies(square("test.other_way"), mode);
+    const double detour = mode.response == topology::Response::routed ? 200 : 100;  // r10, there and back
+    for (size_t i = 0; i < 4; ++i)
+      EXPECT_NEAR(own[i] - usual[i], i % 2 ? detour : 0, 1e-6) << topology::name_of(mode.links) << " request " << i;
+  }
+}
+
+TEST(OwnRouters, choose_who_is_first) {
+  std::string yaml = square("test.last_first");
+  yaml.replace(yaml.find("to: r01, distance_mm: 1, bw_gbs: 64"), 35, "to: r01, distance_mm: 1, bw_gbs: 16");
+  for (const auto links : {topology::Links::cut_through, topology::Links::flit}) {
+    EXPECT_EQ(in_child([&] {
+                topology::Overrides o;
+                o.links = links;
+                o.response = topology::Response::routed;
+                const auto platform = platform_from_text(yaml, o);
+                std::vector<TrafficRequest> requests;
+                for (int i = 0; i < 3; ++i) requests.push_back(request(*platform, 0, "cpu", "write", 0, 256));
+                const auto results = run_traffic(*platform, requests);
+                const bool in_order =
+                    results[0].done_ns < results[2].done_ns && results[2].done_ns < results[1].done_ns;
+                return std::string(in_order ? "0 2 1" : "another order");
+              }),
+              "0 2 1")
+        << topology::name_of(links);
+  }
+}
+
+}  // namespace
+}  // namespace kernbench::testing

@@ -1,0 +1,162 @@
+// Does a PE with router and memory, made by hand with parameter structs, take as long for a kernel as the same from
+// YAML? And is what is missing told there, too?
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "kernbench/kernel_api/tl.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/systemc_models/fabric/router.h"
+#include "kernbench/systemc_models/memory/hbm_pc.h"
+#include "kernbench/systemc_models/pe/processing_element.h"
+#include "system_support.h"
+
+namespace kernbench::testing {
+namespace {
+
+constexpr const char* kYaml = R"(
+nodes:
+- {id: pe.pe_cpu, kind: pe_cpu, attrs: {overhead_ns: 2}}
+- {id: pe.pe_scheduler, kind: pe_scheduler, attrs: {overhead_ns: 1}}
+- {id: pe.pe_dma, kind: pe_dma, attrs: {overhead_ns: 3, rd_engines: 2}}
+- {id: pe.pe_fetch_store, kind: pe_fetch_store}
+- {id: pe.pe_gemm, kind: pe_gemm, attrs: {macs_per_cycle: 1024, freq_ghz: 2}}
+- {id: pe.pe_math, kind: pe_math, attrs: {lanes: 64, freq_ghz: 1}}
+- {id: pe.pe_tcm, kind: pe_tcm, attrs: {size_mb: 2, reserved_mb: 1, read_bw_gbs: 512, write_bw_gbs: 256}}
+- {id: r, kind: router, attrs: {overhead_ns: 1}}
+- {id: hbm, kind: hbm_ctrl, impl: builtin.hbm_pc,
+   attrs: {overhead_ns: 10, pseudo_channels: 4, interleave_bytes: 256, pc_bw_gbs: 32}}
+links:
+- {from: pe.pe_dma, to: r, distance_mm: 2, bw_gbs: 128}
+- {from: r, to: hbm, distance_mm: 5, bw_gbs: 64}
+memories:
+- {node: hbm, space: hbm, base: 0, size: 1048576}
+)";
+
+/// Loads, a product, elementwise math, a composite and a store.
+void kernel(tl::Context& tl) {
+  const auto at = [](uint64_t address) { return tl::Ptr(Space::hbm, address, DType::f32); };
+  const auto a = tl.load_async(at(0), {32, 32}), b = tl.load_async(at(4096), {32, 32});
+  tl.store(at(8192), tl.dot(a, b) + 1);
+  const auto ref = [&](uint64_t address) { return tl::Context::ref(at(address), {32, 32}); };
+  tl.wait(tl.composite(tl::gemm(ref(0), ref(4096)).tiles(16, 16, 16).out(ref(16384))));
+}
+
+std::string outcome_text(const KernelRunner::Outcome& o) {
+  std::ostringstream text;
+  text.precision(17);
+  text << o.end_ns << " " << o.fault;
+  return text.str();
+}
+
+const std::vector<uint8_t> kZeros(8192);
+
+std::string from_yaml(topology::Links links) {
+  topology::Overrides o;
+  o.links = links;
+  o.response = topology::Response::routed;
+  const auto platform = platform_from_text(kYaml, o);
+  platform->place(0, kZeros.data(), kZeros.size());
+  std::string text;
+  platform->pes().runner(0).launch(
+      [](PeBackend& backend) {
+        tl::Context context(backend);
+        kernel(context);
+        context.finish();
+      },
+      0, [&](const KernelRunner::Outcome& outcome) { text = outcome_text(outcome); });
+  sc_core::sc_start();
+  return text;
+}
+
+ProcessingElementParameters parameters() {
+  ProcessingElementParameters p;
+  p.cpu.overhead_ns = 2;
+  p.scheduler.overhead_ns = 1;
+  p.dma.overhead_ns = 3;
+  p.dma.rd_engines = 2;
+  p.gemm.macs_per_cycle = 1024;
+  p.gemm.freq_ghz = 2;
+  p.math.lanes = 64;
+  p.math.freq_ghz = 1;
+  p.tcm.size_mb = 2;
+  p.tcm.reserved_mb = 1;
+  p.tcm.read_bw_gbs = 512;
+  p.tcm.write_bw_gbs = 256;
+  return p;
+}
+
+std::string by_hand(Links links) {
+  FabricTiming timing;
+  timing.links = links;
+  timing.response = Response::routed;
+  System system(timing);
+  ProcessingElement pe("pe", system, parameters());
+  RouterParameters passes;
+  passes.overhead_ns = 1;
+  Router router("r", system, passes);
+  HbmPcParameters slice;
+  slice.overhead_ns = 10;
+  slice.pseudo_channels = 4;
+  slice.interleave_bytes = 256;
+  slice.pc_bw_gbs = 32;
+  HbmPc hbm("hbm", system, slice);
+  connect(pe.dma, router, {0.02, 128});
+  connect(router, hbm, {0.05, 64});
+  system.address_map().add(hbm, 0, 1 << 20);
+  system.place(0, kZeros.data(), kZeros.size());
+  std::string text;
+  pe.run(kernel, [&](const KernelRunner::Outcome& outcome) { text = outcome_text(outcome); });
+  sc_core::sc_start();
+  return text;
+}
+
+TEST(ByHand, a_pe_takes_as_long_as_one_from_yaml) {
+  const std::pair<Links, topology::Links> modes[] = {{Links::ideal, topology::Links::ideal},
+                                                     {Links::cut_through, topology::Links::cut_through},
+                                                     {Links::flit, topology::Links::flit}};
+  std::string before;
+  for (const auto& [hand, yaml] : modes) {
+    const std::string text = in_child([mode = hand] { return by_hand(mode); });
+    EXPECT_EQ(text, in_child([mode = yaml] { return from_yaml(mode); })) << topology::name_of(yaml);
+    EXPECT_GT(std::stod("0" + text), 100) << text;
+    EXPECT_NE(text, before);
+    before = text;
+  }
+}
+
+TEST(ByHand, parameters_that_are_not_legal_are_told) {
+  EXPECT_EQ(in_child([]() -> std::string {
+              System system;
+              ProcessingElementParameters p = parameters();
+              p.tcm.size_mb = 0;
+              try {
+                ProcessingElement pe("pe", system, p);
+              } catch (const std::invalid_argument& e) {
+                return e.what();
+              }
+              return "nothing";
+            }),
+            "size_mb: found 0, expected more than 0 MB");
+}
+
+TEST(ByHand, a_pe_of_blocks_tells_what_they_lack) {
+  EXPECT_EQ(in_child([]() -> std::string {
+              System system;
+              Router router("r", system);
+              Pe pe;
+              PeParts parts;
+              parts.add("pe_tcm", router);
+              try {
+                assemble(pe, parts, parts.standard_edges(), system);
+              } catch (const InputError& e) {
+                return e.what() + std::string("; without ") + missing_for_kernels(parts);
+              }
+              return "nothing";
+            }),
+            "r: is no TcmRole, which a block of kind pe_tcm must be (systemc_models/pe/roles.h); without pe_cpu, "
+            "pe_scheduler, pe_dma, pe_fetch_store, pe_gemm, pe_math");
+}
+
+}  // namespace
+}  // namespace kernbench::testing

@@ -1,0 +1,138 @@
+#include "kernbench/systemc_models/pe/pe_assembly.h"
+
+#include <algorithm>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/systemc_models/fabric/fabric_node.h"
+#include "kernbench/systemc_models/pe/kernel_runner.h"
+#include "kernbench/systemc_models/pe/standard_edges.h"
+
+namespace kernbench {
+namespace {
+
+constexpr const char* kNeededKinds[] = {"pe_cpu",  "pe_scheduler", "pe_dma", "pe_fetch_store",
+                                        "pe_gemm", "pe_math",      "pe_tcm"};
+
+/// What an engine of a kind must serve.
+struct EngineKind {
+  const char* kind;
+  std::vector<Stage> stages;
+};
+const std::vector<EngineKind>& engine_kinds() {
+  static const std::vector<EngineKind> kinds = {{"pe_dma", {Stage::dma_read, Stage::dma_write}},
+                                                {"pe_fetch_store", {Stage::fetch, Stage::store}},
+                                                {"pe_gemm", {Stage::gemm}},
+                                                {"pe_math", {Stage::math}}};
+  return kinds;
+}
+
+/// "… is no CpuRole, which a block of kind pe_cpu must be (systemc_models/pe/roles.h)".
+[[noreturn]] void refuse(const PeParts::Part& part, const std::string& lacks, const char* must, const char* header) {
+  const std::string impl = part.impl.empty() ? "" : "'" + std::string(part.impl) + "' ";
+  throw InputError(part.block->id() + ": " + impl + lacks + ", which a block of kind " + std::string(part.kind) +
+                   " must " + must + " (systemc_models/" + header + ")");
+}
+
+/// The PE's block of a kind in its role; null where it has none of that kind.
+template <class Role>
+Role* role_of(const PeParts& parts, const char* kind, const char* role) {
+  const PeParts::Part* part = parts.of_kind(kind);
+  if (!part) return nullptr;
+  if (auto* block = dynamic_cast<Role*>(part->block)) return block;
+  refuse(*part, std::string("is no ") + role, "be", "pe/roles.h");
+}
+
+PeBlock& block_of(const PeParts::Part& part) {
+  if (PeBlock* block = part.block->pe_block()) return *block;
+  refuse(part, "is no PeBlock", "be", "pe/pe_block.h");
+}
+
+void add_engines(Pe& pe, const PeParts& parts) {
+  for (const EngineKind& k : engine_kinds()) {
+    auto* role = role_of<EngineRole>(parts, k.kind, "EngineRole");
+    if (!role) continue;
+    const PeParts::Part& part = *parts.of_kind(k.kind);
+    for (const Stage s : k.stages) {
+      if (!block_of(part).serves(s)) refuse(part, "does not serve " + std::string(name_of(s)), "do", "pe/pe_block.h");
+    }
+    pe.engines.push_back({part.block, role});
+  }
+}
+
+void add_dma(Pe& pe, const PeParts& parts) {
+  const PeParts::Part* part = parts.of_kind("pe_dma");
+  if (!part) return;
+  pe.dma = part->block->index();
+  FabricNode* node = part->block->fabric_node();
+  if (!node || !node->initiator() || !node->request_port() || !node->initiator_socket())
+    refuse(*part, "is no FabricNode with an initiator, its socket and a request port", "be", "fabric/fabric_node.h");
+}
+
+bool is_standard(const PeParts::Part& from, const PeParts::Part& to) {
+  return std::any_of(std::begin(kStandardEdges), std::end(kStandardEdges),
+                     [&](const auto& e) { return e.first == from.kind && e.second == to.kind; });
+}
+
+/// ADR-0014 D6, D8. Edges towards a block that takes no items, or from one that sends none, say that it answers.
+void bind(const PeParts& parts, const PeEdges& edges) {
+  for (const auto& [a, b] : edges) {
+    const PeParts::Part &from = parts.of(*a), &to = parts.of(*b);
+    PeBlock &sender = block_of(from), &receiver = block_of(to);
+    const bool sends = sender.command_initiator(), takes = receiver.command_target();
+    if (sends && takes) {
+      connect(sender, receiver);
+    } else if (is_standard(from, to)) {
+      const std::string edge = "for the edge " + a->id() + " -> " + b->id();
+      if (!sends) refuse(from, "has no initiator socket " + edge, "have", "pe/pe_block.h");
+      refuse(to, "has no target socket " + edge, "have", "pe/pe_block.h");
+    }
+  }
+}
+
+}  // namespace
+
+const PeParts::Part* PeParts::of_kind(std::string_view kind) const {
+  const auto it = std::find_if(parts_.begin(), parts_.end(), [kind](const Part& p) { return p.kind == kind; });
+  return it == parts_.end() ? nullptr : &*it;
+}
+
+const PeParts::Part& PeParts::of(const Component& block) const {
+  const auto it = std::find_if(parts_.begin(), parts_.end(), [&](const Part& p) { return p.block == &block; });
+  if (it == parts_.end()) throw std::invalid_argument(block.id() + ": is no part of the PE whose edge leads to it");
+  return *it;
+}
+
+PeEdges PeParts::standard_edges() const {
+  PeEdges edges;
+  for (const auto& [from, to] : kStandardEdges) {
+    const Part *a = of_kind(from), *b = of_kind(to);
+    if (a && b) edges.emplace_back(a->block, b->block);
+  }
+  return edges;
+}
+
+std::string missing_for_kernels(const PeParts& parts) {
+  std::string missing;
+  for (const char* kind : kNeededKinds) {
+    if (!parts.of_kind(kind)) missing += (missing.empty() ? "" : ", ") + std::string(kind);
+  }
+  return missing;
+}
+
+void assemble(Pe& pe, const PeParts& parts, const PeEdges& edges, System& system) {
+  pe.cpu = role_of<CpuRole>(parts, "pe_cpu", "CpuRole");
+  pe.scheduler = role_of<SchedulerRole>(parts, "pe_scheduler", "SchedulerRole");
+  pe.tcm = role_of<TcmRole>(parts, "pe_tcm", "TcmRole");
+  pe.mmu = role_of<MmuRole>(parts, "pe_mmu", "MmuRole");
+  add_engines(pe, parts);
+  add_dma(pe, parts);
+  for (const PeParts::Part& part : parts.all()) {
+    if (PeBlock* block = part.block->pe_block()) block->join(pe);
+  }
+  bind(parts, edges);
+  if (!missing_for_kernels(parts).empty()) return;
+  pe.runner = std::make_unique<KernelRunner>(pe, system, *parts.of_kind("pe_cpu")->block, *pe.cpu);
+  pe.cpu->attach(*pe.runner);
+}
+
+}  // namespace kernbench

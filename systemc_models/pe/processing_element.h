@@ -1,0 +1,61 @@
+// A whole PE as one module, for who builds a system by hand: this project's blocks with their parameters, and the
+// standard edges between them. What it reads and writes is reached by its DMA:
+//
+//   ProcessingElement pe("pe", system, parameters);
+//   connect(pe.dma, router, {0.01, 256});
+//
+// A PE of blocks of one's own is put together in the same way (pe_assembly.h).
+#pragma once
+
+#include <optional>
+
+#include "kernbench/kernel_api/context.h"
+#include "kernbench/systemc_models/pe/kernel_runner.h"
+#include "kernbench/systemc_models/pe/pe_assembly.h"
+#include "kernbench/systemc_models/pe/pe_cpu.h"
+#include "kernbench/systemc_models/pe/pe_dma.h"
+#include "kernbench/systemc_models/pe/pe_fetch_store.h"
+#include "kernbench/systemc_models/pe/pe_gemm.h"
+#include "kernbench/systemc_models/pe/pe_math.h"
+#include "kernbench/systemc_models/pe/pe_mmu.h"
+#include "kernbench/systemc_models/pe/pe_scheduler.h"
+#include "kernbench/systemc_models/pe/pe_tcm.h"
+
+namespace kernbench {
+
+/// Those without a default (of cores and TCM) have to be set.
+struct ProcessingElementParameters {
+  PeCpu::Parameters cpu;
+  PeScheduler::Parameters scheduler;
+  PeDma::Parameters dma;
+  PeFetchStore::Parameters fetch_store;
+  PeGemm::Parameters gemm;
+  PeMath::Parameters math;
+  PeTcm::Parameters tcm;
+  std::optional<PeMmu::Parameters> mmu;  ///< none: physical addresses only
+};
+
+class ProcessingElement : public sc_core::sc_module {
+  Pe pe_;
+
+ public:
+  using Parameters = ProcessingElementParameters;
+  PeCpu cpu;
+  PeScheduler scheduler;
+  PeDma dma;
+  PeFetchStore fetch_store;
+  PeGemm gemm;
+  PeMath math;
+  PeTcm tcm;
+  std::optional<PeMmu> mmu;
+
+  /// std::invalid_argument, one line, for a parameter that is not legal.
+  ProcessingElement(const sc_core::sc_module_name& name, System& system, const Parameters&);
+
+  /// Starts the kernel now; on_end is told when it has returned and all its commands are complete, or of its fault. One
+  /// kernel at a time.
+  void run(std::function<void(tl::Context&)> kernel, std::function<void(const KernelRunner::Outcome&)> on_end);
+  Pe& pe() { return pe_; }
+};
+
+}  // namespace kernbench
