@@ -31,7 +31,7 @@ class HbmCtrl : public FifoMemory {
   HbmCtrl(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters = {})
       : FifoMemory(name, config, checked(parameters)) {}
   static ImplSpec spec() {
-    return spec_of<Parameters>("builtin.hbm_ctrl", "hbm_ctrl", "HBM slice behind one FIFO server");
+    return spec_of<Parameters>("builtin.hbm_ctrl", "hbm_ctrl", "HBM slice behind one FIFO server").memory("hbm");
   }
 };
 
@@ -40,7 +40,7 @@ class Sram : public FifoMemory {
   using Parameters = BlockParameters;
   Sram(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters = {})
       : FifoMemory(name, config, checked(parameters)) {}
-  static ImplSpec spec() { return spec_of<Parameters>("builtin.sram", "sram", "shared SRAM: one FIFO server"); }
+  static ImplSpec spec() { return spec_of<Parameters>("builtin.sram", "sram", "shared SRAM: one FIFO server").memory("sram"); }
 };
 
 }  // namespace kernbench
