@@ -70,18 +70,20 @@ TEST(kinds, of_the_project_are_what_its_own_implementations_say) {
   impls.push_back(own("custom.other_hbm", "hbm_ctrl").memory("hbm"));
   EXPECT_EQ(told(impls), "");
   impls.push_back(own("custom.gemm", "pe_gemm").transit());
-  EXPECT_EQ(told(impls),
-            "t.yaml: kind pe_gemm: builtin.pe_gemm says an end that issues and holds nothing; custom.gemm says transit; "
-            "legal: the same");
+  EXPECT_EQ(
+      told(impls),
+      "t.yaml: kind pe_gemm: builtin.pe_gemm says an end that issues and holds nothing; custom.gemm says transit; "
+      "legal: the same");
 }
 
 TEST(kinds, that_implementations_disagree_on_are_told_in_one_line) {
   std::vector<ImplSpec> impls = ring();
   impls.push_back(own("custom.second_pad", "scratchpad").memory("hbm"));
   impls.push_back(own("custom.third_pad", "scratchpad").memory("hbm").initiator());
-  EXPECT_EQ(told(impls),
-            "t.yaml: kind scratchpad: custom.scratchpad says memory sram; custom.second_pad says memory hbm; legal: the "
-            "same");
+  EXPECT_EQ(
+      told(impls),
+      "t.yaml: kind scratchpad: custom.scratchpad says memory sram; custom.second_pad says memory hbm; legal: the "
+      "same");
 }
 
 TEST(kinds, hold_memory_of_a_space_that_there_is) {
@@ -93,8 +95,9 @@ TEST(kinds, hold_memory_of_a_space_that_there_is) {
 TEST(kinds, that_are_legal_are_listed) {
   std::string yaml = kRing;
   yaml.replace(yaml.find("node: pad"), 9, "node: cpu");
-  EXPECT_NE(told(ring(), yaml).find("found 'cpu' of kind sequencer; legal: a node of kind hbm_ctrl, scratchpad or sram"),
-            std::string::npos)
+  EXPECT_NE(
+      told(ring(), yaml).find("found 'cpu' of kind sequencer; legal: a node of kind hbm_ctrl, scratchpad or sram"),
+      std::string::npos)
       << told(ring(), yaml);
 }
 

@@ -1,5 +1,5 @@
-// What is known of the registered implementations without making one: name, kind, attributes, and what nodes of the kind
-// are. Plain C++: no SystemC here.
+// What is known of the registered implementations without making one: name, kind, attributes, and what nodes of the
+// kind are. Plain C++: no SystemC here.
 #pragma once
 
 #include <map>

@@ -193,7 +193,7 @@ const P& checked(const P& p) {
   return p;
 }
 
-/// What the topology compiler must know of a class whose parameters are P. What nodes of its kind are is said behind it:
+/// What the topology compiler must know of a class whose parameters are P. Behind it stands what its kind is:
 ///
 ///   return spec_of<Parameters>("custom.crossbar", "fast_xbar", "a crossbar of ours").transit();
 ///

@@ -99,7 +99,8 @@ void check_reachable(const Graph& g, const Kinds& kinds, FaultList& faults) {
   for (const Memory& m : g.memories) {
     if (!reached[m.node])
       faults.add(m.line, "memories.node",
-                 "found '" + g.nodes[m.node].id + "', which no initiator reaches; legal: a memory with a path from an initiator: " +
+                 "found '" + g.nodes[m.node].id +
+                     "', which no initiator reaches; legal: a memory with a path from an initiator: " +
                      one_of(kinds.of_initiators()));
   }
 }
@@ -134,8 +135,9 @@ void check_edges_inside_pes(const Graph& g, FaultList& faults) {
     for (const auto& [from, to] : missing_edges_inside(g, pe)) {
       const Node &a = g.nodes[from], &b = g.nodes[to];
       if (!told.emplace(a.line, b.line).second) continue;
-      faults.add(a.line, "links", "found no edge '" + a.id + " -> " + b.id + "' among those inside the PE; legal: one " +
-                                      a.kind + " -> " + b.kind + ", or no edge at all for the standard ones");
+      faults.add(a.line, "links",
+                 "found no edge '" + a.id + " -> " + b.id + "' among those inside the PE; legal: one " + a.kind +
+                     " -> " + b.kind + ", or no edge at all for the standard ones");
     }
   }
 }

@@ -24,8 +24,8 @@ struct Node {
   bool transit = false;
   bool initiator = false;  ///< issues memory transactions
   std::string space;       ///< of the memory that nodes of its kind hold: "hbm", "sram" or none
-  Attributes attrs;  ///< as given, without defaults
-  int line = 0;      ///< in the YAML, from 1; 0: not in it
+  Attributes attrs;        ///< as given, without defaults
+  int line = 0;            ///< in the YAML, from 1; 0: not in it
   std::optional<Position> position;
 };
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-
 namespace kernbench::topology {
 namespace {
 
@@ -139,8 +138,7 @@ std::string unknown_word(const std::string& what, const std::string& word, const
 }
 
 /// What the block's kind is; an unknown one is null and a fault that names those that there are.
-const Kind* read_kind(Block& block, const ImplCatalog& catalog, int line, const std::string& field,
-                      FaultList& faults) {
+const Kind* read_kind(Block& block, const ImplCatalog& catalog, int line, const std::string& field, FaultList& faults) {
   const Kind* kind = catalog.kinds().find(block.kind);
   if (!kind) {
     faults.add(line, field, unknown_word("kind", block.kind, catalog.kinds().names()));
