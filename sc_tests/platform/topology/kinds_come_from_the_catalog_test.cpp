@@ -6,7 +6,7 @@
 #include "kernbench/platform/topology/build/compiler.h"
 #include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/platform/topology/view/print.h"
-#include "kernbench/sc_tests/topology/test_catalog.h"
+#include "kernbench/sc_tests/platform/topology/test_catalog.h"
 #include "kernbench/systemc_models/core/parameters.h"
 
 namespace kernbench::topology {
