@@ -1,5 +1,6 @@
 #include "kernbench/systemc_models/core/impl_catalog.h"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -81,7 +82,9 @@ std::vector<std::string> Kinds::with_memory() const {
 }
 
 std::vector<std::string> Kinds::of_initiators() const {
-  return names_where(kinds_, [](const KindFacts& f) { return f.initiator; });
+  auto names = names_where(kinds_, [](const KindFacts& f) { return f.initiator; });
+  std::stable_partition(names.begin(), names.end(), [](const std::string& n) { return n.compare(0, 3, "pe_") == 0; });
+  return names;
 }
 
 }  // namespace kernbench

@@ -47,7 +47,7 @@ class Kinds {
   const Kind* find(const std::string& name) const;
   std::vector<std::string> names() const;          ///< sorted
   std::vector<std::string> with_memory() const;    ///< those that hold memory, sorted
-  std::vector<std::string> of_initiators() const;  ///< those that issue transactions, sorted
+  std::vector<std::string> of_initiators() const;  ///< those that issue transactions, a PE's blocks first
   const std::map<std::string, Kind>& all() const { return kinds_; }
 
  private:

@@ -99,8 +99,7 @@ void check_reachable(const Graph& g, const Kinds& kinds, FaultList& faults) {
   for (const Memory& m : g.memories) {
     if (!reached[m.node])
       faults.add(m.line, "memories.node",
-                 "found '" + g.nodes[m.node].id +
-                     "', which no initiator reaches; legal: a memory with a path from an initiator: " +
+                 "found '" + g.nodes[m.node].id + "', which no initiator reaches; legal: a memory with a path from a " +
                      one_of(kinds.of_initiators()));
   }
 }
