@@ -104,132 +104,176 @@ bool broadcasts_to(const Dims& from, const Dims& to) {
 
 }  // namespace
 
-Tensor Context::composite(const Composite& c, const char* file, int line) {
-  const SourceLine where{file, line};
-  const bool matrix = c.op_ == "gemm";
-  const std::string name = "composite '" + c.op_ + "'";
-  auto desc = std::make_shared<OpDesc>();
-  desc->type = CommandType::composite;
-  desc->kind = matrix ? OpKind::gemm : OpKind::math;
-  desc->name = matrix ? "composite_gemm" : "composite_math";
-  desc->op = c.op_;
-  desc->where = where;
+/// Makes the command of a composite as it was described, or says what of it does not fit.
+class CompositeBuilder {
+ public:
+  CompositeBuilder(const Composite& c, Core& core, SourceLine where)
+      : c_(c),
+        core_(core),
+        where_(where),
+        matrix_(c.op_ == "gemm"),
+        name_("composite '" + c.op_ + "'"),
+        info_(find_math_op(c.op_)),
+        desc_(std::make_shared<OpDesc>()) {
+    desc_->type = CommandType::composite;
+    desc_->kind = matrix_ ? OpKind::gemm : OpKind::math;
+    desc_->name = matrix_ ? "composite_gemm" : "composite_math";
+    desc_->op = c.op_;
+    desc_->where = where;
+  }
 
-  // Operands, as they lie in memory or TCM.
-  std::vector<std::shared_ptr<detail::Handle>> used;
-  const MathOp* info = find_math_op(c.op_);
-  if (!matrix && (info == nullptr || !info->is_elementwise())) {
-    fault(where, "'" + c.op_ + "' is no elementwise op and cannot head a composite");
-  }
-  const int arity = matrix ? 2 : info->arity;
-  if (static_cast<int>(c.inputs_.size()) != arity) {
-    fault(where, name + " takes " + std::to_string(arity) + " inputs: " + list(c.inputs_));
-  }
-  std::optional<DType> type;
-  for (size_t i = 0; i < c.inputs_.size(); ++i) {
-    const CompositeArg& a = c.inputs_[i];
-    Operand o;
-    if (a.is_block()) {
-      o.ref = detail::physical_block(core_->backend(), a.block(), name, where);
-    } else if (a.is_tensor()) {
-      core_->require_tcm(a.arg().tensor(), c.op_, where);
-      core_->settle(a.arg().tensor());
-      bool* flag = i == 0 ? &desc->transpose_a : &desc->transpose_b;
-      o.ref =
-          matrix && a.shape().rank() == 2 ? detail::matrix_of(a.arg().tensor(), flag, where) : a.arg().tensor().ref();
-      used.push_back(Core::handle_of(a.arg().tensor()));
-    } else if (matrix) {
-      fault(where, name + ": inputs must be blocks or tensors: " + list(c.inputs_));
-    } else {
-      o.is_scalar = true;
-      o.scalar = a.arg().scalar();
+  Tensor submit() {
+    check_head();
+    for (size_t i = 0; i < c_.inputs_.size(); ++i) add_operand(i);
+    check_type();
+    const Dims shape = matrix_ ? product_shape() : elementwise_shape(c_.op_, c_.inputs_, where_);
+    if (!matrix_) {
+      desc_->m = shape.rank() == 2 ? shape[0] : 1;
+      desc_->n = shape[shape.rank() - 1];
     }
-    if (!o.is_scalar && !(!matrix && info->first_is_condition && i == 0)) {
-      if (type.has_value() && *type != type_of(a)) fault(where, name + ": element types differ: " + list(c.inputs_));
-      type = type_of(a);
-    }
-    desc->operands.push_back(o);
+    set_tiles();
+    for (const auto& f : c_.fused_) add_fused(f, shape);
+    const auto made = make_output(shape);
+    core_.submit(desc_, made, used_, true);
+    return Core::tensor_of(made);
   }
-  if (!type.has_value()) fault(where, name + " needs a tensor or a block among its inputs");
-  if (!matrix && info->float_only && !is_float(*type)) fault(where, name + " needs floats: " + list(c.inputs_));
 
-  // Shape.
-  Dims shape;
-  if (matrix) {
-    Dims a = c.inputs_[0].shape();
-    Dims b = c.inputs_[1].shape();
-    const bool rank2 = a.rank() == 2 && b.rank() == 2;
-    if (rank2 && c.transpose_a_) std::swap(a[0], a[1]);
-    if (rank2 && c.transpose_b_) std::swap(b[0], b[1]);
-    if (!rank2 || a[1] != b[0]) {
-      fault(where, name + ": shapes do not fit [m, k] · [k, n]: " + c.inputs_[0].to_string() + " and " +
-                       c.inputs_[1].to_string());
-    }
-    desc->transpose_a = desc->transpose_a != c.transpose_a_;
-    desc->transpose_b = desc->transpose_b != c.transpose_b_;
-    desc->m = a[0];
-    desc->n = b[1];
-    desc->k = a[1];
-    desc->dtype_acc = accumulator_of(*type);
-    shape = {desc->m, desc->n};
+ private:
+  [[noreturn]] void wrong(const std::string& what) const { fault(where_, name_ + what); }
+
+  void check_head() const;
+  void add_operand(size_t i);
+  void check_type() const;
+  Dims product_shape();
+  void set_tiles();
+  void add_fused(const Composite::Fused&, const Dims& shape);
+  std::shared_ptr<detail::Handle> make_output(const Dims& shape);
+
+  const Composite& c_;
+  Core& core_;
+  const SourceLine where_;
+  const bool matrix_;
+  const std::string name_;
+  const MathOp* info_;  ///< null for a GEMM
+  std::shared_ptr<OpDesc> desc_;
+  std::vector<std::shared_ptr<detail::Handle>> used_;
+  std::optional<DType> type_;  ///< of the elements of all operands
+};
+
+void CompositeBuilder::check_head() const {
+  if (!matrix_ && (info_ == nullptr || !info_->is_elementwise())) {
+    fault(where_, "'" + c_.op_ + "' is no elementwise op and cannot head a composite");
+  }
+  const int arity = matrix_ ? 2 : info_->arity;
+  if (static_cast<int>(c_.inputs_.size()) != arity) {
+    wrong(" takes " + std::to_string(arity) + " inputs: " + list(c_.inputs_));
+  }
+}
+
+/// As it lies in memory or TCM.
+void CompositeBuilder::add_operand(size_t i) {
+  const CompositeArg& a = c_.inputs_[i];
+  Operand o;
+  if (a.is_block()) {
+    o.ref = detail::physical_block(core_.backend(), a.block(), name_, where_);
+  } else if (a.is_tensor()) {
+    core_.require_tcm(a.arg().tensor(), c_.op_, where_);
+    core_.settle(a.arg().tensor());
+    bool* flag = i == 0 ? &desc_->transpose_a : &desc_->transpose_b;
+    o.ref =
+        matrix_ && a.shape().rank() == 2 ? detail::matrix_of(a.arg().tensor(), flag, where_) : a.arg().tensor().ref();
+    used_.push_back(Core::handle_of(a.arg().tensor()));
+  } else if (matrix_) {
+    wrong(": inputs must be blocks or tensors: " + list(c_.inputs_));
   } else {
-    shape = elementwise_shape(c.op_, c.inputs_, where);
-    desc->m = shape.rank() == 2 ? shape[0] : 1;
-    desc->n = shape[shape.rank() - 1];
+    o.is_scalar = true;
+    o.scalar = a.arg().scalar();
   }
-  if (c.tile_m_ < 1 || c.tile_n_ < 1 || (matrix && c.tile_k_ < 1)) {
-    fault(where, name + ": tile sizes " + Dims{c.tile_m_, c.tile_n_, c.tile_k_}.to_string() + " must be 1 or more");
+  if (!o.is_scalar && (matrix_ || !info_->first_is_condition || i != 0)) {
+    if (type_.has_value() && *type_ != type_of(a)) wrong(": element types differ: " + list(c_.inputs_));
+    type_ = type_of(a);
   }
-  desc->tile_m = std::min(c.tile_m_, desc->m);
-  desc->tile_n = std::min(c.tile_n_, desc->n);
-  desc->tile_k = matrix ? std::min(c.tile_k_, desc->k) : 0;
+  desc_->operands.push_back(o);
+}
 
-  // Fused ops.
-  for (const auto& f : c.fused_) {
-    const MathOp* fused = find_math_op(f.op);
-    if (fused == nullptr || !fused->is_elementwise())
-      fault(where, name + ": '" + f.op + "' is no elementwise op to fuse");
-    if (static_cast<int>(f.more.size()) + 1 != fused->arity) {
-      fault(where, name + ": fused op '" + f.op + "' takes " + std::to_string(fused->arity - 1) +
-                       " operands beside the tile, not " + std::to_string(f.more.size()));
-    }
-    EpilogueOp e;
-    e.op = f.op;
-    e.scope = f.scope;
-    for (const Arg& a : f.more) {
-      if (!a.is_scalar()) {
-        core_->require_tcm(a.tensor(), f.op, where);
-        if (!broadcasts_to(a.tensor().shape(), shape)) {
-          fault(where, name + ": operand " + a.to_string() + " of fused op '" + f.op + "' does not broadcast to " +
-                           shape.to_string());
-        }
-        used.push_back(Core::handle_of(a.tensor()));
+void CompositeBuilder::check_type() const {
+  if (!type_.has_value()) wrong(" needs a tensor or a block among its inputs");
+  if (!matrix_ && info_->float_only && !is_float(*type_)) wrong(" needs floats: " + list(c_.inputs_));
+}
+
+Dims CompositeBuilder::product_shape() {
+  Dims a = c_.inputs_[0].shape();
+  Dims b = c_.inputs_[1].shape();
+  const bool rank2 = a.rank() == 2 && b.rank() == 2;
+  if (rank2 && c_.transpose_a_) std::swap(a[0], a[1]);
+  if (rank2 && c_.transpose_b_) std::swap(b[0], b[1]);
+  if (!rank2 || a[1] != b[0]) {
+    wrong(": shapes do not fit [m, k] · [k, n]: " + c_.inputs_[0].to_string() + " and " + c_.inputs_[1].to_string());
+  }
+  desc_->transpose_a = desc_->transpose_a != c_.transpose_a_;
+  desc_->transpose_b = desc_->transpose_b != c_.transpose_b_;
+  desc_->m = a[0];
+  desc_->n = b[1];
+  desc_->k = a[1];
+  desc_->dtype_acc = accumulator_of(*type_);
+  return {desc_->m, desc_->n};
+}
+
+void CompositeBuilder::set_tiles() {
+  if (c_.tile_m_ < 1 || c_.tile_n_ < 1 || (matrix_ && c_.tile_k_ < 1)) {
+    wrong(": tile sizes " + Dims{c_.tile_m_, c_.tile_n_, c_.tile_k_}.to_string() + " must be 1 or more");
+  }
+  desc_->tile_m = std::min(c_.tile_m_, desc_->m);
+  desc_->tile_n = std::min(c_.tile_n_, desc_->n);
+  desc_->tile_k = matrix_ ? std::min(c_.tile_k_, desc_->k) : 0;
+}
+
+void CompositeBuilder::add_fused(const Composite::Fused& f, const Dims& shape) {
+  const MathOp* fused = find_math_op(f.op);
+  if (fused == nullptr || !fused->is_elementwise()) wrong(": '" + f.op + "' is no elementwise op to fuse");
+  if (static_cast<int>(f.more.size()) + 1 != fused->arity) {
+    wrong(": fused op '" + f.op + "' takes " + std::to_string(fused->arity - 1) + " operands beside the tile, not " +
+          std::to_string(f.more.size()));
+  }
+  EpilogueOp e;
+  e.op = f.op;
+  e.scope = f.scope;
+  for (const Arg& a : f.more) {
+    if (!a.is_scalar()) {
+      core_.require_tcm(a.tensor(), f.op, where_);
+      if (!broadcasts_to(a.tensor().shape(), shape)) {
+        wrong(": operand " + a.to_string() + " of fused op '" + f.op + "' does not broadcast to " + shape.to_string());
       }
-      e.operands.push_back(core_->operand_of(a, f.op));
+      used_.push_back(Core::handle_of(a.tensor()));
     }
-    desc->epilogue.push_back(std::move(e));
+    e.operands.push_back(core_.operand_of(a, f.op));
   }
+  desc_->epilogue.push_back(std::move(e));
+}
 
-  // Output.
+std::shared_ptr<detail::Handle> CompositeBuilder::make_output(const Dims& shape) {
   TensorRef in_memory;
-  DType out_type = matrix ? desc->dtype_acc : result_dtype(*info, {*type, *type});
-  if (c.out_.has_value()) {
-    if (c.out_->shape() != shape) {
-      fault(where, name + " makes " + shape.to_string() + ", but its output is " + c.out_->to_string());
+  DType type = matrix_ ? desc_->dtype_acc : result_dtype(*info_, {*type_, *type_});
+  if (c_.out_.has_value()) {
+    if (c_.out_->shape() != shape) {
+      wrong(" makes " + shape.to_string() + ", but its output is " + c_.out_->to_string());
     }
-    in_memory = detail::physical_block(core_->backend(), *c.out_, name, where);
-    out_type = c.out_->dtype();
-  } else if (c.out_dtype_.has_value()) {
-    out_type = *c.out_dtype_;
+    in_memory = detail::physical_block(core_.backend(), *c_.out_, name_, where_);
+    type = c_.out_->dtype();
+  } else if (c_.out_dtype_.has_value()) {
+    type = *c_.out_dtype_;
   }
-  const bool casts = c.op_ == "cast" || (!desc->epilogue.empty() && desc->epilogue.back().op == "cast");
-  if (!casts && is_float(out_type) != is_float(*type) && (matrix || info->result != ResultRule::boolean)) {
-    fault(where, name + " over " + list(c.inputs_) + " cannot give " + std::string(name_of(out_type)));
+  const bool casts = c_.op_ == "cast" || (!desc_->epilogue.empty() && desc_->epilogue.back().op == "cast");
+  if (!casts && is_float(type) != is_float(*type_) && (matrix_ || info_->result != ResultRule::boolean)) {
+    wrong(" over " + list(c_.inputs_) + " cannot give " + std::string(name_of(type)));
   }
-  const auto made = c.out_.has_value() ? core_->in_memory(in_memory) : core_->allocate(out_type, shape);
-  desc->output = made->buffer;
-  core_->submit(desc, made, used, true);
-  return Core::tensor_of(made);
+  auto made = c_.out_.has_value() ? core_.in_memory(in_memory) : core_.allocate(type, shape);
+  desc_->output = made->buffer;
+  return made;
+}
+
+Tensor Context::composite(const Composite& c, const char* file, int line) {
+  return CompositeBuilder(c, *core_, {file, line}).submit();
 }
 
 }  // namespace kernbench::tl

@@ -60,7 +60,7 @@ class Composite {
   Composite& then(const std::string& op, std::initializer_list<Arg> more = {}, Scope scope = Scope::per_output_tile);
 
  private:
-  friend class Context;
+  friend class CompositeBuilder;
   friend Composite gemm(const CompositeArg& a, const CompositeArg& b);
   friend Composite elementwise(const std::string& op, std::initializer_list<CompositeArg> inputs);
   struct Fused {

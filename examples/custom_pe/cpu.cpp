@@ -2,8 +2,11 @@
 // first_ns, the others next_ns.
 #include "kernbench/kernel_api/plugin.h"
 #include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/fabric/control_message.h"
+#include "kernbench/systemc_models/fabric/fabric_node.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 #include "kernbench/systemc_models/pe/pe_block.h"
+#include "kernbench/systemc_models/pe/pe_control.h"
 
 namespace {
 using namespace kernbench;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernbench/phase2/memory/placed_tensor.h"
@@ -35,7 +36,20 @@ struct OpRecord {
   double effect_ns = 0;                      ///< ns, foreign traffic: the memory's service
   std::shared_ptr<const OpDesc> pending_on;  ///< foreign reads: who has still to make the bytes, the reason of an error
   std::vector<uint64_t> dependency_ids;
+
+  /// For messages of a user's own: `r.own("refresh").with("bank", 3).with("reason", "timer")` makes it a record of kind
+  /// unknown with this name and these params, which moves no data and which replay skips.
+  OpDesc& own(std::string name);
 };
+
+inline OpDesc& OpRecord::own(std::string name) {
+  auto d = std::make_shared<OpDesc>();
+  d->kind = OpKind::unknown;
+  d->name = std::move(name);
+  OpDesc& said = *d;
+  desc = std::move(d);
+  return said;
+}
 
 struct OpLogHeader {
   std::vector<std::string> components;  ///< node ids in compiled order

@@ -48,7 +48,7 @@ class ParamsWriter {
   void command(const OpRecord& r) {
     const OpDesc& d = *r.desc;
     if (d.kind == OpKind::unknown) {
-      w_.field("handle_id", d.handle_id);
+      for (const OwnParam& p : d.own_params) w_.field(p.name, p.value);
       return;
     }
     switch (d.type) {

@@ -9,7 +9,7 @@
 namespace kernbench {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;  // params of a user's own keep their order
 
 /// A desc that owns the text its source location points to.
 struct ParsedDesc : OpDesc {
@@ -27,6 +27,14 @@ uint32_t lookup(const std::unordered_map<std::string, uint32_t>& names, const st
   if (it != names.end()) return it->second;
   if (name.size() > 1 && name[0] == '#') return static_cast<uint32_t>(std::stoul(name.substr(1)));
   throw std::runtime_error("unknown " + std::string(what) + " '" + name + "'");
+}
+
+OwnParam::Value own_value(const Json& j) {
+  if (j.is_boolean()) return j.get<bool>();
+  if (j.is_number_unsigned()) return j.get<uint64_t>();
+  if (j.is_number_integer()) return j.get<int64_t>();
+  if (j.is_number()) return j.get<double>();
+  return j.is_string() ? j.get<std::string>() : j.dump();
 }
 
 double number(const Json& j) {
@@ -228,10 +236,16 @@ struct OpRecordParser::Impl {
     t.k = p.value("k", int64_t{0});
   }
 
+  /// Kept, and skipped by replay. Its name and params are its author's: nothing is meant by them.
+  static void own(const Json& p, const std::string& name, OpRecord& r) {
+    OpDesc& d = r.own(name);
+    for (const auto& [key, value] : p.items()) d.own_params.push_back({key, own_value(value)});
+  }
+
   void command(const Json& p, const std::string& kind, const std::string& name, OpRecord& r) const {
     auto d = std::make_shared<ParsedDesc>();
     d->name = name;
-    d->kind = named(kind, {OpKind::memory, OpKind::gemm, OpKind::math, OpKind::unknown}, "op_kind");
+    d->kind = named(kind, {OpKind::memory, OpKind::gemm, OpKind::math}, "op_kind");
     if (d->kind == OpKind::memory && name == "dma_read") {
       d->type = CommandType::load;
       move(p, *d);
@@ -249,14 +263,13 @@ struct OpRecordParser::Impl {
       d->type = CommandType::math;
       math(p, *d);
     } else {
-      // Kept, and skipped by replay.
-      d->kind = OpKind::unknown;
+      return own(p, name, r);
     }
     if (p.value("foreign", false)) {
       r.foreign = true;
       r.effect_ns = p.at("effect_ns").get<double>();
       d->seq = p.value("seq", uint64_t{0});
-    } else if (d->kind != OpKind::unknown) {
+    } else {
       // A copy between queues may be of no PE's command: it takes effect when it is done.
       const bool command = name != "ipcq_copy" || p.contains("submit_ns");
       d->submit_ns = command ? p.at("submit_ns").get<double>() : r.t_end;
@@ -280,7 +293,9 @@ struct OpRecordParser::Impl {
     r.t_start = t_start;
     r.t_end = t_end;
     r.component = lookup(components, component, "component");
-    if (name.rfind("TileToken/", 0) == 0) {
+    if (kind == name_of(OpKind::unknown)) {
+      own(params, name, r);
+    } else if (name.rfind("TileToken/", 0) == 0) {
       token(params, r);
     } else {
       command(params, kind, name, r);
@@ -302,7 +317,7 @@ const OpLogHeader& OpRecordParser::header() const {
 bool OpRecordParser::parse_line(std::string_view text, OpRecord& out) {
   const Json j = Json::parse(text);
   const Json& params = j.at("params");
-  if (j.at("op_name") == "log_header") {
+  if (j.at("op_id") == 0 && j.at("op_name") == "log_header") {
     const int version = params.at("version").get<int>();
     if (version != 1) throw std::runtime_error(fmt::format("log version {}, expected 1", version));
     OpLogHeader h;

@@ -9,6 +9,9 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "kernbench/phase2/op/dtype.h"
@@ -113,6 +116,13 @@ enum class CommandType : uint8_t { load, store, gemm, math, composite };
 
 using Bytes = std::vector<uint8_t>;
 
+/// What a message type of a user's own says of itself in the log, beside its name.
+struct OwnParam {
+  using Value = std::variant<int64_t, uint64_t, double, bool, std::string>;
+  std::string name;
+  Value value;
+};
+
 /// What was computed in Phase 1 to give a pending handle its bytes (tl.materialize).
 struct Materialization {
   struct Command {
@@ -161,6 +171,19 @@ struct OpDesc {
   uint64_t seq = 0;        ///< program order within the PE, from 0
   double submit_ns = 0;    ///< after pe_cpu's overhead, before pe_scheduler's
   SourceLine where;
+
+  std::vector<OwnParam> own_params;  ///< kind unknown: of a message of a user's own, in its order
+  /// Adds one: a number, a truth value or a text.
+  template <class T>
+  OpDesc& with(std::string param, const T& value) {
+    if constexpr (std::is_same_v<T, bool> || std::is_floating_point_v<T>)
+      own_params.push_back({std::move(param), value});
+    else if constexpr (std::is_integral_v<T>)
+      own_params.push_back({std::move(param), std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>{value}});
+    else
+      own_params.push_back({std::move(param), std::string(value)});
+    return *this;
+  }
 };
 
 }  // namespace kernbench

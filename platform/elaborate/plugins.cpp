@@ -90,6 +90,9 @@ Plugin load_plugin(const std::string& file) {
     refuse(file, "component '" + component_registry().conflicts().back() + "' is there already");
   if (KernelRegistry::instance().conflicts().size() > kernel_conflicts)
     refuse(file, "kernel '" + KernelRegistry::instance().conflicts().back() + "' is there already");
+  for (const auto& [name, kind] : component_catalog().kinds().all()) {
+    if (!kind.fault.empty()) refuse(file, kind.fault);
+  }
   plugin.components = added(components, component_names());
   plugin.kernels = added(kernels, kernel_names());
   if (plugin.components.empty() && plugin.kernels.empty()) refuse(file, "registers neither a component nor a kernel");

@@ -34,7 +34,7 @@ class StageLog : public OpLogSink {
       const TokenInfo& t = r.token;
       tokens_.push_back({t.composite_op_id, r.component, t.tile_id, t.fed_ns, {t.stage, r.t_start, r.t_end}});
       if (tokens_.size() == kBlock) flush();
-    } else if (r.desc->type != CommandType::composite) {
+    } else if (r.desc && r.desc->kind != OpKind::unknown && r.desc->type != CommandType::composite) {
       parts_[r.component].result->commands[r.desc->seq].stage = {stage_of(r.desc->type), r.t_start, r.t_end};
     }
   }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <iterator>
 #include <map>
+#include <optional>
 
 #include "kernbench/kernel_api/context.h"
 #include "kernbench/phase2/check/reference_check.h"
@@ -13,9 +14,9 @@
 #include "kernbench/phase2/log/oplog_json.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/deadlock.h"
-#include "kernbench/platform/platform.h"
 #include "kernbench/platform/launch/host_run.h"
 #include "kernbench/platform/launch/pe_selection.h"
+#include "kernbench/platform/platform.h"
 
 namespace kernbench {
 
@@ -157,6 +158,211 @@ ReferenceValues reference_values(const Expected& e) {
   return r;
 }
 
+/// One run, step by step: what is placed and logged, Phase 1, its times, Phase 2.
+class KernelRun {
+ public:
+  KernelRun(Platform& platform, RunOptions options)
+      : platform_(platform),
+        o_(std::move(options)),
+        spec_(named_kernel(o_)),
+        params_(kernel_params(spec_, o_.params)),
+        pes_(choose_pes(platform.machine(), o_.pes, o_.device)),
+        way_(choose_launch_way(platform, o_)),
+        records_(o_.debug_verify) {}
+
+  RunReport run() {
+    place_inputs();
+    attach_logs();
+    const HostOutcome host = simulate_launch();
+    report_times(host);
+    if (o_.check_races) report_races();
+    if (replayed()) compute_outputs();
+    report_.wall_s = seconds_since(begin_);
+    return std::move(report_);
+  }
+
+ private:
+  static const KernelSpec& named_kernel(const RunOptions& o) {
+    const KernelSpec& spec = KernelRegistry::instance().at(o.kernel);
+    check_names(spec, o);
+    return spec;
+  }
+  bool verified() const { return o_.verify || o_.debug_verify; }
+  bool replayed() const { return verified() || !o_.dumps.empty(); }
+
+  void place_inputs();
+  void attach_logs();
+  HostPlan host_plan();
+  void map_tensors(HostPlan&);
+  HostOutcome simulate_launch();
+  void report_times(const HostOutcome&);
+  void report_races();
+  void compute_outputs();
+  void verify_outputs(const TensorMap& outputs);
+
+  const Clock::time_point begin_ = Clock::now();
+  Platform& platform_;
+  RunOptions o_;
+  const KernelSpec& spec_;
+  const Params params_;
+  const std::vector<size_t> pes_;
+  LaunchWay way_;
+  std::optional<Deployment> deployment_;
+  TensorMap inputs_;
+  MemoryImage at_start_;
+  std::unique_ptr<MemoryFileWriter> memory_;
+  ReplayLog records_;
+  std::optional<TeeLog> tee_;
+  CommandHistory history_;
+  std::vector<tl::Program> programs_;
+  RunReport report_;
+};
+
+void KernelRun::place_inputs() {
+  if (o_.addresses == AddressMode::virtual_) require_mmus(platform_, pes_);
+  // Before the inputs are made: it knows what does not fit.
+  deployment_.emplace(platform_.machine(), platform_.hosts().allocators(), spec_, params_, pes_, o_.addresses);
+  for (const TensorSpec& t : spec_.tensors) {
+    if (t.role != TensorSpec::Role::in) continue;
+    const auto file =
+        std::find_if(o_.tensors.begin(), o_.tensors.end(), [&](const auto& x) { return x.first == t.name; });
+    inputs_[t.name] = file == o_.tensors.end() ? make_input(t, params_, o_.seed) : from_file(t, params_, file->second);
+  }
+  for (const auto& [name, value] : inputs_) deployment_->upload(name, value);
+}
+
+void KernelRun::attach_logs() {
+  if (spec_.materializes || platform_.system().pending_values()) platform_.system().keep_pending_values(o_.isa);
+  at_start_ = platform_.system().image().snapshot();
+  if (!o_.memory_file.empty()) memory_ = std::make_unique<MemoryFileWriter>(o_.memory_file, at_start_);
+  // The memory file first: a log that says it is complete has a complete memory file beside it.
+  tee_.emplace(std::initializer_list<OpLogSink*>{memory_.get(), o_.log.get(), replayed() ? &records_ : nullptr});
+  o_.header.tensors = deployment_->placed();
+  tee_->begin(o_.header);
+  if (!tee_->empty() || o_.number_ops) platform_.attach_log(&*tee_);
+  if (o_.check_races) platform_.pes().attach_history(history_);
+}
+
+/// What the host does: the launch, and the transfers that take time.
+HostPlan KernelRun::host_plan() {
+  HostPlan plan;
+  plan.way = way_;
+  plan.launch.pes = pes_;
+  programs_ = programs_of(platform_.machine(), pes_);
+  plan.launch.kernel = [this](size_t i) {
+    return [this, i](PeBackend& backend) {
+      tl::Context context(backend, programs_[i]);
+      spec_.function(context, deployment_->args(i));
+      context.finish();  // loads and composites that nobody waited for are checked too
+    };
+  };
+  for (const TensorSpec& t : spec_.tensors) {
+    if (!o_.timed_transfer) break;
+    for (const Deployment::Range& r : deployment_->ranges(t.name)) {
+      if (t.role == TensorSpec::Role::in) {
+        plan.uploads.push_back({{}, r.address, r.nbytes});
+      } else {
+        plan.downloads.push_back({{}, r.address, r.nbytes});
+      }
+    }
+  }
+  map_tensors(plan);
+  return plan;
+}
+
+/// By messages of the host where transfers take time, else at once.
+void KernelRun::map_tensors(HostPlan& plan) {
+  const bool timed_maps = o_.timed_transfer && o_.addresses == AddressMode::virtual_;
+  std::vector<size_t> mapped_pes;  // the others know physical addresses only
+  std::copy_if(pes_.begin(), pes_.end(), std::back_inserter(mapped_pes),
+               [&](size_t p) { return platform_.pes().pe(p).mmu; });
+  for (const auto& mapping : deployment_->mappings()) {
+    if (timed_maps) {
+      plan.maps.push_back({{}, mapping});
+      continue;
+    }
+    const HostResponse r = HostMmu::map_now(platform_.machine(), {{}, mapping}, mapped_pes);
+    if (!r.ok()) throw RunError(r.text);
+  }
+}
+
+HostOutcome KernelRun::simulate_launch() {
+  HostPlan plan = host_plan();
+  const auto start = Clock::now();
+  HostOutcome host = simulate(platform_.hosts().launch_host(), std::move(plan));
+  report_.phase1_s = seconds_since(start);
+  if (!tee_->failure().empty()) throw RunError(tee_->failure());
+  tee_->close();
+  if (!host.fault.empty()) throw RunError(host.fault);
+  if (!host.complete) {
+    std::string text = "nothing can move, but work is outstanding:";
+    for (const std::string& line : stuck_report(platform_.machine())) text += "\n  " + line;
+    throw RunError(text);
+  }
+  return host;
+}
+
+void KernelRun::report_times(const HostOutcome& host) {
+  report_.kernel = spec_.name;
+  report_.topology = platform_.graph().name;
+  for (const auto& [name, value] : params_.values()) report_.params.emplace_back(name, to_text(value));
+  for (size_t i = 0; i < pes_.size(); ++i) {
+    const KernelRunner::Outcome& pe = host.launch.outcomes[i];
+    report_.pes.push_back({platform_.graph().pes[pes_[i]].id, pe.start_ns, pe.end_ns});
+  }
+  report_.launch = name_of(way_.mode);
+  report_.launch_note = way_.note;
+  report_.timed_transfer = o_.timed_transfer;
+  report_.addresses = o_.addresses;
+  report_.map_ns = host.map_ns;
+  report_.upload_ns = host.upload_ns;
+  report_.download_ns = host.download_ns;
+  report_.start_ns = host.launch.start_ns;
+  report_.end_ns = host.end_ns;
+  report_.engines = engine_reports(platform_, pes_, report_.end_ns);
+  report_.events = platform_.timeline().events();
+}
+
+void KernelRun::report_races() {
+  report_.races_checked = true;
+  report_.races = find_races(history_);
+  for (const auto& pe : platform_.graph().pes) report_.pe_names.push_back(pe.id);
+}
+
+/// Phase 2: what the run made, into files and before the judge.
+void KernelRun::compute_outputs() {
+  const auto start = Clock::now();
+  ReplayOptions options;
+  options.threads = o_.threads;
+  options.isa = o_.isa;
+  options.progress = o_.on_replay_progress;
+  if (o_.debug_verify) options.check = reference_check(o_.header.pes);
+  const ReplayResult result = replay(records_.records(), at_start_, options);
+  report_.phase2_s = seconds_since(start);
+  TensorMap outputs;
+  for (const TensorSpec& t : spec_.tensors) {
+    if (t.role == TensorSpec::Role::out) outputs[t.name] = deployment_->read_back(t.name, result.memory);
+  }
+  if (!o_.corrupt.empty()) {
+    for (uint8_t& b : outputs.at(o_.corrupt).bytes) b ^= 0x5a;
+  }
+  for (const auto& [name, file] : o_.dumps) {
+    const HostTensor& t = outputs.at(name);
+    write_npy(file, t.dtype, t.shape, t.bytes.data());
+  }
+  if (verified()) verify_outputs(outputs);
+}
+
+void KernelRun::verify_outputs(const TensorMap& outputs) {
+  report_.verified = true;
+  const auto expected = spec_.reference(params_, inputs_);
+  for (const auto& [name, value] : outputs) {
+    report_.tensors.push_back(
+        verify(name, value.dtype, value.shape, value.bytes.data(), reference_values(expected.at(name))));
+    report_.passed = report_.passed && report_.tensors.back().passed;
+  }
+}
+
 }  // namespace
 
 LaunchWay choose_launch_way(Platform& platform, const RunOptions& o) {
@@ -168,144 +374,7 @@ LaunchWay choose_launch_way(Platform& platform, const RunOptions& o) {
 }
 
 RunReport run_kernel(Platform& platform, RunOptions o) {
-  const auto wall = Clock::now();
-  const KernelSpec& spec = KernelRegistry::instance().at(o.kernel);
-  check_names(spec, o);
-  const Params params = kernel_params(spec, o.params);
-  const std::vector<size_t> pes = choose_pes(platform.machine(), o.pes, o.device);
-  const LaunchWay way = choose_launch_way(platform, o);
-
-  if (o.addresses == AddressMode::virtual_) require_mmus(platform, pes);
-  Deployment deployment(platform.machine(), platform.hosts().allocators(), spec, params, pes, o.addresses);  // before the inputs: it knows what does not fit
-  TensorMap inputs;
-  for (const TensorSpec& t : spec.tensors) {
-    if (t.role != TensorSpec::Role::in) continue;
-    const auto file =
-        std::find_if(o.tensors.begin(), o.tensors.end(), [&](const auto& x) { return x.first == t.name; });
-    inputs[t.name] = file == o.tensors.end() ? make_input(t, params, o.seed) : from_file(t, params, file->second);
-  }
-  for (const auto& [name, value] : inputs) deployment.upload(name, value);
-  if (spec.materializes || platform.system().pending_values()) platform.system().keep_pending_values(o.isa);
-
-  const bool verified = o.verify || o.debug_verify;
-  const bool replayed = verified || !o.dumps.empty();
-  const MemoryImage at_start = platform.system().image().snapshot();
-  ReplayLog records(o.debug_verify);
-  std::unique_ptr<MemoryFileWriter> memory;
-  if (!o.memory_file.empty()) memory = std::make_unique<MemoryFileWriter>(o.memory_file, at_start);
-  // The memory file first: a log that says it is complete has a complete memory file beside it.
-  TeeLog tee{memory.get(), o.log.get(), replayed ? &records : nullptr};
-  o.header.tensors = deployment.placed();
-  tee.begin(o.header);
-  if (!tee.empty() || o.number_ops) platform.attach_log(&tee);
-
-  CommandHistory history;
-  if (o.check_races) platform.pes().attach_history(history);
-
-  // Phase 1.
-  const std::vector<tl::Program> programs = programs_of(platform.machine(), pes);
-  HostPlan plan;
-  plan.way = way;
-  plan.launch.pes = pes;
-  plan.launch.kernel = [&](size_t i) {
-    return [&, i](PeBackend& backend) {
-      tl::Context context(backend, programs[i]);
-      spec.function(context, deployment.args(i));
-      context.finish();  // loads and composites that nobody waited for are checked too
-    };
-  };
-  for (const TensorSpec& t : spec.tensors) {
-    if (!o.timed_transfer) break;
-    for (const Deployment::Range& r : deployment.ranges(t.name)) {
-      if (t.role == TensorSpec::Role::in) {
-        plan.uploads.push_back({{}, r.address, r.nbytes});
-      } else {
-        plan.downloads.push_back({{}, r.address, r.nbytes});
-      }
-    }
-  }
-  const bool timed_maps = o.timed_transfer && o.addresses == AddressMode::virtual_;
-  std::vector<size_t> mapped_pes;  // the others know physical addresses only
-  std::copy_if(pes.begin(), pes.end(), std::back_inserter(mapped_pes), [&](size_t p) { return platform.pes().pe(p).mmu; });
-  for (const auto& mapping : deployment.mappings()) {
-    if (timed_maps) {
-      plan.maps.push_back({{}, mapping});
-      continue;
-    }
-    const HostResponse r = HostMmu::map_now(platform.machine(), {{}, mapping}, mapped_pes);
-    if (!r.ok()) throw RunError(r.text);
-  }
-  const auto phase1 = Clock::now();
-  const HostOutcome host = simulate(platform.hosts().launch_host(), std::move(plan));
-  RunReport report;
-  report.phase1_s = seconds_since(phase1);
-  if (!tee.failure().empty()) throw RunError(tee.failure());
-  tee.close();
-  if (!host.fault.empty()) throw RunError(host.fault);
-  if (!host.complete) {
-    std::string text = "nothing can move, but work is outstanding:";
-    for (const std::string& line : stuck_report(platform.machine())) text += "\n  " + line;
-    throw RunError(text);
-  }
-
-  report.kernel = spec.name;
-  report.topology = platform.graph().name;
-  for (const auto& [name, value] : params.values()) report.params.emplace_back(name, to_text(value));
-  for (size_t i = 0; i < pes.size(); ++i) {
-    const KernelRunner::Outcome& pe = host.launch.outcomes[i];
-    report.pes.push_back({platform.graph().pes[pes[i]].id, pe.start_ns, pe.end_ns});
-  }
-  report.launch = name_of(way.mode);
-  report.launch_note = way.note;
-  report.timed_transfer = o.timed_transfer;
-  report.addresses = o.addresses;
-  report.map_ns = host.map_ns;
-  report.upload_ns = host.upload_ns;
-  report.download_ns = host.download_ns;
-  report.start_ns = host.launch.start_ns;
-  report.end_ns = host.end_ns;
-  report.engines = engine_reports(platform, pes, report.end_ns);
-  report.events = platform.timeline().events();
-
-  if (o.check_races) {
-    report.races_checked = true;
-    report.races = find_races(history);
-    for (const auto& pe : platform.graph().pes) report.pe_names.push_back(pe.id);
-  }
-
-  // Phase 2.
-  if (replayed) {
-    const auto phase2 = Clock::now();
-    ReplayOptions options;
-    options.threads = o.threads;
-    options.isa = o.isa;
-    options.progress = o.on_replay_progress;
-    if (o.debug_verify) options.check = reference_check(o.header.pes);
-    const ReplayResult result = replay(records.records(), at_start, options);
-    report.phase2_s = seconds_since(phase2);
-    TensorMap outputs;
-    for (const TensorSpec& t : spec.tensors) {
-      if (t.role == TensorSpec::Role::out) outputs[t.name] = deployment.read_back(t.name, result.memory);
-    }
-    if (!o.corrupt.empty()) {
-      for (uint8_t& b : outputs.at(o.corrupt).bytes) b ^= 0x5a;
-    }
-    for (const auto& [name, file] : o.dumps) {
-      const HostTensor& t = outputs.at(name);
-      write_npy(file, t.dtype, t.shape, t.bytes.data());
-    }
-    if (verified) {
-      report.verified = true;
-      const auto expected = spec.reference(params, inputs);
-      for (const auto& [name, value] : outputs) {
-        report.tensors.push_back(
-            verify(name, value.dtype, value.shape, value.bytes.data(), reference_values(expected.at(name))));
-        report.passed = report.passed && report.tensors.back().passed;
-      }
-    }
-  }
-  report.wall_s = seconds_since(wall);
-  return report;
+  return KernelRun(platform, std::move(o)).run();
 }
 
 }  // namespace kernbench

@@ -109,7 +109,11 @@ inline std::vector<OpRecord> one_of_each() {
   all.back().effect_ns = 8.0 / 3;
   all.back().dependency_ids = {1, 3};
   OpDesc& unknown = add(CommandType::math, OpKind::unknown, "my_message");
-  unknown.handle_id = 0;
+  unknown.with("bank", 3)
+      .with("rows", uint64_t{1} << 40)
+      .with("share", 0.25)
+      .with("why", "a \"timer\"")
+      .with("all", true);
   OpDesc& materialize = add(CommandType::store, OpKind::memory, "materialize");
   materialize.operands = {operand(ref(Space::tcm, 1, 64, DType::f32, {4}))};
   materialize.output = ref(Space::tcm, 1, 64, DType::f32, {4});

@@ -53,20 +53,4 @@ class Attributes {
 /// std::invalid_argument where a value is not what the attribute allows: "freq_ghz: found 0, expected more than 0 GHz".
 void check_value(const AttrSpec&, const AttrValue&);
 
-/// What the topology compiler must know of an implementation ("builtin.hbm_pc", "custom.my_hbm").
-struct ImplSpec {
-  std::string impl;
-  std::string kind;  ///< the node kind it stands for: "hbm_ctrl", "router" …
-  std::string help;
-  std::vector<AttrSpec> attributes;
-};
-
-/// Looks implementations up by name; what the topology compiler is given.
-class ImplCatalog {
- public:
-  virtual ~ImplCatalog() = default;
-  virtual const ImplSpec* find(const std::string& impl) const = 0;
-  virtual std::vector<const ImplSpec*> all() const = 0;  ///< sorted by name
-};
-
 }  // namespace kernbench

@@ -32,8 +32,8 @@ struct ComponentConfig {
       : context(&c), id(std::move(node_id)), index(node_index) {}
 
   Context* context;
-  std::string id;      ///< of the node, "sip0.cube0.pe0.pe_dma"; empty: the module's name
-  uint32_t index = 0;  ///< of the node in compiled order; ties between blocks go by it
+  std::string id;                          ///< of the node, "sip0.cube0.pe0.pe_dma"; empty: the module's name
+  uint32_t index = 0;                      ///< of the node in compiled order; ties between blocks go by it
   const Attributes* attributes = nullptr;  ///< where it is made from a file
   /// Makes the blocks whose ids begin with this one's, as children of this module; may be empty.
   std::function<void()> build_children;
@@ -60,15 +60,17 @@ class Component : public sc_core::sc_module {
   void attach_logger(OpLogger* logger) { logger_ = logger; }
   bool logged() const { return logger_ != nullptr; }
 
-  /// Begin of service of a message that says `data_op`: gives it an op id. One branch where no log is attached.
+  /// Begin of service of a message: gives one whose `data_op` is true, be that a member or of its type, an op id. 0 for
+  /// another. One branch where no log is attached.
   template <class Message>
   uint64_t begin_service(const Message& m) {
     return logger_ && m.data_op ? logger_->next_id() : 0;
   }
-  /// End of service: the record. `describe(OpRecord&)` of the message fills in what it is.
+  /// End of service: the record of a message that was given an op id. Its `describe(OpRecord&)` fills in what it is;
+  /// one of a type of your own says `r.own("refresh").with("bank", 3)`.
   template <class Message>
   void end_service(const Message& m, uint64_t op_id, double t_start, double t_end) {
-    if (!logger_ || !m.data_op) return;
+    if (!logger_ || op_id == 0) return;
     OpRecord r;
     r.op_id = op_id;
     r.t_start = t_start;

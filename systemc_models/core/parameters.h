@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernbench/systemc_models/core/attributes.h"
+#include "kernbench/systemc_models/core/impl_catalog.h"
 
 namespace kernbench {
 
@@ -193,10 +193,14 @@ const P& checked(const P& p) {
   return p;
 }
 
-/// What the topology compiler must know of a class whose parameters are P.
+/// What the topology compiler must know of a class whose parameters are P. Behind it stands what its kind is:
+///
+///   return spec_of<Parameters>("custom.crossbar", "fast_xbar", "a crossbar of ours").transit();
+///
+/// likewise .initiator() and .memory("hbm"); nothing where the kind is one of kernbench's own.
 template <class P>
 ImplSpec spec_of(std::string impl, std::string kind, std::string help) {
-  return {std::move(impl), std::move(kind), std::move(help), parameters_of<P>().attributes()};
+  return {std::move(impl), std::move(kind), std::move(help), parameters_of<P>().attributes(), {}};
 }
 
 }  // namespace kernbench

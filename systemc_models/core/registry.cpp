@@ -4,7 +4,11 @@ namespace kernbench {
 
 void ComponentRegistry::add(ImplSpec spec, Factory make) {
   const std::string name = spec.impl;
-  if (!types_.emplace(name, Type{std::move(spec), std::move(make)}).second) conflicts_.push_back(name);
+  const auto [it, fresh] = types_.emplace(name, Type{std::move(spec), std::move(make)});
+  if (fresh)
+    kinds_.add(it->second.spec);
+  else
+    conflicts_.push_back(name);
 }
 
 const ImplSpec* ComponentRegistry::find(const std::string& impl) const {

@@ -22,6 +22,7 @@ class ComponentRegistry : public ImplCatalog {
   void add(ImplSpec spec, Factory make);
   const ImplSpec* find(const std::string& impl) const override;
   std::vector<const ImplSpec*> all() const override;
+  const Kinds& kinds() const override { return kinds_; }
   const Factory* factory(const std::string& impl) const;
   /// Names that were registered more than once; a Platform does not build any of them.
   const std::vector<std::string>& conflicts() const { return conflicts_; }
@@ -33,6 +34,7 @@ class ComponentRegistry : public ImplCatalog {
   };
   std::map<std::string, Type> types_;
   std::vector<std::string> conflicts_;
+  Kinds kinds_;
 };
 
 /// The one registry of the process.

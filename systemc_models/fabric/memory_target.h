@@ -85,6 +85,7 @@ class MemoryTarget : public Component, public FabricNode {
   uint64_t next_arrival() { return ++arrivals_; }
   /// serve(), and its observer told: with the times as they are, for a memory that answers later knows them one by one.
   Service begin_service(FabricTransaction&);
+  using Component::begin_service;  ///< of messages for the op log
   void tell_finished(const FabricTransaction&, double finish_ns) const;
   /// A flit's place at its server; when it is served.
   double serve_flit(uint64_t address, double bytes, double ready_ns, double edge_bw_gbs);

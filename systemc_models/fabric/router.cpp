@@ -104,7 +104,7 @@ constexpr PlainKind kPlainKinds[] = {
 };
 const bool plain_kinds_registered = [] {
   for (const PlainKind& k : kPlainKinds) {
-    component_registry().add(spec_of<RouterParameters>(std::string("builtin.") + k.kind, k.kind, k.help),
+    component_registry().add(spec_of<RouterParameters>(std::string("builtin.") + k.kind, k.kind, k.help).transit(),
                              make_component<Router>);
   }
   return true;

@@ -16,7 +16,8 @@ class IoCpu : public Router, public ControlTarget {
       : Router(name, config, parameters) {}
   static ImplSpec spec() {
     return spec_of<Parameters>("builtin.io_cpu", "io_cpu",
-                               "the processor of an IO chiplet: decodes and fans out commands");
+                               "the processor of an IO chiplet: decodes and fans out commands")
+        .transit();
   }
 
   void message_arrived(ControlMessage& m) override { fan_out_.pass_on(m); }

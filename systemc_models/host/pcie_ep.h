@@ -32,7 +32,9 @@ class PcieEp : public Router, public PooledInitiator {
       : Router(name, config, checked(parameters)),
         PooledInitiator(static_cast<FabricNode&>(*this), parameters.outstanding.value_or(RequestPool::kUnlimited)) {}
   static ImplSpec spec() {
-    return spec_of<Parameters>("builtin.pcie_ep", "pcie_ep", "PCIe endpoint: the host's door to a device");
+    return spec_of<Parameters>("builtin.pcie_ep", "pcie_ep", "PCIe endpoint: the host's door to a device")
+        .transit()
+        .initiator();
   }
 
   FabricInitiator* initiator() override { return this; }

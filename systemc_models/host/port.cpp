@@ -13,7 +13,7 @@ Port::Port(sc_core::sc_module_name name, const ComponentConfig& config, const Pa
 }
 
 ImplSpec Port::spec() {
-  return spec_of<Parameters>("builtin.port", "port", "a TLM-2.0 target socket for a foreign initiator");
+  return spec_of<Parameters>("builtin.port", "port", "a TLM-2.0 target socket for a foreign initiator").initiator();
 }
 
 Order Port::done_order(const FabricTransaction& x) const {

@@ -20,7 +20,9 @@ class FifoMemory : public MemoryTarget, private FlitServers {
  private:
   size_t count() const override { return 1; }
   size_t server_of(uint64_t) const override { return 0; }
-  double service_ns(double bytes, double edge_bw_gbs) const override { return edge_bw_gbs > 0 ? bytes / edge_bw_gbs : 0; }
+  double service_ns(double bytes, double edge_bw_gbs) const override {
+    return edge_bw_gbs > 0 ? bytes / edge_bw_gbs : 0;
+  }
 
   double free_ns_ = 0;
 };
@@ -31,7 +33,7 @@ class HbmCtrl : public FifoMemory {
   HbmCtrl(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters = {})
       : FifoMemory(name, config, checked(parameters)) {}
   static ImplSpec spec() {
-    return spec_of<Parameters>("builtin.hbm_ctrl", "hbm_ctrl", "HBM slice behind one FIFO server");
+    return spec_of<Parameters>("builtin.hbm_ctrl", "hbm_ctrl", "HBM slice behind one FIFO server").memory("hbm");
   }
 };
 
@@ -40,7 +42,9 @@ class Sram : public FifoMemory {
   using Parameters = BlockParameters;
   Sram(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters = {})
       : FifoMemory(name, config, checked(parameters)) {}
-  static ImplSpec spec() { return spec_of<Parameters>("builtin.sram", "sram", "shared SRAM: one FIFO server"); }
+  static ImplSpec spec() {
+    return spec_of<Parameters>("builtin.sram", "sram", "shared SRAM: one FIFO server").memory("sram");
+  }
 };
 
 }  // namespace kernbench

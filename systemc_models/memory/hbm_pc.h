@@ -31,7 +31,7 @@ class HbmPc : public MemoryTarget, private FlitServers {
   using Parameters = HbmPcParameters;
   HbmPc(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
   static ImplSpec spec() {
-    return spec_of<Parameters>("builtin.hbm_pc", "hbm_ctrl", "HBM slice with pseudo-channels");
+    return spec_of<Parameters>("builtin.hbm_pc", "hbm_ctrl", "HBM slice with pseudo-channels").memory("hbm");
   }
 
   double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;

@@ -217,7 +217,8 @@ class HbmTlm : public TlmMemory {
   HbmTlm(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
       : TlmMemory(name, config, checked(parameters)) {}
   static ImplSpec spec() {
-    return spec_of<Parameters>("builtin.hbm_tlm", "hbm_ctrl", "a foreign TLM-2.0 memory model as HBM slice");
+    return spec_of<Parameters>("builtin.hbm_tlm", "hbm_ctrl", "a foreign TLM-2.0 memory model as HBM slice")
+        .memory("hbm");
   }
 };
 
@@ -227,7 +228,8 @@ class SramTlm : public TlmMemory {
   SramTlm(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
       : TlmMemory(name, config, checked(parameters)) {}
   static ImplSpec spec() {
-    return spec_of<Parameters>("builtin.sram_tlm", "sram", "a foreign TLM-2.0 memory model as shared SRAM");
+    return spec_of<Parameters>("builtin.sram_tlm", "sram", "a foreign TLM-2.0 memory model as shared SRAM")
+        .memory("sram");
   }
 };
 

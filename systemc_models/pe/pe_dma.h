@@ -31,7 +31,8 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
 
   PeDma(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters = {});
   static ImplSpec spec() {
-    return spec_of<Parameters>("builtin.pe_dma", "pe_dma", "a PE's DMA: reads and writes of its commands and tiles");
+    return spec_of<Parameters>("builtin.pe_dma", "pe_dma", "a PE's DMA: reads and writes of its commands and tiles")
+        .initiator();
   }
 
   void leads_to(PePort& out, PeBlock& next) override;

@@ -107,7 +107,12 @@ Graph compile_text(const std::string& yaml, const std::string& file_name, const 
   YamlMap top(document.root, "", faults);
   faults.throw_if_any();
 
-  GraphBuilder builder(faults);
+  for (const auto& [name, kind] : catalog.kinds().all()) {
+    if (!kind.fault.empty()) faults.add(0, "", kind.fault);
+  }
+  faults.throw_if_any();
+
+  GraphBuilder builder(catalog.kinds(), faults);
   builder.graph().name = std::filesystem::path(file_name).filename().string();
   builder.graph().ns_per_mm = top.number_or("ns_per_mm", 0.01, NumberRule::not_negative("ns/mm", 1e6));
   builder.graph().timing = read_timing(top, overrides);

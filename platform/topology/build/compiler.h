@@ -6,6 +6,7 @@
 
 #include "kernbench/platform/topology/graph/faults.h"
 #include "kernbench/platform/topology/graph/graph.h"
+#include "kernbench/systemc_models/core/impl_catalog.h"
 
 namespace kernbench::topology {
 

@@ -28,6 +28,8 @@ uint32_t GraphBuilder::add_node(std::string id, const Block& block, std::optiona
   n.kind = block.kind;
   n.impl = block.impl;
   n.transit = block.transit;
+  n.initiator = block.initiator;
+  n.space = block.space;
   n.attrs = block.attrs;
   n.line = block.line;
   n.position = position;
@@ -74,7 +76,7 @@ void GraphBuilder::add_memory(uint32_t node, std::string space, uint64_t base, u
 
 Graph GraphBuilder::finish() {
   graph_.finish();
-  validate(graph_, faults_);
+  validate(graph_, kinds_, faults_);
   faults_.throw_if_any();
   return std::move(graph_);
 }

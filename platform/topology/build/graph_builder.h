@@ -8,12 +8,13 @@
 #include "kernbench/platform/topology/graph/block.h"
 #include "kernbench/platform/topology/graph/faults.h"
 #include "kernbench/platform/topology/graph/graph.h"
+#include "kernbench/systemc_models/core/impl_catalog.h"
 
 namespace kernbench::topology {
 
 class GraphBuilder {
  public:
-  explicit GraphBuilder(FaultList& faults) : faults_(faults) {}
+  GraphBuilder(const Kinds& kinds, FaultList& faults) : kinds_(kinds), faults_(faults) {}
 
   void reserve(size_t nodes, size_t edges);
   /// A taken id is a fault, named by `field`.
@@ -34,6 +35,7 @@ class GraphBuilder {
   Graph finish();
 
  private:
+  const Kinds& kinds_;
   FaultList& faults_;
   Graph graph_;
   std::unordered_map<uint64_t, uint32_t> edge_of_;  // (from, to) -> edge

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "kernbench/platform/topology/graph/kinds.h"
 #include "kernbench/platform/topology/graph/pe_edges.h"
 
 namespace kernbench::topology {
@@ -19,24 +18,30 @@ bool is_pseudo_channel(const Node& n) {
   return n.attrs.has("interleave_bytes");
 }
 
-void check_owner(const Graph& g, const Memory& m, FaultList& faults) {
+/// "a, b or c".
+std::string one_of(std::vector<std::string> words) {
+  if (words.size() < 2) return join(words);
+  const std::string last = words.back();
+  words.pop_back();
+  return join(words) + " or " + last;
+}
+
+void check_owner(const Graph& g, const Kinds& kinds, const Memory& m, FaultList& faults) {
   const Node& n = g.nodes[m.node];
-  const KindInfo* info = find_kind(n.kind);
-  const std::string space = info ? info->space : "";
-  if (space.empty()) {
+  if (n.space.empty()) {
     faults.add(m.line, "memories.node",
-               "found '" + n.id + "' of kind " + n.kind + "; legal: a node of kind hbm_ctrl or sram");
-  } else if (space != m.space) {
+               "found '" + n.id + "' of kind " + n.kind + "; legal: a node of kind " + one_of(kinds.with_memory()));
+  } else if (n.space != m.space) {
     faults.add(m.line, "memories.space",
-               "found '" + m.space + "' on '" + n.id + "' of kind " + n.kind + "; legal: " + space);
+               "found '" + m.space + "' on '" + n.id + "' of kind " + n.kind + "; legal: " + n.space);
   }
 }
 
-void check_windows(const Graph& g, FaultList& faults) {
+void check_windows(const Graph& g, const Kinds& kinds, FaultList& faults) {
   std::vector<const Memory*> sorted;
   std::vector<const Memory*> of_node(g.nodes.size(), nullptr);
   for (const Memory& m : g.memories) {
-    check_owner(g, m, faults);
+    check_owner(g, kinds, m, faults);
     if (m.size > 0 && m.base + (m.size - 1) < m.base) {
       faults.add(m.line, "memories.base",
                  fmt::format("found base {} + size {}; legal: a window that ends at 2^64 or before", m.base, m.size));
@@ -72,12 +77,11 @@ void check_windows(const Graph& g, FaultList& faults) {
 }
 
 /// A memory that no initiator can reach is a mistake in the links.
-void check_reachable(const Graph& g, FaultList& faults) {
+void check_reachable(const Graph& g, const Kinds& kinds, FaultList& faults) {
   std::vector<bool> reached(g.nodes.size(), false);
   std::vector<uint32_t> open;
   for (uint32_t n = 0; n < g.nodes.size(); ++n) {
-    const KindInfo* info = find_kind(g.nodes[n].kind);
-    if (info && info->initiator) open.push_back(n);
+    if (g.nodes[n].initiator) open.push_back(n);
   }
   std::vector<bool> expanded(g.nodes.size(), false);
   for (const uint32_t n : open) expanded[n] = true;
@@ -94,10 +98,9 @@ void check_reachable(const Graph& g, FaultList& faults) {
   }
   for (const Memory& m : g.memories) {
     if (!reached[m.node])
-      faults.add(
-          m.line, "memories.node",
-          "found '" + g.nodes[m.node].id +
-              "', which no initiator reaches; legal: a memory with a path from a pe_dma, m_cpu, pcie_ep or port");
+      faults.add(m.line, "memories.node",
+                 "found '" + g.nodes[m.node].id + "', which no initiator reaches; legal: a memory with a path from a " +
+                     one_of(kinds.of_initiators()));
   }
 }
 
@@ -131,17 +134,18 @@ void check_edges_inside_pes(const Graph& g, FaultList& faults) {
     for (const auto& [from, to] : missing_edges_inside(g, pe)) {
       const Node &a = g.nodes[from], &b = g.nodes[to];
       if (!told.emplace(a.line, b.line).second) continue;
-      faults.add(a.line, "links", "found no edge '" + a.id + " -> " + b.id + "' among those inside the PE; legal: one " +
-                                      a.kind + " -> " + b.kind + ", or no edge at all for the standard ones");
+      faults.add(a.line, "links",
+                 "found no edge '" + a.id + " -> " + b.id + "' among those inside the PE; legal: one " + a.kind +
+                     " -> " + b.kind + ", or no edge at all for the standard ones");
     }
   }
 }
 
 }  // namespace
 
-void validate(const Graph& g, FaultList& faults) {
-  check_windows(g, faults);
-  check_reachable(g, faults);
+void validate(const Graph& g, const Kinds& kinds, FaultList& faults) {
+  check_windows(g, kinds, faults);
+  check_reachable(g, kinds, faults);
   check_flits(g, faults);
   check_tcm(g, faults);
   check_edges_inside_pes(g, faults);

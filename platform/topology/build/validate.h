@@ -3,11 +3,12 @@
 
 #include "kernbench/platform/topology/graph/faults.h"
 #include "kernbench/platform/topology/graph/graph.h"
+#include "kernbench/systemc_models/core/impl_catalog.h"
 
 namespace kernbench::topology {
 
 /// Memories (owner's kind, windows inside 64 bits, no overlap, base and interleave, reached by some initiator) and the
-/// rules of flit mode. The graph is finished.
-void validate(const Graph&, FaultList&);
+/// rules of flit mode. The graph is finished; faults name the kinds that are legal.
+void validate(const Graph&, const Kinds&, FaultList&);
 
 }  // namespace kernbench::topology

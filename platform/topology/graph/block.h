@@ -14,11 +14,13 @@ constexpr uint64_t kMostNodes = 4'000'000;
 constexpr double kMostDistanceMm = 1e6;  ///< a kilometre; sums over a path stay exact in 64-bit nanometres
 constexpr double kMostBandwidthGbs = 1e9;
 
-/// kind, impl, attrs and place of a node, or of many alike (a template's block).
+/// kind, impl, attrs and facts of a node, or of many alike (a template's block).
 struct Block {
   std::string kind;
   std::string impl;
   bool transit = false;
+  bool initiator = false;
+  std::string space;  ///< of the memory that nodes of its kind hold, or none
   Attributes attrs;
   int line = 0;
 };

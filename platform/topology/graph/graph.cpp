@@ -39,7 +39,7 @@ const Memory* Graph::memory_at(uint64_t addr) const {
 void Graph::finish() {
   efficiency_.assign(nodes.size(), 1.0);
   for (uint32_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i].kind == "hbm_ctrl") efficiency_[i] = nodes[i].attrs.number("efficiency", 1.0);
+    if (!nodes[i].space.empty()) efficiency_[i] = nodes[i].attrs.number("efficiency", 1.0);
   }
   // What stands between a controller and its router changes nothing about the edge between them.
   for (const Edge& e : edges) {

@@ -22,8 +22,10 @@ struct Node {
   std::string kind;  ///< "router"
   std::string impl;  ///< "builtin.router"
   bool transit = false;
-  Attributes attrs;  ///< as given, without defaults
-  int line = 0;      ///< in the YAML, from 1; 0: not in it
+  bool initiator = false;  ///< issues memory transactions
+  std::string space;       ///< of the memory that nodes of its kind hold: "hbm", "sram" or none
+  Attributes attrs;        ///< as given, without defaults
+  int line = 0;            ///< in the YAML, from 1; 0: not in it
   std::optional<Position> position;
 };
 

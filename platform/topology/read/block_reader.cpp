@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
-
-#include "kernbench/platform/topology/graph/kinds.h"
 
 namespace kernbench::topology {
 namespace {
@@ -125,13 +122,7 @@ Attributes read_attributes(YamlNode node, const std::string& field, const ImplSp
   return attrs;
 }
 
-/// Kinds and implementations known to the catalog, for messages.
-std::vector<std::string> kinds_of(const ImplCatalog& catalog) {
-  std::set<std::string> kinds;
-  for (const ImplSpec* s : catalog.all()) kinds.insert(s->kind);
-  return {kinds.begin(), kinds.end()};
-}
-
+/// Implementations known to the catalog, for messages.
 std::vector<std::string> impls_of(const ImplCatalog& catalog, const std::string& kind) {
   std::vector<std::string> impls;
   for (const ImplSpec* s : catalog.all()) {
@@ -146,15 +137,17 @@ std::string unknown_word(const std::string& what, const std::string& word, const
   return "unknown " + what + " '" + printable(word) + "'" + hint + " legal: " + join(legal);
 }
 
-/// A fault names the kinds that there are.
-bool is_known_kind(const std::string& kind, const ImplCatalog& catalog, int line, const std::string& field,
-                   FaultList& faults) {
-  const ImplSpec* builtin = catalog.find("builtin." + kind);
-  if (builtin && builtin->kind == kind) return true;
-  const std::vector<const ImplSpec*> all = catalog.all();
-  if (std::any_of(all.begin(), all.end(), [&](const ImplSpec* s) { return s->kind == kind; })) return true;
-  faults.add(line, field, unknown_word("kind", kind, kinds_of(catalog)));
-  return false;
+/// What the block's kind is; an unknown one is null and a fault that names those that there are.
+const Kind* read_kind(Block& block, const ImplCatalog& catalog, int line, const std::string& field, FaultList& faults) {
+  const Kind* kind = catalog.kinds().find(block.kind);
+  if (!kind) {
+    faults.add(line, field, unknown_word("kind", block.kind, catalog.kinds().names()));
+    return nullptr;
+  }
+  block.transit = kind->facts.transit;
+  block.initiator = kind->facts.initiator;
+  block.space = kind->facts.memory;
+  return kind;
 }
 
 /// The specification of an implementation of that kind, or null and a fault.
@@ -182,7 +175,7 @@ Block read_block(YamlMap& map, const std::string& fixed_kind, const ImplCatalog&
   FaultList& faults = map.faults();
   block.kind = fixed_kind;
   if (fixed_kind.empty() || map.has("kind")) {
-    const auto kind = map.has("kind") ? map.string("kind") : map.require_string("kind", join(kinds_of(catalog)));
+    const auto kind = map.has("kind") ? map.string("kind") : map.require_string("kind", join(catalog.kinds().names()));
     if (!kind) return block;
     if (fixed_kind.empty()) {
       block.kind = *kind;
@@ -191,21 +184,19 @@ Block read_block(YamlMap& map, const std::string& fixed_kind, const ImplCatalog&
                  "found '" + printable(*kind) + "'; legal here: " + fixed_kind);
     }
   }
-  const bool kind_known = is_known_kind(block.kind, catalog, map.line_of_key("kind"), map.field("kind"), faults);
+  const Kind* known = read_kind(block, catalog, map.line_of_key("kind"), map.field("kind"), faults);
   const auto impl = map.string("impl");
   block.impl = impl.value_or("builtin." + block.kind);
 
-  const KindInfo* info = find_kind(block.kind);
-  block.transit = info && info->transit;
   if (const auto transit = map.boolean("transit")) {
-    if (*transit && info && !info->transit)
+    if (*transit && known && !known->facts.transit && !known->stated_by.empty())
       faults.add(map.line_of_key("transit"), map.field("transit"),
                  "found 'true'; legal: false, as a node of kind " + block.kind + " can only be an end of a path");
     block.transit = *transit;
   }
 
   const YamlNode attrs = map.take("attrs");
-  if (!kind_known) return block;  // without a kind there is nothing to check the rest against
+  if (!known) return block;  // without a kind there is nothing to check the rest against
   const ImplSpec* spec = find_spec(block.kind, block.impl, catalog, map.line_of_key("impl"), map.field("impl"), faults);
   if (spec) block.attrs = read_attributes(attrs, map.field("attrs"), *spec, map.line(), faults);
   return block;
@@ -217,9 +208,7 @@ Block default_block(const std::string& kind, const ImplCatalog& catalog, int lin
   block.kind = kind;
   block.impl = "builtin." + kind;
   block.line = line;
-  const KindInfo* info = find_kind(kind);
-  block.transit = info && info->transit;
-  const ImplSpec* spec = is_known_kind(kind, catalog, line, field, faults)
+  const ImplSpec* spec = read_kind(block, catalog, line, field, faults)
                              ? find_spec(kind, block.impl, catalog, line, field, faults)
                              : nullptr;
   if (spec) read_attributes(YamlNode(), field + ".attrs", *spec, line, faults);

@@ -5,6 +5,7 @@
 
 #include "kernbench/platform/topology/graph/block.h"
 #include "kernbench/platform/topology/read/yaml_reader.h"
+#include "kernbench/systemc_models/core/impl_catalog.h"
 
 namespace kernbench::topology {
 

@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "kernbench/platform/topology/graph/faults.h"
-#include "kernbench/platform/topology/graph/kinds.h"
 #include "kernbench/platform/topology/view/diagram.h"
 
 namespace kernbench::topology {
@@ -116,8 +115,7 @@ Diagram draw_flat(const Graph& g) {
   std::vector<int> column(g.nodes.size(), -1);
   std::vector<uint32_t> queue;
   for (uint32_t n = 0; n < g.nodes.size(); ++n) {
-    const KindInfo* info = find_kind(g.nodes[n].kind);
-    if (!info || !info->initiator || info->transit) continue;
+    if (!g.nodes[n].initiator || g.nodes[n].transit) continue;
     column[n] = 0;
     queue.push_back(n);
   }

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "kernbench/platform/topology/build/compiler.h"
-#include "kernbench/sc_tests/topology/test_catalog.h"
+#include "kernbench/sc_tests/platform/topology/test_catalog.h"
 
 namespace kernbench::topology {
 namespace {
@@ -111,8 +111,7 @@ const Wrong kWrong[] = {
      "t.yaml:12: memories.base: found 128 on 'm'; legal: a multiple of its interleave_bytes 256"},
     {"unreachable", "- {from: x, to: s, distance_mm: 1.0, bw_gbs: 100.0}\n", "",
      "t.yaml:12: memories.node: found 's', which no initiator reaches; legal: a memory with a path from a pe_dma, "
-     "m_cpu, "
-     "pcie_ep or port"},
+     "m_cpu, pcie_ep or port"},
     {"unknown_impl", "impl: builtin.hbm_pc", "impl: builtin.hbm_cp",
      "t.yaml:5: nodes[2].impl: unknown impl 'builtin.hbm_cp', did you mean 'builtin.hbm_pc'? legal: builtin.hbm_ctrl, "
      "builtin.hbm_pc"},

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernbench/systemc_models/core/attributes.h"
+#include "kernbench/systemc_models/core/impl_catalog.h"
 
 namespace kernbench::topology::testing {
 
@@ -14,17 +14,19 @@ class TestCatalog : public ImplCatalog {
  public:
   TestCatalog() {
     for (const char* k : {"router", "xbar", "bridge", "switch", "ucie", "noc", "io_noc", "io_cpu"})
-      add(k, {flag("store_and_forward")});
-    add("pcie_ep", {flag("store_and_forward"), count("outstanding")});
-    add("hbm_ctrl", {share("efficiency")});
+      add(k, {flag("store_and_forward")}).transit();
+    add("pcie_ep", {flag("store_and_forward"), count("outstanding")}).transit().initiator();
+    add("hbm_ctrl", {share("efficiency")}).memory("hbm");
     add("hbm_ctrl",
         {share("efficiency"), required(count("pseudo_channels")), required(count("interleave_bytes")),
          rate("pc_bw_gbs", "GB/s")},
-        "builtin.hbm_pc");
-    add("sram", {});
-    add("port", {});
-    add("m_cpu", {count("rd_engines"), count("wr_engines")});
-    add("pe_dma", {count("rd_engines"), count("wr_engines"), count("queue_depth")});
+        "builtin.hbm_pc")
+        .memory("hbm");
+    add("sram", {}).memory("sram");
+    add("foreign", {}).transit();
+    add("port", {}).initiator();
+    add("m_cpu", {count("rd_engines"), count("wr_engines")}).initiator();
+    add("pe_dma", {count("rd_engines"), count("wr_engines"), count("queue_depth")}).initiator();
     add("pe_cpu", {number("dispatch_cycles", 0, false), number("freq_ghz", 0, true)});
     add("pe_scheduler", {});
     add("pe_fetch_store", {count("queue_depth")});
@@ -41,6 +43,11 @@ class TestCatalog : public ImplCatalog {
          slot()},
         "builtin.pe_gemm_systolic");
     add("pe_math", {rate("lanes", ""), rate("freq_ghz", "GHz"), rates("cycles"), count("queue_depth"), slot()});
+    for (const auto& [name, spec] : specs_) kinds_.add(spec);
+  }
+  /// With a user's implementations beside them.
+  explicit TestCatalog(const std::vector<ImplSpec>& more) : TestCatalog() {
+    for (const ImplSpec& s : more) kinds_.add(specs_[s.impl] = s);
   }
 
   const ImplSpec* find(const std::string& impl) const override {
@@ -52,6 +59,7 @@ class TestCatalog : public ImplCatalog {
     for (const auto& [name, spec] : specs_) v.push_back(&spec);
     return v;
   }
+  const Kinds& kinds() const override { return kinds_; }
 
  private:
   static AttrSpec number(const char* name, double min, bool exclusive) {
@@ -100,13 +108,14 @@ class TestCatalog : public ImplCatalog {
     a.type = AttrType::number_map;
     return a;
   }
-  void add(const std::string& kind, std::vector<AttrSpec> attributes, std::string impl = "") {
+  ImplSpec& add(const std::string& kind, std::vector<AttrSpec> attributes, std::string impl = "") {
     if (impl.empty()) impl = "builtin." + kind;
     attributes.insert(attributes.begin(), number("overhead_ns", 0, false));
-    specs_[impl] = {impl, kind, "", std::move(attributes)};
+    return specs_[impl] = {impl, kind, "", std::move(attributes)};
   }
 
   std::map<std::string, ImplSpec> specs_;
+  Kinds kinds_;
 };
 
 }  // namespace kernbench::topology::testing

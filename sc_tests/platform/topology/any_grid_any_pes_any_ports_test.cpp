@@ -11,7 +11,7 @@
 
 #include "kernbench/platform/topology/build/compiler.h"
 #include "kernbench/platform/topology/route/path_router.h"
-#include "kernbench/sc_tests/topology/test_catalog.h"
+#include "kernbench/sc_tests/platform/topology/test_catalog.h"
 
 namespace kernbench::topology {
 namespace {

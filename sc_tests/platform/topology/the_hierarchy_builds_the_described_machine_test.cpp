@@ -11,7 +11,7 @@
 #include "kernbench/platform/topology/graph/naming.h"
 #include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/platform/topology/route/resolver.h"
-#include "kernbench/sc_tests/topology/test_catalog.h"
+#include "kernbench/sc_tests/platform/topology/test_catalog.h"
 
 namespace kernbench::topology {
 namespace {

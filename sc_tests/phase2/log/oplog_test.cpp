@@ -18,6 +18,8 @@
 namespace kernbench {
 namespace {
 
+using namespace std::string_literals;
+
 class OpLogFile : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -57,6 +59,40 @@ TEST_P(OpLogFile, gives_back_every_record_as_it_was) {
     EXPECT_EQ(std::string(r.desc->where.file), "kernels/a b.cpp");
     EXPECT_EQ(r.desc->where.line, 42);
   }
+}
+
+TEST_P(OpLogFile, gives_back_what_a_message_of_ones_own_says_whatever_its_words) {
+  std::vector<OpRecord> all;
+  for (const char* name : {"refresh", "TileToken/GEMM", "composite_mine", "dma_write", "log_header", "log_end", ""}) {
+    OpRecord r;
+    r.op_id = all.size() + 1;
+    r.own(name)
+        .with("seq", "text")
+        .with("foreign", 2)
+        .with("a \"key\"", -1.5)
+        .with("handle_id", false)
+        .with("source", 0);
+    all.push_back(r);
+  }
+  const auto log = make_op_log(path());
+  log->begin(header());
+  for (const OpRecord& r : all) log->record(OpRecord(r));
+  log->close();
+  const OpLogContents got = read_op_log(path());
+  EXPECT_TRUE(got.complete);
+  EXPECT_EQ(as_text(got.records), as_text(all));
+  ASSERT_EQ(got.records.size(), all.size());
+  for (const OpRecord& r : got.records) {
+    EXPECT_EQ(r.desc->kind, OpKind::unknown);
+    ASSERT_EQ(r.desc->own_params.size(), 5u);
+    EXPECT_EQ(r.desc->own_params[0].name, "seq");
+    EXPECT_EQ(r.desc->own_params[0].value, OwnParam::Value("text"s));
+    EXPECT_EQ(r.desc->own_params[2].value, OwnParam::Value(-1.5));
+  }
+  EXPECT_EQ(as_text(all).front(),
+            R"({"op_id":1,"t_start":0,"t_end":0,"component_id":"sip0.cube0.pe0.pe_dma","op_kind":"unknown",)"
+            R"("op_name":"refresh","params":{"seq":"text","foreign":2,"a \"key\"":-1.5,"handle_id":false,"source":0},)"
+            R"("dependency_ids":[]})");
 }
 
 TEST_P(OpLogFile, two_runs_give_the_same_bytes) {

@@ -6,7 +6,7 @@
 #include "kernbench/platform/topology/graph/foreign_blocks.h"
 #include "kernbench/platform/topology/graph/pe_edges.h"
 #include "kernbench/platform/topology/route/path_router.h"
-#include "kernbench/sc_tests/topology/test_catalog.h"
+#include "kernbench/sc_tests/platform/topology/test_catalog.h"
 
 namespace kernbench::topology {
 namespace {

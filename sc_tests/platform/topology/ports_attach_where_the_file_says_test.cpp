@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "kernbench/platform/topology/build/compiler.h"
-#include "kernbench/sc_tests/topology/test_catalog.h"
+#include "kernbench/sc_tests/platform/topology/test_catalog.h"
 
 namespace kernbench::topology {
 namespace {
