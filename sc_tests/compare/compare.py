@@ -15,7 +15,7 @@ Exempt are
     failed verification shows ("passed" is compared); of `replay`: its seconds;
   - of op logs: log_header, log_check, log_end; in SQLite the table `header`;
   - .npy (outputs) and .kbmem (memory): computed values, and checksums of the log's header;
-  - the folder of each binary's own topologies in `list topologies`; the line of `topology` on figures that edges inside
+  - the folder of each binary's own topologies in `list topologies`; builtin.foreign in `list components`; the line of `topology` on figures that edges inside
     a PE do not use.
 One line a case that differs: where, the reference's value -> the new one. Exit status: 0 none differs, 1 some do,
 2 wrong usage. --selftest shows that every kind of difference is found, and that what is exempt is not taken for one.

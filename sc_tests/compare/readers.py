@@ -31,7 +31,12 @@ EXEMPT = {
     # What is not used is told since edges inside a PE are bound one by one.
     "topology": ((re.compile(r"\n^Edges inside a PE take no time: .*\n", re.M), ""),),
     # Each binary lists the topologies of its own source tree.
-    "list": ((re.compile(r"[^\s\"]*/topologies/"), "topologies/"),),
+    "list": (
+        (re.compile(r"[^\s\"]*/topologies/"), "topologies/"),
+        # A kind that the reference has not.
+        (re.compile(r"^builtin\.foreign .*\n(?:    .*\n)*", re.M), ""),
+        (re.compile(r'^ \{\n  "impl": "builtin\.foreign",\n(?:  .*\n)* \},?\n', re.M), ""),
+    ),
 }
 
 

@@ -13,15 +13,9 @@ FabricPort::~FabricPort() {
   delete foreign_;
 }
 
-bool FabricPort::request(FabricTransaction& x) {
-  if (foreign_) {
-    foreign_->send_request(x);
-    return false;
-  }
-  ++x.node;
-  tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_core::sc_time delay = node_->fabric().timeline().delay_until(x.time_ns);
-  return forward_->nb_transport_fw(x.payload, phase, delay) == tlm::TLM_COMPLETED;
+bool FabricPort::request_outside(FabricTransaction& x) {
+  foreign_->send_request(x);
+  return false;
 }
 
 void FabricPort::respond(FabricTransaction& x) {
@@ -108,7 +102,8 @@ void FabricPort::meet(FabricPort* neighbour) {
   neighbour_ = neighbour;
   incoming_ = neighbour ? &neighbour->link : nullptr;
   if (neighbour) return;
-  foreign_neighbour().set_forward(forward_);
+  if (forward_) foreign_neighbour().set_forward(forward_);
+  forward_ = nullptr;
   foreign_neighbour().set_backward(backward_);
 }
 

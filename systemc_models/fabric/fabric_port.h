@@ -34,7 +34,7 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
  private:
   FabricNode* node_;
   ForeignNeighbour* foreign_ = nullptr;
-  tlm::tlm_fw_transport_if<>* forward_ = nullptr;   ///< the neighbour, for requests; null: none can go there
+  tlm::tlm_fw_transport_if<>* forward_ = nullptr;   ///< the neighbour, for requests; null: not of this project, or none
   tlm::tlm_bw_transport_if<>* backward_ = nullptr;  ///< the neighbour, for responses to its requests
 
  public:
@@ -51,8 +51,14 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
   tlm::tlm_fw_transport_if<>* forward() const { return forward_; }
   tlm::tlm_bw_transport_if<>* backward() const { return backward_; }
 
-  /// Hands a request to the neighbour, where its header is at x.time_ns. True: the response is back here, at x.time_ns.
-  bool request(FabricTransaction& x);
+  /// Hands a request to the neighbour, where its header is at x.time_ns, `delay` from now. True: the response is back
+  /// here, at x.time_ns.
+  bool request(FabricTransaction& x, sc_core::sc_time delay) {
+    if (!forward_) return request_outside(x);
+    ++x.node;
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    return forward_->nb_transport_fw(x.payload, phase, delay) == tlm::TLM_COMPLETED;
+  }
   /// Hands a response to the neighbour, where its header is at x.time_ns.
   void respond(FabricTransaction& x);
   /// Hands a flit to the neighbour, where it is at f.time_ns.
@@ -82,6 +88,7 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
 
  private:
   void meet(FabricPort* neighbour);
+  bool request_outside(FabricTransaction&);
   Link* incoming_ = nullptr;
   FabricPort* neighbour_ = nullptr;
 };

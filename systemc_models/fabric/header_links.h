@@ -37,7 +37,7 @@ class HeaderLinks : public LinkMode {
                                        sc_core::sc_time& delay) override {
     FabricPort& out = router.way_of(x, in);
     const double arrival = x.time_ns;
-    x.time_ns = pass_node(x, router, in.incoming(), x.write);
+    x.time_ns = pass_node(x, router, in, x.write);
     if (!Law::in_turn(out.link, in.incoming())) {
       wait_for_turn(router, out, x, in.incoming(), arrival, &HeaderLinks::request_turn);
       return FabricPort::accepted(phase);
@@ -98,7 +98,7 @@ class HeaderLinks : public LinkMode {
   /// Over the link to the neighbour; true: the response is back.
   bool request_on(FabricTransaction& x, FabricPort& out) {
     x.time_ns = cross(x, out.link, x.write);
-    return out.request(x);
+    return out.request(x, timeline().delay_until(x.time_ns));
   }
   static void request_turn(void* self, void* transaction) {
     auto& me = *static_cast<HeaderLinks*>(self);
@@ -124,7 +124,7 @@ class HeaderLinks : public LinkMode {
     auto& router = static_cast<Router&>(out.node());
     FabricPort& in = *x.hops[x.node - 1].in;
     const double arrival = x.time_ns;
-    x.time_ns = pass_node(x, router, out.incoming(), !x.write);
+    x.time_ns = pass_node(x, router, out, !x.write);
     if (!Law::in_turn(in.link, out.incoming())) {
       wait_for_turn(router, in, x, out.incoming(), arrival, &HeaderLinks::response_turn);
       return false;

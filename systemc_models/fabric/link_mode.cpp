@@ -36,9 +36,9 @@ double LinkMode::store_forward_ns(const Router& router, const Link* from, bool d
   return data && from && router.stores_and_forwards() ? from->transfer_ns(static_cast<double>(nbytes)) : 0;
 }
 
-double LinkMode::pass_node(FabricTransaction& x, const Router& router, const Link* from, bool data) {
+double LinkMode::pass_node(FabricTransaction& x, const Router& router, const FabricPort& in, bool data) {
   const double overhead = router.delay_of({x.write, data != x.write, x.address, x.nbytes});
-  const double wait = store_forward_ns(router, from, data, x.nbytes);
+  const double wait = router.stores_and_forwards() ? store_forward_ns(router, in.incoming(), data, x.nbytes) : 0;
   x.overhead_ns += overhead;
   x.store_forward_ns += wait;
   return x.time_ns + overhead + wait;

@@ -82,8 +82,8 @@ class LinkMode {
  protected:
   /// What a node that stores and forwards waits for behind the header, where data come by `from`.
   static double store_forward_ns(const Router&, const Link* from, bool data, uint64_t nbytes);
-  /// Books what the node costs; when the header that came by `from` at x.time_ns is ready to leave it.
-  static double pass_node(FabricTransaction&, const Router&, const Link* from, bool data);
+  /// Books what the node costs; when the header that came by `in` at x.time_ns is ready to leave it.
+  static double pass_node(FabricTransaction&, const Router&, const FabricPort& in, bool data);
 
   Fabric& fabric_;
 };

@@ -71,7 +71,8 @@ class Router : public Component, public FabricNode {
   // For the link modes.
   /// The port by which the request leaves that has come by `in`.
   FabricPort& way_of(FabricTransaction& x, FabricPort& from) {
-    if (!custom_ && x.node < x.hop_count && x.hops[x.node - 1].in == &from && &x.hops[x.node].out->node() == this)
+    if (!custom_ && x.node < x.hop_count && x.hops[x.node - 1].in == &from &&
+        (x.own_hops.empty() || &x.hops[x.node].out->node() == this))
       return *x.hops[x.node].out;
     return find_way(x, from);
   }
