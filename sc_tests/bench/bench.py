@@ -4,6 +4,11 @@
 
 Rates are per CPU second of the whole process: start, reading the topology and the input, elaboration, simulation,
 output. `name value unit`, one line a figure, medians over --runs; names that begin with a prefix, or all.
+
+    bench.py --bin FOLDER --data FOLDER --against BINARY [NAME-PREFIX]...
+
+The floors: both binaries on the same files in turns, `name ratio floor`, medians of the ratios of five pairs or --runs;
+exit status 1 where one is below its floor. From 1,024 PEs on what `kernbench topology` takes is taken off on both sides.
 """
 
 import argparse
@@ -19,6 +24,14 @@ import bench_inputs as inputs
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TOPOLOGIES = os.path.join(ROOT, "topologies")
 os.environ["SYSTEMC_DISABLE_COPYRIGHT_MESSAGE"] = "1"
+
+
+# Of the rate of the last version whose traffic did not go over sockets (d3de8b2).
+FLOORS = {
+    "storm_ideal_64": 0.65, "storm_ideal_1024": 0.6, "storm_ideal_4096": 0.65,
+    "storm_cut_through_64": 0.6, "storm_flit_64": 0.6,
+    "tokens_ideal_64": 0.8, "tokens_ideal_1024": 0.75, "tokens_ideal_4096": 0.75,
+}
 
 
 class Failed(Exception):
@@ -167,6 +180,43 @@ class Bench:
         if os.path.exists(self.tool("phase2_bench")):
             self.printed("phase2", [self.tool("phase2_bench")] + (["--quick"] if quick else []))
 
+    def floors(self, reference):
+        """Exit status: 1 where a figure is below its floor."""
+        below = 0
+        for name, floor in FLOORS.items():
+            if not self.wanted(name):
+                continue
+            print(f"bench: {name}", file=sys.stderr, flush=True)
+            ratio = self.ratio(name, (reference, self.tool("kernbench")))
+            below += ratio < floor
+            self.put(name, ratio, f"of the reference's rate, floor {floor}{'' if ratio >= floor else ': below'}")
+        return 1 if below else 0
+
+    def ratio(self, name, binaries):
+        """Of the new binary's rate to the reference's: the median over pairs of runs, each begun by the other one."""
+        kind, mode, pes = name.split("_", 1)[0], *name.split("_", 1)[1].rsplit("_", 1)
+        pes = int(pes)
+        system = self.system(pes, mode)
+        if kind == "storm":
+            reads = {64: 20000, 1024: 1250, 4096: 312}[pes] // (8 if mode == "flit" else 1)
+            files = ["traffic", "--topology", system, "--trace",
+                     self.data(f"storm_{pes}_{reads}.csv", inputs.storm, pes, reads)]
+        else:
+            count = 4 if pes == 64 else 1
+            files = ["pipeline", "--topology", system, "--work",
+                     self.data(f"work_{pes}_{count}.json", inputs.composites, pes, count)]
+        reading = [0, 0]
+        if pes >= 1024:
+            reading = [statistics.median(run([b, "topology", "--topology", system])[0] for _ in range(3))
+                       for b in binaries]
+        ratios = []
+        for pair in range(self.args.runs):
+            seconds = [0, 0]
+            for which in (0, 1) if pair % 2 == 0 else (1, 0):
+                seconds[which] = run([binaries[which], *files])[0] - reading[which]
+            ratios.append(seconds[0] / seconds[1])
+        return statistics.median(ratios)
+
     def one_read(self, path, topology):
         _, _, out = run([self.tool("kernbench"), "topology", "--topology", topology, "--format", "json"], keep=True)
         graph = json.loads(out)
@@ -188,11 +238,15 @@ def main():
     parser.add_argument("--data", required=True, help="folder for generated inputs; they are kept")
     parser.add_argument("--quick", action="store_true", help="small sizes, for a look in a minute")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--runs", type=int, default=3, help="of each figure; the median is printed (3)")
+    parser.add_argument("--against", metavar="BINARY", help="kernbench of d3de8b2: check the floors")
+    parser.add_argument("--runs", type=int, help="of each figure; the median is printed (3; pairs: 5)")
     parser.add_argument("names", nargs="*", metavar="NAME-PREFIX", help="only figures whose names begin so")
     args = parser.parse_args()
+    args.runs = args.runs or (5 if args.against else 3)
     bench = Bench(args)
     try:
+        if args.against:
+            sys.exit(bench.floors(args.against))
         bench.all()
     except Failed as e:
         sys.exit(f"bench: {e}")
