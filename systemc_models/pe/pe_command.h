@@ -13,6 +13,20 @@
 
 namespace kernbench {
 
+/// The engine of a command that is no composite.
+inline Stage stage_of(CommandType t) {
+  switch (t) {
+    case CommandType::load:
+      return Stage::dma_read;
+    case CommandType::store:
+      return Stage::dma_write;
+    case CommandType::gemm:
+      return Stage::gemm;
+    default:
+      return Stage::math;
+  }
+}
+
 /// A matrix operand of a composite as the engines see it: where its tiles are.
 struct TileOperand {
   bool in_memory = true;  ///< false: in TCM, no DMA

@@ -7,24 +7,6 @@
 #include "kernbench/systemc_models/memory/system.h"
 
 namespace kernbench {
-namespace {
-
-/// The engine of a command that is no composite.
-Stage stage_of(CommandType t) {
-  switch (t) {
-    case CommandType::load:
-      return Stage::dma_read;
-    case CommandType::store:
-      return Stage::dma_write;
-    case CommandType::gemm:
-      return Stage::gemm;
-    default:
-      return Stage::math;
-  }
-}
-
-}  // namespace
-
 PeScheduler::PeScheduler(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Component(name, config, checked(parameters)),
       PeBlock(static_cast<Component&>(*this)),

@@ -50,8 +50,6 @@ class PeScheduler : public Component, public PeBlock, public SchedulerRole {
   std::vector<std::string> waiting() const override;
   void settle(double end_ns) override;
 
-  int64_t tiles_in_flight() const { return tiles_in_flight_; }
-
  private:
   void dispatch(PeCommand&);
   void dispatch_simple(PeCommand&, Stage);
