@@ -33,6 +33,11 @@ struct AttrSpec {
   std::vector<std::string> choices;  ///< legal strings, if not empty
 };
 
+/// A value that does not go with the others of its node: "found 3; legal: a divisor of …".
+struct AttrFault {
+  std::string attribute, text;
+};
+
 /// Values of one node, in the order of the file.
 class Attributes {
  public:

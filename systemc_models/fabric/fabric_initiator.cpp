@@ -33,7 +33,7 @@ void FabricInitiator::start(const Access& a) {
   x.issue_ns = a.issue_ns;
   x.grant_ns = now;
   x.overhead_ns = owner().overhead_ns();
-  x.wire_ns = x.drain_ns = x.store_forward_ns = x.link_queue_ns = x.memory_queue_ns = x.tail_ns = 0;
+  x.wire_ns = x.drain_ns = x.store_forward_ns = x.link_queue_ns = x.memory_queue_ns = x.tail_ns = x.covered_ns = 0;
   // Ideal links are no servers: there a message comes from the initiator's channel itself, which keeps its order.
   const uint64_t second = fabric.mode().links_serve() ? a.write : a.channel;
   const uint64_t source = uint64_t{owner().index()} << 1 | second;
@@ -79,7 +79,10 @@ void FabricInitiator::response_back(FabricTransaction& x) {
     header_ns += owner().overhead_ns();
     x.overhead_ns += owner().overhead_ns();
   }
-  end_at(x, header_ns + x.tail_ns);
+  // A wait for a link that the memory's own wait already covers is not paid twice (§4).
+  const double covered = std::min(x.covered_ns, x.link_queue_ns - x.queued_there_ns);
+  x.link_queue_ns -= covered;
+  end_at(x, header_ns + (x.tail_ns - covered));
 }
 
 void FabricInitiator::end_at(FabricTransaction& x, double done_ns) {

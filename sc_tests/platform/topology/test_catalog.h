@@ -19,9 +19,13 @@ class TestCatalog : public ImplCatalog {
     add("hbm_ctrl", {share("efficiency")}).memory("hbm");
     add("hbm_ctrl",
         {share("efficiency"), required(count("pseudo_channels")), required(count("interleave_bytes")),
-         rate("pc_bw_gbs", "GB/s")},
+         rate("pc_bw_gbs", "GB/s"), text("hash", {"none", "xor"}), count("burst_bytes")},
         "builtin.hbm_pc")
-        .memory("hbm");
+        .memory("hbm")
+        .fault_together = [](const Attributes& given) -> std::optional<AttrFault> {
+      if (given.integer("interleave_bytes", 0) % given.integer("burst_bytes", 1) == 0) return std::nullopt;
+      return AttrFault{"burst_bytes", "does not go with interleave_bytes"};
+    };
     add("sram", {}).memory("sram");
     add("foreign", {}).transit();
     add("port", {}).initiator();
