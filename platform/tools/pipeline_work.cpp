@@ -17,6 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int64_t kMaxSize = int64_t{1} << 31;
+constexpr int64_t kMostBytes = int64_t{1} << 50;
 constexpr double kLatestNs = 1e12;
 constexpr int64_t kMaxTiles = 200'000'000;
 
@@ -206,6 +207,16 @@ class Reader {
     return e;
   }
 
+  /// What a GEMM or MATH command moves through the TCM; each is 0 where it is not given.
+  void read_streams(const json& o, const std::string& path, PeCommand& c) {
+    const auto bytes = [&](const char* key) {
+      const auto it = o.find(key);
+      return it == o.end() ? 0 : static_cast<uint64_t>(whole(*it, path + "." + key, 0, kMostBytes));
+    };
+    c.in_bytes = bytes("in_bytes");
+    c.out_bytes = bytes("out_bytes");
+  }
+
   PipelineWork::Entry read_command(const json& o, const std::string& path) {
     PipelineWork::Entry e;
     e.command = std::make_unique<PeCommand>();
@@ -226,17 +237,19 @@ class Reader {
       c.dma.nbytes = static_cast<uint64_t>(size(o, path, "nbytes"));
       c.dma.rows = {1, c.dma.nbytes, 0};
     } else if (stage == "GEMM") {
-      keys(o, path, {"id", "submit_ns", "stage", "m", "n", "k", "dtype"});
+      keys(o, path, {"id", "submit_ns", "stage", "m", "n", "k", "dtype", "in_bytes", "out_bytes"});
       c.type = CommandType::gemm;
       c.m = size(o, path, "m");
       c.n = size(o, path, "n");
       c.k = size(o, path, "k");
       c.dtype = text(o, path, "dtype", "");
+      read_streams(o, path, c);
     } else if (stage == "MATH") {
-      keys(o, path, {"id", "submit_ns", "stage", "op", "elements"});
+      keys(o, path, {"id", "submit_ns", "stage", "op", "elements", "in_bytes", "out_bytes"});
       c.type = CommandType::math;
       c.op = text(o, path, "op");
       c.elements = size(o, path, "elements");
+      read_streams(o, path, c);
     } else {
       fault(path + ".stage", "found '" + stage + "', expected DMA_READ, DMA_WRITE, GEMM or MATH");
     }

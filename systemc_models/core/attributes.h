@@ -29,8 +29,10 @@ struct AttrSpec {
   double min = -std::numeric_limits<double>::infinity();
   bool min_exclusive = false;  ///< legal values are > min, not >= min
   double max = std::numeric_limits<double>::infinity();
-  bool power_of_two = false;         ///< integers only
-  std::vector<std::string> choices;  ///< legal strings, if not empty
+  bool power_of_two = false;            ///< integers only
+  std::vector<std::string> choices;     ///< legal strings, if not empty
+  std::vector<std::string> known_keys;  ///< number maps: those that the block knows; others are legal, too
+  double key_default = 0;               ///< what one of them is where the file does not say it
 };
 
 /// A value that does not go with the others of its node: "found 3; legal: a divisor of …".
