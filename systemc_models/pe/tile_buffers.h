@@ -21,8 +21,9 @@ class TileBuffers {
 
   uint64_t capacity() const { return capacity_; }
   uint64_t free_bytes() const { return free_bytes_; }
-  /// Of at most free_bytes(), more than none: what was given back last where that is as large and of one piece, else the
-  /// first hole that holds it, else the first holes one after the other. It stays where it is until it is given back.
+  /// Of at most free_bytes(), more than none: what was given back last where that is as large and of one piece, else
+  /// the first hole that holds it, else the first holes one after the other. It stays where it is until it is given
+  /// back.
   Buffer& take(uint64_t nbytes);
   void give_back(Buffer&);
 
