@@ -71,9 +71,11 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   uint64_t address = 0, nbytes = 0;
   double tail_ns = 0;  ///< response: from the header's arrival to done
   bool write = false;
+  bool posted = false;  ///< between PEs: nobody answers it (FabricInitiator::post)
   uint8_t channel = 0;           ///< of the initiator
+  uint32_t end = 0;              ///< posted: index of the block where it ends
   DataMover* mover = nullptr;    ///< null: takes time only
-  Order own_order;  ///< of arrivals at one instant: (grant, initiator, read before write, order of grants)
+  Order own_order;  ///< of arrivals at one instant: (grant, initiator, read, write, comm, credit; order of grants)
   Rows rows;
 
   // Flit mode (flit.h): the flit that the current TLM call carries, and the others of its message.

@@ -124,6 +124,7 @@ void assemble(Pe& pe, const PeParts& parts, const PeEdges& edges, System& system
   pe.scheduler = role_of<SchedulerRole>(parts, "pe_scheduler", "SchedulerRole");
   pe.tcm = role_of<TcmRole>(parts, "pe_tcm", "TcmRole");
   pe.mmu = role_of<MmuRole>(parts, "pe_mmu", "MmuRole");
+  pe.ipcq = role_of<IpcqRole>(parts, "pe_ipcq", "IpcqRole");
   add_engines(pe, parts);
   add_dma(pe, parts);
   for (const PeParts::Part& part : parts.all()) {

@@ -22,6 +22,7 @@ ImplSpec PeCpu::spec() {
 
 void PeCpu::leads_to(PePort& out, PeBlock& next) {
   if (dynamic_cast<SchedulerRole*>(&next)) scheduler_ = &out;
+  if (dynamic_cast<IpcqRole*>(&next)) queues_ = &out;
 }
 
 tlm::tlm_sync_enum PeCpu::answer_in(PeItem& item, PePort&, tlm::tlm_phase& phase) {
