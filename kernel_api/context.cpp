@@ -1,5 +1,7 @@
 #include "kernbench/kernel_api/context.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "kernbench/kernel_api/core.h"
@@ -50,6 +52,13 @@ Context Context::async() const {
 
 void Context::finish() {
   core_->finish();
+}
+
+void Context::elapse(double cycles, const char* file, int line) {
+  constexpr double kMost = 1e12;
+  if (!(cycles >= 0 && cycles <= kMost))
+    fault({file, line}, fmt::format("elapse: found {} cycles, expected 0 to {}", cycles, kMost));
+  core_->backend().elapse(cycles);
 }
 
 // ---- Matrix -----------------------------------------------------------------------------------------------------

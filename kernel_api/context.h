@@ -129,6 +129,11 @@ class Context {
   /// Called by who runs the kernel, after its return: waits for what is in flight and checks loads nobody waited for.
   void finish();
 
+  // ---- Scalar work: pe_cpu --------------------------------------------------------------------------------------
+  /// The kernel's own C++ takes no time by itself: this says that it takes so many cycles of pe_cpu, cycles / freq_ghz
+  /// ns, from 0 to 1e12. (What reading elements of a Loaded takes is said by pe_cpu's read_cycles.)
+  void elapse(double cycles, KERNBENCH_TL_HERE);
+
   // ---- Math: pe_math --------------------------------------------------------------------------------------------
   // Operands: tensors of one element type and immediates, broadcast as numpy does.
   Tensor add(const Arg& a, const Arg& b) { return op("add", {a, b}); }

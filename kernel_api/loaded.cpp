@@ -54,6 +54,7 @@ double Loaded::element(const std::vector<int64_t>& index) const {
   core.wait(handle_);
   // One pending byte makes the whole handle pending.
   require_real(*handle_, handle_->buffer, to_string());
+  core.backend().read_elements(1);
   uint8_t bytes[8] = {};
   core.backend().memory().read(MemoryImage::key_of(at), at.addr, bytes, size_of(dtype_));
   return load_scalar(bytes, dtype_);
@@ -70,6 +71,7 @@ std::vector<double> Loaded::read_all() const {
   detail::Core& core = *handle_->core;
   core.wait(handle_);
   require_real(*handle_, handle_->buffer, to_string());
+  core.backend().read_elements(static_cast<uint64_t>(elements()));
   const Bytes bytes = core.backend().memory().gather(ref());
   const size_t item = size_of(dtype_);
   std::vector<double> values(static_cast<size_t>(elements()));

@@ -43,6 +43,11 @@ class PeBackend {
   /// cannot be had.
   virtual void materialize(const std::shared_ptr<OpDesc>& desc) = 0;
 
+  /// The kernel's scalar work passes the time of so many cycles (>= 0), or of reading so many elements of a load's
+  /// result. A backend without time has nothing to do.
+  virtual void elapse(double /*cycles*/) {}
+  virtual void read_elements(uint64_t /*count*/) {}
+
   /// PE-local TCM for handles (the allocatable region): first fit, freed ranges coalesce. KernelFault when
   /// exhausted, with bytes asked, bytes free and the PE.
   virtual uint64_t tcm_alloc(uint64_t nbytes) = 0;

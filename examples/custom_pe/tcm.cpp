@@ -35,12 +35,15 @@ class LatencyTcm : public Component, public PeBlock, public TcmRole {
   PeBlock* pe_block() override { return this; }
   CommandTargetSocket* command_target() override { return &command_in; }
   void asked(PeItem& item, PePort&) override {  // by pe_fetch_store
-    item.answer_ns = parameters_.latency_ns + static_cast<double>(item.asked_bytes) / parameters_.bw_gbs;
+    item.answer_ns = access_ns(item.asked_bytes, item.stage() == Stage::store);
   }
 
   uint64_t reserved_bytes() const override { return parameters_.reserved_kb << 10; }
   uint64_t allocatable_bytes() const override { return parameters_.allocatable_kb << 10; }
   FirstFitAllocator& allocator() override { return allocator_; }
+  double access_ns(uint64_t nbytes, bool /*write*/) const override {
+    return parameters_.latency_ns + static_cast<double>(nbytes) / parameters_.bw_gbs;
+  }
 
  private:
   const Parameters parameters_;

@@ -47,7 +47,7 @@ void MemoryOpLog::record(OpRecord&& r) {
   const uint64_t beyond_16 = by_shape ? static_cast<uint64_t>(t.n) | static_cast<uint64_t>(t.k) : 0;
   const uint64_t beyond_32 =
       r.op_id | t.composite_op_id | t.buffer_offset | (by_shape ? static_cast<uint64_t>(t.m) : t.bytes);
-  const bool more = r.desc || r.pending_on || r.foreign || !r.dependency_ids.empty();
+  const bool more = r.desc || r.pending_on || r.foreign || !r.dependency_ids.empty() || !t.buffer_pieces.empty();
   if (!r.is_token || more || beyond_16 >> 16 || beyond_32 >> 32) {
     return keep_whole(p, std::move(r));
   }

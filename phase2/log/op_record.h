@@ -12,15 +12,21 @@
 
 namespace kernbench {
 
+/// A part of a tile's buffer in its PE's reserved TCM.
+struct BufferPiece {
+  uint64_t offset = 0, nbytes = 0;
+};
+
 /// A tile token's passage through one stage: timing only, replayed with its composite.
 struct TokenInfo {
   Stage stage = Stage::dma_read;
   uint32_t tile_id = 0;
   uint64_t composite_op_id = 0;
-  double fed_ns = 0;            ///< when the scheduler fed the tile
-  uint64_t buffer_offset = 0;   ///< of the tile's buffer in the PE's reserved TCM, bytes
-  uint64_t bytes = 0;           ///< DMA, FETCH, STORE
-  int64_t m = 0, n = 0, k = 0;  ///< GEMM, MATH (k = 0): the real tile
+  double fed_ns = 0;                       ///< when the scheduler fed the tile
+  uint64_t buffer_offset = 0;              ///< of the tile's buffer (its first piece) in the PE's reserved TCM, bytes
+  std::vector<BufferPiece> buffer_pieces;  ///< all of them, if there are several
+  uint64_t bytes = 0;                      ///< DMA, FETCH, STORE
+  int64_t m = 0, n = 0, k = 0;             ///< GEMM, MATH (k = 0): the real tile
 };
 
 struct OpRecord {

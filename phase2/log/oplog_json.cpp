@@ -15,6 +15,16 @@ void write_name(JsonWriter& w, const std::vector<std::string>& names, uint32_t i
   }
 }
 
+}  // namespace
+
+void write_buffer_pieces(JsonWriter& w, const std::vector<BufferPiece>& pieces) {
+  w.open('[');
+  for (const BufferPiece& p : pieces) w.open('{').field("offset", p.offset).field("nbytes", p.nbytes).close('}');
+  w.close(']');
+}
+
+namespace {
+
 class ParamsWriter {
  public:
   ParamsWriter(JsonWriter& w, const OpLogHeader& header) : w_(w), header_(header) {}
@@ -36,6 +46,7 @@ class ParamsWriter {
     w_.field("stage_type", name_of(t.stage));
     w_.field("fed_ns", t.fed_ns);
     w_.field("buffer_offset", t.buffer_offset);
+    if (!t.buffer_pieces.empty()) write_buffer_pieces(w_.key("buffer_pieces"), t.buffer_pieces);
     if (t.stage == Stage::gemm || t.stage == Stage::math) {
       w_.field("m", t.m);
       w_.field("n", t.n);

@@ -30,6 +30,9 @@ std::string log_name_of(const OpRecord&);
 void append_json(std::string& out, const OpRecord&, const OpLogHeader&);
 /// The value of "params" alone.
 void append_params_json(std::string& out, const OpRecord&, const OpLogHeader&);
+/// The value of "buffer_pieces", and its inverse.
+void write_buffer_pieces(JsonWriter&, const std::vector<BufferPiece>&);
+std::vector<BufferPiece> parse_buffer_pieces(std::string_view json);
 /// A line of no op, in the form of a record of kind unknown and op_id 0, so that every line of a log has one form:
 /// log_header and the checksums. `params` writes keys and values.
 std::string note_json(std::string_view name, const std::function<void(JsonWriter&)>& params);

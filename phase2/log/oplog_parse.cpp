@@ -59,6 +59,12 @@ DType dtype(const Json& j) {
   return *t;
 }
 
+std::vector<BufferPiece> buffer_pieces(const Json& j) {
+  std::vector<BufferPiece> pieces;
+  for (const Json& p : j) pieces.push_back({p.at("offset").get<uint64_t>(), p.at("nbytes").get<uint64_t>()});
+  return pieces;
+}
+
 template <class E>
 E named(const std::string& name, std::initializer_list<E> all, const char* what) {
   for (E e : all) {
@@ -68,6 +74,10 @@ E named(const std::string& name, std::initializer_list<E> all, const char* what)
 }
 
 }  // namespace
+
+std::vector<BufferPiece> parse_buffer_pieces(std::string_view json) {
+  return buffer_pieces(Json::parse(json));
+}
 
 struct OpRecordParser::Impl {
   OpLogHeader header;
@@ -230,6 +240,7 @@ struct OpRecordParser::Impl {
     t.tile_id = p.at("tile_id").get<uint32_t>();
     t.fed_ns = p.value("fed_ns", 0.0);
     t.buffer_offset = p.value("buffer_offset", uint64_t{0});
+    if (p.contains("buffer_pieces")) t.buffer_pieces = buffer_pieces(p.at("buffer_pieces"));
     t.bytes = p.value("bytes", uint64_t{0});
     t.m = p.value("m", int64_t{0});
     t.n = p.value("n", int64_t{0});

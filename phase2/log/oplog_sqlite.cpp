@@ -30,7 +30,8 @@ CREATE TABLE commands(op_id INTEGER PRIMARY KEY, t_start REAL NOT NULL, t_end RE
   dependency_ids TEXT NOT NULL);
 CREATE TABLE tokens(op_id INTEGER PRIMARY KEY, t_start REAL NOT NULL, t_end REAL NOT NULL,
   component INTEGER NOT NULL, stage INTEGER NOT NULL, composite_op_id INTEGER NOT NULL, tile_id INTEGER NOT NULL,
-  fed_ns REAL NOT NULL, buffer_offset INTEGER NOT NULL, bytes INTEGER NOT NULL, m INTEGER NOT NULL, n INTEGER NOT NULL, k INTEGER NOT NULL);
+  fed_ns REAL NOT NULL, buffer_offset INTEGER NOT NULL, bytes INTEGER NOT NULL, m INTEGER NOT NULL, n INTEGER NOT NULL, k INTEGER NOT NULL,
+  buffer_pieces TEXT NOT NULL);
 CREATE TABLE stages(id INTEGER PRIMARY KEY, name TEXT NOT NULL, op_kind TEXT NOT NULL);
 CREATE VIEW ops AS
   SELECT op_id, t_start, t_end, coalesce(c.name, '#' || component) AS component_id, op_kind, op_name, params,
@@ -38,13 +39,16 @@ CREATE VIEW ops AS
     FROM commands LEFT JOIN components c ON c.id = component
   UNION ALL
   SELECT op_id, t_start, t_end, coalesce(c.name, '#' || component), s.op_kind, 'TileToken/' || s.name,
-         CASE WHEN s.op_kind = 'memory'
-           THEN json_object('composite_op_id', composite_op_id, 'tile_id', tile_id, 'stage_type', s.name,
-                            'fed_ns', json(printf('%!.17g', fed_ns)), 'buffer_offset', buffer_offset,
-                            'bytes', bytes)
-           ELSE json_object('composite_op_id', composite_op_id, 'tile_id', tile_id, 'stage_type', s.name,
-                            'fed_ns', json(printf('%!.17g', fed_ns)), 'buffer_offset', buffer_offset,
-                            'm', m, 'n', n, 'k', k) END,
+         json_patch(
+           CASE WHEN s.op_kind = 'memory'
+             THEN json_object('composite_op_id', composite_op_id, 'tile_id', tile_id, 'stage_type', s.name,
+                              'fed_ns', json(printf('%!.17g', fed_ns)), 'buffer_offset', buffer_offset,
+                              'bytes', bytes)
+             ELSE json_object('composite_op_id', composite_op_id, 'tile_id', tile_id, 'stage_type', s.name,
+                              'fed_ns', json(printf('%!.17g', fed_ns)), 'buffer_offset', buffer_offset,
+                              'm', m, 'n', n, 'k', k) END,
+           CASE WHEN buffer_pieces = '' THEN '{}'
+             ELSE json_object('buffer_pieces', json(buffer_pieces)) END),
          '[]'
     FROM tokens JOIN stages s ON s.id = stage LEFT JOIN components c ON c.id = component;
 )sql";
@@ -52,11 +56,20 @@ CREATE VIEW ops AS
 // The file's checksum is of the sum of those of its rows, so that their order does not matter. Every batch brings it up
 // to date in its own transaction, so that it holds whenever a run is killed.
 
+/// As the column has them: empty for the usual one piece.
+std::string pieces_text(const TokenInfo& t) {
+  std::string text;
+  if (t.buffer_pieces.empty()) return text;
+  JsonWriter w(text);
+  write_buffer_pieces(w, t.buffer_pieces);
+  return text;
+}
+
 std::string file_checksum(uint64_t rows, uint64_t header, bool complete) {
   return hex_of(Checksum().add(rows + header).add(uint64_t{complete}).value());
 }
 
-uint64_t checksum_of_token(const OpRecord& r) {
+uint64_t checksum_of_token(const OpRecord& r, std::string_view pieces) {
   const TokenInfo& t = r.token;
   return Checksum()
       .add(r.op_id)
@@ -72,6 +85,7 @@ uint64_t checksum_of_token(const OpRecord& r) {
       .add(static_cast<uint64_t>(t.m))
       .add(static_cast<uint64_t>(t.n))
       .add(static_cast<uint64_t>(t.k))
+      .add(pieces)
       .value();
 }
 
@@ -97,7 +111,7 @@ class SqliteOpLog : public OpLogSink {
     db_.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 4000;");
     db_.run(kSchema);
     insert_command_ = std::make_unique<Statement>(db_, "INSERT INTO commands VALUES(?,?,?,?,?,?,?,?)");
-    insert_token_ = std::make_unique<Statement>(db_, "INSERT INTO tokens VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    insert_token_ = std::make_unique<Statement>(db_, "INSERT INTO tokens VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     put("INSERT INTO header VALUES(?, ?)", "version", "1");
     put("INSERT INTO header VALUES(?, ?)", "complete", "0");
     for (int i = 0; i < kStages; ++i) {
@@ -210,7 +224,8 @@ class SqliteOpLog : public OpLogSink {
   void write(const OpRecord& r) {
     if (r.is_token) {
       const TokenInfo& t = r.token;
-      rows_sum_ += checksum_of_token(r);
+      const std::string pieces = pieces_text(t);
+      rows_sum_ += checksum_of_token(r, pieces);
       insert_token_->bind(r.op_id)
           .bind(r.t_start)
           .bind(r.t_end)
@@ -224,6 +239,7 @@ class SqliteOpLog : public OpLogSink {
           .bind(t.m)
           .bind(t.n)
           .bind(t.k)
+          .bind(std::string_view(pieces))
           .run();
       return;
     }
@@ -327,7 +343,7 @@ uint64_t read_tokens(Database& db, std::vector<OpRecord>& records) {
   uint64_t sum = 0;
   Statement s(db,
               "SELECT op_id, t_start, t_end, component, stage, composite_op_id, tile_id, fed_ns, bytes, m, n, k, "
-              "buffer_offset FROM tokens");
+              "buffer_offset, buffer_pieces FROM tokens");
   while (s.next()) {
     OpRecord& r = records.emplace_back();
     r.op_id = static_cast<uint64_t>(s.integer(0));
@@ -346,7 +362,13 @@ uint64_t read_tokens(Database& db, std::vector<OpRecord>& records) {
     r.token.n = s.integer(10);
     r.token.k = s.integer(11);
     r.token.buffer_offset = static_cast<uint64_t>(s.integer(12));
-    sum += checksum_of_token(r);
+    const std::string_view pieces = s.text(13);
+    sum += checksum_of_token(r, pieces);
+    try {
+      if (!pieces.empty()) r.token.buffer_pieces = parse_buffer_pieces(pieces);
+    } catch (const std::exception& e) {
+      throw OpLogError(fmt::format("{}: op {}: {}", db.name(), r.op_id, one_line(e.what())));
+    }
   }
   return sum;
 }

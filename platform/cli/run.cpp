@@ -121,6 +121,7 @@ int run(const Options& o) {
     progress.clear();
     spdlog::info("simulated {:.3f} ns in {:.3f} s, replayed in {:.3f} s", report.end_ns, report.phase1_s,
                  report.phase2_s);
+    for (const std::string& note : report.notes) spdlog::info(note);
     if (o.format == "json") {
       write_run_json(std::cout, report);
     } else {

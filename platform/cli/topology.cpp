@@ -4,6 +4,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/topology/view/print.h"
+#include "kernbench/systemc_models/core/registry.h"
 
 namespace kernbench::cli {
 
@@ -26,7 +27,10 @@ Command add_topology(CLI::App& app) {
             if (!drawing && (!o->view.empty() || !o->id.empty()))
               throw InputError("--view and --id are for --format svg and dot");
             try {
-              if (o->format == "text") topology::print_text(graph, std::cout);
+              if (o->format == "text") {
+                topology::print_text(graph, std::cout);
+                topology::print_keys_left_out(graph, component_catalog(), std::cout);
+              }
               if (o->format == "json") topology::print_json(graph, std::cout);
               if (o->format == "dot") topology::print_dot(graph, view, std::cout, o->id);
               if (o->format == "svg") topology::print_svg(graph, view, std::cout, o->id);

@@ -26,8 +26,6 @@ class Elaboration {
 
   /// The edge as a link of the fabric; null where no memory traffic can use it.
   Link* link(uint32_t edge) const { return edges_[edge].link; }
-  /// The ports at both ends for requests over the edge, of memory traffic or messages; null where none can go there.
-  Hop hop(uint32_t edge) const { return edges_[edge].hop; }
 
   /// The hops of memory traffic or messages along a path, past nodes whose blocks are not this project's. AccessError,
   /// one line, where there are no sockets for `what`.

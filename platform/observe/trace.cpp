@@ -208,6 +208,10 @@ void ChromeTrace::kernel_wait(const Pe& pe, const PeCommand& c, double from, dou
   end_args();
 }
 
+void ChromeTrace::kernel_works(const Pe& pe, double from, double to) {
+  slice(pe, kKernelTrack, "scalar work", "kernel", from, to);
+}
+
 void ChromeTrace::command_submitted(const Pe& pe, const PeCommand& c, double t) {
   begin_instant(pe, kKernelTrack, "command_submitted", t);
   write_ids(*json_, c);

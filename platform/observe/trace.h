@@ -39,6 +39,7 @@ class ChromeTrace : public PeObserver {
                    double memory_wait) override;
   void feed(const Pe&, FeedActivity, double from, double to) override;
   void kernel_wait(const Pe&, const PeCommand&, double from, double to) override;
+  void kernel_works(const Pe&, double from, double to) override;
   void command_submitted(const Pe&, const PeCommand&, double t) override;
   void sub_command_dispatched(const Pe&, const PeItem&, double t) override;
   void tile_ready(const Pe&, const PeItem&, double t) override;

@@ -10,12 +10,15 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/systemc_models/pe/pe_command.h"
+
 namespace kernbench {
 
 class JsonFields {
  protected:
   using json = nlohmann::json;
   static constexpr int64_t kMaxSize = int64_t{1} << 31;
+  static constexpr int64_t kMostBytes = int64_t{1} << 50;
   static constexpr double kLatestNs = 1e12;
 
   explicit JsonFields(std::string file) : file_(std::move(file)) {}
@@ -88,6 +91,16 @@ class JsonFields {
     if (it != o.end() && it->is_number_unsigned()) return it->get<uint64_t>();
     fault(path + ".addr", (it == o.end() ? "is missing" : "found " + shown(*it)) + ", expected an address");
     return 0;
+  }
+
+  /// What a GEMM or MATH command moves through the TCM; each is 0 where it is not given.
+  void read_streams(const json& o, const std::string& path, PeCommand& c) {
+    const auto bytes = [&](const char* key) {
+      const auto it = o.find(key);
+      return it == o.end() ? 0 : static_cast<uint64_t>(whole(*it, path + "." + key, 0, kMostBytes));
+    };
+    c.in_bytes = bytes("in_bytes");
+    c.out_bytes = bytes("out_bytes");
   }
 
   std::string file_;

@@ -79,19 +79,6 @@ class StageLog : public OpLogSink {
     throw std::logic_error("a tile of a composite that nobody submitted");
   }
 
-  static Stage stage_of(CommandType t) {
-    switch (t) {
-      case CommandType::load:
-        return Stage::dma_read;
-      case CommandType::store:
-        return Stage::dma_write;
-      case CommandType::gemm:
-        return Stage::gemm;
-      default:
-        return Stage::math;
-    }
-  }
-
   static constexpr size_t kBlock = 1 << 14;
   std::vector<Part> parts_;                                              // by component
   std::unordered_map<uint64_t, PipelineResult::Composite*> composites_;  // by op_id

@@ -154,17 +154,19 @@ class Reader : private JsonFields {
       c.dma.nbytes = static_cast<uint64_t>(size(o, path, "nbytes"));
       c.dma.rows = {1, c.dma.nbytes, 0};
     } else if (stage == "GEMM") {
-      keys(o, path, {"id", "submit_ns", "stage", "m", "n", "k", "dtype"});
+      keys(o, path, {"id", "submit_ns", "stage", "m", "n", "k", "dtype", "in_bytes", "out_bytes"});
       c.type = CommandType::gemm;
       c.m = size(o, path, "m");
       c.n = size(o, path, "n");
       c.k = size(o, path, "k");
       c.dtype = text(o, path, "dtype", "");
+      read_streams(o, path, c);
     } else if (stage == "MATH") {
-      keys(o, path, {"id", "submit_ns", "stage", "op", "elements"});
+      keys(o, path, {"id", "submit_ns", "stage", "op", "elements", "in_bytes", "out_bytes"});
       c.type = CommandType::math;
       c.op = text(o, path, "op");
       c.elements = size(o, path, "elements");
+      read_streams(o, path, c);
     } else {
       fault(path + ".stage", "found '" + stage + "', expected DMA_READ, DMA_WRITE, GEMM or MATH");
     }

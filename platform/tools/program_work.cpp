@@ -12,8 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kMostBytes = int64_t{1} << 40;
-
 class Reader : private JsonFields {
  public:
   Reader(std::string file, Platform& platform) : JsonFields(std::move(file)), platform_(platform) {
@@ -181,17 +179,19 @@ class Reader : private JsonFields {
     c.command = std::make_unique<PeCommand>();
     PeCommand& command = *c.command;
     if (call == "gemm") {
-      keys(o, path, {"id", "call", "m", "n", "k", "dtype"});
+      keys(o, path, {"id", "call", "m", "n", "k", "dtype", "in_bytes", "out_bytes"});
       command.type = CommandType::gemm;
       command.m = size(o, path, "m");
       command.n = size(o, path, "n");
       command.k = size(o, path, "k");
       command.dtype = text(o, path, "dtype", "");
+      read_streams(o, path, command);
     } else if (call == "math") {
-      keys(o, path, {"id", "call", "op", "elements"});
+      keys(o, path, {"id", "call", "op", "elements", "in_bytes", "out_bytes"});
       command.type = CommandType::math;
       command.op = text(o, path, "op");
       command.elements = size(o, path, "elements");
+      read_streams(o, path, command);
     } else {
       keys(o, path, {"id", "call", "space", "addr", "nbytes", "rows", "stride"});
       command.type = call == "load" ? CommandType::load : CommandType::store;

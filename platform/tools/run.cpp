@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "kernbench/kernel_api/context.h"
 #include "kernbench/phase2/check/reference_check.h"
@@ -132,6 +133,7 @@ std::vector<EngineReport> engine_reports(Platform& platform, const std::vector<s
         r.ops += s.ops;
         r.bytes += s.bytes;
         r.flops += s.flops;
+        r.peak_ns += s.peak_ns;
         r.idle_ns += s.idle_ns;
         r.slot_wait_ns += s.slot_wait_ns;
         r.queue_full_ns += s.queue_full_ns;
@@ -145,6 +147,17 @@ std::vector<EngineReport> engine_reports(Platform& platform, const std::vector<s
     }
   }
   return v;
+}
+
+/// Each once: engines alike say the same.
+std::vector<std::string> engine_notes(Platform& platform, const std::vector<size_t>& pes) {
+  std::set<std::string> lines;
+  for (size_t p : pes) {
+    for (const Pe::Engine& e : platform.pes().pe(p).engines) {
+      for (std::string& line : e.role->notes()) lines.insert(std::move(line));
+    }
+  }
+  return {lines.begin(), lines.end()};
 }
 
 ReferenceValues reference_values(const Expected& e) {
@@ -308,7 +321,7 @@ void KernelRun::report_times(const HostOutcome& host) {
   for (const auto& [name, value] : params_.values()) report_.params.emplace_back(name, to_text(value));
   for (size_t i = 0; i < pes_.size(); ++i) {
     const KernelRunner::Outcome& pe = host.launch.outcomes[i];
-    report_.pes.push_back({platform_.graph().pes[pes_[i]].id, pe.start_ns, pe.end_ns});
+    report_.pes.push_back({platform_.graph().pes[pes_[i]].id, pe.start_ns, pe.end_ns, pe.scalar_ns});
   }
   report_.launch = name_of(way_.mode);
   report_.launch_note = way_.note;
@@ -320,6 +333,7 @@ void KernelRun::report_times(const HostOutcome& host) {
   report_.start_ns = host.launch.start_ns;
   report_.end_ns = host.end_ns;
   report_.engines = engine_reports(platform_, pes_, report_.end_ns);
+  report_.notes = engine_notes(platform_, pes_);
   report_.events = platform_.timeline().events();
 }
 

@@ -51,6 +51,7 @@ struct EngineReport {
   double busy_ns = 0;
   uint64_t ops = 0, bytes = 0;
   double flops = 0;
+  double peak_ns = 0;  ///< what its flops take at its peak; matrix units only
   double utilization = 0;
   // With busy_ns sum to servers × sim_ns.
   double idle_ns = 0, slot_wait_ns = 0, queue_full_ns = 0;
@@ -72,10 +73,14 @@ struct RunReport {
   struct PeTimes {
     std::string id;
     double start_ns = 0, end_ns = 0;
+    double scalar_ns = 0;  ///< of it, the kernel's scalar work: tl.elapse, and reading what it loaded
   };
   std::vector<PeTimes> pes;
   std::vector<EngineReport> engines;
+  std::vector<std::string> notes;  ///< of the engines: what a user may not expect
   uint64_t events = 0;
+  /// What the matrix units computed, of what those of the run's PEs could have at their peak in end_ns: 0 to 1.
+  double gemm_peak_share() const;
   double wall_s = 0, phase1_s = 0, phase2_s = 0;
   bool verified = false;  ///< verification was asked for and done
   bool passed = true;

@@ -129,12 +129,33 @@ void write_rates(std::ostream& out, const RunReport& r) {
     if (ends(".wr")) written += e.bytes;
   }
   if (r.end_ns <= 0) return;
-  fmt::print(out, "  compute      {:.3f} TFLOP/s ({:.3f} GFLOP)\n", flops / r.end_ns / 1e3, flops / 1e9);
+  const double share = r.gemm_peak_share();
+  fmt::print(out, "  compute      {:.3f} TFLOP/s ({:.3f} GFLOP){}\n", flops / r.end_ns / 1e3, flops / 1e9,
+             share > 0 ? fmt::format(", {:.1f} % of the GEMM peak", 100 * share) : "");
   fmt::print(out, "  memory       {:.2f} GB/s ({} read, {} written)\n", static_cast<double>(read + written) / r.end_ns,
              bytes_text(read), bytes_text(written));
 }
 
+/// What kernels did on pe_cpu beside calls; nothing where they did nothing.
+void write_scalar_work(std::ostream& out, const RunReport& r) {
+  double sum = 0;
+  const RunReport::PeTimes* most = nullptr;
+  for (const RunReport::PeTimes& pe : r.pes) {
+    sum += pe.scalar_ns;
+    if (!most || pe.scalar_ns > most->scalar_ns) most = &pe;
+  }
+  if (sum == 0) return;
+  fmt::print(out, "  scalar work  of kernels on pe_cpu: {} a PE, most {} ({})\n",
+             time_text(sum / static_cast<double>(r.pes.size())), time_text(most->scalar_ns), most->id);
+}
+
 }  // namespace
+
+double RunReport::gemm_peak_share() const {
+  double peak_ns = 0;
+  for (const EngineReport& e : engines) peak_ns += e.peak_ns;
+  return pes.empty() || end_ns <= 0 ? 0 : peak_ns / (end_ns * static_cast<double>(pes.size()));
+}
 
 void write_run_text(std::ostream& out, const RunReport& r) {
   fmt::print(out, "{} on {}, {} {}: {}{}\n\n", r.kernel, r.topology, r.pes.size(), r.pes.size() == 1 ? "PE" : "PEs",
@@ -156,6 +177,7 @@ void write_run_text(std::ostream& out, const RunReport& r) {
                time_text(last->end_ns), last->id);
   }
 
+  write_scalar_work(out, r);
   write_engines(out, r);
   if (r.verified) out << "\n" << to_text(r.tensors);
   if (r.races_checked) out << "\n" << (r.races.empty() ? "no races\n" : races_text(r.races, r.pe_names));
@@ -215,9 +237,11 @@ void write_run_json(std::ostream& out, const RunReport& r) {
     if (r.timed_transfer) w.field("map_ns", r.map_ns);
   }
   w.field("start_ns", r.start_ns).field("end_ns", r.end_ns).field("sim_ns", r.end_ns).key("pes").open('[');
-  for (const auto& p : r.pes)
-    w.open('{').field("id", p.id).field("start_ns", p.start_ns).field("end_ns", p.end_ns).close('}');
-  w.close(']').key("engines").open('[');
+  for (const auto& p : r.pes) {
+    w.open('{').field("id", p.id).field("start_ns", p.start_ns).field("end_ns", p.end_ns);
+    w.field("scalar_ns", p.scalar_ns).close('}');
+  }
+  w.close(']').field("gemm_peak_share", r.gemm_peak_share()).key("engines").open('[');
   for (const auto& e : r.engines) write_engine(w, e);
   w.close(']').field("events", r.events).field("wall_s", r.wall_s);
   if (r.verified) write_verification(w.key("verify"), r);

@@ -71,6 +71,8 @@ def departures(kind, theirs, ours):
                 if list_name == "commands":
                     stages(y["id"], x["stages"], y["stages"])
                     continue
+                if x["window"] != y["window"]:
+                    lines.append(f"{y['id']}: window {x['window']}, model {y['window']}")
                 if [a["ijk"] for a in x["tokens"]] != [a["ijk"] for a in y["tokens"]]:
                     lines.append(f"{y['id']}: other tiles")
                     continue

@@ -56,8 +56,9 @@ class Stage:
 class Item:
     """A tile token or a simple command: its stages with their parameters, in order."""
 
-    def __init__(self, plan, finished):
+    def __init__(self, plan, finished, streams=(0, 0)):
         self.plan = plan  # [(stage, parameters)]
+        self.streams = streams  # bytes in and out of a simple GEMM or MATH command; FETCH and STORE move a tile's
         self.names = [name for name, _ in plan]
         self.stages = []
         self.finished = finished
@@ -101,7 +102,7 @@ class Pe:
         }
         self.slot_taken = False
         self.slot_waiters = deque()
-        self.in_flight = 0
+        self.room = self.reserved  # bytes of tile buffers that no tile in flight has
         self.feed_queue = deque()
         self.feeding = False
 
@@ -117,7 +118,7 @@ class Pe:
             bw = attrs["read_bw_gbs"] if name == "FETCH" else attrs["write_bw_gbs"]
             self._end_at(stage, item, now, now + self.graph.overhead[self.fs] + parameters / bw)
         else:
-            time = self._gemm_ns(*parameters) if name == "GEMM" else self._math_ns(*parameters)
+            time = self._compute_ns(name, parameters, item.streams)
             self._ask_slot(now, lambda t: self._end_at(stage, item, t, t + time))
 
     def _end_at(self, stage, item, started, end):
@@ -133,13 +134,21 @@ class Pe:
         tx.done_key = (self.dma, STAGES.index(stage.name), 0)
         self.fabric.start(tx, now)
 
+    def _compute_ns(self, name, parameters, streams):
+        """A service that computes; a simple command's operands and result pass the TCM meanwhile (§5)."""
+        node = self.gemm if name == "GEMM" else self.math
+        time = self._gemm_ns(*parameters) if name == "GEMM" else self._math_ns(*parameters)
+        if self.graph.attrs[node].get("stream_operands", True):
+            tcm = self.graph.attrs[self.tcm]
+            time = max(time, streams[0] / tcm["read_bw_gbs"], streams[1] / tcm["write_bw_gbs"])
+        return self.graph.overhead[node] + time
+
     def _gemm_ns(self, m, n, k, dtype):
         attrs = self.graph.attrs[self.gemm]
-        overhead = self.graph.overhead[self.gemm]
         freq = attrs["freq_ghz"]
         if self.graph.impl[self.gemm] != "builtin.pe_gemm_systolic":
             rate = attrs.get("rates", {}).get(dtype, 1)
-            return overhead + m * n * k / (attrs["macs_per_cycle"] * freq * rate)
+            return m * n * k / (attrs["macs_per_cycle"] * freq * rate)
         rows, cols = attrs["rows"], attrs["cols"]
 
         def up(a, b):
@@ -148,12 +157,12 @@ class Pe:
         cycles = {"os": up(m, rows) * up(n, cols) * (rows + cols + k - 2),
                   "ws": up(k, rows) * up(n, cols) * (2 * rows + cols + m - 2),
                   "is": up(k, rows) * up(m, cols) * (2 * rows + cols + n - 2)}[attrs["dataflow"]]
-        return overhead + cycles / freq
+        return cycles / freq
 
     def _math_ns(self, ops, elements):
         attrs = self.graph.attrs[self.math]
         cycles = sum(attrs.get("cycles", {}).get(op, 1) for op in ops)
-        return self.graph.overhead[self.math] + -(-elements // attrs["lanes"]) * cycles / attrs["freq_ghz"]
+        return -(-elements // attrs["lanes"]) * cycles / attrs["freq_ghz"]
 
     # accel_slot.
 
@@ -180,7 +189,8 @@ class Pe:
             parameters = (command["m"], command["n"], command["k"], command.get("dtype"))
         else:
             parameters = ([command["op"]], command["elements"])
-        item = Item([(stage, parameters)], lambda t: result.__setitem__("done_ns", t))
+        item = Item([(stage, parameters)], lambda t: result.__setitem__("done_ns", t),
+                    (command.get("in_bytes", 0), command.get("out_bytes", 0)))
         result = {"id": command["id"], "stages": item.stages}
         self.sim.at(command["submit_ns"], (self.dma, 6, 1),
                     lambda t: self.stages[stage].offer(item, t, lambda _: None))
@@ -193,7 +203,7 @@ class Pe:
             raise ModelError(f"window 0: {self.reserved} bytes reserved, a tile takes {plan['tile_bytes']}")
         result = {"id": composite["id"], "window": window, "submit_ns": composite["submit_ns"], "tokens": [],
                   "left": len(plan["tiles"])}
-        job = {"result": result, "tiles": deque(enumerate(plan["tiles"])), "window": window}
+        job = {"result": result, "tiles": deque(enumerate(plan["tiles"])), "bytes": plan["tile_bytes"]}
 
         def submit(now):
             self.feed_queue.append(job)
@@ -210,21 +220,21 @@ class Pe:
             if not job["tiles"]:
                 self.feed_queue.popleft()
                 continue
-            if self.in_flight >= job["window"]:
+            if job["bytes"] > self.room:
                 return
             number, (ijk, plan) = job["tiles"].popleft()
             token = {"tile": number, "ijk": ijk}
             result = job["result"]
             result["tokens"].append(token)
 
-            def finished(time, result=result):
+            def finished(time, result=result, nbytes=job["bytes"]):
                 result["done_ns"] = time
-                self.in_flight -= 1
+                self.room += nbytes
                 self._feed(time)
 
             item = Item(plan, finished)
             token["stages"] = item.stages
-            self.in_flight += 1
+            self.room -= job["bytes"]
             self.feeding = True
 
             def entered(time, token=token):

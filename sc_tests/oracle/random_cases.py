@@ -286,6 +286,9 @@ def add_pe(d, prefix):
     vector = depth(attrs(freq_ghz=f.rate(0.5, 2.0), lanes=f.pick(4, 16, 64)))
     if f.chance(0.7):
         vector["cycles"] = {op: f.whole(1, 8) for op in OPS if f.chance(0.5)}
+    for engine in (gemm, vector):
+        if f.chance(0.4):
+            engine["stream_operands"] = f.chance(0.5)
     d.node(prefix + ".pe_math", "pe_math", vector)
     d.node(prefix + ".pe_tcm", "pe_tcm", {"overhead_ns": 0.0, "size_mb": 16.0, "reserved_mb": 1.0,
                                           "read_bw_gbs": f.rate(16.0, 256.0), "write_bw_gbs": f.rate(16.0, 256.0)})
@@ -386,6 +389,10 @@ class WorkDraft:
             c.update({k: f.whole(1, 40) for k in "mnk"}, dtype=f.pick("f16", "f32", "i8"))
         else:
             c.update(op=f.pick(*OPS), elements=f.whole(1, 3000))
+        if not stage.startswith("DMA"):
+            for key in ("in_bytes", "out_bytes"):
+                if f.chance(0.6):
+                    c[key] = f.pick(0, 256, 4096) if f.ties or f.chance(0.2) else f.whole(1, 20000)
         return c
 
 

@@ -136,6 +136,7 @@ inline std::vector<OpRecord> one_of_each() {
     r.token.composite_op_id = 6;
     r.token.fed_ns = 1.0 / 7;
     r.token.buffer_offset = 4096;
+    if (r.token.stage == Stage::store) r.token.buffer_pieces = {{4096, 512}, {65536, 1536}};
     const bool engine = r.token.stage == Stage::gemm || r.token.stage == Stage::math;
     if (engine) {
       r.token.m = 32;

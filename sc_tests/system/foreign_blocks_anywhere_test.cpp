@@ -8,7 +8,6 @@
 #include <map>
 #include <set>
 
-#include "kernbench/phase2/log/memory_op_log.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/tools/run.h"
 #include "kernbench/platform/topology/graph/foreign_blocks.h"
@@ -183,7 +182,8 @@ TEST_P(EveryLink, counts_the_delay_of_a_foreign_block) {
   Tapped tapped("tapped", plain);
   topology::PathRouter paths(plain);
   struct Way {
-    uint32_t dma, memory;
+    uint32_t dma;
+    uint64_t address;
     bool write;
     double ns;
     std::vector<uint32_t> path;
@@ -198,7 +198,7 @@ TEST_P(EveryLink, counts_the_delay_of_a_foreign_block) {
         const double ns = lone_ns(untapped, dma, write, memory.base, 1024);
         ASSERT_GT(ns, 0);
         EXPECT_NEAR(lone_ns(tapped.platform, dma, write, memory.base, 1024), ns, 1e-6);
-        ways.push_back({dma, memory.node, write, ns, paths.find_path(dma, memory.node)});
+        ways.push_back({dma, memory.base, write, ns, paths.find_path(dma, memory.node)});
       }
     }
   }
@@ -210,13 +210,7 @@ TEST_P(EveryLink, counts_the_delay_of_a_foreign_block) {
         return plain.edges[edge].from == e.first && plain.edges[edge].to == e.second;
       });
       if (!over && (passed + ends.first) % 16 != 0) continue;  // of those that it cannot change, some
-      const uint64_t address = plain.memories[0].node == w.memory ? plain.memories[0].base : [&] {
-        for (const topology::Memory& m : plain.memories) {
-          if (m.node == w.memory) return m.base;
-        }
-        return uint64_t{0};
-      }();
-      const double ns = lone_ns(tapped.platform, w.dma, w.write, address, 1024);
+      const double ns = lone_ns(tapped.platform, w.dma, w.write, w.address, 1024);
       EXPECT_NEAR(ns - w.ns, over ? 14 : 0, 1e-6) << plain.nodes[ends.first].id << " -> " << plain.nodes[ends.second].id;
       passed += over;
     }
@@ -244,15 +238,12 @@ TEST_P(Gemm, makes_every_call_over_sockets) {
     o.verify = true;
     return o;
   };
-  double untapped_ns = 0;
-  const std::string failed = in_child([&] {
+  const double untapped_ns = std::stod(in_child([&] {
     Platform untapped("system", plain);
     return std::to_string(run_kernel(untapped, options()).end_ns);
-  });
-  untapped_ns = std::stod(failed);
+  }));
 
   Tapped tapped("system", plain);
-  auto log = std::make_unique<MemoryOpLog>();
   RunOptions o = options();
   struct Copy : OpLogSink {
     std::vector<OpRecord>* to;

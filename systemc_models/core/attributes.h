@@ -29,9 +29,11 @@ struct AttrSpec {
   double min = -std::numeric_limits<double>::infinity();
   bool min_exclusive = false;  ///< legal values are > min, not >= min
   double max = std::numeric_limits<double>::infinity();
-  bool power_of_two = false;         ///< integers only
-  uint64_t multiple_of = 1;          ///< integers only
-  std::vector<std::string> choices;  ///< legal strings (number maps: names), if not empty
+  bool power_of_two = false;            ///< integers only
+  uint64_t multiple_of = 1;             ///< integers only
+  std::vector<std::string> choices;     ///< legal strings (number maps: names), if not empty
+  std::vector<std::string> known_keys;  ///< number maps: those that the block knows; others are legal, too
+  double key_default = 0;               ///< what one of them is where the file does not say it
 };
 
 /// Values of one node, in the order of the file.

@@ -36,6 +36,23 @@ TilePart transaction_of(const TensorRef& t) {
   return p;
 }
 
+/// What a stream of a tensor's elements moves: each of its own once, however often broadcasting (stride 0) repeats it.
+uint64_t own_bytes(const TensorRef& t) {
+  uint64_t bytes = size_of(t.dtype);
+  for (int i = 0; i < t.shape.rank(); ++i) {
+    if (t.strides[i] != 0) bytes *= static_cast<uint64_t>(t.shape[i]);
+  }
+  return bytes;
+}
+
+/// Timing contract §5: an operand that stands twice counts twice, an immediate not at all.
+void fill_streams(const OpDesc& d, PeCommand& c) {
+  for (const Operand& o : d.operands) {
+    if (!o.is_scalar) c.in_bytes += own_bytes(o.ref);
+  }
+  c.out_bytes = own_bytes(d.output);
+}
+
 TileOperand tile_operand(const TensorRef& t, bool transposed) {
   TileOperand x;
   x.in_memory = t.space != Space::tcm;
@@ -111,6 +128,7 @@ void fill_command(const OpDesc& d, PeCommand& c) {
       c.n = d.n;
       c.k = d.k;
       c.dtype = name_of(d.operands[0].ref.dtype);
+      fill_streams(d, c);
       break;
     case CommandType::math:
       c.op = d.op;
@@ -118,6 +136,7 @@ void fill_command(const OpDesc& d, PeCommand& c) {
       for (const Operand& o : d.operands) {
         if (!o.is_scalar) c.elements = std::max(c.elements, o.ref.shape.elements());
       }
+      fill_streams(d, c);
       break;
     case CommandType::composite:
       fill_composite(d, c);

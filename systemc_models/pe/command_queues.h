@@ -62,15 +62,11 @@ class CompletionQueue {
   PeCommand& take() {
     PeCommand& c = *records_.front();
     records_.pop_front();
-    ++taken_;
     return c;
   }
-  /// How many have been told of.
-  uint64_t taken() const { return taken_; }
 
  private:
   Ring<PeCommand*, 2> records_;
-  uint64_t taken_ = 0;
 };
 
 }  // namespace kernbench

@@ -160,6 +160,7 @@ void Engine::finish(uint8_t unit, uint16_t server, const Work& work) {
   const double now = timeline().now_ns(), t_start = s.since_ns;
   u.bytes += work.bytes;
   u.flops += work.flops;
+  u.peak_ns += work.peak_ns;
   ++u.ops;
   change(u, server, Activity::queue_full, now);  // it takes nothing until the item is handed on
   tell(u, server);
@@ -228,6 +229,7 @@ std::vector<StageStatistics> Engine::statistics() const {
     s.ops = u.ops;
     s.bytes = u.bytes;
     s.flops = u.flops;
+    s.peak_ns = u.peak_ns;
     s.idle_ns = u.by_activity[static_cast<int>(Activity::idle)];
     s.slot_wait_ns = u.by_activity[static_cast<int>(Activity::waits_for_slot)];
     s.busy_ns = u.by_activity[static_cast<int>(Activity::service)];

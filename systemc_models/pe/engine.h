@@ -31,24 +31,13 @@ struct EngineParameters : BlockParameters {
   }
 };
 
-/// Of an engine that takes the PE's compute slot.
-struct ComputeParameters : EngineParameters {
-  std::string shared_resource = "accel_slot";
-  template <class List>
-  static void describe_slot(List& list) {
-    describe_queue(list);
-    list.add(&ComputeParameters::shared_resource, "shared_resource", "",
-             "the compute slot that pe_gemm and pe_math share")
-        .choices({"accel_slot"});
-  }
-};
-
 class Engine : public Component, public PeBlock, public EngineRole, private AccelSlot::User {
  protected:
   struct Work {  // what a service costs and counts
     double ns = 0;
     uint64_t bytes = 0;
     double flops = 0;
+    double peak_ns = 0;  ///< what these take at the engine's peak, where it has one
   };
 
  private:
@@ -76,7 +65,7 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
     Engine* engine = nullptr;
     Ring<PeItem*, 2> queue;
     Ring<Waiting, 1> waiting;
-    double flops = 0;
+    double flops = 0, peak_ns = 0;
     double link_wait_ns = 0, memory_wait_ns = 0;
     double by_activity[4] = {0, 0, 0, 0};  ///< ns
     uint64_t ops = 0, bytes = 0;

@@ -42,6 +42,7 @@ void KernelRunner::run() {
   } catch (const std::exception& e) {
     outcome_.fault = pe_.id + ": " + e.what();
   }
+  end_work();
   // The end is an instant of the kernel's clock, which may be ahead.
   timeline().at(
       std::max(local_ns_, timeline().now_ns()), front_order(pe_),
@@ -76,6 +77,7 @@ Ticket KernelRunner::submit(const std::shared_ptr<OpDesc>& desc) {
 
 /// Stamps the command with the instant of its submission and keeps it until it is done.
 KernelRunner::Submitted& KernelRunner::enqueue(std::unique_ptr<Submitted> s, const std::shared_ptr<OpDesc>& desc) {
+  end_work();
   local_ns_ += cpu_.command_ns();
   desc->submit_ns = local_ns_;
   desc->pe = pe_.index;
@@ -87,6 +89,21 @@ KernelRunner::Submitted& KernelRunner::enqueue(std::unique_ptr<Submitted> s, con
   if (history_) history_->submitted(desc);
   submitted_.push_back(std::move(s));
   return *submitted_.back();
+}
+
+/// The kernel's clock goes on; nobody else's is touched.
+void KernelRunner::work(double ns) {
+  if (ns == 0) return;
+  if (work_from_ns_ < 0) work_from_ns_ = local_ns_;
+  local_ns_ += ns;
+  outcome_.scalar_ns += ns;
+}
+
+/// Scalar work is told in one piece, however many elements are read one by one.
+void KernelRunner::end_work() {
+  if (work_from_ns_ < 0) return;
+  if (pe_.observer) pe_.observer->kernel_works(pe_, work_from_ns_, local_ns_);
+  work_from_ns_ = -1;
 }
 
 void KernelRunner::materialize(const std::shared_ptr<OpDesc>& desc) {
@@ -185,6 +202,7 @@ bool KernelRunner::done(Ticket t) const {
 void KernelRunner::wait(Ticket t) {
   const Submitted* s = find(t);
   if (s && !s->done) {
+    end_work();
     awaited_ = t;
     waiting_ = true;
     tell(KernelActivity::waits);

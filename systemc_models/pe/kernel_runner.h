@@ -1,6 +1,6 @@
 // Runs a kernel on a PE: an ordinary C++ function in an SC_THREAD, whose commands go out by the PE's pe_cpu, whichever
 // class that is. Timing contract §5.
-// Does not model: the kernel's own instructions: they take no time.
+// Does not model: the kernel's own instructions: they take no time but for what it says (tl.elapse) and reads.
 //
 // The kernel runs ahead of the simulation between two waits: a submission only advances its local clock, and its effect
 // on memory and its dispatch are entries on the timeline. So only tl.wait switches threads.
@@ -28,7 +28,8 @@ class KernelRunner final : public PeBackend {
   /// How a launch ended; told once, when the kernel has returned and all its commands are complete, or at a fault.
   struct Outcome {
     double start_ns = 0, end_ns = 0;
-    std::string fault;  ///< one line; empty if none
+    double scalar_ns = 0;  ///< of it, the kernel's scalar work: tl.elapse, and reading what it loaded
+    std::string fault;     ///< one line; empty if none
   };
   /// Starts the kernel at start_ns (not before now) in a thread of its own. One kernel at a time.
   void launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end,
@@ -48,6 +49,8 @@ class KernelRunner final : public PeBackend {
   Ticket submit(const std::shared_ptr<OpDesc>& desc) override;
   void wait(Ticket) override;
   bool done(Ticket) const override;
+  void elapse(double cycles) override { work(cpu_.cycles_ns(cycles)); }
+  void read_elements(uint64_t count) override { work(static_cast<double>(count) * cpu_.read_ns()); }
   uint64_t tcm_alloc(uint64_t nbytes) override;
   void tcm_free(uint64_t addr) override;
   void check_range(Space, uint64_t addr, uint64_t nbytes) const override;
@@ -70,6 +73,8 @@ class KernelRunner final : public PeBackend {
   static void issue(void* self, void* submitted);
   static void issue_materialization(void* self, void* submitted);
   void end_if_complete();
+  void work(double ns);
+  void end_work();
   void tell(KernelActivity) const;
   Submitted* find(Ticket) const;
 
@@ -84,6 +89,7 @@ class KernelRunner final : public PeBackend {
   bool running_ = false, returned_ = false;
   double local_ns_ = 0;  ///< the kernel's clock: ahead of the simulation between two waits
   double last_done_ns_ = 0;
+  double work_from_ns_ = -1;  ///< scalar work that nobody has been told of yet; negative: none
   Outcome outcome_;
   std::function<void(const Outcome&)> on_end_;
   Kernel kernel_;

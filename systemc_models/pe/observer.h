@@ -20,7 +20,7 @@ enum class Activity : uint8_t {
 /// What the scheduler's feed loop does.
 enum class FeedActivity : uint8_t {
   idle,              ///< nothing to feed
-  waits_for_window,  ///< as many tiles in flight as the reserved TCM has room for
+  waits_for_window,  ///< the tiles in flight leave too few bytes of the reserved TCM for the next one
   waits_for_room     ///< the first stage's queue is full
 };
 
@@ -44,6 +44,8 @@ class PeObserver {
   virtual void feed(const Pe&, FeedActivity, double /*from*/, double /*to*/) {}
   /// The kernel stood in tl.wait (or a synchronous call) for a command.
   virtual void kernel_wait(const Pe&, const PeCommand&, double /*from*/, double /*to*/) {}
+  /// The kernel did scalar work of its own: what tl.elapse says, and reading elements of what it has loaded.
+  virtual void kernel_works(const Pe&, double /*from*/, double /*to*/) {}
   /// `item` is null for idle.
   virtual void server_changed(const Pe&, Stage, unsigned /*server*/, Activity, const PeItem* /*item*/,
                               uint64_t /*op_id*/, double /*t*/) {}

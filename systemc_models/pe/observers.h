@@ -38,6 +38,9 @@ class PeObservers : public PeObserver {
   void kernel_wait(const Pe& pe, const PeCommand& c, double from, double to) override {
     for (PeObserver* o : all_) o->kernel_wait(pe, c, from, to);
   }
+  void kernel_works(const Pe& pe, double from, double to) override {
+    for (PeObserver* o : all_) o->kernel_works(pe, from, to);
+  }
   void server_changed(const Pe& pe, Stage s, unsigned server, Activity a, const PeItem* item, uint64_t op_id,
                       double t) override {
     for (PeObserver* o : all_) o->server_changed(pe, s, server, a, item, op_id, t);

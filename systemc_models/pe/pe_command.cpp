@@ -1,6 +1,7 @@
 #include "kernbench/systemc_models/pe/pe_command.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace kernbench {
 
@@ -45,13 +46,18 @@ PieceTransaction transaction_at(const TilePart& part, uint64_t done) {
 }
 
 uint64_t CompositePlan::tile_bytes() const {
-  const auto bytes = [](int64_t rows, int64_t cols, const TileOperand& x) {
-    return static_cast<uint64_t>(rows) * static_cast<uint64_t>(cols) * x.element_bytes;
+  // Sizes from a file may be so large that their product is no 64-bit number.
+  uint64_t sum = 0;
+  bool too_many = false;
+  const auto add = [&](int64_t rows, int64_t cols, const TileOperand& x) {
+    uint64_t bytes = 0;
+    too_many |= __builtin_mul_overflow(static_cast<uint64_t>(rows), static_cast<uint64_t>(cols), &bytes) ||
+                __builtin_mul_overflow(bytes, uint64_t{x.element_bytes}, &bytes) ||
+                __builtin_add_overflow(sum, bytes, &sum);
   };
-  uint64_t sum = bytes(tm, tn, output);
-  if (gemm) return sum + bytes(tm, tk, inputs[0]) + bytes(tk, tn, inputs[1]);
-  for (const TileOperand& x : inputs) sum += bytes(tm, tn, x);
-  return sum;
+  add(tm, tn, output);
+  for (size_t x = 0; x < inputs.size(); ++x) add(gemm && x == 1 ? tk : tm, gemm && x == 0 ? tk : tn, inputs[x]);
+  return too_many ? std::numeric_limits<uint64_t>::max() : sum;
 }
 
 void PeCommand::describe(OpRecord& r) const {
@@ -100,7 +106,8 @@ void PeItem::describe(OpRecord& r) const {
   t.tile_id = tile_id;
   t.composite_op_id = command->op_id;
   t.fed_ns = fed_ns;
-  t.buffer_offset = static_cast<uint64_t>(buffer) * command->tile_bytes;
+  if (buffer) t.buffer_offset = buffer->front().offset;
+  if (buffer && buffer->size() > 1) t.buffer_pieces = *buffer;
   switch (t.stage) {
     case Stage::dma_read:
       for (size_t x = 0; x < command->plan.inputs.size(); ++x) {

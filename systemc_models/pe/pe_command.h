@@ -10,8 +10,23 @@
 #include "kernbench/phase2/log/op_record.h"
 #include "kernbench/systemc_models/core/arena.h"
 #include "kernbench/systemc_models/fabric/transaction.h"
+#include "kernbench/systemc_models/pe/tile_buffers.h"
 
 namespace kernbench {
+
+/// The engine of a command that is no composite.
+inline Stage stage_of(CommandType t) {
+  switch (t) {
+    case CommandType::load:
+      return Stage::dma_read;
+    case CommandType::store:
+      return Stage::dma_write;
+    case CommandType::gemm:
+      return Stage::gemm;
+    default:
+      return Stage::math;
+  }
+}
 
 /// A matrix operand of a composite as the engines see it: where its tiles are.
 struct TileOperand {
@@ -57,7 +72,7 @@ struct CompositePlan {
   int64_t tiles_n() const { return (n + tn - 1) / tn; }
   int64_t tiles_k() const { return (k + tk - 1) / tk; }
   int64_t tiles() const { return tiles_m() * tiles_n() * tiles_k(); }
-  /// Inputs + output of a full tile, wherever they are.
+  /// Inputs + output of a full tile, wherever they are; the largest number where there are more.
   uint64_t tile_bytes() const;
 
   // Filled in by the engine when it first sees the composite.
@@ -85,9 +100,10 @@ struct PeItem {
   uint8_t stage_at = 0;
   Stage stages[kStages] = {};
   double fed_ns = 0;
-  int64_t buffer = 0;  ///< which of the composite's tile buffers in the reserved TCM it owns while in flight
-  MemoryRequest* request = nullptr;  ///< a driver's, of an item without a command
-  QueueSegment* segment = nullptr;   ///< of a message between PEs, or its credit: it passes no stage
+  TileBuffers::Buffer* buffer = nullptr;  ///< token: its room in the reserved TCM while it is in flight (a
+                                          ///< scheduler of one's own may have none)
+  MemoryRequest* request = nullptr;       ///< a driver's, of an item without a command
+  QueueSegment* segment = nullptr;        ///< of a message between PEs, or its credit: it passes no stage
   PeItem* next_idle = nullptr;
 
   // Token: which tile, and its real size.
@@ -146,8 +162,6 @@ struct PeCommand {
   int64_t window = 0, fed = 0, completed = 0;
   int64_t tiles = 0, tiles_n = 0, tiles_k = 0;  ///< of the plan
   uint64_t tile_bytes = 0;
-  std::vector<int64_t> free_buffers;  ///< composite: tile buffers that have been used and are free again
-  int64_t used_buffers = 0;           ///< how many have been used at all
   CompositePlan plan;
   PePort* submitted_by = nullptr;  ///< by which it came to the scheduler
   size_t in_flight_at = 0;         ///< its place in the scheduler's table
@@ -160,9 +174,10 @@ struct PeCommand {
   // Simple commands.
   TilePart dma;
   int64_t m = 0, n = 0, k = 0;
-  std::string dtype;     ///< GEMM: A's
-  std::string op;        ///< MATH
-  int64_t elements = 0;  ///< MATH: of the largest operand
+  std::string dtype;                     ///< GEMM: A's
+  std::string op;                        ///< MATH
+  int64_t elements = 0;                  ///< MATH: of the largest operand
+  uint64_t in_bytes = 0, out_bytes = 0;  ///< GEMM, MATH: what it reads and writes in TCM while it is computed
 
   QueueCall* queue_call = nullptr;  ///< of pe_ipcq; else null
 

@@ -1,7 +1,7 @@
 // Models: a PE's processor: what a command costs the kernel that submits it, overhead_ns + dispatch_cycles / freq_ghz,
-// and its way to the scheduler. Timing contract §5. Who runs the kernel: kernel_runner.h; what it does with the host's
-// messages: pe_control.h.
-// Does not model: instructions, queues between the processor and the scheduler.
+// what the kernel's scalar work costs, and commands' way to the scheduler. Timing contract §5. Who runs the kernel:
+// kernel_runner.h; what it does with the host's messages: pe_control.h. Does not model: instructions, queues between
+// the processor and the scheduler.
 #pragma once
 
 #include "kernbench/systemc_models/fabric/control_message.h"
@@ -12,14 +12,18 @@
 namespace kernbench {
 
 struct PeCpuParameters : BlockParameters {
-  double dispatch_cycles = 0, freq_ghz = 1;
+  double dispatch_cycles = 0, read_cycles = 0, freq_ghz = 1;
   double materialize_kb = 64, materialize_mb = 64, materialize_mops = 1000;  ///< bounds of tl.materialize
   template <class List>
   static void describe(List& list) {
     BlockParameters::describe(list);
     list.add(&PeCpuParameters::dispatch_cycles, "dispatch_cycles", "cycles", "added to the overhead of every tl call")
         .min(0);
-    list.add(&PeCpuParameters::freq_ghz, "freq_ghz", "GHz", "clock of dispatch_cycles").positive();
+    list.add(&PeCpuParameters::read_cycles, "read_cycles", "cycles",
+             "of each element that a kernel reads from what it has loaded")
+        .min(0);
+    list.add(&PeCpuParameters::freq_ghz, "freq_ghz", "GHz", "clock of dispatch_cycles, read_cycles and tl.elapse")
+        .positive();
     list.add(&PeCpuParameters::materialize_kb, "materialize_kb", "KB",
              "most that one tl.materialize may make real (2^10 bytes)")
         .positive()
@@ -60,6 +64,8 @@ class PeCpu : public Component, public PeBlock, public CpuRole, public FabricNod
   // CpuRole.
   void attach(KernelRunner& runner) override { runner_ = &runner; }
   double command_ns() const override { return command_ns_; }
+  double cycles_ns(double cycles) const override { return cycles / freq_ghz_; }
+  double read_ns() const override { return read_ns_; }
   /// The scheduler's submission queue is never full.
   void submit(PeItem& item) override { scheduler_->send(item); }
   bool submit_to_queues(PeItem& item) override {
@@ -73,7 +79,7 @@ class PeCpu : public Component, public PeBlock, public CpuRole, public FabricNod
   KernelRunner* runner_ = nullptr;
   PePort* scheduler_ = nullptr;
   PePort* queues_ = nullptr;  ///< to pe_ipcq; null: it has none
-  double command_ns_;
+  double freq_ghz_, command_ns_, read_ns_;
   MaterializeLimits materialize_limits_;
 };
 

@@ -21,18 +21,16 @@ double flops_of(const Shape& s) {
 }  // namespace
 
 PeGemm::PeGemm(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
-    : Engine(name, config, checked(parameters)),
+    : ComputeEngine(name, config, checked(parameters), Stage::gemm),
       macs_per_ns_(parameters.macs_per_cycle * parameters.freq_ghz),
-      rates_(parameters.rates) {
-  add_unit(Stage::gemm, 1, true);
-}
+      rates_(parameters.rates) {}
 
 double PeGemm::rate(const std::string& dtype) const {
   const auto it = rates_.find(dtype);
   return it == rates_.end() ? 1 : it->second;
 }
 
-Engine::Work PeGemm::work(PeItem& item) {
+ComputeEngine::Compute PeGemm::compute(const PeItem& item) {
   const Shape s = shape_of(item);
   double r;
   if (item.token) {
@@ -42,22 +40,22 @@ Engine::Work PeGemm::work(PeItem& item) {
   } else {
     r = rate(item.command->dtype);
   }
-  return {overhead_ns() + flops_of(s) / 2 / (macs_per_ns_ * r), 0, flops_of(s)};
+  const double ns = flops_of(s) / 2 / (macs_per_ns_ * r);
+  return {ns, flops_of(s), ns};
 }
 
 PeGemmSystolic::PeGemmSystolic(sc_core::sc_module_name name, const ComponentConfig& config,
                                const Parameters& parameters)
-    : Engine(name, config, checked(parameters)),
+    : ComputeEngine(name, config, checked(parameters), Stage::gemm),
       rows_(parameters.rows),
       cols_(parameters.cols),
       dataflow_(parameters.dataflow),
-      freq_ghz_(parameters.freq_ghz) {
-  add_unit(Stage::gemm, 1, true);
-}
+      freq_ghz_(parameters.freq_ghz) {}
 
-Engine::Work PeGemmSystolic::work(PeItem& item) {
+ComputeEngine::Compute PeGemmSystolic::compute(const PeItem& item) {
   const Shape s = shape_of(item);
-  return {overhead_ns() + static_cast<double>(cycles(s.m, s.n, s.k)) / freq_ghz_, 0, flops_of(s)};
+  const double peak = static_cast<double>(rows_ * cols_) * freq_ghz_;
+  return {static_cast<double>(cycles(s.m, s.n, s.k)) / freq_ghz_, flops_of(s), flops_of(s) / 2 / peak};
 }
 
 int64_t PeGemmSystolic::cycles(int64_t m, int64_t n, int64_t k) const {

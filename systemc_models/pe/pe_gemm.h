@@ -1,12 +1,13 @@
-// Models: a PE's matrix unit, by rate (`builtin.pe_gemm`) or as a systolic array (`builtin.pe_gemm_systolic`). It holds
-// the PE's accel_slot for its service. Timing contract §5.
-//   pe_gemm:          overhead_ns + M·N·K / (macs_per_cycle · freq_ghz · rate), rate from `rates` by A's dtype
-//   pe_gemm_systolic: overhead_ns + cycles / freq_ghz, cycles of the output-, weight- or input-stationary fold
-//                     (SCALE-Sim's analytical counts)
+// Models: a PE's matrix unit, by rate (`builtin.pe_gemm`) or as a systolic array (`builtin.pe_gemm_systolic`). It
+// computes
+//   pe_gemm:          M·N·K / (macs_per_cycle · freq_ghz · rate), rate from `rates` by A's dtype
+//   pe_gemm_systolic: cycles / freq_ghz, cycles of the output-, weight- or input-stationary fold (SCALE-Sim's
+//                     analytical counts)
+// What the service is beside that: compute_engine.h. Timing contract §5.
 // Does not model: register-file bandwidth, operand skew beyond the folds' fill and drain.
 #pragma once
 
-#include "kernbench/systemc_models/pe/engine.h"
+#include "kernbench/systemc_models/pe/compute_engine.h"
 
 namespace kernbench {
 
@@ -23,11 +24,11 @@ struct PeGemmParameters : ComputeParameters {
     list.add(&PeGemmParameters::rates, "rates", "",
              "speed by dtype of A, relative to macs_per_cycle (1 where not listed)")
         .positive();
-    describe_slot(list);
+    describe_compute(list);
   }
 };
 
-class PeGemm : public Engine {
+class PeGemm : public ComputeEngine {
  public:
   using Parameters = PeGemmParameters;
   PeGemm(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
@@ -35,7 +36,7 @@ class PeGemm : public Engine {
 
  private:
   double rate(const std::string& dtype) const;
-  Work work(PeItem& item) override;
+  Compute compute(const PeItem& item) override;
 
   double macs_per_ns_;
   NumberMap rates_;
@@ -54,11 +55,11 @@ struct PeGemmSystolicParameters : ComputeParameters {
         .choices({"os", "ws", "is"})
         .required();
     list.add(&PeGemmSystolicParameters::freq_ghz, "freq_ghz", "GHz", "clock").positive().required();
-    describe_slot(list);
+    describe_compute(list);
   }
 };
 
-class PeGemmSystolic : public Engine {
+class PeGemmSystolic : public ComputeEngine {
  public:
   using Parameters = PeGemmSystolicParameters;
   PeGemmSystolic(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
@@ -67,7 +68,7 @@ class PeGemmSystolic : public Engine {
   }
 
  private:
-  Work work(PeItem& item) override;
+  Compute compute(const PeItem& item) override;
   int64_t cycles(int64_t m, int64_t n, int64_t k) const;
 
   int64_t rows_, cols_;

@@ -1,29 +1,45 @@
 #include "kernbench/systemc_models/pe/pe_math.h"
 
+#include <fmt/format.h>
+
+#include "kernbench/phase2/op/math_op.h"
 #include "kernbench/systemc_models/core/registry.h"
 
 namespace kernbench {
 
 PeMath::PeMath(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
-    : Engine(name, config, checked(parameters)),
+    : ComputeEngine(name, config, checked(parameters), Stage::math),
       lanes_(parameters.lanes),
       freq_ghz_(parameters.freq_ghz),
-      cycles_(parameters.cycles) {
-  add_unit(Stage::math, 1, true);
+      cycles_(parameters.cycles) {}
+
+std::vector<std::string> names_of_math_ops() {
+  std::vector<std::string> names;
+  for (const MathOp& op : math_ops()) names.emplace_back(op.name);
+  return names;
 }
 
-double PeMath::cycles(const std::string& op) const {
+double PeMath::cycles(const std::string& op) {
   const auto it = cycles_.find(op);
-  return it == cycles_.end() ? 1 : it->second;
+  if (it != cycles_.end()) return it->second;
+  not_listed_.insert(op);
+  return Parameters::kCyclesWhereNotListed;
 }
 
-double PeMath::cycles(const std::vector<std::string>& ops) const {
+std::vector<std::string> PeMath::notes() const {
+  std::vector<std::string> lines;
+  for (const std::string& op : not_listed_)
+    lines.push_back(fmt::format("pe_math.cycles leaves out {}: taken as {}", op, Parameters::kCyclesWhereNotListed));
+  return lines;
+}
+
+double PeMath::cycles(const std::vector<std::string>& ops) {
   double sum = 0;
   for (const std::string& op : ops) sum += cycles(op);
   return sum;
 }
 
-Engine::Work PeMath::work(PeItem& item) {
+ComputeEngine::Compute PeMath::compute(const PeItem& item) {
   const int64_t elements = item.token ? item.tile_m * item.tile_n : item.command->elements;
   double sum;
   if (item.token) {
@@ -40,7 +56,7 @@ Engine::Work PeMath::work(PeItem& item) {
     sum = cycles(item.command->op);
   }
   const double groups = static_cast<double>((elements + lanes_ - 1) / lanes_);
-  return {overhead_ns() + groups * sum / freq_ghz_, 0, static_cast<double>(elements)};
+  return {groups * sum / freq_ghz_, static_cast<double>(elements), 0};
 }
 
 KERNBENCH_REGISTER_COMPONENT(PeMath)

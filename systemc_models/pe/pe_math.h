@@ -1,42 +1,54 @@
-// Models: a PE's vector unit. It holds the PE's accel_slot for its service:
-//   overhead_ns + Σ over ops ⌈elements / lanes⌉ · cycles(op) / freq_ghz
-// A token's consecutive MATH ops are one service. Timing contract §5.
+// Models: a PE's vector unit. It computes Σ over ops ⌈elements / lanes⌉ · cycles(op) / freq_ghz; a token's consecutive
+// MATH ops are one service. What the service is beside that: compute_engine.h. Timing contract §5.
 // Does not model: the depth of the lanes' pipelines, reductions' trees.
 #pragma once
 
-#include "kernbench/systemc_models/pe/engine.h"
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernbench/systemc_models/pe/compute_engine.h"
 
 namespace kernbench {
+
+/// Every op that a kernel may call (phase2/op/math_op.h).
+std::vector<std::string> names_of_math_ops();
 
 struct PeMathParameters : ComputeParameters {
   int64_t lanes = 0;
   double freq_ghz = 0;
-  NumberMap cycles;  ///< by op; 1 where not listed
+  static constexpr double kCyclesWhereNotListed = 1;
+  NumberMap cycles;  ///< by op
   template <class List>
   static void describe(List& list) {
     BlockParameters::describe(list);
     list.add(&PeMathParameters::lanes, "lanes", "", "elements in a cycle").count().required();
     list.add(&PeMathParameters::freq_ghz, "freq_ghz", "GHz", "clock").positive().required();
     list.add(&PeMathParameters::cycles, "cycles", "cycles", "cycles of an op for `lanes` elements (1 where not listed)")
-        .min(0);
-    describe_slot(list);
+        .min(0)
+        .known_keys(names_of_math_ops(), kCyclesWhereNotListed);
+    describe_compute(list);
   }
 };
 
-class PeMath : public Engine {
+class PeMath : public ComputeEngine {
  public:
   using Parameters = PeMathParameters;
   PeMath(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
   static ImplSpec spec() { return spec_of<Parameters>("builtin.pe_math", "pe_math", "vector unit"); }
 
+  // EngineRole.
+  std::vector<std::string> notes() const override;
+
  private:
-  double cycles(const std::string& op) const;
-  double cycles(const std::vector<std::string>& ops) const;
-  Work work(PeItem& item) override;
+  double cycles(const std::string& op);
+  double cycles(const std::vector<std::string>& ops);
+  Compute compute(const PeItem& item) override;
 
   int64_t lanes_;
   double freq_ghz_;
   NumberMap cycles_;
+  std::set<std::string> not_listed_;  ///< ops that were done and that `cycles` says nothing of
 };
 
 }  // namespace kernbench

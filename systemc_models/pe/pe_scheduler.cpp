@@ -7,24 +7,6 @@
 #include "kernbench/systemc_models/memory/system.h"
 
 namespace kernbench {
-namespace {
-
-/// The engine of a command that is no composite.
-Stage stage_of(CommandType t) {
-  switch (t) {
-    case CommandType::load:
-      return Stage::dma_read;
-    case CommandType::store:
-      return Stage::dma_write;
-    case CommandType::gemm:
-      return Stage::gemm;
-    default:
-      return Stage::math;
-  }
-}
-
-}  // namespace
-
 PeScheduler::PeScheduler(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Component(name, config, checked(parameters)),
       PeBlock(static_cast<Component&>(*this)),
@@ -62,7 +44,7 @@ void PeScheduler::validate(PeCommand& c) const {
   const CompositePlan& p = c.plan;
   const uint64_t tile = p.tile_bytes(), reserved = pe_->tcm->reserved_bytes();
   c.tile_bytes = tile;
-  c.window = tile ? static_cast<int64_t>(reserved / tile) : p.tiles();
+  c.window = static_cast<int64_t>(reserved / tile);
   if (c.window == 0) {
     throw AccessError(pe_->id + ": a tile of " + std::to_string(tile) + " bytes (inputs and output, " +
                       std::to_string(p.tm) + " x " + std::to_string(p.tn) +
@@ -202,6 +184,12 @@ void PeScheduler::settle(double end_ns) {
   feed_since_ns_ = end_ns;
 }
 
+/// Made when it is first asked for: the PE's blocks know each other then.
+TileBuffers& PeScheduler::buffers() {
+  if (!buffers_) buffers_.emplace(pe_->tcm->reserved_bytes());
+  return *buffers_;
+}
+
 void PeScheduler::feed() {
   if (feeding_ || refused_) return;
   feed_until_it_waits();
@@ -221,7 +209,7 @@ void PeScheduler::feed_until_it_waits() {
       continue;
     }
     if (c.fed == 0) in_flight_.set(c, CommandState::feeds);
-    if (tiles_in_flight_ >= c.window) break;
+    if (c.tile_bytes > buffers().free_bytes()) break;
     PeItem& tile = make_tile(c, c.fed);
     if (c.op_id == 0) c.op_id = begin_service(c);
     refused_ = &tile;  // not fed before there is room
@@ -240,13 +228,7 @@ void PeScheduler::fed(PeCommand& c, PeItem& tile) {
   }
   ++tiles_in_flight_;
   if (pe_->observer) pe_->observer->tiles_changed(*pe_, tiles_in_flight_, tile.fed_ns);
-  // At most `window` tiles are alive, so buffer · tile_bytes stays inside the reserved TCM.
-  if (c.free_buffers.empty()) {
-    tile.buffer = c.used_buffers++;
-  } else {
-    tile.buffer = c.free_buffers.back();
-    c.free_buffers.pop_back();
-  }
+  tile.buffer = &buffers().take(c.tile_bytes);
   if (c.fed++ == 0) c.first_fed_ns = tile.fed_ns;
 }
 
@@ -272,7 +254,7 @@ void PeScheduler::item_done(PeItem& item) {
   PeCommand& c = *item.command;
   if (!item.token) return complete(c);
   items_.give_back(item);
-  c.free_buffers.push_back(item.buffer);
+  buffers().give_back(*item.buffer);
   --tiles_in_flight_;
   if (pe_->observer) pe_->observer->tiles_changed(*pe_, tiles_in_flight_, timeline().now_ns());
   ++c.completed;
@@ -327,8 +309,9 @@ std::vector<std::string> PeScheduler::waiting() const {
   if (refused_) {
     lines.push_back("feed loop waits for room before " + std::string(name_of(refused_->stage())));
   } else {
-    lines.push_back("feed loop waits for the window: " + std::to_string(tiles_in_flight_) + " tiles in flight of " +
-                    std::to_string(feed_queue_.front()->window));
+    lines.push_back("feed loop waits for reserved TCM: " + std::to_string(tiles_in_flight_) + " tiles in flight, " +
+                    std::to_string(buffers_->free_bytes()) + " of " + std::to_string(buffers_->capacity()) +
+                    " bytes free, the next tile takes " + std::to_string(feed_queue_.front()->tile_bytes));
   }
   return lines;
 }

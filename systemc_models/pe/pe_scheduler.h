@@ -1,10 +1,11 @@
 // Models: a PE's sole dispatcher. A command reaches its engine's queue (a composite: the feed queue) overhead_ns after
 // its submission. One feed loop takes composites in that order and feeds one's tiles to the end before the next, a tile
-// when fewer than W of this PE are in flight, W = ⌊reserved TCM / tile bytes⌋, and its first stage's queue has room.
-// Tiles then find their own way; the last stage reports here, exactly once. Timing contract §5, §6; ADR-0014 D2, D6.
-// Does not model: dependencies between commands: only the kernel's waits order them.
+// when its bytes fit the reserved TCM beside those of this PE's tiles in flight, and then its first stage's queue has
+// room. Tiles then find their own way; the last stage reports here, exactly once. Timing contract §5, §6; ADR-0014 D2,
+// D6. Does not model: dependencies between commands: only the kernel's waits order them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ class PeScheduler : public Component, public PeBlock, public SchedulerRole {
   FeedActivity feed_activity_ = FeedActivity::idle;
   double feed_since_ns_ = 0;
   int64_t tiles_in_flight_ = 0;
+  std::optional<TileBuffers> buffers_;  ///< of the tiles in flight
   PeItemPool items_;
   PePort* next_[kStages] = {};
 
@@ -50,8 +52,6 @@ class PeScheduler : public Component, public PeBlock, public SchedulerRole {
   std::vector<std::string> waiting() const override;
   void settle(double end_ns) override;
 
-  int64_t tiles_in_flight() const { return tiles_in_flight_; }
-
  private:
   void dispatch(PeCommand&);
   void dispatch_simple(PeCommand&, Stage);
@@ -59,6 +59,7 @@ class PeScheduler : public Component, public PeBlock, public SchedulerRole {
   void item_done(PeItem&);
   void feed();
   void feed_until_it_waits();
+  TileBuffers& buffers();
   PeItem& make_tile(PeCommand&, int64_t tile_id);
   void change_feed(FeedActivity next, double now);
   void fed(PeCommand&, PeItem&);

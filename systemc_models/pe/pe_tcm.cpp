@@ -29,8 +29,7 @@ ImplSpec PeTcm::spec() {
 }
 
 void PeTcm::asked(PeItem& item, PePort&) {
-  const double bw = item.stage() == Stage::store ? write_bw_gbs_ : read_bw_gbs_;
-  item.answer_ns = static_cast<double>(item.asked_bytes) / bw;
+  item.answer_ns = access_ns(item.asked_bytes, item.stage() == Stage::store);
 }
 
 KERNBENCH_REGISTER_COMPONENT(PeTcm)

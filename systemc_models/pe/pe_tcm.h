@@ -1,7 +1,7 @@
 // Models: a PE's tightly coupled memory: its size, its two regions and its port bandwidths. The reserved region holds
 // the tile buffers of composites and bounds the tiles in flight; the allocatable region holds tl's handles; neither
 // allocator can reach the other region (data contract §2). Addresses are local to the PE: [0, allocatable) is tl's.
-// Does not model: banks, port conflicts (pe_fetch_store is its only user).
+// Does not model: banks, port conflicts: FETCH, STORE and the commands that stream each have the whole bandwidth.
 // MB = 2^20 bytes, fractions rounded down to bytes.
 #pragma once
 
@@ -19,8 +19,14 @@ struct PeTcmParameters : BlockParameters {
     list.add(&PeTcmParameters::reserved_mb, "reserved_mb", "MB", "part that only the scheduler uses, for tile buffers")
         .min(0)
         .required();
-    list.add(&PeTcmParameters::read_bw_gbs, "read_bw_gbs", "GB/s", "bandwidth of FETCH").positive().required();
-    list.add(&PeTcmParameters::write_bw_gbs, "write_bw_gbs", "GB/s", "bandwidth of STORE").positive().required();
+    list.add(&PeTcmParameters::read_bw_gbs, "read_bw_gbs", "GB/s",
+             "bandwidth of FETCH, and of the operands of commands")
+        .positive()
+        .required();
+    list.add(&PeTcmParameters::write_bw_gbs, "write_bw_gbs", "GB/s",
+             "bandwidth of STORE, and of the results of commands")
+        .positive()
+        .required();
   }
 };
 
@@ -42,6 +48,9 @@ class PeTcm : public Component, public PeBlock, public TcmRole {
   uint64_t reserved_bytes() const override { return reserved_bytes_; }
   uint64_t allocatable_bytes() const override { return size_bytes_ - reserved_bytes_; }
   FirstFitAllocator& allocator() override { return allocator_; }
+  double access_ns(uint64_t nbytes, bool write) const override {
+    return static_cast<double>(nbytes) / (write ? write_bw_gbs_ : read_bw_gbs_);
+  }
 
  private:
   uint64_t size_bytes_, reserved_bytes_;

@@ -27,6 +27,9 @@ class CpuRole {
   virtual void attach(KernelRunner&) = 0;
   /// What a command costs the kernel that submits it, ns.
   virtual double command_ns() const = 0;
+  /// What the kernel's scalar work costs, ns: so many cycles (tl.elapse), and each element that it reads from a Loaded.
+  virtual double cycles_ns(double cycles) const { return cycles; }  ///< unless it says otherwise: at 1 GHz
+  virtual double read_ns() const { return 0; }
   /// Sends a command to the scheduler, now.
   virtual void submit(PeItem&) = 0;
   /// Sends a command of pe_ipcq there, now. False: there is no way.
@@ -54,6 +57,7 @@ struct StageStatistics {
   unsigned servers = 1;
   uint64_t ops = 0, bytes = 0;
   double flops = 0;
+  double peak_ns = 0;  ///< what these take at the engine's peak: GEMM; 0 where it does not say
   // Sum to servers × the time up to settle().
   double idle_ns = 0;        ///< no item
   double slot_wait_ns = 0;   ///< has an item, waits for the accel_slot
@@ -73,6 +77,8 @@ class EngineRole {
   virtual void settle(double /*end_ns*/) {}
   /// One line for each item that waits or is in service: for the report of a deadlock.
   virtual std::vector<std::string> waiting() const { return {}; }
+  /// One line for each thing that the user may not expect of what was done; the same for all engines alike.
+  virtual std::vector<std::string> notes() const { return {}; }
 };
 
 /// pe_tcm: the tightly coupled memory. Asked at its socket how long a FETCH or STORE holds its port.
@@ -82,6 +88,8 @@ class TcmRole {
   virtual uint64_t reserved_bytes() const = 0;     ///< of tile buffers
   virtual uint64_t allocatable_bytes() const = 0;  ///< of tl's handles: addresses from 0
   virtual FirstFitAllocator& allocator() = 0;      ///< of these
+  /// How long so many bytes take through its read or write port, ns: engines stream commands' operands through them.
+  virtual double access_ns(uint64_t nbytes, bool write) const = 0;
 };
 
 /// pe_mmu: which virtual addresses are mapped. Asked at its socket what a look-up costs.

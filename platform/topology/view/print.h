@@ -6,11 +6,15 @@
 #include <string>
 
 #include "kernbench/platform/topology/graph/graph.h"
+#include "kernbench/systemc_models/core/impl_catalog.h"
 
 namespace kernbench::topology {
 
 /// Census by kind, links, memories, peak rates.
 void print_text(const Graph&, std::ostream&);
+/// Keys that blocks' number maps know and the file does not say, by implementation, with what they are then: nothing
+/// where all are there.
+void print_keys_left_out(const Graph&, const ImplCatalog&, std::ostream&);
 /// The interface contract's JSON, streamed in compiled order.
 void print_json(const Graph&, std::ostream&);
 

@@ -194,7 +194,33 @@ void print_unused_figures(const Graph& g, std::ostream& out) {
     out << "\nEdges inside a PE take no time: of " << grouped(count) << " the distance or bandwidth is not used.\n";
 }
 
+/// "pe_math.cycles leaves out erf, softmax: each is 1"; empty where it leaves out nothing.
+std::string keys_left_out(const Node& n, const AttrSpec& attribute) {
+  const NumberMap* given = n.attrs.map(attribute.name);
+  std::string list;
+  for (const std::string& key : attribute.known_keys) {
+    if (given && given->count(key)) continue;
+    list += (list.empty() ? "" : ", ") + key;
+  }
+  if (list.empty()) return {};
+  return fmt::format("{}.{} leaves out {}: each is {}", n.kind, attribute.name, list,
+                     number_text(attribute.key_default));
+}
+
 }  // namespace
+
+void print_keys_left_out(const Graph& g, const ImplCatalog& catalog, std::ostream& out) {
+  std::set<std::string> lines;
+  for (const Node& n : g.nodes) {
+    const ImplSpec* spec = catalog.find(n.impl);
+    for (size_t a = 0; spec && a < spec->attributes.size(); ++a) {
+      const std::string line = keys_left_out(n, spec->attributes[a]);
+      if (!line.empty()) lines.insert(line);
+    }
+  }
+  if (!lines.empty()) out << "\n";
+  for (const std::string& line : lines) out << line << "\n";
+}
 
 void print_text(const Graph& g, std::ostream& out) {
   print_head(g, out);

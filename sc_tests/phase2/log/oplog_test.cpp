@@ -189,6 +189,9 @@ TEST(OpLog, in_memory_gives_back_every_record_as_it_was) {
   std::vector<OpRecord> all = one_of_each();
   for (const auto& change :
        {+[](TokenInfo& t) { t.bytes = uint64_t{1} << 40; }, +[](TokenInfo& t) { t.buffer_offset = ~uint64_t{0}; },
+        +[](TokenInfo& t) {
+          t.buffer_pieces = {{0, 8}, {16, uint64_t{1} << 33}};
+        },
         +[](TokenInfo& t) { t.stage = Stage::gemm, t.m = uint32_t(-1), t.n = t.k = 65535; },
         +[](TokenInfo& t) { t.stage = Stage::math, t.n = 65536; },
         +[](TokenInfo& t) { t.stage = Stage::gemm, t.k = -1; },

@@ -159,6 +159,9 @@ class Faults(cli_support.Cli):
         self.wrong_work(command % '{"id": "x", "submit_ns": -1, "stage": "MATH", "op": "exp", "elements": 4}', "submit_ns")
         self.wrong_work(command % '{"id": "x", "submit_ns": 0, "stage": "MATH", "op": "exp", "elements": 0}', "elements")
         self.wrong_work(command % '{"id": "x", "submit_ns": 0, "stage": "MATH", "op": "exp", "elements": 4, "colour": 1}', "colour")
+        for key, value in (("in_bytes", "-1"), ("out_bytes", '"many"'), ("in_bytes", "1.5")):
+            self.wrong_work(command % ('{"id": "x", "submit_ns": 0, "stage": "GEMM", "m": 1, "n": 1, "k": 1, "%s": %s}' % (key, value)),
+                            "work.json: pes[0].commands[0]." + key, value.strip('"'))
 
     # ---- Run
 
