@@ -2,7 +2,7 @@
 """`kernbench pipeline` against the independent model of queues (model_messages.py) on seeded random programs of sends and
 receives over random flat topologies: every segment's times to 0.01 ns.
 
-    messages_agree_with_an_independent_model.py KERNBENCH [CASES] [--first-seed N] [--mode MODE] [--keep FOLDER]
+    messages_agree_with_an_independent_model.py KERNBENCH [CASES] [--first-seed N] [--mode MODE] [--ties] [--keep FOLDER]
 """
 import argparse
 import json
@@ -139,12 +139,13 @@ def main():
     parser.add_argument("cases", nargs="?", type=int, default=300)
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--mode", choices=MODES)
+    parser.add_argument("--ties", action="store_true", help="figures that make ties likely")
     parser.add_argument("--keep", help="write the cases that fail to this folder")
     args = parser.parse_args()
     agree, failed = {}, 0
     for i in range(args.cases):
         seed, mode = args.first_seed + i, args.mode or MODES[i % 3]
-        case = draw(seed, mode)
+        case = draw(seed, mode, args.ties)
         if case is None:
             continue
         graph = timing_model.Graph(timing_model.compile_flat(case[0]))
