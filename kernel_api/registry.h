@@ -14,6 +14,7 @@
 #include "kernbench/kernel_api/host_tensor.h"
 #include "kernbench/kernel_api/params.h"
 #include "kernbench/kernel_api/placement.h"
+#include "kernbench/kernel_api/queue_connection.h"
 
 namespace kernbench {
 
@@ -57,6 +58,8 @@ struct KernelSpec {
   std::vector<TensorSpec> tensors;
   KernelFunction function;
   Reference reference;
+  /// The connections between PEs of one launch; unset: none. BadParam for parameters that do not fit the launch.
+  std::function<std::vector<QueueConnection>(const Params&, const LaunchShape&)> queues = {};
   /// The kernel calls tl.materialize: runs keep what pending values are made of, which costs memory.
   bool materializes = false;
 

@@ -83,6 +83,7 @@ void list_components_as_json() {
       if (a.default_value) w.field("default", *a.default_value);
       if (std::isfinite(a.min)) w.field(a.min_exclusive ? "more_than" : "min", a.min);
       if (std::isfinite(a.max)) w.field("max", a.max);
+      if (a.multiple_of > 1) w.field("multiple_of", a.multiple_of);
       if (!a.choices.empty()) w.field("choices", a.choices);
       w.close('}');
     }

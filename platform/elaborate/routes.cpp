@@ -1,5 +1,6 @@
 #include "kernbench/platform/elaborate/routes.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "kernbench/phase2/op/address_text.h"
@@ -68,11 +69,45 @@ std::unique_ptr<Route> Routes::make_route(uint32_t initiator, uint32_t memory) {
   return r;
 }
 
+const Route& Routes::message_route(uint32_t from, uint32_t to) {
+  return message_way(from, to, false);
+}
+
+const Route& Routes::reversed_message_route(uint32_t from, uint32_t to) {
+  return message_way(from, to, true);
+}
+
+const Route& Routes::message_way(uint32_t from, uint32_t to, bool reversed) {
+  std::unique_ptr<Route>& kept = (reversed ? reversed_ : messages_)[uint64_t{from} << 32 | to];
+  if (kept) return *kept;
+  const std::string ends = graph_.nodes[from].id + " -> " + graph_.nodes[to].id;
+  if (closed_) throw std::logic_error(ends + ": a way of messages is asked for after the last");
+  std::vector<uint32_t> path;
+  try {
+    path = paths_.find_path(from, to);
+    if (reversed) {
+      path = paths_.reversed(path);
+      std::reverse(path.begin(), path.end());
+    }
+  } catch (const topology::RouteError& e) {
+    throw AccessError(e.what());
+  }
+  auto r = std::make_unique<Route>();
+  r->hops = blocks_.hops(path, "messages");
+  measure(*r);
+  kept = std::move(r);
+  return *kept;
+}
+
 void Routes::close() {
   SoleSenders senders(graph_, blocks_, timing_);
   if (!senders.known()) return;  // routers of one's own ask for more
   closed_ = true;
   for (const auto& [key, route] : routes_) senders.add(blocks_.component(static_cast<uint32_t>(key >> 32)), *route);
+  for (const auto& [key, route] : messages_)
+    senders.add_messages(blocks_.component(static_cast<uint32_t>(key >> 32)), *route);
+  for (const auto& [key, route] : reversed_)
+    senders.add_messages(blocks_.component(static_cast<uint32_t>(key)), *route);
   senders.from_routes();
 }
 

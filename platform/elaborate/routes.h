@@ -17,6 +17,8 @@ class Routes : public RouteSource {
   Routes(const topology::Graph& graph, const Elaboration& blocks, const FabricTiming& timing);
 
   const Route& route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) override;
+  const Route& message_route(uint32_t from, uint32_t to) override;
+  const Route& reversed_message_route(uint32_t from, uint32_t to) override;
   /// Shortest paths as the contract says, with both directions; errors as topology::RouteError.
   topology::PathRouter& paths() { return paths_; }
 
@@ -27,6 +29,7 @@ class Routes : public RouteSource {
 
  private:
   std::unique_ptr<Route> make_route(uint32_t initiator, uint32_t memory);
+  const Route& message_way(uint32_t from, uint32_t to, bool reversed);
   void require_way_back(uint32_t initiator, const topology::Memory&);
 
   const topology::Graph& graph_;
@@ -34,6 +37,7 @@ class Routes : public RouteSource {
   const FabricTiming timing_;
   topology::PathRouter paths_;
   std::unordered_map<uint64_t, std::unique_ptr<Route>> routes_;  // initiator << 32 | memory
+  std::unordered_map<uint64_t, std::unique_ptr<Route>> messages_, reversed_;  // from << 32 | to
   std::vector<const Route*> last_;                               // by initiator: the last that was asked for
   bool closed_ = false;
 };

@@ -46,12 +46,22 @@ void SoleSenders::from_edges() {
   find_unmixed();
 }
 
-void SoleSenders::add(const Component& initiator, const Route& route) {
+/// Returns the last link.
+const void* SoleSenders::add_way(const Component& initiator, const Route& route) {
   const void* before = &initiator;
   for (const Hop& hop : route.hops) {
     links_[hop.out->link.edge].add(before);
     before = &hop.out->link;
   }
+  return before;
+}
+
+void SoleSenders::add_messages(const Component& initiator, const Route& route) {
+  add_way(initiator, route);
+}
+
+void SoleSenders::add(const Component& initiator, const Route& route) {
+  const void* before = add_way(initiator, route);
   memories_[route.target].add(timing_.links == Links::ideal ? static_cast<const void*>(&initiator) : before);
   if (!route.returns) return;
   before = static_cast<const Component*>(route.target);

@@ -37,10 +37,13 @@ class SoleSenders {
   void from_edges();
   /// A route that there will be.
   void add(const Component& initiator, const Route&);
+  /// One of messages, which nobody answers.
+  void add_messages(const Component& initiator, const Route&);
   /// Sets what follows from the routes: no others will be.
   void from_routes();
 
  private:
+  const void* add_way(const Component& initiator, const Route&);
   void set(uint32_t edge, const void* sender);
   void find_unmixed();
 

@@ -88,6 +88,8 @@ class StageLog : public OpLogSink {
 /// The result with room for every tile, its times still to come.
 PipelineResult result_for(const PipelineWork& work) {
   PipelineResult result;
+  result.has_pes = work.has_pes;
+  if (!work.calls.programs.empty()) result.programs = &work.calls.programs;
   result.pes.resize(work.pes.size());
   for (size_t p = 0; p < work.pes.size(); ++p) {
     const PipelineWork::PePart& part = work.pes[p];
@@ -132,10 +134,14 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
       }
     }
   }
+  ProgramPlayer player("program_player", platform, work.calls, work.file);
   platform.machine().run_ahead();
   platform.routes().close();  // the commands' checks have asked for every route that the work takes
   sc_core::sc_start();
   log.flush();
+  if (!player.fault().empty()) throw RunError(player.fault());
+  const std::string circle = player.stuck();
+  if (!circle.empty()) throw RunError("nothing can move: " + circle);
 
   const std::vector<std::string> stuck = stuck_report(platform.machine());
   if (!stuck.empty()) {
@@ -159,6 +165,7 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
       result.end_ns = std::max(result.end_ns, out.commands[i].done_ns);
     }
   }
+  for (const ProgramWork& p : work.calls.programs) result.end_ns = std::max(result.end_ns, p.end_ns);
   return result;
 }
 
@@ -183,7 +190,8 @@ void write_token(JsonWriter& w, const PipelineResult::Composite& c, int64_t tile
 void write_pipeline_json(std::ostream& out, const PipelineResult& result) {
   std::string text;
   JsonWriter w(text, JsonWriter::Layout::spaced);
-  w.open('{').field("end_ns", result.end_ns).key("pes").open('[');
+  w.open('{').field("end_ns", result.end_ns);
+  if (result.has_pes) w.key("pes").open('[');
   for (const auto& pe : result.pes) {
     w.new_line(1).open('{').field("pe", pe.pe).key("composites").open('[');
     for (const auto& c : pe.composites) {
@@ -208,7 +216,9 @@ void write_pipeline_json(std::ostream& out, const PipelineResult& result) {
     }
     w.close('}');
   }
-  w.new_line(0).close(']').close('}');
+  if (result.has_pes) w.new_line(0).close(']');
+  if (result.programs) write_programs_json(w, *result.programs);
+  w.close('}');
   out << text << '\n';
 }
 
@@ -240,6 +250,7 @@ void write_pipeline_text(std::ostream& out, const PipelineResult& result) {
                  "-", name_of(c.stage.stage), c.stage.t_end - c.stage.t_start);
     }
   }
+  if (result.programs) write_programs_text(out, *result.programs);
 }
 
 }  // namespace kernbench

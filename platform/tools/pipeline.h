@@ -1,4 +1,5 @@
-// `kernbench pipeline`: plays composites and simple commands on PEs, timing only (interface contract).
+// `kernbench pipeline`: plays composites, simple commands and programs of calls on PEs, timing only (interface contract;
+// programs: collectives contract §14.1).
 #pragma once
 
 #include <array>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/platform/tools/programs.h"
 #include "kernbench/systemc_models/pe/pe_command.h"
 
 namespace kernbench {
@@ -27,6 +29,9 @@ struct PipelineWork {
     bool has_commands = false;  ///< the file has the key
   };
   std::vector<PePart> pes;
+  bool has_pes = true;  ///< the file has the key
+  ProgramsWork calls;
+  std::string file;
 };
 
 /// Reads the JSON of the samples. InputError with every fault (file: path of the field: …).
@@ -76,6 +81,8 @@ struct PipelineResult {
   };
   double end_ns = 0;
   std::vector<PePart> pes;
+  bool has_pes = true;
+  const std::deque<ProgramWork>* programs = nullptr;  ///< the work's, whose calls have their times; null: none
 };
 
 /// Runs the simulation to its end. AccessError at a submission that cannot be served; RunError if work is left over

@@ -1,13 +1,10 @@
 // Reads `kernbench pipeline`'s work file.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 #include <istream>
-#include <nlohmann/json.hpp>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/tools/json_fields.h"
 #include "kernbench/platform/tools/pipeline.h"
 
 namespace kernbench {
@@ -16,95 +13,25 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kMaxSize = int64_t{1} << 31;
-constexpr int64_t kMostBytes = int64_t{1} << 50;
-constexpr double kLatestNs = 1e12;
 constexpr int64_t kMaxTiles = 200'000'000;
 
-/// Walks the file, keeps every fault with the path of its field.
-class Reader {
+class Reader : private JsonFields {
  public:
-  Reader(std::string file, Platform& platform) : file_(std::move(file)), platform_(platform) {}
+  Reader(std::string file, Platform& platform) : JsonFields(std::move(file)), platform_(platform) {}
 
   PipelineWork read(const json& root) {
     PipelineWork work;
-    keys(root, "", {"pes"});
-    const json* pes = array(root, "", "pes");
+    keys(root, "", {"pes", "connections", "programs"});
+    work.has_pes = !root.is_object() || root.contains("pes") || !root.contains("programs");
+    const json* pes = array(root, "", "pes", work.has_pes);
     for (size_t i = 0; pes && i < pes->size(); ++i) read_pe((*pes)[i], "pes[" + std::to_string(i) + "]", work);
     if (!faults_.empty()) throw InputError(faults_);
+    work.file = file_;
+    work.calls = read_programs(root, file_, platform_);
     return work;
   }
 
  private:
-  void fault(const std::string& path, const std::string& message) {
-    if (faults_.size() < 50) faults_.push_back(file_ + ": " + (path.empty() ? "top level" : path) + ": " + message);
-  }
-  static std::string shown(const json& v) {
-    const std::string s = v.dump(-1, ' ', true, json::error_handler_t::replace);
-    return s.size() > 60 ? s.substr(0, 60) + "…" : s;
-  }
-
-  bool keys(const json& o, const std::string& path, std::initializer_list<const char*> legal) {
-    if (!o.is_object()) {
-      fault(path, "found " + shown(o) + ", expected an object");
-      return false;
-    }
-    for (const auto& [key, value] : o.items()) {
-      if (std::find(legal.begin(), legal.end(), key) != legal.end()) continue;
-      std::string list;
-      for (const char* k : legal) list += (list.empty() ? "" : ", ") + std::string(k);
-      fault(path, "unknown key '" + key + "', legal are " + list);
-    }
-    return true;
-  }
-  const json* array(const json& o, const std::string& path, const char* key, bool required = true) {
-    const auto it = o.is_object() ? o.find(key) : o.end();
-    if (it == o.end()) {
-      if (required) fault(path, std::string("'") + key + "' is missing, expected a list");
-      return nullptr;
-    }
-    if (it->is_array()) return &*it;
-    fault(path + "." + key, "found " + shown(*it) + ", expected a list");
-    return nullptr;
-  }
-  std::string text(const json& o, const std::string& path, const char* key, const char* fallback = nullptr) {
-    const auto it = o.is_object() ? o.find(key) : o.end();
-    if (it != o.end() && it->is_string()) return it->get<std::string>();
-    if (it == o.end() && fallback) return fallback;
-    fault(path + "." + key, it == o.end() ? "is missing, expected text" : "found " + shown(*it) + ", expected text");
-    return "";
-  }
-  double time(const json& o, const std::string& path, const char* key) {
-    const auto it = o.is_object() ? o.find(key) : o.end();
-    if (it != o.end() && it->is_number()) {
-      const double v = it->get<double>();
-      if (std::isfinite(v) && v >= 0 && v <= kLatestNs) return v;
-    }
-    fault(path + "." + key,
-          (it == o.end() ? "is missing" : "found " + shown(*it)) + ", expected a time in ns from 0 to 1e12");
-    return 0;
-  }
-  int64_t whole(const json& v, const std::string& path, int64_t least, int64_t most) {
-    if (v.is_number_integer() || v.is_number_unsigned()) {
-      const bool fits = !v.is_number_unsigned() || v.get<uint64_t>() <= static_cast<uint64_t>(most);
-      if (fits && v.get<int64_t>() >= least && v.get<int64_t>() <= most) return v.get<int64_t>();
-    }
-    fault(path, fmt::format("found {}, expected a whole number from {} to {}", shown(v), least, most));
-    return least;
-  }
-  int64_t size(const json& o, const std::string& path, const char* key, int64_t fallback = 0) {
-    const auto it = o.is_object() ? o.find(key) : o.end();
-    if (it != o.end()) return whole(*it, path + "." + key, 1, kMaxSize);
-    if (fallback == 0) fault(path + "." + key, "is missing, expected a size");
-    return std::max<int64_t>(1, fallback);
-  }
-  uint64_t address(const json& o, const std::string& path) {
-    const auto it = o.find("addr");
-    if (it != o.end() && it->is_number_unsigned()) return it->get<uint64_t>();
-    fault(path + ".addr", (it == o.end() ? "is missing" : "found " + shown(*it)) + ", expected an address");
-    return 0;
-  }
-
   TileOperand operand(const json& o, const std::string& path, int64_t cols, uint32_t element_bytes, bool own_dtype) {
     TileOperand x;
     x.element_bytes = element_bytes;
@@ -207,16 +134,6 @@ class Reader {
     return e;
   }
 
-  /// What a GEMM or MATH command moves through the TCM; each is 0 where it is not given.
-  void read_streams(const json& o, const std::string& path, PeCommand& c) {
-    const auto bytes = [&](const char* key) {
-      const auto it = o.find(key);
-      return it == o.end() ? 0 : static_cast<uint64_t>(whole(*it, path + "." + key, 0, kMostBytes));
-    };
-    c.in_bytes = bytes("in_bytes");
-    c.out_bytes = bytes("out_bytes");
-  }
-
   PipelineWork::Entry read_command(const json& o, const std::string& path) {
     PipelineWork::Entry e;
     e.command = std::make_unique<PeCommand>();
@@ -283,9 +200,7 @@ class Reader {
     work.pes.push_back(std::move(part));
   }
 
-  std::string file_;
   Platform& platform_;
-  std::vector<std::string> faults_;
 };
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/deadlock.h"
 #include "kernbench/platform/launch/host_run.h"
+#include "kernbench/platform/launch/launch_queues.h"
 #include "kernbench/platform/launch/pe_selection.h"
 #include "kernbench/platform/platform.h"
 
@@ -114,6 +115,22 @@ void check_names(const KernelSpec& spec, const RunOptions& o) {
   if (!o.corrupt.empty()) check("--corrupt", o.corrupt, TensorSpec::Role::out);
 }
 
+/// Of a PE with connections (collectives contract §10.15).
+void add_queue_servers(const Pe& pe, double sim_ns, std::vector<EngineReport>& v) {
+  if (!pe.ipcq || pe.ipcq->ports().empty()) return;
+  for (const QueueServerStatistics& s : pe.ipcq->queue_statistics()) {
+    EngineReport r;
+    r.id = pe.id + (s.name == "comm" ? ".pe_dma." : ".pe_ipcq.") + s.name;
+    r.busy_ns = s.busy_ns;
+    r.idle_ns = sim_ns - s.busy_ns;
+    r.ops = s.ops;
+    r.bytes = s.bytes;
+    r.servers = 1;
+    r.utilization = sim_ns > 0 ? s.busy_ns / sim_ns : 0;
+    v.push_back(r);
+  }
+}
+
 std::vector<EngineReport> engine_reports(Platform& platform, const std::vector<size_t>& pes, double sim_ns) {
   std::vector<EngineReport> v;
   for (size_t p : pes) {
@@ -145,6 +162,7 @@ std::vector<EngineReport> engine_reports(Platform& platform, const std::vector<s
       }
       if (r.servers > 0) push(block->id());
     }
+    add_queue_servers(platform.pes().pe(p), sim_ns, v);
   }
   return v;
 }
@@ -221,6 +239,7 @@ class KernelRun {
   const std::vector<size_t> pes_;
   LaunchWay way_;
   std::optional<Deployment> deployment_;
+  std::optional<LaunchQueues> queues_;
   TensorMap inputs_;
   MemoryImage at_start_;
   std::unique_ptr<MemoryFileWriter> memory_;
@@ -235,6 +254,8 @@ void KernelRun::place_inputs() {
   if (o_.addresses == AddressMode::virtual_) require_mmus(platform_, pes_);
   // Before the inputs are made: it knows what does not fit.
   deployment_.emplace(platform_.machine(), platform_.hosts().allocators(), spec_, params_, pes_, o_.addresses);
+  programs_ = programs_of(platform_.machine(), pes_);
+  queues_.emplace(platform_.machine(), platform_.hosts().allocators(), spec_, params_, *programs_.front().launch, pes_);
   for (const TensorSpec& t : spec_.tensors) {
     if (t.role != TensorSpec::Role::in) continue;
     const auto file =
@@ -261,7 +282,7 @@ HostPlan KernelRun::host_plan() {
   HostPlan plan;
   plan.way = way_;
   plan.launch.pes = pes_;
-  programs_ = programs_of(platform_.machine(), pes_);
+  plan.launch.ports = queues_->ports();
   plan.launch.kernel = [this](size_t i) {
     return [this, i](PeBackend& backend) {
       tl::Context context(backend, programs_[i]);
@@ -307,6 +328,7 @@ HostOutcome KernelRun::simulate_launch() {
   if (!tee_->failure().empty()) throw RunError(tee_->failure());
   tee_->close();
   if (!host.fault.empty()) throw RunError(host.fault);
+  if (!platform_.system().fault().empty()) throw RunError(platform_.system().fault());
   if (!host.complete) {
     std::string text = "nothing can move, but work is outstanding:";
     for (const std::string& line : stuck_report(platform_.machine())) text += "\n  " + line;

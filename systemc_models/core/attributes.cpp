@@ -74,6 +74,13 @@ void check_number(const AttrSpec& spec, double v) {
                               (spec.unit.empty() ? "" : " " + spec.unit));
 }
 
+void check_choice(const AttrSpec& spec, const std::string& text) {
+  if (spec.choices.empty() || std::find(spec.choices.begin(), spec.choices.end(), text) != spec.choices.end()) return;
+  std::string legal;
+  for (const std::string& c : spec.choices) legal += (legal.empty() ? "" : ", ") + c;
+  throw std::invalid_argument(spec.name + ": found '" + text + "', expected " + legal);
+}
+
 }  // namespace
 
 void check_value(const AttrSpec& spec, const AttrValue& value) {
@@ -83,14 +90,16 @@ void check_value(const AttrSpec& spec, const AttrValue& value) {
     check_number(spec, static_cast<double>(*whole));
     if (spec.power_of_two && (*whole <= 0 || (*whole & (*whole - 1)) != 0))
       throw std::invalid_argument(spec.name + ": found " + std::to_string(*whole) + ", expected a power of two");
+    if (*whole % static_cast<int64_t>(spec.multiple_of) != 0)
+      throw std::invalid_argument(spec.name + ": found " + std::to_string(*whole) + ", expected a multiple of " +
+                                  std::to_string(spec.multiple_of));
   } else if (const std::string* text = std::get_if<std::string>(&value)) {
-    if (spec.choices.empty() || std::find(spec.choices.begin(), spec.choices.end(), *text) != spec.choices.end())
-      return;
-    std::string legal;
-    for (const std::string& c : spec.choices) legal += (legal.empty() ? "" : ", ") + c;
-    throw std::invalid_argument(spec.name + ": found '" + *text + "', expected " + legal);
+    check_choice(spec, *text);
   } else if (const NumberMap* map = std::get_if<NumberMap>(&value)) {
-    for (const auto& entry : *map) check_number(spec, entry.second);
+    for (const auto& [key, v] : *map) {
+      check_choice(spec, key);
+      check_number(spec, v);
+    }
   }
 }
 

@@ -30,7 +30,8 @@ struct AttrSpec {
   bool min_exclusive = false;  ///< legal values are > min, not >= min
   double max = std::numeric_limits<double>::infinity();
   bool power_of_two = false;            ///< integers only
-  std::vector<std::string> choices;     ///< legal strings, if not empty
+  uint64_t multiple_of = 1;             ///< integers only
+  std::vector<std::string> choices;     ///< legal strings (number maps: names), if not empty
   std::vector<std::string> known_keys;  ///< number maps: those that the block knows; others are legal, too
   double key_default = 0;               ///< what one of them is where the file does not say it
 };

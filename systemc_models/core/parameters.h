@@ -64,6 +64,10 @@ class DeclaredAttribute {
     spec_.power_of_two = true;
     return *this;
   }
+  DeclaredAttribute& multiple_of(uint64_t n) {
+    spec_.multiple_of = n;
+    return *this;
+  }
   /// Has to be given: there is no default.
   DeclaredAttribute& required() {
     spec_.required = true;

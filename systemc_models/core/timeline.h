@@ -19,15 +19,18 @@ namespace kernbench {
 /// Order among entries of one instant: phase first, then major, then minor, then order of entry.
 struct Order {
   enum Phase : uint64_t {
-    kEngines = 0,     ///< completions, hand-ons, submissions inside PEs and other initiators
-    kDepartures = 1,  ///< responses leave a memory
-    kArrivals = 2,    ///< messages become ready at a link or arrive at a memory
-    kArbitration = 3,  ///< a router of one's own chooses among those that are ready
+    kCredits = 0,      ///< slots of inter-PE queues become free for their senders
+    kVisible = 1,      ///< segments become visible to their receivers
+    kEngines = 2,      ///< completions, hand-ons, submissions inside PEs and other initiators
+    kQueues = 3,       ///< the servers of inter-PE queues take what is new at the instant
+    kDepartures = 4,   ///< responses leave a memory
+    kArrivals = 5,     ///< messages become ready at a link or arrive at a memory
+    kArbitration = 6,  ///< a router of one's own chooses among those that are ready
   };
   uint64_t major = 0;
   uint64_t minor = 0;
   Order() = default;
-  Order(Phase phase, uint64_t maj, uint64_t min) : major(phase << 62 | maj), minor(min) {}
+  Order(Phase phase, uint64_t maj, uint64_t min) : major(phase << 61 | maj), minor(min) {}
   bool operator<(const Order& o) const { return major != o.major ? major < o.major : minor < o.minor; }
 };
 

@@ -45,8 +45,7 @@ const AddressMap::Range* AddressMap::range_at(uint64_t address) const {
 }
 
 const Route& AddressMap::route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) {
-  FabricNode* from = fabric_.node(initiator);
-  if (!from) throw AccessError("block " + std::to_string(initiator) + " has no side that faces the fabric");
+  FabricNode* from = &node(initiator);
   const Range* range = range_at(address);
   if (!range || !range->window.holds(address, nbytes)) {
     throw AccessError(from->owner().id() + ": " + (write ? "write to " : "read of ") + address_text(address) + ", " +
@@ -55,6 +54,31 @@ const Route& AddressMap::route(uint32_t initiator, uint64_t address, uint64_t nb
   }
   std::unique_ptr<Route>& r = routes_[{initiator, range->window.base}];
   if (!r) r = make_route(*from, *range);
+  return *r;
+}
+
+FabricNode& AddressMap::node(uint32_t index) const {
+  if (FabricNode* node = fabric_.node(index)) return *node;
+  throw AccessError("block " + std::to_string(index) + " has no side that faces the fabric");
+}
+
+const Route& AddressMap::message_route(uint32_t from, uint32_t to) {
+  std::unique_ptr<Route>& r = message_routes_[{from, to}];
+  if (r) return *r;
+  auto route = std::make_unique<Route>();
+  route->hops = fewest_hops(node(from), node(to));
+  measure(*route);
+  r = std::move(route);
+  return *r;
+}
+
+const Route& AddressMap::reversed_message_route(uint32_t from, uint32_t to) {
+  std::unique_ptr<Route>& r = reversed_[{from, to}];
+  if (r) return *r;
+  r = std::make_unique<Route>();
+  const std::vector<Hop>& there = message_route(from, to).hops;
+  for (auto hop = there.rbegin(); hop != there.rend(); ++hop) r->hops.push_back({hop->in, hop->out});
+  measure(*r);
   return *r;
 }
 

@@ -39,6 +39,9 @@ class AddressMap : public RouteSource {
   MemoryWindow window_at(uint64_t address) const;
 
   const Route& route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) override;
+  const Route& message_route(uint32_t from, uint32_t to) override;
+  /// Where blocks are connected by hand every link has one back.
+  const Route& reversed_message_route(uint32_t from, uint32_t to) override;
 
  private:
   struct Range {
@@ -50,10 +53,12 @@ class AddressMap : public RouteSource {
   void add(const Range&);
   const Range* range_at(uint64_t address) const;
   std::unique_ptr<Route> make_route(FabricNode& from, const Range&);
+  FabricNode& node(uint32_t index) const;
 
   Fabric& fabric_;
   std::map<uint64_t, Range> ranges_;  ///< by base
   std::map<std::pair<uint32_t, uint64_t>, std::unique_ptr<Route>> routes_;  ///< by initiator and base
+  std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Route>> message_routes_, reversed_;  ///< by both ends
 };
 
 }  // namespace kernbench

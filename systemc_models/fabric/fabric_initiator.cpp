@@ -14,34 +14,58 @@ const Route& FabricInitiator::route_of(const Access& a) {
   return *r;
 }
 
-void FabricInitiator::start(const Access& a) {
+/// One that is granted now; `rank`: among those that are granted at one instant, read 0, write 1, comm 2, credit 3.
+FabricTransaction& FabricInitiator::acquire(const Route& route, uint8_t channel, uint64_t rank) {
   Fabric& fabric = node_.fabric();
   FabricTransaction& x = fabric.acquire();
   const double now = fabric.timeline().now_ns();
-  x.route = &route_of(a);
-  x.hops = x.route->hops.data();
-  x.hop_count = static_cast<uint32_t>(x.route->hops.size());
+  x.route = &route;
+  x.hops = route.hops.data();
+  x.hop_count = static_cast<uint32_t>(route.hops.size());
   x.node = 0;
   x.initiator = this;
+  x.channel = channel;
+  x.grant_ns = now;
+  x.overhead_ns = owner().overhead_ns();
+  x.wire_ns = x.drain_ns = x.store_forward_ns = x.link_queue_ns = x.memory_queue_ns = x.tail_ns = x.covered_ns = 0;
+  const uint64_t source = uint64_t{owner().index()} << 2 | rank;
+  x.own_order = Order(Order::kArrivals, Timeline::to_fs(now), source << 32 | ++grants_);
+  return x;
+}
+
+void FabricInitiator::send(FabricTransaction& x, const Access& a) {
   x.context = a.context;
   x.write = a.write;
-  x.channel = a.channel;
   x.address = a.address;
   x.nbytes = a.nbytes;
   x.rows = a.rows;
   x.mover = a.mover;
   x.issue_ns = a.issue_ns;
-  x.grant_ns = now;
-  x.overhead_ns = owner().overhead_ns();
-  x.wire_ns = x.drain_ns = x.store_forward_ns = x.link_queue_ns = x.memory_queue_ns = x.tail_ns = x.covered_ns = 0;
-  // Ideal links are no servers: there a message comes from the initiator's channel itself, which keeps its order.
-  const uint64_t second = fabric.mode().links_serve() ? a.write : a.channel;
-  const uint64_t source = uint64_t{owner().index()} << 1 | second;
-  x.own_order = Order(Order::kArrivals, Timeline::to_fs(now), source << 32 | ++grants_);
   fill_payload(x, a);
-  if (node_.observer()) node_.observer()->access_started(owner(), x, now);
-  x.time_ns = now + owner().overhead_ns();
-  fabric.mode().start(x);
+  if (node_.observer() && !x.posted) node_.observer()->access_started(owner(), x, x.grant_ns);
+  x.time_ns = x.grant_ns + owner().overhead_ns();
+  node_.fabric().mode().start(x);
+}
+
+void FabricInitiator::start(const Access& a) {
+  // Ideal links are no servers: there a message comes from the initiator's channel itself, which keeps its order.
+  const uint64_t rank = node_.fabric().mode().links_serve() ? a.write : a.channel;
+  FabricTransaction& x = acquire(route_of(a), a.channel, rank);
+  x.posted = false;
+  send(x, a);
+}
+
+void FabricInitiator::post(const Message& m) {
+  FabricTransaction& x = acquire(*m.route, m.channel, m.channel);
+  x.posted = true;
+  x.end = m.end;
+  Access a;
+  a.write = true;
+  a.nbytes = m.nbytes;
+  a.rows = {1, m.nbytes, 0};
+  a.issue_ns = x.grant_ns;
+  a.context = m.context;
+  send(x, a);
 }
 
 /// Beside blocks of this project nobody looks at the data, so a pointer is set only where they are a foreign

@@ -44,6 +44,10 @@ class FabricInitiator {
   void response_back(FabricTransaction&);
   /// The response's last flit is back and ready, at done_ns.
   void end_at(FabricTransaction&, double done_ns);
+  /// A posted message is on its way; its source is free at free_ns, not before now.
+  virtual void message_left(FabricTransaction&, double /*free_ns*/) {}
+  /// It has arrived, and takes effect now.
+  virtual void message_arrived(FabricTransaction&) {}
   /// The order of a transaction that waits for its turn at `first`, the link that it leaves by.
   Order departure_order(FabricTransaction&, const Link* first);
 
@@ -59,9 +63,20 @@ class FabricInitiator {
     uint64_t span = 0;  ///< bytes from the address that the memory must hold; 0: nbytes
     DataMover* mover = nullptr;
   };
+  /// Messages between PEs (collectives contract §10.8, §10.11): what they are in the order of §9, behind reads and writes.
+  static constexpr uint8_t kComm = 2, kCredit = 3;
+  /// Of `nbytes` from offset 0 of its place, to the block `end`; nobody answers it.
+  struct Message {
+    const Route* route = nullptr;
+    uint32_t end = 0;
+    uint64_t nbytes = 0;
+    uint8_t channel = kComm;
+    void* context = nullptr;
+  };
   explicit FabricInitiator(FabricNode& node) : node_(node) {}
   /// Granted now: sends it off.
   void start(const Access&);
+  void post(const Message&);
   /// Order of the transaction's end among what happens in initiators at that instant.
   virtual Order done_order(const FabricTransaction&) const = 0;
   /// The transaction is done, now; it goes back to the pool after the call.
@@ -69,13 +84,15 @@ class FabricInitiator {
 
  private:
   const Route& route_of(const Access&);
+  FabricTransaction& acquire(const Route&, uint8_t channel, uint64_t rank);
+  void send(FabricTransaction&, const Access&);
   static void fill_payload(FabricTransaction&, const Access&);
   static void done(void* self, void* transaction);
 
   FabricNode& node_;
   const Route* last_route_ = nullptr;
   uint32_t grants_ = 0;  ///< the last key among those of one instant
-  ReadyOrder departures_[2];  ///< by channel
+  ReadyOrder departures_[4];  ///< by channel
 };
 
 }  // namespace kernbench

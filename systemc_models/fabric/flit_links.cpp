@@ -52,7 +52,7 @@ void FlitLinks::make_data(FabricTransaction& x, bool response) const {
 
 void FlitLinks::start(FabricTransaction& x) {
   x.ready_ns.resize(x.hop_count + 1);
-  x.write ? make_data(x, false) : make_header(x, false);
+  x.write && x.nbytes > 0 ? make_data(x, false) : make_header(x, false);
   for (Flit* f : x.flits) f->time_ns = x.time_ns;
   if (x.hop_count == 0) {
     for (Flit* f : std::vector<Flit*>(x.flits)) at_memory(*f, *x.route->target, nullptr);
@@ -75,6 +75,7 @@ void FlitLinks::source_turn(void* self, void* transaction) {
 void FlitLinks::send_message(FabricTransaction& x) {
   // The last flit may bring the answer, which is flits of its own.
   for (size_t i = 0, n = x.flits.size(); i < n; ++i) go_on(*x.flits[i]);
+  if (x.posted) x.initiator->message_left(x, x.hops[0].out->link.free_ns);
 }
 
 /// The flit takes the link to the next node of its way, and is there at f.time_ns.
@@ -105,6 +106,18 @@ tlm::tlm_sync_enum FlitLinks::request_at_memory(FabricTransaction& x, MemoryTarg
   }
   at_memory(*x.flit, memory, in.incoming());
   return phase == tlm::BEGIN_REQ ? FabricPort::accepted(phase) : tlm::TLM_ACCEPTED;
+}
+
+bool FlitLinks::message_comes(FabricTransaction& x, FabricPort& in) {
+  Flit& f = *x.flit;
+  if (f.index == 0) {
+    x.node = f.node;
+    x.note_way_in(in);
+  }
+  x.time_ns = f.time_ns;
+  const bool last = f.last;
+  fabric_.release_flit(&f);
+  return last;
 }
 
 tlm::tlm_sync_enum FlitLinks::response_at(FabricTransaction& x, FabricPort& out, tlm::tlm_phase& phase) {

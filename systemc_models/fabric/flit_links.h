@@ -46,6 +46,8 @@ class FlitLinks : public LinkMode {
                                        sc_core::sc_time&) override;
   tlm::tlm_sync_enum request_at_memory(FabricTransaction&, MemoryTarget&, FabricPort& in, tlm::tlm_phase&,
                                        sc_core::sc_time&) override;
+  bool message_comes(FabricTransaction&, FabricPort& in) override;
+  double message_drain_ns(const Route&, uint64_t) const override { return 0; }
   tlm::tlm_sync_enum response_at(FabricTransaction&, FabricPort& out, tlm::tlm_phase&) override;
   void answer(FabricTransaction&, MemoryTarget&, const Service&) override;
   void came_in(FabricTransaction&, FabricPort&, bool response) override;

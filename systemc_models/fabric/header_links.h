@@ -55,6 +55,15 @@ class HeaderLinks : public LinkMode {
     return serve(x, memory) ? in.completed(x, delay) : FabricPort::accepted(phase);
   }
 
+  bool message_comes(FabricTransaction& x, FabricPort& in) override {
+    x.note_way_in(in);
+    return true;
+  }
+
+  double message_drain_ns(const Route& r, uint64_t nbytes) const override {
+    return r.write_bw > 0 ? static_cast<double>(nbytes) / r.write_bw : 0;
+  }
+
   tlm::tlm_sync_enum response_at(FabricTransaction& x, FabricPort& out, tlm::tlm_phase&) override {
     response_came(x, out);
     return tlm::TLM_COMPLETED;
@@ -88,7 +97,16 @@ class HeaderLinks : public LinkMode {
 
   // Requests.
   void leave_source(FabricTransaction& x) {
-    if (request_on(x, *x.hops[0].out)) x.initiator->response_back(x);
+    FabricPort& out = *x.hops[0].out;
+    if (x.posted) return post(x, out);
+    if (request_on(x, out)) x.initiator->response_back(x);
+  }
+  /// Its source is free when its data would have passed the slowest link.
+  void post(FabricTransaction& x, FabricPort& out) {
+    const double ready = x.time_ns;
+    x.time_ns = cross(x, out.link, true);
+    x.initiator->message_left(x, ready + x.link_queue_ns + message_drain_ns(*x.route, x.nbytes));
+    out.request(x, timeline().delay_until(x.time_ns));
   }
   static void source_turn(void* self, void* transaction) {
     auto& x = *static_cast<FabricTransaction*>(transaction);

@@ -33,6 +33,11 @@ double LinkMode::formula_ns(const Route& r, bool write, uint64_t address, uint64
   return r.known ? lone_time(r, write, address, nbytes, rows).latency_ns : std::numeric_limits<double>::quiet_NaN();
 }
 
+Order LinkMode::arrival_order(const FabricTransaction& x, const FabricPort& in, const void* server) const {
+  Link* from = in.incoming();
+  return links_serve() && from ? from->ready_order.of(x.own_order, x.time_ns, x.time_ns, server) : x.own_order;
+}
+
 double LinkMode::store_forward_ns(const Router& router, const Link* from, bool data, uint64_t nbytes) {
   return data && from && router.stores_and_forwards() ? from->transfer_ns(static_cast<double>(nbytes)) : 0;
 }

@@ -58,6 +58,13 @@ class LinkMode {
                                                sc_core::sc_time& delay) = 0;
   /// A response has come back to a router or its initiator, over the port by which the request had left.
   virtual tlm::tlm_sync_enum response_at(FabricTransaction&, FabricPort& out, tlm::tlm_phase&) = 0;
+  /// A posted message (in flit mode: a flit of it) has come by `in` to the block where it ends. True: it is there, its
+  /// header (flits: its last one) at x.time_ns.
+  virtual bool message_comes(FabricTransaction&, FabricPort& in) = 0;
+  /// How long a posted message's data hold the server where it arrives, ns. Flits come one by one: 0.
+  virtual double message_drain_ns(const Route&, uint64_t nbytes) const = 0;
+  /// Among those that arrive at one instant at a server that keeps order: of a message that comes by `in` at x.time_ns.
+  Order arrival_order(const FabricTransaction&, const FabricPort& in, const void* server) const;
   /// The memory's service, which it could not tell at once, was like that.
   virtual void answer(FabricTransaction&, MemoryTarget&, const Service&) = 0;
   /// A request or a response has come out of the foreign block at `port`, at x.time_ns, which is now: it takes the link

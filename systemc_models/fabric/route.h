@@ -26,7 +26,7 @@ struct LoneTime {
 };
 
 struct Route {
-  MemoryTarget* target = nullptr;  ///< null: a foreign memory, bound without an adapter
+  MemoryTarget* target = nullptr;  ///< null: a foreign memory, bound without an adapter, or the way of messages
   uint64_t base = 0, size = 0;     ///< of the memory
   bool returns = false;            ///< every edge has an edge back
   /// No foreign block on the way: then what a lone transaction takes is known.
@@ -60,6 +60,10 @@ class RouteSource {
   /// The route from a block (its index) to the memory that holds all of [address, address + nbytes). AccessError where
   /// there is none.
   virtual const Route& route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) = 0;
+  /// The route from a block to another that takes messages (a pe_dma), and its reversed path, which leads back from
+  /// there. AccessError, which names both ends, where there is none.
+  virtual const Route& message_route(uint32_t from, uint32_t to) = 0;
+  virtual const Route& reversed_message_route(uint32_t from, uint32_t to) = 0;
 };
 
 }  // namespace kernbench

@@ -59,6 +59,7 @@ bool Router::own_rules() const {
 }
 
 FabricPort& Router::way(const FabricTransaction& x, FabricPort&) {
+  if (x.posted) return *fabric().routes().message_route(index(), x.end).hops.front().out;
   return *fabric().routes().route(index(), x.address, 1, x.write).hops.front().out;
 }
 

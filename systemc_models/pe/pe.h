@@ -50,6 +50,7 @@ struct Pe {
   SchedulerRole* scheduler = nullptr;
   TcmRole* tcm = nullptr;
   MmuRole* mmu = nullptr;  ///< none: the PE knows physical addresses only
+  IpcqRole* ipcq = nullptr;
   struct Engine {
     Component* block;
     EngineRole* role;
@@ -66,6 +67,12 @@ struct Pe {
 /// Order of what happens in PEs at one instant: PE by PE, stages from the back, then what comes from the front.
 inline Order stage_order(const Pe& pe, Stage s) {
   return Order(Order::kEngines, pe.order, static_cast<uint64_t>(kStages - 1 - static_cast<int>(s)));
+}
+/// The servers of inter-PE queues, in the order in which a PE's take what is new at an instant: a receive of any port
+/// chooses one before slots are read.
+enum class QueueServer : uint8_t { comm, choice, reader };
+inline Order queue_order(const Pe& pe, QueueServer server) {
+  return Order(Order::kQueues, pe.order, static_cast<uint64_t>(server));
 }
 inline Order front_order(const Pe& pe) {
   return Order(Order::kEngines, pe.order, kStages);

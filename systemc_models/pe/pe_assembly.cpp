@@ -124,12 +124,14 @@ void assemble(Pe& pe, const PeParts& parts, const PeEdges& edges, System& system
   pe.scheduler = role_of<SchedulerRole>(parts, "pe_scheduler", "SchedulerRole");
   pe.tcm = role_of<TcmRole>(parts, "pe_tcm", "TcmRole");
   pe.mmu = role_of<MmuRole>(parts, "pe_mmu", "MmuRole");
+  pe.ipcq = role_of<IpcqRole>(parts, "pe_ipcq", "IpcqRole");
   add_engines(pe, parts);
   add_dma(pe, parts);
   for (const PeParts::Part& part : parts.all()) {
     if (PeBlock* block = part.block->pe_block()) block->join(pe);
   }
   bind(parts, edges);
+  if (pe.ipcq) pe.ipcq->on_left_over([&system](const std::string& what) { system.note_fault(what); });
   if (!missing_for_kernels(parts).empty()) return;
   pe.runner = std::make_unique<KernelRunner>(pe, system, *parts.of_kind("pe_cpu")->block, *pe.cpu);
   pe.cpu->attach(*pe.runner);

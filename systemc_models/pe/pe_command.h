@@ -81,6 +81,8 @@ struct CompositePlan {
 class PePort;
 struct MemoryRequest;
 struct PeCommand;
+struct QueueCall;
+struct QueueSegment;
 
 /// A simple command or a tile token. One owner at a time; it knows its own way.
 struct PeItem {
@@ -100,6 +102,7 @@ struct PeItem {
   /// Token: its room in the reserved TCM while it is in flight. A scheduler of one's own may have none.
   std::vector<BufferPiece>* buffer = nullptr;
   MemoryRequest* request = nullptr;  ///< a driver's, of an item without a command
+  QueueSegment* segment = nullptr;   ///< of a message between PEs, or its credit: it passes no stage
   PeItem* next_idle = nullptr;
 
   // Token: which tile, and its real size.
@@ -175,6 +178,8 @@ struct PeCommand {
   int64_t elements = 0;                  ///< MATH: of the largest operand
   uint64_t in_bytes = 0, out_bytes = 0;  ///< GEMM, MATH: what it reads and writes in TCM while it is computed
 
+  QueueCall* queue_call = nullptr;  ///< of pe_ipcq; else null
+
   /// What the command travels as: to the scheduler, and a simple one on to its engine.
   PeItem item;
 
@@ -186,6 +191,7 @@ struct PeCommand {
 /// Items are handed on by nb_transport_fw(item, BEGIN_REQ): from pe_cpu to the scheduler, from there to the engine of
 /// the first stage, and so on from engine to engine. Answer TLM_UPDATED with END_REQ: taken. TLM_ACCEPTED: there is no
 /// room in the queue; nb_transport_bw(item, END_REQ) comes when there is, in the order in which senders began to wait.
+/// A send (queue_message.h) is answered TLM_ACCEPTED, and END_REQ comes when its last segment has a slot.
 /// Completion goes back by nb_transport_bw(item, BEGIN_RESP), answered TLM_COMPLETED: an item's last stage to the
 /// scheduler over the edge between them, whoever handed the item to that stage; the scheduler to who submitted.
 /// pe_tcm and pe_mmu are asked by b_transport(item) how long an access takes.

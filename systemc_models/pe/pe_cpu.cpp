@@ -24,10 +24,12 @@ ImplSpec PeCpu::spec() {
 
 void PeCpu::leads_to(PePort& out, PeBlock& next) {
   if (dynamic_cast<SchedulerRole*>(&next)) scheduler_ = &out;
+  if (dynamic_cast<IpcqRole*>(&next)) queues_ = &out;
 }
 
 tlm::tlm_sync_enum PeCpu::answer_in(PeItem& item, PePort&, tlm::tlm_phase& phase) {
   if (phase == tlm::BEGIN_RESP) runner_->complete(*item.command);
+  if (phase == tlm::END_REQ) runner_->sent(*item.command);
   return tlm::TLM_COMPLETED;
 }
 

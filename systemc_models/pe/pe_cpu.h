@@ -68,12 +68,17 @@ class PeCpu : public Component, public PeBlock, public CpuRole, public FabricNod
   double read_ns() const override { return read_ns_; }
   /// The scheduler's submission queue is never full.
   void submit(PeItem& item) override { scheduler_->send(item); }
+  bool submit_to_queues(PeItem& item) override {
+    if (queues_) queues_->send(item);
+    return queues_ != nullptr;
+  }
   MaterializeLimits materialize_limits() const override { return materialize_limits_; }
 
  private:
   Pe* pe_ = nullptr;
   KernelRunner* runner_ = nullptr;
   PePort* scheduler_ = nullptr;
+  PePort* queues_ = nullptr;  ///< to pe_ipcq; null: it has none
   double freq_ghz_, command_ns_, read_ns_;
   MaterializeLimits materialize_limits_;
 };

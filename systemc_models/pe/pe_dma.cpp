@@ -25,17 +25,30 @@ PeDma::PeDma(sc_core::sc_module_name name, const ComponentConfig& config, const 
     : Engine(name, config, checked(parameters)),
       FabricNode(static_cast<Component&>(*this)),
       FabricInitiator(static_cast<FabricNode&>(*this)),
+      comm_(timeline(), *this),
       items_(context().arena()) {
   add_unit(Stage::dma_read, parameters.rd_engines);
   add_unit(Stage::dma_write, parameters.wr_engines);
 }
 
+void PeDma::join(Pe& pe) {
+  Engine::join(pe);
+  comm_.join(pe);
+}
+
 void PeDma::leads_to(PePort& way, PeBlock& next) {
   if (dynamic_cast<MmuRole*>(&next)) {
     mmu_ = &way;
+  } else if (dynamic_cast<IpcqRole*>(&next)) {
+    ipcq_ = &way;
   } else {
     Engine::leads_to(way, next);
   }
+}
+
+void PeDma::called_by(PePort& from, PeBlock& before) {
+  if (dynamic_cast<IpcqRole*>(&before)) from_ipcq_ = &from;
+  Engine::called_by(from, before);
 }
 
 PeItem& PeDma::driver_item(MemoryRequest& r) {
@@ -109,6 +122,85 @@ void PeDma::transaction_done(FabricTransaction& x) {
     r.done(r, x);
   }
   if (!next_transaction(item.unit, item.server)) finish(item.unit, item.server, {});
+}
+
+// ---- messages between PEs
+
+tlm::tlm_sync_enum PeDma::item_in(PeItem& item, PePort& from, tlm::tlm_phase& phase) {
+  QueueSegment* s = item.segment;
+  if (!s) return Engine::item_in(item, from, phase);
+  if (&item == &s->outgoing) {
+    comm_.push(*s, from);
+  } else {
+    send_credit(*s);
+  }
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
+}
+
+void PeDma::granted(QueueSegment& s) {
+  post({s.route, s.receiver_dma, s.nbytes, kComm, &s});
+}
+
+void PeDma::send_credit(QueueSegment& s) {
+  post({s.credit_route, s.sender_dma, s.credit_bytes, kCredit, &s});
+}
+
+void PeDma::message_left(FabricTransaction& x, double free_ns) {
+  if (x.channel == kComm) comm_.free_at(free_ns);
+}
+
+tlm::tlm_sync_enum PeDma::request_in(FabricTransaction& x, FabricPort& from, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) {
+  if (!x.posted) return FabricNode::request_in(x, from, phase, delay);
+  LinkMode& mode = fabric().mode();
+  if (mode.message_comes(x, from)) {
+    if (x.channel == kComm) {
+      segment_comes(x, from);
+    } else {
+      timeline().at(x.time_ns + mode.message_drain_ns(*x.route, x.nbytes), Order(Order::kCredits, pe().order, 0),
+                    &PeDma::credit_here, this, &x);
+    }
+  }
+  return phase == tlm::BEGIN_REQ ? FabricPort::accepted(phase) : tlm::TLM_ACCEPTED;
+}
+
+/// A header that would be here before the one before it in its queue comes with that one, right behind it.
+void PeDma::segment_comes(FabricTransaction& x, FabricPort& from) {
+  const uint32_t port = static_cast<QueueSegment*>(x.context)->receiver_port;
+  if (last_headers_.size() <= port) last_headers_.resize(port + 1);
+  LastHeader& last = last_headers_[port];
+  if (Timeline::to_fs(x.time_ns) < Timeline::to_fs(last.arrival_ns)) {
+    x.link_queue_ns += last.arrival_ns - x.time_ns;
+    x.time_ns = last.arrival_ns;
+    x.own_order = last.order;
+  }
+  last = {x.time_ns, x.own_order};
+  timeline().at(x.time_ns, fabric().mode().arrival_order(x, from, this), &PeDma::segment_here, this, &x);
+}
+
+void PeDma::segment_here(void* self, void* transaction) {
+  auto& me = *static_cast<PeDma*>(self);
+  auto& x = *static_cast<FabricTransaction*>(transaction);
+  auto& s = *static_cast<QueueSegment*>(x.context);
+  s.times().arrival_ns = x.time_ns;
+  s.drain_ns = me.fabric().mode().message_drain_ns(*x.route, x.nbytes);
+  x.payload.release();
+  me.ipcq_->send(s.arriving);
+}
+
+/// Who sent it is told before its slot can be taken anew.
+void PeDma::credit_here(void* self, void* transaction) {
+  auto& me = *static_cast<PeDma*>(self);
+  auto& x = *static_cast<FabricTransaction*>(transaction);
+  auto& s = *static_cast<QueueSegment*>(x.context);
+  x.initiator->message_arrived(x);
+  x.payload.release();
+  me.ipcq_->send(s.credit_back);
+}
+
+void PeDma::message_arrived(FabricTransaction& x) {
+  from_ipcq_->complete(static_cast<QueueSegment*>(x.context)->credit);
 }
 
 KERNBENCH_REGISTER_COMPONENT(PeDma)

@@ -2,12 +2,15 @@
 // completion of the item's last transaction (a GEMM tile reads its A part, then its B part). Timing contract §2, §5.
 // What was reached through virtual addresses is one transaction for each physical piece, each after what its look-up in
 // the MMU's TLB costs (docs/timing.md).
-// Does not model: descriptors, virtual channels (vc_comm comes with inter-PE queues).
+// Beside them vc_comm (comm_channel.h) sends the segments of inter-PE queues, and what other PEs have sent comes in here,
+// for pe_ipcq (collectives contract §10.7 to §10.11).
+// Does not model: descriptors.
 #pragma once
 
 #include <unordered_map>
 
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
+#include "kernbench/systemc_models/pe/comm_channel.h"
 #include "kernbench/systemc_models/pe/engine.h"
 
 namespace kernbench {
@@ -24,10 +27,11 @@ struct PeDmaParameters : EngineParameters {
   static constexpr double kMostServers = 65535;
 };
 
-class PeDma : public Engine, public FabricNode, public FabricInitiator, public RequestPort {
+class PeDma : public Engine, public FabricNode, public FabricInitiator, public RequestPort, public CommSource {
  public:
   using Parameters = PeDmaParameters;
   FabricInitiatorSocket out{"out", *this};
+  FabricTargetSocket in{"in", *this};  ///< for messages of other PEs
 
   PeDma(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters = {});
   static ImplSpec spec() {
@@ -35,11 +39,20 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
         .initiator();
   }
 
+  void join(Pe& pe) override;
   void leads_to(PePort& out, PeBlock& next) override;
+  void called_by(PePort& in, PeBlock& before) override;
+  tlm::tlm_sync_enum item_in(PeItem&, PePort& in, tlm::tlm_phase&) override;
   FabricNode* fabric_node() override { return this; }
   FabricInitiatorSocket* initiator_socket() override { return &out; }
   FabricInitiator* initiator() override { return this; }
+  FabricTargetSocket* target_socket() override { return &in; }
   RequestPort* request_port() override { return this; }
+  tlm::tlm_sync_enum request_in(FabricTransaction&, FabricPort& in, tlm::tlm_phase&, sc_core::sc_time& delay) override;
+  void message_left(FabricTransaction&, double free_ns) override;
+  void message_arrived(FabricTransaction&) override;
+
+  const CommChannel& comm() const override { return comm_; }
 
   /// A driver's request is a simple command that enters the channel's queue.
   void request(MemoryRequest& r) override { enqueue(line_of(r.write), r); }
@@ -57,7 +70,23 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   Order done_order(const FabricTransaction&) const override;
   void transaction_done(FabricTransaction&) override;
 
+  // Messages between PEs.
+  void granted(QueueSegment&) override;
+  void send_credit(QueueSegment&);
+  void segment_comes(FabricTransaction&, FabricPort& in);
+  static void segment_here(void* self, void* transaction);
+  static void credit_here(void* self, void* transaction);
+
   PePort* mmu_ = nullptr;
+  PePort* ipcq_ = nullptr;       ///< to pe_ipcq; null: it has none
+  PePort* from_ipcq_ = nullptr;  ///< by which it calls
+  CommChannel comm_;
+  /// The last header of each queue that ends here, by the receiver's port: segments of one do not overtake.
+  struct LastHeader {
+    double arrival_ns = 0;
+    Order order;
+  };
+  std::vector<LastHeader> last_headers_;
   PeItemPool items_;  ///< of drivers' requests
   std::unordered_map<PeItem*, Access> looking_up_;
 };

@@ -1,28 +1,503 @@
-// Models: the node of a PE's inter-PE queues. No queue works so far.
+#include "kernbench/systemc_models/pe/pe_ipcq.h"
+
+#include <algorithm>
+
 #include "kernbench/systemc_models/core/registry.h"
-#include "kernbench/systemc_models/pe/pe_block.h"
+#include "kernbench/systemc_models/memory/system.h"
+#include "kernbench/systemc_models/pe/comm_channel.h"
 
 namespace kernbench {
+
+PeIpcq::PeIpcq(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+    : Component(name, config, checked(parameters)),
+      PeBlock(static_cast<Component&>(*this)),
+      parameters_(parameters) {}
+
+ImplSpec PeIpcq::spec() {
+  return spec_of<Parameters>("builtin.pe_ipcq", "pe_ipcq", "a PE's queues to and from other PEs");
+}
+
+void PeIpcq::leads_to(PePort& out, PeBlock& next) {
+  const auto* comm = dynamic_cast<const CommSource*>(&next);
+  if (!comm) return;
+  dma_ = &out;
+  comm_ = comm;
+}
+
+void PeIpcq::open_ports(std::vector<QueuePort> ports, uint64_t launch) {
+  launch_ = launch;
+  ports_ = std::move(ports);
+  traffic_.clear();
+  traffic_.resize(ports_.size());
+  for (size_t p = 0; p < ports_.size(); ++p) traffic_[p].free_slots = ports_[p].peer_ring.slots;
+  last_chosen_.clear();
+  open_ = true;
+}
+
+std::string PeIpcq::close_ports() {
+  open_ = false;
+  for (size_t p = 0; p < traffic_.size(); ++p) {
+    if (traffic_[p].visible.empty()) continue;
+    const QueueSegment& s = *traffic_[p].visible.front();
+    return pe_->id + ": a message is left over: message " + std::to_string(s.message->number) + " on port " +
+           ports_[p].name + ", sent by " + ports_[p].peer_pe;
+  }
+  return {};
+}
+
+// ---- at the sockets
+
+tlm::tlm_sync_enum PeIpcq::item_in(PeItem& item, PePort& in, tlm::tlm_phase& phase) {
+  if (QueueSegment* s = item.segment) {
+    &item == &s->arriving ? arrived(*s) : credit_back(*s);
+    phase = tlm::END_REQ;
+    return tlm::TLM_UPDATED;
+  }
+  QueueCall& call = *item.command->queue_call;
+  call.command = item.command;
+  call.submitted_by = &in;
+  call.next = call.done = 0;
+  stand(call);
+  if (call.kind == QueueCall::Kind::send) return tlm::TLM_ACCEPTED;
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
+}
+
+tlm::tlm_sync_enum PeIpcq::answer_in(PeItem& item, PePort&, tlm::tlm_phase&) {
+  QueueSegment& s = *item.segment;
+  &item == &s.outgoing ? released(s) : complete_receive(s);
+  return tlm::TLM_COMPLETED;
+}
+
+/// The call stands in its port's list overhead_ns after its submission.
+void PeIpcq::stand(QueueCall& call) {
+  timeline().at(timeline().now_ns() + overhead_ns(), front_order(*pe_), &PeIpcq::stands, this, &call);
+}
+
+void PeIpcq::stands(void* self, void* queue_call) {
+  auto& me = *static_cast<PeIpcq*>(self);
+  auto& call = *static_cast<QueueCall*>(queue_call);
+  if (call.kind == QueueCall::Kind::send) {
+    Traffic& t = me.traffic_[call.port];
+    call.message = std::make_shared<QueueMessage>();
+    call.message->nbytes = call.nbytes;
+    call.message->number = t.sent++;
+    call.message->desc = call.desc;
+    call.message->value = std::move(call.value);
+    call.message->segments.resize(me.ports_[call.port].peer_ring.segments(call.nbytes));
+    t.sends.push_back(&call);
+    me.take_slots(call.port);
+  } else if (call.kind == QueueCall::Kind::receive) {
+    Traffic& t = me.traffic_[call.port];
+    t.receives.push_back(&call);
+    ++t.receiving;
+    me.match(call.port);
+  } else {
+    for (const uint32_t port : call.ports) {
+      if (me.traffic_[port].receiving > 0)
+        return me.fail(call, me.told("recv_any", port) + "a receive of this port is outstanding");
+    }
+    me.choosing_ = &call;
+    me.choose_soon();
+  }
+}
+
+void PeIpcq::complete(QueueCall& call) {
+  call.command->done_ns = timeline().now_ns();
+  call.submitted_by->complete(call.command->item);
+}
+
+void PeIpcq::fail(QueueCall& call, std::string what) {
+  call.fault = std::move(what);
+  complete(call);
+}
+
+std::string PeIpcq::told(const char* call, uint32_t port) const {
+  return std::string(call) + " on " + ports_[port].name + ": ";
+}
+
+// ---- sending
+
+/// The port's first segments take the slots that are free as far as is known here.
+void PeIpcq::take_slots(uint32_t port) {
+  Traffic& t = traffic_[port];
+  while (t.free_slots > 0 && !t.sends.empty()) {
+    QueueCall& call = *t.sends.front();
+    --t.free_slots;
+    send_segment(call);
+    if (call.next < call.message->segments.size()) continue;
+    t.sends.pop_front();
+    call.submitted_by->accept(call.command->item);
+  }
+}
+
+void PeIpcq::send_segment(QueueCall& call) {
+  const QueuePort& port = ports_[call.port];
+  QueueSegment& s = take_segment();
+  s.message = call.message;
+  s.index = call.next++;
+  s.sender_port = call.port;
+  s.receiver_port = port.peer_port;
+  const uint64_t before = uint64_t{s.index} * port.peer_ring.slot_bytes;
+  s.nbytes = std::min(call.nbytes - before, port.peer_ring.slot_bytes);
+  s.sent_by = &call;
+  s.received_by = nullptr;
+  s.route = port.route;
+  s.receiver_dma = port.peer_dma;
+  s.sender_dma = pe_->dma;
+  s.seq = call.seq;
+  s.launch = launch_;
+  traffic_[call.port].in_slots.push_back(call.message->number);
+  s.times().slot_ns = timeline().now_ns();
+  dma_->send(s.outgoing);
+}
+
+/// vc_comm is free again.
+void PeIpcq::released(QueueSegment& s) {
+  QueueCall& call = *s.sent_by;
+  if (++call.done == call.message->segments.size()) complete(call);
+}
+
+/// The slot is free for this sender.
+void PeIpcq::credit_back(QueueSegment& s) {
+  s.times().credit_ns = timeline().now_ns();
+  const uint32_t port = s.sender_port;
+  const bool late = s.launch != launch_;
+  recycle(s);
+  if (late) return;
+  ++traffic_[port].free_slots;
+  traffic_[port].in_slots.pop_front();
+  take_slots(port);
+}
+
+// ---- arrival
+
+/// Inbound server and slot writer, in series: their FIFOs have one order, so both places are known at once.
+void PeIpcq::arrived(QueueSegment& s) {
+  if (left_over(s)) return;
+  const double through = std::max(s.times().arrival_ns, inbound_free_ns_) + s.drain_ns;
+  inbound_free_ns_ = through;
+  const QueueRing& ring = ports_[s.receiver_port].ring;
+  s.write_start_ns = std::max(through, writer_free_ns_);
+  s.slot_address = ring.slot_address(traffic_[s.receiver_port].written++);
+  s.copy_op_id = s.message->desc ? begin_service(s.arriving) : 0;
+  const double visible = s.write_start_ns + ring.write.of(s.nbytes);
+  writer_free_ns_ = visible;
+  inbound_.add(s.drain_ns, s.nbytes);
+  writer_.add(visible - s.write_start_ns, s.nbytes);
+  s.times().visible_ns = visible;
+  timeline().at(visible, Order(Order::kVisible, pe_->order, 0), &PeIpcq::became_visible, this, &s);
+}
+
+/// It comes when its receiver has ended.
+bool PeIpcq::left_over(const QueueSegment& s) {
+  if (open_ && s.launch == launch_) return false;
+  if (tell_left_over_)
+    tell_left_over_(pe_->id + ": has ended, and message " + std::to_string(s.message->number) + " arrives");
+  return true;
+}
+
+void PeIpcq::became_visible(void* self, void* segment) {
+  auto& me = *static_cast<PeIpcq*>(self);
+  auto& s = *static_cast<QueueSegment*>(segment);
+  if (me.left_over(s)) return;
+  me.write_slot(s);
+  Traffic& t = me.traffic_[s.receiver_port];
+  t.visible.push_back(&s);
+  if (!t.receives.empty()) {
+    me.match(s.receiver_port);
+  } else if (me.choosing_ && s.index == 0) {
+    me.choose_soon();
+  }
+}
+
+// ---- receiving
+
+/// Visible segments are ready as far as receives wait for them.
+void PeIpcq::match(uint32_t port) {
+  Traffic& t = traffic_[port];
+  while (!t.visible.empty() && !t.receives.empty()) {
+    QueueCall& call = *t.receives.front();
+    QueueSegment& s = *t.visible.front();
+    if (!claims(call, s)) return;
+    t.visible.pop_front();
+    if (++call.next == s.message->segments.size()) t.receives.pop_front();
+    ready(s, call);
+  }
+}
+
 namespace {
 
-class PeIpcq : public Component, public PeBlock {
- public:
-  using Parameters = BlockParameters;
-  CommandTargetSocket command_in{"command_in", *this};
-  CommandInitiatorSocket command_out{"command_out", *this};
+/// "256 bytes (shape [64] f32)".
+std::string shape_text(uint64_t nbytes, const TensorRef* tensor) {
+  const std::string bytes = std::to_string(nbytes) + " bytes";
+  return tensor ? bytes + " (shape " + tensor->shape.to_string() + " " + std::string(name_of(tensor->dtype)) + ")" : bytes;
+}
 
-  PeIpcq(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
-      : Component(name, config, checked(parameters)), PeBlock(static_cast<Component&>(*this)) {}
-  static ImplSpec spec() {
-    return spec_of<Parameters>("builtin.pe_ipcq", "pe_ipcq", "a PE's inter-PE queues (a node: no queue yet)");
+}  // namespace
+
+/// A receive takes the next message when that one's first segment is there. False: it is another than was expected.
+bool PeIpcq::claims(QueueCall& call, QueueSegment& s) {
+  if (call.message) return true;
+  Traffic& t = traffic_[call.port];
+  const std::string expected = shape_text(call.nbytes, call.desc ? &call.desc->output : nullptr);
+  const std::string found =
+      shape_text(s.message->nbytes, s.message->desc ? &s.message->desc->operands.front().ref : nullptr);
+  if (expected != found) {
+    t.receives.pop_front();
+    --t.receiving;
+    fail(call, told("recv", call.port) + "expects " + expected + "; message " + std::to_string(s.message->number) +
+                   " of " + ports_[call.port].peer_pe + " has " + found);
+    return false;
   }
+  call.message = s.message;
+  call.reads.resize(s.message->segments.size());
+  ++t.received;
+  return true;
+}
 
-  PeBlock* pe_block() override { return this; }
-  CommandTargetSocket* command_target() override { return &command_in; }
-  CommandInitiatorSocket* command_initiator() override { return &command_out; }
+/// When all that becomes visible at this instant is.
+void PeIpcq::choose_soon() {
+  if (choice_due_) return;
+  choice_due_ = true;
+  timeline().at(timeline().now_ns(), queue_order(*pe_, QueueServer::choice), &PeIpcq::choose, this);
+}
+
+/// The first port with a message, in cyclic order behind the one that was taken last.
+void PeIpcq::choose(void* self, void*) {
+  auto& me = *static_cast<PeIpcq*>(self);
+  me.choice_due_ = false;
+  if (!me.choosing_) return;
+  QueueCall& call = *me.choosing_;
+  const auto& ports = call.ports;
+  const auto last = std::find_if(ports.begin(), ports.end(),
+                                 [&](uint32_t p) { return me.ports_[p].name == me.last_chosen_; });
+  const size_t first = last == ports.end() ? 0 : static_cast<size_t>(last - ports.begin()) + 1;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    const uint32_t port = ports[(first + i) % ports.size()];
+    if (me.traffic_[port].visible.empty()) continue;
+    me.choosing_ = nullptr;
+    me.last_chosen_ = me.ports_[port].name;
+    call.port = port;
+    me.traffic_[port].receives.push_back(&call);
+    ++me.traffic_[port].receiving;
+    return me.match(port);
+  }
+}
+
+/// At one instant in program order of the receives, then in order of segments.
+void PeIpcq::ready(QueueSegment& s, QueueCall& call) {
+  const double now = timeline().now_ns();
+  s.received_by = &call;
+  auto at = ready_.end();
+  while (at != ready_.begin()) {
+    const Ready& before = *std::prev(at);
+    const bool earlier = Timeline::to_fs(before.since_ns) < Timeline::to_fs(now);
+    const QueueSegment& b = *before.segment;
+    if (earlier || std::pair(b.received_by->seq, b.index) < std::pair(call.seq, s.index)) break;
+    --at;
+  }
+  ready_.insert(at, {&s, now});
+  read_soon();
+}
+
+void PeIpcq::read_soon() {
+  if (read_due_ || reading_ || ready_.empty()) return;
+  read_due_ = true;
+  timeline().at(timeline().now_ns(), queue_order(*pe_, QueueServer::reader), &PeIpcq::read, this);
+}
+
+void PeIpcq::read(void* self, void*) {
+  auto& me = *static_cast<PeIpcq*>(self);
+  me.read_due_ = false;
+  me.reading_ = me.ready_.front().segment;
+  me.read_ready_ns_ = me.ready_.front().since_ns;
+  me.read_start_ns_ = me.timeline().now_ns();
+  me.ready_.pop_front();
+  QueueSegment& s = *me.reading_;
+  s.read_op_id = s.message->desc ? me.begin_service(s.arriving) : 0;
+  me.timeline().at(me.read_start_ns_ + me.ports_[s.receiver_port].ring.read.of(s.nbytes), front_order(*me.pe_),
+                   &PeIpcq::read_ended, &me);
+}
+
+/// The slot is free, and its credit leaves.
+void PeIpcq::read_ended(void* self, void*) {
+  auto& me = *static_cast<PeIpcq*>(self);
+  QueueSegment& s = *me.reading_;
+  me.reading_ = nullptr;
+  QueueCall& call = *s.received_by;
+  call.reads[s.index] = {me.read_ready_ns_, me.read_start_ns_, me.timeline().now_ns()};
+  ++call.done;
+  me.reader_.add(me.timeline().now_ns() - me.read_start_ns_, s.nbytes);
+  me.read_slot(s);
+  s.credit_route = me.ports_[s.receiver_port].credit_route;
+  s.credit_bytes = me.parameters_.credit_bytes;
+  const bool waits_for_credit = me.parameters_.credit_blocks && call.credit_blocks;
+  if (!waits_for_credit || !s.last()) s.received_by = nullptr;
+  const bool last = s.last();
+  me.dma_->send(s.credit);
+  if (last && !waits_for_credit) {
+    --me.traffic_[call.port].receiving;
+    me.complete(call);
+  }
+  me.read_soon();
+}
+
+/// The credit of the segment is at its sender.
+void PeIpcq::complete_receive(QueueSegment& s) {
+  QueueCall* call = s.received_by;
+  if (!call) return;
+  --traffic_[call->port].receiving;
+  complete(*call);
+}
+
+// ---- what segments carry (collectives contract §11.1, §11.2)
+
+namespace {
+
+/// A segment's part of a dense tensor that a message is cut from, or put together in.
+TensorRef part_of(const TensorRef& whole, const QueueSegment& s, uint64_t slot_bytes) {
+  TensorRef part = whole;
+  part.addr += s.index * slot_bytes;
+  if (s.message->segments.size() > 1) {
+    part.shape = Dims{static_cast<int64_t>(s.nbytes / size_of(whole.dtype))};
+    part.strides = TensorRef::row_major(part.shape);
+  }
+  return part;
+}
+
+/// What the log is told of a segment.
+struct SegmentRecord {
+  static constexpr bool data_op = true;
+  std::shared_ptr<const OpDesc> desc;
+  uint64_t behind = 0;  ///< op_id
+  void describe(OpRecord& r) const {
+    r.desc = desc;
+    if (behind != 0) r.dependency_ids.push_back(behind);
+  }
 };
 
 }  // namespace
+
+TensorRef PeIpcq::slot_of(const QueueSegment& s) const {
+  const QueueRing& ring = ports_[s.receiver_port].ring;
+  TensorRef slot = part_of(s.message->desc->operands.front().ref, s, 0);
+  slot.space = ring.space;
+  slot.pe = ring.pe;
+  slot.addr = s.slot_address;
+  return slot;
+}
+
+/// The segment is in its slot, now.
+void PeIpcq::write_slot(QueueSegment& s) {
+  if (!s.message->desc) return;
+  const OpDesc& send = *s.message->desc;
+  const QueuePort& port = ports_[s.receiver_port];
+  const TensorRef slot = slot_of(s);
+  s.message->value->put(System::of(*this).image(), MemoryImage::key_of(slot), slot.addr,
+                        s.index * port.ring.slot_bytes, s.nbytes);
+  if (s.copy_op_id == 0) return;
+  auto d = std::make_shared<OpDesc>();
+  d->type = CommandType::store;
+  d->kind = OpKind::memory;
+  d->name = "ipcq_copy";
+  d->operands.resize(1);
+  d->operands[0].ref = part_of(send.operands.front().ref, s, port.ring.slot_bytes);
+  d->output = slot;
+  d->handle_id = send.handle_id;
+  d->pe = send.pe;
+  d->seq = send.seq;
+  d->submit_ns = send.submit_ns;
+  d->where = send.where;
+  auto q = std::make_shared<QueueRecord>();
+  q->port = port.name;
+  q->peer_port = port.peer_port_name;
+  q->message = s.message->number;
+  q->segment = s.index;
+  q->segments = static_cast<uint32_t>(s.message->segments.size());
+  q->slot_ns = s.times().slot_ns;
+  q->grant_ns = s.times().grant_ns;
+  q->arrival_ns = s.times().arrival_ns;
+  d->queue = std::move(q);
+  end_service(SegmentRecord{std::move(d)}, s.copy_op_id, s.write_start_ns, s.times().visible_ns);
+}
+
+/// The segment is in the receiver's handle, now.
+void PeIpcq::read_slot(QueueSegment& s) {
+  if (!s.message->desc) return;
+  const OpDesc& receive = *s.received_by->desc;
+  const QueuePort& port = ports_[s.receiver_port];
+  const TensorRef slot = slot_of(s), to = part_of(receive.output, s, port.ring.slot_bytes);
+  if (s.nbytes > 0) System::of(*this).image().transfer(slot, to);
+  if (s.read_op_id == 0) return;
+  auto d = std::make_shared<OpDesc>();
+  d->type = CommandType::load;
+  d->kind = OpKind::memory;
+  d->name = "ipcq_recv";
+  d->operands.resize(1);
+  d->operands[0].ref = slot;
+  d->output = to;
+  d->handle_id = receive.handle_id;
+  d->pe = receive.pe;
+  d->seq = receive.seq;
+  d->submit_ns = receive.submit_ns;
+  d->where = receive.where;
+  auto q = std::make_shared<QueueRecord>();
+  q->port = port.name;
+  q->message = s.message->number;
+  q->segment = s.index;
+  q->segments = static_cast<uint32_t>(s.message->segments.size());
+  d->queue = std::move(q);
+  end_service(SegmentRecord{std::move(d), s.copy_op_id}, s.read_op_id, read_start_ns_, timeline().now_ns());
+}
+
+// ---- segments
+
+QueueSegment& PeIpcq::take_segment() {
+  QueueSegment* s = idle_;
+  if (s) {
+    idle_ = s->next_idle;
+    return *s;
+  }
+  segments_.push_back(std::make_unique<QueueSegment>());
+  s = segments_.back().get();
+  for (PeItem* item : {&s->outgoing, &s->arriving, &s->credit, &s->credit_back}) item->segment = s;
+  return *s;
+}
+
+void PeIpcq::recycle(QueueSegment& s) {
+  s.message.reset();
+  s.next_idle = idle_;
+  idle_ = &s;
+}
+
+std::vector<QueueServerStatistics> PeIpcq::queue_statistics() const {
+  if (!comm_) return {};
+  std::vector<QueueServerStatistics> all = {comm_->comm().statistics(), inbound_, writer_, reader_};
+  if (System::of(*this).timing().links == Links::flit) all.erase(all.begin() + 1);
+  return all;
+}
+
+std::vector<QueueWait> PeIpcq::queue_waits() const {
+  std::vector<QueueWait> waits;
+  const auto nothing_sent = [&](const char* call, const QueueCall& c, uint32_t p) {
+    waits.push_back({c.seq, ports_[p].peer_index, told(call, p) + "nothing sent by " + ports_[p].peer_pe});
+  };
+  for (uint32_t p = 0; p < traffic_.size(); ++p) {
+    const Traffic& t = traffic_[p];
+    const QueuePort& port = ports_[p];
+    for (const QueueCall* c : t.sends) {
+      waits.push_back({c->seq, port.peer_index,
+                       told("send", p) + "no free slot: " + port.peer_pe + " has not received message " +
+                           std::to_string(t.in_slots.front()) + " of its port " + port.peer_port_name});
+    }
+    for (const QueueCall* c : t.receives) nothing_sent("recv", *c, p);
+  }
+  if (choosing_) {
+    for (const uint32_t p : choosing_->ports) nothing_sent("recv_any", *choosing_, p);
+  }
+  return waits;
+}
 
 KERNBENCH_REGISTER_COMPONENT(PeIpcq)
 

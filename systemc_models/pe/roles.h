@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "kernbench/phase2/graph/pending_values.h"
 #include "kernbench/systemc_models/pe/mapping_table.h"
 #include "kernbench/systemc_models/pe/pe_command.h"
+#include "kernbench/systemc_models/pe/queue_ports.h"
 
 namespace kernbench {
 
@@ -30,6 +32,8 @@ class CpuRole {
   virtual double read_ns() const { return 0; }
   /// Sends a command to the scheduler, now.
   virtual void submit(PeItem&) = 0;
+  /// Sends a command of pe_ipcq there, now. False: there is no way.
+  virtual bool submit_to_queues(PeItem&) { return false; }
   /// Bounds of tl.materialize.
   virtual MaterializeLimits materialize_limits() const { return {}; }
 };
@@ -100,6 +104,27 @@ class MmuRole {
   virtual std::string nearest(uint64_t address) const = 0;
   /// The tensor at a virtual address as the memories know it. TranslationFault.
   virtual TensorRef translate(const TensorRef&) const = 0;
+};
+
+/// pe_ipcq: a PE's end of the queues between PEs. Takes sends and receives at its socket, as items whose command has a
+/// QueueCall (queue_message.h).
+class IpcqRole {
+ public:
+  virtual ~IpcqRole() = default;
+  /// What its rings are like where a connection does not say otherwise.
+  virtual const QueueParameters& queue_parameters() const = 0;
+  /// The PE's ports, by index, with empty rings; in the place of those that it had. `launch` tells what is under way from
+  /// what was.
+  virtual void open_ports(std::vector<QueuePort>, uint64_t launch) = 0;
+  virtual const std::vector<QueuePort>& ports() const = 0;
+  /// The PE has ended, and its rings go. One line that names what is left in one; empty if nothing is. What arrives later
+  /// is told to on_left_over.
+  virtual std::string close_ports() = 0;
+  virtual void on_left_over(std::function<void(const std::string&)>) = 0;
+  /// Of its servers (with flits there is no inbound one), and of its pe_dma's vc_comm, which comes first.
+  virtual std::vector<QueueServerStatistics> queue_statistics() const { return {}; }
+  /// Sends and receives that wait for the PE at the other end.
+  virtual std::vector<QueueWait> queue_waits() const = 0;
 };
 
 }  // namespace kernbench

@@ -11,7 +11,8 @@ inline constexpr std::pair<const char*, const char*> kStandardEdges[] = {
     {"pe_scheduler", "pe_gemm"},   {"pe_scheduler", "pe_math"},   {"pe_dma", "pe_fetch_store"},
     {"pe_dma", "pe_mmu"},          {"pe_fetch_store", "pe_gemm"}, {"pe_fetch_store", "pe_math"},
     {"pe_fetch_store", "pe_tcm"},  {"pe_fetch_store", "pe_dma"},  {"pe_gemm", "pe_math"},
-    {"pe_gemm", "pe_fetch_store"}, {"pe_math", "pe_fetch_store"},
+    {"pe_gemm", "pe_fetch_store"}, {"pe_math", "pe_fetch_store"}, {"pe_cpu", "pe_ipcq"},
+    {"pe_ipcq", "pe_dma"},         {"pe_dma", "pe_ipcq"},
 };
 
 }  // namespace kernbench

@@ -25,6 +25,8 @@ void read_integer(YamlNode n, const std::string& field, const AttrSpec& spec, At
   if (!v) return;
   if (spec.power_of_two && (*v == 0 || (*v & (*v - 1)) != 0)) {
     faults.add(n.line(), field, fmt::format("found '{}'; legal: a power of two", *v));
+  } else if (*v % spec.multiple_of != 0) {
+    faults.add(n.line(), field, fmt::format("found '{}'; legal: a multiple of {}", *v, spec.multiple_of));
   } else {
     attrs.set(spec.name, static_cast<int64_t>(*v));
   }

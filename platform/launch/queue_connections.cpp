@@ -1,0 +1,185 @@
+#include "kernbench/platform/launch/queue_connections.h"
+
+#include <algorithm>
+#include <map>
+
+#include "kernbench/phase2/op/errors.h"
+
+namespace kernbench {
+namespace {
+
+/// The way between a pe_dma and a memory, without its ends (§10.5).
+SlotCost hop_cost(const Route& r, bool write) {
+  SlotCost cost;
+  for (size_t i = 0; i < r.hops.size(); ++i) {
+    if (i > 0) cost.hop_ns += r.hops[i].out->node().owner().overhead_ns();
+    cost.hop_ns += (write ? r.hops[i].out : r.hops[i].in)->link.wire_ns;
+  }
+  cost.hop_bw_gbs = write ? r.write_bw : r.read_bw;
+  return cost;
+}
+
+class Connecting {
+ public:
+  Connecting(Machine& machine, const std::vector<size_t>& pes, RingPlaces& places, std::string what)
+      : machine_(machine), pes_(pes), places_(places), what_(std::move(what)), ports_(pes.size()) {}
+
+  void connect(const QueueConnection& c, size_t number) {
+    where_ = what_ + "[" + std::to_string(number) + "]: ";
+    const size_t a = launched(c.a), b = launched(c.b);
+    if (a == b) refuse(pe(a).id + " is connected with itself; expected two PEs");
+    check_geometry(c);
+    for (const size_t p : {a, b}) require_blocks(p);
+    QueuePort &at_a = add_port(a, c.port, b, c.peer_port), &at_b = add_port(b, c.peer_port, a, c.port);
+    at_a.peer_port = static_cast<uint32_t>(ports_[b].size() - 1);
+    at_b.peer_port = static_cast<uint32_t>(ports_[a].size() - 1);
+    at_a.ring = at_b.peer_ring = make_ring(c, a);
+    at_b.ring = at_a.peer_ring = make_ring(c, b);
+    find_ways(at_a, pe(a));
+    find_ways(at_b, pe(b));
+  }
+
+  std::vector<std::vector<QueuePort>> ports() const {
+    std::vector<std::vector<QueuePort>> all;
+    for (const auto& of_pe : ports_) all.emplace_back(of_pe.begin(), of_pe.end());
+    return all;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& text) const { throw InputError(where_ + text); }
+  Pe& pe(size_t launched) const { return machine_.pes().pe(pes_[launched]); }
+
+  size_t launched(int64_t i) const {
+    if (i >= 0 && i < static_cast<int64_t>(pes_.size())) return static_cast<size_t>(i);
+    refuse("found PE " + std::to_string(i) + ", expected one of the launch's, 0 to " + std::to_string(pes_.size() - 1));
+  }
+
+  void check_geometry(const QueueConnection& c) const {
+    try {
+      QueueParameters p;
+      if (c.slots) p.slots = *c.slots;
+      if (c.slot_bytes) p.slot_bytes = *c.slot_bytes;
+      if (c.tier) p.tier = *c.tier;
+      checked(p);
+    } catch (const std::invalid_argument& e) {
+      refuse(e.what());
+    }
+  }
+
+  void require_blocks(size_t i) const {
+    const Pe& p = pe(i);
+    if (!p.cpu || !p.ipcq) refuse(p.id + " has no " + (p.cpu ? "pe_ipcq" : "pe_cpu") + ", which a port needs");
+  }
+
+  QueuePort& add_port(size_t i, const std::string& name, size_t peer, const std::string& peer_port) {
+    if (name.empty()) refuse("a port of " + pe(i).id + " has no name");
+    for (const QueuePort& p : ports_[i]) {
+      if (p.name == name) refuse("port " + name + " of " + pe(i).id + " has a connection already");
+    }
+    QueuePort& port = ports_[i].emplace_back();
+    port.name = name;
+    port.peer_pe = pe(peer).id;
+    port.peer_port_name = peer_port;
+    port.peer_index = pe(peer).index;
+    port.peer_dma = pe(peer).dma;
+    return port;
+  }
+
+  QueueRing make_ring(const QueueConnection& c, size_t i) {
+    const QueueParameters& p = pe(i).ipcq->queue_parameters();
+    const std::string tier = c.tier.value_or(p.tier);
+    QueueRing ring;
+    ring.slots = c.slots.value_or(p.slots);
+    ring.slot_bytes = c.slot_bytes.value_or(p.slot_bytes);
+    ring.space = parse_space(tier);
+    try {
+      ring.addr = places_.place(pes_[i], ring.space, ring.slots * ring.slot_bytes);
+      if (ring.space == Space::tcm) {
+        ring.pe = pe(i).index;
+      } else {
+        const Route& r = machine_.routes().route(pe(i).dma, ring.addr, 1, false);
+        ring.write = hop_cost(r, true);
+        ring.read = hop_cost(r, false);
+      }
+    } catch (const std::runtime_error& e) {
+      refuse(e.what());
+    }
+    ring.write.access_ns = ring.read.access_ns = p.access(tier);
+    ring.write.bw_gbs = p.write_bw(tier);
+    ring.read.bw_gbs = p.read_bw(tier);
+    return ring;
+  }
+
+  void find_ways(QueuePort& port, const Pe& from) {
+    try {
+      port.route = &machine_.routes().message_route(from.dma, port.peer_dma);
+      port.credit_route = &machine_.routes().reversed_message_route(port.peer_dma, from.dma);
+    } catch (const AccessError& e) {
+      refuse(std::string("no way between ") + from.id + " and " + port.peer_pe + ": " + e.what());
+    }
+  }
+
+  Machine& machine_;
+  const std::vector<size_t>& pes_;
+  RingPlaces& places_;
+  const std::string what_;
+  std::string where_;
+  std::vector<std::deque<QueuePort>> ports_;  ///< by PE of the launch
+};
+
+}  // namespace
+
+size_t nearest_memory(Machine& machine, size_t pe, Space space) {
+  const topology::Graph& graph = machine.graph();
+  topology::PathRouter& paths = machine.routes().paths();
+  const uint32_t dma = machine.pes().pe(pe).dma;
+  size_t best = graph.memories.size();
+  std::pair<int64_t, size_t> least;
+  for (size_t m = 0; m < graph.memories.size(); ++m) {
+    const topology::Memory& memory = graph.memories[m];
+    if (memory.space != name_of(space) || !paths.has_path(dma, memory.node)) continue;
+    const std::pair<int64_t, size_t> cost = {paths.distance_nm(dma, memory.node),
+                                             paths.find_path(dma, memory.node).size()};
+    if (best < graph.memories.size() && !(cost < least)) continue;
+    best = m;
+    least = cost;
+  }
+  return best;
+}
+
+uint64_t RingsAlone::place(size_t pe, Space space, uint64_t nbytes) {
+  const Pe& at = machine_.pes().pe(pe);
+  const topology::Graph& graph = machine_.graph();
+  uint64_t base = 0, size = 0, *used = nullptr;
+  if (space == Space::tcm) {
+    tcm_used_.resize(machine_.pes().count());
+    size = at.tcm ? at.tcm->allocatable_bytes() : 0;
+    used = &tcm_used_[pe];
+    if (!at.tcm) throw InputError(at.id + " has no pe_tcm, where its rings of tier tcm would lie");
+  } else {
+    const size_t m = nearest_memory(machine_, pe, space);
+    if (m == graph.memories.size())
+      throw InputError(at.id + " reaches no " + std::string(name_of(space)) + ", where its rings would lie");
+    memory_used_.resize(graph.memories.size());
+    base = graph.memories[m].base;
+    size = graph.memories[m].size;
+    used = &memory_used_[m];
+  }
+  if (nbytes > size - *used) {
+    throw InputError("no room for a ring of " + at.id + " in " + std::string(name_of(space)) + ": " +
+                     std::to_string(nbytes) + " bytes asked, " + std::to_string(size - *used) + " bytes free");
+  }
+  const uint64_t addr = base + *used;
+  *used += nbytes;
+  return addr;
+}
+
+std::vector<std::vector<QueuePort>> connect_queues(Machine& machine, const std::vector<QueueConnection>& connections,
+                                                   const std::vector<size_t>& pes, RingPlaces& places,
+                                                   const std::string& what) {
+  Connecting connecting(machine, pes, places, what);
+  for (size_t i = 0; i < connections.size(); ++i) connecting.connect(connections[i], i);
+  return connecting.ports();
+}
+
+}  // namespace kernbench

@@ -1,0 +1,66 @@
+// What `kernbench pipeline` prints of programs (collectives contract §14.1).
+#include <fmt/ostream.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/platform/tools/programs.h"
+
+namespace kernbench {
+namespace {
+
+/// The name of the port that a recv_any has taken.
+const std::string& taken_port(const ProgramCall& c) {
+  const auto it = std::find(c.queue.ports.begin(), c.queue.ports.end(), c.queue.port);
+  return c.ports[static_cast<size_t>(it - c.queue.ports.begin())];
+}
+
+void write_call(JsonWriter& w, const ProgramCall& c) {
+  w.new_line(2).open('{').field("id", c.id).field("call_ns", c.call_ns).field("return_ns", c.return_ns);
+  w.field("done_ns", c.done_ns);
+  if (c.kind == ProgramCall::Kind::queue || c.kind == ProgramCall::Kind::copy) {
+    if (c.queue.kind == QueueCall::Kind::receive_any) w.field("port", taken_port(c));
+    w.key("segments").open('[');
+    if (c.queue.kind == QueueCall::Kind::send) {
+      for (const SegmentTimes& s : c.queue.message->segments)
+        w.value(std::vector<double>{s.slot_ns, s.grant_ns, s.arrival_ns, s.visible_ns, s.credit_ns});
+    } else {
+      for (const ReadTimes& r : c.queue.reads) w.value(std::vector<double>{r.ready_ns, r.start_ns, r.end_ns});
+    }
+    w.close(']');
+  }
+  w.close('}');
+}
+
+}  // namespace
+
+void write_programs_json(JsonWriter& w, const std::deque<ProgramWork>& programs) {
+  w.new_line(0).key("programs").open('[');
+  for (const ProgramWork& p : programs) {
+    w.new_line(1).open('{').field("pe", p.pe).field("end_ns", p.end_ns).key("calls").open('[');
+    for (const ProgramCall& c : p.calls) write_call(w, c);
+    w.close(']').close('}');
+  }
+  w.new_line(0).close(']');
+}
+
+void write_programs_text(std::ostream& out, const std::deque<ProgramWork>& programs) {
+  size_t width = 9;
+  for (const ProgramWork& p : programs) {
+    for (const ProgramCall& c : p.calls) width = std::max(width, c.id.size());
+  }
+  width += 2;
+  for (const ProgramWork& p : programs) {
+    fmt::print(out, "{}  end {:.3f} ns\n  {:{}}{:>14}{:>14}{:>14}{:>10}\n", p.pe, p.end_ns, "call", width, "call ns",
+               "return ns", "done ns", "segments");
+    for (const ProgramCall& c : p.calls) {
+      const size_t sent = c.queue.kind == QueueCall::Kind::send && c.queue.message ? c.queue.message->segments.size()
+                                                                                   : c.queue.reads.size();
+      fmt::print(out, "  {:{}}{:14.3f}{:14.3f}{:14.3f}{:>10}\n", c.id, width, c.call_ns, c.return_ns, c.done_ns,
+                 sent > 0 ? std::to_string(sent) : "-");
+    }
+  }
+}
+
+}  // namespace kernbench

@@ -1,0 +1,205 @@
+#include <algorithm>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/queue_deadlock.h"
+#include "kernbench/platform/launch/queue_connections.h"
+#include "kernbench/platform/tools/programs.h"
+
+namespace kernbench {
+
+/// One PE's program. Between two waits it runs ahead of the simulation: only its commands are entries on the timeline.
+struct ProgramPlayer::Playing {
+  ProgramPlayer* player = nullptr;
+  ProgramWork* work = nullptr;
+  Pe* pe = nullptr;
+  PePort* scheduler = nullptr;
+  PePort* queues = nullptr;
+  size_t next = 0;          ///< the call that comes next, or waits
+  bool waiting = false;     ///< it has been made and has not returned
+  size_t not_done = 0;
+  double local_ns = 0;      ///< the program's clock
+  bool ended = false;
+};
+
+ProgramPlayer::ProgramPlayer(sc_core::sc_module_name name, Platform& platform, ProgramsWork& work,
+                             const std::string& file_name)
+    : Component(name, ComponentConfig(platform.system(), {}, static_cast<uint32_t>(platform.graph().nodes.size())),
+                BlockParameters{}),
+      PeBlock(static_cast<Component&>(*this)),
+      platform_(platform) {
+  std::vector<size_t> pes(platform.pes().count());
+  for (size_t p = 0; p < pes.size(); ++p) pes[p] = p;
+  RingsAlone places(platform.machine());
+  auto ports = connect_queues(platform.machine(), work.connections, pes, places, file_name + ": connections");
+  for (const size_t p : pes) {
+    if (IpcqRole* ipcq = platform.pes().pe(p).ipcq) ipcq->open_ports(std::move(ports[p]), 0);
+  }
+  for (ProgramWork& p : work.programs) {
+    playing_.push_back(std::make_unique<Playing>());
+    Playing& playing = *playing_.back();
+    playing.player = this;
+    playing.work = &p;
+    playing.pe = &platform.pes().pe(p.index);
+    prepare(playing);
+  }
+}
+
+ProgramPlayer::~ProgramPlayer() = default;
+
+PePort& ProgramPlayer::way_to(PeBlock& block) {
+  if (ways_.count(&block) == 0) connect(*this, block);
+  return *ways_.at(&block);
+}
+
+void ProgramPlayer::prepare(Playing& p) {
+  const auto block = [&](const char* kind) -> PeBlock* {
+    const auto& blocks = platform_.graph().pes[p.work->index].blocks;
+    const auto it = blocks.find(kind);
+    return it == blocks.end() ? nullptr : platform_.component(it->second).pe_block();
+  };
+  if (PeBlock* scheduler = block("pe_scheduler")) p.scheduler = &way_to(*scheduler);
+  if (PeBlock* queues = block("pe_ipcq")) p.queues = &way_to(*queues);
+  for (size_t i = 0; i < p.work->calls.size(); ++i) {
+    ProgramCall& c = p.work->calls[i];
+    if (c.kind == ProgramCall::Kind::wait) continue;
+    prepare(p, *c.command, i);
+    if (c.store) prepare(p, *c.store, i);
+    if (c.kind != ProgramCall::Kind::command) prepare_queue_call(p, i);
+  }
+  p.local_ns = p.work->start_ns;
+  if (p.pe->ipcq) p.pe->ipcq->on_left_over([this](const std::string& what) { fail(what); });
+  platform_.timeline().at(
+      p.work->start_ns, front_order(*p.pe), [](void* self, void*) {
+        auto& playing = *static_cast<Playing*>(self);
+        playing.player->go_on(playing);
+      },
+      &p);
+}
+
+void ProgramPlayer::prepare(Playing& p, PeCommand& command, size_t call) {
+  const ProgramCall& c = p.work->calls[call];
+  command.item.command = &command;
+  calls_[&command] = {&p, call};
+  if (&command == c.command.get() && c.kind != ProgramCall::Kind::command) return;
+  try {
+    p.pe->scheduler->validate(command);
+  } catch (const AccessError& e) {
+    throw AccessError(c.id + ": " + e.what());
+  }
+}
+
+void ProgramPlayer::prepare_queue_call(Playing& p, size_t call) {
+  ProgramCall& c = p.work->calls[call];
+  const std::vector<QueuePort>& ports = p.pe->ipcq->ports();
+  for (const std::string& name : c.ports) {
+    const auto it = std::find_if(ports.begin(), ports.end(), [&](const QueuePort& q) { return q.name == name; });
+    c.queue.ports.push_back(static_cast<uint32_t>(it - ports.begin()));
+  }
+  c.queue.port = c.queue.ports.front();
+  c.queue.seq = call;
+  c.command->queue_call = &c.queue;
+}
+
+/// Makes calls as long as none is waited for.
+void ProgramPlayer::go_on(Playing& p) {
+  while (p.next < p.work->calls.size()) {
+    ProgramCall& c = p.work->calls[p.next];
+    if (!p.waiting) make(p, c);
+    p.waiting = !c.async && waits(p, c);
+    if (p.waiting) return;
+    ++p.next;
+  }
+  end_if_complete(p);
+}
+
+void ProgramPlayer::make(Playing& p, ProgramCall& c) {
+  c.call_ns = p.local_ns;
+  if (c.kind != ProgramCall::Kind::wait) {
+    p.local_ns += p.pe->cpu->command_ns();
+    ++p.not_done;
+    platform_.timeline().at(p.local_ns, front_order(*p.pe), &ProgramPlayer::submit, &p, c.command.get());
+  }
+  c.return_ns = p.local_ns;
+}
+
+/// True: the call has not returned yet.
+bool ProgramPlayer::waits(Playing& p, ProgramCall& c) {
+  double until = c.call_ns;
+  if (c.kind == ProgramCall::Kind::wait) {
+    for (const size_t i : c.waits_for) {
+      const ProgramCall& awaited = p.work->calls[i];
+      if (!awaited.done) return true;
+      until = std::max(until, awaited.done_ns);
+    }
+    c.done_ns = until;
+    c.done = true;
+  } else if (c.kind == ProgramCall::Kind::queue && c.queue.kind == QueueCall::Kind::send) {
+    if (!c.queue.message || c.queue.next < c.queue.message->segments.size()) return true;
+    until = c.queue.message->segments.back().slot_ns;
+  } else {
+    if (!c.done) return true;
+    until = c.done_ns;
+  }
+  c.return_ns = p.local_ns = until;
+  return false;
+}
+
+void ProgramPlayer::submit(void* self, void* command) {
+  auto& p = *static_cast<Playing*>(self);
+  auto& c = *static_cast<PeCommand*>(command);
+  (c.queue_call ? p.queues : p.scheduler)->send(c.item);
+}
+
+tlm::tlm_sync_enum ProgramPlayer::answer_in(PeItem& item, PePort&, tlm::tlm_phase& phase) {
+  const auto [playing, call] = calls_.at(item.command);
+  if (phase == tlm::BEGIN_RESP) answered(*playing, call, *item.command);
+  if (fault_.empty()) go_on(*playing);
+  return tlm::TLM_COMPLETED;
+}
+
+/// A command is complete.
+void ProgramPlayer::answered(Playing& p, size_t call, PeCommand& command) {
+  ProgramCall& c = p.work->calls[call];
+  if (!c.queue.fault.empty()) return fail(p.pe->id + ": call " + c.id + ": " + c.queue.fault);
+  if (c.store && &command == c.command.get()) {
+    p.scheduler->send(c.store->item);
+    return;
+  }
+  c.done = true;
+  c.done_ns = command.done_ns;
+  p.work->end_ns = std::max(p.work->end_ns, c.done_ns);
+  --p.not_done;
+}
+
+void ProgramPlayer::end_if_complete(Playing& p) {
+  if (p.ended || p.not_done > 0) return;
+  p.ended = true;
+  p.work->end_ns = std::max(p.work->end_ns, p.local_ns);
+  const std::string left = p.pe->ipcq ? p.pe->ipcq->close_ports() : std::string();
+  if (!left.empty()) fail(left);
+}
+
+void ProgramPlayer::fail(const std::string& what) {
+  if (!fault_.empty()) return;
+  fault_ = what;
+  sc_core::sc_stop();
+}
+
+std::string ProgramPlayer::stuck() const {
+  std::vector<StuckPe> stuck;
+  for (const auto& playing : playing_) {
+    const Playing& p = *playing;
+    if (p.ended) continue;
+    StuckPe s;
+    s.pe = p.pe->index;
+    if (p.waiting) {
+      const ProgramCall& c = p.work->calls[p.next];
+      s.calls = {p.next};
+      if (c.kind == ProgramCall::Kind::wait) s.calls.assign(c.waits_for.begin(), c.waits_for.end());
+    }
+    stuck.push_back(std::move(s));
+  }
+  return stuck.empty() ? std::string() : circle_of_waiting(platform_.machine(), stuck);
+}
+
+}  // namespace kernbench

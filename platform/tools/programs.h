@@ -1,0 +1,99 @@
+// Programs of calls that `kernbench pipeline` plays on PEs, timing only (collectives contract §14.1).
+#pragma once
+
+#include <deque>
+#include <iosfwd>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "kernbench/kernel_api/queue_connection.h"
+#include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/pe/pe_block.h"
+#include "kernbench/systemc_models/pe/queue_message.h"
+
+namespace kernbench {
+
+/// One call, and when it was what (ns).
+struct ProgramCall {
+  enum class Kind : uint8_t { queue, copy, command, wait };
+  std::string id;
+  Kind kind = Kind::command;
+  bool async = false;
+  QueueCall queue;                   ///< queue, copy: the send, or the receive
+  std::vector<std::string> ports;    ///< their names
+  std::unique_ptr<PeCommand> command;  ///< pe_ipcq's, or the scheduler's
+  std::unique_ptr<PeCommand> store;  ///< copy: what follows the receive; null: nothing is stored
+  std::vector<size_t> waits_for;     ///< wait: calls before it
+
+  double call_ns = 0, return_ns = 0, done_ns = 0;
+  bool done = false;
+};
+
+/// What one PE plays.
+struct ProgramWork {
+  std::string pe;
+  size_t index = 0;  ///< of the PE
+  double start_ns = 0, end_ns = 0;
+  std::deque<ProgramCall> calls;
+};
+
+/// The `connections` and `programs` of a work file.
+struct ProgramsWork {
+  std::vector<QueueConnection> connections;  ///< between PEs in compiled order
+  std::deque<ProgramWork> programs;
+};
+
+/// InputError with every fault. Empty where the file has neither.
+ProgramsWork read_programs(const nlohmann::json& root, const std::string& file_name, Platform&);
+
+class JsonWriter;
+/// The key `programs` of the output, and the same as text.
+void write_programs_json(JsonWriter&, const std::deque<ProgramWork>&);
+void write_programs_text(std::ostream&, const std::deque<ProgramWork>&);
+
+/// Plays programs in the place of the PEs' pe_cpus, at the sockets of their schedulers and pe_ipcqs. A call costs what
+/// pe_cpu says. To be made after the platform and before the simulation starts.
+class ProgramPlayer : public Component, public PeBlock {
+ public:
+  CommandInitiatorSocket command_out{"command_out", *this};
+
+  /// Connects the queues and checks the commands. InputError, AccessError: one line. Work outlives the simulation.
+  ProgramPlayer(sc_core::sc_module_name name, Platform&, ProgramsWork&, const std::string& file_name);
+  ~ProgramPlayer() override;
+
+  /// What went wrong first (one line), or empty.
+  const std::string& fault() const { return fault_; }
+  /// One line, the circle of waiting, if programs have not ended when nothing can move; else empty.
+  std::string stuck() const;
+
+  // PeBlock.
+  PeBlock* pe_block() override { return this; }
+  CommandInitiatorSocket* command_initiator() override { return &command_out; }
+  void leads_to(PePort& out, PeBlock& next) override { ways_[&next] = &out; }
+  tlm::tlm_sync_enum answer_in(PeItem&, PePort& out, tlm::tlm_phase&) override;
+
+ private:
+  struct Playing;
+  void prepare(Playing&);
+  void prepare(Playing&, PeCommand&, size_t call);
+  void prepare_queue_call(Playing&, size_t call);
+  PePort& way_to(PeBlock&);
+  void go_on(Playing&);
+  void make(Playing&, ProgramCall&);
+  bool waits(Playing&, ProgramCall&);
+  static void submit(void* self, void* command);
+  void answered(Playing&, size_t call, PeCommand&);
+  void end_if_complete(Playing&);
+  void fail(const std::string&);
+
+  Platform& platform_;
+  std::unordered_map<const PeBlock*, PePort*> ways_;
+  std::vector<std::unique_ptr<Playing>> playing_;
+  std::unordered_map<const PeCommand*, std::pair<Playing*, size_t>> calls_;
+  std::string fault_;
+};
+
+}  // namespace kernbench

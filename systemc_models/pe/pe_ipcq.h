@@ -1,0 +1,120 @@
+// Models: a PE's end of the queues between PEs (collectives contract §10). A send's segments take slots of the receiver's
+// ring as far as credits allow, and go through pe_dma's vc_comm. What arrives passes two FIFO servers, inbound and slot
+// writer, and is then visible; receives match messages in order, and a FIFO slot reader reads their segments, each of which
+// then gives its credit back. No process: what happens at a time is an entry on the timeline.
+// Does not model: virtual addresses; the place of rings on links and at memories (a slot's cost is arithmetic, §10.5).
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernbench/systemc_models/pe/pe.h"
+#include "kernbench/systemc_models/pe/pe_block.h"
+#include "kernbench/systemc_models/pe/queue_message.h"
+
+namespace kernbench {
+
+class CommSource;
+
+class PeIpcq : public Component, public PeBlock, public IpcqRole {
+ public:
+  using Parameters = QueueParameters;
+  CommandTargetSocket command_in{"command_in", *this};
+  CommandInitiatorSocket command_out{"command_out", *this};
+
+  PeIpcq(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters = {});
+  static ImplSpec spec();
+
+  // PeBlock.
+  PeBlock* pe_block() override { return this; }
+  CommandTargetSocket* command_target() override { return &command_in; }
+  CommandInitiatorSocket* command_initiator() override { return &command_out; }
+  void join(Pe& pe) override { pe_ = &pe; }
+  void leads_to(PePort& out, PeBlock& next) override;
+  tlm::tlm_sync_enum item_in(PeItem&, PePort& in, tlm::tlm_phase&) override;
+  tlm::tlm_sync_enum answer_in(PeItem&, PePort& out, tlm::tlm_phase&) override;
+
+  // IpcqRole.
+  const QueueParameters& queue_parameters() const override { return parameters_; }
+  void open_ports(std::vector<QueuePort>, uint64_t launch) override;
+  const std::vector<QueuePort>& ports() const override { return ports_; }
+  std::string close_ports() override;
+  void on_left_over(std::function<void(const std::string&)> tell) override { tell_left_over_ = std::move(tell); }
+  std::vector<QueueServerStatistics> queue_statistics() const override;
+  std::vector<QueueWait> queue_waits() const override;
+
+ private:
+  /// What goes and comes by a port.
+  struct Traffic {
+    uint32_t free_slots = 0;  ///< of the peer's ring, as known here
+    uint64_t sent = 0;        ///< messages that stand in the queue, or have gone
+    std::deque<QueueCall*> sends;      ///< with segments that have no slot yet
+    std::deque<uint64_t> in_slots;     ///< the numbers of the messages whose segments have slots of the peer's
+    uint64_t written = 0;               ///< segments that have come
+    std::deque<QueueSegment*> visible;  ///< that no receive has claimed
+    std::deque<QueueCall*> receives;   ///< with segments that are not ready yet
+    uint32_t receiving = 0;            ///< receives that are not done
+    uint64_t received = 0;             ///< messages that a receive has matched
+  };
+  struct Ready {
+    QueueSegment* segment;
+    double since_ns;
+  };
+
+  void stand(QueueCall&);
+  static void stands(void* self, void* call);
+  void take_slots(uint32_t port);
+  void send_segment(QueueCall&);
+  void released(QueueSegment&);
+  void credit_back(QueueSegment&);
+
+  void arrived(QueueSegment&);
+  bool left_over(const QueueSegment&);
+  static void became_visible(void* self, void* segment);
+  void match(uint32_t port);
+  bool claims(QueueCall&, QueueSegment&);
+  void choose_soon();
+  static void choose(void* self, void*);
+  void ready(QueueSegment&, QueueCall&);
+  void read_soon();
+  static void read(void* self, void*);
+  static void read_ended(void* self, void*);
+  void complete_receive(QueueSegment&);
+  void complete(QueueCall&);
+  void fail(QueueCall&, std::string what);
+  std::string told(const char* call, uint32_t port) const;
+
+  TensorRef slot_of(const QueueSegment&) const;
+  void write_slot(QueueSegment&);
+  void read_slot(QueueSegment&);
+
+  QueueSegment& take_segment();
+  void recycle(QueueSegment&);
+
+  const Parameters parameters_;
+  Pe* pe_ = nullptr;
+  PePort* dma_ = nullptr;
+  const CommSource* comm_ = nullptr;
+  std::vector<QueuePort> ports_;
+  std::deque<Traffic> traffic_;  ///< by port
+  bool open_ = false;
+  uint64_t launch_ = 0;
+  std::function<void(const std::string&)> tell_left_over_;
+
+  double inbound_free_ns_ = 0, writer_free_ns_ = 0;
+  QueueServerStatistics inbound_{"in"}, writer_{"wr"}, reader_{"rd"};
+  QueueCall* choosing_ = nullptr;  ///< the receive of any port that has not taken one
+  bool choice_due_ = false;
+  std::string last_chosen_;        ///< the port that the last of them took
+
+  std::deque<Ready> ready_;          ///< in the order in which they are read
+  QueueSegment* reading_ = nullptr;  ///< in the slot reader
+  double read_start_ns_ = 0, read_ready_ns_ = 0;
+  bool read_due_ = false;
+  std::vector<std::unique_ptr<QueueSegment>> segments_;  ///< that this PE sends
+  QueueSegment* idle_ = nullptr;                         ///< those that nobody uses
+};
+
+}  // namespace kernbench

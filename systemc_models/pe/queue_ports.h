@@ -1,0 +1,127 @@
+// What the ports of a PE's inter-PE queues are like (collectives contract §10.1 to §10.5): said once for a launch, by who
+// connects them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "kernbench/phase2/op/op.h"
+#include "kernbench/systemc_models/core/parameters.h"
+
+namespace kernbench {
+
+struct Route;
+
+/// What writing or reading a slot costs (§10.5). ns, GB/s.
+struct SlotCost {
+  double access_ns = 0, bw_gbs = 1;
+  double hop_ns = 0;      ///< overheads and wires between pe_dma and the ring's memory; 0 in TCM
+  double hop_bw_gbs = 0;  ///< least bandwidth on that way; 0: none
+  double of(uint64_t nbytes) const {
+    const auto bytes = static_cast<double>(nbytes);
+    return access_ns + bytes / bw_gbs + (hop_ns + (hop_bw_gbs > 0 ? bytes / hop_bw_gbs : 0));
+  }
+};
+
+/// The ring of slots at a queue's receiver; slots lie one behind the other.
+struct QueueRing {
+  uint32_t slots = 0;
+  uint64_t slot_bytes = 0;
+  Space space = Space::tcm;
+  uint32_t pe = kNoPe;  ///< whose TCM
+  uint64_t addr = 0;
+  SlotCost write, read;
+
+  uint64_t slot_address(uint64_t segment) const { return addr + segment % slots * slot_bytes; }
+  /// In how many segments a message goes through it.
+  uint64_t segments(uint64_t nbytes) const { return nbytes == 0 ? 1 : (nbytes + slot_bytes - 1) / slot_bytes; }
+};
+
+/// A port: one end of a connection, which is two queues.
+struct QueuePort {
+  std::string name;
+  std::string peer_pe, peer_port_name;
+  uint32_t peer_index = 0;  ///< of the PE at the other end, in compiled order
+  uint32_t peer_port = 0;   ///< index among that PE's ports
+  uint32_t peer_dma = 0;    ///< index of that PE's pe_dma
+  QueueRing ring;           ///< of what comes
+  QueueRing peer_ring;      ///< of what goes
+  const Route* route = nullptr;         ///< of what goes
+  const Route* credit_route = nullptr;  ///< of the credits of what comes
+};
+
+/// A send or a receive that waits, for reports.
+struct QueueWait {
+  uint64_t seq = 0;         ///< of the call that waits
+  uint32_t peer_index = 0;  ///< the PE that is waited for
+  std::string text;         ///< "recv on W: nothing sent by sip0.cube0.pe1"
+};
+
+/// What a server of messages did: of vc_comm, the inbound server, the slot writer or reader.
+struct QueueServerStatistics {
+  std::string name;  ///< "comm", "in", "wr", "rd"
+  double busy_ns = 0;
+  uint64_t ops = 0, bytes = 0;
+  void add(double ns, uint64_t nbytes) {
+    busy_ns += ns;
+    bytes += nbytes;
+    ++ops;
+  }
+};
+
+/// What a pe_ipcq declares (§10.3).
+struct QueueParameters : BlockParameters {
+  uint32_t slots = 4;
+  uint64_t slot_bytes = 4096;
+  std::string tier = "tcm";
+  NumberMap access_ns = {{"tcm", 0}, {"sram", 2}, {"hbm", 6}};
+  NumberMap write_bw_gbs = {{"tcm", 512}, {"sram", 512}, {"hbm", 256}};
+  NumberMap read_bw_gbs = write_bw_gbs;
+  uint32_t credit_bytes = 16;
+  bool credit_blocks = false;
+
+  static constexpr uint32_t kMostSlots = 65536;
+  static constexpr uint64_t kSlotUnit = 64, kMostSlotBytes = uint64_t{1} << 30;
+
+  template <class List>
+  static void describe(List& list) {
+    const std::vector<std::string> tiers = {"tcm", "sram", "hbm"};
+    list.add(&BlockParameters::overhead_ns, "overhead_ns", "ns", "of each send and each recv, in the PE that calls")
+        .min(0);
+    list.add(&QueueParameters::slots, "slots", "", "slots of each ring at this PE").min(1).max(kMostSlots);
+    list.add(&QueueParameters::slot_bytes, "slot_bytes", "bytes", "size of a slot: a longer message is cut in segments")
+        .min(kSlotUnit)
+        .max(static_cast<double>(kMostSlotBytes))
+        .multiple_of(kSlotUnit);
+    list.add(&QueueParameters::tier, "tier", "", "where this PE's rings lie").choices(tiers);
+    list.add(&QueueParameters::access_ns, "access_ns", "ns", "of each access to a slot, by tier (tcm 0, sram 2, hbm 6)")
+        .min(0)
+        .choices(tiers);
+    list.add(&QueueParameters::write_bw_gbs, "write_bw_gbs", "GB/s", "into a slot, by tier (tcm, sram 512, hbm 256)")
+        .positive()
+        .choices(tiers);
+    list.add(&QueueParameters::read_bw_gbs, "read_bw_gbs", "GB/s", "out of a slot, by tier (tcm, sram 512, hbm 256)")
+        .positive()
+        .choices(tiers);
+    list.add(&QueueParameters::credit_bytes, "credit_bytes", "bytes", "a credit's payload").min(1).max(4096);
+    list.add(&QueueParameters::credit_blocks, "credit_blocks", "",
+             "a recv returns when its last credit is at the sender");
+  }
+
+  /// By tier: a map that names some leaves the others at their default.
+  double access(const std::string& in_tier) const { return of_tier(access_ns, QueueParameters().access_ns, in_tier); }
+  double write_bw(const std::string& in_tier) const {
+    return of_tier(write_bw_gbs, QueueParameters().write_bw_gbs, in_tier);
+  }
+  double read_bw(const std::string& in_tier) const {
+    return of_tier(read_bw_gbs, QueueParameters().read_bw_gbs, in_tier);
+  }
+
+ private:
+  static double of_tier(const NumberMap& given, const NumberMap& defaults, const std::string& in_tier) {
+    const auto it = given.find(in_tier);
+    return it != given.end() ? it->second : defaults.at(in_tier);
+  }
+};
+
+}  // namespace kernbench
