@@ -146,7 +146,7 @@ std::string to_text(const ParamValue& v) {
   return std::get<std::string>(v);
 }
 
-Params parse_params(const std::string& kernel, const std::vector<ParamSpec>& specs,
+Params parse_params(const std::string& what, const std::vector<ParamSpec>& specs,
                     const std::vector<std::pair<std::string, std::string>>& given) {
   Params params;
   for (const ParamSpec& s : specs) params.set(s.name, s.default_value);
@@ -156,15 +156,15 @@ Params parse_params(const std::string& kernel, const std::vector<ParamSpec>& spe
     if (spec == specs.end()) {
       std::vector<std::string> names;
       for (const ParamSpec& s : specs) names.push_back(s.name);
-      throw BadParam("kernel " + kernel + " has no parameter '" + name + "'; it has " + joined(names, ", "));
+      throw BadParam(what + " has no parameter '" + name + "'; it has " + joined(names, ", "));
     }
     if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
-      throw BadParam("parameter '" + name + "' of kernel " + kernel + " is given twice");
+      throw BadParam("parameter '" + name + "' of " + what + " is given twice");
     }
     seen.push_back(name);
     const auto value = read(*spec, text);
     if (!value.has_value()) {
-      throw BadParam("parameter '" + name + "' of kernel " + kernel + " is '" + text + "'; legal: " + spec->legal());
+      throw BadParam("parameter '" + name + "' of " + what + " is '" + text + "'; legal: " + spec->legal());
     }
     params.set(name, *value);
   }

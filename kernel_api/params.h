@@ -73,8 +73,8 @@ class Params {
 std::string to_text(const ParamValue& v);
 
 /// Defaults overridden by `given` (name, text) pairs. BadParam for unknown names, given twice, unreadable or
-/// out-of-range values; `kernel` is named in the message.
-Params parse_params(const std::string& kernel, const std::vector<ParamSpec>& specs,
+/// out-of-range values, which names `what`: "kernel gemm".
+Params parse_params(const std::string& what, const std::vector<ParamSpec>& specs,
                     const std::vector<std::pair<std::string, std::string>>& given);
 
 }  // namespace kernbench

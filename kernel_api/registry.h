@@ -57,6 +57,9 @@ struct KernelSpec {
   std::vector<TensorSpec> tensors;
   KernelFunction function;
   Reference reference;
+  /// In a program (program_registry.h) its tensors may have any shape and layout: each PE works on its shard as it is.
+  /// The parameter n, if there is one, is then the most elements of any PE's shard of the first tensor.
+  bool any_shape = false;
   /// The kernel calls tl.materialize: runs keep what pending values are made of, which costs memory.
   bool materializes = false;
 
@@ -86,6 +89,9 @@ class KernelRegistry {
 struct RegisterKernel {
   explicit RegisterKernel(KernelSpec spec) { KernelRegistry::instance().add(std::move(spec)); }
 };
+
+/// BadParam, beginning with `what`, where the tensor's size exceeds 2^46 bytes.
+void check_size(const std::string& what, const TensorSpec&, const Params&);
 
 /// Checked parameters of a run: defaults overridden by (name, text) pairs. BadParam as parse_params, and where a
 /// tensor's size exceeds 2^46 bytes.

@@ -24,7 +24,7 @@ Job::Job(Platform& platform, JobOptions o)
     : platform_(platform),
       spec_(KernelRegistry::instance().at(o.kernel)),
       params_(kernel_params(spec_, o.params)),
-      pes_(choose_pes(platform.machine(), o.pes, o.device)),
+      pes_(choose_pes(platform.machine(), {o.pes, o.device, o.ranks})),
       deployment_(platform.machine(), platform.hosts().allocators(), spec_, params_, pes_),
       programs_(programs_of(platform.machine(), pes_)),
       way_(way_to(platform.hosts().launch_host(), pes_, o.launch)),

@@ -23,9 +23,10 @@ namespace kernbench {
 struct JobOptions {
   std::string kernel;
   std::vector<std::pair<std::string, std::string>> params;  ///< name, text
-  std::string pes = "all";                                  ///< all, or ids separated by commas
-  std::string device = "all";                               ///< all, or sip:N
+  std::string pes = "all";                                  ///< as PeChoice (launch/pe_selection.h)
+  std::string device = "all";
   LaunchMode launch = LaunchMode::automatic;
+  std::string ranks = "all";
 };
 
 class Job : public Launchable {

@@ -30,7 +30,7 @@ std::pair<std::string, std::string> name_and_value(const char* option, const std
 
 struct Options {
   TopologyOptions topology;
-  std::string kernel, launch, pes = "all", device = "all", transfer = "instant", address = "physical", format, corrupt;
+  std::string kernel, launch, pes = "all", device = "all", ranks = "all", transfer = "instant", address = "physical", format, corrupt;
   std::vector<std::string> params, tensors, dumps;
   uint64_t seed = 1;
   int threads = 0;
@@ -64,6 +64,7 @@ OpLogHeader log_header(const Platform& platform, const Options& o,
   const Params params = kernel_params(spec, given);
   for (const auto& [name, value] : params.values()) w.field(name, to_text(value));
   w.close('}').field("tensors", o.tensors).field("seed", o.seed).field("pes", o.pes).field("device", o.device);
+  if (o.ranks != "all") w.field("ranks", o.ranks);
   w.field("launch", name_of(launch)).field("transfer", o.transfer);
   w.field("materialize", graph.materialize_outputs ? "outputs" : "none");
   if (o.address != "physical") w.field("address", o.address);
@@ -85,6 +86,7 @@ int run(const Options& o) {
   r.seed = o.seed;
   r.pes = o.pes;
   r.device = o.device;
+  r.ranks = o.ranks;
   if (o.launch == "host") r.launch = LaunchMode::host;
   if (o.launch == "direct") r.launch = LaunchMode::direct;
   r.timed_transfer = o.transfer == "timed";
@@ -149,8 +151,12 @@ Command add_run(CLI::App& app) {
       ->type_name("NAME=FILE.npy");
   cmd->add_option("--dump", o->dumps, "write an output (repeatable)")->type_name("NAME=FILE.npy");
   cmd->add_option("--seed", o->seed, "of the inputs")->capture_default_str();
-  cmd->add_option("--pes", o->pes, "all, or ids separated by commas")->capture_default_str();
+  cmd->add_option("--pes", o->pes, "all, leaders (the first PE of every cube), or ids separated by commas")
+      ->capture_default_str();
   cmd->add_option("--device", o->device, "all, or sip:N")->capture_default_str();
+  cmd->add_option("--ranks", o->ranks,
+                  "a rank is a SIP: all, N (the first N of those that --device leaves), or their numbers from 0: i,j,…")
+      ->capture_default_str();
   cmd->add_option("--launch", o->launch,
                   "host: from the PCIe endpoint through io_cpu and m_cpu to the PEs and back; direct: at no "
                   "cost. Without it: host where the topology has that path, else direct")

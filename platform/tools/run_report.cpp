@@ -201,14 +201,6 @@ void write_parameter(JsonWriter& w, const std::string& text) {
   }
 }
 
-void write_engine(JsonWriter& w, const EngineReport& e) {
-  w.open('{').field("id", e.id).field("busy_ns", e.busy_ns).field("ops", e.ops).field("bytes", e.bytes);
-  w.field("flops", e.flops).field("utilization", e.utilization).field("servers", e.servers);
-  w.key("stalls").open('{').field("idle_ns", e.idle_ns).field("slot_ns", e.slot_wait_ns);
-  w.field("queue_full_ns", e.queue_full_ns).field("link_ns", e.link_wait_ns).field("memory_ns", e.memory_wait_ns);
-  w.close('}').close('}');
-}
-
 void write_verification(JsonWriter& w, const RunReport& r) {
   w.open('{').field("passed", r.passed).key("tensors").open('[');
   for (const TensorReport& t : r.tensors) {
@@ -242,7 +234,7 @@ void write_run_json(std::ostream& out, const RunReport& r) {
     w.field("scalar_ns", p.scalar_ns).close('}');
   }
   w.close(']').field("gemm_peak_share", r.gemm_peak_share()).key("engines").open('[');
-  for (const auto& e : r.engines) write_engine(w, e);
+  for (const auto& e : r.engines) write_engine_json(w, e);
   w.close(']').field("events", r.events).field("wall_s", r.wall_s);
   if (r.verified) write_verification(w.key("verify"), r);
   if (r.races_checked) write_races(w.key("races"), r.races, r.pe_names);
