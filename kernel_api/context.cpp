@@ -16,14 +16,27 @@ using detail::MathOptions;
 Context::Context(PeBackend& backend, const Program& program)
     : core_(std::make_shared<Core>(backend)), program_(program) {}
 
+namespace {
+
+void require_axis(const char* call, int axis) {
+  if (axis < 0 || axis > 2) throw KernelFault(std::string(call) + ": axis " + std::to_string(axis) + " is none of 0, 1, 2");
+}
+
+}  // namespace
+
 int64_t Context::program_id(int axis) const {
-  if (axis != 0 && axis != 1) throw KernelFault("program_id: axis " + std::to_string(axis) + " is neither 0 nor 1");
-  return axis == 0 ? program_.pe : program_.cube;
+  require_axis("program_id", axis);
+  return axis == 0 ? program_.pe : axis == 1 ? program_.cube : program_.rank;
 }
 
 int64_t Context::num_programs(int axis) const {
-  if (axis != 0 && axis != 1) throw KernelFault("num_programs: axis " + std::to_string(axis) + " is neither 0 nor 1");
-  return axis == 0 ? program_.pes : program_.cubes;
+  require_axis("num_programs", axis);
+  return axis == 0 ? program_.pes : axis == 1 ? program_.cubes : program_.ranks;
+}
+
+const LaunchShape& Context::launch() const {
+  if (!program_.launch) throw KernelFault("launch: " + pe_id() + " was not launched together with others");
+  return *program_.launch;
 }
 
 const std::string& Context::pe_id() const {

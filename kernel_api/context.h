@@ -11,8 +11,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "kernbench/kernel_api/composite.h"
+#include "kernbench/kernel_api/launch_shape.h"
 #include "kernbench/kernel_api/pe_backend.h"
 #include "kernbench/kernel_api/pointer.h"
 #include "kernbench/kernel_api/tensor.h"
@@ -26,14 +29,17 @@ namespace detail {
 struct MathOptions;
 }
 
-/// A PE's place in a launch.
+/// A PE's place in a launch (collectives contract §11.3).
 struct Program {
   int64_t pe = 0;    ///< among the launched PEs of its cube
   int64_t pes = 1;   ///< launched PEs of its cube
-  int64_t cube = 0;  ///< among the cubes with launched PEs
+  int64_t cube = 0;  ///< among the cubes of its SIP that have launched PEs
   int64_t cubes = 1;
-  int64_t rank = 0;  ///< among all launched PEs: the index that work is split by
+  int64_t rank = 0;  ///< its SIP, among those of the launch
   int64_t ranks = 1;
+  int64_t index = 0;  ///< among all launched PEs: the index that work is split by
+  int64_t size = 1;
+  std::shared_ptr<const LaunchShape> launch;  ///< null: not known
 };
 
 /// A command that leaves nothing in TCM (a store), to wait for.
@@ -57,11 +63,17 @@ class Context {
   explicit Context(PeBackend& backend, const Program& program = {});
 
   // ---- Who am I -------------------------------------------------------------------------------------------------
-  /// Axis 0: this PE among the launched PEs of its cube; axis 1: its cube.
+  /// Axis 0: this PE among the launched PEs of its cube; axis 1: its cube among those of its SIP; axis 2: its rank.
   int64_t program_id(int axis) const;
   int64_t num_programs(int axis) const;
+  /// This PE's SIP among the SIPs of the launch, and their number.
   int64_t rank() const { return program_.rank; }
-  int64_t num_ranks() const { return program_.ranks; }
+  int64_t world_size() const { return program_.ranks; }
+  /// This PE among all PEs of the launch, and their number: what work is split by.
+  int64_t index() const { return program_.index; }
+  int64_t size() const { return program_.size; }
+  /// All PEs of the launch and the grids that they stand in. KernelFault where it is not known (a kernel run by hand).
+  const LaunchShape& launch() const;
   /// "sip0.cube0.pe0".
   const std::string& pe_id() const;
 
@@ -110,6 +122,39 @@ class Context {
   // ---- Composites: pe_scheduler ---------------------------------------------------------------------------------
   /// Submits and returns at once. The handle is the result in TCM, or stands for the block in memory (to wait for).
   Tensor composite(const Composite& c, KERNBENCH_TL_HERE);
+
+  // ---- Messages: pe_ipcq (collectives contract §10, §11) ----------------------------------------------------------
+  // Ports are those of KernelSpec::queues. Faults, each with the kernel's line, the PE and the port: no such port; a
+  // message of another byte count, shape or dtype than is expected; a value that is not contiguous or not in TCM; a
+  // recv_any of a port with a receive outstanding; at the PE's end a message that nobody has received.
+
+  /// The names of this PE's ports, in declared order.
+  std::vector<std::string> ports() const;
+  /// What the tensor holds now goes to the PE at the other end of the port, pending or not. send() returns when the
+  /// message's last segment has a slot at the receiver; send_async() at once, and its event is done when the message has
+  /// left this PE. Messages of a port arrive in order.
+  void send(const std::string& port, const Tensor& value, KERNBENCH_TL_HERE);
+  Event send_async(const std::string& port, const Tensor& value, KERNBENCH_TL_HERE);
+  /// An empty message.
+  void send(const std::string& port, KERNBENCH_TL_HERE);
+  Event send_async(const std::string& port, KERNBENCH_TL_HERE);
+  /// The port's next message, of which shape and dtype must be these. Its elements can be read as a load's; where a byte
+  /// was pending at the sender the whole handle is.
+  Loaded recv(const std::string& port, const Dims& shape, DType dtype, KERNBENCH_TL_HERE);
+  Loaded recv_async(const std::string& port, const Dims& shape, DType dtype, KERNBENCH_TL_HERE);
+  /// The port's next message, which must be empty.
+  void recv(const std::string& port, KERNBENCH_TL_HERE);
+  /// The next message of the first port that has one, in turn behind the port that the last recv_any took; and which it
+  /// was.
+  struct FromAny {
+    Loaded value;
+    std::string port;
+  };
+  FromAny recv_any(const std::vector<std::string>& ports, const Dims& shape, DType dtype, KERNBENCH_TL_HERE);
+  /// Receives a message of the block's shape and dtype and stores it there: one call. The event is done when the store
+  /// is. Needs room in TCM for the message meanwhile.
+  Event copy_to_dst(const std::string& port, const Block& to, KERNBENCH_TL_HERE);
+  Event copy_to_dst_async(const std::string& port, const Block& to, KERNBENCH_TL_HERE);
 
   // ---- Waiting --------------------------------------------------------------------------------------------------
   void wait(const Tensor& t);
@@ -194,6 +239,10 @@ class Context {
 
  private:
   Loaded load_impl(const Block& from, const Tensor* mask, double other, bool async, SourceLine where);
+  Event send_impl(const std::string& port, const Tensor* value, bool async, SourceLine where);
+  Tensor recv_impl(const std::vector<std::string>& ports, const Dims& shape, DType dtype, bool async,
+                   std::string* taken, SourceLine where);
+  Event copy_impl(const std::string& port, const Block& to, bool async, SourceLine where);
   Event store_impl(const Block& to, const Tensor& value, const Tensor* mask, bool async, SourceLine where);
   Tensor dot_impl(const Tensor& a, const Tensor& b, std::optional<DType> out, bool async, SourceLine where);
   Tensor reduce(const char* op, const Tensor& x, std::optional<int> axis, bool keepdims, SourceLine where);

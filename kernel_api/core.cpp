@@ -61,7 +61,8 @@ void Core::release(Handle& h) {
     backend_.tcm_free(h.buffer.addr);
     return;
   }
-  retired_.push_back({h.buffer, std::move(h.uses), h.is_load && !h.arrived ? h.producer : nullptr});
+  const bool unchecked = h.is_load && !h.arrived && h.producer->type == CommandType::load;
+  retired_.push_back({h.buffer, std::move(h.uses), unchecked ? h.producer : nullptr});
 }
 
 void Core::finish_retired(const Retired& r) {
@@ -134,20 +135,8 @@ Ticket Core::submit(const std::shared_ptr<OpDesc>& desc, const std::shared_ptr<H
   if (desc->type == CommandType::composite) unchecked_.push_back({desc, ticket});
   if (async) {
     if (made != nullptr) made->uses.push_back(ticket);
-    for (const auto& h : operands) {
-      if (h->uses.size() >= 16) in_use(h->uses);
-      h->uses.push_back(ticket);
-    }
-    if (made != nullptr && made->is_load) {
-      auto& loads = loads_in_flight_;
-      loads.erase(std::remove_if(loads.begin(), loads.end(),
-                                 [](const auto& w) {
-                                   const auto live = w.lock();
-                                   return live == nullptr || live->arrived;
-                                 }),
-                  loads.end());
-      loads.push_back(made);
-    }
+    for (const auto& h : operands) used_by(h, ticket);
+    if (made != nullptr && made->is_load) keep_in_flight(made);
     return ticket;
   }
   if (made != nullptr) {
@@ -158,12 +147,43 @@ Ticket Core::submit(const std::shared_ptr<OpDesc>& desc, const std::shared_ptr<H
   return ticket;
 }
 
+void Core::keep_in_flight(const std::shared_ptr<Handle>& load) {
+  auto& loads = loads_in_flight_;
+  loads.erase(std::remove_if(loads.begin(), loads.end(),
+                             [](const auto& w) {
+                               const auto live = w.lock();
+                               return live == nullptr || live->arrived;
+                             }),
+              loads.end());
+  loads.push_back(load);
+}
+
+void Core::receive(const std::shared_ptr<OpDesc>& desc, const std::shared_ptr<QueueOp>& op,
+                   const std::shared_ptr<Handle>& made, bool async) {
+  desc->handle_id = made->id;
+  made->ticket = backend_.submit_queue_op(desc, op);
+  made->producer = desc;
+  made->is_load = true;
+  if (!async) return wait(made);
+  made->uses.push_back(made->ticket);
+  keep_in_flight(made);
+}
+
+void Core::used_by(const std::shared_ptr<Handle>& h, Ticket ticket) {
+  if (h->uses.size() >= 16) in_use(h->uses);
+  h->uses.push_back(ticket);
+}
+
+void Core::used_by(const Tensor& t, Ticket ticket) {
+  used_by(handle_of(t), ticket);
+}
+
 void Core::wait(const std::shared_ptr<Handle>& h) {
   if (h->arrived || h->producer == nullptr) return;
   backend_.wait(h->ticket);
   h->arrived = true;
   if (h->producer->type == CommandType::composite) check_sources(*h->producer);
-  if (!h->is_load) return;
+  if (!h->is_load || h->producer->type == CommandType::receive) return;  // what was sent was there
   check_arrival(h->buffer, *h->producer);
   if (h->mask == nullptr) return;
   check_masked_arrival(*h->producer);

@@ -62,6 +62,11 @@ class Core : public std::enable_shared_from_this<Core> {
   /// Submits and, unless `async`, waits. `made` (may be null) is the handle that the command makes.
   Ticket submit(const std::shared_ptr<OpDesc>& desc, const std::shared_ptr<Handle>& made,
                 const std::vector<std::shared_ptr<Handle>>& operands, bool async);
+  /// Submits a receive into the handle and, unless `async`, waits for it.
+  void receive(const std::shared_ptr<OpDesc>& desc, const std::shared_ptr<QueueOp>& op,
+               const std::shared_ptr<Handle>& made, bool async);
+  /// The tensor's room in TCM is not given away before the command is done.
+  void used_by(const Tensor& t, Ticket ticket);
   /// Blocks until the handle's producer is done; a load whose source was never written is a KernelFault.
   void wait(const std::shared_ptr<Handle>& h);
   void wait(Ticket t) { backend_.wait(t); }
@@ -96,6 +101,8 @@ class Core : public std::enable_shared_from_this<Core> {
   bool reclaim();
   void finish_retired(const Retired& r);
   bool in_use(std::vector<Ticket>& uses) const;
+  void used_by(const std::shared_ptr<Handle>&, Ticket);
+  void keep_in_flight(const std::shared_ptr<Handle>& load);
   void check_arrival(const TensorRef& buffer, const OpDesc& load);
   void check_masked_arrival(const OpDesc& load);
   /// Operands in memory of a composite that is done; each composite is checked once.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "kernbench/phase2/memory/memory_image.h"
 #include "kernbench/phase2/op/op.h"
@@ -22,6 +23,13 @@ class KernelFault : public std::runtime_error {
 /// Identifies a submitted command within its PE.
 using Ticket = uint64_t;
 
+/// A send or a receive, beside its OpDesc (whose operand is what is sent, whose output is where a message goes).
+struct QueueOp {
+  std::vector<uint32_t> ports;    ///< indices among ports(); several: the first of them that has a message (recv_any)
+  std::shared_ptr<OpDesc> store;  ///< copy_to_dst: what follows the receive; null: nothing does
+  uint32_t taken = 0;             ///< recv_any: index of the port that had it, when it is done
+};
+
 class PeBackend {
  public:
   virtual ~PeBackend() = default;
@@ -35,6 +43,14 @@ class PeBackend {
   /// simulation: overhead, effect and submission then happen by the next wait(), in the order of the calls, and done()
   /// is false until then.
   virtual Ticket submit(const std::shared_ptr<OpDesc>& desc) = 0;
+  /// The names of the PE's ports, in declared order (collectives contract §10.1).
+  virtual std::vector<std::string> ports() const { return {}; }
+  /// Submits a send or a receive as submit() does; a copy_to_dst's ticket is done when its store is. `op` lives until it is
+  /// done. A receive whose message is another than the desc says is a KernelFault of the wait for it.
+  virtual Ticket submit_queue_op(const std::shared_ptr<OpDesc>& desc, const std::shared_ptr<QueueOp>& op);
+  /// Blocks until the last segment of a send has its slot.
+  virtual void wait_for_slot(Ticket) {}
+
   /// Blocks until the command is done; a load's data is then in TCM. Costs no time. Waiting twice is harmless.
   virtual void wait(Ticket) = 0;
   virtual bool done(Ticket) const = 0;
@@ -68,5 +84,9 @@ class PeBackend {
   virtual std::string owner_of(Space, uint64_t /*addr*/) const { return {}; }
   virtual MemoryImage& memory() = 0;
 };
+
+inline Ticket PeBackend::submit_queue_op(const std::shared_ptr<OpDesc>&, const std::shared_ptr<QueueOp>&) {
+  throw KernelFault("there are no queues between PEs here");
+}
 
 }  // namespace kernbench

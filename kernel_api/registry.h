@@ -14,6 +14,7 @@
 #include "kernbench/kernel_api/host_tensor.h"
 #include "kernbench/kernel_api/params.h"
 #include "kernbench/kernel_api/placement.h"
+#include "kernbench/kernel_api/queue_connection.h"
 
 namespace kernbench {
 
@@ -57,6 +58,8 @@ struct KernelSpec {
   std::vector<TensorSpec> tensors;
   KernelFunction function;
   Reference reference;
+  /// The connections between PEs of one launch; unset: none. BadParam for parameters that do not fit the launch.
+  std::function<std::vector<QueueConnection>(const Params&, const LaunchShape&)> queues = {};
   /// In a program (program_registry.h) its tensors may have any shape and layout: each PE works on its shard as it is.
   /// The parameter n, if there is one, is then the most elements of any PE's shard of the first tensor.
   bool any_shape = false;

@@ -27,6 +27,7 @@ Job::Job(Platform& platform, JobOptions o)
       pes_(choose_pes(platform.machine(), {o.pes, o.device, o.ranks})),
       deployment_(platform.machine(), platform.hosts().allocators(), spec_, params_, pes_),
       programs_(programs_of(platform.machine(), pes_)),
+      queues_(platform.machine(), platform.hosts().allocators(), spec_, params_, *programs_.front().launch, pes_),
       way_(way_to(platform.hosts().launch_host(), pes_, o.launch)),
       launcher_(platform.hosts().launch_host()) {}
 
@@ -61,6 +62,7 @@ void Job::start(Done done) {
   running_ = true;
   KernelLaunch message;
   message.pes = pes_;
+  message.ports = queues_.ports();
   message.kernel = [this](size_t place) {
     return [this, place](PeBackend& backend) {
       tl::Context context(backend, programs_[place]);

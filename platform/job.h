@@ -16,6 +16,7 @@
 
 #include "kernbench/platform/launch/deployment.h"
 #include "kernbench/platform/launch/launch.h"
+#include "kernbench/platform/launch/launch_queues.h"
 #include "kernbench/platform/platform.h"
 
 namespace kernbench {
@@ -68,6 +69,7 @@ class Job : public Launchable {
   std::vector<size_t> pes_;
   Deployment deployment_;
   std::vector<tl::Program> programs_;
+  LaunchQueues queues_;
   LaunchWay way_;
   Launcher launcher_;
   bool running_ = false;

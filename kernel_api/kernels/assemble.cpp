@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kBlock = 262144;
 
 void assemble(tl::Context& tl, const tl::Args& args) {
-  if (tl.rank() != 0) return;
+  if (tl.index() != 0) return;
   const tl::Ptr x = args.whole("x").ptr;
   const tl::View& y = args["y"];
   const int64_t n = y.shape[0];

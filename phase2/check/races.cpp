@@ -99,7 +99,8 @@ std::vector<Access> accesses_of(const OpDesc& d) {
   };
   reads(d.operands);
   for (const EpilogueOp& e : d.epilogue) reads(e.operands);
-  if (!d.materialized && d.name != "materialize") v.push_back({&d.output, true});
+  const bool changes_nothing = d.materialized || d.name == "materialize" || d.type == CommandType::send;
+  if (!changes_nothing) v.push_back({&d.output, true});
   return v;
 }
 

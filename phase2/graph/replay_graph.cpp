@@ -8,6 +8,7 @@
 
 #include "kernbench/phase2/eval/eval.h"
 #include "kernbench/phase2/graph/executor.h"
+#include "kernbench/phase2/memory/range_value.h"
 #include "kernbench/phase2/op/femtoseconds.h"
 #include "kernbench/phase2/op/runs.h"
 
@@ -19,7 +20,14 @@ struct Event {
   uint32_t pe;
   uint32_t record;
   uint64_t seq;
+  bool writes_slot = false;  // before all else of its instant
+  bool takes_value = false;  // of an ipcq_copy, which reads its source long before it writes its slot
 };
+
+/// Whether the record is a segment's way into its slot.
+bool is_copy(const OpDesc& d) {
+  return d.queue && d.type == CommandType::store;
+}
 
 /// Commands and foreign writes in the order of their effects, each once.
 std::vector<Event> effects_in_order(const std::vector<OpRecord>& records) {
@@ -32,7 +40,15 @@ std::vector<Event> effects_in_order(const std::vector<OpRecord>& records) {
     if (!r.desc || r.is_token || r.desc->kind == OpKind::unknown) continue;
     // A foreign read changes nothing.
     if (r.foreign && r.desc->type == CommandType::load) continue;
-    const Event e{effect_instant(r), r.desc->pe, static_cast<uint32_t>(i), r.desc->seq};
+    Event e{effect_instant(r), r.desc->pe, static_cast<uint32_t>(i), r.desc->seq};
+    if (is_copy(*r.desc)) {
+      e.writes_slot = true;
+      Event value = e;
+      value.instant = femtoseconds(r.desc->submit_ns);
+      value.writes_slot = false;
+      value.takes_value = true;
+      events.push_back(value);
+    }
     const auto [it, fresh] = seen.emplace(r.desc.get(), events.size());
     if (fresh) {
       events.push_back(e);
@@ -44,6 +60,7 @@ std::vector<Event> effects_in_order(const std::vector<OpRecord>& records) {
   }
   std::sort(events.begin(), events.end(), [&](const Event& a, const Event& b) {
     if (a.instant != b.instant) return a.instant < b.instant;
+    if (a.writes_slot != b.writes_slot) return a.writes_slot;
     if (a.pe != b.pe) return a.pe < b.pe;
     if (a.seq != b.seq) return a.seq < b.seq;
     return records[a.record].op_id < records[b.record].op_id;
@@ -64,9 +81,15 @@ class Builder {
     if (any_dependencies_) {
       for (const Event& e : events) open_.emplace(records_[e.record].op_id, std::vector<uint32_t>{});
     }
-    for (const Event& e : events) visit(e.record);
+    for (const Event& e : events) {
+      if (e.takes_value) {
+        sent_.emplace(e.record, RangeValue(g_.memory, records_[e.record].desc->operands.at(0).ref));
+      } else {
+        ++g_.ops;
+        visit(e.record);
+      }
+    }
     if (!parked_.empty()) throw ReplayError(circle());
-    g_.ops = events.size();
     if (!options_.keep_tcm) drop_tcms();
     drop_materialized();
     link();
@@ -116,6 +139,7 @@ class Builder {
   void apply(uint32_t record) {
     const OpRecord& r = records_[record];
     const std::shared_ptr<const OpDesc>& d = r.desc;
+    if (is_copy(*d)) return write_slot(record);
     const bool moves = d->type == CommandType::load || d->type == CommandType::store;
     const size_t inputs_before = g_.inputs.size(), pieces_before = g_.pieces.size();
     // Operands are read before the effect, which may overwrite them.
@@ -150,6 +174,15 @@ class Builder {
     producer_.emplace(d.get(), index);
     if (any_dependencies_) node_of_op_.emplace(r.op_id, index);
     g_.nodes.push_back(std::move(n));
+  }
+
+  /// What was sent is in the slot, pending or not.
+  void write_slot(uint32_t record) {
+    const auto value = sent_.find(record);
+    if (value == sent_.end()) throw ReplayError(describe(records_[record]) + ": its slot is written before it is sent");
+    const TensorRef& slot = records_[record].desc->output;
+    value->second.put(g_.memory, MemoryImage::key_of(slot), slot.addr, 0, slot.nbytes());
+    sent_.erase(value);
   }
 
   static bool is_gather(const OpDesc& d) {
@@ -334,13 +367,14 @@ class Builder {
   std::unordered_map<uint64_t, std::vector<uint32_t>> open_;  ///< op_id without effect yet, and who waits for it
   std::unordered_map<uint32_t, uint64_t> parked_;             ///< record, and the op_id it waits for
   std::unordered_map<uint64_t, uint32_t> node_of_op_;
+  std::unordered_map<uint32_t, RangeValue> sent_;  ///< by record: what a segment under way carries
 };
 
 }  // namespace
 
 uint64_t effect_instant(const OpRecord& r) {
   if (r.foreign) return femtoseconds(r.effect_ns);
-  return femtoseconds(r.desc->type == CommandType::load ? r.t_end : r.desc->submit_ns);
+  return femtoseconds(r.desc->type == CommandType::load || is_copy(*r.desc) ? r.t_end : r.desc->submit_ns);
 }
 
 ReplayGraph build_replay_graph(const std::vector<OpRecord>& records, const MemoryImage& image,

@@ -75,7 +75,13 @@ class ParamsWriter {
         break;
       case CommandType::composite:
         composite(d);
+        break;
+      case CommandType::send:
+      case CommandType::receive:
+        break;  // no records: their segments are
     }
+    if (d.queue) segment(*d.queue);
+    if (d.queue && d.type == CommandType::store) return sent(d);
     if (r.foreign) {
       w_.field("foreign", true);
       w_.field("effect_ns", r.effect_ns);
@@ -88,6 +94,17 @@ class ParamsWriter {
     w_.field("seq", d.seq);
     if (d.launch != kNoLaunch) w_.field("launch", d.launch);
     if (d.type != CommandType::load && d.type != CommandType::store) w_.field("handle_id", d.handle_id);
+    if (d.where.line) w_.field("source", fmt::format("{}:{}", d.where.file, d.where.line));
+  }
+
+  void segment(const QueueRecord& q) {
+    w_.field("port", q.port).field("message", q.message).field("segment", q.segment).field("segments", q.segments);
+  }
+  /// An ipcq_copy is of the send in the sender's program, whose value it carries.
+  void sent(const OpDesc& d) {
+    const QueueRecord& q = *d.queue;
+    w_.field("peer_port", q.peer_port).field("src_seq", d.seq).field("send_ns", d.submit_ns);
+    w_.field("slot_ns", q.slot_ns).field("grant_ns", q.grant_ns).field("arrival_ns", q.arrival_ns);
     if (d.where.line) w_.field("source", fmt::format("{}:{}", d.where.file, d.where.line));
   }
 

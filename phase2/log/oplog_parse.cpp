@@ -157,6 +157,19 @@ struct OpRecordParser::Impl {
     d.output = place(p, "dst", shape, t);
   }
 
+  static std::shared_ptr<const QueueRecord> segment(const Json& p) {
+    auto q = std::make_shared<QueueRecord>();
+    q->port = p.at("port").get<std::string>();
+    q->peer_port = p.value("peer_port", std::string());
+    q->message = p.at("message").get<uint64_t>();
+    q->segment = p.at("segment").get<uint32_t>();
+    q->segments = p.at("segments").get<uint32_t>();
+    q->slot_ns = p.value("slot_ns", 0.0);
+    q->grant_ns = p.value("grant_ns", 0.0);
+    q->arrival_ns = p.value("arrival_ns", 0.0);
+    return q;
+  }
+
   std::shared_ptr<const Materialization> materialization(const Json& p) const {
     auto m = std::make_shared<Materialization>();
     for (const Json& c : p.at("computed")) m->computed.push_back({pe(c.at(0)), c.at(1).get<uint64_t>()});
@@ -257,7 +270,7 @@ struct OpRecordParser::Impl {
     auto d = std::make_shared<ParsedDesc>();
     d->name = name;
     d->kind = named(kind, {OpKind::memory, OpKind::gemm, OpKind::math}, "op_kind");
-    if (d->kind == OpKind::memory && name == "dma_read") {
+    if (d->kind == OpKind::memory && (name == "dma_read" || name == "ipcq_recv")) {
       d->type = CommandType::load;
       move(p, *d);
     } else if (d->kind == OpKind::memory && (name == "dma_write" || name == "ipcq_copy" || name == "materialize")) {
@@ -276,7 +289,12 @@ struct OpRecordParser::Impl {
     } else {
       return own(p, name, r);
     }
-    if (p.value("foreign", false)) {
+    if (p.contains("segments")) d->queue = segment(p);
+    if (d->queue && name == "ipcq_copy") {
+      d->submit_ns = p.at("send_ns").get<double>();
+      d->pe = pe(p.at("src_pe"));
+      d->seq = p.at("src_seq").get<uint64_t>();
+    } else if (p.value("foreign", false)) {
       r.foreign = true;
       r.effect_ns = p.at("effect_ns").get<double>();
       d->seq = p.value("seq", uint64_t{0});

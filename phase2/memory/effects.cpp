@@ -90,6 +90,7 @@ bool load_masked(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
 bool load(const std::shared_ptr<const OpDesc>& d, MemoryImage& image, uint64_t share_from) {
   const TensorRef& source = d->operands.at(0).ref;
   check_sizes(*d, source);
+  if (source.nbytes() == 0) return false;  // an empty message
   if (d->operands.size() > 1) return load_masked(d, image);
   if (has_short_runs(source, share_from)) {
     const State state = image.state_of(source).state;
@@ -159,6 +160,9 @@ bool apply_effect(const std::shared_ptr<const OpDesc>& d, MemoryImage& image, ui
     case CommandType::math:
     case CommandType::composite:
       return bind_output(d, image);
+    case CommandType::send:
+    case CommandType::receive:
+      break;  // their segments have effects (QueueRecord)
   }
   return false;
 }

@@ -112,7 +112,17 @@ struct SourceLine {
 };
 
 /// What kind of command this is, and so which engine serves it.
-enum class CommandType : uint8_t { load, store, gemm, math, composite };
+/// A segment of a message is a store into its slot (ipcq_copy) and a load out of it (ipcq_recv); `send` and `receive` are
+/// the calls that they belong to, which are no records.
+enum class CommandType : uint8_t { load, store, gemm, math, composite, send, receive };
+
+/// What an ipcq_copy or an ipcq_recv says of its segment (collectives contract §11.2). Ports: `port` is the receiver's.
+struct QueueRecord {
+  std::string port, peer_port;
+  uint64_t message = 0;                ///< of the queue, from 0
+  uint32_t segment = 0, segments = 1;  ///< of the message
+  double slot_ns = 0, grant_ns = 0, arrival_ns = 0;  ///< ipcq_copy
+};
 
 using Bytes = std::vector<uint8_t>;
 
@@ -168,6 +178,9 @@ struct OpDesc {
   std::shared_ptr<const Bytes> data;
   /// Set where the op is a materialisation: a store of `data` to the very handle that it reads.
   std::shared_ptr<const Materialization> materialized;
+  /// Set: a segment of a message. An ipcq_copy's pe, seq and submit_ns are those of the send (its source is read then),
+  /// and its slot is written at the end of its record.
+  std::shared_ptr<const QueueRecord> queue;
   // Who, in which order and when: filled in at submission.
   uint64_t handle_id = 0;  ///< of the tl handle made (load, compute) or stored
   uint32_t pe = kNoPe;     ///< who submitted, index in compiled order

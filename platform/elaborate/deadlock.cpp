@@ -1,11 +1,23 @@
 #include "kernbench/platform/elaborate/deadlock.h"
 
 #include "kernbench/platform/elaborate/machine.h"
+#include "kernbench/platform/elaborate/queue_deadlock.h"
 
 namespace kernbench {
 
 std::vector<std::string> stuck_report(Machine& machine, size_t limit) {
   std::vector<std::string> lines;
+  std::vector<StuckPe> stuck;
+  for (size_t p = 0; p < machine.pes().count(); ++p) {
+    const Pe& pe = machine.pes().pe(p);
+    if (!pe.ipcq || !machine.pes().complete(p) || !pe.runner->running()) continue;
+    StuckPe s;
+    s.pe = pe.index;
+    if (const auto seq = pe.runner->awaited_seq()) s.calls = {*seq};
+    stuck.push_back(std::move(s));
+  }
+  const std::string circle = circle_of_waiting(machine, stuck);
+  if (!circle.empty()) lines.push_back(circle);
   for (size_t p = 0; p < machine.pes().count() && lines.size() < limit; ++p) {
     if (!machine.pes().complete(p)) continue;
     const Pe& pe = machine.pes().pe(p);
@@ -15,6 +27,9 @@ std::vector<std::string> stuck_report(Machine& machine, size_t limit) {
     const auto add = [&line](const std::string& s) { line += (line.back() == ':' ? " " : "; ") + s; };
     if (!kernel.empty()) add(kernel);
     for (const std::string& w : pe.scheduler->waiting()) add(w);
+    if (pe.ipcq) {
+      for (const QueueWait& w : pe.ipcq->queue_waits()) add(w.text);
+    }
     for (const Pe::Engine& e : pe.engines) {
       for (const std::string& w : e.role->waiting()) add(w);
     }

@@ -43,6 +43,7 @@ struct KernelLaunch {
   KernelRunner::LaunchId id;
   std::vector<size_t> pes;                            ///< indices in compiled order, no two alike
   std::function<KernelRunner::Kernel(size_t place)> kernel;  ///< what the PE at that place of `pes` runs
+  std::vector<std::vector<QueuePort>> ports;  ///< by place; empty: no PE has any
 };
 
 /// `response` is ok when every PE has ended; an error comes as soon as it is known, while other PEs may still run.

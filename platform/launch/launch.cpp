@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/launch/launch_host.h"
 #include "kernbench/systemc_models/pe/pe_control.h"
 
@@ -23,6 +24,8 @@ uint64_t Launcher::launch(KernelLaunch message, const LaunchWay& way, const std:
   body->id = std::move(message.id);
   body->start_ns = result->start_ns;
   body->kernel = std::move(message.kernel);
+  body->ports = std::move(message.ports);
+  body->number = host_.machine().system().next_launch();
   body->ended = [result](size_t place, const KernelRunner::Outcome& outcome) { result->outcomes[place] = outcome; };
   MessageIds ids = message.ids;
   for (size_t part = 0; part < parts.size(); ++part) {

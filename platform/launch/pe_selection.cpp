@@ -26,15 +26,19 @@ std::string sip_of(const std::string& pe) {
   return dot == std::string::npos ? std::string() : pe.substr(0, dot);
 }
 
-/// The SIPs of PEs by their ids, in the order in which they come.
-class Sips {
+std::string cube_of(const std::string& pe) {
+  const size_t dot = pe.rfind('.');
+  return dot == std::string::npos ? std::string() : pe.substr(0, dot);
+}
+
+/// Numbers the names of a level in the order in which they come.
+class Numbers {
  public:
-  /// The SIP's number; it gets the next one where it is new.
-  size_t number(const std::string& pe) { return numbers_.emplace(sip_of(pe), numbers_.size()).first->second; }
-  size_t count() const { return numbers_.size(); }
+  int64_t of(const std::string& name) { return numbers_.emplace(name, static_cast<int64_t>(numbers_.size())).first->second; }
+  int64_t count() const { return static_cast<int64_t>(numbers_.size()); }
 
  private:
-  std::map<std::string, size_t> numbers_;
+  std::map<std::string, int64_t> numbers_;
 };
 
 size_t to_number(const std::string& text, const std::string& all) {
@@ -47,9 +51,9 @@ size_t to_number(const std::string& text, const std::string& all) {
 void leave_ranks(Machine& machine, const std::string& ranks, std::vector<size_t>& chosen) {
   if (ranks == "all") return;
   const auto& all = machine.graph().pes;
-  Sips sips;
-  for (const size_t p : chosen) sips.number(all[p].id);
-  std::vector<bool> named(sips.count(), ranks.find(',') == std::string::npos);
+  Numbers sips;
+  for (const size_t p : chosen) sips.of(sip_of(all[p].id));
+  std::vector<bool> named(static_cast<size_t>(sips.count()), ranks.find(',') == std::string::npos);
   const auto beyond = [&](const std::string& what) {
     throw InputError("--ranks: found '" + ranks + "': " + what + ", there are " + std::to_string(sips.count()) +
                      " SIPs with PEs to choose from");
@@ -69,7 +73,7 @@ void leave_ranks(Machine& machine, const std::string& ranks, std::vector<size_t>
       named[n] = true;
     }
   }
-  chosen.erase(std::remove_if(chosen.begin(), chosen.end(), [&](size_t p) { return !named[sips.number(all[p].id)]; }),
+  chosen.erase(std::remove_if(chosen.begin(), chosen.end(), [&](size_t p) { return !named[static_cast<size_t>(sips.of(sip_of(all[p].id)))]; }),
                chosen.end());
 }
 
@@ -137,26 +141,76 @@ std::vector<size_t> choose_pes(Machine& machine, const PeChoice& choice) {
 }
 
 std::vector<uint32_t> ranks_of(Machine& machine, const std::vector<size_t>& pes) {
-  Sips sips;
+  Numbers sips;
   std::vector<uint32_t> ranks;
-  for (const size_t p : pes) ranks.push_back(static_cast<uint32_t>(sips.number(machine.graph().pes[p].id)));
+  for (const size_t p : pes) ranks.push_back(static_cast<uint32_t>(sips.of(sip_of(machine.graph().pes[p].id))));
   return ranks;
 }
 
+namespace {
+
+/// Of a hierarchy of SIPs, cubes in them and PEs in those: each level by the place above it.
+struct Levels {
+  Numbers sips;
+  std::map<std::string, Numbers> cubes, pes;
+
+  LaunchShape::Place add(const std::string& pe) {
+    LaunchShape::Place p;
+    p.rank = sips.of(sip_of(pe));
+    p.cube = cubes[sip_of(pe)].of(cube_of(pe));
+    p.pe = pes[cube_of(pe)].of(pe);
+    return p;
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const LaunchShape> launch_shape(Machine& machine, const std::vector<size_t>& pes) {
+  auto shape = std::make_shared<LaunchShape>();
+  Levels all, launched;
+  std::vector<LaunchShape::Place> places;
+  for (size_t p = 0; p < machine.pes().count(); ++p) places.push_back(all.add(machine.pes().pe(p).id));
+  for (const size_t p : pes) {
+    const std::string& id = machine.pes().pe(p).id;
+    LaunchShape::Place place = launched.add(id);
+    place.pe_place = places[p].pe;
+    place.cube_place = places[p].cube;
+    place.rank_place = places[p].rank;
+    place.id = id;
+    shape->pes.push_back(std::move(place));
+    shape->pes_of_cube = std::max(shape->pes_of_cube, all.pes[cube_of(id)].count());
+    shape->cubes.w = std::max(shape->cubes.w, all.cubes[sip_of(id)].count());
+  }
+  shape->ranks.w = all.sips.count();
+  const topology::Floor& floor = machine.graph().floor;
+  if (floor.cubes_w > 0) {
+    shape->cubes = {floor.cubes_w, floor.cubes_h};
+    shape->ranks = {floor.sips_w, floor.sips_h};
+    shape->tray = floor.tray_shape;
+  }
+  return shape;
+}
+
 std::vector<tl::Program> programs_of(Machine& machine, const std::vector<size_t>& pes) {
-  std::map<uint32_t, int64_t> in_cube;  // launched PEs by cube
-  for (size_t p : pes) ++in_cube[machine.pes().pe(p).cube];
-  std::map<uint32_t, int64_t> seen;
+  const auto shape = launch_shape(machine, pes);
+  std::map<std::pair<int64_t, int64_t>, int64_t> pes_of;  // by rank and cube
+  std::map<int64_t, int64_t> cubes_of;                    // by rank
+  for (const LaunchShape::Place& p : shape->pes) {
+    ++pes_of[{p.rank, p.cube}];
+    cubes_of[p.rank] = std::max(cubes_of[p.rank], p.cube + 1);
+  }
   std::vector<tl::Program> v;
-  for (size_t p : pes) {
-    const uint32_t cube = machine.pes().pe(p).cube;
+  for (const LaunchShape::Place& p : shape->pes) {
     tl::Program program;
-    program.pe = seen[cube]++;
-    program.pes = in_cube[cube];
-    program.cube = std::distance(in_cube.begin(), in_cube.find(cube));
-    program.cubes = static_cast<int64_t>(in_cube.size());
-    program.rank = static_cast<int64_t>(v.size());
-    program.ranks = static_cast<int64_t>(pes.size());
+    program.pe = p.pe;
+    program.pes = pes_of[{p.rank, p.cube}];
+    program.cube = p.cube;
+    program.cubes = cubes_of[p.rank];
+    program.rank = p.rank;
+    program.ranks = static_cast<int64_t>(cubes_of.size());
+    program.index = static_cast<int64_t>(v.size());
+    program.size = static_cast<int64_t>(pes.size());
+    program.launch = shape;
     v.push_back(program);
   }
   return v;

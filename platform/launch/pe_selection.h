@@ -24,7 +24,11 @@ std::vector<size_t> choose_pes(Machine&, const PeChoice&);
 /// the same id up to the first dot; PEs without one are one rank.
 std::vector<uint32_t> ranks_of(Machine&, const std::vector<size_t>& pes);
 
-/// Ranks of the chosen PEs, in all and in their cubes.
+/// The chosen PEs and the grids that they stand in (collectives contract §12.1, §12.2). In a flat topology a SIP is what
+/// has the same id up to the first dot (PEs without one are one rank), a cube what has it up to the last.
+std::shared_ptr<const LaunchShape> launch_shape(Machine&, const std::vector<size_t>& pes);
+
+/// What each of the chosen PEs is told of its place.
 std::vector<tl::Program> programs_of(Machine&, const std::vector<size_t>& pes);
 
 }  // namespace kernbench

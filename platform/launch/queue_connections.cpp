@@ -39,10 +39,10 @@ class Connecting {
     find_ways(at_b, pe(b));
   }
 
-  void open(uint64_t launch) {
-    for (size_t i = 0; i < pes_.size(); ++i) {
-      if (pe(i).ipcq) pe(i).ipcq->open_ports({ports_[i].begin(), ports_[i].end()}, launch);
-    }
+  std::vector<std::vector<QueuePort>> ports() const {
+    std::vector<std::vector<QueuePort>> all;
+    for (const auto& of_pe : ports_) all.emplace_back(of_pe.begin(), of_pe.end());
+    return all;
   }
 
  private:
@@ -174,11 +174,12 @@ uint64_t RingsAlone::place(size_t pe, Space space, uint64_t nbytes) {
   return addr;
 }
 
-void connect_queues(Machine& machine, const std::vector<QueueConnection>& connections, const std::vector<size_t>& pes,
-                    RingPlaces& places, uint64_t launch, const std::string& what) {
+std::vector<std::vector<QueuePort>> connect_queues(Machine& machine, const std::vector<QueueConnection>& connections,
+                                                   const std::vector<size_t>& pes, RingPlaces& places,
+                                                   const std::string& what) {
   Connecting connecting(machine, pes, places, what);
   for (size_t i = 0; i < connections.size(); ++i) connecting.connect(connections[i], i);
-  connecting.open(launch);
+  return connecting.ports();
 }
 
 }  // namespace kernbench

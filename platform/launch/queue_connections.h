@@ -34,9 +34,10 @@ class RingsAlone : public RingPlaces {
 /// into Graph::memories; as many as there are if none can be reached.
 size_t nearest_memory(Machine&, size_t pe, Space);
 
-/// `pes`: those of the launch, as indices in compiled order; connections count them from 0. Opens the ports of all of
-/// them. InputError, one line that begins with `what` and the connection's number, for what is not legal.
-void connect_queues(Machine&, const std::vector<QueueConnection>&, const std::vector<size_t>& pes, RingPlaces&,
-                    uint64_t launch, const std::string& what);
+/// `pes`: those of the launch, as indices in compiled order; connections count them from 0. The ports of each of them, for
+/// its pe_ipcq. InputError, one line that begins with `what` and the connection's number, for what is not legal.
+std::vector<std::vector<QueuePort>> connect_queues(Machine&, const std::vector<QueueConnection>&,
+                                                   const std::vector<size_t>& pes, RingPlaces&,
+                                                   const std::string& what);
 
 }  // namespace kernbench

@@ -30,7 +30,10 @@ ProgramPlayer::ProgramPlayer(sc_core::sc_module_name name, Platform& platform, P
   std::vector<size_t> pes(platform.pes().count());
   for (size_t p = 0; p < pes.size(); ++p) pes[p] = p;
   RingsAlone places(platform.machine());
-  connect_queues(platform.machine(), work.connections, pes, places, 0, file_name + ": connections");
+  auto ports = connect_queues(platform.machine(), work.connections, pes, places, file_name + ": connections");
+  for (const size_t p : pes) {
+    if (IpcqRole* ipcq = platform.pes().pe(p).ipcq) ipcq->open_ports(std::move(ports[p]), 0);
+  }
   for (ProgramWork& p : work.programs) {
     playing_.push_back(std::make_unique<Playing>());
     Playing& playing = *playing_.back();

@@ -13,6 +13,7 @@
 #include "kernbench/phase2/log/oplog_json.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/launch/host_run.h"
+#include "kernbench/platform/launch/launch_queues.h"
 #include "kernbench/platform/launch/pe_selection.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/run_parts.h"
@@ -82,6 +83,7 @@ class KernelRun {
   const std::vector<size_t> pes_;
   LaunchWay way_;
   std::optional<Deployment> deployment_;
+  std::optional<LaunchQueues> queues_;
   TensorMap inputs_;
   MemoryImage at_start_;
   std::unique_ptr<MemoryFileWriter> memory_;
@@ -96,6 +98,8 @@ void KernelRun::place_inputs() {
   if (o_.addresses == AddressMode::virtual_) require_mmus(platform_, pes_);
   // Before the inputs are made: it knows what does not fit.
   deployment_.emplace(platform_.machine(), platform_.hosts().allocators(), spec_, params_, pes_, o_.addresses);
+  programs_ = programs_of(platform_.machine(), pes_);
+  queues_.emplace(platform_.machine(), platform_.hosts().allocators(), spec_, params_, *programs_.front().launch, pes_);
   inputs_ = make_inputs(tensors_of(spec_), params_, o_);
   for (const auto& [name, value] : inputs_) deployment_->upload(name, value);
 }
@@ -117,7 +121,7 @@ HostPlan KernelRun::host_plan() {
   HostPlan plan;
   plan.way = way_;
   plan.launch.pes = pes_;
-  programs_ = programs_of(platform_.machine(), pes_);
+  plan.launch.ports = queues_->ports();
   plan.launch.kernel = [this](size_t i) {
     return [this, i](PeBackend& backend) {
       tl::Context context(backend, programs_[i]);
@@ -163,6 +167,7 @@ HostOutcome KernelRun::simulate_launch() {
   if (!tee_->failure().empty()) throw RunError(tee_->failure());
   tee_->close();
   if (!host.fault.empty()) throw RunError(host.fault);
+  if (!platform_.system().fault().empty()) throw RunError(platform_.system().fault());
   if (!host.complete) throw_nothing_can_move(platform_);
   return host;
 }

@@ -27,16 +27,22 @@ TEST_F(ContextTest, says_where_a_pe_stands_in_the_launch) {
   p.pes = 8;
   p.cube = 1;
   p.cubes = 2;
-  p.rank = 11;
-  p.ranks = 16;
+  p.rank = 1;
+  p.ranks = 3;
+  p.index = 11;
+  p.size = 16;
   const tl::Context c(backend, p);
   EXPECT_EQ(c.program_id(0), 3);
   EXPECT_EQ(c.num_programs(0), 8);
   EXPECT_EQ(c.program_id(1), 1);
   EXPECT_EQ(c.num_programs(1), 2);
-  EXPECT_EQ(c.rank(), 11);
-  EXPECT_EQ(c.num_ranks(), 16);
-  EXPECT_THROW((void)c.program_id(2), KernelFault);
+  EXPECT_EQ(c.program_id(2), 1);
+  EXPECT_EQ(c.num_programs(2), 3);
+  EXPECT_EQ(c.rank(), 1);
+  EXPECT_EQ(c.world_size(), 3);
+  EXPECT_EQ(c.index(), 11);
+  EXPECT_EQ(c.size(), 16);
+  EXPECT_THROW((void)c.program_id(3), KernelFault);
   EXPECT_EQ(tl::Context::cdiv(7, 3), 3);
   EXPECT_EQ(tl::Context::cdiv(6, 3), 2);
 }

@@ -72,8 +72,8 @@ inline KernelRun run_kernel(const std::string& name, const Given& given, const R
     backend.run_ahead = options.run_ahead;
     {
       tl::Program program;
-      program.pe = program.rank = p;
-      program.pes = program.ranks = options.pes;
+      program.pe = program.index = p;
+      program.pes = program.size = options.pes;
       tl::Context context(backend, program);
       spec.function(context, tl::Args(launch, p));
       context.finish();

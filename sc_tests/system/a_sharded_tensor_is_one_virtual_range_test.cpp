@@ -113,7 +113,7 @@ KernelSpec gemm_over_ranges(const std::string& name, int64_t tile) {
   }
   for (TensorSpec& t : s.tensors) t.placement = Placement::rows;
   s.function = [tile](tl::Context& tl, const tl::Args& args) {
-    if (tl.rank() != 0) return;
+    if (tl.index() != 0) return;
     const tl::Block a = args.whole("a"), b = args.whole("b"), c = args.whole("c");
     tl.wait(tl.composite(tl::gemm(a, b).tiles(tile, tile, tile).out(c)));
   };
@@ -127,7 +127,7 @@ const RegisterKernel many_tiles{gemm_over_ranges("virtual_test_gemm_tiled", 5)};
 
 /// Masked, strided and asynchronous loads and stores over the ends of shards: y = x in the end.
 const RegisterKernel strided{copying_kernel("virtual_test_strided", [](tl::Context& tl, const tl::Args& args) {
-  if (tl.rank() != 0) return;
+  if (tl.index() != 0) return;
   const int64_t rows = args.integer("n") / 8;
   const tl::Block x = args.whole("x").ptr.block({rows, 8});
   const tl::Block y = args.whole("y").ptr.block({rows, 8});
@@ -183,7 +183,7 @@ std::string fault_of(const std::string& kernel) {
 }
 
 void first_pe_loads(tl::Context& tl, const tl::Ptr& ptr, int64_t n) {
-  if (tl.rank() == 0) tl.load(ptr, {n});
+  if (tl.index() == 0) tl.load(ptr, {n});
 }
 const RegisterKernel beyond{copying_kernel("virtual_test_beyond", [](tl::Context& tl, const tl::Args& args) {
   first_pe_loads(tl, args.virtual_ptr("x") + 4000, 100);

@@ -41,13 +41,13 @@ void composites_without_a_wait_between(tl::Context& tl, const tl::Args& args, bo
 
 void all_write_one_row(tl::Context& tl, const tl::Args& args, bool corrected) {
   const auto x = tl.load(args["x"]);
-  if (!corrected || tl.rank() == 0) tl.store(args["z"], x);
+  if (!corrected || tl.index() == 0) tl.store(args["z"], x);
 }
 
 void one_reads_what_another_writes(tl::Context& tl, const tl::Args& args, bool corrected) {
   const auto x = tl.load(args["x"]);
   tl.store(args["y"], x);
-  tl.load(corrected || tl.rank() == 0 ? args["y"] : args.shard("y", 0));
+  tl.load(corrected || tl.index() == 0 ? args["y"] : args.shard("y", 0));
 }
 
 KernelSpec spec_of(const std::string& name, void (*body)(tl::Context&, const tl::Args&, bool)) {

@@ -76,8 +76,15 @@ class System : public Fabric {
   void watch_ops(OpWatcher* watcher) { watcher_ = watcher; }
   /// Order of foreign writes among those of one instant: the number of the next one.
   uint64_t next_foreign_write() { return foreign_writes_++; }
+  /// What went wrong where no kernel runs that could be told: the first is kept. One line; empty: nothing.
+  void note_fault(const std::string& what) {
+    if (fault_.empty()) fault_ = what;
+  }
+  const std::string& fault() const { return fault_; }
   /// Of PEs that are made by hand: each the next number.
   uint32_t next_pe() { return pes_++; }
+  /// Of launches: each the next number, from 1.
+  uint64_t next_launch() { return ++launches_; }
 
   std::unique_ptr<tlm::tlm_fw_transport_if<>> make_entry(FabricNode&, tlm::tlm_bw_transport_if<>* backward) override;
   void known_bytes(const FabricTransaction&, uint8_t* out) const override;
@@ -92,6 +99,8 @@ class System : public Fabric {
   OpWatcher* watcher_ = nullptr;
   uint64_t foreign_writes_ = 0;
   uint32_t pes_ = 0;
+  uint64_t launches_ = 0;
+  std::string fault_;
 };
 
 }  // namespace kernbench

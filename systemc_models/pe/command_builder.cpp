@@ -138,6 +138,9 @@ void fill_command(const OpDesc& d, PeCommand& c) {
       }
       fill_streams(d, c);
       break;
+    case CommandType::send:
+    case CommandType::receive:
+      break;  // pe_ipcq's: no engine serves them
     case CommandType::composite:
       fill_composite(d, c);
       break;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "kernbench/kernel_api/core.h"
 #include "kernbench/systemc_models/pe/kernel_stack.h"
 
 namespace kernbench {
@@ -20,6 +21,8 @@ void KernelRunner::launch(Kernel kernel, double start_ns, std::function<void(con
   outcome_.start_ns = start_ns;
   launched_ = std::move(id);
   last_done_ns_ = 0;
+  faults_.clear();
+  messages_sent_.assign(pe_.ipcq ? pe_.ipcq->ports().size() : 0, 0);
   on_end_ = std::move(on_end);
   kernel_ = std::move(kernel);
   stack_bytes_ = stack_bytes;
@@ -62,6 +65,9 @@ void KernelRunner::end_if_complete() {
   if (!running_ || !returned_ || (outstanding_ > 0 && outcome_.fault.empty())) return;
   running_ = false;
   outcome_.end_ns = last_done_ns_;
+  if (outcome_.fault.empty() && !faults_.empty()) outcome_.fault = pe_.id + ": " + faults_.begin()->second;
+  const std::string left = pe_.ipcq ? pe_.ipcq->close_ports() : std::string();
+  if (outcome_.fault.empty()) outcome_.fault = left;
   if (on_end_) on_end_(outcome_);
 }
 
@@ -85,11 +91,17 @@ KernelRunner::Submitted& KernelRunner::enqueue(std::unique_ptr<Submitted> s, con
   desc->pe = pe_.index;
   desc->seq = seq_++;
   desc->launch = launched_.number;
+  if (s->op && s->op->store) {
+    s->op->store->submit_ns = desc->submit_ns;
+    s->op->store->pe = desc->pe;
+    s->op->store->seq = desc->seq;
+    s->op->store->launch = desc->launch;
+  }
   s->desc = desc;
   s->ticket = first_ticket_ + submitted_.size();
   s->issue_ns = local_ns_;
   ++outstanding_;
-  if (history_) history_->submitted(desc);
+  if (history_) history_->submitted(s->op && s->op->store ? s->op->store : desc);
   submitted_.push_back(std::move(s));
   return *submitted_.back();
 }
@@ -159,30 +171,153 @@ void KernelRunner::issue(void* self, void* submitted) {
 }
 
 void KernelRunner::complete(PeCommand& command) {
-  auto& s = static_cast<Submitted&>(command);
-  if (command.type == CommandType::load) {
-    system_.apply(command.desc);
+  auto& finished = static_cast<Submitted&>(command);
+  if (finished.store && finished.call.fault.empty()) return store_received(finished);
+  Submitted& s = finished.store_of ? *finished.store_of : finished;
+  s.done_ns = command.done_ns;
+  if (command.type == CommandType::load) system_.apply(command.desc);
+  if (command.type == CommandType::load || command.type == CommandType::receive) {
     const uint64_t addr = command.desc->output.addr;
     loads_.erase(addr);
     if (free_later_.erase(addr)) pe_.tcm->allocator().free(addr);
   }
-  s.done = true;
-  if (history_) history_->completed(pe_.index, command.desc->seq, command.done_ns);
-  last_done_ns_ = std::max(last_done_ns_, command.done_ns);
-  --outstanding_;
-  if (waiting_ && awaited_ == s.ticket) {
-    waiting_ = false;
-    if (pe_.observer && command.done_ns > local_ns_)
-      pe_.observer->kernel_wait(pe_, command, local_ns_, command.done_ns);
-    local_ns_ = std::max(local_ns_, command.done_ns);
-    tell(KernelActivity::runs);
-    resume_.notify();
+  if (!s.call.fault.empty()) {
+    faults_[s.ticket] = tl::detail::to_string(s.desc->where) + ": " + s.call.fault;
+  } else if (s.op && s.type == CommandType::receive) {
+    s.op->taken = s.call.port;
+    note_message(s);
   }
+  s.done = true;
+  if (history_) history_->completed(pe_.index, s.desc->seq, s.done_ns);
+  last_done_ns_ = std::max(last_done_ns_, s.done_ns);
+  --outstanding_;
+  if (waiting_ && !waiting_for_slot_ && awaited_ == s.ticket) resume(s, s.done_ns);
   while (!submitted_.empty() && submitted_.front()->done) {
     submitted_.pop_front();
     ++first_ticket_;
   }
   end_if_complete();
+}
+
+/// The kernel goes on with what it waited for.
+void KernelRunner::resume(const PeCommand& command, double at_ns) {
+  waiting_ = waiting_for_slot_ = false;
+  if (pe_.observer && at_ns > local_ns_) pe_.observer->kernel_wait(pe_, command, local_ns_, at_ns);
+  local_ns_ = std::max(local_ns_, at_ns);
+  tell(KernelActivity::runs);
+  resume_.notify();
+}
+
+// ---- messages
+
+std::vector<std::string> KernelRunner::ports() const {
+  std::vector<std::string> names;
+  if (!pe_.ipcq) return names;
+  for (const QueuePort& p : pe_.ipcq->ports()) names.push_back(p.name);
+  return names;
+}
+
+namespace {
+
+/// A message of all that PEs send each other, for the history: by its sender, the sender's port and its number there.
+uint64_t message_id(uint32_t pe, uint32_t port, uint64_t number) {
+  return uint64_t{pe} << 44 | uint64_t{port} << 32 | (number & 0xffffffff);
+}
+
+}  // namespace
+
+Ticket KernelRunner::submit_queue_op(const std::shared_ptr<OpDesc>& desc, const std::shared_ptr<QueueOp>& op) {
+  auto s = std::make_unique<Submitted>();
+  const bool sends = desc->type == CommandType::send;
+  s->type = desc->type;
+  s->item.command = s.get();
+  s->queue_call = &s->call;
+  s->op = op;
+  s->call.kind = sends                  ? QueueCall::Kind::send
+                 : op->ports.size() > 1 ? QueueCall::Kind::receive_any
+                                        : QueueCall::Kind::receive;
+  s->call.port = op->ports.front();
+  s->call.ports = op->ports;
+  s->call.nbytes = sends ? desc->operands.front().ref.nbytes() : desc->output.nbytes();
+  s->call.desc = desc;
+  if (op->store) {
+    s->call.credit_blocks = false;
+    s->store = std::make_unique<Submitted>();
+    fill_command(*op->store, *s->store);
+    s->store->item.command = s->store.get();
+    s->store->desc = op->store;
+    s->store->store_of = s.get();
+    pe_.scheduler->validate(*s->store);
+  }
+  Submitted& submitted = enqueue(std::move(s), desc);
+  submitted.call.seq = desc->seq;
+  if (sends && history_)
+    history_->sent(pe_.index, message_id(pe_.index, submitted.call.port, messages_sent_.at(submitted.call.port)++));
+  if (!sends && desc->output.nbytes() > 0) loads_[desc->output.addr] = &submitted;
+  timeline().at(local_ns_, front_order(pe_), &KernelRunner::issue_queue_op, this, &submitted);
+  return submitted.ticket;
+}
+
+/// What is sent is the handle's value now.
+void KernelRunner::issue_queue_op(void* self, void* submitted) {
+  auto& me = *static_cast<KernelRunner*>(self);
+  auto& s = *static_cast<Submitted*>(submitted);
+  if (s.type == CommandType::send)
+    s.call.value = std::make_shared<const RangeValue>(me.system_.image(), s.desc->operands.front().ref);
+  if (me.pe_.observer) me.pe_.observer->command_submitted(me.pe_, s, s.issue_ns);
+  me.cpu_.submit_to_queues(s.item);
+}
+
+void KernelRunner::sent(PeCommand& command) {
+  auto& s = static_cast<Submitted&>(command);
+  s.has_slots = true;
+  s.slots_ns = timeline().now_ns();
+  if (waiting_for_slot_ && awaited_ == s.ticket) resume(s, s.slots_ns);
+}
+
+void KernelRunner::wait_for_slot(Ticket t) {
+  const Submitted* s = find(t);
+  if (!s || s->done) return;
+  if (s->has_slots) {
+    local_ns_ = std::max(local_ns_, s->slots_ns);
+    return;
+  }
+  end_work();
+  awaited_ = t;
+  waiting_ = waiting_for_slot_ = true;
+  tell(KernelActivity::waits);
+  sc_core::wait(resume_);
+}
+
+/// The message of a copy_to_dst is here: its store begins with what the scheduler costs.
+void KernelRunner::store_received(Submitted& s) {
+  Submitted& store = *s.store;
+  note_message(s);
+  loads_.erase(s.desc->output.addr);
+  s.op->store->submit_ns = store.issue_ns = timeline().now_ns();
+  system_.apply(store.desc);
+  if (pe_.observer) pe_.observer->command_submitted(pe_, store, store.issue_ns);
+  cpu_.submit(store.item);
+}
+
+void KernelRunner::note_message(const Submitted& s) {
+  if (!history_) return;
+  const QueuePort& port = pe_.ipcq->ports()[s.call.port];
+  messages_[s.ticket] = message_id(port.peer_index, port.peer_port, s.call.message->number);
+}
+
+void KernelRunner::fail_if_faulty(Ticket t) {
+  const auto it = faults_.find(t);
+  if (it == faults_.end()) return;
+  const std::string what = it->second;
+  faults_.erase(it);
+  throw KernelFault(what);
+}
+
+std::optional<uint64_t> KernelRunner::awaited_seq() const {
+  if (!running_ || !waiting_) return std::nullopt;
+  const Submitted* s = find(awaited_);
+  return s ? std::optional<uint64_t>(s->desc->seq) : std::nullopt;
 }
 
 void KernelRunner::tell(KernelActivity activity) const {
@@ -211,7 +346,13 @@ void KernelRunner::wait(Ticket t) {
     tell(KernelActivity::waits);
     sc_core::wait(resume_);
   }
-  if (history_) history_->waited(pe_.index, t - 1);
+  fail_if_faulty(t);
+  if (!history_) return;
+  history_->waited(pe_.index, t - 1);
+  const auto message = messages_.find(t);
+  if (message == messages_.end()) return;
+  history_->received(pe_.index, message->second);
+  messages_.erase(message);
 }
 
 uint64_t KernelRunner::tcm_alloc(uint64_t nbytes) {

@@ -8,14 +8,18 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "kernbench/kernel_api/pe_backend.h"
 #include "kernbench/phase2/check/races.h"
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe.h"
+#include "kernbench/systemc_models/pe/queue_message.h"
 
 namespace kernbench {
 
@@ -47,14 +51,21 @@ class KernelRunner final : public PeBackend {
   void attach_history(CommandHistory* history) { history_ = history; }
   /// What the kernel waits for, for the report of a deadlock; empty if it runs or has ended.
   std::string waiting_for() const;
-  /// A command that was submitted here is complete: to be called by the pe_cpu, which the scheduler tells.
+  /// A command that was submitted here is complete: to be called by the pe_cpu, which the scheduler or pe_ipcq tells.
   void complete(PeCommand&);
+  /// All segments of a send have their slots: likewise.
+  void sent(PeCommand&);
+  /// The seq of the call that the kernel waits for; none: it runs, or has returned.
+  std::optional<uint64_t> awaited_seq() const;
 
   // PeBackend.
   uint32_t pe_index() const override { return pe_.index; }
   const std::string& pe_id() const override { return pe_.id; }
   uint32_t cube_index() const override { return pe_.cube; }
   Ticket submit(const std::shared_ptr<OpDesc>& desc) override;
+  std::vector<std::string> ports() const override;
+  Ticket submit_queue_op(const std::shared_ptr<OpDesc>& desc, const std::shared_ptr<QueueOp>& op) override;
+  void wait_for_slot(Ticket) override;
   void wait(Ticket) override;
   bool done(Ticket) const override;
   void elapse(double cycles) override { work(cpu_.cycles_ns(cycles)); }
@@ -74,12 +85,24 @@ class KernelRunner final : public PeBackend {
     double issue_ns = 0;
     bool done = false;
     std::shared_ptr<OpDesc> materializes;  ///< set for a materialisation, which no engine serves
+    // A send or a receive.
+    std::shared_ptr<QueueOp> op;
+    QueueCall call;
+    bool has_slots = false;
+    double slots_ns = 0;
+    std::unique_ptr<Submitted> store;  ///< of a copy_to_dst, whose receive this is
+    Submitted* store_of = nullptr;     ///< this is one
   };
   void start();
   void run();
   Submitted& enqueue(std::unique_ptr<Submitted>, const std::shared_ptr<OpDesc>&);
   static void issue(void* self, void* submitted);
   static void issue_materialization(void* self, void* submitted);
+  static void issue_queue_op(void* self, void* submitted);
+  void store_received(Submitted&);
+  void note_message(const Submitted&);
+  void fail_if_faulty(Ticket);
+  void resume(const PeCommand&, double at_ns);
   void end_if_complete();
   void work(double ns);
   void end_work();
@@ -105,13 +128,16 @@ class KernelRunner final : public PeBackend {
   size_t stack_bytes_ = 0;
   sc_core::sc_event resume_;
   Ticket awaited_ = 0;
-  bool waiting_ = false;
+  bool waiting_ = false, waiting_for_slot_ = false;
   std::string* materialize_fault_ = nullptr;  ///< where the kernel waits to be told what kept values from being made
 
   Ticket first_ticket_ = 1;  ///< tickets below are done
   std::deque<std::unique_ptr<Submitted>> submitted_;
   size_t outstanding_ = 0;
   uint64_t seq_ = 0;
+  std::map<Ticket, std::string> faults_;                ///< of receives that got another message than they expect
+  std::vector<uint64_t> messages_sent_;                 ///< by port, for the history
+  std::unordered_map<Ticket, uint64_t> messages_;       ///< of receives that nobody has waited for, for the history
   std::unordered_map<uint64_t, Submitted*> loads_;  ///< in flight, by TCM address
   std::unordered_map<uint64_t, bool> free_later_;   ///< TCM freed while a load into it is in flight
 };

@@ -131,6 +131,7 @@ void assemble(Pe& pe, const PeParts& parts, const PeEdges& edges, System& system
     if (PeBlock* block = part.block->pe_block()) block->join(pe);
   }
   bind(parts, edges);
+  if (pe.ipcq) pe.ipcq->on_left_over([&system](const std::string& what) { system.note_fault(what); });
   if (!missing_for_kernels(parts).empty()) return;
   pe.runner = std::make_unique<KernelRunner>(pe, system, *parts.of_kind("pe_cpu")->block, *pe.cpu);
   pe.cpu->attach(*pe.runner);

@@ -41,6 +41,7 @@ void LaunchBody::take(ControlMessage& m, Pe& pe) const {
     return m.respond(HostError::pe_busy, pe.id + ": " + what, m.time_ns());
   }
   const size_t place = m.places.front();
+  if (pe.ipcq) pe.ipcq->open_ports(ports.empty() ? std::vector<QueuePort>() : ports[place], number);
   const auto on_end = [this, &m, place](const KernelRunner::Outcome& outcome) {
     ended(place, outcome);
     m.respond(outcome.fault.empty() ? HostError::ok : HostError::kernel_fault, outcome.fault, outcome.end_ns);

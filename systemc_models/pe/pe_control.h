@@ -24,6 +24,8 @@ class LaunchBody : public PeBody {
   KernelRunner::LaunchId id;
   double start_ns = 0;                                ///< the stamp; a PE that is reached later starts then
   std::function<KernelRunner::Kernel(size_t place)> kernel;  ///< what the PE at that place of the message runs
+  std::vector<std::vector<QueuePort>> ports;  ///< of the PE at that place; empty: none has any
+  uint64_t number = 0;                        ///< of the launch
   std::function<void(size_t place, const KernelRunner::Outcome&)> ended;
   void take(ControlMessage&, Pe&) const override;
 };

@@ -29,6 +29,7 @@ void PeCpu::leads_to(PePort& out, PeBlock& next) {
 
 tlm::tlm_sync_enum PeCpu::answer_in(PeItem& item, PePort&, tlm::tlm_phase& phase) {
   if (phase == tlm::BEGIN_RESP) runner_->complete(*item.command);
+  if (phase == tlm::END_REQ) runner_->sent(*item.command);
   return tlm::TLM_COMPLETED;
 }
 

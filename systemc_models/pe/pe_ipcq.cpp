@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/comm_channel.h"
 
 namespace kernbench {
@@ -78,6 +79,8 @@ void PeIpcq::stands(void* self, void* queue_call) {
     call.message = std::make_shared<QueueMessage>();
     call.message->nbytes = call.nbytes;
     call.message->number = t.sent++;
+    call.message->desc = call.desc;
+    call.message->value = std::move(call.value);
     call.message->segments.resize(me.ports_[call.port].peer_ring.segments(call.nbytes));
     t.sends.push_back(&call);
     me.take_slots(call.port);
@@ -171,7 +174,11 @@ void PeIpcq::arrived(QueueSegment& s) {
   if (left_over(s)) return;
   const double through = std::max(s.times().arrival_ns, inbound_free_ns_) + s.drain_ns;
   inbound_free_ns_ = through;
-  const double visible = std::max(through, writer_free_ns_) + ports_[s.receiver_port].ring.write.of(s.nbytes);
+  const QueueRing& ring = ports_[s.receiver_port].ring;
+  s.write_start_ns = std::max(through, writer_free_ns_);
+  s.slot_address = ring.slot_address(traffic_[s.receiver_port].written++);
+  s.copy_op_id = s.message->desc ? begin_service(s.arriving) : 0;
+  const double visible = s.write_start_ns + ring.write.of(s.nbytes);
   writer_free_ns_ = visible;
   s.times().visible_ns = visible;
   timeline().at(visible, Order(Order::kVisible, pe_->order, 0), &PeIpcq::became_visible, this, &s);
@@ -189,6 +196,7 @@ void PeIpcq::became_visible(void* self, void* segment) {
   auto& me = *static_cast<PeIpcq*>(self);
   auto& s = *static_cast<QueueSegment*>(segment);
   if (me.left_over(s)) return;
+  me.write_slot(s);
   Traffic& t = me.traffic_[s.receiver_port];
   t.visible.push_back(&s);
   if (!t.receives.empty()) {
@@ -213,16 +221,28 @@ void PeIpcq::match(uint32_t port) {
   }
 }
 
+namespace {
+
+/// "256 bytes (shape [64] f32)".
+std::string shape_text(uint64_t nbytes, const TensorRef* tensor) {
+  const std::string bytes = std::to_string(nbytes) + " bytes";
+  return tensor ? bytes + " (shape " + tensor->shape.to_string() + " " + std::string(name_of(tensor->dtype)) + ")" : bytes;
+}
+
+}  // namespace
+
 /// A receive takes the next message when that one's first segment is there. False: it is another than was expected.
 bool PeIpcq::claims(QueueCall& call, QueueSegment& s) {
   if (call.message) return true;
   Traffic& t = traffic_[call.port];
-  if (s.message->nbytes != call.nbytes) {
+  const std::string expected = shape_text(call.nbytes, call.desc ? &call.desc->output : nullptr);
+  const std::string found =
+      shape_text(s.message->nbytes, s.message->desc ? &s.message->desc->operands.front().ref : nullptr);
+  if (expected != found) {
     t.receives.pop_front();
     --t.receiving;
-    fail(call, told("recv", call.port) + "expects " + std::to_string(call.nbytes) + " bytes; message " +
-                   std::to_string(s.message->number) + " of " + ports_[call.port].peer_pe + " has " +
-                   std::to_string(s.message->nbytes));
+    fail(call, told("recv", call.port) + "expects " + expected + "; message " + std::to_string(s.message->number) +
+                   " of " + ports_[call.port].peer_pe + " has " + found);
     return false;
   }
   call.message = s.message;
@@ -289,7 +309,8 @@ void PeIpcq::read(void* self, void*) {
   me.read_ready_ns_ = me.ready_.front().since_ns;
   me.read_start_ns_ = me.timeline().now_ns();
   me.ready_.pop_front();
-  const QueueSegment& s = *me.reading_;
+  QueueSegment& s = *me.reading_;
+  s.read_op_id = s.message->desc ? me.begin_service(s.arriving) : 0;
   me.timeline().at(me.read_start_ns_ + me.ports_[s.receiver_port].ring.read.of(s.nbytes), front_order(*me.pe_),
                    &PeIpcq::read_ended, &me);
 }
@@ -302,6 +323,7 @@ void PeIpcq::read_ended(void* self, void*) {
   QueueCall& call = *s.received_by;
   call.reads[s.index] = {me.read_ready_ns_, me.read_start_ns_, me.timeline().now_ns()};
   ++call.done;
+  me.read_slot(s);
   s.credit_route = me.ports_[s.receiver_port].credit_route;
   s.credit_bytes = me.parameters_.credit_bytes;
   const bool waits_for_credit = me.parameters_.credit_blocks && call.credit_blocks;
@@ -321,6 +343,106 @@ void PeIpcq::complete_receive(QueueSegment& s) {
   if (!call) return;
   --traffic_[call->port].receiving;
   complete(*call);
+}
+
+// ---- what segments carry (collectives contract §11.1, §11.2)
+
+namespace {
+
+/// A segment's part of a dense tensor that a message is cut from, or put together in.
+TensorRef part_of(const TensorRef& whole, const QueueSegment& s, uint64_t slot_bytes) {
+  TensorRef part = whole;
+  part.addr += s.index * slot_bytes;
+  if (s.message->segments.size() > 1) {
+    part.shape = Dims{static_cast<int64_t>(s.nbytes / size_of(whole.dtype))};
+    part.strides = TensorRef::row_major(part.shape);
+  }
+  return part;
+}
+
+/// What the log is told of a segment.
+struct SegmentRecord {
+  static constexpr bool data_op = true;
+  std::shared_ptr<const OpDesc> desc;
+  uint64_t behind = 0;  ///< op_id
+  void describe(OpRecord& r) const {
+    r.desc = desc;
+    if (behind != 0) r.dependency_ids.push_back(behind);
+  }
+};
+
+}  // namespace
+
+TensorRef PeIpcq::slot_of(const QueueSegment& s) const {
+  const QueueRing& ring = ports_[s.receiver_port].ring;
+  TensorRef slot = part_of(s.message->desc->operands.front().ref, s, 0);
+  slot.space = ring.space;
+  slot.pe = ring.pe;
+  slot.addr = s.slot_address;
+  return slot;
+}
+
+/// The segment is in its slot, now.
+void PeIpcq::write_slot(QueueSegment& s) {
+  if (!s.message->desc) return;
+  const OpDesc& send = *s.message->desc;
+  const QueuePort& port = ports_[s.receiver_port];
+  const TensorRef slot = slot_of(s);
+  s.message->value->put(System::of(*this).image(), MemoryImage::key_of(slot), slot.addr,
+                        s.index * port.ring.slot_bytes, s.nbytes);
+  if (s.copy_op_id == 0) return;
+  auto d = std::make_shared<OpDesc>();
+  d->type = CommandType::store;
+  d->kind = OpKind::memory;
+  d->name = "ipcq_copy";
+  d->operands.resize(1);
+  d->operands[0].ref = part_of(send.operands.front().ref, s, port.ring.slot_bytes);
+  d->output = slot;
+  d->handle_id = send.handle_id;
+  d->pe = send.pe;
+  d->seq = send.seq;
+  d->submit_ns = send.submit_ns;
+  d->where = send.where;
+  auto q = std::make_shared<QueueRecord>();
+  q->port = port.name;
+  q->peer_port = port.peer_port_name;
+  q->message = s.message->number;
+  q->segment = s.index;
+  q->segments = static_cast<uint32_t>(s.message->segments.size());
+  q->slot_ns = s.times().slot_ns;
+  q->grant_ns = s.times().grant_ns;
+  q->arrival_ns = s.times().arrival_ns;
+  d->queue = std::move(q);
+  end_service(SegmentRecord{std::move(d)}, s.copy_op_id, s.write_start_ns, s.times().visible_ns);
+}
+
+/// The segment is in the receiver's handle, now.
+void PeIpcq::read_slot(QueueSegment& s) {
+  if (!s.message->desc) return;
+  const OpDesc& receive = *s.received_by->desc;
+  const QueuePort& port = ports_[s.receiver_port];
+  const TensorRef slot = slot_of(s), to = part_of(receive.output, s, port.ring.slot_bytes);
+  if (s.nbytes > 0) System::of(*this).image().transfer(slot, to);
+  if (s.read_op_id == 0) return;
+  auto d = std::make_shared<OpDesc>();
+  d->type = CommandType::load;
+  d->kind = OpKind::memory;
+  d->name = "ipcq_recv";
+  d->operands.resize(1);
+  d->operands[0].ref = slot;
+  d->output = to;
+  d->handle_id = receive.handle_id;
+  d->pe = receive.pe;
+  d->seq = receive.seq;
+  d->submit_ns = receive.submit_ns;
+  d->where = receive.where;
+  auto q = std::make_shared<QueueRecord>();
+  q->port = port.name;
+  q->message = s.message->number;
+  q->segment = s.index;
+  q->segments = static_cast<uint32_t>(s.message->segments.size());
+  d->queue = std::move(q);
+  end_service(SegmentRecord{std::move(d), s.copy_op_id}, s.read_op_id, read_start_ns_, timeline().now_ns());
 }
 
 // ---- segments

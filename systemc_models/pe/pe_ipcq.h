@@ -49,6 +49,7 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
     uint64_t sent = 0;        ///< messages that stand in the queue, or have gone
     std::deque<QueueCall*> sends;      ///< with segments that have no slot yet
     std::deque<uint64_t> in_slots;     ///< the numbers of the messages whose segments have slots of the peer's
+    uint64_t written = 0;               ///< segments that have come
     std::deque<QueueSegment*> visible;  ///< that no receive has claimed
     std::deque<QueueCall*> receives;   ///< with segments that are not ready yet
     uint32_t receiving = 0;            ///< receives that are not done
@@ -81,6 +82,10 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   void complete(QueueCall&);
   void fail(QueueCall&, std::string what);
   std::string told(const char* call, uint32_t port) const;
+
+  TensorRef slot_of(const QueueSegment&) const;
+  void write_slot(QueueSegment&);
+  void read_slot(QueueSegment&);
 
   QueueSegment& take_segment();
   void recycle(QueueSegment&);

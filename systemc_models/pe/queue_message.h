@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/phase2/memory/range_value.h"
 #include "kernbench/systemc_models/pe/pe_command.h"
 
 namespace kernbench {
@@ -31,6 +32,9 @@ struct QueueMessage {
   uint64_t nbytes = 0;
   uint64_t number = 0;  ///< in its queue, from 0
   std::vector<SegmentTimes> segments;
+  // Of a kernel's; null where a driver plays calls, timing only.
+  std::shared_ptr<const OpDesc> desc;       ///< the send
+  std::shared_ptr<const RangeValue> value;  ///< what it sends
 };
 
 /// A command of pe_ipcq: what a send or a receive is beside its PeCommand. Kept by who submits until it is complete.
@@ -43,6 +47,8 @@ struct QueueCall {
   uint64_t seq = 0;             ///< program order among the PE's calls
   bool credit_blocks = true;    ///< receive: false where the receiver's attribute is not to act on it (copy_to_dst)
   std::string fault;            ///< complete, but not done: one line
+  std::shared_ptr<const OpDesc> desc;       ///< a kernel's; null: timing only
+  std::shared_ptr<const RangeValue> value;  ///< send: what it sends, taken at its submission
 
   // Progress, kept by pe_ipcq.
   PeCommand* command = nullptr;
@@ -69,7 +75,10 @@ struct QueueSegment {
   uint64_t seq = 0;                     ///< of its send: program order at one instant
   uint64_t launch = 0;                  ///< whose it is
   double drain_ns = 0;                  ///< what the inbound server is held for
-  Order arrival_order;                  ///< at the receiver
+  // At the receiver.
+  uint64_t slot_address = 0;
+  double write_start_ns = 0;
+  uint64_t copy_op_id = 0, read_op_id = 0;  ///< of its records; 0: nothing is logged
   // What it travels as inside PEs: from pe_ipcq to pe_dma and, at the receiver, the other way; and its credit likewise.
   PeItem outgoing, arriving, credit, credit_back;
   QueueSegment* next_idle = nullptr;

@@ -19,6 +19,11 @@
 namespace kernbench::topology {
 namespace {
 
+Floor floor_of(const SystemSpec& s) {
+  constexpr const char* kShapes[] = {"none", "ring_1d", "torus_2d", "mesh_2d_no_wrap"};  // in the order of SipShape
+  return {s.sip.w, s.sip.h, s.tray.w, s.tray.h, kShapes[static_cast<int>(s.tray.shape)]};
+}
+
 /// The `timing:` section with the command line's word over it (interface contract: `flit` sets routed).
 Timing read_timing(YamlMap& top, const Overrides& overrides) {
   Timing t;
@@ -122,6 +127,7 @@ Graph compile_text(const std::string& yaml, const std::string& file_name, const 
       CubeSpec& cube = system->cube;
       if (cube.mesh) cube.mesh->plan = cache ? cache->plan(cube) : plan_mesh(cube);
       build_system(*system, builder);
+      builder.graph().floor = floor_of(*system);
     }
   } else {
     load_flat(top, catalog, builder);

@@ -64,6 +64,13 @@ struct Pe {
   std::unordered_map<std::string, uint32_t> blocks;  ///< kind -> node index
 };
 
+/// How cubes stand in a SIP and SIPs on the tray, in rows; flat files say nothing of it.
+struct Floor {
+  uint32_t cubes_w = 0, cubes_h = 0;  ///< 0: not known
+  uint32_t sips_w = 0, sips_h = 0;
+  std::string tray_shape = "none";  ///< none, ring_1d, torus_2d, mesh_2d_no_wrap
+};
+
 struct Graph {
   std::string name;  ///< of the file, without folder
   double ns_per_mm = 0.01;
@@ -74,6 +81,7 @@ struct Graph {
   std::vector<Edge> edges;  ///< in compiled order
   std::vector<Memory> memories;
 
+  Floor floor;
   std::vector<Pe> pes;                                 ///< every PE with at least a pe_dma, in compiled order
   std::unordered_map<std::string, uint32_t> index_of;  ///< node id -> index
   std::vector<std::vector<uint32_t>> out_edges;        ///< per node, edge indices in compiled order

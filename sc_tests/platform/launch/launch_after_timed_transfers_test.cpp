@@ -21,7 +21,7 @@ KernelSpec copy_kernel() {
   s.help = "of the transfer tests";
   s.params = {ParamSpec::size("n", kUnit, "elements")};
   s.function = [](tl::Context& tl, const tl::Args& args) {
-    if (tl.rank() == 0) tl.store(args["y"].ptr, tl.load(args["x"].ptr, {args["x"].shape[0]}));
+    if (tl.index() == 0) tl.store(args["y"].ptr, tl.load(args["x"].ptr, {args["x"].shape[0]}));
   };
   s.reference = [](const Params&, const TensorMap& in) {
     return std::map<std::string, Expected>{{"y", {in.at("x"), {}}}};

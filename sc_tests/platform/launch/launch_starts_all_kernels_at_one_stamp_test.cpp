@@ -23,7 +23,7 @@ KernelSpec test_kernel(const std::string& name, KernelFunction function) {
 
 KernelSpec loading_kernel(const std::string& name, int64_t rank) {
   KernelSpec s = test_kernel(name, [rank](tl::Context& tl, const tl::Args& args) {
-    if (tl.rank() == rank) tl.load(args["a"].ptr, {16384});
+    if (tl.index() == rank) tl.load(args["a"].ptr, {16384});
   });
   TensorSpec a;
   a.name = "a";
@@ -37,7 +37,7 @@ KernelSpec loading_kernel(const std::string& name, int64_t rank) {
 const RegisterKernel noop{test_kernel("launch_test_noop", [](tl::Context&, const tl::Args&) {})};
 const RegisterKernel rank0_loads{loading_kernel("launch_test_rank0_loads", 0)};
 const RegisterKernel rank1_faults{test_kernel("launch_test_rank1_faults", [](tl::Context& tl, const tl::Args&) {
-  if (tl.rank() == 1) throw std::runtime_error("made to fail");
+  if (tl.index() == 1) throw std::runtime_error("made to fail");
 })};
 
 RunReport run(Platform& platform, const std::string& kernel, LaunchMode launch, const std::string& device = "all") {

@@ -31,7 +31,7 @@ KernelSpec copying(const CubePePolicy& policy, const std::string& name) {
   s.function = [replicated](tl::Context& tl, const tl::Args& args) {
     if (args["x"].empty()) return;
     auto x = tl.load(args["x"]);
-    found[tl.rank()] = {args["x"].offset, args["x"].shape, x.to_vector<float>()};
+    found[tl.index()] = {args["x"].offset, args["x"].shape, x.to_vector<float>()};
     if (!replicated) tl.store(args["y"], x);
   };
   for (const char* tensor : {"x", "y"}) {

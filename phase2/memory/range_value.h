@@ -1,0 +1,28 @@
+// What a range of memory holds at an instant, kept apart from it: what a message carries (collectives contract §11.1).
+// Shares buffers; what is pending stays so, with who makes it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernbench/phase2/memory/memory_image.h"
+
+namespace kernbench {
+
+class RangeValue {
+ public:
+  RangeValue() = default;
+  /// Of a dense tensor.
+  RangeValue(const MemoryImage&, const TensorRef&);
+  /// Makes [addr, addr + n) what the range held from byte `from` on. What it held unwritten leaves the memory as it is.
+  void put(MemoryImage&, MemoryImage::SpaceKey, uint64_t addr, uint64_t from, uint64_t n) const;
+
+ private:
+  struct Piece {
+    uint64_t offset = 0;  ///< of its first byte in the range
+    MemoryImage::Extent extent;
+  };
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace kernbench
