@@ -8,6 +8,7 @@
 
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/tools/run_parts.h"
 
 namespace kernbench {
 
@@ -24,11 +25,15 @@ std::string bytes_text(uint64_t bytes) {
   return fmt::format("{:.{}f} {}", v, u ? 2 : 0, units[u]);
 }
 
+}  // namespace
+
 std::string time_text(double ns) {
   if (ns >= 1e6) return fmt::format("{:.3f} ms", ns / 1e6);
   if (ns >= 1e4) return fmt::format("{:.3f} us", ns / 1e3);
   return fmt::format("{:.3f} ns", ns);
 }
+
+namespace {
 
 /// Name and columns of the engines' tables.
 constexpr const char* kEngineRow = "  {:{}}{:>9}{:>8}{:>8}{:>8}{:>12}{:>8}{:>10}{:>12}{:>11}\n";
@@ -63,7 +68,8 @@ void add_to(EngineReport& sum, const EngineReport& e) {
   sum.servers += e.servers;
 }
 
-/// Where the time went: all PEs' engines by their part, then the busiest single ones.
+}  // namespace
+
 void write_engines(std::ostream& out, const RunReport& r) {
   std::vector<EngineReport> parts;  // in order of first appearance
   std::map<std::string, size_t> index;
@@ -90,6 +96,8 @@ void write_engines(std::ostream& out, const RunReport& r) {
   out << "  % of the run; link and memory: waits inside busy; slot: for the accel_slot; queue full: the next stage has "
          "no room\n";
 }
+
+namespace {
 
 /// How the run was launched, and how its tensors came and went.
 void write_way(std::ostream& out, const RunReport& r) {
@@ -118,7 +126,8 @@ void write_way(std::ostream& out, const RunReport& r) {
   }
 }
 
-/// What was computed and moved a second.
+}  // namespace
+
 void write_rates(std::ostream& out, const RunReport& r) {
   double flops = 0;
   uint64_t read = 0, written = 0;
@@ -135,6 +144,8 @@ void write_rates(std::ostream& out, const RunReport& r) {
   fmt::print(out, "  memory       {:.2f} GB/s ({} read, {} written)\n", static_cast<double>(read + written) / r.end_ns,
              bytes_text(read), bytes_text(written));
 }
+
+namespace {
 
 /// What kernels did on pe_cpu beside calls; nothing where they did nothing.
 void write_scalar_work(std::ostream& out, const RunReport& r) {
@@ -185,9 +196,6 @@ void write_run_text(std::ostream& out, const RunReport& r) {
              grouped(r.events));
 }
 
-namespace {
-
-/// A number or truth value as such, anything else as text.
 void write_parameter(JsonWriter& w, const std::string& text) {
   const auto v = nlohmann::json::parse(text, nullptr, false);
   if (v.is_boolean()) {
@@ -212,8 +220,6 @@ void write_verification(JsonWriter& w, const RunReport& r) {
   }
   w.close(']').close('}');
 }
-
-}  // namespace
 
 void write_run_json(std::ostream& out, const RunReport& r) {
   std::string text;
