@@ -159,13 +159,47 @@ std::unique_ptr<OpLogSink> make_op_log(const std::string& file) {
   throw OpLogError(file + ": the name of an op log ends in .jsonl, .sqlite, .sqlite3 or .db");
 }
 
-size_t drop_behind_gaps(std::vector<OpRecord>& records) {
-  const auto in_program_order = [](const OpRecord& r) {
-    return r.desc && !r.is_token && !r.foreign && r.desc->kind != OpKind::unknown && r.desc->pe != kNoPe;
-  };
+namespace {
+
+bool in_program_order(const OpRecord& r) {
+  return r.desc && !r.is_token && !r.foreign && r.desc->kind != OpKind::unknown && r.desc->pe != kNoPe;
+}
+
+/// A call of a PE, in its program order.
+using Call = std::pair<uint32_t, uint64_t>;
+
+/// Calls of messages of which a segment is missing, or what a received one was sent by.
+std::set<Call> torn_messages(const std::vector<OpRecord>& records) {
+  std::set<uint64_t> copies;
+  std::map<Call, std::pair<uint32_t, uint32_t>> segments;  // there, expected
+  for (const OpRecord& r : records) {
+    if (!r.desc || !r.desc->queue) continue;
+    if (r.desc->type == CommandType::store) copies.insert(r.op_id);
+    auto& [there, expected] = segments[{r.desc->pe, r.desc->seq}];
+    ++there;
+    expected = r.desc->queue->segments;
+  }
+  std::set<Call> torn;
+  for (const auto& [call, count] : segments) {
+    if (count.first < count.second) torn.insert(call);
+  }
+  for (const OpRecord& r : records) {
+    if (!r.desc || !r.desc->queue || r.desc->type == CommandType::store) continue;
+    for (const uint64_t id : r.dependency_ids) {
+      if (copies.count(id) == 0) torn.insert({r.desc->pe, r.desc->seq});
+    }
+  }
+  return torn;
+}
+
+/// One pass: what it removes may have been what others received.
+size_t drop_once(std::vector<OpRecord>& records) {
+  const std::set<Call> torn = torn_messages(records);
   std::map<uint32_t, std::set<uint64_t>> seen;
   for (const OpRecord& r : records) {
-    if (in_program_order(r)) seen[r.desc->pe].insert(r.desc->seq);
+    if (!in_program_order(r)) continue;
+    std::set<uint64_t>& of_pe = seen[r.desc->pe];
+    if (torn.count({r.desc->pe, r.desc->seq}) == 0) of_pe.insert(r.desc->seq);
   }
   std::map<uint32_t, uint64_t> first_missing;
   for (const auto& [pe, numbers] : seen) {
@@ -179,6 +213,14 @@ size_t drop_behind_gaps(std::vector<OpRecord>& records) {
                                }),
                 records.end());
   return before - records.size();
+}
+
+}  // namespace
+
+size_t drop_behind_gaps(std::vector<OpRecord>& records) {
+  size_t dropped = 0;
+  while (const size_t more = drop_once(records)) dropped += more;
+  return dropped;
 }
 
 OpLogContents read_op_log(const std::string& file) {

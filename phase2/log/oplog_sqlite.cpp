@@ -38,19 +38,20 @@ CREATE VIEW ops AS
          dependency_ids
     FROM commands LEFT JOIN components c ON c.id = component
   UNION ALL
-  SELECT op_id, t_start, t_end, coalesce(c.name, '#' || component), s.op_kind, 'TileToken/' || s.name,
-         json_patch(
-           CASE WHEN s.op_kind = 'memory'
-             THEN json_object('composite_op_id', composite_op_id, 'tile_id', tile_id, 'stage_type', s.name,
-                              'fed_ns', json(printf('%!.17g', fed_ns)), 'buffer_offset', buffer_offset,
-                              'bytes', bytes)
-             ELSE json_object('composite_op_id', composite_op_id, 'tile_id', tile_id, 'stage_type', s.name,
-                              'fed_ns', json(printf('%!.17g', fed_ns)), 'buffer_offset', buffer_offset,
-                              'm', m, 'n', n, 'k', k) END,
-           CASE WHEN buffer_pieces = '' THEN '{}'
-             ELSE json_object('buffer_pieces', json(buffer_pieces)) END),
+  SELECT op_id, t_start, t_end, component_id, op_kind, op_name,
+         CASE WHEN buffer_pieces = '' THEN params
+              ELSE json_insert(params, '$.buffer_pieces', json(buffer_pieces)) END,
          '[]'
-    FROM tokens JOIN stages s ON s.id = stage LEFT JOIN components c ON c.id = component;
+    FROM (SELECT op_id, t_start, t_end, coalesce(c.name, '#' || component) AS component_id, s.op_kind AS op_kind,
+                 'TileToken/' || s.name AS op_name, buffer_pieces,
+                 CASE WHEN s.op_kind = 'memory'
+                   THEN json_object('composite_op_id', composite_op_id, 'tile_id', tile_id, 'stage_type', s.name,
+                                    'fed_ns', json(printf('%!.17g', fed_ns)), 'buffer_offset', buffer_offset,
+                                    'bytes', bytes)
+                   ELSE json_object('composite_op_id', composite_op_id, 'tile_id', tile_id, 'stage_type', s.name,
+                                    'fed_ns', json(printf('%!.17g', fed_ns)), 'buffer_offset', buffer_offset,
+                                    'm', m, 'n', n, 'k', k) END AS params
+            FROM tokens JOIN stages s ON s.id = stage LEFT JOIN components c ON c.id = component);
 )sql";
 
 // The file's checksum is of the sum of those of its rows, so that their order does not matter. Every batch brings it up

@@ -7,6 +7,26 @@
 
 namespace kernbench {
 
+namespace {
+
+/// Of a PE with connections (collectives contract §10.15).
+void add_queue_servers(const Pe& pe, double sim_ns, std::vector<EngineReport>& v) {
+  if (!pe.ipcq || pe.ipcq->ports().empty()) return;
+  for (const QueueServerStatistics& s : pe.ipcq->queue_statistics()) {
+    EngineReport r;
+    r.id = pe.id + (s.name == "comm" ? ".pe_dma." : ".pe_ipcq.") + s.name;
+    r.busy_ns = s.busy_ns;
+    r.idle_ns = sim_ns - s.busy_ns;
+    r.ops = s.ops;
+    r.bytes = s.bytes;
+    r.servers = 1;
+    r.utilization = sim_ns > 0 ? s.busy_ns / sim_ns : 0;
+    v.push_back(r);
+  }
+}
+
+}  // namespace
+
 std::vector<EngineReport> engine_reports(Platform& platform, const std::vector<size_t>& pes, double sim_ns) {
   std::vector<EngineReport> v;
   for (size_t p : pes) {
@@ -38,6 +58,7 @@ std::vector<EngineReport> engine_reports(Platform& platform, const std::vector<s
       }
       if (r.servers > 0) push(block->id());
     }
+    add_queue_servers(platform.pes().pe(p), sim_ns, v);
   }
   return v;
 }

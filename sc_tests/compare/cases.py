@@ -10,8 +10,8 @@ MODES = (("ideal", "ideal"), ("ideal", "routed"), ("cut_through", "ideal"), ("cu
          ("flit", "routed"))
 TOPOLOGIES = ("small", "one_cube", "default", "latency_model", "six_sip_torus")  # big has cases of its own
 SAMPLES = ("commands_and_composites", "composite_cut_through", "composite_flit", "composite_ideal",
-           "traffic_cut_through", "traffic_cut_through_routed", "traffic_flit_mesh", "traffic_flit_toy",
-           "traffic_hbm_pc", "traffic_ideal", "traffic_ideal_routed")
+           "traffic_cut_through", "traffic_cut_through_routed", "traffic_flit_hash", "traffic_flit_mesh",
+           "traffic_flit_toy", "traffic_hbm_pc", "traffic_hbm_pc_hash", "traffic_ideal", "traffic_ideal_routed")
 # Sizes that nothing divides, so that last tiles and shards are cut, and that are quick.
 KERNELS = {
     "assemble": ("n=3001",),
@@ -53,10 +53,10 @@ VARIANTS = {
     "store_and_forward": (("router: {attrs: {", "router: {attrs: {store_and_forward: true, "),
                           ("connection: {attrs: {", "connection: {attrs: {store_and_forward: true, ")),
     "one_server_hbm": ((re.compile(r"impl: builtin.hbm_pc .*"), "impl: builtin.hbm_ctrl"),
-                       (re.compile(r" *(pseudo_channels|interleave_bytes|pc_bw_gbs): .*\n"), ""),
+                       (re.compile(r" *(pseudo_channels|interleave_bytes|pc_bw_gbs|hash|burst_bytes): .*\n"), ""),
                        (re.compile(r"(slice_mb: 1024(?:.*\n){3} *)overhead_ns: 0.0"), r"\1efficiency: 0.85")),
-    "odd_channels": (("pseudo_channels: 8", "pseudo_channels: 3"), ("pc_bw_gbs: 32.0", "pc_bw_gbs: 21.7"),
-                     ("interleave_bytes: 256", "interleave_bytes: 512")),
+    "odd_channels": (("pseudo_channels: 8", "pseudo_channels: 3"), ("hash: xor", "hash: none"),
+                     ("pc_bw_gbs: 32.0", "pc_bw_gbs: 21.7"), ("interleave_bytes: 256", "interleave_bytes: 512")),
     "systolic": (("      pe_gemm:\n", "      pe_gemm:\n        impl: builtin.pe_gemm_systolic\n"),
                  (GEMM_RATE, r"rows: 16\n          cols: 12\n          dataflow: ws\n          freq_ghz: \1\n")),
     "host": (("pcie_ep: {attrs: {", "pcie_ep: {attrs: {outstanding: 2, store_and_forward: false, "),

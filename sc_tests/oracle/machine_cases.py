@@ -25,7 +25,9 @@ def drawn_anew(rng, yaml):
     yaml = re.sub(r"(rd_engines|wr_engines): 1", lambda m: f"{m[1]}: {rng.choice((1, 1, 2, 3))}", yaml)
     yaml = re.sub(r"ns_per_mm: [\d.]+", f"ns_per_mm: {rng.choice((0.01, 0.0371, 0.2))}", yaml)
     yaml = re.sub(r"header_bytes: \d+", f"header_bytes: {rng.choice((0, 8, 16, 32))}", yaml)
-    yaml = re.sub(r"pseudo_channels: 8", f"pseudo_channels: {rng.choice((1, 3, 8, 8))}", yaml)
+    channels, kind = rng.choice(((1, "xor"), (3, "none"), (8, "none"), (8, "xor")))
+    yaml = yaml.replace("pseudo_channels: 8", f"pseudo_channels: {channels}").replace("hash: xor", f"hash: {kind}")
+    yaml = re.sub(r"burst_bytes: \d+", f"burst_bytes: {rng.choice((1, 32, 64))}", yaml)
     if rng.random() < 0.3:
         yaml = yaml.replace("pcie_ep: {attrs: {", f"pcie_ep: {{attrs: {{outstanding: {rng.randint(1, 4)}, ", 1)
     if rng.random() < 0.5 and "type: mesh" in yaml:

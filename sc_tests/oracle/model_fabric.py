@@ -1,12 +1,13 @@
 """The event queue with the order of one instant (§9), links and memories (§2-§4)."""
 import heapq
+import math
 
 from model_graph import INF
 
 
 def to_tick(ns):
     """The instant of a time: whole femtoseconds."""
-    return round(ns * 1e6)
+    return math.floor(ns * 1e6 + 0.38)
 
 
 class Message:
@@ -163,10 +164,10 @@ class Fabric:
             self.sim.notice(to_tick(arrival), ("memory", tx.memory), tx.order if gated else "plain")
         if g.impl[tx.memory] == "builtin.hbm_pc":
             leaves = arrival + overhead
-            finish = leaves + tx.nbytes / tx.bottleneck(without_memory_edge=True)
+            tail = tx.nbytes / tx.bottleneck(without_memory_edge=True)
+            finish = leaves + tail
             for channel, nbytes in self._channels(tx, g.attrs[tx.memory]["interleave_bytes"]):
                 finish = max(finish, self._serve(channel, leaves, nbytes / g.attrs[tx.memory]["pc_bw_gbs"]))
-            tail = finish - leaves  # a read is done at finish + what its header takes
         else:
             start = max(arrival, self.memory_free.get(tx.memory, 0.0))
             leaves = start + overhead
@@ -179,16 +180,28 @@ class Fabric:
             back = Message(tx, tx.backward, 0, None, lambda m, t: self._done(tx, t + g.overhead[tx.initiator]))
             self._leave_header(back, 0, finish, ("memory", tx.memory), tx.arrival_number)
         else:
-            back = Message(tx, tx.backward, tx.nbytes, None,
-                           lambda m, t: self._done(tx, t + g.overhead[tx.initiator] + tail))
+            way = sum(g.wire[e] for e in tx.backward) + g.overhead[tx.initiator]
+            for e in tx.backward[:-1]:
+                node = g.dst[e]
+                way += g.overhead[node] + (tx.nbytes / g.bw[e] if g.gate[node] else 0)
+            back = Message(tx, tx.backward, tx.nbytes, None, lambda m, t: self._done(
+                tx, max(finish + way, t + g.overhead[tx.initiator] + tail)))
             self._leave_header(back, 0, leaves, ("memory", tx.memory), tx.arrival_number)
 
     def _channels(self, tx, unit):
-        g = self.graph
-        attrs = g.attrs[tx.memory]
+        """The channel of each piece, and the bytes of whole bursts that it moves."""
+        attrs = self.graph.attrs[tx.memory]
+        count, burst = attrs["pseudo_channels"], attrs.get("burst_bytes", 1)
         for addr, nbytes in tx.pieces(unit, tx.base):
-            number = (addr - tx.base) // attrs["interleave_bytes"] % attrs["pseudo_channels"]
-            yield (tx.memory, number), nbytes
+            first = addr - tx.base
+            block = first // attrs["interleave_bytes"]
+            number = block % count
+            if attrs.get("hash") == "xor":
+                digits = [0] if count == 1 else [block // count**i % count for i in range(64) if count**i <= block]
+                number = 0
+                for d in digits:
+                    number ^= d
+            yield (tx.memory, number), -(-(first + nbytes) // burst) * burst - first // burst * burst
 
     def _serve(self, server, ready, time):
         end = max(ready, self.memory_free.get(server, 0.0)) + time
@@ -235,13 +248,14 @@ class Fabric:
             tx.arrival_number = self.arrivals[tx.memory]
             tx.pieces_bytes = [n for _, n in tx.pieces(g.flit_bytes, 0)]
             if g.impl[tx.memory] == "builtin.hbm_pc":
-                tx.servers = [channel for channel, _ in self._channels(tx, g.flit_bytes)]
+                tx.served = list(self._channels(tx, g.flit_bytes))
                 tx.rate = g.attrs[tx.memory]["pc_bw_gbs"]
             else:
-                tx.servers = [tx.memory] * len(tx.pieces_bytes)
+                tx.served = [(tx.memory, nbytes) for nbytes in tx.pieces_bytes]
                 tx.rate = g.bw[tx.data_edges[-1] if tx.is_write else tx.data_edges[0]]
         if tx.is_write:
-            tx.finish = max(tx.finish, self._serve(tx.servers[i], ready, tx.pieces_bytes[i] / tx.rate))
+            server, nbytes = tx.served[i]
+            tx.finish = max(tx.finish, self._serve(server, ready, nbytes / tx.rate))
             tx.left += 1
             if tx.left == len(tx.pieces_bytes):
                 back = Message(tx, tx.backward, 0, [g.header_bytes], self._flit_at_initiator)
@@ -249,8 +263,8 @@ class Fabric:
             return
         back = Message(tx, tx.backward, tx.nbytes, tx.pieces_bytes, self._flit_at_initiator)
         served = 0.0
-        for j, nbytes in enumerate(tx.pieces_bytes):
-            served = max(served, self._serve(tx.servers[j], ready, nbytes / tx.rate))
+        for j, (server, nbytes) in enumerate(tx.served):
+            served = max(served, self._serve(server, ready, nbytes / tx.rate))
             self._leave_flit(back, 0, j, served, ("memory", tx.memory), (tx.arrival_number, j))
 
     def _flit_at_initiator(self, message, i, ready):

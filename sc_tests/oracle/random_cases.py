@@ -154,6 +154,10 @@ def add_memories(d, transit, flit_bytes, count, size):
                 interleave = flit_bytes * f.pick(1, 1, 2, 4) if flit_bytes else f.pick(64, 100, 256, 512)
                 attrs.update(pseudo_channels=f.whole(1, 8), interleave_bytes=interleave,
                              pc_bw_gbs=f.rate(4.0, 64.0))
+                if f.chance(0.5):
+                    attrs.update(pseudo_channels=f.pick(1, 2, 4, 8), hash="xor")
+                if f.chance(0.5):
+                    attrs.update(burst_bytes=f.pick(*(b for b in (1, 4, 16, 32, 50, 64) if interleave % b == 0)))
                 base += -base % interleave
         name = d.node(f"sip0.cube0.mem{i}", kind, attrs, **more)
         for _ in range(1 if f.chance(0.85) else 2):

@@ -13,7 +13,15 @@ namespace kernbench::testing {
 namespace {
 
 int64_t fs(double ns) {
-  return std::llround(ns * 1e6);
+  return static_cast<int64_t>(std::floor(ns * 1e6 + 0.38));
+}
+
+int channel_of(const FlatNode& memory, uint64_t block) {
+  const auto count = static_cast<uint64_t>(memory.pseudo_channels);
+  if (!memory.hash || count == 1) return static_cast<int>(block % count);
+  uint64_t channel = 0;
+  for (uint64_t rest = block; rest; rest /= count) channel ^= rest % count;
+  return static_cast<int>(channel);
 }
 
 using Server = std::pair<int, int>;  // kind, index
@@ -23,7 +31,8 @@ struct Message {
   const FlatRequest* q = nullptr;
   std::vector<int> there, back;  // edges
   double grant = 0, done = 0;
-  double drain = 0;  // what follows the header of a read's response
+  double drain = 0;       // what follows the header of a read's response
+  double not_before = 0;  // its end, if its header waited nowhere
   bool returning = false;
   size_t hop = 0;  // edges passed on the current leg
   Server came_from{kPool, -1};
@@ -136,6 +145,19 @@ std::vector<NaiveResult> NaiveTrafficModel::play(const std::vector<FlatRequest>&
     return m.q->write != m.returning ? static_cast<double>(m.q->bytes) : 0.0;
   };
 
+  // What a read's header takes from the memory to the initiator's end, alone.
+  const auto idle_way = [&](const Message& m) {
+    double ns = node(m.q->initiator).overhead_ns;
+    for (size_t i = 0; i < m.back.size(); ++i) {
+      const FlatEdge& e = edge(m.back[i]);
+      ns += e.mm * s.ns_per_mm;
+      if (i + 1 == m.back.size()) break;
+      ns += node(e.to).overhead_ns;
+      if (node(e.to).store_and_forward) ns += over(static_cast<double>(m.q->bytes), bandwidth(m.back[i]));
+    }
+    return ns;
+  };
+
   std::function<void(Message&, double)> header_at_node, grant_next_after;
   const auto leave_server = [&](Message& m, Server from) {
     m.came_from = from;
@@ -160,7 +182,7 @@ std::vector<NaiveResult> NaiveTrafficModel::play(const std::vector<FlatRequest>&
       if (!at_memory) t += node(at).overhead_ns;
       if (m.hop > 0 && !end && node(at).store_and_forward) t += over(payload(m), bandwidth(way[m.hop - 1]));
       if (end) {
-        finish(m, t + m.drain);
+        finish(m, std::max(t + m.drain, m.not_before));
         return;
       }
       if (s.cut_through) {
@@ -209,21 +231,22 @@ std::vector<NaiveResult> NaiveTrafficModel::play(const std::vector<FlatRequest>&
       const bool touches = edge(e).from == at || edge(e).to == at;
       if (!touches && (narrowest_inner == 0 || bw < narrowest_inner)) narrowest_inner = bw;
     }
-    double header_leaves = 0, done = 0;
+    double header_leaves = 0, done = 0, drain = over(bytes, narrowest);
     if (memory.pseudo_channels == 0) {
       double& free = free_at[{kMemory, at}];
       const double start = std::max(arrival, free);
       header_leaves = start + memory.overhead_ns;
-      done = free = header_leaves + over(bytes, narrowest);
+      done = free = header_leaves + drain;
     } else {
       header_leaves = arrival + memory.overhead_ns;
-      done = header_leaves + over(bytes, narrowest_inner);
+      drain = over(bytes, narrowest_inner);
+      done = header_leaves + drain;
       const uint64_t offset = m.q->address - memory_of(*m.q).base;
       for (uint64_t from = offset; from < offset + m.q->bytes;) {
         const uint64_t to = std::min((from / memory.interleave + 1) * memory.interleave, offset + m.q->bytes);
-        const int channel = static_cast<int>(from / memory.interleave) % memory.pseudo_channels;
-        double& free = channel_free_at[{at, channel}];
-        free = std::max(free, header_leaves) + over(static_cast<double>(to - from), memory.pc_bw);
+        double& free = channel_free_at[{at, channel_of(memory, from / memory.interleave)}];
+        const uint64_t bursts = (to - 1) / memory.burst - from / memory.burst + 1;
+        free = std::max(free, header_leaves) + over(static_cast<double>(bursts * memory.burst), memory.pc_bw);
         done = std::max(done, free);
         from = to;
       }
@@ -233,7 +256,8 @@ std::vector<NaiveResult> NaiveTrafficModel::play(const std::vector<FlatRequest>&
       return;
     }
     const double leaves = m.q->write ? done : header_leaves;
-    m.drain = m.q->write ? 0 : done - header_leaves;
+    m.drain = m.q->write ? 0 : drain;
+    m.not_before = m.q->write ? 0 : done + idle_way(m);
     todo[fs(leaves)].departures.push_back({++memory_arrivals, [&, at, leaves] {
                                              m.returning = true;
                                              m.hop = 0;

@@ -85,6 +85,8 @@ class Builder {
         n.pseudo_channels = pick(r_, {1, 2, 3, 8});
         n.interleave = pick<uint64_t>(r_, {256, 1024});
         n.pc_bw = pick(r_, {8.0, 16.0, 32.0});
+        n.hash = n.pseudo_channels != 3 && pick(r_, {false, true});
+        n.burst = pick<uint64_t>(r_, {1, 64});
       }
     }
     s_.nodes.push_back(n);
@@ -163,7 +165,7 @@ std::string FlatSystem::yaml() const {
     if (n.outstanding) y << ", outstanding: " << n.outstanding;
     if (n.pseudo_channels)
       y << ", pseudo_channels: " << n.pseudo_channels << ", interleave_bytes: " << n.interleave
-        << ", pc_bw_gbs: " << n.pc_bw;
+        << ", pc_bw_gbs: " << n.pc_bw << ", hash: " << (n.hash ? "xor" : "none") << ", burst_bytes: " << n.burst;
     y << "}}\n";
   }
   y << "links:\n";

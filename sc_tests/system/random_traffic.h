@@ -17,6 +17,8 @@ struct FlatNode {
   int pseudo_channels = 0;             ///< 0: one FIFO server
   uint64_t interleave = 0;
   double pc_bw = 0;
+  bool hash = false;
+  uint64_t burst = 1;
 };
 struct FlatEdge {
   int from = 0, to = 0;

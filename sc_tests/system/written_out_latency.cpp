@@ -26,13 +26,28 @@ double overhead(const topology::Node& n) {
   return n.attrs.number("overhead_ns", 0);
 }
 
+/// The channel of the block of interleave_bytes that an offset lies in.
+size_t channel_of(const topology::Node& memory, uint64_t offset, size_t channels) {
+  uint64_t block = offset / static_cast<uint64_t>(memory.attrs.integer("interleave_bytes", 1));
+  if (channels < 2 || memory.attrs.string("hash", "none") == "none") return block % channels;
+  uint64_t channel = 0;
+  for (; block > 0; block /= channels) channel ^= block % channels;
+  return channel;
+}
+
+/// Bytes of the whole bursts that [offset, offset + bytes) touches.
+double in_bursts(const topology::Node& memory, uint64_t offset, uint64_t bytes) {
+  const auto burst = static_cast<uint64_t>(memory.attrs.integer("burst_bytes", 1));
+  return static_cast<double>(((offset + bytes - 1) / burst - offset / burst + 1) * burst);
+}
+
 /// Busy time of the memory's servers with `nbytes` from its first address, the longest.
 double channel_ns(const topology::Node& memory, uint64_t nbytes) {
   std::vector<double> busy(static_cast<size_t>(memory.attrs.integer("pseudo_channels", 0)), 0.0);
   const auto interleave = static_cast<uint64_t>(memory.attrs.integer("interleave_bytes", 0));
   for (uint64_t at = 0; at < nbytes; at += interleave)
-    busy[at / interleave % busy.size()] +=
-        static_cast<double>(std::min(interleave, nbytes - at)) / memory.attrs.number("pc_bw_gbs", 0);
+    busy[channel_of(memory, at, busy.size())] +=
+        in_bursts(memory, at, std::min(interleave, nbytes - at)) / memory.attrs.number("pc_bw_gbs", 0);
   return *std::max_element(busy.begin(), busy.end());
 }
 
@@ -112,11 +127,11 @@ double flits_ns(const topology::Graph& g, const Way& way, uint64_t base, uint64_
   std::vector<double> free(static_cast<size_t>(channels ? way.memory->attrs.integer("pseudo_channels", 0) : 1), 0.0);
   const double bw =
       channels ? way.memory->attrs.number("pc_bw_gbs", 0) : g.effective_bw(write ? way.there.back() : way.back.back());
-  const auto interleave = static_cast<uint64_t>(channels ? way.memory->attrs.integer("interleave_bytes", 0) : 1);
   uint64_t offset = 0;
   for (size_t i = 0; i < data.bytes.size(); ++i) {
-    double& server = free[offset / interleave % free.size()];
-    server = std::max(server, data.ready[i]) + over(data.bytes[i], bw);
+    double& server = free[channel_of(*way.memory, offset, free.size())];
+    const double moved = channels ? in_bursts(*way.memory, offset, static_cast<uint64_t>(data.bytes[i])) : data.bytes[i];
+    server = std::max(server, data.ready[i]) + over(moved, bw);
     data.ready[i] = i > 0 ? std::max(server, data.ready[i - 1]) : server;
     offset += static_cast<uint64_t>(data.bytes[i]);
   }

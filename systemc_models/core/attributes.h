@@ -36,6 +36,11 @@ struct AttrSpec {
   double key_default = 0;               ///< what one of them is where the file does not say it
 };
 
+/// A value that does not go with the others of its node: "found 3; legal: a divisor of …".
+struct AttrFault {
+  std::string attribute, text;
+};
+
 /// Values of one node, in the order of the file.
 class Attributes {
  public:

@@ -2,7 +2,9 @@
 // kind are. Plain C++: no SystemC here.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,8 @@ struct ImplSpec {
   std::string help;
   std::vector<AttrSpec> attributes;
   KindFacts facts = {};  ///< of the kind; see Kinds for who has to say them
+  /// Which of the attributes, each legal by itself, does not go with the others.
+  std::function<std::optional<AttrFault>(const Attributes&)> fault_together = {};
 
   // Said behind spec_of<Parameters>(…): what a node of this kind is.
   ImplSpec& transit();

@@ -11,6 +11,8 @@
 //     }
 //   };
 //
+// What several values must be together, fault_together() says: a struct that has one hides the one below.
+//
 // Members may be double, bool, std::string, NumberMap, whole numbers, and std::optional of a whole number (no default).
 // Plain C++: no SystemC here.
 #pragma once
@@ -31,6 +33,8 @@ namespace kernbench {
 /// What every kind has.
 struct BlockParameters {
   double overhead_ns = 0;
+  /// Which value does not go with the others, and what was expected; each by itself is legal.
+  std::optional<AttrFault> fault_together() const { return std::nullopt; }
   template <class List>
   static void describe(List& list) {
     list.add(&BlockParameters::overhead_ns, "overhead_ns", "ns", "fixed delay of a message through the block").min(0);
@@ -144,6 +148,7 @@ class ParameterList {
     for (const Entry& e : entries_) {
       if (const auto v = e.get(p)) check_value(e.spec, *v);
     }
+    if (const auto fault = p.fault_together()) throw std::invalid_argument(fault->attribute + ": " + fault->text);
   }
 
  private:
@@ -210,7 +215,8 @@ const P& checked(const P& p) {
 /// likewise .initiator() and .memory("hbm"); nothing where the kind is one of kernbench's own.
 template <class P>
 ImplSpec spec_of(std::string impl, std::string kind, std::string help) {
-  return {std::move(impl), std::move(kind), std::move(help), parameters_of<P>().attributes(), {}};
+  return {std::move(impl), std::move(kind), std::move(help), parameters_of<P>().attributes(), {},
+          [](const Attributes& given) { return parameters_of<P>().from(given).fault_together(); }};
 }
 
 }  // namespace kernbench

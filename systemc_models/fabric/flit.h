@@ -33,18 +33,14 @@ struct FlitStream {
 /// are at multiples of flit_bytes of the address.
 template <class Visit>
 void for_each_flit(uint64_t address, const Rows& rows, uint32_t flit_bytes, Visit visit) {
-  uint64_t row = 0;
-  while (row < rows.count) {
-    uint64_t at = address + row * rows.stride;
-    uint64_t left = rows.bytes;
-    for (++row; row < rows.count && rows.stride == rows.bytes; ++row) left += rows.bytes;
+  for_each_range(address, rows, [&](uint64_t at, uint64_t left) {
     while (left > 0) {
       const uint64_t take = std::min<uint64_t>(left, flit_bytes - at % flit_bytes);
       visit(at, take);
       at += take;
       left -= take;
     }
-  }
+  });
 }
 
 }  // namespace kernbench

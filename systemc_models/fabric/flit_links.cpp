@@ -1,44 +1,15 @@
-// `links: flit` (timing contract §3): data moves in flits, cut at multiples of flit_bytes of the address; a link is one
-// FIFO server over flits. A message's first flit is ready overhead_ns after its arrival at a node; a later one at the
-// later of its own arrival and the time the flit before it became ready.
-//
-// A message's flits go down a chain in one go as long as they cannot mix with others' (Link::unmixed).
-#include <algorithm>
+#include "kernbench/systemc_models/fabric/flit_links.h"
 
-#include "kernbench/systemc_models/fabric/fabric.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
-#include "kernbench/systemc_models/fabric/flit.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
-#include "kernbench/systemc_models/fabric/memory_target.h"
-#include "kernbench/systemc_models/fabric/router.h"
 
 namespace kernbench {
 namespace {
-
-/// The link's next place for a flit that is ready at f.time_ns; sets the time at the other end.
-void cross(Link& link, Flit& f) {
-  link.take(f.time_ns, f.bytes);
-  link.messages += f.last;
-  f.time_ns = link.free_ns + link.wire_ns;
-}
-
-/// The flit has arrived at f.time_ns: sets when it is ready, given when the one before it became ready.
-void become_ready(Flit& f, double overhead_ns, double& before_ns) {
-  before_ns = f.index == 0 ? f.time_ns + overhead_ns : std::max(f.time_ns, before_ns);
-  f.time_ns = before_ns;
-}
 
 /// True if flits that come out of `from` become ready at a node in the order in which they came out. (A message's first
 /// flit waits for the overhead, the others do not: of messages whose flits are mixed, one may overtake.)
 bool keeps_order(const Link& from, double overhead_ns) {
   return from.unmixed || overhead_ns == 0;
-}
-
-/// When the next flit of a read leaves a memory that serves the transaction as a whole; `done`: bytes that have left.
-double leaves_evenly_ns(const Flit& f, double& done, uint64_t nbytes, const Service& s) {
-  done += f.bytes;
-  const double share = done / static_cast<double>(nbytes);
-  return share < 1 ? s.header_leaves_ns + (s.finish_ns - s.header_leaves_ns) * share : s.finish_ns;
 }
 
 /// By which port a flit at node f.node goes on, of its way back and forth.
@@ -47,49 +18,7 @@ FabricPort& next_port(const Flit& f) {
   return f.response ? *x.hops[f.node - 1].in : *x.hops[f.node].out;
 }
 
-class FlitLinks : public LinkMode {
- public:
-  using LinkMode::LinkMode;
-  uint64_t address_period() const override { return fabric_.timing().flit_bytes; }
-
-  void start(FabricTransaction& x) override;
-  tlm::tlm_sync_enum request_at_router(FabricTransaction&, Router&, FabricPort& in, tlm::tlm_phase&,
-                                       sc_core::sc_time&) override;
-  tlm::tlm_sync_enum request_at_memory(FabricTransaction&, MemoryTarget&, FabricPort& in, tlm::tlm_phase&,
-                                       sc_core::sc_time&) override;
-  bool message_comes(FabricTransaction&, FabricPort& in) override;
-  double message_drain_ns(const Route&, uint64_t) const override { return 0; }
-  tlm::tlm_sync_enum response_at(FabricTransaction&, FabricPort& out, tlm::tlm_phase&) override;
-  void answer(FabricTransaction&, MemoryTarget&, const Service&) override;
-  void came_in(FabricTransaction&, FabricPort&, bool response) override;
-  void complete_account(FabricTransaction&) const override;
-  LoneTime work_out(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&,
-                    std::vector<LoneStop>* stops) const override;
-
- private:
-  Timeline& timeline() const { return fabric_.timeline(); }
-  void make_header(FabricTransaction&, bool response) const;
-  void make_data(FabricTransaction&, bool response) const;
-  void send_message(FabricTransaction&);
-  static void source_turn(void* self, void* transaction);
-  void at_router(Flit&, Router&, Link* from);
-  void hold(Flit&, Router&, Link* from, FabricPort& next);
-  static void flit_turn(void* self, void* flit);
-  static void held_turn(void* self, void* transaction);
-  void go_on(Flit&);
-  void at_memory(Flit&, MemoryTarget&, Link* from);
-  static void memory_turn(void* self, void* flit);
-  void serve(Flit&, MemoryTarget&);
-  void serve_whole(FabricTransaction&, MemoryTarget&);
-  void serve_write_flit(Flit&, MemoryTarget&);
-  void serve_read(Flit&, MemoryTarget&);
-  void leave_memory(FabricTransaction&, MemoryTarget&);
-  static void departure_turn(void* self, void* transaction);
-  void next_departs(FabricTransaction&);
-  void at_initiator(Flit&);
-  void flit_came_in(Flit& f, FabricPort& port) override { enter(f, port); }
-  void enter(Flit&, FabricPort&);
-};
+}  // namespace
 
 /// One flit as the whole message (requests without data, acknowledgements).
 void FlitLinks::make_header(FabricTransaction& x, bool response) const {
@@ -340,11 +269,12 @@ void FlitLinks::leave_memory(FabricTransaction& x, MemoryTarget& memory) {
     for (Flit* f : std::vector<Flit*>(x.flits)) at_initiator(*f);
     return;
   }
-  if (memory.answers_in_order()) {
+  // An edge without a bandwidth takes no time: there a write that came first may end with a later read.
+  if (memory.answers_in_order() && x.last_hop().in->link.bw_gbs > 0 && x.last_hop().out->link.bw_gbs > 0) {
     while (x.flits_done < x.flit_count) next_departs(x);
     return;
   }
-  timeline().at(x.flits.front()->time_ns, Order(Order::kDepartures, x.memory_arrival, 0), &FlitLinks::departure_turn,
+  timeline().at(x.flits.front()->time_ns, x.departure_order(), &FlitLinks::departure_turn,
                 this, &x);
 }
 
@@ -352,7 +282,7 @@ void FlitLinks::departure_turn(void* self, void* transaction) {
   auto& me = *static_cast<FlitLinks*>(self);
   auto& x = *static_cast<FabricTransaction*>(transaction);
   if (x.flits_done + 1 < x.flit_count) {
-    me.timeline().at(x.flits[x.flits_done + 1]->time_ns, Order(Order::kDepartures, x.memory_arrival, 0),
+    me.timeline().at(x.flits[x.flits_done + 1]->time_ns, x.departure_order(),
                      &FlitLinks::departure_turn, self, &x);
   }
   me.next_departs(x);
@@ -435,154 +365,6 @@ void FlitLinks::complete_account(FabricTransaction& x) const {
   x.drain_ns = lone.latency_ns - x.overhead_ns - x.wire_ns - x.store_forward_ns;
   x.link_queue_ns = x.done_ns - x.grant_ns - lone.latency_ns;
 }
-
-/// A message alone: its flits at one place after the other.
-class LoneMessage {
- public:
-  explicit LoneMessage(std::vector<Flit> flits) : flits_(std::move(flits)) {}
-  std::vector<Flit>& flits() { return flits_; }
-  double first_ns() const { return flits_.front().time_ns; }
-  double last_ns() const { return flits_.back().time_ns; }
-
-  void cross_idle(const Link& link) {
-    Link idle;
-    idle.set({link.wire_ns, link.bw_gbs});
-    for (Flit& f : flits_) cross(idle, f);
-  }
-  /// Arrival at a node; returns what store-and-forward made it wait.
-  double enter(double overhead_ns, bool stores) {
-    const double arrive = first_ns(), rest = stores ? last_ns() - arrive : 0;
-    if (stores) {
-      const double all = last_ns() + overhead_ns;
-      for (Flit& f : flits_) f.time_ns = all;
-    } else {
-      double before = 0;
-      for (Flit& f : flits_) become_ready(f, overhead_ns, before);
-    }
-    return rest;
-  }
-
- private:
-  std::vector<Flit> flits_;
-};
-
-/// The memory's part: the request's flits are there; sets when the response's leave.
-void serve_alone(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows,
-                 std::vector<Flit>& request, std::vector<Flit>& response) {
-  const double first = request.front().time_ns;
-  const FlitServers* servers = r.target->flit_servers();
-  if (!servers) {
-    const double arrival = request.back().time_ns;
-    const Service s{arrival + r.target->overhead_ns(),
-                    arrival + r.target->lone_service_ns(r, write, address, nbytes, rows)};
-    double done = 0;
-    for (Flit& f : response) f.time_ns = write ? s.finish_ns : leaves_evenly_ns(f, done, nbytes, s);
-    return;
-  }
-  double edge_bw = 0;
-  if (!r.hops.empty()) edge_bw = write ? r.hops.back().out->link.bw_gbs : r.hops.back().in->link.bw_gbs;
-  std::vector<double> free(servers->count(), 0.0);
-  double latest = 0;
-  for (Flit& f : write ? request : response) {
-    double& server = free[servers->server_of(f.address)];
-    server = std::max(server, write ? f.time_ns : first) + servers->service_ns(f.bytes, edge_bw);
-    latest = std::max(latest, server);
-    f.time_ns = latest;  // a read's flits leave in order
-  }
-  if (write) response.front().time_ns = latest;
-}
-
-/// Where a lone message's first flit is, and when it is ready to leave; at the memory once for the request and once for
-/// the response.
-struct LonePlace {
-  uint32_t node = 0;
-  bool response = false;
-  double arrive_ns = 0, ready_ns = 0;
-};
-
-std::vector<LoneStop> stops_of(const Route& r, const std::vector<LonePlace>& places, double latency_ns) {
-  const size_t memory = r.hops.size();
-  std::vector<LoneStop> stops;
-  for (size_t i = 0; i < places.size(); ++i) {
-    if (i == memory + 1) continue;
-    const LonePlace& p = places[i];
-    LoneStop s;
-    s.node = p.node;
-    s.response = p.response;
-    s.arrive_ns = p.arrive_ns;
-    double leaves = p.ready_ns;
-    if (i == memory) {
-      s.overhead_ns = r.target->overhead_ns();
-      // The first flit is served; a write's acknowledgement leaves after the last.
-      leaves = places[memory + 1].ready_ns;
-      s.drain_ns = leaves - p.ready_ns;
-    } else {
-      s.overhead_ns = r.hops[p.node].out->node().owner().overhead_ns();
-      s.store_forward_ns = p.ready_ns - p.arrive_ns - s.overhead_ns;
-    }
-    if (i + 1 < places.size()) {
-      const Link& link = i < memory ? r.hops[i].out->link : r.hops[(i == memory ? memory : p.node) - 1].in->link;
-      s.transfer_ns = places[i == memory ? i + 2 : i + 1].arrive_ns - leaves - link.wire_ns;
-    } else {
-      s.drain_ns = latency_ns - p.ready_ns;  // the rest of the data
-    }
-    stops.push_back(s);
-  }
-  return stops;
-}
-
-LoneTime FlitLinks::work_out(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows,
-                             std::vector<LoneStop>* stops) const {
-  std::vector<Flit> cut;
-  for_each_flit(address, rows, fabric_.timing().flit_bytes, [&](uint64_t a, uint64_t bytes) {
-    Flit f;
-    f.address = a;
-    f.bytes = static_cast<double>(bytes);
-    f.index = static_cast<uint32_t>(cut.size());
-    cut.push_back(f);
-  });
-  Flit alone;
-  alone.bytes = fabric_.timing().header_bytes;
-  LoneMessage data(std::move(cut)), header({alone});
-  LoneMessage& request = write ? data : header;
-  LoneMessage& response = write ? header : data;
-
-  LoneTime lone;
-  std::vector<LonePlace> places;
-  const auto enter = [&](LoneMessage& m, size_t node, bool back) {
-    const double arrive = m.first_ns();
-    double overhead = 0;
-    bool stores = false;
-    if (node == r.hops.size()) {
-      overhead = r.target->flit_servers() ? r.target->overhead_ns() : 0;
-    } else if (node == 0) {
-      overhead = r.hops[0].out->node().owner().overhead_ns();
-    } else {
-      const auto& router = static_cast<const Router&>(r.hops[node].out->node());
-      overhead = router.delay_of({write, back, address, nbytes});
-      stores = router.stores_and_forwards() && write != back;
-    }
-    lone.store_forward_ns += m.enter(overhead, stores);
-    places.push_back({static_cast<uint32_t>(node), back, arrive, m.first_ns()});
-  };
-  for (size_t i = 0; i < r.hops.size(); ++i) {
-    enter(request, i, false);
-    request.cross_idle(r.hops[i].out->link);
-  }
-  enter(request, r.hops.size(), false);
-  const double asked = request.first_ns();
-  serve_alone(r, write, address, nbytes, rows, request.flits(), response.flits());
-  places.push_back({static_cast<uint32_t>(r.hops.size()), true, asked, response.first_ns()});
-  for (size_t i = r.hops.size(); i-- > 0;) {
-    response.cross_idle(r.hops[i].in->link);
-    enter(response, i, true);
-  }
-  lone.latency_ns = response.last_ns();
-  if (stops) *stops = stops_of(r, places, lone.latency_ns);
-  return lone;
-}
-
-}  // namespace
 
 std::unique_ptr<LinkMode> make_flit_links(Fabric& fabric) {
   return std::make_unique<FlitLinks>(fabric);

@@ -180,6 +180,7 @@ class HeaderLinks : public LinkMode {
   }
   /// True: the response goes on.
   bool serve(FabricTransaction& x, MemoryTarget& memory) {
+    x.memory_arrival = memory.next_arrival();
     const Service s = memory.begin_service(x);
     if (s.later) return false;
     if (x.mover) x.mover->served(x, s.header_leaves_ns);
@@ -190,6 +191,8 @@ class HeaderLinks : public LinkMode {
     x.payload.set_response_status(tlm::TLM_OK_RESPONSE);
     const double leaves = x.write || !fabric_.responses_travel() ? s.finish_ns : s.header_leaves_ns;
     x.tail_ns = s.finish_ns - leaves;
+    x.covered_ns = s.stream_ns >= 0 && leaves < s.finish_ns ? x.tail_ns - s.stream_ns : 0;
+    x.queued_there_ns = x.link_queue_ns;
     x.time_ns = leaves;
     if (x.hop_count == 0) return true;
     if (!fabric_.responses_travel()) {
@@ -201,7 +204,7 @@ class HeaderLinks : public LinkMode {
       return true;
     }
     memory.response_waits();
-    timeline().at(leaves, memory.next_departure(), &HeaderLinks::departure_turn, &memory, &x);
+    timeline().at(leaves, x.departure_order(), &HeaderLinks::departure_turn, &memory, &x);
     return false;
   }
   /// Those of one instant leave in the order in which the transactions arrived.

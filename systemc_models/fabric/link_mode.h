@@ -39,6 +39,7 @@ struct LoneStop {
 struct Service {
   double header_leaves_ns = 0;  ///< a read's response header leaves
   double finish_ns = 0;
+  double stream_ns = -1;  ///< what a read's data take behind the header where they do not wait; −1: finish − header leaves
   bool later = false;  ///< not known yet: the memory calls answer() when it is
 };
 

@@ -9,13 +9,10 @@ MemoryTarget::MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& 
     : Component(name, config, parameters), FabricNode(static_cast<Component&>(*this)) {}
 
 double MemoryTarget::most_gbs(double edge_bw_gbs) const {
-  const FlitServers* servers = flit_servers();
-  const double ns_per_byte = servers ? servers->service_ns(1, edge_bw_gbs) : edge_bw_gbs > 0 ? 1 / edge_bw_gbs : 0;
-  return ns_per_byte > 0 ? static_cast<double>(servers ? servers->count() : 1) / ns_per_byte : 0;
+  return flit_servers() ? flit_servers()->most_gbs(edge_bw_gbs) : edge_bw_gbs;
 }
 
-bool MemoryTarget::departs_in_turn(const FabricTransaction& x) {
-  ++arrivals_;
+bool MemoryTarget::departs_in_turn(const FabricTransaction& x) const {
   return early_ == Early::all || (early_ == Early::reads && !x.write && responses_waiting_ == 0);
 }
 
@@ -38,7 +35,7 @@ double MemoryTarget::serve_flit(uint64_t address, double bytes, double ready_ns,
   const size_t server = servers.server_of(address);
   double& free = flit_free_ns_[server];
   const double start = std::max(free, ready_ns);
-  free = start + servers.service_ns(bytes, edge_bw_gbs);
+  free = start + servers.service_ns(address, bytes, edge_bw_gbs);
   if (observer()) observer()->channel_taken(*this, server, start, free);
   return free;
 }

@@ -38,7 +38,9 @@ class FlitServers {
   virtual size_t count() const = 0;
   virtual size_t server_of(uint64_t address) const = 0;
   /// `edge_bw_gbs`: of the edge that the data uses; 0: no limit.
-  virtual double service_ns(double bytes, double edge_bw_gbs) const = 0;
+  virtual double service_ns(uint64_t address, double bytes, double edge_bw_gbs) const = 0;
+  /// What all servers can serve at most together, GB/s; 0: no limit.
+  virtual double most_gbs(double edge_bw_gbs) const = 0;
 };
 
 class MemoryTarget : public Component, public FabricNode {
@@ -57,8 +59,10 @@ class MemoryTarget : public Component, public FabricNode {
   void set_base(uint64_t base) { base_ = base; }
   uint64_t base() const { return base_; }
 
-  /// Bytes after which the memory's lone service times repeat; 1: they do not depend on the address; 0: not known.
-  virtual uint64_t address_period() const { return 0; }
+  /// Bytes after which lone service times repeat, of transactions at `offset` from the base and `span` bytes long; 1:
+  /// they do not depend on the address; 0: not known.
+  virtual uint64_t address_period(uint64_t /*offset*/, uint64_t /*span*/) const { return 0; }
+  static constexpr uint64_t kNoPeriod = 1ull << 63;  ///< each address has a time of its own
   /// Time from arrival to finish of a transaction alone in an idle system, ns.
   virtual double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const = 0;
   /// Null: whole requests are given to serve(), with flits too.
@@ -77,11 +81,10 @@ class MemoryTarget : public Component, public FabricNode {
   void request_waits_no_longer() { --requests_waiting_; }
   void response_waits() { ++responses_waiting_; }
   void response_waits_no_longer() { --responses_waiting_; }
-  /// Numbers the response, and says whether it may take its link at once: none that leaves before can still come. Read
-  /// headers leave a fixed time after their arrival, so none can overtake; acknowledgements may have to wait.
-  bool departs_in_turn(const FabricTransaction&);
-  /// Order of the response that has been numbered last.
-  Order next_departure() const { return Order(Order::kDepartures, arrivals_, 0); }
+  /// Whether a response may take its link at once: none that leaves before can still come. Read headers leave a fixed
+  /// time after their arrival, so none can overtake; acknowledgements may have to wait.
+  bool departs_in_turn(const FabricTransaction&) const;
+  /// The number of a transaction that arrives now: what leaves at one instant leaves in that order (§9).
   uint64_t next_arrival() { return ++arrivals_; }
   /// serve(), and its observer told: with the times as they are, for a memory that answers later knows them one by one.
   Service begin_service(FabricTransaction&);

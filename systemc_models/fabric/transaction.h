@@ -25,6 +25,17 @@ struct Rows {
   uint64_t stride = 0;
 };
 
+/// Visits the ranges of memory that rows are, in order: visit(address, bytes). Rows that touch are one range.
+template <class Visit>
+void for_each_range(uint64_t address, const Rows& rows, Visit visit) {
+  for (uint64_t row = 0; row < rows.count;) {
+    const uint64_t at = address + row * rows.stride;
+    uint64_t bytes = rows.bytes;
+    for (++row; row < rows.count && rows.stride == rows.bytes; ++row) bytes += rows.bytes;
+    visit(at, bytes);
+  }
+}
+
 /// From one block on a transaction's way to the next: the port by which it leaves, and the one by which it comes in.
 struct Hop {
   FabricPort* out = nullptr;
@@ -69,7 +80,10 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   FabricInitiator* initiator = nullptr;
   void* context = nullptr;  ///< the initiator's
   uint64_t address = 0, nbytes = 0;
-  double tail_ns = 0;  ///< response: from the header's arrival to done
+  uint64_t memory_arrival = 0;  ///< its number at the memory
+  double tail_ns = 0;          ///< response: from the header's arrival to done
+  double covered_ns = 0;       ///< of the tail, what the data wait at the memory; a header's wait for links is not more
+  double queued_there_ns = 0;  ///< link_queue_ns when it left the memory
   bool write = false;
   bool posted = false;  ///< between PEs: nobody answers it (FabricInitiator::post)
   uint8_t channel = 0;           ///< of the initiator
@@ -84,7 +98,6 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   std::vector<Flit*> held;        ///< at a node that stores and forwards
   std::vector<double> ready_ns;   ///< by node of the way: when the last flit became ready there
   uint32_t flit_count = 0, flits_done = 0;
-  uint64_t memory_arrival = 0;  ///< order of arrival at the memory
 
   // Off the route, or beside blocks that are not of this project.
   std::vector<Hop> own_hops;   ///< where a router has chosen another way than the route's
@@ -94,6 +107,8 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
 
   tlm::tlm_generic_payload payload;
 
+  /// Of its responses, among those that leave the memory at one instant.
+  Order departure_order() const { return Order(Order::kDepartures, memory_arrival, 0); }
   const Hop& last_hop() const { return hops[hop_count - 1]; }
   /// Notes that it is at the block of `in`, number `node` of its way, or has left the one before by `out`: where the
   /// way is another than it was.

@@ -10,7 +10,7 @@ namespace kernbench {
 class FifoMemory : public MemoryTarget, private FlitServers {
  public:
   FifoMemory(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters&);
-  uint64_t address_period() const override { return 1; }
+  uint64_t address_period(uint64_t, uint64_t) const override { return 1; }
   double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;
   const FlitServers* flit_servers() const override { return this; }
 
@@ -20,9 +20,10 @@ class FifoMemory : public MemoryTarget, private FlitServers {
  private:
   size_t count() const override { return 1; }
   size_t server_of(uint64_t) const override { return 0; }
-  double service_ns(double bytes, double edge_bw_gbs) const override {
+  double service_ns(uint64_t, double bytes, double edge_bw_gbs) const override {
     return edge_bw_gbs > 0 ? bytes / edge_bw_gbs : 0;
   }
+  double most_gbs(double edge_bw_gbs) const override { return edge_bw_gbs; }
 
   double free_ns_ = 0;
 };

@@ -14,36 +14,66 @@ double path_ns(const Route& r, bool write, uint64_t nbytes) {
 
 }  // namespace
 
+std::optional<AttrFault> HbmPcParameters::fault_together() const {
+  if (hash == "xor" && (pseudo_channels & (pseudo_channels - 1)) != 0)
+    return AttrFault{"hash", "found xor with pseudo_channels " + std::to_string(pseudo_channels) +
+                                 "; legal: none, or pseudo_channels a power of two"};
+  if (interleave_bytes % burst_bytes != 0)
+    return AttrFault{"burst_bytes", "found " + std::to_string(burst_bytes) + "; legal: a divisor of interleave_bytes " +
+                                        std::to_string(interleave_bytes)};
+  return std::nullopt;
+}
+
 HbmPc::HbmPc(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : MemoryTarget(name, config, checked(parameters)),
       interleave_(parameters.interleave_bytes),
+      burst_(parameters.burst_bytes),
       bw_gbs_(parameters.pc_bw_gbs),
+      hash_(parameters.hash == "xor"),
       free_ns_(parameters.pseudo_channels, 0.0) {
   early_ = Early::reads;  // the channels finish on their own, and acknowledgements wait for them
 }
 
+size_t HbmPc::channel_of(uint64_t block) const {
+  const size_t channels = free_ns_.size();
+  if (!hash_) return block % channels;
+  uint64_t channel = 0;
+  for (; channels > 1 && block > 0; block /= channels) channel ^= block % channels;
+  return channel;
+}
+
+/// The channels are alike, so with channels in turn only the place in a block counts. With xor, blocks that differ by
+/// whole turns of the second digit go to the same channels but for their names, up to where the third one changes.
+uint64_t HbmPc::address_period(uint64_t offset, uint64_t span) const {
+  if (!hash_) return interleave_;
+  const uint64_t turn = interleave_ * free_ns_.size() * free_ns_.size();
+  return offset / turn == (offset + span - 1) / turn ? turn : MemoryTarget::kNoPeriod;
+}
+
+double HbmPc::channel_ns(uint64_t offset, uint64_t bytes) const {
+  const uint64_t moved =
+      burst_ == 1 ? bytes : ((offset + bytes + burst_ - 1) / burst_ - offset / burst_) * burst_;
+  return static_cast<double>(moved) / bw_gbs_;
+}
+
 template <class Visit>
 void HbmPc::for_each_chunk(uint64_t address, const Rows& rows, Visit visit) const {
-  const size_t channels = free_ns_.size();
-  for (uint64_t row = 0; row < rows.count; ++row) {
-    uint64_t at = address + row * rows.stride - base();
-    uint64_t left = rows.bytes;
-    size_t channel = at / interleave_ % channels;
-    uint64_t chunk = std::min(left, interleave_ - at % interleave_);
-    while (left > 0) {
-      visit(channel, static_cast<double>(chunk));
+  for_each_range(address, rows, [&](uint64_t at, uint64_t left) {
+    for (at -= base(); left > 0;) {
+      const uint64_t block = at / interleave_;
+      const uint64_t chunk = std::min(left, (block + 1) * interleave_ - at);
+      visit(channel_of(block), channel_ns(at, chunk));
+      at += chunk;
       left -= chunk;
-      chunk = std::min(left, interleave_);
-      if (++channel == channels) channel = 0;
     }
-  }
+  });
 }
 
 double HbmPc::lone_service_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
   alone_ns_.assign(free_ns_.size(), 0.0);
   double latest = 0;
-  for_each_chunk(address, rows, [&](size_t channel, double bytes) {
-    alone_ns_[channel] += bytes / bw_gbs_;
+  for_each_chunk(address, rows, [&](size_t channel, double ns) {
+    alone_ns_[channel] += ns;
     latest = std::max(latest, alone_ns_[channel]);
   });
   return overhead_ns() + std::max(latest, path_ns(r, write, nbytes));
@@ -52,10 +82,11 @@ double HbmPc::lone_service_ns(const Route& r, bool write, uint64_t address, uint
 Service HbmPc::serve(FabricTransaction& x) {
   const double queued = x.time_ns + overhead_ns();
   if (observer()) tell_channels(x, queued);
-  double finish = queued + path_ns(*x.route, x.write, x.nbytes);
-  for_each_chunk(x.address, x.rows, [&](size_t channel, double bytes) {
+  const double path = path_ns(*x.route, x.write, x.nbytes);
+  double finish = queued + path;
+  for_each_chunk(x.address, x.rows, [&](size_t channel, double ns) {
     double& free = free_ns_[channel];
-    free = std::max(free, queued) + bytes / bw_gbs_;
+    free = std::max(free, queued) + ns;
     finish = std::max(finish, free);
   });
   const LoneTime lone = fabric().mode().lone_time(*x.route, x.write, x.address, x.nbytes, x.rows);
@@ -63,16 +94,16 @@ Service HbmPc::serve(FabricTransaction& x) {
   x.overhead_ns += overhead_ns();
   x.drain_ns += alone;
   x.memory_queue_ns += finish - queued - alone;
-  return {queued, finish};
+  return {queued, finish, path};
 }
 
 /// When the transaction will hold each channel.
 void HbmPc::tell_channels(const FabricTransaction& x, double queued) const {
-  std::vector<double> bytes_of(free_ns_.size(), 0.0);
-  for_each_chunk(x.address, x.rows, [&](size_t channel, double bytes) { bytes_of[channel] += bytes; });
-  for (size_t c = 0; c < bytes_of.size(); ++c) {
+  std::vector<double> held_ns(free_ns_.size(), 0.0);
+  for_each_chunk(x.address, x.rows, [&](size_t channel, double ns) { held_ns[channel] += ns; });
+  for (size_t c = 0; c < held_ns.size(); ++c) {
     const double from = std::max(free_ns_[c], queued);
-    if (bytes_of[c] > 0) observer()->channel_taken(*this, c, from, from + bytes_of[c] / bw_gbs_);
+    if (held_ns[c] > 0) observer()->channel_taken(*this, c, from, from + held_ns[c]);
   }
 }
 

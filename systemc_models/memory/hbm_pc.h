@@ -1,9 +1,11 @@
 // Models: `builtin.hbm_pc`: an HBM controller with pseudo-channels. A transaction's range is cut at interleave
 // boundaries; the chunk at offset o from the controller's base belongs to channel (o / interleave_bytes) mod
-// pseudo_channels; each channel is a FIFO server. Timing contract §4.
-// Does not model: banks, refresh, read/write turn-round, bursts shorter than a chunk costing a whole one.
+// pseudo_channels, or with `hash: xor` to the xor of all digits of o / interleave_bytes in base pseudo_channels; each
+// channel is a FIFO server, and a chunk takes the time of the whole bursts that it touches. Timing contract §4.
+// Does not model: banks, refresh, read/write turn-round.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "kernbench/systemc_models/fabric/memory_target.h"
@@ -14,6 +16,8 @@ struct HbmPcParameters : HbmParameters {
   uint32_t pseudo_channels = 0;
   uint64_t interleave_bytes = 0;
   double pc_bw_gbs = 0;
+  std::string hash = "none";
+  uint64_t burst_bytes = 1;
   template <class List>
   static void describe(List& list) {
     HbmParameters::describe(list);
@@ -23,7 +27,13 @@ struct HbmPcParameters : HbmParameters {
         .max(1 << 30)
         .required();
     list.add(&HbmPcParameters::pc_bw_gbs, "pc_bw_gbs", "GB/s", "bandwidth of one pseudo-channel").positive().required();
+    list.add(&HbmPcParameters::hash, "hash", "", "how blocks of interleave_bytes are spread over the channels")
+        .choices({"none", "xor"});
+    list.add(&HbmPcParameters::burst_bytes, "burst_bytes", "bytes", "what a channel moves at least, and whole ones of")
+        .min(1)
+        .max(1 << 30);
   }
+  std::optional<AttrFault> fault_together() const;
 };
 
 class HbmPc : public MemoryTarget, private FlitServers {
@@ -35,7 +45,7 @@ class HbmPc : public MemoryTarget, private FlitServers {
   }
 
   double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;
-  uint64_t address_period() const override { return interleave_; }  // the channels are alike
+  uint64_t address_period(uint64_t offset, uint64_t span) const override;
   const FlitServers* flit_servers() const override { return this; }
 
  protected:
@@ -43,14 +53,22 @@ class HbmPc : public MemoryTarget, private FlitServers {
 
  private:
   size_t count() const override { return free_ns_.size(); }
-  size_t server_of(uint64_t address) const override { return (address - base()) / interleave_ % free_ns_.size(); }
-  double service_ns(double bytes, double) const override { return bytes / bw_gbs_; }
+  size_t server_of(uint64_t address) const override { return channel_of((address - base()) / interleave_); }
+  double service_ns(uint64_t address, double bytes, double) const override {
+    return channel_ns(address - base(), static_cast<uint64_t>(bytes));
+  }
+  double most_gbs(double) const override { return bw_gbs_ * static_cast<double>(free_ns_.size()); }
+  /// The channel of block number `block` of interleave_bytes.
+  size_t channel_of(uint64_t block) const;
+  /// How long a channel takes for bytes at an offset from the base: for the whole bursts that they touch.
+  double channel_ns(uint64_t offset, uint64_t bytes) const;
   void tell_channels(const FabricTransaction& x, double queued) const;
   template <class Visit>
   void for_each_chunk(uint64_t address, const Rows& rows, Visit visit) const;
 
-  uint64_t interleave_;
+  uint64_t interleave_, burst_;
   double bw_gbs_;
+  bool hash_;
   std::vector<double> free_ns_;           ///< by channel
   mutable std::vector<double> alone_ns_;  ///< the same in an idle system, while lone_service_ns() works
 };

@@ -20,7 +20,7 @@ void CommChannel::push(QueueSegment& s, PePort& from) {
 
 /// When all that is new at this instant is there.
 void CommChannel::take_soon() {
-  if (taking_ || served_now_.segment || waiting_.empty()) return;
+  if (taking_ || served_.segment || waiting_.empty()) return;
   taking_ = true;
   timeline_.at(timeline_.now_ns(), queue_order(*pe_, QueueServer::comm), &CommChannel::take, this);
 }
@@ -28,24 +28,23 @@ void CommChannel::take_soon() {
 void CommChannel::take(void* self, void*) {
   auto& me = *static_cast<CommChannel*>(self);
   me.taking_ = false;
-  me.served_now_ = me.waiting_.front();
+  me.served_ = me.waiting_.front();
   me.waiting_.pop_front();
-  QueueSegment& s = *me.served_now_.segment;
+  QueueSegment& s = *me.served_.segment;
   s.times().grant_ns = me.timeline_.now_ns();
-  ++me.served_;
-  me.bytes_ += s.nbytes;
   me.source_.granted(s);
 }
 
 void CommChannel::free_at(double free_ns) {
-  busy_ns_ += free_ns - served_now_.segment->times().grant_ns;
+  const QueueSegment& s = *served_.segment;
+  statistics_.add(free_ns - s.message->segments[s.index].grant_ns, s.nbytes);
   timeline_.at(free_ns, front_order(*pe_), &CommChannel::released, this);
 }
 
 void CommChannel::released(void* self, void*) {
   auto& me = *static_cast<CommChannel*>(self);
-  const Waiting w = me.served_now_;
-  me.served_now_ = {};
+  const Waiting w = me.served_;
+  me.served_ = {};
   w.from->complete(w.segment->outgoing);
   me.take_soon();
 }

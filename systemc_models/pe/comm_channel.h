@@ -9,11 +9,14 @@
 
 namespace kernbench {
 
+class CommChannel;
+
 /// Whose the channel is: sends a granted segment off, and tells the channel when its source is free again.
 class CommSource {
  public:
   virtual ~CommSource() = default;
   virtual void granted(QueueSegment&) = 0;
+  virtual const CommChannel& comm() const = 0;
 };
 
 class CommChannel {
@@ -26,10 +29,7 @@ class CommChannel {
   /// The segment in service is released at free_ns, not before now.
   void free_at(double free_ns);
 
-  // Statistics.
-  double busy_ns() const { return busy_ns_; }
-  uint64_t served() const { return served_; }
-  uint64_t bytes() const { return bytes_; }
+  const QueueServerStatistics& statistics() const { return statistics_; }
 
  private:
   struct Waiting {
@@ -45,10 +45,9 @@ class CommChannel {
   CommSource& source_;
   Pe* pe_ = nullptr;
   std::deque<Waiting> waiting_;
-  Waiting served_now_{};  ///< the one that holds the server; segment null: none does
+  Waiting served_{};  ///< the one that holds the server; segment null: none does
   bool taking_ = false;   ///< about to take what is new at this instant
-  double busy_ns_ = 0;
-  uint64_t served_ = 0, bytes_ = 0;
+  QueueServerStatistics statistics_{"comm"};
 };
 
 }  // namespace kernbench

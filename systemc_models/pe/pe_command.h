@@ -10,7 +10,6 @@
 #include "kernbench/phase2/log/op_record.h"
 #include "kernbench/systemc_models/core/arena.h"
 #include "kernbench/systemc_models/fabric/transaction.h"
-#include "kernbench/systemc_models/pe/tile_buffers.h"
 
 namespace kernbench {
 
@@ -100,10 +99,10 @@ struct PeItem {
   uint8_t stage_at = 0;
   Stage stages[kStages] = {};
   double fed_ns = 0;
-  TileBuffers::Buffer* buffer = nullptr;  ///< token: its room in the reserved TCM while it is in flight (a
-                                          ///< scheduler of one's own may have none)
-  MemoryRequest* request = nullptr;       ///< a driver's, of an item without a command
-  QueueSegment* segment = nullptr;        ///< of a message between PEs, or its credit: it passes no stage
+  /// Token: its room in the reserved TCM while it is in flight. A scheduler of one's own may have none.
+  std::vector<BufferPiece>* buffer = nullptr;
+  MemoryRequest* request = nullptr;  ///< a driver's, of an item without a command
+  QueueSegment* segment = nullptr;   ///< of a message between PEs, or its credit: it passes no stage
   PeItem* next_idle = nullptr;
 
   // Token: which tile, and its real size.

@@ -52,7 +52,7 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   void message_left(FabricTransaction&, double free_ns) override;
   void message_arrived(FabricTransaction&) override;
 
-  const CommChannel& comm() const { return comm_; }
+  const CommChannel& comm() const override { return comm_; }
 
   /// A driver's request is a simple command that enters the channel's queue.
   void request(MemoryRequest& r) override { enqueue(line_of(r.write), r); }

@@ -18,7 +18,10 @@ ImplSpec PeIpcq::spec() {
 }
 
 void PeIpcq::leads_to(PePort& out, PeBlock& next) {
-  if (dynamic_cast<CommSource*>(&next)) dma_ = &out;
+  const auto* comm = dynamic_cast<const CommSource*>(&next);
+  if (!comm) return;
+  dma_ = &out;
+  comm_ = comm;
 }
 
 void PeIpcq::open_ports(std::vector<QueuePort> ports, uint64_t launch) {
@@ -180,6 +183,8 @@ void PeIpcq::arrived(QueueSegment& s) {
   s.copy_op_id = s.message->desc ? begin_service(s.arriving) : 0;
   const double visible = s.write_start_ns + ring.write.of(s.nbytes);
   writer_free_ns_ = visible;
+  inbound_.add(s.drain_ns, s.nbytes);
+  writer_.add(visible - s.write_start_ns, s.nbytes);
   s.times().visible_ns = visible;
   timeline().at(visible, Order(Order::kVisible, pe_->order, 0), &PeIpcq::became_visible, this, &s);
 }
@@ -323,6 +328,7 @@ void PeIpcq::read_ended(void* self, void*) {
   QueueCall& call = *s.received_by;
   call.reads[s.index] = {me.read_ready_ns_, me.read_start_ns_, me.timeline().now_ns()};
   ++call.done;
+  me.reader_.add(me.timeline().now_ns() - me.read_start_ns_, s.nbytes);
   me.read_slot(s);
   s.credit_route = me.ports_[s.receiver_port].credit_route;
   s.credit_bytes = me.parameters_.credit_bytes;
@@ -465,6 +471,13 @@ void PeIpcq::recycle(QueueSegment& s) {
   s.message.reset();
   s.next_idle = idle_;
   idle_ = &s;
+}
+
+std::vector<QueueServerStatistics> PeIpcq::queue_statistics() const {
+  if (!comm_) return {};
+  std::vector<QueueServerStatistics> all = {comm_->comm().statistics(), inbound_, writer_, reader_};
+  if (System::of(*this).timing().links == Links::flit) all.erase(all.begin() + 1);
+  return all;
 }
 
 std::vector<QueueWait> PeIpcq::queue_waits() const {

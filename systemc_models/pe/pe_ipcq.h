@@ -16,6 +16,8 @@
 
 namespace kernbench {
 
+class CommSource;
+
 class PeIpcq : public Component, public PeBlock, public IpcqRole {
  public:
   using Parameters = QueueParameters;
@@ -40,6 +42,7 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   const std::vector<QueuePort>& ports() const override { return ports_; }
   std::string close_ports() override;
   void on_left_over(std::function<void(const std::string&)> tell) override { tell_left_over_ = std::move(tell); }
+  std::vector<QueueServerStatistics> queue_statistics() const override;
   std::vector<QueueWait> queue_waits() const override;
 
  private:
@@ -93,6 +96,7 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   const Parameters parameters_;
   Pe* pe_ = nullptr;
   PePort* dma_ = nullptr;
+  const CommSource* comm_ = nullptr;
   std::vector<QueuePort> ports_;
   std::deque<Traffic> traffic_;  ///< by port
   bool open_ = false;
@@ -100,6 +104,7 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   std::function<void(const std::string&)> tell_left_over_;
 
   double inbound_free_ns_ = 0, writer_free_ns_ = 0;
+  QueueServerStatistics inbound_{"in"}, writer_{"wr"}, reader_{"rd"};
   QueueCall* choosing_ = nullptr;  ///< the receive of any port that has not taken one
   bool choice_due_ = false;
   std::string last_chosen_;        ///< the port that the last of them took

@@ -57,6 +57,18 @@ struct QueueWait {
   std::string text;         ///< "recv on W: nothing sent by sip0.cube0.pe1"
 };
 
+/// What a server of messages did: of vc_comm, the inbound server, the slot writer or reader.
+struct QueueServerStatistics {
+  std::string name;  ///< "comm", "in", "wr", "rd"
+  double busy_ns = 0;
+  uint64_t ops = 0, bytes = 0;
+  void add(double ns, uint64_t nbytes) {
+    busy_ns += ns;
+    bytes += nbytes;
+    ++ops;
+  }
+};
+
 /// What a pe_ipcq declares (§10.3).
 struct QueueParameters : BlockParameters {
   uint32_t slots = 4;

@@ -121,6 +121,8 @@ class IpcqRole {
   /// is told to on_left_over.
   virtual std::string close_ports() = 0;
   virtual void on_left_over(std::function<void(const std::string&)>) = 0;
+  /// Of its servers (with flits there is no inbound one), and of its pe_dma's vc_comm, which comes first.
+  virtual std::vector<QueueServerStatistics> queue_statistics() const { return {}; }
   /// Sends and receives that wait for the PE at the other end.
   virtual std::vector<QueueWait> queue_waits() const = 0;
 };

@@ -19,8 +19,16 @@ TileBuffers::Buffer& TileBuffers::idle_buffer() {
 
 TileBuffers::Buffer& TileBuffers::take(uint64_t nbytes) {
   if (nbytes > free_bytes_) throw std::logic_error("a tile buffer was asked for that is larger than what is free");
-  Buffer& b = idle_buffer();
   free_bytes_ -= nbytes;
+  if (!returned_.empty()) {
+    Buffer& last = *returned_.back();
+    if (last.size() == 1 && last.front().nbytes == nbytes) {
+      returned_.pop_back();
+      return last;
+    }
+    fill_returned();
+  }
+  Buffer& b = idle_buffer();
   auto hole = std::find_if(holes_.begin(), holes_.end(), [nbytes](const BufferPiece& h) { return h.nbytes >= nbytes; });
   if (hole == holes_.end()) hole = holes_.begin();
   const auto first = hole;
@@ -56,12 +64,17 @@ void TileBuffers::fill(BufferPiece piece) {
   }
 }
 
-void TileBuffers::give_back(Buffer& buffer) {
-  for (const BufferPiece& p : buffer) {
-    free_bytes_ += p.nbytes;
-    fill(p);
+void TileBuffers::fill_returned() {
+  for (Buffer* b : returned_) {
+    for (const BufferPiece& p : *b) fill(p);
+    idle_.push_back(b);
   }
-  idle_.push_back(&buffer);
+  returned_.clear();
+}
+
+void TileBuffers::give_back(Buffer& buffer) {
+  for (const BufferPiece& p : buffer) free_bytes_ += p.nbytes;
+  returned_.push_back(&buffer);
 }
 
 }  // namespace kernbench

@@ -94,6 +94,7 @@ std::string legal_of(const AttrSpec& spec) {
 
 Attributes read_attributes(YamlNode node, const std::string& field, const ImplSpec& spec, int line, FaultList& faults) {
   Attributes attrs;
+  const size_t before = faults.count();
   // `attrs:` with nothing behind it is an empty mapping.
   if (node.is_defined() && !node.is_null()) {
     YamlMap map(node, field, faults);
@@ -111,15 +112,20 @@ Attributes read_attributes(YamlNode node, const std::string& field, const ImplSp
       map.finish();
     }
   }
-  const auto is_given = [&](const std::string& name) {
+  const auto line_given = [&](const std::string& name) {
     for (const YamlItem& item : node) {
-      if (item.key.text() == name) return true;
+      if (item.key.text() == name) return item.key.line();
     }
-    return false;
+    return 0;
   };
   for (const AttrSpec& a : spec.attributes) {
-    if (a.required && !is_given(a.name))
+    if (a.required && line_given(a.name) == 0)
       faults.add(line, field + "." + a.name, "missing, " + spec.impl + " has no default; legal: " + legal_of(a));
+  }
+  if (faults.count() > before || !spec.fault_together) return attrs;
+  if (const auto fault = spec.fault_together(attrs)) {
+    const int given = line_given(fault->attribute);
+    faults.add(given > 0 ? given : line, field + "." + fault->attribute, fault->text);
   }
   return attrs;
 }

@@ -13,7 +13,7 @@ std::string last_word(const std::string& id) {
   return id.substr(id.rfind('.') + 1);
 }
 
-constexpr size_t kLineLength = 30;
+constexpr size_t kLineLength = 42;
 
 /// Of one value; maps take lines of their own.
 std::string value_text(const AttrValue& v) {
@@ -24,17 +24,33 @@ std::string value_text(const AttrValue& v) {
   return "";
 }
 
+/// "div 4", …, "others 1": a value that most of a long map's entries have is said once.
+std::vector<std::string> entry_texts(const NumberMap& map) {
+  constexpr size_t kLong = 12;
+  std::map<double, size_t> counts;
+  for (const auto& [name, number] : map) ++counts[number];
+  const auto usual =
+      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const bool said_once = map.size() > kLong && usual->second > map.size() / 2;
+  std::vector<std::string> texts;
+  for (const auto& [name, number] : map) {
+    if (!said_once || number != usual->first) texts.push_back(name + " " + number_text(number));
+  }
+  if (said_once) texts.push_back("others " + number_text(usual->first));
+  return texts;
+}
+
 std::vector<std::string> attribute_lines(const Node& n) {
   std::vector<std::string> lines;
   for (const auto& [key, value] : n.attrs.items()) {
+    if (!std::holds_alternative<NumberMap>(value)) lines.push_back(key + " " + value_text(value));
+  }
+  for (const auto& [key, value] : n.attrs.items()) {  // behind the others: they are long
     const auto* map = std::get_if<NumberMap>(&value);
-    if (!map) {
-      lines.push_back(key + " " + value_text(value));
-      continue;
-    }
+    if (!map) continue;
     std::string line = key + ":";
-    for (const auto& [name, number] : *map) {
-      const std::string item = " " + name + " " + number_text(number);
+    for (const std::string& text : entry_texts(*map)) {
+      const std::string item = " " + text;
       if (line.size() + item.size() > kLineLength) {
         lines.push_back(line);
         line.clear();

@@ -84,6 +84,15 @@ class Faults(cli_support.Cli):
         err = self.wrong_topology(text[:at] + text[end + (text[end] == ","):], "pc_bw_gbs", lines=None)
         self.assertRegex(err, r"t\.yaml:\d+: ")
 
+    def test_channels_and_bursts_that_do_not_go_together(self):
+        with open(topology("small.yaml")) as f:
+            text = f.read()
+        self.wrong_topology(text.replace("pseudo_channels: 8", "pseudo_channels: 6"),
+                            "cube.hbm.attrs.hash: found xor with pseudo_channels 6; legal: none, or pseudo_channels a "
+                            "power of two", lines=None)
+        self.wrong_topology(text.replace("burst_bytes: 64", "burst_bytes: 48"),
+                            "cube.hbm.attrs.burst_bytes: found 48; legal: a divisor of interleave_bytes 256", lines=None)
+
     def test_overlapping_memories(self):
         self.wrong_topology(FLAT.replace("base: 4096", "base: 4000"), "mem2", "t.yaml:12")
 

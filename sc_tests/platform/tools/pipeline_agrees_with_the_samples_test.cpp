@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/tools/pipeline.h"
 #include "system_support.h"
 
@@ -49,8 +50,27 @@ TEST_P(PipelineSamples, agree_to_a_hundredth_of_a_nanosecond) {
 
 INSTANTIATE_TEST_SUITE_P(All, PipelineSamples,
                          ::testing::Values("composite_ideal", "composite_cut_through", "commands_and_composites",
-                                           "composite_flit"),
+                                           "composite_flit", "programs_ideal", "programs_cut_through",
+                                           "programs_flit", "programs_tiers", "collective_ring"),
                          [](const auto& parameter) { return std::string(parameter.param); });
+
+/// Four PEs that receive before they send.
+TEST(DeadlockSample, a_circle_of_waiting_is_named) {
+  const auto platform = platform_from_file(sample_path("programs_deadlock", "topology.yaml"));
+  std::ifstream in(sample_path("programs_deadlock", "work.json"));
+  PipelineWork work = read_pipeline_work(in, "work.json", *platform);
+  std::string said;
+  try {
+    run_pipeline(*platform, work);
+  } catch (const RunError& e) {
+    said = e.what();
+  }
+  EXPECT_NE(said.find("circle of waiting"), std::string::npos) << said;
+  const json expected = json::parse(read_file(sample_path("programs_deadlock", "expected.json")));
+  for (const json& pe : expected["circle"]) {
+    EXPECT_NE(said.find(pe.get<std::string>() + " ("), std::string::npos) << pe << " is not in: " << said;
+  }
+}
 
 }  // namespace
 }  // namespace kernbench::testing

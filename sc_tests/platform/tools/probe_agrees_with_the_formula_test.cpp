@@ -137,9 +137,9 @@ TEST_P(ProbeCases, of_the_default_machine_take_the_closed_form_too) {
     const bool far = r.probe.name.find("other-sip") != std::string::npos;
     const bool data_comes_back = GetParam().response == topology::Response::routed;
     if (far && (r.probe.write || data_comes_back)) {
-      // The edges into the two endpoints are 256 and 64 GB/s wide. Flits come no faster than through the UCIe's 128.
+      // The edges into the two endpoints are 256 and 128 GB/s wide. Flits come no faster than through the UCIe's 128.
       const bool flits = GetParam().links == topology::Links::flit;
-      EXPECT_NEAR(r.store_forward_ns, flits ? 15 * (256.0 / 128 + 256.0 / 64) : 4096.0 / 256 + 4096.0 / 64, kExact);
+      EXPECT_NEAR(r.store_forward_ns, flits ? 15 * (256.0 / 128 + 256.0 / 128) : 4096.0 / 256 + 4096.0 / 128, kExact);
     } else {
       EXPECT_EQ(r.store_forward_ns, 0);
     }

@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Setting{"flit", topology::Links::flit, topology::Response::routed}),
     [](const auto& p) { return p.param.name; });
 
-// 32 KiB by an edge of 256 GB/s into the first endpoint and of 64 GB/s into the second; the switch between passes on.
+// 32 KiB by an edge of 256 GB/s into the first endpoint and of 128 GB/s into the second; the switch between passes on.
 TEST(HopsThroughTheTray, wait_for_all_data_at_both_endpoints) {
   const auto platform = default_machine(topology::Links::cut_through, topology::Response::routed);
   const ProbeTrace t = trace_hops(*platform, find_case(*platform, "pe-other-sip-hbm-write"), 32768);
@@ -122,11 +122,11 @@ TEST(HopsThroughTheTray, wait_for_all_data_at_both_endpoints) {
   for (const ProbeHop& h : t.hops) {
     const std::string& id = g.nodes[h.node].id;
     const bool data = !h.response && g.nodes[h.node].kind == "pcie_ep";
-    const double expected = !data ? 0 : id == "sip0.io0.pcie_ep" ? 32768.0 / 256 : 32768.0 / 64;
+    const double expected = !data ? 0 : id == "sip0.io0.pcie_ep" ? 32768.0 / 256 : 32768.0 / 128;
     EXPECT_NEAR(h.store_forward_ns, expected, kExact) << id;
   }
-  EXPECT_NEAR(t.drain_ns, 512, kExact);
-  EXPECT_NEAR(t.total_ns, 1252.05, kExact);
+  EXPECT_NEAR(t.drain_ns, 256, kExact);
+  EXPECT_NEAR(t.total_ns, 740.05, kExact);
 }
 
 TEST(HopsToPseudoChannels, name_the_memory_where_its_channels_are_narrower_than_every_edge) {

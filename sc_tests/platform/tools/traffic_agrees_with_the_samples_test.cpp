@@ -39,13 +39,13 @@ TEST_P(TrafficSamples, agree_to_a_hundredth_of_a_nanosecond) {
     EXPECT_NEAR(std::stod(fields[9]), r.formula_ns, kToleranceNs) << line;
   }
   EXPECT_EQ(row, results.size());
-  EXPECT_GT(row, 50u);
+  EXPECT_GE(row, 50u);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TrafficSamples,
                          ::testing::Values("traffic_ideal", "traffic_ideal_routed", "traffic_cut_through",
                                            "traffic_cut_through_routed", "traffic_hbm_pc", "traffic_flit_toy",
-                                           "traffic_flit_mesh"),
+                                           "traffic_flit_mesh", "traffic_hbm_pc_hash", "traffic_flit_hash"),
                          [](const auto& parameter) { return std::string(parameter.param); });
 
 }  // namespace

@@ -19,15 +19,19 @@ class TestCatalog : public ImplCatalog {
     add("hbm_ctrl", {share("efficiency")}).memory("hbm");
     add("hbm_ctrl",
         {share("efficiency"), required(count("pseudo_channels")), required(count("interleave_bytes")),
-         rate("pc_bw_gbs", "GB/s")},
+         rate("pc_bw_gbs", "GB/s"), text("hash", {"none", "xor"}), count("burst_bytes")},
         "builtin.hbm_pc")
-        .memory("hbm");
+        .memory("hbm")
+        .fault_together = [](const Attributes& given) -> std::optional<AttrFault> {
+      if (given.integer("interleave_bytes", 0) % given.integer("burst_bytes", 1) == 0) return std::nullopt;
+      return AttrFault{"burst_bytes", "does not go with interleave_bytes"};
+    };
     add("sram", {}).memory("sram");
     add("foreign", {}).transit();
     add("port", {}).initiator();
     add("m_cpu", {count("rd_engines"), count("wr_engines")}).initiator();
     add("pe_dma", {count("rd_engines"), count("wr_engines"), count("queue_depth")}).initiator();
-    add("pe_cpu", {number("dispatch_cycles", 0, false), number("freq_ghz", 0, true)});
+    add("pe_cpu", {number("dispatch_cycles", 0, false), number("read_cycles", 0, false), number("freq_ghz", 0, true)});
     add("pe_scheduler", {});
     add("pe_fetch_store", {count("queue_depth")});
     add("pe_mmu",
@@ -35,14 +39,16 @@ class TestCatalog : public ImplCatalog {
     add("pe_ipcq", {});
     add("pe_tcm",
         {rate("size_mb", "MB"), rate("reserved_mb", "MB"), rate("read_bw_gbs", "GB/s"), rate("write_bw_gbs", "GB/s")});
-    add("pe_gemm", {rate("macs_per_cycle", ""), rate("freq_ghz", "GHz"), rates("rates"), count("queue_depth"), slot()});
+    add("pe_gemm", {rate("macs_per_cycle", ""), rate("freq_ghz", "GHz"), rates("rates"), flag("stream_operands"),
+                    count("queue_depth"), slot()});
     AttrSpec dataflow = text("dataflow", {"os", "ws", "is"});
     dataflow.required = true;
     add("pe_gemm",
-        {required(count("rows")), required(count("cols")), dataflow, rate("freq_ghz", "GHz"), count("queue_depth"),
-         slot()},
+        {required(count("rows")), required(count("cols")), dataflow, rate("freq_ghz", "GHz"), flag("stream_operands"),
+         count("queue_depth"), slot()},
         "builtin.pe_gemm_systolic");
-    add("pe_math", {rate("lanes", ""), rate("freq_ghz", "GHz"), rates("cycles"), count("queue_depth"), slot()});
+    add("pe_math", {rate("lanes", ""), rate("freq_ghz", "GHz"), rates("cycles"), flag("stream_operands"),
+                    count("queue_depth"), slot()});
     for (const auto& [name, spec] : specs_) kinds_.add(spec);
   }
   /// With a user's implementations beside them.

@@ -1,0 +1,83 @@
+// `links: flit` (timing contract §3): data moves in flits, cut at multiples of flit_bytes of the address; a link is one
+// FIFO server over flits. A message's first flit is ready overhead_ns after its arrival at a node; a later one at the
+// later of its own arrival and the time the flit before it became ready.
+//
+// A message's flits go down a chain in one go as long as they cannot mix with others' (Link::unmixed).
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "kernbench/systemc_models/fabric/fabric.h"
+#include "kernbench/systemc_models/fabric/flit.h"
+#include "kernbench/systemc_models/fabric/link.h"
+#include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/router.h"
+
+namespace kernbench {
+
+/// The link's next place for a flit that is ready at f.time_ns; sets the time at the other end.
+inline void cross(Link& link, Flit& f) {
+  link.take(f.time_ns, f.bytes);
+  link.messages += f.last;
+  f.time_ns = link.free_ns + link.wire_ns;
+}
+
+/// The flit has arrived at f.time_ns: sets when it is ready, given when the one before it became ready.
+inline void become_ready(Flit& f, double overhead_ns, double& before_ns) {
+  before_ns = f.index == 0 ? f.time_ns + overhead_ns : std::max(f.time_ns, before_ns);
+  f.time_ns = before_ns;
+}
+
+/// When the next flit of a read leaves a memory that serves the transaction as a whole; `done`: bytes that have left.
+inline double leaves_evenly_ns(const Flit& f, double& done, uint64_t nbytes, const Service& s) {
+  done += f.bytes;
+  const double share = done / static_cast<double>(nbytes);
+  return share < 1 ? s.header_leaves_ns + (s.finish_ns - s.header_leaves_ns) * share : s.finish_ns;
+}
+
+class FlitLinks : public LinkMode {
+ public:
+  using LinkMode::LinkMode;
+  uint64_t address_period() const override { return fabric_.timing().flit_bytes; }
+
+  void start(FabricTransaction& x) override;
+  tlm::tlm_sync_enum request_at_router(FabricTransaction&, Router&, FabricPort& in, tlm::tlm_phase&,
+                                       sc_core::sc_time&) override;
+  tlm::tlm_sync_enum request_at_memory(FabricTransaction&, MemoryTarget&, FabricPort& in, tlm::tlm_phase&,
+                                       sc_core::sc_time&) override;
+  bool message_comes(FabricTransaction&, FabricPort& in) override;
+  double message_drain_ns(const Route&, uint64_t) const override { return 0; }
+  tlm::tlm_sync_enum response_at(FabricTransaction&, FabricPort& out, tlm::tlm_phase&) override;
+  void answer(FabricTransaction&, MemoryTarget&, const Service&) override;
+  void came_in(FabricTransaction&, FabricPort&, bool response) override;
+  void complete_account(FabricTransaction&) const override;
+  LoneTime work_out(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&,
+                    std::vector<LoneStop>* stops) const override;
+
+ private:
+  Timeline& timeline() const { return fabric_.timeline(); }
+  void make_header(FabricTransaction&, bool response) const;
+  void make_data(FabricTransaction&, bool response) const;
+  void send_message(FabricTransaction&);
+  static void source_turn(void* self, void* transaction);
+  void at_router(Flit&, Router&, Link* from);
+  void hold(Flit&, Router&, Link* from, FabricPort& next);
+  static void flit_turn(void* self, void* flit);
+  static void held_turn(void* self, void* transaction);
+  void go_on(Flit&);
+  void at_memory(Flit&, MemoryTarget&, Link* from);
+  static void memory_turn(void* self, void* flit);
+  void serve(Flit&, MemoryTarget&);
+  void serve_whole(FabricTransaction&, MemoryTarget&);
+  void serve_write_flit(Flit&, MemoryTarget&);
+  void serve_read(Flit&, MemoryTarget&);
+  void leave_memory(FabricTransaction&, MemoryTarget&);
+  static void departure_turn(void* self, void* transaction);
+  void next_departs(FabricTransaction&);
+  void at_initiator(Flit&);
+  void flit_came_in(Flit& f, FabricPort& port) override { enter(f, port); }
+  void enter(Flit&, FabricPort&);
+};
+
+}  // namespace kernbench

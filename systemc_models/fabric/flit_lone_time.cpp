@@ -1,0 +1,155 @@
+// The time of a message that is alone in an idle system, flit by flit: the same steps as in traffic, at idle links.
+#include "kernbench/systemc_models/fabric/flit_links.h"
+
+namespace kernbench {
+namespace {
+
+/// A message alone: its flits at one place after the other.
+class LoneMessage {
+ public:
+  explicit LoneMessage(std::vector<Flit> flits) : flits_(std::move(flits)) {}
+  std::vector<Flit>& flits() { return flits_; }
+  double first_ns() const { return flits_.front().time_ns; }
+  double last_ns() const { return flits_.back().time_ns; }
+
+  void cross_idle(const Link& link) {
+    Link idle;
+    idle.set({link.wire_ns, link.bw_gbs});
+    for (Flit& f : flits_) cross(idle, f);
+  }
+  /// Arrival at a node; returns what store-and-forward made it wait.
+  double enter(double overhead_ns, bool stores) {
+    const double arrive = first_ns(), rest = stores ? last_ns() - arrive : 0;
+    if (stores) {
+      const double all = last_ns() + overhead_ns;
+      for (Flit& f : flits_) f.time_ns = all;
+    } else {
+      double before = 0;
+      for (Flit& f : flits_) become_ready(f, overhead_ns, before);
+    }
+    return rest;
+  }
+
+ private:
+  std::vector<Flit> flits_;
+};
+
+/// The memory's part: the request's flits are there; sets when the response's leave.
+void serve_alone(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows,
+                 std::vector<Flit>& request, std::vector<Flit>& response) {
+  const double first = request.front().time_ns;
+  const FlitServers* servers = r.target->flit_servers();
+  if (!servers) {
+    const double arrival = request.back().time_ns;
+    const Service s{arrival + r.target->overhead_ns(),
+                    arrival + r.target->lone_service_ns(r, write, address, nbytes, rows)};
+    double done = 0;
+    for (Flit& f : response) f.time_ns = write ? s.finish_ns : leaves_evenly_ns(f, done, nbytes, s);
+    return;
+  }
+  double edge_bw = 0;
+  if (!r.hops.empty()) edge_bw = write ? r.hops.back().out->link.bw_gbs : r.hops.back().in->link.bw_gbs;
+  std::vector<double> free(servers->count(), 0.0);
+  double latest = 0;
+  for (Flit& f : write ? request : response) {
+    double& server = free[servers->server_of(f.address)];
+    server = std::max(server, write ? f.time_ns : first) + servers->service_ns(f.address, f.bytes, edge_bw);
+    latest = std::max(latest, server);
+    f.time_ns = latest;  // a read's flits leave in order
+  }
+  if (write) response.front().time_ns = latest;
+}
+
+/// Where a lone message's first flit is, and when it is ready to leave; at the memory once for the request and once for
+/// the response.
+struct LonePlace {
+  uint32_t node = 0;
+  bool response = false;
+  double arrive_ns = 0, ready_ns = 0;
+};
+
+std::vector<LoneStop> stops_of(const Route& r, const std::vector<LonePlace>& places, double latency_ns) {
+  const size_t memory = r.hops.size();
+  std::vector<LoneStop> stops;
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (i == memory + 1) continue;
+    const LonePlace& p = places[i];
+    LoneStop s;
+    s.node = p.node;
+    s.response = p.response;
+    s.arrive_ns = p.arrive_ns;
+    double leaves = p.ready_ns;
+    if (i == memory) {
+      s.overhead_ns = r.target->overhead_ns();
+      // The first flit is served; a write's acknowledgement leaves after the last.
+      leaves = places[memory + 1].ready_ns;
+      s.drain_ns = leaves - p.ready_ns;
+    } else {
+      s.overhead_ns = r.hops[p.node].out->node().owner().overhead_ns();
+      s.store_forward_ns = p.ready_ns - p.arrive_ns - s.overhead_ns;
+    }
+    if (i + 1 < places.size()) {
+      const Link& link = i < memory ? r.hops[i].out->link : r.hops[(i == memory ? memory : p.node) - 1].in->link;
+      s.transfer_ns = places[i == memory ? i + 2 : i + 1].arrive_ns - leaves - link.wire_ns;
+    } else {
+      s.drain_ns = latency_ns - p.ready_ns;  // the rest of the data
+    }
+    stops.push_back(s);
+  }
+  return stops;
+}
+
+}  // namespace
+
+LoneTime FlitLinks::work_out(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows,
+                             std::vector<LoneStop>* stops) const {
+  std::vector<Flit> cut;
+  for_each_flit(address, rows, fabric_.timing().flit_bytes, [&](uint64_t a, uint64_t bytes) {
+    Flit f;
+    f.address = a;
+    f.bytes = static_cast<double>(bytes);
+    f.index = static_cast<uint32_t>(cut.size());
+    cut.push_back(f);
+  });
+  Flit alone;
+  alone.bytes = fabric_.timing().header_bytes;
+  LoneMessage data(std::move(cut)), header({alone});
+  LoneMessage& request = write ? data : header;
+  LoneMessage& response = write ? header : data;
+
+  LoneTime lone;
+  std::vector<LonePlace> places;
+  const auto enter = [&](LoneMessage& m, size_t node, bool back) {
+    const double arrive = m.first_ns();
+    double overhead = 0;
+    bool stores = false;
+    if (node == r.hops.size()) {
+      overhead = r.target->flit_servers() ? r.target->overhead_ns() : 0;
+    } else if (node == 0) {
+      overhead = r.hops[0].out->node().owner().overhead_ns();
+    } else {
+      const auto& router = static_cast<const Router&>(r.hops[node].out->node());
+      overhead = router.delay_of({write, back, address, nbytes});
+      stores = router.stores_and_forwards() && write != back;
+    }
+    lone.store_forward_ns += m.enter(overhead, stores);
+    places.push_back({static_cast<uint32_t>(node), back, arrive, m.first_ns()});
+  };
+  for (size_t i = 0; i < r.hops.size(); ++i) {
+    enter(request, i, false);
+    request.cross_idle(r.hops[i].out->link);
+  }
+  enter(request, r.hops.size(), false);
+  const double asked = request.first_ns();
+  serve_alone(r, write, address, nbytes, rows, request.flits(), response.flits());
+  places.push_back({static_cast<uint32_t>(r.hops.size()), true, asked, response.first_ns()});
+  for (size_t i = r.hops.size(); i-- > 0;) {
+    response.cross_idle(r.hops[i].in->link);
+    enter(response, i, true);
+  }
+  lone.latency_ns = response.last_ns();
+  if (stops) *stops = stops_of(r, places, lone.latency_ns);
+  return lone;
+}
+
+}  // namespace kernbench
