@@ -8,6 +8,16 @@
 #include "kernbench/platform/platform.h"
 
 namespace kernbench::host {
+namespace {
+
+void merge(const CommandHistory::Clock& from, CommandHistory::Clock& into) {
+  for (const auto& [pe, events] : from) {
+    uint64_t& known = into[pe];
+    known = std::max(known, events);
+  }
+}
+
+}  // namespace
 
 Context::Context(Platform& platform, const ProgramSpec& spec, Params params, std::vector<size_t> pes,
                  ContextOptions options)
@@ -170,6 +180,7 @@ void Context::launch(const On& on, const std::string& kernel, const KernelParams
   plan->programs = group(plan->pes).programs;
   give_tensors(*plan);
   plan->number = launches_++;
+  plan->behind = program_clock_;
   Operation op;
   op.kind = Operation::Kind::launch;
   op.name = kernel;
@@ -198,6 +209,11 @@ void Context::begin_launch(const std::shared_ptr<LaunchPlan>& plan, Operation& o
     };
   };
   op.start_ns = now_ns() + plan->way.latest_ns;
+  join_streams(op);
+  merge(stream_clocks_[op.streams.front()], plan->behind);
+  if (options_.history) {
+    for (const size_t pe : plan->pes) options_.history->begins(static_cast<uint32_t>(pe), plan->behind);
+  }
   std::vector<std::vector<uint32_t>> parts;
   std::vector<size_t> place_of_part;
   for (size_t i = 0; i < plan->parts.size(); ++i) {
@@ -226,6 +242,11 @@ void Context::part_ended(const std::shared_ptr<LaunchPlan>& plan, Operation& op,
     times.launched = true;
     times.end_ns = std::max(times.end_ns, outcome.end_ns);
     times.scalar_ns += outcome.scalar_ns;
+  }
+  if (options_.history) {
+    CommandHistory::Clock& clock = stream_clocks_[op.streams[part]];
+    merge(plan->behind, clock);
+    for (const uint32_t place : plan->parts[part]) options_.history->ended(static_cast<uint32_t>(plan->pes[place]), &clock);
   }
   if (op.open == 1) plan->queues.reset();
   streams_.end(op, part);
@@ -271,6 +292,7 @@ void Context::copy(Operation::Kind kind, const On& on, const Tensor& t, std::sha
 
 void Context::begin_copy(Operation& op, const std::shared_ptr<const TensorPlaces>& places,
                          const std::shared_ptr<const HostTensor>& value) {
+  join_streams(op);
   for (size_t i = 0; i < op.streams.size(); ++i) {
     const uint32_t rank = op.streams[i].rank;
     const auto ended = [this, &op, i, rank, places, value](const HostResponse& r) {
@@ -308,6 +330,7 @@ void Context::delay(const On& on, double ns) {
   op.kind = Operation::Kind::delay;
   op.streams = on.streams();
   op.begin = [this, ns](Operation& o) {
+    join_streams(o);
     platform_.timeline().at(
         now_ns() + ns, Order(Order::kEngines, 0, 0),
         [](void* self, void* operation) {
@@ -334,6 +357,10 @@ void Context::record(const Event& e, const Stream& s) {
   op.name = e->name;
   op.streams = {s};
   op.event = e;
+  op.begin = [this](Operation& o) {
+    o.event->clock = stream_clocks_[o.streams.front()];
+    streams_.end(o, 0);
+  };
   enqueue(std::move(op));
 }
 
@@ -346,6 +373,10 @@ void Context::wait(const Event& e, const On& on) {
     op.name = e->name;
     op.streams = {s};
     op.event = e;
+    op.begin = [this](Operation& o) {
+      merge(o.event->clock, stream_clocks_[o.streams.front()]);
+      streams_.end(o, 0);
+    };
     enqueue(std::move(op));
   }
 }
@@ -363,6 +394,13 @@ void Context::block_until(const std::function<bool()>& condition) {
   }
 }
 
+void Context::join_streams(const Operation& op) {
+  if (op.streams.size() == 1) return;
+  CommandHistory::Clock all;
+  for (const Stream& s : op.streams) merge(stream_clocks_[s], all);
+  for (const Stream& s : op.streams) stream_clocks_[s] = all;
+}
+
 void Context::operation_ended() {
   end_ns_ = std::max(end_ns_, now_ns());
   if (waiting_) changed_.notify();
@@ -371,16 +409,19 @@ void Context::operation_ended() {
 
 void Context::synchronize() {
   block_until([this] { return streams_.empty(); });
+  for (const auto& [stream, clock] : stream_clocks_) merge(clock, program_clock_);
 }
 
 void Context::synchronize(const Stream& s) {
   check(s);
   block_until([&] { return streams_.empty(s); });
+  merge(stream_clocks_[s], program_clock_);
 }
 
 void Context::synchronize(const Event& e) {
   if (!e) throw InputError("an event that is none");
   block_until([&] { return e->done; });
+  merge(e->clock, program_clock_);
 }
 
 HostTensor Context::read(const Tensor& t) {

@@ -173,6 +173,8 @@ class Context {
   void begin_copy(Operation&, const std::shared_ptr<const TensorPlaces>&, const std::shared_ptr<const HostTensor>& value);
   void map(const TensorPlaces&);
   void operation_ended();
+  // What is behind what, for the search for races.
+  void join_streams(const Operation&);
   void fail(const std::exception_ptr&);
   /// For what the timeline calls: an exception must not pass through SystemC.
   void guarded(const std::function<void()>& work);
@@ -190,6 +192,8 @@ class Context {
   std::map<std::vector<size_t>, Group> groups_;  ///< by PEs
   uint32_t launches_ = 0, tensors_made_ = 0, events_made_ = 0;
   std::vector<PeTimes> pe_times_;
+  std::map<Stream, CommandHistory::Clock> stream_clocks_;
+  CommandHistory::Clock program_clock_;  ///< what the program's code is behind
   sc_core::sc_event changed_;
   bool waiting_ = false, complete_ = false;
   double end_ns_ = 0;

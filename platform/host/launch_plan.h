@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernbench/kernel_api/registry.h"
+#include "kernbench/phase2/check/races.h"
 #include "kernbench/platform/host/tensor.h"
 #include "kernbench/platform/launch/launch_queues.h"
 #include "kernbench/platform/launch/launch_way.h"
@@ -34,6 +35,7 @@ struct LaunchPlan {
   std::vector<std::shared_ptr<const tl::LaunchArgs>> args;  ///< by PE; those of a rank share one
   LaunchWay way;
   std::unique_ptr<LaunchQueues> queues;        ///< while it runs
+  CommandHistory::Clock behind;                ///< what it is behind, for the search for races
   TensorPointers tensors;                      ///< held until it has ended
 };
 

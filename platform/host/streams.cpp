@@ -96,8 +96,8 @@ Operation* Streams::next_ready() const {
 void Streams::begin(Operation& op) {
   op.begun = true;
   op.begin_ns = op.start_ns = timeline_.now_ns();
-  if (const auto work = std::move(op.begin)) return work(op);
-  for (size_t place = 0; place < op.streams.size(); ++place) end(op, place);
+  const auto work = std::move(op.begin);
+  work(op);
 }
 
 const Operation* Streams::waits_in_vain() const {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/phase2/check/races.h"
 #include "kernbench/systemc_models/core/timeline.h"
 
 namespace kernbench::host {
@@ -28,6 +29,7 @@ struct EventState {
   std::string name;
   bool recorded = false;  ///< a record of it is in a stream
   bool done = false;
+  CommandHistory::Clock clock;  ///< what who waits for it is behind, for the search for races
 };
 using Event = std::shared_ptr<EventState>;
 
@@ -38,7 +40,7 @@ struct Operation {
   std::string name;             ///< of the kernel, the tensor or the event; empty: it has none
   std::vector<Stream> streams;  ///< one of each of its ranks, by rank
   Event event;                  ///< of record and wait
-  /// Does it, from now on: Streams::end() for each place of `streams`, now or later. None: it takes no time.
+  /// Does it, from now on: Streams::end() for each place of `streams`, now or later.
   std::function<void(Operation&)> begin;
 
   bool begun = false;

@@ -1,5 +1,6 @@
 #include "kernbench/platform/tools/engine_report.h"
 
+#include <algorithm>
 #include <set>
 
 #include "kernbench/phase2/text/json_writer.h"
@@ -11,8 +12,12 @@ namespace {
 
 /// Of a PE with connections (collectives contract §10.15).
 void add_queue_servers(const Pe& pe, double sim_ns, std::vector<EngineReport>& v) {
-  if (!pe.ipcq || pe.ipcq->ports().empty()) return;
-  for (const QueueServerStatistics& s : pe.ipcq->queue_statistics()) {
+  if (!pe.ipcq) return;
+  const std::vector<QueueServerStatistics> all = pe.ipcq->queue_statistics();
+  // The last launch of a program may have none.
+  const bool used = std::any_of(all.begin(), all.end(), [](const QueueServerStatistics& s) { return s.ops > 0; });
+  if (!used && pe.ipcq->ports().empty()) return;
+  for (const QueueServerStatistics& s : all) {
     EngineReport r;
     r.id = pe.id + (s.name == "comm" ? ".pe_dma." : ".pe_ipcq.") + s.name;
     r.busy_ns = s.busy_ns;

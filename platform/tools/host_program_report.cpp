@@ -32,7 +32,7 @@ std::vector<uint32_t> stream_numbers(const host::Operation& op) {
   return all;
 }
 
-constexpr const char* kOpRow = "  {:9}{:18}{:8}{:8}{:>14}{:>14}{:>14}{:>14}\n";
+constexpr const char* kOpRow = "  {:10}{:18}{:8}{:8}{:>14}{:>14}{:>14}{:>14}\n";
 
 void write_ops(std::ostream& out, const ProgramReport& r) {
   out << "\n";
