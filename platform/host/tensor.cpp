@@ -108,11 +108,15 @@ int64_t TensorPlaces::most_elements() const {
   return most;
 }
 
-void TensorPlaces::place(const HostTensor& value, uint32_t rank) const {
+void TensorPlaces::check(const HostTensor& value) const {
   if (value.dtype != dtype() || !same(value.shape, shape())) {
     throw InputError("tensor " + name_ + ": found " + std::string(kernbench::name_of(value.dtype)) + " " + value.shape.to_string() +
                      ", it is " + std::string(kernbench::name_of(dtype())) + " " + shape().to_string());
   }
+}
+
+void TensorPlaces::place(const HostTensor& value, uint32_t rank) const {
+  check(value);
   std::map<size_t, SharedBytes> parts;  // copies share what they are written from
   for (uint32_t p = 0; p < pes_.pes.size(); ++p) {
     if (pes_.rank[p] != rank || !has_bytes(p)) continue;
@@ -123,7 +127,7 @@ void TensorPlaces::place(const HostTensor& value, uint32_t rank) const {
       bytes = SharedBytes::take(std::move(shard));
     }
     const MemoryWindow window = machine_.system().window_at(bases_[p]);
-    if (System::store_of(window)) {
+    if (sc_core::sc_is_running() || System::store_of(window)) {
       machine_.system().place(bases_[p], bytes.data, bytes.size);
     } else {
       machine_.system().image().write_shared(window.key(), bases_[p], bytes);

@@ -54,7 +54,10 @@ class TensorPlaces {
   /// Elements of the largest shard.
   int64_t most_elements() const;
 
-  /// Puts a rank's shards of a value in place, now and without time. InputError where its type or shape is another.
+  /// InputError where the value's type or shape is another.
+  void check(const HostTensor& value) const;
+  /// Puts a rank's shards of a value in place, now and without time: before the simulation they belong to the memory that
+  /// a replay begins with, else they are writes in the op log.
   void place(const HostTensor& value, uint32_t rank) const;
   /// The tensor from the first copy of each of its parts: get(address, bytes, nbytes). RunError of a partial one.
   HostTensor collect(const std::function<void(uint64_t, uint8_t*, uint64_t)>& get) const;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -63,5 +64,15 @@ ReferenceValues reference_values(const Expected&);
 void require_mmus(Platform&, const std::vector<size_t>& pes);
 /// RunError that tells who waits for whom.
 [[noreturn]] void throw_nothing_can_move(Platform&);
+
+// Parts of reports.
+std::string time_text(double ns);  ///< "1.234 us"
+/// Where the time went: all PEs' engines by their part, then the busiest single ones.
+void write_engines(std::ostream&, const RunReport&);
+/// What was computed and moved a second.
+void write_rates(std::ostream&, const RunReport&);
+/// A number or truth value as such, anything else as text.
+void write_parameter(JsonWriter&, const std::string& text);
+void write_verification(JsonWriter&, const RunReport&);
 
 }  // namespace kernbench

@@ -23,6 +23,12 @@
 
 namespace kernbench {
 
+/// Of which launch a kernel is.
+struct LaunchId {
+  uint32_t number = kNoLaunch;  ///< of a program's, from 0: what records say
+  std::string what;             ///< "launch 3 (gemm)"; empty: nobody has named it
+};
+
 class KernelRunner final : public PeBackend {
  public:
   using Kernel = std::function<void(PeBackend&)>;
@@ -36,11 +42,6 @@ class KernelRunner final : public PeBackend {
     std::string fault;     ///< one line; empty if none
   };
   static constexpr size_t kStackBytes = 256 * 1024;
-  /// Of which launch the kernel is.
-  struct LaunchId {
-    uint32_t number = kNoLaunch;  ///< of a program's, from 0: what records say
-    std::string what;             ///< "launch 3 (gemm)"; empty: nobody has named it
-  };
   /// Starts the kernel at start_ns (not before now) in a thread of its own. One kernel at a time.
   void launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end,
               size_t stack_bytes = kStackBytes, LaunchId id = {});

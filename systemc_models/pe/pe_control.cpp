@@ -34,7 +34,7 @@ void take_message(ControlMessage& m, Pe& pe) {
 void LaunchBody::take(ControlMessage& m, Pe& pe) const {
   if (!pe.runner) return m.respond(HostError::not_understood, pe.id + ": runs no kernels", m.time_ns());
   if (pe.runner->running()) {
-    const auto named = [](const KernelRunner::LaunchId& l, const char* else_what) {
+    const auto named = [](const LaunchId& l, const char* else_what) {
       return l.what.empty() ? std::string(else_what) : l.what;
     };
     const std::string what = named(id, "a launch") + " found it running " + named(pe.runner->launched(), "another kernel");
