@@ -59,6 +59,8 @@ std::optional<ParamValue> read(const ParamSpec& s, const std::string& text) {
     case ParamType::choice:
       if (legal_name) return ParamValue(text);
       break;
+    case ParamType::text:
+      return ParamValue(text);
     case ParamType::dtype:
       if (legal_name) return ParamValue(*parse_dtype(text));
       break;
@@ -108,6 +110,16 @@ ParamSpec ParamSpec::choice(std::string name, std::vector<std::string> legal, st
   return s;
 }
 
+ParamSpec ParamSpec::text(std::string name, std::string default_value, std::string legal, std::string help) {
+  ParamSpec s;
+  s.name = std::move(name);
+  s.type = ParamType::text;
+  s.help = std::move(help);
+  s.default_value = std::move(default_value);
+  s.choices = {std::move(legal)};
+  return s;
+}
+
 ParamSpec ParamSpec::dtypes(std::vector<DType> legal, std::string help) {
   ParamSpec s;
   s.name = "dtype";
@@ -124,6 +136,7 @@ std::string ParamSpec::legal() const {
       return "true|false";
     case ParamType::choice:
     case ParamType::dtype:
+    case ParamType::text:
       return joined(choices, "|");
     case ParamType::integer:
     case ParamType::number:

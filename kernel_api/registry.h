@@ -12,6 +12,7 @@
 #include "kernbench/kernel_api/args.h"
 #include "kernbench/kernel_api/context.h"
 #include "kernbench/kernel_api/host_tensor.h"
+#include "kernbench/kernel_api/launch_costs.h"
 #include "kernbench/kernel_api/params.h"
 #include "kernbench/kernel_api/placement.h"
 #include "kernbench/kernel_api/queue_connection.h"
@@ -38,6 +39,8 @@ struct TensorSpec {
   Placement placement = Placement::rows;
   Init init;
   std::optional<CubePePolicy> policy = {};  ///< instead of `placement`: over cubes, then over each cube's PEs
+  /// Instead of both: the shards of a launch's PEs, by tl.index(); the parameters know the launch.
+  std::function<ShardPlan(const Params&)> shards = {};
 };
 
 /// What an output must be. `scale` (empty, or one value an element) widens the tolerance to
@@ -58,6 +61,9 @@ struct KernelSpec {
   std::vector<TensorSpec> tensors;
   KernelFunction function;
   Reference reference;
+  /// What a launch makes of the parameters, before anything is placed: checks them against the launch, which they know
+  /// (Params::launch), and settles what they leave open. BadParam. Unset: nothing.
+  std::function<void(Params*, const LaunchCosts&, LaunchNotes*)> prepare = {};
   /// The connections between PEs of one launch; unset: none. BadParam for parameters that do not fit the launch.
   std::function<std::vector<QueueConnection>(const Params&, const LaunchShape&)> queues = {};
   /// In a program (program_registry.h) its tensors may have any shape and layout: each PE works on its shard as it is.

@@ -65,10 +65,10 @@ class Job : public Launchable {
  private:
   Platform& platform_;
   const KernelSpec& spec_;
-  Params params_;
   std::vector<size_t> pes_;
-  Deployment deployment_;
   std::vector<tl::Program> programs_;
+  Params params_;
+  Deployment deployment_;
   LaunchQueues queues_;
   LaunchWay way_;
   Launcher launcher_;

@@ -4,6 +4,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/launch/host_mmu.h"
+#include "kernbench/platform/launch/launch_preparation.h"
 #include "kernbench/platform/launch/pe_selection.h"
 #include "kernbench/platform/platform.h"
 
@@ -178,6 +179,9 @@ void Context::launch(const On& on, const std::string& kernel, const KernelParams
   choose_pes(*plan, on, pes);
   plan->way = group(plan->pes).way;
   plan->programs = group(plan->pes).programs;
+  plan->params = prepare_launch(platform_.machine(), *plan->kernel, std::move(plan->params), plan->pes,
+                                plan->programs.front().launch)
+                     .params;
   give_tensors(*plan);
   plan->number = launches_++;
   plan->behind = program_clock_;

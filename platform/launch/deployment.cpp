@@ -50,7 +50,8 @@ void Deployment::place(const TensorSpec& t, const Params& params, Placed& placed
   placed.shape = t.shape(params);
   std::vector<uint32_t> cubes;
   for (size_t pe : pes_) cubes.push_back(machine_.pes().pe(pe).cube);
-  const ShardPlan plan = t.policy
+  const ShardPlan plan = t.shards ? t.shards(params)
+                         : t.policy
                              ? plan_shards(*t.policy, placed.dtype, placed.shape, cubes)
                              : plan_shards(t.placement, placed.dtype, placed.shape, static_cast<uint32_t>(pes_.size()));
   placed.bases.assign(pes_.size(), 0);

@@ -183,7 +183,8 @@ std::shared_ptr<const LaunchShape> launch_shape(Machine& machine, const std::vec
   }
   shape->ranks.w = all.sips.count();
   const topology::Floor& floor = machine.graph().floor;
-  if (floor.cubes_w > 0) {
+  shape->flat = floor.cubes_w == 0;
+  if (!shape->flat) {
     shape->cubes = {floor.cubes_w, floor.cubes_h};
     shape->ranks = {floor.sips_w, floor.sips_h};
     shape->tray = floor.tray_shape;

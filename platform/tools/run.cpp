@@ -13,6 +13,7 @@
 #include "kernbench/phase2/log/oplog_json.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/launch/host_run.h"
+#include "kernbench/platform/launch/launch_preparation.h"
 #include "kernbench/platform/launch/launch_queues.h"
 #include "kernbench/platform/launch/pe_selection.h"
 #include "kernbench/platform/platform.h"
@@ -35,8 +36,11 @@ class KernelRun {
       : platform_(platform),
         o_(std::move(options)),
         spec_(named_kernel(o_)),
-        params_(kernel_params(spec_, o_.params)),
         pes_(choose_pes(platform.machine(), o_)),
+        programs_(programs_of(platform.machine(), pes_)),
+        prepared_(prepare_launch(platform.machine(), spec_, kernel_params(spec_, o_.params), pes_,
+                                 programs_.front().launch)),
+        params_(prepared_.params),
         way_(choose_launch_way(platform, o_)),
         records_(o_.debug_verify) {}
 
@@ -79,8 +83,10 @@ class KernelRun {
   Platform& platform_;
   RunOptions o_;
   const KernelSpec& spec_;
-  const Params params_;
   const std::vector<size_t> pes_;
+  const std::vector<tl::Program> programs_;
+  const PreparedLaunch prepared_;
+  const Params& params_;
   LaunchWay way_;
   std::optional<Deployment> deployment_;
   std::optional<LaunchQueues> queues_;
@@ -90,7 +96,6 @@ class KernelRun {
   ReplayLog records_;
   std::optional<TeeLog> tee_;
   CommandHistory history_;
-  std::vector<tl::Program> programs_;
   RunReport report_;
 };
 
@@ -98,7 +103,6 @@ void KernelRun::place_inputs() {
   if (o_.addresses == AddressMode::virtual_) require_mmus(platform_, pes_);
   // Before the inputs are made: it knows what does not fit.
   deployment_.emplace(platform_.machine(), platform_.hosts().allocators(), spec_, params_, pes_, o_.addresses);
-  programs_ = programs_of(platform_.machine(), pes_);
   queues_.emplace(platform_.machine(), platform_.hosts().allocators(), spec_, params_, *programs_.front().launch, pes_);
   inputs_ = make_inputs(tensors_of(spec_), params_, o_);
   for (const auto& [name, value] : inputs_) deployment_->upload(name, value);
@@ -175,6 +179,7 @@ HostOutcome KernelRun::simulate_launch() {
 void KernelRun::report_times(const HostOutcome& host) {
   report_.kernel = spec_.name;
   report_.topology = platform_.graph().name;
+  report_.launch_notes = prepared_.notes;
   for (const auto& [name, value] : params_.values()) report_.params.emplace_back(name, to_text(value));
   for (size_t i = 0; i < pes_.size(); ++i) {
     const KernelRunner::Outcome& pe = host.launch.outcomes[i];

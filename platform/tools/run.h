@@ -52,6 +52,7 @@ struct RunReport {
   std::vector<std::pair<std::string, std::string>> params;
   std::string launch;       ///< host or direct
   std::string launch_note;  ///< why it is direct, where nobody asked for it
+  LaunchNotes launch_notes;  ///< what its preparation has decided
   bool timed_transfer = false;
   AddressMode addresses = AddressMode::physical;
   double map_ns = 0, upload_ns = 0, download_ns = 0;  ///< of timed transfers

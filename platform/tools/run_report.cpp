@@ -147,6 +147,18 @@ void write_rates(std::ostream& out, const RunReport& r) {
 
 namespace {
 
+/// Which algorithm it was, and what the others would have cost alone.
+void write_choice(std::ostream& out, const LaunchNotes& notes) {
+  if (notes.algorithm.empty()) return;
+  fmt::print(out, "  algorithm    {} of {} members", notes.algorithm, notes.members);
+  const char* between = "; by the cost table ";
+  for (const auto& [name, ns] : notes.costs_ns) {
+    fmt::print(out, "{}{} {:.3f} ns", between, name, ns);
+    between = ", ";
+  }
+  out << "\n";
+}
+
 /// What kernels did on pe_cpu beside calls; nothing where they did nothing.
 void write_scalar_work(std::ostream& out, const RunReport& r) {
   double sum = 0;
@@ -180,6 +192,7 @@ void write_run_text(std::ostream& out, const RunReport& r) {
   out << "  parameters  ";
   for (const auto& [name, value] : r.params) out << ' ' << name << '=' << value;
   out << "\n";
+  write_choice(out, r.launch_notes);
   if (!r.pes.empty()) {
     const auto sooner = [](const auto& a, const auto& b) { return a.end_ns < b.end_ns; };
     const auto first = std::min_element(r.pes.begin(), r.pes.end(), sooner);
@@ -233,6 +246,12 @@ void write_run_json(std::ostream& out, const RunReport& r) {
   if (r.addresses == AddressMode::virtual_) {
     w.field("addresses", name_of(r.addresses));
     if (r.timed_transfer) w.field("map_ns", r.map_ns);
+  }
+  if (!r.launch_notes.algorithm.empty()) {
+    w.field("algorithm", r.launch_notes.algorithm).field("members", r.launch_notes.members);
+    w.key("costs_ns").open('{');
+    for (const auto& [name, ns] : r.launch_notes.costs_ns) w.field(name, ns);
+    w.close('}');
   }
   w.field("start_ns", r.start_ns).field("end_ns", r.end_ns).field("sim_ns", r.end_ns).key("pes").open('[');
   for (const auto& p : r.pes) {
