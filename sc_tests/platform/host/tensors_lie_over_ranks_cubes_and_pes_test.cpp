@@ -6,6 +6,7 @@
 #include "kernbench/kernel_api/program_registry.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/host/program.h"
+#include "kernbench/platform/host/tensor_parallel.h"
 #include "kernbench/platform/tools/host_program.h"
 #include "ranks_toy_system.h"
 #include "system_support.h"
@@ -113,6 +114,26 @@ const RegisterProgram unlike_copies{[] {
   return s;
 }()};
 
+/// y = x by way of columns over the ranks.
+const RegisterProgram scattered{[] {
+  ProgramSpec s;
+  s.name = "program_test_regions";
+  s.help = "of the tests of programs";
+  s.params = {ParamSpec::size("n", 12, "columns")};
+  s.tensors = {tensor("x", TensorSpec::Role::in, host::rows_of_pes()), tensor("y", TensorSpec::Role::out, host::rows_of_pes())};
+  for (ProgramTensor& t : s.tensors) t.shape = [](const Params& p) { return Dims{7, p.integer("n")}; };
+  s.function = [](host::Context& h) {
+    const host::Tensor x = host::copy_region(h, h.input("x"));
+    const host::Tensor columns = h.tensor(x.dtype(), x.shape(), host::columns_of_ranks(), "columns");
+    host::scatter_region(h, x, columns);
+    host::gather_region(h, columns, h.output("y"));
+  };
+  s.reference = [](const Params&, const TensorMap& in) {
+    return std::map<std::string, Expected>{{"y", {in.at("x"), {}}}};
+  };
+  return s;
+}()};
+
 ProgramReport run(const std::string& program, int ranks, bool timed = false) {
   static std::unique_ptr<Platform> platform;
   platform = platform_from_text(ranks_toy::system(ranks));
@@ -133,6 +154,12 @@ TEST(ProgramTensor, keeps_what_a_launch_has_left_for_the_next) {
   EXPECT_EQ(r.run.pes.size(), 6u);
   EXPECT_EQ(r.run.end_ns, *std::max_element(r.ops[1].end_ns.begin(), r.ops[1].end_ns.end()));
   for (size_t i = 0; i < 3; ++i) EXPECT_LE(r.ops[0].end_ns[i], r.ops[1].begin_ns);
+}
+
+TEST(ProgramTensor, comes_back_from_columns_over_the_ranks) {
+  for (const int ranks : {1, 2, 3}) {
+    EXPECT_EQ(in_child([&] { return run("program_test_regions", ranks).run.passed ? "" : "not x"; }), "") << ranks;
+  }
 }
 
 TEST(ProgramTensor, in_copies_is_written_in_all_of_them) {
