@@ -38,7 +38,9 @@ Context::Context(Platform& platform, const ProgramSpec& spec, Params params, std
     named_[t.name] = tensor(t.dtype(params_), t.shape(params_), t.layout, t.name).places();
 }
 
-Context::~Context() = default;
+Context::~Context() {
+  for (const auto& plan : running_) plan->queues.reset();
+}
 
 double Context::now_ns() const {
   return platform_.timeline().now_ns();
@@ -151,7 +153,7 @@ void Context::choose_pes(LaunchPlan& plan, const On& on, const std::string& pes)
   if (plan.pes.empty()) throw InputError("launch of " + plan.kernel->name + ": none of its ranks has a PE of " + pes);
 }
 
-void Context::give_tensors(LaunchPlan& plan) const {
+void Context::give_tensors(LaunchPlan& plan, const TensorPointers& tensors) const {
   std::map<uint32_t, std::shared_ptr<tl::LaunchArgs>> of_rank;
   for (const size_t p : plan.places) {
     std::shared_ptr<tl::LaunchArgs>& args = of_rank[pes_.rank[p]];
@@ -159,7 +161,7 @@ void Context::give_tensors(LaunchPlan& plan) const {
       args = std::make_shared<tl::LaunchArgs>(plan.params);
       for (const TensorSpec& t : plan.kernel->tensors) {
         const bool flat = t.placement == Placement::flat_rows && !t.policy;
-        plan.tensors.at(t.name)->add_to(*args, t.name, plan.places, pes_.rank[p], options_.addresses, flat);
+        tensors.at(t.name)->add_to(*args, t.name, plan.places, pes_.rank[p], options_.addresses, flat);
       }
     }
     plan.args.push_back(args);
@@ -171,8 +173,9 @@ void Context::launch(const On& on, const std::string& kernel, const KernelParams
   check(on);
   const auto plan = std::make_shared<LaunchPlan>();
   plan->kernel = &KernelRegistry::instance().at(kernel);
-  for (const auto& [name, t] : tensors) plan->tensors[name] = t.places();
-  plan->params = launch_params(*plan->kernel, params, plan->tensors);
+  TensorPointers places;
+  for (const auto& [name, t] : tensors) places[name] = t.places();
+  plan->params = launch_params(*plan->kernel, params, places);
   if (plan->kernel->materializes && !platform_.system().pending_values())
     throw InputError("launch of " + kernel + ": it materializes values, and program " + spec_.name +
                      " does not say so (ProgramSpec::materializes)");
@@ -182,7 +185,7 @@ void Context::launch(const On& on, const std::string& kernel, const KernelParams
   plan->params = prepare_launch(platform_.machine(), *plan->kernel, std::move(plan->params), plan->pes,
                                 plan->programs.front().launch)
                      .params;
-  give_tensors(*plan);
+  give_tensors(*plan, places);
   plan->number = launches_++;
   plan->behind = program_clock_;
   Operation op;
@@ -201,6 +204,7 @@ void Context::begin_launch(const std::shared_ptr<LaunchPlan>& plan, Operation& o
     if (plan->number == 0) throw;
     throw RunError(e.what());  // what is there depends on what ran before
   }
+  running_.insert(plan);
   KernelLaunch message;
   message.id = {plan->number, "launch " + std::to_string(plan->number) + " (" + plan->kernel->name + ")"};
   message.pes = plan->pes;
@@ -252,7 +256,10 @@ void Context::part_ended(const std::shared_ptr<LaunchPlan>& plan, Operation& op,
     merge(plan->behind, clock);
     for (const uint32_t place : plan->parts[part]) options_.history->ended(static_cast<uint32_t>(plan->pes[place]), &clock);
   }
-  if (op.open == 1) plan->queues.reset();
+  if (op.open == 1) {
+    plan->queues.reset();
+    running_.erase(plan);
+  }
   streams_.end(op, part);
 }
 

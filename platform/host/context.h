@@ -20,6 +20,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <systemc>
 #include <vector>
@@ -75,7 +76,7 @@ struct ContextOptions {
 
 class Context {
  public:
-  /// Makes the tensors of the spec. The PEs: indices in compiled order, not empty. InputError, BadParam.
+  /// Makes the tensors of the spec; the platform outlives it. The PEs: indices in compiled order, not empty. InputError, BadParam.
   Context(Platform&, const ProgramSpec&, Params, std::vector<size_t> pes, ContextOptions = {});
   ~Context();
   Context(const Context&) = delete;
@@ -166,7 +167,7 @@ class Context {
   void block_until(const std::function<bool()>& condition);
   const Group& group(const std::vector<size_t>& pes);
   void choose_pes(LaunchPlan&, const On&, const std::string& pes) const;
-  void give_tensors(LaunchPlan&) const;
+  void give_tensors(LaunchPlan&, const TensorPointers&) const;
   void begin_launch(const std::shared_ptr<LaunchPlan>&, Operation&);
   void part_ended(const std::shared_ptr<LaunchPlan>&, Operation&, size_t part, const LaunchResult&);
   void copy(Operation::Kind, const On&, const Tensor&, std::shared_ptr<const HostTensor> value);
@@ -190,6 +191,8 @@ class Context {
   Launcher launcher_;
   HostTransfer transfer_;
   std::map<std::vector<size_t>, Group> groups_;  ///< by PEs
+  /// Whose rings are to be given back; others may hold a plan for longer than there are memories.
+  std::set<std::shared_ptr<LaunchPlan>> running_;
   uint32_t launches_ = 0, tensors_made_ = 0, events_made_ = 0;
   std::vector<PeTimes> pe_times_;
   std::map<Stream, CommandHistory::Clock> stream_clocks_;

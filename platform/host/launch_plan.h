@@ -36,7 +36,6 @@ struct LaunchPlan {
   LaunchWay way;
   std::unique_ptr<LaunchQueues> queues;        ///< while it runs
   CommandHistory::Clock behind;                ///< what it is behind, for the search for races
-  TensorPointers tensors;                      ///< held until it has ended
 };
 
 }  // namespace kernbench::host

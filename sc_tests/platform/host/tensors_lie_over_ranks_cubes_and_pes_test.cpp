@@ -40,7 +40,7 @@ TEST(Layout, splits_level_by_level_in_blocks_rounded_up) {
             "[0][2] [0][2] [2][1] [2][1] [0][2] [0][2] [2][1] [2][1] ");
   // 3 rows over 2 ranks of 2 cubes: 2 and 1, then 1 and 1, and 1 and none.
   EXPECT_EQ(plan(host::rank_shard(0).cube(host::shard(0)), {3}),
-            "[0][1] [0][1] [1][1] [1][1] [2][1] [2][1] [0][0] [0][0] ");
+            "[0][1] [0][1] [1][1] [1][1] [2][1] [2][1] [3][0] [3][0] ");
 }
 
 TEST(Layout, refuses_what_has_no_meaning) {
