@@ -374,7 +374,8 @@ class Builder {
 
 uint64_t effect_instant(const OpRecord& r) {
   if (r.foreign) return femtoseconds(r.effect_ns);
-  return femtoseconds(r.desc->type == CommandType::load || is_copy(*r.desc) ? r.t_end : r.desc->submit_ns);
+  if (is_copy(*r.desc)) return femtoseconds(r.t_end);
+  return femtoseconds(r.desc->type == CommandType::load ? r.t_end : r.desc->submit_ns);
 }
 
 ReplayGraph build_replay_graph(const std::vector<OpRecord>& records, const MemoryImage& image,

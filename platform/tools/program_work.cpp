@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <unordered_map>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/tools/json_fields.h"
@@ -69,6 +70,7 @@ class Reader : private JsonFields {
       if (other.pe == p.pe) fault(path + ".pe", p.pe + " stands twice");
     }
     require(p, "pe_cpu", path + ".pe");
+    call_of_id_.clear();
     const json* calls = array(o, path, "calls");
     for (size_t i = 0; calls && i < calls->size(); ++i)
       read_call((*calls)[i], fmt::format("{}.calls[{}]", path, i), p);
@@ -83,9 +85,7 @@ class Reader : private JsonFields {
     if (!o.is_object()) return fault(path, "found " + shown(o) + ", expected an object");
     ProgramCall& c = p.calls.emplace_back();
     c.id = text(o, path, "id");
-    for (size_t i = 0; i + 1 < p.calls.size(); ++i) {
-      if (p.calls[i].id == c.id) fault(path + ".id", "'" + c.id + "' stands twice");
-    }
+    if (!call_of_id_.emplace(c.id, p.calls.size() - 1).second) fault(path + ".id", "'" + c.id + "' stands twice");
     std::string call = text(o, path, "call");
     constexpr std::string_view kAsync = "_async";
     if (call.size() > kAsync.size() && call.compare(call.size() - kAsync.size(), kAsync.size(), kAsync) == 0) {
@@ -105,17 +105,17 @@ class Reader : private JsonFields {
     }
   }
 
-  void read_wait(const json& o, const std::string& path, ProgramWork& p, ProgramCall& c) {
+  void read_wait(const json& o, const std::string& path, const ProgramWork& p, ProgramCall& c) {
     keys(o, path, {"id", "call", "for"});
     c.kind = ProgramCall::Kind::wait;
     const json* ids = array(o, path, "for");
     for (size_t i = 0; ids && i < ids->size(); ++i) {
-      size_t call = 0;
-      while (call + 1 < p.calls.size() && (*ids)[i] != p.calls[call].id) ++call;
-      if (call + 1 == p.calls.size()) {
+      const auto call = (*ids)[i].is_string() ? call_of_id_.find((*ids)[i].get<std::string>()) : call_of_id_.end();
+      if (call != call_of_id_.end() && call->second + 1 < p.calls.size()) {
+        c.waits_for.push_back(call->second);
+      } else {
         fault(fmt::format("{}.for[{}]", path, i), "found " + shown((*ids)[i]) + ", expected the id of a call before");
       }
-      c.waits_for.push_back(call);
     }
   }
 
@@ -202,6 +202,7 @@ class Reader : private JsonFields {
 
   Platform& platform_;
   std::map<std::string, size_t> pes_;
+  std::unordered_map<std::string, size_t> call_of_id_;  ///< of the program that is read
   std::map<std::pair<int64_t, std::string>, bool> ports_;
   ProgramsWork work_;
 };

@@ -24,6 +24,7 @@ ForeignNeighbour::~ForeignNeighbour() = default;
 
 void ForeignNeighbour::send_request(FabricTransaction& x) {
   ++x.node;
+  if (x.posted) x.payload.acquire();  // until the foreign block has answered: it may be at its end before
   timeline_.at(x.time_ns, x.own_order, &ForeignNeighbour::deliver_request, this, &x);
 }
 
@@ -147,7 +148,11 @@ void ForeignNeighbour::request_came(void* self, void* transaction) {
   auto& me = *static_cast<ForeignNeighbour*>(self);
   auto& x = *static_cast<FabricTransaction*>(transaction);
   x.note_way_in(me.port_);
+  const bool posted = x.posted;
   me.port_.node().fabric().mode().came_in(x, me.port_, false);
+  if (!posted) return;
+  x.payload.set_response_status(tlm::TLM_OK_RESPONSE);  // nobody else does
+  me.send_back(x.payload);
 }
 
 void ForeignNeighbour::message_at(ControlMessage& m, uint64_t tick) {
@@ -177,6 +182,7 @@ void ForeignNeighbour::responded(tlm::tlm_generic_payload& p) {
     return;
   }
   auto& x = *p.get_extension<FabricTransaction>();
+  if (x.posted) return x.payload.release();
   come_back(x, timeline_.tick_now());
   // The block behind may be another than this project's: then nobody has counted back.
   while (x.node > 0 && !(x.node < x.hop_count && x.hops[x.node].out == &port_)) --x.node;
@@ -225,7 +231,7 @@ tlm::tlm_fw_transport_if<>* ForeignNeighbour::entry() {
 void ForeignNeighbour::attach_data(FabricTransaction& x) {
   if (x.payload.get_data_ptr()) return;
   x.bytes.assign(x.payload.get_data_length(), 0);
-  if (x.write) port_.node().fabric().known_bytes(x, x.bytes.data());
+  if (x.write && !x.posted) port_.node().fabric().known_bytes(x, x.bytes.data());
   x.payload.set_data_ptr(x.bytes.data());
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernbench/systemc_models/core/impl_catalog.h"
+#include "kernbench/systemc_models/pe/queue_ports.h"
 
 namespace kernbench::topology::testing {
 
@@ -36,7 +37,9 @@ class TestCatalog : public ImplCatalog {
     add("pe_fetch_store", {count("queue_depth")});
     add("pe_mmu",
         {count("page_bytes"), count("tlb_entries"), number("tlb_hit_ns", 0, false), number("tlb_miss_ns", 0, false)});
-    add("pe_ipcq", {});
+    std::vector<AttrSpec> queues = parameters_of<QueueParameters>().attributes();
+    queues.erase(queues.begin());  // overhead_ns
+    add("pe_ipcq", queues);
     add("pe_tcm",
         {rate("size_mb", "MB"), rate("reserved_mb", "MB"), rate("read_bw_gbs", "GB/s"), rate("write_bw_gbs", "GB/s")});
     add("pe_gemm", {rate("macs_per_cycle", ""), rate("freq_ghz", "GHz"), rates("rates"), flag("stream_operands"),
