@@ -104,6 +104,7 @@ void list_kernels(const std::vector<Plugin>& plugins) {
       fmt::print(std::cout, "    {:3}  {}  (placed: {})\n", t.role == TensorSpec::Role::in ? "in" : "out", t.name,
                  placed);
     }
+    if (k->queues) fmt::print(std::cout, "    wiring  {}\n", k->wiring.empty() ? "its own" : k->wiring);
     for (const ParamSpec& p : k->params) {
       fmt::print(std::cout, "    --param {:15} {} ({})\n", p.name + "=" + p.default_text(), p.help, p.legal());
     }
