@@ -46,7 +46,7 @@ struct TensorSpec {
 /// What an output must be. `scale` (empty, or one value an element) widens the tolerance to
 /// atol + rtol · max(|ref|, scale): Σ|a||b|/√K for outputs of a GEMM (data contract §4).
 struct Expected {
-  HostTensor value;
+  HostTensor value;  ///< of the output's type, or of f32 for one of another float type
   std::vector<float> scale;
 };
 
@@ -66,6 +66,7 @@ struct KernelSpec {
   std::function<void(Params*, const LaunchCosts&, LaunchNotes*)> prepare = {};
   /// The connections between PEs of one launch; unset: none. BadParam for parameters that do not fit the launch.
   std::function<std::vector<QueueConnection>(const Params&, const LaunchShape&)> queues = {};
+  std::string wiring = {};  ///< what these are, in words, for `kernbench list`: "ring: next–prev around the group"
   /// In a program (program_registry.h) its tensors may have any shape and layout: each PE works on its shard as it is.
   /// The parameter n, if there is one, is then the most elements of any PE's shard of the first tensor.
   bool any_shape = false;

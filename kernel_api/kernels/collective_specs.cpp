@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "kernbench/kernel_api/collectives/choice.h"
 #include "kernbench/kernel_api/kernels/collectives.h"
@@ -117,7 +118,8 @@ Expected expected(DType dtype, const Dims& shape, const std::vector<Row>& rows, 
     }
   }
   for (const Row& r : scales) scale.insert(scale.end(), r.begin(), r.end());
-  return {is_float(dtype) ? HostTensor::from(dtype, shape, floats) : HostTensor::from(dtype, shape, ints), scale};
+  // Not rounded to a narrow type: the kernel's roundings are what the tolerance is for.
+  return {is_float(dtype) ? HostTensor::from(DType::f32, shape, floats) : HostTensor::from(dtype, shape, ints), scale};
 }
 
 /// A group's reduction, and Σ|x| of each element, which widens the tolerance.
@@ -209,6 +211,22 @@ Collective collective_of(Op op, const Params& p) {
   return c;
 }
 
+std::string wiring_text(Op op) {
+  static const std::map<std::string, std::string> texts = {
+      {"ring", "ring (next-prev)"},
+      {"rotate", "ring (next-prev)"},
+      {"halving", "halving (x0, x1, ...)"},
+      {"tree", "tree (t0, t1, ...)"},
+      {"chain", "chain (next-prev)"},
+      {"grid", "grid (W-E, N-S)"},
+      {"hierarchical", "grids (pe.*, cube.*), between ranks as the tray is (rank.*)"},
+      {"pairwise", "all (to0, to1, ...)"},
+      {"sendrecv", "ring (next-prev)"}};
+  std::string text;
+  for (const std::string& a : ccl::algorithms_of(op)) text += (text.empty() ? "" : "; ") + a + ": " + texts.at(a);
+  return text;
+}
+
 void add_collective_params(Op op, std::vector<ParamSpec>* params) {
   params->push_back(ParamSpec::text("over", "rank+cube+pe", "rank, cube, pe, joined by +",
                                     "axes along which the members of a group differ"));
@@ -280,6 +298,7 @@ KernelSpec collective_spec(Op op, const std::string& help, KernelFunction functi
     }
     prepare_collective(op, op == Op::all_gather ? n * members : n, p, costs, notes);
   };
+  s.wiring = wiring_text(op);
   s.queues = [op](const Params& p, const LaunchShape& launch) { return ccl::connections(launch, collective_of(op, p)); };
   return s;
 }
@@ -292,6 +311,7 @@ KernelSpec barrier_spec(KernelFunction function) {
               ParamSpec::size("times", 1, "one after the other")};
   s.function = std::move(function);
   s.reference = [](const Params&, const TensorMap&) { return std::map<std::string, Expected>(); };
+  s.wiring = "heap (barrier.up, barrier.left, barrier.right)";
   s.queues = [](const Params& p, const LaunchShape& l) { return ccl::barrier_connections(l, p.choice("scope")); };
   return s;
 }

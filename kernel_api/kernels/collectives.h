@@ -11,6 +11,8 @@ namespace kernbench::kernels {
 KernelSpec collective_spec(ccl::Op, const std::string& help, KernelFunction);
 KernelSpec barrier_spec(KernelFunction);
 
+/// Of each algorithm of an op, in words.
+std::string wiring_text(ccl::Op);
 /// As a launch's parameters say it; its algorithm is `auto` until KernelSpec::prepare has chosen one.
 ccl::Collective collective_of(ccl::Op, const Params&);
 /// over, algorithm, root, part_bytes, chunk_bytes, redop, slots, slot_bytes and tier, as far as the op has them.

@@ -39,11 +39,15 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
 KernelSpec spec() {
   KernelSpec s;
   s.name = "tp_linear";
-  s.help = "y = activation(x w), one composite a PE on what it has of each";
-  add_gemm_interface(&s);
-  s.params.back() = ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16});
-  s.params.insert(s.params.end() - 1,
-                  ParamSpec::choice("activation", {"none", "relu", "gelu", "silu"}, "of the product"));
+  s.help = "y = activation(x w), on what a PE has of each";
+  s.params = {ParamSpec::size("m", 256, "rows of x and y, split over the PEs"),
+              ParamSpec::size("n", 256, "columns of w and y"),
+              ParamSpec::size("k", 256, "columns of x, rows of w"),
+              ParamSpec::choice("activation", {"none", "relu", "gelu", "silu"}, "fused behind the product"),
+              ParamSpec::size("tile_m", 32, "rows of a tile"),
+              ParamSpec::size("tile_n", 32, "columns of a tile"),
+              ParamSpec::size("tile_k", 64, "depth of a tile"),
+              ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {input("x", {"m", "k"}, Placement::rows),
                input("w", {"k", "n"}, Placement::replicate, Init::weights(value_of("k"))),
                output("y", {"m", "n"}, Placement::rows)};

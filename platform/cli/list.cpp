@@ -109,6 +109,7 @@ void list_kernels(const std::vector<Plugin>& plugins) {
       fmt::print(std::cout, "    {:3}  {}  (placed: {})\n", t.role == TensorSpec::Role::in ? "in" : "out", t.name,
                  placed);
     }
+    if (k->queues) fmt::print(std::cout, "    wiring  {}\n", k->wiring.empty() ? "its own" : k->wiring);
     list_params(k->params);
   }
 }
