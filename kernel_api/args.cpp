@@ -16,7 +16,7 @@ const View& Args::shard(const std::string& tensor, uint32_t position) const {
 }
 
 Ptr Args::virtual_ptr(const std::string& tensor) const {
-  const Ptr ptr = tensor_of(tensor).virtual_ptr;
+  const Ptr ptr = tensor_of(tensor).range.ptr;
   if (ptr.addr == 0) throw KernelFault("tensor '" + tensor + "' has no virtual range");
   return ptr;
 }
@@ -27,16 +27,16 @@ View Args::whole(const std::string& tensor) const {
     throw KernelFault("the shards of tensor '" + tensor +
                       "', one after the other, are not the tensor in row-major order: use virtual_ptr()");
   }
-  const Dims& shape = t.shards.front().whole;
-  Dims zero = shape;
-  for (int i = 0; i < zero.rank(); ++i) zero[i] = 0;
-  return {virtual_ptr(tensor), shape, zero, shape};
+  virtual_ptr(tensor);  // a fault where there is none
+  return t.range;
 }
 
 void LaunchArgs::add(const std::string& tensor, const ShardPlan& plan, Space space, const std::vector<uint64_t>& bases,
                      uint64_t virtual_base) {
   Tensor t;
-  t.virtual_ptr = Ptr(space, virtual_base, plan.dtype);
+  Dims zero = plan.whole;
+  for (int i = 0; i < zero.rank(); ++i) zero[i] = 0;
+  t.range = {Ptr(space, virtual_base, plan.dtype), plan.whole, zero, plan.whole};
   t.in_order = true;
   uint64_t end = 0;  // of the stored shards so far
   for (uint32_t p = 0; p < plan.shards.size(); ++p) {
@@ -49,8 +49,12 @@ void LaunchArgs::add(const std::string& tensor, const ShardPlan& plan, Space spa
     end += plan.nbytes(p);
   }
   t.in_order = t.in_order && end == static_cast<uint64_t>(plan.whole.elements()) * size_of(plan.dtype);
-  shards_ = static_cast<uint32_t>(t.shards.size());
-  tensors_[tensor] = std::move(t);
+  add(tensor, std::move(t.shards), t.range, t.in_order);
+}
+
+void LaunchArgs::add(const std::string& tensor, std::vector<View> shards, const View& range, bool in_order) {
+  shards_ = static_cast<uint32_t>(shards.size());
+  tensors_[tensor] = {std::move(shards), range, in_order};
 }
 
 }  // namespace kernbench::tl

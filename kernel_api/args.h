@@ -33,6 +33,8 @@ class LaunchArgs {
   /// the stored shards one after the other; 0 where there is none.
   void add(const std::string& tensor, const ShardPlan& plan, Space space, const std::vector<uint64_t>& bases,
            uint64_t virtual_base = 0);
+  /// The same in views; `range` is what Args::virtual_ptr() and, if it is `in_order` (row-major), Args::whole() give.
+  void add(const std::string& tensor, std::vector<View> shards, const View& range, bool in_order);
 
  private:
   friend class Args;
@@ -40,8 +42,8 @@ class LaunchArgs {
   uint32_t shards_ = 0;
   struct Tensor {
     std::vector<View> shards;
-    Ptr virtual_ptr;
-    bool in_order = false;  ///< the stored shards, one after the other, are the whole tensor in row-major order
+    View range;             ///< the stored shards, one after the other; its address is 0 where there is none
+    bool in_order = false;  ///< that is row-major order
   };
   std::map<std::string, Tensor> tensors_;
 };

@@ -238,6 +238,7 @@ class Context {
   static constexpr int64_t cdiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
  private:
+  friend class Assembly;
   Loaded load_impl(const Block& from, const Tensor* mask, double other, bool async, SourceLine where);
   Event send_impl(const std::string& port, const Tensor* value, bool async, SourceLine where);
   Tensor recv_impl(const std::vector<std::string>& ports, const Dims& shape, DType dtype, bool async,

@@ -56,6 +56,7 @@ bool Core::in_use(std::vector<Ticket>& uses) const {
 }
 
 void Core::release(Handle& h) {
+  if (h.home != nullptr) h.home->uses.insert(h.home->uses.end(), h.uses.begin(), h.uses.end());
   if (!h.owns_tcm) return;
   if (!in_use(h.uses)) {
     backend_.tcm_free(h.buffer.addr);
@@ -97,6 +98,14 @@ std::shared_ptr<Handle> Core::allocate(DType dtype, const Dims& shape) {
   h->buffer.dtype = dtype;
   h->buffer.shape = shape;
   h->buffer.strides = TensorRef::row_major(shape);
+  h->id = next_id_++;
+  h->core = shared_from_this();
+  if (next_home_ != nullptr) {
+    h->home = std::move(next_home_);
+    next_home_ = nullptr;
+    h->buffer.addr = h->home->buffer.addr + static_cast<uint64_t>(next_first_) * size_of(dtype);
+    return h;
+  }
   sweep();
   for (bool placed = false; !placed;) {
     try {
@@ -110,9 +119,12 @@ std::shared_ptr<Handle> Core::allocate(DType dtype, const Dims& shape) {
     if (!placed) reclaim();
   }
   h->owns_tcm = true;
-  h->id = next_id_++;
-  h->core = shared_from_this();
   return h;
+}
+
+void Core::place_next(std::shared_ptr<Handle> home, int64_t first) {
+  next_home_ = std::move(home);
+  next_first_ = first;
 }
 
 std::shared_ptr<Handle> Core::in_memory(const TensorRef& where) {

@@ -21,6 +21,7 @@ struct Handle {
   uint64_t id = 0;
   TensorRef buffer;  ///< dense, as allocated; in a memory for a composite's output there
   bool owns_tcm = false;
+  std::shared_ptr<Handle> home;  ///< of which it is a part (assembly.h); null: it stands for itself
   bool is_load = false;
   bool materialized = false;               ///< its pending bytes were made real
   std::shared_ptr<const OpDesc> producer;  ///< null until submitted
@@ -56,6 +57,8 @@ class Core : public std::enable_shared_from_this<Core> {
 
   /// A fresh dense TCM buffer. KernelFault when TCM is exhausted.
   std::shared_ptr<Handle> allocate(DType dtype, const Dims& shape);
+  /// The next handle that is allocated is a part of `home`, from its element `first` on; null: it stands for itself.
+  void place_next(std::shared_ptr<Handle> home, int64_t first);
   /// A handle for a result that lies in memory.
   std::shared_ptr<Handle> in_memory(const TensorRef& where);
 
@@ -110,6 +113,8 @@ class Core : public std::enable_shared_from_this<Core> {
 
   PeBackend& backend_;
   uint64_t next_id_ = 1;
+  std::shared_ptr<Handle> next_home_;
+  int64_t next_first_ = 0;
   std::deque<Retired> retired_;
   std::vector<std::weak_ptr<Handle>> loads_in_flight_;
   struct Unchecked {

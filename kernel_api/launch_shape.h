@@ -21,6 +21,7 @@ struct LaunchShape {
   std::vector<Place> pes;     ///< by tl.index()
   int64_t pes_of_cube = 1;    ///< that the machine has, in the cubes of the launch; the most of any
   Grid cubes, ranks;          ///< those of a SIP; of the tray. One row in a flat topology
+  bool flat = false;          ///< a flat topology: its PEs stand in one row too
   std::string tray = "none";  ///< its shape: none, ring_1d, torus_2d, mesh_2d_no_wrap
 };
 

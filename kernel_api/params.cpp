@@ -59,6 +59,8 @@ std::optional<ParamValue> read(const ParamSpec& s, const std::string& text) {
     case ParamType::choice:
       if (legal_name) return ParamValue(text);
       break;
+    case ParamType::text:
+      return ParamValue(text);
     case ParamType::dtype:
       if (legal_name) return ParamValue(*parse_dtype(text));
       break;
@@ -108,6 +110,16 @@ ParamSpec ParamSpec::choice(std::string name, std::vector<std::string> legal, st
   return s;
 }
 
+ParamSpec ParamSpec::text(std::string name, std::string default_value, std::string legal, std::string help) {
+  ParamSpec s;
+  s.name = std::move(name);
+  s.type = ParamType::text;
+  s.help = std::move(help);
+  s.default_value = std::move(default_value);
+  s.choices = {std::move(legal)};
+  return s;
+}
+
 ParamSpec ParamSpec::dtypes(std::vector<DType> legal, std::string help) {
   ParamSpec s;
   s.name = "dtype";
@@ -124,6 +136,7 @@ std::string ParamSpec::legal() const {
       return "true|false";
     case ParamType::choice:
     case ParamType::dtype:
+    case ParamType::text:
       return joined(choices, "|");
     case ParamType::integer:
     case ParamType::number:
@@ -146,7 +159,7 @@ std::string to_text(const ParamValue& v) {
   return std::get<std::string>(v);
 }
 
-Params parse_params(const std::string& kernel, const std::vector<ParamSpec>& specs,
+Params parse_params(const std::string& what, const std::vector<ParamSpec>& specs,
                     const std::vector<std::pair<std::string, std::string>>& given) {
   Params params;
   for (const ParamSpec& s : specs) params.set(s.name, s.default_value);
@@ -156,15 +169,15 @@ Params parse_params(const std::string& kernel, const std::vector<ParamSpec>& spe
     if (spec == specs.end()) {
       std::vector<std::string> names;
       for (const ParamSpec& s : specs) names.push_back(s.name);
-      throw BadParam("kernel " + kernel + " has no parameter '" + name + "'; it has " + joined(names, ", "));
+      throw BadParam(what + " has no parameter '" + name + "'; it has " + joined(names, ", "));
     }
     if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
-      throw BadParam("parameter '" + name + "' of kernel " + kernel + " is given twice");
+      throw BadParam("parameter '" + name + "' of " + what + " is given twice");
     }
     seen.push_back(name);
     const auto value = read(*spec, text);
     if (!value.has_value()) {
-      throw BadParam("parameter '" + name + "' of kernel " + kernel + " is '" + text + "'; legal: " + spec->legal());
+      throw BadParam("parameter '" + name + "' of " + what + " is '" + text + "'; legal: " + spec->legal());
     }
     params.set(name, *value);
   }

@@ -4,17 +4,19 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "kernbench/kernel_api/launch_shape.h"
 #include "kernbench/phase2/op/dtype.h"
 
 namespace kernbench {
 
-enum class ParamType { integer, number, boolean, choice, dtype };
+enum class ParamType { integer, number, boolean, choice, dtype, text };
 
 using ParamValue = std::variant<int64_t, double, bool, std::string, DType>;
 
@@ -25,13 +27,15 @@ struct ParamSpec {
   ParamValue default_value;
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
-  std::vector<std::string> choices;  ///< choice and dtype: the legal names
+  std::vector<std::string> choices;  ///< choice and dtype: the legal names; text: what is legal, in words
 
   /// A size or count: at least 1, at most 2^40.
   static ParamSpec size(std::string name, int64_t default_value, std::string help);
   static ParamSpec number(std::string name, double default_value, double min, double max, std::string help);
   static ParamSpec flag(std::string name, bool default_value, std::string help);
   static ParamSpec choice(std::string name, std::vector<std::string> legal, std::string help);  ///< default: the first
+  /// Any word; `legal` says in words which: who uses it checks it.
+  static ParamSpec text(std::string name, std::string default_value, std::string legal, std::string help);
   static ParamSpec dtypes(std::vector<DType> legal, std::string help = "element type");         ///< named dtype
 
   /// "integer, 1 or more", "f32|f16|bf16".
@@ -56,6 +60,9 @@ class Params {
   DType dtype(const std::string& name = "dtype") const { return get<DType>(name); }
   void set(const std::string& name, ParamValue v) { values_[name] = std::move(v); }
   const std::map<std::string, ParamValue>& values() const { return values_; }
+  /// The launch that they are for; null while that is not known: shapes and references then see one PE.
+  const LaunchShape* launch() const { return launch_.get(); }
+  void set_launch(std::shared_ptr<const LaunchShape> launch) { launch_ = std::move(launch); }
 
  private:
   template <class T>
@@ -67,14 +74,15 @@ class Params {
     return std::get<T>(it->second);
   }
   std::map<std::string, ParamValue> values_;
+  std::shared_ptr<const LaunchShape> launch_;
 };
 
 /// A value as --param takes it ("64", "1e-5", "true", "f16").
 std::string to_text(const ParamValue& v);
 
 /// Defaults overridden by `given` (name, text) pairs. BadParam for unknown names, given twice, unreadable or
-/// out-of-range values; `kernel` is named in the message.
-Params parse_params(const std::string& kernel, const std::vector<ParamSpec>& specs,
+/// out-of-range values, which names `what`: "kernel gemm".
+Params parse_params(const std::string& what, const std::vector<ParamSpec>& specs,
                     const std::vector<std::pair<std::string, std::string>>& given);
 
 }  // namespace kernbench

@@ -46,8 +46,8 @@ Dims zeros_like(const Dims& shape) {
   return zero;
 }
 
-/// Narrows a part (offset, extent) to the i-th of n contiguous blocks of ⌈length / n⌉ along an axis; the last may be
-/// shorter or empty.
+}  // namespace
+
 void take_block(Shard& s, int axis, uint32_t i, uint32_t n) {
   const int64_t length = s.extent[axis];
   const int64_t block = (length + n - 1) / static_cast<int64_t>(n);
@@ -56,8 +56,6 @@ void take_block(Shard& s, int axis, uint32_t i, uint32_t n) {
   s.extent[axis] = std::min(block, length - first);
   if (s.extent[axis] == 0) s.extent = zeros_like(s.extent);
 }
-
-}  // namespace
 
 std::string_view name_of(Split s) {
   return s == Split::replicate ? "replicate" : s == Split::row_wise ? "row_wise" : "column_wise";

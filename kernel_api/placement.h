@@ -36,6 +36,9 @@ struct Shard {
   bool empty() const { return extent.elements() == 0; }
 };
 
+/// Narrows a part to the i-th of n contiguous blocks of ⌈length / n⌉ along an axis; the last may be shorter or empty.
+void take_block(Shard&, int axis, uint32_t i, uint32_t n);
+
 /// Every shard is stored dense, row-major, at an address of its own.
 struct ShardPlan {
   DType dtype = DType::f32;

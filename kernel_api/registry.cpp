@@ -44,15 +44,18 @@ std::vector<const KernelSpec*> KernelRegistry::all() const {
   return specs;
 }
 
+void check_size(const std::string& what, const TensorSpec& t, const Params& params) {
+  const Dims shape = t.shape(params);
+  double bytes = static_cast<double>(size_of(t.dtype(params)));
+  for (int64_t d : shape) bytes *= static_cast<double>(d);
+  if (bytes > 70368744177664.0)
+    throw BadParam(what + ": tensor " + t.name + " of shape " + shape.to_string() + " is too large");
+}
+
 Params kernel_params(const KernelSpec& spec, const std::vector<std::pair<std::string, std::string>>& given) {
-  Params params = parse_params(spec.name, spec.params, given);
+  Params params = parse_params("kernel " + spec.name, spec.params, given);
   for (const TensorSpec& t : spec.tensors) {
-    const Dims shape = t.shape(params);
-    double bytes = static_cast<double>(size_of(t.dtype(params)));
-    for (int64_t d : shape) bytes *= static_cast<double>(d);
-    if (bytes > 70368744177664.0) {
-      throw BadParam("kernel " + spec.name + ": tensor " + t.name + " of shape " + shape.to_string() + " is too large");
-    }
+    check_size("kernel " + spec.name, t, params);
     const bool replicated = t.policy ? t.policy->cube == Split::replicate || t.policy->pe == Split::replicate
                                      : t.placement == Placement::replicate;
     if (t.role == TensorSpec::Role::out && replicated)

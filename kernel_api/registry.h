@@ -12,6 +12,7 @@
 #include "kernbench/kernel_api/args.h"
 #include "kernbench/kernel_api/context.h"
 #include "kernbench/kernel_api/host_tensor.h"
+#include "kernbench/kernel_api/launch_costs.h"
 #include "kernbench/kernel_api/params.h"
 #include "kernbench/kernel_api/placement.h"
 #include "kernbench/kernel_api/queue_connection.h"
@@ -38,12 +39,14 @@ struct TensorSpec {
   Placement placement = Placement::rows;
   Init init;
   std::optional<CubePePolicy> policy = {};  ///< instead of `placement`: over cubes, then over each cube's PEs
+  /// Instead of both: the shards of a launch's PEs, by tl.index(); the parameters know the launch.
+  std::function<ShardPlan(const Params&)> shards = {};
 };
 
 /// What an output must be. `scale` (empty, or one value an element) widens the tolerance to
 /// atol + rtol · max(|ref|, scale): Σ|a||b|/√K for outputs of a GEMM (data contract §4).
 struct Expected {
-  HostTensor value;
+  HostTensor value;  ///< of the output's type, or of f32 for one of another float type
   std::vector<float> scale;
 };
 
@@ -58,8 +61,15 @@ struct KernelSpec {
   std::vector<TensorSpec> tensors;
   KernelFunction function;
   Reference reference;
+  /// What a launch makes of the parameters, before anything is placed: checks them against the launch, which they know
+  /// (Params::launch), and settles what they leave open. BadParam. Unset: nothing.
+  std::function<void(Params*, const LaunchCosts&, LaunchNotes*)> prepare = {};
   /// The connections between PEs of one launch; unset: none. BadParam for parameters that do not fit the launch.
   std::function<std::vector<QueueConnection>(const Params&, const LaunchShape&)> queues = {};
+  std::string wiring = {};  ///< what these are, in words, for `kernbench list`: "ring: next–prev around the group"
+  /// In a program (program_registry.h) its tensors may have any shape and layout: each PE works on its shard as it is.
+  /// The parameter n, if there is one, is then the most elements of any PE's shard of the first tensor.
+  bool any_shape = false;
   /// The kernel calls tl.materialize: runs keep what pending values are made of, which costs memory.
   bool materializes = false;
 
@@ -89,6 +99,9 @@ class KernelRegistry {
 struct RegisterKernel {
   explicit RegisterKernel(KernelSpec spec) { KernelRegistry::instance().add(std::move(spec)); }
 };
+
+/// BadParam, beginning with `what`, where the tensor's size exceeds 2^46 bytes.
+void check_size(const std::string& what, const TensorSpec&, const Params&);
 
 /// Checked parameters of a run: defaults overridden by (name, text) pairs. BadParam as parse_params, and where a
 /// tensor's size exceeds 2^46 bytes.

@@ -5,6 +5,7 @@
 #include "kernbench/kernel_api/context.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/launch/launch_preparation.h"
 #include "kernbench/platform/launch/pe_selection.h"
 
 namespace kernbench {
@@ -23,10 +24,11 @@ LaunchWay way_to(LaunchHost& host, const std::vector<size_t>& pes, LaunchMode mo
 Job::Job(Platform& platform, JobOptions o)
     : platform_(platform),
       spec_(KernelRegistry::instance().at(o.kernel)),
-      params_(kernel_params(spec_, o.params)),
-      pes_(choose_pes(platform.machine(), o.pes, o.device)),
-      deployment_(platform.machine(), platform.hosts().allocators(), spec_, params_, pes_),
+      pes_(choose_pes(platform.machine(), {o.pes, o.device, o.ranks})),
       programs_(programs_of(platform.machine(), pes_)),
+      params_(prepare_launch(platform.machine(), spec_, kernel_params(spec_, o.params), pes_,
+                             programs_.front().launch).params),
+      deployment_(platform.machine(), platform.hosts().allocators(), spec_, params_, pes_),
       queues_(platform.machine(), platform.hosts().allocators(), spec_, params_, *programs_.front().launch, pes_),
       way_(way_to(platform.hosts().launch_host(), pes_, o.launch)),
       launcher_(platform.hosts().launch_host()) {}

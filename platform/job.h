@@ -24,9 +24,10 @@ namespace kernbench {
 struct JobOptions {
   std::string kernel;
   std::vector<std::pair<std::string, std::string>> params;  ///< name, text
-  std::string pes = "all";                                  ///< all, or ids separated by commas
-  std::string device = "all";                               ///< all, or sip:N
+  std::string pes = "all";                                  ///< as PeChoice (launch/pe_selection.h)
+  std::string device = "all";
   LaunchMode launch = LaunchMode::automatic;
+  std::string ranks = "all";
 };
 
 class Job : public Launchable {
@@ -64,10 +65,10 @@ class Job : public Launchable {
  private:
   Platform& platform_;
   const KernelSpec& spec_;
-  Params params_;
   std::vector<size_t> pes_;
-  Deployment deployment_;
   std::vector<tl::Program> programs_;
+  Params params_;
+  Deployment deployment_;
   LaunchQueues queues_;
   LaunchWay way_;
   Launcher launcher_;

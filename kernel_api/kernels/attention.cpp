@@ -2,64 +2,26 @@
 // with a running maximum and sum, and the scores never leave TCM. Work is split over all (head, query) rows.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <Eigen/Core>
 
 #include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/kernel_api/kernels/flash.h"
 
 namespace kernbench::kernels {
 namespace {
 
-constexpr int64_t kElements = 8192;  // of a block of queries, keys or values
-constexpr int64_t kRows = 64;        // of a block, at most
-constexpr double kMasked = -1e30;    // a score that exp() makes 0, whatever the maximum
-
-/// The queries of one block, and where they stand in their head.
-struct Queries {
-  tl::Tensor q;       // [rows, dim], element type
-  int64_t first = 0;  // position in the sequence
-  int64_t rows = 0;
-};
-
-/// Scores of the block's queries against `cols` keys from `first_key`, f32.
-tl::Tensor scores(tl::Context& tl, const Queries& block, const tl::Tensor& keys, int64_t first_key, bool causal) {
-  const tl::Tensor s = tl.dot(block.q, keys.transpose()) * (1 / std::sqrt(static_cast<double>(keys.dim(1))));
-  const int64_t cols = keys.dim(0);
-  if (!causal || first_key + cols - 1 <= block.first) return s;
-  const tl::Tensor row = tl.arange(static_cast<double>(block.first), static_cast<double>(block.first + block.rows));
-  const tl::Tensor col = tl.arange(static_cast<double>(first_key), static_cast<double>(first_key + cols));
-  return tl.where(row.expand_dims(1) >= col.expand_dims(0), s, kMasked);
-}
-
 void attend(tl::Context& tl, const Queries& block, const tl::Block& k, const tl::Block& v, const tl::Block& o,
             bool causal, int64_t step) {
   const int64_t keys = causal ? block.first + block.rows : k.shape()[0];
-  tl::Tensor top;  // running maximum of a query's scores, [rows, 1]
-  tl::Tensor sum;  // of exp(score - top), [rows, 1]
-  tl::Tensor acc;  // Σ exp(score - top) · v, [rows, dim]
+  FlashAttention running(tl, block, causal);
   for (int64_t j = 0; j < keys; j += step) {
     const int64_t count = std::min(step, keys - j);
     const auto key = tl.load_async(k.rows(j, count));
     const auto value = tl.load_async(v.rows(j, count));
-    const tl::Tensor s = scores(tl, block, key, j, causal);
-    const tl::Tensor part_top = tl.max(s, 1, true);
-    const tl::Tensor new_top = j == 0 ? part_top : tl.maximum(top, part_top);
-    const tl::Tensor p = tl.exp(s - new_top);
-    const tl::Tensor part_sum = tl.sum(p, 1, true);
-    // The matrix engine takes operands of one type: weights are rounded to that of v.
-    const tl::Tensor part = tl.dot(v.dtype() == DType::f32 ? p : tl.cast(p, v.dtype()), value);
-    if (j == 0) {
-      sum = part_sum;
-      acc = part;
-    } else {
-      const tl::Tensor shrink = tl.exp(top - new_top);
-      sum = tl.fma(sum, shrink, part_sum);
-      acc = tl.fma(acc, shrink, part);
-    }
-    top = new_top;
+    running.add(key, value, j);
   }
-  tl.store(o, tl.cast(acc / sum, o.dtype()));
+  tl.store(o, tl.cast(running.result(), o.dtype()));
 }
 
 void attention(tl::Context& tl, const tl::Args& args) {
@@ -67,7 +29,7 @@ void attention(tl::Context& tl, const tl::Args& args) {
   if (mine.empty()) return;
   const int64_t seq = args.integer("seq");
   const int64_t dim = args.integer("dim");
-  const int64_t step = std::clamp<int64_t>(kElements / dim, 1, kRows);
+  const int64_t step = flash_rows(dim);
   const tl::Block q = mine;
   const tl::Block o = args["o"];
   for (int64_t i = 0; i < mine.shape[0];) {
@@ -116,7 +78,7 @@ KernelSpec spec() {
               ParamSpec::size("seq", 512, "queries and keys a head"), ParamSpec::size("dim", 64, "elements of a head"),
               ParamSpec::flag("causal", false, "a query sees no later keys"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
-  s.params[2].max = kElements;
+  s.params[2].max = kFlashElements;
   const std::vector<std::string> shape{"heads", "seq", "dim"};
   s.tensors = {input("q", shape, Placement::flat_rows), input("k", shape, Placement::replicate),
                input("v", shape, Placement::replicate), output("o", shape, Placement::flat_rows)};

@@ -58,6 +58,30 @@ void CommandHistory::received(uint32_t pe, uint64_t message) {
   p.learnt.emplace_back(p.events++, p.knows);
 }
 
+void CommandHistory::ended(uint32_t pe, Clock* clock) {
+  Pe& p = at(pe);
+  const uint64_t now = p.events++;
+  for (; p.ended < p.commands.size(); ++p.ended) {
+    Command& c = p.commands[p.ended];
+    c.waited = std::min(c.waited, now);
+    c.found_complete = std::min(c.found_complete, now);
+  }
+  for (const auto& [other, events] : p.knows) {
+    uint64_t& known = (*clock)[other];
+    known = std::max(known, events);
+  }
+  (*clock)[pe] = p.events++;
+}
+
+void CommandHistory::begins(uint32_t pe, const Clock& clock) {
+  Pe& p = at(pe);
+  for (const auto& [other, events] : clock) {
+    uint64_t& known = p.knows[other];
+    known = std::max(known, events);
+  }
+  p.learnt.emplace_back(p.events++, p.knows);
+}
+
 void CommandHistory::serves_in_order(uint32_t pe, CommandType type) {
   at(pe).in_order |= 1u << static_cast<unsigned>(type);
 }

@@ -3,7 +3,8 @@
 // Phase 1's values follow program order, so a kernel that forgets a wait still computes the right thing here, and may
 // not on hardware, where an access happens somewhere between its command's submission and its completion. Two accesses
 // of overlapping bytes, one of them a write, race unless one command is known to be complete before the other is
-// submitted: by a wait, by a message from who waited, by the end of a launch, or because one engine with one server
+// submitted: by a wait, by a message from who waited, by the end of a launch that the
+// other is behind, or because one engine with one server
 // does both in order. When they really happened in this run does not matter.
 #pragma once
 
@@ -35,6 +36,11 @@ class CommandHistory {
   /// A message between PEs: the receiver is behind all that the sender was behind when it sent.
   void sent(uint32_t pe, uint64_t message);
   void received(uint32_t pe, uint64_t message);
+  using Clock = std::unordered_map<uint32_t, uint64_t>;  ///< by PE: its events that one is behind
+  /// A kernel has ended: whoever has this clock is behind all that its PE has done.
+  void ended(uint32_t pe, Clock* clock);
+  /// A kernel begins, whose launch is behind the clock.
+  void begins(uint32_t pe, const Clock& clock);
   /// All kernels have ended and all commands are complete; what comes is behind them.
   void launch_ended() { ++launch_; }
   /// Simple commands of this type are done one after the other by one server of the PE's engine.
@@ -53,10 +59,10 @@ class CommandHistory {
   bool before(const Command& a, const Command& b, bool in_tcm) const;
 
  private:
-  using Clock = std::unordered_map<uint32_t, uint64_t>;  ///< by PE: its events that one is behind
   struct Pe {
     uint64_t events = 0;
     std::vector<Command> commands;
+    size_t ended = 0;  ///< commands of kernels that have ended
     Clock knows;
     std::vector<std::pair<uint64_t, Clock>> learnt;  ///< after which event one knew what
     uint32_t in_order = 0;                           ///< bit by CommandType

@@ -101,7 +101,10 @@ void MemoryFileWriter::begin(const OpLogHeader& header) {
 }
 
 void MemoryFileWriter::record(OpRecord&& r) {
-  if (r.desc && r.desc->data) add(r.op_id, r.desc->data->data(), r.desc->data->size());
+  if (!r.desc || !r.desc->data) return;
+  add(r.op_id, r.desc->data->data(), r.desc->data->size());
+  // What a replay cannot do without is there before the log says that it was written, also if the run is killed.
+  if ((r.foreign || r.desc->materialized) && std::fflush(file_->file) != 0) file_->fail();
 }
 
 void MemoryFileWriter::add(uint64_t op_id, const void* data, uint64_t nbytes) {

@@ -92,6 +92,7 @@ class ParamsWriter {
     w_.field("submit_ns", d.submit_ns);
     if (d.pe != kNoPe) pe("pe", d.pe);
     w_.field("seq", d.seq);
+    if (d.launch != kNoLaunch) w_.field("launch", d.launch);
     if (d.type != CommandType::load && d.type != CommandType::store) w_.field("handle_id", d.handle_id);
     if (d.where.line) w_.field("source", fmt::format("{}:{}", d.where.file, d.where.line));
   }
@@ -104,6 +105,7 @@ class ParamsWriter {
     const QueueRecord& q = *d.queue;
     w_.field("peer_port", q.peer_port).field("src_seq", d.seq).field("send_ns", d.submit_ns);
     w_.field("slot_ns", q.slot_ns).field("grant_ns", q.grant_ns).field("arrival_ns", q.arrival_ns);
+    if (d.launch != kNoLaunch) w_.field("launch", d.launch);
     if (d.where.line) w_.field("source", fmt::format("{}:{}", d.where.file, d.where.line));
   }
 

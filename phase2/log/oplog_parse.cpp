@@ -306,6 +306,7 @@ struct OpRecordParser::Impl {
       d->seq = command ? p.at("seq").get<uint64_t>() : r.op_id;
     }
     d->handle_id = p.value("handle_id", uint64_t{0});
+    d->launch = p.value("launch", kNoLaunch);
     const std::string source = p.value("source", std::string());
     const size_t colon = source.rfind(':');
     if (colon != std::string::npos) {

@@ -144,6 +144,9 @@ struct Materialization {
   uint64_t bytes = 0;             ///< of all their outputs
 };
 
+/// Of ops that belong to no program's launch.
+constexpr uint32_t kNoLaunch = ~0u;
+
 struct OpDesc {
   CommandType type = CommandType::math;
   OpKind kind = OpKind::math;
@@ -183,6 +186,7 @@ struct OpDesc {
   uint32_t pe = kNoPe;     ///< who submitted, index in compiled order
   uint64_t seq = 0;        ///< program order within the PE, from 0
   double submit_ns = 0;    ///< after pe_cpu's overhead, before pe_scheduler's
+  uint32_t launch = kNoLaunch;  ///< of a program's, from 0
   SourceLine where;
 
   std::vector<OwnParam> own_params;  ///< kind unknown: of a message of a user's own, in its order

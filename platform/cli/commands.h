@@ -17,6 +17,7 @@ class Waveform;
 
 namespace kernbench::cli {
 
+Command add_collectives(CLI::App&);
 Command add_list(CLI::App&);
 Command add_pipeline(CLI::App&);
 Command add_probe(CLI::App&);

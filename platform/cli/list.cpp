@@ -6,7 +6,7 @@
 #include <iostream>
 #include <memory>
 
-#include "kernbench/kernel_api/registry.h"
+#include "kernbench/kernel_api/program_registry.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/cli/commands.h"
@@ -93,6 +93,11 @@ void list_components_as_json() {
   std::cout << text << "\n";
 }
 
+void list_params(const std::vector<ParamSpec>& params) {
+  for (const ParamSpec& p : params)
+    fmt::print(std::cout, "    --param {:15} {} ({})\n", p.name + "=" + p.default_text(), p.help, p.legal());
+}
+
 void list_kernels(const std::vector<Plugin>& plugins) {
   for (const KernelSpec* k : KernelRegistry::instance().all()) {
     const std::string from = origin(plugins, k->name, &Plugin::kernels);
@@ -104,9 +109,20 @@ void list_kernels(const std::vector<Plugin>& plugins) {
       fmt::print(std::cout, "    {:3}  {}  (placed: {})\n", t.role == TensorSpec::Role::in ? "in" : "out", t.name,
                  placed);
     }
-    for (const ParamSpec& p : k->params) {
-      fmt::print(std::cout, "    --param {:15} {} ({})\n", p.name + "=" + p.default_text(), p.help, p.legal());
+    if (k->queues) fmt::print(std::cout, "    wiring  {}\n", k->wiring.empty() ? "its own" : k->wiring);
+    list_params(k->params);
+  }
+}
+
+void list_programs(const std::vector<Plugin>& plugins) {
+  for (const ProgramSpec* p : ProgramRegistry::instance().all()) {
+    const std::string from = origin(plugins, p->name, &Plugin::programs);
+    fmt::print(std::cout, "{}{}: {}\n", p->name, from.empty() ? "" : "  (" + from.substr(2) + ")", p->help);
+    for (const ProgramTensor& t : p->tensors) {
+      fmt::print(std::cout, "    {:3}  {}  ({})\n", t.role == TensorSpec::Role::in ? "in" : "out", t.name,
+                 t.layout.to_string());
     }
+    list_params(p->params);
   }
 }
 
@@ -127,10 +143,10 @@ void list_topologies() {
 Command add_list(CLI::App& app) {
   auto what = std::make_shared<std::string>(), format = std::make_shared<std::string>();
   auto plugin_options = std::make_shared<PluginOptions>();
-  CLI::App* cmd = app.add_subcommand("list", "List what there is: kernels, components or topologies");
-  cmd->add_option("what", *what, "kernels, components or topologies")
+  CLI::App* cmd = app.add_subcommand("list", "List what there is: kernels, programs, components or topologies");
+  cmd->add_option("what", *what, "kernels, programs, components or topologies")
       ->required()
-      ->check(CLI::IsMember({"kernels", "components", "topologies"}));
+      ->check(CLI::IsMember({"kernels", "programs", "components", "topologies"}));
   plugin_options->add_to(*cmd);
   add_format(*cmd, *format, {"text", "json"});
   return {cmd, [what, format, plugin_options] {
@@ -142,6 +158,7 @@ Command add_list(CLI::App& app) {
             }
             if (*what == "components") list_components(plugins);
             if (*what == "kernels") list_kernels(plugins);
+            if (*what == "programs") list_programs(plugins);
             if (*what == "topologies") list_topologies();
             return 0;
           }};

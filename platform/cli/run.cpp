@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 
+#include "kernbench/kernel_api/program_registry.h"
 #include "kernbench/phase2/eval/isa.h"
 #include "kernbench/phase2/graph/executor.h"
 #include "kernbench/phase2/io/npy.h"
@@ -14,6 +15,7 @@
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/progress.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/tools/host_program.h"
 #include "kernbench/platform/tools/run.h"
 #include "kernbench/platform/observe/trace.h"
 #include "kernbench/platform/observe/waveform.h"
@@ -31,7 +33,8 @@ std::pair<std::string, std::string> name_and_value(const char* option, const std
 
 struct Options {
   TopologyOptions topology;
-  std::string kernel, launch, pes = "all", device = "all", transfer = "instant", address = "physical", format, corrupt;
+  std::string kernel, program, launch, pes = "all", device = "all", ranks = "all";
+  std::string transfer = "instant", address = "physical", format, corrupt;
   std::vector<std::string> params, tensors, dumps;
   uint64_t seed = 1;
   int threads = 0;
@@ -60,11 +63,18 @@ OpLogHeader log_header(const Platform& platform, const Options& o,
   w.close('}').field("topology", graph.name).key("timing").open('{');
   w.field("links", topology::name_of(graph.timing.links)).field("response", topology::name_of(graph.timing.response));
   w.field("header_bytes", graph.timing.header_bytes).field("flit_bytes", graph.timing.flit_bytes).close('}');
-  w.field("ns_per_mm", graph.ns_per_mm).field("kernel", o.kernel).key("params").open('{');
-  const KernelSpec& spec = KernelRegistry::instance().at(o.kernel);
-  const Params params = kernel_params(spec, given);
+  w.field("ns_per_mm", graph.ns_per_mm);
+  if (o.program.empty()) {
+    w.field("kernel", o.kernel);
+  } else {
+    w.field("program", o.program);
+  }
+  w.key("params").open('{');
+  const Params params = o.program.empty() ? kernel_params(KernelRegistry::instance().at(o.kernel), given)
+                                          : program_params(ProgramRegistry::instance().at(o.program), given);
   for (const auto& [name, value] : params.values()) w.field(name, to_text(value));
   w.close('}').field("tensors", o.tensors).field("seed", o.seed).field("pes", o.pes).field("device", o.device);
+  if (o.ranks != "all") w.field("ranks", o.ranks);
   w.field("launch", name_of(launch)).field("transfer", o.transfer);
   w.field("materialize", graph.materialize_outputs ? "outputs" : "none");
   if (o.address != "physical") w.field("address", o.address);
@@ -74,18 +84,21 @@ OpLogHeader log_header(const Platform& platform, const Options& o,
   return h;
 }
 
-int run(const Options& o) {
+RunOptions run_options(const Options& o) {
   refuse_what_is_not_built(o);
+  if (o.kernel.empty() == o.program.empty()) throw InputError("run: needs --kernel NAME or --program NAME, one of them");
   if (!o.memory.empty() && o.oplog.empty()) throw InputError("--memory: a memory file needs --oplog beside it");
   if (!o.memory.empty() && o.memory == o.oplog) throw InputError("--memory: found the name of the op log itself");
   RunOptions r;
   r.kernel = o.kernel;
+  r.program = o.program;
   for (const std::string& p : o.params) r.params.push_back(name_and_value("--param", p, "NAME=VALUE"));
   for (const std::string& t : o.tensors) r.tensors.push_back(name_and_value("--tensor", t, "NAME=FILE.npy"));
   for (const std::string& d : o.dumps) r.dumps.push_back(name_and_value("--dump", d, "NAME=FILE.npy"));
   r.seed = o.seed;
   r.pes = o.pes;
   r.device = o.device;
+  r.ranks = o.ranks;
   if (o.launch == "host") r.launch = LaunchMode::host;
   if (o.launch == "direct") r.launch = LaunchMode::direct;
   r.timed_transfer = o.transfer == "timed";
@@ -96,9 +109,31 @@ int run(const Options& o) {
   r.isa = isa_of(o.isa);
   r.threads = o.threads;
   r.corrupt = o.corrupt;
+  return r;
+}
+
+/// What is left to do for either kind of run when it is over; the exit status.
+template <class Write>
+int report(const RunReport& r, ChromeTrace* trace, Waveform* waveform, Progress& progress, const Write& write) {
+  if (trace) trace->close();
+  if (waveform) waveform->close();
+  progress.clear();
+  spdlog::info("simulated {:.3f} ns in {:.3f} s, replayed in {:.3f} s", r.end_ns, r.phase1_s, r.phase2_s);
+  for (const std::string& note : r.notes) spdlog::info(note);
+  write();
+  return r.passed && r.races.empty() ? 0 : 1;
+}
+
+int run(const Options& o) {
+  RunOptions r = run_options(o);
   try {
     o.topology.plugins.load();
-    KernelRegistry::instance().at(o.kernel);  // a wrong name is told before anything is built
+    // A wrong name is told before anything is built.
+    if (o.program.empty()) {
+      KernelRegistry::instance().at(o.kernel);
+    } else {
+      ProgramRegistry::instance().at(o.program);
+    }
     Platform& platform = o.topology.build();
     spdlog::info("elaborated");
     Progress progress;
@@ -113,22 +148,16 @@ int run(const Options& o) {
     if (!o.trace.empty()) trace = std::make_unique<ChromeTrace>(platform, o.trace);
     const std::unique_ptr<Waveform> waveform = o.vcd.attach(platform);
     r.number_ops = trace || waveform;
-    const RunReport report = run_kernel(platform, std::move(r));
-    if (trace) {
-      trace->host(report);
-      trace->close();
+    if (!o.program.empty()) {
+      const ProgramReport done = run_program(platform, std::move(r));
+      if (trace) trace->host(done);
+      return report(done.run, trace.get(), waveform.get(), progress,
+                    [&] { (o.format == "json" ? write_program_json : write_program_text)(std::cout, done); });
     }
-    if (waveform) waveform->close();
-    progress.clear();
-    spdlog::info("simulated {:.3f} ns in {:.3f} s, replayed in {:.3f} s", report.end_ns, report.phase1_s,
-                 report.phase2_s);
-    for (const std::string& note : report.notes) spdlog::info(note);
-    if (o.format == "json") {
-      write_run_json(std::cout, report);
-    } else {
-      write_run_text(std::cout, report);
-    }
-    return report.passed && report.races.empty() ? 0 : 1;
+    const RunReport done = run_kernel(platform, std::move(r));
+    if (trace) trace->host(done);
+    return report(done, trace.get(), waveform.get(), progress,
+                  [&] { (o.format == "json" ? write_run_json : write_run_text)(std::cout, done); });
   } catch (const BadParam& e) {
     throw InputError(e.what());
   } catch (const NpyError& e) {
@@ -142,16 +171,22 @@ int run(const Options& o) {
 
 Command add_run(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  CLI::App* cmd = app.add_subcommand("run", "Run a kernel on a system's PEs; time it, and verify its results");
+  CLI::App* cmd = app.add_subcommand("run", "Run a kernel or a program on a system's PEs; time it, and verify its results");
   o->topology.add_to(*cmd);
-  cmd->add_option("--kernel", o->kernel, "see `kernbench list kernels`")->required()->type_name("NAME");
-  cmd->add_option("--param", o->params, "a parameter of the kernel (repeatable)")->type_name("NAME=VALUE");
+  cmd->add_option("--kernel", o->kernel, "see `kernbench list kernels`")->type_name("NAME");
+  cmd->add_option("--program", o->program, "instead of a kernel: host code that launches several, see `kernbench list programs`")
+      ->type_name("NAME");
+  cmd->add_option("--param", o->params, "a parameter of the kernel or program (repeatable)")->type_name("NAME=VALUE");
   cmd->add_option("--tensor", o->tensors, "an input from a file instead of a seeded one (repeatable)")
       ->type_name("NAME=FILE.npy");
   cmd->add_option("--dump", o->dumps, "write an output (repeatable)")->type_name("NAME=FILE.npy");
   whole_number(cmd->add_option("--seed", o->seed, "of the inputs"))->capture_default_str();
-  cmd->add_option("--pes", o->pes, "all, or ids separated by commas")->capture_default_str();
+  cmd->add_option("--pes", o->pes, "all, leaders (the first PE of every cube), or ids separated by commas")
+      ->capture_default_str();
   cmd->add_option("--device", o->device, "all, or sip:N")->capture_default_str();
+  cmd->add_option("--ranks", o->ranks,
+                  "a rank is a SIP: all, N (the first N of those that --device leaves), or their numbers from 0: i,j,…")
+      ->capture_default_str();
   cmd->add_option("--launch", o->launch,
                   "host: from the PCIe endpoint through io_cpu and m_cpu to the PEs and back; direct: at no "
                   "cost. Without it: host where the topology has that path, else direct")

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "kernbench/kernel_api/plugin.h"
-#include "kernbench/kernel_api/registry.h"
+#include "kernbench/kernel_api/program_registry.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/systemc_models/core/registry.h"
 
@@ -57,6 +57,12 @@ std::set<std::string> kernel_names() {
   return names;
 }
 
+std::set<std::string> program_names() {
+  std::set<std::string> names;
+  for (const ProgramSpec* p : ProgramRegistry::instance().all()) names.insert(p->name);
+  return names;
+}
+
 std::vector<std::string> added(const std::set<std::string>& before, const std::set<std::string>& after) {
   std::vector<std::string> names;
   std::set_difference(after.begin(), after.end(), before.begin(), before.end(), std::back_inserter(names));
@@ -80,9 +86,10 @@ Plugin load_plugin(const std::string& file) {
 
   const std::string path = std::filesystem::absolute(file).string();  // a name alone would be searched elsewhere
   if (dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD)) return plugin;    // loaded before
-  const auto components = component_names(), kernels = kernel_names();
+  const auto components = component_names(), kernels = kernel_names(), programs = program_names();
   const size_t component_conflicts = component_registry().conflicts().size();
   const size_t kernel_conflicts = KernelRegistry::instance().conflicts().size();
+  const size_t program_conflicts = ProgramRegistry::instance().conflicts().size();
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) refuse(file, "cannot be loaded: " + one_line(dlerror()));
   if (!dlsym(library, "kernbench_plugin")) refuse(file, "is no kernbench plug-in: it lacks KERNBENCH_PLUGIN(name)");
@@ -90,12 +97,16 @@ Plugin load_plugin(const std::string& file) {
     refuse(file, "component '" + component_registry().conflicts().back() + "' is there already");
   if (KernelRegistry::instance().conflicts().size() > kernel_conflicts)
     refuse(file, "kernel '" + KernelRegistry::instance().conflicts().back() + "' is there already");
+  if (ProgramRegistry::instance().conflicts().size() > program_conflicts)
+    refuse(file, "program '" + ProgramRegistry::instance().conflicts().back() + "' is there already");
   for (const auto& [name, kind] : component_catalog().kinds().all()) {
     if (!kind.fault.empty()) refuse(file, kind.fault);
   }
   plugin.components = added(components, component_names());
   plugin.kernels = added(kernels, kernel_names());
-  if (plugin.components.empty() && plugin.kernels.empty()) refuse(file, "registers neither a component nor a kernel");
+  plugin.programs = added(programs, program_names());
+  if (plugin.components.empty() && plugin.kernels.empty() && plugin.programs.empty())
+    refuse(file, "registers neither a component nor a kernel nor a program");
   return plugin;
 }
 

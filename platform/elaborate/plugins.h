@@ -1,4 +1,4 @@
-// Plug-ins: shared objects that bring kernels and components (kernel_api/plugin.h).
+// Plug-ins: shared objects that bring kernels, programs and components (kernel_api/plugin.h).
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace kernbench {
 struct Plugin {
   std::string file;                              ///< as given
   std::string name;                              ///< what the plug-in calls itself
-  std::vector<std::string> components, kernels;  ///< that it has registered, by name; empty if it was loaded before
+  std::vector<std::string> components, kernels, programs;  ///< that it has registered, by name; empty if it was loaded before
 };
 
 /// Loads it for the life of the process; what it registers can be used from then on. InputError, one line, before

@@ -50,7 +50,8 @@ void Deployment::place(const TensorSpec& t, const Params& params, Placed& placed
   placed.shape = t.shape(params);
   std::vector<uint32_t> cubes;
   for (size_t pe : pes_) cubes.push_back(machine_.pes().pe(pe).cube);
-  const ShardPlan plan = t.policy
+  const ShardPlan plan = t.shards ? t.shards(params)
+                         : t.policy
                              ? plan_shards(*t.policy, placed.dtype, placed.shape, cubes)
                              : plan_shards(t.placement, placed.dtype, placed.shape, static_cast<uint32_t>(pes_.size()));
   placed.bases.assign(pes_.size(), 0);
@@ -173,6 +174,7 @@ std::vector<PlacedTensor> Deployment::placed() const {
 HostTensor Deployment::read_back(const std::string& tensor, const MemoryImage& image) const {
   const Placed& t = tensors_.at(tensor);
   HostTensor value(t.dtype, t.shape);
+  std::map<std::string, uint32_t> first_copies;  // by the part that several PEs may have
   for (uint32_t p = 0; p < pes_.size(); ++p) {
     if (!t.plan.stored(p)) continue;
     const uint64_t nbytes = t.plan.nbytes(p);
@@ -184,6 +186,16 @@ HostTensor Deployment::read_back(const std::string& tensor, const MemoryImage& i
     }
     Bytes shard(nbytes);
     image.read({Space::hbm, kNoPe}, t.bases[p], shard.data(), nbytes);
+    const Shard& s = t.plan.shards[p];
+    const auto [first, alone] = first_copies.emplace(s.offset.to_string() + s.extent.to_string(), p);
+    if (!alone) {
+      Bytes copy(nbytes);
+      image.read({Space::hbm, kNoPe}, t.bases[first->second], copy.data(), nbytes);
+      if (copy != shard) {
+        throw RunError("tensor " + tensor + ": the copies of " + machine_.graph().pes[pes_[first->second]].id +
+                       " and " + machine_.graph().pes[pes_[p]].id + " differ");
+      }
+    }
     gather(t.plan, p, shard.data(), value.bytes.data());
   }
   return value;

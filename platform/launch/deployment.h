@@ -55,7 +55,7 @@ class Deployment {
   /// What the p-th PE of the launch is given.
   tl::Args args(size_t p) const { return tl::Args(launch_, static_cast<uint32_t>(p)); }
 
-  /// The output as memory holds it. RunError where a byte was never written.
+  /// The output as memory holds it. RunError where a byte was never written, or copies of a part differ.
   HostTensor read_back(const std::string& tensor, const MemoryImage&) const;
 
  private:

@@ -40,6 +40,7 @@ struct MmuUnmap {
 /// One kernel on many PEs, all of which start at one instant.
 struct KernelLaunch {
   MessageIds ids;
+  LaunchId id;
   std::vector<size_t> pes;                            ///< indices in compiled order, no two alike
   std::function<KernelRunner::Kernel(size_t place)> kernel;  ///< what the PE at that place of `pes` runs
   std::vector<std::vector<QueuePort>> ports;  ///< by place; empty: no PE has any

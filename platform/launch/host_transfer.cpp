@@ -8,7 +8,8 @@
 
 namespace kernbench {
 
-HostTransfer::HostTransfer(Machine& machine) : machine_(machine), resolver_(machine.graph()) {}
+HostTransfer::HostTransfer(Machine& machine, uint64_t chunk_bytes)
+    : machine_(machine), chunk_bytes_(chunk_bytes), resolver_(machine.graph()) {}
 
 HostResponse HostTransfer::find_way(bool write, uint64_t address, uint64_t nbytes, RequestPort** port) {
   HostResponse r;
@@ -81,11 +82,13 @@ void HostTransfer::add(Transfer& t, bool write, MessageIds ids, uint64_t address
     t.chunks.clear();
     return;
   }
-  for (uint64_t at = 0; at < nbytes; at += kChunkBytes) {
+  uint64_t n = 0;
+  for (uint64_t at = 0; at < nbytes; at += n) {
+    n = std::min(chunk_bytes_, nbytes - at);
     Chunk c;
     c.request.write = write;
     c.request.address = address + at;
-    c.request.nbytes = std::min(kChunkBytes, nbytes - at);
+    c.request.nbytes = n;
     c.port = port;
     t.chunks.push_back(c);
   }

@@ -1,8 +1,8 @@
 // The host's own traffic: MemoryWrite and MemoryRead as transactions of the fabric that a pcie_ep issues (timing
 // contract §2), through NoC, UCIe and mesh to the memory, past the management processors.
 //
-// A message goes by the first pcie_ep of the SIP that owns its address, cut into chunks of at most 64 KiB from its
-// first byte. All chunks of one call are issued at once, in order; the endpoint's `outstanding` bounds how many are
+// A message goes by the first pcie_ep of the SIP that owns its address, cut into chunks of at most 64 KiB (or
+// what is said) from its first byte. All chunks of one call are issued at once, in order; the endpoint's `outstanding` bounds how many are
 // under way. Does not model: the host's memory, page tables, DMA descriptors.
 #pragma once
 
@@ -24,7 +24,9 @@ class HostTransfer {
   static constexpr uint64_t kChunkBytes = 64 * 1024;
   using Done = std::function<void(const HostResponse&)>;
 
-  explicit HostTransfer(Machine&);
+  /// As one transaction, whatever the size.
+  static constexpr uint64_t kWhole = ~uint64_t{0};
+  explicit HostTransfer(Machine&, uint64_t chunk_bytes = kChunkBytes);
   HostTransfer(const HostTransfer&) = delete;
   HostTransfer& operator=(const HostTransfer&) = delete;
 
@@ -60,6 +62,7 @@ class HostTransfer {
   void end(Transfer&);
 
   Machine& machine_;
+  const uint64_t chunk_bytes_;
   topology::AddressResolver resolver_;
   std::list<Transfer> transfers_;
   uint64_t last_correlation_ = 0;

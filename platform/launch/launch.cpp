@@ -1,5 +1,7 @@
 #include "kernbench/platform/launch/launch.h"
 
+#include <numeric>
+
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/launch/launch_host.h"
 #include "kernbench/systemc_models/pe/pe_control.h"
@@ -7,19 +9,32 @@
 namespace kernbench {
 
 uint64_t Launcher::launch(KernelLaunch message, const LaunchWay& way, Done done) {
+  std::vector<uint32_t> all(message.pes.size());
+  std::iota(all.begin(), all.end(), 0u);
+  return launch(std::move(message), way, {all},
+                [done = std::move(done)](size_t, const LaunchResult& result) { done(result); });
+}
+
+uint64_t Launcher::launch(KernelLaunch message, const LaunchWay& way, const std::vector<std::vector<uint32_t>>& parts,
+                          PartDone done) {
   const auto result = std::make_shared<LaunchResult>();
   result->outcomes.resize(message.pes.size());
   result->start_ns = host_.timeline().now_ns() + way.latest_ns;
   auto body = std::make_shared<LaunchBody>();
+  body->id = std::move(message.id);
   body->start_ns = result->start_ns;
   body->kernel = std::move(message.kernel);
   body->ports = std::move(message.ports);
   body->number = host_.machine().system().next_launch();
   body->ended = [result](size_t place, const KernelRunner::Outcome& outcome) { result->outcomes[place] = outcome; };
-  return host_.send(message.ids, way, std::move(body), [result, done = std::move(done)](const HostResponse& response) {
-    result->response = response;
-    done(*result);
-  });
+  MessageIds ids = message.ids;
+  for (size_t part = 0; part < parts.size(); ++part) {
+    ids.correlation = host_.send(ids, way, parts[part], body, [result, part, done](const HostResponse& response) {
+      result->response = response;
+      done(part, *result);
+    });
+  }
+  return ids.correlation;
 }
 
 }  // namespace kernbench

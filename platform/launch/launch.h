@@ -30,6 +30,14 @@ class Launcher {
   /// launch again. Returns the correlation id (the message's own where it is not 0).
   uint64_t launch(KernelLaunch message, const LaunchWay& way, Done done);
 
+  /// Of one part of a launch's PEs.
+  using PartDone = std::function<void(size_t part, const LaunchResult&)>;
+  /// The same, one launch with one stamp, of which the host has the completion part by part: `done` is called once for
+  /// each, when all its PEs have ended (in the result's outcomes only theirs can be relied on). Parts are places in the
+  /// launch.
+  uint64_t launch(KernelLaunch message, const LaunchWay& way, const std::vector<std::vector<uint32_t>>& parts,
+                  PartDone done);
+
  private:
   LaunchHost& host_;
 };

@@ -88,6 +88,13 @@ FabricPort* LaunchHost::door(uint32_t node) const {
 }
 
 uint64_t LaunchHost::send(MessageIds ids, const LaunchWay& way, std::shared_ptr<const ControlBody> body, Done done) {
+  std::vector<uint32_t> all(way.addresses->size());
+  std::iota(all.begin(), all.end(), 0u);
+  return send(ids, way, std::move(all), std::move(body), std::move(done));
+}
+
+uint64_t LaunchHost::send(MessageIds ids, const LaunchWay& way, std::vector<uint32_t> places,
+                          std::shared_ptr<const ControlBody> body, Done done) {
   pending_.emplace_back();
   Pending& pending = pending_.back();
   pending.done = std::move(done);
@@ -96,8 +103,7 @@ uint64_t LaunchHost::send(MessageIds ids, const LaunchWay& way, std::shared_ptr<
   ControlMessage& m = fabric().messages().acquire(ids.correlation);
   m.body = std::move(body);
   m.addresses = way.addresses;
-  m.places.resize(way.addresses->size());
-  std::iota(m.places.begin(), m.places.end(), 0u);
+  m.places = std::move(places);
   m.next_stop = way.mode == LaunchMode::host ? ControlAddress::kIoCpu : ControlAddress::kPeCpu;
   m.context = &pending;
   m.send(to_itself_, *this, timeline().now_ns(), 0);

@@ -36,6 +36,9 @@ class LaunchHost : public Component, public FabricNode, public ControlTarget, pr
   /// instant when the host has the response, and may send again. Any number at once. Returns the correlation id (that of
   /// `ids` where it is not 0).
   uint64_t send(MessageIds ids, const LaunchWay&, std::shared_ptr<const ControlBody>, Done done);
+  /// The same to some of its PEs, by their places in the way.
+  uint64_t send(MessageIds ids, const LaunchWay&, std::vector<uint32_t> places, std::shared_ptr<const ControlBody>,
+                Done done);
 
  private:
   struct Pending {

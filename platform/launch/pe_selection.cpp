@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/machine.h"
@@ -19,48 +20,7 @@ std::vector<std::string> split(const std::string& s, char by) {
   return v;
 }
 
-}  // namespace
-
-std::vector<size_t> choose_pes(Machine& machine, const std::string& pes, const std::string& device) {
-  const auto& all = machine.graph().pes;
-  std::string sip;
-  if (device != "all") {
-    if (device.compare(0, 4, "sip:") != 0 || device.size() == 4 ||
-        device.find_first_not_of("0123456789", 4) != std::string::npos)
-      throw InputError("--device: found '" + device + "', expected all or sip:N");
-    sip = "sip" + device.substr(4) + ".";
-  }
-  std::vector<size_t> chosen;
-  if (pes == "all") {
-    for (size_t p = 0; p < all.size(); ++p) {
-      if (machine.pes().complete(p) && all[p].id.compare(0, sip.size(), sip) == 0) chosen.push_back(p);
-    }
-  } else {
-    for (const std::string& id : split(pes, ',')) {
-      const auto it = std::find_if(all.begin(), all.end(), [&](const topology::Pe& pe) { return pe.id == id; });
-      if (it == all.end())
-        throw InputError("--pes: found '" + id + "', expected all or ids of PEs" +
-                         (all.empty() ? std::string() : " such as " + all.front().id));
-      const auto p = static_cast<size_t>(it - all.begin());
-      if (!machine.pes().complete(p)) throw InputError("--pes: " + id + " has no " + machine.pes().missing_blocks(p));
-      if (id.compare(0, sip.size(), sip) != 0)
-        throw InputError("--pes: " + id + " is not on the device of --device " + device);
-      chosen.push_back(p);
-    }
-    std::sort(chosen.begin(), chosen.end());
-    if (std::adjacent_find(chosen.begin(), chosen.end()) != chosen.end())
-      throw InputError("--pes: a PE stands twice in '" + pes + "'");
-  }
-  if (chosen.empty()) {
-    throw InputError(sip.empty() ? "the topology has no PE with all blocks that a kernel needs"
-                                 : "--device: found '" + device + "', and the topology has no PE there");
-  }
-  return chosen;
-}
-
-namespace {
-
-/// "sip0" of "sip0.cube1.pe2"; "" where there is no dot.
+/// "sip0" of "sip0.cube0.pe0"; "" where there is no dot: those are one rank.
 std::string sip_of(const std::string& pe) {
   const size_t dot = pe.find('.');
   return dot == std::string::npos ? std::string() : pe.substr(0, dot);
@@ -80,6 +40,114 @@ class Numbers {
  private:
   std::map<std::string, int64_t> numbers_;
 };
+
+size_t to_number(const std::string& text, const std::string& all) {
+  if (text.empty() || text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos)
+    throw InputError("--ranks: found '" + all + "', expected all, a number of SIPs, or SIPs by their numbers: i,j,…");
+  return std::stoul(text);
+}
+
+/// Leaves of `chosen` the PEs of the SIPs that --ranks names; SIPs count among those of `chosen`.
+void leave_ranks(Machine& machine, const std::string& ranks, std::vector<size_t>& chosen) {
+  if (ranks == "all") return;
+  const auto& all = machine.graph().pes;
+  Numbers sips;
+  for (const size_t p : chosen) sips.of(sip_of(all[p].id));
+  std::vector<bool> named(static_cast<size_t>(sips.count()), ranks.find(',') == std::string::npos);
+  const auto beyond = [&](const std::string& what) {
+    throw InputError("--ranks: found '" + ranks + "': " + what + ", there are " + std::to_string(sips.count()) +
+                     " SIPs with PEs to choose from");
+  };
+  if (named.empty()) return;
+  if (ranks.find(',') == std::string::npos) {
+    const size_t n = to_number(ranks, ranks);
+    if (n == 0) beyond("no rank");
+    if (n > named.size()) beyond(ranks + " ranks");
+    std::fill(named.begin() + static_cast<std::ptrdiff_t>(n), named.end(), false);
+  } else {
+    const std::string list = ranks.back() == ',' ? ranks.substr(0, ranks.size() - 1) : ranks;  // "1,": the one
+    for (const std::string& text : split(list, ',')) {
+      const size_t n = to_number(text, ranks);
+      if (n >= named.size()) beyond("SIP " + text);
+      if (named[n]) beyond("SIP " + text + " stands there twice");
+      named[n] = true;
+    }
+  }
+  chosen.erase(std::remove_if(chosen.begin(), chosen.end(), [&](size_t p) { return !named[static_cast<size_t>(sips.of(sip_of(all[p].id)))]; }),
+               chosen.end());
+}
+
+/// Leaves of every cube its first PE.
+void leave_leaders(Machine& machine, std::vector<size_t>& chosen) {
+  std::set<uint32_t> cubes;
+  chosen.erase(std::remove_if(chosen.begin(), chosen.end(),
+                              [&](size_t p) { return !cubes.insert(machine.pes().pe(p).cube).second; }),
+               chosen.end());
+}
+
+std::vector<size_t> pes_by_id(Machine& machine, const std::string& pes) {
+  const auto& all = machine.graph().pes;
+  std::vector<size_t> chosen;
+  for (const std::string& id : split(pes, ',')) {
+    const auto it = std::find_if(all.begin(), all.end(), [&](const topology::Pe& pe) { return pe.id == id; });
+    if (it == all.end())
+      throw InputError("--pes: found '" + id + "', expected all, leaders or ids of PEs" +
+                       (all.empty() ? std::string() : " such as " + all.front().id));
+    const auto p = static_cast<size_t>(it - all.begin());
+    if (!machine.pes().complete(p)) throw InputError("--pes: " + id + " has no " + machine.pes().missing_blocks(p));
+    chosen.push_back(p);
+  }
+  std::sort(chosen.begin(), chosen.end());
+  if (std::adjacent_find(chosen.begin(), chosen.end()) != chosen.end())
+    throw InputError("--pes: a PE stands twice in '" + pes + "'");
+  return chosen;
+}
+
+/// What every id of a device's PEs begins with.
+std::string device_prefix(const std::string& device) {
+  if (device == "all") return {};
+  if (device.compare(0, 4, "sip:") != 0 || device.size() == 4 ||
+      device.find_first_not_of("0123456789", 4) != std::string::npos)
+    throw InputError("--device: found '" + device + "', expected all or sip:N");
+  return "sip" + device.substr(4) + ".";
+}
+
+}  // namespace
+
+std::vector<size_t> choose_pes(Machine& machine, const PeChoice& choice) {
+  const auto& all = machine.graph().pes;
+  const std::string sip = device_prefix(choice.device);
+  std::vector<size_t> chosen;
+  for (size_t p = 0; p < all.size(); ++p) {
+    if (machine.pes().complete(p) && all[p].id.compare(0, sip.size(), sip) == 0) chosen.push_back(p);
+  }
+  leave_ranks(machine, choice.ranks, chosen);
+  if (choice.pes == "leaders") leave_leaders(machine, chosen);
+  if (choice.pes != "all" && choice.pes != "leaders") {
+    const std::vector<size_t> there = std::move(chosen);
+    chosen = pes_by_id(machine, choice.pes);
+    for (const size_t p : chosen) {
+      if (all[p].id.compare(0, sip.size(), sip) != 0)
+        throw InputError("--pes: " + all[p].id + " is not on the device of --device " + choice.device);
+      if (!std::binary_search(there.begin(), there.end(), p))
+        throw InputError("--pes: " + all[p].id + " is on none of the SIPs of --ranks " + choice.ranks);
+    }
+  }
+  if (chosen.empty()) {
+    throw InputError(sip.empty() ? "the topology has no PE with all blocks that a kernel needs"
+                                 : "--device: found '" + choice.device + "', and the topology has no PE there");
+  }
+  return chosen;
+}
+
+std::vector<uint32_t> ranks_of(Machine& machine, const std::vector<size_t>& pes) {
+  Numbers sips;
+  std::vector<uint32_t> ranks;
+  for (const size_t p : pes) ranks.push_back(static_cast<uint32_t>(sips.of(sip_of(machine.graph().pes[p].id))));
+  return ranks;
+}
+
+namespace {
 
 /// Of a hierarchy of SIPs, cubes in them and PEs in those: each level by the place above it.
 struct Levels {
@@ -115,7 +183,8 @@ std::shared_ptr<const LaunchShape> launch_shape(Machine& machine, const std::vec
   }
   shape->ranks.w = all.sips.count();
   const topology::Floor& floor = machine.graph().floor;
-  if (floor.cubes_w > 0) {
+  shape->flat = floor.cubes_w == 0;
+  if (!shape->flat) {
     shape->cubes = {floor.cubes_w, floor.cubes_h};
     shape->ranks = {floor.sips_w, floor.sips_h};
     shape->tray = floor.tray_shape;

@@ -10,9 +10,19 @@ namespace kernbench {
 
 class Machine;
 
-/// PEs by "all" or ids separated by commas, and by device ("all" or "sip:N"): indices in compiled order. InputError in
-/// the words of the command line's --pes and --device.
-std::vector<size_t> choose_pes(Machine&, const std::string& pes, const std::string& device);
+/// Which PEs, in the words of the command line.
+struct PeChoice {
+  std::string pes = "all";     ///< all, leaders (the first PE of every cube), or ids separated by commas
+  std::string device = "all";  ///< all, or sip:N
+  std::string ranks = "all";   ///< all, N (the first N SIPs that --device leaves), or their numbers from 0: "0,2,3", "1,"
+};
+
+/// Indices in compiled order. InputError in the words of --pes, --device and --ranks.
+std::vector<size_t> choose_pes(Machine&, const PeChoice&);
+
+/// The rank of each of these PEs: its SIP among theirs, in compiled order (collectives contract §13.1). A SIP is what has
+/// the same id up to the first dot; PEs without one are one rank.
+std::vector<uint32_t> ranks_of(Machine&, const std::vector<size_t>& pes);
 
 /// The chosen PEs and the grids that they stand in (collectives contract §12.1, §12.2). In a flat topology a SIP is what
 /// has the same id up to the first dot (PEs without one are one rank), a cube what has it up to the last.

@@ -94,19 +94,10 @@ class Connecting {
     ring.space = parse_space(tier);
     try {
       ring.addr = places_.place(pes_[i], ring.space, ring.slots * ring.slot_bytes);
-      if (ring.space == Space::tcm) {
-        ring.pe = pe(i).index;
-      } else {
-        const Route& r = machine_.routes().route(pe(i).dma, ring.addr, 1, false);
-        ring.write = hop_cost(r, true);
-        ring.read = hop_cost(r, false);
-      }
+      price_ring(machine_, pe(i), tier, &ring);
     } catch (const std::runtime_error& e) {
       refuse(e.what());
     }
-    ring.write.access_ns = ring.read.access_ns = p.access(tier);
-    ring.write.bw_gbs = p.write_bw(tier);
-    ring.read.bw_gbs = p.read_bw(tier);
     return ring;
   }
 
@@ -128,6 +119,20 @@ class Connecting {
 };
 
 }  // namespace
+
+void price_ring(Machine& machine, const Pe& at, const std::string& tier, QueueRing* ring) {
+  if (ring->space == Space::tcm) {
+    ring->pe = at.index;
+  } else {
+    const Route& r = machine.routes().route(at.dma, ring->addr, 1, false);
+    ring->write = hop_cost(r, true);
+    ring->read = hop_cost(r, false);
+  }
+  const QueueParameters& p = at.ipcq->queue_parameters();
+  ring->write.access_ns = ring->read.access_ns = p.access(tier);
+  ring->write.bw_gbs = p.write_bw(tier);
+  ring->read.bw_gbs = p.read_bw(tier);
+}
 
 size_t nearest_memory(Machine& machine, size_t pe, Space space) {
   const topology::Graph& graph = machine.graph();

@@ -30,6 +30,9 @@ class RingsAlone : public RingPlaces {
   std::vector<uint64_t> tcm_used_, memory_used_;  ///< by PE, by memory
 };
 
+/// Fills in what slots of a ring of the tier cost that lies at ring->addr of ring->space (§10.5).
+void price_ring(Machine&, const Pe&, const std::string& tier, QueueRing*);
+
 /// The memory of the space with the best route from the PE's pe_dma: distance, hops, then compiled order (§10.4), as index
 /// into Graph::memories; as many as there are if none can be reached.
 size_t nearest_memory(Machine&, size_t pe, Space);

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/tools/host_program.h"
 #include "kernbench/platform/tools/run.h"
 
 namespace kernbench {
@@ -83,6 +85,27 @@ void ChromeTrace::host(const RunReport& r) {
       end_args();
     }
     from = std::max(from, to);
+  }
+}
+
+void ChromeTrace::host(const ProgramReport& p) {
+  const uint64_t first = platform_.pes().count() * uint64_t{kTracksPerPe};
+  std::map<host::Stream, uint64_t> tracks;
+  const auto name = [&](const char* what, uint64_t track, const std::string& called) {
+    begin("M", 0, track, what, 0);
+    json_->key("args").open('{').field("name", called).close('}');
+    end();
+  };
+  name("process_name", first, "host");
+  for (const host::Operation& op : p.ops) {
+    for (size_t i = 0; i < op.streams.size(); ++i) {
+      if (op.end_ns[i] <= op.begin_ns) continue;
+      const auto [it, is_new] = tracks.emplace(op.streams[i], first + tracks.size());
+      if (is_new) name("thread_name", it->second, op.streams[i].to_string());
+      begin("X", 0, it->second, host::name_of(op.kind) + (op.name.empty() ? "" : " " + op.name), op.begin_ns);
+      begin_args("host", op.begin_ns, op.end_ns[i]);
+      end_args();
+    }
   }
 }
 

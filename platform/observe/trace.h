@@ -20,6 +20,7 @@ namespace kernbench {
 
 class JsonWriter;
 class Platform;
+struct ProgramReport;
 struct RunReport;
 
 class ChromeTrace : public PeObserver {
@@ -29,6 +30,8 @@ class ChromeTrace : public PeObserver {
   ~ChromeTrace() override;
   /// The host's track, once the run is over; none where kernels were launched directly.
   void host(const RunReport&);
+  /// The same of a program: a track for each stream with operations that take time.
+  void host(const ProgramReport&);
   /// Ends the file; RunError if it could not be written. Without it (an interrupted run) the file has no closing
   /// bracket, which the format allows.
   void close();

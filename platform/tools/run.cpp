@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
-#include <map>
 #include <optional>
-#include <set>
 
 #include "kernbench/kernel_api/context.h"
 #include "kernbench/phase2/check/reference_check.h"
@@ -14,11 +12,12 @@
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/log/oplog_json.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/elaborate/deadlock.h"
 #include "kernbench/platform/launch/host_run.h"
+#include "kernbench/platform/launch/launch_preparation.h"
 #include "kernbench/platform/launch/launch_queues.h"
 #include "kernbench/platform/launch/pe_selection.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/tools/run_parts.h"
 
 namespace kernbench {
 
@@ -30,165 +29,6 @@ double seconds_since(Clock::time_point t) {
   return std::chrono::duration<double>(Clock::now() - t).count();
 }
 
-/// Gives every record to several sinks; those that are null are left out. A sink that fails while the simulation runs
-/// (a full disk) ends it: an exception must not pass through SystemC.
-class TeeLog : public OpLogSink {
- public:
-  explicit TeeLog(std::initializer_list<OpLogSink*> sinks) {
-    for (OpLogSink* s : sinks) {
-      if (s) sinks_.push_back(s);
-    }
-  }
-  bool empty() const { return sinks_.empty(); }
-  void begin(const OpLogHeader& h) override {
-    for (OpLogSink* s : sinks_) s->begin(h);
-  }
-  void record(OpRecord&& r) override {
-    if (!failure_.empty()) return;
-    try {
-      for (size_t i = 0; i + 1 < sinks_.size(); ++i) sinks_[i]->record(OpRecord(r));
-      if (!sinks_.empty()) sinks_.back()->record(std::move(r));
-    } catch (const OpLogError& e) {
-      failure_ = e.what();
-      sc_core::sc_pause();
-    }
-  }
-  /// What kept a sink from going on; empty: nothing.
-  const std::string& failure() const { return failure_; }
-  void close() override {
-    for (OpLogSink* s : sinks_) s->close();
-  }
-
- private:
-  std::vector<OpLogSink*> sinks_;
-  std::string failure_;
-};
-
-/// What Phase 2 reads of a log: all but the tokens, which are many and timing only, unless a check names what carried
-/// an operand.
-class ReplayLog : public OpLogSink {
- public:
-  explicit ReplayLog(bool keep_tokens) : keep_tokens_(keep_tokens) {}
-  void record(OpRecord&& r) override {
-    if (keep_tokens_ || !r.is_token) records_.push_back(std::move(r));
-  }
-  const std::vector<OpRecord>& records() const { return records_; }
-
- private:
-  bool keep_tokens_;
-  std::vector<OpRecord> records_;
-};
-
-void require_mmus(Platform& platform, const std::vector<size_t>& pes) {
-  for (size_t p : pes) {
-    if (!platform.pes().pe(p).mmu)
-      throw InputError("--address virtual: " + platform.pes().pe(p).id + " has no pe_mmu that translates");
-  }
-}
-
-HostTensor from_file(const TensorSpec& t, const Params& params, const std::string& file) {
-  NpyArray a = read_npy_as(file, t.dtype(params));
-  const Dims shape = t.shape(params);
-  if (a.shape != shape)
-    throw InputError(file + ": shape " + a.shape.to_string() + ", but tensor " + t.name + " has " + shape.to_string() +
-                     " with these parameters");
-  HostTensor value;
-  value.dtype = a.dtype;
-  value.shape = a.shape;
-  value.bytes = std::move(a.bytes);
-  return value;
-}
-
-/// Checks the names of --tensor and --dump before anything is built.
-void check_names(const KernelSpec& spec, const RunOptions& o) {
-  const auto check = [&](const char* option, const std::string& name, TensorSpec::Role role) {
-    const TensorSpec* t = spec.tensor(name);
-    if (t && t->role == role) return;
-    std::string legal;
-    for (const TensorSpec& x : spec.tensors) {
-      if (x.role == role) legal += (legal.empty() ? "" : ", ") + x.name;
-    }
-    throw InputError(std::string(option) + ": found '" + name + "', kernel " + spec.name + " has " + legal);
-  };
-  for (const auto& [name, file] : o.tensors) check("--tensor", name, TensorSpec::Role::in);
-  for (const auto& [name, file] : o.dumps) check("--dump", name, TensorSpec::Role::out);
-  if (!o.corrupt.empty()) check("--corrupt", o.corrupt, TensorSpec::Role::out);
-}
-
-/// Of a PE with connections (collectives contract §10.15).
-void add_queue_servers(const Pe& pe, double sim_ns, std::vector<EngineReport>& v) {
-  if (!pe.ipcq || pe.ipcq->ports().empty()) return;
-  for (const QueueServerStatistics& s : pe.ipcq->queue_statistics()) {
-    EngineReport r;
-    r.id = pe.id + (s.name == "comm" ? ".pe_dma." : ".pe_ipcq.") + s.name;
-    r.busy_ns = s.busy_ns;
-    r.idle_ns = sim_ns - s.busy_ns;
-    r.ops = s.ops;
-    r.bytes = s.bytes;
-    r.servers = 1;
-    r.utilization = sim_ns > 0 ? s.busy_ns / sim_ns : 0;
-    v.push_back(r);
-  }
-}
-
-std::vector<EngineReport> engine_reports(Platform& platform, const std::vector<size_t>& pes, double sim_ns) {
-  std::vector<EngineReport> v;
-  for (size_t p : pes) {
-    platform.pes().pe(p).scheduler->settle(sim_ns);
-    for (const auto& [block, engine] : platform.pes().pe(p).engines) {
-      engine->settle(sim_ns);
-      // pe_dma's two channels are engines of their own; other blocks are one, with all their servers.
-      EngineReport r;
-      const auto push = [&](const std::string& id) {
-        r.id = id;
-        r.utilization = sim_ns > 0 ? r.busy_ns / (sim_ns * r.servers) : 0;
-        v.push_back(r);
-        r = {};
-      };
-      for (const StageStatistics& s : engine->statistics()) {
-        r.busy_ns += s.busy_ns;
-        r.ops += s.ops;
-        r.bytes += s.bytes;
-        r.flops += s.flops;
-        r.peak_ns += s.peak_ns;
-        r.idle_ns += s.idle_ns;
-        r.slot_wait_ns += s.slot_wait_ns;
-        r.queue_full_ns += s.queue_full_ns;
-        r.link_wait_ns += s.link_wait_ns;
-        r.memory_wait_ns += s.memory_wait_ns;
-        r.servers += s.servers;
-        if (s.stage == Stage::dma_read) push(block->id() + ".rd");
-        if (s.stage == Stage::dma_write) push(block->id() + ".wr");
-      }
-      if (r.servers > 0) push(block->id());
-    }
-    add_queue_servers(platform.pes().pe(p), sim_ns, v);
-  }
-  return v;
-}
-
-/// Each once: engines alike say the same.
-std::vector<std::string> engine_notes(Platform& platform, const std::vector<size_t>& pes) {
-  std::set<std::string> lines;
-  for (size_t p : pes) {
-    for (const Pe::Engine& e : platform.pes().pe(p).engines) {
-      for (std::string& line : e.role->notes()) lines.insert(std::move(line));
-    }
-  }
-  return {lines.begin(), lines.end()};
-}
-
-ReferenceValues reference_values(const Expected& e) {
-  ReferenceValues r;
-  if (is_float(e.value.dtype)) {
-    for (float f : e.value.floats()) r.values.push_back(f);
-  } else {
-    for (int32_t i : e.value.ints()) r.values.push_back(i);
-  }
-  r.scale.assign(e.scale.begin(), e.scale.end());
-  return r;
-}
-
 /// One run, step by step: what is placed and logged, Phase 1, its times, Phase 2.
 class KernelRun {
  public:
@@ -196,8 +36,11 @@ class KernelRun {
       : platform_(platform),
         o_(std::move(options)),
         spec_(named_kernel(o_)),
-        params_(kernel_params(spec_, o_.params)),
-        pes_(choose_pes(platform.machine(), o_.pes, o_.device)),
+        pes_(choose_pes(platform.machine(), o_)),
+        programs_(programs_of(platform.machine(), pes_)),
+        prepared_(prepare_launch(platform.machine(), spec_, kernel_params(spec_, o_.params), pes_,
+                                 programs_.front().launch)),
+        params_(prepared_.params),
         way_(choose_launch_way(platform, o_)),
         records_(o_.debug_verify) {}
 
@@ -215,8 +58,13 @@ class KernelRun {
  private:
   static const KernelSpec& named_kernel(const RunOptions& o) {
     const KernelSpec& spec = KernelRegistry::instance().at(o.kernel);
-    check_names(spec, o);
+    check_names("kernel " + spec.name, tensors_of(spec), o);
     return spec;
+  }
+  static std::vector<const TensorSpec*> tensors_of(const KernelSpec& spec) {
+    std::vector<const TensorSpec*> v;
+    for (const TensorSpec& t : spec.tensors) v.push_back(&t);
+    return v;
   }
   bool verified() const { return o_.verify || o_.debug_verify; }
   bool replayed() const { return verified() || !o_.dumps.empty(); }
@@ -235,8 +83,10 @@ class KernelRun {
   Platform& platform_;
   RunOptions o_;
   const KernelSpec& spec_;
-  const Params params_;
   const std::vector<size_t> pes_;
+  const std::vector<tl::Program> programs_;
+  const PreparedLaunch prepared_;
+  const Params& params_;
   LaunchWay way_;
   std::optional<Deployment> deployment_;
   std::optional<LaunchQueues> queues_;
@@ -246,7 +96,6 @@ class KernelRun {
   ReplayLog records_;
   std::optional<TeeLog> tee_;
   CommandHistory history_;
-  std::vector<tl::Program> programs_;
   RunReport report_;
 };
 
@@ -254,14 +103,8 @@ void KernelRun::place_inputs() {
   if (o_.addresses == AddressMode::virtual_) require_mmus(platform_, pes_);
   // Before the inputs are made: it knows what does not fit.
   deployment_.emplace(platform_.machine(), platform_.hosts().allocators(), spec_, params_, pes_, o_.addresses);
-  programs_ = programs_of(platform_.machine(), pes_);
   queues_.emplace(platform_.machine(), platform_.hosts().allocators(), spec_, params_, *programs_.front().launch, pes_);
-  for (const TensorSpec& t : spec_.tensors) {
-    if (t.role != TensorSpec::Role::in) continue;
-    const auto file =
-        std::find_if(o_.tensors.begin(), o_.tensors.end(), [&](const auto& x) { return x.first == t.name; });
-    inputs_[t.name] = file == o_.tensors.end() ? make_input(t, params_, o_.seed) : from_file(t, params_, file->second);
-  }
+  inputs_ = make_inputs(tensors_of(spec_), params_, o_);
   for (const auto& [name, value] : inputs_) deployment_->upload(name, value);
 }
 
@@ -329,17 +172,14 @@ HostOutcome KernelRun::simulate_launch() {
   tee_->close();
   if (!host.fault.empty()) throw RunError(host.fault);
   if (!platform_.system().fault().empty()) throw RunError(platform_.system().fault());
-  if (!host.complete) {
-    std::string text = "nothing can move, but work is outstanding:";
-    for (const std::string& line : stuck_report(platform_.machine())) text += "\n  " + line;
-    throw RunError(text);
-  }
+  if (!host.complete) throw_nothing_can_move(platform_);
   return host;
 }
 
 void KernelRun::report_times(const HostOutcome& host) {
   report_.kernel = spec_.name;
   report_.topology = platform_.graph().name;
+  report_.launch_notes = prepared_.notes;
   for (const auto& [name, value] : params_.values()) report_.params.emplace_back(name, to_text(value));
   for (size_t i = 0; i < pes_.size(); ++i) {
     const KernelRunner::Outcome& pe = host.launch.outcomes[i];
@@ -403,7 +243,7 @@ void KernelRun::verify_outputs(const TensorMap& outputs) {
 
 LaunchWay choose_launch_way(Platform& platform, const RunOptions& o) {
   try {
-    return choose_launch_way(platform.hosts().launch_host(), choose_pes(platform.machine(), o.pes, o.device), o.launch);
+    return choose_launch_way(platform.hosts().launch_host(), choose_pes(platform.machine(), o), o.launch);
   } catch (const HostPathError& e) {
     throw InputError(std::string("--launch host: ") + e.what());
   }

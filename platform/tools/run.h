@@ -14,20 +14,21 @@
 #include "kernbench/phase2/log/op_record.h"
 #include "kernbench/platform/launch/deployment.h"
 #include "kernbench/platform/launch/launch_way.h"
+#include "kernbench/platform/launch/pe_selection.h"
+#include "kernbench/platform/tools/engine_report.h"
 
 namespace kernbench {
 
 class Platform;
 struct ReplayProgress;
 
-struct RunOptions {
-  std::string kernel;
+struct RunOptions : PeChoice {
+  std::string kernel;   ///< of run_kernel()
+  std::string program;  ///< of run_program() (host_program.h), instead
   std::vector<std::pair<std::string, std::string>> params;   ///< name, text
   std::vector<std::pair<std::string, std::string>> tensors;  ///< input name, .npy file
   std::vector<std::pair<std::string, std::string>> dumps;    ///< output name, .npy file
   uint64_t seed = 1;
-  std::string pes = "all";     ///< all, or ids separated by commas
-  std::string device = "all";  ///< all, or sip:N
   LaunchMode launch = LaunchMode::automatic;
   bool timed_transfer = false;  ///< inputs and outputs pass the fabric; else they are placed at no cost
   /// What kernels are given. Virtual: with timed_transfer the host maps the tensors by messages, else at no cost.
@@ -46,25 +47,12 @@ struct RunOptions {
   std::function<void(const ReplayProgress&)> on_replay_progress;
 };
 
-struct EngineReport {
-  std::string id;
-  double busy_ns = 0;
-  uint64_t ops = 0, bytes = 0;
-  double flops = 0;
-  double peak_ns = 0;  ///< what its flops take at its peak; matrix units only
-  double utilization = 0;
-  // With busy_ns sum to servers × sim_ns.
-  double idle_ns = 0, slot_wait_ns = 0, queue_full_ns = 0;
-  // Part of busy_ns (DMA).
-  double link_wait_ns = 0, memory_wait_ns = 0;
-  unsigned servers = 0;
-};
-
 struct RunReport {
   std::string kernel, topology;
   std::vector<std::pair<std::string, std::string>> params;
   std::string launch;       ///< host or direct
   std::string launch_note;  ///< why it is direct, where nobody asked for it
+  LaunchNotes launch_notes;  ///< what its preparation has decided
   bool timed_transfer = false;
   AddressMode addresses = AddressMode::physical;
   double map_ns = 0, upload_ns = 0, download_ns = 0;  ///< of timed transfers

@@ -8,6 +8,7 @@
 
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/tools/run_parts.h"
 
 namespace kernbench {
 
@@ -24,11 +25,15 @@ std::string bytes_text(uint64_t bytes) {
   return fmt::format("{:.{}f} {}", v, u ? 2 : 0, units[u]);
 }
 
+}  // namespace
+
 std::string time_text(double ns) {
   if (ns >= 1e6) return fmt::format("{:.3f} ms", ns / 1e6);
   if (ns >= 1e4) return fmt::format("{:.3f} us", ns / 1e3);
   return fmt::format("{:.3f} ns", ns);
 }
+
+namespace {
 
 /// Name and columns of the engines' tables.
 constexpr const char* kEngineRow = "  {:{}}{:>9}{:>8}{:>8}{:>8}{:>12}{:>8}{:>10}{:>12}{:>11}\n";
@@ -63,7 +68,8 @@ void add_to(EngineReport& sum, const EngineReport& e) {
   sum.servers += e.servers;
 }
 
-/// Where the time went: all PEs' engines by their part, then the busiest single ones.
+}  // namespace
+
 void write_engines(std::ostream& out, const RunReport& r) {
   std::vector<EngineReport> parts;  // in order of first appearance
   std::map<std::string, size_t> index;
@@ -90,6 +96,8 @@ void write_engines(std::ostream& out, const RunReport& r) {
   out << "  % of the run; link and memory: waits inside busy; slot: for the accel_slot; queue full: the next stage has "
          "no room\n";
 }
+
+namespace {
 
 /// How the run was launched, and how its tensors came and went.
 void write_way(std::ostream& out, const RunReport& r) {
@@ -118,7 +126,8 @@ void write_way(std::ostream& out, const RunReport& r) {
   }
 }
 
-/// What was computed and moved a second.
+}  // namespace
+
 void write_rates(std::ostream& out, const RunReport& r) {
   double flops = 0;
   uint64_t read = 0, written = 0;
@@ -134,6 +143,20 @@ void write_rates(std::ostream& out, const RunReport& r) {
              share > 0 ? fmt::format(", {:.1f} % of the GEMM peak", 100 * share) : "");
   fmt::print(out, "  memory       {:.2f} GB/s ({} read, {} written)\n", static_cast<double>(read + written) / r.end_ns,
              bytes_text(read), bytes_text(written));
+}
+
+namespace {
+
+/// Which algorithm it was, and what the others would have cost alone.
+void write_choice(std::ostream& out, const LaunchNotes& notes) {
+  if (notes.algorithm.empty()) return;
+  fmt::print(out, "  algorithm    {} of {} members", notes.algorithm, notes.members);
+  const char* between = "; by the cost table ";
+  for (const auto& [name, ns] : notes.costs_ns) {
+    fmt::print(out, "{}{} {:.3f} ns", between, name, ns);
+    between = ", ";
+  }
+  out << "\n";
 }
 
 /// What kernels did on pe_cpu beside calls; nothing where they did nothing.
@@ -169,6 +192,7 @@ void write_run_text(std::ostream& out, const RunReport& r) {
   out << "  parameters  ";
   for (const auto& [name, value] : r.params) out << ' ' << name << '=' << value;
   out << "\n";
+  write_choice(out, r.launch_notes);
   if (!r.pes.empty()) {
     const auto sooner = [](const auto& a, const auto& b) { return a.end_ns < b.end_ns; };
     const auto first = std::min_element(r.pes.begin(), r.pes.end(), sooner);
@@ -185,9 +209,6 @@ void write_run_text(std::ostream& out, const RunReport& r) {
              grouped(r.events));
 }
 
-namespace {
-
-/// A number or truth value as such, anything else as text.
 void write_parameter(JsonWriter& w, const std::string& text) {
   const auto v = nlohmann::json::parse(text, nullptr, false);
   if (v.is_boolean()) {
@@ -199,14 +220,6 @@ void write_parameter(JsonWriter& w, const std::string& text) {
   } else {
     w.value(text);
   }
-}
-
-void write_engine(JsonWriter& w, const EngineReport& e) {
-  w.open('{').field("id", e.id).field("busy_ns", e.busy_ns).field("ops", e.ops).field("bytes", e.bytes);
-  w.field("flops", e.flops).field("utilization", e.utilization).field("servers", e.servers);
-  w.key("stalls").open('{').field("idle_ns", e.idle_ns).field("slot_ns", e.slot_wait_ns);
-  w.field("queue_full_ns", e.queue_full_ns).field("link_ns", e.link_wait_ns).field("memory_ns", e.memory_wait_ns);
-  w.close('}').close('}');
 }
 
 void write_verification(JsonWriter& w, const RunReport& r) {
@@ -221,8 +234,6 @@ void write_verification(JsonWriter& w, const RunReport& r) {
   w.close(']').close('}');
 }
 
-}  // namespace
-
 void write_run_json(std::ostream& out, const RunReport& r) {
   std::string text;
   JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
@@ -236,13 +247,19 @@ void write_run_json(std::ostream& out, const RunReport& r) {
     w.field("addresses", name_of(r.addresses));
     if (r.timed_transfer) w.field("map_ns", r.map_ns);
   }
+  if (!r.launch_notes.algorithm.empty()) {
+    w.field("algorithm", r.launch_notes.algorithm).field("members", r.launch_notes.members);
+    w.key("costs_ns").open('{');
+    for (const auto& [name, ns] : r.launch_notes.costs_ns) w.field(name, ns);
+    w.close('}');
+  }
   w.field("start_ns", r.start_ns).field("end_ns", r.end_ns).field("sim_ns", r.end_ns).key("pes").open('[');
   for (const auto& p : r.pes) {
     w.open('{').field("id", p.id).field("start_ns", p.start_ns).field("end_ns", p.end_ns);
     w.field("scalar_ns", p.scalar_ns).close('}');
   }
   w.close(']').field("gemm_peak_share", r.gemm_peak_share()).key("engines").open('[');
-  for (const auto& e : r.engines) write_engine(w, e);
+  for (const auto& e : r.engines) write_engine_json(w, e);
   w.close(']').field("events", r.events).field("wall_s", r.wall_s);
   if (r.verified) write_verification(w.key("verify"), r);
   if (r.races_checked) write_races(w.key("races"), r.races, r.pe_names);

@@ -28,6 +28,9 @@ class ComputeEngine : public Engine {
   /// Serves the one stage.
   ComputeEngine(sc_core::sc_module_name name, const ComponentConfig& config, const ComputeParameters&, Stage);
 
+  // EngineRole.
+  double service_ns(PeItem& item) override { return work(item).ns; }
+
  protected:
   struct Compute {
     double ns = 0;  ///< without overhead

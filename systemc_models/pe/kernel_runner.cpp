@@ -12,12 +12,14 @@ namespace kernbench {
 KernelRunner::KernelRunner(Pe& pe, System& system, Component& block, CpuRole& cpu)
     : pe_(pe), system_(system), block_(block), cpu_(cpu) {}
 
-void KernelRunner::launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end, size_t stack_bytes) {
+void KernelRunner::launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end, size_t stack_bytes,
+                          LaunchId id) {
   if (running_) throw std::logic_error(pe_.id + ": a kernel is running already");
   running_ = true;
   returned_ = false;
   outcome_ = {};
   outcome_.start_ns = start_ns;
+  launched_ = std::move(id);
   last_done_ns_ = 0;
   faults_.clear();
   messages_sent_.assign(pe_.ipcq ? pe_.ipcq->ports().size() : 0, 0);
@@ -88,10 +90,12 @@ KernelRunner::Submitted& KernelRunner::enqueue(std::unique_ptr<Submitted> s, con
   desc->submit_ns = local_ns_;
   desc->pe = pe_.index;
   desc->seq = seq_++;
+  desc->launch = launched_.number;
   if (s->op && s->op->store) {
     s->op->store->submit_ns = desc->submit_ns;
     s->op->store->pe = desc->pe;
     s->op->store->seq = desc->seq;
+    s->op->store->launch = desc->launch;
   }
   s->desc = desc;
   s->ticket = first_ticket_ + submitted_.size();

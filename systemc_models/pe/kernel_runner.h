@@ -23,6 +23,12 @@
 
 namespace kernbench {
 
+/// Of which launch a kernel is.
+struct LaunchId {
+  uint32_t number = kNoLaunch;  ///< of a program's, from 0: what records say
+  std::string what;             ///< "launch 3 (gemm)"; empty: nobody has named it
+};
+
 class KernelRunner final : public PeBackend {
  public:
   using Kernel = std::function<void(PeBackend&)>;
@@ -35,10 +41,13 @@ class KernelRunner final : public PeBackend {
     double scalar_ns = 0;  ///< of it, the kernel's scalar work: tl.elapse, and reading what it loaded
     std::string fault;     ///< one line; empty if none
   };
+  static constexpr size_t kStackBytes = 256 * 1024;
   /// Starts the kernel at start_ns (not before now) in a thread of its own. One kernel at a time.
   void launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end,
-              size_t stack_bytes = 256 * 1024);
+              size_t stack_bytes = kStackBytes, LaunchId id = {});
   bool running() const { return running_; }
+  /// The launch that runs, or ran last.
+  const LaunchId& launched() const { return launched_; }
   /// Tells the history, if any, of commands and waits from now on; it outlives the simulation.
   void attach_history(CommandHistory* history) { history_ = history; }
   /// What the kernel waits for, for the report of a deadlock; empty if it runs or has ended.
@@ -114,6 +123,7 @@ class KernelRunner final : public PeBackend {
   double last_done_ns_ = 0;
   double work_from_ns_ = -1;  ///< scalar work that nobody has been told of yet; negative: none
   Outcome outcome_;
+  LaunchId launched_;
   std::function<void(const Outcome&)> on_end_;
   Kernel kernel_;
   size_t stack_bytes_ = 0;

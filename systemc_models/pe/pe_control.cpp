@@ -33,15 +33,20 @@ void take_message(ControlMessage& m, Pe& pe) {
 
 void LaunchBody::take(ControlMessage& m, Pe& pe) const {
   if (!pe.runner) return m.respond(HostError::not_understood, pe.id + ": runs no kernels", m.time_ns());
-  if (pe.runner->running())
-    return m.respond(HostError::pe_busy, pe.id + ": a launch found it running another kernel", m.time_ns());
+  if (pe.runner->running()) {
+    const auto named = [](const LaunchId& l, const char* else_what) {
+      return l.what.empty() ? std::string(else_what) : l.what;
+    };
+    const std::string what = named(id, "a launch") + " found it running " + named(pe.runner->launched(), "another kernel");
+    return m.respond(HostError::pe_busy, pe.id + ": " + what, m.time_ns());
+  }
   const size_t place = m.places.front();
   if (pe.ipcq) pe.ipcq->open_ports(ports.empty() ? std::vector<QueuePort>() : ports[place], number);
   const auto on_end = [this, &m, place](const KernelRunner::Outcome& outcome) {
     ended(place, outcome);
     m.respond(outcome.fault.empty() ? HostError::ok : HostError::kernel_fault, outcome.fault, outcome.end_ns);
   };
-  pe.runner->launch(kernel(place), std::max(start_ns, m.time_ns()), on_end);
+  pe.runner->launch(kernel(place), std::max(start_ns, m.time_ns()), on_end, KernelRunner::kStackBytes, id);
 }
 
 void MapBody::take(ControlMessage& m, Pe& pe) const {

@@ -21,6 +21,7 @@ class PeBody : public ControlBody {
 /// pe_busy, kernel_fault; not_understood by a PE that lacks blocks that a kernel needs.
 class LaunchBody : public PeBody {
  public:
+  LaunchId id;
   double start_ns = 0;                                ///< the stamp; a PE that is reached later starts then
   std::function<KernelRunner::Kernel(size_t place)> kernel;  ///< what the PE at that place of the message runs
   std::vector<std::vector<QueuePort>> ports;  ///< of the PE at that place; empty: none has any

@@ -407,6 +407,7 @@ void PeIpcq::write_slot(QueueSegment& s) {
   d->handle_id = send.handle_id;
   d->pe = send.pe;
   d->seq = send.seq;
+  d->launch = send.launch;
   d->submit_ns = send.submit_ns;
   d->where = send.where;
   auto q = std::make_shared<QueueRecord>();
@@ -440,6 +441,7 @@ void PeIpcq::read_slot(QueueSegment& s) {
   d->handle_id = receive.handle_id;
   d->pe = receive.pe;
   d->seq = receive.seq;
+  d->launch = receive.launch;
   d->submit_ns = receive.submit_ns;
   d->where = receive.where;
   auto q = std::make_shared<QueueRecord>();

@@ -77,6 +77,8 @@ class EngineRole {
   virtual void settle(double /*end_ns*/) {}
   /// One line for each item that waits or is in service: for the report of a deadlock.
   virtual std::vector<std::string> waiting() const { return {}; }
+  /// What a simple command's service takes here, for who weighs what to do before it does it; 0: it does not say.
+  virtual double service_ns(PeItem&) { return 0; }
   /// One line for each thing that the user may not expect of what was done; the same for all engines alike.
   virtual std::vector<std::string> notes() const { return {}; }
 };

@@ -1,0 +1,169 @@
+#include "kernbench/kernel_api/collectives/choice.h"
+
+#include <algorithm>
+
+#include "kernbench/kernel_api/collectives/schedules.h"
+#include "kernbench/kernel_api/params.h"
+
+namespace kernbench::ccl {
+namespace {
+
+int64_t up(int64_t n, int64_t by) {
+  return (n + by - 1) / by;
+}
+
+std::vector<const Phase*> pointers(const std::vector<Phase>& phases) {
+  std::vector<const Phase*> all;
+  for (const Phase& p : phases) all.push_back(&p);
+  return all;
+}
+
+/// The phases of one level of all groups.
+std::vector<const Phase*> level(const std::vector<Group>& groups, std::vector<Phase> Group::*which) {
+  std::vector<const Phase*> all;
+  for (const Group& g : groups) {
+    for (const Phase* p : pointers(g.*which)) all.push_back(p);
+  }
+  return all;
+}
+
+}  // namespace
+
+CostTable::CostTable(const LaunchShape& launch, const LaunchCosts& costs, Collective collective, Amount amount)
+    : launch_(launch),
+      costs_(costs),
+      collective_(std::move(collective)),
+      amount_(std::move(amount)),
+      first_(groups_of(launch, parse_axes(collective_.over)).front().front()) {}
+
+/// What every call of a message costs beside its way: c + i.
+double CostTable::overhead_ns() const {
+  return costs_.call_ns(first_) + costs_.queue_ns(first_);
+}
+
+MessageCost CostTable::message(const std::vector<const Phase*>& phases, int64_t elements) const {
+  const RingChoice ring{collective_.slots, collective_.slot_bytes, collective_.tier};
+  const auto nbytes = static_cast<uint64_t>(elements) * size_of(amount_.dtype);
+  MessageCost dearest;
+  for (const Phase* p : phases) {
+    for (const Wire& w : wires_of(*p)) {
+      const int64_t a = p->pes[static_cast<size_t>(w.from)], b = p->pes[static_cast<size_t>(w.to)];
+      for (const auto& m : {costs_.message(a, b, nbytes, ring), costs_.message(b, a, nbytes, ring)}) {
+        dearest.total_ns = std::max(dearest.total_ns, m.way_ns + m.write_ns + m.read_ns);
+        dearest.read_ns = std::max(dearest.read_ns, m.read_ns);
+      }
+    }
+  }
+  dearest.total_ns += overhead_ns();
+  return dearest;
+}
+
+double CostTable::math_ns(int64_t elements) const {
+  return costs_.math_ns(first_, math_op_of(amount_.redop), elements, amount_.dtype);
+}
+
+CostTable::InOut CostTable::grid(const std::vector<const Phase*>& phases) const {
+  const MessageCost s = message(phases, amount_.elements);
+  const double m = math_ns(amount_.elements);
+  InOut dearest;
+  for (const Phase* p : phases) {
+    InOut cost;
+    for (const auto& [w, r] : {std::pair(p->grid.w, p->grid.x(p->root)), std::pair(p->grid.h, p->grid.y(p->root))}) {
+      const auto d = static_cast<double>(std::max(r, w - 1 - r));
+      cost.in_ns += d * (s.total_ns + m) + (0 < r && r < w - 1 ? overhead_ns() + s.read_ns + m : 0);
+      cost.out_ns += d * s.total_ns;
+    }
+    dearest = {std::max(dearest.in_ns, cost.in_ns), std::max(dearest.out_ns, cost.out_ns)};
+  }
+  return dearest;
+}
+
+double CostTable::hierarchical(const std::vector<Group>& groups) const {
+  double sum = 0;
+  for (const auto which : {&Group::inner, &Group::cubes}) {
+    const InOut cost = grid(level(groups, which));
+    sum += cost.in_ns + cost.out_ns;
+  }
+  const std::vector<const Phase*> ranks = level(groups, &Group::ranks);
+  if (ranks.empty()) return sum;
+  const Phase& first = *ranks.front();
+  if (first.kind == Phase::Kind::grid) {
+    const InOut cost = grid(ranks);
+    return sum + cost.in_ns + cost.out_ns;
+  }
+  const double step = message(ranks, amount_.elements).total_ns + math_ns(amount_.elements);
+  const int64_t steps = first.kind == Phase::Kind::ring ? first.size() - 1 : first.grid.w - 1 + first.grid.h - 1;
+  return sum + static_cast<double>(steps) * step;
+}
+
+double CostTable::single(const std::string& algorithm, const std::vector<Group>& groups) const {
+  const Op op = collective_.op;
+  const bool reduces = op == Op::all_reduce || op == Op::reduce_scatter || op == Op::reduce;
+  const double sends = op == Op::all_reduce ? 2 : 1;  // of an all_reduce each half has one
+  const std::vector<const Phase*> phases = level(groups, &Group::single);
+  const int64_t n = amount_.elements, members = groups.front().size();
+  const auto step = [&](int64_t elements, double messages) {
+    return messages * message(phases, elements).total_ns + (reduces ? math_ns(elements) : 0);
+  };
+  const auto others = static_cast<double>(members - 1);
+  if (members == 1) return 0;
+  if (algorithm == "ring") return others * step(up(n, members), sends);
+  if (algorithm == "rotate" || algorithm == "chain") return others * step(n, 1);
+  if (algorithm == "tree") return log2_up(members) * step(n, sends);
+  if (algorithm == "halving") {
+    double sum = 0;
+    for (int b = 1; b <= log2_up(members); ++b) sum += step(up(n, int64_t{1} << b), sends);
+    return sum;
+  }
+  const InOut cost = grid(phases);
+  return op == Op::all_reduce ? cost.in_ns + cost.out_ns : op == Op::reduce ? cost.in_ns : cost.out_ns;
+}
+
+double CostTable::cost_ns(const std::string& algorithm) const {
+  Collective c = collective_;
+  c.algorithm = algorithm;
+  const std::vector<Group> groups = make_groups(launch_, c);
+  return algorithm == "hierarchical" ? hierarchical(groups) : single(algorithm, groups);
+}
+
+std::string CostTable::unavailable(const std::string& algorithm) const {
+  Collective c = collective_;
+  c.algorithm = algorithm;
+  const Members first = group_with(launch_, parse_axes(c.over), first_);
+  if (algorithm == "rotate") {
+    const uint64_t room = costs_.tcm_bytes(first_) / 4;
+    const uint64_t asked = first.size() * static_cast<uint64_t>(amount_.elements) * size_of(amount_.dtype);
+    if (asked > room) {
+      return std::to_string(first.size()) + " parts are " + std::to_string(asked) +
+             " bytes, and a quarter of the allocatable TCM is " + std::to_string(room);
+    }
+  }
+  for (const Members& pes : groups_of(launch_, parse_axes(c.over))) {
+    const std::string why = ccl::unavailable(launch_, c, pes);
+    if (!why.empty()) return why;
+  }
+  return {};
+}
+
+std::vector<std::pair<std::string, double>> CostTable::all() const {
+  std::vector<std::pair<std::string, double>> costs;
+  for (const std::string& a : algorithms_of(collective_.op)) {
+    if (unavailable(a).empty()) costs.emplace_back(a, cost_ns(a));
+  }
+  return costs;
+}
+
+std::string choose_algorithm(const CostTable& table, const Collective& c, LaunchNotes* notes) {
+  if (c.algorithm != "auto") {
+    const std::string why = table.unavailable(c.algorithm);
+    if (!why.empty()) throw BadParam("algorithm: " + c.algorithm + " is not available: " + why);
+    return c.algorithm;
+  }
+  if (algorithms_of(c.op).size() == 1) return algorithms_of(c.op).front();
+  notes->costs_ns = table.all();
+  return std::min_element(notes->costs_ns.begin(), notes->costs_ns.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+}  // namespace kernbench::ccl

@@ -1,0 +1,60 @@
+// Which algorithm a collective takes: the one that costs least by the table of collectives contract §12.6, alone on an idle
+// machine and without contention. A choice, no promise: anybody can work it out from graph, launch and parameters.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernbench/kernel_api/collectives/collective.h"
+#include "kernbench/kernel_api/launch_costs.h"
+
+namespace kernbench::ccl {
+
+/// What is moved: `elements` as the table of `kernbench collectives` counts them (a member's vector; of all_gather,
+/// reduce_scatter and all_to_all all members' blocks), at most those of a part.
+struct Amount {
+  int64_t elements = 0;
+  DType dtype = DType::f32;
+  std::string redop = "sum";
+};
+
+/// A message's costs over the dearest of some connections, both ways (S and its read), and those of a MATH op (M). ns.
+struct MessageCost {
+  double total_ns = 0, read_ns = 0;
+};
+class CostTable {
+ public:
+  CostTable(const LaunchShape&, const LaunchCosts&, Collective, Amount);
+
+  /// Of a Collective::algorithm. BadParam where it is not available.
+  double cost_ns(const std::string& algorithm) const;
+  /// Empty, or why it is not available for these groups.
+  std::string unavailable(const std::string& algorithm) const;
+  /// All that are available with their costs, in the order of algorithms_of().
+  std::vector<std::pair<std::string, double>> all() const;
+
+  MessageCost message(const std::vector<const Phase*>&, int64_t elements) const;
+  double math_ns(int64_t elements) const;
+
+ private:
+  /// In (a reduction) and out (a broadcast) of a grid towards a root.
+  struct InOut {
+    double in_ns = 0, out_ns = 0;
+  };
+  InOut grid(const std::vector<const Phase*>&) const;
+  double hierarchical(const std::vector<Group>&) const;
+  double single(const std::string& algorithm, const std::vector<Group>&) const;
+  double overhead_ns() const;
+
+  const LaunchShape& launch_;
+  const LaunchCosts& costs_;
+  const Collective collective_;
+  const Amount amount_;
+  const int64_t first_;  ///< member 0 of the first group
+};
+
+/// The algorithm of least cost, on equal cost the first; where there is one alone it. Fills in the notes.
+std::string choose_algorithm(const CostTable&, const Collective&, LaunchNotes*);
+
+}  // namespace kernbench::ccl

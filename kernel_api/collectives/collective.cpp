@@ -1,0 +1,232 @@
+#include "kernbench/kernel_api/collectives/collective.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "kernbench/kernel_api/params.h"
+
+namespace kernbench::ccl {
+namespace {
+
+/// A root by its text: of `cells` there are, in a grid or (null) in none. BadParam.
+int64_t root_cell(const std::string& text, int64_t cells, const Grid* grid) {
+  if (grid != nullptr && text == "centre") return grid->centre();
+  if (grid != nullptr && text == "corner") return 0;
+  int64_t cell = -1;
+  const auto r = std::from_chars(text.data(), text.data() + text.size(), cell);
+  if (r.ec == std::errc() && r.ptr == text.data() + text.size() && cell >= 0 && cell < cells) return cell;
+  throw BadParam("root: found '" + text + "', expected 0 to " + std::to_string(cells - 1) +
+                 (grid != nullptr ? ", centre or corner" : ""));
+}
+
+
+/// A group's PEs apart by what `key` says of their places, in order.
+template <class Key>
+std::vector<Members> split(const LaunchShape& launch, const Members& pes, Key key) {
+  std::vector<Members> parts;
+  std::map<decltype(key(launch.pes.front())), size_t> index;
+  for (const int64_t pe : pes) {
+    const auto [it, fresh] = index.emplace(key(launch.pes[static_cast<size_t>(pe)]), parts.size());
+    if (fresh) parts.emplace_back();
+    parts[it->second].push_back(pe);
+  }
+  return parts;
+}
+
+Phase grid_phase(const LaunchShape& launch, Axis axis, Members pes, const std::string& root) {
+  Phase p;
+  p.kind = Phase::Kind::grid;
+  p.grid = grid_of(launch, axis, pes);
+  p.root = root_cell(root, p.grid.cells(), &p.grid);
+  p.pes = std::move(pes);
+  return p;
+}
+
+/// Between ranks, as their tray is built (§12.5, exchange).
+Phase exchange_phase(const LaunchShape& launch, Members pes) {
+  if (launch.tray == "mesh_2d_no_wrap") return grid_phase(launch, Axis::rank, std::move(pes), "centre");
+  Phase p;
+  p.grid = grid_of(launch, Axis::rank, pes);
+  p.kind = launch.tray == "torus_2d" ? Phase::Kind::torus : Phase::Kind::ring;
+  p.order = ring_order(launch, {false, false, true}, pes);
+  p.pes = std::move(pes);
+  return p;
+}
+
+/// The member that each phase leaves with the result.
+Members roots(const std::vector<Phase>& phases) {
+  Members pes;
+  for (const Phase& p : phases) pes.push_back(p.pes[static_cast<size_t>(p.root)]);
+  return pes;
+}
+
+void make_hierarchy(const LaunchShape& launch, Axes over, Group* g) {
+  const std::string& prefix = g->collective.prefix;
+  Members left = g->pes;
+  if (over.pe) {
+    for (Members& m : split(launch, left, [](const auto& p) { return std::pair(p.rank_place, p.cube_place); }))
+      g->inner.push_back(grid_phase(launch, Axis::pe, std::move(m), "corner"));
+    for (Phase& p : g->inner) p.prefix = prefix + "pe.";
+    left = roots(g->inner);
+  }
+  if (over.cube) {
+    for (Members& m : split(launch, left, [](const auto& p) { return p.rank_place; }))
+      g->cubes.push_back(grid_phase(launch, Axis::cube, std::move(m), g->collective.root));
+    for (Phase& p : g->cubes) p.prefix = prefix + "cube.";
+    left = roots(g->cubes);
+  }
+  if (over.rank) {
+    g->ranks.push_back(exchange_phase(launch, std::move(left)));
+    g->ranks.back().prefix = prefix + "rank.";
+  }
+}
+
+Phase single_phase(const LaunchShape& launch, const Collective& c, Axes over, const Members& pes) {
+  static const std::map<std::string, Phase::Kind> kinds = {
+      {"ring", Phase::Kind::ring},   {"rotate", Phase::Kind::ring},   {"halving", Phase::Kind::halving},
+      {"tree", Phase::Kind::tree},   {"chain", Phase::Kind::chain},   {"grid", Phase::Kind::grid},
+      {"pairwise", Phase::Kind::all}, {"sendrecv", Phase::Kind::ring}};
+  Phase p;
+  p.kind = kinds.at(c.algorithm);
+  p.prefix = c.prefix;
+  p.pes = pes;
+  if (over.count() == 1) p.grid = grid_of(launch, over.only(), pes);
+  if (p.kind == Phase::Kind::ring || p.kind == Phase::Kind::chain) p.order = ring_order(launch, over, pes);
+  if (c.op == Op::broadcast || c.op == Op::reduce) p.root = root_member(launch, c, pes);
+  if (c.op == Op::all_reduce && p.kind == Phase::Kind::grid) p.root = root_cell(c.root, p.grid.cells(), &p.grid);
+  return p;
+}
+
+Group group_of(const LaunchShape& launch, const Collective& c, Axes over, Members pes) {
+  const std::string why = unavailable(launch, c, pes);
+  if (!why.empty()) throw BadParam("algorithm: " + c.algorithm + " is not available: " + why);
+  Group g;
+  g.collective = c;
+  g.pes = std::move(pes);
+  if (c.algorithm == "hierarchical") {
+    make_hierarchy(launch, over, &g);
+  } else {
+    g.single.push_back(single_phase(launch, c, over, g.pes));
+  }
+  return g;
+}
+
+}  // namespace
+
+const char* name_of(Op op) {
+  static const char* const names[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast",
+                                      "reduce",     "all_to_all", "sendrecv"};
+  return names[static_cast<int>(op)];
+}
+
+const std::vector<std::string>& algorithms_of(Op op) {
+  static const std::vector<std::string> all_reduce = {"ring", "rotate", "halving", "tree", "grid", "hierarchical"},
+                                        blocks = {"ring", "halving"}, rooted = {"chain", "tree", "grid"},
+                                        all_to_all = {"pairwise"}, sendrecv = {"sendrecv"};
+  switch (op) {
+    case Op::all_reduce:
+      return all_reduce;
+    case Op::all_gather:
+    case Op::reduce_scatter:
+      return blocks;
+    case Op::broadcast:
+    case Op::reduce:
+      return rooted;
+    case Op::all_to_all:
+      return all_to_all;
+    case Op::sendrecv:
+      break;
+  }
+  return sendrecv;
+}
+
+Wires wires_of(const Phase& p) {
+  switch (p.kind) {
+    case Phase::Kind::ring:
+      return ring_wiring(p.order);
+    case Phase::Kind::halving:
+      return halving_wiring(p.size());
+    case Phase::Kind::tree:
+      return tree_wiring(p.size(), p.root);
+    case Phase::Kind::chain:
+      return chain_wiring(p.order, p.root);
+    case Phase::Kind::grid:
+      return grid_wiring(p.grid);
+    case Phase::Kind::torus:
+      return torus_wiring(p.grid);
+    case Phase::Kind::all:
+      break;
+  }
+  return all_wiring(p.size());
+}
+
+std::vector<const Phase*> Group::phases() const {
+  std::vector<const Phase*> all;
+  for (const auto* part : {&single, &inner, &cubes, &ranks}) {
+    for (const Phase& p : *part) all.push_back(&p);
+  }
+  return all;
+}
+
+std::string unavailable(const LaunchShape& launch, const Collective& c, const Members& pes) {
+  const auto& known = algorithms_of(c.op);
+  if (std::find(known.begin(), known.end(), c.algorithm) == known.end()) {
+    std::string names;
+    for (const std::string& a : known) names += (names.empty() ? "" : ", ") + a;
+    return std::string(name_of(c.op)) + " has " + names;
+  }
+  const Axes over = parse_axes(c.over);
+  const std::string members = std::to_string(pes.size());
+  if (c.algorithm == "halving" && !is_power_of_two(static_cast<int64_t>(pes.size())))
+    return "the number of members is no power of two: " + members;
+  if (c.algorithm == "hierarchical" && over.count() < 2) return "it needs two or three axes, and over is " + c.over;
+  if (c.algorithm != "grid") return {};
+  if (over.count() != 1) return "it needs one axis, and over is " + c.over;
+  const Grid g = grid_of(launch, over.only(), pes);
+  if (g.w > 1 && g.h > 1) return {};
+  return "the members along " + c.over + " stand in one row: " + std::to_string(g.w) + " x " + std::to_string(g.h);
+}
+
+int64_t root_member(const LaunchShape& launch, const Collective& c, const Members& pes) {
+  const Axes over = parse_axes(c.over);
+  if (over.count() != 1) return root_cell(c.root, static_cast<int64_t>(pes.size()), nullptr);
+  const Grid grid = grid_of(launch, over.only(), pes);
+  return root_cell(c.root, grid.cells(), &grid);
+}
+
+std::vector<Group> make_groups(const LaunchShape& launch, const Collective& c) {
+  const Axes over = parse_axes(c.over);
+  std::vector<Group> groups;
+  for (Members& pes : groups_of(launch, over)) groups.push_back(group_of(launch, c, over, std::move(pes)));
+  return groups;
+}
+
+Group make_group(const LaunchShape& launch, const Collective& c, int64_t pe) {
+  const Axes over = parse_axes(c.over);
+  Group g = group_of(launch, c, over, group_with(launch, over, pe));
+  g.me = member_of(g.pes, pe);
+  for (auto* part : {&g.inner, &g.cubes, &g.ranks}) {
+    part->erase(std::remove_if(part->begin(), part->end(),
+                               [&](const Phase& p) {
+                                 return std::find(p.pes.begin(), p.pes.end(), pe) == p.pes.end();
+                               }),
+                part->end());
+  }
+  return g;
+}
+
+std::vector<QueueConnection> connections(const LaunchShape& launch, const Collective& c) {
+  std::vector<QueueConnection> all;
+  for (const Group& g : make_groups(launch, c)) {
+    for (const Phase* p : g.phases()) {
+      for (const Wire& w : wires_of(*p)) {
+        all.push_back({p->pes[static_cast<size_t>(w.from)], p->prefix + w.port, p->pes[static_cast<size_t>(w.to)],
+                       p->prefix + w.peer_port, c.slots, c.slot_bytes, c.tier});
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace kernbench::ccl

@@ -1,0 +1,85 @@
+#include "kernbench/kernel_api/collectives/groups.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "kernbench/kernel_api/params.h"
+
+namespace kernbench::ccl {
+namespace {
+
+using Key = std::tuple<int64_t, int64_t, int64_t>;
+
+/// What all members of a PE's group have in common; -1 on the axes along which they differ.
+Key common(const LaunchShape::Place& p, Axes over) {
+  return {over.rank ? -1 : p.rank_place, over.cube ? -1 : p.cube_place, over.pe ? -1 : p.pe_place};
+}
+
+void sort_members(const LaunchShape& launch, Members* members) {
+  const auto place = [&](int64_t i) {
+    const LaunchShape::Place& p = launch.pes[static_cast<size_t>(i)];
+    return Key{p.rank_place, p.cube_place, p.pe_place};
+  };
+  std::sort(members->begin(), members->end(), [&](int64_t a, int64_t b) { return place(a) < place(b); });
+}
+
+}  // namespace
+
+const char* name_of(Axis a) {
+  return a == Axis::pe ? "pe" : a == Axis::cube ? "cube" : "rank";
+}
+
+bool Axes::has(Axis a) const {
+  return a == Axis::pe ? pe : a == Axis::cube ? cube : rank;
+}
+
+Axes parse_axes(const std::string& over) {
+  Axes axes;
+  for (size_t at = 0; at <= over.size();) {
+    const size_t end = std::min(over.find('+', at), over.size());
+    const std::string word = over.substr(at, end - at);
+    bool* axis = word == "pe" ? &axes.pe : word == "cube" ? &axes.cube : word == "rank" ? &axes.rank : nullptr;
+    if (axis == nullptr || *axis)
+      throw BadParam("over: found '" + over + "', expected some of rank, cube and pe, joined by +");
+    *axis = true;
+    at = end + 1;
+  }
+  return axes;
+}
+
+std::vector<Members> groups_of(const LaunchShape& launch, Axes over) {
+  std::map<Key, Members> by_key;
+  for (size_t i = 0; i < launch.pes.size(); ++i)
+    by_key[common(launch.pes[i], over)].push_back(static_cast<int64_t>(i));
+  std::vector<Members> groups;
+  for (auto& [key, members] : by_key) {
+    sort_members(launch, &members);
+    groups.push_back(std::move(members));
+  }
+  std::sort(groups.begin(), groups.end(), [](const Members& a, const Members& b) { return a.front() < b.front(); });
+  for (const Members& g : groups) {
+    if (g.size() == groups.front().size()) continue;
+    const auto told = [&](const Members& m) {
+      return std::to_string(m.size()) + " PEs with " + launch.pes[static_cast<size_t>(m.front())].id;
+    };
+    throw BadParam("over: the launch's groups differ in size: " + told(groups.front()) + ", " + told(g));
+  }
+  return groups;
+}
+
+Members group_with(const LaunchShape& launch, Axes over, int64_t pe) {
+  const Key key = common(launch.pes.at(static_cast<size_t>(pe)), over);
+  Members members;
+  for (size_t i = 0; i < launch.pes.size(); ++i) {
+    if (common(launch.pes[i], over) == key) members.push_back(static_cast<int64_t>(i));
+  }
+  sort_members(launch, &members);
+  return members;
+}
+
+int64_t member_of(const Members& members, int64_t pe) {
+  return std::find(members.begin(), members.end(), pe) - members.begin();
+}
+
+}  // namespace kernbench::ccl

@@ -1,0 +1,37 @@
+// The groups of a launch: PEs that work together in a collective (collectives contract §12.1). Plain functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernbench/kernel_api/launch_shape.h"
+
+namespace kernbench::ccl {
+
+enum class Axis : uint8_t { pe, cube, rank };
+const char* name_of(Axis);
+
+/// Along which axes the members of a group differ.
+struct Axes {
+  bool pe = false, cube = false, rank = false;
+  int count() const { return int{pe} + int{cube} + int{rank}; }
+  bool has(Axis) const;
+  /// The only one, where count() is 1.
+  Axis only() const { return pe ? Axis::pe : cube ? Axis::cube : Axis::rank; }
+};
+
+/// "rank", "cube+pe", in any order. BadParam for an unknown, repeated or missing name.
+Axes parse_axes(const std::string& over);
+
+/// PEs of a launch (places in LaunchShape::pes) by member: in order of rank, cube and PE.
+using Members = std::vector<int64_t>;
+
+/// All groups, by their first members. BadParam where they differ in size.
+std::vector<Members> groups_of(const LaunchShape&, Axes over);
+/// The one that has the PE.
+Members group_with(const LaunchShape&, Axes over, int64_t pe);
+/// The member number of a PE that is one.
+int64_t member_of(const Members&, int64_t pe);
+
+}  // namespace kernbench::ccl

@@ -1,0 +1,273 @@
+// Ring, rotate, halving, pairwise, sendrecv, barrier: schedules in which every member does the same. Those along trees and
+// grids are in flows.cpp.
+#include "kernbench/kernel_api/collectives/schedules.h"
+
+#include <algorithm>
+#include <map>
+
+#include "kernbench/kernel_api/assembly.h"
+#include "kernbench/kernel_api/collectives/flows.h"
+#include "kernbench/kernel_api/collectives/lane.h"
+
+namespace kernbench::ccl {
+namespace {
+
+/// A vector of n elements in `count` blocks of ⌈n/count⌉, the last ones fewer or none.
+struct Blocks {
+  int64_t n = 0, count = 1;
+  int64_t first(int64_t block) const { return std::min(n, block * ((n + count - 1) / count)); }
+  /// Of blocks [from, to).
+  int64_t elements(int64_t from, int64_t to) const { return first(to) - first(from); }
+  int64_t elements(int64_t block) const { return elements(block, block + 1); }
+};
+
+/// The member that stands `steps` behind this one in the ring (negative: ahead).
+int64_t behind(const Phase& ring, const Group& g, int64_t steps) {
+  const int64_t n = ring.size();
+  return ring.order[static_cast<size_t>(((position_of(ring.order, g.me) - steps) % n + n) % n)];
+}
+
+/// The reduction of this member's block. `out`: where it lands, or null.
+tl::Tensor ring_reduce_scatter(const Lane& lane, const Phase& ring, const Group& g, const tl::Tensor& t,
+                               const std::string& op, tl::Assembly* out) {
+  const Blocks blocks{t.elements(), g.size()};
+  const auto block = [&](int64_t b) {
+    return blocks.elements(b) > 0 ? t.slice(0, blocks.first(b), blocks.elements(b)) : tl::Tensor();
+  };
+  tl::Tensor held = block(behind(ring, g, 1));
+  for (int64_t s = 0; s + 1 < g.size(); ++s) {
+    lane.send("next", held);
+    const int64_t b = behind(ring, g, s + 2);
+    const tl::Tensor came = lane.recv("prev", blocks.elements(b), t.dtype());
+    held = {};
+    if (!came.valid()) continue;
+    const bool last = s + 2 == g.size();
+    const auto combine = [&] { return lane.combine(op, block(b), came); };
+    held = last && out != nullptr ? out->part(blocks.first(b), combine) : combine();
+  }
+  return held;
+}
+
+/// From this member's block, which lies in `out`, to all.
+void ring_all_gather(const Lane& lane, const Phase& ring, const Group& g, const Blocks& blocks, tl::Assembly& out,
+                     const Final& final) {
+  const auto piece = [&](int64_t b) {
+    return blocks.elements(b) > 0 ? out.slice(blocks.first(b), blocks.elements(b)) : tl::Tensor();
+  };
+  int64_t b = g.me;
+  for (int64_t s = 0; s + 1 < g.size(); ++s) {
+    lane.send("next", piece(b));
+    lane.finish(final, blocks.first(b), piece(b));
+    b = behind(ring, g, s + 1);
+    if (blocks.elements(b) == 0) {
+      lane.recv("prev", 0, out.whole().dtype());
+      continue;
+    }
+    out.part(blocks.first(b), [&] { return lane.recv("prev", blocks.elements(b), out.whole().dtype()); });
+  }
+  lane.finish(final, blocks.first(b), piece(b));
+}
+
+tl::Tensor halving_reduce_scatter(const Lane& lane, const Group& g, const tl::Tensor& t, const std::string& op,
+                                  tl::Assembly* out) {
+  const Blocks blocks{t.elements(), g.size()};
+  tl::Tensor held = t;  // blocks [low, low + 2^(b + 1))
+  int64_t low = 0;
+  for (int b = log2_up(g.size()) - 1; b >= 0; --b) {
+    const int64_t half = int64_t{1} << b;
+    const bool upper = (g.me & half) != 0;
+    const int64_t keep = upper ? low + half : low, give = upper ? low : low + half;
+    const auto part = [&](int64_t from) {
+      const int64_t count = blocks.elements(from, from + half);
+      return count > 0 ? held.slice(0, blocks.first(from) - blocks.first(low), count) : tl::Tensor();
+    };
+    const std::string port = "x" + std::to_string(b);
+    lane.send(port, part(give));
+    const tl::Tensor came = lane.recv(port, blocks.elements(keep, keep + half), t.dtype());
+    if (came.valid()) {
+      const auto combine = [&] { return lane.combine(op, part(keep), came); };
+      held = b == 0 && out != nullptr ? out->part(blocks.first(keep), combine) : combine();
+    } else {
+      held = {};
+    }
+    low = keep;
+  }
+  return held;
+}
+
+void halving_all_gather(const Lane& lane, const Group& g, const Blocks& blocks, tl::Assembly& out, const Final& final) {
+  const auto piece = [&](int64_t from, int64_t to) {
+    const int64_t count = blocks.elements(from, to);
+    return count > 0 ? out.slice(blocks.first(from), count) : tl::Tensor();
+  };
+  int64_t fresh = g.me, fresh_end = g.me + 1;  // what came last, and is not stored yet
+  for (int b = 0; (int64_t{1} << b) < g.size(); ++b) {
+    const int64_t size = int64_t{1} << b, low = g.me / size * size, other = low ^ size;
+    const std::string port = "x" + std::to_string(b);
+    lane.send(port, piece(low, low + size));
+    lane.finish(final, blocks.first(fresh), piece(fresh, fresh_end));
+    const int64_t count = blocks.elements(other, other + size);
+    const auto recv = [&] { return lane.recv(port, count, out.whole().dtype()); };
+    if (count > 0) {
+      out.part(blocks.first(other), recv);
+    } else {
+      recv();
+    }
+    fresh = other;
+    fresh_end = other + size;
+  }
+  lane.finish(final, blocks.first(fresh), piece(fresh, fresh_end));
+}
+
+}  // namespace
+
+std::string math_op_of(const std::string& redop) {
+  static const std::map<std::string, std::string> ops = {
+      {"sum", "add"}, {"max", "maximum"}, {"min", "minimum"}, {"prod", "mul"}};
+  const auto it = ops.find(redop);
+  if (it == ops.end()) throw BadParam("redop: found '" + redop + "', expected sum, max, min or prod");
+  return it->second;
+}
+
+tl::Tensor all_reduce(tl::Context& tl, const Group& g, const tl::Tensor& t, const std::string& redop,
+                      const Final& final) {
+  const std::string op = math_op_of(redop);
+  const std::string& algorithm = g.collective.algorithm;
+  const tl::Tensor own = t.reshape({t.elements()});
+  if (g.hierarchical()) return hierarchical_all_reduce(tl, g, own, op, final);
+  const Phase& phase = g.single.front();
+  const Lane lane{tl, phase.prefix};
+  if (algorithm == "tree" || algorithm == "grid") {
+    const tl::Tensor sum = flow_reduce(lane, phase, g.me, own, op);
+    return flow_broadcast(lane, phase, g.me, sum, own.elements(), own.dtype(), final);
+  }
+  if (g.size() == 1 || algorithm == "rotate") {
+    const tl::Tensor sum = rotate(lane, phase.order, g.me, own, op, "next", "prev");
+    lane.finish(final, 0, sum);
+    return sum;
+  }
+  tl::Assembly out(tl, own.dtype(), own.elements());
+  const Blocks blocks{own.elements(), g.size()};
+  if (algorithm == "ring") {
+    ring_reduce_scatter(lane, phase, g, own, op, &out);
+    ring_all_gather(lane, phase, g, blocks, out, final);
+  } else {
+    halving_reduce_scatter(lane, g, own, op, &out);
+    halving_all_gather(lane, g, blocks, out, final);
+  }
+  return out.whole();
+}
+
+tl::Tensor reduce_scatter(tl::Context& tl, const Group& g, const tl::Tensor& t, const std::string& redop,
+                          const Final& final) {
+  const Phase& phase = g.single.front();
+  const Lane lane{tl, phase.prefix};
+  const tl::Tensor own = t.reshape({t.elements()});
+  const std::string op = math_op_of(redop);
+  const tl::Tensor block = g.size() == 1                        ? own
+                           : g.collective.algorithm == "ring" ? ring_reduce_scatter(lane, phase, g, own, op, nullptr)
+                                                                : halving_reduce_scatter(lane, g, own, op, nullptr);
+  lane.finish(final, Blocks{own.elements(), g.size()}.first(g.me), block);
+  return block;
+}
+
+tl::Tensor all_gather(tl::Context& tl, const Group& g, int64_t n, DType dtype, const std::function<tl::Tensor()>& own,
+                      const Final& final) {
+  const Phase& phase = g.single.front();
+  const Lane lane{tl, phase.prefix};
+  const Blocks blocks{n * g.size(), g.size()};
+  tl::Assembly out(tl, dtype, n * g.size());
+  out.part(g.me * n, own);
+  if (g.collective.algorithm == "ring") {
+    ring_all_gather(lane, phase, g, blocks, out, final);
+  } else {
+    halving_all_gather(lane, g, blocks, out, final);
+  }
+  return out.whole();
+}
+
+tl::Tensor broadcast(tl::Context& tl, const Group& g, const tl::Tensor& t, int64_t n, DType dtype,
+                     const Final& final) {
+  const Phase& phase = g.single.front();
+  return flow_broadcast(Lane{tl, phase.prefix}, phase, g.me, t.valid() ? t.reshape({n}) : t, n, dtype, final);
+}
+
+tl::Tensor reduce(tl::Context& tl, const Group& g, const tl::Tensor& t, const std::string& redop, const Final& final) {
+  const Phase& phase = g.single.front();
+  const Lane lane{tl, phase.prefix};
+  const tl::Tensor sum = flow_reduce(lane, phase, g.me, t.reshape({t.elements()}), math_op_of(redop));
+  lane.finish(final, 0, sum);
+  return sum;
+}
+
+std::vector<tl::Tensor> all_to_all(tl::Context& tl, const Group& g, const tl::Tensor& t, const Final& final) {
+  const Phase& phase = g.single.front();
+  const Lane lane{tl, phase.prefix};
+  const int64_t n = g.size(), block = t.elements() / n;
+  const tl::Tensor own = t.reshape({t.elements()});
+  std::vector<tl::Tensor> blocks(static_cast<size_t>(n));
+  blocks[static_cast<size_t>(g.me)] = own.slice(0, g.me * block, block);
+  lane.finish(final, g.me * block, blocks[static_cast<size_t>(g.me)]);
+  for (int64_t s = 1; s < n; ++s) {
+    const int64_t to = (g.me + s) % n, from = (g.me + n - s) % n;
+    lane.send("to" + std::to_string(to), own.slice(0, to * block, block));
+    const tl::Tensor came = lane.recv("to" + std::to_string(from), block, t.dtype());
+    lane.finish(final, from * block, came);
+    blocks[static_cast<size_t>(from)] = came;
+  }
+  return blocks;
+}
+
+tl::Tensor sendrecv(tl::Context& tl, const Group& g, const tl::Tensor& t, const Final& final) {
+  const Phase& phase = g.single.front();
+  const Lane lane{tl, phase.prefix};
+  tl::Tensor came = t.reshape({t.elements()});
+  if (g.size() > 1) {
+    lane.send("next", came);
+    came = lane.recv("prev", t.elements(), t.dtype());
+  }
+  lane.finish(final, 0, came);
+  return came;
+}
+
+// ---- Barrier --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+Axes axes_of_scope(const std::string& scope) {
+  if (scope == "cube") return {true, false, false};
+  if (scope == "sip") return {true, true, false};
+  if (scope == "rank") return {false, false, true};
+  if (scope == "all") return {true, true, true};
+  throw BadParam("barrier: found scope '" + scope + "', expected cube, sip, rank or all");
+}
+
+}  // namespace
+
+std::vector<QueueConnection> barrier_connections(const LaunchShape& launch, const std::string& scope) {
+  std::vector<QueueConnection> all;
+  for (const Members& pes : groups_of(launch, axes_of_scope(scope))) {
+    for (const Wire& w : heap_wiring(static_cast<int64_t>(pes.size()))) {
+      all.push_back({pes[static_cast<size_t>(w.from)], "barrier." + w.port, pes[static_cast<size_t>(w.to)],
+                     "barrier." + w.peer_port, {}, {}, {}});
+    }
+  }
+  return all;
+}
+
+void barrier(tl::Context& tl, const std::string& scope) {
+  const Members pes = group_with(tl.launch(), axes_of_scope(scope), tl.index());
+  const auto n = static_cast<int64_t>(pes.size());
+  const int64_t me = member_of(pes, tl.index());
+  const bool left = 2 * me + 1 < n, right = 2 * me + 2 < n;
+  if (left) tl.recv("barrier.left");
+  if (right) tl.recv("barrier.right");
+  if (me > 0) {
+    tl.send("barrier.up");
+    tl.recv("barrier.up");
+  }
+  if (left) tl.send("barrier.left");
+  if (right) tl.send("barrier.right");
+}
+
+}  // namespace kernbench::ccl

@@ -1,0 +1,43 @@
+// Attention of a block of queries, flash style: keys and values are met block by block, with a running maximum and sum.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernbench/kernel_api/tl.h"
+
+namespace kernbench::kernels {
+
+constexpr int64_t kFlashElements = 8192;  // of a block of queries, keys or values
+
+/// Rows of a block of queries, keys or values of dim elements each.
+inline int64_t flash_rows(int64_t dim) { return std::clamp<int64_t>(kFlashElements / dim, 1, 64); }
+
+/// The queries of one block, and where they stand in their head.
+struct Queries {
+  tl::Tensor q;       // [rows, dim], element type
+  int64_t first = 0;  // position in the sequence
+  int64_t rows = 0;
+};
+
+class FlashAttention {
+ public:
+  FlashAttention(tl::Context& tl, const Queries& queries, bool causal) : tl_(tl), queries_(queries), causal_(causal) {}
+  /// Keys and values [cols, dim] from that position of the sequence on; causal: not beyond the last query.
+  void add(const tl::Tensor& keys, const tl::Tensor& values, int64_t first_key);
+  /// softmax(q kᵀ / √dim) v over all that was added, in f32.
+  tl::Tensor result() const { return acc_ / sum_; }
+
+ private:
+  tl::Tensor scores(const tl::Tensor& keys, int64_t first_key) const;
+
+  tl::Context& tl_;
+  const Queries& queries_;
+  const bool causal_;
+  bool any_ = false;
+  tl::Tensor top_;  // running maximum of a query's scores, [rows, 1]
+  tl::Tensor sum_;  // of exp(score - top), [rows, 1]
+  tl::Tensor acc_;  // Σ exp(score - top) · v, [rows, dim]
+};
+
+}  // namespace kernbench::kernels

@@ -1,0 +1,62 @@
+// y = act(x · w) on what a PE has of each: rows of x and y, and of w as much as its rank has, a copy of its own or by
+// w's virtual range. In a program the ranks share out the columns of w and y, or the columns of x and the rows of w.
+#include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/kernel_api/pe_backend.h"
+
+namespace kernbench::kernels {
+namespace {
+
+/// A rank that has none of k gives zeros: every activation of 0 is 0.
+void clear(tl::Context& tl, const tl::Block& y) {
+  const int64_t rows = y.shape()[0];
+  for (int64_t i = 0; i < rows; ++i) tl.store_async(y.rows(i, 1), tl.zeros({1, y.shape()[1]}, y.dtype()));
+}
+
+void tp_linear(tl::Context& tl, const tl::Args& args) {
+  if (args["y"].empty()) return;
+  const tl::Block y = args["y"];
+  if (args["x"].empty() || args["w"].empty()) return clear(tl, y);
+  const tl::Block x = args["x"];
+  const Dims wanted{x.shape()[1], y.shape()[1]};
+  const tl::View w = args["w"].shape == wanted ? args["w"] : args.whole("w");
+  if (w.shape != wanted || x.shape()[0] != y.shape()[0]) {
+    throw KernelFault("tp_linear: parts of x " + x.shape().to_string() + ", w " + w.shape.to_string() + " and y " +
+                      y.shape().to_string() + " do not fit");
+  }
+  auto product = tl::gemm(x, w.block()).tiles(args.integer("tile_m"), args.integer("tile_n"), args.integer("tile_k")).out(y);
+  if (args.choice("activation") != "none") product.then(args.choice("activation"));
+  tl.wait(tl.composite(product));
+}
+
+std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) {
+  const int64_t m = p.integer("m"), n = p.integer("n"), k = p.integer("k");
+  const Floats x = in.at("x").floats(), w = in.at("w").floats();
+  Floats y = matmul(x, w, m, n, k);
+  for (float& v : y) v = activate(p.choice("activation"), v);
+  return {{"y", {HostTensor::from(p.dtype(), {m, n}, y), gemm_error_scale(x, w, m, n, k)}}};
+}
+
+KernelSpec spec() {
+  KernelSpec s;
+  s.name = "tp_linear";
+  s.help = "y = activation(x w), on what a PE has of each";
+  s.params = {ParamSpec::size("m", 256, "rows of x and y, split over the PEs"),
+              ParamSpec::size("n", 256, "columns of w and y"),
+              ParamSpec::size("k", 256, "columns of x, rows of w"),
+              ParamSpec::choice("activation", {"none", "relu", "gelu", "silu"}, "fused behind the product"),
+              ParamSpec::size("tile_m", 32, "rows of a tile"),
+              ParamSpec::size("tile_n", 32, "columns of a tile"),
+              ParamSpec::size("tile_k", 64, "depth of a tile"),
+              ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
+  s.tensors = {input("x", {"m", "k"}, Placement::rows),
+               input("w", {"k", "n"}, Placement::replicate, Init::weights(value_of("k"))),
+               output("y", {"m", "n"}, Placement::rows)};
+  s.function = tp_linear;
+  s.reference = reference;
+  return s;
+}
+
+const RegisterKernel registered{spec()};
+
+}  // namespace
+}  // namespace kernbench::kernels

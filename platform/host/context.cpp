@@ -1,0 +1,483 @@
+#include "kernbench/platform/host/context.h"
+
+#include <algorithm>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/launch/host_mmu.h"
+#include "kernbench/platform/launch/launch_preparation.h"
+#include "kernbench/platform/launch/pe_selection.h"
+#include "kernbench/platform/platform.h"
+
+namespace kernbench::host {
+namespace {
+
+void merge(const CommandHistory::Clock& from, CommandHistory::Clock& into) {
+  for (const auto& [pe, events] : from) {
+    uint64_t& known = into[pe];
+    known = std::max(known, events);
+  }
+}
+
+}  // namespace
+
+Context::Context(Platform& platform, const ProgramSpec& spec, Params params, std::vector<size_t> pes,
+                 ContextOptions options)
+    : platform_(platform),
+      spec_(spec),
+      params_(std::move(params)),
+      options_(options),
+      pes_(platform.machine(), std::move(pes)),
+      streams_(platform.timeline(), pes_.ranks, [this] { operation_ended(); }),
+      launcher_(platform.hosts().launch_host()),
+      transfer_(platform.machine(), HostTransfer::kWhole),
+      pe_times_(pes_.pes.size()) {
+  const Group& all = group(pes_.pes);
+  launch_mode_ = all.way.mode;
+  launch_note_ = all.way.note;
+  for (const ProgramTensor& t : spec_.tensors)
+    named_[t.name] = tensor(t.dtype(params_), t.shape(params_), t.layout, t.name).places();
+}
+
+Context::~Context() {
+  for (const auto& plan : running_) plan->queues.reset();
+}
+
+double Context::now_ns() const {
+  return platform_.timeline().now_ns();
+}
+
+// ---- ranks and streams
+
+On Context::ranks() const {
+  std::vector<Stream> all;
+  for (uint32_t r = 0; r < pes_.ranks; ++r) all.push_back({r, 0});
+  return all;
+}
+
+On Context::rank(uint32_t r) const {
+  const On on = Stream{r, 0};
+  check(on);
+  return on;
+}
+
+Stream Context::stream(uint32_t rank) {
+  if (rank >= pes_.ranks)
+    throw InputError("rank " + std::to_string(rank) + ": the program has " + std::to_string(pes_.ranks) + " ranks");
+  return streams_.add(rank);
+}
+
+void Context::check(const On& on) const {
+  const std::vector<Stream>& s = on.streams();
+  if (s.empty()) throw InputError("an operation on no rank");
+  for (size_t i = 0; i < s.size(); ++i) {
+    if (!streams_.exists(s[i])) throw InputError(s[i].to_string() + ": the program has none");
+    if (i > 0 && s[i - 1].rank >= s[i].rank)
+      throw InputError("an operation stands in one stream of each of its ranks, in their order: found " +
+                       s[i - 1].to_string() + " before " + s[i].to_string());
+  }
+}
+
+// ---- tensors
+
+Tensor Context::named(const std::string& name, TensorSpec::Role role) const {
+  const ProgramTensor* t = spec_.tensor(name);
+  if (!t || t->role != role) {
+    throw InputError("program " + spec_.name + " has no " + (role == TensorSpec::Role::in ? "input" : "output") + " '" +
+                     name + "'");
+  }
+  return Tensor(named_.at(name));
+}
+
+Tensor Context::input(const std::string& name) const {
+  return named(name, TensorSpec::Role::in);
+}
+
+Tensor Context::output(const std::string& name) const {
+  return named(name, TensorSpec::Role::out);
+}
+
+Tensor Context::tensor(DType dtype, const Dims& shape, const Layout& layout, const std::string& name) {
+  const std::string called = name.empty() ? "tensor" + std::to_string(tensors_made_++) : name;
+  made_.push_back(std::make_shared<TensorPlaces>(platform_.machine(), platform_.hosts().allocators(), pes_, called, dtype,
+                                                 shape, layout));
+  map(*made_.back());
+  return Tensor(made_.back());
+}
+
+Tensor Context::partial_like(const Tensor& t, const std::string& name) {
+  return tensor(t.dtype(), t.shape(), t.layout().over_ranks(rank_partial().rank()), name);
+}
+
+/// PEs without an MMU know physical addresses only.
+void Context::map(const TensorPlaces& t) {
+  std::vector<size_t> with_mmu;
+  std::copy_if(pes_.pes.begin(), pes_.pes.end(), std::back_inserter(with_mmu),
+               [&](size_t p) { return platform_.pes().pe(p).mmu != nullptr; });
+  for (const auto& mapping : t.mappings()) {
+    const HostResponse r = HostMmu::map_now(platform_.machine(), {{}, mapping}, with_mmu);
+    if (!r.ok()) throw RunError(r.text);
+  }
+}
+
+void Context::place(const std::string& input, const HostTensor& value) {
+  for (uint32_t r = 0; r < pes_.ranks; ++r) places(input).place(value, r);
+}
+
+// ---- launches
+
+const Context::Group& Context::group(const std::vector<size_t>& pes) {
+  const auto [it, is_new] = groups_.try_emplace(pes);
+  if (is_new) {
+    try {
+      it->second.way = choose_launch_way(platform_.hosts().launch_host(), pes, options_.launch);
+    } catch (const HostPathError& e) {
+      throw InputError(std::string("--launch host: ") + e.what());
+    }
+    it->second.programs = programs_of(platform_.machine(), pes);
+  }
+  return it->second;
+}
+
+void Context::choose_pes(LaunchPlan& plan, const On& on, const std::string& pes) const {
+  std::vector<size_t> chosen = pes_.pes;
+  if (pes != "all") chosen = kernbench::choose_pes(platform_.machine(), {pes, "all", "all"});
+  for (const Stream& s : on.streams()) {
+    plan.parts.emplace_back();
+    for (size_t p = 0; p < pes_.pes.size(); ++p) {
+      if (pes_.rank[p] != s.rank || !std::binary_search(chosen.begin(), chosen.end(), pes_.pes[p])) continue;
+      plan.parts.back().push_back(static_cast<uint32_t>(plan.pes.size()));
+      plan.pes.push_back(pes_.pes[p]);
+      plan.places.push_back(p);
+    }
+  }
+  if (plan.pes.empty()) throw InputError("launch of " + plan.kernel->name + ": none of its ranks has a PE of " + pes);
+}
+
+void Context::give_tensors(LaunchPlan& plan, const TensorPointers& tensors) const {
+  std::map<uint32_t, std::shared_ptr<tl::LaunchArgs>> of_rank;
+  for (const size_t p : plan.places) {
+    std::shared_ptr<tl::LaunchArgs>& args = of_rank[pes_.rank[p]];
+    if (!args) {
+      args = std::make_shared<tl::LaunchArgs>(plan.params);
+      for (const TensorSpec& t : plan.kernel->tensors) {
+        const bool flat = t.placement == Placement::flat_rows && !t.policy;
+        tensors.at(t.name)->add_to(*args, t.name, plan.places, pes_.rank[p], options_.addresses, flat);
+      }
+    }
+    plan.args.push_back(args);
+  }
+}
+
+void Context::launch(const On& on, const std::string& kernel, const KernelParams& params,
+                     const std::map<std::string, Tensor>& tensors, const std::string& pes) {
+  check(on);
+  const auto plan = std::make_shared<LaunchPlan>();
+  plan->kernel = &KernelRegistry::instance().at(kernel);
+  TensorPointers places;
+  for (const auto& [name, t] : tensors) places[name] = t.places();
+  plan->params = launch_params(*plan->kernel, params, places);
+  if (plan->kernel->materializes && !platform_.system().pending_values())
+    throw InputError("launch of " + kernel + ": it materializes values, and program " + spec_.name +
+                     " does not say so (ProgramSpec::materializes)");
+  choose_pes(*plan, on, pes);
+  plan->way = group(plan->pes).way;
+  plan->programs = group(plan->pes).programs;
+  plan->params = prepare_launch(platform_.machine(), *plan->kernel, std::move(plan->params), plan->pes,
+                                plan->programs.front().launch)
+                     .params;
+  give_tensors(*plan, places);
+  plan->number = launches_++;
+  plan->behind = program_clock_;
+  Operation op;
+  op.kind = Operation::Kind::launch;
+  op.name = kernel;
+  op.streams = on.streams();
+  op.begin = [this, plan](Operation& o) { guarded([&] { begin_launch(plan, o); }); };
+  enqueue(std::move(op));
+}
+
+void Context::begin_launch(const std::shared_ptr<LaunchPlan>& plan, Operation& op) {
+  try {
+    plan->queues = std::make_unique<LaunchQueues>(platform_.machine(), platform_.hosts().allocators(), *plan->kernel,
+                                                  plan->params, *plan->programs.front().launch, plan->pes);
+  } catch (const InputError& e) {
+    if (plan->number == 0) throw;
+    throw RunError(e.what());  // what is there depends on what ran before
+  }
+  running_.insert(plan);
+  KernelLaunch message;
+  message.id = {plan->number, "launch " + std::to_string(plan->number) + " (" + plan->kernel->name + ")"};
+  message.pes = plan->pes;
+  message.ports = plan->queues->ports();
+  message.kernel = [plan](size_t place) {
+    return [plan, place](PeBackend& backend) {
+      tl::Context context(backend, plan->programs[place]);
+      plan->kernel->function(context, tl::Args(plan->args[place], static_cast<uint32_t>(place)));
+      context.finish();
+    };
+  };
+  op.start_ns = now_ns() + plan->way.latest_ns;
+  join_streams(op);
+  merge(stream_clocks_[op.streams.front()], plan->behind);
+  if (options_.history) {
+    for (const size_t pe : plan->pes) options_.history->begins(static_cast<uint32_t>(pe), plan->behind);
+  }
+  std::vector<std::vector<uint32_t>> parts;
+  std::vector<size_t> place_of_part;
+  for (size_t i = 0; i < plan->parts.size(); ++i) {
+    if (plan->parts[i].empty()) continue;
+    parts.push_back(plan->parts[i]);
+    place_of_part.push_back(i);
+  }
+  launcher_.launch(std::move(message), plan->way, parts,
+                   [this, plan, &op, place_of_part](size_t part, const LaunchResult& r) {
+                     guarded([&] { part_ended(plan, op, place_of_part[part], r); });
+                   });
+  for (size_t i = 0; i < plan->parts.size(); ++i) {
+    if (plan->parts[i].empty()) streams_.end(op, i);
+  }
+}
+
+void Context::part_ended(const std::shared_ptr<LaunchPlan>& plan, Operation& op, size_t part, const LaunchResult& r) {
+  if (!r.response.ok()) {
+    const bool busy = r.response.code == HostError::pe_busy;
+    throw RunError((busy ? "pe_busy: " : "") + r.response.text);
+  }
+  for (const uint32_t place : plan->parts[part]) {
+    const KernelRunner::Outcome& outcome = r.outcomes[place];
+    PeTimes& times = pe_times_[plan->places[place]];
+    if (!times.launched) times.start_ns = outcome.start_ns;
+    times.launched = true;
+    times.end_ns = std::max(times.end_ns, outcome.end_ns);
+    times.scalar_ns += outcome.scalar_ns;
+  }
+  if (options_.history) {
+    CommandHistory::Clock& clock = stream_clocks_[op.streams[part]];
+    merge(plan->behind, clock);
+    for (const uint32_t place : plan->parts[part]) options_.history->ended(static_cast<uint32_t>(plan->pes[place]), &clock);
+  }
+  if (op.open == 1) {
+    plan->queues.reset();
+    running_.erase(plan);
+  }
+  streams_.end(op, part);
+}
+
+// ---- copies
+
+void Context::upload(const Tensor& t, const HostTensor& value) {
+  upload(ranks(), t, value);
+}
+
+void Context::upload(const On& on, const Tensor& t, const HostTensor& value) {
+  t.places()->check(value);
+  copy(Operation::Kind::upload, on, t, std::make_shared<const HostTensor>(value));
+}
+
+void Context::download(const Tensor& t) {
+  download(ranks(), t);
+}
+
+void Context::download(const On& on, const Tensor& t) {
+  copy(Operation::Kind::download, on, t, nullptr);
+}
+
+void Context::copy(Operation::Kind kind, const On& on, const Tensor& t, std::shared_ptr<const HostTensor> value) {
+  check(on);
+  for (const Stream& s : on.streams()) {
+    if (!options_.timed_transfer) break;
+    for (const RankRange& r : t.places()->ranges(s.rank, TensorPlaces::Copies::all)) {
+      const HostResponse response = kind == Operation::Kind::upload
+                                        ? transfer_.check(MemoryWrite{{}, r.address, r.nbytes})
+                                        : transfer_.check(MemoryRead{{}, r.address, r.nbytes});
+      if (!response.ok()) throw InputError("--transfer timed: " + response.text);
+    }
+  }
+  Operation op;
+  op.kind = kind;
+  op.name = t.name();
+  op.streams = on.streams();
+  op.begin = [this, places = t.places(), value](Operation& o) { guarded([&] { begin_copy(o, places, value); }); };
+  enqueue(std::move(op));
+}
+
+void Context::begin_copy(Operation& op, const std::shared_ptr<const TensorPlaces>& places,
+                         const std::shared_ptr<const HostTensor>& value) {
+  join_streams(op);
+  for (size_t i = 0; i < op.streams.size(); ++i) {
+    const uint32_t rank = op.streams[i].rank;
+    const auto ended = [this, &op, i, rank, places, value](const HostResponse& r) {
+      guarded([&] {
+        if (!r.ok()) throw RunError(r.text);
+        if (value) places->place(*value, rank);
+        streams_.end(op, i);
+      });
+    };
+    std::vector<MemoryWrite> writes;
+    std::vector<MemoryRead> reads;
+    const bool up = op.kind == Operation::Kind::upload;
+    if (options_.timed_transfer) {
+      for (const RankRange& r : places->ranges(rank, up ? TensorPlaces::Copies::all : TensorPlaces::Copies::first)) {
+        if (up) writes.push_back({{}, r.address, r.nbytes});
+        else reads.push_back({{}, r.address, r.nbytes});
+      }
+    }
+    if (writes.empty() && reads.empty()) {
+      ended({});
+    } else if (up) {
+      transfer_.write(writes, ended);
+    } else {
+      transfer_.read(reads, ended);
+    }
+  }
+}
+
+// ---- delays and events
+
+void Context::delay(const On& on, double ns) {
+  check(on);
+  if (!(ns >= 0 && ns < 1e15)) throw InputError("delay: " + std::to_string(ns) + " ns; legal: 0 to 1e15");
+  Operation op;
+  op.kind = Operation::Kind::delay;
+  op.streams = on.streams();
+  op.begin = [this, ns](Operation& o) {
+    join_streams(o);
+    platform_.timeline().at(
+        now_ns() + ns, Order(Order::kEngines, 0, 0),
+        [](void* self, void* operation) {
+          auto& me = *static_cast<Context*>(self);
+          auto& done = *static_cast<Operation*>(operation);
+          for (size_t i = 0; i < done.streams.size(); ++i) me.streams_.end(done, i);
+        },
+        this, &o);
+  };
+  enqueue(std::move(op));
+}
+
+Event Context::event(const std::string& name) {
+  auto e = std::make_shared<EventState>();
+  e->name = name.empty() ? "event" + std::to_string(events_made_++) : name;
+  return e;
+}
+
+void Context::record(const Event& e, const Stream& s) {
+  check(s);
+  if (!e || e->recorded) throw InputError(e ? "event " + e->name + " is recorded twice" : "an event that is none");
+  Operation op;
+  op.kind = Operation::Kind::record;
+  op.name = e->name;
+  op.streams = {s};
+  op.event = e;
+  op.begin = [this](Operation& o) {
+    o.event->clock = stream_clocks_[o.streams.front()];
+    streams_.end(o, 0);
+  };
+  enqueue(std::move(op));
+}
+
+void Context::wait(const Event& e, const On& on) {
+  check(on);
+  if (!e) throw InputError("an event that is none");
+  for (const Stream& s : on.streams()) {
+    Operation op;
+    op.kind = Operation::Kind::wait;
+    op.name = e->name;
+    op.streams = {s};
+    op.event = e;
+    op.begin = [this](Operation& o) {
+      merge(o.event->clock, stream_clocks_[o.streams.front()]);
+      streams_.end(o, 0);
+    };
+    enqueue(std::move(op));
+  }
+}
+
+void Context::enqueue(Operation op) {
+  streams_.enqueue(std::move(op));
+}
+
+// ---- blocking
+
+void Context::block_until(const std::function<bool()>& condition) {
+  while (!condition()) {
+    waiting_ = true;
+    sc_core::wait(changed_);
+  }
+}
+
+void Context::join_streams(const Operation& op) {
+  if (op.streams.size() == 1) return;
+  CommandHistory::Clock all;
+  for (const Stream& s : op.streams) merge(stream_clocks_[s], all);
+  for (const Stream& s : op.streams) stream_clocks_[s] = all;
+}
+
+void Context::operation_ended() {
+  end_ns_ = std::max(end_ns_, now_ns());
+  if (waiting_) changed_.notify();
+  waiting_ = false;
+}
+
+void Context::synchronize() {
+  block_until([this] { return streams_.empty(); });
+  for (const auto& [stream, clock] : stream_clocks_) merge(clock, program_clock_);
+}
+
+void Context::synchronize(const Stream& s) {
+  check(s);
+  block_until([&] { return streams_.empty(s); });
+  merge(stream_clocks_[s], program_clock_);
+}
+
+void Context::synchronize(const Event& e) {
+  if (!e) throw InputError("an event that is none");
+  block_until([&] { return e->done; });
+  merge(e->clock, program_clock_);
+}
+
+HostTensor Context::read(const Tensor& t) {
+  synchronize();
+  t.places()->collect([](uint64_t, uint8_t*, uint64_t) {});  // a partial tensor is told before it is copied
+  download(t);
+  synchronize();
+  return t.places()->collect([&](uint64_t address, uint8_t* bytes, uint64_t nbytes) {
+    System& system = platform_.system();
+    const MemoryWindow window = system.window_at(address);
+    if (ForeignStore* store = System::store_of(window)) store->pull(address, nbytes);
+    if (const auto producer = system.read_from_outside(window.space, address, bytes, nbytes))
+      throw RunError("tensor " + t.name() + ": its bytes are pending until Phase 2 runs " + producer->name +
+                     " (a topology that says `materialize: outputs` lets the host read them)");
+  });
+}
+
+// ---- running
+
+void Context::guarded(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+void Context::fail(const std::exception_ptr& e) {
+  if (!fault_) fault_ = e;
+  sc_core::sc_pause();  // unlike sc_stop, says nothing on stdout
+}
+
+void Context::run() {
+  guarded([&] {
+    for (const ProgramTensor& t : spec_.tensors) {
+      if (options_.timed_transfer && t.role == TensorSpec::Role::in)
+        copy(Operation::Kind::upload, ranks(), Tensor(named_.at(t.name)), nullptr);
+    }
+    spec_.function(*this);
+    for (const ProgramTensor& t : spec_.tensors) {
+      if (options_.timed_transfer && t.role == TensorSpec::Role::out) download(Tensor(named_.at(t.name)));
+    }
+    synchronize();
+    complete_ = true;
+  });
+}
+
+}  // namespace kernbench::host

@@ -1,0 +1,208 @@
+// What a program is written with (collectives contract §13): tensors over the ranks, streams of launches, copies and
+// delays, events. A rank is a SIP of those that --ranks and --device leave.
+//
+//   void tp_mlp(host::Context& h) {
+//     auto x = h.input("x"), w1 = h.input("w1"), …;
+//     auto u = h.tensor(x.dtype(), {tokens, hidden}, host::rank_shard(1).cube(host::shard(0)).pe(host::shard(0)));
+//     h.launch(h.ranks(), "tp_linear", {{"activation", "gelu"}}, {{"x", x}, {"w", w1}, {"y", u}});
+//     …
+//   }
+//
+// The program is a C++ function in a thread of its own beside the simulation, from t = 0 on; its own code costs nothing.
+// What it enqueues happens later: it blocks in synchronize() and read() alone, and at its return.
+//
+// Faults. InputError, BadParam (exit status 2): a launch whose tensors or parameters do not fit the kernel, ranks or
+// streams that are not there, a tensor without room. RunError (1): a fault of a kernel, a launch that meets a PE which
+// still runs another, a partial or pending tensor that is read, an event that is waited for and never recorded.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "kernbench/kernel_api/program_registry.h"
+#include "kernbench/phase2/check/races.h"
+#include "kernbench/platform/host/launch_plan.h"
+#include "kernbench/platform/host/streams.h"
+#include "kernbench/platform/host/tensor.h"
+#include "kernbench/platform/launch/host_transfer.h"
+#include "kernbench/platform/launch/launch.h"
+
+namespace kernbench {
+class Platform;
+}
+
+namespace kernbench::host {
+
+/// A tensor of the program; copies of the handle are the same tensor.
+class Tensor {
+ public:
+  Tensor() = default;
+  explicit Tensor(std::shared_ptr<const TensorPlaces> places) : places_(std::move(places)) {}
+  const std::string& name() const { return places_->name(); }
+  DType dtype() const { return places_->dtype(); }
+  const Dims& shape() const { return places_->shape(); }
+  const Layout& layout() const { return places_->layout(); }
+  const std::shared_ptr<const TensorPlaces>& places() const { return places_; }
+
+ private:
+  std::shared_ptr<const TensorPlaces> places_;
+};
+
+/// Where an operation stands: one stream of each of its ranks.
+class On {
+ public:
+  On(const Stream& s) : streams_{s} {}                             // NOLINT: a stream stands wherever some do
+  On(std::vector<Stream> streams) : streams_(std::move(streams)) {}  // NOLINT
+  const std::vector<Stream>& streams() const { return streams_; }
+
+ private:
+  std::vector<Stream> streams_;
+};
+
+struct ContextOptions {
+  LaunchMode launch = LaunchMode::automatic;
+  /// Inputs are uploaded before the program's first operation and outputs downloaded after its last, through the fabric,
+  /// and so is what upload(), download() and read() move; else copies take no time.
+  bool timed_transfer = false;
+  AddressMode addresses = AddressMode::physical;
+  CommandHistory* history = nullptr;  ///< told of launches, for the search for races; may be null
+};
+
+class Context {
+ public:
+  /// Makes the tensors of the spec; the platform outlives it. The PEs: indices in compiled order, not empty. InputError, BadParam.
+  Context(Platform&, const ProgramSpec&, Params, std::vector<size_t> pes, ContextOptions = {});
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  // ---- Parameters and time
+  const Params& params() const { return params_; }
+  int64_t integer(const std::string& name) const { return params_.integer(name); }
+  bool flag(const std::string& name) const { return params_.flag(name); }
+  DType dtype(const std::string& name = "dtype") const { return params_.dtype(name); }
+  /// When the program is here, ns.
+  double now_ns() const;
+
+  // ---- Ranks and streams
+  uint32_t num_ranks() const { return pes_.ranks; }
+  /// Stream 0 of every rank.
+  On ranks() const;
+  /// Stream 0 of one.
+  On rank(uint32_t r) const;
+  /// One more stream of a rank.
+  Stream stream(uint32_t rank);
+
+  // ---- Tensors
+  Tensor input(const std::string& name) const;
+  Tensor output(const std::string& name) const;
+  /// A new one; its bytes are unwritten.
+  Tensor tensor(DType, const Dims& shape, const Layout&, const std::string& name = "");
+  /// A new one of the same type, shape and layout below the ranks, partial over them.
+  Tensor partial_like(const Tensor&, const std::string& name = "");
+
+  // ---- Operations: enqueued, in the order of these calls
+  /// A kernel on the ranks' PEs: all of the program's, or `pes` of them (all, leaders, ids). Parameters that are not given
+  /// follow from the tensors (launch_plan.h).
+  void launch(const On&, const std::string& kernel, const KernelParams& params, const std::map<std::string, Tensor>& tensors,
+              const std::string& pes = "all");
+  /// A value into every copy. On all ranks where nothing is said.
+  void upload(const Tensor&, const HostTensor& value);
+  void upload(const On&, const Tensor&, const HostTensor& value);
+  /// The time of a copy to the host; read() gives the value too.
+  void download(const Tensor&);
+  void download(const On&, const Tensor&);
+  /// ns ≥ 0.
+  void delay(const On&, double ns);
+  /// A new event. It is recorded once.
+  Event event(const std::string& name = "");
+  void record(const Event&, const Stream&);
+  /// What is enqueued behind it in these streams begins when the event is done; in each by itself.
+  void wait(const Event&, const On&);
+
+  // ---- Blocking
+  /// Until all that has been enqueued is done; what is in that stream; the event.
+  void synchronize();
+  void synchronize(const Stream&);
+  void synchronize(const Event&);
+  /// After synchronize(): downloads the tensor and gives its value. RunError where it is partial or pending.
+  HostTensor read(const Tensor&);
+
+  // ---- For who runs it
+  const ProgramSpec& spec() const { return spec_; }
+  const ProgramPes& pes() const { return pes_; }
+  const Streams& streams() const { return streams_; }
+  const TensorPlaces& places(const std::string& tensor) const { return *named_.at(tensor); }
+  /// Puts an input in place, before the simulation.
+  void place(const std::string& input, const HostTensor& value);
+  /// In a thread, from its first to its last instant; what went wrong is kept in fault().
+  void run();
+  bool complete() const { return complete_; }
+  const std::exception_ptr& fault() const { return fault_; }
+  struct PeTimes {
+    bool launched = false;
+    double start_ns = 0, end_ns = 0, scalar_ns = 0;  ///< first start, last end, sum
+  };
+  const std::vector<PeTimes>& pe_times() const { return pe_times_; }
+  /// When the last operation ended, ns.
+  double end_ns() const { return end_ns_; }
+  const std::string& launch_note() const { return launch_note_; }
+  LaunchMode launch_mode() const { return launch_mode_; }
+
+ private:
+  /// What is the same in all launches on the same PEs.
+  struct Group {
+    LaunchWay way;
+    std::vector<tl::Program> programs;
+  };
+  Tensor named(const std::string& name, TensorSpec::Role) const;
+  void check(const On&) const;
+  void enqueue(Operation);
+  void block_until(const std::function<bool()>& condition);
+  const Group& group(const std::vector<size_t>& pes);
+  void choose_pes(LaunchPlan&, const On&, const std::string& pes) const;
+  void give_tensors(LaunchPlan&, const TensorPointers&) const;
+  void begin_launch(const std::shared_ptr<LaunchPlan>&, Operation&);
+  void part_ended(const std::shared_ptr<LaunchPlan>&, Operation&, size_t part, const LaunchResult&);
+  void copy(Operation::Kind, const On&, const Tensor&, std::shared_ptr<const HostTensor> value);
+  void begin_copy(Operation&, const std::shared_ptr<const TensorPlaces>&, const std::shared_ptr<const HostTensor>& value);
+  void map(const TensorPlaces&);
+  void operation_ended();
+  // What is behind what, for the search for races.
+  void join_streams(const Operation&);
+  void fail(const std::exception_ptr&);
+  /// For what the timeline calls: an exception must not pass through SystemC.
+  void guarded(const std::function<void()>& work);
+
+  Platform& platform_;
+  const ProgramSpec& spec_;
+  const Params params_;
+  const ContextOptions options_;
+  const ProgramPes pes_;
+  std::map<std::string, std::shared_ptr<const TensorPlaces>> named_;
+  std::vector<std::shared_ptr<const TensorPlaces>> made_;  ///< there to the end
+  Streams streams_;
+  Launcher launcher_;
+  HostTransfer transfer_;
+  std::map<std::vector<size_t>, Group> groups_;  ///< by PEs
+  /// Whose rings are to be given back; others may hold a plan for longer than there are memories.
+  std::set<std::shared_ptr<LaunchPlan>> running_;
+  uint32_t launches_ = 0, tensors_made_ = 0, events_made_ = 0;
+  std::vector<PeTimes> pe_times_;
+  std::map<Stream, CommandHistory::Clock> stream_clocks_;
+  CommandHistory::Clock program_clock_;  ///< what the program's code is behind
+  sc_core::sc_event changed_;
+  bool waiting_ = false, complete_ = false;
+  double end_ns_ = 0;
+  std::exception_ptr fault_;
+  std::string launch_note_;
+  LaunchMode launch_mode_ = LaunchMode::direct;
+};
+
+}  // namespace kernbench::host

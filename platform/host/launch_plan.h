@@ -1,0 +1,41 @@
+// What a program's launch comes to: the kernel's parameters, and the tensors as its PEs see them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernbench/kernel_api/registry.h"
+#include "kernbench/phase2/check/races.h"
+#include "kernbench/platform/host/tensor.h"
+#include "kernbench/platform/launch/launch_queues.h"
+#include "kernbench/platform/launch/launch_way.h"
+
+namespace kernbench::host {
+
+using KernelParams = std::vector<std::pair<std::string, std::string>>;  ///< name, text
+using TensorPointers = std::map<std::string, std::shared_ptr<const TensorPlaces>>;  ///< by the kernel's names
+
+/// Parameters that are not given take the values that the tensors' shapes and types imply, where a dimension is such a
+/// parameter; else their defaults. InputError where the tensors are not those of the kernel, or have another shape or
+/// type than its (any shape where the kernel says so); BadParam as kernel_params().
+Params launch_params(const KernelSpec&, const KernelParams& given, const TensorPointers&);
+
+/// One launch, from its enqueueing to its end.
+struct LaunchPlan {
+  uint32_t number = 0;  ///< among the program's launches, in the order of enqueueing
+  const KernelSpec* kernel = nullptr;
+  Params params;
+  std::vector<size_t> places;                  ///< of its PEs among the program's
+  std::vector<size_t> pes;                     ///< the same, as indices in compiled order
+  std::vector<std::vector<uint32_t>> parts;    ///< by rank of the operation: places in `pes`
+  std::vector<tl::Program> programs;           ///< by PE
+  std::vector<std::shared_ptr<const tl::LaunchArgs>> args;  ///< by PE; those of a rank share one
+  LaunchWay way;
+  std::unique_ptr<LaunchQueues> queues;        ///< while it runs
+  CommandHistory::Clock behind;                ///< what it is behind, for the search for races
+};
+
+}  // namespace kernbench::host

@@ -1,0 +1,43 @@
+#define SC_INCLUDE_DYNAMIC_PROCESSES
+#include "kernbench/platform/host/program.h"
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/deadlock.h"
+#include "kernbench/platform/platform.h"
+
+namespace kernbench::host {
+namespace {
+
+/// Host code is ordinary code, and reading a tensor may run a part of Phase 2.
+constexpr int kStackBytes = 8 << 20;
+
+}  // namespace
+
+Program::Program(Platform& platform, const ProgramSpec& spec, Params params, const PeChoice& on, ContextOptions options)
+    : platform_(platform),
+      context_(platform, spec, std::move(params), choose_pes(platform.machine(), on), options) {}
+
+void Program::start() {
+  platform_.timeline().at(
+      platform_.timeline().now_ns(), Order(Order::kEngines, 0, 0),
+      [](void* self, void*) {
+        sc_core::sc_spawn_options options;
+        options.set_stack_size(kStackBytes);
+        sc_core::sc_spawn([self] { static_cast<Program*>(self)->context_.run(); },
+                          sc_core::sc_gen_unique_name("program"), &options);
+      },
+      this);
+}
+
+void Program::check() {
+  if (context_.fault()) std::rethrow_exception(context_.fault());
+  if (!platform_.system().fault().empty()) throw RunError(platform_.system().fault());
+  if (context_.complete()) return;
+  if (const Operation* op = context_.streams().waits_in_vain())
+    throw RunError("event " + op->name + " is waited for in " + op->streams.front().to_string() + " and never recorded");
+  std::string text = "nothing can move, but work is outstanding:";
+  for (const std::string& line : stuck_report(platform_.machine())) text += "\n  " + line;
+  throw RunError(text);
+}
+
+}  // namespace kernbench::host

@@ -1,0 +1,33 @@
+// A program on a platform, for user code: its tensors placed, its function in a thread beside the simulation.
+// `kernbench run --program` in one sitting is platform/tools/host_program.h.
+//
+//   kernbench::host::Program program(platform, spec, kernbench::program_params(spec, {{"tokens", "64"}}));
+//   program.context().place("x", values);
+//   program.start();          // its first instant is now; before the simulation: 0
+//   sc_start();
+//   program.check();          // throws what it ended with
+#pragma once
+
+#include "kernbench/platform/host/context.h"
+#include "kernbench/platform/launch/pe_selection.h"
+
+namespace kernbench::host {
+
+class Program {
+ public:
+  /// The spec outlives it. InputError, BadParam: as `kernbench run` says them.
+  Program(Platform&, const ProgramSpec&, Params, const PeChoice& = {}, ContextOptions = {});
+
+  Context& context() { return context_; }
+  /// Once.
+  void start();
+  /// After sc_start() has come back. Throws the fault that the program or one of its kernels ended with, and RunError
+  /// where it has not ended: it says what it waits for.
+  void check();
+
+ private:
+  Platform& platform_;
+  Context context_;
+};
+
+}  // namespace kernbench::host

@@ -1,0 +1,110 @@
+#include "kernbench/platform/host/streams.h"
+
+namespace kernbench::host {
+namespace {
+
+/// After all completions of the instant, so that what they set free begins in the order of enqueueing.
+Order behind_completions() {
+  return Order(Order::kEngines, (uint64_t{1} << 61) - 1, ~uint64_t{0});
+}
+
+}  // namespace
+
+std::string Stream::to_string() const {
+  return "stream " + std::to_string(number) + " of rank " + std::to_string(rank);
+}
+
+const char* name_of(Operation::Kind k) {
+  switch (k) {
+    case Operation::Kind::launch:
+      return "launch";
+    case Operation::Kind::upload:
+      return "upload";
+    case Operation::Kind::download:
+      return "download";
+    case Operation::Kind::delay:
+      return "delay";
+    case Operation::Kind::record:
+      return "record";
+    case Operation::Kind::wait:
+      return "wait";
+  }
+  return "";
+}
+
+Streams::Streams(Timeline& timeline, uint32_t ranks, std::function<void()> on_change)
+    : timeline_(timeline), on_change_(std::move(on_change)), streams_of_rank_(ranks, 0) {
+  for (uint32_t r = 0; r < ranks; ++r) add(r);
+}
+
+Stream Streams::add(uint32_t rank) {
+  const Stream s{rank, streams_of_rank_.at(rank)++};
+  queues_[s];
+  return s;
+}
+
+void Streams::enqueue(Operation op) {
+  op.number = operations_.size();
+  op.end_ns.assign(op.streams.size(), -1);
+  op.open = op.streams.size();
+  operations_.push_back(std::move(op));
+  Operation& added = operations_.back();
+  ++unfinished_;
+  if (added.kind == Operation::Kind::record) added.event->recorded = true;
+  for (const Stream& s : added.streams) queues_.at(s).push_back(&added);
+  look_soon();
+}
+
+void Streams::end(Operation& op, size_t place) {
+  op.end_ns.at(place) = timeline_.now_ns();
+  queues_.at(op.streams[place]).pop_front();
+  if (--op.open == 0) {
+    --unfinished_;
+    if (op.kind == Operation::Kind::record) op.event->done = true;
+  }
+  look_soon();
+  on_change_();
+}
+
+void Streams::look_soon() {
+  if (look_coming_) return;
+  look_coming_ = true;
+  timeline_.at(
+      timeline_.now_ns(), behind_completions(), [](void* self, void*) { static_cast<Streams*>(self)->begin_ready(); },
+      this);
+}
+
+void Streams::begin_ready() {
+  while (Operation* op = next_ready()) begin(*op);
+  look_coming_ = false;
+}
+
+Operation* Streams::next_ready() const {
+  Operation* first = nullptr;
+  for (const auto& [stream, queue] : queues_) {
+    if (queue.empty()) continue;
+    Operation* op = queue.front();
+    if (op->begun || (first && first->number < op->number)) continue;
+    if (op->kind == Operation::Kind::wait && !op->event->done) continue;
+    bool in_front = true;
+    for (const Stream& s : op->streams) in_front = in_front && queues_.at(s).front() == op;
+    if (in_front) first = op;
+  }
+  return first;
+}
+
+void Streams::begin(Operation& op) {
+  op.begun = true;
+  op.begin_ns = op.start_ns = timeline_.now_ns();
+  const auto work = std::move(op.begin);
+  work(op);
+}
+
+const Operation* Streams::waits_in_vain() const {
+  for (const Operation& op : operations_) {
+    if (op.kind == Operation::Kind::wait && !op.begun && !op.event->recorded) return &op;
+  }
+  return nullptr;
+}
+
+}  // namespace kernbench::host

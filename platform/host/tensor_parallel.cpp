@@ -1,0 +1,56 @@
+#include "kernbench/platform/host/tensor_parallel.h"
+
+#include "kernbench/phase2/op/errors.h"
+
+namespace kernbench::host {
+namespace {
+
+/// Gives make() what to write: y itself where there is one rank, else a partial tensor that is summed up into y.
+template <class Make>
+void summed(Context& h, const Tensor& y, const Make& make) {
+  if (h.num_ranks() == 1) return make(y);
+  const Tensor partial = h.partial_like(y, y.name() + "_partial");
+  make(partial);
+  reduce_region(h, partial, y);
+}
+
+}  // namespace
+
+void column_parallel_linear(Context& h, const Tensor& x, const Tensor& w, const Tensor& y,
+                            const std::string& activation) {
+  h.launch(h.ranks(), "tp_linear", {{"activation", activation}}, {{"x", x}, {"w", w}, {"y", y}});
+}
+
+void row_parallel_linear(Context& h, const Tensor& x, const Tensor& w, const Tensor& y) {
+  summed(h, y, [&](const Tensor& to) {
+    h.launch(h.ranks(), "tp_linear", {{"activation", "none"}}, {{"x", x}, {"w", w}, {"y", to}});
+  });
+}
+
+void vocabulary_parallel_embedding(Context& h, const Tensor& idx, const Tensor& table, const Tensor& y) {
+  summed(h, y, [&](const Tensor& to) {
+    h.launch(h.ranks(), "embedding", {}, {{"idx", idx}, {"table", table}, {"y", to}});
+  });
+}
+
+void reduce_region(Context& h, const Tensor& x, const Tensor& y) {
+  h.launch(h.ranks(), "all_reduce", {{"over", "rank"}}, {{"x", x}, {"y", y}});
+}
+
+void scatter_region(Context& h, const Tensor& x, const Tensor& y) {
+  h.launch(h.ranks(), "copy_part", {}, {{"x", x}, {"y", y}});
+}
+
+void gather_region(Context& h, const Tensor& x, const Tensor& y) {
+  const int64_t ranks = h.num_ranks(), rows = x.shape()[0], cols = x.shape()[1];
+  if (cols % ranks != 0)
+    throw InputError("gather of tensor " + x.name() + ": " + std::to_string(ranks) + " ranks do not divide its " +
+                     std::to_string(cols) + " columns");
+  // What a rank has received are the ranks' columns one behind the other: they are put side by side.
+  const Tensor parts = h.tensor(x.dtype(), {ranks, rows, cols / ranks}, rank_replicate().cube(shard(1)).pe(shard(1)),
+                                x.name() + "_parts");
+  h.launch(h.ranks(), "all_gather", {{"over", "rank"}}, {{"x", x}, {"y", parts}});
+  h.launch(h.ranks(), "join_columns", {}, {{"x", parts}, {"y", y}});
+}
+
+}  // namespace kernbench::host

@@ -1,0 +1,37 @@
+// Parts of tensor-parallel layers, as functions over a program's context (collectives contract §13.7). In each rank the
+// rows of an output go over its cubes, then over their PEs. With one rank no message is sent.
+#pragma once
+
+#include <string>
+
+#include "kernbench/platform/host/context.h"
+
+namespace kernbench::host {
+
+/// Rows over the cubes and PEs of each rank, the same on all ranks.
+inline Layout rows_of_pes() { return rank_replicate().cube(shard(0)).pe(shard(0)); }
+/// Columns over the ranks, rows over the cubes and PEs of each.
+inline Layout columns_of_ranks() { return rank_shard(1).cube(shard(0)).pe(shard(0)); }
+
+// Linear layers: y = activation(x · w). Activations: none, relu, gelu, silu.
+
+/// w [k, n] by columns over the ranks, x on all of them → y, columns_of_ranks().
+void column_parallel_linear(Context&, const Tensor& x, const Tensor& w, const Tensor& y,
+                            const std::string& activation = "none");
+/// w [k, n] by rows over the ranks, x by columns → y, rows_of_pes(): the ranks' products, summed up by an all_reduce.
+void row_parallel_linear(Context&, const Tensor& x, const Tensor& w, const Tensor& y);
+/// y[i] = table[idx[i]], the table by rows over the ranks: each gives the rows that it has, an all_reduce the sum.
+void vocabulary_parallel_embedding(Context&, const Tensor& idx, const Tensor& table, const Tensor& y);
+
+// Regions, where a tensor goes from one layout over ranks into another.
+
+/// Same on all ranks → the same: nothing to do.
+inline Tensor copy_region(Context&, const Tensor& x) { return x; }
+/// A partial x → y, the sum on all ranks.
+void reduce_region(Context&, const Tensor& x, const Tensor& y);
+/// x, the same on all ranks → y, a layout that splits it: each PE keeps what is its own.
+void scatter_region(Context&, const Tensor& x, const Tensor& y);
+/// x [rows, n], columns_of_ranks() → y, rows_of_pes(). InputError where the ranks do not divide n.
+void gather_region(Context&, const Tensor& x, const Tensor& y);
+
+}  // namespace kernbench::host

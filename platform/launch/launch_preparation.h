@@ -1,0 +1,42 @@
+// What a launch makes of a kernel's parameters before anything is placed: they learn the launch, and KernelSpec::prepare
+// settles what they leave open, by what things cost on this machine (collectives contract §12.6).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kernbench/kernel_api/registry.h"
+#include "kernbench/platform/elaborate/machine.h"
+
+namespace kernbench {
+
+/// On an idle machine with ideal links; from the topology alone.
+class MachineCosts : public LaunchCosts {
+ public:
+  /// `pes`: those of the launch, as indices in compiled order.
+  MachineCosts(Machine& machine, const std::vector<size_t>& pes) : machine_(machine), pes_(pes) {}
+  double call_ns(int64_t pe) const override;
+  double queue_ns(int64_t pe) const override;
+  Message message(int64_t from, int64_t to, uint64_t nbytes, const RingChoice&) const override;
+  double math_ns(int64_t pe, const std::string& op, int64_t elements, DType) const override;
+  uint64_t tcm_bytes(int64_t pe) const override;
+
+ private:
+  Pe& pe(int64_t i) const { return machine_.pes().pe(pes_.at(static_cast<size_t>(i))); }
+  /// Of a PE with ports. InputError where it has no pe_ipcq.
+  const QueueParameters& queues(int64_t i) const;
+  QueueRing ring(int64_t at, const RingChoice&) const;
+
+  Machine& machine_;
+  const std::vector<size_t>& pes_;
+};
+
+struct PreparedLaunch {
+  Params params;
+  LaunchNotes notes;
+};
+/// BadParam, InputError: one line.
+PreparedLaunch prepare_launch(Machine&, const KernelSpec&, Params, const std::vector<size_t>& pes,
+                              std::shared_ptr<const LaunchShape>);
+
+}  // namespace kernbench

@@ -1,0 +1,29 @@
+// y[i] = table[idx[i]] with the table's rows over the ranks.
+#include "kernbench/platform/programs/common.h"
+
+namespace kernbench::programs {
+namespace {
+
+void tp_embedding(host::Context& h) {
+  host::vocabulary_parallel_embedding(h, h.input("idx"), h.input("table"), h.output("y"));
+}
+
+ProgramSpec spec() {
+  const KernelSpec& embedding = KernelRegistry::instance().at("embedding");
+  ProgramSpec s;
+  s.name = "tp_embedding";
+  s.help = "y[i] = table[idx[i]], the table's rows split over the ranks";
+  s.params = embedding.params;
+  const host::Layout by_index = host::rank_replicate().cube(host::shard(0)).pe(host::shard(0));
+  s.tensors = {with_layout(*embedding.tensor("idx"), by_index),
+               with_layout(*embedding.tensor("table"), host::rank_shard(0)),
+               with_layout(*embedding.tensor("y"), host::rows_of_pes())};
+  s.function = tp_embedding;
+  s.reference = embedding.reference;
+  return s;
+}
+
+const RegisterProgram registered{spec()};
+
+}  // namespace
+}  // namespace kernbench::programs

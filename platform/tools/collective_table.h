@@ -1,0 +1,62 @@
+// `kernbench collectives`: how long the collectives take, size by size, in the form of nccl-tests (collectives contract
+// §12.9).
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernbench/kernel_api/collectives/collective.h"
+#include "kernbench/platform/launch/pe_selection.h"
+
+namespace kernbench {
+
+class Platform;
+
+struct CollectiveOptions : PeChoice {
+  std::string op = "all_reduce";         ///< or all
+  std::string over = "rank+cube+pe";
+  std::string sizes = "1K:1M:x4";        ///< from:to:xFACTOR, from:to:+STEP, or one size; in bytes, K, M, G: 2^10, 2^20, 2^30
+  std::string dtype = "f32", redop = "sum";
+  std::string algorithm = "auto";        ///< of all ops: for those that have it
+  std::string root;                      ///< empty: as the kernels say
+  std::vector<std::pair<std::string, std::string>> geometry;  ///< tier, slots, slot_bytes, part_bytes, chunk_bytes: as given
+  bool check = false;
+  size_t jobs = 1;                       ///< runs at a time
+};
+
+struct CollectiveRow {
+  std::string op;
+  uint64_t size_bytes = 0, count = 0;
+  std::string dtype, redop, root, algorithm;
+  int64_t members = 0;
+  double time_ns = 0;
+  int64_t wrong = -1;  ///< elements outside the tolerance; -1: not looked at
+  double algbw_gbs() const { return static_cast<double>(size_bytes) / time_ns; }
+  double busbw_gbs() const;
+};
+
+/// Each size of each op in a copy of the platform, which is not used itself; `done` is told row by row, in order, and how
+/// many there will be. InputError for bad input; RunError for a fault in a run.
+void run_collectives(Platform&, const CollectiveOptions&,
+                     const std::function<void(const CollectiveRow&, size_t rows)>& done);
+
+/// "1K:1M:x2" as bytes. InputError.
+std::vector<uint64_t> parse_sizes(const std::string&);
+
+/// The table as it grows: "text", "csv" or "json".
+class CollectiveWriter {
+ public:
+  CollectiveWriter(std::ostream&, std::string format);
+  void row(const CollectiveRow&);
+  void end();
+
+ private:
+  std::ostream& out_;
+  std::string format_;
+  bool first_ = true;
+};
+
+}  // namespace kernbench

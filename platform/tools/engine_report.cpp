@@ -1,0 +1,89 @@
+#include "kernbench/platform/tools/engine_report.h"
+
+#include <algorithm>
+#include <set>
+
+#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/platform/platform.h"
+
+namespace kernbench {
+
+namespace {
+
+/// Of a PE with connections (collectives contract §10.15).
+void add_queue_servers(const Pe& pe, double sim_ns, std::vector<EngineReport>& v) {
+  if (!pe.ipcq) return;
+  const std::vector<QueueServerStatistics> all = pe.ipcq->queue_statistics();
+  // The last launch of a program may have none.
+  const bool used = std::any_of(all.begin(), all.end(), [](const QueueServerStatistics& s) { return s.ops > 0; });
+  if (!used && pe.ipcq->ports().empty()) return;
+  for (const QueueServerStatistics& s : all) {
+    EngineReport r;
+    r.id = pe.id + (s.name == "comm" ? ".pe_dma." : ".pe_ipcq.") + s.name;
+    r.busy_ns = s.busy_ns;
+    r.idle_ns = sim_ns - s.busy_ns;
+    r.ops = s.ops;
+    r.bytes = s.bytes;
+    r.servers = 1;
+    r.utilization = sim_ns > 0 ? s.busy_ns / sim_ns : 0;
+    v.push_back(r);
+  }
+}
+
+}  // namespace
+
+std::vector<EngineReport> engine_reports(Platform& platform, const std::vector<size_t>& pes, double sim_ns) {
+  std::vector<EngineReport> v;
+  for (size_t p : pes) {
+    platform.pes().pe(p).scheduler->settle(sim_ns);
+    for (const auto& [block, engine] : platform.pes().pe(p).engines) {
+      engine->settle(sim_ns);
+      // pe_dma's two channels are engines of their own; other blocks are one, with all their servers.
+      EngineReport r;
+      const auto push = [&](const std::string& id) {
+        r.id = id;
+        r.utilization = sim_ns > 0 ? r.busy_ns / (sim_ns * r.servers) : 0;
+        v.push_back(r);
+        r = {};
+      };
+      for (const StageStatistics& s : engine->statistics()) {
+        r.busy_ns += s.busy_ns;
+        r.ops += s.ops;
+        r.bytes += s.bytes;
+        r.flops += s.flops;
+        r.peak_ns += s.peak_ns;
+        r.idle_ns += s.idle_ns;
+        r.slot_wait_ns += s.slot_wait_ns;
+        r.queue_full_ns += s.queue_full_ns;
+        r.link_wait_ns += s.link_wait_ns;
+        r.memory_wait_ns += s.memory_wait_ns;
+        r.servers += s.servers;
+        if (s.stage == Stage::dma_read) push(block->id() + ".rd");
+        if (s.stage == Stage::dma_write) push(block->id() + ".wr");
+      }
+      if (r.servers > 0) push(block->id());
+    }
+    add_queue_servers(platform.pes().pe(p), sim_ns, v);
+  }
+  return v;
+}
+
+std::vector<std::string> engine_notes(Platform& platform, const std::vector<size_t>& pes) {
+  std::set<std::string> lines;
+  for (size_t p : pes) {
+    for (const Pe::Engine& e : platform.pes().pe(p).engines) {
+      for (std::string& line : e.role->notes()) lines.insert(std::move(line));
+    }
+  }
+  return {lines.begin(), lines.end()};
+}
+
+void write_engine_json(JsonWriter& w, const EngineReport& e) {
+  w.open('{').field("id", e.id).field("busy_ns", e.busy_ns).field("ops", e.ops).field("bytes", e.bytes);
+  w.field("flops", e.flops).field("utilization", e.utilization).field("servers", e.servers);
+  w.key("stalls").open('{').field("idle_ns", e.idle_ns).field("slot_ns", e.slot_wait_ns);
+  w.field("queue_full_ns", e.queue_full_ns).field("link_ns", e.link_wait_ns).field("memory_ns", e.memory_wait_ns);
+  w.close('}').close('}');
+}
+
+}  // namespace kernbench

@@ -1,0 +1,33 @@
+// What the engines of PEs did in a run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kernbench {
+
+class JsonWriter;
+class Platform;
+
+struct EngineReport {
+  std::string id;
+  double busy_ns = 0;
+  uint64_t ops = 0, bytes = 0;
+  double flops = 0;
+  double peak_ns = 0;  ///< what its flops take at its peak; matrix units only
+  double utilization = 0;
+  // With busy_ns sum to servers × sim_ns.
+  double idle_ns = 0, slot_wait_ns = 0, queue_full_ns = 0;
+  // Part of busy_ns (DMA).
+  double link_wait_ns = 0, memory_wait_ns = 0;
+  unsigned servers = 0;
+};
+
+/// Of these PEs (indices in compiled order), PE by PE, when the run has ended at sim_ns.
+std::vector<EngineReport> engine_reports(Platform&, const std::vector<size_t>& pes, double sim_ns);
+/// What a user may not expect of them, each line once: engines alike say the same.
+std::vector<std::string> engine_notes(Platform&, const std::vector<size_t>& pes);
+void write_engine_json(JsonWriter&, const EngineReport&);
+
+}  // namespace kernbench

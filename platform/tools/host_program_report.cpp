@@ -1,0 +1,118 @@
+// A program's report for people and for tools.
+#include <fmt/ostream.h>
+
+#include <algorithm>
+
+#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/text.h"
+#include "kernbench/platform/tools/host_program.h"
+#include "kernbench/platform/tools/run_parts.h"
+
+namespace kernbench {
+namespace {
+
+double end_of(const host::Operation& op) {
+  return op.end_ns.empty() ? op.begin_ns : *std::max_element(op.end_ns.begin(), op.end_ns.end());
+}
+
+/// "all", "0", "0 2 3".
+std::string ranks_text(const host::Operation& op, uint32_t ranks) {
+  if (ranks > 1 && op.streams.size() == ranks) return "all";
+  std::string text;
+  for (const host::Stream& s : op.streams) text += (text.empty() ? "" : " ") + std::to_string(s.rank);
+  return text;
+}
+
+/// The number of the stream where it is one for all ranks; else those of all.
+std::vector<uint32_t> stream_numbers(const host::Operation& op) {
+  std::vector<uint32_t> all;
+  for (const host::Stream& s : op.streams) all.push_back(s.number);
+  const bool alike = std::all_of(all.begin(), all.end(), [&](uint32_t n) { return n == all.front(); });
+  if (alike) all.resize(1);
+  return all;
+}
+
+constexpr const char* kOpRow = "  {:10}{:18}{:8}{:8}{:>14}{:>14}{:>14}{:>14}\n";
+
+void write_ops(std::ostream& out, const ProgramReport& r) {
+  out << "\n";
+  fmt::print(out, kOpRow, "operation", "of", "ranks", "stream", "begin ns", "start ns", "first end ns", "last end ns");
+  for (const host::Operation& op : r.ops) {
+    const double first = op.end_ns.empty() ? op.begin_ns : *std::min_element(op.end_ns.begin(), op.end_ns.end());
+    std::string streams;
+    for (const uint32_t n : stream_numbers(op)) streams += (streams.empty() ? "" : " ") + std::to_string(n);
+    const auto ns = [](double t) { return fmt::format("{:.3f}", t); };
+    fmt::print(out, kOpRow, host::name_of(op.kind), op.name, ranks_text(op, r.ranks), streams, ns(op.begin_ns),
+               op.kind == host::Operation::Kind::launch ? ns(op.start_ns) : "", ns(first), ns(end_of(op)));
+  }
+}
+
+void write_op(JsonWriter& w, const host::Operation& op) {
+  w.open('{').field("op", host::name_of(op.kind)).field("name", op.name);
+  const std::vector<uint32_t> streams = stream_numbers(op);
+  if (streams.size() == 1) {
+    w.field("stream", streams.front());
+  } else {
+    w.field("stream", streams);
+  }
+  std::vector<uint32_t> ranks;
+  for (const host::Stream& s : op.streams) ranks.push_back(s.rank);
+  w.field("ranks", ranks).field("begin_ns", op.begin_ns).field("start_ns", op.start_ns).key("end_ns").open('{');
+  for (size_t i = 0; i < op.streams.size(); ++i) w.field(std::to_string(op.streams[i].rank), op.end_ns[i]);
+  w.close('}').close('}');
+}
+
+}  // namespace
+
+void write_program_text(std::ostream& out, const ProgramReport& p) {
+  const RunReport& r = p.run;
+  fmt::print(out, "{} on {}, {} {}, {} {}: {}{}\n\n", r.kernel, r.topology, p.ranks, p.ranks == 1 ? "rank" : "ranks",
+             r.pes.size(), r.pes.size() == 1 ? "PE" : "PEs", time_text(r.end_ns),
+             !r.verified ? ""
+             : r.passed  ? ", verified"
+                         : ", VERIFICATION FAILED");
+  fmt::print(out, "  time         {:.3f} ns, to the end of the last operation\n", r.end_ns);
+  fmt::print(out, "  launch       {}{}\n", r.launch, r.launch_note.empty() ? "" : " (" + r.launch_note + ")");
+  fmt::print(out, "  transfer     {}\n",
+             r.timed_transfer ? "timed: inputs are uploaded first, outputs downloaded last"
+                              : "instant: tensors are placed and read back at no cost");
+  if (r.addresses == AddressMode::virtual_) out << "  addresses    virtual: mapped at no cost\n";
+  write_rates(out, r);
+  out << "  parameters  ";
+  for (const auto& [name, value] : r.params) out << ' ' << name << '=' << value;
+  out << "\n";
+  write_ops(out, p);
+  write_engines(out, r);
+  if (r.verified) out << "\n" << to_text(r.tensors);
+  if (r.races_checked) out << "\n" << (r.races.empty() ? "no races\n" : races_text(r.races, r.pe_names));
+  fmt::print(out, "\n  wall {:.2f} s (simulation {:.2f}, replay {:.2f}), {} events\n", r.wall_s, r.phase1_s, r.phase2_s,
+             grouped(r.events));
+}
+
+void write_program_json(std::ostream& out, const ProgramReport& p) {
+  const RunReport& r = p.run;
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
+  w.open('{').field("program", r.kernel).key("params").open('{');
+  for (const auto& [name, value] : r.params) write_parameter(w.key(name), value);
+  w.close('}').field("topology", r.topology).field("launch", r.launch);
+  if (!r.launch_note.empty()) w.field("launch_note", r.launch_note);
+  w.field("transfer", r.timed_transfer ? "timed" : "instant");
+  if (r.addresses == AddressMode::virtual_) w.field("addresses", name_of(r.addresses));
+  w.field("sim_ns", r.end_ns).field("ranks", p.ranks).key("ops").open('[');
+  for (const host::Operation& op : p.ops) write_op(w, op);
+  w.close(']').key("pes").open('[');
+  for (const auto& pe : r.pes) {
+    w.open('{').field("id", pe.id).field("start_ns", pe.start_ns).field("end_ns", pe.end_ns);
+    w.field("scalar_ns", pe.scalar_ns).close('}');
+  }
+  w.close(']').field("gemm_peak_share", r.gemm_peak_share()).key("engines").open('[');
+  for (const auto& e : r.engines) write_engine_json(w, e);
+  w.close(']').field("events", r.events).field("wall_s", r.wall_s);
+  if (r.verified) write_verification(w.key("verify"), r);
+  if (r.races_checked) write_races(w.key("races"), r.races, r.pe_names);
+  w.close('}');
+  out << text << '\n';
+}
+
+}  // namespace kernbench

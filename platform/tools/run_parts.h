@@ -1,0 +1,78 @@
+// What runs of kernels and of programs share: where records go, inputs and references. Only for the files of this folder.
+#pragma once
+
+#include <initializer_list>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "kernbench/kernel_api/registry.h"
+#include "kernbench/phase2/check/verify.h"
+#include "kernbench/phase2/log/op_record.h"
+#include "kernbench/platform/tools/run.h"
+
+namespace kernbench {
+
+/// Gives every record to several sinks; those that are null are left out. A sink that fails while the simulation runs
+/// (a full disk) ends it: an exception must not pass through SystemC.
+class TeeLog : public OpLogSink {
+ public:
+  explicit TeeLog(std::initializer_list<OpLogSink*> sinks) {
+    for (OpLogSink* s : sinks) {
+      if (s) sinks_.push_back(s);
+    }
+  }
+  bool empty() const { return sinks_.empty(); }
+  void begin(const OpLogHeader& h) override {
+    for (OpLogSink* s : sinks_) s->begin(h);
+  }
+  void record(OpRecord&&) override;
+  /// What kept a sink from going on; empty: nothing.
+  const std::string& failure() const { return failure_; }
+  void close() override {
+    for (OpLogSink* s : sinks_) s->close();
+  }
+
+ private:
+  std::vector<OpLogSink*> sinks_;
+  std::string failure_;
+};
+
+/// What Phase 2 reads of a log: all but the tokens, which are many and timing only, unless a check names what carried
+/// an operand.
+class ReplayLog : public OpLogSink {
+ public:
+  explicit ReplayLog(bool keep_tokens) : keep_tokens_(keep_tokens) {}
+  void record(OpRecord&& r) override {
+    if (keep_tokens_ || !r.is_token) records_.push_back(std::move(r));
+  }
+  const std::vector<OpRecord>& records() const { return records_; }
+
+ private:
+  bool keep_tokens_;
+  std::vector<OpRecord> records_;
+};
+
+/// An input from a .npy file. InputError where its shape is another than the tensor's.
+HostTensor tensor_from_file(const TensorSpec&, const Params&, const std::string& file);
+/// The inputs of a run by name: from files where --tensor gives them, else seeded.
+TensorMap make_inputs(const std::vector<const TensorSpec*>&, const Params&, const RunOptions&);
+/// Checks the names of --tensor, --dump and --corrupt before anything is built. `what`: "kernel gemm". InputError.
+void check_names(const std::string& what, const std::vector<const TensorSpec*>&, const RunOptions&);
+ReferenceValues reference_values(const Expected&);
+/// InputError where a PE has no MMU that translates.
+void require_mmus(Platform&, const std::vector<size_t>& pes);
+/// RunError that tells who waits for whom.
+[[noreturn]] void throw_nothing_can_move(Platform&);
+
+// Parts of reports.
+std::string time_text(double ns);  ///< "1.234 us"
+/// Where the time went: all PEs' engines by their part, then the busiest single ones.
+void write_engines(std::ostream&, const RunReport&);
+/// What was computed and moved a second.
+void write_rates(std::ostream&, const RunReport&);
+/// A number or truth value as such, anything else as text.
+void write_parameter(JsonWriter&, const std::string& text);
+void write_verification(JsonWriter&, const RunReport&);
+
+}  // namespace kernbench
