@@ -46,7 +46,7 @@ struct TensorSpec {
 /// What an output must be. `scale` (empty, or one value an element) widens the tolerance to
 /// atol + rtol · max(|ref|, scale): Σ|a||b|/√K for outputs of a GEMM (data contract §4).
 struct Expected {
-  HostTensor value;  ///< of the output's type, or of f32 for one of another float type
+  HostTensor value;
   std::vector<float> scale;
 };
 

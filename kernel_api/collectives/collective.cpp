@@ -202,10 +202,11 @@ std::vector<Group> make_groups(const LaunchShape& launch, const Collective& c) {
   return groups;
 }
 
-Group make_group(const LaunchShape& launch, const Collective& c, int64_t pe) {
+Group make_group(const LaunchShape& launch, const Collective& c, int64_t pe, Of phases) {
   const Axes over = parse_axes(c.over);
   Group g = group_of(launch, c, over, group_with(launch, over, pe));
   g.me = member_of(g.pes, pe);
+  if (phases == Of::all) return g;
   for (auto* part : {&g.inner, &g.cubes, &g.ranks}) {
     part->erase(std::remove_if(part->begin(), part->end(),
                                [&](const Phase& p) {

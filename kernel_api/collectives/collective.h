@@ -63,8 +63,9 @@ struct Group {
 
 /// All groups of a launch. BadParam, one line: axes, algorithm or root that are not legal for it, and why.
 std::vector<Group> make_groups(const LaunchShape&, const Collective&);
-/// The group of one PE (its place in LaunchShape::pes), with those of its phases that the PE takes part in.
-Group make_group(const LaunchShape&, const Collective&, int64_t pe);
+/// The group of one PE (its place in LaunchShape::pes), with those of its phases that the PE takes part in, or all.
+enum class Of : uint8_t { pe, all };
+Group make_group(const LaunchShape&, const Collective&, int64_t pe, Of phases = Of::pe);
 
 /// Why the algorithm cannot be used for a group such as this; empty: it can. (That rotate needs room in TCM is
 /// choice.h's to say.)

@@ -3,8 +3,10 @@
 #include <map>
 
 #include "kernbench/kernel_api/collectives/choice.h"
+#include "kernbench/kernel_api/collectives/order.h"
 #include "kernbench/kernel_api/kernels/collectives.h"
 #include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/phase2/eval/convert.h"
 
 namespace kernbench::kernels {
 namespace {
@@ -118,24 +120,56 @@ Expected expected(DType dtype, const Dims& shape, const std::vector<Row>& rows, 
     }
   }
   for (const Row& r : scales) scale.insert(scale.end(), r.begin(), r.end());
-  // Not rounded to a narrow type: the kernel's roundings are what the tolerance is for.
-  return {is_float(dtype) ? HostTensor::from(DType::f32, shape, floats) : HostTensor::from(dtype, shape, ints), scale};
+  return {is_float(dtype) ? HostTensor::from(dtype, shape, floats) : HostTensor::from(dtype, shape, ints), scale};
 }
 
-/// A group's reduction, and Σ|x| of each element, which widens the tolerance.
+/// A group's reduction, in the order of its schedule and rounded where it rounds; and Σ|x| of each element, which widens
+/// the tolerance.
 struct Reduced {
   Row value, scale;
 };
-Reduced reduced(const Params& p, const std::vector<Row>& x, const Members& group) {
+
+Row combined(const Params& p, const Row& here, const Row& came) {
   const std::string& redop = p.choice("redop");
-  Reduced r{x[static_cast<size_t>(group.front())], {}};
-  for (const double v : r.value) r.scale.push_back(std::abs(v));
-  for (size_t m = 1; m < group.size(); ++m) {
-    const Row& row = x[static_cast<size_t>(group[m])];
-    for (size_t i = 0; i < row.size(); ++i) {
-      r.value[i] = combined(redop, p.dtype(), r.value[i], row[i]);
-      r.scale[i] += std::abs(row[i]);
-    }
+  Row sum(here.size());
+  for (size_t i = 0; i < sum.size(); ++i) sum[i] = combined(redop, p.dtype(), here[i], came[i]);
+  if (!is_float(p.dtype())) return sum;
+  Floats rounded(sum.begin(), sum.end());
+  round_to(p.dtype(), rounded.data(), rounded.size());
+  return {rounded.begin(), rounded.end()};
+}
+
+/// Where the block of an element ends, and whose it is: of a part's blocks, or of those with owners.
+struct BlockEnd {
+  size_t end;
+  int64_t block;
+};
+BlockEnd block_at(Op op, const Params& p, size_t element, size_t n, size_t members) {
+  if (op == Op::reduce_scatter) return {(element / (n / members) + 1) * (n / members), static_cast<int64_t>(element / (n / members))};
+  const size_t part = std::max<size_t>(1, static_cast<size_t>(p.integer("part_bytes")) / size_of(p.dtype()));
+  const size_t first = element / part * part, end = std::min(n, first + part);
+  const size_t size = (end - first + members - 1) / members, block = (element - first) / size;
+  return {std::min(end, first + (block + 1) * size), static_cast<int64_t>(block)};
+}
+
+Reduced reduced(Op op, const Params& p, const std::vector<Row>& x, const Members& group) {
+  Reduced r;
+  const size_t n = x.front().size();
+  r.scale.assign(n, 0);
+  for (const int64_t pe : group) {
+    for (size_t i = 0; i < n; ++i) r.scale[i] += std::abs(x[static_cast<size_t>(pe)][i]);
+  }
+  if (p.launch() == nullptr) return {x.front(), r.scale};
+  const ccl::Group g = ccl::make_group(*p.launch(), collective_of(op, p), group.front(), ccl::Of::all);
+  for (size_t at = 0; at < n;) {
+    const BlockEnd b = block_at(op, p, at, n, group.size());
+    const auto own = [&](int64_t pe) {
+      const Row& row = x[static_cast<size_t>(pe)];
+      return Row(row.begin() + static_cast<ptrdiff_t>(at), row.begin() + static_cast<ptrdiff_t>(b.end));
+    };
+    const Row sum = ccl::reduced_in_order(g, b.block, own, [&](const Row& a, const Row& c) { return combined(p, a, c); });
+    r.value.insert(r.value.end(), sum.begin(), sum.end());
+    at = b.end;
   }
   return r;
 }
@@ -150,7 +184,7 @@ void fill_group(Op op, const Params& p, const std::vector<Row>& x, size_t g, con
                 std::vector<Row>* y, std::vector<Row>* scale) {
   const size_t n = group.size();
   Reduced sum;
-  if (reduces(op)) sum = reduced(p, x, group);
+  if (reduces(op)) sum = reduced(op, p, x, group);
   const ccl::Phase ring = [&] {
     ccl::Phase r;
     if (p.launch() != nullptr && op == Op::sendrecv)

@@ -32,9 +32,11 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 std::vector<Op> ops_of(const CollectiveOptions& o) {
   std::vector<Op> ops;
   for (const Op op : ccl::kOps) {
-    if (o.op == ccl::name_of(op) || o.op == "all") ops.push_back(op);
+    const bool can = o.algorithm == "auto" || has(ccl::algorithms_of(op), o.algorithm);
+    if (o.op == ccl::name_of(op) || (o.op == "all" && can)) ops.push_back(op);
   }
   if (!ops.empty()) return ops;
+  if (o.op == "all") throw InputError("--algorithm: found '" + o.algorithm + "', which no op has");
   std::string names = "all";
   for (const Op op : ccl::kOps) names += std::string(", ") + ccl::name_of(op);
   throw InputError("--op: found '" + o.op + "', expected one of " + names);
@@ -89,7 +91,7 @@ RunOptions run_options(const CollectiveOptions& o, const Point& p) {
     }
   };
   give("redop", o.redop);
-  if (o.op != "all" || has(ccl::algorithms_of(p.op), o.algorithm)) give("algorithm", o.algorithm);
+  give("algorithm", o.algorithm);
   if (!o.root.empty()) give("root", o.root);
   for (const auto& [name, value] : o.geometry) give(name, value);
   r.verify = o.check;
@@ -163,9 +165,6 @@ void run_collectives(Platform& platform, const CollectiveOptions& o,
   std::vector<Point> points;
   try {
     points = points_of(o, ops, dtype_of(o), members_of(platform, o));
-    bool known = o.algorithm == "auto";
-    for (const Op op : ops) known = known || has(ccl::algorithms_of(op), o.algorithm);
-    if (!known) throw InputError("--algorithm: found '" + o.algorithm + "', which " + o.op + " does not have");
   } catch (const BadParam& e) {
     throw InputError(e.what());
   }

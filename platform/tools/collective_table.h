@@ -20,7 +20,7 @@ struct CollectiveOptions : PeChoice {
   std::string over = "rank+cube+pe";
   std::string sizes = "1K:1M:x4";        ///< from:to:xFACTOR, from:to:+STEP, or one size; in bytes, K, M, G: 2^10, 2^20, 2^30
   std::string dtype = "f32", redop = "sum";
-  std::string algorithm = "auto";        ///< of all ops: for those that have it
+  std::string algorithm = "auto";        ///< of all ops: those that do not have it are left out
   std::string root;                      ///< empty: as the kernels say
   std::vector<std::pair<std::string, std::string>> geometry;  ///< tier, slots, slot_bytes, part_bytes, chunk_bytes: as given
   bool check = false;
