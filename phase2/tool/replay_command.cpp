@@ -18,6 +18,7 @@
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/phase2/tool/commands.h"
 #include "kernbench/phase2/tool/progress_line.h"
+#include "kernbench/phase2/tool/whole_number.h"
 
 namespace kernbench::cli {
 
@@ -206,12 +207,13 @@ Command add_replay(CLI::App& app) {
   cmd->add_option("--oplog", o->oplog, "the op log of `kernbench run`")->required()->type_name("FILE");
   cmd->add_option("--memory", o->memory, "its memory file; default: the log's name with .kbmem")->type_name("FILE");
   cmd->add_option("--dump", o->dumps, "write an output (repeatable)")->type_name("NAME=FILE.npy");
-  cmd->add_option("--threads", o->threads, "0: all")->check(CLI::Range(0, 1024))->capture_default_str();
+  whole_number(cmd->add_option("--threads", o->threads, "0: all"), 0, 1024)->capture_default_str();
   cmd->add_option("--isa", o->isa, "instruction set: portable, avx2, avx512; default: the log's")->type_name("NAME");
   cmd->add_flag("--allow-cut-off", o->allow_cut_off, "replay what there is of a run that did not end in order");
   cmd->add_flag("--debug-verify", o->debug_verify,
                 "check every op against plain loops and name the first that departs");
-  cmd->add_option("--corrupt-op", o->corrupt_op, "damage the result of this op: shows that --debug-verify names it")
+  whole_number(
+      cmd->add_option("--corrupt-op", o->corrupt_op, "damage the result of this op: shows that --debug-verify names it"))
       ->type_name("OP_ID");
   o->format = "text";
   cmd->add_option("--format", o->format, "form of the output")

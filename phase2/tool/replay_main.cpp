@@ -4,6 +4,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/tool/commands.h"
+#include "kernbench/phase2/tool/standard_output.h"
 
 int main(int argc, char** argv) {
   using namespace kernbench;
@@ -13,9 +14,9 @@ int main(int argc, char** argv) {
   const cli::Command replay = cli::add_replay(app);
   try {
     app.parse(argc, argv);
-    return replay.run();
+    return cli::close_stdout(replay.run());
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    if (e.get_exit_code() == 0) return cli::close_stdout(app.exit(e));  // --help, --version
     std::cerr << "kernbench-replay: " << e.what() << "\n";
     return 2;
   } catch (const InputError& e) {

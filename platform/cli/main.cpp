@@ -6,6 +6,7 @@
 #include <systemc>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/tool/standard_output.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/stack_overflow.h"
 
@@ -35,7 +36,7 @@ int sc_main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    if (e.get_exit_code() == 0) return cli::close_stdout(app.exit(e));  // --help, --version
     std::cerr << "kernbench: " << e.what() << "\n";
     return 2;
   }
@@ -44,7 +45,7 @@ int sc_main(int argc, char** argv) {
   spdlog::set_level(verbose ? spdlog::level::info : spdlog::level::warn);
   try {
     for (const cli::Command& c : commands) {
-      if (c.app->parsed()) return c.run();
+      if (c.app->parsed()) return cli::close_stdout(c.run());
     }
   } catch (const topology::TopologyError& e) {
     for (const auto& f : e.faults()) std::cerr << f.to_string() << "\n";

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/probe_output.h"
@@ -114,7 +115,8 @@ Command add_probe(CLI::App& app) {
   CLI::App* cmd =
       app.add_subcommand("probe", "Send transactions through an idle system and show where their time goes");
   o->topology.add_to(*cmd);
-  CLI::Option* bytes = cmd->add_option("--bytes", o->bytes, "size of each transaction (--saturate: 16384)");
+  CLI::Option* bytes =
+      whole_number(cmd->add_option("--bytes", o->bytes, "size of each transaction (--saturate: 16384)"), 1);
   bytes->capture_default_str();
   CLI::Option* cases = cmd->add_option("--case", o->cases, "only these (repeatable)")->type_name("NAME");
   CLI::Option* hops = cmd->add_flag("--hops", o->hops, "each case node by node, the bottleneck marked");

@@ -11,6 +11,7 @@
 #include "kernbench/phase2/log/versions.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/progress.h"
 #include "kernbench/platform/platform.h"
@@ -179,7 +180,7 @@ Command add_run(CLI::App& app) {
   cmd->add_option("--tensor", o->tensors, "an input from a file instead of a seeded one (repeatable)")
       ->type_name("NAME=FILE.npy");
   cmd->add_option("--dump", o->dumps, "write an output (repeatable)")->type_name("NAME=FILE.npy");
-  cmd->add_option("--seed", o->seed, "of the inputs")->capture_default_str();
+  whole_number(cmd->add_option("--seed", o->seed, "of the inputs"))->capture_default_str();
   cmd->add_option("--pes", o->pes, "all, leaders (the first PE of every cube), or ids separated by commas")
       ->capture_default_str();
   cmd->add_option("--device", o->device, "all, or sip:N")->capture_default_str();
@@ -210,7 +211,7 @@ Command add_run(CLI::App& app) {
       ->type_name("NAME");
   cmd->add_option("--corrupt", o->corrupt, "damage this output before it is verified: shows that a wrong result fails")
       ->type_name("NAME");
-  cmd->add_option("--threads", o->threads, "of the replay; 0: all")->check(CLI::Range(0, 1024))->capture_default_str();
+  whole_number(cmd->add_option("--threads", o->threads, "of the replay; 0: all"), 0, 1024)->capture_default_str();
   cmd->add_option("--oplog", o->oplog, "write the op log (.jsonl or .sqlite)")->type_name("FILE");
   cmd->add_option("--memory", o->memory,
                   "the memory file that `kernbench replay` needs beside the log; default: the log's name with .kbmem; "

@@ -1,3 +1,4 @@
+#include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/tools/sweep.h"
 
 #include <fmt/format.h>
@@ -22,8 +23,7 @@ Command add_sweep(CLI::App& app) {
       ->required()
       ->allow_extra_args(false)
       ->type_name("OPTION=V,V,…");
-  cmd->add_option("--jobs", o->jobs, "processes at a time; 0: one a processor")
-      ->check(CLI::Range(0, 1024))
+  whole_number(cmd->add_option("--jobs", o->jobs, "processes at a time; 0: one a processor"), 0, 1024)
       ->capture_default_str();
   add_format(*cmd, *format, {"csv", "json"});
   cmd->add_option("command", o->command, "behind --: run or probe, with the options that stay the same")->required();

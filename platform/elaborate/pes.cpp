@@ -104,32 +104,47 @@ void Pes::attach_history(CommandHistory& history) const {
 }
 
 size_t Pes::local_memory(size_t pe) const {
-  const uint32_t dma = graph_.pes[pe].blocks.at("pe_dma");
-  // The memory whose id shares most of the PE's, and among those the nearest: its own slice where there is one.
-  double best = std::numeric_limits<double>::infinity();
-  size_t local = graph_.memories.size();
-  const auto distance = [&](uint32_t node) {
-    double mm = 0;
-    for (uint32_t e : routes_.paths().find_path(dma, node)) mm += graph_.edges[e].distance_mm;
-    return mm;
-  };
-  const std::string& id = graph_.pes[pe].id;
-  const std::string cube = id.substr(0, id.rfind('.') + 1);
-  for (const bool same_cube : {true, false}) {
-    for (size_t m = 0; m < graph_.memories.size(); ++m) {
-      const topology::Memory& memory = graph_.memories[m];
-      if (memory.space != "hbm" || (same_cube && graph_.nodes[memory.node].id.compare(0, cube.size(), cube) != 0))
-        continue;
-      if (!routes_.paths().has_path(dma, memory.node)) continue;
-      const double mm = distance(memory.node);
-      if (mm < best) {
-        best = mm;
-        local = m;
-      }
-    }
-    if (local < graph_.memories.size()) return local;
+  if (local_memories_.empty()) find_local_memories();
+  if (local_memories_[pe] == graph_.memories.size())
+    throw std::runtime_error(graph_.pes[pe].id + ": no memory of space hbm can be reached");
+  return local_memories_[pe];
+}
+
+void Pes::find_local_memories() const {
+  std::vector<size_t> all;
+  std::map<std::string, std::vector<size_t>> inside;  // by the scopes that a memory's id lies in
+  for (size_t m = 0; m < graph_.memories.size(); ++m) {
+    if (graph_.memories[m].space != name_of(Space::hbm)) continue;
+    all.push_back(m);
+    const std::string& id = graph_.nodes[graph_.memories[m].node].id;
+    for (size_t dot = id.find('.'); dot != std::string::npos; dot = id.find('.', dot + 1))
+      inside[id.substr(0, dot)].push_back(m);
   }
-  throw std::runtime_error(id + ": no memory of space hbm can be reached");
+  std::vector<size_t> taken(graph_.memories.size(), 0);
+  for (size_t pe = 0; pe < graph_.pes.size(); ++pe) {
+    const std::string cube = cube_of(graph_.pes[pe].id);
+    size_t local = nearest_of(pe, cube.empty() ? all : inside[cube], taken);
+    if (local == graph_.memories.size()) local = nearest_of(pe, all, taken);
+    local_memories_.push_back(local);
+    if (local < graph_.memories.size()) ++taken[local];
+  }
+}
+
+/// graph().memories.size() where none can be reached.
+size_t Pes::nearest_of(size_t pe, const std::vector<size_t>& memories, const std::vector<size_t>& taken) const {
+  topology::PathRouter& paths = routes_.paths();
+  const uint32_t dma = graph_.pes[pe].blocks.at("pe_dma");
+  size_t best = graph_.memories.size();
+  int64_t best_nm = 0;
+  for (const size_t m : memories) {
+    const uint32_t node = graph_.memories[m].node;
+    if (!paths.has_path(dma, node)) continue;
+    const int64_t nm = paths.distance_nm(dma, node);
+    if (best < graph_.memories.size() && (nm > best_nm || (nm == best_nm && taken[m] >= taken[best]))) continue;
+    best = m;
+    best_nm = nm;
+  }
+  return best;
 }
 
 }  // namespace kernbench

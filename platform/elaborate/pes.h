@@ -33,7 +33,9 @@ class Pes {
   std::string missing_blocks(size_t pe) const;
   /// Who runs kernels on a complete PE.
   KernelRunner& runner(size_t pe) const;
-  /// The nearest memory of kind hbm to a PE's DMA, as index into graph().memories; its own slice in the usual systems.
+  /// The nearest memory of kind hbm to a PE's DMA, in its cube where there is one, as index into graph().memories: its
+  /// own slice in the usual systems. Of equally near ones, as PEs at one router have them, each PE takes one that fewest
+  /// before it have.
   size_t local_memory(size_t pe) const;
 
   /// Tells the history of all kernels' commands and waits; before the simulation starts.
@@ -45,6 +47,8 @@ class Pes {
   void set_place(Pe&, uint32_t index);
   void lead_past_foreign_nodes(const topology::PeEdge&);
   ForeignNode& foreign_at(uint32_t node) const;
+  void find_local_memories() const;
+  size_t nearest_of(size_t pe, const std::vector<size_t>& memories, const std::vector<size_t>& taken) const;
 
   const topology::Graph& graph_;
   const Elaboration& blocks_;
@@ -53,6 +57,7 @@ class Pes {
   std::map<std::string, uint32_t> cubes_;                          ///< by id, numbered as they come
   std::unordered_map<std::string, const topology::Memory*> srams_;  ///< the first inside a scope, by its id
   std::vector<std::unique_ptr<Pe>> pes_;
+  mutable std::vector<size_t> local_memories_;  ///< by PE, once one has been asked for
 };
 
 }  // namespace kernbench

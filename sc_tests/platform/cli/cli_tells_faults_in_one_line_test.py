@@ -84,6 +84,16 @@ class Faults(cli_support.Cli):
         err = self.wrong_topology(text[:at] + text[end + (text[end] == ","):], "pc_bw_gbs", lines=None)
         self.assertRegex(err, r"t\.yaml:\d+: ")
 
+    def test_whole_numbers_in_another_form(self):
+        for option, words in (("--seed", ("-1", "010", "0x10", "1e3", "1.0", str(2**64), "")),
+                              ("--threads", ("-1", "1025", "04"))):
+            for word in words:
+                self.refuses("run", "--topology", topology("small.yaml"), "--kernel", "vector_add", option, word,
+                             saying=(option, f"found '{word}', expected a whole number from 0 to "), lines=1)
+        self.refuses("probe", "--topology", topology("small.yaml"), "--bytes", "-1", saying=("--bytes",), lines=1)
+        self.refuses("sweep", "--over", "seed=1", "--jobs", "-1", "--", "run", saying=("--jobs",), lines=1)
+        self.refuses("replay", "--oplog", "none.jsonl", "--corrupt-op", "-1", saying=("--corrupt-op",), lines=1)
+
     def test_channels_and_bursts_that_do_not_go_together(self):
         with open(topology("small.yaml")) as f:
             text = f.read()

@@ -1,0 +1,24 @@
+#include "kernbench/phase2/tool/whole_number.h"
+
+#include <charconv>
+#include <string>
+
+#include "kernbench/phase2/text/text.h"
+
+namespace kernbench::cli {
+
+CLI::Option* whole_number(CLI::Option* option, uint64_t least, uint64_t most) {
+  const std::string legal = "a whole number from " + std::to_string(least) + " to " + std::to_string(most);
+  return option->check(CLI::Validator(
+      [=](std::string& text) -> std::string {
+        uint64_t v = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
+        const bool other_form = error != std::errc() || end != text.data() + text.size() ||
+                                (text.size() > 1 && text[0] == '0');
+        if (!other_form && v >= least && v <= most) return "";
+        return "found " + in_quotes(text) + ", expected " + legal;
+      },
+      ""));
+}
+
+}  // namespace kernbench::cli
