@@ -18,15 +18,21 @@ struct LayoutLevel {
   };
   Kind kind = Kind::replicate;
   int axis = 0;  ///< of shard; negative: from the last
-  bool operator==(const LayoutLevel& o) const {
-    return kind == o.kind && (kind != Kind::shard || axis == o.axis);
-  }
+  bool operator==(const LayoutLevel& o) const { return kind == o.kind && (kind != Kind::shard || axis == o.axis); }
 };
 
-inline LayoutLevel replicate() { return {}; }
-inline LayoutLevel shard(int axis) { return {LayoutLevel::Kind::shard, axis}; }
-inline LayoutLevel row_wise() { return shard(0); }
-inline LayoutLevel column_wise() { return shard(-1); }
+inline LayoutLevel replicate() {
+  return {};
+}
+inline LayoutLevel shard(int axis) {
+  return {LayoutLevel::Kind::shard, axis};
+}
+inline LayoutLevel row_wise() {
+  return shard(0);
+}
+inline LayoutLevel column_wise() {
+  return shard(-1);
+}
 
 /// rank_shard(1).cube(shard(0)).pe(shard(0)); a level that is not named is replicate.
 class Layout {
@@ -49,9 +55,15 @@ class Layout {
   LayoutLevel rank_, cube_, pe_;
 };
 
-inline Layout rank_replicate() { return Layout(); }
-inline Layout rank_shard(int axis) { return Layout(shard(axis)); }
-inline Layout rank_partial() { return Layout(LayoutLevel{LayoutLevel::Kind::partial, 0}); }
+inline Layout rank_replicate() {
+  return Layout();
+}
+inline Layout rank_shard(int axis) {
+  return Layout(shard(axis));
+}
+inline Layout rank_partial() {
+  return Layout(LayoutLevel{LayoutLevel::Kind::partial, 0});
+}
 
 /// Where a PE stands: its rank, its cube and itself, by any numbers; places of a level count in the order in which they
 /// first come.

@@ -1,5 +1,5 @@
-// Programs by name: host code beside the simulation (collectives contract §13.2). A program registers in its own .cpp, in
-// the library, an executable or a plug-in, as a kernel does:
+// Programs by name: host code beside the simulation (collectives contract §13.2). A program registers in its own .cpp,
+// in the library, an executable or a plug-in, as a kernel does:
 //
 //   const kernbench::RegisterProgram registered{my_program_spec()};
 //

@@ -1,6 +1,6 @@
-// Attention over heads that stand side by side in the columns of q, k, v and o [seq, heads · dim], as linear layers leave
-// and take them. Each PE has rows of queries; keys and values lie in rows over the PEs of its rank (or whole in each), and
-// every PE reads all of them, where they lie.
+// Attention over heads that stand side by side in the columns of q, k, v and o [seq, heads · dim], as linear layers
+// leave and take them. Each PE has rows of queries; keys and values lie in rows over the PEs of its rank (or whole in
+// each), and every PE reads all of them, where they lie.
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/common.h"
@@ -21,7 +21,8 @@ std::vector<tl::View> row_shards(tl::Context& tl, const tl::Args& args, const ch
     const tl::View& s = args.shard(name, p);
     if (tl.launch().pes[p].rank != tl.rank() || s.empty()) continue;
     if (s.offset[0] != rows || s.offset[1] != mine.offset[1] || s.shape[1] != mine.shape[1])
-      throw KernelFault(std::string("attention_columns: ") + name + " lies in other than rows over the PEs of the rank");
+      throw KernelFault(std::string("attention_columns: ") + name +
+                        " lies in other than rows over the PEs of the rank");
     rows += s.shape[0];
     shards.push_back(s);
   }
@@ -73,7 +74,8 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
     Floats to(from.size());
     for (int64_t h = 0; h < heads; ++h) {
       for (int64_t s = 0; s < seq; ++s) {
-        const auto by_head = static_cast<size_t>((h * seq + s) * dim), by_row = static_cast<size_t>((s * heads + h) * dim);
+        const auto by_head = static_cast<size_t>((h * seq + s) * dim),
+                   by_row = static_cast<size_t>((s * heads + h) * dim);
         for (size_t i = 0; i < static_cast<size_t>(dim); ++i)
           to_heads ? to[by_head + i] = from[by_row + i] : to[by_row + i] = from[by_head + i];
       }
@@ -90,9 +92,10 @@ KernelSpec spec() {
   KernelSpec s;
   s.name = "attention_columns";
   s.help = "o = softmax(q k^T / sqrt(dim)) v per head, the heads side by side in the columns";
-  s.params = {ParamSpec::size("heads", 4, "heads"), ParamSpec::size("seq", 256, "queries and keys a head, split over the PEs"),
-              ParamSpec::size("dim", 64, "elements of a head"), ParamSpec::flag("causal", false, "a query sees no later keys"),
-              ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
+  s.params = {
+      ParamSpec::size("heads", 4, "heads"), ParamSpec::size("seq", 256, "queries and keys a head, split over the PEs"),
+      ParamSpec::size("dim", 64, "elements of a head"), ParamSpec::flag("causal", false, "a query sees no later keys"),
+      ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.params[2].max = kFlashElements;
   const auto shape = [](const Params& p) { return Dims{p.integer("seq"), p.integer("heads") * p.integer("dim")}; };
   for (const char* name : {"q", "k", "v", "o"}) {

@@ -1,5 +1,5 @@
-// y[i] = table[idx[i]] by who has a part of the table: rows of another part are zeros, and so is index -1. Over ranks that
-// share a table out the sum of their y is the whole embedding.
+// y[i] = table[idx[i]] by who has a part of the table: rows of another part are zeros, and so is index -1. Over ranks
+// that share a table out the sum of their y is the whole embedding.
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/common.h"
@@ -56,12 +56,14 @@ KernelSpec spec() {
   KernelSpec s;
   s.name = "embedding";
   s.help = "y[i] = table[idx[i]] as far as the part of the table that is here has it, else zeros";
-  s.params = {ParamSpec::size("vocab", 1024, "rows of the table"), ParamSpec::size("dim", 128, "columns of table and y"),
+  s.params = {ParamSpec::size("vocab", 1024, "rows of the table"),
+              ParamSpec::size("dim", 128, "columns of table and y"),
               ParamSpec::size("tokens", 256, "rows of y, split over the PEs"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {{"idx", TensorSpec::Role::in, dims({"tokens"}), [](const Params&) { return DType::i32; },
                 Placement::rows, Init::index(value_of("vocab"))},
-               input("table", {"vocab", "dim"}, Placement::replicate), output("y", {"tokens", "dim"}, Placement::rows)};
+               input("table", {"vocab", "dim"}, Placement::replicate),
+               output("y", {"tokens", "dim"}, Placement::rows)};
   s.function = embedding;
   s.reference = reference;
   return s;

@@ -11,7 +11,9 @@ namespace kernbench::kernels {
 constexpr int64_t kFlashElements = 8192;  // of a block of queries, keys or values
 
 /// Rows of a block of queries, keys or values of dim elements each.
-inline int64_t flash_rows(int64_t dim) { return std::clamp<int64_t>(kFlashElements / dim, 1, 64); }
+inline int64_t flash_rows(int64_t dim) {
+  return std::clamp<int64_t>(kFlashElements / dim, 1, 64);
+}
 
 /// The queries of one block, and where they stand in their head.
 struct Queries {

@@ -1,5 +1,5 @@
-// Moves inside a rank where a tensor goes from one layout over ranks into another: each PE keeps its own part of what it
-// has whole (copy_part), or puts columns side by side that came one block behind the other (join_columns).
+// Moves inside a rank where a tensor goes from one layout over ranks into another: each PE keeps its own part of what
+// it has whole (copy_part), or puts columns side by side that came one block behind the other (join_columns).
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/common.h"
@@ -38,7 +38,8 @@ void join_columns(tl::Context& tl, const tl::Args& args) {
   if (y.empty()) return;
   const int64_t parts = x.shape[0], rows = x.shape[1], cols = x.shape[2];
   if (rows != y.shape[0] || parts * cols != y.shape[1])
-    throw KernelFault("join_columns: parts of x " + x.shape.to_string() + " and y " + y.shape.to_string() + " do not fit");
+    throw KernelFault("join_columns: parts of x " + x.shape.to_string() + " and y " + y.shape.to_string() +
+                      " do not fit");
   for (int64_t p = 0; p < parts; ++p)
     copy(tl, (x.ptr + p * rows * cols).block({rows, cols}), y.block().tile(0, p * cols, rows, cols));
 }
@@ -80,7 +81,8 @@ ShardPlan rows_of_all_parts(const Params& p) {
 }
 
 KernelSpec join_columns_spec() {
-  KernelSpec s = of_regions("join_columns", "y [rows, parts cols] from x [parts, rows, cols], parts side by side", join_columns);
+  KernelSpec s =
+      of_regions("join_columns", "y [rows, parts cols] from x [parts, rows, cols], parts side by side", join_columns);
   s.params[1].help = "columns of a part";
   s.params.insert(s.params.begin(), ParamSpec::size("parts", 2, "of x, one behind the other"));
   s.tensors = {input("x", {"parts", "rows", "cols"}, Placement::rows), output("y", {}, Placement::rows)};
@@ -92,7 +94,8 @@ KernelSpec join_columns_spec() {
     HostTensor y(p.dtype(), {p.integer("rows"), p.integer("parts") * p.integer("cols")});
     const auto* x = in.at("x").bytes.data();
     for (size_t part = 0; part < parts; ++part) {
-      for (size_t r = 0; r < rows; ++r) std::copy_n(x + (part * rows + r) * run, run, y.bytes.data() + (r * parts + part) * run);
+      for (size_t r = 0; r < rows; ++r)
+        std::copy_n(x + (part * rows + r) * run, run, y.bytes.data() + (r * parts + part) * run);
     }
     return std::map<std::string, Expected>{{"y", {std::move(y), {}}}};
   };

@@ -23,7 +23,8 @@ void tp_linear(tl::Context& tl, const tl::Args& args) {
     throw KernelFault("tp_linear: parts of x " + x.shape().to_string() + ", w " + w.shape.to_string() + " and y " +
                       y.shape().to_string() + " do not fit");
   }
-  auto product = tl::gemm(x, w.block()).tiles(args.integer("tile_m"), args.integer("tile_n"), args.integer("tile_k")).out(y);
+  auto product =
+      tl::gemm(x, w.block()).tiles(args.integer("tile_m"), args.integer("tile_n"), args.integer("tile_k")).out(y);
   if (args.choice("activation") != "none") product.then(args.choice("activation"));
   tl.wait(tl.composite(product));
 }

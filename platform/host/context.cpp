@@ -98,8 +98,8 @@ Tensor Context::output(const std::string& name) const {
 
 Tensor Context::tensor(DType dtype, const Dims& shape, const Layout& layout, const std::string& name) {
   const std::string called = name.empty() ? "tensor" + std::to_string(tensors_made_++) : name;
-  made_.push_back(std::make_shared<TensorPlaces>(platform_.machine(), platform_.hosts().allocators(), pes_, called, dtype,
-                                                 shape, layout));
+  made_.push_back(std::make_shared<TensorPlaces>(platform_.machine(), platform_.hosts().allocators(), pes_, called,
+                                                 dtype, shape, layout));
   map(*made_.back());
   return Tensor(made_.back());
 }
@@ -254,7 +254,8 @@ void Context::part_ended(const std::shared_ptr<LaunchPlan>& plan, Operation& op,
   if (options_.history) {
     CommandHistory::Clock& clock = stream_clocks_[op.streams[part]];
     merge(plan->behind, clock);
-    for (const uint32_t place : plan->parts[part]) options_.history->ended(static_cast<uint32_t>(plan->pes[place]), &clock);
+    for (const uint32_t place : plan->parts[part])
+      options_.history->ended(static_cast<uint32_t>(plan->pes[place]), &clock);
   }
   if (op.open == 1) {
     plan->queues.reset();
@@ -318,8 +319,10 @@ void Context::begin_copy(Operation& op, const std::shared_ptr<const TensorPlaces
     const bool up = op.kind == Operation::Kind::upload;
     if (options_.timed_transfer) {
       for (const RankRange& r : places->ranges(rank, up ? TensorPlaces::Copies::all : TensorPlaces::Copies::first)) {
-        if (up) writes.push_back({{}, r.address, r.nbytes});
-        else reads.push_back({{}, r.address, r.nbytes});
+        if (up)
+          writes.push_back({{}, r.address, r.nbytes});
+        else
+          reads.push_back({{}, r.address, r.nbytes});
       }
     }
     if (writes.empty() && reads.empty()) {

@@ -8,8 +8,8 @@
 //     …
 //   }
 //
-// The program is a C++ function in a thread of its own beside the simulation, from t = 0 on; its own code costs nothing.
-// What it enqueues happens later: it blocks in synchronize() and read() alone, and at its return.
+// The program is a C++ function in a thread of its own beside the simulation, from t = 0 on; its own code costs
+// nothing. What it enqueues happens later: it blocks in synchronize() and read() alone, and at its return.
 //
 // Faults. InputError, BadParam (exit status 2): a launch whose tensors or parameters do not fit the kernel, ranks or
 // streams that are not there, a tensor without room. RunError (1): a fault of a kernel, a launch that meets a PE which
@@ -57,7 +57,7 @@ class Tensor {
 /// Where an operation stands: one stream of each of its ranks.
 class On {
  public:
-  On(const Stream& s) : streams_{s} {}                             // NOLINT: a stream stands wherever some do
+  On(const Stream& s) : streams_{s} {}                               // NOLINT: a stream stands wherever some do
   On(std::vector<Stream> streams) : streams_(std::move(streams)) {}  // NOLINT
   const std::vector<Stream>& streams() const { return streams_; }
 
@@ -67,8 +67,8 @@ class On {
 
 struct ContextOptions {
   LaunchMode launch = LaunchMode::automatic;
-  /// Inputs are uploaded before the program's first operation and outputs downloaded after its last, through the fabric,
-  /// and so is what upload(), download() and read() move; else copies take no time.
+  /// Inputs are uploaded before the program's first operation and outputs downloaded after its last, through the
+  /// fabric, and so is what upload(), download() and read() move; else copies take no time.
   bool timed_transfer = false;
   AddressMode addresses = AddressMode::physical;
   CommandHistory* history = nullptr;  ///< told of launches, for the search for races; may be null
@@ -76,7 +76,8 @@ struct ContextOptions {
 
 class Context {
  public:
-  /// Makes the tensors of the spec; the platform outlives it. The PEs: indices in compiled order, not empty. InputError, BadParam.
+  /// Makes the tensors of the spec; the platform outlives it. The PEs: indices in compiled order, not empty.
+  /// InputError, BadParam.
   Context(Platform&, const ProgramSpec&, Params, std::vector<size_t> pes, ContextOptions = {});
   ~Context();
   Context(const Context&) = delete;
@@ -108,10 +109,10 @@ class Context {
   Tensor partial_like(const Tensor&, const std::string& name = "");
 
   // ---- Operations: enqueued, in the order of these calls
-  /// A kernel on the ranks' PEs: all of the program's, or `pes` of them (all, leaders, ids). Parameters that are not given
-  /// follow from the tensors (launch_plan.h).
-  void launch(const On&, const std::string& kernel, const KernelParams& params, const std::map<std::string, Tensor>& tensors,
-              const std::string& pes = "all");
+  /// A kernel on the ranks' PEs: all of the program's, or `pes` of them (all, leaders, ids). Parameters that are not
+  /// given follow from the tensors (launch_plan.h).
+  void launch(const On&, const std::string& kernel, const KernelParams& params,
+              const std::map<std::string, Tensor>& tensors, const std::string& pes = "all");
   /// A value into every copy. On all ranks where nothing is said.
   void upload(const Tensor&, const HostTensor& value);
   void upload(const On&, const Tensor&, const HostTensor& value);
@@ -171,7 +172,8 @@ class Context {
   void begin_launch(const std::shared_ptr<LaunchPlan>&, Operation&);
   void part_ended(const std::shared_ptr<LaunchPlan>&, Operation&, size_t part, const LaunchResult&);
   void copy(Operation::Kind, const On&, const Tensor&, std::shared_ptr<const HostTensor> value);
-  void begin_copy(Operation&, const std::shared_ptr<const TensorPlaces>&, const std::shared_ptr<const HostTensor>& value);
+  void begin_copy(Operation&, const std::shared_ptr<const TensorPlaces>&,
+                  const std::shared_ptr<const HostTensor>& value);
   void map(const TensorPlaces&);
   void operation_ended();
   // What is behind what, for the search for races.

@@ -45,7 +45,8 @@ void imply_sizes(const KernelSpec& kernel, const Params& base, const TensorPoint
     if (shape.rank() != found.rank()) continue;
     for (int i = 0; i < shape.rank(); ++i) {
       const auto mark = marks.find(shape[i]);
-      if (mark != marks.end() && !is_given(given, mark->second)) given.emplace_back(mark->second, std::to_string(found[i]));
+      if (mark != marks.end() && !is_given(given, mark->second))
+        given.emplace_back(mark->second, std::to_string(found[i]));
     }
   }
 }
@@ -57,9 +58,8 @@ void imply_type(const KernelSpec& kernel, const Params& base, const TensorPointe
     for (const std::string& choice : p.choices) {
       Params tried = base;
       tried.set(p.name, *parse_dtype(choice));
-      const bool fits = std::all_of(kernel.tensors.begin(), kernel.tensors.end(), [&](const TensorSpec& t) {
-        return t.dtype(tried) == tensors.at(t.name)->dtype();
-      });
+      const bool fits = std::all_of(kernel.tensors.begin(), kernel.tensors.end(),
+                                    [&](const TensorSpec& t) { return t.dtype(tried) == tensors.at(t.name)->dtype(); });
       if (!fits) continue;
       given.emplace_back(p.name, choice);
       break;
@@ -79,7 +79,8 @@ Params launch_params(const KernelSpec& kernel, const KernelParams& given, const 
   const Params base = parse_params("kernel " + kernel.name, kernel.params, given);
   if (kernel.any_shape) {
     if (has_param(kernel, "n") && !is_given(given, "n"))
-      all.emplace_back("n", std::to_string(std::max<int64_t>(1, tensors.at(kernel.tensors.front().name)->most_elements())));
+      all.emplace_back("n",
+                       std::to_string(std::max<int64_t>(1, tensors.at(kernel.tensors.front().name)->most_elements())));
   } else {
     imply_sizes(kernel, base, tensors, all);
   }
@@ -90,8 +91,8 @@ Params launch_params(const KernelSpec& kernel, const KernelParams& given, const 
     const DType dtype = t.dtype(params);
     if (found.dtype() == dtype && (kernel.any_shape || found.shape() == t.shape(params))) continue;
     throw InputError("launch of " + kernel.name + ": tensor " + t.name + ": found " +
-                     std::string(kernbench::name_of(found.dtype())) + " " + found.shape().to_string() + " (" + found.name() +
-                     "), the kernel has " + std::string(kernbench::name_of(dtype)) +
+                     std::string(kernbench::name_of(found.dtype())) + " " + found.shape().to_string() + " (" +
+                     found.name() + "), the kernel has " + std::string(kernbench::name_of(dtype)) +
                      (kernel.any_shape ? std::string(" of any shape") : " " + t.shape(params).to_string()));
   }
   return params;

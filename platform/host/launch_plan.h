@@ -15,7 +15,7 @@
 
 namespace kernbench::host {
 
-using KernelParams = std::vector<std::pair<std::string, std::string>>;  ///< name, text
+using KernelParams = std::vector<std::pair<std::string, std::string>>;              ///< name, text
 using TensorPointers = std::map<std::string, std::shared_ptr<const TensorPlaces>>;  ///< by the kernel's names
 
 /// Parameters that are not given take the values that the tensors' shapes and types imply, where a dimension is such a
@@ -28,14 +28,14 @@ struct LaunchPlan {
   uint32_t number = 0;  ///< among the program's launches, in the order of enqueueing
   const KernelSpec* kernel = nullptr;
   Params params;
-  std::vector<size_t> places;                  ///< of its PEs among the program's
-  std::vector<size_t> pes;                     ///< the same, as indices in compiled order
-  std::vector<std::vector<uint32_t>> parts;    ///< by rank of the operation: places in `pes`
-  std::vector<tl::Program> programs;           ///< by PE
+  std::vector<size_t> places;                               ///< of its PEs among the program's
+  std::vector<size_t> pes;                                  ///< the same, as indices in compiled order
+  std::vector<std::vector<uint32_t>> parts;                 ///< by rank of the operation: places in `pes`
+  std::vector<tl::Program> programs;                        ///< by PE
   std::vector<std::shared_ptr<const tl::LaunchArgs>> args;  ///< by PE; those of a rank share one
   LaunchWay way;
-  std::unique_ptr<LaunchQueues> queues;        ///< while it runs
-  CommandHistory::Clock behind;                ///< what it is behind, for the search for races
+  std::unique_ptr<LaunchQueues> queues;  ///< while it runs
+  CommandHistory::Clock behind;          ///< what it is behind, for the search for races
 };
 
 }  // namespace kernbench::host

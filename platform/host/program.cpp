@@ -14,8 +14,7 @@ constexpr int kStackBytes = 8 << 20;
 }  // namespace
 
 Program::Program(Platform& platform, const ProgramSpec& spec, Params params, const PeChoice& on, ContextOptions options)
-    : platform_(platform),
-      context_(platform, spec, std::move(params), choose_pes(platform.machine(), on), options) {}
+    : platform_(platform), context_(platform, spec, std::move(params), choose_pes(platform.machine(), on), options) {}
 
 void Program::start() {
   platform_.timeline().at(
@@ -34,7 +33,8 @@ void Program::check() {
   if (!platform_.system().fault().empty()) throw RunError(platform_.system().fault());
   if (context_.complete()) return;
   if (const Operation* op = context_.streams().waits_in_vain())
-    throw RunError("event " + op->name + " is waited for in " + op->streams.front().to_string() + " and never recorded");
+    throw RunError("event " + op->name + " is waited for in " + op->streams.front().to_string() +
+                   " and never recorded");
   std::string text = "nothing can move, but work is outstanding:";
   for (const std::string& line : stuck_report(platform_.machine())) text += "\n  " + line;
   throw RunError(text);

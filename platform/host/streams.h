@@ -61,8 +61,8 @@ class Streams {
   /// One more stream of a rank.
   Stream add(uint32_t rank);
   bool exists(const Stream& s) const { return queues_.count(s) > 0; }
-  /// Stands behind what is in its streams; begins when it is first in all of them and its event, if it waits for one, is
-  /// done. What can begin at one instant does so in the order of enqueueing.
+  /// Stands behind what is in its streams; begins when it is first in all of them and its event, if it waits for one,
+  /// is done. What can begin at one instant does so in the order of enqueueing.
   void enqueue(Operation);
   /// The operation has ended in that place of its streams, now.
   void end(Operation&, size_t place);

@@ -1,7 +1,6 @@
 #include "kernbench/platform/host/tensor.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 #include "kernbench/phase2/op/errors.h"
@@ -11,17 +10,14 @@
 namespace kernbench::host {
 namespace {
 
-bool same(const Dims& a, const Dims& b) {
-  return a == b;
-}
-
 std::vector<int64_t> as_vector(const Dims& d) {
   return {d.begin(), d.end()};
 }
 
 }  // namespace
 
-ProgramPes::ProgramPes(Machine& machine, std::vector<size_t> chosen) : pes(std::move(chosen)), rank(ranks_of(machine, pes)) {
+ProgramPes::ProgramPes(Machine& machine, std::vector<size_t> chosen)
+    : pes(std::move(chosen)), rank(ranks_of(machine, pes)) {
   for (size_t p = 0; p < pes.size(); ++p) {
     ranks = std::max(ranks, rank[p] + 1);
     place.push_back({rank[p], machine.pes().pe(pes[p]).cube, static_cast<uint32_t>(pes[p])});
@@ -53,7 +49,8 @@ void TensorPlaces::allocate(const ProgramPes& pes) {
   for (size_t p = 0; p < pes.pes.size(); ++p) {
     const Shard& s = plan_.shards[p];
     const uint32_t group = layout_.partial() ? pes.rank[p] : 0;
-    first_copy_.push_back(first.emplace(std::make_pair(group, Part(as_vector(s.offset), as_vector(s.extent))), p).first->second);
+    first_copy_.push_back(
+        first.emplace(std::make_pair(group, Part(as_vector(s.offset), as_vector(s.extent))), p).first->second);
     bases_.push_back(s.empty() ? 0 : allocators_.allocate_hbm(pes.pes[p], plan_.nbytes(static_cast<uint32_t>(p))));
   }
 }
@@ -83,7 +80,8 @@ void TensorPlaces::map(uint32_t rank) {
     mapping->range.pieces.push_back({mapping->nbytes, bases_[p], plan_.nbytes(p)});
     mapping->nbytes += plan_.nbytes(p);
   }
-  in_order_.push_back(in_order && mapping->nbytes == static_cast<uint64_t>(part.extent.elements()) * size_of(plan_.dtype));
+  in_order_.push_back(in_order &&
+                      mapping->nbytes == static_cast<uint64_t>(part.extent.elements()) * size_of(plan_.dtype));
   range_of_rank_.push_back(0);
   if (mapping->nbytes == 0) return;
   const auto base = allocators_.allocate_virtual(mapping->nbytes);
@@ -109,9 +107,10 @@ int64_t TensorPlaces::most_elements() const {
 }
 
 void TensorPlaces::check(const HostTensor& value) const {
-  if (value.dtype != dtype() || !same(value.shape, shape())) {
-    throw InputError("tensor " + name_ + ": found " + std::string(kernbench::name_of(value.dtype)) + " " + value.shape.to_string() +
-                     ", it is " + std::string(kernbench::name_of(dtype())) + " " + shape().to_string());
+  if (value.dtype != dtype() || value.shape != shape()) {
+    throw InputError("tensor " + name_ + ": found " + std::string(kernbench::name_of(value.dtype)) + " " +
+                     value.shape.to_string() + ", it is " + std::string(kernbench::name_of(dtype())) + " " +
+                     shape().to_string());
   }
 }
 
@@ -183,7 +182,9 @@ HostTensor TensorPlaces::read_back(const MemoryImage& image) const {
                    (state.state == MemoryImage::State::unwritten ? "not written" : "left pending") + " (from byte " +
                    std::to_string(state.first_bad - bases_[p]) + " of " + std::to_string(plan_.nbytes(p)) + ")");
   }
-  return collect([&](uint64_t address, uint8_t* bytes, uint64_t n) { image.read({Space::hbm, kNoPe}, address, bytes, n); });
+  return collect([&](uint64_t address, uint8_t* bytes, uint64_t n) {
+    image.read({Space::hbm, kNoPe}, address, bytes, n);
+  });
 }
 
 std::string TensorPlaces::unlike_copies(const MemoryImage& image) const {
@@ -211,7 +212,8 @@ tl::View TensorPlaces::view_of(size_t p, AddressMode mode, bool flat_rows) const
   int64_t rows = 1, all_rows = 1, first = 0;
   for (int i = 0; i + 1 < rank; ++i) {
     if (i > 0 && !s.empty() && s.extent[i] != shape()[i])
-      throw InputError("tensor " + name_ + " (" + layout_.to_string() + "): the kernel takes whole rows of its first axis");
+      throw InputError("tensor " + name_ + " (" + layout_.to_string() +
+                       "): the kernel takes whole rows of its first axis");
     rows *= s.extent[i];
     all_rows *= shape()[i];
     first = first * shape()[i] + s.offset[i];
@@ -222,8 +224,8 @@ tl::View TensorPlaces::view_of(size_t p, AddressMode mode, bool flat_rows) const
   return v;
 }
 
-void TensorPlaces::add_to(tl::LaunchArgs& args, const std::string& as, const std::vector<size_t>& launched, uint32_t rank, AddressMode mode,
-                          bool flat_rows) const {
+void TensorPlaces::add_to(tl::LaunchArgs& args, const std::string& as, const std::vector<size_t>& launched,
+                          uint32_t rank, AddressMode mode, bool flat_rows) const {
   std::vector<tl::View> views;
   for (const size_t p : launched) views.push_back(view_of(p, mode, flat_rows));
   const Shard part = part_of(rank);

@@ -1,5 +1,5 @@
-// A program's tensor: placed over ranks, cubes and PEs by its layout (collectives contract §13.6), there from its making
-// to the program's end.
+// A program's tensor: placed over ranks, cubes and PEs by its layout (collectives contract §13.6), there from its
+// making to the program's end.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ struct RankRange {
 
 class TensorPlaces {
  public:
-  /// Allocates every shard in its PE's nearest HBM, and a virtual range for each rank, in which that rank's shards stand
-  /// one after the other. InputError that names the tensor where one does not fit, or the shape lacks an axis.
+  /// Allocates every shard in its PE's nearest HBM, and a virtual range for each rank, in which that rank's shards
+  /// stand one after the other. InputError that names the tensor where one does not fit, or the shape lacks an axis.
   TensorPlaces(Machine&, DeviceAllocators&, const ProgramPes&, std::string name, DType, const Dims& shape,
                const Layout&);
   ~TensorPlaces();
@@ -56,8 +56,8 @@ class TensorPlaces {
 
   /// InputError where the value's type or shape is another.
   void check(const HostTensor& value) const;
-  /// Puts a rank's shards of a value in place, now and without time: before the simulation they belong to the memory that
-  /// a replay begins with, else they are writes in the op log.
+  /// Puts a rank's shards of a value in place, now and without time: before the simulation they belong to the memory
+  /// that a replay begins with, else they are writes in the op log.
   void place(const HostTensor& value, uint32_t rank) const;
   /// The tensor from the first copy of each of its parts: get(address, bytes, nbytes). RunError of a partial one.
   HostTensor collect(const std::function<void(uint64_t, uint8_t*, uint64_t)>& get) const;
@@ -71,9 +71,10 @@ class TensorPlaces {
   /// Whether all copies in memory are alike, byte for byte: empty, or one line that names two that are not.
   std::string unlike_copies(const MemoryImage&) const;
 
-  /// What a kernel, which calls the tensor `as`, on the launch's PEs (places among the program's) is given on one of the ranks. `flat_rows`: with all
-  /// axes but the last as one. InputError where the layout does not allow that.
-  void add_to(tl::LaunchArgs&, const std::string& as, const std::vector<size_t>& launched, uint32_t rank, AddressMode, bool flat_rows) const;
+  /// What a kernel, which calls the tensor `as`, on the launch's PEs (places among the program's) is given on one of
+  /// the ranks. `flat_rows`: with all axes but the last as one. InputError where the layout does not allow that.
+  void add_to(tl::LaunchArgs&, const std::string& as, const std::vector<size_t>& launched, uint32_t rank, AddressMode,
+              bool flat_rows) const;
   /// The ranks' virtual ranges, for MMUs.
   const std::vector<std::shared_ptr<const VirtualMapping>>& mappings() const { return mappings_; }
 

@@ -9,9 +9,13 @@
 namespace kernbench::host {
 
 /// Rows over the cubes and PEs of each rank, the same on all ranks.
-inline Layout rows_of_pes() { return rank_replicate().cube(shard(0)).pe(shard(0)); }
+inline Layout rows_of_pes() {
+  return rank_replicate().cube(shard(0)).pe(shard(0));
+}
 /// Columns over the ranks, rows over the cubes and PEs of each.
-inline Layout columns_of_ranks() { return rank_shard(1).cube(shard(0)).pe(shard(0)); }
+inline Layout columns_of_ranks() {
+  return rank_shard(1).cube(shard(0)).pe(shard(0));
+}
 
 // Linear layers: y = activation(x · w). Activations: none, relu, gelu, silu.
 
@@ -26,7 +30,9 @@ void vocabulary_parallel_embedding(Context&, const Tensor& idx, const Tensor& ta
 // Regions, where a tensor goes from one layout over ranks into another.
 
 /// Same on all ranks → the same: nothing to do.
-inline Tensor copy_region(Context&, const Tensor& x) { return x; }
+inline Tensor copy_region(Context&, const Tensor& x) {
+  return x;
+}
 /// A partial x → y, the sum on all ranks.
 void reduce_region(Context&, const Tensor& x, const Tensor& y);
 /// x, the same on all ranks → y, a layout that splits it: each PE keeps what is its own.

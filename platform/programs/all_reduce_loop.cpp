@@ -18,8 +18,8 @@ ProgramSpec spec() {
   ProgramSpec s;
   s.name = "all_reduce_loop";
   s.help = "an all_reduce over the ranks, several times";
-  s.params = {ParamSpec::size("n", 4096, "elements of a rank, split over its PEs"), ParamSpec::size("times", 4, "all_reduces"),
-              ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
+  s.params = {ParamSpec::size("n", 4096, "elements of a rank, split over its PEs"),
+              ParamSpec::size("times", 4, "all_reduces"), ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {with_layout(kernels::input("x", {"n"}, Placement::rows), host::rows_of_pes()),
                with_layout(kernels::output("y", {"n"}, Placement::rows), host::rows_of_pes())};
   s.function = all_reduce_loop;

@@ -1,5 +1,5 @@
-// Self-attention with its heads over the ranks: y = attention(x wq, x wk, x wv) wo. The projections by columns, the last
-// layer by rows: what lies between never leaves its rank, and one all_reduce sums up.
+// Self-attention with its heads over the ranks: y = attention(x wq, x wk, x wv) wo. The projections by columns, the
+// last layer by rows: what lies between never leaves its rank, and one all_reduce sums up.
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/programs/common.h"
 
@@ -16,14 +16,17 @@ void tp_attention(host::Context& h) {
     throw InputError("program tp_attention: " + std::to_string(h.num_ranks()) + " ranks do not divide " +
                      std::to_string(heads) + " heads");
   const host::Tensor x = h.input("x");
-  const auto by_heads = [&](const char* name) { return h.tensor(x.dtype(), x.shape(), host::columns_of_ranks(), name); };
+  const auto by_heads = [&](const char* name) {
+    return h.tensor(x.dtype(), x.shape(), host::columns_of_ranks(), name);
+  };
   const host::Tensor q = by_heads("q"), k = by_heads("k"), v = by_heads("v"), o = by_heads("o");
   host::column_parallel_linear(h, x, h.input("wq"), q);
   host::column_parallel_linear(h, x, h.input("wk"), k);
   host::column_parallel_linear(h, x, h.input("wv"), v);
-  h.launch(h.ranks(), "attention_columns", {{"dim", std::to_string(h.integer("dim"))},
-                                            {"heads", std::to_string(heads)},
-                                            {"causal", h.flag("causal") ? "true" : "false"}},
+  h.launch(h.ranks(), "attention_columns",
+           {{"dim", std::to_string(h.integer("dim"))},
+            {"heads", std::to_string(heads)},
+            {"causal", h.flag("causal") ? "true" : "false"}},
            {{"q", q}, {"k", k}, {"v", v}, {"o", o}});
   host::row_parallel_linear(h, o, h.input("wo"), h.output("y"));
 }

@@ -1,5 +1,5 @@
-// y = act(x · w1) · w2 over ranks: w1 by columns and w2 by rows, so that the hidden layer never leaves its rank, and one
-// all_reduce sums up what the ranks have made.
+// y = act(x · w1) · w2 over ranks: w1 by columns and w2 by rows, so that the hidden layer never leaves its rank, and
+// one all_reduce sums up what the ranks have made.
 #include "kernbench/platform/programs/common.h"
 
 namespace kernbench::programs {
@@ -7,8 +7,7 @@ namespace {
 
 void tp_mlp(host::Context& h) {
   const host::Tensor x = h.input("x");
-  const host::Tensor u =
-      h.tensor(x.dtype(), {h.integer("tokens"), h.integer("hidden")}, host::columns_of_ranks(), "u");
+  const host::Tensor u = h.tensor(x.dtype(), {h.integer("tokens"), h.integer("hidden")}, host::columns_of_ranks(), "u");
   host::column_parallel_linear(h, x, h.input("w1"), u, h.params().choice("activation"));
   host::row_parallel_linear(h, u, h.input("w2"), h.output("y"));
 }

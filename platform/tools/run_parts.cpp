@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "kernbench/phase2/io/npy.h"
-#include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/log/oplog_json.h"
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/deadlock.h"
 #include "kernbench/platform/platform.h"
 

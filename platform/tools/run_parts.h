@@ -1,4 +1,5 @@
-// What runs of kernels and of programs share: where records go, inputs and references. Only for the files of this folder.
+// What runs of kernels and of programs share: where records go, inputs and references. Only for the files of this
+// folder.
 #pragma once
 
 #include <initializer_list>

@@ -63,10 +63,13 @@ TEST(ProgramLaunch, has_one_stamp_and_ends_for_each_rank_with_its_own_completion
 }
 
 TEST(ProgramLaunch, that_is_direct_starts_when_it_begins_and_ends_with_the_last_pe) {
-  const auto ops = operations(2, [](host::Context& h) {
-    h.delay(h.ranks(), 7.5);
-    launch_work(h, h.ranks(), 100);
-  }, LaunchMode::direct);
+  const auto ops = operations(
+      2,
+      [](host::Context& h) {
+        h.delay(h.ranks(), 7.5);
+        launch_work(h, h.ranks(), 100);
+      },
+      LaunchMode::direct);
   expect_times(ops.at(1), 7.5, 7.5, {107.5, 207.5});
 }
 
@@ -81,7 +84,8 @@ TEST(ProgramStream, does_its_operations_in_order_and_ranks_drift_until_a_launch_
   const double second = first0 + way_ns(0) + 10 + way_ns(0);
   expect_times(ops.at(1), first0, first0 + way_ns(0), {second});
   const double third = std::max(second, first1);
-  expect_times(ops.at(2), third, third + way_ns(1), {third + way_ns(1) + 1 + way_ns(0), third + way_ns(1) + 2 + way_ns(1)});
+  expect_times(ops.at(2), third, third + way_ns(1),
+               {third + way_ns(1) + 1 + way_ns(0), third + way_ns(1) + 2 + way_ns(1)});
 }
 
 TEST(ProgramStream, of_one_rank_is_another_for_each_that_is_made) {
@@ -110,10 +114,10 @@ TEST(ProgramEvent, holds_up_the_streams_that_wait_for_it_and_no_others) {
     h.delay(other, 2);
   });
   ASSERT_EQ(ops.size(), 6u);
-  expect_times(ops[0], 30, 30, {30});          // the wait
+  expect_times(ops[0], 30, 30, {30});  // the wait
   expect_times(ops[1], 30, 30, {40, 40, 40});
   expect_times(ops[2], 40, 40, {41});
-  expect_times(ops[4], 30, 30, {30});          // the record
+  expect_times(ops[4], 30, 30, {30});  // the record
   expect_times(ops[5], 30, 30, {32});
 }
 
@@ -194,23 +198,28 @@ std::string fault_of(int ranks, const std::function<void(host::Context&)>& funct
 }
 
 TEST(ProgramFault, pe_busy_names_both_launches) {
-  EXPECT_EQ(fault_of(1, [](host::Context& h) {
-    launch_work(h, h.rank(0), 100);
-    launch_work(h, h.stream(0), 100);
-  }), "1: pe_busy: sip0.cube0.pe0: launch 1 (program_test_work) found it running launch 0 (program_test_work)");
+  EXPECT_EQ(fault_of(1,
+                     [](host::Context& h) {
+                       launch_work(h, h.rank(0), 100);
+                       launch_work(h, h.stream(0), 100);
+                     }),
+            "1: pe_busy: sip0.cube0.pe0: launch 1 (program_test_work) found it running launch 0 (program_test_work)");
 }
 
 TEST(ProgramFault, an_event_that_is_never_recorded_is_named) {
-  EXPECT_EQ(fault_of(2, [](host::Context& h) {
-    h.wait(h.event("never"), h.rank(1));
-    h.delay(h.rank(1), 1);
-  }), "1: event never is waited for in stream 0 of rank 1 and never recorded");
+  EXPECT_EQ(fault_of(2,
+                     [](host::Context& h) {
+                       h.wait(h.event("never"), h.rank(1));
+                       h.delay(h.rank(1), 1);
+                     }),
+            "1: event never is waited for in stream 0 of rank 1 and never recorded");
 }
 
 TEST(ProgramFault, a_partial_tensor_cannot_be_read) {
-  EXPECT_EQ(fault_of(2, [](host::Context& h) {
-    h.read(h.tensor(DType::f32, {8}, host::rank_partial().pe(host::shard(0)), "p"));
-  }), "1: tensor p is partial over ranks and cannot be read: an all_reduce sums it up");
+  EXPECT_EQ(
+      fault_of(
+          2, [](host::Context& h) { h.read(h.tensor(DType::f32, {8}, host::rank_partial().pe(host::shard(0)), "p")); }),
+      "1: tensor p is partial over ranks and cannot be read: an all_reduce sums it up");
 }
 
 TEST(ProgramFault, bad_ranks_tensors_and_names_are_told_in_one_line) {

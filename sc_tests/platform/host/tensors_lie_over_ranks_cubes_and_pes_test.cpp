@@ -1,4 +1,5 @@
-// Layouts of programs' tensors: which part each PE has, what launches leave in them, and which parameters follow from them.
+// Layouts of programs' tensors: which part each PE has, what launches leave in them, and which parameters follow from
+// them.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -120,7 +121,8 @@ const RegisterProgram scattered{[] {
   s.name = "program_test_regions";
   s.help = "of the tests of programs";
   s.params = {ParamSpec::size("n", 12, "columns")};
-  s.tensors = {tensor("x", TensorSpec::Role::in, host::rows_of_pes()), tensor("y", TensorSpec::Role::out, host::rows_of_pes())};
+  s.tensors = {tensor("x", TensorSpec::Role::in, host::rows_of_pes()),
+               tensor("y", TensorSpec::Role::out, host::rows_of_pes())};
   for (ProgramTensor& t : s.tensors) t.shape = [](const Params& p) { return Dims{7, p.integer("n")}; };
   s.function = [](host::Context& h) {
     const host::Tensor x = host::copy_region(h, h.input("x"));
