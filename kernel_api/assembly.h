@@ -13,8 +13,8 @@ class Assembly {
   /// Takes room in TCM for so many elements (at least 1). KernelFault when there is none.
   Assembly(Context& tl, DType dtype, int64_t elements);
 
-  /// Runs `command`, a call that makes one tensor and returns when it is there: that tensor lies at element `first`. Parts
-  /// do not overlap.
+  /// Runs `command`, a call that makes one tensor and returns when it is there: that tensor lies at element `first`.
+  /// Parts do not overlap.
   template <class Command>
   Tensor part(int64_t first, Command command) {
     const Next next(*this, first);

@@ -1,5 +1,5 @@
-// What calls take on the machine of a launch when nothing else goes on: for kernels that choose among ways to do a thing
-// before they run (collectives contract §12.6). It follows from the topology alone.
+// What calls take on the machine of a launch when nothing else goes on: for kernels that choose among ways to do a
+// thing before they run (collectives contract §12.6). It follows from the topology alone.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ class LaunchCosts {
   virtual double call_ns(int64_t pe) const = 0;
   virtual double queue_ns(int64_t pe) const = 0;
   struct Message {
-    double way_ns = 0;   ///< from the grant of vc_comm until the data has come, store-and-forward included, ideal links
-    double write_ns = 0; ///< of its slot, or of a whole one of several
+    double way_ns = 0;  ///< from the grant of vc_comm until the data has come, store-and-forward included, ideal links
+    double write_ns = 0;  ///< of its slot, or of a whole one of several
     double read_ns = 0;
   };
   /// A message in one piece. InputError where there is no way.
@@ -41,10 +41,10 @@ class LaunchCosts {
 
 /// What a launch's preparation has decided, for reports.
 struct LaunchNotes {
-  std::string algorithm;                                  ///< chosen or given; empty: the kernel has none
+  std::string algorithm;                                 ///< chosen or given; empty: the kernel has none
   std::vector<std::pair<std::string, double>> costs_ns;  ///< of every algorithm that could be; empty: nothing to choose
-  std::string root;                                       ///< of the algorithm; empty: it has none
-  int64_t members = 0;                                    ///< of a group
+  std::string root;                                      ///< of the algorithm; empty: it has none
+  int64_t members = 0;                                   ///< of a group
 };
 
 }  // namespace kernbench

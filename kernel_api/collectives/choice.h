@@ -1,5 +1,5 @@
-// Which algorithm a collective takes: the one that costs least by the table of collectives contract §12.6, alone on an idle
-// machine and without contention. A choice, no promise: anybody can work it out from graph, launch and parameters.
+// Which algorithm a collective takes: the one that costs least by the table of collectives contract §12.6, alone on an
+// idle machine and without contention. A choice, no promise: anybody can work it out from graph, launch and parameters.
 #pragma once
 
 #include <string>

@@ -20,7 +20,6 @@ int64_t root_cell(const std::string& text, int64_t cells, const Grid* grid) {
                  (grid != nullptr ? ", centre or corner" : ""));
 }
 
-
 /// A group's PEs apart by what `key` says of their places, in order.
 template <class Key>
 std::vector<Members> split(const LaunchShape& launch, const Members& pes, Key key) {
@@ -84,8 +83,8 @@ void make_hierarchy(const LaunchShape& launch, Axes over, Group* g) {
 
 Phase single_phase(const LaunchShape& launch, const Collective& c, Axes over, const Members& pes) {
   static const std::map<std::string, Phase::Kind> kinds = {
-      {"ring", Phase::Kind::ring},   {"rotate", Phase::Kind::ring},   {"halving", Phase::Kind::halving},
-      {"tree", Phase::Kind::tree},   {"chain", Phase::Kind::chain},   {"grid", Phase::Kind::grid},
+      {"ring", Phase::Kind::ring},    {"rotate", Phase::Kind::ring},  {"halving", Phase::Kind::halving},
+      {"tree", Phase::Kind::tree},    {"chain", Phase::Kind::chain},  {"grid", Phase::Kind::grid},
       {"pairwise", Phase::Kind::all}, {"sendrecv", Phase::Kind::ring}};
   Phase p;
   p.kind = kinds.at(c.algorithm);
@@ -208,11 +207,10 @@ Group make_group(const LaunchShape& launch, const Collective& c, int64_t pe, Of 
   g.me = member_of(g.pes, pe);
   if (phases == Of::all) return g;
   for (auto* part : {&g.inner, &g.cubes, &g.ranks}) {
-    part->erase(std::remove_if(part->begin(), part->end(),
-                               [&](const Phase& p) {
-                                 return std::find(p.pes.begin(), p.pes.end(), pe) == p.pes.end();
-                               }),
-                part->end());
+    part->erase(
+        std::remove_if(part->begin(), part->end(),
+                       [&](const Phase& p) { return std::find(p.pes.begin(), p.pes.end(), pe) == p.pes.end(); }),
+        part->end());
   }
   return g;
 }

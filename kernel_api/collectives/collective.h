@@ -1,5 +1,6 @@
-// A collective of a launch: which groups do what, by which algorithm, over which wirings. A kernel declares its connections
-// (KernelSpec::queues) and runs it (schedules.h); both follow from the same few words (collectives contract §12).
+// A collective of a launch: which groups do what, by which algorithm, over which wirings. A kernel declares its
+// connections (KernelSpec::queues) and runs it (schedules.h); both follow from the same few words (collectives contract
+// §12).
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@ struct Collective {
   Op op = Op::all_reduce;
   std::string over = "rank";       ///< axes (groups.h)
   std::string algorithm = "ring";  ///< one of algorithms_of(op)
-  /// broadcast, reduce: a member's number. all_reduce by grid, hierarchical: the number of a cell (of a cube). Both: also
-  /// `centre` or `corner` where there is a grid.
+  /// broadcast, reduce: a member's number. all_reduce by grid, hierarchical: the number of a cell (of a cube). Both:
+  /// also `centre` or `corner` where there is a grid.
   std::string root = "centre";
   std::string prefix = {};  ///< of all its ports, where a kernel has several collectives
   std::optional<uint32_t> slots = {};
@@ -46,11 +47,11 @@ struct Phase {
 };
 Wires wires_of(const Phase&);
 
-/// What a group's members do with one another. Of a hierarchical all_reduce: the cubes' inner phases, those over the cubes
-/// of each rank, and the one over ranks; of any other algorithm a single phase.
+/// What a group's members do with one another. Of a hierarchical all_reduce: the cubes' inner phases, those over the
+/// cubes of each rank, and the one over ranks; of any other algorithm a single phase.
 struct Group {
   Collective collective;
-  Members pes;  ///< by member
+  Members pes;                             ///< by member
   std::vector<Phase> inner, cubes, ranks;  ///< hierarchical
   std::vector<Phase> single;               ///< others
   int64_t me = -1;                         ///< member number of the PE that it was made for

@@ -22,11 +22,12 @@ struct Grid {
 /// P PEs of a cube in rows of P / h, h the largest divisor of P that is ≤ √P.
 Grid pe_grid(int64_t pes);
 
-/// The members' grid along the axis that they differ in; one row where the launch leaves out some place of the machine's.
+/// The members' grid along the axis that they differ in; one row where the launch leaves out some place of the
+/// machine's.
 Grid grid_of(const LaunchShape&, Axis, const Members&);
 
-/// Member by position in a ring: over one axis row by row, odd rows backwards (ranks on a tray without a grid: in order);
-/// over several axes in order.
+/// Member by position in a ring: over one axis row by row, odd rows backwards (ranks on a tray without a grid: in
+/// order); over several axes in order.
 std::vector<int64_t> ring_order(const LaunchShape&, Axes over, const Members&);
 
 }  // namespace kernbench::ccl

@@ -50,8 +50,7 @@ Axes parse_axes(const std::string& over) {
 
 std::vector<Members> groups_of(const LaunchShape& launch, Axes over) {
   std::map<Key, Members> by_key;
-  for (size_t i = 0; i < launch.pes.size(); ++i)
-    by_key[common(launch.pes[i], over)].push_back(static_cast<int64_t>(i));
+  for (size_t i = 0; i < launch.pes.size(); ++i) by_key[common(launch.pes[i], over)].push_back(static_cast<int64_t>(i));
   std::vector<Members> groups;
   for (auto& [key, members] : by_key) {
     sort_members(launch, &members);

@@ -1,5 +1,5 @@
-// Ring, rotate, halving, pairwise, sendrecv, barrier: schedules in which every member does the same. Those along trees and
-// grids are in flows.cpp.
+// Ring, rotate, halving, pairwise, sendrecv, barrier: schedules in which every member does the same. Those along trees
+// and grids are in flows.cpp.
 #include "kernbench/kernel_api/collectives/schedules.h"
 
 #include <algorithm>
@@ -164,9 +164,9 @@ tl::Tensor reduce_scatter(tl::Context& tl, const Group& g, const tl::Tensor& t, 
   const Lane lane{tl, phase.prefix};
   const tl::Tensor own = t.reshape({t.elements()});
   const std::string op = math_op_of(redop);
-  const tl::Tensor block = g.size() == 1                        ? own
+  const tl::Tensor block = g.size() == 1                      ? own
                            : g.collective.algorithm == "ring" ? ring_reduce_scatter(lane, phase, g, own, op, nullptr)
-                                                                : halving_reduce_scatter(lane, g, own, op, nullptr);
+                                                              : halving_reduce_scatter(lane, g, own, op, nullptr);
   lane.finish(final, Blocks{own.elements(), g.size()}.first(g.me), block);
   return block;
 }
@@ -186,8 +186,7 @@ tl::Tensor all_gather(tl::Context& tl, const Group& g, int64_t n, DType dtype, c
   return out.whole();
 }
 
-tl::Tensor broadcast(tl::Context& tl, const Group& g, const tl::Tensor& t, int64_t n, DType dtype,
-                     const Final& final) {
+tl::Tensor broadcast(tl::Context& tl, const Group& g, const tl::Tensor& t, int64_t n, DType dtype, const Final& final) {
   const Phase& phase = g.single.front();
   return flow_broadcast(Lane{tl, phase.prefix}, phase, g.me, t.valid() ? t.reshape({n}) : t, n, dtype, final);
 }
@@ -248,8 +247,13 @@ std::vector<QueueConnection> barrier_connections(const LaunchShape& launch, cons
   std::vector<QueueConnection> all;
   for (const Members& pes : groups_of(launch, axes_of_scope(scope))) {
     for (const Wire& w : heap_wiring(static_cast<int64_t>(pes.size()))) {
-      all.push_back({pes[static_cast<size_t>(w.from)], "barrier." + w.port, pes[static_cast<size_t>(w.to)],
-                     "barrier." + w.peer_port, {}, {}, {}});
+      all.push_back({pes[static_cast<size_t>(w.from)],
+                     "barrier." + w.port,
+                     pes[static_cast<size_t>(w.to)],
+                     "barrier." + w.peer_port,
+                     {},
+                     {},
+                     {}});
     }
   }
   return all;

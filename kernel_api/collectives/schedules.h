@@ -21,8 +21,8 @@
 
 namespace kernbench::ccl {
 
-/// Told of each piece of a result when it is final and where the schedule would store it: elements from `first` on, as a
-/// tensor of rank 1. Pieces are not empty, and tile the result.
+/// Told of each piece of a result when it is final and where the schedule would store it: elements from `first` on, as
+/// a tensor of rank 1. Pieces are not empty, and tile the result.
 using Final = std::function<void(int64_t first, const tl::Tensor&)>;
 
 /// The op of a reduction: sum, max, min or prod are add, maximum, minimum and mul. BadParam for another name.
@@ -34,7 +34,8 @@ tl::Tensor all_reduce(tl::Context&, const Group&, const tl::Tensor&, const std::
 /// The block of this member of the reduction, of ⌈n/N⌉ elements (the last ones fewer). No value where it has none.
 tl::Tensor reduce_scatter(tl::Context&, const Group&, const tl::Tensor&, const std::string& redop = "sum",
                           const Final& = {});
-/// The members' tensors of n elements one after the other. `own` makes this member's: its call of tl lands in the result.
+/// The members' tensors of n elements one after the other. `own` makes this member's: its call of tl lands in the
+/// result.
 tl::Tensor all_gather(tl::Context&, const Group&, int64_t n, DType, const std::function<tl::Tensor()>& own,
                       const Final& = {});
 /// The root member's tensor, on all members; others give none. `n` elements.

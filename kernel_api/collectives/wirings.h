@@ -1,5 +1,5 @@
-// Wirings: which members of a group are joined, by which ports (collectives contract §12.3). Plain functions; each lists
-// its wires in order of the member that they begin at.
+// Wirings: which members of a group are joined, by which ports (collectives contract §12.3). Plain functions; each
+// lists its wires in order of the member that they begin at.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,9 @@ Wires all_wiring(int64_t n);
 Wires heap_wiring(int64_t n);
 
 /// Whether n is a power of two; ⌈log2 n⌉.
-inline bool is_power_of_two(int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
+inline bool is_power_of_two(int64_t n) {
+  return n > 0 && (n & (n - 1)) == 0;
+}
 int log2_up(int64_t n);
 /// Where `value` stands in a list that has it.
 int64_t position_of(const std::vector<int64_t>& order, int64_t value);

@@ -69,7 +69,8 @@ Dims shape_of_y(Op op, const Params& p) {
   return {op == Op::reduce ? static_cast<int64_t>(groups(p).size()) : pes(p), n};
 }
 
-/// Rows of elements as numbers wide enough for any of them; integers wrap to their type at each step, as the kernel's do.
+/// Rows of elements as numbers wide enough for any of them; integers wrap to their type at each step, as the kernel's
+/// do.
 using Row = std::vector<double>;
 
 double wrapped(DType t, int64_t v) {
@@ -123,8 +124,8 @@ Expected expected(DType dtype, const Dims& shape, const std::vector<Row>& rows, 
   return {is_float(dtype) ? HostTensor::from(dtype, shape, floats) : HostTensor::from(dtype, shape, ints), scale};
 }
 
-/// A group's reduction, in the order of its schedule and rounded where it rounds; and Σ|x| of each element, which widens
-/// the tolerance.
+/// A group's reduction, in the order of its schedule and rounded where it rounds; and Σ|x| of each element, which
+/// widens the tolerance.
 struct Reduced {
   Row value, scale;
 };
@@ -145,7 +146,8 @@ struct BlockEnd {
   int64_t block;
 };
 BlockEnd block_at(Op op, const Params& p, size_t element, size_t n, size_t members) {
-  if (op == Op::reduce_scatter) return {(element / (n / members) + 1) * (n / members), static_cast<int64_t>(element / (n / members))};
+  if (op == Op::reduce_scatter)
+    return {(element / (n / members) + 1) * (n / members), static_cast<int64_t>(element / (n / members))};
   const size_t part = std::max<size_t>(1, static_cast<size_t>(p.integer("part_bytes")) / size_of(p.dtype()));
   const size_t first = element / part * part, end = std::min(n, first + part);
   const size_t size = (end - first + members - 1) / members, block = (element - first) / size;
@@ -167,7 +169,8 @@ Reduced reduced(Op op, const Params& p, const std::vector<Row>& x, const Members
       const Row& row = x[static_cast<size_t>(pe)];
       return Row(row.begin() + static_cast<ptrdiff_t>(at), row.begin() + static_cast<ptrdiff_t>(b.end));
     };
-    const Row sum = ccl::reduced_in_order(g, b.block, own, [&](const Row& a, const Row& c) { return combined(p, a, c); });
+    const Row sum =
+        ccl::reduced_in_order(g, b.block, own, [&](const Row& a, const Row& c) { return combined(p, a, c); });
     r.value.insert(r.value.end(), sum.begin(), sum.end());
     at = b.end;
   }
@@ -180,8 +183,8 @@ Row part_of(const Row& row, size_t index, size_t parts) {
 }
 
 /// The rows of y of a group's members, in order.
-void fill_group(Op op, const Params& p, const std::vector<Row>& x, size_t g, const Members& group,
-                std::vector<Row>* y, std::vector<Row>* scale) {
+void fill_group(Op op, const Params& p, const std::vector<Row>& x, size_t g, const Members& group, std::vector<Row>* y,
+                std::vector<Row>* scale) {
   const size_t n = group.size();
   Reduced sum;
   if (reduces(op)) sum = reduced(op, p, x, group);
@@ -200,7 +203,8 @@ void fill_group(Op op, const Params& p, const std::vector<Row>& x, size_t g, con
     Row& out = (*y)[static_cast<size_t>(group[m])];
     if (op == Op::all_reduce) out = sum.value;
     if (op == Op::reduce_scatter) out = part_of(sum.value, m, n);
-    if (reduces(op)) (*scale)[static_cast<size_t>(group[m])] = op == Op::all_reduce ? sum.scale : part_of(sum.scale, m, n);
+    if (reduces(op))
+      (*scale)[static_cast<size_t>(group[m])] = op == Op::all_reduce ? sum.scale : part_of(sum.scale, m, n);
     if (op == Op::broadcast) out = x[g];
     if (op == Op::sendrecv) {
       const auto at = static_cast<size_t>(ccl::position_of(ring.order, static_cast<int64_t>(m)));
@@ -274,7 +278,8 @@ void add_collective_params(Op op, std::vector<ParamSpec>* params) {
     params->push_back(ParamSpec::text("root", "0", "a member's number, or centre or corner of a grid",
                                       op == Op::reduce ? "who gets the result" : "whose vector it is"));
   params->push_back(ParamSpec::size("part_bytes", 1 << 20, "of a vector in TCM at once"));
-  ParamSpec number = ParamSpec::size("chunk_bytes", 0, "chain, tree, grid, hierarchical: what a message has at most; 0: the part");
+  ParamSpec number =
+      ParamSpec::size("chunk_bytes", 0, "chain, tree, grid, hierarchical: what a message has at most; 0: the part");
   number.min = 0;
   if (op == Op::all_reduce || rooted(op)) params->push_back(number);
   number = ParamSpec::size("slots", 0, "of each ring; 0: as the receiver's pe_ipcq says");
@@ -309,15 +314,20 @@ KernelSpec collective_spec(Op op, const std::string& help, KernelFunction functi
   KernelSpec s;
   s.name = ccl::name_of(op);
   s.help = help;
-  s.params = {ParamSpec::size("n", 4096, blockwise(op) && op != Op::all_gather
-                                             ? "elements of x of a member, a multiple of the members' number"
-                                             : "elements of x of a member"),
+  s.params = {ParamSpec::size("n", 4096,
+                              blockwise(op) && op != Op::all_gather
+                                  ? "elements of x of a member, a multiple of the members' number"
+                                  : "elements of x of a member"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16, DType::i32, DType::i16, DType::i8, DType::u8})};
   add_collective_params(op, &s.params);
   s.tensors = {{"x", TensorSpec::Role::in, [op](const Params& p) { return shape_of_x(op, p); }, own_dtype,
                 Placement::rows, Init::uniform()},
-               {"y", TensorSpec::Role::out, [op](const Params& p) { return shape_of_y(op, p); }, own_dtype,
-                Placement::rows, {}}};
+               {"y",
+                TensorSpec::Role::out,
+                [op](const Params& p) { return shape_of_y(op, p); },
+                own_dtype,
+                Placement::rows,
+                {}}};
   if (op == Op::broadcast) s.tensors[0].shards = rows_at_roots(op);
   if (op == Op::reduce) s.tensors[1].shards = rows_at_roots(op);
   s.function = std::move(function);
@@ -333,7 +343,9 @@ KernelSpec collective_spec(Op op, const std::string& help, KernelFunction functi
     prepare_collective(op, op == Op::all_gather ? n * members : n, p, costs, notes);
   };
   s.wiring = wiring_text(op);
-  s.queues = [op](const Params& p, const LaunchShape& launch) { return ccl::connections(launch, collective_of(op, p)); };
+  s.queues = [op](const Params& p, const LaunchShape& launch) {
+    return ccl::connections(launch, collective_of(op, p));
+  };
   return s;
 }
 

@@ -1,5 +1,5 @@
-// The collectives as kernels: every PE of the launch has a vector, cut in parts that are loaded, combined with those of the
-// other members of its group, and stored (collectives contract §12.4, §12.8).
+// The collectives as kernels: every PE of the launch has a vector, cut in parts that are loaded, combined with those of
+// the other members of its group, and stored (collectives contract §12.4, §12.8).
 #include "kernbench/kernel_api/kernels/collectives.h"
 
 #include <algorithm>
@@ -157,8 +157,8 @@ void barrier(tl::Context& tl, const tl::Args& args) {
   for (int64_t i = 0; i < args.integer("times"); ++i) ccl::barrier(tl, args.choice("scope"));
 }
 
-const RegisterKernel registered_all_reduce{
-    collective_spec(Op::all_reduce, "y = the sum (or another reduction) of the group's x, on every member", all_reduce)};
+const RegisterKernel registered_all_reduce{collective_spec(
+    Op::all_reduce, "y = the sum (or another reduction) of the group's x, on every member", all_reduce)};
 const RegisterKernel registered_all_gather{
     collective_spec(Op::all_gather, "y = the group's x one after the other, on every member", all_gather)};
 const RegisterKernel registered_reduce_scatter{

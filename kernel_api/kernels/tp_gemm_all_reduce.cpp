@@ -1,5 +1,5 @@
-// c = a · b over ranks: each rank has a slice of k, its PEs share the rows, and the partial products are summed over the
-// ranks by an all_reduce inside the kernel (collectives contract §12.8).
+// c = a · b over ranks: each rank has a slice of k, its PEs share the rows, and the partial products are summed over
+// the ranks by an all_reduce inside the kernel (collectives contract §12.8).
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/collectives.h"
@@ -58,7 +58,8 @@ std::vector<Slices> slices_of(const Params& p) {
 }
 
 /// Shards of each PE's own; of c each rank has the whole, in copies that must be equal.
-std::function<ShardPlan(const Params&)> shards(Dims (*whole)(const Params&), Shard (*part)(const Params&, const Slices&)) {
+std::function<ShardPlan(const Params&)> shards(Dims (*whole)(const Params&),
+                                               Shard (*part)(const Params&, const Slices&)) {
   return [=](const Params& p) {
     ShardPlan plan;
     plan.dtype = p.dtype();
@@ -93,18 +94,27 @@ KernelSpec spec() {
   s.tensors = {input("a", {"m", "k"}, Placement::rows),
                input("b", {"k", "n"}, Placement::rows, Init::weights(value_of("k"))),
                output("c", {"m", "n"}, Placement::rows)};
-  s.tensors[0].shards = shards([](const Params& p) { return Dims{p.integer("m"), p.integer("k")}; },
-                               [](const Params&, const Slices& i) {
-                                 return Shard{0, {i.m.first, i.k.first}, {i.m.count, i.k.count}};
-                               });
-  s.tensors[1].shards = shards([](const Params& p) { return Dims{p.integer("k"), p.integer("n")}; },
-                               [](const Params& p, const Slices& i) {
-                                 return Shard{0, {i.k.first, 0}, {i.m.count > 0 ? i.k.count : 0, p.integer("n")}};
-                               });
-  s.tensors[2].shards = shards([](const Params& p) { return Dims{p.integer("m"), p.integer("n")}; },
-                               [](const Params& p, const Slices& i) {
-                                 return Shard{0, {i.m.first, 0}, {i.m.count, p.integer("n")}};
-                               });
+  s.tensors[0].shards = shards(
+      [](const Params& p) {
+        return Dims{p.integer("m"), p.integer("k")};
+      },
+      [](const Params&, const Slices& i) {
+        return Shard{0, {i.m.first, i.k.first}, {i.m.count, i.k.count}};
+      });
+  s.tensors[1].shards = shards(
+      [](const Params& p) {
+        return Dims{p.integer("k"), p.integer("n")};
+      },
+      [](const Params& p, const Slices& i) {
+        return Shard{0, {i.k.first, 0}, {i.m.count > 0 ? i.k.count : 0, p.integer("n")}};
+      });
+  s.tensors[2].shards = shards(
+      [](const Params& p) {
+        return Dims{p.integer("m"), p.integer("n")};
+      },
+      [](const Params& p, const Slices& i) {
+        return Shard{0, {i.m.first, 0}, {i.m.count, p.integer("n")}};
+      });
   s.function = tp_gemm_all_reduce;
   s.reference = reference;
   s.prepare = [](Params* p, const LaunchCosts& costs, LaunchNotes* notes) {

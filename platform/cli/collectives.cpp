@@ -19,7 +19,8 @@ struct Options : CollectiveOptions {
 
 void add_options(CLI::App& cmd, Options& o) {
   o.topology.add_to(cmd);
-  cmd.add_option("--op", o.op, "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, sendrecv, or all")
+  cmd.add_option("--op", o.op,
+                 "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, sendrecv, or all")
       ->capture_default_str();
   cmd.add_option("--over", o.over, "rank, cube, pe, joined by +: along which the members of a group differ")
       ->capture_default_str();
@@ -27,7 +28,8 @@ void add_options(CLI::App& cmd, Options& o) {
       ->capture_default_str();
   cmd.add_option("--dtype", o.dtype, "element type")->capture_default_str();
   cmd.add_option("--redop", o.redop, "sum, max, min or prod")->capture_default_str();
-  cmd.add_option("--algorithm", o.algorithm, "auto: the one of least cost; with --op all ops that do not have it are left out")
+  cmd.add_option("--algorithm", o.algorithm,
+                 "auto: the one of least cost; with --op all ops that do not have it are left out")
       ->capture_default_str();
   cmd.add_option("--root", o.root, "a member's number, centre or corner");
   cmd.add_option("--pes", o.pes, "all, leaders, or ids separated by commas")->capture_default_str();
@@ -44,9 +46,9 @@ void add_options(CLI::App& cmd, Options& o) {
 }
 
 int collectives(Options o) {
-  for (const auto& [name, value] : {std::pair("tier", o.tier), std::pair("slots", o.slots),
-                                    std::pair("slot_bytes", o.slot_bytes), std::pair("part_bytes", o.part_bytes),
-                                    std::pair("chunk_bytes", o.chunk_bytes)}) {
+  for (const auto& [name, value] :
+       {std::pair("tier", o.tier), std::pair("slots", o.slots), std::pair("slot_bytes", o.slot_bytes),
+        std::pair("part_bytes", o.part_bytes), std::pair("chunk_bytes", o.chunk_bytes)}) {
     if (!value.empty()) o.geometry.emplace_back(name, value);
   }
   Platform& platform = o.topology.build();

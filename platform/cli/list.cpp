@@ -103,7 +103,8 @@ void list_kernels(const std::vector<Plugin>& plugins) {
     const std::string from = origin(plugins, k->name, &Plugin::kernels);
     fmt::print(std::cout, "{}{}: {}\n", k->name, from.empty() ? "" : "  (" + from.substr(2) + ")", k->help);
     for (const TensorSpec& t : k->tensors) {
-      const std::string placed = t.policy
+      const std::string placed = t.shards ? "as the launch says"
+                                 : t.policy
                                      ? fmt::format("cube {}, pe {}", name_of(t.policy->cube), name_of(t.policy->pe))
                                      : std::string(name_of(t.placement));
       fmt::print(std::cout, "    {:3}  {}  (placed: {})\n", t.role == TensorSpec::Role::in ? "in" : "out", t.name,

@@ -121,14 +121,23 @@ DType dtype_of(const CollectiveOptions& o) {
   return kernel_params(spec, {{"dtype", o.dtype}}).dtype();
 }
 
-const std::vector<std::string> kColumns = {"op",   "size_bytes", "count",   "dtype",     "redop",     "root",
-                                           "algorithm", "members", "time_us", "algbw_gbs", "busbw_gbs", "wrong"};
+const std::vector<std::string> kColumns = {"op",        "size_bytes", "count",   "dtype",     "redop",     "root",
+                                           "algorithm", "members",    "time_us", "algbw_gbs", "busbw_gbs", "wrong"};
 
 std::vector<std::string> cells(const CollectiveRow& r, bool rounded) {
   const auto number = [&](double v) { return rounded ? fmt::format("{:.3f}", v) : fmt::format("{}", v); };
-  return {r.op,   std::to_string(r.size_bytes), std::to_string(r.count),   r.dtype,
-          r.redop, r.root,                       r.algorithm,               std::to_string(r.members),
-          number(r.time_ns / 1e3), number(r.algbw_gbs()), number(r.busbw_gbs()), std::to_string(r.wrong)};
+  return {r.op,
+          std::to_string(r.size_bytes),
+          std::to_string(r.count),
+          r.dtype,
+          r.redop,
+          r.root,
+          r.algorithm,
+          std::to_string(r.members),
+          number(r.time_ns / 1e3),
+          number(r.algbw_gbs()),
+          number(r.busbw_gbs()),
+          std::to_string(r.wrong)};
 }
 
 }  // namespace
@@ -146,7 +155,8 @@ std::vector<uint64_t> parse_sizes(const std::string& text) {
   if (first == std::string::npos) return {parse_size(text, text)};
   const size_t second = text.find(':', first + 1);
   const std::string step = second == std::string::npos ? "x2" : text.substr(second + 1);
-  const uint64_t from = parse_size(text.substr(0, first), text), to = parse_size(text.substr(first + 1, second - first - 1), text);
+  const uint64_t from = parse_size(text.substr(0, first), text),
+                 to = parse_size(text.substr(first + 1, second - first - 1), text);
   const bool factor = !step.empty() && step[0] == 'x';
   if (step.size() < 2 || (!factor && step[0] != '+')) parse_size("", text);
   const uint64_t by = parse_size(step.substr(1), text);

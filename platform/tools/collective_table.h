@@ -16,15 +16,16 @@ namespace kernbench {
 class Platform;
 
 struct CollectiveOptions : PeChoice {
-  std::string op = "all_reduce";         ///< or all
+  std::string op = "all_reduce";  ///< or all
   std::string over = "rank+cube+pe";
-  std::string sizes = "1K:1M:x4";        ///< from:to:xFACTOR, from:to:+STEP, or one size; in bytes, K, M, G: 2^10, 2^20, 2^30
+  std::string sizes = "1K:1M:x4";  ///< from:to:xFACTOR, from:to:+STEP, or one size; in bytes, K, M, G: 2^10, 2^20, 2^30
   std::string dtype = "f32", redop = "sum";
-  std::string algorithm = "auto";        ///< of all ops: those that do not have it are left out
-  std::string root;                      ///< empty: as the kernels say
-  std::vector<std::pair<std::string, std::string>> geometry;  ///< tier, slots, slot_bytes, part_bytes, chunk_bytes: as given
+  std::string algorithm = "auto";  ///< of all ops: those that do not have it are left out
+  std::string root;                ///< empty: as the kernels say
+  std::vector<std::pair<std::string, std::string>>
+      geometry;  ///< tier, slots, slot_bytes, part_bytes, chunk_bytes: as given
   bool check = false;
-  size_t jobs = 1;                       ///< runs at a time
+  size_t jobs = 1;  ///< runs at a time
 };
 
 struct CollectiveRow {
@@ -38,8 +39,8 @@ struct CollectiveRow {
   double busbw_gbs() const;
 };
 
-/// Each size of each op in a copy of the platform, which is not used itself; `done` is told row by row, in order, and how
-/// many there will be. InputError for bad input; RunError for a fault in a run.
+/// Each size of each op in a copy of the platform, which is not used itself; `done` is told row by row, in order, and
+/// how many there will be. InputError for bad input; RunError for a fault in a run.
 void run_collectives(Platform&, const CollectiveOptions&,
                      const std::function<void(const CollectiveRow&, size_t rows)>& done);
 

@@ -1,4 +1,5 @@
-// Groups, grids and wirings (collectives contract §12.1 to §12.3), against lists written by hand and counts for any size.
+// Groups, grids and wirings (collectives contract §12.1 to §12.3), against lists written by hand and counts for any
+// size.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -48,11 +49,12 @@ TEST(Groups, OfUnequalSizeAndUnknownAxesAreRefused) {
   const LaunchShape l = launch_of({2, 1}, {1, 1}, 2, {"sip1.cube0.pe1"});
   EXPECT_THROW(groups_of(l, parse_axes("rank")), BadParam);
   EXPECT_NO_THROW(groups_of(l, parse_axes("rank+pe")));
-  for (const char* over : {"", "sip", "rank+", "rank+rank", "rank,pe"}) EXPECT_THROW(parse_axes(over), BadParam) << over;
+  for (const char* over : {"", "sip", "rank+", "rank+rank", "rank,pe"})
+    EXPECT_THROW(parse_axes(over), BadParam) << over;
 }
 
 TEST(Grids, OfPesHaveTheLargestDivisorUpToTheRootAsHeight) {
-  const std::map<int64_t, Grid> expected = {{1, {1, 1}}, {2, {2, 1}},  {4, {2, 2}},  {6, {3, 2}},
+  const std::map<int64_t, Grid> expected = {{1, {1, 1}}, {2, {2, 1}}, {4, {2, 2}},  {6, {3, 2}},
                                             {7, {7, 1}}, {8, {4, 2}}, {12, {4, 3}}, {16, {4, 4}}};
   for (const auto& [pes, grid] : expected) EXPECT_EQ(pe_grid(pes), grid) << pes;
 }
@@ -100,10 +102,14 @@ TEST(Wirings, OfAnySizeHaveEachPortOnce) {
     std::vector<int64_t> order;
     for (int64_t i = 0; i < n; ++i) order.push_back(i);
     const std::map<std::string, std::pair<Wires, int64_t>> all = {
-        {"ring", {ring_wiring(order), n == 1 ? 0 : n}},      {"chain", {chain_wiring(order, n / 2), n - 1}},
-        {"tree", {tree_wiring(n, n / 3), n - 1}},            {"all", {all_wiring(n), n * (n - 1) / 2}},
-        {"heap", {heap_wiring(n), n - 1}},                   {"line", {line_wiring({n, 1}), n - 1}},
-        {"torus", {torus_wiring({n, 1}), n == 1 ? 0 : n}},   {"grid", {grid_wiring({n, 2}), 3 * n - 2}},
+        {"ring", {ring_wiring(order), n == 1 ? 0 : n}},
+        {"chain", {chain_wiring(order, n / 2), n - 1}},
+        {"tree", {tree_wiring(n, n / 3), n - 1}},
+        {"all", {all_wiring(n), n * (n - 1) / 2}},
+        {"heap", {heap_wiring(n), n - 1}},
+        {"line", {line_wiring({n, 1}), n - 1}},
+        {"torus", {torus_wiring({n, 1}), n == 1 ? 0 : n}},
+        {"grid", {grid_wiring({n, 2}), 3 * n - 2}},
         {"halving", {is_power_of_two(n) ? halving_wiring(n) : Wires(), is_power_of_two(n) ? n * log2_up(n) / 2 : 0}}};
     for (const auto& [name, wiring] : all) {
       SCOPED_TRACE(name + " of " + std::to_string(n));

@@ -192,7 +192,7 @@ def bad_input_is_one_line():
                             (["--sizes", "1X"], "--sizes"), (["--sizes", "4K:1K:x2"], "--sizes"), (["--sizes", "1"], "--sizes"),
                             (["--slot-bytes", "100"], "multiple of 64"), (["--tier", "sram"], "SRAM"),
                             (["--tier", "flash"], "tier"), (["--ranks", "9"], "--ranks"), (["--redop", "mean"], "redop"),
-                            (["--slots", "65536", "--slot-bytes", "1073741824"], "no room")):
+                            (["--slots", "65536", "--slot-bytes", "1073741824"], "do not fit")):
         told = kernbench("collectives", "--topology", topology, *arguments, status=2)
         assert len(told.splitlines()) == 1 and part in told, (arguments, told)
     told = kernbench("run", "--topology", topology, "--kernel", "all_to_all", "--param", "n=7", status=2)
