@@ -185,7 +185,7 @@ Command add_run(CLI::App& app) {
       ->capture_default_str();
   cmd->add_option("--device", o->device, "all, or sip:N")->capture_default_str();
   cmd->add_option("--ranks", o->ranks,
-                  "a rank is a SIP: all, N (the first N of those that --device leaves), or their numbers from 0: i,j,…")
+                  "a rank is a SIP: all, N (the first N of those that --device leaves), or their numbers from 0: i,j,...")
       ->capture_default_str();
   cmd->add_option("--launch", o->launch,
                   "host: from the PCIe endpoint through io_cpu and m_cpu to the PEs and back; direct: at no "

@@ -43,7 +43,7 @@ class Numbers {
 
 size_t to_number(const std::string& text, const std::string& all) {
   if (text.empty() || text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos)
-    throw InputError("--ranks: found '" + all + "', expected all, a number of SIPs, or SIPs by their numbers: i,j,…");
+    throw InputError("--ranks: found '" + all + "', expected all, a number of SIPs, or SIPs by their numbers: i,j,...");
   return std::stoul(text);
 }
 
