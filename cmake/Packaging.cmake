@@ -27,13 +27,14 @@ set(private_headers
     phase2/eval/minifloat.h
     phase2/graph/replay_graph.h phase2/graph/replay_operands.h phase2/graph/value_pool.h phase2/log/checksum.h
     phase2/log/oplog_sqlite.h phase2/log/sqlite_database.h phase2/op/address_text.h phase2/op/op_forms.h
-    phase2/op/runs.h phase2/text/json_writer.h phase2/text/table.h phase2/text/text.h platform/tools/probe_table.h
-    platform/tools/forked.h platform/tools/processes.h platform/tools/run_parts.h platform/topology/build/builders.h platform/topology/build/flat_loader.h
+    phase2/op/runs.h phase2/text/json_reader.h phase2/text/json_writer.h phase2/text/table.h phase2/text/text.h
+    platform/tools/forked.h platform/tools/json_fields.h platform/tools/probe_table.h platform/tools/processes.h
+    platform/tools/run_parts.h platform/topology/build/builders.h platform/topology/build/flat_loader.h
     platform/topology/build/graph_builder.h platform/topology/build/mesh_cache.h platform/topology/build/mesh_planner.h
     platform/topology/build/validate.h platform/topology/graph/block.h platform/topology/graph/edge_kinds.h
     platform/topology/graph/mesh_plan.h platform/topology/read/block_reader.h platform/topology/read/spec.h
     platform/topology/read/yaml_reader.h platform/topology/read/yaml_tree.h platform/topology/view/diagram.h
-    platform/topology/view/floorplan.h systemc_models/fabric/header_links.h)
+    platform/topology/view/floorplan.h systemc_models/fabric/flit_links.h systemc_models/fabric/header_links.h)
 list(REMOVE_ITEM public_headers ${private_headers})
 foreach(header IN LISTS public_headers)
   get_filename_component(folder ${header} DIRECTORY)

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "kernbench/phase2/log/oplog_json.h"
+#include "kernbench/phase2/text/json_reader.h"
 
 namespace kernbench {
 namespace {
@@ -76,7 +77,7 @@ E named(const std::string& name, std::initializer_list<E> all, const char* what)
 }  // namespace
 
 std::vector<BufferPiece> parse_buffer_pieces(std::string_view json) {
-  return buffer_pieces(Json::parse(json));
+  return buffer_pieces(parse_json<Json>(json));
 }
 
 struct OpRecordParser::Impl {
@@ -345,7 +346,7 @@ const OpLogHeader& OpRecordParser::header() const {
 }
 
 bool OpRecordParser::parse_line(std::string_view text, OpRecord& out) {
-  const Json j = Json::parse(text);
+  const Json j = parse_json<Json>(text);
   const Json& params = j.at("params");
   if (j.at("op_id") == 0 && j.at("op_name") == "log_header") {
     const int version = params.at("version").get<int>();
@@ -369,7 +370,7 @@ OpRecord OpRecordParser::parse(uint64_t op_id, double t_start, double t_end, std
                                std::string_view op_kind, std::string_view op_name, std::string_view params,
                                std::string_view dependency_ids) {
   return impl_->record(op_id, t_start, t_end, std::string(component), std::string(op_kind), std::string(op_name),
-                       Json::parse(params), Json::parse(dependency_ids));
+                       parse_json<Json>(params), parse_json<Json>(dependency_ids));
 }
 
 }  // namespace kernbench

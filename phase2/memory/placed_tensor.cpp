@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernbench/phase2/memory/bulk_bytes.h"
+#include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/json_writer.h"
 
 namespace kernbench {
@@ -95,7 +96,7 @@ std::string tensors_json(const std::vector<PlacedTensor>& tensors, const std::ve
 
 std::vector<PlacedTensor> parse_tensors(std::string_view text, const std::vector<std::string>& pes) {
   std::vector<PlacedTensor> all;
-  for (const Json& j : Json::parse(text)) {
+  for (const Json& j : parse_json<Json>(text)) {
     PlacedTensor t;
     t.name = j.at("name").get<std::string>();
     t.output = j.at("role").get<std::string>() == "out";

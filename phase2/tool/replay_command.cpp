@@ -15,6 +15,7 @@
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/phase2/tool/commands.h"
 #include "kernbench/phase2/tool/progress_line.h"
@@ -93,7 +94,7 @@ Loaded load(const Options& o) {
   if (!l.log.complete) l.left_out = drop_behind_gaps(l.log.records);
   // As JSON: a log's configuration comes back with its keys in another order.
   if (!l.memory.header.empty() &&
-      nlohmann::json::parse(l.memory.header) != nlohmann::json::parse(header_json(l.log.header)))
+      parse_json<nlohmann::json>(l.memory.header) != parse_json<nlohmann::json>(header_json(l.log.header)))
     throw InputError(file + ": belongs to another run than " + o.oplog);
   attach_data(l.log.records, l.memory);
   return l;

@@ -3,6 +3,7 @@
 #include <istream>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/json_fields.h"
 #include "kernbench/platform/tools/pipeline.h"
@@ -208,7 +209,9 @@ class Reader : private JsonFields {
 PipelineWork read_pipeline_work(std::istream& in, const std::string& file_name, Platform& platform) {
   json root;
   try {
-    root = json::parse(in);
+    root = parse_json_document<json>(std::string(std::istreambuf_iterator<char>(in), {}));
+  } catch (const JsonFault& e) {
+    throw InputError(file_name + ": " + e.what());
   } catch (const json::exception& e) {
     std::string what = e.what();  // "[json.exception.parse_error.101] parse error at line 1, column 1: …"
     const size_t at = what.find("at line");

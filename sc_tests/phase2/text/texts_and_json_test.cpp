@@ -1,4 +1,4 @@
-// The one JSON writer and the texts that fmt does not say by itself.
+// The one JSON writer, the one reader, and the texts that fmt does not say by itself.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/phase2/text/table.h"
 
@@ -125,6 +126,20 @@ TEST(Texts, SixDecimalsAreThoseOfPrintf) {
   EXPECT_LE(fixed(-std::numeric_limits<double>::max()).size(), kLongestFixed);
   EXPECT_EQ(fixed(std::nan("")), "nan");
   EXPECT_EQ(fixed(std::numeric_limits<double>::infinity()), "inf");
+}
+
+TEST(JsonReader, RefusesWhatNestsTooDeep) {
+  const auto nested = [](size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  EXPECT_NO_THROW(parse_json<nlohmann::json>(nested(kDeepestJson)));
+  EXPECT_THROW(parse_json<nlohmann::json>(nested(kDeepestJson + 1)), JsonFault);
+  EXPECT_NO_THROW(parse_json<nlohmann::json>("[" + nested(1) + "," + nested(kDeepestJson - 1) + "]"));
+  EXPECT_NO_THROW(parse_json<nlohmann::json>("[\"\\\"" + std::string(100, '[') + "\"]")) << "in a text they are none";
+  EXPECT_THROW(parse_json<nlohmann::json>("]]["), nlohmann::json::exception);
+}
+
+TEST(JsonReader, RefusesAKeyThatStandsTwiceInADocument) {
+  EXPECT_THROW(parse_json_document<nlohmann::json>(R"({"a": 1, "b": {"c": 1, "c": 2}})"), JsonFault);
+  EXPECT_EQ(parse_json_document<nlohmann::json>(R"({"a": {"a": 1}, "b": {"a": 2}})")["b"]["a"], 2);
 }
 
 TEST(Texts, GroupsDigitsAndQuotesWords) {

@@ -94,6 +94,16 @@ class Faults(cli_support.Cli):
         self.refuses("sweep", "--over", "seed=1", "--jobs", "-1", "--", "run", saying=("--jobs",), lines=1)
         self.refuses("replay", "--oplog", "none.jsonl", "--corrupt-op", "-1", saying=("--corrupt-op",), lines=1)
 
+    def test_json_that_nests_too_deep_or_says_a_key_twice(self):
+        deep = "[" * 60000 + "]" * 60000
+        for work, fault in ((deep, "nests deeper than 64 at byte 64"),
+                            ('{"pes": ' + deep + "}", "nests deeper than 64 at byte 71"),
+                            ('{"pes": [], "pes": []}', 'key "pes" stands twice in an object')):
+            self.refuses("pipeline", "--topology", topology("small.yaml"), "--work", self.file("w.json", work),
+                         saying=("w.json: " + fault,), lines=1)
+        self.refuses("replay", "--oplog", self.file("l.jsonl", deep + "\n"), "--memory", self.file("l.kbmem", ""),
+                     saying=("l.jsonl",), lines=1)
+
     def test_channels_and_bursts_that_do_not_go_together(self):
         with open(topology("small.yaml")) as f:
             text = f.read()
