@@ -24,7 +24,7 @@ std::shared_ptr<OpDesc> message_desc(CommandType type, const char* name, SourceL
 /// The indices of the ports, which must be there.
 std::vector<uint32_t> find_ports(PeBackend& backend, const char* call, const std::vector<std::string>& names,
                                  SourceLine where) {
-  const std::vector<std::string> ports = backend.ports();
+  const std::vector<std::string>& ports = backend.ports();
   std::vector<uint32_t> found;
   for (const std::string& name : names) {
     const auto it = std::find(ports.begin(), ports.end(), name);
@@ -125,6 +125,7 @@ Tensor Context::recv_impl(const std::vector<std::string>& ports, const Dims& sha
   if (shape.elements() < 1) fault(where, std::string(call) + ": a tensor without elements; an empty message has a call of its own");
   auto op = std::make_shared<QueueOp>();
   op->ports = find_ports(core_->backend(), call, ports, where);
+  op->any = taken != nullptr;
   auto desc = message_desc(CommandType::receive, call, where);
   const auto made = core_->allocate(dtype, shape);
   desc->output = made->buffer;

@@ -25,7 +25,8 @@ using Ticket = uint64_t;
 
 /// A send or a receive, beside its OpDesc (whose operand is what is sent, whose output is where a message goes).
 struct QueueOp {
-  std::vector<uint32_t> ports;    ///< indices among ports(); several: the first of them that has a message (recv_any)
+  std::vector<uint32_t> ports;    ///< indices among ports(): one, or those of a recv_any
+  bool any = false;               ///< recv_any: of the first of them that has a message, in its turn
   std::shared_ptr<OpDesc> store;  ///< copy_to_dst: what follows the receive; null: nothing does
   uint32_t taken = 0;             ///< recv_any: index of the port that had it, when it is done
 };
@@ -44,7 +45,10 @@ class PeBackend {
   /// is false until then.
   virtual Ticket submit(const std::shared_ptr<OpDesc>& desc) = 0;
   /// The names of the PE's ports, in declared order (collectives contract §10.1).
-  virtual std::vector<std::string> ports() const { return {}; }
+  virtual const std::vector<std::string>& ports() const {
+    static const std::vector<std::string> none;
+    return none;
+  }
   /// Submits a send or a receive as submit() does; a copy_to_dst's ticket is done when its store is. `op` lives until it is
   /// done. A receive whose message is another than the desc says is a KernelFault of the wait for it.
   virtual Ticket submit_queue_op(const std::shared_ptr<OpDesc>& desc, const std::shared_ptr<QueueOp>& op);

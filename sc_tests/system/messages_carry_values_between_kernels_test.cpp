@@ -83,6 +83,17 @@ void any_of_outstanding(tl::Context& tl, const tl::Args& args) {
   tl.wait(first);
 }
 
+/// A recv_any of one port has its turn, too: the next one begins behind that port.
+void any_in_turn(tl::Context& tl, const tl::Args& args) {
+  const auto x = tl.load(args["x"]);
+  for (const char* port : {"E", "E", "W", "W"}) tl.send_async(port, x);
+  tl.elapse(1e5);  // until all are there
+  tl.recv_any({"W"}, {1, kRow}, DType::f32);
+  if (tl.recv_any({"W", "E"}, {1, kRow}, DType::f32).port != "E") throw std::runtime_error("it was E's turn");
+  tl.recv("E", {1, kRow}, DType::f32);
+  tl.store(args["y"], tl.recv("W", {1, kRow}, DType::f32));
+}
+
 /// PE 0 writes y of PE 1 and says so (or says so before it is done); PE 1 reads it.
 void message_orders(tl::Context& tl, const tl::Args& args) {
   if (tl.index() == 0) {
@@ -131,6 +142,7 @@ const RegisterKernel registered[] = {
     RegisterKernel{spec_of("all_receive", all_receive, 0, 0)},
     RegisterKernel{spec_of("reads_pending", reads_pending, 0, 0)},
     RegisterKernel{spec_of("any_of_outstanding", any_of_outstanding, 0, 0)},
+    RegisterKernel{spec_of("any_in_turn", any_in_turn, 0, 1)},
     RegisterKernel{spec_of("message_orders", message_orders, 0, 0)}};
 
 RunOptions options_for(const Platform& platform, const std::string& kernel, size_t members) {
@@ -164,6 +176,10 @@ TEST(Messages, carry_real_and_pending_values) {
       for (const int threads : {1, 4}) EXPECT_EQ(outcome(kernel, members, threads), "passed") << kernel << " " << members;
     }
   }
+}
+
+TEST(Messages, are_taken_from_any_port_in_turn) {
+  EXPECT_EQ(outcome("any_in_turn", 2, 1), "passed");
 }
 
 TEST(Messages, do_so_in_every_link_mode) {

@@ -1,12 +1,14 @@
 // Does a PE with router and memory, made by hand with parameter structs, take as long for a kernel as the same from
 // YAML? And is what is missing told there, too?
 #include <gtest/gtest.h>
+#include <tlm_utils/simple_target_socket.h>
 
 #include <sstream>
 
 #include "kernbench/kernel_api/tl.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/systemc_models/fabric/router.h"
+#include "kernbench/systemc_models/host/m_cpu.h"
 #include "kernbench/systemc_models/memory/hbm_pc.h"
 #include "kernbench/systemc_models/pe/processing_element.h"
 #include "system_support.h"
@@ -123,6 +125,74 @@ TEST(ByHand, a_pe_takes_as_long_as_one_from_yaml) {
     EXPECT_NE(text, before);
     before = text;
   }
+}
+
+/// A memory of somebody else's.
+struct LtMemory : sc_core::sc_module {
+  tlm_utils::simple_target_socket<LtMemory> in{"in"};
+  explicit LtMemory(sc_core::sc_module_name name) : sc_module(name) { in.register_b_transport(this, &LtMemory::serve); }
+  void serve(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
+    delay += sc_core::sc_time(10, sc_core::SC_NS);
+    p.set_response_status(tlm::TLM_OK_RESPONSE);
+  }
+};
+
+/// Reads of an m_cpu each, one after the other's end.
+struct Reader {
+  Reader(RequestPort& p, Timeline& t) : port(p), timeline(t) {}
+  double read(uint64_t address) {
+    MemoryRequest r;
+    double latency = -1;
+    r.address = address;
+    r.nbytes = 1024;
+    r.issue_ns = timeline.now_ns();
+    r.context = &latency;
+    r.done = [](MemoryRequest& done, const FabricTransaction& x) {
+      *static_cast<double*>(done.context) = x.done_ns - x.issue_ns;
+    };
+    port.request(r);
+    sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US));
+    return latency;
+  }
+  RequestPort& port;
+  Timeline& timeline;
+};
+
+// A transaction is used again after one whose header waited at a link on its way to pseudo-channels: nothing of that wait
+// may be left where the next one goes to a foreign memory.
+TEST(ByHand, a_read_of_a_foreign_memory_takes_the_same_whatever_was_before) {
+  FabricTiming timing;
+  timing.links = Links::cut_through;
+  timing.response = Response::routed;
+  timing.header_bytes = 640;
+  System system(timing);
+  MCpu a("a", system), b("b", system);
+  Router router("r", system);
+  HbmPcParameters slice;
+  slice.pseudo_channels = 4;
+  slice.interleave_bytes = 256;
+  slice.pc_bw_gbs = 32;
+  HbmPc hbm("hbm", system, slice);
+  LtMemory outside("outside");
+  connect(a, router, {0.02, 128});
+  connect(b, router, {0.02, 128});
+  connect(router, hbm, {0.05, 64});
+  router.out.bind(outside.in);
+  system.address_map().add(hbm, 0, 1 << 20);
+  system.address_map().add_foreign(router, router.out.ports().size() - 1, 1 << 20, 1 << 20);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  Reader reader(a, system.timeline());
+  const double before = reader.read(1 << 20);
+  EXPECT_GT(before, 10);
+  MemoryRequest first, second;  // at one instant: the second's header waits 10 ns for the link to the slice
+  for (auto& [r, port] : {std::pair<MemoryRequest*, RequestPort*>{&first, &a}, {&second, &b}}) {
+    r->nbytes = 1024;
+    r->issue_ns = system.timeline().now_ns();
+    r->done = [](MemoryRequest&, const FabricTransaction&) {};
+    port->request(*r);
+  }
+  sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US));
+  for (int i = 0; i < 3; ++i) EXPECT_NEAR(reader.read(1 << 20), before, 1e-6) << i;
 }
 
 TEST(ByHand, parameters_that_are_not_legal_are_told) {

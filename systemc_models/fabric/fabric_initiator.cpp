@@ -27,7 +27,8 @@ FabricTransaction& FabricInitiator::acquire(const Route& route, uint8_t channel,
   x.channel = channel;
   x.grant_ns = now;
   x.overhead_ns = owner().overhead_ns();
-  x.wire_ns = x.drain_ns = x.store_forward_ns = x.link_queue_ns = x.memory_queue_ns = x.tail_ns = x.covered_ns = 0;
+  x.wire_ns = x.drain_ns = x.store_forward_ns = x.link_queue_ns = x.memory_queue_ns = x.tail_ns = 0;
+  x.covered_ns = x.queued_there_ns = 0;
   const uint64_t source = uint64_t{owner().index()} << 2 | rank;
   x.own_order = Order(Order::kArrivals, Timeline::to_fs(now), source << 32 | ++grants_);
   return x;

@@ -191,8 +191,10 @@ class HeaderLinks : public LinkMode {
     x.payload.set_response_status(tlm::TLM_OK_RESPONSE);
     const double leaves = x.write || !fabric_.responses_travel() ? s.finish_ns : s.header_leaves_ns;
     x.tail_ns = s.finish_ns - leaves;
-    x.covered_ns = s.stream_ns >= 0 && leaves < s.finish_ns ? x.tail_ns - s.stream_ns : 0;
-    x.queued_there_ns = x.link_queue_ns;
+    if (s.stream_ns >= 0 && s.stream_ns < x.tail_ns) {
+      x.covered_ns = x.tail_ns - s.stream_ns;
+      x.queued_there_ns = x.link_queue_ns;
+    }
     x.time_ns = leaves;
     if (x.hop_count == 0) return true;
     if (!fabric_.responses_travel()) {

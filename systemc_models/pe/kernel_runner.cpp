@@ -22,7 +22,11 @@ void KernelRunner::launch(Kernel kernel, double start_ns, std::function<void(con
   launched_ = std::move(id);
   last_done_ns_ = 0;
   faults_.clear();
-  messages_sent_.assign(pe_.ipcq ? pe_.ipcq->ports().size() : 0, 0);
+  port_names_.clear();
+  if (pe_.ipcq) {
+    for (const QueuePort& p : pe_.ipcq->ports()) port_names_.push_back(p.name);
+  }
+  messages_sent_.assign(port_names_.size(), 0);
   on_end_ = std::move(on_end);
   kernel_ = std::move(kernel);
   stack_bytes_ = stack_bytes;
@@ -210,13 +214,6 @@ void KernelRunner::resume(const PeCommand& command, double at_ns) {
 
 // ---- messages
 
-std::vector<std::string> KernelRunner::ports() const {
-  std::vector<std::string> names;
-  if (!pe_.ipcq) return names;
-  for (const QueuePort& p : pe_.ipcq->ports()) names.push_back(p.name);
-  return names;
-}
-
 namespace {
 
 /// A message of all that PEs send each other, for the history: by its sender, the sender's port and its number there.
@@ -233,9 +230,9 @@ Ticket KernelRunner::submit_queue_op(const std::shared_ptr<OpDesc>& desc, const 
   s->item.command = s.get();
   s->queue_call = &s->call;
   s->op = op;
-  s->call.kind = sends                  ? QueueCall::Kind::send
-                 : op->ports.size() > 1 ? QueueCall::Kind::receive_any
-                                        : QueueCall::Kind::receive;
+  s->call.kind = sends     ? QueueCall::Kind::send
+                 : op->any ? QueueCall::Kind::receive_any
+                           : QueueCall::Kind::receive;
   s->call.port = op->ports.front();
   s->call.ports = op->ports;
   s->call.nbytes = sends ? desc->operands.front().ref.nbytes() : desc->output.nbytes();

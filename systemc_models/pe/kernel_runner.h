@@ -64,7 +64,7 @@ class KernelRunner final : public PeBackend {
   const std::string& pe_id() const override { return pe_.id; }
   uint32_t cube_index() const override { return pe_.cube; }
   Ticket submit(const std::shared_ptr<OpDesc>& desc) override;
-  std::vector<std::string> ports() const override;
+  const std::vector<std::string>& ports() const override { return port_names_; }
   Ticket submit_queue_op(const std::shared_ptr<OpDesc>& desc, const std::shared_ptr<QueueOp>& op) override;
   void wait_for_slot(Ticket) override;
   void wait(Ticket) override;
@@ -137,6 +137,7 @@ class KernelRunner final : public PeBackend {
   size_t outstanding_ = 0;
   uint64_t seq_ = 0;
   std::map<Ticket, std::string> faults_;                ///< of receives that got another message than they expect
+  std::vector<std::string> port_names_;                 ///< of the launch
   std::vector<uint64_t> messages_sent_;                 ///< by port, for the history
   std::unordered_map<Ticket, uint64_t> messages_;       ///< of receives that nobody has waited for, for the history
   std::unordered_map<uint64_t, Submitted*> loads_;  ///< in flight, by TCM address
