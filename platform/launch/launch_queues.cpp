@@ -5,7 +5,10 @@
 namespace kernbench {
 namespace {
 
-constexpr uint64_t kSramUnit = 64;
+/// Rings in SRAM begin at multiples of 64 bytes.
+uint64_t in_sram(uint64_t nbytes) {
+  return (nbytes + 63) / 64 * 64;
+}
 
 }  // namespace
 
@@ -47,17 +50,21 @@ uint64_t LaunchQueues::place(size_t pe, Space space, uint64_t nbytes) {
 /// tl.sram_bytes() of all PEs that share it is what is left.
 uint64_t LaunchQueues::place_in_sram(size_t pe, uint64_t nbytes) {
   const Pe& at = machine_.pes().pe(pe);
-  const uint64_t taken = (nbytes + kSramUnit - 1) / kSramUnit * kSramUnit;
+  const uint64_t taken = in_sram(nbytes);
   if (at.sram_bytes < taken) {
     throw InputError("no room for a ring of " + at.id + " in sram: " + std::to_string(nbytes) + " bytes asked, " +
                      std::to_string(at.sram_bytes) + " bytes free");
   }
-  const uint64_t base = at.sram_base;
+  resize_sram(pe, at.sram_bytes - taken);
+  return at.sram_base + at.sram_bytes;
+}
+
+/// Of all PEs of the cube, which share it.
+void LaunchQueues::resize_sram(size_t pe, uint64_t nbytes) {
+  const uint32_t cube = machine_.pes().pe(pe).cube;
   for (size_t p = 0; p < machine_.pes().count(); ++p) {
-    Pe& other = machine_.pes().pe(p);
-    if (other.sram_base == base && other.sram_bytes > 0) other.sram_bytes -= taken;
+    if (machine_.pes().pe(p).cube == cube) machine_.pes().pe(p).sram_bytes = nbytes;
   }
-  return base + at.sram_bytes;
 }
 
 void LaunchQueues::give_back() noexcept {
@@ -69,14 +76,9 @@ void LaunchQueues::give_back() noexcept {
       case Space::hbm:
         allocators_.free_hbm(r.pe, r.addr);
         break;
-      case Space::sram: {
-        const uint64_t base = machine_.pes().pe(r.pe).sram_base;
-        for (size_t p = 0; p < machine_.pes().count(); ++p) {
-          Pe& other = machine_.pes().pe(p);
-          if (other.sram_base == base) other.sram_bytes += (r.nbytes + kSramUnit - 1) / kSramUnit * kSramUnit;
-        }
+      case Space::sram:
+        resize_sram(r.pe, machine_.pes().pe(r.pe).sram_bytes + in_sram(r.nbytes));
         break;
-      }
     }
   }
   rooms_.clear();

@@ -34,6 +34,7 @@ class LaunchQueues : private RingPlaces {
   };
   uint64_t place(size_t pe, Space, uint64_t nbytes) override;
   uint64_t place_in_sram(size_t pe, uint64_t nbytes);
+  void resize_sram(size_t pe, uint64_t nbytes);
   void give_back() noexcept;
 
   Machine& machine_;

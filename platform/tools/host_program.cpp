@@ -1,13 +1,5 @@
 #include "kernbench/platform/tools/host_program.h"
 
-#include <chrono>
-#include <optional>
-
-#include "kernbench/phase2/check/reference_check.h"
-#include "kernbench/phase2/graph/executor.h"
-#include "kernbench/phase2/io/memory_file.h"
-#include "kernbench/phase2/io/npy.h"
-#include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/host/program.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/run_parts.h"
@@ -15,35 +7,23 @@
 namespace kernbench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point t) {
-  return std::chrono::duration<double>(Clock::now() - t).count();
-}
-
 /// One run, step by step, as KernelRun of run.cpp: what is placed and logged, Phase 1, its times, Phase 2.
-class ProgramRun {
+class ProgramRun : private LoggedRun {
  public:
   ProgramRun(Platform& platform, RunOptions options)
-      : platform_(platform),
-        o_(std::move(options)),
+      : LoggedRun(platform, std::move(options)),
         spec_(named_program(o_)),
         params_(program_params(spec_, o_.params)),
-        program_(platform, spec_, params_, o_, context_options()),
-        records_(o_.debug_verify) {}
+        program_(platform, spec_, params_, o_, context_options()) {}
 
   ProgramReport run() {
     place_inputs();
-    attach_logs();
+    attach_logs(spec_.materializes, placed());
     simulate();
     report_times();
-    if (o_.check_races) {
-      report_.run.races_checked = true;
-      report_.run.races = find_races(history_);
-      for (const auto& pe : platform_.graph().pes) report_.run.pe_names.push_back(pe.id);
-    }
+    if (o_.check_races) report_races(report_.run);
     if (replayed()) compute_outputs();
-    report_.run.wall_s = seconds_since(begin_);
+    report_.run.wall_s = wall_s();
     return std::move(report_);
   }
 
@@ -56,28 +36,18 @@ class ProgramRun {
   host::ContextOptions context_options() {
     return {o_.launch, o_.timed_transfer, o_.addresses, o_.check_races ? &history_ : nullptr};
   }
-  bool verified() const { return o_.verify || o_.debug_verify; }
-  bool replayed() const { return verified() || !o_.dumps.empty(); }
 
   void place_inputs();
-  void attach_logs();
+  std::vector<PlacedTensor> placed();
   void simulate();
   void report_times();
   void compute_outputs();
   void verify_outputs(const TensorMap& outputs, const MemoryImage&);
 
-  const Clock::time_point begin_ = Clock::now();
-  Platform& platform_;
-  RunOptions o_;
-  CommandHistory history_;
   const ProgramSpec& spec_;
   const Params params_;
   host::Program program_;
   TensorMap inputs_;
-  MemoryImage at_start_;
-  std::unique_ptr<MemoryFileWriter> memory_;
-  ReplayLog records_;
-  std::optional<TeeLog> tee_;
   ProgramReport report_;
 };
 
@@ -87,19 +57,13 @@ void ProgramRun::place_inputs() {
   for (const auto& [name, value] : inputs_) program_.context().place(name, value);
 }
 
-void ProgramRun::attach_logs() {
-  if (spec_.materializes || platform_.system().pending_values()) platform_.system().keep_pending_values(o_.isa);
-  at_start_ = platform_.system().image().snapshot();
-  if (!o_.memory_file.empty()) memory_ = std::make_unique<MemoryFileWriter>(o_.memory_file, at_start_);
-  // The memory file first: a log that says it is complete has a complete memory file beside it.
-  tee_.emplace(std::initializer_list<OpLogSink*>{memory_.get(), o_.log.get(), replayed() ? &records_ : nullptr});
+std::vector<PlacedTensor> ProgramRun::placed() {
+  std::vector<PlacedTensor> all;
   for (const ProgramTensor& t : spec_.tensors) {
     const host::TensorPlaces& places = program_.context().places(t.name);
-    if (!places.layout().partial()) o_.header.tensors.push_back(places.placed(t.role == TensorSpec::Role::out));
+    if (!places.layout().partial()) all.push_back(places.placed(t.role == TensorSpec::Role::out));
   }
-  tee_->begin(o_.header);
-  if (!tee_->empty() || o_.number_ops) platform_.attach_log(&*tee_);
-  if (o_.check_races) platform_.pes().attach_history(history_);
+  return all;
 }
 
 void ProgramRun::simulate() {
@@ -107,8 +71,7 @@ void ProgramRun::simulate() {
   program_.start();
   sc_core::sc_start();
   report_.run.phase1_s = seconds_since(start);
-  if (!tee_->failure().empty()) throw RunError(tee_->failure());
-  tee_->close();
+  close_logs();
   program_.check();
 }
 
@@ -138,25 +101,12 @@ void ProgramRun::report_times() {
 
 /// Phase 2: what the program made, into files and before the judge.
 void ProgramRun::compute_outputs() {
-  const auto start = Clock::now();
-  ReplayOptions options;
-  options.threads = o_.threads;
-  options.isa = o_.isa;
-  options.progress = o_.on_replay_progress;
-  if (o_.debug_verify) options.check = reference_check(o_.header.pes);
-  const ReplayResult result = replay(records_.records(), at_start_, options);
-  report_.run.phase2_s = seconds_since(start);
+  const ReplayResult result = replay_log(report_.run);
   TensorMap outputs;
   for (const ProgramTensor& t : spec_.tensors) {
     if (t.role == TensorSpec::Role::out) outputs[t.name] = program_.context().places(t.name).read_back(result.memory);
   }
-  if (!o_.corrupt.empty()) {
-    for (uint8_t& b : outputs.at(o_.corrupt).bytes) b ^= 0x5a;
-  }
-  for (const auto& [name, file] : o_.dumps) {
-    const HostTensor& t = outputs.at(name);
-    write_npy(file, t.dtype, t.shape, t.bytes.data());
-  }
+  write_outputs(outputs);
   if (verified()) verify_outputs(outputs, result.memory);
 }
 

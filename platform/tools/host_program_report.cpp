@@ -93,25 +93,12 @@ void write_program_json(std::ostream& out, const ProgramReport& p) {
   const RunReport& r = p.run;
   std::string text;
   JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
-  w.open('{').field("program", r.kernel).key("params").open('{');
-  for (const auto& [name, value] : r.params) write_parameter(w.key(name), value);
-  w.close('}').field("topology", r.topology).field("launch", r.launch);
-  if (!r.launch_note.empty()) w.field("launch_note", r.launch_note);
-  w.field("transfer", r.timed_transfer ? "timed" : "instant");
+  begin_report(w, "program", r);
   if (r.addresses == AddressMode::virtual_) w.field("addresses", name_of(r.addresses));
   w.field("sim_ns", r.end_ns).field("ranks", p.ranks).key("ops").open('[');
   for (const host::Operation& op : p.ops) write_op(w, op);
-  w.close(']').key("pes").open('[');
-  for (const auto& pe : r.pes) {
-    w.open('{').field("id", pe.id).field("start_ns", pe.start_ns).field("end_ns", pe.end_ns);
-    w.field("scalar_ns", pe.scalar_ns).close('}');
-  }
-  w.close(']').field("gemm_peak_share", r.gemm_peak_share()).key("engines").open('[');
-  for (const auto& e : r.engines) write_engine_json(w, e);
-  w.close(']').field("events", r.events).field("wall_s", r.wall_s);
-  if (r.verified) write_verification(w.key("verify"), r);
-  if (r.races_checked) write_races(w.key("races"), r.races, r.pe_names);
-  w.close('}');
+  w.close(']');
+  end_report(w, r);
   out << text << '\n';
 }
 

@@ -103,6 +103,29 @@ class JsonFields {
     c.out_bytes = bytes("out_bytes");
   }
 
+  void read_gemm(const json& o, const std::string& path, PeCommand& c) {
+    c.type = CommandType::gemm;
+    c.m = size(o, path, "m");
+    c.n = size(o, path, "n");
+    c.k = size(o, path, "k");
+    c.dtype = text(o, path, "dtype", "");
+    read_streams(o, path, c);
+  }
+  void read_math(const json& o, const std::string& path, PeCommand& c) {
+    c.type = CommandType::math;
+    c.op = text(o, path, "op");
+    c.elements = size(o, path, "elements");
+    read_streams(o, path, c);
+  }
+  /// Space and address of a DMA command of so many bytes, in one row.
+  void read_memory(const json& o, const std::string& path, uint64_t nbytes, PeCommand& c) {
+    const std::string space = text(o, path, "space", "hbm");
+    if (space != "hbm" && space != "sram") fault(path + ".space", "found '" + space + "', expected hbm or sram");
+    c.dma.addr = address(o, path);
+    c.dma.nbytes = nbytes;
+    c.dma.rows = {1, nbytes, 0};
+  }
+
   std::string file_;
   std::vector<std::string> faults_;
 };

@@ -149,25 +149,13 @@ class Reader : private JsonFields {
     if (stage == "DMA_READ" || stage == "DMA_WRITE") {
       keys(o, path, {"id", "submit_ns", "stage", "space", "addr", "nbytes"});
       c.type = stage == "DMA_READ" ? CommandType::load : CommandType::store;
-      const std::string space = text(o, path, "space", "hbm");
-      if (space != "hbm" && space != "sram") fault(path + ".space", "found '" + space + "', expected hbm or sram");
-      c.dma.addr = address(o, path);
-      c.dma.nbytes = static_cast<uint64_t>(size(o, path, "nbytes"));
-      c.dma.rows = {1, c.dma.nbytes, 0};
+      read_memory(o, path, static_cast<uint64_t>(size(o, path, "nbytes")), c);
     } else if (stage == "GEMM") {
       keys(o, path, {"id", "submit_ns", "stage", "m", "n", "k", "dtype", "in_bytes", "out_bytes"});
-      c.type = CommandType::gemm;
-      c.m = size(o, path, "m");
-      c.n = size(o, path, "n");
-      c.k = size(o, path, "k");
-      c.dtype = text(o, path, "dtype", "");
-      read_streams(o, path, c);
+      read_gemm(o, path, c);
     } else if (stage == "MATH") {
       keys(o, path, {"id", "submit_ns", "stage", "op", "elements", "in_bytes", "out_bytes"});
-      c.type = CommandType::math;
-      c.op = text(o, path, "op");
-      c.elements = size(o, path, "elements");
-      read_streams(o, path, c);
+      read_math(o, path, c);
     } else {
       fault(path + ".stage", "found '" + stage + "', expected DMA_READ, DMA_WRITE, GEMM or MATH");
     }

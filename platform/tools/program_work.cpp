@@ -154,14 +154,6 @@ class Reader : private JsonFields {
     read_memory(o, path, c.queue.nbytes, *c.store);
   }
 
-  void read_memory(const json& o, const std::string& path, uint64_t nbytes, PeCommand& command) {
-    const std::string space = text(o, path, "space", "hbm");
-    if (space != "hbm" && space != "sram") fault(path + ".space", "found '" + space + "', expected hbm or sram");
-    command.dma.addr = address(o, path);
-    command.dma.nbytes = nbytes;
-    command.dma.rows = {1, nbytes, 0};
-  }
-
   void read_rows(const json& o, const std::string& path, PeCommand& command) {
     if (!o.contains("rows") && !o.contains("stride")) return;
     const auto rows = static_cast<uint64_t>(size(o, path, "rows"));
@@ -180,18 +172,10 @@ class Reader : private JsonFields {
     PeCommand& command = *c.command;
     if (call == "gemm") {
       keys(o, path, {"id", "call", "m", "n", "k", "dtype", "in_bytes", "out_bytes"});
-      command.type = CommandType::gemm;
-      command.m = size(o, path, "m");
-      command.n = size(o, path, "n");
-      command.k = size(o, path, "k");
-      command.dtype = text(o, path, "dtype", "");
-      read_streams(o, path, command);
+      read_gemm(o, path, command);
     } else if (call == "math") {
       keys(o, path, {"id", "call", "op", "elements", "in_bytes", "out_bytes"});
-      command.type = CommandType::math;
-      command.op = text(o, path, "op");
-      command.elements = size(o, path, "elements");
-      read_streams(o, path, command);
+      read_math(o, path, command);
     } else {
       keys(o, path, {"id", "call", "space", "addr", "nbytes", "rows", "stride"});
       command.type = call == "load" ? CommandType::load : CommandType::store;

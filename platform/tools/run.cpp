@@ -1,16 +1,10 @@
 #include "kernbench/platform/tools/run.h"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <optional>
 
 #include "kernbench/kernel_api/context.h"
-#include "kernbench/phase2/check/reference_check.h"
-#include "kernbench/phase2/graph/executor.h"
-#include "kernbench/phase2/io/memory_file.h"
-#include "kernbench/phase2/io/npy.h"
-#include "kernbench/phase2/log/oplog_json.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/launch/host_run.h"
 #include "kernbench/platform/launch/launch_preparation.h"
@@ -23,35 +17,27 @@ namespace kernbench {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point t) {
-  return std::chrono::duration<double>(Clock::now() - t).count();
-}
-
 /// One run, step by step: what is placed and logged, Phase 1, its times, Phase 2.
-class KernelRun {
+class KernelRun : private LoggedRun {
  public:
   KernelRun(Platform& platform, RunOptions options)
-      : platform_(platform),
-        o_(std::move(options)),
+      : LoggedRun(platform, std::move(options)),
         spec_(named_kernel(o_)),
         pes_(choose_pes(platform.machine(), o_)),
         programs_(programs_of(platform.machine(), pes_)),
         prepared_(prepare_launch(platform.machine(), spec_, kernel_params(spec_, o_.params), pes_,
                                  programs_.front().launch)),
         params_(prepared_.params),
-        way_(choose_launch_way(platform, o_)),
-        records_(o_.debug_verify) {}
+        way_(choose_launch_way(platform, o_)) {}
 
   RunReport run() {
     place_inputs();
-    attach_logs();
+    attach_logs(spec_.materializes, deployment_->placed());
     const HostOutcome host = simulate_launch();
     report_times(host);
-    if (o_.check_races) report_races();
+    if (o_.check_races) report_races(report_);
     if (replayed()) compute_outputs();
-    report_.wall_s = seconds_since(begin_);
+    report_.wall_s = wall_s();
     return std::move(report_);
   }
 
@@ -66,22 +52,15 @@ class KernelRun {
     for (const TensorSpec& t : spec.tensors) v.push_back(&t);
     return v;
   }
-  bool verified() const { return o_.verify || o_.debug_verify; }
-  bool replayed() const { return verified() || !o_.dumps.empty(); }
 
   void place_inputs();
-  void attach_logs();
   HostPlan host_plan();
   void map_tensors(HostPlan&);
   HostOutcome simulate_launch();
   void report_times(const HostOutcome&);
-  void report_races();
   void compute_outputs();
   void verify_outputs(const TensorMap& outputs);
 
-  const Clock::time_point begin_ = Clock::now();
-  Platform& platform_;
-  RunOptions o_;
   const KernelSpec& spec_;
   const std::vector<size_t> pes_;
   const std::vector<tl::Program> programs_;
@@ -91,11 +70,6 @@ class KernelRun {
   std::optional<Deployment> deployment_;
   std::optional<LaunchQueues> queues_;
   TensorMap inputs_;
-  MemoryImage at_start_;
-  std::unique_ptr<MemoryFileWriter> memory_;
-  ReplayLog records_;
-  std::optional<TeeLog> tee_;
-  CommandHistory history_;
   RunReport report_;
 };
 
@@ -106,18 +80,6 @@ void KernelRun::place_inputs() {
   queues_.emplace(platform_.machine(), platform_.hosts().allocators(), spec_, params_, *programs_.front().launch, pes_);
   inputs_ = make_inputs(tensors_of(spec_), params_, o_);
   for (const auto& [name, value] : inputs_) deployment_->upload(name, value);
-}
-
-void KernelRun::attach_logs() {
-  if (spec_.materializes || platform_.system().pending_values()) platform_.system().keep_pending_values(o_.isa);
-  at_start_ = platform_.system().image().snapshot();
-  if (!o_.memory_file.empty()) memory_ = std::make_unique<MemoryFileWriter>(o_.memory_file, at_start_);
-  // The memory file first: a log that says it is complete has a complete memory file beside it.
-  tee_.emplace(std::initializer_list<OpLogSink*>{memory_.get(), o_.log.get(), replayed() ? &records_ : nullptr});
-  o_.header.tensors = deployment_->placed();
-  tee_->begin(o_.header);
-  if (!tee_->empty() || o_.number_ops) platform_.attach_log(&*tee_);
-  if (o_.check_races) platform_.pes().attach_history(history_);
 }
 
 /// What the host does: the launch, and the transfers that take time.
@@ -168,8 +130,7 @@ HostOutcome KernelRun::simulate_launch() {
   const auto start = Clock::now();
   HostOutcome host = simulate(platform_.hosts().launch_host(), std::move(plan));
   report_.phase1_s = seconds_since(start);
-  if (!tee_->failure().empty()) throw RunError(tee_->failure());
-  tee_->close();
+  close_logs();
   if (!host.fault.empty()) throw RunError(host.fault);
   if (!platform_.system().fault().empty()) throw RunError(platform_.system().fault());
   if (!host.complete) throw_nothing_can_move(platform_);
@@ -199,33 +160,14 @@ void KernelRun::report_times(const HostOutcome& host) {
   report_.events = platform_.timeline().events();
 }
 
-void KernelRun::report_races() {
-  report_.races_checked = true;
-  report_.races = find_races(history_);
-  for (const auto& pe : platform_.graph().pes) report_.pe_names.push_back(pe.id);
-}
-
 /// Phase 2: what the run made, into files and before the judge.
 void KernelRun::compute_outputs() {
-  const auto start = Clock::now();
-  ReplayOptions options;
-  options.threads = o_.threads;
-  options.isa = o_.isa;
-  options.progress = o_.on_replay_progress;
-  if (o_.debug_verify) options.check = reference_check(o_.header.pes);
-  const ReplayResult result = replay(records_.records(), at_start_, options);
-  report_.phase2_s = seconds_since(start);
+  const ReplayResult result = replay_log(report_);
   TensorMap outputs;
   for (const TensorSpec& t : spec_.tensors) {
     if (t.role == TensorSpec::Role::out) outputs[t.name] = deployment_->read_back(t.name, result.memory);
   }
-  if (!o_.corrupt.empty()) {
-    for (uint8_t& b : outputs.at(o_.corrupt).bytes) b ^= 0x5a;
-  }
-  for (const auto& [name, file] : o_.dumps) {
-    const HostTensor& t = outputs.at(name);
-    write_npy(file, t.dtype, t.shape, t.bytes.data());
-  }
+  write_outputs(outputs);
   if (verified()) verify_outputs(outputs);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernbench/phase2/check/reference_check.h"
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/log/oplog_json.h"
 #include "kernbench/phase2/op/errors.h"
@@ -18,6 +19,51 @@ void TeeLog::record(OpRecord&& r) {
   } catch (const OpLogError& e) {
     failure_ = e.what();
     sc_core::sc_pause();
+  }
+}
+
+void LoggedRun::attach_logs(bool materializes, std::vector<PlacedTensor> tensors) {
+  if (materializes || platform_.system().pending_values()) platform_.system().keep_pending_values(o_.isa);
+  at_start_ = platform_.system().image().snapshot();
+  if (!o_.memory_file.empty()) memory_ = std::make_unique<MemoryFileWriter>(o_.memory_file, at_start_);
+  // The memory file first: a log that says it is complete has a complete memory file beside it.
+  tee_.emplace(std::initializer_list<OpLogSink*>{memory_.get(), o_.log.get(), replayed() ? &records_ : nullptr});
+  o_.header.tensors = std::move(tensors);
+  tee_->begin(o_.header);
+  if (!tee_->empty() || o_.number_ops) platform_.attach_log(&*tee_);
+  if (o_.check_races) platform_.pes().attach_history(history_);
+}
+
+void LoggedRun::close_logs() {
+  if (!tee_->failure().empty()) throw RunError(tee_->failure());
+  tee_->close();
+}
+
+void LoggedRun::report_races(RunReport& report) const {
+  report.races_checked = true;
+  report.races = find_races(history_);
+  for (const auto& pe : platform_.graph().pes) report.pe_names.push_back(pe.id);
+}
+
+ReplayResult LoggedRun::replay_log(RunReport& report) const {
+  const auto start = Clock::now();
+  ReplayOptions options;
+  options.threads = o_.threads;
+  options.isa = o_.isa;
+  options.progress = o_.on_replay_progress;
+  if (o_.debug_verify) options.check = reference_check(o_.header.pes);
+  ReplayResult result = replay(records_.records(), at_start_, options);
+  report.phase2_s = seconds_since(start);
+  return result;
+}
+
+void LoggedRun::write_outputs(TensorMap& outputs) const {
+  if (!o_.corrupt.empty()) {
+    for (uint8_t& b : outputs.at(o_.corrupt).bytes) b ^= 0x5a;
+  }
+  for (const auto& [name, file] : o_.dumps) {
+    const HostTensor& t = outputs.at(name);
+    write_npy(file, t.dtype, t.shape, t.bytes.data());
   }
 }
 

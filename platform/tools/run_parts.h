@@ -2,13 +2,19 @@
 // folder.
 #pragma once
 
+#include <chrono>
 #include <initializer_list>
 #include <iosfwd>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "kernbench/kernel_api/registry.h"
+#include "kernbench/phase2/check/races.h"
 #include "kernbench/phase2/check/verify.h"
+#include "kernbench/phase2/graph/executor.h"
+#include "kernbench/phase2/io/memory_file.h"
 #include "kernbench/phase2/log/op_record.h"
 #include "kernbench/platform/tools/run.h"
 
@@ -54,6 +60,38 @@ class ReplayLog : public OpLogSink {
   std::vector<OpRecord> records_;
 };
 
+/// What runs of kernels and of programs do alike: their logs, Phase 2, its outputs into files.
+class LoggedRun {
+ protected:
+  using Clock = std::chrono::steady_clock;
+  LoggedRun(Platform& platform, RunOptions options)
+      : platform_(platform), o_(std::move(options)), records_(o_.debug_verify) {}
+  static double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
+  double wall_s() const { return seconds_since(begin_); }
+
+  bool verified() const { return o_.verify || o_.debug_verify; }
+  bool replayed() const { return verified() || !o_.dumps.empty(); }
+  /// From here on all is logged; memory is as the run finds it.
+  void attach_logs(bool materializes, std::vector<PlacedTensor> tensors);
+  /// After the simulation. RunError where a log could not take all.
+  void close_logs();
+  void report_races(RunReport&) const;
+  ReplayResult replay_log(RunReport&) const;
+  /// --corrupt and --dump.
+  void write_outputs(TensorMap&) const;
+
+  Platform& platform_;
+  RunOptions o_;
+  CommandHistory history_;
+
+ private:
+  const Clock::time_point begin_ = Clock::now();
+  MemoryImage at_start_;
+  std::unique_ptr<MemoryFileWriter> memory_;
+  ReplayLog records_;
+  std::optional<TeeLog> tee_;
+};
+
 /// An input from a .npy file. InputError where its shape is another than the tensor's.
 HostTensor tensor_from_file(const TensorSpec&, const Params&, const std::string& file);
 /// The inputs of a run by name: from files where --tensor gives them, else seeded.
@@ -75,5 +113,8 @@ void write_rates(std::ostream&, const RunReport&);
 /// A number or truth value as such, anything else as text.
 void write_parameter(JsonWriter&, const std::string& text);
 void write_verification(JsonWriter&, const RunReport&);
+/// The JSON of a run up to "transfer"; `what`: "kernel" or "program". And from "pes" to its end.
+void begin_report(JsonWriter&, const char* what, const RunReport&);
+void end_report(JsonWriter&, const RunReport&);
 
 }  // namespace kernbench

@@ -234,14 +234,32 @@ void write_verification(JsonWriter& w, const RunReport& r) {
   w.close(']').close('}');
 }
 
-void write_run_json(std::ostream& out, const RunReport& r) {
-  std::string text;
-  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
-  w.open('{').field("kernel", r.kernel).key("params").open('{');
+void begin_report(JsonWriter& w, const char* what, const RunReport& r) {
+  w.open('{').field(what, r.kernel).key("params").open('{');
   for (const auto& [name, value] : r.params) write_parameter(w.key(name), value);
   w.close('}').field("topology", r.topology).field("launch", r.launch);
   if (!r.launch_note.empty()) w.field("launch_note", r.launch_note);
   w.field("transfer", r.timed_transfer ? "timed" : "instant");
+}
+
+void end_report(JsonWriter& w, const RunReport& r) {
+  w.key("pes").open('[');
+  for (const auto& p : r.pes) {
+    w.open('{').field("id", p.id).field("start_ns", p.start_ns).field("end_ns", p.end_ns);
+    w.field("scalar_ns", p.scalar_ns).close('}');
+  }
+  w.close(']').field("gemm_peak_share", r.gemm_peak_share()).key("engines").open('[');
+  for (const auto& e : r.engines) write_engine_json(w, e);
+  w.close(']').field("events", r.events).field("wall_s", r.wall_s);
+  if (r.verified) write_verification(w.key("verify"), r);
+  if (r.races_checked) write_races(w.key("races"), r.races, r.pe_names);
+  w.close('}');
+}
+
+void write_run_json(std::ostream& out, const RunReport& r) {
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
+  begin_report(w, "kernel", r);
   if (r.timed_transfer) w.field("upload_ns", r.upload_ns).field("download_ns", r.download_ns);
   if (r.addresses == AddressMode::virtual_) {
     w.field("addresses", name_of(r.addresses));
@@ -253,17 +271,8 @@ void write_run_json(std::ostream& out, const RunReport& r) {
     for (const auto& [name, ns] : r.launch_notes.costs_ns) w.field(name, ns);
     w.close('}');
   }
-  w.field("start_ns", r.start_ns).field("end_ns", r.end_ns).field("sim_ns", r.end_ns).key("pes").open('[');
-  for (const auto& p : r.pes) {
-    w.open('{').field("id", p.id).field("start_ns", p.start_ns).field("end_ns", p.end_ns);
-    w.field("scalar_ns", p.scalar_ns).close('}');
-  }
-  w.close(']').field("gemm_peak_share", r.gemm_peak_share()).key("engines").open('[');
-  for (const auto& e : r.engines) write_engine_json(w, e);
-  w.close(']').field("events", r.events).field("wall_s", r.wall_s);
-  if (r.verified) write_verification(w.key("verify"), r);
-  if (r.races_checked) write_races(w.key("races"), r.races, r.pe_names);
-  w.close('}');
+  w.field("start_ns", r.start_ns).field("end_ns", r.end_ns).field("sim_ns", r.end_ns);
+  end_report(w, r);
   out << text << '\n';
 }
 

@@ -1,20 +1,9 @@
 #include "kernbench/systemc_models/pe/comm_channel.h"
 
-#include <algorithm>
-
 namespace kernbench {
 
-/// At one instant in program order of the sends, then in order of segments.
 void CommChannel::push(QueueSegment& s, PePort& from) {
-  const double now = timeline_.now_ns();
-  auto at = waiting_.end();
-  while (at != waiting_.begin()) {
-    const Waiting& before = *std::prev(at);
-    const bool earlier = Timeline::to_fs(before.since_ns) < Timeline::to_fs(now);
-    if (earlier || std::pair(before.segment->seq, before.segment->index) < std::pair(s.seq, s.index)) break;
-    --at;
-  }
-  waiting_.insert(at, {&s, &from, now});
+  waiting_.push({&s, timeline_.now_ns(), s.seq, &from});
   take_soon();
 }
 
@@ -28,22 +17,21 @@ void CommChannel::take_soon() {
 void CommChannel::take(void* self, void*) {
   auto& me = *static_cast<CommChannel*>(self);
   me.taking_ = false;
-  me.served_ = me.waiting_.front();
-  me.waiting_.pop_front();
+  me.served_ = me.waiting_.pop();
   QueueSegment& s = *me.served_.segment;
   s.times().grant_ns = me.timeline_.now_ns();
   me.source_.granted(s);
 }
 
 void CommChannel::free_at(double free_ns) {
-  const QueueSegment& s = *served_.segment;
-  statistics_.add(free_ns - s.message->segments[s.index].grant_ns, s.nbytes);
+  QueueSegment& s = *served_.segment;
+  statistics_.add(free_ns - s.times().grant_ns, s.nbytes);
   timeline_.at(free_ns, front_order(*pe_), &CommChannel::released, this);
 }
 
 void CommChannel::released(void* self, void*) {
   auto& me = *static_cast<CommChannel*>(self);
-  const Waiting w = me.served_;
+  const QueuedSegment w = me.served_;
   me.served_ = {};
   w.from->complete(w.segment->outgoing);
   me.take_soon();

@@ -2,8 +2,6 @@
 // the server from its grant until it is on its way as far as the link mode says.
 #pragma once
 
-#include <deque>
-
 #include "kernbench/systemc_models/pe/pe.h"
 #include "kernbench/systemc_models/pe/queue_message.h"
 
@@ -32,11 +30,6 @@ class CommChannel {
   const QueueServerStatistics& statistics() const { return statistics_; }
 
  private:
-  struct Waiting {
-    QueueSegment* segment;
-    PePort* from;
-    double since_ns;
-  };
   void take_soon();
   static void take(void* self, void*);
   static void released(void* self, void*);
@@ -44,9 +37,9 @@ class CommChannel {
   Timeline& timeline_;
   CommSource& source_;
   Pe* pe_ = nullptr;
-  std::deque<Waiting> waiting_;
-  Waiting served_{};  ///< the one that holds the server; segment null: none does
-  bool taking_ = false;   ///< about to take what is new at this instant
+  SegmentLine waiting_;
+  QueuedSegment served_;  ///< the one that holds the server; segment null: none does
+  bool taking_ = false;  ///< about to take what is new at this instant
   QueueServerStatistics statistics_{"comm"};
 };
 

@@ -234,20 +234,24 @@ std::string shape_text(uint64_t nbytes, const TensorRef* tensor) {
   return tensor ? bytes + " (shape " + tensor->shape.to_string() + " " + std::string(name_of(tensor->dtype)) + ")" : bytes;
 }
 
+bool alike(const TensorRef* a, const TensorRef* b) {
+  return !a || !b ? a == b : a->shape == b->shape && a->dtype == b->dtype;
+}
+
 }  // namespace
 
 /// A receive takes the next message when that one's first segment is there. False: it is another than was expected.
 bool PeIpcq::claims(QueueCall& call, QueueSegment& s) {
   if (call.message) return true;
   Traffic& t = traffic_[call.port];
-  const std::string expected = shape_text(call.nbytes, call.desc ? &call.desc->output : nullptr);
-  const std::string found =
-      shape_text(s.message->nbytes, s.message->desc ? &s.message->desc->operands.front().ref : nullptr);
-  if (expected != found) {
+  const TensorRef* expected = call.desc ? &call.desc->output : nullptr;
+  const TensorRef* found = s.message->desc ? &s.message->desc->operands.front().ref : nullptr;
+  if (call.nbytes != s.message->nbytes || !alike(expected, found)) {
     t.receives.pop_front();
     --t.receiving;
-    fail(call, told("recv", call.port) + "expects " + expected + "; message " + std::to_string(s.message->number) +
-                   " of " + ports_[call.port].peer_pe + " has " + found);
+    fail(call, told("recv", call.port) + "expects " + shape_text(call.nbytes, expected) + "; message " +
+                   std::to_string(s.message->number) + " of " + ports_[call.port].peer_pe + " has " +
+                   shape_text(s.message->nbytes, found));
     return false;
   }
   call.message = s.message;
@@ -285,24 +289,14 @@ void PeIpcq::choose(void* self, void*) {
   }
 }
 
-/// At one instant in program order of the receives, then in order of segments.
 void PeIpcq::ready(QueueSegment& s, QueueCall& call) {
-  const double now = timeline().now_ns();
   s.received_by = &call;
-  auto at = ready_.end();
-  while (at != ready_.begin()) {
-    const Ready& before = *std::prev(at);
-    const bool earlier = Timeline::to_fs(before.since_ns) < Timeline::to_fs(now);
-    const QueueSegment& b = *before.segment;
-    if (earlier || std::pair(b.received_by->seq, b.index) < std::pair(call.seq, s.index)) break;
-    --at;
-  }
-  ready_.insert(at, {&s, now});
+  ready_.push({&s, timeline().now_ns(), call.seq, nullptr});
   read_soon();
 }
 
 void PeIpcq::read_soon() {
-  if (read_due_ || reading_ || ready_.empty()) return;
+  if (read_due_ || reading_.segment || ready_.empty()) return;
   read_due_ = true;
   timeline().at(timeline().now_ns(), queue_order(*pe_, QueueServer::reader), &PeIpcq::read, this);
 }
@@ -310,11 +304,9 @@ void PeIpcq::read_soon() {
 void PeIpcq::read(void* self, void*) {
   auto& me = *static_cast<PeIpcq*>(self);
   me.read_due_ = false;
-  me.reading_ = me.ready_.front().segment;
-  me.read_ready_ns_ = me.ready_.front().since_ns;
+  me.reading_ = me.ready_.pop();
   me.read_start_ns_ = me.timeline().now_ns();
-  me.ready_.pop_front();
-  QueueSegment& s = *me.reading_;
+  QueueSegment& s = *me.reading_.segment;
   s.read_op_id = s.message->desc ? me.begin_service(s.arriving) : 0;
   me.timeline().at(me.read_start_ns_ + me.ports_[s.receiver_port].ring.read.of(s.nbytes), front_order(*me.pe_),
                    &PeIpcq::read_ended, &me);
@@ -323,10 +315,10 @@ void PeIpcq::read(void* self, void*) {
 /// The slot is free, and its credit leaves.
 void PeIpcq::read_ended(void* self, void*) {
   auto& me = *static_cast<PeIpcq*>(self);
-  QueueSegment& s = *me.reading_;
-  me.reading_ = nullptr;
+  QueueSegment& s = *me.reading_.segment;
   QueueCall& call = *s.received_by;
-  call.reads[s.index] = {me.read_ready_ns_, me.read_start_ns_, me.timeline().now_ns()};
+  call.reads[s.index] = {me.reading_.since_ns, me.read_start_ns_, me.timeline().now_ns()};
+  me.reading_ = {};
   ++call.done;
   me.reader_.add(me.timeline().now_ns() - me.read_start_ns_, s.nbytes);
   me.read_slot(s);
@@ -349,108 +341,6 @@ void PeIpcq::complete_receive(QueueSegment& s) {
   if (!call) return;
   --traffic_[call->port].receiving;
   complete(*call);
-}
-
-// ---- what segments carry (collectives contract §11.1, §11.2)
-
-namespace {
-
-/// A segment's part of a dense tensor that a message is cut from, or put together in.
-TensorRef part_of(const TensorRef& whole, const QueueSegment& s, uint64_t slot_bytes) {
-  TensorRef part = whole;
-  part.addr += s.index * slot_bytes;
-  if (s.message->segments.size() > 1) {
-    part.shape = Dims{static_cast<int64_t>(s.nbytes / size_of(whole.dtype))};
-    part.strides = TensorRef::row_major(part.shape);
-  }
-  return part;
-}
-
-/// What the log is told of a segment.
-struct SegmentRecord {
-  static constexpr bool data_op = true;
-  std::shared_ptr<const OpDesc> desc;
-  uint64_t behind = 0;  ///< op_id
-  void describe(OpRecord& r) const {
-    r.desc = desc;
-    if (behind != 0) r.dependency_ids.push_back(behind);
-  }
-};
-
-}  // namespace
-
-TensorRef PeIpcq::slot_of(const QueueSegment& s) const {
-  const QueueRing& ring = ports_[s.receiver_port].ring;
-  TensorRef slot = part_of(s.message->desc->operands.front().ref, s, 0);
-  slot.space = ring.space;
-  slot.pe = ring.pe;
-  slot.addr = s.slot_address;
-  return slot;
-}
-
-/// The segment is in its slot, now.
-void PeIpcq::write_slot(QueueSegment& s) {
-  if (!s.message->desc) return;
-  const OpDesc& send = *s.message->desc;
-  const QueuePort& port = ports_[s.receiver_port];
-  const TensorRef slot = slot_of(s);
-  s.message->value->put(System::of(*this).image(), MemoryImage::key_of(slot), slot.addr,
-                        s.index * port.ring.slot_bytes, s.nbytes);
-  if (s.copy_op_id == 0) return;
-  auto d = std::make_shared<OpDesc>();
-  d->type = CommandType::store;
-  d->kind = OpKind::memory;
-  d->name = "ipcq_copy";
-  d->operands.resize(1);
-  d->operands[0].ref = part_of(send.operands.front().ref, s, port.ring.slot_bytes);
-  d->output = slot;
-  d->handle_id = send.handle_id;
-  d->pe = send.pe;
-  d->seq = send.seq;
-  d->launch = send.launch;
-  d->submit_ns = send.submit_ns;
-  d->where = send.where;
-  auto q = std::make_shared<QueueRecord>();
-  q->port = port.name;
-  q->peer_port = port.peer_port_name;
-  q->message = s.message->number;
-  q->segment = s.index;
-  q->segments = static_cast<uint32_t>(s.message->segments.size());
-  q->slot_ns = s.times().slot_ns;
-  q->grant_ns = s.times().grant_ns;
-  q->arrival_ns = s.times().arrival_ns;
-  d->queue = std::move(q);
-  end_service(SegmentRecord{std::move(d)}, s.copy_op_id, s.write_start_ns, s.times().visible_ns);
-}
-
-/// The segment is in the receiver's handle, now.
-void PeIpcq::read_slot(QueueSegment& s) {
-  if (!s.message->desc) return;
-  const OpDesc& receive = *s.received_by->desc;
-  const QueuePort& port = ports_[s.receiver_port];
-  const TensorRef slot = slot_of(s), to = part_of(receive.output, s, port.ring.slot_bytes);
-  if (s.nbytes > 0) System::of(*this).image().transfer(slot, to);
-  if (s.read_op_id == 0) return;
-  auto d = std::make_shared<OpDesc>();
-  d->type = CommandType::load;
-  d->kind = OpKind::memory;
-  d->name = "ipcq_recv";
-  d->operands.resize(1);
-  d->operands[0].ref = slot;
-  d->output = to;
-  d->handle_id = receive.handle_id;
-  d->pe = receive.pe;
-  d->seq = receive.seq;
-  d->launch = receive.launch;
-  d->submit_ns = receive.submit_ns;
-  d->where = receive.where;
-  auto q = std::make_shared<QueueRecord>();
-  q->port = port.name;
-  q->message = s.message->number;
-  q->segment = s.index;
-  q->segments = static_cast<uint32_t>(s.message->segments.size());
-  d->queue = std::move(q);
-  end_service(SegmentRecord{std::move(d), s.copy_op_id}, s.read_op_id, read_start_ns_, timeline().now_ns());
 }
 
 // ---- segments

@@ -58,11 +58,6 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
     uint32_t receiving = 0;            ///< receives that are not done
     uint64_t received = 0;             ///< messages that a receive has matched
   };
-  struct Ready {
-    QueueSegment* segment;
-    double since_ns;
-  };
-
   void stand(QueueCall&);
   static void stands(void* self, void* call);
   void take_slots(uint32_t port);
@@ -86,6 +81,7 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   void fail(QueueCall&, std::string what);
   std::string told(const char* call, uint32_t port) const;
 
+  // What segments carry: pe_ipcq_records.cpp.
   TensorRef slot_of(const QueueSegment&) const;
   void write_slot(QueueSegment&);
   void read_slot(QueueSegment&);
@@ -109,9 +105,9 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   bool choice_due_ = false;
   std::string last_chosen_;        ///< the port that the last of them took
 
-  std::deque<Ready> ready_;          ///< in the order in which they are read
-  QueueSegment* reading_ = nullptr;  ///< in the slot reader
-  double read_start_ns_ = 0, read_ready_ns_ = 0;
+  SegmentLine ready_;
+  QueuedSegment reading_;  ///< in the slot reader; segment null: none is
+  double read_start_ns_ = 0;
   bool read_due_ = false;
   std::vector<std::unique_ptr<QueueSegment>> segments_;  ///< that this PE sends
   QueueSegment* idle_ = nullptr;                         ///< those that nobody uses

@@ -4,11 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernbench/phase2/memory/range_value.h"
+#include "kernbench/systemc_models/core/timeline.h"
 #include "kernbench/systemc_models/pe/pe_command.h"
 
 namespace kernbench {
@@ -85,6 +88,38 @@ struct QueueSegment {
 
   SegmentTimes& times() { return message->segments[index]; }
   bool last() const { return index + 1 == message->segments.size(); }
+};
+
+/// A segment in the line of a server that collects what comes at an instant before it serves.
+struct QueuedSegment {
+  QueueSegment* segment = nullptr;
+  double since_ns = 0;
+  uint64_t seq = 0;        ///< of the call that it belongs to, on this PE
+  PePort* from = nullptr;  ///< vc_comm: whom to tell of its end
+};
+
+/// FIFO; what comes at one instant in program order of the calls, then in order of segments (§10.13).
+class SegmentLine {
+ public:
+  bool empty() const { return line_.empty(); }
+  void push(const QueuedSegment& s) {
+    auto at = line_.end();
+    while (at != line_.begin()) {
+      const QueuedSegment& before = *std::prev(at);
+      const bool earlier = Timeline::to_fs(before.since_ns) < Timeline::to_fs(s.since_ns);
+      if (earlier || std::pair(before.seq, before.segment->index) < std::pair(s.seq, s.segment->index)) break;
+      --at;
+    }
+    line_.insert(at, s);
+  }
+  QueuedSegment pop() {
+    const QueuedSegment s = line_.front();
+    line_.pop_front();
+    return s;
+  }
+
+ private:
+  std::deque<QueuedSegment> line_;
 };
 
 }  // namespace kernbench

@@ -109,18 +109,18 @@ struct QueueParameters : BlockParameters {
   }
 
   /// By tier: a map that names some leaves the others at their default.
-  double access(const std::string& in_tier) const { return of_tier(access_ns, QueueParameters().access_ns, in_tier); }
-  double write_bw(const std::string& in_tier) const {
-    return of_tier(write_bw_gbs, QueueParameters().write_bw_gbs, in_tier);
-  }
-  double read_bw(const std::string& in_tier) const {
-    return of_tier(read_bw_gbs, QueueParameters().read_bw_gbs, in_tier);
-  }
+  double access(const std::string& in_tier) const { return of_tier(access_ns, defaults().access_ns, in_tier); }
+  double write_bw(const std::string& in_tier) const { return of_tier(write_bw_gbs, defaults().write_bw_gbs, in_tier); }
+  double read_bw(const std::string& in_tier) const { return of_tier(read_bw_gbs, defaults().read_bw_gbs, in_tier); }
 
  private:
-  static double of_tier(const NumberMap& given, const NumberMap& defaults, const std::string& in_tier) {
+  static const QueueParameters& defaults() {
+    static const QueueParameters d;
+    return d;
+  }
+  static double of_tier(const NumberMap& given, const NumberMap& otherwise, const std::string& in_tier) {
     const auto it = given.find(in_tier);
-    return it != given.end() ? it->second : defaults.at(in_tier);
+    return it != given.end() ? it->second : otherwise.at(in_tier);
   }
 };
 
