@@ -6,14 +6,19 @@
 #include <stdexcept>
 
 #include "kernbench/platform/elaborate/foreign_node.h"
+#include "kernbench/platform/topology/graph/naming.h"
 #include "kernbench/platform/topology/graph/pe_edges.h"
 #include "kernbench/systemc_models/pe/pe_assembly.h"
 
 namespace kernbench {
 namespace {
 
-std::string cube_of(const std::string& pe) {
-  return pe.substr(0, pe.rfind('.') == std::string::npos ? 0 : pe.rfind('.'));
+using topology::naming::scope_of;
+
+/// Visits the scopes that an id lies in, the innermost first.
+template <class Visit>
+void for_each_scope(const std::string& id, Visit visit) {
+  for (std::string scope = scope_of(id); !scope.empty(); scope = scope_of(scope)) visit(scope);
 }
 
 }  // namespace
@@ -22,9 +27,7 @@ Pes::Pes(const topology::Graph& graph, const Elaboration& blocks, Routes& routes
     : graph_(graph), blocks_(blocks), routes_(routes), system_(system) {
   for (const topology::Memory& m : graph_.memories) {
     if (m.space != name_of(Space::sram)) continue;
-    const std::string& id = graph_.nodes[m.node].id;
-    for (size_t dot = id.find('.'); dot != std::string::npos; dot = id.find('.', dot + 1))
-      srams_.emplace(id.substr(0, dot), &m);
+    for_each_scope(graph_.nodes[m.node].id, [&](const std::string& scope) { srams_.emplace(scope, &m); });
   }
   for (uint32_t p = 0; p < graph_.pes.size(); ++p) build(p);
 }
@@ -62,7 +65,7 @@ void Pes::lead_past_foreign_nodes(const topology::PeEdge& e) {
 void Pes::set_place(Pe& pe, uint32_t index) {
   pe.id = graph_.pes[index].id;
   pe.index = index;
-  const std::string cube = cube_of(pe.id);
+  const std::string cube = scope_of(pe.id);
   pe.cube = cubes_.emplace(cube, static_cast<uint32_t>(cubes_.size())).first->second;
   if (const auto sram = srams_.find(cube); sram != srams_.end()) {
     pe.sram_base = sram->second->base;
@@ -116,13 +119,11 @@ void Pes::find_local_memories() const {
   for (size_t m = 0; m < graph_.memories.size(); ++m) {
     if (graph_.memories[m].space != name_of(Space::hbm)) continue;
     all.push_back(m);
-    const std::string& id = graph_.nodes[graph_.memories[m].node].id;
-    for (size_t dot = id.find('.'); dot != std::string::npos; dot = id.find('.', dot + 1))
-      inside[id.substr(0, dot)].push_back(m);
+    for_each_scope(graph_.nodes[graph_.memories[m].node].id, [&](const std::string& s) { inside[s].push_back(m); });
   }
   std::vector<size_t> taken(graph_.memories.size(), 0);
   for (size_t pe = 0; pe < graph_.pes.size(); ++pe) {
-    const std::string cube = cube_of(graph_.pes[pe].id);
+    const std::string cube = scope_of(graph_.pes[pe].id);
     size_t local = nearest_of(pe, cube.empty() ? all : inside[cube], taken);
     if (local == graph_.memories.size()) local = nearest_of(pe, all, taken);
     local_memories_.push_back(local);

@@ -6,6 +6,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/machine.h"
+#include "kernbench/platform/topology/graph/naming.h"
 
 namespace kernbench {
 namespace {
@@ -20,16 +21,9 @@ std::vector<std::string> split(const std::string& s, char by) {
   return v;
 }
 
-/// "sip0" of "sip0.cube0.pe0"; "" where there is no dot: those are one rank.
-std::string sip_of(const std::string& pe) {
-  const size_t dot = pe.find('.');
-  return dot == std::string::npos ? std::string() : pe.substr(0, dot);
-}
-
-std::string cube_of(const std::string& pe) {
-  const size_t dot = pe.rfind('.');
-  return dot == std::string::npos ? std::string() : pe.substr(0, dot);
-}
+// What has no dot is one rank, and one cube.
+using topology::naming::outermost_scope_of;
+using topology::naming::scope_of;
 
 /// Numbers the names of a level in the order in which they come.
 class Numbers {
@@ -52,7 +46,7 @@ void leave_ranks(Machine& machine, const std::string& ranks, std::vector<size_t>
   if (ranks == "all") return;
   const auto& all = machine.graph().pes;
   Numbers sips;
-  for (const size_t p : chosen) sips.of(sip_of(all[p].id));
+  for (const size_t p : chosen) sips.of(outermost_scope_of(all[p].id));
   std::vector<bool> named(static_cast<size_t>(sips.count()), ranks.find(',') == std::string::npos);
   const auto beyond = [&](const std::string& what) {
     throw InputError("--ranks: found '" + ranks + "': " + what + ", there are " + std::to_string(sips.count()) +
@@ -73,8 +67,8 @@ void leave_ranks(Machine& machine, const std::string& ranks, std::vector<size_t>
       named[n] = true;
     }
   }
-  chosen.erase(std::remove_if(chosen.begin(), chosen.end(), [&](size_t p) { return !named[static_cast<size_t>(sips.of(sip_of(all[p].id)))]; }),
-               chosen.end());
+  const auto left_out = [&](size_t p) { return !named[static_cast<size_t>(sips.of(outermost_scope_of(all[p].id)))]; };
+  chosen.erase(std::remove_if(chosen.begin(), chosen.end(), left_out), chosen.end());
 }
 
 /// Leaves of every cube its first PE.
@@ -143,7 +137,7 @@ std::vector<size_t> choose_pes(Machine& machine, const PeChoice& choice) {
 std::vector<uint32_t> ranks_of(Machine& machine, const std::vector<size_t>& pes) {
   Numbers sips;
   std::vector<uint32_t> ranks;
-  for (const size_t p : pes) ranks.push_back(static_cast<uint32_t>(sips.of(sip_of(machine.graph().pes[p].id))));
+  for (const size_t p : pes) ranks.push_back(static_cast<uint32_t>(sips.of(outermost_scope_of(machine.graph().pes[p].id))));
   return ranks;
 }
 
@@ -156,9 +150,9 @@ struct Levels {
 
   LaunchShape::Place add(const std::string& pe) {
     LaunchShape::Place p;
-    p.rank = sips.of(sip_of(pe));
-    p.cube = cubes[sip_of(pe)].of(cube_of(pe));
-    p.pe = pes[cube_of(pe)].of(pe);
+    p.rank = sips.of(outermost_scope_of(pe));
+    p.cube = cubes[outermost_scope_of(pe)].of(scope_of(pe));
+    p.pe = pes[scope_of(pe)].of(pe);
     return p;
   }
 };
@@ -178,8 +172,8 @@ std::shared_ptr<const LaunchShape> launch_shape(Machine& machine, const std::vec
     place.rank_place = places[p].rank;
     place.id = id;
     shape->pes.push_back(std::move(place));
-    shape->pes_of_cube = std::max(shape->pes_of_cube, all.pes[cube_of(id)].count());
-    shape->cubes.w = std::max(shape->cubes.w, all.cubes[sip_of(id)].count());
+    shape->pes_of_cube = std::max(shape->pes_of_cube, all.pes[scope_of(id)].count());
+    shape->cubes.w = std::max(shape->cubes.w, all.cubes[outermost_scope_of(id)].count());
   }
   shape->ranks.w = all.sips.count();
   const topology::Floor& floor = machine.graph().floor;

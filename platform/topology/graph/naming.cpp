@@ -110,5 +110,15 @@ Owner owner_of(const std::string& id) {
   return o;
 }
 
+std::string scope_of(const std::string& id) {
+  const size_t dot = id.rfind('.');
+  return dot == std::string::npos ? std::string() : id.substr(0, dot);
+}
+
+std::string outermost_scope_of(const std::string& id) {
+  const size_t dot = id.find('.');
+  return dot == std::string::npos ? std::string() : id.substr(0, dot);
+}
+
 }  // namespace naming
 }  // namespace kernbench::topology

@@ -47,5 +47,10 @@ struct Owner {
 };
 Owner owner_of(const std::string& id);
 
+/// An id up to its last dot: of a PE its cube, "sip0.cube3.pe2" -> "sip0.cube3". Empty where there is no dot.
+std::string scope_of(const std::string& id);
+/// An id up to its first dot, "sip0"; empty where there is none.
+std::string outermost_scope_of(const std::string& id);
+
 }  // namespace naming
 }  // namespace kernbench::topology
