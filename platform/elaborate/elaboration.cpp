@@ -145,7 +145,7 @@ void Elaboration::build_links() {
       const Parallel& there = between(n, edge.to);
       if (!edges_[e].link && there.first == static_cast<int>(e) && n != edge.to)
         connect_nodes(n, edge.to, there, between(edge.to, n));
-      make_link(e);  // if no route takes it
+      if (!edges_[e].link) note_link(static_cast<int>(e), fabric_.make_link(parameters(e)));  // no route takes it
     }
   }
 }
@@ -158,7 +158,6 @@ bool Elaboration::carries_messages(const topology::Edge& e) const {
 
 void Elaboration::build_message_links() {
   std::unordered_map<uint64_t, uint32_t> shortest;  // by both ends, of parallel edges
-  Link& none = fabric_.make_link({});
   for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
     for (const uint32_t e : graph_.out_edges[n]) {
       const topology::Edge& edge = graph_.edges[e];
@@ -173,19 +172,27 @@ void Elaboration::build_message_links() {
       const auto it = shortest.find(uint64_t{n} << 32 | edge.to);
       if (it == shortest.end() || it->second != e) continue;
       FabricNode &from = *components_[n]->fabric_node(), &to = *components_[edge.to]->fabric_node();
-      connect(from, to, &fabric_.make_link({edge.distance_mm * graph_.ns_per_mm, graph_.effective_bw(e)}), &none,
-              Requests::there);
+      connect(from, to, parameters(e), LinkParameters{}, Requests::there);
       edges_[e].hop = {from.ports().back(), to.ports().back()};
     }
   }
 }
 
-Link* Elaboration::make_link(uint32_t e) {
-  Link*& link = edges_[e].link;
-  if (link) return link;
-  link = &fabric_.make_link({graph_.edges[e].distance_mm * graph_.ns_per_mm, graph_.effective_bw(e)});
-  link->edge = e;
-  return link;
+LinkParameters Elaboration::parameters(uint32_t e) const {
+  return {graph_.edges[e].distance_mm * graph_.ns_per_mm, graph_.effective_bw(e)};
+}
+
+/// The edge's link, for a port over it.
+LinkTo Elaboration::link_to(int edge) const {
+  if (edge < 0) return {};
+  const auto e = static_cast<uint32_t>(edge);
+  return edges_[e].link ? LinkTo(*edges_[e].link) : LinkTo(parameters(e));
+}
+
+void Elaboration::note_link(int edge, Link& link) {
+  if (edge < 0) return;
+  link.edge = static_cast<uint32_t>(edge);
+  edges_[link.edge].link = &link;
 }
 
 /// Where both directions have one edge each, requests and responses share a pair of ports.
@@ -197,10 +204,11 @@ void Elaboration::connect_nodes(uint32_t a, uint32_t b, const Parallel& there, c
 }
 
 void Elaboration::connect_ports(uint32_t a, uint32_t b, int there, int back, Requests requests) {
-  const auto link_of = [&](int edge) { return edge < 0 ? nullptr : make_link(static_cast<uint32_t>(edge)); };
   FabricNode &at_a = *components_[a]->fabric_node(), &at_b = *components_[b]->fabric_node();
-  connect(at_a, at_b, link_of(there), link_of(back), requests);
+  connect(at_a, at_b, link_to(there), link_to(back), requests);
   FabricPort *port_a = at_a.ports().back(), *port_b = at_b.ports().back();
+  note_link(there, port_a->link);
+  note_link(back, port_b->link);
   if (there >= 0) edges_[static_cast<uint32_t>(there)].hop = {port_a, port_b};
   if (back >= 0 && requests == Requests::both_ways) edges_[static_cast<uint32_t>(back)].hop = {port_b, port_a};
 }
@@ -225,17 +233,13 @@ void Elaboration::open_port_to(uint32_t foreign, uint32_t neighbour, int there, 
   FabricNode* node = components_[neighbour]->fabric_node();
   if (!node) return;
   LinkParameters from;
-  if (back >= 0) {
-    const auto e = static_cast<uint32_t>(back);
-    from = {graph_.edges[e].distance_mm * graph_.ns_per_mm, graph_.effective_bw(e)};
-  }
-  FabricPort& port = open_port(*node, there >= 0 ? make_link(static_cast<uint32_t>(there)) : nullptr, from);
+  if (back >= 0) from = parameters(static_cast<uint32_t>(back));
+  FabricPort& port = open_port(*node, link_to(there), from);
+  note_link(there, port.link);
   if (there >= 0) edges_[static_cast<uint32_t>(there)].hop.out = &port;
   if (back >= 0) {
-    Edge& e = edges_[static_cast<uint32_t>(back)];
-    e.hop.in = &port;
-    e.link = &port.foreign()->from;
-    e.link->edge = static_cast<uint32_t>(back);
+    edges_[static_cast<uint32_t>(back)].hop.in = &port;
+    note_link(back, port.foreign()->from);
   }
   static_cast<ForeignNode&>(*components_[foreign])
       .add_neighbour(port, there >= 0 && node->initiator_socket(), back >= 0 && node->target_socket());

@@ -55,7 +55,9 @@ class Elaboration {
   bool carries_messages(const topology::Edge&) const;
   void connect_nodes(uint32_t a, uint32_t b, const Parallel& there, const Parallel& back);
   void connect_ports(uint32_t a, uint32_t b, int there, int back, Requests);
-  Link* make_link(uint32_t edge);
+  LinkParameters parameters(uint32_t edge) const;
+  LinkTo link_to(int edge) const;
+  void note_link(int edge, Link&);
   void open_ports_to_foreign_nodes();
   void open_port_to(uint32_t foreign, uint32_t neighbour, int there, int back);
   void set_bases();

@@ -64,21 +64,20 @@ LaunchHost::LaunchHost(sc_core::sc_module_name name, Machine& machine)
       machine_(machine) {
   to_itself_.end = this;
   to_itself_.target = this;
-  Link& none = fabric().make_link({});
   const topology::Graph& graph = machine.graph();
   for (uint32_t n = 0; n < graph.nodes.size(); ++n) {
-    if (graph.nodes[n].kind == "pcie_ep") bind(n, none);
+    if (graph.nodes[n].kind == "pcie_ep") bind(n);
   }
   for (const topology::Pe& pe : graph.pes) {
-    if (const auto cpu = pe.blocks.find("pe_cpu"); cpu != pe.blocks.end()) bind(cpu->second, none);
+    if (const auto cpu = pe.blocks.find("pe_cpu"); cpu != pe.blocks.end()) bind(cpu->second);
   }
   fabric().set_control_legs(std::make_unique<LaunchLegs>(*this));
 }
 
-void LaunchHost::bind(uint32_t node, Link& none) {
+void LaunchHost::bind(uint32_t node) {
   FabricNode* to = machine_.blocks().component(node).fabric_node();
   if (!to || !to->target_socket()) return;
-  connect(*this, *to, &none, &none, Requests::there);
+  connect(*this, *to, LinkParameters{}, LinkParameters{}, Requests::there);
   doors_.emplace(node, ports().back());
 }
 

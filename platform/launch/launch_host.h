@@ -45,7 +45,7 @@ class LaunchHost : public Component, public FabricNode, public ControlTarget, pr
     Done done;
     std::list<Pending>::iterator self;
   };
-  void bind(uint32_t node, Link& none);
+  void bind(uint32_t node);
   void message_arrived(ControlMessage& m) override { fan_out_.pass_on(m); }
   void response_arrived(ControlMessage&) override;
 

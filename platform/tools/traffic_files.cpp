@@ -8,6 +8,7 @@
 #include <iterator>
 #include <ostream>
 #include <string_view>
+#include <unordered_map>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_writer.h"
@@ -127,20 +128,29 @@ class Reader {
     return faults_.size() == before;
   }
 
+  /// Each is looked for once among all nodes.
   void read_initiator(std::string_view id, TrafficRequest& r) {
+    const auto known = initiators_.find(id_.assign(id));
+    if (known != initiators_.end()) {
+      r.initiator = known->second;
+      return;
+    }
     const topology::Graph& graph = platform_.graph();
-    const auto node = graph.index_of.find(id_.assign(id));
+    const auto node = graph.index_of.find(id_);
     if (node == graph.index_of.end()) return expected("initiator", id, "a node of the topology");
     r.initiator = node->second;
-    if (!platform_.request_port(r.initiator))
-      fault("initiator", fmt::format("{} is a {}, expected a pe_dma, m_cpu, pcie_ep or port", in_quotes(id),
-                                     graph.nodes[r.initiator].kind));
+    if (!platform_.request_port(r.initiator)) {
+      return fault("initiator", fmt::format("{} is a {}, expected a pe_dma, m_cpu, pcie_ep or port", in_quotes(id),
+                                            graph.nodes[r.initiator].kind));
+    }
+    initiators_.emplace(id_, r.initiator);
   }
 
   std::istream& in_;
   const std::string& file_;
   Platform& platform_;
   std::string id_;  // what is looked for
+  std::unordered_map<std::string, uint32_t> initiators_;
   size_t line_ = 0;
   std::vector<std::string> faults_;
 };

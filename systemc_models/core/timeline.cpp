@@ -6,7 +6,7 @@
 namespace kernbench {
 
 Timeline::Timeline(sc_core::sc_module_name name, uint32_t most_numbers)
-    : sc_module(name), wake_("wake"), most_numbers_(most_numbers) {
+    : sc_module(name), wake_("wake"), tick_(sc_core::sc_time::from_value(1)), most_numbers_(most_numbers) {
   tick_fs_ =
       std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(sc_core::sc_get_time_resolution().to_seconds() * 1e15)));
   SC_HAS_PROCESS(Timeline);
@@ -18,11 +18,6 @@ Timeline::Timeline(sc_core::sc_module_name name, uint32_t most_numbers)
 double Timeline::now_outside() const {
   const uint64_t tick = sc_core::sc_time_stamp().value();
   return tick_of(to_fs(now_ns_)) >= tick ? now_ns_ : static_cast<double>(tick) * static_cast<double>(tick_fs_) * 1e-6;
-}
-
-sc_core::sc_time Timeline::delay_until(double t_ns) const {
-  const uint64_t tick = tick_of(to_fs(t_ns)), now = stamp();
-  return sc_core::sc_time::from_value(tick > now ? tick - now : 0);
 }
 
 bool Timeline::before(const Key& a, const Key& b) {

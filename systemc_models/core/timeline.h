@@ -54,7 +54,10 @@ class Timeline : public sc_core::sc_module {
   /// How long ticks of the kernel are, ns.
   double ns_of(uint64_t ticks) const { return static_cast<double>(ticks) * static_cast<double>(tick_fs_) / 1e6; }
   /// Kernel ticks from sc_time_stamp() to t_ns, as a delay for a TLM call (0 if t_ns is past).
-  sc_core::sc_time delay_until(double t_ns) const;
+  sc_core::sc_time delay_until(double t_ns) const {
+    const uint64_t tick = tick_of(to_fs(t_ns)), now = stamp();
+    return tick > now ? ticks(tick - now) : sc_core::SC_ZERO_TIME;
+  }
   /// The exact time that a TLM call's delay means, ns.
   double after(const sc_core::sc_time& delay) const {
     return delay == sc_core::SC_ZERO_TIME ? now_ns() : (sc_core::sc_time_stamp() + delay).to_seconds() * 1e9;
@@ -91,6 +94,10 @@ class Timeline : public sc_core::sc_module {
   Key pop();
   void number_anew();
   uint64_t tick_of(uint64_t fs) const { return tick_fs_ == 1 ? fs : (fs + tick_fs_ / 2) / tick_fs_; }
+  /// A product is inline and exact to 2⁵², a call of from_value() is neither inline nor short.
+  sc_core::sc_time ticks(uint64_t n) const {
+    return n >> 52 ? sc_core::sc_time::from_value(n) : tick_ * static_cast<double>(n);
+  }
   double now_outside() const;
   bool next_is_free() const;
   void arm();
@@ -101,6 +108,7 @@ class Timeline : public sc_core::sc_module {
   std::vector<uint32_t> free_slots_;
   sc_core::sc_event wake_;
   uint64_t tick_fs_ = 1;  // fs in a tick of the kernel's resolution
+  sc_core::sc_time tick_;
   uint64_t armed_tick_ = ~0ull;
   uint64_t stamp_ = 0;  // the kernel's, while entries are worked off
   const uint32_t most_numbers_;

@@ -19,7 +19,8 @@ FabricTransaction::~FabricTransaction() {
 }
 
 Hop& FabricTransaction::own_hop(uint32_t i) {
-  if (hops != own_hops.data()) own_hops.assign(hops, hops + hop_count);
+  if (!rerouted) own_hops.assign(hops, hops + hop_count);
+  rerouted = true;
   if (own_hops.size() <= i) own_hops.resize(i + 1);
   hops = own_hops.data();
   hop_count = static_cast<uint32_t>(own_hops.size());

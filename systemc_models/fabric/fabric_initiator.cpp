@@ -23,6 +23,7 @@ FabricTransaction& FabricInitiator::acquire(const Route& route, uint8_t channel,
   x.hops = route.hops.data();
   x.hop_count = static_cast<uint32_t>(route.hops.size());
   x.node = 0;
+  x.rerouted = false;
   x.initiator = this;
   x.channel = channel;
   x.grant_ns = now;

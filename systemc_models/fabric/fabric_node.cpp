@@ -24,14 +24,14 @@ FabricNode::~FabricNode() {
   for (FabricPort* p : ports_) p->~FabricPort();
 }
 
-FabricPort& FabricNode::add_port(Link* link) {
+FabricPort& FabricNode::add_port(const LinkTo& to) {
   void* place = fabric_.arena().allocate(sizeof(FabricPort));
-  ports_.push_back(new (place) FabricPort(*this, link ? *link : fabric_.make_link({})));
+  ports_.push_back(to.link ? new (place) FabricPort(*this, *to.link) : new (place) FabricPort(*this, to.parameters));
   return *ports_.back();
 }
 
 FabricPort& FabricNode::port_for_binding() {
-  return connecting_ ? *connecting_ : add_port(nullptr);
+  return connecting_ ? *connecting_ : add_port({});
 }
 
 tlm::tlm_sync_enum FabricNode::request_in(FabricTransaction& x, FabricPort&, tlm::tlm_phase&, sc_core::sc_time&) {
@@ -57,16 +57,16 @@ tlm::tlm_sync_enum FabricNode::other_response_in(tlm::tlm_generic_payload& paylo
   return tlm::TLM_COMPLETED;
 }
 
-void connect(FabricNode& a, FabricNode& b, Link* there, Link* back, Requests requests) {
+void connect(FabricNode& a, FabricNode& b, const LinkTo& there, const LinkTo& back, Requests requests) {
   a.connecting_ = &a.add_port(there);
   b.connecting_ = &b.add_port(back);
-  if (there && a.initiator_socket() && b.target_socket()) a.initiator_socket()->bind(*b.target_socket());
-  if (back && requests == Requests::both_ways && b.initiator_socket() && a.target_socket())
+  if (there.exists && a.initiator_socket() && b.target_socket()) a.initiator_socket()->bind(*b.target_socket());
+  if (back.exists && requests == Requests::both_ways && b.initiator_socket() && a.target_socket())
     b.initiator_socket()->bind(*a.target_socket());
   a.connecting_ = b.connecting_ = nullptr;
 }
 
-FabricPort& open_port(FabricNode& node, Link* there, const LinkParameters& back) {
+FabricPort& open_port(FabricNode& node, const LinkTo& there, const LinkParameters& back) {
   FabricPort& port = node.add_port(there);
   port.foreign_neighbour().from.set(back);
   return port;
@@ -91,7 +91,7 @@ void bind_initiator(FabricPort& port, sc_core::sc_port_b<tlm::tlm_fw_transport_i
 }
 
 void connect(FabricNode& a, FabricNode& b, const LinkParameters& p) {
-  connect(a, b, &a.fabric().make_link(p), &a.fabric().make_link(p));
+  connect(a, b, LinkTo(p), LinkTo(p));
 }
 
 }  // namespace kernbench

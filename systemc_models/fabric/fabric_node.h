@@ -22,6 +22,16 @@ using FabricInitiatorSocket = PortInitiatorSocket<tlm::tlm_base_protocol_types, 
 /// Who may ask whom over a connection.
 enum class Requests : uint8_t { both_ways, there };
 
+/// What a connection's port leads over: a new link, one that another port uses too, or nothing: no way there.
+struct LinkTo {
+  LinkTo() = default;
+  LinkTo(const LinkParameters& p) : parameters(p), exists(true) {}
+  LinkTo(Link& another_ports) : link(&another_ports), exists(true) {}
+  Link* link = nullptr;
+  LinkParameters parameters;
+  bool exists = false;
+};
+
 class FabricNode {
  public:
   /// `owner`: the block; its context is a Fabric (std::invalid_argument).
@@ -58,11 +68,11 @@ class FabricNode {
                                                sc_core::sc_time& delay);
 
  private:
-  friend void connect(FabricNode&, FabricNode&, Link*, Link*, Requests);
-  friend FabricPort& open_port(FabricNode&, Link*, const LinkParameters&);
+  friend void connect(FabricNode&, FabricNode&, const LinkTo&, const LinkTo&, Requests);
+  friend FabricPort& open_port(FabricNode&, const LinkTo&, const LinkParameters&);
   friend void bind_target(FabricPort&, tlm::tlm_fw_transport_if<>&, sc_core::sc_port_b<tlm::tlm_bw_transport_if<>>&);
   friend void bind_initiator(FabricPort&, sc_core::sc_port_b<tlm::tlm_fw_transport_if<>>&, tlm::tlm_bw_transport_if<>&);
-  FabricPort& add_port(Link*);
+  FabricPort& add_port(const LinkTo&);
   Fabric& fabric_;
   Component& owner_;
   FabricObserver* observer_ = nullptr;
@@ -72,14 +82,14 @@ class FabricNode {
 
 /// Binds a's initiator socket to b's target socket, and b's to a's, as far as they have them and there is a link in that
 /// direction; one port at each end for both, so that requests and responses share a link. With Requests::there, only
-/// a's. The links outlive the blocks.
-void connect(FabricNode& a, FabricNode& b, Link* there, Link* back, Requests = Requests::both_ways);
+/// a's.
+void connect(FabricNode& a, FabricNode& b, const LinkTo& there, const LinkTo& back, Requests = Requests::both_ways);
 /// With links of their own, alike in both directions.
 void connect(FabricNode& a, FabricNode& b, const LinkParameters&);
 
 /// A port to a block that is not of this project, whose sockets are bound later, and of which the port cannot know what
-/// its edge to here costs: `back`. `there`: the link to it (null: it costs nothing).
-FabricPort& open_port(FabricNode&, Link* there, const LinkParameters& back);
+/// its edge to here costs: `back`.
+FabricPort& open_port(FabricNode&, const LinkTo& there, const LinkParameters& back);
 /// Binds the foreign block's target (initiator) socket to the node's other socket, for an open port.
 void bind_target(FabricPort&, tlm::tlm_fw_transport_if<>&, sc_core::sc_port_b<tlm::tlm_bw_transport_if<>>&);
 void bind_initiator(FabricPort&, sc_core::sc_port_b<tlm::tlm_fw_transport_if<>>&, tlm::tlm_bw_transport_if<>&);

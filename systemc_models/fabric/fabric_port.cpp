@@ -7,6 +7,10 @@
 
 namespace kernbench {
 
+FabricPort::FabricPort(FabricNode& node, const LinkParameters& to_neighbour) : node_(&node), link(own_link_) {
+  link.set(to_neighbour);
+}
+
 FabricPort::FabricPort(FabricNode& node, Link& to_neighbour) : node_(&node), link(to_neighbour) {}
 
 FabricPort::~FabricPort() {

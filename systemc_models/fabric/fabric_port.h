@@ -26,19 +26,29 @@ DECLARE_EXTENDED_PHASE(FLIT);
 /// protocol.
 class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_transport_if<> {
  public:
+  /// With a link of its own, or with that of another port, which leads the same way.
+  FabricPort(FabricNode& node, const LinkParameters& to_neighbour);
   FabricPort(FabricNode& node, Link& to_neighbour);
   FabricPort(const FabricPort&) = delete;
   FabricPort& operator=(const FabricPort&) = delete;
   ~FabricPort() override;
 
  private:
+  // What comes in touches the line of these two, what leaves that of the way out and the link.
   FabricNode* node_;
   ForeignNeighbour* foreign_ = nullptr;
-  tlm::tlm_fw_transport_if<>* forward_ = nullptr;   ///< the neighbour, for requests; null: not of this project, or none
-  tlm::tlm_bw_transport_if<>* backward_ = nullptr;  ///< the neighbour, for responses to its requests
+  tlm::tlm_fw_transport_if<>* forward_ = nullptr;  ///< the neighbour, for requests; null: not of this project, or none
 
  public:
   Link& link;  ///< to the neighbour
+
+ private:
+  Link own_link_;
+  tlm::tlm_bw_transport_if<>* backward_ = nullptr;  ///< the neighbour, for responses to its requests
+  Link* incoming_ = nullptr;
+  FabricPort* neighbour_ = nullptr;
+
+ public:
 
   FabricNode& node() const { return *node_; }
   /// The neighbour's port, and the link from there; null where the neighbour is not of this project.
@@ -89,8 +99,6 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
  private:
   void meet(FabricPort* neighbour);
   bool request_outside(FabricTransaction&);
-  Link* incoming_ = nullptr;
-  FabricPort* neighbour_ = nullptr;
 };
 
 }  // namespace kernbench

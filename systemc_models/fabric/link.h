@@ -43,17 +43,16 @@ struct Link {
   double wire_ns = 0;
   double bw_gbs = 0;
   double free_ns = 0;  ///< the link takes no message before (cut_through), no flit (flit)
+  double busy_ns = 0;  ///< statistics, like messages
   /// Who alone puts messages on it: the link before it, or the block that it leaves (an initiator, a memory). Null if
   /// several can, or if it is not known. What comes from one sender comes in the order in which it left there, so it
   /// takes its place at once, ahead of time.
   const void* sole_sender = nullptr;
+  FabricObserver* observer = nullptr;
+  uint64_t messages = 0;
   uint32_t waiting = 0;   ///< messages of the block that it leaves, on the timeline until their turn
   bool unmixed = false;   ///< flit: the flits of one message follow each other, with no other's between
   uint32_t edge = 0;      ///< index in the compiled topology
-  FabricObserver* observer = nullptr;
-  // Statistics.
-  double busy_ns = 0;
-  uint64_t messages = 0;
   ReadyOrder ready_order;
 
   void set(const LinkParameters& p) {

@@ -49,8 +49,8 @@ struct Router::Queue {
 
 Router::Router(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Component(name, config, checked(parameters)),
-      FabricNode(static_cast<Component&>(*this)),
-      store_and_forward_(parameters.store_and_forward) {}
+      RouterRules{parameters.store_and_forward},
+      FabricNode(static_cast<Component&>(*this)) {}
 
 Router::~Router() = default;
 

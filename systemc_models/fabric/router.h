@@ -44,11 +44,13 @@ struct WaitingMessage {
   const Link* from = nullptr;  ///< by which it has come; null beside a foreign block
 };
 
-class Router : public Component, public FabricNode {
-  // Beside what every message looks at in the base classes.
-  bool store_and_forward_;
+/// Between the base classes, so that all that a message looks at in a router is one cache line.
+struct RouterRules {
+  bool store_and_forward_ = false;
   bool custom_ = false;
+};
 
+class Router : public Component, private RouterRules, public FabricNode {
  public:
   using Parameters = RouterParameters;
   FabricTargetSocket in{"in", *this};
@@ -72,7 +74,7 @@ class Router : public Component, public FabricNode {
   /// The port by which the request leaves that has come by `in`.
   FabricPort& way_of(FabricTransaction& x, FabricPort& from) {
     if (!custom_ && x.node < x.hop_count && x.hops[x.node - 1].in == &from &&
-        (x.own_hops.empty() || &x.hops[x.node].out->node() == this))
+        (!x.rerouted || &x.hops[x.node].out->node() == this))
       return *x.hops[x.node].out;
     return find_way(x, from);
   }

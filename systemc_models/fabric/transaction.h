@@ -86,11 +86,13 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   double queued_there_ns = 0;  ///< link_queue_ns when it left the memory
   bool write = false;
   bool posted = false;  ///< between PEs: nobody answers it (FabricInitiator::post)
+  bool rerouted = false;         ///< its hops are own_hops
   uint8_t channel = 0;           ///< of the initiator
   uint32_t end = 0;              ///< posted: index of the block where it ends
   DataMover* mover = nullptr;    ///< null: takes time only
   Order own_order;  ///< of arrivals at one instant: (grant, initiator, read, write, comm, credit; order of grants)
   Rows rows;
+  tlm::tlm_generic_payload payload;
 
   // Flit mode (flit.h): the flit that the current TLM call carries, and the others of its message.
   Flit* flit = nullptr;
@@ -104,8 +106,6 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   uint64_t outside_tick = 0;   ///< the kernel's, when the payload was handed to a foreign block
   std::vector<uint8_t> bytes;  ///< what the payload points to, where a foreign block may look
   std::vector<std::unique_ptr<FlitStream>> streams;
-
-  tlm::tlm_generic_payload payload;
 
   /// Of its responses, among those that leave the memory at one instant.
   Order departure_order() const { return Order(Order::kDepartures, memory_arrival, 0); }

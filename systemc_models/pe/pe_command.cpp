@@ -106,8 +106,11 @@ void PeItem::describe(OpRecord& r) const {
   t.tile_id = tile_id;
   t.composite_op_id = command->op_id;
   t.fed_ns = fed_ns;
-  if (buffer) t.buffer_offset = buffer->front().offset;
-  if (buffer && buffer->size() > 1) t.buffer_pieces = *buffer;
+  t.buffer_offset = buffer.first.offset;
+  if (!buffer.others.empty()) {
+    t.buffer_pieces.assign(1, buffer.first);
+    t.buffer_pieces.insert(t.buffer_pieces.end(), buffer.others.begin(), buffer.others.end());
+  }
   switch (t.stage) {
     case Stage::dma_read:
       for (size_t x = 0; x < command->plan.inputs.size(); ++x) {

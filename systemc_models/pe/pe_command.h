@@ -10,6 +10,7 @@
 #include "kernbench/phase2/log/op_record.h"
 #include "kernbench/systemc_models/core/arena.h"
 #include "kernbench/systemc_models/fabric/transaction.h"
+#include "kernbench/systemc_models/pe/tile_buffers.h"
 
 namespace kernbench {
 
@@ -99,21 +100,19 @@ struct PeItem {
   uint8_t stage_at = 0;
   Stage stages[kStages] = {};
   double fed_ns = 0;
-  /// Token: its room in the reserved TCM while it is in flight. A scheduler of one's own may have none.
-  std::vector<BufferPiece>* buffer = nullptr;
-  MemoryRequest* request = nullptr;  ///< a driver's, of an item without a command
-  QueueSegment* segment = nullptr;   ///< of a message between PEs, or its credit: it passes no stage
-  PeItem* next_idle = nullptr;
-
+  // What a block asks pe_tcm or pe_mmu with (b_transport), and the answer, ns.
+  uint64_t asked_bytes = 0;  ///< pe_tcm: moved through the port of the item's stage
+  double answer_ns = 0;
   // Token: which tile, and its real size.
   uint32_t tile_id = 0;
   int64_t i = 0, j = 0, k = 0;
   int64_t tile_m = 0, tile_n = 0, tile_k = 0;
-  // What a block asks pe_tcm or pe_mmu with (b_transport), and the answer, ns.
-  uint64_t asked_bytes = 0;     ///< pe_tcm: moved through the port of the item's stage
-  uint64_t asked_address = 0;   ///< pe_mmu: virtual
-  Rows asked_rows;              ///< pe_mmu
-  double answer_ns = 0;
+  TileBuffer buffer;  ///< token: its room in the reserved TCM while it is in flight; a scheduler of one's own may give none
+  PeItem* next_idle = nullptr;
+  MemoryRequest* request = nullptr;  ///< a driver's, of an item without a command
+  QueueSegment* segment = nullptr;   ///< of a message between PEs, or its credit: it passes no stage
+  uint64_t asked_address = 0;        ///< pe_mmu: virtual
+  Rows asked_rows;                   ///< pe_mmu
   // DMA through virtual addresses: how far the part that is being moved is, 0: none is; and the part.
   uint64_t translated_bytes = 0;
   TilePart translated;

@@ -9,7 +9,7 @@ namespace kernbench {
 
 class PeBlock;
 
-/// What is bound to the sockets at this end: calls of the neighbour arrive here, and what goes to it leaves from here.
+/// What is bound to a socket at this end: calls of the neighbour arrive here, and what goes to it leaves from here.
 class PePort final : public tlm::tlm_fw_transport_if<pe_command_protocol>,
                      public tlm::tlm_bw_transport_if<pe_command_protocol> {
  public:
@@ -19,7 +19,7 @@ class PePort final : public tlm::tlm_fw_transport_if<pe_command_protocol>,
   bool send(PeItem& item) {
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    return forward_->nb_transport_fw(item, phase, delay) == tlm::TLM_UPDATED;
+    return neighbour_.forward->nb_transport_fw(item, phase, delay) == tlm::TLM_UPDATED;
   }
   /// Tells the neighbour that there was room for its item.
   void accept(PeItem& item) { answer(item, tlm::END_REQ); }
@@ -28,13 +28,13 @@ class PePort final : public tlm::tlm_fw_transport_if<pe_command_protocol>,
   /// What an access of the item takes at the neighbour, ns.
   double ask(PeItem& item) {
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    forward_->b_transport(item, delay);
+    neighbour_.forward->b_transport(item, delay);
     return item.answer_ns;
   }
 
   // Elaboration has shown who is bound here.
-  void bound_forward(tlm::tlm_fw_transport_if<pe_command_protocol>* neighbour) { forward_ = neighbour; }
-  void bound_backward(tlm::tlm_bw_transport_if<pe_command_protocol>* neighbour) { backward_ = neighbour; }
+  void bound_forward(tlm::tlm_fw_transport_if<pe_command_protocol>* neighbour) { neighbour_.forward = neighbour; }
+  void bound_backward(tlm::tlm_bw_transport_if<pe_command_protocol>* neighbour) { neighbour_.backward = neighbour; }
 
   // What the neighbour calls.
   tlm::tlm_sync_enum nb_transport_fw(PeItem&, tlm::tlm_phase&, sc_core::sc_time&) override;
@@ -47,12 +47,14 @@ class PePort final : public tlm::tlm_fw_transport_if<pe_command_protocol>,
  private:
   void answer(PeItem& item, tlm::tlm_phase phase) {
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    backward_->nb_transport_bw(item, phase, delay);
+    neighbour_.backward->nb_transport_bw(item, phase, delay);
   }
 
   PeBlock* block_;
-  tlm::tlm_fw_transport_if<pe_command_protocol>* forward_ = nullptr;
-  tlm::tlm_bw_transport_if<pe_command_protocol>* backward_ = nullptr;
+  union {  // a cache line holds a port: one of an initiator socket calls forward, one of a target socket backward
+    tlm::tlm_fw_transport_if<pe_command_protocol>* forward = nullptr;
+    tlm::tlm_bw_transport_if<pe_command_protocol>* backward;
+  } neighbour_;
 };
 
 }  // namespace kernbench

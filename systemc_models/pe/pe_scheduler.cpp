@@ -228,7 +228,7 @@ void PeScheduler::fed(PeCommand& c, PeItem& tile) {
   }
   ++tiles_in_flight_;
   if (pe_->observer) pe_->observer->tiles_changed(*pe_, tiles_in_flight_, tile.fed_ns);
-  tile.buffer = &buffers().take(c.tile_bytes);
+  tile.buffer = buffers().take(c.tile_bytes);
   if (c.fed++ == 0) c.first_fed_ns = tile.fed_ns;
 }
 
@@ -254,7 +254,7 @@ void PeScheduler::item_done(PeItem& item) {
   PeCommand& c = *item.command;
   if (!item.token) return complete(c);
   items_.give_back(item);
-  buffers().give_back(*item.buffer);
+  buffers().give_back(std::move(item.buffer));
   --tiles_in_flight_;
   if (pe_->observer) pe_->observer->tiles_changed(*pe_, tiles_in_flight_, timeline().now_ns());
   ++c.completed;

@@ -9,35 +9,32 @@ TileBuffers::TileBuffers(uint64_t nbytes) : capacity_(nbytes), free_bytes_(nbyte
   if (nbytes > 0) holes_.push_back({0, nbytes});
 }
 
-TileBuffers::Buffer& TileBuffers::idle_buffer() {
-  if (idle_.empty()) return buffers_.emplace_back();
-  Buffer& b = *idle_.back();
-  idle_.pop_back();
-  b.clear();
-  return b;
-}
-
-TileBuffers::Buffer& TileBuffers::take(uint64_t nbytes) {
+TileBuffer TileBuffers::take(uint64_t nbytes) {
   if (nbytes > free_bytes_) throw std::logic_error("a tile buffer was asked for that is larger than what is free");
   free_bytes_ -= nbytes;
   if (!returned_.empty()) {
-    Buffer& last = *returned_.back();
-    if (last.size() == 1 && last.front().nbytes == nbytes) {
+    const TileBuffer& last = returned_.back();
+    if (last.others.empty() && last.first.nbytes == nbytes) {
+      const TileBuffer again{last.first, {}};
       returned_.pop_back();
-      return last;
+      return again;
     }
     fill_returned();
   }
-  Buffer& b = idle_buffer();
+  TileBuffer b;
   auto hole = std::find_if(holes_.begin(), holes_.end(), [nbytes](const BufferPiece& h) { return h.nbytes >= nbytes; });
   if (hole == holes_.end()) hole = holes_.begin();
   const auto first = hole;
   while (nbytes > 0) {
-    const uint64_t n = std::min(nbytes, hole->nbytes);
-    b.push_back({hole->offset, n});
-    nbytes -= n;
-    hole->offset += n;
-    hole->nbytes -= n;
+    const BufferPiece piece{hole->offset, std::min(nbytes, hole->nbytes)};
+    if (b.empty()) {
+      b.first = piece;
+    } else {
+      b.others.push_back(piece);
+    }
+    nbytes -= piece.nbytes;
+    hole->offset += piece.nbytes;
+    hole->nbytes -= piece.nbytes;
     if (hole->nbytes == 0) ++hole;
   }
   holes_.erase(first, hole);
@@ -65,16 +62,17 @@ void TileBuffers::fill(BufferPiece piece) {
 }
 
 void TileBuffers::fill_returned() {
-  for (Buffer* b : returned_) {
-    for (const BufferPiece& p : *b) fill(p);
-    idle_.push_back(b);
+  for (const TileBuffer& b : returned_) {
+    fill(b.first);
+    for (const BufferPiece& p : b.others) fill(p);
   }
   returned_.clear();
 }
 
-void TileBuffers::give_back(Buffer& buffer) {
-  for (const BufferPiece& p : buffer) free_bytes_ += p.nbytes;
-  returned_.push_back(&buffer);
+void TileBuffers::give_back(TileBuffer&& buffer) {
+  free_bytes_ += buffer.first.nbytes;
+  for (const BufferPiece& p : buffer.others) free_bytes_ += p.nbytes;
+  returned_.push_back(std::move(buffer));
 }
 
 }  // namespace kernbench

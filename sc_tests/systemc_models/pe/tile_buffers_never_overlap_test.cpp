@@ -20,10 +20,12 @@ TEST(TileBuffers, use_every_free_byte_once_in_pieces_if_need_be) {
   std::mt19937_64 r(1);
   TileBuffers room(kBytes);
   std::vector<bool> taken(kBytes);
-  std::vector<std::pair<TileBuffers::Buffer*, uint64_t>> buffers;
-  const auto mark = [&](const TileBuffers::Buffer& b, bool as) {
+  std::vector<std::pair<TileBuffer, uint64_t>> buffers;
+  const auto mark = [&](const TileBuffer& b, bool as) {
     uint64_t nbytes = 0;
-    for (const BufferPiece& p : b) {
+    std::vector<BufferPiece> pieces = b.others;
+    pieces.push_back(b.first);
+    for (const BufferPiece& p : pieces) {
       nbytes += p.nbytes;
       for (uint64_t at = p.offset; at < p.offset + p.nbytes; ++at) {
         EXPECT_LT(at, kBytes);
@@ -43,15 +45,15 @@ TEST(TileBuffers, use_every_free_byte_once_in_pieces_if_need_be) {
     const uint64_t n = r() % 2 ? 40 : 1 + r() % 90;  // often the same size again
     if (n <= room.free_bytes() && r() % 3) {
       const uint64_t hole = longest_hole();
-      TileBuffers::Buffer& b = room.take(n);
+      TileBuffer b = room.take(n);
       EXPECT_EQ(mark(b, true), n);
-      EXPECT_EQ(b.size() == 1, n <= hole) << "contiguous where there is contiguous room, and only there";
-      in_pieces += b.size() > 1;
-      buffers.emplace_back(&b, n);
+      EXPECT_EQ(b.others.empty(), n <= hole) << "contiguous where there is contiguous room, and only there";
+      in_pieces += !b.others.empty();
+      buffers.emplace_back(std::move(b), n);
     } else if (!buffers.empty()) {
       std::swap(buffers[r() % buffers.size()], buffers.back());
-      EXPECT_EQ(mark(*buffers.back().first, false), buffers.back().second);
-      room.give_back(*buffers.back().first);
+      EXPECT_EQ(mark(buffers.back().first, false), buffers.back().second);
+      room.give_back(std::move(buffers.back().first));
       buffers.pop_back();
     }
     EXPECT_EQ(room.free_bytes(), static_cast<uint64_t>(std::count(taken.begin(), taken.end(), false)));
