@@ -45,7 +45,7 @@ std::string text_of(const std::string& key, const MeshPlan& p) {
 /// Reads what text_of() writes; nothing where a word is not as it must be or a router is none of the plan's.
 class Reader {
  public:
-  explicit Reader(const std::string& body) : in_(body) {}
+  explicit Reader(const std::string& body) : in_(body), most_items_(body.size() / 2) {}
 
   std::optional<MeshPlan> plan() {
     MeshPlan p;
@@ -80,7 +80,7 @@ class Reader {
     word(name);
     size_t n = 0;
     in_ >> n;
-    good_ = good_ && in_ && n <= (kLongestFile >> 1);
+    good_ = good_ && in_ && n <= most_items_;
     return good_ ? n : 0;
   }
   uint32_t router(const MeshPlan& p) {
@@ -98,25 +98,27 @@ class Reader {
   }
 
   std::istringstream in_;
+  size_t most_items_;  ///< a digit and a space each
   bool good_ = true;
 };
 
-/// The plan that a file holds for the description; nothing, with the reason, where it holds none.
-std::optional<MeshPlan> parse(const std::string& text, const std::string& key, std::string& why) {
+/// The plan that a file holds for the cube; nothing, with the reason, where it holds none.
+std::optional<MeshPlan> parse(const std::string& text, const CubeSpec& cube, std::string& why) {
   const size_t end = text.rfind("checksum ");
   if (end == std::string::npos ||
       text.compare(end, std::string::npos, "checksum " + hex_of(Checksum().add({text.data(), end}).value()) + '\n')) {
     why = "is damaged";
     return std::nullopt;
   }
-  const std::string head = kFirstLine + key + '\n';
+  const std::string head = kFirstLine + mesh_key(cube) + '\n';
   if (text.compare(0, head.size(), head) != 0) {
     why = "is of another description or version";
     return std::nullopt;
   }
-  const auto plan = Reader(text.substr(head.size(), end - head.size())).plan();
-  if (!plan) why = "is damaged";
-  return plan;
+  auto plan = Reader(text.substr(head.size(), end - head.size())).plan();
+  if (plan && fits(*plan, cube)) return plan;
+  why = "is damaged";
+  return std::nullopt;
 }
 
 }  // namespace
@@ -140,7 +142,7 @@ MeshPlan MeshCache::plan(const CubeSpec& cube) const {
     std::string text(size, '\0'), why = "cannot be read";
     std::ifstream in(file, std::ios::binary);
     if (in.read(text.data(), static_cast<std::streamsize>(size))) {
-      if (auto found = parse(text, mesh_key(cube), why)) {
+      if (auto found = parse(text, cube, why)) {
         note("taken from " + file);
         return *std::move(found);
       }

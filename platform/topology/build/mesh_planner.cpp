@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <tuple>
 
 #include "kernbench/platform/topology/build/builders.h"
@@ -13,19 +14,25 @@ std::string exact(double v) {
   return fmt::format(" {:.17g}", v);
 }
 
+/// Row by row, without the exclusion zone.
+std::vector<Cell> routers_of(const MeshSpec& mesh) {
+  std::vector<Cell> routers;
+  for (uint32_t r = 0; r < mesh.rows; ++r) {
+    for (uint32_t c = 0; c < mesh.cols; ++c) {
+      if (!mesh.is_hole(r, c)) routers.push_back({r, c});
+    }
+  }
+  return routers;
+}
+
 class Planner {
  public:
   explicit Planner(const CubeSpec& cube)
       : cube_(cube), mesh_(*cube.mesh), numbers_(size_t{mesh_.rows} * mesh_.cols, kNoNode) {}
 
   MeshPlan plan() {
-    for (uint32_t r = 0; r < mesh_.rows; ++r) {
-      for (uint32_t c = 0; c < mesh_.cols; ++c) {
-        if (mesh_.is_hole(r, c)) continue;
-        numbers_[index(r, c)] = static_cast<uint32_t>(plan_.routers.size());
-        plan_.routers.push_back({r, c});
-      }
-    }
+    plan_.routers = routers_of(mesh_);
+    for (uint32_t n = 0; n < plan_.routers.size(); ++n) numbers_[index(plan_.routers[n].row, plan_.routers[n].col)] = n;
     plan_.horizontal = neighbours(0, 1);
     plan_.vertical = neighbours(1, 0);
     for (const Cell& c : mesh_.pe_at) plan_.pe.push_back(numbers_[index(c.row, c.col)]);
@@ -111,6 +118,19 @@ std::string mesh_key(const CubeSpec& cube) {
 
 MeshPlan plan_mesh(const CubeSpec& cube) {
   return Planner(cube).plan();
+}
+
+bool fits(const MeshPlan& plan, const CubeSpec& cube) {
+  for (const auto* links : {&plan.horizontal, &plan.vertical}) {
+    if (!std::all_of(links->begin(), links->end(), [](const auto& link) { return link.first < link.second; }))
+      return false;
+  }
+  for (int s = 0; s < kSides; ++s) {
+    const size_t connections = cube.ucie && cube.ucie->ports[s] ? cube.ucie->connections : 0;
+    if (plan.ucie[s].size() != connections) return false;
+  }
+  return plan.routers == routers_of(*cube.mesh) && plan.pe.size() == cube.mesh->pe_at.size() &&
+         (plan.m_cpu != kNoNode) == cube.m_cpu.has_value() && (plan.sram != kNoNode) == cube.sram.has_value();
 }
 
 }  // namespace kernbench::topology

@@ -13,5 +13,8 @@ struct CubeSpec;
 std::string mesh_key(const CubeSpec&);
 /// The cube must have a mesh.
 MeshPlan plan_mesh(const CubeSpec&);
+/// Whether a plan from outside has the cube's routers, and as many attachments as the cube asks for: all that who
+/// builds from it relies on, but that its numbers are of routers.
+bool fits(const MeshPlan&, const CubeSpec&);
 
 }  // namespace kernbench::topology

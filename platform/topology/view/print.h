@@ -27,7 +27,7 @@ View default_view(const Graph&);
 
 /// A floorplan to scale (tray, sip, cube), or a diagram (pe, flat), bandwidths (GB/s) on the links. sip, cube and pe
 /// show the first of their kind, or `id` ("sip1", "sip0.cube3", "sip0.cube3.pe2"). std::invalid_argument if there is
-/// none.
+/// none, and for an id beside tray or flat.
 void print_svg(const Graph&, View, std::ostream&, const std::string& id = "");
 /// The same selection for graphviz; the whole graph for flat.
 void print_dot(const Graph&, View, std::ostream&, const std::string& id = "");

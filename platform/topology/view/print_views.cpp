@@ -1,3 +1,6 @@
+#include <stdexcept>
+
+#include "kernbench/platform/topology/graph/faults.h"
 #include "kernbench/platform/topology/graph/naming.h"
 #include "kernbench/platform/topology/view/diagram.h"
 #include "kernbench/platform/topology/view/print.h"
@@ -18,6 +21,9 @@ std::string first_of(const Graph& g, View view) {
 }
 
 Diagram draw(const Graph& g, View view, const std::string& id) {
+  if (!id.empty() && (view == View::tray || view == View::flat))
+    throw std::invalid_argument("tray and flat show the whole system, not '" + printable(id) +
+                                "'; legal beside an id: sip, cube, pe");
   const std::string of = id.empty() ? first_of(g, view) : id;
   switch (view) {
     case View::tray:

@@ -104,6 +104,11 @@ class Faults(cli_support.Cli):
         self.refuses("replay", "--oplog", self.file("l.jsonl", deep + "\n"), "--memory", self.file("l.kbmem", ""),
                      saying=("l.jsonl",), lines=1)
 
+    def test_an_id_beside_a_drawing_of_everything(self):
+        for view in ([], ["--view", "tray"], ["--view", "flat"]):
+            self.refuses("topology", topology("small.yaml"), "--id", "nosuch", "--format", "svg", *view,
+                         saying=("--view", "'nosuch'"), lines=1)
+
     def test_channels_and_bursts_that_do_not_go_together(self):
         with open(topology("small.yaml")) as f:
             text = f.read()

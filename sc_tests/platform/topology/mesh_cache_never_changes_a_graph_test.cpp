@@ -122,6 +122,17 @@ TEST_F(MeshFiles, that_say_what_cannot_be_are_made_anew) {
                                                         {"\npe 8 0", "\npe 99999999999 0"},
                                                         {"\nsram ", "\nsram 4"},
                                                         {"\nrouters 32", "\nrouters 4000000000"},
+                                                        {"\npe 8 0", "\npe 7"},
+                                                        {"\npe 8 0 1", "\npe 9 0 1 1"},
+                                                        {"\nrouters 32 0 0 0 1", "\nrouters 32 0 0 0 0"},
+                                                        {"\nrouters 32 0 0", "\nrouters 32 9 0"},
+                                                        {"\nrouters 32 0 0", "\nrouters 33 0 0 2 2"},
+                                                        {"\nhorizontal 24 0 1", "\nhorizontal 24 1 1"},
+                                                        {"\nm_cpu 2", "\nm_cpu 4294967295"},
+                                                        {"\nsram 16", "\nsram 4294967295"},
+                                                        {"\nucie 4 0", "\nucie 3"},
+                                                        {"\nucie 4 0 12 16 26", "\nucie 0"},
+                                                        {"\nucie 0", "\nucie 1 0"},
                                                         {"\nm_cpu ", "\nm_cpu -"}}) {
     std::string text = good.substr(0, good.rfind("checksum "));
     ASSERT_NE(text.find(from), std::string::npos) << from;
