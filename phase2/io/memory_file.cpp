@@ -9,16 +9,19 @@
 #include <cstring>
 
 namespace kernbench {
+
+/// What stands before the bytes of a chunk.
+struct ChunkHead {
+  uint32_t kind = 0, space = 0, pe = 0, zero = 0;
+  uint64_t key = 0, bytes = 0, checksum = 0;
+};
+
 namespace {
 
 constexpr char kMagic[] = "KBMEM001";
 enum Kind : uint32_t { kExtent = 1, kData = 2, kEnd = 3, kHeader = 4 };
 
-struct Head {
-  uint32_t kind = 0, space = 0, pe = 0, zero = 0;
-  uint64_t key = 0, bytes = 0, checksum = 0;
-};
-static_assert(sizeof(Head) == 40, "as documented");
+static_assert(sizeof(ChunkHead) == 40, "as documented");
 
 /// Every 8-byte word, mixed with what came before it: any change of any bit changes the result.
 uint64_t mix(uint64_t sum, const uint8_t* p, uint64_t n) {
@@ -34,7 +37,7 @@ uint64_t mix(uint64_t sum, const uint8_t* p, uint64_t n) {
   return sum;
 }
 
-uint64_t checksum(Head h, const uint8_t* data) {
+uint64_t checksum(ChunkHead h, const uint8_t* data) {
   h.checksum = 0;
   return mix(mix(0x6b6265656e6368ull, reinterpret_cast<const uint8_t*>(&h), sizeof h), data, h.bytes);
 }
@@ -45,85 +48,80 @@ uint64_t padding(uint64_t n) {
 
 }  // namespace
 
-struct MemoryFileWriter::File {
-  std::string name;
-  std::FILE* file = nullptr;
-  uint64_t chunks = 0;
+void MemoryFileWriter::put(const void* p, uint64_t n) {
+  if (!p || n == 0) return;
+  if (std::fwrite(p, 1, n, file_->stream()) != n) file_->fail();
+}
 
-  void put(const void* p, uint64_t n) {
-    if (!p || n == 0) return;
-    if (std::fwrite(p, 1, n, file) != n) fail();
-  }
-  [[noreturn]] void fail() const { throw OpLogError(name + ": cannot be written to: " + std::strerror(errno)); }
-  void chunk(Head h, const uint8_t* data) {
-    h.checksum = checksum(h, data);
-    put(&h, sizeof h);
-    put(data, h.bytes);
-    const uint64_t zero = 0;
-    put(&zero, padding(h.bytes));
-    ++chunks;
-  }
-};
+void MemoryFileWriter::chunk(ChunkHead h, const uint8_t* data) {
+  h.checksum = checksum(h, data);
+  put(&h, sizeof h);
+  put(data, h.bytes);
+  const uint64_t zero = 0;
+  put(&zero, padding(h.bytes));
+  ++chunks_;
+}
 
-MemoryFileWriter::MemoryFileWriter(const std::string& file, const MemoryImage& at_start)
-    : file_(std::make_unique<File>()) {
-  file_->name = file;
-  file_->file = std::fopen(file.c_str(), "wb");
-  if (!file_->file) throw OpLogError(file + ": cannot be written: " + std::strerror(errno));
-  file_->put(kMagic, 8);
+void MemoryFileWriter::flush() {
+  if (std::fflush(file_->stream()) != 0) file_->fail();
+}
+
+MemoryFileWriter::MemoryFileWriter(std::unique_ptr<WrittenFile> file, const MemoryImage& at_start)
+    : file_(std::move(file)) {
+  file_->empty();
+  put(kMagic, 8);
   for (const auto& [key, extents] : at_start.spaces()) {
     for (const auto& [addr, e] : extents) {
-      if (e.pending.producer) throw OpLogError(file + ": the image at the start holds pending bytes");
-      Head h;
+      if (e.pending.producer) throw OpLogError(file_->name() + ": the image at the start holds pending bytes");
+      ChunkHead h;
       h.kind = kExtent;
       h.space = static_cast<uint32_t>(key.space);
       h.pe = key.pe;
       h.key = addr;
       h.bytes = e.size;
-      file_->chunk(h, e.bytes.data);
+      chunk(h, e.bytes.data);
     }
   }
-  if (std::fflush(file_->file) != 0) file_->fail();
+  flush();
 }
 
-MemoryFileWriter::~MemoryFileWriter() {
-  if (file_->file) std::fclose(file_->file);
-}
+MemoryFileWriter::MemoryFileWriter(const std::string& file, const MemoryImage& at_start)
+    : MemoryFileWriter(std::make_unique<WrittenFile>(file), at_start) {}
+
+MemoryFileWriter::~MemoryFileWriter() = default;
 
 void MemoryFileWriter::begin(const OpLogHeader& header) {
   const std::string text = header_json(header);
-  Head h;
+  ChunkHead h;
   h.kind = kHeader;
   h.bytes = text.size();
-  file_->chunk(h, reinterpret_cast<const uint8_t*>(text.data()));
+  chunk(h, reinterpret_cast<const uint8_t*>(text.data()));
   // From here on a run that is killed leaves a file that can be used.
-  if (std::fflush(file_->file) != 0) file_->fail();
+  flush();
 }
 
 void MemoryFileWriter::record(OpRecord&& r) {
   if (!r.desc || !r.desc->data) return;
   add(r.op_id, r.desc->data->data(), r.desc->data->size());
   // What a replay cannot do without is there before the log says that it was written, also if the run is killed.
-  if ((r.foreign || r.desc->materialized) && std::fflush(file_->file) != 0) file_->fail();
+  if (r.foreign || r.desc->materialized) flush();
 }
 
 void MemoryFileWriter::add(uint64_t op_id, const void* data, uint64_t nbytes) {
-  Head h;
+  ChunkHead h;
   h.kind = kData;
   h.key = op_id;
   h.bytes = nbytes;
-  file_->chunk(h, static_cast<const uint8_t*>(data));
+  chunk(h, static_cast<const uint8_t*>(data));
 }
 
 void MemoryFileWriter::close() {
-  if (!file_->file) return;
-  Head h;
+  if (!file_->stream()) return;
+  ChunkHead h;
   h.kind = kEnd;
-  h.key = file_->chunks;
-  file_->chunk(h, nullptr);
-  std::FILE* f = file_->file;
-  file_->file = nullptr;
-  if (std::fclose(f) != 0) file_->fail();
+  h.key = chunks_;
+  chunk(h, nullptr);
+  file_->close();
 }
 
 MemoryFileContents read_memory_file(const std::string& file) {
@@ -146,7 +144,7 @@ MemoryFileContents read_memory_file(const std::string& file) {
   };
   while (at < size) {
     if (c.complete) damaged("bytes behind the end");
-    Head h;
+    ChunkHead h;
     if (size - at < sizeof h) break;  // cut off
     if (std::fread(&h, sizeof h, 1, in.get()) != 1) damaged("cannot be read");
     if (h.kind < kExtent || h.kind > kHeader) damaged("no chunk of a known kind");

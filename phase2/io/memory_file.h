@@ -14,15 +14,19 @@
 #include <vector>
 
 #include "kernbench/phase2/log/oplog_json.h"
+#include "kernbench/phase2/log/written_file.h"
 #include "kernbench/phase2/memory/memory_image.h"
 
 namespace kernbench {
+
+struct ChunkHead;
 
 /// A log sink that writes the memory file while the simulation runs. Throws OpLogError when the file cannot be made or
 /// written to.
 class MemoryFileWriter : public OpLogSink {
  public:
   /// The image holds real bytes only.
+  MemoryFileWriter(std::unique_ptr<WrittenFile>, const MemoryImage& at_start);
   MemoryFileWriter(const std::string& file, const MemoryImage& at_start);
   ~MemoryFileWriter() override;
   void begin(const OpLogHeader&) override;
@@ -32,8 +36,12 @@ class MemoryFileWriter : public OpLogSink {
   void close() override;
 
  private:
-  struct File;
-  std::unique_ptr<File> file_;
+  void put(const void* p, uint64_t n);
+  void chunk(ChunkHead, const uint8_t* data);
+  void flush();
+
+  std::unique_ptr<WrittenFile> file_;
+  uint64_t chunks_ = 0;
 };
 
 struct MemoryFileContents {

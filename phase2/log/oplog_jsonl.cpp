@@ -14,6 +14,7 @@
 #include "kernbench/phase2/log/checksum.h"
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/log/oplog_sqlite.h"
+#include "kernbench/phase2/log/written_file.h"
 #include "kernbench/phase2/text/json_writer.h"
 
 namespace kernbench {
@@ -36,10 +37,10 @@ bool is_check(const std::string& line, const std::string& name) {
 
 class JsonlOpLog : public OpLogSink {
  public:
-  explicit JsonlOpLog(const std::string& file) : name_(file), file_(std::fopen(file.c_str(), "wb")) {
-    if (!file_) throw OpLogError(file + ": cannot be written: " + std::strerror(errno));
+  explicit JsonlOpLog(const std::string& file) : file_(file) {
+    file_.empty();
     // Whole lines or nothing: our buffer is the only one.
-    std::setvbuf(file_, nullptr, _IONBF, 0);
+    std::setvbuf(file_.stream(), nullptr, _IONBF, 0);
   }
   ~JsonlOpLog() override {
     try {
@@ -47,7 +48,6 @@ class JsonlOpLog : public OpLogSink {
     } catch (const OpLogError&) {
       // record() or close() has told or would have told; a destructor cannot.
     }
-    if (file_) std::fclose(file_);
   }
 
   void begin(const OpLogHeader& h) override {
@@ -64,12 +64,10 @@ class JsonlOpLog : public OpLogSink {
     if (buffer_.size() >= kFlushBytes || (++since_look_ % 64 == 0 && Clock::now() - flushed_ > kFlushEvery)) flush();
   }
   void close() override {
-    if (!file_) return;
+    if (!file_.stream()) return;
     check("log_end");
     flush();
-    std::FILE* f = file_;
-    file_ = nullptr;
-    if (std::fclose(f) != 0) fail();
+    file_.close();
   }
 
  private:
@@ -87,18 +85,16 @@ class JsonlOpLog : public OpLogSink {
   }
   void flush() {
     flushed_ = Clock::now();
-    if (!file_ || buffer_.empty()) return;
+    if (!file_.stream() || buffer_.empty()) return;
     sum();
-    const size_t done = std::fwrite(buffer_.data(), 1, buffer_.size(), file_);
+    const size_t done = std::fwrite(buffer_.data(), 1, buffer_.size(), file_.stream());
     const bool all = done == buffer_.size();
     buffer_.clear();
     summed_ = 0;
-    if (!all) fail();
+    if (!all) file_.fail();
   }
-  [[noreturn]] void fail() const { throw OpLogError(name_ + ": cannot be written to: " + std::strerror(errno)); }
 
-  std::string name_;
-  std::FILE* file_;
+  WrittenFile file_;
   OpLogHeader header_;
   std::string buffer_;
   Checksum sum_;  ///< of all bytes before buffer_[summed_]

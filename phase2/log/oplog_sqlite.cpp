@@ -11,6 +11,7 @@
 #include "kernbench/phase2/log/checksum.h"
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/log/sqlite_database.h"
+#include "kernbench/phase2/log/written_file.h"
 #include "kernbench/phase2/text/json_writer.h"
 
 namespace kernbench {
@@ -107,7 +108,7 @@ uint64_t checksum_of_header(const OpLogHeader& h, std::string_view tensors) {
 
 class SqliteOpLog : public OpLogSink {
  public:
-  explicit SqliteOpLog(const std::string& file) : db_(fresh(file), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) {
+  explicit SqliteOpLog(const std::string& file) : file_(not_a_uri(file)), db_(emptied(file_), SQLITE_OPEN_READWRITE) {
     // The write-ahead log survives the death of the process; only the machine's own death could cost more.
     db_.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 4000;");
     db_.run(kSchema);
@@ -156,9 +157,10 @@ class SqliteOpLog : public OpLogSink {
   }
 
  private:
-  static const std::string& fresh(const std::string& file) {
-    for (const char* end : {"", "-wal", "-shm", "-journal"}) ::unlink((file + end).c_str());
-    return file;
+  static const std::string& emptied(WrittenFile& file) {
+    file.empty();
+    for (const char* end : {"-wal", "-shm", "-journal"}) ::unlink((file.name() + end).c_str());
+    return file.name();
   }
 
   bool failed() const { return !error_.empty(); }
@@ -262,6 +264,7 @@ class SqliteOpLog : public OpLogSink {
         .run();
   }
 
+  WrittenFile file_;  ///< ours as long as the database is open; SQLite writes it
   Database db_;
   std::unique_ptr<Statement> insert_command_, insert_token_;
   std::string params_, dependencies_;

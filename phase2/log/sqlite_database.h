@@ -11,9 +11,15 @@
 
 namespace kernbench {
 
+/// The name of a file. SQLite would take one that begins so for a URI, and with it another file: OpLogError.
+inline const std::string& not_a_uri(const std::string& file) {
+  if (file.compare(0, 5, "file:") != 0) return file;
+  throw OpLogError(file + ": found a URI, expected the name of a file (./" + file + " is one)");
+}
+
 class Database {
  public:
-  Database(const std::string& file, int flags) : name_(file) {
+  Database(const std::string& file, int flags) : name_(not_a_uri(file)) {
     const int rc = sqlite3_open_v2(file.c_str(), &db_, flags, nullptr);
     if (rc != SQLITE_OK) {
       const std::string why = db_ ? sqlite3_errmsg(db_) : sqlite3_errstr(rc);

@@ -18,6 +18,7 @@
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/phase2/tool/commands.h"
+#include "kernbench/phase2/tool/output_files.h"
 #include "kernbench/phase2/tool/progress_line.h"
 #include "kernbench/phase2/tool/whole_number.h"
 
@@ -31,6 +32,7 @@ struct Options {
   int threads = 0;
   bool allow_cut_off = false, debug_verify = false;
   uint64_t corrupt_op = 0;
+  std::string memory_file() const { return memory.empty() ? memory_file_of(oplog) : memory; }
 };
 
 struct Dump {
@@ -57,6 +59,13 @@ std::vector<Dump> dumps_of(const Options& o, const OpLogHeader& header) {
   return v;
 }
 
+void check_output_files(const Options& o, const std::vector<Dump>& dumps) {
+  OutputFiles files;
+  files.add("--oplog", o.oplog);  // read; a dump into one of these would be the end of it
+  files.add("--memory", o.memory_file());
+  for (const Dump& d : dumps) files.add("--dump " + d.name, d.file);
+}
+
 Isa isa_for(const Options& o, const OpLogHeader& header) {
   if (!o.isa.empty()) return isa_of(o.isa);
   if (header.isa.empty()) return best_isa();
@@ -78,7 +87,7 @@ struct Loaded {
 Loaded load(const Options& o) {
   Loaded l;
   l.log = read_op_log(o.oplog);
-  const std::string file = o.memory.empty() ? memory_file_of(o.oplog) : o.memory;
+  const std::string file = o.memory_file();
   if (o.memory.empty() && !std::filesystem::exists(file))
     throw InputError(o.oplog + ": its memory file " + file + " is not there; --memory FILE names another");
   l.memory = read_memory_file(file);
@@ -154,6 +163,7 @@ int replay_files(const Options& o) {
   try {
     files = load(o);
     dumps = dumps_of(o, files.log.header);
+    check_output_files(o, dumps);
     options.isa = isa_for(o, files.log.header);
   } catch (const InputError&) {
     throw;

@@ -52,6 +52,8 @@ struct WaveformCliOptions {
   std::string file;
   std::vector<std::string> scopes;
   void add_to(CLI::App&);
+  /// All that it writes; none where no waveform was asked for.
+  std::vector<std::string> files() const;
   /// Null where no waveform was asked for. InputError as Waveform's.
   std::unique_ptr<Waveform> attach(Platform&) const;
 };

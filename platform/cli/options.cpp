@@ -62,6 +62,11 @@ void WaveformCliOptions::add_to(CLI::App& app) {
       ->type_name("GLOB");
 }
 
+std::vector<std::string> WaveformCliOptions::files() const {
+  if (file.empty()) return {};
+  return {file, WaveformView::save_file_of(file), WaveformView::states_file_of(file)};
+}
+
 std::unique_ptr<Waveform> WaveformCliOptions::attach(Platform& platform) const {
   if (file.empty()) {
     if (!scopes.empty()) throw InputError("--vcd-scope: needs --vcd beside it");

@@ -11,14 +11,15 @@
 #include "kernbench/phase2/log/versions.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/tool/output_files.h"
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/progress.h"
+#include "kernbench/platform/observe/trace.h"
+#include "kernbench/platform/observe/waveform.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/host_program.h"
 #include "kernbench/platform/tools/run.h"
-#include "kernbench/platform/observe/trace.h"
-#include "kernbench/platform/observe/waveform.h"
 
 namespace kernbench::cli {
 
@@ -42,6 +43,10 @@ struct Options {
   std::string isa = std::string(name_of(best_isa()));
   std::string oplog, memory, trace, report;
   WaveformCliOptions vcd;
+  /// Empty: there is none.
+  std::string memory_file() const {
+    return oplog.empty() || memory == "none" ? "" : memory.empty() ? memory_file_of(oplog) : memory;
+  }
 };
 
 void refuse_what_is_not_built(const Options& o) {
@@ -84,11 +89,19 @@ OpLogHeader log_header(const Platform& platform, const Options& o,
   return h;
 }
 
+void check_output_files(const Options& o, const RunOptions& r) {
+  OutputFiles files;
+  files.add("--oplog", o.oplog);
+  files.add("--memory", o.memory_file());
+  files.add("--trace", o.trace);
+  for (const std::string& file : o.vcd.files()) files.add("--vcd", file);
+  for (const auto& [name, file] : r.dumps) files.add("--dump " + name, file);
+}
+
 RunOptions run_options(const Options& o) {
   refuse_what_is_not_built(o);
   if (o.kernel.empty() == o.program.empty()) throw InputError("run: needs --kernel NAME or --program NAME, one of them");
   if (!o.memory.empty() && o.oplog.empty()) throw InputError("--memory: a memory file needs --oplog beside it");
-  if (!o.memory.empty() && o.memory == o.oplog) throw InputError("--memory: found the name of the op log itself");
   RunOptions r;
   r.kernel = o.kernel;
   r.program = o.program;
@@ -109,6 +122,7 @@ RunOptions run_options(const Options& o) {
   r.isa = isa_of(o.isa);
   r.threads = o.threads;
   r.corrupt = o.corrupt;
+  check_output_files(o, r);
   return r;
 }
 
@@ -140,8 +154,9 @@ int run(const Options& o) {
     progress.watch(platform.timeline());
     r.on_replay_progress = progress.replay_observer();
     if (!o.oplog.empty()) {
+      // Both files are this run's before one of them is emptied.
+      if (!o.memory_file().empty()) r.memory_file = std::make_unique<WrittenFile>(o.memory_file());
       r.log = make_op_log(o.oplog);
-      r.memory_file = o.memory.empty() ? memory_file_of(o.oplog) : o.memory == "none" ? "" : o.memory;
       r.header = log_header(platform, o, r.params, choose_launch_way(platform, r).mode);
     }
     std::unique_ptr<ChromeTrace> trace;

@@ -51,10 +51,16 @@ std::string group_of(const std::string& scope) {
 
 }  // namespace
 
-WaveformView::WaveformView(const std::string& vcd_file) : vcd_file_(vcd_file) {
-  const std::filesystem::path path(vcd_file);
-  save_file_ = std::filesystem::path(path).replace_extension(".gtkw").string();
-  states_file_ = std::filesystem::path(path).replace_extension(".states.txt").string();
+std::string WaveformView::save_file_of(const std::string& vcd_file) {
+  return std::filesystem::path(vcd_file).replace_extension(".gtkw").string();
+}
+
+std::string WaveformView::states_file_of(const std::string& vcd_file) {
+  return std::filesystem::path(vcd_file).replace_extension(".states.txt").string();
+}
+
+WaveformView::WaveformView(const std::string& vcd_file)
+    : vcd_file_(vcd_file), save_file_(save_file_of(vcd_file)), states_file_(states_file_of(vcd_file)) {
   if (save_file_ == vcd_file)
     throw InputError("--vcd: found '" + vcd_file + "', expected another ending than that of the save file beside it");
 }

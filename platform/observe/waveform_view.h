@@ -18,6 +18,8 @@ enum class TraceKind : unsigned char {
 class WaveformView {
  public:
   /// For "run.vcd": "run.gtkw" and "run.states.txt".
+  static std::string save_file_of(const std::string& vcd_file);
+  static std::string states_file_of(const std::string& vcd_file);
   explicit WaveformView(const std::string& vcd_file);
   void add(const std::string& scope, const std::string& name, unsigned bits, TraceKind);
   /// Both files; the view shows [0, end_fs]. RunError where one cannot be written.

@@ -12,6 +12,7 @@
 #include "kernbench/phase2/check/verify.h"
 #include "kernbench/phase2/eval/isa.h"
 #include "kernbench/phase2/log/op_record.h"
+#include "kernbench/phase2/log/written_file.h"
 #include "kernbench/platform/launch/deployment.h"
 #include "kernbench/platform/launch/launch_way.h"
 #include "kernbench/platform/launch/pe_selection.h"
@@ -42,7 +43,8 @@ struct RunOptions : PeChoice {
   std::string corrupt;             ///< an output to damage before verification
   std::unique_ptr<OpLogSink> log;  ///< beside the one that Phase 2 reads; may be null
   OpLogHeader header;              ///< of the log; the run adds where the tensors lie
-  std::string memory_file;         ///< what a replay elsewhere needs beside the log (memory_file.h); empty: none
+  /// What a replay elsewhere needs beside the log (memory_file.h); may be null.
+  std::unique_ptr<WrittenFile> memory_file;
   bool number_ops = false;         ///< give op ids although nothing is logged, for an observer that shows them
   std::function<void(const ReplayProgress&)> on_replay_progress;
 };

@@ -25,7 +25,7 @@ void TeeLog::record(OpRecord&& r) {
 void LoggedRun::attach_logs(bool materializes, std::vector<PlacedTensor> tensors) {
   if (materializes || platform_.system().pending_values()) platform_.system().keep_pending_values(o_.isa);
   at_start_ = platform_.system().image().snapshot();
-  if (!o_.memory_file.empty()) memory_ = std::make_unique<MemoryFileWriter>(o_.memory_file, at_start_);
+  if (o_.memory_file) memory_ = std::make_unique<MemoryFileWriter>(std::move(o_.memory_file), at_start_);
   // The memory file first: a log that says it is complete has a complete memory file beside it.
   tee_.emplace(std::initializer_list<OpLogSink*>{memory_.get(), o_.log.get(), replayed() ? &records_ : nullptr});
   o_.header.tensors = std::move(tensors);

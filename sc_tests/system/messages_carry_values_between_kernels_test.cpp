@@ -237,7 +237,7 @@ TEST(Messages, are_in_the_log_and_replay_from_it) {
       for (const auto& n : platform->graph().nodes) o.header.components.push_back(n.id);
       for (const auto& pe : platform->graph().pes) o.header.pes.push_back(pe.id);
       o.log = make_op_log(log);
-      o.memory_file = memory;
+      o.memory_file = std::make_unique<WrittenFile>(memory);
       return run_kernel(*platform, std::move(o)).passed ? "" : "failed";
     });
     ASSERT_EQ(said, "");

@@ -1,0 +1,28 @@
+// The files that one command writes.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kernbench::cli {
+
+/// Told all files before the first is opened, finds those that are one, by whatever paths. What stdout goes into is
+/// among them; devices and pipes may stand twice.
+class OutputFiles {
+ public:
+  OutputFiles();
+  /// InputError where another option's is the same file. An empty name is none.
+  void add(const std::string& option, const std::string& file);
+
+ private:
+  struct File {
+    std::string option, path;
+    std::optional<struct stat> found;  ///< of one that is there
+  };
+  std::vector<File> files_;
+};
+
+}  // namespace kernbench::cli

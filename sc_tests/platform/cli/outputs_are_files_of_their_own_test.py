@@ -1,0 +1,113 @@
+"""Are two outputs of one name, of one command or of two at a time, an error before anything is written?"""
+import fcntl
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+import cli_support
+from cli_support import KERNBENCH, topology
+
+RUN = ("run", "--topology", topology("small.yaml"), "--kernel", "vector_add", "--param", "n=64")
+
+
+class Outputs(cli_support.Cli):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def at(self, name):
+        return os.path.join(self.folder, name)
+
+    def put(self, name, text="kept"):
+        with open(self.at(name), "w") as f:
+            f.write(text)
+        return self.at(name)
+
+    def holds(self, name):
+        with open(self.at(name), "rb") as f:
+            return f.read()
+
+    def assert_untouched(self, *names):
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted(names))
+        for name in names:
+            self.assertEqual(self.holds(name), b"kept")
+
+    # ---- one command
+
+    def test_two_outputs_of_one_name(self):
+        self.put("a.jsonl")
+        os.symlink(self.at("a.jsonl"), self.at("b"))
+        os.link(self.at("a.jsonl"), self.at("c"))
+        names = ("a.jsonl", "b", "c")
+        log = ("--oplog", self.at("a.jsonl"))
+        for other in (("--trace", self.at("a.jsonl")), ("--memory", self.at("a.jsonl")), ("--vcd", self.at("a.jsonl")),
+                      ("--dump", "c=" + self.at("a.jsonl")), ("--trace", self.at("b")), ("--trace", self.at("c")),
+                      ("--trace", self.at("./x/../a.jsonl"))):
+            self.refuses(*RUN, *log, *other, saying=(other[0], "the file of --oplog"), lines=1)
+            self.assert_untouched(*names)
+        self.refuses(*RUN, *log, "--trace", self.at("a.kbmem"), saying=("--trace", "the file of --memory"), lines=1)
+        self.refuses(*RUN, "--vcd", self.at("w.vcd"), "--trace", self.at("w.gtkw"), saying=("the file of",), lines=1)
+        self.refuses(*RUN, "--dump", "c=" + self.at("c.npy"), "--trace", self.at("c.npy"), saying=("--dump c",), lines=1)
+        self.assert_untouched(*names)
+
+    def test_stdout_in_the_file_of_another_output(self):
+        with open(self.at("out"), "wb") as out:
+            done = subprocess.run([KERNBENCH, *RUN, "--trace", self.at("out")], stdout=out, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"the file of stdout", done.stderr)
+
+    def test_devices_may_stand_twice(self):
+        self.succeeds(*RUN, "--trace", "/dev/null", "--dump", "c=/dev/null")
+
+    def test_a_dump_over_the_log_that_is_replayed(self):
+        self.succeeds(*RUN, "--oplog", self.at("l.jsonl"))
+        before = self.holds("l.jsonl"), self.holds("l.kbmem")
+        for name, option in (("l.jsonl", "--oplog"), ("l.kbmem", "--memory")):
+            self.refuses("replay", "--oplog", self.at("l.jsonl"), "--dump", "c=" + self.at(name),
+                         saying=("--dump c", "the file of " + option), lines=1)
+        self.assertEqual((self.holds("l.jsonl"), self.holds("l.kbmem")), before)
+
+    def test_a_log_with_the_name_of_a_uri(self):
+        done = subprocess.run([KERNBENCH, *RUN, "--oplog", "file:x.db"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("file:x.db: found a URI", done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    # ---- two at a time
+
+    def test_a_log_or_memory_file_that_another_writes(self):
+        for log, locked in (("a.jsonl", "a.jsonl"), ("a.jsonl", "a.kbmem"), ("a.db", "a.db"), ("a.db", "a.kbmem")):
+            with self.subTest(log=log, locked=locked):
+                for name in os.listdir(self.folder):
+                    os.unlink(self.at(name))
+                self.put(locked)
+                with open(self.at(locked)) as held:
+                    fcntl.flock(held, fcntl.LOCK_EX)
+                    self.refuses(*RUN, "--oplog", self.at(log), saying=(locked + ": is being written by another",),
+                                 lines=1)
+                    self.assert_untouched(locked)
+                self.succeeds(*RUN, "--oplog", self.at(log))
+                self.succeeds("replay", "--oplog", self.at(log))
+
+    def test_two_runs_with_one_log(self):
+        for name in ("two.jsonl", "two.sqlite"):
+            log = self.at(name)
+            first = subprocess.Popen([KERNBENCH, "run", "--topology", topology("small.yaml"), "--kernel", "gemm_dot",
+                                      "--param", "m=4096", "--param", "n=64", "--param", "k=64", "--oplog", log], stdout=subprocess.DEVNULL)
+            while not (os.path.exists(log) and os.path.getsize(log)) and first.poll() is None:
+                time.sleep(0.001)
+            first.send_signal(signal.SIGSTOP)
+            try:
+                self.refuses(*RUN, "--oplog", log, saying=("two.", ": is being written by another run"), lines=1)
+            finally:
+                first.send_signal(signal.SIGCONT)
+                self.assertEqual(first.wait(), 0)
+            self.succeeds("replay", "--oplog", log)
+
+
+if __name__ == "__main__":
+    cli_support.main()
