@@ -71,7 +71,11 @@ void Context::elapse(double cycles, const char* file, int line) {
   constexpr double kMost = 1e12;
   if (!(cycles >= 0 && cycles <= kMost))
     fault({file, line}, fmt::format("elapse: found {} cycles, expected 0 to {}", cycles, kMost));
-  core_->backend().elapse(cycles);
+  try {
+    core_->backend().elapse(cycles);
+  } catch (const KernelFault& e) {
+    fault({file, line}, fmt::format("elapse({}): {}", cycles, e.what()));
+  }
 }
 
 // ---- Matrix -----------------------------------------------------------------------------------------------------

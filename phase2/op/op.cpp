@@ -10,9 +10,24 @@ void Dims::push_back(int64_t x) {
   d_[rank_++] = x;
 }
 
+namespace {
+
+/// Of a tensor: so that its bytes are a 64-bit number, too.
+constexpr int64_t kMostElements = int64_t{1} << 60;
+
+[[noreturn]] void too_large(const char* what, const Dims& dims) {
+  throw std::overflow_error(std::string(what) + " " + dims.to_string() + " is too large or negative");
+}
+
+}  // namespace
+
 int64_t Dims::elements() const {
-  int64_t n = 1;
-  for (int64_t x : *this) n *= x;
+  int64_t n = 1, signs = 0;
+  for (int64_t x : *this) {
+    if (__builtin_mul_overflow(n, x, &n)) too_large("shape", *this);
+    signs |= x;
+  }
+  if (signs < 0 || n > kMostElements) too_large("shape", *this);
   return n;
 }
 
@@ -50,15 +65,21 @@ Dims TensorRef::row_major(const Dims& shape) {
   int64_t step = 1;
   for (int i = shape.rank() - 1; i >= 0; --i) {
     s[i] = step;
-    step *= shape[i];
+    if (__builtin_mul_overflow(step, shape[i], &step)) too_large("shape", shape);
   }
   return s;
 }
 
 uint64_t TensorRef::span_bytes() const {
   if (shape.elements() == 0) return 0;
-  int64_t last = 0;
-  for (int i = 0; i < shape.rank(); ++i) last += (shape[i] - 1) * strides[i];
+  int64_t last = 0, signs = 0;
+  for (int i = 0; i < shape.rank(); ++i) {
+    int64_t reach = 0;
+    if (__builtin_mul_overflow(shape[i] - 1, strides[i], &reach) || __builtin_add_overflow(last, reach, &last))
+      too_large("strides", strides);
+    signs |= strides[i];
+  }
+  if (signs < 0 || last >= kMostElements) too_large("strides", strides);
   return (static_cast<uint64_t>(last) + 1) * size_of(dtype);
 }
 
@@ -67,7 +88,7 @@ bool TensorRef::contiguous() const {
   for (int i = shape.rank() - 1; i >= 0; --i) {
     // The stride of a dimension of one element is never used.
     if (shape[i] != 1 && strides[i] != step) return false;
-    step *= shape[i];
+    if (__builtin_mul_overflow(step, shape[i], &step)) too_large("shape", shape);
   }
   return true;
 }

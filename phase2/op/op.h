@@ -35,7 +35,7 @@ class Dims {
   const int64_t* end() const { return d_.data() + rank_; }
   /// At most kMaxRank dimensions; more are std::length_error.
   void push_back(int64_t x);
-  /// Product of all dimensions (1 for rank 0).
+  /// Product of all dimensions (1 for rank 0). std::overflow_error where it is more than 2^60 or one is negative.
   int64_t elements() const;
   bool operator==(const Dims& o) const;
   bool operator!=(const Dims& o) const { return !(*this == o); }
@@ -68,6 +68,7 @@ struct TensorRef {
   /// two pieces, and `addr` is the first byte's physical address.
   std::shared_ptr<const Translation> translation;
 
+  // Of shapes and strides that are too large or negative these throw std::overflow_error, as Dims::elements().
   static Dims row_major(const Dims& shape);
   uint64_t nbytes() const { return static_cast<uint64_t>(shape.elements()) * size_of(dtype); }
   /// Bytes from the first element to the end of the last one.

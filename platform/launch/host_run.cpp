@@ -1,6 +1,7 @@
 #include "kernbench/platform/launch/host_run.h"
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/launch/launch_host.h"
 
 namespace kernbench {
@@ -60,7 +61,7 @@ HostOutcome simulate(LaunchHost& host, HostPlan plan) {
   } else {
     mmu.map(plan.maps, plan.way, mapped);
   }
-  sc_core::sc_start();
+  simulate();
   return outcome;
 }
 

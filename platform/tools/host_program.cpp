@@ -1,5 +1,6 @@
 #include "kernbench/platform/tools/host_program.h"
 
+#include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/host/program.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/run_parts.h"
@@ -69,7 +70,7 @@ std::vector<PlacedTensor> ProgramRun::placed() {
 void ProgramRun::simulate() {
   const auto start = Clock::now();
   program_.start();
-  sc_core::sc_start();
+  kernbench::simulate();
   report_.run.phase1_s = seconds_since(start);
   close_logs();
   program_.check();

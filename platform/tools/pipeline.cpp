@@ -11,6 +11,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/elaborate/deadlock.h"
+#include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/command_driver.h"
 
@@ -137,7 +138,7 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
   ProgramPlayer player("program_player", platform, work.calls, work.file);
   platform.machine().run_ahead();
   platform.routes().close();  // the commands' checks have asked for every route that the work takes
-  sc_core::sc_start();
+  simulate();
   log.flush();
   if (!player.fault().empty()) throw RunError(player.fault());
   const std::string circle = player.stuck();

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/platform.h"
 
 namespace kernbench {
@@ -71,7 +72,7 @@ std::vector<ProbeResult> run_points(Platform& platform, const std::vector<Point>
     }
   }
   ProbeDriver driver(platform, points);
-  sc_core::sc_start();
+  simulate();
   if (driver.results.size() < points.size())
     throw RunError(points[driver.results.size()].probe->name + ": the transaction never ended");
   return std::move(driver.results);

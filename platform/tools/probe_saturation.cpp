@@ -6,6 +6,7 @@
 #include <map>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/probe.h"
 #include "kernbench/platform/tools/probe_hops.h"
@@ -137,7 +138,7 @@ class SaturationDriver {
 
   SaturationResult run() {
     for_each_link([&](const Link& l) { busy_before_.push_back(l.busy_ns); });
-    sc_core::sc_start();
+    simulate();
     if (!stopped_) throw RunError(scenario_.name + ": no PE got all its reads");
     result_.name = scenario_.name;
     result_.target = scenario_.target;

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/platform.h"
 
 namespace kernbench {
@@ -157,7 +158,7 @@ std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<Tra
   platform.routes().close();
   if (requests.size() >= TrafficDriver::kMostRequests) throw RunError("more than 4,294,967,294 requests");
   TrafficDriver driver(platform, requests, accounts);
-  sc_core::sc_start();
+  simulate();
   if (driver.unfinished() > 0) {
     throw RunError(fmt::format("{} of {} requests never completed", driver.unfinished(), requests.size()));
   }

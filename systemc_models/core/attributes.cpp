@@ -1,5 +1,7 @@
 #include "kernbench/systemc_models/core/attributes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
@@ -58,20 +60,14 @@ const NumberMap* Attributes::map(const std::string& name) const {
 
 namespace {
 
-std::string text_of(double v) {
-  std::string s = std::to_string(v);
-  s.erase(s.find_last_not_of('0') + 1);
-  if (s.back() == '.') s.pop_back();
-  return s;
-}
-
 void check_number(const AttrSpec& spec, double v) {
   const bool low = spec.min_exclusive ? !(v > spec.min) : !(v >= spec.min);
   if (!low && v <= spec.max) return;
-  throw std::invalid_argument(spec.name + ": found " + text_of(v) + ", expected " +
-                              (low ? std::string(spec.min_exclusive ? "more than " : "at least ") + text_of(spec.min)
-                                   : "at most " + text_of(spec.max)) +
-                              (spec.unit.empty() ? "" : " " + spec.unit));
+  throw std::invalid_argument(fmt::format("{}: found {}, expected {}{}{}", spec.name, v,
+                                          !low                 ? "at most "
+                                          : spec.min_exclusive ? "more than "
+                                                               : "at least ",
+                                          low ? spec.min : spec.max, spec.unit.empty() ? "" : " " + spec.unit));
 }
 
 void check_choice(const AttrSpec& spec, const std::string& text) {

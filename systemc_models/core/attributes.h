@@ -18,6 +18,10 @@ using AttrValue = std::variant<double, int64_t, bool, std::string, NumberMap>;
 
 enum class AttrType { number, integer, boolean, string, number_map };
 
+/// The least bandwidth, clock or rate: a byte takes a millisecond. Less is a slip; its times are soon no 64-bit number
+/// of fs.
+constexpr double kLeastRate = 1e-6;
+
 /// One attribute that a block understands.
 struct AttrSpec {
   std::string name;

@@ -58,6 +58,8 @@ class DeclaredAttribute {
     spec_.min_exclusive = true;
     return *this;
   }
+  /// A bandwidth, a clock, or a share of one.
+  DeclaredAttribute& rate() { return min(kLeastRate); }
   /// A number of things: 1 to 2^20.
   DeclaredAttribute& count() { return min(1).max(1 << 20); }
   DeclaredAttribute& power_of_two() {

@@ -41,7 +41,7 @@ class Timeline : public sc_core::sc_module {
   /// Entries are numbered up to `most_numbers`, then anew: fewer than 2³² only to test that.
   explicit Timeline(sc_core::sc_module_name name, uint32_t most_numbers = ~0u);
 
-  /// Calls handler(self, arg) at t_ns (not before now) in the given order.
+  /// Calls handler(self, arg) at t_ns (not before now) in the given order. TimeBeyondRange for what is no time.
   void at(double t_ns, Order order, Handler handler, void* self, void* arg = nullptr);
 
   /// Exact time of the entry being worked off; outside of entries, that of the last one or of the kernel, whichever is
@@ -93,7 +93,9 @@ class Timeline : public sc_core::sc_module {
   void push(const Key& k);
   Key pop();
   void number_anew();
-  uint64_t tick_of(uint64_t fs) const { return tick_fs_ == 1 ? fs : (fs + tick_fs_ / 2) / tick_fs_; }
+  uint64_t tick_of(uint64_t fs) const {
+    return tick_fs_ == 1 ? fs : fs / tick_fs_ + (fs % tick_fs_ >= tick_fs_ - tick_fs_ / 2);
+  }
   /// A product is inline and exact to 2⁵², a call of from_value() is neither inline nor short.
   sc_core::sc_time ticks(uint64_t n) const {
     return n >> 52 ? sc_core::sc_time::from_value(n) : tick_ * static_cast<double>(n);

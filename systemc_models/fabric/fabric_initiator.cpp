@@ -1,5 +1,7 @@
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -46,7 +48,17 @@ void FabricInitiator::send(FabricTransaction& x, const Access& a) {
   fill_payload(x, a);
   if (node_.observer() && !x.posted) node_.observer()->access_started(owner(), x, x.grant_ns);
   x.time_ns = x.grant_ns + owner().overhead_ns();
-  node_.fabric().mode().start(x);
+  try {
+    node_.fabric().mode().start(x);
+  } catch (const TimeBeyondRange& e) {
+    time_fault(x, e);
+  }
+}
+
+void FabricInitiator::time_fault(const FabricTransaction& x, const TimeBeyondRange& e) const {
+  const std::string op = op_of(x);
+  throw RunError(fmt::format("{}: {} of {} bytes at {:#x}{}: {}", owner().id(), x.write ? "write" : "read", x.nbytes,
+                             x.address, op.empty() ? "" : ", " + op, e.what()));
 }
 
 void FabricInitiator::start(const Access& a) {
@@ -113,7 +125,7 @@ void FabricInitiator::response_back(FabricTransaction& x) {
 
 void FabricInitiator::end_at(FabricTransaction& x, double done_ns) {
   x.done_ns = done_ns;
-  node_.fabric().timeline().at(done_ns, done_order(x), &FabricInitiator::done, this, &x);
+  node_.fabric().timeline().at(done_ns, done_order(x), &turn_of_transaction<&FabricInitiator::done>, this, &x);
 }
 
 void FabricInitiator::done(void* self, void* transaction) {

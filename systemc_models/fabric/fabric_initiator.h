@@ -50,6 +50,8 @@ class FabricInitiator {
   virtual void message_arrived(FabricTransaction&) {}
   /// The order of a transaction that waits for its turn at `first`, the link that it leaves by.
   Order departure_order(FabricTransaction&, const Link* first);
+  /// RunError: the transaction would need a time that there is none.
+  [[noreturn]] void time_fault(const FabricTransaction&, const TimeBeyondRange&) const;
 
  protected:
   struct Access {
@@ -74,6 +76,8 @@ class FabricInitiator {
     void* context = nullptr;
   };
   explicit FabricInitiator(FabricNode& node) : node_(node) {}
+  /// The op that the transaction is for, for messages: "dma_read at gemm.cpp:42"; empty: it is for none.
+  virtual std::string op_of(const FabricTransaction&) const { return {}; }
   /// Granted now: sends it off.
   void start(const Access&);
   void post(const Message&);
@@ -94,5 +98,16 @@ class FabricInitiator {
   uint32_t grants_ = 0;  ///< the last key among those of one instant
   ReadyOrder departures_[4];  ///< by channel
 };
+
+/// Timeline::Handler for a transaction's turn: where a time of it is none, the fault tells whose it is.
+template <Timeline::Handler turn>
+void turn_of_transaction(void* self, void* transaction) {
+  try {
+    turn(self, transaction);
+  } catch (const TimeBeyondRange& e) {
+    const auto& x = *static_cast<FabricTransaction*>(transaction);
+    x.initiator->time_fault(x, e);
+  }
+}
 
 }  // namespace kernbench

@@ -12,6 +12,17 @@ bool keeps_order(const Link& from, double overhead_ns) {
   return from.unmixed || overhead_ns == 0;
 }
 
+/// As turn_of_transaction, for a turn of a flit.
+template <Timeline::Handler turn>
+void turn_of_flit(void* self, void* flit) {
+  try {
+    turn(self, flit);
+  } catch (const TimeBeyondRange& e) {
+    const FabricTransaction& x = *static_cast<Flit*>(flit)->transaction;
+    x.initiator->time_fault(x, e);
+  }
+}
+
 /// By which port a flit at node f.node goes on, of its way back and forth.
 FabricPort& next_port(const Flit& f) {
   const FabricTransaction& x = *f.transaction;
@@ -63,7 +74,7 @@ void FlitLinks::start(FabricTransaction& x) {
   if (!x.write && link.waiting == 0 && link.sole_sender == &x.initiator->owner()) return send_message(x);
   const Order order = x.initiator->departure_order(x, &link);
   ++link.waiting;
-  timeline().at(x.time_ns, order, &FlitLinks::source_turn, this, &x);
+  timeline().at(x.time_ns, order, &turn_of_transaction<&FlitLinks::source_turn>, this, &x);
 }
 
 void FlitLinks::source_turn(void* self, void* transaction) {
@@ -144,7 +155,7 @@ void FlitLinks::at_router(Flit& f, Router& router, Link* from) {
   const double arrival = f.time_ns;
   become_ready(f, overhead, before);
   f.order = from ? from->ready_order.of(x.own_order, arrival, f.time_ns, &next.link) : x.own_order;
-  router.wait_for_turn(next, {f.time_ns, f.order, &FlitLinks::flit_turn, this, &f, &x, from});
+  router.wait_for_turn(next, {f.time_ns, f.order, &turn_of_flit<&FlitLinks::flit_turn>, this, &f, &x, from});
 }
 
 /// Data: on only when all of it is there.
@@ -156,7 +167,7 @@ void FlitLinks::hold(Flit& f, Router& router, Link* from, FabricPort& next) {
   const double ready = f.time_ns + router.delay_of({x.write, f.response, x.address, x.nbytes});
   const Order order = from ? from->ready_order.of(x.own_order, f.time_ns, ready, &next.link) : x.own_order;
   for (Flit* h : x.held) h->time_ns = ready;
-  router.wait_for_turn(next, {ready, order, &FlitLinks::held_turn, this, &x, &x, from});
+  router.wait_for_turn(next, {ready, order, &turn_of_transaction<&FlitLinks::held_turn>, this, &x, &x, from});
 }
 
 void FlitLinks::flit_turn(void* self, void* flit) {
@@ -181,7 +192,7 @@ void FlitLinks::at_memory(Flit& f, MemoryTarget& memory, Link* from) {
   const double arrival = f.time_ns;
   become_ready(f, overhead, before);
   f.order = from ? from->ready_order.of(x.own_order, arrival, f.time_ns, &memory) : x.own_order;
-  timeline().at(f.time_ns, f.order, &FlitLinks::memory_turn, &memory, &f);
+  timeline().at(f.time_ns, f.order, &turn_of_flit<&FlitLinks::memory_turn>, &memory, &f);
 }
 
 void FlitLinks::memory_turn(void* self, void* flit) {
@@ -274,8 +285,8 @@ void FlitLinks::leave_memory(FabricTransaction& x, MemoryTarget& memory) {
     while (x.flits_done < x.flit_count) next_departs(x);
     return;
   }
-  timeline().at(x.flits.front()->time_ns, x.departure_order(), &FlitLinks::departure_turn,
-                this, &x);
+  timeline().at(x.flits.front()->time_ns, x.departure_order(), &turn_of_transaction<&FlitLinks::departure_turn>, this,
+                &x);
 }
 
 void FlitLinks::departure_turn(void* self, void* transaction) {
@@ -283,7 +294,7 @@ void FlitLinks::departure_turn(void* self, void* transaction) {
   auto& x = *static_cast<FabricTransaction*>(transaction);
   if (x.flits_done + 1 < x.flit_count) {
     me.timeline().at(x.flits[x.flits_done + 1]->time_ns, x.departure_order(),
-                     &FlitLinks::departure_turn, self, &x);
+                     &turn_of_transaction<&FlitLinks::departure_turn>, self, &x);
   }
   me.next_departs(x);
 }

@@ -30,7 +30,7 @@ class HeaderLinks : public LinkMode {
     if (Law::source_in_turn(x, link)) return leave_source(x);
     const Order order = x.initiator->departure_order(x, &link);
     ++link.waiting;
-    timeline().at(x.time_ns, order, &HeaderLinks::source_turn, this, &x);
+    timeline().at(x.time_ns, order, &turn_of_transaction<&HeaderLinks::source_turn>, this, &x);
   }
 
   tlm::tlm_sync_enum request_at_router(FabricTransaction& x, Router& router, FabricPort& in, tlm::tlm_phase& phase,
@@ -39,7 +39,7 @@ class HeaderLinks : public LinkMode {
     const double arrival = x.time_ns;
     x.time_ns = pass_node(x, router, in, x.write);
     if (!Law::in_turn(out.link, in.incoming())) {
-      wait_for_turn(router, out, x, in.incoming(), arrival, &HeaderLinks::request_turn);
+      wait_for_turn(router, out, x, in.incoming(), arrival, &turn_of_transaction<&HeaderLinks::request_turn>);
       return FabricPort::accepted(phase);
     }
     return request_on(x, out) && respond_on(x, out) ? in.completed(x, delay) : FabricPort::accepted(phase);
@@ -144,7 +144,7 @@ class HeaderLinks : public LinkMode {
     const double arrival = x.time_ns;
     x.time_ns = pass_node(x, router, out, !x.write);
     if (!Law::in_turn(in.link, out.incoming())) {
-      wait_for_turn(router, in, x, out.incoming(), arrival, &HeaderLinks::response_turn);
+      wait_for_turn(router, in, x, out.incoming(), arrival, &turn_of_transaction<&HeaderLinks::response_turn>);
       return false;
     }
     take_link_back(x, in);
@@ -169,7 +169,8 @@ class HeaderLinks : public LinkMode {
   // At the memory.
   void arrive(FabricTransaction& x, MemoryTarget& memory, Link* from) {
     memory.request_waits();
-    timeline().at(x.time_ns, Law::arrival_order(x, memory, from), &HeaderLinks::memory_turn, &memory, &x);
+    timeline().at(x.time_ns, Law::arrival_order(x, memory, from), &turn_of_transaction<&HeaderLinks::memory_turn>,
+                  &memory, &x);
   }
   static void memory_turn(void* self, void* transaction) {
     auto& memory = *static_cast<MemoryTarget*>(self);
@@ -206,7 +207,7 @@ class HeaderLinks : public LinkMode {
       return true;
     }
     memory.response_waits();
-    timeline().at(leaves, x.departure_order(), &HeaderLinks::departure_turn, &memory, &x);
+    timeline().at(leaves, x.departure_order(), &turn_of_transaction<&HeaderLinks::departure_turn>, &memory, &x);
     return false;
   }
   /// Those of one instant leave in the order in which the transactions arrived.

@@ -26,7 +26,7 @@ struct HbmParameters : BlockParameters {
   static void describe_efficiency(List& list) {
     list.add(&HbmParameters::efficiency, "efficiency", "",
              "share of the bandwidth of the edges that touch the controller")
-        .positive()
+        .rate()
         .max(1);
   }
 };

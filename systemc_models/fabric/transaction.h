@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <tlm>
 #include <vector>
@@ -23,6 +24,13 @@ struct Rows {
   uint64_t count = 1;
   uint64_t bytes = 0;
   uint64_t stride = 0;
+  /// From the first byte to the end of the last row; the largest number where there are more.
+  uint64_t span() const {
+    uint64_t n = 0;
+    const bool too_many =
+        count > 1 && (__builtin_mul_overflow(count - 1, stride, &n) || __builtin_add_overflow(n, bytes, &n));
+    return too_many ? std::numeric_limits<uint64_t>::max() : count > 1 ? n : bytes;
+  }
 };
 
 /// Visits the ranges of memory that rows are, in order: visit(address, bytes). Rows that touch are one range.

@@ -138,7 +138,11 @@ void Engine::start_service(uint8_t unit, uint16_t server) {
   s.item->server = server;
   s.op_id = s.item->command ? begin_service(*s.item) : 0;
   tell(u, server);
-  begin(unit, server);
+  try {
+    begin(unit, server);
+  } catch (const TimeBeyondRange& e) {
+    throw RunError(id() + ": " + s.item->to_string() + ": " + e.what());
+  }
 }
 
 void Engine::begin(uint8_t unit, uint16_t server) {

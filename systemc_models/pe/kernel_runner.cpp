@@ -90,7 +90,7 @@ Ticket KernelRunner::submit(const std::shared_ptr<OpDesc>& desc) {
 /// Stamps the command with the instant of its submission and keeps it until it is done.
 KernelRunner::Submitted& KernelRunner::enqueue(std::unique_ptr<Submitted> s, const std::shared_ptr<OpDesc>& desc) {
   end_work();
-  local_ns_ += cpu_.command_ns();
+  go_on(cpu_.command_ns(), desc->where);
   desc->submit_ns = local_ns_;
   desc->pe = pe_.index;
   desc->seq = seq_++;
@@ -110,11 +110,20 @@ KernelRunner::Submitted& KernelRunner::enqueue(std::unique_ptr<Submitted> s, con
   return *submitted_.back();
 }
 
+void KernelRunner::go_on(double ns, const SourceLine& where) {
+  const double later = local_ns_ + ns;
+  if (!is_time(later)) {
+    throw KernelFault((where.line > 0 ? tl::detail::to_string(where) + ": " : "") + "the kernel's time, " +
+                      TimeBeyondRange::text(later));
+  }
+  local_ns_ = later;
+}
+
 /// The kernel's clock goes on; nobody else's is touched.
 void KernelRunner::work(double ns) {
   if (ns == 0) return;
   if (work_from_ns_ < 0) work_from_ns_ = local_ns_;
-  local_ns_ += ns;
+  go_on(ns);
   outcome_.scalar_ns += ns;
 }
 

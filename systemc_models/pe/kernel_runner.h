@@ -105,6 +105,7 @@ class KernelRunner final : public PeBackend {
   void fail_if_faulty(Ticket);
   void resume(const PeCommand&, double at_ns);
   void end_if_complete();
+  void go_on(double ns, const SourceLine& where = {});
   void work(double ns);
   void end_work();
   void tell(KernelActivity) const;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernbench/kernel_api/core.h"
+
 namespace kernbench {
 
 namespace {
@@ -96,6 +98,13 @@ TilePart PeItem::input_part(size_t index) const {
 TilePart PeItem::output_part() const {
   const CompositePlan& p = command->plan;
   return part_of(p.output, i * p.tm, j * p.tn, tile_m, tile_n);
+}
+
+std::string PeItem::to_string() const {
+  if (!command || !command->desc) return "";
+  const OpDesc& d = *command->desc;
+  return (token ? "tile " + std::to_string(tile_id) + " of " : "") + d.name +
+         (d.where.line > 0 ? " at " + tl::detail::to_string(d.where) : "");
 }
 
 void PeItem::describe(OpRecord& r) const {

@@ -121,6 +121,8 @@ struct PeItem {
   bool last_stage() const { return stage_at + 1 == stage_count; }
   Stage next_stage() const { return stages[stage_at + 1]; }
   void describe(OpRecord&) const;
+  /// The op, for messages: "tile 3 of composite_gemm at gemm.cpp:42"; empty: none.
+  std::string to_string() const;
 
   // The stages' work.
   uint64_t fetch_bytes() const;

@@ -23,7 +23,7 @@ struct PeCpuParameters : BlockParameters {
              "of each element that a kernel reads from what it has loaded")
         .min(0);
     list.add(&PeCpuParameters::freq_ghz, "freq_ghz", "GHz", "clock of dispatch_cycles, read_cycles and tl.elapse")
-        .positive();
+        .rate();
     list.add(&PeCpuParameters::materialize_kb, "materialize_kb", "KB",
              "most that one tl.materialize may make real (2^10 bytes)")
         .positive()

@@ -114,6 +114,10 @@ Order PeDma::done_order(const FabricTransaction& x) const {
   return stage_order(pe(), x.write ? Stage::dma_write : Stage::dma_read);
 }
 
+std::string PeDma::op_of(const FabricTransaction& x) const {
+  return x.posted ? std::string() : static_cast<const PeItem*>(x.context)->to_string();
+}
+
 void PeDma::transaction_done(FabricTransaction& x) {
   PeItem& item = *static_cast<PeItem*>(x.context);
   transaction_served(item, x);

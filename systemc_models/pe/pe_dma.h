@@ -68,6 +68,7 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   void next_piece(uint8_t unit, PeItem&, const TilePart&);
   static void looked_up(void* self, void* item);
   Order done_order(const FabricTransaction&) const override;
+  std::string op_of(const FabricTransaction&) const override;
   void transaction_done(FabricTransaction&) override;
 
   // Messages between PEs.

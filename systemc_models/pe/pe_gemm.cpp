@@ -55,14 +55,16 @@ PeGemmSystolic::PeGemmSystolic(sc_core::sc_module_name name, const ComponentConf
 ComputeEngine::Compute PeGemmSystolic::compute(const PeItem& item) {
   const Shape s = shape_of(item);
   const double peak = static_cast<double>(rows_ * cols_) * freq_ghz_;
-  return {static_cast<double>(cycles(s.m, s.n, s.k)) / freq_ghz_, flops_of(s), flops_of(s) / 2 / peak};
+  return {cycles(s.m, s.n, s.k) / freq_ghz_, flops_of(s), flops_of(s) / 2 / peak};
 }
 
-int64_t PeGemmSystolic::cycles(int64_t m, int64_t n, int64_t k) const {
-  const auto folds = [](int64_t size, int64_t by) { return (size + by - 1) / by; };
-  if (dataflow_ == "os") return folds(m, rows_) * folds(n, cols_) * (rows_ + cols_ + k - 2);
-  if (dataflow_ == "ws") return folds(k, rows_) * folds(n, cols_) * (2 * rows_ + cols_ + m - 2);
-  return folds(k, rows_) * folds(m, cols_) * (2 * rows_ + cols_ + n - 2);
+/// As a double: of sizes from a file, it may be no 64-bit number.
+double PeGemmSystolic::cycles(int64_t m, int64_t n, int64_t k) const {
+  const auto folds = [](int64_t size, int64_t by) { return static_cast<double>((size + by - 1) / by); };
+  const auto each = [](int64_t cycles) { return static_cast<double>(cycles); };
+  if (dataflow_ == "os") return folds(m, rows_) * folds(n, cols_) * each(rows_ + cols_ + k - 2);
+  if (dataflow_ == "ws") return folds(k, rows_) * folds(n, cols_) * each(2 * rows_ + cols_ + m - 2);
+  return folds(k, rows_) * folds(m, cols_) * each(2 * rows_ + cols_ + n - 2);
 }
 
 KERNBENCH_REGISTER_COMPONENT(PeGemm)

@@ -18,12 +18,12 @@ struct PeGemmParameters : ComputeParameters {
   static void describe(List& list) {
     BlockParameters::describe(list);
     list.add(&PeGemmParameters::macs_per_cycle, "macs_per_cycle", "MAC", "multiply-accumulates in a cycle")
-        .positive()
+        .rate()
         .required();
-    list.add(&PeGemmParameters::freq_ghz, "freq_ghz", "GHz", "clock").positive().required();
+    list.add(&PeGemmParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate().required();
     list.add(&PeGemmParameters::rates, "rates", "",
              "speed by dtype of A, relative to macs_per_cycle (1 where not listed)")
-        .positive();
+        .rate();
     describe_compute(list);
   }
 };
@@ -54,7 +54,7 @@ struct PeGemmSystolicParameters : ComputeParameters {
     list.add(&PeGemmSystolicParameters::dataflow, "dataflow", "", "what stays in the array: outputs, weights or inputs")
         .choices({"os", "ws", "is"})
         .required();
-    list.add(&PeGemmSystolicParameters::freq_ghz, "freq_ghz", "GHz", "clock").positive().required();
+    list.add(&PeGemmSystolicParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate().required();
     describe_compute(list);
   }
 };
@@ -69,7 +69,7 @@ class PeGemmSystolic : public ComputeEngine {
 
  private:
   Compute compute(const PeItem& item) override;
-  int64_t cycles(int64_t m, int64_t n, int64_t k) const;
+  double cycles(int64_t m, int64_t n, int64_t k) const;
 
   int64_t rows_, cols_;
   std::string dataflow_;

@@ -23,7 +23,7 @@ struct PeMathParameters : ComputeParameters {
   static void describe(List& list) {
     BlockParameters::describe(list);
     list.add(&PeMathParameters::lanes, "lanes", "", "elements in a cycle").count().required();
-    list.add(&PeMathParameters::freq_ghz, "freq_ghz", "GHz", "clock").positive().required();
+    list.add(&PeMathParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate().required();
     list.add(&PeMathParameters::cycles, "cycles", "cycles", "cycles of an op for `lanes` elements (1 where not listed)")
         .min(0)
         .known_keys(names_of_math_ops(), kCyclesWhereNotListed);

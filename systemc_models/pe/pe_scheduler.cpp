@@ -1,6 +1,9 @@
 #include "kernbench/systemc_models/pe/pe_scheduler.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 #include "kernbench/systemc_models/core/registry.h"
@@ -31,8 +34,7 @@ void PeScheduler::check_part(const TilePart& part, bool write) const {
     for (const Translation::Piece& p : part.translation->pieces) routes.route(dma, p.addr, p.nbytes, write);
     return;
   }
-  const uint64_t span = part.rows.count > 1 ? (part.rows.count - 1) * part.rows.stride + part.rows.bytes : part.nbytes;
-  routes.route(dma, part.addr, span, write);
+  routes.route(dma, part.addr, part.rows.span(), write);
 }
 
 void PeScheduler::validate(PeCommand& c) const {
@@ -68,6 +70,11 @@ void PeScheduler::check_tiles(PeCommand& c) const {
     whole.rows = {static_cast<uint64_t>(rows), static_cast<uint64_t>(cols) * x.element_bytes, x.row_bytes};
     whole.nbytes = whole.rows.count * whole.rows.bytes;
     whole.translation = x.translation;
+    if (whole.rows.span() >= std::numeric_limits<uint64_t>::max() - whole.addr) {
+      throw AccessError(
+          fmt::format("{}: a matrix of {} x {} at {:#x}, {} bytes from row to row, runs over the end of all addresses",
+                      pe_->id, rows, cols, x.addr, x.row_bytes));
+    }
     try {
       check_part(whole, write);
       return;

@@ -21,11 +21,11 @@ struct PeTcmParameters : BlockParameters {
         .required();
     list.add(&PeTcmParameters::read_bw_gbs, "read_bw_gbs", "GB/s",
              "bandwidth of FETCH, and of the operands of commands")
-        .positive()
+        .rate()
         .required();
     list.add(&PeTcmParameters::write_bw_gbs, "write_bw_gbs", "GB/s",
              "bandwidth of STORE, and of the results of commands")
-        .positive()
+        .rate()
         .required();
   }
 };

@@ -98,10 +98,10 @@ struct QueueParameters : BlockParameters {
         .min(0)
         .choices(tiers);
     list.add(&QueueParameters::write_bw_gbs, "write_bw_gbs", "GB/s", "into a slot, by tier (tcm, sram 512, hbm 256)")
-        .positive()
+        .rate()
         .choices(tiers);
     list.add(&QueueParameters::read_bw_gbs, "read_bw_gbs", "GB/s", "out of a slot, by tier (tcm, sram 512, hbm 256)")
-        .positive()
+        .rate()
         .choices(tiers);
     list.add(&QueueParameters::credit_bytes, "credit_bytes", "bytes", "a credit's payload").min(1).max(4096);
     list.add(&QueueParameters::credit_blocks, "credit_blocks", "",

@@ -67,7 +67,7 @@ void read_link(YamlNode n, const std::string& path, GraphBuilder& builder,
   p.distance_mm = map.require_number("distance_mm", NumberRule::not_negative("mm", kMostDistanceMm)).value_or(0);
   const YamlNode bw = map.take("bw_gbs");
   if (bw.is_defined() && !bw.is_null())
-    p.bw_gbs = read_number(bw, map.field("bw_gbs"), NumberRule::positive("GB/s", kMostBandwidthGbs), builder.faults());
+    p.bw_gbs = read_number(bw, map.field("bw_gbs"), NumberRule::bandwidth(), builder.faults());
   const bool both_ways = map.boolean("bidirectional").value_or(true);
   map.finish();
   if (from == kNoNode || to == kNoNode) return;

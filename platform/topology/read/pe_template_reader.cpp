@@ -64,7 +64,7 @@ void read_internal_link(YamlNode node, const std::string& path, FaultList& fault
   l.properties.line = link.line();
   l.properties.kind = link.string("kind").value_or(edge_kind::kPeInternal);
   l.properties.distance_mm = link.number_or("distance_mm", 0, NumberRule::not_negative("mm", kMostDistanceMm));
-  l.properties.bw_gbs = link.number("bw_gbs", NumberRule::positive("GB/s", kMostBandwidthGbs));
+  l.properties.bw_gbs = link.number("bw_gbs", NumberRule::bandwidth());
   l.bidirectional = link.boolean("bidirectional").value_or(true);
   link.finish();
   if (!from || !to) return;

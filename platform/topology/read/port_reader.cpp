@@ -57,7 +57,7 @@ std::vector<PortSpec> read_ports(YamlMap& owner, const CubeSpec* cube, const Imp
     port.link.kind = edge_kind::kPort;
     port.link.line = map.line();
     port.link.distance_mm = map.number_or("distance_mm", 0, NumberRule::not_negative("mm", kMostDistanceMm));
-    port.link.bw_gbs = map.require_number("bw_gbs", NumberRule::positive("GB/s", kMostBandwidthGbs));
+    port.link.bw_gbs = map.require_number("bw_gbs", NumberRule::bandwidth());
     map.finish();
     ports.push_back(std::move(port));
   }

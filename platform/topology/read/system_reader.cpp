@@ -164,7 +164,7 @@ LinkSpec read_link(YamlMap& links, const std::string& key, const char* kind, boo
   if (!link.valid()) return spec;
   if (const auto mm = link.number("distance_mm", NumberRule::not_negative("mm", kMostDistanceMm)))
     spec.distance_mm = mm;
-  const NumberRule rule = NumberRule::positive("GB/s", kMostBandwidthGbs);
+  const NumberRule rule = NumberRule::bandwidth();
   spec.bw_gbs = needs_bandwidth ? link.require_number("bw_gbs", rule) : link.number("bw_gbs", rule);
   link.finish();
   return spec;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernbench/platform/topology/graph/block.h"
 #include "kernbench/platform/topology/graph/faults.h"
 #include "kernbench/platform/topology/read/yaml_tree.h"
 
@@ -19,6 +20,7 @@ struct NumberRule {
   bool min_exclusive = false;
   const char* unit = "";
   static NumberRule positive(const char* u, double most = 1e15) { return {0, most, true, u}; }
+  static NumberRule bandwidth() { return {kLeastRate, kMostBandwidthGbs, false, "GB/s"}; }
   static NumberRule not_negative(const char* u, double most = 1e15) { return {0, most, false, u}; }
   /// "a number > 0 (GB/s)".
   std::string to_string() const;

@@ -74,7 +74,7 @@ const Wrong kWrong[] = {
     {"burst_beside_interleave", "pc_bw_gbs: 32.0", "pc_bw_gbs: 32.0, burst_bytes: 48",
      "t.yaml:5: nodes[2].attrs.burst_bytes: does not go with interleave_bytes"},
     {"zero_bandwidth", "bw_gbs: 100.0}\nmem", "bw_gbs: 0}\nmem",
-     "t.yaml:10: links[2].bw_gbs: found '0'; legal: a number > 0 and <= 1000000000 (GB/s)"},
+     "t.yaml:10: links[2].bw_gbs: found '0'; legal: a number >= 1e-06 and <= 1000000000 (GB/s)"},
     {"nan", "overhead_ns: 1.0", "overhead_ns: .nan",
      "t.yaml:4: nodes[1].attrs.overhead_ns: found '.nan'; legal: a number >= 0"},
     {"infinity", "overhead_ns: 1.0", "overhead_ns: .inf",

@@ -59,7 +59,7 @@ const Case kCases[] = {
     {"section", {"io_chiplet:\n", "io_chipet:\n"}, "io_chipet: unknown key, did you mean 'io_chiplet'?"},
     {"missing_bandwidth",
      {"router_to_sram: {bw_gbs: 128.0}", "router_to_sram: {}"},
-     "cube.links.router_to_sram.bw_gbs: missing; legal: a number > 0"},
+     "cube.links.router_to_sram.bw_gbs: missing; legal: a number >= 1e-06"},
     {"missing_link",
      {"    router_to_hbm: {distance_mm: 0.5, bw_gbs: 256.0}\n", ""},
      "cube.links.router_to_hbm: missing"},

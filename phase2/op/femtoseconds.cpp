@@ -1,0 +1,16 @@
+#include "kernbench/phase2/op/femtoseconds.h"
+
+#include <fmt/format.h>
+
+namespace kernbench {
+
+std::string TimeBeyondRange::text(double ns) {
+  return fmt::format("{:.4g} ns is beyond 2^64 fs (5.1 simulated hours)", ns);
+}
+
+uint64_t late_femtoseconds(double ns) {
+  if (!is_time(ns)) throw TimeBeyondRange(ns);
+  return static_cast<uint64_t>(rounded_fs(ns));
+}
+
+}  // namespace kernbench

@@ -1,0 +1,20 @@
+#include "kernbench/platform/elaborate/simulation.h"
+
+#include <string>
+#include <systemc>
+
+#include "kernbench/phase2/op/errors.h"
+
+namespace kernbench {
+
+void simulate() {
+  try {
+    sc_core::sc_start();
+  } catch (const sc_core::sc_report& report) {
+    const std::string kind = report.get_msg_type(), what = report.get_msg();
+    const bool thrown = kind == sc_core::SC_ID_SIMULATION_UNCAUGHT_EXCEPTION_;
+    throw RunError(thrown ? what : kind + (what.empty() ? "" : ": " + what));
+  }
+}
+
+}  // namespace kernbench

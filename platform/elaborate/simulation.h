@@ -1,0 +1,10 @@
+// A simulation to its end.
+#pragma once
+
+namespace kernbench {
+
+/// sc_start(). What a process could not go on from comes out as RunError, in its own words; SystemC would put them into
+/// a report of several lines.
+void simulate();
+
+}  // namespace kernbench
