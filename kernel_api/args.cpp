@@ -49,12 +49,17 @@ void LaunchArgs::add(const std::string& tensor, const ShardPlan& plan, Space spa
     end += plan.nbytes(p);
   }
   t.in_order = t.in_order && end == static_cast<uint64_t>(plan.whole.elements()) * size_of(plan.dtype);
-  add(tensor, std::move(t.shards), t.range, t.in_order);
+  add(tensor, std::move(t.shards), t.range, end, t.in_order);
 }
 
-void LaunchArgs::add(const std::string& tensor, std::vector<View> shards, const View& range, bool in_order) {
+void LaunchArgs::add(const std::string& tensor, std::vector<View> shards, const View& range, uint64_t range_bytes,
+                     bool in_order) {
   shards_ = static_cast<uint32_t>(shards.size());
-  tensors_[tensor] = {std::move(shards), range, in_order};
+  const auto at = tensors_.insert_or_assign(tensor, Tensor{std::move(shards), range, in_order}).first;
+  const char* name = at->first.c_str();
+  Tensor& t = at->second;
+  for (View& v : t.shards) v.ptr = v.ptr.bounded(static_cast<uint64_t>(v.shape.elements()) * size_of(v.dtype()), name);
+  t.range.ptr = t.range.ptr.bounded(range_bytes, name);
 }
 
 }  // namespace kernbench::tl

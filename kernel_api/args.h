@@ -29,12 +29,14 @@ struct View {
 class LaunchArgs {
  public:
   explicit LaunchArgs(Params params) : params_(std::move(params)) {}
+  LaunchArgs(const LaunchArgs&) = delete;  // pointers name their tensors by these names
   /// Shard p of the plan lies at bases[p] (that of its owner where it is shared). virtual_base: of the range that holds
   /// the stored shards one after the other; 0 where there is none.
   void add(const std::string& tensor, const ShardPlan& plan, Space space, const std::vector<uint64_t>& bases,
            uint64_t virtual_base = 0);
-  /// The same in views; `range` is what Args::virtual_ptr() and, if it is `in_order` (row-major), Args::whole() give.
-  void add(const std::string& tensor, std::vector<View> shards, const View& range, bool in_order);
+  /// The same in views; `range`, of so many bytes, is what Args::virtual_ptr() and, if it is `in_order` (row-major),
+  /// Args::whole() give. All pointers get their bounds here.
+  void add(const std::string& tensor, std::vector<View> shards, const View& range, uint64_t range_bytes, bool in_order);
 
  private:
   friend class Args;

@@ -175,7 +175,7 @@ void CompositeBuilder::add_operand(size_t i) {
   const CompositeArg& a = c_.inputs_[i];
   Operand o;
   if (a.is_block()) {
-    o.ref = detail::physical_block(core_.backend(), a.block(), name_, where_);
+    o.ref = detail::physical_block(core_.backend(), a.block(), nullptr, name_, where_);
   } else if (a.is_tensor()) {
     core_.require_tcm(a.arg().tensor(), c_.op_, where_);
     core_.settle(a.arg().tensor());
@@ -258,7 +258,7 @@ std::shared_ptr<detail::Handle> CompositeBuilder::make_output(const Dims& shape)
     if (c_.out_->shape() != shape) {
       wrong(" makes " + shape.to_string() + ", but its output is " + c_.out_->to_string());
     }
-    in_memory = detail::physical_block(core_.backend(), *c_.out_, name_, where_);
+    in_memory = detail::physical_block(core_.backend(), *c_.out_, nullptr, name_, where_);
     type = c_.out_->dtype();
   } else if (c_.out_dtype_.has_value()) {
     type = *c_.out_dtype_;

@@ -1,5 +1,6 @@
 // Loads and stores.
 #include <algorithm>
+#include <stdexcept>
 
 #include "kernbench/kernel_api/context.h"
 #include "kernbench/kernel_api/core.h"
@@ -27,15 +28,55 @@ std::string nearest_text(PeBackend& backend, const TensorRef& ref) {
   return nearest.empty() ? "" : "; " + nearest;
 }
 
+/// Whether the mask's elements can be had now. Memory may say so of one that was computed before what made it is there.
+bool is_data(PeBackend& backend, const Tensor& mask) {
+  const Handle& h = *Core::handle_of(mask);
+  return (h.is_load || h.materialized) && backend.memory().state_of(mask.ref()).state == MemoryImage::State::real;
+}
+
+/// Of a block that leaves what its pointer came from. What a mask leaves out is not reached; while the mask is pending,
+/// the whole block counts.
+void require_mask_keeps_bounds(PeBackend& backend, const Block& b, const TensorRef& asked, const Tensor* mask,
+                               const std::string& call, SourceLine where) {
+  const Bounds& bounds = b.ptr().bounds;
+  const bool pending = mask && !is_data(backend, *mask);
+  if (mask && !pending) {
+    const std::vector<uint64_t> reached = selected_offsets(backend.memory(), mask->ref(), asked);
+    const auto inside = [&](uint64_t offset) { return bounds.hold(asked.addr + offset, size_of(asked.dtype)); };
+    if (std::all_of(reached.begin(), reached.end(), inside)) return;
+  }
+  fault(where, call + " of " + b.to_string() + " by " + backend.pe_id() + ": leaves what its pointer came from, " +
+                   bounds.to_string() + (pending ? "; its mask is pending, so all of it counts" : "") +
+                   " (Ptr::unbounded() lifts the bounds)");
+}
+
+struct Asked {
+  TensorRef ref;
+  uint64_t span = 0;  ///< bytes, from the first to the end of the last
+};
+
+Asked asked_for(const Block& b, const std::string& call, SourceLine where) {
+  try {
+    Asked a{b.ref()};
+    a.span = a.ref.span_bytes();
+    return a;
+  } catch (const std::overflow_error& e) {
+    fault(where, call + " of " + b.to_string() + ": " + e.what());
+  }
+}
+
 }  // namespace
 
-TensorRef physical_block(PeBackend& backend, const Block& b, const std::string& call, SourceLine where) {
-  if (b.shape().elements() < 1) fault(where, call + ": an empty block");
+TensorRef physical_block(PeBackend& backend, const Block& b, const Tensor* mask, const std::string& call,
+                         SourceLine where) {
+  const Asked whole = asked_for(b, call, where);
+  const TensorRef& asked = whole.ref;
+  const uint64_t span = whole.span;
+  if (span == 0) fault(where, call + ": an empty block");
   if (b.ptr().space == Space::tcm) {
     fault(where, call + " of " + b.to_string() + ": TCM is reached through tensors, not through pointers");
   }
   const size_t item = size_of(b.dtype());
-  const TensorRef asked = b.ref();
   const auto misaligned = [&](const std::string& what) {
     const std::string owner = backend.owner_of(asked.space, asked.addr);
     fault(where, call + " of " + b.to_string() + " (" + std::to_string(asked.nbytes()) + " bytes" +
@@ -54,11 +95,12 @@ TensorRef physical_block(PeBackend& backend, const Block& b, const std::string& 
     refused(e.what());
   }
   try {
-    if (!ref.translation) backend.check_range(ref.space, ref.addr, ref.span_bytes());
+    if (!ref.translation) backend.check_range(ref.space, ref.addr, span);
   } catch (const KernelFault& e) {
     refused(e.what() + nearest_text(backend, ref));
   }
   if (!pieces_are_aligned(ref, item)) misaligned("a physical piece of it");
+  if (!b.ptr().bounds.hold(asked.addr, span)) require_mask_keeps_bounds(backend, b, asked, mask, call, where);
   return ref;
 }
 
@@ -67,7 +109,7 @@ TensorRef physical_block(PeBackend& backend, const Block& b, const std::string& 
 Ptr Context::sram(DType dtype, const char* file, int line) const {
   const PeBackend::Range range = core_->backend().sram();
   if (range.nbytes == 0) fault({file, line}, "sram: the cube of " + core_->backend().pe_id() + " has no shared SRAM");
-  return {Space::sram, range.addr, dtype};
+  return Ptr(Space::sram, range.addr, dtype).bounded(range.nbytes, "the cube's SRAM");
 }
 
 uint64_t Context::sram_bytes() const {
@@ -91,7 +133,8 @@ Loaded Context::load_async(const Block& from, const Tensor& mask, double other, 
 }
 
 Loaded Context::load_impl(const Block& from, const Tensor* mask, double other, bool async, SourceLine where) {
-  const TensorRef source = detail::physical_block(core_->backend(), from, "load", where);
+  if (mask != nullptr) core_->settle_mask(*mask, from, "load", where);
+  const TensorRef source = detail::physical_block(core_->backend(), from, mask, "load", where);
   auto desc = std::make_shared<OpDesc>();
   desc->type = CommandType::load;
   desc->kind = OpKind::memory;
@@ -101,11 +144,6 @@ Loaded Context::load_impl(const Block& from, const Tensor* mask, double other, b
   desc->operands[0].ref = source;
   std::vector<std::shared_ptr<detail::Handle>> used;
   if (mask != nullptr) {
-    core_->require_tcm(*mask, "load", where);
-    core_->settle(*mask);
-    if (mask->shape() != from.shape()) {
-      fault(where, "load of " + from.to_string() + ": mask " + mask->to_string() + " has another shape");
-    }
     Operand m;
     m.ref = mask->ref();
     Operand o;
@@ -146,8 +184,9 @@ Event Context::store_impl(const Block& to, const Tensor& value, const Tensor* ma
   if (value.dtype() != to.dtype()) {
     fault(where, "store of " + value.to_string() + " to " + to.to_string() + ": element types differ; tl.cast first");
   }
-  const TensorRef destination = detail::physical_block(core_->backend(), to, "store", where);
   core_->settle(value);
+  if (mask != nullptr) core_->settle_mask(*mask, to, "store", where);
+  const TensorRef destination = detail::physical_block(core_->backend(), to, mask, "store", where);
   auto desc = std::make_shared<OpDesc>();
   desc->type = CommandType::store;
   desc->kind = OpKind::memory;
@@ -159,11 +198,6 @@ Event Context::store_impl(const Block& to, const Tensor& value, const Tensor* ma
   desc->output = destination;
   std::vector<std::shared_ptr<detail::Handle>> used{Core::handle_of(value)};
   if (mask != nullptr) {
-    core_->require_tcm(*mask, "store", where);
-    core_->settle(*mask);
-    if (mask->shape() != to.shape()) {
-      fault(where, "store to " + to.to_string() + ": mask " + mask->to_string() + " has another shape");
-    }
     Operand m;
     m.ref = mask->ref();
     desc->operands.push_back(m);

@@ -147,7 +147,7 @@ Event Context::copy_impl(const std::string& port, const Block& to, bool async, S
   auto op = std::make_shared<QueueOp>();
   op->ports = find_ports(backend, "copy_to_dst", {port}, where);
   op->store = message_desc(CommandType::store, "dma_write", where);
-  op->store->output = detail::physical_block(backend, to, "copy_to_dst", where);
+  op->store->output = detail::physical_block(backend, to, nullptr, "copy_to_dst", where);
   auto desc = message_desc(CommandType::receive, "copy_to_dst", where);
   const auto made = core_->allocate(to.dtype(), to.shape());
   desc->output = made->buffer;

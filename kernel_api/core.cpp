@@ -10,16 +10,16 @@ namespace kernbench::tl::detail {
 
 namespace {
 
-/// Address in the source of a load of the byte at `offset` of its dense destination.
-uint64_t source_address(const TensorRef& source, uint64_t offset) {
-  const auto item = static_cast<uint64_t>(size_of(source.dtype));
+/// Where in a strided tensor the byte at `offset` of a dense one is, from the first byte on.
+uint64_t strided_offset(const TensorRef& t, uint64_t offset) {
+  const auto item = static_cast<uint64_t>(size_of(t.dtype));
   auto rest = static_cast<int64_t>(offset / item);
   int64_t elements = 0;
-  for (int i = source.shape.rank() - 1; i >= 0; --i) {
-    elements += rest % source.shape[i] * source.strides[i];
-    rest /= source.shape[i];
+  for (int i = t.shape.rank() - 1; i >= 0; --i) {
+    elements += rest % t.shape[i] * t.strides[i];
+    rest /= t.shape[i];
   }
-  return source.address_at(static_cast<uint64_t>(elements) * item + offset % item);
+  return static_cast<uint64_t>(elements) * item + offset % item;
 }
 
 }  // namespace
@@ -261,6 +261,16 @@ namespace {
 
 }  // namespace
 
+std::vector<uint64_t> selected_offsets(const MemoryImage& memory, const TensorRef& mask, const TensorRef& block) {
+  std::vector<uint8_t> on(static_cast<size_t>(mask.shape.elements()));
+  nonzero(memory.gather(mask).data(), mask.dtype, on.data(), on.size());
+  std::vector<uint64_t> offsets;
+  for (size_t i = 0; i < on.size(); ++i) {
+    if (on[i] != 0) offsets.push_back(strided_offset(block, i * size_of(block.dtype)));
+  }
+  return offsets;
+}
+
 void check_written(PeBackend& backend, const TensorRef& source, const std::string& call, SourceLine where) {
   const auto state = backend.memory().state_of(source);
   if (state.state == MemoryImage::State::unwritten) never_written(backend, source, state.first_bad, call, where);
@@ -270,7 +280,8 @@ void Core::check_arrival(const TensorRef& buffer, const OpDesc& load) {
   const auto state = backend_.memory().state_of(MemoryImage::key_of(buffer), buffer.addr, buffer.nbytes());
   if (state.state != MemoryImage::State::unwritten) return;
   const TensorRef& source = load.operands.front().ref;
-  never_written(backend_, source, source_address(source, state.first_bad - buffer.addr), "load", load.where);
+  never_written(backend_, source, source.address_at(strided_offset(source, state.first_bad - buffer.addr)), "load",
+                load.where);
 }
 
 void Core::check_sources(const OpDesc& composite) {
@@ -290,15 +301,11 @@ void Core::check_masked_arrival(const OpDesc& load) {
   const TensorRef& source = load.operands[0].ref;
   const TensorRef& mask = load.operands[1].ref;
   if (memory.state_of(mask).state != MemoryImage::State::real) return;  // which elements are read is not known yet
-  std::vector<uint8_t> on(static_cast<size_t>(mask.shape.elements()));
-  nonzero(memory.gather(mask).data(), mask.dtype, on.data(), on.size());
-  const size_t item = size_of(source.dtype);
-  for (size_t i = 0; i < on.size(); ++i) {
-    const uint64_t addr = source_address(source, i * item);
-    if (on[i] == 0 || memory.state_of(MemoryImage::key_of(source), addr, item).state != MemoryImage::State::unwritten) {
-      continue;
-    }
-    never_written(backend_, source, addr, "load", load.where);
+  for (const uint64_t offset : selected_offsets(memory, mask, source)) {
+    const uint64_t addr = source.address_at(offset);
+    if (memory.state_of(MemoryImage::key_of(source), addr, size_of(source.dtype)).state ==
+        MemoryImage::State::unwritten)
+      never_written(backend_, source, addr, "load", load.where);
   }
 }
 

@@ -84,6 +84,8 @@ class Core : public std::enable_shared_from_this<Core> {
   /// The operand as a command takes it: settled, and with dimensions of stride 0 reduced to 1.
   Operand operand_of(const Arg& a, std::string_view op);
   void require_tcm(const Tensor& t, std::string_view op, SourceLine where) const;
+  /// A mask's operand, ready to be used. KernelFault where its shape is not the block's.
+  void settle_mask(const Tensor& mask, const Block& block, const std::string& call, SourceLine where);
 
   static const std::shared_ptr<Handle>& handle_of(const Tensor& t);
   static Tensor tensor_of(std::shared_ptr<Handle> h) { return Tensor(std::move(h)); }
@@ -133,8 +135,12 @@ std::string made_by(const OpDesc& producer);
 /// A rank-2 view as GEMM takes it: rows dense, or `transpose` toggled and the stored matrix returned. KernelFault for a
 /// view that is neither.
 TensorRef matrix_of(const Tensor& t, bool* transpose, SourceLine where);
-/// The block at its physical place. KernelFault unless it is aligned and lies in one memory, or in one virtual mapping.
-TensorRef physical_block(PeBackend& backend, const Block& b, const std::string& call, SourceLine where);
+/// The block at its physical place. KernelFault unless it lies within its pointer's bounds (of a masked access: as far
+/// as the mask, null for none, selects it), is aligned, and lies in one memory, or in one virtual mapping.
+TensorRef physical_block(PeBackend& backend, const Block& b, const Tensor* mask, const std::string& call,
+                         SourceLine where);
+/// Bytes from a block's first element to each that the mask selects; its shape is the block's, and it is real.
+std::vector<uint64_t> selected_offsets(const MemoryImage&, const TensorRef& mask, const TensorRef& block);
 /// KernelFault if any byte was never written.
 void check_written(PeBackend& backend, const TensorRef& source, const std::string& call, SourceLine where);
 

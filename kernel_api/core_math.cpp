@@ -152,6 +152,13 @@ void Core::require_tcm(const Tensor& t, std::string_view op, SourceLine where) c
   }
 }
 
+void Core::settle_mask(const Tensor& mask, const Block& block, const std::string& call, SourceLine where) {
+  require_tcm(mask, call, where);
+  settle(mask);
+  if (mask.shape() != block.shape())
+    fault(where, call + ": mask " + mask.to_string() + " has another shape than " + block.to_string());
+}
+
 Operand Core::operand_of(const Arg& a, std::string_view op) {
   Operand o;
   if (a.is_scalar()) {

@@ -14,6 +14,10 @@ std::string place(Space space, uint64_t addr) {
 
 }  // namespace
 
+std::string Bounds::to_string() const {
+  return std::string(of) + " [" + address_text(begin) + ", " + address_text(begin + nbytes) + ")";
+}
+
 Block Ptr::block(const Dims& shape, int64_t ld) const {
   return {*this, shape, ld};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "kernbench/phase2/op/op.h"
@@ -10,17 +11,30 @@ namespace kernbench::tl {
 
 class Block;
 
-/// A typed address. Arithmetic counts elements, as in C and in Triton: `p + n` is n elements further.
+/// The bytes that accesses through a pointer must lie in: those of the shard, tensor or SRAM that it came from.
+struct Bounds {
+  uint64_t begin = 0, nbytes = std::numeric_limits<uint64_t>::max();
+  const char* of = nullptr;  ///< what lies there, for messages; kept by the launch's arguments
+  bool hold(uint64_t addr, uint64_t n) const { return addr >= begin && n <= nbytes && addr - begin <= nbytes - n; }
+  /// "x [0x1000, 0x2000)".
+  std::string to_string() const;
+};
+
+/// A typed address. Arithmetic counts elements, as in C and in Triton: `p + n` is n elements further, and has p's
+/// bounds. One that is made of a bare address has none.
 struct Ptr {
   Space space = Space::hbm;
   uint64_t addr = 0;  ///< bytes
   DType dtype = DType::f32;
+  Bounds bounds;
 
   Ptr() = default;
   Ptr(Space s, uint64_t a, DType t) : space(s), addr(a), dtype(t) {}
 
   Ptr operator+(int64_t elements) const {
-    return {space, addr + static_cast<uint64_t>(elements) * size_of(dtype), dtype};
+    Ptr p = *this;
+    p.addr += static_cast<uint64_t>(elements) * size_of(dtype);
+    return p;
   }
   Ptr operator-(int64_t elements) const { return *this + (-elements); }
   Ptr& operator+=(int64_t elements) { return *this = *this + elements; }
@@ -29,7 +43,19 @@ struct Ptr {
   bool operator!=(const Ptr& o) const { return !(*this == o); }
 
   /// The same address, read as another type.
-  Ptr cast(DType t) const { return {space, addr, t}; }
+  Ptr cast(DType t) const {
+    Ptr p = *this;
+    p.dtype = t;
+    return p;
+  }
+  /// The first of so many bytes, which accesses through it must not leave.
+  Ptr bounded(uint64_t nbytes, const char* of) const {
+    Ptr p = *this;
+    p.bounds = {addr, nbytes, of};
+    return p;
+  }
+  /// The same address without bounds: for what is meant to reach beyond them, into any memory of the system.
+  Ptr unbounded() const { return {space, addr, dtype}; }
 
   /// The tensor of `shape` that begins here. `ld` is the distance in elements from one row (all but the last dimension,
   /// flattened) to the next; 0 means dense. A block is moved by one command and one transaction, however it is strided.

@@ -82,11 +82,11 @@ void TensorPlaces::map(uint32_t rank) {
   }
   in_order_.push_back(in_order &&
                       mapping->nbytes == static_cast<uint64_t>(part.extent.elements()) * size_of(plan_.dtype));
-  range_of_rank_.push_back(0);
+  range_of_rank_.push_back({0, mapping->nbytes});
   if (mapping->nbytes == 0) return;
   const auto base = allocators_.allocate_virtual(mapping->nbytes);
   if (!base) return;
-  range_of_rank_.back() = mapping->range.virtual_addr = *base;
+  range_of_rank_.back().base = mapping->range.virtual_addr = *base;
   for (uint32_t p = 0; p < pes_.pes.size(); ++p) {
     if (pes_.rank[p] == rank) virtual_bases_[p] += *base;
   }
@@ -229,8 +229,9 @@ void TensorPlaces::add_to(tl::LaunchArgs& args, const std::string& as, const std
   std::vector<tl::View> views;
   for (const size_t p : launched) views.push_back(view_of(p, mode, flat_rows));
   const Shard part = part_of(rank);
-  tl::View range{tl::Ptr(Space::hbm, range_of_rank_[rank], dtype()), part.extent, part.offset, shape()};
-  args.add(as, std::move(views), range, in_order_[rank]);
+  const VirtualRange& mapped = range_of_rank_[rank];
+  tl::View range{tl::Ptr(Space::hbm, mapped.base, dtype()), part.extent, part.offset, shape()};
+  args.add(as, std::move(views), range, mapped.nbytes, in_order_[rank]);
 }
 
 }  // namespace kernbench::host

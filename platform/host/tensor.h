@@ -97,7 +97,11 @@ class TensorPlaces {
   std::vector<uint64_t> bases_, virtual_bases_;  ///< by PE; 0: none
   std::vector<size_t> first_copy_;               ///< by PE: the first one whose shard is the same part
   std::vector<std::shared_ptr<const VirtualMapping>> mappings_;
-  std::vector<uint64_t> range_of_rank_;  ///< virtual; 0: none
+  struct VirtualRange {
+    uint64_t base = 0;  ///< 0: none
+    uint64_t nbytes = 0;
+  };
+  std::vector<VirtualRange> range_of_rank_;
   std::vector<bool> in_order_;           ///< by rank: its range holds its part in row-major order
 };
 
