@@ -49,6 +49,10 @@ struct OpLogContents {
   bool complete = false;          ///< the run ended in order; otherwise the last moments may be missing
 };
 
+/// std::runtime_error where a time is none, or a tensor or a size so large, or negative, that arithmetic with it has no
+/// meaning. What is read has passed this.
+void check_record(const OpRecord&);
+
 /// Orders by (t_start, op_id).
 void sort_log(std::vector<OpRecord>&);
 

@@ -1,11 +1,16 @@
 #include <fmt/format.h>
 
+#include <charconv>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <unordered_map>
 
 #include "kernbench/phase2/log/oplog_json.h"
+#include "kernbench/phase2/op/address_text.h"
+#include "kernbench/phase2/op/femtoseconds.h"
 #include "kernbench/phase2/text/json_reader.h"
+#include "kernbench/phase2/text/text.h"
 
 namespace kernbench {
 namespace {
@@ -23,10 +28,25 @@ std::unordered_map<std::string, uint32_t> index_of(const std::vector<std::string
   return m;
 }
 
+/// The number that a text is as a whole.
+template <class T>
+T whole_of(std::string_view text, const char* what) {
+  T v = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw std::runtime_error(fmt::format("{} {} is no number", what, in_quotes(text)));
+  return v;
+}
+
+/// Whether a range ends at an address that 64 bits hold.
+bool ends(uint64_t addr, uint64_t nbytes) {
+  return nbytes <= std::numeric_limits<uint64_t>::max() - addr;
+}
+
 uint32_t lookup(const std::unordered_map<std::string, uint32_t>& names, const std::string& name, const char* what) {
   const auto it = names.find(name);
   if (it != names.end()) return it->second;
-  if (name.size() > 1 && name[0] == '#') return static_cast<uint32_t>(std::stoul(name.substr(1)));
+  if (name.size() > 1 && name[0] == '#') return whole_of<uint32_t>(std::string_view(name).substr(1), what);
   throw std::runtime_error("unknown " + std::string(what) + " '" + name + "'");
 }
 
@@ -49,7 +69,7 @@ double number(const Json& j) {
 
 Dims dims(const Json& j) {
   Dims d;
-  for (const Json& x : j) d.push_back(x.get<int64_t>());
+  for (const Json& x : j) d.push_back(json_integer<int64_t>(x));
   return d;
 }
 
@@ -62,7 +82,8 @@ DType dtype(const Json& j) {
 
 std::vector<BufferPiece> buffer_pieces(const Json& j) {
   std::vector<BufferPiece> pieces;
-  for (const Json& p : j) pieces.push_back({p.at("offset").get<uint64_t>(), p.at("nbytes").get<uint64_t>()});
+  for (const Json& p : j)
+    pieces.push_back({json_integer<uint64_t>(p.at("offset")), json_integer<uint64_t>(p.at("nbytes"))});
   return pieces;
 }
 
@@ -75,6 +96,38 @@ E named(const std::string& name, std::initializer_list<E> all, const char* what)
 }
 
 }  // namespace
+
+namespace {
+
+void check_tensor(const TensorRef& t) {
+  if (t.strides.rank() != t.shape.rank())
+    throw std::runtime_error(fmt::format("strides {} of shape {}", t.strides.to_string(), t.shape.to_string()));
+  if (!ends(t.addr, t.span_bytes()))
+    throw std::runtime_error(fmt::format("a tensor of shape {} at {} runs over the end of all addresses",
+                                         t.shape.to_string(), address_text(t.addr)));
+}
+
+void check_operands(const std::vector<Operand>& operands) {
+  for (const Operand& o : operands) {
+    if (!o.is_scalar) check_tensor(o.ref);
+  }
+}
+
+void check_sizes(const OpDesc& d) {
+  check_operands(d.operands);
+  for (const EpilogueOp& e : d.epilogue) check_operands(e.operands);
+  check_tensor(d.output);
+  for (const Dims& size : {Dims{d.m, d.n}, Dims{d.k}, Dims{d.tile_m}, Dims{d.tile_n}, Dims{d.tile_k}}) size.elements();
+}
+
+}  // namespace
+
+void check_record(const OpRecord& r) {
+  for (const double ns : {r.t_start, r.t_end, r.effect_ns, r.token.fed_ns, r.desc ? r.desc->submit_ns : 0}) {
+    if (!is_time(ns)) throw std::runtime_error(fmt::format("a time of {:.4g} ns, expected 0 to 2^64 fs", ns));
+  }
+  if (r.desc) check_sizes(*r.desc);
+}
 
 std::vector<BufferPiece> parse_buffer_pieces(std::string_view json) {
   return buffer_pieces(parse_json<Json>(json));
@@ -95,7 +148,7 @@ struct OpRecordParser::Impl {
   TensorRef place(const Json& p, const std::string& prefix, const Dims& shape, DType t) const {
     TensorRef r;
     r.space = parse_space(p.at(prefix + "_space").get<std::string>());
-    r.addr = p.at(prefix + "_addr").get<uint64_t>();
+    r.addr = json_integer<uint64_t>(p.at(prefix + "_addr"));
     if (p.contains(prefix + "_pe")) r.pe = pe(p.at(prefix + "_pe"));
     r.shape = shape;
     r.dtype = t;
@@ -107,17 +160,21 @@ struct OpRecordParser::Impl {
   static void translation(const Json& p, const std::string& prefix, TensorRef& r) {
     if (!p.contains(prefix + "virtual_addr")) return;
     auto t = std::make_shared<Translation>();
-    t->virtual_addr = p.at(prefix + "virtual_addr").get<uint64_t>();
+    t->virtual_addr = json_integer<uint64_t>(p.at(prefix + "virtual_addr"));
     uint64_t end = 0;
     if (!p.contains(prefix + "pieces")) {
       end = r.span_bytes();
       t->pieces.push_back({0, r.addr, end});
     } else {
       for (const Json& piece : p.at(prefix + "pieces")) {
-        t->pieces.push_back(
-            {piece.at("offset").get<uint64_t>(), piece.at("addr").get<uint64_t>(), piece.at("nbytes").get<uint64_t>()});
-        if (t->pieces.back().offset != end) throw std::runtime_error(prefix + "pieces do not follow each other");
-        end += t->pieces.back().nbytes;
+        t->pieces.push_back({json_integer<uint64_t>(piece.at("offset")), json_integer<uint64_t>(piece.at("addr")),
+                             json_integer<uint64_t>(piece.at("nbytes"))});
+        const Translation::Piece& last = t->pieces.back();
+        if (last.offset != end || last.nbytes == 0)
+          throw std::runtime_error(prefix + "pieces do not follow each other");
+        if (!ends(last.addr, last.nbytes) || !ends(end, last.nbytes))
+          throw std::runtime_error(prefix + "pieces run over the end of all addresses");
+        end += last.nbytes;
       }
     }
     if (t->pieces.empty() || end < r.span_bytes())
@@ -134,7 +191,7 @@ struct OpRecordParser::Impl {
       return o;
     }
     o.ref.space = parse_space(j.at("space").get<std::string>());
-    o.ref.addr = j.at("addr").get<uint64_t>();
+    o.ref.addr = json_integer<uint64_t>(j.at("addr"));
     if (j.contains("pe")) o.ref.pe = pe(j.at("pe"));
     o.ref.shape = dims(j.at("shape"));
     o.ref.dtype = dtype(j.at("dtype"));
@@ -162,9 +219,9 @@ struct OpRecordParser::Impl {
     auto q = std::make_shared<QueueRecord>();
     q->port = p.at("port").get<std::string>();
     q->peer_port = p.value("peer_port", std::string());
-    q->message = p.at("message").get<uint64_t>();
-    q->segment = p.at("segment").get<uint32_t>();
-    q->segments = p.at("segments").get<uint32_t>();
+    q->message = json_integer<uint64_t>(p.at("message"));
+    q->segment = json_integer<uint32_t>(p.at("segment"));
+    q->segments = json_integer<uint32_t>(p.at("segments"));
     q->slot_ns = p.value("slot_ns", 0.0);
     q->grant_ns = p.value("grant_ns", 0.0);
     q->arrival_ns = p.value("arrival_ns", 0.0);
@@ -173,9 +230,9 @@ struct OpRecordParser::Impl {
 
   std::shared_ptr<const Materialization> materialization(const Json& p) const {
     auto m = std::make_shared<Materialization>();
-    for (const Json& c : p.at("computed")) m->computed.push_back({pe(c.at(0)), c.at(1).get<uint64_t>()});
+    for (const Json& c : p.at("computed")) m->computed.push_back({pe(c.at(0)), json_integer<uint64_t>(c.at(1))});
     m->operations = number(p.at("operations"));
-    m->bytes = p.at("bytes").get<uint64_t>();
+    m->bytes = json_integer<uint64_t>(p.at("bytes"));
     return m;
   }
 
@@ -184,9 +241,9 @@ struct OpRecordParser::Impl {
     d.operands = {of(place(p, "src_a", dims(p.at("shape_a")), dtype(p.at("dtype_in")))),
                   of(place(p, "src_b", dims(p.at("shape_b")), dtype(p.at("dtype_b"))))};
     d.output = place(p, "dst", dims(p.at("shape_out")), dtype(p.at("dtype_out")));
-    d.m = p.at("m").get<int64_t>();
-    d.n = p.at("n").get<int64_t>();
-    d.k = p.at("k").get<int64_t>();
+    d.m = json_integer<int64_t>(p.at("m"));
+    d.n = json_integer<int64_t>(p.at("n"));
+    d.k = json_integer<int64_t>(p.at("k"));
     d.dtype_acc = dtype(p.at("dtype_acc"));
     d.transpose_a = p.at("transpose_a").get<bool>();
     d.transpose_b = p.at("transpose_b").get<bool>();
@@ -197,7 +254,7 @@ struct OpRecordParser::Impl {
     const Json& addrs = p.at("input_addrs");
     for (size_t i = 0; i < addrs.size(); ++i) {
       TensorRef t;
-      t.addr = addrs.at(i).get<uint64_t>();
+      t.addr = json_integer<uint64_t>(addrs.at(i));
       t.space = parse_space(p.at("input_spaces").at(i).get<std::string>());
       const Json& owner = p.at("input_pes").at(i);
       if (!owner.is_null()) t.pe = pe(owner);
@@ -213,13 +270,13 @@ struct OpRecordParser::Impl {
       Operand o;
       o.is_scalar = true;
       o.scalar = number(p.at("scalars").at(i));
-      const auto at = positions.at(i).get<size_t>();
+      const auto at = json_integer<size_t>(positions.at(i));
       if (at > d.operands.size()) throw std::runtime_error("scalar_positions beyond the operands");
       d.operands.insert(d.operands.begin() + static_cast<int64_t>(at), o);
     }
     d.output = place(p, "dst", dims(p.at("shape_out")), dtype(p.at("dtype")));
     d.reduction = p.at("reduction").get<bool>();
-    d.axis = p.at("axis").get<int>();
+    d.axis = json_integer<int>(p.at("axis"));
     d.keepdims = p.at("keepdims").get<bool>();
   }
 
@@ -229,12 +286,12 @@ struct OpRecordParser::Impl {
       d.op = p.at("op").get<std::string>();
     } else {
       math(p, d);
-      d.m = p.at("m").get<int64_t>();
-      d.n = p.at("n").get<int64_t>();
+      d.m = json_integer<int64_t>(p.at("m"));
+      d.n = json_integer<int64_t>(p.at("n"));
     }
-    d.tile_m = p.at("tile_m").get<int64_t>();
-    d.tile_n = p.at("tile_n").get<int64_t>();
-    d.tile_k = p.at("tile_k").get<int64_t>();
+    d.tile_m = json_integer<int64_t>(p.at("tile_m"));
+    d.tile_n = json_integer<int64_t>(p.at("tile_n"));
+    d.tile_k = json_integer<int64_t>(p.at("tile_k"));
     for (const Json& e : p.at("epilogue")) {
       EpilogueOp op;
       op.op = e.at("op").get<std::string>();
@@ -250,15 +307,15 @@ struct OpRecordParser::Impl {
     TokenInfo& t = r.token;
     t.stage = named(p.at("stage_type").get<std::string>(),
                     {Stage::dma_read, Stage::fetch, Stage::gemm, Stage::math, Stage::store, Stage::dma_write}, "stage");
-    t.composite_op_id = p.at("composite_op_id").get<uint64_t>();
-    t.tile_id = p.at("tile_id").get<uint32_t>();
+    t.composite_op_id = json_integer<uint64_t>(p.at("composite_op_id"));
+    t.tile_id = json_integer<uint32_t>(p.at("tile_id"));
     t.fed_ns = p.value("fed_ns", 0.0);
-    t.buffer_offset = p.value("buffer_offset", uint64_t{0});
+    t.buffer_offset = json_integer<uint64_t>(p, "buffer_offset", 0);
     if (p.contains("buffer_pieces")) t.buffer_pieces = buffer_pieces(p.at("buffer_pieces"));
-    t.bytes = p.value("bytes", uint64_t{0});
-    t.m = p.value("m", int64_t{0});
-    t.n = p.value("n", int64_t{0});
-    t.k = p.value("k", int64_t{0});
+    t.bytes = json_integer<uint64_t>(p, "bytes", 0);
+    t.m = json_integer<int64_t>(p, "m", 0);
+    t.n = json_integer<int64_t>(p, "n", 0);
+    t.k = json_integer<int64_t>(p, "k", 0);
   }
 
   /// Kept, and skipped by replay. Its name and params are its author's: nothing is meant by them.
@@ -294,25 +351,25 @@ struct OpRecordParser::Impl {
     if (d->queue && name == "ipcq_copy") {
       d->submit_ns = p.at("send_ns").get<double>();
       d->pe = pe(p.at("src_pe"));
-      d->seq = p.at("src_seq").get<uint64_t>();
+      d->seq = json_integer<uint64_t>(p.at("src_seq"));
     } else if (p.value("foreign", false)) {
       r.foreign = true;
       r.effect_ns = p.at("effect_ns").get<double>();
-      d->seq = p.value("seq", uint64_t{0});
+      d->seq = json_integer<uint64_t>(p, "seq", 0);
     } else {
       // A copy between queues may be of no PE's command: it takes effect when it is done.
       const bool command = name != "ipcq_copy" || p.contains("submit_ns");
       d->submit_ns = command ? p.at("submit_ns").get<double>() : r.t_end;
       if (p.contains("pe")) d->pe = pe(p.at("pe"));
-      d->seq = command ? p.at("seq").get<uint64_t>() : r.op_id;
+      d->seq = command ? json_integer<uint64_t>(p.at("seq")) : r.op_id;
     }
-    d->handle_id = p.value("handle_id", uint64_t{0});
-    d->launch = p.value("launch", kNoLaunch);
+    d->handle_id = json_integer<uint64_t>(p, "handle_id", 0);
+    d->launch = json_integer(p, "launch", kNoLaunch);
     const std::string source = p.value("source", std::string());
     const size_t colon = source.rfind(':');
     if (colon != std::string::npos) {
       d->file = source.substr(0, colon);
-      d->where = {d->file.c_str(), std::stoi(source.substr(colon + 1))};
+      d->where = {d->file.c_str(), whole_of<int>(std::string_view(source).substr(colon + 1), "line")};
     }
     r.desc = std::move(d);
   }
@@ -331,7 +388,8 @@ struct OpRecordParser::Impl {
     } else {
       command(params, kind, name, r);
     }
-    for (const Json& id : dependencies) r.dependency_ids.push_back(id.get<uint64_t>());
+    check_record(r);
+    for (const Json& id : dependencies) r.dependency_ids.push_back(json_integer<uint64_t>(id));
     return r;
   }
 };
@@ -349,7 +407,7 @@ bool OpRecordParser::parse_line(std::string_view text, OpRecord& out) {
   const Json j = parse_json<Json>(text);
   const Json& params = j.at("params");
   if (j.at("op_id") == 0 && j.at("op_name") == "log_header") {
-    const int version = params.at("version").get<int>();
+    const int version = json_integer<int>(params.at("version"));
     if (version != 1) throw std::runtime_error(fmt::format("log version {}, expected 1", version));
     OpLogHeader h;
     h.components = params.at("components").get<std::vector<std::string>>();
@@ -360,7 +418,7 @@ bool OpRecordParser::parse_line(std::string_view text, OpRecord& out) {
     impl_->set_header(std::move(h));
     return false;
   }
-  out = impl_->record(j.at("op_id").get<uint64_t>(), j.at("t_start").get<double>(), j.at("t_end").get<double>(),
+  out = impl_->record(json_integer<uint64_t>(j.at("op_id")), j.at("t_start").get<double>(), j.at("t_end").get<double>(),
                       j.at("component_id").get<std::string>(), j.at("op_kind").get<std::string>(),
                       j.at("op_name").get<std::string>(), params, j.at("dependency_ids"));
   return true;

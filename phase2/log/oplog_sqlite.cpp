@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
 #include <thread>
 
@@ -369,6 +370,7 @@ uint64_t read_tokens(Database& db, std::vector<OpRecord>& records) {
     const std::string_view pieces = s.text(13);
     sum += checksum_of_token(r, pieces);
     try {
+      check_record(r);
       if (!pieces.empty()) r.token.buffer_pieces = parse_buffer_pieces(pieces);
     } catch (const std::exception& e) {
       throw OpLogError(fmt::format("{}: op {}: {}", db.name(), r.op_id, one_line(e.what())));
@@ -377,12 +379,45 @@ uint64_t read_tokens(Database& db, std::vector<OpRecord>& records) {
   return sum;
 }
 
+/// Steps of SQLite's machine for each byte of a log, many times what reading takes, and for the smallest one.
+constexpr uint64_t kStepsPerByte = 100, kFewestSteps = 20'000'000;
+
+/// Gives up on what a file can make SQLite do beyond reading it.
+void distrust(Database& db, uint64_t nbytes) {
+  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  db.limit_steps(kFewestSteps + kStepsPerByte * nbytes);
+}
+
+/// The tables that are read must be tables, made as this project makes them: in the place of one, a view may stand that
+/// never ends.
+void check_schema(Database& db) {
+  Database own(":memory:", SQLITE_OPEN_READWRITE);
+  own.run(kSchema);
+  for (Statement expected(own, "SELECT name, sql FROM sqlite_schema WHERE type = 'table'"); expected.next();) {
+    Statement found(
+        db, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = ? AND sql = ?");
+    found.bind(expected.text(0)).bind(expected.text(1));
+    if (!found.next() || found.integer(0) != 1)
+      throw OpLogError(fmt::format("{}: is no op log of version 1: its table {} is another or missing", db.name(),
+                                   expected.text(0)));
+  }
+}
+
 }  // namespace
 
 OpLogContents read_sqlite_log(const std::string& file) {
   // Read-write, so that the write-ahead log of a killed run is taken in; a file that may only be read has none left.
   const bool writable = ::access(file.c_str(), W_OK) == 0;
   Database db(file, writable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+  uint64_t nbytes = 0;
+  for (const char* part : {"", "-wal"}) {
+    std::error_code error;
+    const uint64_t size = std::filesystem::file_size(file + part, error);
+    if (!error) nbytes += size;
+  }
+  distrust(db, nbytes);
+  check_schema(db);
   {
     Statement quick(db, "PRAGMA quick_check(1)");
     if (!quick.next() || quick.text(0) != "ok") throw OpLogError(file + ": is damaged: " + one_line(quick.text(0)));

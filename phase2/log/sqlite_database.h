@@ -32,8 +32,21 @@ class Database {
   Database& operator=(const Database&) = delete;
   void run(const char* sql) { check(sqlite3_exec(db_, sql, nullptr, nullptr, nullptr)); }
   void check(int rc) const {
+    if (rc == SQLITE_INTERRUPT) throw OpLogError(name_ + ": takes far more steps to read than an op log of its size");
     if (rc != SQLITE_OK && rc != SQLITE_DONE && rc != SQLITE_ROW)
       throw OpLogError(name_ + ": " + one_line(sqlite3_errmsg(db_)));
+  }
+  /// From now on, more steps than these are OpLogError.
+  void limit_steps(uint64_t most) {
+    constexpr int kAtOnce = 10'000;
+    steps_left_ = most;
+    const auto more = [](void* left) {
+      auto& n = *static_cast<uint64_t*>(left);
+      if (n < kAtOnce) return 1;
+      n -= kAtOnce;
+      return 0;
+    };
+    sqlite3_progress_handler(db_, kAtOnce, more, &steps_left_);
   }
   sqlite3* get() const { return db_; }
   const std::string& name() const { return name_; }
@@ -41,6 +54,7 @@ class Database {
  private:
   std::string name_;
   sqlite3* db_ = nullptr;
+  uint64_t steps_left_ = 0;
 };
 
 class Statement {

@@ -28,7 +28,7 @@ void check_shard(const PlacedTensor& t, const PlacedShard& s) {
 
 Dims dims(const Json& j) {
   Dims d;
-  for (const Json& x : j) d.push_back(x.get<int64_t>());
+  for (const Json& x : j) d.push_back(json_integer<int64_t>(x));
   return d;
 }
 
@@ -106,10 +106,12 @@ std::vector<PlacedTensor> parse_tensors(std::string_view text, const std::vector
     t.dtype = *known;
     t.shape = dims(j.at("shape"));
     t.grid = dims(j.at("grid"));
+    t.shape.elements();  // an error where it is no number of elements
+    TensorRef::row_major(t.grid);
     for (const Json& x : j.at("shards")) {
       PlacedShard s;
       s.space = parse_space(x.at("space").get<std::string>());
-      s.addr = x.at("addr").get<uint64_t>();
+      s.addr = json_integer<uint64_t>(x.at("addr"));
       if (x.contains("pe")) {
         const auto it = std::find(pes.begin(), pes.end(), x.at("pe").get<std::string>());
         if (it == pes.end()) throw std::runtime_error("tensor " + t.name + ": unknown PE");

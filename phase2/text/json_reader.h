@@ -3,11 +3,14 @@
 // through), and in documents a key that stands twice, of which it would take the last.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace kernbench {
@@ -28,6 +31,34 @@ template <class Json>
 Json parse_json(std::string_view text) {
   check_json_depth(text);
   return Json::parse(text);
+}
+
+/// A whole number that T holds. JsonFault for all else, of which the library would make some other number.
+template <class T, class Json>
+T json_integer(const Json& j) {
+  const auto refuse = [&] {
+    throw JsonFault("found " + j.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, 60) +
+                    ", expected a whole number from " + std::to_string(std::numeric_limits<T>::min()) + " to " +
+                    std::to_string(std::numeric_limits<T>::max()));
+  };
+  if (!j.is_number_integer()) refuse();
+  if (j.is_number_unsigned()) {
+    const auto v = j.template get<uint64_t>();
+    if (v > static_cast<uint64_t>(std::numeric_limits<T>::max())) refuse();
+    return static_cast<T>(v);
+  }
+  const auto v = j.template get<int64_t>();
+  if (v < 0 ? !std::is_signed_v<T> || v < static_cast<int64_t>(std::numeric_limits<T>::min())
+            : static_cast<uint64_t>(v) > static_cast<uint64_t>(std::numeric_limits<T>::max()))
+    refuse();
+  return static_cast<T>(v);
+}
+
+/// The same of an object's member; `otherwise` where it has none of that name.
+template <class T, class Json>
+T json_integer(const Json& object, const char* name, T otherwise) {
+  const auto it = object.find(name);
+  return it == object.end() ? otherwise : json_integer<T>(*it);
 }
 
 /// The same of a document that a person has written: a key that stands twice in one object is a JsonFault.
