@@ -15,18 +15,25 @@ Command add_pipeline(CLI::App& app) {
     TopologyOptions topology;
     WaveformCliOptions vcd;
     std::string work, format;
+    bool accounts = false;
   };
   auto o = std::make_shared<Options>();
-  CLI::App* cmd = app.add_subcommand("pipeline", "Play composites and simple commands on PEs, timing only");
+  CLI::App* cmd =
+      app.add_subcommand("pipeline", "Play composites, simple commands and programs of calls on PEs, timing only");
   o->topology.add_to(*cmd);
   o->vcd.add_to(*cmd);
   cmd->add_option("--work", o->work, "what each PE plays")->required()->type_name("FILE.json");
+  cmd->add_flag(
+      "--accounts", o->accounts,
+      "of every send in a program, where each segment's time went: parts that sum to the end of its slot read "
+      "less the call");
   add_format(*cmd, o->format, {"text", "json"});
   return {cmd, [o] {
             std::ifstream in(o->work);
             if (!in) throw InputError(o->work + ": cannot be opened");
             Platform& platform = o->topology.build();
             PipelineWork work = read_pipeline_work(in, o->work, platform);
+            work.calls.keep_accounts = o->accounts;
             const std::unique_ptr<Waveform> waveform = o->vcd.attach(platform);
             const PipelineResult result = run_pipeline(platform, work);
             if (waveform) waveform->close();

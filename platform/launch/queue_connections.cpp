@@ -128,10 +128,7 @@ void price_ring(Machine& machine, const Pe& at, const std::string& tier, QueueRi
     ring->write = hop_cost(r, true);
     ring->read = hop_cost(r, false);
   }
-  const QueueParameters& p = at.ipcq->queue_parameters();
-  ring->write.access_ns = ring->read.access_ns = p.access(tier);
-  ring->write.bw_gbs = p.write_bw(tier);
-  ring->read.bw_gbs = p.read_bw(tier);
+  at.ipcq->queue_parameters().price(ring, tier);
 }
 
 size_t nearest_memory(Machine& machine, size_t pe, Space space) {

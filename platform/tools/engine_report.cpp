@@ -26,6 +26,7 @@ void add_queue_servers(const Pe& pe, double sim_ns, std::vector<EngineReport>& v
     r.bytes = s.bytes;
     r.servers = 1;
     r.utilization = sim_ns > 0 ? s.busy_ns / sim_ns : 0;
+    r.message_stalls = s.stalls;
     v.push_back(r);
   }
 }
@@ -68,6 +69,15 @@ std::vector<EngineReport> engine_reports(Platform& platform, const std::vector<s
   return v;
 }
 
+std::vector<QueueTraffic> queue_traffic(Platform& platform, const std::vector<size_t>& pes) {
+  std::vector<QueueTraffic> all;
+  for (size_t p : pes) {
+    if (!platform.pes().pe(p).ipcq) continue;
+    for (QueueTraffic& q : platform.pes().pe(p).ipcq->queue_traffic()) all.push_back(std::move(q));
+  }
+  return all;
+}
+
 std::vector<std::string> engine_notes(Platform& platform, const std::vector<size_t>& pes) {
   std::set<std::string> lines;
   for (size_t p : pes) {
@@ -83,7 +93,21 @@ void write_engine_json(JsonWriter& w, const EngineReport& e) {
   w.field("flops", e.flops).field("utilization", e.utilization).field("servers", e.servers);
   w.key("stalls").open('{').field("idle_ns", e.idle_ns).field("slot_ns", e.slot_wait_ns);
   w.field("queue_full_ns", e.queue_full_ns).field("link_ns", e.link_wait_ns).field("memory_ns", e.memory_wait_ns);
+  for (const auto& [reason, ns] : e.message_stalls) w.field(std::string(reason) + "_ns", ns);
   w.close('}').close('}');
+}
+
+void write_account_json(JsonWriter& w, const SegmentAccount& a) {
+  w.open('{');
+  for (const SegmentPart& p : kSegmentParts) w.field(p.name, a.*p.ns);
+  w.close('}');
+}
+
+void write_queue_json(JsonWriter& w, const QueueTraffic& q) {
+  w.open('{').field("from", q.from).field("port", q.port).field("to", q.to).field("peer_port", q.peer_port);
+  w.field("messages", q.messages).field("segments", q.segments).field("bytes", q.bytes);
+  write_account_json(w.key("account"), q.account);
+  w.close('}');
 }
 
 }  // namespace kernbench

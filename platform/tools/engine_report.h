@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/systemc_models/pe/queue_statistics.h"
+
 namespace kernbench {
 
 class JsonWriter;
@@ -22,12 +24,19 @@ struct EngineReport {
   // Part of busy_ns (DMA).
   double link_wait_ns = 0, memory_wait_ns = 0;
   unsigned servers = 0;
+  /// Of messages between PEs: why they stood still, and in how much of the time.
+  std::vector<QueueServerStatistics::Stall> message_stalls = {};
 };
 
 /// Of these PEs (indices in compiled order), PE by PE, when the run has ended at sim_ns.
 std::vector<EngineReport> engine_reports(Platform&, const std::vector<size_t>& pes, double sim_ns);
+/// What came through the inter-PE queues that end at these PEs, PE by PE.
+std::vector<QueueTraffic> queue_traffic(Platform&, const std::vector<size_t>& pes);
 /// What a user may not expect of them, each line once: engines alike say the same.
 std::vector<std::string> engine_notes(Platform&, const std::vector<size_t>& pes);
 void write_engine_json(JsonWriter&, const EngineReport&);
+void write_queue_json(JsonWriter&, const QueueTraffic&);
+/// An object of its parts.
+void write_account_json(JsonWriter&, const SegmentAccount&);
 
 }  // namespace kernbench

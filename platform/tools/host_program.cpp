@@ -96,6 +96,7 @@ void ProgramRun::report_times() {
     report_.run.pes.push_back({platform_.graph().pes[launched.back()].id, t.start_ns, t.end_ns, t.scalar_ns});
   }
   report_.run.engines = engine_reports(platform_, launched, report_.run.end_ns);
+  report_.run.queues = queue_traffic(platform_, launched);
   report_.run.notes = engine_notes(platform_, launched);
   report_.run.events = platform_.timeline().events();
 }

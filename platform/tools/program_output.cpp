@@ -2,9 +2,11 @@
 #include <fmt/ostream.h>
 
 #include <algorithm>
+#include <cstring>
 #include <ostream>
 
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/platform/tools/engine_report.h"
 #include "kernbench/platform/tools/programs.h"
 
 namespace kernbench {
@@ -30,7 +32,24 @@ void write_call(JsonWriter& w, const ProgramCall& c) {
     }
     w.close(']');
   }
+  if (!c.accounts.empty()) {
+    w.key("accounts").open('[');
+    for (const SegmentAccount& a : c.accounts) write_account_json(w, a);
+    w.close(']');
+  }
   w.close('}');
+}
+
+/// "slot wait 12.250, wire 2.000": the parts that took time.
+std::string account_text(const SegmentAccount& a) {
+  std::string text;
+  for (const SegmentPart& part : kSegmentParts) {
+    if (a.*part.ns < 0.0005) continue;  // not to be seen
+    std::string words(part.name, std::strlen(part.name) - std::strlen("_ns"));
+    std::replace(words.begin(), words.end(), '_', ' ');
+    text += fmt::format("{}{} {:.3f}", text.empty() ? "" : ", ", words, a.*part.ns);
+  }
+  return text;
 }
 
 }  // namespace
@@ -59,6 +78,8 @@ void write_programs_text(std::ostream& out, const std::deque<ProgramWork>& progr
                                                                                    : c.queue.reads.size();
       fmt::print(out, "  {:{}}{:14.3f}{:14.3f}{:14.3f}{:>10}\n", c.id, width, c.call_ns, c.return_ns, c.done_ns,
                  sent > 0 ? std::to_string(sent) : "-");
+      for (size_t i = 0; i < c.accounts.size(); ++i)
+        fmt::print(out, "    segment {}: {}\n", i, account_text(c.accounts[i]));
     }
   }
 }

@@ -27,6 +27,7 @@ struct ProgramCall {
   std::unique_ptr<PeCommand> command;  ///< pe_ipcq's, or the scheduler's
   std::unique_ptr<PeCommand> store;  ///< copy: what follows the receive; null: nothing is stored
   std::vector<size_t> waits_for;     ///< wait: calls before it
+  std::vector<SegmentAccount> accounts;  ///< of a send, by segment: where they are asked for
 
   double call_ns = 0, return_ns = 0, done_ns = 0;
   bool done = false;
@@ -44,19 +45,20 @@ struct ProgramWork {
 struct ProgramsWork {
   std::vector<QueueConnection> connections;  ///< between PEs in compiled order
   std::deque<ProgramWork> programs;
+  bool keep_accounts = false;  ///< of every segment that is sent
 };
 
 /// InputError with every fault. Empty where the file has neither.
 ProgramsWork read_programs(const nlohmann::json& root, const std::string& file_name, Platform&);
 
 class JsonWriter;
-/// The key `programs` of the output, and the same as text.
+/// The key `programs` of the output, and the same as text. Accounts where they were kept.
 void write_programs_json(JsonWriter&, const std::deque<ProgramWork>&);
 void write_programs_text(std::ostream&, const std::deque<ProgramWork>&);
 
 /// Plays programs in the place of the PEs' pe_cpus, at the sockets of their schedulers and pe_ipcqs. A call costs what
 /// pe_cpu says. To be made after the platform and before the simulation starts.
-class ProgramPlayer : public Component, public PeBlock {
+class ProgramPlayer : public Component, public PeBlock, private PeObserver {
  public:
   CommandInitiatorSocket command_out{"command_out", *this};
 
@@ -88,8 +90,10 @@ class ProgramPlayer : public Component, public PeBlock {
   void answered(Playing&, size_t call, PeCommand&);
   void end_if_complete(Playing&);
   void fail(const std::string&);
+  void segment_served(const Pe&, QueueServer, const QueueSegment&, double from, double to) override;
 
   Platform& platform_;
+  bool keeps_accounts_ = false;
   std::unordered_map<const PeBlock*, PePort*> ways_;
   std::vector<std::unique_ptr<Playing>> playing_;
   std::unordered_map<const PeCommand*, std::pair<Playing*, size_t>> calls_;

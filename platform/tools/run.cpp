@@ -156,6 +156,7 @@ void KernelRun::report_times(const HostOutcome& host) {
   report_.start_ns = host.launch.start_ns;
   report_.end_ns = host.end_ns;
   report_.engines = engine_reports(platform_, pes_, report_.end_ns);
+  report_.queues = queue_traffic(platform_, pes_);
   report_.notes = engine_notes(platform_, pes_);
   report_.events = platform_.timeline().events();
 }

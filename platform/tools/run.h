@@ -67,6 +67,7 @@ struct RunReport {
   };
   std::vector<PeTimes> pes;
   std::vector<EngineReport> engines;
+  std::vector<QueueTraffic> queues;  ///< between PEs, that messages came through
   std::vector<std::string> notes;  ///< of the engines: what a user may not expect
   uint64_t events = 0;
   /// What the matrix units computed, of what those of the run's PEs could have at their peak in end_ns: 0 to 1.

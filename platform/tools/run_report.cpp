@@ -70,6 +70,44 @@ void add_to(EngineReport& sum, const EngineReport& e) {
 
 }  // namespace
 
+namespace {
+
+/// Why messages stood still: of each reason the mean of the engines that have it, and the one that did so most.
+void write_message_stalls(std::ostream& out, const RunReport& r, size_t name_width) {
+  struct Row {
+    const char* reason;
+    size_t engines;
+    double sum_ns, most_ns;
+    const EngineReport* most;
+  };
+  std::vector<Row> rows;  // in order of first appearance
+  for (const EngineReport& e : r.engines) {
+    for (const auto& [reason, ns] : e.message_stalls) {
+      const auto is_it = [wanted = std::string_view(reason)](const Row& row) { return row.reason == wanted; };
+      auto row = std::find_if(rows.begin(), rows.end(), is_it);
+      if (row == rows.end()) row = rows.insert(rows.end(), {reason, 0, 0, 0, nullptr});
+      ++row->engines;
+      row->sum_ns += ns;
+      if (ns <= row->most_ns) continue;
+      row->most_ns = ns;
+      row->most = &e;
+    }
+  }
+  if (std::none_of(rows.begin(), rows.end(), [](const Row& row) { return row.most; })) return;
+  fmt::print(out, "\n  {:{}}{:>9}{:>8}\n", "messages stood still", name_width, "mean %", "most %");
+  for (const Row& row : rows) {
+    if (!row.most) continue;
+    std::string words = row.reason;
+    std::replace(words.begin(), words.end(), '_', ' ');
+    fmt::print(out, "  {:{}}{:>9.1f}{:>8.1f}  {}\n", words, name_width,
+               100 * row.sum_ns / (r.end_ns * static_cast<double>(row.engines)), 100 * row.most_ns / r.end_ns,
+               row.most->id);
+  }
+  out << "  % of the run in which at least one call, or segment, of an engine did: docs/queues.md\n";
+}
+
+}  // namespace
+
 void write_engines(std::ostream& out, const RunReport& r) {
   std::vector<EngineReport> parts;  // in order of first appearance
   std::map<std::string, size_t> index;
@@ -95,6 +133,7 @@ void write_engines(std::ostream& out, const RunReport& r) {
   for (const EngineReport* e : busiest) write_engine_line(out, *e, width, r.end_ns);
   out << "  % of the run; link and memory: waits inside busy; slot: for the accel_slot; queue full: the next stage has "
          "no room\n";
+  write_message_stalls(out, r, width);
 }
 
 namespace {
@@ -250,7 +289,13 @@ void end_report(JsonWriter& w, const RunReport& r) {
   }
   w.close(']').field("gemm_peak_share", r.gemm_peak_share()).key("engines").open('[');
   for (const auto& e : r.engines) write_engine_json(w, e);
-  w.close(']').field("events", r.events).field("wall_s", r.wall_s);
+  w.close(']');
+  if (!r.queues.empty()) {
+    w.key("queues").open('[');
+    for (const auto& q : r.queues) write_queue_json(w, q);
+    w.close(']');
+  }
+  w.field("events", r.events).field("wall_s", r.wall_s);
   if (r.verified) write_verification(w.key("verify"), r);
   if (r.races_checked) write_races(w.key("races"), r.races, r.pe_names);
   w.close('}');

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`kernbench pipeline` against the independent model of queues (model_messages.py) on seeded random programs of sends and
-receives over random flat topologies: every segment's times to 0.01 ns.
+receives over random flat topologies: every segment's times and account to 0.01 ns; and accounts sum up.
 
     messages_agree_with_an_independent_model.py KERNBENCH [CASES] [--first-seed N] [--mode MODE] [--ties] [--keep FOLDER]
 """
@@ -133,6 +133,32 @@ def departures(theirs, ours):
     return lines
 
 
+def off_accounts(theirs, work):
+    """Of each segment: do its account's parts, none below 0, sum to the end of its slot read less the send's call?"""
+    ports, into, lines = {}, {}, []
+    for c in work["connections"]:
+        ports[c["a"], c["port"]] = (c["b"], c["peer_port"])
+        ports[c["b"], c["peer_port"]] = (c["a"], c["port"])
+    calls = {(p["pe"], c["id"]): c for p in theirs["programs"] for c in p["calls"]}
+    entries = [(p["pe"], c) for p in work["programs"] for c in p["calls"]]
+    for pe, c in entries:  # receives of a queue take its messages in order
+        if c["call"].startswith("recv"):
+            said = calls[pe, c["id"]]
+            into.setdefault((pe, said.get("port", c.get("port"))), []).append(said)
+    for pe, c in entries:
+        if not c["call"].startswith("send"):
+            continue
+        received = into[ports[pe, c["port"]]].pop(0)
+        said = calls[pe, c["id"]]
+        for account, read in zip(said["accounts"], received["segments"]):
+            off = sum(account.values()) - (read[2] - said["call_ns"])
+            if abs(off) > 1e-6 or min(account.values()) < -1e-6 or len(account) != 14:
+                lines.append(f"{pe} {c['id']}: account {account} is off by {off}")
+        if len(said["accounts"]) != len(received["segments"]):
+            lines.append(f"{pe} {c['id']}: {len(said['accounts'])} accounts, {len(received['segments'])} segments read")
+    return lines
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kernbench")
@@ -153,8 +179,10 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             paths = random_cases.write_case("pipeline", case, folder)
             try:
-                theirs = other.kernbench_says(args.kernbench, "pipeline", paths)
-                lines = departures(theirs, ours) if ours else ["an answer, where nothing can move"]
+                theirs = other.kernbench_says(args.kernbench, "pipeline", paths, ("--accounts",))
+                lines = ["an answer, where nothing can move"]
+                if ours:
+                    lines = departures(theirs, ours) + off_accounts(theirs, case[1])
             except RuntimeError as fault:
                 stuck = str(fault).startswith("exit status 1") and "of waiting: " in str(fault)
                 lines = [] if not ours and stuck else [f"no answer: {fault}"]

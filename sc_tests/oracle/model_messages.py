@@ -128,6 +128,28 @@ class Segment:
         self.queue, self.call, self.index, self.nbytes = queue, call, index, nbytes
         self.last = index + 1 == call.count
         self.times = [None] * 5
+        self.inbound_wait, self.read = 0.0, None
+
+    def account(self):
+        """Where its time went (§10.15), as far as it follows from its times; of the way, with flits, only the sum."""
+        g, q = self.queue.sender.model.graph, self.queue
+        slot, grant, arrival, visible, _ = self.times
+        ready, start, end = self.read
+        call = q.sender.c + g.overhead[q.sender.ipcq]
+        parts = {"call_ns": call, "slot_wait_ns": slot - self.call.made - call, "comm_wait_ns": grant - slot,
+                 "overhead_ns": sum(g.overhead[g.src[e]] for e in q.path), "wire_ns": sum(g.wire[e] for e in q.path),
+                 "inbound_wait_ns": self.inbound_wait, "slot_write_ns": q.write(self.nbytes),
+                 "receive_wait_ns": ready - visible, "reader_wait_ns": start - ready, "slot_read_ns": end - start}
+        if not g.flit:
+            parts["drain_ns"] = self.nbytes / q.bw
+            parts["store_forward_ns"] = sum(self.nbytes / g.bw[e] for e in q.path[:-1] if g.gate[g.dst[e]])
+            way = parts["overhead_ns"] + parts["wire_ns"] + parts["store_forward_ns"]
+            parts["link_queue_ns"] = arrival - grant - way
+        else:
+            parts["store_forward_ns"] = 0.0
+        parts["writer_wait_ns"] = (visible - arrival - self.inbound_wait - parts.get("drain_ns", 0) -
+                                   parts["slot_write_ns"])
+        return parts
 
 
 class Call:
@@ -255,6 +277,7 @@ class Pe:
     def arrived(self, s, now):
         q = s.queue
         s.times[2] = now
+        s.inbound_wait = max(now, self.inbound) - now if not self.model.graph.flit else 0.0
         self.inbound = max(now, self.inbound) + (0 if self.model.graph.flit else s.nbytes / q.bw)
         self.writer = max(self.inbound, self.writer) + q.write(s.nbytes)
         s.times[3] = self.writer
@@ -300,7 +323,8 @@ class Pe:
 
     def read_ended(self, s, call, ready, start, now):
         self.reading = False
-        call.reads.append([ready, start, now])
+        s.read = [ready, start, now]
+        call.reads.append(s.read)
         q = s.queue
         blocks = q.blocks and s.last
 
@@ -350,6 +374,7 @@ def run_programs(graph, work):
             entry = {"id": call.entry["id"], "call_ns": call.made, "return_ns": call.returned, "done_ns": call.done}
             if call.entry["call"].startswith("send"):
                 entry["segments"] = [s.times for s in call.segments]
+                entry["accounts"] = [s.account() for s in call.segments]
             elif call.entry["call"] != "wait":
                 entry["segments"] = call.reads
             if call.entry["call"] == "recv_any":

@@ -354,13 +354,15 @@ void FlitLinks::enter(Flit& f, FabricPort& port) {
 }
 
 /// Flit by flit there is no one wait of a message: what is over the lone transaction's time is queueing, and what of
-/// that is neither overhead, wire nor store-and-forward is the flits' serialisation.
+/// that is neither overhead, wire nor store-and-forward is the flits' serialisation. Of a posted message, which is
+/// where it ends at x.time_ns, store-and-forward is part of that.
 void FlitLinks::complete_account(FabricTransaction& x) const {
   x.streams.clear();
   const Route& r = *x.route;
+  const double latency_ns = (x.posted ? x.time_ns : x.done_ns) - x.grant_ns;
   if (!r.known) {
     x.overhead_ns = x.wire_ns = x.store_forward_ns = x.drain_ns = 0;
-    x.link_queue_ns = x.done_ns - x.grant_ns;
+    x.link_queue_ns = latency_ns;
     return;
   }
   const LoneTime lone = lone_time(r, x.write, x.address, x.nbytes, x.rows);
@@ -370,11 +372,11 @@ void FlitLinks::complete_account(FabricTransaction& x) const {
     wire += hop.out->link.wire_ns;
     wire_back += hop.in->link.wire_ns;
   }
-  x.overhead_ns = 2 * overhead + r.target->overhead_ns();
-  x.wire_ns = wire + wire_back;
-  x.store_forward_ns = lone.store_forward_ns;
+  x.overhead_ns = x.posted ? overhead : 2 * overhead + r.target->overhead_ns();
+  x.wire_ns = x.posted ? wire : wire + wire_back;
+  x.store_forward_ns = x.posted ? 0 : lone.store_forward_ns;
   x.drain_ns = lone.latency_ns - x.overhead_ns - x.wire_ns - x.store_forward_ns;
-  x.link_queue_ns = x.done_ns - x.grant_ns - lone.latency_ns;
+  x.link_queue_ns = latency_ns - lone.latency_ns;
 }
 
 std::unique_ptr<LinkMode> make_flit_links(Fabric& fabric) {

@@ -114,7 +114,7 @@ LoneTime FlitLinks::work_out(const Route& r, bool write, uint64_t address, uint6
   Flit alone;
   alone.bytes = fabric_.timing().header_bytes;
   LoneMessage data(std::move(cut)), header({alone});
-  LoneMessage& request = write ? data : header;
+  LoneMessage& request = write && nbytes > 0 ? data : header;
   LoneMessage& response = write ? header : data;
 
   LoneTime lone;
@@ -138,6 +138,10 @@ LoneTime FlitLinks::work_out(const Route& r, bool write, uint64_t address, uint6
   for (size_t i = 0; i < r.hops.size(); ++i) {
     enter(request, i, false);
     request.cross_idle(r.hops[i].out->link);
+  }
+  if (!r.target) {  // the way of messages: there it ends
+    lone.latency_ns = request.last_ns();
+    return lone;
   }
   enter(request, r.hops.size(), false);
   const double asked = request.first_ns();

@@ -113,7 +113,10 @@ void ForeignNeighbour::leave(FabricTransaction& x) {
 
 /// The message is here at `at_ns`: its exact time is as much later as the kernel's has become meanwhile.
 void ForeignNeighbour::come_back(FabricTransaction& x, uint64_t tick) {
-  if (tick > x.outside_tick) x.time_ns += timeline_.ns_of(tick - x.outside_tick);
+  if (tick <= x.outside_tick) return;
+  const double outside = timeline_.ns_of(tick - x.outside_tick);
+  x.time_ns += outside;
+  if (x.posted) x.link_queue_ns += outside;
 }
 
 tlm::tlm_sync_enum ForeignNeighbour::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,

@@ -15,7 +15,7 @@ LoneTime LinkMode::lone_time(const Route& r, bool write, uint64_t address, uint6
   constexpr size_t kKept = 16;  // a power of two
   // Cuts at multiples of a length and channels taken in turn: addresses that differ by whole turns are alike.
   const uint64_t span = rows.span();
-  uint64_t period = r.target->address_period(address - r.base, span);
+  uint64_t period = r.target ? r.target->address_period(address - r.base, span) : 1;
   if (period == 0 || (period == 1 && address_period() == 1)) return work_out(r, write, address, nbytes, rows, nullptr);
   period = std::max(period, address_period());
   const uint64_t phase = (address - r.base) % period;

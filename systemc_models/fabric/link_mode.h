@@ -75,7 +75,8 @@ class LinkMode {
   /// The account of a transaction that is done, where it is not kept hop by hop.
   virtual void complete_account(FabricTransaction&) const {}
 
-  /// The transaction alone in an idle system, on a way that is known (Route::known).
+  /// The transaction alone in an idle system, on a way that is known (Route::known). On the way of messages: to its
+  /// end.
   LoneTime lone_time(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const;
   /// Its latency, ns; NaN where a foreign block is on the way.
   double formula_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const;

@@ -43,7 +43,7 @@ std::vector<Hop> fewest_hops(FabricNode& from, FabricNode& to) {
 
 void measure(Route& r) {
   r.read_bw = r.write_bw = r.read_inner_bw = r.write_inner_bw = 0;
-  r.known = r.target != nullptr;
+  r.known = true;
   for (size_t i = 0; i < r.hops.size(); ++i) {
     const Hop& hop = r.hops[i];
     double there = hop.out->link.bw_gbs, back = hop.in ? hop.in->link.bw_gbs : 0;

@@ -11,7 +11,7 @@ void CommChannel::push(QueueSegment& s, PePort& from) {
 void CommChannel::take_soon() {
   if (taking_ || served_.segment || waiting_.empty()) return;
   taking_ = true;
-  timeline_.at(timeline_.now_ns(), queue_order(*pe_, QueueServer::comm), &CommChannel::take, this);
+  timeline_.at(timeline_.now_ns(), queue_order(*pe_, QueueTurn::comm), &CommChannel::take, this);
 }
 
 void CommChannel::take(void* self, void*) {
@@ -19,13 +19,19 @@ void CommChannel::take(void* self, void*) {
   me.taking_ = false;
   me.served_ = me.waiting_.pop();
   QueueSegment& s = *me.served_.segment;
-  s.times().grant_ns = me.timeline_.now_ns();
+  const double now = me.timeline_.now_ns();
+  s.times().grant_ns = now;
+  s.account.comm_wait_ns = now - me.served_.since_ns;
+  me.statistics_.waits.add(me.served_.since_ns, now);
+  if (me.pe_->observer) me.pe_->observer->segment_taken(*me.pe_, QueueServer::comm, s, now);
   me.source_.granted(s);
 }
 
 void CommChannel::free_at(double free_ns) {
   QueueSegment& s = *served_.segment;
-  statistics_.add(free_ns - s.times().grant_ns, s.nbytes);
+  const double from = s.times().grant_ns;
+  statistics_.add(free_ns - from, s.nbytes);
+  if (pe_->observer) pe_->observer->segment_served(*pe_, QueueServer::comm, s, from, free_ns);
   timeline_.at(free_ns, front_order(*pe_), &CommChannel::released, this);
 }
 

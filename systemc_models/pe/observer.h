@@ -1,6 +1,7 @@
 // Who watches a PE from outside: traces, waveforms, statistics. Costs one branch where nobody does.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "kernbench/systemc_models/pe/pe_command.h"
@@ -8,6 +9,7 @@
 namespace kernbench {
 
 struct Pe;
+struct QueueSegment;
 
 /// What a server does. Each server is in one of these at every time, so their durations sum to the run's.
 enum class Activity : uint8_t {
@@ -28,6 +30,24 @@ enum class KernelActivity : uint8_t {
   idle,  ///< no kernel
   runs,
   waits  ///< for a command
+};
+
+/// The servers that a segment of a message between PEs passes, the first at its sender.
+enum class QueueServer : uint8_t { comm, inbound, writer, reader };
+constexpr size_t kQueueServers = 4;
+
+/// Why a send or a receive stands still.
+enum class QueueStall : uint8_t {
+  no_slot,     ///< a send: no slot of the peer's ring is free as far as is known here
+  no_message,  ///< a receive: its message's next segment is not visible
+  credit       ///< a receive that has been read: its credit is not at the sender yet (credit_blocks)
+};
+
+/// A port of inter-PE queues.
+struct QueuePortState {
+  uint32_t fill = 0;                         ///< segments in its ring: visible, and not read
+  uint32_t free_slots = 0;                   ///< of the peer's ring, as known here
+  bool no_slot = false, no_message = false;  ///< a call stands still for that reason
 };
 
 /// All times in ns. Calls come in a deterministic order. Some tell intervals, at their end and never empty; those named
@@ -55,6 +75,16 @@ class PeObserver {
   /// So many tiles have been fed and have not left their last stage.
   virtual void tiles_changed(const Pe&, int64_t /*tiles*/, double /*t*/) {}
   virtual void kernel_changed(const Pe&, KernelActivity, double /*t*/) {}
+  // Messages between PEs; ports by index (IpcqRole::ports).
+  /// A launch has given the PE its ports.
+  virtual void ports_opened(const Pe&, double /*t*/) {}
+  virtual void port_changed(const Pe&, uint32_t /*port*/, const QueuePortState&, double /*t*/) {}
+  /// Calls of a port stood still.
+  virtual void queue_stall(const Pe&, uint32_t /*port*/, QueueStall, double /*from*/, double /*to*/) {}
+  /// A server takes a segment at t. It holds it up to `to`, which is known then or later and may be ahead; with the
+  /// reader's its account is complete.
+  virtual void segment_taken(const Pe&, QueueServer, const QueueSegment&, double /*t*/) {}
+  virtual void segment_served(const Pe&, QueueServer, const QueueSegment&, double /*from*/, double /*to*/) {}
   // Events of ADR-0014 D7; engine_start and engine_complete are the ends of a service.
   virtual void command_submitted(const Pe&, const PeCommand&, double /*t*/) {}
   virtual void sub_command_dispatched(const Pe&, const PeItem&, double /*t*/) {}

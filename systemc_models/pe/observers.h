@@ -57,6 +57,21 @@ class PeObservers : public PeObserver {
   void kernel_changed(const Pe& pe, KernelActivity a, double t) override {
     for (PeObserver* o : all_) o->kernel_changed(pe, a, t);
   }
+  void ports_opened(const Pe& pe, double t) override {
+    for (PeObserver* o : all_) o->ports_opened(pe, t);
+  }
+  void port_changed(const Pe& pe, uint32_t port, const QueuePortState& s, double t) override {
+    for (PeObserver* o : all_) o->port_changed(pe, port, s, t);
+  }
+  void queue_stall(const Pe& pe, uint32_t port, QueueStall why, double from, double to) override {
+    for (PeObserver* o : all_) o->queue_stall(pe, port, why, from, to);
+  }
+  void segment_taken(const Pe& pe, QueueServer server, const QueueSegment& s, double t) override {
+    for (PeObserver* o : all_) o->segment_taken(pe, server, s, t);
+  }
+  void segment_served(const Pe& pe, QueueServer server, const QueueSegment& s, double from, double to) override {
+    for (PeObserver* o : all_) o->segment_served(pe, server, s, from, to);
+  }
   void command_submitted(const Pe& pe, const PeCommand& c, double t) override {
     for (PeObserver* o : all_) o->command_submitted(pe, c, t);
   }

@@ -68,11 +68,11 @@ struct Pe {
 inline Order stage_order(const Pe& pe, Stage s) {
   return Order(Order::kEngines, pe.order, static_cast<uint64_t>(kStages - 1 - static_cast<int>(s)));
 }
-/// The servers of inter-PE queues, in the order in which a PE's take what is new at an instant: a receive of any port
-/// chooses one before slots are read.
-enum class QueueServer : uint8_t { comm, choice, reader };
-inline Order queue_order(const Pe& pe, QueueServer server) {
-  return Order(Order::kQueues, pe.order, static_cast<uint64_t>(server));
+/// Who takes what is new in inter-PE queues at an instant, in this order: a receive of any port chooses one before
+/// slots are read.
+enum class QueueTurn : uint8_t { comm, choice, reader };
+inline Order queue_order(const Pe& pe, QueueTurn turn) {
+  return Order(Order::kQueues, pe.order, static_cast<uint64_t>(turn));
 }
 inline Order front_order(const Pe& pe) {
   return Order(Order::kEngines, pe.order, kStages);

@@ -189,6 +189,12 @@ void PeDma::segment_here(void* self, void* transaction) {
   auto& s = *static_cast<QueueSegment*>(x.context);
   s.times().arrival_ns = x.time_ns;
   s.drain_ns = me.fabric().mode().message_drain_ns(*x.route, x.nbytes);
+  me.fabric().mode().complete_account(x);
+  s.account.overhead_ns = x.overhead_ns;
+  s.account.wire_ns = x.wire_ns;
+  s.account.link_queue_ns = x.link_queue_ns;
+  s.account.store_forward_ns = x.store_forward_ns;
+  s.account.drain_ns = x.drain_ns + s.drain_ns;
   x.payload.release();
   me.ipcq_->send(s.arriving);
 }

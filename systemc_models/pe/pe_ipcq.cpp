@@ -32,6 +32,9 @@ void PeIpcq::open_ports(std::vector<QueuePort> ports, uint64_t launch) {
   for (size_t p = 0; p < ports_.size(); ++p) traffic_[p].free_slots = ports_[p].peer_ring.slots;
   last_chosen_.clear();
   open_ = true;
+  find_queues();
+  if (pe_->observer && !ports_.empty()) pe_->observer->ports_opened(*pe_, timeline().now_ns());
+  for (uint32_t p = 0; p < ports_.size(); ++p) tell_port(p);
 }
 
 std::string PeIpcq::close_ports() {
@@ -82,6 +85,7 @@ void PeIpcq::stands(void* self, void* queue_call) {
     call.message = std::make_shared<QueueMessage>();
     call.message->nbytes = call.nbytes;
     call.message->number = t.sent++;
+    call.message->stands_ns = me.timeline().now_ns();
     call.message->desc = call.desc;
     call.message->value = std::move(call.value);
     call.message->segments.resize(me.ports_[call.port].peer_ring.segments(call.nbytes));
@@ -98,12 +102,14 @@ void PeIpcq::stands(void* self, void* queue_call) {
         return me.fail(call, me.told("recv_any", port) + "a receive of this port is outstanding");
     }
     me.choosing_ = &call;
+    for (const uint32_t port : call.ports) me.note_no_message(port, true);
     me.choose_soon();
   }
 }
 
 void PeIpcq::complete(QueueCall& call) {
   call.command->done_ns = timeline().now_ns();
+  if (pe_->observer) pe_->observer->command_complete(*pe_, *call.command, timeline().now_ns());
   call.submitted_by->complete(call.command->item);
 }
 
@@ -129,6 +135,7 @@ void PeIpcq::take_slots(uint32_t port) {
     t.sends.pop_front();
     call.submitted_by->accept(call.command->item);
   }
+  note_no_slot(port, !t.sends.empty());
 }
 
 void PeIpcq::send_segment(QueueCall& call) {
@@ -149,6 +156,8 @@ void PeIpcq::send_segment(QueueCall& call) {
   s.launch = launch_;
   traffic_[call.port].in_slots.push_back(call.message->number);
   s.times().slot_ns = timeline().now_ns();
+  s.account.call_ns = pe_->cpu->command_ns() + overhead_ns();
+  s.account.slot_wait_ns = s.times().slot_ns - call.message->stands_ns;
   dma_->send(s.outgoing);
 }
 
@@ -175,17 +184,25 @@ void PeIpcq::credit_back(QueueSegment& s) {
 /// Inbound server and slot writer, in series: their FIFOs have one order, so both places are known at once.
 void PeIpcq::arrived(QueueSegment& s) {
   if (left_over(s)) return;
-  const double through = std::max(s.times().arrival_ns, inbound_free_ns_) + s.drain_ns;
+  const double arrival = s.times().arrival_ns, drains = std::max(arrival, inbound_free_ns_);
+  const double through = drains + s.drain_ns;
   inbound_free_ns_ = through;
   const QueueRing& ring = ports_[s.receiver_port].ring;
   s.write_start_ns = std::max(through, writer_free_ns_);
   s.slot_address = ring.slot_address(traffic_[s.receiver_port].written++);
   s.copy_op_id = s.message->desc ? begin_service(s.arriving) : 0;
-  const double visible = s.write_start_ns + ring.write.of(s.nbytes);
+  s.account.inbound_wait_ns = drains - arrival;
+  s.account.writer_wait_ns = s.write_start_ns - through;
+  s.account.slot_write_ns = ring.write.of(s.nbytes);
+  const double visible = s.write_start_ns + s.account.slot_write_ns;
   writer_free_ns_ = visible;
+  inbound_.waits.add(arrival, drains);
+  writer_.waits.add(through, s.write_start_ns);
   inbound_.add(s.drain_ns, s.nbytes);
   writer_.add(visible - s.write_start_ns, s.nbytes);
   s.times().visible_ns = visible;
+  tell_served(QueueServer::inbound, s, drains, through);
+  tell_served(QueueServer::writer, s, s.write_start_ns, visible);
   timeline().at(visible, Order(Order::kVisible, pe_->order, 0), &PeIpcq::became_visible, this, &s);
 }
 
@@ -204,11 +221,13 @@ void PeIpcq::became_visible(void* self, void* segment) {
   me.write_slot(s);
   Traffic& t = me.traffic_[s.receiver_port];
   t.visible.push_back(&s);
+  ++t.fill;
   if (!t.receives.empty()) {
     me.match(s.receiver_port);
   } else if (me.choosing_ && s.index == 0) {
     me.choose_soon();
   }
+  me.tell_port(s.receiver_port);
 }
 
 // ---- receiving
@@ -219,11 +238,12 @@ void PeIpcq::match(uint32_t port) {
   while (!t.visible.empty() && !t.receives.empty()) {
     QueueCall& call = *t.receives.front();
     QueueSegment& s = *t.visible.front();
-    if (!claims(call, s)) return;
+    if (!claims(call, s)) break;
     t.visible.pop_front();
     if (++call.next == s.message->segments.size()) t.receives.pop_front();
     ready(s, call);
   }
+  note_no_message(port, !t.receives.empty());
 }
 
 namespace {
@@ -264,7 +284,7 @@ bool PeIpcq::claims(QueueCall& call, QueueSegment& s) {
 void PeIpcq::choose_soon() {
   if (choice_due_) return;
   choice_due_ = true;
-  timeline().at(timeline().now_ns(), queue_order(*pe_, QueueServer::choice), &PeIpcq::choose, this);
+  timeline().at(timeline().now_ns(), queue_order(*pe_, QueueTurn::choice), &PeIpcq::choose, this);
 }
 
 /// The first port with a message, in cyclic order behind the one that was taken last.
@@ -281,6 +301,7 @@ void PeIpcq::choose(void* self, void*) {
     const uint32_t port = ports[(first + i) % ports.size()];
     if (me.traffic_[port].visible.empty()) continue;
     me.choosing_ = nullptr;
+    for (const uint32_t p : ports) me.note_no_message(p, false);
     me.last_chosen_ = me.ports_[port].name;
     call.port = port;
     me.traffic_[port].receives.push_back(&call);
@@ -291,6 +312,7 @@ void PeIpcq::choose(void* self, void*) {
 
 void PeIpcq::ready(QueueSegment& s, QueueCall& call) {
   s.received_by = &call;
+  s.account.receive_wait_ns = timeline().now_ns() - s.times().visible_ns;
   ready_.push({&s, timeline().now_ns(), call.seq, nullptr});
   read_soon();
 }
@@ -298,7 +320,7 @@ void PeIpcq::ready(QueueSegment& s, QueueCall& call) {
 void PeIpcq::read_soon() {
   if (read_due_ || reading_.segment || ready_.empty()) return;
   read_due_ = true;
-  timeline().at(timeline().now_ns(), queue_order(*pe_, QueueServer::reader), &PeIpcq::read, this);
+  timeline().at(timeline().now_ns(), queue_order(*pe_, QueueTurn::reader), &PeIpcq::read, this);
 }
 
 void PeIpcq::read(void* self, void*) {
@@ -308,8 +330,12 @@ void PeIpcq::read(void* self, void*) {
   me.read_start_ns_ = me.timeline().now_ns();
   QueueSegment& s = *me.reading_.segment;
   s.read_op_id = s.message->desc ? me.begin_service(s.arriving) : 0;
-  me.timeline().at(me.read_start_ns_ + me.ports_[s.receiver_port].ring.read.of(s.nbytes), front_order(*me.pe_),
-                   &PeIpcq::read_ended, &me);
+  me.reader_.waits.add(me.reading_.since_ns, me.read_start_ns_);
+  s.account.reader_wait_ns = me.read_start_ns_ - me.reading_.since_ns;
+  s.account.slot_read_ns = me.ports_[s.receiver_port].ring.read.of(s.nbytes);
+  const double end = me.read_start_ns_ + s.account.slot_read_ns;
+  me.tell_served(QueueServer::reader, s, me.read_start_ns_, end);
+  me.timeline().at(end, front_order(*me.pe_), &PeIpcq::read_ended, &me);
 }
 
 /// The slot is free, and its credit leaves.
@@ -322,11 +348,13 @@ void PeIpcq::read_ended(void* self, void*) {
   ++call.done;
   me.reader_.add(me.timeline().now_ns() - me.read_start_ns_, s.nbytes);
   me.read_slot(s);
+  me.note_read(s);
   s.credit_route = me.ports_[s.receiver_port].credit_route;
   s.credit_bytes = me.parameters_.credit_bytes;
   const bool waits_for_credit = me.parameters_.credit_blocks && call.credit_blocks;
   if (!waits_for_credit || !s.last()) s.received_by = nullptr;
   const bool last = s.last();
+  if (last && waits_for_credit) me.credit_.begin(me.timeline().now_ns());
   me.dma_->send(s.credit);
   if (last && !waits_for_credit) {
     --me.traffic_[call.port].receiving;
@@ -339,6 +367,9 @@ void PeIpcq::read_ended(void* self, void*) {
 void PeIpcq::complete_receive(QueueSegment& s) {
   QueueCall* call = s.received_by;
   if (!call) return;
+  const double now = timeline().now_ns();
+  credit_.end(now);
+  if (pe_->observer) pe_->observer->queue_stall(*pe_, call->port, QueueStall::credit, call->reads.back().end_ns, now);
   --traffic_[call->port].receiving;
   complete(*call);
 }
@@ -361,13 +392,6 @@ void PeIpcq::recycle(QueueSegment& s) {
   s.message.reset();
   s.next_idle = idle_;
   idle_ = &s;
-}
-
-std::vector<QueueServerStatistics> PeIpcq::queue_statistics() const {
-  if (!comm_) return {};
-  std::vector<QueueServerStatistics> all = {comm_->comm().statistics(), inbound_, writer_, reader_};
-  if (System::of(*this).timing().links == Links::flit) all.erase(all.begin() + 1);
-  return all;
 }
 
 std::vector<QueueWait> PeIpcq::queue_waits() const {

@@ -43,12 +43,21 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   std::string close_ports() override;
   void on_left_over(std::function<void(const std::string&)> tell) override { tell_left_over_ = std::move(tell); }
   std::vector<QueueServerStatistics> queue_statistics() const override;
+  std::vector<QueueTraffic> queue_traffic() const override;
   std::vector<QueueWait> queue_waits() const override;
 
  private:
+  /// That a port's calls stand still for a reason.
+  struct Standstill {
+    bool stands = false;
+    double since_ns = 0;
+  };
   /// What goes and comes by a port.
   struct Traffic {
     uint32_t free_slots = 0;  ///< of the peer's ring, as known here
+    uint32_t fill = 0;        ///< segments in the ring: visible, and not read
+    Standstill no_slot, no_message;
+    size_t queue = 0;         ///< of what comes, in queues_
     uint64_t sent = 0;        ///< messages that stand in the queue, or have gone
     std::deque<QueueCall*> sends;      ///< with segments that have no slot yet
     std::deque<uint64_t> in_slots;     ///< the numbers of the messages whose segments have slots of the peer's
@@ -81,6 +90,15 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   void fail(QueueCall&, std::string what);
   std::string told(const char* call, uint32_t port) const;
 
+  // What is seen of it: pe_ipcq_statistics.cpp.
+  void find_queues();
+  void note_no_slot(uint32_t port, bool stands);
+  void note_no_message(uint32_t port, bool stands);
+  void note_standstill(uint32_t port, QueueStall, Standstill&, Waits&, bool stands);
+  void note_read(const QueueSegment&);
+  void tell_port(uint32_t port) const;
+  void tell_served(QueueServer, const QueueSegment&, double from, double to) const;
+
   // What segments carry: pe_ipcq_records.cpp.
   TensorRef slot_of(const QueueSegment&) const;
   void write_slot(QueueSegment&);
@@ -101,6 +119,8 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
 
   double inbound_free_ns_ = 0, writer_free_ns_ = 0;
   QueueServerStatistics inbound_{"in"}, writer_{"wr"}, reader_{"rd"};
+  Waits no_slot_, no_message_, credit_;
+  std::vector<QueueTraffic> queues_;  ///< that have ended here, over all launches
   QueueCall* choosing_ = nullptr;  ///< the receive of any port that has not taken one
   bool choice_due_ = false;
   std::string last_chosen_;        ///< the port that the last of them took

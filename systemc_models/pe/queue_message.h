@@ -13,6 +13,7 @@
 #include "kernbench/phase2/memory/range_value.h"
 #include "kernbench/systemc_models/core/timeline.h"
 #include "kernbench/systemc_models/pe/pe_command.h"
+#include "kernbench/systemc_models/pe/queue_statistics.h"
 
 namespace kernbench {
 
@@ -34,6 +35,7 @@ struct ReadTimes {
 struct QueueMessage {
   uint64_t nbytes = 0;
   uint64_t number = 0;  ///< in its queue, from 0
+  double stands_ns = 0;  ///< behind those of earlier sends of its port, since then
   std::vector<SegmentTimes> segments;
   // Of a kernel's; null where a driver plays calls, timing only.
   std::shared_ptr<const OpDesc> desc;       ///< the send
@@ -78,6 +80,7 @@ struct QueueSegment {
   uint64_t seq = 0;                     ///< of its send: program order at one instant
   uint64_t launch = 0;                  ///< whose it is
   double drain_ns = 0;                  ///< what the inbound server is held for
+  SegmentAccount account;               ///< as far as it has come
   // At the receiver.
   uint64_t slot_address = 0;
   double write_start_ns = 0;

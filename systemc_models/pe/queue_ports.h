@@ -57,18 +57,6 @@ struct QueueWait {
   std::string text;         ///< "recv on W: nothing sent by sip0.cube0.pe1"
 };
 
-/// What a server of messages did: of vc_comm, the inbound server, the slot writer or reader.
-struct QueueServerStatistics {
-  std::string name;  ///< "comm", "in", "wr", "rd"
-  double busy_ns = 0;
-  uint64_t ops = 0, bytes = 0;
-  void add(double ns, uint64_t nbytes) {
-    busy_ns += ns;
-    bytes += nbytes;
-    ++ops;
-  }
-};
-
 /// What a pe_ipcq declares (§10.3).
 struct QueueParameters : BlockParameters {
   uint32_t slots = 4;
@@ -112,6 +100,12 @@ struct QueueParameters : BlockParameters {
   double access(const std::string& in_tier) const { return of_tier(access_ns, defaults().access_ns, in_tier); }
   double write_bw(const std::string& in_tier) const { return of_tier(write_bw_gbs, defaults().write_bw_gbs, in_tier); }
   double read_bw(const std::string& in_tier) const { return of_tier(read_bw_gbs, defaults().read_bw_gbs, in_tier); }
+  /// What slots of a ring of the tier cost without the way there.
+  void price(QueueRing* ring, const std::string& in_tier) const {
+    ring->write.access_ns = ring->read.access_ns = access(in_tier);
+    ring->write.bw_gbs = write_bw(in_tier);
+    ring->read.bw_gbs = read_bw(in_tier);
+  }
 
  private:
   static const QueueParameters& defaults() {

@@ -13,6 +13,7 @@
 #include "kernbench/systemc_models/pe/mapping_table.h"
 #include "kernbench/systemc_models/pe/pe_command.h"
 #include "kernbench/systemc_models/pe/queue_ports.h"
+#include "kernbench/systemc_models/pe/queue_statistics.h"
 
 namespace kernbench {
 
@@ -125,6 +126,8 @@ class IpcqRole {
   virtual void on_left_over(std::function<void(const std::string&)>) = 0;
   /// Of its servers (with flits there is no inbound one), and of its pe_dma's vc_comm, which comes first.
   virtual std::vector<QueueServerStatistics> queue_statistics() const { return {}; }
+  /// Of the queues that end here, over all launches.
+  virtual std::vector<QueueTraffic> queue_traffic() const { return {}; }
   /// Sends and receives that wait for the PE at the other end.
   virtual std::vector<QueueWait> queue_waits() const = 0;
 };
