@@ -3,6 +3,7 @@
 #include <fmt/compile.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 
 #include "kernbench/phase2/op/errors.h"
@@ -55,38 +56,69 @@ VcdWriter::Variable VcdWriter::add(const std::string& scope, const std::string& 
   s.name = name;
   s.code = code_of(v);
   s.bits = bits;
-  s.value = s.next = initial;
+  s.initial = s.value = s.next = initial;
   signals_.push_back(std::move(s));
+  header_old_ = header_bytes_ > 0;
   return v;
 }
 
-void VcdWriter::write_scope(const std::string& name, const Scope& scope) {
-  if (!name.empty()) text_ += fmt::format("$scope module {} $end\n", name);
+void VcdWriter::write_scope(std::string& out, const std::string& name, const Scope& scope) const {
+  if (!name.empty()) out += fmt::format("$scope module {} $end\n", name);
   for (Variable v : scope.variables) {
     const Signal& s = signals_[v];
-    text_ += fmt::format("$var wire {} {} {}{} $end\n", s.bits, s.code, s.name,
-                         s.bits > 1 ? fmt::format(" [{}:0]", s.bits - 1) : "");
+    out += fmt::format("$var wire {} {} {}{} $end\n", s.bits, s.code, s.name,
+                       s.bits > 1 ? fmt::format(" [{}:0]", s.bits - 1) : "");
   }
-  for (const auto& [child_name, child] : scope.children) write_scope(child_name, *child);
-  if (!name.empty()) text_ += "$upscope $end\n";
+  for (const auto& [child_name, child] : scope.children) write_scope(out, child_name, *child);
+  if (!name.empty()) out += "$upscope $end\n";
+}
+
+std::string VcdWriter::header() const {
+  std::string out = "$version kernbench $end\n$timescale 1 fs $end\n";
+  write_scope(out, "", root_);
+  out += "$enddefinitions $end\n#0\n$dumpvars\n";
+  for (const Signal& s : signals_) write_value(out, s, s.initial);
+  return out + "$end\n";
 }
 
 void VcdWriter::begin() {
-  text_ += "$version kernbench $end\n$timescale 1 fs $end\n";
-  write_scope("", root_);
-  text_ += "$enddefinitions $end\n#0\n$dumpvars\n";
-  for (const Signal& s : signals_) write_value(s);
-  text_ += "$end\n";
-  flush();
+  const std::string text = header();
+  header_bytes_ = static_cast<long>(text.size());
+  if (std::fwrite(text.data(), 1, text.size(), out_) != text.size()) failed_ = true;
 }
 
-void VcdWriter::write_value(const Signal& s) {
-  if (s.value == kNone) {
-    text_.append(s.bits > 1 ? "bz " : "z").append(s.code) += '\n';
-  } else if (s.bits > 1) {
-    fmt::format_to(std::back_inserter(text_), FMT_COMPILE("b{:b} {}\n"), s.value, s.code);
+/// The file anew, with all variables that there are now: beside the old one until it is whole.
+void VcdWriter::renew_header() {
+  header_old_ = false;
+  std::error_code fault;
+  renewable_ = std::filesystem::is_regular_file(file_, fault);
+  if (!renewable_) return;
+  const std::string file = std::filesystem::canonical(file_, fault).string(), beside = file + ".new", text = header();
+  std::FILE* in = std::fopen(file.c_str(), "rb");
+  std::FILE* out = std::fopen(beside.c_str(), "wb");
+  if (in && out && std::fseek(in, header_bytes_, SEEK_SET) == 0) {
+    std::setvbuf(out, nullptr, _IONBF, 0);
+    failed_ = std::fwrite(text.data(), 1, text.size(), out) != text.size() || failed_;
+    std::string block(kFlushBytes, 0);
+    for (size_t n = 0; (n = std::fread(block.data(), 1, block.size(), in)) > 0;)
+      failed_ = std::fwrite(block.data(), 1, n, out) != n || failed_;
+    failed_ = std::rename(beside.c_str(), file.c_str()) != 0 || failed_;
+    header_bytes_ = static_cast<long>(text.size());
+    std::swap(out, out_);
   } else {
-    text_.append(s.value ? "1" : "0").append(s.code) += '\n';
+    failed_ = true;
+  }
+  if (in) std::fclose(in);
+  if (out) std::fclose(out);
+}
+
+void VcdWriter::write_value(std::string& out, const Signal& s, uint64_t value) {
+  if (value == kNone) {
+    out.append(s.bits > 1 ? "bz " : "z").append(s.code) += '\n';
+  } else if (s.bits > 1) {
+    fmt::format_to(std::back_inserter(out), FMT_COMPILE("b{:b} {}\n"), value, s.code);
+  } else {
+    out.append(value ? "1" : "0").append(s.code) += '\n';
   }
 }
 
@@ -104,7 +136,7 @@ void VcdWriter::write_step(uint64_t fs) {
     if (same) continue;
     if (!stamped && fs > last_step_fs_) text_ += fmt::format("#{}\n", fs);
     stamped = true;
-    write_value(s);
+    write_value(text_, s, s.value);
   }
   if (stamped) last_step_fs_ = fs;
   touched_.clear();
@@ -128,6 +160,7 @@ void VcdWriter::advance(uint64_t fs) {
 }
 
 void VcdWriter::flush() {
+  if (header_old_) renew_header();
   if (std::fwrite(text_.data(), 1, text_.size(), out_) != text_.size()) failed_ = true;
   text_.clear();
 }
@@ -139,6 +172,7 @@ void VcdWriter::close(uint64_t end_fs) {
   flush();
   failed_ = std::fclose(out_) != 0 || failed_;
   out_ = nullptr;
+  if (!renewable_) throw RunError("--vcd: " + file_ + " is no regular file, which the signals of inter-PE queues need");
   if (failed_) throw RunError("--vcd: " + file_ + " could not be written to its end");
 }
 

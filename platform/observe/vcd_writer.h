@@ -27,8 +27,8 @@ class VcdWriter {
   VcdWriter(const VcdWriter&) = delete;
   VcdWriter& operator=(const VcdWriter&) = delete;
 
-  /// Before begin(). `scope`: levels separated by dots, "system.sip0.cube0"; 1 to 64 bits. One bit is 1 where the value
-  /// is not 0.
+  /// `scope`: levels separated by dots, "system.sip0.cube0"; 1 to 64 bits. One bit is 1 where the value
+  /// is not 0. Behind begin() it costs a new header, and a copy of what is in the file, which must be a regular one.
   Variable add(const std::string& scope, const std::string& name, unsigned bits, uint64_t initial = 0);
   /// The header and the values at time 0.
   void begin();
@@ -52,6 +52,7 @@ class VcdWriter {
   struct Signal {
     std::string name, code;
     unsigned bits = 1;
+    uint64_t initial = 0;
     uint64_t value = 0, next = 0;  ///< written; at the time being worked off
     bool touched = false;
   };
@@ -62,8 +63,10 @@ class VcdWriter {
     bool operator<(const Change& o) const { return fs != o.fs ? fs > o.fs : sequence > o.sequence; }  // earliest on top
   };
   void push(Variable, uint64_t fs, uint64_t value, bool add);
-  void write_scope(const std::string& name, const Scope&);
-  void write_value(const Signal&);
+  void renew_header();
+  std::string header() const;
+  void write_scope(std::string& out, const std::string& name, const Scope&) const;
+  static void write_value(std::string& out, const Signal&, uint64_t value);
   void write_step(uint64_t fs);
   void flush();
 
@@ -71,6 +74,9 @@ class VcdWriter {
   std::FILE* out_ = nullptr;
   bool failed_ = false;
   std::string text_;
+  long header_bytes_ = 0;    ///< in the file; 0: none is yet
+  bool header_old_ = false;  ///< variables have come since
+  bool renewable_ = true;    ///< a file that can be put together anew
   Scope root_;
   std::vector<Signal> signals_;
   std::priority_queue<Change> changes_;

@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "kernbench/phase2/op/errors.h"
@@ -56,6 +57,13 @@ const char* short_name_of(Stage s) {
   return "";
 }
 
+/// A port's name as that of a level: VCD has blanks between names.
+std::string level_of(std::string port) {
+  std::replace_if(
+      port.begin(), port.end(), [](unsigned char c) { return !std::isgraph(c); }, '_');
+  return port;
+}
+
 uint64_t fs(double ns) {
   return Timeline::to_fs(ns);
 }
@@ -66,23 +74,23 @@ Waveform::Waveform(Platform& platform, const WaveformOptions& o)
     : platform_(platform),
       vcd_(o.file),
       view_(o.file),
+      chosen_(platform.graph().nodes.size(), o.scopes.empty()),
       pes_(platform.pes().count()),
       nodes_(platform.graph().nodes.size()),
       links_(platform.graph().edges.size()) {
   const topology::Graph& graph = platform.graph();
-  std::vector<bool> chosen(graph.nodes.size(), o.scopes.empty());
   for (const std::string& pattern : o.scopes) {
     bool found = false;
-    for (size_t n = 0; n < chosen.size(); ++n) {
+    for (size_t n = 0; n < chosen_.size(); ++n) {
       if (!matches(graph.nodes[n].id, pattern)) continue;
-      chosen[n] = found = true;
+      chosen_[n] = found = true;
     }
     if (!found) throw InputError("--vcd-scope: found '" + pattern + "', which no node of the topology matches");
   }
   // PE by PE, then what is between: the order of the first view.
-  for (size_t p = 0; p < platform.pes().count(); ++p) add_engines(p, chosen);
-  for (uint32_t n = 0; n < chosen.size(); ++n) {
-    if (chosen[n]) add_signals(n);
+  for (size_t p = 0; p < platform.pes().count(); ++p) add_engines(p);
+  for (uint32_t n = 0; n < chosen_.size(); ++n) {
+    if (chosen_[n]) add_signals(n);
   }
   vcd_.begin();
   view_.write(0);
@@ -110,10 +118,10 @@ Waveform::Variable Waveform::add(const std::string& scope, const char* name, uns
   return vcd_.add(scope, name, bits, initial);
 }
 
-void Waveform::add_engines(size_t p, const std::vector<bool>& chosen) {
+void Waveform::add_engines(size_t p) {
   PeSignals& signals = pes_[p];
   for (const auto& [kind, node] : platform_.graph().pes[p].blocks) {
-    if (!chosen[node]) continue;
+    if (!chosen_[node]) continue;
     const std::string scope = scope_of(node);
     if (kind == "pe_cpu") {
       signals.traced = signals.runs = true;
@@ -123,10 +131,12 @@ void Waveform::add_engines(size_t p, const std::vector<bool>& chosen) {
       signals.traced = signals.feeds = true;
       signals.feed_state = add(scope, "state", 3, TraceKind::state);
       signals.tiles = add(scope, "tiles_in_flight", 16, TraceKind::amount);
+    } else if (kind == "pe_ipcq") {
+      signals.traced = true;  // its signals come with its ports
     }
   }
   for (const auto& [block, engine] : platform_.pes().pe(p).engines) {
-    if (!chosen[block->index()]) continue;
+    if (!chosen_[block->index()]) continue;
     signals.traced = true;
     const auto statistics = engine->statistics();
     for (const StageStatistics& s : statistics) {
@@ -276,6 +286,60 @@ void Waveform::kernel_changed(const Pe& pe, KernelActivity activity, double t) {
   present();
   vcd_.set(pes_[pe.index].kernel_state, fs(t), code_of(activity));
   vcd_.set(pes_[pe.index].kernel_busy, fs(t), activity == KernelActivity::runs);
+}
+
+void Waveform::ports_opened(const Pe& pe, double) {
+  PeSignals& signals = pes_[pe.index];
+  const auto& blocks = platform_.graph().pes[pe.index].blocks;
+  const auto add_server = [&](const char* kind, const char* name, QueueServer server) {
+    const uint32_t node = blocks.at(kind);
+    std::optional<Variable>& busy = signals.segment_busy[static_cast<size_t>(server)];
+    if (chosen_[node] && !busy) busy = add(scope_of(node) + "." + name, "busy", 1, TraceKind::bit);
+  };
+  present();
+  add_server("pe_dma", "comm", QueueServer::comm);
+  if (platform_.graph().timing.links != topology::Links::flit) add_server("pe_ipcq", "in", QueueServer::inbound);
+  add_server("pe_ipcq", "wr", QueueServer::writer);
+  add_server("pe_ipcq", "rd", QueueServer::reader);
+  signals.ports.clear();
+  if (!chosen_[blocks.at("pe_ipcq")]) return;
+  for (const QueuePort& p : pe.ipcq->ports()) {
+    const auto [it, is_new] = signals.ports_by_name.try_emplace(p.name);
+    if (is_new) {
+      const std::string scope = scope_of(blocks.at("pe_ipcq")) + "." + level_of(p.name);
+      it->second.fill = add(scope, "fill", 17, TraceKind::amount);
+      it->second.free_slots = add(scope, "free_slots", 17, TraceKind::amount);
+      it->second.no_slot = add(scope, "waits_for_slot", 1, TraceKind::bit);
+      it->second.no_message = add(scope, "waits_for_message", 1, TraceKind::bit);
+    }
+    signals.ports.push_back(it->second);
+  }
+}
+
+void Waveform::port_changed(const Pe& pe, uint32_t port, const QueuePortState& state, double t) {
+  const PeSignals& signals = pes_[pe.index];
+  if (port >= signals.ports.size()) return;
+  present();
+  const Port& p = signals.ports[port];
+  vcd_.set(p.fill, fs(t), state.fill);
+  vcd_.set(p.free_slots, fs(t), state.free_slots);
+  vcd_.set(p.no_slot, fs(t), state.no_slot);
+  vcd_.set(p.no_message, fs(t), state.no_message);
+}
+
+void Waveform::segment_taken(const Pe& pe, QueueServer server, const QueueSegment&, double t) {
+  change_busy(pe, server, t, 1);
+}
+
+void Waveform::segment_served(const Pe& pe, QueueServer server, const QueueSegment&, double, double to) {
+  change_busy(pe, server, to, -1);
+}
+
+void Waveform::change_busy(const Pe& pe, QueueServer server, double t, int by) {
+  const std::optional<Variable>& busy = pes_[pe.index].segment_busy[static_cast<size_t>(server)];
+  if (!busy) return;
+  present();
+  vcd_.change(*busy, fs(t), by);
 }
 
 void Waveform::link_taken(const Link& link, double ready, double from, double to, double bytes) {

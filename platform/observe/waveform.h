@@ -3,6 +3,8 @@
 #pragma once
 
 #include <deque>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,10 @@ class Waveform : public PeObserver, public FabricObserver {
   void feed_changed(const Pe&, FeedActivity, double t) override;
   void tiles_changed(const Pe&, int64_t tiles, double t) override;
   void kernel_changed(const Pe&, KernelActivity, double t) override;
+  void ports_opened(const Pe&, double t) override;
+  void port_changed(const Pe&, uint32_t port, const QueuePortState&, double t) override;
+  void segment_taken(const Pe&, QueueServer, const QueueSegment&, double t) override;
+  void segment_served(const Pe&, QueueServer, const QueueSegment&, double from, double to) override;
   void link_taken(const Link&, double ready, double from, double to, double bytes) override;
   void memory_request(const MemoryTarget&, const FabricTransaction&, MemoryStep, double t) override;
   void channel_taken(const MemoryTarget&, size_t channel, double from, double to) override;
@@ -51,11 +57,18 @@ class Waveform : public PeObserver, public FabricObserver {
     Variable queue_depth = 0;
     std::vector<Server> servers;
   };
+  struct Port {
+    Variable fill = 0, free_slots = 0, no_slot = 0, no_message = 0;
+  };
   struct PeSignals {
     bool traced = false;
     Unit units[kStages];
     bool feeds = false, runs = false;
     Variable feed_state = 0, tiles = 0, kernel_state = 0, kernel_busy = 0;
+    // Of messages, from the launch on that gives the PE ports.
+    std::map<std::string, Port> ports_by_name;
+    std::vector<Port> ports;  ///< of the launch that runs
+    std::optional<Variable> segment_busy[kQueueServers];
   };
   struct LinkSignals {
     Variable busy = 0, occupancy = 0, utilisation = 0;
@@ -75,8 +88,9 @@ class Waveform : public PeObserver, public FabricObserver {
   };
 
   void add_signals(uint32_t node);
-  void add_engines(size_t pe, const std::vector<bool>& chosen);
+  void add_engines(size_t pe);
   void add_links(uint32_t node);
+  void change_busy(const Pe&, QueueServer, double t, int by);
   Variable add(const std::string& scope, const char* name, unsigned bits, TraceKind, uint64_t initial = 0);
   std::string scope_of(uint32_t node) const;
   /// Brings the file to the present.
@@ -86,6 +100,7 @@ class Waveform : public PeObserver, public FabricObserver {
   Platform& platform_;
   VcdWriter vcd_;
   WaveformView view_;
+  std::vector<bool> chosen_;        // by node
   std::vector<PeSignals> pes_;      // by PE
   std::vector<NodeSignals> nodes_;  // by node
   std::vector<LinkSignals> links_;  // by edge

@@ -19,6 +19,15 @@ def read(path, mode="r"):
         return f.read()
 
 
+def length(intervals):
+    """Of the union."""
+    total, until = 0, 0
+    for begin, end in sorted(intervals):
+        total += max(0, end - max(begin, until))
+        until = max(until, end)
+    return total
+
+
 class Waveforms(cli_support.Cli):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -63,6 +72,59 @@ class Waveforms(cli_support.Cli):
             shown = {v for n in vcd.signals if n.startswith(f"system.{engine}.") and n.endswith(".op_id")
                      for _, v in vcd.values(n) if v is not None}
             self.assertEqual(shown, {r["op_id"] for r in services}, engine)
+
+    def test_messages_are_those_of_the_op_log(self):
+        """Rings, waits and servers of a kernel that sends, against the times of its records; i is 0 in small.yaml."""
+        for links in ("cut_through", "flit"):
+            with self.subTest(links=links):
+                params = [x for p in ("algorithm=ring", "n=200", "slots=1", "slot_bytes=64") for x in ("--param", p)]
+                out, vcd = self.traced("run", "--kernel", "all_reduce", *params, "--topology", topology("small.yaml"),
+                                       "--links", links, "--format", "json", "--oplog", f"{self.folder}/log.jsonl")
+                engines = {e["id"]: e for e in json.loads(out)["engines"]}
+                records = [json.loads(x) for x in read(f"{self.folder}/log.jsonl").splitlines()]
+                copies = {r["op_id"]: r for r in records if r.get("op_name") == "ipcq_copy"}
+                visible, waits, stalls = (collections.defaultdict(list) for _ in range(3))
+                for r in records:
+                    if r.get("op_name") != "ipcq_recv":
+                        continue
+                    copy, here = copies[r["dependency_ids"][0]], f"system.{r['component_id']}"
+                    c, sender = copy["params"], copy["params"]["src_pe"]
+                    out_port = f"system.{sender}.pe_ipcq.{c['peer_port']}"
+                    ready = max(copy["t_end"], r["params"]["submit_ns"])
+                    visible[f"{here}.{c['port']}.fill"].append((copy["t_end"], r["t_end"]))
+                    waits[f"{here}.{c['port']}.waits_for_message"].append((r["params"]["submit_ns"], ready))
+                    waits[f"{out_port}.waits_for_slot"].append((c["send_ns"], c["slot_ns"]))
+                    stalls[f"{sender}.pe_dma.comm", "no_slot_ns"].append((c["send_ns"], c["slot_ns"]))
+                    stalls[f"{sender}.pe_dma.comm", "comm_busy_ns"].append((c["slot_ns"], c["grant_ns"]))
+                    stalls[r["component_id"] + ".rd", "no_message_ns"].append((r["params"]["submit_ns"], ready))
+                    stalls[r["component_id"] + ".rd", "slot_reader_busy_ns"].append((ready, r["t_start"]))
+                self.assertEqual(len(visible), 8)  # one ring with messages at each PE; the other way nothing comes
+                for name, held in visible.items():
+                    self.assertAlmostEqual(vcd.integral(name), sum(b - a for a, b in held), delta=1e-5 * len(held))
+                    self.assertEqual({v for _, v in vcd.values(name)}, {0, 1})
+                    self.assertEqual(vcd.values(name)[-1][1], 0)
+                for name, times in waits.items():
+                    self.assertAlmostEqual(vcd.integral(name), length(times), delta=1e-5 * len(times), msg=name)
+                for (engine, reason), times in stalls.items():
+                    self.assertAlmostEqual(engines[engine]["stalls"][reason], length(times), delta=1e-6,
+                                           msg=(engine, reason))
+                self.assertGreater(sum(e["stalls"].get("no_slot_ns", 0) for e in engines.values()), 0)
+                servers = [e for e in engines if ".pe_ipcq." in e or e.endswith(".comm")]
+                self.assertEqual(len(servers), 8 * (3 if links == "flit" else 4))
+                for e in servers:
+                    self.assertAlmostEqual(vcd.integral(f"system.{e}.busy"), engines[e]["busy_ns"],
+                                           delta=1e-5 * (1 + engines[e]["ops"]), msg=e)
+
+    def test_ports_of_later_launches_are_added(self):
+        """A program's launches have ports of their own: the header is that of all, and the body goes on."""
+        _, vcd = self.traced("run", "--program", "tp_mlp", "--topology", topology("six_sip_torus.yaml"), "--ranks", "2",
+                             "--pes", "leaders", "--param", "tokens=8", "--param", "dim=16", "--param", "hidden=16")
+        rings = [n for n in vcd.signals if n.endswith(".fill")]
+        self.assertTrue(rings)
+        self.assertEqual([v for n in rings for _, v in vcd.values(n)[:1]], [0] * len(rings))
+        self.assertTrue(any(len(vcd.values(n)) > 1 for n in rings))
+        self.assertGreater(sum(vcd.integral(n) for n in vcd.signals if n.endswith("pe_gemm.busy")), 0)
+        self.assertEqual(os.listdir(self.folder).count("t.vcd.new"), 0)
 
     def test_the_file_is_the_same_every_time_and_nothing_of_the_run_changes(self):
         out, _ = self.gemm(name="a.vcd")
@@ -122,10 +184,19 @@ class Waveforms(cli_support.Cli):
         self.refuses(*run, "--vcd", "/nowhere/x.vcd", saying=["/nowhere/x.vcd cannot be written"], lines=1)
 
     def test_an_interrupted_run_leaves_a_readable_file(self):
+        gemm = ["--kernel", "gemm", "--topology", topology("default.yaml"), "--param", "m=4096", "--param", "n=4096",
+                "--param", "k=4096"]
+        program = ["--program", "all_reduce_loop", "--topology", topology("six_sip_torus.yaml"), "--ranks", "2", "--pes",
+                   "leaders", "--param", "n=4096", "--param", "times=500"]
+        self.assertFalse([n for n in self.interrupted(gemm).signals if n.endswith(".fill")])
+        self.assertTrue([n for n in self.interrupted(program).signals if n.endswith(".fill")])
+
+    def interrupted(self, what):
         file = f"{self.folder}/cut.vcd"
-        run = subprocess.Popen([KERNBENCH, "run", "--kernel", "gemm", "--topology", topology("default.yaml"), "--param",
-                                "m=4096", "--param", "n=4096", "--param", "k=4096", "--vcd", file],
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if os.path.exists(file):
+            os.remove(file)
+        run = subprocess.Popen([KERNBENCH, "run", *what, "--vcd", file], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
         for _ in range(600):
             if run.poll() is not None or (os.path.exists(file) and read(file, "rb")[-200000:].count(b"\n#") > 3):
                 break
@@ -133,8 +204,9 @@ class Waveforms(cli_support.Cli):
         run.send_signal(signal.SIGKILL)
         run.wait()
         text = read(file)
-        whole_lines = text[:text.rindex("\n") + 1]  # the kill may have come within the last one
-        self.assertGreater(len(Vcd(whole_lines).times), 1)
+        vcd = Vcd(text[:text.rindex("\n") + 1])  # the kill may have come within the last line
+        self.assertGreater(len(vcd.times), 1)
+        return vcd
 
 
 if __name__ == "__main__":
