@@ -9,8 +9,10 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/tools/engine_report.h"
 #include "kernbench/platform/tools/host_program.h"
 #include "kernbench/platform/tools/run.h"
+#include "kernbench/systemc_models/pe/queue_message.h"
 
 namespace kernbench {
 
@@ -20,6 +22,8 @@ constexpr size_t kFlushBytes = 1 << 16;
 constexpr unsigned kKernelTrack = 0, kFeedTrack = 1, kFirstStageTrack = 2;
 constexpr unsigned kServersPerStage = 64;  // more share the last track
 constexpr unsigned kTracksPerPe = kFirstStageTrack + kStages * kServersPerStage;
+
+constexpr uint64_t kFirstMessageTrack = uint64_t{1} << 30;  // behind all others, and viewers know 32 bits
 
 unsigned stage_track(Stage stage, unsigned server) {
   return kFirstStageTrack + static_cast<unsigned>(stage) * kServersPerStage + std::min(server, kServersPerStage - 1);
@@ -233,6 +237,58 @@ void ChromeTrace::kernel_wait(const Pe& pe, const PeCommand& c, double from, dou
 
 void ChromeTrace::kernel_works(const Pe& pe, double from, double to) {
   slice(pe, kKernelTrack, "scalar work", "kernel", from, to);
+}
+
+/// Of messages: made, and named, when it is first used.
+ChromeTrace::MessageTrack& ChromeTrace::message_track(const Pe& pe, const std::string& name) {
+  const auto [it, is_new] = message_tracks_.try_emplace({pe.index, name});
+  if (is_new) {
+    it->second.number = kFirstMessageTrack + message_tracks_.size();
+    begin("M", pe.cube + 1, it->second.number, "thread_name", 0);
+    json_->key("args").open('{').field("name", pe.id.substr(pe.id.rfind('.') + 1) + " " + name).close('}');
+    end();
+  }
+  return it->second;
+}
+
+void ChromeTrace::queue_stall(const Pe& pe, uint32_t port, QueueStall why, double from, double to) {
+  constexpr const char* kTracks[] = {" send", " recv", " credit"};
+  constexpr const char* kNames[] = {"waiting for slot", "waiting for message", "waiting for credit"};
+  const auto reason = static_cast<size_t>(why);
+  const QueuePort& p = pe.ipcq->ports()[port];
+  MessageTrack& track = message_track(pe, p.name + kTracks[reason]);
+  from = std::max(from, track.until_ns);  // of several that wait for credits, each from the end of the one before
+  track.until_ns = to;
+  begin("X", pe.cube + 1, track.number, kNames[reason], from);
+  begin_args("stall", from, to);
+  json_->field("peer", p.peer_pe).field("peer_port", p.peer_port_name);
+  end_args();
+}
+
+void ChromeTrace::segment_served(const Pe& pe, QueueServer server, const QueueSegment& s, double from, double to) {
+  constexpr const char* kTracks[] = {"COMM", "INBOUND", "SLOT_WRITE", "SLOT_READ"};
+  constexpr const char* kFlow[] = {"s", "", "t", "f"};
+  const auto step = static_cast<size_t>(server);
+  const bool sender = server == QueueServer::comm;
+  if (server == QueueServer::inbound && to <= from) return;  // nothing drains here
+  const QueuePort& port = pe.ipcq->ports()[sender ? s.sender_port : s.receiver_port];
+  const uint64_t track = message_track(pe, kTracks[step]).number;
+  begin("X", pe.cube + 1, track, fmt::format("{} message {}", port.name, s.message->number), from);
+  begin_args("message", from, to);
+  json_->field("port", port.name).field("peer", port.peer_pe).field("peer_port", port.peer_port_name);
+  json_->field("segment", s.index).field("segments", s.message->segments.size()).field("bytes", s.nbytes);
+  const uint64_t op_id = server == QueueServer::writer   ? s.copy_op_id
+                         : server == QueueServer::reader ? s.read_op_id
+                                                         : 0;
+  if (op_id) json_->field("op_id", op_id);
+  if (server == QueueServer::reader) write_account_json(json_->key("account"), s.account);
+  end_args();
+  if (server == QueueServer::inbound) return;
+  begin(kFlow[step], pe.cube + 1, track, "message", from);
+  json_->field("cat", "message").field("bp", "e");
+  const uint32_t receiver = sender ? port.peer_index : pe.index;
+  json_->field("id", fmt::format("{}.{}.{}.{}.{}", s.launch, receiver, s.receiver_port, s.message->number, s.index));
+  end();
 }
 
 void ChromeTrace::command_submitted(const Pe& pe, const PeCommand& c, double t) {

@@ -5,12 +5,16 @@
 // window", "waiting for room"; inside a DMA's service "waiting for link" and "waiting for memory", whose lengths are
 // exact and whose place within the transaction is not (waits add up along the way). Instants: command_submitted,
 // sub_command_dispatched, tile_ready, command_complete (ADR-0014 D7; engine_start and engine_complete are a service
-// slice's ends). Flow arrows join the services of a tile. Times: µs with all digits; args carry the op log's ids.
-// Where the host launches it has a process of its own, first: upload, launch, kernels, completion, read back, one after
-// the other.
+// slice's ends). Flow arrows join the services of a tile.
+// Of messages between PEs: a track for each server that segments pass (vc_comm, inbound, slot writer and reader), and
+// for each port that sends or receives by which have waited, made when there is something on it. A segment's slices
+// carry port, peer, message and segment; the reader's its whole account. Flow arrows go from vc_comm to slot write and
+// slot read. Times: µs with all digits; args carry the op log's ids. Where the host launches it has a process of its
+// own, first: upload, launch, kernels, completion, read back, one after the other.
 #pragma once
 
 #include <fstream>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -43,6 +47,8 @@ class ChromeTrace : public PeObserver {
   void feed(const Pe&, FeedActivity, double from, double to) override;
   void kernel_wait(const Pe&, const PeCommand&, double from, double to) override;
   void kernel_works(const Pe&, double from, double to) override;
+  void queue_stall(const Pe&, uint32_t port, QueueStall, double from, double to) override;
+  void segment_served(const Pe&, QueueServer, const QueueSegment&, double from, double to) override;
   void command_submitted(const Pe&, const PeCommand&, double t) override;
   void sub_command_dispatched(const Pe&, const PeItem&, double t) override;
   void tile_ready(const Pe&, const PeItem&, double t) override;
@@ -58,6 +64,11 @@ class ChromeTrace : public PeObserver {
   void end_args();
   void begin_slice(const Pe&, unsigned track, const std::string& name, const char* category, double from, double to);
   void slice(const Pe&, unsigned track, const std::string& name, const char* category, double from, double to);
+  struct MessageTrack {
+    uint64_t number = 0;
+    double until_ns = 0;  ///< there is something on it
+  };
+  MessageTrack& message_track(const Pe&, const std::string& name);
   void begin_instant(const Pe&, unsigned track, const char* name, double t);
 
   Platform& platform_;
@@ -65,6 +76,7 @@ class ChromeTrace : public PeObserver {
   std::ofstream out_;
   std::string text_;  ///< not in the file yet
   std::unique_ptr<JsonWriter> json_;
+  std::map<std::pair<uint32_t, std::string>, MessageTrack> message_tracks_;  ///< by PE and name
 };
 
 }  // namespace kernbench

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""What --trace shows is true: slices fill every track, double buffering overlaps DMA with GEMM, single does not.
-
-"""
+"""What --trace shows is true: slices fill every track, double buffering overlaps DMA with GEMM, single does not; segments
+of messages are those of the op log, and arrows join their servers. And it has the form that viewers ask for."""
 import collections
 import json
 import os
@@ -84,6 +83,73 @@ def dma_under_gemm(trace):
     return total
 
 
+def check_form(trace):
+    """The Chrome trace-event form, as Perfetto reads it: each phase has its fields, slices of a track nest, every track has
+    one name, and a flow begins once and ends once, in slices."""
+    needed = {"M": {"args"}, "X": {"ts", "dur", "cat", "args"}, "i": {"ts", "s", "args"}, "s": {"ts", "id", "cat"},
+              "t": {"ts", "id", "cat"}, "f": {"ts", "id", "cat", "bp"}}
+    flows, on_track = collections.defaultdict(list), collections.defaultdict(list)
+    for e in trace:
+        assert needed[e["ph"]] | {"pid", "tid", "name"} <= e.keys(), e
+        assert 0 <= e["tid"] < 1 << 32 and 0 <= e["pid"] < 1 << 32 and isinstance(e["name"], str), e
+        assert e.get("ts", 0) >= 0 and e.get("dur", 0) >= 0, e
+        if e["ph"] == "X":
+            on_track[e["pid"], e["tid"]].append((e["ts"], e["ts"] + e["dur"]))
+        elif e["ph"] in "stf":
+            flows[e["cat"], e["id"]].append(e)
+    names = collections.Counter((e["pid"], e["tid"]) for e in trace if e["ph"] == "M" and e["name"] == "thread_name")
+    assert set(names.values()) == {1} and on_track.keys() <= names.keys()
+    for track, own in on_track.items():
+        around = []
+        for begin, end in sorted(own, key=lambda s: (s[0], -s[1])):
+            while around and around[-1] <= begin + 1e-9:
+                around.pop()
+            assert not around or end <= around[-1] + 1e-9, f"{track}: a slice at {begin} ends after the one around it"
+            around.append(end)
+    for flow, events in flows.items():
+        events.sort(key=lambda e: (e["ts"], "stf".index(e["ph"])))
+        phases = "".join(e["ph"] for e in events)
+        assert phases[0] == "s" and phases[-1] == "f" and set(phases[1:-1]) <= {"t"}, (flow, phases)
+        for e in events:
+            assert any(b <= e["ts"] <= end for b, end in on_track[e["pid"], e["tid"]]), f"{e} is in no slice"
+
+
+def check_messages(folder, links):
+    """A ring of eight in rings of one slot: services, arrows, accounts and stalls against the op log."""
+    trace, log = folder / "messages.json", folder / "messages.jsonl"
+    ring = [x for p in ("algorithm=ring", "n=200", "slots=1", "slot_bytes=64") for x in ("--param", p)]
+    subprocess.run([KERNBENCH, "run", "--topology", TOPOLOGIES / "small.yaml", "--kernel", "all_reduce", *ring, "--links",
+                    links, "--trace", trace, "--oplog", log], check=True, capture_output=True)
+    events = json.loads(trace.read_text())
+    check_form(events)
+    records = [json.loads(line) for line in log.read_text().splitlines()]
+    copies = {r["op_id"]: r for r in records if r.get("op_name") == "ipcq_copy"}
+    reads = [r for r in records if r.get("op_name") == "ipcq_recv"]
+    assert len(copies) == len(reads) > 100
+    names = tracks(events)
+
+    def services(track):
+        return [e for e in events if e["ph"] == "X" and names[e["tid"]][1].endswith(track)]
+
+    def times(slices):
+        return sorted((e["args"]["op_id"], e["args"]["start_ns"], e["args"]["end_ns"]) for e in slices)
+
+    assert times(services(" SLOT_WRITE")) == sorted((i, r["t_start"], r["t_end"]) for i, r in copies.items())
+    assert times(services(" SLOT_READ")) == sorted((r["op_id"], r["t_start"], r["t_end"]) for r in reads)
+    grants = sorted(e["args"]["start_ns"] for e in services(" COMM"))
+    assert grants == sorted(r["params"]["grant_ns"] for r in copies.values())
+    assert bool(services(" INBOUND")) == (links != "flit")
+    flows = [e for e in events if e.get("cat") == "message" and e["ph"] in "stf"]
+    assert collections.Counter(e["ph"] for e in flows) == {phase: len(reads) for phase in "stf"}
+    sent = {r["op_id"]: copies[r["dependency_ids"][0]]["params"]["send_ns"] for r in reads}
+    for e in services(" SLOT_READ"):
+        account = e["args"]["account"]
+        whole = e["args"]["end_ns"] - (sent[e["args"]["op_id"]] - account["call_ns"])
+        assert abs(sum(account.values()) - whole) < 1e-6, e
+    stalls = {e["name"] for e in events if e["ph"] == "X" and e["cat"] == "stall"}
+    assert {"waiting for slot", "waiting for message"} <= stalls, stalls
+
+
 def check_host(folder, transfer):
     """The host's own track: one thing after the other from 0 to the end of the run."""
     trace = folder / "host.json"
@@ -114,7 +180,10 @@ with tempfile.TemporaryDirectory() as temporary:
     check_host(folder, "timed")
     deep, deep_report = run_gemm(folder, 0.0625)  # room for 3 tiles
     single, single_report = run_gemm(folder, 0.03)  # room for 1
+    for links in ("ideal", "cut_through", "flit"):
+        check_messages(folder, links)
     for trace, report in ((deep, deep_report), (single, single_report)):
+        check_form(trace)
         check_tracks_are_filled(trace, report)
         check_events(trace)
     assert dma_under_gemm(deep) > 0, "no DMA under a GEMM although there is room for three tiles"
