@@ -1,6 +1,7 @@
 #include "kernbench/phase2/memory/range_value.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace kernbench {
 
@@ -21,6 +22,14 @@ void RangeValue::put(MemoryImage& image, MemoryImage::SpaceKey key, uint64_t add
     } else {
       image.write_shared(key, addr + (begin - from), {part.bytes.hold, part.bytes.data, part.size});
     }
+  }
+}
+
+void RangeValue::copy(uint64_t from, uint64_t n, uint8_t* out) const {
+  for (const Piece& p : pieces_) {
+    const uint64_t begin = std::max(p.offset, from), end = std::min(p.offset + p.extent.size, from + n);
+    if (begin < end && !p.extent.pending.producer)
+      std::memcpy(out + (begin - from), p.extent.bytes.data + (begin - p.offset), end - begin);
   }
 }
 

@@ -16,6 +16,8 @@ class RangeValue {
   RangeValue(const MemoryImage&, const TensorRef&);
   /// Makes [addr, addr + n) what the range held from byte `from` on. What it held unwritten leaves the memory as it is.
   void put(MemoryImage&, MemoryImage::SpaceKey, uint64_t addr, uint64_t from, uint64_t n) const;
+  /// The n bytes from byte `from` on, as far as they are real; others of `out` stay as they are.
+  void copy(uint64_t from, uint64_t n, uint8_t* out) const;
 
  private:
   struct Piece {

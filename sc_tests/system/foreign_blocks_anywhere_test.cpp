@@ -7,6 +7,7 @@
 
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/tools/run.h"
@@ -26,6 +27,7 @@ class Tap : public sc_core::sc_module {
   tlm_utils::simple_initiator_socket<Tap> out{"out"};
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   std::map<std::pair<uint64_t, bool>, size_t> requests;  ///< of memory traffic, by address and whether it writes
+  std::vector<std::vector<uint8_t>> written;             ///< what writes to address 0 showed
   size_t calls = 0, messages = 0, responses = 0;
 
   explicit Tap(sc_core::sc_module_name name) : sc_module(name) {
@@ -41,6 +43,8 @@ class Tap : public sc_core::sc_module {
         ++messages;
       } else {
         ++requests[{p.get_address(), p.is_write()}];
+        if (p.is_write() && p.get_address() == 0)
+          written.emplace_back(p.get_data_ptr(), p.get_data_ptr() + p.get_data_length());
       }
       t += delay;
     }
@@ -226,6 +230,11 @@ INSTANTIATE_TEST_SUITE_P(of, EveryLink,
                                            Mode{topology::Links::flit, topology::Response::routed}),
                          [](const auto& p) { return std::string(topology::name_of(p.param.links)); });
 
+struct LogCopy : OpLogSink {
+  std::vector<OpRecord>* to;
+  void record(OpRecord&& r) override { to->push_back(std::move(r)); }
+};
+
 class Gemm : public ::testing::TestWithParam<Mode> {};
 
 /// What passes each edge, by the op log and the paths of the graph alone.
@@ -245,12 +254,8 @@ TEST_P(Gemm, makes_every_call_over_sockets) {
 
   Tapped tapped("system", plain);
   RunOptions o = options();
-  struct Copy : OpLogSink {
-    std::vector<OpRecord>* to;
-    void record(OpRecord&& r) override { to->push_back(std::move(r)); }
-  };
   std::vector<OpRecord> records;
-  auto copy = std::make_unique<Copy>();
+  auto copy = std::make_unique<LogCopy>();
   copy->to = &records;
   o.log = std::move(copy);
   const RunReport report = run_kernel(tapped.platform, std::move(o));
@@ -304,6 +309,124 @@ TEST_P(Gemm, makes_every_call_over_sockets) {
   EXPECT_EQ(ends_of_messages["m_cpu"], 2u);
   EXPECT_EQ(ends_of_messages["io_cpu"], 1u);
 }
+
+class Messages : public ::testing::TestWithParam<Mode> {};
+
+RunOptions sending(const std::string& kernel, const std::vector<std::pair<std::string, std::string>>& params) {
+  RunOptions o;
+  o.kernel = kernel;
+  o.params = params;
+  o.launch = LaunchMode::direct;  // so that all calls are memory traffic, messages and credits
+  o.verify = true;
+  return o;
+}
+
+/// Calls over each edge as op log and paths have it; and of these, those of empty segments.
+std::map<Tapped::Ends, std::pair<size_t, size_t>> calls_of(const std::vector<OpRecord>& records,
+                                                           const topology::Graph& plain) {
+  topology::PathRouter paths(plain);
+  std::map<Tapped::Ends, std::pair<size_t, size_t>> calls;
+  const auto pass = [&](const std::vector<uint32_t>& path, bool empty) {
+    for (const uint32_t e : path) {
+      auto& [all, of_empty] = calls[{plain.edges[e].from, plain.edges[e].to}];
+      ++all;
+      of_empty += empty;
+    }
+  };
+  const auto dma = [&](uint32_t pe) { return plain.pes[pe].blocks.at("pe_dma"); };
+  for (const OpRecord& r : records) {
+    if (!r.desc || r.desc->kind != OpKind::memory || r.desc->name == "ipcq_recv") continue;
+    const OpDesc& d = *r.desc;
+    if (d.name == "ipcq_copy") {
+      const uint32_t from = dma(d.operands[0].ref.pe), to = dma(d.output.pe);
+      pass(paths.find_path(from, to), d.output.nbytes() == 0);
+      pass(paths.reversed(paths.find_path(from, to)), false);  // its credit
+    } else {
+      const uint64_t address = d.name == "dma_read" ? d.operands[0].ref.addr : d.output.addr;
+      pass(paths.find_path(dma(d.pe), plain.memory_at(address)->node), false);
+    }
+  }
+  return calls;
+}
+
+std::string taps_against_log(Mode mode, const RunOptions& what, double untapped_ns) {
+  const topology::Graph plain = small(mode.links, mode.response);
+  Tapped tapped("system", plain);
+  RunOptions o = sending(what.kernel, what.params);
+  std::vector<OpRecord> records;
+  auto copy = std::make_unique<LogCopy>();
+  copy->to = &records;
+  o.log = std::move(copy);
+  const RunReport report = run_kernel(tapped.platform, std::move(o));
+  std::ostringstream wrong;
+  if (std::abs(report.end_ns - untapped_ns) > 1e-6) wrong << report.end_ns << " ns, not " << untapped_ns << "\n";
+  for (const std::string& v : tapped.violations) wrong << v << "\n";
+  auto expected = calls_of(records, plain);
+  size_t calls = 0;
+  for (const auto& [ends, tap] : tapped.taps) {
+    const auto [all, empty] = expected[ends];
+    calls += all;
+    if (tap->calls == all && tap->messages == empty && tap->responses == all) continue;
+    wrong << plain.nodes[ends.first].id << " -> " << plain.nodes[ends.second].id << ": " << tap->calls << " calls, "
+          << tap->messages << " without data, " << tap->responses << " answered; expected " << all << " and " << empty
+          << "\n";
+  }
+  if (calls == 0) wrong << "nothing passed\n";
+  // Items: a send or a receive comes from pe_cpu by one call; a segment and a credit go to pe_dma and come from there.
+  std::map<std::pair<std::string, std::string>, size_t> items;
+  for (const auto& [ends, tap] : tapped.pe_taps)
+    items[{plain.nodes[ends.first].kind, plain.nodes[ends.second].kind}] += tap->items;
+  std::map<std::string, size_t> segments, whole;
+  for (const OpRecord& r : records) {
+    if (!r.desc || !r.desc->queue) continue;
+    ++segments[r.desc->name];
+    whole[r.desc->name] += r.desc->queue->segment == 0;
+  }
+  const size_t segments_and_credits = segments["ipcq_copy"] + segments["ipcq_recv"];
+  for (const auto& [edge, count] : {std::pair(std::pair("pe_cpu", "pe_ipcq"), whole["ipcq_copy"] + whole["ipcq_recv"]),
+                                    std::pair(std::pair("pe_ipcq", "pe_dma"), segments_and_credits),
+                                    std::pair(std::pair("pe_dma", "pe_ipcq"), segments_and_credits)}) {
+    if (items[edge] != count || count == 0)
+      wrong << edge.first << " -> " << edge.second << ": " << items[edge] << " items, expected " << count << "\n";
+  }
+  return wrong.str();
+}
+
+/// Segments, empty ones too, and credits are calls at every tap on their way, legal ones, and are not the later for it.
+TEST_P(Messages, and_credits_pass_every_edge_of_their_way) {
+  const std::vector<std::pair<std::string, std::string>> ring = {
+      {"n", "600"}, {"over", "cube+pe"}, {"algorithm", "ring"}, {"slot_bytes", "64"}};
+  for (const RunOptions& what : {sending("all_reduce", ring), sending("barrier", {{"scope", "sip"}})}) {
+    const double untapped_ns = std::stod(in_child([&] {
+      Platform untapped("system", small(GetParam().links, GetParam().response));
+      return std::to_string(run_kernel(untapped, sending(what.kernel, what.params)).end_ns);
+    }));
+    EXPECT_EQ(in_child([&] { return taps_against_log(GetParam(), what, untapped_ns); }), "") << what.kernel;
+  }
+}
+
+/// A monitor on a link sees a segment's bytes: here those that its receiver stores.
+TEST_P(Messages, show_their_data) {
+  const topology::Graph plain = small(GetParam().links, GetParam().response);
+  EXPECT_EQ(in_child([&] {
+              Tapped tapped("system", plain);
+              run_kernel(tapped.platform, sending("sendrecv", {{"n", "16"}}));
+              std::set<std::vector<uint8_t>> shown;
+              for (const auto& [ends, tap] : tapped.taps) {
+                for (const auto& bytes : tap->written) {
+                  if (bytes.size() == 64 && bytes != std::vector<uint8_t>(64)) shown.insert(bytes);
+                }
+              }
+              return std::to_string(shown.size());
+            }),
+            std::to_string(plain.pes.size()));
+}
+
+INSTANTIATE_TEST_SUITE_P(of, Messages,
+                         ::testing::Values(Mode{topology::Links::ideal, topology::Response::ideal},
+                                           Mode{topology::Links::cut_through, topology::Response::routed},
+                                           Mode{topology::Links::flit, topology::Response::routed}),
+                         [](const auto& p) { return std::string(topology::name_of(p.param.links)); });
 
 INSTANTIATE_TEST_SUITE_P(of, Gemm,
                          ::testing::Values(Mode{topology::Links::ideal, topology::Response::ideal},

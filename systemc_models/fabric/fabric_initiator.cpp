@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernbench/systemc_models/fabric/flit.h"
+
 namespace kernbench {
 
 const Route& FabricInitiator::route_of(const Access& a) {
@@ -32,6 +34,7 @@ FabricTransaction& FabricInitiator::acquire(const Route& route, uint8_t channel,
   x.overhead_ns = owner().overhead_ns();
   x.wire_ns = x.drain_ns = x.store_forward_ns = x.link_queue_ns = x.memory_queue_ns = x.tail_ns = 0;
   x.covered_ns = x.queued_there_ns = 0;
+  x.streams.clear();
   const uint64_t source = uint64_t{owner().index()} << 2 | rank;
   x.own_order = Order(Order::kArrivals, Timeline::to_fs(now), source << 32 | ++grants_);
   return x;
@@ -86,7 +89,9 @@ void FabricInitiator::post(const Message& m) {
 /// initiator's; else beside a foreign block (foreign_neighbour.h).
 void FabricInitiator::fill_payload(FabricTransaction& x, const Access& a) {
   tlm::tlm_generic_payload& p = x.payload;
-  p.set_command(x.write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+  // A write has data; an empty message, which a base-protocol write cannot be, is a command to nobody but its end.
+  const bool empty = x.posted && x.nbytes == 0;
+  p.set_command(empty ? tlm::TLM_IGNORE_COMMAND : x.write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
   p.set_address(x.address);
   p.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   const tlm::tlm_generic_payload* foreign = a.mover ? a.mover->foreign() : nullptr;

@@ -48,6 +48,8 @@ class FabricInitiator {
   virtual void message_left(FabricTransaction&, double /*free_ns*/) {}
   /// It has arrived, and takes effect now.
   virtual void message_arrived(FabricTransaction&) {}
+  /// Its bytes, as far as they are known, for who looks at the payload outside; others of `out` stay as they are.
+  virtual void message_bytes(const FabricTransaction&, uint8_t* /*out*/) const {}
   /// The order of a transaction that waits for its turn at `first`, the link that it leaves by.
   Order departure_order(FabricTransaction&, const Link* first);
   /// RunError: the transaction would need a time that there is none.

@@ -357,7 +357,6 @@ void FlitLinks::enter(Flit& f, FabricPort& port) {
 /// that is neither overhead, wire nor store-and-forward is the flits' serialisation. Of a posted message, which is
 /// where it ends at x.time_ns, store-and-forward is part of that.
 void FlitLinks::complete_account(FabricTransaction& x) const {
-  x.streams.clear();
   const Route& r = *x.route;
   const double latency_ns = (x.posted ? x.time_ns : x.done_ns) - x.grant_ns;
   if (!r.known) {

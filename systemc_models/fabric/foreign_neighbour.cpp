@@ -1,6 +1,7 @@
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 
 #include "kernbench/systemc_models/fabric/control_message.h"
+#include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 #include "kernbench/systemc_models/fabric/flit.h"
 
@@ -10,6 +11,41 @@ namespace kernbench {
 struct ForeignNeighbour::Blocking {
   sc_core::sc_event done;
   bool complete = false;
+};
+
+/// What a posted message is at a foreign block.
+class ForeignNeighbour::Envelope : public tlm::tlm_extension<Envelope> {
+ public:
+  explicit Envelope(tlm::tlm_mm_interface* pool) : payload(pool) { payload.set_extension(this); }
+  ~Envelope() override {
+    empty();
+    payload.clear_extension(this);
+  }
+  tlm::tlm_extension_base* clone() const override { return nullptr; }
+  void copy_from(const tlm::tlm_extension_base&) override {}
+
+  void hold(FabricTransaction& x) {
+    const tlm::tlm_generic_payload& p = x.payload;
+    bytes_.assign(p.get_data_length(), 0);
+    x.initiator->message_bytes(x, bytes_.data());
+    payload.set_command(p.get_command());
+    payload.set_address(p.get_address());
+    payload.set_data_ptr(bytes_.data());
+    payload.set_data_length(p.get_data_length());
+    payload.set_streaming_width(p.get_data_length());
+    payload.set_byte_enable_ptr(nullptr);
+    payload.set_byte_enable_length(0);
+    payload.set_dmi_allowed(false);
+    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    payload.set_extension(&x);
+  }
+  /// The message is another's by now.
+  void empty() { payload.clear_extension<FabricTransaction>(); }
+
+  tlm::tlm_generic_payload payload;
+
+ private:
+  std::vector<uint8_t> bytes_;
 };
 
 ForeignNeighbour::ForeignNeighbour(FabricPort& port)
@@ -24,16 +60,36 @@ ForeignNeighbour::~ForeignNeighbour() = default;
 
 void ForeignNeighbour::send_request(FabricTransaction& x) {
   ++x.node;
-  if (x.posted) x.payload.acquire();  // until the foreign block has answered: it may be at its end before
   timeline_.at(x.time_ns, x.own_order, &ForeignNeighbour::deliver_request, this, &x);
 }
 
 void ForeignNeighbour::deliver_request(void* self, void* transaction) {
   auto& me = *static_cast<ForeignNeighbour*>(self);
   auto& x = *static_cast<FabricTransaction*>(transaction);
-  me.attach_data(x);
   me.leave(x);
+  if (x.posted) return me.requests_.send(me.envelope_of(x).payload);
+  me.attach_data(x);
   me.requests_.send(x.payload);
+}
+
+ForeignNeighbour::Envelope& ForeignNeighbour::envelope_of(FabricTransaction& x) {
+  if (idle_envelopes_.empty()) {
+    tlm::tlm_mm_interface* pool = this;
+    envelopes_.push_back(std::make_unique<Envelope>(pool));
+    idle_envelopes_.push_back(envelopes_.back().get());
+  }
+  Envelope& e = *idle_envelopes_.back();
+  idle_envelopes_.pop_back();
+  e.payload.acquire();
+  e.hold(x);
+  return e;
+}
+
+void ForeignNeighbour::free(tlm::tlm_generic_payload* payload) {
+  auto* e = payload->get_extension<Envelope>();
+  e->empty();
+  payload->reset();  // extensions that others have left
+  idle_envelopes_.push_back(e);
 }
 
 void ForeignNeighbour::send_response(FabricTransaction& x) {
@@ -135,27 +191,29 @@ tlm::tlm_sync_enum ForeignNeighbour::nb_transport_fw(tlm::tlm_generic_payload& p
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
   const uint64_t tick = timeline_.stamp() + delay.value();
   if (x) {
-    request_at(*x, tick);
+    request_at(p, tick);
   } else {
     message_at(*m, tick);
   }
   return FabricPort::accepted(phase);
 }
 
-void ForeignNeighbour::request_at(FabricTransaction& x, uint64_t tick) {
+void ForeignNeighbour::request_at(tlm::tlm_generic_payload& p, uint64_t tick) {
+  auto& x = *p.get_extension<FabricTransaction>();
   come_back(x, tick);
-  timeline_.at(x.time_ns, x.own_order, &ForeignNeighbour::request_came, this, &x);
+  timeline_.at(x.time_ns, x.own_order, &ForeignNeighbour::request_came, this, &p);
 }
 
-void ForeignNeighbour::request_came(void* self, void* transaction) {
+void ForeignNeighbour::request_came(void* self, void* payload) {
   auto& me = *static_cast<ForeignNeighbour*>(self);
-  auto& x = *static_cast<FabricTransaction*>(transaction);
+  auto& p = *static_cast<tlm::tlm_generic_payload*>(payload);
+  auto& x = *p.get_extension<FabricTransaction>();
   x.note_way_in(me.port_);
   const bool posted = x.posted;
   me.port_.node().fabric().mode().came_in(x, me.port_, false);
   if (!posted) return;
-  x.payload.set_response_status(tlm::TLM_OK_RESPONSE);  // nobody else does
-  me.send_back(x.payload);
+  p.set_response_status(tlm::TLM_OK_RESPONSE);  // nobody else does
+  me.send_back(p);
 }
 
 void ForeignNeighbour::message_at(ControlMessage& m, uint64_t tick) {
@@ -184,8 +242,8 @@ void ForeignNeighbour::responded(tlm::tlm_generic_payload& p) {
     port_.node().other_response_in(p, port_, phase, delay);
     return;
   }
+  if (p.get_extension<Envelope>()) return p.release();
   auto& x = *p.get_extension<FabricTransaction>();
-  if (x.posted) return x.payload.release();
   come_back(x, timeline_.tick_now());
   // The block behind may be another than this project's: then nobody has counted back.
   while (x.node > 0 && !(x.node < x.hop_count && x.hops[x.node].out == &port_)) --x.node;
@@ -206,7 +264,7 @@ void ForeignNeighbour::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time
   blocking_[&p] = &call;
   const uint64_t tick = timeline_.stamp() + delay.value();
   if (x) {
-    request_at(*x, tick);
+    request_at(p, tick);
   } else {
     message_at(*m, tick);
   }
@@ -234,7 +292,7 @@ tlm::tlm_fw_transport_if<>* ForeignNeighbour::entry() {
 void ForeignNeighbour::attach_data(FabricTransaction& x) {
   if (x.payload.get_data_ptr()) return;
   x.bytes.assign(x.payload.get_data_length(), 0);
-  if (x.write && !x.posted) port_.node().fabric().known_bytes(x, x.bytes.data());
+  if (x.write) port_.node().fabric().known_bytes(x, x.bytes.data());
   x.payload.set_data_ptr(x.bytes.data());
 }
 

@@ -1,11 +1,12 @@
-// What a port has beside a block that is not of this project: an LT or AT model of the user's own, a bus, an observer. It
-// keeps the base protocol towards it in both roles: requests and responses one at a time, END_REQ waited for, b_transport
-// served, data attached to payloads whose bytes the project's own blocks do not need.
+// What a port has beside a block that is not of this project: an LT or AT model of the user's own, a bus, an observer.
+// It keeps the base protocol towards it in both roles: requests and responses one at a time, END_REQ waited for,
+// b_transport served, data attached to payloads whose bytes the project's own blocks do not need.
 //
 // Every call goes out at the very instant of the message, in its turn. What comes back or through is as late as the
-// foreign block makes it: the message's exact time moves by the ticks that have passed outside. In flit mode the foreign
-// block sees one payload a message, when its first flit is there; the flits behind it keep their distance from the first
-// (FlitStream).
+// foreign block makes it: the message's exact time moves by the ticks that have passed outside. In flit mode the
+// foreign block sees one payload a message, when its first flit is there; the flits behind it keep their distance from
+// the first (FlitStream). A posted message, which goes on before its payload has been answered, has a payload of its
+// own at each foreign block.
 #pragma once
 
 #include <memory>
@@ -23,7 +24,9 @@ namespace kernbench {
 class ControlMessage;
 class FabricPort;
 
-class ForeignNeighbour : private RequestChannel::Client, private ResponseChannel::Client {
+class ForeignNeighbour : private RequestChannel::Client,
+                         private ResponseChannel::Client,
+                         private tlm::tlm_mm_interface {
  public:
   explicit ForeignNeighbour(FabricPort& port);
   ~ForeignNeighbour() override;
@@ -48,14 +51,17 @@ class ForeignNeighbour : private RequestChannel::Client, private ResponseChannel
 
  private:
   struct Blocking;
+  class Envelope;
   void responded(tlm::tlm_generic_payload&) override;
   void response_ended(tlm::tlm_generic_payload&) override {}
   static void deliver_request(void* self, void* transaction);
   static void deliver_response(void* self, void* transaction);
+  Envelope& envelope_of(FabricTransaction&);
+  void free(tlm::tlm_generic_payload*) override;
   void leave(FabricTransaction&);
   void come_back(FabricTransaction&, uint64_t tick);
-  void request_at(FabricTransaction&, uint64_t tick);
-  static void request_came(void* self, void* transaction);
+  void request_at(tlm::tlm_generic_payload&, uint64_t tick);
+  static void request_came(void* self, void* payload);
   void send_back(tlm::tlm_generic_payload&);
   void message_at(ControlMessage&, uint64_t tick);
   /// What serves payloads of foreign initiators, which carry no note of this project's; null where bytes are not kept.
@@ -68,6 +74,8 @@ class ForeignNeighbour : private RequestChannel::Client, private ResponseChannel
   ResponseChannel responses_;
   std::unordered_map<const tlm::tlm_generic_payload*, Blocking*> blocking_;  ///< calls of b_transport that wait
   std::unique_ptr<tlm::tlm_fw_transport_if<>> entry_;                        ///< null until it is needed
+  std::vector<std::unique_ptr<Envelope>> envelopes_;
+  std::vector<Envelope*> idle_envelopes_;
 };
 
 }  // namespace kernbench

@@ -213,6 +213,13 @@ void PeDma::message_arrived(FabricTransaction& x) {
   from_ipcq_->complete(static_cast<QueueSegment*>(x.context)->credit);
 }
 
+/// Of a segment; a credit has none to show.
+void PeDma::message_bytes(const FabricTransaction& x, uint8_t* bytes) const {
+  auto& s = *static_cast<QueueSegment*>(x.context);
+  if (x.channel != kComm || !s.message->value) return;
+  s.message->value->copy(s.last() ? s.message->nbytes - s.nbytes : s.index * s.nbytes, s.nbytes, bytes);
+}
+
 KERNBENCH_REGISTER_COMPONENT(PeDma)
 
 }  // namespace kernbench

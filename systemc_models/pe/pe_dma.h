@@ -51,6 +51,7 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   tlm::tlm_sync_enum request_in(FabricTransaction&, FabricPort& in, tlm::tlm_phase&, sc_core::sc_time& delay) override;
   void message_left(FabricTransaction&, double free_ns) override;
   void message_arrived(FabricTransaction&) override;
+  void message_bytes(const FabricTransaction&, uint8_t* bytes) const override;
 
   const CommChannel& comm() const override { return comm_; }
 
