@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What a run leaves that was killed at a random moment or ran out of disk: a replay says in one line that it was cut off,
+"""What a run of a kernel, with messages or without, or of a program leaves that was killed at a random moment or ran out of
+disk: a replay says in one line that it was cut off,
 and with --allow-cut-off gives the bits of the whole run or says what is missing, also where a bit of what is left has
 flipped; nothing is silently wrong."""
 import os
@@ -17,9 +18,24 @@ KILLS = 5
 SIZES = 4
 
 
-def run_arguments(log, *more, size=768):
-    shape = [word for name in "mnk" for word in ("--param", f"{name}={size}")]
-    return ["run", "--topology", TOPOLOGIES / "small.yaml", "--kernel", "gemm_dot", *shape, "--oplog", log, *more]
+class Run:
+    """What is run, and the output that is looked at."""
+
+    def __init__(self, output, topology, *options, **params):
+        given = [word for name, value in params.items() for word in ("--param", f"{name}={value}")]
+        self.output, self.words = output, ["run", "--topology", TOPOLOGIES / topology, *options, *given]
+
+
+def gemm_dot(size=768):
+    return Run("c", "small.yaml", "--kernel", "gemm_dot", m=size, n=size, k=size)
+
+
+RING = Run("y", "small.yaml", "--kernel", "all_reduce", algorithm="ring", n=4096, slot_bytes=64)
+PROGRAM = Run("y", "six_sip_torus.yaml", "--program", "all_reduce_loop", "--ranks", "2", "--pes", "leaders", n=4096, times=100)
+
+
+def run_arguments(log, *more, run=gemm_dot()):
+    return [*run.words, "--oplog", log, *more]
 
 
 def kernbench(*arguments, limit=None):
@@ -37,17 +53,17 @@ def told_in_one_line(what, result, statuses):
     assert "SystemC" not in result.stderr and "terminate" not in result.stderr, f"{what}: {result.stderr}"
 
 
-def what_is_left_is_honest(what, log, whole, *more):
+def what_is_left_is_honest(what, log, whole, *more, output="c"):
     """Returns whether ops could be replayed: those before the cut."""
     again = log.with_name("again.npy")
     again.unlink(missing_ok=True)
-    plain = kernbench("replay", "--oplog", log, "--dump", f"c={again}", *more)
+    plain = kernbench("replay", "--oplog", log, "--dump", f"{output}={again}", *more)
     if plain.returncode == 0:  # the end was reached before the kill
         assert again.read_bytes() == whole, f"{what}: other bits"
         return True
     told_in_one_line(what, plain, (2,))
     assert not again.exists(), what
-    allowed = kernbench("replay", "--oplog", log, "--allow-cut-off", "--dump", f"c={again}", *more)
+    allowed = kernbench("replay", "--oplog", log, "--allow-cut-off", "--dump", f"{output}={again}", *more)
     if allowed.returncode == 0:
         assert again.read_bytes() == whole, f"{what}: other bits"
         return True
@@ -60,8 +76,8 @@ def size_of(log):
     return sum(f.stat().st_size for f in (log, log.with_name(log.name + "-wal")) if f.exists())
 
 
-def kill_at_size(log, size):
-    run = subprocess.Popen([KERNBENCH, *map(str, run_arguments(log))], stdout=subprocess.DEVNULL,
+def kill_at_size(log, size, what):
+    run = subprocess.Popen([KERNBENCH, *map(str, run_arguments(log, run=what))], stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL)
     while size_of(log) < size and run.poll() is None:
         time.sleep(0.001)
@@ -69,27 +85,27 @@ def kill_at_size(log, size):
     run.wait()
 
 
-def killed(folder, whole):
+def killed(folder, run, whole, kills):
     moments = random.Random(7)
     for ending in ("jsonl", "sqlite"):
         log = folder / f"killed.{ending}"
-        assert kernbench(*run_arguments(log)).returncode == 0
+        assert kernbench(*run_arguments(log, run=run)).returncode == 0
         size = log.stat().st_size
         replayed = 0
-        for i in range(8 * KILLS):
-            if i >= KILLS and replayed:  # more only where each came too early to leave anything
+        for i in range(8 * kills):
+            if i >= kills and replayed:  # more only where each came too early to leave anything
                 break
             for old in folder.glob("killed.*"):
                 old.unlink()
-            kill_at_size(log, moments.uniform(0, 1) * size)
+            kill_at_size(log, moments.uniform(0, 1) * size, run)
             if log.exists():
-                replayed += what_is_left_is_honest(f"killed {ending} {i}", log, whole)
-                struck(f"killed {ending} {i}", log, whole, moments, 1)
+                replayed += what_is_left_is_honest(f"killed {ending} {i}", log, whole, output=run.output)
+                struck(f"killed {ending} {i}", log, whole, moments, 1, output=run.output)
         print(f"{ending}: {replayed} killed runs could be replayed in part")
         assert replayed > 0, f"no run was killed between its beginning and its end: {ending}"
 
 
-def struck(what, log, whole, moments, times):
+def struck(what, log, whole, moments, times, output="c"):
     """A flipped bit in what a killed run left: told, or the bits are right all the same."""
     again, memory = log.with_name("again.npy"), log.with_suffix(".kbmem")
     for file in (log, memory):
@@ -98,7 +114,7 @@ def struck(what, log, whole, moments, times):
             again.unlink(missing_ok=True)
             at, bit = moments.randrange(len(good)), moments.randrange(8)
             file.write_bytes(good[:at] + bytes([good[at] ^ (1 << bit)]) + good[at + 1:])
-            result = kernbench("replay", "--oplog", log, "--allow-cut-off", "--dump", f"c={again}")
+            result = kernbench("replay", "--oplog", log, "--allow-cut-off", "--dump", f"{output}={again}")
             here = f"{what}, bit {bit} of byte {at} of {file.name} flipped"
             if result.returncode == 0:
                 assert again.read_bytes() == whole, f"{here}: other bits"
@@ -112,7 +128,7 @@ def struck(what, log, whole, moments, times):
 def without_an_end(folder):
     """All that a run wrote but the marks of its end: flipped bits are told though nothing vouches for the whole."""
     log, dump = folder / "endless.jsonl", folder / "small.npy"
-    assert kernbench(*run_arguments(log, "--dump", f"c={dump}", size=128)).returncode == 0
+    assert kernbench(*run_arguments(log, "--dump", f"c={dump}", run=gemm_dot(128))).returncode == 0
     whole, lines = dump.read_bytes(), log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[:-1]))
     memory = log.with_suffix(".kbmem")
@@ -144,11 +160,12 @@ def out_of_disk(folder, whole):
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        dump = folder / "c.npy"
-        run = kernbench(*run_arguments(folder / "whole.jsonl", "--dump", f"c={dump}"))
-        assert run.returncode == 0, run.stderr
-        whole = dump.read_bytes()
-        killed(folder, whole)
+        dump = folder / "dump.npy"
+        for run, kills in ((PROGRAM, 1), (RING, 1), (gemm_dot(), KILLS)):
+            result = kernbench(*run_arguments(folder / "whole.jsonl", "--dump", f"{run.output}={dump}", run=run))
+            assert result.returncode == 0, result.stderr
+            whole = dump.read_bytes()
+            killed(folder, run, whole, kills)
         without_an_end(folder)
         out_of_disk(folder, whole)
     return 0
