@@ -182,9 +182,9 @@ void Context::launch(const On& on, const std::string& kernel, const KernelParams
   choose_pes(*plan, on, pes);
   plan->way = group(plan->pes).way;
   plan->programs = group(plan->pes).programs;
-  plan->params = prepare_launch(platform_.machine(), *plan->kernel, std::move(plan->params), plan->pes,
-                                plan->programs.front().launch)
-                     .params;
+  PreparedLaunch prepared = prepare_launch(platform_.machine(), *plan->kernel, std::move(plan->params), plan->pes,
+                                           plan->programs.front().launch);
+  plan->params = std::move(prepared.params);
   give_tensors(*plan, places);
   plan->number = launches_++;
   plan->behind = program_clock_;
@@ -192,6 +192,7 @@ void Context::launch(const On& on, const std::string& kernel, const KernelParams
   op.kind = Operation::Kind::launch;
   op.name = kernel;
   op.streams = on.streams();
+  op.notes = std::move(prepared.notes);
   op.begin = [this, plan](Operation& o) { guarded([&] { begin_launch(plan, o); }); };
   enqueue(std::move(op));
 }

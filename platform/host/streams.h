@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/kernel_api/launch_costs.h"
 #include "kernbench/phase2/check/races.h"
 #include "kernbench/systemc_models/core/timeline.h"
 
@@ -40,6 +41,7 @@ struct Operation {
   std::string name;             ///< of the kernel, the tensor or the event; empty: it has none
   std::vector<Stream> streams;  ///< one of each of its ranks, by rank
   Event event;                  ///< of record and wait
+  LaunchNotes notes;            ///< of a launch: what its preparation has decided
   /// Does it, from now on: Streams::end() for each place of `streams`, now or later.
   std::function<void(Operation&)> begin;
 

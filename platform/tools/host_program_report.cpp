@@ -47,6 +47,26 @@ void write_ops(std::ostream& out, const ProgramReport& r) {
   }
 }
 
+/// The algorithms of collective launches, which are counted from 0; those alike in one line.
+void write_choices(std::ostream& out, const ProgramReport& r) {
+  std::vector<std::pair<std::string, std::string>> lines;  // what was chosen, and the launches
+  size_t number = 0;
+  for (const host::Operation& op : r.ops) {
+    if (op.kind != host::Operation::Kind::launch) continue;
+    const std::string launch = std::to_string(number++);
+    if (op.notes.algorithm.empty()) continue;
+    const std::string choice = op.name + ": " + choice_text(op.notes);
+    const auto it = std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.first == choice; });
+    if (it == lines.end()) {
+      lines.emplace_back(choice, launch);
+    } else {
+      it->second += ", " + launch;
+    }
+  }
+  if (!lines.empty()) out << "\n";
+  for (const auto& [choice, launches] : lines) fmt::print(out, "  launch {}: {}\n", launches, choice);
+}
+
 void write_op(JsonWriter& w, const host::Operation& op) {
   w.open('{').field("op", host::name_of(op.kind)).field("name", op.name);
   const std::vector<uint32_t> streams = stream_numbers(op);
@@ -59,7 +79,9 @@ void write_op(JsonWriter& w, const host::Operation& op) {
   for (const host::Stream& s : op.streams) ranks.push_back(s.rank);
   w.field("ranks", ranks).field("begin_ns", op.begin_ns).field("start_ns", op.start_ns).key("end_ns").open('{');
   for (size_t i = 0; i < op.streams.size(); ++i) w.field(std::to_string(op.streams[i].rank), op.end_ns[i]);
-  w.close('}').close('}');
+  w.close('}');
+  write_choice(w, op.notes);
+  w.close('}');
 }
 
 }  // namespace
@@ -82,6 +104,7 @@ void write_program_text(std::ostream& out, const ProgramReport& p) {
   for (const auto& [name, value] : r.params) out << ' ' << name << '=' << value;
   out << "\n";
   write_ops(out, p);
+  write_choices(out, p);
   write_engines(out, r);
   if (r.verified) out << "\n" << to_text(r.tensors);
   if (r.races_checked) out << "\n" << (r.races.empty() ? "no races\n" : races_text(r.races, r.pe_names));

@@ -110,6 +110,10 @@ std::string time_text(double ns);  ///< "1.234 us"
 void write_engines(std::ostream&, const RunReport&);
 /// What was computed and moved a second.
 void write_rates(std::ostream&, const RunReport&);
+/// Which algorithm a launch has, and what the others would have cost alone: "ring of 2 members; by the cost table …".
+std::string choice_text(const LaunchNotes&);
+/// The same as fields; none where the kernel has no algorithm.
+void write_choice(JsonWriter&, const LaunchNotes&);
 /// A number or truth value as such, anything else as text.
 void write_parameter(JsonWriter&, const std::string& text);
 void write_verification(JsonWriter&, const RunReport&);

@@ -184,19 +184,25 @@ void write_rates(std::ostream& out, const RunReport& r) {
              bytes_text(read), bytes_text(written));
 }
 
-namespace {
-
-/// Which algorithm it was, and what the others would have cost alone.
-void write_choice(std::ostream& out, const LaunchNotes& notes) {
-  if (notes.algorithm.empty()) return;
-  fmt::print(out, "  algorithm    {} of {} members", notes.algorithm, notes.members);
+std::string choice_text(const LaunchNotes& notes) {
+  std::string text = fmt::format("{} of {} members", notes.algorithm, notes.members);
   const char* between = "; by the cost table ";
   for (const auto& [name, ns] : notes.costs_ns) {
-    fmt::print(out, "{}{} {:.3f} ns", between, name, ns);
+    text += fmt::format("{}{} {:.3f} ns", between, name, ns);
     between = ", ";
   }
-  out << "\n";
+  return text;
 }
+
+void write_choice(JsonWriter& w, const LaunchNotes& notes) {
+  if (notes.algorithm.empty()) return;
+  w.field("algorithm", notes.algorithm).field("members", notes.members);
+  w.key("costs_ns").open('{');
+  for (const auto& [name, ns] : notes.costs_ns) w.field(name, ns);
+  w.close('}');
+}
+
+namespace {
 
 /// What kernels did on pe_cpu beside calls; nothing where they did nothing.
 void write_scalar_work(std::ostream& out, const RunReport& r) {
@@ -231,7 +237,7 @@ void write_run_text(std::ostream& out, const RunReport& r) {
   out << "  parameters  ";
   for (const auto& [name, value] : r.params) out << ' ' << name << '=' << value;
   out << "\n";
-  write_choice(out, r.launch_notes);
+  if (!r.launch_notes.algorithm.empty()) fmt::print(out, "  algorithm    {}\n", choice_text(r.launch_notes));
   if (!r.pes.empty()) {
     const auto sooner = [](const auto& a, const auto& b) { return a.end_ns < b.end_ns; };
     const auto first = std::min_element(r.pes.begin(), r.pes.end(), sooner);
@@ -310,12 +316,7 @@ void write_run_json(std::ostream& out, const RunReport& r) {
     w.field("addresses", name_of(r.addresses));
     if (r.timed_transfer) w.field("map_ns", r.map_ns);
   }
-  if (!r.launch_notes.algorithm.empty()) {
-    w.field("algorithm", r.launch_notes.algorithm).field("members", r.launch_notes.members);
-    w.key("costs_ns").open('{');
-    for (const auto& [name, ns] : r.launch_notes.costs_ns) w.field(name, ns);
-    w.close('}');
-  }
+  write_choice(w, r.launch_notes);
   w.field("start_ns", r.start_ns).field("end_ns", r.end_ns).field("sim_ns", r.end_ns);
   end_report(w, r);
   out << text << '\n';

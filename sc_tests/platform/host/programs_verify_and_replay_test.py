@@ -51,6 +51,15 @@ class Programs(Cli):
             self.assertLess(op["start_ns"], min(op["end_ns"].values()))
         self.assertEqual(out["sim_ns"], max(out["ops"][-1]["end_ns"].values()))
         self.assertEqual(len(out["pes"]), 8)
+        chosen = out["ops"][-1]
+        self.assertEqual(chosen["algorithm"], min(chosen["costs_ns"], key=chosen["costs_ns"].get))
+        self.assertEqual(chosen["members"], 2)
+        self.assertFalse([op for op in out["ops"][:-1] if "algorithm" in op])
+
+    def test_text_names_the_algorithm_of_each_launch(self):
+        text = self.succeeds(*run("all_reduce_loop", ["n=50", "times=2"], ranks=2))
+        self.assertRegex(text, r"\n  launch 0, 1: all_reduce: \w+ of 2 members; by the cost table ring [\d.]+ ns, ")
+        self.assertNotIn("  launch 0", self.succeeds(*run("tp_mlp", SMALL[0][1])))
 
     def test_one_rank_sends_no_message(self):
         out = json.loads(self.succeeds(*run("tp_attention", SMALL[1][1], "--format", "json")))
