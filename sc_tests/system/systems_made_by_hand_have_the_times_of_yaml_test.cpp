@@ -7,6 +7,7 @@
 
 #include "kernbench/kernel_api/tl.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/launch/queue_connections.h"
 #include "kernbench/systemc_models/fabric/router.h"
 #include "kernbench/systemc_models/host/m_cpu.h"
 #include "kernbench/systemc_models/memory/hbm_pc.h"
@@ -125,6 +126,140 @@ TEST(ByHand, a_pe_takes_as_long_as_one_from_yaml) {
     EXPECT_NE(text, before);
     before = text;
   }
+}
+
+// Two PEs that send each other messages.
+
+constexpr const char* kSecondPe = R"(
+- {id: second.pe_cpu, kind: pe_cpu, attrs: {overhead_ns: 2}}
+- {id: second.pe_scheduler, kind: pe_scheduler, attrs: {overhead_ns: 1}}
+- {id: second.pe_dma, kind: pe_dma, attrs: {overhead_ns: 3, rd_engines: 2}}
+- {id: second.pe_fetch_store, kind: pe_fetch_store}
+- {id: second.pe_gemm, kind: pe_gemm, attrs: {macs_per_cycle: 1024, freq_ghz: 2}}
+- {id: second.pe_math, kind: pe_math, attrs: {lanes: 64, freq_ghz: 1}}
+- {id: second.pe_tcm, kind: pe_tcm, attrs: {size_mb: 2, reserved_mb: 1, read_bw_gbs: 512, write_bw_gbs: 256}}
+- {id: pe.pe_ipcq, kind: pe_ipcq, attrs: {overhead_ns: 1.5, slots: 2, slot_bytes: 1024}}
+- {id: second.pe_ipcq, kind: pe_ipcq, attrs: {overhead_ns: 1.5, slots: 2, slot_bytes: 1024}}
+links:
+- {from: second.pe_dma, to: r, distance_mm: 2, bw_gbs: 128})";
+
+/// Loads, sends in four segments, and stores what comes back, twice as large.
+void sender(tl::Context& tl) {
+  tl.send("E", tl.load(tl::Ptr(Space::hbm, 0, DType::f32), {32, 32}));
+  tl.store(tl::Ptr(Space::hbm, 8192, DType::f32), tl.recv("E", {32, 32}, DType::f32));
+}
+void receiver(tl::Context& tl) {
+  const auto x = tl.recv("W", {32, 32}, DType::f32);
+  tl.send("W", x + x);
+}
+
+std::string messages_from_yaml(topology::Links links) {
+  topology::Overrides o;
+  o.links = links;
+  o.response = topology::Response::routed;
+  std::string yaml = kYaml;
+  yaml.replace(yaml.find("\nlinks:"), std::string("\nlinks:").size(), kSecondPe);
+  const auto platform = platform_from_text(yaml, o);
+  platform->place(0, kZeros.data(), kZeros.size());
+  RingsAlone places(platform->machine());
+  QueueConnection c;
+  c.port = "E";
+  c.b = 1;
+  c.peer_port = "W";
+  auto ports = connect_queues(platform->machine(), {c}, {0, 1}, places, "test");
+  std::string text;
+  for (size_t p = 0; p < 2; ++p) {
+    platform->pes().pe(p).ipcq->open_ports(std::move(ports[p]), 0);
+    platform->pes().runner(p).launch(
+        [p](PeBackend& backend) {
+          tl::Context context(backend);
+          p == 0 ? sender(context) : receiver(context);
+          context.finish();
+        },
+        0, [&](const KernelRunner::Outcome& outcome) { text += outcome_text(outcome) + ";"; });
+  }
+  sc_core::sc_start();
+  return text;
+}
+
+std::string messages_by_hand(Links links) {
+  FabricTiming timing;
+  timing.links = links;
+  timing.response = Response::routed;
+  System system(timing);
+  ProcessingElementParameters p = parameters();
+  p.ipcq.emplace();
+  p.ipcq->overhead_ns = 1.5;
+  p.ipcq->slots = 2;
+  p.ipcq->slot_bytes = 1024;
+  ProcessingElement pe("pe", system, p), second("second", system, p);
+  RouterParameters passes;
+  passes.overhead_ns = 1;
+  Router router("r", system, passes);
+  HbmPcParameters slice;
+  slice.overhead_ns = 10;
+  slice.pseudo_channels = 4;
+  slice.interleave_bytes = 256;
+  slice.pc_bw_gbs = 32;
+  HbmPc hbm("hbm", system, slice);
+  connect(pe.dma, router, {0.02, 128});
+  connect(router, hbm, {0.05, 64});
+  connect(second.dma, router, {0.02, 128});
+  system.address_map().add(hbm, 0, 1 << 20);
+  system.place(0, kZeros.data(), kZeros.size());
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  connect_ports({{&pe, "E", &second, "W"}});
+  std::string text;
+  const auto told = [&](const KernelRunner::Outcome& outcome) { text += outcome_text(outcome) + ";"; };
+  pe.run(sender, told);
+  second.run(receiver, told);
+  sc_core::sc_start();
+  return text;
+}
+
+TEST(ByHand, messages_take_as_long_as_from_yaml) {
+  const std::pair<Links, topology::Links> modes[] = {{Links::ideal, topology::Links::ideal},
+                                                     {Links::cut_through, topology::Links::cut_through},
+                                                     {Links::flit, topology::Links::flit}};
+  for (const auto& [hand, yaml] : modes) {
+    const std::string text = in_child([mode = hand] { return messages_by_hand(mode); });
+    EXPECT_EQ(text, in_child([mode = yaml] { return messages_from_yaml(mode); })) << topology::name_of(yaml);
+    EXPECT_GT(std::stod("0" + text), 100) << text;
+  }
+}
+
+TEST(ByHand, ports_that_cannot_be_joined_are_told) {
+  EXPECT_EQ(in_child([]() -> std::string {
+              System system;
+              ProcessingElementParameters p = parameters();
+              ProcessingElement without("without", system, p);
+              p.ipcq.emplace();
+              ProcessingElement a("a", system, p), b("b", system, p);
+              p.ipcq->slots = 1024;
+              ProcessingElement large("large", system, p);
+              p.ipcq->tier = "hbm";
+              ProcessingElement far("far", system, p);
+              std::string told;
+              const auto refuse = [&](const std::vector<PortConnection>& all) {
+                try {
+                  connect_ports(all);
+                  told += "nothing\n";
+                } catch (const std::invalid_argument& e) {
+                  told += e.what() + std::string("\n");
+                }
+              };
+              refuse({{&a, "E", &a, "W"}});
+              refuse({{&a, "E", &without, "W"}});
+              refuse({{&a, "E", &b, "W"}, {&b, "E", &a, "E"}});
+              refuse({{&a, "E", &large, "W"}});
+              refuse({{&a, "E", &far, "W"}});
+              return told;
+            }),
+            "a: is connected with itself; expected two PEs\n"
+            "without, port W: the PE has no pe_ipcq\n"
+            "a, port E: it has a connection already\n"
+            "large, port W: no room for a ring of 4194304 bytes in the TCM, of which 1048576 are free\n"
+            "far, port W: tier: found hbm, expected tcm, where PEs are made by hand\n");
 }
 
 /// A memory of somebody else's.

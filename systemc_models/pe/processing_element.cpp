@@ -1,5 +1,9 @@
 #include "kernbench/systemc_models/pe/processing_element.h"
 
+#include <map>
+#include <stdexcept>
+#include <utility>
+
 namespace kernbench {
 
 ProcessingElement::ProcessingElement(const sc_core::sc_module_name& name, System& system, const Parameters& p)
@@ -12,6 +16,7 @@ ProcessingElement::ProcessingElement(const sc_core::sc_module_name& name, System
       math("pe_math", system, p.math),
       tcm("pe_tcm", system, p.tcm) {
   if (p.mmu) mmu.emplace("pe_mmu", system, *p.mmu);
+  if (p.ipcq) ipcq.emplace("pe_ipcq", system, *p.ipcq);
   pe_.id = this->name();
   pe_.order = cpu.index();
   pe_.index = system.next_pe();
@@ -24,6 +29,7 @@ ProcessingElement::ProcessingElement(const sc_core::sc_module_name& name, System
   parts.add("pe_math", math);
   parts.add("pe_tcm", tcm);
   if (mmu) parts.add("pe_mmu", *mmu);
+  if (ipcq) parts.add("pe_ipcq", *ipcq);
   assemble(pe_, parts, parts.standard_edges(), system);
 }
 
@@ -35,7 +41,79 @@ void ProcessingElement::run(std::function<void(tl::Context&)> kernel,
         kernel(context);
         context.finish();
       },
-      dma.timeline().now_ns(), std::move(on_end));
+      dma.timeline().now_ns(),
+      [this, on_end = std::move(on_end)](const KernelRunner::Outcome& outcome) {
+        for (const uint64_t ring : rings_) tcm.allocator().free(ring);
+        rings_.clear();
+        on_end(outcome);
+      });
+}
+
+/// Adds a port of the PE with its ring; its place.
+size_t ProcessingElement::add_port(std::vector<QueuePort>& ports, const std::string& port) {
+  const auto refuse = [&](const std::string& why) {
+    throw std::invalid_argument(pe_.id + ", port " + port + ": " + why);
+  };
+  if (!ipcq) refuse("the PE has no pe_ipcq");
+  const QueueParameters& p = ipcq->queue_parameters();
+  if (p.tier != "tcm") refuse("tier: found " + p.tier + ", expected tcm, where PEs are made by hand");
+  for (const QueuePort& other : ports) {
+    if (other.name == port) refuse("it has a connection already");
+  }
+  QueuePort& added = ports.emplace_back();
+  added.name = port;
+  added.ring.slots = p.slots;
+  added.ring.slot_bytes = p.slot_bytes;
+  added.ring.pe = pe_.index;
+  p.price(&added.ring, p.tier);
+  const uint64_t bytes = p.slots * p.slot_bytes;
+  const std::optional<uint64_t> room = tcm.allocator().allocate(bytes);
+  if (!room) {
+    refuse("no room for a ring of " + std::to_string(bytes) + " bytes in the TCM, of which " +
+           std::to_string(tcm.allocator().largest_free()) + " are free");
+  }
+  added.ring.addr = *room;
+  rings_.push_back(*room);
+  return ports.size() - 1;
+}
+
+namespace {
+
+/// Port `out` of one PE sends to a port of another.
+void lead(ProcessingElement& from, QueuePort& out, ProcessingElement& to, const std::vector<QueuePort>& its,
+          size_t place) {
+  out.peer_pe = to.pe().id;
+  out.peer_port_name = its[place].name;
+  out.peer_index = to.pe().index;
+  out.peer_port = static_cast<uint32_t>(place);
+  out.peer_dma = to.dma.index();
+  out.peer_ring = its[place].ring;
+  RouteSource& routes = from.dma.fabric().routes();
+  out.route = &routes.message_route(from.dma.index(), out.peer_dma);
+  out.credit_route = &routes.reversed_message_route(out.peer_dma, from.dma.index());
+}
+
+}  // namespace
+
+void connect_ports(const std::vector<PortConnection>& connections, uint64_t launch) {
+  std::map<ProcessingElement*, std::vector<QueuePort>> ports;
+  std::vector<std::pair<size_t, size_t>> places;
+  for (const PortConnection& c : connections) {
+    if (c.a == c.b) throw std::invalid_argument(c.a->pe().id + ": is connected with itself; expected two PEs");
+    const size_t at_a = c.a->add_port(ports[c.a], c.port);
+    places.emplace_back(at_a, c.b->add_port(ports[c.b], c.peer_port));
+  }
+  for (size_t i = 0; i < connections.size(); ++i) {
+    const PortConnection& c = connections[i];
+    const auto [at_a, at_b] = places[i];
+    lead(*c.a, ports[c.a][at_a], *c.b, ports[c.b], at_b);
+    lead(*c.b, ports[c.b][at_b], *c.a, ports[c.a], at_a);
+  }
+  for (const PortConnection& c : connections) {
+    for (ProcessingElement* pe : {c.a, c.b}) {
+      if (!ports[pe].empty()) pe->ipcq->open_ports(std::exchange(ports[pe], {}), launch);
+    }
+  }
 }
 
 }  // namespace kernbench

@@ -4,7 +4,8 @@
 //   ProcessingElement pe("pe", system, parameters);
 //   connect(pe.dma, router, {0.01, 256});
 //
-// A PE of blocks of one's own is put together in the same way (pe_assembly.h).
+// PEs with a pe_ipcq send each other messages by ports that have been joined: connect_ports(). A PE of blocks of one's
+// own is put together in the same way (pe_assembly.h).
 #pragma once
 
 #include <optional>
@@ -16,6 +17,7 @@
 #include "kernbench/systemc_models/pe/pe_dma.h"
 #include "kernbench/systemc_models/pe/pe_fetch_store.h"
 #include "kernbench/systemc_models/pe/pe_gemm.h"
+#include "kernbench/systemc_models/pe/pe_ipcq.h"
 #include "kernbench/systemc_models/pe/pe_math.h"
 #include "kernbench/systemc_models/pe/pe_mmu.h"
 #include "kernbench/systemc_models/pe/pe_scheduler.h"
@@ -33,7 +35,23 @@ struct ProcessingElementParameters {
   PeMath::Parameters math;
   PeTcm::Parameters tcm;
   std::optional<PeMmu::Parameters> mmu;  ///< none: physical addresses only
+  std::optional<PeIpcq::Parameters> ipcq = {};  ///< none: no messages to other PEs
 };
+
+class ProcessingElement;
+
+/// Joins a port of PE `a` with one of PE `b`, by two queues.
+struct PortConnection {
+  ProcessingElement* a = nullptr;
+  std::string port;
+  ProcessingElement* b = nullptr;
+  std::string peer_port;
+};
+/// Connects the queues of the kernels that run next on these PEs, as a launch does (collectives contract §10.1 to
+/// §10.4): at no cost, with empty rings in the receivers' TCMs, which go with their kernels. When the simulation has
+/// begun, since the ways must be bound. `launch`: another number for each set of kernels of the same PEs.
+/// std::invalid_argument, one line, for what is not legal; AccessError where there is no way.
+void connect_ports(const std::vector<PortConnection>&, uint64_t launch = 0);
 
 class ProcessingElement : public sc_core::sc_module {
   Pe pe_;
@@ -48,6 +66,7 @@ class ProcessingElement : public sc_core::sc_module {
   PeMath math;
   PeTcm tcm;
   std::optional<PeMmu> mmu;
+  std::optional<PeIpcq> ipcq;
 
   /// std::invalid_argument, one line, for a parameter that is not legal.
   ProcessingElement(const sc_core::sc_module_name& name, System& system, const Parameters&);
@@ -56,6 +75,11 @@ class ProcessingElement : public sc_core::sc_module {
   /// kernel at a time.
   void run(std::function<void(tl::Context&)> kernel, std::function<void(const KernelRunner::Outcome&)> on_end);
   Pe& pe() { return pe_; }
+
+ private:
+  friend void connect_ports(const std::vector<PortConnection>&, uint64_t launch);
+  size_t add_port(std::vector<QueuePort>&, const std::string& name);
+  std::vector<uint64_t> rings_;  ///< in the TCM, until the kernel's end
 };
 
 }  // namespace kernbench
