@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "kernbench/systemc_models/fabric/flit.h"
-
 namespace kernbench {
 
 const Route& FabricInitiator::route_of(const Access& a) {
@@ -34,7 +32,6 @@ FabricTransaction& FabricInitiator::acquire(const Route& route, uint8_t channel,
   x.overhead_ns = owner().overhead_ns();
   x.wire_ns = x.drain_ns = x.store_forward_ns = x.link_queue_ns = x.memory_queue_ns = x.tail_ns = 0;
   x.covered_ns = x.queued_there_ns = 0;
-  x.streams.clear();
   const uint64_t source = uint64_t{owner().index()} << 2 | rank;
   x.own_order = Order(Order::kArrivals, Timeline::to_fs(now), source << 32 | ++grants_);
   return x;

@@ -62,6 +62,7 @@ void FlitLinks::make_data(FabricTransaction& x, bool response) const {
 }
 
 void FlitLinks::start(FabricTransaction& x) {
+  x.streams.clear();
   x.ready_ns.resize(x.hop_count + 1);
   x.write && x.nbytes > 0 ? make_data(x, false) : make_header(x, false);
   for (Flit* f : x.flits) f->time_ns = x.time_ns;
