@@ -33,123 +33,122 @@ uint32_t hops_of(const Graph& g, const Edge& e) {
 }  // namespace
 
 PathRouter::PathRouter(const Graph& graph, EdgeSet set)
-    : graph_(graph),
-      nm_(graph.edges.size()),
-      hops_(graph.edges.size()),
-      left_out_(graph.edges.size(), false),
-      in_first_(graph.nodes.size() + 1, 0),
-      in_edges_(graph.edges.size()),
-      labels_(graph.nodes.size()),
-      source_(static_cast<uint32_t>(graph.nodes.size())) {
+    : graph_(graph), nm_(graph.edges.size()), hops_(graph.edges.size()), left_out_(graph.edges.size(), false) {
   for (size_t e = 0; e < graph.edges.size(); ++e) {
     nm_[e] = graph.edges[e].nm();
     hops_[e] = hops_of(graph, graph.edges[e]);
     left_out_[e] = leaves_out(set, graph, graph.edges[e]);
-    ++in_first_[graph.edges[e].to + 1];
   }
-  for (size_t n = 0; n < graph.nodes.size(); ++n) in_first_[n + 1] += in_first_[n];
-  std::vector<uint32_t> next(in_first_.begin(), in_first_.end() - 1);
-  for (uint32_t e = 0; e < graph.edges.size(); ++e) in_edges_[next[graph.edges[e].to]++] = e;
 }
 
-void PathRouter::start(uint32_t source) {
-  source_ = source;
+PathRouter::Search& PathRouter::search(uint32_t block, uint32_t source) {
+  Search& s = searches_[block];
+  if (s.epoch != 0 && s.source == source) return s;
   if (++epoch_ == 0) {  // wrapped after 2^32 searches: old stamps would look new
     for (Label& l : labels_) l.epoch = 0;
+    for (Search& other : searches_) other.epoch = 0;
     epoch_ = 1;
   }
-  open_.clear();
-  labels_[source].cost = {0, 0};
-  labels_[source].epoch = epoch_;
-  labels_[source].settled = false;
-  open_.push_back({{0, 0}, source});
+  s.block = block;
+  s.source = source;
+  s.epoch = epoch_;
+  s.open.clear();
+  const uint32_t slot = blocks_->slot(block, source);
+  labels_[slot] = {{0, 0}, s.epoch, 0, 0};
+  expand(s, slot);
+  return s;
 }
 
-bool PathRouter::settle(uint32_t target) {
-  while (!settled(target)) {
-    if (open_.empty()) return false;
-    std::pop_heap(open_.begin(), open_.end(), std::greater<>());
-    const Open top = open_.back();
-    open_.pop_back();
-    Label& here = labels_[top.node];
-    if (here.settled || !(here.cost == top.cost)) continue;
-    here.settled = true;
-    if (!expandable(top.node)) continue;
-    for (const uint32_t e : graph_.out_edges[top.node]) {
-      if (left_out_[e]) continue;
-      const uint32_t to = graph_.edges[e].to;
-      const Cost cost{top.cost.nm + nm_[e], top.cost.hops + hops_[e]};
-      Label& there = labels_[to];
-      if (there.epoch != epoch_) {
-        there.epoch = epoch_;
-        there.settled = false;
-        there.cost = cost;
-      } else if (cost < there.cost) {
-        there.cost = cost;
-      } else {
-        continue;
-      }
-      open_.push_back({cost, to});
-      std::push_heap(open_.begin(), open_.end(), std::greater<>());
+/// Nodes that no path leads through are not opened: they have their label from those before them.
+void PathRouter::expand(Search& s, uint32_t slot) {
+  const Label from = labels_[slot];
+  const auto [first, last] = blocks_->out_edges(slot);
+  for (const uint32_t* e = first; e != last; ++e) {
+    const uint32_t node = graph_.edges[*e].to, to = blocks_->slot(s.block, node);
+    const Cost cost{from.cost.nm + nm_[*e], from.cost.hops + hops_[*e]};
+    Label& there = labels_[to];
+    const bool fresh = there.epoch != s.epoch;
+    if (!fresh && there.cost < cost) continue;
+    if (!fresh && there.cost == cost) {
+      if (precedes(s, *e, there.by)) there.by = *e, there.edges = from.edges + 1;
+      continue;
     }
+    there = {cost, s.epoch, *e, from.edges + 1};
+    if (!graph_.nodes[node].transit) continue;
+    s.open.push_back({cost, to});
+    std::push_heap(s.open.begin(), s.open.end(), std::greater<>());
   }
-  return true;
 }
 
-bool PathRouter::on_optimal_path(uint32_t edge) const {
-  const Edge& e = graph_.edges[edge];
-  if (left_out_[edge] || !settled(e.from) || !settled(e.to) || !expandable(e.from)) return false;
-  const Cost& from = labels_[e.from].cost;
-  return Cost{from.nm + nm_[edge], from.hops + hops_[edge]} == labels_[e.to].cost;
+/// Whether the best path that ends with edge a, seen as a sequence of edges, is before the one that ends with b: where
+/// they part decides.
+bool PathRouter::precedes(const Search& s, uint32_t a, uint32_t b) const {
+  while (graph_.edges[a].from != graph_.edges[b].from) {
+    const Label& at_a = labels_[blocks_->slot(s.block, graph_.edges[a].from)];
+    const Label& at_b = labels_[blocks_->slot(s.block, graph_.edges[b].from)];
+    if (at_a.edges >= at_b.edges) a = at_a.by;
+    if (at_b.edges >= at_a.edges) b = at_b.by;
+  }
+  return a < b;
 }
 
-void PathRouter::mark_back_from(uint32_t target) {
-  if (++query_ == 0) {
-    for (Label& l : labels_) l.marked = 0;
-    query_ = 1;
+/// What is opened later costs more than what is opened first, and what it leads to costs more still.
+bool PathRouter::settle(Search& s, uint32_t slot) {
+  const Label& target = labels_[slot];
+  while (!s.open.empty() && (target.epoch != s.epoch || s.open.front().cost < target.cost)) {
+    std::pop_heap(s.open.begin(), s.open.end(), std::greater<>());
+    const Open top = s.open.back();
+    s.open.pop_back();
+    if (labels_[top.slot].cost == top.cost) expand(s, top.slot);
   }
-  std::vector<uint32_t> todo{target};
-  labels_[target].marked = query_;
-  while (!todo.empty()) {
-    const uint32_t n = todo.back();
-    todo.pop_back();
-    for (uint32_t i = in_first_[n]; i < in_first_[n + 1]; ++i) {
-      const uint32_t from = graph_.edges[in_edges_[i]].from;
-      if (labels_[from].marked == query_ || !on_optimal_path(in_edges_[i])) continue;
-      labels_[from].marked = query_;
-      todo.push_back(from);
-    }
+  return target.epoch == s.epoch;
+}
+
+template <class Visit>
+bool PathRouter::walk(uint32_t a, uint32_t b, const Visit& visit) {
+  if (a == b) return true;
+  if (!blocks_) {
+    blocks_ = std::make_unique<Blocks>(graph_, left_out_);
+    labels_.resize(blocks_->slots());
+    searches_.resize(blocks_->count());
   }
+  const std::vector<Blocks::Stretch> stretches = blocks_->stretches(a, b);
+  for (const Blocks::Stretch& x : stretches) {
+    if (x.from != a && !graph_.nodes[x.from].transit) return false;
+    Search& s = search(x.block, x.from);
+    const uint32_t slot = blocks_->slot(x.block, x.to);
+    if (!settle(s, slot)) return false;
+    visit(x, labels_[slot]);
+  }
+  return !stretches.empty();
 }
 
 bool PathRouter::has_path(uint32_t a, uint32_t b) {
-  if (a == b) return true;
-  if (source_ != a) start(a);
-  return settle(b);
+  return walk(a, b, [](const Blocks::Stretch&, const Label&) {});
 }
 
 std::vector<uint32_t> PathRouter::find_path(uint32_t a, uint32_t b) {
   std::vector<uint32_t> path;
-  if (a == b) return path;
-  if (!has_path(a, b)) throw RouteError("no path from '" + graph_.nodes[a].id + "' to '" + graph_.nodes[b].id + "'");
-  // Among the optimal edges that lead to b, the least index at every node gives the least sequence: out_edges is in
-  // compiled order.
-  mark_back_from(b);
-  for (uint32_t n = a; n != b;) {
-    for (const uint32_t e : graph_.out_edges[n]) {
-      if (labels_[graph_.edges[e].to].marked != query_ || !on_optimal_path(e)) continue;
-      path.push_back(e);
-      n = graph_.edges[e].to;
-      break;
+  const bool found = walk(a, b, [&](const Blocks::Stretch& x, const Label& end) {
+    size_t at = path.size() + end.edges;
+    path.resize(at);
+    for (const Label* l = &end; l->edges > 0;) {
+      path[--at] = l->by;
+      l = &labels_[blocks_->slot(x.block, graph_.edges[l->by].from)];
     }
-  }
+  });
+  if (!found) throw no_path(a, b);
   return path;
 }
 
 int64_t PathRouter::distance_nm(uint32_t a, uint32_t b) {
-  if (a == b) return 0;
-  if (!has_path(a, b)) throw RouteError("no path from '" + graph_.nodes[a].id + "' to '" + graph_.nodes[b].id + "'");
-  return labels_[b].cost.nm;
+  int64_t nm = 0;
+  if (!walk(a, b, [&](const Blocks::Stretch&, const Label& end) { nm += end.cost.nm; })) throw no_path(a, b);
+  return nm;
+}
+
+RouteError PathRouter::no_path(uint32_t a, uint32_t b) const {
+  return RouteError("no path from '" + graph_.nodes[a].id + "' to '" + graph_.nodes[b].id + "'");
 }
 
 std::vector<uint32_t> PathRouter::reversed(const std::vector<uint32_t>& path) const {

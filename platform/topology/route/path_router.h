@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
+#include <memory>
 #include <stdexcept>
 #include <vector>
 
-#include "kernbench/platform/topology/graph/graph.h"
+#include "kernbench/platform/topology/route/blocks.h"
 
 namespace kernbench::topology {
 
@@ -31,8 +31,8 @@ class PathRouter {
   explicit PathRouter(const Graph&, EdgeSet = EdgeSet::all);
   /// Edges from a to b: least distance (each edge rounded to whole nm), then fewest hops, then the
   /// lexicographically least sequence of edge indices. Only transit nodes stand inside. RouteError if none; a == b
-  /// gives an empty path. Resumes the search of the last source, so that queries grouped by source are cheap and a
-  /// near target costs little in a large graph.
+  /// gives an empty path. Every block of the graph resumes the search of its last source, so that queries grouped by
+  /// source are cheap and a near target costs little in a large graph.
   std::vector<uint32_t> find_path(uint32_t a, uint32_t b);
   bool has_path(uint32_t a, uint32_t b);
   /// Sum of an existing path's distances, whole nanometres. RouteError if there is none.
@@ -41,44 +41,50 @@ class PathRouter {
   std::vector<uint32_t> reversed(const std::vector<uint32_t>& path) const;
 
  private:
-  /// (distance, hops); every edge makes it larger, so that optimal edges form a DAG.
+  /// (distance, hops); every edge makes it larger.
   struct Cost {
-    int64_t nm = std::numeric_limits<int64_t>::max();
+    int64_t nm = 0;
     uint32_t hops = 0;
     bool operator<(const Cost& o) const { return nm != o.nm ? nm < o.nm : hops < o.hops; }
     bool operator==(const Cost& o) const { return nm == o.nm && hops == o.hops; }
   };
-  /// Per node, valid where `epoch` is that of the running search: starting one touches no node.
+  /// Per slot, valid where `epoch` is that of its block's search: starting one touches no node.
   struct Label {
     Cost cost;
     uint32_t epoch = 0;
-    bool settled = false;
-    uint32_t marked = 0;  ///< query in which the node was found to lead to the target
+    uint32_t by = 0;     ///< last edge of the best path that is known
+    uint32_t edges = 0;  ///< of that path
   };
   struct Open {
     Cost cost;
-    uint32_t node;
-    bool operator>(const Open& o) const { return cost == o.cost ? node > o.node : o.cost < cost; }
+    uint32_t slot;
+    bool operator>(const Open& o) const { return cost == o.cost ? slot > o.slot : o.cost < cost; }
+  };
+  /// Inside one block, from the node that was asked for last.
+  struct Search {
+    uint32_t block = 0, source = 0;
+    uint32_t epoch = 0;      ///< 0: none yet
+    std::vector<Open> open;  ///< a heap
   };
 
-  void start(uint32_t source);
-  /// Settles nodes until `target` is; false if it cannot be reached.
-  bool settle(uint32_t target);
-  bool settled(uint32_t n) const { return labels_[n].epoch == epoch_ && labels_[n].settled; }
-  bool expandable(uint32_t n) const { return n == source_ || graph_.nodes[n].transit; }
-  bool on_optimal_path(uint32_t edge) const;
-  void mark_back_from(uint32_t target);
+  Search& search(uint32_t block, uint32_t source);
+  void expand(Search&, uint32_t slot);
+  bool precedes(const Search&, uint32_t a, uint32_t b) const;
+  /// Goes on until the slot's label is final; false if it cannot be reached.
+  bool settle(Search&, uint32_t slot);
+  /// visit(stretch, its end's label) for each on the way; false if there is none.
+  template <class Visit>
+  bool walk(uint32_t a, uint32_t b, const Visit&);
+  RouteError no_path(uint32_t a, uint32_t b) const;
 
   const Graph& graph_;
-  std::vector<int64_t> nm_;     // per edge
-  std::vector<uint32_t> hops_;  // per edge
-  std::vector<bool> left_out_;  // per edge
-  std::vector<uint32_t> in_first_, in_edges_;
-  std::vector<Label> labels_;
-  std::vector<Open> open_;  // a heap
-  uint32_t source_;
+  std::vector<int64_t> nm_;         // per edge
+  std::vector<uint32_t> hops_;      // per edge
+  std::vector<bool> left_out_;      // per edge
+  std::unique_ptr<Blocks> blocks_;  // made by the first query
+  std::vector<Label> labels_;       // per slot
+  std::vector<Search> searches_;    // per block
   uint32_t epoch_ = 0;
-  uint32_t query_ = 0;
 };
 
 }  // namespace kernbench::topology

@@ -68,9 +68,10 @@ Graph random_graph(std::mt19937& random) {
   for (uint32_t i = 0; i < n; ++i) transit[i] = random() % 4 != 0;
   const double lengths[] = {0.0, 0.0, 0.1, 0.2, 0.3, 0.30000004};  // the last rounds to 0.3
   std::vector<Edge> edges;
+  const uint32_t dense = 1 + random() % 2;  // sparse ones fall apart at cut nodes
   for (uint32_t a = 0; a < n; ++a)
     for (uint32_t b = 0; b < n; ++b)
-      if (a != b && random() % 5 < 2) edges.push_back(edge(a, b, lengths[random() % 6]));
+      if (a != b && random() % 5 < dense) edges.push_back(edge(a, b, lengths[random() % 6]));
   std::shuffle(edges.begin(), edges.end(), random);
   return make_graph(transit, edges);
 }
@@ -183,6 +184,30 @@ TEST(router, a_near_target_in_a_large_graph_costs_little) {
   const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   EXPECT_EQ(hops, 3u * ((kNodes - 4) / 2));
   // 100,000 searches that each touched every node would take minutes.
+  EXPECT_LT(s, 5.0);
+}
+
+TEST(router, sources_of_one_part_of_a_graph_search_the_others_once) {
+  constexpr uint32_t kParts = 200, kRing = 100, kHub = kParts * kRing;
+  std::vector<Edge> edges;
+  const auto both = [&](uint32_t a, uint32_t b) {
+    edges.push_back(edge(a, b, 1));
+    edges.push_back(edge(b, a, 1));
+  };
+  for (uint32_t p = 0; p < kParts; ++p) {
+    for (uint32_t i = 0; i < kRing; ++i) both(p * kRing + i, p * kRing + (i + 1) % kRing);
+    both(p * kRing, kHub);
+  }
+  const Graph g = make_graph(std::vector<bool>(kHub + 1, true), edges);
+  PathRouter router(g);
+  const auto start = std::chrono::steady_clock::now();
+  for (uint32_t a = 0; a < kHub; ++a) {
+    const uint32_t b = (a + 7 * kRing + 11) % kHub;
+    const auto around = [](uint32_t i) { return std::min(i % kRing, kRing - i % kRing); };
+    ASSERT_EQ(router.find_path(a, b).size(), around(a) + 2 + around(b));
+  }
+  const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  // 20,000 searches through all 20,000 nodes would take minutes.
   EXPECT_LT(s, 5.0);
 }
 

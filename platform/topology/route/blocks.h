@@ -1,0 +1,49 @@
+// Where a graph falls apart: its blocks (biconnected components) and the cut nodes that join them. A path never leaves
+// a block and comes back, so a shortest path is one inside each block on the way, from cut node to cut node.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "kernbench/platform/topology/graph/graph.h"
+
+namespace kernbench::topology {
+
+/// Edges count whatever their direction. A node of several blocks has a slot in each; slots number these pairs.
+class Blocks {
+ public:
+  Blocks(const Graph&, const std::vector<bool>& left_out);
+
+  /// What every path from one node to another passes, in order. Empty where none can be.
+  struct Stretch {
+    uint32_t block, from, to;
+  };
+  std::vector<Stretch> stretches(uint32_t a, uint32_t b) const;
+
+  uint32_t count() const { return static_cast<uint32_t>(top_.size()); }
+  uint32_t slots() const { return static_cast<uint32_t>(first_.size() - 1); }
+  uint32_t slot(uint32_t block, uint32_t node) const {
+    return top_[block] == node ? static_cast<uint32_t>(home_.size()) + block : node;
+  }
+  /// The block's edges that leave the slot's node, in compiled order.
+  std::pair<const uint32_t*, const uint32_t*> out_edges(uint32_t slot) const {
+    return {edges_.data() + first_[slot], edges_.data() + first_[slot + 1]};
+  }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  void find(const Graph&, const std::vector<bool>& left_out);
+  void take_block(uint32_t top, uint32_t first, std::vector<uint32_t>* found);
+  void sort_edges(const Graph&, const std::vector<bool>& left_out);
+  uint32_t block_of(const Edge&) const;
+  uint32_t depth(uint32_t node) const { return home_[node] == kNone ? 0 : depth_[home_[node]]; }
+
+  // The search that finds the blocks makes a tree of them: a block's top is the node by which it is reached.
+  std::vector<uint32_t> home_;           ///< by node: the block in which it is not the top; kNone: where a search began
+  std::vector<uint32_t> top_;            ///< by block
+  std::vector<uint32_t> depth_;          ///< by block, from 1
+  std::vector<uint32_t> first_, edges_;  ///< by slot
+};
+
+}  // namespace kernbench::topology
