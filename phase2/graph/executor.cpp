@@ -67,10 +67,10 @@ class Runner {
       states_[i].holders = g.nodes[i].readers;
       work_total_ += form(g.nodes[i]).work;
     }
-    for (const auto& [key, extents] : g.memory.spaces()) {
-      for (const auto& [addr, e] : extents) {
-        if (e.pending.producer) index_.emplace(e.pending.producer.get(), kLeafNode);
-      }
+    for (const auto& key : g.memory.spaces()) {
+      g.memory.for_each_piece(key, [&](uint64_t, uint64_t, const MemoryImage::Extent* e, uint64_t) {
+        if (e && e->pending.producer) index_.emplace(e->pending.producer.get(), kLeafNode);
+      });
     }
     for (uint32_t i = 0; i < g.nodes.size(); ++i) {
       const auto it = index_.find(g.nodes[i].desc.get());
@@ -100,29 +100,30 @@ class Runner {
   MemoryImage result() const {
     constexpr uint64_t kShort = 4 * 1024, kBuffer = 1024 * 1024;
     MemoryImage image;
-    for (const auto& [key, extents] : g_.memory.spaces()) {
+    for (const auto& key : g_.memory.spaces()) {
       Bytes joined;
       uint64_t joined_at = 0;
-      const auto flush = [&, &at = key] {
-        if (!joined.empty()) image.write_shared(at, joined_at, SharedBytes::take(std::move(joined)));
+      const auto flush = [&] {
+        if (!joined.empty()) image.write_shared(key, joined_at, SharedBytes::take(std::move(joined)));
         joined = Bytes{};
       };
-      for (const auto& [addr, e] : extents) {
-        SharedBytes bytes = e.bytes;
-        if (e.pending.producer) {
-          const uint8_t* out = outputs_[index_.at(e.pending.producer.get())];
-          bytes = {nullptr, out + e.pending.offset, e.size};
+      g_.memory.for_each_piece(key, [&](uint64_t addr, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
+        if (!e) return;
+        SharedBytes bytes = {e->bytes.hold, e->bytes.data + offset, n};
+        if (e->pending.producer) {
+          const uint8_t* out = outputs_[index_.at(e->pending.producer.get())];
+          bytes = {nullptr, out + e->pending.offset + offset, n};
         }
-        if (e.size >= kShort) {
+        if (n >= kShort) {
           flush();
-          if (e.pending.producer) bytes.hold = pool_.owner_of(bytes.data);
+          if (e->pending.producer) bytes.hold = pool_.owner_of(bytes.data);
           image.write_shared(key, addr, std::move(bytes));
-          continue;
+          return;
         }
-        if (joined.size() + e.size > kBuffer || joined_at + joined.size() != addr) flush();
+        if (joined.size() + n > kBuffer || joined_at + joined.size() != addr) flush();
         if (joined.empty()) joined_at = addr;
-        joined.insert(joined.end(), bytes.data, bytes.data + e.size);
-      }
+        joined.insert(joined.end(), bytes.data, bytes.data + n);
+      });
       flush();
     }
     return image;

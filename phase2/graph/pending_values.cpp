@@ -105,10 +105,15 @@ PendingValues::Input PendingValues::capture(const Operand& o, const MemoryImage&
       if (addr >= last.addr && addr - last.addr <= last.extent.size && last.extent.size - (addr - last.addr) >= n)
         return;
     }
-    image.for_each_piece(MemoryImage::key_of(t), addr, n,
-                         [&](uint64_t at, uint64_t, const MemoryImage::Extent* e, uint64_t offset) {
-                           if (e) in.pieces.push_back({at, e->part(offset, std::min(e->size - offset, end - at))});
-                         });
+    const auto keep = [&](uint64_t at, uint64_t bytes, const MemoryImage::Extent* e, uint64_t offset) {
+      if (e) in.pieces.push_back({at, e->part(offset, bytes)});
+    };
+    image.for_each_extent(MemoryImage::key_of(t), addr, n,
+                          [&](uint64_t at, uint64_t len, const MemoryImage::Extent* e, uint64_t offset) {
+                            if (!e) return;
+                            if (!e->list) len = std::min(e->size - offset, end - at);
+                            for_each_piece_of(*e, offset, len, at, keep);
+                          });
   });
   const auto by_address = [](const Input::Piece& a, const Input::Piece& b) { return a.addr < b.addr; };
   if (!std::is_sorted(in.pieces.begin(), in.pieces.end(), by_address)) {

@@ -264,21 +264,19 @@ class Builder {
   }
 
   void drop_tcms() {
-    std::vector<MemoryImage::SpaceKey> tcms;
-    for (const auto& [key, extents] : g_.memory.spaces()) {
-      if (key.space == Space::tcm) tcms.push_back(key);
+    for (const auto& key : g_.memory.spaces()) {
+      if (key.space == Space::tcm) g_.memory.drop(key);
     }
-    for (const auto& key : tcms) g_.memory.drop(key);
   }
 
   /// Leaves out what was computed in Phase 1 and nobody reads any more, since the bytes kept then stand in its place.
   void drop_materialized() {
     if (materialized_.empty() || !options_.skip_materialized) return;
     std::vector<bool> needed(g_.nodes.size());
-    for (const auto& [key, extents] : g_.memory.spaces()) {
-      for (const auto& [addr, e] : extents) {
-        if (e.pending.producer) needed[producer_.at(e.pending.producer.get())] = true;
-      }
+    for (const auto& key : g_.memory.spaces()) {
+      g_.memory.for_each_piece(key, [&](uint64_t, uint64_t, const MemoryImage::Extent* e, uint64_t) {
+        if (e && e->pending.producer) needed[producer_.at(e->pending.producer.get())] = true;
+      });
     }
     for (size_t i = g_.nodes.size(); i-- > 0;) {  // readers stand behind what they read
       const ReplayGraph::Node& n = g_.nodes[i];

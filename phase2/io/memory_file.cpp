@@ -70,17 +70,18 @@ MemoryFileWriter::MemoryFileWriter(std::unique_ptr<WrittenFile> file, const Memo
     : file_(std::move(file)) {
   file_->empty();
   put(kMagic, 8);
-  for (const auto& [key, extents] : at_start.spaces()) {
-    for (const auto& [addr, e] : extents) {
-      if (e.pending.producer) throw OpLogError(file_->name() + ": the image at the start holds pending bytes");
+  for (const auto& key : at_start.spaces()) {
+    at_start.for_each_piece(key, [&](uint64_t addr, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
+      if (!e) return;
+      if (e->pending.producer) throw OpLogError(file_->name() + ": the image at the start holds pending bytes");
       ChunkHead h;
       h.kind = kExtent;
       h.space = static_cast<uint32_t>(key.space);
       h.pe = key.pe;
       h.key = addr;
-      h.bytes = e.size;
-      chunk(h, e.bytes.data);
-    }
+      h.bytes = n;
+      chunk(h, e->bytes.data + offset);
+    });
   }
   flush();
 }

@@ -14,7 +14,7 @@ namespace {
 /// Written neighbours up to this size are copied together, so that many small stores do not leave many extents.
 constexpr uint64_t kSmall = 4096;
 
-std::string place(MemoryImage::SpaceKey key, uint64_t addr) {
+std::string told(MemoryImage::SpaceKey key, uint64_t addr) {
   std::string s = std::string(name_of(key.space)) + " address " + address_text(addr);
   if (key.pe != kNoPe) s += " of PE " + std::to_string(key.pe);
   return s;
@@ -22,7 +22,7 @@ std::string place(MemoryImage::SpaceKey key, uint64_t addr) {
 
 void check_wrap(MemoryImage::SpaceKey key, uint64_t addr, uint64_t n) {
   if (n && addr + (n - 1) < addr) {
-    throw std::out_of_range(fmt::format("{}: {} bytes leave the 64-bit address range", place(key, addr), n));
+    throw std::out_of_range(fmt::format("{}: {} bytes leave the 64-bit address range", told(key, addr), n));
   }
 }
 
@@ -54,8 +54,9 @@ MemoryImage::Extents::iterator carve(MemoryImage::Extents& m, uint64_t addr, uin
   return it;
 }
 
-/// Whether b continues a without a seam: the same buffer, or the same producer's output.
+/// Whether b continues a without a seam: the same buffer, list or producer's output.
 bool continues(const MemoryImage::Extent& a, const MemoryImage::Extent& b) {
+  if (a.list || b.list) return a.list == b.list && a.list_offset + a.size == b.list_offset;
   if (a.pending.producer || b.pending.producer) {
     return a.pending.producer == b.pending.producer && a.pending.offset + a.size == b.pending.offset;
   }
@@ -65,7 +66,7 @@ bool continues(const MemoryImage::Extent& a, const MemoryImage::Extent& b) {
 
 void grow(MemoryImage::Extent& e, uint64_t by) {
   e.size += by;
-  if (!e.pending.producer) e.bytes.size = e.size;
+  if (e.real()) e.bytes.size = e.size;
 }
 
 }  // namespace
@@ -73,13 +74,42 @@ void grow(MemoryImage::Extent& e, uint64_t by) {
 MemoryImage::Extent MemoryImage::Extent::part(uint64_t offset, uint64_t part_size) const {
   Extent p = *this;
   p.size = part_size;
-  if (p.pending.producer) {
+  if (p.list) {
+    p.list_offset += offset;
+  } else if (p.pending.producer) {
     p.pending.offset += offset;
   } else {
     p.bytes.data += offset;
     p.bytes.size = part_size;
   }
   return p;
+}
+
+MemoryImage::List::List(const MemoryImage& image, SpaceKey key, uint64_t addr, uint64_t nbytes) {
+  const auto take_at = [&](uint64_t at, uint64_t n, const Extent* e, uint64_t offset) {
+    if (e) {
+      pieces_.push_back({at - addr, e->part(offset, n)});
+    } else {
+      whole_ = false;
+    }
+  };
+  image.for_each_extent(key, addr, nbytes, take_at);
+  for (const Piece& p : pieces_) {
+    if (p.extent.list) depth_ = std::max(depth_, p.extent.list->depth_ + 1);
+  }
+  if (depth_ <= kDeepest) return;
+  depth_ = 1;
+  pieces_.clear();
+  image.for_each_piece(key, addr, nbytes, take_at);
+}
+
+std::pair<const MemoryImage::List::Piece*, const MemoryImage::List::Piece*> MemoryImage::List::within(
+    uint64_t offset, uint64_t nbytes) const {
+  const auto first = std::partition_point(pieces_.begin(), pieces_.end(),
+                                          [&](const Piece& p) { return p.offset + p.extent.size <= offset; });
+  const auto last =
+      std::partition_point(first, pieces_.end(), [&](const Piece& p) { return p.offset < offset + nbytes; });
+  return {pieces_.data() + (first - pieces_.begin()), pieces_.data() + (last - pieces_.begin())};
 }
 
 SharedBytes SharedBytes::copy_of(const void* p, uint64_t n) {
@@ -96,6 +126,12 @@ SharedBytes SharedBytes::take(Bytes&& b) {
 const MemoryImage::Extents* MemoryImage::find(SpaceKey key) const {
   auto it = spaces_.find(key);
   return it == spaces_.end() ? nullptr : &it->second;
+}
+
+std::vector<MemoryImage::SpaceKey> MemoryImage::spaces() const {
+  std::vector<SpaceKey> keys;
+  for (const auto& [key, extents] : spaces_) keys.push_back(key);
+  return keys;
 }
 
 size_t MemoryImage::extent_count() const {
@@ -156,9 +192,7 @@ void MemoryImage::absorb_small(Extents& m, Extents::iterator it) {
   auto before = std::prev(it);
   const Extent& a = before->second;
   const Extent& b = it->second;
-  if (a.pending.producer || b.pending.producer || before->first + a.size != it->first || a.size + b.size > kSmall) {
-    return;
-  }
+  if (!a.real() || !b.real() || before->first + a.size != it->first || a.size + b.size > kSmall) return;
   Bytes both(a.bytes.data, a.bytes.data + a.size);
   both.insert(both.end(), b.bytes.data, b.bytes.data + b.size);
   before->second.size = both.size();
@@ -175,20 +209,23 @@ void MemoryImage::write(SpaceKey key, uint64_t addr, const void* bytes, uint64_t
   absorb_small(m, it);
 }
 
-void MemoryImage::write_shared(SpaceKey key, uint64_t addr, SharedBytes bytes) {
-  check_wrap(key, addr, bytes.size);
-  Extent e;
-  e.size = bytes.size;
-  e.bytes = std::move(bytes);
+void MemoryImage::place(SpaceKey key, uint64_t addr, Extent e) {
+  check_wrap(key, addr, e.size);
   put(spaces_[key], addr, std::move(e));
 }
 
+void MemoryImage::write_shared(SpaceKey key, uint64_t addr, SharedBytes bytes) {
+  Extent e;
+  e.size = bytes.size;
+  e.bytes = std::move(bytes);
+  place(key, addr, std::move(e));
+}
+
 void MemoryImage::bind_pending(SpaceKey key, uint64_t addr, uint64_t n, PendingSource source) {
-  check_wrap(key, addr, n);
   Extent e;
   e.size = n;
   e.pending = std::move(source);
-  put(spaces_[key], addr, std::move(e));
+  place(key, addr, std::move(e));
 }
 
 void MemoryImage::erase(SpaceKey key, uint64_t addr, uint64_t n) {
@@ -202,7 +239,7 @@ void MemoryImage::read(SpaceKey key, uint64_t addr, void* out, uint64_t n, uint8
     if (!e) {
       std::memset(to, fill, len);
     } else if (e->pending.producer) {
-      throw std::logic_error(place(key, at) + " is pending: " + e->pending.producer->name + " makes it in Phase 2");
+      throw std::logic_error(told(key, at) + " is pending: " + e->pending.producer->name + " makes it in Phase 2");
     } else {
       std::memcpy(to, e->bytes.data + offset, len);
     }
@@ -218,7 +255,7 @@ const uint8_t* MemoryImage::view(SpaceKey key, uint64_t addr, uint64_t n) const 
   --it;
   const Extent& e = it->second;
   const uint64_t offset = addr - it->first;
-  if (e.pending.producer || offset > e.size || e.size - offset < n) return nullptr;
+  if (!e.real() || offset > e.size || e.size - offset < n) return nullptr;
   return e.bytes.data + offset;
 }
 
@@ -253,7 +290,7 @@ void MemoryImage::transfer(const TensorRef& from, const TensorRef& to) {
   };
   std::vector<Piece> pieces;
   for_each_run(from, [&](uint64_t addr, uint64_t n) {
-    for_each_piece(key_of(from), addr, n, [&](uint64_t, uint64_t len, const Extent* e, uint64_t offset) {
+    for_each_extent(key_of(from), addr, n, [&](uint64_t, uint64_t len, const Extent* e, uint64_t offset) {
       if (e) {
         if (!pieces.empty() && pieces.back().written) {
           Extent next = e->part(offset, len);

@@ -88,21 +88,35 @@ class MemoryImage {
   /// "nearest written range: [0x…, 0x…)" for error messages; empty if nothing is written in that space.
   std::string nearest(SpaceKey, uint64_t addr) const;
 
+  class List;
   struct Extent {
     uint64_t size = 0;
     SharedBytes bytes;      ///< real: bytes.data points at the extent's first byte
     PendingSource pending;  ///< pending if producer is set
+    /// Else: many pieces that ranges share, from list_offset on. for_each_piece() shows the pieces, never this.
+    std::shared_ptr<const List> list;
+    uint64_t list_offset = 0;
 
+    bool real() const { return !pending.producer && !list; }
     /// The `part_size` bytes from `offset`.
     Extent part(uint64_t offset, uint64_t part_size) const;
   };
   using Extents = std::map<uint64_t, Extent>;
-  const std::map<SpaceKey, Extents>& spaces() const { return spaces_; }
 
   /// Calls f(addr, nbytes, extent, offset in extent) for the pieces of a range in address order; `extent` is null
   /// where nothing is written.
   template <class F>
   void for_each_piece(SpaceKey, uint64_t addr, uint64_t nbytes, F&& f) const;
+  /// The same for all that is written in a space, and the spaces in which something is.
+  template <class F>
+  void for_each_piece(SpaceKey, F&& f) const;
+  std::vector<SpaceKey> spaces() const;
+  /// The same for a range's extents as they are kept, lists too.
+  template <class F>
+  void for_each_extent(SpaceKey, uint64_t addr, uint64_t nbytes, F&& f) const;
+
+  /// Makes [addr, addr + extent.size) what the extent is.
+  void place(SpaceKey, uint64_t addr, Extent);
 
   /// Forgets a whole space (the TCM of a PE, after a run).
   void drop(SpaceKey key) { spaces_.erase(key); }
@@ -118,8 +132,78 @@ class MemoryImage {
   std::map<SpaceKey, Extents> spaces_;
 };
 
+/// Pieces one behind the other, with holes where nothing is written. Immutable: what many ranges hold that were copied
+/// from one another costs each of them one extent.
+class MemoryImage::List {
+ public:
+  struct Piece {
+    uint64_t offset = 0;  ///< of its first byte in the list
+    Extent extent;
+  };
+  /// What a range holds. Lists inside lists are taken apart where they would lie too deep.
+  List(const MemoryImage&, SpaceKey, uint64_t addr, uint64_t nbytes);
+
+  /// The pieces that overlap [offset, offset + nbytes), as kept.
+  std::pair<const Piece*, const Piece*> within(uint64_t offset, uint64_t nbytes) const;
+  /// Whether every byte is written.
+  bool whole() const { return whole_; }
+  /// Calls f(addr, nbytes, extent, offset in extent) for the pieces of [offset, offset + nbytes), which stand from
+  /// `addr` on, down to those that are no lists.
+  template <class F>
+  void for_each_piece(uint64_t offset, uint64_t nbytes, uint64_t addr, const F& f) const;
+
+ private:
+  static constexpr uint32_t kDeepest = 16;
+  std::vector<Piece> pieces_;
+  uint32_t depth_ = 1;
+  bool whole_ = true;
+};
+
+/// Calls f for an extent's part, or for the pieces of its list.
+template <class F>
+void for_each_piece_of(const MemoryImage::Extent& e, uint64_t offset, uint64_t nbytes, uint64_t addr, const F& f) {
+  if (e.list) {
+    e.list->for_each_piece(e.list_offset + offset, nbytes, addr, f);
+  } else {
+    f(addr, nbytes, &e, offset);
+  }
+}
+
+template <class F>
+void MemoryImage::List::for_each_piece(uint64_t offset, uint64_t nbytes, uint64_t addr, const F& f) const {
+  const auto [first, last] = within(offset, nbytes);
+  const uint64_t end = offset + nbytes;
+  uint64_t at = offset;
+  for (const Piece* p = first; p != last; ++p) {
+    if (p->offset > at) f(addr + (at - offset), p->offset - at, static_cast<const Extent*>(nullptr), uint64_t{0});
+    at = std::max(at, p->offset);
+    const uint64_t n = std::min(end, p->offset + p->extent.size) - at;
+    for_each_piece_of(p->extent, at - p->offset, n, addr + (at - offset), f);
+    at += n;
+  }
+  if (at < end) f(addr + (at - offset), end - at, static_cast<const Extent*>(nullptr), uint64_t{0});
+}
+
 template <class F>
 void MemoryImage::for_each_piece(SpaceKey key, uint64_t addr, uint64_t nbytes, F&& f) const {
+  for_each_extent(key, addr, nbytes, [&](uint64_t at, uint64_t n, const Extent* e, uint64_t offset) {
+    if (e) {
+      for_each_piece_of(*e, offset, n, at, f);
+    } else {
+      f(at, n, e, offset);
+    }
+  });
+}
+
+template <class F>
+void MemoryImage::for_each_piece(SpaceKey key, F&& f) const {
+  const Extents* extents = find(key);
+  if (!extents) return;
+  for (const auto& [addr, e] : *extents) for_each_piece_of(e, 0, e.size, addr, f);
+}
+
+template <class F>
+void MemoryImage::for_each_extent(SpaceKey key, uint64_t addr, uint64_t nbytes, F&& f) const {
   const Extents* extents = find(key);
   uint64_t at = addr, left = nbytes;
   if (extents) {

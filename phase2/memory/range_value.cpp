@@ -4,24 +4,29 @@
 #include <cstring>
 
 namespace kernbench {
+namespace {
 
-RangeValue::RangeValue(const MemoryImage& image, const TensorRef& t) {
-  image.for_each_piece(MemoryImage::key_of(t), t.addr, t.nbytes(),
-                       [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
-                         if (e) pieces_.push_back({at - t.addr, e->part(offset, n)});
-                       });
-}
+/// So many pieces are put one by one; more stay in the list, of which the memory then holds a part.
+constexpr ptrdiff_t kFew = 4;
+
+}  // namespace
+
+RangeValue::RangeValue(const MemoryImage& image, const TensorRef& t)
+    : held_(std::make_shared<const MemoryImage::List>(image, MemoryImage::key_of(t), t.addr, t.nbytes())) {}
 
 void RangeValue::put(MemoryImage& image, MemoryImage::SpaceKey key, uint64_t addr, uint64_t from, uint64_t n) const {
-  for (const Piece& p : pieces_) {
-    const uint64_t begin = std::max(p.offset, from), end = std::min(p.offset + p.extent.size, from + n);
-    if (begin >= end) continue;
-    const MemoryImage::Extent part = p.extent.part(begin - p.offset, end - begin);
-    if (part.pending.producer) {
-      image.bind_pending(key, addr + (begin - from), part.size, part.pending);
-    } else {
-      image.write_shared(key, addr + (begin - from), {part.bytes.hold, part.bytes.data, part.size});
-    }
+  const auto [first, last] = held_->within(from, n);
+  if (last - first > kFew && held_->whole()) {
+    MemoryImage::Extent e;
+    e.size = n;
+    e.list = held_;
+    e.list_offset = from;
+    image.place(key, addr, std::move(e));
+    return;
+  }
+  for (const auto* p = first; p != last; ++p) {
+    const uint64_t begin = std::max(p->offset, from), end = std::min(p->offset + p->extent.size, from + n);
+    image.place(key, addr + (begin - from), p->extent.part(begin - p->offset, end - begin));
   }
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include "kernbench/phase2/memory/memory_image.h"
 
@@ -11,7 +11,6 @@ namespace kernbench {
 
 class RangeValue {
  public:
-  RangeValue() = default;
   /// Of a dense tensor.
   RangeValue(const MemoryImage&, const TensorRef&);
   /// Makes [addr, addr + n) what the range held from byte `from` on. What it held unwritten leaves the memory as it is.
@@ -20,11 +19,7 @@ class RangeValue {
   void copy(uint64_t from, uint64_t n, uint8_t* out) const;
 
  private:
-  struct Piece {
-    uint64_t offset = 0;  ///< of its first byte in the range
-    MemoryImage::Extent extent;
-  };
-  std::vector<Piece> pieces_;
+  std::shared_ptr<const MemoryImage::List> held_;
 };
 
 }  // namespace kernbench

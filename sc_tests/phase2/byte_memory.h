@@ -42,10 +42,11 @@ class ByteMemory {
   }
   /// All real bytes of an image.
   void fill(const MemoryImage& image) {
-    for (const auto& [key, extents] : image.spaces()) {
-      for (const auto& [addr, e] : extents) {
-        for (uint64_t i = 0; i < e.size && !e.pending.producer; ++i) spaces_[key][addr + i] = Cell{e.bytes.data[i]};
-      }
+    for (const auto& key : image.spaces()) {
+      image.for_each_piece(key, [&](uint64_t addr, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
+        for (uint64_t i = 0; e && i < n && !e->pending.producer; ++i)
+          spaces_[key][addr + i] = Cell{e->bytes.data[offset + i]};
+      });
     }
   }
   const std::map<MemoryImage::SpaceKey, Space>& spaces() const { return spaces_; }

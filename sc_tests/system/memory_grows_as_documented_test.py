@@ -1,4 +1,5 @@
-"""Does a run take no more memory for a PE, a request and a tile token than docs/performance.md says?"""
+"""Does a run take no more memory for a PE, a request, a tile token and a member of a collective than docs/performance.md
+says?"""
 import os
 import subprocess
 import sys
@@ -38,6 +39,10 @@ class Memory(cli_support.Cli):
             "pipeline", "--topology", inputs.once(self.path(f"{pes}.yaml"), inputs.system, pes, "ideal"),
             "--work", inputs.once(self.path(f"{side}.json"), inputs.composites, pes, 1, side))
 
+    def all_reduce(self, ranks):
+        return self.peak_bytes("run", "--topology", cli_support.topology("big.yaml"), "--ranks", str(ranks), "--kernel",
+                               "all_reduce", "--param", "n=1024", "--param", "algorithm=halving")
+
     def documented(self, what, found, bytes_each):
         print(f"{what}: {found:.0f} bytes, documented {bytes_each}")
         self.assertLess(found, bytes_each * MARGIN, what)
@@ -50,6 +55,9 @@ class Memory(cli_support.Cli):
 
     def test_of_a_token(self):
         self.documented("token", (self.pipeline(32, 1152) - self.pipeline(32, 512)) / (32 * (18**3 - 8**3)), 103)
+
+    def test_of_a_member_of_an_all_reduce(self):
+        self.documented("member", (self.all_reduce(2) - self.all_reduce(1)) / 256, 140_000)
 
 
 if __name__ == "__main__":
