@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,13 +27,19 @@ class LaunchCosts {
   /// What a tl call costs in pe_cpu; what a send or a receive costs in pe_ipcq beside.
   virtual double call_ns(int64_t pe) const = 0;
   virtual double queue_ns(int64_t pe) const = 0;
+  /// A message from the grant of vc_comm until it has been read out of its slot, with ideal links; and that reading.
   struct Message {
-    double way_ns = 0;  ///< from the grant of vc_comm until the data has come, store-and-forward included, ideal links
-    double write_ns = 0;  ///< of its slot, or of a whole one of several
-    double read_ns = 0;
+    double total_ns = 0, read_ns = 0;
   };
-  /// A message in one piece. InputError where there is no way.
-  virtual Message message(int64_t from, int64_t to, uint64_t nbytes, const RingChoice&) const = 0;
+  /// Ways between PEs, and the rings that they lead to.
+  class Ways {
+   public:
+    virtual ~Ways() = default;
+    /// The most that a message takes on any of them, in one piece (of its slot: of a whole one of several).
+    virtual Message dearest(uint64_t nbytes) const = 0;
+  };
+  /// (from, to) of each. InputError where there is no way.
+  virtual std::unique_ptr<Ways> ways(std::vector<std::pair<int64_t, int64_t>>, const RingChoice&) const = 0;
   /// From a synchronous MATH command's call to its return; two operands and a result of this type.
   virtual double math_ns(int64_t pe, const std::string& op, int64_t elements, DType) const = 0;
   /// Of the PE's TCM, what kernels and rings may allocate.

@@ -2,10 +2,36 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 namespace kernbench {
+
+/// What is worked out from a launch's shape for all of its PEs at once, by a text that says what it is.
+class LaunchMemo {
+ public:
+  LaunchMemo() = default;
+  LaunchMemo(const LaunchMemo&) {}  // a copy may become another shape
+  LaunchMemo& operator=(const LaunchMemo&) {
+    kept_.clear();
+    return *this;
+  }
+  /// What `make()` has given for this text; it stays as long as the shape.
+  template <class T, class Make>
+  const T& get(const std::string& text, const Make& make) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::shared_ptr<const void>& kept = kept_[text];
+    if (!kept) kept = std::make_shared<const T>(make());
+    return *static_cast<const T*>(kept.get());
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, std::shared_ptr<const void>> kept_;
+};
 
 struct LaunchShape {
   /// One PE of the launch: where it is among the launched ones, and (`…_place`) in the machine: the PE in its cube, the
@@ -23,6 +49,7 @@ struct LaunchShape {
   Grid cubes, ranks;          ///< those of a SIP; of the tray. One row in a flat topology
   bool flat = false;          ///< a flat topology: its PEs stand in one row too
   std::string tray = "none";  ///< its shape: none, ring_1d, torus_2d, mesh_2d_no_wrap
+  LaunchMemo memo;            ///< of a shape that does not change any more
 };
 
 }  // namespace kernbench

@@ -41,9 +41,7 @@ double CostTable::overhead_ns() const {
   return costs_.call_ns(first_) + costs_.queue_ns(first_);
 }
 
-MessageCost CostTable::message(const std::vector<const Phase*>& phases, int64_t elements) const {
-  const RingChoice ring{collective_.slots, collective_.slot_bytes, collective_.tier};
-  const auto nbytes = static_cast<uint64_t>(elements) * size_of(amount_.dtype);
+CostTable::Ways CostTable::ways(const std::vector<const Phase*>& phases) const {
   std::vector<std::pair<int64_t, int64_t>> ways;
   for (const Phase* p : phases) {
     for (const Wire& w : wires_of(*p)) {
@@ -51,13 +49,11 @@ MessageCost CostTable::message(const std::vector<const Phase*>& phases, int64_t 
       ways.insert(ways.end(), {{a, b}, {b, a}});
     }
   }
-  std::sort(ways.begin(), ways.end());  // ways from one PE after the other are found faster
-  MessageCost dearest;
-  for (const auto& [from, to] : ways) {
-    const LaunchCosts::Message m = costs_.message(from, to, nbytes, ring);
-    dearest.total_ns = std::max(dearest.total_ns, m.way_ns + m.write_ns + m.read_ns);
-    dearest.read_ns = std::max(dearest.read_ns, m.read_ns);
-  }
+  return costs_.ways(std::move(ways), {collective_.slots, collective_.slot_bytes, collective_.tier});
+}
+
+LaunchCosts::Message CostTable::message(const Ways& ways, int64_t elements) const {
+  LaunchCosts::Message dearest = ways->dearest(static_cast<uint64_t>(elements) * size_of(amount_.dtype));
   dearest.total_ns += overhead_ns();
   return dearest;
 }
@@ -67,7 +63,7 @@ double CostTable::math_ns(int64_t elements) const {
 }
 
 CostTable::InOut CostTable::grid(const std::vector<const Phase*>& phases) const {
-  const MessageCost s = message(phases, amount_.elements);
+  const LaunchCosts::Message s = message(ways(phases), amount_.elements);
   const double m = math_ns(amount_.elements);
   InOut dearest;
   for (const Phase* p : phases) {
@@ -95,7 +91,7 @@ double CostTable::hierarchical(const std::vector<Group>& groups) const {
     const InOut cost = grid(ranks);
     return sum + cost.in_ns + cost.out_ns;
   }
-  const double step = message(ranks, amount_.elements).total_ns + math_ns(amount_.elements);
+  const double step = message(ways(ranks), amount_.elements).total_ns + math_ns(amount_.elements);
   const int64_t steps = first.kind == Phase::Kind::ring ? first.size() - 1 : first.grid.w - 1 + first.grid.h - 1;
   return sum + static_cast<double>(steps) * step;
 }
@@ -106,21 +102,22 @@ double CostTable::single(const std::string& algorithm, const std::vector<Group>&
   const double sends = op == Op::all_reduce ? 2 : 1;  // of an all_reduce each half has one
   const std::vector<const Phase*> phases = level(groups, &Group::single);
   const int64_t n = amount_.elements, members = groups.front().size();
+  if (members == 1) return 0;
+  if (algorithm == "grid") {
+    const InOut cost = grid(phases);
+    return op == Op::all_reduce ? cost.in_ns + cost.out_ns : op == Op::reduce ? cost.in_ns : cost.out_ns;
+  }
+  const Ways all = ways(phases);
   const auto step = [&](int64_t elements, double messages) {
-    return messages * message(phases, elements).total_ns + (reduces ? math_ns(elements) : 0);
+    return messages * message(all, elements).total_ns + (reduces ? math_ns(elements) : 0);
   };
   const auto others = static_cast<double>(members - 1);
-  if (members == 1) return 0;
   if (algorithm == "ring") return others * step(up(n, members), sends);
   if (algorithm == "rotate" || algorithm == "chain") return others * step(n, 1);
   if (algorithm == "tree") return log2_up(members) * step(n, sends);
-  if (algorithm == "halving") {
-    double sum = 0;
-    for (int b = 1; b <= log2_up(members); ++b) sum += step(up(n, int64_t{1} << b), sends);
-    return sum;
-  }
-  const InOut cost = grid(phases);
-  return op == Op::all_reduce ? cost.in_ns + cost.out_ns : op == Op::reduce ? cost.in_ns : cost.out_ns;
+  double sum = 0;  // halving
+  for (int b = 1; b <= log2_up(members); ++b) sum += step(up(n, int64_t{1} << b), sends);
+  return sum;
 }
 
 double CostTable::cost_ns(const std::string& algorithm) const {

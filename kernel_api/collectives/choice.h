@@ -19,10 +19,6 @@ struct Amount {
   std::string redop = "sum";
 };
 
-/// A message's costs over the dearest of some connections, both ways (S and its read), and those of a MATH op (M). ns.
-struct MessageCost {
-  double total_ns = 0, read_ns = 0;
-};
 class CostTable {
  public:
   CostTable(const LaunchShape&, const LaunchCosts&, Collective, Amount);
@@ -34,10 +30,14 @@ class CostTable {
   /// All that are available with their costs, in the order of algorithms_of().
   std::vector<std::pair<std::string, double>> all() const;
 
-  MessageCost message(const std::vector<const Phase*>&, int64_t elements) const;
-  double math_ns(int64_t elements) const;
-
  private:
+  using Ways = std::unique_ptr<LaunchCosts::Ways>;
+  /// The connections of some phases, both ways.
+  Ways ways(const std::vector<const Phase*>&) const;
+  /// S of a message on the dearest of them, and its read. ns.
+  LaunchCosts::Message message(const Ways&, int64_t elements) const;
+  /// M. ns.
+  double math_ns(int64_t elements) const;
   /// In (a reduction) and out (a broadcast) of a grid towards a root.
   struct InOut {
     double in_ns = 0, out_ns = 0;

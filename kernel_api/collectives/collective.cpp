@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <map>
 
 #include "kernbench/kernel_api/params.h"
@@ -202,15 +203,20 @@ std::vector<Group> make_groups(const LaunchShape& launch, const Collective& c) {
 }
 
 Group make_group(const LaunchShape& launch, const Collective& c, int64_t pe, Of phases) {
-  const Axes over = parse_axes(c.over);
-  Group g = group_of(launch, c, over, group_with(launch, over, pe));
+  const std::string text =
+      std::string(name_of(c.op)) + ' ' + c.over + ' ' + c.algorithm + ' ' + c.root + ' ' + c.prefix;
+  const auto& all = launch.memo.get<std::vector<Group>>(text, [&] { return make_groups(launch, c); });
+  const int64_t first = group_with(launch, parse_axes(c.over), pe).front();
+  const auto takes_part = [&](const Phase& p) { return std::find(p.pes.begin(), p.pes.end(), pe) != p.pes.end(); };
+  const Group& whole = *std::find_if(all.begin(), all.end(), [&](const Group& group) { return group.pes[0] == first; });
+  Group g;
+  g.collective = c;
+  g.pes = whole.pes;
+  g.single = whole.single;
   g.me = member_of(g.pes, pe);
-  if (phases == Of::all) return g;
-  for (auto* part : {&g.inner, &g.cubes, &g.ranks}) {
-    part->erase(
-        std::remove_if(part->begin(), part->end(),
-                       [&](const Phase& p) { return std::find(p.pes.begin(), p.pes.end(), pe) == p.pes.end(); }),
-        part->end());
+  for (const auto part : {&Group::inner, &Group::cubes, &Group::ranks}) {
+    std::copy_if((whole.*part).begin(), (whole.*part).end(), std::back_inserter(g.*part),
+                 [&](const Phase& p) { return phases == Of::all || takes_part(p); });
   }
   return g;
 }

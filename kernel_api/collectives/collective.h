@@ -39,10 +39,10 @@ struct Phase {
   enum class Kind : uint8_t { ring, halving, tree, chain, grid, torus, all };
   Kind kind = Kind::ring;
   std::string prefix;          ///< of its ports
-  Members pes;                 ///< by member of the phase
+  SharedList pes;              ///< by member of the phase
   Grid grid;                   ///< grid, torus
   int64_t root = 0;            ///< tree, chain, grid: a member
-  std::vector<int64_t> order;  ///< ring, chain: member by position
+  SharedList order;            ///< ring, chain: member by position
   int64_t size() const { return static_cast<int64_t>(pes.size()); }
 };
 Wires wires_of(const Phase&);
@@ -51,7 +51,7 @@ Wires wires_of(const Phase&);
 /// cubes of each rank, and the one over ranks; of any other algorithm a single phase.
 struct Group {
   Collective collective;
-  Members pes;                             ///< by member
+  SharedList pes;                          ///< by member
   std::vector<Phase> inner, cubes, ranks;  ///< hierarchical
   std::vector<Phase> single;               ///< others
   int64_t me = -1;                         ///< member number of the PE that it was made for

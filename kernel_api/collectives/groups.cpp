@@ -67,14 +67,20 @@ std::vector<Members> groups_of(const LaunchShape& launch, Axes over) {
   return groups;
 }
 
-Members group_with(const LaunchShape& launch, Axes over, int64_t pe) {
-  const Key key = common(launch.pes.at(static_cast<size_t>(pe)), over);
-  Members members;
-  for (size_t i = 0; i < launch.pes.size(); ++i) {
-    if (common(launch.pes[i], over) == key) members.push_back(static_cast<int64_t>(i));
-  }
-  sort_members(launch, &members);
-  return members;
+const Members& group_with(const LaunchShape& launch, Axes over, int64_t pe) {
+  struct Groups {
+    std::vector<Members> all;
+    std::vector<size_t> of_pe;
+  };
+  const std::string axes = {over.rank ? 'r' : '-', over.cube ? 'c' : '-', over.pe ? 'p' : '-'};
+  const Groups& groups = launch.memo.get<Groups>("groups " + axes, [&] {
+    Groups made{groups_of(launch, over), std::vector<size_t>(launch.pes.size())};
+    for (size_t g = 0; g < made.all.size(); ++g) {
+      for (const int64_t member : made.all[g]) made.of_pe[static_cast<size_t>(member)] = g;
+    }
+    return made;
+  });
+  return groups.all[groups.of_pe.at(static_cast<size_t>(pe))];
 }
 
 int64_t member_of(const Members& members, int64_t pe) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernbench/kernel_api/launch_shape.h"
@@ -26,11 +28,25 @@ Axes parse_axes(const std::string& over);
 
 /// PEs of a launch (places in LaunchShape::pes) by member: in order of rank, cube and PE.
 using Members = std::vector<int64_t>;
+/// Numbers that copies share: every PE of a launch has its group.
+class SharedList {
+ public:
+  SharedList(std::vector<int64_t> list = {})  // NOLINT: a list stands wherever a shared one does
+      : list_(std::make_shared<const std::vector<int64_t>>(std::move(list))) {}
+  operator const std::vector<int64_t>&() const { return *list_; }  // NOLINT: and the other way round
+  int64_t operator[](size_t i) const { return (*list_)[i]; }
+  size_t size() const { return list_->size(); }
+  auto begin() const { return list_->begin(); }
+  auto end() const { return list_->end(); }
+
+ private:
+  std::shared_ptr<const std::vector<int64_t>> list_;
+};
 
 /// All groups, by their first members. BadParam where they differ in size.
 std::vector<Members> groups_of(const LaunchShape&, Axes over);
-/// The one that has the PE.
-Members group_with(const LaunchShape&, Axes over, int64_t pe);
+/// The one that has the PE. BadParam likewise.
+const Members& group_with(const LaunchShape&, Axes over, int64_t pe);
 /// The member number of a PE that is one.
 int64_t member_of(const Members&, int64_t pe);
 

@@ -21,11 +21,20 @@ struct Blocks {
   int64_t elements(int64_t block) const { return elements(block, block + 1); }
 };
 
-/// The member that stands `steps` behind this one in the ring (negative: ahead).
-int64_t behind(const Phase& ring, const Group& g, int64_t steps) {
-  const int64_t n = ring.size();
-  return ring.order[static_cast<size_t>(((position_of(ring.order, g.me) - steps) % n + n) % n)];
-}
+/// The members of a ring as one of them sees them.
+class RingPlace {
+ public:
+  RingPlace(const Phase& ring, int64_t me) : order_(ring.order), at_(position_of(ring.order, me)) {}
+  /// The one that stands so many steps behind it.
+  int64_t behind(int64_t steps) const {
+    const auto n = static_cast<int64_t>(order_.size());
+    return order_[static_cast<size_t>(((at_ - steps) % n + n) % n)];
+  }
+
+ private:
+  const SharedList& order_;
+  const int64_t at_;
+};
 
 /// The reduction of this member's block. `out`: where it lands, or null.
 tl::Tensor ring_reduce_scatter(const Lane& lane, const Phase& ring, const Group& g, const tl::Tensor& t,
@@ -34,10 +43,11 @@ tl::Tensor ring_reduce_scatter(const Lane& lane, const Phase& ring, const Group&
   const auto block = [&](int64_t b) {
     return blocks.elements(b) > 0 ? t.slice(0, blocks.first(b), blocks.elements(b)) : tl::Tensor();
   };
-  tl::Tensor held = block(behind(ring, g, 1));
+  const RingPlace place(ring, g.me);
+  tl::Tensor held = block(place.behind(1));
   for (int64_t s = 0; s + 1 < g.size(); ++s) {
     lane.send("next", held);
-    const int64_t b = behind(ring, g, s + 2);
+    const int64_t b = place.behind(s + 2);
     const tl::Tensor came = lane.recv("prev", blocks.elements(b), t.dtype());
     held = {};
     if (!came.valid()) continue;
@@ -54,11 +64,12 @@ void ring_all_gather(const Lane& lane, const Phase& ring, const Group& g, const 
   const auto piece = [&](int64_t b) {
     return blocks.elements(b) > 0 ? out.slice(blocks.first(b), blocks.elements(b)) : tl::Tensor();
   };
+  const RingPlace place(ring, g.me);
   int64_t b = g.me;
   for (int64_t s = 0; s + 1 < g.size(); ++s) {
     lane.send("next", piece(b));
     lane.finish(final, blocks.first(b), piece(b));
-    b = behind(ring, g, s + 1);
+    b = place.behind(s + 1);
     if (blocks.elements(b) == 0) {
       lane.recv("prev", 0, out.whole().dtype());
       continue;

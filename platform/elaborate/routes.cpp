@@ -80,8 +80,15 @@ const Route& Routes::reversed_message_route(uint32_t from, uint32_t to) {
 const Route& Routes::message_way(uint32_t from, uint32_t to, bool reversed) {
   std::unique_ptr<Route>& kept = (reversed ? reversed_ : messages_)[uint64_t{from} << 32 | to];
   if (kept) return *kept;
-  const std::string ends = graph_.nodes[from].id + " -> " + graph_.nodes[to].id;
-  if (closed_) throw std::logic_error(ends + ": a way of messages is asked for after the last");
+  if (closed_) {
+    throw std::logic_error(graph_.nodes[from].id + " -> " + graph_.nodes[to].id +
+                           ": a way of messages is asked for after the last");
+  }
+  kept = std::make_unique<Route>(find_way(from, to, reversed));
+  return *kept;
+}
+
+Route Routes::find_way(uint32_t from, uint32_t to, bool reversed) {
   std::vector<uint32_t> path;
   try {
     path = paths_.find_path(from, to);
@@ -92,11 +99,10 @@ const Route& Routes::message_way(uint32_t from, uint32_t to, bool reversed) {
   } catch (const topology::RouteError& e) {
     throw AccessError(e.what());
   }
-  auto r = std::make_unique<Route>();
-  r->hops = blocks_.hops(path, "messages");
-  measure(*r);
-  kept = std::move(r);
-  return *kept;
+  Route r;
+  r.hops = blocks_.hops(path, "messages");
+  measure(r);
+  return r;
 }
 
 void Routes::close() {

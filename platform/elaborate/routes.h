@@ -19,6 +19,8 @@ class Routes : public RouteSource {
   const Route& route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) override;
   const Route& message_route(uint32_t from, uint32_t to) override;
   const Route& reversed_message_route(uint32_t from, uint32_t to) override;
+  /// A way as message_route() gives it, for who asks what it would cost: not kept. AccessError likewise.
+  Route find_message_way(uint32_t from, uint32_t to) { return find_way(from, to, false); }
   /// Shortest paths as the contract says, with both directions; errors as topology::RouteError.
   topology::PathRouter& paths() { return paths_; }
 
@@ -30,6 +32,7 @@ class Routes : public RouteSource {
  private:
   std::unique_ptr<Route> make_route(uint32_t initiator, uint32_t memory);
   const Route& message_way(uint32_t from, uint32_t to, bool reversed);
+  Route find_way(uint32_t from, uint32_t to, bool reversed);
   void require_way_back(uint32_t initiator, const topology::Memory&);
 
   const topology::Graph& graph_;

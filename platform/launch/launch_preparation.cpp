@@ -1,6 +1,8 @@
 #include "kernbench/platform/launch/launch_preparation.h"
 
 #include <algorithm>
+#include <optional>
+#include <unordered_set>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/launch/queue_connections.h"
@@ -9,18 +11,67 @@
 namespace kernbench {
 namespace {
 
-/// Overheads, wires and store-and-forward of a message's way, its data at the bottleneck.
-double way_ns(const Route& r, uint64_t nbytes) {
-  const auto bytes = static_cast<double>(nbytes);
-  double ns = r.write_bw > 0 ? bytes / r.write_bw : 0;
-  for (size_t i = 0; i < r.hops.size(); ++i) {
-    FabricNode& node = r.hops[i].out->node();
-    ns += node.owner().overhead_ns() + r.hops[i].out->link.wire_ns;
-    const auto* router = dynamic_cast<const Router*>(&node);
-    if (i > 0 && router != nullptr && router->stores_and_forwards()) ns += r.hops[i - 1].out->link.transfer_ns(bytes);
+/// What a message meets on its way, and at the end of it.
+struct Way {
+  struct Hop {
+    double ns = 0;        ///< overhead and wire
+    double held_gbs = 0;  ///< bandwidth at which a node takes all of it before it goes on; 0: at once
+    bool operator==(const Hop& o) const { return ns == o.ns && held_gbs == o.held_gbs; }
+  };
+  std::vector<Hop> hops;
+  double bw_gbs = 0;
+  QueueRing ring;
+
+  Way(const Route& r, QueueRing at) : bw_gbs(r.write_bw), ring(std::move(at)) {
+    hops.reserve(r.hops.size());
+    for (size_t i = 0; i < r.hops.size(); ++i) {
+      FabricNode& node = r.hops[i].out->node();
+      hops.push_back({node.owner().overhead_ns() + r.hops[i].out->link.wire_ns, 0});
+      const auto* router = dynamic_cast<const Router*>(&node);
+      if (i > 0 && router != nullptr && router->stores_and_forwards())
+        hops.back().held_gbs = r.hops[i - 1].out->link.bw_gbs;
+    }
   }
-  return ns;
-}
+  bool operator==(const Way& o) const {
+    return bw_gbs == o.bw_gbs && hops == o.hops && ring.slot_bytes == o.ring.slot_bytes && ring.write == o.ring.write &&
+           ring.read == o.ring.read;
+  }
+  LaunchCosts::Message message(uint64_t nbytes) const {
+    const auto bytes = static_cast<double>(nbytes);
+    double ns = bw_gbs > 0 ? bytes / bw_gbs : 0;
+    for (const Hop& h : hops) {
+      ns += h.ns;
+      if (h.held_gbs > 0) ns += bytes / h.held_gbs;
+    }
+    const uint64_t slot = std::min(nbytes, ring.slot_bytes);
+    return {ns + ring.write.of(slot) + ring.read.of(slot), ring.read.of(slot)};
+  }
+};
+
+struct HashOfWay {
+  size_t operator()(const Way& w) const {
+    size_t hash = w.hops.size();
+    for (const Way::Hop& h : w.hops) hash = hash * 31 + std::hash<double>()(h.ns);
+    return hash;
+  }
+};
+
+/// Ways that take the same count once: between thousands of PEs there are few others.
+class DistinctWays : public LaunchCosts::Ways {
+ public:
+  void add(Way way) { ways_.insert(std::move(way)); }
+  LaunchCosts::Message dearest(uint64_t nbytes) const override {
+    LaunchCosts::Message most;
+    for (const Way& w : ways_) {
+      const LaunchCosts::Message m = w.message(nbytes);
+      most = {std::max(most.total_ns, m.total_ns), std::max(most.read_ns, m.read_ns)};
+    }
+    return most;
+  }
+
+ private:
+  std::unordered_set<Way, HashOfWay> ways_;
+};
 
 }  // namespace
 
@@ -29,20 +80,17 @@ double MachineCosts::call_ns(int64_t i) const {
 }
 
 double MachineCosts::queue_ns(int64_t i) const {
-  return queues(i).overhead_ns;
+  require_queues(i);
+  return pe(i).ipcq->queue_parameters().overhead_ns;
 }
 
-const QueueParameters& MachineCosts::queues(int64_t i) const {
+void MachineCosts::require_queues(int64_t i) const {
   if (pe(i).ipcq == nullptr) throw InputError(pe(i).id + " has no pe_ipcq, which messages need");
-  return pe(i).ipcq->queue_parameters();
 }
 
 QueueRing MachineCosts::ring(int64_t i, const RingChoice& choice) const {
-  const QueueParameters& p = queues(i);
-  const std::string tier = choice.tier.value_or(p.tier);
-  QueueRing ring;
-  ring.slot_bytes = choice.slot_bytes.value_or(p.slot_bytes);
-  ring.space = parse_space(tier);
+  require_queues(i);
+  QueueRing ring = ring_at(pe(i), choice);
   const size_t index = pes_.at(static_cast<size_t>(i));
   const auto& memories = machine_.graph().memories;
   if (ring.space == Space::hbm) ring.addr = memories.at(machine_.pes().local_memory(index)).base;
@@ -50,19 +98,25 @@ QueueRing MachineCosts::ring(int64_t i, const RingChoice& choice) const {
     ring.addr = pe(i).sram_base;
     if (pe(i).sram_bytes == 0) throw InputError("tier sram: " + pe(i).id + " reaches no SRAM of its cube");
   }
-  price_ring(machine_, pe(i), tier, &ring);
+  price_ring(machine_, pe(i), &ring);
   return ring;
 }
 
-LaunchCosts::Message MachineCosts::message(int64_t from, int64_t to, uint64_t nbytes, const RingChoice& choice) const {
-  const QueueRing at = ring(to, choice);
-  const uint64_t slot = std::min(nbytes, at.slot_bytes);
-  try {
-    const Route& route = machine_.routes().message_route(pe(from).dma, pe(to).dma);
-    return {way_ns(route, nbytes), at.write.of(slot), at.read.of(slot)};
-  } catch (const AccessError& e) {
-    throw InputError("no way between " + pe(from).id + " and " + pe(to).id + ": " + e.what());
+std::unique_ptr<LaunchCosts::Ways> MachineCosts::ways(std::vector<std::pair<int64_t, int64_t>> pairs,
+                                                      const RingChoice& choice) const {
+  std::sort(pairs.begin(), pairs.end());  // paths from one PE after the other are found faster
+  std::vector<std::optional<QueueRing>> rings(pes_.size());
+  auto distinct = std::make_unique<DistinctWays>();
+  for (const auto& [from, to] : pairs) {
+    std::optional<QueueRing>& at = rings[static_cast<size_t>(to)];
+    if (!at) at = ring(to, choice);
+    try {
+      distinct->add(Way(machine_.routes().find_message_way(pe(from).dma, pe(to).dma), *at));
+    } catch (const AccessError& e) {
+      throw InputError("no way between " + pe(from).id + " and " + pe(to).id + ": " + e.what());
+    }
   }
+  return distinct;
 }
 
 double MachineCosts::math_ns(int64_t i, const std::string& op, int64_t elements, DType dtype) const {

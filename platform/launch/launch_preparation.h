@@ -17,14 +17,14 @@ class MachineCosts : public LaunchCosts {
   MachineCosts(Machine& machine, const std::vector<size_t>& pes) : machine_(machine), pes_(pes) {}
   double call_ns(int64_t pe) const override;
   double queue_ns(int64_t pe) const override;
-  Message message(int64_t from, int64_t to, uint64_t nbytes, const RingChoice&) const override;
+  std::unique_ptr<Ways> ways(std::vector<std::pair<int64_t, int64_t>>, const RingChoice&) const override;
   double math_ns(int64_t pe, const std::string& op, int64_t elements, DType) const override;
   uint64_t tcm_bytes(int64_t pe) const override;
 
  private:
   Pe& pe(int64_t i) const { return machine_.pes().pe(pes_.at(static_cast<size_t>(i))); }
-  /// Of a PE with ports. InputError where it has no pe_ipcq.
-  const QueueParameters& queues(int64_t i) const;
+  /// InputError where the PE has no pe_ipcq.
+  void require_queues(int64_t i) const;
   QueueRing ring(int64_t at, const RingChoice&) const;
 
   Machine& machine_;

@@ -1,7 +1,8 @@
 #include "kernbench/platform/launch/queue_connections.h"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
+#include <unordered_set>
 
 #include "kernbench/phase2/op/errors.h"
 
@@ -22,7 +23,26 @@ SlotCost hop_cost(const Route& r, bool write) {
 class Connecting {
  public:
   Connecting(Machine& machine, const std::vector<size_t>& pes, RingPlaces& places, std::string what)
-      : machine_(machine), pes_(pes), places_(places), what_(std::move(what)), ports_(pes.size()) {}
+      : machine_(machine), pes_(pes), places_(places), what_(std::move(what)), ports_(pes.size()), names_(pes.size()) {}
+
+  /// Ways from one PE after the other are found faster. Those that there are not are told with their connection.
+  void find_ways(const std::vector<QueueConnection>& connections) {
+    std::vector<std::pair<uint32_t, uint32_t>> ways;
+    const auto known = [&](int64_t i) { return i >= 0 && i < static_cast<int64_t>(pes_.size()); };
+    for (const QueueConnection& c : connections) {
+      if (!known(c.a) || !known(c.b) || c.a == c.b) continue;
+      const uint32_t a = pe(static_cast<size_t>(c.a)).dma, b = pe(static_cast<size_t>(c.b)).dma;
+      ways.insert(ways.end(), {{a, b}, {b, a}});
+    }
+    std::sort(ways.begin(), ways.end());
+    for (const auto& [from, to] : ways) {
+      try {
+        machine_.routes().message_route(from, to);
+        machine_.routes().reversed_message_route(from, to);
+      } catch (const AccessError&) {
+      }
+    }
+  }
 
   void connect(const QueueConnection& c, size_t number) {
     where_ = what_ + "[" + std::to_string(number) + "]: ";
@@ -35,13 +55,16 @@ class Connecting {
     at_b.peer_port = static_cast<uint32_t>(ports_[a].size() - 1);
     at_a.ring = at_b.peer_ring = make_ring(c, a);
     at_b.ring = at_a.peer_ring = make_ring(c, b);
-    find_ways(at_a, pe(a));
-    find_ways(at_b, pe(b));
+    take_ways(at_a, pe(a));
+    take_ways(at_b, pe(b));
   }
 
-  std::vector<std::vector<QueuePort>> ports() const {
+  std::vector<std::vector<QueuePort>> take_ports() {
     std::vector<std::vector<QueuePort>> all;
-    for (const auto& of_pe : ports_) all.emplace_back(of_pe.begin(), of_pe.end());
+    for (auto& of_pe : ports_) {
+      all.emplace_back(std::make_move_iterator(of_pe.begin()), std::make_move_iterator(of_pe.end()));
+      of_pe.clear();
+    }
     return all;
   }
 
@@ -73,9 +96,7 @@ class Connecting {
 
   QueuePort& add_port(size_t i, const std::string& name, size_t peer, const std::string& peer_port) {
     if (name.empty()) refuse("a port of " + pe(i).id + " has no name");
-    for (const QueuePort& p : ports_[i]) {
-      if (p.name == name) refuse("port " + name + " of " + pe(i).id + " has a connection already");
-    }
+    if (!names_[i].insert(name).second) refuse("port " + name + " of " + pe(i).id + " has a connection already");
     QueuePort& port = ports_[i].emplace_back();
     port.name = name;
     port.peer_pe = pe(peer).id;
@@ -86,22 +107,17 @@ class Connecting {
   }
 
   QueueRing make_ring(const QueueConnection& c, size_t i) {
-    const QueueParameters& p = pe(i).ipcq->queue_parameters();
-    const std::string tier = c.tier.value_or(p.tier);
-    QueueRing ring;
-    ring.slots = c.slots.value_or(p.slots);
-    ring.slot_bytes = c.slot_bytes.value_or(p.slot_bytes);
-    ring.space = parse_space(tier);
+    QueueRing ring = ring_at(pe(i), {c.slots, c.slot_bytes, c.tier});
     try {
       ring.addr = places_.place(pes_[i], ring.space, ring.slots * ring.slot_bytes);
-      price_ring(machine_, pe(i), tier, &ring);
+      price_ring(machine_, pe(i), &ring);
     } catch (const std::runtime_error& e) {
       refuse(e.what());
     }
     return ring;
   }
 
-  void find_ways(QueuePort& port, const Pe& from) {
+  void take_ways(QueuePort& port, const Pe& from) {
     try {
       port.route = &machine_.routes().message_route(from.dma, port.peer_dma);
       port.credit_route = &machine_.routes().reversed_message_route(port.peer_dma, from.dma);
@@ -115,12 +131,22 @@ class Connecting {
   RingPlaces& places_;
   const std::string what_;
   std::string where_;
-  std::vector<std::deque<QueuePort>> ports_;  ///< by PE of the launch
+  std::vector<std::deque<QueuePort>> ports_;            ///< by PE of the launch
+  std::vector<std::unordered_set<std::string>> names_;  ///< of these
 };
 
 }  // namespace
 
-void price_ring(Machine& machine, const Pe& at, const std::string& tier, QueueRing* ring) {
+QueueRing ring_at(const Pe& pe, const RingChoice& choice) {
+  const QueueParameters& p = pe.ipcq->queue_parameters();
+  QueueRing ring;
+  ring.slots = choice.slots.value_or(p.slots);
+  ring.slot_bytes = choice.slot_bytes.value_or(p.slot_bytes);
+  ring.space = parse_space(choice.tier.value_or(p.tier));
+  return ring;
+}
+
+void price_ring(Machine& machine, const Pe& at, QueueRing* ring) {
   if (ring->space == Space::tcm) {
     ring->pe = at.index;
   } else {
@@ -128,7 +154,7 @@ void price_ring(Machine& machine, const Pe& at, const std::string& tier, QueueRi
     ring->write = hop_cost(r, true);
     ring->read = hop_cost(r, false);
   }
-  at.ipcq->queue_parameters().price(ring, tier);
+  at.ipcq->queue_parameters().price(ring, std::string(name_of(ring->space)));
 }
 
 size_t nearest_memory(Machine& machine, size_t pe, Space space) {
@@ -180,8 +206,9 @@ std::vector<std::vector<QueuePort>> connect_queues(Machine& machine, const std::
                                                    const std::vector<size_t>& pes, RingPlaces& places,
                                                    const std::string& what) {
   Connecting connecting(machine, pes, places, what);
+  connecting.find_ways(connections);
   for (size_t i = 0; i < connections.size(); ++i) connecting.connect(connections[i], i);
-  return connecting.ports();
+  return connecting.take_ports();
 }
 
 }  // namespace kernbench

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/kernel_api/launch_costs.h"
 #include "kernbench/kernel_api/queue_connection.h"
 #include "kernbench/platform/elaborate/machine.h"
 
@@ -30,8 +31,10 @@ class RingsAlone : public RingPlaces {
   std::vector<uint64_t> tcm_used_, memory_used_;  ///< by PE, by memory
 };
 
-/// Fills in what slots of a ring of the tier cost that lies at ring->addr of ring->space (§10.5).
-void price_ring(Machine&, const Pe&, const std::string& tier, QueueRing*);
+/// A ring at a PE with a pe_ipcq, without its place and costs: what is not chosen is as that says (§10.3).
+QueueRing ring_at(const Pe&, const RingChoice&);
+/// Fills in what slots of a ring cost that lies at ring->addr of ring->space (§10.5).
+void price_ring(Machine&, const Pe&, QueueRing*);
 
 /// The memory of the space with the best route from the PE's pe_dma: distance, hops, then compiled order (§10.4), as index
 /// into Graph::memories; as many as there are if none can be reached.

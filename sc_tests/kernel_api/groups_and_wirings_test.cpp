@@ -136,7 +136,8 @@ TEST(Hierarchies, LeaveOutThePhaseOfAnAxisThatIsNotNamed) {
   EXPECT_EQ(all[0].cubes.size(), 3u);
   EXPECT_EQ(all[0].cubes[0].root, 3);  // centre of 2 × 2
   EXPECT_EQ(all[0].ranks.size(), 1u);
-  EXPECT_EQ(all[0].ranks[0].pes, (Members{6, 14, 22}));  // the first PE of each root cube
+  const Members& leaders = all[0].ranks[0].pes;
+  EXPECT_EQ(leaders, (Members{6, 14, 22}));  // the first PE of each root cube
   EXPECT_EQ(all[0].ranks[0].kind, Phase::Kind::torus);
   c.over = "rank+pe";
   const std::vector<Group> some = make_groups(l, c);

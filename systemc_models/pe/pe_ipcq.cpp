@@ -402,12 +402,12 @@ std::vector<QueueWait> PeIpcq::queue_waits() const {
   for (uint32_t p = 0; p < traffic_.size(); ++p) {
     const Traffic& t = traffic_[p];
     const QueuePort& port = ports_[p];
-    for (const QueueCall* c : t.sends) {
-      waits.push_back({c->seq, port.peer_index,
+    for (uint32_t i = 0; i < t.sends.size(); ++i) {
+      waits.push_back({t.sends[i]->seq, port.peer_index,
                        told("send", p) + "no free slot: " + port.peer_pe + " has not received message " +
                            std::to_string(t.in_slots.front()) + " of its port " + port.peer_port_name});
     }
-    for (const QueueCall* c : t.receives) nothing_sent("recv", *c, p);
+    for (uint32_t i = 0; i < t.receives.size(); ++i) nothing_sent("recv", *t.receives[i], p);
   }
   if (choosing_) {
     for (const uint32_t p : choosing_->ports) nothing_sent("recv_any", *choosing_, p);

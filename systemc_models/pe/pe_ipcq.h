@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/systemc_models/core/ring.h"
 #include "kernbench/systemc_models/pe/pe.h"
 #include "kernbench/systemc_models/pe/pe_block.h"
 #include "kernbench/systemc_models/pe/queue_message.h"
@@ -59,11 +60,11 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
     Standstill no_slot, no_message;
     size_t queue = 0;         ///< of what comes, in queues_
     uint64_t sent = 0;        ///< messages that stand in the queue, or have gone
-    std::deque<QueueCall*> sends;      ///< with segments that have no slot yet
-    std::deque<uint64_t> in_slots;     ///< the numbers of the messages whose segments have slots of the peer's
-    uint64_t written = 0;               ///< segments that have come
-    std::deque<QueueSegment*> visible;  ///< that no receive has claimed
-    std::deque<QueueCall*> receives;   ///< with segments that are not ready yet
+    Ring<QueueCall*> sends;   ///< with segments that have no slot yet
+    Ring<uint64_t> in_slots;  ///< the numbers of the messages whose segments have slots of the peer's
+    uint64_t written = 0;     ///< segments that have come
+    Ring<QueueSegment*> visible;       ///< that no receive has claimed
+    Ring<QueueCall*> receives;         ///< with segments that are not ready yet
     uint32_t receiving = 0;            ///< receives that are not done
     uint64_t received = 0;             ///< messages that a receive has matched
   };

@@ -17,6 +17,9 @@ struct SlotCost {
   double access_ns = 0, bw_gbs = 1;
   double hop_ns = 0;      ///< overheads and wires between pe_dma and the ring's memory; 0 in TCM
   double hop_bw_gbs = 0;  ///< least bandwidth on that way; 0: none
+  bool operator==(const SlotCost& o) const {
+    return access_ns == o.access_ns && bw_gbs == o.bw_gbs && hop_ns == o.hop_ns && hop_bw_gbs == o.hop_bw_gbs;
+  }
   double of(uint64_t nbytes) const {
     const auto bytes = static_cast<double>(nbytes);
     return access_ns + bytes / bw_gbs + (hop_ns + (hop_bw_gbs > 0 ? bytes / hop_bw_gbs : 0));
