@@ -5,9 +5,11 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/tool/progress_line.h"
+#include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/collective_table.h"
+#include "kernbench/systemc_models/pe/queue_ports.h"
 
 namespace kernbench::cli {
 namespace {
@@ -36,12 +38,15 @@ void add_options(CLI::App& cmd, Options& o) {
   cmd.add_option("--device", o.device, "all, or sip:N")->capture_default_str();
   cmd.add_option("--ranks", o.ranks, "all, N, or numbers separated by commas")->capture_default_str();
   cmd.add_option("--tier", o.tier, "where rings lie: tcm, sram or hbm; else as the topology says");
-  cmd.add_option("--slots", o.slots, "of a ring; else as the topology says");
-  cmd.add_option("--slot-bytes", o.slot_bytes, "of a slot; else as the topology says");
-  cmd.add_option("--part-bytes", o.part_bytes, "of a vector in TCM at once; else 1048576");
-  cmd.add_option("--chunk-bytes", o.chunk_bytes, "chain, tree, grid, hierarchical: of a message; else the part");
+  using Queues = QueueParameters;
+  whole_number(cmd.add_option("--slots", o.slots, "of a ring; else as the topology says"), 1, Queues::kMostSlots);
+  whole_number(cmd.add_option("--slot-bytes", o.slot_bytes, "of a slot, a multiple of 64; else as the topology says"),
+               Queues::kSlotUnit, Queues::kMostSlotBytes);
+  whole_number(cmd.add_option("--part-bytes", o.part_bytes, "of a vector in TCM at once; else 1048576"), 1);
+  whole_number(
+      cmd.add_option("--chunk-bytes", o.chunk_bytes, "chain, tree, grid, hierarchical: of a message; else the part"));
   cmd.add_flag("--check", o.check, "count the elements that are wrong");
-  cmd.add_option("--jobs", o.jobs, "runs at a time")->check(CLI::Range(1, 1024))->capture_default_str();
+  whole_number(cmd.add_option("--jobs", o.jobs, "runs at a time"), 1, 1024)->capture_default_str();
   add_format(cmd, o.format, {"text", "csv", "json"});
 }
 

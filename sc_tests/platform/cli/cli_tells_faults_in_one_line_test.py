@@ -90,6 +90,11 @@ class Faults(cli_support.Cli):
             for word in words:
                 self.refuses("run", "--topology", topology("small.yaml"), "--kernel", "vector_add", option, word,
                              saying=(option, f"found '{word}', expected a whole number from 0 to "), lines=1)
+        for option, words in (("--slots", ("0", "4.0", " 4", "65537")), ("--slot-bytes", ("0x40", "63")),
+                              ("--part-bytes", ("0", "1e6")), ("--chunk-bytes", ("-1",)), ("--jobs", ("0", "1.0"))):
+            for word in words:
+                self.refuses("collectives", "--topology", topology("small.yaml"), option, word,
+                             saying=(option, f"found '{word}', expected a whole number from "), lines=1)
         self.refuses("probe", "--topology", topology("small.yaml"), "--bytes", "-1", saying=("--bytes",), lines=1)
         self.refuses("sweep", "--over", "seed=1", "--jobs", "-1", "--", "run", saying=("--jobs",), lines=1)
         self.refuses("replay", "--oplog", "none.jsonl", "--corrupt-op", "-1", saying=("--corrupt-op",), lines=1)
