@@ -1,6 +1,8 @@
 // Moves inside a rank where a tensor goes from one layout over ranks into another: each PE keeps its own part of what
-// it has whole (copy_part), or puts columns side by side that came one block behind the other (join_columns).
+// it has whole, or makes its columns as many as the others' (copy_part), or puts columns side by side that came one
+// block behind the other (join_columns).
 #include <algorithm>
+#include <limits>
 
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/pe_backend.h"
@@ -10,55 +12,100 @@ namespace {
 
 constexpr int64_t kElements = 65536;  // moved at once
 
-/// A block of memory into another of the same shape, by rows that fit TCM.
-void copy(tl::Context& tl, const tl::Block& from, const tl::Block& to) {
-  const int64_t rows = from.shape()[0], cols = from.shape()[1];
+/// Fills a block of memory by pieces that fit TCM: make(row, column, rows, columns) gives each.
+template <class Make>
+void fill(tl::Context& tl, const tl::Block& to, const Make& make) {
+  const int64_t rows = to.shape()[0], cols = to.shape()[1];
   for (int64_t j = 0; j < cols; j += kElements) {
     const int64_t width = std::min(kElements, cols - j);
     const int64_t step = std::max<int64_t>(1, kElements / width);
     for (int64_t i = 0; i < rows; i += step) {
       const int64_t count = std::min(step, rows - i);
-      tl.store_async(to.tile(i, j, count, width), tl.load(from.tile(i, j, count, width)));
+      tl.store_async(to.tile(i, j, count, width), make(i, j, count, width));
     }
   }
+}
+
+/// A block of memory into another of the same shape.
+void copy(tl::Context& tl, const tl::Block& from, const tl::Block& to) {
+  fill(tl, to, [&](int64_t i, int64_t j, int64_t rows, int64_t cols) { return tl.load(from.tile(i, j, rows, cols)); });
 }
 
 void copy_part(tl::Context& tl, const tl::Args& args) {
   const tl::View &x = args["x"], &y = args["y"];
   if (y.empty()) return;
-  for (int axis = 0; axis < 2; ++axis) {
-    if (y.offset[axis] >= x.offset[axis] && y.offset[axis] + y.shape[axis] <= x.offset[axis] + x.shape[axis]) continue;
-    throw KernelFault("copy_part: the PE's part of y is not in its part of x");
+  const int64_t rows = y.shape[0], cols = y.shape[1];
+  const int64_t of_x = std::clamp<int64_t>(args.integer("cols") - y.offset[1], 0, cols);  // zeros behind them
+  const int64_t row = y.offset[0] - x.offset[0], col = y.offset[1] - x.offset[1];
+  if (of_x > 0) {
+    if (row < 0 || row + rows > x.shape[0] || col < 0 || col + of_x > x.shape[1])
+      throw KernelFault("copy_part: the PE's part of y is not in its part of x");
+    copy(tl, x.block().tile(row, col, rows, of_x), y.block().tile(0, 0, rows, of_x));
   }
-  copy(tl, x.block().tile(y.offset[0] - x.offset[0], y.offset[1] - x.offset[1], y.shape[0], y.shape[1]), y);
+  if (of_x == cols) return;
+  fill(tl, y.block().tile(0, of_x, rows, cols - of_x), [&](int64_t, int64_t, int64_t h, int64_t w) {
+    return tl.zeros({h, w}, y.dtype());
+  });
 }
 
 void join_columns(tl::Context& tl, const tl::Args& args) {
   const tl::View &x = args["x"], &y = args["y"];
   if (y.empty()) return;
-  const int64_t parts = x.shape[0], rows = x.shape[1], cols = x.shape[2];
-  if (rows != y.shape[0] || parts * cols != y.shape[1])
+  const int64_t rows = x.shape[1], cols = x.shape[2];
+  if (rows != y.shape[0] || x.shape[0] * cols < y.shape[1])
     throw KernelFault("join_columns: parts of x " + x.shape.to_string() + " and y " + y.shape.to_string() +
                       " do not fit");
-  for (int64_t p = 0; p < parts; ++p)
-    copy(tl, (x.ptr + p * rows * cols).block({rows, cols}), y.block().tile(0, p * cols, rows, cols));
+  for (int64_t at = 0; at < y.shape[1]; at += cols) {
+    const int64_t width = std::min(cols, y.shape[1] - at);
+    const tl::Block part = (x.ptr + at * rows).block({rows, cols});
+    copy(tl, part.tile(0, 0, rows, width), y.block().tile(0, at, rows, width));
+  }
 }
 
-KernelSpec of_regions(const std::string& name, const std::string& help, KernelFunction function) {
+/// Columns of y where they are not said: `otherwise`.
+int64_t columns_of_y(const Params& p, int64_t otherwise) {
+  return p.integer("n") == 0 ? otherwise : p.integer("n");
+}
+
+KernelSpec of_regions(const std::string& name, const std::string& help, const std::string& n, KernelFunction function) {
   KernelSpec s;
   s.name = name;
   s.help = help;
-  s.params = {ParamSpec::size("rows", 64, "rows, split over the PEs"), ParamSpec::size("cols", 64, "columns of y"),
+  s.params = {ParamSpec::size("rows", 64, "rows, split over the PEs"), ParamSpec::size("cols", 64, "columns of x"),
+              ParamSpec::size("n", 0, "columns of y; 0: " + n),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16, DType::i8, DType::i16, DType::i32, DType::u8})};
+  s.params[2].min = 0;
   s.function = std::move(function);
   return s;
 }
 
+/// The first `width` of the `cols` columns of dense rows into y, from its column `at` on.
+void copy_rows(const uint8_t* from, int64_t cols, int64_t width, int64_t at, HostTensor* y) {
+  const size_t item = size_of(y->dtype);
+  const auto bytes = [item](int64_t elements) { return static_cast<size_t>(elements) * item; };
+  for (int64_t r = 0; r < y->shape[0]; ++r)
+    std::copy_n(from + bytes(r * cols), bytes(width), y->bytes.data() + bytes(r * y->shape[1] + at));
+}
+
+/// BadParam unless y has so many columns.
+void check_columns(int64_t n, int64_t least, int64_t most) {
+  if (n >= least && n <= most) return;
+  throw BadParam("n: found " + std::to_string(n) + ", expected " + std::to_string(least) + " to " +
+                 std::to_string(most) + " columns of y");
+}
+
 KernelSpec copy_part_spec() {
-  KernelSpec s = of_regions("copy_part", "y = x, each PE its part of y from its part of x", copy_part);
-  s.tensors = {input("x", {"rows", "cols"}, Placement::rows), output("y", {"rows", "cols"}, Placement::rows)};
-  s.reference = [](const Params&, const TensorMap& in) {
-    return std::map<std::string, Expected>{{"y", {in.at("x"), {}}}};
+  KernelSpec s = of_regions("copy_part", "y = x with columns of zeros behind, each PE its part of y from its part of x",
+                            "those of x", copy_part);
+  s.tensors = {input("x", {"rows", "cols"}, Placement::rows), output("y", {}, Placement::rows)};
+  s.tensors[1].shape = [](const Params& p) { return Dims{p.integer("rows"), columns_of_y(p, p.integer("cols"))}; };
+  s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
+    check_columns(columns_of_y(*p, p->integer("cols")), p->integer("cols"), std::numeric_limits<int64_t>::max());
+  };
+  s.reference = [](const Params& p, const TensorMap& in) {
+    HostTensor y(p.dtype(), {p.integer("rows"), columns_of_y(p, p.integer("cols"))});
+    copy_rows(in.at("x").bytes.data(), p.integer("cols"), p.integer("cols"), 0, &y);
+    return std::map<std::string, Expected>{{"y", {std::move(y), {}}}};
   };
   return s;
 }
@@ -80,22 +127,27 @@ ShardPlan rows_of_all_parts(const Params& p) {
   return plan;
 }
 
+int64_t columns_of_parts(const Params& p) {
+  return p.integer("parts") * p.integer("cols");
+}
+
 KernelSpec join_columns_spec() {
-  KernelSpec s =
-      of_regions("join_columns", "y [rows, parts cols] from x [parts, rows, cols], parts side by side", join_columns);
+  KernelSpec s = of_regions("join_columns", "y [rows, parts cols] from x [parts, rows, cols], parts side by side",
+                            "those of all parts; fewer: the last ones are left out", join_columns);
   s.params[1].help = "columns of a part";
   s.params.insert(s.params.begin(), ParamSpec::size("parts", 2, "of x, one behind the other"));
   s.tensors = {input("x", {"parts", "rows", "cols"}, Placement::rows), output("y", {}, Placement::rows)};
   s.tensors[0].shards = rows_of_all_parts;
-  s.tensors[1].shape = [](const Params& p) { return Dims{p.integer("rows"), p.integer("parts") * p.integer("cols")}; };
+  s.tensors[1].shape = [](const Params& p) { return Dims{p.integer("rows"), columns_of_y(p, columns_of_parts(p))}; };
+  s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
+    check_columns(columns_of_y(*p, columns_of_parts(*p)), 1, columns_of_parts(*p));
+  };
   s.reference = [](const Params& p, const TensorMap& in) {
-    const auto parts = static_cast<size_t>(p.integer("parts")), rows = static_cast<size_t>(p.integer("rows"));
-    const size_t run = static_cast<size_t>(p.integer("cols")) * size_of(p.dtype());
-    HostTensor y(p.dtype(), {p.integer("rows"), p.integer("parts") * p.integer("cols")});
-    const auto* x = in.at("x").bytes.data();
-    for (size_t part = 0; part < parts; ++part) {
-      for (size_t r = 0; r < rows; ++r)
-        std::copy_n(x + (part * rows + r) * run, run, y.bytes.data() + (r * parts + part) * run);
+    const int64_t rows = p.integer("rows"), cols = p.integer("cols"), n = columns_of_y(p, columns_of_parts(p));
+    HostTensor y(p.dtype(), {rows, n});
+    for (int64_t at = 0; at < n; at += cols) {
+      const size_t part = static_cast<size_t>(at * rows) * size_of(p.dtype());
+      copy_rows(in.at("x").bytes.data() + part, cols, std::min(cols, n - at), at, &y);
     }
     return std::map<std::string, Expected>{{"y", {std::move(y), {}}}};
   };

@@ -1,7 +1,5 @@
 #include "kernbench/platform/host/tensor_parallel.h"
 
-#include "kernbench/phase2/op/errors.h"
-
 namespace kernbench::host {
 namespace {
 
@@ -17,8 +15,11 @@ void summed(Context& h, const Tensor& y, const Make& make) {
 }  // namespace
 
 void column_parallel_linear(Context& h, const Tensor& x, const Tensor& w, const Tensor& y,
-                            const std::string& activation) {
-  h.launch(h.ranks(), "tp_linear", {{"activation", activation}}, {{"x", x}, {"w", w}, {"y", y}});
+                            const std::string& activation, bool gather_output) {
+  const bool gather = gather_output && h.num_ranks() > 1;
+  const Tensor to = gather ? h.tensor(y.dtype(), y.shape(), columns_of_ranks(), y.name() + "_columns") : y;
+  h.launch(h.ranks(), "tp_linear", {{"activation", activation}}, {{"x", x}, {"w", w}, {"y", to}});
+  if (gather) gather_region(h, to, y);
 }
 
 void row_parallel_linear(Context& h, const Tensor& x, const Tensor& w, const Tensor& y) {
@@ -42,14 +43,16 @@ void scatter_region(Context& h, const Tensor& x, const Tensor& y) {
 }
 
 void gather_region(Context& h, const Tensor& x, const Tensor& y) {
-  const int64_t ranks = h.num_ranks(), rows = x.shape()[0], cols = x.shape()[1];
-  if (cols % ranks != 0)
-    throw InputError("gather of tensor " + x.name() + ": " + std::to_string(ranks) + " ranks do not divide its " +
-                     std::to_string(cols) + " columns");
+  const int64_t ranks = h.num_ranks(), rows = x.shape()[0], most = (x.shape()[1] + ranks - 1) / ranks;
+  Tensor even = x;
+  if (x.shape()[1] != ranks * most) {  // an all_gather's blocks are alike: the last ranks' columns are filled up
+    even = h.tensor(x.dtype(), {rows, ranks * most}, columns_of_ranks(), x.name() + "_even");
+    h.launch(h.ranks(), "copy_part", {}, {{"x", x}, {"y", even}});
+  }
   // What a rank has received are the ranks' columns one behind the other: they are put side by side.
-  const Tensor parts = h.tensor(x.dtype(), {ranks, rows, cols / ranks}, rank_replicate().cube(shard(1)).pe(shard(1)),
-                                x.name() + "_parts");
-  h.launch(h.ranks(), "all_gather", {{"over", "rank"}}, {{"x", x}, {"y", parts}});
+  const Tensor parts =
+      h.tensor(x.dtype(), {ranks, rows, most}, rank_replicate().cube(shard(1)).pe(shard(1)), x.name() + "_parts");
+  h.launch(h.ranks(), "all_gather", {{"over", "rank"}}, {{"x", even}, {"y", parts}});
   h.launch(h.ranks(), "join_columns", {}, {{"x", parts}, {"y", y}});
 }
 

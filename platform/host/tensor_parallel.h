@@ -19,9 +19,10 @@ inline Layout columns_of_ranks() {
 
 // Linear layers: y = activation(x · w). Activations: none, relu, gelu, silu.
 
-/// w [k, n] by columns over the ranks, x on all of them → y, columns_of_ranks().
+/// w [k, n] by columns over the ranks, x on all of them → y, columns_of_ranks(); gather_output: rows_of_pes(), by an
+/// all_gather between the ranks.
 void column_parallel_linear(Context&, const Tensor& x, const Tensor& w, const Tensor& y,
-                            const std::string& activation = "none");
+                            const std::string& activation = "none", bool gather_output = false);
 /// w [k, n] by rows over the ranks, x by columns → y, rows_of_pes(): the ranks' products, summed up by an all_reduce.
 void row_parallel_linear(Context&, const Tensor& x, const Tensor& w, const Tensor& y);
 /// y[i] = table[idx[i]], the table by rows over the ranks: each gives the rows that it has, an all_reduce the sum.
@@ -37,7 +38,8 @@ inline Tensor copy_region(Context&, const Tensor& x) {
 void reduce_region(Context&, const Tensor& x, const Tensor& y);
 /// x, the same on all ranks → y, a layout that splits it: each PE keeps what is its own.
 void scatter_region(Context&, const Tensor& x, const Tensor& y);
-/// x [rows, n], columns_of_ranks() → y, rows_of_pes(). InputError where the ranks do not divide n.
+/// x [rows, n], columns_of_ranks() → y, rows_of_pes(). Where the ranks do not divide n, zeros travel for what the last
+/// ones lack.
 void gather_region(Context&, const Tensor& x, const Tensor& y);
 
 }  // namespace kernbench::host

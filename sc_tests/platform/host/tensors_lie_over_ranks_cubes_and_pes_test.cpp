@@ -136,11 +136,39 @@ const RegisterProgram scattered{[] {
   return s;
 }()};
 
-ProgramReport run(const std::string& program, int ranks, bool timed = false) {
+/// y = x · w, w by columns over the ranks, y whole on all of them.
+const RegisterProgram linear{[] {
+  ProgramSpec s;
+  s.name = "program_test_linear";
+  s.help = "of the tests of programs";
+  s.params = {ParamSpec::size("n", 12, "columns of w")};
+  s.tensors = {tensor("x", TensorSpec::Role::in, host::rows_of_pes()),
+               tensor("w", TensorSpec::Role::in, host::rank_shard(1)),
+               tensor("y", TensorSpec::Role::out, host::rows_of_pes())};
+  s.tensors[0].shape = [](const Params&) { return Dims{7, 5}; };
+  s.tensors[1].shape = [](const Params& p) { return Dims{5, p.integer("n")}; };
+  s.tensors[2].shape = [](const Params& p) { return Dims{7, p.integer("n")}; };
+  s.function = [](host::Context& h) {
+    host::column_parallel_linear(h, h.input("x"), h.input("w"), h.output("y"), "none", true);
+  };
+  s.reference = [](const Params& p, const TensorMap& in) {
+    const std::vector<float> x = in.at("x").floats(), w = in.at("w").floats();
+    const auto n = static_cast<size_t>(p.integer("n"));
+    std::vector<float> y(7 * n);
+    for (size_t i = 0; i < y.size(); ++i) {
+      for (size_t k = 0; k < 5; ++k) y[i] += x[i / n * 5 + k] * w[k * n + i % n];
+    }
+    return std::map<std::string, Expected>{{"y", {HostTensor::from(DType::f32, {7, p.integer("n")}, y), {}}}};
+  };
+  return s;
+}()};
+
+ProgramReport run(const std::string& program, int ranks, bool timed = false, host::KernelParams params = {}) {
   static std::unique_ptr<Platform> platform;
   platform = platform_from_text(ranks_toy::system(ranks));
   RunOptions o;
   o.program = program;
+  o.params = std::move(params);
   o.verify = true;
   o.threads = 1;
   o.timed_transfer = timed;
@@ -158,9 +186,28 @@ TEST(ProgramTensor, keeps_what_a_launch_has_left_for_the_next) {
   for (size_t i = 0; i < 3; ++i) EXPECT_LE(r.ops[0].end_ns[i], r.ops[1].begin_ns);
 }
 
+/// Whether the ranks divide the columns or not, and with fewer columns than ranks.
 TEST(ProgramTensor, comes_back_from_columns_over_the_ranks) {
-  for (const int ranks : {1, 2, 3}) {
-    EXPECT_EQ(in_child([&] { return run("program_test_regions", ranks).run.passed ? "" : "not x"; }), "") << ranks;
+  for (const char* columns : {"12", "7", "2", "1"}) {
+    for (const int ranks : {1, 2, 3}) {
+      EXPECT_EQ(in_child([&] {
+                  return run("program_test_regions", ranks, false, {{"n", columns}}).run.passed ? "" : "not x";
+                }),
+                "")
+          << columns << " columns, " << ranks << " ranks";
+    }
+  }
+}
+
+TEST(ProgramLinear, gathers_its_output_on_all_ranks) {
+  for (const char* columns : {"12", "7"}) {
+    for (const int ranks : {1, 2, 3}) {
+      EXPECT_EQ(in_child([&] {
+                  return run("program_test_linear", ranks, false, {{"n", columns}}).run.passed ? "" : "not y";
+                }),
+                "")
+          << columns << " columns, " << ranks << " ranks";
+    }
   }
 }
 
