@@ -41,7 +41,7 @@ struct Options {
   int threads = 0;
   bool verify = false, debug_verify = false, check_races = false;
   std::string isa = std::string(name_of(best_isa()));
-  std::string oplog, memory, trace, report;
+  std::string oplog, memory, trace, wiring, report;
   WaveformCliOptions vcd;
   /// Empty: there is none.
   std::string memory_file() const {
@@ -94,6 +94,7 @@ void check_output_files(const Options& o, const RunOptions& r) {
   files.add("--oplog", o.oplog);
   files.add("--memory", o.memory_file());
   files.add("--trace", o.trace);
+  files.add("--wiring", o.wiring);
   for (const std::string& file : o.vcd.files()) files.add("--vcd", file);
   for (const auto& [name, file] : r.dumps) files.add("--dump " + name, file);
 }
@@ -102,9 +103,11 @@ RunOptions run_options(const Options& o) {
   refuse_what_is_not_built(o);
   if (o.kernel.empty() == o.program.empty()) throw InputError("run: needs --kernel NAME or --program NAME, one of them");
   if (!o.memory.empty() && o.oplog.empty()) throw InputError("--memory: a memory file needs --oplog beside it");
+  if (!o.wiring.empty() && o.kernel.empty()) throw InputError("--wiring: is of a kernel; found a program");
   RunOptions r;
   r.kernel = o.kernel;
   r.program = o.program;
+  r.wiring_file = o.wiring;
   for (const std::string& p : o.params) r.params.push_back(name_and_value("--param", p, "NAME=VALUE"));
   for (const std::string& t : o.tensors) r.tensors.push_back(name_and_value("--tensor", t, "NAME=FILE.npy"));
   for (const std::string& d : o.dumps) r.dumps.push_back(name_and_value("--dump", d, "NAME=FILE.npy"));
@@ -235,6 +238,8 @@ Command add_run(CLI::App& app) {
   o->vcd.add_to(*cmd);
   cmd->add_option("--trace", o->trace, "what every engine did, for Perfetto (Chrome trace events)")
       ->type_name("FILE.json");
+  cmd->add_option("--wiring", o->wiring, "a picture of which PEs the kernel's queues join (docs/collectives.md)")
+      ->type_name("FILE.svg");
   cmd->add_option("--report", o->report, "HTML report (not yet)")->type_name("FILE.html");
   add_format(*cmd, o->format, {"text", "json"});
   return {cmd, [o] { return run(*o); }};

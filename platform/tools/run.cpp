@@ -1,6 +1,7 @@
 #include "kernbench/platform/tools/run.h"
 
 #include <algorithm>
+#include <fstream>
 #include <iterator>
 #include <optional>
 
@@ -12,6 +13,7 @@
 #include "kernbench/platform/launch/pe_selection.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/run_parts.h"
+#include "kernbench/platform/tools/wiring_view.h"
 
 namespace kernbench {
 
@@ -25,10 +27,12 @@ class KernelRun : private LoggedRun {
         spec_(named_kernel(o_)),
         pes_(choose_pes(platform.machine(), o_)),
         programs_(programs_of(platform.machine(), pes_)),
-        prepared_(prepare_launch(platform.machine(), spec_, kernel_params(spec_, o_.params), pes_,
-                                 programs_.front().launch)),
+        prepared_(
+            prepare_launch(platform.machine(), spec_, kernel_params(spec_, o_.params), pes_, programs_.front().launch)),
         params_(prepared_.params),
-        way_(choose_launch_way(platform, o_)) {}
+        way_(choose_launch_way(platform, o_)) {
+    if (!o_.wiring_file.empty()) draw_wiring();
+  }
 
   RunReport run() {
     place_inputs();
@@ -53,6 +57,7 @@ class KernelRun : private LoggedRun {
     return v;
   }
 
+  void draw_wiring() const;
   void place_inputs();
   HostPlan host_plan();
   void map_tensors(HostPlan&);
@@ -72,6 +77,14 @@ class KernelRun : private LoggedRun {
   TensorMap inputs_;
   RunReport report_;
 };
+
+void KernelRun::draw_wiring() const {
+  if (!spec_.queues) throw InputError("--wiring: kernel " + spec_.name + " has no queues");
+  std::ofstream file(o_.wiring_file);
+  const LaunchShape& launch = *programs_.front().launch;
+  write_wiring_svg(file, platform_.graph().name + ": " + spec_.name, launch, spec_.queues(params_, launch));
+  if (!file.flush()) throw InputError("--wiring: " + o_.wiring_file + " cannot be written");
+}
 
 void KernelRun::place_inputs() {
   if (o_.addresses == AddressMode::virtual_) require_mmus(platform_, pes_);

@@ -45,6 +45,7 @@ struct RunOptions : PeChoice {
   OpLogHeader header;              ///< of the log; the run adds where the tensors lie
   /// What a replay elsewhere needs beside the log (memory_file.h); may be null.
   std::unique_ptr<WrittenFile> memory_file;
+  std::string wiring_file;         ///< a picture of what the kernel's queues join (wiring_view.h); empty: none
   bool number_ops = false;         ///< give op ids although nothing is logged, for an observer that shows them
   std::function<void(const ReplayProgress&)> on_replay_progress;
 };

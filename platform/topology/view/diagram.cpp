@@ -36,13 +36,17 @@ Paint paint_of(const std::string& kind) {
   return it == paints.end() ? Paint{"#e8eaed", "#7a828c"} : it->second;
 }
 
-const char* colour_of_wire(const std::string& kind) {
+const char* colour_of_kind(const std::string& kind) {
   static const std::map<std::string, const char*> colours = {
       {"mesh", "#3b6fb6"}, {"memory", "#4f8a3c"}, {"ucie", "#2a8c80"},    {"pcie", "#545d68"},
       {"io", "#7450a8"},   {"pe", "#c98a1b"},     {"command", "#d98a93"}, {"m_cpu", "#b3414d"},
   };
   const auto it = colours.find(kind);
   return it == colours.end() ? "#7a828c" : it->second;
+}
+
+const char* colour_of(const Wire& w) {
+  return w.colour ? w.colour : colour_of_kind(w.kind);
 }
 
 /// For the legend.
@@ -203,13 +207,15 @@ class SvgWriter {
     return {p, q};
   }
 
+  bool unlimited(const Wire& w) const { return d_.links && w.bw_gbs <= 0 && w.bw_back_gbs <= 0; }
+
   void wire(const Wire& w) {
     out_ << R"(<polyline fill="none" points=")";
     for (const Position& p : corners_of(w)) fmt::print(out_, "{},{} ", px(x(p.x_mm)), px(y(p.y_mm)));
     fmt::print(out_,
                R"(" stroke="{}" stroke-width="{}" stroke-opacity="0.7"{}/>)"
                "\n",
-               colour_of_wire(w.kind), px(width_of(w)), w.bw_gbs <= 0 && w.bw_back_gbs <= 0 ? kDashes : "");
+               colour_of(w), px(width_of(w)), unlimited(w) ? kDashes : "");
   }
 
   /// The share of a straight piece, from a box's centre line, that the box covers.
@@ -258,7 +264,7 @@ class SvgWriter {
     const double ux = dx / length * 9, uy = dy / length * 9;
     fmt::print(out_, "<polygon points=\"{},{} {},{} {},{}\" fill=\"{}\"/>\n", px(tip_x), px(tip_y),
                px(tip_x + ux - uy / 2.5), px(tip_y + uy + ux / 2.5), px(tip_x + ux + uy / 2.5),
-               px(tip_y + uy - ux / 2.5), colour_of_wire(w.kind));
+               px(tip_y + uy - ux / 2.5), colour_of(w));
   }
 
   void label(const Wire& w) {
@@ -271,7 +277,7 @@ class SvgWriter {
                R"(<rect x="{}" y="{}" width="{}" height="{}" rx="3" fill="white" fill-opacity="0.9"/>)"
                "\n",
                px(cx - half), px(cy - size * 0.65), px(2 * half), px(size * 1.3));
-    text(cx, cy + size * 0.36, s, size, colour_of_wire(w.kind), "middle", false);
+    text(cx, cy + size * 0.36, s, size, colour_of(w), "middle", false);
   }
 
   void legend(double at_y) {
@@ -292,19 +298,19 @@ class SvgWriter {
       line(mm * d_.pixels_per_unit, "#1f2933", 2, false);
       item(number_text(mm) + " mm");
     }
-    item("numbers: GB/s each way, wider lines carry more");
-    std::map<std::string, bool> kinds;  // whether any of the kind has a bandwidth
-    bool unlimited = false;
+    if (d_.links) item("numbers: GB/s each way, wider lines carry more");
+    std::map<std::string, std::pair<const char*, bool>> kinds;  // colour, and whether none of the kind has a bandwidth
+    bool any_unlimited = false;
     for (const Wire& w : d_.wires) {
-      const bool limited = w.bw_gbs > 0 || w.bw_back_gbs > 0;
-      kinds[w.kind] |= limited;
-      unlimited = unlimited || !limited;
+      const auto kind = kinds.emplace(w.kind, std::pair(colour_of(w), true)).first;
+      kind->second.second &= unlimited(w);
+      any_unlimited = any_unlimited || unlimited(w);
     }
-    for (const auto& [kind, limited] : kinds) {
-      line(20, colour_of_wire(kind), 3, !limited);
+    for (const auto& [kind, look] : kinds) {
+      line(20, look.first, 3, look.second);
       item(name_of_wire(kind));
     }
-    if (!unlimited) return;
+    if (!any_unlimited) return;
     line(20, "#7a828c", 1.4, true);
     item("no bandwidth given: no limit");
   }
@@ -352,8 +358,7 @@ void write_dot(const Diagram& d, std::ostream& out) {
     fmt::print(out,
                R"(  "{}" -- "{}" [color="{}"{}{}];)"
                "\n",
-               d.boxes[w.from].id, d.boxes[w.to].id, colour_of_wire(w.kind),
-               s.empty() ? "" : fmt::format(R"(, label="{}")", s),
+               d.boxes[w.from].id, d.boxes[w.to].id, colour_of(w), s.empty() ? "" : fmt::format(R"(, label="{}")", s),
                w.forward == w.back ? ""
                : w.forward         ? ", dir=forward"
                                    : ", dir=back");

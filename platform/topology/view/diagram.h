@@ -25,6 +25,7 @@ struct Box {
 struct Wire {
   size_t from = 0, to = 0;  ///< into Diagram::boxes
   std::string kind;
+  const char* colour = nullptr;        ///< null: its kind's
   double bw_gbs = 0, bw_back_gbs = 0;  ///< sums over the edges it stands for; 0: unlimited
   bool forward = false, back = false;
   bool labelled = true;
@@ -39,6 +40,7 @@ struct Diagram {
   double pixels_per_unit = 1;
   double font_px = 12;
   bool to_scale = false;  ///< a floorplan: gets a ruler in mm
+  bool links = true;      ///< wires are links, with bandwidths
 };
 
 /// "512", "512 / 64" where the ways differ, "" where nothing limits.

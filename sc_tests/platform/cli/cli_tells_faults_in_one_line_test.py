@@ -99,6 +99,12 @@ class Faults(cli_support.Cli):
         self.refuses("sweep", "--over", "seed=1", "--jobs", "-1", "--", "run", saying=("--jobs",), lines=1)
         self.refuses("replay", "--oplog", "none.jsonl", "--corrupt-op", "-1", saying=("--corrupt-op",), lines=1)
 
+    def test_wirings_that_cannot_be_drawn(self):
+        small = ("run", "--topology", topology("small.yaml"))
+        self.refuses(*small, "--kernel", "gemm", "--wiring", "w.svg", saying=("--wiring", "gemm has no queues"), lines=1)
+        self.refuses(*small, "--program", "tp_mlp", "--wiring", "w.svg", saying=("--wiring", "program"), lines=1)
+        self.refuses(*small, "--kernel", "barrier", "--wiring", "/nowhere/w.svg", saying=("/nowhere/w.svg",), lines=1)
+
     def test_json_that_nests_too_deep_or_says_a_key_twice(self):
         deep = "[" * 60000 + "]" * 60000
         for work, fault in ((deep, "nests deeper than 64 at byte 64"),

@@ -1,4 +1,5 @@
-"""Are the floorplans under docs/views those that the topologies give now, and does the documentation show them all?"""
+"""Are the floorplans under docs/views and the wirings under docs/pictures those that are drawn now, and does the
+documentation show them all?"""
 import os
 import re
 import subprocess
@@ -16,11 +17,12 @@ class Views(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_are_all_shown(self):
-        shown = set()
-        for page in ("README.md", "docs/topology.md"):
-            with open(os.path.join(ROOT, page)) as f:
-                shown |= set(re.findall(r"views/([\w-]+\.svg)", f.read()))
-        self.assertEqual(shown, set(os.listdir(os.path.join(ROOT, "docs", "views"))))
+        for folder, pages in (("views", ("README.md", "docs/topology.md")), ("pictures", ("docs/collectives.md",))):
+            shown = set()
+            for page in pages:
+                with open(os.path.join(ROOT, page)) as f:
+                    shown |= set(re.findall(folder + r"/([\w-]+\.svg)", f.read()))
+            self.assertEqual(shown, set(os.listdir(os.path.join(ROOT, "docs", folder))))
 
 
 if __name__ == "__main__":
