@@ -125,6 +125,18 @@ class Bench:
         self.rate(name, pes * count * 512, "tokens",
                   [self.tool("kernbench"), "pipeline", "--topology", self.system(pes, mode), "--work", work])
 
+    def messages(self, pes, count, mode):
+        """Messages beside loads that go as far: per CPU second, and what a message costs in loads."""
+        system = self.data(f"pairs_{pes}_{mode}.yaml", inputs.system, pes, mode, pairs=True)
+        for what in (inputs.loads, inputs.messages):
+            name = f"{what.__name__}_{mode}_{pes}"
+            work = self.data(f"{what.__name__}_{pes}_{count}.json", what, pes, count)
+            self.rate(name, pes // 2 * count, what.__name__,
+                      [self.tool("kernbench"), "pipeline", "--topology", system, "--work", work])
+        loads, messages = (self.figures.get(f"{what}_{mode}_{pes}", {}).get("value") for what in ("loads", "messages"))
+        if loads and messages:
+            self.put(f"messages_{mode}_{pes}_in_loads", loads / messages, "loads")
+
     def kernel(self, name, *arguments):
         self.cost(name, [self.tool("kernbench"), "run", *arguments])
 
@@ -151,6 +163,10 @@ class Bench:
             for mode in ("ideal", "cut_through"):
                 self.tokens(f"tokens_{mode}_{pes}", pes, mode, count)
 
+        # Messages between PEs beside DMA transactions of the same route.
+        for mode in ("ideal", "cut_through", "flit"):
+            self.messages(64, 100 if quick else 2000, mode)
+
         # Kernels, on systems of any size: one command each, loops of load / dot / store, composites; 32 rows a PE.
         for pes in (8, 64) if quick else (8, 64, 512, 4096):
             system = ["--topology", self.system(pes, "ideal")]
@@ -170,6 +186,13 @@ class Bench:
         self.kernel("vcd_none", *gemm)
         self.kernel("vcd_one_cube", *gemm, "--vcd", os.path.join(self.args.data, "one_cube.vcd"), "--vcd-scope",
                     "sip0.cube0.*")
+
+        # Collectives over all PEs: 64 KiB a PE.
+        collective = ["--kernel", "all_reduce", "--param", "n=16384"]
+        for algorithm in ("auto", "hierarchical"):
+            for name, topology in (("256", default),) if quick else (("256", default), ("4096", big)):
+                self.kernel(f"all_reduce_{algorithm}_{name}", "--topology", topology, *collective, "--param",
+                            f"algorithm={algorithm}")
 
         # Elaboration: one read in an otherwise idle machine.
         for name, topology in (("default", default),) if quick else (("default", default), ("big", big)):

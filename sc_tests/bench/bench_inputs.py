@@ -38,8 +38,10 @@ def pe_id(pe):
     return f"sip0.cube{pe // 16}.pe{pe % 16}"
 
 
-def system(path, pes, mode, hot_spot=False):
-    """Writes the YAML of a system of `pes` PEs. hot_spot: 16 PEs a crossbar, all crossbars on one, one slice."""
+def system(path, pes, mode, hot_spot=False, pairs=False):
+    """Writes the YAML of a system of `pes` PEs. hot_spot: 16 PEs a crossbar, all crossbars on one, one slice. pairs: every
+    other PE stands at the end of its neighbour's chain, so that messages to it go as far as reads of the slice there.
+    """
     nodes, edges, memories = [], [], []
 
     def node(name, kind, attrs="{}"):
@@ -57,7 +59,7 @@ def system(path, pes, mode, hot_spot=False):
         memory("sip0.hbm", HBM_BASE)
         link("sip0.center", "sip0.hbm", 256)
     for p in range(pes):
-        for block, attrs in PE_BLOCKS:
+        for block, attrs in PE_BLOCKS + [("pe_ipcq", "{slots: 4, slot_bytes: 4096}")] * pairs:
             node(f"{pe_id(p)}.{block}", block, attrs)
         cube = f"sip0.cube{p // 16}"
         if hot_spot:
@@ -65,6 +67,9 @@ def system(path, pes, mode, hot_spot=False):
                 node(f"{cube}.x", "xbar", "{overhead_ns: 1}")
                 link(f"{cube}.x", "sip0.center", 256)
             link(f"{pe_id(p)}.pe_dma", f"{cube}.x", 256)
+            continue
+        if pairs and p % 2 == 1:
+            link(f"{cube}.p{p % 16 - 1}r{ROUTERS - 1}", f"{pe_id(p)}.pe_dma", 256)
             continue
         chain = [f"{cube}.p{p % 16}r{r}" for r in range(ROUTERS)]
         for router in chain:
@@ -108,6 +113,29 @@ def composites(path, pes, count=1, side=512, tile=64):
         return {"pe": pe_id(p), "composites": [gemm(c) for c in range(count)]}
     with open(path, "w") as f:
         json.dump({"pes": [work(p) for p in range(pes)]}, f)
+    return path
+
+
+def messages(path, pes, count):
+    """Writes `count` messages of 4 KiB from every even PE of a system of pairs to the next."""
+    def calls(p, call, port):
+        return {"pe": pe_id(p), "start_ns": 0, "calls": [
+            {"id": f"{p}.{i}", "call": call, "port": port, "bytes": READ_BYTES} for i in range(count)]}
+    pairs = range(0, pes, 2)
+    with open(path, "w") as f:
+        json.dump({"connections": [{"a": pe_id(p), "port": "E", "b": pe_id(p + 1), "peer_port": "W"} for p in pairs],
+                   "programs": [x for p in pairs for x in (calls(p, "send_async", "E"), calls(p + 1, "recv_async", "W"))]},
+                  f)
+    return path
+
+
+def loads(path, pes, count):
+    """The same as `count` loads of 4 KiB of every even PE from its slice."""
+    def calls(p):
+        return [{"id": f"{p}.{i}", "call": "load_async", "space": "hbm", "addr": slice_base(p) + i * READ_BYTES % SLICE,
+                 "nbytes": READ_BYTES} for i in range(count)]
+    with open(path, "w") as f:
+        json.dump({"programs": [{"pe": pe_id(p), "start_ns": 0, "calls": calls(p)} for p in range(0, pes, 2)]}, f)
     return path
 
 
