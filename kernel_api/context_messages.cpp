@@ -79,7 +79,7 @@ Event Context::send_impl(const std::string& port, const Tensor* value, bool asyn
   desc->operands.resize(1);
   desc->operands[0].ref = nothing(backend);
   if (value != nullptr) {
-    core_->require_tcm(*value, "send", where);
+    core_->require_tcm(*value, "send on " + port, where);
     core_->settle(*value);
     if (!value->ref().contiguous()) {
       fault(where, "send of " + value->to_string() + " on " + port + " by " + backend.pe_id() +

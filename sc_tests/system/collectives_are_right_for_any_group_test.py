@@ -174,6 +174,42 @@ def times_have_closed_forms():
             assert report["algorithm"] == min(report["costs_ns"], key=report["costs_ns"].get)
 
 
+def message_between_ranks(topology, ranks, nbytes):
+    """What a message between the first and the last rank takes from its call, and its slot's reading; alone."""
+    pes = ["sip0.cube0.pe0", f"sip{ranks - 1}.cube0.pe0"]
+    calls = [{"pe": pe, "start_ns": 0, "calls": [{"id": call, "call": call, "port": "p", "bytes": nbytes}]}
+             for pe, call in zip(pes, ("send_async", "recv"))]
+    work = FOLDER.write("one.json", json.dumps({
+        "connections": [{"a": pes[0], "port": "p", "b": pes[1], "peer_port": "p"}], "programs": calls}))
+    _, receiver = json.loads(kernbench("pipeline", "--topology", topology, "--work", work, "--format", "json"))["programs"]
+    _, start, end = receiver["calls"][0]["segments"][0]
+    return end, end - start
+
+
+def grids_have_closed_forms():
+    """16 ranks, 4 x 4 on the tray, behind a switch: a message takes the same between any two of them. Load and store are
+    those of a rank alone."""
+    with open(os.path.join(os.environ["KERNBENCH_TOPOLOGIES"], "small.yaml")) as f:
+        topology = FOLDER.write("ranks.yaml", f.read().replace("sips: {count: 1}", "sips: {count: 16, w: 4, h: 4}"))
+
+    def report(size, *options):
+        return json.loads(kernbench("run", "--topology", topology, "--pes", "sip0.cube0.pe0" if "tree" in options[-1] else
+                                    ",".join(f"sip{i}.cube0.pe0" for i in range(16)), "--kernel", "all_reduce", "--launch",
+                                    "direct", "--param", f"n={size // 4}", "--param", "over=rank", "--format", "json", *options))
+
+    for size in (64, 1024, 4096):
+        s, read = message_between_ranks(topology, 16, size)
+        m = 2 + 1 + max(math.ceil(size / 4 / 128), 2 * size / 512)  # c, the scheduler, elements or operands
+        edges = max(pe["end_ns"] for pe in report(size, "--param", "algorithm=tree")["pes"])
+        for root, steps in (("centre", 2), ("corner", 3)):
+            grid = report(size, "--param", f"root={root}", "--param", "algorithm=grid")
+            expected = 2 * (steps * (2 * s + m) + (2 + read + m if root == "centre" else 0))
+            got = max(pe["end_ns"] for pe in grid["pes"]) - edges
+            assert abs(got - expected) < 0.01, (size, root, got, expected)
+            costs = report(size, "--param", f"root={root}", "--param", "algorithm=auto")["costs_ns"]
+            assert abs(costs["grid"] - expected) < 1e-6, (size, root, costs, expected)
+
+
 def ring_is_within_a_percent_of_alpha_beta():
     size = 1 << 20
     for n in (4, 8, 16, 64):
@@ -204,5 +240,6 @@ if __name__ == "__main__":
     results_agree_with_numpy()
     messages_are_as_many_and_as_large_as_the_schedules_say()
     times_have_closed_forms()
+    grids_have_closed_forms()
     ring_is_within_a_percent_of_alpha_beta()
     bad_input_is_one_line()

@@ -10,6 +10,7 @@
 #include "kernbench/phase2/graph/executor.h"
 #include "kernbench/phase2/io/memory_file.h"
 #include "kernbench/phase2/log/oplog_file.h"
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/tools/run.h"
 #include "system_support.h"
 
@@ -52,6 +53,20 @@ void wrong_shape(tl::Context& tl, const tl::Args& args) {
   tl.recv("W", {kRow}, DType::f32);
 }
 
+void wrong_dtype(tl::Context& tl, const tl::Args& args) {
+  tl.send_async("E", tl.load(args["x"]));
+  tl.recv("W", {1, kRow}, DType::i32);
+}
+
+void wrong_bytes(tl::Context& tl, const tl::Args& args) {
+  tl.send_async("E", tl.load(args["x"]));
+  tl.recv("W", {1, kRow - 1}, DType::f32);
+}
+
+void no_tensor(tl::Context& tl, const tl::Args&) {
+  tl.send("E", tl::Tensor());
+}
+
 void wrong_port(tl::Context& tl, const tl::Args& args) {
   tl.send("N", tl.load(args["x"]));
 }
@@ -61,6 +76,12 @@ void not_contiguous(tl::Context& tl, const tl::Args& args) {
 }
 
 void left_over(tl::Context& tl, const tl::Args& args) {
+  tl.send("E", tl.load(args["x"]));
+}
+
+void late(tl::Context& tl, const tl::Args& args) {
+  if (tl.index() > 0) return;
+  tl.elapse(1e5);
   tl.send("E", tl.load(args["x"]));
 }
 
@@ -132,18 +153,27 @@ KernelSpec spec_of(const std::string& name, KernelFunction body, double scale_be
   return s;
 }
 
-const RegisterKernel registered[] = {
-    RegisterKernel{spec_of("pass_on", pass_on, 2, 1)},
-    RegisterKernel{spec_of("copy_on", copy_on, 3, 0)},
-    RegisterKernel{spec_of("wrong_shape", wrong_shape, 0, 0)},
-    RegisterKernel{spec_of("wrong_port", wrong_port, 0, 0)},
-    RegisterKernel{spec_of("not_contiguous", not_contiguous, 0, 0)},
-    RegisterKernel{spec_of("left_over", left_over, 0, 0)},
-    RegisterKernel{spec_of("all_receive", all_receive, 0, 0)},
-    RegisterKernel{spec_of("reads_pending", reads_pending, 0, 0)},
-    RegisterKernel{spec_of("any_of_outstanding", any_of_outstanding, 0, 0)},
-    RegisterKernel{spec_of("any_in_turn", any_in_turn, 0, 1)},
-    RegisterKernel{spec_of("message_orders", message_orders, 0, 0)}};
+KernelSpec without_queues(KernelSpec s) {
+  s.queues = nullptr;
+  return s;
+}
+
+const RegisterKernel registered[] = {RegisterKernel{spec_of("pass_on", pass_on, 2, 1)},
+                                     RegisterKernel{spec_of("copy_on", copy_on, 3, 0)},
+                                     RegisterKernel{spec_of("wrong_shape", wrong_shape, 0, 0)},
+                                     RegisterKernel{spec_of("wrong_dtype", wrong_dtype, 0, 0)},
+                                     RegisterKernel{spec_of("wrong_bytes", wrong_bytes, 0, 0)},
+                                     RegisterKernel{spec_of("no_tensor", no_tensor, 0, 0)},
+                                     RegisterKernel{spec_of("wrong_port", wrong_port, 0, 0)},
+                                     RegisterKernel{spec_of("not_contiguous", not_contiguous, 0, 0)},
+                                     RegisterKernel{spec_of("left_over", left_over, 0, 0)},
+                                     RegisterKernel{without_queues(spec_of("no_queues", wrong_port, 0, 0))},
+                                     RegisterKernel{spec_of("late", late, 0, 0)},
+                                     RegisterKernel{spec_of("all_receive", all_receive, 0, 0)},
+                                     RegisterKernel{spec_of("reads_pending", reads_pending, 0, 0)},
+                                     RegisterKernel{spec_of("any_of_outstanding", any_of_outstanding, 0, 0)},
+                                     RegisterKernel{spec_of("any_in_turn", any_in_turn, 0, 1)},
+                                     RegisterKernel{spec_of("message_orders", message_orders, 0, 0)}};
 
 RunOptions options_for(const Platform& platform, const std::string& kernel, size_t members) {
   RunOptions o;
@@ -198,16 +228,52 @@ struct Fault {
 TEST(Messages, faults_name_line_pe_and_port) {
   const Fault faults[] = {
       {"wrong_shape", {"messages_carry_values", ".cpp:", "pe", "recv on W", "[3000]", "[1, 3000]"}},
+      {"wrong_dtype", {"messages_carry_values", "pe", "recv on W", "i32", "f32"}},
+      {"wrong_bytes", {"messages_carry_values", "pe", "recv on W", "11996 bytes", "12000 bytes"}},
+      {"no_tensor", {"messages_carry_values", "pe", "send on E", "empty tensor"}},
       {"wrong_port", {"messages_carry_values", "send on N", "no such port", "E, W"}},
+      {"no_queues", {"messages_carry_values", "send on N", "no such port", "declares no connection"}},
       {"not_contiguous", {"messages_carry_values", "send", "on E", "not contiguous"}},
       {"left_over", {"left over", "message 0", "port W"}},
-      {"all_receive", {"nothing can move", "circle of waiting", "recv on W: nothing sent by"}},
+      {"late", {"sip0.cube0.pe1: has ended, and message 0 arrives"}},
+      {"all_receive",
+       {"nothing can move", "circle of waiting", "sip0.cube0.pe0 (", "sip0.cube0.pe1 (", "sip0.cube0.pe2 (",
+        "recv on W: nothing sent by"}},
       {"reads_pending", {"pending", "exp", "messages_carry_values"}},
       {"any_of_outstanding", {"recv_any on W", "outstanding", "messages_carry_values"}},
   };
   for (const Fault& f : faults) {
     const std::string found = outcome(f.kernel, 3, 1);
     for (const char* text : f.says) EXPECT_NE(found.find(text), std::string::npos) << f.kernel << ": " << found;
+  }
+}
+
+/// What a kernel declares is checked before the run.
+TEST(Connections, of_a_kernel_that_are_not_legal_are_told) {
+  using Some = std::vector<QueueConnection>;
+  const std::pair<Some, std::vector<const char*>> cases[] = {
+      {{{0, "E", 0, "W", {}, {}, {}}}, {"queues[0]", "pe0", "itself"}},
+      {{{0, "E", 1, "W", {}, {}, {}}, {1, "E", 3, "W", {}, {}, {}}}, {"queues[1]", "PE 3", "0 to 2"}},
+      {{{0, "E", 1, "W", {}, {}, {}}, {0, "E", 2, "W", {}, {}, {}}}, {"queues[1]", "port E of", "already"}},
+      {{{0, "", 1, "W", {}, {}, {}}}, {"queues[0]", "no name"}},
+      {{{0, "E", 1, "W", 0, {}, {}}}, {"queues[0]", "slots"}},
+      {{{0, "E", 1, "W", {}, 100, {}}}, {"queues[0]", "slot_bytes", "multiple of 64"}},
+      {{{0, "E", 1, "W", {}, {}, "disk"}}, {"queues[0]", "tier", "disk"}},
+      {{{0, "E", 1, "W", 65536, 4096, {}}}, {"queues[0]", "268435456 bytes", "pe"}}};
+  for (const auto& [connections, says] : cases) {
+    const std::string found = in_child([&, &connections = connections]() -> std::string {
+      KernelSpec spec = spec_of("bad", left_over, 0, 0);
+      spec.queues = [&](const Params&, const LaunchShape&) { return connections; };
+      const RegisterKernel bad{std::move(spec)};
+      const auto platform = platform_from_file(topology_path("small.yaml"));
+      try {
+        run_kernel(*platform, options_for(*platform, "bad", 3));
+      } catch (const InputError& e) {
+        return e.what();
+      }
+      return "no InputError";
+    });
+    for (const char* text : says) EXPECT_NE(found.find(text), std::string::npos) << text << ": " << found;
   }
 }
 

@@ -222,6 +222,22 @@ TEST(ProgramFault, a_partial_tensor_cannot_be_read) {
       "1: tensor p is partial over ranks and cannot be read: an all_reduce sums it up");
 }
 
+/// In the first launch it is a fault of the input, later one of the run: what is there depends on what ran before.
+TEST(ProgramFault, rings_without_room_are_told) {
+  for (const bool first : {true, false}) {
+    const std::string told = in_child([&] {
+      return fault_of(2, [&](host::Context& h) {
+        const host::Tensor t = h.tensor(DType::f32, {8}, host::rank_replicate());
+        if (!first) launch_work(h, h.ranks(), 100);
+        h.launch(h.ranks(), "all_reduce", {{"over", "rank"}, {"slots", "65536"}}, {{"x", t}, {"y", t}});
+      });
+    });
+    EXPECT_EQ(told.substr(0, 2), first ? "2:" : "1:") << told;
+    for (const char* text : {"kernel all_reduce: queues[0]", "268435456 bytes", "sip0.cube0.pe0"})
+      EXPECT_NE(told.find(text), std::string::npos) << told;
+  }
+}
+
 TEST(ProgramFault, bad_ranks_tensors_and_names_are_told_in_one_line) {
   const auto is = [](const std::string& expected, const std::function<void(host::Context&)>& f) {
     EXPECT_EQ(in_child([&] { return fault_of(2, f); }), expected);

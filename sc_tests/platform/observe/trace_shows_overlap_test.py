@@ -150,6 +150,23 @@ def check_messages(folder, links):
     assert {"waiting for slot", "waiting for message"} <= stalls, stalls
 
 
+def check_ranks_overlap(folder):
+    """In tensor-parallel programs the ranks compute at the same time."""
+    trace = folder / "ranks.json"
+    for program, size in (("tp_mlp", "tokens=64"), ("tp_attention", "heads=2"), ("tp_embedding", "tokens=64")):
+        subprocess.run([KERNBENCH, "run", "--topology", TOPOLOGIES / "six_sip_torus.yaml", "--program", program, "--param", size,
+                        "--ranks", "2", "--pes", "leaders", "--trace", trace], check=True, capture_output=True)
+        events = json.loads(trace.read_text())
+        cubes = {e["pid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "process_name"}
+        engine = " DMA_READ" if program == "tp_embedding" else " GEMM"
+        of_rank = {"sip0": [], "sip1": []}
+        for tid, all_slices in slices(events).items():
+            cube, name = tracks(events)[tid]
+            if name.endswith(engine):
+                of_rank[cubes[cube].split(".")[0]] += [s for s in all_slices if s[2] == "service"]
+        assert all(of_rank.values()) and overlap(*of_rank.values()) > 0, program
+
+
 def check_host(folder, transfer):
     """The host's own track: one thing after the other from 0 to the end of the run."""
     trace = folder / "host.json"
@@ -178,6 +195,7 @@ with tempfile.TemporaryDirectory() as temporary:
     folder = pathlib.Path(temporary)
     check_host(folder, "instant")
     check_host(folder, "timed")
+    check_ranks_overlap(folder)
     deep, deep_report = run_gemm(folder, 0.0625)  # room for 3 tiles
     single, single_report = run_gemm(folder, 0.03)  # room for 1
     for links in ("ideal", "cut_through", "flit"):

@@ -39,6 +39,13 @@ def rings_in_hbm_cost_more():
     assert times["tcm"] < min(times["sram"], times["hbm"]), times
 
 
+def groups_of_unequal_size_are_refused():
+    done = subprocess.run([KERNBENCH, "collectives", "--topology", topology("small.yaml"), "--over", "pe", "--pes",
+                           "sip0.cube0.pe0,sip0.cube0.pe1,sip0.cube1.pe0"], capture_output=True, text=True)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done
+    assert "differ in size: 2 PEs with sip0.cube0.pe0, 1 PEs with sip0.cube1.pe0" in done.stderr, done.stderr
+
+
 if __name__ == "__main__":
     assert all_are_right_on("one_cube.yaml", "all", "pe", "grid").keys() == {"all_reduce", "broadcast", "reduce"}
     assert len(all_are_right_on("small.yaml", "all", "cube+pe", "auto")) == 7
@@ -46,3 +53,4 @@ if __name__ == "__main__":
     assert all_are_right_on("six_sip_torus.yaml", "leaders", "rank", "grid")["all_reduce"]["members"] == "6"
     centre_roots_are_nearer_than_corners()
     rings_in_hbm_cost_more()
+    groups_of_unequal_size_are_refused()
