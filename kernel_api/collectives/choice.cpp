@@ -41,19 +41,25 @@ double CostTable::overhead_ns() const {
   return costs_.call_ns(first_) + costs_.queue_ns(first_);
 }
 
-CostTable::Ways CostTable::ways(const std::vector<const Phase*>& phases) const {
-  std::vector<std::pair<int64_t, int64_t>> ways;
-  for (const Phase* p : phases) {
-    for (const Wire& w : wires_of(*p)) {
-      const int64_t a = p->pes[static_cast<size_t>(w.from)], b = p->pes[static_cast<size_t>(w.to)];
-      ways.insert(ways.end(), {{a, b}, {b, a}});
+const LaunchCosts::Ways& CostTable::ways(const std::string& algorithm, const char* level, const Phases& phases) const {
+  Collective c = collective_;
+  c.algorithm = algorithm;
+  const std::string rings = std::to_string(c.slots.value_or(0)) + ' ' + std::to_string(c.slot_bytes.value_or(0)) + ' ' +
+                            c.tier.value_or("default");
+  return *launch_.memo.get<std::unique_ptr<LaunchCosts::Ways>>("ways " + text_of(c) + ' ' + level + ' ' + rings, [&] {
+    std::vector<std::pair<int64_t, int64_t>> ways;
+    for (const Phase* p : phases) {
+      for (const Wire& w : wires_of(*p)) {
+        const int64_t a = p->pes[static_cast<size_t>(w.from)], b = p->pes[static_cast<size_t>(w.to)];
+        ways.insert(ways.end(), {{a, b}, {b, a}});
+      }
     }
-  }
-  return costs_.ways(std::move(ways), {collective_.slots, collective_.slot_bytes, collective_.tier});
+    return costs_.ways(std::move(ways), {c.slots, c.slot_bytes, c.tier});
+  });
 }
 
-LaunchCosts::Message CostTable::message(const Ways& ways, int64_t elements) const {
-  LaunchCosts::Message dearest = ways->dearest(static_cast<uint64_t>(elements) * size_of(amount_.dtype));
+LaunchCosts::Message CostTable::message(const LaunchCosts::Ways& ways, int64_t elements) const {
+  LaunchCosts::Message dearest = ways.dearest(static_cast<uint64_t>(elements) * size_of(amount_.dtype));
   dearest.total_ns += overhead_ns();
   return dearest;
 }
@@ -62,8 +68,8 @@ double CostTable::math_ns(int64_t elements) const {
   return costs_.math_ns(first_, math_op_of(amount_.redop), elements, amount_.dtype);
 }
 
-CostTable::InOut CostTable::grid(const std::vector<const Phase*>& phases) const {
-  const LaunchCosts::Message s = message(ways(phases), amount_.elements);
+CostTable::InOut CostTable::grid(const LaunchCosts::Ways& all, const Phases& phases) const {
+  const LaunchCosts::Message s = message(all, amount_.elements);
   const double m = math_ns(amount_.elements);
   InOut dearest;
   for (const Phase* p : phases) {
@@ -79,19 +85,20 @@ CostTable::InOut CostTable::grid(const std::vector<const Phase*>& phases) const 
 }
 
 double CostTable::hierarchical(const std::vector<Group>& groups) const {
-  double sum = 0;
-  for (const auto which : {&Group::inner, &Group::cubes}) {
-    const InOut cost = grid(level(groups, which));
-    sum += cost.in_ns + cost.out_ns;
-  }
-  const std::vector<const Phase*> ranks = level(groups, &Group::ranks);
+  const auto grid_of = [&](const Phases& phases, const char* name) {
+    return grid(ways("hierarchical", name, phases), phases);
+  };
+  const InOut pes = grid_of(level(groups, &Group::inner), "pe"), cubes = grid_of(level(groups, &Group::cubes), "cube");
+  const double sum = pes.in_ns + pes.out_ns + (cubes.in_ns + cubes.out_ns);
+  const Phases ranks = level(groups, &Group::ranks);
   if (ranks.empty()) return sum;
   const Phase& first = *ranks.front();
   if (first.kind == Phase::Kind::grid) {
-    const InOut cost = grid(ranks);
+    const InOut cost = grid_of(ranks, "rank");
     return sum + cost.in_ns + cost.out_ns;
   }
-  const double step = message(ways(ranks), amount_.elements).total_ns + math_ns(amount_.elements);
+  const double step =
+      message(ways("hierarchical", "rank", ranks), amount_.elements).total_ns + math_ns(amount_.elements);
   const int64_t steps = first.kind == Phase::Kind::ring ? first.size() - 1 : first.grid.w - 1 + first.grid.h - 1;
   return sum + static_cast<double>(steps) * step;
 }
@@ -103,11 +110,11 @@ double CostTable::single(const std::string& algorithm, const std::vector<Group>&
   const std::vector<const Phase*> phases = level(groups, &Group::single);
   const int64_t n = amount_.elements, members = groups.front().size();
   if (members == 1) return 0;
+  const LaunchCosts::Ways& all = ways(algorithm, "", phases);
   if (algorithm == "grid") {
-    const InOut cost = grid(phases);
+    const InOut cost = grid(all, phases);
     return op == Op::all_reduce ? cost.in_ns + cost.out_ns : op == Op::reduce ? cost.in_ns : cost.out_ns;
   }
-  const Ways all = ways(phases);
   const auto step = [&](int64_t elements, double messages) {
     return messages * message(all, elements).total_ns + (reduces ? math_ns(elements) : 0);
   };
@@ -123,7 +130,7 @@ double CostTable::single(const std::string& algorithm, const std::vector<Group>&
 double CostTable::cost_ns(const std::string& algorithm) const {
   Collective c = collective_;
   c.algorithm = algorithm;
-  const std::vector<Group> groups = make_groups(launch_, c);
+  const std::vector<Group>& groups = all_groups(launch_, c);
   return algorithm == "hierarchical" ? hierarchical(groups) : single(algorithm, groups);
 }
 

@@ -31,18 +31,18 @@ class CostTable {
   std::vector<std::pair<std::string, double>> all() const;
 
  private:
-  using Ways = std::unique_ptr<LaunchCosts::Ways>;
-  /// The connections of some phases, both ways.
-  Ways ways(const std::vector<const Phase*>&) const;
+  using Phases = std::vector<const Phase*>;
+  /// The connections of all groups' phases of one level, both ways; found once for the launch.
+  const LaunchCosts::Ways& ways(const std::string& algorithm, const char* level, const Phases&) const;
   /// S of a message on the dearest of them, and its read. ns.
-  LaunchCosts::Message message(const Ways&, int64_t elements) const;
+  LaunchCosts::Message message(const LaunchCosts::Ways&, int64_t elements) const;
   /// M. ns.
   double math_ns(int64_t elements) const;
   /// In (a reduction) and out (a broadcast) of a grid towards a root.
   struct InOut {
     double in_ns = 0, out_ns = 0;
   };
-  InOut grid(const std::vector<const Phase*>&) const;
+  InOut grid(const LaunchCosts::Ways&, const Phases&) const;
   double hierarchical(const std::vector<Group>&) const;
   double single(const std::string& algorithm, const std::vector<Group>&) const;
   double overhead_ns() const;

@@ -202,10 +202,16 @@ std::vector<Group> make_groups(const LaunchShape& launch, const Collective& c) {
   return groups;
 }
 
+std::string text_of(const Collective& c) {
+  return std::string(name_of(c.op)) + ' ' + c.over + ' ' + c.algorithm + ' ' + c.root + ' ' + c.prefix;
+}
+
+const std::vector<Group>& all_groups(const LaunchShape& launch, const Collective& c) {
+  return launch.memo.get<std::vector<Group>>(text_of(c), [&] { return make_groups(launch, c); });
+}
+
 Group make_group(const LaunchShape& launch, const Collective& c, int64_t pe, Of phases) {
-  const std::string text =
-      std::string(name_of(c.op)) + ' ' + c.over + ' ' + c.algorithm + ' ' + c.root + ' ' + c.prefix;
-  const auto& all = launch.memo.get<std::vector<Group>>(text, [&] { return make_groups(launch, c); });
+  const std::vector<Group>& all = all_groups(launch, c);
   const int64_t first = group_with(launch, parse_axes(c.over), pe).front();
   const auto takes_part = [&](const Phase& p) { return std::find(p.pes.begin(), p.pes.end(), pe) != p.pes.end(); };
   const Group& whole = *std::find_if(all.begin(), all.end(), [&](const Group& group) { return group.pes[0] == first; });

@@ -64,6 +64,10 @@ struct Group {
 
 /// All groups of a launch. BadParam, one line: axes, algorithm or root that are not legal for it, and why.
 std::vector<Group> make_groups(const LaunchShape&, const Collective&);
+/// The same, made once for the launch (slots, slot_bytes and tier of the collective may be those of another).
+const std::vector<Group>& all_groups(const LaunchShape&, const Collective&);
+/// What a launch's memo calls that which depends on op, axes, algorithm, root and prefix.
+std::string text_of(const Collective&);
 /// The group of one PE (its place in LaunchShape::pes), with those of its phases that the PE takes part in, or all.
 enum class Of : uint8_t { pe, all };
 Group make_group(const LaunchShape&, const Collective&, int64_t pe, Of phases = Of::pe);

@@ -31,11 +31,9 @@ void RangeValue::put(MemoryImage& image, MemoryImage::SpaceKey key, uint64_t add
 }
 
 void RangeValue::copy(uint64_t from, uint64_t n, uint8_t* out) const {
-  for (const Piece& p : pieces_) {
-    const uint64_t begin = std::max(p.offset, from), end = std::min(p.offset + p.extent.size, from + n);
-    if (begin < end && !p.extent.pending.producer)
-      std::memcpy(out + (begin - from), p.extent.bytes.data + (begin - p.offset), end - begin);
-  }
+  held_->for_each_piece(from, n, 0, [&](uint64_t at, uint64_t bytes, const MemoryImage::Extent* e, uint64_t offset) {
+    if (e && e->real()) std::memcpy(out + at, e->bytes.data + offset, bytes);
+  });
 }
 
 }  // namespace kernbench

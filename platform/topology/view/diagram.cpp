@@ -218,6 +218,10 @@ class SvgWriter {
                colour_of(w), px(width_of(w)), unlimited(w) ? kDashes : "");
   }
 
+  static bool inside(const Box& b, const Position& p) {
+    return std::abs(p.x_mm - b.centre.x_mm) <= b.w / 2 && std::abs(p.y_mm - b.centre.y_mm) <= b.h / 2;
+  }
+
   /// The share of a straight piece, from a box's centre line, that the box covers.
   static double covered(const Box& box, const Position& from, const Position& to) {
     const double dx = std::abs(to.x_mm - from.x_mm), dy = std::abs(to.y_mm - from.y_mm);
@@ -233,9 +237,6 @@ class SvgWriter {
     double longest = -1;
     for (size_t i = 0; i + 1 < corners.size(); ++i) {
       const Position &p = corners[i], &q = corners[i + 1];
-      const auto inside = [&](const Box& b, const Position& c) {
-        return std::abs(c.x_mm - b.centre.x_mm) <= b.w / 2 && std::abs(c.y_mm - b.centre.y_mm) <= b.h / 2;
-      };
       double begin = 0, end = 1;
       for (const size_t n : {w.from, w.to}) {
         const Box& b = d_.boxes[n];
@@ -256,8 +257,10 @@ class SvgWriter {
     if (w.forward == w.back) return;
     std::vector<Position> corners = corners_of(w);
     if (w.back) std::reverse(corners.begin(), corners.end());
+    const Box& end = d_.boxes[w.forward ? w.to : w.from];
+    while (corners.size() > 2 && inside(end, corners[corners.size() - 2])) corners.pop_back();
     const Position &from = corners[corners.size() - 2], &to = corners.back();
-    const double t = covered(d_.boxes[w.forward ? w.to : w.from], to, from);
+    const double t = covered(end, to, from);
     const double tip_x = x(to.x_mm + t * (from.x_mm - to.x_mm)), tip_y = y(to.y_mm + t * (from.y_mm - to.y_mm));
     const double dx = x(from.x_mm) - x(to.x_mm), dy = y(from.y_mm) - y(to.y_mm), length = std::hypot(dx, dy);
     if (length == 0) return;
