@@ -180,7 +180,8 @@ class SqliteOpLog : public OpLogSink {
     for (bool last = false; !last;) {
       {
         std::unique_lock<std::mutex> lock(mutex_);
-        more_.wait_for(lock, kBatchEvery, [this] { return stopping_ || waiting_.size() >= kBatchAtOnce; });
+        more_.wait_for(lock, kBatchEvery,
+                       [this] { return stopping_ || header_is_new_ || waiting_.size() >= kBatchAtOnce; });
         last = stopping_;
         batch.swap(waiting_);
         if (header_is_new_) {
