@@ -84,8 +84,10 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
   };
   TensorMap split;
   for (const auto& [name, t] : in) split[name] = HostTensor::from(t.dtype, {heads, seq, dim}, moved(t.floats(), true));
-  const auto o = KernelRegistry::instance().at("attention").reference(p, split);
-  return {{"o", {HostTensor::from(p.dtype(), {seq, heads * dim}, moved(o.at("o").value.floats(), false)), {}}}};
+  const auto all = KernelRegistry::instance().at("attention").reference(p, split);
+  const Expected& o = all.at("o");
+  return {
+      {"o", {HostTensor::from(p.dtype(), {seq, heads * dim}, moved(o.value.floats(), false)), moved(o.scale, false)}}};
 }
 
 KernelSpec spec() {

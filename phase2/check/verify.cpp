@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kernbench/phase2/eval/convert.h"
+#include "kernbench/phase2/text/json_writer.h"
 
 namespace kernbench {
 namespace {
@@ -52,6 +53,15 @@ Tolerance tolerance_of(DType t) {
   }
 }
 
+std::vector<double> values_of(DType dtype, const void* values, size_t n) {
+  const auto as = [&](auto element, DType type) {
+    std::vector<decltype(element)> v(n);
+    convert(values, dtype, v.data(), type, n);
+    return std::vector<double>(v.begin(), v.end());
+  };
+  return is_float(dtype) ? as(float{}, DType::f32) : as(int32_t{}, DType::i32);
+}
+
 TensorReport verify(const std::string& name, DType dtype, const Dims& shape, const void* values,
                     const ReferenceValues& ref) {
   TensorReport r = report_for(name, dtype, shape);
@@ -63,32 +73,25 @@ TensorReport verify(const std::string& name, DType dtype, const Dims& shape, con
   const Tolerance tol = tolerance_of(dtype);
   const auto* p = static_cast<const uint8_t*>(values);
   constexpr size_t kChunk = 4096;
-  std::vector<float> floats(is_float(dtype) ? kChunk : 0);
-  std::vector<int32_t> ints(is_float(dtype) ? 0 : kChunk);
+  std::vector<double> chunk;
   for (int64_t i = 0; i < n; ++i) {
     const size_t in_chunk = static_cast<size_t>(i) % kChunk;
-    if (in_chunk == 0) {
-      const size_t len = std::min(kChunk, static_cast<size_t>(n - i));
-      const uint8_t* from = p + static_cast<size_t>(i) * size_of(dtype);
-      if (is_float(dtype)) {
-        convert(from, dtype, floats.data(), DType::f32, len);
-      } else {
-        convert(from, dtype, ints.data(), DType::i32, len);
-      }
-    }
-    const double v = is_float(dtype) ? static_cast<double>(floats[in_chunk]) : ints[in_chunk];
+    if (in_chunk == 0)
+      chunk =
+          values_of(dtype, p + static_cast<size_t>(i) * size_of(dtype), std::min(kChunk, static_cast<size_t>(n - i)));
+    const double v = chunk[in_chunk];
     const double want = ref.values[static_cast<size_t>(i)];
     r.nan_values += std::isnan(v);
     r.inf_values += std::isinf(v);
     r.nan_references += std::isnan(want);
     r.inf_references += std::isinf(want);
-    if (v == want || (std::isnan(v) && std::isnan(want))) continue;
+    const double scale = ref.scale.empty() ? 0.0 : ref.scale[static_cast<size_t>(i)];
+    if (v == want || (std::isnan(v) && (std::isnan(want) || std::isnan(scale)))) continue;
     bool ok = false;
     if (std::isfinite(v) && std::isfinite(want)) {
       const double err = std::abs(v - want);
       r.max_abs_err = std::max(r.max_abs_err, err);
       if (want != 0) r.max_rel_err = std::max(r.max_rel_err, err / std::abs(want));
-      const double scale = ref.scale.empty() ? 0.0 : ref.scale[static_cast<size_t>(i)];
       ok = err <= tol.atol + tol.rtol * std::max(std::abs(want), scale);
     } else if (!std::isfinite(v) && std::isfinite(want) && is_float(dtype)) {
       uint8_t rounded[4];
@@ -139,6 +142,19 @@ std::string to_text(const std::vector<TensorReport>& reports) {
     for (size_t i = 1; i < r.first.size(); ++i) s += fmt::format("      at {}\n", told(r.first[i]));
   }
   return s;
+}
+
+void write_verification(JsonWriter& w, const std::vector<TensorReport>& reports) {
+  w.open('{').field("passed", std::all_of(reports.begin(), reports.end(), [](auto& t) { return t.passed; }));
+  w.key("tensors").open('[');
+  for (const TensorReport& t : reports) {
+    w.open('{').field("name", t.name).field("dtype", name_of(t.dtype)).field("shape", t.shape);
+    w.field("passed", t.passed).field("max_abs_err", t.max_abs_err).field("max_rel_err", t.max_rel_err);
+    w.field("mismatches", t.mismatches);
+    if (!t.passed) w.field("reason", t.reason);
+    w.close('}');
+  }
+  w.close(']').close('}');
 }
 
 }  // namespace kernbench

@@ -10,6 +10,8 @@
 
 namespace kernbench {
 
+class JsonWriter;
+
 struct Tolerance {
   double rtol = 0, atol = 0;
 };
@@ -21,8 +23,11 @@ Tolerance tolerance_of(DType);
 struct ReferenceValues {
   std::vector<double> values;
   /// Outputs of a GEMM: Σ|a||b|/√K per element, so that |err| <= atol + rtol * max(|ref|, scale). Empty elsewhere.
+  /// NaN: by some legal rounding or order 0 meets an infinity, so that NaN agrees with any reference.
   std::vector<double> scale;
 };
+/// So many contiguous values of that type as they are.
+std::vector<double> values_of(DType, const void* values, size_t n);
 
 struct Mismatch {
   Dims index;
@@ -50,5 +55,7 @@ TensorReport verify(const std::string& name, const MemoryImage&, const TensorRef
 
 /// A table for people: one line a tensor, then its first mismatches.
 std::string to_text(const std::vector<TensorReport>&);
+/// The same for tools: {"passed": all of them, "tensors": […]}.
+void write_verification(JsonWriter&, const std::vector<TensorReport>&);
 
 }  // namespace kernbench
