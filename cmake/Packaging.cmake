@@ -25,11 +25,12 @@ set(private_headers
     kernel_api/collectives/flows.h kernel_api/collectives/lane.h
     phase2/eval/arithmetic.h phase2/eval/elementwise.h phase2/eval/eval.h phase2/eval/eval_math.h
     phase2/eval/minifloat.h
-    phase2/graph/replay_graph.h phase2/graph/replay_operands.h phase2/graph/value_pool.h phase2/log/checksum.h
-    phase2/log/oplog_sqlite.h phase2/log/sqlite_database.h phase2/op/address_text.h phase2/op/op_forms.h
-    phase2/op/runs.h phase2/text/json_reader.h phase2/text/json_writer.h phase2/text/table.h phase2/text/text.h
-    platform/tools/forked.h platform/tools/json_fields.h platform/tools/probe_table.h platform/tools/processes.h
-    platform/tools/run_parts.h platform/topology/build/builders.h platform/topology/build/flat_loader.h
+    phase2/graph/replay_graph.h phase2/graph/replay_operands.h phase2/graph/threads.h phase2/graph/value_pool.h
+    phase2/io/input_file.h phase2/log/checksum.h phase2/log/oplog_sqlite.h phase2/log/sqlite_database.h
+    phase2/op/address_text.h phase2/op/json_values.h phase2/op/op_forms.h phase2/op/runs.h phase2/text/json_reader.h
+    phase2/text/json_writer.h phase2/text/table.h phase2/text/text.h
+    platform/tools/child_process.h platform/tools/forked.h platform/tools/json_fields.h platform/tools/probe_table.h
+    platform/tools/processes.h platform/tools/run_parts.h platform/topology/build/builders.h platform/topology/build/flat_loader.h
     platform/topology/build/graph_builder.h platform/topology/build/mesh_cache.h platform/topology/build/mesh_planner.h
     platform/topology/build/validate.h platform/topology/graph/block.h platform/topology/graph/edge_kinds.h
     platform/topology/graph/mesh_plan.h platform/topology/read/block_reader.h platform/topology/read/spec.h

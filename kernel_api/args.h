@@ -21,8 +21,8 @@ struct View {
   bool empty() const { return shape.elements() == 0; }
   DType dtype() const { return ptr.dtype; }
   /// Dense block over the shard (KernelFault if it is empty).
-  Block block() const { return ptr.block(shape); }
-  operator Block() const { return block(); }  // NOLINT: a view stands wherever a block does
+  Block block(KERNBENCH_TL_HERE) const { return ptr.block(shape, 0, file, line); }
+  operator Block() const { return block("", 0); }  // NOLINT: a view stands wherever a block does
 };
 
 /// What all PEs of a launch share: the parameters, and every shard of every tensor.

@@ -4,8 +4,8 @@
 
 namespace kernbench::tl {
 
-Assembly::Assembly(Context& tl, DType dtype, int64_t elements)
-    : core_(tl.core_), whole_(detail::Core::tensor_of(core_->allocate(dtype, Dims{elements}))) {}
+Assembly::Assembly(Context& tl, DType dtype, int64_t elements, const char* file, int line)
+    : core_(tl.core_), whole_(detail::Core::tensor_of(core_->allocate(dtype, Dims{elements}, {file, line}))) {}
 
 Assembly::Next::Next(Assembly& a, int64_t first) : assembly(a) {
   a.core_->place_next(detail::Core::handle_of(a.whole_), first);

@@ -11,7 +11,7 @@ namespace kernbench::tl {
 class Assembly {
  public:
   /// Takes room in TCM for so many elements (at least 1). KernelFault when there is none.
-  Assembly(Context& tl, DType dtype, int64_t elements);
+  Assembly(Context& tl, DType dtype, int64_t elements, KERNBENCH_TL_HERE);
 
   /// Runs `command`, a call that makes one tensor and returns when it is there: that tensor lies at element `first`.
   /// Parts do not overlap.

@@ -267,7 +267,7 @@ std::shared_ptr<detail::Handle> CompositeBuilder::make_output(const Dims& shape)
   if (!casts && is_float(type) != is_float(*type_) && (matrix_ || info_->result != ResultRule::boolean)) {
     wrong(" over " + list(c_.inputs_) + " cannot give " + std::string(name_of(type)));
   }
-  auto made = c_.out_.has_value() ? core_.in_memory(in_memory) : core_.allocate(type, shape);
+  auto made = c_.out_.has_value() ? core_.in_memory(in_memory) : core_.allocate(type, shape, where_);
   desc_->output = made->buffer;
   return made;
 }

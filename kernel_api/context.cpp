@@ -18,19 +18,19 @@ Context::Context(PeBackend& backend, const Program& program)
 
 namespace {
 
-void require_axis(const char* call, int axis) {
-  if (axis < 0 || axis > 2) throw KernelFault(std::string(call) + ": axis " + std::to_string(axis) + " is none of 0, 1, 2");
+void require_axis(const char* call, int axis, SourceLine where) {
+  if (axis < 0 || axis > 2) fault(where, std::string(call) + ": axis " + std::to_string(axis) + " is none of 0, 1, 2");
 }
 
 }  // namespace
 
-int64_t Context::program_id(int axis) const {
-  require_axis("program_id", axis);
+int64_t Context::program_id(int axis, const char* file, int line) const {
+  require_axis("program_id", axis, {file, line});
   return axis == 0 ? program_.pe : axis == 1 ? program_.cube : program_.rank;
 }
 
-int64_t Context::num_programs(int axis) const {
-  require_axis("num_programs", axis);
+int64_t Context::num_programs(int axis, const char* file, int line) const {
+  require_axis("num_programs", axis, {file, line});
   return axis == 0 ? program_.pes : axis == 1 ? program_.cubes : program_.ranks;
 }
 
@@ -115,7 +115,7 @@ Tensor Context::dot_impl(const Tensor& a, const Tensor& b, std::optional<DType> 
   desc->operands.resize(2);
   desc->operands[0].ref = detail::matrix_of(a, &desc->transpose_a, where);
   desc->operands[1].ref = detail::matrix_of(b, &desc->transpose_b, where);
-  const auto made = core_->allocate(type, {desc->m, desc->n});
+  const auto made = core_->allocate(type, {desc->m, desc->n}, where);
   desc->output = made->buffer;
   core_->submit(desc, made, {Core::handle_of(a), Core::handle_of(b)}, async);
   return Core::tensor_of(made);
@@ -152,8 +152,8 @@ Tensor Context::copy(const Tensor& x, const char* file, int line) {
 }
 
 Tensor Context::reshape(const Tensor& x, const Dims& shape, const char* file, int line) {
-  if (x.can_reshape(shape)) return x.reshape(shape);
-  return copy(x, file, line).reshape(shape);
+  if (x.can_reshape(shape, file, line)) return x.reshape(shape, file, line);
+  return copy(x, file, line).reshape(shape, file, line);
 }
 
 Tensor Context::reduce(const char* name, const Tensor& x, std::optional<int> axis, bool keepdims, SourceLine where) {
@@ -172,7 +172,7 @@ Tensor Context::reduce(const char* name, const Tensor& x, std::optional<int> axi
   if (!keepdims) return r;
   Dims ones;
   for (int i = 0; i < x.rank(); ++i) ones.push_back(1);
-  return r.reshape(ones);
+  return r.reshape(ones, where.file, where.line);
 }
 
 Tensor Context::sum(const Tensor& x, std::optional<int> axis, bool keepdims, const char* file, int line) {

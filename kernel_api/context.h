@@ -20,9 +20,6 @@
 #include "kernbench/kernel_api/pointer.h"
 #include "kernbench/kernel_api/tensor.h"
 
-// Where the call stands in the kernel; C++20 would say std::source_location.
-#define KERNBENCH_TL_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
-
 namespace kernbench::tl {
 
 namespace detail {
@@ -64,8 +61,8 @@ class Context {
 
   // ---- Who am I -------------------------------------------------------------------------------------------------
   /// Axis 0: this PE among the launched PEs of its cube; axis 1: its cube among those of its SIP; axis 2: its rank.
-  int64_t program_id(int axis) const;
-  int64_t num_programs(int axis) const;
+  int64_t program_id(int axis, KERNBENCH_TL_HERE) const;
+  int64_t num_programs(int axis, KERNBENCH_TL_HERE) const;
   /// This PE's SIP among the SIPs of the launch, and their number.
   int64_t rank() const { return program_.rank; }
   int64_t world_size() const { return program_.ranks; }
@@ -86,15 +83,19 @@ class Context {
 
   // ---- Memory: pe_dma -------------------------------------------------------------------------------------------
   /// A block in memory for a composite: nothing is moved by this call.
-  static Block ref(Ptr ptr, const Dims& shape, int64_t ld = 0) { return {ptr, shape, ld}; }
+  static Block ref(Ptr ptr, const Dims& shape, int64_t ld = 0, KERNBENCH_TL_HERE) {
+    return {ptr, shape, ld, file, line};
+  }
 
   /// Memory to TCM; a strided block is one command. Misaligned, out-of-range and never-written reads are KernelFaults
   /// (never-written ones when the data arrives).
   Loaded load(const Block& from, KERNBENCH_TL_HERE);
-  Loaded load(Ptr from, const Dims& shape, KERNBENCH_TL_HERE) { return load(from.block(shape), file, line); }
+  Loaded load(Ptr from, const Dims& shape, KERNBENCH_TL_HERE) {
+    return load(from.block(shape, 0, file, line), file, line);
+  }
   Loaded load_async(const Block& from, KERNBENCH_TL_HERE);
   Loaded load_async(Ptr from, const Dims& shape, KERNBENCH_TL_HERE) {
-    return load_async(from.block(shape), file, line);
+    return load_async(from.block(shape, 0, file, line), file, line);
   }
   /// Elements whose mask (any type, the block's shape) is 0 are not read and are `other`. The block must lie in memory
   /// as a whole. A pending mask makes the result pending.
@@ -104,11 +105,11 @@ class Context {
   /// TCM to memory; shapes and types must be equal (tl.cast before). Elements whose mask is 0 stay as they are.
   Event store(const Block& to, const Tensor& value, KERNBENCH_TL_HERE);
   Event store(Ptr to, const Tensor& value, KERNBENCH_TL_HERE) {
-    return store(to.block(value.shape()), value, file, line);
+    return store(to.block(value.shape(), 0, file, line), value, file, line);
   }
   Event store_async(const Block& to, const Tensor& value, KERNBENCH_TL_HERE);
   Event store_async(Ptr to, const Tensor& value, KERNBENCH_TL_HERE) {
-    return store_async(to.block(value.shape()), value, file, line);
+    return store_async(to.block(value.shape(), 0, file, line), value, file, line);
   }
   Event store(const Block& to, const Tensor& value, const Tensor& mask, KERNBENCH_TL_HERE);
   Event store_async(const Block& to, const Tensor& value, const Tensor& mask, KERNBENCH_TL_HERE);
@@ -254,5 +255,3 @@ class Context {
 };
 
 }  // namespace kernbench::tl
-
-#undef KERNBENCH_TL_HERE

@@ -153,7 +153,7 @@ Loaded Context::load_impl(const Block& from, const Tensor* mask, double other, b
     desc->operands.push_back(o);
     used.push_back(Core::handle_of(*mask));
   }
-  const auto made = core_->allocate(from.dtype(), from.shape());
+  const auto made = core_->allocate(from.dtype(), from.shape(), where);
   desc->output = made->buffer;
   if (mask != nullptr) made->mask = Core::handle_of(*mask);
   core_->submit(desc, made, used, async);

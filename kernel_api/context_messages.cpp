@@ -127,7 +127,7 @@ Tensor Context::recv_impl(const std::vector<std::string>& ports, const Dims& sha
   op->ports = find_ports(core_->backend(), call, ports, where);
   op->any = taken != nullptr;
   auto desc = message_desc(CommandType::receive, call, where);
-  const auto made = core_->allocate(dtype, shape);
+  const auto made = core_->allocate(dtype, shape, where);
   desc->output = made->buffer;
   core_->receive(desc, op, made, async);
   if (taken != nullptr) *taken = core_->backend().ports()[op->taken];
@@ -149,7 +149,7 @@ Event Context::copy_impl(const std::string& port, const Block& to, bool async, S
   op->store = message_desc(CommandType::store, "dma_write", where);
   op->store->output = detail::physical_block(backend, to, nullptr, "copy_to_dst", where);
   auto desc = message_desc(CommandType::receive, "copy_to_dst", where);
-  const auto made = core_->allocate(to.dtype(), to.shape());
+  const auto made = core_->allocate(to.dtype(), to.shape(), where);
   desc->output = made->buffer;
   desc->handle_id = op->store->handle_id = made->id;
   op->store->operands.resize(1);

@@ -24,13 +24,8 @@ uint64_t strided_offset(const TensorRef& t, uint64_t offset) {
 
 }  // namespace
 
-std::string to_string(const SourceLine& where) {
-  const char* slash = std::strrchr(where.file, '/');
-  return std::string(slash != nullptr ? slash + 1 : where.file) + ":" + std::to_string(where.line);
-}
-
 void fault(const SourceLine& where, const std::string& what) {
-  throw KernelFault(to_string(where) + ": " + what);
+  throw KernelFault(where, what);
 }
 
 std::string made_by(const OpDesc& producer) {
@@ -91,7 +86,7 @@ bool Core::reclaim() {
   return sweep();
 }
 
-std::shared_ptr<Handle> Core::allocate(DType dtype, const Dims& shape) {
+std::shared_ptr<Handle> Core::allocate(DType dtype, const Dims& shape, SourceLine where) {
   auto h = std::make_shared<Handle>();
   h->buffer.space = Space::tcm;
   h->buffer.pe = backend_.pe_index();
@@ -111,9 +106,9 @@ std::shared_ptr<Handle> Core::allocate(DType dtype, const Dims& shape) {
     try {
       h->buffer.addr = backend_.tcm_alloc(h->buffer.nbytes());
       placed = true;
-    } catch (const KernelFault&) {
+    } catch (const KernelFault& e) {
       // Room that commands in flight still hold is worth waiting for; without any, TCM is really exhausted.
-      if (retired_.empty()) throw;
+      if (retired_.empty()) fault(where, e.what());
     }
     // Outside the handler: a coroutine that waits inside one would mix up the exceptions of others.
     if (!placed) reclaim();

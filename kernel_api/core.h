@@ -56,7 +56,7 @@ class Core : public std::enable_shared_from_this<Core> {
   PeBackend& backend() { return backend_; }
 
   /// A fresh dense TCM buffer. KernelFault when TCM is exhausted.
-  std::shared_ptr<Handle> allocate(DType dtype, const Dims& shape);
+  std::shared_ptr<Handle> allocate(DType dtype, const Dims& shape, SourceLine where);
   /// The next handle that is allocated is a part of `home`, from its element `first` on; null: it stands for itself.
   void place_next(std::shared_ptr<Handle> home, int64_t first);
   /// A handle for a result that lies in memory.
@@ -126,9 +126,7 @@ class Core : public std::enable_shared_from_this<Core> {
   std::vector<Unchecked> unchecked_;  ///< composites whose operands may turn out never written
 };
 
-/// "gemm.cpp:42".
-std::string to_string(const SourceLine& where);
-/// KernelFault with the kernel's line in front.
+/// KernelFault with the kernel's line in front, if that is known (not 0).
 [[noreturn]] void fault(const SourceLine& where, const std::string& what);
 /// "made by op 'add' at gemm.cpp:42".
 std::string made_by(const OpDesc& producer);

@@ -238,7 +238,7 @@ Tensor Core::math(std::string_view op, const std::vector<Arg>& operands, const M
     desc->operands.push_back(operand_of(a, op));
     if (!a.is_scalar()) handles.push_back(handle_of(a.tensor()));
   }
-  const auto made = allocate(type, shape);
+  const auto made = allocate(type, shape, where);
   desc->output = made->buffer;
   submit(desc, made, handles, options.async);
   return tensor_of(made);

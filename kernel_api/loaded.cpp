@@ -33,17 +33,17 @@ Loaded Tensor::loaded() const {
   return Loaded(*this);
 }
 
-double Loaded::element(const std::vector<int64_t>& index) const {
+double Loaded::element(const std::vector<int64_t>& index, const SourceLine& where) const {
   if (static_cast<int>(index.size()) != rank()) {
-    throw KernelFault("element of " + to_string() + ": " + std::to_string(index.size()) + " indices given");
+    detail::fault(where, "element of " + to_string() + ": " + std::to_string(index.size()) + " indices given");
   }
   TensorRef at = ref();
   int64_t offset = 0;
   for (int i = 0; i < rank(); ++i) {
     const int64_t x = index[static_cast<size_t>(i)];
     if (x < 0 || x >= shape_[i]) {
-      throw KernelFault("element of " + to_string() + ": index " + std::to_string(x) + " of axis " + std::to_string(i) +
-                        " is out of range");
+      detail::fault(where, "element of " + to_string() + ": index " + std::to_string(x) + " of axis " +
+                               std::to_string(i) + " is out of range");
     }
     offset += x * strides_[i];
   }
@@ -60,10 +60,10 @@ double Loaded::element(const std::vector<int64_t>& index) const {
   return load_scalar(bytes, dtype_);
 }
 
-double Loaded::only_element() const {
+double Loaded::only_element(const SourceLine& where) const {
   if (elements() != 1)
-    throw KernelFault("the value of " + to_string() + " is asked for, but it has more than one element");
-  return element(std::vector<int64_t>(static_cast<size_t>(rank()), 0));
+    detail::fault(where, "the value of " + to_string() + " is asked for, but it has more than one element");
+  return element(std::vector<int64_t>(static_cast<size_t>(rank()), 0), where);
 }
 
 std::vector<double> Loaded::read_all() const {

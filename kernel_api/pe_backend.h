@@ -17,7 +17,14 @@ namespace kernbench {
 /// one line and names what the author needs; the run ends with exit status 1.
 class KernelFault : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  /// Without the kernel's line: whoever knows it says it; else the run names the kernel's last call.
+  explicit KernelFault(const std::string& what) : std::runtime_error(what) {}
+  KernelFault(const SourceLine& where, const std::string& what)
+      : std::runtime_error(where.line > 0 ? to_string(where) + ": " + what : what), has_line_(where.line > 0) {}
+  bool has_line() const { return has_line_; }
+
+ private:
+  bool has_line_ = false;
 };
 
 /// Identifies a submitted command within its PE.

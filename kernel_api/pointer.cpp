@@ -18,48 +18,52 @@ std::string Bounds::to_string() const {
   return std::string(of) + " [" + address_text(begin) + ", " + address_text(begin + nbytes) + ")";
 }
 
-Block Ptr::block(const Dims& shape, int64_t ld) const {
-  return {*this, shape, ld};
+Block Ptr::block(const Dims& shape, int64_t ld, const char* file, int line) const {
+  return {*this, shape, ld, file, line};
 }
 
 std::string Ptr::to_string() const {
   return place(space, addr) + " " + std::string(name_of(dtype));
 }
 
-Block::Block(Ptr ptr, const Dims& shape, int64_t ld) : ptr_(ptr), shape_(shape) {
+Block::Block(Ptr ptr, const Dims& shape, int64_t ld, const char* file, int line) : ptr_(ptr), shape_(shape) {
   for (int64_t d : shape) {
-    if (d < 1) throw KernelFault("a block's shape " + shape.to_string() + " has a dimension under 1");
+    if (d < 1) throw KernelFault({file, line}, "a block's shape " + shape.to_string() + " has a dimension under 1");
   }
   const int64_t row = shape.rank() == 0 ? 1 : shape[shape.rank() - 1];
   ld_ = ld == 0 ? row : ld;
   if (ld_ < row) {
-    throw KernelFault("row stride " + std::to_string(ld_) + " is less than a row of shape " + shape.to_string());
+    throw KernelFault({file, line},
+                      "row stride " + std::to_string(ld_) + " is less than a row of shape " + shape.to_string());
   }
   if (ld_ != row && shape.rank() > 2) {
-    throw KernelFault("a block of shape " + shape.to_string() + " cannot have a row stride: rank 2 at most");
+    throw KernelFault({file, line},
+                      "a block of shape " + shape.to_string() + " cannot have a row stride: rank 2 at most");
   }
 }
 
-Block Block::tile(int64_t row, int64_t col, int64_t n_rows, int64_t n_cols) const {
-  if (shape_.rank() != 2) throw KernelFault("tile() of a block of shape " + shape_.to_string() + ": needs rank 2");
+Block Block::tile(int64_t row, int64_t col, int64_t n_rows, int64_t n_cols, const char* file, int line) const {
+  if (shape_.rank() != 2)
+    throw KernelFault({file, line}, "tile() of a block of shape " + shape_.to_string() + ": needs rank 2");
   if (row < 0 || col < 0 || n_rows < 1 || n_cols < 1 || row > shape_[0] - n_rows || col > shape_[1] - n_cols) {
-    throw KernelFault("tile " + Dims{n_rows, n_cols}.to_string() + " at " + Dims{row, col}.to_string() +
-                      " leaves its block of shape " + shape_.to_string());
+    throw KernelFault({file, line}, "tile " + Dims{n_rows, n_cols}.to_string() + " at " + Dims{row, col}.to_string() +
+                                        " leaves its block of shape " + shape_.to_string());
   }
-  return {ptr_ + (row * ld_ + col), {n_rows, n_cols}, ld_};
+  return {ptr_ + (row * ld_ + col), {n_rows, n_cols}, ld_, file, line};
 }
 
-Block Block::slice(int64_t first, int64_t count) const {
-  if (shape_.rank() != 1) throw KernelFault("slice() of a block of shape " + shape_.to_string() + ": needs rank 1");
+Block Block::slice(int64_t first, int64_t count, const char* file, int line) const {
+  if (shape_.rank() != 1)
+    throw KernelFault({file, line}, "slice() of a block of shape " + shape_.to_string() + ": needs rank 1");
   if (first < 0 || count < 1 || first > shape_[0] - count) {
-    throw KernelFault("elements [" + std::to_string(first) + ", " + std::to_string(first + count) +
-                      ") leave their block of shape " + shape_.to_string());
+    throw KernelFault({file, line}, "elements [" + std::to_string(first) + ", " + std::to_string(first + count) +
+                                        ") leave their block of shape " + shape_.to_string());
   }
-  return {ptr_ + first, {count}};
+  return {ptr_ + first, {count}, 0, file, line};
 }
 
-Block Block::rows(int64_t first, int64_t count) const {
-  return tile(first, 0, count, shape_.rank() == 2 ? shape_[1] : 1);
+Block Block::rows(int64_t first, int64_t count, const char* file, int line) const {
+  return tile(first, 0, count, shape_.rank() == 2 ? shape_[1] : 1, file, line);
 }
 
 TensorRef Block::ref() const {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "kernbench/kernel_api/here.h"
 #include "kernbench/phase2/op/op.h"
 
 namespace kernbench::tl {
@@ -59,7 +60,7 @@ struct Ptr {
 
   /// The tensor of `shape` that begins here. `ld` is the distance in elements from one row (all but the last dimension,
   /// flattened) to the next; 0 means dense. A block is moved by one command and one transaction, however it is strided.
-  Block block(const Dims& shape, int64_t ld = 0) const;
+  Block block(const Dims& shape, int64_t ld = 0, KERNBENCH_TL_HERE) const;
 
   /// "hbm 0x1000 f32".
   std::string to_string() const;
@@ -70,7 +71,7 @@ struct Ptr {
 class Block {
  public:
   Block() = default;
-  Block(Ptr ptr, const Dims& shape, int64_t ld = 0);
+  Block(Ptr ptr, const Dims& shape, int64_t ld = 0, KERNBENCH_TL_HERE);
 
   const Ptr& ptr() const { return ptr_; }
   const Dims& shape() const { return shape_; }
@@ -79,10 +80,10 @@ class Block {
 
   /// The rows × cols piece at (row, col) of a rank-2 block, or `count` elements at `first` of a rank-1 block; it must
   /// lie inside.
-  Block tile(int64_t row, int64_t col, int64_t rows, int64_t cols) const;
-  Block slice(int64_t first, int64_t count) const;
+  Block tile(int64_t row, int64_t col, int64_t rows, int64_t cols, KERNBENCH_TL_HERE) const;
+  Block slice(int64_t first, int64_t count, KERNBENCH_TL_HERE) const;
   /// Rows [first, first + count) of a rank-2 block.
-  Block rows(int64_t first, int64_t count) const;
+  Block rows(int64_t first, int64_t count, KERNBENCH_TL_HERE) const;
 
   TensorRef ref() const;
   /// "[4, 8] f32 at hbm 0x1000, row stride 16".

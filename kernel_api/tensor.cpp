@@ -12,9 +12,9 @@ std::string describe(uint64_t id, const Dims& shape, DType dtype) {
   return "h" + std::to_string(id) + " (shape " + shape.to_string() + " " + std::string(name_of(dtype)) + ")";
 }
 
-int checked_axis(int axis, int rank, const Tensor& t, const char* call) {
+int checked_axis(int axis, int rank, const Tensor& t, const char* call, SourceLine where) {
   if (axis < -rank || axis >= rank) {
-    throw KernelFault(std::string(call) + ": axis " + std::to_string(axis) + " does not exist in " + t.to_string());
+    detail::fault(where, std::string(call) + ": axis " + std::to_string(axis) + " does not exist in " + t.to_string());
   }
   return axis < 0 ? axis + rank : axis;
 }
@@ -78,8 +78,8 @@ uint64_t Tensor::id() const {
   return handle().id;
 }
 
-int64_t Tensor::dim(int axis) const {
-  return shape_[checked_axis(axis, rank(), *this, "dim")];
+int64_t Tensor::dim(int axis, const char* file, int line) const {
+  return shape_[checked_axis(axis, rank(), *this, "dim", {file, line})];
 }
 
 bool Tensor::contiguous() const {
@@ -107,8 +107,8 @@ Tensor Tensor::viewed(const Dims& shape, const Dims& strides, int64_t offset) co
   return t;
 }
 
-Tensor Tensor::transpose() const {
-  if (rank() < 2) throw KernelFault("transpose of " + to_string() + ": needs rank 2 or more");
+Tensor Tensor::transpose(const char* file, int line) const {
+  if (rank() < 2) detail::fault({file, line}, "transpose of " + to_string() + ": needs rank 2 or more");
   Dims shape = shape_;
   Dims strides = strides_;
   std::swap(shape[rank() - 1], shape[rank() - 2]);
@@ -116,27 +116,27 @@ Tensor Tensor::transpose() const {
   return viewed(shape, strides, offset_);
 }
 
-Tensor Tensor::permute(const std::vector<int>& order) const {
+Tensor Tensor::permute(const std::vector<int>& order, const char* file, int line) const {
   Dims shape;
   Dims strides;
   uint32_t seen = 0;
   for (int axis : order) {
-    const int a = checked_axis(axis, rank(), *this, "permute");
+    const int a = checked_axis(axis, rank(), *this, "permute", {file, line});
     seen |= 1u << a;
     shape.push_back(shape_[a]);
     strides.push_back(strides_[a]);
   }
   if (static_cast<int>(order.size()) != rank() || seen != (1u << rank()) - 1) {
-    throw KernelFault("permute of " + to_string() + ": the order must name every dimension once");
+    detail::fault({file, line}, "permute of " + to_string() + ": the order must name every dimension once");
   }
   return viewed(shape, strides, offset_);
 }
 
-Tensor Tensor::slice(int axis, int64_t first, int64_t count) const {
-  const int a = checked_axis(axis, rank(), *this, "slice");
+Tensor Tensor::slice(int axis, int64_t first, int64_t count, const char* file, int line) const {
+  const int a = checked_axis(axis, rank(), *this, "slice", {file, line});
   if (first < 0 || count < 1 || first > shape_[a] - count) {
-    throw KernelFault("slice [" + std::to_string(first) + ", " + std::to_string(first + count) + ") along axis " +
-                      std::to_string(a) + " leaves " + to_string());
+    detail::fault({file, line}, "slice [" + std::to_string(first) + ", " + std::to_string(first + count) +
+                                    ") along axis " + std::to_string(a) + " leaves " + to_string());
   }
   Dims shape = shape_;
   shape[a] = count;
@@ -146,7 +146,7 @@ Tensor Tensor::slice(int axis, int64_t first, int64_t count) const {
 namespace {
 
 /// The shape wanted with its open dimension (-1) filled in.
-Dims filled(const Tensor& t, const Dims& wanted) {
+Dims filled(const Tensor& t, const Dims& wanted, SourceLine where) {
   Dims shape = wanted;
   int64_t known = 1;
   int open = -1;
@@ -154,39 +154,40 @@ Dims filled(const Tensor& t, const Dims& wanted) {
     if (shape[i] == -1 && open < 0) {
       open = i;
     } else if (shape[i] < 1) {
-      throw KernelFault("reshape of " + t.to_string() + " to " + wanted.to_string() + ": dimensions must be 1 or more");
+      detail::fault(where,
+                    "reshape of " + t.to_string() + " to " + wanted.to_string() + ": dimensions must be 1 or more");
     } else {
       known *= shape[i];
     }
   }
   if (open >= 0) shape[open] = t.elements() / known;
   if (shape.elements() != t.elements()) {
-    throw KernelFault("reshape of " + t.to_string() + " to " + wanted.to_string() + ": " +
-                      std::to_string(t.elements()) + " elements do not fit");
+    detail::fault(where, "reshape of " + t.to_string() + " to " + wanted.to_string() + ": " +
+                             std::to_string(t.elements()) + " elements do not fit");
   }
   return shape;
 }
 
 }  // namespace
 
-bool Tensor::can_reshape(const Dims& wanted) const {
+bool Tensor::can_reshape(const Dims& wanted, const char* file, int line) const {
   Dims strides;
-  return reshaped_strides(shape_, strides_, filled(*this, wanted), &strides);
+  return reshaped_strides(shape_, strides_, filled(*this, wanted, {file, line}), &strides);
 }
 
-Tensor Tensor::reshape(const Dims& wanted) const {
+Tensor Tensor::reshape(const Dims& wanted, const char* file, int line) const {
   handle();
-  const Dims shape = filled(*this, wanted);
+  const Dims shape = filled(*this, wanted, {file, line});
   Dims strides;
   if (!reshaped_strides(shape_, strides_, shape, &strides)) {
-    throw KernelFault("reshape of " + to_string() + " to " + wanted.to_string() +
-                      " needs a copy, because it is a strided view: use tl.reshape or tl.copy");
+    detail::fault({file, line}, "reshape of " + to_string() + " to " + wanted.to_string() +
+                                    " needs a copy, because it is a strided view: use tl.reshape or tl.copy");
   }
   return viewed(shape, strides, offset_);
 }
 
-Tensor Tensor::expand_dims(int axis) const {
-  const int a = checked_axis(axis, rank() + 1, *this, "expand_dims");
+Tensor Tensor::expand_dims(int axis, const char* file, int line) const {
+  const int a = checked_axis(axis, rank() + 1, *this, "expand_dims", {file, line});
   Dims shape;
   Dims strides;
   for (int i = 0; i <= rank(); ++i) {
@@ -202,7 +203,7 @@ Tensor Tensor::expand_dims(int axis) const {
   return viewed(shape, strides, offset_);
 }
 
-Tensor Tensor::broadcast_to(const Dims& shape) const {
+Tensor Tensor::broadcast_to(const Dims& shape, const char* file, int line) const {
   const int lead = shape.rank() - rank();
   Dims strides = shape;
   bool fits = lead >= 0;
@@ -211,7 +212,7 @@ Tensor Tensor::broadcast_to(const Dims& shape) const {
     fits = shape[i] >= 1 && (have == shape[i] || have == 1);
     strides[i] = i < lead || (have == 1 && shape[i] != 1) ? 0 : strides_[i - lead];
   }
-  if (!fits) throw KernelFault(to_string() + " cannot be broadcast to shape " + shape.to_string());
+  if (!fits) detail::fault({file, line}, to_string() + " cannot be broadcast to shape " + shape.to_string());
   return viewed(shape, strides, offset_);
 }
 

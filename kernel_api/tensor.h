@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernbench/kernel_api/here.h"
 #include "kernbench/phase2/op/op.h"
 
 namespace kernbench::tl {
@@ -32,7 +33,7 @@ class Tensor {
   const Dims& shape() const { return shape_; }
   int rank() const { return shape_.rank(); }
   /// Extent of one dimension; negative axes count from the end.
-  int64_t dim(int axis) const;
+  int64_t dim(int axis, KERNBENCH_TL_HERE) const;
   int64_t elements() const { return shape_.elements(); }
   DType dtype() const { return dtype_; }
   const Dims& strides() const { return strides_; }  ///< elements
@@ -43,21 +44,21 @@ class Tensor {
   // Views: no copy, no command, no time. Shapes that do not fit are KernelFaults.
 
   /// The last two dimensions swapped.
-  Tensor transpose() const;
+  Tensor transpose(KERNBENCH_TL_HERE) const;
   /// Dimensions in the order given.
-  Tensor permute(const std::vector<int>& order) const;
+  Tensor permute(const std::vector<int>& order, KERNBENCH_TL_HERE) const;
   /// Elements [first, first + count) along an axis.
-  Tensor slice(int axis, int64_t first, int64_t count) const;
+  Tensor slice(int axis, int64_t first, int64_t count, KERNBENCH_TL_HERE) const;
   /// The same elements in another shape (one dimension may be -1). A view that is not dense cannot be reshaped:
   /// tl.copy it first.
-  Tensor reshape(const Dims& shape) const;
-  Tensor view(const Dims& shape) const { return reshape(shape); }
+  Tensor reshape(const Dims& shape, KERNBENCH_TL_HERE) const;
+  Tensor view(const Dims& shape, KERNBENCH_TL_HERE) const { return reshape(shape, file, line); }
   /// Whether reshape() can do it without a copy.
-  bool can_reshape(const Dims& shape) const;
+  bool can_reshape(const Dims& shape, KERNBENCH_TL_HERE) const;
   /// A dimension of 1 inserted before `axis`.
-  Tensor expand_dims(int axis) const;
+  Tensor expand_dims(int axis, KERNBENCH_TL_HERE) const;
   /// Repeats dimensions of 1 (stride 0), numpy's rule.
-  Tensor broadcast_to(const Dims& shape) const;
+  Tensor broadcast_to(const Dims& shape, KERNBENCH_TL_HERE) const;
 
   /// This handle as data: a KernelFault that names handle and producing op if it is pending.
   Loaded loaded() const;
@@ -97,15 +98,23 @@ class Loaded : public Tensor {
  public:
   Loaded() = default;
 
+  /// An index, and the kernel's line. Made implicitly.
+  struct Index {
+    template <class T, std::enable_if_t<std::is_integral_v<T> || std::is_enum_v<T>, int> = 0>
+    Index(T i, KERNBENCH_TL_HERE) : at(static_cast<int64_t>(i)), where{file, line} {}  // NOLINT: implicit
+    int64_t at;
+    SourceLine where;
+  };
   /// The element at an index; as many indices as dimensions. All element types fit a double exactly.
-  template <class... Index>
-  double operator()(Index... index) const {
-    return element({static_cast<int64_t>(index)...});
+  template <class... More>
+  double operator()(Index first, More... more) const {
+    return element({first.at, static_cast<int64_t>(more)...}, first.where);
   }
+  double operator()() const { return element({}, {}); }
   /// The only element of a tensor of one.
   template <class T>
-  T item() const {
-    return static_cast<T>(only_element());
+  T item(KERNBENCH_TL_HERE) const {
+    return static_cast<T>(only_element({file, line}));
   }
   /// All elements in row-major order.
   template <class T>
@@ -115,22 +124,28 @@ class Loaded : public Tensor {
     return std::vector<T>(values.begin(), values.end());
   }
   /// Truth of the only element of a tensor of one.
-  explicit operator bool() const { return only_element() != 0; }
+  explicit operator bool() const { return only_element({}) != 0; }  // no room for its line
 
-  Loaded transpose() const { return Loaded(Tensor::transpose()); }
-  Loaded permute(const std::vector<int>& order) const { return Loaded(Tensor::permute(order)); }
-  Loaded slice(int axis, int64_t first, int64_t count) const { return Loaded(Tensor::slice(axis, first, count)); }
-  Loaded reshape(const Dims& shape) const { return Loaded(Tensor::reshape(shape)); }
-  Loaded view(const Dims& shape) const { return Loaded(Tensor::reshape(shape)); }
-  Loaded expand_dims(int axis) const { return Loaded(Tensor::expand_dims(axis)); }
-  Loaded broadcast_to(const Dims& shape) const { return Loaded(Tensor::broadcast_to(shape)); }
+  Loaded transpose(KERNBENCH_TL_HERE) const { return Loaded(Tensor::transpose(file, line)); }
+  Loaded permute(const std::vector<int>& order, KERNBENCH_TL_HERE) const {
+    return Loaded(Tensor::permute(order, file, line));
+  }
+  Loaded slice(int axis, int64_t first, int64_t count, KERNBENCH_TL_HERE) const {
+    return Loaded(Tensor::slice(axis, first, count, file, line));
+  }
+  Loaded reshape(const Dims& shape, KERNBENCH_TL_HERE) const { return Loaded(Tensor::reshape(shape, file, line)); }
+  Loaded view(const Dims& shape, KERNBENCH_TL_HERE) const { return Loaded(Tensor::reshape(shape, file, line)); }
+  Loaded expand_dims(int axis, KERNBENCH_TL_HERE) const { return Loaded(Tensor::expand_dims(axis, file, line)); }
+  Loaded broadcast_to(const Dims& shape, KERNBENCH_TL_HERE) const {
+    return Loaded(Tensor::broadcast_to(shape, file, line));
+  }
 
  private:
   friend class Tensor;
   friend class Context;
   explicit Loaded(const Tensor& t) : Tensor(t) {}
-  double element(const std::vector<int64_t>& index) const;
-  double only_element() const;
+  double element(const std::vector<int64_t>& index, const SourceLine& where) const;
+  double only_element(const SourceLine& where) const;
   std::vector<double> read_all() const;
 };
 

@@ -63,6 +63,7 @@ void Job::start(Done done) {
   if (running_) throw RunError("kernel " + spec_.name + ": started while it runs");
   running_ = true;
   KernelLaunch message;
+  message.id.kernel = spec_.name;
   message.pes = pes_;
   message.ports = queues_.ports();
   message.kernel = [this](size_t place) {

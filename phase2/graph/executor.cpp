@@ -16,6 +16,7 @@
 #include "kernbench/phase2/eval/eval.h"
 #include "kernbench/phase2/graph/replay_graph.h"
 #include "kernbench/phase2/graph/replay_operands.h"
+#include "kernbench/phase2/graph/threads.h"
 #include "kernbench/phase2/graph/value_pool.h"
 
 namespace kernbench {
@@ -51,14 +52,17 @@ struct Task {
   int part = -1;  ///< -1: from the start
 };
 
+int wanted_threads(const ReplayOptions& o) {
+  return o.threads > 0 ? o.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
 class Runner {
  public:
   Runner(const std::vector<OpRecord>& records, const ReplayGraph& g, const ReplayOptions& options)
       : records_(records),
         g_(g),
         options_(options),
-        threads_(options.threads > 0 ? options.threads
-                                     : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))),
+        threads_(threads_to_be_had(wanted_threads(options))),
         states_(g.nodes.size()),
         outputs_(g.nodes.size()),
         operands_(g, outputs_, pool_) {
@@ -95,6 +99,8 @@ class Runner {
                              [this](const Task& t, tbb::feeder<Task>& feeder) { run_on(t, feeder); });
     });
   }
+
+  int threads() const { return threads_; }
 
   /// The final image. Short neighbours are copied into common buffers: what tiles wrote row by row is one extent again.
   MemoryImage result() const {
@@ -330,6 +336,7 @@ ReplayResult replay(const std::vector<OpRecord>& records, const MemoryImage& ima
   GraphOptions graph_options;
   graph_options.skip_materialized = !options.check;
   graph_options.keep_tcm = options.keep_tcm;
+  graph_options.until = options.until;
   const ReplayGraph g = build_replay_graph(records, image, graph_options);
   if (options.corrupt_op && std::none_of(g.nodes.begin(), g.nodes.end(), [&](const ReplayGraph::Node& n) {
         return records[n.record].op_id == options.corrupt_op;
@@ -345,7 +352,15 @@ ReplayResult replay(const std::vector<OpRecord>& records, const MemoryImage& ima
   r.ops = g.ops;
   r.computed = g.nodes.size();
   r.isa = options.isa;
+  r.threads = runner.threads();
+  r.threads_refused = wanted_threads(options) - r.threads;
   return r;
+}
+
+std::string ReplayResult::warning() const {
+  if (threads_refused == 0) return "";
+  return "the system starts " + std::to_string(threads) + " of " + std::to_string(threads + threads_refused) +
+         " threads; the replay goes on with them";
 }
 
 }  // namespace kernbench

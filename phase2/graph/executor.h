@@ -10,7 +10,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "kernbench/phase2/eval/isa.h"
@@ -55,6 +57,9 @@ struct ReplayOptions {
   /// An op_id whose result is damaged before it is checked and read, to show that the check tells; 0: none. ReplayError
   /// if nothing is computed for it.
   uint64_t corrupt_op = 0;
+  /// The op whose effect is the last: those that take effect behind it are left out. ReplayError if it is no op of the
+  /// log that has an effect of its own.
+  std::optional<uint64_t> until;
 };
 
 struct ReplayResult {
@@ -64,6 +69,10 @@ struct ReplayResult {
   double graph_s = 0;     ///< wall time of the pass
   double run_s = 0;       ///< wall time of the evaluation
   Isa isa = Isa::portable;
+  int threads = 1;          ///< that it had
+  int threads_refused = 0;  ///< that the system refused to start
+  /// A line that says so; empty: none was refused.
+  std::string warning() const;
 };
 
 /// `image` is the memory at t = 0. Tokens and unknown records are skipped. Same bits for any number of threads.

@@ -81,15 +81,17 @@ class Builder {
     if (any_dependencies_) {
       for (const Event& e : events) open_.emplace(records_[e.record].op_id, std::vector<uint32_t>{});
     }
+    if (options_.until) last_ = &op_with_effect(events, *options_.until);
     for (const Event& e : events) {
       if (e.takes_value) {
         sent_.emplace(e.record, RangeValue(g_.memory, records_[e.record].desc->operands.at(0).ref));
       } else {
         ++g_.ops;
         visit(e.record);
+        if (reached_last_) break;
       }
     }
-    if (!parked_.empty()) throw ReplayError(circle());
+    if (!parked_.empty() && !reached_last_) throw ReplayError(circle());
     if (!options_.keep_tcm) drop_tcms();
     drop_materialized();
     link();
@@ -98,11 +100,21 @@ class Builder {
   }
 
  private:
+  const OpDesc& op_with_effect(const std::vector<Event>& events, uint64_t op_id) const {
+    const auto named = std::find_if(records_.begin(), records_.end(), [&](auto& r) { return r.op_id == op_id; });
+    if (named != records_.end()) {
+      const auto of_it = [&](const Event& e) { return records_[e.record].desc == named->desc; };
+      if (!named->is_token && std::any_of(events.begin(), events.end(), of_it)) return *named->desc;
+    }
+    throw ReplayError("no op " + std::to_string(op_id) + " in it that has an effect of its own" +
+                      (named != records_.end() && named->is_token ? ": it is a tile of a composite" : ""));
+  }
+
   /// Applies an op's effect, or parks it behind an explicit dependency that has not had its own yet.
   void visit(uint32_t record) {
     if (!any_dependencies_) return apply(record);
     std::vector<uint32_t> ready{record};
-    while (!ready.empty()) {
+    while (!ready.empty() && !reached_last_) {
       const uint32_t r = ready.back();
       ready.pop_back();
       if (const uint64_t* blocker = first_open(records_[r])) {
@@ -139,6 +151,7 @@ class Builder {
   void apply(uint32_t record) {
     const OpRecord& r = records_[record];
     const std::shared_ptr<const OpDesc>& d = r.desc;
+    reached_last_ |= d.get() == last_;
     if (is_copy(*d)) return write_slot(record);
     const bool moves = d->type == CommandType::load || d->type == CommandType::store;
     const size_t inputs_before = g_.inputs.size(), pieces_before = g_.pieces.size();
@@ -362,6 +375,8 @@ class Builder {
   std::set<std::pair<uint32_t, uint64_t>> materialized_;  ///< PE and seq of what Phase 1 computed
   std::unordered_map<const OpDesc*, uint32_t> producer_;
   bool any_dependencies_ = false;
+  const OpDesc* last_ = nullptr;  ///< GraphOptions::until
+  bool reached_last_ = false;
   std::unordered_map<uint64_t, std::vector<uint32_t>> open_;  ///< op_id without effect yet, and who waits for it
   std::unordered_map<uint32_t, uint64_t> parked_;             ///< record, and the op_id it waits for
   std::unordered_map<uint64_t, uint32_t> node_of_op_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "kernbench/phase2/log/op_record.h"
@@ -59,6 +60,7 @@ struct GraphOptions {
   /// nodes, and so is the materialisation, so that its bytes can be compared with theirs.
   bool skip_materialized = true;
   bool keep_tcm = false;  ///< what only the TCMs of the PEs hold is wanted, too
+  std::optional<uint64_t> until = std::nullopt;  ///< as ReplayOptions::until
 };
 
 /// The pass of executor.h. Throws ReplayError.

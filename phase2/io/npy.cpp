@@ -243,6 +243,13 @@ NpyArray read_npy_as(const std::string& file, DType dtype) {
   return r;
 }
 
+NpyArray read_npy_tensor(const std::string& file, const std::string& tensor, DType dtype, const Dims& shape) {
+  NpyArray t = read_npy_as(file, dtype);
+  if (t.shape != shape)
+    fail(file, "shape " + t.shape.to_string() + ", but tensor " + tensor + " has " + shape.to_string());
+  return t;
+}
+
 void write_npy(const std::string& file, DType dtype, const Dims& shape, const void* bytes) {
   const auto n = static_cast<size_t>(shape.elements());
   Bytes widened;

@@ -28,6 +28,8 @@ NpyArray read_npy(const std::string& file);
 /// The same as a tensor of that dtype: floats are rounded from f32 where the file holds f32 and the dtype is a float;
 /// any other difference between the file and the dtype is an error.
 NpyArray read_npy_as(const std::string& file, DType dtype);
+/// The same for a tensor of that name; another shape than the tensor's is an error.
+NpyArray read_npy_tensor(const std::string& file, const std::string& tensor, DType dtype, const Dims& shape);
 /// Version 1.0, C order; bf16 and f8 as f4. Throws NpyError.
 void write_npy(const std::string& file, const NpyArray&);
 void write_npy(const std::string& file, DType, const Dims& shape, const void* bytes);

@@ -363,15 +363,6 @@ std::string header_json(const OpLogHeader& h) {
   });
 }
 
-std::string one_line(std::string_view text) {
-  std::string s(text);
-  s = s.substr(0, std::min<size_t>(s.find('\n'), 240));
-  for (char& c : s) {
-    if (c < ' ' || c > '~') c = '?';
-  }
-  return s;
-}
-
 void sort_log(std::vector<OpRecord>& records) {
   std::sort(records.begin(), records.end(), [](const OpRecord& a, const OpRecord& b) {
     return a.t_start != b.t_start ? a.t_start < b.t_start : a.op_id < b.op_id;

@@ -39,9 +39,6 @@ std::string note_json(std::string_view name, const std::function<void(JsonWriter
 /// The header as such a line.
 std::string header_json(const OpLogHeader&);
 
-/// The first line of an error's text, fit to print: a damaged file's bytes may be in it.
-std::string one_line(std::string_view);
-
 /// A log in memory.
 struct OpLogContents {
   OpLogHeader header;

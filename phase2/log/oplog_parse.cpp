@@ -9,8 +9,7 @@
 #include "kernbench/phase2/log/oplog_json.h"
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/phase2/op/femtoseconds.h"
-#include "kernbench/phase2/text/json_reader.h"
-#include "kernbench/phase2/text/text.h"
+#include "kernbench/phase2/op/json_values.h"
 
 namespace kernbench {
 namespace {
@@ -28,14 +27,11 @@ std::unordered_map<std::string, uint32_t> index_of(const std::vector<std::string
   return m;
 }
 
-/// The number that a text is as a whole.
+/// Whether all of the text is a number that T holds.
 template <class T>
-T whole_of(std::string_view text, const char* what) {
-  T v = 0;
+bool is_whole(std::string_view text, T& v) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
-  if (error != std::errc() || end != text.data() + text.size())
-    throw std::runtime_error(fmt::format("{} {} is no number", what, in_quotes(text)));
-  return v;
+  return error == std::errc() && end == text.data() + text.size();
 }
 
 /// Whether a range ends at an address that 64 bits hold.
@@ -46,7 +42,8 @@ bool ends(uint64_t addr, uint64_t nbytes) {
 uint32_t lookup(const std::unordered_map<std::string, uint32_t>& names, const std::string& name, const char* what) {
   const auto it = names.find(name);
   if (it != names.end()) return it->second;
-  if (name.size() > 1 && name[0] == '#') return whole_of<uint32_t>(std::string_view(name).substr(1), what);
+  uint32_t index = 0;  // "#12": one that has no name
+  if (!name.empty() && name[0] == '#' && is_whole(std::string_view(name).substr(1), index)) return index;
   throw std::runtime_error("unknown " + std::string(what) + " '" + name + "'");
 }
 
@@ -59,43 +56,48 @@ OwnParam::Value own_value(const Json& j) {
 }
 
 double number(const Json& j) {
-  if (!j.is_string()) return j.get<double>();
-  const std::string s = j.get<std::string>();
+  if (!j.is_string()) return json_value<double>(j);
+  const auto s = json_value<std::string>(j);
   if (s == "nan") return std::numeric_limits<double>::quiet_NaN();
   if (s == "inf") return std::numeric_limits<double>::infinity();
   if (s == "-inf") return -std::numeric_limits<double>::infinity();
   throw std::runtime_error("'" + s + "' is no number");
 }
 
-Dims dims(const Json& j) {
-  Dims d;
-  for (const Json& x : j) d.push_back(json_integer<int64_t>(x));
-  return d;
+const auto dims = json_dims<Json>;
+const auto dtype = json_dtype<Json>;
+const auto space = json_space<Json>;
+
+const Json& object(const Json& j) {
+  if (!j.is_object()) throw JsonFault("found " + shown(j) + ", expected an object");
+  return j;
 }
 
-DType dtype(const Json& j) {
-  const std::string s = j.get<std::string>();
-  const auto t = parse_dtype(s);
-  if (!t) throw std::runtime_error("unknown dtype '" + s + "'");
-  return *t;
+std::vector<uint64_t> op_ids(const Json& j) {
+  return json_items(j, json_value<uint64_t, Json>);
 }
 
 std::vector<BufferPiece> buffer_pieces(const Json& j) {
-  std::vector<BufferPiece> pieces;
-  for (const Json& p : j)
-    pieces.push_back({json_integer<uint64_t>(p.at("offset")), json_integer<uint64_t>(p.at("nbytes"))});
-  return pieces;
+  return json_items(j, [](const Json& p) {
+    return BufferPiece{json_field<uint64_t>(p, "offset"), json_field<uint64_t>(p, "nbytes")};
+  });
 }
 
 template <class E>
-E named(const std::string& name, std::initializer_list<E> all, const char* what) {
+E named(const std::string& name, std::initializer_list<E> all) {
   for (E e : all) {
     if (name_of(e) == name) return e;
   }
-  throw std::runtime_error("unknown " + std::string(what) + " '" + name + "'");
+  std::string legal;
+  for (E e : all) legal += (legal.empty() ? "" : ", ") + std::string(name_of(e));
+  throw JsonFault("found " + in_quotes(name) + ", expected " + legal);
 }
 
 }  // namespace
+
+std::vector<BufferPiece> parse_buffer_pieces(std::string_view json) {
+  return buffer_pieces(parse_json<Json>(json));
+}
 
 namespace {
 
@@ -129,10 +131,6 @@ void check_record(const OpRecord& r) {
   if (r.desc) check_sizes(*r.desc);
 }
 
-std::vector<BufferPiece> parse_buffer_pieces(std::string_view json) {
-  return buffer_pieces(parse_json<Json>(json));
-}
-
 struct OpRecordParser::Impl {
   OpLogHeader header;
   std::unordered_map<std::string, uint32_t> components, pes;
@@ -143,16 +141,23 @@ struct OpRecordParser::Impl {
     pes = index_of(header.pes);
   }
 
-  uint32_t pe(const Json& j) const { return lookup(pes, j.get<std::string>(), "PE"); }
+  uint32_t pe(const Json& j) const { return lookup(pes, json_value<std::string>(j), "PE"); }
+  auto to_pe() const {
+    return [this](const Json& j) { return pe(j); };
+  }
+  auto to_operand() const {
+    return [this](const Json& j) { return operand(j); };
+  }
 
   TensorRef place(const Json& p, const std::string& prefix, const Dims& shape, DType t) const {
     TensorRef r;
-    r.space = parse_space(p.at(prefix + "_space").get<std::string>());
-    r.addr = json_integer<uint64_t>(p.at(prefix + "_addr"));
-    if (p.contains(prefix + "_pe")) r.pe = pe(p.at(prefix + "_pe"));
+    r.space = json_field(p, prefix + "_space", space);
+    r.addr = json_field<uint64_t>(p, prefix + "_addr");
+    if (p.contains(prefix + "_pe")) r.pe = json_field(p, prefix + "_pe", to_pe());
     r.shape = shape;
     r.dtype = t;
-    r.strides = p.contains(prefix + "_strides") ? dims(p.at(prefix + "_strides")) : TensorRef::row_major(shape);
+    r.strides =
+        p.contains(prefix + "_strides") ? json_field(p, prefix + "_strides", dims) : TensorRef::row_major(shape);
     translation(p, prefix + "_", r);
     return r;
   }
@@ -160,21 +165,24 @@ struct OpRecordParser::Impl {
   static void translation(const Json& p, const std::string& prefix, TensorRef& r) {
     if (!p.contains(prefix + "virtual_addr")) return;
     auto t = std::make_shared<Translation>();
-    t->virtual_addr = json_integer<uint64_t>(p.at(prefix + "virtual_addr"));
+    t->virtual_addr = json_field<uint64_t>(p, prefix + "virtual_addr");
     uint64_t end = 0;
     if (!p.contains(prefix + "pieces")) {
       end = r.span_bytes();
       t->pieces.push_back({0, r.addr, end});
     } else {
-      for (const Json& piece : p.at(prefix + "pieces")) {
-        t->pieces.push_back({json_integer<uint64_t>(piece.at("offset")), json_integer<uint64_t>(piece.at("addr")),
-                             json_integer<uint64_t>(piece.at("nbytes"))});
-        const Translation::Piece& last = t->pieces.back();
-        if (last.offset != end || last.nbytes == 0)
-          throw std::runtime_error(prefix + "pieces do not follow each other");
-        if (!ends(last.addr, last.nbytes) || !ends(end, last.nbytes))
-          throw std::runtime_error(prefix + "pieces run over the end of all addresses");
-        end += last.nbytes;
+      t->pieces = json_field(p, prefix + "pieces", [](const Json& all) {
+        return json_items(all, [](const Json& piece) {
+          return Translation::Piece{json_field<uint64_t>(piece, "offset"), json_field<uint64_t>(piece, "addr"),
+                                    json_field<uint64_t>(piece, "nbytes")};
+        });
+      });
+      for (const auto& piece : t->pieces) {
+        if (piece.offset != end || piece.nbytes == 0)
+          throw JsonFault(prefix + "pieces do not follow each other");
+        if (!ends(piece.addr, piece.nbytes) || !ends(end, piece.nbytes))
+          throw JsonFault(prefix + "pieces run over the end of all addresses");
+        end += piece.nbytes;
       }
     }
     if (t->pieces.empty() || end < r.span_bytes())
@@ -187,15 +195,15 @@ struct OpRecordParser::Impl {
     Operand o;
     if (j.contains("scalar")) {
       o.is_scalar = true;
-      o.scalar = number(j.at("scalar"));
+      o.scalar = json_field(j, "scalar", number);
       return o;
     }
-    o.ref.space = parse_space(j.at("space").get<std::string>());
-    o.ref.addr = json_integer<uint64_t>(j.at("addr"));
-    if (j.contains("pe")) o.ref.pe = pe(j.at("pe"));
-    o.ref.shape = dims(j.at("shape"));
-    o.ref.dtype = dtype(j.at("dtype"));
-    o.ref.strides = j.contains("strides") ? dims(j.at("strides")) : TensorRef::row_major(o.ref.shape);
+    o.ref.space = json_field(j, "space", space);
+    o.ref.addr = json_field<uint64_t>(j, "addr");
+    if (j.contains("pe")) o.ref.pe = json_field(j, "pe", to_pe());
+    o.ref.shape = json_field(j, "shape", dims);
+    o.ref.dtype = json_field(j, "dtype", dtype);
+    o.ref.strides = j.contains("strides") ? json_field(j, "strides", dims) : TensorRef::row_major(o.ref.shape);
     translation(j, "", o.ref);
     return o;
   }
@@ -207,115 +215,146 @@ struct OpRecordParser::Impl {
   }
 
   void move(const Json& p, OpDesc& d) const {
-    const Dims shape = dims(p.at("shape"));
-    const DType t = dtype(p.at("dtype"));
-    if (p.contains("src_space")) d.operands.push_back(of(place(p, "src", shape, t)));
-    if (p.contains("mask")) d.operands.push_back(operand(p.at("mask")));
-    if (p.contains("other")) d.operands.push_back(operand(p.at("other")));
+    const Dims shape = json_field(p, "shape", dims);
+    const DType t = json_field(p, "dtype", dtype);
+    // A foreign write comes from no memory of the system.
+    if (p.contains("src_space") || !json_field_or<bool>(p, "foreign", false))
+      d.operands.push_back(of(place(p, "src", shape, t)));
+    if (p.contains("mask")) d.operands.push_back(json_field(p, "mask", to_operand()));
+    if (p.contains("other")) d.operands.push_back(json_field(p, "other", to_operand()));
     d.output = place(p, "dst", shape, t);
   }
 
   static std::shared_ptr<const QueueRecord> segment(const Json& p) {
     auto q = std::make_shared<QueueRecord>();
-    q->port = p.at("port").get<std::string>();
-    q->peer_port = p.value("peer_port", std::string());
-    q->message = json_integer<uint64_t>(p.at("message"));
-    q->segment = json_integer<uint32_t>(p.at("segment"));
-    q->segments = json_integer<uint32_t>(p.at("segments"));
-    q->slot_ns = p.value("slot_ns", 0.0);
-    q->grant_ns = p.value("grant_ns", 0.0);
-    q->arrival_ns = p.value("arrival_ns", 0.0);
+    q->port = json_field<std::string>(p, "port");
+    q->peer_port = json_field_or<std::string>(p, "peer_port", "");
+    q->message = json_field<uint64_t>(p, "message");
+    q->segment = json_field<uint32_t>(p, "segment");
+    q->segments = json_field<uint32_t>(p, "segments");
+    q->slot_ns = json_field_or<double>(p, "slot_ns", 0);
+    q->grant_ns = json_field_or<double>(p, "grant_ns", 0);
+    q->arrival_ns = json_field_or<double>(p, "arrival_ns", 0);
     return q;
   }
 
   std::shared_ptr<const Materialization> materialization(const Json& p) const {
     auto m = std::make_shared<Materialization>();
-    for (const Json& c : p.at("computed")) m->computed.push_back({pe(c.at(0)), json_integer<uint64_t>(c.at(1))});
-    m->operations = number(p.at("operations"));
-    m->bytes = json_integer<uint64_t>(p.at("bytes"));
+    m->computed = json_field(p, "computed", [this](const Json& all) {
+      return json_items(all, [this](const Json& c) {
+        if (!c.is_array() || c.size() != 2) throw JsonFault("found " + shown(c) + ", expected a PE and a number");
+        return Materialization::Command{pe(c[0]), json_value<uint64_t>(c[1])};
+      });
+    });
+    m->operations = json_field(p, "operations", number);
+    m->bytes = json_field<uint64_t>(p, "bytes");
     return m;
   }
 
   void gemm(const Json& p, OpDesc& d) const {
     d.op = "gemm";
-    d.operands = {of(place(p, "src_a", dims(p.at("shape_a")), dtype(p.at("dtype_in")))),
-                  of(place(p, "src_b", dims(p.at("shape_b")), dtype(p.at("dtype_b"))))};
-    d.output = place(p, "dst", dims(p.at("shape_out")), dtype(p.at("dtype_out")));
-    d.m = json_integer<int64_t>(p.at("m"));
-    d.n = json_integer<int64_t>(p.at("n"));
-    d.k = json_integer<int64_t>(p.at("k"));
-    d.dtype_acc = dtype(p.at("dtype_acc"));
-    d.transpose_a = p.at("transpose_a").get<bool>();
-    d.transpose_b = p.at("transpose_b").get<bool>();
+    d.operands = {of(place(p, "src_a", json_field(p, "shape_a", dims), json_field(p, "dtype_in", dtype))),
+                  of(place(p, "src_b", json_field(p, "shape_b", dims), json_field(p, "dtype_b", dtype)))};
+    d.output = place(p, "dst", json_field(p, "shape_out", dims), json_field(p, "dtype_out", dtype));
+    d.m = json_field<int64_t>(p, "m");
+    d.n = json_field<int64_t>(p, "n");
+    d.k = json_field<int64_t>(p, "k");
+    d.dtype_acc = json_field(p, "dtype_acc", dtype);
+    d.transpose_a = json_field<bool>(p, "transpose_a");
+    d.transpose_b = json_field<bool>(p, "transpose_b");
+  }
+
+  static const Json& list(const Json& j) {
+    if (!j.is_array()) throw JsonFault("found " + shown(j) + ", expected a list");
+    return j;
+  }
+
+  /// Of a list of one item for each input (or scalar).
+  template <class Read>
+  static auto item(const Json& p, const std::string& key, size_t i, const Read& read) {
+    return json_field(p, key, [&](const Json& j) {
+      if (i >= list(j).size()) throw JsonFault(fmt::format("has {} items, expected more", j.size()));
+      return read(j[i]);
+    });
+  }
+
+  TensorRef math_input(const Json& p, size_t i) const {
+    TensorRef t;
+    t.addr = item(p, "input_addrs", i, json_value<uint64_t, Json>);
+    t.space = item(p, "input_spaces", i, space);
+    t.pe = item(p, "input_pes", i, [this](const Json& j) { return j.is_null() ? kNoPe : pe(j); });
+    t.shape = item(p, "input_shapes", i, dims);
+    t.dtype = item(p, "input_dtypes", i, dtype);
+    t.strides = p.contains("input_strides") ? item(p, "input_strides", i, dims) : TensorRef::row_major(t.shape);
+    if (p.contains("input_translations")) {
+      item(p, "input_translations", i, [&](const Json& j) {
+        if (!j.is_null()) translation(j, "", t);
+        return true;
+      });
+    }
+    return t;
   }
 
   void math(const Json& p, OpDesc& d) const {
-    d.op = p.at("op").get<std::string>();
-    const Json& addrs = p.at("input_addrs");
-    for (size_t i = 0; i < addrs.size(); ++i) {
-      TensorRef t;
-      t.addr = json_integer<uint64_t>(addrs.at(i));
-      t.space = parse_space(p.at("input_spaces").at(i).get<std::string>());
-      const Json& owner = p.at("input_pes").at(i);
-      if (!owner.is_null()) t.pe = pe(owner);
-      t.shape = dims(p.at("input_shapes").at(i));
-      t.dtype = dtype(p.at("input_dtypes").at(i));
-      t.strides = p.contains("input_strides") ? dims(p.at("input_strides").at(i)) : TensorRef::row_major(t.shape);
-      if (p.contains("input_translations") && !p.at("input_translations").at(i).is_null())
-        translation(p.at("input_translations").at(i), "", t);
-      d.operands.push_back(of(t));
-    }
-    const Json& positions = p.at("scalar_positions");
+    d.op = json_field<std::string>(p, "op");
+    const size_t inputs = json_field(p, "input_addrs", list).size();
+    for (size_t i = 0; i < inputs; ++i) d.operands.push_back(of(math_input(p, i)));
+    const Json& positions = json_field(p, "scalar_positions", list);
     for (size_t i = 0; i < positions.size(); ++i) {
       Operand o;
       o.is_scalar = true;
-      o.scalar = number(p.at("scalars").at(i));
-      const auto at = json_integer<size_t>(positions.at(i));
-      if (at > d.operands.size()) throw std::runtime_error("scalar_positions beyond the operands");
+      o.scalar = item(p, "scalars", i, number);
+      const auto at = item(p, "scalar_positions", i, json_value<size_t, Json>);
+      if (at > d.operands.size()) throw JsonFault("scalar_positions beyond the operands");
       d.operands.insert(d.operands.begin() + static_cast<int64_t>(at), o);
     }
-    d.output = place(p, "dst", dims(p.at("shape_out")), dtype(p.at("dtype")));
-    d.reduction = p.at("reduction").get<bool>();
-    d.axis = json_integer<int>(p.at("axis"));
-    d.keepdims = p.at("keepdims").get<bool>();
+    d.output = place(p, "dst", json_field(p, "shape_out", dims), json_field(p, "dtype", dtype));
+    d.reduction = json_field<bool>(p, "reduction");
+    d.axis = json_field<int>(p, "axis");
+    d.keepdims = json_field<bool>(p, "keepdims");
   }
 
   void composite(const Json& p, OpDesc& d) const {
     if (d.kind == OpKind::gemm) {
       gemm(p, d);
-      d.op = p.at("op").get<std::string>();
+      d.op = json_field<std::string>(p, "op");
     } else {
       math(p, d);
-      d.m = json_integer<int64_t>(p.at("m"));
-      d.n = json_integer<int64_t>(p.at("n"));
+      d.m = json_field<int64_t>(p, "m");
+      d.n = json_field<int64_t>(p, "n");
     }
-    d.tile_m = json_integer<int64_t>(p.at("tile_m"));
-    d.tile_n = json_integer<int64_t>(p.at("tile_n"));
-    d.tile_k = json_integer<int64_t>(p.at("tile_k"));
-    for (const Json& e : p.at("epilogue")) {
-      EpilogueOp op;
-      op.op = e.at("op").get<std::string>();
-      op.scope =
-          named(e.at("scope").get<std::string>(), {Scope::per_k_tile, Scope::per_output_tile, Scope::once}, "scope");
-      for (const Json& o : e.at("operands")) op.operands.push_back(operand(o));
-      d.epilogue.push_back(std::move(op));
-    }
+    d.tile_m = json_field<int64_t>(p, "tile_m");
+    d.tile_n = json_field<int64_t>(p, "tile_n");
+    d.tile_k = json_field<int64_t>(p, "tile_k");
+    d.epilogue = json_field(p, "epilogue", [this](const Json& all) {
+      return json_items(all, [this](const Json& e) {
+        EpilogueOp op;
+        op.op = json_field<std::string>(e, "op");
+        op.scope = json_field(e, "scope", [](const Json& j) {
+          return named(json_value<std::string>(j), {Scope::per_k_tile, Scope::per_output_tile, Scope::once});
+        });
+        op.operands = json_field(e, "operands", [this](const Json& j) { return json_items(j, to_operand()); });
+        return op;
+      });
+    });
   }
 
   void token(const Json& p, OpRecord& r) const {
     r.is_token = true;
     TokenInfo& t = r.token;
-    t.stage = named(p.at("stage_type").get<std::string>(),
-                    {Stage::dma_read, Stage::fetch, Stage::gemm, Stage::math, Stage::store, Stage::dma_write}, "stage");
-    t.composite_op_id = json_integer<uint64_t>(p.at("composite_op_id"));
-    t.tile_id = json_integer<uint32_t>(p.at("tile_id"));
-    t.fed_ns = p.value("fed_ns", 0.0);
-    t.buffer_offset = json_integer<uint64_t>(p, "buffer_offset", 0);
-    if (p.contains("buffer_pieces")) t.buffer_pieces = buffer_pieces(p.at("buffer_pieces"));
-    t.bytes = json_integer<uint64_t>(p, "bytes", 0);
-    t.m = json_integer<int64_t>(p, "m", 0);
-    t.n = json_integer<int64_t>(p, "n", 0);
-    t.k = json_integer<int64_t>(p, "k", 0);
+    t.stage = json_field(p, "stage_type", [](const Json& j) {
+      return named(json_value<std::string>(j),
+                   {Stage::dma_read, Stage::fetch, Stage::gemm, Stage::math, Stage::store, Stage::dma_write});
+    });
+    t.composite_op_id = json_field<uint64_t>(p, "composite_op_id");
+    t.tile_id = json_field<uint32_t>(p, "tile_id");
+    t.fed_ns = json_field_or<double>(p, "fed_ns", 0);
+    t.buffer_offset = json_field_or<uint64_t>(p, "buffer_offset", 0);
+    if (p.contains("buffer_pieces")) t.buffer_pieces = json_field(p, "buffer_pieces", buffer_pieces);
+    t.bytes = json_field_or<uint64_t>(p, "bytes", 0);
+    t.m = json_field_or<int64_t>(p, "m", 0);
+    t.n = json_field_or<int64_t>(p, "n", 0);
+    t.k = json_field_or<int64_t>(p, "k", 0);
   }
 
   /// Kept, and skipped by replay. Its name and params are its author's: nothing is meant by them.
@@ -327,14 +366,15 @@ struct OpRecordParser::Impl {
   void command(const Json& p, const std::string& kind, const std::string& name, OpRecord& r) const {
     auto d = std::make_shared<ParsedDesc>();
     d->name = name;
-    d->kind = named(kind, {OpKind::memory, OpKind::gemm, OpKind::math}, "op_kind");
+    d->kind = named(kind, {OpKind::memory, OpKind::gemm, OpKind::math});
     if (d->kind == OpKind::memory && (name == "dma_read" || name == "ipcq_recv")) {
       d->type = CommandType::load;
       move(p, *d);
     } else if (d->kind == OpKind::memory && (name == "dma_write" || name == "ipcq_copy" || name == "materialize")) {
       d->type = CommandType::store;
       move(p, *d);
-      if (name == "materialize") d->materialized = materialization(p.at("materialized"));
+      if (name == "materialize")
+        d->materialized = json_field(p, "materialized", [this](const Json& j) { return materialization(j); });
     } else if (name.rfind("composite_", 0) == 0) {
       d->type = CommandType::composite;
       composite(p, *d);
@@ -349,33 +389,36 @@ struct OpRecordParser::Impl {
     }
     if (p.contains("segments")) d->queue = segment(p);
     if (d->queue && name == "ipcq_copy") {
-      d->submit_ns = p.at("send_ns").get<double>();
-      d->pe = pe(p.at("src_pe"));
-      d->seq = json_integer<uint64_t>(p.at("src_seq"));
-    } else if (p.value("foreign", false)) {
+      d->submit_ns = json_field<double>(p, "send_ns");
+      d->pe = json_field(p, "src_pe", to_pe());
+      d->seq = json_field<uint64_t>(p, "src_seq");
+    } else if (json_field_or<bool>(p, "foreign", false)) {
       r.foreign = true;
-      r.effect_ns = p.at("effect_ns").get<double>();
-      d->seq = json_integer<uint64_t>(p, "seq", 0);
+      r.effect_ns = json_field<double>(p, "effect_ns");
+      d->seq = json_field_or<uint64_t>(p, "seq", 0);
     } else {
       // A copy between queues may be of no PE's command: it takes effect when it is done.
       const bool command = name != "ipcq_copy" || p.contains("submit_ns");
-      d->submit_ns = command ? p.at("submit_ns").get<double>() : r.t_end;
-      if (p.contains("pe")) d->pe = pe(p.at("pe"));
-      d->seq = command ? json_integer<uint64_t>(p.at("seq")) : r.op_id;
+      d->submit_ns = command ? json_field<double>(p, "submit_ns") : r.t_end;
+      if (p.contains("pe")) d->pe = json_field(p, "pe", to_pe());
+      d->seq = command ? json_field<uint64_t>(p, "seq") : r.op_id;
     }
-    d->handle_id = json_integer<uint64_t>(p, "handle_id", 0);
-    d->launch = json_integer(p, "launch", kNoLaunch);
-    const std::string source = p.value("source", std::string());
+    d->handle_id = json_field_or<uint64_t>(p, "handle_id", 0);
+    d->launch = json_field_or<uint32_t>(p, "launch", kNoLaunch);
+    const std::string source = json_field_or<std::string>(p, "source", "");
     const size_t colon = source.rfind(':');
     if (colon != std::string::npos) {
       d->file = source.substr(0, colon);
-      d->where = {d->file.c_str(), whole_of<int>(std::string_view(source).substr(colon + 1), "line")};
+      int line = 0;
+      if (!is_whole(std::string_view(source).substr(colon + 1), line))
+        throw JsonFault("source: found " + in_quotes(source) + ", expected a file and a line");
+      d->where = {d->file.c_str(), line};
     }
     r.desc = std::move(d);
   }
 
   OpRecord record(uint64_t op_id, double t_start, double t_end, const std::string& component, const std::string& kind,
-                  const std::string& name, const Json& params, const Json& dependencies) const {
+                  const std::string& name, const Json& params, const std::vector<uint64_t>& dependencies) const {
     OpRecord r;
     r.op_id = op_id;
     r.t_start = t_start;
@@ -389,7 +432,7 @@ struct OpRecordParser::Impl {
       command(params, kind, name, r);
     }
     check_record(r);
-    for (const Json& id : dependencies) r.dependency_ids.push_back(json_integer<uint64_t>(id));
+    r.dependency_ids = dependencies;
     return r;
   }
 };
@@ -405,22 +448,25 @@ const OpLogHeader& OpRecordParser::header() const {
 
 bool OpRecordParser::parse_line(std::string_view text, OpRecord& out) {
   const Json j = parse_json<Json>(text);
-  const Json& params = j.at("params");
-  if (j.at("op_id") == 0 && j.at("op_name") == "log_header") {
-    const int version = json_integer<int>(params.at("version"));
+  const Json& params = json_field(j, "params", object);
+  if (json_field<uint64_t>(j, "op_id") == 0 && json_field<std::string>(j, "op_name") == "log_header") {
+    const int version = json_field<int>(params, "version");
     if (version != 1) throw std::runtime_error(fmt::format("log version {}, expected 1", version));
     OpLogHeader h;
-    h.components = params.at("components").get<std::vector<std::string>>();
-    h.pes = params.at("pes").get<std::vector<std::string>>();
-    h.isa = params.at("isa").get<std::string>();
-    if (params.contains("tensors")) h.tensors = parse_tensors(params.at("tensors").dump(), h.pes);
-    if (!params.at("configuration").is_null()) h.configuration = params.at("configuration").dump();
+    const auto names = [](const Json& all) { return json_items(all, json_value<std::string, Json>); };
+    h.components = json_field(params, "components", names);
+    h.pes = json_field(params, "pes", names);
+    h.isa = json_field<std::string>(params, "isa");
+    if (params.contains("tensors"))
+      h.tensors = json_field(params, "tensors", [&](const Json& t) { return parse_tensors(t.dump(), h.pes); });
+    h.configuration = json_field(params, "configuration", [](const Json& c) { return c.is_null() ? "" : c.dump(); });
     impl_->set_header(std::move(h));
     return false;
   }
-  out = impl_->record(json_integer<uint64_t>(j.at("op_id")), j.at("t_start").get<double>(), j.at("t_end").get<double>(),
-                      j.at("component_id").get<std::string>(), j.at("op_kind").get<std::string>(),
-                      j.at("op_name").get<std::string>(), params, j.at("dependency_ids"));
+  out =
+      impl_->record(json_field<uint64_t>(j, "op_id"), json_field<double>(j, "t_start"), json_field<double>(j, "t_end"),
+                    json_field<std::string>(j, "component_id"), json_field<std::string>(j, "op_kind"),
+                    json_field<std::string>(j, "op_name"), params, json_field(j, "dependency_ids", op_ids));
   return true;
 }
 
@@ -428,7 +474,7 @@ OpRecord OpRecordParser::parse(uint64_t op_id, double t_start, double t_end, std
                                std::string_view op_kind, std::string_view op_name, std::string_view params,
                                std::string_view dependency_ids) {
   return impl_->record(op_id, t_start, t_end, std::string(component), std::string(op_kind), std::string(op_name),
-                       parse_json<Json>(params), parse_json<Json>(dependency_ids));
+                       object(parse_json<Json>(params)), op_ids(parse_json<Json>(dependency_ids)));
 }
 
 }  // namespace kernbench

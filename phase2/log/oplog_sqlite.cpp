@@ -124,7 +124,11 @@ class SqliteOpLog : public OpLogSink {
       Statement s(db_, "INSERT INTO stages VALUES(?, ?, ?)");
       s.bind(int64_t{i}).bind(name_of(r.token.stage)).bind(name_of(kind_of(r))).run();
     }
-    writer_ = std::thread([this] { write(); });
+    try {
+      writer_ = std::thread([this] { write(); });
+    } catch (const std::system_error& e) {
+      throw OpLogError(db_.name() + ": no thread can be started to write it: " + e.code().message());
+    }
   }
   ~SqliteOpLog() override { stop(); }
 
@@ -317,7 +321,7 @@ Header read_header(Database& db) {
   try {
     h.header.tensors = parse_tensors(tensors, h.header.pes);
   } catch (const std::exception& e) {
-    throw OpLogError(db.name() + ": header: " + one_line(e.what()));
+    throw OpLogError(db.name() + ": header: " + cut(e.what(), 240));
   }
   h.header_sum = checksum_of_header(h.header, tensors);
   return h;
@@ -338,7 +342,7 @@ uint64_t read_commands(Database& db, const OpLogHeader& header, std::vector<OpRe
       records.push_back(
           parser.parse(op_id, s.real(1), s.real(2), s.text(3), s.text(4), s.text(5), s.text(6), s.text(7)));
     } catch (const std::exception& e) {
-      throw OpLogError(fmt::format("{}: op {}: {}", db.name(), s.integer(0), one_line(e.what())));
+      throw OpLogError(fmt::format("{}: op {}: {}", db.name(), s.integer(0), cut(e.what(), 240)));
     }
   }
   return sum;
@@ -374,7 +378,7 @@ uint64_t read_tokens(Database& db, std::vector<OpRecord>& records) {
       check_record(r);
       if (!pieces.empty()) r.token.buffer_pieces = parse_buffer_pieces(pieces);
     } catch (const std::exception& e) {
-      throw OpLogError(fmt::format("{}: op {}: {}", db.name(), r.op_id, one_line(e.what())));
+      throw OpLogError(fmt::format("{}: op {}: {}", db.name(), r.op_id, cut(e.what(), 240)));
     }
   }
   return sum;
@@ -421,7 +425,7 @@ OpLogContents read_sqlite_log(const std::string& file) {
   check_schema(db);
   {
     Statement quick(db, "PRAGMA quick_check(1)");
-    if (!quick.next() || quick.text(0) != "ok") throw OpLogError(file + ": is damaged: " + one_line(quick.text(0)));
+    if (!quick.next() || quick.text(0) != "ok") throw OpLogError(file + ": is damaged: " + cut(quick.text(0), 240));
   }
   Header h = read_header(db);
   OpLogContents log;

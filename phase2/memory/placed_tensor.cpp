@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernbench/phase2/memory/bulk_bytes.h"
-#include "kernbench/phase2/text/json_reader.h"
+#include "kernbench/phase2/op/json_values.h"
 #include "kernbench/phase2/text/json_writer.h"
 
 namespace kernbench {
@@ -26,15 +26,25 @@ void check_shard(const PlacedTensor& t, const PlacedShard& s) {
   }
 }
 
-Dims dims(const Json& j) {
-  Dims d;
-  for (const Json& x : j) d.push_back(json_integer<int64_t>(x));
-  return d;
+PlacedShard shard(const Json& j, const std::vector<std::string>& pes) {
+  PlacedShard s;
+  s.space = json_field(j, "space", json_space<Json>);
+  s.addr = json_field<uint64_t>(j, "addr");
+  if (j.contains("pe")) {
+    s.pe = json_field(j, "pe", [&](const Json& v) {
+      const auto it = std::find(pes.begin(), pes.end(), json_value<std::string>(v));
+      if (it == pes.end()) throw JsonFault("found " + shown(v) + ", which is no PE of the log");
+      return static_cast<uint32_t>(it - pes.begin());
+    });
+  }
+  s.offset = json_field(j, "offset", json_dims<Json>);
+  s.extent = json_field(j, "extent", json_dims<Json>);
+  return s;
 }
 
 }  // namespace
 
-Bytes read_tensor(const PlacedTensor& t, const MemoryImage& image) {
+Bytes read_tensor(const PlacedTensor& t, const MemoryImage& image, uint64_t* unwritten) {
   const size_t item = size_of(t.dtype);
   if (t.grid.elements() != t.shape.elements()) {
     throw PlacedTensorError("tensor " + t.name + ": shape " + t.shape.to_string() + " stored as " + t.grid.to_string());
@@ -50,8 +60,16 @@ Bytes read_tensor(const PlacedTensor& t, const MemoryImage& image) {
     if (elements == 0) continue;
     Bytes bytes(static_cast<size_t>(elements) * item);
     const MemoryImage::SpaceKey key{s.space, s.pe};
+    if (unwritten) {
+      image.for_each_piece(key, s.addr, bytes.size(),
+                           [&](uint64_t, uint64_t n, const MemoryImage::Extent* e, uint64_t) {
+                             if (!e) *unwritten += n;
+                           });
+    }
     const auto state = image.state_of(key, s.addr, bytes.size());
-    if (state.state != MemoryImage::State::real) {
+    const bool may_be_read =
+        state.state == MemoryImage::State::real || (unwritten && state.state == MemoryImage::State::unwritten);
+    if (!may_be_read) {
       throw PlacedTensorError(fmt::format("tensor {}: the part at {} was {} (from byte {} of {})", t.name,
                                           s.offset.to_string(),
                                           state.state == MemoryImage::State::unwritten ? "not written" : "left pending",
@@ -95,35 +113,19 @@ std::string tensors_json(const std::vector<PlacedTensor>& tensors, const std::ve
 }
 
 std::vector<PlacedTensor> parse_tensors(std::string_view text, const std::vector<std::string>& pes) {
-  std::vector<PlacedTensor> all;
-  for (const Json& j : parse_json<Json>(text)) {
+  return json_items(parse_json<Json>(text), [&](const Json& j) {
     PlacedTensor t;
-    t.name = j.at("name").get<std::string>();
-    t.output = j.at("role").get<std::string>() == "out";
-    const std::string dtype = j.at("dtype").get<std::string>();
-    const auto known = parse_dtype(dtype);
-    if (!known) throw std::runtime_error("tensor " + t.name + ": unknown dtype '" + dtype + "'");
-    t.dtype = *known;
-    t.shape = dims(j.at("shape"));
-    t.grid = dims(j.at("grid"));
+    t.name = json_field<std::string>(j, "name");
+    t.output = json_field<std::string>(j, "role") == "out";
+    t.dtype = json_field(j, "dtype", json_dtype<Json>);
+    t.shape = json_field(j, "shape", json_dims<Json>);
+    t.grid = json_field(j, "grid", json_dims<Json>);
     t.shape.elements();  // an error where it is no number of elements
     TensorRef::row_major(t.grid);
-    for (const Json& x : j.at("shards")) {
-      PlacedShard s;
-      s.space = parse_space(x.at("space").get<std::string>());
-      s.addr = json_integer<uint64_t>(x.at("addr"));
-      if (x.contains("pe")) {
-        const auto it = std::find(pes.begin(), pes.end(), x.at("pe").get<std::string>());
-        if (it == pes.end()) throw std::runtime_error("tensor " + t.name + ": unknown PE");
-        s.pe = static_cast<uint32_t>(it - pes.begin());
-      }
-      s.offset = dims(x.at("offset"));
-      s.extent = dims(x.at("extent"));
-      t.shards.push_back(s);
-    }
-    all.push_back(std::move(t));
-  }
-  return all;
+    t.shards = json_field(
+        j, "shards", [&](const Json& list) { return json_items(list, [&](const Json& s) { return shard(s, pes); }); });
+    return t;
+  });
 }
 
 }  // namespace kernbench

@@ -36,8 +36,9 @@ class PlacedTensorError : public std::runtime_error {
 };
 
 /// The tensor's bytes, row-major. Throws PlacedTensorError where a byte was never written or is pending, a shard lies
-/// outside the tensor, or the shards do not cover it.
-Bytes read_tensor(const PlacedTensor&, const MemoryImage&);
+/// outside the tensor, or the shards do not cover it. With `unwritten`, bytes that were never written are 0, and
+/// counted there.
+Bytes read_tensor(const PlacedTensor&, const MemoryImage&, uint64_t* unwritten = nullptr);
 
 /// [{"name", "role": "in" | "out", "dtype", "shape", "grid", "shards": [{"space", "addr", ["pe"], "offset",
 /// "extent"}]}], PEs by name.

@@ -19,10 +19,30 @@ class InputError : public std::runtime_error {
   std::vector<std::string> faults_;
 };
 
-/// The run was started and failed: exit status 1.
+/// The run was started and failed: exit status 1. Mostly one line.
 class RunError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit RunError(const std::string& line) : std::runtime_error(line), lines_{line} {}
+  explicit RunError(std::vector<std::string> lines) : std::runtime_error(joined(lines)), lines_(std::move(lines)) {}
+  const std::vector<std::string>& lines() const { return lines_; }
+
+ private:
+  static std::string joined(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& l : lines) text += (text.empty() ? "" : "\n") + l;
+    return text;
+  }
+  std::vector<std::string> lines_;
+};
+
+/// A signal ended it: exit status 128 + its number.
+class Stopped : public RunError {
+ public:
+  Stopped(int signal, std::vector<std::string> lines) : RunError(std::move(lines)), signal_(signal) {}
+  int status() const { return 128 + signal_; }
+
+ private:
+  int signal_;
 };
 
 }  // namespace kernbench

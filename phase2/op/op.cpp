@@ -1,6 +1,7 @@
 #include "kernbench/phase2/op/op.h"
 
 #include <algorithm>
+#include <cstring>
 #include <stdexcept>
 
 namespace kernbench {
@@ -122,6 +123,11 @@ std::string_view name_of(Scope s) {
       return "once";
   }
   return "?";
+}
+
+std::string to_string(const SourceLine& where) {
+  const char* slash = std::strrchr(where.file, '/');
+  return std::string(slash != nullptr ? slash + 1 : where.file) + ":" + std::to_string(where.line);
 }
 
 }  // namespace kernbench

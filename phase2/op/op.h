@@ -111,6 +111,8 @@ struct SourceLine {
   const char* file = "";
   int line = 0;
 };
+/// "gemm.cpp:42".
+std::string to_string(const SourceLine&);
 
 /// What kind of command this is, and so which engine serves it.
 /// A segment of a message is a store into its slot (ipcq_copy) and a load out of it (ipcq_recv); `send` and `receive` are

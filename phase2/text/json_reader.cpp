@@ -2,6 +2,14 @@
 
 namespace kernbench {
 
+// "[json.exception.parse_error.101] parse error at line 1, column 1: …"
+std::string json_reason(const nlohmann::json::exception& e) {
+  std::string what = e.what();
+  if (const size_t at = what.find("] "); at != std::string::npos) what.erase(0, at + 2);
+  if (what.rfind("parse error ", 0) == 0) what.erase(0, 12);
+  return cut(what, 160);
+}
+
 void check_json_depth(std::string_view text) {
   size_t depth = 0;
   bool quoted = false;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
@@ -13,9 +14,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernbench/phase2/text/text.h"
+
 namespace kernbench {
 
-/// JSON that is well formed and not taken. One line.
+/// A text that is no JSON, or JSON that is not taken. One line that names the place in the text, or the field.
 class JsonFault : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -23,56 +26,110 @@ class JsonFault : public std::runtime_error {
 
 constexpr size_t kDeepestJson = 64;  ///< lists and objects in each other
 
+/// The beginning of a value, for messages.
+template <class Json>
+std::string shown(const Json& v) {
+  return cut(v.dump(-1, ' ', true, Json::error_handler_t::replace));
+}
+
+/// What nlohmann/json says, without its own names for it.
+std::string json_reason(const nlohmann::json::exception&);
+
 /// JsonFault where lists and objects of the text nest deeper than kDeepestJson.
 void check_json_depth(std::string_view text);
 
-/// The value of a text. JsonFault, or Json::parse_error where it is no JSON.
+/// The value of a text. JsonFault.
 template <class Json>
-Json parse_json(std::string_view text) {
+Json parse_json(std::string_view text, const typename Json::parser_callback_t& each = nullptr) {
   check_json_depth(text);
-  return Json::parse(text);
-}
-
-/// A whole number that T holds. JsonFault for all else, of which the library would make some other number.
-template <class T, class Json>
-T json_integer(const Json& j) {
-  const auto refuse = [&] {
-    throw JsonFault("found " + j.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, 60) +
-                    ", expected a whole number from " + std::to_string(std::numeric_limits<T>::min()) + " to " +
-                    std::to_string(std::numeric_limits<T>::max()));
-  };
-  if (!j.is_number_integer()) refuse();
-  if (j.is_number_unsigned()) {
-    const auto v = j.template get<uint64_t>();
-    if (v > static_cast<uint64_t>(std::numeric_limits<T>::max())) refuse();
-    return static_cast<T>(v);
+  try {
+    return Json::parse(text, each);
+  } catch (const nlohmann::json::exception& e) {
+    throw JsonFault("not JSON: " + json_reason(e));
   }
-  const auto v = j.template get<int64_t>();
-  if (v < 0 ? !std::is_signed_v<T> || v < static_cast<int64_t>(std::numeric_limits<T>::min())
-            : static_cast<uint64_t>(v) > static_cast<uint64_t>(std::numeric_limits<T>::max()))
-    refuse();
-  return static_cast<T>(v);
-}
-
-/// The same of an object's member; `otherwise` where it has none of that name.
-template <class T, class Json>
-T json_integer(const Json& object, const char* name, T otherwise) {
-  const auto it = object.find(name);
-  return it == object.end() ? otherwise : json_integer<T>(*it);
 }
 
 /// The same of a document that a person has written: a key that stands twice in one object is a JsonFault.
 template <class Json>
 Json parse_json_document(std::string_view text) {
-  check_json_depth(text);
   std::vector<std::set<std::string>> open;  // keys of the objects around
-  return Json::parse(text, [&](int, typename Json::parse_event_t event, Json& value) {
+  return parse_json<Json>(text, [&](int, typename Json::parse_event_t event, Json& value) {
     if (event == Json::parse_event_t::object_start) open.emplace_back();
     if (event == Json::parse_event_t::object_end) open.pop_back();
     if (event == Json::parse_event_t::key && !open.back().insert(value.template get<std::string>()).second)
-      throw JsonFault("key " + value.dump(-1, ' ', true, Json::error_handler_t::replace) + " stands twice in an object");
+      throw JsonFault("key " + shown(value) + " stands twice in an object");
     return true;
   });
+}
+
+/// The value as a T: a truth value, a number, a text. JsonFault where it is another kind, or T does not hold the
+/// number.
+template <class T, class Json>
+T json_value(const Json& v) {
+  if constexpr (std::is_same_v<T, bool>) {
+    if (v.is_boolean()) return v.template get<bool>();
+    throw JsonFault("found " + shown(v) + ", expected true or false");
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    if (v.is_string()) return v.template get<std::string>();
+    throw JsonFault("found " + shown(v) + ", expected text");
+  } else if constexpr (std::is_floating_point_v<T>) {
+    if (v.is_number()) return v.template get<T>();
+    throw JsonFault("found " + shown(v) + ", expected a number");
+  } else {
+    using Limits = std::numeric_limits<T>;
+    if (v.is_number_unsigned()) {
+      const auto n = v.template get<uint64_t>();
+      if (n <= static_cast<uint64_t>(Limits::max())) return static_cast<T>(n);
+    } else if (v.is_number_integer()) {
+      const auto n = v.template get<int64_t>();
+      if (n >= static_cast<int64_t>(Limits::min()) && (n < 0 || static_cast<uint64_t>(n) <= uint64_t{Limits::max()}))
+        return static_cast<T>(n);
+    }
+    throw JsonFault("found " + shown(v) + ", expected a whole number from " + std::to_string(Limits::min()) + " to " +
+                    std::to_string(Limits::max()));
+  }
+}
+
+/// What `read` makes of the value of a key; the fault of either comes with the key in front.
+template <class Json, class Read>
+decltype(auto) json_field(const Json& object, const std::string& key, const Read& read) {
+  if (!object.is_object()) throw JsonFault("found " + shown(object) + ", expected an object");
+  const auto it = object.find(key);
+  if (it == object.end()) throw JsonFault("'" + key + "' is missing");
+  try {
+    return read(*it);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& e) {
+    throw JsonFault(key + ": " + e.what());
+  }
+}
+template <class T, class Json>
+T json_field(const Json& object, const std::string& key) {
+  return json_field(object, key, [](const Json& v) { return json_value<T>(v); });
+}
+/// The same of a key that may be missing.
+template <class T, class Json>
+T json_field_or(const Json& object, const std::string& key, T fallback) {
+  return object.contains(key) ? json_field<T>(object, key) : fallback;
+}
+
+/// What `read` makes of each item of a list; a fault comes with the item's number in front.
+template <class Json, class Read>
+auto json_items(const Json& list, const Read& read) {
+  if (!list.is_array()) throw JsonFault("found " + shown(list) + ", expected a list");
+  std::vector<std::decay_t<decltype(read(list))>> all;
+  all.reserve(list.size());
+  for (const Json& item : list) {
+    try {
+      all.push_back(read(item));
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& e) {
+      throw JsonFault("[" + std::to_string(all.size()) + "]: " + e.what());
+    }
+  }
+  return all;
 }
 
 }  // namespace kernbench

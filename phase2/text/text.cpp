@@ -40,12 +40,59 @@ std::string grouped(uint64_t v) {
   return fmt::format(commas, "{:L}", v);
 }
 
+namespace {
+
+/// Bytes of the UTF-8 character at the beginning; 0: there is none.
+size_t character(std::string_view s) {
+  const auto byte = [&](size_t i) { return i < s.size() ? static_cast<unsigned char>(s[i]) : 0u; };
+  const unsigned lead = byte(0);
+  const size_t n = lead < 0x80                   ? 1
+                   : lead >= 0xc2 && lead < 0xe0 ? 2
+                   : (lead & 0xf0) == 0xe0       ? 3
+                   : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                 : 0;
+  for (size_t i = 1; i < n; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  const bool overlong = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xf0 && byte(1) < 0x90);
+  const bool beyond = (lead == 0xed && byte(1) >= 0xa0) || (lead == 0xf4 && byte(1) >= 0x90);
+  return overlong || beyond ? 0 : n;
+}
+
+bool is_control(std::string_view c) {
+  const auto lead = static_cast<unsigned char>(c[0]);
+  return lead < ' ' || lead == 0x7f || (lead == 0xc2 && static_cast<unsigned char>(c[1]) < 0xa0);
+}
+
+}  // namespace
+
+std::string cut(std::string_view s, size_t most) {
+  if (s.size() <= most) return escaped(s);
+  size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(s[end]) & 0xc0) == 0x80) --end;
+  return escaped(s.substr(0, end)) + "…";
+}
+
 std::string in_quotes(std::string_view s) {
-  constexpr size_t kLongest = 60;
-  std::string shown(s.substr(0, kLongest));
-  std::replace_if(
-      shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return "'" + shown + (s.size() > kLongest ? "…'" : "'");
+  return "'" + cut(s) + "'";
+}
+
+std::string escaped(std::string_view s) {
+  std::string out;
+  out.reserve(s.size());
+  while (!s.empty()) {
+    const size_t n = character(s);
+    const std::string_view c = s.substr(0, std::max<size_t>(n, 1));
+    s.remove_prefix(c.size());
+    if (n > 0 && !is_control(c)) {
+      out += c;
+    } else if (c == "\n" || c == "\t" || c == "\r") {
+      out += c == "\n" ? "\\n" : c == "\t" ? "\\t" : "\\r";
+    } else {
+      for (const char byte : c) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+    }
+  }
+  return out;
 }
 
 }  // namespace kernbench

@@ -25,7 +25,15 @@ void append_fixed(Text& out, double v) {
 /// "12,345,678".
 std::string grouped(uint64_t v);
 
-/// "'abc'": a word from a file, fit for a message of one line. Not ASCII, not printable: '?'; long ones are cut.
+/// Fit for one line of a terminal: \n, \t, \x1b in place of control characters, \xff in place of bytes that are no UTF-8.
+/// Once is as good as twice. All that goes to stderr passes through here (phase2/tool/faults.h), and what messages quote
+/// of files when they are made.
+std::string escaped(std::string_view s);
+
+/// A text's beginning, escaped, and … where that is not all; never half a character.
+std::string cut(std::string_view s, size_t most = 60);
+
+/// "'abc'": a word from a file in a message, cut.
 std::string in_quotes(std::string_view s);
 
 }  // namespace kernbench

@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "kernbench/phase2/check/reference_check.h"
+#include "kernbench/phase2/check/verify.h"
 #include "kernbench/phase2/graph/executor.h"
 #include "kernbench/phase2/io/memory_file.h"
 #include "kernbench/phase2/io/npy.h"
@@ -17,7 +20,9 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/commands.h"
+#include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/output_files.h"
 #include "kernbench/phase2/tool/progress_line.h"
 #include "kernbench/phase2/tool/whole_number.h"
@@ -28,42 +33,54 @@ namespace {
 
 struct Options {
   std::string oplog, memory, isa, format;
-  std::vector<std::string> dumps;
+  std::vector<std::string> dumps, expected;
   int threads = 0;
   bool allow_cut_off = false, debug_verify = false;
   uint64_t corrupt_op = 0;
+  std::optional<uint64_t> until;
   std::string memory_file() const { return memory.empty() ? memory_file_of(oplog) : memory; }
 };
 
-struct Dump {
-  std::string name, file;
+/// An output and the file that an option names for it.
+struct OutputFile {
+  const PlacedTensor* tensor;
+  std::string file;
 };
 
-std::vector<Dump> dumps_of(const Options& o, const OpLogHeader& header) {
+std::vector<OutputFile> output_files(const char* option, const std::vector<std::string>& texts,
+                                     const OpLogHeader& header) {
   std::string legal;
   for (const PlacedTensor& t : header.tensors) {
     if (t.output) legal += (legal.empty() ? "" : ", ") + t.name;
   }
-  std::vector<Dump> v;
-  for (const std::string& text : o.dumps) {
-    const size_t at = text.find('=');
-    if (at == std::string::npos || at == 0 || at + 1 == text.size())
-      throw InputError("--dump: found '" + text + "', expected NAME=FILE.npy");
-    v.push_back({text.substr(0, at), text.substr(at + 1)});
-    if (std::none_of(header.tensors.begin(), header.tensors.end(),
-                     [&](const PlacedTensor& t) { return t.output && t.name == v.back().name; })) {
-      throw InputError("--dump: found '" + v.back().name + "', " +
+  std::vector<OutputFile> v;
+  for (const std::string& text : texts) {
+    const auto [name, file] = name_and_value(option, text, "NAME=FILE.npy");
+    const auto it = std::find_if(header.tensors.begin(), header.tensors.end(),
+                                 [&, n = name](const PlacedTensor& t) { return t.output && t.name == n; });
+    if (it == header.tensors.end())
+      throw InputError(std::string(option) + ": found '" + name + "', " +
                        (legal.empty() ? "the log names no output" : "the log has " + legal));
-    }
+    v.push_back({&*it, file});
   }
   return v;
 }
 
-void check_output_files(const Options& o, const std::vector<Dump>& dumps) {
+/// What --expected says of outputs, read before anything is computed.
+std::map<std::string, ReferenceValues> expected_outputs(const Options& o, const OpLogHeader& header) {
+  std::map<std::string, ReferenceValues> all;
+  for (const auto& [t, file] : output_files("--expected", o.expected, header)) {
+    const NpyArray a = read_npy_tensor(file, t->name, t->dtype, t->shape);
+    all[t->name] = {values_of(a.dtype, a.bytes.data(), static_cast<size_t>(a.shape.elements())), {}};
+  }
+  return all;
+}
+
+void check_output_files(const Options& o, const std::vector<OutputFile>& dumps) {
   OutputFiles files;
   files.add("--oplog", o.oplog);  // read; a dump into one of these would be the end of it
   files.add("--memory", o.memory_file());
-  for (const Dump& d : dumps) files.add("--dump " + d.name, d.file);
+  for (const OutputFile& d : dumps) files.add("--dump " + d.tensor->name, d.file);
 }
 
 Isa isa_for(const Options& o, const OpLogHeader& header) {
@@ -84,6 +101,15 @@ struct Loaded {
   bool cut_off() const { return !log.complete || !memory.complete; }
 };
 
+/// As JSON: a log's configuration comes back with its keys in another order.
+bool same_header(const std::string& file, const std::string& in_memory_file, const OpLogHeader& log) {
+  try {
+    return parse_json<nlohmann::json>(in_memory_file) == parse_json<nlohmann::json>(header_json(log));
+  } catch (const JsonFault& e) {
+    throw InputError(file + ": header: " + e.what());
+  }
+}
+
 Loaded load(const Options& o) {
   Loaded l;
   l.log = read_op_log(o.oplog);
@@ -101,9 +127,7 @@ Loaded load(const Options& o) {
   if (!l.memory.complete && l.memory.header.empty())
     throw InputError(file + ": was cut off before the memory at the start was whole");
   if (!l.log.complete) l.left_out = drop_behind_gaps(l.log.records);
-  // As JSON: a log's configuration comes back with its keys in another order.
-  if (!l.memory.header.empty() &&
-      parse_json<nlohmann::json>(l.memory.header) != parse_json<nlohmann::json>(header_json(l.log.header)))
+  if (!l.memory.header.empty() && !same_header(file, l.memory.header, l.log.header))
     throw InputError(file + ": belongs to another run than " + o.oplog);
   attach_data(l.log.records, l.memory);
   return l;
@@ -113,16 +137,17 @@ Loaded load(const Options& o) {
 struct Output {
   const PlacedTensor* tensor;
   Bytes bytes;
-  std::string missing;  ///< why there are no bytes
+  std::string missing;     ///< why there are no bytes
+  uint64_t unwritten = 0;  ///< of the bytes, those that nothing had written at --until: they are 0
 };
 
-std::vector<Output> outputs_of(const OpLogHeader& header, const MemoryImage& image) {
+std::vector<Output> outputs_of(const OpLogHeader& header, const MemoryImage& image, bool in_part) {
   std::vector<Output> v;
   for (const PlacedTensor& t : header.tensors) {
     if (!t.output) continue;
-    v.push_back({&t, {}, {}});
+    v.push_back({&t, {}, {}, 0});
     try {
-      v.back().bytes = read_tensor(t, image);
+      v.back().bytes = read_tensor(t, image, in_part ? &v.back().unwritten : nullptr);
     } catch (const PlacedTensorError& e) {
       v.back().missing = e.what();
     }
@@ -130,73 +155,109 @@ std::vector<Output> outputs_of(const OpLogHeader& header, const MemoryImage& ima
   return v;
 }
 
-void report_as_json(std::ostream& out, const Loaded& files, const ReplayResult& r, const std::vector<Output>& outputs) {
+/// What a replay came to.
+struct Replayed {
+  ReplayResult result;
+  std::vector<Output> outputs;
+  std::vector<TensorReport> verified;  ///< --expected
+};
+
+void report_as_json(std::ostream& out, const Loaded& files, const Replayed& all) {
+  const ReplayResult& r = all.result;
   std::string text;
   JsonWriter w(text, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
   w.open('{').field("ops", r.ops).field("computed", r.computed).field("isa", name_of(r.isa));
   w.field("graph_s", r.graph_s).field("run_s", r.run_s).field("cut_off", files.cut_off());
   w.field("left_out", files.left_out).key("tensors").open('[');
-  for (const Output& x : outputs) {
+  for (const Output& x : all.outputs) {
     w.open('{').field("name", x.tensor->name).field("dtype", name_of(x.tensor->dtype));
-    w.field("shape", x.tensor->shape).field("written", x.missing.empty()).close('}');
+    w.field("shape", x.tensor->shape).field("written", x.missing.empty() && x.unwritten == 0).close('}');
   }
-  w.close(']').close('}');
+  w.close(']');
+  if (!all.verified.empty()) write_verification(w.key("verify"), all.verified);
+  w.close('}');
   out << text << "\n";
 }
 
-void report_as_text(std::ostream& out, const Loaded& files, const ReplayResult& r, const std::vector<Output>& outputs) {
+void report_as_text(std::ostream& out, const Loaded& files, const Replayed& all) {
+  const ReplayResult& r = all.result;
   fmt::print(out, "replayed {} ops, {} of them computed ({}), in {:.6g} s\n", r.ops, r.computed, name_of(r.isa),
              r.graph_s + r.run_s);
   if (files.cut_off())
     fmt::print(out, "the run was cut off: {} ops left out that may depend on lost ones\n", files.left_out);
-  for (const Output& x : outputs) {
+  for (const Output& x : all.outputs) {
     fmt::print(out, "  {} {} {}{}\n", x.tensor->name, name_of(x.tensor->dtype), x.tensor->shape.to_string(),
-               x.missing.empty() ? "" : ": not whole");
+               !x.missing.empty() ? ": not whole"
+               : x.unwritten > 0  ? fmt::format(": {} of {} bytes not written yet, 0 here", x.unwritten, x.bytes.size())
+                                  : "");
+  }
+  out << to_text(all.verified);
+}
+
+/// --dump and --expected.
+void use_outputs(Replayed& all, const std::vector<OutputFile>& dumps,
+                 const std::map<std::string, ReferenceValues>& expected) {
+  for (const Output& x : all.outputs) {
+    const auto reference = expected.find(x.tensor->name);
+    const auto dumped = [&](const OutputFile& d) { return d.tensor == x.tensor; };
+    const auto dump = std::find_if(dumps.begin(), dumps.end(), dumped);
+    if (dump == dumps.end() && reference == expected.end()) continue;
+    if (!x.missing.empty()) throw RunError(x.missing);
+    if (reference != expected.end())
+      all.verified.push_back(
+          verify(x.tensor->name, x.tensor->dtype, x.tensor->shape, x.bytes.data(), reference->second));
+    for (const OutputFile& d : dumps) {
+      if (!dumped(d)) continue;
+      try {
+        write_npy(d.file, x.tensor->dtype, x.tensor->shape, x.bytes.data());
+      } catch (const NpyError& e) {
+        throw InputError(e.what());
+      }
+    }
   }
 }
 
 int replay_files(const Options& o) {
   Loaded files;
-  std::vector<Dump> dumps;
+  std::vector<OutputFile> dumps;
+  std::map<std::string, ReferenceValues> expected;
   ReplayOptions options;
   // Whatever is wrong with a file is bad input, also where the libraries below say so.
   try {
     files = load(o);
-    dumps = dumps_of(o, files.log.header);
+    dumps = output_files("--dump", o.dumps, files.log.header);
     check_output_files(o, dumps);
+    expected = expected_outputs(o, files.log.header);
     options.isa = isa_for(o, files.log.header);
   } catch (const InputError&) {
     throw;
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& e) {
-    throw InputError(one_line(e.what()));
+    throw InputError(e.what());
   }
   options.threads = o.threads;
   if (o.debug_verify) options.check = reference_check(files.log.header.pes);
   options.corrupt_op = o.corrupt_op;
+  options.until = o.until;
   ProgressLine progress;
   options.progress = progress.replay_observer();
-  ReplayResult result;
+  Replayed all;
   try {
-    result = replay(files.log.records, files.memory.image, options);
+    all.result = replay(files.log.records, files.memory.image, options);
   } catch (const OpDeparts& e) {
     throw RunError(e.what());
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& e) {
-    throw InputError(o.oplog + ": cannot be replayed: " + one_line(e.what()));
+    throw InputError(o.oplog + ": cannot be replayed: " + e.what());
   }
   progress.clear();
-  const std::vector<Output> outputs = outputs_of(files.log.header, result.memory);
-  for (const Dump& d : dumps) {
-    const auto it =
-        std::find_if(outputs.begin(), outputs.end(), [&](const Output& x) { return x.tensor->name == d.name; });
-    if (!it->missing.empty()) throw RunError(it->missing);
-    try {
-      write_npy(d.file, it->tensor->dtype, it->tensor->shape, it->bytes.data());
-    } catch (const NpyError& e) {
-      throw InputError(e.what());
-    }
-  }
-  (o.format == "json" ? report_as_json : report_as_text)(std::cout, files, result, outputs);
-  return 0;
+  if (const std::string warning = all.result.warning(); !warning.empty()) tell("kernbench: " + warning);
+  all.outputs = outputs_of(files.log.header, all.result.memory, o.until.has_value());
+  use_outputs(all, dumps, expected);
+  (o.format == "json" ? report_as_json : report_as_text)(std::cout, files, all);
+  return std::all_of(all.verified.begin(), all.verified.end(), [](const TensorReport& t) { return t.passed; }) ? 0 : 1;
 }
 
 }  // namespace
@@ -206,6 +267,13 @@ Isa isa_of(const std::string& name) {
   if (!isa) throw InputError("--isa: found '" + name + "', expected portable, avx2 or avx512");
   if (!available(*isa)) throw InputError("--isa: this machine has no " + name);
   return *isa;
+}
+
+std::pair<std::string, std::string> name_and_value(const char* option, const std::string& text, const char* form) {
+  const size_t at = text.find('=');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size())
+    throw InputError(std::string(option) + ": found " + in_quotes(text) + ", expected " + form);
+  return {text.substr(0, at), text.substr(at + 1)};
 }
 
 std::string memory_file_of(const std::string& oplog) {
@@ -218,6 +286,12 @@ Command add_replay(CLI::App& app) {
   cmd->add_option("--oplog", o->oplog, "the op log of `kernbench run`")->required()->type_name("FILE");
   cmd->add_option("--memory", o->memory, "its memory file; default: the log's name with .kbmem")->type_name("FILE");
   cmd->add_option("--dump", o->dumps, "write an output (repeatable)")->type_name("NAME=FILE.npy");
+  cmd->add_option("--expected", o->expected, "verify an output against a file (repeatable)")
+      ->type_name("NAME=FILE.npy");
+  whole_number(cmd->add_option("--until", o->until,
+                               "stop when this op has taken effect: memory, and what is dumped and verified of it, as "
+                               "the next op finds it"))
+      ->type_name("OP_ID");
   whole_number(cmd->add_option("--threads", o->threads, "0: all"), 0, 1024)->capture_default_str();
   cmd->add_option("--isa", o->isa, "instruction set: portable, avx2, avx512; default: the log's")->type_name("NAME");
   cmd->add_flag("--allow-cut-off", o->allow_cut_off, "replay what there is of a run that did not end in order");

@@ -1,9 +1,8 @@
 // kernbench-replay: `kernbench replay` by itself, without SystemC.
 #include <CLI/CLI.hpp>
-#include <iostream>
 
-#include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/tool/commands.h"
+#include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/standard_output.h"
 
 int main(int argc, char** argv) {
@@ -14,16 +13,10 @@ int main(int argc, char** argv) {
   const cli::Command replay = cli::add_replay(app);
   try {
     app.parse(argc, argv);
-    return cli::close_stdout(replay.run());
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return cli::close_stdout(app.exit(e));  // --help, --version
-    std::cerr << "kernbench-replay: " << e.what() << "\n";
+    cli::tell(std::string("kernbench-replay: ") + e.what());
     return 2;
-  } catch (const InputError& e) {
-    std::cerr << e.what() << "\n";
-    return 2;
-  } catch (const std::exception& e) {
-    std::cerr << "kernbench-replay: " << e.what() << "\n";
-    return 1;
   }
+  return cli::run_command("kernbench-replay", [&] { return cli::close_stdout(replay.run()); });
 }

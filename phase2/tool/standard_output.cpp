@@ -3,6 +3,9 @@
 #include <cerrno>
 #include <cstring>
 #include <iostream>
+#include <string>
+
+#include "kernbench/phase2/tool/faults.h"
 
 namespace kernbench::cli {
 
@@ -10,7 +13,7 @@ int close_stdout(int status) {
   errno = 0;
   std::cout.flush();
   if (std::cout) return status;
-  std::cerr << "stdout: cannot be written" << (errno ? std::string(": ") + std::strerror(errno) : "") << "\n";
+  tell("stdout: cannot be written" + (errno ? std::string(": ") + std::strerror(errno) : ""));
   return status == 0 ? 1 : status;
 }
 

@@ -21,4 +21,17 @@ CLI::Option* whole_number(CLI::Option* option, uint64_t least, uint64_t most) {
       ""));
 }
 
+CLI::Option* positive_number(CLI::Option* option, double most) {
+  return option->check(CLI::Validator(
+      [=](std::string& text) -> std::string {
+        double v = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
+        if (error == std::errc() && end == text.data() + text.size() && v > 0 && v <= most) return "";
+        std::string legal = "a number above 0, up to ";
+        append_shortest(legal, most);
+        return "found " + in_quotes(text) + ", expected " + legal;
+      },
+      ""));
+}
+
 }  // namespace kernbench::cli

@@ -1,5 +1,5 @@
-// Options that are whole numbers: decimal digits and nothing else, so that -1, 010, 0x10, 1e3 and what is too large are
-// refused instead of being taken for another number.
+// Options that are numbers. Whole ones: decimal digits and nothing else, so that -1, 010, 0x10, 1e3 and what is too
+// large are refused instead of being taken for another number.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,5 +10,8 @@ namespace kernbench::cli {
 
 /// The option takes whole numbers from least to most.
 CLI::Option* whole_number(CLI::Option*, uint64_t least = 0, uint64_t most = std::numeric_limits<uint64_t>::max());
+
+/// The option takes numbers above 0, up to most.
+CLI::Option* positive_number(CLI::Option*, double most);
 
 }  // namespace kernbench::cli

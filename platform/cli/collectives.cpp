@@ -16,6 +16,7 @@ namespace {
 
 struct Options : CollectiveOptions {
   TopologyOptions topology;
+  LimitOptions limits;
   std::string tier, slots, slot_bytes, part_bytes, chunk_bytes, format;
 };
 
@@ -47,6 +48,7 @@ void add_options(CLI::App& cmd, Options& o) {
       cmd.add_option("--chunk-bytes", o.chunk_bytes, "chain, tree, grid, hierarchical: of a message; else the part"));
   cmd.add_flag("--check", o.check, "count the elements that are wrong");
   whole_number(cmd.add_option("--jobs", o.jobs, "runs at a time"), 1, 1024)->capture_default_str();
+  o.limits.add_to(cmd, false);
   add_format(cmd, o.format, {"text", "csv", "json"});
 }
 
@@ -56,6 +58,7 @@ int collectives(Options o) {
         std::pair("part_bytes", o.part_bytes), std::pair("chunk_bytes", o.chunk_bytes)}) {
     if (!value.empty()) o.geometry.emplace_back(name, value);
   }
+  o.limits.begin();
   Platform& platform = o.topology.build();
   std::unique_ptr<CollectiveWriter> table;  // nothing stands on stdout before the input is known to be good
   ProgressLine progress;

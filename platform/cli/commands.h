@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernbench/phase2/tool/commands.h"
+#include "kernbench/platform/cli/signals.h"
 #include "kernbench/platform/elaborate/plugins.h"
 #include "kernbench/platform/topology/build/compiler.h"
 
@@ -45,6 +46,17 @@ struct TopologyOptions {
   topology::Graph compile() const;
   /// And builds the system. It is never taken apart: the process is about to end, and that would take as long again.
   Platform& build() const;
+};
+
+/// --max-time and --max-wall.
+struct LimitOptions {
+  double max_time_ns = 0, max_wall_s = 0;  ///< 0: none
+  /// `simulated`: with --max-time.
+  void add_to(CLI::App&, bool simulated = true);
+  /// The wall time begins.
+  void begin() const;
+  /// From here on signals and limits end that timeline's simulation.
+  std::unique_ptr<StopsOnSignals> watch(Timeline&) const;
 };
 
 /// --vcd and --vcd-scope.

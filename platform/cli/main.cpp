@@ -2,18 +2,28 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <cstdlib>
-#include <iostream>
 #include <systemc>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/standard_output.h"
 #include "kernbench/platform/cli/commands.h"
-#include "kernbench/platform/cli/stack_overflow.h"
+#include "kernbench/platform/cli/signals.h"
 
 namespace {
 
 // SystemC prints its banner before sc_main; stdout and stderr are ours.
 const int banner_off = setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+
+int run(const kernbench::cli::Command& c) {
+  try {
+    return c.run();
+  } catch (const kernbench::topology::TopologyError& e) {
+    std::vector<std::string> faults;
+    for (const auto& f : e.faults()) faults.push_back(f.to_string());
+    throw kernbench::InputError(std::move(faults));
+  }
+}
 
 }  // namespace
 
@@ -21,7 +31,7 @@ int sc_main(int argc, char** argv) {
   using namespace kernbench;
   (void)banner_off;
   std::ios::sync_with_stdio(false);
-  cli::report_stack_overflows();
+  cli::install_signal_handlers();
   sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
 
   CLI::App app{"kernbench: transaction-level model of a multi-chiplet AI accelerator", "kernbench"};
@@ -37,28 +47,16 @@ int sc_main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return cli::close_stdout(app.exit(e));  // --help, --version
-    std::cerr << "kernbench: " << e.what() << "\n";
+    cli::tell(std::string("kernbench: ") + e.what());
     return 2;
   }
   spdlog::set_default_logger(spdlog::stderr_logger_st("kernbench"));
   spdlog::set_pattern("%H:%M:%S.%e %v");
   spdlog::set_level(verbose ? spdlog::level::info : spdlog::level::warn);
-  try {
+  return cli::run_command("kernbench", [&] {
     for (const cli::Command& c : commands) {
-      if (c.app->parsed()) return cli::close_stdout(c.run());
+      if (c.app->parsed()) return cli::close_stdout(run(c));
     }
-  } catch (const topology::TopologyError& e) {
-    for (const auto& f : e.faults()) std::cerr << f.to_string() << "\n";
     return 2;
-  } catch (const InputError& e) {
-    for (const auto& f : e.faults()) std::cerr << f << "\n";
-    return 2;
-  } catch (const std::bad_alloc&) {
-    std::cerr << "kernbench: this machine's memory does not hold the system and its tensors\n";
-    return 1;
-  } catch (const std::exception& e) {
-    std::cerr << "kernbench: " << e.what() << "\n";
-    return 1;
-  }
-  return 2;
+  });
 }

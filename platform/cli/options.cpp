@@ -1,12 +1,14 @@
 #include <spdlog/spdlog.h>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/topology_places.h"
-#include "kernbench/platform/platform.h"
 #include "kernbench/platform/observe/waveform.h"
+#include "kernbench/platform/platform.h"
 #include "kernbench/platform/topology/build/mesh_cache.h"
 #include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/core/timeline.h"
 
 namespace kernbench::cli {
 
@@ -52,6 +54,25 @@ topology::Graph TopologyOptions::compile() const {
 
 Platform& TopologyOptions::build() const {
   return *new Platform("system", compile());
+}
+
+void LimitOptions::add_to(CLI::App& app, bool simulated) {
+  if (simulated) {
+    positive_number(app.add_option("--max-time", max_time_ns, "end a run that is not done at this simulated time"),
+                    1e12)
+        ->type_name("NS");
+  }
+  positive_number(app.add_option("--max-wall", max_wall_s, "end a run that is not done after so many seconds"), 1e9)
+      ->type_name("S");
+}
+
+void LimitOptions::begin() const {
+  if (max_wall_s > 0) limit_wall_time(max_wall_s);
+}
+
+std::unique_ptr<StopsOnSignals> LimitOptions::watch(Timeline& timeline) const {
+  if (max_time_ns > 0) timeline.limit(max_time_ns);
+  return std::make_unique<StopsOnSignals>(timeline);
 }
 
 void WaveformCliOptions::add_to(CLI::App& app) {

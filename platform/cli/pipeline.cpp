@@ -1,11 +1,10 @@
-#include <fstream>
 #include <iostream>
 #include <memory>
 
-#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/io/input_file.h"
 #include "kernbench/platform/cli/commands.h"
-#include "kernbench/platform/platform.h"
 #include "kernbench/platform/observe/waveform.h"
+#include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/pipeline.h"
 
 namespace kernbench::cli {
@@ -14,6 +13,7 @@ Command add_pipeline(CLI::App& app) {
   struct Options {
     TopologyOptions topology;
     WaveformCliOptions vcd;
+    LimitOptions limits;
     std::string work, format;
     bool accounts = false;
   };
@@ -22,6 +22,7 @@ Command add_pipeline(CLI::App& app) {
       app.add_subcommand("pipeline", "Play composites, simple commands and programs of calls on PEs, timing only");
   o->topology.add_to(*cmd);
   o->vcd.add_to(*cmd);
+  o->limits.add_to(*cmd);
   cmd->add_option("--work", o->work, "what each PE plays")->required()->type_name("FILE.json");
   cmd->add_flag(
       "--accounts", o->accounts,
@@ -29,9 +30,10 @@ Command add_pipeline(CLI::App& app) {
       "less the call");
   add_format(*cmd, o->format, {"text", "json"});
   return {cmd, [o] {
-            std::ifstream in(o->work);
-            if (!in) throw InputError(o->work + ": cannot be opened");
+            o->limits.begin();
+            std::ifstream in = open_input(o->work);
             Platform& platform = o->topology.build();
+            const auto stops = o->limits.watch(platform.timeline());
             PipelineWork work = read_pipeline_work(in, o->work, platform);
             work.calls.keep_accounts = o->accounts;
             const std::unique_ptr<Waveform> waveform = o->vcd.attach(platform);

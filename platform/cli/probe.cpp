@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/platform.h"
@@ -32,6 +33,7 @@ constexpr const char* kChecksHelp =
 
 struct Options {
   TopologyOptions topology;
+  LimitOptions limits;
   uint64_t bytes = 32768;
   std::vector<std::string> cases;
   std::string format;
@@ -48,7 +50,7 @@ std::vector<ProbeCase> choose_cases(Platform& platform, const Options& o) {
       if (platform.graph().memories[c.memory].size >= o.bytes) {
         chosen.push_back(c);
       } else {
-        std::cerr << "kernbench: " << c.name << ": left out, its memory is smaller than " << o.bytes << " bytes\n";
+        tell(fmt::format("kernbench: {}: left out, its memory is smaller than {} bytes", c.name, o.bytes));
       }
     }
     if (chosen.empty()) throw InputError(fmt::format("--bytes: found {}, more than any memory probed has", o.bytes));
@@ -90,6 +92,7 @@ int probe(const Options& o) {
   if (o.bytes == 0) throw InputError("--bytes: found 0, expected at least 1");
   if (o.format == "csv" && o.hops && o.sweep)
     throw InputError("--format: csv is one table, found both --hops and --sweep");
+  o.limits.begin();
   Platform& platform = o.topology.build();
   const ProbeReport report = measure(platform, o);
   if (o.format == "json") {
@@ -102,7 +105,7 @@ int probe(const Options& o) {
   int status = 0;
   for (const ProbeCheck& c : report.checks) {
     if (c.passed || !(c.law || o.check)) continue;
-    std::cerr << "kernbench: check " << c.name << " failed: " << c.subject << ": " << c.found << "\n";
+    tell(fmt::format("kernbench: check {} failed: {}: {}", c.name, c.subject, c.found));
     status = 1;
   }
   return status;
@@ -126,6 +129,7 @@ Command add_probe(CLI::App& app) {
       ->excludes(hops)
       ->excludes(sweep);
   cmd->add_flag("--check", o->check, "list every check, and fail where the topology is odd too");
+  o->limits.add_to(*cmd, false);
   add_format(*cmd, o->format, {"text", "json", "csv"});
   cmd->footer(kChecksHelp);
   return {cmd, [o, bytes] {

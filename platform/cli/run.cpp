@@ -11,6 +11,7 @@
 #include "kernbench/phase2/log/versions.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/output_files.h"
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/commands.h"
@@ -25,24 +26,18 @@ namespace kernbench::cli {
 
 namespace {
 
-std::pair<std::string, std::string> name_and_value(const char* option, const std::string& text, const char* form) {
-  const size_t at = text.find('=');
-  if (at == std::string::npos || at == 0 || at + 1 == text.size())
-    throw InputError(std::string(option) + ": found '" + text + "', expected " + form);
-  return {text.substr(0, at), text.substr(at + 1)};
-}
-
 struct Options {
   TopologyOptions topology;
   std::string kernel, program, launch, pes = "all", device = "all", ranks = "all";
   std::string transfer = "instant", address = "physical", format, corrupt;
-  std::vector<std::string> params, tensors, dumps;
+  std::vector<std::string> params, tensors, dumps, expected;
   uint64_t seed = 1;
   int threads = 0;
   bool verify = false, debug_verify = false, check_races = false;
   std::string isa = std::string(name_of(best_isa()));
   std::string oplog, memory, trace, wiring, report;
   WaveformCliOptions vcd;
+  LimitOptions limits;
   /// Empty: there is none.
   std::string memory_file() const {
     return oplog.empty() || memory == "none" ? "" : memory.empty() ? memory_file_of(oplog) : memory;
@@ -111,6 +106,7 @@ RunOptions run_options(const Options& o) {
   for (const std::string& p : o.params) r.params.push_back(name_and_value("--param", p, "NAME=VALUE"));
   for (const std::string& t : o.tensors) r.tensors.push_back(name_and_value("--tensor", t, "NAME=FILE.npy"));
   for (const std::string& d : o.dumps) r.dumps.push_back(name_and_value("--dump", d, "NAME=FILE.npy"));
+  for (const std::string& e : o.expected) r.expected.push_back(name_and_value("--expected", e, "NAME=FILE.npy"));
   r.seed = o.seed;
   r.pes = o.pes;
   r.device = o.device;
@@ -137,12 +133,14 @@ int report(const RunReport& r, ChromeTrace* trace, Waveform* waveform, Progress&
   progress.clear();
   spdlog::info("simulated {:.3f} ns in {:.3f} s, replayed in {:.3f} s", r.end_ns, r.phase1_s, r.phase2_s);
   for (const std::string& note : r.notes) spdlog::info(note);
+  if (!r.warning.empty()) tell("kernbench: " + r.warning);
   write();
   return r.passed && r.races.empty() ? 0 : 1;
 }
 
 int run(const Options& o) {
   RunOptions r = run_options(o);
+  o.limits.begin();
   try {
     o.topology.plugins.load();
     // A wrong name is told before anything is built.
@@ -153,6 +151,7 @@ int run(const Options& o) {
     }
     Platform& platform = o.topology.build();
     spdlog::info("elaborated");
+    const auto stops = o.limits.watch(platform.timeline());
     Progress progress;
     progress.watch(platform.timeline());
     r.on_replay_progress = progress.replay_observer();
@@ -220,6 +219,9 @@ Command add_run(CLI::App& app) {
       ->check(CLI::IsMember({"physical", "virtual"}))
       ->capture_default_str();
   cmd->add_flag("--verify", o->verify, "replay the op log and compare the outputs with the kernel's reference");
+  cmd->add_option("--expected", o->expected,
+                  "verify an output against a file, instead of the reference if there is one (repeatable)")
+      ->type_name("NAME=FILE.npy");
   cmd->add_flag("--debug-verify", o->debug_verify,
                 "also check every op against plain loops and name the first that departs; slow");
   cmd->add_flag("--check-races", o->check_races,
@@ -235,6 +237,7 @@ Command add_run(CLI::App& app) {
                   "the memory file that `kernbench replay` needs beside the log; default: the log's name with .kbmem; "
                   "none: no such file")
       ->type_name("FILE");
+  o->limits.add_to(*cmd);
   o->vcd.add_to(*cmd);
   cmd->add_option("--trace", o->trace, "what every engine did, for Perfetto (Chrome trace events)")
       ->type_name("FILE.json");

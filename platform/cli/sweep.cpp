@@ -7,6 +7,7 @@
 #include <iostream>
 #include <memory>
 
+#include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/progress_line.h"
 #include "kernbench/platform/cli/commands.h"
 
@@ -38,7 +39,7 @@ Command add_sweep(CLI::App& app) {
             return sweep(*o, std::cout,
                          {[&](const std::string& point, const std::string& fault) {
                             progress.clear();
-                            if (!fault.empty()) std::cerr << point << ": " << fault << "\n";
+                            if (!fault.empty()) tell(point + ": " + fault);
                           },
                           [&](size_t points, size_t of) { progress.show(fmt::format("swept {} of {}", points, of)); }});
           }};

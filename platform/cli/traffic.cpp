@@ -1,11 +1,10 @@
-#include <fstream>
 #include <iostream>
 #include <memory>
 
-#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/io/input_file.h"
 #include "kernbench/platform/cli/commands.h"
-#include "kernbench/platform/platform.h"
 #include "kernbench/platform/observe/waveform.h"
+#include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/traffic.h"
 
 namespace kernbench::cli {
@@ -14,20 +13,23 @@ Command add_traffic(CLI::App& app) {
   struct Options {
     TopologyOptions topology;
     WaveformCliOptions vcd;
+    LimitOptions limits;
     std::string trace, format;
   };
   auto o = std::make_shared<Options>();
   CLI::App* cmd = app.add_subcommand("traffic", "Play memory requests on a system and print each one's times");
   o->topology.add_to(*cmd);
   o->vcd.add_to(*cmd);
+  o->limits.add_to(*cmd);
   cmd->add_option("--trace", o->trace, "requests: id,issue_ns,initiator,op,address,bytes")
       ->required()
       ->type_name("FILE.csv");
   add_format(*cmd, o->format, {"csv", "json"});
   return {cmd, [o] {
-            std::ifstream in(o->trace);
-            if (!in) throw InputError(o->trace + ": cannot be opened");
+            o->limits.begin();
+            std::ifstream in = open_input(o->trace);
             Platform& platform = o->topology.build();
+            const auto stops = o->limits.watch(platform.timeline());
             const auto requests = read_traffic(in, o->trace, platform);
             const std::unique_ptr<Waveform> waveform = o->vcd.attach(platform);
             const bool json = o->format == "json";

@@ -38,4 +38,10 @@ std::vector<std::string> stuck_report(Machine& machine, size_t limit) {
   return lines;
 }
 
+RunError stuck_error(const std::vector<std::string>& report) {
+  std::vector<std::string> lines{"nothing can move, but work is outstanding:"};
+  for (const std::string& line : report) lines.push_back("  " + line);
+  return RunError(std::move(lines));
+}
+
 }  // namespace kernbench

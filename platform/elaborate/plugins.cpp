@@ -69,11 +69,6 @@ std::vector<std::string> added(const std::set<std::string>& before, const std::s
   return names;
 }
 
-std::string one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
-}
-
 }  // namespace
 
 Plugin load_plugin(const std::string& file) {
@@ -91,7 +86,7 @@ Plugin load_plugin(const std::string& file) {
   const size_t kernel_conflicts = KernelRegistry::instance().conflicts().size();
   const size_t program_conflicts = ProgramRegistry::instance().conflicts().size();
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) refuse(file, "cannot be loaded: " + one_line(dlerror()));
+  if (!library) refuse(file, "cannot be loaded: " + std::string(dlerror()));
   if (!dlsym(library, "kernbench_plugin")) refuse(file, "is no kernbench plug-in: it lacks KERNBENCH_PLUGIN(name)");
   if (component_registry().conflicts().size() > component_conflicts)
     refuse(file, "component '" + component_registry().conflicts().back() + "' is there already");

@@ -207,7 +207,8 @@ void Context::begin_launch(const std::shared_ptr<LaunchPlan>& plan, Operation& o
   }
   running_.insert(plan);
   KernelLaunch message;
-  message.id = {plan->number, "launch " + std::to_string(plan->number) + " (" + plan->kernel->name + ")"};
+  message.id = {plan->number, "launch " + std::to_string(plan->number) + " (" + plan->kernel->name + ")",
+                plan->kernel->name};
   message.pes = plan->pes;
   message.ports = plan->queues->ports();
   message.kernel = [plan](size_t place) {

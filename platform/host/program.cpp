@@ -4,6 +4,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/deadlock.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/pe/running_kernel.h"
 
 namespace kernbench::host {
 namespace {
@@ -14,7 +15,9 @@ constexpr int kStackBytes = 8 << 20;
 }  // namespace
 
 Program::Program(Platform& platform, const ProgramSpec& spec, Params params, const PeChoice& on, ContextOptions options)
-    : platform_(platform), context_(platform, spec, std::move(params), choose_pes(platform.machine(), on), options) {}
+    : platform_(platform),
+      name_("program " + spec.name),
+      context_(platform, spec, std::move(params), choose_pes(platform.machine(), on), options) {}
 
 void Program::start() {
   platform_.timeline().at(
@@ -22,10 +25,15 @@ void Program::start() {
       [](void* self, void*) {
         sc_core::sc_spawn_options options;
         options.set_stack_size(kStackBytes);
-        sc_core::sc_spawn([self] { static_cast<Program*>(self)->context_.run(); },
-                          sc_core::sc_gen_unique_name("program"), &options);
+        sc_core::sc_spawn([self] { static_cast<Program*>(self)->run(); }, sc_core::sc_gen_unique_name("program"),
+                          &options);
       },
       this);
+}
+
+void Program::run() {
+  const RunningKernel place(name_.c_str(), nullptr, kStackBytes);
+  context_.run();
 }
 
 void Program::check() {
@@ -35,9 +43,7 @@ void Program::check() {
   if (const Operation* op = context_.streams().waits_in_vain())
     throw RunError("event " + op->name + " is waited for in " + op->streams.front().to_string() +
                    " and never recorded");
-  std::string text = "nothing can move, but work is outstanding:";
-  for (const std::string& line : stuck_report(platform_.machine())) text += "\n  " + line;
-  throw RunError(text);
+  throw stuck_error(stuck_report(platform_.machine()));
 }
 
 }  // namespace kernbench::host

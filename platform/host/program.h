@@ -26,7 +26,10 @@ class Program {
   void check();
 
  private:
+  void run();
+
   Platform& platform_;
+  const std::string name_;
   Context context_;
 };
 

@@ -1,6 +1,7 @@
 #include "kernbench/platform/tools/host_program.h"
 
 #include "kernbench/platform/elaborate/simulation.h"
+#include "kernbench/platform/elaborate/stopped.h"
 #include "kernbench/platform/host/program.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/run_parts.h"
@@ -54,6 +55,7 @@ class ProgramRun : private LoggedRun {
 
 void ProgramRun::place_inputs() {
   if (o_.addresses == AddressMode::virtual_) require_mmus(platform_, program_.context().pes().pes);
+  settle_judge("program " + spec_.name, spec_.reference, spec_.tensor_specs(), params_);
   inputs_ = make_inputs(spec_.tensor_specs(), params_, o_);
   for (const auto& [name, value] : inputs_) program_.context().place(name, value);
 }
@@ -72,6 +74,7 @@ void ProgramRun::simulate() {
   program_.start();
   kernbench::simulate();
   report_.run.phase1_s = seconds_since(start);
+  throw_if_stopped(platform_.machine());
   close_logs();
   program_.check();
 }
@@ -114,9 +117,9 @@ void ProgramRun::compute_outputs() {
 
 void ProgramRun::verify_outputs(const TensorMap& outputs, const MemoryImage& memory) {
   report_.run.verified = true;
-  const auto expected = spec_.reference(params_, inputs_);
-  for (const auto& [name, value] : outputs) {
-    TensorReport t = verify(name, value.dtype, value.shape, value.bytes.data(), reference_values(expected.at(name)));
+  for (const auto& [name, expected] : judge(spec_.reference, params_, inputs_)) {
+    const HostTensor& value = outputs.at(name);
+    TensorReport t = verify(name, value.dtype, value.shape, value.bytes.data(), expected);
     const std::string unlike = program_.context().places(name).unlike_copies(memory);
     if (t.passed && !unlike.empty()) {
       t.passed = false;

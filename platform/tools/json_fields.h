@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/systemc_models/pe/pe_command.h"
 
 namespace kernbench {
@@ -26,10 +27,6 @@ class JsonFields {
 
   void fault(const std::string& path, const std::string& message) {
     if (faults_.size() < 50) faults_.push_back(file_ + ": " + (path.empty() ? "top level" : path) + ": " + message);
-  }
-  static std::string shown(const json& v) {
-    const std::string s = v.dump(-1, ' ', true, json::error_handler_t::replace);
-    return s.size() > 60 ? s.substr(0, 60) + "…" : s;
   }
 
   bool keys(const json& o, const std::string& path, std::initializer_list<const char*> legal) {

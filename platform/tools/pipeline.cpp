@@ -12,6 +12,7 @@
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/elaborate/deadlock.h"
 #include "kernbench/platform/elaborate/simulation.h"
+#include "kernbench/platform/elaborate/stopped.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/command_driver.h"
 
@@ -139,17 +140,14 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
   platform.machine().run_ahead();
   platform.routes().close();  // the commands' checks have asked for every route that the work takes
   simulate();
+  throw_if_stopped(platform.machine());
   log.flush();
   if (!player.fault().empty()) throw RunError(player.fault());
   const std::string circle = player.stuck();
   if (!circle.empty()) throw RunError("nothing can move: " + circle);
 
   const std::vector<std::string> stuck = stuck_report(platform.machine());
-  if (!stuck.empty()) {
-    std::string text = "nothing can move, but work is outstanding:";
-    for (const std::string& line : stuck) text += "\n  " + line;
-    throw RunError(text);
-  }
+  if (!stuck.empty()) throw stuck_error(stuck);
   platform.attach_log(nullptr);
 
   for (size_t p = 0; p < work.pes.size(); ++p) {

@@ -1,7 +1,7 @@
 // Reads `kernbench pipeline`'s work file.
 #include <algorithm>
-#include <istream>
 
+#include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/platform/platform.h"
@@ -197,13 +197,9 @@ class Reader : private JsonFields {
 PipelineWork read_pipeline_work(std::istream& in, const std::string& file_name, Platform& platform) {
   json root;
   try {
-    root = parse_json_document<json>(std::string(std::istreambuf_iterator<char>(in), {}));
+    root = parse_json_document<json>(read_all(in, file_name));
   } catch (const JsonFault& e) {
     throw InputError(file_name + ": " + e.what());
-  } catch (const json::exception& e) {
-    std::string what = e.what();  // "[json.exception.parse_error.101] parse error at line 1, column 1: …"
-    const size_t at = what.find("at line");
-    throw InputError(file_name + ": not JSON " + (at == std::string::npos ? what : what.substr(at)).substr(0, 160));
   }
   return Reader(file_name, platform).read(root);
 }

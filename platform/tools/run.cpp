@@ -7,6 +7,8 @@
 
 #include "kernbench/kernel_api/context.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/deadlock.h"
+#include "kernbench/platform/elaborate/stopped.h"
 #include "kernbench/platform/launch/host_run.h"
 #include "kernbench/platform/launch/launch_preparation.h"
 #include "kernbench/platform/launch/launch_queues.h"
@@ -88,6 +90,7 @@ void KernelRun::draw_wiring() const {
 
 void KernelRun::place_inputs() {
   if (o_.addresses == AddressMode::virtual_) require_mmus(platform_, pes_);
+  settle_judge("kernel " + spec_.name, spec_.reference, tensors_of(spec_), params_);
   // Before the inputs are made: it knows what does not fit.
   deployment_.emplace(platform_.machine(), platform_.hosts().allocators(), spec_, params_, pes_, o_.addresses);
   queues_.emplace(platform_.machine(), platform_.hosts().allocators(), spec_, params_, *programs_.front().launch, pes_);
@@ -99,6 +102,7 @@ void KernelRun::place_inputs() {
 HostPlan KernelRun::host_plan() {
   HostPlan plan;
   plan.way = way_;
+  plan.launch.id.kernel = spec_.name;
   plan.launch.pes = pes_;
   plan.launch.ports = queues_->ports();
   plan.launch.kernel = [this](size_t i) {
@@ -143,10 +147,11 @@ HostOutcome KernelRun::simulate_launch() {
   const auto start = Clock::now();
   HostOutcome host = simulate(platform_.hosts().launch_host(), std::move(plan));
   report_.phase1_s = seconds_since(start);
+  throw_if_stopped(platform_.machine());
   close_logs();
   if (!host.fault.empty()) throw RunError(host.fault);
   if (!platform_.system().fault().empty()) throw RunError(platform_.system().fault());
-  if (!host.complete) throw_nothing_can_move(platform_);
+  if (!host.complete) throw stuck_error(stuck_report(platform_.machine()));
   return host;
 }
 
@@ -187,10 +192,9 @@ void KernelRun::compute_outputs() {
 
 void KernelRun::verify_outputs(const TensorMap& outputs) {
   report_.verified = true;
-  const auto expected = spec_.reference(params_, inputs_);
-  for (const auto& [name, value] : outputs) {
-    report_.tensors.push_back(
-        verify(name, value.dtype, value.shape, value.bytes.data(), reference_values(expected.at(name))));
+  for (const auto& [name, expected] : judge(spec_.reference, params_, inputs_)) {
+    const HostTensor& value = outputs.at(name);
+    report_.tensors.push_back(verify(name, value.dtype, value.shape, value.bytes.data(), expected));
     report_.passed = report_.passed && report_.tensors.back().passed;
   }
 }

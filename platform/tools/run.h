@@ -29,12 +29,14 @@ struct RunOptions : PeChoice {
   std::vector<std::pair<std::string, std::string>> params;   ///< name, text
   std::vector<std::pair<std::string, std::string>> tensors;  ///< input name, .npy file
   std::vector<std::pair<std::string, std::string>> dumps;    ///< output name, .npy file
+  /// Output name, .npy file: what it must be, instead of the reference's.
+  std::vector<std::pair<std::string, std::string>> expected;
   uint64_t seed = 1;
   LaunchMode launch = LaunchMode::automatic;
   bool timed_transfer = false;  ///< inputs and outputs pass the fabric; else they are placed at no cost
   /// What kernels are given. Virtual: with timed_transfer the host maps the tensors by messages, else at no cost.
   AddressMode addresses = AddressMode::physical;
-  bool verify = false;
+  bool verify = false;  ///< all outputs; those of `expected` are verified anyway
   bool debug_verify =
       false;  ///< also every op against plain loops (reference_check.h); OpDeparts for the first that departs
   bool check_races = false;        ///< look for reads and writes that only luck orders
@@ -70,6 +72,7 @@ struct RunReport {
   std::vector<EngineReport> engines;
   std::vector<QueueTraffic> queues;  ///< between PEs, that messages came through
   std::vector<std::string> notes;  ///< of the engines: what a user may not expect
+  std::string warning;             ///< of the replay; empty: none
   uint64_t events = 0;
   /// What the matrix units computed, of what those of the run's PEs could have at their peak in end_ns: 0 to 1.
   double gemm_peak_share() const;

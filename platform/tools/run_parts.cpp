@@ -1,12 +1,13 @@
 #include "kernbench/platform/tools/run_parts.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "kernbench/phase2/check/reference_check.h"
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/log/oplog_json.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/elaborate/deadlock.h"
 #include "kernbench/platform/platform.h"
 
 namespace kernbench {
@@ -54,6 +55,7 @@ ReplayResult LoggedRun::replay_log(RunReport& report) const {
   if (o_.debug_verify) options.check = reference_check(o_.header.pes);
   ReplayResult result = replay(records_.records(), at_start_, options);
   report.phase2_s = seconds_since(start);
+  report.warning = result.warning();
   return result;
 }
 
@@ -67,12 +69,16 @@ void LoggedRun::write_outputs(TensorMap& outputs) const {
   }
 }
 
+namespace {
+
+/// The value that an option gives for that name; null: none.
+const std::string* given(const std::vector<std::pair<std::string, std::string>>& options, const std::string& name) {
+  const auto it = std::find_if(options.begin(), options.end(), [&](const auto& x) { return x.first == name; });
+  return it == options.end() ? nullptr : &it->second;
+}
+
 HostTensor tensor_from_file(const TensorSpec& t, const Params& params, const std::string& file) {
-  NpyArray a = read_npy_as(file, t.dtype(params));
-  const Dims shape = t.shape(params);
-  if (a.shape != shape)
-    throw InputError(file + ": shape " + a.shape.to_string() + ", but tensor " + t.name + " has " + shape.to_string() +
-                     " with these parameters");
+  NpyArray a = read_npy_tensor(file, t.name, t.dtype(params), t.shape(params));
   HostTensor value;
   value.dtype = a.dtype;
   value.shape = a.shape;
@@ -80,14 +86,46 @@ HostTensor tensor_from_file(const TensorSpec& t, const Params& params, const std
   return value;
 }
 
+}  // namespace
+
+void LoggedRun::settle_judge(const std::string& what, const Reference& reference,
+                             const std::vector<const TensorSpec*>& tensors, const Params& params) {
+  for (const TensorSpec* t : tensors) {
+    if (t->role != TensorSpec::Role::out) continue;
+    if (const std::string* file = given(o_.expected, t->name)) {
+      const HostTensor value = tensor_from_file(*t, params, *file);
+      from_files_[t->name] = {values_of(value.dtype, value.bytes.data(), static_cast<size_t>(value.elements())), {}};
+    } else {
+      by_reference_.push_back(t->name);
+    }
+  }
+  if (verifies_all() && !reference && !by_reference_.empty())
+    throw InputError(std::string(o_.verify ? "--verify" : "--debug-verify") + ": " + what +
+                     " has no reference; --expected NAME=FILE.npy says what an output must be: for " +
+                     fmt::format("{}", fmt::join(by_reference_, ", ")));
+}
+
+std::map<std::string, ReferenceValues> LoggedRun::judge(const Reference& reference, const Params& params,
+                                                        const TensorMap& inputs) const {
+  std::map<std::string, ReferenceValues> all = from_files_;
+  if (!verifies_all() || by_reference_.empty()) return all;
+  const auto expected = reference(params, inputs);
+  for (const std::string& name : by_reference_) {
+    const auto it = expected.find(name);
+    if (it == expected.end()) throw RunError("the reference says nothing of output " + name);
+    const Expected& e = it->second;
+    all[name] = {values_of(e.value.dtype, e.value.bytes.data(), static_cast<size_t>(e.value.elements())),
+                 {e.scale.begin(), e.scale.end()}};
+  }
+  return all;
+}
+
 TensorMap make_inputs(const std::vector<const TensorSpec*>& tensors, const Params& params, const RunOptions& o) {
   TensorMap inputs;
   for (const TensorSpec* t : tensors) {
     if (t->role != TensorSpec::Role::in) continue;
-    const auto file =
-        std::find_if(o.tensors.begin(), o.tensors.end(), [&](const auto& x) { return x.first == t->name; });
-    inputs[t->name] =
-        file == o.tensors.end() ? make_input(*t, params, o.seed) : tensor_from_file(*t, params, file->second);
+    const std::string* file = given(o.tensors, t->name);
+    inputs[t->name] = file ? tensor_from_file(*t, params, *file) : make_input(*t, params, o.seed);
   }
   return inputs;
 }
@@ -104,18 +142,8 @@ void check_names(const std::string& what, const std::vector<const TensorSpec*>& 
   };
   for (const auto& [name, file] : o.tensors) check("--tensor", name, TensorSpec::Role::in);
   for (const auto& [name, file] : o.dumps) check("--dump", name, TensorSpec::Role::out);
+  for (const auto& [name, file] : o.expected) check("--expected", name, TensorSpec::Role::out);
   if (!o.corrupt.empty()) check("--corrupt", o.corrupt, TensorSpec::Role::out);
-}
-
-ReferenceValues reference_values(const Expected& e) {
-  ReferenceValues r;
-  if (is_float(e.value.dtype)) {
-    for (float f : e.value.floats()) r.values.push_back(f);
-  } else {
-    for (int32_t i : e.value.ints()) r.values.push_back(i);
-  }
-  r.scale.assign(e.scale.begin(), e.scale.end());
-  return r;
 }
 
 void require_mmus(Platform& platform, const std::vector<size_t>& pes) {
@@ -123,12 +151,6 @@ void require_mmus(Platform& platform, const std::vector<size_t>& pes) {
     if (!platform.pes().pe(p).mmu)
       throw InputError("--address virtual: " + platform.pes().pe(p).id + " has no pe_mmu that translates");
   }
-}
-
-void throw_nothing_can_move(Platform& platform) {
-  std::string text = "nothing can move, but work is outstanding:";
-  for (const std::string& line : stuck_report(platform.machine())) text += "\n  " + line;
-  throw RunError(text);
 }
 
 }  // namespace kernbench

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <initializer_list>
 #include <iosfwd>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -69,7 +70,8 @@ class LoggedRun {
   static double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
   double wall_s() const { return seconds_since(begin_); }
 
-  bool verified() const { return o_.verify || o_.debug_verify; }
+  /// Whether outputs are compared with what they must be: all of them, or those of --expected.
+  bool verified() const { return verifies_all() || !o_.expected.empty(); }
   bool replayed() const { return verified() || !o_.dumps.empty(); }
   /// From here on all is logged; memory is as the run finds it.
   void attach_logs(bool materializes, std::vector<PlacedTensor> tensors);
@@ -79,30 +81,35 @@ class LoggedRun {
   ReplayResult replay_log(RunReport&) const;
   /// --corrupt and --dump.
   void write_outputs(TensorMap&) const;
+  /// Reads the files of --expected, before anything runs. InputError where one does not fit its tensor, and where all
+  /// outputs are to be verified and one has neither file nor reference. `what`: "kernel gemm".
+  void settle_judge(const std::string& what, const Reference&, const std::vector<const TensorSpec*>&, const Params&);
+  /// What outputs must be, by name: from files, else by the reference; those that are to be verified.
+  std::map<std::string, ReferenceValues> judge(const Reference&, const Params&, const TensorMap& inputs) const;
 
   Platform& platform_;
   RunOptions o_;
   CommandHistory history_;
 
  private:
+  bool verifies_all() const { return o_.verify || o_.debug_verify; }
+
   const Clock::time_point begin_ = Clock::now();
+  std::map<std::string, ReferenceValues> from_files_;  ///< --expected
+  std::vector<std::string> by_reference_;              ///< outputs without
   MemoryImage at_start_;
   std::unique_ptr<MemoryFileWriter> memory_;
   ReplayLog records_;
   std::optional<TeeLog> tee_;
 };
 
-/// An input from a .npy file. InputError where its shape is another than the tensor's.
-HostTensor tensor_from_file(const TensorSpec&, const Params&, const std::string& file);
 /// The inputs of a run by name: from files where --tensor gives them, else seeded.
 TensorMap make_inputs(const std::vector<const TensorSpec*>&, const Params&, const RunOptions&);
-/// Checks the names of --tensor, --dump and --corrupt before anything is built. `what`: "kernel gemm". InputError.
+/// Checks the names of --tensor, --dump, --expected and --corrupt before anything is built. `what`: "kernel gemm".
+/// InputError.
 void check_names(const std::string& what, const std::vector<const TensorSpec*>&, const RunOptions&);
-ReferenceValues reference_values(const Expected&);
 /// InputError where a PE has no MMU that translates.
 void require_mmus(Platform&, const std::vector<size_t>& pes);
-/// RunError that tells who waits for whom.
-[[noreturn]] void throw_nothing_can_move(Platform&);
 
 // Parts of reports.
 std::string time_text(double ns);  ///< "1.234 us"
@@ -116,7 +123,6 @@ std::string choice_text(const LaunchNotes&);
 void write_choice(JsonWriter&, const LaunchNotes&);
 /// A number or truth value as such, anything else as text.
 void write_parameter(JsonWriter&, const std::string& text);
-void write_verification(JsonWriter&, const RunReport&);
 /// The JSON of a run up to "transfer"; `what`: "kernel" or "program". And from "pes" to its end.
 void begin_report(JsonWriter&, const char* what, const RunReport&);
 void end_report(JsonWriter&, const RunReport&);

@@ -7,6 +7,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/simulation.h"
+#include "kernbench/platform/elaborate/stopped.h"
 #include "kernbench/platform/platform.h"
 
 namespace kernbench {
@@ -159,6 +160,7 @@ std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<Tra
   if (requests.size() >= TrafficDriver::kMostRequests) throw RunError("more than 4,294,967,294 requests");
   TrafficDriver driver(platform, requests, accounts);
   simulate();
+  throw_if_stopped(platform.machine());
   if (driver.unfinished() > 0) {
     throw RunError(fmt::format("{} of {} requests never completed", driver.unfinished(), requests.size()));
   }

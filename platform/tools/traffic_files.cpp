@@ -73,6 +73,7 @@ class Reader {
       if (requests.empty()) requests.reserve(lines_of(in_, line.size() + 1));
       requests.push_back(std::move(r));
     }
+    if (in_.bad()) throw InputError(file_ + ": cannot be read to its end");
     line_ = 1;
     if (!header) fault("header", fmt::format("the file is empty, expected '{}'", kHeader));
     if (!faults_.empty()) throw InputError(faults_);

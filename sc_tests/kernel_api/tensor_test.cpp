@@ -48,6 +48,39 @@ TEST_F(TensorTest, a_load_gives_its_elements_in_every_type) {
   EXPECT_FALSE(loaded({1}, {0}));
 }
 
+TEST_F(TensorTest, faults_of_views_and_indices_name_the_kernels_line) {
+  const auto x = loaded({2, 3}, {0, 1, 2, 3, 4, 5});
+  const auto line = [](int n) { return "tensor_test.cpp:" + std::to_string(n) + ": "; };
+  const auto begins = [](const std::string& text, const std::string& with) {
+    return text.compare(0, with.size(), with) == 0;
+  };
+  const auto check = [&](int n, const std::string& fault) {
+    EXPECT_TRUE(begins(fault, line(n))) << n << ": " << fault;
+  };
+  check(__LINE__, fault_of([&] { x(1); }));
+  check(__LINE__, fault_of([&] { x(1, 3); }));
+  check(__LINE__, fault_of([&] { x.item<float>(); }));
+  check(__LINE__, fault_of([&] { x.slice(0, 1, 2); }));
+  check(__LINE__, fault_of([&] { x.slice(2, 0, 1); }));
+  check(__LINE__, fault_of([&] { x.dim(2); }));
+  check(__LINE__, fault_of([&] { x.slice(0, 0, 1).slice(1, 0, 1).reshape({1}).transpose(); }));
+  check(__LINE__, fault_of([&] { x.permute({0, 0}); }));
+  check(__LINE__, fault_of([&] { x.reshape({7}); }));
+  check(__LINE__, fault_of([&] { x.view({7}); }));
+  check(__LINE__, fault_of([&] { x.transpose().reshape({6}); }));
+  check(__LINE__, fault_of([&] { x.expand_dims(4); }));
+  check(__LINE__, fault_of([&] { x.broadcast_to({2, 4}); }));
+  check(__LINE__, fault_of([&] { tl.reshape(x, {7}); }));
+  check(__LINE__, fault_of([&] { tl.program_id(3); }));
+  const tl::Ptr p = fresh(DType::f32, 64);
+  check(__LINE__, fault_of([&] { p.block({0}); }));
+  check(__LINE__, fault_of([&] { p.block({4, 4}, 3); }));
+  check(__LINE__, fault_of([&] { p.block({64}).slice(60, 5); }));
+  check(__LINE__, fault_of([&] { p.block({8, 8}).rows(8, 1); }));
+  check(__LINE__, fault_of([&] { p.block({8, 8}).tile(0, 0, 9, 1); }));
+  check(__LINE__, fault_of([&] { tl.load(p, {0}); }));
+}
+
 TEST_F(TensorTest, views_of_a_load_read_the_elements_they_show) {
   const auto x = loaded({2, 3}, {0, 1, 2, 3, 4, 5});
   EXPECT_EQ(x.transpose().to_vector<int>(), (std::vector<int>{0, 3, 1, 4, 2, 5}));

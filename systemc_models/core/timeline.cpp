@@ -100,6 +100,13 @@ bool Timeline::next_is_free() const {
   return tick_of(heap_.front().fs) < other;
 }
 
+/// What is left stays on the agenda.
+void Timeline::leave() {
+  working_ = false;
+  reached_end_ = true;
+  sc_core::sc_pause();  // unlike sc_stop, says nothing on stdout
+}
+
 void Timeline::work() {
   uint64_t now = sc_core::sc_time_stamp().value();
   stamp_ = now;
@@ -111,6 +118,7 @@ void Timeline::work() {
       if (!run_ahead_ || !next_is_free()) break;
       now = tick;
     }
+    if (heap_.front().fs >= end_fs_.load(std::memory_order_relaxed)) return leave();
     const Key k = pop();
     const Entry e = slots_[k.slot];
     free_slots_.push_back(k.slot);

@@ -7,6 +7,7 @@
 // Times are exact doubles in ns; they are rounded to fs for comparison and to the kernel's tick only to wake up.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <systemc>
@@ -71,6 +72,24 @@ class Timeline : public sc_core::sc_module {
   /// event of the simulation is due before the next. sc_time_stamp() then stands still at the first. For runs that go
   /// to their end (sc_start() without a limit) and whose processes do not ask the kernel for the time.
   void run_ahead() { run_ahead_ = true; }
+  /// The simulation pauses before the first entry later than that.
+  void limit(double t_ns) { end_fs_.store(to_fs(t_ns) + 1, std::memory_order_relaxed); }
+  /// It pauses before the next entry; `reason` is the caller's. Safe in a signal handler, while the timeline lives.
+  void stop(int reason) {
+    stop_reason_.store(reason, std::memory_order_relaxed);
+    end_fs_.store(0, std::memory_order_relaxed);
+  }
+  /// Whether an entry at that time would be left.
+  bool ends_before(double t_ns) const { return to_fs(t_ns) >= end_fs_.load(std::memory_order_relaxed); }
+  /// What limit() or stop() has come to.
+  enum class Ended { no, at_limit, stopped };
+  Ended ended() const {
+    if (stop_reason_.load(std::memory_order_relaxed) != 0) return Ended::stopped;
+    return reached_end_ ? Ended::at_limit : Ended::no;
+  }
+  /// Of the entry that was worked off last.
+  double last_ns() const { return now_ns_; }
+  int stop_reason() const { return stop_reason_.load(std::memory_order_relaxed); }
   /// Called every 65,536 entries with the time and the number of entries so far; for a progress line.
   void on_progress(std::function<void(double now_ns, uint64_t events)> call) { progress_ = std::move(call); }
 
@@ -103,6 +122,7 @@ class Timeline : public sc_core::sc_module {
   double now_outside() const;
   bool next_is_free() const;
   void arm();
+  void leave();
   void work();
 
   std::vector<Key> heap_;  // 4-ary
@@ -119,6 +139,9 @@ class Timeline : public sc_core::sc_module {
   double now_ns_ = 0;
   bool working_ = false;
   bool run_ahead_ = false;
+  std::atomic<uint64_t> end_fs_{~uint64_t{0}};  // entries from here on are left
+  std::atomic<int> stop_reason_{0};
+  bool reached_end_ = false;
   std::function<void(double, uint64_t)> progress_;
 };
 

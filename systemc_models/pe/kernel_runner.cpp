@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "kernbench/kernel_api/core.h"
-#include "kernbench/systemc_models/pe/kernel_stack.h"
+#include "kernbench/systemc_models/pe/running_kernel.h"
 
 namespace kernbench {
 
@@ -43,14 +43,22 @@ void KernelRunner::start() {
 }
 
 void KernelRunner::run() {
-  const KernelStack stack(pe_.id.c_str(), stack_bytes_);
+  RunningKernel place(pe_.id.c_str(), launched_.kernel.c_str(), stack_bytes_);
+  place_ = &place;
   local_ns_ = outcome_.start_ns;
   tell(KernelActivity::runs);
   try {
     kernel_(*this);
+  } catch (const KernelFault& e) {
+    outcome_.fault = pe_.id + ": " + (e.has_line() ? "" : behind_last_call()) + e.what();
+  } catch (const sc_core::sc_unwind_exception&) {
+    throw;  // the simulation's own
   } catch (const std::exception& e) {
-    outcome_.fault = pe_.id + ": " + e.what();
+    outcome_.fault = pe_.id + ": " + behind_last_call() + e.what();
+  } catch (...) {
+    outcome_.fault = pe_.id + ": " + behind_last_call() + "the kernel throws what is no std::exception";
   }
+  place_ = nullptr;
   end_work();
   // The end is an instant of the kernel's clock, which may be ahead.
   timeline().at(
@@ -65,11 +73,23 @@ void KernelRunner::run() {
       this);
 }
 
+/// For faults that do not know their line.
+std::string KernelRunner::behind_last_call() const {
+  return place_->last_call().line > 0 ? "behind " + to_string(place_->last_call()) + ": " : "";
+}
+
+/// The kernel stays where it is, beyond what is simulated: an entry of the timeline there ends the simulation.
+void KernelRunner::stay() {
+  timeline().at(
+      std::max(local_ns_, timeline().now_ns()), front_order(pe_), [](void*, void*) {}, this);
+  sc_core::wait(resume_);
+}
+
 void KernelRunner::end_if_complete() {
   if (!running_ || !returned_ || (outstanding_ > 0 && outcome_.fault.empty())) return;
   running_ = false;
   outcome_.end_ns = last_done_ns_;
-  if (outcome_.fault.empty() && !faults_.empty()) outcome_.fault = pe_.id + ": " + faults_.begin()->second;
+  if (outcome_.fault.empty() && !faults_.empty()) outcome_.fault = pe_.id + ": " + faults_.begin()->second.what();
   const std::string left = pe_.ipcq ? pe_.ipcq->close_ports() : std::string();
   if (outcome_.fault.empty()) outcome_.fault = left;
   if (on_end_) on_end_(outcome_);
@@ -107,6 +127,8 @@ KernelRunner::Submitted& KernelRunner::enqueue(std::unique_ptr<Submitted> s, con
   ++outstanding_;
   if (history_) history_->submitted(s->op && s->op->store ? s->op->store : desc);
   submitted_.push_back(std::move(s));
+  place_->calls(desc->where);
+  if (timeline().ends_before(local_ns_)) stay();
   return *submitted_.back();
 }
 
@@ -125,6 +147,7 @@ void KernelRunner::work(double ns) {
   if (work_from_ns_ < 0) work_from_ns_ = local_ns_;
   go_on(ns);
   outcome_.scalar_ns += ns;
+  if (timeline().ends_before(local_ns_)) stay();
 }
 
 /// Scalar work is told in one piece, however many elements are read one by one.
@@ -195,7 +218,7 @@ void KernelRunner::complete(PeCommand& command) {
     if (free_later_.erase(addr)) pe_.tcm->allocator().free(addr);
   }
   if (!s.call.fault.empty()) {
-    faults_[s.ticket] = tl::detail::to_string(s.desc->where) + ": " + s.call.fault;
+    faults_.insert_or_assign(s.ticket, KernelFault(s.desc->where, s.call.fault));
   } else if (s.op && s.type == CommandType::receive) {
     s.op->taken = s.call.port;
     note_message(s);
@@ -215,6 +238,7 @@ void KernelRunner::complete(PeCommand& command) {
 /// The kernel goes on with what it waited for.
 void KernelRunner::resume(const PeCommand& command, double at_ns) {
   waiting_ = waiting_for_slot_ = false;
+  place_->waits_for(nullptr, {});
   if (pe_.observer && at_ns > local_ns_) pe_.observer->kernel_wait(pe_, command, local_ns_, at_ns);
   local_ns_ = std::max(local_ns_, at_ns);
   tell(KernelActivity::runs);
@@ -291,6 +315,7 @@ void KernelRunner::wait_for_slot(Ticket t) {
   end_work();
   awaited_ = t;
   waiting_ = waiting_for_slot_ = true;
+  place_->waits_for(s->desc->name.c_str(), s->desc->where);
   tell(KernelActivity::waits);
   sc_core::wait(resume_);
 }
@@ -315,9 +340,9 @@ void KernelRunner::note_message(const Submitted& s) {
 void KernelRunner::fail_if_faulty(Ticket t) {
   const auto it = faults_.find(t);
   if (it == faults_.end()) return;
-  const std::string what = it->second;
+  const KernelFault fault = it->second;
   faults_.erase(it);
-  throw KernelFault(what);
+  throw fault;
 }
 
 std::optional<uint64_t> KernelRunner::awaited_seq() const {
@@ -349,6 +374,7 @@ void KernelRunner::wait(Ticket t) {
     end_work();
     awaited_ = t;
     waiting_ = true;
+    place_->waits_for(s->desc->name.c_str(), s->desc->where);
     tell(KernelActivity::waits);
     sc_core::wait(resume_);
   }

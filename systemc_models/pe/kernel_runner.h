@@ -23,10 +23,13 @@
 
 namespace kernbench {
 
+class RunningKernel;
+
 /// Of which launch a kernel is.
 struct LaunchId {
   uint32_t number = kNoLaunch;  ///< of a program's, from 0: what records say
   std::string what;             ///< "launch 3 (gemm)"; empty: nobody has named it
+  std::string kernel;           ///< its name; empty: it has none
 };
 
 class KernelRunner final : public PeBackend {
@@ -108,6 +111,8 @@ class KernelRunner final : public PeBackend {
   void go_on(double ns, const SourceLine& where = {});
   void work(double ns);
   void end_work();
+  std::string behind_last_call() const;
+  void stay();
   void tell(KernelActivity) const;
   Submitted* find(Ticket) const;
 
@@ -125,6 +130,7 @@ class KernelRunner final : public PeBackend {
   double work_from_ns_ = -1;  ///< scalar work that nobody has been told of yet; negative: none
   Outcome outcome_;
   LaunchId launched_;
+  RunningKernel* place_ = nullptr;  ///< of the kernel that runs
   std::function<void(const Outcome&)> on_end_;
   Kernel kernel_;
   size_t stack_bytes_ = 0;
@@ -137,7 +143,7 @@ class KernelRunner final : public PeBackend {
   std::deque<std::unique_ptr<Submitted>> submitted_;
   size_t outstanding_ = 0;
   uint64_t seq_ = 0;
-  std::map<Ticket, std::string> faults_;                ///< of receives that got another message than they expect
+  std::map<Ticket, KernelFault> faults_;                ///< of receives that got another message than they expect
   std::vector<std::string> port_names_;                 ///< of the launch
   std::vector<uint64_t> messages_sent_;                 ///< by port, for the history
   std::unordered_map<Ticket, uint64_t> messages_;       ///< of receives that nobody has waited for, for the history

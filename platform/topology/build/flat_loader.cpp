@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/topology/read/block_reader.h"
 
 namespace kernbench::topology {
@@ -35,7 +36,7 @@ void read_node(YamlNode n, const std::string& path, const ImplCatalog& catalog, 
   if (std::any_of(id->begin(), id->end(),
                   [](unsigned char c) { return c <= ' ' || c == '"' || c == '\\' || c == ','; })) {
     builder.faults().add(map.line_of_key("id"), map.field("id"),
-                         "found '" + printable(*id) + "'; legal: a text without blanks, commas, quotes, backslashes");
+                         "found '" + cut(*id) + "'; legal: a text without blanks, commas, quotes, backslashes");
     return;
   }
   builder.add_node(*id, block, {}, map.field("id"));
@@ -49,7 +50,7 @@ uint32_t read_end(YamlMap& map, const char* key, const GraphBuilder& builder,
   if (n == kNoNode) {
     const std::string near = nearest_word(*id, ids_for_hints);
     map.faults().add(map.line_of_key(key), map.field(key),
-                     "found '" + printable(*id) + "', which is no node" +
+                     "found '" + cut(*id) + "', which is no node" +
                          (near.empty() ? "" : ", did you mean '" + near + "'?") + "; legal: the id of a node");
   }
   return n;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/topology/build/validate.h"
 
 namespace kernbench::topology {
@@ -19,7 +20,7 @@ uint32_t GraphBuilder::add_node(std::string id, const Block& block, std::optiona
   const auto [it, fresh] = graph_.index_of.emplace(id, index);
   if (!fresh) {
     faults_.add(block.line, field,
-                fmt::format("found '{}' a second time, first on line {}; legal: an id of its own", printable(id),
+                fmt::format("found '{}' a second time, first on line {}; legal: an id of its own", cut(id),
                             graph_.nodes[it->second].line));
     return it->second;
   }

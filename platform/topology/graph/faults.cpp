@@ -92,19 +92,4 @@ std::string number_text(double v) {
   return std::string(buffer.data(), r.ptr);
 }
 
-std::string printable(const std::string& text) {
-  constexpr size_t kLongest = 60;
-  std::string out;
-  for (const char c : text) {
-    if (out.size() >= kLongest) {
-      // Do not cut a UTF-8 sequence in two.
-      while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80) out.pop_back();
-      if (!out.empty() && static_cast<unsigned char>(out.back()) >= 0xc0) out.pop_back();
-      return out + "...";
-    }
-    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  }
-  return out;
-}
-
 }  // namespace kernbench::topology

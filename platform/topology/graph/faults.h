@@ -55,7 +55,5 @@ std::string nearest_word(const std::string& word, const std::vector<std::string>
 std::string join(const std::vector<std::string>& words);
 /// Shortest exact decimal form; integers without a point.
 std::string number_text(double v);
-/// A word from the file made fit for a one-line message: control characters replaced, long ones shortened.
-std::string printable(const std::string& text);
 
 }  // namespace kernbench::topology

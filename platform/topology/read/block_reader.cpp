@@ -1,5 +1,7 @@
 #include "kernbench/platform/topology/read/block_reader.h"
 
+#include "kernbench/phase2/text/text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,10 +40,10 @@ void read_map(YamlNode n, const std::string& field, const AttrSpec& spec, Attrib
   NumberMap values;
   for (const auto& [key, value] : map.entries()) {
     if (!spec.choices.empty() && std::find(spec.choices.begin(), spec.choices.end(), key) == spec.choices.end()) {
-      faults.add(value.line(), map.field(printable(key)), "unknown name; legal: " + join(spec.choices));
+      faults.add(value.line(), map.field(cut(key)), "unknown name; legal: " + join(spec.choices));
       continue;
     }
-    if (const auto v = read_number(value, map.field(printable(key)), rule_of(spec), faults)) values[key] = *v;
+    if (const auto v = read_number(value, map.field(cut(key)), rule_of(spec), faults)) values[key] = *v;
   }
   attrs.set(spec.name, std::move(values));
 }
@@ -50,7 +52,7 @@ void read_text(YamlNode n, const std::string& field, const AttrSpec& spec, Attri
   auto v = read_string(n, field, faults);
   if (!v) return;
   if (!spec.choices.empty() && std::find(spec.choices.begin(), spec.choices.end(), *v) == spec.choices.end())
-    faults.add(n.line(), field, "found '" + printable(*v) + "'; legal: " + join(spec.choices));
+    faults.add(n.line(), field, "found '" + cut(*v) + "'; legal: " + join(spec.choices));
   else
     attrs.set(spec.name, std::move(*v));
 }
@@ -142,7 +144,7 @@ std::vector<std::string> impls_of(const ImplCatalog& catalog, const std::string&
 std::string unknown_word(const std::string& what, const std::string& word, const std::vector<std::string>& legal) {
   const std::string near = nearest_word(word, legal);
   const std::string hint = near.empty() ? ";" : ", did you mean '" + near + "'?";
-  return "unknown " + what + " '" + printable(word) + "'" + hint + " legal: " + join(legal);
+  return "unknown " + what + " '" + cut(word) + "'" + hint + " legal: " + join(legal);
 }
 
 /// What the block's kind is; an unknown one is null and a fault that names those that there are.
@@ -168,7 +170,7 @@ const ImplSpec* find_spec(const std::string& kind, const std::string& impl, cons
     faults.add(line, field, fault);
   } else if (spec->kind != kind) {
     faults.add(line, field,
-               "found '" + printable(impl) + "', which is of kind " + spec->kind + ", on a node of kind " + kind +
+               "found '" + cut(impl) + "', which is of kind " + spec->kind + ", on a node of kind " + kind +
                    "; legal: " + join(impls_of(catalog, kind)));
     spec = nullptr;
   }
@@ -188,8 +190,7 @@ Block read_block(YamlMap& map, const std::string& fixed_kind, const ImplCatalog&
     if (fixed_kind.empty()) {
       block.kind = *kind;
     } else if (*kind != fixed_kind) {
-      faults.add(map.line_of_key("kind"), map.field("kind"),
-                 "found '" + printable(*kind) + "'; legal here: " + fixed_kind);
+      faults.add(map.line_of_key("kind"), map.field("kind"), "found '" + cut(*kind) + "'; legal here: " + fixed_kind);
     }
   }
   const Kind* known = read_kind(block, catalog, map.line_of_key("kind"), map.field("kind"), faults);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/topology/graph/edge_kinds.h"
 #include "kernbench/platform/topology/read/spec.h"
 
@@ -22,7 +23,7 @@ void read_components(YamlMap& map, const ImplCatalog& catalog, PeTemplate& pe) {
   }
   for (const auto& [name, value] : components.entries()) {
     if (name.empty() || name.find_first_of(". ,\"\\") != std::string::npos) {
-      map.faults().add(value.line(), components.field(printable(name)),
+      map.faults().add(value.line(), components.field(cut(name)),
                        "found a name with a dot, blank, comma or quote; legal: one word");
       continue;
     }

@@ -1,4 +1,5 @@
 // `ports` of a cube and of an IO chiplet: where foreign initiators attach.
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/topology/graph/edge_kinds.h"
 
 #include <fmt/format.h>
@@ -30,7 +31,7 @@ void read_place(YamlMap& map, const CubeSpec& cube, PortSpec& port) {
     }
   }
   map.faults().add(map.line_of_key("at"), map.field("at"),
-                   "found '" + printable(*at) + "'; legal: " +
+                   "found '" + cut(*at) + "'; legal: " +
                        (cube.mesh ? "a router such as r0c1, below r" + std::to_string(cube.mesh->rows) + "c" +
                                         std::to_string(cube.mesh->cols) + " and outside the exclusion zone"
                                   : "noc, or pe0 to pe" + std::to_string(cube.pes - 1)));

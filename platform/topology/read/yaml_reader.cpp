@@ -1,5 +1,7 @@
 #include "kernbench/platform/topology/read/yaml_reader.h"
 
+#include "kernbench/phase2/text/text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -59,7 +61,7 @@ std::string describe(YamlNode n) {
   if (!n.is_defined() || n.is_null()) return "nothing";
   if (n.is_map()) return "a mapping";
   if (n.is_list()) return "a list";
-  return "'" + printable(std::string(n.text())) + "'";
+  return "'" + cut(std::string(n.text())) + "'";
 }
 
 std::optional<double> read_number(YamlNode n, const std::string& field, const NumberRule& rule, FaultList& faults) {
@@ -116,7 +118,7 @@ YamlMap::YamlMap(YamlNode node, std::string path, FaultList& faults)
     }
     const std::string key(kv.key.text());
     if (has(key)) {
-      faults_.add(kv.key.line(), field(printable(key)),
+      faults_.add(kv.key.line(), field(cut(key)),
                   fmt::format("found twice, first on line {}; legal: once", line_of_key(key)));
       continue;
     }
@@ -225,7 +227,7 @@ void YamlMap::finish() {
     const std::string& key = entries_[i].first;
     const std::string near = nearest_word(key, asked_);
     const std::string hint = near.empty() ? ";" : ", did you mean '" + near + "'?";
-    faults_.add(line_of_key(key), field(printable(key)), "unknown key" + hint + " legal: " + join(asked_));
+    faults_.add(line_of_key(key), field(cut(key)), "unknown key" + hint + " legal: " + join(asked_));
   }
 }
 

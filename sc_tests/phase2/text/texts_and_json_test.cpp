@@ -1,6 +1,8 @@
 // The one JSON writer, the one reader, and the texts that fmt does not say by itself.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -134,7 +136,7 @@ TEST(JsonReader, RefusesWhatNestsTooDeep) {
   EXPECT_THROW(parse_json<nlohmann::json>(nested(kDeepestJson + 1)), JsonFault);
   EXPECT_NO_THROW(parse_json<nlohmann::json>("[" + nested(1) + "," + nested(kDeepestJson - 1) + "]"));
   EXPECT_NO_THROW(parse_json<nlohmann::json>("[\"\\\"" + std::string(100, '[') + "\"]")) << "in a text they are none";
-  EXPECT_THROW(parse_json<nlohmann::json>("]]["), nlohmann::json::exception);
+  EXPECT_THROW(parse_json<nlohmann::json>("]]["), JsonFault);
 }
 
 TEST(JsonReader, RefusesAKeyThatStandsTwiceInADocument) {
@@ -142,12 +144,59 @@ TEST(JsonReader, RefusesAKeyThatStandsTwiceInADocument) {
   EXPECT_EQ(parse_json_document<nlohmann::json>(R"({"a": {"a": 1}, "b": {"a": 2}})")["b"]["a"], 2);
 }
 
+std::string fault_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const JsonFault& e) {
+    return e.what();
+  }
+  return "no fault";
+}
+
+TEST(JsonReader, FaultsNameTheFieldInPlainWords) {
+  using Json = nlohmann::json;
+  EXPECT_EQ(fault_of([] { parse_json<Json>("{\"a\": }"); }).find("not JSON: at line 1, column 7: "), 0u);
+  EXPECT_EQ(fault_of([] { parse_json<Json>("1e999"); }), "not JSON: number overflow parsing '1e999'");
+  const Json j = {{"a", {{"n", -1}, {"list", {1, "x"}}}}, {"big", 18446744073709551615u}, {"s", std::string(70, 'y')}};
+  const auto inside = [&](const auto& read) { return fault_of([&] { json_field(j, "a", read); }); };
+  EXPECT_EQ(inside([](const Json& a) { return json_field<uint32_t>(a, "n"); }),
+            "a: n: found -1, expected a whole number from 0 to 4294967295");
+  EXPECT_EQ(inside([](const Json& a) { return json_field<bool>(a, "m"); }), "a: 'm' is missing");
+  EXPECT_EQ(inside([](const Json& a) {
+              return json_field(a, "list", [](const Json& l) { return json_items(l, json_value<int, Json>); });
+            }),
+            "a: list: [1]: found \"x\", expected a whole number from -2147483648 to 2147483647");
+  EXPECT_EQ(
+      fault_of([&] { json_field<int64_t>(j, "big"); }),
+      "big: found 18446744073709551615, expected a whole number from -9223372036854775808 to 9223372036854775807");
+  EXPECT_EQ(json_field<uint64_t>(j, "big"), 18446744073709551615u);
+  EXPECT_EQ(fault_of([&] { json_field<double>(j, "s"); }),
+            "s: found \"" + std::string(59, 'y') + "…, expected a number");
+  EXPECT_EQ(fault_of([&] { json_field<int>(j["big"], "x"); }), "found 18446744073709551615, expected an object");
+  EXPECT_EQ(json_field_or<int>(j, "none", 3), 3);
+}
+
+TEST(Texts, WhatGoesToATerminalIsEscaped) {
+  EXPECT_EQ(escaped("plain 'text' – ü …"), "plain 'text' – ü …");
+  EXPECT_EQ(escaped("a\nb\tc\r\x1b[31m\x7f"), "a\\nb\\tc\\r\\x1b[31m\\x7f");
+  EXPECT_EQ(escaped(std::string("\0", 1)), "\\x00");
+  EXPECT_EQ(escaped("\xc2\x9b"
+                    "31m"),
+            "\\xc2\\x9b31m")
+      << "CSI, in UTF-8";
+  for (const char* wrong : {"\xff", "\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xe2\x82", "\x80"})
+    EXPECT_EQ(escaped(wrong).find("\\x"), 0u) << "no UTF-8";
+  const std::string once = escaped("\x1b\xff\n");
+  EXPECT_EQ(escaped(once), once);
+}
+
 TEST(Texts, GroupsDigitsAndQuotesWords) {
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(999), "999");
   EXPECT_EQ(grouped(12345678), "12,345,678");
-  EXPECT_EQ(in_quotes("a\tb"), "'a?b'");
   EXPECT_EQ(in_quotes(std::string(61, 'x')), "'" + std::string(60, 'x') + "…'");
+  EXPECT_EQ(in_quotes("a\tb"), "'a\\tb'");
+  EXPECT_EQ(cut("aüb", 2), "a…") << "no half character";
 }
 
 TEST(Texts, TablesAreAsWideAsTheirCells) {

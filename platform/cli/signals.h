@@ -1,0 +1,32 @@
+// What signals do to the program: one line that says where it was, and an exit status.
+#pragma once
+
+namespace kernbench {
+
+class Timeline;
+
+namespace cli {
+
+/// Installs handlers, on a stack of their own.
+///  - A kernel that overflows its stack or crashes (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) ends the program with a
+///    line that names its PE, itself and its source line, and exit status 1. Any other fault is left to the system.
+///  - SIGINT and SIGTERM end the program with exit status 128 + their number: where a timeline is watched, by way of
+///  its
+///    stop(), so that logs end well; at once where that takes longer than a second, at the second signal, and
+///    elsewhere. Who was started with one of them ignored goes on ignoring it.
+void install_signal_handlers();
+
+/// While it lives, the signals that end the program stop this timeline.
+class StopsOnSignals {
+ public:
+  explicit StopsOnSignals(Timeline&);
+  ~StopsOnSignals();
+  StopsOnSignals(const StopsOnSignals&) = delete;
+  StopsOnSignals& operator=(const StopsOnSignals&) = delete;
+};
+
+/// SIGALRM after so many seconds of wall time (> 0), which ends the program like SIGINT, with exit status 1.
+void limit_wall_time(double seconds);
+
+}  // namespace cli
+}  // namespace kernbench

@@ -1,0 +1,140 @@
+"""A kernel that crashes, overflows its stack or never ends: is it named, with its PE and source line, whatever ends the
+run, and is the op log readable?"""
+import re
+import signal
+import subprocess
+import tempfile
+import time
+
+import cli_support
+from cli_support import topology
+
+CODE = r"""
+#include <csignal>
+#include <cstdlib>
+#include "kernbench/kernel_api/plugin.h"
+#include "kernbench/kernel_api/registry.h"
+#include "kernbench/kernel_api/tl.h"
+using namespace kernbench;
+namespace {
+volatile int zero = 0, one = 1;
+[[gnu::noinline]] int dig(volatile char* above, int64_t kib) {
+  volatile char block[1024];
+  block[0] = above[0];
+  return kib == 0 ? block[0] : dig(block, kib - 1) + block[0];
+}
+void misbehave(tl::Context& tl, const tl::Args& args) {
+  const std::string& how = args.choice("how");
+  const auto x = tl.load(args["x"]);  // LINE load
+  if (tl.index() != 1) return;
+  volatile char first = 0;
+  if (how == "stack") dig(&first, args.integer("kib"));
+  if (how == "segv") *reinterpret_cast<volatile int*>(16) = 1;  // LINE segv
+  if (how == "fpe") one = one / zero;  // LINE fpe
+  if (how == "abort") std::abort();  // LINE abort
+  if (how == "throw") throw 1;
+  if (how == "tcm") tl.full({1 << 20, 1 << 10}, 1, DType::f32);  // LINE tcm
+  if (how == "slice") x.slice(0, 60, 5);  // LINE slice
+  if (how == "indices") x(0, 0);  // LINE indices
+  while (how == "spin") one = one + 1;  // LINE spin
+  while (how == "elapse") tl.elapse(1);  // LINE elapse
+  while (how == "loads") tl.load(args["x"]);  // LINE loads
+  while (how == "stores") tl.store_async(args["x"], x);  // LINE stores
+}
+KernelSpec spec() {
+  KernelSpec k;
+  k.name = "misbehave";
+  k.params = {ParamSpec::choice("how", {"stack", "segv", "fpe", "abort", "throw", "tcm", "slice", "indices", "spin", "elapse", "loads", "stores"}, "what it does"),
+              ParamSpec::size("kib", 1, "about how much stack it takes")};
+  const auto shape = [](const Params&) { return Dims{64}; };
+  k.tensors = {{"x", TensorSpec::Role::in, shape, [](const Params&) { return DType::f32; }, Placement::replicate,
+                Init::uniform()}};
+  k.function = misbehave;
+  return k;
+}
+const RegisterKernel registered{spec()};
+}  // namespace
+KERNBENCH_PLUGIN("misbehave")
+"""
+LINES = {m[1]: number for number, line in enumerate(CODE.splitlines(), 1) if (m := re.search(r"// LINE (\w+)", line))}
+
+
+class Signals(cli_support.Cli):
+    @classmethod
+    def setUpClass(cls):
+        cls.kept = tempfile.TemporaryDirectory()
+        cls.folder = cls.kept.name
+        with open(f"{cls.folder}/bad.cpp", "w") as f:
+            f.write(CODE)
+        cli_support.build_plugin(f"{cls.folder}/bad.cpp", f"{cls.folder}/with.so", "-g")
+        subprocess.run(["strip", "--strip-debug", f"{cls.folder}/with.so", "-o", f"{cls.folder}/without.so"], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.kept.cleanup()
+
+    def command(self, how, *more, lines="with"):
+        return ("run", "--topology", topology("small.yaml"), "--plugin", f"{self.folder}/{lines}.so", "--kernel",
+                "misbehave", "--param", f"how={how}", *more)
+
+    def test_a_stack_that_is_too_small_is_told(self):
+        self.succeeds(*self.command("stack", "--param", "kib=128"))
+        self.refuses(*self.command("stack", "--param", "kib=100000"), status=1, lines=1,
+                     saying=["sip0.cube0.pe1", "the kernel needs more than its stack of 256 KiB"])
+
+    def test_a_crash_is_told_in_a_line(self):
+        for how, name in (("segv", "SIGSEGV"), ("fpe", "SIGFPE"), ("abort", "SIGABRT")):
+            self.refuses(*self.command(how), status=1, lines=1,
+                         saying=[f"kernbench: sip0.cube0.pe1: kernel misbehave ends by {name}, at bad.cpp:{LINES[how]}\n"])
+            self.refuses(*self.command(how, lines="without"), status=1, lines=1,
+                         saying=[f"kernel misbehave ends by {name}, behind bad.cpp:{LINES['load']}\n"])
+        self.refuses(*self.command("throw"), status=1, lines=1,
+                     saying=[f"sip0.cube0.pe1: behind bad.cpp:{LINES['load']}: the kernel throws what is no std::exception"])
+
+    def test_faults_name_the_kernels_line(self):
+        for how, words in (("tcm", "TCM exhausted: 4294967296 bytes asked"), ("slice", "slice [60, 65) along axis 0"),
+                           ("indices", "element of h1 (shape [64] f32): 2 indices given")):
+            self.refuses(*self.command(how), status=1, lines=1,
+                         saying=[f"kernbench: sip0.cube0.pe1: bad.cpp:{LINES[how]}: {words}"])
+
+    def stopped(self, how, number, *more):
+        run = subprocess.Popen([cli_support.KERNBENCH, *self.command(how, *more)],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(0.3)
+        run.send_signal(number)
+        out, err = run.communicate(timeout=20)
+        self.assertEqual((run.returncode, out), (128 + number, b""), err)
+        return err.decode()
+
+    def test_a_signal_says_where_kernels_are(self):
+        err = self.stopped("spin", signal.SIGINT)
+        self.assertEqual(err.splitlines(), ["kernbench: stopped by SIGINT", "  sip0.cube0.pe1: kernel misbehave runs and "
+                                            f"does not come back, at bad.cpp:{LINES['spin']}"])
+        log = f"{self.folder}/stopped.jsonl"
+        err = self.stopped("loads", signal.SIGTERM, "--oplog", log)
+        self.assertRegex(err, "kernbench: stopped by SIGTERM at [0-9.]+ ns of simulated time\n"
+                         f"  sip0.cube0.pe1: misbehave (waits for dma_read of|runs, behind) bad.cpp:{LINES['loads']}\n$")
+        self.refuses("replay", "--oplog", log, saying=["was cut off"])
+        self.succeeds("replay", "--oplog", log, "--allow-cut-off")
+
+    def test_limits_end_a_run(self):
+        for how in ("elapse", "loads", "stores"):
+            err = self.refuses(*self.command(how, "--max-time", "5000"), status=1, lines=2,
+                               saying=["kernbench: --max-time: not done at ", "ns of simulated time", "sip0.cube0.pe1"])
+            self.assertIn(f"bad.cpp:{LINES['load' if how == 'elapse' else how]}", err)
+            self.assertLessEqual(float(re.search("at ([0-9.]+) ns", err)[1]), 5000)
+        for how in ("spin", "loads"):
+            self.refuses(*self.command(how, "--max-wall", "0.2"), status=1, lines=2,
+                         saying=["kernbench: --max-wall: not done", "sip0.cube0.pe1"])
+        gemm = ("run", "--topology", topology("small.yaml"), "--kernel", "gemm", "--format", "json")
+        free = self.succeeds(*gemm)
+        limited = self.succeeds(*gemm, "--max-time", "1e6", "--max-wall", "100")
+        self.assertEqual(*(re.sub('"wall_s": [0-9.e-]+', "", text) for text in (free, limited)))
+
+    def test_limits_that_are_none_are_refused(self):
+        for limit in ("0", "-1", "nan", "inf", "1e13", "x", "0x10"):
+            self.refuses(*self.command("spin", "--max-time", limit), saying=["--max-time", "a number above 0"], lines=1)
+
+
+if __name__ == "__main__":
+    cli_support.main()
