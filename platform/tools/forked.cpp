@@ -9,22 +9,42 @@
 #include <deque>
 #include <iostream>
 #include <new>
+#include <sstream>
+#include <vector>
 
 #include "kernbench/kernel_api/params.h"
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
+#include "kernbench/platform/tools/child_process.h"
 
 namespace kernbench {
 namespace {
 
 enum class Kind : char { result = 'r', bad_input = 'i', failed = 'f' };
 
+/// One after the other; what they quote of inputs has no end of line.
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& l : lines) text += (text.empty() ? "" : "\n") + escaped(l);
+  return text;
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
 std::string answer(const std::function<std::string(size_t)>& work, size_t index) {
   const auto told = [](Kind k, const std::string& text) { return static_cast<char>(k) + text; };
   try {
     return told(Kind::result, work(index));
   } catch (const InputError& e) {
-    return told(Kind::bad_input, e.what());
+    return told(Kind::bad_input, joined(e.faults()));
+  } catch (const RunError& e) {
+    return told(Kind::failed, joined(e.lines()));
   } catch (const BadParam& e) {
     return told(Kind::bad_input, e.what());
   } catch (const NpyError& e) {
@@ -56,11 +76,13 @@ Copy start(const std::function<std::string(size_t)>& work, size_t index) {
   if (pipe(ends) != 0) throw RunError(std::string("pipe: ") + std::strerror(errno));
   std::cout.flush();
   std::cerr.flush();
-  const pid_t pid = fork();
-  if (pid < 0) {
+  pid_t pid = 0;
+  try {
+    pid = fork_child();
+  } catch (...) {
     close(ends[0]);
     close(ends[1]);
-    throw RunError(std::string("fork: ") + std::strerror(errno));
+    throw;
   }
   if (pid == 0) {
     close(ends[0]);
@@ -83,20 +105,13 @@ std::string read_to_end(int pipe) {
   return text;
 }
 
-int wait_for(pid_t pid) {
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
-
 std::string result_of(const Copy& copy) {
   const std::string text = read_to_end(copy.pipe);
-  const int status = wait_for(copy.pid);
+  const int status = wait_for_child(copy.pid);
   if (WIFSIGNALED(status)) throw RunError("a run was ended by signal " + std::to_string(WTERMSIG(status)));
   if (text.empty()) throw RunError("a run ended without a result");
-  if (text[0] == static_cast<char>(Kind::bad_input)) throw InputError(text.substr(1));
-  if (text[0] == static_cast<char>(Kind::failed)) throw RunError(text.substr(1));
+  if (text[0] == static_cast<char>(Kind::bad_input)) throw InputError(split(text.substr(1)));
+  if (text[0] == static_cast<char>(Kind::failed)) throw RunError(split(text.substr(1)));
   return text.substr(1);
 }
 
@@ -104,6 +119,7 @@ std::string result_of(const Copy& copy) {
 
 void run_forked(size_t count, size_t jobs, const std::function<std::string(size_t)>& work,
                 const std::function<void(size_t, const std::string&)>& done) {
+  const ChildStatuses told;
   std::deque<Copy> copies;
   size_t next = 0;
   try {
@@ -117,7 +133,7 @@ void run_forked(size_t count, size_t jobs, const std::function<std::string(size_
     for (const Copy& c : copies) {
       close(c.pipe);
       kill(c.pid, SIGKILL);
-      wait_for(c.pid);
+      wait_for_child(c.pid);
     }
     throw;
   }

@@ -1,17 +1,25 @@
 #include "kernbench/platform/tools/processes.h"
 
 #include <fcntl.h>
-#include <spawn.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+extern "C" {
+#include <sys/pidfd.h>  // glibc 2.36 forgets to say that it is C
+}
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/tools/child_process.h"
 
 namespace kernbench {
 namespace {
@@ -45,52 +53,139 @@ class MemoryFile {
 struct Running {
   explicit Running(size_t i) : index(i) {}
   size_t index;
+  pid_t pid = 0;
+  int pidfd = -1;
   MemoryFile out{"stdout"}, err{"stderr"};
 };
 
-pid_t start(const std::string& program, const std::vector<std::string>& arguments, const Running& r) {
-  std::vector<char*> argv = {const_cast<char*>(program.c_str())};
-  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, r.out.fd(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, r.err.fd(), STDERR_FILENO);
-  pid_t pid = 0;
-  const int error = posix_spawn(&pid, program.c_str(), &files, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  if (error) throw RunError(program + " cannot be started: " + std::strerror(error));
-  return pid;
+/// In the child: becomes the program. Returns only where that fails.
+void become(const char* program, char* const* argv, const Running& r, const sigset_t& signals) {
+  const int in = open("/dev/null", O_RDONLY);
+  if (in < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(r.out.fd(), STDOUT_FILENO) < 0 ||
+      dup2(r.err.fd(), STDERR_FILENO) < 0)
+    return;
+  sigprocmask(SIG_SETMASK, &signals, nullptr);
+  execv(program, argv);
 }
 
-/// The processes that run; waits for them when it goes away.
+/// The signals that end this process are taken between two waits only, so that it ends its children first.
+class StopSignals {
+ public:
+  StopSignals() {
+    stop_signal = 0;
+    sigset_t held;
+    sigemptyset(&held);
+    for (const int s : kStopSignals) sigaddset(&held, s);
+    sigprocmask(SIG_BLOCK, &held, &before_);
+    for (size_t i = 0; i < std::size(kStopSignals); ++i) {
+      struct sigaction noted {};
+      noted.sa_handler = [](int number) { stop_signal = number; };
+      sigaction(kStopSignals[i], nullptr, &actions_[i]);
+      if (actions_[i].sa_handler != SIG_IGN) sigaction(kStopSignals[i], &noted, nullptr);
+    }
+  }
+  ~StopSignals() {
+    for (size_t i = 0; i < std::size(kStopSignals); ++i) sigaction(kStopSignals[i], &actions_[i], nullptr);
+    sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+  /// As they were blocked before.
+  const sigset_t& before() const { return before_; }
+  static int received() { return stop_signal; }
+
+ private:
+  static constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP};
+  static inline volatile std::sig_atomic_t stop_signal = 0;
+  sigset_t before_{};
+  struct sigaction actions_[std::size(kStopSignals)]{};
+};
+
+/// The processes that run; those that are left when it goes away are ended.
 class Pool {
  public:
   ~Pool() {
-    for (const auto& [pid, r] : running_) waitpid(pid, nullptr, 0);
+    end_all(SIGTERM);
+    if (!wait_for_all(kPatience)) end_all(SIGKILL);
+    for (const auto& r : running_) {
+      waitpid(r->pid, nullptr, 0);
+      close(r->pidfd);
+    }
   }
   size_t size() const { return running_.size(); }
-  void start(const std::string& program, const std::vector<std::string>& arguments, size_t index) {
-    auto r = std::make_unique<Running>(index);
-    const pid_t pid = kernbench::start(program, arguments, *r);
-    running_.emplace(pid, std::move(r));
-  }
-  std::pair<size_t, ProcessResult> wait_for_one() {
-    int status = 0;
-    const pid_t pid = waitpid(-1, &status, 0);
-    const auto it = running_.find(pid);
-    if (it == running_.end()) throw RunError(std::string("waiting for a process: ") + std::strerror(errno));
-    const Running& r = *it->second;
-    std::pair<size_t, ProcessResult> ended{
-        r.index, {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), r.out.text(), r.err.text()}};
-    running_.erase(it);
-    return ended;
-  }
+  void start(const std::string& program, const std::vector<std::string>& arguments, size_t index);
+  /// Stopped where a signal that ends this process comes first.
+  std::pair<size_t, ProcessResult> wait_for_one();
 
  private:
-  std::map<pid_t, std::unique_ptr<Running>> running_;
+  static constexpr auto kPatience = std::chrono::seconds(2);
+  std::vector<pollfd> pidfds() const {
+    std::vector<pollfd> v;
+    for (const auto& r : running_) v.push_back({r->pidfd, POLLIN, 0});
+    return v;
+  }
+  void end_all(int signal) const {
+    for (const auto& r : running_) kill(r->pid, signal);
+  }
+  /// Whether all have ended within that time.
+  bool wait_for_all(std::chrono::milliseconds patience) const;
+
+  const ChildStatuses told_;
+  const StopSignals stop_signals_;
+  std::vector<std::unique_ptr<Running>> running_;
 };
+
+void Pool::start(const std::string& program, const std::vector<std::string>& arguments, size_t index) {
+  auto r = std::make_unique<Running>(index);
+  std::vector<char*> argv = {const_cast<char*>(program.c_str())};
+  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  r->pid = fork_child();
+  if (r->pid == 0) {
+    become(program.c_str(), argv.data(), *r, stop_signals_.before());
+    const std::string text = program + " cannot be started: " + std::strerror(errno) + "\n";
+    if (write(r->err.fd(), text.data(), text.size()) < 0) _exit(1);
+    _exit(1);
+  }
+  r->pidfd = pidfd_open(r->pid, 0);
+  if (r->pidfd < 0) {
+    const int error = errno;
+    kill(r->pid, SIGKILL);
+    wait_for_child(r->pid);
+    throw RunError(std::string("a process cannot be waited for: ") + std::strerror(error));
+  }
+  running_.push_back(std::move(r));
+}
+
+bool Pool::wait_for_all(std::chrono::milliseconds patience) const {
+  using Clock = std::chrono::steady_clock;
+  std::vector<pollfd> open = pidfds();
+  for (const auto until = Clock::now() + patience; !open.empty();) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+    if (left.count() <= 0) return false;
+    if (poll(open.data(), open.size(), static_cast<int>(left.count())) < 0) return false;
+    open.erase(std::remove_if(open.begin(), open.end(), [](const pollfd& p) { return p.revents != 0; }), open.end());
+  }
+  return true;
+}
+
+std::pair<size_t, ProcessResult> Pool::wait_for_one() {
+  std::vector<pollfd> open = pidfds();
+  while (ppoll(open.data(), open.size(), nullptr, &stop_signals_.before()) < 0) {
+    if (errno != EINTR) throw RunError(std::string("waiting for processes: ") + std::strerror(errno));
+    if (const int signal = StopSignals::received())
+      throw Stopped(signal, {std::string("stopped by SIG") + sigabbrev_np(signal) + ", and its processes with it"});
+  }
+  const auto ended = std::find_if(open.begin(), open.end(), [](const pollfd& p) { return p.revents != 0; });
+  const auto it = running_.begin() + (ended - open.begin());
+  const Running& r = **it;
+  const int status = wait_for_child(r.pid);
+  close(r.pidfd);
+  std::pair<size_t, ProcessResult> result{
+      r.index, {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), r.out.text(), r.err.text()}};
+  running_.erase(it);
+  return result;
+}
 
 }  // namespace
 

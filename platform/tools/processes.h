@@ -13,8 +13,8 @@ struct ProcessResult {
 };
 
 /// Starts `program` with each of the argument lists, at most `jobs` (>= 1) at a time, stdin empty, and calls `done` for
-/// each in the order of the lists, as soon as it and all before it have ended. RunError where one cannot be started;
-/// those that run are then waited for.
+/// each in the order of the lists, as soon as it and all before it have ended. RunError where none can be started,
+/// Stopped where SIGINT, SIGTERM or SIGHUP comes; those that run are then ended. None outlives this process.
 void run_processes(const std::string& program, const std::vector<std::vector<std::string>>& arguments, size_t jobs,
                    const std::function<void(size_t index, const ProcessResult&)>& done);
 

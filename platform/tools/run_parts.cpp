@@ -108,7 +108,8 @@ void LoggedRun::settle_judge(const std::string& what, const Reference& reference
 std::map<std::string, ReferenceValues> LoggedRun::judge(const Reference& reference, const Params& params,
                                                         const TensorMap& inputs) const {
   std::map<std::string, ReferenceValues> all = from_files_;
-  if (!verifies_all() || by_reference_.empty()) return all;
+  const bool all_from_files = by_reference_.empty() && !from_files_.empty();
+  if (!verifies_all() || !reference || all_from_files) return all;
   const auto expected = reference(params, inputs);
   for (const std::string& name : by_reference_) {
     const auto it = expected.find(name);

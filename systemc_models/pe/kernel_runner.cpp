@@ -135,7 +135,7 @@ KernelRunner::Submitted& KernelRunner::enqueue(std::unique_ptr<Submitted> s, con
 void KernelRunner::go_on(double ns, const SourceLine& where) {
   const double later = local_ns_ + ns;
   if (!is_time(later)) {
-    throw KernelFault((where.line > 0 ? tl::detail::to_string(where) + ": " : "") + "the kernel's time, " +
+    throw KernelFault((where.line > 0 ? kernbench::to_string(where) + ": " : "") + "the kernel's time, " +
                       TimeBeyondRange::text(later));
   }
   local_ns_ = later;

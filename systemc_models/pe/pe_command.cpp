@@ -104,7 +104,7 @@ std::string PeItem::to_string() const {
   if (!command || !command->desc) return "";
   const OpDesc& d = *command->desc;
   return (token ? "tile " + std::to_string(tile_id) + " of " : "") + d.name +
-         (d.where.line > 0 ? " at " + tl::detail::to_string(d.where) : "");
+         (d.where.line > 0 ? " at " + kernbench::to_string(d.where) : "");
 }
 
 void PeItem::describe(OpRecord& r) const {

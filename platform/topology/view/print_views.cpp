@@ -1,5 +1,6 @@
 #include <stdexcept>
 
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/topology/graph/faults.h"
 #include "kernbench/platform/topology/graph/naming.h"
 #include "kernbench/platform/topology/view/diagram.h"
@@ -22,8 +23,8 @@ std::string first_of(const Graph& g, View view) {
 
 Diagram draw(const Graph& g, View view, const std::string& id) {
   if (!id.empty() && (view == View::tray || view == View::flat))
-    throw std::invalid_argument("tray and flat show the whole system, not '" + printable(id) +
-                                "'; legal beside an id: sip, cube, pe");
+    throw std::invalid_argument("tray and flat show the whole system, not " + in_quotes(id) +
+                                "; legal beside an id: sip, cube, pe");
   const std::string of = id.empty() ? first_of(g, view) : id;
   switch (view) {
     case View::tray:
