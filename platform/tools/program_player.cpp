@@ -10,6 +10,7 @@ namespace kernbench {
 /// One PE's program. Between two waits it runs ahead of the simulation: only its commands are entries on the timeline.
 struct ProgramPlayer::Playing {
   ProgramPlayer* player = nullptr;
+  size_t number = 0;
   ProgramWork* work = nullptr;
   Pe* pe = nullptr;
   PePort* scheduler = nullptr;
@@ -39,6 +40,7 @@ ProgramPlayer::ProgramPlayer(sc_core::sc_module_name name, Platform& platform, P
     playing_.push_back(std::make_unique<Playing>());
     Playing& playing = *playing_.back();
     playing.player = this;
+    playing.number = playing_.size() - 1;
     playing.work = &p;
     playing.pe = &platform.pes().pe(p.index);
     prepare(playing);
@@ -90,10 +92,11 @@ void ProgramPlayer::prepare(Playing& p) {
       &p);
 }
 
-void ProgramPlayer::prepare(Playing& p, PeCommand& command, size_t call) {
+void ProgramPlayer::prepare(Playing& p, ProgramCommand& command, size_t call) {
   const ProgramCall& c = p.work->calls[call];
   command.item.command = &command;
-  calls_[&command] = {&p, call};
+  command.program = p.number;
+  command.call = call;
   if (&command == c.command.get() && c.kind != ProgramCall::Kind::command) return;
   try {
     p.pe->scheduler->validate(command);
@@ -160,20 +163,21 @@ bool ProgramPlayer::waits(Playing& p, ProgramCall& c) {
 
 void ProgramPlayer::submit(void* self, void* command) {
   auto& p = *static_cast<Playing*>(self);
-  auto& c = *static_cast<PeCommand*>(command);
+  auto& c = *static_cast<ProgramCommand*>(command);
   (c.queue_call ? p.queues : p.scheduler)->send(c.item);
 }
 
 tlm::tlm_sync_enum ProgramPlayer::answer_in(PeItem& item, PePort&, tlm::tlm_phase& phase) {
-  const auto [playing, call] = calls_.at(item.command);
-  if (phase == tlm::BEGIN_RESP) answered(*playing, call, *item.command);
-  if (fault_.empty()) go_on(*playing);
+  auto& command = static_cast<ProgramCommand&>(*item.command);
+  Playing& p = *playing_[command.program];
+  if (phase == tlm::BEGIN_RESP) answered(p, command);
+  if (fault_.empty()) go_on(p);
   return tlm::TLM_COMPLETED;
 }
 
 /// A command is complete.
-void ProgramPlayer::answered(Playing& p, size_t call, PeCommand& command) {
-  ProgramCall& c = p.work->calls[call];
+void ProgramPlayer::answered(Playing& p, ProgramCommand& command) {
+  ProgramCall& c = p.work->calls[command.call];
   if (!c.queue.fault.empty()) return fail(p.pe->id + ": call " + c.id + ": " + c.queue.fault);
   if (c.store && &command == c.command.get()) {
     p.scheduler->send(c.store->item);

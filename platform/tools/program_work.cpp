@@ -123,7 +123,7 @@ class Reader : private JsonFields {
                        ProgramCall& c) {
     for (const char* kind : {"pe_ipcq", "pe_dma"}) require(p, kind, path);
     c.kind = call == "copy_to_dst" ? ProgramCall::Kind::copy : ProgramCall::Kind::queue;
-    c.command = std::make_unique<PeCommand>();
+    c.command = std::make_unique<ProgramCommand>();
     c.queue.kind = call == "send"       ? QueueCall::Kind::send
                    : call == "recv_any" ? QueueCall::Kind::receive_any
                                         : QueueCall::Kind::receive;
@@ -149,7 +149,7 @@ class Reader : private JsonFields {
     c.queue.credit_blocks = false;
     if (c.queue.nbytes == 0) return;
     require(p, "pe_scheduler", path);
-    c.store = std::make_unique<PeCommand>();
+    c.store = std::make_unique<ProgramCommand>();
     c.store->type = CommandType::store;
     read_memory(o, path, c.queue.nbytes, *c.store);
   }
@@ -168,7 +168,7 @@ class Reader : private JsonFields {
   void read_command(const json& o, const std::string& path, const std::string& call, ProgramWork& p, ProgramCall& c) {
     for (const char* kind : {"pe_scheduler", call == "gemm" ? "pe_gemm" : call == "math" ? "pe_math" : "pe_dma"})
       require(p, kind, path);
-    c.command = std::make_unique<PeCommand>();
+    c.command = std::make_unique<ProgramCommand>();
     PeCommand& command = *c.command;
     if (call == "gemm") {
       keys(o, path, {"id", "call", "m", "n", "k", "dtype", "in_bytes", "out_bytes"});

@@ -16,6 +16,11 @@
 
 namespace kernbench {
 
+/// A command, and whose it is: numbers in ProgramsWork::programs and ProgramWork::calls.
+struct ProgramCommand : PeCommand {
+  size_t program = 0, call = 0;
+};
+
 /// One call, and when it was what (ns).
 struct ProgramCall {
   enum class Kind : uint8_t { queue, copy, command, wait };
@@ -24,8 +29,8 @@ struct ProgramCall {
   bool async = false;
   QueueCall queue;                   ///< queue, copy: the send, or the receive
   std::vector<std::string> ports;    ///< their names
-  std::unique_ptr<PeCommand> command;  ///< pe_ipcq's, or the scheduler's
-  std::unique_ptr<PeCommand> store;  ///< copy: what follows the receive; null: nothing is stored
+  std::unique_ptr<ProgramCommand> command;  ///< pe_ipcq's, or the scheduler's
+  std::unique_ptr<ProgramCommand> store;  ///< copy: what follows the receive; null: nothing is stored
   std::vector<size_t> waits_for;     ///< wait: calls before it
   std::vector<SegmentAccount> accounts;  ///< of a send, by segment: where they are asked for
 
@@ -80,14 +85,14 @@ class ProgramPlayer : public Component, public PeBlock, private PeObserver {
  private:
   struct Playing;
   void prepare(Playing&);
-  void prepare(Playing&, PeCommand&, size_t call);
+  void prepare(Playing&, ProgramCommand&, size_t call);
   void prepare_queue_call(Playing&, size_t call);
   PePort& way_to(PeBlock&);
   void go_on(Playing&);
   void make(Playing&, ProgramCall&);
   bool waits(Playing&, ProgramCall&);
   static void submit(void* self, void* command);
-  void answered(Playing&, size_t call, PeCommand&);
+  void answered(Playing&, ProgramCommand&);
   void end_if_complete(Playing&);
   void fail(const std::string&);
   void segment_served(const Pe&, QueueServer, const QueueSegment&, double from, double to) override;
@@ -96,7 +101,6 @@ class ProgramPlayer : public Component, public PeBlock, private PeObserver {
   bool keeps_accounts_ = false;
   std::unordered_map<const PeBlock*, PePort*> ways_;
   std::vector<std::unique_ptr<Playing>> playing_;
-  std::unordered_map<const PeCommand*, std::pair<Playing*, size_t>> calls_;
   std::string fault_;
 };
 
