@@ -3,16 +3,12 @@
 #include <numeric>
 
 namespace kernbench::ccl {
-namespace {
 
-/// Of all places that the machine has along the axis.
 Grid whole_grid(const LaunchShape& launch, Axis axis) {
   if (axis == Axis::cube) return {launch.cubes.w, launch.cubes.h};
   if (axis == Axis::rank) return {launch.ranks.w, launch.ranks.h};
   return launch.flat ? Grid{launch.pes_of_cube, 1} : pe_grid(launch.pes_of_cube);
 }
-
-}  // namespace
 
 Grid pe_grid(int64_t pes) {
   int64_t h = 1;

@@ -22,6 +22,9 @@ struct Grid {
 /// P PEs of a cube in rows of P / h, h the largest divisor of P that is ≤ √P.
 Grid pe_grid(int64_t pes);
 
+/// Of all places that the machine has along the axis: of the PEs of a cube, the cubes of a SIP, the SIPs.
+Grid whole_grid(const LaunchShape&, Axis);
+
 /// The members' grid along the axis that they differ in; one row where the launch leaves out some place of the
 /// machine's.
 Grid grid_of(const LaunchShape&, Axis, const Members&);

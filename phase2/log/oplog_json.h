@@ -39,6 +39,9 @@ std::string note_json(std::string_view name, const std::function<void(JsonWriter
 /// The header as such a line.
 std::string header_json(const OpLogHeader&);
 
+/// So much is told of what a library or a damaged file says.
+constexpr size_t kMostOfReason = 240;
+
 /// A log in memory.
 struct OpLogContents {
   OpLogHeader header;

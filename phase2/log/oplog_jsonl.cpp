@@ -129,7 +129,7 @@ OpLogContents read_jsonl(const std::string& file, std::istream& in) {
       OpRecord r;
       if (parser.parse_line(line, r)) log.records.push_back(std::move(r));
     } catch (const std::exception& e) {
-      throw OpLogError(fmt::format("{}:{}: no record of an op log: {}", file, number, cut(e.what(), 240)));
+      throw OpLogError(fmt::format("{}:{}: no record of an op log: {}", file, number, cut(e.what(), kMostOfReason)));
     }
   }
   log.records.resize(checked);

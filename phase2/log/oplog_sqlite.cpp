@@ -321,7 +321,7 @@ Header read_header(Database& db) {
   try {
     h.header.tensors = parse_tensors(tensors, h.header.pes);
   } catch (const std::exception& e) {
-    throw OpLogError(db.name() + ": header: " + cut(e.what(), 240));
+    throw OpLogError(db.name() + ": header: " + cut(e.what(), kMostOfReason));
   }
   h.header_sum = checksum_of_header(h.header, tensors);
   return h;
@@ -342,7 +342,7 @@ uint64_t read_commands(Database& db, const OpLogHeader& header, std::vector<OpRe
       records.push_back(
           parser.parse(op_id, s.real(1), s.real(2), s.text(3), s.text(4), s.text(5), s.text(6), s.text(7)));
     } catch (const std::exception& e) {
-      throw OpLogError(fmt::format("{}: op {}: {}", db.name(), s.integer(0), cut(e.what(), 240)));
+      throw OpLogError(fmt::format("{}: op {}: {}", db.name(), s.integer(0), cut(e.what(), kMostOfReason)));
     }
   }
   return sum;
@@ -378,7 +378,7 @@ uint64_t read_tokens(Database& db, std::vector<OpRecord>& records) {
       check_record(r);
       if (!pieces.empty()) r.token.buffer_pieces = parse_buffer_pieces(pieces);
     } catch (const std::exception& e) {
-      throw OpLogError(fmt::format("{}: op {}: {}", db.name(), r.op_id, cut(e.what(), 240)));
+      throw OpLogError(fmt::format("{}: op {}: {}", db.name(), r.op_id, cut(e.what(), kMostOfReason)));
     }
   }
   return sum;
@@ -425,7 +425,7 @@ OpLogContents read_sqlite_log(const std::string& file) {
   check_schema(db);
   {
     Statement quick(db, "PRAGMA quick_check(1)");
-    if (!quick.next() || quick.text(0) != "ok") throw OpLogError(file + ": is damaged: " + cut(quick.text(0), 240));
+    if (!quick.next() || quick.text(0) != "ok") throw OpLogError(file + ": is damaged: " + cut(quick.text(0), kMostOfReason));
   }
   Header h = read_header(db);
   OpLogContents log;

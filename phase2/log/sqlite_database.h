@@ -25,7 +25,7 @@ class Database {
     if (rc != SQLITE_OK) {
       const std::string why = db_ ? sqlite3_errmsg(db_) : sqlite3_errstr(rc);
       sqlite3_close(db_);
-      throw OpLogError(file + ": " + cut(why, 240));
+      throw OpLogError(file + ": " + cut(why, kMostOfReason));
     }
   }
   ~Database() { sqlite3_close(db_); }
@@ -35,7 +35,7 @@ class Database {
   void check(int rc) const {
     if (rc == SQLITE_INTERRUPT) throw OpLogError(name_ + ": takes far more steps to read than an op log of its size");
     if (rc != SQLITE_OK && rc != SQLITE_DONE && rc != SQLITE_ROW)
-      throw OpLogError(name_ + ": " + cut(sqlite3_errmsg(db_), 240));
+      throw OpLogError(name_ + ": " + cut(sqlite3_errmsg(db_), kMostOfReason));
   }
   /// From now on, more steps than these are OpLogError.
   void limit_steps(uint64_t most) {

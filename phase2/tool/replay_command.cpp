@@ -42,18 +42,18 @@ struct Options {
 };
 
 /// An output and the file that an option names for it.
-struct OutputFile {
+struct TensorFile {
   const PlacedTensor* tensor;
   std::string file;
 };
 
-std::vector<OutputFile> output_files(const char* option, const std::vector<std::string>& texts,
+std::vector<TensorFile> tensor_files(const char* option, const std::vector<std::string>& texts,
                                      const OpLogHeader& header) {
   std::string legal;
   for (const PlacedTensor& t : header.tensors) {
     if (t.output) legal += (legal.empty() ? "" : ", ") + t.name;
   }
-  std::vector<OutputFile> v;
+  std::vector<TensorFile> v;
   for (const std::string& text : texts) {
     const auto [name, file] = name_and_value(option, text, "NAME=FILE.npy");
     const auto it = std::find_if(header.tensors.begin(), header.tensors.end(),
@@ -69,18 +69,18 @@ std::vector<OutputFile> output_files(const char* option, const std::vector<std::
 /// What --expected says of outputs, read before anything is computed.
 std::map<std::string, ReferenceValues> expected_outputs(const Options& o, const OpLogHeader& header) {
   std::map<std::string, ReferenceValues> all;
-  for (const auto& [t, file] : output_files("--expected", o.expected, header)) {
+  for (const auto& [t, file] : tensor_files("--expected", o.expected, header)) {
     const NpyArray a = read_npy_tensor(file, t->name, t->dtype, t->shape);
     all[t->name] = {values_of(a.dtype, a.bytes.data(), static_cast<size_t>(a.shape.elements())), {}};
   }
   return all;
 }
 
-void check_output_files(const Options& o, const std::vector<OutputFile>& dumps) {
+void check_output_files(const Options& o, const std::vector<TensorFile>& dumps) {
   OutputFiles files;
   files.add("--oplog", o.oplog);  // read; a dump into one of these would be the end of it
   files.add("--memory", o.memory_file());
-  for (const OutputFile& d : dumps) files.add("--dump " + d.tensor->name, d.file);
+  for (const TensorFile& d : dumps) files.add("--dump " + d.tensor->name, d.file);
 }
 
 Isa isa_for(const Options& o, const OpLogHeader& header) {
@@ -195,18 +195,18 @@ void report_as_text(std::ostream& out, const Loaded& files, const Replayed& all)
 }
 
 /// --dump and --expected.
-void use_outputs(Replayed& all, const std::vector<OutputFile>& dumps,
+void use_outputs(Replayed& all, const std::vector<TensorFile>& dumps,
                  const std::map<std::string, ReferenceValues>& expected) {
   for (const Output& x : all.outputs) {
     const auto reference = expected.find(x.tensor->name);
-    const auto dumped = [&](const OutputFile& d) { return d.tensor == x.tensor; };
+    const auto dumped = [&](const TensorFile& d) { return d.tensor == x.tensor; };
     const auto dump = std::find_if(dumps.begin(), dumps.end(), dumped);
     if (dump == dumps.end() && reference == expected.end()) continue;
     if (!x.missing.empty()) throw RunError(x.missing);
     if (reference != expected.end())
       all.verified.push_back(
           verify(x.tensor->name, x.tensor->dtype, x.tensor->shape, x.bytes.data(), reference->second));
-    for (const OutputFile& d : dumps) {
+    for (const TensorFile& d : dumps) {
       if (!dumped(d)) continue;
       try {
         write_npy(d.file, x.tensor->dtype, x.tensor->shape, x.bytes.data());
@@ -219,13 +219,13 @@ void use_outputs(Replayed& all, const std::vector<OutputFile>& dumps,
 
 int replay_files(const Options& o) {
   Loaded files;
-  std::vector<OutputFile> dumps;
+  std::vector<TensorFile> dumps;
   std::map<std::string, ReferenceValues> expected;
   ReplayOptions options;
   // Whatever is wrong with a file is bad input, also where the libraries below say so.
   try {
     files = load(o);
-    dumps = output_files("--dump", o.dumps, files.log.header);
+    dumps = tensor_files("--dump", o.dumps, files.log.header);
     check_output_files(o, dumps);
     expected = expected_outputs(o, files.log.header);
     options.isa = isa_for(o, files.log.header);

@@ -10,8 +10,7 @@ namespace cli {
 /// Installs handlers, on a stack of their own.
 ///  - A kernel that overflows its stack or crashes (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) ends the program with a
 ///    line that names its PE, itself and its source line, and exit status 1. Any other fault is left to the system.
-///  - SIGINT and SIGTERM end the program with exit status 128 + their number: where a timeline is watched, by way of
-///  its
+///  - SIGINT and SIGTERM end the program with exit status 128 + their number: where a timeline is watched, by its
 ///    stop(), so that logs end well; at once where that takes longer than a second, at the second signal, and
 ///    elsewhere. Who was started with one of them ignored goes on ignoring it.
 void install_signal_handlers();

@@ -50,13 +50,11 @@ class Connecting {
     if (a == b) refuse(pe(a).id + " is connected with itself; expected two PEs");
     check_geometry(c);
     for (const size_t p : {a, b}) require_blocks(p);
-    QueuePort &at_a = add_port(a, c.port, b, c.peer_port), &at_b = add_port(b, c.peer_port, a, c.port);
-    at_a.peer_port = static_cast<uint32_t>(ports_[b].size() - 1);
-    at_b.peer_port = static_cast<uint32_t>(ports_[a].size() - 1);
-    at_a.ring = at_b.peer_ring = make_ring(c, a);
-    at_b.ring = at_a.peer_ring = make_ring(c, b);
-    take_ways(at_a, pe(a));
-    take_ways(at_b, pe(b));
+    QueuePort &at_a = add_port(a, c.port), &at_b = add_port(b, c.peer_port);
+    at_a.ring = make_ring(c, a);
+    at_b.ring = make_ring(c, b);
+    lead(at_a, a, b);
+    lead(at_b, b, a);
   }
 
   std::vector<std::vector<QueuePort>> take_ports() {
@@ -94,15 +92,11 @@ class Connecting {
     if (!p.cpu || !p.ipcq) refuse(p.id + " has no " + (p.cpu ? "pe_ipcq" : "pe_cpu") + ", which a port needs");
   }
 
-  QueuePort& add_port(size_t i, const std::string& name, size_t peer, const std::string& peer_port) {
+  QueuePort& add_port(size_t i, const std::string& name) {
     if (name.empty()) refuse("a port of " + pe(i).id + " has no name");
     if (!names_[i].insert(name).second) refuse("port " + name + " of " + pe(i).id + " has a connection already");
     QueuePort& port = ports_[i].emplace_back();
     port.name = name;
-    port.peer_pe = pe(peer).id;
-    port.peer_port_name = peer_port;
-    port.peer_index = pe(peer).index;
-    port.peer_dma = pe(peer).dma;
     return port;
   }
 
@@ -117,12 +111,12 @@ class Connecting {
     return ring;
   }
 
-  void take_ways(QueuePort& port, const Pe& from) {
+  /// The newest port of one PE to that of another.
+  void lead(QueuePort& port, size_t from, size_t to) {
     try {
-      port.route = &machine_.routes().message_route(from.dma, port.peer_dma);
-      port.credit_route = &machine_.routes().reversed_message_route(port.peer_dma, from.dma);
+      port.lead(pe(from), pe(to), ports_[to].back(), static_cast<uint32_t>(ports_[to].size() - 1), machine_.routes());
     } catch (const AccessError& e) {
-      refuse(std::string("no way between ") + from.id + " and " + port.peer_pe + ": " + e.what());
+      refuse("no way between " + pe(from).id + " and " + pe(to).id + ": " + e.what());
     }
   }
 

@@ -30,7 +30,6 @@ ProgramPlayer::ProgramPlayer(sc_core::sc_module_name name, Platform& platform, P
       platform_(platform) {
   std::vector<size_t> pes(platform.pes().count());
   for (size_t p = 0; p < pes.size(); ++p) pes[p] = p;
-  keeps_accounts_ = work.keep_accounts;
   RingsAlone places(platform.machine());
   auto ports = connect_queues(platform.machine(), work.connections, pes, places, file_name + ": connections");
   for (const size_t p : pes) {
@@ -43,21 +42,20 @@ ProgramPlayer::ProgramPlayer(sc_core::sc_module_name name, Platform& platform, P
     playing.number = playing_.size() - 1;
     playing.work = &p;
     playing.pe = &platform.pes().pe(p.index);
+    if (work.keep_accounts) senders_.emplace(playing.pe->dma, &p);
     prepare(playing);
   }
-  for (size_t p = 0; keeps_accounts_ && p < pes.size(); ++p) platform.pes().pe(p).observers.add(*this);
+  for (size_t p = 0; !senders_.empty() && p < pes.size(); ++p) platform.pes().pe(p).observers.add(*this);
 }
 
 ProgramPlayer::~ProgramPlayer() {
-  for (size_t p = 0; keeps_accounts_ && p < platform_.pes().count(); ++p) platform_.pes().pe(p).observers.remove(*this);
+  for (size_t p = 0; !senders_.empty() && p < platform_.pes().count(); ++p) platform_.pes().pe(p).observers.remove(*this);
 }
 
 /// A segment has been read: its account goes to its send.
 void ProgramPlayer::segment_served(const Pe&, QueueServer server, const QueueSegment& s, double, double) {
   if (server != QueueServer::reader) return;
-  const auto sender = std::find_if(playing_.begin(), playing_.end(),
-                                   [&](const auto& playing) { return playing->pe->dma == s.sender_dma; });
-  std::vector<SegmentAccount>& accounts = (*sender)->work->calls[s.seq].accounts;
+  std::vector<SegmentAccount>& accounts = senders_.at(s.sender_dma)->calls[s.seq].accounts;
   accounts.resize(s.message->segments.size());
   accounts[s.index] = s.account;
 }

@@ -27,12 +27,12 @@ struct ProgramCall {
   std::string id;
   Kind kind = Kind::command;
   bool async = false;
-  QueueCall queue;                   ///< queue, copy: the send, or the receive
-  std::vector<std::string> ports;    ///< their names
+  QueueCall queue;                          ///< queue, copy: the send, or the receive
+  std::vector<std::string> ports;           ///< their names
   std::unique_ptr<ProgramCommand> command;  ///< pe_ipcq's, or the scheduler's
-  std::unique_ptr<ProgramCommand> store;  ///< copy: what follows the receive; null: nothing is stored
-  std::vector<size_t> waits_for;     ///< wait: calls before it
-  std::vector<SegmentAccount> accounts;  ///< of a send, by segment: where they are asked for
+  std::unique_ptr<ProgramCommand> store;    ///< copy: what follows the receive; null: nothing is stored
+  std::vector<size_t> waits_for;            ///< wait: calls before it
+  std::vector<SegmentAccount> accounts;     ///< of a send, by segment: where they are asked for
 
   double call_ns = 0, return_ns = 0, done_ns = 0;
   bool done = false;
@@ -98,9 +98,9 @@ class ProgramPlayer : public Component, public PeBlock, private PeObserver {
   void segment_served(const Pe&, QueueServer, const QueueSegment&, double from, double to) override;
 
   Platform& platform_;
-  bool keeps_accounts_ = false;
   std::unordered_map<const PeBlock*, PePort*> ways_;
   std::vector<std::unique_ptr<Playing>> playing_;
+  std::unordered_map<uint32_t, ProgramWork*> senders_;  ///< by pe_dma, where accounts are kept; else empty
   std::string fault_;
 };
 

@@ -68,10 +68,6 @@ void add_to(EngineReport& sum, const EngineReport& e) {
   sum.servers += e.servers;
 }
 
-}  // namespace
-
-namespace {
-
 /// Why messages stood still: of each reason the mean of the engines that have it, and the one that did so most.
 void write_message_stalls(std::ostream& out, const RunReport& r, size_t name_width) {
   struct Row {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "kernbench/kernel_api/collectives/grids.h"
+#include "kernbench/platform/topology/graph/naming.h"
 #include "kernbench/platform/topology/view/floorplan.h"
 
 namespace kernbench {
@@ -16,6 +17,8 @@ namespace {
 using topology::Box;
 using topology::Diagram;
 using topology::Position;
+using topology::naming::outermost_scope_of;
+using topology::naming::scope_of;
 
 /// One axis of the launch: its grid, or one row of what is there where the launch leaves out some place of it.
 struct Axis {
@@ -38,9 +41,9 @@ int64_t count(const LaunchShape& l, int64_t LaunchShape::Place::*number) {
 class Plan {
  public:
   explicit Plan(const LaunchShape& l)
-      : pes_(l.flat ? ccl::Grid{l.pes_of_cube, 1} : ccl::pe_grid(l.pes_of_cube), count(l, &LaunchShape::Place::pe)),
-        cubes_({l.cubes.w, l.cubes.h}, count(l, &LaunchShape::Place::cube)),
-        ranks_({l.ranks.w, l.ranks.h}, count(l, &LaunchShape::Place::rank)) {}
+      : pes_(ccl::whole_grid(l, ccl::Axis::pe), count(l, &LaunchShape::Place::pe)),
+        cubes_(ccl::whole_grid(l, ccl::Axis::cube), count(l, &LaunchShape::Place::cube)),
+        ranks_(ccl::whole_grid(l, ccl::Axis::rank), count(l, &LaunchShape::Place::rank)) {}
 
   bool several_ranks() const { return ranks_.grid.cells() > 1; }
   Box pe(const LaunchShape::Place& p) const {
@@ -125,12 +128,11 @@ void add_boxes(const LaunchShape& launch, Diagram* d) {
     b.container = true;
     d->boxes.push_back(std::move(b));
   };
-  const auto above = [](const std::string& id) { return id.substr(0, std::min(id.rfind('.'), id.size())); };
   for (const auto& p : launch.pes) {
-    if (!launch.flat && plan.several_ranks()) add(plan.sip(p), above(above(p.id)), "sip");
+    if (!launch.flat && plan.several_ranks()) add(plan.sip(p), outermost_scope_of(p.id), "sip");
   }
   for (const auto& p : launch.pes) {
-    if (!launch.flat) add(plan.cube(p), above(p.id), "cube");
+    if (!launch.flat) add(plan.cube(p), scope_of(p.id), "cube");
   }
 }
 

@@ -49,7 +49,6 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
   FabricPort* neighbour_ = nullptr;
 
  public:
-
   FabricNode& node() const { return *node_; }
   /// The neighbour's port, and the link from there; null where the neighbour is not of this project.
   FabricPort* neighbour() const { return neighbour_; }

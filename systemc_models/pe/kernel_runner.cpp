@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "kernbench/kernel_api/core.h"
 #include "kernbench/systemc_models/pe/running_kernel.h"
 
 namespace kernbench {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "kernbench/kernel_api/core.h"
-
 namespace kernbench {
 
 namespace {

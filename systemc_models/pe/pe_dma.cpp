@@ -217,7 +217,7 @@ void PeDma::message_arrived(FabricTransaction& x) {
 void PeDma::message_bytes(const FabricTransaction& x, uint8_t* bytes) const {
   auto& s = *static_cast<QueueSegment*>(x.context);
   if (x.channel != kComm || !s.message->value) return;
-  s.message->value->copy(s.last() ? s.message->nbytes - s.nbytes : s.index * s.nbytes, s.nbytes, bytes);
+  s.message->value->copy(s.offset, s.nbytes, bytes);
 }
 
 KERNBENCH_REGISTER_COMPONENT(PeDma)

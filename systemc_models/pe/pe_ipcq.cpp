@@ -145,8 +145,8 @@ void PeIpcq::send_segment(QueueCall& call) {
   s.index = call.next++;
   s.sender_port = call.port;
   s.receiver_port = port.peer_port;
-  const uint64_t before = uint64_t{s.index} * port.peer_ring.slot_bytes;
-  s.nbytes = std::min(call.nbytes - before, port.peer_ring.slot_bytes);
+  s.offset = uint64_t{s.index} * port.peer_ring.slot_bytes;
+  s.nbytes = std::min(call.nbytes - s.offset, port.peer_ring.slot_bytes);
   s.sent_by = &call;
   s.received_by = nullptr;
   s.route = port.route;

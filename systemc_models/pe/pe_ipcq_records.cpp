@@ -7,9 +7,9 @@ namespace kernbench {
 namespace {
 
 /// A segment's part of a dense tensor that a message is cut from, or put together in.
-TensorRef part_of(const TensorRef& whole, const QueueSegment& s, uint64_t slot_bytes) {
+TensorRef part_of(const TensorRef& whole, const QueueSegment& s) {
   TensorRef part = whole;
-  part.addr += s.index * slot_bytes;
+  part.addr += s.offset;
   if (s.message->segments.size() > 1) {
     part.shape = Dims{static_cast<int64_t>(s.nbytes / size_of(whole.dtype))};
     part.strides = TensorRef::row_major(part.shape);
@@ -56,7 +56,7 @@ std::pair<std::shared_ptr<OpDesc>, std::shared_ptr<QueueRecord>> record_of(const
 
 TensorRef PeIpcq::slot_of(const QueueSegment& s) const {
   const QueueRing& ring = ports_[s.receiver_port].ring;
-  TensorRef slot = part_of(s.message->desc->operands.front().ref, s, 0);
+  TensorRef slot = part_of(s.message->desc->operands.front().ref, s);
   slot.space = ring.space;
   slot.pe = ring.pe;
   slot.addr = s.slot_address;
@@ -69,10 +69,10 @@ void PeIpcq::write_slot(QueueSegment& s) {
   const OpDesc& send = *s.message->desc;
   const QueuePort& port = ports_[s.receiver_port];
   const TensorRef slot = slot_of(s);
-  s.message->value->put(System::of(*this).image(), MemoryImage::key_of(slot), slot.addr,
-                        s.index * port.ring.slot_bytes, s.nbytes);
+  s.message->value->put(System::of(*this).image(), MemoryImage::key_of(slot), slot.addr, s.offset,
+                        s.nbytes);
   if (s.copy_op_id == 0) return;
-  auto [d, q] = record_of(send, s, port, part_of(send.operands.front().ref, s, port.ring.slot_bytes), slot);
+  auto [d, q] = record_of(send, s, port, part_of(send.operands.front().ref, s), slot);
   d->type = CommandType::store;
   d->name = "ipcq_copy";
   q->peer_port = port.peer_port_name;
@@ -87,7 +87,7 @@ void PeIpcq::read_slot(QueueSegment& s) {
   if (!s.message->desc) return;
   const OpDesc& receive = *s.received_by->desc;
   const QueuePort& port = ports_[s.receiver_port];
-  const TensorRef slot = slot_of(s), to = part_of(receive.output, s, port.ring.slot_bytes);
+  const TensorRef slot = slot_of(s), to = part_of(receive.output, s);
   if (s.nbytes > 0) System::of(*this).image().transfer(slot, to);
   if (s.read_op_id == 0) return;
   auto d = record_of(receive, s, port, slot, to).first;

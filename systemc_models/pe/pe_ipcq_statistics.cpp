@@ -12,10 +12,12 @@ void PeIpcq::find_queues() {
   const auto known = static_cast<std::ptrdiff_t>(queues_.size());
   for (size_t p = 0; p < ports_.size(); ++p) {
     const QueuePort& port = ports_[p];
-    const auto until = queues_.begin() + known;
-    const auto it = std::find_if(queues_.begin(), until, [&](const QueueTraffic& q) {
+    const auto is_it = [&](const QueueTraffic& q) {
       return q.peer_port == port.name && q.port == port.peer_port_name && q.from == port.peer_pe;
-    });
+    };
+    const auto until = queues_.begin() + known;
+    auto it = queues_.begin() + std::min(static_cast<std::ptrdiff_t>(p), known);  // there, if launches are alike
+    if (it == until || !is_it(*it)) it = std::find_if(queues_.begin(), until, is_it);
     traffic_[p].queue = static_cast<size_t>(it - queues_.begin());
     if (it != until) continue;
     traffic_[p].queue = queues_.size();

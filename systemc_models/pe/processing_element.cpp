@@ -77,24 +77,6 @@ size_t ProcessingElement::add_port(std::vector<QueuePort>& ports, const std::str
   return ports.size() - 1;
 }
 
-namespace {
-
-/// Port `out` of one PE sends to a port of another.
-void lead(ProcessingElement& from, QueuePort& out, ProcessingElement& to, const std::vector<QueuePort>& its,
-          size_t place) {
-  out.peer_pe = to.pe().id;
-  out.peer_port_name = its[place].name;
-  out.peer_index = to.pe().index;
-  out.peer_port = static_cast<uint32_t>(place);
-  out.peer_dma = to.dma.index();
-  out.peer_ring = its[place].ring;
-  RouteSource& routes = from.dma.fabric().routes();
-  out.route = &routes.message_route(from.dma.index(), out.peer_dma);
-  out.credit_route = &routes.reversed_message_route(out.peer_dma, from.dma.index());
-}
-
-}  // namespace
-
 void connect_ports(const std::vector<PortConnection>& connections, uint64_t launch) {
   std::map<ProcessingElement*, std::vector<QueuePort>> ports;
   std::vector<std::pair<size_t, size_t>> places;
@@ -106,8 +88,10 @@ void connect_ports(const std::vector<PortConnection>& connections, uint64_t laun
   for (size_t i = 0; i < connections.size(); ++i) {
     const PortConnection& c = connections[i];
     const auto [at_a, at_b] = places[i];
-    lead(*c.a, ports[c.a][at_a], *c.b, ports[c.b], at_b);
-    lead(*c.b, ports[c.b][at_b], *c.a, ports[c.a], at_a);
+    QueuePort &a = ports[c.a][at_a], &b = ports[c.b][at_b];
+    RouteSource& routes = c.a->dma.fabric().routes();
+    a.lead(c.a->pe(), c.b->pe(), b, static_cast<uint32_t>(at_b), routes);
+    b.lead(c.b->pe(), c.a->pe(), a, static_cast<uint32_t>(at_a), routes);
   }
   for (const PortConnection& c : connections) {
     for (ProcessingElement* pe : {c.a, c.b}) {

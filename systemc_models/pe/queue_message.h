@@ -69,7 +69,7 @@ struct QueueSegment {
   std::shared_ptr<QueueMessage> message;
   uint32_t index = 0;
   uint32_t sender_port = 0, receiver_port = 0;
-  uint64_t nbytes = 0;
+  uint64_t offset = 0, nbytes = 0;  ///< in the message
   QueueCall* sent_by = nullptr;      ///< until it is released
   QueueCall* received_by = nullptr;  ///< from when it is ready
   // For pe_dma.

@@ -10,7 +10,9 @@
 
 namespace kernbench {
 
+struct Pe;
 struct Route;
+class RouteSource;
 
 /// What writing or reading a slot costs (§10.5). ns, GB/s.
 struct SlotCost {
@@ -51,6 +53,10 @@ struct QueuePort {
   QueueRing peer_ring;      ///< of what goes
   const Route* route = nullptr;         ///< of what goes
   const Route* credit_route = nullptr;  ///< of the credits of what comes
+
+  /// Joins it, of PE `from`, with that port of PE `to`, which has been named and has its ring. AccessError where there
+  /// is no way there or back.
+  void lead(const Pe& from, const Pe& to, const QueuePort& peer, uint32_t place_of_peer, RouteSource&);
 };
 
 /// A send or a receive that waits, for reports.
