@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <stdexcept>
 
 namespace kernbench {
 
@@ -160,7 +161,11 @@ MemoryFileContents read_memory_file(const std::string& file) {
     if (checksum(h, bytes->data()) != h.checksum) damaged("the checksum of a chunk does not agree with its bytes");
     if (h.kind == kExtent) {
       if (h.space > static_cast<uint32_t>(Space::tcm)) damaged("no such address space");
-      c.image.write_shared({static_cast<Space>(h.space), h.pe}, h.key, {bytes, bytes->data(), h.bytes});
+      try {
+        c.image.write_shared({static_cast<Space>(h.space), h.pe}, h.key, {bytes, bytes->data(), h.bytes});
+      } catch (const std::out_of_range& e) {
+        damaged(e.what());
+      }
     } else if (h.kind == kHeader) {
       c.header.assign(bytes->begin(), bytes->end());
     } else if (h.kind == kData) {

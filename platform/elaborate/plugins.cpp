@@ -25,26 +25,6 @@ namespace {
   throw InputError("--plugin " + file + ": " + why);
 }
 
-/// What KERNBENCH_PLUGIN left in the file.
-struct Mark {
-  std::string built_for, name;
-};
-
-Mark read_mark(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in || std::filesystem::is_directory(file)) refuse(file, "cannot be opened");
-  const std::string content{std::istreambuf_iterator<char>(in), {}};
-  if (content.compare(0, 4, "\177ELF") != 0) refuse(file, "is no shared object");
-  constexpr std::string_view kStart = "kernbench-plugin\nkernbench ";
-  for (size_t at = 0; (at = content.find(kStart, at)) != std::string::npos; ++at) {
-    const std::string text = content.c_str() + at;  // to its end: kStart alone, as here, is no mark
-    const size_t first = text.find('\n') + 1, second = text.find('\n', first) + 1;
-    if (second > 0 && text.back() == '\n')
-      return {text.substr(first, second - 1 - first), text.substr(second, text.size() - 1 - second)};
-  }
-  refuse(file, "is no kernbench plug-in: it lacks KERNBENCH_PLUGIN(name)");
-}
-
 std::set<std::string> component_names() {
   std::set<std::string> names;
   for (const ImplSpec* s : component_catalog().all()) names.insert(s->impl);
@@ -71,10 +51,25 @@ std::vector<std::string> added(const std::set<std::string>& before, const std::s
 
 }  // namespace
 
+PluginMark read_plugin_mark(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in || std::filesystem::is_directory(file)) refuse(file, "cannot be opened");
+  const std::string content{std::istreambuf_iterator<char>(in), {}};
+  if (content.compare(0, 4, "\177ELF") != 0) refuse(file, "is no shared object");
+  constexpr std::string_view kStart = "kernbench-plugin\nkernbench ";
+  for (size_t at = 0; (at = content.find(kStart, at)) != std::string::npos; ++at) {
+    const std::string text = content.c_str() + at;  // to its end: kStart alone, as here, is no mark
+    const size_t first = text.find('\n') + 1, second = text.find('\n', first) + 1;
+    if (second > 0 && text.back() == '\n')
+      return {text.substr(first, second - 1 - first), text.substr(second, text.size() - 1 - second)};
+  }
+  refuse(file, "is no kernbench plug-in: it lacks KERNBENCH_PLUGIN(name)");
+}
+
 Plugin load_plugin(const std::string& file) {
   Plugin plugin;
   plugin.file = file;
-  const Mark mark = read_mark(file);
+  const PluginMark mark = read_plugin_mark(file);
   plugin.name = mark.name;
   if (mark.built_for != KERNBENCH_PLUGIN_BUILT_FOR)
     refuse(file, "was built for " + mark.built_for + "; this is " KERNBENCH_PLUGIN_BUILT_FOR ": build it again");

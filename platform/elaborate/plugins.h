@@ -12,6 +12,14 @@ struct Plugin {
   std::vector<std::string> components, kernels, programs;  ///< that it has registered, by name; empty if it was loaded before
 };
 
+/// What KERNBENCH_PLUGIN(name) left in a shared object.
+struct PluginMark {
+  std::string built_for, name;
+};
+
+/// InputError where the file cannot be opened, is no shared object or has no mark. Nothing of it is loaded.
+PluginMark read_plugin_mark(const std::string& file);
+
 /// Loads it for the life of the process; what it registers can be used from then on. InputError, one line, before
 /// anything of the plug-in runs where the file cannot be read, is no shared object, lacks KERNBENCH_PLUGIN(name), or
 /// was built for another kernbench or C++; also where it cannot be linked, registers nothing, or takes a name that is

@@ -1,0 +1,60 @@
+"""Has every reader of what comes from outside a mutator, good inputs and a fuzz target? What calls one of the ways to read
+or to parse must stand in readers.json, with its reader or with why it needs none."""
+import json
+import os
+import re
+import subprocess
+import unittest
+
+SOURCE = os.environ["KERNBENCH_SOURCE"]
+HERE = os.path.join(SOURCE, "sc_tests/fuzz")
+FOLDERS = ("phase2", "kernel_api", "systemc_models", "platform")
+# Opening for reading, and making values of text.
+WAYS = re.compile(r"ifstream|istream&|fopen\([^;]*\"r|sqlite3_open|YAML::Parser|YAML::Load|json::parse|Json::parse|parse_json|"
+                  r"from_chars|\bsto(?:i|l|ul|ull|d|f)\(|\bstrto[a-z]+\(|\bato[ifl]\(|O_RDONLY|O_RDWR")
+
+
+def readers_in_the_tree():
+    for folder in FOLDERS:
+        for where, _, files in os.walk(os.path.join(SOURCE, folder)):
+            for name in files:
+                path = os.path.join(where, name)
+                if name.endswith((".cpp", ".h", ".inc")):
+                    with open(path) as f:
+                        text = re.sub(r"//[^\n]*", "", f.read())
+                    # A declaration alone reads nothing.
+                    if WAYS.search(re.sub(r"\b[\w:<>]+ \w+\([^(){}]*istream&[^(){}]*\)( const)?;", "", text)):
+                        yield os.path.relpath(path, SOURCE)
+
+
+class Readers(unittest.TestCase):
+    def setUp(self):
+        with open(os.path.join(HERE, "readers.json")) as f:
+            self.listed = json.load(f)
+        self.targets = subprocess.run([os.path.join(os.environ["KERNBENCH_BUILD"], "bin/fuzz_read")], check=True,
+                                      capture_output=True, text=True,
+                                      env={**os.environ, "SYSTEMC_DISABLE_COPYRIGHT_MESSAGE": "1"}).stdout.split()
+
+    def test_every_reader_is_listed(self):
+        found = set(readers_in_the_tree())
+        self.assertGreater(len(found), 20)
+        self.assertEqual(sorted(found - set(self.listed)), [], "read from outside: add them to readers.json")
+        self.assertEqual(sorted(set(self.listed) - found), [], "read nothing any more")
+
+    def test_every_listed_reader_has_a_target(self):
+        named = {reader for reader in self.listed.values() if not reader.startswith("-- ")}
+        self.assertEqual(sorted(named), sorted(self.targets))
+
+    def test_every_target_is_built_and_tested(self):
+        folders = sorted(os.listdir(os.path.join(HERE, "corpus")))
+        self.assertEqual(folders, sorted(self.targets))
+        with open(os.path.join(HERE, "CMakeLists.txt")) as f:
+            built = re.search(r"set\(fuzzed ([^)]*)\)", f.read()).group(1).split()
+        self.assertEqual(sorted(built), sorted(self.targets))
+        with open(os.path.join(HERE, "damaged_inputs_test.cpp")) as f:
+            tested = re.findall(r'"(\w+)"', f.read().partition("::testing::Values(")[2].partition(")")[0])
+        self.assertEqual(sorted(tested), sorted(self.targets))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,127 @@
+// What is played on a machine: requests, work files, options that are more than a number. The machine is small.yaml.
+#include <fmt/format.h>
+
+#include <sstream>
+
+#include "kernbench/kernel_api/registry.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/plugins.h"
+#include "kernbench/platform/launch/pe_selection.h"
+#include "kernbench/platform/platform.h"
+#include "kernbench/platform/tools/collective_table.h"
+#include "kernbench/platform/tools/pipeline.h"
+#include "kernbench/platform/tools/traffic.h"
+#include "kernbench/platform/topology/build/compiler.h"
+#include "kernbench/sc_tests/fuzz/fuzzed_readers.h"
+#include "kernbench/systemc_models/core/registry.h"
+
+namespace kernbench::fuzz {
+namespace {
+
+/// SystemC's objects are made once a process.
+Platform& machine() {
+  static Platform& platform =
+      *new Platform("system", topology::compile_file(KERNBENCH_TOPOLOGIES "/small.yaml", component_catalog()));
+  return platform;
+}
+
+std::string read_requests(const std::string& input) {
+  std::istringstream in(input);
+  try {
+    std::string text;
+    for (const TrafficRequest& r : read_traffic(in, "t.csv", machine()))
+      text += fmt::format("{} {} {} {} {} {}\n", r.id, r.issue_ns, r.initiator, r.write, r.address, r.nbytes);
+    return text;
+  } catch (const InputError& e) {
+    throw Refused(e.what());
+  }
+}
+
+std::string text_of(const PeCommand& c) {
+  const CompositePlan& p = c.plan;
+  std::string text =
+      fmt::format("{} {}x{}x{} {} {} {}", static_cast<int>(c.type), c.m, c.n, c.k, c.dtype, c.op, c.elements);
+  text += fmt::format(" {} {} {}x{}", c.dma.addr, c.dma.nbytes, c.dma.rows.count, c.dma.rows.bytes);
+  if (c.type == CommandType::composite)
+    text += fmt::format(" {} {} {} tiles of {}", p.m, p.n, p.tiles(), p.tile_bytes());
+  return text + '\n';
+}
+
+std::string read_work(const std::string& input) {
+  std::istringstream in(input);
+  try {
+    const PipelineWork work = read_pipeline_work(in, "w.json", machine());
+    std::string text;
+    for (const auto& pe : work.pes) {
+      text += pe.pe + '\n';
+      for (const auto* entries : {&pe.composites, &pe.commands})
+        for (const auto& e : *entries) text += fmt::format("{} {} {}", e.id, e.submit_ns, text_of(*e.command));
+    }
+    for (const QueueConnection& c : work.calls.connections)
+      text += fmt::format("{} {} {} {} {}\n", c.a, c.port, c.b, c.peer_port, c.slot_bytes.value_or(0));
+    for (const ProgramWork& p : work.calls.programs) {
+      text += fmt::format("{} {}\n", p.pe, p.start_ns);
+      for (const ProgramCall& c : p.calls) {
+        text += fmt::format("{} {} {}\n", c.id, static_cast<int>(c.kind), c.waits_for.size());
+        if (c.command) text += text_of(*c.command);
+      }
+    }
+    return text;
+  } catch (const InputError& e) {
+    throw Refused(e.what());
+  }
+}
+
+/// "gemm m=64", "--pes sip0.cube0.pe0", "--device …", "--ranks …", "--sizes …": one a line.
+std::string read_option(const std::string& line) {
+  const size_t space = std::min(line.find(' '), line.size());
+  const std::string first = line.substr(0, space), rest = line.substr(std::min(space + 1, line.size()));
+  if (first == "--sizes") return fmt::format("{} sizes\n", parse_sizes(rest).size());
+  if (first.compare(0, 2, "--") == 0) {
+    PeChoice choice;
+    (first == "--pes" ? choice.pes : first == "--device" ? choice.device : choice.ranks) = rest;
+    return fmt::format("{} PEs\n", choose_pes(machine().machine(), choice).size());
+  }
+  const KernelSpec* kernel = KernelRegistry::instance().find(first);
+  if (!kernel) throw InputError("no kernel");
+  const size_t equals = std::min(rest.find('='), rest.size());
+  const Params params =
+      kernel_params(*kernel, {{rest.substr(0, equals), rest.substr(std::min(equals + 1, rest.size()))}});
+  std::string text;
+  for (const auto& [name, value] : params.values()) text += name + "=" + to_text(value) + "\n";
+  return text;
+}
+
+std::string read_options(const std::string& input) {
+  std::istringstream in(input);
+  std::string text;
+  try {
+    for (std::string line; std::getline(in, line);) text += read_option(line);
+  } catch (const InputError& e) {
+    throw Refused(e.what());
+  } catch (const BadParam& e) {
+    throw Refused(e.what());
+  }
+  return text;
+}
+
+std::string read_mark(const std::string& input) {
+  const InputFile file(input);
+  try {
+    const PluginMark mark = read_plugin_mark(file.name());
+    return mark.name + '\n' + mark.built_for;
+  } catch (const InputError& e) {
+    throw Refused(e.what());
+  }
+}
+
+}  // namespace
+
+std::vector<FuzzedReader> readers_of_work() {
+  return {{"options", read_options, mutate_text},
+          {"pipeline_work", read_work, mutate_json},
+          {"plugin_mark", read_mark, mutate_bytes},
+          {"traffic", read_requests, mutate_text}};
+}
+
+}  // namespace kernbench::fuzz
