@@ -1,10 +1,12 @@
 // kernbench: the command line. Exit status: 0 done (and verified, where asked), 1 ran and failed, 2 bad usage or input.
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <cstdlib>
 #include <systemc>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/standard_output.h"
 #include "kernbench/platform/cli/commands.h"
@@ -14,6 +16,22 @@ namespace {
 
 // SystemC prints its banner before sc_main; stdout and stderr are ours.
 const int banner_off = setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+
+/// A message's text as cli::tell() writes it.
+class EscapedText : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& m, const std::tm&, spdlog::memory_buf_t& out) override {
+    const std::string text = kernbench::escaped({m.payload.data(), m.payload.size()});
+    out.append(text.data(), text.data() + text.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<EscapedText>(); }
+};
+
+std::unique_ptr<spdlog::formatter> log_format() {
+  auto format = std::make_unique<spdlog::pattern_formatter>();
+  format->add_flag<EscapedText>('*').set_pattern("%H:%M:%S.%e %*");
+  return format;
+}
 
 int run(const kernbench::cli::Command& c) {
   try {
@@ -51,7 +69,7 @@ int sc_main(int argc, char** argv) {
     return 2;
   }
   spdlog::set_default_logger(spdlog::stderr_logger_st("kernbench"));
-  spdlog::set_pattern("%H:%M:%S.%e %v");
+  spdlog::set_formatter(log_format());
   spdlog::set_level(verbose ? spdlog::level::info : spdlog::level::warn);
   return cli::run_command("kernbench", [&] {
     for (const cli::Command& c : commands) {

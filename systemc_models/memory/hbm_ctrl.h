@@ -15,7 +15,8 @@ class FifoMemory : public MemoryTarget, private FlitServers {
   const FlitServers* flit_servers() const override { return this; }
 
  protected:
-  Service serve(FabricTransaction& x) override;
+  /// Final: with flits it is flit_servers() that serves. A memory that serves otherwise is a MemoryTarget of its own.
+  Service serve(FabricTransaction& x) final;
 
  private:
   size_t count() const override { return 1; }

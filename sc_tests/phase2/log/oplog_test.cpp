@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "kernbench/phase2/log/memory_op_log.h"
+#include "kernbench/phase2/log/sqlite_database.h"
 #include "kernbench/phase2/text/json_writer.h"
 #include "record_samples.h"
 
@@ -259,6 +260,13 @@ TEST(OpLog, the_sqlite_view_has_the_columns_of_a_record) {
   EXPECT_EQ(std::string(buf, n),
             "3|host \"port\"|gemm|gemm_i8|||5\n"
             "14|sip0.cube0.pe0.pe_dma|gemm|TileToken/GEMM|3|GEMM|32\n");
+}
+
+TEST(OpLog, a_database_that_never_ends_is_given_up) {
+  Database db(":memory:", SQLITE_OPEN_READWRITE);
+  db.limit_steps(1'000'000);
+  Statement endless(db, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n");
+  EXPECT_THROW(endless.next(), OpLogError);
 }
 
 }  // namespace

@@ -95,6 +95,14 @@ class Faults(cli_support.Cli):
         status, _, err = self.run_cli("sweep", "--over", "param.n=" + evil, "--", "run", *SMALL, "--kernel", "gemm")
         self.assertEqual((status, len(err.splitlines())), (2, 1), err)
 
+    def test_what_verbose_says_is_escaped_too(self):
+        with open(SMALL[1], "rb") as f:
+            odd = self.file("a\x1b[31m\n.yaml", f.read())
+        status, _, err = self.run_cli("--verbose", "topology", odd)
+        self.assertEqual(status, 0, err)
+        self.assertIn("a\\x1b[31m\\n.yaml", err)
+        self.assertNotIn("\x1b", err)
+
     def test_json_that_quotes_bytes_that_are_no_utf8_is_valid(self):
         node = "sip0.cube0.pe0.pe_dma"
         trace = self.file("t.csv", b"id,issue_ns,initiator,op,address,bytes\n\xff\xfe\x01,0," + node.encode() + b",read,0,64\n")
