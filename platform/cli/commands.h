@@ -36,11 +36,12 @@ struct PluginOptions {
   std::vector<Plugin> load() const;
 };
 
-/// --topology, --links, --response and --plugin, as several commands have them.
+/// --topology, --links, --response, --set and --plugin, as several commands have them.
 struct TopologyOptions {
   std::string file;
   PluginOptions plugins;
   std::string links, response;
+  std::vector<std::string> settings;
   void add_to(CLI::App&, bool positional = false);
   /// Loads the plug-ins and compiles the file.
   topology::Graph compile() const;

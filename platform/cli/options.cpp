@@ -32,6 +32,11 @@ void TopologyOptions::add_to(CLI::App& app, bool positional) {
       ->type_name("FILE.yaml");
   app.add_option("--links", links, "overrides timing.links")->check(CLI::IsMember({"ideal", "cut_through", "flit"}));
   app.add_option("--response", response, "overrides timing.response")->check(CLI::IsMember({"ideal", "routed"}));
+  app.add_option("--set", settings,
+                 "a value over the file's: 'NODE-GLOB.ATTR=VALUE', 'edge:GLOB.bw_gbs=VALUE', GLOB of an edge's kind or "
+                 "of FROM->TO (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("TARGET=VALUE");
   plugins.add_to(app);
 }
 
@@ -43,6 +48,10 @@ topology::Graph TopologyOptions::compile() const {
   if (links == "flit") overrides.links = topology::Links::flit;
   if (response == "ideal") overrides.response = topology::Response::ideal;
   if (response == "routed") overrides.response = topology::Response::routed;
+  for (const std::string& text : settings) {
+    const auto [target, value] = name_and_value("--set", text, "TARGET=VALUE");
+    overrides.settings.emplace_back(target, value);
+  }
   if (links == "flit" && response == "ideal")
     throw InputError("--response: found ideal beside --links flit, whose responses are routed");
   const topology::MeshCache cache(topology::default_cache_folder(), [](const std::string& s) { spdlog::info(s); });

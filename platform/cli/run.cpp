@@ -78,6 +78,7 @@ OpLogHeader log_header(const Platform& platform, const Options& o,
   w.field("launch", name_of(launch)).field("transfer", o.transfer);
   w.field("materialize", graph.materialize_outputs ? "outputs" : "none");
   if (o.address != "physical") w.field("address", o.address);
+  if (!o.topology.settings.empty()) w.field("set", o.topology.settings);
   std::ifstream yaml(o.topology.file, std::ios::binary);
   w.field("topology_file", std::string(std::istreambuf_iterator<char>(yaml), {})).close('}');
   h.isa = o.isa;

@@ -13,6 +13,7 @@
 #include "kernbench/platform/topology/build/graph_builder.h"
 #include "kernbench/platform/topology/build/mesh_cache.h"
 #include "kernbench/platform/topology/build/mesh_planner.h"
+#include "kernbench/platform/topology/build/settings.h"
 #include "kernbench/platform/topology/graph/foreign_blocks.h"
 #include "kernbench/platform/topology/read/yaml_reader.h"
 
@@ -134,6 +135,7 @@ Graph compile_text(const std::string& yaml, const std::string& file_name, const 
   }
   const std::vector<Inserted> inserted = read_inserted(top);
   top.finish();
+  apply_settings(overrides.settings, catalog, builder.graph(), faults);
   return insert_all(builder.finish(), inserted, faults);
 }
 

@@ -3,6 +3,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "kernbench/platform/topology/graph/faults.h"
 #include "kernbench/platform/topology/graph/graph.h"
@@ -10,10 +12,22 @@
 
 namespace kernbench::topology {
 
-/// Command-line overrides (--links, --response).
+/// A value over the file's, `target` being NODE-GLOB.ATTR, or edge:GLOB.bw_gbs (or distance_mm), where GLOB is of an
+/// edge's kind or of "FROM->TO" (docs/topology.md). The value is as YAML has it.
+struct Setting {
+  std::string target, value;
+  Setting(std::string where, std::string what) : target(std::move(where)), value(std::move(what)) {}
+  Setting(std::string where, const char* what) : Setting(std::move(where), std::string(what)) {}
+  Setting(std::string where, double what) : Setting(std::move(where), number_text(what)) {}
+  Setting(std::string where, int what) : Setting(std::move(where), std::to_string(what)) {}
+  Setting(std::string where, bool what) : Setting(std::move(where), what ? "true" : "false") {}
+};
+
+/// What is said over the file (--links, --response, --set).
 struct Overrides {
   std::optional<Links> links;
   std::optional<Response> response;
+  std::vector<Setting> settings;  ///< in their order: the last one counts
 };
 
 class MeshCache;

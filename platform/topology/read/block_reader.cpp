@@ -57,8 +57,9 @@ void read_text(YamlNode n, const std::string& field, const AttrSpec& spec, Attri
     attrs.set(spec.name, std::move(*v));
 }
 
-/// Sets the attribute; a value that is not legal is a fault instead.
-void read_value(YamlNode n, const std::string& field, const AttrSpec& spec, Attributes& attrs, FaultList& faults) {
+}  // namespace
+
+void read_attribute(YamlNode n, const std::string& field, const AttrSpec& spec, Attributes& attrs, FaultList& faults) {
   switch (spec.type) {
     case AttrType::number:
       if (const auto v = read_number(n, field, rule_of(spec), faults)) attrs.set(spec.name, *v);
@@ -77,6 +78,8 @@ void read_value(YamlNode n, const std::string& field, const AttrSpec& spec, Attr
       break;
   }
 }
+
+namespace {
 
 std::string legal_of(const AttrSpec& spec) {
   switch (spec.type) {
@@ -107,7 +110,7 @@ Attributes read_attributes(YamlNode node, const std::string& field, const ImplSp
       const auto a = std::find_if(spec.attributes.begin(), spec.attributes.end(),
                                   [&k = key](const AttrSpec& s) { return s.name == k; });
       all_known = all_known && a != spec.attributes.end();
-      if (a != spec.attributes.end()) read_value(value, map.field(key), *a, attrs, faults);
+      if (a != spec.attributes.end()) read_attribute(value, map.field(key), *a, attrs, faults);
     }
     if (!all_known) {
       for (const AttrSpec& a : spec.attributes) map.take(a.name);

@@ -17,4 +17,7 @@ Block read_block(YamlMap& map, const std::string& fixed_kind, const ImplCatalog&
 Block default_block(const std::string& kind, const ImplCatalog& catalog, int line, const std::string& field,
                     FaultList& faults);
 
+/// Sets the attribute to what the value says; a value that is not legal is a fault instead.
+void read_attribute(YamlNode, const std::string& field, const AttrSpec&, Attributes&, FaultList&);
+
 }  // namespace kernbench::topology

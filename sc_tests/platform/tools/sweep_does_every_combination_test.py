@@ -34,6 +34,13 @@ class Sweep(cli_support.Cli):
         self.assertEqual([(r["bytes"], r["case"]) for r in rows],
                          [(b, c) for b in ("64", "4096") for c in ("pe-local-hbm", "h2d-write")])
 
+    def test_values_of_the_topology_are_options_too(self):
+        rows = self.rows("--over", "set.edge:mesh.bw_gbs=16,256", "--", "probe", "--topology", topology("small.yaml"),
+                         "--links", "cut_through", "--case", "pe-same-half-hbm")
+        self.assertEqual([r["set.edge:mesh.bw_gbs"] for r in rows], ["16", "256"])
+        slow, fast = (float(r["actual_ns"]) for r in rows)
+        self.assertGreater(slow, 4 * fast)
+
     def test_a_point_that_fails_is_told_and_the_others_run(self):
         status, out, err = self.run_cli("sweep", "--over", "param.n=32,-1", "--", *GEMM)
         self.assertEqual(status, 2)
