@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "kernbench/phase2/eval/convert.h"
+#include "kernbench/phase2/io/whole_file.h"
 #include "kernbench/phase2/memory/bulk_bytes.h"
 #include "kernbench/phase2/text/text.h"
 
@@ -271,12 +272,10 @@ void write_npy(const std::string& file, DType dtype, const Dims& shape, const vo
   lead += '\0';
   lead += static_cast<char>(header.size() & 0xff);
   lead += static_cast<char>(header.size() >> 8);
-  std::ofstream out(file, std::ios::binary | std::ios::trunc);
-  if (!out) fail(file, std::string("cannot be written: ") + std::strerror(errno));
-  out << lead << header;
-  out.write(static_cast<const char*>(data), static_cast<std::streamsize>(n * item));
-  out.close();
-  if (!out) fail(file, std::string("cannot be written to its end: ") + std::strerror(errno));
+  WholeFile out(file);
+  out.write(lead + header);
+  out.write({static_cast<const char*>(data), n * item});
+  out.keep();
 }
 
 void write_npy(const std::string& file, const NpyArray& t) {

@@ -10,7 +10,7 @@
 
 namespace kernbench {
 
-/// A file that cannot be read or written: one line with the file, what was found and what is expected.
+/// A file that cannot be read: one line with the file, what was found and what is expected.
 class NpyError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -30,7 +30,8 @@ NpyArray read_npy(const std::string& file);
 NpyArray read_npy_as(const std::string& file, DType dtype);
 /// The same for a tensor of that name; another shape than the tensor's is an error.
 NpyArray read_npy_tensor(const std::string& file, const std::string& tensor, DType dtype, const Dims& shape);
-/// Version 1.0, C order; bf16 and f8 as f4. Throws NpyError.
+/// Version 1.0, C order; bf16 and f8 as f4. InputError where the file cannot be made, RunError where it does not take
+/// all; nothing is left then (WholeFile).
 void write_npy(const std::string& file, const NpyArray&);
 void write_npy(const std::string& file, DType, const Dims& shape, const void* bytes);
 

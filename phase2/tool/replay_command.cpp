@@ -207,12 +207,7 @@ void use_outputs(Replayed& all, const std::vector<TensorFile>& dumps,
       all.verified.push_back(
           verify(x.tensor->name, x.tensor->dtype, x.tensor->shape, x.bytes.data(), reference->second));
     for (const TensorFile& d : dumps) {
-      if (!dumped(d)) continue;
-      try {
-        write_npy(d.file, x.tensor->dtype, x.tensor->shape, x.bytes.data());
-      } catch (const NpyError& e) {
-        throw InputError(e.what());
-      }
+      if (dumped(d)) write_npy(d.file, x.tensor->dtype, x.tensor->shape, x.bytes.data());
     }
   }
 }
@@ -297,8 +292,8 @@ Command add_replay(CLI::App& app) {
   cmd->add_flag("--allow-cut-off", o->allow_cut_off, "replay what there is of a run that did not end in order");
   cmd->add_flag("--debug-verify", o->debug_verify,
                 "check every op against plain loops and name the first that departs");
-  whole_number(
-      cmd->add_option("--corrupt-op", o->corrupt_op, "damage the result of this op: shows that --debug-verify names it"))
+  whole_number(cmd->add_option("--corrupt-op", o->corrupt_op,
+                               "damage the result of this op: shows that --debug-verify names it"))
       ->type_name("OP_ID");
   o->format = "text";
   cmd->add_option("--format", o->format, "form of the output")

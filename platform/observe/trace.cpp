@@ -47,12 +47,9 @@ void write_ids(JsonWriter& w, const PeCommand& c) {
 }  // namespace
 
 ChromeTrace::ChromeTrace(Platform& platform, const std::string& file)
-    : platform_(platform),
-      file_(file),
-      out_(file),
-      json_(std::make_unique<JsonWriter>(text_, JsonWriter::Layout::spaced)) {
-  if (!out_) throw InputError("--trace: " + file + " cannot be written");
+    : platform_(platform), out_(file), json_(std::make_unique<JsonWriter>(text_, JsonWriter::Layout::spaced)) {
   json_->open('[');
+  whole_events_ = text_.size();
   std::set<uint32_t> cubes;
   for (size_t p = 0; p < platform.pes().count(); ++p) {
     if (!platform.pes().complete(p)) continue;
@@ -65,7 +62,15 @@ ChromeTrace::ChromeTrace(Platform& platform, const std::string& file)
 
 ChromeTrace::~ChromeTrace() {
   for (size_t p = 0; p < platform_.pes().count(); ++p) platform_.pes().pe(p).observers.remove(*this);
-  out_ << text_;
+  if (closed_) return;
+  try {
+    text_.resize(whole_events_);
+    text_ += "\n]\n";
+    flush();
+    out_.keep();
+  } catch (const std::exception&) {
+    // What made the run fail is told; a destructor cannot tell more.
+  }
 }
 
 void ChromeTrace::host(const RunReport& r) {
@@ -114,11 +119,11 @@ void ChromeTrace::host(const ProgramReport& p) {
 }
 
 void ChromeTrace::close() {
+  closed_ = true;
   json_->new_line(0).close(']');
-  out_ << text_ << "\n";
-  text_.clear();
-  out_.close();
-  if (!out_) throw RunError("--trace: " + file_ + " could not be written to its end");
+  text_ += '\n';
+  flush();
+  out_.keep();
 }
 
 void ChromeTrace::name_tracks(const Pe& pe, const std::string& new_cube) {
@@ -153,9 +158,14 @@ void ChromeTrace::begin(const char* phase, uint32_t process, uint64_t track, con
 
 void ChromeTrace::end() {
   json_->close('}');
-  if (text_.size() < kFlushBytes) return;
-  out_ << text_;
+  whole_events_ = text_.size();
+  if (text_.size() >= kFlushBytes) flush();
+}
+
+void ChromeTrace::flush() {
+  out_.write(text_);
   text_.clear();
+  whole_events_ = 0;
 }
 
 void ChromeTrace::begin_args(const char* category, double from, double to) {

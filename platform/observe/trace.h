@@ -13,11 +13,11 @@
 // own, first: upload, launch, kernels, completion, read back, one after the other.
 #pragma once
 
-#include <fstream>
 #include <map>
 #include <memory>
 #include <string>
 
+#include "kernbench/phase2/io/whole_file.h"
 #include "kernbench/systemc_models/pe/observer.h"
 
 namespace kernbench {
@@ -31,12 +31,13 @@ class ChromeTrace : public PeObserver {
  public:
   /// Attaches to every complete PE of the platform. InputError if the file cannot be made.
   ChromeTrace(Platform&, const std::string& file);
+  /// Without close() (a failed run) the file has what has happened.
   ~ChromeTrace() override;
   /// The host's track, once the run is over; none where kernels were launched directly.
   void host(const RunReport&);
   /// The same of a program: a track for each stream with operations that take time.
   void host(const ProgramReport&);
-  /// Ends the file; RunError if it could not be written. Without it (an interrupted run) the file has no closing
+  /// Ends the file; RunError if it could not be written. That of a process that was killed, FILE.part, has no closing
   /// bracket, which the format allows.
   void close();
 
@@ -70,11 +71,13 @@ class ChromeTrace : public PeObserver {
   };
   MessageTrack& message_track(const Pe&, const std::string& name);
   void begin_instant(const Pe&, unsigned track, const char* name, double t);
+  void flush();
 
   Platform& platform_;
-  std::string file_;
-  std::ofstream out_;
-  std::string text_;  ///< not in the file yet
+  WholeFile out_;
+  std::string text_;         ///< not in the file yet
+  size_t whole_events_ = 0;  ///< so much of it
+  bool closed_ = false;
   std::unique_ptr<JsonWriter> json_;
   std::map<std::pair<uint32_t, std::string>, MessageTrack> message_tracks_;  ///< by PE and name
 };

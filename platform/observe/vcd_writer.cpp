@@ -3,7 +3,6 @@
 #include <fmt/compile.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 
 #include "kernbench/phase2/op/errors.h"
@@ -26,15 +25,17 @@ std::string code_of(uint32_t index) {
 
 }  // namespace
 
-VcdWriter::VcdWriter(const std::string& file) : file_(file), out_(std::fopen(file.c_str(), "wb")) {
-  if (!out_) throw InputError("--vcd: " + file + " cannot be written");
-  std::setvbuf(out_, nullptr, _IONBF, 0);  // what is written ends where a time step ends
-}
+VcdWriter::VcdWriter(const std::string& file) : file_(file), out_(file) {}
 
 VcdWriter::~VcdWriter() {
-  if (!out_) return;
-  flush();
-  std::fclose(out_);
+  if (closed_ || header_bytes_ == 0) return;
+  try {
+    text_.resize(whole_steps_);
+    flush();
+    out_.keep();
+  } catch (const std::exception&) {
+    // What made the run fail is told; a destructor cannot tell more.
+  }
 }
 
 VcdWriter::Variable VcdWriter::add(const std::string& scope, const std::string& name, unsigned bits, uint64_t initial) {
@@ -83,33 +84,19 @@ std::string VcdWriter::header() const {
 
 void VcdWriter::begin() {
   const std::string text = header();
-  header_bytes_ = static_cast<long>(text.size());
-  if (std::fwrite(text.data(), 1, text.size(), out_) != text.size()) failed_ = true;
+  header_bytes_ = text.size();
+  out_.write(text);
 }
 
-/// The file anew, with all variables that there are now: beside the old one until it is whole.
+/// The file anew, with all variables that there are now.
 void VcdWriter::renew_header() {
-  header_old_ = false;
-  std::error_code fault;
-  renewable_ = std::filesystem::is_regular_file(file_, fault);
-  if (!renewable_) return;
-  const std::string file = std::filesystem::canonical(file_, fault).string(), beside = file + ".new", text = header();
-  std::FILE* in = std::fopen(file.c_str(), "rb");
-  std::FILE* out = std::fopen(beside.c_str(), "wb");
-  if (in && out && std::fseek(in, header_bytes_, SEEK_SET) == 0) {
-    std::setvbuf(out, nullptr, _IONBF, 0);
-    failed_ = std::fwrite(text.data(), 1, text.size(), out) != text.size() || failed_;
-    std::string block(kFlushBytes, 0);
-    for (size_t n = 0; (n = std::fread(block.data(), 1, block.size(), in)) > 0;)
-      failed_ = std::fwrite(block.data(), 1, n, out) != n || failed_;
-    failed_ = std::rename(beside.c_str(), file.c_str()) != 0 || failed_;
-    header_bytes_ = static_cast<long>(text.size());
-    std::swap(out, out_);
-  } else {
-    failed_ = true;
+  renewable_ = out_.has_part();
+  if (renewable_) {
+    const std::string text = header();
+    out_.replace_start(text, header_bytes_);
+    header_bytes_ = text.size();
   }
-  if (in) std::fclose(in);
-  if (out) std::fclose(out);
+  header_old_ = false;
 }
 
 void VcdWriter::write_value(std::string& out, const Signal& s, uint64_t value) {
@@ -140,6 +127,7 @@ void VcdWriter::write_step(uint64_t fs) {
   }
   if (stamped) last_step_fs_ = fs;
   touched_.clear();
+  whole_steps_ = text_.size();
   if (text_.size() > kFlushBytes) flush();
 }
 
@@ -161,19 +149,19 @@ void VcdWriter::advance(uint64_t fs) {
 
 void VcdWriter::flush() {
   if (header_old_) renew_header();
-  if (std::fwrite(text_.data(), 1, text_.size(), out_) != text_.size()) failed_ = true;
+  out_.write(text_);
   text_.clear();
+  whole_steps_ = 0;
 }
 
 void VcdWriter::close(uint64_t end_fs) {
-  if (!out_) return;
+  if (closed_) return;
   advance(end_fs + 1);
   if (end_fs > last_step_fs_) text_ += fmt::format("#{}\n", end_fs);
+  closed_ = true;
   flush();
-  failed_ = std::fclose(out_) != 0 || failed_;
-  out_ = nullptr;
+  out_.keep();
   if (!renewable_) throw RunError("--vcd: " + file_ + " is no regular file, which the signals of inter-PE queues need");
-  if (failed_) throw RunError("--vcd: " + file_ + " could not be written to its end");
 }
 
 }  // namespace kernbench

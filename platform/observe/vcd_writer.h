@@ -1,17 +1,18 @@
 // A Value Change Dump, as IEEE 1364-2001 §18 defines it, whose changes may be told ahead of time.
 //
 // Reservations are known before they happen, so a change may lie after the present; the writer keeps it until time has
-// come there. What the file holds depends on the changes alone: no date, no machine. It grows in whole time steps, so
-// that a reader can open it at any time, also after the writer was killed.
+// come there. What the file holds depends on the changes alone: no date, no machine. It grows in whole time steps as
+// FILE.part, which a reader can open at any time, also after the writer was killed.
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <queue>
 #include <string>
 #include <vector>
+
+#include "kernbench/phase2/io/whole_file.h"
 
 namespace kernbench {
 
@@ -23,6 +24,7 @@ class VcdWriter {
 
   /// InputError if the file cannot be written.
   explicit VcdWriter(const std::string& file);
+  /// Without close() (a failed run) the file has the whole steps so far.
   ~VcdWriter();
   VcdWriter(const VcdWriter&) = delete;
   VcdWriter& operator=(const VcdWriter&) = delete;
@@ -71,12 +73,13 @@ class VcdWriter {
   void flush();
 
   std::string file_;
-  std::FILE* out_ = nullptr;
-  bool failed_ = false;
-  std::string text_;
-  long header_bytes_ = 0;    ///< in the file; 0: none is yet
-  bool header_old_ = false;  ///< variables have come since
-  bool renewable_ = true;    ///< a file that can be put together anew
+  WholeFile out_;
+  bool closed_ = false;
+  std::string text_;           ///< not in the file yet
+  size_t whole_steps_ = 0;     ///< so much of it
+  uint64_t header_bytes_ = 0;  ///< in the file; 0: none is yet
+  bool header_old_ = false;    ///< variables have come since
+  bool renewable_ = true;      ///< a file that can be put together anew
   Scope root_;
   std::vector<Signal> signals_;
   std::priority_queue<Change> changes_;

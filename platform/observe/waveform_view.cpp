@@ -6,9 +6,10 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <map>
+#include <sstream>
 
+#include "kernbench/phase2/io/whole_file.h"
 #include "kernbench/phase2/op/errors.h"
 
 namespace kernbench {
@@ -70,11 +71,12 @@ void WaveformView::add(const std::string& scope, const std::string& name, unsign
 }
 
 void WaveformView::write(uint64_t end_fs) const {
-  std::ofstream states(states_file_, std::ios::binary);
-  states << kStates;
-  states.close();
+  WholeFile states(states_file_);
+  states.write(kStates);
+  states.keep();
 
-  std::ofstream out(save_file_, std::ios::binary);
+  WholeFile file(save_file_);
+  std::ostringstream out;
   const double zoom = end_fs > 0 ? -std::log2(static_cast<double>(end_fs) * kZoomPixels / kPlotPixels) : 0;
   // Whole paths: GTKWave looks for others where it was started.
   fmt::print(
@@ -101,8 +103,8 @@ void WaveformView::write(uint64_t end_fs) const {
     write_group(out, groups[i], open);
     open = true;
   }
-  out.close();
-  if (!states || !out) throw RunError("--vcd: " + save_file_ + " or " + states_file_ + " could not be written");
+  file.write(out.str());
+  file.keep();
 }
 
 void WaveformView::write_group(std::ostream& out, const Group& group, bool closed) const {

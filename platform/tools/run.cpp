@@ -1,11 +1,12 @@
 #include "kernbench/platform/tools/run.h"
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <optional>
+#include <sstream>
 
 #include "kernbench/kernel_api/context.h"
+#include "kernbench/phase2/io/whole_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/deadlock.h"
 #include "kernbench/platform/elaborate/stopped.h"
@@ -82,10 +83,12 @@ class KernelRun : private LoggedRun {
 
 void KernelRun::draw_wiring() const {
   if (!spec_.queues) throw InputError("--wiring: kernel " + spec_.name + " has no queues");
-  std::ofstream file(o_.wiring_file);
+  WholeFile file(o_.wiring_file);
   const LaunchShape& launch = *programs_.front().launch;
-  write_wiring_svg(file, platform_.graph().name + ": " + spec_.name, launch, spec_.queues(params_, launch));
-  if (!file.flush()) throw InputError("--wiring: " + o_.wiring_file + " cannot be written");
+  std::ostringstream picture;
+  write_wiring_svg(picture, platform_.graph().name + ": " + spec_.name, launch, spec_.queues(params_, launch));
+  file.write(picture.str());
+  file.keep();
 }
 
 void KernelRun::place_inputs() {

@@ -181,7 +181,7 @@ class Waveforms(cli_support.Cli):
         run = ["run", "--kernel", "gemm", "--topology", topology("small.yaml")]
         self.refuses(*run, "--vcd", f"{self.folder}/n.vcd", "--vcd-scope", "cube7", saying=["--vcd-scope", "cube7"], lines=1)
         self.refuses(*run, "--vcd-scope", "sip0", saying=["needs --vcd"], lines=1)
-        self.refuses(*run, "--vcd", "/nowhere/x.vcd", saying=["/nowhere/x.vcd cannot be written"], lines=1)
+        self.refuses(*run, "--vcd", "/nowhere/x.vcd", saying=["/nowhere/x.vcd: cannot be written"], lines=1)
 
     def test_an_interrupted_run_leaves_a_readable_file(self):
         gemm = ["--kernel", "gemm", "--topology", topology("default.yaml"), "--param", "m=4096", "--param", "n=4096",
@@ -192,10 +192,10 @@ class Waveforms(cli_support.Cli):
         self.assertTrue([n for n in self.interrupted(program).signals if n.endswith(".fill")])
 
     def interrupted(self, what):
-        file = f"{self.folder}/cut.vcd"
+        file = f"{self.folder}/cut.vcd.part"
         if os.path.exists(file):
             os.remove(file)
-        run = subprocess.Popen([KERNBENCH, "run", *what, "--vcd", file], stdout=subprocess.DEVNULL,
+        run = subprocess.Popen([KERNBENCH, "run", *what, "--vcd", file.removesuffix(".part")], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
         for _ in range(600):
             if run.poll() is not None or (os.path.exists(file) and read(file, "rb")[-200000:].count(b"\n#") > 3):
