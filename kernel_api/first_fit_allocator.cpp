@@ -43,7 +43,7 @@ void FirstFitAllocator::free(uint64_t addr) {
   uint64_t start = addr;
   uint64_t size = live->second;
   used_ -= size;
-  live_.erase(live);
+  auto node = live_.extract(live);
   auto next = free_.lower_bound(start);
   if (next != free_.end() && start + size == next->first) {
     size += next->second;
@@ -56,7 +56,9 @@ void FirstFitAllocator::free(uint64_t addr) {
       return;
     }
   }
-  free_.emplace_hint(next, start, size);
+  node.key() = start;
+  node.mapped() = size;
+  free_.insert(next, std::move(node));
 }
 
 uint64_t FirstFitAllocator::largest_free() const {

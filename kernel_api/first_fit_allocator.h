@@ -19,6 +19,7 @@ class FirstFitAllocator {
   /// The lowest free range that fits; none if no free range is large enough. 0 bytes take one alignment unit.
   std::optional<uint64_t> allocate(uint64_t nbytes);
   /// Gives a range back. An address that was not handed out (or was freed before) is std::invalid_argument.
+  /// Takes no memory itself: destructors give back.
   void free(uint64_t addr);
 
   uint64_t capacity() const { return capacity_; }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <new>
 #include <set>
 
 #include "kernbench/phase2/log/checksum.h"
@@ -45,7 +46,7 @@ class JsonlOpLog : public OpLogSink {
   ~JsonlOpLog() override {
     try {
       flush();
-    } catch (const OpLogError&) {
+    } catch (const std::exception&) {
       // record() or close() has told or would have told; a destructor cannot.
     }
   }
@@ -128,10 +129,13 @@ OpLogContents read_jsonl(const std::string& file, std::istream& in) {
     try {
       OpRecord r;
       if (parser.parse_line(line, r)) log.records.push_back(std::move(r));
+    } catch (const std::bad_alloc&) {
+      throw;
     } catch (const std::exception& e) {
       throw OpLogError(fmt::format("{}:{}: no record of an op log: {}", file, number, cut(e.what(), kMostOfReason)));
     }
   }
+  if (in.bad()) throw OpLogError(file + ": cannot be read to its end");
   log.records.resize(checked);
   sort_log(log.records);
   return log;

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <mutex>
+#include <new>
 #include <thread>
 
 #include "kernbench/phase2/log/checksum.h"
@@ -143,7 +145,7 @@ class SqliteOpLog : public OpLogSink {
     std::unique_lock<std::mutex> lock(mutex_);
     if (waiting_.size() >= kMostWaiting)
       room_.wait(lock, [this] { return waiting_.size() < kMostWaiting || failed(); });
-    if (failed()) throw OpLogError(error_);
+    if (failed()) std::rethrow_exception(error_);
     waiting_.push_back(std::move(r));
     if (waiting_.size() == kBatchAtOnce) more_.notify_one();
   }
@@ -151,7 +153,7 @@ class SqliteOpLog : public OpLogSink {
   void close() override {
     if (!writer_.joinable()) return;
     stop();
-    if (failed()) throw OpLogError(error_);
+    if (failed()) std::rethrow_exception(error_);
     db_.run("BEGIN");
     put("INSERT OR REPLACE INTO header VALUES(?, ?)", "checksum", file_checksum(rows_sum_, header_sum_, true));
     db_.run("UPDATE header SET value = '1' WHERE key = 'complete'; COMMIT");
@@ -168,7 +170,7 @@ class SqliteOpLog : public OpLogSink {
     return file.name();
   }
 
-  bool failed() const { return !error_.empty(); }
+  bool failed() const { return error_ != nullptr; }
 
   void stop() {
     {
@@ -202,9 +204,9 @@ class SqliteOpLog : public OpLogSink {
         for (const OpRecord& r : batch) write(r);
         put("INSERT OR REPLACE INTO header VALUES(?, ?)", "checksum", file_checksum(rows_sum_, header_sum_, false));
         db_.run("COMMIT");
-      } catch (const OpLogError& e) {
+      } catch (...) {  // thrown again where the records come from
         const std::lock_guard<std::mutex> lock(mutex_);
-        error_ = e.what();
+        error_ = std::current_exception();
         waiting_.clear();
         room_.notify_all();
         return;
@@ -283,7 +285,7 @@ class SqliteOpLog : public OpLogSink {
   std::vector<OpRecord> waiting_;
   OpLogHeader header_;
   bool header_is_new_ = false, stopping_ = false;
-  std::string error_;
+  std::exception_ptr error_;
   std::thread writer_;
 };
 
@@ -320,6 +322,8 @@ Header read_header(Database& db) {
   for (Statement s(db, "SELECT name FROM pes ORDER BY id"); s.next();) h.header.pes.emplace_back(s.text(0));
   try {
     h.header.tensors = parse_tensors(tensors, h.header.pes);
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& e) {
     throw OpLogError(db.name() + ": header: " + cut(e.what(), kMostOfReason));
   }
@@ -341,6 +345,8 @@ uint64_t read_commands(Database& db, const OpLogHeader& header, std::vector<OpRe
     try {
       records.push_back(
           parser.parse(op_id, s.real(1), s.real(2), s.text(3), s.text(4), s.text(5), s.text(6), s.text(7)));
+    } catch (const std::bad_alloc&) {
+      throw;
     } catch (const std::exception& e) {
       throw OpLogError(fmt::format("{}: op {}: {}", db.name(), s.integer(0), cut(e.what(), kMostOfReason)));
     }
@@ -377,6 +383,8 @@ uint64_t read_tokens(Database& db, std::vector<OpRecord>& records) {
     try {
       check_record(r);
       if (!pieces.empty()) r.token.buffer_pieces = parse_buffer_pieces(pieces);
+    } catch (const std::bad_alloc&) {
+      throw;
     } catch (const std::exception& e) {
       throw OpLogError(fmt::format("{}: op {}: {}", db.name(), r.op_id, cut(e.what(), kMostOfReason)));
     }

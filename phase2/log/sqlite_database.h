@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include <cstdint>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,7 @@ class Database {
     if (rc != SQLITE_OK) {
       const std::string why = db_ ? sqlite3_errmsg(db_) : sqlite3_errstr(rc);
       sqlite3_close(db_);
+      if (rc == SQLITE_NOMEM) throw std::bad_alloc();
       throw OpLogError(file + ": " + cut(why, kMostOfReason));
     }
   }
@@ -34,6 +36,7 @@ class Database {
   void run(const char* sql) { check(sqlite3_exec(db_, sql, nullptr, nullptr, nullptr)); }
   void check(int rc) const {
     if (rc == SQLITE_INTERRUPT) throw OpLogError(name_ + ": takes far more steps to read than an op log of its size");
+    if (rc == SQLITE_NOMEM) throw std::bad_alloc();
     if (rc != SQLITE_OK && rc != SQLITE_DONE && rc != SQLITE_ROW)
       throw OpLogError(name_ + ": " + cut(sqlite3_errmsg(db_), kMostOfReason));
   }

@@ -25,6 +25,11 @@ WrittenFile::WrittenFile(std::string name) : name_(std::move(name)) {
     refuse(error);
   }
   stream_ = ::fdopen(fd, "wb");
+  if (stream_) return;
+  const int error = errno;
+  if (made_) ::unlink(name_.c_str());
+  ::close(fd);
+  refuse(error);
 }
 
 WrittenFile::~WrittenFile() {

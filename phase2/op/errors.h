@@ -7,6 +7,9 @@
 
 namespace kernbench {
 
+/// What is said of std::bad_alloc; exit status 1.
+constexpr const char* kOutOfMemory = "this machine's memory does not hold the system and its tensors";
+
 /// Bad usage or bad input: exit status 2. One line per fault.
 class InputError : public std::runtime_error {
  public:

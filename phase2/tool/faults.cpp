@@ -1,5 +1,11 @@
 #include "kernbench/phase2/tool/faults.h"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <iostream>
 #include <new>
 
@@ -14,6 +20,37 @@ void tell(const std::string& line) {
 
 namespace {
 
+std::terminate_handler other_terminate = nullptr;
+
+/// Where nothing can catch that memory is short: before main(), in destructors, in the threads of libraries.
+[[noreturn]] void terminate() {
+  try {
+    if (const auto e = std::current_exception()) std::rethrow_exception(e);
+  } catch (const std::bad_alloc&) {
+    say_out_of_memory(program_invocation_short_name);
+    _exit(1);
+  } catch (...) {
+  }
+  other_terminate();
+  std::abort();
+}
+
+/// Before anything else of the program: its own objects take memory too.
+struct TellsOfTerminate {
+  TellsOfTerminate() { other_terminate = std::set_terminate(terminate); }
+};
+__attribute__((init_priority(101))) const TellsOfTerminate tells_of_terminate;
+
+}  // namespace
+
+void say_out_of_memory(const char* program) {
+  char line[256];
+  const int n = std::snprintf(line, sizeof line, "%s: %s\n", program, kOutOfMemory);
+  if (::write(STDERR_FILENO, line, static_cast<size_t>(n)) < 0) return;  // nobody listens
+}
+
+namespace {
+
 void tell_lines(const std::string& program, const RunError& e) {
   std::string before = program + ": ";
   for (const std::string& line : e.lines()) {
@@ -22,9 +59,8 @@ void tell_lines(const std::string& program, const RunError& e) {
   }
 }
 
-}  // namespace
-
-int run_command(const std::string& program, const std::function<int()>& command) {
+/// Of what a command throws.
+int told(const std::string& program, const std::function<int()>& command) {
   try {
     return command();
   } catch (const InputError& e) {
@@ -36,11 +72,22 @@ int run_command(const std::string& program, const std::function<int()>& command)
   } catch (const RunError& e) {
     tell_lines(program, e);
   } catch (const std::bad_alloc&) {
-    tell(program + ": this machine's memory does not hold the system and its tensors");
+    throw;
   } catch (const std::exception& e) {
     tell(program + ": " + e.what());
   }
   return 1;
+}
+
+}  // namespace
+
+int run_command(const std::string& program, const std::function<int()>& command) {
+  try {
+    return told(program, command);
+  } catch (const std::bad_alloc&) {  // also of telling something else
+    say_out_of_memory(program.c_str());
+    return 1;
+  }
 }
 
 }  // namespace kernbench::cli

@@ -10,6 +10,9 @@ namespace kernbench::cli {
 /// character.
 void tell(const std::string& line);
 
+/// kOutOfMemory behind the program's name, without taking memory for it.
+void say_out_of_memory(const char* program);
+
 /// Does the command; what it throws becomes lines on stderr and an exit status: InputError 2, Stopped 128 + the signal,
 /// anything else 1. `program` stands in front of what is not about an input.
 int run_command(const std::string& program, const std::function<int()>& command);

@@ -5,8 +5,11 @@
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/standard_output.h"
 
-int main(int argc, char** argv) {
-  using namespace kernbench;
+namespace {
+
+using namespace kernbench;
+
+int command_line(int argc, char** argv) {
   CLI::App app{"kernbench-replay: Phase 2 of kernbench, from files", "kernbench-replay"};
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string(KERNBENCH_VERSION));
@@ -18,5 +21,11 @@ int main(int argc, char** argv) {
     cli::tell(std::string("kernbench-replay: ") + e.what());
     return 2;
   }
-  return cli::run_command("kernbench-replay", [&] { return cli::close_stdout(replay.run()); });
+  return cli::close_stdout(replay.run());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return cli::run_command("kernbench-replay", [&] { return command_line(argc, argv); });
 }

@@ -14,6 +14,8 @@
 
 namespace {
 
+using namespace kernbench;
+
 // SystemC prints its banner before sc_main; stdout and stderr are ours.
 const int banner_off = setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
 
@@ -21,7 +23,7 @@ const int banner_off = setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
 class EscapedText : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& m, const std::tm&, spdlog::memory_buf_t& out) override {
-    const std::string text = kernbench::escaped({m.payload.data(), m.payload.size()});
+    const std::string text = escaped({m.payload.data(), m.payload.size()});
     out.append(text.data(), text.data() + text.size());
   }
   std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<EscapedText>(); }
@@ -33,21 +35,17 @@ std::unique_ptr<spdlog::formatter> log_format() {
   return format;
 }
 
-int run(const kernbench::cli::Command& c) {
+int run(const cli::Command& c) {
   try {
     return c.run();
-  } catch (const kernbench::topology::TopologyError& e) {
+  } catch (const topology::TopologyError& e) {
     std::vector<std::string> faults;
     for (const auto& f : e.faults()) faults.push_back(f.to_string());
-    throw kernbench::InputError(std::move(faults));
+    throw InputError(std::move(faults));
   }
 }
 
-}  // namespace
-
-int sc_main(int argc, char** argv) {
-  using namespace kernbench;
-  (void)banner_off;
+int command_line(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
   cli::install_signal_handlers();
   sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
@@ -71,10 +69,15 @@ int sc_main(int argc, char** argv) {
   spdlog::set_default_logger(spdlog::stderr_logger_st("kernbench"));
   spdlog::set_formatter(log_format());
   spdlog::set_level(verbose ? spdlog::level::info : spdlog::level::warn);
-  return cli::run_command("kernbench", [&] {
-    for (const cli::Command& c : commands) {
-      if (c.app->parsed()) return cli::close_stdout(run(c));
-    }
-    return 2;
-  });
+  for (const cli::Command& c : commands) {
+    if (c.app->parsed()) return cli::close_stdout(run(c));
+  }
+  return 2;
+}
+
+}  // namespace
+
+int sc_main(int argc, char** argv) {
+  (void)banner_off;
+  return cli::run_command("kernbench", [&] { return command_line(argc, argv); });
 }

@@ -1,5 +1,6 @@
 #include "kernbench/platform/elaborate/simulation.h"
 
+#include <new>
 #include <string>
 #include <systemc>
 
@@ -13,6 +14,8 @@ void simulate() {
   } catch (const sc_core::sc_report& report) {
     const std::string kind = report.get_msg_type(), what = report.get_msg();
     const bool thrown = kind == sc_core::SC_ID_SIMULATION_UNCAUGHT_EXCEPTION_;
+    // Of what a process throws SystemC keeps the text alone.
+    if (thrown && what == std::bad_alloc().what()) throw std::bad_alloc();
     throw RunError(thrown ? what : kind + (what.empty() ? "" : ": " + what));
   }
 }

@@ -10,6 +10,7 @@
 #include <iostream>
 #include <new>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "kernbench/kernel_api/params.h"
@@ -21,7 +22,7 @@
 namespace kernbench {
 namespace {
 
-enum class Kind : char { result = 'r', bad_input = 'i', failed = 'f' };
+enum class Kind : char { result = 'r', bad_input = 'i', failed = 'f', no_memory = 'm' };
 
 /// One after the other; what they quote of inputs has no end of line.
 std::string joined(const std::vector<std::string>& lines) {
@@ -50,7 +51,7 @@ std::string answer(const std::function<std::string(size_t)>& work, size_t index)
   } catch (const NpyError& e) {
     return told(Kind::bad_input, e.what());
   } catch (const std::bad_alloc&) {
-    return told(Kind::failed, "this machine's memory does not hold the system and its tensors");
+    throw;
   } catch (const std::exception& e) {
     return told(Kind::failed, e.what());
   }
@@ -62,7 +63,7 @@ struct Copy {
   int pipe = -1;
 };
 
-[[noreturn]] void answer_and_end(int pipe, const std::string& text) {
+[[noreturn]] void answer_and_end(int pipe, std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const ssize_t n = write(pipe, text.data() + at, text.size() - at);
     if (n < 0 && errno != EINTR) break;
@@ -86,7 +87,12 @@ Copy start(const std::function<std::string(size_t)>& work, size_t index) {
   }
   if (pid == 0) {
     close(ends[0]);
-    answer_and_end(ends[1], answer(work, index));
+    try {
+      answer_and_end(ends[1], answer(work, index));
+    } catch (const std::bad_alloc&) {  // also of putting another fault into words
+      constexpr char kNoMemory = static_cast<char>(Kind::no_memory);
+      answer_and_end(ends[1], {&kNoMemory, 1});
+    }
   }
   close(ends[1]);
   return {pid, ends[0]};
@@ -110,6 +116,7 @@ std::string result_of(const Copy& copy) {
   const int status = wait_for_child(copy.pid);
   if (WIFSIGNALED(status)) throw RunError("a run was ended by signal " + std::to_string(WTERMSIG(status)));
   if (text.empty()) throw RunError("a run ended without a result");
+  if (text[0] == static_cast<char>(Kind::no_memory)) throw std::bad_alloc();
   if (text[0] == static_cast<char>(Kind::bad_input)) throw InputError(split(text.substr(1)));
   if (text[0] == static_cast<char>(Kind::failed)) throw RunError(split(text.substr(1)));
   return text.substr(1);

@@ -17,6 +17,7 @@ extern "C" {
 #include <iterator>
 #include <map>
 #include <memory>
+#include <new>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/tools/child_process.h"
@@ -106,7 +107,12 @@ class Pool {
  public:
   ~Pool() {
     end_all(SIGTERM);
-    if (!wait_for_all(kPatience)) end_all(SIGKILL);
+    bool ended = false;
+    try {
+      ended = wait_for_all(kPatience);
+    } catch (const std::bad_alloc&) {  // no patience without memory
+    }
+    if (!ended) end_all(SIGKILL);
     for (const auto& r : running_) {
       waitpid(r->pid, nullptr, 0);
       close(r->pidfd);

@@ -23,21 +23,36 @@ void TeeLog::record(OpRecord&& r) {
   }
 }
 
+namespace {
+
+/// A log that cannot be written is no bad input any more: the run has started.
+template <class Work>
+void while_running(const Work& work) {
+  try {
+    work();
+  } catch (const OpLogError& e) {
+    throw RunError(e.what());
+  }
+}
+
+}  // namespace
+
 void LoggedRun::attach_logs(bool materializes, std::vector<PlacedTensor> tensors) {
   if (materializes || platform_.system().pending_values()) platform_.system().keep_pending_values(o_.isa);
   at_start_ = platform_.system().image().snapshot();
-  if (o_.memory_file) memory_ = std::make_unique<MemoryFileWriter>(std::move(o_.memory_file), at_start_);
+  if (o_.memory_file)
+    while_running([&] { memory_ = std::make_unique<MemoryFileWriter>(std::move(o_.memory_file), at_start_); });
   // The memory file first: a log that says it is complete has a complete memory file beside it.
   tee_.emplace(std::initializer_list<OpLogSink*>{memory_.get(), o_.log.get(), replayed() ? &records_ : nullptr});
   o_.header.tensors = std::move(tensors);
-  tee_->begin(o_.header);
+  while_running([&] { tee_->begin(o_.header); });
   if (!tee_->empty() || o_.number_ops) platform_.attach_log(&*tee_);
   if (o_.check_races) platform_.pes().attach_history(history_);
 }
 
 void LoggedRun::close_logs() {
   if (!tee_->failure().empty()) throw RunError(tee_->failure());
-  tee_->close();
+  while_running([&] { tee_->close(); });
 }
 
 void LoggedRun::report_races(RunReport& report) const {

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <new>
 
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/systemc_models/pe/running_kernel.h"
 
 namespace kernbench {
@@ -52,6 +54,8 @@ void KernelRunner::run() {
     outcome_.fault = pe_.id + ": " + (e.has_line() ? "" : behind_last_call()) + e.what();
   } catch (const sc_core::sc_unwind_exception&) {
     throw;  // the simulation's own
+  } catch (const std::bad_alloc&) {
+    outcome_.fault = pe_.id + ": " + behind_last_call() + kOutOfMemory;
   } catch (const std::exception& e) {
     outcome_.fault = pe_.id + ": " + behind_last_call() + e.what();
   } catch (...) {
