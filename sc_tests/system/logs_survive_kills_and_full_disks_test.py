@@ -12,7 +12,9 @@ import sys
 import tempfile
 import time
 
-KERNBENCH = os.environ["KERNBENCH_CLI"]
+from cli_support import KERNBENCH
+from what_runs_leave import kernbench, told_in_one_line, what_is_left_is_honest
+
 TOPOLOGIES = pathlib.Path(os.environ["KERNBENCH_TOPOLOGIES"])
 KILLS = 5
 SIZES = 4
@@ -38,38 +40,10 @@ def run_arguments(log, *more, run=gemm_dot()):
     return [*run.words, "--oplog", log, *more]
 
 
-def kernbench(*arguments, limit=None):
-    """With a limit, no file may grow beyond so many bytes: a disk that is full, without being root."""
-    prepare = None if limit is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+def limited(size):
+    """No file may grow beyond so many bytes: a disk that is full, without being root."""
     # Python ignores SIGXFSZ; the child is to do so too, so that a write fails as on a full disk.
-    return subprocess.run([KERNBENCH, *map(str, arguments)], capture_output=True, text=True, preexec_fn=prepare,
-                          restore_signals=limit is None, timeout=120)
-
-
-def told_in_one_line(what, result, statuses):
-    lines = result.stderr.strip().splitlines()
-    assert result.returncode in statuses, f"{what}: status {result.returncode}: {result.stderr}"
-    assert len(lines) == 1 and len(lines[0]) < 500, f"{what}: {result.stderr}"
-    assert "SystemC" not in result.stderr and "terminate" not in result.stderr, f"{what}: {result.stderr}"
-
-
-def what_is_left_is_honest(what, log, whole, *more, output="c"):
-    """Returns whether ops could be replayed: those before the cut."""
-    again = log.with_name("again.npy")
-    again.unlink(missing_ok=True)
-    plain = kernbench("replay", "--oplog", log, "--dump", f"{output}={again}", *more)
-    if plain.returncode == 0:  # the end was reached before the kill
-        assert again.read_bytes() == whole, f"{what}: other bits"
-        return True
-    told_in_one_line(what, plain, (2,))
-    assert not again.exists(), what
-    allowed = kernbench("replay", "--oplog", log, "--allow-cut-off", "--dump", f"{output}={again}", *more)
-    if allowed.returncode == 0:
-        assert again.read_bytes() == whole, f"{what}: other bits"
-        return True
-    told_in_one_line(what, allowed, (1, 2))
-    assert not again.exists(), what
-    return "was not written" in allowed.stderr
+    return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)), "restore_signals": False}
 
 
 def size_of(log):
@@ -148,7 +122,7 @@ def out_of_disk(folder, whole):
                 for old in folder.glob("full.*"):
                     old.unlink()
                 limit = (2 * i + 1) * size // (2 * SIZES)
-                run = kernbench(*run_arguments(log, *more), limit=limit)
+                run = kernbench(*run_arguments(log, *more), **limited(limit))
                 what = f"{ending}, files up to {limit} bytes"
                 told_in_one_line(what, run, (1, 2))
                 assert file.name in run.stderr, f"{what}: which file? {run.stderr}"
