@@ -97,7 +97,7 @@ class JsonWriter {
   }
   template <class... T>
   JsonWriter& value(const std::variant<T...>& v) {
-    std::visit([this](const auto& x) { value(x); }, v);
+    std::visit([this](const auto& x) { this->value(x); }, v);
     return *this;
   }
   template <class Key, class T>
