@@ -117,8 +117,8 @@ class SqliteOpLog : public OpLogSink {
     db_.run(kSchema);
     insert_command_ = std::make_unique<Statement>(db_, "INSERT INTO commands VALUES(?,?,?,?,?,?,?,?)");
     insert_token_ = std::make_unique<Statement>(db_, "INSERT INTO tokens VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    put("INSERT INTO header VALUES(?, ?)", "version", "1");
-    put("INSERT INTO header VALUES(?, ?)", "complete", "0");
+    set("version", "1");
+    set("complete", "0");
     for (int i = 0; i < kStages; ++i) {
       OpRecord r;
       r.is_token = true;
@@ -155,7 +155,7 @@ class SqliteOpLog : public OpLogSink {
     stop();
     if (failed()) std::rethrow_exception(error_);
     db_.run("BEGIN");
-    put("INSERT OR REPLACE INTO header VALUES(?, ?)", "checksum", file_checksum(rows_sum_, header_sum_, true));
+    set("checksum", file_checksum(rows_sum_, header_sum_, true));
     db_.run("UPDATE header SET value = '1' WHERE key = 'complete'; COMMIT");
     insert_command_.reset();
     insert_token_.reset();
@@ -202,7 +202,7 @@ class SqliteOpLog : public OpLogSink {
         db_.run("BEGIN");
         if (header_pending_) write_header();
         for (const OpRecord& r : batch) write(r);
-        put("INSERT OR REPLACE INTO header VALUES(?, ?)", "checksum", file_checksum(rows_sum_, header_sum_, false));
+        set("checksum", file_checksum(rows_sum_, header_sum_, false));
         db_.run("COMMIT");
       } catch (...) {  // thrown again where the records come from
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -215,14 +215,21 @@ class SqliteOpLog : public OpLogSink {
     }
   }
 
-  void put(const char* sql, std::string_view a, std::string_view b) { Statement(db_, sql).bind(a).bind(b).run(); }
+  /// A row keeps its rowid (INSERT OR REPLACE gives a new one), so that the file's bytes do not tell how many batches
+  /// there were, which is a matter of the machine's load.
+  void set(std::string_view key, std::string_view value) {
+    Statement(db_, "INSERT INTO header VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value")
+        .bind(key)
+        .bind(value)
+        .run();
+  }
 
   void write_header() {
     header_pending_ = false;
-    put("INSERT OR REPLACE INTO header VALUES(?, ?)", "configuration", written_header_.configuration);
-    put("INSERT OR REPLACE INTO header VALUES(?, ?)", "isa", written_header_.isa);
+    set("configuration", written_header_.configuration);
+    set("isa", written_header_.isa);
     const std::string tensors = tensors_json(written_header_.tensors, written_header_.pes);
-    put("INSERT OR REPLACE INTO header VALUES(?, ?)", "tensors", tensors);
+    set("tensors", tensors);
     header_sum_ = checksum_of_header(written_header_, tensors);
     const auto names = [this](const char* sql, const std::vector<std::string>& list) {
       Statement s(db_, sql);
