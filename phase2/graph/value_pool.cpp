@@ -1,5 +1,7 @@
 #include "kernbench/phase2/graph/value_pool.h"
 
+#include <sanitizer/asan_interface.h>
+
 #include <algorithm>
 #include <new>
 
@@ -37,6 +39,7 @@ ValuePool::~ValuePool() = default;
 ValuePool::Block& ValuePool::add_block(uint64_t size) {
   Block b{large_pages(size), size};
   const uint8_t* at = b.bytes.get();
+  ASAN_POISON_MEMORY_REGION(at, size);
   return blocks_[at] = std::move(b);
 }
 
@@ -50,8 +53,14 @@ uint8_t* ValuePool::take_free(uint64_t size) {
   return p;
 }
 
+// Outside of values that are in use AddressSanitizer lets nobody read or write; without it these lines are empty.
 uint8_t* ValuePool::get(uint64_t nbytes) {
-  const uint64_t size = rounded(nbytes);
+  uint8_t* p = take(rounded(nbytes));
+  ASAN_UNPOISON_MEMORY_REGION(p, nbytes);
+  return p;
+}
+
+uint8_t* ValuePool::take(uint64_t size) {
   if (size > kSmall) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (uint8_t* p = take_free(size)) return p;
@@ -80,6 +89,7 @@ uint8_t* ValuePool::get(uint64_t nbytes) {
 
 void ValuePool::put(uint8_t* p, uint64_t nbytes) {
   const uint64_t size = rounded(nbytes);
+  ASAN_POISON_MEMORY_REGION(p, size);
   if (size > kSmall) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (free_large_ + size > kKept) {

@@ -42,6 +42,7 @@ class ValuePool {
     uint8_t* next = nullptr;  ///< the rest of the thread's newest block
     uint64_t left = 0;
   };
+  uint8_t* take(uint64_t size);
   Block& add_block(uint64_t size);
   uint8_t* take_free(uint64_t size);
 
