@@ -18,7 +18,7 @@ uintptr_t number(const void* address) {
 }  // namespace
 
 RunningKernel::RunningKernel(const char* who, const char* kernel, size_t stack_bytes)
-    : who_(who), kernel_(kernel), stack_bytes_(stack_bytes), next_(newest) {
+    : who_(who), kernel_(kernel), stack_bytes_(stack_bytes), top_(__builtin_frame_address(0)), next_(newest) {
   if (newest) newest->previous_ = this;
   newest = this;
 }
@@ -32,10 +32,10 @@ const RunningKernel* RunningKernel::first() {
   return newest;
 }
 
-// This object lies near the stack's upper end; the lower one, with the protected page, is `stack_bytes` below it.
+// The constructor's frame lies near the stack's upper end; the lower one, with the protected page, is `stack_bytes` below.
 const RunningKernel* RunningKernel::on_stack(const void* address) {
   for (const RunningKernel* k = newest; k; k = k->next_) {
-    if (number(address) < number(k) + kPage && number(address) >= number(k) - k->stack_bytes_) return k;
+    if (number(address) < number(k->top_) + kPage && number(address) >= number(k->top_) - k->stack_bytes_) return k;
   }
   return nullptr;
 }
@@ -43,7 +43,7 @@ const RunningKernel* RunningKernel::on_stack(const void* address) {
 const RunningKernel* RunningKernel::overflowed_at(const void* address) {
   const uintptr_t at = number(address);
   for (const RunningKernel* k = newest; k; k = k->next_) {
-    const uintptr_t top = number(k);
+    const uintptr_t top = number(k->top_);
     if (at < top && at + kPage >= top - k->stack_bytes_ && at <= top - k->stack_bytes_ + 3 * kPage) return k;
   }
   return nullptr;

@@ -44,6 +44,7 @@ class RunningKernel {
  private:
   const char *who_, *kernel_;
   size_t stack_bytes_;
+  const void* top_;  ///< not this: AddressSanitizer keeps a function's variables elsewhere
   SourceLine last_call_, awaited_at_;
   const char* awaited_ = nullptr;
   RunningKernel* next_;
