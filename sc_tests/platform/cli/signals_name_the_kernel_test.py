@@ -1,5 +1,6 @@
 """A kernel that crashes, overflows its stack or never ends: is it named, with its PE and source line, whatever ends the
 run, and is the op log readable?"""
+import os
 import re
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from cli_support import topology
 
 CODE = r"""
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include "kernbench/kernel_api/plugin.h"
 #include "kernbench/kernel_api/registry.h"
@@ -27,6 +29,7 @@ void misbehave(tl::Context& tl, const tl::Args& args) {
   const std::string& how = args.choice("how");
   const auto x = tl.load(args["x"]);  // LINE load
   if (tl.index() != 1) return;
+  if (const char* started = std::getenv("STARTED")) std::fclose(std::fopen(started, "w"));
   volatile char first = 0;
   if (how == "stack") dig(&first, args.integer("kib"));
   if (how == "segv") *reinterpret_cast<volatile int*>(16) = 1;  // LINE segv
@@ -98,9 +101,12 @@ class Signals(cli_support.Cli):
                          saying=[f"kernbench: sip0.cube0.pe1: bad.cpp:{LINES[how]}: {words}"])
 
     def stopped(self, how, number, *more):
-        run = subprocess.Popen([cli_support.KERNBENCH, *self.command(how, *more)],
+        started = f"{self.folder}/{how}.started"
+        run = subprocess.Popen([cli_support.KERNBENCH, *self.command(how, *more)], env={**os.environ, "STARTED": started},
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        time.sleep(0.3)
+        while not os.path.exists(started) and run.poll() is None:
+            time.sleep(0.01)
+        time.sleep(0.1)
         run.send_signal(number)
         out, err = run.communicate(timeout=20)
         self.assertEqual((run.returncode, out), (128 + number, b""), err)
