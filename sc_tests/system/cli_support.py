@@ -10,6 +10,13 @@ DATA = os.environ["KERNBENCH_TEST_DATA"]
 # Of exceptions that say neither what was read nor where.
 BARE = r"json\.exception|\bsto[uidl]+\b|_M_|bad_alloc|basic_|map::at|bad_function|bad_optional|bad_variant|std::(?!exception)"
 SKIPPED = 77  # ctest's SKIP_RETURN_CODE
+TIMES_LONGER = int(os.environ.get("KERNBENCH_TIMES_LONGER", 1))  # what is run may take, under a sanitizer
+
+
+def skip_under_sanitizers(why):
+    if os.environ.get("KERNBENCH_SANITIZED"):
+        print(f"skipped under a sanitizer: {why}")
+        sys.exit(SKIPPED)
 
 
 def topology(name):
@@ -29,7 +36,7 @@ class Cli(unittest.TestCase):
     def run_cli(self, *arguments, timeout=120):
         """Exit status, stdout and stderr of a run without terminal and stdin."""
         done = subprocess.run([KERNBENCH, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True,
-                              timeout=timeout)
+                              timeout=timeout * TIMES_LONGER)
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
     def succeeds(self, *arguments):

@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+import cli_support
+
 SOURCE = pathlib.Path(os.environ["KERNBENCH_SOURCE"])
 BUILD = pathlib.Path(os.environ["KERNBENCH_BUILD"])
 PROPERTIES = [("phase2_tests", "Replay.equals_a_sequential_machine_on_random_programs_for_any_number_of_threads"),
@@ -139,4 +141,5 @@ def main():
 
 
 if __name__ == "__main__":
+    cli_support.skip_under_sanitizers("it tests tests, by faults that are meant")
     sys.exit(main())
