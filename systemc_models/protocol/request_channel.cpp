@@ -8,6 +8,7 @@ void RequestChannel::send(tlm::tlm_generic_payload& p) {
 }
 
 void RequestChannel::send_next() {
+  sending_ = true;
   while (!requesting_ && !waiting_.empty()) {
     tlm::tlm_generic_payload& p = *waiting_.front();
     waiting_.pop_front();
@@ -26,12 +27,14 @@ void RequestChannel::send_next() {
       timeline_.at(at, Order(Order::kEngines, index_, 0), &RequestChannel::end_response, this, &p);
     }
   }
+  sending_ = false;
 }
 
-/// The channel is free for the next request at `at_ns`.
+/// The channel is free for the next request at `at_ns`. What the target calls may come while the timeline works, too (it
+/// leads back into the same platform): then nobody but the entry sends the next one.
 void RequestChannel::request_ends(tlm::tlm_generic_payload& p, double at_ns) {
   if (requesting_ != &p) return;
-  if (Timeline::to_fs(at_ns) <= Timeline::to_fs(timeline_.now_ns()) && timeline_.working()) {
+  if (sending_ && Timeline::to_fs(at_ns) <= Timeline::to_fs(timeline_.now_ns())) {
     requesting_ = nullptr;
     return;
   }

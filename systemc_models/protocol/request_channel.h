@@ -50,3 +50,4 @@ class RequestChannel {
 };
 
 }  // namespace kernbench
+  bool sending_ = false;  ///< send_next() works: it goes on by itself when the request ends
