@@ -113,6 +113,7 @@ class AtInitiator : public sc_core::sc_module {
     double begin_ns = 0, end_req_ns = -1, done_ns = -1;
     tlm::tlm_response_status status = tlm::TLM_INCOMPLETE_RESPONSE;
     bool ended = false;
+    tlm::tlm_sync_enum end_resp_answer = tlm::TLM_ACCEPTED;  ///< Ending::end_resp: what the call returned
     tlm::tlm_generic_payload* payload = nullptr;
   };
   tlm_utils::simple_initiator_socket<AtInitiator> socket{"socket"};
@@ -217,7 +218,7 @@ class AtInitiator : public sc_core::sc_module {
       if (i.end_delay_ns > 0) wait(sc_core::sc_time(i.end_delay_ns, sc_core::SC_NS));
       tlm::tlm_phase phase = tlm::END_RESP;
       sc_core::sc_time delay;
-      socket->nb_transport_fw(*i.payload, phase, delay);
+      i.end_resp_answer = socket->nb_transport_fw(*i.payload, phase, delay);
       ended(i);
     }
   }

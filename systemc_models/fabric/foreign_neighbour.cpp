@@ -186,7 +186,7 @@ tlm::tlm_sync_enum ForeignNeighbour::nb_transport_fw(tlm::tlm_generic_payload& p
   }
   if (phase == tlm::END_RESP) {
     responses_.end_response(p, delay);
-    return tlm::TLM_ACCEPTED;
+    return tlm::TLM_COMPLETED;
   }
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
   const uint64_t tick = timeline_.stamp() + delay.value();

@@ -142,7 +142,7 @@ tlm::tlm_sync_enum BaseProtocolTarget::nb_transport_fw(tlm::tlm_generic_payload&
                                                        sc_core::sc_time& delay) {
   if (phase == tlm::END_RESP) {
     if (!responses_.end_response(p, delay)) protocol_error("END_RESP without a response that waits for it");
-    return tlm::TLM_ACCEPTED;
+    return tlm::TLM_COMPLETED;  // as legal as TLM_ACCEPTED, and there are initiators that wait for it
   }
   if (phase != tlm::BEGIN_REQ) {
     if (phase == tlm::END_REQ || phase == tlm::BEGIN_RESP) protocol_error("a target's phase on the forward path");

@@ -31,7 +31,7 @@ TlmMemory::TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config
       max_bytes_(settings.max_bytes),
       physical_(settings.physical),
       keeps_bytes_(settings.keeps_bytes),
-      initiator_(timeline(), index()),
+      initiator_(timeline(), index(), settings.end_resp),
       socket_("socket", settings.bus_width, initiator_),
       system_(System::of(*this)) {}
 

@@ -26,7 +26,7 @@ namespace kernbench {
 template <class Base>
 struct TlmMemoryParameters : Base {
   uint64_t max_bytes = 0;
-  std::string address = "offset", storage = "target";
+  std::string address = "offset", storage = "target", end_resp = "updated";
   unsigned bus_width = 32;
   template <class List>
   static void describe(List& list) {
@@ -41,6 +41,9 @@ struct TlmMemoryParameters : Base {
     list.add(&TlmMemoryParameters::storage, "storage", "",
              "who keeps the bytes: the model, or the platform's image (a model of time only)")
         .choices({"target", "image"});
+    list.add(&TlmMemoryParameters::end_resp, "end_resp", "",
+             "how the model's BEGIN_RESP is answered: TLM_UPDATED with END_RESP, TLM_COMPLETED, or END_RESP by a call")
+        .choices({"updated", "completed", "phase"});
     describe_bus_width(list, &TlmMemoryParameters::bus_width);
     if constexpr (std::is_same_v<Base, HbmParameters>) Base::describe_efficiency(list);
   }
@@ -50,7 +53,11 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
  public:
   template <class Base>
   TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config, const TlmMemoryParameters<Base>& p)
-      : TlmMemory(name, config, p, {p.max_bytes, p.address == "physical", p.storage == "target", p.bus_width}) {}
+      : TlmMemory(name, config, p,
+                  {p.max_bytes, p.address == "physical", p.storage == "target", p.bus_width,
+                   p.end_resp == "phase"       ? EndResp::phase
+                   : p.end_resp == "completed" ? EndResp::completed
+                                               : EndResp::updated}) {}
   ~TlmMemory() override;
 
   /// The socket to which the foreign model's target socket is bound: a tlm_initiator_socket of `bus_width` bits.
@@ -71,6 +78,7 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
     uint64_t max_bytes;
     bool physical, keeps_bytes;
     unsigned bus_width;
+    EndResp end_resp;
   };
   TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters&, const Settings&);
   void end_of_elaboration() override;

@@ -28,7 +28,8 @@ class BaseProtocolInitiator : public tlm::tlm_bw_transport_if<>,
                               private RequestChannel::Client {
  public:
   /// `index`: of the block, for the order of what happens at one instant.
-  BaseProtocolInitiator(Timeline& timeline, uint32_t index) : channel_(timeline, index, *this) {}
+  BaseProtocolInitiator(Timeline& timeline, uint32_t index, EndResp end_resp = EndResp::updated)
+      : channel_(timeline, index, *this, end_resp) {}
   ~BaseProtocolInitiator() override;
   /// Where requests go; null where nothing is bound.
   void set_forward(tlm::tlm_fw_transport_if<>* fw) { channel_.set_forward(fw); }

@@ -58,11 +58,16 @@ tlm::tlm_sync_enum RequestChannel::nb_transport_bw(tlm::tlm_generic_payload& p, 
   }
   if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;  // not the base protocol's: may be ignored
   request_ends(p, at);                                     // BEGIN_RESP says so too, where END_REQ was left out
-  timeline_.at(at, Order(Order::kEngines, index_, 0), &RequestChannel::completed, this, &p);
-  return tlm::TLM_COMPLETED;
+  const bool calls = end_resp_ == EndResp::phase;
+  timeline_.at(at, Order(Order::kEngines, index_, 0),
+               calls ? &RequestChannel::end_response : &RequestChannel::completed, this, &p);
+  if (calls) return tlm::TLM_ACCEPTED;
+  if (end_resp_ == EndResp::completed) return tlm::TLM_COMPLETED;
+  phase = tlm::END_RESP;
+  return tlm::TLM_UPDATED;
 }
 
-/// BEGIN_RESP came on the return path: END_RESP is still to be sent.
+/// END_RESP is still to be sent: BEGIN_RESP came on the return path, or EndResp asks for a call.
 void RequestChannel::end_response(void* self, void* payload) {
   auto& me = *static_cast<RequestChannel*>(self);
   auto& p = *static_cast<tlm::tlm_generic_payload*>(payload);

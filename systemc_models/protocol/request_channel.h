@@ -1,8 +1,8 @@
 // One hop of the TLM-2.0 base protocol as its initiator keeps it, with nb_transport: the four phases and every shortcut
 // that a target may take. A target that only has b_transport is served through its simple_target_socket's conversion.
 //
-// One request at a time (BEGIN_REQ exclusion), any number under way. BEGIN_RESP is answered TLM_COMPLETED; it may come
-// without END_REQ.
+// One request at a time (BEGIN_REQ exclusion), any number under way. BEGIN_RESP may come without END_REQ; how it is
+// answered is EndResp's.
 #pragma once
 
 #include <deque>
@@ -11,6 +11,13 @@
 #include "kernbench/systemc_models/core/timeline.h"
 
 namespace kernbench {
+
+/// How a response ends (IEEE 1666-2011, 15.2.5: all three are legal, but targets exist that know only some).
+enum class EndResp : uint8_t {
+  updated,    ///< BEGIN_RESP is answered TLM_UPDATED with END_RESP
+  completed,  ///< with TLM_COMPLETED
+  phase,      ///< with TLM_ACCEPTED, and END_RESP is a call of its own at that instant
+};
 
 class RequestChannel {
  public:
@@ -21,8 +28,8 @@ class RequestChannel {
     virtual void responded(tlm::tlm_generic_payload&) = 0;
   };
   /// `index`: of the block, for the order of what happens at one instant.
-  RequestChannel(Timeline& timeline, uint32_t index, Client& client)
-      : timeline_(timeline), index_(index), client_(client) {}
+  RequestChannel(Timeline& timeline, uint32_t index, Client& client, EndResp end_resp = EndResp::updated)
+      : timeline_(timeline), index_(index), client_(client), end_resp_(end_resp) {}
   /// Where requests go; null where nothing is bound.
   void set_forward(tlm::tlm_fw_transport_if<>* forward) { forward_ = forward; }
   tlm::tlm_fw_transport_if<>* forward() const { return forward_; }
@@ -43,11 +50,12 @@ class RequestChannel {
   Timeline& timeline_;
   uint32_t index_;
   Client& client_;
+  const EndResp end_resp_;
   tlm::tlm_fw_transport_if<>* forward_ = nullptr;
   std::deque<tlm::tlm_generic_payload*> waiting_;
   tlm::tlm_generic_payload taken_;  ///< stands for a request that ends in time to come
   tlm::tlm_generic_payload* requesting_ = nullptr;
+  bool sending_ = false;  ///< send_next() works: it goes on by itself when the request ends
 };
 
 }  // namespace kernbench
-  bool sending_ = false;  ///< send_next() works: it goes on by itself when the request ends
