@@ -1,5 +1,7 @@
 #include "kernbench/platform/launch/host_transfer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 
@@ -120,8 +122,13 @@ void HostTransfer::issue(Transfer& t) {
       this, &t);
 }
 
-void HostTransfer::chunk_done(MemoryRequest& request, const FabricTransaction&) {
+void HostTransfer::chunk_done(MemoryRequest& request, const FabricTransaction& x) {
   Transfer& t = *static_cast<Chunk*>(request.context)->transfer;
+  if (x.payload.get_response_status() < tlm::TLM_INCOMPLETE_RESPONSE && t.response.ok()) {
+    t.response.code = HostError::memory_error;
+    t.response.text = fmt::format("host: {} at {:#x}: the memory answered {}", x.write ? "write" : "read", x.address,
+                                  x.payload.get_response_string());
+  }
   if (--t.open == 0) t.owner->end(t);
 }
 

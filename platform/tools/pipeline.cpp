@@ -149,6 +149,13 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
   const std::vector<std::string> stuck = stuck_report(platform.machine());
   if (!stuck.empty()) throw stuck_error(stuck);
   platform.attach_log(nullptr);
+  for (const auto& part : work.pes) {
+    for (const auto* list : {&part.commands, &part.composites}) {
+      for (const PipelineWork::Entry& e : *list) {
+        if (!e.command->fault.empty()) throw RunError(e.id + ": " + e.command->fault);
+      }
+    }
+  }
 
   for (size_t p = 0; p < work.pes.size(); ++p) {
     const PipelineWork::PePart& part = work.pes[p];

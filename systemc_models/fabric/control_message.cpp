@@ -24,6 +24,8 @@ const char* name_of(HostError e) {
       return "overlap";
     case HostError::not_mapped:
       return "not_mapped";
+    case HostError::memory_error:
+      return "memory_error";
     case HostError::not_understood:
       return "not_understood";
   }

@@ -35,6 +35,7 @@ enum class HostError : uint8_t {
   no_mmu,          ///< a map or unmap reached a PE that has none
   overlap,         ///< a map found the range mapped, in part or as a whole
   not_mapped,      ///< an unmap found no mapping that is exactly its range
+  memory_error,    ///< a foreign memory answered a transfer with an error
   not_understood,  ///< the message says nothing that the block at its end knows
 };
 const char* name_of(HostError);

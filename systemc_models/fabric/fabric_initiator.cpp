@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernbench/systemc_models/fabric/memory_target.h"
+
 namespace kernbench {
 
 const Route& FabricInitiator::route_of(const Access& a) {
@@ -59,6 +61,17 @@ void FabricInitiator::time_fault(const FabricTransaction& x, const TimeBeyondRan
   const std::string op = op_of(x);
   throw RunError(fmt::format("{}: {} of {} bytes at {:#x}{}: {}", owner().id(), x.write ? "write" : "read", x.nbytes,
                              x.address, op.empty() ? "" : ", " + op, e.what()));
+}
+
+std::string FabricInitiator::answered_with_error(const FabricTransaction& x) const {
+  const std::string op = op_of(x);
+  return fmt::format("{}: {} of {} bytes at {:#x}{}{}: answered {}", owner().id(), x.write ? "write" : "read", x.nbytes,
+                     x.address, x.route->target ? " of " + x.route->target->id() : "", op.empty() ? "" : ", " + op,
+                     x.payload.get_response_string());
+}
+
+void FabricInitiator::transaction_failed(FabricTransaction&, const std::string& why) {
+  SC_REPORT_ERROR("/kernbench/tlm", why.c_str());
 }
 
 void FabricInitiator::start(const Access& a) {
@@ -135,6 +148,8 @@ void FabricInitiator::done(void* self, void* transaction) {
   auto& x = *static_cast<FabricTransaction*>(transaction);
   me.node_.fabric().mode().complete_account(x);
   if (me.node_.observer()) me.node_.observer()->access_done(me.owner(), x, x.done_ns);
+  if (x.payload.get_response_status() < tlm::TLM_INCOMPLETE_RESPONSE && !x.mover)
+    me.transaction_failed(x, me.answered_with_error(x));
   me.transaction_done(x);
   x.payload.release();
 }

@@ -85,6 +85,10 @@ class FabricInitiator {
   void post(const Message&);
   /// Order of the transaction's end among what happens in initiators at that instant.
   virtual Order done_order(const FabricTransaction&) const = 0;
+  /// A foreign memory or block has answered with an error, of which nobody else knows (it has no mover); told before
+  /// transaction_done. `why`: one line that names initiator, memory and address. By default a SystemC error of type
+  /// "/kernbench/tlm".
+  virtual void transaction_failed(FabricTransaction&, const std::string& why);
   /// The transaction is done, now; it goes back to the pool after the call.
   virtual void transaction_done(FabricTransaction&) = 0;
 
@@ -94,6 +98,7 @@ class FabricInitiator {
   void send(FabricTransaction&, const Access&);
   static void fill_payload(FabricTransaction&, const Access&);
   static void done(void* self, void* transaction);
+  std::string answered_with_error(const FabricTransaction&) const;
 
   FabricNode& node_;
   const Route* last_route_ = nullptr;

@@ -274,7 +274,7 @@ void FlitLinks::answer(FabricTransaction& x, MemoryTarget& memory, const Service
 
 /// The response's flits leave at their times.
 void FlitLinks::leave_memory(FabricTransaction& x, MemoryTarget& memory) {
-  x.payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  x.served();
   x.flit_count = static_cast<uint32_t>(x.flits.size());
   x.flits_done = 0;
   if (x.hop_count == 0) {

@@ -189,7 +189,7 @@ class HeaderLinks : public LinkMode {
   }
   bool leave_memory(FabricTransaction& x, MemoryTarget& memory, const Service& s) {
     memory.tell_finished(x, s.finish_ns);
-    x.payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    x.served();
     const double leaves = x.write || !fabric_.responses_travel() ? s.finish_ns : s.header_leaves_ns;
     x.tail_ns = s.finish_ns - leaves;
     if (s.stream_ns >= 0 && s.stream_ns < x.tail_ns) {

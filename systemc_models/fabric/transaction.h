@@ -115,6 +115,11 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   std::vector<uint8_t> bytes;  ///< what the payload points to, where a foreign block may look
   std::vector<std::unique_ptr<FlitStream>> streams;
 
+  /// Its memory is done with it: the answer is OK unless an error stands there.
+  void served() {
+    if (payload.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE)
+      payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  }
   /// Of its responses, among those that leave the memory at one instant.
   Order departure_order() const { return Order(Order::kDepartures, memory_arrival, 0); }
   const Hop& last_hop() const { return hops[hop_count - 1]; }

@@ -22,7 +22,6 @@ struct TlmMemory::Access {
   std::vector<Part> parts;
   size_t open = 0;
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
-  uint64_t failed_address = 0;
 };
 
 TlmMemory::TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters& parameters,
@@ -112,10 +111,7 @@ void TlmMemory::add_transfers(Access& a, uint64_t address, uint64_t nbytes) {
 }
 
 void TlmMemory::transfer_done(Access& a, const ForeignTransfer& t) {
-  if (t.status != tlm::TLM_OK_RESPONSE && a.status == tlm::TLM_OK_RESPONSE) {
-    a.status = t.status;
-    a.failed_address = t.address;
-  }
+  if (t.status != tlm::TLM_OK_RESPONSE && a.status == tlm::TLM_OK_RESPONSE) a.status = t.status;
   if (--a.open == 0) finish(a);
 }
 
@@ -123,16 +119,8 @@ void TlmMemory::finish(Access& a) {
   FabricTransaction& x = *a.transaction;
   const double now = timeline().now_ns();
   if (a.status != tlm::TLM_OK_RESPONSE) {
-    if (!x.mover) {
-      tlm::tlm_generic_payload p;
-      p.set_response_status(a.status);
-      SC_REPORT_ERROR("/kernbench/tlm",
-                      (id() + ": the model answered " + p.get_response_string() + " to a " +
-                       (x.write ? "write" : "read") + " at " + std::to_string(a.failed_address) + " of its addresses")
-                          .c_str());
-    } else {
-      x.mover->failed(x, a.status);
-    }
+    x.payload.set_response_status(a.status);
+    if (x.mover) x.mover->failed(x, a.status);
   } else if (!x.write && keeps_bytes_) {
     for (const Access::Part& part : a.parts) take_over(part.address, part.bytes.data(), part.bytes.size());
   }

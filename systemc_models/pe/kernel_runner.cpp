@@ -220,8 +220,9 @@ void KernelRunner::complete(PeCommand& command) {
     loads_.erase(addr);
     if (free_later_.erase(addr)) pe_.tcm->allocator().free(addr);
   }
-  if (!s.call.fault.empty()) {
-    faults_.insert_or_assign(s.ticket, KernelFault(s.desc->where, s.call.fault));
+  const std::string& fault = s.call.fault.empty() ? command.fault : s.call.fault;
+  if (!fault.empty()) {
+    faults_.insert_or_assign(s.ticket, KernelFault(s.desc->where, fault));
   } else if (s.op && s.type == CommandType::receive) {
     s.op->taken = s.call.port;
     note_message(s);

@@ -118,6 +118,13 @@ std::string PeDma::op_of(const FabricTransaction& x) const {
   return x.posted ? std::string() : static_cast<const PeItem*>(x.context)->to_string();
 }
 
+/// A command is told, and by it the kernel.
+void PeDma::transaction_failed(FabricTransaction& x, const std::string& why) {
+  PeCommand* command = static_cast<PeItem*>(x.context)->command;
+  if (!command) return FabricInitiator::transaction_failed(x, why);
+  if (command->fault.empty()) command->fault = why;
+}
+
 void PeDma::transaction_done(FabricTransaction& x) {
   PeItem& item = *static_cast<PeItem*>(x.context);
   transaction_served(item, x);

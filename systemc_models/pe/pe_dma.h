@@ -70,6 +70,7 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   static void looked_up(void* self, void* item);
   Order done_order(const FabricTransaction&) const override;
   std::string op_of(const FabricTransaction&) const override;
+  void transaction_failed(FabricTransaction&, const std::string& why) override;
   void transaction_done(FabricTransaction&) override;
 
   // Messages between PEs.
