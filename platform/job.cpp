@@ -1,9 +1,14 @@
 #include "kernbench/platform/job.h"
 
+#include <future>
 #include <stdexcept>
 
 #include "kernbench/kernel_api/context.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/deadlock.h"
+#include "kernbench/platform/elaborate/simulation.h"
+#include "kernbench/platform/elaborate/stopped.h"
+#include "kernbench/platform/launch/expected_values.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/launch/launch_preparation.h"
 #include "kernbench/platform/launch/pe_selection.h"
@@ -24,6 +29,7 @@ LaunchWay way_to(LaunchHost& host, const std::vector<size_t>& pes, LaunchMode mo
 Job::Job(Platform& platform, JobOptions o)
     : platform_(platform),
       spec_(KernelRegistry::instance().at(o.kernel)),
+      verified_(o.verify),
       pes_(choose_pes(platform.machine(), {o.pes, o.device, o.ranks})),
       programs_(programs_of(platform.machine(), pes_)),
       params_(prepare_launch(platform.machine(), spec_, kernel_params(spec_, o.params), pes_,
@@ -31,9 +37,14 @@ Job::Job(Platform& platform, JobOptions o)
       deployment_(platform.machine(), platform.hosts().allocators(), spec_, params_, pes_),
       queues_(platform.machine(), platform.hosts().allocators(), spec_, params_, *programs_.front().launch, pes_),
       way_(way_to(platform.hosts().launch_host(), pes_, o.launch)),
-      launcher_(platform.hosts().launch_host()) {}
+      launcher_(platform.hosts().launch_host()) {
+  if (verified_ && !spec_.reference) throw InputError("kernel " + spec_.name + ": has no reference to verify it by");
+  if (verified_ && !platform.system().pending_values()) platform.system().keep_pending_values();
+}
 
-Job::~Job() = default;
+Job::~Job() {
+  if (running_) platform_.machine().runs().end(spec_.name);
+}
 
 void Job::place(const std::string& tensor, const HostTensor& value) {
   deployment_.for_each_shard(tensor, value, [&](uint64_t address, const uint8_t* bytes, uint64_t nbytes) {
@@ -51,17 +62,66 @@ HostTensor Job::place_random(const std::string& tensor, uint64_t seed) {
 }
 
 HostTensor Job::read_back(const std::string& tensor) {
+  return collect(tensor, nullptr);
+}
+
+/// `values`: what pending bytes are computed from; null: as the topology says.
+HostTensor Job::collect(const std::string& tensor, PendingValues* values) {
+  System& system = platform_.system();
   return deployment_.collect(tensor, [&](uint64_t address, uint8_t* bytes, uint64_t nbytes) {
-    const auto window = platform_.system().window_at(address);
+    const auto window = system.window_at(address);
     if (ForeignStore* store = System::store_of(window)) store->pull(address, nbytes);
-    if (const auto producer = platform_.system().read_from_outside(window.space, address, bytes, nbytes))
+    const auto read = [&] {
+      return values ? read_from_outside(system.image(), values, window.key(), address, bytes, nbytes)
+                    : system.read_from_outside(window.space, address, bytes, nbytes);
+    };
+    // Computing needs an ordinary stack, which the caller's SC_THREAD may not have.
+    const auto producer = values ? std::async(std::launch::async, read).get() : read();
+    if (producer)
       throw RunError("tensor " + tensor + ": its bytes are pending until Phase 2 runs " + producer->name);
   });
 }
 
+JobVerification Job::verify() {
+  if (!verified_) throw InputError("kernel " + spec_.name + ": verify() needs a job with JobOptions::verify");
+  if (running_ || !completed_once_) throw RunError("kernel " + spec_.name + ": verify() before it has completed");
+  if (!result_.response.ok()) throw RunError(result_.response.text);
+  JobVerification all;
+  const auto expected = spec_.reference(params_, inputs_);
+  for (const TensorSpec& t : spec_.tensors) {
+    const auto it = expected.find(t.name);
+    if (t.role != TensorSpec::Role::out || it == expected.end()) continue;
+    const HostTensor value = collect(t.name, platform_.system().pending_values());
+    all.tensors.push_back(
+        kernbench::verify(t.name, value.dtype, value.shape, value.bytes.data(), reference_values(it->second)));
+    all.passed = all.passed && all.tensors.back().passed;
+  }
+  return all;
+}
+
+const LaunchResult& Job::run() {
+  start([this](const LaunchResult&) { platform_.machine().runs().pause_when_settled(); });
+  simulate();
+  if (!running_) return result_;
+  throw_if_stopped(platform_.machine());
+  if (sc_core::sc_pending_activity() || sc_core::sc_get_status() == sc_core::SC_STOPPED)
+    throw RunError("kernel " + spec_.name + ": the simulation was paused or stopped before it had completed");
+  throw stuck_error(waiting());
+}
+
+std::vector<std::string> Job::waiting() const {
+  return stuck_report(platform_.machine());
+}
+
 void Job::start(Done done) {
   if (running_) throw RunError("kernel " + spec_.name + ": started while it runs");
+  if (verified_) {
+    for (const TensorSpec& t : spec_.tensors) {
+      if (t.role == TensorSpec::Role::in) inputs_[t.name] = collect(t.name, platform_.system().pending_values());
+    }
+  }
   running_ = true;
+  platform_.machine().runs().begin(spec_.name);
   KernelLaunch message;
   message.id.kernel = spec_.name;
   message.pes = pes_;
@@ -75,6 +135,8 @@ void Job::start(Done done) {
   };
   launcher_.launch(std::move(message), way_, [this, call = std::move(done)](const LaunchResult& r) {
     running_ = false;
+    completed_once_ = true;
+    platform_.machine().runs().end(spec_.name);
     result_ = r;
     completed_.notify(sc_core::SC_ZERO_TIME);
     if (call) call(result_);

@@ -5,6 +5,9 @@
 //   job.place("a", values_a);  job.place("b", values_b);      // or a foreign initiator writes to job.ranges("a")
 //   job.start([](const kernbench::LaunchResult& r) { … });    // the launch leaves the host now
 //   wait(job.completed());                                    // in an SC_THREAD
+// or, in sc_main, beside whatever else goes on:
+//   job.run();                                                // simulates until it has completed
+//   bool right = job.verify().passed;                         // with JobOptions::verify
 #pragma once
 
 #include <functional>
@@ -14,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernbench/phase2/check/verify.h"
 #include "kernbench/platform/launch/deployment.h"
 #include "kernbench/platform/launch/launch.h"
 #include "kernbench/platform/launch/launch_queues.h"
@@ -28,13 +32,20 @@ struct JobOptions {
   std::string device = "all";
   LaunchMode launch = LaunchMode::automatic;
   std::string ranks = "all";
+  /// Keeps what verify() needs: the inputs as they stand at each start, and what pending results are made of.
+  bool verify = false;
+};
+
+struct JobVerification {
+  bool passed = true;                 ///< all of them
+  std::vector<TensorReport> tensors;  ///< outputs, in the kernel's order
 };
 
 class Job : public Launchable {
  public:
   /// Allocates the tensors. InputError, BadParam: as `kernbench run` says them.
   Job(Platform&, JobOptions);
-  /// Gives the memory back. Not while it runs, nor inside its own callback.
+  /// Gives the memory back. Not inside its own callback; while it runs only if the simulation does not go on.
   ~Job() override;
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
@@ -56,15 +67,28 @@ class Job : public Launchable {
   /// the response, and may start it again. RunError if it still runs.
   void start(Done done) override;
   void start() { start({}); }
+  /// Starts it and simulates until it has completed: sc_start() from sc_main, paused at completion, whatever else goes on;
+  /// it can be called again. The result, a fault of the kernel in its `response`. RunError where the simulation stands
+  /// still, pauses or stops before.
+  const LaunchResult& run();
   bool running() const override { return running_; }
+  /// Who of the platform's PEs waits for whom, now: a line each; none where nobody does.
+  std::vector<std::string> waiting() const;
   /// Notified with `done`, in the next delta cycle.
   const sc_core::sc_event& completed() const { return completed_; }
   /// Of the last launch that has completed.
   const LaunchResult& result() const { return result_; }
+  /// Compares the outputs as memory holds them, pending ones computed, with the kernel's reference over the inputs of the
+  /// last start. InputError where the kernel has no reference or JobOptions::verify was not set; RunError where it has
+  /// not completed, or in a fault.
+  JobVerification verify();
 
  private:
+  HostTensor collect(const std::string& tensor, PendingValues*);
+
   Platform& platform_;
   const KernelSpec& spec_;
+  const bool verified_;
   std::vector<size_t> pes_;
   std::vector<tl::Program> programs_;
   Params params_;
@@ -73,6 +97,8 @@ class Job : public Launchable {
   LaunchWay way_;
   Launcher launcher_;
   bool running_ = false;
+  bool completed_once_ = false;
+  TensorMap inputs_;  ///< of the last start, where they are kept
   LaunchResult result_;
   sc_core::sc_event completed_;
 };

@@ -51,7 +51,7 @@ class Platform : public sc_core::sc_module {
 
   /// Puts real bytes into one memory now, without time, also where a foreign model keeps them.
   void place(uint64_t address, const void* bytes, uint64_t nbytes) { system().place(address, bytes, nbytes); }
-  /// Attaches an op log to every block (null: none). Before the simulation starts.
+  /// Attaches an op log to every block (null: none). Not while anything runs.
   void attach_log(OpLogSink* sink) { machine_.attach_log(sink); }
 
  private:

@@ -29,7 +29,8 @@ Machine::Machine(topology::Graph graph)
       system_(timing_of(graph_)),
       blocks_(graph_, system_),
       routes_(graph_, blocks_, system_.timing()),
-      pes_(graph_, blocks_, routes_, system_) {
+      pes_(graph_, blocks_, routes_, system_),
+      runs_(sc_core::sc_gen_unique_name("runs"), *this) {
   system_.set_routes(routes_);
   if (graph_.materialize_outputs) system_.materialize_outputs();
 }

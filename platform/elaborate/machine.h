@@ -5,6 +5,7 @@
 #include "kernbench/platform/elaborate/elaboration.h"
 #include "kernbench/platform/elaborate/pes.h"
 #include "kernbench/platform/elaborate/routes.h"
+#include "kernbench/platform/elaborate/run_watch.h"
 #include "kernbench/platform/topology/graph/graph.h"
 #include "kernbench/systemc_models/memory/system.h"
 
@@ -23,6 +24,7 @@ class Machine {
   Elaboration& blocks() { return blocks_; }
   Routes& routes() { return routes_; }
   Pes& pes() { return pes_; }
+  RunWatch& runs() { return runs_; }
 
   /// For a run to its end: instants may be worked off without the kernel (Timeline::run_ahead), but where blocks that are
   /// not this project's may ask it for the time.
@@ -30,7 +32,7 @@ class Machine {
     if (!blocks_.has_foreign_nodes()) timeline().run_ahead();
   }
 
-  /// Attaches an op log to every block (null: none). Before the simulation starts.
+  /// Attaches an op log to every block (null: none). Not while anything runs.
   void attach_log(OpLogSink* sink);
 
  private:
@@ -39,6 +41,7 @@ class Machine {
   Elaboration blocks_;
   Routes routes_;
   Pes pes_;
+  RunWatch runs_;
   std::unique_ptr<OpLogger> logger_;
 };
 

@@ -88,14 +88,15 @@ KernelRunner& Pes::runner(size_t pe) const {
   return *pes_[pe]->runner;
 }
 
-void Pes::attach_history(CommandHistory& history) const {
+void Pes::attach_history(CommandHistory* history) const {
   for (size_t p = 0; p < pes_.size(); ++p) {
     if (!complete(p)) continue;
-    runner(p).attach_history(&history);
+    runner(p).attach_history(history);
+    if (!history) continue;
     const auto in_order = [&](CommandType type, Stage stage) {
       for (const Pe::Engine& e : pes_[p]->engines) {
         for (const StageStatistics& s : e.role->statistics()) {
-          if (s.stage == stage && s.servers == 1) history.serves_in_order(pes_[p]->index, type);
+          if (s.stage == stage && s.servers == 1) history->serves_in_order(pes_[p]->index, type);
         }
       }
     };

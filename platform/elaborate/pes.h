@@ -38,8 +38,8 @@ class Pes {
   /// before it have.
   size_t local_memory(size_t pe) const;
 
-  /// Tells the history of all kernels' commands and waits; before the simulation starts.
-  void attach_history(CommandHistory& history) const;
+  /// Tells the history of all kernels' commands and waits (null: none). Not while anything runs.
+  void attach_history(CommandHistory* history) const;
 
  private:
   void build(uint32_t pe);

@@ -124,22 +124,26 @@ const Deployment::Placed& Deployment::of(const std::string& tensor) const {
   return it->second;
 }
 
-void Deployment::upload(const std::string& tensor, const HostTensor& value) {
+void Deployment::upload(const std::string& tensor, std::shared_ptr<const HostTensor> value) {
   const Placed& t = tensors_.at(tensor);
   for (uint32_t p = 0; p < pes_.size(); ++p) {
     if (!t.plan.stored(p)) continue;
     const uint64_t nbytes = t.plan.nbytes(p);
     uint64_t first = 0;
     if (contiguous_in_whole(t.plan, p, &first)) {
-      SharedBytes bytes;  // the caller's tensor outlives the image
-      bytes.data = value.bytes.data() + first;
+      SharedBytes bytes;
+      bytes.hold = value;
+      bytes.data = value->bytes.data() + first;
       bytes.size = nbytes;
       machine_.system().image().write_shared({Space::hbm, kNoPe}, t.bases[p], bytes);
     } else {
       Bytes shard(nbytes);
-      scatter(t.plan, p, value.bytes.data(), shard.data());
+      scatter(t.plan, p, value->bytes.data(), shard.data());
       machine_.system().image().write_shared({Space::hbm, kNoPe}, t.bases[p], SharedBytes::take(std::move(shard)));
     }
+    if (!sc_core::sc_is_running()) continue;  // a model is given everything when the simulation starts
+    ForeignStore* store = System::store_of(machine_.system().window_at(t.bases[p]));
+    if (store) store->push(t.bases[p], nbytes);
   }
 }
 

@@ -34,9 +34,9 @@ class Deployment {
   Deployment(const Deployment&) = delete;
   Deployment& operator=(const Deployment&) = delete;
 
-  /// Puts an input's bytes in place at once, without time and without copying what is contiguous. The tensor must
-  /// outlive the system's memory image.
-  void upload(const std::string& tensor, const HostTensor& value);
+  /// Puts an input's bytes in place at once, without time and without copying what is contiguous: memory shares the
+  /// tensor until something else is written there. Also where a foreign model keeps the bytes.
+  void upload(const std::string& tensor, std::shared_ptr<const HostTensor> value);
   /// Calls put(address, bytes, nbytes) for what each shard holds of a value. std::invalid_argument if it does not fit
   /// the tensor.
   void for_each_shard(const std::string& tensor, const HostTensor& value,

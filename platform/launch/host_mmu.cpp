@@ -55,6 +55,15 @@ HostResponse HostMmu::map_now(Machine& machine, const MmuMap& m, const std::vect
   return r;
 }
 
+HostResponse HostMmu::unmap_now(Machine& machine, const MmuUnmap& m, const std::vector<size_t>& pes) {
+  UnmapBody body;
+  body.address = m.address;
+  body.nbytes = m.nbytes;
+  HostResponse r;
+  for (size_t i = 0; r.ok() && i < pes.size(); ++i) r = body.unmap_at(machine.pes().pe(pes[i]));
+  return r;
+}
+
 void HostMmu::map(const std::vector<MmuMap>& maps, const LaunchWay& way, Done done) {
   std::vector<Message> messages;
   for (const MmuMap& m : maps) {

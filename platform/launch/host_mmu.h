@@ -35,6 +35,7 @@ class HostMmu {
 
   /// Without message and time: the same effect, at once.
   static HostResponse map_now(Machine&, const MmuMap&, const std::vector<size_t>& pes);
+  static HostResponse unmap_now(Machine&, const MmuUnmap&, const std::vector<size_t>& pes);
 
  private:
   /// Messages sent together.

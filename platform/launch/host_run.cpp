@@ -1,6 +1,7 @@
 #include "kernbench/platform/launch/host_run.h"
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/launch/launch_host.h"
 
@@ -17,6 +18,12 @@ HostOutcome simulate(LaunchHost& host, HostPlan plan) {
   for (const MemoryRead& m : plan.downloads) require(transfer.check(m));
 
   HostOutcome outcome;
+  const double begin_ns = host.timeline().now_ns();
+  const auto complete = [&](double done_ns) {
+    outcome.end_ns = done_ns;
+    outcome.complete = true;
+    host.machine().runs().pause_when_settled();
+  };
   const auto failed = [&](const HostResponse& r) {
     if (r.ok()) return false;
     outcome.fault = r.text;
@@ -26,22 +33,20 @@ HostOutcome simulate(LaunchHost& host, HostPlan plan) {
   const auto downloaded = [&](const HostResponse& r) {
     if (failed(r)) return;
     outcome.download_ns = r.done_ns - outcome.launch.response.done_ns;
-    outcome.end_ns = r.done_ns;
-    outcome.complete = true;
+    complete(r.done_ns);
   };
   const auto launched = [&](const LaunchResult& result) {
     outcome.launch = result;
     if (failed(result.response)) return;
-    outcome.end_ns = result.response.done_ns;
     if (plan.downloads.empty()) {
-      outcome.complete = true;
+      complete(result.response.done_ns);
     } else {
       transfer.read(plan.downloads, downloaded);
     }
   };
   const auto uploaded = [&](const HostResponse& r) {
     if (failed(r)) return;
-    outcome.upload_ns = r.done_ns - outcome.map_ns;
+    outcome.upload_ns = r.done_ns - begin_ns - outcome.map_ns;
     launcher.launch(plan.launch, plan.way, launched);
   };
   const auto upload = [&] {
@@ -53,7 +58,7 @@ HostOutcome simulate(LaunchHost& host, HostPlan plan) {
   };
   const auto mapped = [&](const HostResponse& r) {
     if (failed(r)) return;
-    outcome.map_ns = r.done_ns;
+    outcome.map_ns = r.done_ns - begin_ns;
     upload();
   };
   if (plan.maps.empty()) {

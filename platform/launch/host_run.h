@@ -1,5 +1,5 @@
 // What the host does in one run: maps virtual ranges, uploads inputs, launches, has the completions, reads outputs
-// back.
+// back. Several runs one after the other are fine, and so is what goes on beside them for ever (run_watch.h).
 #pragma once
 
 #include "kernbench/platform/launch/host_mmu.h"
@@ -24,8 +24,8 @@ struct HostOutcome {
   double end_ns = 0;                                  ///< when the host was done
 };
 
-/// Simulates until the host is done, a fault reached it, or nothing can move. InputError before the simulation where
-/// the host cannot reach an upload's or download's memory.
+/// Simulates from now until the host is done, a fault reached it, or nothing can move. InputError before the simulation
+/// where the host cannot reach an upload's or download's memory.
 HostOutcome simulate(LaunchHost&, HostPlan);
 
 }  // namespace kernbench

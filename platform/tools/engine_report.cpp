@@ -78,6 +78,40 @@ std::vector<QueueTraffic> queue_traffic(Platform& platform, const std::vector<si
   return all;
 }
 
+std::vector<EngineReport> since(std::vector<EngineReport> now, const std::vector<EngineReport>& then, double ns) {
+  for (EngineReport& e : now) {
+    const auto it = std::find_if(then.begin(), then.end(), [&](const EngineReport& t) { return t.id == e.id; });
+    if (it == then.end()) continue;
+    const EngineReport& t = *it;
+    e.ops -= t.ops;
+    e.bytes -= t.bytes;
+    for (double EngineReport::*part :
+         {&EngineReport::busy_ns, &EngineReport::flops, &EngineReport::peak_ns, &EngineReport::idle_ns,
+          &EngineReport::slot_wait_ns, &EngineReport::queue_full_ns, &EngineReport::link_wait_ns,
+          &EngineReport::memory_wait_ns})
+      e.*part -= t.*part;
+    for (size_t i = 0; i < std::min(e.message_stalls.size(), t.message_stalls.size()); ++i)
+      e.message_stalls[i].ns -= t.message_stalls[i].ns;
+    e.utilization = ns > 0 ? e.busy_ns / (ns * e.servers) : 0;
+  }
+  return now;
+}
+
+std::vector<QueueTraffic> since(std::vector<QueueTraffic> now, const std::vector<QueueTraffic>& then) {
+  for (QueueTraffic& q : now) {
+    const auto it = std::find_if(then.begin(), then.end(), [&](const QueueTraffic& t) {
+      return t.from == q.from && t.port == q.port && t.to == q.to && t.peer_port == q.peer_port;
+    });
+    if (it == then.end()) continue;
+    q.messages -= it->messages;
+    q.segments -= it->segments;
+    q.bytes -= it->bytes;
+    for (const SegmentPart& p : kSegmentParts) q.account.*p.ns -= it->account.*p.ns;
+  }
+  now.erase(std::remove_if(now.begin(), now.end(), [](const QueueTraffic& q) { return q.segments == 0; }), now.end());
+  return now;
+}
+
 std::vector<std::string> engine_notes(Platform& platform, const std::vector<size_t>& pes) {
   std::set<std::string> lines;
   for (size_t p : pes) {

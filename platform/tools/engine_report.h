@@ -28,10 +28,13 @@ struct EngineReport {
   std::vector<QueueServerStatistics::Stall> message_stalls = {};
 };
 
-/// Of these PEs (indices in compiled order), PE by PE, when the run has ended at sim_ns.
+/// Of these PEs (indices in compiled order), PE by PE, from the start of the simulation to sim_ns.
 std::vector<EngineReport> engine_reports(Platform&, const std::vector<size_t>& pes, double sim_ns);
 /// What came through the inter-PE queues that end at these PEs, PE by PE.
 std::vector<QueueTraffic> queue_traffic(Platform&, const std::vector<size_t>& pes);
+/// The same from an earlier time on, `ns` ago: less what was told then.
+std::vector<EngineReport> since(std::vector<EngineReport> now, const std::vector<EngineReport>& then, double ns);
+std::vector<QueueTraffic> since(std::vector<QueueTraffic> now, const std::vector<QueueTraffic>& then);
 /// What a user may not expect of them, each line once: engines alike say the same.
 std::vector<std::string> engine_notes(Platform&, const std::vector<size_t>& pes);
 void write_engine_json(JsonWriter&, const EngineReport&);

@@ -35,7 +35,13 @@ class KernelRun : private LoggedRun {
         params_(prepared_.params),
         way_(choose_launch_way(platform, o_)) {
     if (!o_.wiring_file.empty()) draw_wiring();
+    begin_ns_ = platform_.timeline().now_ns();
+    events_before_ = platform_.timeline().events();
+    if (begin_ns_ == 0) return;
+    engines_before_ = engine_reports(platform_, pes_, begin_ns_);
+    queues_before_ = queue_traffic(platform_, pes_);
   }
+  ~KernelRun() { unmap_tensors(); }
 
   RunReport run() {
     place_inputs();
@@ -64,6 +70,8 @@ class KernelRun : private LoggedRun {
   void place_inputs();
   HostPlan host_plan();
   void map_tensors(HostPlan&);
+  std::vector<size_t> mapped_pes() const;
+  void unmap_tensors();
   HostOutcome simulate_launch();
   void report_times(const HostOutcome&);
   void compute_outputs();
@@ -77,8 +85,12 @@ class KernelRun : private LoggedRun {
   LaunchWay way_;
   std::optional<Deployment> deployment_;
   std::optional<LaunchQueues> queues_;
-  TensorMap inputs_;
+  std::shared_ptr<TensorMap> inputs_;  ///< memory shares them
   RunReport report_;
+  double begin_ns_ = 0;
+  uint64_t events_before_ = 0;
+  std::vector<EngineReport> engines_before_;  ///< none where this is the first run
+  std::vector<QueueTraffic> queues_before_;
 };
 
 void KernelRun::draw_wiring() const {
@@ -97,8 +109,9 @@ void KernelRun::place_inputs() {
   // Before the inputs are made: it knows what does not fit.
   deployment_.emplace(platform_.machine(), platform_.hosts().allocators(), spec_, params_, pes_, o_.addresses);
   queues_.emplace(platform_.machine(), platform_.hosts().allocators(), spec_, params_, *programs_.front().launch, pes_);
-  inputs_ = make_inputs(tensors_of(spec_), params_, o_);
-  for (const auto& [name, value] : inputs_) deployment_->upload(name, value);
+  inputs_ = std::make_shared<TensorMap>(make_inputs(tensors_of(spec_), params_, o_));
+  for (const auto& [name, value] : *inputs_)
+    deployment_->upload(name, std::shared_ptr<const HostTensor>(inputs_, &value));
 }
 
 /// What the host does: the launch, and the transfers that take time.
@@ -132,17 +145,29 @@ HostPlan KernelRun::host_plan() {
 /// By messages of the host where transfers take time, else at once.
 void KernelRun::map_tensors(HostPlan& plan) {
   const bool timed_maps = o_.timed_transfer && o_.addresses == AddressMode::virtual_;
-  std::vector<size_t> mapped_pes;  // the others know physical addresses only
-  std::copy_if(pes_.begin(), pes_.end(), std::back_inserter(mapped_pes),
-               [&](size_t p) { return platform_.pes().pe(p).mmu; });
   for (const auto& mapping : deployment_->mappings()) {
     if (timed_maps) {
       plan.maps.push_back({{}, mapping});
       continue;
     }
-    const HostResponse r = HostMmu::map_now(platform_.machine(), {{}, mapping}, mapped_pes);
+    const HostResponse r = HostMmu::map_now(platform_.machine(), {{}, mapping}, mapped_pes());
     if (!r.ok()) throw RunError(r.text);
   }
+}
+
+/// The others know physical addresses only.
+std::vector<size_t> KernelRun::mapped_pes() const {
+  std::vector<size_t> mapped;
+  std::copy_if(pes_.begin(), pes_.end(), std::back_inserter(mapped),
+               [&](size_t p) { return platform_.pes().pe(p).mmu; });
+  return mapped;
+}
+
+/// At no cost, whatever mapping them has cost: the ranges go back to the allocators, and a later run may have them.
+void KernelRun::unmap_tensors() {
+  if (!deployment_) return;
+  for (const auto& mapping : deployment_->mappings())
+    HostMmu::unmap_now(platform_.machine(), {{}, mapping->range.virtual_addr, mapping->nbytes}, mapped_pes());
 }
 
 HostOutcome KernelRun::simulate_launch() {
@@ -165,7 +190,8 @@ void KernelRun::report_times(const HostOutcome& host) {
   for (const auto& [name, value] : params_.values()) report_.params.emplace_back(name, to_text(value));
   for (size_t i = 0; i < pes_.size(); ++i) {
     const KernelRunner::Outcome& pe = host.launch.outcomes[i];
-    report_.pes.push_back({platform_.graph().pes[pes_[i]].id, pe.start_ns, pe.end_ns, pe.scalar_ns});
+    report_.pes.push_back(
+        {platform_.graph().pes[pes_[i]].id, pe.start_ns - begin_ns_, pe.end_ns - begin_ns_, pe.scalar_ns});
   }
   report_.launch = name_of(way_.mode);
   report_.launch_note = way_.note;
@@ -174,12 +200,13 @@ void KernelRun::report_times(const HostOutcome& host) {
   report_.map_ns = host.map_ns;
   report_.upload_ns = host.upload_ns;
   report_.download_ns = host.download_ns;
-  report_.start_ns = host.launch.start_ns;
-  report_.end_ns = host.end_ns;
-  report_.engines = engine_reports(platform_, pes_, report_.end_ns);
-  report_.queues = queue_traffic(platform_, pes_);
+  report_.begin_ns = begin_ns_;
+  report_.start_ns = host.launch.start_ns - begin_ns_;
+  report_.end_ns = host.end_ns - begin_ns_;
+  report_.engines = since(engine_reports(platform_, pes_, host.end_ns), engines_before_, report_.end_ns);
+  report_.queues = since(queue_traffic(platform_, pes_), queues_before_);
   report_.notes = engine_notes(platform_, pes_);
-  report_.events = platform_.timeline().events();
+  report_.events = platform_.timeline().events() - events_before_;
 }
 
 /// Phase 2: what the run made, into files and before the judge.
@@ -195,7 +222,7 @@ void KernelRun::compute_outputs() {
 
 void KernelRun::verify_outputs(const TensorMap& outputs) {
   report_.verified = true;
-  for (const auto& [name, expected] : judge(spec_.reference, params_, inputs_)) {
+  for (const auto& [name, expected] : judge(spec_.reference, params_, *inputs_)) {
     const HostTensor& value = outputs.at(name);
     report_.tensors.push_back(verify(name, value.dtype, value.shape, value.bytes.data(), expected));
     report_.passed = report_.passed && report_.tensors.back().passed;

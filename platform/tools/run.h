@@ -52,8 +52,10 @@ struct RunOptions : PeChoice {
   std::function<void(const ReplayProgress&)> on_replay_progress;
 };
 
+/// Times are from when the run began: begin_ns of the simulation, 0 unless something has run before.
 struct RunReport {
   std::string kernel, topology;
+  double begin_ns = 0;
   std::vector<std::pair<std::string, std::string>> params;
   std::string launch;       ///< host or direct
   std::string launch_note;  ///< why it is direct, where nobody asked for it
@@ -89,8 +91,10 @@ struct RunReport {
 /// what is missing).
 LaunchWay choose_launch_way(Platform&, const RunOptions&);
 
-/// Runs once per platform. InputError, BadParam and NpyError for bad input; RunError for a kernel fault, and where
-/// nothing can move while work is outstanding.
+/// Simulates from now until the host is done; sc_start() can be called again afterwards, and so can this: runs come one
+/// after the other, also beside what never ends (a clock, a DRAM's refresh). One that ended in an error is the
+/// platform's last. InputError, BadParam and NpyError for bad input; RunError for a kernel fault, an error of a foreign
+/// memory, and where nothing can move while work is outstanding (beside a clock that is not noticed).
 RunReport run_kernel(Platform&, RunOptions);
 
 void write_run_text(std::ostream&, const RunReport&);

@@ -8,6 +8,7 @@
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/log/oplog_json.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/launch/expected_values.h"
 #include "kernbench/platform/platform.h"
 
 namespace kernbench {
@@ -47,7 +48,12 @@ void LoggedRun::attach_logs(bool materializes, std::vector<PlacedTensor> tensors
   o_.header.tensors = std::move(tensors);
   while_running([&] { tee_->begin(o_.header); });
   if (!tee_->empty() || o_.number_ops) platform_.attach_log(&*tee_);
-  if (o_.check_races) platform_.pes().attach_history(history_);
+  if (o_.check_races) platform_.pes().attach_history(&history_);
+}
+
+LoggedRun::~LoggedRun() {
+  platform_.attach_log(nullptr);
+  platform_.pes().attach_history(nullptr);
 }
 
 void LoggedRun::close_logs() {
@@ -129,9 +135,7 @@ std::map<std::string, ReferenceValues> LoggedRun::judge(const Reference& referen
   for (const std::string& name : by_reference_) {
     const auto it = expected.find(name);
     if (it == expected.end()) throw RunError("the reference says nothing of output " + name);
-    const Expected& e = it->second;
-    all[name] = {values_of(e.value.dtype, e.value.bytes.data(), static_cast<size_t>(e.value.elements())),
-                 {e.scale.begin(), e.scale.end()}};
+    all[name] = reference_values(it->second);
   }
   return all;
 }

@@ -67,6 +67,8 @@ class LoggedRun {
   using Clock = std::chrono::steady_clock;
   LoggedRun(Platform& platform, RunOptions options)
       : platform_(platform), o_(std::move(options)), records_(o_.debug_verify) {}
+  /// Nothing of the run is told of the platform any more.
+  ~LoggedRun();
   static double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
   double wall_s() const { return seconds_since(begin_); }
 

@@ -139,7 +139,7 @@ std::string races_of_tcm_used_again(bool corrected) {
   return in_child([&] {
     const auto platform = platform_from_file(topology_path("small.yaml"));
     CommandHistory history;
-    platform->pes().attach_history(history);
+    platform->pes().attach_history(&history);
     const float ones[16] = {1};
     platform->system().image().write({Space::hbm, kNoPe}, 0, ones, sizeof ones);
     const auto program = [&](PeBackend& pe) {

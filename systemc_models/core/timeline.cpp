@@ -128,6 +128,7 @@ void Timeline::work() {
   }
   working_ = false;
   arm();
+  if (rest_) rest_(rest_self_);
 }
 
 }  // namespace kernbench

@@ -90,6 +90,11 @@ class Timeline : public sc_core::sc_module {
   /// Of the entry that was worked off last.
   double last_ns() const { return now_ns_; }
   int stop_reason() const { return stop_reason_.load(std::memory_order_relaxed); }
+  /// Whenever all entries of an instant are done and control goes back to the kernel, call(self); null: nothing.
+  void on_rest(void (*call)(void* self), void* self) {
+    rest_ = call;
+    rest_self_ = self;
+  }
   /// Called every 65,536 entries with the time and the number of entries so far; for a progress line.
   void on_progress(std::function<void(double now_ns, uint64_t events)> call) { progress_ = std::move(call); }
 
@@ -142,6 +147,8 @@ class Timeline : public sc_core::sc_module {
   std::atomic<uint64_t> end_fs_{~uint64_t{0}};  // entries from here on are left
   std::atomic<int> stop_reason_{0};
   bool reached_end_ = false;
+  void (*rest_)(void*) = nullptr;
+  void* rest_self_ = nullptr;
   std::function<void(double, uint64_t)> progress_;
 };
 

@@ -43,8 +43,6 @@ class UnmapBody : public PeBody {
  public:
   uint64_t address = 0, nbytes = 0;
   void take(ControlMessage&, Pe&) const override;
-
- private:
   HostResponse unmap_at(Pe&) const;
 };
 

@@ -377,6 +377,7 @@ void PeIpcq::complete_receive(QueueSegment& s) {
 // ---- segments
 
 QueueSegment& PeIpcq::take_segment() {
+  ++under_way_;
   QueueSegment* s = idle_;
   if (s) {
     idle_ = s->next_idle;
@@ -389,6 +390,7 @@ QueueSegment& PeIpcq::take_segment() {
 }
 
 void PeIpcq::recycle(QueueSegment& s) {
+  --under_way_;
   s.message.reset();
   s.next_idle = idle_;
   idle_ = &s;

@@ -45,6 +45,7 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   void on_left_over(std::function<void(const std::string&)> tell) override { tell_left_over_ = std::move(tell); }
   std::vector<QueueServerStatistics> queue_statistics() const override;
   std::vector<QueueTraffic> queue_traffic() const override;
+  size_t segments_under_way() const override { return under_way_; }
   std::vector<QueueWait> queue_waits() const override;
 
  private:
@@ -132,6 +133,7 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   bool read_due_ = false;
   std::vector<std::unique_ptr<QueueSegment>> segments_;  ///< that this PE sends
   QueueSegment* idle_ = nullptr;                         ///< those that nobody uses
+  size_t under_way_ = 0;                                 ///< the others
 };
 
 }  // namespace kernbench

@@ -128,6 +128,8 @@ class IpcqRole {
   virtual std::vector<QueueServerStatistics> queue_statistics() const { return {}; }
   /// Of the queues that end here, over all launches.
   virtual std::vector<QueueTraffic> queue_traffic() const { return {}; }
+  /// That this PE has sent and whose credits are not back.
+  virtual size_t segments_under_way() const { return 0; }
   /// Sends and receives that wait for the PE at the other end.
   virtual std::vector<QueueWait> queue_waits() const = 0;
 };

@@ -1,0 +1,91 @@
+#include "kernbench/platform/elaborate/run_watch.h"
+
+#include <algorithm>
+
+#include "kernbench/platform/elaborate/deadlock.h"
+#include "kernbench/platform/elaborate/machine.h"
+
+namespace kernbench {
+namespace {
+
+/// Of all platforms. The first alone looks for starvation: two would take each other's events for activity.
+std::vector<RunWatch*>& watches() {
+  static std::vector<RunWatch*> all;
+  return all;
+}
+
+}  // namespace
+
+RunWatch::RunWatch(sc_core::sc_module_name name, Machine& machine) : sc_module(name), machine_(machine) {
+  watches().push_back(this);
+  SC_HAS_PROCESS(RunWatch);
+  SC_METHOD(check);
+  sensitive << check_;
+  dont_initialize();
+}
+
+RunWatch::~RunWatch() {
+  watches().erase(std::find(watches().begin(), watches().end(), this));
+}
+
+/// Credits of messages are back at their senders. Those of a message that nobody received never come.
+bool RunWatch::settled() const {
+  if (!machine_.system().fault().empty()) return true;
+  for (size_t p = 0; p < machine_.pes().count(); ++p) {
+    const IpcqRole* ipcq = machine_.pes().pe(p).ipcq;
+    if (ipcq && ipcq->segments_under_way() > 0) return false;
+  }
+  return true;
+}
+
+void RunWatch::pause_when_settled() {
+  pausing_ = !settled();
+  if (!pausing_) return sc_core::sc_pause();
+  machine_.timeline().on_rest(&RunWatch::at_rest, this);
+}
+
+void RunWatch::begin(const std::string& job) {
+  jobs_.push_back(job);
+  machine_.timeline().on_rest(&RunWatch::at_rest, this);
+}
+
+void RunWatch::end(const std::string& job) {
+  jobs_.erase(std::find(jobs_.begin(), jobs_.end(), job));
+}
+
+void RunWatch::at_rest(void* self) {
+  auto& me = *static_cast<RunWatch*>(self);
+  if (me.pausing_ && me.settled()) {
+    me.pausing_ = false;
+    sc_core::sc_pause();
+  }
+  if (me.waits()) watches().front()->check_.notify(sc_core::SC_ZERO_TIME);
+  if (!me.pausing_ && me.jobs_.empty()) me.machine_.timeline().on_rest(nullptr, nullptr);
+}
+
+/// A job runs, nothing of the platform's is due, and nobody has been told.
+bool RunWatch::waits() const {
+  const Timeline& timeline = machine_.timeline();
+  return !jobs_.empty() && timeline.idle() && told_at_ != timeline.events();
+}
+
+/// Waits with those who wait as long as anything else in the simulation is pending.
+void RunWatch::check() {
+  const auto waiting = [](const RunWatch* w) { return w->waits(); };
+  if (std::none_of(watches().begin(), watches().end(), waiting)) return;
+  if (sc_core::sc_pending_activity_at_current_time()) return check_.notify(sc_core::SC_ZERO_TIME);
+  if (sc_core::sc_pending_activity_at_future_time()) return check_.notify(sc_core::sc_time_to_pending_activity());
+  for (RunWatch* w : watches()) {
+    if (w->waits()) w->warn();
+  }
+}
+
+void RunWatch::warn() {
+  told_at_ = machine_.timeline().events();
+  std::string text = "nothing can move, and not done: ";
+  for (const std::string& job : jobs_) text += (&job == jobs_.data() ? "" : ", ") + job;
+  for (const std::string& line : stuck_report(machine_)) text += "\n  " + line;
+  SC_REPORT_WARNING("/kernbench/stuck", text.c_str());
+}
+
+}  // namespace kernbench

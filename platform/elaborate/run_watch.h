@@ -1,0 +1,45 @@
+// What a run needs to know of a simulation in which it is not alone. A clock, a DRAM's refresh or another platform may go
+// on for ever, so that a simulation's end says nothing of the run's; and where all stands still, somebody has to say so.
+//
+// Decisions. A run ends by sc_pause(), so that sc_start() returns and can be called again; it does so when the host has the
+// completion and what the run's messages left under way (credits) has come back, whatever else goes on. That a job cannot
+// go on is a warning, told at starvation: the platform's agenda is empty and no other activity is pending in the
+// simulation. Before that somebody else may still set it going; beside a clock, Job::waiting() tells it when asked.
+#pragma once
+
+#include <string>
+#include <systemc>
+#include <vector>
+
+namespace kernbench {
+
+class Machine;
+
+class RunWatch : public sc_core::sc_module {
+ public:
+  /// Inside a module that is being constructed: a machine's.
+  RunWatch(sc_core::sc_module_name name, Machine& machine);
+  ~RunWatch() override;
+
+  /// sc_pause() at the end of this instant, or as soon as the machine has settled. To be called on the timeline.
+  void pause_when_settled();
+  /// Between them a job of that name runs: at starvation there is an SC_WARNING of type "/kernbench/stuck", with who
+  /// waits for whom.
+  void begin(const std::string& job);
+  void end(const std::string& job);
+
+ private:
+  bool settled() const;
+  static void at_rest(void* self);
+  void check();
+  bool waits() const;
+  void warn();
+
+  Machine& machine_;
+  bool pausing_ = false;
+  std::vector<std::string> jobs_;
+  uint64_t told_at_ = 0;  ///< entries worked off when it was told; 0: it was not
+  sc_core::sc_event check_;
+};
+
+}  // namespace kernbench

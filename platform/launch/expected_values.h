@@ -1,0 +1,14 @@
+// What a kernel's reference says, as verification takes it.
+#pragma once
+
+#include "kernbench/kernel_api/registry.h"
+#include "kernbench/phase2/check/verify.h"
+
+namespace kernbench {
+
+inline ReferenceValues reference_values(const Expected& e) {
+  return {values_of(e.value.dtype, e.value.bytes.data(), static_cast<size_t>(e.value.elements())),
+          {e.scale.begin(), e.scale.end()}};
+}
+
+}  // namespace kernbench
