@@ -137,7 +137,9 @@ class Bench:
         *calls, failed = struct.unpack(f"{len(KINDS) + 1}Q", counts.read_bytes())
         return done, dict(zip(KINDS, calls)), failed
 
-    def check(self, what, done, failed):
+    def check(self, what, done, failed, used_up):
+        """With `used_up` there is no more memory at all: SystemC cannot pass the exception on, and the process ends as by a
+        kill."""
         if done.returncode == 0:
             assert done.stderr == "" or (failed and done.stderr.count("\n") == 1), f"{what}: {done.stderr}"
             assert without_times(done.stdout) == self.stdout, f"{what}: another stdout"
@@ -149,6 +151,8 @@ class Bench:
         left = set(os.listdir(self.out)) - set(self.may_be_there())
         if self.case.log:  # where its writer fails SQLite leaves what a reader puts together
             left -= {self.case.log + end for end in ("-wal", "-shm", "-journal")}
+        if used_up:
+            left -= {name + ".part" for name in self.case.whole}
         assert not left, f"{what}: {left} left over"
         if self.case.log and (self.out / self.case.log).exists():
             what_is_left_is_honest(what, self.out / self.case.log, self.dump)
@@ -204,7 +208,8 @@ def do_case(job):
             try:
                 done, _, failed = bench.run(failure, old=moments.random() < 0.5, limit=limit)
                 tally[failure.kind if failure else "limit", done.returncode if failed or limit is not None else "not reached"] += 1
-                bench.check(what, done, failed or limit is not None)
+                used_up = failure is not None and failure.kind == "memory" and failure.on
+                bench.check(what, done, failed or limit is not None, used_up)
                 # A file that the machine cannot read is not one that was cut off.
                 assert not (failed and failure.kind == "read" and "cut off" in done.stderr), f"{what}: {done.stderr}"
             except (AssertionError, subprocess.TimeoutExpired, ValueError) as e:
