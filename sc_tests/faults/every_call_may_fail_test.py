@@ -36,9 +36,9 @@ SMALL = ("m=64", "n=64", "k=64")
 class Case:
     """A command; IN and OUT in its words are folders. `lines`: how many it may say where all of it fails."""
 
-    def __init__(self, name, *words, params=(), whole=(), log=None, memory=None, stdout=None, dumps="c", lines=1, made=()):
+    def __init__(self, name, *words, params=(), whole=(), log=None, stdout=None, dumps="c", lines=1):
         self.name, self.whole, self.log, self.stdout, self.dumps, self.lines = name, whole, log, stdout, dumps, lines
-        self.made, self.memory = made, memory or (log and log.rsplit(".", 1)[0] + ".kbmem")
+        self.memory = log and log.rsplit(".", 1)[0] + ".kbmem"
         self.words = [*words, *(w for p in params for w in ("--param", p))]
 
     def arguments(self, folder):
