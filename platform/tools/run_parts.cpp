@@ -36,11 +36,23 @@ void while_running(const Work& work) {
   }
 }
 
+/// What an earlier run has left to a Phase 2 of its own is nothing that this one knows: never written.
+void forget_pending(MemoryImage& image) {
+  for (const MemoryImage::SpaceKey& key : image.spaces()) {
+    std::vector<std::pair<uint64_t, uint64_t>> pending;
+    image.for_each_piece(key, [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t) {
+      if (e && e->pending.producer) pending.emplace_back(at, n);
+    });
+    for (const auto& [at, n] : pending) image.erase(key, at, n);
+  }
+}
+
 }  // namespace
 
 void LoggedRun::attach_logs(bool materializes, std::vector<PlacedTensor> tensors) {
   if (materializes || platform_.system().pending_values()) platform_.system().keep_pending_values(o_.isa);
   at_start_ = platform_.system().image().snapshot();
+  if (platform_.timeline().events() > 0) forget_pending(at_start_);
   if (o_.memory_file)
     while_running([&] { memory_ = std::make_unique<MemoryFileWriter>(std::move(o_.memory_file), at_start_); });
   // The memory file first: a log that says it is complete has a complete memory file beside it.

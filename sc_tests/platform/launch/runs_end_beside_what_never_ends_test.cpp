@@ -110,6 +110,17 @@ TEST(several_runs, of_virtual_addresses_leave_no_mapping) {
   }
 }
 
+TEST(several_runs, of_jobs_and_other_kernels_do_not_mind_what_is_pending) {
+  const auto platform = platform_from_text(one_pe());
+  Clock clock("clocked");
+  Job job(*platform, {"vector_add", {{"n", "4096"}}});
+  job.place_random("a", 1);
+  job.place_random("b", 2);
+  job.run();
+  EXPECT_THROW(job.read_back("c"), RunError) << "pending";
+  for (const char* kernel : {"gemm", "vector_add", "gemm"}) EXPECT_TRUE(run_kernel(*platform, options_of(kernel)).passed);
+}
+
 TEST(job, runs_and_is_verified_again_and_again_beside_a_clock) {
   const auto platform = platform_from_text(one_pe());
   Clock clock("clocked");
