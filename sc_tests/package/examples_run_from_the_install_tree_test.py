@@ -62,16 +62,35 @@ class Installed(unittest.TestCase):
                                   env={"PATH": f"{self.prefix}/bin:{os.environ['PATH']}"}).stdout for c in commands)
                 self.assertEqual(out, expected.read())
 
-    def test_pkg_config_is_enough_for_the_minimal_example(self):
+    def compile_by_pkg_config(self, source, program):
         env = {"PKG_CONFIG_PATH": self.pkg_config}
         flags = run("pkg-config", "--cflags", "--libs", "kernbench-platform", env=env).stdout.split()
         standard = run("pkg-config", "--variable=cxx_standard", "kernbench-platform", env=env).stdout.strip()
         lib = run("pkg-config", "--variable=libdir", "kernbench-platform", env=env).stdout.strip()
+        run(COMPILER, f"-std=c++{standard}", source, *flags, f"-Wl,-rpath,{lib}", "-o", program)
+        return standard
+
+    def test_pkg_config_is_enough_for_the_minimal_example(self):
         program = f"{self.folder}/minimal"
-        run(COMPILER, f"-std=c++{standard}", f"{SOURCE}/examples/minimal/main.cpp", *flags, f"-Wl,-rpath,{lib}", "-o",
-            program)
+        standard = self.compile_by_pkg_config(f"{SOURCE}/examples/minimal/main.cpp", program)
+        with open(f"{self.pkg_config}/kernbench-platform.pc") as text:
+            self.assertRegex(text.read(), rf"(?m)^Description: .*-std=c\+\+{standard}")
         with open(f"{SOURCE}/examples/minimal/expected.txt") as expected:
             self.assertEqual(run(program, cwd=f"{SOURCE}/examples/minimal").stdout, expected.read())
+
+    def test_a_resolution_that_is_too_coarse_is_a_warning(self):
+        with open(f"{self.folder}/coarse.cpp", "w") as f:
+            f.write('#include "kernbench/platform/platform.h"\n'
+                    "int sc_main(int argc, char** argv) {\n"
+                    "  sc_core::sc_set_time_resolution(1, argc > 2 ? sc_core::SC_US : sc_core::SC_NS);\n"
+                    "  kernbench::Platform device(\"device\", std::string(argv[1]));\n"
+                    "  return 0;\n"
+                    "}\n")
+        program = f"{self.folder}/coarse"
+        self.compile_by_pkg_config(f"{self.folder}/coarse.cpp", program)
+        system = f"{SOURCE}/examples/minimal/system.yaml"
+        self.assertIn("Warning: /kernbench/resolution: the time resolution is 1 us", said(run(program, system, "us")))
+        self.assertNotIn("/kernbench/resolution", said(run(program, system)))
 
     def test_installed_headers_include_only_installed_headers(self):
         headers = glob.glob(f"{self.prefix}/include/kernbench/**/*.h", recursive=True)

@@ -333,10 +333,12 @@ unsigned BaseProtocolTarget::transport_dbg(tlm::tlm_generic_payload& p) {
 
 bool BaseProtocolTarget::get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) {
   dmi.init();
+  if (!settings_.allow_dmi) return false;  // anywhere
   const MemoryWindow window = system_.window_at(p.get_address());
-  if (!settings_.allow_dmi || window.size == 0 || System::store_of(window)) return false;
-  dmi.set_start_address(window.base);
-  dmi.set_end_address(window.base + (window.size - 1));
+  // What is denied is not more than is known: of a gap in the map this address.
+  dmi.set_start_address(window.size > 0 ? window.base : p.get_address());
+  dmi.set_end_address(window.size > 0 ? window.base + (window.size - 1) : p.get_address());
+  if (window.size == 0 || System::store_of(window)) return false;
   const bool write = p.is_write();
   try {
     const Route& route = system_.routes().route(owner_.index(), p.get_address(), 1, write);

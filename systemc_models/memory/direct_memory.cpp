@@ -56,6 +56,8 @@ bool DirectMemory::grant(DmiUser& target, const MemoryWindow& window, uint64_t a
                                        last = std::min(last, at - 1);
                                      } else {
                                        pending = true;
+                                       dmi.set_start_address(at);
+                                       dmi.set_end_address(at + (n - 1));
                                      }
                                    });
     if (pending) return false;

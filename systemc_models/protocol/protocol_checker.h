@@ -4,7 +4,7 @@
 //   cpu.socket.bind(checker.target_socket);
 //   checker.initiator_socket.bind(memory.socket);
 //
-// What it checks: protocol_monitor.h. Violations are SystemC errors unless monitor().set_report() says otherwise.
+// What it checks: protocol_monitor.h. Violations are SystemC warnings unless monitor().set_report() says otherwise.
 #pragma once
 
 #include "kernbench/systemc_models/protocol/protocol_monitor.h"

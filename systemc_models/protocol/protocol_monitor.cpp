@@ -41,7 +41,7 @@ void ProtocolMonitor::violation(const std::string& text) {
   if (report_) {
     report_(line);
   } else {
-    SC_REPORT_ERROR("/kernbench/protocol", line.c_str());
+    SC_REPORT_WARNING("/kernbench/protocol", line.c_str());
   }
 }
 

@@ -26,7 +26,7 @@ namespace kernbench {
 class ProtocolMonitor : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_transport_if<> {
  public:
   using Report = std::function<void(const std::string& violation)>;
-  /// `name` stands before every violation. Without `report` they are SystemC errors of type "/kernbench/protocol".
+  /// `name` stands before every violation. Without `report` they are SystemC warnings, type "/kernbench/protocol".
   explicit ProtocolMonitor(std::string name, Report report = {});
 
   void set_forward(tlm::tlm_fw_transport_if<>* target) { target_ = target; }

@@ -88,6 +88,8 @@ TEST(pointers, are_granted_for_pages_within_the_window_where_the_port_allows_it)
     EXPECT_EQ(d.get_end_address(), 0x47fffu);
     EXPECT_TRUE(d.is_write_allowed());
     EXPECT_FALSE(self.dmi(0x48000, false, d)) << "no memory";
+    EXPECT_EQ(d.get_start_address(), 0x48000u) << "what is denied is not the memory beside the gap";
+    EXPECT_EQ(d.get_end_address(), 0x48000u);
   });
   LtInitiator other("other_model", [&](LtInitiator& self) {
     Shape s;
@@ -149,6 +151,8 @@ TEST(pointers, show_what_others_write_and_what_is_written_through_them_is_seen_a
     EXPECT_EQ(self.access(s), tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(s.data[3], 43) << "what was written before stays";
     EXPECT_FALSE(cpu_pointer->dmi(0x21000, false, d)) << "pending";
+    EXPECT_GE(d.get_start_address(), 0x21000u) << "what is denied is the pending bytes";
+    EXPECT_LT(d.get_end_address(), 0x30000u);
     ASSERT_TRUE(cpu_pointer->dmi(0x20000, false, d));
     EXPECT_EQ(d.get_end_address(), 0x20fffu) << "clipped to what is not pending";
   });

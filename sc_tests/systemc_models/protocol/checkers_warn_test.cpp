@@ -1,0 +1,41 @@
+// A checker that nobody has told what to do warns: it never stops a simulation that would go on without it.
+#include <gtest/gtest.h>
+#include <tlm_utils/simple_target_socket.h>
+
+#include "kernbench/systemc_models/protocol/protocol_checker.h"
+#include "tlm_support.h"
+
+namespace kernbench::testing {
+namespace {
+
+struct Target : sc_core::sc_module {
+  tlm_utils::simple_target_socket<Target> socket{"socket"};
+  explicit Target(sc_core::sc_module_name name) : sc_module(name) {
+    socket.register_b_transport(this, &Target::b_transport);
+  }
+  void b_transport(tlm::tlm_generic_payload&, sc_core::sc_time&) {}  // sets no response status
+};
+
+TEST(ProtocolChecker, warns_and_goes_on) {
+  static std::vector<std::pair<sc_core::sc_severity, std::string>> reports;
+  sc_core::sc_report_handler::set_handler([](const sc_core::sc_report& r, const sc_core::sc_actions&) {
+    reports.emplace_back(r.get_severity(), r.get_msg_type());
+  });
+  ProtocolChecker<32> checker("checker");
+  Target target("target");
+  LtInitiator cpu("cpu", [](LtInitiator& self) {
+    Shape s;
+    s.data.resize(4);
+    self.access(s);
+  });
+  cpu.socket.bind(checker.target_socket);
+  checker.initiator_socket.bind(target.socket);
+  sc_core::sc_start();
+  EXPECT_TRUE(cpu.finished);
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_EQ(reports[0].first, sc_core::SC_WARNING);
+  EXPECT_EQ(reports[0].second, "/kernbench/protocol");
+}
+
+}  // namespace
+}  // namespace kernbench::testing
