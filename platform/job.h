@@ -67,9 +67,9 @@ class Job : public Launchable {
   /// the response, and may start it again. RunError if it still runs.
   void start(Done done) override;
   void start() { start({}); }
-  /// Starts it and simulates until it has completed: sc_start() from sc_main, paused at completion, whatever else goes on;
-  /// it can be called again. The result, a fault of the kernel in its `response`. RunError where the simulation stands
-  /// still, pauses or stops before.
+  /// Starts it and simulates until it has completed: sc_start() from sc_main, paused at completion, whatever else goes
+  /// on; it can be called again. The result, a fault of the kernel in its `response`. RunError where the simulation
+  /// stands still, pauses or stops before.
   const LaunchResult& run();
   bool running() const override { return running_; }
   /// Who of the platform's PEs waits for whom, now: a line each; none where nobody does.
@@ -78,9 +78,9 @@ class Job : public Launchable {
   const sc_core::sc_event& completed() const { return completed_; }
   /// Of the last launch that has completed.
   const LaunchResult& result() const { return result_; }
-  /// Compares the outputs as memory holds them, pending ones computed, with the kernel's reference over the inputs of the
-  /// last start. InputError where the kernel has no reference or JobOptions::verify was not set; RunError where it has
-  /// not completed, or in a fault.
+  /// Compares the outputs as memory holds them, pending ones computed, with the kernel's reference over the inputs of
+  /// the last start. InputError where the kernel has no reference or JobOptions::verify was not set; RunError where it
+  /// has not completed, or in a fault.
   JobVerification verify();
 
  private:

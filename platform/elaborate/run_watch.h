@@ -1,9 +1,10 @@
-// What a run needs to know of a simulation in which it is not alone. A clock, a DRAM's refresh or another platform may go
-// on for ever, so that a simulation's end says nothing of the run's; and where all stands still, somebody has to say so.
+// What a run needs to know of a simulation in which it is not alone. A clock, a DRAM's refresh or another platform may
+// go on for ever, so that a simulation's end says nothing of the run's; and where all stands still, somebody has to say
+// so.
 //
-// Decisions. A run ends by sc_pause(), so that sc_start() returns and can be called again; it does so when the host has the
-// completion and what the run's messages left under way (credits) has come back, whatever else goes on. That a job cannot
-// go on is a warning, told at starvation: the platform's agenda is empty and no other activity is pending in the
+// Decisions. A run ends by sc_pause(), so that sc_start() returns and can be called again; it does so when the host has
+// the completion and what the run's messages left under way (credits) has come back, whatever else goes on. That a job
+// cannot go on is a warning, told at starvation: the platform's agenda is empty and no other activity is pending in the
 // simulation. Before that somebody else may still set it going; beside a clock, Job::waiting() tells it when asked.
 #pragma once
 

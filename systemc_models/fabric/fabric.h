@@ -55,8 +55,8 @@ class Fabric : public Context, private tlm::tlm_mm_interface {
   /// What memory holds of a transaction's bytes, row behind row; unknown ones stay as they are.
   virtual void known_bytes(const FabricTransaction&, uint8_t* out) const;
 
-  /// A foreign block has answered: an error is passed on to the foreign initiator whose transaction it is; the project's
-  /// own initiators see it in the payload.
+  /// A foreign block has answered: an error is passed on to the foreign initiator whose transaction it is; the
+  /// project's own initiators see it in the payload.
   void answered_outside(FabricTransaction&, tlm::tlm_response_status);
 
   /// Blocks by their indices, for who resolves addresses.

@@ -30,8 +30,8 @@ void RequestChannel::send_next() {
   sending_ = false;
 }
 
-/// The channel is free for the next request at `at_ns`. What the target calls may come while the timeline works, too (it
-/// leads back into the same platform): then nobody but the entry sends the next one.
+/// The channel is free for the next request at `at_ns`. What the target calls may come while the timeline works, too
+/// (it leads back into the same platform): then nobody but the entry sends the next one.
 void RequestChannel::request_ends(tlm::tlm_generic_payload& p, double at_ns) {
   if (requesting_ != &p) return;
   if (sending_ && Timeline::to_fs(at_ns) <= Timeline::to_fs(timeline_.now_ns())) {

@@ -1,5 +1,6 @@
-// Runs and jobs in a simulation that is not theirs alone: a clock that never ends, slices of sc_start(t), sc_pause, sc_stop,
-// several runs one after the other; what is said where a job cannot go on, and where a memory answers with an error.
+// Runs and jobs in a simulation that is not theirs alone: a clock that never ends, slices of sc_start(t), sc_pause,
+// sc_stop, several runs one after the other; what is said where a job cannot go on, and where a memory answers with an
+// error.
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_target_socket.h>
 
@@ -118,7 +119,8 @@ TEST(several_runs, of_jobs_and_other_kernels_do_not_mind_what_is_pending) {
   job.place_random("b", 2);
   job.run();
   EXPECT_THROW(job.read_back("c"), RunError) << "pending";
-  for (const char* kernel : {"gemm", "vector_add", "gemm"}) EXPECT_TRUE(run_kernel(*platform, options_of(kernel)).passed);
+  for (const char* kernel : {"gemm", "vector_add", "gemm"})
+    EXPECT_TRUE(run_kernel(*platform, options_of(kernel)).passed);
 }
 
 TEST(job, runs_and_is_verified_again_and_again_beside_a_clock) {

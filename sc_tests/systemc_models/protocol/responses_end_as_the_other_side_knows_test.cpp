@@ -1,5 +1,5 @@
-// IEEE 1666 leaves three ways to end a response, and models exist that know only one: hbm_tlm's `end_resp` chooses, and a
-// port answers END_RESP with what an initiator may wait for.
+// IEEE 1666 leaves three ways to end a response, and models exist that know only one: hbm_tlm's `end_resp` chooses, and
+// a port answers END_RESP with what an initiator may wait for.
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_target_socket.h>
 
