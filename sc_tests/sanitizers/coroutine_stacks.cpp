@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 
 namespace {
@@ -16,7 +17,7 @@ namespace {
 struct Stack {
   const void* bottom = nullptr;
   size_t bytes = 0;
-  void* fake = nullptr;  ///< ASan's own, while the stack is left
+  void* frames = nullptr;  ///< ASan's own memory for the stack's frames, while the stack is left
 };
 
 using Start = void (*)(void**, const void*, size_t);
@@ -34,7 +35,14 @@ Stack first_stack() {
   size_t bytes = 0;
   pthread_attr_getstack(&attributes, &bottom, &bytes);
   pthread_attr_destroy(&attributes);
-  return {bottom, bytes};
+  return {bottom, bytes, nullptr};
+}
+
+/// As FakeStack::RequiredSize of GCC 12's ASan: frames of 11 sizes, and a flag for each.
+size_t bytes_of_frames(size_t stack_bytes) {
+  size_t log = 16;
+  while (log < 20 && size_t{1} << log < stack_bytes) ++log;
+  return 4096 + (size_t{1} << (log - 5)) + 11 * (size_t{1} << log);
 }
 
 struct Stacks {
@@ -51,6 +59,30 @@ struct Stacks {
     Stack& s = std::prev(it)->second;
     return address - reinterpret_cast<uintptr_t>(s.bottom) < s.bytes ? &s : &first;
   }
+
+  /// A thread's, which SystemC may have put where another's was.
+  Stack* thread(const void* bottom, size_t bytes) {
+    Stack& s = others[reinterpret_cast<uintptr_t>(bottom)];
+    if (s.bytes == bytes) return &s;
+    if (s.bytes > 0) __lsan_unregister_root_region(bottom, s.bytes);
+    s.bottom = bottom;
+    s.bytes = bytes;
+    __lsan_register_root_region(bottom, bytes);
+    __asan_unpoison_memory_region(bottom, bytes);  // of what lay there before
+    return &s;
+  }
+
+  /// While a stack is in use LeakSanitizer looks at its frames by itself.
+  void leave(Stack& s) {
+    start(&s.frames, next->bottom, next->bytes);
+    if (s.frames) __lsan_register_root_region(s.frames, bytes_of_frames(s.bytes));
+  }
+  void enter(Stack& s) {
+    if (s.frames) __lsan_unregister_root_region(s.frames, bytes_of_frames(s.bytes));
+    current = &s;
+    finish(s.frames, nullptr, nullptr);
+    s.frames = nullptr;
+  }
 };
 
 Stacks& stacks() {
@@ -65,30 +97,22 @@ extern "C" {
 // No size: sc_main's.
 void __sanitizer_start_switch_fiber(void**, const void* bottom, size_t bytes) {
   Stacks& s = stacks();
-  s.next = bytes == 0 ? &s.first : &s.others[reinterpret_cast<uintptr_t>(bottom)];
-  if (bytes > 0 && s.next->bytes != bytes) {
-    if (s.next->bytes > 0) __lsan_unregister_root_region(bottom, s.next->bytes);
-    s.next->bottom = bottom;
-    s.next->bytes = bytes;
-    __lsan_register_root_region(bottom, bytes);
-    __asan_unpoison_memory_region(bottom, bytes);  // of what lay there before
-  }
-  s.start(&s.current->fake, s.next->bottom, s.next->bytes);
+  s.next = bytes == 0 ? &s.first : s.thread(bottom, bytes);
+  s.leave(*s.current);
 }
 
 void __sanitizer_finish_switch_fiber(void*, const void**, size_t*) {
   Stacks& s = stacks();
-  s.current = s.next;
-  s.finish(s.current->fake, nullptr, nullptr);
+  s.enter(*s.next);
 }
 
 // SystemC's own, called on the stack that goes on, does nothing.
 void* sc_cor_qt_aborthelp(void*, void*, void*) {
   Stacks& s = stacks();
   const Stack ended = *s.current;
-  s.current = s.at(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)));
-  s.start(nullptr, s.current->bottom, s.current->bytes);
-  s.finish(s.current->fake, nullptr, nullptr);
+  s.next = s.at(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)));
+  s.start(nullptr, s.next->bottom, s.next->bytes);
+  s.enter(*s.next);
   __lsan_unregister_root_region(ended.bottom, ended.bytes);
   s.others.erase(reinterpret_cast<uintptr_t>(ended.bottom));
   return nullptr;
