@@ -1,7 +1,7 @@
-// SystemC 2.3.4 tells AddressSanitizer when it goes from one thread's stack to another's, but leaves out what follows from
-// three things: sc_main's stack has bounds too, a stack that is left may be come back to, and a thread may end. Linked
-// into a program, this stands between the two and says it all, so that ASan knows the stack that an exception unwinds and
-// the frames that a function has left. What only the stack of a waiting thread points to is no leak.
+// SystemC 2.3.4 tells AddressSanitizer when it goes from one thread's stack to another's, but leaves out what follows
+// from three things: sc_main's stack has bounds too, a stack that is left may be come back to, and a thread may end.
+// Linked into a program, this stands between the two and says it all, so that ASan knows the stack that an exception
+// unwinds and the frames that a function has left. What only the stack of a waiting thread points to is no leak.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sanitizer/asan_interface.h>
@@ -9,10 +9,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
+#include <fstream>
 #include <map>
+#include <sstream>
+#include <string>
 
 namespace {
+
+constexpr uintptr_t kPage = 4096;
+
+uintptr_t number(const void* address) {
+  return reinterpret_cast<uintptr_t>(address);
+}
 
 struct Stack {
   const void* bottom = nullptr;
@@ -38,6 +46,15 @@ Stack first_stack() {
   return {bottom, bytes, nullptr};
 }
 
+uintptr_t begin_of_mapping(uintptr_t address) {
+  std::ifstream maps("/proc/self/maps");
+  uintptr_t begin = 0, end = 0;
+  char dash = 0;
+  for (std::string line; end <= address && std::getline(maps, line);)
+    std::istringstream(line) >> std::hex >> begin >> dash >> end;
+  return begin;
+}
+
 /// As FakeStack::RequiredSize of GCC 12's ASan: frames of 11 sizes, and a flag for each.
 size_t bytes_of_frames(size_t stack_bytes) {
   size_t log = 16;
@@ -47,29 +64,34 @@ size_t bytes_of_frames(size_t stack_bytes) {
 
 struct Stacks {
   Stack first = first_stack();
-  std::map<uintptr_t, Stack> others;  ///< by bottom
+  std::map<uintptr_t, Stack> others;  ///< by their upper ends
   Stack* current = &first;
   Stack* next = nullptr;
   Start start = of_asan<Start>("__sanitizer_start_switch_fiber");
   Finish finish = of_asan<Finish>("__sanitizer_finish_switch_fiber");
 
-  Stack* at(uintptr_t address) {
+  /// The one that the address is on; a thread that begins where another ended was not announced.
+  Stack& at(uintptr_t address) {
     const auto it = others.upper_bound(address);
-    if (it == others.begin()) return &first;
-    Stack& s = std::prev(it)->second;
-    return address - reinterpret_cast<uintptr_t>(s.bottom) < s.bytes ? &s : &first;
+    if (it != others.end() && address >= number(it->second.bottom)) return it->second;
+    if (address - number(first.bottom) < first.bytes) return first;
+    const uintptr_t top = (address + kPage - 1) / kPage * kPage, bottom = begin_of_mapping(address);
+    return thread(reinterpret_cast<const void*>(bottom), top - bottom);
   }
 
   /// A thread's, which SystemC may have put where another's was.
-  Stack* thread(const void* bottom, size_t bytes) {
-    Stack& s = others[reinterpret_cast<uintptr_t>(bottom)];
-    if (s.bytes == bytes) return &s;
-    if (s.bytes > 0) __lsan_unregister_root_region(bottom, s.bytes);
+  Stack& thread(const void* bottom, size_t bytes) {
+    Stack& s = others[number(bottom) + bytes];
+    if (s.bytes == bytes) return s;
+    if (s.bytes > 0) {
+      __lsan_unregister_root_region(s.bottom, s.bytes);
+    } else {
+      __asan_unpoison_memory_region(bottom, bytes);  // of what lay there before
+    }
     s.bottom = bottom;
     s.bytes = bytes;
     __lsan_register_root_region(bottom, bytes);
-    __asan_unpoison_memory_region(bottom, bytes);  // of what lay there before
-    return &s;
+    return s;
   }
 
   /// While a stack is in use LeakSanitizer looks at its frames by itself.
@@ -97,7 +119,7 @@ extern "C" {
 // No size: sc_main's.
 void __sanitizer_start_switch_fiber(void**, const void* bottom, size_t bytes) {
   Stacks& s = stacks();
-  s.next = bytes == 0 ? &s.first : s.thread(bottom, bytes);
+  s.next = bytes == 0 ? &s.first : &s.thread(bottom, bytes);
   s.leave(*s.current);
 }
 
@@ -110,11 +132,11 @@ void __sanitizer_finish_switch_fiber(void*, const void**, size_t*) {
 void* sc_cor_qt_aborthelp(void*, void*, void*) {
   Stacks& s = stacks();
   const Stack ended = *s.current;
-  s.next = s.at(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)));
+  s.next = &s.at(number(__builtin_frame_address(0)));
   s.start(nullptr, s.next->bottom, s.next->bytes);
   s.enter(*s.next);
   __lsan_unregister_root_region(ended.bottom, ended.bytes);
-  s.others.erase(reinterpret_cast<uintptr_t>(ended.bottom));
+  s.others.erase(number(ended.bottom) + ended.bytes);
   return nullptr;
 }
 

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from cli_support import KERNBENCH, Cli, main, topology
+from cli_support import KERNBENCH, TIMES_LONGER, Cli, main, topology
 
 SIX = topology("six_sip_torus.yaml")
 SMALL = [  # small sizes that no number of ranks but 1 and 2 divides, where that is allowed
@@ -102,7 +102,7 @@ class Programs(Cli):
             log = pathlib.Path(name) / "log.jsonl"
             process = subprocess.Popen([KERNBENCH, *map(str, run("all_reduce_loop", ["n=4096", "times=100000"], "--oplog", log,
                                                                  ranks=2))], stdout=subprocess.DEVNULL)
-            deadline = time.time() + 60
+            deadline = time.time() + 60 * TIMES_LONGER
             while time.time() < deadline and not (log.exists() and log.stat().st_size > 1 << 20):
                 time.sleep(0.05)
             process.send_signal(signal.SIGKILL)
