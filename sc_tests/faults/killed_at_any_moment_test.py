@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-from cli_support import KERNBENCH, topology
+from cli_support import KERNBENCH, TIMES_LONGER, topology
 from what_runs_leave import is_whole, kernbench, what_is_left_is_honest
 
 OLD = b"what was there before\n"
@@ -80,7 +80,7 @@ class Command:
             self.seconds = time.monotonic() - began  # it takes less than it did
         except subprocess.TimeoutExpired:
             run.send_signal(number)
-            out, err = run.communicate(timeout=30)
+            out, err = run.communicate(timeout=30 * TIMES_LONGER)
         deadline = time.monotonic() + 10
         while survivors(mark.encode()) and time.monotonic() < deadline:
             time.sleep(0.01)

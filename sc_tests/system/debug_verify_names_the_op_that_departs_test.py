@@ -9,12 +9,15 @@ import subprocess
 import sys
 import tempfile
 
+import cli_support
+
 KERNBENCH = os.environ["KERNBENCH_CLI"]
 SMALL = pathlib.Path(os.environ["KERNBENCH_TOPOLOGIES"]) / "small.yaml"
 
 
 def kernbench(*arguments):
-    return subprocess.run([KERNBENCH, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    return subprocess.run([KERNBENCH, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=120 * cli_support.TIMES_LONGER)
 
 
 def records_of(folder, *kernel):

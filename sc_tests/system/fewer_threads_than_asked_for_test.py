@@ -39,7 +39,8 @@ class Threads(cli_support.Cli):
             cli_support.build_plugin(source, library, "-ldl")
 
             def run(most, *arguments):
-                done = subprocess.run([cli_support.KERNBENCH, *arguments], capture_output=True, timeout=60,
+                done = subprocess.run([cli_support.KERNBENCH, *arguments], capture_output=True,
+                                      timeout=60 * cli_support.TIMES_LONGER,
                                       env={**os.environ, "LD_PRELOAD": library, "MOST_THREADS": str(most)})
                 return done.returncode, done.stderr.decode()
 

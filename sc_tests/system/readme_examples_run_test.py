@@ -35,7 +35,7 @@ class Readme(cli_support.Cli):
         subprocess.run([COMPILER, "-std=c++17", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-fPIC", "-shared", "-I", INCLUDE,
                         source, "-o", library], check=True)
         done = subprocess.run([KERNBENCH, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              env={**os.environ, "LD_PRELOAD": library}, timeout=120)
+                              env={**os.environ, "LD_PRELOAD": library}, timeout=120 * cli_support.TIMES_LONGER)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 

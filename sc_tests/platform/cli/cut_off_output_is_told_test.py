@@ -30,7 +30,7 @@ class FullDisk(cli_support.Cli):
         for command in COMMANDS:
             with self.subTest(command=command), open("/dev/full", "wb") as full:
                 done = subprocess.run([cli_support.KERNBENCH, *command], stdin=subprocess.DEVNULL, stdout=full,
-                                      stderr=subprocess.PIPE, timeout=120, check=False)
+                                      stderr=subprocess.PIPE, timeout=120 * cli_support.TIMES_LONGER, check=False)
                 self.assertEqual(done.returncode, 1)
                 self.assertRegex(done.stderr.decode(), r"\Astdout: cannot be written[^\n]*\n\Z")
 

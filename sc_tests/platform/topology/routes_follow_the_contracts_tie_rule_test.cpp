@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <cstdlib>
+#include <ctime>
 #include <iostream>
 #include <random>
 
@@ -12,6 +13,16 @@
 
 namespace kernbench::topology {
 namespace {
+
+double cpu_seconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+/// How much longer a test may take: sc_tests/CMakeLists.txt.
+double times_longer() {
+  const char* times = std::getenv("KERNBENCH_TIMES_LONGER");
+  return times ? std::atof(times) : 1;
+}
 
 Graph make_graph(const std::vector<bool>& transit, const std::vector<Edge>& edges) {
   Graph g;
@@ -178,13 +189,13 @@ TEST(router, a_near_target_in_a_large_graph_costs_little) {
   }
   const Graph g = make_graph(std::vector<bool>(kNodes, true), edges);
   PathRouter router(g);
-  const auto start = std::chrono::steady_clock::now();
+  const double start = cpu_seconds();
   size_t hops = 0;
   for (uint32_t i = 0; i + 4 < kNodes; i += 2) hops += router.find_path(i, i + 3).size();
-  const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double s = cpu_seconds() - start;
   EXPECT_EQ(hops, 3u * ((kNodes - 4) / 2));
   // 100,000 searches that each touched every node would take minutes.
-  EXPECT_LT(s, 5.0);
+  EXPECT_LT(s, 5.0 * times_longer());
 }
 
 TEST(router, sources_of_one_part_of_a_graph_search_the_others_once) {
@@ -200,15 +211,15 @@ TEST(router, sources_of_one_part_of_a_graph_search_the_others_once) {
   }
   const Graph g = make_graph(std::vector<bool>(kHub + 1, true), edges);
   PathRouter router(g);
-  const auto start = std::chrono::steady_clock::now();
+  const double start = cpu_seconds();
   for (uint32_t a = 0; a < kHub; ++a) {
     const uint32_t b = (a + 7 * kRing + 11) % kHub;
     const auto around = [](uint32_t i) { return std::min(i % kRing, kRing - i % kRing); };
     ASSERT_EQ(router.find_path(a, b).size(), around(a) + 2 + around(b));
   }
-  const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double s = cpu_seconds() - start;
   // 20,000 searches through all 20,000 nodes would take minutes.
-  EXPECT_LT(s, 5.0);
+  EXPECT_LT(s, 5.0 * times_longer());
 }
 
 }  // namespace
