@@ -49,8 +49,9 @@ class HbmPc : public MemoryTarget, private FlitServers {
   const FlitServers* flit_servers() const override { return this; }
 
  protected:
-  /// Final: with flits it is flit_servers() that serves. A memory that serves otherwise is a MemoryTarget of its own.
-  Service serve(FabricTransaction& x) final;
+  /// Not called with flits, which flit_servers() take one by one: who overrides it lets that return null, and is then
+  /// called with whole messages in every link mode.
+  Service serve(FabricTransaction& x) override;
 
  private:
   size_t count() const override { return free_ns_.size(); }
