@@ -181,9 +181,21 @@ class SqliteOpLog : public OpLogSink {
     if (writer_.joinable()) writer_.join();
   }
 
+  /// What goes wrong is thrown again where the records come from.
   void write() {
+    try {
+      write_batches();
+    } catch (...) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      error_ = std::current_exception();
+      waiting_.clear();
+      room_.notify_all();
+    }
+  }
+
+  void write_batches() {
     std::vector<OpRecord> batch;
-    for (bool last = false; !last;) {
+    for (bool last = false; !last; batch.clear()) {
       {
         std::unique_lock<std::mutex> lock(mutex_);
         more_.wait_for(lock, kBatchEvery,
@@ -198,20 +210,11 @@ class SqliteOpLog : public OpLogSink {
       }
       room_.notify_all();
       if (batch.empty() && !header_pending_) continue;
-      try {
-        db_.run("BEGIN");
-        if (header_pending_) write_header();
-        for (const OpRecord& r : batch) write(r);
-        set("checksum", file_checksum(rows_sum_, header_sum_, false));
-        db_.run("COMMIT");
-      } catch (...) {  // thrown again where the records come from
-        const std::lock_guard<std::mutex> lock(mutex_);
-        error_ = std::current_exception();
-        waiting_.clear();
-        room_.notify_all();
-        return;
-      }
-      batch.clear();
+      db_.run("BEGIN");
+      if (header_pending_) write_header();
+      for (const OpRecord& r : batch) write(r);
+      set("checksum", file_checksum(rows_sum_, header_sum_, false));
+      db_.run("COMMIT");
     }
   }
 

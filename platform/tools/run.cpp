@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 #include <optional>
 #include <sstream>
 
@@ -41,7 +42,13 @@ class KernelRun : private LoggedRun {
     engines_before_ = engine_reports(platform_, pes_, begin_ns_);
     queues_before_ = queue_traffic(platform_, pes_);
   }
-  ~KernelRun() { unmap_tensors(); }
+  ~KernelRun() {
+    try {
+      unmap_tensors();
+    } catch (const std::bad_alloc&) {
+      // The ranges stay mapped: a next run in them would be told.
+    }
+  }
 
   RunReport run() {
     place_inputs();
