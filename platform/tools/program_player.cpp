@@ -176,7 +176,6 @@ tlm::tlm_sync_enum ProgramPlayer::answer_in(PeItem& item, PePort&, tlm::tlm_phas
 /// A command is complete.
 void ProgramPlayer::answered(Playing& p, ProgramCommand& command) {
   ProgramCall& c = p.work->calls[command.call];
-  if (!c.queue.fault.empty()) return fail(p.pe->id + ": call " + c.id + ": " + c.queue.fault);
   if (!command.fault.empty()) return fail(p.pe->id + ": call " + c.id + ": " + command.fault);
   if (c.store && &command == c.command.get()) {
     p.scheduler->send(c.store->item);

@@ -152,12 +152,13 @@ HostPlan KernelRun::host_plan() {
 /// By messages of the host where transfers take time, else at once.
 void KernelRun::map_tensors(HostPlan& plan) {
   const bool timed_maps = o_.timed_transfer && o_.addresses == AddressMode::virtual_;
+  const std::vector<size_t> pes = mapped_pes();
   for (const auto& mapping : deployment_->mappings()) {
     if (timed_maps) {
       plan.maps.push_back({{}, mapping});
       continue;
     }
-    const HostResponse r = HostMmu::map_now(platform_.machine(), {{}, mapping}, mapped_pes());
+    const HostResponse r = HostMmu::map_now(platform_.machine(), {{}, mapping}, pes);
     if (!r.ok()) throw RunError(r.text);
   }
 }
@@ -172,9 +173,10 @@ std::vector<size_t> KernelRun::mapped_pes() const {
 
 /// At no cost, whatever mapping them has cost: the ranges go back to the allocators, and a later run may have them.
 void KernelRun::unmap_tensors() {
-  if (!deployment_) return;
+  if (!deployment_ || deployment_->mappings().empty()) return;
+  const std::vector<size_t> pes = mapped_pes();
   for (const auto& mapping : deployment_->mappings())
-    HostMmu::unmap_now(platform_.machine(), {{}, mapping->range.virtual_addr, mapping->nbytes}, mapped_pes());
+    HostMmu::unmap_now(platform_.machine(), {{}, mapping->range.virtual_addr, mapping->nbytes}, pes);
 }
 
 HostOutcome KernelRun::simulate_launch() {

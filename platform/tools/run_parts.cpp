@@ -65,7 +65,7 @@ void LoggedRun::attach_logs(bool materializes, std::vector<PlacedTensor> tensors
 
 LoggedRun::~LoggedRun() {
   platform_.attach_log(nullptr);
-  platform_.pes().attach_history(nullptr);
+  if (o_.check_races) platform_.pes().attach_history(nullptr);
 }
 
 void LoggedRun::close_logs() {

@@ -28,7 +28,13 @@ std::vector<std::string> corpus(const std::string& reader) {
   return contents;
 }
 
-class DamagedInputs : public ::testing::TestWithParam<const char*> {};
+std::vector<std::string> names() {
+  std::vector<std::string> v;
+  for (const FuzzedReader& r : fuzzed_readers()) v.push_back(r.name);
+  return v;
+}
+
+class DamagedInputs : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(DamagedInputs, AreReadOrRefused) {
   const FuzzedReader& reader = fuzzed_reader(GetParam());
@@ -57,10 +63,8 @@ TEST_P(DamagedInputs, AreReadOrRefused) {
   EXPECT_GT(refused, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, DamagedInputs,
-                         ::testing::Values("jsonl_log", "memory_file", "mesh_cache", "npy", "options", "pipeline_work",
-                                           "plugin_mark", "sqlite_log", "topology", "traffic"),
-                         [](const auto& of) { return std::string(of.param); });
+INSTANTIATE_TEST_SUITE_P(Of, DamagedInputs, ::testing::ValuesIn(names()),
+                         [](const auto& of) { return of.param; });
 
 }  // namespace
 }  // namespace kernbench::fuzz

@@ -25,7 +25,7 @@ class Refused : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// All of them, by name. The first call elaborates the machine that some of them refer to.
+/// All of them, by name.
 const std::vector<FuzzedReader>& fuzzed_readers();
 /// The one of that name. std::out_of_range.
 const FuzzedReader& fuzzed_reader(const std::string& name);

@@ -18,7 +18,7 @@
 namespace kernbench::fuzz {
 namespace {
 
-/// SystemC's objects are made once a process.
+/// Made when a reader first refers to it.
 Platform& machine() {
   static Platform& platform =
       *new Platform("system", topology::compile_file(KERNBENCH_TOPOLOGIES "/small.yaml", component_catalog()));

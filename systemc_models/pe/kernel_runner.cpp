@@ -211,7 +211,7 @@ void KernelRunner::issue(void* self, void* submitted) {
 
 void KernelRunner::complete(PeCommand& command) {
   auto& finished = static_cast<Submitted&>(command);
-  if (finished.store && finished.call.fault.empty()) return store_received(finished);
+  if (finished.store && finished.fault.empty()) return store_received(finished);
   Submitted& s = finished.store_of ? *finished.store_of : finished;
   s.done_ns = command.done_ns;
   if (command.type == CommandType::load) system_.apply(command.desc);
@@ -220,9 +220,8 @@ void KernelRunner::complete(PeCommand& command) {
     loads_.erase(addr);
     if (free_later_.erase(addr)) pe_.tcm->allocator().free(addr);
   }
-  const std::string& fault = s.call.fault.empty() ? command.fault : s.call.fault;
-  if (!fault.empty()) {
-    faults_.insert_or_assign(s.ticket, KernelFault(s.desc->where, fault));
+  if (!command.fault.empty()) {
+    faults_.insert_or_assign(s.ticket, KernelFault(s.desc->where, command.fault));
   } else if (s.op && s.type == CommandType::receive) {
     s.op->taken = s.call.port;
     note_message(s);

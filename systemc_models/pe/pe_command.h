@@ -180,7 +180,7 @@ struct PeCommand {
   uint64_t in_bytes = 0, out_bytes = 0;  ///< GEMM, MATH: what it reads and writes in TCM while it is computed
 
   QueueCall* queue_call = nullptr;  ///< of pe_ipcq; else null
-  std::string fault;                ///< complete, but a memory answered with an error: one line
+  std::string fault;                ///< complete, but not done (a message of another shape, an error of a memory): one line
 
   /// What the command travels as: to the scheduler, and a simple one on to its engine.
   PeItem item;

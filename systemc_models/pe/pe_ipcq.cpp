@@ -114,7 +114,7 @@ void PeIpcq::complete(QueueCall& call) {
 }
 
 void PeIpcq::fail(QueueCall& call, std::string what) {
-  call.fault = std::move(what);
+  call.command->fault = std::move(what);
   complete(call);
 }
 

@@ -51,7 +51,6 @@ struct QueueCall {
   uint64_t nbytes = 0;          ///< sent, or expected
   uint64_t seq = 0;             ///< program order among the PE's calls
   bool credit_blocks = true;    ///< receive: false where the receiver's attribute is not to act on it (copy_to_dst)
-  std::string fault;            ///< complete, but not done: one line
   std::shared_ptr<const OpDesc> desc;       ///< a kernel's; null: timing only
   std::shared_ptr<const RangeValue> value;  ///< send: what it sends, taken at its submission
 
