@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,10 +61,11 @@ struct LimitOptions {
   std::unique_ptr<StopsOnSignals> watch(Timeline&) const;
 };
 
-/// --vcd and --vcd-scope.
+/// --vcd, --vcd-scope, --vcd-from and --vcd-to.
 struct WaveformCliOptions {
   std::string file;
   std::vector<std::string> scopes;
+  std::optional<double> from_ns, to_ns;
   void add_to(CLI::App&);
   /// All that it writes; none where no waveform was asked for.
   std::vector<std::string> files() const;

@@ -90,6 +90,8 @@ void WaveformCliOptions::add_to(CLI::App& app) {
   app.add_option("--vcd-scope", scopes,
                  "only nodes whose id, or a level above it, matches this shell pattern (repeatable)")
       ->type_name("GLOB");
+  app.add_option("--vcd-from", from_ns, "only changes from this simulated time on")->type_name("NS");
+  app.add_option("--vcd-to", to_ns, "only changes before this simulated time")->type_name("NS");
 }
 
 std::vector<std::string> WaveformCliOptions::files() const {
@@ -99,10 +101,17 @@ std::vector<std::string> WaveformCliOptions::files() const {
 
 std::unique_ptr<Waveform> WaveformCliOptions::attach(Platform& platform) const {
   if (file.empty()) {
-    if (!scopes.empty()) throw InputError("--vcd-scope: needs --vcd beside it");
+    for (const auto& [given, option] : {std::pair(!scopes.empty(), "--vcd-scope"),
+                                        {from_ns.has_value(), "--vcd-from"},
+                                        {to_ns.has_value(), "--vcd-to"}}) {
+      if (given) throw InputError(std::string(option) + ": needs --vcd beside it");
+    }
     return nullptr;
   }
-  return std::make_unique<Waveform>(platform, WaveformOptions{file, scopes});
+  WaveformOptions options{file, scopes};
+  if (from_ns) options.from_ns = *from_ns;
+  if (to_ns) options.to_ns = *to_ns;
+  return std::make_unique<Waveform>(platform, options);
 }
 
 void add_format(CLI::App& app, std::string& format, std::vector<std::string> legal) {

@@ -25,7 +25,10 @@ std::string code_of(uint32_t index) {
 
 }  // namespace
 
-VcdWriter::VcdWriter(const std::string& file) : file_(file), out_(file) {}
+VcdWriter::VcdWriter(const std::string& file, bool recorded)
+    : file_(file), out_(file), recorded_at_start_(recorded), recording_(add_signal(1, recorded)) {
+  declared_.emplace_back();
+}
 
 VcdWriter::~VcdWriter() {
   if (closed_ || header_bytes_ == 0) return;
@@ -38,7 +41,7 @@ VcdWriter::~VcdWriter() {
   }
 }
 
-VcdWriter::Variable VcdWriter::add(const std::string& scope, const std::string& name, unsigned bits, uint64_t initial) {
+VcdWriter::Variable VcdWriter::declare(const std::string& scope, unsigned bits, Declared d) {
   Scope* at = &root_;
   for (size_t from = 0; from <= scope.size();) {
     const size_t dot = std::min(scope.find('.', from), scope.size());
@@ -51,24 +54,46 @@ VcdWriter::Variable VcdWriter::add(const std::string& scope, const std::string& 
     at = child;
     from = dot + 1;
   }
-  const auto v = static_cast<Variable>(signals_.size());
+  const Variable v = add_signal(bits, d.initial);
   at->variables.push_back(v);
-  Signal s;
-  s.name = name;
-  s.code = code_of(v);
-  s.bits = bits;
-  s.initial = s.value = s.next = initial;
-  signals_.push_back(std::move(s));
+  d.code = code_of(v - 1);
+  d.unknown = !recorded_at_start_;
   header_old_ = header_bytes_ > 0;
+  if (header_old_) set(v, now_fs(), d.initial);
+  declared_.push_back(std::move(d));
   return v;
 }
 
+VcdWriter::Variable VcdWriter::add(const std::string& scope, const std::string& name, unsigned bits, uint64_t initial) {
+  Declared d;
+  d.name = name;
+  d.initial = initial;
+  return declare(scope, bits, std::move(d));
+}
+
+VcdWriter::Variable VcdWriter::add_text(const std::string& scope, const std::string& name, Form form, unsigned bits,
+                                        std::string initial) {
+  Declared d;
+  d.name = name;
+  d.form = form;
+  d.has_text = true;
+  d.initial_text = d.text = d.next_text = std::move(initial);
+  return declare(scope, bits, std::move(d));
+}
+
+void VcdWriter::set_text(Variable v, std::string text) {
+  declared_[v].next_text = std::move(text);
+  set(v, now_fs(), 0);
+}
+
 void VcdWriter::write_scope(std::string& out, const std::string& name, const Scope& scope) const {
+  static constexpr const char* kKinds[] = {"wire", "real", "event"};
   if (!name.empty()) out += fmt::format("$scope module {} $end\n", name);
   for (Variable v : scope.variables) {
-    const Signal& s = signals_[v];
-    out += fmt::format("$var wire {} {} {}{} $end\n", s.bits, s.code, s.name,
-                       s.bits > 1 ? fmt::format(" [{}:0]", s.bits - 1) : "");
+    const Declared& d = declared_[v];
+    const unsigned bits = signal(v).bits;
+    out += fmt::format("$var {} {} {} {}{} $end\n", kKinds[static_cast<int>(d.form)], bits, d.code, d.name,
+                       d.form == Form::bits && bits > 1 ? fmt::format(" [{}:0]", bits - 1) : "");
   }
   for (const auto& [child_name, child] : scope.children) write_scope(out, child_name, *child);
   if (!name.empty()) out += "$upscope $end\n";
@@ -78,7 +103,17 @@ std::string VcdWriter::header() const {
   std::string out = "$version kernbench $end\n$timescale 1 fs $end\n";
   write_scope(out, "", root_);
   out += "$enddefinitions $end\n#0\n$dumpvars\n";
-  for (const Signal& s : signals_) write_value(out, s, s.initial);
+  for (Variable v = 1; v < signals(); ++v) {
+    const Declared& d = declared_[v];
+    if (d.form == Form::event) continue;  // has no value between
+    if (!recorded_at_start_) {
+      write_text(out, v, "x");
+    } else if (d.has_text) {
+      write_text(out, v, d.initial_text);
+    } else {
+      write_number(out, v, d.initial);
+    }
+  }
   return out + "$end\n";
 }
 
@@ -99,52 +134,85 @@ void VcdWriter::renew_header() {
   header_old_ = false;
 }
 
-void VcdWriter::write_value(std::string& out, const Signal& s, uint64_t value) {
+void VcdWriter::write_number(std::string& out, Variable v, uint64_t value) const {
+  const std::string& code = declared_[v].code;
+  const unsigned bits = signal(v).bits;
   if (value == kNone) {
-    out.append(s.bits > 1 ? "bz " : "z").append(s.code) += '\n';
-  } else if (s.bits > 1) {
-    fmt::format_to(std::back_inserter(out), FMT_COMPILE("b{:b} {}\n"), value, s.code);
+    out.append(bits > 1 ? "bz " : "z").append(code) += '\n';
+  } else if (bits > 1) {
+    fmt::format_to(std::back_inserter(out), FMT_COMPILE("b{:b} {}\n"), value, code);
   } else {
-    out.append(value ? "1" : "0").append(s.code) += '\n';
+    out.append(value ? "1" : "0").append(code) += '\n';
   }
 }
 
-void VcdWriter::push(Variable v, uint64_t fs, uint64_t value, bool add) {
-  changes_.push({std::max(fs, now_fs_), sequence_++, value, v, add});
+void VcdWriter::write_text(std::string& out, Variable v, const std::string& text) const {
+  const Declared& d = declared_[v];
+  switch (d.form) {
+    case Form::bits:
+      out.append(signal(v).bits > 1 ? "b" + text + " " : text).append(d.code) += '\n';
+      break;
+    case Form::real:  // there is no number that says x
+      if (text != "x") out.append("r").append(text).append(" ").append(d.code) += '\n';
+      break;
+    case Form::event:
+      out.append("1").append(d.code) += '\n';
+      break;
+  }
 }
 
-void VcdWriter::write_step(uint64_t fs) {
+void VcdWriter::write_value(std::string& out, Variable v) const {
+  if (declared_[v].has_text) {
+    write_text(out, v, declared_[v].text);
+  } else {
+    write_number(out, v, signal(v).value);
+  }
+}
+
+/// $dumpon and $dumpoff say anew what every signal is.
+void VcdWriter::switch_recording() {
+  const bool on = signal(recording_).value;
+  text_ += on ? "$dumpon\n" : "$dumpoff\n";
+  for (Variable v = 1; v < signals(); ++v) {
+    Declared& d = declared_[v];
+    d.unknown = !on;
+    if (d.form == Form::event) continue;
+    if (on) {
+      write_value(text_, v);
+    } else {
+      write_text(text_, v, "x");
+    }
+  }
+  text_ += "$end\n";
+}
+
+void VcdWriter::show(uint64_t fs, const std::vector<Variable>& touched) {
   bool stamped = false;
-  for (Variable v : touched_) {
-    Signal& s = signals_[v];
-    s.touched = false;
-    const bool same = s.bits == 1 ? !s.next == !s.value : s.next == s.value;  // a bit: how many make it 1
-    s.value = s.next;
-    if (same) continue;
+  const auto stamp = [&] {
     if (!stamped && fs > last_step_fs_) text_ += fmt::format("#{}\n", fs);
     stamped = true;
-    write_value(text_, s, s.value);
+  };
+  const bool switched = !signal(recording_).same();
+  signal(recording_).value = signal(recording_).next;
+  const bool recorded = signal(recording_).value && !switched;
+  for (const Variable v : touched) {
+    Signal& s = signal(v);
+    Declared& d = declared_[v];
+    const bool same = d.has_text ? d.next_text == d.text : s.same();
+    s.value = s.next;
+    if (d.has_text && !same) d.text = d.next_text;
+    if (!recorded || (same && !d.unknown) || v == recording_) continue;
+    stamp();
+    d.unknown = false;
+    write_value(text_, v);
+  }
+  if (switched) {
+    stamp();
+    switch_recording();
   }
   if (stamped) last_step_fs_ = fs;
-  touched_.clear();
   whole_steps_ = text_.size();
   if (text_.size() > kFlushBytes) flush();
-}
-
-void VcdWriter::advance(uint64_t fs) {
-  while (!changes_.empty() && changes_.top().fs < fs) {
-    const uint64_t step = changes_.top().fs;
-    while (!changes_.empty() && changes_.top().fs == step) {
-      const Change c = changes_.top();
-      changes_.pop();
-      Signal& s = signals_[c.variable];
-      s.next = c.add ? s.next + c.value : c.value;
-      if (!s.touched) touched_.push_back(c.variable);
-      s.touched = true;
-    }
-    write_step(step);
-  }
-  now_fs_ = std::max(now_fs_, fs);
 }
 
 void VcdWriter::flush() {
@@ -157,11 +225,11 @@ void VcdWriter::flush() {
 void VcdWriter::close(uint64_t end_fs) {
   if (closed_) return;
   advance(end_fs + 1);
-  if (end_fs > last_step_fs_) text_ += fmt::format("#{}\n", end_fs);
+  if (signal(recording_).value && end_fs > last_step_fs_) text_ += fmt::format("#{}\n", end_fs);
   closed_ = true;
   flush();
   out_.keep();
-  if (!renewable_) throw RunError("--vcd: " + file_ + " is no regular file, which the signals of inter-PE queues need");
+  if (!renewable_) throw RunError("--vcd: " + file_ + " is no regular file, which signals that come late need");
 }
 
 }  // namespace kernbench

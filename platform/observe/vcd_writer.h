@@ -1,49 +1,45 @@
-// A Value Change Dump, as IEEE 1364-2001 §18 defines it, whose changes may be told ahead of time.
-//
-// Reservations are known before they happen, so a change may lie after the present; the writer keeps it until time has
-// come there. What the file holds depends on the changes alone: no date, no machine. It grows in whole time steps as
-// FILE.part, which a reader can open at any time, also after the writer was killed.
+// A Value Change Dump, as IEEE 1364-2001 §18 defines it. What the file holds depends on the changes alone: no date, no
+// machine. It grows in whole time steps as FILE.part, which a reader can open at any time, also after the writer was
+// killed.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <queue>
 #include <string>
 #include <vector>
 
 #include "kernbench/phase2/io/whole_file.h"
+#include "kernbench/platform/observe/signal_sink.h"
 
 namespace kernbench {
 
-class VcdWriter {
+class VcdWriter : public SignalSink {
  public:
-  using Variable = uint32_t;
-  /// Written as z: nothing there.
-  static constexpr uint64_t kNone = ~0ull;
+  /// How the values of a variable are written that are told as texts.
+  enum class Form : unsigned char { bits, real, event };
 
-  /// InputError if the file cannot be written.
-  explicit VcdWriter(const std::string& file);
+  /// `recorded`: from time 0 on, else from record() on. InputError if the file cannot be written.
+  explicit VcdWriter(const std::string& file, bool recorded = true);
   /// Without close() (a failed run) the file has the whole steps so far.
-  ~VcdWriter();
+  ~VcdWriter() override;
   VcdWriter(const VcdWriter&) = delete;
   VcdWriter& operator=(const VcdWriter&) = delete;
 
-  /// `scope`: levels separated by dots, "system.sip0.cube0"; 1 to 64 bits. One bit is 1 where the value
-  /// is not 0. Behind begin() it costs a new header, and a copy of what is in the file, which must be a regular one.
-  Variable add(const std::string& scope, const std::string& name, unsigned bits, uint64_t initial = 0);
+  /// Behind begin() it costs a new header, and a copy of what is in the file, which must be a regular one.
+  Variable add(const std::string& scope, const std::string& name, unsigned bits, uint64_t initial = 0) override;
+  /// Of any width; its values are told by set_text() alone. An event happens whenever its text is another.
+  Variable add_text(const std::string& scope, const std::string& name, Form, unsigned bits, std::string initial);
   /// The header and the values at time 0.
-  void begin();
-
-  /// The value from fs on; times before that of the last advance() count as that. Of several at one time the last
-  /// holds.
-  void set(Variable v, uint64_t fs, uint64_t value) { push(v, fs, value, false); }
-  /// Adds to the value from fs on.
-  void change(Variable v, uint64_t fs, int64_t by) { push(v, fs, static_cast<uint64_t>(by), true); }
-  /// Time has come to fs: what lies before is written.
-  void advance(uint64_t fs);
-  /// Writes what is left up to end_fs, which is the last time in the file. RunError if the file could not be written.
-  void close(uint64_t end_fs);
+  void begin() override;
+  /// The value from the present on, which advance() has come to: most significant bit first, of 0, 1, x and z; or a
+  /// number.
+  void set_text(Variable, std::string text);
+  /// Changes from fs on are in the file, or are not: $dumpon, $dumpoff. Of several at one time the last holds.
+  void record(uint64_t fs, bool on) { push({fs, 0, on, recording_, false}); }
+  /// Writes what is left up to end_fs, which is the last time in the file if it is recorded. RunError if the file could
+  /// not be written.
+  void close(uint64_t end_fs) override;
 
  private:
   struct Scope {
@@ -51,25 +47,24 @@ class VcdWriter {
     std::map<std::string, Scope*> by_name;
     std::vector<Variable> variables;
   };
-  struct Signal {
+  /// What the file says of a signal.
+  struct Declared {
     std::string name, code;
-    unsigned bits = 1;
+    Form form = Form::bits;
+    bool has_text = false;
+    bool unknown = false;  ///< in the file it is x
     uint64_t initial = 0;
-    uint64_t value = 0, next = 0;  ///< written; at the time being worked off
-    bool touched = false;
+    std::string initial_text, text, next_text;  ///< of one that has text: shown; at the step being worked off
   };
-  struct Change {
-    uint64_t fs, sequence, value;
-    Variable variable;
-    bool add;
-    bool operator<(const Change& o) const { return fs != o.fs ? fs > o.fs : sequence > o.sequence; }  // earliest on top
-  };
-  void push(Variable, uint64_t fs, uint64_t value, bool add);
+  Variable declare(const std::string& scope, unsigned bits, Declared);
+  void show(uint64_t fs, const std::vector<Variable>& touched) override;
+  void switch_recording();
   void renew_header();
   std::string header() const;
   void write_scope(std::string& out, const std::string& name, const Scope&) const;
-  static void write_value(std::string& out, const Signal&, uint64_t value);
-  void write_step(uint64_t fs);
+  void write_value(std::string& out, Variable) const;
+  void write_number(std::string& out, Variable, uint64_t value) const;
+  void write_text(std::string& out, Variable, const std::string& text) const;
   void flush();
 
   std::string file_;
@@ -81,10 +76,10 @@ class VcdWriter {
   bool header_old_ = false;    ///< variables have come since
   bool renewable_ = true;      ///< a file that can be put together anew
   Scope root_;
-  std::vector<Signal> signals_;
-  std::priority_queue<Change> changes_;
-  std::vector<Variable> touched_;
-  uint64_t sequence_ = 0, now_fs_ = 0, last_step_fs_ = 0;
+  std::vector<Declared> declared_;
+  const bool recorded_at_start_;
+  const Variable recording_;  ///< in no scope: 1 where changes are recorded
+  uint64_t last_step_fs_ = 0;
 };
 
 }  // namespace kernbench

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/observe/trace_file_signals.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
@@ -72,14 +73,30 @@ uint64_t fs(double ns) {
 
 Waveform::Waveform(Platform& platform, const WaveformOptions& o)
     : platform_(platform),
-      vcd_(o.file),
-      view_(o.file),
-      chosen_(platform.graph().nodes.size(), o.scopes.empty()),
-      pes_(platform.pes().count()),
-      nodes_(platform.graph().nodes.size()),
-      links_(platform.graph().edges.size()) {
-  const topology::Graph& graph = platform.graph();
-  for (const std::string& pattern : o.scopes) {
+      sink_(std::make_unique<VcdWriter>(o.file, o.from_ns <= 0)),
+      vcd_(static_cast<VcdWriter*>(sink_.get())),
+      view_(o.file) {
+  if (!(o.from_ns >= 0 && o.from_ns < o.to_ns))
+    throw InputError(
+        fmt::format("--vcd-from, --vcd-to: found {} and {} ns, expected 0 <= from < to", o.from_ns, o.to_ns));
+  attach(o.scopes);
+  if (o.from_ns > 0) vcd_->record(from_fs_ = fs(o.from_ns), true);
+  if (std::isfinite(o.to_ns)) vcd_->record(to_fs_ = fs(o.to_ns), false);
+  view_->write(0, 0);
+}
+
+Waveform::Waveform(Platform& platform, sc_core::sc_trace_file& file, const std::vector<std::string>& scopes)
+    : platform_(platform), sink_(std::make_unique<TraceFileSignals>(file, platform.timeline())), vcd_(nullptr) {
+  attach(scopes);
+}
+
+void Waveform::attach(const std::vector<std::string>& scopes) {
+  const topology::Graph& graph = platform_.graph();
+  chosen_.assign(graph.nodes.size(), scopes.empty());
+  pes_.resize(platform_.pes().count());
+  nodes_.resize(graph.nodes.size());
+  links_.resize(graph.edges.size());
+  for (const std::string& pattern : scopes) {
     bool found = false;
     for (size_t n = 0; n < chosen_.size(); ++n) {
       if (!matches(graph.nodes[n].id, pattern)) continue;
@@ -88,15 +105,15 @@ Waveform::Waveform(Platform& platform, const WaveformOptions& o)
     if (!found) throw InputError("--vcd-scope: found '" + pattern + "', which no node of the topology matches");
   }
   // PE by PE, then what is between: the order of the first view.
-  for (size_t p = 0; p < platform.pes().count(); ++p) add_engines(p);
+  for (size_t p = 0; p < pes_.size(); ++p) add_engines(p);
   for (uint32_t n = 0; n < chosen_.size(); ++n) {
     if (chosen_[n]) add_signals(n);
   }
-  vcd_.begin();
-  view_.write(0);
+  sink_->begin();
 }
 
 Waveform::~Waveform() {
+  if (user_) user_->finish();
   for (size_t p = 0; p < pes_.size(); ++p) platform_.pes().pe(p).observers.remove(*this);
   for (uint32_t n = 0; n < nodes_.size(); ++n) {
     FabricNode* node = platform_.component(n).fabric_node();
@@ -114,8 +131,8 @@ std::string Waveform::scope_of(uint32_t node) const {
 
 Waveform::Variable Waveform::add(const std::string& scope, const char* name, unsigned bits, TraceKind kind,
                                  uint64_t initial) {
-  view_.add(scope, name, bits, kind);
-  return vcd_.add(scope, name, bits, initial);
+  if (view_) view_->add(scope, name, bits, kind);
+  return sink_->add(scope, name, bits, initial);
 }
 
 void Waveform::add_engines(size_t p) {
@@ -148,8 +165,8 @@ void Waveform::add_engines(size_t p) {
         Server server;
         server.state = add(at, "state", 3, TraceKind::state);
         server.busy = add(at, "busy", 1, TraceKind::bit);
-        server.tile_id = add(at, "tile_id", 32, TraceKind::id, VcdWriter::kNone);
-        server.op_id = add(at, "op_id", 64, TraceKind::id, VcdWriter::kNone);
+        server.tile_id = add(at, "tile_id", 32, TraceKind::id, SignalSink::kNone);
+        server.op_id = add(at, "op_id", 64, TraceKind::id, SignalSink::kNone);
         unit.servers.push_back(server);
       }
       unit.queue_depth = add(scope, "queue_depth", 16, TraceKind::amount);
@@ -228,7 +245,7 @@ void Waveform::close_windows(double now) {
         busy = link->busy_windows.front();
         link->busy_windows.pop_front();
       }
-      vcd_.set(link->utilisation, end, static_cast<uint64_t>(std::lround(100 * busy / kWindowNs)));
+      sink_->set(link->utilisation, end, static_cast<uint64_t>(std::lround(100 * busy / kWindowNs)));
       link->active = busy > 0 || !link->busy_windows.empty();  // one window more, which says 0
       if (link->active) active_links_[kept++] = link;
     }
@@ -237,17 +254,43 @@ void Waveform::close_windows(double now) {
   if (active_links_.empty()) window_ = static_cast<uint64_t>(now / kWindowNs);
 }
 
+/// Not before the kernel's: a user's objects change beside the timeline.
+double Waveform::now_ns() const {
+  return std::max(platform_.timeline().now_ns(), sc_core::sc_time_stamp().to_seconds() * 1e9);
+}
+
 void Waveform::present() {
   const double now = platform_.timeline().now_ns();
   close_windows(now);
-  vcd_.advance(fs(now));
+  sink_->advance(fs(now));
+}
+
+void Waveform::start() {
+  present();
+  if (vcd_) vcd_->record(fs(now_ns()), true);
+}
+
+void Waveform::stop() {
+  present();
+  if (vcd_) vcd_->record(fs(now_ns()), false);
+}
+
+sc_core::sc_trace_file* Waveform::trace_file() {
+  if (vcd_ && !user_) user_ = std::make_unique<UserSignals>(*vcd_, [this] { present(); });
+  return user_.get();
+}
+
+void Waveform::trace(std::function<uint64_t()> value, const std::string& name, int bits) {
+  if (trace_file()) user_->add(std::move(value), name, bits);
 }
 
 void Waveform::close() {
+  if (user_) user_->finish();
   present();
-  const double end = std::max(platform_.timeline().now_ns(), sc_core::sc_time_stamp().to_seconds() * 1e9);
-  vcd_.close(fs(end));
-  view_.write(fs(end));
+  const uint64_t end = std::max(fs(now_ns()), sink_->last_told_fs());
+  close_windows(static_cast<double>(end) * 1e-6);
+  sink_->close(end);
+  if (view_) view_->write(from_fs_, std::min(end, to_fs_));
 }
 
 void Waveform::server_changed(const Pe& pe, Stage stage, unsigned server, Activity activity, const PeItem* item,
@@ -256,36 +299,36 @@ void Waveform::server_changed(const Pe& pe, Stage stage, unsigned server, Activi
   if (unit.servers.empty()) return;
   present();
   const Server& s = unit.servers[server];
-  vcd_.set(s.state, fs(t), code_of(activity));
-  vcd_.set(s.busy, fs(t), activity == Activity::service);
-  vcd_.set(s.tile_id, fs(t), item && item->token ? item->tile_id : VcdWriter::kNone);
-  vcd_.set(s.op_id, fs(t), item && op_id ? op_id : VcdWriter::kNone);
+  sink_->set(s.state, fs(t), code_of(activity));
+  sink_->set(s.busy, fs(t), activity == Activity::service);
+  sink_->set(s.tile_id, fs(t), item && item->token ? item->tile_id : SignalSink::kNone);
+  sink_->set(s.op_id, fs(t), item && op_id ? op_id : SignalSink::kNone);
 }
 
 void Waveform::queue_changed(const Pe& pe, Stage stage, size_t items, double t) {
   const Unit& unit = pes_[pe.index].units[static_cast<int>(stage)];
   if (unit.servers.empty()) return;
   present();
-  vcd_.set(unit.queue_depth, fs(t), items);
+  sink_->set(unit.queue_depth, fs(t), items);
 }
 
 void Waveform::feed_changed(const Pe& pe, FeedActivity activity, double t) {
   if (!pes_[pe.index].feeds) return;
   present();
-  vcd_.set(pes_[pe.index].feed_state, fs(t), code_of(activity));
+  sink_->set(pes_[pe.index].feed_state, fs(t), code_of(activity));
 }
 
 void Waveform::tiles_changed(const Pe& pe, int64_t tiles, double t) {
   if (!pes_[pe.index].feeds) return;
   present();
-  vcd_.set(pes_[pe.index].tiles, fs(t), static_cast<uint64_t>(tiles));
+  sink_->set(pes_[pe.index].tiles, fs(t), static_cast<uint64_t>(tiles));
 }
 
 void Waveform::kernel_changed(const Pe& pe, KernelActivity activity, double t) {
   if (!pes_[pe.index].runs) return;
   present();
-  vcd_.set(pes_[pe.index].kernel_state, fs(t), code_of(activity));
-  vcd_.set(pes_[pe.index].kernel_busy, fs(t), activity == KernelActivity::runs);
+  sink_->set(pes_[pe.index].kernel_state, fs(t), code_of(activity));
+  sink_->set(pes_[pe.index].kernel_busy, fs(t), activity == KernelActivity::runs);
 }
 
 void Waveform::ports_opened(const Pe& pe, double) {
@@ -321,10 +364,10 @@ void Waveform::port_changed(const Pe& pe, uint32_t port, const QueuePortState& s
   if (port >= signals.ports.size()) return;
   present();
   const Port& p = signals.ports[port];
-  vcd_.set(p.fill, fs(t), state.fill);
-  vcd_.set(p.free_slots, fs(t), state.free_slots);
-  vcd_.set(p.no_slot, fs(t), state.no_slot);
-  vcd_.set(p.no_message, fs(t), state.no_message);
+  sink_->set(p.fill, fs(t), state.fill);
+  sink_->set(p.free_slots, fs(t), state.free_slots);
+  sink_->set(p.no_slot, fs(t), state.no_slot);
+  sink_->set(p.no_message, fs(t), state.no_message);
 }
 
 void Waveform::segment_taken(const Pe& pe, QueueServer server, const QueueSegment&, double t) {
@@ -339,16 +382,16 @@ void Waveform::change_busy(const Pe& pe, QueueServer server, double t, int by) {
   const std::optional<Variable>& busy = pes_[pe.index].segment_busy[static_cast<size_t>(server)];
   if (!busy) return;
   present();
-  vcd_.change(*busy, fs(t), by);
+  sink_->change(*busy, fs(t), by);
 }
 
 void Waveform::link_taken(const Link& link, double ready, double from, double to, double bytes) {
   present();
   LinkSignals& s = links_[link.edge];
-  vcd_.change(s.occupancy, fs(ready), 1);
-  vcd_.change(s.busy, fs(from), 1);
-  vcd_.change(s.busy, fs(to), -1);
-  vcd_.change(s.occupancy, fs(to), -1);
+  sink_->change(s.occupancy, fs(ready), 1);
+  sink_->change(s.busy, fs(from), 1);
+  sink_->change(s.busy, fs(to), -1);
+  sink_->change(s.occupancy, fs(to), -1);
   // Not before the window that is open, which rounding could say of what begins with it.
   for (double at = std::max(from, static_cast<double>(window_) * kWindowNs); at < to;) {
     const auto window = std::max(window_, static_cast<uint64_t>(at / kWindowNs));
@@ -364,13 +407,13 @@ void Waveform::link_taken(const Link& link, double ready, double from, double to
   }
   const Traffic& t = nodes_[s.from].links;
   if (!t.traced) return;
-  vcd_.change(t.queue_depth, fs(ready), 1);
-  vcd_.change(t.queue_depth, fs(from), -1);
-  vcd_.change(t.busy, fs(from), 1);
-  vcd_.change(t.busy, fs(to), -1);
+  sink_->change(t.queue_depth, fs(ready), 1);
+  sink_->change(t.queue_depth, fs(from), -1);
+  sink_->change(t.busy, fs(from), 1);
+  sink_->change(t.busy, fs(to), -1);
   const auto whole = static_cast<int64_t>(bytes);
-  vcd_.change(t.bytes, fs(ready), whole);
-  vcd_.change(t.bytes, fs(to), -whole);
+  sink_->change(t.bytes, fs(ready), whole);
+  sink_->change(t.bytes, fs(to), -whole);
 }
 
 void Waveform::memory_request(const MemoryTarget& memory, const FabricTransaction& x, MemoryStep step, double t) {
@@ -380,16 +423,16 @@ void Waveform::memory_request(const MemoryTarget& memory, const FabricTransactio
   const auto bytes = static_cast<int64_t>(x.nbytes);
   switch (step) {
     case MemoryStep::arrived:
-      vcd_.change(s.queue_depth, fs(t), 1);
-      vcd_.change(s.bytes, fs(t), bytes);
+      sink_->change(s.queue_depth, fs(t), 1);
+      sink_->change(s.bytes, fs(t), bytes);
       break;
     case MemoryStep::started:
-      vcd_.change(s.queue_depth, fs(t), -1);
-      vcd_.change(s.busy, fs(t), 1);
+      sink_->change(s.queue_depth, fs(t), -1);
+      sink_->change(s.busy, fs(t), 1);
       break;
     case MemoryStep::finished:
-      vcd_.change(s.busy, fs(t), -1);
-      vcd_.change(s.bytes, fs(t), -bytes);
+      sink_->change(s.busy, fs(t), -1);
+      sink_->change(s.bytes, fs(t), -bytes);
       break;
   }
 }
@@ -398,22 +441,22 @@ void Waveform::channel_taken(const MemoryTarget& memory, size_t channel, double 
   const NodeSignals& s = nodes_[memory.index()];
   if (channel >= s.channels.size()) return;
   present();
-  vcd_.change(s.channels[channel], fs(from), 1);
-  vcd_.change(s.channels[channel], fs(to), -1);
+  sink_->change(s.channels[channel], fs(from), 1);
+  sink_->change(s.channels[channel], fs(to), -1);
 }
 
 void Waveform::access_started(const Component& initiator, const FabricTransaction& x, double t) {
   const NodeSignals& s = nodes_[initiator.index()];
   if (!s.initiates) return;
   present();
-  vcd_.change(s.bytes_in_flight[x.channel], fs(t), static_cast<int64_t>(x.nbytes));
+  sink_->change(s.bytes_in_flight[x.channel], fs(t), static_cast<int64_t>(x.nbytes));
 }
 
 void Waveform::access_done(const Component& initiator, const FabricTransaction& x, double t) {
   const NodeSignals& s = nodes_[initiator.index()];
   if (!s.initiates) return;
   present();
-  vcd_.change(s.bytes_in_flight[x.channel], fs(t), -static_cast<int64_t>(x.nbytes));
+  sink_->change(s.bytes_in_flight[x.channel], fs(t), -static_cast<int64_t>(x.nbytes));
 }
 
 }  // namespace kernbench

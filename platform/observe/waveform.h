@@ -1,13 +1,19 @@
 // `--vcd FILE`: a platform as a waveform, for GTKWave, Surfer and whatever else reads VCD. docs/waveforms.md lists the
-// signals. Three files: the VCD, a GTKWave save file with a first view, and a translate file that names the states.
+// signals. Three files: the VCD, a GTKWave save file with a first view, and a translate file that names the states. Or
+// in a sc_trace_file of the user.
 #pragma once
 
 #include <deque>
+#include <functional>
+#include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <systemc>
 #include <vector>
 
+#include "kernbench/platform/observe/user_signals.h"
 #include "kernbench/platform/observe/vcd_writer.h"
 #include "kernbench/platform/observe/waveform_view.h"
 #include "kernbench/systemc_models/fabric/fabric_observer.h"
@@ -21,6 +27,8 @@ struct WaveformOptions {
   std::string file;  ///< "run.vcd"; beside it run.gtkw and run.states.txt
   /// Shell patterns of node ids; a node is in where its id or that of a level above it matches. None: all nodes.
   std::vector<std::string> scopes;
+  /// What lies in [from, to) is in the file.
+  double from_ns = 0, to_ns = std::numeric_limits<double>::infinity();
 };
 
 class Waveform : public PeObserver, public FabricObserver {
@@ -28,10 +36,31 @@ class Waveform : public PeObserver, public FabricObserver {
   /// Attaches to the nodes of the platform; before the simulation starts. Must not outlive the platform. InputError if
   /// a file cannot be written or a pattern matches no node.
   Waveform(Platform&, const WaveformOptions&);
+  /// The same signals in a trace file of the user, which keeps its own time unit, names and end; it must not be written
+  /// any more once this is gone. Signals of inter-PE queues are in it where a launch comes before the first sc_start().
+  Waveform(Platform&, sc_core::sc_trace_file&, const std::vector<std::string>& scopes = {});
   /// Detaches. Without close() (a failed run) the files hold what has happened.
   ~Waveform() override;
-  /// Ends the files at the present. RunError if they could not be written.
+  /// Ends the files at the end of the last reservation that was made (a link may be held longer than the run takes),
+  /// and not before the present. RunError if they could not be written.
   void close();
+
+  /// From the present on changes are in the file, or are not. No effect on a trace file of the user.
+  void start();
+  void stop();
+
+  /// An object of the user's in the file: a signal, a port, a variable or an event, whatever sc_core::sc_trace()
+  /// takes, under a name whose levels are separated by dots ("top.cpu.irq"; without any under "SystemC"). It is looked
+  /// at at the end of every time step and must live until close(). InputError for a name that there is already; no
+  /// effect where the signals go to a trace file of the user.
+  template <typename T>
+  void trace(const T& object, const std::string& name) {
+    if (sc_core::sc_trace_file* file = trace_file()) sc_core::sc_trace(file, object, name);
+  }
+  /// What a function gives, in `bits` (1 to 64): the items in a queue, say.
+  void trace(std::function<uint64_t()> value, const std::string& name, int bits);
+  /// For sc_core::sc_trace() and a type's own overload of it. Null where the signals go to a trace file of the user.
+  sc_core::sc_trace_file* trace_file();
 
   void server_changed(const Pe&, Stage, unsigned server, Activity, const PeItem*, uint64_t op_id, double t) override;
   void queue_changed(const Pe&, Stage, size_t items, double t) override;
@@ -49,7 +78,7 @@ class Waveform : public PeObserver, public FabricObserver {
   void access_done(const Component&, const FabricTransaction&, double t) override;
 
  private:
-  using Variable = VcdWriter::Variable;
+  using Variable = SignalSink::Variable;
   struct Server {
     Variable state = 0, busy = 0, tile_id = 0, op_id = 0;
   };
@@ -87,19 +116,24 @@ class Waveform : public PeObserver, public FabricObserver {
     Variable bytes_in_flight[2] = {0, 0};  ///< by channel
   };
 
+  void attach(const std::vector<std::string>& scopes);
   void add_signals(uint32_t node);
   void add_engines(size_t pe);
   void add_links(uint32_t node);
   void change_busy(const Pe&, QueueServer, double t, int by);
   Variable add(const std::string& scope, const char* name, unsigned bits, TraceKind, uint64_t initial = 0);
   std::string scope_of(uint32_t node) const;
-  /// Brings the file to the present.
+  /// Brings the signals to the present.
   void present();
+  double now_ns() const;
   void close_windows(double now);
 
   Platform& platform_;
-  VcdWriter vcd_;
-  WaveformView view_;
+  const std::unique_ptr<SignalSink> sink_;
+  VcdWriter* const vcd_;              // sink_, or null: a trace file of the user
+  std::optional<WaveformView> view_;  // of vcd_
+  std::unique_ptr<UserSignals> user_;
+  uint64_t from_fs_ = 0, to_fs_ = ~0ull;
   std::vector<bool> chosen_;        // by node
   std::vector<PeSignals> pes_;      // by PE
   std::vector<NodeSignals> nodes_;  // by node

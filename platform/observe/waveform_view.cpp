@@ -70,20 +70,21 @@ void WaveformView::add(const std::string& scope, const std::string& name, unsign
   traces_.push_back({scope, name, bits, kind});
 }
 
-void WaveformView::write(uint64_t end_fs) const {
+void WaveformView::write(uint64_t from_fs, uint64_t end_fs) const {
   WholeFile states(states_file_);
   states.write(kStates);
   states.keep();
 
   WholeFile file(save_file_);
   std::ostringstream out;
-  const double zoom = end_fs > 0 ? -std::log2(static_cast<double>(end_fs) * kZoomPixels / kPlotPixels) : 0;
+  const double zoom =
+      end_fs > from_fs ? -std::log2(static_cast<double>(end_fs - from_fs) * kZoomPixels / kPlotPixels) : 0;
   // Whole paths: GTKWave looks for others where it was started.
   fmt::print(
       out,
-      "[*] kernbench\n[dumpfile] \"{}\"\n[timestart] 0\n[size] 1600 1000\n[pos] -1 -1\n*{:.6g} 0\n[sst_width] 200\n"
+      "[*] kernbench\n[dumpfile] \"{}\"\n[timestart] {}\n[size] 1600 1000\n[pos] -1 -1\n*{:.6g} 0\n[sst_width] 200\n"
       "[signals_width] 360\n",
-      std::filesystem::absolute(vcd_file_).string(), zoom);
+      std::filesystem::absolute(vcd_file_).string(), from_fs, zoom);
   if (!traces_.empty()) {
     const std::string& scope = traces_.front().scope;
     fmt::print(out, "[treeopen] {}.\n", scope.substr(0, scope.find('.')));

@@ -22,8 +22,8 @@ class WaveformView {
   static std::string states_file_of(const std::string& vcd_file);
   explicit WaveformView(const std::string& vcd_file);
   void add(const std::string& scope, const std::string& name, unsigned bits, TraceKind);
-  /// Both files; the view shows [0, end_fs]. InputError, RunError where one cannot be written.
-  void write(uint64_t end_fs) const;
+  /// Both files; the view shows [from_fs, end_fs]. InputError, RunError where one cannot be written.
+  void write(uint64_t from_fs, uint64_t end_fs) const;
 
  private:
   struct Trace {

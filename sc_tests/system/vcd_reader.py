@@ -32,13 +32,17 @@ class Vcd:
         assert not scopes, "a scope stays open"
 
     def _values(self, body):
-        time = -1
+        time, section = -1, None  # $dumpon, $dumpoff say anew what every signal is
         for line in body.splitlines():
             if line.startswith("#"):
                 assert int(line[1:]) > time, f"time goes back at {line}"
                 time = int(line[1:])
                 self.times.append(time)
-            elif line not in ("$dumpvars", "$end"):
+            elif line in ("$dumpvars", "$dumpon", "$dumpoff"):
+                section = line
+            elif line == "$end":
+                section = None
+            else:
                 change = re.fullmatch(r"(?:b([01xz]+) |([01xz]))([!-~]+)", line)
                 assert change, line
                 value, code = change[1] or change[2], change[3]
@@ -47,12 +51,15 @@ class Vcd:
                 assert (self.widths[code] == 1) == (change[2] is not None), line
                 changes = self.changes[code]
                 assert not changes or changes[-1][0] < time, f"{code} changes twice at {time}"
-                assert not changes or changes[-1][1] != value, f"{code} does not change at {time}"
+                assert not changes or section or changes[-1][1] != value, f"{code} does not change at {time}"
+                assert section != "$dumpoff" or value == "x", f"{code} has a value in $dumpoff"
+                if changes and changes[-1][1] == value:
+                    continue
                 changes.append((time, value))
 
     def values(self, name):
-        """[(time in ns, value)]; the value is None for z."""
-        return [(t * 1e-6, None if "z" in v else int(v, 2)) for t, v in self.changes[self.signals[name]]]
+        """[(time in ns, value)]; the value is None for z and for x."""
+        return [(t * 1e-6, None if v[0] in "xz" else int(v, 2)) for t, v in self.changes[self.signals[name]]]
 
     def end_ns(self):
         return self.times[-1] * 1e-6

@@ -4,10 +4,13 @@ import csv
 import io
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import tempfile
 import time
+import unittest
 
 import cli_support
 from cli_support import KERNBENCH, sample, topology
@@ -182,6 +185,40 @@ class Waveforms(cli_support.Cli):
         self.refuses(*run, "--vcd", f"{self.folder}/n.vcd", "--vcd-scope", "cube7", saying=["--vcd-scope", "cube7"], lines=1)
         self.refuses(*run, "--vcd-scope", "sip0", saying=["needs --vcd"], lines=1)
         self.refuses(*run, "--vcd", "/nowhere/x.vcd", saying=["/nowhere/x.vcd: cannot be written"], lines=1)
+
+    def test_a_window_has_what_lies_in_it(self):
+        for links in ("ideal", "flit"):
+            _, whole = self.gemm("--links", links)
+            end = whole.end_ns()
+            for begin, stop in ((0, end / 3), (end / 3, end / 2), (end / 2, 2 * end)):
+                _, part = self.gemm("--links", links, "--vcd-from", f"{begin:.3f}", "--vcd-to", f"{stop:.3f}")
+                first, last = round(round(begin, 3) * 1e6), round(round(stop, 3) * 1e6)
+                self.assertEqual(part.times[-1], min(last, whole.times[-1]))
+                seen = 0
+                for name, code in whole.signals.items():
+                    changes = whole.changes[code]
+                    before = [v for t, v in changes if t <= first][-1]
+                    expected = [(first, before)] + [(t, v) for t, v in changes if first < t < last]
+                    if first > 0:
+                        expected.insert(0, (0, "x"))
+                    if last <= whole.times[-1]:
+                        expected.append((last, "x"))
+                    self.assertEqual(part.changes[part.signals[name]], expected, name)
+                    seen += len(expected)
+                self.assertGreater(seen, 2 * len(whole.signals))
+        run = ["run", "--kernel", "gemm", "--topology", topology("small.yaml")]
+        self.refuses(*run, "--vcd-from", "5", saying=["--vcd-from: needs --vcd"], lines=1)
+        for window in (["--vcd-from", "5", "--vcd-to", "5"], ["--vcd-from", "-1"], ["--vcd-to", "nan"]):
+            self.refuses(*run, "--vcd", f"{self.folder}/n.vcd", *window, saying=["0 <= from < to"], lines=1)
+
+    @unittest.skipUnless(shutil.which("vcd2fst") and shutil.which("fst2vcd"), "GTKWave's converters are not installed")
+    def test_gtkwave_makes_an_fst_of_it(self):
+        _, vcd = self.gemm("--vcd-from", "300")
+        fst = f"{self.folder}/t.fst"
+        subprocess.run(["vcd2fst", f"{self.folder}/t.vcd", fst], check=True, stdout=subprocess.DEVNULL)
+        back = subprocess.run(["fst2vcd", fst], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(len(re.findall(r"^\$var ", back, re.M)), len(vcd.signals))
+        self.assertEqual(re.findall(r"^#(\d+)$", back, re.M)[-1], str(vcd.times[-1]))
 
     def test_an_interrupted_run_leaves_a_readable_file(self):
         gemm = ["--kernel", "gemm", "--topology", topology("default.yaml"), "--param", "m=4096", "--param", "n=4096",

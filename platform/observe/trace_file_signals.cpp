@@ -1,0 +1,76 @@
+#include "kernbench/platform/observe/trace_file_signals.h"
+
+#include "kernbench/systemc_models/core/timeline.h"
+
+namespace kernbench {
+
+class TraceFileSignals::Updater : public sc_core::sc_module {
+ public:
+  Updater(sc_core::sc_module_name name, TraceFileSignals& signals) : sc_module(name), signals_(signals) {
+    SC_HAS_PROCESS(Updater);
+    SC_METHOD(update);
+    sensitive << wake_;
+    dont_initialize();
+  }
+  void wake(const sc_core::sc_time& delay) { wake_.notify(delay); }
+
+ private:
+  void update() { signals_.update(); }
+
+  TraceFileSignals& signals_;
+  sc_core::sc_event wake_;
+};
+
+TraceFileSignals::TraceFileSignals(sc_core::sc_trace_file& file, const Timeline& timeline)
+    : file_(file),
+      timeline_(timeline),
+      updater_(std::make_unique<Updater>(sc_core::sc_gen_unique_name("kernbench_waveform"), *this)) {}
+
+TraceFileSignals::~TraceFileSignals() = default;
+
+SignalSink::Variable TraceFileSignals::add(const std::string& scope, const std::string& name, unsigned bits,
+                                           uint64_t initial) {
+  Shown& shown = shown_.emplace_back(bits);
+  assign(shown, bits, initial);
+  if (!sc_core::sc_start_of_simulation_invoked()) {
+    const std::string path = scope + "." + name;
+    if (bits == 1) {
+      sc_core::sc_trace(&file_, shown.bit, path);
+    } else {
+      sc_core::sc_trace(&file_, shown.bits, path);
+    }
+  }
+  return add_signal(bits, initial);
+}
+
+void TraceFileSignals::assign(Shown& shown, unsigned bits, uint64_t value) {
+  if (bits == 1) {
+    shown.bit = value != 0;
+  } else if (value == kNone) {
+    shown.bits = sc_dt::sc_lv_base(sc_dt::sc_logic('z'), static_cast<int>(bits));
+  } else {
+    shown.bits = static_cast<sc_dt::uint64>(value);
+  }
+}
+
+void TraceFileSignals::show(uint64_t, const std::vector<Variable>& touched) {
+  for (const Variable v : touched) {
+    Signal& s = signal(v);
+    s.value = s.next;
+    assign(shown_[v], s.bits, s.value);
+  }
+}
+
+void TraceFileSignals::first_is(uint64_t fs) {
+  updater_->wake(timeline_.delay_until(static_cast<double>(fs) * 1e-6));
+}
+
+void TraceFileSignals::update() {
+  while (!idle()) {
+    const sc_core::sc_time delay = timeline_.delay_until(static_cast<double>(next_fs()) * 1e-6);
+    if (delay != sc_core::SC_ZERO_TIME) return updater_->wake(delay);
+    work_off();
+  }
+}
+
+}  // namespace kernbench
