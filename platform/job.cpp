@@ -115,6 +115,7 @@ std::vector<std::string> Job::waiting() const {
 
 void Job::start(Done done) {
   if (running_) throw RunError("kernel " + spec_.name + ": started while it runs");
+  platform_.check_attributes();
   if (verified_) {
     for (const TensorSpec& t : spec_.tensors) {
       if (t.role == TensorSpec::Role::in) inputs_[t.name] = collect(t.name, platform_.system().pending_values());

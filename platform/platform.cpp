@@ -1,6 +1,5 @@
 #include "kernbench/platform/platform.h"
 
-#include "kernbench/platform/topology/build/compiler.h"
 #include "kernbench/systemc_models/core/registry.h"
 
 namespace kernbench {
@@ -20,12 +19,30 @@ void warn_of_coarse_resolution() {
 
 }  // namespace
 
+topology::Graph compile_file(const std::string& topology_file, const std::vector<topology::Setting>& settings) {
+  topology::Overrides overrides;
+  overrides.settings = settings;
+  return topology::compile_file(topology_file, component_catalog(), overrides);
+}
+
 Platform::Platform(sc_core::sc_module_name name, const std::string& topology_file)
-    : Platform(name, topology::compile_file(topology_file, component_catalog())) {}
+    : Platform(name, compile_file(topology_file)) {}
 
 Platform::Platform(sc_core::sc_module_name name, topology::Graph graph)
     : sc_module(name), machine_(std::move(graph)), hosts_(machine_) {
   warn_of_coarse_resolution();
+}
+
+void Platform::expose_attributes() {
+  if (!exposed_) exposed_ = std::make_unique<ExposedAttributes>(graph(), machine_.blocks());
+}
+
+void Platform::check_attributes() const {
+  if (exposed_) exposed_->check(sc_core::SC_ERROR);
+}
+
+void Platform::end_of_simulation() {
+  if (exposed_) exposed_->check(sc_core::SC_WARNING);
 }
 
 }  // namespace kernbench

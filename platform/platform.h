@@ -7,14 +7,22 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "kernbench/platform/elaborate/exposed_attributes.h"
 #include "kernbench/platform/elaborate/foreign_node.h"
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/launch/host_directory.h"
+#include "kernbench/platform/topology/build/compiler.h"
 #include "kernbench/systemc_models/host/port.h"
 #include "kernbench/systemc_models/memory/tlm_memory.h"
 
 namespace kernbench {
+
+/// topology::compile_file with the blocks that are registered, and with values over the file's:
+/// compile_file("system.yaml", {{"sip0.*.pe_gemm.freq_ghz", 1.2}, {"edge:mesh.bw_gbs", 512}}). The last one counts.
+/// topology::TopologyError with every fault, a target that matches nothing among them.
+topology::Graph compile_file(const std::string& topology_file, const std::vector<topology::Setting>& settings = {});
 
 class Platform : public sc_core::sc_module {
  public:
@@ -51,12 +59,23 @@ class Platform : public sc_core::sc_module {
 
   /// Puts real bytes into one memory now, without time, also where a foreign model keeps them.
   void place(uint64_t address, const void* bytes, uint64_t nbytes) { system().place(address, bytes, nbytes); }
+  /// Every attribute of every block becomes a sc_attribute of it (elaborate/exposed_attributes.h), for tools that look
+  /// there; once is enough. Blocks have taken their parameters: a value that is changed there is an SC_ERROR
+  /// "/kernbench/attribute" at the start of the simulation and where a job starts, a warning at the simulation's end.
+  void expose_attributes();
+  /// Does that check now.
+  void check_attributes() const;
+
   /// Attaches an op log to every block (null: none). Not while anything runs.
   void attach_log(OpLogSink* sink) { machine_.attach_log(sink); }
 
  private:
+  void start_of_simulation() override { check_attributes(); }
+  void end_of_simulation() override;
+
   Machine machine_;
   HostDirectory hosts_;
+  std::unique_ptr<ExposedAttributes> exposed_;
 };
 
 }  // namespace kernbench

@@ -105,6 +105,7 @@ void Elaboration::build_children(const TreeNode& parent) {
       throw std::runtime_error(node.id + ": more than one component is registered as '" + node.impl + "'");
     ComponentConfig config(fabric_, node.id, static_cast<uint32_t>(c.node));
     config.attributes = &node.attrs;
+    config.impl = node.impl.c_str();
     if (!c.children.empty()) config.build_children = grandchildren;
     components_[config.index] = (*make)(c.name.c_str(), config);
     built_.push_back(config.index);

@@ -35,6 +35,7 @@ struct ComponentConfig {
   std::string id;                          ///< of the node, "sip0.cube0.pe0.pe_dma"; empty: the module's name
   uint32_t index = 0;                      ///< of the node in compiled order; ties between blocks go by it
   const Attributes* attributes = nullptr;  ///< where it is made from a file
+  const char* impl = nullptr;              ///< likewise: "builtin.pe_dma"; must outlive the block
   /// Makes the blocks whose ids begin with this one's, as children of this module; may be empty.
   std::function<void()> build_children;
 };
@@ -46,6 +47,8 @@ class Component : public sc_core::sc_module {
  public:
   Component(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters&);
 
+  /// The implementation that a file's `impl:` names, "builtin.pe_dma"; "sc_module" for a block made by hand.
+  const char* kind() const override { return impl_ ? impl_ : sc_module::kind(); }
   const std::string& id() const { return id_; }
   uint32_t index() const { return index_; }
   double overhead_ns() const { return overhead_ns_; }
@@ -86,6 +89,7 @@ class Component : public sc_core::sc_module {
   double overhead_ns_;
   Context* context_;
   OpLogger* logger_ = nullptr;
+  const char* impl_;
 };
 
 /// Owns a block that lies in an arena, whose memory outlives it.

@@ -1,0 +1,33 @@
+#include "kernbench/systemc_models/core/effective_attributes.h"
+
+#include <fmt/format.h>
+
+namespace kernbench {
+
+std::vector<std::pair<const AttrSpec*, AttrValue>> effective_attributes(const ImplSpec& impl, const Attributes& given) {
+  std::vector<std::pair<const AttrSpec*, AttrValue>> all;
+  for (const AttrSpec& spec : impl.attributes) {
+    const AttrValue* value = given.find(spec.name);
+    if (!value && spec.default_value) value = &*spec.default_value;
+    if (spec.type == AttrType::number_map) {
+      NumberMap map;
+      for (const std::string& key : spec.known_keys) map[key] = spec.key_default;
+      if (value) {
+        for (const auto& [key, number] : std::get<NumberMap>(*value)) map[key] = number;
+      }
+      all.emplace_back(&spec, std::move(map));
+    } else if (value) {
+      const auto* whole = std::get_if<int64_t>(value);
+      all.emplace_back(&spec, spec.type == AttrType::number && whole ? AttrValue(static_cast<double>(*whole)) : *value);
+    }
+  }
+  return all;
+}
+
+std::string text_of(const NumberMap& map) {
+  std::string text;
+  for (const auto& [key, value] : map) text += fmt::format("{}{}={}", text.empty() ? "" : ", ", key, value);
+  return text;
+}
+
+}  // namespace kernbench
