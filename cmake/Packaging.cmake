@@ -38,6 +38,8 @@ set(private_headers
     platform/topology/read/yaml_reader.h platform/topology/read/yaml_tree.h platform/topology/view/diagram.h
     platform/topology/view/floorplan.h systemc_models/fabric/flit_links.h systemc_models/fabric/header_links.h)
 list(REMOVE_ITEM public_headers ${private_headers})
+# Of use with a library that kernbench does not need; no other header includes it.
+install(FILES platform/cci/cci_parameters.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernbench/platform/cci)
 foreach(header IN LISTS public_headers)
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernbench/${folder})

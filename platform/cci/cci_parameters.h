@@ -1,5 +1,5 @@
 // A platform's attributes as parameters of Accellera's CCI. Header only: kernbench itself does not need CCI; who
-// includes this has it (tried with 1.0.2), links it, and registers a broker first.
+// includes this has it (tried with its main branch after 1.0.2), links it, and registers a broker first.
 //
 //   cci::cci_register_broker(new cci_utils::consuming_broker("broker"));
 //   cci::cci_get_global_broker(me).set_preset_cci_value("device.sip0.cube0.pe0.pe_gemm.freq_ghz", cci::cci_value(1.2));
@@ -59,7 +59,7 @@ class CciParameters {
  private:
   template <class T>
   void add(const std::string& name, const T& value, const AttrSpec& spec, const cci::cci_originator& originator) {
-    auto parameter = std::make_unique<cci::cci_param<T, cci::CCI_IMMUTABLE_PARAM>>(
+    auto parameter = std::make_shared<cci::cci_param<T, cci::CCI_IMMUTABLE_PARAM>>(
         name, value, cci::cci_get_global_broker(originator), spec.help, cci::CCI_ABSOLUTE_NAME, originator);
     if (!spec.unit.empty()) parameter->add_metadata("unit", cci::cci_value(spec.unit));
     if (!(parameter->get_value() == value))
@@ -70,7 +70,7 @@ class CciParameters {
     parameters_.push_back(std::move(parameter));
   }
 
-  std::vector<std::unique_ptr<cci::cci_param_if>> parameters_;
+  std::vector<std::shared_ptr<void>> parameters_;  // of several types
 };
 
 }  // namespace kernbench

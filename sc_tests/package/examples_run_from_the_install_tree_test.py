@@ -14,6 +14,8 @@ BUILD = os.environ["KERNBENCH_BUILD"]
 SOURCE = os.environ["KERNBENCH_SOURCE"]
 CMAKE = os.environ["KERNBENCH_CMAKE"]
 COMPILER = os.environ["KERNBENCH_CXX"]
+# Examples that need what kernbench does not: their configuration says where it was not found.
+OPTIONAL = {"cci_parameters"}
 
 
 def run(*command, cwd=None, env=None, check=True):
@@ -47,13 +49,16 @@ class Installed(unittest.TestCase):
     def test_the_examples_build_and_print_what_they_promise(self):
         examples = f"{self.folder}/examples"
         shutil.copytree(f"{SOURCE}/examples", examples)
-        self.configure(examples, f"{self.folder}/all", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        configured = said(self.configure(examples, f"{self.folder}/all", f"-DCMAKE_PREFIX_PATH={self.prefix}"))
         run(CMAKE, "--build", f"{self.folder}/all")
         readmes = sorted(glob.glob(f"{examples}/*/README.md"))
         self.assertTrue(readmes)
         for readme in readmes:
             folder = os.path.dirname(readme)
             name = os.path.basename(folder)
+            if not os.path.exists(f"{self.folder}/all/{name}/{name}") and name in OPTIONAL:
+                self.assertIn(f"{name}: left out, since", configured)
+                continue
             with self.subTest(example=name), open(readme) as text, open(f"{folder}/expected.txt") as expected:
                 os.symlink(f"{self.folder}/all/{name}", f"{folder}/build")
                 commands = re.findall(r"^\$ (.*)$", text.read(), re.M)
