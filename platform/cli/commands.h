@@ -14,6 +14,7 @@
 
 namespace kernbench {
 class Platform;
+class TransactionRecorder;
 class Waveform;
 }  // namespace kernbench
 
@@ -72,6 +73,17 @@ struct WaveformCliOptions {
   /// Null where no waveform was asked for. InputError as Waveform's.
   std::unique_ptr<Waveform> attach(Platform&) const;
 };
+
+/// --ftr.
+struct RecordingOptions {
+  std::string file;
+  void add_to(CLI::App&);
+  /// Null where no recording was asked for. InputError as TransactionRecorder's.
+  std::unique_ptr<TransactionRecorder> attach(Platform&) const;
+};
+
+/// InputError where both are asked for in one file.
+void check_output_files(const WaveformCliOptions&, const RecordingOptions&);
 
 /// --format with its legal values; the first is the default.
 void add_format(CLI::App&, std::string& format, std::vector<std::string> legal);

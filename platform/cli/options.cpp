@@ -1,9 +1,11 @@
 #include <spdlog/spdlog.h>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/tool/output_files.h"
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/topology_places.h"
+#include "kernbench/platform/observe/transaction_recorder.h"
 #include "kernbench/platform/observe/waveform.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/topology/build/mesh_cache.h"
@@ -112,6 +114,21 @@ std::unique_ptr<Waveform> WaveformCliOptions::attach(Platform& platform) const {
   if (from_ns) options.from_ns = *from_ns;
   if (to_ns) options.to_ns = *to_ns;
   return std::make_unique<Waveform>(platform, options);
+}
+
+void RecordingOptions::add_to(CLI::App& app) {
+  app.add_option("--ftr", file, "every transaction, hop by hop, for SCViewer and Surfer (docs/recording.md)")
+      ->type_name("FILE.ftr");
+}
+
+std::unique_ptr<TransactionRecorder> RecordingOptions::attach(Platform& platform) const {
+  return file.empty() ? nullptr : std::make_unique<TransactionRecorder>(platform, file);
+}
+
+void check_output_files(const WaveformCliOptions& vcd, const RecordingOptions& recording) {
+  OutputFiles files;
+  for (const std::string& file : vcd.files()) files.add("--vcd", file);
+  files.add("--ftr", recording.file);
 }
 
 void add_format(CLI::App& app, std::string& format, std::vector<std::string> legal) {

@@ -16,7 +16,9 @@
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/progress.h"
+#include "kernbench/platform/observe/hop_log.h"
 #include "kernbench/platform/observe/trace.h"
+#include "kernbench/platform/observe/transaction_recorder.h"
 #include "kernbench/platform/observe/waveform.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/host_program.h"
@@ -33,10 +35,11 @@ struct Options {
   std::vector<std::string> params, tensors, dumps, expected;
   uint64_t seed = 1;
   int threads = 0;
-  bool verify = false, debug_verify = false, check_races = false;
+  bool verify = false, debug_verify = false, check_races = false, hops = false;
   std::string isa = std::string(name_of(best_isa()));
   std::string oplog, memory, trace, wiring, report;
   WaveformCliOptions vcd;
+  RecordingOptions recording;
   LimitOptions limits;
   /// Empty: there is none.
   std::string memory_file() const {
@@ -79,6 +82,7 @@ OpLogHeader log_header(const Platform& platform, const Options& o,
   w.field("materialize", graph.materialize_outputs ? "outputs" : "none");
   if (o.address != "physical") w.field("address", o.address);
   if (!o.topology.settings.empty()) w.field("set", o.topology.settings);
+  if (o.hops) w.field("hops", true);
   std::ifstream yaml(o.topology.file, std::ios::binary);
   w.field("topology_file", std::string(std::istreambuf_iterator<char>(yaml), {})).close('}');
   h.isa = o.isa;
@@ -91,6 +95,7 @@ void check_output_files(const Options& o, const RunOptions& r) {
   files.add("--memory", o.memory_file());
   files.add("--trace", o.trace);
   files.add("--wiring", o.wiring);
+  files.add("--ftr", o.recording.file);
   for (const std::string& file : o.vcd.files()) files.add("--vcd", file);
   for (const auto& [name, file] : r.dumps) files.add("--dump " + name, file);
 }
@@ -99,6 +104,7 @@ RunOptions run_options(const Options& o) {
   refuse_what_is_not_built(o);
   if (o.kernel.empty() == o.program.empty()) throw InputError("run: needs --kernel NAME or --program NAME, one of them");
   if (!o.memory.empty() && o.oplog.empty()) throw InputError("--memory: a memory file needs --oplog beside it");
+  if (o.hops && o.oplog.empty()) throw InputError("--oplog-hops: needs --oplog beside it");
   if (!o.wiring.empty() && o.kernel.empty()) throw InputError("--wiring: is of a kernel; found a program");
   RunOptions r;
   r.kernel = o.kernel;
@@ -126,11 +132,26 @@ RunOptions run_options(const Options& o) {
   return r;
 }
 
+/// What was asked for of them.
+struct Observers {
+  std::unique_ptr<ChromeTrace> trace;
+  std::unique_ptr<Waveform> waveform;
+  std::unique_ptr<TransactionRecorder> recorder;
+  std::unique_ptr<HopLog> hops;
+
+  Observers(Platform& platform, const Options& o)
+      : trace(o.trace.empty() ? nullptr : std::make_unique<ChromeTrace>(platform, o.trace)),
+        waveform(o.vcd.attach(platform)),
+        recorder(o.recording.attach(platform)),
+        hops(o.hops ? std::make_unique<HopLog>(platform) : nullptr) {}
+};
+
 /// What is left to do for either kind of run when it is over; the exit status.
 template <class Write>
-int report(const RunReport& r, ChromeTrace* trace, Waveform* waveform, Progress& progress, const Write& write) {
-  if (trace) trace->close();
-  if (waveform) waveform->close();
+int report(const RunReport& r, const Observers& observers, Progress& progress, const Write& write) {
+  if (observers.trace) observers.trace->close();
+  if (observers.waveform) observers.waveform->close();
+  if (observers.recorder) observers.recorder->close();
   progress.clear();
   spdlog::info("simulated {:.3f} ns in {:.3f} s, replayed in {:.3f} s", r.end_ns, r.phase1_s, r.phase2_s);
   for (const std::string& note : r.notes) spdlog::info(note);
@@ -162,19 +183,17 @@ int run(const Options& o) {
       r.log = make_op_log(o.oplog);
       r.header = log_header(platform, o, r.params, choose_launch_way(platform, r).mode);
     }
-    std::unique_ptr<ChromeTrace> trace;
-    if (!o.trace.empty()) trace = std::make_unique<ChromeTrace>(platform, o.trace);
-    const std::unique_ptr<Waveform> waveform = o.vcd.attach(platform);
-    r.number_ops = trace || waveform;
+    const Observers observers(platform, o);
+    r.number_ops = observers.trace || observers.waveform || observers.recorder;
     if (!o.program.empty()) {
       const ProgramReport done = run_program(platform, std::move(r));
-      if (trace) trace->host(done);
-      return report(done.run, trace.get(), waveform.get(), progress,
+      if (observers.trace) observers.trace->host(done);
+      return report(done.run, observers, progress,
                     [&] { (o.format == "json" ? write_program_json : write_program_text)(std::cout, done); });
     }
     const RunReport done = run_kernel(platform, std::move(r));
-    if (trace) trace->host(done);
-    return report(done, trace.get(), waveform.get(), progress,
+    if (observers.trace) observers.trace->host(done);
+    return report(done, observers, progress,
                   [&] { (o.format == "json" ? write_run_json : write_run_text)(std::cout, done); });
   } catch (const BadParam& e) {
     throw InputError(e.what());
@@ -238,8 +257,11 @@ Command add_run(CLI::App& app) {
                   "the memory file that `kernbench replay` needs beside the log; default: the log's name with .kbmem; "
                   "none: no such file")
       ->type_name("FILE");
+  cmd->add_flag("--oplog-hops", o->hops,
+                "in the op log, also each memory access block by block (docs/recording.md)");
   o->limits.add_to(*cmd);
   o->vcd.add_to(*cmd);
+  o->recording.add_to(*cmd);
   cmd->add_option("--trace", o->trace, "what every engine did, for Perfetto (Chrome trace events)")
       ->type_name("FILE.json");
   cmd->add_option("--wiring", o->wiring, "a picture of which PEs the kernel's queues join (docs/collectives.md)")

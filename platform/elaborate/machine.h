@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernbench/platform/elaborate/elaboration.h"
+#include "kernbench/platform/elaborate/host_observer.h"
 #include "kernbench/platform/elaborate/pes.h"
 #include "kernbench/platform/elaborate/routes.h"
 #include "kernbench/platform/elaborate/run_watch.h"
@@ -25,6 +26,7 @@ class Machine {
   Routes& routes() { return routes_; }
   Pes& pes() { return pes_; }
   RunWatch& runs() { return runs_; }
+  HostObservers& host_observers() { return host_observers_; }
 
   /// For a run to its end: instants may be worked off without the kernel (Timeline::run_ahead), but where blocks that are
   /// not this project's may ask it for the time.
@@ -42,6 +44,7 @@ class Machine {
   Routes routes_;
   Pes pes_;
   RunWatch runs_;
+  HostObservers host_observers_;
   std::unique_ptr<OpLogger> logger_;
 };
 

@@ -72,6 +72,8 @@ std::string HostDma::start(bool to_host, uint64_t device, uint64_t host, uint64_
     }
   }
   open_ = 0;
+  for (HostObserver* o : machine_.host_observers())
+    o->transfer_started(this, !to_host, nbytes, machine_.timeline().now_ns());
   for (auto& c : chunks_) {
     if (left_ > 0) {
       ++open_;
@@ -89,6 +91,7 @@ void HostDma::next(Chunk& c) {
   c.request.address = device_at_;
   c.request.nbytes = n;
   c.request.mover = &c;
+  c.request.part_of = this;
   c.request.context = &c;
   c.request.done = [](MemoryRequest& request, const FabricTransaction&) {
     auto& me = *static_cast<Chunk*>(request.context);
@@ -141,6 +144,7 @@ void HostDma::chunk_done(Chunk& c) {
   if (left_ > 0 && error_.empty()) return next(c);
   if (--open_ > 0) return;
   running_ = false;
+  for (HostObserver* o : machine_.host_observers()) o->transfer_done(this, machine_.timeline().now_ns());
   done_(error_);
 }
 

@@ -100,6 +100,7 @@ void HostTransfer::issue(Transfer& t) {
   t.open = t.chunks.size();
   for (Chunk& c : t.chunks) {
     c.transfer = &t;
+    c.request.part_of = &t;
     c.request.done = &HostTransfer::chunk_done;
     c.request.context = &c;
   }
@@ -114,6 +115,10 @@ void HostTransfer::issue(Transfer& t) {
           return;
         }
         const double now = me.machine_.timeline().now_ns();
+        uint64_t nbytes = 0;
+        for (const Chunk& c : tr.chunks) nbytes += c.request.nbytes;
+        for (HostObserver* o : me.machine_.host_observers())
+          o->transfer_started(&tr, tr.chunks.front().request.write, nbytes, now);
         for (Chunk& c : tr.chunks) {
           c.request.issue_ns = now;
           c.port->request(c.request);
@@ -129,7 +134,10 @@ void HostTransfer::chunk_done(MemoryRequest& request, const FabricTransaction& x
     t.response.text = fmt::format("host: {} at {:#x}: the memory answered {}", x.write ? "write" : "read", x.address,
                                   x.payload.get_response_string());
   }
-  if (--t.open == 0) t.owner->end(t);
+  if (--t.open > 0) return;
+  Machine& machine = t.owner->machine_;
+  for (HostObserver* o : machine.host_observers()) o->transfer_done(&t, machine.timeline().now_ns());
+  t.owner->end(t);
 }
 
 void HostTransfer::end(Transfer& t) {

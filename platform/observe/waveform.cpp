@@ -117,11 +117,11 @@ Waveform::~Waveform() {
   for (size_t p = 0; p < pes_.size(); ++p) platform_.pes().pe(p).observers.remove(*this);
   for (uint32_t n = 0; n < nodes_.size(); ++n) {
     FabricNode* node = platform_.component(n).fabric_node();
-    if (node && node->observer() == this) node->observe(nullptr);
+    if (node) node->observers().remove(*this);
   }
   for (uint32_t e = 0; e < links_.size(); ++e) {
     Link* link = platform_.machine().blocks().link(e);
-    if (link && link->observer == this) link->observer = nullptr;
+    if (link) link->observers.remove(*this);
   }
 }
 
@@ -198,7 +198,7 @@ void Waveform::add_signals(uint32_t n) {
     for (size_t i = 0; channels > 1 && i < channels; ++i)
       signals.channels.push_back(add(scope + ".channel" + std::to_string(i), "busy", 1, TraceKind::bit));
   }
-  if (component.fabric_node()) component.fabric_node()->observe(this);
+  if (component.fabric_node()) component.fabric_node()->observers().add(*this);
   if (platform_.system().mode().links_serve()) add_links(n);  // ideal links are no servers: nothing waits for them
 }
 
@@ -231,7 +231,7 @@ void Waveform::add_links(uint32_t n) {
     s.busy = add(scope + "." + name, "busy", 1, TraceKind::bit);
     s.occupancy = add(scope + "." + name, "occupancy", 16, TraceKind::amount);
     s.utilisation = add(scope + "." + name, "utilisation", 7, TraceKind::amount);
-    link->observer = this;
+    link->observers.add(*this);
   }
 }
 
@@ -385,7 +385,8 @@ void Waveform::change_busy(const Pe& pe, QueueServer server, double t, int by) {
   sink_->change(*busy, fs(t), by);
 }
 
-void Waveform::link_taken(const Link& link, double ready, double from, double to, double bytes) {
+void Waveform::link_crossed(const FabricTransaction&, const Link& link, const LinkCrossing& c) {
+  const double ready = c.ready_ns, from = c.start_ns, to = c.end_ns;
   present();
   LinkSignals& s = links_[link.edge];
   sink_->change(s.occupancy, fs(ready), 1);
@@ -411,7 +412,7 @@ void Waveform::link_taken(const Link& link, double ready, double from, double to
   sink_->change(t.queue_depth, fs(from), -1);
   sink_->change(t.busy, fs(from), 1);
   sink_->change(t.busy, fs(to), -1);
-  const auto whole = static_cast<int64_t>(bytes);
+  const auto whole = static_cast<int64_t>(c.bytes);
   sink_->change(t.bytes, fs(ready), whole);
   sink_->change(t.bytes, fs(to), -whole);
 }

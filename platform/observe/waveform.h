@@ -71,7 +71,7 @@ class Waveform : public PeObserver, public FabricObserver {
   void port_changed(const Pe&, uint32_t port, const QueuePortState&, double t) override;
   void segment_taken(const Pe&, QueueServer, const QueueSegment&, double t) override;
   void segment_served(const Pe&, QueueServer, const QueueSegment&, double from, double to) override;
-  void link_taken(const Link&, double ready, double from, double to, double bytes) override;
+  void link_crossed(const FabricTransaction&, const Link&, const LinkCrossing&) override;
   void memory_request(const MemoryTarget&, const FabricTransaction&, MemoryStep, double t) override;
   void channel_taken(const MemoryTarget&, size_t channel, double from, double to) override;
   void access_started(const Component&, const FabricTransaction&, double t) override;

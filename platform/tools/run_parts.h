@@ -46,13 +46,14 @@ class TeeLog : public OpLogSink {
   std::string failure_;
 };
 
-/// What Phase 2 reads of a log: all but the tokens, which are many and timing only, unless a check names what carried
-/// an operand.
+/// What Phase 2 reads of a log: not what is of no op (hops, messages of a user's own), and the tokens, which are many and
+/// timing only, no more unless a check names what carried an operand.
 class ReplayLog : public OpLogSink {
  public:
   explicit ReplayLog(bool keep_tokens) : keep_tokens_(keep_tokens) {}
   void record(OpRecord&& r) override {
-    if (keep_tokens_ || !r.is_token) records_.push_back(std::move(r));
+    const bool wanted = r.is_token ? keep_tokens_ : r.desc && r.desc->kind != OpKind::unknown;
+    if (wanted) records_.push_back(std::move(r));
   }
   const std::vector<OpRecord>& records() const { return records_; }
 

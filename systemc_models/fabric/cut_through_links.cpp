@@ -7,11 +7,11 @@ namespace {
 
 struct CutThroughLaw {
   static constexpr bool kServes = true;
-  static double cross(Link& link, double ready_ns, double bytes, double* queue_ns) {
+  static double take(Link& link, double ready_ns, double bytes, double* queue_ns) {
     const double start = link.take(ready_ns, bytes);
     ++link.messages;
     *queue_ns += start - ready_ns;
-    return start + link.wire_ns;
+    return start;
   }
   /// A read goes before a write that is granted at the same instant (§9): so it is the next where nothing else waits.
   static bool source_in_turn(const FabricTransaction& x, const Link& link) {

@@ -48,7 +48,9 @@ void FabricInitiator::send(FabricTransaction& x, const Access& a) {
   x.mover = a.mover;
   x.issue_ns = a.issue_ns;
   fill_payload(x, a);
-  if (node_.observer() && !x.posted) node_.observer()->access_started(owner(), x, x.grant_ns);
+  if (const FabricObservers& o = node_.observers()) {
+    x.posted ? o->post_started(owner(), x, x.grant_ns) : o->access_started(owner(), x, x.grant_ns);
+  }
   x.time_ns = x.grant_ns + owner().overhead_ns();
   try {
     node_.fabric().mode().start(x);
@@ -147,7 +149,7 @@ void FabricInitiator::done(void* self, void* transaction) {
   auto& me = *static_cast<FabricInitiator*>(self);
   auto& x = *static_cast<FabricTransaction*>(transaction);
   me.node_.fabric().mode().complete_account(x);
-  if (me.node_.observer()) me.node_.observer()->access_done(me.owner(), x, x.done_ns);
+  if (me.node_.observers()) me.node_.observers()->access_done(me.owner(), x, x.done_ns);
   if (x.payload.get_response_status() < tlm::TLM_INCOMPLETE_RESPONSE && !x.mover)
     me.transaction_failed(x, me.answered_with_error(x));
   me.transaction_done(x);

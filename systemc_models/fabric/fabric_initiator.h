@@ -17,6 +17,7 @@ struct MemoryRequest {
   void* context = nullptr;     ///< for done()
   const Rows* rows = nullptr;  ///< null: one row of nbytes
   DataMover* mover = nullptr;  ///< moves its bytes; null: takes time only
+  const void* part_of = nullptr;  ///< for who observes: what several requests are issued for; null: it stands alone
   /// Called when the request need wait no longer: the one that takes its place in the line, issued since, or null.
   /// Unset: it stands for itself alone.
   MemoryRequest* (*next_in_line)(MemoryRequest&) = nullptr;
@@ -38,6 +39,9 @@ class FabricInitiator {
  public:
   virtual ~FabricInitiator() = default;
   Component& owner() const { return node_.owner(); }
+  /// Channels of messages between PEs (collectives contract §10.8, §10.11): what they are in the order of §9, behind
+  /// reads and writes.
+  static constexpr uint8_t kComm = 2, kCredit = 3;
 
   // For the link modes.
   /// The response's header is back at x.time_ns.
@@ -50,6 +54,9 @@ class FabricInitiator {
   virtual void message_arrived(FabricTransaction&) {}
   /// Its bytes, as far as they are known, for who looks at the payload outside; others of `out` stay as they are.
   virtual void message_bytes(const FabricTransaction&, uint8_t* /*out*/) const {}
+  /// For who observes: the op log's id of the op that it is for, and the driver's request that it is; 0 and null: none.
+  virtual uint64_t op_id_of(const FabricTransaction&) const { return 0; }
+  virtual const MemoryRequest* request_of(const FabricTransaction&) const { return nullptr; }
   /// The order of a transaction that waits for its turn at `first`, the link that it leaves by.
   Order departure_order(FabricTransaction&, const Link* first);
   /// RunError: the transaction would need a time that there is none.
@@ -67,8 +74,6 @@ class FabricInitiator {
     uint64_t span = 0;  ///< bytes from the address that the memory must hold; 0: nbytes
     DataMover* mover = nullptr;
   };
-  /// Messages between PEs (collectives contract §10.8, §10.11): what they are in the order of §9, behind reads and writes.
-  static constexpr uint8_t kComm = 2, kCredit = 3;
   /// Of `nbytes` from offset 0 of its place, to the block `end`; nobody answers it.
   struct Message {
     const Route* route = nullptr;

@@ -6,7 +6,6 @@
 
 #include "kernbench/systemc_models/core/component.h"
 #include "kernbench/systemc_models/fabric/fabric.h"
-#include "kernbench/systemc_models/fabric/fabric_observer.h"
 #include "kernbench/systemc_models/fabric/fabric_port.h"
 #include "kernbench/systemc_models/protocol/port_sockets.h"
 
@@ -46,9 +45,9 @@ class FabricNode {
   /// The port for the next peer that is bound: the one that connect() has made, or a new one.
   FabricPort& port_for_binding();
 
-  /// Who watches its memory traffic (null: nobody).
-  void observe(FabricObserver* observer) { observer_ = observer; }
-  FabricObserver* observer() const { return observer_; }
+  /// Who watches its memory traffic; any number, side by side.
+  FabricObservers& observers() { return observers_; }
+  const FabricObservers& observers() const { return observers_; }
 
   /// The sockets; null where it has none of that side.
   virtual FabricTargetSocket* target_socket() { return nullptr; }
@@ -75,7 +74,7 @@ class FabricNode {
   FabricPort& add_port(const LinkTo&);
   Fabric& fabric_;
   Component& owner_;
-  FabricObserver* observer_ = nullptr;
+  FabricObservers observers_;
   std::vector<FabricPort*> ports_;
   FabricPort* connecting_ = nullptr;
 };

@@ -214,7 +214,7 @@ void FlitLinks::serve(Flit& f, MemoryTarget& memory) {
     if (!x.write || ++x.flits_done == x.flit_count) serve_whole(x, memory);
     return;
   }
-  if (FabricObserver* o = memory.observer(); o && f.index == 0) {
+  if (const FabricObservers& o = memory.observers(); o && f.index == 0) {
     o->memory_request(memory, x, MemoryStep::arrived, f.time_ns);
     o->memory_request(memory, x, MemoryStep::started, memory.flit_start_ns(f.address, f.time_ns));
   }

@@ -18,9 +18,20 @@ namespace kernbench {
 
 /// The link's next place for a flit that is ready at f.time_ns; sets the time at the other end.
 inline void cross(Link& link, Flit& f) {
-  link.take(f.time_ns, f.bytes);
+  const double ready = f.time_ns, start = link.take(ready, f.bytes);
   link.messages += f.last;
   f.time_ns = link.free_ns + link.wire_ns;
+  if (!link.observers) return;
+  LinkCrossing c;
+  c.response = f.response;
+  c.first = f.index == 0;
+  c.last = f.last;
+  c.bytes = f.bytes;
+  c.ready_ns = ready;
+  c.start_ns = start;
+  c.end_ns = link.free_ns;
+  c.arrive_ns = f.time_ns;
+  link.observers->link_crossed(*f.transaction, link, c);
 }
 
 /// The flit has arrived at f.time_ns: sets when it is ready, given when the one before it became ready.

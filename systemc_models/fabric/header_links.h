@@ -3,7 +3,7 @@
 //
 // A Law has:
 //   kServes             links are servers, whose turn messages wait for
-//   cross()             takes the link's next place: when the header is at the other end; adds the wait for it
+//   take()              the link's next place: when the message takes it; adds the wait for it
 //   source_in_turn(), in_turn(), request_in_turn()
 //                       nobody can come before at the first link, at a later one, at the memory: no need to wait
 //   arrival_order()     of requests that come to a memory at one instant
@@ -90,9 +90,22 @@ class HeaderLinks : public LinkMode {
   double bytes_of(const FabricTransaction& x, bool data) const {
     return (data ? static_cast<double>(x.nbytes) : 0) + fabric_.timing().header_bytes;
   }
+  /// Over the link; when the header is at the other end.
   double cross(FabricTransaction& x, Link& link, bool data) const {
     x.wire_ns += link.wire_ns;
-    return Law::cross(link, x.time_ns, bytes_of(x, data), &x.link_queue_ns);
+    const double start = Law::take(link, x.time_ns, bytes_of(x, data), &x.link_queue_ns);
+    if (link.observers) tell(x, link, data, start);
+    return start + link.wire_ns;
+  }
+  [[gnu::noinline]] void tell(const FabricTransaction& x, const Link& link, bool data, double start) const {
+    LinkCrossing c;
+    c.response = data != x.write;
+    c.bytes = bytes_of(x, data);
+    c.ready_ns = x.time_ns;
+    c.start_ns = start;
+    c.end_ns = Law::kServes ? link.free_ns : start;
+    c.arrive_ns = start + link.wire_ns;
+    link.observers->link_crossed(x, link, c);
   }
 
   // Requests.
@@ -235,7 +248,8 @@ LoneTime HeaderLinks<Law>::work_out(const Route& r, bool write, uint64_t address
     Link idle;
     idle.set({link.wire_ns, link.bw_gbs});
     double queued = 0;
-    return Law::cross(idle, 0, (data ? static_cast<double>(nbytes) : 0) + fabric_.timing().header_bytes, &queued);
+    return Law::take(idle, 0, (data ? static_cast<double>(nbytes) : 0) + fabric_.timing().header_bytes, &queued) +
+           link.wire_ns;
   };
   const auto node_ns = [&](size_t i, bool response) {
     const FabricNode& node = r.hops[i].out->node();

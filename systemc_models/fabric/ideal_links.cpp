@@ -6,7 +6,7 @@ namespace {
 
 struct IdealLaw {
   static constexpr bool kServes = false;
-  static double cross(const Link& link, double ready_ns, double, double*) { return ready_ns + link.wire_ns; }
+  static double take(const Link&, double ready_ns, double, double*) { return ready_ns; }
   static bool source_in_turn(const FabricTransaction&, const Link&) { return true; }
   static bool in_turn(const Link&, const Link*) { return true; }
   /// A read goes before a write that is granted at the same instant (§9), so none of the same initiator can still come

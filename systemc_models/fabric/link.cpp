@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "kernbench/systemc_models/fabric/fabric_observer.h"
-
 namespace kernbench {
 
 double Link::take(double ready_ns, double nbytes) {
@@ -11,7 +9,6 @@ double Link::take(double ready_ns, double nbytes) {
   const double transfer = transfer_ns(nbytes);
   free_ns = start + transfer;
   busy_ns += transfer;
-  if (observer) observer->link_taken(*this, ready_ns, start, free_ns, nbytes);
   return start;
 }
 

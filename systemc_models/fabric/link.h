@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "kernbench/systemc_models/core/timeline.h"
+#include "kernbench/systemc_models/fabric/fabric_observers.h"
 
 namespace kernbench {
-
-class FabricObserver;
 
 /// "What left one server in an order keeps that order at the next" (timing contract §9). Kept by a link for what comes
 /// out of it: of messages that become ready at one instant behind the link for the same next server, a later one is
@@ -48,7 +47,7 @@ struct Link {
   /// several can, or if it is not known. What comes from one sender comes in the order in which it left there, so it
   /// takes its place at once, ahead of time.
   const void* sole_sender = nullptr;
-  FabricObserver* observer = nullptr;
+  FabricObservers observers;
   uint64_t messages = 0;
   uint32_t waiting = 0;   ///< messages of the block that it leaves, on the timeline until their turn
   bool unmixed = false;   ///< flit: the flits of one message follow each other, with no other's between

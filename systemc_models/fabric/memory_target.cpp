@@ -18,7 +18,7 @@ bool MemoryTarget::departs_in_turn(const FabricTransaction& x) const {
 
 Service MemoryTarget::begin_service(FabricTransaction& x) {
   const Service s = serve(x);
-  if (FabricObserver* o = observer()) {
+  if (const FabricObservers& o = observers()) {
     o->memory_request(*this, x, MemoryStep::arrived, x.time_ns);
     o->memory_request(*this, x, MemoryStep::started, x.time_ns + x.memory_queue_ns);
   }
@@ -26,7 +26,7 @@ Service MemoryTarget::begin_service(FabricTransaction& x) {
 }
 
 void MemoryTarget::tell_finished(const FabricTransaction& x, double finish_ns) const {
-  if (observer()) observer()->memory_request(*this, x, MemoryStep::finished, finish_ns);
+  if (observers()) observers()->memory_request(*this, x, MemoryStep::finished, finish_ns);
 }
 
 double MemoryTarget::serve_flit(uint64_t address, double bytes, double ready_ns, double edge_bw_gbs) {
@@ -36,7 +36,7 @@ double MemoryTarget::serve_flit(uint64_t address, double bytes, double ready_ns,
   double& free = flit_free_ns_[server];
   const double start = std::max(free, ready_ns);
   free = start + servers.service_ns(address, bytes, edge_bw_gbs);
-  if (observer()) observer()->channel_taken(*this, server, start, free);
+  if (observers()) observers()->channel_taken(*this, server, start, free);
   return free;
 }
 

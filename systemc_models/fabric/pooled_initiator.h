@@ -45,6 +45,9 @@ class PooledInitiator : public FabricInitiator, public RequestPort {
     grant(line_of(r.write));
   }
   uint32_t line_of(bool write) const override { return write && pools_.size() > 1; }
+  const MemoryRequest* request_of(const FabricTransaction& x) const override {
+    return static_cast<const MemoryRequest*>(x.context);
+  }
 
  protected:
   /// One pool for reads and writes.

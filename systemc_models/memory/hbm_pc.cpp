@@ -81,7 +81,7 @@ double HbmPc::lone_service_ns(const Route& r, bool write, uint64_t address, uint
 
 Service HbmPc::serve(FabricTransaction& x) {
   const double queued = x.time_ns + overhead_ns();
-  if (observer()) tell_channels(x, queued);
+  if (observers()) tell_channels(x, queued);
   const double path = path_ns(*x.route, x.write, x.nbytes);
   double finish = queued + path;
   for_each_chunk(x.address, x.rows, [&](size_t channel, double ns) {
@@ -103,7 +103,7 @@ void HbmPc::tell_channels(const FabricTransaction& x, double queued) const {
   for_each_chunk(x.address, x.rows, [&](size_t channel, double ns) { held_ns[channel] += ns; });
   for (size_t c = 0; c < held_ns.size(); ++c) {
     const double from = std::max(free_ns_[c], queued);
-    if (held_ns[c] > 0) observer()->channel_taken(*this, c, from, from + held_ns[c]);
+    if (held_ns[c] > 0) observers()->channel_taken(*this, c, from, from + held_ns[c]);
   }
 }
 

@@ -194,6 +194,10 @@ void KernelRunner::issue_materialization(void* self, void* submitted) {
     apply_effect(s.desc, image);
     s.op_id = me.block_.begin_service(static_cast<const PeCommand&>(s));
     me.block_.end_service(static_cast<const PeCommand&>(s), s.op_id, s.issue_ns, s.issue_ns);
+    if (me.pe_.observer) {
+      me.pe_.observer->command_submitted(me.pe_, s, s.issue_ns);
+      me.pe_.observer->command_complete(me.pe_, s, s.issue_ns);
+    }
   } catch (const PendingValueError& e) {
     *me.materialize_fault_ = e.what();
   }

@@ -58,7 +58,8 @@ class PeObserver {
   /// `item` is null for idle; op_id is 0 where no log is attached.
   virtual void activity(const Pe&, Stage, unsigned /*server*/, Activity, const PeItem* /*item*/, uint64_t /*op_id*/,
                         double /*from*/, double /*to*/) {}
-  /// A memory transaction of a DMA's item is done: granted at `granted`, waited so long for links and for the memory.
+  /// A memory transaction of a DMA's item is done, and FabricObserver::access_done() of it was the call before: granted
+  /// at `granted`, waited so long for links and for the memory.
   virtual void transaction(const Pe&, Stage, unsigned /*server*/, const PeItem&, double /*granted*/, double /*done*/,
                            double /*link_wait*/, double /*memory_wait*/) {}
   virtual void feed(const Pe&, FeedActivity, double /*from*/, double /*to*/) {}
@@ -81,8 +82,8 @@ class PeObserver {
   virtual void port_changed(const Pe&, uint32_t /*port*/, const QueuePortState&, double /*t*/) {}
   /// Calls of a port stood still.
   virtual void queue_stall(const Pe&, uint32_t /*port*/, QueueStall, double /*from*/, double /*to*/) {}
-  /// A server takes a segment at t. It holds it up to `to`, which is known then or later and may be ahead; with the
-  /// reader's its account is complete.
+  /// A server takes a segment at t; behind vc_comm's call its message is posted (FabricObserver::post_started). It holds
+  /// it up to `to`, which is known then or later and may be ahead; with the reader's its account is complete.
   virtual void segment_taken(const Pe&, QueueServer, const QueueSegment&, double /*t*/) {}
   virtual void segment_served(const Pe&, QueueServer, const QueueSegment&, double /*from*/, double /*to*/) {}
   // Events of ADR-0014 D7; engine_start and engine_complete are the ends of a service.

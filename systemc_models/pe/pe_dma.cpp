@@ -118,6 +118,16 @@ std::string PeDma::op_of(const FabricTransaction& x) const {
   return x.posted ? std::string() : static_cast<const PeItem*>(x.context)->to_string();
 }
 
+uint64_t PeDma::op_id_of(const FabricTransaction& x) const {
+  if (x.posted) return 0;
+  const PeItem& item = *static_cast<const PeItem*>(x.context);
+  return op_id_at(item.unit, item.server);
+}
+
+const MemoryRequest* PeDma::request_of(const FabricTransaction& x) const {
+  return x.posted ? nullptr : static_cast<const PeItem*>(x.context)->request;
+}
+
 /// A command is told, and by it the kernel.
 void PeDma::transaction_failed(FabricTransaction& x, const std::string& why) {
   PeCommand* command = static_cast<PeItem*>(x.context)->command;
@@ -202,6 +212,7 @@ void PeDma::segment_here(void* self, void* transaction) {
   s.account.link_queue_ns = x.link_queue_ns;
   s.account.store_forward_ns = x.store_forward_ns;
   s.account.drain_ns = x.drain_ns + s.drain_ns;
+  if (me.observers()) me.observers()->post_done(me, x, x.time_ns);
   x.payload.release();
   me.ipcq_->send(s.arriving);
 }
@@ -211,6 +222,7 @@ void PeDma::credit_here(void* self, void* transaction) {
   auto& me = *static_cast<PeDma*>(self);
   auto& x = *static_cast<FabricTransaction*>(transaction);
   auto& s = *static_cast<QueueSegment*>(x.context);
+  if (me.observers()) me.observers()->post_done(me, x, me.timeline().now_ns());
   x.initiator->message_arrived(x);
   x.payload.release();
   me.ipcq_->send(s.credit_back);

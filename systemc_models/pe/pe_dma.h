@@ -49,6 +49,8 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   FabricTargetSocket* target_socket() override { return &in; }
   RequestPort* request_port() override { return this; }
   tlm::tlm_sync_enum request_in(FabricTransaction&, FabricPort& in, tlm::tlm_phase&, sc_core::sc_time& delay) override;
+  uint64_t op_id_of(const FabricTransaction&) const override;
+  const MemoryRequest* request_of(const FabricTransaction&) const override;
   void message_left(FabricTransaction&, double free_ns) override;
   void message_arrived(FabricTransaction&) override;
   void message_bytes(const FabricTransaction&, uint8_t* bytes) const override;

@@ -168,7 +168,7 @@ void watch_one_read(const std::string& timing) {
   TlmMemory& memory = platform->tlm_memory("hbm");
   memory.socket().bind(model.socket);
   StepLog log;
-  memory.observe(&log);
+  memory.observers().add(log);
   LtInitiator cpu("cpu_model", [&](LtInitiator& self) {
     Shape s;
     s.command = tlm::TLM_READ_COMMAND;

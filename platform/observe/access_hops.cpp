@@ -1,0 +1,104 @@
+#include "kernbench/platform/observe/access_hops.h"
+
+#include <algorithm>
+
+#include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/fabric/memory_target.h"
+
+namespace kernbench {
+
+const char* name_of_access(const FabricTransaction& x) {
+  if (!x.posted) return x.write ? "write" : "read";
+  return x.channel == FabricInitiator::kCredit ? "credit" : "message";
+}
+
+AccessHops::AccessHops(Platform& platform) : platform_(platform) {
+  for (uint32_t n = 0; n < platform.graph().nodes.size(); ++n) {
+    if (FabricNode* node = platform.component(n).fabric_node()) node->observers().add(*this);
+  }
+  for (uint32_t e = 0; e < platform.graph().edges.size(); ++e) {
+    if (Link* link = platform.machine().blocks().link(e)) link->observers.add(*this);
+  }
+}
+
+AccessHops::~AccessHops() {
+  for (uint32_t n = 0; n < platform_.graph().nodes.size(); ++n) {
+    if (FabricNode* node = platform_.component(n).fabric_node()) node->observers().remove(*this);
+  }
+  for (uint32_t e = 0; e < platform_.graph().edges.size(); ++e) {
+    if (Link* link = platform_.machine().blocks().link(e)) link->observers.remove(*this);
+  }
+}
+
+void AccessHops::begin(const Component& initiator, const FabricTransaction& x, double t) {
+  Access& a = under_way_[&x];
+  a.number = ++last_number_;
+  a.arrive_ns = t;
+  if (!idle_.empty()) {
+    a.hops = std::move(idle_.back());
+    idle_.pop_back();
+  }
+  started(initiator, x, a.number, t);
+}
+
+void AccessHops::link_crossed(const FabricTransaction& x, const Link& link, const LinkCrossing& c) {
+  const auto it = under_way_.find(&x);
+  if (it == under_way_.end()) return;  // it was under way before
+  Access& a = it->second;
+  if (!c.first) {
+    const auto hop = std::find_if(a.hops.rbegin(), a.hops.rend(),
+                                  [&](const AccessHop& h) { return h.edge == link.edge && h.response == c.response; });
+    hop->tail_ns = c.end_ns;
+    hop->bytes += c.bytes;
+    return;
+  }
+  AccessHop hop;
+  hop.node = platform_.graph().edges[link.edge].from;
+  hop.edge = link.edge;
+  hop.response = c.response;
+  hop.start_ns = a.arrive_ns;
+  hop.ready_ns = c.ready_ns;
+  hop.end_ns = c.start_ns;
+  hop.tail_ns = c.end_ns;
+  hop.bytes = c.bytes;
+  a.hops.push_back(hop);
+  a.arrive_ns = c.arrive_ns;
+}
+
+void AccessHops::end(const FabricTransaction& x, double t) {
+  const auto it = under_way_.find(&x);
+  if (it == under_way_.end()) return;
+  Access& a = it->second;
+  AccessHop last;
+  if (a.hops.empty()) {  // a foreign initiator at the memory itself
+    last.node = x.route->target ? x.route->target->index() : x.initiator->owner().index();
+  } else {
+    last.node = platform_.graph().edges[a.hops.back().edge].to;
+    last.response = a.hops.back().response;
+  }
+  last.start_ns = a.arrive_ns;
+  last.ready_ns = last.end_ns = last.tail_ns = t;
+  a.hops.push_back(last);
+  done(x, a.number, a.hops, t);
+  a.hops.clear();
+  idle_.push_back(std::move(a.hops));
+  under_way_.erase(it);
+}
+
+void AccessHops::access_started(const Component& initiator, const FabricTransaction& x, double t) {
+  begin(initiator, x, t);
+}
+
+void AccessHops::access_done(const Component&, const FabricTransaction& x, double t) {
+  end(x, t);
+}
+
+void AccessHops::post_started(const Component& initiator, const FabricTransaction& x, double t) {
+  begin(initiator, x, t);
+}
+
+void AccessHops::post_done(const Component&, const FabricTransaction& x, double t) {
+  end(x, t);
+}
+
+}  // namespace kernbench

@@ -1,0 +1,106 @@
+// `--ftr FILE`: a platform's transactions, for SCViewer, Surfer and whatever else reads FTR. docs/recording.md lists
+// the streams, generators, attributes and relations.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "kernbench/platform/elaborate/host_observer.h"
+#include "kernbench/platform/observe/access_hops.h"
+#include "kernbench/platform/observe/ftr_writer.h"
+#include "kernbench/systemc_models/pe/observer.h"
+
+namespace kernbench {
+
+class TransactionRecorder : public PeObserver, public HostObserver, private AccessHops {
+ public:
+  /// Attaches to the whole platform; before the simulation starts. Must not outlive the platform. InputError if the
+  /// file cannot be made.
+  TransactionRecorder(Platform&, const std::string& file);
+  /// Detaches. Without close() (a failed run) the file has what has happened.
+  ~TransactionRecorder() override;
+  /// Ends the file at the present. RunError if it could not be written.
+  void close();
+
+  void server_changed(const Pe&, Stage, unsigned server, Activity, const PeItem*, uint64_t op_id, double t) override;
+  void transaction(const Pe&, Stage, unsigned server, const PeItem&, double granted, double done, double link_wait,
+                   double memory_wait) override;
+  void kernel_changed(const Pe&, KernelActivity, double t) override;
+  void kernel_wait(const Pe&, const PeCommand&, double from, double to) override;
+  void kernel_works(const Pe&, double from, double to) override;
+  void segment_taken(const Pe&, QueueServer, const QueueSegment&, double t) override;
+  void segment_served(const Pe&, QueueServer, const QueueSegment&, double from, double to) override;
+  void command_submitted(const Pe&, const PeCommand&, double t) override;
+  void sub_command_dispatched(const Pe&, const PeItem&, double t) override;
+  void command_complete(const Pe&, const PeCommand&, double t) override;
+  void transfer_started(const void* id, bool write, uint64_t nbytes, double t) override;
+  void transfer_done(const void* id, double t) override;
+  void launch_sent(const void* id, const LaunchId&, const std::vector<size_t>& pes, double t) override;
+  void launch_done(const void* id, double t) override;
+
+ private:
+  using Transaction = FtrWriter::Transaction;
+  using Generator = FtrWriter::Generator;
+  struct Service {
+    Transaction transaction;  ///< none: the server does not serve
+    uint64_t op_id = 0;
+  };
+  struct PeState {
+    uint32_t nodes[kStages] = {};  ///< of the stages' engines
+    uint32_t cpu = 0, scheduler = 0, queues = 0;
+    std::vector<Service> services[kStages];  ///< by server
+    Transaction launch, kernel;
+    bool runs = false;
+  };
+  struct Command {
+    Transaction transaction;
+    Transaction composite;  ///< the scheduler's part of one, from its first tile on
+  };
+  struct Segment {
+    Transaction comm, last;  ///< vc_comm's service; the last step of its way
+  };
+  /// What has begun and is not written yet.
+  struct Open {
+    Generator generator = 0;
+    double start_ns = 0;
+  };
+  struct Node {
+    FtrWriter::Stream stream = 0;  ///< 0: none yet
+    std::map<std::string, Generator, std::less<>> generators;
+  };
+
+  void started(const Component& initiator, const FabricTransaction&, uint64_t number, double t) override;
+  void done(const FabricTransaction&, uint64_t number, const Hops&, double t) override;
+
+  uint32_t host_node() const { return static_cast<uint32_t>(nodes_.size() - 1); }
+  Generator generator(uint32_t node, std::string_view name);
+  Transaction open(uint32_t node, std::string_view name, double t);
+  /// Begins to write one that was opened; FtrWriter::end() ends it.
+  FtrWriter& write(const Transaction&, double t);
+  /// Opened and begun.
+  Transaction write(uint32_t node, std::string_view name, double from, double to);
+  Command& command(const Pe&, const PeCommand&, double t);
+  void write_hops(const Transaction& access, const FabricTransaction&, const Hops&);
+  void end();
+
+  FtrWriter ftr_;
+  std::vector<Node> nodes_;  ///< by node, and the host behind them
+  std::vector<PeState> pes_;
+  std::map<uint64_t, std::pair<Transaction, Open>> open_;  ///< by id
+  std::unordered_map<const PeCommand*, Command> commands_;
+  std::unordered_map<const PeItem*, Transaction> tiles_;
+  std::unordered_map<const QueueSegment*, Segment> segments_;
+  std::unordered_map<const FabricTransaction*, Transaction> accesses_;
+  std::unordered_map<const FabricTransaction*, const QueueSegment*> posted_;
+  std::unordered_map<const void*, std::pair<Transaction, uint64_t>> transfers_;  ///< and their bytes
+  std::unordered_map<const void*, std::pair<Transaction, LaunchId>> launches_;
+  Transaction last_access_;                      ///< done in the call before
+  const QueueSegment* taken_segment_ = nullptr;  ///< by vc_comm in the call before
+  bool closed_ = false;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,79 @@
+// Who watches a link or a node: nobody, one observer, or several, behind the one pointer that the hot path looks at.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "kernbench/systemc_models/fabric/fabric_observer.h"
+
+namespace kernbench {
+
+/// Tells several, in the order in which they came.
+class FabricObserverList : public FabricObserver {
+ public:
+  std::vector<FabricObserver*> all;
+
+  void link_crossed(const FabricTransaction& x, const Link& link, const LinkCrossing& c) override {
+    for (FabricObserver* o : all) o->link_crossed(x, link, c);
+  }
+  void memory_request(const MemoryTarget& memory, const FabricTransaction& x, MemoryStep step, double t) override {
+    for (FabricObserver* o : all) o->memory_request(memory, x, step, t);
+  }
+  void channel_taken(const MemoryTarget& memory, size_t channel, double from, double to) override {
+    for (FabricObserver* o : all) o->channel_taken(memory, channel, from, to);
+  }
+  void access_started(const Component& initiator, const FabricTransaction& x, double t) override {
+    for (FabricObserver* o : all) o->access_started(initiator, x, t);
+  }
+  void access_done(const Component& initiator, const FabricTransaction& x, double t) override {
+    for (FabricObserver* o : all) o->access_done(initiator, x, t);
+  }
+  void post_started(const Component& initiator, const FabricTransaction& x, double t) override {
+    for (FabricObserver* o : all) o->post_started(initiator, x, t);
+  }
+  void post_done(const Component& end, const FabricTransaction& x, double t) override {
+    for (FabricObserver* o : all) o->post_done(end, x, t);
+  }
+};
+
+/// Not to be changed while something is told.
+class FabricObservers {
+ public:
+  FabricObservers() = default;
+  FabricObservers(const FabricObservers&) = delete;
+  FabricObservers& operator=(const FabricObservers&) = delete;
+
+  /// One that is there already stays there once.
+  void add(FabricObserver& o) {
+    if (told_ == &o) return;
+    if (!told_) {
+      told_ = &o;
+      return;
+    }
+    if (!list_) {
+      list_ = std::make_unique<FabricObserverList>();
+      list_->all.push_back(told_);
+      told_ = list_.get();
+    }
+    if (std::find(list_->all.begin(), list_->all.end(), &o) == list_->all.end()) list_->all.push_back(&o);
+  }
+  void remove(FabricObserver& o) {
+    if (told_ == &o) told_ = nullptr;
+    if (!list_) return;
+    auto& all = list_->all;
+    all.erase(std::remove(all.begin(), all.end(), &o), all.end());
+    if (all.size() > 1) return;
+    told_ = all.empty() ? nullptr : all.front();
+    list_.reset();
+  }
+  /// Whether anybody watches; only then is there someone to tell.
+  explicit operator bool() const { return told_ != nullptr; }
+  FabricObserver* operator->() const { return told_; }
+
+ private:
+  FabricObserver* told_ = nullptr;
+  std::unique_ptr<FabricObserverList> list_;  ///< where there are several
+};
+
+}  // namespace kernbench
