@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/observe/stage_names.h"
 #include "kernbench/platform/observe/trace_file_signals.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
@@ -37,25 +38,6 @@ bool matches(const std::string& id, const std::string& pattern) {
     if (fnmatch(pattern.c_str(), id.substr(0, end).c_str(), 0) == 0) return true;
   }
   return false;
-}
-
-/// What a unit's signals stand under where a block has several stages.
-const char* short_name_of(Stage s) {
-  switch (s) {
-    case Stage::dma_read:
-      return "rd";
-    case Stage::dma_write:
-      return "wr";
-    case Stage::fetch:
-      return "fetch";
-    case Stage::store:
-      return "store";
-    case Stage::gemm:
-      return "gemm";
-    case Stage::math:
-      return "math";
-  }
-  return "";
 }
 
 /// A port's name as that of a level: VCD has blanks between names.
