@@ -50,8 +50,8 @@ class PendingValues {
 
   // Of an op whose result an engine gives (OpDesc::engine_result), from apply() on until give() or forget():
 
-  /// The values of its operands at that instant, those of epilogue ops last: each the elements of without_repeats(), dense
-  /// in row-major order; none of an immediate. Throws PendingValueError.
+  /// The values of its operands at that instant, those of epilogue ops last: each the elements of without_repeats(),
+  /// dense in row-major order; none of an immediate. Throws PendingValueError.
   std::vector<Bytes> operands(const OpDesc&);
   /// Its result, the output's bytes.
   void give(const OpDesc&, Bytes);

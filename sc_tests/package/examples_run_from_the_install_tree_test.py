@@ -47,13 +47,16 @@ class Installed(unittest.TestCase):
     def test_the_examples_build_and_print_what_they_promise(self):
         examples = f"{self.folder}/examples"
         shutil.copytree(f"{SOURCE}/examples", examples)
-        self.configure(examples, f"{self.folder}/all", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        configured = self.configure(examples, f"{self.folder}/all", f"-DCMAKE_PREFIX_PATH={self.prefix}")
         run(CMAKE, "--build", f"{self.folder}/all")
         readmes = sorted(glob.glob(f"{examples}/*/README.md"))
         self.assertTrue(readmes)
         for readme in readmes:
             folder = os.path.dirname(readme)
             name = os.path.basename(folder)
+            if name == "verilog_gemm" and not shutil.which("verilator"):
+                self.assertIn("verilog_gemm: left out", said(configured))
+                continue
             with self.subTest(example=name), open(readme) as text, open(f"{folder}/expected.txt") as expected:
                 os.symlink(f"{self.folder}/all/{name}", f"{folder}/build")
                 commands = re.findall(r"^\$ (.*)$", text.read(), re.M)

@@ -41,7 +41,6 @@ class ComputeEngine : public Engine {
   Work work(PeItem&) final;
 
  private:
-
   bool stream_operands_;
 };
 

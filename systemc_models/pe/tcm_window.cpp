@@ -81,7 +81,9 @@ bool TcmWindow::get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi& dmi)
 
 tlm::tlm_sync_enum TcmWindow::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
                                               sc_core::sc_time& delay) {
-  const auto wrong = [this](const char* what) { SC_REPORT_ERROR("/kernbench/tlm", (owner_.id() + ": " + what).c_str()); };
+  const auto wrong = [this](const char* what) {
+    SC_REPORT_ERROR("/kernbench/tlm", (owner_.id() + ": " + what).c_str());
+  };
   if (phase == tlm::END_RESP) {
     if (!responses_.end_response(p, delay)) wrong("END_RESP at its TCM socket without a response that waits for it");
     return tlm::TLM_COMPLETED;

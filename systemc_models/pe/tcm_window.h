@@ -1,5 +1,5 @@
-// A PE's TCM as an engine of the user's own sees it while it works on a command: a TLM-2.0 target over the ranges in which
-// the command's operands and its result lie. Handles are values, so operands are what they held at the command's
+// A PE's TCM as an engine of the user's own sees it while it works on a command: a TLM-2.0 target over the ranges in
+// which the command's operands and its result lie. Handles are values, so operands are what they held at the command's
 // submission, whatever the addresses are used for by then; what is written is the result.
 // An access takes what the TCM needs for its bytes (TcmRole::access_ns), debug transport nothing; there is no DMI.
 // Does not model: banks, contention for ports.

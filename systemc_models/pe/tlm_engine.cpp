@@ -44,8 +44,7 @@ struct TlmEngine::Registers {
     set(block + reg::kAddress, address);
     set(block + reg::kDtype, reg::dtype_code(dtype));
     for (int i = 0; i < strides.rank(); ++i)
-      set(block + reg::kStride + 8 * static_cast<uint64_t>(i),
-          static_cast<uint64_t>(strides[i]) * size_of(dtype));
+      set(block + reg::kStride + 8 * static_cast<uint64_t>(i), static_cast<uint64_t>(strides[i]) * size_of(dtype));
   }
   void set_immediate(uint64_t block, double value) {
     uint64_t bits;
@@ -197,7 +196,6 @@ TlmEngine::~TlmEngine() = default;
 void TlmEngine::end_of_elaboration() {
   initiator_.set_forward(socket_.forward());
   window_.set_backward(tcm_socket_.backward());
-  window_.set_tcm(*pe().tcm);
   if (interrupt.size() == 0) return;
   SC_HAS_PROCESS(TlmEngine);
   SC_METHOD(raised);
@@ -207,10 +205,11 @@ void TlmEngine::end_of_elaboration() {
 
 void TlmEngine::start_of_simulation() {
   const auto refuse = [this](const char* why) { throw std::runtime_error(id() + ": " + why); };
-  if (!initiator_.forward())
-    refuse("no engine is bound to its socket; a platform with it needs an sc_main that does");
-  if (interrupts_ && interrupt.size() == 0) refuse("nothing is bound to its interrupt; legal then: completion: response");
-  if (!interrupts_ && interrupt.size() > 0) refuse("its interrupt is bound, and completion: response does not look at it");
+  if (!initiator_.forward()) refuse("no engine is bound to its socket; a platform with it needs an sc_main that does");
+  if (interrupts_ && interrupt.size() == 0)
+    refuse("nothing is bound to its interrupt; legal then: completion: response");
+  if (!interrupts_ && interrupt.size() > 0)
+    refuse("its interrupt is bound, and completion: response does not look at it");
   const bool reads_tcm = tcm_socket_.backward() != nullptr;
   if (computes_ && !reads_tcm)
     refuse("data: engine, but nothing is bound to its tcm_socket, by which the engine reads and writes");
@@ -372,7 +371,8 @@ void TlmEngine::fault(const std::string& why) {
   failed_ = true;
   const PeItem& item = current();
   const std::string op = item.to_string();
-  if (item.command->fault.empty()) item.command->fault = fmt::format("{}{}: {}", id(), op.empty() ? "" : ": " + op, why);
+  if (item.command->fault.empty())
+    item.command->fault = fmt::format("{}{}: {}", id(), op.empty() ? "" : ": " + op, why);
 }
 
 void TlmEngine::complete() {
@@ -507,6 +507,7 @@ bool TlmEngine::has_data() const {
 /// Lays out what the registers name. PendingValueError where an operand cannot be had.
 void TlmEngine::open_window() {
   const PeItem& item = current();
+  window_.set_tcm(*pe().tcm);
   const auto [at, first] = results_.try_emplace(item.command);
   if (first) at->second = std::make_unique<Result>(item.command->desc);
   Result& r = *at->second;
@@ -519,8 +520,7 @@ void TlmEngine::open_window() {
       r.failed = true;
       throw;
     }
-    if (item.token)
-      r.bytes.resize(static_cast<uint64_t>(d.output.shape.elements()) * size_of(accumulator_dtype(d)));
+    if (item.token) r.bytes.resize(static_cast<uint64_t>(d.output.shape.elements()) * size_of(accumulator_dtype(d)));
   }
   std::vector<TcmWindow::Range> operands;
   TcmWindow::Range result;

@@ -1,14 +1,15 @@
 // Models: a PE's matrix or vector unit whose model is not this project's: whatever has a TLM-2.0 target socket (an RTL
-// block in a wrapper, an engine of the user's platform) stands in for pe_gemm or pe_math. A command or a tile goes out as
-// writes of a register file and of a doorbell (tlm_engine_registers.h, docs/tlm.md); the engine decides how long it takes,
-// from the doorbell to its answer or to its interrupt. Service: overhead_ns, then that; a simple command takes at least
-// what its operands need to stream (compute_engine.h). Does not model: what the engine does not; several commands at once.
+// block in a wrapper, an engine of the user's platform) stands in for pe_gemm or pe_math. A command or a tile goes out
+// as writes of a register file and of a doorbell (tlm_engine_registers.h, docs/tlm.md); the engine decides how long it
+// takes, from the doorbell to its answer or to its interrupt. Service: overhead_ns, then that; a simple command takes
+// at least what its operands need to stream (compute_engine.h). Does not model: what the engine does not; several
+// commands at once.
 //
-// Data. With `data: replay` the engine is asked for time only, and Phase 2 computes. With `data: engine` it computes: it
-// reads operands and writes the result through tcm_socket(), and Phase 1 and Phase 2 take its bytes as the op's. What of
-// its operands is still pending is computed first. A composite's GEMM tiles share an accumulator; a composite with an
-// epilogue, whose ops work on that accumulator in the other engine, is refused.
-// An error response, a status with kError, and a result that is not written as a whole are faults of the kernel's command.
+// Data. With `data: replay` the engine is asked for time only, and Phase 2 computes. With `data: engine` it computes:
+// it reads operands and writes the result through tcm_socket(), and Phase 1 and Phase 2 take its bytes as the op's.
+// What of its operands is still pending is computed first. A composite's GEMM tiles share an accumulator; a composite
+// with an epilogue, whose ops work on that accumulator in the other engine, is refused. An error response, a status
+// with kError, and a result that is not written as a whole are faults of the kernel's command.
 #pragma once
 
 #include <memory>
@@ -62,7 +63,8 @@ class TlmEngine : public ComputeEngine {
   OptionalInitiatorSocket<W>& socket() const {
     return socket_.as<W>();
   }
-  /// The PE's TCM, for `data: engine`: a tlm_target_socket of `bus_width` bits to which the engine's initiator is bound.
+  /// The PE's TCM, for `data: engine`: a tlm_target_socket of `bus_width` bits to which the engine's initiator is
+  /// bound.
   template <unsigned W = 32>
   OptionalTargetSocket<W>& tcm_socket() const {
     return tcm_socket_.as<W>();

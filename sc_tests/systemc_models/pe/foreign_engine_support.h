@@ -1,5 +1,5 @@
-// Engines of a user's own for tests: what they know of a command is what the registers of docs/tlm.md say, and of its data
-// what they read over the socket.
+// Engines of a user's own for tests: what they know of a command is what the registers of docs/tlm.md say, and of its
+// data what they read over the socket.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,15 +27,15 @@ class EngineModel : public sc_core::sc_module {
   tlm_utils::simple_initiator_socket_optional<EngineModel> tcm{"tcm"};
   std::vector<uint8_t> registers = std::vector<uint8_t>(reg::kEnd + 64, 0xee);
   std::function<double(const EngineModel&)> ns = [](const EngineModel&) { return 10.0; };
-  double off_by = 0;             ///< added to every element of a result, to be told apart from Phase 2's
-  uint64_t leave_out = ~0ull;    ///< the element of the result that it does not write
-  bool timed_accesses = false;   ///< by b_transport; else debug transport
-  uint64_t fails_at = ~0ull;     ///< the offset whose access is answered with an error
-  uint64_t base = 0;             ///< of the registers
-  std::vector<double> doorbells; ///< when they were rung
+  double off_by = 0;              ///< added to every element of a result, to be told apart from Phase 2's
+  uint64_t leave_out = ~0ull;     ///< the element of the result that it does not write
+  bool timed_accesses = false;    ///< by b_transport; else debug transport
+  uint64_t fails_at = ~0ull;      ///< the offset whose access is answered with an error
+  uint64_t base = 0;              ///< of the registers
+  std::vector<double> doorbells;  ///< when they were rung
   uint64_t writes = 0, largest = 0;
   double access_ns = 0;  ///< what the accesses of the last command took
-  std::string fault;             ///< of an access to the TCM
+  std::string fault;     ///< of an access to the TCM
 
   explicit EngineModel(sc_core::sc_module_name name) : sc_module(name) {
     tcm.register_nb_transport_bw(this, &EngineModel::nb_transport_bw);
@@ -109,7 +109,8 @@ class EngineModel : public sc_core::sc_module {
     }
     uint8_t bytes[8];
     const DType t = dtype_of(block);
-    if (touch(false, address(block, at), bytes, size_of(t)) != tlm::TLM_OK_RESPONSE) fault = "an operand cannot be read";
+    if (touch(false, address(block, at), bytes, size_of(t)) != tlm::TLM_OK_RESPONSE)
+      fault = "an operand cannot be read";
     return load_scalar(bytes, t);
   }
   void write(uint64_t block, const std::vector<uint64_t>& at, double value) {
@@ -117,7 +118,8 @@ class EngineModel : public sc_core::sc_module {
     uint8_t bytes[8];
     const DType t = dtype_of(block);
     store_scalar(value + off_by, t, bytes);
-    if (touch(true, address(block, at), bytes, size_of(t)) != tlm::TLM_OK_RESPONSE) fault = "the result cannot be written";
+    if (touch(true, address(block, at), bytes, size_of(t)) != tlm::TLM_OK_RESPONSE)
+      fault = "the result cannot be written";
   }
   uint64_t address(uint64_t block, const std::vector<uint64_t>& at) const {
     uint64_t a = get(block + reg::kAddress);
@@ -269,10 +271,10 @@ class InterruptingEngine : public EngineModel {
  public:
   tlm_utils::simple_target_socket<InterruptingEngine> socket{"socket"};
   sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt{"interrupt"};
-  uint64_t status = 0;    ///< when it is done
-  double doorbell_ns = 0; ///< how late the answer to the doorbell is
-  int false_alarms = 0;   ///< raised before the command is done, as another device on the line would
-  bool silent = false;    ///< never raised
+  uint64_t status = 0;     ///< when it is done
+  double doorbell_ns = 0;  ///< how late the answer to the doorbell is
+  int false_alarms = 0;    ///< raised before the command is done, as another device on the line would
+  bool silent = false;     ///< never raised
   explicit InterruptingEngine(sc_core::sc_module_name name) : EngineModel(name) {
     socket.register_b_transport(this, &InterruptingEngine::b_transport);
     SC_HAS_PROCESS(InterruptingEngine);

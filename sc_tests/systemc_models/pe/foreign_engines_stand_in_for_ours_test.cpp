@@ -1,5 +1,5 @@
-// Foreign TLM-2.0 engines in the place of a PE's GEMM and MATH: their time, their data, their errors, whatever way they take
-// to answer. What they compute is off by one where it has to be told apart from what Phase 2 would compute.
+// Foreign TLM-2.0 engines in the place of a PE's GEMM and MATH: their time, their data, their errors, whatever way they
+// take to answer. What they compute is off by one where it has to be told apart from what Phase 2 would compute.
 #include <cstdio>
 #include <filesystem>
 #include <sstream>
@@ -17,8 +17,9 @@ namespace kernbench::testing {
 namespace {
 
 /// A PE with these engines, on one HBM slice.
-std::string one_pe(const std::string& gemm = "{id: pe.pe_gemm, kind: pe_gemm, impl: builtin.pe_gemm_tlm, attrs: {data: engine}}",
-                   const std::string& math = "{id: pe.pe_math, kind: pe_math, attrs: {lanes: 16, freq_ghz: 1}}") {
+std::string one_pe(
+    const std::string& gemm = "{id: pe.pe_gemm, kind: pe_gemm, impl: builtin.pe_gemm_tlm, attrs: {data: engine}}",
+    const std::string& math = "{id: pe.pe_math, kind: pe_math, attrs: {lanes: 16, freq_ghz: 1}}") {
   return R"(
 timing: {links: cut_through, response: routed}
 nodes:
@@ -44,7 +45,8 @@ std::string gemm_with(const std::string& attrs) {
 std::string math_with(const std::string& attrs) {
   return "{id: pe.pe_math, kind: pe_math, impl: builtin.pe_math_tlm, attrs: {" + attrs + "}}";
 }
-const char* const kOurGemm = "{id: pe.pe_gemm, kind: pe_gemm, attrs: {macs_per_cycle: 64, freq_ghz: 1, overhead_ns: 3}}";
+const char* const kOurGemm =
+    "{id: pe.pe_gemm, kind: pe_gemm, attrs: {macs_per_cycle: 64, freq_ghz: 1, overhead_ns: 3}}";
 
 template <class Engine>
 void bind(Platform& platform, Engine& engine, const std::string& id = "pe.pe_gemm", bool data = true) {
@@ -69,8 +71,8 @@ RunOptions options(const std::string& kernel, const std::vector<std::pair<std::s
   if (records) o.log = std::make_unique<Kept>(records);
   return o;
 }
-const std::vector<std::pair<std::string, std::string>> kSmall{{"dtype", "i8"}, {"m", "20"},      {"n", "12"},     {"k", "24"},
-                                                              {"tile_m", "8"}, {"tile_n", "8"}, {"tile_k", "16"}};
+const std::vector<std::pair<std::string, std::string>> kSmall{
+    {"dtype", "i8"}, {"m", "20"}, {"n", "12"}, {"k", "24"}, {"tile_m", "8"}, {"tile_n", "8"}, {"tile_k", "16"}};
 
 /// The services of a stage, in order.
 std::vector<const OpRecord*> services(const std::vector<OpRecord>& records, Stage stage) {
@@ -169,8 +171,8 @@ const RegisterKernel with_views{engine_kernel("engine_test_views", false, [](tl:
 
 const RegisterKernel with_composites{
     engine_kernel("engine_test_composites", false, [](tl::Context& tl, const tl::Args& args) {
-      const auto c = tl.composite(
-          tl::gemm(tl::Block(args["a"]), tl::Block(args["b"])).transpose_b().tiles(8, 12, 5));  // in TCM
+      const auto c =
+          tl.composite(tl::gemm(tl::Block(args["a"]), tl::Block(args["b"])).transpose_b().tiles(8, 12, 5));  // in TCM
       tl.wait(c);
       tl.wait(tl.composite(tl::elementwise("add", {c, 1.0}).tiles(6, 10).out(args["y"])));
     })};
@@ -193,10 +195,11 @@ const RegisterKernel that_looks{engine_kernel("engine_test_looks", true, [](tl::
   tl.store(args["y"], y);
 })};
 
-const RegisterKernel in_a_hurry{engine_kernel("engine_test_in_a_hurry", false, [](tl::Context& tl, const tl::Args& args) {
-  const auto c = tl.composite(tl::gemm(tl::Block(args["a"]), tl::Block(args["b"])).transpose_b().tiles(4, 4, 4));
-  tl.store(args["y"], c + 1.0);  // without waiting
-})};
+const RegisterKernel in_a_hurry{
+    engine_kernel("engine_test_in_a_hurry", false, [](tl::Context& tl, const tl::Args& args) {
+      const auto c = tl.composite(tl::gemm(tl::Block(args["a"]), tl::Block(args["b"])).transpose_b().tiles(4, 4, 4));
+      tl.store(args["y"], c + 1.0);  // without waiting
+    })};
 
 class BothEngines : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(of, BothEngines, ::testing::Values("engine_test_views", "engine_test_composites"));
@@ -249,7 +252,8 @@ TEST(foreign_gemm, gives_what_a_job_is_verified_by) {
 TEST(foreign_gemm, gives_results_that_are_replayed_from_files) {
   for (const char* kind : {"jsonl", "sqlite"}) {
     for (const char* kernel : {"gemm", "gemm_dot"}) {
-      const std::string base = ::testing::TempDir() + "engine_" + kernel + std::to_string(getpid()), file = base + "." + kind;
+      const std::string base = ::testing::TempDir() + "engine_" + kernel + std::to_string(getpid()),
+                        file = base + "." + kind;
       const std::string said = in_child([&]() -> std::string {
         const auto platform = platform_from_text(one_pe());
         LtEngine engine("engine");
@@ -404,8 +408,8 @@ TEST(foreign_gemm, is_told_all_of_a_command) {
   const uint64_t accumulator = reg::kAccumulator;
   // m, n, k = 20, 12, 24 in tiles of 8, 8, 16: k innermost.
   EXPECT_EQ(seen[0], (std::vector<uint64_t>{1, reg::kTile | reg::kData, 0, 0, 8, 8, 16, 2, accumulator}));
-  EXPECT_EQ(seen[1], (std::vector<uint64_t>{1, reg::kTile | reg::kData | reg::kAccumulate | reg::kLast, 0, 1, 8, 8, 8, 2,
-                                            accumulator}));
+  EXPECT_EQ(seen[1], (std::vector<uint64_t>{1, reg::kTile | reg::kData | reg::kAccumulate | reg::kLast, 0, 1, 8, 8, 8,
+                                            2, accumulator}));
   EXPECT_EQ(seen[11], (std::vector<uint64_t>{1, reg::kTile | reg::kData | reg::kAccumulate | reg::kLast, 0, 11, 4, 4, 8,
                                              2, accumulator}));
   EXPECT_EQ(engine.largest, reg::kEnd - reg::kOps);
@@ -572,8 +576,7 @@ TEST_P(AnyKernel, fails_where_the_engine_leaves_out_a_part_of_the_result) {
 TEST(foreign_gemm, refuses_an_epilogue_whose_data_it_would_have_to_have) {
   for (const bool gemm : {true, false}) {
     const std::string said = in_child([&] {
-      const auto platform =
-          platform_from_text(gemm ? one_pe() : one_pe(kOurGemm, math_with("data: engine")));
+      const auto platform = platform_from_text(gemm ? one_pe() : one_pe(kOurGemm, math_with("data: engine")));
       LtEngine engine("engine");
       bind(*platform, engine, gemm ? "pe.pe_gemm" : "pe.pe_math");
       return failure(*platform, "engine_test_epilogue", {});
@@ -626,7 +629,8 @@ TEST(foreign_engine, that_is_bound_wrongly_is_told_in_one_line) {
       if (bound) p.tlm_engine("pe.pe_gemm").interrupt.bind(engine->interrupt);
     };
   };
-  expect_in(start(one_pe(gemm_with("completion: interrupt")), interrupting(false)), {"nothing is bound to its interrupt"});
+  expect_in(start(one_pe(gemm_with("completion: interrupt")), interrupting(false)),
+            {"nothing is bound to its interrupt"});
   expect_in(start(one_pe(gemm_with("")), interrupting(true)), {"completion: response does not look at it"});
 }
 
