@@ -1,4 +1,6 @@
 // A matrix unit in Verilog under our PE: data and cycles are the array's own.
+#include "SystolicArray.h"  // before SystemC, or Verilator takes this for a SystemC model of its own
+
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 
@@ -7,7 +9,6 @@
 #include <iostream>
 #include <vector>
 
-#include "SystolicArray.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/run.h"
 #include "kernbench/systemc_models/pe/tlm_engine_registers.h"
