@@ -16,6 +16,7 @@
 #include "kernbench/platform/topology/build/compiler.h"
 #include "kernbench/systemc_models/host/port.h"
 #include "kernbench/systemc_models/memory/tlm_memory.h"
+#include "kernbench/systemc_models/pe/tlm_engine.h"
 
 namespace kernbench {
 
@@ -49,6 +50,10 @@ class Platform : public sc_core::sc_module {
   /// A memory that a foreign model stands in for, for its socket. InputError as above.
   TlmMemory& tlm_memory(const std::string& id) {
     return machine_.blocks().block_named<TlmMemory>(id, "memory of impl builtin.hbm_tlm or builtin.sram_tlm");
+  }
+  /// An engine that a foreign model stands in for, for its sockets. InputError as above.
+  TlmEngine& tlm_engine(const std::string& id) {
+    return machine_.blocks().block_named<TlmEngine>(id, "engine of impl builtin.pe_gemm_tlm or builtin.pe_math_tlm");
   }
   /// A node of kind foreign, whose block's sockets are to be bound. InputError as above.
   ForeignNode& foreign(const std::string& id) {

@@ -52,7 +52,8 @@ inline bool overwrites_in_part(const OpDesc& d) {
 std::vector<Operand> inputs_of(const OpDesc&);
 
 /// Prepares desc over `inputs` (as inputs_of orders them) into `out`, desc.output.nbytes() contiguous bytes. Inputs
-/// and `out` outlive it. Throws EvalError. Loads and stores are evaluated where they are masked or gather.
+/// and `out` outlive it. Throws EvalError. Loads and stores are evaluated where they are masked or gather; what an
+/// engine has computed in Phase 1 (OpDesc::engine_result) is only copied.
 std::unique_ptr<Evaluation> make_evaluation(const OpDesc&, const std::vector<EvalInput>& inputs, uint8_t* out, Isa);
 
 /// All parts in order.

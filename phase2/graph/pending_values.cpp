@@ -127,6 +127,7 @@ bool PendingValues::apply(const std::shared_ptr<const OpDesc>& d, MemoryImage& i
   const auto node = std::make_shared<Node>(index_, d);
   // Operands are read before the effect, which may overwrite them.
   for (const Operand& o : inputs_of(*d)) node->inputs.push_back(capture(o, image));
+  if (d->engine_result) at_engines_.emplace(d.get(), node);
   // Memory names the op by a pointer that keeps the node: it lives as long as its result can be asked for.
   return apply_effect(std::shared_ptr<const OpDesc>(node, d.get()), image);
 }
@@ -143,6 +144,11 @@ void PendingValues::plan(Node& root, Nodes& order) const {
       continue;
     }
     if (node->value.hold || !seen.insert(node).second) continue;
+    if (node->desc->engine_result) {
+      throw PendingValueError("the result of " + node->desc->name +
+                              (node->desc->where.line > 0 ? " at " + to_string(node->desc->where) : "") +
+                              " is an engine's, and not there yet: wait for it first");
+    }
     stack.push_back({node, true});
     for (const Input& in : node->inputs) {
       for (const Input::Piece& p : in.pieces) {
@@ -154,14 +160,55 @@ void PendingValues::plan(Node& root, Nodes& order) const {
   }
 }
 
+/// The ops that the operands of a node need, as plan().
+void PendingValues::plan_inputs(const Node& node, Nodes& order) const {
+  for (const Input& in : node.inputs) {
+    for (const Input::Piece& p : in.pieces) {
+      if (p.extent.pending.producer) plan(*node_of(p.extent), order);
+    }
+  }
+}
+
+/// Of an extent whose producer, if any, has its value.
+const uint8_t* PendingValues::bytes_of(const MemoryImage::Extent& e) const {
+  return e.pending.producer ? node_of(e)->value.data + e.pending.offset : e.bytes.data;
+}
+
+/// The elements of without_repeats() of an operand, dense.
+void PendingValues::gather(const Node& node, const Input& in, uint8_t* to) const {
+  const TensorRef t = without_repeats(in.operand.ref);
+  for_each_run(t, [&](uint64_t addr, uint64_t n) {
+    auto p = std::upper_bound(in.pieces.begin(), in.pieces.end(), addr,
+                              [](uint64_t a, const Input::Piece& x) { return a < x.addr; });
+    while (n) {
+      // Pieces of one extent end together, so the last one that begins at or before the address tells.
+      const uint64_t offset = p != in.pieces.begin() ? addr - std::prev(p)->addr : 0;
+      uint64_t len;
+      if (p != in.pieces.begin() && offset < std::prev(p)->extent.size) {
+        len = std::min(n, std::prev(p)->extent.size - offset);
+        std::memcpy(to, bytes_of(std::prev(p)->extent) + offset, len);
+      } else {
+        // Nothing wrote it: legal under a mask alone, where it is not used.
+        if (!is_move(*node.desc)) {
+          throw PendingValueError("op '" + node.desc->name + "' reads " + place(MemoryImage::key_of(t), addr, n) +
+                                  ", which nothing wrote before it");
+        }
+        len = p != in.pieces.end() ? std::min(n, p->addr - addr) : n;
+        std::memset(to, 0, len);
+      }
+      addr += len;
+      to += len;
+      n -= len;
+      while (p != in.pieces.end() && p->addr <= addr) ++p;
+    }
+  });
+}
+
 void PendingValues::run(Node& node) {
   const OpDesc& d = *node.desc;
   std::vector<EvalInput> inputs;
   std::vector<Bytes> gathered;
   gathered.reserve(node.inputs.size());
-  const auto bytes_of = [&](const Input::Piece& p) {
-    return p.extent.pending.producer ? node_of(p.extent)->value.data + p.extent.pending.offset : p.extent.bytes.data;
-  };
   for (const Input& in : node.inputs) {
     if (in.operand.is_scalar) {
       inputs.push_back(EvalInput::immediate(in.operand.scalar));
@@ -172,37 +219,12 @@ void PendingValues::run(Node& node) {
     e.strides = whole.strides;
     const TensorRef t = without_repeats(whole);
     if (in.pieces.size() == 1 && in.pieces[0].addr == t.addr && in.pieces[0].extent.size >= t.span_bytes()) {
-      e.data = bytes_of(in.pieces[0]);
+      e.data = bytes_of(in.pieces[0].extent);
       inputs.push_back(e);
       continue;
     }
     Bytes& dense = gathered.emplace_back(t.nbytes());
-    uint8_t* to = dense.data();
-    for_each_run(t, [&](uint64_t addr, uint64_t n) {
-      auto p = std::upper_bound(in.pieces.begin(), in.pieces.end(), addr,
-                                [](uint64_t a, const Input::Piece& x) { return a < x.addr; });
-      while (n) {
-        // Pieces of one extent end together, so the last one that begins at or before the address tells.
-        const uint64_t offset = p != in.pieces.begin() ? addr - std::prev(p)->addr : 0;
-        uint64_t len;
-        if (p != in.pieces.begin() && offset < std::prev(p)->extent.size) {
-          len = std::min(n, std::prev(p)->extent.size - offset);
-          std::memcpy(to, bytes_of(*std::prev(p)) + offset, len);
-        } else {
-          // Nothing wrote it: legal under a mask alone, where it is not used.
-          if (!is_move(d)) {
-            throw PendingValueError("op '" + d.name + "' reads " + place(MemoryImage::key_of(t), addr, n) +
-                                    ", which nothing wrote before it");
-          }
-          len = p != in.pieces.end() ? std::min(n, p->addr - addr) : n;
-          std::memset(to, 0, len);
-        }
-        addr += len;
-        to += len;
-        n -= len;
-        while (p != in.pieces.end() && p->addr <= addr) ++p;
-      }
-    });
+    gather(node, in, dense.data());
     const Dims strides = TensorRef::row_major(t.shape);
     for (int i = 0; i < whole.shape.rank(); ++i) e.strides[i] = t.shape[i] == whole.shape[i] ? strides[i] : 0;
     e.data = dense.data();
@@ -215,6 +237,37 @@ void PendingValues::run(Node& node) {
   }
   Node::forget(std::move(node.inputs));
   node.inputs.clear();
+}
+
+void PendingValues::run_all(const Nodes& order) {
+  for (Node* node : order) run(*node);  // a node whose readers have all run may be gone afterwards
+}
+
+std::vector<Bytes> PendingValues::operands(const OpDesc& d) {
+  const Node& node = *at_engines_.at(&d);
+  Nodes order;
+  plan_inputs(node, order);
+  run_all(order);
+  std::vector<Bytes> values;
+  for (const Input& in : node.inputs) {
+    values.emplace_back(in.operand.is_scalar ? 0 : without_repeats(in.operand.ref).nbytes());
+    if (!in.operand.is_scalar) gather(node, in, values.back().data());
+  }
+  return values;
+}
+
+void PendingValues::give(const OpDesc& d, Bytes result) {
+  const auto bytes = std::make_shared<const Bytes>(std::move(result));
+  d.engine_result->bytes = bytes;
+  Node& node = *at_engines_.at(&d);
+  node.value = {bytes, bytes->data(), bytes->size()};
+  Node::forget(std::move(node.inputs));
+  node.inputs.clear();
+  at_engines_.erase(&d);
+}
+
+void PendingValues::forget(const OpDesc& d) {
+  at_engines_.erase(&d);
 }
 
 void PendingValues::read(const MemoryImage& image, MemoryImage::SpaceKey key, uint64_t addr, void* out, uint64_t n,
@@ -247,7 +300,7 @@ void PendingValues::read(const MemoryImage& image, MemoryImage::SpaceKey key, ui
     done->operations += operations;
     done->bytes += bytes;
   }
-  for (Node* node : order) run(*node);  // a node whose readers have all run may be gone afterwards
+  run_all(order);
   auto* to = static_cast<uint8_t*>(out);
   image.for_each_piece(key, addr, n, [&](uint64_t, uint64_t len, const MemoryImage::Extent* e, uint64_t offset) {
     if (!e) {

@@ -48,6 +48,16 @@ class PendingValues {
   void read(const MemoryImage&, MemoryImage::SpaceKey, uint64_t addr, void* out, uint64_t n, uint8_t fill = 0,
             const MaterializeLimits& = {}, Materialization* done = nullptr);
 
+  // Of an op whose result an engine gives (OpDesc::engine_result), from apply() on until give() or forget():
+
+  /// The values of its operands at that instant, those of epilogue ops last: each the elements of without_repeats(),
+  /// dense in row-major order; none of an immediate. Throws PendingValueError.
+  std::vector<Bytes> operands(const OpDesc&);
+  /// Its result, the output's bytes.
+  void give(const OpDesc&, Bytes);
+  /// There will be no result.
+  void forget(const OpDesc&);
+
   /// The instruction set whose bits are given. Before the first request.
   void use(Isa isa) { isa_ = isa; }
   /// Pending ops whose operands are kept.
@@ -63,9 +73,15 @@ class PendingValues {
   Input capture(const Operand&, const MemoryImage&) const;
   void plan(Node&, Nodes& order) const;
   void run(Node&);
+  void run_all(const Nodes&);
+  void plan_inputs(const Node&, Nodes& order) const;
+  void gather(const Node&, const Input&, uint8_t* to) const;
+  const uint8_t* bytes_of(const MemoryImage::Extent&) const;
 
   Isa isa_;
   std::shared_ptr<Index> index_ = std::make_shared<Index>();
+  /// Ops that engines compute: their operands are wanted whether or not memory still names the result.
+  std::unordered_map<const OpDesc*, std::shared_ptr<Node>> at_engines_;
 };
 
 /// A read by someone outside the kernels (a TLM target, transport_dbg, the host's read-back): fills `out`, unwritten

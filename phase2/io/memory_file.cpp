@@ -87,6 +87,15 @@ MemoryFileWriter::MemoryFileWriter(std::unique_ptr<WrittenFile> file, const Memo
   flush();
 }
 
+namespace {
+
+/// Whether nothing but the memory file can say what the op wrote.
+bool needs_bytes(const OpRecord& r) {
+  return r.foreign || r.desc->materialized || r.desc->engine_result;
+}
+
+}  // namespace
+
 MemoryFileWriter::MemoryFileWriter(const std::string& file, const MemoryImage& at_start)
     : MemoryFileWriter(std::make_unique<WrittenFile>(file), at_start) {}
 
@@ -103,10 +112,12 @@ void MemoryFileWriter::begin(const OpLogHeader& header) {
 }
 
 void MemoryFileWriter::record(OpRecord&& r) {
-  if (!r.desc || !r.desc->data) return;
-  add(r.op_id, r.desc->data->data(), r.desc->data->size());
+  if (!r.desc) return;
+  const std::shared_ptr<const Bytes>& bytes = r.desc->engine_result ? r.desc->engine_result->bytes : r.desc->data;
+  if (!bytes) return;
+  add(r.op_id, bytes->data(), bytes->size());
   // What a replay cannot do without is there before the log says that it was written, also if the run is killed.
-  if (r.foreign || r.desc->materialized) flush();
+  if (needs_bytes(r)) flush();
 }
 
 void MemoryFileWriter::add(uint64_t op_id, const void* data, uint64_t nbytes) {
@@ -192,20 +203,26 @@ struct DescWithData : OpDesc {
 
 void attach_data(std::vector<OpRecord>& records, const MemoryFileContents& memory) {
   for (OpRecord& r : records) {
-    if (!r.desc || r.desc->type != CommandType::store || r.desc->data) continue;
+    const bool gives =
+        r.desc && (r.desc->type == CommandType::store ? !r.desc->data : r.desc->engine_result != nullptr);
+    if (!gives) continue;
     const auto it = memory.data.find(r.op_id);
     if (it == memory.data.end()) {
-      if (r.foreign || r.desc->materialized) {
+      if (needs_bytes(r)) {
         throw OpLogError(fmt::format("op {}: the memory file lacks the bytes it wrote", r.op_id));
       }
       continue;  // the source was pending, or moving it gives the same bytes
     }
     if (it->second->size() != r.desc->output.nbytes()) {
-      throw OpLogError(fmt::format("op {}: the memory file has {} bytes for a store of {}", r.op_id, it->second->size(),
-                                   r.desc->output.nbytes()));
+      throw OpLogError(fmt::format("op {}: the memory file has {} bytes for {} of {}", r.op_id, it->second->size(),
+                                   r.desc->engine_result ? "a result" : "a store", r.desc->output.nbytes()));
     }
     auto d = std::make_shared<DescWithData>(r.desc);
-    d->data = it->second;
+    if (d->engine_result) {
+      d->engine_result = std::make_shared<EngineResult>(EngineResult{it->second});
+    } else {
+      d->data = it->second;
+    }
     r.desc = std::move(d);
   }
 }

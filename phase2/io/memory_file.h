@@ -1,5 +1,5 @@
-// The memory file beside an op log (data contract §4): the image at t = 0 and the bytes of every real store and
-// foreign write by op_id. With the log it is all that a replay in another process needs.
+// The memory file beside an op log (data contract §4): the image at t = 0 and, by op_id, the bytes of every real store
+// and foreign write and the results of engines of the user's. With the log it is all that a replay in another process needs.
 //
 // Layout, little endian: "KBMEM001", then chunks of a 40-byte head {u32 kind, u32 space, u32 pe, u32 0, u64 key,
 // u64 bytes, u64 checksum} and the bytes, padded to 8. Kinds: 1 = extent of the image at address `key`; 2 = data of the
@@ -30,7 +30,7 @@ class MemoryFileWriter : public OpLogSink {
   MemoryFileWriter(const std::string& file, const MemoryImage& at_start);
   ~MemoryFileWriter() override;
   void begin(const OpLogHeader&) override;
-  /// Keeps the data of stores; every other record passes by.
+  /// Keeps the data of stores and the results of engines; every other record passes by.
   void record(OpRecord&&) override;
   void add(uint64_t op_id, const void* data, uint64_t nbytes);
   void close() override;
@@ -54,7 +54,8 @@ struct MemoryFileContents {
 /// Throws OpLogError for what is no memory file, for a damaged one (with the place) and for another version.
 MemoryFileContents read_memory_file(const std::string& file);
 
-/// Gives the records of stores their bytes. A foreign write without any is an OpLogError.
+/// Gives the records of stores their bytes, and those of ops that an engine computed their results. Bytes that nothing
+/// else can give (foreign writes, materialisations, results) and that are missing are an OpLogError.
 void attach_data(std::vector<OpRecord>&, const MemoryFileContents&);
 
 }  // namespace kernbench

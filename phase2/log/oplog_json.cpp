@@ -94,6 +94,7 @@ class ParamsWriter {
     w_.field("seq", d.seq);
     if (d.launch != kNoLaunch) w_.field("launch", d.launch);
     if (d.type != CommandType::load && d.type != CommandType::store) w_.field("handle_id", d.handle_id);
+    if (d.engine_result) w_.field("engine_result", true);
     if (d.where.line) w_.field("source", fmt::format("{}:{}", d.where.file, d.where.line));
   }
 

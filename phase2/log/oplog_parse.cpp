@@ -178,8 +178,7 @@ struct OpRecordParser::Impl {
         });
       });
       for (const auto& piece : t->pieces) {
-        if (piece.offset != end || piece.nbytes == 0)
-          throw JsonFault(prefix + "pieces do not follow each other");
+        if (piece.offset != end || piece.nbytes == 0) throw JsonFault(prefix + "pieces do not follow each other");
         if (!ends(piece.addr, piece.nbytes) || !ends(end, piece.nbytes))
           throw JsonFault(prefix + "pieces run over the end of all addresses");
         end += piece.nbytes;
@@ -404,6 +403,9 @@ struct OpRecordParser::Impl {
       d->seq = command ? json_field<uint64_t>(p, "seq") : r.op_id;
     }
     d->handle_id = json_field_or<uint64_t>(p, "handle_id", 0);
+    const bool computes =
+        d->type == CommandType::gemm || d->type == CommandType::math || d->type == CommandType::composite;
+    if (computes && json_field_or<bool>(p, "engine_result", false)) d->engine_result = std::make_shared<EngineResult>();
     d->launch = json_field_or<uint32_t>(p, "launch", kNoLaunch);
     const std::string source = json_field_or<std::string>(p, "source", "");
     const size_t colon = source.rfind(':');

@@ -147,6 +147,11 @@ struct Materialization {
   uint64_t bytes = 0;             ///< of all their outputs
 };
 
+/// What an engine outside of the project computes in Phase 1, in the place of Phase 2.
+struct EngineResult {
+  std::shared_ptr<const Bytes> bytes;  ///< of the op's whole output, dense; null until the engine has given it
+};
+
 /// Of ops that belong to no program's launch.
 constexpr uint32_t kNoLaunch = ~0u;
 
@@ -181,6 +186,9 @@ struct OpDesc {
   std::shared_ptr<const Bytes> data;
   /// Set where the op is a materialisation: a store of `data` to the very handle that it reads.
   std::shared_ptr<const Materialization> materialized;
+  /// Set: a compute op whose result an engine of the user's gives (pe/tlm_engine.h). The one thing that is filled in
+  /// after the submission, before the op's record is made.
+  std::shared_ptr<EngineResult> engine_result;
   /// Set: a segment of a message. An ipcq_copy's pe, seq and submit_ns are those of the send (its source is read then),
   /// and its slot is written at the end of its record.
   std::shared_ptr<const QueueRecord> queue;

@@ -41,9 +41,7 @@ struct TlmMemoryParameters : Base {
     list.add(&TlmMemoryParameters::storage, "storage", "",
              "who keeps the bytes: the model, or the platform's image (a model of time only)")
         .choices({"target", "image"});
-    list.add(&TlmMemoryParameters::end_resp, "end_resp", "",
-             "how the model's BEGIN_RESP is answered: TLM_UPDATED with END_RESP, TLM_COMPLETED, or END_RESP by a call")
-        .choices({"updated", "completed", "phase"});
+    describe_end_resp(list, &TlmMemoryParameters::end_resp);
     describe_bus_width(list, &TlmMemoryParameters::bus_width);
     if constexpr (std::is_same_v<Base, HbmParameters>) Base::describe_efficiency(list);
   }
@@ -55,9 +53,7 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
   TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config, const TlmMemoryParameters<Base>& p)
       : TlmMemory(name, config, p,
                   {p.max_bytes, p.address == "physical", p.storage == "target", p.bus_width,
-                   p.end_resp == "phase"       ? EndResp::phase
-                   : p.end_resp == "completed" ? EndResp::completed
-                                               : EndResp::updated}) {}
+                   end_resp_named(p.end_resp)}) {}
   ~TlmMemory() override;
 
   /// The socket to which the foreign model's target socket is bound: a tlm_initiator_socket of `bus_width` bits.

@@ -38,10 +38,9 @@ class ComputeEngine : public Engine {
     double peak_ns = 0;  ///< as Work's
   };
   virtual Compute compute(const PeItem&) = 0;
-
- private:
   Work work(PeItem&) final;
 
+ private:
   bool stream_operands_;
 };
 

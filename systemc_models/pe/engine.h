@@ -120,7 +120,7 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
   /// Ends the service now.
   void finish(uint8_t unit, uint16_t server, const Work&);
 
-  PeItem& item_at(uint8_t unit, uint16_t server) { return *units_[unit]->servers[server].item; }
+  PeItem& item_at(uint8_t unit, uint16_t server) const { return *units_[unit]->servers[server].item; }
   uint64_t op_id_at(uint8_t unit, uint16_t server) const { return units_[unit]->servers[server].op_id; }
   Pe& pe() const { return *pe_; }
 

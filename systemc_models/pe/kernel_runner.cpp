@@ -104,6 +104,11 @@ Ticket KernelRunner::submit(const std::shared_ptr<OpDesc>& desc) {
   s->item.command = s.get();
   s->desc = desc;
   pe_.scheduler->validate(*s);
+  if (system_.pending_values()) {
+    for (const Pe::Engine& e : pe_.engines) {
+      if (e.role->computes(*desc)) desc->engine_result = std::make_shared<EngineResult>();
+    }
+  }
   Submitted& submitted = enqueue(std::move(s), desc);
   if (desc->type == CommandType::load) loads_[desc->output.addr] = &submitted;
   timeline().at(local_ns_, front_order(pe_), &KernelRunner::issue, this, &submitted);

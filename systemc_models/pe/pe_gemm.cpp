@@ -20,6 +20,10 @@ double flops_of(const Shape& s) {
 
 }  // namespace
 
+double gemm_flops(const PeItem& item) {
+  return flops_of(shape_of(item));
+}
+
 PeGemm::PeGemm(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : ComputeEngine(name, config, checked(parameters), Stage::gemm),
       macs_per_ns_(parameters.macs_per_cycle * parameters.freq_ghz),

@@ -28,6 +28,9 @@ struct PeGemmParameters : ComputeParameters {
   }
 };
 
+/// 2·M·N·K of a command or a tile.
+double gemm_flops(const PeItem&);
+
 class PeGemm : public ComputeEngine {
  public:
   using Parameters = PeGemmParameters;

@@ -39,8 +39,12 @@ double PeMath::cycles(const std::vector<std::string>& ops) {
   return sum;
 }
 
+int64_t math_elements(const PeItem& item) {
+  return item.token ? item.tile_m * item.tile_n : item.command->elements;
+}
+
 ComputeEngine::Compute PeMath::compute(const PeItem& item) {
-  const int64_t elements = item.token ? item.tile_m * item.tile_n : item.command->elements;
+  const int64_t elements = math_elements(item);
   double sum;
   if (item.token) {
     const CompositePlan& plan = item.command->plan;

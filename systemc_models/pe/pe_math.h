@@ -14,6 +14,9 @@ namespace kernbench {
 /// Every op that a kernel may call (phase2/op/math_op.h).
 std::vector<std::string> names_of_math_ops();
 
+/// Elements of a command (of the largest of its operands and result), or of a tile.
+int64_t math_elements(const PeItem&);
+
 struct PeMathParameters : ComputeParameters {
   int64_t lanes = 0;
   double freq_ghz = 0;

@@ -80,6 +80,9 @@ class EngineRole {
   virtual std::vector<std::string> waiting() const { return {}; }
   /// What a simple command's service takes here, for who weighs what to do before it does it; 0: it does not say.
   virtual double service_ns(PeItem&) { return 0; }
+  /// Whether the engine computes the op's result itself (OpDesc::engine_result), in the place of Phase 2. KernelFault, one
+  /// line, for an op whose result it would have to compute and cannot. Asked where pending values are kept (System).
+  virtual bool computes(const OpDesc&) const { return false; }
   /// One line for each thing that the user may not expect of what was done; the same for all engines alike.
   virtual std::vector<std::string> notes() const { return {}; }
 };

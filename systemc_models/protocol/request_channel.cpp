@@ -2,6 +2,10 @@
 
 namespace kernbench {
 
+EndResp end_resp_named(const std::string& name) {
+  return name == "phase" ? EndResp::phase : name == "completed" ? EndResp::completed : EndResp::updated;
+}
+
 void RequestChannel::send(tlm::tlm_generic_payload& p) {
   waiting_.push_back(&p);
   if (!requesting_) send_next();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <deque>
+#include <string>
 #include <tlm>
 
 #include "kernbench/systemc_models/core/timeline.h"
@@ -18,6 +19,15 @@ enum class EndResp : uint8_t {
   completed,  ///< with TLM_COMPLETED
   phase,      ///< with TLM_ACCEPTED, and END_RESP is a call of its own at that instant
 };
+
+/// `end_resp` of a parameter struct, and what its value means.
+template <class List, class P>
+void describe_end_resp(List& list, std::string P::*member) {
+  list.add(member, "end_resp", "",
+           "how the model's BEGIN_RESP is answered: TLM_UPDATED with END_RESP, TLM_COMPLETED, or END_RESP by a call")
+      .choices({"updated", "completed", "phase"});
+}
+EndResp end_resp_named(const std::string&);
 
 class RequestChannel {
  public:

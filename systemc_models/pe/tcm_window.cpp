@@ -1,0 +1,116 @@
+#include "kernbench/systemc_models/pe/tcm_window.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernbench/systemc_models/protocol/payload_access.h"
+
+namespace kernbench {
+namespace {
+
+bool holds(const TcmWindow::Range& r, const PayloadRange& p) {
+  return p.address() >= r.address && p.nbytes() <= r.bytes.size() &&
+         p.address() - r.address <= r.bytes.size() - p.nbytes();
+}
+
+}  // namespace
+
+TcmWindow::TcmWindow(Component& owner) : owner_(owner), responses_(owner.timeline(), owner.index(), *this) {}
+
+void TcmWindow::open(std::vector<Range> operands, Range result) {
+  open_ = true;
+  operands_ = std::move(operands);
+  result_ = std::move(result);
+  written_.assign(result_.bytes.size(), false);
+}
+
+TcmWindow::Result TcmWindow::close() {
+  open_ = false;
+  operands_.clear();
+  return {std::move(result_.bytes), std::move(written_)};
+}
+
+tlm::tlm_response_status TcmWindow::access(tlm::tlm_generic_payload& p) {
+  p.set_dmi_allowed(false);
+  if (p.get_command() == tlm::TLM_IGNORE_COMMAND) return tlm::TLM_OK_RESPONSE;
+  const tlm::tlm_response_status bad = check_payload(p);
+  if (bad != tlm::TLM_OK_RESPONSE) return bad;
+  const PayloadRange range(p);
+  if (!open_) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  if (p.is_write()) {
+    if (!holds(result_, range)) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+    const std::vector<uint8_t> bytes = range.collect(p);
+    range.for_each_run([&](const PayloadRange::Run& run) {
+      const uint64_t at = run.address - result_.address;
+      std::memcpy(result_.bytes.data() + at, bytes.data() + (run.address - range.address()), run.nbytes);
+      std::fill_n(written_.begin() + static_cast<std::ptrdiff_t>(at), run.nbytes, true);
+    });
+    return tlm::TLM_OK_RESPONSE;
+  }
+  // Operands first: one whose place the result takes is still what it was.
+  const Range* from = holds(result_, range) ? &result_ : nullptr;
+  for (const Range& r : operands_) {
+    if (holds(r, range)) from = &r;
+  }
+  if (!from) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  range.spread(from->bytes.data() + (range.address() - from->address), p);
+  return tlm::TLM_OK_RESPONSE;
+}
+
+double TcmWindow::access_ns(const tlm::tlm_generic_payload& p) const {
+  const bool moves = p.get_response_status() == tlm::TLM_OK_RESPONSE && p.get_command() != tlm::TLM_IGNORE_COMMAND;
+  return moves ? tcm_->access_ns(p.get_data_length(), p.is_write()) : 0;
+}
+
+void TcmWindow::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
+  p.set_response_status(access(p));
+  delay += sc_core::sc_time(access_ns(p), sc_core::SC_NS);
+}
+
+unsigned TcmWindow::transport_dbg(tlm::tlm_generic_payload& p) {
+  if (p.get_command() == tlm::TLM_IGNORE_COMMAND) return 0;
+  return access(p) == tlm::TLM_OK_RESPONSE ? p.get_data_length() : 0;
+}
+
+bool TcmWindow::get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi& dmi) {
+  dmi.init();
+  return false;
+}
+
+// ---- AT: bytes move when the request has come, the response follows what they take
+
+tlm::tlm_sync_enum TcmWindow::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                              sc_core::sc_time& delay) {
+  const auto wrong = [this](const char* what) {
+    SC_REPORT_ERROR("/kernbench/tlm", (owner_.id() + ": " + what).c_str());
+  };
+  if (phase == tlm::END_RESP) {
+    if (!responses_.end_response(p, delay)) wrong("END_RESP at its TCM socket without a response that waits for it");
+    return tlm::TLM_COMPLETED;
+  }
+  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;  // not the base protocol's: may be ignored
+  if (p.has_mm()) p.acquire();
+  Timeline& timeline = owner_.timeline();
+  timeline.at(timeline.after(delay), Order(Order::kEngines, ~0u, owner_.index()), &TcmWindow::due, this, &p);
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
+}
+
+void TcmWindow::due(void* self, void* payload) {
+  auto& me = *static_cast<TcmWindow*>(self);
+  auto& p = *static_cast<tlm::tlm_generic_payload*>(payload);
+  p.set_response_status(me.access(p));
+  Timeline& timeline = me.owner_.timeline();
+  timeline.at(timeline.now_ns() + me.access_ns(p), Order(Order::kEngines, ~0u, me.owner_.index()), &TcmWindow::served,
+              self, payload);
+}
+
+void TcmWindow::served(void* self, void* payload) {
+  static_cast<TcmWindow*>(self)->responses_.send(*static_cast<tlm::tlm_generic_payload*>(payload));
+}
+
+void TcmWindow::response_ended(tlm::tlm_generic_payload& p) {
+  if (p.has_mm()) p.release();
+}
+
+}  // namespace kernbench

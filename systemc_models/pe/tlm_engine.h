@@ -1,0 +1,131 @@
+// Models: a PE's matrix or vector unit whose model is not this project's: whatever has a TLM-2.0 target socket (an RTL
+// block in a wrapper, an engine of the user's platform) stands in for pe_gemm or pe_math. A command or a tile goes out
+// as writes of a register file and of a doorbell (tlm_engine_registers.h, docs/tlm.md); the engine decides how long it
+// takes, from the doorbell to its answer or to its interrupt. Service: overhead_ns, then that; a simple command takes
+// at least what its operands need to stream (compute_engine.h). Does not model: what the engine does not; several
+// commands at once.
+//
+// Data. With `data: replay` the engine is asked for time only, and Phase 2 computes. With `data: engine` it computes:
+// it reads operands and writes the result through tcm_socket(), and Phase 1 and Phase 2 take its bytes as the op's.
+// What of its operands is still pending is computed first. A composite's GEMM tiles share an accumulator; a composite
+// with an epilogue, whose ops work on that accumulator in the other engine, is refused. An error response, a status
+// with kError, and a result that is not written as a whole are faults of the kernel's command.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "kernbench/systemc_models/memory/system.h"
+#include "kernbench/systemc_models/pe/compute_engine.h"
+#include "kernbench/systemc_models/pe/tcm_window.h"
+#include "kernbench/systemc_models/protocol/base_protocol_initiator.h"
+#include "kernbench/systemc_models/protocol/wide_socket.h"
+
+namespace kernbench {
+
+struct TlmEngineParameters : ComputeParameters {
+  std::string data = "replay", completion = "response", end_resp = "updated";
+  uint64_t register_base = 0, max_bytes = 0;
+  unsigned bus_width = 32;
+  template <class List>
+  static void describe(List& list) {
+    BlockParameters::describe(list);
+    list.add(&TlmEngineParameters::data, "data", "",
+             "who computes: Phase 2 (a model of time only), or the engine, by the TCM socket")
+        .choices({"replay", "engine"});
+    list.add(&TlmEngineParameters::completion, "completion", "",
+             "how the engine says that it is done: by the response to the doorbell, or by its interrupt")
+        .choices({"response", "interrupt"});
+    list.add(&TlmEngineParameters::register_base, "register_base", "bytes", "address of the first register")
+        .multiple_of(8);
+    list.add(&TlmEngineParameters::max_bytes, "max_bytes", "bytes",
+             "largest write of registers that the engine takes; 0: no limit")
+        .multiple_of(8)
+        .max(1 << 30);
+    describe_end_resp(list, &TlmEngineParameters::end_resp);
+    describe_bus_width(list, &TlmEngineParameters::bus_width);
+    describe_compute(list);
+  }
+};
+
+class TlmEngine : public ComputeEngine {
+ public:
+  /// The engine's wire of completion, for `completion: interrupt`: active high.
+  sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> interrupt{"interrupt"};
+
+  TlmEngine(sc_core::sc_module_name name, const ComponentConfig& config, const TlmEngineParameters&, Stage);
+  ~TlmEngine() override;
+
+  /// The socket to which the engine's target socket is bound: a tlm_initiator_socket of `bus_width` bits.
+  template <unsigned W = 32>
+  OptionalInitiatorSocket<W>& socket() const {
+    return socket_.as<W>();
+  }
+  /// The PE's TCM, for `data: engine`: a tlm_target_socket of `bus_width` bits to which the engine's initiator is
+  /// bound.
+  template <unsigned W = 32>
+  OptionalTargetSocket<W>& tcm_socket() const {
+    return tcm_socket_.as<W>();
+  }
+
+  // EngineRole.
+  double service_ns(PeItem&) override { return 0; }  ///< the engine knows
+  bool computes(const OpDesc&) const override;
+  std::vector<std::string> waiting() const override;
+
+ private:
+  struct Result;
+  struct Registers;
+  enum class Step : uint8_t { idle, registers, doorbell, interrupt, status, clear };
+
+  void end_of_elaboration() override;
+  void start_of_simulation() override;
+  Compute compute(const PeItem&) override;
+  void begin(uint8_t unit, uint16_t server) override;
+  static void begin_command(void* self, void*);
+  void send_registers();
+  Registers describe() const;
+  void describe_command(Registers&) const;
+  void describe_tile(Registers&) const;
+  void open_window();
+  void take_result();
+  void put_tile(Result&, const Bytes& tile) const;
+  void give(Result&);
+  void transfer(bool write, uint64_t offset, uint64_t first, uint64_t nbytes);
+  void transfer_done(const ForeignTransfer&);
+  void step_done();
+  void read_status();
+  void raised();
+  void fault(const std::string& why);
+  void complete();
+  static void completed(void* self, void*);
+  bool has_data() const;
+  PeItem& current() const { return item_at(unit_, server_); }
+  uint64_t tile_address() const;
+
+  const Stage stage_;
+  const bool computes_, interrupts_;
+  const uint64_t register_base_, max_bytes_;
+  System& system_;
+  BaseProtocolInitiator initiator_;
+  WideInitiatorSocket socket_;
+  TcmWindow window_;
+  WideTargetSocket tcm_socket_;
+
+  // Of the item in service.
+  uint8_t unit_ = 0;
+  uint16_t server_ = 0;
+  double begin_ns_ = 0;
+  Work work_;
+  Step step_ = Step::idle;
+  bool raised_ = false, failed_ = false;
+  Bytes image_;  ///< of the registers under way
+  std::vector<std::unique_ptr<ForeignTransfer>> transfers_;
+  size_t open_ = 0;
+  /// Of commands whose result this engine gives, until their last tile.
+  std::unordered_map<const PeCommand*, std::unique_ptr<Result>> results_;
+};
+
+}  // namespace kernbench
