@@ -11,6 +11,8 @@ foreach(name IN LISTS kernbench_libraries)
   install(TARGETS kernbench_${name} EXPORT kernbench-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endforeach()
 install(TARGETS kernbench kernbench-replay RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+list(TRANSFORM kernbench_libraries PREPEND kernbench_ OUTPUT_VARIABLE installed_targets)
+add_custom_target(installed DEPENDS ${installed_targets} kernbench kernbench-replay)  # without the tests
 install(EXPORT kernbench-targets NAMESPACE kernbench:: DESTINATION ${cmake_dir})
 install(DIRECTORY topologies/ DESTINATION ${topologies_dir} FILES_MATCHING PATTERN "*.yaml" PATTERN "*.schema.json")
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

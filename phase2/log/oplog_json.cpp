@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernbench/phase2/log/versions.h"
 #include "kernbench/phase2/text/json_writer.h"
 
 namespace kernbench {
@@ -358,7 +359,7 @@ std::string note_json(std::string_view name, const std::function<void(JsonWriter
 
 std::string header_json(const OpLogHeader& h) {
   return note_json("log_header", [&](JsonWriter& w) {
-    w.field("version", 1).field("isa", h.isa).field("components", h.components).field("pes", h.pes);
+    w.field("version", kOpLogVersion).field("isa", h.isa).field("components", h.components).field("pes", h.pes);
     w.key("tensors").raw(tensors_json(h.tensors, h.pes));
     w.key("configuration").raw(h.configuration.empty() ? "null" : h.configuration);
   });

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "kernbench/phase2/log/oplog_json.h"
+#include "kernbench/phase2/log/versions.h"
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/phase2/op/femtoseconds.h"
 #include "kernbench/phase2/op/json_values.h"
@@ -453,7 +454,8 @@ bool OpRecordParser::parse_line(std::string_view text, OpRecord& out) {
   const Json& params = json_field(j, "params", object);
   if (json_field<uint64_t>(j, "op_id") == 0 && json_field<std::string>(j, "op_name") == "log_header") {
     const int version = json_field<int>(params, "version");
-    if (version != 1) throw std::runtime_error(fmt::format("log version {}, expected 1", version));
+    if (version != kOpLogVersion)
+      throw std::runtime_error(fmt::format("log version {}, expected {}", version, kOpLogVersion));
     OpLogHeader h;
     const auto names = [](const Json& all) { return json_items(all, json_value<std::string, Json>); };
     h.components = json_field(params, "components", names);

@@ -14,6 +14,7 @@
 #include "kernbench/phase2/log/checksum.h"
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/log/sqlite_database.h"
+#include "kernbench/phase2/log/versions.h"
 #include "kernbench/phase2/log/written_file.h"
 #include "kernbench/phase2/text/json_writer.h"
 
@@ -117,7 +118,7 @@ class SqliteOpLog : public OpLogSink {
     db_.run(kSchema);
     insert_command_ = std::make_unique<Statement>(db_, "INSERT INTO commands VALUES(?,?,?,?,?,?,?,?)");
     insert_token_ = std::make_unique<Statement>(db_, "INSERT INTO tokens VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    set("version", "1");
+    set("version", std::to_string(kOpLogVersion));
     set("complete", "0");
     for (int i = 0; i < kStages; ++i) {
       OpRecord r;
@@ -319,8 +320,8 @@ Header read_header(Database& db) {
   Header h;
   std::string tensors = "[]";
   for (Statement s(db, "SELECT key, value FROM header"); s.next();) {
-    if (s.text(0) == "version" && s.text(1) != "1")
-      throw OpLogError(fmt::format("{}: log version {}, expected 1", db.name(), s.text(1)));
+    if (s.text(0) == "version" && s.text(1) != std::to_string(kOpLogVersion))
+      throw OpLogError(fmt::format("{}: log version {}, expected {}", db.name(), s.text(1), kOpLogVersion));
     if (s.text(0) == "complete") h.complete = s.text(1) == "1";
     if (s.text(0) == "configuration") h.header.configuration = s.text(1);
     if (s.text(0) == "isa") h.header.isa = s.text(1);
@@ -422,8 +423,8 @@ void check_schema(Database& db) {
         db, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = ? AND sql = ?");
     found.bind(expected.text(0)).bind(expected.text(1));
     if (!found.next() || found.integer(0) != 1)
-      throw OpLogError(fmt::format("{}: is no op log of version 1: its table {} is another or missing", db.name(),
-                                   expected.text(0)));
+      throw OpLogError(fmt::format("{}: is no op log of version {}: its table {} is another or missing", db.name(),
+                                   kOpLogVersion, expected.text(0)));
   }
 }
 

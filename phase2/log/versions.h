@@ -1,4 +1,4 @@
-// Versions of what the arithmetic and the logs are made with, for the log's header.
+// Versions for the log's header: of its form, and of what the arithmetic and the logs are made with.
 #pragma once
 
 #include <string>
@@ -6,6 +6,9 @@
 #include <vector>
 
 namespace kernbench {
+
+/// Of an op log's form, JSONL and SQLite alike; another one is refused (docs/stability.md).
+constexpr int kOpLogVersion = 1;
 
 /// Eigen (the bits of a float GEMM belong to it), oneTBB and SQLite, by name.
 std::vector<std::pair<std::string, std::string>> library_versions();

@@ -15,8 +15,10 @@ std::string TextTable::text() const {
   std::string text;
   for (const auto& row : rows_) {
     std::string line(indent_, ' ');
-    for (size_t c = 0; c < row.size(); ++c)
-      line += fmt::format(c < left_ ? "{}{:<{}}" : "{}{:>{}}", c > 0 ? "  " : "", row[c], width[c]);
+    for (size_t c = 0; c < row.size(); ++c) {
+      if (c > 0) line += "  ";
+      line += c < left_ ? fmt::format("{:<{}}", row[c], width[c]) : fmt::format("{:>{}}", row[c], width[c]);
+    }
     text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
   return text;

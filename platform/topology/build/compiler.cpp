@@ -25,6 +25,16 @@ Floor floor_of(const SystemSpec& s) {
   return {s.sip.w, s.sip.h, s.tray.w, s.tray.h, kShapes[static_cast<int>(s.tray.shape)]};
 }
 
+/// A file of another version is told so, and nothing else of it.
+void check_version(YamlMap& top) {
+  const YamlNode node = top.take("version");
+  if (!node.is_defined()) return;
+  const auto version = read_unsigned(node, "version", 0, UINT64_MAX, top.faults());
+  if (version && *version != kTopologyVersion)
+    top.faults().add(node.line(), "version", fmt::format("found {}; legal: {}", *version, kTopologyVersion));
+  top.faults().throw_if_any();
+}
+
 /// The `timing:` section with the command line's word over it (interface contract: `flit` sets routed).
 Timing read_timing(YamlMap& top, const Overrides& overrides) {
   Timing t;
@@ -112,6 +122,8 @@ Graph compile_text(const std::string& yaml, const std::string& file_name, const 
   faults.throw_if_any();
   YamlMap top(document.root, "", faults);
   faults.throw_if_any();
+
+  check_version(top);
 
   for (const auto& [name, kind] : catalog.kinds().all()) {
     if (!kind.fault.empty()) faults.add(0, "", kind.fault);

@@ -1,6 +1,7 @@
 // YAML -> Graph. Plain C++: no SystemC here.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,9 @@
 #include "kernbench/systemc_models/core/impl_catalog.h"
 
 namespace kernbench::topology {
+
+/// Of the form of a topology file, its key `version`; one without the key is of version 1 (docs/stability.md).
+constexpr uint64_t kTopologyVersion = 1;
 
 /// A value over the file's, `target` being NODE-GLOB.ATTR, or edge:GLOB.bw_gbs (or distance_mm), where GLOB is of an
 /// edge's kind or of "FROM->TO" (docs/topology.md). The value is as YAML has it.

@@ -91,6 +91,17 @@ class Forged(cli_support.Cli):
         db.commit()
         db.close()
 
+    def test_versions_that_are_to_come(self):
+        with open(self.at("good.jsonl"), "rb") as f:
+            lines = f.read().splitlines()
+        header, times = re.subn(rb'("version":)1\b', rb"\g<1>2", lines[0], count=1)
+        self.assertEqual(times, 1)
+        with open(self.at("bad.jsonl"), "wb") as f:
+            f.write(with_checksums([header, *lines[1:]]))
+        self.refused("bad.jsonl", "log version 2, expected 1")
+        self.forge_database("UPDATE header SET value = '2' WHERE key = 'version'")
+        self.refused("bad.db", "log version 2, expected 1")
+
     def test_tables_that_are_none(self):
         endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT 'a', x FROM n"
         for table, view in (("header", f"CREATE VIEW header(key, value) AS {endless}"),

@@ -62,6 +62,10 @@ TEST_P(OneFault, is_named_with_line_field_found_and_legal) {
 }
 
 const Wrong kWrong[] = {
+    // Nothing else is told of a file whose form may be another.
+    {"other_version", "timing: {links: ideal}", "version: 2\nclocks: [1]", "t.yaml:1: version: found 2; legal: 1"},
+    {"text_for_version", "timing: {links: ideal}", "version: '1'",
+     "t.yaml:1: version: found '1'; legal: a whole number of 0 to 18446744073709551615"},
     {"unknown_attribute", "overhead_ns: 1.0", "overhaed_ns: 1.0",
      "t.yaml:4: nodes[1].attrs.overhaed_ns: unknown key, did you mean 'overhead_ns'? legal: overhead_ns, "
      "store_and_forward"},
@@ -147,6 +151,7 @@ bool any_has(const std::vector<std::string>& lines, const std::string& text) {
 
 TEST(faults, a_sound_file_has_none) {
   EXPECT_EQ(faults_of(kSound), std::vector<std::string>{});
+  EXPECT_EQ(faults_of(std::string("version: 1\n") + kSound), std::vector<std::string>{});
 }
 
 TEST(faults, of_one_slip_with_consequences_are_named_with_them) {
