@@ -1,3 +1,5 @@
+#define SC_INCLUDE_DYNAMIC_PROCESSES  // sc_spawn
+
 #include "kernbench/platform/observe/statistics.h"
 
 #include <fmt/format.h>
