@@ -233,16 +233,27 @@ void TransactionRecorder::command_complete(const Pe& pe, const PeCommand& c, dou
 }
 
 void TransactionRecorder::sub_command_dispatched(const Pe& pe, const PeItem& item, double t) {
-  Command& c = command(pe, *item.command, item.command->queued_ns);
-  if (!item.token) return;
+  if (item.token) {
+    tile(pe, item, t);
+  } else {
+    command(pe, *item.command, item.command->queued_ns);
+  }
+}
+
+/// Its first stage may begin in the very call that feeds it, and is told of before.
+TransactionRecorder::Transaction TransactionRecorder::tile(const Pe& pe, const PeItem& item, double t) {
+  const auto it = tiles_.find(&item);
+  if (it != tiles_.end()) return it->second;
   const uint32_t scheduler = pes_[pe.index].scheduler;
+  Command& c = command(pe, *item.command, item.command->queued_ns);
   if (!c.composite) {
     c.composite = open(scheduler, name_of_command(*item.command), t);
     ftr_.relate("serves", c.transaction, c.composite);
   }
-  const Transaction tile = open(scheduler, "tile", t);
-  ftr_.relate("tiles", c.composite, tile);
-  tiles_[&item] = tile;
+  const Transaction made = open(scheduler, "tile", t);
+  ftr_.relate("tiles", c.composite, made);
+  tiles_[&item] = made;
+  return made;
 }
 
 void TransactionRecorder::server_changed(const Pe& pe, Stage stage, unsigned server, Activity activity,
@@ -252,8 +263,7 @@ void TransactionRecorder::server_changed(const Pe& pe, Stage stage, unsigned ser
   if (activity == Activity::service) {
     if (!item->command) return;  // a driver's request: its access says all
     service = {open(s.nodes[static_cast<size_t>(stage)], name_of(stage), t), op_id};
-    const auto tile = item->token ? tiles_.find(item) : tiles_.end();
-    ftr_.relate("serves", tile != tiles_.end() ? tile->second : command(pe, *item->command, t).transaction,
+    ftr_.relate("serves", item->token ? tile(pe, *item, t) : command(pe, *item->command, t).transaction,
                 service.transaction);
     return;
   }
@@ -264,12 +274,11 @@ void TransactionRecorder::server_changed(const Pe& pe, Stage stage, unsigned ser
   if (item->token) ftr_.attribute("tile", item->tile_id);
   ftr_.end();
   service = {};
-  const auto tile = item->token && item->last_stage() ? tiles_.find(item) : tiles_.end();
-  if (tile == tiles_.end()) return;
-  write(tile->second, t).attribute("tile", item->tile_id);
+  if (!item->token || !item->last_stage()) return;
+  write(tile(pe, *item, t), t).attribute("tile", item->tile_id);
   ftr_.attribute("m", static_cast<uint64_t>(item->tile_m)).attribute("n", static_cast<uint64_t>(item->tile_n));
   ftr_.attribute("k", static_cast<uint64_t>(item->tile_k)).end();
-  tiles_.erase(tile);
+  tiles_.erase(item);
 }
 
 // ---- memory accesses and messages between PEs
@@ -297,6 +306,9 @@ void TransactionRecorder::done(const FabricTransaction& x, uint64_t, const Hops&
   write(access, t);
   if (!x.posted) {
     ftr_.attribute("address", x.address).attribute("bytes", x.nbytes).attribute("issue_fs", fs(x.issue_ns));
+    if (x.rows.count > 1) {
+      ftr_.attribute("rows", x.rows.count).attribute("row_bytes", x.rows.bytes).attribute("row_stride", x.rows.stride);
+    }
     if (const uint64_t op_id = x.initiator->op_id_of(x)) ftr_.attribute("op_id", op_id);
     if (x.route->target) ftr_.attribute("memory", x.route->target->id());
     ftr_.attribute("overhead_fs", length_fs(x.overhead_ns)).attribute("wire_fs", length_fs(x.wire_ns));

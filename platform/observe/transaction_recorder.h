@@ -84,6 +84,7 @@ class TransactionRecorder : public PeObserver, public HostObserver, private Acce
   /// Opened and begun.
   Transaction write(uint32_t node, std::string_view name, double from, double to);
   Command& command(const Pe&, const PeCommand&, double t);
+  Transaction tile(const Pe&, const PeItem&, double t);
   void write_hops(const Transaction& access, const FabricTransaction&, const Hops&);
   void end();
 
