@@ -46,7 +46,7 @@ std::string_view name_of_command(const PeCommand& c) {
 void add_source(FtrWriter& w, const OpDesc* desc) {
   if (!desc) return;
   w.attribute("seq", desc->seq);
-  if (desc->where.line > 0) w.attribute("source", to_string(desc->where));
+  if (desc->where.line > 0) w.attribute("source", fmt::format("{}:{}", desc->where.file, desc->where.line));
 }
 
 void add_segment(FtrWriter& w, const QueueSegment& s) {
