@@ -46,7 +46,7 @@ std::string_view name_of_command(const PeCommand& c) {
 void add_source(FtrWriter& w, const OpDesc* desc) {
   if (!desc) return;
   w.attribute("seq", desc->seq);
-  if (desc->where.line > 0) w.attribute("source", to_string(desc->where));
+  if (desc->where.line > 0) w.attribute("source", fmt::format("{}:{}", desc->where.file, desc->where.line));
 }
 
 void add_segment(FtrWriter& w, const QueueSegment& s) {
@@ -70,10 +70,8 @@ TransactionRecorder::TransactionRecorder(Platform& platform, const std::string& 
     s.scheduler = node("pe_scheduler");
     s.queues = node("pe_ipcq");
     for (const Pe::Engine& e : pe.engines) {
-      for (const StageStatistics& stage : e.role->statistics()) {
+      for (const StageStatistics& stage : e.role->statistics())
         s.nodes[static_cast<size_t>(stage.stage)] = e.block->index();
-        s.services[static_cast<size_t>(stage.stage)].resize(stage.servers);
-      }
     }
     pe.observers.add(*this);
   }
@@ -101,7 +99,7 @@ void TransactionRecorder::end() {
   const double now = platform_.timeline().now_ns();
   while (!open_.empty()) {
     const Transaction t = open_.begin()->second.first;
-    write(t, std::max(now, open_.begin()->second.second.start_ns)).attribute("unfinished", uint64_t{1}).end();
+    finish(t, std::max(now, open_.begin()->second.second.start_ns)).attribute("unfinished", uint64_t{1}).end();
   }
   ftr_.close();
 }
@@ -129,15 +127,15 @@ TransactionRecorder::Transaction TransactionRecorder::open(uint32_t node, std::s
   return made;
 }
 
-FtrWriter& TransactionRecorder::write(const Transaction& t, double to) {
+FtrWriter& TransactionRecorder::finish(const Transaction& t, double to) {
   const auto it = open_.find(t.id);
   const Open o = it->second.second;
   open_.erase(it);
   return ftr_.begin(t, o.generator, fs(o.start_ns), fs(to));
 }
 
-TransactionRecorder::Transaction TransactionRecorder::write(uint32_t node, std::string_view name, double from,
-                                                            double to) {
+TransactionRecorder::Transaction TransactionRecorder::add(uint32_t node, std::string_view name, double from,
+                                                          double to) {
   const Generator g = generator(node, name);
   const Transaction made = ftr_.make(nodes_[node].stream);
   ftr_.begin(made, g, fs(from), fs(to));
@@ -153,7 +151,7 @@ void TransactionRecorder::transfer_started(const void* id, bool write, uint64_t 
 void TransactionRecorder::transfer_done(const void* id, double t) {
   const auto it = transfers_.find(id);
   if (it == transfers_.end()) return;
-  write(it->second.first, t).attribute("bytes", it->second.second).end();
+  finish(it->second.first, t).attribute("bytes", it->second.second).end();
   transfers_.erase(it);
 }
 
@@ -168,7 +166,7 @@ void TransactionRecorder::launch_done(const void* id, double t) {
   const auto it = launches_.find(id);
   if (it == launches_.end()) return;
   const LaunchId& launch = it->second.second;
-  write(it->second.first, t).attribute("kernel", launch.kernel);
+  finish(it->second.first, t).attribute("kernel", launch.kernel);
   if (launch.number != kNoLaunch) ftr_.attribute("launch", launch.number);
   ftr_.end();
   launches_.erase(it);
@@ -188,14 +186,14 @@ void TransactionRecorder::kernel_changed(const Pe& pe, KernelActivity activity, 
   if (!s.runs) return;
   s.runs = false;
   const LaunchId& launch = platform_.pes().runner(pe.index).launched();
-  write(s.kernel, t).attribute("kernel", launch.kernel);
+  finish(s.kernel, t).attribute("kernel", launch.kernel);
   if (launch.number != kNoLaunch) ftr_.attribute("launch", launch.number);
   ftr_.end();
 }
 
 void TransactionRecorder::kernel_wait(const Pe& pe, const PeCommand& c, double from, double to) {
   PeState& s = pes_[pe.index];
-  const Transaction wait = write(s.cpu, "wait", from, to);
+  const Transaction wait = add(s.cpu, "wait", from, to);
   ftr_.attribute("for", name_of_command(c));
   ftr_.end();
   ftr_.relate("waits", s.kernel, wait);
@@ -205,9 +203,15 @@ void TransactionRecorder::kernel_wait(const Pe& pe, const PeCommand& c, double f
 
 void TransactionRecorder::kernel_works(const Pe& pe, double from, double to) {
   PeState& s = pes_[pe.index];
-  const Transaction work = write(s.cpu, "scalar_work", from, to);
+  const Transaction work = add(s.cpu, "scalar_work", from, to);
   ftr_.end();
   ftr_.relate("works", s.kernel, work);
+}
+
+TransactionRecorder::Service& TransactionRecorder::service_of(const Pe& pe, Stage stage, unsigned server) {
+  std::vector<Service>& servers = pes_[pe.index].services[static_cast<size_t>(stage)];
+  if (server >= servers.size()) servers.resize(server + 1);
+  return servers[server];
 }
 
 /// A driver's is not submitted by a kernel: it begins with the first that is told of it.
@@ -224,8 +228,12 @@ void TransactionRecorder::command_submitted(const Pe& pe, const PeCommand& c, do
 
 void TransactionRecorder::command_complete(const Pe& pe, const PeCommand& c, double t) {
   Command& done = command(pe, c, t);
-  if (done.composite) write(done.composite, t).attribute("op_id", c.op_id).attribute("tiles", c.completed).end();
-  write(done.transaction, t);
+  if (done.composite) {
+    finish(done.composite, t).attribute("tiles", static_cast<uint64_t>(c.completed));
+    if (c.op_id) ftr_.attribute("op_id", c.op_id);
+    ftr_.end();
+  }
+  finish(done.transaction, t);
   if (c.type != CommandType::composite && c.op_id) ftr_.attribute("op_id", c.op_id);
   add_source(ftr_, c.desc.get());
   ftr_.end();
@@ -233,43 +241,51 @@ void TransactionRecorder::command_complete(const Pe& pe, const PeCommand& c, dou
 }
 
 void TransactionRecorder::sub_command_dispatched(const Pe& pe, const PeItem& item, double t) {
-  Command& c = command(pe, *item.command, item.command->queued_ns);
-  if (!item.token) return;
+  if (item.token) {
+    tile(pe, item, t);
+  } else {
+    command(pe, *item.command, item.command->queued_ns);
+  }
+}
+
+/// Its first stage may begin in the very call that feeds it, and is told of before.
+TransactionRecorder::Transaction TransactionRecorder::tile(const Pe& pe, const PeItem& item, double t) {
+  const auto it = tiles_.find(&item);
+  if (it != tiles_.end()) return it->second;
   const uint32_t scheduler = pes_[pe.index].scheduler;
+  Command& c = command(pe, *item.command, item.command->queued_ns);
   if (!c.composite) {
     c.composite = open(scheduler, name_of_command(*item.command), t);
     ftr_.relate("serves", c.transaction, c.composite);
   }
-  const Transaction tile = open(scheduler, "tile", t);
-  ftr_.relate("tiles", c.composite, tile);
-  tiles_[&item] = tile;
+  const Transaction made = open(scheduler, "tile", t);
+  ftr_.relate("tiles", c.composite, made);
+  tiles_[&item] = made;
+  return made;
 }
 
 void TransactionRecorder::server_changed(const Pe& pe, Stage stage, unsigned server, Activity activity,
                                          const PeItem* item, uint64_t op_id, double t) {
-  PeState& s = pes_[pe.index];
-  Service& service = s.services[static_cast<size_t>(stage)][server];
+  Service& service = service_of(pe, stage, server);
   if (activity == Activity::service) {
     if (!item->command) return;  // a driver's request: its access says all
-    service = {open(s.nodes[static_cast<size_t>(stage)], name_of(stage), t), op_id};
-    const auto tile = item->token ? tiles_.find(item) : tiles_.end();
-    ftr_.relate("serves", tile != tiles_.end() ? tile->second : command(pe, *item->command, t).transaction,
+    service = {open(pes_[pe.index].nodes[static_cast<size_t>(stage)], name_of(stage), t), op_id};
+    ftr_.relate("serves", item->token ? tile(pe, *item, t) : command(pe, *item->command, t).transaction,
                 service.transaction);
     return;
   }
   if (!service.transaction) return;
   // It has served the item, which is still its own.
-  write(service.transaction, t).attribute("op", name_of_command(*item->command));
+  finish(service.transaction, t).attribute("op", name_of_command(*item->command));
   if (service.op_id) ftr_.attribute("op_id", service.op_id);
   if (item->token) ftr_.attribute("tile", item->tile_id);
   ftr_.end();
   service = {};
-  const auto tile = item->token && item->last_stage() ? tiles_.find(item) : tiles_.end();
-  if (tile == tiles_.end()) return;
-  write(tile->second, t).attribute("tile", item->tile_id);
+  if (!item->token || !item->last_stage()) return;
+  finish(tile(pe, *item, t), t).attribute("tile", item->tile_id);
   ftr_.attribute("m", static_cast<uint64_t>(item->tile_m)).attribute("n", static_cast<uint64_t>(item->tile_n));
   ftr_.attribute("k", static_cast<uint64_t>(item->tile_k)).end();
-  tiles_.erase(tile);
+  tiles_.erase(item);
 }
 
 // ---- memory accesses and messages between PEs
@@ -294,9 +310,12 @@ void TransactionRecorder::done(const FabricTransaction& x, uint64_t, const Hops&
   const auto it = accesses_.find(&x);
   const Transaction access = it->second;
   accesses_.erase(it);
-  write(access, t);
+  finish(access, t);
   if (!x.posted) {
     ftr_.attribute("address", x.address).attribute("bytes", x.nbytes).attribute("issue_fs", fs(x.issue_ns));
+    if (x.rows.count > 1) {
+      ftr_.attribute("rows", x.rows.count).attribute("row_bytes", x.rows.bytes).attribute("row_stride", x.rows.stride);
+    }
     if (const uint64_t op_id = x.initiator->op_id_of(x)) ftr_.attribute("op_id", op_id);
     if (x.route->target) ftr_.attribute("memory", x.route->target->id());
     ftr_.attribute("overhead_fs", length_fs(x.overhead_ns)).attribute("wire_fs", length_fs(x.wire_ns));
@@ -319,7 +338,7 @@ void TransactionRecorder::write_hops(const Transaction& access, const FabricTran
   const topology::Graph& graph = platform_.graph();
   Transaction before;
   for (const AccessHop& h : hops) {
-    const Transaction hop = write(h.node, h.response ? "response" : "request", h.start_ns, h.end_ns);
+    const Transaction hop = add(h.node, h.response ? "response" : "request", h.start_ns, h.end_ns);
     ftr_.attribute("op", name_of_access(x)).attribute("ready_fs", fs(h.ready_ns));
     if (h.edge != AccessHop::kNoEdge) {
       ftr_.attribute("to", graph.nodes[graph.edges[h.edge].to].id).attribute("tail_fs", fs(h.tail_ns));
@@ -333,8 +352,7 @@ void TransactionRecorder::write_hops(const Transaction& access, const FabricTran
 
 void TransactionRecorder::transaction(const Pe& pe, Stage stage, unsigned server, const PeItem&, double, double, double,
                                       double) {
-  const Service& service = pes_[pe.index].services[static_cast<size_t>(stage)][server];
-  ftr_.relate("accesses", service.transaction, last_access_);
+  ftr_.relate("accesses", service_of(pe, stage, server).transaction, last_access_);
   last_access_ = {};
 }
 
@@ -354,7 +372,7 @@ void TransactionRecorder::segment_served(const Pe& pe, QueueServer server, const
   Segment& segment = it->second;
   switch (server) {
     case QueueServer::comm:
-      write(segment.comm, to);
+      finish(segment.comm, to);
       add_segment(ftr_, s);
       ftr_.end();
       return;
@@ -365,11 +383,11 @@ void TransactionRecorder::segment_served(const Pe& pe, QueueServer server, const
       break;
   }
   const bool reads = server == QueueServer::reader;
-  const Transaction step = write(pes_[pe.index].queues,
-                                 server == QueueServer::inbound ? "INBOUND"
-                                 : reads                        ? "SLOT_READ"
-                                                                : "SLOT_WRITE",
-                                 from, to);
+  const Transaction step = add(pes_[pe.index].queues,
+                               server == QueueServer::inbound ? "INBOUND"
+                               : reads                        ? "SLOT_READ"
+                                                              : "SLOT_WRITE",
+                               from, to);
   add_segment(ftr_, s);
   const uint64_t op_id = reads ? s.read_op_id : server == QueueServer::writer ? s.copy_op_id : 0;
   if (op_id) ftr_.attribute("op_id", op_id);

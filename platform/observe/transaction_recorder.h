@@ -79,11 +79,12 @@ class TransactionRecorder : public PeObserver, public HostObserver, private Acce
   uint32_t host_node() const { return static_cast<uint32_t>(nodes_.size() - 1); }
   Generator generator(uint32_t node, std::string_view name);
   Transaction open(uint32_t node, std::string_view name, double t);
-  /// Begins to write one that was opened; FtrWriter::end() ends it.
-  FtrWriter& write(const Transaction&, double t);
-  /// Opened and begun.
-  Transaction write(uint32_t node, std::string_view name, double from, double to);
+  /// Writes one that was opened, or one that is known whole: up to its attributes, and FtrWriter::end().
+  FtrWriter& finish(const Transaction&, double to);
+  Transaction add(uint32_t node, std::string_view name, double from, double to);
+  Service& service_of(const Pe&, Stage, unsigned server);
   Command& command(const Pe&, const PeCommand&, double t);
+  Transaction tile(const Pe&, const PeItem&, double t);
   void write_hops(const Transaction& access, const FabricTransaction&, const Hops&);
   void end();
 

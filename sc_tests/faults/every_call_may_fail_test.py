@@ -50,8 +50,8 @@ class Case:
 RUN = ("run", "--topology", "IN/small.yaml", "--threads", "1")
 CASES = (
     Case("jsonl", *RUN, "--kernel", "gemm", "--oplog", "OUT/l.jsonl", "--dump", "c=OUT/c.npy", "--trace", "OUT/t.json",
-         "--vcd", "OUT/v.vcd", "--format", "json", params=SMALL, log="l.jsonl",
-         whole=("c.npy", "t.json", "v.vcd", "v.gtkw", "v.states.txt")),
+         "--vcd", "OUT/v.vcd", "--ftr", "OUT/r.ftr", "--oplog-hops", "--format", "json", params=SMALL, log="l.jsonl",
+         whole=("c.npy", "t.json", "r.ftr", "v.vcd", "v.gtkw", "v.states.txt")),
     Case("sqlite", *RUN, "--kernel", "gemm", "--oplog", "OUT/l.sqlite", "--dump", "c=OUT/c.npy", params=SMALL, log="l.sqlite",
          whole=("c.npy",)),
     Case("messages", *RUN, "--kernel", "all_reduce", "--dump", "y=OUT/y.npy", "--vcd", "OUT/v.vcd", "--wiring", "OUT/w.svg",

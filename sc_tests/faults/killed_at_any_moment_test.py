@@ -27,8 +27,8 @@ SWEEP = ("sweep", "--jobs", "2", "--over", "param.n=64,128,192,256", "--", *RUN[
 COMMANDS = (
     ("jsonl", (*RUN, "--oplog", "OUT/l.jsonl", "--dump", "c=OUT/c.npy"), ("c.npy",), "l.jsonl"),
     ("sqlite", (*RUN, "--oplog", "OUT/l.sqlite", "--dump", "c=OUT/c.npy"), ("c.npy",), "l.sqlite"),
-    ("observed", (*RUN, "--trace", "OUT/t.json", "--vcd", "OUT/v.vcd", "--dump", "c=OUT/c.npy"),
-     ("c.npy", "t.json", "v.vcd", "v.gtkw", "v.states.txt"), None),
+    ("observed", (*RUN, "--trace", "OUT/t.json", "--vcd", "OUT/v.vcd", "--ftr", "OUT/r.ftr", "--dump",
+                  "c=OUT/c.npy"), ("c.npy", "t.json", "r.ftr", "v.vcd", "v.gtkw", "v.states.txt"), None),
     ("replay", ("replay", "--oplog", "IN/r.jsonl", "--dump", "c=OUT/c.npy"), ("c.npy",), None),
     ("sweep", SWEEP, (), None),
     ("collectives", ("collectives", "--topology", topology("small.yaml"), "--op", "all", "--jobs", "2"), (), None),

@@ -2,8 +2,15 @@
 nothing else. CBOR itself is read by cbor2."""
 import collections
 import io
+import sys
 
-import cbor2
+from cli_support import SKIPPED
+
+try:
+    import cbor2
+except ImportError:
+    print("skipped: python3-cbor2 is not installed")
+    sys.exit(SKIPPED)
 
 Transaction = collections.namedtuple("Transaction", "id stream generator start end attributes")
 Relation = collections.namedtuple("Relation", "name source sink")

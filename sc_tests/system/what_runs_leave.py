@@ -4,6 +4,7 @@ import re
 import subprocess
 
 from cli_support import KERNBENCH, TIMES_LONGER
+from ftr_reader import Ftr
 
 
 def kernbench(*arguments, **more):
@@ -31,6 +32,10 @@ def is_whole(name, found, content, renewed=False):
         return found.endswith(b"\n") and (content.startswith(found) or renewed and b"$enddefinitions" in found)
     if name.endswith(".gtkw"):  # as it was written at the start: of the time 0
         return renewed or re.sub(rb"(?m)^\*.*", b"", found) == re.sub(rb"(?m)^\*.*", b"", content)
+    if name.endswith(".ftr"):
+        some, every = Ftr(found), Ftr(content)
+        return (some.complete and set(some.relations) <= set(every.relations) and
+                all(every.transactions[i] == t for i, t in some.transactions.items() if "unfinished" not in t.attributes))
     return False
 
 

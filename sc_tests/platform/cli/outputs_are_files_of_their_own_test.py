@@ -44,6 +44,7 @@ class Outputs(cli_support.Cli):
         names = ("a.jsonl", "b", "c")
         log = ("--oplog", self.at("a.jsonl"))
         for other in (("--trace", self.at("a.jsonl")), ("--memory", self.at("a.jsonl")), ("--vcd", self.at("a.jsonl")),
+                      ("--ftr", self.at("a.jsonl")),
                       ("--dump", "c=" + self.at("a.jsonl")), ("--trace", self.at("b")), ("--trace", self.at("c")),
                       ("--trace", self.at("./x/../a.jsonl"))):
             self.refuses(*RUN, *log, *other, saying=(other[0], "the file of --oplog"), lines=1)

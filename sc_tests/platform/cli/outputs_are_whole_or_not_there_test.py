@@ -9,6 +9,7 @@ import tempfile
 
 import cli_support
 from cli_support import KERNBENCH, topology
+from ftr_reader import Ftr
 
 RUN = ("run", "--topology", topology("small.yaml"), "--kernel", "vector_add", "--param", "n=64")
 BYTES = 128 + 4 * 64
@@ -85,10 +86,12 @@ class Outputs(cli_support.Cli):
         self.assertEqual((self.holds("c.npy"), self.holds("c.npy.part")), (b"kept", b"kept"))
 
     def test_a_run_that_fails_keeps_what_has_happened(self):
-        self.refuses(*self.dump("c.npy"), "--trace", self.at("t.json"), "--vcd", self.at("v.vcd"), "--max-time", "60", status=1)
-        self.assertEqual(sorted(os.listdir(self.folder)), ["t.json", "v.gtkw", "v.states.txt", "v.vcd"])
+        self.refuses(*self.dump("c.npy"), "--trace", self.at("t.json"), "--vcd", self.at("v.vcd"), "--ftr",
+                     self.at("r.ftr"), "--max-time", "60", status=1)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["r.ftr", "t.json", "v.gtkw", "v.states.txt", "v.vcd"])
         self.assertGreater(len(json.loads(self.holds("t.json"))), 10)
         self.assertRegex(self.holds("v.vcd"), rb"\n#\d+\n(.*\n)+\Z")
+        self.assertTrue(Ftr(self.holds("r.ftr")).complete)
 
 
 if __name__ == "__main__":

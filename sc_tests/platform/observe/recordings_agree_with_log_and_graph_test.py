@@ -176,7 +176,10 @@ class Recordings(cli_support.Cli):
         nodes = [ftr.stream(h).removeprefix("system.") for h in hops]
         write, posted = access.generator == "write", access.generator in ("message", "credit")
         memory = ends or access.attributes["memory"]
-        there = graph.route(graph.index[nodes[0]], graph.index[memory])
+        if access.generator == "credit":  # back over the way of what it is for
+            there = graph.reversed_path(graph.route(graph.index[memory], graph.index[nodes[0]]))
+        else:
+            there = graph.route(graph.index[nodes[0]], graph.index[memory])
         back = graph.reversed_path(there) if graph.routed and not posted else []
         edges = there + back
         expected = [nodes[0]] + [graph.nodes[graph.dst[e]]["id"] for e in edges]
@@ -219,8 +222,10 @@ class Recordings(cli_support.Cli):
 
     @staticmethod
     def first_flit(graph, access, posted):
-        at = 0 if posted else access.attributes["address"]
-        return min(access.attributes["bytes"], graph.flit_bytes - at % graph.flit_bytes)
+        a = access.attributes
+        at = 0 if posted else a["address"]
+        contiguous = a["bytes"] if a.get("row_stride") == a.get("row_bytes") else a["row_bytes"]
+        return min(contiguous, graph.flit_bytes - at % graph.flit_bytes)
 
     def test_hops_of_every_access_add_up_by_the_graph(self):
         for mode in MODES:
@@ -291,7 +296,8 @@ class Recordings(cli_support.Cli):
         self.assertEqual((upload.start, upload.end), (0, launch.start))
         self.assertEqual((launch.end, download.end), (download.start, femtoseconds(report["sim_ns"])))
         accesses = ftr.children("accesses")
-        for transfer, op, expected in ((upload, "write", (96 * 64 + 64 * 64) * 4), (download, "read", 96 * 64 * 4)):
+        pes = len(report["pes"])  # each has a copy of b
+        for transfer, op, expected in ((upload, "write", (96 * 64 + pes * 64 * 64) * 4), (download, "read", 96 * 64 * 4)):
             chunks = accesses[transfer.id]
             self.assertEqual({(ftr.stream(c), c.generator) for c in chunks}, {("system.sip0.io0.pcie_ep", op)})
             self.assertEqual(sum(c.attributes["bytes"] for c in chunks), transfer.attributes["bytes"])
