@@ -131,6 +131,52 @@ TEST_P(AnyKernel, keeps_f16_results_and_rounds_an_accumulator_once) {
   EXPECT_TRUE(run_kernel(*platform, options(GetParam(), params)).passed);
 }
 
+TEST(foreign_gemm, is_checked_op_by_op) {
+  for (const bool right : {true, false}) {
+    const std::string said = in_child([&]() -> std::string {
+      const auto platform = platform_from_text(one_pe());
+      LtEngine engine("engine");
+      engine.off_by = right ? 0 : 1;
+      bind(*platform, engine);
+      RunOptions o = options("gemm_dot", kSmall);
+      o.debug_verify = true;
+      try {
+        run_kernel(*platform, std::move(o));
+      } catch (const std::exception& e) {
+        return e.what();
+      }
+      return "";
+    });
+    EXPECT_EQ(said.empty(), right) << said;
+    EXPECT_EQ(said.find("gemm_i8") != std::string::npos, !right) << said;
+  }
+}
+
+TEST(foreign_gemm, is_each_pes_own) {
+  std::string yaml = one_pe(), second;
+  std::istringstream lines(yaml);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("- {id: pe.", 0) == 0) second += "- {id: qe." + line.substr(10) + "\n";
+  }
+  yaml.insert(yaml.find("- {id: r,"), second);
+  yaml.insert(yaml.find("- {from: r,"), "- {from: qe.pe_dma, to: r, distance_mm: 1, bw_gbs: 128}\n");
+  const auto platform = platform_from_text(yaml);
+  LtEngine first("first"), other("other");
+  const auto is_of = [](uint64_t pe) {
+    return [pe](const EngineModel& e) {
+      EXPECT_EQ(e.get(reg::kPe), pe);
+      return 50.0;
+    };
+  };
+  first.ns = is_of(0);
+  other.ns = is_of(1);
+  bind(*platform, first);
+  bind(*platform, other, "qe.pe_gemm");
+  EXPECT_TRUE(run_kernel(*platform, options("gemm", kSmall)).passed);
+  EXPECT_EQ(first.doorbells.size(), 8u) << "10 of the 20 rows in tiles of 8";
+  EXPECT_EQ(other.doorbells.size(), 8u);
+}
+
 TEST(foreign_math, gives_the_results_of_a_kernel_that_broadcasts_and_reduces) {
   const auto platform = platform_from_text(one_pe(kOurGemm, math_with("data: engine")));
   LtEngine engine("engine");
