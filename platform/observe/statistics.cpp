@@ -286,7 +286,7 @@ void Statistics::link_crossed(const FabricTransaction&, const Link& link, const 
   present();
   const LinkCounters& l = *links_[link.edge];
   const uint64_t start = Timeline::to_fs(c.start_ns), end = Timeline::to_fs(c.end_ns);
-  totals_->change(l.messages, start, 1);
+  if (c.first) totals_->change(l.messages, start, 1);
   totals_->change(l.bytes, start, std::llround(c.bytes));
   totals_->change(l.wait, Timeline::to_fs(c.ready_ns), 1);
   totals_->change(l.wait, start, -1);

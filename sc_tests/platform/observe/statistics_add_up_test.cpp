@@ -85,7 +85,7 @@ TEST_P(StatisticsOf, slices_add_up) {
     ++periods;
   });
   JobOptions o;
-  o.kernel = "attention";
+  o.kernel = "gemm";
   Job job(*platform, o);
   job.start();
   double end = 0;
@@ -115,12 +115,14 @@ TEST_P(StatisticsOf, slices_add_up) {
   EXPECT_EQ(periods, before);
 }
 
+std::string name_of(const ::testing::TestParamInfo<topology::Links>& links) {
+  constexpr const char* kNames[] = {"ideal", "cut_through", "flit"};
+  return kNames[static_cast<int>(links.param)];
+}
+
 INSTANTIATE_TEST_SUITE_P(Links, StatisticsOf,
                          ::testing::Values(topology::Links::ideal, topology::Links::cut_through, topology::Links::flit),
-                         [](const auto& links) {
-                           constexpr const char* kNames[] = {"ideal", "cut_through", "flit"};
-                           return std::string(kNames[static_cast<int>(links.param)]);
-                         });
+                         name_of);
 
 TEST(LateStatistics, never_count_below_zero) {
   const auto platform = small(topology::Links::cut_through);

@@ -59,14 +59,14 @@ struct Bus : sc_core::sc_module {
     out.register_nb_transport_bw(this, &Bus::nb_transport_bw);
   }
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
-    if (phase == tlm::BEGIN_REQ) p.set_address(p.get_address() - kForeign + kBehind);
+    if (phase == tlm::BEGIN_REQ) p.set_address(p.get_address() + kBehind);
     return out->nb_transport_fw(p, phase, delay);
   }
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
     return in->nb_transport_bw(p, phase, delay);
   }
   unsigned transport_dbg(tlm::tlm_generic_payload& p) {
-    p.set_address(p.get_address() - kForeign + kBehind);
+    p.set_address(p.get_address() + kBehind);
     return out->transport_dbg(p);
   }
 };
