@@ -66,10 +66,12 @@ class Statistics::Totals : public SignalSink {
   /// Of all variables, up to now.
   std::vector<double> all(uint64_t fs) {
     advance(fs);
+    while (!idle() && next_fs() <= fs) work_off();  // what is told at the present, too
     std::vector<double> v;
     for (Variable i = 0; i < totals_.size(); ++i) {
       bring_up(i, fs);
-      v.push_back(totals_[i].kind == Kind::count ? static_cast<double>(signal(i).value) : totals_[i].ns);
+      v.push_back(totals_[i].kind == Kind::count ? static_cast<double>(signal(i).value)
+                                                 : static_cast<double>(totals_[i].level_fs) * 1e-6);
     }
     return v;
   }
@@ -77,16 +79,16 @@ class Statistics::Totals : public SignalSink {
   void close(uint64_t) override {}
 
  private:
+  __extension__ using LevelTime = unsigned __int128;  // exact: slices add up
   struct Total {
     Kind kind;
     uint64_t since_fs;
-    double ns;
+    LevelTime level_fs;
   };
   void bring_up(Variable v, uint64_t fs) {
     Total& t = totals_[v];
     const uint64_t level = t.kind == Kind::time_of_any ? signal(v).value != 0 : signal(v).value;
-    if (t.kind != Kind::count && fs > t.since_fs)
-      t.ns += static_cast<double>(level) * static_cast<double>(fs - t.since_fs) * 1e-6;
+    if (t.kind != Kind::count && fs > t.since_fs) t.level_fs += LevelTime{level} * (fs - t.since_fs);
     t.since_fs = std::max(fs, t.since_fs);
   }
   void show(uint64_t fs, const std::vector<Variable>& touched) override {
