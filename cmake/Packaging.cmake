@@ -3,7 +3,7 @@
 # The including file has made the libraries, each with its folder of headers (docs/integration.md).
 include(CMakePackageConfigHelpers)
 
-set(kernbench_libraries phase2 kernel_api attributes models topology platform)
+set(kernbench_libraries phase2 kernel_api attributes models topology platform c)
 set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kernbench)
 set(topologies_dir ${CMAKE_INSTALL_DATADIR}/kernbench/topologies)
 
@@ -20,10 +20,11 @@ install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Headers: those of the libraries' folders but for what is only between a library's own files.
 file(GLOB public_headers RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS
      phase2/*/*.h kernel_api/*.h kernel_api/collectives/*.h systemc_models/*/*.h platform/*.h platform/elaborate/*.h
-     platform/launch/*.h platform/host/*.h
+     platform/launch/*.h platform/host/*.h platform/c_api/*.h
      platform/tools/*.h platform/observe/*.h platform/topology/*/*.h)
 list(FILTER public_headers EXCLUDE REGEX "^phase2/tool/")
 set(private_headers
+    platform/c_api/host_side.h
     kernel_api/collectives/flows.h kernel_api/collectives/lane.h
     phase2/eval/arithmetic.h phase2/eval/elementwise.h phase2/eval/eval.h phase2/eval/eval_math.h
     phase2/eval/minifloat.h
@@ -57,6 +58,7 @@ install(FILES ${CMAKE_BINARY_DIR}/package/kernbench-config.cmake
 
 # pkg-config: one file a library, kernbench-platform.pc and so on.
 file(RELATIVE_PATH prefix_from_pc "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+set(as_systemc " (compile with -std=c++${SystemC_CXX_STANDARD}, as SystemC)")
 function(kernbench_pkg_config name description requires)
   set(extra_cflags ${ARGV3})
   set(extra_libs ${ARGV4})
@@ -70,6 +72,8 @@ kernbench_pkg_config(models "SystemC blocks" "kernbench-kernel_api kernbench-att
                      "${SystemC_PC_CFLAGS}" "${SystemC_PC_LIBS}")
 kernbench_pkg_config(topology "YAML to a flat graph" "kernbench-attributes")
 kernbench_pkg_config(platform "a system as a SystemC module" "kernbench-models kernbench-topology")
+set(as_systemc "")
+kernbench_pkg_config(c "a system for tools in C and other languages" "")
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME kernbench)

@@ -8,9 +8,12 @@
 
 namespace kernbench {
 
-void simulate() {
+namespace {
+
+template <class Start>
+void started_by(Start start) {
   try {
-    sc_core::sc_start();
+    start();
   } catch (const sc_core::sc_report& report) {
     const std::string kind = report.get_msg_type(), what = report.get_msg();
     const bool thrown = kind == sc_core::SC_ID_SIMULATION_UNCAUGHT_EXCEPTION_;
@@ -18,6 +21,16 @@ void simulate() {
     if (thrown && what == std::bad_alloc().what()) throw std::bad_alloc();
     throw RunError(thrown ? what : kind + (what.empty() ? "" : ": " + what));
   }
+}
+
+}  // namespace
+
+void simulate() {
+  started_by([] { sc_core::sc_start(); });
+}
+
+void simulate_for(double ns) {
+  started_by([ns] { sc_core::sc_start(sc_core::sc_time(ns, sc_core::SC_NS)); });
 }
 
 }  // namespace kernbench

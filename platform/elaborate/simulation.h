@@ -6,5 +6,7 @@ namespace kernbench {
 /// sc_start(). What a process could not go on from comes out as RunError, in its own words; SystemC would put them into
 /// a report of several lines.
 void simulate();
+/// The same by sc_start(ns): as long as that, unless it pauses before.
+void simulate_for(double ns);
 
 }  // namespace kernbench

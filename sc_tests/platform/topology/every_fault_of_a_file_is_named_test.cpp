@@ -65,7 +65,7 @@ const Wrong kWrong[] = {
     // Nothing else is told of a file whose form may be another.
     {"other_version", "timing: {links: ideal}", "version: 2\nclocks: [1]", "t.yaml:1: version: found 2; legal: 1"},
     {"text_for_version", "timing: {links: ideal}", "version: '1'",
-     "t.yaml:1: version: found '1'; legal: a whole number of 0 to 18446744073709551615"},
+     "t.yaml:1: version: found '1'; legal: an integer from 0 to 18446744073709551615"},
     {"unknown_attribute", "overhead_ns: 1.0", "overhaed_ns: 1.0",
      "t.yaml:4: nodes[1].attrs.overhaed_ns: unknown key, did you mean 'overhead_ns'? legal: overhead_ns, "
      "store_and_forward"},

@@ -1,0 +1,588 @@
+// The border to C: handles that are looked up, exceptions that become a status and a text. What SystemC has once a
+// process stands in Session.
+#include "kernbench/platform/c_api/kernbench_c.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <new>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kernbench/phase2/io/npy.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/c_api/host_side.h"
+#include "kernbench/platform/elaborate/simulation.h"
+#include "kernbench/platform/job.h"
+#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/topology/build/compiler.h"
+#include "kernbench/systemc_models/core/registry.h"
+
+using namespace kernbench;
+
+struct kernbench_port {
+  std::unique_ptr<c_api::ToolPort> module;
+};
+
+struct kernbench_job {
+  std::unique_ptr<Job> job;
+  bool completed = false;
+};
+
+struct kernbench_platform {
+  // Destroyed from below: jobs first, and what is bound to the platform when it is gone.
+  std::vector<std::unique_ptr<kernbench_port>> ports;
+  std::vector<std::unique_ptr<c_api::ToolMemory>> memories;
+  std::vector<std::unique_ptr<c_api::ToolInterrupt>> interrupts;
+  std::set<std::string> bound;  ///< names of the sockets
+  std::unique_ptr<Platform> device;
+  std::vector<std::unique_ptr<kernbench_job>> jobs;
+  std::string report;
+};
+
+namespace {
+
+class BadState : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct Session {
+  std::vector<std::unique_ptr<kernbench_platform>> platforms;
+  bool prepared = false, begun = false;
+  int depth = 0;  ///< of calls: 2 inside a callback
+  std::thread::id thread;
+};
+
+/// Of the process, to its end: SystemC's own objects may be gone before.
+Session& session() {
+  static Session& only = *new Session;
+  return only;
+}
+
+thread_local std::string last_error;
+thread_local bool out_of_memory = false;
+
+int told(int status, const std::string& text) {
+  last_error = text;
+  return status;
+}
+
+/// Lines of an error.
+template <class Lines>
+std::string joined(const Lines& lines) {
+  std::string text;
+  for (const auto& line : lines) text += (text.empty() ? "" : "\n") + line;
+  return text;
+}
+
+/// What is thrown becomes a status.
+template <class Work>
+int status_of(Work work) {
+  try {
+    last_error.clear();
+    out_of_memory = false;
+    work();
+    return KERNBENCH_OK;
+  } catch (const topology::TopologyError& e) {
+    std::vector<std::string> lines;
+    for (const topology::Fault& f : e.faults()) lines.push_back(f.to_string());
+    return told(KERNBENCH_BAD_INPUT, joined(lines));
+  } catch (const InputError& e) {
+    return told(KERNBENCH_BAD_INPUT, joined(e.faults()));
+  } catch (const std::invalid_argument& e) {  // BadParam, and a tensor's size
+    return told(KERNBENCH_BAD_INPUT, e.what());
+  } catch (const NpyError& e) {
+    return told(KERNBENCH_BAD_INPUT, e.what());
+  } catch (const BadState& e) {
+    return told(KERNBENCH_BAD_STATE, e.what());
+  } catch (const RunError& e) {
+    return told(KERNBENCH_FAILED, joined(e.lines()));
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const sc_core::sc_report& e) {
+    return told(KERNBENCH_FAILED, std::string(e.get_msg_type()) + ": " + e.get_msg());
+  } catch (const std::exception& e) {
+    return told(KERNBENCH_FAILED, e.what());
+  }
+}
+
+struct Depth {
+  Depth() { ++session().depth; }
+  ~Depth() { --session().depth; }
+};
+
+/// A call. `alone`: not inside a callback.
+enum class Call { anywhere, alone };
+template <class Work>
+int call(Call where, Work work) noexcept {
+  try {
+    return status_of([&] {
+      Session& s = session();
+      if (s.thread == std::thread::id()) s.thread = std::this_thread::get_id();
+      if (s.thread != std::this_thread::get_id()) throw BadState("another thread has made the first call");
+      if (where == Call::alone && s.depth > 0) throw BadState("this call is not possible inside a callback");
+      const Depth deeper;
+      work();
+    });
+  } catch (const std::bad_alloc&) {  // also of telling something else
+    out_of_memory = true;
+    return KERNBENCH_NO_MEMORY;
+  }
+}
+
+template <class T>
+T& given(T* pointer, const char* what) {
+  if (!pointer) throw InputError(std::string(what) + ": found null");
+  return *pointer;
+}
+
+std::string text(const char* s, const char* what) {
+  return &given(s, what);
+}
+
+kernbench_platform& find(kernbench_platform* handle) {
+  for (const auto& p : session().platforms) {
+    if (p.get() == handle) return *p;
+  }
+  throw InputError("platform: is none, or is destroyed");
+}
+
+/// A port or job of any platform.
+template <class T>
+T& find(T* handle, std::vector<std::unique_ptr<T>> kernbench_platform::*all, const char* what) {
+  for (const auto& p : session().platforms) {
+    for (const auto& one : (*p).*all) {
+      if (one.get() == handle) return *one;
+    }
+  }
+  throw InputError(std::string(what) + ": is none, or its platform is destroyed");
+}
+
+kernbench_port& find(kernbench_port* handle) {
+  return find(handle, &kernbench_platform::ports, "port");
+}
+
+kernbench_job& find(kernbench_job* handle) {
+  return find(handle, &kernbench_platform::jobs, "job");
+}
+
+kernbench_platform& platform_of(const kernbench_job& job) {
+  for (const auto& p : session().platforms) {
+    for (const auto& one : p->jobs) {
+      if (one.get() == &job) return *p;
+    }
+  }
+  throw InputError("job: is none");
+}
+
+std::vector<std::pair<std::string, std::string>> pairs(const kernbench_pair* all, size_t count, const char* what) {
+  std::vector<std::pair<std::string, std::string>> out;
+  if (count > 0) given(all, what);
+  for (size_t i = 0; i < count; ++i) out.emplace_back(text(all[i].name, what), text(all[i].value, what));
+  return out;
+}
+
+/// SystemC's default prints to stdout, which is the tool's, and aborts at what is fatal.
+void report_to_stderr(const sc_core::sc_report& report, const sc_core::sc_actions& actions) {
+  sc_core::sc_actions others = actions & ~(sc_core::SC_DISPLAY | sc_core::SC_ABORT);
+  if (actions & sc_core::SC_ABORT) others |= sc_core::SC_THROW;
+  if (actions & sc_core::SC_DISPLAY) std::fprintf(stderr, "%s\n", sc_core::sc_report_compose_message(report).c_str());
+  sc_core::sc_report_handler::default_handler(report, others);
+}
+
+/// What an sc_main of the project's does first.
+void prepare() {
+  Session& s = session();
+  if (s.prepared) return;
+  s.prepared = true;
+  sc_core::sc_report_handler::set_handler(report_to_stderr);
+  sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
+}
+
+void before_it_begins(const char* what) {
+  if (session().begun)
+    throw BadState(std::string(what) +
+                   ": the simulation of this process has begun; another machine needs another process");
+}
+
+/// Simulates by `run` until `done` says so.
+template <class Run, class Done>
+void simulate_until(Run run, Done done, const char* what) {
+  session().begun = true;
+  do {
+    run();
+  } while (!done() && sc_core::sc_pending_activity());
+  if (!done()) throw RunError(std::string(what) + ": nothing can move, and not done");
+}
+
+void check_name(const std::string& name) {
+  const auto word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+  if (name.empty() || !std::isalpha(static_cast<unsigned char>(name[0])) ||
+      !std::all_of(name.begin(), name.end(), word))
+    throw InputError("name: found '" + name + "'; legal: a letter, then letters, digits and _");
+  if (sc_core::sc_find_object(name.c_str())) throw InputError("name: '" + name + "' is taken");
+}
+
+/// A socket is the tool's once.
+void take(kernbench_platform& p, const std::string& socket) {
+  if (!p.bound.insert(socket).second) throw InputError(socket + ": is bound already");
+}
+
+/// A port at `target`, a Port or a HostInterface.
+template <class Target>
+kernbench_port* open(kernbench_platform& p, Target& target) {
+  take(p, std::string(target.name()) + ".socket");
+  const unsigned width = c_api::bus_width_of(target, "socket");
+  auto port = std::make_unique<kernbench_port>();
+  port->module = std::make_unique<c_api::ToolPort>(sc_core::sc_gen_unique_name("tool_port"), *p.device, width,
+                                                   [&target] { return target.last_error(); });
+  c_api::with_bus_width(width, [&](auto w) {
+    constexpr unsigned kWidth = decltype(w)::value;
+    port->module->template socket<kWidth>().bind(target.template socket<kWidth>());
+  });
+  p.ports.push_back(std::move(port));
+  return p.ports.back().get();
+}
+
+/// `socket_of(width)`: the initiator's.
+template <class SocketOf>
+void bind_memory(kernbench_platform& p, const sc_core::sc_module& owner, const char* socket, SocketOf socket_of,
+                 kernbench_memory_access access, void* user) {
+  given(access, "access");
+  take(p, std::string(owner.name()) + "." + socket);
+  const unsigned width = c_api::bus_width_of(owner, socket);
+  p.memories.push_back(
+      std::make_unique<c_api::ToolMemory>(sc_core::sc_gen_unique_name("tool_memory"), width, access, user));
+  c_api::with_bus_width(width,
+                        [&](auto w) { socket_of(w).bind(p.memories.back()->template socket<decltype(w)::value>()); });
+}
+
+void access(kernbench_port& port, bool write, uint64_t address, void* data, uint64_t bytes, kernbench_done done,
+            void* user) {
+  given(static_cast<char*>(data), "data");
+  if (bytes < 1 || bytes > std::numeric_limits<int32_t>::max())
+    throw InputError("bytes: found " + std::to_string(bytes) + "; legal: 1 to 2147483647");
+  port.module->access(write, address, data, static_cast<unsigned>(bytes), done, user);
+}
+
+/// An access, simulated until it is done.
+void access_now(kernbench_port& port, bool write, uint64_t address, void* data, uint64_t bytes) {
+  struct Ended {
+    bool done = false;
+    int status = KERNBENCH_OK;
+    std::string error;
+  };
+  // Outlives this call where the simulation fails before: the access is still under way then.
+  auto ended = std::make_unique<Ended>();
+  const kernbench_done end = [](void* user, int status, const char* error, double) {
+    auto& e = *static_cast<Ended*>(user);
+    e.done = true;
+    e.status = status;
+    e.error = error;
+    sc_core::sc_pause();
+  };
+  access(port, write, address, data, bytes, end, ended.get());
+  try {
+    simulate_until(
+        simulate, [&] { return ended->done; }, "access");
+  } catch (...) {
+    if (!ended->done) ended.release();
+    throw;
+  }
+  if (ended->status != KERNBENCH_OK) throw RunError(ended->error);
+}
+
+const TensorSpec& tensor_of(const Job& job, const char* name) {
+  const std::string tensor = text(name, "tensor");
+  const TensorSpec* t = job.kernel().tensor(tensor);
+  if (!t) throw InputError("tensor " + tensor + ": kernel " + job.kernel().name + " has no such tensor");
+  return *t;
+}
+
+/// As that tensor has it, all zero.
+HostTensor tensor_like(const Job& job, const TensorSpec& t) {
+  return HostTensor(t.dtype(job.params()), t.shape(job.params()));
+}
+
+void check_size(const std::string& tensor, const HostTensor& like, uint64_t bytes) {
+  if (bytes != like.bytes.size())
+    throw InputError("tensor " + tensor + ": found " + std::to_string(bytes) +
+                     " bytes; legal: " + std::to_string(like.bytes.size()));
+}
+
+void start(kernbench_job& job) {
+  job.completed = false;
+  job.job->start([&job](const LaunchResult&) { job.completed = true; });
+}
+
+}  // namespace
+
+extern "C" {
+
+int kernbench_c_abi(void) {
+  return KERNBENCH_C_ABI;
+}
+
+const char* kernbench_version(void) {
+  return KERNBENCH_VERSION;
+}
+
+const char* kernbench_last_error(void) {
+  return out_of_memory ? kOutOfMemory : last_error.c_str();
+}
+
+int kernbench_create(const char* name, const char* topology_file, const kernbench_pair* settings, size_t count,
+                     kernbench_platform** platform) {
+  return call(Call::alone, [&] {
+    kernbench_platform*& out = given(platform, "platform");
+    before_it_begins("kernbench_create");
+    prepare();
+    const std::string called = text(name, "name"), file = text(topology_file, "topology_file");
+    check_name(called);
+    topology::Overrides overrides;
+    for (auto& [target, value] : pairs(settings, count, "settings")) overrides.settings.emplace_back(target, value);
+    topology::Graph graph = topology::compile_file(file, component_catalog(), overrides);
+    auto made = std::make_unique<kernbench_platform>();
+    made->device = std::make_unique<Platform>(called.c_str(), std::move(graph));
+    session().platforms.push_back(std::move(made));
+    out = session().platforms.back().get();
+  });
+}
+
+int kernbench_destroy(kernbench_platform* platform) {
+  return call(Call::alone, [&] {
+    auto& all = session().platforms;
+    const kernbench_platform* p = &find(platform);
+    all.erase(std::find_if(all.begin(), all.end(), [p](const auto& one) { return one.get() == p; }));
+  });
+}
+
+int kernbench_open_port(kernbench_platform* platform, const char* id, kernbench_port** port) {
+  return call(Call::alone, [&] {
+    kernbench_platform& p = find(platform);
+    kernbench_port*& out = given(port, "port");
+    before_it_begins("kernbench_open_port");
+    out = open(p, p.device->port(text(id, "id")));
+  });
+}
+
+int kernbench_open_host(kernbench_platform* platform, int sip, kernbench_port** port) {
+  return call(Call::alone, [&] {
+    kernbench_platform& p = find(platform);
+    kernbench_port*& out = given(port, "port");
+    before_it_begins("kernbench_open_host");
+    out = open(p, p.device->host(sip));
+  });
+}
+
+int kernbench_access(kernbench_port* port, int write, uint64_t address, void* data, uint64_t bytes, kernbench_done done,
+                     void* user) {
+  return call(Call::anywhere, [&] {
+    kernbench_port& p = find(port);
+    given(done, "done");
+    access(p, write != 0, address, data, bytes, done, user);
+  });
+}
+
+int kernbench_read(kernbench_port* port, uint64_t address, void* data, uint64_t bytes) {
+  return call(Call::alone, [&] { access_now(find(port), false, address, data, bytes); });
+}
+
+int kernbench_write(kernbench_port* port, uint64_t address, const void* data, uint64_t bytes) {
+  // Only read from: TLM-2.0's payload has one pointer for both.
+  return call(Call::alone, [&] { access_now(find(port), true, address, const_cast<void*>(data), bytes); });
+}
+
+int kernbench_bind_memory(kernbench_platform* platform, const char* id, kernbench_memory_access access, void* user) {
+  return call(Call::alone, [&] {
+    kernbench_platform& p = find(platform);
+    before_it_begins("kernbench_bind_memory");
+    TlmMemory& memory = p.device->tlm_memory(text(id, "id"));
+    bind_memory(
+        p, memory, "socket", [&](auto w) -> auto& { return memory.socket<decltype(w)::value>(); }, access, user);
+  });
+}
+
+int kernbench_bind_host_memory(kernbench_platform* platform, int sip, kernbench_memory_access access, void* user) {
+  return call(Call::alone, [&] {
+    kernbench_platform& p = find(platform);
+    before_it_begins("kernbench_bind_host_memory");
+    HostInterface& host = p.device->host(sip);
+    bind_memory(
+        p, host, "dma_socket", [&](auto w) -> auto& { return host.dma_socket<decltype(w)::value>(); }, access, user);
+  });
+}
+
+int kernbench_on_interrupt(kernbench_platform* platform, int sip, kernbench_interrupt interrupt, void* user) {
+  return call(Call::alone, [&] {
+    kernbench_platform& p = find(platform);
+    before_it_begins("kernbench_on_interrupt");
+    given(interrupt, "call");
+    p.interrupts.push_back(std::make_unique<c_api::ToolInterrupt>(sc_core::sc_gen_unique_name("tool_interrupt"),
+                                                                  p.device->host(sip), interrupt, user));
+  });
+}
+
+int kernbench_add_job(kernbench_platform* platform, const char* kernel, const kernbench_pair* params, size_t count,
+                      const char* pes, int verify, kernbench_job** job) {
+  return call(Call::anywhere, [&] {
+    kernbench_platform& p = find(platform);
+    kernbench_job*& out = given(job, "job");
+    JobOptions options{text(kernel, "kernel"), pairs(params, count, "params"), pes ? pes : "all"};
+    options.verify = verify != 0;
+    auto made = std::make_unique<kernbench_job>();
+    made->job = std::make_unique<Job>(*p.device, std::move(options));
+    p.jobs.push_back(std::move(made));
+    out = p.jobs.back().get();
+  });
+}
+
+int kernbench_job_doorbell(kernbench_job* job, int sip, uint64_t* number) {
+  return call(Call::anywhere, [&] {
+    kernbench_job& j = find(job);
+    uint64_t& out = given(number, "number");
+    out = platform_of(j).device->host(sip).add_job(*j.job);
+  });
+}
+
+int kernbench_job_ranges(kernbench_job* job, const char* tensor, size_t* count) {
+  return call(Call::anywhere, [&] {
+    const Job& j = *find(job).job;
+    size_t& out = given(count, "count");
+    out = j.ranges(tensor_of(j, tensor).name).size();
+  });
+}
+
+int kernbench_job_range(kernbench_job* job, const char* tensor, size_t index, uint64_t* address, uint64_t* bytes) {
+  return call(Call::anywhere, [&] {
+    const Job& j = *find(job).job;
+    uint64_t &to_address = given(address, "address"), &to_bytes = given(bytes, "bytes");
+    const auto ranges = j.ranges(tensor_of(j, tensor).name);
+    if (index >= ranges.size())
+      throw InputError("index: found " + std::to_string(index) + "; legal: less than " + std::to_string(ranges.size()));
+    to_address = ranges[index].address;
+    to_bytes = ranges[index].nbytes;
+  });
+}
+
+int kernbench_job_place(kernbench_job* job, const char* tensor, const void* data, uint64_t bytes) {
+  return call(Call::anywhere, [&] {
+    Job& j = *find(job).job;
+    const TensorSpec& t = tensor_of(j, tensor);
+    HostTensor value = tensor_like(j, t);
+    check_size(t.name, value, bytes);
+    if (bytes > 0) std::memcpy(value.bytes.data(), &given(static_cast<const char*>(data), "data"), bytes);
+    j.place(t.name, value);
+  });
+}
+
+int kernbench_job_place_random(kernbench_job* job, const char* tensor, uint64_t seed) {
+  return call(Call::anywhere, [&] {
+    Job& j = *find(job).job;
+    j.place_random(tensor_of(j, tensor).name, seed);
+  });
+}
+
+int kernbench_job_read(kernbench_job* job, const char* tensor, void* data, uint64_t bytes) {
+  return call(Call::anywhere, [&] {
+    Job& j = *find(job).job;
+    const TensorSpec& t = tensor_of(j, tensor);
+    check_size(t.name, tensor_like(j, t), bytes);
+    if (bytes == 0) return;
+    char& to = given(static_cast<char*>(data), "data");
+    const HostTensor value = j.read_back(t.name);
+    std::memcpy(&to, value.bytes.data(), bytes);
+  });
+}
+
+int kernbench_job_start(kernbench_job* job) {
+  return call(Call::anywhere, [&] { start(find(job)); });
+}
+
+int kernbench_job_run(kernbench_job* job) {
+  return call(Call::alone, [&] {
+    kernbench_job& j = find(job);
+    session().begun = true;
+    j.completed = false;
+    const LaunchResult& result = j.job->run();
+    j.completed = true;
+    if (!result.response.ok()) throw RunError(result.response.text);
+  });
+}
+
+int kernbench_job_running(kernbench_job* job, int* running) {
+  return call(Call::anywhere, [&] {
+    const Job& j = *find(job).job;
+    int& out = given(running, "running");
+    out = j.running();
+  });
+}
+
+int kernbench_job_result(kernbench_job* job, double* start_ns, double* end_ns) {
+  return call(Call::anywhere, [&] {
+    const kernbench_job& j = find(job);
+    double &start = given(start_ns, "start_ns"), &end = given(end_ns, "end_ns");
+    if (!j.completed && j.job->result().response.done_ns == 0)
+      throw BadState("kernel " + j.job->kernel().name + ": has not completed");
+    const LaunchResult& result = j.job->result();
+    if (!result.response.ok()) throw RunError(result.response.text);
+    start = result.start_ns;
+    end = result.response.done_ns;
+  });
+}
+
+int kernbench_job_verify(kernbench_job* job, int* passed) {
+  return call(Call::alone, [&] {
+    Job& j = *find(job).job;
+    int& out = given(passed, "passed");
+    out = j.verify().passed;
+  });
+}
+
+int kernbench_run_kernel(kernbench_platform* platform, const char* kernel, const kernbench_pair* params, size_t count,
+                         const char* pes, int verify, const char** report) {
+  return call(Call::alone, [&] {
+    kernbench_platform& p = find(platform);
+    const char*& out = given(report, "report");
+    RunOptions options;
+    options.kernel = text(kernel, "kernel");
+    options.params = pairs(params, count, "params");
+    if (pes) options.pes = pes;
+    options.verify = verify != 0;
+    session().begun = true;
+    const RunReport r = run_kernel(*p.device, std::move(options));
+    std::ostringstream json;
+    write_run_json(json, r);
+    p.report = json.str();
+    out = p.report.c_str();
+    if (!r.passed) throw RunError("kernel " + r.kernel + ": an output is wrong");
+  });
+}
+
+int kernbench_advance(double ns) {
+  return call(Call::alone, [&] {
+    const double left = c_api::in_ns(sc_core::sc_max_time() - sc_core::sc_time_stamp());
+    if (!(ns > 0 && ns < left))
+      throw InputError("ns: found " + std::to_string(ns) + "; legal: more than 0, and to at most 2^64 fs in all");
+    session().begun = true;
+    simulate_for(ns);
+  });
+}
+
+int kernbench_now(double* ns) {
+  return call(Call::anywhere, [&] { given(ns, "ns") = c_api::in_ns(sc_core::sc_time_stamp()); });
+}
+
+}  // extern "C"
+
+/// SystemC's library asks for one; nobody calls it here.
+KERNBENCH_C_API int sc_main(int, char**) {
+  return 0;
+}

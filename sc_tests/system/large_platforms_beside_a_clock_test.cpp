@@ -1,0 +1,111 @@
+// A platform of some 19,000 SystemC objects beside a 1 ns clock: slices, pauses, a stop, several runs in a row, destroyed
+// idle and in mid-run. Under AddressSanitizer nothing may be left, used after its end, or lost.
+#include <gtest/gtest.h>
+
+#include "kernbench/platform/job.h"
+#include "kernbench/platform/tools/run.h"
+#include "system_support.h"
+
+namespace kernbench::testing {
+namespace {
+
+struct Clock : sc_core::sc_module {
+  sc_core::sc_clock clock{"clock", sc_core::sc_time(1, sc_core::SC_NS)};
+  uint64_t edges = 0;
+  explicit Clock(sc_core::sc_module_name name) : sc_module(name) {
+    SC_HAS_PROCESS(Clock);
+    SC_METHOD(tick);
+    sensitive << clock.posedge_event();
+    dont_initialize();
+  }
+  void tick() { ++edges; }
+};
+
+size_t objects_below(const std::vector<sc_core::sc_object*>& objects) {
+  size_t n = objects.size();
+  for (const sc_core::sc_object* o : objects) n += objects_below(o->get_child_objects());
+  return n;
+}
+
+std::unique_ptr<Platform> large() {
+  auto platform = platform_from_file(topology_path("default.yaml"));
+  EXPECT_GT(objects_below(sc_core::sc_get_top_level_objects()), 19'000u);
+  return platform;
+}
+
+RunOptions vector_add() {
+  RunOptions o;
+  o.kernel = "vector_add";
+  o.verify = true;
+  return o;
+}
+
+JobOptions job_options() {
+  JobOptions o;
+  o.kernel = "vector_add";
+  return o;
+}
+
+void slice(double ns) { sc_core::sc_start(sc_core::sc_time(ns, sc_core::SC_NS)); }
+
+TEST(LargePlatforms, run_in_a_row_beside_a_clock) {
+  auto platform = large();
+  Clock clock("clocked");
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(run_kernel(*platform, vector_add()).passed);
+    slice(10);
+  }
+  EXPECT_GT(clock.edges, 1000u);
+  platform.reset();  // idle, and the clock goes on
+  const uint64_t edges = clock.edges;
+  slice(10);
+  EXPECT_EQ(clock.edges, edges + 10);
+}
+
+TEST(LargePlatforms, go_on_after_pauses_and_slices) {
+  auto platform = large();
+  Clock clock("clocked");
+  Job job(*platform, job_options());
+  job.start();
+  int slices = 0;
+  while (job.running()) {
+    slice(37);
+    if (++slices == 5) sc_core::sc_pause();
+  }
+  EXPECT_GT(slices, 10);
+  EXPECT_TRUE(job.result().response.ok());
+}
+
+TEST(LargePlatforms, can_be_destroyed_in_mid_run) {
+  auto platform = large();
+  Clock clock("clocked");
+  auto job = std::make_unique<Job>(*platform, job_options());
+  job->start();
+  slice(500);
+  EXPECT_TRUE(job->running());
+  job.reset();
+  platform.reset();
+  slice(50);
+  EXPECT_GE(clock.edges, 549u);
+}
+
+TEST(LargePlatforms, can_be_stopped_in_mid_run) {
+  auto platform = large();
+  Clock clock("clocked");
+  Job job(*platform, job_options());
+  job.start();
+  slice(500);
+  sc_core::sc_stop();
+  slice(50);
+  EXPECT_EQ(sc_core::sc_get_status(), sc_core::SC_STOPPED);
+  EXPECT_TRUE(job.running());
+}
+
+TEST(LargePlatforms, can_be_destroyed_before_they_run) {
+  { auto platform = large(); }
+  auto platform = large();
+  EXPECT_TRUE(run_kernel(*platform, vector_add()).passed);
+}
+
+}  // namespace
+}  // namespace kernbench::testing
