@@ -57,6 +57,15 @@ Elaboration::~Elaboration() {
   while (!scopes_.empty()) scopes_.pop_back();
 }
 
+bool Elaboration::waits_for_others() const {
+  constexpr std::string_view kOwn = "builtin.", kTlm = "_tlm";
+  return has_foreign_nodes_ || std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const topology::Node& n) {
+           const std::string_view impl = n.impl;
+           return impl.substr(0, kOwn.size()) != kOwn ||
+                  (impl.size() > kTlm.size() && impl.substr(impl.size() - kTlm.size()) == kTlm);
+         });
+}
+
 RequestPort* Elaboration::request_port(uint32_t node) const {
   FabricNode* n = components_[node]->fabric_node();
   return n ? n->request_port() : nullptr;

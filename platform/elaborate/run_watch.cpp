@@ -53,14 +53,21 @@ void RunWatch::end(const std::string& job) {
   jobs_.erase(std::find(jobs_.begin(), jobs_.end(), job));
 }
 
+void RunWatch::begin_call() {
+  calls_ = true;
+  stuck_ = false;
+  alone_ = !machine_.blocks().waits_for_others();
+  machine_.timeline().on_rest(&RunWatch::at_rest, this);
+}
+
 void RunWatch::at_rest(void* self) {
   auto& me = *static_cast<RunWatch*>(self);
   if (me.pausing_ && me.settled()) {
     me.pausing_ = false;
     sc_core::sc_pause();
   }
-  if (me.waits()) watches().front()->check_.notify(sc_core::SC_ZERO_TIME);
-  if (!me.pausing_ && me.jobs_.empty()) me.machine_.timeline().on_rest(nullptr, nullptr);
+  if (me.waits() || me.cannot_move()) watches().front()->check_.notify(sc_core::SC_ZERO_TIME);
+  if (!me.pausing_ && !me.calls_ && me.jobs_.empty()) me.machine_.timeline().on_rest(nullptr, nullptr);
 }
 
 /// A job runs, nothing of the platform's is due, and nobody has been told.
@@ -69,11 +76,24 @@ bool RunWatch::waits() const {
   return !jobs_.empty() && timeline.idle() && told_at_ != timeline.events();
 }
 
+/// A call runs to completion, nobody can bring it there, and something else goes on: else the simulation ends by
+/// itself.
+bool RunWatch::cannot_move() const {
+  return calls_ && alone_ && !pausing_ && !stuck_ && machine_.timeline().idle() &&
+         sc_core::sc_pending_activity_at_future_time();
+}
+
 /// Waits with those who wait as long as anything else in the simulation is pending.
 void RunWatch::check() {
-  const auto waiting = [](const RunWatch* w) { return w->waits(); };
+  const auto waiting = [](const RunWatch* w) { return w->waits() || w->cannot_move(); };
   if (std::none_of(watches().begin(), watches().end(), waiting)) return;
   if (sc_core::sc_pending_activity_at_current_time()) return check_.notify(sc_core::SC_ZERO_TIME);
+  for (RunWatch* w : watches()) {
+    if (!w->cannot_move()) continue;
+    w->stuck_ = true;
+    sc_core::sc_pause();
+  }
+  if (std::none_of(watches().begin(), watches().end(), [](const RunWatch* w) { return w->waits(); })) return;
   if (sc_core::sc_pending_activity_at_future_time()) return check_.notify(sc_core::sc_time_to_pending_activity());
   for (RunWatch* w : watches()) {
     if (w->waits()) w->warn();

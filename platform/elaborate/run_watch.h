@@ -6,6 +6,8 @@
 // the completion and what the run's messages left under way (credits) has come back, whatever else goes on. That a job
 // cannot go on is a warning, told at starvation: the platform's agenda is empty and no other activity is pending in the
 // simulation. Before that somebody else may still set it going; beside a clock, Job::waiting() tells it when asked.
+// Where no block waits for anybody else (Elaboration::waits_for_others), an empty agenda is the end: a call that runs
+// to completion (run_kernel, Job::run) is then left, whatever else goes on.
 #pragma once
 
 #include <string>
@@ -29,15 +31,33 @@ class RunWatch : public sc_core::sc_module {
   void begin(const std::string& job);
   void end(const std::string& job);
 
+  /// While there is one, a call runs to completion: sc_pause() where nothing can move any more.
+  class Call {
+   public:
+    explicit Call(RunWatch& watch) : watch_(watch) { watch.begin_call(); }
+    ~Call() { watch_.calls_ = false; }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+   private:
+    RunWatch& watch_;
+  };
+  /// Whether that has ended the last call.
+  bool stuck() const { return stuck_; }
+
  private:
+  void begin_call();
   bool settled() const;
   static void at_rest(void* self);
   void check();
   bool waits() const;
+  bool cannot_move() const;
   void warn();
 
   Machine& machine_;
   bool pausing_ = false;
+  bool calls_ = false, stuck_ = false;
+  bool alone_ = false;  ///< only its timeline sets the machine going
   std::vector<std::string> jobs_;
   uint64_t told_at_ = 0;  ///< entries worked off when it was told; 0: it was not
   sc_core::sc_event check_;

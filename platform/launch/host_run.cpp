@@ -66,6 +66,7 @@ HostOutcome simulate(LaunchHost& host, HostPlan plan) {
   } else {
     mmu.map(plan.maps, plan.way, mapped);
   }
+  const RunWatch::Call call(host.machine().runs());
   simulate();
   return outcome;
 }

@@ -25,6 +25,12 @@ MemoryWindow AddressMap::window_at(uint64_t address) const {
   return range ? range->window : MemoryWindow{};
 }
 
+std::pair<uint64_t, uint64_t> AddressMap::gap_at(uint64_t address) const {
+  const auto next = ranges_.upper_bound(address);
+  return {next == ranges_.begin() ? 0 : std::prev(next)->first + std::prev(next)->second.window.size,
+          next == ranges_.end() ? ~uint64_t{0} : next->first - 1};
+}
+
 void AddressMap::add(const Range& range) {
   const MemoryWindow& r = range.window;
   const std::string text = "[" + address_text(r.base) + ", + " + std::to_string(r.size) + ")";

@@ -37,6 +37,8 @@ class AddressMap : public RouteSource {
   void add_foreign(FabricNode& behind, size_t binding, uint64_t base, uint64_t size, Space = Space::hbm);
   /// The memory at a physical address.
   MemoryWindow window_at(uint64_t address) const;
+  /// First and last address of the gap between memories that an address lies in, at which there is none.
+  std::pair<uint64_t, uint64_t> gap_at(uint64_t address) const;
 
   const Route& route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) override;
   const Route& message_route(uint32_t from, uint32_t to) override;

@@ -335,9 +335,9 @@ bool BaseProtocolTarget::get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tl
   dmi.init();
   if (!settings_.allow_dmi) return false;  // anywhere
   const MemoryWindow window = system_.window_at(p.get_address());
-  // What is denied is not more than is known: of a gap in the map this address.
-  dmi.set_start_address(window.size > 0 ? window.base : p.get_address());
-  dmi.set_end_address(window.size > 0 ? window.base + (window.size - 1) : p.get_address());
+  const auto gap = window.size == 0 ? system_.address_map().gap_at(p.get_address()) : std::pair<uint64_t, uint64_t>();
+  dmi.set_start_address(window.size > 0 ? window.base : gap.first);
+  dmi.set_end_address(window.size > 0 ? window.base + (window.size - 1) : gap.second);
   if (window.size == 0 || System::store_of(window)) return false;
   const bool write = p.is_write();
   try {

@@ -353,5 +353,45 @@ TEST(memory_error, ends_a_run) {
   EXPECT_THROW(run_kernel(*platform, options_of("gemm")), RunError);
 }
 
+/// All blocks are the platform's own, so nobody can bring a message: no need to wait for starvation.
+TEST(stuck_calls, end_beside_a_clock) {
+  keep_reports();
+  const auto platform = platform_from_file(topology_path("small.yaml"));
+  Clock clock("clocked");
+  const auto fails = [](const std::function<void()>& call) {
+    try {
+      call();
+      return std::string("it ended");
+    } catch (const RunError& e) {
+      return std::string(e.what());
+    }
+  };
+  RunOptions o;
+  o.kernel = "messages_all_receive";  // of messages_carry_values_between_kernels_test.cpp
+  o.params = {{"members", "8"}};
+  const std::string run = fails([&] { run_kernel(*platform, std::move(o)); });
+  EXPECT_NE(run.find("nothing can move"), std::string::npos) << run;
+  EXPECT_LT(clock.edges, 100'000u);
+  sc_core::sc_start(ns(100));  // the simulation goes on
+  EXPECT_GE(clock.edges, 100u);
+}
+
+TEST(stuck_jobs, end_beside_a_clock) {
+  keep_reports();
+  const auto platform = platform_from_file(topology_path("small.yaml"));
+  Clock clock("clocked");
+  JobOptions o;
+  o.kernel = "messages_all_receive";
+  o.params = {{"members", "8"}};
+  Job job(*platform, o);
+  try {
+    job.run();
+    ADD_FAILURE() << "it ended";
+  } catch (const RunError& e) {
+    EXPECT_NE(std::string(e.what()).find("circle of waiting"), std::string::npos) << e.what();
+  }
+  EXPECT_TRUE(job.running());
+}
+
 }  // namespace
 }  // namespace kernbench::testing

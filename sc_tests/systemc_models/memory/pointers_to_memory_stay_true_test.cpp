@@ -89,7 +89,10 @@ TEST(pointers, are_granted_for_pages_within_the_window_where_the_port_allows_it)
     EXPECT_TRUE(d.is_write_allowed());
     EXPECT_FALSE(self.dmi(0x48000, false, d)) << "no memory";
     EXPECT_EQ(d.get_start_address(), 0x48000u) << "what is denied is not the memory beside the gap";
-    EXPECT_EQ(d.get_end_address(), 0x48000u);
+    EXPECT_EQ(d.get_end_address(), ~sc_dt::uint64{0});
+    EXPECT_FALSE(self.dmi(0x100, false, d)) << "no memory";
+    EXPECT_EQ(d.get_start_address(), 0u);
+    EXPECT_EQ(d.get_end_address(), 0x17fffu);
   });
   LtInitiator other("other_model", [&](LtInitiator& self) {
     Shape s;
