@@ -138,7 +138,7 @@ class Cpu : public sc_core::sc_module {
     pc_ = get(UC_RISCV_REG_MTVEC) & ~uint64_t{3};
   }
 
-  /// Before each instruction. The emulator's own program counter is not asked: after a stop it may lie behind.
+  /// Before each instruction, which is not begun where this stops the emulator.
   static void instruction(uc_engine* uc, uint64_t address, uint32_t size, void* self) {
     auto& cpu = *static_cast<Cpu*>(self);
     if (cpu.error_.empty()) cpu.stop_ = cpu.before(address, size);
