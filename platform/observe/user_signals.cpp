@@ -11,6 +11,37 @@
 
 namespace kernbench {
 
+/// The end of every time step: told to trace files by SystemC 2.3, to whoever registers by 3.0.
+class UserSignals::TimeSteps
+#if SC_VERSION_MAJOR >= 3
+    : private sc_core::sc_stage_callback_if {
+ public:
+  explicit TimeSteps(UserSignals& signals) : signals_(signals) {
+    sc_core::sc_register_stage_callback(*this, sc_core::SC_PRE_TIMESTEP);
+  }
+  ~TimeSteps() override {
+    sc_core::sc_unregister_stage_callback(*this, sc_core::SC_PRE_TIMESTEP);
+  }
+
+ private:
+  void stage_callback(const sc_core::sc_stage&) override {
+    signals_.cycle(false);
+  }
+#else
+{
+ public:
+  explicit TimeSteps(UserSignals& signals) : signals_(signals) {
+    sc_core::sc_get_curr_simcontext()->add_trace_file(&signals_);
+  }
+  ~TimeSteps() {
+    sc_core::sc_get_curr_simcontext()->remove_trace_file(&signals_);
+  }
+
+ private:
+#endif
+  UserSignals& signals_;
+};
+
 UserSignals::UserSignals(VcdWriter& vcd, std::function<void()> present) : vcd_(vcd), present_(std::move(present)) {}
 
 UserSignals::~UserSignals() {
@@ -18,10 +49,9 @@ UserSignals::~UserSignals() {
 }
 
 void UserSignals::finish() {
-  if (!attached_) return;
+  if (!steps_) return;
   look();
-  sc_core::sc_get_curr_simcontext()->remove_trace_file(this);
-  attached_ = false;
+  steps_.reset();
 }
 
 void UserSignals::add_object(const std::string& name, VcdWriter::Form form, unsigned bits, Text text) {
@@ -37,8 +67,7 @@ void UserSignals::add_object(const std::string& name, VcdWriter::Form form, unsi
   std::string now = text();
   const SignalSink::Variable v = vcd_.add_text(path.substr(0, dot), path.substr(dot + 1), form, bits, now);
   objects_.push_back({v, std::move(text), std::move(now)});
-  if (!attached_) sc_core::sc_get_curr_simcontext()->add_trace_file(this);
-  attached_ = true;
+  if (!steps_) steps_ = std::make_unique<TimeSteps>(*this);
 }
 
 /// `bit(i)` is '0', '1', 'x' or 'z', 0 the lowest.

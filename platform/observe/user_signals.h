@@ -62,6 +62,7 @@ class UserSignals : public sc_core::sc_trace_file {
   void set_time_unit(double, sc_core::sc_time_unit) override {}
 
  private:
+  class TimeSteps;
   using Text = std::function<std::string()>;
   struct Object {
     SignalSink::Variable variable;
@@ -86,7 +87,7 @@ class UserSignals : public sc_core::sc_trace_file {
   std::function<void()> present_;
   std::vector<Object> objects_;
   std::set<std::string> names_;
-  bool attached_ = false;
+  std::unique_ptr<TimeSteps> steps_;  // once there are objects
 };
 
 }  // namespace kernbench
