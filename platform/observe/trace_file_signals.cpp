@@ -30,26 +30,40 @@ TraceFileSignals::~TraceFileSignals() = default;
 
 SignalSink::Variable TraceFileSignals::add(const std::string& scope, const std::string& name, unsigned bits,
                                            uint64_t initial) {
-  Shown& shown = shown_.emplace_back(bits);
-  assign(shown, bits, initial);
+  Shown& shown = shown_.emplace_back(bits, initial);
+  assign(shown, initial);
   if (!sc_core::sc_start_of_simulation_invoked()) {
     const std::string path = scope + "." + name;
-    if (bits == 1) {
-      sc_core::sc_trace(&file_, shown.bit, path);
-    } else {
-      sc_core::sc_trace(&file_, shown.bits, path);
+    switch (shown.form) {
+      case Shown::Form::bit:
+        sc_core::sc_trace(&file_, shown.bit, path);
+        break;
+      case Shown::Form::number:
+        sc_core::sc_trace(&file_, shown.number, path, static_cast<int>(bits));
+        break;
+      case Shown::Form::number_or_z:
+        sc_core::sc_trace(&file_, shown.vector, path);
+        break;
     }
   }
   return add_signal(bits, initial);
 }
 
-void TraceFileSignals::assign(Shown& shown, unsigned bits, uint64_t value) {
-  if (bits == 1) {
-    shown.bit = value != 0;
-  } else if (value == kNone) {
-    shown.bits = sc_dt::sc_lv_base(sc_dt::sc_logic('z'), static_cast<int>(bits));
-  } else {
-    shown.bits = static_cast<sc_dt::uint64>(value);
+void TraceFileSignals::assign(Shown& shown, uint64_t value) {
+  switch (shown.form) {
+    case Shown::Form::bit:
+      shown.bit = value != 0;
+      break;
+    case Shown::Form::number:
+      shown.number = value;
+      break;
+    case Shown::Form::number_or_z:
+      if (value == kNone) {
+        for (int i = 0; i < shown.vector.length(); ++i) shown.vector.set_bit(i, sc_dt::Log_Z);
+      } else {
+        shown.vector = static_cast<sc_dt::uint64>(value);
+      }
+      break;
   }
 }
 
@@ -57,7 +71,7 @@ void TraceFileSignals::show(uint64_t, const std::vector<Variable>& touched) {
   for (const Variable v : touched) {
     Signal& s = signal(v);
     s.value = s.next;
-    assign(shown_[v], s.bits, s.value);
+    assign(shown_[v], s.value);
   }
 }
 

@@ -26,14 +26,21 @@ class TraceFileSignals : public SignalSink {
   void close(uint64_t) override { advance(now_fs()); }
 
  private:
-  /// A bit, or more of them, which may be z.
+  /// A bit; a number; or, where it begins as nothing, a number that may be z. Of the latter 32 and 64 bits are 31 and
+  /// 63: of a multiple of 32 SystemC 2.3.4 shifts a word by its width.
   struct Shown {
+    enum class Form : unsigned char { bit, number, number_or_z } form;
     bool bit = false;
-    sc_dt::sc_lv_base bits;
-    explicit Shown(unsigned width) : bits(static_cast<int>(width)) {}
+    sc_dt::uint64 number = 0;
+    sc_dt::sc_lv_base vector;
+    Shown(unsigned bits, uint64_t initial)
+        : form(bits == 1          ? Form::bit
+               : initial == kNone ? Form::number_or_z
+                                  : Form::number),
+          vector(static_cast<int>(bits % 32 == 0 ? bits - 1 : bits)) {}
   };
   class Updater;
-  static void assign(Shown&, unsigned bits, uint64_t value);
+  static void assign(Shown&, uint64_t value);
   void show(uint64_t fs, const std::vector<Variable>& touched) override;
   void first_is(uint64_t fs) override;
   /// Works off what is due, and wakes for the next.
