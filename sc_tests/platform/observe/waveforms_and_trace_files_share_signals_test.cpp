@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <fstream>
 #include <map>
 
@@ -124,10 +125,12 @@ struct Objects : sc_core::sc_module {
   }
 };
 
+/// Of the test: others run beside it.
 std::string folder() {
-  const std::string name = ::testing::TempDir() + "waveforms_and_trace_files";
-  (void)std::system(("mkdir -p " + name).c_str());
-  return name + "/";
+  const std::string name =
+      ::testing::TempDir() + "waveforms_" + ::testing::UnitTest::GetInstance()->current_test_info()->name() + "/";
+  std::filesystem::create_directories(name);
+  return name;
 }
 
 std::unique_ptr<Platform> small() {
