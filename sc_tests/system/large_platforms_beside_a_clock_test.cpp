@@ -4,14 +4,13 @@
 
 #include "kernbench/platform/job.h"
 #include "kernbench/platform/tools/run.h"
+#include "clock.h"
 #include "system_support.h"
 
 namespace kernbench::testing {
 namespace {
 
-struct Clock : sc_core::sc_module {
-  sc_core::sc_clock clock{"clock", sc_core::sc_time(1, sc_core::SC_NS)};
-  uint64_t edges = 0;
+ uint64_t edges = 0;
   explicit Clock(sc_core::sc_module_name name) : sc_module(name) {
     SC_HAS_PROCESS(Clock);
     SC_METHOD(tick);

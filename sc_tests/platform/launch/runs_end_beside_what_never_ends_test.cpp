@@ -10,6 +10,7 @@
 #include "kernbench/platform/job.h"
 #include "kernbench/platform/tools/run.h"
 #include "kernbench/systemc_models/core/registry.h"
+#include "clock.h"
 #include "system_support.h"
 
 namespace kernbench::testing {
@@ -21,9 +22,7 @@ sc_time ns(double t) {
   return sc_time(t, sc_core::SC_NS);
 }
 
-struct Clock : sc_core::sc_module {
-  sc_core::sc_clock clock{"clock", ns(1)};
-  unsigned edges = 0;
+ unsigned edges = 0;
   explicit Clock(sc_core::sc_module_name name) : sc_module(name) {
     SC_HAS_PROCESS(Clock);
     SC_METHOD(tick);
