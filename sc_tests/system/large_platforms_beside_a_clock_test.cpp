@@ -2,23 +2,13 @@
 // destroyed idle and in mid-run. Under AddressSanitizer nothing may be left, used after its end, or lost.
 #include <gtest/gtest.h>
 
+#include "clock.h"
 #include "kernbench/platform/job.h"
 #include "kernbench/platform/tools/run.h"
-#include "clock.h"
 #include "system_support.h"
 
 namespace kernbench::testing {
 namespace {
-
- uint64_t edges = 0;
-  explicit Clock(sc_core::sc_module_name name) : sc_module(name) {
-    SC_HAS_PROCESS(Clock);
-    SC_METHOD(tick);
-    sensitive << clock.posedge_event();
-    dont_initialize();
-  }
-  void tick() { ++edges; }
-};
 
 size_t objects_below(const std::vector<sc_core::sc_object*>& objects) {
   size_t n = objects.size();

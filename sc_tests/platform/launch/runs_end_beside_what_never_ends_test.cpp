@@ -6,11 +6,11 @@
 
 #include <cstring>
 
+#include "clock.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/job.h"
 #include "kernbench/platform/tools/run.h"
 #include "kernbench/systemc_models/core/registry.h"
-#include "clock.h"
 #include "system_support.h"
 
 namespace kernbench::testing {
@@ -21,16 +21,6 @@ using sc_core::sc_time;
 sc_time ns(double t) {
   return sc_time(t, sc_core::SC_NS);
 }
-
- unsigned edges = 0;
-  explicit Clock(sc_core::sc_module_name name) : sc_module(name) {
-    SC_HAS_PROCESS(Clock);
-    SC_METHOD(tick);
-    sensitive << clock.posedge_event();
-    dont_initialize();
-  }
-  void tick() { ++edges; }
-};
 
 std::string one_pe(const std::string& memory = "{id: hbm, kind: hbm_ctrl, attrs: {overhead_ns: 10}}") {
   return R"(
