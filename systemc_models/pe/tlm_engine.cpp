@@ -36,7 +36,6 @@ struct TlmEngine::Registers {
     for (unsigned i = 0; i < 8; ++i) bytes[offset + i] = static_cast<uint8_t>(value >> 8 * i);
   }
   void set_name(uint64_t offset, const std::string& name) {
-    static_assert(sizeof(uint64_t) == 8, "a register");
     std::copy_n(name.begin(), std::min<size_t>(name.size(), 8), bytes.begin() + static_cast<std::ptrdiff_t>(offset));
   }
   /// `strides` in elements.
