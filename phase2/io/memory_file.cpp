@@ -47,6 +47,11 @@ uint64_t padding(uint64_t n) {
   return (8 - n % 8) % 8;
 }
 
+/// Whether nothing but the memory file can say what the op wrote.
+bool needs_bytes(const OpRecord& r) {
+  return r.foreign || r.desc->materialized || r.desc->engine_result;
+}
+
 }  // namespace
 
 void MemoryFileWriter::put(const void* p, uint64_t n) {
@@ -86,15 +91,6 @@ MemoryFileWriter::MemoryFileWriter(std::unique_ptr<WrittenFile> file, const Memo
   }
   flush();
 }
-
-namespace {
-
-/// Whether nothing but the memory file can say what the op wrote.
-bool needs_bytes(const OpRecord& r) {
-  return r.foreign || r.desc->materialized || r.desc->engine_result;
-}
-
-}  // namespace
 
 MemoryFileWriter::MemoryFileWriter(const std::string& file, const MemoryImage& at_start)
     : MemoryFileWriter(std::make_unique<WrittenFile>(file), at_start) {}

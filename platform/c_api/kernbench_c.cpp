@@ -22,8 +22,6 @@
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/job.h"
 #include "kernbench/platform/tools/run.h"
-#include "kernbench/platform/topology/build/compiler.h"
-#include "kernbench/systemc_models/core/registry.h"
 
 using namespace kernbench;
 
@@ -55,7 +53,7 @@ class BadState : public std::runtime_error {
 
 struct Session {
   std::vector<std::unique_ptr<kernbench_platform>> platforms;
-  bool prepared = false, begun = false;
+  bool prepared = false;
   int depth = 0;  ///< of calls: 2 inside a callback
   std::thread::id thread;
 };
@@ -207,7 +205,7 @@ void prepare() {
 }
 
 void before_it_begins(const char* what) {
-  if (session().begun)
+  if (sc_core::sc_get_status() != sc_core::SC_ELABORATION)
     throw BadState(std::string(what) +
                    ": the simulation of this process has begun; another machine needs another process");
 }
@@ -215,7 +213,6 @@ void before_it_begins(const char* what) {
 /// Simulates by `run` until `done` says so.
 template <class Run, class Done>
 void simulate_until(Run run, Done done, const char* what) {
-  session().begun = true;
   do {
     run();
   } while (!done() && sc_core::sc_pending_activity());
@@ -346,11 +343,10 @@ int kernbench_create(const char* name, const char* topology_file, const kernbenc
     prepare();
     const std::string called = text(name, "name"), file = text(topology_file, "topology_file");
     check_name(called);
-    topology::Overrides overrides;
-    for (auto& [target, value] : pairs(settings, count, "settings")) overrides.settings.emplace_back(target, value);
-    topology::Graph graph = topology::compile_file(file, component_catalog(), overrides);
+    std::vector<topology::Setting> over;
+    for (auto& [target, value] : pairs(settings, count, "settings")) over.emplace_back(target, value);
     auto made = std::make_unique<kernbench_platform>();
-    made->device = std::make_unique<Platform>(called.c_str(), std::move(graph));
+    made->device = std::make_unique<Platform>(called.c_str(), compile_file(file, over));
     session().platforms.push_back(std::move(made));
     out = session().platforms.back().get();
   });
@@ -509,7 +505,6 @@ int kernbench_job_start(kernbench_job* job) {
 int kernbench_job_run(kernbench_job* job) {
   return call(Call::alone, [&] {
     kernbench_job& j = find(job);
-    session().begun = true;
     j.completed = false;
     const LaunchResult& result = j.job->run();
     j.completed = true;
@@ -556,7 +551,6 @@ int kernbench_run_kernel(kernbench_platform* platform, const char* kernel, const
     options.params = pairs(params, count, "params");
     if (pes) options.pes = pes;
     options.verify = verify != 0;
-    session().begun = true;
     const RunReport r = run_kernel(*p.device, std::move(options));
     std::ostringstream json;
     write_run_json(json, r);
@@ -571,7 +565,6 @@ int kernbench_advance(double ns) {
     const double left = c_api::in_ns(sc_core::sc_max_time() - sc_core::sc_time_stamp());
     if (!(ns > 0 && ns < left))
       throw InputError("ns: found " + std::to_string(ns) + "; legal: more than 0, and to at most 2^64 fs in all");
-    session().begun = true;
     simulate_for(ns);
   });
 }

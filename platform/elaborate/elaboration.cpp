@@ -15,6 +15,8 @@
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 #include "kernbench/systemc_models/fabric/router.h"
+#include "kernbench/systemc_models/memory/tlm_memory.h"
+#include "kernbench/systemc_models/pe/tlm_engine.h"
 
 namespace kernbench {
 
@@ -57,12 +59,11 @@ Elaboration::~Elaboration() {
   while (!scopes_.empty()) scopes_.pop_back();
 }
 
+/// A block that is none of kernbench's may have processes of its own.
 bool Elaboration::waits_for_others() const {
-  constexpr std::string_view kOwn = "builtin.", kTlm = "_tlm";
-  return has_foreign_nodes_ || std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const topology::Node& n) {
-           const std::string_view impl = n.impl;
-           return impl.substr(0, kOwn.size()) != kOwn ||
-                  (impl.size() > kTlm.size() && impl.substr(impl.size() - kTlm.size()) == kTlm);
+  return has_foreign_nodes_ || std::any_of(components_.begin(), components_.end(), [](const ComponentPtr& c) {
+           return std::string_view(c->kind()).rfind("builtin.", 0) != 0 || dynamic_cast<const TlmMemory*>(c.get()) ||
+                  dynamic_cast<const TlmEngine*>(c.get());
          });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernbench/platform/observe/fabric_watch.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
@@ -13,21 +14,11 @@ const char* name_of_access(const FabricTransaction& x) {
 }
 
 AccessHops::AccessHops(Platform& platform) : platform_(platform) {
-  for (uint32_t n = 0; n < platform.graph().nodes.size(); ++n) {
-    if (FabricNode* node = platform.component(n).fabric_node()) node->observers().add(*this);
-  }
-  for (uint32_t e = 0; e < platform.graph().edges.size(); ++e) {
-    if (Link* link = platform.machine().blocks().link(e)) link->observers.add(*this);
-  }
+  watch_fabric(platform_, *this);
 }
 
 AccessHops::~AccessHops() {
-  for (uint32_t n = 0; n < platform_.graph().nodes.size(); ++n) {
-    if (FabricNode* node = platform_.component(n).fabric_node()) node->observers().remove(*this);
-  }
-  for (uint32_t e = 0; e < platform_.graph().edges.size(); ++e) {
-    if (Link* link = platform_.machine().blocks().link(e)) link->observers.remove(*this);
-  }
+  unwatch_fabric(platform_, *this);
 }
 
 void AccessHops::begin(const Component& initiator, const FabricTransaction& x, double t) {

@@ -11,8 +11,9 @@
 #include <iterator>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/observe/signal_sink.h"
+#include "kernbench/platform/observe/fabric_watch.h"
 #include "kernbench/platform/observe/stage_names.h"
+#include "kernbench/platform/observe/timed_changes.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
@@ -57,7 +58,7 @@ enum class Statistics::Kind : unsigned char {
 };
 
 /// Counters whose changes may be told ahead.
-class Statistics::Totals : public SignalSink {
+class Statistics::Totals : public TimedChanges {
  public:
   Variable add(Kind kind) {
     totals_.push_back({kind, 0, 0});
@@ -75,8 +76,6 @@ class Statistics::Totals : public SignalSink {
     }
     return v;
   }
-  Variable add(const std::string&, const std::string&, unsigned, uint64_t) override { return add(Kind::count); }
-  void close(uint64_t) override {}
 
  private:
   __extension__ using LevelTime = unsigned __int128;  // exact: slices add up
@@ -130,21 +129,17 @@ Statistics::Statistics(Platform& platform)
   for (size_t p = 0; p < pes_.size(); ++p) add_pe(p);
   for (uint32_t n = 0; n < memories_.size(); ++n) add_node(n);
   add_links();
+  watch_fabric(platform_, *this);
   reset();
 }
 
 Statistics::~Statistics() {
   every({}, nullptr);
   for (size_t p = 0; p < pes_.size(); ++p) platform_.pes().pe(p).observers.remove(*this);
-  for (uint32_t n = 0; n < memories_.size(); ++n) {
-    if (FabricNode* node = platform_.component(n).fabric_node()) node->observers().remove(*this);
-  }
-  for (uint32_t e = 0; e < links_.size(); ++e) {
-    if (Link* link = platform_.machine().blocks().link(e)) link->observers.remove(*this);
-  }
+  unwatch_fabric(platform_, *this);
 }
 
-SignalSink::Variable Statistics::add(const std::string& object, const std::string& name, Kind kind) {
+Statistics::Variable Statistics::add(const std::string& object, const std::string& name, Kind kind) {
   counters_->push_back({object, name});
   return totals_->add(kind);
 }
@@ -195,21 +190,18 @@ void Statistics::add_node(uint32_t n) {
     m.busy = add(id, "busy_ns", Kind::time_of_any);
     m.queue = add(id, "queue_ns", Kind::time_of_each);
   }
-  component.fabric_node()->observers().add(*this);
 }
 
 void Statistics::add_links() {
   const topology::Graph& graph = platform_.graph();
   for (uint32_t e = 0; e < links_.size(); ++e) {
-    Link* link = platform_.machine().blocks().link(e);
-    if (!link) continue;
+    if (!platform_.machine().blocks().link(e)) continue;
     const std::string id = graph.nodes[graph.edges[e].from].id + "->" + graph.nodes[graph.edges[e].to].id;
     LinkCounters& l = links_[e].emplace();
     l.messages = add(id, "messages", Kind::count);
     l.bytes = add(id, "bytes", Kind::count);
     l.busy = add(id, "busy_ns", Kind::time_of_any);
     l.wait = add(id, "wait_ns", Kind::time_of_each);
-    link->observers.add(*this);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/observe/fabric_watch.h"
 #include "kernbench/platform/observe/stage_names.h"
 #include "kernbench/platform/observe/trace_file_signals.h"
 #include "kernbench/platform/platform.h"
@@ -97,14 +98,7 @@ void Waveform::attach(const std::vector<std::string>& scopes) {
 Waveform::~Waveform() {
   if (user_) user_->finish();
   for (size_t p = 0; p < pes_.size(); ++p) platform_.pes().pe(p).observers.remove(*this);
-  for (uint32_t n = 0; n < nodes_.size(); ++n) {
-    FabricNode* node = platform_.component(n).fabric_node();
-    if (node) node->observers().remove(*this);
-  }
-  for (uint32_t e = 0; e < links_.size(); ++e) {
-    Link* link = platform_.machine().blocks().link(e);
-    if (link) link->observers.remove(*this);
-  }
+  unwatch_fabric(platform_, *this);
 }
 
 std::string Waveform::scope_of(uint32_t node) const {

@@ -56,7 +56,6 @@ class TlmEngine : public ComputeEngine {
   sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> interrupt{"interrupt"};
 
   TlmEngine(sc_core::sc_module_name name, const ComponentConfig& config, const TlmEngineParameters&, Stage);
-  ~TlmEngine() override;
 
   /// The socket to which the engine's target socket is bound: a tlm_initiator_socket of `bus_width` bits.
   template <unsigned W = 32>
@@ -76,7 +75,14 @@ class TlmEngine : public ComputeEngine {
   std::vector<std::string> waiting() const override;
 
  private:
-  struct Result;
+  /// What is known of a result while the engine works on its op: one service, or a composite's tiles.
+  struct Result {
+    std::shared_ptr<const OpDesc> desc;
+    std::vector<Bytes> operands;  ///< values, as PendingValues gives them
+    Bytes bytes;                  ///< a composite's: dense; of a GEMM the accumulator
+    int64_t tiles_done = 0;
+    bool failed = false;
+  };
   struct Registers;
   enum class Step : uint8_t { idle, registers, doorbell, interrupt, status, clear };
 
@@ -86,7 +92,8 @@ class TlmEngine : public ComputeEngine {
   void begin(uint8_t unit, uint16_t server) override;
   static void begin_command(void* self, void*);
   void send_registers();
-  Registers describe() const;
+  /// All registers but those that are no description: from kOps on.
+  Bytes describe() const;
   void describe_command(Registers&) const;
   void describe_tile(Registers&) const;
   void open_window();
@@ -125,7 +132,7 @@ class TlmEngine : public ComputeEngine {
   std::vector<std::unique_ptr<ForeignTransfer>> transfers_;
   size_t open_ = 0;
   /// Of commands whose result this engine gives, until their last tile.
-  std::unordered_map<const PeCommand*, std::unique_ptr<Result>> results_;
+  std::unordered_map<const PeCommand*, Result> results_;
 };
 
 }  // namespace kernbench

@@ -1,13 +1,13 @@
-#include "kernbench/platform/observe/signal_sink.h"
+#include "kernbench/platform/observe/timed_changes.h"
 
 namespace kernbench {
 
-SignalSink::Variable SignalSink::add_signal(unsigned bits, uint64_t initial) {
+TimedChanges::Variable TimedChanges::add_signal(unsigned bits, uint64_t initial) {
   signals_.push_back({bits, initial, initial});
   return static_cast<Variable>(signals_.size() - 1);
 }
 
-void SignalSink::push(Change c) {
+void TimedChanges::push(Change c) {
   c.fs = std::max(c.fs, now_fs_);
   c.sequence = sequence_++;
   const bool first = changes_.empty() || c.fs < changes_.top().fs;
@@ -15,7 +15,7 @@ void SignalSink::push(Change c) {
   if (first) first_is(c.fs);
 }
 
-void SignalSink::work_off() {
+void TimedChanges::work_off() {
   const uint64_t step = changes_.top().fs;
   while (!changes_.empty() && changes_.top().fs == step) {
     const Change c = changes_.top();
@@ -30,7 +30,7 @@ void SignalSink::work_off() {
   touched_.clear();
 }
 
-void SignalSink::advance(uint64_t fs) {
+void TimedChanges::advance(uint64_t fs) {
   while (!changes_.empty() && changes_.top().fs < fs) work_off();
   now_fs_ = std::max(now_fs_, fs);
 }
