@@ -21,7 +21,7 @@ install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 file(GLOB public_headers RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS
      phase2/*/*.h kernel_api/*.h kernel_api/collectives/*.h systemc_models/*/*.h platform/*.h platform/elaborate/*.h
      platform/launch/*.h platform/host/*.h platform/c_api/*.h
-     platform/tools/*.h platform/observe/*.h platform/topology/*/*.h)
+     platform/tools/*.h platform/observe/*.h platform/insight/*.h platform/topology/*/*.h)
 list(FILTER public_headers EXCLUDE REGEX "^phase2/tool/")
 set(private_headers
     platform/c_api/host_side.h

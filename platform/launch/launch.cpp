@@ -28,12 +28,14 @@ uint64_t Launcher::launch(KernelLaunch message, const LaunchWay& way, const std:
   body->number = host_.machine().system().next_launch();
   body->ended = [result](size_t place, const KernelRunner::Outcome& outcome) { result->outcomes[place] = outcome; };
   for (HostObserver* o : host_.machine().host_observers())
-    o->launch_sent(result.get(), body->id, message.pes, host_.timeline().now_ns());
+    o->launch_sent(result.get(), body->id, message.pes, way.arrival_ns, host_.timeline().now_ns());
   const auto open = std::make_shared<size_t>(parts.size());
   MessageIds ids = message.ids;
   for (size_t part = 0; part < parts.size(); ++part) {
-    const auto ended = [&host = host_, result, open, part, done](const HostResponse& response) {
+    const auto ended = [&host = host_, result, open, part, places = parts[part], done](const HostResponse& response) {
       result->response = response;
+      for (HostObserver* o : host.machine().host_observers())
+        o->launch_returned(result.get(), places, host.timeline().now_ns());
       if (--*open == 0) {
         for (HostObserver* o : host.machine().host_observers()) o->launch_done(result.get(), host.timeline().now_ns());
       }

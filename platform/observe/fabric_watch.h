@@ -6,8 +6,9 @@ namespace kernbench {
 class FabricObserver;
 class Platform;
 
-/// At every block and every link.
-void watch_fabric(Platform&, FabricObserver&);
+enum class FabricParts : unsigned char { blocks_and_links, blocks };
+/// At every block, and every link unless it does without.
+void watch_fabric(Platform&, FabricObserver&, FabricParts = FabricParts::blocks_and_links);
 /// No more, wherever it was told.
 void unwatch_fabric(Platform&, FabricObserver&);
 

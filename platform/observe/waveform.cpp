@@ -414,7 +414,8 @@ void Waveform::memory_request(const MemoryTarget& memory, const FabricTransactio
   }
 }
 
-void Waveform::channel_taken(const MemoryTarget& memory, size_t channel, double from, double to) {
+void Waveform::channel_taken(const MemoryTarget& memory, const FabricTransaction&, size_t channel, double, double from,
+                             double to) {
   const NodeSignals& s = nodes_[memory.index()];
   if (channel >= s.channels.size()) return;
   present();

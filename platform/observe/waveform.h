@@ -73,7 +73,8 @@ class Waveform : public PeObserver, public FabricObserver {
   void segment_served(const Pe&, QueueServer, const QueueSegment&, double from, double to) override;
   void link_crossed(const FabricTransaction&, const Link&, const LinkCrossing&) override;
   void memory_request(const MemoryTarget&, const FabricTransaction&, MemoryStep, double t) override;
-  void channel_taken(const MemoryTarget&, size_t channel, double from, double to) override;
+  void channel_taken(const MemoryTarget&, const FabricTransaction&, size_t channel, double ready, double from,
+                     double to) override;
   void access_started(const Component&, const FabricTransaction&, double t) override;
   void access_done(const Component&, const FabricTransaction&, double t) override;
 

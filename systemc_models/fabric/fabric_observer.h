@@ -17,6 +17,7 @@ enum class MemoryStep : uint8_t { arrived, started, finished };
 struct LinkCrossing {
   bool response = false;
   bool first = true, last = true;  ///< flit: of its message
+  uint32_t flit = 0;               ///< flit: its number in its message
   double bytes = 0;
   double ready_ns = 0;   ///< ready to leave the block before the link
   double start_ns = 0;   ///< takes the link; ideal links: is ready
@@ -31,8 +32,9 @@ class FabricObserver {
   /// A message (in flit mode: a flit) takes the link. A transaction's crossings come in the order of its way.
   virtual void link_crossed(const FabricTransaction&, const Link&, const LinkCrossing&) {}
   virtual void memory_request(const MemoryTarget&, const FabricTransaction&, MemoryStep, double /*t*/) {}
-  /// A transaction (in flit mode: a flit) holds a channel of the memory in [from, to).
-  virtual void channel_taken(const MemoryTarget&, size_t /*channel*/, double /*from*/, double /*to*/) {}
+  /// A transaction (in flit mode: a flit, which is ready there at `ready`) holds a channel of the memory in [from, to).
+  virtual void channel_taken(const MemoryTarget&, const FabricTransaction&, size_t /*channel*/, double /*ready*/,
+                             double /*from*/, double /*to*/) {}
   /// An initiator's transaction was granted; it is complete.
   virtual void access_started(const Component&, const FabricTransaction&, double /*t*/) {}
   virtual void access_done(const Component&, const FabricTransaction&, double /*t*/) {}

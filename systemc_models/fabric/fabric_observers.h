@@ -20,8 +20,9 @@ class FabricObserverList : public FabricObserver {
   void memory_request(const MemoryTarget& memory, const FabricTransaction& x, MemoryStep step, double t) override {
     for (FabricObserver* o : all) o->memory_request(memory, x, step, t);
   }
-  void channel_taken(const MemoryTarget& memory, size_t channel, double from, double to) override {
-    for (FabricObserver* o : all) o->channel_taken(memory, channel, from, to);
+  void channel_taken(const MemoryTarget& memory, const FabricTransaction& x, size_t channel, double ready, double from,
+                     double to) override {
+    for (FabricObserver* o : all) o->channel_taken(memory, x, channel, ready, from, to);
   }
   void access_started(const Component& initiator, const FabricTransaction& x, double t) override {
     for (FabricObserver* o : all) o->access_started(initiator, x, t);

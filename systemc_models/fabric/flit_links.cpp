@@ -232,7 +232,7 @@ void FlitLinks::serve_whole(FabricTransaction& x, MemoryTarget& memory) {
 void FlitLinks::serve_write_flit(Flit& f, MemoryTarget& memory) {
   FabricTransaction& x = *f.transaction;
   const double edge_bw = x.hop_count > 0 ? x.last_hop().out->link.bw_gbs : 0;
-  x.tail_ns = std::max(x.tail_ns, memory.serve_flit(f.address, f.bytes, f.time_ns, edge_bw));  // its finish
+  x.tail_ns = std::max(x.tail_ns, memory.serve_flit(x, f.address, f.bytes, f.time_ns, edge_bw));  // its finish
   const double ready = f.time_ns;
   fabric_.release_flit(&f);
   if (++x.flits_done < x.flit_count) return;
@@ -252,7 +252,7 @@ void FlitLinks::serve_read(Flit& f, MemoryTarget& memory) {
   make_data(x, true);
   double leaves = 0;
   for (Flit* r : x.flits) {
-    leaves = std::max(leaves, memory.serve_flit(r->address, r->bytes, asked, edge_bw));
+    leaves = std::max(leaves, memory.serve_flit(x, r->address, r->bytes, asked, edge_bw));
     r->time_ns = leaves;
   }
   memory.tell_finished(x, leaves);

@@ -26,6 +26,7 @@ inline void cross(Link& link, Flit& f) {
   c.response = f.response;
   c.first = f.index == 0;
   c.last = f.last;
+  c.flit = f.index;
   c.bytes = f.bytes;
   c.ready_ns = ready;
   c.start_ns = start;

@@ -29,14 +29,15 @@ void MemoryTarget::tell_finished(const FabricTransaction& x, double finish_ns) c
   if (observers()) observers()->memory_request(*this, x, MemoryStep::finished, finish_ns);
 }
 
-double MemoryTarget::serve_flit(uint64_t address, double bytes, double ready_ns, double edge_bw_gbs) {
+double MemoryTarget::serve_flit(const FabricTransaction& x, uint64_t address, double bytes, double ready_ns,
+                                double edge_bw_gbs) {
   const FlitServers& servers = *flit_servers();
   if (flit_free_ns_.empty()) flit_free_ns_.assign(servers.count(), 0.0);
   const size_t server = servers.server_of(address);
   double& free = flit_free_ns_[server];
   const double start = std::max(free, ready_ns);
   free = start + servers.service_ns(address, bytes, edge_bw_gbs);
-  if (observers()) observers()->channel_taken(*this, server, start, free);
+  if (observers()) observers()->channel_taken(*this, x, server, ready_ns, start, free);
   return free;
 }
 

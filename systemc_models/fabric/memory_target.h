@@ -91,7 +91,7 @@ class MemoryTarget : public Component, public FabricNode {
   using Component::begin_service;  ///< of messages for the op log
   void tell_finished(const FabricTransaction&, double finish_ns) const;
   /// A flit's place at its server; when it is served.
-  double serve_flit(uint64_t address, double bytes, double ready_ns, double edge_bw_gbs);
+  double serve_flit(const FabricTransaction&, uint64_t address, double bytes, double ready_ns, double edge_bw_gbs);
   /// When serve_flit() would begin.
   double flit_start_ns(uint64_t address, double ready_ns) const;
 

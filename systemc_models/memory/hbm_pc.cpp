@@ -103,7 +103,7 @@ void HbmPc::tell_channels(const FabricTransaction& x, double queued) const {
   for_each_chunk(x.address, x.rows, [&](size_t channel, double ns) { held_ns[channel] += ns; });
   for (size_t c = 0; c < held_ns.size(); ++c) {
     const double from = std::max(free_ns_[c], queued);
-    if (held_ns[c] > 0) observers()->channel_taken(*this, c, from, from + held_ns[c]);
+    if (held_ns[c] > 0) observers()->channel_taken(*this, x, c, queued, from, from + held_ns[c]);
   }
 }
 

@@ -30,6 +30,7 @@ class ComputeEngine : public Engine {
 
   // EngineRole.
   double service_ns(PeItem& item) override { return work(item).ns; }
+  ServiceParts service_parts(const PeItem& item) override { return parts(item, compute(item)); }
 
  protected:
   struct Compute {
@@ -41,6 +42,8 @@ class ComputeEngine : public Engine {
   Work work(PeItem&) final;
 
  private:
+  ServiceParts parts(const PeItem&, const Compute&) const;
+
   bool stream_operands_;
 };
 

@@ -52,10 +52,15 @@ tlm::tlm_sync_enum Engine::item_in(PeItem& item, PePort& in, tlm::tlm_phase& pha
     u.waiting.push_back({&item, {&in}});
     return tlm::TLM_ACCEPTED;
   }
-  u.queue.push_back(&item);
+  queue(u, item);
   take_next(unit);
   phase = tlm::END_REQ;
   return tlm::TLM_UPDATED;
+}
+
+void Engine::queue(Unit& u, PeItem& item) {
+  u.queue.push_back(&item);
+  if (pe_->observer) pe_->observer->item_queued(*pe_, u.stage, item, timeline().now_ns());
 }
 
 void Engine::enqueue(uint8_t unit, MemoryRequest& request) {
@@ -68,7 +73,7 @@ void Engine::enqueue(uint8_t unit, MemoryRequest& request) {
       return;
     }
     MemoryRequest* next = r->take_next_in_line();
-    u.queue.push_back(&driver_item(*r));
+    queue(u, driver_item(*r));
     take_next(unit);
     r = next;
   }
@@ -118,7 +123,7 @@ void Engine::take_waiting(Unit& u) {
   const Waiting w = u.waiting.front();
   if (w.item) {
     u.waiting.pop_front();
-    u.queue.push_back(w.item);
+    queue(u, *w.item);
     w.from->accept(*w.item);
     return;
   }
@@ -127,7 +132,7 @@ void Engine::take_waiting(Unit& u) {
   } else {
     u.waiting.pop_front();
   }
-  u.queue.push_back(&driver_item(*w.request));
+  queue(u, driver_item(*w.request));
 }
 
 void Engine::start_service(uint8_t unit, uint16_t server) {
@@ -230,6 +235,7 @@ std::vector<StageStatistics> Engine::statistics() const {
     StageStatistics s;
     s.stage = u.stage;
     s.servers = u.server_count;
+    s.queue_depth = u.depth;
     s.ops = u.ops;
     s.bytes = u.bytes;
     s.flops = u.flops;

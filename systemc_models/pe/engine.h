@@ -129,6 +129,7 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
   uint8_t unit_of(Stage) const;
   void change(Unit&, uint16_t server, Activity next, double now);
   void tell(const Unit&, uint16_t server) const;
+  void queue(Unit&, PeItem&);
   void take_next(uint8_t unit);
   void take_waiting(Unit&);
   void slot_granted(uint8_t unit, uint16_t server) override { start_service(unit, server); }

@@ -136,6 +136,7 @@ KernelRunner::Submitted& KernelRunner::enqueue(std::unique_ptr<Submitted> s, con
   if (history_) history_->submitted(s->op && s->op->store ? s->op->store : desc);
   submitted_.push_back(std::move(s));
   place_->calls(desc->where);
+  if (pe_.observer) pe_.observer->kernel_submits(pe_, *submitted_.back(), local_ns_);
   if (timeline().ends_before(local_ns_)) stay();
   return *submitted_.back();
 }
@@ -322,14 +323,15 @@ void KernelRunner::wait_for_slot(Ticket t) {
   if (!s || s->done) return;
   if (s->has_slots) {
     local_ns_ = std::max(local_ns_, s->slots_ns);
-    return;
+  } else {
+    end_work();
+    awaited_ = t;
+    waiting_ = waiting_for_slot_ = true;
+    place_->waits_for(s->desc->name.c_str(), s->desc->where);
+    tell(KernelActivity::waits);
+    sc_core::wait(resume_);
   }
-  end_work();
-  awaited_ = t;
-  waiting_ = waiting_for_slot_ = true;
-  place_->waits_for(s->desc->name.c_str(), s->desc->where);
-  tell(KernelActivity::waits);
-  sc_core::wait(resume_);
+  if (pe_.observer) pe_.observer->kernel_goes_on(pe_, seq_of(t), true, local_ns_);
 }
 
 /// The message of a copy_to_dst is here: its store begins with what the scheduler costs.
@@ -372,11 +374,10 @@ KernelRunner::Submitted* KernelRunner::find(Ticket t) const {
   return submitted_[t - first_ticket_].get();
 }
 
-// The first ticket is 1, the first seq 0.
 bool KernelRunner::done(Ticket t) const {
   const Submitted* s = find(t);
   if (s && !s->done) return false;
-  if (history_) history_->found_complete(pe_.index, t - 1);
+  if (history_) history_->found_complete(pe_.index, seq_of(t));
   return true;
 }
 
@@ -390,9 +391,10 @@ void KernelRunner::wait(Ticket t) {
     tell(KernelActivity::waits);
     sc_core::wait(resume_);
   }
+  if (pe_.observer) pe_.observer->kernel_goes_on(pe_, seq_of(t), false, local_ns_);
   fail_if_faulty(t);
   if (!history_) return;
-  history_->waited(pe_.index, t - 1);
+  history_->waited(pe_.index, seq_of(t));
   const auto message = messages_.find(t);
   if (message == messages_.end()) return;
   history_->received(pe_.index, message->second);

@@ -114,6 +114,8 @@ class KernelRunner final : public PeBackend {
   std::string behind_last_call() const;
   void stay();
   void tell(KernelActivity) const;
+  /// The first ticket is 1, the first seq 0.
+  static uint64_t seq_of(Ticket t) { return t - 1; }
   Submitted* find(Ticket) const;
 
   Timeline& timeline() const { return system_.timeline(); }

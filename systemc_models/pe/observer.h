@@ -58,6 +58,9 @@ class PeObserver {
   /// `item` is null for idle; op_id is 0 where no log is attached.
   virtual void activity(const Pe&, Stage, unsigned /*server*/, Activity, const PeItem* /*item*/, uint64_t /*op_id*/,
                         double /*from*/, double /*to*/) {}
+  /// A memory transaction of a DMA's item is granted: the call of FabricObserver::access_started() that comes next is
+  /// of it.
+  virtual void transaction_starts(const Pe&, const PeItem&, double /*t*/) {}
   /// A memory transaction of a DMA's item is done, and FabricObserver::access_done() of it was the call before: granted
   /// at `granted`, waited so long for links and for the memory.
   virtual void transaction(const Pe&, Stage, unsigned /*server*/, const PeItem&, double /*granted*/, double /*done*/,
@@ -65,11 +68,18 @@ class PeObserver {
   virtual void feed(const Pe&, FeedActivity, double /*from*/, double /*to*/) {}
   /// The kernel stood in tl.wait (or a synchronous call) for a command.
   virtual void kernel_wait(const Pe&, const PeCommand&, double /*from*/, double /*to*/) {}
+  /// The kernel submits a command at t of its own clock, which may be ahead of time; and goes on at t of that clock
+  /// with what it waited for of the command `seq`, whether it stood still or not: its slots (`sent`), or its end. Both
+  /// come in the kernel's order.
+  virtual void kernel_submits(const Pe&, const PeCommand&, double /*t*/) {}
+  virtual void kernel_goes_on(const Pe&, uint64_t /*seq*/, bool /*sent*/, double /*t*/) {}
   /// The kernel did scalar work of its own: what tl.elapse says, and reading elements of what it has loaded.
   virtual void kernel_works(const Pe&, double /*from*/, double /*to*/) {}
   /// `item` is null for idle.
   virtual void server_changed(const Pe&, Stage, unsigned /*server*/, Activity, const PeItem* /*item*/,
                               uint64_t /*op_id*/, double /*t*/) {}
+  /// An item takes a place in the queue of a stage; the stage of the item is that one.
+  virtual void item_queued(const Pe&, Stage, const PeItem&, double /*t*/) {}
   /// So many items wait in the queue of a stage.
   virtual void queue_changed(const Pe&, Stage, size_t /*items*/, double /*t*/) {}
   virtual void feed_changed(const Pe&, FeedActivity, double /*t*/) {}
@@ -80,10 +90,12 @@ class PeObserver {
   /// A launch has given the PE its ports.
   virtual void ports_opened(const Pe&, double /*t*/) {}
   virtual void port_changed(const Pe&, uint32_t /*port*/, const QueuePortState&, double /*t*/) {}
+  /// A segment takes a slot of its peer's ring.
+  virtual void slot_taken(const Pe&, const QueueSegment&, double /*t*/) {}
   /// Calls of a port stood still.
   virtual void queue_stall(const Pe&, uint32_t /*port*/, QueueStall, double /*from*/, double /*to*/) {}
-  /// A server takes a segment at t; behind vc_comm's call its message is posted (FabricObserver::post_started). It holds
-  /// it up to `to`, which is known then or later and may be ahead; with the reader's its account is complete.
+  /// A server takes a segment at t; behind vc_comm's call its message is posted (FabricObserver::post_started). It
+  /// holds it up to `to`, which is known then or later and may be ahead; with the reader's its account is complete.
   virtual void segment_taken(const Pe&, QueueServer, const QueueSegment&, double /*t*/) {}
   virtual void segment_served(const Pe&, QueueServer, const QueueSegment&, double /*from*/, double /*to*/) {}
   // Events of ADR-0014 D7; engine_start and engine_complete are the ends of a service.

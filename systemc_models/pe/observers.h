@@ -28,6 +28,9 @@ class PeObservers : public PeObserver {
                 double to) override {
     for (PeObserver* o : all_) o->activity(pe, s, server, a, item, op_id, from, to);
   }
+  void transaction_starts(const Pe& pe, const PeItem& item, double t) override {
+    for (PeObserver* o : all_) o->transaction_starts(pe, item, t);
+  }
   void transaction(const Pe& pe, Stage s, unsigned server, const PeItem& item, double granted, double done,
                    double link_wait, double memory_wait) override {
     for (PeObserver* o : all_) o->transaction(pe, s, server, item, granted, done, link_wait, memory_wait);
@@ -38,12 +41,21 @@ class PeObservers : public PeObserver {
   void kernel_wait(const Pe& pe, const PeCommand& c, double from, double to) override {
     for (PeObserver* o : all_) o->kernel_wait(pe, c, from, to);
   }
+  void kernel_submits(const Pe& pe, const PeCommand& c, double t) override {
+    for (PeObserver* o : all_) o->kernel_submits(pe, c, t);
+  }
+  void kernel_goes_on(const Pe& pe, uint64_t seq, bool sent, double t) override {
+    for (PeObserver* o : all_) o->kernel_goes_on(pe, seq, sent, t);
+  }
   void kernel_works(const Pe& pe, double from, double to) override {
     for (PeObserver* o : all_) o->kernel_works(pe, from, to);
   }
   void server_changed(const Pe& pe, Stage s, unsigned server, Activity a, const PeItem* item, uint64_t op_id,
                       double t) override {
     for (PeObserver* o : all_) o->server_changed(pe, s, server, a, item, op_id, t);
+  }
+  void item_queued(const Pe& pe, Stage s, const PeItem& item, double t) override {
+    for (PeObserver* o : all_) o->item_queued(pe, s, item, t);
   }
   void queue_changed(const Pe& pe, Stage s, size_t items, double t) override {
     for (PeObserver* o : all_) o->queue_changed(pe, s, items, t);
@@ -62,6 +74,9 @@ class PeObservers : public PeObserver {
   }
   void port_changed(const Pe& pe, uint32_t port, const QueuePortState& s, double t) override {
     for (PeObserver* o : all_) o->port_changed(pe, port, s, t);
+  }
+  void slot_taken(const Pe& pe, const QueueSegment& s, double t) override {
+    for (PeObserver* o : all_) o->slot_taken(pe, s, t);
   }
   void queue_stall(const Pe& pe, uint32_t port, QueueStall why, double from, double to) override {
     for (PeObserver* o : all_) o->queue_stall(pe, port, why, from, to);

@@ -78,7 +78,7 @@ bool PeDma::next_transaction(uint8_t unit, uint16_t server) {
   if (item.translated_bytes > 0 || part.translation) {
     next_piece(unit, item, part);
   } else {
-    start({unit == kWrite, part.addr, part.nbytes, part.rows, timeline().now_ns(), unit, &item});
+    start_part({unit == kWrite, part.addr, part.nbytes, part.rows, timeline().now_ns(), unit, &item});
   }
   return true;
 }
@@ -92,14 +92,10 @@ void PeDma::next_piece(uint8_t unit, PeItem& item, const TilePart& part) {
   item.asked_address = x.virtual_addr;
   item.asked_rows = x.physical.rows;
   const double look_up_ns = mmu_->ask(item);
-  const Access a{unit == kWrite,
-                 x.physical.addr,
-                 x.physical.nbytes,
-                 x.physical.rows,
-                 timeline().now_ns() + look_up_ns,
-                 unit,
-                 &item};
-  if (look_up_ns == 0) return start(a);
+  const Access a{
+      unit == kWrite, x.physical.addr, x.physical.nbytes, x.physical.rows, timeline().now_ns() + look_up_ns, unit,
+      &item};
+  if (look_up_ns == 0) return start_part(a);
   looking_up_[&item] = a;
   timeline().at(a.issue_ns, stage_order(pe(), item.stage()), &PeDma::looked_up, this, &item);
 }
@@ -107,7 +103,14 @@ void PeDma::next_piece(uint8_t unit, PeItem& item, const TilePart& part) {
 void PeDma::looked_up(void* self, void* item) {
   auto& me = *static_cast<PeDma*>(self);
   const auto a = me.looking_up_.extract(static_cast<PeItem*>(item));
-  me.start(a.mapped());
+  me.start_part(a.mapped());
+}
+
+/// Of a command's item: who observes can tell whose it is.
+void PeDma::start_part(const Access& a) {
+  if (pe().observer)
+    pe().observer->transaction_starts(pe(), *static_cast<const PeItem*>(a.context), timeline().now_ns());
+  start(a);
 }
 
 Order PeDma::done_order(const FabricTransaction& x) const {

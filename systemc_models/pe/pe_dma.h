@@ -70,6 +70,7 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   bool next_transaction(uint8_t unit, uint16_t server);
   void next_piece(uint8_t unit, PeItem&, const TilePart&);
   static void looked_up(void* self, void* item);
+  void start_part(const Access&);
   Order done_order(const FabricTransaction&) const override;
   std::string op_of(const FabricTransaction&) const override;
   void transaction_failed(FabricTransaction&, const std::string& why) override;

@@ -158,6 +158,7 @@ void PeIpcq::send_segment(QueueCall& call) {
   s.times().slot_ns = timeline().now_ns();
   s.account.call_ns = pe_->cpu->command_ns() + overhead_ns();
   s.account.slot_wait_ns = s.times().slot_ns - call.message->stands_ns;
+  if (pe_->observer) pe_->observer->slot_taken(*pe_, s, s.times().slot_ns);
   dma_->send(s.outgoing);
 }
 

@@ -3,6 +3,7 @@
 // PeBlock): nobody looks for more.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -56,6 +57,7 @@ class SchedulerRole {
 struct StageStatistics {
   Stage stage = Stage::dma_read;
   unsigned servers = 1;
+  uint32_t queue_depth = 2;
   uint64_t ops = 0, bytes = 0;
   double flops = 0;
   double peak_ns = 0;  ///< what these take at the engine's peak: GEMM; 0 where it does not say
@@ -68,6 +70,13 @@ struct StageStatistics {
   double link_wait_ns = 0, memory_wait_ns = 0;
 };
 
+/// Of a service of an engine that computes: overhead_ns, then the longest of these, which run at once. ns.
+struct ServiceParts {
+  double compute_ns = 0;
+  double read_ns = 0, write_ns = 0;  ///< operands and results that stream through the TCM
+  double longest_ns() const { return std::max({compute_ns, read_ns, write_ns}); }
+};
+
 /// pe_dma, pe_fetch_store, pe_gemm, pe_math: serve items at their sockets.
 class EngineRole {
  public:
@@ -78,6 +87,8 @@ class EngineRole {
   virtual void settle(double /*end_ns*/) {}
   /// One line for each item that waits or is in service: for the report of a deadlock.
   virtual std::vector<std::string> waiting() const { return {}; }
+  /// What an item's service is made of here; all 0: it does not say.
+  virtual ServiceParts service_parts(const PeItem&) { return {}; }
   /// What a simple command's service takes here, for who weighs what to do before it does it; 0: it does not say.
   virtual double service_ns(PeItem&) { return 0; }
   /// Whether the engine computes the op's result itself (OpDesc::engine_result), in the place of Phase 2. KernelFault, one

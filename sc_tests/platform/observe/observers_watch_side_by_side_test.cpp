@@ -27,7 +27,8 @@ struct Notes : FabricObserver {
   void memory_request(const MemoryTarget& memory, const FabricTransaction& x, MemoryStep step, double t) override {
     text << "memory " << memory.id() << " " << x.address << " " << static_cast<int>(step) << " " << t << "\n";
   }
-  void channel_taken(const MemoryTarget& memory, size_t channel, double from, double to) override {
+  void channel_taken(const MemoryTarget& memory, const FabricTransaction&, size_t channel, double, double from,
+                     double to) override {
     text << "channel " << memory.id() << " " << channel << " " << from << " " << to << "\n";
   }
   void access_started(const Component& c, const FabricTransaction& x, double t) override { note("start", c, x, t); }

@@ -1,0 +1,67 @@
+#include "kernbench/platform/insight/critical_path.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace kernbench::insight {
+
+std::vector<PathStep> critical_path(const RunGraph& graph, Moment end) {
+  std::vector<PathStep> path;  // backwards
+  for (Moment m = end; m != 0;) {
+    const auto [begin, behind] = graph.causes(m);
+    const Cause* last = begin;
+    double latest = graph.ns(begin->from) + graph.cost_ns(begin->cost);
+    for (const Cause* c = begin + 1; c < behind; ++c) {
+      const double comes = graph.ns(c->from) + graph.cost_ns(c->cost);
+      if (comes <= latest) continue;
+      latest = comes;
+      last = c;
+    }
+    double to = graph.ns(m);
+    const double from = graph.ns(last->from);
+    const auto [first_part, end_part] = graph.parts(last->cost);
+    for (const CostPart* p = end_part; p-- > first_part && to > from;) {
+      const double start = p == first_part ? from : std::max(from, to - p->ns);
+      path.push_back({start, to, p->resource, p->is_edge, p->index, graph.op_of(m)});
+      to = start;
+    }
+    // What doubles lose on the way.
+    if (to > from && first_part == end_part)
+      path.push_back({from, to, Resource::other, false, CostPart::kNobody, graph.op_of(m)});
+    m = last->from;
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+Blame blame(const RunGraph& graph, const std::vector<PathStep>& path) {
+  Blame b;
+  std::map<std::tuple<Resource, bool, uint32_t>, double> components;
+  std::map<std::pair<std::string, int>, double> lines;
+  for (const PathStep& s : path) {
+    b.by_resource[static_cast<size_t>(s.resource)] += s.ns();
+    b.total_ns += s.ns();
+    components[{s.resource, s.is_edge, s.index}] += s.ns();
+    const OpDesc* op = graph.desc(s.op);
+    lines[op && op->where.line > 0 ? std::pair(std::string(op->where.file), op->where.line)
+                                   : std::pair(std::string(), 0)] += s.ns();
+  }
+  for (const auto& [key, ns] : components)
+    b.by_component.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), ns});
+  for (const auto& [where, ns] : lines)
+    b.by_line.push_back({where.second > 0 ? where.first + ":" + std::to_string(where.second) : "", ns});
+  const auto more = [](const auto& x, const auto& y) { return x.ns > y.ns; };
+  std::stable_sort(b.by_component.begin(), b.by_component.end(), more);
+  std::stable_sort(b.by_line.begin(), b.by_line.end(), more);
+  return b;
+}
+
+std::string holder_name(const topology::Graph& graph, bool is_edge, uint32_t index) {
+  if (index == CostPart::kNobody) return {};
+  if (!is_edge) return graph.nodes[index].id;
+  const topology::Edge& e = graph.edges[index];
+  return graph.nodes[e.from].id + "->" + graph.nodes[e.to].id;
+}
+
+}  // namespace kernbench::insight

@@ -1,0 +1,116 @@
+#include "kernbench/platform/insight/run_graph.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "kernbench/phase2/op/errors.h"
+
+namespace kernbench::insight {
+namespace {
+
+/// Below what single operations are exact to (timing contract), above what doubles lose on the way.
+constexpr double kSameNs = 1e-5;
+/// A difference of two times that should be none.
+constexpr double kNothingNs = 1e-9;
+
+}  // namespace
+
+RunGraph::RunGraph(double begin_ns) : known_(64, SameCost{this}, SameCost{this}) {
+  costs_.push_back({0, 0, 0});
+  ops_.emplace_back();
+  moments_.push_back({begin_ns, 0, 0});
+}
+
+size_t RunGraph::SameCost::operator()(Cost c) const {
+  uint64_t hash = 0;
+  for (auto [p, end] = graph->parts(c); p != end; ++p) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, &p->ns, sizeof bits);
+    hash = (hash ^ bits ^ (uint64_t{p->index} << 8 | static_cast<uint64_t>(p->resource))) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+bool RunGraph::SameCost::operator()(Cost a, Cost b) const {
+  const auto [a_begin, a_end] = graph->parts(a);
+  const auto [b_begin, b_end] = graph->parts(b);
+  return std::equal(a_begin, a_end, b_begin, b_end);
+}
+
+/// The parts from `first` on are a cost, which is kept where it is not known yet.
+Cost RunGraph::keep(size_t first) {
+  if (first == parts_.size()) return 0;
+  CostEntry entry{static_cast<uint32_t>(first), static_cast<uint32_t>(parts_.size() - first), 0};
+  for (size_t i = first; i < parts_.size(); ++i) entry.ns += parts_[i].ns;
+  const auto made = static_cast<Cost>(costs_.size());
+  costs_.push_back(entry);
+  const auto [at, is_new] = known_.insert(made);
+  if (is_new) return made;
+  costs_.pop_back();
+  parts_.resize(first);
+  return *at;
+}
+
+Cost RunGraph::cost(const CostPart& part) {
+  const size_t first = parts_.size();
+  if (part.ns > kNothingNs) parts_.push_back(part);
+  return keep(first);
+}
+
+Cost RunGraph::cost(const std::vector<CostPart>& parts) {
+  const size_t first = parts_.size();
+  for (const CostPart& p : parts) {
+    if (p.ns > kNothingNs) parts_.push_back(p);
+  }
+  return keep(first);
+}
+
+OpNumber RunGraph::op(const std::shared_ptr<const OpDesc>& desc) {
+  if (!desc) return 0;
+  ops_.push_back(desc);
+  return static_cast<OpNumber>(ops_.size() - 1);
+}
+
+Moment RunGraph::add(double t_ns, OpNumber op, const Cause* causes, size_t count) {
+  if (moments_.size() == std::numeric_limits<Moment>::max() ||
+      causes_.size() + count > std::numeric_limits<uint32_t>::max())
+    throw RunError("the critical path of a run of more than 4,294,967,295 causes is not kept: leave --explain away");
+  const auto first = static_cast<uint32_t>(causes_.size());
+  double latest = -1;
+  uint32_t last = first;
+  for (size_t i = 0; i < count; ++i) {
+    const double comes = moments_[causes[i].from].ns + costs_[causes[i].cost].ns;
+    if (comes > t_ns + kSameNs) {
+      ++contradictions_;
+      continue;
+    }
+    if (comes > latest) {
+      latest = comes;
+      last = static_cast<uint32_t>(causes_.size());
+    }
+    causes_.push_back(causes[i]);
+  }
+  if (causes_.size() == first) {
+    causes_.push_back({});
+    latest = moments_[0].ns;
+  }
+  if (const double open = t_ns - latest; open > kSameNs) {
+    unexplained_ns_ += open;
+    const auto [begin, end] = parts(causes_[last].cost);
+    std::vector<CostPart> all(begin, end);
+    all.push_back({Resource::other, false, CostPart::kNobody, open});
+    causes_[last].cost = cost(all);
+  }
+  moments_.push_back({t_ns, first, op});
+  return static_cast<Moment>(moments_.size() - 1);
+}
+
+uint64_t RunGraph::bytes() const {
+  return moments_.capacity() * sizeof(Entry) + causes_.capacity() * sizeof(Cause) +
+         costs_.capacity() * (sizeof(CostEntry) + sizeof(Cost) + 4 * sizeof(void*)) +
+         parts_.capacity() * sizeof(CostPart) + ops_.capacity() * sizeof(ops_[0]);
+}
+
+}  // namespace kernbench::insight

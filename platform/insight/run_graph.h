@@ -1,0 +1,112 @@
+// The causes of a run: its moments, what each waited for, and what took the time in between. A moment comes as soon as
+// all of its causes are done: t = max over causes of (the cause's moment + its cost). So the run's critical path is
+// found by walking back from its end along the causes that came last, and the run can be timed anew under other costs
+// without simulating it (docs/insight.md).
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "kernbench/phase2/op/op.h"
+#include "kernbench/platform/insight/resource.h"
+
+namespace kernbench::insight {
+
+/// Time that one thing takes. ns.
+struct CostPart {
+  static constexpr uint32_t kNobody = ~0u;
+  Resource resource = Resource::other;
+  bool is_edge = false;  ///< `index` is of Graph::edges, else of Graph::nodes
+  uint32_t index = kNobody;
+  double ns = 0;
+  bool operator==(const CostPart& o) const {
+    return resource == o.resource && is_edge == o.is_edge && index == o.index && ns == o.ns;
+  }
+};
+
+/// A place in RunGraph's list of costs; each stands there once. 0: nothing.
+using Cost = uint32_t;
+/// Likewise of moments; 0: the begin of the run.
+using Moment = uint32_t;
+/// Likewise of ops; 0: none.
+using OpNumber = uint32_t;
+
+struct Cause {
+  Moment from = 0;
+  Cost cost = 0;
+};
+
+class RunGraph {
+ public:
+  explicit RunGraph(double begin_ns);
+  RunGraph(const RunGraph&) = delete;
+  RunGraph& operator=(const RunGraph&) = delete;
+
+  // What it is made of, as the run goes.
+  Cost cost(const CostPart&);
+  Cost cost(const std::vector<CostPart>&);  ///< parts of 0 ns are left out
+  OpNumber op(const std::shared_ptr<const OpDesc>&);
+  /// A moment of the run at t_ns. Where its causes leave a part of the time open, the last of them takes that as
+  /// `other`; one that would come later than t_ns is none.
+  Moment add(double t_ns, OpNumber, const Cause* causes, size_t count);
+  Moment add(double t_ns, OpNumber op, std::initializer_list<Cause> causes) {
+    return add(t_ns, op, causes.begin(), causes.size());
+  }
+
+  // What it says.
+  size_t size() const { return moments_.size(); }
+  double ns(Moment m) const { return moments_[m].ns; }
+  OpNumber op_of(Moment m) const { return moments_[m].op; }
+  /// Null for 0.
+  const OpDesc* desc(OpNumber n) const { return ops_[n].get(); }
+  std::pair<const Cause*, const Cause*> causes(Moment m) const {
+    return {causes_.data() + moments_[m].first_cause, causes_.data() + end_of(m)};
+  }
+  size_t costs() const { return costs_.size(); }
+  double cost_ns(Cost c) const { return costs_[c].ns; }
+  std::pair<const CostPart*, const CostPart*> parts(Cost c) const {
+    return {parts_.data() + costs_[c].first, parts_.data() + costs_[c].first + costs_[c].count};
+  }
+  /// Of what was added: time that no cause explains, and causes that would have come too late. Both are 0 where the
+  /// graph knows all rules of a system.
+  double unexplained_ns() const { return unexplained_ns_; }
+  uint64_t contradictions() const { return contradictions_; }
+  /// Memory that it takes.
+  uint64_t bytes() const;
+
+ private:
+  struct Entry {
+    double ns;
+    uint32_t first_cause;
+    OpNumber op;
+  };
+  struct CostEntry {
+    uint32_t first, count;
+    double ns;
+  };
+  struct SameCost {
+    const RunGraph* graph;
+    size_t operator()(Cost) const;
+    bool operator()(Cost, Cost) const;
+  };
+  uint32_t end_of(Moment m) const {
+    return m + 1 < moments_.size() ? moments_[m + 1].first_cause : static_cast<uint32_t>(causes_.size());
+  }
+  Cost keep(size_t first);
+
+  std::vector<Entry> moments_;
+  std::vector<Cause> causes_;
+  std::vector<CostEntry> costs_;
+  std::vector<CostPart> parts_;
+  std::unordered_set<Cost, SameCost, SameCost> known_;
+  std::vector<std::shared_ptr<const OpDesc>> ops_;
+  double unexplained_ns_ = 0;
+  uint64_t contradictions_ = 0;
+};
+
+}  // namespace kernbench::insight

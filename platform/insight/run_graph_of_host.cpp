@@ -1,0 +1,119 @@
+// The host: launches and transfers (timing contract §7, collectives contract §13), and the recorder as a whole.
+#include <algorithm>
+
+#include "kernbench/platform/insight/run_graph_recorder.h"
+#include "kernbench/platform/observe/fabric_watch.h"
+#include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/memory/hbm_ctrl.h"
+
+namespace kernbench::insight {
+
+RunGraphRecorder::RunGraphRecorder(Platform& platform)
+    : platform_(platform),
+      graph_(platform.timeline().now_ns()),
+      pes_(platform.pes().count()),
+      pe_of_node_(platform.graph().nodes.size(), CostPart::kNobody),
+      memories_(platform.graph().nodes.size()),
+      links_(platform.graph().edges.size()),
+      last_access_(platform.graph().nodes.size() + 1),
+      links_serve_(platform.system().mode().links_serve()),
+      flits_(platform.system().timing().links == Links::flit),
+      responses_travel_(platform.system().responses_travel()) {
+  for (size_t p = 0; p < pes_.size(); ++p) {
+    Pe& pe = platform.pes().pe(p);
+    PeState& s = pes_[p];
+    const auto& blocks = platform.graph().pes[p].blocks;
+    const auto node = [&](const char* kind, double* overhead_ns) {
+      const auto it = blocks.find(kind);
+      if (it == blocks.end()) return CostPart::kNobody;
+      if (overhead_ns) *overhead_ns = platform.component(it->second).overhead_ns();
+      return it->second;
+    };
+    s.cpu = node("pe_cpu", nullptr);
+    s.scheduler = node("pe_scheduler", &s.scheduler_ns);
+    s.queues = node("pe_ipcq", &s.queues_ns);
+    pe_of_node_[pe.dma] = static_cast<uint32_t>(p);
+    for (const Pe::Engine& e : pe.engines) {
+      for (const StageStatistics& stage : e.role->statistics()) {
+        StageState& st = s.stages[static_cast<size_t>(stage.stage)];
+        st.node = e.block->index();
+        st.overhead_ns = e.block->overhead_ns();
+        st.engine = e.role;
+        st.depth = std::max(1u, stage.queue_depth);
+        st.taken.assign(st.depth, 0);
+        st.servers.resize(stage.servers);
+      }
+    }
+    pe.observers.add(*this);
+  }
+  for (size_t n = 0; n < memories_.size(); ++n)
+    memories_[n].fifo = dynamic_cast<const FifoMemory*>(&platform.component(static_cast<uint32_t>(n)));
+  watch_fabric(platform_, *this, links_serve_ ? FabricParts::blocks_and_links : FabricParts::blocks);
+  platform.machine().host_observers().add(*this);
+}
+
+RunGraphRecorder::~RunGraphRecorder() {
+  for (size_t p = 0; p < pes_.size(); ++p) platform_.pes().pe(p).observers.remove(*this);
+  unwatch_fabric(platform_, *this);
+  platform_.machine().host_observers().remove(*this);
+}
+
+Moment RunGraphRecorder::end(double t_ns) {
+  const double left = t_ns - graph_.ns(host_);
+  if (left > 0)
+    host_ = graph_.add(t_ns, 0, {{host_, graph_.cost(CostPart{Resource::host, false, CostPart::kNobody, left})}});
+  return host_;
+}
+
+void RunGraphRecorder::transfer_started(const void* id, bool, uint64_t, double t) {
+  transfers_[id] = end(t);
+}
+
+void RunGraphRecorder::transfer_done(const void* id, double t) {
+  const auto it = transfers_.find(id);
+  if (it == transfers_.end()) return;
+  host_ = graph_.add(t, 0, {{it->second, 0}});
+  transfers_.erase(it);
+}
+
+void RunGraphRecorder::launch_sent(const void* id, const LaunchId&, const std::vector<size_t>& pes,
+                                   const std::vector<double>& way_ns, double t) {
+  const double waited = t - graph_.ns(host_);
+  std::vector<Cause> causes = {{host_, graph_.cost(CostPart{Resource::host, false, CostPart::kNobody, waited})}};
+  for (const size_t p : pes) {
+    const Moment before = pes_[p].returned;
+    if (before != 0 && before != host_ && causes.back().from != before) causes.push_back({before, 0});
+  }
+  const Moment sent = add(t, 0, causes);
+  double latest = 0;
+  for (const double ns : way_ns) latest = std::max(latest, ns);
+  const Cost start = graph_.cost(CostPart{Resource::launch, false, CostPart::kNobody, latest});
+  for (const size_t p : pes) {
+    pes_[p].launch = sent;
+    pes_[p].start = start;
+    pes_[p].last_done = 0;
+  }
+  launches_[id] = {pes, way_ns};
+}
+
+void RunGraphRecorder::launch_returned(const void* id, const std::vector<uint32_t>& places, double t) {
+  const auto it = launches_.find(id);
+  if (it == launches_.end()) return;
+  std::vector<Cause> causes;
+  LastCost way;
+  for (const uint32_t place : places) {
+    PeState& s = pes_[it->second.pes[place]];
+    const Cost back = part_cost(way, Resource::launch, CostPart::kNobody, it->second.way_ns[place]);
+    causes.push_back({s.ended, back});
+    if (s.last_done != 0) causes.push_back({s.last_done, back});
+    if (graph_.ns(s.last_done) > graph_.ns(s.ended)) s.ended = s.last_done;
+  }
+  host_ = add(t, 0, causes);
+  for (const uint32_t place : places) pes_[it->second.pes[place]].returned = host_;
+}
+
+void RunGraphRecorder::launch_done(const void* id, double) {
+  launches_.erase(id);
+}
+
+}  // namespace kernbench::insight

@@ -1,0 +1,222 @@
+// Kernels, commands and engines (timing contract §5, §6).
+#include <algorithm>
+
+#include "kernbench/platform/insight/run_graph_recorder.h"
+#include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/pe/queue_message.h"
+
+namespace kernbench::insight {
+namespace {
+
+bool needs_slot(Stage s) {
+  return s == Stage::gemm || s == Stage::math;
+}
+
+}  // namespace
+
+void RunGraphRecorder::note(std::vector<Moment>& list, uint64_t seq, Moment m) {
+  if (list.size() <= seq) list.resize(seq + 1, kNone);
+  list[seq] = m;
+}
+
+Cost RunGraphRecorder::part_cost(LastCost& last, Resource resource, uint32_t node, double ns) {
+  if (last.ns != ns) last = {ns, graph_.cost(CostPart{resource, false, node, ns})};
+  return last.cost;
+}
+
+OpNumber RunGraphRecorder::op_of(const PeItem& item) const {
+  const auto it = commands_.find(item.command);
+  return it == commands_.end() ? 0 : it->second.op;
+}
+
+Moment RunGraphRecorder::item_moment(const PeItem* item) const {
+  const auto it = items_.find(item);
+  return it == items_.end() ? 0 : it->second;
+}
+
+// ---- kernels
+
+void RunGraphRecorder::kernel_changed(const Pe& pe, KernelActivity activity, double t) {
+  PeState& s = state(pe);
+  switch (activity) {
+    case KernelActivity::runs:
+      if (!s.runs) s.kernel = graph_.add(t, 0, {{s.launch, s.start}});
+      s.runs = true;
+      return;
+    case KernelActivity::waits:
+      s.stands_still = true;
+      break;
+    case KernelActivity::idle:
+      s.runs = false;
+      break;
+  }
+  const double works = t - graph_.ns(s.kernel);
+  if (works > 0)
+    s.kernel = graph_.add(t, 0, {{s.kernel, graph_.cost(CostPart{Resource::kernel, false, s.cpu, works})}});
+  if (activity == KernelActivity::idle) s.ended = s.kernel;
+}
+
+void RunGraphRecorder::kernel_submits(const Pe& pe, const PeCommand& c, double t) {
+  PeState& s = state(pe);
+  const double issue = pe.cpu->command_ns(), works = t - graph_.ns(s.kernel) - issue;
+  const OpNumber op = graph_.op(c.desc);
+  Cost cost = part_cost(s.issue, Resource::pe_cpu, s.cpu, issue);
+  if (works > 1e-9)
+    cost = graph_.cost({{Resource::kernel, false, s.cpu, works}, {Resource::pe_cpu, false, s.cpu, issue}});
+  s.kernel = graph_.add(t, op, {{s.kernel, cost}});
+  commands_[&c] = {s.kernel, op};
+}
+
+void RunGraphRecorder::kernel_goes_on(const Pe& pe, uint64_t seq, bool sent, double t) {
+  PeState& s = state(pe);
+  const double works = s.stands_still ? 0 : t - graph_.ns(s.kernel);
+  s.stands_still = false;
+  const Moment other = at(sent ? s.sent : s.done, seq);
+  const Cause kernel{s.kernel, graph_.cost(CostPart{Resource::kernel, false, s.cpu, works})};
+  if (other == kNone) {
+    s.kernel = graph_.add(t, 0, {kernel});
+  } else {
+    s.kernel = graph_.add(t, graph_.op_of(other), {kernel, {other, 0}});
+  }
+}
+
+/// A store of what was received begins with the receive's end; of drivers nobody else has told.
+void RunGraphRecorder::command_submitted(const Pe& pe, const PeCommand& c, double t) {
+  const auto [it, is_new] = commands_.try_emplace(&c);
+  if (!is_new) return;
+  PeState& s = state(pe);
+  const OpNumber op = graph_.op(c.desc);
+  const Moment before = c.desc ? at(s.done, c.desc->seq) : kNone;
+  it->second = {before == kNone ? graph_.add(t, op, {}) : graph_.add(t, op, {{before, 0}}), op};
+}
+
+void RunGraphRecorder::command_complete(const Pe& pe, const PeCommand& c, double t) {
+  PeState& s = state(pe);
+  const auto it = commands_.find(&c);
+  Moment done = it == commands_.end() ? 0 : it->second.at;
+  if (c.type == CommandType::composite) {
+    if (!s.tiles_left.empty()) done = s.tiles_left.back();
+  } else if (c.queue_call) {
+    const Moment called = at(s.calls_done, c.queue_call->seq);
+    if (called != kNone) done = called;
+  } else if (const auto item = items_.find(&c.item); item != items_.end()) {
+    done = item->second;
+    items_.erase(item);
+  }
+  if (it != commands_.end()) commands_.erase(it);
+  if (graph_.ns(done) < t - 1e-5) done = graph_.add(t, graph_.op_of(done), {{done, 0}});
+  if (graph_.ns(done) >= graph_.ns(s.last_done)) s.last_done = done;
+  if (c.desc) note(s.done, c.desc->seq, done);
+}
+
+// ---- engines
+
+void RunGraphRecorder::item_queued(const Pe& pe, Stage stage, const PeItem& item, double t) {
+  PeState& s = state(pe);
+  StageState& st = s.stages[static_cast<size_t>(stage)];
+  const uint64_t number = st.queued++;
+  std::vector<Cause> causes;
+  OpNumber op = 0;
+  const bool begins = item.command && item.stage_at == 0;
+  if (begins) {
+    const auto command = commands_.find(item.command);
+    if (command != commands_.end()) {
+      op = command->second.op;
+      const double overhead = item.command->overheads_paid ? 0 : s.scheduler_ns;
+      causes.push_back({command->second.at, part_cost(s.dispatch, Resource::scheduler, s.scheduler, overhead)});
+    }
+    if (item.token) {
+      causes.push_back({s.fed, 0});
+      const auto window = static_cast<uint64_t>(item.command->window);
+      if (s.tiles_fed >= window && s.tiles_fed - window < s.tiles_left.size())
+        causes.push_back({s.tiles_left[s.tiles_fed - window], 0});
+      ++s.tiles_fed;
+    }
+  } else if (item.command) {
+    op = op_of(item);
+    causes.push_back({item_moment(&item), 0});
+  }
+  if (number >= st.depth && number - st.depth < st.taken_count)
+    causes.push_back({st.taken[(number - st.depth) % st.depth], 0});
+  const Moment queued = add(t, op, causes);
+  items_[&item] = queued;
+  if (begins && item.token) s.fed = queued;
+}
+
+void RunGraphRecorder::server_changed(const Pe& pe, Stage stage, unsigned number, Activity activity, const PeItem* item,
+                                      uint64_t, double t) {
+  PeState& s = state(pe);
+  StageState& st = s.stages[static_cast<size_t>(stage)];
+  Server& server = st.servers[number];
+  switch (activity) {
+    case Activity::waits_for_slot:  // has taken the item
+      server.item = item;
+      server.taken = graph_.add(t, op_of(*item), {{item_moment(item), 0}, {server.free, 0}});
+      st.taken[st.taken_count++ % st.depth] = server.taken;
+      return;
+    case Activity::service:
+      server.service = server.taken;
+      if (needs_slot(stage)) server.service = graph_.add(t, op_of(*item), {{server.taken, 0}, {s.slot, 0}});
+      items_[item] = server.service;
+      return;
+    case Activity::queue_full:
+      end_of_service(s, stage, server, *item, t);
+      return;
+    case Activity::idle:
+      // Handed on when the next stage's queue had room.
+      server.free = server.last_stage ? server.ended : item_moment(server.item);
+      if (graph_.ns(server.free) < t - 1e-5) server.free = graph_.add(t, 0, {{server.free, 0}});
+      server.item = nullptr;
+      return;
+  }
+}
+
+void RunGraphRecorder::end_of_service(PeState& s, Stage stage, Server& server, const PeItem& item, double t) {
+  StageState& st = s.stages[static_cast<size_t>(stage)];
+  const OpNumber op = op_of(item);
+  const double took = t - graph_.ns(server.service);
+  const CostPart overhead{Resource::engines, false, st.node, st.overhead_ns};
+  switch (stage) {
+    case Stage::dma_read:
+    case Stage::dma_write:
+      server.ended = item_moment(&item);  // its last transaction's
+      break;
+    case Stage::fetch:
+    case Stage::store:
+      if (server.cost.ns != took)
+        server.cost = {took, graph_.cost({overhead, {Resource::tcm, false, st.node, took - st.overhead_ns}})};
+      server.ended = graph_.add(t, op, {{server.service, server.cost.cost}});
+      break;
+    case Stage::gemm:
+    case Stage::math: {
+      const Resource computes = stage == Stage::gemm ? Resource::gemm : Resource::math;
+      const ServiceParts parts = st.engine->service_parts(item);
+      if (parts.read_ns == 0 && parts.write_ns == 0) {
+        const double ns = parts.compute_ns > 0 ? parts.compute_ns : took - st.overhead_ns;
+        if (server.cost.ns != ns) server.cost = {ns, graph_.cost({overhead, {computes, false, st.node, ns}})};
+        server.ended = graph_.add(t, op, {{server.service, server.cost.cost}});
+        break;
+      }
+      const auto after = [&](Resource r, double ns) {
+        return Cause{server.service, graph_.cost({overhead, {r, false, st.node, ns}})};
+      };
+      server.ended = graph_.add(t, op,
+                                {after(computes, parts.compute_ns), after(Resource::tcm, parts.read_ns),
+                                 after(Resource::tcm, parts.write_ns)});
+      break;
+    }
+  }
+  if (graph_.ns(server.ended) < t - 1e-5) server.ended = graph_.add(t, op, {{server.ended, 0}});
+  server.last_stage = item.last_stage();
+  items_[&item] = server.ended;
+  if (needs_slot(stage)) s.slot = server.ended;
+  if (!server.last_stage || !item.token) return;
+  s.tiles_left.push_back(server.ended);
+  items_.erase(&item);
+}
+
+void RunGraphRecorder::transaction_starts(const Pe&, const PeItem& item, double) {
+  next_item_ = &item;
+}
+
+}  // namespace kernbench::insight

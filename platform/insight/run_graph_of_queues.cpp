@@ -1,0 +1,118 @@
+// Messages between PEs (collectives contract §10).
+#include <algorithm>
+
+#include "kernbench/platform/insight/run_graph_recorder.h"
+#include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/fabric/fabric_initiator.h"
+#include "kernbench/systemc_models/fabric/fabric_port.h"
+#include "kernbench/systemc_models/pe/queue_message.h"
+
+namespace kernbench::insight {
+
+void RunGraphRecorder::ports_opened(const Pe& pe, double) {
+  PeState& s = state(pe);
+  s.ports.assign(pe.ipcq->ports().size(), {});
+}
+
+/// The call stands in its port's list, behind what it costs pe_ipcq.
+Cause RunGraphRecorder::stands(PeState& s, const QueueCall* call) {
+  const auto it = call ? commands_.find(call->command) : commands_.end();
+  if (it == commands_.end()) return {};
+  return {it->second.at, part_cost(s.stand, Resource::queues, s.queues, s.queues_ns)};
+}
+
+void RunGraphRecorder::slot_taken(const Pe& pe, const QueueSegment& segment, double t) {
+  PeState& s = state(pe);
+  PortState& port = s.ports[segment.sender_port];
+  const uint64_t number = port.segments++, slots = pe.ipcq->ports()[segment.sender_port].peer_ring.slots;
+  std::vector<Cause> causes = {stands(s, segment.sent_by), {port.last_slot, 0}};
+  if (number >= slots && number - slots < port.credits.size()) causes.push_back({port.credits[number - slots], 0});
+  const auto command = commands_.find(segment.sent_by->command);
+  const OpNumber op = command == commands_.end() ? 0 : command->second.op;
+  port.last_slot = add(t, op, causes);
+  segments_[&segment] = {port.last_slot, op, nullptr};
+  if (segment.last()) note(s.sent, segment.sent_by->seq, port.last_slot);
+}
+
+void RunGraphRecorder::segment_taken(const Pe& pe, QueueServer server, const QueueSegment& segment, double t) {
+  const auto it = segments_.find(&segment);
+  if (server != QueueServer::comm || it == segments_.end()) return;
+  it->second.at = graph_.add(t, it->second.op, {{it->second.at, 0}, {state(pe).comm_free, 0}});
+  next_segment_ = &segment;
+}
+
+/// vc_comm is free when the data would have passed the slowest link; with flits when they are on the first one.
+void RunGraphRecorder::comm_served(PeState& s, const QueueSegment& segment, Segment& sent, double t) {
+  const Route& route = *segment.route;
+  std::vector<Cause> causes;
+  const Link& first = route.hops.front().out->link;
+  const auto access = accesses_.find(sent.posted);
+  if (flits_) {
+    causes.push_back({links_[first.edge].at, links_[first.edge].held});
+  } else if (access != accesses_.end()) {
+    const Component& source = route.hops.front().out->node().owner();
+    const Cause& last = access->second.travellers.front().last;
+    const Cause left = links_serve_ ? Cause{last.from, 0} : then(last, {of_node(source, source.overhead_ns())});
+    with_bandwidths(causes, left, way_of(route).write, static_cast<double>(segment.nbytes));
+  }
+  s.comm_free = add(t, sent.op, causes);
+  if (segment.last()) note(s.calls_done, segment.seq, s.comm_free);
+}
+
+void RunGraphRecorder::message_came(const FabricTransaction& x, const QueueSegment& segment, Segment& s,
+                                    const Cause& there, double t) {
+  if (x.channel == FabricInitiator::kComm) {
+    PeState& receiver = pes_[pe_of_node_[segment.receiver_dma]];
+    PortState& port = receiver.ports[segment.receiver_port];
+    // A header does not arrive before the one before it.
+    s.at = port.last_arrival = graph_.add(t, s.op, {there, {port.last_arrival, 0}});
+    return;
+  }
+  PeState& sender = pes_[pe_of_node_[segment.sender_dma]];
+  std::vector<Cause> causes;
+  if (flits_) {
+    causes.push_back(there);
+  } else {
+    with_bandwidths(causes, there, way_of(*x.route).write, static_cast<double>(x.nbytes));
+  }
+  const Moment credit = add(t, s.op, causes);
+  sender.ports[segment.sender_port].credits.push_back(credit);
+  if (const QueueCall* call = segment.received_by; call && segment.last())
+    note(pes_[pe_of_node_[segment.receiver_dma]].calls_done, call->seq, credit);
+  segments_.erase(&segment);
+}
+
+void RunGraphRecorder::segment_served(const Pe& pe, QueueServer server, const QueueSegment& segment, double from,
+                                      double to) {
+  const auto it = segments_.find(&segment);
+  if (it == segments_.end()) return;
+  Segment& sent = it->second;
+  PeState& s = state(pe);
+  const auto serve = [&](Moment& free, const CostPart& part, const Cause& called) {
+    const Cost held = graph_.cost(part);
+    free = graph_.add(to, sent.op, {{sent.at, held}, {free, held}, then(called, {part})});
+    sent.at = free;
+  };
+  const CostPart slot{Resource::queues, false, s.queues, to - from};
+  switch (server) {
+    case QueueServer::comm:
+      return comm_served(s, segment, sent, to);
+    case QueueServer::inbound: {
+      const std::vector<CostPart>& per_byte = way_of(*segment.route).write;
+      const auto slowest = std::max_element(per_byte.begin(), per_byte.end(),
+                                            [](const CostPart& a, const CostPart& b) { return a.ns < b.ns; });
+      CostPart drain = slowest == per_byte.end() ? CostPart{} : *slowest;
+      drain.ns = to - from;
+      return serve(s.inbound_free, drain, {});
+    }
+    case QueueServer::writer:
+      return serve(s.writer_free, slot, {});
+    case QueueServer::reader:
+      serve(s.reader_free, slot, stands(s, segment.received_by));
+      s.reading = &segment;
+      if (segment.received_by && segment.last()) note(s.calls_done, segment.received_by->seq, sent.at);
+      return;
+  }
+}
+
+}  // namespace kernbench::insight

@@ -1,0 +1,219 @@
+// Keeps the causes of a run as it goes (run_graph.h), for its critical path and for what-ifs. It knows the rules of the
+// timing contract only as far as what waits for what: how long each thing took it is told, and what no rule explains it
+// says (RunGraph::unexplained_ns).
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "kernbench/platform/elaborate/host_observer.h"
+#include "kernbench/platform/insight/run_graph.h"
+#include "kernbench/systemc_models/fabric/fabric_observer.h"
+#include "kernbench/systemc_models/pe/observer.h"
+
+namespace kernbench {
+
+class Platform;
+struct QueueCall;
+struct Route;
+
+namespace insight {
+
+class RunGraphRecorder : public PeObserver, public FabricObserver, public HostObserver {
+ public:
+  /// From here on; before the simulation starts, or while nothing is under way.
+  explicit RunGraphRecorder(Platform&);
+  ~RunGraphRecorder() override;
+  RunGraphRecorder(const RunGraphRecorder&) = delete;
+  RunGraphRecorder& operator=(const RunGraphRecorder&) = delete;
+
+  const RunGraph& graph() const { return graph_; }
+  /// The end of a run that ends at t_ns, not before the last thing that the host was told.
+  Moment end(double t_ns);
+  /// When a PE (index) was done with its last launch; 0: with none.
+  Moment end_of_pe(size_t pe) const { return pes_[pe].ended; }
+
+  // Kernels, commands, engines: run_graph_of_pes.cpp.
+  void kernel_changed(const Pe&, KernelActivity, double t) override;
+  void kernel_submits(const Pe&, const PeCommand&, double t) override;
+  void kernel_goes_on(const Pe&, uint64_t seq, bool sent, double t) override;
+  void command_submitted(const Pe&, const PeCommand&, double t) override;
+  void command_complete(const Pe&, const PeCommand&, double t) override;
+  void item_queued(const Pe&, Stage, const PeItem&, double t) override;
+  void server_changed(const Pe&, Stage, unsigned server, Activity, const PeItem*, uint64_t op_id, double t) override;
+  void transaction_starts(const Pe&, const PeItem&, double t) override;
+
+  // The fabric: run_graph_of_fabric.cpp.
+  void access_started(const Component&, const FabricTransaction&, double t) override;
+  void access_done(const Component&, const FabricTransaction&, double t) override;
+  void post_started(const Component&, const FabricTransaction&, double t) override;
+  void post_done(const Component&, const FabricTransaction&, double t) override;
+  void link_crossed(const FabricTransaction&, const Link&, const LinkCrossing&) override;
+  void memory_request(const MemoryTarget&, const FabricTransaction&, MemoryStep, double t) override;
+  void channel_taken(const MemoryTarget&, const FabricTransaction&, size_t channel, double ready, double from,
+                     double to) override;
+
+  // Messages between PEs: run_graph_of_queues.cpp.
+  void ports_opened(const Pe&, double t) override;
+  void slot_taken(const Pe&, const QueueSegment&, double t) override;
+  void segment_taken(const Pe&, QueueServer, const QueueSegment&, double t) override;
+  void segment_served(const Pe&, QueueServer, const QueueSegment&, double from, double to) override;
+
+  // The host: run_graph_of_host.cpp.
+  void transfer_started(const void* id, bool write, uint64_t nbytes, double t) override;
+  void transfer_done(const void* id, double t) override;
+  void launch_sent(const void* id, const LaunchId&, const std::vector<size_t>& pes, const std::vector<double>& way_ns,
+                   double t) override;
+  void launch_returned(const void* id, const std::vector<uint32_t>& places, double t) override;
+  void launch_done(const void* id, double t) override;
+
+ private:
+  static constexpr Moment kNone = ~0u;
+
+  /// A cost of one part that is the same again and again.
+  struct LastCost {
+    double ns = -1;
+    Cost cost = 0;
+  };
+  struct Server {
+    Moment taken = 0, service = 0, ended = 0, free = 0;
+    const PeItem* item = nullptr;
+    bool last_stage = false;
+    LastCost cost;
+  };
+  struct StageState {
+    uint32_t node = CostPart::kNobody;
+    double overhead_ns = 0;
+    EngineRole* engine = nullptr;
+    uint64_t queued = 0;  ///< items so far
+    uint32_t depth = 1;
+    std::vector<Moment> taken;  ///< when items left the queue, the last `depth`; by number modulo that
+    uint64_t taken_count = 0;
+    std::vector<Server> servers;
+  };
+  struct PortState {
+    uint64_t segments = 0;  ///< that took slots of the peer's ring
+    Moment last_slot = 0;
+    Moment last_arrival = 0;
+    std::vector<Moment> credits;  ///< that came back
+  };
+  struct PeState {
+    uint32_t cpu = CostPart::kNobody, scheduler = CostPart::kNobody, queues = CostPart::kNobody;
+    double scheduler_ns = 0, queues_ns = 0;
+    LastCost issue, dispatch, stand;
+    bool runs = false, stands_still = false;
+    Moment launch = 0, kernel = 0, last_done = 0, ended = 0, returned = 0;
+    Cost start = 0;
+    // By the command's seq: when it was done, all segments of a send had slots, and pe_ipcq was done with it.
+    std::vector<Moment> done, sent, calls_done;
+    StageState stages[kStages];
+    Moment slot = 0;  ///< when the accel_slot was given back
+    Moment fed = 0;   ///< the last tile
+    uint64_t tiles_fed = 0;
+    std::vector<Moment> tiles_left;
+    // Messages.
+    std::vector<PortState> ports;
+    Moment comm_free = 0, inbound_free = 0, writer_free = 0, reader_free = 0;
+    const QueueSegment* reading = nullptr;
+  };
+  struct Submitted {
+    Moment at = 0;
+    OpNumber op = 0;
+  };
+  /// A flit on its way, or a message that goes as its header: when it left the last server, and what it takes from
+  /// there to where it is now.
+  struct Traveller {
+    Cause last;
+    double here_ns = 0;  ///< at its next block
+    const Link* by = nullptr;
+  };
+  struct Access {
+    OpNumber op = 0;
+    const PeItem* item = nullptr;
+    const void* transfer = nullptr;
+    const QueueSegment* segment = nullptr;
+    std::vector<Traveller> travellers;  ///< one, or with flits by their numbers
+    double stored_ns = 0;               ///< of its store-and-forward account: told so far
+    bool responds = false;
+    // At the memory: when its overhead is over; chunks or flits; and all of it.
+    Moment queued = kNone, finished = kNone;
+    std::vector<Moment> served;
+  };
+  struct MemoryState {
+    bool fifo = false;  ///< one server for whole requests
+    Moment free = 0;
+    std::vector<Moment> channels;
+  };
+  /// A FIFO server: who comes next waits for the moment, and from there for the cost.
+  struct Taken {
+    Moment at = 0;
+    Cost held = 0;
+  };
+  struct Segment {
+    Moment at = 0;
+    OpNumber op = 0;
+    const FabricTransaction* posted = nullptr;
+  };
+  struct Launch {
+    std::vector<size_t> pes;
+    std::vector<double> way_ns;
+  };
+  /// Of a route: what overheads and wires cost there and back, and of each class the least bandwidth, as ns of a byte,
+  /// in the direction of a write's and a read's data; `inner`: without the edge to the memory.
+  struct Way {
+    std::vector<CostPart> there, back;
+    std::vector<CostPart> write, read, write_inner, read_inner;
+    bool stores = false;  ///< some node stores and forwards, which is not in it
+  };
+
+  PeState& state(const Pe& pe) { return pes_[pe.index]; }
+  static Moment at(const std::vector<Moment>& list, uint64_t seq) { return seq < list.size() ? list[seq] : kNone; }
+  static void note(std::vector<Moment>& list, uint64_t seq, Moment);
+  Cost part_cost(LastCost&, Resource, uint32_t node, double ns);
+  OpNumber op_of(const PeItem& item) const;
+  Moment item_moment(const PeItem* item) const;
+  void end_of_service(PeState&, Stage, Server&, const PeItem&, double t);
+
+  const Way& way_of(const Route&);
+  /// What an access has taken since `last` with the parts behind it.
+  Cause then(const Cause& last, const std::vector<CostPart>& parts);
+  CostPart of_node(const Component&, double ns) const;
+  CostPart of_link(const Link&, double ns) const;
+  std::vector<CostPart> stored_on(const FabricTransaction&, bool back) const;
+  std::vector<CostPart> way_parts(const FabricTransaction&, bool back);
+  Cause at_memory(const FabricTransaction&, Access&);
+  void finished(const MemoryTarget&, const FabricTransaction&, Access&, double t);
+  void with_bandwidths(std::vector<Cause>&, const Cause& last, const std::vector<CostPart>& per_byte, double bytes);
+  void responds(const FabricTransaction&, Access&);
+  Moment came_back(const Component& initiator, const FabricTransaction&, Access&, double t);
+  Cause stands(PeState&, const QueueCall*);
+  static void begin(Access&, Moment granted, double t);
+  /// A segment's header, or a credit's, is where it ends, `there` after what it last waited for.
+  void message_came(const FabricTransaction&, const QueueSegment&, Segment&, const Cause& there, double t);
+  void comm_served(PeState&, const QueueSegment&, Segment&, double t);
+  Moment add(double t, OpNumber op, const std::vector<Cause>& causes) {
+    return graph_.add(t, op, causes.data(), causes.size());
+  }
+
+  Platform& platform_;
+  RunGraph graph_;
+  std::vector<PeState> pes_;
+  std::vector<uint32_t> pe_of_node_;
+  std::unordered_map<const PeCommand*, Submitted> commands_;
+  std::unordered_map<const PeItem*, Moment> items_;
+  std::unordered_map<const FabricTransaction*, Access> accesses_;
+  std::unordered_map<const Route*, Way> ways_;
+  std::unordered_map<const QueueSegment*, Segment> segments_;
+  std::vector<MemoryState> memories_;  ///< by node
+  std::vector<Taken> links_;           ///< by edge
+  std::vector<Moment> last_access_;    ///< by node of its initiator
+  const PeItem* next_item_ = nullptr;  ///< whose transaction starts with the next call
+  const QueueSegment* next_segment_ = nullptr;
+  std::unordered_map<const void*, Moment> transfers_;
+  std::unordered_map<const void*, Launch> launches_;
+  Moment host_ = 0;  ///< the last that the host was told
+  bool links_serve_, flits_, responses_travel_;
+};
+
+}  // namespace insight
+}  // namespace kernbench
