@@ -16,6 +16,7 @@
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/progress.h"
+#include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/observe/hop_log.h"
 #include "kernbench/platform/observe/trace.h"
 #include "kernbench/platform/observe/transaction_recorder.h"
@@ -35,7 +36,7 @@ struct Options {
   std::vector<std::string> params, tensors, dumps, expected;
   uint64_t seed = 1;
   int threads = 0;
-  bool verify = false, debug_verify = false, check_races = false, hops = false;
+  bool verify = false, debug_verify = false, check_races = false, hops = false, explain = false;
   std::string isa = std::string(name_of(best_isa()));
   std::string oplog, memory, trace, wiring, report;
   WaveformCliOptions vcd;
@@ -102,7 +103,8 @@ void check_output_files(const Options& o, const RunOptions& r) {
 
 RunOptions run_options(const Options& o) {
   refuse_what_is_not_built(o);
-  if (o.kernel.empty() == o.program.empty()) throw InputError("run: needs --kernel NAME or --program NAME, one of them");
+  if (o.kernel.empty() == o.program.empty())
+    throw InputError("run: needs --kernel NAME or --program NAME, one of them");
   if (!o.memory.empty() && o.oplog.empty()) throw InputError("--memory: a memory file needs --oplog beside it");
   if (o.hops && o.oplog.empty()) throw InputError("--oplog-hops: needs --oplog beside it");
   if (!o.wiring.empty() && o.kernel.empty()) throw InputError("--wiring: is of a kernel; found a program");
@@ -138,12 +140,14 @@ struct Observers {
   std::unique_ptr<Waveform> waveform;
   std::unique_ptr<TransactionRecorder> recorder;
   std::unique_ptr<HopLog> hops;
+  std::unique_ptr<insight::Explainer> explainer;
 
   Observers(Platform& platform, const Options& o)
       : trace(o.trace.empty() ? nullptr : std::make_unique<ChromeTrace>(platform, o.trace)),
         waveform(o.vcd.attach(platform)),
         recorder(o.recording.attach(platform)),
-        hops(o.hops ? std::make_unique<HopLog>(platform) : nullptr) {}
+        hops(o.hops ? std::make_unique<HopLog>(platform) : nullptr),
+        explainer(o.explain ? std::make_unique<insight::Explainer>(platform) : nullptr) {}
 };
 
 /// What is left to do for either kind of run when it is over; the exit status.
@@ -186,12 +190,14 @@ int run(const Options& o) {
     const Observers observers(platform, o);
     r.number_ops = observers.trace || observers.waveform || observers.recorder;
     if (!o.program.empty()) {
-      const ProgramReport done = run_program(platform, std::move(r));
+      ProgramReport done = run_program(platform, std::move(r));
+      if (observers.explainer) done.run.insight = observers.explainer->explain(done.run);
       if (observers.trace) observers.trace->host(done);
       return report(done.run, observers, progress,
                     [&] { (o.format == "json" ? write_program_json : write_program_text)(std::cout, done); });
     }
-    const RunReport done = run_kernel(platform, std::move(r));
+    RunReport done = run_kernel(platform, std::move(r));
+    if (observers.explainer) done.insight = observers.explainer->explain(done);
     if (observers.trace) observers.trace->host(done);
     return report(done, observers, progress,
                   [&] { (o.format == "json" ? write_run_json : write_run_text)(std::cout, done); });
@@ -208,10 +214,12 @@ int run(const Options& o) {
 
 Command add_run(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  CLI::App* cmd = app.add_subcommand("run", "Run a kernel or a program on a system's PEs; time it, and verify its results");
+  CLI::App* cmd =
+      app.add_subcommand("run", "Run a kernel or a program on a system's PEs; time it, and verify its results");
   o->topology.add_to(*cmd);
   cmd->add_option("--kernel", o->kernel, "see `kernbench list kernels`")->type_name("NAME");
-  cmd->add_option("--program", o->program, "instead of a kernel: host code that launches several, see `kernbench list programs`")
+  cmd->add_option("--program", o->program,
+                  "instead of a kernel: host code that launches several, see `kernbench list programs`")
       ->type_name("NAME");
   cmd->add_option("--param", o->params, "a parameter of the kernel or program (repeatable)")->type_name("NAME=VALUE");
   cmd->add_option("--tensor", o->tensors, "an input from a file instead of a seeded one (repeatable)")
@@ -221,8 +229,9 @@ Command add_run(CLI::App& app) {
   cmd->add_option("--pes", o->pes, "all, leaders (the first PE of every cube), or ids separated by commas")
       ->capture_default_str();
   cmd->add_option("--device", o->device, "all, or sip:N")->capture_default_str();
-  cmd->add_option("--ranks", o->ranks,
-                  "a rank is a SIP: all, N (the first N of those that --device leaves), or their numbers from 0: i,j,...")
+  cmd->add_option(
+         "--ranks", o->ranks,
+         "a rank is a SIP: all, N (the first N of those that --device leaves), or their numbers from 0: i,j,...")
       ->capture_default_str();
   cmd->add_option("--launch", o->launch,
                   "host: from the PCIe endpoint through io_cpu and m_cpu to the PEs and back; direct: at no "
@@ -246,6 +255,8 @@ Command add_run(CLI::App& app) {
                 "also check every op against plain loops and name the first that departs; slow");
   cmd->add_flag("--check-races", o->check_races,
                 "report reads and writes that only luck orders (docs/races.md); with any, the exit status is 1");
+  cmd->add_flag("--explain", o->explain,
+                "say what bounds the run: verdict, critical path, how far from each peak (docs/insight.md)");
   cmd->add_option("--isa", o->isa,
                   "instruction set of the replay's arithmetic: portable, avx2, avx512; default: the best")
       ->type_name("NAME");
@@ -257,8 +268,7 @@ Command add_run(CLI::App& app) {
                   "the memory file that `kernbench replay` needs beside the log; default: the log's name with .kbmem; "
                   "none: no such file")
       ->type_name("FILE");
-  cmd->add_flag("--oplog-hops", o->hops,
-                "in the op log, also each memory access block by block (docs/recording.md)");
+  cmd->add_flag("--oplog-hops", o->hops, "in the op log, also each memory access block by block (docs/recording.md)");
   o->limits.add_to(*cmd);
   o->vcd.add_to(*cmd);
   o->recording.add_to(*cmd);

@@ -14,6 +14,13 @@ constexpr double kSameNs = 1e-5;
 /// A difference of two times that should be none.
 constexpr double kNothingNs = 1e-9;
 
+uint64_t hash_of(const CostPart& p) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, &p.ns, sizeof bits);
+  const uint64_t hash = (bits ^ (uint64_t{p.index} << 8 | static_cast<uint64_t>(p.resource))) * 0x9e3779b97f4a7c15u;
+  return hash ^ hash >> 29;
+}
+
 }  // namespace
 
 RunGraph::RunGraph(double begin_ns) : known_(64, SameCost{this}, SameCost{this}) {
@@ -24,12 +31,7 @@ RunGraph::RunGraph(double begin_ns) : known_(64, SameCost{this}, SameCost{this})
 
 size_t RunGraph::SameCost::operator()(Cost c) const {
   uint64_t hash = 0;
-  for (auto [p, end] = graph->parts(c); p != end; ++p) {
-    uint64_t bits = 0;
-    std::memcpy(&bits, &p->ns, sizeof bits);
-    hash = (hash ^ bits ^ (uint64_t{p->index} << 8 | static_cast<uint64_t>(p->resource))) * 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 29;
-  }
+  for (auto [p, end] = graph->parts(c); p != end; ++p) hash = (hash << 1 | hash >> 63) ^ hash_of(*p);
   return hash;
 }
 
@@ -53,17 +55,34 @@ Cost RunGraph::keep(size_t first) {
   return *at;
 }
 
-Cost RunGraph::cost(const CostPart& part) {
-  const size_t first = parts_.size();
-  if (part.ns > kNothingNs) parts_.push_back(part);
-  return keep(first);
-}
-
 Cost RunGraph::cost(const std::vector<CostPart>& parts) {
   const size_t first = parts_.size();
   for (const CostPart& p : parts) {
     if (p.ns > kNothingNs) parts_.push_back(p);
   }
+  return keep(first);
+}
+
+void RunGraph::append(Cost c) {
+  for (uint32_t i = 0; i < costs_[c].count; ++i) parts_.push_back(CostPart(parts_[costs_[c].first + i]));
+}
+
+Cost RunGraph::plus(Cost before, const CostPart& part) {
+  if (part.ns <= kNothingNs) return before;
+  Sum& known = sums_[(before * 0x9e3779b1u ^ hash_of(part) >> 40) % kSums];
+  if (known.sum != 0 && known.before == before && known.part == part) return known.sum;
+  const size_t first = parts_.size();
+  append(before);
+  parts_.push_back(part);
+  known = {before, part, keep(first)};
+  return known.sum;
+}
+
+Cost RunGraph::plus(Cost a, Cost b) {
+  if (a == 0) return b;
+  const size_t first = parts_.size();
+  append(a);
+  append(b);
   return keep(first);
 }
 

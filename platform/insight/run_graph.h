@@ -48,8 +48,11 @@ class RunGraph {
   RunGraph& operator=(const RunGraph&) = delete;
 
   // What it is made of, as the run goes.
-  Cost cost(const CostPart&);
-  Cost cost(const std::vector<CostPart>&);  ///< parts of 0 ns are left out
+  // Parts of 0 ns are left out.
+  Cost cost(const CostPart& part) { return plus(0, part); }
+  Cost cost(const std::vector<CostPart>&);
+  Cost plus(Cost, const CostPart&);
+  Cost plus(Cost, Cost);
   OpNumber op(const std::shared_ptr<const OpDesc>&);
   /// A moment of the run at t_ns. Where its causes leave a part of the time open, the last of them takes that as
   /// `other`; one that would come later than t_ns is none.
@@ -98,12 +101,22 @@ class RunGraph {
     return m + 1 < moments_.size() ? moments_[m + 1].first_cause : static_cast<uint32_t>(causes_.size());
   }
   Cost keep(size_t first);
+  void append(Cost);
+
+  /// Sums that were asked for last: most are asked for again and again.
+  struct Sum {
+    Cost before = 0;
+    CostPart part;
+    Cost sum = 0;
+  };
+  static constexpr size_t kSums = 1024;  ///< a power of two
 
   std::vector<Entry> moments_;
   std::vector<Cause> causes_;
   std::vector<CostEntry> costs_;
   std::vector<CostPart> parts_;
   std::unordered_set<Cost, SameCost, SameCost> known_;
+  std::vector<Sum> sums_{kSums};
   std::vector<std::shared_ptr<const OpDesc>> ops_;
   double unexplained_ns_ = 0;
   uint64_t contradictions_ = 0;

@@ -12,11 +12,6 @@ namespace {
 
 constexpr double kSameNs = 1e-5;
 
-bool stores(const FabricNode& node) {
-  const auto* router = dynamic_cast<const Router*>(&node);
-  return router && router->stores_and_forwards();
-}
-
 /// The slower one of each class stays.
 void add_bandwidth(std::vector<CostPart>& per_byte, const CostPart& part) {
   if (part.ns <= 0) return;
@@ -42,12 +37,25 @@ CostPart RunGraphRecorder::of_link(const Link& link, double ns) const {
   return {resource_of(graph, graph.edges[link.edge]), true, link.edge, ns};
 }
 
-Cause RunGraphRecorder::then(const Cause& last, const std::vector<CostPart>& parts) {
-  if (parts.empty()) return last;
-  const auto [begin, end] = graph_.parts(last.cost);
-  std::vector<CostPart> all(begin, end);
-  all.insert(all.end(), parts.begin(), parts.end());
-  return {last.from, graph_.cost(all)};
+RunGraphRecorder::Access* RunGraphRecorder::find(const FabricTransaction& x) {
+  const auto it = accesses_.find(&x);
+  return it == accesses_.end() || !it->second.open ? nullptr : &it->second;
+}
+
+/// Transactions come from a pool: what an earlier one of the same address has used is used again.
+RunGraphRecorder::Access& RunGraphRecorder::open(const FabricTransaction& x) {
+  Access& a = accesses_[&x];
+  a.open = true;
+  a.op = 0;
+  a.item = nullptr;
+  a.transfer = nullptr;
+  a.segment = nullptr;
+  a.stored_ns = 0;
+  a.responds = false;
+  a.queued = a.finished = kNone;
+  a.served.clear();
+  a.chunks.clear();
+  return a;
 }
 
 const RunGraphRecorder::Way& RunGraphRecorder::way_of(const Route& route) {
@@ -59,7 +67,7 @@ const RunGraphRecorder::Way& RunGraphRecorder::way_of(const Route& route) {
   for (size_t i = 0; i < route.hops.size(); ++i) {
     const Hop& hop = route.hops[i];
     const Component& node = hop.out->node().owner();
-    w.stores = w.stores || stores(hop.out->node());
+    w.stores = w.stores || stores_[node.index()];
     w.there.push_back(of_node(node, node.overhead_ns()));
     w.there.push_back(wire(hop.out->link));
     add_bandwidth(w.write, per_byte(hop.out->link));
@@ -73,6 +81,8 @@ const RunGraphRecorder::Way& RunGraphRecorder::way_of(const Route& route) {
     w.back.push_back(wire(route.hops[i].in->link));
     w.back.push_back(of_node(node, node.overhead_ns()));
   }
+  w.there_cost = graph_.cost(w.there);
+  w.back_cost = graph_.cost(w.back);
   return w;
 }
 
@@ -82,7 +92,7 @@ std::vector<CostPart> RunGraphRecorder::stored_on(const FabricTransaction& x, bo
   if (x.write == back) return parts;
   const auto& hops = x.route->hops;
   for (size_t i = 1; i < hops.size(); ++i) {  // 0: the initiator
-    if (!stores(hops[i].out->node())) continue;
+    if (!stores_[hops[i].out->node().owner().index()]) continue;
     const Link& from = back ? hops[i].in->link : hops[i - 1].out->link;
     parts.push_back(of_link(from, from.transfer_ns(static_cast<double>(x.nbytes))));
   }
@@ -90,21 +100,19 @@ std::vector<CostPart> RunGraphRecorder::stored_on(const FabricTransaction& x, bo
 }
 
 /// Where links are no servers.
-std::vector<CostPart> RunGraphRecorder::way_parts(const FabricTransaction& x, bool back) {
+Cost RunGraphRecorder::way_cost(const FabricTransaction& x, bool back) {
   const Way& way = way_of(*x.route);
-  std::vector<CostPart> parts = back ? way.back : way.there;
-  if (!way.stores) return parts;
-  const std::vector<CostPart> stored = stored_on(x, back);
-  parts.insert(parts.end(), stored.begin(), stored.end());
-  return parts;
+  Cost cost = back ? way.back_cost : way.there_cost;
+  if (!way.stores) return cost;
+  for (const CostPart& p : stored_on(x, back)) cost = graph_.plus(cost, p);
+  return cost;
 }
 
-void RunGraphRecorder::with_bandwidths(std::vector<Cause>& causes, const Cause& last,
-                                       const std::vector<CostPart>& per_byte, double bytes) {
-  if (per_byte.empty()) causes.push_back(last);
+void RunGraphRecorder::with_bandwidths(const Cause& last, const std::vector<CostPart>& per_byte, double bytes) {
+  if (per_byte.empty()) causes_.push_back(last);
   for (CostPart p : per_byte) {
     p.ns *= bytes;
-    causes.push_back(then(last, {p}));
+    causes_.push_back(then(last, p));
   }
 }
 
@@ -115,8 +123,7 @@ void RunGraphRecorder::begin(Access& a, Moment granted, double t) {
 }
 
 void RunGraphRecorder::access_started(const Component& initiator, const FabricTransaction& x, double t) {
-  Access& a = accesses_[&x];
-  a = Access();
+  Access& a = open(x);
   if (const PeItem* item = std::exchange(next_item_, nullptr)) {
     a.item = item;
     a.op = op_of(*item);
@@ -127,17 +134,16 @@ void RunGraphRecorder::access_started(const Component& initiator, const FabricTr
   }
   const MemoryRequest* request = x.initiator->request_of(x);
   const auto transfer = request && request->part_of ? transfers_.find(request->part_of) : transfers_.end();
-  std::vector<Cause> causes = {{last_access_[initiator.index()], 0}};
+  causes_.push_back({last_access_[initiator.index()], 0});
   if (transfer != transfers_.end()) {
     a.transfer = transfer->first;
-    causes.push_back({transfer->second, 0});
+    causes_.push_back({transfer->second, 0});
   }
-  begin(a, add(t, 0, causes), t);
+  begin(a, add(t, 0), t);
 }
 
 void RunGraphRecorder::post_started(const Component& initiator, const FabricTransaction& x, double t) {
-  Access& a = accesses_[&x];
-  a = Access();
+  Access& a = open(x);
   // A credit leaves when its slot has been read.
   const uint32_t pe = pe_of_node_[initiator.index()];
   a.segment = std::exchange(next_segment_, nullptr);
@@ -152,36 +158,35 @@ void RunGraphRecorder::post_started(const Component& initiator, const FabricTran
 // ---- on links that are servers
 
 void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link, const LinkCrossing& c) {
-  const auto it = accesses_.find(&x);
-  if (it == accesses_.end()) return;
-  Access& a = it->second;
+  Access* access = find(x);
+  if (!access) return;
+  Access& a = *access;
   if (c.response && !a.responds) responds(x, a);
   if (a.travellers.size() <= c.flit)
     a.travellers.resize(c.flit + 1, a.travellers.front().by ? Traveller{} : a.travellers.front());
-  const FabricNode& node = *platform_.component(platform_.graph().edges[link.edge].from).fabric_node();
+  const Component& node = platform_.component(platform_.graph().edges[link.edge].from);
   const bool data = x.write != c.response;
-  const bool held = flits_ && data && stores(node);
+  const bool held = flits_ && data && stores_[node.index()];
   Traveller& v = a.travellers[c.flit];
   Traveller& before = held ? a.travellers.back() : v;
-  std::vector<CostPart> parts;
+  Cause own = before.last;
   if (c.flit == 0 || held) {
     double open = c.ready_ns - before.here_ns;
     if (!flits_) {
       const double stored = x.store_forward_ns - a.stored_ns;
       a.stored_ns = x.store_forward_ns;
       open -= stored;
-      if (before.by && stored > 0) parts.push_back(of_link(*before.by, stored));
+      if (before.by && stored > 0) own = then(own, of_link(*before.by, stored));
     }
     // A response that has just left its memory has paid there.
-    parts.push_back(of_node(node.owner(), open));
+    own = then(own, of_node(node, open));
   }
-  const Cause own = then(before.last, parts);
   const Taken& taken = links_[link.edge];
   const Moment at = graph_.add(c.start_ns, a.op, {own, {taken.at, taken.held}});
   const CostPart transfer = of_link(link, c.end_ns - c.start_ns);
   links_[link.edge] = {at, graph_.cost(transfer)};
   const CostPart wire{Resource::wires, true, link.edge, link.wire_ns};
-  v.last = {at, flits_ ? graph_.cost({transfer, wire}) : graph_.cost(wire)};
+  v.last = {at, flits_ ? graph_.plus(links_[link.edge].held, wire) : graph_.cost(wire)};
   v.here_ns = c.arrive_ns;
   v.by = &link;
 }
@@ -191,62 +196,68 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
 /// The request's header is there.
 Cause RunGraphRecorder::at_memory(const FabricTransaction& x, Access& a) {
   const Cause& last = a.travellers.front().last;
-  return links_serve_ ? last : then(last, way_parts(x, false));
+  return links_serve_ ? last : then(last, way_cost(x, false));
 }
 
 void RunGraphRecorder::memory_request(const MemoryTarget& memory, const FabricTransaction& x, MemoryStep step,
                                       double t) {
-  const auto it = accesses_.find(&x);
-  if (it == accesses_.end()) return;
-  Access& a = it->second;
+  Access* access = find(x);
+  if (!access) return;
+  Access& a = *access;
   MemoryState& m = memories_[memory.index()];
   if (step == MemoryStep::finished) return finished(memory, x, a, t);
   if (step == MemoryStep::arrived || flits_ || a.queued != kNone) return;
   const Cause there = at_memory(x, a);
   const CostPart overhead{Resource::memory, false, memory.index(), memory.overhead_ns()};
-  a.queued = graph_.add(t + overhead.ns, a.op, {then(there, {overhead}), {m.free, graph_.cost(overhead)}});
+  a.queued = graph_.add(t + overhead.ns, a.op, {then(there, overhead), {m.free, graph_.cost(overhead)}});
 }
 
 void RunGraphRecorder::channel_taken(const MemoryTarget& memory, const FabricTransaction& x, size_t number,
                                      double ready, double from, double to) {
   const auto it = accesses_.find(&x);
   if (it == accesses_.end()) return;
-  std::vector<Moment>& channels = memories_[memory.index()].channels;
-  if (channels.size() <= number) channels.resize(number + 1);
+  MemoryState& m = memories_[memory.index()];
+  if (m.channels.size() <= number) m.channels.resize(number + 1);
   Access& a = it->second;
   if (a.queued == kNone) {
     const CostPart overhead{Resource::memory, false, memory.index(), memory.overhead_ns()};
-    a.queued = graph_.add(ready, a.op, {then(at_memory(x, a), {overhead})});
+    a.queued = graph_.add(ready, a.op, {then(at_memory(x, a), overhead)});
   }
-  const Resource r =
-      memory.index() < platform_.graph().nodes.size() && platform_.graph().nodes[memory.index()].space == "sram"
-          ? Resource::sram
-          : Resource::hbm;
-  const CostPart held{r, false, memory.index(), to - from};
-  const Cost cost = graph_.cost(held);
-  std::vector<Cause> causes = {{a.queued, cost}, {channels[number], cost}};
+  const CostPart held{m.bandwidth, false, memory.index(), to - from};
+  Moment& channel = m.channels[number];
   const size_t flit = a.served.size();
-  if (flits_ && x.write && flit > 0 && flit < a.travellers.size())
-    causes.push_back(then(a.travellers[flit].last, {held}));
-  a.served.push_back(channels[number] = add(to, a.op, causes));
+  const bool own_flit = flits_ && x.write && flit > 0 && flit < a.travellers.size();
+  if (!flits_) {
+    for (const Chunk& c : a.chunks) {
+      if (c.before != channel || c.ns != held.ns) continue;
+      channel = c.served;
+      return;
+    }
+    a.chunks.push_back({channel, held.ns, 0});
+  }
+  const Cost cost = graph_.cost(held);
+  causes_ = {{a.queued, cost}, {channel, cost}};
+  if (own_flit) causes_.push_back(then(a.travellers[flit].last, held));
+  channel = add(to, a.op);
+  a.served.push_back(channel);
+  if (!flits_) a.chunks.back().served = channel;
 }
 
 void RunGraphRecorder::finished(const MemoryTarget& memory, const FabricTransaction& x, Access& a, double t) {
   MemoryState& m = memories_[memory.index()];
-  std::vector<Cause> causes;
-  for (const Moment s : a.served) causes.push_back({s, 0});
+  for (const Moment s : a.served) causes_.push_back({s, 0});
   if (!flits_ && a.queued != kNone) {
     const Way& way = way_of(*x.route);
     if (!a.served.empty()) {
-      with_bandwidths(causes, {a.queued, 0}, x.write ? way.write_inner : way.read_inner, static_cast<double>(x.nbytes));
+      with_bandwidths({a.queued, 0}, x.write ? way.write_inner : way.read_inner, static_cast<double>(x.nbytes));
     } else if (m.fifo) {
-      with_bandwidths(causes, {a.queued, 0}, x.write ? way.write : way.read, static_cast<double>(x.nbytes));
+      with_bandwidths({a.queued, 0}, x.write ? way.write : way.read, static_cast<double>(x.nbytes));
     } else {
-      causes.push_back(
+      causes_.push_back(
           {a.queued, graph_.cost(CostPart{Resource::memory, false, memory.index(), t - graph_.ns(a.queued)})});
     }
   }
-  a.finished = add(t, a.op, causes);
+  a.finished = add(t, a.op);
   m.free = a.finished;
 }
 
@@ -269,25 +280,24 @@ Moment RunGraphRecorder::came_back(const Component& initiator, const FabricTrans
   if (!responses_travel_ || x.hop_count == 0) return a.finished;
   if (!a.responds) responds(x, a);
   const CostPart overhead = of_node(initiator, initiator.overhead_ns());
-  std::vector<Cause> causes;
+  const Cause& first = a.travellers.front().last;
   if (flits_) {
-    causes.push_back(then(a.travellers.front().last, {overhead}));
-    if (a.travellers.size() > 1) causes.push_back(a.travellers.back().last);
-    return add(t, a.op, causes);
+    causes_.push_back(then(first, overhead));
+    if (a.travellers.size() > 1) causes_.push_back(a.travellers.back().last);
+    return add(t, a.op);
   }
-  const Cause header =
-      links_serve_ ? then(a.travellers.front().last, {overhead}) : then(a.travellers.front().last, way_parts(x, true));
+  const Cause header = links_serve_ ? then(first, overhead) : then(first, way_cost(x, true));
   if (x.write) return graph_.add(t, a.op, {header});
   const Way& way = way_of(*x.route);
-  with_bandwidths(causes, header, a.served.empty() ? way.read : way.read_inner, static_cast<double>(x.nbytes));
-  if (!a.served.empty()) causes.push_back(then({a.finished, 0}, way_parts(x, true)));
-  return add(t, a.op, causes);
+  with_bandwidths(header, a.served.empty() ? way.read : way.read_inner, static_cast<double>(x.nbytes));
+  if (!a.served.empty()) causes_.push_back({a.finished, way_cost(x, true)});
+  return add(t, a.op);
 }
 
 void RunGraphRecorder::access_done(const Component& initiator, const FabricTransaction& x, double t) {
-  const auto it = accesses_.find(&x);
-  if (it == accesses_.end()) return;
-  Access& a = it->second;
+  Access* access = find(x);
+  if (!access) return;
+  Access& a = *access;
   Moment done = came_back(initiator, x, a, t);
   if (graph_.ns(done) < t - kSameNs) done = graph_.add(t, a.op, {{done, 0}});
   last_access_[initiator.index()] = done;
@@ -296,18 +306,18 @@ void RunGraphRecorder::access_done(const Component& initiator, const FabricTrans
     Moment& last = transfers_[a.transfer];
     if (graph_.ns(done) >= graph_.ns(last)) last = done;
   }
-  accesses_.erase(it);
+  a.open = false;
 }
 
 void RunGraphRecorder::post_done(const Component&, const FabricTransaction& x, double t) {
-  const auto it = accesses_.find(&x);
-  if (it == accesses_.end()) return;
-  const Access a = std::move(it->second);
-  accesses_.erase(it);
+  Access* access = find(x);
+  if (!access) return;
+  access->open = false;
+  const Access& a = *access;
   const auto segment = segments_.find(a.segment);
   if (segment == segments_.end()) return;
   const Cause& last = a.travellers.back().last;
-  message_came(x, *a.segment, segment->second, links_serve_ ? last : then(last, way_parts(x, false)), t);
+  message_came(x, *a.segment, segment->second, links_serve_ ? last : then(last, way_cost(x, false)), t);
 }
 
 }  // namespace kernbench::insight

@@ -4,6 +4,7 @@
 #include "kernbench/platform/insight/run_graph_recorder.h"
 #include "kernbench/platform/observe/fabric_watch.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/fabric/router.h"
 #include "kernbench/systemc_models/memory/hbm_ctrl.h"
 
 namespace kernbench::insight {
@@ -46,8 +47,13 @@ RunGraphRecorder::RunGraphRecorder(Platform& platform)
     }
     pe.observers.add(*this);
   }
-  for (size_t n = 0; n < memories_.size(); ++n)
-    memories_[n].fifo = dynamic_cast<const FifoMemory*>(&platform.component(static_cast<uint32_t>(n)));
+  for (uint32_t n = 0; n < memories_.size(); ++n) {
+    const Component& block = platform.component(n);
+    if (platform.graph().nodes[n].space == "sram") memories_[n].bandwidth = Resource::sram;
+    memories_[n].fifo = dynamic_cast<const FifoMemory*>(&block);
+    const auto* router = dynamic_cast<const Router*>(&block);
+    stores_.push_back(router && router->stores_and_forwards());
+  }
   watch_fabric(platform_, *this, links_serve_ ? FabricParts::blocks_and_links : FabricParts::blocks);
   platform.machine().host_observers().add(*this);
 }
@@ -79,12 +85,12 @@ void RunGraphRecorder::transfer_done(const void* id, double t) {
 void RunGraphRecorder::launch_sent(const void* id, const LaunchId&, const std::vector<size_t>& pes,
                                    const std::vector<double>& way_ns, double t) {
   const double waited = t - graph_.ns(host_);
-  std::vector<Cause> causes = {{host_, graph_.cost(CostPart{Resource::host, false, CostPart::kNobody, waited})}};
+  causes_ = {{host_, graph_.cost(CostPart{Resource::host, false, CostPart::kNobody, waited})}};
   for (const size_t p : pes) {
     const Moment before = pes_[p].returned;
-    if (before != 0 && before != host_ && causes.back().from != before) causes.push_back({before, 0});
+    if (before != 0 && before != host_ && causes_.back().from != before) causes_.push_back({before, 0});
   }
-  const Moment sent = add(t, 0, causes);
+  const Moment sent = add(t, 0);
   double latest = 0;
   for (const double ns : way_ns) latest = std::max(latest, ns);
   const Cost start = graph_.cost(CostPart{Resource::launch, false, CostPart::kNobody, latest});
@@ -99,16 +105,15 @@ void RunGraphRecorder::launch_sent(const void* id, const LaunchId&, const std::v
 void RunGraphRecorder::launch_returned(const void* id, const std::vector<uint32_t>& places, double t) {
   const auto it = launches_.find(id);
   if (it == launches_.end()) return;
-  std::vector<Cause> causes;
   LastCost way;
   for (const uint32_t place : places) {
     PeState& s = pes_[it->second.pes[place]];
     const Cost back = part_cost(way, Resource::launch, CostPart::kNobody, it->second.way_ns[place]);
-    causes.push_back({s.ended, back});
-    if (s.last_done != 0) causes.push_back({s.last_done, back});
+    causes_.push_back({s.ended, back});
+    if (s.last_done != 0) causes_.push_back({s.last_done, back});
     if (graph_.ns(s.last_done) > graph_.ns(s.ended)) s.ended = s.last_done;
   }
-  host_ = add(t, 0, causes);
+  host_ = add(t, 0);
   for (const uint32_t place : places) pes_[it->second.pes[place]].returned = host_;
 }
 

@@ -59,6 +59,7 @@ void RunGraphRecorder::kernel_changed(const Pe& pe, KernelActivity activity, dou
 void RunGraphRecorder::kernel_submits(const Pe& pe, const PeCommand& c, double t) {
   PeState& s = state(pe);
   const double issue = pe.cpu->command_ns(), works = t - graph_.ns(s.kernel) - issue;
+  s.issue_ns += issue;
   const OpNumber op = graph_.op(c.desc);
   Cost cost = part_cost(s.issue, Resource::pe_cpu, s.cpu, issue);
   if (works > 1e-9)
@@ -115,7 +116,6 @@ void RunGraphRecorder::item_queued(const Pe& pe, Stage stage, const PeItem& item
   PeState& s = state(pe);
   StageState& st = s.stages[static_cast<size_t>(stage)];
   const uint64_t number = st.queued++;
-  std::vector<Cause> causes;
   OpNumber op = 0;
   const bool begins = item.command && item.stage_at == 0;
   if (begins) {
@@ -123,22 +123,22 @@ void RunGraphRecorder::item_queued(const Pe& pe, Stage stage, const PeItem& item
     if (command != commands_.end()) {
       op = command->second.op;
       const double overhead = item.command->overheads_paid ? 0 : s.scheduler_ns;
-      causes.push_back({command->second.at, part_cost(s.dispatch, Resource::scheduler, s.scheduler, overhead)});
+      causes_.push_back({command->second.at, part_cost(s.dispatch, Resource::scheduler, s.scheduler, overhead)});
     }
     if (item.token) {
-      causes.push_back({s.fed, 0});
+      causes_.push_back({s.fed, 0});
       const auto window = static_cast<uint64_t>(item.command->window);
       if (s.tiles_fed >= window && s.tiles_fed - window < s.tiles_left.size())
-        causes.push_back({s.tiles_left[s.tiles_fed - window], 0});
+        causes_.push_back({s.tiles_left[s.tiles_fed - window], 0});
       ++s.tiles_fed;
     }
   } else if (item.command) {
     op = op_of(item);
-    causes.push_back({item_moment(&item), 0});
+    causes_.push_back({item_moment(&item), 0});
   }
   if (number >= st.depth && number - st.depth < st.taken_count)
-    causes.push_back({st.taken[(number - st.depth) % st.depth], 0});
-  const Moment queued = add(t, op, causes);
+    causes_.push_back({st.taken[(number - st.depth) % st.depth], 0});
+  const Moment queued = add(t, op);
   items_[&item] = queued;
   if (begins && item.token) s.fed = queued;
 }
@@ -212,7 +212,6 @@ void RunGraphRecorder::end_of_service(PeState& s, Stage stage, Server& server, c
   if (needs_slot(stage)) s.slot = server.ended;
   if (!server.last_stage || !item.token) return;
   s.tiles_left.push_back(server.ended);
-  items_.erase(&item);
 }
 
 void RunGraphRecorder::transaction_starts(const Pe&, const PeItem& item, double) {

@@ -25,11 +25,11 @@ void RunGraphRecorder::slot_taken(const Pe& pe, const QueueSegment& segment, dou
   PeState& s = state(pe);
   PortState& port = s.ports[segment.sender_port];
   const uint64_t number = port.segments++, slots = pe.ipcq->ports()[segment.sender_port].peer_ring.slots;
-  std::vector<Cause> causes = {stands(s, segment.sent_by), {port.last_slot, 0}};
-  if (number >= slots && number - slots < port.credits.size()) causes.push_back({port.credits[number - slots], 0});
+  causes_ = {stands(s, segment.sent_by), {port.last_slot, 0}};
+  if (number >= slots && number - slots < port.credits.size()) causes_.push_back({port.credits[number - slots], 0});
   const auto command = commands_.find(segment.sent_by->command);
   const OpNumber op = command == commands_.end() ? 0 : command->second.op;
-  port.last_slot = add(t, op, causes);
+  port.last_slot = add(t, op);
   segments_[&segment] = {port.last_slot, op, nullptr};
   if (segment.last()) note(s.sent, segment.sent_by->seq, port.last_slot);
 }
@@ -44,18 +44,17 @@ void RunGraphRecorder::segment_taken(const Pe& pe, QueueServer server, const Que
 /// vc_comm is free when the data would have passed the slowest link; with flits when they are on the first one.
 void RunGraphRecorder::comm_served(PeState& s, const QueueSegment& segment, Segment& sent, double t) {
   const Route& route = *segment.route;
-  std::vector<Cause> causes;
   const Link& first = route.hops.front().out->link;
   const auto access = accesses_.find(sent.posted);
   if (flits_) {
-    causes.push_back({links_[first.edge].at, links_[first.edge].held});
+    causes_.push_back({links_[first.edge].at, links_[first.edge].held});
   } else if (access != accesses_.end()) {
     const Component& source = route.hops.front().out->node().owner();
     const Cause& last = access->second.travellers.front().last;
-    const Cause left = links_serve_ ? Cause{last.from, 0} : then(last, {of_node(source, source.overhead_ns())});
-    with_bandwidths(causes, left, way_of(route).write, static_cast<double>(segment.nbytes));
+    const Cause left = links_serve_ ? Cause{last.from, 0} : then(last, of_node(source, source.overhead_ns()));
+    with_bandwidths(left, way_of(route).write, static_cast<double>(segment.nbytes));
   }
-  s.comm_free = add(t, sent.op, causes);
+  s.comm_free = add(t, sent.op);
   if (segment.last()) note(s.calls_done, segment.seq, s.comm_free);
 }
 
@@ -69,13 +68,12 @@ void RunGraphRecorder::message_came(const FabricTransaction& x, const QueueSegme
     return;
   }
   PeState& sender = pes_[pe_of_node_[segment.sender_dma]];
-  std::vector<Cause> causes;
   if (flits_) {
-    causes.push_back(there);
+    causes_.push_back(there);
   } else {
-    with_bandwidths(causes, there, way_of(*x.route).write, static_cast<double>(x.nbytes));
+    with_bandwidths(there, way_of(*x.route).write, static_cast<double>(x.nbytes));
   }
-  const Moment credit = add(t, s.op, causes);
+  const Moment credit = add(t, s.op);
   sender.ports[segment.sender_port].credits.push_back(credit);
   if (const QueueCall* call = segment.received_by; call && segment.last())
     note(pes_[pe_of_node_[segment.receiver_dma]].calls_done, call->seq, credit);
@@ -90,7 +88,7 @@ void RunGraphRecorder::segment_served(const Pe& pe, QueueServer server, const Qu
   PeState& s = state(pe);
   const auto serve = [&](Moment& free, const CostPart& part, const Cause& called) {
     const Cost held = graph_.cost(part);
-    free = graph_.add(to, sent.op, {{sent.at, held}, {free, held}, then(called, {part})});
+    free = graph_.add(to, sent.op, {{sent.at, held}, {free, held}, then(called, part)});
     sent.at = free;
   };
   const CostPart slot{Resource::queues, false, s.queues, to - from};

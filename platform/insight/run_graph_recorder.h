@@ -30,8 +30,8 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   const RunGraph& graph() const { return graph_; }
   /// The end of a run that ends at t_ns, not before the last thing that the host was told.
   Moment end(double t_ns);
-  /// When a PE (index) was done with its last launch; 0: with none.
-  Moment end_of_pe(size_t pe) const { return pes_[pe].ended; }
+  /// What the commands of a PE's kernels cost it in pe_cpu, ns.
+  double issue_ns(size_t pe) const { return pes_[pe].issue_ns; }
 
   // Kernels, commands, engines: run_graph_of_pes.cpp.
   void kernel_changed(const Pe&, KernelActivity, double t) override;
@@ -79,7 +79,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     Moment taken = 0, service = 0, ended = 0, free = 0;
     const PeItem* item = nullptr;
     bool last_stage = false;
-    LastCost cost;
+    LastCost cost;  ///< of its services
   };
   struct StageState {
     uint32_t node = CostPart::kNobody;
@@ -100,6 +100,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   struct PeState {
     uint32_t cpu = CostPart::kNobody, scheduler = CostPart::kNobody, queues = CostPart::kNobody;
     double scheduler_ns = 0, queues_ns = 0;
+    double issue_ns = 0;
     LastCost issue, dispatch, stand;
     bool runs = false, stands_still = false;
     Moment launch = 0, kernel = 0, last_done = 0, ended = 0, returned = 0;
@@ -127,7 +128,14 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     double here_ns = 0;  ///< at its next block
     const Link* by = nullptr;
   };
+  /// At a channel that was free from `before` on, held for `ns`.
+  struct Chunk {
+    Moment before = 0;
+    double ns = 0;
+    Moment served = 0;
+  };
   struct Access {
+    bool open = false;
     OpNumber op = 0;
     const PeItem* item = nullptr;
     const void* transfer = nullptr;
@@ -138,8 +146,10 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     // At the memory: when its overhead is over; chunks or flits; and all of it.
     Moment queued = kNone, finished = kNone;
     std::vector<Moment> served;
+    std::vector<Chunk> chunks;  ///< of channels that are alike
   };
   struct MemoryState {
+    Resource bandwidth = Resource::hbm;
     bool fifo = false;  ///< one server for whole requests
     Moment free = 0;
     std::vector<Moment> channels;
@@ -164,6 +174,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     std::vector<CostPart> there, back;
     std::vector<CostPart> write, read, write_inner, read_inner;
     bool stores = false;  ///< some node stores and forwards, which is not in it
+    Cost there_cost = 0, back_cost = 0;
   };
 
   PeState& state(const Pe& pe) { return pes_[pe.index]; }
@@ -175,15 +186,17 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   void end_of_service(PeState&, Stage, Server&, const PeItem&, double t);
 
   const Way& way_of(const Route&);
-  /// What an access has taken since `last` with the parts behind it.
-  Cause then(const Cause& last, const std::vector<CostPart>& parts);
+  Cause then(const Cause& last, const CostPart& part) { return {last.from, graph_.plus(last.cost, part)}; }
+  Cause then(const Cause& last, Cost cost) { return {last.from, graph_.plus(last.cost, cost)}; }
+  Access* find(const FabricTransaction&);
+  Access& open(const FabricTransaction&);
   CostPart of_node(const Component&, double ns) const;
   CostPart of_link(const Link&, double ns) const;
   std::vector<CostPart> stored_on(const FabricTransaction&, bool back) const;
-  std::vector<CostPart> way_parts(const FabricTransaction&, bool back);
+  Cost way_cost(const FabricTransaction&, bool back);
   Cause at_memory(const FabricTransaction&, Access&);
   void finished(const MemoryTarget&, const FabricTransaction&, Access&, double t);
-  void with_bandwidths(std::vector<Cause>&, const Cause& last, const std::vector<CostPart>& per_byte, double bytes);
+  void with_bandwidths(const Cause& last, const std::vector<CostPart>& per_byte, double bytes);
   void responds(const FabricTransaction&, Access&);
   Moment came_back(const Component& initiator, const FabricTransaction&, Access&, double t);
   Cause stands(PeState&, const QueueCall*);
@@ -191,12 +204,16 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   /// A segment's header, or a credit's, is where it ends, `there` after what it last waited for.
   void message_came(const FabricTransaction&, const QueueSegment&, Segment&, const Cause& there, double t);
   void comm_served(PeState&, const QueueSegment&, Segment&, double t);
-  Moment add(double t, OpNumber op, const std::vector<Cause>& causes) {
-    return graph_.add(t, op, causes.data(), causes.size());
+  /// A moment of the causes that are collected.
+  Moment add(double t, OpNumber op) {
+    const Moment m = graph_.add(t, op, causes_.data(), causes_.size());
+    causes_.clear();
+    return m;
   }
 
   Platform& platform_;
   RunGraph graph_;
+  std::vector<Cause> causes_;  ///< being collected for the next moment
   std::vector<PeState> pes_;
   std::vector<uint32_t> pe_of_node_;
   std::unordered_map<const PeCommand*, Submitted> commands_;
@@ -204,6 +221,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   std::unordered_map<const FabricTransaction*, Access> accesses_;
   std::unordered_map<const Route*, Way> ways_;
   std::unordered_map<const QueueSegment*, Segment> segments_;
+  std::vector<bool> stores_;           ///< by node: it stores and forwards
   std::vector<MemoryState> memories_;  ///< by node
   std::vector<Taken> links_;           ///< by edge
   std::vector<Moment> last_access_;    ///< by node of its initiator

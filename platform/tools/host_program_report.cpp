@@ -5,6 +5,7 @@
 
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/phase2/text/text.h"
+#include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/tools/host_program.h"
 #include "kernbench/platform/tools/run_parts.h"
 
@@ -105,6 +106,7 @@ void write_program_text(std::ostream& out, const ProgramReport& p) {
   out << "\n";
   write_ops(out, p);
   write_choices(out, p);
+  if (r.insight) insight::write_insight_text(out, *r.insight);
   write_engines(out, r);
   if (r.verified) out << "\n" << to_text(r.tensors);
   if (r.races_checked) out << "\n" << (r.races.empty() ? "no races\n" : races_text(r.races, r.pe_names));

@@ -22,6 +22,9 @@ namespace kernbench {
 
 class Platform;
 struct ReplayProgress;
+namespace insight {
+struct Insight;
+}
 
 struct RunOptions : PeChoice {
   std::string kernel;   ///< of run_kernel()
@@ -85,6 +88,7 @@ struct RunReport {
   bool races_checked = false;
   std::vector<Race> races;
   std::vector<std::string> pe_names;  ///< what a race's PEs are, in compiled order
+  std::shared_ptr<const insight::Insight> insight;  ///< what held it back (insight/insight.h); null: nobody has asked
 };
 
 /// How a run with these options is launched (InputError where the host's path was asked for and is not there: names

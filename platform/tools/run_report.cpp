@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/tools/run.h"
 #include "kernbench/platform/tools/run_parts.h"
 
@@ -243,6 +244,7 @@ void write_run_text(std::ostream& out, const RunReport& r) {
   }
 
   write_scalar_work(out, r);
+  if (r.insight) insight::write_insight_text(out, *r.insight);
   write_engines(out, r);
   if (r.verified) out << "\n" << to_text(r.tensors);
   if (r.races_checked) out << "\n" << (r.races.empty() ? "no races\n" : races_text(r.races, r.pe_names));
@@ -285,6 +287,7 @@ void end_report(JsonWriter& w, const RunReport& r) {
     for (const auto& q : r.queues) write_queue_json(w, q);
     w.close(']');
   }
+  if (r.insight) insight::write_insight_json(w.key("insight"), *r.insight);
   w.field("events", r.events).field("wall_s", r.wall_s);
   if (r.verified) write_verification(w.key("verify"), r.tensors);
   if (r.races_checked) write_races(w.key("races"), r.races, r.pe_names);

@@ -81,7 +81,7 @@ double HbmPc::lone_service_ns(const Route& r, bool write, uint64_t address, uint
 
 Service HbmPc::serve(FabricTransaction& x) {
   const double queued = x.time_ns + overhead_ns();
-  if (observers()) tell_channels(x, queued);
+  if (observers()) alone_ns_ = free_ns_;
   const double path = path_ns(*x.route, x.write, x.nbytes);
   double finish = queued + path;
   for_each_chunk(x.address, x.rows, [&](size_t channel, double ns) {
@@ -89,6 +89,7 @@ Service HbmPc::serve(FabricTransaction& x) {
     free = std::max(free, queued) + ns;
     finish = std::max(finish, free);
   });
+  if (observers()) tell_channels(x, queued, alone_ns_);
   const LoneTime lone = fabric().mode().lone_time(*x.route, x.write, x.address, x.nbytes, x.rows);
   const double alone = lone.service_ns - overhead_ns();
   x.overhead_ns += overhead_ns();
@@ -97,13 +98,11 @@ Service HbmPc::serve(FabricTransaction& x) {
   return {queued, finish, path};
 }
 
-/// When the transaction will hold each channel.
-void HbmPc::tell_channels(const FabricTransaction& x, double queued) const {
-  std::vector<double> held_ns(free_ns_.size(), 0.0);
-  for_each_chunk(x.address, x.rows, [&](size_t channel, double ns) { held_ns[channel] += ns; });
-  for (size_t c = 0; c < held_ns.size(); ++c) {
-    const double from = std::max(free_ns_[c], queued);
-    if (held_ns[c] > 0) observers()->channel_taken(*this, x, c, queued, from, from + held_ns[c]);
+/// When the transaction holds each channel: from when it is free of what was there before.
+void HbmPc::tell_channels(const FabricTransaction& x, double queued, const std::vector<double>& before) const {
+  for (size_t c = 0; c < free_ns_.size(); ++c) {
+    if (free_ns_[c] > before[c])
+      observers()->channel_taken(*this, x, c, queued, std::max(before[c], queued), free_ns_[c]);
   }
 }
 

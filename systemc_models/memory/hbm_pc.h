@@ -64,7 +64,7 @@ class HbmPc : public MemoryTarget, private FlitServers {
   size_t channel_of(uint64_t block) const;
   /// How long a channel takes for bytes at an offset from the base: for the whole bursts that they touch.
   double channel_ns(uint64_t offset, uint64_t bytes) const;
-  void tell_channels(const FabricTransaction& x, double queued) const;
+  void tell_channels(const FabricTransaction&, double queued, const std::vector<double>& before) const;
   template <class Visit>
   void for_each_chunk(uint64_t address, const Rows& rows, Visit visit) const;
 
@@ -72,7 +72,7 @@ class HbmPc : public MemoryTarget, private FlitServers {
   double bw_gbs_;
   bool hash_;
   std::vector<double> free_ns_;           ///< by channel
-  mutable std::vector<double> alone_ns_;  ///< the same in an idle system, while lone_service_ns() works
+  mutable std::vector<double> alone_ns_;  ///< scratch of lone_service_ns() and serve()
 };
 
 }  // namespace kernbench

@@ -1,0 +1,249 @@
+#include "kernbench/platform/insight/insight.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "kernbench/platform/platform.h"
+#include "kernbench/platform/tools/run.h"
+#include "kernbench/systemc_models/fabric/memory_target.h"
+
+namespace kernbench::insight {
+namespace {
+
+Insight::Bound bound_of(Resource r) {
+  switch (r) {
+    case Resource::gemm:
+    case Resource::math:
+    case Resource::kernel:
+      return Insight::Bound::compute;
+    case Resource::hbm:
+    case Resource::sram:
+    case Resource::tcm:
+    case Resource::mesh:
+    case Resource::ucie:
+    case Resource::pcie:
+    case Resource::link:
+      return Insight::Bound::bandwidth;
+    case Resource::launch:
+    case Resource::host:
+      return Insight::Bound::launch;
+    default:
+      return Insight::Bound::dependencies;
+  }
+}
+
+template <class Row>
+void busiest_first(std::vector<Row>& rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return a.share != b.share ? a.share > b.share : a.bytes > b.bytes;
+  });
+}
+
+bool ends_with(const std::string& s, std::string_view end) {
+  return s.size() >= end.size() && s.compare(s.size() - end.size(), end.size(), end) == 0;
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.1f} %", 100 * share);
+}
+
+/// The path, with what follows each other for one holder and op as one step.
+void set_path(Insight& r, const Platform& platform, const RunGraph& graph, const std::vector<PathStep>& path,
+              double begin_ns) {
+  const topology::Graph& system = platform.graph();
+  const PathStep* before = nullptr;
+  for (const PathStep& s : path) {
+    const bool same = before && before->resource == s.resource && before->is_edge == s.is_edge &&
+                      before->index == s.index && before->op == s.op;
+    before = &s;
+    if (same) {
+      r.path.back().to_ns = s.to_ns - begin_ns;
+      continue;
+    }
+    Insight::Step step;
+    step.from_ns = s.from_ns - begin_ns;
+    step.to_ns = s.to_ns - begin_ns;
+    step.resource = s.resource;
+    step.holder = holder_name(system, s.is_edge, s.index);
+    if (const OpDesc* op = graph.desc(s.op)) {
+      step.op = op->name;
+      if (op->pe < system.pes.size()) step.pe = system.pes[op->pe].id;
+      if (op->where.line > 0) step.line = fmt::format("{}:{}", op->where.file, op->where.line);
+    }
+    r.path.push_back(std::move(step));
+  }
+}
+
+void set_blame(Insight& r, const topology::Graph& system, const Blame& b) {
+  r.by_resource = b.by_resource;
+  for (const Blame::Holder& h : b.by_component)
+    r.by_component.push_back({h.resource, holder_name(system, h.is_edge, h.index), h.ns});
+  for (const Blame::Share& s : b.by_line) r.by_line.push_back({Resource::other, s.name, s.ns});
+  const auto most = [&](Resource without) {
+    size_t best = static_cast<size_t>(without) == 0 ? 1 : 0;
+    for (size_t i = 0; i < kResources; ++i) {
+      if (i != static_cast<size_t>(without) && r.by_resource[i] > r.by_resource[best]) best = i;
+    }
+    return static_cast<Resource>(best);
+  };
+  r.first = static_cast<Resource>(std::max_element(r.by_resource.begin(), r.by_resource.end()) - r.by_resource.begin());
+  r.second = most(r.first);
+  r.bound = bound_of(r.first);
+}
+
+void set_links(Insight& r, const topology::Graph& system, const Usage& usage) {
+  for (uint32_t e = 0; e < system.edges.size(); ++e) {
+    const uint64_t bytes = usage.link_bytes()[e];
+    const double bw = system.effective_bw(e);
+    if (bytes == 0) continue;
+    const double share = bw > 0 ? static_cast<double>(bytes) / (bw * r.sim_ns) : 0;
+    r.links.push_back({holder_name(system, true, e), resource_of(system, system.edges[e]), bytes, bw, share});
+  }
+  busiest_first(r.links);
+}
+
+/// What a memory can deliver at most: by its widest edge, and what it says itself.
+double most_gbs(Platform& platform, uint32_t node) {
+  const topology::Graph& system = platform.graph();
+  double edge = 0;
+  for (const uint32_t e : system.out_edges[node]) edge = std::max(edge, system.effective_bw(e));
+  const auto* memory = dynamic_cast<const MemoryTarget*>(&platform.component(node));
+  return memory ? memory->most_gbs(edge) : edge;
+}
+
+void set_memories(Insight& r, Platform& platform, const Usage& usage) {
+  const topology::Graph& system = platform.graph();
+  double hbm_most = 0;
+  for (const topology::Memory& memory : system.memories) {
+    const Usage::Memory& m = usage.memories()[memory.node];
+    const uint64_t bytes = m.read_bytes + m.write_bytes;
+    if (bytes == 0) continue;
+    const bool hbm = memory.space == "hbm";
+    const std::string& id = system.nodes[memory.node].id;
+    const double most = most_gbs(platform, memory.node);
+    const double share = most > 0 ? static_cast<double>(bytes) / (most * r.sim_ns) : 0;
+    r.memories.push_back({id, hbm ? Resource::hbm : Resource::sram, bytes, most, share});
+    if (hbm) {
+      r.hbm_bytes += static_cast<double>(bytes);
+      hbm_most += most;
+    }
+    if (m.channels_ns.size() < 2) continue;
+    for (size_t c = 0; c < m.channels_ns.size(); ++c) {
+      const double gbs = most / static_cast<double>(m.channels_ns.size());
+      r.channels.push_back({fmt::format("{}[{}]", id, c), hbm ? Resource::hbm : Resource::sram,
+                            static_cast<uint64_t>(m.channels_ns[c] * gbs + 0.5), gbs, m.channels_ns[c] / r.sim_ns});
+    }
+  }
+  r.hbm_gbs_most = hbm_most;
+  r.hbm_peak = hbm_most > 0 ? r.hbm_bytes / (hbm_most * r.sim_ns) : 0;
+  busiest_first(r.memories);
+  busiest_first(r.channels);
+}
+
+void set_engines(Insight& r, const RunReport& run) {
+  double gemm_flops = 0, peak_ns = 0, math_ns = 0;
+  for (const EngineReport& e : run.engines) {
+    r.flops += e.flops;
+    if (ends_with(e.id, ".pe_math")) math_ns += e.busy_ns;
+    if (e.peak_ns <= 0) continue;
+    gemm_flops += e.flops;
+    peak_ns += e.peak_ns;
+  }
+  const auto pes = static_cast<double>(run.pes.size());
+  r.gemm_peak = run.gemm_peak_share();
+  r.math_busy = pes > 0 && r.sim_ns > 0 ? math_ns / (pes * r.sim_ns) : 0;
+  if (peak_ns > 0) r.gemm_tflops_most = gemm_flops / peak_ns * pes / 1e3;
+  if (r.hbm_bytes == 0 || r.flops == 0) return;
+  r.flop_per_byte = r.flops / r.hbm_bytes;
+  if (r.gemm_tflops_most > 0) r.roofline_tflops = std::min(r.gemm_tflops_most, r.flop_per_byte * r.hbm_gbs_most / 1e3);
+}
+
+void set_pes(Insight& r, const RunReport& run) {
+  if (run.pes.empty()) return;
+  std::vector<size_t> order(run.pes.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return run.pes[a].end_ns < run.pes[b].end_ns; });
+  const auto& first = run.pes[order.front()];
+  const auto& median = run.pes[order[order.size() / 2]];
+  const auto& last = run.pes[order.back()];
+  r.pes = {first.id, median.id, last.id, first.end_ns, median.end_ns, last.end_ns, 0};
+  for (const auto& pe : run.pes) r.pes.near_last += last.end_ns - pe.end_ns <= 0.01 * r.sim_ns;
+}
+
+/// "sip0.cube0.hbm_ctrl.pe3": the one on which most of a class's blame lies, where that is most of it.
+std::string where_most(const Insight& r, Resource resource) {
+  const double all = r.by_resource[static_cast<size_t>(resource)];
+  for (const Insight::Share& s : r.by_component) {
+    if (s.resource != resource || s.name.empty()) continue;
+    return s.ns >= 0.5 * all
+               ? fmt::format(", {} of it at {}", s.ns >= 0.999 * all ? "all" : percent(s.ns / all), s.name)
+               : fmt::format(", most at {} ({})", s.name, percent(s.ns / r.sim_ns));
+  }
+  return {};
+}
+
+void set_verdict(Insight& r) {
+  const auto share = [&](Resource x) { return r.by_resource[static_cast<size_t>(x)] / r.sim_ns; };
+  double latency = 0;
+  for (size_t i = 0; i < kResources; ++i) {
+    if (bound_of(static_cast<Resource>(i)) == Insight::Bound::dependencies) latency += r.by_resource[i] / r.sim_ns;
+  }
+  r.verdict.push_back(fmt::format("Bound by {}: {} of the critical path{}.", title_of(r.first), percent(share(r.first)),
+                                  where_most(r, r.first)));
+  if (r.bound == Insight::Bound::dependencies)
+    r.verdict.push_back(fmt::format(
+        "It waits for one thing after the other, not for a rate: {} of the path is latency.", percent(latency)));
+  std::string peaks;
+  const auto add = [&](const std::string& text) { peaks += (peaks.empty() ? "" : ", ") + text; };
+  if (r.gemm_tflops_most > 0) add("GEMM at " + percent(r.gemm_peak) + " of its peak");
+  if (r.hbm_gbs_most > 0) add("HBM at " + percent(r.hbm_peak) + " of its");
+  if (!r.links.empty() && r.links.front().share > 0)
+    add("the busiest link at " + percent(r.links.front().share) + " (" + r.links.front().name + ")");
+  if (r.second != r.first && share(r.second) > 0.001)
+    peaks +=
+        fmt::format("{}; next: {} ({})", peaks.empty() ? "Then" : "", title_of(r.second), percent(share(r.second)));
+  if (!peaks.empty()) r.verdict.push_back(peaks + ".");
+}
+
+}  // namespace
+
+std::string_view name_of(Insight::Bound b) {
+  switch (b) {
+    case Insight::Bound::compute:
+      return "compute";
+    case Insight::Bound::bandwidth:
+      return "bandwidth";
+    case Insight::Bound::launch:
+      return "launch";
+    case Insight::Bound::dependencies:
+      return "dependencies";
+  }
+  return "";
+}
+
+std::shared_ptr<const Insight> Explainer::explain(const RunReport& run) {
+  auto made = std::make_shared<Insight>();
+  Insight& r = *made;
+  const topology::Graph& system = platform_.graph();
+  const RunGraph& graph = recorder_.graph();
+  r.sim_ns = run.end_ns;
+  r.graph_bytes = static_cast<double>(graph.bytes());
+  const std::vector<PathStep> path = critical_path(graph, recorder_.end(run.begin_ns + run.end_ns));
+  set_path(r, platform_, graph, path, run.begin_ns);
+  set_blame(r, system, blame(graph, path));
+  set_links(r, system, usage_);
+  set_memories(r, platform_, usage_);
+  set_engines(r, run);
+  set_pes(r, run);
+  for (size_t p = 0; p < platform_.pes().count(); ++p) {
+    r.issue_ns_mean += recorder_.issue_ns(p) / static_cast<double>(std::max<size_t>(1, run.pes.size()));
+    r.issue_ns_most = std::max(r.issue_ns_most, recorder_.issue_ns(p));
+  }
+  if (r.sim_ns > 0) set_verdict(r);
+  return made;
+}
+
+}  // namespace kernbench::insight

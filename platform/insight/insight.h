@@ -1,0 +1,96 @@
+// What held a run back: its critical path and what that is blamed on, how far it stayed from each peak, and a verdict
+// in words. docs/insight.md has the formula of every figure.
+#pragma once
+
+#include <array>
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernbench/platform/insight/critical_path.h"
+#include "kernbench/platform/insight/run_graph_recorder.h"
+#include "kernbench/platform/insight/usage.h"
+
+namespace kernbench {
+
+class JsonWriter;
+struct RunReport;
+
+namespace insight {
+
+/// A value like RunReport's; times in ns from the run's begin, shares from 0 to 1.
+struct Insight {
+  double sim_ns = 0;
+
+  // The critical path.
+  struct Step {
+    double from_ns = 0, to_ns = 0;
+    Resource resource = Resource::other;
+    std::string holder;  ///< node, or FROM->TO; empty: nobody
+    std::string pe;      ///< of the op; empty: none
+    std::string op, line;
+  };
+  std::vector<Step> path;
+  struct Share {
+    Resource resource = Resource::other;
+    std::string name;
+    double ns = 0;
+  };
+  std::array<double, kResources> by_resource{};
+  std::vector<Share> by_component, by_line;  ///< the most first; each sums to sim_ns
+  double graph_bytes = 0;
+
+  // The verdict.
+  enum class Bound : uint8_t { compute, bandwidth, launch, dependencies };
+  Bound bound = Bound::dependencies;
+  Resource first = Resource::other, second = Resource::other;  ///< classes with the most blame; second may be first
+  std::vector<std::string> verdict;                            ///< sentences
+
+  // How far from the peaks.
+  double gemm_peak = 0;  ///< share
+  double math_busy = 0;  ///< share of the run in which a PE's MATH computes, mean
+  double hbm_peak = 0;   ///< share of the bandwidth of all HBM that was used
+  double flops = 0, hbm_bytes = 0;
+  double flop_per_byte = 0;                       ///< 0: no HBM, or nothing computed
+  double gemm_tflops_most = 0, hbm_gbs_most = 0;  ///< of the PEs and HBM of the run
+  double roofline_tflops = 0;                     ///< what intensity and peaks allow; 0: does not apply
+  struct Row {
+    std::string name;
+    Resource resource = Resource::other;
+    uint64_t bytes = 0;
+    double gbs_most = 0, share = 0;  ///< 0: limits nothing
+  };
+  std::vector<Row> links, memories, channels;  ///< busiest first; a channel's share is the time for which it was held
+  struct Spread {
+    std::string first, median, last;
+    double first_ns = 0, median_ns = 0, last_ns = 0;
+    size_t near_last = 0;  ///< PEs that end within 1 % of the run behind the last, that one included
+  };
+  Spread pes;
+  double issue_ns_mean = 0, issue_ns_most = 0;  ///< of a PE, what its kernel's commands cost in pe_cpu
+};
+std::string_view name_of(Insight::Bound);
+
+/// Watches a platform for one run.
+class Explainer {
+ public:
+  /// Before the run.
+  explicit Explainer(Platform& platform) : platform_(platform), recorder_(platform), usage_(platform) {}
+  /// When it is over.
+  std::shared_ptr<const Insight> explain(const RunReport&);
+  const RunGraphRecorder& recorder() const { return recorder_; }
+
+ private:
+  Platform& platform_;
+  RunGraphRecorder recorder_;
+  Usage usage_;
+};
+
+/// Sections of a run's report.
+void write_insight_text(std::ostream&, const Insight&);
+/// An object.
+void write_insight_json(JsonWriter&, const Insight&);
+
+}  // namespace insight
+}  // namespace kernbench

@@ -1,0 +1,143 @@
+// What an Insight says, for people and for tools.
+#include <fmt/ostream.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/table.h"
+#include "kernbench/platform/insight/insight.h"
+
+namespace kernbench::insight {
+namespace {
+
+constexpr size_t kRows = 5;  ///< of each table for people; JSON has all
+
+std::string percent(double share) {
+  return fmt::format("{:.1f}", 100 * share);
+}
+
+void write_path_table(std::ostream& out, const Insight& r) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < kResources; ++i) {
+    if (r.by_resource[i] > 0) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return r.by_resource[a] > r.by_resource[b]; });
+  TextTable t(1, 2);
+  t.add({"critical path", "ns", "%", "", "most of it at"});
+  for (const size_t i : order) {
+    const auto most = std::find_if(r.by_component.begin(), r.by_component.end(),
+                                   [&](const Insight::Share& s) { return s.resource == static_cast<Resource>(i); });
+    t.add({std::string(title_of(static_cast<Resource>(i))), fmt::format("{:.3f}", r.by_resource[i]),
+           percent(r.by_resource[i] / r.sim_ns), "",
+           most->name.empty() ? "" : fmt::format("{} {}", most->name, percent(most->ns / r.sim_ns))});
+  }
+  out << "\n" << t.text();
+}
+
+void write_lines(std::ostream& out, const Insight& r) {
+  TextTable t(1, 2);
+  t.add({"source lines on it", "ns", "%"});
+  for (size_t i = 0; i < std::min(kRows, r.by_line.size()); ++i) {
+    const Insight::Share& s = r.by_line[i];
+    t.add({s.name.empty() ? "(no op)" : s.name, fmt::format("{:.3f}", s.ns), percent(s.ns / r.sim_ns)});
+  }
+  out << "\n" << t.text();
+}
+
+void write_rows(std::ostream& out, const char* title, const std::vector<Insight::Row>& rows, const char* share) {
+  if (rows.empty()) return;
+  TextTable t(1, 2);
+  t.add({fmt::format("{}, {} of {}", title, std::min(kRows, rows.size()), rows.size()), share, "bytes", "GB/s",
+         "of GB/s"});
+  for (size_t i = 0; i < std::min(kRows, rows.size()); ++i) {
+    const Insight::Row& row = rows[i];
+    const bool limits = row.gbs_most > 0;
+    t.add({row.name, limits ? percent(row.share) : "-", std::to_string(row.bytes),
+           limits ? fmt::format("{:.2f}", row.share * row.gbs_most) : "-",
+           limits ? fmt::format("{:.2f}", row.gbs_most) : "-"});
+  }
+  out << "\n" << t.text();
+}
+
+}  // namespace
+
+void write_insight_text(std::ostream& out, const Insight& r) {
+  for (size_t i = 0; i < r.verdict.size(); ++i)
+    out << (i == 0 ? "\n  verdict      " : "               ") << r.verdict[i] << "\n";
+  if (r.roofline_tflops > 0) {
+    fmt::print(
+        out,
+        "  roofline     {:.2f} FLOP a byte of HBM: {:.3f} of {:.3f} TFLOP/s that GEMM ({:.3f}) and HBM ({:.2f} GB/s) "
+        "allow, {} %\n",
+        r.flop_per_byte, r.flops / r.sim_ns / 1e3, r.roofline_tflops, r.gemm_tflops_most, r.hbm_gbs_most,
+        percent(r.flops / r.sim_ns / 1e3 / r.roofline_tflops));
+  }
+  if (!r.pes.last.empty()) {
+    fmt::print(out, "  PEs end      {:.3f} ns ({}), median {:.3f} ({}), {:.3f} ({}); {} within 1 % of the run\n",
+               r.pes.first_ns, r.pes.first, r.pes.median_ns, r.pes.median, r.pes.last_ns, r.pes.last, r.pes.near_last);
+    fmt::print(out, "  issue        {:.3f} ns a PE in pe_cpu, most {:.3f} ns\n", r.issue_ns_mean, r.issue_ns_most);
+  }
+  write_path_table(out, r);
+  write_lines(out, r);
+  write_rows(out, "links", r.links, "data %");
+  write_rows(out, "memories", r.memories, "data %");
+  write_rows(out, "channels", r.channels, "held %");
+}
+
+namespace {
+
+void write_rows_json(JsonWriter& w, const char* name, const std::vector<Insight::Row>& rows) {
+  w.key(name).open('[');
+  for (const Insight::Row& r : rows) {
+    w.open('{').field("name", r.name).field("resource", name_of(r.resource)).field("bytes", r.bytes);
+    w.field("gbs_most", r.gbs_most).field("share", r.share).close('}');
+  }
+  w.close(']');
+}
+
+void write_shares(JsonWriter& w, const char* name, const std::vector<Insight::Share>& shares, bool with_resource) {
+  w.key(name).open('[');
+  for (const Insight::Share& s : shares) {
+    w.open('{').field("name", s.name);
+    if (with_resource) w.field("resource", name_of(s.resource));
+    w.field("ns", s.ns).close('}');
+  }
+  w.close(']');
+}
+
+}  // namespace
+
+void write_insight_json(JsonWriter& w, const Insight& r) {
+  w.open('{').field("verdict", r.verdict).field("bound", name_of(r.bound)).field("first", name_of(r.first));
+  w.field("second", name_of(r.second));
+  w.key("peaks").open('{').field("gemm", r.gemm_peak).field("math_busy", r.math_busy).field("hbm", r.hbm_peak);
+  w.field("link", r.links.empty() ? 0.0 : r.links.front().share).close('}');
+  w.key("roofline").open('{').field("flops", r.flops).field("hbm_bytes", r.hbm_bytes);
+  w.field("flop_per_byte", r.flop_per_byte).field("gemm_tflops_most", r.gemm_tflops_most);
+  w.field("hbm_gbs_most", r.hbm_gbs_most).field("tflops_most", r.roofline_tflops).close('}');
+  w.key("blame_ns").open('{');
+  for (size_t i = 0; i < kResources; ++i) w.field(std::string(name_of(static_cast<Resource>(i))), r.by_resource[i]);
+  w.close('}');
+  write_shares(w, "components", r.by_component, true);
+  write_shares(w, "lines", r.by_line, false);
+  w.key("pes_end")
+      .open('{')
+      .field("first", r.pes.first)
+      .field("first_ns", r.pes.first_ns)
+      .field("median", r.pes.median);
+  w.field("median_ns", r.pes.median_ns).field("last", r.pes.last).field("last_ns", r.pes.last_ns);
+  w.field("near_last", static_cast<uint64_t>(r.pes.near_last)).close('}');
+  w.key("issue").open('{').field("mean_ns", r.issue_ns_mean).field("most_ns", r.issue_ns_most).close('}');
+  write_rows_json(w, "links", r.links);
+  write_rows_json(w, "memories", r.memories);
+  write_rows_json(w, "channels", r.channels);
+  w.key("critical_path").open('[');
+  for (const Insight::Step& s : r.path) {
+    w.open('{').field("from_ns", s.from_ns).field("to_ns", s.to_ns).field("resource", name_of(s.resource));
+    w.field("at", s.holder).field("pe", s.pe).field("op", s.op).field("line", s.line).close('}');
+  }
+  w.close(']').close('}');
+}
+
+}  // namespace kernbench::insight

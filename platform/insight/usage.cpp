@@ -1,0 +1,45 @@
+#include "kernbench/platform/insight/usage.h"
+
+#include "kernbench/platform/observe/fabric_watch.h"
+#include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/fabric/fabric_port.h"
+#include "kernbench/systemc_models/fabric/memory_target.h"
+
+namespace kernbench::insight {
+
+Usage::Usage(Platform& platform)
+    : platform_(platform), link_bytes_(platform.graph().edges.size()), memories_(platform.graph().nodes.size()) {
+  watch_fabric(platform_, *this, FabricParts::blocks);
+}
+
+Usage::~Usage() {
+  unwatch_fabric(platform_, *this);
+}
+
+void Usage::add(const FabricTransaction& x) {
+  for (uint32_t i = 0; i < x.hop_count; ++i) {
+    const Hop& hop = x.hops[i];
+    const uint32_t edge = (x.write ? hop.out : hop.in)->link.edge;
+    if (edge < link_bytes_.size()) link_bytes_[edge] += x.nbytes;
+  }
+}
+
+void Usage::access_done(const Component&, const FabricTransaction& x, double) {
+  add(x);
+  if (!x.route->target || x.route->target->index() >= memories_.size()) return;
+  Memory& m = memories_[x.route->target->index()];
+  (x.write ? m.write_bytes : m.read_bytes) += x.nbytes;
+}
+
+void Usage::post_done(const Component&, const FabricTransaction& x, double) {
+  add(x);
+}
+
+void Usage::channel_taken(const MemoryTarget& memory, const FabricTransaction&, size_t channel, double, double from,
+                          double to) {
+  std::vector<double>& held = memories_[memory.index()].channels_ns;
+  if (held.size() <= channel) held.resize(channel + 1);
+  held[channel] += to - from;
+}
+
+}  // namespace kernbench::insight
