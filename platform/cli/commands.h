@@ -29,6 +29,7 @@ Command add_sweep(CLI::App&);
 Command add_topology(CLI::App&);
 Command add_traffic(CLI::App&);
 Command add_web(CLI::App&);
+Command add_whatif(CLI::App&);
 
 /// --plugin, as every command has it that knows kernels or components.
 struct PluginOptions {
@@ -43,7 +44,7 @@ struct TopologyOptions {
   std::string file;
   PluginOptions plugins;
   std::string links, response;
-  std::vector<std::string> settings;
+  std::vector<std::string> settings, scales;
   void add_to(CLI::App&, bool positional = false);
   /// Loads the plug-ins and compiles the file.
   topology::Graph compile() const;

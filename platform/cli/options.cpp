@@ -1,10 +1,15 @@
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
+
+#include <charconv>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/tool/output_files.h"
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/topology_places.h"
+#include "kernbench/phase2/text/text.h"
+#include "kernbench/platform/insight/scaling.h"
 #include "kernbench/platform/observe/transaction_recorder.h"
 #include "kernbench/platform/observe/waveform.h"
 #include "kernbench/platform/platform.h"
@@ -39,8 +44,29 @@ void TopologyOptions::add_to(CLI::App& app, bool positional) {
                  "of FROM->TO (repeatable)")
       ->allow_extra_args(false)
       ->type_name("TARGET=VALUE");
+  app.add_option("--scale", scales,
+                 "makes a part of the machine, such as hbm, mesh or gemm, FACTOR times as fast (docs/insight.md; repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("PART=FACTOR");
   plugins.add_to(app);
 }
+
+namespace {
+
+void apply_scales(const std::vector<std::string>& scales, topology::Graph& graph) {
+  constexpr double kMost = 1e6;
+  for (const std::string& text : scales) {
+    const auto [part, value] = name_and_value("--scale", text, "PART=FACTOR");
+    double factor = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), factor);
+    if (error != std::errc() || end != value.data() + value.size() || !(factor >= 1 / kMost && factor <= kMost))
+      throw InputError(fmt::format("--scale {}: found {}; legal: a factor from 1e-06 to 1e+06", part, in_quotes(value)));
+    if (insight::scale(graph, component_catalog(), part, factor) == 0 && factor != 1)
+      spdlog::info("--scale {}: nothing in {} changes", text, graph.name);
+  }
+}
+
+}  // namespace
 
 topology::Graph TopologyOptions::compile() const {
   plugins.load();
@@ -58,6 +84,7 @@ topology::Graph TopologyOptions::compile() const {
     throw InputError("--response: found ideal beside --links flit, whose responses are routed");
   const topology::MeshCache cache(topology::default_cache_folder(), [](const std::string& s) { spdlog::info(s); });
   topology::Graph graph = topology::compile_file(topology_file(file), component_catalog(), overrides, &cache);
+  apply_scales(scales, graph);
   spdlog::info("compiled {}: {} nodes, {} edges, {} PEs", file, graph.nodes.size(), graph.edges.size(),
                graph.pes.size());
   return graph;

@@ -83,6 +83,7 @@ OpLogHeader log_header(const Platform& platform, const Options& o,
   w.field("materialize", graph.materialize_outputs ? "outputs" : "none");
   if (o.address != "physical") w.field("address", o.address);
   if (!o.topology.settings.empty()) w.field("set", o.topology.settings);
+  if (!o.topology.scales.empty()) w.field("scale", o.topology.scales);
   if (o.hops) w.field("hops", true);
   std::ifstream yaml(o.topology.file, std::ios::binary);
   w.field("topology_file", std::string(std::istreambuf_iterator<char>(yaml), {})).close('}');

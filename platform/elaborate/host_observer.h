@@ -10,6 +10,8 @@
 
 namespace kernbench {
 
+struct LaunchWay;
+
 /// All times in ns. An `id` names what it is for between its start and its end, and nothing beyond that.
 class HostObserver {
  public:
@@ -17,11 +19,10 @@ class HostObserver {
   /// The host writes to the device, or reads from it; its requests name it (MemoryRequest::part_of).
   virtual void transfer_started(const void* /*id*/, bool /*write*/, uint64_t /*nbytes*/, double /*t*/) {}
   virtual void transfer_done(const void* /*id*/, double /*t*/) {}
-  /// A launch leaves the host, for PEs by their indices, and would reach each so many ns later, which is what its
-  /// completion takes to come back too; the host has the completion of some of them, by their places in the launch; it
-  /// has the last.
-  virtual void launch_sent(const void* /*id*/, const LaunchId&, const std::vector<size_t>& /*pes*/,
-                           const std::vector<double>& /*way_ns*/, double /*t*/) {}
+  /// A launch leaves the host, for PEs by their indices, over a way that its completions take back; the host has the
+  /// completion of some of them, by their places in the launch; it has the last.
+  virtual void launch_sent(const void* /*id*/, const LaunchId&, const std::vector<size_t>& /*pes*/, const LaunchWay&,
+                           double /*t*/) {}
   virtual void launch_returned(const void* /*id*/, const std::vector<uint32_t>& /*places*/, double /*t*/) {}
   virtual void launch_done(const void* /*id*/, double /*t*/) {}
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "kernbench/platform/platform.h"
@@ -81,16 +82,62 @@ void set_blame(Insight& r, const topology::Graph& system, const Blame& b) {
   for (const Blame::Holder& h : b.by_component)
     r.by_component.push_back({h.resource, holder_name(system, h.is_edge, h.index), h.ns});
   for (const Blame::Share& s : b.by_line) r.by_line.push_back({Resource::other, s.name, s.ns});
-  const auto most = [&](Resource without) {
-    size_t best = static_cast<size_t>(without) == 0 ? 1 : 0;
-    for (size_t i = 0; i < kResources; ++i) {
-      if (i != static_cast<size_t>(without) && r.by_resource[i] > r.by_resource[best]) best = i;
+}
+
+/// The run's time with these classes so many times as fast, by the graph.
+double retimed(const RunGraph& graph, Moment end, double sim_ns, std::initializer_list<Resource> classes,
+               double faster) {
+  std::array<double, kResources> factors;
+  factors.fill(1);
+  for (const Resource r : classes) factors[static_cast<size_t>(r)] = 1 / faster;
+  const double ns = graph.retimed_ns(end, factors) - graph.ns(0);
+  return std::abs(ns - sim_ns) < 1e-6 ? sim_ns : ns;  // what doubles lose on the way
+}
+
+/// What cannot be made faster by building another machine.
+bool is_given(Resource r) {
+  return r == Resource::host || r == Resource::kernel || r == Resource::other;
+}
+
+/// Where two classes bind together, as equal bandwidths one behind the other do, one alone saves little.
+void set_bounds(Insight& r, const RunGraph& graph, Moment end) {
+  std::vector<Resource> by_blame;
+  for (size_t i = 0; i < kResources; ++i) {
+    const auto x = static_cast<Resource>(i);
+    r.faster_ns[i] = r.slower_ns[i] = r.sim_ns;
+    if (is_given(x)) continue;
+    r.slower_ns[i] = retimed(graph, end, r.sim_ns, {x}, 0.5);
+    if (r.by_resource[i] <= 0) continue;  // what is not on the path saves nothing
+    by_blame.push_back(x);
+    r.faster_ns[i] = retimed(graph, end, r.sim_ns, {x}, 2);
+  }
+  std::stable_sort(by_blame.begin(), by_blame.end(), [&](Resource a, Resource b) {
+    return r.by_resource[static_cast<size_t>(a)] > r.by_resource[static_cast<size_t>(b)];
+  });
+  std::vector<Resource> by_saving = by_blame;
+  std::stable_sort(by_saving.begin(), by_saving.end(), [&](Resource a, Resource b) { return r.saved(a) > r.saved(b); });
+  if (by_saving.empty()) return;
+  const auto saves = [&](Resource x) { return r.saved(x); };
+  r.bound_by = {by_saving.front()};
+  r.saved_by_bound = saves(by_saving.front());
+  constexpr size_t kTogether = 4;  // classes of which pairs are looked at
+  constexpr double kMore = 1.5;    // what a pair must save of both alone, and of the best
+  for (size_t i = 0; i < std::min(kTogether, by_blame.size()); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      const double both = 1 - retimed(graph, end, r.sim_ns, {by_blame[i], by_blame[j]}, 2) / r.sim_ns;
+      if (both <= kMore * (saves(by_blame[i]) + saves(by_blame[j])) || both <= kMore * r.saved_by_bound) continue;
+      r.bound_by = {by_blame[j], by_blame[i]};
+      r.saved_by_bound = both;
     }
-    return static_cast<Resource>(best);
-  };
-  r.first = static_cast<Resource>(std::max_element(r.by_resource.begin(), r.by_resource.end()) - r.by_resource.begin());
-  r.second = most(r.first);
-  r.bound = bound_of(r.first);
+  }
+  for (const Resource x : by_saving) {
+    if (std::find(r.bound_by.begin(), r.bound_by.end(), x) != r.bound_by.end()) continue;
+    r.next = x;
+    break;
+  }
+  r.bound = bound_of(*std::max_element(r.bound_by.begin(), r.bound_by.end(), [&](Resource a, Resource b) {
+    return r.by_resource[static_cast<size_t>(a)] < r.by_resource[static_cast<size_t>(b)];
+  }));
 }
 
 void set_links(Insight& r, const topology::Graph& system, const Usage& usage) {
@@ -191,9 +238,20 @@ void set_verdict(Insight& r) {
   for (size_t i = 0; i < kResources; ++i) {
     if (bound_of(static_cast<Resource>(i)) == Insight::Bound::dependencies) latency += r.by_resource[i] / r.sim_ns;
   }
-  r.verdict.push_back(fmt::format("Bound by {}: {} of the critical path{}.", title_of(r.first), percent(share(r.first)),
-                                  where_most(r, r.first)));
-  if (r.bound == Insight::Bound::dependencies)
+  if (r.bound_by.empty()) {
+    r.verdict.emplace_back("Nothing of the machine bounds it.");
+  } else if (r.bound_by.size() == 2) {
+    r.verdict.push_back(fmt::format(
+        "Bound by {} and {} together: {} of the critical path. Twice as fast, both would save {} of the run; one alone "
+        "{} or {}.",
+        title_of(r.bound_by[0]), title_of(r.bound_by[1]), percent(share(r.bound_by[0]) + share(r.bound_by[1])),
+        percent(r.saved_by_bound), percent(r.saved(r.bound_by[0])), percent(r.saved(r.bound_by[1]))));
+  } else {
+    r.verdict.push_back(fmt::format(
+        "Bound by {}: {} of the critical path{}. Twice as fast, it would save {} of the run.", title_of(r.bound_by[0]),
+        percent(share(r.bound_by[0])), where_most(r, r.bound_by[0]), percent(r.saved_by_bound)));
+  }
+  if (r.bound == Insight::Bound::dependencies && !r.bound_by.empty())
     r.verdict.push_back(fmt::format(
         "It waits for one thing after the other, not for a rate: {} of the path is latency.", percent(latency)));
   std::string peaks;
@@ -202,9 +260,8 @@ void set_verdict(Insight& r) {
   if (r.hbm_gbs_most > 0) add("HBM at " + percent(r.hbm_peak) + " of its");
   if (!r.links.empty() && r.links.front().share > 0)
     add("the busiest link at " + percent(r.links.front().share) + " (" + r.links.front().name + ")");
-  if (r.second != r.first && share(r.second) > 0.001)
-    peaks +=
-        fmt::format("{}; next: {} ({})", peaks.empty() ? "Then" : "", title_of(r.second), percent(share(r.second)));
+  if (r.next != Resource::other && share(r.next) > 0.001)
+    add(fmt::format("next: {} ({} of the path)", title_of(r.next), percent(share(r.next))));
   if (!peaks.empty()) r.verdict.push_back(peaks + ".");
 }
 
@@ -231,9 +288,11 @@ std::shared_ptr<const Insight> Explainer::explain(const RunReport& run) {
   const RunGraph& graph = recorder_.graph();
   r.sim_ns = run.end_ns;
   r.graph_bytes = static_cast<double>(graph.bytes());
-  const std::vector<PathStep> path = critical_path(graph, recorder_.end(run.begin_ns + run.end_ns));
+  const Moment end = recorder_.end(run.begin_ns + run.end_ns);
+  const std::vector<PathStep> path = critical_path(graph, end);
   set_path(r, platform_, graph, path, run.begin_ns);
   set_blame(r, system, blame(graph, path));
+  if (r.sim_ns > 0) set_bounds(r, graph, end);
   set_links(r, system, usage_);
   set_memories(r, platform_, usage_);
   set_engines(r, run);

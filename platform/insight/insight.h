@@ -44,8 +44,16 @@ struct Insight {
   // The verdict.
   enum class Bound : uint8_t { compute, bandwidth, launch, dependencies };
   Bound bound = Bound::dependencies;
-  Resource first = Resource::other, second = Resource::other;  ///< classes with the most blame; second may be first
-  std::vector<std::string> verdict;                            ///< sentences
+  /// What bounds the run: the class that saves most when it is twice as fast; two where neither helps without the
+  /// other.
+  std::vector<Resource> bound_by;
+  Resource next = Resource::other;  ///< of the others, the one that would save most
+  /// By the graph: the run's time were the class alone twice as fast, or half as fast.
+  std::array<double, kResources> faster_ns{}, slower_ns{};
+  /// The share of the run that it would save, twice as fast.
+  double saved(Resource r) const { return sim_ns > 0 ? 1 - faster_ns[static_cast<size_t>(r)] / sim_ns : 0; }
+  double saved_by_bound = 0;         ///< were those of bound_by
+  std::vector<std::string> verdict;  ///< sentences
 
   // How far from the peaks.
   double gemm_peak = 0;  ///< share

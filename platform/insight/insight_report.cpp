@@ -24,12 +24,13 @@ void write_path_table(std::ostream& out, const Insight& r) {
   }
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return r.by_resource[a] > r.by_resource[b]; });
   TextTable t(1, 2);
-  t.add({"critical path", "ns", "%", "", "most of it at"});
+  t.add({"critical path", "ns", "%", "x2 saves %", "most at, %"});
   for (const size_t i : order) {
     const auto most = std::find_if(r.by_component.begin(), r.by_component.end(),
                                    [&](const Insight::Share& s) { return s.resource == static_cast<Resource>(i); });
     t.add({std::string(title_of(static_cast<Resource>(i))), fmt::format("{:.3f}", r.by_resource[i]),
-           percent(r.by_resource[i] / r.sim_ns), "",
+           percent(r.by_resource[i] / r.sim_ns),
+           r.saved(static_cast<Resource>(i)) > 0 ? percent(r.saved(static_cast<Resource>(i))) : "-",
            most->name.empty() ? "" : fmt::format("{} {}", most->name, percent(most->ns / r.sim_ns))});
   }
   out << "\n" << t.text();
@@ -109,8 +110,16 @@ void write_shares(JsonWriter& w, const char* name, const std::vector<Insight::Sh
 }  // namespace
 
 void write_insight_json(JsonWriter& w, const Insight& r) {
-  w.open('{').field("verdict", r.verdict).field("bound", name_of(r.bound)).field("first", name_of(r.first));
-  w.field("second", name_of(r.second));
+  w.open('{').field("verdict", r.verdict).field("bound", name_of(r.bound));
+  w.key("bound_by").open('[');
+  for (const Resource x : r.bound_by) w.value(name_of(x));
+  w.close(']').field("next", name_of(r.next)).field("saved_by_bound", r.saved_by_bound);
+  w.key("what_if").open('{');
+  for (size_t i = 0; i < kResources; ++i) {
+    w.key(std::string(name_of(static_cast<Resource>(i)))).open('{');
+    w.field("faster_ns", r.faster_ns[i]).field("slower_ns", r.slower_ns[i]).close('}');
+  }
+  w.close('}');
   w.key("peaks").open('{').field("gemm", r.gemm_peak).field("math_busy", r.math_busy).field("hbm", r.hbm_peak);
   w.field("link", r.links.empty() ? 0.0 : r.links.front().share).close('}');
   w.key("roofline").open('{').field("flops", r.flops).field("hbm_bytes", r.hbm_bytes);

@@ -1,5 +1,6 @@
 #include "kernbench/platform/insight/resource.h"
 
+#include <map>
 #include <string>
 
 #include "kernbench/platform/topology/graph/edge_kinds.h"
@@ -42,6 +43,22 @@ std::string_view name_of(Resource r) {
 
 std::string_view title_of(Resource r) {
   return kNames[static_cast<size_t>(r)].title;
+}
+
+Resource resource_of(const topology::Node& node) {
+  static const std::map<std::string_view, Resource> kKinds = {{"pcie_ep", Resource::launch},
+                                                              {"io_cpu", Resource::launch},
+                                                              {"m_cpu", Resource::launch},
+                                                              {"pe_cpu", Resource::pe_cpu},
+                                                              {"pe_scheduler", Resource::scheduler},
+                                                              {"pe_ipcq", Resource::queues},
+                                                              {"pe_dma", Resource::engines},
+                                                              {"pe_fetch_store", Resource::engines},
+                                                              {"pe_gemm", Resource::engines},
+                                                              {"pe_math", Resource::engines},
+                                                              {"pe_mmu", Resource::mmu}};
+  if (const auto it = kKinds.find(node.kind); it != kKinds.end()) return it->second;
+  return node.space.empty() ? Resource::routers : Resource::memory;
 }
 
 Resource resource_of(const topology::Graph& graph, const topology::Edge& edge) {

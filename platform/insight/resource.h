@@ -10,7 +10,7 @@ namespace kernbench::insight {
 
 /// A class of what takes time. docs/insight.md says of each what counts as it.
 enum class Resource : uint8_t {
-  launch,     ///< the host's messages to PEs and back
+  launch,     ///< overheads of pcie_ep, io_cpu and m_cpu, which launches and the host's transfers pass
   host,       ///< what the host itself takes: delays of programs, what nobody explains before a launch
   pe_cpu,     ///< the cost of a command in the kernel
   kernel,     ///< scalar work of a kernel
@@ -41,5 +41,7 @@ std::string_view name_of(Resource);
 
 /// Whose bandwidth an edge's is.
 Resource resource_of(const topology::Graph&, const topology::Edge&);
+/// Whose a node's overhead is.
+Resource resource_of(const topology::Node&);
 
 }  // namespace kernbench::insight

@@ -126,6 +126,21 @@ Moment RunGraph::add(double t_ns, OpNumber op, const Cause* causes, size_t count
   return static_cast<Moment>(moments_.size() - 1);
 }
 
+double RunGraph::retimed_ns(Moment last, const std::array<double, kResources>& factors) const {
+  std::vector<double> cost(costs_.size());
+  for (Cost c = 0; c < costs_.size(); ++c) {
+    for (auto [p, end] = parts(c); p != end; ++p) cost[c] += p->ns * factors[static_cast<size_t>(p->resource)];
+  }
+  std::vector<double> comes(last + size_t{1});
+  comes[0] = moments_[0].ns;
+  for (Moment m = 1; m <= last; ++m) {
+    double latest = 0;
+    for (auto [c, end] = causes(m); c != end; ++c) latest = std::max(latest, comes[c->from] + cost[c->cost]);
+    comes[m] = latest;
+  }
+  return comes[last];
+}
+
 uint64_t RunGraph::bytes() const {
   return moments_.capacity() * sizeof(Entry) + causes_.capacity() * sizeof(Cause) +
          costs_.capacity() * (sizeof(CostEntry) + sizeof(Cost) + 4 * sizeof(void*)) +

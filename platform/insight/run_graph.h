@@ -4,6 +4,7 @@
 // without simulating it (docs/insight.md).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -79,6 +80,9 @@ class RunGraph {
   /// graph knows all rules of a system.
   double unexplained_ns() const { return unexplained_ns_; }
   uint64_t contradictions() const { return contradictions_; }
+  /// When the moment would come if every part of each class took so much of its time: by walking all moments before it
+  /// once. What waits for what stays as it was: servers keep their order.
+  double retimed_ns(Moment, const std::array<double, kResources>& factors) const;
   /// Memory that it takes.
   uint64_t bytes() const;
 

@@ -27,9 +27,9 @@ void add_bandwidth(std::vector<CostPart>& per_byte, const CostPart& part) {
 }  // namespace
 
 CostPart RunGraphRecorder::of_node(const Component& node, double ns) const {
-  const auto n = node.index();
-  const bool initiator = n < platform_.graph().nodes.size() && pe_of_node_[n] != CostPart::kNobody;
-  return {initiator ? Resource::engines : Resource::routers, false, n, ns};
+  const auto& nodes = platform_.graph().nodes;
+  const uint32_t n = node.index();
+  return {n < nodes.size() ? resource_of(nodes[n]) : Resource::routers, false, n, ns};
 }
 
 CostPart RunGraphRecorder::of_link(const Link& link, double ns) const {

@@ -2,8 +2,10 @@
 #include <algorithm>
 
 #include "kernbench/platform/insight/run_graph_recorder.h"
+#include "kernbench/platform/launch/launch_way.h"
 #include "kernbench/platform/observe/fabric_watch.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/fabric/control_legs.h"
 #include "kernbench/systemc_models/fabric/router.h"
 #include "kernbench/systemc_models/memory/hbm_ctrl.h"
 
@@ -82,8 +84,34 @@ void RunGraphRecorder::transfer_done(const void* id, double t) {
   transfers_.erase(it);
 }
 
+/// What a message takes from one stop to the next.
+void RunGraphRecorder::add_leg(std::vector<CostPart>& parts, uint32_t from, uint32_t to) {
+  for (const FabricPort* port : platform_.system().control_legs().leg(from, to).ways) {
+    const Component& node = port->node().owner();
+    if (node.index() < platform_.graph().nodes.size()) parts.push_back(of_node(node, node.overhead_ns()));
+    if (port->link.wire_ns > 0) parts.push_back({Resource::wires, true, port->link.edge, port->link.wire_ns});
+  }
+}
+
+/// To each PE of a launch, and back.
+std::vector<Cost> RunGraphRecorder::launch_costs(const LaunchWay& way) {
+  const auto host = static_cast<uint32_t>(platform_.graph().nodes.size());
+  std::vector<Cost> costs;
+  for (const ControlAddress& a : *way.addresses) {
+    std::vector<CostPart> parts;
+    uint32_t from = host;
+    for (uint32_t stop = way.mode == LaunchMode::host ? ControlAddress::kIoCpu : ControlAddress::kPeCpu;
+         stop < ControlAddress::kStops; ++stop) {
+      add_leg(parts, from, a.stops[stop]);
+      from = a.stops[stop];
+    }
+    costs.push_back(graph_.cost(parts));
+  }
+  return costs;
+}
+
 void RunGraphRecorder::launch_sent(const void* id, const LaunchId&, const std::vector<size_t>& pes,
-                                   const std::vector<double>& way_ns, double t) {
+                                   const LaunchWay& way, double t) {
   const double waited = t - graph_.ns(host_);
   causes_ = {{host_, graph_.cost(CostPart{Resource::host, false, CostPart::kNobody, waited})}};
   for (const size_t p : pes) {
@@ -91,24 +119,24 @@ void RunGraphRecorder::launch_sent(const void* id, const LaunchId&, const std::v
     if (before != 0 && before != host_ && causes_.back().from != before) causes_.push_back({before, 0});
   }
   const Moment sent = add(t, 0);
-  double latest = 0;
-  for (const double ns : way_ns) latest = std::max(latest, ns);
-  const Cost start = graph_.cost(CostPart{Resource::launch, false, CostPart::kNobody, latest});
+  Launch& launch = launches_[id];
+  launch = {pes, launch_costs(way)};
+  // One stamp for all: the last arrival.
+  const Cost start = *std::max_element(launch.ways.begin(), launch.ways.end(),
+                                       [&](Cost a, Cost b) { return graph_.cost_ns(a) < graph_.cost_ns(b); });
   for (const size_t p : pes) {
     pes_[p].launch = sent;
     pes_[p].start = start;
     pes_[p].last_done = 0;
   }
-  launches_[id] = {pes, way_ns};
 }
 
 void RunGraphRecorder::launch_returned(const void* id, const std::vector<uint32_t>& places, double t) {
   const auto it = launches_.find(id);
   if (it == launches_.end()) return;
-  LastCost way;
   for (const uint32_t place : places) {
     PeState& s = pes_[it->second.pes[place]];
-    const Cost back = part_cost(way, Resource::launch, CostPart::kNobody, it->second.way_ns[place]);
+    const Cost back = it->second.ways[place];
     causes_.push_back({s.ended, back});
     if (s.last_done != 0) causes_.push_back({s.last_done, back});
     if (graph_.ns(s.last_done) > graph_.ns(s.ended)) s.ended = s.last_done;

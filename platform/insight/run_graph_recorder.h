@@ -62,7 +62,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   // The host: run_graph_of_host.cpp.
   void transfer_started(const void* id, bool write, uint64_t nbytes, double t) override;
   void transfer_done(const void* id, double t) override;
-  void launch_sent(const void* id, const LaunchId&, const std::vector<size_t>& pes, const std::vector<double>& way_ns,
+  void launch_sent(const void* id, const LaunchId&, const std::vector<size_t>& pes, const LaunchWay&,
                    double t) override;
   void launch_returned(const void* id, const std::vector<uint32_t>& places, double t) override;
   void launch_done(const void* id, double t) override;
@@ -166,7 +166,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   };
   struct Launch {
     std::vector<size_t> pes;
-    std::vector<double> way_ns;
+    std::vector<Cost> ways;  ///< by place
   };
   /// Of a route: what overheads and wires cost there and back, and of each class the least bandwidth, as ns of a byte,
   /// in the direction of a write's and a read's data; `inner`: without the edge to the memory.
@@ -200,6 +200,8 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   void responds(const FabricTransaction&, Access&);
   Moment came_back(const Component& initiator, const FabricTransaction&, Access&, double t);
   Cause stands(PeState&, const QueueCall*);
+  std::vector<Cost> launch_costs(const LaunchWay&);
+  void add_leg(std::vector<CostPart>&, uint32_t from, uint32_t to);
   static void begin(Access&, Moment granted, double t);
   /// A segment's header, or a credit's, is where it ends, `there` after what it last waited for.
   void message_came(const FabricTransaction&, const QueueSegment&, Segment&, const Cause& there, double t);

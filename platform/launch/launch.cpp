@@ -28,7 +28,7 @@ uint64_t Launcher::launch(KernelLaunch message, const LaunchWay& way, const std:
   body->number = host_.machine().system().next_launch();
   body->ended = [result](size_t place, const KernelRunner::Outcome& outcome) { result->outcomes[place] = outcome; };
   for (HostObserver* o : host_.machine().host_observers())
-    o->launch_sent(result.get(), body->id, message.pes, way.arrival_ns, host_.timeline().now_ns());
+    o->launch_sent(result.get(), body->id, message.pes, way, host_.timeline().now_ns());
   const auto open = std::make_shared<size_t>(parts.size());
   MessageIds ids = message.ids;
   for (size_t part = 0; part < parts.size(); ++part) {

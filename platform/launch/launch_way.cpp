@@ -124,12 +124,10 @@ LaunchWay host_launch_way(LaunchHost& host, const std::vector<size_t>& pes) {
   }
   LaunchWay way;
   way.mode = LaunchMode::host;
-  way.arrival_ns.resize(pes.size());
   for (const Branch& cube : cubes) {
     for (size_t i : cube.places) {
       const uint32_t pe_cpu = parts.pe_cpu(pes[i]);
-      way.arrival_ns[i] = cube.arrival_ns + leg_ns(host, cube.node, pe_cpu);
-      way.latest_ns = std::max(way.latest_ns, way.arrival_ns[i]);
+      way.latest_ns = std::max(way.latest_ns, cube.arrival_ns + leg_ns(host, cube.node, pe_cpu));
       (*addresses)[i].stops[ControlAddress::kMCpu] = cube.node;
       (*addresses)[i].stops[ControlAddress::kPeCpu] = pe_cpu;
     }
@@ -145,8 +143,7 @@ LaunchWay direct_launch_way(LaunchHost& host, const std::vector<size_t>& pes) {
   for (size_t i = 0; i < pes.size(); ++i) {
     const uint32_t pe_cpu = parts.pe_cpu(pes[i]);
     (*addresses)[i].stops[ControlAddress::kPeCpu] = pe_cpu;
-    way.arrival_ns.push_back(leg_ns(host, host.index(), pe_cpu));
-    way.latest_ns = std::max(way.latest_ns, way.arrival_ns.back());
+    way.latest_ns = std::max(way.latest_ns, leg_ns(host, host.index(), pe_cpu));
   }
   way.addresses = std::move(addresses);
   return way;

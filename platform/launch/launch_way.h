@@ -31,8 +31,7 @@ struct LaunchWay {
   LaunchMode mode = LaunchMode::direct;  ///< host or direct
   std::string note;                      ///< why it is direct where that was not asked for
   std::shared_ptr<const ControlAddresses> addresses;  ///< of the PEs, by place
-  std::vector<double> arrival_ns;                     ///< at each PE, by place, after the message left the host
-  double latest_ns = 0;                               ///< the last of them
+  double latest_ns = 0;                               ///< the last arrival at a PE, after the message left the host
 };
 
 /// The host's way to the PEs (indices in compiled order). The first pcie_ep and io0 of each SIP are used. HostPathError

@@ -156,7 +156,7 @@ void TransactionRecorder::transfer_done(const void* id, double t) {
 }
 
 void TransactionRecorder::launch_sent(const void* id, const LaunchId& launch, const std::vector<size_t>& pes,
-                                      const std::vector<double>&, double t) {
+                                      const LaunchWay&, double t) {
   const Transaction sent = open(host_node(), "launch", t);
   launches_[id] = {sent, launch};
   for (const size_t p : pes) pes_[p].launch = sent;

@@ -39,7 +39,7 @@ class TransactionRecorder : public PeObserver, public HostObserver, private Acce
   void command_complete(const Pe&, const PeCommand&, double t) override;
   void transfer_started(const void* id, bool write, uint64_t nbytes, double t) override;
   void transfer_done(const void* id, double t) override;
-  void launch_sent(const void* id, const LaunchId&, const std::vector<size_t>& pes, const std::vector<double>& way_ns,
+  void launch_sent(const void* id, const LaunchId&, const std::vector<size_t>& pes, const LaunchWay&,
                    double t) override;
   void launch_done(const void* id, double t) override;
 

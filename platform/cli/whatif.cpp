@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <sstream>
+
+#include "kernbench/phase2/io/whole_file.h"
+#include "kernbench/phase2/tool/progress_line.h"
+#include "kernbench/phase2/tool/whole_number.h"
+#include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/tools/what_if.h"
+
+namespace kernbench::cli {
+namespace {
+
+int whatif(const WhatIfOptions& o, const std::string& format, const std::string& svg) {
+  std::unique_ptr<WholeFile> picture;
+  if (!svg.empty()) picture = std::make_unique<WholeFile>(svg);
+  ProgressLine progress;
+  const WhatIf found =
+      what_if(o, [&](size_t done, size_t of) { progress.show(fmt::format("simulated {} of {}", done, of)); });
+  progress.clear();
+  if (picture) {
+    std::ostringstream text;
+    write_what_if_svg(text, found);
+    picture->write(text.str());
+    picture->keep();
+  }
+  (format == "json" ? write_what_if_json : format == "csv" ? write_what_if_csv : write_what_if_text)(std::cout, found);
+  for (const WhatIf::Row& r : found.rows) {
+    if (!r.fault.empty()) return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command add_whatif(CLI::App& app) {
+  auto o = std::make_shared<WhatIfOptions>();
+  auto format = std::make_shared<std::string>();
+  auto svg = std::make_shared<std::string>();
+  CLI::App* cmd = app.add_subcommand(
+      "whatif", "Do a run again with each part of the machine twice and half as fast: what would help, and how much");
+  cmd->add_option("--part", o->parts, "only these parts, as --scale names them (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("PART");
+  cmd->add_flag(
+      "--predict{false}", o->simulate,
+      "no simulation but that of the run itself: what its causes predict, parts that they cannot say left out");
+  whole_number(cmd->add_option("--jobs", o->jobs, "processes at a time; 0: one a processor"), 0, 1024)
+      ->capture_default_str();
+  cmd->add_option("--svg", *svg, "a tornado plot")->type_name("FILE.svg");
+  add_format(*cmd, *format, {"text", "csv", "json"});
+  cmd->add_option("command", o->command, "behind --: run, with its options")->required();
+  cmd->footer(
+      "kernbench whatif -- run --topology small.yaml --kernel gemm\n"
+      "What saves most stands first; the last row is the pair of the best two. docs/insight.md");
+  return {cmd, [o, format, svg] {
+            o->program = std::filesystem::read_symlink("/proc/self/exe").string();
+            return whatif(*o, *format, *svg);
+          }};
+}
+
+}  // namespace kernbench::cli

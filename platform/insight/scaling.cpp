@@ -1,0 +1,109 @@
+#include "kernbench/platform/insight/scaling.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
+#include "kernbench/platform/insight/resource.h"
+#include "kernbench/systemc_models/core/effective_attributes.h"
+
+namespace kernbench::insight {
+namespace {
+
+using topology::Graph;
+using topology::Node;
+
+constexpr std::string_view kEngines = "dma_engines", kDepth = "queue_depth";
+
+/// How an attribute of a node follows from the part's factor; 1: not at all.
+double factor_of(std::string_view part, const Node& node, const std::string& attribute, double factor) {
+  const bool overhead = attribute == "overhead_ns";
+  const bool clock = attribute == "freq_ghz";
+  if (part == kEngines) return attribute == "rd_engines" || attribute == "wr_engines" ? factor : 1;
+  if (part == kDepth) return attribute == kDepth ? factor : 1;
+  if (overhead) return part == name_of(resource_of(node)) ? 1 / factor : 1;
+  if (part == "hbm" || part == "sram") return attribute == "pc_bw_gbs" && node.space == part ? factor : 1;
+  if (part == "gemm") return clock && node.kind == "pe_gemm" ? factor : 1;
+  if (part == "math") return clock && node.kind == "pe_math" ? factor : 1;
+  if (part == "tcm")
+    return node.kind == "pe_tcm" && (attribute == "read_bw_gbs" || attribute == "write_bw_gbs") ? factor : 1;
+  if (part == "pe_cpu") return node.kind == "pe_cpu" && attribute == "dispatch_cycles" ? 1 / factor : 1;
+  if (part == "mmu")
+    return node.kind == "pe_mmu" && (attribute == "tlb_hit_ns" || attribute == "tlb_miss_ns") ? 1 / factor : 1;
+  if (part == "queues" && node.kind == "pe_ipcq") {
+    if (attribute == "access_ns") return 1 / factor;
+    if (attribute == "read_bw_gbs" || attribute == "write_bw_gbs") return factor;
+  }
+  return 1;
+}
+
+AttrValue times(const AttrValue& value, double factor) {
+  if (const auto* n = std::get_if<int64_t>(&value))
+    return std::max<int64_t>(1, std::llround(static_cast<double>(*n) * factor));
+  if (const auto* map = std::get_if<NumberMap>(&value)) {
+    NumberMap scaled = *map;
+    for (auto& [key, number] : scaled) number *= factor;
+    return scaled;
+  }
+  return std::get<double>(value) * factor;
+}
+
+size_t scale_nodes(Graph& graph, const ImplCatalog& catalog, std::string_view part, double factor) {
+  size_t changed = 0;
+  for (Node& node : graph.nodes) {
+    const ImplSpec* impl = catalog.find(node.impl);
+    if (!impl) continue;
+    for (const auto& [spec, value] : effective_attributes(*impl, node.attrs)) {
+      const double f = factor_of(part, node, spec->name, factor);
+      if (f == 1) continue;
+      const AttrValue scaled = times(value, f);
+      if (scaled == value) continue;
+      node.attrs.set(spec->name, scaled);
+      ++changed;
+    }
+  }
+  return changed;
+}
+
+}  // namespace
+
+const std::vector<ScaledPart>& scaled_parts() {
+  static const std::vector<ScaledPart> parts = [] {
+    std::vector<ScaledPart> all;
+    for (size_t i = 0; i < kResources; ++i) {
+      const auto r = static_cast<Resource>(i);
+      if (r != Resource::host && r != Resource::kernel && r != Resource::other)
+        all.push_back({name_of(r), title_of(r)});
+    }
+    all.push_back({kEngines, "engines of pe_dma"});
+    all.push_back({kDepth, "depth of the engines' queues"});
+    return all;
+  }();
+  return parts;
+}
+
+size_t scale(Graph& graph, const ImplCatalog& catalog, std::string_view part, double factor) {
+  const auto& parts = scaled_parts();
+  if (std::none_of(parts.begin(), parts.end(), [&](const ScaledPart& p) { return p.name == part; })) {
+    std::string legal;
+    for (const ScaledPart& p : parts) legal += (legal.empty() ? "" : ", ") + std::string(p.name);
+    throw InputError(fmt::format("--scale: found {}; legal: {}", in_quotes(part), legal));
+  }
+  size_t changed = scale_nodes(graph, catalog, part, factor);
+  if (part == name_of(Resource::wires)) {
+    graph.ns_per_mm /= factor;
+    return changed + 1;
+  }
+  for (topology::Edge& e : graph.edges) {
+    if (!e.bw_gbs || name_of(resource_of(graph, e)) != part) continue;
+    *e.bw_gbs *= factor;
+    ++changed;
+  }
+  return changed;
+}
+
+}  // namespace kernbench::insight

@@ -1,0 +1,140 @@
+#include "kernbench/platform/tools/what_if.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
+#include "kernbench/platform/insight/scaling.h"
+#include "kernbench/platform/tools/processes.h"
+
+namespace kernbench {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+std::vector<insight::ScaledPart> chosen_parts(const Words& names) {
+  if (names.empty()) return insight::scaled_parts();
+  std::vector<insight::ScaledPart> parts;
+  for (const std::string& name : names) {
+    const auto& all = insight::scaled_parts();
+    const auto it = std::find_if(all.begin(), all.end(), [&](const insight::ScaledPart& p) { return p.name == name; });
+    if (it == all.end()) {
+      Words legal;
+      for (const insight::ScaledPart& p : all) legal.emplace_back(p.name);
+      throw InputError(fmt::format("--part: found {}; legal: {}", in_quotes(name), fmt::join(legal, ", ")));
+    }
+    parts.push_back(*it);
+  }
+  return parts;
+}
+
+class WhatIfs {
+ public:
+  WhatIfs(const WhatIfOptions& o, const std::function<void(size_t, size_t)>& progress)
+      : o_(o), progress_(progress), parts_(chosen_parts(o.parts)) {
+    if (o.command.empty() || o.command[0] != "run") throw InputError("whatif: expected run with its options behind --");
+    for (const char* option : {"--format", "--oplog", "--trace", "--vcd", "--ftr", "--dump", "--wiring"}) {
+      if (std::find(o.command.begin(), o.command.end(), option) != o.command.end())
+        throw InputError(
+            fmt::format("whatif: found {} in the command; the runs write nothing but their times", option));
+    }
+  }
+
+  WhatIf all() {
+    WhatIf w;
+    nlohmann::json base;
+    runs_ = o_.simulate ? 2 + 2 * parts_.size() : 1;
+    simulate({scaled({}, true)}, [&](size_t, const ProcessResult& r) {
+      if (r.status > 1 || r.out.empty()) throw RunError("the run itself fails: " + first_line(r.err));
+      base = nlohmann::json::parse(r.out);
+    });
+    w.sim_ns = base.at("sim_ns").get<double>();
+    const nlohmann::json& insight = base.at("insight");
+    w.verdict = insight.at("verdict").get<Words>();
+    for (const insight::ScaledPart& p : parts_) {
+      WhatIf::Row row;
+      row.part = p.name;
+      row.title = p.title;
+      if (const auto it = insight.at("what_if").find(row.part); it != insight.at("what_if").end()) {
+        row.predicted_faster_ns = it->at("faster_ns").get<double>();
+        row.predicted_slower_ns = it->at("slower_ns").get<double>();
+      }
+      w.rows.push_back(std::move(row));
+    }
+    if (o_.simulate) simulate_parts(w);
+    const auto time = [&](const WhatIf::Row& r) {
+      return r.faster_ns ? *r.faster_ns : r.predicted_faster_ns ? *r.predicted_faster_ns : w.sim_ns;
+    };
+    std::stable_sort(w.rows.begin(), w.rows.end(),
+                     [&](const WhatIf::Row& a, const WhatIf::Row& b) { return time(a) < time(b); });
+    if (o_.simulate && w.rows.size() >= 2) add_pair(w);
+    return w;
+  }
+
+ private:
+  Words scaled(const Words& scales, bool explained = false) const {
+    Words line = o_.command;
+    for (const std::string& s : scales) line.insert(line.end(), {"--scale", s});
+    if (explained) line.emplace_back("--explain");
+    line.insert(line.end(), {"--format", "json"});
+    return line;
+  }
+
+  void simulate(const std::vector<Words>& lines, const std::function<void(size_t, const ProcessResult&)>& done) {
+    const size_t jobs = o_.jobs > 0 ? o_.jobs : std::max(1u, std::thread::hardware_concurrency());
+    run_processes(o_.program, lines, jobs, [&](size_t i, const ProcessResult& r) {
+      done(i, r);
+      progress_(++done_, runs_);
+    });
+  }
+
+  static void take(const ProcessResult& r, std::optional<double>& ns, std::string& fault) {
+    if (r.status > 1 || r.out.empty()) {
+      if (fault.empty()) fault = first_line(r.err);
+    } else {
+      ns = nlohmann::json::parse(r.out).at("sim_ns").get<double>();
+    }
+  }
+
+  void simulate_parts(WhatIf& w) {
+    std::vector<Words> lines;
+    for (const WhatIf::Row& r : w.rows) {
+      lines.push_back(scaled({r.part + "=2"}));
+      lines.push_back(scaled({r.part + "=0.5"}));
+    }
+    simulate(lines, [&](size_t i, const ProcessResult& r) {
+      WhatIf::Row& row = w.rows[i / 2];
+      take(r, i % 2 == 0 ? row.faster_ns : row.slower_ns, row.fault);
+    });
+  }
+
+  void add_pair(WhatIf& w) {
+    WhatIf::Row pair;
+    pair.part = w.rows[0].part + "+" + w.rows[1].part;
+    pair.title = w.rows[0].title + " and " + w.rows[1].title;
+    simulate({scaled({w.rows[0].part + "=2", w.rows[1].part + "=2"})},
+             [&](size_t, const ProcessResult& r) { take(r, pair.faster_ns, pair.fault); });
+    w.rows.push_back(std::move(pair));
+  }
+
+  const WhatIfOptions& o_;
+  const std::function<void(size_t, size_t)>& progress_;
+  const std::vector<insight::ScaledPart> parts_;
+  size_t done_ = 0, runs_ = 0;
+};
+
+}  // namespace
+
+WhatIf what_if(const WhatIfOptions& o, const std::function<void(size_t done, size_t of)>& progress) {
+  return WhatIfs(o, progress).all();
+}
+
+}  // namespace kernbench

@@ -1,0 +1,43 @@
+// `kernbench whatif`: a run again and again with one part of the machine twice and half as fast, each a simulation in a
+// process of its own; and beside it what the base run's causes predict without simulating (insight/run_graph.h).
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kernbench {
+
+struct WhatIfOptions {
+  std::string program;               ///< kernbench itself
+  std::vector<std::string> command;  ///< run with its options
+  std::vector<std::string> parts;    ///< of insight::scaled_parts(); none: all
+  unsigned jobs = 0;                 ///< processes at a time; 0: one a processor
+  bool simulate = true;              ///< else predictions alone
+};
+
+struct WhatIf {
+  struct Row {
+    std::string part, title;  ///< "hbm", "HBM bandwidth"; of a pair "hbm+mesh"
+    // ns; none: not done, or declined.
+    std::optional<double> faster_ns, slower_ns, predicted_faster_ns, predicted_slower_ns;
+    std::string fault;  ///< the first line of a run that failed
+  };
+  double sim_ns = 0;
+  std::vector<std::string> verdict;
+  std::vector<Row> rows;  ///< what saves most first; the last is the pair of the best two
+};
+
+/// InputError for a command that is no run; RunError where the base run fails, with what it said. `progress`: so many
+/// runs of so many are done.
+WhatIf what_if(const WhatIfOptions&, const std::function<void(size_t done, size_t of)>& progress);
+
+void write_what_if_text(std::ostream&, const WhatIf&);
+void write_what_if_csv(std::ostream&, const WhatIf&);
+void write_what_if_json(std::ostream&, const WhatIf&);
+/// A tornado plot: a bar a part, from its time twice as fast to that half as fast, around the run's.
+void write_what_if_svg(std::ostream&, const WhatIf&);
+
+}  // namespace kernbench
