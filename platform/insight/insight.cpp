@@ -84,14 +84,24 @@ void set_blame(Insight& r, const topology::Graph& system, const Blame& b) {
   for (const Blame::Share& s : b.by_line) r.by_line.push_back({Resource::other, s.name, s.ns});
 }
 
-/// The run's time with these classes so many times as fast, by the graph.
-double retimed(const RunGraph& graph, Moment end, double sim_ns, std::initializer_list<Resource> classes,
-               double faster) {
-  std::array<double, kResources> factors;
-  factors.fill(1);
-  for (const Resource r : classes) factors[static_cast<size_t>(r)] = 1 / faster;
-  const double ns = graph.retimed_ns(end, factors) - graph.ns(0);
-  return std::abs(ns - sim_ns) < 1e-6 ? sim_ns : ns;  // what doubles lose on the way
+struct Scaled {
+  std::vector<Resource> classes;
+  double faster = 2;
+};
+
+/// The run's times with such classes so many times as fast, by the graph.
+std::vector<double> retimed(const RunGraph& graph, Moment end, double sim_ns, const std::vector<Scaled>& machines) {
+  std::vector<RunGraph::Factors> factors(machines.size());
+  for (size_t i = 0; i < machines.size(); ++i) {
+    factors[i].fill(1);
+    for (const Resource r : machines[i].classes) factors[i][static_cast<size_t>(r)] = 1 / machines[i].faster;
+  }
+  std::vector<double> times = graph.retimed_ns(end, factors);
+  for (double& t : times) {
+    t -= graph.ns(0);
+    if (std::abs(t - sim_ns) < 1e-6) t = sim_ns;  // what doubles lose on the way
+  }
+  return times;
 }
 
 /// What cannot be made faster by building another machine.
@@ -100,17 +110,23 @@ bool is_given(Resource r) {
 }
 
 /// Where two classes bind together, as equal bandwidths one behind the other do, one alone saves little.
-void set_bounds(Insight& r, const RunGraph& graph, Moment end) {
+void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too) {
+  r.faster_ns.fill(r.sim_ns);
+  r.slower_ns.fill(r.sim_ns);
   std::vector<Resource> by_blame;
+  std::vector<Scaled> machines;
   for (size_t i = 0; i < kResources; ++i) {
     const auto x = static_cast<Resource>(i);
-    r.faster_ns[i] = r.slower_ns[i] = r.sim_ns;
     if (is_given(x)) continue;
-    r.slower_ns[i] = retimed(graph, end, r.sim_ns, {x}, 0.5);
-    if (r.by_resource[i] <= 0) continue;  // what is not on the path saves nothing
-    by_blame.push_back(x);
-    r.faster_ns[i] = retimed(graph, end, r.sim_ns, {x}, 2);
+    if (r.by_resource[i] > 0) {  // what is not on the path saves nothing
+      by_blame.push_back(x);
+      machines.push_back({{x}, 2});
+    }
+    if (slower_too) machines.push_back({{x}, 0.5});
   }
+  const std::vector<double> times = retimed(graph, end, r.sim_ns, machines);
+  for (size_t m = 0; m < machines.size(); ++m)
+    (machines[m].faster > 1 ? r.faster_ns : r.slower_ns)[static_cast<size_t>(machines[m].classes.front())] = times[m];
   std::stable_sort(by_blame.begin(), by_blame.end(), [&](Resource a, Resource b) {
     return r.by_resource[static_cast<size_t>(a)] > r.by_resource[static_cast<size_t>(b)];
   });
@@ -122,13 +138,17 @@ void set_bounds(Insight& r, const RunGraph& graph, Moment end) {
   r.saved_by_bound = saves(by_saving.front());
   constexpr size_t kTogether = 4;  // classes of which pairs are looked at
   constexpr double kMore = 1.5;    // what a pair must save of both alone, and of the best
+  std::vector<Scaled> pairs;
   for (size_t i = 0; i < std::min(kTogether, by_blame.size()); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      const double both = 1 - retimed(graph, end, r.sim_ns, {by_blame[i], by_blame[j]}, 2) / r.sim_ns;
-      if (both <= kMore * (saves(by_blame[i]) + saves(by_blame[j])) || both <= kMore * r.saved_by_bound) continue;
-      r.bound_by = {by_blame[j], by_blame[i]};
-      r.saved_by_bound = both;
-    }
+    for (size_t j = 0; j < i; ++j) pairs.push_back({{by_blame[j], by_blame[i]}, 2});
+  }
+  const std::vector<double> with_pairs = retimed(graph, end, r.sim_ns, pairs);
+  for (size_t p = 0; p < pairs.size(); ++p) {
+    const std::vector<Resource>& pair = pairs[p].classes;
+    const double both = 1 - with_pairs[p] / r.sim_ns;
+    if (both <= kMore * (saves(pair[0]) + saves(pair[1])) || both <= kMore * r.saved_by_bound) continue;
+    r.bound_by = pair;
+    r.saved_by_bound = both;
   }
   for (const Resource x : by_saving) {
     if (std::find(r.bound_by.begin(), r.bound_by.end(), x) != r.bound_by.end()) continue;
@@ -281,18 +301,21 @@ std::string_view name_of(Insight::Bound b) {
   return "";
 }
 
-std::shared_ptr<const Insight> Explainer::explain(const RunReport& run) {
+std::shared_ptr<const Insight> Explainer::explain(const RunReport& run, bool what_if) {
   auto made = std::make_shared<Insight>();
   Insight& r = *made;
   const topology::Graph& system = platform_.graph();
   const RunGraph& graph = recorder_.graph();
   r.sim_ns = run.end_ns;
-  r.graph_bytes = static_cast<double>(graph.bytes());
+  r.moments = graph.size();
+  r.graph_bytes = graph.bytes();
+  r.contradictions = graph.contradictions();
+  r.unexplained_ns = graph.unexplained_ns();
   const Moment end = recorder_.end(run.begin_ns + run.end_ns);
   const std::vector<PathStep> path = critical_path(graph, end);
   set_path(r, platform_, graph, path, run.begin_ns);
   set_blame(r, system, blame(graph, path));
-  if (r.sim_ns > 0) set_bounds(r, graph, end);
+  if (r.sim_ns > 0) set_bounds(r, graph, end, what_if);
   set_links(r, system, usage_);
   set_memories(r, platform_, usage_);
   set_engines(r, run);

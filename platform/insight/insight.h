@@ -39,7 +39,10 @@ struct Insight {
   };
   std::array<double, kResources> by_resource{};
   std::vector<Share> by_component, by_line;  ///< the most first; each sums to sim_ns
-  double graph_bytes = 0;
+  // Of the run's causes (run_graph.h): how many moments, memory, and what no rule explains, which is 0 for a machine of
+  // kernbench's blocks.
+  uint64_t moments = 0, graph_bytes = 0, contradictions = 0;
+  double unexplained_ns = 0;
 
   // The verdict.
   enum class Bound : uint8_t { compute, bandwidth, launch, dependencies };
@@ -48,7 +51,8 @@ struct Insight {
   /// other.
   std::vector<Resource> bound_by;
   Resource next = Resource::other;  ///< of the others, the one that would save most
-  /// By the graph: the run's time were the class alone twice as fast, or half as fast.
+  /// By the graph: the run's time were the class alone twice as fast, or half as fast (that only where it is asked
+  /// for).
   std::array<double, kResources> faster_ns{}, slower_ns{};
   /// The share of the run that it would save, twice as fast.
   double saved(Resource r) const { return sim_ns > 0 ? 1 - faster_ns[static_cast<size_t>(r)] / sim_ns : 0; }
@@ -85,8 +89,8 @@ class Explainer {
  public:
   /// Before the run.
   explicit Explainer(Platform& platform) : platform_(platform), recorder_(platform), usage_(platform) {}
-  /// When it is over.
-  std::shared_ptr<const Insight> explain(const RunReport&);
+  /// When it is over. `what_if`: slower_ns too.
+  std::shared_ptr<const Insight> explain(const RunReport&, bool what_if);
   const RunGraphRecorder& recorder() const { return recorder_; }
 
  private:

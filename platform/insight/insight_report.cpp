@@ -141,6 +141,8 @@ void write_insight_json(JsonWriter& w, const Insight& r) {
   write_rows_json(w, "links", r.links);
   write_rows_json(w, "memories", r.memories);
   write_rows_json(w, "channels", r.channels);
+  w.key("causes").open('{').field("moments", r.moments).field("bytes", r.graph_bytes);
+  w.field("unexplained_ns", r.unexplained_ns).field("contradictions", r.contradictions).close('}');
   w.key("critical_path").open('[');
   for (const Insight::Step& s : r.path) {
     w.open('{').field("from_ns", s.from_ns).field("to_ns", s.to_ns).field("resource", name_of(s.resource));

@@ -126,19 +126,38 @@ Moment RunGraph::add(double t_ns, OpNumber op, const Cause* causes, size_t count
   return static_cast<Moment>(moments_.size() - 1);
 }
 
-double RunGraph::retimed_ns(Moment last, const std::array<double, kResources>& factors) const {
-  std::vector<double> cost(costs_.size());
+/// Walking the moments is what costs: several factors at a time share it.
+RunGraph::Times RunGraph::retime(Moment last, const Factors* factors, size_t count) const {
+  std::vector<Times> cost(costs_.size(), Times{});
   for (Cost c = 0; c < costs_.size(); ++c) {
-    for (auto [p, end] = parts(c); p != end; ++p) cost[c] += p->ns * factors[static_cast<size_t>(p->resource)];
+    for (auto [p, end] = parts(c); p != end; ++p) {
+      for (size_t i = 0; i < count; ++i) cost[c][i] += p->ns * factors[i][static_cast<size_t>(p->resource)];
+    }
   }
-  std::vector<double> comes(last + size_t{1});
-  comes[0] = moments_[0].ns;
+  std::vector<Times> comes(last + size_t{1}, Times{});
+  comes[0].fill(moments_[0].ns);
   for (Moment m = 1; m <= last; ++m) {
-    double latest = 0;
-    for (auto [c, end] = causes(m); c != end; ++c) latest = std::max(latest, comes[c->from] + cost[c->cost]);
+    Times latest{};
+    for (auto [c, end] = causes(m); c != end; ++c) {
+      const Times &from = comes[c->from], &takes = cost[c->cost];
+      for (size_t i = 0; i < kAtOnce; ++i) {
+        const double t = from[i] + takes[i];
+        latest[i] = latest[i] < t ? t : latest[i];
+      }
+    }
     comes[m] = latest;
   }
   return comes[last];
+}
+
+std::vector<double> RunGraph::retimed_ns(Moment last, const std::vector<Factors>& factors) const {
+  std::vector<double> all;
+  for (size_t first = 0; first < factors.size(); first += kAtOnce) {
+    const size_t count = std::min(kAtOnce, factors.size() - first);
+    const Times times = retime(last, &factors[first], count);
+    all.insert(all.end(), times.begin(), times.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+  return all;
 }
 
 uint64_t RunGraph::bytes() const {

@@ -80,9 +80,11 @@ class RunGraph {
   /// graph knows all rules of a system.
   double unexplained_ns() const { return unexplained_ns_; }
   uint64_t contradictions() const { return contradictions_; }
-  /// When the moment would come if every part of each class took so much of its time: by walking all moments before it
-  /// once. What waits for what stays as it was: servers keep their order.
-  double retimed_ns(Moment, const std::array<double, kResources>& factors) const;
+  /// What every part of each class takes of its time, by Resource: 0.5 is twice as fast.
+  using Factors = std::array<double, kResources>;
+  /// When the moment would come with each of these factors: by walking all moments before it, for several at once. What
+  /// waits for what stays as it was: servers keep their order.
+  std::vector<double> retimed_ns(Moment, const std::vector<Factors>&) const;
   /// Memory that it takes.
   uint64_t bytes() const;
 
@@ -104,6 +106,9 @@ class RunGraph {
   uint32_t end_of(Moment m) const {
     return m + 1 < moments_.size() ? moments_[m + 1].first_cause : static_cast<uint32_t>(causes_.size());
   }
+  static constexpr size_t kAtOnce = 8;
+  using Times = std::array<double, kAtOnce>;
+  Times retime(Moment, const Factors*, size_t count) const;
   Cost keep(size_t first);
   void append(Cost);
 

@@ -26,6 +26,11 @@ std::string error(const std::optional<double>& predicted, const std::optional<do
   return predicted && ns && *ns > 0 ? fmt::format("{:+.2f}", 100 * (*predicted / *ns - 1)) : "-";
 }
 
+bool changes_nothing(const WhatIf::Row& r, double sim_ns) {
+  const auto same = [&](const std::optional<double>& ns) { return !ns || std::abs(*ns - sim_ns) < 1e-6; };
+  return same(r.faster_ns) && same(r.slower_ns) && same(r.predicted_faster_ns) && same(r.predicted_slower_ns);
+}
+
 }  // namespace
 
 void write_what_if_text(std::ostream& out, const WhatIf& w) {
@@ -33,12 +38,18 @@ void write_what_if_text(std::ostream& out, const WhatIf& w) {
   for (const std::string& s : w.verdict) out << "             " << s << "\n";
   TextTable t(1);
   t.add({"", "x2, ns", "%", "predicted %", "error %", "x1/2, ns", "%", "predicted %", "error %"});
+  std::string without;  // what changes nothing
   for (const WhatIf::Row& r : w.rows) {
+    if (r.fault.empty() && changes_nothing(r, w.sim_ns)) {
+      without += (without.empty() ? "" : ", ") + r.title;
+      continue;
+    }
     t.add({r.title, time_of(r.faster_ns), change(r.faster_ns, w.sim_ns), change(r.predicted_faster_ns, w.sim_ns),
            error(r.predicted_faster_ns, r.faster_ns), time_of(r.slower_ns), change(r.slower_ns, w.sim_ns),
            change(r.predicted_slower_ns, w.sim_ns), error(r.predicted_slower_ns, r.slower_ns)});
   }
   out << "\n" << t.text();
+  if (!without.empty()) out << "no effect: " << without << "\n";
   for (const WhatIf::Row& r : w.rows) {
     if (!r.fault.empty()) out << r.part << ": " << r.fault << "\n";
   }

@@ -1,0 +1,82 @@
+"""Is the verdict right? Over random runs (kernels, systems, link modes, shapes; a fixed seed): what it names, twice as fast,
+helps more than anything else twice as fast; what is not on the critical path helps nothing; and what the causes predict
+without simulating is what a simulation says. KERNBENCH_WHATIFS says how many runs."""
+import json
+import os
+import random
+
+import cli_support
+from cli_support import topology
+
+RUNS = int(os.environ.get("KERNBENCH_WHATIFS", 12))
+MODES = (("ideal", "ideal"), ("ideal", "routed"), ("cut_through", "ideal"), ("cut_through", "routed"), ("flit", "routed"))
+SYSTEMS = ("small.yaml", "one_cube.yaml", "latency_model.yaml", "small.yaml", "one_cube.yaml", "default.yaml")
+
+
+def draw(rng):
+    """A run's arguments."""
+    system = rng.choice(SYSTEMS)
+    kernel = rng.choice(("gemm", "gemm_dot", "gemm_epilogue", "vector_add", "softmax", "rmsnorm", "attention", "mlp",
+                         "tp_linear", "all_reduce", "all_gather", "all_to_all", "broadcast", "reduce_scatter", "sendrecv"))
+    if system == "default.yaml":  # 256 PEs: some seconds with any
+        kernel = rng.choice(("gemm", "vector_add", "softmax", "all_reduce"))
+    links, response = rng.choice(MODES)
+    size = lambda *of: str(rng.choice(of))
+    params = {}
+    if kernel in ("gemm", "gemm_dot", "gemm_epilogue"):
+        params = {"m": size(256, 512), "n": size(64, 128, 256), "k": size(64, 128, 256), "dtype": size("f32", "f16")}
+    elif kernel in ("vector_add",):
+        params = {"n": size(4096, 65536, 262144)}
+    elif kernel in ("all_reduce", "all_gather", "broadcast", "reduce_scatter", "sendrecv"):
+        params = {"n": size(1024, 4096, 16384)}
+    elif kernel == "attention":
+        params = {"seq": size(128, 256), "heads": size(2, 4)}
+    words = ["--topology", topology(system), "--kernel", kernel, "--links", links, "--response", response]
+    for name, value in params.items():
+        words += ["--param", f"{name}={value}"]
+    if kernel == "gemm" and rng.random() < 0.3:
+        words += ["--transfer", "timed"]
+    return words
+
+
+class Verdicts(cli_support.Cli):
+    def time(self, words, *scales):
+        more = [w for s in scales for w in ("--scale", s)]
+        return json.loads(self.succeeds("run", *words, *more, "--format", "json"))["sim_ns"]
+
+    def test_random_runs(self):
+        rng = random.Random(17)
+        right, off, predicted, declined, errors = 0, [], 0, 0, []
+        for number in range(RUNS):
+            words = draw(rng)
+            found = json.loads(self.succeeds("whatif", "--format", "json", "--", "run", *words))
+            insight = json.loads(self.succeeds("run", *words, "--explain", "--format", "json"))["insight"]
+            sim_ns, parts = found["sim_ns"], {p["part"]: p for p in found["parts"][:-1]}
+            named = insight["bound_by"]
+            best = self.time(words, *(f"{part}=2" for part in named))
+            others = min(p["faster_ns"] for part, p in parts.items() if part not in named)
+            right += best <= others * (1 + 1e-9)
+            if best > others * (1 + 1e-9):
+                off.append((number, " ".join(words[1:]), named, 1 - best / sim_ns, 1 - others / sim_ns))
+            for part, p in parts.items():
+                if p["predicted_faster_ns"] is None:
+                    declined += 1
+                    continue
+                if insight["blame_ns"][part] == 0:
+                    self.assertGreater(p["faster_ns"], 0.99 * sim_ns, (words, part))
+                for which in ("faster_ns", "slower_ns"):
+                    predicted += 1
+                    error = abs(p["predicted_" + which] / p[which] - 1)
+                    if error > 0.02:
+                        errors.append((number, words[3], words[5], part, which, round(100 * error, 1)))
+        print(f"\nwhat the verdict names helps most in {right} of {RUNS} runs; of {predicted} predictions {len(errors)} are "
+              f"off by more than 2 %; {declined} what-ifs declined")
+        for line in off + errors:
+            print("  ", *line)
+        self.assertGreaterEqual(right, 0.9 * RUNS)
+        self.assertLessEqual(declined, 0.2 * (declined + predicted / 2))
+        self.assertLessEqual(len(errors), 0.05 * predicted)
+
+
+if __name__ == "__main__":
+    cli_support.main()
