@@ -111,6 +111,7 @@ bool is_given(Resource r) {
 
 /// Where two classes bind together, as equal bandwidths one behind the other do, one alone saves little.
 void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too) {
+  constexpr double kTold = 0.005;  // share of the path below which people are told of no saving
   r.faster_ns.fill(r.sim_ns);
   r.slower_ns.fill(r.sim_ns);
   std::vector<Resource> by_blame;
@@ -118,7 +119,7 @@ void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too) 
   for (size_t i = 0; i < kResources; ++i) {
     const auto x = static_cast<Resource>(i);
     if (is_given(x)) continue;
-    if (r.by_resource[i] > 0) {  // what is not on the path saves nothing
+    if (r.by_resource[i] > (slower_too ? 0 : kTold * r.sim_ns)) {  // what is not on the path saves nothing
       by_blame.push_back(x);
       machines.push_back({{x}, 2});
     }

@@ -127,14 +127,13 @@ Moment RunGraph::add(double t_ns, OpNumber op, const Cause* causes, size_t count
 }
 
 /// Walking the moments is what costs: several factors at a time share it.
-RunGraph::Times RunGraph::retime(Moment last, const Factors* factors, size_t count) const {
+RunGraph::Times RunGraph::retime(Moment last, const Factors* factors, size_t count, std::vector<Times>& comes) const {
   std::vector<Times> cost(costs_.size(), Times{});
   for (Cost c = 0; c < costs_.size(); ++c) {
     for (auto [p, end] = parts(c); p != end; ++p) {
       for (size_t i = 0; i < count; ++i) cost[c][i] += p->ns * factors[i][static_cast<size_t>(p->resource)];
     }
   }
-  std::vector<Times> comes(last + size_t{1}, Times{});
   comes[0].fill(moments_[0].ns);
   for (Moment m = 1; m <= last; ++m) {
     Times latest{};
@@ -152,9 +151,10 @@ RunGraph::Times RunGraph::retime(Moment last, const Factors* factors, size_t cou
 
 std::vector<double> RunGraph::retimed_ns(Moment last, const std::vector<Factors>& factors) const {
   std::vector<double> all;
+  std::vector<Times> comes(last + size_t{1});
   for (size_t first = 0; first < factors.size(); first += kAtOnce) {
     const size_t count = std::min(kAtOnce, factors.size() - first);
-    const Times times = retime(last, &factors[first], count);
+    const Times times = retime(last, &factors[first], count, comes);
     all.insert(all.end(), times.begin(), times.begin() + static_cast<std::ptrdiff_t>(count));
   }
   return all;

@@ -108,7 +108,7 @@ class RunGraph {
   }
   static constexpr size_t kAtOnce = 8;
   using Times = std::array<double, kAtOnce>;
-  Times retime(Moment, const Factors*, size_t count) const;
+  Times retime(Moment, const Factors*, size_t count, std::vector<Times>& comes) const;
   Cost keep(size_t first);
   void append(Cost);
 
@@ -118,7 +118,7 @@ class RunGraph {
     CostPart part;
     Cost sum = 0;
   };
-  static constexpr size_t kSums = 1024;  ///< a power of two
+  static constexpr size_t kSums = 1 << 15;  ///< a power of two
 
   std::vector<Entry> moments_;
   std::vector<Cause> causes_;

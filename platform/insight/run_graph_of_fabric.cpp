@@ -27,24 +27,28 @@ void add_bandwidth(std::vector<CostPart>& per_byte, const CostPart& part) {
 }  // namespace
 
 CostPart RunGraphRecorder::of_node(const Component& node, double ns) const {
-  const auto& nodes = platform_.graph().nodes;
   const uint32_t n = node.index();
-  return {n < nodes.size() ? resource_of(nodes[n]) : Resource::routers, false, n, ns};
+  return {n < nodes_.size() ? nodes_[n] : Resource::routers, false, n, ns};
 }
 
 CostPart RunGraphRecorder::of_link(const Link& link, double ns) const {
-  const topology::Graph& graph = platform_.graph();
-  return {resource_of(graph, graph.edges[link.edge]), true, link.edge, ns};
+  return {links_[link.edge].resource, true, link.edge, ns};
 }
 
 RunGraphRecorder::Access* RunGraphRecorder::find(const FabricTransaction& x) {
-  const auto it = accesses_.find(&x);
-  return it == accesses_.end() || !it->second.open ? nullptr : &it->second;
+  if (asked_ != &x) {
+    const auto it = accesses_.find(&x);
+    asked_ = &x;
+    found_ = it == accesses_.end() ? nullptr : &it->second;
+  }
+  return found_ && found_->open ? found_ : nullptr;
 }
 
 /// Transactions come from a pool: what an earlier one of the same address has used is used again.
 RunGraphRecorder::Access& RunGraphRecorder::open(const FabricTransaction& x) {
   Access& a = accesses_[&x];
+  asked_ = &x;
+  found_ = &a;
   a.open = true;
   a.op = 0;
   a.item = nullptr;
@@ -181,12 +185,15 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
     // A response that has just left its memory has paid there.
     own = then(own, of_node(node, open));
   }
-  const Taken& taken = links_[link.edge];
-  const Moment at = graph_.add(c.start_ns, a.op, {own, {taken.at, taken.held}});
-  const CostPart transfer = of_link(link, c.end_ns - c.start_ns);
-  links_[link.edge] = {at, graph_.cost(transfer)};
-  const CostPart wire{Resource::wires, true, link.edge, link.wire_ns};
-  v.last = {at, flits_ ? graph_.plus(links_[link.edge].held, wire) : graph_.cost(wire)};
+  LinkState& state = links_[link.edge];
+  state.taken = graph_.add(c.start_ns, a.op, {own, {state.taken, state.held}});
+  if (const double takes = c.end_ns - c.start_ns; state.held_ns != takes) {
+    const CostPart wire{Resource::wires, true, link.edge, link.wire_ns};
+    state.held_ns = takes;
+    state.held = graph_.cost(of_link(link, takes));
+    state.onward = graph_.plus(flits_ ? state.held : 0, wire);
+  }
+  v.last = {state.taken, state.onward};
   v.here_ns = c.arrive_ns;
   v.by = &link;
 }

@@ -51,11 +51,14 @@ RunGraphRecorder::RunGraphRecorder(Platform& platform)
   }
   for (uint32_t n = 0; n < memories_.size(); ++n) {
     const Component& block = platform.component(n);
+    nodes_.push_back(resource_of(platform.graph().nodes[n]));
     if (platform.graph().nodes[n].space == "sram") memories_[n].bandwidth = Resource::sram;
     memories_[n].fifo = dynamic_cast<const FifoMemory*>(&block);
     const auto* router = dynamic_cast<const Router*>(&block);
     stores_.push_back(router && router->stores_and_forwards());
   }
+  for (size_t e = 0; e < links_.size(); ++e)
+    links_[e].resource = resource_of(platform.graph(), platform.graph().edges[e]);
   watch_fabric(platform_, *this, links_serve_ ? FabricParts::blocks_and_links : FabricParts::blocks);
   platform.machine().host_observers().add(*this);
 }

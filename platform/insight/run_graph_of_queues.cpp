@@ -47,7 +47,7 @@ void RunGraphRecorder::comm_served(PeState& s, const QueueSegment& segment, Segm
   const Link& first = route.hops.front().out->link;
   const auto access = accesses_.find(sent.posted);
   if (flits_) {
-    causes_.push_back({links_[first.edge].at, links_[first.edge].held});
+    causes_.push_back({links_[first.edge].taken, links_[first.edge].held});
   } else if (access != accesses_.end()) {
     const Component& source = route.hops.front().out->node().owner();
     const Cause& last = access->second.travellers.front().last;

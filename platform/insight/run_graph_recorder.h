@@ -155,9 +155,12 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     std::vector<Moment> channels;
   };
   /// A FIFO server: who comes next waits for the moment, and from there for the cost.
-  struct Taken {
-    Moment at = 0;
+  struct LinkState {
+    Moment taken = 0;
     Cost held = 0;
+    Resource resource = Resource::link;
+    double held_ns = -1;  ///< what `held` is
+    Cost onward = 0;      ///< to the other end, once it has been taken
   };
   struct Segment {
     Moment at = 0;
@@ -221,11 +224,15 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   std::unordered_map<const PeCommand*, Submitted> commands_;
   std::unordered_map<const PeItem*, Moment> items_;
   std::unordered_map<const FabricTransaction*, Access> accesses_;
+  /// The one that was asked for last: a header's hops come one after the other.
+  const FabricTransaction* asked_ = nullptr;
+  Access* found_ = nullptr;
   std::unordered_map<const Route*, Way> ways_;
   std::unordered_map<const QueueSegment*, Segment> segments_;
   std::vector<bool> stores_;           ///< by node: it stores and forwards
   std::vector<MemoryState> memories_;  ///< by node
-  std::vector<Taken> links_;           ///< by edge
+  std::vector<LinkState> links_;       ///< by edge
+  std::vector<Resource> nodes_;        ///< by node: whose its overhead is
   std::vector<Moment> last_access_;    ///< by node of its initiator
   const PeItem* next_item_ = nullptr;  ///< whose transaction starts with the next call
   const QueueSegment* next_segment_ = nullptr;
