@@ -180,6 +180,16 @@ std::string descr_of(DType t) {
   }
 }
 
+/// Its elements, as all who use the shape later count them.
+uint64_t count_of(const Dims& shape, const std::string& file) {
+  constexpr int64_t kMost = int64_t{1} << 48;
+  try {
+    if (const int64_t n = shape.elements(); n <= kMost) return static_cast<uint64_t>(n);
+  } catch (const std::overflow_error&) {
+  }
+  fail(file, "shape " + shape.to_string() + " is absurd");
+}
+
 }  // namespace
 
 NpyArray read_npy(const std::string& file) {
@@ -210,16 +220,7 @@ NpyArray read_npy(const std::string& file) {
   in.read(text.data(), static_cast<std::streamsize>(header_size));
   const Header h = HeaderParser(file, text).parse();
 
-  uint64_t count = 1;
-  bool empty = false;
-  for (int64_t d : h.shape) empty |= d == 0;
-  for (int64_t d : h.shape) {
-    if (empty) break;
-    if (count > (uint64_t{1} << 48) / static_cast<uint64_t>(d))
-      fail(file, "shape " + h.shape.to_string() + " is absurd");
-    count *= static_cast<uint64_t>(d);
-  }
-  const uint64_t expected = empty ? 0 : count * size_of(h.dtype);
+  const uint64_t expected = count_of(h.shape, file) * size_of(h.dtype);
   const uint64_t found = file_size - start - header_size;
   if (found != expected) {
     fail(file, fmt::format("holds {} bytes of data, expected {} for {} {}", found, expected, name_of(h.dtype),

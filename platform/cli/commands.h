@@ -30,6 +30,7 @@ Command add_topology(CLI::App&);
 Command add_traffic(CLI::App&);
 Command add_web(CLI::App&);
 Command add_whatif(CLI::App&);
+Command add_diff(CLI::App&);
 
 /// --plugin, as every command has it that knows kernels or components.
 struct PluginOptions {

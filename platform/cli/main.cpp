@@ -56,10 +56,10 @@ int command_line(int argc, char** argv) {
   bool verbose = false;
   app.add_flag("-v,--verbose", verbose, "say on stderr what is being done");
   app.set_version_flag("--version", std::string(KERNBENCH_VERSION));
-  const cli::Command commands[] = {cli::add_run(app),     cli::add_replay(app),   cli::add_probe(app),
-                                   cli::add_traffic(app), cli::add_pipeline(app), cli::add_topology(app),
-                                   cli::add_collectives(app), cli::add_sweep(app),   cli::add_list(app),     cli::add_web(app),
-                                   cli::add_whatif(app)};
+  const cli::Command commands[] = {cli::add_run(app),         cli::add_replay(app),   cli::add_probe(app),
+                                   cli::add_traffic(app),     cli::add_pipeline(app), cli::add_topology(app),
+                                   cli::add_collectives(app), cli::add_sweep(app),    cli::add_list(app),
+                                   cli::add_web(app),         cli::add_whatif(app),   cli::add_diff(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -10,6 +10,7 @@
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/collective_table.h"
 #include "kernbench/platform/tools/pipeline.h"
+#include "kernbench/platform/tools/run_diff.h"
 #include "kernbench/platform/tools/traffic.h"
 #include "kernbench/platform/topology/build/compiler.h"
 #include "kernbench/sc_tests/fuzz/fuzzed_readers.h"
@@ -115,12 +116,27 @@ std::string read_mark(const std::string& input) {
   }
 }
 
+std::string read_report(const std::string& input) {
+  try {
+    const RunFile run = read_run_json(input, "r.json");
+    std::string text = fmt::format("{}\n", run.sim_ns);
+    for (const auto& [key, value] : run.configuration) text += key + "=" + value + "\n";
+    for (const auto* times : {&run.blame_ns, &run.busy_ns}) {
+      for (const auto& [name, ns] : *times) text += fmt::format("{} {}\n", name, ns);
+    }
+    return text;
+  } catch (const InputError& e) {
+    throw Refused(e.what());
+  }
+}
+
 }  // namespace
 
 std::vector<FuzzedReader> readers_of_work() {
   return {{"options", read_options, mutate_text},
           {"pipeline_work", read_work, mutate_json},
           {"plugin_mark", read_mark, mutate_bytes},
+          {"run_report", read_report, mutate_json},
           {"traffic", read_requests, mutate_text}};
 }
 

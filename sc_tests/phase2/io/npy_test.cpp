@@ -105,6 +105,7 @@ TEST_F(Npy, errors_are_one_line_with_what_was_found_and_what_is_expected) {
       {file_of(header("'<f4'", "(-1,)"), ""), "expected a number"},
       {file_of(header("'<f4'", "(99999999999999999999,)"), ""), "absurd"},
       {file_of(header("'<f4'", "(200000000, 200000000, 200000000)"), ""), "absurd"},
+      {file_of(header("'<f4'", "(2147483648, 21922337203685, 0)"), ""), "absurd"},
       {file_of(header("'<f4'", "(1,1,1,1,1,1,1)"), std::string(4, 0)), "more than 6 dimensions"},
       {file_of("{'descr': '<f4', 'shape': (1,)}", std::string(4, 0)), "lacks"},
       {file_of("{'descr': '<f4', ", ""), "header"},

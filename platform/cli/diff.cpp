@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <iostream>
+#include <memory>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
+#include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/tools/run_diff.h"
+
+namespace kernbench::cli {
+namespace {
+
+/// "1%" as 0.01.
+double parse_percent(const std::string& text) {
+  double percent = 0;
+  const char* end = text.data() + text.size();
+  const auto [read, error] = std::from_chars(text.data(), end, percent);
+  if (error == std::errc() && read + 1 == end && *read == '%' && percent >= 0 && percent <= 1e6) return percent / 100;
+  throw InputError(fmt::format("--fail-over: found {}; legal: a share such as 1% or 0.5%", in_quotes(text)));
+}
+
+}  // namespace
+
+Command add_diff(CLI::App& app) {
+  struct Options {
+    std::string a, b, format, fail_over;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* cmd = app.add_subcommand("diff", "What differs between two runs: configuration, times, critical path, ops");
+  cmd->add_option("a", o->a, "a run's JSON (run --format json, best with --explain) or its op log")
+      ->required()
+      ->type_name("FILE");
+  cmd->add_option("b", o->b, "another one, of the same kind")->required()->type_name("FILE");
+  cmd->add_option("--fail-over", o->fail_over, "exit status 1 where b takes longer by more than that")
+      ->type_name("PERCENT%");
+  add_format(*cmd, o->format, {"text", "json"});
+  cmd->footer("kernbench diff yesterday.json today.json --fail-over 1%      a gate for CI; docs/insight.md");
+  return {cmd, [o] {
+            const double most = o->fail_over.empty() ? 0 : parse_percent(o->fail_over);
+            const RunDiff d = diff_runs(read_run_file(o->a), read_run_file(o->b));
+            (o->format == "json" ? write_diff_json : write_diff_text)(std::cout, d);
+            return !o->fail_over.empty() && d.slower() > most ? 1 : 0;
+          }};
+}
+
+}  // namespace kernbench::cli

@@ -1,0 +1,69 @@
+// `kernbench diff`: two runs side by side, each from its JSON (`run --format json`, best with --explain) or its op log.
+#pragma once
+
+#include <iosfwd>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kernbench {
+
+/// What is known of a run from its file. ns.
+struct RunFile {
+  std::string name;
+  bool log = false;
+  double sim_ns = 0;  ///< of a log: the end of its last op, which the host's last completion follows
+  std::map<std::string, std::string> configuration;  ///< "params.n": "64"
+  std::map<std::string, double> blame_ns;            ///< by resource; of a report with --explain
+  std::map<std::string, double> busy_ns;             ///< by engine; of a report
+  /// Of a log, in order of start. A message's segments have its key, and come in their order.
+  struct Op {
+    uint32_t pe = 0;
+    uint64_t seq = 0;
+    std::string name, line;
+    double start_ns = 0, end_ns = 0;
+  };
+  std::vector<Op> ops;
+  std::vector<std::string> pes;  ///< what an op's PE indexes
+};
+
+/// InputError for a file that is neither, with its name and place.
+RunFile read_run_file(const std::string& file);
+/// A run's JSON. InputError.
+RunFile read_run_json(const std::string& text, const std::string& name);
+
+struct RunDiff {
+  struct Setting {
+    std::string key, a, b;  ///< empty: it is not there
+  };
+  struct Change {
+    std::string name;
+    double a_ns = 0, b_ns = 0;
+    double by() const { return b_ns - a_ns; }
+  };
+  struct OpChange {
+    std::string pe, name, line;
+    uint64_t seq = 0;
+    std::optional<std::pair<double, double>> a_ns, b_ns;  ///< start, end; none: the run lacks it
+  };
+  std::string a, b;
+  std::vector<Setting> configuration;  ///< what differs, by key
+  double a_ns = 0, b_ns = 0;           ///< sim_ns
+  std::vector<Change> blame, engines;  ///< what differs, the largest change first
+  bool has_blame = false;              ///< both runs say
+  size_t ops = 0, ops_that_differ = 0;
+  std::optional<OpChange> first;  ///< by its start in a (b where a lacks it)
+  std::vector<OpChange> longest;  ///< whose own time changed most, at most 10
+  /// b's time over a's, less 1.
+  double slower() const { return a_ns > 0 ? b_ns / a_ns - 1 : 0; }
+};
+
+/// InputError where one is a log and the other a report.
+RunDiff diff_runs(const RunFile& a, const RunFile& b);
+
+void write_diff_text(std::ostream&, const RunDiff&);
+void write_diff_json(std::ostream&, const RunDiff&);
+
+}  // namespace kernbench

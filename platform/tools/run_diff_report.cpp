@@ -1,0 +1,108 @@
+// What differs between two runs, for people and for tools.
+#include <fmt/ostream.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/table.h"
+#include "kernbench/phase2/text/text.h"
+#include "kernbench/platform/tools/run_diff.h"
+
+namespace kernbench {
+namespace {
+
+constexpr size_t kRows = 8;  ///< of each table for people; JSON has all
+
+std::string or_dash(const std::string& s) {
+  return s.empty() ? "-" : cut(s);
+}
+
+std::string span(const std::optional<std::pair<double, double>>& ns) {
+  return ns ? fmt::format("{:.3f} to {:.3f} ns", ns->first, ns->second) : "not there";
+}
+
+std::string where(const RunDiff::OpChange& c) {
+  return fmt::format("{} op {} {}{}", c.pe, c.seq, c.name, c.line.empty() ? "" : " at " + c.line);
+}
+
+void write_changes(std::ostream& out, const char* title, const std::vector<RunDiff::Change>& changes) {
+  if (changes.empty()) return;
+  TextTable t(1, 2);
+  t.add({title, "a, ns", "b, ns", "by, ns"});
+  for (size_t i = 0; i < std::min(kRows, changes.size()); ++i) {
+    const RunDiff::Change& c = changes[i];
+    t.add({c.name, fmt::format("{:.3f}", c.a_ns), fmt::format("{:.3f}", c.b_ns), fmt::format("{:+.3f}", c.by())});
+  }
+  out << "\n" << t.text();
+  if (changes.size() > kRows) fmt::print(out, "  and {} more\n", changes.size() - kRows);
+}
+
+}  // namespace
+
+void write_diff_text(std::ostream& out, const RunDiff& d) {
+  fmt::print(out, "a  {}  {:.3f} ns\nb  {}  {:.3f} ns  {:+.3f} ns, {:+.2f} %\n", d.a, d.a_ns, d.b, d.b_ns,
+             d.b_ns - d.a_ns, 100 * d.slower());
+  if (!d.configuration.empty()) {
+    TextTable t(3, 2);
+    t.add({"configuration", "a", "b"});
+    for (const RunDiff::Setting& s : d.configuration) t.add({s.key, or_dash(s.a), or_dash(s.b)});
+    out << "\n" << t.text();
+  }
+  write_changes(out, "critical path", d.blame);
+  write_changes(out, "engines busy", d.engines);
+  if (d.ops > 0) {
+    fmt::print(out, "\n  {} of {} ops differ\n", grouped(d.ops_that_differ), grouped(d.ops));
+    if (d.first)
+      fmt::print(out, "  first        {}: {}; {}\n", where(*d.first), span(d.first->a_ns), span(d.first->b_ns));
+    for (const RunDiff::OpChange& c : d.longest) {
+      fmt::print(out, "  {:+.3f} ns    {}\n", (c.b_ns->second - c.b_ns->first) - (c.a_ns->second - c.a_ns->first),
+                 where(c));
+    }
+  }
+}
+
+namespace {
+
+void write_op_change(JsonWriter& w, const RunDiff::OpChange& c) {
+  w.open('{').field("pe", c.pe).field("seq", c.seq).field("op", c.name).field("line", c.line);
+  for (const auto& [key, ns] : {std::pair("a", &c.a_ns), std::pair("b", &c.b_ns)}) {
+    w.key(std::string(key));
+    if (*ns) {
+      w.open('{').field("start_ns", (*ns)->first).field("end_ns", (*ns)->second).close('}');
+    } else {
+      w.null();
+    }
+  }
+  w.close('}');
+}
+
+void write_changes(JsonWriter& w, const char* name, const std::vector<RunDiff::Change>& changes) {
+  w.key(name).open('[');
+  for (const RunDiff::Change& c : changes) {
+    w.open('{').field("name", c.name).field("a_ns", c.a_ns).field("b_ns", c.b_ns).field("by_ns", c.by()).close('}');
+  }
+  w.close(']');
+}
+
+}  // namespace
+
+void write_diff_json(std::ostream& out, const RunDiff& d) {
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
+  w.open('{').field("a", d.a).field("b", d.b).field("a_ns", d.a_ns).field("b_ns", d.b_ns).field("slower", d.slower());
+  w.key("configuration").open('[');
+  for (const RunDiff::Setting& s : d.configuration)
+    w.open('{').field("key", s.key).field("a", s.a).field("b", s.b).close('}');
+  w.close(']');
+  write_changes(w, "blame", d.blame);
+  write_changes(w, "engines", d.engines);
+  w.field("ops", static_cast<uint64_t>(d.ops)).field("ops_that_differ", static_cast<uint64_t>(d.ops_that_differ));
+  if (d.first) write_op_change(w.key("first"), *d.first);
+  w.key("longest").open('[');
+  for (const RunDiff::OpChange& c : d.longest) write_op_change(w, c);
+  w.close(']').close('}');
+  out << text << '\n';
+}
+
+}  // namespace kernbench
