@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "kernbench/platform/platform.h"
-#include "kernbench/platform/tools/run.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
 namespace kernbench::insight {
@@ -40,10 +39,6 @@ void busiest_first(std::vector<Row>& rows) {
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     return a.share != b.share ? a.share > b.share : a.bytes > b.bytes;
   });
-}
-
-bool ends_with(const std::string& s, std::string_view end) {
-  return s.size() >= end.size() && s.compare(s.size() - end.size(), end.size(), end) == 0;
 }
 
 std::string percent(double share) {
@@ -210,25 +205,21 @@ void set_memories(Insight& r, Platform& platform, const Usage& usage) {
   busiest_first(r.channels);
 }
 
-void set_engines(Insight& r, const RunReport& run) {
-  double gemm_flops = 0, peak_ns = 0, math_ns = 0;
-  for (const EngineReport& e : run.engines) {
-    r.flops += e.flops;
-    if (ends_with(e.id, ".pe_math")) math_ns += e.busy_ns;
-    if (e.peak_ns <= 0) continue;
-    gemm_flops += e.flops;
-    peak_ns += e.peak_ns;
+void set_engines(Insight& r, const RunFigures& run) {
+  const double all_ns = r.sim_ns * static_cast<double>(run.pes.size());
+  r.flops = run.flops;
+  if (all_ns > 0) {
+    r.gemm_peak = run.gemm_peak_ns / all_ns;
+    r.math_busy = run.math_ns / all_ns;
   }
-  const auto pes = static_cast<double>(run.pes.size());
-  r.gemm_peak = run.gemm_peak_share();
-  r.math_busy = pes > 0 && r.sim_ns > 0 ? math_ns / (pes * r.sim_ns) : 0;
-  if (peak_ns > 0) r.gemm_tflops_most = gemm_flops / peak_ns * pes / 1e3;
+  if (run.gemm_peak_ns > 0)
+    r.gemm_tflops_most = run.gemm_flops / run.gemm_peak_ns * static_cast<double>(run.pes.size()) / 1e3;
   if (r.hbm_bytes == 0 || r.flops == 0) return;
   r.flop_per_byte = r.flops / r.hbm_bytes;
   if (r.gemm_tflops_most > 0) r.roofline_tflops = std::min(r.gemm_tflops_most, r.flop_per_byte * r.hbm_gbs_most / 1e3);
 }
 
-void set_pes(Insight& r, const RunReport& run) {
+void set_pes(Insight& r, const RunFigures& run) {
   if (run.pes.empty()) return;
   std::vector<size_t> order(run.pes.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -302,17 +293,17 @@ std::string_view name_of(Insight::Bound b) {
   return "";
 }
 
-std::shared_ptr<const Insight> Explainer::explain(const RunReport& run, bool what_if) {
+std::shared_ptr<const Insight> Explainer::explain(const RunFigures& run, bool what_if) {
   auto made = std::make_shared<Insight>();
   Insight& r = *made;
   const topology::Graph& system = platform_.graph();
   const RunGraph& graph = recorder_.graph();
-  r.sim_ns = run.end_ns;
+  r.sim_ns = run.sim_ns;
   r.moments = graph.size();
   r.graph_bytes = graph.bytes();
   r.contradictions = graph.contradictions();
   r.unexplained_ns = graph.unexplained_ns();
-  const Moment end = recorder_.end(run.begin_ns + run.end_ns);
+  const Moment end = recorder_.end(run.begin_ns + run.sim_ns);
   const std::vector<PathStep> path = critical_path(graph, end);
   set_path(r, platform_, graph, path, run.begin_ns);
   set_blame(r, system, blame(graph, path));

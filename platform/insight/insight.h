@@ -15,11 +15,24 @@
 namespace kernbench {
 
 class JsonWriter;
-struct RunReport;
 
 namespace insight {
 
-/// A value like RunReport's; times in ns from the run's begin, shares from 0 to 1.
+/// What a run's report says that an Insight is made of. Times in ns.
+struct RunFigures {
+  double begin_ns = 0;  ///< of the simulation
+  double sim_ns = 0;    ///< of the run
+  struct Pe {
+    std::string id;
+    double end_ns = 0;
+  };
+  std::vector<Pe> pes;
+  double flops = 0;
+  double gemm_flops = 0, gemm_peak_ns = 0;  ///< of matrix units that say their peak; what these take at it
+  double math_ns = 0;                       ///< in service, all PEs
+};
+
+/// A value; times in ns from the run's begin, shares from 0 to 1.
 struct Insight {
   double sim_ns = 0;
 
@@ -90,7 +103,7 @@ class Explainer {
   /// Before the run.
   explicit Explainer(Platform& platform) : platform_(platform), recorder_(platform), usage_(platform) {}
   /// When it is over. `what_if`: slower_ns too.
-  std::shared_ptr<const Insight> explain(const RunReport&, bool what_if);
+  std::shared_ptr<const Insight> explain(const RunFigures&, bool what_if);
   const RunGraphRecorder& recorder() const { return recorder_; }
 
  private:

@@ -66,14 +66,15 @@ const RunGraphRecorder::Way& RunGraphRecorder::way_of(const Route& route) {
   const auto [it, is_new] = ways_.try_emplace(&route);
   Way& w = it->second;
   if (!is_new) return w;
+  std::vector<CostPart> there, back;
   const auto per_byte = [&](const Link& link) { return of_link(link, link.bw_gbs > 0 ? 1 / link.bw_gbs : 0); };
   const auto wire = [](const Link& link) { return CostPart{Resource::wires, true, link.edge, link.wire_ns}; };
   for (size_t i = 0; i < route.hops.size(); ++i) {
     const Hop& hop = route.hops[i];
     const Component& node = hop.out->node().owner();
     w.stores = w.stores || stores_[node.index()];
-    w.there.push_back(of_node(node, node.overhead_ns()));
-    w.there.push_back(wire(hop.out->link));
+    there.push_back(of_node(node, node.overhead_ns()));
+    there.push_back(wire(hop.out->link));
     add_bandwidth(w.write, per_byte(hop.out->link));
     add_bandwidth(w.read, per_byte(hop.in->link));
     if (i + 1 == route.hops.size()) break;
@@ -82,11 +83,11 @@ const RunGraphRecorder::Way& RunGraphRecorder::way_of(const Route& route) {
   }
   for (size_t i = route.hops.size(); i-- > 0;) {
     const Component& node = route.hops[i].out->node().owner();
-    w.back.push_back(wire(route.hops[i].in->link));
-    w.back.push_back(of_node(node, node.overhead_ns()));
+    back.push_back(wire(route.hops[i].in->link));
+    back.push_back(of_node(node, node.overhead_ns()));
   }
-  w.there_cost = graph_.cost(w.there);
-  w.back_cost = graph_.cost(w.back);
+  w.there = graph_.cost(there);
+  w.back = graph_.cost(back);
   return w;
 }
 
@@ -106,7 +107,7 @@ std::vector<CostPart> RunGraphRecorder::stored_on(const FabricTransaction& x, bo
 /// Where links are no servers.
 Cost RunGraphRecorder::way_cost(const FabricTransaction& x, bool back) {
   const Way& way = way_of(*x.route);
-  Cost cost = back ? way.back_cost : way.there_cost;
+  Cost cost = back ? way.back : way.there;
   if (!way.stores) return cost;
   for (const CostPart& p : stored_on(x, back)) cost = graph_.plus(cost, p);
   return cost;

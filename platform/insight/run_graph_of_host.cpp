@@ -1,9 +1,9 @@
 // The host: launches and transfers (timing contract §7, collectives contract §13), and the recorder as a whole.
 #include <algorithm>
 
+#include "kernbench/platform/elaborate/fabric_watch.h"
 #include "kernbench/platform/insight/run_graph_recorder.h"
 #include "kernbench/platform/launch/launch_way.h"
-#include "kernbench/platform/observe/fabric_watch.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/control_legs.h"
 #include "kernbench/systemc_models/fabric/router.h"
@@ -59,13 +59,13 @@ RunGraphRecorder::RunGraphRecorder(Platform& platform)
   }
   for (size_t e = 0; e < links_.size(); ++e)
     links_[e].resource = resource_of(platform.graph(), platform.graph().edges[e]);
-  watch_fabric(platform_, *this, links_serve_ ? FabricParts::blocks_and_links : FabricParts::blocks);
+  watch_fabric(platform_.machine(), *this, links_serve_ ? FabricParts::blocks_and_links : FabricParts::blocks);
   platform.machine().host_observers().add(*this);
 }
 
 RunGraphRecorder::~RunGraphRecorder() {
   for (size_t p = 0; p < pes_.size(); ++p) platform_.pes().pe(p).observers.remove(*this);
-  unwatch_fabric(platform_, *this);
+  unwatch_fabric(platform_.machine(), *this);
   platform_.machine().host_observers().remove(*this);
 }
 

@@ -174,10 +174,9 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   /// Of a route: what overheads and wires cost there and back, and of each class the least bandwidth, as ns of a byte,
   /// in the direction of a write's and a read's data; `inner`: without the edge to the memory.
   struct Way {
-    std::vector<CostPart> there, back;
+    Cost there = 0, back = 0;
     std::vector<CostPart> write, read, write_inner, read_inner;
     bool stores = false;  ///< some node stores and forwards, which is not in it
-    Cost there_cost = 0, back_cost = 0;
   };
 
   PeState& state(const Pe& pe) { return pes_[pe.index]; }

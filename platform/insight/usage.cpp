@@ -1,6 +1,6 @@
 #include "kernbench/platform/insight/usage.h"
 
-#include "kernbench/platform/observe/fabric_watch.h"
+#include "kernbench/platform/elaborate/fabric_watch.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/fabric_port.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
@@ -9,11 +9,11 @@ namespace kernbench::insight {
 
 Usage::Usage(Platform& platform)
     : platform_(platform), link_bytes_(platform.graph().edges.size()), memories_(platform.graph().nodes.size()) {
-  watch_fabric(platform_, *this, FabricParts::blocks);
+  watch_fabric(platform_.machine(), *this, FabricParts::blocks);
 }
 
 Usage::~Usage() {
-  unwatch_fabric(platform_, *this);
+  unwatch_fabric(platform_.machine(), *this);
 }
 
 void Usage::add(const FabricTransaction& x) {

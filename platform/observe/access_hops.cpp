@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernbench/platform/observe/fabric_watch.h"
+#include "kernbench/platform/elaborate/fabric_watch.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
@@ -14,11 +14,11 @@ const char* name_of_access(const FabricTransaction& x) {
 }
 
 AccessHops::AccessHops(Platform& platform) : platform_(platform) {
-  watch_fabric(platform_, *this);
+  watch_fabric(platform_.machine(), *this);
 }
 
 AccessHops::~AccessHops() {
-  unwatch_fabric(platform_, *this);
+  unwatch_fabric(platform_.machine(), *this);
 }
 
 void AccessHops::begin(const Component& initiator, const FabricTransaction& x, double t) {

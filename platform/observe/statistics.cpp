@@ -11,7 +11,7 @@
 #include <iterator>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/observe/fabric_watch.h"
+#include "kernbench/platform/elaborate/fabric_watch.h"
 #include "kernbench/platform/observe/stage_names.h"
 #include "kernbench/platform/observe/timed_changes.h"
 #include "kernbench/platform/platform.h"
@@ -129,14 +129,14 @@ Statistics::Statistics(Platform& platform)
   for (size_t p = 0; p < pes_.size(); ++p) add_pe(p);
   for (uint32_t n = 0; n < memories_.size(); ++n) add_node(n);
   add_links();
-  watch_fabric(platform_, *this);
+  watch_fabric(platform_.machine(), *this);
   reset();
 }
 
 Statistics::~Statistics() {
   every({}, nullptr);
   for (size_t p = 0; p < pes_.size(); ++p) platform_.pes().pe(p).observers.remove(*this);
-  unwatch_fabric(platform_, *this);
+  unwatch_fabric(platform_.machine(), *this);
 }
 
 Statistics::Variable Statistics::add(const std::string& object, const std::string& name, Kind kind) {

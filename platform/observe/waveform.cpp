@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/observe/fabric_watch.h"
+#include "kernbench/platform/elaborate/fabric_watch.h"
 #include "kernbench/platform/observe/stage_names.h"
 #include "kernbench/platform/observe/trace_file_signals.h"
 #include "kernbench/platform/platform.h"
@@ -98,7 +98,7 @@ void Waveform::attach(const std::vector<std::string>& scopes) {
 Waveform::~Waveform() {
   if (user_) user_->finish();
   for (size_t p = 0; p < pes_.size(); ++p) platform_.pes().pe(p).observers.remove(*this);
-  unwatch_fabric(platform_, *this);
+  unwatch_fabric(platform_.machine(), *this);
 }
 
 std::string Waveform::scope_of(uint32_t node) const {

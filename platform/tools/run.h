@@ -24,7 +24,8 @@ class Platform;
 struct ReplayProgress;
 namespace insight {
 struct Insight;
-}
+struct RunFigures;
+}  // namespace insight
 
 struct RunOptions : PeChoice {
   std::string kernel;   ///< of run_kernel()
@@ -100,6 +101,9 @@ LaunchWay choose_launch_way(Platform&, const RunOptions&);
 /// platform's last. InputError, BadParam and NpyError for bad input; RunError for a kernel fault, an error of a foreign
 /// memory, and where nothing can move while work is outstanding (beside a clock that is not noticed).
 RunReport run_kernel(Platform&, RunOptions);
+
+/// What an Insight of the run is made of (insight/insight.h).
+insight::RunFigures figures_of(const RunReport&);
 
 void write_run_text(std::ostream&, const RunReport&);
 void write_run_json(std::ostream&, const RunReport&);

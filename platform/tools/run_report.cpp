@@ -222,6 +222,22 @@ double RunReport::gemm_peak_share() const {
   return pes.empty() || end_ns <= 0 ? 0 : peak_ns / (end_ns * static_cast<double>(pes.size()));
 }
 
+insight::RunFigures figures_of(const RunReport& r) {
+  insight::RunFigures f;
+  f.begin_ns = r.begin_ns;
+  f.sim_ns = r.end_ns;
+  for (const RunReport::PeTimes& pe : r.pes) f.pes.push_back({pe.id, pe.end_ns});
+  for (const EngineReport& e : r.engines) {
+    const std::string_view block = std::string_view(e.id).substr(e.id.rfind('.') + 1);
+    f.flops += e.flops;
+    if (block == "pe_math") f.math_ns += e.busy_ns;
+    if (e.peak_ns <= 0) continue;
+    f.gemm_flops += e.flops;
+    f.gemm_peak_ns += e.peak_ns;
+  }
+  return f;
+}
+
 void write_run_text(std::ostream& out, const RunReport& r) {
   fmt::print(out, "{} on {}, {} {}: {}{}\n\n", r.kernel, r.topology, r.pes.size(), r.pes.size() == 1 ? "PE" : "PEs",
              time_text(r.end_ns),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -51,7 +52,7 @@ class WhatIfs {
   WhatIf all() {
     WhatIf w;
     nlohmann::json base;
-    runs_ = o_.simulate ? 2 + 2 * parts_.size() : 1;
+    runs_ = o_.simulate ? 1 + 2 * parts_.size() : 1;
     simulate({scaled({}, true)}, [&](size_t, const ProcessResult& r) {
       if (r.status > 1 || r.out.empty()) throw RunError("the run itself fails: " + first_line(r.err));
       base = nlohmann::json::parse(r.out);
@@ -75,7 +76,13 @@ class WhatIfs {
     };
     std::stable_sort(w.rows.begin(), w.rows.end(),
                      [&](const WhatIf::Row& a, const WhatIf::Row& b) { return time(a) < time(b); });
-    if (o_.simulate && w.rows.size() >= 2) add_pair(w);
+    if (o_.simulate && w.rows.size() >= 2) {
+      std::vector<Words> pairs = {{w.rows[0].part, w.rows[1].part}};
+      const auto bound_by = insight.at("bound_by").get<Words>();
+      if (bound_by.size() == 2 && !std::is_permutation(bound_by.begin(), bound_by.end(), pairs[0].begin()))
+        pairs.push_back(bound_by);
+      for (const Words& pair : pairs) add_pair(w, pair);
+    }
     return w;
   }
 
@@ -116,11 +123,16 @@ class WhatIfs {
     });
   }
 
-  void add_pair(WhatIf& w) {
+  void add_pair(WhatIf& w, const Words& parts) {
+    const auto title = [](const std::string& part) {
+      const auto& all = insight::scaled_parts();
+      return std::string(std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.name == part; })->title);
+    };
     WhatIf::Row pair;
-    pair.part = w.rows[0].part + "+" + w.rows[1].part;
-    pair.title = w.rows[0].title + " and " + w.rows[1].title;
-    simulate({scaled({w.rows[0].part + "=2", w.rows[1].part + "=2"})},
+    pair.part = parts[0] + "+" + parts[1];
+    pair.title = title(parts[0]) + " and " + title(parts[1]);
+    ++runs_;
+    simulate({scaled({parts[0] + "=2", parts[1] + "=2"})},
              [&](size_t, const ProcessResult& r) { take(r, pair.faster_ns, pair.fault); });
     w.rows.push_back(std::move(pair));
   }
@@ -132,6 +144,11 @@ class WhatIfs {
 };
 
 }  // namespace
+
+bool WhatIf::Row::changes_nothing(double sim_ns) const {
+  const auto same = [&](const std::optional<double>& ns) { return !ns || std::abs(*ns - sim_ns) < 1e-6; };
+  return fault.empty() && same(faster_ns) && same(slower_ns) && same(predicted_faster_ns) && same(predicted_slower_ns);
+}
 
 WhatIf what_if(const WhatIfOptions& o, const std::function<void(size_t done, size_t of)>& progress) {
   return WhatIfs(o, progress).all();

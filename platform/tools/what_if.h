@@ -24,10 +24,12 @@ struct WhatIf {
     // ns; none: not done, or declined.
     std::optional<double> faster_ns, slower_ns, predicted_faster_ns, predicted_slower_ns;
     std::string fault;  ///< the first line of a run that failed
+    /// Neither way changes anything.
+    bool changes_nothing(double sim_ns) const;
   };
   double sim_ns = 0;
   std::vector<std::string> verdict;
-  std::vector<Row> rows;  ///< what saves most first; the last is the pair of the best two
+  std::vector<Row> rows;  ///< what saves most first; then the pair of the best two, and the verdict's
 };
 
 /// InputError for a command that is no run; RunError where the base run fails, with what it said. `progress`: so many

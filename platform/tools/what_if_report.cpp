@@ -26,11 +26,6 @@ std::string error(const std::optional<double>& predicted, const std::optional<do
   return predicted && ns && *ns > 0 ? fmt::format("{:+.2f}", 100 * (*predicted / *ns - 1)) : "-";
 }
 
-bool changes_nothing(const WhatIf::Row& r, double sim_ns) {
-  const auto same = [&](const std::optional<double>& ns) { return !ns || std::abs(*ns - sim_ns) < 1e-6; };
-  return same(r.faster_ns) && same(r.slower_ns) && same(r.predicted_faster_ns) && same(r.predicted_slower_ns);
-}
-
 }  // namespace
 
 void write_what_if_text(std::ostream& out, const WhatIf& w) {
@@ -40,7 +35,7 @@ void write_what_if_text(std::ostream& out, const WhatIf& w) {
   t.add({"", "x2, ns", "%", "predicted %", "error %", "x1/2, ns", "%", "predicted %", "error %"});
   std::string without;  // what changes nothing
   for (const WhatIf::Row& r : w.rows) {
-    if (r.fault.empty() && changes_nothing(r, w.sim_ns)) {
+    if (r.changes_nothing(w.sim_ns)) {
       without += (without.empty() ? "" : ", ") + r.title;
       continue;
     }
@@ -80,15 +75,18 @@ void write_what_if_json(std::ostream& out, const WhatIf& what) {
 }
 
 void write_what_if_svg(std::ostream& out, const WhatIf& w) {
-  constexpr double kLabel = 260, kPlot = 560, kRow = 22, kTop = 46, kEnd = 90;
+  constexpr double kLabel = 400, kPlot = 560, kRow = 22, kTop = 46, kEnd = 70;
   double widest = 0.01;
+  std::vector<WhatIf::Row> rows;
   for (const WhatIf::Row& r : w.rows) {
+    if (r.changes_nothing(w.sim_ns)) continue;
+    rows.push_back(r);
     for (const auto& ns : {r.faster_ns, r.slower_ns}) {
       if (ns) widest = std::max(widest, std::abs(*ns / w.sim_ns - 1));
     }
   }
   const double middle = kLabel + kPlot / 2, scale = kPlot / 2 / widest;
-  const double height = kTop + kRow * static_cast<double>(w.rows.size()) + 14;
+  const double height = kTop + kRow * static_cast<double>(rows.size()) + 14;
   fmt::print(
       out,
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:g} {1:g}\" font-family=\"sans-serif\" "
@@ -96,12 +94,12 @@ void write_what_if_svg(std::ostream& out, const WhatIf& w) {
       "<text x=\"{2:g}\" y=\"16\" text-anchor=\"middle\">{3:.3f} ns; twice as fast (dark), half as fast (light): "
       "change in %</text>\n",
       kLabel + kPlot + kEnd, height, middle, w.sim_ns);
-  for (size_t i = 0; i < w.rows.size(); ++i) {
-    const WhatIf::Row& r = w.rows[i];
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const WhatIf::Row& r = rows[i];
     const double y = kTop + kRow * static_cast<double>(i);
-    fmt::print(out, "<text x=\"{:g}\" y=\"{:g}\" text-anchor=\"end\">{}</text>\n", kLabel - 70, y + 13, r.title);
+    fmt::print(out, "<text x=\"{:g}\" y=\"{:g}\" text-anchor=\"end\">{}</text>\n", kLabel - 50, y + 13, r.title);
     const auto bar = [&](const std::optional<double>& ns, const char* colour) {
-      if (!ns) return;
+      if (!ns || std::abs(*ns / w.sim_ns - 1) < 5e-4) return;
       const double change = *ns / w.sim_ns - 1, length = change * scale;
       fmt::print(out, "<rect x=\"{:.2f}\" y=\"{:g}\" width=\"{:.2f}\" height=\"16\" fill=\"{}\"/>\n",
                  middle + std::min(0.0, length), y, std::max(0.5, std::abs(length)), colour);

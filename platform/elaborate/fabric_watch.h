@@ -4,12 +4,12 @@
 namespace kernbench {
 
 class FabricObserver;
-class Platform;
+class Machine;
 
 enum class FabricParts : unsigned char { blocks_and_links, blocks };
 /// At every block, and every link unless it does without.
-void watch_fabric(Platform&, FabricObserver&, FabricParts = FabricParts::blocks_and_links);
+void watch_fabric(Machine&, FabricObserver&, FabricParts = FabricParts::blocks_and_links);
 /// No more, wherever it was told.
-void unwatch_fabric(Platform&, FabricObserver&);
+void unwatch_fabric(Machine&, FabricObserver&);
 
 }  // namespace kernbench
