@@ -39,11 +39,14 @@ Blame blame(const RunGraph& graph, const std::vector<PathStep>& path) {
   Blame b;
   std::map<std::tuple<Resource, bool, uint32_t>, double> components;
   std::map<std::pair<std::string, int>, double> lines;
+  std::map<uint32_t, double> pes, launches;
   for (const PathStep& s : path) {
     b.by_resource[static_cast<size_t>(s.resource)] += s.ns();
     b.total_ns += s.ns();
     components[{s.resource, s.is_edge, s.index}] += s.ns();
     const OpDesc* op = graph.desc(s.op);
+    pes[op ? op->pe : kNoPe] += s.ns();
+    launches[op ? op->launch : kNoLaunch] += s.ns();
     lines[op && op->where.line > 0 ? std::pair(std::string(op->where.file), op->where.line)
                                    : std::pair(std::string(), 0)] += s.ns();
   }
@@ -51,6 +54,8 @@ Blame blame(const RunGraph& graph, const std::vector<PathStep>& path) {
     b.by_component.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), ns});
   for (const auto& [where, ns] : lines)
     b.by_line.push_back({where.second > 0 ? where.first + ":" + std::to_string(where.second) : "", ns});
+  for (const auto& [number, ns] : pes) b.by_pe.push_back({number, ns});
+  for (const auto& [number, ns] : launches) b.by_launch.push_back({number, ns});
   const auto more = [](const auto& x, const auto& y) { return x.ns > y.ns; };
   std::stable_sort(b.by_component.begin(), b.by_component.end(), more);
   std::stable_sort(b.by_line.begin(), b.by_line.end(), more);

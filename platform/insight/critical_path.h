@@ -39,6 +39,11 @@ struct Blame {
   std::array<double, kResources> by_resource{};
   std::vector<Holder> by_component;  ///< and resource
   std::vector<Share> by_line;        ///< "gemm.cpp:42", or "" for what is of no op
+  struct Number {
+    uint32_t number = 0;
+    double ns = 0;
+  };
+  std::vector<Number> by_pe, by_launch;  ///< of the op; kNoPe, kNoLaunch for what is of none
   double total_ns = 0;
 };
 Blame blame(const RunGraph&, const std::vector<PathStep>&);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "kernbench/platform/platform.h"
@@ -77,6 +78,25 @@ void set_blame(Insight& r, const topology::Graph& system, const Blame& b) {
   for (const Blame::Holder& h : b.by_component)
     r.by_component.push_back({h.resource, holder_name(system, h.is_edge, h.index), h.ns});
   for (const Blame::Share& s : b.by_line) r.by_line.push_back({Resource::other, s.name, s.ns});
+}
+
+/// Ranks and launches; a run of one kernel has one launch, which has no number.
+void set_parts(Insight& r, const Platform& platform, const RunGraphRecorder& recorder, const Blame& b) {
+  const topology::Graph& system = platform.graph();
+  std::map<std::string, double> ranks, launches;
+  for (const Blame::Number& n : b.by_pe) {
+    const std::string pe = n.number < system.pes.size() ? system.pes[n.number].id : "";
+    ranks[pe.substr(0, pe.find('.'))] += n.ns;
+  }
+  for (const Blame::Number& n : b.by_launch) launches[recorder.launch_name(n.number)] += n.ns;
+  const auto list = [](const std::map<std::string, double>& shares) {
+    std::vector<Insight::Share> all;
+    for (const auto& [name, ns] : shares) all.push_back({Resource::other, name, ns});
+    std::stable_sort(all.begin(), all.end(), [](const auto& x, const auto& y) { return x.ns > y.ns; });
+    return all;
+  };
+  r.by_rank = list(ranks);
+  r.by_launch = list(launches);
 }
 
 struct Scaled {
@@ -306,7 +326,9 @@ std::shared_ptr<const Insight> Explainer::explain(const RunFigures& run, bool wh
   const Moment end = recorder_.end(run.begin_ns + run.sim_ns);
   const std::vector<PathStep> path = critical_path(graph, end);
   set_path(r, platform_, graph, path, run.begin_ns);
-  set_blame(r, system, blame(graph, path));
+  const Blame blamed = blame(graph, path);
+  set_blame(r, system, blamed);
+  set_parts(r, platform_, recorder_, blamed);
   if (r.sim_ns > 0) set_bounds(r, graph, end, what_if);
   set_links(r, system, usage_);
   set_memories(r, platform_, usage_);

@@ -52,6 +52,8 @@ struct Insight {
   };
   std::array<double, kResources> by_resource{};
   std::vector<Share> by_component, by_line;  ///< the most first; each sums to sim_ns
+  /// By the op's SIP, "sip0", and its launch in a program, "launch 3 (gemm)"; "" for what is of none. Likewise.
+  std::vector<Share> by_rank, by_launch;
   // Of the run's causes (run_graph.h): how many moments, memory, and what no rule explains, which is 0 for a machine of
   // kernbench's blocks.
   uint64_t moments = 0, graph_bytes = 0, contradictions = 0;

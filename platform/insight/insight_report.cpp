@@ -36,12 +36,14 @@ void write_path_table(std::ostream& out, const Insight& r) {
   out << "\n" << t.text();
 }
 
-void write_lines(std::ostream& out, const Insight& r) {
+/// Nothing where there is but one.
+void write_shares(std::ostream& out, const char* title, const std::vector<Insight::Share>& shares, double sim_ns) {
+  if (shares.size() < 2) return;
   TextTable t(1, 2);
-  t.add({"source lines on it", "ns", "%"});
-  for (size_t i = 0; i < std::min(kRows, r.by_line.size()); ++i) {
-    const Insight::Share& s = r.by_line[i];
-    t.add({s.name.empty() ? "(no op)" : s.name, fmt::format("{:.3f}", s.ns), percent(s.ns / r.sim_ns)});
+  t.add({title, "ns", "%"});
+  for (size_t i = 0; i < std::min(kRows, shares.size()); ++i) {
+    const Insight::Share& s = shares[i];
+    t.add({s.name.empty() ? "(no op)" : s.name, fmt::format("{:.3f}", s.ns), percent(s.ns / sim_ns)});
   }
   out << "\n" << t.text();
 }
@@ -80,7 +82,9 @@ void write_insight_text(std::ostream& out, const Insight& r) {
     fmt::print(out, "  issue        {:.3f} ns a PE in pe_cpu, most {:.3f} ns\n", r.issue_ns_mean, r.issue_ns_most);
   }
   write_path_table(out, r);
-  write_lines(out, r);
+  write_shares(out, "source lines on it", r.by_line, r.sim_ns);
+  if (r.by_rank.size() > 2) write_shares(out, "ranks on it", r.by_rank, r.sim_ns);  // and what is of none
+  write_shares(out, "launches on it", r.by_launch, r.sim_ns);
   write_rows(out, "links", r.links, "data %");
   write_rows(out, "memories", r.memories, "data %");
   write_rows(out, "channels", r.channels, "held %");
@@ -130,6 +134,8 @@ void write_insight_json(JsonWriter& w, const Insight& r) {
   w.close('}');
   write_shares(w, "components", r.by_component, true);
   write_shares(w, "lines", r.by_line, false);
+  write_shares(w, "ranks", r.by_rank, false);
+  write_shares(w, "launches", r.by_launch, false);
   w.key("pes_end")
       .open('{')
       .field("first", r.pes.first)

@@ -76,6 +76,11 @@ Moment RunGraphRecorder::end(double t_ns) {
   return host_;
 }
 
+std::string RunGraphRecorder::launch_name(uint32_t number) const {
+  const auto it = launch_names_.find(number);
+  return it == launch_names_.end() ? std::string() : it->second;
+}
+
 void RunGraphRecorder::transfer_started(const void* id, bool, uint64_t, double t) {
   transfers_[id] = end(t);
 }
@@ -113,8 +118,9 @@ std::vector<Cost> RunGraphRecorder::launch_costs(const LaunchWay& way) {
   return costs;
 }
 
-void RunGraphRecorder::launch_sent(const void* id, const LaunchId&, const std::vector<size_t>& pes,
+void RunGraphRecorder::launch_sent(const void* id, const LaunchId& name, const std::vector<size_t>& pes,
                                    const LaunchWay& way, double t) {
+  if (name.number != kNoLaunch) launch_names_[name.number] = name.what;
   const double waited = t - graph_.ns(host_);
   causes_ = {{host_, graph_.cost(CostPart{Resource::host, false, CostPart::kNobody, waited})}};
   for (const size_t p : pes) {

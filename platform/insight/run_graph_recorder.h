@@ -3,6 +3,8 @@
 // says (RunGraph::unexplained_ns).
 #pragma once
 
+#include <map>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -32,6 +34,8 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   Moment end(double t_ns);
   /// What the commands of a PE's kernels cost it in pe_cpu, ns.
   double issue_ns(size_t pe) const { return pes_[pe].issue_ns; }
+  /// "launch 3 (gemm)"; empty for a number that a program has not launched.
+  std::string launch_name(uint32_t number) const;
 
   // Kernels, commands, engines: run_graph_of_pes.cpp.
   void kernel_changed(const Pe&, KernelActivity, double t) override;
@@ -237,6 +241,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   const QueueSegment* next_segment_ = nullptr;
   std::unordered_map<const void*, Moment> transfers_;
   std::unordered_map<const void*, Launch> launches_;
+  std::map<uint32_t, std::string> launch_names_;
   Moment host_ = 0;  ///< the last that the host was told
   bool links_serve_, flits_, responses_travel_;
 };

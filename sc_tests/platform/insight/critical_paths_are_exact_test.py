@@ -25,7 +25,7 @@ class Exactness(cli_support.Cli):
         causes = insight["causes"]
         self.assertEqual(causes["contradictions"], 0)
         self.assertLess(causes["unexplained_ns"], 1e-3)
-        for name in ("components", "lines"):
+        for name in ("components", "lines", "ranks", "launches"):
             self.assertLess(abs(sum(s["ns"] for s in insight[name]) / sim_ns - 1), 1e-6, name)
         self.assertLess(abs(sum(insight["blame_ns"].values()) / sim_ns - 1), 1e-6)
         self.assertEqual(insight["blame_ns"]["other"], 0)
