@@ -127,42 +127,48 @@ bool is_given(Resource r) {
 /// Where two classes bind together, as equal bandwidths one behind the other do, one alone saves little.
 void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too) {
   constexpr double kTold = 0.005;  // share of the path below which people are told of no saving
+  constexpr size_t kTogether = 3;  // classes of which pairs are looked at
+  constexpr double kMore = 1.5;    // what a pair must save of both alone, and of the best
   r.faster_ns.fill(r.sim_ns);
   r.slower_ns.fill(r.sim_ns);
-  std::vector<Resource> by_blame;
-  std::vector<Scaled> machines;
+  std::vector<Resource> by_blame, others;
   for (size_t i = 0; i < kResources; ++i) {
     const auto x = static_cast<Resource>(i);
     if (is_given(x)) continue;
-    if (r.by_resource[i] > (slower_too ? 0 : kTold * r.sim_ns)) {  // what is not on the path saves nothing
-      by_blame.push_back(x);
-      machines.push_back({{x}, 2});
-    }
-    if (slower_too) machines.push_back({{x}, 0.5});
+    // What is not on the path saves nothing.
+    (r.by_resource[i] > (slower_too ? 0 : kTold * r.sim_ns) ? by_blame : others).push_back(x);
   }
-  const std::vector<double> times = retimed(graph, end, r.sim_ns, machines);
-  for (size_t m = 0; m < machines.size(); ++m)
-    (machines[m].faster > 1 ? r.faster_ns : r.slower_ns)[static_cast<size_t>(machines[m].classes.front())] = times[m];
+  if (by_blame.empty()) return;
   std::stable_sort(by_blame.begin(), by_blame.end(), [&](Resource a, Resource b) {
     return r.by_resource[static_cast<size_t>(a)] > r.by_resource[static_cast<size_t>(b)];
   });
+  // All at once: walking the graph is what costs.
+  std::vector<Scaled> machines;
+  for (const Resource x : by_blame) machines.push_back({{x}, 2});
+  const size_t pairs = machines.size();
+  for (size_t i = 0; i < std::min(kTogether, by_blame.size()); ++i) {
+    for (size_t j = 0; j < i; ++j) machines.push_back({{by_blame[j], by_blame[i]}, 2});
+  }
+  const size_t slower = machines.size();
+  for (const auto* all : {&by_blame, &others}) {
+    for (const Resource x : *all) {
+      if (slower_too) machines.push_back({{x}, 0.5});
+    }
+  }
+  const std::vector<double> times = retimed(graph, end, r.sim_ns, machines);
+  for (size_t m = 0; m < machines.size(); ++m) {
+    const auto x = static_cast<size_t>(machines[m].classes.front());
+    if (m < pairs) r.faster_ns[x] = times[m];
+    if (m >= slower) r.slower_ns[x] = times[m];
+  }
   std::vector<Resource> by_saving = by_blame;
   std::stable_sort(by_saving.begin(), by_saving.end(), [&](Resource a, Resource b) { return r.saved(a) > r.saved(b); });
-  if (by_saving.empty()) return;
-  const auto saves = [&](Resource x) { return r.saved(x); };
   r.bound_by = {by_saving.front()};
-  r.saved_by_bound = saves(by_saving.front());
-  constexpr size_t kTogether = 4;  // classes of which pairs are looked at
-  constexpr double kMore = 1.5;    // what a pair must save of both alone, and of the best
-  std::vector<Scaled> pairs;
-  for (size_t i = 0; i < std::min(kTogether, by_blame.size()); ++i) {
-    for (size_t j = 0; j < i; ++j) pairs.push_back({{by_blame[j], by_blame[i]}, 2});
-  }
-  const std::vector<double> with_pairs = retimed(graph, end, r.sim_ns, pairs);
-  for (size_t p = 0; p < pairs.size(); ++p) {
-    const std::vector<Resource>& pair = pairs[p].classes;
-    const double both = 1 - with_pairs[p] / r.sim_ns;
-    if (both <= kMore * (saves(pair[0]) + saves(pair[1])) || both <= kMore * r.saved_by_bound) continue;
+  r.saved_by_bound = r.saved(by_saving.front());
+  for (size_t p = pairs; p < slower; ++p) {
+    const std::vector<Resource>& pair = machines[p].classes;
+    const double both = 1 - times[p] / r.sim_ns;
+    if (both <= kMore * (r.saved(pair[0]) + r.saved(pair[1])) || both <= kMore * r.saved_by_bound) continue;
     r.bound_by = pair;
     r.saved_by_bound = both;
   }
