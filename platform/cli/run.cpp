@@ -148,7 +148,7 @@ struct Observers {
         waveform(o.vcd.attach(platform)),
         recorder(o.recording.attach(platform)),
         hops(o.hops ? std::make_unique<HopLog>(platform) : nullptr),
-        explainer(o.explain ? std::make_unique<insight::Explainer>(platform) : nullptr) {}
+        explainer(o.explain ? std::make_unique<insight::Explainer>(platform, o.format == "json") : nullptr) {}
 };
 
 /// What is left to do for either kind of run when it is over; the exit status.
@@ -192,13 +192,13 @@ int run(const Options& o) {
     r.number_ops = observers.trace || observers.waveform || observers.recorder;
     if (!o.program.empty()) {
       ProgramReport done = run_program(platform, std::move(r));
-      if (observers.explainer) done.run.insight = observers.explainer->explain(figures_of(done.run), o.format == "json");
+      if (observers.explainer) done.run.insight = observers.explainer->explain(figures_of(done.run));
       if (observers.trace) observers.trace->host(done);
       return report(done.run, observers, progress,
                     [&] { (o.format == "json" ? write_program_json : write_program_text)(std::cout, done); });
     }
     RunReport done = run_kernel(platform, std::move(r));
-    if (observers.explainer) done.insight = observers.explainer->explain(figures_of(done), o.format == "json");
+    if (observers.explainer) done.insight = observers.explainer->explain(figures_of(done));
     if (observers.trace) observers.trace->host(done);
     return report(done, observers, progress,
                   [&] { (o.format == "json" ? write_run_json : write_run_text)(std::cout, done); });

@@ -105,16 +105,17 @@ struct Scaled {
 };
 
 /// The run's times with such classes so many times as fast, by the graph.
-std::vector<double> retimed(const RunGraph& graph, Moment end, double sim_ns, const std::vector<Scaled>& machines) {
+std::vector<RunGraph::Retimed> retimed(const RunGraph& graph, Moment end, double sim_ns,
+                                       const std::vector<Scaled>& machines) {
   std::vector<RunGraph::Factors> factors(machines.size());
   for (size_t i = 0; i < machines.size(); ++i) {
     factors[i].fill(1);
     for (const Resource r : machines[i].classes) factors[i][static_cast<size_t>(r)] = 1 / machines[i].faster;
   }
-  std::vector<double> times = graph.retimed_ns(end, factors);
-  for (double& t : times) {
-    t -= graph.ns(0);
-    if (std::abs(t - sim_ns) < 1e-6) t = sim_ns;  // what doubles lose on the way
+  std::vector<RunGraph::Retimed> times = graph.retimed(end, factors);
+  for (RunGraph::Retimed& t : times) {
+    t.ns -= graph.ns(0);
+    if (std::abs(t.ns - sim_ns) < 1e-6) t.ns = sim_ns;  // what doubles lose on the way
   }
   return times;
 }
@@ -155,11 +156,17 @@ void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too) 
       if (slower_too) machines.push_back({{x}, 0.5});
     }
   }
-  const std::vector<double> times = retimed(graph, end, r.sim_ns, machines);
+  const std::vector<RunGraph::Retimed> times = retimed(graph, end, r.sim_ns, machines);
   for (size_t m = 0; m < machines.size(); ++m) {
     const auto x = static_cast<size_t>(machines[m].classes.front());
-    if (m < pairs) r.faster_ns[x] = times[m];
-    if (m >= slower) r.slower_ns[x] = times[m];
+    if (m < pairs) {
+      r.faster_ns[x] = times[m].ns;
+      r.faster_other_order[x] = times[m].other_order;
+    }
+    if (m >= slower) {
+      r.slower_ns[x] = times[m].ns;
+      r.slower_other_order[x] = times[m].other_order;
+    }
   }
   std::vector<Resource> by_saving = by_blame;
   std::stable_sort(by_saving.begin(), by_saving.end(), [&](Resource a, Resource b) { return r.saved(a) > r.saved(b); });
@@ -167,7 +174,7 @@ void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too) 
   r.saved_by_bound = r.saved(by_saving.front());
   for (size_t p = pairs; p < slower; ++p) {
     const std::vector<Resource>& pair = machines[p].classes;
-    const double both = 1 - times[p] / r.sim_ns;
+    const double both = 1 - times[p].ns / r.sim_ns;
     if (both <= kMore * (r.saved(pair[0]) + r.saved(pair[1])) || both <= kMore * r.saved_by_bound) continue;
     r.bound_by = pair;
     r.saved_by_bound = both;
@@ -319,7 +326,7 @@ std::string_view name_of(Insight::Bound b) {
   return "";
 }
 
-std::shared_ptr<const Insight> Explainer::explain(const RunFigures& run, bool what_if) {
+std::shared_ptr<const Insight> Explainer::explain(const RunFigures& run) {
   auto made = std::make_shared<Insight>();
   Insight& r = *made;
   const topology::Graph& system = platform_.graph();
@@ -335,7 +342,7 @@ std::shared_ptr<const Insight> Explainer::explain(const RunFigures& run, bool wh
   const Blame blamed = blame(graph, path);
   set_blame(r, system, blamed);
   set_parts(r, platform_, recorder_, blamed);
-  if (r.sim_ns > 0) set_bounds(r, graph, end, what_if);
+  if (r.sim_ns > 0) set_bounds(r, graph, end, what_if_);
   set_links(r, system, usage_);
   set_memories(r, platform_, usage_);
   set_engines(r, run);

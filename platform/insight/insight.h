@@ -69,6 +69,8 @@ struct Insight {
   /// By the graph: the run's time were the class alone twice as fast, or half as fast (that only where it is asked
   /// for).
   std::array<double, kResources> faster_ns{}, slower_ns{};
+  /// Whether some server would then be reached in another order, so that the prediction may be off (likewise).
+  std::array<bool, kResources> faster_other_order{}, slower_other_order{};
   /// The share of the run that it would save, twice as fast.
   double saved(Resource r) const { return sim_ns > 0 ? 1 - faster_ns[static_cast<size_t>(r)] / sim_ns : 0; }
   double saved_by_bound = 0;         ///< were those of bound_by
@@ -103,15 +105,18 @@ std::string_view name_of(Insight::Bound);
 class Explainer {
  public:
   /// Before the run.
-  explicit Explainer(Platform& platform) : platform_(platform), recorder_(platform), usage_(platform) {}
-  /// When it is over. `what_if`: slower_ns too.
-  std::shared_ptr<const Insight> explain(const RunFigures&, bool what_if);
+  /// `what_if`: to predict more than the verdict needs: slower_ns, and whether orders would change.
+  explicit Explainer(Platform& platform, bool what_if = false)
+      : platform_(platform), recorder_(platform, what_if), usage_(platform), what_if_(what_if) {}
+  /// When it is over.
+  std::shared_ptr<const Insight> explain(const RunFigures&);
   const RunGraphRecorder& recorder() const { return recorder_; }
 
  private:
   Platform& platform_;
   RunGraphRecorder recorder_;
   Usage usage_;
+  bool what_if_;
 };
 
 /// Sections of a run's report.

@@ -121,7 +121,10 @@ void write_insight_json(JsonWriter& w, const Insight& r) {
   w.key("what_if").open('{');
   for (size_t i = 0; i < kResources; ++i) {
     w.key(std::string(name_of(static_cast<Resource>(i)))).open('{');
-    w.field("faster_ns", r.faster_ns[i]).field("slower_ns", r.slower_ns[i]).close('}');
+    w.field("faster_ns", r.faster_ns[i]).field("slower_ns", r.slower_ns[i]);
+    w.field("faster_other_order", r.faster_other_order[i])
+        .field("slower_other_order", r.slower_other_order[i])
+        .close('}');
   }
   w.close('}');
   w.key("peaks").open('{').field("gemm", r.gemm_peak).field("math_busy", r.math_busy).field("hbm", r.hbm_peak);

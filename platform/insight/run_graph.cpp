@@ -127,7 +127,8 @@ Moment RunGraph::add(double t_ns, OpNumber op, const Cause* causes, size_t count
 }
 
 /// Walking the moments is what costs: several factors at a time share it.
-RunGraph::Times RunGraph::retime(Moment last, const Factors* factors, size_t count, std::vector<Times>& comes) const {
+void RunGraph::retime(Moment last, const Factors* factors, size_t count, std::vector<Times>& comes,
+                      Retimed* found) const {
   std::vector<Times> cost(costs_.size(), Times{});
   for (Cost c = 0; c < costs_.size(); ++c) {
     for (auto [p, end] = parts(c); p != end; ++p) {
@@ -146,24 +147,29 @@ RunGraph::Times RunGraph::retime(Moment last, const Factors* factors, size_t cou
     }
     comes[m] = latest;
   }
-  return comes[last];
+  for (size_t i = 0; i < count; ++i) found[i] = {comes[last][i], false};
+  for (const Turn& t : turns_) {
+    if (t.first.from > last || t.second.from > last) continue;
+    for (size_t i = 0; i < count; ++i) {
+      const double first = comes[t.first.from][i] + cost[t.first.cost][i];
+      const double second = comes[t.second.from][i] + cost[t.second.cost][i];
+      found[i].other_order |= first > second + kSameNs;
+    }
+  }
 }
 
-std::vector<double> RunGraph::retimed_ns(Moment last, const std::vector<Factors>& factors) const {
-  std::vector<double> all;
+std::vector<RunGraph::Retimed> RunGraph::retimed(Moment last, const std::vector<Factors>& factors) const {
+  std::vector<Retimed> all(factors.size());
   std::vector<Times> comes(last + size_t{1});
-  for (size_t first = 0; first < factors.size(); first += kAtOnce) {
-    const size_t count = std::min(kAtOnce, factors.size() - first);
-    const Times times = retime(last, &factors[first], count, comes);
-    all.insert(all.end(), times.begin(), times.begin() + static_cast<std::ptrdiff_t>(count));
-  }
+  for (size_t first = 0; first < factors.size(); first += kAtOnce)
+    retime(last, &factors[first], std::min(kAtOnce, factors.size() - first), comes, &all[first]);
   return all;
 }
 
 uint64_t RunGraph::bytes() const {
   return moments_.capacity() * sizeof(Entry) + causes_.capacity() * sizeof(Cause) +
          costs_.capacity() * (sizeof(CostEntry) + sizeof(Cost) + 4 * sizeof(void*)) +
-         parts_.capacity() * sizeof(CostPart) + ops_.capacity() * sizeof(ops_[0]);
+         parts_.capacity() * sizeof(CostPart) + ops_.capacity() * sizeof(ops_[0]) + turns_.capacity() * sizeof(Turn);
 }
 
 }  // namespace kernbench::insight

@@ -62,6 +62,9 @@ class RunGraph {
     return add(t_ns, op, causes.begin(), causes.size());
   }
 
+  /// A server has served what was ready by `first` before what was ready by `second`, as it came first.
+  void turn(const Cause& first, const Cause& second) { turns_.push_back({first, second}); }
+
   // What it says.
   size_t size() const { return moments_.size(); }
   double ns(Moment m) const { return moments_[m].ns; }
@@ -82,9 +85,13 @@ class RunGraph {
   uint64_t contradictions() const { return contradictions_; }
   /// What every part of each class takes of its time, by Resource: 0.5 is twice as fast.
   using Factors = std::array<double, kResources>;
+  struct Retimed {
+    double ns = 0;
+    bool other_order = false;  ///< some server would be reached in another order than it keeps here
+  };
   /// When the moment would come with each of these factors: by walking all moments before it, for several at once. What
-  /// waits for what stays as it was: servers keep their order.
-  std::vector<double> retimed_ns(Moment, const std::vector<Factors>&) const;
+  /// waits for what stays as it was.
+  std::vector<Retimed> retimed(Moment, const std::vector<Factors>&) const;
   /// Memory that it takes.
   uint64_t bytes() const;
 
@@ -108,7 +115,10 @@ class RunGraph {
   }
   static constexpr size_t kAtOnce = 8;
   using Times = std::array<double, kAtOnce>;
-  Times retime(Moment, const Factors*, size_t count, std::vector<Times>& comes) const;
+  void retime(Moment, const Factors*, size_t count, std::vector<Times>& comes, Retimed* found) const;
+  struct Turn {
+    Cause first, second;
+  };
   Cost keep(size_t first);
   void append(Cost);
 
@@ -127,6 +137,7 @@ class RunGraph {
   std::unordered_set<Cost, SameCost, SameCost> known_;
   std::vector<Sum> sums_{kSums};
   std::vector<std::shared_ptr<const OpDesc>> ops_;
+  std::vector<Turn> turns_;
   double unexplained_ns_ = 0;
   uint64_t contradictions_ = 0;
 };

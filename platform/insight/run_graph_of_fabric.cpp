@@ -187,6 +187,10 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
     own = then(own, of_node(node, open));
   }
   LinkState& state = links_[link.edge];
+  // What came over one link keeps its order.
+  if (turns_ && (!before.by || before.by != state.by)) comes_to(state.last, own);
+  state.last = own;
+  state.by = before.by;
   state.taken = graph_.add(c.start_ns, a.op, {own, {state.taken, state.held}});
   if (const double takes = c.end_ns - c.start_ns; state.held_ns != takes) {
     const CostPart wire{Resource::wires, true, link.edge, link.wire_ns};
@@ -216,6 +220,7 @@ void RunGraphRecorder::memory_request(const MemoryTarget& memory, const FabricTr
   if (step == MemoryStep::finished) return finished(memory, x, a, t);
   if (step == MemoryStep::arrived || flits_ || a.queued != kNone) return;
   const Cause there = at_memory(x, a);
+  comes_to(m.last, there);
   const CostPart overhead{Resource::memory, false, memory.index(), memory.overhead_ns()};
   a.queued = graph_.add(t + overhead.ns, a.op, {then(there, overhead), {m.free, graph_.cost(overhead)}});
 }
@@ -230,6 +235,7 @@ void RunGraphRecorder::channel_taken(const MemoryTarget& memory, const FabricTra
   if (a.queued == kNone) {
     const CostPart overhead{Resource::memory, false, memory.index(), memory.overhead_ns()};
     a.queued = graph_.add(ready, a.op, {then(at_memory(x, a), overhead)});
+    comes_to(m.last, {a.queued, 0});
   }
   const CostPart held{m.bandwidth, false, memory.index(), to - from};
   Moment& channel = m.channels[number];

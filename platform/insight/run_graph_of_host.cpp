@@ -11,7 +11,7 @@
 
 namespace kernbench::insight {
 
-RunGraphRecorder::RunGraphRecorder(Platform& platform)
+RunGraphRecorder::RunGraphRecorder(Platform& platform, bool turns)
     : platform_(platform),
       graph_(platform.timeline().now_ns()),
       pes_(platform.pes().count()),
@@ -21,7 +21,8 @@ RunGraphRecorder::RunGraphRecorder(Platform& platform)
       last_access_(platform.graph().nodes.size() + 1),
       links_serve_(platform.system().mode().links_serve()),
       flits_(platform.system().timing().links == Links::flit),
-      responses_travel_(platform.system().responses_travel()) {
+      responses_travel_(platform.system().responses_travel()),
+      turns_(turns) {
   for (size_t p = 0; p < pes_.size(); ++p) {
     Pe& pe = platform.pes().pe(p);
     PeState& s = pes_[p];

@@ -136,6 +136,7 @@ void RunGraphRecorder::item_queued(const Pe& pe, Stage stage, const PeItem& item
     op = op_of(item);
     causes_.push_back({item_moment(&item), 0});
   }
+  if (!causes_.empty() && !(begins && item.token)) comes_to(st.offered, causes_.front());
   if (number >= st.depth && number - st.depth < st.taken_count)
     causes_.push_back({st.taken[(number - st.depth) % st.depth], 0});
   const Moment queued = add(t, op);
@@ -156,6 +157,7 @@ void RunGraphRecorder::server_changed(const Pe& pe, Stage stage, unsigned number
       return;
     case Activity::service:
       server.service = server.taken;
+      if (needs_slot(stage)) comes_to(s.slot_asked, {server.taken, 0});
       if (needs_slot(stage)) server.service = graph_.add(t, op_of(*item), {{server.taken, 0}, {s.slot, 0}});
       items_[item] = server.service;
       return;

@@ -37,7 +37,9 @@ void RunGraphRecorder::slot_taken(const Pe& pe, const QueueSegment& segment, dou
 void RunGraphRecorder::segment_taken(const Pe& pe, QueueServer server, const QueueSegment& segment, double t) {
   const auto it = segments_.find(&segment);
   if (server != QueueServer::comm || it == segments_.end()) return;
-  it->second.at = graph_.add(t, it->second.op, {{it->second.at, 0}, {state(pe).comm_free, 0}});
+  PeState& s = state(pe);
+  comes_to(s.comm_asked, {it->second.at, 0});
+  it->second.at = graph_.add(t, it->second.op, {{it->second.at, 0}, {s.comm_free, 0}});
   next_segment_ = &segment;
 }
 
@@ -101,11 +103,13 @@ void RunGraphRecorder::segment_served(const Pe& pe, QueueServer server, const Qu
                                             [](const CostPart& a, const CostPart& b) { return a.ns < b.ns; });
       CostPart drain = slowest == per_byte.end() ? CostPart{} : *slowest;
       drain.ns = to - from;
+      comes_to(s.inbound_asked, {sent.at, 0});
       return serve(s.inbound_free, drain, {});
     }
     case QueueServer::writer:
       return serve(s.writer_free, slot, {});
     case QueueServer::reader:
+      comes_to(s.reader_asked, {sent.at, 0});
       serve(s.reader_free, slot, stands(s, segment.received_by));
       s.reading = &segment;
       if (segment.received_by && segment.last()) note(s.calls_done, segment.received_by->seq, sent.at);

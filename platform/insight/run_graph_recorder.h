@@ -23,8 +23,9 @@ namespace insight {
 
 class RunGraphRecorder : public PeObserver, public FabricObserver, public HostObserver {
  public:
-  /// From here on; before the simulation starts, or while nothing is under way.
-  explicit RunGraphRecorder(Platform&);
+  /// From here on; before the simulation starts, or while nothing is under way. `turns`: keeps who came first at
+  /// servers too, so that a prediction can say that it would be another one.
+  explicit RunGraphRecorder(Platform&, bool turns = false);
   ~RunGraphRecorder() override;
   RunGraphRecorder(const RunGraphRecorder&) = delete;
   RunGraphRecorder& operator=(const RunGraphRecorder&) = delete;
@@ -90,6 +91,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     double overhead_ns = 0;
     EngineRole* engine = nullptr;
     uint64_t queued = 0;  ///< items so far
+    Cause offered;        ///< the last of them
     uint32_t depth = 1;
     std::vector<Moment> taken;  ///< when items left the queue, the last `depth`; by number modulo that
     uint64_t taken_count = 0;
@@ -112,13 +114,15 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     // By the command's seq: when it was done, all segments of a send had slots, and pe_ipcq was done with it.
     std::vector<Moment> done, sent, calls_done;
     StageState stages[kStages];
-    Moment slot = 0;  ///< when the accel_slot was given back
-    Moment fed = 0;   ///< the last tile
+    Moment slot = 0;   ///< when the accel_slot was given back
+    Cause slot_asked;  ///< by who had it last
+    Moment fed = 0;    ///< the last tile
     uint64_t tiles_fed = 0;
     std::vector<Moment> tiles_left;
     // Messages.
     std::vector<PortState> ports;
     Moment comm_free = 0, inbound_free = 0, writer_free = 0, reader_free = 0;
+    Cause comm_asked, inbound_asked, reader_asked;
     const QueueSegment* reading = nullptr;
   };
   struct Submitted {
@@ -156,6 +160,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     Resource bandwidth = Resource::hbm;
     bool fifo = false;  ///< one server for whole requests
     Moment free = 0;
+    Cause last;  ///< by which the last request was there
     std::vector<Moment> channels;
   };
   /// A FIFO server: who comes next waits for the moment, and from there for the cost.
@@ -164,7 +169,9 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     Cost held = 0;
     Resource resource = Resource::link;
     double held_ns = -1;  ///< what `held` is
-    Cost onward = 0;      ///< to the other end, once it has been taken
+    Cause last;           ///< by which the last one was ready
+    const Link* by = nullptr;
+    Cost onward = 0;  ///< to the other end, once it has been taken
   };
   struct Segment {
     Moment at = 0;
@@ -212,6 +219,11 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   /// A segment's header, or a credit's, is where it ends, `there` after what it last waited for.
   void message_came(const FabricTransaction&, const QueueSegment&, Segment&, const Cause& there, double t);
   void comm_served(PeState&, const QueueSegment&, Segment&, double t);
+  /// What comes to a server now, by `next`; `last` is what came before.
+  void comes_to(Cause& last, const Cause& next) {
+    if (turns_ && last.from != 0) graph_.turn(last, next);
+    last = next;
+  }
   /// A moment of the causes that are collected.
   Moment add(double t, OpNumber op) {
     const Moment m = graph_.add(t, op, causes_.data(), causes_.size());
@@ -243,7 +255,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   std::unordered_map<const void*, Launch> launches_;
   std::map<uint32_t, std::string> launch_names_;
   Moment host_ = 0;  ///< the last that the host was told
-  bool links_serve_, flits_, responses_travel_;
+  bool links_serve_, flits_, responses_travel_, turns_;
 };
 
 }  // namespace insight

@@ -23,7 +23,8 @@ struct WhatIf {
     std::string part, title;  ///< "hbm", "HBM bandwidth"; of a pair "hbm+mesh"
     // ns; none: not done, or declined.
     std::optional<double> faster_ns, slower_ns, predicted_faster_ns, predicted_slower_ns;
-    std::string fault;  ///< the first line of a run that failed
+    bool faster_other_order = false, slower_other_order = false;  ///< predicted where the order at a server changes
+    std::string fault;                                            ///< the first line of a run that failed
     /// Neither way changes anything.
     bool changes_nothing(double sim_ns) const;
   };

@@ -39,11 +39,16 @@ void write_what_if_text(std::ostream& out, const WhatIf& w) {
       without += (without.empty() ? "" : ", ") + r.title;
       continue;
     }
-    t.add({r.title, time_of(r.faster_ns), change(r.faster_ns, w.sim_ns), change(r.predicted_faster_ns, w.sim_ns),
+    t.add({r.title, time_of(r.faster_ns), change(r.faster_ns, w.sim_ns),
+           change(r.predicted_faster_ns, w.sim_ns) + (r.faster_other_order ? "~" : ""),
            error(r.predicted_faster_ns, r.faster_ns), time_of(r.slower_ns), change(r.slower_ns, w.sim_ns),
-           change(r.predicted_slower_ns, w.sim_ns), error(r.predicted_slower_ns, r.slower_ns)});
+           change(r.predicted_slower_ns, w.sim_ns) + (r.slower_other_order ? "~" : ""),
+           error(r.predicted_slower_ns, r.slower_ns)});
   }
   out << "\n" << t.text();
+  const auto other_order = [](const WhatIf::Row& r) { return r.faster_other_order || r.slower_other_order; };
+  if (std::any_of(w.rows.begin(), w.rows.end(), other_order))
+    out << "~ some server would be reached in another order: the prediction keeps the run's\n";
   if (!without.empty()) out << "no effect: " << without << "\n";
   for (const WhatIf::Row& r : w.rows) {
     if (!r.fault.empty()) out << r.part << ": " << r.fault << "\n";
@@ -67,6 +72,7 @@ void write_what_if_json(std::ostream& out, const WhatIf& what) {
     w.open('{').field("part", r.part).field("title", r.title).field("faster_ns", r.faster_ns);
     w.field("slower_ns", r.slower_ns).field("predicted_faster_ns", r.predicted_faster_ns);
     w.field("predicted_slower_ns", r.predicted_slower_ns);
+    w.field("faster_other_order", r.faster_other_order).field("slower_other_order", r.slower_other_order);
     if (!r.fault.empty()) w.field("fault", r.fault);
     w.close('}');
   }

@@ -26,7 +26,7 @@ std::string explained(bool later) {
     }
     insight::Explainer explainer(*platform);
     const RunReport report = run(*platform, "gemm");
-    const auto found = explainer.explain(figures_of(report), false);
+    const auto found = explainer.explain(figures_of(report));
     if (found->contradictions > 0 || found->unexplained_ns > 1e-3) return "not all is explained";
     std::string text;
     for (const std::string& s : found->verdict) text += s + "\n";
