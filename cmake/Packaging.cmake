@@ -32,7 +32,9 @@ set(private_headers
     phase2/io/input_file.h phase2/log/checksum.h phase2/log/oplog_sqlite.h phase2/log/sqlite_database.h
     phase2/op/address_text.h phase2/op/json_values.h phase2/op/op_forms.h phase2/op/runs.h phase2/text/json_reader.h
     phase2/text/json_writer.h phase2/text/table.h phase2/text/text.h
-    platform/elaborate/fabric_watch.h platform/observe/stage_names.h platform/observe/trace_file_signals.h
+    platform/elaborate/fabric_watch.h platform/observe/json_trace_writer.h platform/observe/memory_bandwidth.h
+    platform/observe/perfetto_trace_writer.h platform/observe/protobuf.h platform/observe/stage_names.h
+    platform/observe/trace_file_signals.h platform/observe/trace_writer.h
     platform/tools/child_process.h platform/tools/forked.h platform/tools/json_fields.h platform/tools/probe_table.h platform/tools/processes.h platform/tools/run_parts.h
     platform/topology/build/builders.h platform/topology/build/flat_loader.h platform/topology/build/graph_builder.h
     platform/topology/build/mesh_cache.h platform/topology/build/mesh_planner.h platform/topology/build/settings.h

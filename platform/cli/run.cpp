@@ -137,14 +137,14 @@ RunOptions run_options(const Options& o) {
 
 /// What was asked for of them.
 struct Observers {
-  std::unique_ptr<ChromeTrace> trace;
+  std::unique_ptr<Trace> trace;
   std::unique_ptr<Waveform> waveform;
   std::unique_ptr<TransactionRecorder> recorder;
   std::unique_ptr<HopLog> hops;
   std::unique_ptr<insight::Explainer> explainer;
 
   Observers(Platform& platform, const Options& o)
-      : trace(o.trace.empty() ? nullptr : std::make_unique<ChromeTrace>(platform, o.trace)),
+      : trace(o.trace.empty() ? nullptr : std::make_unique<Trace>(platform, o.trace)),
         waveform(o.vcd.attach(platform)),
         recorder(o.recording.attach(platform)),
         hops(o.hops ? std::make_unique<HopLog>(platform) : nullptr),
@@ -273,8 +273,10 @@ Command add_run(CLI::App& app) {
   o->limits.add_to(*cmd);
   o->vcd.add_to(*cmd);
   o->recording.add_to(*cmd);
-  cmd->add_option("--trace", o->trace, "what every engine did, for Perfetto (Chrome trace events)")
-      ->type_name("FILE.json");
+  cmd->add_option("--trace", o->trace,
+                  "what every engine did, for Perfetto: .pftrace is its own form, with counters, any other ending "
+                  "Chrome trace events, JSON (docs/trace.md)")
+      ->type_name("FILE");
   cmd->add_option("--wiring", o->wiring, "a picture of which PEs the kernel's queues join (docs/collectives.md)")
       ->type_name("FILE.svg");
   cmd->add_option("--report", o->report, "HTML report (not yet)")->type_name("FILE.html");

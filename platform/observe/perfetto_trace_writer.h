@@ -1,0 +1,76 @@
+// A trace in Perfetto's own form: TracePackets with TrackEvents, field numbers as in its protos/perfetto/trace. What of
+// it is used, and why: docs/trace.md.
+//
+// Encoded by hand (protobuf.h). The file grows in whole packets as FILE.part, which a reader can open at any time.
+#pragma once
+
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "kernbench/platform/observe/trace_writer.h"
+
+namespace kernbench {
+
+class PerfettoTraceWriter : public TraceWriter, private TraceCounters {
+ public:
+  explicit PerfettoTraceWriter(const std::string& file) : TraceWriter(file) {}
+
+  void name_process(TraceTrack, std::string_view name) override;
+  void name_track(TraceTrack, std::string_view name) override;
+  void begin_slice(TraceTrack, std::string_view name, std::string_view category, double from, double to,
+                   bool inside) override;
+  void begin_instant(TraceTrack, std::string_view name, double t) override;
+  void argument(const char* name, uint64_t value) override;
+  void argument(const char* name, double value) override;
+  void argument(const char* name, std::string_view value) override;
+  void open_group(const char* name) override;
+  void close_group() override;
+  void flow(FlowStep, const char* kind, const std::string& id) override;
+  void end() override;
+  TraceCounters* counters() override { return this; }
+
+ private:
+  struct Slice {
+    uint64_t from_fs, to_fs;
+    std::string event;  ///< a TrackEvent
+  };
+  struct Track {
+    uint64_t uuid = 0;
+    uint64_t until_fs = 0;      ///< there are slices on it
+    std::vector<Slice> inside;  ///< the next slice
+  };
+  /// Texts that stand in the file once, and what they are of: fields of InternedData.
+  enum Interned : uint32_t { categories = 1, event_names = 2, argument_names = 3 };
+
+  uint64_t add_group(std::string_view name) override;
+  Counter add_counter(uint64_t group, std::string_view name, std::string_view unit) override;
+  Counter add_counter_of(uint32_t process, std::string_view name, std::string_view unit) override;
+  void count(Counter, double t, uint64_t value) override;
+  void count(Counter, double t, double value) override;
+  void finish() override;
+
+  uint64_t number(Interned, std::string_view text);
+  void begin_event(uint64_t type, uint64_t track, std::string_view name, std::string_view category);
+  std::string& begin_argument(const char* name);
+  void end_argument();
+  void write_slice(Track&, Slice&);
+  void write_end(const Track&, uint64_t fs);
+  void write_event(uint64_t fs, std::string_view event);
+  void write_descriptor(std::string_view descriptor);
+  void write_packet(std::string_view content);
+
+  uint64_t last_uuid_ = 0;
+  std::map<uint32_t, uint64_t> processes_;  ///< their uuids
+  std::map<uint64_t, Track> tracks_;        ///< by thread
+  std::unordered_map<std::string, uint64_t> numbers_[argument_names + 1];
+  std::string new_texts_;  ///< InternedData that is not in the file yet
+  bool begun_ = false;
+  // The event between begin_*() and end().
+  std::string event_, argument_, group_;
+  bool in_group_ = false, is_slice_ = false, inside_ = false;
+  uint64_t thread_ = 0, from_fs_ = 0, to_fs_ = 0;
+};
+
+}  // namespace kernbench
