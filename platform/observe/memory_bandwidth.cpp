@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "kernbench/platform/observe/fabric_watch.h"
+#include "kernbench/platform/elaborate/fabric_watch.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
@@ -17,11 +17,11 @@ uint64_t window_of(double t) {
 
 MemoryBandwidth::MemoryBandwidth(Platform& platform, TraceCounters& counters)
     : platform_(platform), counters_(counters) {
-  watch_fabric(platform_, *this, FabricParts::blocks);
+  watch_fabric(platform_.machine(), *this, FabricParts::blocks);
 }
 
 MemoryBandwidth::~MemoryBandwidth() {
-  unwatch_fabric(platform_, *this);
+  unwatch_fabric(platform_.machine(), *this);
 }
 
 void MemoryBandwidth::memory_request(const MemoryTarget& memory, const FabricTransaction& x, MemoryStep step,

@@ -2,14 +2,9 @@
 // form; Perfetto opens both. docs/trace.md lists tracks, slices, events and counters.
 //
 // One process per cube; a PE has a track for its kernel, its scheduler's feed loop and each server of its engines.
-// Slices: services (width = occupancy), and stalls by their reason: "waiting for slot", "queue full", "waiting for TCM
-// window", "waiting for room"; inside a DMA's service "waiting for link" and "waiting for memory", whose lengths are
-// exact and whose place within the transaction is not (waits add up along the way). Instants: the events of ADR-0014
-// D7. Flow arrows join the services of a tile. Of messages between PEs: a track for each server that segments pass
-// (vc_comm, inbound, slot writer and reader), and for each port that sends or receives by which have waited, made when
-// there is something on it. A segment's slices carry port, peer, message and segment; the reader's its whole account.
-// Flow arrows go from vc_comm to slot write and slot read. Args carry the op log's ids. Where the host launches it has
-// a process of its own, first: upload, launch, kernels, completion, read back, one after the other.
+// Of messages between PEs: a track for each server that segments pass (vc_comm, inbound, slot writer and reader), and
+// for each port that sends or receives by which have waited, made when there is something on it. Where the host
+// launches it has a process of its own: upload, launch, kernels, completion, read back, one after the other.
 #pragma once
 
 #include <map>
