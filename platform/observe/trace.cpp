@@ -186,6 +186,12 @@ void Trace::activity(const Pe& pe, Stage stage, unsigned server, Activity activi
                   "tile", fmt::format("{}.{}.{}", pe.index, composite, item->tile_id));
   }
   writer_->end();
+  for (const auto& [name, t] : {std::make_pair("engine_start", from), std::make_pair("engine_complete", to)}) {
+    writer_->begin_instant(track, name, t);
+    if (op_id) writer_->argument("op_id", op_id);
+    if (item->token) writer_->argument("tile_id", uint64_t{item->tile_id});
+    writer_->end();
+  }
 }
 
 void Trace::transaction(const Pe& pe, Stage stage, unsigned server, const PeItem&, double granted, double,
