@@ -93,12 +93,17 @@ void PerfettoTraceWriter::write_event(uint64_t fs, std::string_view event) {
 }
 
 void PerfettoTraceWriter::name_process(TraceTrack track, std::string_view name) {
+  describe_process(track.process, name);
+}
+
+uint64_t PerfettoTraceWriter::describe_process(uint32_t number, std::string_view name) {
   std::string process, d;
-  append_uint(process, process_descriptor::pid, kFirstId + track.process);
-  append_bytes(process, process_descriptor::process_name, name);
-  append_uint(d, track_descriptor::uuid, processes_[track.process] = ++last_uuid_);
+  append_uint(process, process_descriptor::pid, kFirstId + number);
+  if (!name.empty()) append_bytes(process, process_descriptor::process_name, name);
+  append_uint(d, track_descriptor::uuid, ++last_uuid_);
   append_bytes(d, track_descriptor::process, process);
   write_descriptor(d);
+  return processes_[number] = last_uuid_;
 }
 
 void PerfettoTraceWriter::name_track(TraceTrack track, std::string_view name) {
@@ -134,7 +139,8 @@ PerfettoTraceWriter::Counter PerfettoTraceWriter::add_counter(uint64_t group, st
 
 PerfettoTraceWriter::Counter PerfettoTraceWriter::add_counter_of(uint32_t process, std::string_view name,
                                                                  std::string_view unit) {
-  return add_counter(processes_.at(process), name, unit);
+  const auto known = processes_.find(process);
+  return add_counter(known != processes_.end() ? known->second : describe_process(process, {}), name, unit);
 }
 
 void PerfettoTraceWriter::count(Counter counter, double t, uint64_t value) {

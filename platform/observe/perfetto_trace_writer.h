@@ -51,6 +51,8 @@ class PerfettoTraceWriter : public TraceWriter, private TraceCounters {
   void count(Counter, double t, double value) override;
   void finish() override;
 
+  /// Its uuid.
+  uint64_t describe_process(uint32_t process, std::string_view name);
   uint64_t number(Interned, std::string_view text);
   void begin_event(uint64_t type, uint64_t track, std::string_view name, std::string_view category);
   std::string& begin_argument(const char* name);

@@ -107,12 +107,11 @@ class Pftrace:
         if "process" in d:
             process = d["process"]
             assert process["pid"] > 0 and process["pid"] not in self.processes, d
-            self.processes[process["pid"]] = process["process_name"]
-            self.groups[uuid] = process["process_name"]
+            self.processes[process["pid"]] = self.groups[uuid] = process.get("process_name", "")
         elif "thread" in d:
             thread = d["thread"]
             assert thread["tid"] > 0, d
-            self.tracks[uuid] = (self.processes[thread["pid"]], thread["thread_name"])
+            self.tracks[uuid] = (self.processes.get(thread["pid"], ""), thread["thread_name"])
         elif "counter" in d:
             self.counters[uuid] = (self.groups[d["parent_uuid"]], d["name"], d["counter"]["unit_name"])
         else:

@@ -36,7 +36,7 @@ class OfJson:
 
     def __init__(self, events):
         processes = {e["pid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "process_name"}
-        tracks = {e["tid"]: (processes[e["pid"]], e["args"]["name"])
+        tracks = {e["tid"]: (processes.get(e["pid"], ""), e["args"]["name"])
                   for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
         self.tracks = sorted(tracks.values())
         self.slices, self.instants = collections.defaultdict(list), collections.defaultdict(list)
@@ -65,6 +65,18 @@ class PerfettoTraces(cli_support.Cli):
 
     def at(self, name):
         return os.path.join(self.folder, name)
+
+    def without_a_cube(self):
+        """One PE that has no level above it, which a process could be named by."""
+        pe = [f"- {{id: pe.{kind}, kind: {kind}}}" for kind in ("pe_cpu", "pe_scheduler", "pe_dma", "pe_fetch_store")]
+        pe += ["- {id: pe.pe_gemm, kind: pe_gemm, attrs: {macs_per_cycle: 4096, freq_ghz: 1}}",
+               "- {id: pe.pe_math, kind: pe_math, attrs: {lanes: 128, freq_ghz: 1}}",
+               "- {id: pe.pe_tcm, kind: pe_tcm, attrs: {size_mb: 16, reserved_mb: 1, read_bw_gbs: 512, write_bw_gbs: 512}}"]
+        with open(self.at("flat.yaml"), "w") as f:
+            f.write("\n".join(["nodes:", *pe, "- {id: hbm, kind: hbm_ctrl}", "links:",
+                               "- {from: pe.pe_dma, to: hbm, distance_mm: 1, bw_gbs: 64}", "memories:",
+                               "- {node: hbm, space: hbm, base: 0, size: 1073741824}"]))
+        return self.at("flat.yaml")
 
     def traced(self, *command):
         """In both forms, of a run each."""
@@ -100,7 +112,8 @@ class PerfettoTraces(cli_support.Cli):
         commands = [GEMM, (*GEMM, "--launch", "direct"), ATTENTION,
                     ("run", *SMALL, "--kernel", "vector_add", "--transfer", "timed"),
                     ("run", "--topology", topology("six_sip_torus.yaml"), "--program", "tp_mlp", "--param", "tokens=64",
-                     "--ranks", "2", "--pes", "leaders")]
+                     "--ranks", "2", "--pes", "leaders"),
+                    ("run", "--topology", self.without_a_cube(), "--kernel", "gemm", "--param", "m=128")]
         commands += [(*RING, "--links", links) for links in ("ideal", "cut_through", "flit")]
         for command in commands:
             with self.subTest(command[4:]):
