@@ -71,11 +71,11 @@ void PerfettoTraceWriter::write_packet(std::string_view content) {
   append_uint(packet, trace_packet::trusted_packet_sequence_id, kSequence);
   append_uint(packet, trace_packet::sequence_flags,
               trace_packet::needs_incremental_state | (begun_ ? 0 : trace_packet::incremental_state_cleared));
-  begun_ = true;
   if (!new_texts_.empty()) append_bytes(packet, trace_packet::interned_data, new_texts_);
-  new_texts_.clear();
   packet += content;
   append_bytes(text_, trace::packet, packet);
+  begun_ = true;
+  new_texts_.clear();
   whole();
 }
 
@@ -110,10 +110,15 @@ void PerfettoTraceWriter::name_track(TraceTrack track, std::string_view name) {
   std::string thread, d;
   append_uint(thread, thread_descriptor::pid, kFirstId + track.process);
   append_uint(thread, thread_descriptor::tid, kFirstId + track.thread);
-  append_bytes(thread, thread_descriptor::thread_name, name);
+  if (!name.empty()) append_bytes(thread, thread_descriptor::thread_name, name);
   append_uint(d, track_descriptor::uuid, tracks_[track.thread].uuid = ++last_uuid_);
   append_bytes(d, track_descriptor::thread, thread);
   write_descriptor(d);
+}
+
+PerfettoTraceWriter::Track& PerfettoTraceWriter::track_of(TraceTrack t) {
+  if (tracks_.find(t.thread) == tracks_.end()) name_track(t, {});
+  return tracks_.at(t.thread);
 }
 
 uint64_t PerfettoTraceWriter::add_group(std::string_view name) {
@@ -170,13 +175,13 @@ uint64_t PerfettoTraceWriter::number(Interned of, std::string_view text) {
   return it->second;
 }
 
-void PerfettoTraceWriter::begin_event(uint64_t type, uint64_t thread, std::string_view name,
+void PerfettoTraceWriter::begin_event(uint64_t type, TraceTrack track, std::string_view name,
                                       std::string_view category) {
-  thread_ = thread;
+  thread_ = track.thread;
   is_slice_ = type == track_event::slice_begin;
   event_.clear();
   append_uint(event_, track_event::type, type);
-  append_uint(event_, track_event::track_uuid, tracks_.at(thread).uuid);
+  append_uint(event_, track_event::track_uuid, track_of(track).uuid);
   append_uint(event_, track_event::category_iids, number(categories, category));
   append_uint(event_, track_event::name_iid, number(event_names, name));
 }
@@ -186,12 +191,12 @@ void PerfettoTraceWriter::begin_slice(TraceTrack track, std::string_view name, s
   from_fs_ = fs(from);
   to_fs_ = fs(to);
   inside_ = inside;
-  begin_event(track_event::slice_begin, track.thread, name, category);
+  begin_event(track_event::slice_begin, track, name, category);
 }
 
 void PerfettoTraceWriter::begin_instant(TraceTrack track, std::string_view name, double t) {
   from_fs_ = fs(t);
-  begin_event(track_event::instant, track.thread, name, "event");
+  begin_event(track_event::instant, track, name, "event");
 }
 
 std::string& PerfettoTraceWriter::begin_argument(const char* name) {

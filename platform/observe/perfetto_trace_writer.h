@@ -51,10 +51,12 @@ class PerfettoTraceWriter : public TraceWriter, private TraceCounters {
   void count(Counter, double t, double value) override;
   void finish() override;
 
+  /// Without a name where it was given none: engines of users need not tell their servers.
+  Track& track_of(TraceTrack);
   /// Its uuid.
   uint64_t describe_process(uint32_t process, std::string_view name);
   uint64_t number(Interned, std::string_view text);
-  void begin_event(uint64_t type, uint64_t track, std::string_view name, std::string_view category);
+  void begin_event(uint64_t type, TraceTrack, std::string_view name, std::string_view category);
   std::string& begin_argument(const char* name);
   void end_argument();
   void write_slice(Track&, Slice&);
