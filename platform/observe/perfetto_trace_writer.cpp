@@ -76,13 +76,13 @@ void PerfettoTraceWriter::write_packet(std::string_view content) {
   append_bytes(text_, trace::packet, packet);
   begun_ = true;
   new_texts_.clear();
-  whole();
 }
 
 void PerfettoTraceWriter::write_descriptor(std::string_view descriptor) {
   std::string content;
   append_bytes(content, trace_packet::track_descriptor, descriptor);
   write_packet(content);
+  whole();
 }
 
 void PerfettoTraceWriter::write_event(uint64_t fs, std::string_view event) {
@@ -154,6 +154,7 @@ void PerfettoTraceWriter::count(Counter counter, double t, uint64_t value) {
   append_uint(event, track_event::track_uuid, counter);
   append_uint(event, track_event::counter_value, value);
   write_event(fs(t), event);
+  whole();
 }
 
 void PerfettoTraceWriter::count(Counter counter, double t, double value) {
@@ -162,6 +163,7 @@ void PerfettoTraceWriter::count(Counter counter, double t, double value) {
   append_uint(event, track_event::track_uuid, counter);
   append_double(event, track_event::double_counter_value, value);
   write_event(fs(t), event);
+  whole();
 }
 
 uint64_t PerfettoTraceWriter::number(Interned of, std::string_view text) {
@@ -246,6 +248,7 @@ void PerfettoTraceWriter::flow(FlowStep step, const char* kind, const std::strin
 void PerfettoTraceWriter::end() {
   if (!is_slice_) {
     write_event(from_fs_, event_);
+    whole();
     return;
   }
   Track& track = tracks_.at(thread_);
@@ -282,6 +285,7 @@ void PerfettoTraceWriter::write_slice(Track& track, Slice& slice) {
   while (!open.empty()) end_last();
   track.inside.clear();
   track.until_fs = slice.to_fs;
+  whole();
 }
 
 void PerfettoTraceWriter::write_end(const Track& track, uint64_t fs) {

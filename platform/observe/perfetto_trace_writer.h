@@ -1,7 +1,7 @@
 // A trace in Perfetto's own form: TracePackets with TrackEvents, field numbers as in its protos/perfetto/trace. What of
 // it is used, and why: docs/trace.md.
 //
-// Encoded by hand (protobuf.h). The file grows in whole packets as FILE.part, which a reader can open at any time.
+// Encoded by hand (protobuf.h). The file grows in whole slices as FILE.part, which a reader can open at any time.
 #pragma once
 
 #include <map>

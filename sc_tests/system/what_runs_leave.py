@@ -5,6 +5,7 @@ import subprocess
 
 from cli_support import KERNBENCH, TIMES_LONGER
 from ftr_reader import Ftr
+from pftrace_reader import Pftrace, packets
 
 
 def kernbench(*arguments, **more):
@@ -36,6 +37,10 @@ def is_whole(name, found, content, renewed=False):
         some, every = Ftr(found), Ftr(content)
         return (some.complete and set(some.relations) <= set(every.relations) and
                 all(every.transactions[i] == t for i, t in some.transactions.items() if "unfinished" not in t.attributes))
+    if name.endswith(".pftrace"):  # its bandwidths end where it does
+        some, every = Pftrace(packets(found)), Pftrace(packets(content))
+        return (all(s in every.slices[track] for track, slices in some.slices.items() for s in slices) and
+                all(i in every.instants[track] for track, instants in some.instants.items() for i in instants))
     return False
 
 
