@@ -1,5 +1,7 @@
 #include "kernbench/platform/observe/trace_writer.h"
 
+#include <algorithm>
+
 #include "kernbench/platform/observe/json_trace_writer.h"
 #include "kernbench/platform/observe/perfetto_trace_writer.h"
 

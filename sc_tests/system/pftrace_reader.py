@@ -1,6 +1,6 @@
-"""A reader of Perfetto traces of its own: as packets, by the few fields of Perfetto's protos that kernbench writes (docs/trace.md),
-any other being an error; and as what a viewer makes of packets, of whatever reader. That the fields are Perfetto's is
-shown by perfetto_traces_decode_by_the_published_schema_test.py."""
+"""A reader of Perfetto traces of its own: as packets, by the few fields of Perfetto's protos that kernbench writes
+(docs/trace.md), any other being an error; and as what a viewer makes of packets. That the fields are Perfetto's is shown
+by perfetto_traces_decode_by_the_published_schema_test.py."""
 import collections
 import struct
 
@@ -75,8 +75,8 @@ def packets(data):
 
 
 class Pftrace:
-    """What a viewer shows: processes and tracks by name; slices nested by their ends, in order of time and, at one time, of
-    the file."""
+    """What a viewer shows: processes and tracks by name; slices nested by their ends, in order of time and, at one time,
+    of the file."""
 
     def __init__(self, all_packets):
         self.processes = {}  # pid -> name

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A .pftrace decodes by the schema that Perfetto publishes, without a field that it does not know, to what the tests' own reader
-reads, on which the comparison with JSON stands (perfetto_traces_show_what_json_shows_test.py).
+"""A .pftrace decodes by the schema that Perfetto publishes, without a field that it does not know, to what the tests' own
+reader reads, on which the comparison with JSON stands (perfetto_traces_show_what_json_shows_test.py).
 
-The schema is Perfetto's file perfetto_trace.proto (protos/perfetto/trace in its sources), named by KERNBENCH_PERFETTO_PROTO and
-compiled here with protoc; or what its Python package `perfetto` brings. Neither is in this tree: without them this is
-skipped."""
+The schema is Perfetto's file perfetto_trace.proto (protos/perfetto/trace in its sources), named by
+KERNBENCH_PERFETTO_PROTO and compiled here with protoc; or what its Python package `perfetto` brings. Neither is in this
+tree: without them this is skipped."""
 import importlib
 import os
 import subprocess
@@ -17,7 +17,8 @@ from pftrace_reader import packets
 
 RUNS = (("--topology", topology("small.yaml"), "--kernel", "gemm"),
         ("--topology", topology("small.yaml"), "--kernel", "attention", "--param", "seq=64"),
-        ("--topology", topology("small.yaml"), "--kernel", "all_reduce", "--param", "algorithm=ring", "--links", "flit"),
+        ("--topology", topology("small.yaml"), "--kernel", "all_reduce", "--param", "algorithm=ring", "--links",
+         "flit"),
         ("--topology", topology("small.yaml"), "--kernel", "vector_add", "--transfer", "timed"),
         ("--topology", topology("six_sip_torus.yaml"), "--program", "tp_mlp", "--param", "tokens=64", "--ranks", "2",
          "--pes", "leaders"))
@@ -35,7 +36,9 @@ def published_schema(folder):
     """The module of Perfetto's messages; None: there is none."""
     proto = os.environ.get("KERNBENCH_PERFETTO_PROTO")
     try:
-        return compiled(proto, folder) if proto else importlib.import_module("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
+        if proto:
+            return compiled(proto, folder)
+        return importlib.import_module("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
     except ImportError as e:
         if proto:
             sys.exit(f"{proto}: {e}: needs python3-protobuf")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""--trace FILE.pftrace has the tracks, slices, instants and arrows of --trace FILE.json of the same run, to 1 fs; slices nest by
-their ends. Its counters: queues as the waveform has them, bandwidths that add up to the bytes of the log. It is the
-same every time, and whole, also of a run that fails."""
+"""--trace FILE.pftrace has the tracks, slices, instants and arrows of --trace FILE.json of the same run, to 1 fs; slices
+nest by their ends. Its counters: queues as the waveform has them, bandwidths that add up to the bytes of the log. It is
+the same every time, and whole, also of a run that fails."""
 import collections
 import json
 import os
@@ -71,7 +71,8 @@ class PerfettoTraces(cli_support.Cli):
         pe = [f"- {{id: pe.{kind}, kind: {kind}}}" for kind in ("pe_cpu", "pe_scheduler", "pe_dma", "pe_fetch_store")]
         pe += ["- {id: pe.pe_gemm, kind: pe_gemm, attrs: {macs_per_cycle: 4096, freq_ghz: 1}}",
                "- {id: pe.pe_math, kind: pe_math, attrs: {lanes: 128, freq_ghz: 1}}",
-               "- {id: pe.pe_tcm, kind: pe_tcm, attrs: {size_mb: 16, reserved_mb: 1, read_bw_gbs: 512, write_bw_gbs: 512}}"]
+               "- {id: pe.pe_tcm, kind: pe_tcm, attrs: {size_mb: 16, reserved_mb: 1, read_bw_gbs: 512, "
+               "write_bw_gbs: 512}}"]
         with open(self.at("flat.yaml"), "w") as f:
             f.write("\n".join(["nodes:", *pe, "- {id: hbm, kind: hbm_ctrl}", "links:",
                                "- {from: pe.pe_dma, to: hbm, distance_mm: 1, bw_gbs: 64}", "memories:",
@@ -152,7 +153,8 @@ class PerfettoTraces(cli_support.Cli):
     def test_bandwidths_add_up_to_the_bytes_of_the_log(self):
         for links in ("ideal", "cut_through", "flit"):
             for command in (GEMM, ATTENTION):
-                self.succeeds(*command, "--links", links, "--trace", self.at("t.pftrace"), "--oplog", self.at("l.jsonl"))
+                self.succeeds(*command, "--links", links, "--trace", self.at("t.pftrace"), "--oplog",
+                              self.at("l.jsonl"))
                 ours = Pftrace(packets(read(self.at("t.pftrace"), "rb")))
                 records = [json.loads(line) for line in read(self.at("l.jsonl")).splitlines()]
                 for direction, names in (("read", {"dma_read", "TileToken/DMA_READ"}),

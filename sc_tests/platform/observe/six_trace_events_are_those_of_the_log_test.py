@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The six events of ADR-0014 D7 by their names, in both forms of --trace: as many as the op log and the report have commands, tiles
-and services, at their times."""
+"""The six events of ADR-0014 D7 by their names, in both forms of --trace: as many as the op log and the report have
+commands, tiles and services, at their times."""
 import collections
 import json
 import os
