@@ -16,6 +16,7 @@ add_custom_target(installed DEPENDS ${installed_targets} kernbench kernbench-rep
 install(EXPORT kernbench-targets NAMESPACE kernbench:: DESTINATION ${cmake_dir})
 install(DIRECTORY topologies/ DESTINATION ${topologies_dir} FILES_MATCHING PATTERN "*.yaml" PATTERN "*.schema.json")
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES platform/observe/page/uplot/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.uPlot)
 
 # Headers: those of the libraries' folders but for what is only between a library's own files.
 file(GLOB public_headers RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS
@@ -35,6 +36,7 @@ set(private_headers
     platform/elaborate/fabric_watch.h platform/observe/json_trace_writer.h platform/observe/memory_bandwidth.h
     platform/observe/perfetto_trace_writer.h platform/observe/protobuf.h platform/observe/stage_names.h
     platform/observe/trace_file_signals.h platform/observe/trace_writer.h
+    platform/insight/timeline.h platform/observe/html_report.h
     platform/tools/child_process.h platform/tools/forked.h platform/tools/json_fields.h platform/tools/probe_table.h platform/tools/processes.h platform/tools/run_parts.h
     platform/topology/build/builders.h platform/topology/build/flat_loader.h platform/topology/build/graph_builder.h
     platform/topology/build/mesh_cache.h platform/topology/build/mesh_planner.h platform/topology/build/settings.h

@@ -18,6 +18,7 @@
 #include "kernbench/platform/cli/progress.h"
 #include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/observe/hop_log.h"
+#include "kernbench/platform/observe/html_report.h"
 #include "kernbench/platform/observe/trace.h"
 #include "kernbench/platform/observe/transaction_recorder.h"
 #include "kernbench/platform/observe/waveform.h"
@@ -47,11 +48,6 @@ struct Options {
     return oplog.empty() || memory == "none" ? "" : memory.empty() ? memory_file_of(oplog) : memory;
   }
 };
-
-void refuse_what_is_not_built(const Options& o) {
-  const auto not_yet = [](const std::string& what) { throw InputError(what + ": not yet"); };
-  if (!o.report.empty()) not_yet("--report");
-}
 
 /// What a reader of the log must know of the run.
 OpLogHeader log_header(const Platform& platform, const Options& o,
@@ -97,13 +93,13 @@ void check_output_files(const Options& o, const RunOptions& r) {
   files.add("--memory", o.memory_file());
   files.add("--trace", o.trace);
   files.add("--wiring", o.wiring);
+  files.add("--report", o.report);
   files.add("--ftr", o.recording.file);
   for (const std::string& file : o.vcd.files()) files.add("--vcd", file);
   for (const auto& [name, file] : r.dumps) files.add("--dump " + name, file);
 }
 
 RunOptions run_options(const Options& o) {
-  refuse_what_is_not_built(o);
   if (o.kernel.empty() == o.program.empty())
     throw InputError("run: needs --kernel NAME or --program NAME, one of them");
   if (!o.memory.empty() && o.oplog.empty()) throw InputError("--memory: a memory file needs --oplog beside it");
@@ -142,14 +138,36 @@ struct Observers {
   std::unique_ptr<TransactionRecorder> recorder;
   std::unique_ptr<HopLog> hops;
   std::unique_ptr<insight::Explainer> explainer;
+  std::unique_ptr<HtmlReport> page;
 
   Observers(Platform& platform, const Options& o)
       : trace(o.trace.empty() ? nullptr : std::make_unique<Trace>(platform, o.trace)),
         waveform(o.vcd.attach(platform)),
         recorder(o.recording.attach(platform)),
         hops(o.hops ? std::make_unique<HopLog>(platform) : nullptr),
-        explainer(o.explain ? std::make_unique<insight::Explainer>(platform, o.format == "json") : nullptr) {}
+        explainer(o.explain || !o.report.empty() ? std::make_unique<insight::Explainer>(platform, o.format == "json" || !o.report.empty()) : nullptr),
+        page(o.report.empty() ? nullptr : std::make_unique<HtmlReport>(platform, o.report)) {}
 };
+
+/// What was typed.
+std::vector<std::string> command_words() {
+  std::vector<std::string> words = {"kernbench"};
+  words.insert(words.end(), sc_core::sc_argv() + 1, sc_core::sc_argv() + sc_core::sc_argc());
+  return words;
+}
+
+/// Says what bounds the run: `whole` is all that was simulated, a RunReport or what it is a part of. The page needs the
+/// explanation, which the report on stdout has only where it was asked for.
+template <class Whole>
+void explain(RunReport& r, const Whole& whole, const Observers& observers, const Options& o,
+             const std::string& configuration) {
+  if (!observers.explainer) return;
+  r.insight = observers.explainer->explain(figures_of(r));
+  if (!observers.page) return;
+  observers.page->host(whole);
+  observers.page->write(r, command_words(), configuration);
+  if (!o.explain) r.insight.reset();
+}
 
 /// What is left to do for either kind of run when it is over; the exit status.
 template <class Write>
@@ -188,17 +206,19 @@ int run(const Options& o) {
       r.log = make_op_log(o.oplog);
       r.header = log_header(platform, o, r.params, choose_launch_way(platform, r).mode);
     }
+    const std::string configuration =
+        o.report.empty() ? "" : log_header(platform, o, r.params, choose_launch_way(platform, r).mode).configuration;
     const Observers observers(platform, o);
     r.number_ops = observers.trace || observers.waveform || observers.recorder;
     if (!o.program.empty()) {
       ProgramReport done = run_program(platform, std::move(r));
-      if (observers.explainer) done.run.insight = observers.explainer->explain(figures_of(done.run));
+      explain(done.run, done, observers, o, configuration);
       if (observers.trace) observers.trace->host(done);
       return report(done.run, observers, progress,
                     [&] { (o.format == "json" ? write_program_json : write_program_text)(std::cout, done); });
     }
     RunReport done = run_kernel(platform, std::move(r));
-    if (observers.explainer) done.insight = observers.explainer->explain(figures_of(done));
+    explain(done, done, observers, o, configuration);
     if (observers.trace) observers.trace->host(done);
     return report(done, observers, progress,
                   [&] { (o.format == "json" ? write_run_json : write_run_text)(std::cout, done); });
@@ -279,7 +299,8 @@ Command add_run(CLI::App& app) {
       ->type_name("FILE");
   cmd->add_option("--wiring", o->wiring, "a picture of which PEs the kernel's queues join (docs/collectives.md)")
       ->type_name("FILE.svg");
-  cmd->add_option("--report", o->report, "HTML report (not yet)")->type_name("FILE.html");
+  cmd->add_option("--report", o->report, "what bounds the run, as one HTML page (docs/insight.md)")
+      ->type_name("FILE.html");
   add_format(*cmd, o->format, {"text", "json"});
   return {cmd, [o] { return run(*o); }};
 }

@@ -1,0 +1,327 @@
+#include "kernbench/platform/observe/html_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+
+#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/platform/insight/insight.h"
+#include "kernbench/platform/platform.h"
+#include "kernbench/platform/tools/host_program.h"
+#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/topology/graph/naming.h"
+#include "kernbench/platform/topology/view/diagram.h"
+
+namespace kernbench {
+
+namespace page {
+extern const std::string_view html, css, js, plot_css, plot_js, plot_license;
+}
+
+namespace {
+
+using insight::TimeBins;
+using insight::TimelineRecorder;
+
+std::string base64(const std::string& bytes) {
+  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    uint32_t word = 0;
+    for (size_t j = 0; j < 3; ++j) word = word << 8 | (i + j < bytes.size() ? static_cast<uint8_t>(bytes[i + j]) : 0u);
+    for (size_t j = 0; j < 4; ++j) out += i + j <= bytes.size() ? kDigits[word >> (18 - 6 * j) & 63] : '=';
+  }
+  return out;
+}
+
+/// Seven bits a byte, the lowest first.
+void append_number(std::string& out, uint64_t v) {
+  for (; v >= 128; v >>= 7) out += static_cast<char>(v | 128);
+  out += static_cast<char>(v);
+}
+void append_signed(std::string& out, int64_t v) {
+  append_number(out, static_cast<uint64_t>(v) << 1 ^ static_cast<uint64_t>(v >> 63));
+}
+
+int64_t to_ps(double ns) {
+  return std::llround(ns * 1e3);
+}
+
+/// A track's slices. Each: from the end of the one before, length (ps); kind + 8 if it is another op + 16 if it has a
+/// tile; the op; the tile from the one before.
+void append_slices(std::string& out, std::vector<TimelineRecorder::Slice> slices) {
+  std::stable_sort(slices.begin(), slices.end(), [](const auto& a, const auto& b) { return a.from < b.from; });
+  int64_t end = 0, tile = 0;
+  uint32_t op = ~0u;
+  for (const TimelineRecorder::Slice& s : slices) {
+    const int64_t from = to_ps(s.from), to = to_ps(s.to);
+    append_signed(out, from - end);
+    append_number(out, static_cast<uint64_t>(to - from));
+    end = to;
+    append_number(out, static_cast<uint64_t>(s.kind) + (s.op != op ? 8 : 0) + (s.tile >= 0 ? 16 : 0));
+    if (s.op != op) append_number(out, s.op);
+    op = s.op;
+    if (s.tile < 0) continue;
+    append_signed(out, s.tile - tile);
+    tile = s.tile;
+  }
+}
+
+/// Series in 255 steps of their own greatest value, each written once.
+class SeriesTable {
+ public:
+  SeriesTable(const TimeBins& bins, size_t count) : bins_(bins), count_(count) {}
+  /// [place, greatest], or null where there is nothing.
+  void write(JsonWriter& w, size_t series) {
+    const std::vector<double>& values = bins_.of(series);
+    double most = 0;
+    for (const double v : values) most = std::max(most, v);
+    if (most <= 0) {
+      w.null();
+      return;
+    }
+    std::string bytes(count_, '\0');
+    for (size_t i = 0; i < std::min(count_, values.size()); ++i)
+      bytes[i] = static_cast<char>(std::lround(values[i] / most * 255));
+    const auto [it, is_new] = places_.try_emplace(bytes, places_.size());
+    if (is_new) all_ += bytes;
+    w.open('[').value(it->second).value(most).close(']');
+  }
+  const std::string& all() const { return all_; }
+
+ private:
+  const TimeBins& bins_;
+  const size_t count_;
+  std::unordered_map<std::string, size_t> places_;
+  std::string all_;
+};
+
+/// What they are, once, and of each its number.
+class Words {
+ public:
+  size_t number(const std::string& word) {
+    const auto [it, is_new] = places_.try_emplace(word, list_.size());
+    if (is_new) list_.push_back(word);
+    return it->second;
+  }
+  const std::vector<std::string>& list() const { return list_; }
+
+ private:
+  std::unordered_map<std::string, size_t> places_;
+  std::vector<std::string> list_;
+};
+
+double rounded_mm(double mm) {
+  return std::round(mm * 1e3) / 1e3;
+}
+
+void write_system(JsonWriter& w, const topology::Graph& system) {
+  Words kinds;
+  w.key("nodes").open('[');
+  for (const topology::Node& n : system.nodes) {
+    w.open('[').value(n.id).value(kinds.number(n.kind)).close(']');
+  }
+  w.close(']').field("node_kinds", kinds.list());
+  Words edge_kinds;
+  w.key("edges").open('[');
+  for (size_t e = 0; e < system.edges.size(); ++e) {
+    const topology::Edge& edge = system.edges[e];
+    w.open('[').value(edge.from).value(edge.to).value(edge_kinds.number(edge.kind));
+    w.value(system.effective_bw(static_cast<uint32_t>(e))).close(']');
+  }
+  w.close(']').field("edge_kinds", edge_kinds.list());
+}
+
+void write_plan(JsonWriter& w, const std::string& id, const topology::Diagram& d) {
+  w.open('{').field("id", id).field("title", d.title).field("subtitle", d.subtitle).key("boxes").open('[');
+  for (const topology::Box& b : d.boxes) {
+    w.open('[')
+        .value(b.id)
+        .value(b.kind)
+        .value(b.title)
+        .value(rounded_mm(b.centre.x_mm))
+        .value(rounded_mm(b.centre.y_mm));
+    w.value(rounded_mm(b.w)).value(rounded_mm(b.h)).value(b.container ? 1 : 0).close(']');
+  }
+  w.close(']').key("wires").open('[');
+  for (const topology::Wire& wire : d.wires) {
+    w.open('[').value(wire.from).value(wire.to);
+    for (const topology::Position& p : wire.bends) w.value(rounded_mm(p.x_mm)).value(rounded_mm(p.y_mm));
+    w.close(']');
+  }
+  w.close(']').close('}');
+}
+
+/// The tray, its SIPs and their cubes; a flat system as a whole.
+void write_plans(JsonWriter& w, const topology::Graph& system) {
+  w.key("plans").open('[');
+  if (topology::default_view(system) == topology::View::flat) {
+    write_plan(w, "", topology::draw_flat(system));
+  } else {
+    write_plan(w, "", topology::draw_tray(system));
+    std::set<std::pair<int, int>> parts;  // SIP and cube
+    for (const topology::Node& n : system.nodes) {
+      const topology::naming::Owner o = topology::naming::owner_of(n.id);
+      if (o.sip >= 0 && parts.insert({o.sip, -1}).second) {
+        const std::string id = topology::naming::sip(static_cast<uint32_t>(o.sip));
+        write_plan(w, id, topology::draw_sip(system, id));
+      }
+      if (o.cube >= 0 && parts.insert({o.sip, o.cube}).second) {
+        const std::string id = topology::naming::cube(static_cast<uint32_t>(o.sip), static_cast<uint32_t>(o.cube));
+        write_plan(w, id, topology::draw_cube(system, id));
+      }
+    }
+  }
+  w.close(']');
+}
+
+void write_bins(JsonWriter& w, const TimelineRecorder& r, size_t edges, double sim_ns) {
+  const TimeBins& bins = r.bins();
+  const auto count = std::max<size_t>(1, static_cast<size_t>(std::ceil(sim_ns / bins.width_ns())));
+  SeriesTable table(bins, count);
+  w.key("bins").open('{').field("width_ns", bins.width_ns()).field("count", count);
+  w.key("links").open('[');
+  for (uint32_t e = 0; e < edges; ++e) {
+    if (bins.of(r.link(e)).empty()) continue;
+    w.open('[').value(e);
+    table.write(w, r.link(e));
+    w.close(']');
+  }
+  w.close(']').key("memories").open('[');
+  for (const auto& [node, m] : r.memories()) {
+    if (bins.of(m.read).empty() && bins.of(m.write).empty()) continue;
+    w.open('[').value(node);
+    table.write(w, m.read);
+    table.write(w, m.write);
+    w.open('[');
+    for (const size_t c : m.channels) table.write(w, c);
+    w.close(']').close(']');
+  }
+  w.close(']').field("series", base64(table.all())).close('}');
+}
+
+void write_slices(JsonWriter& w, const TimelineRecorder& r) {
+  std::string bytes;
+  w.key("tracks").open('[');
+  for (const auto& [place, slices] : r.tracks()) {
+    w.open('[');
+    place.first == TimelineRecorder::kHost ? w.value(-1) : w.value(place.first);
+    w.value(r.track_name(place.second)).value(slices.size()).close(']');
+    append_slices(bytes, slices);
+  }
+  w.close(']').key("ops").open('[');
+  for (const TimelineRecorder::Op& op : r.ops()) w.open('[').value(op.name).value(op.line).close(']');
+  w.close(']').field("slices", base64(bytes));
+}
+
+std::string escaped_html(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+/// Nothing in it can end the script element that holds it: '<' stands in JSON's texts only.
+std::string escaped_json(const std::string& json) {
+  std::string out;
+  out.reserve(json.size());
+  for (const char c : json) c == '<' ? out += "\\u003c" : out += c;
+  return out;
+}
+
+}  // namespace
+
+void HtmlReport::host(const RunReport& r) {
+  if (r.launch != "host") return;
+  double kernels_end = r.start_ns;
+  for (const RunReport::PeTimes& pe : r.pes) kernels_end = std::max(kernels_end, pe.end_ns);
+  double from = 0;
+  for (const auto& [name, to] :
+       {std::make_pair("upload", r.upload_ns), std::make_pair("launch", r.start_ns),
+        std::make_pair("kernels", kernels_end), std::make_pair("completion", r.end_ns - r.download_ns),
+        std::make_pair("read back", r.end_ns)}) {
+    recorder_.host("host", name, from, to);
+    from = std::max(from, to);
+  }
+}
+
+void HtmlReport::host(const ProgramReport& p) {
+  for (const host::Operation& op : p.ops) {
+    for (size_t i = 0; i < op.streams.size(); ++i)
+      recorder_.host(op.streams[i].to_string(), host::name_of(op.kind) + (op.name.empty() ? "" : " " + op.name),
+                     op.begin_ns, op.end_ns[i]);
+  }
+}
+
+std::string HtmlReport::data(const RunReport& r, const std::vector<std::string>& command,
+                             const std::string& configuration) const {
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
+  const topology::Graph& system = platform_.graph();
+  w.open('{').field("name", r.kernel).field("topology", r.topology).field("sim_ns", r.end_ns);
+  w.field("start_ns", r.start_ns).field("launch", r.launch).field("transfer", r.timed_transfer ? "timed" : "instant");
+  w.field("events", r.events).field("wall_s", r.wall_s).field("verified", r.verified).field("passed", r.passed);
+  w.key("params").open('{');
+  for (const auto& [name, value] : r.params) w.field(name, value);
+  w.close('}').field("notes", r.notes).field("command", command);
+  w.key("configuration").raw(configuration);
+  insight::write_insight_json(w.key("insight"), *r.insight);
+  w.key("resource_titles").open('{');
+  for (size_t i = 0; i < insight::kResources; ++i)
+    w.field(std::string(insight::name_of(static_cast<insight::Resource>(i))),
+            insight::title_of(static_cast<insight::Resource>(i)));
+  w.close('}').key("engines").open('[');
+  for (const EngineReport& e : r.engines) write_engine_json(w, e);
+  w.close(']').key("pes").open('[');
+  for (const topology::Pe& pe : system.pes) w.value(pe.id);
+  w.close(']');
+  write_system(w, system);
+  write_plans(w, system);
+  write_bins(w, recorder_, system.edges.size(), r.end_ns);
+  write_slices(w, recorder_);
+  w.close('}');
+  return text;
+}
+
+void HtmlReport::write(const RunReport& r, const std::vector<std::string>& command, const std::string& configuration) {
+  recorder_.cover(r.end_ns);
+  const std::string title = escaped_html(r.kernel + " on " + r.topology);
+  const std::string json = escaped_json(data(r, command, configuration));
+  const std::pair<std::string_view, std::string_view> parts[] = {{"title", title},
+                                                                 {"css", page::css},
+                                                                 {"js", page::js},
+                                                                 {"plot_css", page::plot_css},
+                                                                 {"plot_js", page::plot_js},
+                                                                 {"plot_license", page::plot_license},
+                                                                 {"data", json}};
+  std::string_view rest = page::html;
+  for (size_t at; (at = rest.find("{{")) != std::string_view::npos;) {
+    out_.write(rest.substr(0, at));
+    const size_t end = rest.find("}}", at);
+    const std::string_view name = rest.substr(at + 2, end - at - 2);
+    for (const auto& [part, text] : parts) {
+      if (part == name) out_.write(text);
+    }
+    rest.remove_prefix(end + 2);
+  }
+  out_.write(rest);
+  out_.keep();
+}
+
+}  // namespace kernbench

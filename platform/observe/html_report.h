@@ -1,0 +1,36 @@
+// `run --report FILE.html`: one file with everything about a run in it, for a browser without a network.
+// The page's own sources are in platform/observe/page; the build makes texts of them (cmake/EmbedFiles.cmake).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernbench/phase2/io/whole_file.h"
+#include "kernbench/platform/insight/timeline.h"
+
+namespace kernbench {
+
+class Platform;
+struct ProgramReport;
+struct RunReport;
+
+class HtmlReport {
+ public:
+  /// Watches the platform from here on. InputError if the file cannot be made.
+  HtmlReport(Platform& platform, const std::string& file) : platform_(platform), out_(file), recorder_(platform) {}
+  /// What the host did, once the run is over.
+  void host(const RunReport&);
+  void host(const ProgramReport&);
+  /// Writes the file, of a run with an insight; `command` are the words that repeat it, `configuration` is a JSON
+  /// object. RunError if it could not be written.
+  void write(const RunReport&, const std::vector<std::string>& command, const std::string& configuration);
+
+ private:
+  std::string data(const RunReport&, const std::vector<std::string>& command, const std::string& configuration) const;
+
+  Platform& platform_;
+  WholeFile out_;
+  insight::TimelineRecorder recorder_;
+};
+
+}  // namespace kernbench
