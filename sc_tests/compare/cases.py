@@ -359,7 +359,6 @@ WRONG_RUNS = {
     "value": ["--kernel", "gemm", "--param", "m=many"], "zero": ["--kernel", "gemm", "--param", "m=0"],
     "tensor": ["--kernel", "gemm", "--tensor", "a=none.npy"], "pe": ["--kernel", "gemm", "--pes", "sip9.cube0.pe0"],
     "response": ["--kernel", "gemm", "--links", "flit", "--response", "ideal"],
-    "report": ["--kernel", "gemm", "--report", "x.html"],
     "scope": ["--kernel", "gemm", "--vcd", "w.vcd", "--vcd-scope", "z"],
     "tile": ["--kernel", "gemm", *params_options(("tile_m=1000", "tile_n=1000", "tile_k=1000", "n=1000", "k=1000"))],
     "too-large": ["--kernel", "vector_add", "--param", "n=99999999999"],

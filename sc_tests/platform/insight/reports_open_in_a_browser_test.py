@@ -1,0 +1,369 @@
+"""Is a run's report one file that needs nothing else, and does it work in a browser: drawn without an error, no request to
+anywhere, the slider and the zoom moved by real keys and wheels? The browser's part needs Chromium."""
+import base64
+import contextlib
+import html.parser
+import json
+import os
+import re
+import shutil
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+import unittest
+import urllib.request
+
+import cli_support
+from cli_support import topology
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+class Elements(html.parser.HTMLParser):
+    """What a page holds: its elements with their attributes, and the text of its data block."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.data, self.in_data = [], "", False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+        self.in_data = dict(attributes).get("id") == "data"
+
+    def handle_data(self, text):
+        if self.in_data:
+            self.data += text
+            self.in_data = False
+
+
+class Reports(cli_support.Cli):
+    def setUp(self):
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
+        self.file = os.path.join(self.folder, "r.html")
+
+    def report(self, *arguments):
+        out = self.succeeds("run", *arguments, "--report", self.file)
+        with open(self.file, encoding="utf-8") as f:
+            return out, f.read()
+
+
+class Files(Reports):
+    def test_one_file_and_nothing_else(self):
+        out, page = self.report("--kernel", "gemm", "--topology", topology("small.yaml"))
+        self.assertEqual(os.listdir(self.folder), ["r.html"])
+        self.assertNotIn("verdict", out, "stdout has it with --explain only")
+        self.assertLess(len(page), 1e6)
+        elements = Elements(page)
+        policy = next(a["content"] for tag, a in elements.found if a.get("http-equiv") == "Content-Security-Policy")
+        self.assertTrue(policy.startswith("default-src 'none'"), policy)
+        for tag, attributes in elements.found:
+            for name in ("src", "href", "data", "action", "srcset"):
+                if name in attributes:
+                    self.assertRegex(attributes[name], "^(#|data:)", tag)
+        data = json.loads(elements.data)
+        self.assertEqual(data["name"], "gemm")
+        self.assertEqual(data["command"][0], "kernbench")
+        self.assertIn("--report", data["command"])
+        self.assertGreater(sum(n for _, _, n in data["tracks"]), 500)
+        self.assertEqual(data["configuration"]["topology"], "small.yaml")
+
+    def test_changes_no_result(self):
+        arguments = ("--kernel", "softmax", "--topology", topology("small.yaml"), "--format", "json", "--explain")
+        plain = json.loads(self.succeeds("run", *arguments))
+        reported = json.loads(self.report(*arguments)[0])
+        for run in (plain, reported):
+            run.pop("wall_s")
+        self.assertEqual(plain, reported)
+
+    def test_bytes_over_time_sum_to_the_runs(self):
+        for links in ("ideal", "cut_through", "flit"):
+            with self.subTest(links=links):
+                page = self.report("--kernel", "mlp", "--topology", topology("small.yaml"), "--links", links)[1]
+                data = json.loads(Elements(page).data)
+                bins = data["bins"]
+                values = base64.b64decode(bins["series"])
+
+                def total(coded):
+                    place, most = coded or (0, 0)
+                    return sum(values[place * bins["count"]:(place + 1) * bins["count"]]) / 255 * most
+                moved = {data["nodes"][node][0]: total(read) + total(write) for node, read, write, _ in bins["memories"]}
+                for memory in data["insight"]["memories"]:
+                    self.assertLess(abs(moved[memory["name"]] / memory["bytes"] - 1), 0.02, memory["name"])
+
+    def test_names_cannot_leave_their_place(self):
+        system = os.path.join(self.folder, "</script><b>x.yaml")
+        os.makedirs(os.path.dirname(system))
+        shutil.copy(topology("one_cube.yaml"), system)
+        page = self.report("--kernel", "vector_add", "--topology", system)[1]
+        self.assertFalse([tag for tag, _ in Elements(page).found if tag == "b"])
+        self.assertIn(system, json.loads(Elements(page).data)["command"])
+
+    def test_a_file_that_another_option_writes(self):
+        self.refuses("run", "--kernel", "gemm", "--topology", topology("small.yaml"), "--report", self.file, "--trace",
+                     self.file, saying=["--report", "--trace"], lines=1)
+
+    def test_what_cannot_be_written(self):
+        self.refuses("run", "--kernel", "gemm", "--topology", topology("small.yaml"), "--report",
+                     os.path.join(self.folder, "none", "r.html"), lines=1)
+
+
+class Browser:
+    """Chromium without a window, told what to do by its DevTools protocol."""
+
+    def __init__(self, folder):
+        self.process = subprocess.Popen(
+            [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
+             f"--user-data-dir={folder}", "--window-size=1280,1000", "about:blank"],
+            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        port = next(m[1] for m in (re.search(r"ws://127\.0\.0\.1:(\d+)/", line) for line in self.process.stderr) if m)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json") as answer:
+            page = next(t for t in json.load(answer) if t["type"] == "page")
+        self.socket = socket.create_connection(("127.0.0.1", int(port)), timeout=60)
+        key = base64.b64encode(os.urandom(16)).decode()
+        way = page["webSocketDebuggerUrl"].split(port, 1)[1]
+        self.socket.sendall((f"GET {way} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                             f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n").encode())
+        self.stream = self.socket.makefile("rb")
+        while self.stream.readline() != b"\r\n":
+            pass
+        self.calls, self.events = 0, []
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(domain + ".enable")
+
+    def close(self):
+        self.stream.close()
+        self.socket.close()
+        self.process.terminate()
+        self.process.wait()
+        self.process.stderr.close()
+
+    def call(self, method, **parameters):
+        self.calls += 1
+        message = json.dumps({"id": self.calls, "method": method, "params": parameters}).encode()
+        mask = os.urandom(4)
+        size = bytes([0x80 | len(message)]) if len(message) < 126 else b"\xfe" + struct.pack(">H", len(message))
+        self.socket.sendall(b"\x81" + size + mask + bytes(b ^ mask[i % 4] for i, b in enumerate(message)))
+        while True:
+            answer = self.receive()
+            if answer.get("id") == self.calls:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']}")
+                return answer["result"]
+            self.events.append(answer)
+
+    def receive(self):
+        message = b""
+        while True:
+            first, second = self.stream.read(2)
+            size = second & 127
+            if size >= 126:
+                size = struct.unpack(">H" if size == 126 else ">Q", self.stream.read(2 if size == 126 else 8))[0]
+            message += self.stream.read(size)
+            if first & 0x80:
+                return json.loads(message)
+
+    def value(self, expression):
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(answer["exceptionDetails"])
+        return answer["result"].get("value")
+
+    def wait_for(self, expression, seconds=30):
+        end = time.monotonic() + seconds * cli_support.TIMES_LONGER
+        while time.monotonic() < end:
+            found = self.value(expression)
+            if found:
+                return found
+            time.sleep(0.02)
+        raise AssertionError(f"never true: {expression}")
+
+    def open(self, file):
+        self.call("Page.navigate", url="file://" + file)
+        return float(self.wait_for("document.readyState === 'complete' && document.documentElement.dataset.ready"))
+
+    def text(self, element):
+        return self.value(f"document.getElementById({element!r}).textContent")
+
+    def place(self, selector):
+        """Of an element, in the window: left, top, width, height."""
+        return self.value(f"""(() => {{ const e = document.querySelector({selector!r}); e.scrollIntoView({{block: 'center'}});
+                              const r = e.getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; }})()""")
+
+    def key(self, key, code=0, text=""):
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code,
+                      **({"text": text} if text and kind == "keyDown" else {}))
+
+    def click(self, selector, x=0.5, y=0.5):
+        left, top, width, height = self.place(selector)
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=left + x * width, y=top + y * height, button="left",
+                      clickCount=1)
+
+    def focus(self, selector):
+        self.value(f"document.querySelector({selector!r}).focus()")
+
+    def complaints(self):
+        return [e["params"] for e in self.events
+                if e["method"] in ("Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled")]
+
+    def requests(self):
+        return [e["params"]["request"]["url"] for e in self.events if e["method"] == "Network.requestWillBeSent"]
+
+
+@unittest.skipUnless(CHROMIUM, "no Chromium here: the page is not opened")
+class InABrowser(Reports):
+    def setUp(self):
+        super().setUp()
+        profile = self.enterContext(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
+        self.browser = self.enterContext(contextlib.closing(Browser(profile)))
+
+    def opens(self, *arguments):
+        self.report(*arguments)
+        took = self.browser.open(self.file)
+        self.assertEqual(self.browser.complaints(), [])
+        return took
+
+    def shown_ns(self):
+        """What the timeline shows, ns."""
+        text = self.browser.text("timeline-window")
+        number, unit = re.search(r"\(([\d.,]+) (ns|µs|ms)\)", text).groups()
+        return float(number.replace(",", "")) * {"ns": 1, "µs": 1e3, "ms": 1e6}[unit]
+
+    def test_works_by_mouse_and_keys(self):
+        b = self.browser
+        self.opens("--kernel", "gemm", "--topology", topology("small.yaml"))
+        self.assertIn("Bound by", b.text("verdict-text"))
+        self.assertGreater(b.value("document.querySelectorAll('#blame-table tbody tr').length"), 3)
+        self.assertEqual(b.value("document.querySelectorAll('#roofline-picture circle').length"), 1)
+        self.assertGreater(b.value("document.querySelectorAll('#bandwidth-picture canvas').length"), 0)
+        self.assertIn("--report", b.text("command"))
+
+        # The slider: each key another time, other colours, and the path's holders of that time.
+        fills = "[...document.querySelectorAll('#plan-picture .box')].map(e => e.style.fill).join()"
+        whole = b.value(fills)
+        b.focus("#plan-time")
+        self.assertEqual(b.text("plan-window"), "whole run")
+        b.key("ArrowRight", 39)
+        self.assertTrue(b.text("plan-window").startswith("0.000 ns"), b.text("plan-window"))
+        self.assertNotEqual(b.value(fills), whole, "nothing is busy before the launch")
+        self.assertGreater(b.value("document.querySelectorAll('#plan-picture .on-path').length"), 0)
+        b.key("Home", 36)
+        self.assertEqual(b.value(fills), whole)
+
+        # Down the floorplan by the keyboard, and up again.
+        b.focus("#plan-picture [data-id='sip0.cube0']")
+        b.key("Enter", 13, "\r")
+        self.assertEqual(b.value("document.querySelector('#plan-path [aria-current=true]').textContent"), "cube0")
+        self.assertIn("%", b.value("document.querySelector(\"#plan-picture [data-id='sip0.cube0.pe0']\").textContent"))
+        b.key("Escape", 27)
+        self.assertEqual(b.value("document.querySelector('#plan-path [aria-current=true]').textContent"), "sip0")
+
+        # The timeline: by wheel down to a tile, by keys back.
+        left, top, width, height = b.place("#timeline-canvas")
+        before = self.shown_ns()
+        for _ in range(20):
+            b.call("Input.dispatchMouseEvent", type="mouseWheel", x=left + width / 2, y=top + height / 2, deltaX=0, deltaY=-120)
+        b.wait_for("parseFloat(document.getElementById('timeline-window').textContent) > 0")
+        self.assertLess(self.shown_ns(), before / 100)
+        b.focus("#timeline-canvas")
+        b.key("Home", 36)
+        b.wait_for("document.getElementById('timeline-window').textContent.startsWith('0.000 ns')")
+        self.assertAlmostEqual(self.shown_ns(), before)
+        for _ in range(12):
+            b.key("ArrowDown", 40)
+            if "DMA_READ" in b.text("timeline-detail"):
+                break
+        b.key(".", 190, ".")
+        self.assertRegex(b.text("timeline-detail"), r"composite_gemm tile \d+ \(.*gemm\.cpp:\d+\), .* ns")
+        b.key("+", 187, "+")
+        self.assertLess(self.shown_ns(), before)
+
+        # Tables sort and search.
+        first = "document.querySelector('#table tbody td').textContent"
+        shown = b.value(first)
+        b.click("#table th:nth-child(1) button")
+        b.click("#table th:nth-child(1) button")
+        self.assertEqual(b.value("document.querySelector('#table th').getAttribute('aria-sort')"), "descending")
+        self.assertNotEqual(b.value(first), shown)
+        b.focus("#table-search")
+        b.call("Input.insertText", text="cube1 hbm_ctrl.pe2")
+        self.assertIn("sip0.cube1.hbm_ctrl.pe2", b.value(first))
+
+        self.assertEqual(b.complaints(), [])
+        for url in b.requests():
+            self.assertRegex(url, "^(file|data):")
+
+    def test_dark_and_printed(self):
+        b = self.browser
+        back = "getComputedStyle(document.body).backgroundColor"
+        b.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        self.opens("--kernel", "softmax", "--topology", topology("small.yaml"))
+        self.assertLess(max(map(int, re.findall(r"\d+", b.value(back)))), 60)
+        b.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        self.assertEqual(b.value(back), "rgb(255, 255, 255)")
+        self.assertGreater(len(b.call("Page.printToPDF")["data"]), 10000)
+        self.assertEqual(b.complaints(), [])
+
+    def test_programs_queues_and_flat_systems(self):
+        for arguments in (("--program", "tp_mlp", "--topology", topology("six_sip_torus.yaml")),
+                          ("--kernel", "all_reduce", "--topology", topology("small.yaml"), "--transfer", "timed"),
+                          ("--kernel", "gemm", "--topology", topology("latency_model.yaml")),
+                          ("--kernel", "barrier", "--topology", topology("one_cube.yaml"), "--links", "flit")):
+            with self.subTest(arguments=arguments):
+                self.opens(*arguments)
+                self.assertTrue(self.browser.text("verdict-text"))
+                self.assertGreater(self.browser.value("document.querySelectorAll('#plan-picture .box').length"), 0)
+
+    def test_256_pes_are_small_and_open_at_once(self):
+        took = self.opens("--kernel", "attention", "--topology", topology("default.yaml"))
+        self.assertLess(took, 2000 * cli_support.TIMES_LONGER)
+        self.report("--kernel", "gemm", "--topology", topology("default.yaml"))
+        self.assertLess(os.path.getsize(self.file), 5e6)
+
+    def test_a_million_slices_at_30_frames_a_second(self):
+        page = self.report("--kernel", "gemm", "--topology", topology("default.yaml"))[1]
+        text = Elements(page).data
+        data = json.loads(text)
+        # Instead of the run's own: of every PE six tracks, with so many slices of 1 ns and gaps of 0.4 to 0.6 ns.
+        each = 1000000 // (6 * len(data["pes"])) + 1
+        slices = bytearray()
+        data["tracks"] = []
+        for pe in range(len(data["pes"])):
+            for stage in ("DMA_READ", "FETCH", "GEMM", "MATH", "STORE", "DMA_WRITE"):
+                data["tracks"].append([pe, stage, each])
+                for i in range(each):
+                    gap = 2 * (400 + (i * 7919 + pe) % 200)
+                    slices += bytes((gap & 127 | 128, gap >> 7, 1000 & 127 | 128, 1000 >> 7, 16, 2))
+        data["slices"] = base64.b64encode(slices).decode()
+        with open(self.file, "w", encoding="utf-8") as f:
+            f.write(page.replace(text, json.dumps(data).replace("<", "\\u003c")))
+        b = self.browser
+        b.open(self.file)
+        self.assertGreaterEqual(each * 6 * len(data["pes"]), 1000000)
+        b.click("#rows-all")
+        b.place("#timeline-canvas")
+
+        def frames_a_second(wheel):
+            return b.value("""new Promise(done => {
+                const canvas = document.getElementById('timeline-canvas'), box = canvas.getBoundingClientRect();
+                const begin = performance.now();
+                let n = 0;
+                const frame = () => {
+                    canvas.dispatchEvent(new WheelEvent('wheel', {deltaY: %s, clientX: box.left + 300 + n, clientY: box.top + 99}));
+                    if (++n < 60) requestAnimationFrame(frame); else done(n / (performance.now() - begin) * 1000);
+                };
+                requestAnimationFrame(frame);
+            })""" % wheel)
+        for where, wheel in (("the whole run", "n % 2 ? -3 : 3"), ("on the way in and out", "n % 30 < 15 ? -120 : 120")):
+            most = max(frames_a_second(wheel) for _ in range(3))  # others may have the processor
+            print(f"{where}: {most:.0f} frames/s", flush=True)
+            self.assertGreater(most, 30 / cli_support.TIMES_LONGER, where)
+        self.assertEqual(b.complaints(), [])
+
+
+if __name__ == "__main__":
+    cli_support.main()
