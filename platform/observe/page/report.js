@@ -128,6 +128,8 @@ function busyUntil(track, t) {
 }
 const tracksOfPe = new Map();
 for (const t of tracks) (tracksOfPe.get(t.pe) || tracksOfPe.set(t.pe, []).get(t.pe)).push(t);
+const rank = t => t.name === 'kernel' ? -1 : STAGES.includes(t.stage) ? STAGES.indexOf(t.stage) : STAGES.length;
+for (const lanes of tracksOfPe.values()) lanes.sort((a, b) => rank(a) - rank(b));
 const peOf = new Map(D.pes.map((id, i) => [id, i]));
 const usedStages = STAGES.filter(s => tracks.some(t => t.stage === s));
 /// Share of [from, to) in which a PE's stage serves, mean of its servers.
@@ -145,7 +147,7 @@ const path = I.critical_path;
 
 // ---- verdict and figures ----
 function showVerdict() {
-  const shown = [time(END), `${D.pes.length} PEs`, `launch: ${D.launch}`, `transfer: ${D.transfer}`];
+  const shown = [time(END), `${D.pes.length} PE${D.pes.length === 1 ? '' : 's'}`, `launch: ${D.launch}`, `transfer: ${D.transfer}`];
   if (D.verified) shown.push(D.passed ? 'verified' : 'VERIFICATION FAILED');
   $('summary').textContent = shown.join(', ');
   $('verdict-text').append(...I.verdict.map(s => element('p', {}, s)));
@@ -225,6 +227,7 @@ function boxOfNodes(p) {
     return -1;
   });
 }
+const STAGES_OF = {pe_dma: ['DMA_READ', 'DMA_WRITE'], pe_fetch_store: ['FETCH', 'STORE'], pe_gemm: ['GEMM'], pe_math: ['MATH']};
 function prepare(p) {
   if (p.nodesOf) return;
   const box = boxOfNodes(p);
@@ -234,6 +237,11 @@ function prepare(p) {
   D.pes.forEach((id, i) => {
     const dma = nodeOf.get(id + '.pe_dma');
     if (dma !== undefined && box[dma] >= 0) p.pesOf[box[dma]].push(i);
+  });
+  // Flat systems: a PE's blocks are boxes of their own.
+  p.engineOf = p.boxes.map((_, i) => {
+    const [n] = p.nodesOf[i], stages = p.nodesOf[i].length === 1 ? STAGES_OF[D.node_kinds[D.nodes[n][1]]] : undefined;
+    return stages && peOf.has(scopeOf(D.nodes[n][0])) ? {pe: peOf.get(scopeOf(D.nodes[n][0])), stages} : null;
   });
   const wireOf = new Map();
   p.wires.forEach((w, i) => wireOf.set(Math.min(w[0], w[1]) * 65536 + Math.max(w[0], w[1]), i));
@@ -261,7 +269,11 @@ function peShare(pe, [from, to]) {
 const mean = values => values.length ? values.reduce((a, b) => a + b, 0) / values.length : 0;
 /// How busy a box is, and its text; null: it has neither PEs nor a memory.
 function useOfBox(p, i) {
-  const parts = [], window = windowNs();
+  const parts = [], window = windowNs(), engine = p.engineOf[i];
+  if (engine) {
+    const share = Math.max(...engine.stages.map(s => stageShare(engine.pe, s, ...window)));
+    return {share, parts: [['busy', share]]};
+  }
   const mems = p.nodesOf[i].filter(n => memories.has(n));
   let share = null;
   if (p.pesOf[i].length) parts.push(['PE', share = mean(p.pesOf[i].map(pe => peShare(pe, window)))]);
@@ -320,7 +332,7 @@ function showPlan(id) {
     g.append(rect);
     const label = container && kind !== 'hbm';
     const tall = !back && h > 3 * w, [long, high] = tall ? [h, w] : [w, h];
-    const size = Math.min(back ? 14 * unit : high * (tall ? 0.6 : useOfBox(p, i) ? 0.3 : 0.5), long / Math.max(3, (title.length + 1) * 0.62), 20 * unit);
+    const size = Math.min(back ? Math.min(14 * unit, h * 0.075) : high * (tall ? 0.6 : useOfBox(p, i) ? 0.3 : 0.5), long / Math.max(3, (title.length + 1) * 0.62), 20 * unit);
     const name = svg('text', {x: back ? x - w / 2 + size * 0.4 : x, y: back ? y - h / 2 + size * 1.1 : y, 'font-size': size,
                               'text-anchor': back ? 'start' : 'middle', 'pointer-events': 'none'}, title);
     if (tall) name.setAttribute('transform', `rotate(-90 ${x} ${y})`);
