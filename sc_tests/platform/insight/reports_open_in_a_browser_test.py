@@ -20,6 +20,27 @@ from cli_support import topology
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
+# Without places: a PE whose blocks are drawn by themselves.
+FLAT = """\
+timing: {links: cut_through, response: routed, header_bytes: 16}
+nodes:
+- {id: pe.pe_cpu, kind: pe_cpu, attrs: {overhead_ns: 2}}
+- {id: pe.pe_scheduler, kind: pe_scheduler, attrs: {overhead_ns: 1}}
+- {id: pe.pe_dma, kind: pe_dma, attrs: {rd_engines: 2, wr_engines: 1, queue_depth: 2}}
+- {id: pe.pe_fetch_store, kind: pe_fetch_store}
+- {id: pe.pe_gemm, kind: pe_gemm, attrs: {macs_per_cycle: 4096, freq_ghz: 1, rates: {f32: 0.5}}}
+- {id: pe.pe_math, kind: pe_math, attrs: {lanes: 128, freq_ghz: 1, cycles: {exp: 4}}}
+- {id: pe.pe_tcm, kind: pe_tcm, attrs: {size_mb: 16, reserved_mb: 1, read_bw_gbs: 512, write_bw_gbs: 512}}
+- {id: r, kind: router, attrs: {overhead_ns: 1}}
+- {id: hbm, kind: hbm_ctrl, impl: builtin.hbm_pc,
+   attrs: {pseudo_channels: 8, interleave_bytes: 256, pc_bw_gbs: 32}}
+links:
+- {from: pe.pe_dma, to: r, distance_mm: 0.5, bw_gbs: 256}
+- {from: r, to: hbm, distance_mm: 2.5, bw_gbs: 256}
+memories:
+- {node: hbm, space: hbm, base: 0, size: 1073741824}
+"""
+
 
 class Elements(html.parser.HTMLParser):
     """What a page holds: its elements with their attributes, and the text of its data block."""
@@ -37,6 +58,21 @@ class Elements(html.parser.HTMLParser):
         if self.in_data:
             self.data += text
             self.in_data = False
+
+
+def numbers_of(coded):
+    """Of seven bits a byte, the lowest first."""
+    value, shift = 0, 0
+    for byte in coded:
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            yield value
+            value, shift = 0, 0
+
+
+def signed(number):
+    return -(number + 1) // 2 if number % 2 else number // 2
 
 
 class Reports(cli_support.Cli):
@@ -77,6 +113,33 @@ class Files(Reports):
         for run in (plain, reported):
             run.pop("wall_s")
         self.assertEqual(plain, reported)
+
+    def test_slices_sum_to_the_engines_busy_time(self):
+        for arguments in (("--kernel", "gemm"), ("--kernel", "attention", "--links", "cut_through"), ("--program", "tp_mlp")):
+            with self.subTest(arguments=arguments):
+                data = json.loads(Elements(self.report(*arguments, "--topology", topology("small.yaml"))[1]).data)
+                busy = {e["id"]: e["busy_ns"] for e in data["engines"]}
+                numbers = numbers_of(base64.b64decode(data["slices"]))
+                seen = 0
+                for pe, name, count in data["tracks"]:
+                    end = served = 0
+                    for _ in range(count):
+                        begin = end + signed(next(numbers))
+                        end = begin + next(numbers)
+                        head = next(numbers)
+                        if head & 8:
+                            next(numbers)
+                        if head & 16:
+                            next(numbers)
+                        if head & 7 == 0:
+                            served += end - begin
+                        self.assertLessEqual(end, data["sim_ns"] * 1e3 + 1)
+                    block = {"GEMM": "pe_gemm", "MATH": "pe_math", "DMA_READ": "pe_dma.rd", "DMA_WRITE": "pe_dma.wr"}.get(name)
+                    if block:
+                        self.assertLess(abs(served / 1e3 - busy[f"{data['pes'][pe]}.{block}"]), 0.001 * count + 1e-6)
+                        seen += 1
+                self.assertGreater(seen, 8)
+                self.assertIsNone(next(numbers, None), "nothing is left over")
 
     def test_bytes_over_time_sum_to_the_runs(self):
         for links in ("ideal", "cut_through", "flit"):
@@ -309,7 +372,11 @@ class InABrowser(Reports):
         self.assertEqual(b.complaints(), [])
 
     def test_programs_queues_and_flat_systems(self):
+        flat = os.path.join(self.folder, "flat.yaml")
+        with open(flat, "w", encoding="utf-8") as f:
+            f.write(FLAT)
         for arguments in (("--program", "tp_mlp", "--topology", topology("six_sip_torus.yaml")),
+                          ("--kernel", "gemm", "--topology", flat, "--param", "m=64"),
                           ("--kernel", "all_reduce", "--topology", topology("small.yaml"), "--transfer", "timed"),
                           ("--kernel", "gemm", "--topology", topology("latency_model.yaml")),
                           ("--kernel", "barrier", "--topology", topology("one_cube.yaml"), "--links", "flit")):
