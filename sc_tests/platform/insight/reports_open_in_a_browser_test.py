@@ -1,5 +1,5 @@
-"""Is a run's report one file that needs nothing else, and does it work in a browser: drawn without an error, no request to
-anywhere, the slider and the zoom moved by real keys and wheels? The browser's part needs Chromium."""
+"""Is a run's report one file that needs nothing else, and does it work in a browser: drawn without an error, no request
+to anywhere, the slider and the zoom moved by real keys and wheels? The browser's part needs Chromium."""
 import base64
 import contextlib
 import html.parser
@@ -40,6 +40,9 @@ links:
 memories:
 - {node: hbm, space: hbm, base: 0, size: 1073741824}
 """
+
+
+BLOCKS = {"GEMM": "pe_gemm", "MATH": "pe_math", "DMA_READ": "pe_dma.rd", "DMA_WRITE": "pe_dma.wr"}
 
 
 class Elements(html.parser.HTMLParser):
@@ -115,7 +118,8 @@ class Files(Reports):
         self.assertEqual(plain, reported)
 
     def test_slices_sum_to_the_engines_busy_time(self):
-        for arguments in (("--kernel", "gemm"), ("--kernel", "attention", "--links", "cut_through"), ("--program", "tp_mlp")):
+        for arguments in (("--kernel", "gemm"), ("--kernel", "attention", "--links", "cut_through"),
+                          ("--program", "tp_mlp")):
             with self.subTest(arguments=arguments):
                 data = json.loads(Elements(self.report(*arguments, "--topology", topology("small.yaml"))[1]).data)
                 busy = {e["id"]: e["busy_ns"] for e in data["engines"]}
@@ -134,7 +138,7 @@ class Files(Reports):
                         if head & 7 == 0:
                             served += end - begin
                         self.assertLessEqual(end, data["sim_ns"] * 1e3 + 1)
-                    block = {"GEMM": "pe_gemm", "MATH": "pe_math", "DMA_READ": "pe_dma.rd", "DMA_WRITE": "pe_dma.wr"}.get(name)
+                    block = BLOCKS.get(name)
                     if block:
                         self.assertLess(abs(served / 1e3 - busy[f"{data['pes'][pe]}.{block}"]), 0.001 * count + 1e-6)
                         seen += 1
@@ -187,7 +191,8 @@ class Browser:
         self.socket = socket.create_connection(("127.0.0.1", int(port)), timeout=60)
         key = base64.b64encode(os.urandom(16)).decode()
         way = page["webSocketDebuggerUrl"].split(port, 1)[1]
-        self.socket.sendall((f"GET {way} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        self.socket.sendall((f"GET {way} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+                             f"Upgrade: websocket\r\nConnection: Upgrade\r\n"
                              f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n").encode())
         self.stream = self.socket.makefile("rb")
         while self.stream.readline() != b"\r\n":
@@ -253,7 +258,8 @@ class Browser:
 
     def place(self, selector):
         """Of an element, in the window: left, top, width, height."""
-        return self.value(f"""(() => {{ const e = document.querySelector({selector!r}); e.scrollIntoView({{block: 'center'}});
+        return self.value(f"""(() => {{ const e = document.querySelector({selector!r});
+                              e.scrollIntoView({{block: 'center'}});
                               const r = e.getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; }})()""")
 
     def key(self, key, code=0, text=""):
@@ -330,7 +336,8 @@ class InABrowser(Reports):
         left, top, width, height = b.place("#timeline-canvas")
         before = self.shown_ns()
         for _ in range(20):
-            b.call("Input.dispatchMouseEvent", type="mouseWheel", x=left + width / 2, y=top + height / 2, deltaX=0, deltaY=-120)
+            b.call("Input.dispatchMouseEvent", type="mouseWheel", x=left + width / 2, y=top + height / 2, deltaX=0,
+                   deltaY=-120)
         b.wait_for(lambda: self.shown_ns() < before / 100)
         b.focus("#timeline-canvas")
         b.key("Home", 36)
@@ -420,7 +427,8 @@ class InABrowser(Reports):
                 const begin = performance.now();
                 let n = 0;
                 const frame = () => {
-                    canvas.dispatchEvent(new WheelEvent('wheel', {deltaY: %s, clientX: box.left + 300 + n, clientY: box.top + 99}));
+                    canvas.dispatchEvent(new WheelEvent(
+                        'wheel', {deltaY: %s, clientX: box.left + 300 + n, clientY: box.top + 99}));
                     if (++n < 60) requestAnimationFrame(frame); else done(n / (performance.now() - begin) * 1000);
                 };
                 requestAnimationFrame(frame);
