@@ -17,11 +17,11 @@ class Views(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_are_all_shown(self):
-        for folder, pages in (("views", ("README.md", "docs/topology.md")), ("pictures", ("docs/collectives.md",))):
+        for folder, pages in (("views", ("README.md", "docs/topology.md")), ("pictures", ("docs/collectives.md", "docs/insight.md"))):
             shown = set()
             for page in pages:
                 with open(os.path.join(ROOT, page)) as f:
-                    shown |= set(re.findall(folder + r"/([\w-]+\.svg)", f.read()))
+                    shown |= set(re.findall(folder + r"/([\w-]+\.(?:svg|png))", f.read()))
             self.assertEqual(shown, set(os.listdir(os.path.join(ROOT, "docs", folder))))
 
 
