@@ -130,6 +130,7 @@ void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too) 
   constexpr double kTold = 0.005;  // share of the path below which people are told of no saving
   constexpr size_t kTogether = 3;  // classes of which pairs are looked at
   constexpr double kMore = 1.5;    // what a pair must save of both alone, and of the best
+  constexpr double kLittle = 0.25;
   r.faster_ns.fill(r.sim_ns);
   r.slower_ns.fill(r.sim_ns);
   std::vector<Resource> by_blame, others;
@@ -172,12 +173,24 @@ void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too) 
   std::stable_sort(by_saving.begin(), by_saving.end(), [&](Resource a, Resource b) { return r.saved(a) > r.saved(b); });
   r.bound_by = {by_saving.front()};
   r.saved_by_bound = r.saved(by_saving.front());
-  for (size_t p = pairs; p < slower; ++p) {
-    const std::vector<Resource>& pair = machines[p].classes;
-    const double both = 1 - times[p].ns / r.sim_ns;
-    if (both <= kMore * (r.saved(pair[0]) + r.saved(pair[1])) || both <= kMore * r.saved_by_bound) continue;
+  const auto take_pair = [&](const std::vector<Resource>& pair, double ns) {
+    const double both = 1 - ns / r.sim_ns;
+    if (both <= kMore * (r.saved(pair[0]) + r.saved(pair[1])) || both <= kMore * r.saved_by_bound) return;
     r.bound_by = pair;
     r.saved_by_bound = both;
+  };
+  for (size_t p = pairs; p < slower; ++p) take_pair(machines[p].classes, times[p].ns);
+  // Of two that bind together the path may show one alone, which then saves far less than half of its blame.
+  const Resource most = by_blame.front();
+  if (r.bound_by.size() == 1 && r.saved(most) < kLittle * r.by_resource[static_cast<size_t>(most)] / r.sim_ns) {
+    std::vector<Scaled> with_most;
+    for (const auto* all : {&by_blame, &others}) {
+      for (const Resource x : *all) {
+        if (x != most) with_most.push_back({{most, x}, 2});
+      }
+    }
+    const std::vector<RunGraph::Retimed> found = retimed(graph, end, r.sim_ns, with_most);
+    for (size_t p = 0; p < found.size(); ++p) take_pair(with_most[p].classes, found[p].ns);
   }
   for (const Resource x : by_saving) {
     if (std::find(r.bound_by.begin(), r.bound_by.end(), x) != r.bound_by.end()) continue;

@@ -42,7 +42,7 @@ class WhatIfs {
   WhatIfs(const WhatIfOptions& o, const std::function<void(size_t, size_t)>& progress)
       : o_(o), progress_(progress), parts_(chosen_parts(o.parts)) {
     if (o.command.empty() || o.command[0] != "run") throw InputError("whatif: expected run with its options behind --");
-    for (const char* option : {"--format", "--oplog", "--trace", "--vcd", "--ftr", "--dump", "--wiring"}) {
+    for (const char* option : {"--format", "--oplog", "--trace", "--vcd", "--ftr", "--dump", "--wiring", "--report"}) {
       if (std::find(o.command.begin(), o.command.end(), option) != o.command.end())
         throw InputError(
             fmt::format("whatif: found {} in the command; the runs write nothing but their times", option));
