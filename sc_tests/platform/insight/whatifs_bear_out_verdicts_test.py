@@ -8,7 +8,7 @@ import random
 import cli_support
 from cli_support import topology
 
-RUNS = int(os.environ.get("KERNBENCH_WHATIFS", 8))
+RUNS = int(os.environ.get("KERNBENCH_WHATIFS", 5))
 MODES = (("ideal", "ideal"), ("ideal", "routed"), ("cut_through", "ideal"), ("cut_through", "routed"), ("flit", "routed"))
 SYSTEMS = ("small.yaml", "one_cube.yaml", "latency_model.yaml", "small.yaml", "one_cube.yaml", "default.yaml")
 ALGORITHMS = {"all_reduce": ("ring", "halving", "tree"), "all_gather": ("ring", "halving"), "reduce_scatter": ("ring", "halving"),
