@@ -23,6 +23,7 @@
 #include "kernbench/platform/observe/transaction_recorder.h"
 #include "kernbench/platform/observe/waveform.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/tools/host_phases.h"
 #include "kernbench/platform/tools/host_program.h"
 #include "kernbench/platform/tools/run.h"
 
@@ -164,7 +165,7 @@ void explain(RunReport& r, const Whole& whole, const Observers& observers, const
   if (!observers.explainer) return;
   r.insight = observers.explainer->explain(figures_of(r));
   if (!observers.page) return;
-  observers.page->host(whole);
+  observers.page->host(host_phases(whole));
   observers.page->write(r, command_words(), configuration);
   if (!o.explain) r.insight.reset();
 }

@@ -42,7 +42,6 @@ Blame blame(const RunGraph& graph, const std::vector<PathStep>& path) {
   std::map<uint32_t, double> pes, launches;
   for (const PathStep& s : path) {
     b.by_resource[static_cast<size_t>(s.resource)] += s.ns();
-    b.total_ns += s.ns();
     components[{s.resource, s.is_edge, s.index}] += s.ns();
     const OpDesc* op = graph.desc(s.op);
     pes[op ? op->pe : kNoPe] += s.ns();

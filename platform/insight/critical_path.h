@@ -44,7 +44,6 @@ struct Blame {
     double ns = 0;
   };
   std::vector<Number> by_pe, by_launch;  ///< of the op; kNoPe, kNoLaunch for what is of none
-  double total_ns = 0;
 };
 Blame blame(const RunGraph&, const std::vector<PathStep>&);
 

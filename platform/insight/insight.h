@@ -110,7 +110,6 @@ class Explainer {
       : platform_(platform), recorder_(platform, what_if), usage_(platform), what_if_(what_if) {}
   /// When it is over.
   std::shared_ptr<const Insight> explain(const RunFigures&);
-  const RunGraphRecorder& recorder() const { return recorder_; }
 
  private:
   Platform& platform_;

@@ -9,11 +9,6 @@
 namespace kernbench::insight {
 namespace {
 
-/// Below what single operations are exact to (timing contract), above what doubles lose on the way.
-constexpr double kSameNs = 1e-5;
-/// A difference of two times that should be none.
-constexpr double kNothingNs = 1e-9;
-
 uint64_t hash_of(const CostPart& p) {
   uint64_t bits = 0;
   std::memcpy(&bits, &p.ns, sizeof bits);

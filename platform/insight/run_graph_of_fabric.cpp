@@ -10,8 +10,6 @@
 namespace kernbench::insight {
 namespace {
 
-constexpr double kSameNs = 1e-5;
-
 /// The slower one of each class stays.
 void add_bandwidth(std::vector<CostPart>& per_byte, const CostPart& part) {
   if (part.ns <= 0) return;
@@ -227,11 +225,11 @@ void RunGraphRecorder::memory_request(const MemoryTarget& memory, const FabricTr
 
 void RunGraphRecorder::channel_taken(const MemoryTarget& memory, const FabricTransaction& x, size_t number,
                                      double ready, double from, double to) {
-  const auto it = accesses_.find(&x);
-  if (it == accesses_.end()) return;
+  Access* access = find(x);
+  if (!access) return;
+  Access& a = *access;
   MemoryState& m = memories_[memory.index()];
   if (m.channels.size() <= number) m.channels.resize(number + 1);
-  Access& a = it->second;
   if (a.queued == kNone) {
     const CostPart overhead{Resource::memory, false, memory.index(), memory.overhead_ns()};
     a.queued = graph_.add(ready, a.op, {then(at_memory(x, a), overhead)});
@@ -312,8 +310,7 @@ void RunGraphRecorder::access_done(const Component& initiator, const FabricTrans
   Access* access = find(x);
   if (!access) return;
   Access& a = *access;
-  Moment done = came_back(initiator, x, a, t);
-  if (graph_.ns(done) < t - kSameNs) done = graph_.add(t, a.op, {{done, 0}});
+  const Moment done = not_before(t, came_back(initiator, x, a, t));
   last_access_[initiator.index()] = done;
   if (a.item) items_[a.item] = done;
   if (a.transfer) {

@@ -62,7 +62,7 @@ void RunGraphRecorder::kernel_submits(const Pe& pe, const PeCommand& c, double t
   s.issue_ns += issue;
   const OpNumber op = graph_.op(c.desc);
   Cost cost = part_cost(s.issue, Resource::pe_cpu, s.cpu, issue);
-  if (works > 1e-9)
+  if (works > RunGraph::kNothingNs)
     cost = graph_.cost({{Resource::kernel, false, s.cpu, works}, {Resource::pe_cpu, false, s.cpu, issue}});
   s.kernel = graph_.add(t, op, {{s.kernel, cost}});
   commands_[&c] = {s.kernel, op};
@@ -105,7 +105,7 @@ void RunGraphRecorder::command_complete(const Pe& pe, const PeCommand& c, double
     items_.erase(item);
   }
   if (it != commands_.end()) commands_.erase(it);
-  if (graph_.ns(done) < t - 1e-5) done = graph_.add(t, graph_.op_of(done), {{done, 0}});
+  done = not_before(t, done);
   if (graph_.ns(done) >= graph_.ns(s.last_done)) s.last_done = done;
   if (c.desc) note(s.done, c.desc->seq, done);
 }
@@ -157,8 +157,10 @@ void RunGraphRecorder::server_changed(const Pe& pe, Stage stage, unsigned number
       return;
     case Activity::service:
       server.service = server.taken;
-      if (needs_slot(stage)) comes_to(s.slot_asked, {server.taken, 0});
-      if (needs_slot(stage)) server.service = graph_.add(t, op_of(*item), {{server.taken, 0}, {s.slot, 0}});
+      if (needs_slot(stage)) {
+        comes_to(s.slot_asked, {server.taken, 0});
+        server.service = graph_.add(t, op_of(*item), {{server.taken, 0}, {s.slot, 0}});
+      }
       items_[item] = server.service;
       return;
     case Activity::queue_full:
@@ -166,8 +168,7 @@ void RunGraphRecorder::server_changed(const Pe& pe, Stage stage, unsigned number
       return;
     case Activity::idle:
       // Handed on when the next stage's queue had room.
-      server.free = server.last_stage ? server.ended : item_moment(server.item);
-      if (graph_.ns(server.free) < t - 1e-5) server.free = graph_.add(t, 0, {{server.free, 0}});
+      server.free = not_before(t, server.last_stage ? server.ended : item_moment(server.item));
       server.item = nullptr;
       return;
   }
@@ -208,7 +209,7 @@ void RunGraphRecorder::end_of_service(PeState& s, Stage stage, Server& server, c
       break;
     }
   }
-  if (graph_.ns(server.ended) < t - 1e-5) server.ended = graph_.add(t, op, {{server.ended, 0}});
+  server.ended = not_before(t, server.ended);
   server.last_stage = item.last_stage();
   items_[&item] = server.ended;
   if (needs_slot(stage)) s.slot = server.ended;

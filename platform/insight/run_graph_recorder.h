@@ -219,6 +219,10 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   /// A segment's header, or a credit's, is where it ends, `there` after what it last waited for.
   void message_came(const FabricTransaction&, const QueueSegment&, Segment&, const Cause& there, double t);
   void comm_served(PeState&, const QueueSegment&, Segment&, double t);
+  /// The moment, or where it is before t one at t that follows from it.
+  Moment not_before(double t, Moment m) {
+    return graph_.ns(m) < t - RunGraph::kSameNs ? graph_.add(t, graph_.op_of(m), {{m, 0}}) : m;
+  }
   /// What comes to a server now, by `next`; `last` is what came before.
   void comes_to(Cause& last, const Cause& next) {
     if (turns_ && last.from != 0) graph_.turn(last, next);

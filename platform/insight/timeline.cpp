@@ -89,7 +89,7 @@ void TimelineRecorder::add(uint32_t pe, uint32_t track, Slice s) {
 }
 
 void TimelineRecorder::host(const std::string& name, const std::string& what, double from, double to) {
-  if (to > from) tracks_[{kHost, track(name)}].push_back({from, to, Kind::host, op({what, ""}), -1});
+  tracks_[{kHost, track(name)}].push_back({from, to, Kind::host, op({what, ""}), -1});
 }
 
 void TimelineRecorder::activity(const Pe& pe, Stage stage, unsigned server, Activity activity, const PeItem* item,

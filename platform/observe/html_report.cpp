@@ -9,7 +9,7 @@
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/platform.h"
-#include "kernbench/platform/tools/host_program.h"
+#include "kernbench/platform/tools/host_phases.h"
 #include "kernbench/platform/tools/run.h"
 #include "kernbench/platform/topology/graph/naming.h"
 #include "kernbench/platform/topology/view/diagram.h"
@@ -247,26 +247,8 @@ std::string escaped_json(const std::string& json) {
 
 }  // namespace
 
-void HtmlReport::host(const RunReport& r) {
-  if (r.launch != "host") return;
-  double kernels_end = r.start_ns;
-  for (const RunReport::PeTimes& pe : r.pes) kernels_end = std::max(kernels_end, pe.end_ns);
-  double from = 0;
-  for (const auto& [name, to] :
-       {std::make_pair("upload", r.upload_ns), std::make_pair("launch", r.start_ns),
-        std::make_pair("kernels", kernels_end), std::make_pair("completion", r.end_ns - r.download_ns),
-        std::make_pair("read back", r.end_ns)}) {
-    recorder_.host("host", name, from, to);
-    from = std::max(from, to);
-  }
-}
-
-void HtmlReport::host(const ProgramReport& p) {
-  for (const host::Operation& op : p.ops) {
-    for (size_t i = 0; i < op.streams.size(); ++i)
-      recorder_.host(op.streams[i].to_string(), host::name_of(op.kind) + (op.name.empty() ? "" : " " + op.name),
-                     op.begin_ns, op.end_ns[i]);
-  }
+void HtmlReport::host(const std::vector<HostPhase>& phases) {
+  for (const HostPhase& p : phases) recorder_.host(p.track, p.name, p.from_ns, p.to_ns);
 }
 
 std::string HtmlReport::data(const RunReport& r, const std::vector<std::string>& command,

@@ -11,7 +11,7 @@
 namespace kernbench {
 
 class Platform;
-struct ProgramReport;
+struct HostPhase;
 struct RunReport;
 
 class HtmlReport {
@@ -19,8 +19,7 @@ class HtmlReport {
   /// Watches the platform from here on. InputError if the file cannot be made.
   HtmlReport(Platform& platform, const std::string& file) : platform_(platform), out_(file), recorder_(platform) {}
   /// What the host did, once the run is over.
-  void host(const RunReport&);
-  void host(const ProgramReport&);
+  void host(const std::vector<HostPhase>&);
   /// Writes the file, of a run with an insight; `command` are the words that repeat it, `configuration` is a JSON
   /// object. RunError if it could not be written.
   void write(const RunReport&, const std::vector<std::string>& command, const std::string& configuration);

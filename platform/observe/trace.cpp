@@ -11,8 +11,7 @@
 #include "kernbench/platform/observe/trace_writer.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/engine_report.h"
-#include "kernbench/platform/tools/host_program.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/tools/host_phases.h"
 #include "kernbench/systemc_models/pe/queue_message.h"
 
 namespace kernbench {
@@ -88,34 +87,22 @@ void Trace::close() {
 }
 
 void Trace::host(const RunReport& r) {
-  if (r.launch != "host") return;
-  const TraceTrack track{0, platform_.pes().count() * uint64_t{kTracksPerPe}};
-  writer_->name_process(track, "host");
-  writer_->name_track(track, "host");
-  double kernels_end = r.start_ns;
-  for (const RunReport::PeTimes& pe : r.pes) kernels_end = std::max(kernels_end, pe.end_ns);
-  const double launched = r.end_ns - r.download_ns;
-  double from = 0;
-  for (const auto& [name, to] : {std::make_pair("upload", r.upload_ns), std::make_pair("launch", r.start_ns),
-                                 std::make_pair("kernels", kernels_end), std::make_pair("completion", launched),
-                                 std::make_pair("read back", r.end_ns)}) {
-    if (to > from) slice(track, name, "host", from, to);
-    from = std::max(from, to);
-  }
+  show(host_phases(r));
 }
 
 void Trace::host(const ProgramReport& p) {
+  show(host_phases(p));
+}
+
+void Trace::show(const std::vector<HostPhase>& phases) {
+  if (phases.empty()) return;
   const uint64_t first = platform_.pes().count() * uint64_t{kTracksPerPe};
-  std::map<host::Stream, TraceTrack> tracks;
+  std::map<std::string, TraceTrack> tracks;
   writer_->name_process({0, first}, "host");
-  for (const host::Operation& op : p.ops) {
-    for (size_t i = 0; i < op.streams.size(); ++i) {
-      if (op.end_ns[i] <= op.begin_ns) continue;
-      const auto [it, is_new] = tracks.emplace(op.streams[i], TraceTrack{0, first + tracks.size()});
-      if (is_new) writer_->name_track(it->second, op.streams[i].to_string());
-      slice(it->second, host::name_of(op.kind) + (op.name.empty() ? "" : " " + op.name), "host", op.begin_ns,
-            op.end_ns[i]);
-    }
+  for (const HostPhase& p : phases) {
+    const auto [it, is_new] = tracks.emplace(p.track, TraceTrack{0, first + tracks.size()});
+    if (is_new) writer_->name_track(it->second, p.track);
+    slice(it->second, p.name, "host", p.from_ns, p.to_ns);
   }
 }
 

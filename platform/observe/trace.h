@@ -19,6 +19,7 @@ class MemoryBandwidth;
 class Platform;
 class TraceCounters;
 class TraceWriter;
+struct HostPhase;
 struct ProgramReport;
 struct RunReport;
 struct TraceTrack;
@@ -53,6 +54,7 @@ class Trace : public PeObserver {
   void command_complete(const Pe&, const PeCommand&, double t) override;
 
  private:
+  void show(const std::vector<HostPhase>&);
   struct MessageTrack {
     uint64_t number = 0;
     double until_ns = 0;  ///< there is something on it
