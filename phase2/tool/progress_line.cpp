@@ -4,21 +4,28 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 #include "kernbench/phase2/graph/executor.h"
 
 namespace kernbench::cli {
 
-ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO)) {}
+ProgressLine::ProgressLine() {
+  const char* form = std::getenv("KERNBENCH_PROGRESS");
+  lines_ = form != nullptr && std::string_view(form) == "lines";
+  terminal_ = !lines_ && isatty(STDERR_FILENO);
+}
 
 bool ProgressLine::due() {
   const auto now = Clock::now();
-  if (now - start_ < std::chrono::seconds(1) || now - last_ < std::chrono::milliseconds(200)) return false;
+  if (now - start_ < std::chrono::seconds(1) || now - last_ < std::chrono::milliseconds(lines_ ? 1000 : 200)) return false;
   last_ = now;
   return true;
 }
 
 void ProgressLine::show(const std::string& text) {
+  if (lines_) fmt::print(stderr, "{}{}\n", kProgressMark, text);
   if (!terminal_) return;
   shown_ = true;
   fmt::print(stderr, "\r\033[K{}", text);
@@ -31,7 +38,7 @@ void ProgressLine::clear() {
 }
 
 std::function<void(const ReplayProgress&)> ProgressLine::replay_observer() {
-  if (!terminal_) return {};
+  if (!visible()) return {};
   return [this](const ReplayProgress& p) {
     if (!due()) return;
     show(fmt::format("replayed {} of {} ops, {:.0f} s to go", p.ops_done, p.ops_total, p.remaining_s));

@@ -1,4 +1,5 @@
-// A line on stderr that renews itself, where that is a terminal. Knows no SystemC: a replay shows it too.
+// A line on stderr that renews itself, where that is a terminal; where KERNBENCH_PROGRESS is "lines", a new line a
+// second for another program to read. Knows no SystemC: a replay shows it too.
 #pragma once
 
 #include <chrono>
@@ -11,13 +12,16 @@ struct ReplayProgress;
 
 namespace cli {
 
+/// What such a new line begins with.
+constexpr const char* kProgressMark = "progress: ";
+
 class ProgressLine {
  public:
   ProgressLine();
   ~ProgressLine() { clear(); }
-  /// Whether stderr is a terminal; otherwise nothing is ever shown.
-  bool visible() const { return terminal_; }
-  /// Whether the line is due for renewal: from the second second on, five times a second.
+  /// Whether somebody looks; otherwise nothing is ever shown.
+  bool visible() const { return terminal_ || lines_; }
+  /// Whether the line is due for renewal: from the second second on, five times a second, or once.
   bool due();
   void show(const std::string& text);
   /// Removes the line.
@@ -29,7 +33,7 @@ class ProgressLine {
 
  private:
   using Clock = std::chrono::steady_clock;
-  bool terminal_;
+  bool lines_, terminal_;
   bool shown_ = false;
   Clock::time_point start_ = Clock::now(), last_ = start_;
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 
 #include "kernbench/kernel_api/program_registry.h"
@@ -93,6 +94,49 @@ void list_components_as_json() {
   std::cout << text << "\n";
 }
 
+const char* type_of(const ParamSpec& p) {
+  switch (p.type) {
+    case ParamType::integer:
+      return "integer";
+    case ParamType::number:
+      return "number";
+    case ParamType::boolean:
+      return "boolean";
+    case ParamType::choice:
+      return "choice";
+    case ParamType::dtype:
+      return "dtype";
+    case ParamType::text:
+      return "text";
+  }
+  return "";
+}
+
+/// Of kernels or of programs: what a form for them needs.
+template <class Specs>
+void list_runnable_as_json(const Specs& specs) {
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
+  w.open('[');
+  for (const auto* spec : specs) {
+    w.open('{').field("name", spec->name).field("help", spec->help).key("tensors").open('[');
+    for (const auto& t : spec->tensors)
+      w.open('{').field("name", t.name).field("role", t.role == TensorSpec::Role::in ? "in" : "out").close('}');
+    w.close(']').key("params").open('[');
+    for (const ParamSpec& p : spec->params) {
+      w.open('{').field("name", p.name).field("type", type_of(p)).field("help", p.help);
+      w.field("default", p.default_text()).field("legal", p.legal());
+      if (std::isfinite(p.min)) w.field("min", p.min);
+      if (std::isfinite(p.max)) w.field("max", p.max);
+      if (p.type != ParamType::text && !p.choices.empty()) w.field("choices", p.choices);
+      w.close('}');
+    }
+    w.close(']').close('}');
+  }
+  w.close(']');
+  std::cout << text << "\n";
+}
+
 void list_params(const std::vector<ParamSpec>& params) {
   for (const ParamSpec& p : params)
     fmt::print(std::cout, "    --param {:15} {} ({})\n", p.name + "=" + p.default_text(), p.help, p.legal());
@@ -127,16 +171,34 @@ void list_programs(const std::vector<Plugin>& plugins) {
   }
 }
 
-void list_topologies() {
+/// By name, as topology_file() finds them.
+std::vector<std::string> named_topologies() {
   namespace fs = std::filesystem;
-  const fs::path folder = topology_folder();
-  if (folder.empty()) throw InputError("no folder topologies here or beside the program");
-  std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".yaml") files.push_back(entry.path().string());
+  std::map<std::string, std::string> files;
+  for (const fs::path& folder : topology_folders()) {
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() == ".yaml") files.emplace(entry.path().filename().string(), entry.path().string());
+    }
   }
-  std::sort(files.begin(), files.end());
-  for (const std::string& f : files) std::cout << f << "\n";
+  if (files.empty()) throw InputError("no folder topologies here or beside the program");
+  std::vector<std::string> paths;
+  for (const auto& [name, path] : files) paths.push_back(path);
+  return paths;
+}
+
+void list_topologies() {
+  for (const std::string& f : named_topologies()) std::cout << f << "\n";
+}
+
+void list_as_json(const std::string& what) {
+  if (what == "components") list_components_as_json();
+  if (what == "kernels") list_runnable_as_json(KernelRegistry::instance().all());
+  if (what == "programs") list_runnable_as_json(ProgramRegistry::instance().all());
+  if (what == "topologies") {
+    std::string text;
+    JsonWriter(text, JsonWriter::Layout::indented).value(named_topologies());
+    std::cout << text << "\n";
+  }
 }
 
 }  // namespace
@@ -151,10 +213,9 @@ Command add_list(CLI::App& app) {
   plugin_options->add_to(*cmd);
   add_format(*cmd, *format, {"text", "json"});
   return {cmd, [what, format, plugin_options] {
-            if (*format == "json" && *what != "components") throw InputError("--format json is for components");
             const std::vector<Plugin> plugins = plugin_options->load();
-            if (*what == "components" && *format == "json") {
-              list_components_as_json();
+            if (*format == "json") {
+              list_as_json(*what);
               return 0;
             }
             if (*what == "components") list_components(plugins);

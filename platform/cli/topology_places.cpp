@@ -1,20 +1,10 @@
 #include "kernbench/platform/cli/topology_places.h"
 
-#include <vector>
-
 namespace kernbench::cli {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-fs::path first_folder(const std::vector<fs::path>& places) {
-  std::error_code error;
-  for (const fs::path& place : places) {
-    if (fs::is_directory(place, error)) return place;
-  }
-  return {};
-}
 
 std::vector<fs::path> places_of_program() {
   std::error_code error;
@@ -29,19 +19,26 @@ std::vector<fs::path> places_of_program() {
 
 }  // namespace
 
-fs::path topology_folder() {
-  std::vector<fs::path> places = places_of_program();
-  places.insert(places.begin(), "topologies");
-  return first_folder(places);
+std::vector<fs::path> topology_folders() {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  if (fs::is_directory("topologies", error)) folders.push_back("topologies");
+  for (const fs::path& place : places_of_program()) {
+    if (!fs::is_directory(place, error)) continue;
+    if (folders.empty() || !fs::equivalent(place, folders.front(), error)) folders.push_back(place);
+    break;
+  }
+  return folders;
 }
 
 std::string topology_file(const std::string& given) {
   std::error_code error;
   if (fs::exists(given, error) || given.find('/') != std::string::npos) return given;
-  const fs::path folder = first_folder(places_of_program());
-  for (const char* ending : {"", ".yaml"}) {
-    const fs::path candidate = folder / (given + ending);
-    if (!folder.empty() && fs::is_regular_file(candidate, error)) return candidate.string();
+  for (const fs::path& folder : topology_folders()) {
+    for (const char* ending : {"", ".yaml"}) {
+      const fs::path candidate = folder / (given + ending);
+      if (fs::is_regular_file(candidate, error)) return candidate.string();
+    }
   }
   return given;
 }

@@ -1,16 +1,17 @@
-// Where the topologies lie that come with kernbench: beside the program, in its build or install tree.
+// Where topologies lie that are called by their names alone: here, and beside the program, in its build or install tree.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace kernbench::cli {
 
-/// The folder `topologies` of the working directory, else the one that belongs to the program; empty if there is none.
-std::filesystem::path topology_folder();
+/// The folders `topologies` that there are: the working directory's, then the one that belongs to the program.
+std::vector<std::filesystem::path> topology_folders();
 
 /// The file that a --topology means: itself if it is there or names a folder; else that name, with or without .yaml, in
-/// the folder that belongs to the program; else itself, to be complained about.
+/// the first of topology_folders() that has it; else itself, to be complained about.
 std::string topology_file(const std::string& given);
 
 }  // namespace kernbench::cli

@@ -1,12 +1,36 @@
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/cli/commands.h"
 
 namespace kernbench::cli {
+namespace {
+
+/// A program of its own, beside this one (platform/web/web_main.cpp): becomes it. Returns only where that fails.
+int become_page_server(const std::vector<std::string>& arguments) {
+  std::string program = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "kernbench-web").string();
+  std::vector<char*> argv = {program.data()};
+  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  execv(program.c_str(), argv.data());
+  throw RunError(program + ": " + std::strerror(errno) + "; it is built where cpp-httplib is found (docs/dependencies.md)");
+}
+
+}  // namespace
 
 Command add_web(CLI::App& app) {
-  CLI::App* cmd = app.add_subcommand("web", "A local page to explore a system and a run (not yet)");
-  cmd->allow_extras();
-  return {cmd, []() -> int { throw InputError("web: not yet"); }};
+  CLI::App* cmd = app.add_subcommand(
+      "web", "A local page: a folder's topologies and runs, new runs from a form, reports, two runs side by side");
+  cmd->set_help_flag();
+  cmd->prefix_command();
+  auto words = [cmd] { return become_page_server(cmd->remaining()); };
+  return {cmd, words};
 }
 
 }  // namespace kernbench::cli

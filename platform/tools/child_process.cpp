@@ -1,8 +1,13 @@
 #include "kernbench/platform/tools/child_process.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+extern "C" {
+#include <sys/pidfd.h>  // glibc 2.36 forgets to say that it is C
+}
 
 #include <cerrno>
 #include <cstring>
@@ -11,6 +16,18 @@
 #include "kernbench/phase2/op/errors.h"
 
 namespace kernbench {
+namespace {
+
+/// In the child: becomes the program. Returns only where that fails.
+void become(const char* program, char* const* argv, int out, int err, const sigset_t& signals, const char* folder) {
+  const int in = open("/dev/null", O_RDONLY);
+  if (in < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0) return;
+  if (*folder != '\0' && chdir(folder) != 0) return;
+  sigprocmask(SIG_SETMASK, &signals, nullptr);
+  execv(program, argv);
+}
+
+}  // namespace
 
 pid_t fork_child() {
   const pid_t parent = getpid();
@@ -35,6 +52,51 @@ int wait_for_child(pid_t pid) {
     if (errno != EINTR) throw RunError(std::string("waiting for a process: ") + std::strerror(errno));
   }
   return status;
+}
+
+int exit_status(int wait_status) {
+  return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+}
+
+MemoryFile::MemoryFile(const char* name) : fd_(memfd_create(name, MFD_CLOEXEC)) {
+  if (fd_ < 0) throw RunError(std::string("no memory for a process's output: ") + std::strerror(errno));
+}
+
+MemoryFile::~MemoryFile() {
+  close(fd_);
+}
+
+std::string MemoryFile::text() const {
+  std::string all(static_cast<size_t>(lseek(fd_, 0, SEEK_END)), '\0');
+  size_t got = 0;
+  while (got < all.size()) {
+    const ssize_t n = pread(fd_, all.data() + got, all.size() - got, static_cast<off_t>(got));
+    if (n <= 0) break;
+    got += static_cast<size_t>(n);
+  }
+  all.resize(got);
+  return all;
+}
+
+StartedProgram start_program(const std::string& program, const std::vector<std::string>& arguments, int out, int err,
+                             const sigset_t& signals, const std::string& folder) {
+  std::vector<char*> argv = {const_cast<char*>(program.c_str())};
+  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  StartedProgram started;
+  started.pid = fork_child();
+  if (started.pid == 0) {
+    become(program.c_str(), argv.data(), out, err, signals, folder.c_str());
+    const std::string text = program + " cannot be started: " + std::strerror(errno) + "\n";
+    if (write(err, text.data(), text.size()) < 0) _exit(1);
+    _exit(1);
+  }
+  started.pidfd = pidfd_open(started.pid, 0);
+  if (started.pidfd >= 0) return started;
+  const int error = errno;
+  kill(started.pid, SIGKILL);
+  wait_for_child(started.pid);
+  throw RunError(std::string("a process cannot be waited for: ") + std::strerror(error));
 }
 
 ChildStatuses::ChildStatuses() {

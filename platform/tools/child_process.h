@@ -4,6 +4,8 @@
 #include <sys/types.h>
 
 #include <csignal>
+#include <string>
+#include <vector>
 
 namespace kernbench {
 
@@ -13,6 +15,34 @@ pid_t fork_child();
 
 /// Waits for that child and for no other; what waitpid() says of it.
 int wait_for_child(pid_t);
+
+/// Its exit status, or 128 + the signal that ended it, of what wait_for_child() says.
+int exit_status(int wait_status);
+
+/// What a program writes, kept in memory: a pipe would hold up its writer until somebody reads.
+class MemoryFile {
+ public:
+  /// RunError without memory for it.
+  explicit MemoryFile(const char* name);
+  ~MemoryFile();
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  int fd() const { return fd_; }
+  std::string text() const;
+
+ private:
+  int fd_;
+};
+
+struct StartedProgram {
+  pid_t pid = 0;
+  int pidfd = -1;  ///< readable once it has ended; to be closed by who started it
+};
+
+/// A fork_child() that becomes a program: stdin empty, stdout and stderr to these files, `signals` blocked, in `folder`
+/// where one is given. RunError; where the program itself cannot be started it says so in `err` and ends with 1.
+StartedProgram start_program(const std::string& program, const std::vector<std::string>& arguments, int out, int err,
+                             const sigset_t& signals, const std::string& folder = "");
 
 /// While it lives the ends of children are told, also where the process was started with SIGCHLD ignored: the system
 /// would then throw their statuses away.

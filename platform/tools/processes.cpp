@@ -1,13 +1,8 @@
 #include "kernbench/platform/tools/processes.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-extern "C" {
-#include <sys/pidfd.h>  // glibc 2.36 forgets to say that it is C
-}
 
 #include <algorithm>
 #include <cerrno>
@@ -25,49 +20,12 @@ extern "C" {
 namespace kernbench {
 namespace {
 
-/// A file in memory: a pipe would hold up its writer until somebody reads.
-class MemoryFile {
- public:
-  explicit MemoryFile(const char* name) : fd_(memfd_create(name, MFD_CLOEXEC)) {
-    if (fd_ < 0) throw RunError(std::string("no memory for a process's output: ") + std::strerror(errno));
-  }
-  ~MemoryFile() { close(fd_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  int fd() const { return fd_; }
-  std::string text() const {
-    std::string all(static_cast<size_t>(lseek(fd_, 0, SEEK_END)), '\0');
-    size_t got = 0;
-    while (got < all.size()) {
-      const ssize_t n = pread(fd_, all.data() + got, all.size() - got, static_cast<off_t>(got));
-      if (n <= 0) break;
-      got += static_cast<size_t>(n);
-    }
-    all.resize(got);
-    return all;
-  }
-
- private:
-  int fd_;
-};
-
 struct Running {
   explicit Running(size_t i) : index(i) {}
   size_t index;
-  pid_t pid = 0;
-  int pidfd = -1;
+  StartedProgram process;
   MemoryFile out{"stdout"}, err{"stderr"};
 };
-
-/// In the child: becomes the program. Returns only where that fails.
-void become(const char* program, char* const* argv, const Running& r, const sigset_t& signals) {
-  const int in = open("/dev/null", O_RDONLY);
-  if (in < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(r.out.fd(), STDOUT_FILENO) < 0 ||
-      dup2(r.err.fd(), STDERR_FILENO) < 0)
-    return;
-  sigprocmask(SIG_SETMASK, &signals, nullptr);
-  execv(program, argv);
-}
 
 /// The signals that end this process are taken between two waits only, so that it ends its children first.
 class StopSignals {
@@ -114,8 +72,8 @@ class Pool {
     }
     if (!ended) end_all(SIGKILL);
     for (const auto& r : running_) {
-      waitpid(r->pid, nullptr, 0);
-      close(r->pidfd);
+      waitpid(r->process.pid, nullptr, 0);
+      close(r->process.pidfd);
     }
   }
   size_t size() const { return running_.size(); }
@@ -127,11 +85,11 @@ class Pool {
   static constexpr auto kPatience = std::chrono::seconds(2);
   std::vector<pollfd> pidfds() const {
     std::vector<pollfd> v;
-    for (const auto& r : running_) v.push_back({r->pidfd, POLLIN, 0});
+    for (const auto& r : running_) v.push_back({r->process.pidfd, POLLIN, 0});
     return v;
   }
   void end_all(int signal) const {
-    for (const auto& r : running_) kill(r->pid, signal);
+    for (const auto& r : running_) kill(r->process.pid, signal);
   }
   /// Whether all have ended within that time.
   bool wait_for_all(std::chrono::milliseconds patience) const;
@@ -143,23 +101,7 @@ class Pool {
 
 void Pool::start(const std::string& program, const std::vector<std::string>& arguments, size_t index) {
   auto r = std::make_unique<Running>(index);
-  std::vector<char*> argv = {const_cast<char*>(program.c_str())};
-  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
-  argv.push_back(nullptr);
-  r->pid = fork_child();
-  if (r->pid == 0) {
-    become(program.c_str(), argv.data(), *r, stop_signals_.before());
-    const std::string text = program + " cannot be started: " + std::strerror(errno) + "\n";
-    if (write(r->err.fd(), text.data(), text.size()) < 0) _exit(1);
-    _exit(1);
-  }
-  r->pidfd = pidfd_open(r->pid, 0);
-  if (r->pidfd < 0) {
-    const int error = errno;
-    kill(r->pid, SIGKILL);
-    wait_for_child(r->pid);
-    throw RunError(std::string("a process cannot be waited for: ") + std::strerror(error));
-  }
+  r->process = start_program(program, arguments, r->out.fd(), r->err.fd(), stop_signals_.before());
   running_.push_back(std::move(r));
 }
 
@@ -185,10 +127,10 @@ std::pair<size_t, ProcessResult> Pool::wait_for_one() {
   const auto ended = std::find_if(open.begin(), open.end(), [](const pollfd& p) { return p.revents != 0; });
   const auto it = running_.begin() + (ended - open.begin());
   const Running& r = **it;
-  const int status = wait_for_child(r.pid);
-  close(r.pidfd);
+  const int status = wait_for_child(r.process.pid);
+  close(r.process.pidfd);
   std::pair<size_t, ProcessResult> result{
-      r.index, {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), r.out.text(), r.err.text()}};
+      r.index, {exit_status(status), r.out.text(), r.err.text()}};
   running_.erase(it);
   return result;
 }

@@ -352,7 +352,7 @@ WRONG_TRACES = {
     "columns": HEADER + "a,0\n",
 }
 WRONG_USAGE = {
-    "command": ["fly"], "nothing": [], "what": ["list", "planets"], "web": ["web"],
+    "command": ["fly"], "nothing": [], "what": ["list", "planets"],
 }
 WRONG_RUNS = {
     "kernel": ["--kernel", "gemn"], "param": ["--kernel", "gemm", "--param", "q=1"],

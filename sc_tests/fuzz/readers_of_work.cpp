@@ -13,6 +13,7 @@
 #include "kernbench/platform/tools/run_diff.h"
 #include "kernbench/platform/tools/traffic.h"
 #include "kernbench/platform/topology/build/compiler.h"
+#include "kernbench/platform/web/run_request.h"
 #include "kernbench/sc_tests/fuzz/fuzzed_readers.h"
 #include "kernbench/systemc_models/core/registry.h"
 
@@ -130,6 +131,22 @@ std::string read_report(const std::string& input) {
   }
 }
 
+/// A request, or how a run ended; what it wrote itself it must read again.
+std::string read_web(const std::string& input) {
+  try {
+    if (input.find("status") != std::string::npos) {
+      const web::RunEnd end = web::parse_run_end(input);
+      return web::parse_run_end(end.json()).json();
+    }
+    const web::RunRequest request = web::parse_run_request(input);
+    std::string text = web::parse_run_request(request.json()).json() + "\n";
+    for (const std::string& word : request.arguments()) text += word + "\n";
+    return text;
+  } catch (const InputError& e) {
+    throw Refused(e.what());
+  }
+}
+
 }  // namespace
 
 std::vector<FuzzedReader> readers_of_work() {
@@ -137,7 +154,8 @@ std::vector<FuzzedReader> readers_of_work() {
           {"pipeline_work", read_work, mutate_json},
           {"plugin_mark", read_mark, mutate_bytes},
           {"run_report", read_report, mutate_json},
-          {"traffic", read_requests, mutate_text}};
+          {"traffic", read_requests, mutate_text},
+          {"web_request", read_web, mutate_json}};
 }
 
 }  // namespace kernbench::fuzz

@@ -1,0 +1,271 @@
+// The page of `kernbench web`. It asks the server beside it (platform/web/web_api.h) and nothing else; all that comes
+// from there is put in as text.
+'use strict';
+
+const $ = id => document.getElementById(id);
+
+function make(tag, text = '', properties = {}) {
+  const e = Object.assign(document.createElement(tag), properties);
+  e.textContent = text;
+  return e;
+}
+
+async function ask(path, options = {}) {
+  const answer = await fetch(path, options);
+  const type = answer.headers.get('Content-Type') || '';
+  const body = type.startsWith('application/json') ? await answer.json() : {};
+  if (!answer.ok) throw new Error(body.fault || `${path}: status ${answer.status}`);
+  return body;
+}
+
+/** What fails is told on top of the page. */
+function telling(action) {
+  return async (...given) => {
+    try {
+      $('fault').textContent = '';
+      await action(...given);
+    } catch (e) {
+      $('fault').textContent = e.message;
+    }
+  };
+}
+
+// ---- The form ----
+
+let system = {kernels: [], programs: [], topologies: []};
+
+const chosen = () => {
+  const [kind, name] = $('work').value.split(':');
+  const list = kind === 'program' ? system.programs : system.kernels;
+  return {kind, name, spec: list.find(s => s.name === name)};
+};
+
+/** A field for a parameter; empty means its default. */
+function field(p) {
+  if (p.choices || p.type === 'boolean') {
+    const select = make('select');
+    for (const value of p.choices || ['true', 'false'])
+      select.append(make('option', value, {value, selected: value === p.default}));
+    return select;
+  }
+  const input = make('input', '', {placeholder: p.default});
+  if (p.type === 'integer' || p.type === 'number') {
+    input.type = 'number';
+    input.step = p.type === 'integer' ? 1 : 'any';
+    if ('min' in p) input.min = p.min;
+    if ('max' in p) input.max = p.max;
+  }
+  return input;
+}
+
+function showParams() {
+  const {spec} = chosen();
+  $('params').replaceChildren();
+  $('work-help').textContent = spec ? spec.help : '';
+  for (const p of spec ? spec.params : []) {
+    const input = field(p), label = make('label', p.name + ' ');
+    input.dataset.param = p.name;
+    input.dataset.default = p.default;
+    label.title = `${p.help} (${p.legal})`;
+    label.append(input);
+    $('params').append(label);
+  }
+  if (spec && spec.params.length === 0) $('params').append(make('span', 'none', {className: 'detail'}));
+}
+
+function fillForm() {
+  $('folder').textContent = system.folder;
+  $('work').replaceChildren();
+  for (const [kind, list] of [['kernel', system.kernels], ['program', system.programs]]) {
+    const group = make('optgroup', '', {label: kind + 's'});
+    for (const s of list) group.append(make('option', s.name, {value: `${kind}:${s.name}`, selected: s.name === 'gemm'}));
+    $('work').append(group);
+  }
+  $('topology').replaceChildren(
+      ...system.topologies.map(t => make('option', t, {value: t, selected: t === 'small.yaml'})));
+  showParams();
+}
+
+const lines = id => $(id).value.split('\n').map(s => s.trim()).filter(Boolean);
+
+function request() {
+  const {kind, name} = chosen();
+  const r = {[kind]: name, topology: $('topology').value, params: {}, options: {}, set: lines('set'),
+             scale: lines('scale')};
+  for (const e of document.querySelectorAll('[data-param]'))
+    if (e.value !== '' && e.value !== e.dataset.default) r.params[e.dataset.param] = e.value;
+  for (const e of document.querySelectorAll('[data-option]')) {
+    const value = e.type === 'checkbox' ? e.checked : e.value.trim();
+    if (value) r.options[e.dataset.option] = value;
+  }
+  return r;
+}
+
+const start = telling(async event => {
+  event.preventDefault();
+  await ask('api/runs', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(request())});
+  await refresh();
+});
+
+const showSystem = telling(async () => {
+  const name = $('topology').value, path = `topologies/${name}.svg`;
+  const answer = await fetch(path);
+  if (!answer.ok) throw new Error((await answer.json()).fault);
+  $('system-picture').src = path;
+  $('system-picture').alt = `The system ${name}, drawn`;
+  $('system-name').textContent = name;
+  $('system').hidden = false;
+});
+
+// ---- The runs ----
+
+const ticked = new Set();
+
+function time(ns) {
+  for (const [unit, of] of [['s', 1e9], ['ms', 1e6], ['µs', 1e3]])
+    if (ns >= of) return `${(ns / of).toFixed(3)} ${unit}`;
+  return `${ns.toFixed(3)} ns`;
+}
+
+const seconds = s => s < 90 ? `${Math.round(s)} s` : s < 5400 ? `${Math.round(s / 60)} min` : `${(s / 3600).toFixed(1)} h`;
+
+/** What a run's request says beyond its work and its system. */
+function settings({params, options, set, scale}) {
+  return [...Object.entries(params).map(([k, v]) => `${k}=${v}`),
+          ...Object.entries(options).filter(([, v]) => v !== true).map(([k, v]) => `${k} ${v}`), ...set, ...scale].join(', ');
+}
+
+function stateOf(run) {
+  const cell = make('td');
+  if (run.state === 'running') {
+    const bar = make('progress', '', {max: 1});
+    if (run.left_s !== null) bar.value = run.elapsed_s / Math.max(run.elapsed_s + run.left_s, 1e-9);
+    const left = run.left_s === null ? '' : `, about ${seconds(run.left_s)} to go`;
+    cell.append(bar, make('div', `running for ${seconds(run.elapsed_s)}${left}`), make('div', run.progress, {className: 'detail'}));
+  } else {
+    cell.append(make('span', run.state, {className: run.state.split(' ')[0]}));
+    if (run.said) cell.append(make('div', run.said[0], {className: 'detail', title: run.said.join('\n')}));
+  }
+  return cell;
+}
+
+function button(text, action) {
+  const b = make('button', text, {type: 'button'});
+  b.addEventListener('click', telling(action));
+  return b;
+}
+
+function tick(run) {
+  const box = make('input', '', {type: 'checkbox', checked: ticked.has(run.name), disabled: !(run.end && run.end.sim_ns)});
+  box.setAttribute('aria-label', `compare ${run.name}`);
+  box.addEventListener('change', () => {
+    if (box.checked) ticked.add(run.name);
+    else ticked.delete(run.name);
+    showCompare();
+  });
+  return box;
+}
+
+const showCompare = () => {
+  $('compare').disabled = ticked.size !== 2;
+};
+
+function row(run) {
+  const line = make('tr'), end = run.end || {}, first = make('td'), last = make('td');
+  line.dataset.run = run.name;
+  first.append(tick(run));
+  if (run.state === 'running' || run.state === 'waiting') {
+    last.append(button('Stop', async () => {
+      await ask(`api/runs/${run.name}/stop`, {method: 'POST'});
+      await refresh();
+    }));
+  } else if (end.sim_ns) {
+    last.append(button('Report', () => view([run.name])));
+  }
+  line.append(first, make('td', run.name, {title: 'kernbench ' + run.command.join(' ')}),
+              make('td', run.request.kernel || run.request.program), make('td', run.request.topology),
+              make('td', settings(run.request)), stateOf(run),
+              make('td', end.sim_ns ? time(end.sim_ns) : '', {className: 'number'}),
+              make('td', (end.verdict || [])[0] || ''), last);
+  return line;
+}
+
+let runs = [], timer = 0, shown = '';
+
+async function refresh() {
+  clearTimeout(timer);
+  runs = await ask('api/runs');
+  const now = JSON.stringify(runs);
+  if (now !== shown) {  // a table that is made anew loses its focus
+    for (const name of [...ticked]) if (!runs.some(r => r.name === name)) ticked.delete(name);
+    $('runs').tBodies[0].replaceChildren(...runs.map(row));
+    $('no-runs').hidden = runs.length > 0;
+    showCompare();
+    shown = now;
+  }
+  const busy = runs.some(r => r.state === 'running' || r.state === 'waiting');
+  timer = setTimeout(telling(refresh), busy ? 500 : 5000);
+}
+
+// ---- One report, or two side by side ----
+
+function table(caption, head, rows) {
+  const t = make('table'), top = make('tr');
+  t.append(make('caption', caption), make('thead'), make('tbody'));
+  head.forEach((h, i) => top.append(make('th', h, {className: i ? 'number' : ''})));
+  t.tHead.append(top);
+  for (const cells of rows) {
+    const line = make('tr');
+    cells.forEach((c, i) => line.append(make('td', c, {className: i ? 'number' : ''})));
+    t.tBodies[0].append(line);
+  }
+  return t;
+}
+
+/** What was asked for, one setting a key; what another run was not asked for is not there. */
+function asked({kernel, program, topology, params, options, set, scale}) {
+  return new Map([['work', kernel || program], ['system', topology], ...Object.entries(params), ...Object.entries(options),
+                  ['set', set.join(', ')], ['scale', scale.join(', ')]].map(([k, v]) => [k, String(v)]));
+}
+
+function settingsThatDiffer(a, b) {
+  const [one, other] = [a, b].map(name => asked(runs.find(r => r.name === name).request));
+  return [...new Set([...one.keys(), ...other.keys()])].map(k => [k, one.get(k) || '', other.get(k) || ''])
+      .filter(([, x, y]) => x !== y);
+}
+
+const moves = changes => changes.map(c => [c.name, time(c.a_ns), time(c.b_ns), (c.by_ns < 0 ? '−' : '+') + time(Math.abs(c.by_ns))]);
+
+async function showDifference(a, b) {
+  const d = await ask(`api/diff?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}`), more = 100 * (d.b_ns / d.a_ns - 1);
+  const says = Math.abs(more) < 0.005 ? 'Both take the same time.'
+      : `${b} takes ${Math.abs(more).toFixed(2)} % ${more > 0 ? 'longer' : 'less'} than ${a}.`;
+  $('difference').append(make('p', says, {id: 'difference-says'}));
+  const settings = settingsThatDiffer(a, b);
+  if (settings.length) $('difference').append(table('Asked for', ['', a, b], settings));
+  if (d.blame && d.blame.length) $('difference').append(table('Critical path by resource', ['', a, b, 'change'], moves(d.blame)));
+}
+
+async function view(names) {
+  $('view').hidden = false;
+  $('view-title').textContent = names.join(' and ');
+  $('difference').replaceChildren();
+  $('reports').replaceChildren(...names.map(name => {
+    const figure = make('figure');
+    figure.append(make('iframe', '', {src: `runs/${name}/report.html`, title: `Report of ${name}`}), make('figcaption', name));
+    return figure;
+  }));
+  if (names.length === 2) await showDifference(...names);
+  $('view').scrollIntoView();
+}
+
+$('work').addEventListener('change', showParams);
+$('new').addEventListener('submit', start);
+$('show-system').addEventListener('click', showSystem);
+$('compare').addEventListener('click', telling(() => view([...ticked].sort())));
+telling(async () => {
+  system = await ask('api/system');
+  fillForm();
+  await refresh();
+  document.documentElement.dataset.ready = '1';
+})();

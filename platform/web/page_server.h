@@ -1,0 +1,39 @@
+// HTTP for one user of this machine: on the loopback interface alone, behind a token that the URL begins with. What a
+// stranger or another page may try is refused before any handler sees it: another Host (DNS rebinding), another Origin,
+// a wrong token, more bytes or more time than a request needs. cpp-httplib does the rest.
+#pragma once
+
+#include <httplib.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+
+namespace kernbench::web {
+
+class PageServer : public httplib::Server {
+ public:
+  static constexpr size_t kMostBytes = 256 * 1024;  ///< of a request, its headers included
+  static constexpr std::chrono::seconds kToAsk{5};  ///< from the first byte to the last
+  static constexpr std::chrono::seconds kToAnswer{60};
+  static constexpr size_t kMostAtOnce = 32;  ///< connections; who comes then is told so at once
+
+  PageServer();
+  /// Takes a port, a free one for 0. RunError where it is taken.
+  void bind(int port);
+  /// http://127.0.0.1:PORT/TOKEN
+  std::string address() const;
+  /// A handler's path as a regular expression, behind the token.
+  std::string path(const std::string& pattern) const { return "/" + token_ + pattern; }
+  /// Serves until stop(); from a thread of its own.
+  void serve() { listen_after_bind(); }
+
+ private:
+  bool process_and_close_socket(socket_t) override;
+  HandlerResponse admit(const httplib::Request&, httplib::Response&) const;
+
+  std::string token_;
+  int port_ = 0;
+};
+
+}  // namespace kernbench::web

@@ -1,0 +1,186 @@
+#include "kernbench/platform/web/run_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+
+#include "kernbench/phase2/io/whole_file.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/tool/progress_line.h"
+
+namespace kernbench::web {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRun = ".run";
+constexpr const char* kTopologies = "topologies";
+
+/// Plain names with that ending in a folder that is no link; none where there is no such folder.
+std::vector<std::string> names_in(const std::string& folder, const char* ending, fs::file_type type) {
+  std::vector<std::string> found;
+  std::error_code error;
+  if (fs::symlink_status(folder, error).type() != fs::file_type::directory) return found;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.path().extension() == ending && is_plain_name(name) && entry.symlink_status(error).type() == type)
+      found.push_back(name);
+  }
+  return found;
+}
+
+/// A regular file, not through a link; none where it cannot be read.
+std::optional<std::string> read_file(const std::string& file) {
+  const int fd = open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return std::nullopt;
+  std::string text;
+  struct stat status {};
+  bool whole = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+  if (whole) {
+    text.resize(static_cast<size_t>(status.st_size));
+    size_t got = 0;
+    for (ssize_t n = 1; n > 0 && got < text.size(); got += n > 0 ? static_cast<size_t>(n) : 0)
+      whole = (n = ::read(fd, text.data() + got, text.size() - got)) >= 0;
+    text.resize(got);
+  }
+  close(fd);
+  if (!whole) return std::nullopt;
+  return text;
+}
+
+void write_file(const std::string& file, const std::string& text) {
+  WholeFile out(file);
+  out.write(text + "\n");
+  out.keep();
+}
+
+fs::file_time_type changed(const std::string& file) {
+  std::error_code error;
+  return fs::last_write_time(file, error);
+}
+
+}  // namespace
+
+RunFolder::RunFolder(const std::string& folder) {
+  std::error_code error;
+  const fs::path whole = fs::canonical(folder, error);
+  if (error) throw InputError(fmt::format("web: {}: {}", folder, error.message()));
+  if (!fs::is_directory(whole)) throw InputError(fmt::format("web: {}: is no folder", folder));
+  path_ = whole.string();
+}
+
+std::vector<std::string> RunFolder::topologies() const {
+  std::vector<std::string> found = names_in(path_, ".yaml", fs::file_type::regular);
+  for (const std::string& name : names_in(path_ + "/" + kTopologies, ".yaml", fs::file_type::regular)) found.push_back(name);
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+std::vector<std::string> RunFolder::runs() const {
+  std::vector<std::pair<fs::file_time_type, std::string>> found;
+  for (const std::string& folder : names_in(path_, kRun, fs::file_type::directory)) {
+    const std::string name = folder.substr(0, folder.size() - std::strlen(kRun));
+    found.emplace_back(changed(file(name, "request.json")), name);
+  }
+  std::sort(found.rbegin(), found.rend());
+  std::vector<std::string> runs;
+  for (auto& [when, name] : found) runs.push_back(std::move(name));
+  return runs;
+}
+
+bool RunFolder::has_run(const std::string& name) const {
+  struct stat status {};
+  return is_plain_name(name) && lstat((path_ + "/" + name + kRun).c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+std::string RunFolder::file(const std::string& run, const std::string& file) const {
+  return path_ + "/" + run + kRun + "/" + file;
+}
+
+std::string RunFolder::create(const RunRequest& request) const {
+  const std::string stem = request.name() + "-" + fs::path(request.topology).stem().string();
+  for (int number = 1;; ++number) {
+    const std::string name = fmt::format("{}-{}", stem, number);
+    if (mkdir((path_ + "/" + name + kRun).c_str(), 0777) != 0) {
+      if (errno == EEXIST) continue;
+      throw RunError(fmt::format("web: {}/{}{}: {}", path_, name, kRun, std::strerror(errno)));
+    }
+    write_file(file(name, "request.json"), request.json());
+    return name;
+  }
+}
+
+std::optional<std::string> RunFolder::read(const std::string& run, const std::string& name) const {
+  return has_run(run) ? read_file(file(run, name)) : std::nullopt;
+}
+
+std::optional<RunRequest> RunFolder::request(const std::string& run) const {
+  try {
+    if (const auto text = read(run, "request.json")) return parse_run_request(*text);
+  } catch (const InputError&) {  // somebody else's
+  }
+  return std::nullopt;
+}
+
+std::optional<RunEnd> RunFolder::end(const std::string& run) const {
+  try {
+    if (const auto text = read(run, "end.json")) return parse_run_end(*text);
+  } catch (const InputError&) {
+  }
+  return std::nullopt;
+}
+
+void RunFolder::finish(const std::string& run, int status, double wall_s) const {
+  RunEnd end;
+  end.status = status;
+  end.wall_s = wall_s;
+  take_results(read(run, "run.json").value_or(""), end);
+  write_file(file(run, "end.json"), end.json());
+}
+
+std::vector<std::string> RunFolder::said(const std::string& run) const {
+  std::vector<std::string> lines;
+  std::istringstream text(read(run, "stderr.txt").value_or(""));
+  for (std::string line; std::getline(text, line);) {
+    if (line.rfind(cli::kProgressMark, 0) != 0) lines.push_back(line);
+  }
+  return lines;
+}
+
+std::optional<double> RunFolder::expected_ns(const std::string& run) const {
+  const auto asked = request(run);
+  for (const std::string& other : asked ? runs() : std::vector<std::string>()) {
+    const auto ended = end(other);
+    if (!ended || !ended->sim_ns) continue;
+    const auto earlier = request(other);
+    if (earlier && earlier->same_work(*asked)) return ended->sim_ns;
+  }
+  return std::nullopt;
+}
+
+RunProgress RunFolder::progress(const std::string& run, double elapsed_s) const {
+  RunProgress p;
+  std::istringstream text(read(run, "stderr.txt").value_or(""));
+  for (std::string line; std::getline(text, line);) {
+    if (line.rfind(cli::kProgressMark, 0) == 0) p.text = line.substr(std::strlen(cli::kProgressMark));
+  }
+  double us = 0, seconds = 0;
+  unsigned long long done = 0, of = 0;
+  if (std::sscanf(p.text.c_str(), "replayed %llu of %llu ops, %lf s", &done, &of, &seconds) == 3) {
+    p.left_s = seconds;
+  } else if (std::sscanf(p.text.c_str(), "simulated %lf us", &us) == 1 && us > 0) {
+    if (const auto whole = expected_ns(run)) p.left_s = std::max(0.0, elapsed_s * (*whole / (us * 1e3) - 1));
+  }
+  return p;
+}
+
+}  // namespace kernbench::web

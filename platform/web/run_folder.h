@@ -1,0 +1,60 @@
+// The folder that a page shows: topologies, and runs. A run is a folder NAME.run in it:
+//
+//   request.json  what was asked for (run_request.h)
+//   run.json      what `kernbench run --format json` printed
+//   stderr.txt    what it said, and its progress
+//   report.html   its report
+//   end.json      how it ended; a run that has none and does not run was cut off
+//
+// No name leads out of the folder, by no link either.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernbench/platform/web/run_request.h"
+
+namespace kernbench::web {
+
+/// What is known of a run that still goes on.
+struct RunProgress {
+  std::string text;              ///< "simulated 12.000 us, …", or empty
+  std::optional<double> left_s;  ///< none: nothing tells
+};
+
+class RunFolder {
+ public:
+  /// InputError where there is no such folder.
+  explicit RunFolder(const std::string& folder);
+  const std::string& path() const { return path_; }
+
+  /// Names of the .yaml files in it and in its folder topologies, sorted.
+  std::vector<std::string> topologies() const;
+  /// Names of its runs, the latest first.
+  std::vector<std::string> runs() const;
+  bool has_run(const std::string& name) const;
+  /// A new run's folder with its request. RunError.
+  std::string create(const RunRequest&) const;
+  /// Of a run in it; none where it is missing or damaged.
+  std::optional<RunRequest> request(const std::string& run) const;
+  std::optional<RunEnd> end(const std::string& run) const;
+  /// Reads the results of the run, which has ended, and keeps its end. RunError.
+  void finish(const std::string& run, int status, double wall_s) const;
+  /// The lines that it said, without its progress.
+  std::vector<std::string> said(const std::string& run) const;
+  /// Of a run that has gone on for so long: by what it says itself, or by an earlier run of the same work.
+  RunProgress progress(const std::string& run, double elapsed_s) const;
+  /// A file of a run, "report.html"; none where it is not there.
+  std::optional<std::string> read(const std::string& run, const std::string& file) const;
+  /// The path of a run's file.
+  std::string file(const std::string& run, const std::string& file) const;
+
+ private:
+  std::optional<double> expected_ns(const std::string& run) const;
+
+  std::string path_;
+};
+
+}  // namespace kernbench::web

@@ -1,0 +1,170 @@
+#include "kernbench/platform/web/run_request.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/json_reader.h"
+#include "kernbench/phase2/text/json_writer.h"
+
+namespace kernbench::web {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Options of `kernbench run` that name no file.
+constexpr std::array<std::string_view, 10> kOptions = {"address", "device", "launch", "links",    "max-time",
+                                                       "pes",     "ranks",  "seed",   "response", "transfer"};
+constexpr std::array<std::string_view, 2> kFlags = {"check-races", "verify"};
+
+template <size_t N>
+bool one_of(const std::array<std::string_view, N>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string name_of(const Json& v) {
+  auto text = json_value<std::string>(v);
+  if (!is_plain_name(text)) throw JsonFault("found " + shown(v) + ", expected a name: letters, digits, . _ -");
+  return text;
+}
+
+/// A word of a command line, which has no end in its middle.
+std::string word_of(const Json& v) {
+  auto text = json_value<std::string>(v);
+  if (text.find('\0') != std::string::npos) throw JsonFault("found " + shown(v) + ", expected text without \\0");
+  return text;
+}
+
+std::vector<std::string> words_of(const Json& list) {
+  return json_items(list, word_of);
+}
+
+template <class Read>
+void each_of(const Json& object, const Read& read) {
+  if (!object.is_object()) throw JsonFault("found " + shown(object) + ", expected an object");
+  for (const auto& [key, value] : object.items()) json_field(object, key, [&, k = key](const Json& v) { read(k, v); });
+}
+
+void take_option(RunRequest& r, const std::string& name, const Json& v) {
+  if (one_of(kFlags, name)) {
+    if (json_value<bool>(v)) r.options[name];
+  } else if (one_of(kOptions, name)) {
+    r.options[name] = word_of(v);
+  } else {
+    throw JsonFault("no option that a page may set");
+  }
+}
+
+RunRequest request_of(const Json& whole) {
+  RunRequest r;
+  each_of(whole, [&](const std::string& key, const Json& v) {
+    if (key == "kernel") {
+      r.kernel = name_of(v);
+    } else if (key == "program") {
+      r.program = name_of(v);
+    } else if (key == "topology") {
+      r.topology = name_of(v);
+    } else if (key == "params") {
+      each_of(v, [&](const std::string& name, const Json& value) {
+        if (!is_plain_name(name)) throw JsonFault("no parameter's name");
+        r.params[name] = word_of(value);
+      });
+    } else if (key == "options") {
+      each_of(v, [&](const std::string& name, const Json& value) { take_option(r, name, value); });
+    } else if (key == "set") {
+      r.set = words_of(v);
+    } else if (key == "scale") {
+      r.scale = words_of(v);
+    } else {
+      throw JsonFault("no field of a request");
+    }
+  });
+  if (r.kernel.empty() == r.program.empty()) throw JsonFault("expected a kernel or a program, one of them");
+  if (r.topology.empty()) throw JsonFault("'topology' is missing");
+  return r;
+}
+
+template <class Read>
+auto read_json(const char* what, std::string_view text, const Read& read) {
+  try {
+    return read(parse_json_document<Json>(text));
+  } catch (const JsonFault& e) {
+    throw InputError(std::string(what) + ": " + e.what());
+  }
+}
+
+std::vector<std::string> verdict_of(const Json& v) {
+  return json_items(v, [](const Json& sentence) { return json_value<std::string>(sentence); });
+}
+
+}  // namespace
+
+bool is_plain_name(std::string_view s) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+  };
+  return !s.empty() && s.size() <= 120 && s.front() != '.' && s.front() != '-' && std::all_of(s.begin(), s.end(), plain);
+}
+
+std::vector<std::string> RunRequest::arguments() const {
+  std::vector<std::string> words = {"run", kernel.empty() ? "--program=" + program : "--kernel=" + kernel,
+                                    "--topology=" + topology};
+  for (const auto& [param, value] : params) words.push_back("--param=" + param + "=" + value);
+  for (const auto& [option, value] : options) words.push_back("--" + option + (value.empty() ? "" : "=" + value));
+  for (const std::string& s : set) words.push_back("--set=" + s);
+  for (const std::string& s : scale) words.push_back("--scale=" + s);
+  return words;
+}
+
+std::string RunRequest::json() const {
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::spaced);
+  w.open('{').field(kernel.empty() ? "program" : "kernel", name()).field("topology", topology).field("params", params);
+  w.key("options").open('{');
+  for (const auto& [option, value] : options) {
+    w.key(option);
+    if (one_of(kFlags, option)) {
+      w.value(true);
+    } else {
+      w.value(value);
+    }
+  }
+  w.close('}').field("set", set).field("scale", scale).close('}');
+  return text;
+}
+
+RunRequest parse_run_request(std::string_view json) {
+  return read_json("request", json, request_of);
+}
+
+std::string RunEnd::json() const {
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::spaced, JsonWriter::Reals::decimal);
+  w.open('{').field("status", status).field("wall_s", wall_s).field("sim_ns", sim_ns).field("verdict", verdict);
+  w.close('}');
+  return text;
+}
+
+RunEnd parse_run_end(std::string_view json) {
+  return read_json("end of a run", json, [](const Json& v) {
+    RunEnd end;
+    end.status = json_field<int>(v, "status");
+    end.wall_s = json_field<double>(v, "wall_s");
+    if (v.contains("sim_ns") && !v["sim_ns"].is_null()) end.sim_ns = json_field<double>(v, "sim_ns");
+    end.verdict = json_field(v, "verdict", verdict_of);
+    return end;
+  });
+}
+
+void take_results(std::string_view report, RunEnd& into) {
+  try {
+    const Json v = parse_json<Json>(report);
+    into.sim_ns = json_field<double>(v, "sim_ns");
+    into.verdict = json_field(v, "insight", [](const Json& i) { return json_field(i, "verdict", verdict_of); });
+  } catch (const JsonFault&) {
+    into.sim_ns.reset();  // it failed before it wrote anything
+  }
+}
+
+}  // namespace kernbench::web

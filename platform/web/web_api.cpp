@@ -1,0 +1,213 @@
+#include "kernbench/platform/web/web_api.h"
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <sstream>
+#include <string_view>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/json_writer.h"
+
+namespace kernbench::web {
+
+namespace page {
+extern const std::string_view html, css, js;
+}
+
+namespace {
+
+constexpr const char* kJson = "application/json";
+constexpr const char* kName = "/([A-Za-z0-9._-]+)";
+
+/// The page runs its own script and nothing else, and talks to this server alone.
+constexpr const char* kPagePolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// A report's script stands in it; it is given no origin, so that it reaches nothing of the server.
+constexpr const char* kReportPolicy =
+    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
+constexpr const char* kFilePolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'";
+
+void give(httplib::Response& r, std::string_view text, const char* type, const char* policy = kFilePolicy) {
+  r.set_header("Content-Security-Policy", policy);
+  r.set_content(text.data(), text.size(), type);
+}
+
+void give_fault(httplib::Response& r, int status, const std::string& line) {
+  std::string text;
+  JsonWriter(text).open('{').field("fault", line).close('}');
+  r.status = status;
+  give(r, text, kJson);
+}
+
+/// There is no such thing in the folder.
+class NotFound : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+const char* state_of(const std::optional<RunEnd>& end) {
+  if (!end) return "cut off";
+  if (end->status == 128 + SIGINT || end->status == 128 + SIGTERM) return "stopped";
+  return end->status == 0 ? "done" : "failed";
+}
+
+}  // namespace
+
+WebApi::WebApi(PageServer& server, RunFolder& folder, Children& children, std::vector<std::string> more)
+    : server_(server), folder_(folder), children_(children), more_(std::move(more)) {
+  serve_page();
+  serve_runs();
+  serve_answers();
+}
+
+WebApi::Handler WebApi::told(Handler handler) {
+  return [handler](const httplib::Request& request, httplib::Response& response) {
+    try {
+      handler(request, response);
+    } catch (const NotFound& e) {
+      give_fault(response, 404, e.what());
+    } catch (const InputError& e) {
+      give_fault(response, 400, e.what());
+    } catch (const RunError& e) {
+      give_fault(response, 409, e.what());
+    }
+  };
+}
+
+void WebApi::serve_page() {
+  const auto serve = [&](const char* path, std::string_view text, const char* type) {
+    server_.Get(server_.path(path), [text, type](const auto&, auto& r) { give(r, text, type, kPagePolicy); });
+  };
+  serve("/", page::html, "text/html; charset=utf-8");
+  serve("/page\\.css", page::css, "text/css");
+  serve("/page\\.js", page::js, "text/javascript");
+}
+
+void WebApi::serve_runs() {
+  server_.Get(server_.path("/api/runs"), told([this](const auto&, auto& r) { give(r, runs(), kJson); }));
+  server_.Post(server_.path("/api/runs"), told([this](const httplib::Request& request, httplib::Response& r) {
+                 give(r, start(request.body), kJson);
+               }));
+  server_.Post(server_.path(std::string("/api/runs") + kName + "/stop"),
+               told([this](const httplib::Request& request, httplib::Response& r) {
+                 const std::string name = run_named(request);
+                 if (!children_.stop(name)) throw RunError(name + " does not run");
+                 give(r, "{}", kJson);
+               }));
+  server_.Get(server_.path(std::string("/runs") + kName + "/(report\\.html|run\\.json|stderr\\.txt)"),
+              told([this](const httplib::Request& request, httplib::Response& r) {
+                const std::string name = run_named(request), file = request.matches[2];
+                const auto text = folder_.read(name, file);
+                if (!text) throw NotFound(name + " has no " + file);
+                const bool report = file == "report.html";
+                give(r, *text, report ? "text/html; charset=utf-8" : file == "run.json" ? kJson : "text/plain; charset=utf-8",
+                     report ? kReportPolicy : kFilePolicy);
+              }));
+}
+
+void WebApi::serve_answers() {
+  server_.Get(server_.path("/api/system"), told([this](const auto&, auto& r) { give(r, system(), kJson); }));
+  server_.Get(server_.path("/api/diff"), told([this](const httplib::Request& request, httplib::Response& r) {
+                std::vector<std::string> words = {"diff", "--format=json"};
+                for (const char* side : {"a", "b"}) {
+                  const std::string name = request.get_param_value(side);
+                  if (!folder_.has_run(name)) throw NotFound("no run '" + name + "'");
+                  words.push_back(folder_.file(name, "run.json"));
+                }
+                give(r, answer(words, false), kJson);
+              }));
+  server_.Get(server_.path(std::string("/topologies") + kName + "\\.svg"),
+              told([this](const httplib::Request& request, httplib::Response& r) {
+                const std::string name = request.matches[1];
+                const auto known = topologies();
+                if (std::find(known.begin(), known.end(), name) == known.end()) throw NotFound("no topology " + name);
+                give(r, answer({"topology", "--format=svg", "--topology=" + name}, true), "image/svg+xml");
+              }));
+}
+
+std::string WebApi::answer(std::vector<std::string> arguments, bool knows_kernels) {
+  if (knows_kernels) arguments.insert(arguments.end(), more_.begin(), more_.end());
+  ProcessResult r = children_.ask(arguments);
+  if (r.status != 0) throw InputError(first_line(r.err));
+  return std::move(r.out);
+}
+
+std::vector<std::string> WebApi::topologies() {
+  std::vector<std::string> names = folder_.topologies();
+  // Those that come with the program: the folder's own are relative. It fails where there are none.
+  const ProcessResult shipped = children_.ask({"list", "topologies"});
+  std::istringstream files(shipped.status == 0 ? shipped.out : "");
+  for (std::string file; std::getline(files, file);) {
+    const std::filesystem::path path = file;
+    const std::string name = path.filename().string();
+    if (path.is_absolute() && is_plain_name(name) && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+std::string WebApi::system() {
+  std::string text;
+  JsonWriter w(text);
+  w.open('{').field("folder", folder_.path()).field("topologies", topologies());
+  w.key("kernels").raw(answer({"list", "kernels", "--format=json"}, true));
+  w.key("programs").raw(answer({"list", "programs", "--format=json"}, true)).close('}');
+  return text;
+}
+
+std::string WebApi::runs() const {
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
+  w.open('[');
+  for (const std::string& name : folder_.runs()) {
+    const auto request = folder_.request(name);
+    if (!request) continue;
+    const Children::Place place = children_.place(name);
+    w.open('{').field("name", name).key("request").raw(request->json());
+    w.field("command", request->arguments());
+    if (place.state == Children::State::none) {
+      const auto end = folder_.end(name);
+      w.field("state", state_of(end));
+      if (end) w.key("end").raw(end->json());
+      const auto said = folder_.said(name);
+      if (!said.empty()) w.field("said", said);
+    } else {
+      w.field("state", place.state == Children::State::running ? "running" : "waiting");
+      const RunProgress p = folder_.progress(name, place.elapsed_s);
+      w.field("elapsed_s", place.elapsed_s).field("progress", p.text).field("left_s", p.left_s);
+    }
+    w.close('}');
+  }
+  w.close(']');
+  return text;
+}
+
+std::string WebApi::start(const std::string& body) {
+  const RunRequest request = parse_run_request(body);
+  const auto known = topologies();
+  if (std::find(known.begin(), known.end(), request.topology) == known.end())
+    throw InputError("request: topology: no '" + request.topology + "' here");
+  const std::string name = folder_.create(request);
+  std::vector<std::string> words = request.arguments();
+  words.insert(words.end(), {"--explain", "--format=json", "--report=" + folder_.file(name, "report.html")});
+  words.insert(words.end(), more_.begin(), more_.end());
+  children_.start({name, words, folder_.file(name, "run.json"), folder_.file(name, "stderr.txt"),
+                   [this, name](int status, double wall_s) { folder_.finish(name, status, wall_s); }});
+  std::string text;
+  JsonWriter(text).open('{').field("name", name).close('}');
+  return text;
+}
+
+std::string WebApi::run_named(const httplib::Request& request) const {
+  std::string name = request.matches[1];
+  if (!folder_.has_run(name)) throw NotFound("no run '" + name + "'");
+  return name;
+}
+
+}  // namespace kernbench::web

@@ -1,0 +1,51 @@
+// What the page's scripts ask the server, and the server's answers. All is behind the token of PageServer:
+//
+//   GET  /                     the page; /page.css, /page.js
+//   GET  /api/system           kernels, programs, topologies of the folder and those that come with kernbench
+//   GET  /api/runs             every run of the folder: request, state, progress, end
+//   POST /api/runs             starts one (run_request.h); {"name": …}
+//   POST /api/runs/NAME/stop   ends it
+//   GET  /api/diff?a=&b=       `kernbench diff --format json` of two runs
+//   GET  /runs/NAME/FILE       report.html, run.json or stderr.txt
+//   GET  /topologies/NAME.svg  `kernbench topology --format svg`
+//
+// A fault is {"fault": "one line"} with status 400, 404 or 409.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernbench/platform/web/children.h"
+#include "kernbench/platform/web/page_server.h"
+#include "kernbench/platform/web/run_folder.h"
+
+namespace kernbench::web {
+
+class WebApi {
+ public:
+  /// `more`: words behind each command of kernbench that knows kernels and components, --plugin and its files.
+  WebApi(PageServer&, RunFolder&, Children&, std::vector<std::string> more);
+
+ private:
+  using Handler = httplib::Server::Handler;
+
+  void serve_page();
+  void serve_runs();
+  void serve_answers();
+  /// A handler whose faults are told as JSON.
+  static Handler told(Handler);
+  /// What kernbench prints. InputError with its first line where its exit status is not 0.
+  std::string answer(std::vector<std::string> arguments, bool knows_kernels);
+  std::vector<std::string> topologies();
+  std::string system();
+  std::string runs() const;
+  std::string start(const std::string& body);
+  std::string run_named(const httplib::Request&) const;
+
+  PageServer& server_;
+  RunFolder& folder_;
+  Children& children_;
+  const std::vector<std::string> more_;
+};
+
+}  // namespace kernbench::web

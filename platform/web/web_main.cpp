@@ -1,0 +1,77 @@
+// kernbench-web: what `kernbench web` becomes. A program of its own: cpp-httplib brings OpenSSL, whose loading would make
+// every start of kernbench a quarter longer.
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <thread>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/tool/faults.h"
+#include "kernbench/phase2/tool/standard_output.h"
+#include "kernbench/phase2/tool/whole_number.h"
+#include "kernbench/platform/web/web_api.h"
+
+namespace {
+
+using namespace kernbench;
+
+struct Options {
+  std::string folder = ".";
+  std::vector<std::string> plugins;
+  int port = 0;
+  unsigned jobs = 1;
+};
+
+/// It lies beside this one.
+std::string kernbench_program() {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "kernbench").string();
+}
+
+int serve(const Options& o) {
+  web::RunFolder folder(o.folder);
+  std::vector<std::string> more;
+  for (const std::string& file : o.plugins) more.push_back("--plugin=" + std::filesystem::absolute(file).string());
+  setenv("KERNBENCH_PROGRESS", "lines", 1);
+  web::Children children(kernbench_program(), folder.path(), o.jobs);
+  web::PageServer server;
+  server.bind(o.port);
+  const web::WebApi api(server, folder, children, more);
+  std::thread http([&] { server.serve(); });
+  while (!server.is_running()) std::this_thread::yield();  // stop() needs it to
+  std::cout << server.address() << "/" << std::endl;
+  cli::tell("kernbench web: the page of " + folder.path() + "; Ctrl-C ends it");
+  const int signal = children.work();
+  server.stop();
+  http.join();
+  return 128 + signal;
+}
+
+int command_line(int argc, char** argv) {
+  Options o;
+  CLI::App app{"A local page: a folder's topologies and runs, new runs from a form, their reports, two side by side",
+               "kernbench web"};
+  app.add_option("folder", o.folder, "where topologies are looked for, and runs are kept as NAME.run")
+      ->type_name("FOLDER")
+      ->capture_default_str();
+  cli::whole_number(app.add_option("--port", o.port, "of 127.0.0.1; 0: a free one"), 0, 65535)->capture_default_str();
+  cli::whole_number(app.add_option("--jobs", o.jobs, "runs at a time"), 1, 1024)->capture_default_str();
+  app.add_option("--plugin", o.plugins, "shared object with kernels or components (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("LIB.so");
+  app.footer("The address that it prints has a token in it: who has the token may start runs. docs/web.md");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return cli::close_stdout(app.exit(e));  // --help
+    cli::tell(std::string("kernbench: ") + e.what());
+    return 2;
+  }
+  return cli::close_stdout(serve(o));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return cli::run_command("kernbench", [&] { return command_line(argc, argv); });
+}

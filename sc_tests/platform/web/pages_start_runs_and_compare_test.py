@@ -1,0 +1,153 @@
+"""A user's way through `kernbench web` in a real browser: a form, a run with its progress, its report, two side by side.
+Needs Chromium."""
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+import unittest
+
+import cli_support
+from browser import CHROMIUM, Browser
+from cli_support import topology
+from page_server import PageServer, without_web
+
+
+class Api(cli_support.Cli):
+    def setUp(self):
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
+        os.mkdir(os.path.join(self.folder, "topologies"))
+        shutil.copy(topology("one_cube.yaml"), os.path.join(self.folder, "topologies", "below.yaml"))
+        self.server = self.enterContext(contextlib.closing(PageServer(self.folder)))
+
+    def test_a_run_is_the_command_lines(self):
+        """Its JSON is what `kernbench run` prints; its report opens; `diff` says what it differs by."""
+        request = {"kernel": "gemm", "topology": "below.yaml", "params": {"m": "128"}, "options": {"verify": True}}
+        a = self.server.run(request)
+        b = self.server.run({**request, "options": {"links": "flit"}, "set": ["edge:mesh.bw_gbs=64"]})
+        self.assertEqual([a, b], ["gemm-below-1", "gemm-below-2"])
+        mine = json.loads(self.server.ask("GET", f"/runs/{a}/run.json")[2])
+        theirs = json.loads(self.succeeds("run", "--kernel", "gemm", "--topology", topology("one_cube.yaml"), "--param",
+                                          "m=128", "--verify", "--explain", "--format", "json"))
+        for run in (mine, theirs):
+            run.pop("wall_s")
+            run.pop("topology")
+        self.assertEqual(mine, theirs)
+        difference = json.loads(self.server.ask("GET", f"/api/diff?a={a}&b={b}")[2])
+        self.assertEqual(difference["a_ns"], mine["sim_ns"])
+        self.assertGreater(difference["b_ns"], difference["a_ns"])
+        latest = self.server.runs()
+        self.assertEqual([r["name"] for r in latest], [b, a])
+        self.assertEqual(latest[1]["end"]["sim_ns"], mine["sim_ns"])
+        self.assertEqual(latest[1]["end"]["verdict"], mine["insight"]["verdict"])
+        self.assertIn("--set=edge:mesh.bw_gbs=64", latest[0]["command"])
+
+    def test_programs_and_drawings(self):
+        run = self.server.run({"program": "tp_mlp", "topology": "small.yaml"})
+        self.assertEqual(self.server.runs()[0]["state"], "done")
+        self.assertIn(b"<!doctype html>", self.server.ask("GET", f"/runs/{run}/report.html")[2][:20])
+        status, headers, picture = self.server.ask("GET", "/topologies/below.yaml.svg")
+        self.assertEqual((status, headers["Content-Type"]), (200, "image/svg+xml"))
+        self.assertIn(b"<svg", picture)
+
+    def test_progress_and_what_an_earlier_run_tells(self):
+        """A long run says how far it is; what is left is known once the same work has been done. And it can be stopped."""
+        long = {"kernel": "gemm", "topology": "default.yaml", "params": {"m": "4096", "n": "4096", "k": "8192"}}
+        folder = os.path.join(self.folder, "gemm-default-1.run")
+        os.mkdir(folder)
+        with open(os.path.join(folder, "request.json"), "w", encoding="utf-8") as f:
+            json.dump(long, f)
+        with open(os.path.join(folder, "end.json"), "w", encoding="utf-8") as f:
+            json.dump({"status": 0, "wall_s": 99, "sim_ns": 1e9, "verdict": ["as if"]}, f)
+        name = json.loads(self.server.ask("POST", "/api/runs", json.dumps({**long, "options": {"links": "flit"}}))[2])["name"]
+        waits = json.loads(self.server.ask("POST", "/api/runs", json.dumps(long))[2])["name"]
+
+        def now(run):
+            return next(r for r in self.server.runs() if r["name"] == run)
+        found = self.server.wait_for(lambda: now(name).get("left_s") is not None and now(name))
+        self.assertRegex(found["progress"], r"^simulated [\d.]+ us, ")
+        simulated = float(found["progress"].split()[1])
+        self.assertAlmostEqual(found["left_s"] / (found["elapsed_s"] * (1e6 / simulated - 1)), 1, delta=0.01)
+        self.assertEqual(now(waits)["state"], "waiting")
+        for run in (waits, name):
+            self.assertEqual(self.server.ask("POST", f"/api/runs/{run}/stop")[0], 200)
+            self.server.wait_for(lambda: now(run)["state"] == "stopped")
+        self.assertEqual(self.server.ask("POST", f"/api/runs/{name}/stop")[0], 409)
+
+
+@unittest.skipUnless(CHROMIUM, "no Chromium here: the page is not opened")
+class InABrowser(cli_support.Cli):
+    def setUp(self):
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
+        profile = self.enterContext(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
+        self.server = self.enterContext(contextlib.closing(PageServer(self.folder)))
+        self.browser = self.enterContext(contextlib.closing(Browser(profile)))
+
+    def choose(self, element, value):
+        self.browser.value(f"""(() => {{ const e = document.getElementById({element!r}); e.value = {value!r};
+                               e.dispatchEvent(new Event('change', {{bubbles: true}})); }})()""")
+
+    def start(self):
+        before = self.browser.value("document.querySelectorAll('#runs tbody tr').length")
+        self.browser.click("#new [type=submit]")
+        self.browser.wait_for(f"document.querySelectorAll('#runs tbody tr').length === {before + 1}")
+
+    def test_from_the_form_to_two_reports_side_by_side(self):
+        b = self.browser
+        b.open(self.server.url + "/")
+        self.assertIn("an integer", b.value("document.querySelector('[data-param=m]').parentElement.title"))
+        self.start()
+        b.wait_for("document.querySelectorAll('#runs .done').length === 1")
+        self.choose("option-links", "flit")
+        b.focus("[data-param=m]")
+        b.call("Input.insertText", text="512")
+        b.focus("#set")
+        b.call("Input.insertText", text="edge:mesh.bw_gbs=64")
+        self.start()
+        b.wait_for("document.querySelectorAll('#runs .done').length === 2")
+        self.assertIn("m=512", b.text("runs"))
+        self.assertIn("Bound by", b.text("runs"))
+
+        for run in ("gemm-small-1", "gemm-small-2"):
+            b.click(f"[data-run={run}] [type=checkbox]")
+        b.click("#compare")
+        b.wait_for("document.getElementById('difference-says') !== null")
+        self.assertRegex(b.text("difference-says"), r"gemm-small-2 takes [\d.]+ % less than gemm-small-1\.")
+        for differs in ("m512", "linksflit", "setedge:mesh.bw_gbs=64"):
+            self.assertIn(differs, b.text("difference"))
+        self.assertEqual(b.value("document.querySelectorAll('#reports iframe').length"), 2)
+        # Both are drawn: each asks for nothing, and the browser has no complaint of either.
+        b.wait_for(lambda: sum("/report.html" in url for url in b.requests()) == 2)
+
+        # A wrong value: the run's own line stands in the table.
+        self.choose("option-links", "")
+        b.focus("#scale")
+        b.call("Input.insertText", text="nosuch=2")
+        self.start()
+        b.wait_for("document.querySelectorAll('#runs .failed').length === 1")
+        self.assertIn("nosuch", b.value("document.querySelector('#runs tbody tr').textContent"))
+
+        b.click("#show-system")
+        b.wait_for("document.getElementById('system-picture').naturalWidth > 0")
+        self.assertEqual(b.complaints(), [])
+        for url in b.requests():
+            self.assertTrue(url.startswith(self.server.url) or url.startswith("data:"), url)
+
+    def test_a_report_reaches_nothing_of_the_server(self):
+        """Even a page that somebody has put in the place of a report: it has no origin, and may ask for nothing."""
+        run = self.server.run({"kernel": "gemm", "topology": "small.yaml"})
+        report = os.path.join(self.folder, run + ".run", "report.html")
+        with open(report, "w", encoding="utf-8") as f:
+            f.write("""<!doctype html><title>evil</title><script>
+                document.documentElement.dataset.ready = '1';
+                document.title = origin;
+                fetch('/').catch(e => { document.title += ' refused'; });
+                </script>""")
+        b = self.browser
+        b.open(f"{self.server.url}/runs/{run}/report.html")
+        b.wait_for("document.title === 'null refused'")
+
+
+if __name__ == "__main__":
+    without_web()
+    cli_support.main()
