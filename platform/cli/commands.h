@@ -24,6 +24,7 @@ Command add_collectives(CLI::App&);
 Command add_list(CLI::App&);
 Command add_pipeline(CLI::App&);
 Command add_probe(CLI::App&);
+Command add_report(CLI::App&);
 Command add_run(CLI::App&);
 Command add_sweep(CLI::App&);
 Command add_topology(CLI::App&);
@@ -46,7 +47,10 @@ struct TopologyOptions {
   PluginOptions plugins;
   std::string links, response;
   std::vector<std::string> settings, scales;
+  std::string yaml;  ///< the file's text where that is known already, of a log; else empty
   void add_to(CLI::App&, bool positional = false);
+  /// The text of the file.
+  std::string text() const;
   /// Loads the plug-ins and compiles the file.
   topology::Graph compile() const;
   /// And builds the system. It is never taken apart: the process is about to end, and that would take as long again.

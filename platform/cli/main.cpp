@@ -59,7 +59,8 @@ int command_line(int argc, char** argv) {
   const cli::Command commands[] = {cli::add_run(app),         cli::add_replay(app),   cli::add_probe(app),
                                    cli::add_traffic(app),     cli::add_pipeline(app), cli::add_topology(app),
                                    cli::add_collectives(app), cli::add_sweep(app),    cli::add_list(app),
-                                   cli::add_web(app),         cli::add_whatif(app),   cli::add_diff(app)};
+                                   cli::add_web(app),         cli::add_whatif(app),   cli::add_diff(app),
+                                   cli::add_report(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/tool/output_files.h"
 #include "kernbench/phase2/tool/whole_number.h"
@@ -68,6 +69,13 @@ void apply_scales(const std::vector<std::string>& scales, topology::Graph& graph
 
 }  // namespace
 
+std::string TopologyOptions::text() const {
+  if (!yaml.empty()) return yaml;
+  const std::string name = topology_file(file);
+  std::ifstream in = open_input(name);
+  return read_all(in, name);
+}
+
 topology::Graph TopologyOptions::compile() const {
   plugins.load();
   topology::Overrides overrides;
@@ -83,7 +91,9 @@ topology::Graph TopologyOptions::compile() const {
   if (links == "flit" && response == "ideal")
     throw InputError("--response: found ideal beside --links flit, whose responses are routed");
   const topology::MeshCache cache(topology::default_cache_folder(), [](const std::string& s) { spdlog::info(s); });
-  topology::Graph graph = topology::compile_file(topology_file(file), component_catalog(), overrides, &cache);
+  topology::Graph graph = yaml.empty()
+                              ? topology::compile_file(topology_file(file), component_catalog(), overrides, &cache)
+                              : topology::compile_text(yaml, file, component_catalog(), overrides, &cache);
   apply_scales(scales, graph);
   spdlog::info("compiled {}: {} nodes, {} edges, {} PEs", file, graph.nodes.size(), graph.edges.size(),
                graph.pes.size());

@@ -39,26 +39,14 @@ double time_of(const Json& v) {
 RunFile read_log(const std::string& file) {
   RunFile run;
   run.name = file;
-  run.log = true;
-  OpLogContents log;
   try {
-    log = read_op_log(file);
+    const OpLogContents log = read_op_log(file);
+    run.begin(log.header);
+    for (const OpRecord& r : log.records) run.add(r);
   } catch (const OpLogError& e) {
     throw InputError(e.what());
-  }
-  try {
-    if (!log.header.configuration.empty()) flatten(parse_json<Json>(log.header.configuration), "", run.configuration);
   } catch (const JsonFault& e) {
     throw InputError(file + ": configuration: " + e.what());
-  }
-  run.configuration.erase("topology_file");  // its text; what of it matters are times
-  run.pes = log.header.pes;
-  for (const OpRecord& r : log.records) {
-    run.sim_ns = std::max(run.sim_ns, r.t_end);
-    if (r.is_token || !r.desc || r.desc->kind == OpKind::unknown) continue;
-    const OpDesc& d = *r.desc;
-    const std::string line = d.where.line > 0 ? fmt::format("{}:{}", d.where.file, d.where.line) : "";
-    run.ops.push_back({d.pe, d.seq, log_name_of(r), line, r.t_start, r.t_end});
   }
   return run;
 }
@@ -127,6 +115,21 @@ void diff_ops(const RunFile& a, const RunFile& b, RunDiff& d) {
 }
 
 }  // namespace
+
+void RunFile::begin(const OpLogHeader& header) {
+  log = true;
+  if (!header.configuration.empty()) flatten(parse_json<Json>(header.configuration), "", configuration);
+  configuration.erase("topology_file");  // its text; what of it matters are times
+  pes = header.pes;
+}
+
+void RunFile::add(const OpRecord& r) {
+  sim_ns = std::max(sim_ns, r.t_end);
+  if (r.is_token || !r.desc || r.desc->kind == OpKind::unknown) return;
+  const OpDesc& d = *r.desc;
+  const std::string line = d.where.line > 0 ? fmt::format("{}:{}", d.where.file, d.where.line) : "";
+  ops.push_back({d.pe, d.seq, log_name_of(r), line, r.t_start, r.t_end});
+}
 
 RunFile read_run_json(const std::string& text, const std::string& name) {
   RunFile run;

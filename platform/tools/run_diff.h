@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernbench/phase2/log/op_record.h"
+
 namespace kernbench {
 
 /// What is known of a run from its file. ns.
@@ -27,6 +29,9 @@ struct RunFile {
   };
   std::vector<Op> ops;
   std::vector<std::string> pes;  ///< what an op's PE indexes
+  /// Takes a log's header, then its records. JsonFault for a configuration that is no JSON.
+  void begin(const OpLogHeader&);
+  void add(const OpRecord&);
 };
 
 /// InputError for a file that is neither, with its name and place.
