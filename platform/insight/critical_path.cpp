@@ -43,7 +43,7 @@ Blame blame(const RunGraph& graph, const std::vector<PathStep>& path) {
   for (const PathStep& s : path) {
     b.by_resource[static_cast<size_t>(s.resource)] += s.ns();
     components[{s.resource, s.is_edge, s.index}] += s.ns();
-    const OpDesc* op = graph.desc(s.op);
+    const RunGraph::Op* op = graph.op_at(s.op);
     pes[op ? op->pe : kNoPe] += s.ns();
     launches[op ? op->launch : kNoLaunch] += s.ns();
     lines[op && op->where.line > 0 ? std::pair(std::string(op->where.file), op->where.line)

@@ -64,8 +64,8 @@ void set_path(Insight& r, const Platform& platform, const RunGraph& graph, const
     step.to_ns = s.to_ns - begin_ns;
     step.resource = s.resource;
     step.holder = holder_name(system, s.is_edge, s.index);
-    if (const OpDesc* op = graph.desc(s.op)) {
-      step.op = op->name;
+    if (const RunGraph::Op* op = graph.op_at(s.op)) {
+      step.op = *op->name;
       if (op->pe < system.pes.size()) step.pe = system.pes[op->pe].id;
       if (op->where.line > 0) step.line = fmt::format("{}:{}", op->where.file, op->where.line);
     }
@@ -351,11 +351,11 @@ std::shared_ptr<const Insight> Explainer::explain(const RunFigures& run) {
   r.unexplained_ns = graph.unexplained_ns();
   const Moment end = recorder_.end(run.begin_ns + run.sim_ns);
   const std::vector<PathStep> path = critical_path(graph, end);
-  set_path(r, platform_, graph, path, run.begin_ns);
+  if (details_) set_path(r, platform_, graph, path, run.begin_ns);
   const Blame blamed = blame(graph, path);
   set_blame(r, system, blamed);
   set_parts(r, platform_, recorder_, blamed);
-  if (r.sim_ns > 0) set_bounds(r, graph, end, what_if_);
+  if (r.sim_ns > 0) set_bounds(r, graph, end, details_);
   set_links(r, system, usage_);
   set_memories(r, platform_, usage_);
   set_engines(r, run);

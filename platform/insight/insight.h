@@ -105,9 +105,9 @@ std::string_view name_of(Insight::Bound);
 class Explainer {
  public:
   /// Before the run.
-  /// `what_if`: to predict more than the verdict needs: slower_ns, and whether orders would change.
-  explicit Explainer(Platform& platform, bool what_if = false)
-      : platform_(platform), recorder_(platform, what_if), usage_(platform), what_if_(what_if) {}
+  /// `details`: more than the verdict needs: the path step by step, slower_ns, and whether orders would change.
+  explicit Explainer(Platform& platform, bool details = false)
+      : platform_(platform), recorder_(platform, details), usage_(platform), details_(details) {}
   /// When it is over.
   std::shared_ptr<const Insight> explain(const RunFigures&);
 
@@ -115,7 +115,7 @@ class Explainer {
   Platform& platform_;
   RunGraphRecorder recorder_;
   Usage usage_;
-  bool what_if_;
+  bool details_;
 };
 
 /// Sections of a run's report.

@@ -81,9 +81,9 @@ Cost RunGraph::plus(Cost a, Cost b) {
   return keep(first);
 }
 
-OpNumber RunGraph::op(const std::shared_ptr<const OpDesc>& desc) {
+OpNumber RunGraph::op(const OpDesc* desc) {
   if (!desc) return 0;
-  ops_.push_back(desc);
+  ops_.push_back({&*names_.insert(desc->name).first, desc->pe, desc->launch, desc->where});
   return static_cast<OpNumber>(ops_.size() - 1);
 }
 
@@ -121,8 +121,23 @@ Moment RunGraph::add(double t_ns, OpNumber op, const Cause* causes, size_t count
   return static_cast<Moment>(moments_.size() - 1);
 }
 
-/// Walking the moments is what costs: several factors at a time share it.
-void RunGraph::retime(Moment last, const Factors* factors, size_t count, std::vector<Times>& comes,
+/// By moment: the latest that asks when it came, as its cause or by a turn told then.
+RunGraph::Large<Moment> RunGraph::last_uses(Moment last) const {
+  Large<Moment> uses(last + size_t{1}, 0);
+  for (Moment m = 1; m <= last; ++m) {
+    for (auto [c, end] = causes(m); c != end; ++c) uses[c->from] = m;
+  }
+  for (const Turn& t : turns_) {
+    if (t.at > last) break;
+    for (const Moment from : {t.first.from, t.second.from}) uses[from] = std::max(uses[from], t.at);
+  }
+  uses[last] = last + 1;  // what is asked for in the end
+  return uses;
+}
+
+/// Walking the moments is what costs: several factors at a time share it. Times are kept of those moments alone that are
+/// still asked for, which are few.
+void RunGraph::retime(Moment last, const Factors* factors, size_t count, const Large<Moment>& last_use,
                       Retimed* found) const {
   std::vector<Times> cost(costs_.size(), Times{});
   for (Cost c = 0; c < costs_.size(); ++c) {
@@ -130,34 +145,60 @@ void RunGraph::retime(Moment last, const Factors* factors, size_t count, std::ve
       for (size_t i = 0; i < count; ++i) cost[c][i] += p->ns * factors[i][static_cast<size_t>(p->resource)];
     }
   }
-  comes[0].fill(moments_[0].ns);
-  for (Moment m = 1; m <= last; ++m) {
-    Times latest{};
-    for (auto [c, end] = causes(m); c != end; ++c) {
-      const Times &from = comes[c->from], &takes = cost[c->cost];
-      for (size_t i = 0; i < kAtOnce; ++i) {
-        const double t = from[i] + takes[i];
-        latest[i] = latest[i] < t ? t : latest[i];
+  constexpr uint32_t kNoPlace = ~0u;
+  std::vector<Times> comes;
+  std::vector<uint32_t> room;  // places in `comes` that are free again
+  Large<uint32_t> place(last + size_t{1}, kNoPlace);
+  const auto keep = [&](Moment m, const Times& t) {
+    if (room.empty()) {
+      room.push_back(static_cast<uint32_t>(comes.size()));
+      comes.emplace_back();
+    }
+    place[m] = room.back();
+    room.pop_back();
+    comes[place[m]] = t;
+  };
+  const auto forget = [&](Moment from, Moment now) {
+    if (last_use[from] > now || place[from] == kNoPlace) return;
+    room.push_back(place[from]);
+    place[from] = kNoPlace;
+  };
+  Times begin;
+  begin.fill(moments_[0].ns);
+  keep(0, begin);
+  for (size_t i = 0; i < count; ++i) found[i].other_order = false;
+  auto turn = turns_.begin();
+  for (Moment m = 0; m <= last; ++m) {
+    if (m > 0) {
+      Times latest{};
+      for (auto [c, end] = causes(m); c != end; ++c) {
+        const Times &from = comes[place[c->from]], &takes = cost[c->cost];
+        for (size_t i = 0; i < kAtOnce; ++i) {
+          const double t = from[i] + takes[i];
+          latest[i] = latest[i] < t ? t : latest[i];
+        }
       }
+      if (last_use[m] > 0) keep(m, latest);
     }
-    comes[m] = latest;
-  }
-  for (size_t i = 0; i < count; ++i) found[i] = {comes[last][i], false};
-  for (const Turn& t : turns_) {
-    if (t.first.from > last || t.second.from > last) continue;
-    for (size_t i = 0; i < count; ++i) {
-      const double first = comes[t.first.from][i] + cost[t.first.cost][i];
-      const double second = comes[t.second.from][i] + cost[t.second.cost][i];
-      found[i].other_order |= first > second + kSameNs;
+    const auto first_turn = turn;
+    for (; turn != turns_.end() && turn->at == m; ++turn) {
+      const Times &first = comes[place[turn->first.from]], &second = comes[place[turn->second.from]];
+      for (size_t i = 0; i < count; ++i)
+        found[i].other_order |=
+            first[i] + cost[turn->first.cost][i] > second[i] + cost[turn->second.cost][i] + kSameNs;
     }
+    for (auto t = first_turn; t != turn; ++t) forget(t->first.from, m), forget(t->second.from, m);
+    if (m == 0) continue;
+    for (auto [c, end] = causes(m); c != end; ++c) forget(c->from, m);
   }
+  for (size_t i = 0; i < count; ++i) found[i].ns = comes[place[last]][i];
 }
 
 std::vector<RunGraph::Retimed> RunGraph::retimed(Moment last, const std::vector<Factors>& factors) const {
   std::vector<Retimed> all(factors.size());
-  std::vector<Times> comes(last + size_t{1});
+  const Large<Moment> last_use = last_uses(last);
   for (size_t first = 0; first < factors.size(); first += kAtOnce)
-    retime(last, &factors[first], std::min(kAtOnce, factors.size() - first), comes, &all[first]);
+    retime(last, &factors[first], std::min(kAtOnce, factors.size() - first), last_use, &all[first]);
   return all;
 }
 

@@ -7,12 +7,12 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
-#include <memory>
-#include <unordered_map>
+#include <string>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "kernbench/phase2/memory/bulk_bytes.h"
 #include "kernbench/phase2/op/op.h"
 #include "kernbench/platform/insight/resource.h"
 
@@ -59,7 +59,7 @@ class RunGraph {
   Cost cost(const std::vector<CostPart>&);
   Cost plus(Cost, const CostPart&);
   Cost plus(Cost, Cost);
-  OpNumber op(const std::shared_ptr<const OpDesc>&);
+  OpNumber op(const OpDesc*);
   /// A moment of the run at t_ns. Where its causes leave a part of the time open, the last of them takes that as
   /// `other`; one that would come later than t_ns is none.
   Moment add(double t_ns, OpNumber, const Cause* causes, size_t count);
@@ -68,14 +68,22 @@ class RunGraph {
   }
 
   /// A server has served what was ready by `first` before what was ready by `second`, as it came first.
-  void turn(const Cause& first, const Cause& second) { turns_.push_back({first, second}); }
+  void turn(const Cause& first, const Cause& second) {
+    turns_.push_back({first, second, static_cast<Moment>(moments_.size() - 1)});
+  }
 
   // What it says.
   size_t size() const { return moments_.size(); }
   double ns(Moment m) const { return moments_[m].ns; }
   OpNumber op_of(Moment m) const { return moments_[m].op; }
+  /// What the path tells of an op. (To keep its OpDesc would cost a run far more than all its causes.)
+  struct Op {
+    const std::string* name = nullptr;  ///< log name
+    uint32_t pe = kNoPe, launch = kNoLaunch;
+    SourceLine where;
+  };
   /// Null for 0.
-  const OpDesc* desc(OpNumber n) const { return ops_[n].get(); }
+  const Op* op_at(OpNumber n) const { return n == 0 ? nullptr : &ops_[n]; }
   std::pair<const Cause*, const Cause*> causes(Moment m) const {
     return {causes_.data() + moments_[m].first_cause, causes_.data() + end_of(m)};
   }
@@ -120,9 +128,13 @@ class RunGraph {
   }
   static constexpr size_t kAtOnce = 8;
   using Times = std::array<double, kAtOnce>;
-  void retime(Moment, const Factors*, size_t count, std::vector<Times>& comes, Retimed* found) const;
+  template <class T>
+  using Large = std::vector<T, LargePageAllocator<T>>;
+  Large<Moment> last_uses(Moment last) const;
+  void retime(Moment, const Factors*, size_t count, const Large<Moment>& last_use, Retimed* found) const;
   struct Turn {
     Cause first, second;
+    Moment at;  ///< the latest moment when it was told: both causes are there
   };
   Cost keep(size_t first);
   void append(Cost);
@@ -135,14 +147,15 @@ class RunGraph {
   };
   static constexpr size_t kSums = 1 << 15;  ///< a power of two
 
-  std::vector<Entry> moments_;
-  std::vector<Cause> causes_;
+  Large<Entry> moments_;
+  Large<Cause> causes_;
   std::vector<CostEntry> costs_;
   std::vector<CostPart> parts_;
   std::unordered_set<Cost, SameCost, SameCost> known_;
   std::vector<Sum> sums_{kSums};
-  std::vector<std::shared_ptr<const OpDesc>> ops_;
-  std::vector<Turn> turns_;
+  Large<Op> ops_;
+  std::unordered_set<std::string> names_;
+  Large<Turn> turns_;
   double unexplained_ns_ = 0;
   uint64_t contradictions_ = 0;
 };

@@ -60,10 +60,11 @@ void RunGraphRecorder::kernel_submits(const Pe& pe, const PeCommand& c, double t
   PeState& s = state(pe);
   const double issue = pe.cpu->command_ns(), works = t - graph_.ns(s.kernel) - issue;
   s.issue_ns += issue;
-  const OpNumber op = graph_.op(c.desc);
+  const OpNumber op = graph_.op(c.desc.get());
   Cost cost = part_cost(s.issue, Resource::pe_cpu, s.cpu, issue);
   if (works > RunGraph::kNothingNs)
-    cost = graph_.cost({{Resource::kernel, false, s.cpu, works}, {Resource::pe_cpu, false, s.cpu, issue}});
+    cost = graph_.plus(graph_.cost(CostPart{Resource::kernel, false, s.cpu, works}),
+                       CostPart{Resource::pe_cpu, false, s.cpu, issue});
   s.kernel = graph_.add(t, op, {{s.kernel, cost}});
   commands_[&c] = {s.kernel, op};
 }
@@ -86,7 +87,7 @@ void RunGraphRecorder::command_submitted(const Pe& pe, const PeCommand& c, doubl
   const auto [it, is_new] = commands_.try_emplace(&c);
   if (!is_new) return;
   PeState& s = state(pe);
-  const OpNumber op = graph_.op(c.desc);
+  const OpNumber op = graph_.op(c.desc.get());
   const Moment before = c.desc ? at(s.done, c.desc->seq) : kNone;
   it->second = {before == kNone ? graph_.add(t, op, {}) : graph_.add(t, op, {{before, 0}}), op};
 }
@@ -187,7 +188,7 @@ void RunGraphRecorder::end_of_service(PeState& s, Stage stage, Server& server, c
     case Stage::fetch:
     case Stage::store:
       if (server.cost.ns != took)
-        server.cost = {took, graph_.cost({overhead, {Resource::tcm, false, st.node, took - st.overhead_ns}})};
+        server.cost = {took, graph_.plus(graph_.cost(overhead), CostPart{Resource::tcm, false, st.node, took - st.overhead_ns})};
       server.ended = graph_.add(t, op, {{server.service, server.cost.cost}});
       break;
     case Stage::gemm:
@@ -196,12 +197,12 @@ void RunGraphRecorder::end_of_service(PeState& s, Stage stage, Server& server, c
       const ServiceParts parts = st.engine->service_parts(item);
       if (parts.read_ns == 0 && parts.write_ns == 0) {
         const double ns = parts.compute_ns > 0 ? parts.compute_ns : took - st.overhead_ns;
-        if (server.cost.ns != ns) server.cost = {ns, graph_.cost({overhead, {computes, false, st.node, ns}})};
+        if (server.cost.ns != ns) server.cost = {ns, graph_.plus(graph_.cost(overhead), CostPart{computes, false, st.node, ns})};
         server.ended = graph_.add(t, op, {{server.service, server.cost.cost}});
         break;
       }
       const auto after = [&](Resource r, double ns) {
-        return Cause{server.service, graph_.cost({overhead, {r, false, st.node, ns}})};
+        return Cause{server.service, graph_.plus(graph_.cost(overhead), CostPart{r, false, st.node, ns})};
       };
       server.ended = graph_.add(t, op,
                                 {after(computes, parts.compute_ns), after(Resource::tcm, parts.read_ns),
