@@ -45,8 +45,9 @@ void TopologyOptions::add_to(CLI::App& app, bool positional) {
                  "of FROM->TO (repeatable)")
       ->allow_extra_args(false)
       ->type_name("TARGET=VALUE");
-  app.add_option("--scale", scales,
-                 "makes a part of the machine, such as hbm, mesh or gemm, FACTOR times as fast (docs/insight.md; repeatable)")
+  app.add_option(
+         "--scale", scales,
+         "makes a part of the machine, such as hbm, mesh or gemm, FACTOR times as fast (docs/insight.md; repeatable)")
       ->allow_extra_args(false)
       ->type_name("PART=FACTOR");
   plugins.add_to(app);

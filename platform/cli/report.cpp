@@ -23,8 +23,9 @@ struct Options {
 
 std::vector<std::string> texts_or_none(const Json& configuration, const char* key) {
   if (!configuration.contains(key)) return {};
-  return json_field(configuration, key,
-                    [](const Json& list) { return json_items(list, [](const Json& v) { return json_value<std::string>(v); }); });
+  return json_field(configuration, key, [](const Json& list) {
+    return json_items(list, [](const Json& v) { return json_value<std::string>(v); });
+  });
 }
 
 /// The command that a log's configuration tells of.
@@ -72,9 +73,10 @@ bool same_run(const RunFile& logged, const RunFile& again) {
   const RunDiff d = diff_runs(logged, again);
   if (d.ops_that_differ == 0) return true;
   const RunDiff::OpChange& c = *d.first;
-  tell(fmt::format("kernbench: {}: {} of its {} ops come at other times now, {} {} of {} first: another kernbench, or other "
-                   "kernels, blocks or inputs; the report is of the run as it is now",
-                   logged.name, d.ops_that_differ, d.ops, c.name, c.seq, c.pe));
+  tell(fmt::format(
+      "kernbench: {}: {} of its {} ops come at other times now, {} {} of {} first: another kernbench, or other "
+      "kernels, blocks or inputs; the report is of the run as it is now",
+      logged.name, d.ops_that_differ, d.ops, c.name, c.seq, c.pe));
   return false;
 }
 

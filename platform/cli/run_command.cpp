@@ -125,7 +125,9 @@ struct Observers {
         waveform(o.vcd.attach(platform)),
         recorder(o.recording.attach(platform)),
         hops(o.hops ? std::make_unique<HopLog>(platform) : nullptr),
-        explainer(o.explain || !o.report.empty() ? std::make_unique<insight::Explainer>(platform, o.format == "json" || !o.report.empty()) : nullptr),
+        explainer(o.explain || !o.report.empty()
+                      ? std::make_unique<insight::Explainer>(platform, o.format == "json" || !o.report.empty())
+                      : nullptr),
         page(o.report.empty() ? nullptr : std::make_unique<HtmlReport>(platform, o.report)) {}
 };
 
@@ -201,8 +203,7 @@ int run(const RunCommand& o) {
     } else if (o.watcher) {
       r.log = std::make_unique<Handed>(o.watcher);
     }
-    if (r.log || !o.report.empty())
-      r.header = log_header(platform, o, r.params, choose_launch_way(platform, r).mode);
+    if (r.log || !o.report.empty()) r.header = log_header(platform, o, r.params, choose_launch_way(platform, r).mode);
     const std::string configuration = r.header.configuration;
     const Observers observers(platform, o);
     r.number_ops = observers.trace || observers.waveform || observers.recorder;

@@ -19,7 +19,8 @@ int become_page_server(const std::vector<std::string>& arguments) {
   for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
   execv(program.c_str(), argv.data());
-  throw RunError(program + ": " + std::strerror(errno) + "; it is built where cpp-httplib is found (docs/dependencies.md)");
+  throw RunError(program + ": " + std::strerror(errno) +
+                 "; it is built where cpp-httplib is found (docs/dependencies.md)");
 }
 
 }  // namespace

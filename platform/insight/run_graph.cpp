@@ -135,8 +135,8 @@ RunGraph::Large<Moment> RunGraph::last_uses(Moment last) const {
   return uses;
 }
 
-/// Walking the moments is what costs: several factors at a time share it. Times are kept of those moments alone that are
-/// still asked for, which are few.
+/// Walking the moments is what costs: several factors at a time share it. Times are kept of those moments alone that
+/// are still asked for, which are few.
 void RunGraph::retime(Moment last, const Factors* factors, size_t count, const Large<Moment>& last_use,
                       Retimed* found) const {
   std::vector<Times> cost(costs_.size(), Times{});
@@ -184,8 +184,7 @@ void RunGraph::retime(Moment last, const Factors* factors, size_t count, const L
     for (; turn != turns_.end() && turn->at == m; ++turn) {
       const Times &first = comes[place[turn->first.from]], &second = comes[place[turn->second.from]];
       for (size_t i = 0; i < count; ++i)
-        found[i].other_order |=
-            first[i] + cost[turn->first.cost][i] > second[i] + cost[turn->second.cost][i] + kSameNs;
+        found[i].other_order |= first[i] + cost[turn->first.cost][i] > second[i] + cost[turn->second.cost][i] + kSameNs;
     }
     for (auto t = first_turn; t != turn; ++t) forget(t->first.from, m), forget(t->second.from, m);
     if (m == 0) continue;

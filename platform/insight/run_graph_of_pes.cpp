@@ -188,7 +188,8 @@ void RunGraphRecorder::end_of_service(PeState& s, Stage stage, Server& server, c
     case Stage::fetch:
     case Stage::store:
       if (server.cost.ns != took)
-        server.cost = {took, graph_.plus(graph_.cost(overhead), CostPart{Resource::tcm, false, st.node, took - st.overhead_ns})};
+        server.cost = {
+            took, graph_.plus(graph_.cost(overhead), CostPart{Resource::tcm, false, st.node, took - st.overhead_ns})};
       server.ended = graph_.add(t, op, {{server.service, server.cost.cost}});
       break;
     case Stage::gemm:
@@ -197,7 +198,8 @@ void RunGraphRecorder::end_of_service(PeState& s, Stage stage, Server& server, c
       const ServiceParts parts = st.engine->service_parts(item);
       if (parts.read_ns == 0 && parts.write_ns == 0) {
         const double ns = parts.compute_ns > 0 ? parts.compute_ns : took - st.overhead_ns;
-        if (server.cost.ns != ns) server.cost = {ns, graph_.plus(graph_.cost(overhead), CostPart{computes, false, st.node, ns})};
+        if (server.cost.ns != ns)
+          server.cost = {ns, graph_.plus(graph_.cost(overhead), CostPart{computes, false, st.node, ns})};
         server.ended = graph_.add(t, op, {{server.service, server.cost.cost}});
         break;
       }

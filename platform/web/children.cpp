@@ -110,8 +110,8 @@ bool Children::stop(const std::string& run) {
 }
 
 size_t Children::started(bool runs) const {
-  return static_cast<size_t>(std::count_if(started_.begin(), started_.end(),
-                                           [&](const Started& s) { return s.run.name.empty() != runs; }));
+  return static_cast<size_t>(
+      std::count_if(started_.begin(), started_.end(), [&](const Started& s) { return s.run.name.empty() != runs; }));
 }
 
 void Children::start_run(Run run) {
@@ -175,9 +175,8 @@ int Children::work() {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (auto it = started_.begin(); it != started_.end();) {
       const auto now = it++;
-      const bool ended = std::any_of(open.begin() + 2, open.end(), [&](const pollfd& p) {
-        return p.fd == now->process.pidfd && p.revents != 0;
-      });
+      const bool ended = std::any_of(open.begin() + 2, open.end(),
+                                     [&](const pollfd& p) { return p.fd == now->process.pidfd && p.revents != 0; });
       if (ended) end_of(now);
     }
   }

@@ -46,7 +46,8 @@ class Children {
   /// Takes a run out of the queue, or ends it as Ctrl-C does. False: it neither waits nor runs.
   bool stop(const std::string& run);
 
-  /// The first thread's: starts processes and waits for them until one of the signals comes; which. All have ended then.
+  /// The first thread's: starts processes and waits for them until one of the signals comes; which. All have ended
+  /// then.
   int work();
 
  private:
@@ -58,7 +59,7 @@ class Children {
   struct Started {
     StartedProgram process;
     Clock::time_point since = Clock::now();
-    Run run;                                // of a run: its name is not empty
+    Run run;                               // of a run: its name is not empty
     std::unique_ptr<MemoryFile> out, err;  // of a question
     std::promise<ProcessResult> answer;
   };

@@ -123,8 +123,7 @@ std::string PageServer::address() const {
   return fmt::format("http://{}:{}/{}", kHost, port_, token_);
 }
 
-httplib::Server::HandlerResponse PageServer::admit(const httplib::Request& request,
-                                                   httplib::Response& response) const {
+httplib::Server::HandlerResponse PageServer::admit(const httplib::Request& request, httplib::Response& response) const {
   const auto refuse = [&](int status, const char* why) {
     response.status = status;
     response.set_content(std::string(why) + "\n", "text/plain");
@@ -140,7 +139,8 @@ httplib::Server::HandlerResponse PageServer::admit(const httplib::Request& reque
 
 bool PageServer::process_and_close_socket(socket_t socket) {
   if (turned_away) {
-    constexpr std::string_view kBusy = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+    constexpr std::string_view kBusy =
+        "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
     const bool told = send(socket, kBusy.data(), kBusy.size(), MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
     close_gently(socket);
     return told;

@@ -47,7 +47,7 @@ std::optional<std::string> read_file(const std::string& file) {
   if (whole) {
     text.resize(static_cast<size_t>(status.st_size));
     size_t got = 0;
-    for (ssize_t n = 1; n > 0 && got < text.size(); got += n > 0 ? static_cast<size_t>(n) : 0)
+    for (ssize_t n = 1; n > 0 && got<text.size(); got += n> 0 ? static_cast<size_t>(n) : 0)
       whole = (n = ::read(fd, text.data() + got, text.size() - got)) >= 0;
     text.resize(got);
   }
@@ -79,7 +79,8 @@ RunFolder::RunFolder(const std::string& folder) {
 
 std::vector<std::string> RunFolder::topologies() const {
   std::vector<std::string> found = names_in(path_, ".yaml", fs::file_type::regular);
-  for (const std::string& name : names_in(path_ + "/" + kTopologies, ".yaml", fs::file_type::regular)) found.push_back(name);
+  for (const std::string& name : names_in(path_ + "/" + kTopologies, ".yaml", fs::file_type::regular))
+    found.push_back(name);
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;

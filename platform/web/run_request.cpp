@@ -102,9 +102,11 @@ std::vector<std::string> verdict_of(const Json& v) {
 
 bool is_plain_name(std::string_view s) {
   const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+           c == '-';
   };
-  return !s.empty() && s.size() <= 120 && s.front() != '.' && s.front() != '-' && std::all_of(s.begin(), s.end(), plain);
+  return !s.empty() && s.size() <= 120 && s.front() != '.' && s.front() != '-' &&
+         std::all_of(s.begin(), s.end(), plain);
 }
 
 std::vector<std::string> RunRequest::arguments() const {

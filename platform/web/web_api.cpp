@@ -107,7 +107,10 @@ void WebApi::serve_runs() {
                 const auto text = folder_.read(name, file);
                 if (!text) throw NotFound(name + " has no " + file);
                 const bool report = file == "report.html";
-                give(r, *text, report ? "text/html; charset=utf-8" : file == "run.json" ? kJson : "text/plain; charset=utf-8",
+                give(r, *text,
+                     report               ? "text/html; charset=utf-8"
+                     : file == "run.json" ? kJson
+                                          : "text/plain; charset=utf-8",
                      report ? kReportPolicy : kFilePolicy);
               }));
 }
@@ -147,7 +150,8 @@ std::vector<std::string> WebApi::topologies() {
   for (std::string file; std::getline(files, file);) {
     const std::filesystem::path path = file;
     const std::string name = path.filename().string();
-    if (path.is_absolute() && is_plain_name(name) && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (path.is_absolute() && is_plain_name(name) && std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(name);
   }
   return names;
 }

@@ -1,5 +1,5 @@
-// kernbench-web: what `kernbench web` becomes. A program of its own: cpp-httplib brings OpenSSL, whose loading would make
-// every start of kernbench a quarter longer.
+// kernbench-web: what `kernbench web` becomes. A program of its own: cpp-httplib brings OpenSSL, whose loading would
+// make every start of kernbench a quarter longer.
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>

@@ -78,11 +78,12 @@ function fillForm() {
   $('work').replaceChildren();
   for (const [kind, list] of [['kernel', system.kernels], ['program', system.programs]]) {
     const group = make('optgroup', '', {label: kind + 's'});
-    for (const s of list) group.append(make('option', s.name, {value: `${kind}:${s.name}`, selected: s.name === 'gemm'}));
+    for (const s of list)
+      group.append(make('option', s.name, {value: `${kind}:${s.name}`, selected: s.name === 'gemm'}));
     $('work').append(group);
   }
-  $('topology').replaceChildren(
-      ...system.topologies.map(t => make('option', t, {value: t, selected: t === 'small.yaml'})));
+  $('topology')
+      .replaceChildren(...system.topologies.map(t => make('option', t, {value: t, selected: t === 'small.yaml'})));
   showParams();
 }
 
@@ -90,8 +91,8 @@ const lines = id => $(id).value.split('\n').map(s => s.trim()).filter(Boolean);
 
 function request() {
   const {kind, name} = chosen();
-  const r = {[kind]: name, topology: $('topology').value, params: {}, options: {}, set: lines('set'),
-             scale: lines('scale')};
+  const r =
+      {[kind]: name, topology: $('topology').value, params: {}, options: {}, set: lines('set'), scale: lines('scale')};
   for (const e of document.querySelectorAll('[data-param]'))
     if (e.value !== '' && e.value !== e.dataset.default) r.params[e.dataset.param] = e.value;
   for (const e of document.querySelectorAll('[data-option]')) {
@@ -103,7 +104,8 @@ function request() {
 
 const start = telling(async event => {
   event.preventDefault();
-  await ask('api/runs', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(request())});
+  await ask(
+      'api/runs', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(request())});
   await refresh();
 });
 
@@ -127,12 +129,16 @@ function time(ns) {
   return `${ns.toFixed(3)} ns`;
 }
 
-const seconds = s => s < 90 ? `${Math.round(s)} s` : s < 5400 ? `${Math.round(s / 60)} min` : `${(s / 3600).toFixed(1)} h`;
+const seconds = s => s < 90 ? `${Math.round(s)} s` :
+    s < 5400 ? `${Math.round(s / 60)} min` :
+               `${(s / 3600).toFixed(1)} h`;
 
 /** What a run's request says beyond its work and its system. */
 function settings({params, options, set, scale}) {
-  return [...Object.entries(params).map(([k, v]) => `${k}=${v}`),
-          ...Object.entries(options).filter(([, v]) => v !== true).map(([k, v]) => `${k} ${v}`), ...set, ...scale].join(', ');
+  return [
+    ...Object.entries(params).map(([k, v]) => `${k}=${v}`),
+    ...Object.entries(options).filter(([, v]) => v !== true).map(([k, v]) => `${k} ${v}`), ...set, ...scale
+  ].join(', ');
 }
 
 function stateOf(run) {
@@ -141,7 +147,9 @@ function stateOf(run) {
     const bar = make('progress', '', {max: 1});
     if (run.left_s !== null) bar.value = run.elapsed_s / Math.max(run.elapsed_s + run.left_s, 1e-9);
     const left = run.left_s === null ? '' : `, about ${seconds(run.left_s)} to go`;
-    cell.append(bar, make('div', `running for ${seconds(run.elapsed_s)}${left}`), make('div', run.progress, {className: 'detail'}));
+    cell.append(
+        bar, make('div', `running for ${seconds(run.elapsed_s)}${left}`),
+        make('div', run.progress, {className: 'detail'}));
   } else {
     cell.append(make('span', run.state, {className: run.state.split(' ')[0]}));
     if (run.said) cell.append(make('div', run.said[0], {className: 'detail', title: run.said.join('\n')}));
@@ -156,11 +164,14 @@ function button(text, action) {
 }
 
 function tick(run) {
-  const box = make('input', '', {type: 'checkbox', checked: ticked.has(run.name), disabled: !(run.end && run.end.sim_ns)});
+  const box =
+      make('input', '', {type: 'checkbox', checked: ticked.has(run.name), disabled: !(run.end && run.end.sim_ns)});
   box.setAttribute('aria-label', `compare ${run.name}`);
   box.addEventListener('change', () => {
-    if (box.checked) ticked.add(run.name);
-    else ticked.delete(run.name);
+    if (box.checked)
+      ticked.add(run.name);
+    else
+      ticked.delete(run.name);
     showCompare();
   });
   return box;
@@ -182,11 +193,12 @@ function row(run) {
   } else if (end.sim_ns) {
     last.append(button('Report', () => view([run.name])));
   }
-  line.append(first, make('td', run.name, {title: 'kernbench ' + run.command.join(' ')}),
-              make('td', run.request.kernel || run.request.program), make('td', run.request.topology),
-              make('td', settings(run.request)), stateOf(run),
-              make('td', end.sim_ns ? time(end.sim_ns) : '', {className: 'number'}),
-              make('td', (end.verdict || [])[0] || ''), last);
+  line.append(
+      first, make('td', run.name, {title: 'kernbench ' + run.command.join(' ')}),
+      make('td', run.request.kernel || run.request.program), make('td', run.request.topology),
+      make('td', settings(run.request)), stateOf(run),
+      make('td', end.sim_ns ? time(end.sim_ns) : '', {className: 'number'}), make('td', (end.verdict || [])[0] || ''),
+      last);
   return line;
 }
 
@@ -197,7 +209,8 @@ async function refresh() {
   runs = await ask('api/runs');
   const now = JSON.stringify(runs);
   if (now !== shown) {  // a table that is made anew loses its focus
-    for (const name of [...ticked]) if (!runs.some(r => r.name === name)) ticked.delete(name);
+    for (const name of [...ticked])
+      if (!runs.some(r => r.name === name)) ticked.delete(name);
     $('runs').tBodies[0].replaceChildren(...runs.map(row));
     $('no-runs').hidden = runs.length > 0;
     showCompare();
@@ -224,26 +237,33 @@ function table(caption, head, rows) {
 
 /** What was asked for, one setting a key; what another run was not asked for is not there. */
 function asked({kernel, program, topology, params, options, set, scale}) {
-  return new Map([['work', kernel || program], ['system', topology], ...Object.entries(params), ...Object.entries(options),
-                  ['set', set.join(', ')], ['scale', scale.join(', ')]].map(([k, v]) => [k, String(v)]));
+  return new Map([
+    ['work', kernel || program], ['system', topology], ...Object.entries(params), ...Object.entries(options),
+    ['set', set.join(', ')], ['scale', scale.join(', ')]
+  ].map(([k, v]) => [k, String(v)]));
 }
 
 function settingsThatDiffer(a, b) {
   const [one, other] = [a, b].map(name => asked(runs.find(r => r.name === name).request));
-  return [...new Set([...one.keys(), ...other.keys()])].map(k => [k, one.get(k) || '', other.get(k) || ''])
+  return [...new Set([...one.keys(), ...other.keys()])]
+      .map(k => [k, one.get(k) || '', other.get(k) || ''])
       .filter(([, x, y]) => x !== y);
 }
 
-const moves = changes => changes.map(c => [c.name, time(c.a_ns), time(c.b_ns), (c.by_ns < 0 ? '−' : '+') + time(Math.abs(c.by_ns))]);
+const moves = changes =>
+    changes.map(c => [c.name, time(c.a_ns), time(c.b_ns), (c.by_ns < 0 ? '−' : '+') + time(Math.abs(c.by_ns))]);
 
 async function showDifference(a, b) {
-  const d = await ask(`api/diff?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}`), more = 100 * (d.b_ns / d.a_ns - 1);
-  const says = Math.abs(more) < 0.005 ? 'Both take the same time.'
-      : `${b} takes ${Math.abs(more).toFixed(2)} % ${more > 0 ? 'longer' : 'less'} than ${a}.`;
+  const d = await ask(`api/diff?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}`),
+        more = 100 * (d.b_ns / d.a_ns - 1);
+  const says = Math.abs(more) < 0.005 ?
+      'Both take the same time.' :
+      `${b} takes ${Math.abs(more).toFixed(2)} % ${more > 0 ? 'longer' : 'less'} than ${a}.`;
   $('difference').append(make('p', says, {id: 'difference-says'}));
   const settings = settingsThatDiffer(a, b);
   if (settings.length) $('difference').append(table('Asked for', ['', a, b], settings));
-  if (d.blame && d.blame.length) $('difference').append(table('Critical path by resource', ['', a, b, 'change'], moves(d.blame)));
+  if (d.blame && d.blame.length)
+    $('difference').append(table('Critical path by resource', ['', a, b, 'change'], moves(d.blame)));
 }
 
 async function view(names) {
@@ -252,7 +272,8 @@ async function view(names) {
   $('difference').replaceChildren();
   $('reports').replaceChildren(...names.map(name => {
     const figure = make('figure');
-    figure.append(make('iframe', '', {src: `runs/${name}/report.html`, title: `Report of ${name}`}), make('figcaption', name));
+    figure.append(
+        make('iframe', '', {src: `runs/${name}/report.html`, title: `Report of ${name}`}), make('figcaption', name));
     return figure;
   }));
   if (names.length === 2) await showDifference(...names);
