@@ -40,14 +40,6 @@ void TimeBins::add(size_t series, double from, double to, double amount) {
   }
 }
 
-namespace {
-
-constexpr const char* kQueueServerNames[] = {"COMM", "INBOUND", "SLOT_WRITE", "SLOT_READ"};
-constexpr const char* kStallTracks[] = {"send", "recv", "credit"};
-constexpr const char* kStalls[] = {"waiting for slot", "waiting for message", "waiting for credit"};
-
-}  // namespace
-
 TimelineRecorder::TimelineRecorder(Platform& platform) : platform_(platform), begin_ns_(platform.timeline().now_ns()) {
   for (size_t e = 0; e < platform.graph().edges.size(); ++e) bins_.add_series();  // those of the edges are the first
   for (const topology::Memory& memory : platform.graph().memories)
@@ -113,9 +105,8 @@ void TimelineRecorder::kernel_works(const Pe& pe, double from, double to) {
 }
 
 void TimelineRecorder::queue_stall(const Pe& pe, uint32_t port, QueueStall why, double from, double to) {
-  const auto reason = static_cast<size_t>(why);
-  const uint32_t place = track(pe.ipcq->ports()[port].name + " " + kStallTracks[reason]);
-  add(pe.index, place, {from, to, Kind::wait, op({kStalls[reason], ""}), -1});
+  const uint32_t place = track(pe.ipcq->ports()[port].name + " " + call_of(why));
+  add(pe.index, place, {from, to, Kind::wait, op({name_of(why), ""}), -1});
 }
 
 void TimelineRecorder::segment_served(const Pe& pe, QueueServer server, const QueueSegment& s, double from, double to) {

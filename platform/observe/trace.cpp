@@ -231,27 +231,23 @@ Trace::MessageTrack& Trace::message_track(const Pe& pe, const std::string& name)
 }
 
 void Trace::queue_stall(const Pe& pe, uint32_t port, QueueStall why, double from, double to) {
-  constexpr const char* kTracks[] = {" send", " recv", " credit"};
-  constexpr const char* kNames[] = {"waiting for slot", "waiting for message", "waiting for credit"};
-  const auto reason = static_cast<size_t>(why);
   const QueuePort& p = pe.ipcq->ports()[port];
-  MessageTrack& track = message_track(pe, p.name + kTracks[reason]);
+  MessageTrack& track = message_track(pe, p.name + " " + call_of(why));
   from = std::max(from, track.until_ns);  // of several that wait for credits, each from the end of the one before
   track.until_ns = to;
-  begin_slice({pe.cube + 1, track.number}, kNames[reason], "stall", from, to);
+  begin_slice({pe.cube + 1, track.number}, name_of(why), "stall", from, to);
   writer_->argument("peer", p.peer_pe);
   writer_->argument("peer_port", p.peer_port_name);
   writer_->end();
 }
 
 void Trace::segment_served(const Pe& pe, QueueServer server, const QueueSegment& s, double from, double to) {
-  constexpr const char* kTracks[] = {"COMM", "INBOUND", "SLOT_WRITE", "SLOT_READ"};
   constexpr FlowStep kFlow[] = {FlowStep::begins, {}, FlowStep::goes_on, FlowStep::ends};
   const auto step = static_cast<size_t>(server);
   const bool sender = server == QueueServer::comm;
   if (server == QueueServer::inbound && to <= from) return;  // nothing drains here
   const QueuePort& port = pe.ipcq->ports()[sender ? s.sender_port : s.receiver_port];
-  begin_slice({pe.cube + 1, message_track(pe, kTracks[step]).number},
+  begin_slice({pe.cube + 1, message_track(pe, name_of(server)).number},
               fmt::format("{} message {}", port.name, s.message->number), "message", from, to);
   writer_->argument("port", port.name);
   writer_->argument("peer", port.peer_pe);

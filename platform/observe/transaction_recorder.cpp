@@ -383,11 +383,7 @@ void TransactionRecorder::segment_served(const Pe& pe, QueueServer server, const
       break;
   }
   const bool reads = server == QueueServer::reader;
-  const Transaction step = add(pes_[pe.index].queues,
-                               server == QueueServer::inbound ? "INBOUND"
-                               : reads                        ? "SLOT_READ"
-                                                              : "SLOT_WRITE",
-                               from, to);
+  const Transaction step = add(pes_[pe.index].queues, name_of(server), from, to);
   add_segment(ftr_, s);
   const uint64_t op_id = reads ? s.read_op_id : server == QueueServer::writer ? s.copy_op_id : 0;
   if (op_id) ftr_.attribute("op_id", op_id);

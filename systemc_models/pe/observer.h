@@ -35,6 +35,11 @@ enum class KernelActivity : uint8_t {
 /// The servers that a segment of a message between PEs passes, the first at its sender.
 enum class QueueServer : uint8_t { comm, inbound, writer, reader };
 constexpr size_t kQueueServers = 4;
+/// Their names in traces, recordings and timelines.
+constexpr const char* kQueueServerNames[kQueueServers] = {"COMM", "INBOUND", "SLOT_WRITE", "SLOT_READ"};
+inline const char* name_of(QueueServer s) {
+  return kQueueServerNames[static_cast<size_t>(s)];
+}
 
 /// Why a send or a receive stands still.
 enum class QueueStall : uint8_t {
@@ -42,6 +47,15 @@ enum class QueueStall : uint8_t {
   no_message,  ///< a receive: its message's next segment is not visible
   credit       ///< a receive that has been read: its credit is not at the sender yet (credit_blocks)
 };
+/// What stands still, and what for: in traces and timelines.
+inline const char* call_of(QueueStall s) {
+  constexpr const char* kCalls[] = {"send", "recv", "credit"};
+  return kCalls[static_cast<size_t>(s)];
+}
+inline const char* name_of(QueueStall s) {
+  constexpr const char* kNames[] = {"waiting for slot", "waiting for message", "waiting for credit"};
+  return kNames[static_cast<size_t>(s)];
+}
 
 /// A port of inter-PE queues.
 struct QueuePortState {
