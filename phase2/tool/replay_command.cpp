@@ -13,6 +13,7 @@
 
 #include "kernbench/phase2/check/reference_check.h"
 #include "kernbench/phase2/check/verify.h"
+#include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/graph/executor.h"
 #include "kernbench/phase2/io/memory_file.h"
 #include "kernbench/phase2/io/npy.h"
@@ -174,6 +175,7 @@ void report_as_json(std::ostream& out, const Loaded& files, const Replayed& all)
     w.field("shape", x.tensor->shape).field("written", x.missing.empty() && x.unwritten == 0).close('}');
   }
   w.close(']');
+  if (files.log.energy) energy::write_energy_json(w.key("energy"), *files.log.energy);
   if (!all.verified.empty()) write_verification(w.key("verify"), all.verified);
   w.close('}');
   out << text << "\n";
@@ -191,6 +193,7 @@ void report_as_text(std::ostream& out, const Loaded& files, const Replayed& all)
                : x.unwritten > 0  ? fmt::format(": {} of {} bytes not written yet, 0 here", x.unwritten, x.bytes.size())
                                   : "");
   }
+  if (files.log.energy) energy::write_energy_text(out, *files.log.energy);
   out << to_text(all.verified);
 }
 

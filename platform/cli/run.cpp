@@ -8,6 +8,7 @@
 #include "kernbench/phase2/graph/executor.h"
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/log/oplog_file.h"
+#include "kernbench/phase2/io/whole_file.h"
 #include "kernbench/phase2/log/versions.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_writer.h"
@@ -16,6 +17,8 @@
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/progress.h"
+#include "kernbench/platform/cli/topology_places.h"
+#include "kernbench/platform/energy/meter.h"
 #include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/observe/hop_log.h"
 #include "kernbench/platform/observe/html_report.h"
@@ -26,6 +29,8 @@
 #include "kernbench/platform/tools/host_phases.h"
 #include "kernbench/platform/tools/host_program.h"
 #include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/topology/read/energy_reader.h"
+#include "kernbench/systemc_models/core/registry.h"
 
 namespace kernbench::cli {
 
@@ -40,7 +45,7 @@ struct Options {
   int threads = 0;
   bool verify = false, debug_verify = false, check_races = false, hops = false, explain = false;
   std::string isa = std::string(name_of(best_isa()));
-  std::string oplog, memory, trace, wiring, report;
+  std::string oplog, memory, trace, wiring, report, energy, activity;
   WaveformCliOptions vcd;
   RecordingOptions recording;
   LimitOptions limits;
@@ -81,6 +86,7 @@ OpLogHeader log_header(const Platform& platform, const Options& o,
   if (o.address != "physical") w.field("address", o.address);
   if (!o.topology.settings.empty()) w.field("set", o.topology.settings);
   if (!o.topology.scales.empty()) w.field("scale", o.topology.scales);
+  if (!o.energy.empty()) w.field("energy", o.energy);
   if (o.hops) w.field("hops", true);
   std::ifstream yaml(o.topology.file, std::ios::binary);
   w.field("topology_file", std::string(std::istreambuf_iterator<char>(yaml), {})).close('}');
@@ -95,6 +101,7 @@ void check_output_files(const Options& o, const RunOptions& r) {
   files.add("--trace", o.trace);
   files.add("--wiring", o.wiring);
   files.add("--report", o.report);
+  files.add("--activity", o.activity);
   files.add("--ftr", o.recording.file);
   for (const std::string& file : o.vcd.files()) files.add("--vcd", file);
   for (const auto& [name, file] : r.dumps) files.add("--dump " + name, file);
@@ -132,8 +139,19 @@ RunOptions run_options(const Options& o) {
   return r;
 }
 
+/// The table of --energy, else the topology's; null where neither has one.
+std::shared_ptr<const energy::EnergyTable> energy_table(const Platform& platform, const Options& o) {
+  if (!o.energy.empty()) return topology::read_energy_file(energy_file(o.energy), component_catalog());
+  if (!platform.graph().energy && !o.activity.empty())
+    throw InputError("--activity: needs --energy beside it, or a topology with an energy section");
+  return platform.graph().energy;
+}
+
+
 /// What was asked for of them.
 struct Observers {
+  std::unique_ptr<energy::Meter> meter;  // first: others show its powers
+  std::unique_ptr<WholeFile> activity;
   std::unique_ptr<Trace> trace;
   std::unique_ptr<Waveform> waveform;
   std::unique_ptr<TransactionRecorder> recorder;
@@ -141,9 +159,11 @@ struct Observers {
   std::unique_ptr<insight::Explainer> explainer;
   std::unique_ptr<HtmlReport> page;
 
-  Observers(Platform& platform, const Options& o)
-      : trace(o.trace.empty() ? nullptr : std::make_unique<Trace>(platform, o.trace)),
-        waveform(o.vcd.attach(platform)),
+  Observers(Platform& platform, const Options& o, std::shared_ptr<const energy::EnergyTable> table)
+      : meter(table ? std::make_unique<energy::Meter>(platform, std::move(table)) : nullptr),
+        activity(o.activity.empty() ? nullptr : std::make_unique<WholeFile>(o.activity)),
+        trace(o.trace.empty() ? nullptr : std::make_unique<Trace>(platform, o.trace)),
+        waveform(o.vcd.attach(platform, meter.get())),
         recorder(o.recording.attach(platform)),
         hops(o.hops ? std::make_unique<HopLog>(platform) : nullptr),
         explainer(o.explain || !o.report.empty() ? std::make_unique<insight::Explainer>(platform, o.format == "json" || !o.report.empty()) : nullptr),
@@ -173,8 +193,13 @@ void explain(RunReport& r, const Whole& whole, const Observers& observers, const
 /// What is left to do for either kind of run when it is over; the exit status.
 template <class Write>
 int report(const RunReport& r, const Observers& observers, Progress& progress, const Write& write) {
+  if (observers.trace && observers.meter) observers.trace->power(*observers.meter);
   if (observers.trace) observers.trace->close();
   if (observers.waveform) observers.waveform->close();
+  if (observers.activity) {
+    observers.activity->write(energy::activity_csv(*r.energy));
+    observers.activity->keep();
+  }
   if (observers.recorder) observers.recorder->close();
   progress.clear();
   spdlog::info("simulated {:.3f} ns in {:.3f} s, replayed in {:.3f} s", r.end_ns, r.phase1_s, r.phase2_s);
@@ -197,6 +222,7 @@ int run(const Options& o) {
     }
     Platform& platform = o.topology.build();
     spdlog::info("elaborated");
+    auto table = energy_table(platform, o);
     const auto stops = o.limits.watch(platform.timeline());
     Progress progress;
     progress.watch(platform.timeline());
@@ -209,7 +235,8 @@ int run(const Options& o) {
     }
     const std::string configuration =
         o.report.empty() ? "" : log_header(platform, o, r.params, choose_launch_way(platform, r).mode).configuration;
-    const Observers observers(platform, o);
+    const Observers observers(platform, o, std::move(table));
+    r.meter = observers.meter.get();
     r.number_ops = observers.trace || observers.waveform || observers.recorder;
     if (!o.program.empty()) {
       ProgramReport done = run_program(platform, std::move(r));
@@ -298,6 +325,12 @@ Command add_run(CLI::App& app) {
                   "what every engine did, for Perfetto: .pftrace is its own form, with counters, any other ending "
                   "Chrome trace events, JSON (docs/trace.md)")
       ->type_name("FILE");
+  cmd->add_option("--energy", o->energy,
+                  "what the run takes in joules, by the constants of a table such as n7.yaml, also over the topology's "
+                  "own energy section (docs/energy.md)")
+      ->type_name("FILE.yaml");
+  cmd->add_option("--activity", o->activity, "with energy: component,action,count of all that was counted")
+      ->type_name("FILE.csv");
   cmd->add_option("--wiring", o->wiring, "a picture of which PEs the kernel's queues join (docs/collectives.md)")
       ->type_name("FILE.svg");
   cmd->add_option("--report", o->report, "what bounds the run, as one HTML page (docs/insight.md)")

@@ -35,15 +35,27 @@ fs::path topology_folder() {
   return first_folder(places);
 }
 
-std::string topology_file(const std::string& given) {
+namespace {
+
+/// A name alone is also looked for in that folder.
+std::string file_in(const fs::path& folder, const std::string& given) {
   std::error_code error;
   if (fs::exists(given, error) || given.find('/') != std::string::npos) return given;
-  const fs::path folder = first_folder(places_of_program());
   for (const char* ending : {"", ".yaml"}) {
     const fs::path candidate = folder / (given + ending);
     if (!folder.empty() && fs::is_regular_file(candidate, error)) return candidate.string();
   }
   return given;
+}
+
+}  // namespace
+
+std::string topology_file(const std::string& given) {
+  return file_in(first_folder(places_of_program()), given);
+}
+
+std::string energy_file(const std::string& given) {
+  return file_in(first_folder(places_of_program()) / "energy", given);
 }
 
 }  // namespace kernbench::cli

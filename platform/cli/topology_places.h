@@ -13,4 +13,7 @@ std::filesystem::path topology_folder();
 /// the folder that belongs to the program; else itself, to be complained about.
 std::string topology_file(const std::string& given);
 
+/// The same of an --energy, in its subfolder `energy`.
+std::string energy_file(const std::string& given);
+
 }  // namespace kernbench::cli

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/energy/meter.h"
 #include "kernbench/platform/observe/memory_bandwidth.h"
 #include "kernbench/platform/observe/trace_writer.h"
 #include "kernbench/platform/platform.h"
@@ -92,6 +93,24 @@ void Trace::host(const RunReport& r) {
 
 void Trace::host(const ProgramReport& p) {
   show(host_phases(p));
+}
+
+void Trace::power(const energy::Meter& meter) {
+  TraceCounters& counters = writer_->power_counters();
+  const uint64_t group = counters.add_group("power");
+  constexpr double kWindowNs = static_cast<double>(energy::Meter::kWindowFs) * 1e-6;
+  const auto tell = [&](const std::string& name, const auto& energy_of_window) {
+    const TraceCounters::Counter counter = counters.add_counter(group, name, "W");
+    double told = -1;
+    for (size_t w = 0; w <= meter.windows(); ++w) {  // one more, which says 0
+      const double watts = energy::joules(energy_of_window(w)) / (kWindowNs * 1e-9);
+      if (watts != told) counters.count(counter, meter.begin_ns() + static_cast<double>(w) * kWindowNs, watts);
+      told = watts;
+    }
+  };
+  tell("all", [&](size_t w) { return meter.window_energy(w); });
+  for (const energy::Meter::Power& p : meter.powers())
+    tell(p.name, [&](size_t w) { return w < p.windows.size() ? p.windows[w] : energy::Rontojoules{0}; });
 }
 
 void Trace::show(const std::vector<HostPhase>& phases) {
