@@ -96,19 +96,26 @@ void write_classes(std::ostream& out, const Summary& s, const Scale& scale) {
   out << "\n" << table.text();
 }
 
+/// "pe_tcm" of "*.pe_tcm".
+std::string kind_of(const std::string& component) {
+  return component.substr(component.rfind('.') + 1);
+}
+
 void write_area(std::ostream& out, const Account& a, const Summary& s) {
   if (s.by_area.empty()) return;
   const double whole = mm2(s.area.value), tflops = seconds(a) > 0 ? a.flops / seconds(a) * 1e-12 : 0;
   fmt::print(out, "  area         {:.4g} mm2 ({:.4g} to {:.4g}):", whole, mm2(s.area.low), mm2(s.area.high));
   const char* between = " ";
   for (const Summary::Row& r : s.by_area) {
-    fmt::print(out, "{}{} {:.4g}", between, r.name, mm2(r.energy.value));
+    fmt::print(out, "{}{} {:.4g}", between, kind_of(r.name), mm2(r.energy.value));
     between = ", ";
   }
   if (whole > 0)
     fmt::print(out, "; {:.4g} TFLOP/s/mm2, {:.4g} % of the GEMM peak a mm2", tflops / whole, 100 * a.utilization / whole);
   fmt::print(out, "\n");
-  if (!s.no_area.empty()) fmt::print(out, "               without that of {}\n", joined(s.no_area));
+  std::vector<std::string> without;
+  for (const std::string& component : s.no_area) without.push_back(kind_of(component));
+  if (!without.empty()) fmt::print(out, "               without that of {}\n", joined(without));
 }
 
 }  // namespace
@@ -129,12 +136,12 @@ void write_energy_text(std::ostream& out, const Account& a) {
                100 * share(first.energy.value, s.total.value));
     if (const Summary::Row* w = widest(s))
       fmt::print(out, "; its band by {}, {:.1f} % of it", w->name, 100 * share(w->energy.width(), s.total.width()));
-    fmt::print(out, "\n  rests on    ");
+    std::vector<std::string> grounds;
     for (const Quality q : kQualities) {
       const Rontojoules part = s.by_quality[static_cast<size_t>(q)].value;
-      fmt::print(out, "{} {} {:.1f} %", q == kQualities[0] ? "" : ",", name_of(q), 100 * share(part, s.total.value));
+      if (part > 0) grounds.push_back(fmt::format("{} {:.1f} %", name_of(q), 100 * share(part, s.total.value)));
     }
-    fmt::print(out, " constants\n");
+    fmt::print(out, "\n  rests on     {} of it\n", joined(grounds));
   }
   const std::vector<std::string> missing = left_out(a, s);
   if (!missing.empty()) fmt::print(out, "  not counted  {}\n", joined(missing));
@@ -165,10 +172,13 @@ void write_area(JsonWriter& w, const Account& a, const Summary& s) {
   const double whole = mm2(s.area.value), time = seconds(a);
   write_band(w.open('{').key("mm2"), s.area, 15);
   w.key("blocks").open('[');
-  for (const Summary::Row& r : s.by_area) {
-    w.open('{').field("block", r.name);
-    write_band(w.key("mm2"), r.energy, 15);
-    w.close('}');
+  for (const Action& block : a.area) {
+    const Constant* c = a.find(block.constant);
+    if (!c) continue;
+    w.open('{').field("block", block.component).field("count", block.count).field("of", block.action);
+    write_band(w.key("mm2"), area_of(a, block), 15);
+    write_constant(w.key("constant").open('{'), *c);
+    w.close('}').close('}');
   }
   w.close(']').field("not_counted", s.no_area);
   w.field("tflops_per_mm2", whole > 0 && time > 0 ? a.flops / time * 1e-12 / whole : 0);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "kernbench/platform/platform.h"
 
@@ -64,23 +63,13 @@ size_t Meter::power_of(std::string_view constant) {
   const std::string name(class_of(constant));
   const auto it = std::find_if(powers_.begin(), powers_.end(), [&](const Power& p) { return p.name == name; });
   if (it != powers_.end()) return static_cast<size_t>(it - powers_.begin());
-  powers_.push_back({name, {}});
+  powers_.emplace_back().name = name;
   return powers_.size() - 1;
 }
 
-/// Evenly; what does not divide goes into the last window.
 void Meter::add(size_t power, uint64_t from_fs, uint64_t to_fs, Rontojoules energy) {
-  std::vector<Rontojoules>& windows = powers_[power].windows;
-  const uint64_t last = to_fs > from_fs ? (to_fs - 1) / kWindowFs : to_fs / kWindowFs;
-  if (windows.size() <= last) windows.resize(last + 1);
-  Rontojoules left = energy;
-  for (uint64_t w = from_fs / kWindowFs; w < last; ++w) {
-    const uint64_t begin = std::max(from_fs, w * kWindowFs), end = (w + 1) * kWindowFs;
-    const Rontojoules part = product(energy, Rontojoules{end - begin}) / Rontojoules{to_fs - from_fs};
-    windows[w] += part;
-    left -= part;
-  }
-  windows[last] += left;
+  powers_[power].series.add(from_fs, to_fs, energy);
+  all_.add(from_fs, to_fs, energy);
 }
 
 void Meter::add_idle_up_to(uint64_t fs) {
@@ -90,20 +79,8 @@ void Meter::add_idle_up_to(uint64_t fs) {
   idle_fs_ = fs;
 }
 
-size_t Meter::windows() const {
-  size_t n = 0;
-  for (const Power& p : powers_) n = std::max(n, p.windows.size());
-  return n;
-}
-
-Rontojoules Meter::window_energy(size_t window) const {
-  return std::accumulate(powers_.begin(), powers_.end(), Rontojoules{0}, [&](Rontojoules sum, const Power& p) {
-    return window < p.windows.size() ? sum + p.windows[window] : sum;
-  });
-}
-
-size_t Meter::known_windows() {
-  const size_t known = since_begin_fs(known_until_ns()) / kWindowFs;
+uint64_t Meter::known_windows() {
+  const uint64_t known = since_begin_fs(activity_.open_from_ns()) / kWindowFs;
   add_idle_up_to(known * kWindowFs);
   return known;
 }
@@ -186,7 +163,8 @@ std::shared_ptr<const Account> Meter::account(double run_ns, size_t pes) {
   if (run_ns > 0 && pes > 0)
     account->utilization = (now.peak_ns - peak_ns_before_) / (run_ns * static_cast<double>(pes));
   account->window_fs = kWindowFs;
-  for (size_t w = 0; w < windows(); ++w) account->peak = std::max(account->peak, window_energy(w));
+  all_.for_each(0, all_.windows(),
+                [&](uint64_t, uint64_t, Rontojoules each) { account->peak = std::max(account->peak, each); });
   fill_actions(*account);
   const bool has_areas = table_.constants.lower_bound("area.") != table_.constants.lower_bound("area/");
   if (has_areas) account->area = areas();

@@ -6,7 +6,7 @@
 //   energy::summarize(*report.energy).total.value                        // 1e-27 J
 #pragma once
 
-#include <array>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +14,7 @@
 #include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/energy/energy_table.h"
 #include "kernbench/platform/energy/activity.h"
+#include "kernbench/platform/energy/power_series.h"
 
 namespace kernbench {
 
@@ -34,20 +35,18 @@ class Meter : private ActivitySink {
   /// When the run is over, `run_ns` after the begin; once. `pes`: that took part.
   std::shared_ptr<const Account> account(double run_ns, size_t pes);
 
-  /// Of classes of constants ("mac", "hbm", …) in order of first use: energy by window, at the constants' values. All of
-  /// a class's windows add up to its energy, to the last digit, once account() has been asked.
+  /// Of all, and of classes of constants ("mac", "hbm", …) in order of first use: energy by window, at the constants'
+  /// values. Windows add up to the energy, to the last digit, once account() has been asked.
   struct Power {
     std::string name;
-    std::vector<Rontojoules> windows;
+    PowerSeries series{kWindowFs};
   };
-  const std::vector<Power>& powers() const { return powers_; }
-  /// Of all classes. 0 beyond the last window with any.
-  Rontojoules window_energy(size_t window) const;
-  size_t windows() const;
-  /// So many windows are as they will be.
-  size_t known_windows();
-  /// What is known of, ns: whatever is counted from now on begins no earlier.
-  double known_until_ns() const { return activity_.open_from_ns(); }
+  const PowerSeries& power() const { return all_; }
+  const std::deque<Power>& powers() const { return powers_; }
+  /// Mean power of a window with that energy.
+  static double watts(Rontojoules window) { return joules(window) / (static_cast<double>(kWindowFs) * 1e-15); }
+  /// So many windows are as they will be: whatever is counted from now on begins behind them.
+  uint64_t known_windows();
   double begin_ns() const { return begin_ns_; }
 
  private:
@@ -77,7 +76,8 @@ class Meter : private ActivitySink {
   const double begin_ns_;
   double flops_before_ = 0, peak_ns_before_ = 0;
   std::vector<Rate> rates_;  ///< by row
-  std::vector<Power> powers_;
+  PowerSeries all_{kWindowFs};
+  std::deque<Power> powers_;
   std::vector<Idle> idle_;
   uint64_t idle_fs_ = 0;  ///< their energy is in up to here
   Activity activity_;     // last: it tells this

@@ -99,18 +99,18 @@ void Trace::power(const energy::Meter& meter) {
   TraceCounters& counters = writer_->power_counters();
   const uint64_t group = counters.add_group("power");
   constexpr double kWindowNs = static_cast<double>(energy::Meter::kWindowFs) * 1e-6;
-  const auto tell = [&](const std::string& name, const auto& energy_of_window) {
+  const auto tell = [&](const std::string& name, const energy::PowerSeries& series) {
     const TraceCounters::Counter counter = counters.add_counter(group, name, "W");
     double told = -1;
-    for (size_t w = 0; w <= meter.windows(); ++w) {  // one more, which says 0
-      const double watts = energy::joules(energy_of_window(w)) / (kWindowNs * 1e-9);
-      if (watts != told) counters.count(counter, meter.begin_ns() + static_cast<double>(w) * kWindowNs, watts);
+    const auto window = [&](uint64_t first, uint64_t, energy::Rontojoules each) {
+      const double watts = energy::Meter::watts(each);
+      if (watts != told) counters.count(counter, meter.begin_ns() + static_cast<double>(first) * kWindowNs, watts);
       told = watts;
-    }
+    };
+    series.for_each(0, meter.power().windows() + 1, window);  // one more, which says 0
   };
-  tell("all", [&](size_t w) { return meter.window_energy(w); });
-  for (const energy::Meter::Power& p : meter.powers())
-    tell(p.name, [&](size_t w) { return w < p.windows.size() ? p.windows[w] : energy::Rontojoules{0}; });
+  tell("all", meter.power());
+  for (const energy::Meter::Power& p : meter.powers()) tell(p.name, p.series);
 }
 
 void Trace::show(const std::vector<HostPhase>& phases) {

@@ -245,18 +245,19 @@ void Waveform::present() {
   const double now = platform_.timeline().now_ns();
   close_windows(now);
   if (!meter_) return sink_->advance(fs(now));
-  // A window's power is known when all that began in it is over: until then changes wait.
-  show_power(meter_->known_windows());
-  sink_->advance(fs(std::min(now, meter_->known_until_ns())));
+  // A window's power is known when all that began in it is over: until then changes from its begin on wait.
+  const uint64_t known = meter_->known_windows();
+  show_power(known);
+  sink_->advance(fs(meter_->begin_ns()) + known * energy::Meter::kWindowFs);
 }
 
 /// Of windows up to that one.
-void Waveform::show_power(size_t windows) {
-  for (; power_windows_ < windows; ++power_windows_) {
-    const double watts = energy::joules(meter_->window_energy(power_windows_)) / (energy::Meter::kWindowFs * 1e-15);
-    sink_->set(power_, fs(meter_->begin_ns()) + power_windows_ * energy::Meter::kWindowFs,
-               VcdWriter::real_bits(watts));
-  }
+void Waveform::show_power(uint64_t windows) {
+  meter_->power().for_each(power_windows_, windows, [&](uint64_t first, uint64_t, energy::Rontojoules each) {
+    sink_->set(power_, fs(meter_->begin_ns()) + first * energy::Meter::kWindowFs,
+               VcdWriter::real_bits(energy::Meter::watts(each)));
+  });
+  power_windows_ = std::max(power_windows_, windows);
 }
 
 void Waveform::start() {
@@ -282,7 +283,7 @@ void Waveform::trace(std::function<uint64_t()> value, const std::string& name, i
 void Waveform::close() {
   if (user_) user_->finish();
   present();
-  if (meter_) show_power(meter_->windows() + 1);  // one more, which says 0
+  if (meter_) show_power(meter_->power().windows() + 1);  // one more, which says 0
   const uint64_t end = std::max(fs(now_ns()), sink_->last_told_fs());
   close_windows(static_cast<double>(end) * 1e-6);
   sink_->close(end);

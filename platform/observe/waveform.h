@@ -134,7 +134,7 @@ class Waveform : public PeObserver, public FabricObserver {
   void present();
   double now_ns() const;
   void close_windows(double now);
-  void show_power(size_t windows);
+  void show_power(uint64_t windows);
 
   Platform& platform_;
   const std::unique_ptr<SignalSink> sink_;
@@ -150,7 +150,7 @@ class Waveform : public PeObserver, public FabricObserver {
   uint64_t window_ = 0;
   energy::Meter* const meter_;
   Variable power_ = 0;
-  size_t power_windows_ = 0;  ///< told
+  uint64_t power_windows_ = 0;  ///< told
 };
 
 }  // namespace kernbench

@@ -57,6 +57,8 @@ class Vcd:
                 assert change[2] or len(value) <= self.widths[code], f"{line}: too wide"
                 assert (self.widths[code] == 1) == (change[3] is not None), line
                 changes = self.changes[code]
+                if time == 0 and not section and len(changes) == 1:
+                    changes.clear()  # what is from 0 on, in the place of the initial value
                 assert not changes or changes[-1][0] < time, f"{code} changes twice at {time}"
                 assert not changes or section or changes[-1][1] != value, f"{code} does not change at {time}"
                 assert section != "$dumpoff" or value == "x", f"{code} has a value in $dumpoff"

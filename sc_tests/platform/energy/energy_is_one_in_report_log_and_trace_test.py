@@ -69,12 +69,24 @@ class OneEnergy(Cli):
                 self.assertNotIn(b"energy", file.read())
             self.assertNotIn("energy", json.loads(self.succeeds("replay", "--oplog", log, "--format", "json")))
 
+    def test_readme_says_what_is_printed(self):
+        """The command of README's gemm, as scripts/run has it."""
+        said = self.succeeds("run", "--kernel", "gemm", "--topology", topology("default.yaml"), "--param", "tile_n=256",
+                             "--param", "tile_k=16", "--energy", "n7.yaml").splitlines()
+        with open(os.environ["KERNBENCH_README"], encoding="utf-8") as file:
+            _, _, block = file.read().partition("$ scripts/run --energy n7.yaml\n")
+        block = block[:block.index("```")]
+        lines = [line for line in block.splitlines() if line != "…"]
+        self.assertGreater(len(lines), 10)
+        for line in lines:
+            self.assertIn(line, said)
+
     def test_damage_is_told(self):
         log = self.file("run.jsonl")
         self.succeeds(*RUN, *GEMM, "--oplog", log)
         with open(log, "rb") as file:
             text = file.read()
-        at = text.index(b"hbm.access")
+        at = text.index(b"O'Connor")
         with open(log, "wb") as file:
             file.write(text[:at] + b"x" + text[at + 1:])
         self.refuses("replay", "--oplog", log, saying=["damaged"])
@@ -95,6 +107,45 @@ class OneEnergy(Cli):
         self.assertEqual(macs, next(c["count"] for c in energy["by_constant"] if c["name"] == "mac.f32"))
         self.assertEqual(macs, 64 * 64 * 256)
         self.refuses(*RUN[:3], *GEMM, "--activity", file, saying=["--activity", "--energy"], lines=1)
+
+    def test_wrong_tables_are_told_before_anything_is_written(self):
+        log = self.file("old.jsonl")
+        with open(log, "w", encoding="utf-8") as file:
+            file.write("mine")
+        table = self.file("table.yaml")
+        with open(table, "w", encoding="utf-8") as file:
+            file.write("# no source\nwire: {value: 1, unit: pJ/bit/mm, quality: assumed, range: [1, 1]}\n")
+        for energy, saying in ((table, [table + ":2: wire.source: missing"]), (self.folder.name, ["directory"]),
+                               ("nosuch.yaml", ["nosuch.yaml", "No such file"])):
+            self.refuses(*RUN[:3], *GEMM, "--energy", energy, "--oplog", log, saying=saying, lines=1)
+        with open(log, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "mine")
+
+    def test_what_has_no_constant_is_named(self):
+        energy = self.energy("run", "--topology", topology("default.yaml"), "--kernel", "assemble", "--energy", "n7.yaml",
+                             "--transfer", "timed")
+        self.assertIn("static power", energy["not_counted"])
+        self.assertTrue(any(n.startswith("pcie (") for n in energy["not_counted"]), energy["not_counted"])
+        self.assertEqual({b["block"] for b in energy["area"]["blocks"]}, {"*.pe_tcm", "*.sram"})
+        self.assertIn("*.pe_gemm", energy["area"]["not_counted"])
+        bits = sum(b["count"] for b in energy["area"]["blocks"])
+        self.assertEqual(bits, 8 * 2**20 * (256 * 16 + 32 * 32))
+        self.assertEqual(energy["area"]["mm2"]["value"], bits * Decimal("0.0405") / 10**6)
+
+    def test_a_section_counts_like_the_file(self):
+        with open(topology("small.yaml"), encoding="utf-8") as file:
+            text = file.read()
+        with open(topology("energy/n7.yaml"), encoding="utf-8") as file:
+            table = file.read()
+        system = self.file("small.yaml")
+        with open(system, "w", encoding="utf-8") as file:
+            file.write(text + "energy:\n" + "".join("  " + line for line in table.splitlines(True)))
+        self.assertEqual(self.energy("run", "--topology", system, *GEMM), self.energy(*RUN, *GEMM))
+        with open(system, "w", encoding="utf-8") as file:
+            file.write(text + "energy: n7.yaml\n")
+        with open(self.file("n7.yaml"), "w", encoding="utf-8") as file:
+            file.write(table)
+        self.assertEqual(self.energy("run", "--topology", system, *GEMM), self.energy(*RUN, *GEMM))
 
     def check_counters(self, counters, energy):
         """`counters`: by name a list of (ns, W)."""
