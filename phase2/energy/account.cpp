@@ -34,7 +34,8 @@ std::vector<Summary::Row> rows_of(std::map<std::string, Summary::Row>& by_name) 
     row.name = name;
     rows.push_back(std::move(row));
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.energy.value > b.energy.value; });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.energy.value > b.energy.value; });
   return rows;
 }
 

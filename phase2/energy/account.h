@@ -1,4 +1,5 @@
-// What a run did, action by action, and what that came to: counts times constants, added up. Of a run, or of its op log.
+// What a run did, action by action, and what that came to: counts times constants, added up. Of a run, or of its op
+// log.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +29,12 @@ struct Action {
 
 /// Counts of a run and the constants that they are multiplied by. A value.
 struct Account {
-  std::string table;                ///< name of the table of constants
-  std::vector<Constant> constants;  ///< that are used, by name
-  std::vector<Action> actions;      ///< in compiled order
-  std::vector<Action> area;         ///< blocks and bits whose area is known, or is not
-  std::vector<std::string> unknown; ///< what the table says nothing of, beside actions without a constant
-  uint64_t fs = 0;                  ///< the run's time
+  std::string table;                 ///< name of the table of constants
+  std::vector<Constant> constants;   ///< that are used, by name
+  std::vector<Action> actions;       ///< in compiled order
+  std::vector<Action> area;          ///< blocks and bits whose area is known, or is not
+  std::vector<std::string> unknown;  ///< what the table says nothing of, beside actions without a constant
+  uint64_t fs = 0;                   ///< the run's time
   double flops = 0;
   double utilization = 0;  ///< share of the GEMM peak, 0 to 1; 0: not known
   uint64_t window_fs = 0;  ///< mean powers of such windows from the run's begin on: `peak` is of the greatest

@@ -111,7 +111,8 @@ void write_area(std::ostream& out, const Account& a, const Summary& s) {
     between = ", ";
   }
   if (whole > 0)
-    fmt::print(out, "; {:.4g} TFLOP/s/mm2, {:.4g} % of the GEMM peak a mm2", tflops / whole, 100 * a.utilization / whole);
+    fmt::print(out, "; {:.4g} TFLOP/s/mm2, {:.4g} % of the GEMM peak a mm2", tflops / whole,
+               100 * a.utilization / whole);
   fmt::print(out, "\n");
   std::vector<std::string> without;
   for (const std::string& component : s.no_area) without.push_back(kind_of(component));
@@ -128,8 +129,8 @@ void write_energy_text(std::ostream& out, const Account& a) {
              band_text({in_unit(s.total.low), in_unit(s.total.value), in_unit(s.total.high)}), scale.unit, a.table);
   fmt::print(out, "  power        {} W on average, at most {:.4g} W over {:g} ns\n", band_text(watts(a, s.total)),
              peak_watts(a), static_cast<double>(a.window_fs) * 1e-6);
-  fmt::print(out, "  efficiency   {} TFLOP/s/W; energy times delay {:.4g} J s\n", band_text(tflops_per_watt(a, s.total)),
-             energy_delay(a, s.total).value);
+  fmt::print(out, "  efficiency   {} TFLOP/s/W; energy times delay {:.4g} J s\n",
+             band_text(tflops_per_watt(a, s.total)), energy_delay(a, s.total).value);
   if (!s.by_constant.empty()) {
     const Summary::Row& first = s.by_constant.front();
     fmt::print(out, "  dominated    by {}, {:.1f} % of the energy", first.name,
@@ -196,7 +197,8 @@ void write_energy_json(JsonWriter& w, const Account& a) {
   write_ratio(w.key("tflops_per_w"), tflops_per_watt(a, s.total));
   write_ratio(w.key("energy_delay_js"), energy_delay(a, s.total));
   w.key("by_class").open('[');
-  for (const Summary::Row& r : s.by_class) write_band(w.open('{').field("class", r.name).key("joules"), r.energy), w.close('}');
+  for (const Summary::Row& r : s.by_class)
+    write_band(w.open('{').field("class", r.name).key("joules"), r.energy), w.close('}');
   w.close(']').key("by_constant").open('[');
   for (const Summary::Row& r : s.by_constant) {
     write_constant(w.open('{'), *a.find(r.name));

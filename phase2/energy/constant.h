@@ -19,12 +19,12 @@ enum class Quality : uint8_t {
 constexpr Quality kQualities[] = {Quality::primary, Quality::secondary, Quality::assumed, Quality::computed};
 
 enum class Unit : uint8_t {
-  pj,          ///< an action
-  pj_bit,      ///< a bit
-  pj_bit_mm,   ///< a bit over a mm of wire
-  watt,        ///< as long as the run takes
-  um2_bit,     ///< area of a bit
-  mm2          ///< area of a block
+  pj,         ///< an action
+  pj_bit,     ///< a bit
+  pj_bit_mm,  ///< a bit over a mm of wire
+  watt,       ///< as long as the run takes
+  um2_bit,    ///< area of a bit
+  mm2         ///< area of a block
 };
 
 /// "primary" …; "pJ", "pJ/bit", "pJ/bit/mm", "W", "um2/bit", "mm2".

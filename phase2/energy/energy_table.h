@@ -23,9 +23,9 @@ class EnergyTable {
 
   /// Null where the table has none of that name.
   const Constant* find(const std::string& constant) const;
-  /// Of a TCM or SRAM of that size, named "sram.read.16MB": a point's own, or between two points along the straight line
-  /// in the square root of the size (a word line, and the way to a bank, are as long as the array is wide). Below the
-  /// least point that one's; above the greatest along the line of the last two. Null where there are no points.
+  /// Of a TCM or SRAM of that size, named "sram.read.16MB": a point's own, or between two points along the straight
+  /// line in the square root of the size (a word line, and the way to a bank, are as long as the array is wide). Below
+  /// the least point that one's; above the greatest along the line of the last two. Null where there are no points.
   const Constant* sram(uint64_t bytes, bool write);
 
  private:

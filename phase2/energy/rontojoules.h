@@ -7,8 +7,8 @@
 
 namespace kernbench::energy {
 
-/// 1e-27 J each. A constant is a whole number of 1e-9 of its unit, a length of nm, a time of fs; so any product of these
-/// is one of these, up to 1.7e11 J.
+/// 1e-27 J each. A constant is a whole number of 1e-9 of its unit, a length of nm, a time of fs; so any product of
+/// these is one of these, up to 1.7e11 J.
 __extension__ using Rontojoules = __int128;
 
 constexpr double kJoulesEach = 1e-27;

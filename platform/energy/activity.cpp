@@ -38,8 +38,8 @@ constexpr uint64_t kBits = 8;
 const char* constant_of(const topology::Edge& e, const std::string& from, const std::string& from_kind,
                         const std::string& to, const std::string& to_kind) {
   if (e.kind == topology::edge_kind::kPcie) return "pcie";
-  const bool between_dies = e.kind == topology::edge_kind::kUcie && from_kind == "ucie" && to_kind == "ucie" &&
-                            !one_holds_other(from, to);
+  const bool between_dies =
+      e.kind == topology::edge_kind::kUcie && from_kind == "ucie" && to_kind == "ucie" && !one_holds_other(from, to);
   return between_dies ? "ucie" : "wire";
 }
 

@@ -40,10 +40,7 @@ std::vector<std::pair<std::string, uint64_t>> kinds_of(const topology::Graph& gr
 }  // namespace
 
 Meter::Meter(Platform& platform, std::shared_ptr<const EnergyTable> table)
-    : platform_(platform),
-      table_(*table),
-      begin_ns_(platform.timeline().now_ns()),
-      activity_(platform, *this) {
+    : platform_(platform), table_(*table), begin_ns_(platform.timeline().now_ns()), activity_(platform, *this) {
   const Computed before = computed(platform);
   flops_before_ = before.flops;
   peak_ns_before_ = before.peak_ns;
@@ -74,8 +71,7 @@ void Meter::add(size_t power, uint64_t from_fs, uint64_t to_fs, Rontojoules ener
 
 void Meter::add_idle_up_to(uint64_t fs) {
   if (fs <= idle_fs_) return;
-  for (const Idle& i : idle_)
-    add(i.power, idle_fs_, fs, energy_of(*i.constant, i.nodes * (fs - idle_fs_), 0).value);
+  for (const Idle& i : idle_) add(i.power, idle_fs_, fs, energy_of(*i.constant, i.nodes * (fs - idle_fs_), 0).value);
   idle_fs_ = fs;
 }
 
@@ -106,8 +102,7 @@ void Meter::row_added(ActivityRow& row) {
 
 void Meter::counted(size_t row, uint64_t amount, double from, double to) {
   const Rate& rate = rates_[row];
-  if (rate.each > 0)
-    add(rate.power, since_begin_fs(from), since_begin_fs(to), product(rate.each, Rontojoules{amount}));
+  if (rate.each > 0) add(rate.power, since_begin_fs(from), since_begin_fs(to), product(rate.each, Rontojoules{amount}));
 }
 
 // ---- the account

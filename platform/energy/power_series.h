@@ -21,8 +21,8 @@ class PowerSeries {
   void add(uint64_t from_fs, uint64_t to_fs, Rontojoules energy);
   /// Number of windows up to the last one with any.
   uint64_t windows() const { return windows_; }
-  /// visit(first, end, energy) for stretches of windows with so much energy each, in order and without gaps from `first`
-  /// to `end`.
+  /// visit(first, end, energy) for stretches of windows with so much energy each, in order and without gaps from
+  /// `first` to `end`.
   template <class Visit>
   void for_each(uint64_t first, uint64_t end, Visit visit) const {
     Rontojoules level = 0;

@@ -10,6 +10,7 @@
 #include "kernbench/phase2/op/dtype.h"
 #include "kernbench/phase2/op/math_op.h"
 #include "kernbench/platform/topology/read/yaml_file.h"
+#include "kernbench/platform/topology/read/yaml_reader.h"
 
 namespace kernbench::topology {
 namespace {
@@ -49,7 +50,8 @@ std::optional<Constant> read_constant(YamlNode node, const std::string& path, st
   map.finish();
   if (!value || !found_unit || !source || !quality || !range) return std::nullopt;
   if (source->find_first_not_of(" \t\n") == std::string::npos) {
-    faults.add(map.line_of_key("source"), map.field("source"), "found blanks; legal: a text that says where the number comes from");
+    faults.add(map.line_of_key("source"), map.field("source"),
+               "found blanks; legal: a text that says where the number comes from");
     return std::nullopt;
   }
   if (range->first > *value || range->second < *value) {
@@ -145,8 +147,7 @@ std::shared_ptr<const energy::EnergyTable> read_section(YamlMap& section, const 
   read_srams(*table, section);
   read_into(*table, section, "wire", "wire", Unit::pj_bit_mm);
   for (const char* per_bit : {"router", "ucie", "pcie"}) read_into(*table, section, per_bit, per_bit, Unit::pj_bit);
-  read_group(*table, section, "hbm",
-             {{"access", Unit::pj_bit}, {"open_row", Unit::pj_bit}, {"activate", Unit::pj}});
+  read_group(*table, section, "hbm", {{"access", Unit::pj_bit}, {"open_row", Unit::pj_bit}, {"activate", Unit::pj}});
   read_group(*table, section, "static", powers);
   read_group(*table, section, "area", areas);
   section.finish();

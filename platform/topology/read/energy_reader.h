@@ -5,10 +5,11 @@
 #include <string>
 
 #include "kernbench/phase2/energy/energy_table.h"
-#include "kernbench/platform/topology/read/yaml_reader.h"
 #include "kernbench/systemc_models/core/impl_catalog.h"
 
 namespace kernbench::topology {
+
+class YamlMap;
 
 /// Of a topology's top-level map; a file that it names is looked for beside the topology's own. Null where there is no
 /// such section; TopologyError for faults of a file of its own, which are told by that file's lines.

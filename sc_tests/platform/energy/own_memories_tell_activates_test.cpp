@@ -36,7 +36,8 @@ namespace kernbench::testing {
 namespace {
 
 std::string constant(const std::string& value, const std::string& unit) {
-  return "{value: " + value + ", unit: " + unit + ", source: s, quality: assumed, range: [" + value + ", " + value + "]}";
+  return "{value: " + value + ", unit: " + unit + ", source: s, quality: assumed, range: [" + value + ", " + value +
+         "]}";
 }
 
 /// Three reads of 64 bytes at the memory; what the run's account says.

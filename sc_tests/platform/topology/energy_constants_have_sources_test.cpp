@@ -69,16 +69,19 @@ TEST(EnergySection, RefusesWhatNobodyAnswersFor) {
            {" {wire: {value: 1, unit: pJ/bit/mm, source: s, quality: good, range: [1, 1]}}",
             "t.yaml:3: energy.wire.quality: found 'good'; legal: primary, secondary, assumed, computed\n"},
            {" {wire: {value: 1, unit: pJ/bit/mm, source: s, quality: assumed, range: [1.5, 2]}}",
-            "t.yaml:3: energy.wire.range: found [1.5, 2], which does not hold the value 1; legal: [low, high] around it\n"},
+            "t.yaml:3: energy.wire.range: found [1.5, 2], which does not hold the value 1; legal: [low, high] around "
+            "it\n"},
            {" {wire: {value: 1, unit: pJ/bit/mm, source: s, quality: assumed, range: 1}}",
-            "t.yaml:3: energy.wire.range: found '1'; legal: a list of two, each a number >= 0 and <= 1000000000 (pJ/bit/mm)\n"},
+            "t.yaml:3: energy.wire.range: found '1'; legal: a list of two, each a number >= 0 and <= 1000000000 "
+            "(pJ/bit/mm)\n"},
            {" {wire: {value: -1, unit: pJ/bit/mm, source: s, quality: assumed, range: [0, 1]}}",
             "t.yaml:3: energy.wire.value: found '-1'; legal: a number >= 0 and <= 1000000000 (pJ/bit/mm)\n"},
            {" {wire: {value: 1, unit: pJ/bit/mm, source: s, quality: assumed, range: [1, 1], from: me}}",
             "t.yaml:3: energy.wire.from: unknown key; legal: value, unit, source, quality, range\n"},
            {" {wires: {value: 1}}", "t.yaml:3: energy.wires: unknown key, did you mean 'wire'?"},
            {" {mac: {f61: {value: 1}}}", "t.yaml:3: energy.mac.f61: unknown key, did you mean"},
-           {" {sram: [{size_kb: 8}]}", "t.yaml:3: energy.sram[0].access: missing; legal: a constant, or read and write\n"},
+           {" {sram: [{size_kb: 8}]}",
+            "t.yaml:3: energy.sram[0].access: missing; legal: a constant, or read and write\n"},
            {" {sram: {size_kb: 8}}", "t.yaml:3: energy.sram: found a mapping; legal: a list of at most 100 sizes\n"},
            {" 5", "5: cannot be read: No such file or directory; legal: a YAML file\n"},
            {" [1]", "t.yaml:3: energy: found a list; legal: a mapping\n"}}) {
