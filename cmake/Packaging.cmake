@@ -75,7 +75,7 @@ kernbench_pkg_config(kernel_api "what a kernel is written with" "kernbench-phase
 kernbench_pkg_config(attributes "attributes of blocks" "")
 kernbench_pkg_config(models "SystemC blocks" "kernbench-kernel_api kernbench-attributes ${SystemC_PC_REQUIRES}"
                      "${SystemC_PC_CFLAGS}" "${SystemC_PC_LIBS}")
-kernbench_pkg_config(topology "YAML to a flat graph" "kernbench-attributes")
+kernbench_pkg_config(topology "YAML to a flat graph" "kernbench-attributes kernbench-phase2")
 kernbench_pkg_config(platform "a system as a SystemC module" "kernbench-models kernbench-topology")
 set(as_systemc "")
 kernbench_pkg_config(c "a system for tools in C and other languages" "")
