@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "kernbench/platform/platform.h"
 
@@ -76,6 +77,7 @@ void Meter::add_idle_up_to(uint64_t fs) {
 }
 
 uint64_t Meter::known_windows() {
+  add_pending();
   const uint64_t known = since_begin_fs(activity_.open_from_ns()) / kWindowFs;
   add_idle_up_to(known * kWindowFs);
   return known;
@@ -102,7 +104,21 @@ void Meter::row_added(ActivityRow& row) {
 
 void Meter::counted(size_t row, uint64_t amount, double from, double to) {
   const Rate& rate = rates_[row];
-  if (rate.each > 0) add(rate.power, since_begin_fs(from), since_begin_fs(to), product(rate.each, Rontojoules{amount}));
+  if (rate.each == 0) return;
+  if (from != pending_.from || to != pending_.to) {
+    add_pending();
+    pending_.from = from;
+    pending_.to = to;
+  }
+  pending_.energy.resize(powers_.size());
+  pending_.energy[rate.power] += product(rate.each, Rontojoules{amount});
+}
+
+void Meter::add_pending() {
+  for (size_t power = 0; power < pending_.energy.size(); ++power) {
+    const Rontojoules energy = std::exchange(pending_.energy[power], 0);
+    if (energy > 0) add(power, since_begin_fs(pending_.from), since_begin_fs(pending_.to), energy);
+  }
 }
 
 // ---- the account
@@ -152,6 +168,7 @@ std::shared_ptr<const Account> Meter::account(double run_ns, size_t pes) {
   auto account = std::make_shared<Account>();
   account->table = table_.name;
   account->fs = Timeline::to_fs(std::max(run_ns, 0.0));  // of a run that got stuck, none
+  add_pending();
   add_idle_up_to(account->fs);
   const Computed now = computed(platform_);
   account->flops = now.flops - flops_before_;

@@ -66,6 +66,7 @@ class Meter : private ActivitySink {
   const Constant* constant_of(ActivityRow&);
   size_t power_of(std::string_view constant);
   void add(size_t power, uint64_t from_fs, uint64_t to_fs, Rontojoules energy);
+  void add_pending();
   void add_idle_up_to(uint64_t fs);
   uint64_t since_begin_fs(double t) const;
   std::vector<Action> areas() const;
@@ -78,6 +79,12 @@ class Meter : private ActivitySink {
   std::vector<Rate> rates_;  ///< by row
   PowerSeries all_{kWindowFs};
   std::deque<Power> powers_;
+  /// What was counted last and took the same time: the rows of a transaction are spread together.
+  struct Pending {
+    double from = 0, to = 0;
+    std::vector<Rontojoules> energy;  ///< by power
+  };
+  Pending pending_;
   std::vector<Idle> idle_;
   uint64_t idle_fs_ = 0;  ///< their energy is in up to here
   Activity activity_;     // last: it tells this

@@ -1,6 +1,8 @@
 // A constant without a source, in a wrong unit, outside its range or of an unknown name is one line with file and line.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
