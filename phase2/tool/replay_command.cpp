@@ -131,6 +131,11 @@ Loaded load(const Options& o) {
   if (!l.memory.header.empty() && !same_header(file, l.memory.header, l.log.header))
     throw InputError(file + ": belongs to another run than " + o.oplog);
   attach_data(l.log.records, l.memory);
+  try {
+    if (l.log.energy) energy::summarize(*l.log.energy);
+  } catch (const RunError& e) {
+    throw InputError(o.oplog + ": " + e.what());
+  }
   return l;
 }
 

@@ -2,6 +2,7 @@
 import csv
 import json
 import os
+import re
 import sqlite3
 import tempfile
 from collections import defaultdict
@@ -95,6 +96,22 @@ class OneEnergy(Cli):
         with sqlite3.connect(log) as db:
             db.execute("UPDATE energy SET count = count + 1 WHERE id = 3")
         self.refuses("replay", "--oplog", log, saying=["checksum"])
+
+    def test_counts_beyond_all_energy_are_told(self):
+        """A log with another count and a checksum that agrees: FNV-1a of all bytes before."""
+        log = self.file("run.jsonl")
+        self.succeeds(*RUN, "--kernel", "vector_add", "--param", "n=64", "--oplog", log)
+        with open(log, "rb") as file:
+            lines = file.read().splitlines(True)
+        lines[-2] = lines[-2].replace(b'"value":3900000000,', b'"value":1000000000000000000,')
+        lines[-2] = re.sub(rb'"hbm.access",\d+,', b'"hbm.access",18446744073709551615,', lines[-2])
+        checksum = 0xcbf29ce484222325
+        for byte in b"".join(lines[:-1]):
+            checksum = ((checksum ^ byte) * 0x100000001b3) % 2**64
+        lines[-1] = re.sub(rb'"checksum":"\w+"', b'"checksum":"%016x"' % checksum, lines[-1])
+        with open(log, "wb") as file:
+            file.writelines(lines)
+        self.refuses("replay", "--oplog", log, saying=["run.jsonl", "1.7e11 J"], lines=1)
 
     def test_activity_file(self):
         file = self.file("activity.csv")
