@@ -211,6 +211,19 @@ class OneEnergy(Cli):
         for name in without.signals:
             self.assertEqual(vcd.values(name), without.values(name), name)
 
+    def test_static_power_is_in_every_window(self):
+        table, file, trace = self.file("static.yaml"), self.file("run.vcd"), self.file("trace.json")
+        with open(table, "w", encoding="utf-8") as out:
+            out.write("static: {pe_gemm: {value: 0.5, unit: W, source: a test, quality: assumed, range: [0, 1]}}\n")
+        energy = self.energy(*RUN[:3], *GEMM, "--energy", table, "--vcd", file, "--trace", trace)
+        with open(file, encoding="utf-8") as text:
+            values = Vcd(text.read()).values("system.power")
+        self.assertEqual(values[0], (0, 4))  # 8 of 0.5 W, until the window in which the run ends
+        joules = sum(w * (until - t) * 1e-9 for (t, w), (until, _) in zip(values, values[1:]))
+        self.assertAlmostEqual(joules / float(energy["joules"]["value"]), 1, 9)
+        self.assertAlmostEqual(float(energy["average_w"]["value"]), 4, 9)
+        self.assertAlmostEqual(float(energy["peak_w"]), 4, 9)
+
     def by_class(self, energy):
         """A waveform has the sum alone."""
         return {c["class"]: [(0, float(c["joules"]["value"]) / WINDOW_S), (100, 0)] for c in energy["by_class"]}
