@@ -198,6 +198,15 @@ void Activity::add_activates(uint32_t node, uint64_t so_far, Span span) {
   told = so_far;
 }
 
+/// Writes that a controller had still to drain.
+void Activity::settle() {
+  const double now = platform_.timeline().now_ns();
+  for (const auto& [node, told] : activates_) {
+    const auto& memory = dynamic_cast<const MemoryTarget&>(platform_.component(node));
+    add_activates(node, memory.activates().value_or(told), {now, now});
+  }
+}
+
 // ---- PEs
 
 void Activity::add_tcm(const Pe& pe, bool write, uint64_t bytes, Span span) {

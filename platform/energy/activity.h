@@ -56,6 +56,8 @@ class Activity : public PeObserver, public FabricObserver {
   Activity& operator=(const Activity&) = delete;
 
   const std::vector<ActivityRow>& rows() const { return rows_; }
+  /// Counts what memories have done behind their last access: once, at the end of a run.
+  void settle();
   /// What is counted from now on begins no earlier: the begin of what is under way, at most the present.
   double open_from_ns() const;
 

@@ -168,6 +168,7 @@ std::shared_ptr<const Account> Meter::account(double run_ns, size_t pes) {
   auto account = std::make_shared<Account>();
   account->table = table_.name;
   account->fs = Timeline::to_fs(std::max(run_ns, 0.0));  // of a run that got stuck, none
+  activity_.settle();
   add_pending();
   add_idle_up_to(account->fs);
   const Computed now = computed(platform_);
