@@ -185,7 +185,8 @@ HostOutcome KernelRun::simulate_launch() {
   HostOutcome host = simulate(platform_.hosts().launch_host(), std::move(plan));
   report_.phase1_s = seconds_since(start);
   throw_if_stopped(platform_.machine());
-  close_logs();
+  close_logs(host.end_ns - begin_ns_, pes_.size());
+  report_.energy = energy_;
   if (!host.fault.empty()) throw RunError(host.fault);
   if (!platform_.system().fault().empty()) throw RunError(platform_.system().fault());
   if (!host.complete) throw stuck_error(stuck_report(platform_.machine()));

@@ -6,6 +6,7 @@
 // when all of a request's are there, and a read's data leave evenly from header_leaves_ns to finish_ns.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "kernbench/systemc_models/fabric/fabric_node.h"
@@ -69,6 +70,12 @@ class MemoryTarget : public Component, public FabricNode {
   virtual const FlitServers* flit_servers() const { return nullptr; }
   /// What it can serve at most, GB/s, of data that come or go by an edge of that bandwidth; 0: no limit, or not known.
   double most_gbs(double edge_bw_gbs) const;
+
+  // For the energy of a run.
+  /// Bytes that it reads or writes for a transaction: more than its nbytes where it moves whole bursts.
+  virtual uint64_t moved_bytes(const FabricTransaction& x) const { return x.nbytes; }
+  /// Rows that it has opened so far; none: it does not say.
+  virtual std::optional<uint64_t> activates() const { return std::nullopt; }
 
   // For the link modes.
   /// Who alone sends requests here: a link, or, with ideal links, an initiator. Null if several can.

@@ -47,6 +47,7 @@ class HbmPc : public MemoryTarget, private FlitServers {
   double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;
   uint64_t address_period(uint64_t offset, uint64_t span) const override;
   const FlitServers* flit_servers() const override { return this; }
+  uint64_t moved_bytes(const FabricTransaction& x) const override;
 
  protected:
   /// Not called with flits, which flit_servers() take one by one: who overrides it lets that return null, and is then
@@ -62,6 +63,7 @@ class HbmPc : public MemoryTarget, private FlitServers {
   double most_gbs(double) const override { return bw_gbs_ * static_cast<double>(free_ns_.size()); }
   /// The channel of block number `block` of interleave_bytes.
   size_t channel_of(uint64_t block) const;
+  uint64_t in_bursts(uint64_t offset, uint64_t bytes) const;
   /// How long a channel takes for bytes at an offset from the base: for the whole bursts that they touch.
   double channel_ns(uint64_t offset, uint64_t bytes) const;
   void tell_channels(const FabricTransaction&, double queued, const std::vector<double>& before) const;
