@@ -43,6 +43,12 @@ class FlitServers {
   virtual double most_gbs(double edge_bw_gbs) const = 0;
 };
 
+/// What a memory counts by itself, from the start of the simulation on.
+struct MemoryCounter {
+  const char* name;  ///< with its unit, but for what is counted
+  double value;
+};
+
 class MemoryTarget : public Component, public FabricNode {
  public:
   FabricTargetSocket in{"in", *this};
@@ -65,10 +71,15 @@ class MemoryTarget : public Component, public FabricNode {
   static constexpr uint64_t kNoPeriod = 1ull << 63;  ///< each address has a time of its own
   /// Time from arrival to finish of a transaction alone in an idle system, ns.
   virtual double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const = 0;
+  /// Whether that is what a transaction alone takes whatever came before it; false: also rows that are open, a refresh
+  /// or a clock edge decide.
+  virtual bool lone_time_is_exact() const { return true; }
+  /// Always the same ones in the same order.
+  virtual std::vector<MemoryCounter> counters() const { return {}; }
   /// Null: whole requests are given to serve(), with flits too.
   virtual const FlitServers* flit_servers() const { return nullptr; }
   /// What it can serve at most, GB/s, of data that come or go by an edge of that bandwidth; 0: no limit, or not known.
-  double most_gbs(double edge_bw_gbs) const;
+  virtual double most_gbs(double edge_bw_gbs) const;
 
   // For the link modes.
   /// Who alone sends requests here: a link, or, with ideal links, an initiator. Null if several can.
