@@ -9,6 +9,7 @@
 //               without its store-and-forward: one carries its data there, the other back. Not with `links: flit`,
 //               where a node's overhead hides behind the flits of a slow link before it, not of one behind it.
 //   size        more bytes never take less time (sweeps)
+//   (formula, hops, read-write and size: where the memory's lone time is exact; a DRAM's depends on its rows and refreshes)
 //   peak        together, PEs never get more than memory and links can give (saturation)
 // Expectations hold of a machine in which ways only get slower with length; a failed one says the topology is odd:
 //   distance    of HBM slices, the one farther away, in mm and in hops, is not reached earlier
@@ -34,7 +35,7 @@ struct ProbeCheck {
 };
 
 std::vector<ProbeCheck> check_probe(Platform&, const std::vector<ProbeResult>&);
-std::vector<ProbeCheck> check_sweep(const std::vector<ProbeSweep>&);
+std::vector<ProbeCheck> check_sweep(Platform&, const std::vector<ProbeSweep>&);
 std::vector<ProbeCheck> check_saturation(const Platform&, const std::vector<SaturationResult>&);
 
 }  // namespace kernbench
