@@ -11,10 +11,10 @@ namespace kernbench {
 
 class Platform;
 
-/// A line a command: `memory,channel,cycle,command,pseudo_channel,stack_id,bank_group,bank,row,column`. The cycle is the
-/// last one that the command takes on its bus, of the memory's clock; what a command does not say is 0. Lines of one
-/// channel are in the order of their buses' cycles; refreshes of a time in which nobody asked anything of a channel come
-/// when somebody does again.
+/// A line a command: `memory,channel,cycle,command,pseudo_channel,stack_id,bank_group,bank,row,column`. The cycle is
+/// the last one that the command takes on its bus, of the memory's clock; what a command does not say is 0. Lines of
+/// one channel are in the order of their buses' cycles; refreshes of a time in which nobody asked anything of a channel
+/// come when somebody does again.
 class DramCommandLog {
  public:
   /// From now on. InputError where the file cannot be written, or the platform has no such controller.

@@ -28,7 +28,10 @@ std::vector<MemoryReport> since(std::vector<MemoryReport> now, const std::vector
 
 void write_memory_json(JsonWriter& w, const MemoryReport& r) {
   w.open('{').field("id", r.id);
-  for (const auto& [name, value] : r.counters) w.field(name, value);
+  for (const auto& [name, value] : r.counters) {
+    const bool time = name.size() > 3 && name.compare(name.size() - 3, 3, "_ns") == 0;
+    time ? w.field(name, value) : w.field(name, static_cast<uint64_t>(value));
+  }
   w.close('}');
 }
 

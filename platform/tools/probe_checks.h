@@ -9,7 +9,8 @@
 //               without its store-and-forward: one carries its data there, the other back. Not with `links: flit`,
 //               where a node's overhead hides behind the flits of a slow link before it, not of one behind it.
 //   size        more bytes never take less time (sweeps)
-//   (formula, hops, read-write and size: where the memory's lone time is exact; a DRAM's depends on its rows and refreshes)
+//   Of memories whose lone time is not exact (a DRAM's depends on its rows and refreshes) only parts and peak are
+//   looked at.
 //   peak        together, PEs never get more than memory and links can give (saturation)
 // Expectations hold of a machine in which ways only get slower with length; a failed one says the topology is odd:
 //   distance    of HBM slices, the one farther away, in mm and in hops, is not reached earlier

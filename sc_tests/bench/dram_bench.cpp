@@ -1,10 +1,16 @@
 // DRAM controllers by themselves, in cycles.
 //
-//   dram_bench check COMMANDS            mixed traffic on every preset, refresh and page policy until so many commands have
+//   dram_bench check COMMANDS            mixed traffic on every preset, refresh and page policy until so many commands
+//   have
 //                                        been seen; says how many break a JEDEC rule
+//   dram_bench trace PATTERN COUNT READS WRITES LOAD
+//                                        prints lines `CYCLE R|W OFFSET` of 32 bytes: PATTERN sequential, random,
+//                                        strided (4 KiB) or hot_row (nine of ten in one row), READS reads behind each
+//                                        other, then WRITES writes, LOAD % of a pseudo-channel's 32 bytes in 2 cycles
+//                                        (0: all at once)
 //   dram_bench play TRACE OUTSTANDING ATTRIBUTE=VALUE...
-//                                        plays lines `CYCLE R|W OFFSET` of 32 bytes on one pseudo-channel; 0: as many
-//                                        under way as come. Prints GB/s, the mean latency of reads, and the wall time
+//                                        plays such lines on one pseudo-channel; 0: as many under way as come. Prints
+//                                        GB/s, the mean latency of reads, and the wall time
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -44,6 +50,25 @@ int check(uint64_t commands) {
   return broken > 0;
 }
 
+int print_trace(const std::string& pattern, uint64_t count, uint64_t reads, uint64_t writes, double load) {
+  constexpr uint64_t kSpan = uint64_t{1} << 29;
+  std::mt19937_64 random(1);
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t offset = i * 32 % kSpan;
+    if (pattern == "strided") offset = i * 4096 % kSpan;
+    if (pattern == "random") offset = random() % kSpan / 32 * 32;
+    if (pattern == "hot_row") {
+      const bool hot = random() % 10 < 9;
+      const uint64_t any = random() % kSpan;
+      offset = hot ? any % 32 * 128 : any / 32 * 32;  // a column of one bank's row 0
+    }
+    const auto cycle = static_cast<unsigned long long>(load > 0 ? static_cast<double>(i) * 200 / load : 0);
+    std::printf("%llu %c %llu\n", cycle, i % (reads + writes) < reads ? 'R' : 'W',
+                static_cast<unsigned long long>(offset));
+  }
+  return 0;
+}
+
 int run_trace(const char* file, size_t outstanding, int settings, char** setting) {
   Attributes given;
   given.set("channels", int64_t{1});
@@ -77,11 +102,12 @@ int run_trace(const char* file, size_t outstanding, int settings, char** setting
   }
   const double ns = p.config().timing.tCK_ps / 1000.0;
   const DramCounts c = dram.counts();
-  std::printf("%.3f GB/s, mean read latency %.2f ns, %.3f s wall; %llu activates, hits %llu misses %llu conflicts %llu\n",
-              32.0 * static_cast<double>(accesses.size()) / (static_cast<double>(last - accesses.front().at) * ns),
-              reads > 0 ? latency / reads * ns : 0, wall, static_cast<unsigned long long>(c.activates),
-              static_cast<unsigned long long>(c.row_hits), static_cast<unsigned long long>(c.row_misses),
-              static_cast<unsigned long long>(c.row_conflicts));
+  std::printf(
+      "%.3f GB/s, mean read latency %.2f ns, %.3f s wall; %llu activates, hits %llu misses %llu conflicts %llu\n",
+      32.0 * static_cast<double>(accesses.size()) / (static_cast<double>(last - accesses.front().at) * ns),
+      reads > 0 ? latency / reads * ns : 0, wall, static_cast<unsigned long long>(c.activates),
+      static_cast<unsigned long long>(c.row_hits), static_cast<unsigned long long>(c.row_misses),
+      static_cast<unsigned long long>(c.row_conflicts));
   return 0;
 }
 
@@ -89,8 +115,12 @@ int run_trace(const char* file, size_t outstanding, int settings, char** setting
 
 int sc_main(int argc, char** argv) {
   if (argc == 3 && std::strcmp(argv[1], "check") == 0) return check(std::stoull(argv[2]));
+  if (argc == 7 && std::strcmp(argv[1], "trace") == 0)
+    return print_trace(argv[2], std::stoull(argv[3]), std::stoull(argv[4]), std::stoull(argv[5]), std::stod(argv[6]));
   if (argc >= 4 && std::strcmp(argv[1], "play") == 0)
     return run_trace(argv[2], std::stoull(argv[3]), argc - 4, argv + 4);
-  std::fprintf(stderr, "dram_bench check COMMANDS | dram_bench play TRACE OUTSTANDING ATTRIBUTE=VALUE...\n");
+  std::fprintf(stderr,
+               "dram_bench check COMMANDS | trace PATTERN COUNT READS WRITES LOAD | play TRACE OUTSTANDING "
+               "ATTRIBUTE=VALUE...\n");
   return 2;
 }

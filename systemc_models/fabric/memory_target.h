@@ -111,6 +111,8 @@ class MemoryTarget : public Component, public FabricNode {
   virtual Service serve(FabricTransaction&) = 0;
   /// Answers a transaction whose service was `later`. Not after header_leaves_ns.
   void answer(FabricTransaction& x, const Service& s) { fabric().mode().answer(x, *this, s); }
+  /// Before that, of a read: all bytes before `nbytes` are there at t_ns, not before the present.
+  void data_came(FabricTransaction& x, uint64_t nbytes, double t_ns) { fabric().mode().data_came(x, nbytes, t_ns); }
   /// What may be decided ahead of time, once the order of the requests is certain: nothing (a block that asks the
   /// timeline for the time); serve(), read headers leaving a fixed time after their arrival; serve(), all responses
   /// leaving in the order of their requests. Set by the constructor.

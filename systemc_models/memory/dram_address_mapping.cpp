@@ -85,12 +85,18 @@ DramAddressMapping::DramAddressMapping(const std::string& fields, const DramGeom
       fail("'" + fields + "'", std::to_string(left[f]) + " more bits of '" + std::string(kNames[f]) + "'");
   }
 
-  unsigned shift = 0;
+  for (Word& w : words) {
+    if (w.part.bits == kOpen && w.part.field != kRow) w.part.bits = left[w.part.field];
+  }
+  unsigned shift = 0, digit = 0;  // of the spread parts side by side
   std::array<unsigned, kFields> low = {};
   for (auto w = words.rbegin(); w != words.rend(); ++w) {
     Part& p = w->part;
     if (p.field == kRow) break;
-    if (p.bits == kOpen) p.bits = left[p.field];
+    if (w->spread && (w == words.rbegin() || !(w - 1)->spread)) {
+      digit = 0;
+      for (auto side = w; side->spread; ++side) digit += side->part.bits;
+    }
     p.shift = shift;
     p.low = low[p.field];
     shift += p.bits;
@@ -98,7 +104,7 @@ DramAddressMapping::DramAddressMapping(const std::string& fields, const DramGeom
     if (p.field == kByte || p.bits == 0) continue;
     for (unsigned b = 0; w->spread && b < p.bits; ++b) {
       uint64_t mask = 0;
-      for (unsigned at = p.shift + b; at < 64; at += p.bits) mask |= uint64_t{1} << at;
+      for (unsigned at = p.shift + b; at < 64; at += digit) mask |= uint64_t{1} << at;
       p.parity.push_back(mask);
     }
     spread_ = spread_ || w->spread;

@@ -3,11 +3,11 @@
 //   row stack_id bank^ column group^ channel^ pc^ column:1 byte
 //
 // Fields are row, stack_id, group, bank, column, channel, pc and byte (in a burst). A field may stand in several parts,
-// the higher bits first; a part's bits are told by `:BITS`, and of each field one part may leave them out, which then has
-// what the geometry leaves for it. `row` comes first and has all bits that are left: as many rows as the memory needs.
-// `byte` comes last. A `^` behind a part's name spreads it: the part is xor-ed with all digits of the address above it
-// (digits as wide as the part), so that strides of any power of two go to all of its values; it stays one to one.
-// Plain C++: no SystemC here.
+// the higher bits first; a part's bits are told by `:BITS`, and of each field one part may leave them out, which then
+// has what the geometry leaves for it. `row` comes first and has all bits that are left: as many rows as the memory
+// needs. `byte` comes last. A `^` behind a part's name spreads it: spread parts side by side are one digit, which is
+// xor-ed with all digits of the address above it, so that strides of any power of two go to all of its values; it stays
+// one to one. Plain C++: no SystemC here.
 #pragma once
 
 #include <cstdint>

@@ -40,9 +40,9 @@ DramChannel::DramChannel(const DramConfig& config, uint16_t index, Client& clien
   next_ = refresh_due_;
 }
 
-void DramChannel::arrive(Cycle now, Cycle ready, const DramPlace& place, bool write, void* owner) {
+void DramChannel::arrive(Cycle now, Cycle ready, const DramPlace& place, bool write, void* owner, uint64_t number) {
   while (next_ < now) step(next_);
-  waiting_[write].push_back({ready, place, owner});
+  waiting_[write].push_back({ready, place, owner, number});
   next_ = std::min(next_, ready);
 }
 
@@ -85,11 +85,12 @@ void DramChannel::enqueue(Cycle now, const Waiting& w, bool write) {
   if (!write && forwards(w.place)) {
     ++counts_.forwarded;
     client_.burst_begins(w.owner, now);
-    return client_.burst_done(w.owner, now + 1);
+    return client_.burst_done(w.owner, w.number, now + 1);
   }
   DramRequest& r = *idle_requests_.back();
   idle_requests_.pop_back();
-  r = {++age_, w.place, banks_.bank_of(w.place), write, DramRequest::Found::open_row, w.owner, nullptr, nullptr};
+  r = {++age_,  w.place, banks_.bank_of(w.place), write, DramRequest::Found::open_row, w.owner, w.number,
+       nullptr, nullptr};
   List& list = lists_[write][r.bank];
   r.before = list.youngest;
   (list.youngest ? list.youngest->next : list.oldest) = &r;
@@ -99,7 +100,7 @@ void DramChannel::enqueue(Cycle now, const Waiting& w, bool write) {
   ++queued_[write];
   if (!write) return;
   client_.burst_begins(w.owner, now);
-  client_.burst_done(w.owner, now);
+  client_.burst_done(w.owner, w.number, now);
 }
 
 bool DramChannel::forwards(const DramPlace& place) const {
@@ -258,10 +259,8 @@ void DramChannel::issue_column(const Plan& p) {
   }
   const DramOp plain = r.write ? DramOp::WR : DramOp::RD, closing = r.write ? DramOp::WRA : DramOp::RDA;
   tell(close ? closing : plain, p.start, r.place);
-  void* const owner = r.owner;
-  const bool write = r.write;
+  if (!r.write) client_.burst_done(r.owner, r.number, p.start + t_.tCL + t_.tBURST);
   remove(r);
-  if (!write) client_.burst_done(owner, p.start + t_.tCL + t_.tBURST);
 }
 
 bool DramChannel::others_of_row(const DramRequest& r) const {

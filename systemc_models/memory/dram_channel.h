@@ -1,7 +1,7 @@
-// Models: a DRAM channel with its controller: two bounded queues, writes that wait until they are drained, a row bus and
-// a column bus that the channel's pseudo-channels share, refresh. It goes from command to command: what it does next and
-// when follows from the earliest cycles that DramBanks knows, so cycles without a command cost nothing.
-// Does not model: power-down, ECC, refresh commands that are postponed or pulled in. Plain C++: no SystemC here.
+// Models: a DRAM channel with its controller: two bounded queues, writes that wait until they are drained, a row bus
+// and a column bus that the channel's pseudo-channels share, refresh. It goes from command to command: what it does
+// next and when follows from the earliest cycles that DramBanks knows, so cycles without a command cost nothing. Does
+// not model: power-down, ECC, refresh commands that are postponed or pulled in. Plain C++: no SystemC here.
 #pragma once
 
 #include <deque>
@@ -43,15 +43,15 @@ class DramChannel {
     /// The controller works for the burst from this cycle on: its first command, a write's place in the queue.
     virtual void burst_begins(void* owner, Cycle) = 0;
     /// A read's data have come, at a cycle not before the present; a write has its place in the queue.
-    virtual void burst_done(void* owner, Cycle) = 0;
+    virtual void burst_done(void* owner, uint64_t number, Cycle) = 0;
   };
 
   /// `index`: of the channel in its memory.
   DramChannel(const DramConfig&, uint16_t index, Client&);
 
-  /// A burst that wants a place in its queue from cycle `ready` on. `now` never goes back; all that was due before it has
-  /// been done.
-  void arrive(Cycle now, Cycle ready, const DramPlace&, bool write, void* owner);
+  /// A burst that wants a place in its queue from cycle `ready` on. `now` never goes back; all that was due before it
+  /// has been done.
+  void arrive(Cycle now, Cycle ready, const DramPlace&, bool write, void* owner, uint64_t number);
   /// When run() is to be called: kNoCycle while nobody asks anything of it.
   Cycle next() const { return busy() ? next_ : kNoCycle; }
   /// Does what is due up to `now`.
@@ -69,6 +69,7 @@ class DramChannel {
     Cycle ready;
     DramPlace place;
     void* owner;
+    uint64_t number;
   };
   struct List {  // of a bank's requests in one direction
     DramRequest *oldest = nullptr, *youngest = nullptr;

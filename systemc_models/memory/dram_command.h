@@ -21,8 +21,8 @@ struct DramCommand {
 class DramCommandObserver {
  public:
   virtual ~DramCommandObserver() = default;
-  /// The commands of one channel come in the order of their cycles on each bus. Those of refreshes that fall into a time
-  /// in which nobody asked anything of the channel are told when somebody does again.
+  /// The commands of one channel come in the order of their cycles on each bus. Those of refreshes that fall into a
+  /// time in which nobody asked anything of the channel are told when somebody does again.
   virtual void command(const DramCommand&) = 0;
 };
 

@@ -37,9 +37,11 @@ bool DramController::cut_one(DramTransfer& t, Cycle now) {
       if (waiting >= kCutAhead) return false;
       const uint64_t at = first + t.at;
       const DramPlace place = mapping_.place_of(at);
+      const uint64_t end = std::min(bytes, (at / burst + 1) * burst - first);
+      if (!t.write) t.bursts.push_back({end - t.at, kNoCycle});
+      channels_[place.channel]->arrive(now, std::max(now, t.ready), place, t.write, &t, t.cut++);
       ++t.open;
-      channels_[place.channel]->arrive(now, std::max(now, t.ready), place, t.write, &t);
-      t.at = (at / burst + 1) * burst - first;
+      t.at = end;
     }
   }
   return true;
@@ -52,6 +54,7 @@ Cycle DramController::next() const {
 }
 
 const std::vector<DramTransfer*>& DramController::run(Cycle now) {
+  came_.clear();
   for (const auto& c : channels_) {
     if (c->next() <= now) c->run(now);
   }
@@ -66,9 +69,18 @@ void DramController::burst_begins(void* owner, Cycle cycle) {
   t.begin = std::min(t.begin, cycle);
 }
 
-void DramController::burst_done(void* owner, Cycle cycle) {
+void DramController::burst_done(void* owner, uint64_t number, Cycle cycle) {
   auto& t = *static_cast<DramTransfer*>(owner);
   t.done = std::max(t.done, cycle);
+  if (!t.write) {
+    t.first_data = std::min(t.first_data, cycle);
+    t.bursts[number - t.first_burst].end = cycle;
+    if (number == t.first_burst) came_.push_back(&t);
+    for (; !t.bursts.empty() && t.bursts.front().end != kNoCycle; t.bursts.pop_front(), ++t.first_burst) {
+      t.came += t.bursts.front().bytes;
+      t.came_at = std::max(t.came_at, t.bursts.front().end);
+    }
+  }
   end_of(t);
 }
 

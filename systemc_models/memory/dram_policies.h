@@ -17,6 +17,7 @@ struct DramRequest {
   bool write = false;
   enum class Found : uint8_t { open_row, closed_bank, other_row } found = Found::open_row;
   void* owner = nullptr;
+  uint64_t number = 0;  ///< of the burst, its owner's
   DramRequest *before = nullptr, *next = nullptr;
 };
 

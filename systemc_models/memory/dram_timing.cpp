@@ -58,7 +58,7 @@ DramPreset hbm2e() {
   t.tWTRS = 7;
   t.tWTRL = 15;
   t.tRTP = 8;
-  t.tRTW = 23;
+  t.tRTW = 28;
   t.tREFI = 6240;
   t.tRFC = 720;
   t.tRFCSB = 320;
@@ -114,7 +114,8 @@ std::vector<std::string> dram_presets() {
 
 const DramPreset& dram_preset(const std::string& name) {
   const auto found = presets().find(name);
-  if (found == presets().end()) throw std::invalid_argument("preset: found '" + name + "', expected hbm2, hbm2e or hbm3");
+  if (found == presets().end())
+    throw std::invalid_argument("preset: found '" + name + "', expected hbm2, hbm2e or hbm3");
   return found->second;
 }
 
@@ -126,7 +127,8 @@ std::optional<DramFault> fault_of(const DramTiming& t, const DramGeometry& g) {
   if (t.tWTRL < t.tWTRS) return fault("tWTRL", t.tWTRL, "from tWTRS", t.tWTRS);
   if (t.tRC < t.tRAS) return fault("tRC", t.tRC, "from tRAS", t.tRAS);
   // A write's data come behind those of a read before it.
-  if (t.tRTW + t.tCWL < t.tCL + t.tBURST) return fault("tRTW", t.tRTW, "from tCL + tBURST - tCWL", t.tCL + t.tBURST - t.tCWL);
+  if (t.tRTW + t.tCWL < t.tCL + t.tBURST)
+    return fault("tRTW", t.tRTW, "from tCL + tBURST - tCWL", t.tCL + t.tBURST - t.tCWL);
   // Between two refreshes there is time for rows to be opened and closed.
   const uint32_t row = t.tRC + t.tRP;
   if (t.tREFI < t.tRFC + row) return fault("tREFI", t.tREFI, "from tRFC + tRC + tRP", t.tRFC + row);

@@ -21,9 +21,11 @@ DramConfig without_refresh(DramConfig c) {
 
 DramConfig HbmDramParameters::config() const {
   const DramPreset& p = dram_preset(preset);
-  DramConfig c{p.timing, p.geometry, {read_queue, write_queue, write_high, write_low},
+  DramConfig c{p.timing,
+               p.geometry,
+               {read_queue, write_queue, write_high, write_low},
                dram_policies(scheduler, page_policy, refresh)};
-  for_each_timing([&](const char*, Number HbmDramParameters::* given, uint32_t DramTiming::* value, const char*,
+  for_each_timing([&](const char*, Number HbmDramParameters::*given, uint32_t DramTiming::*value, const char*,
                       const char*) { c.timing.*value = (this->*given).value_or(c.timing.*value); });
   DramGeometry& g = c.geometry;
   g.channels = channels;
@@ -67,8 +69,8 @@ Cycle HbmDram::cycle_from(double t_ns) const {
 
 double HbmDram::most_gbs(double edge_bw_gbs) const {
   const DramConfig& c = dram_.config();
-  const double all = c.geometry.channels * c.geometry.pseudo_channels * (c.geometry.burst_bytes * 1000.0) /
-                     (tck_ps_ * c.timing.tCCDS);
+  const double all =
+      c.geometry.channels * c.geometry.pseudo_channels * (c.geometry.burst_bytes * 1000.0) / (tck_ps_ * c.timing.tCCDS);
   return edge_bw_gbs > 0 ? std::min(edge_bw_gbs, all) : all;
 }
 
@@ -91,7 +93,7 @@ double HbmDram::lone_service_ns(const Route& r, bool write, uint64_t address, ui
   alone_.forget_rows();
   // Longer than any time between two commands.
   alone_now_ += Cycle{1} << 32;
-  return overhead_ns() + std::max(ns_of(t.done - begin), path_ns(r, write, nbytes));
+  return overhead_ns() + end_ns(t, ns_of(begin), path_ns(r, write, nbytes));
 }
 
 Service HbmDram::serve(FabricTransaction& x) {
@@ -130,8 +132,17 @@ void HbmDram::due(void* self, void*) {
   const Cycle now = me.cycle_from(me.timeline().now_ns());
   if (now != me.armed_) return;  // an earlier one has come in between
   me.armed_ = kNoCycle;
-  for (DramTransfer* t : me.dram_.run(now)) me.finish(*t);
+  const std::vector<DramTransfer*>& ended = me.dram_.run(now);
+  for (DramTransfer* t : me.dram_.came())
+    me.data_came(*static_cast<FabricTransaction*>(t->context), t->came, me.ns_of(t->came_at));
+  for (DramTransfer* t : ended) me.finish(*t);
   me.wake();
+}
+
+/// Data take the path from when the first are there, a write's from its arrival.
+double HbmDram::end_ns(const DramTransfer& t, double zero_ns, double path_ns) const {
+  const double path_from = t.write ? 0 : ns_of(t.first_data - dram_.config().timing.tBURST) - zero_ns;
+  return std::max(ns_of(t.done) - zero_ns, path_from + path_ns);
 }
 
 /// The response leaves so that its last byte does when the last data have come.
@@ -139,7 +150,7 @@ void HbmDram::finish(DramTransfer& t) {
   auto& x = *static_cast<FabricTransaction*>(t.context);
   const double queued = x.time_ns + overhead_ns(), path = path_ns(*x.route, x.write, x.nbytes);
   Service s;
-  s.finish_ns = std::max(ns_of(t.done), queued + path);
+  s.finish_ns = queued + end_ns(t, queued, path);
   s.header_leaves_ns = x.write ? s.finish_ns : std::max(timeline().now_ns(), s.finish_ns - path);
   const double begin = std::max(queued, ns_of(t.begin));
   x.memory_queue_ns += begin - queued;

@@ -1,10 +1,10 @@
 // Models: `builtin.hbm_dram`: an HBM controller with channels, pseudo-channels, stack IDs, bank groups, banks and rows,
-// that sends JEDEC commands at their times (dram_channel.h). A request is cut into bursts, which wait for places in their
-// channels' queues. A read ends when its last data have come over the data bus, a write when its bursts all have places
-// in the write queues (from there a read of the same burst is answered); neither before its bytes can have come or gone
-// over the path, as with builtin.hbm_pc. It takes whole requests in every link mode and answers late: what a request
-// takes is not known when it comes. docs/memory_models.md.
-// Does not model: what dram_channel.h does not; merging of writes.
+// that sends JEDEC commands at their times (dram_channel.h). A request is cut into bursts, which wait for places in
+// their channels' queues. A read ends when its last data have come over the data bus, a write when its bursts all have
+// places in the write queues (from there a read of the same burst is answered); neither before its bytes can have come
+// or gone over the path, as with builtin.hbm_pc. It takes whole requests in every link mode and answers late: what a
+// request takes is not known when it comes. docs/memory_models.md. Does not model: what dram_channel.h does not;
+// merging of writes.
 #pragma once
 
 #include <memory>
@@ -66,7 +66,7 @@ struct HbmDramParameters : HbmParameters {
     HbmParameters::describe(list);
     list.add(&P::preset, "preset", "", "values of what is not given here").choices(dram_presets());
     list.add(&P::channels, "channels", "", "channels, each with its own command buses").count().power_of_two();
-    const auto number = [&](Number P::* member, const char* name, const char* unit, const char* help) {
+    const auto number = [&](Number P::*member, const char* name, const char* unit, const char* help) {
       return list.add(member, name, unit, help).count().power_of_two();
     };
     number(&P::pseudo_channels, "pseudo_channels", "", "of a channel: each with its own data bus").max(64);
@@ -86,7 +86,7 @@ struct HbmDramParameters : HbmParameters {
     list.add(&P::write_queue, "write_queue", "bursts", "places for writes, of a channel").count();
     list.add(&P::write_high, "write_high", "bursts", "so many writes are drained though reads wait").count();
     list.add(&P::write_low, "write_low", "bursts", "until so many are left").min(0).max(1 << 20);
-    for_each_timing([&](const char* name, Number P::* member, uint32_t DramTiming::*, const char* unit,
+    for_each_timing([&](const char* name, Number P::*member, uint32_t DramTiming::*, const char* unit,
                         const char* help) { list.add(member, name, unit, help).count(); });
   }
   std::optional<AttrFault> fault_together() const;
@@ -121,6 +121,8 @@ class HbmDram : public MemoryTarget {
   double ns_of(Cycle cycle) const { return static_cast<double>(cycle) * tck_ps_ / 1000; }
   void wake();
   static void due(void* self, void*);
+  /// From a time on, when it had come, to its end.
+  double end_ns(const DramTransfer&, double zero_ns, double path_ns) const;
   void finish(DramTransfer&);
 
   DramController dram_;

@@ -15,7 +15,7 @@ namespace kernbench::testing {
 inline JedecChecker::Timings timings_of(const DramConfig& c) {
   JedecChecker::Timings t;
   HbmDramParameters::for_each_timing([&](const char* name, HbmDramParameters::Number HbmDramParameters::*,
-                                         uint32_t DramTiming::* value, const char*,
+                                         uint32_t DramTiming::*value, const char*,
                                          const char*) { t[name] = static_cast<int>(c.timing.*value); });
   return t;
 }
@@ -73,7 +73,7 @@ struct DramAccess {
 };
 
 /// Plays accesses, which are in the order of their times, to the end; at most `outstanding` under way (0: any number),
-/// each issued when it may be, not before its time.
+/// each issued when it may be, a cycle behind an answer, and not before its time.
 inline void play(DramController& dram, std::vector<DramAccess>& accesses, size_t outstanding = 0) {
   std::vector<DramTransfer> transfers(accesses.size());
   std::vector<Cycle> ends;  // of reads whose data are on the way: a heap, the earliest first
@@ -81,7 +81,7 @@ inline void play(DramController& dram, std::vector<DramAccess>& accesses, size_t
   size_t next = 0, under_way = 0;
   Cycle now = 0;
   while (next < accesses.size() || dram.next() != kNoCycle) {
-    while (!ends.empty() && ends.front() <= now) {
+    while (!ends.empty() && ends.front() < now) {
       std::pop_heap(ends.begin(), ends.end(), later);
       ends.pop_back();
       --under_way;
@@ -102,7 +102,7 @@ inline void play(DramController& dram, std::vector<DramAccess>& accesses, size_t
     }
     Cycle when = dram.next();
     if (next < accesses.size() && room) when = std::min(when, std::max(now, accesses[next].at));
-    if (!room && !ends.empty()) when = std::min(when, ends.front());
+    if (!room && !ends.empty()) when = std::min(when, ends.front() + 1);
     now = when;
     if (dram.next() > now) continue;
     for (DramTransfer* t : dram.run(now)) {
