@@ -9,9 +9,8 @@
 //               without its store-and-forward: one carries its data there, the other back. Not with `links: flit`,
 //               where a node's overhead hides behind the flits of a slow link before it, not of one behind it.
 //   size        more bytes never take less time (sweeps)
-//   Of memories whose lone time is not exact (a DRAM's depends on its rows and refreshes) only parts and peak are
-//   looked at.
 //   peak        together, PEs never get more than memory and links can give (saturation)
+// Of memories whose lone time is not exact (a DRAM has open rows and refreshes) parts and peak alone are looked at.
 // Expectations hold of a machine in which ways only get slower with length; a failed one says the topology is odd:
 //   distance    of HBM slices, the one farther away, in mm and in hops, is not reached earlier
 //   best-worst  the fastest of them is faster than the slowest, where their distances differ
