@@ -43,7 +43,7 @@ class DramControllers(Cli):
         times = {}
         for links in ("ideal", "cut_through", "flit"):
             response = [] if links == "flit" else ["--response", "routed"]
-            arguments = ["--topology", file, "--links", links, *response, "--kernel", "gemm", "--param", "M=128",
+            arguments = ["--topology", file, "--links", links, *response, "--kernel", "gemm", "--param", "m=128",
                          "--verify"]
             first = self.report(*arguments)
             self.assertTrue(first["verify"]["passed"], links)
@@ -57,9 +57,9 @@ class DramControllers(Cli):
     def test_the_other_topologies_run_and_are_probed(self):
         for name in ("default.yaml", "latency_model.yaml", "six_sip_torus.yaml", "one_cube.yaml"):
             file = with_dram(name, self.folder)
-            report = self.report("--topology", file, "--kernel", "vector_add", "--verify", "--device", "0")
+            report = self.report("--topology", file, "--kernel", "vector_add", "--verify", "--device", "sip:0")
             self.assertTrue(report["verify"]["passed"], name)
-        self.assertIn("pe-local-hbm", self.succeeds("probe", "--topology", self.path("one_cube.yaml"), "--saturate"))
+        self.assertIn("own-slices", self.succeeds("probe", "--topology", self.path("one_cube.yaml"), "--saturate"))
         self.succeeds("probe", "--topology", with_dram("small.yaml", self.folder), "--links", "cut_through",
                       "--response", "routed")
 
