@@ -221,7 +221,7 @@ TEST(HbmDram, alone_takes_what_the_formula_says) {
         const double formula = lone_latency_ns(links, write, nbytes, true);
         EXPECT_GE(took, formula - 1e-6) << links << ' ' << write << ' ' << nbytes;
         // A clock edge; with flits the formula has a read's leave evenly.
-        const double more = links == std::string("flit") ? formula / 10 : 1;
+        const double more = links == std::string("flit") ? formula / 8 : 1;
         EXPECT_LE(took, formula + more) << links << ' ' << write << ' ' << nbytes;
       }
     }
