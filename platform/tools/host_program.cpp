@@ -105,6 +105,7 @@ void ProgramRun::report_times() {
   }
   report_.run.engines = engine_reports(platform_, launched, report_.run.end_ns);
   report_.run.queues = queue_traffic(platform_, launched);
+  report_.run.memories = memory_reports(platform_);
   report_.run.notes = engine_notes(platform_, launched);
   report_.run.events = platform_.timeline().events();
 }

@@ -17,6 +17,7 @@
 #include "kernbench/platform/launch/launch_way.h"
 #include "kernbench/platform/launch/pe_selection.h"
 #include "kernbench/platform/tools/engine_report.h"
+#include "kernbench/platform/tools/memory_report.h"
 
 namespace kernbench {
 
@@ -82,6 +83,7 @@ struct RunReport {
   std::vector<PeTimes> pes;
   std::vector<EngineReport> engines;
   std::vector<QueueTraffic> queues;  ///< between PEs, that messages came through
+  std::vector<MemoryReport> memories;  ///< that count what they do by themselves
   std::vector<std::string> notes;  ///< of the engines: what a user may not expect
   std::string warning;             ///< of the replay; empty: none
   uint64_t events = 0;

@@ -305,6 +305,11 @@ void end_report(JsonWriter& w, const RunReport& r) {
     for (const auto& q : r.queues) write_queue_json(w, q);
     w.close(']');
   }
+  if (!r.memories.empty()) {
+    w.key("memories").open('[');
+    for (const MemoryReport& m : r.memories) write_memory_json(w, m);
+    w.close(']');
+  }
   if (r.energy) energy::write_energy_json(w.key("energy"), *r.energy);
   if (r.insight) insight::write_insight_json(w.key("insight"), *r.insight);
   w.field("events", r.events).field("wall_s", r.wall_s);

@@ -50,19 +50,12 @@ uint64_t HbmPc::address_period(uint64_t offset, uint64_t span) const {
   return offset / turn == (offset + span - 1) / turn ? turn : MemoryTarget::kNoPeriod;
 }
 
-/// The whole bursts that it touches.
-uint64_t HbmPc::in_bursts(uint64_t offset, uint64_t bytes) const {
-  return burst_ == 1 ? bytes : ((offset + bytes + burst_ - 1) / burst_ - offset / burst_) * burst_;
-}
-
 double HbmPc::channel_ns(uint64_t offset, uint64_t bytes) const {
-  return static_cast<double>(in_bursts(offset, bytes)) / bw_gbs_;
+  return static_cast<double>(bytes_of_bursts(offset, bytes, burst_)) / bw_gbs_;
 }
 
 uint64_t HbmPc::moved_bytes(const FabricTransaction& x) const {
-  uint64_t moved = 0;
-  for_each_range(x.address, x.rows, [&](uint64_t at, uint64_t bytes) { moved += in_bursts(at - base(), bytes); });
-  return moved;
+  return bytes_of_bursts(x.address - base(), x.rows, burst_);
 }
 
 template <class Visit>

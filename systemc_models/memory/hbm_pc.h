@@ -63,7 +63,6 @@ class HbmPc : public MemoryTarget, private FlitServers {
   double most_gbs(double) const override { return bw_gbs_ * static_cast<double>(free_ns_.size()); }
   /// The channel of block number `block` of interleave_bytes.
   size_t channel_of(uint64_t block) const;
-  uint64_t in_bursts(uint64_t offset, uint64_t bytes) const;
   /// How long a channel takes for bytes at an offset from the base: for the whole bursts that they touch.
   double channel_ns(uint64_t offset, uint64_t bytes) const;
   void tell_channels(const FabricTransaction&, double queued, const std::vector<double>& before) const;
