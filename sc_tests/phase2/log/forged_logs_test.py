@@ -72,7 +72,7 @@ class Forged(cli_support.Cli):
                                       ("t_end", "-5", "expected 0 to 2^64 fs"),
                                       ("submit_ns", "2e13", "expected 0 to 2^64 fs"),
                                       ("grid", "[3037000500,3037000500,2]", "too large or negative"),
-                                      ("source", '"k.cpp:99999999999"', "is no number")):
+                                      ("source", '"k.cpp:99999999999"', "expected a file and a line")):
             name = b'"log_header"' if field == "grid" else b'"dma_read"'
             at = next(i for i, line in enumerate(lines) if name in line)
             pattern = rb'("%s":)(\[[^]]*\]|"[^"]*"|[^,}]+)' % field.encode()
