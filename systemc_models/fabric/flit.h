@@ -21,6 +21,7 @@ struct Flit {
   State state = State::coming;  ///< at the node: on its way there, stored there, ready to go on
   uint32_t channel = 0;         ///< of its class, by which it has come to the node
   Flit* behind = nullptr;       ///< the next in its queue there
+  uint64_t turn = 0;            ///< its number among those that have become ready
   double time_ns = 0;
   Order order;
 };

@@ -49,7 +49,8 @@ LinkOutput::LinkOutput(WormholeLinks& m, FabricPort& p)
   }
 }
 
-/// Where there is no limit each message has a channel of its own, so that none waits behind another.
+/// The one with most room that no message holds; of equals in turns. Where there is no limit each message has a channel
+/// of its own, so that none waits behind another.
 VirtualChannel* LinkOutput::find_channel(uint32_t c) {
   if (far_.flits == 0) {
     if (idle_[c].empty()) {
@@ -60,7 +61,8 @@ VirtualChannel* LinkOutput::find_channel(uint32_t c) {
     return idle_[c].back();
   }
   VirtualChannel* best = nullptr;
-  for (VirtualChannel& v : channels_[c]) {
+  for (uint32_t i = 0; i < far_.vcs; ++i) {
+    VirtualChannel& v = channels_[c][(last_taken_[c] + 1 + i) % far_.vcs];
     if (!v.held && v.room > (best ? best->room : 0)) best = &v;
   }
   return best;
@@ -70,11 +72,10 @@ bool LinkOutput::can_go(const FlitQueue& q) {
   return q.onto ? q.onto->room > 0 : find_channel(class_of(*q.first)) != nullptr;
 }
 
-/// Whose turn comes first behind the last one's, or who is ready longer; of equals who was offered first.
+/// Whose turn comes first behind the last one's, or who is ready longer.
 bool LinkOutput::goes_before(const FlitQueue& a, const FlitQueue& b) const {
   if (!oldest_first_) return a.rank - last_rank_ - 1 < b.rank - last_rank_ - 1;
-  const uint64_t at_a = Timeline::to_fs(a.first->time_ns), at_b = Timeline::to_fs(b.first->time_ns);
-  return at_a != at_b ? at_a < at_b : a.first->order < b.first->order;
+  return a.first->turn < b.first->turn;
 }
 
 FlitQueue* LinkOutput::choose() {
@@ -90,6 +91,7 @@ VirtualChannel& LinkOutput::take(FlitQueue& q) {
   if (!q.onto) {
     q.onto = find_channel(class_of(f));
     q.onto->held = true;
+    last_taken_[q.onto->message_class] = q.onto->number;
     if (!q.onto->limited()) idle_[q.onto->message_class].pop_back();
   }
   VirtualChannel& v = *q.onto;

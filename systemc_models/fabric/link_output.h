@@ -90,8 +90,10 @@ class LinkOutput {
   VirtualChannel& take(FlitQueue&);
   /// A flit has gone on from a channel's far end.
   void gone(VirtualChannel&);
-  /// Among what is decided at one instant.
-  Order order() const { return {Order::kArbitration, node_, rank_}; }
+  /// First come, first served, as on links without buffers: there it is decided at each arrival. In turns: when all
+  /// that become ready at the instant have.
+  bool oldest_first() const { return oldest_first_; }
+  Order order() const { return oldest_first_ ? credit_order() : Order(Order::kArbitration, node_, rank_); }
   Order credit_order() const { return {Order::kCredits, node_, rank_}; }
 
   ResponseQueue& acquire_response();
@@ -108,6 +110,7 @@ class LinkOutput {
   uint32_t rank_, far_rank_;  ///< of the ports at its ends, among those of their nodes
   std::deque<VirtualChannel> channels_[kMessageClasses];
   std::vector<VirtualChannel*> idle_[kMessageClasses];  ///< without a limit: those that no message has
+  uint32_t last_taken_[kMessageClasses] = {};
   std::vector<FlitQueue*> offers_;
   std::deque<ResponseQueue> responses_;
   std::vector<ResponseQueue*> idle_responses_;

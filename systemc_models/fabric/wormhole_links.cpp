@@ -49,10 +49,6 @@ void WormholeLinks::start(FabricTransaction& x) {
   if (x.hop_count == 0) return FlitLinks::start(x);
   make_request(x);
   const Order order = x.initiator->departure_order(x, &x.hops[0].out->link);
-  for (Flit* f : x.flits) {
-    f->state = Flit::State::ready;
-    f->order = order;
-  }
   timeline().at(x.time_ns, order, &turn_of_transaction<&WormholeLinks::source_turn>, this, &x);
 }
 
@@ -61,7 +57,10 @@ void WormholeLinks::source_turn(void* self, void* transaction) {
   auto& me = *static_cast<WormholeLinks*>(self);
   auto& x = *static_cast<FabricTransaction*>(transaction);
   FlitQueue& source = me.output(*x.hops[0].out).source;
-  for (Flit* f : x.flits) source.append(*f);
+  for (Flit* f : x.flits) {
+    me.make_ready(*f);
+    source.append(*f);
+  }
   me.offer(source);
 }
 
@@ -151,10 +150,11 @@ void WormholeLinks::at_end(Flit& f, FabricPort& in) {
 }
 
 void WormholeLinks::ready_turn(void* self, void* flit) {
+  auto& me = *static_cast<WormholeLinks*>(self);
   Flit& f = *static_cast<Flit*>(flit);
-  f.state = Flit::State::ready;
+  me.make_ready(f);
   VirtualChannel& v = channel_of(f, port_of(f));
-  if (v.first == &f) static_cast<WormholeLinks*>(self)->advance(v);
+  if (v.first == &f) me.advance(v);
 }
 
 void WormholeLinks::stored_turn(void* self, void* flit) {
@@ -186,11 +186,9 @@ void WormholeLinks::forward_turn(void* self, void* flit) {
   const Flit& last = *static_cast<Flit*>(flit);
   VirtualChannel& v = channel_of(last, port_of(last));
   const double ready = me.timeline().now_ns();
-  const Order order = last.order;
   for (Flit* f = v.first;; f = f->behind) {
-    f->state = Flit::State::ready;
+    me.make_ready(*f);
     f->time_ns = ready;
-    f->order = order;
     if (f == &last) break;
   }
   me.advance(v);
@@ -216,21 +214,25 @@ void WormholeLinks::offer(FlitQueue& q) {
   ask(o);
 }
 
+/// Somebody may be able to take the link.
 void WormholeLinks::ask(LinkOutput& o) {
   if (o.asked || o.offers().empty()) return;
   o.asked = true;
-  timeline().at(std::max(timeline().now_ns(), o.link.free_ns), o.order(), &WormholeLinks::allocation_turn, this, &o);
+  const double now = timeline().now_ns();
+  if (o.oldest_first() && Timeline::to_fs(o.link.free_ns) <= Timeline::to_fs(now)) return allocate(o);
+  timeline().at(std::max(now, o.link.free_ns), o.order(), &WormholeLinks::allocation_turn, this, &o);
 }
 
-/// Where nobody can go, a credit or the next offer asks again.
 void WormholeLinks::allocation_turn(void* self, void* output) {
-  auto& me = *static_cast<WormholeLinks*>(self);
-  auto& o = *static_cast<LinkOutput*>(output);
-  o.asked = false;
+  static_cast<WormholeLinks*>(self)->allocate(*static_cast<LinkOutput*>(output));
+}
+
+/// The link is free. Where nobody can go, a credit or the next offer asks again.
+void WormholeLinks::allocate(LinkOutput& o) {
   FlitQueue* q = o.choose();
-  if (!q) return;
-  me.send(o, *q);
-  me.ask(o);
+  if (q) send(o, *q);
+  o.asked = false;
+  if (q) ask(o);
 }
 
 void WormholeLinks::send(LinkOutput& o, FlitQueue& q) {
@@ -305,10 +307,11 @@ void WormholeLinks::credit_turn(void* self, void* channel) {
 }
 
 void WormholeLinks::memory_turn(void* self, void* flit) {
+  auto& me = *static_cast<WormholeLinks*>(self);
   Flit& f = *static_cast<Flit*>(flit);
-  f.state = Flit::State::ready;
+  me.make_ready(f);
   VirtualChannel& v = channel_of(f, port_of(f));
-  if (v.first == &f) static_cast<WormholeLinks*>(self)->take(v);
+  if (v.first == &f) me.take(v);
 }
 
 /// The memory takes the first flits of an input as far as they are ready. With a limited buffer a flit leaves it when
@@ -373,8 +376,7 @@ void WormholeLinks::departure_turn(void* queue, void* transaction) {
                      &turn_of_transaction<&WormholeLinks::departure_turn>, queue, &x);
   }
   f.node = x.hop_count;
-  f.state = Flit::State::ready;
-  f.order = x.departure_order();
+  me.make_ready(f);
   q.append(f);
   ++q.outlet->waiting;
   me.offer(q);

@@ -33,6 +33,10 @@ class WormholeLinks : public FlitLinks {
 
  private:
   LinkOutput& output(FabricPort&);
+  void make_ready(Flit& f) {
+    f.state = Flit::State::ready;
+    f.turn = ++turns_;
+  }
   static void source_turn(void* self, void* transaction);
   void at_router(Flit&, Router&, FabricPort& in);
   void at_end(Flit&, FabricPort& in);
@@ -44,6 +48,7 @@ class WormholeLinks : public FlitLinks {
   void offer(FlitQueue&);
   void ask(LinkOutput&);
   static void allocation_turn(void* self, void* output);
+  void allocate(LinkOutput&);
   void send(LinkOutput&, FlitQueue&);
   void leave_input(VirtualChannel&);
   void leave_outlet(ResponseQueue&, bool last);
@@ -56,6 +61,7 @@ class WormholeLinks : public FlitLinks {
   void leave_memory(FabricTransaction&, MemoryTarget&) override;
   static void departure_turn(void* queue, void* transaction);
 
+  uint64_t turns_ = 0;  ///< the number of the flit that became ready last
   std::vector<std::unique_ptr<LinkOutput>> outputs_;
   std::unordered_map<const MemoryTarget*, Outlet> outlets_;
 };
