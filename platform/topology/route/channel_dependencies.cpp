@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <unordered_set>
 
 #include "kernbench/phase2/op/errors.h"
@@ -22,18 +23,20 @@ class DependencyFinder {
     std::sort(memories_.begin(), memories_.end());
     memories_.erase(std::unique(memories_.begin(), memories_.end()), memories_.end());
     holds_memory_.resize(g.nodes.size());
+    gate_.resize(g.nodes.size());
     for (const uint32_t m : memories_) holds_memory_[m] = true;
   }
 
   ChannelDependencies find() {
+    std::vector<uint32_t> initiators, queues;
     for (uint32_t n = 0; n < g_.nodes.size(); ++n) {
-      if (g_.nodes[n].initiator) add_ways(n, memories_);
+      if (g_.nodes[n].initiator) initiators.push_back(n);
     }
-    std::vector<uint32_t> queues;
+    add_ways(initiators, memories_);
     for (const Pe& pe : g_.pes) {
       if (pe.blocks.count("pe_ipcq") > 0) queues.push_back(pe.blocks.at("pe_dma"));
     }
-    for (const uint32_t dma : queues) add_ways(dma, queues);
+    add_ways(queues, queues);
     ChannelDependencies found;
     for (const bool used : used_) found.channels += used;
     for (const auto& next : next_) found.dependencies += next.size();
@@ -47,6 +50,8 @@ class DependencyFinder {
  private:
   /// What answers to a message over an edge takes (PathRouter::reversed): the first edge back between the same nodes.
   void find_edges_back() {
+    in_edges_.resize(g_.nodes.size());
+    for (uint32_t e = 0; e < edges_; ++e) in_edges_[g_.edges[e].to].push_back(e);
     back_.assign(edges_, kNone);
     for (uint32_t e = 0; e < edges_; ++e) {
       for (const uint32_t c : g_.out_edges[g_.edges[e].to]) {
@@ -59,15 +64,72 @@ class DependencyFinder {
     for (uint32_t e = 0; e < edges_; ++e) limited_[e] = g_.buffer_flits(g_.edges[e].to) > 0;
   }
 
+  /// Where a node's ways begin or end: many initiators and memories have one edge to a node that others have too, and
+  /// what lies behind that is the same for all of them.
+  struct Gate {
+    std::vector<uint32_t> edges;  ///< from there, or to there; none where the node is its own gate
+    bool itself = false;
+  };
+  using Gates = std::map<uint32_t, Gate>;
+
+  Gates gates_of(const std::vector<uint32_t>& nodes, bool ends) const {
+    Gates gates;
+    for (const uint32_t n : nodes) {
+      const std::vector<uint32_t>& edges = ends ? in_edges_[n] : g_.out_edges[n];
+      const bool leaf = edges.size() == 1 && !g_.nodes[n].transit;
+      if (!leaf) {
+        gates[n].itself = true;
+        continue;
+      }
+      const Edge& e = g_.edges[edges.front()];
+      const uint32_t gate = ends ? e.from : e.to;
+      // A way leads on only past nodes that pass on.
+      if (g_.nodes[gate].transit) {
+        gates[gate].edges.push_back(edges.front());
+      } else {
+        gates[n].itself = true;
+      }
+    }
+    return gates;
+  }
+
+  void add_ways(const std::vector<uint32_t>& from, const std::vector<uint32_t>& to) {
+    const Gates ends = gates_of(to, true);
+    std::vector<uint32_t> end_gates;
+    for (auto g = ends.rbegin(); g != ends.rend(); ++g) end_gates.push_back(g->first);
+    for (const uint32_t n : end_gates) gate_[n] = &ends.at(n);
+    for (const auto& [start, begin] : gates_of(from, false)) {
+      if (const auto here = ends.find(start); here != ends.end()) add_ends(begin.edges, begin.itself, here->second);
+      paths_.for_each_turn(start, end_gates, [&, &first = begin](uint32_t before, uint32_t edge) {
+        if (before != kNone) add_turn(before, edge);
+        if (before == kNone) add_begin(first, edge);
+        if (const Gate* g = gate_[g_.edges[edge].to]) add_ends({edge}, false, *g);
+      });
+    }
+    for (const uint32_t n : end_gates) gate_[n] = nullptr;
+  }
+
+  /// Ways that begin with this edge, or come to it from a gate.
+  void add_begin(const Gate& g, uint32_t edge) {
+    if (g.itself) add_turn(kNone, edge);
+    for (const uint32_t e : g.edges) add_turn(e, edge);
+  }
+
+  /// Ways that are at a gate by these edges, or begin there, go on to the ends behind it.
+  void add_ends(const std::vector<uint32_t>& before, bool begins, const Gate& g) {
+    for (const uint32_t e : g.edges) {
+      if (begins) add_turn(kNone, e);
+      for (const uint32_t b : before) add_turn(b, e);
+    }
+  }
+
   /// Requests there, responses back; at the memory a request waits until there is room for its response.
-  void add_ways(uint32_t from, const std::vector<uint32_t>& ends) {
-    paths_.for_each_turn(from, ends, [&](uint32_t before, uint32_t edge) {
-      depend(before, edge);
-      const uint32_t back = back_[edge];
-      if (back == kNone) return use(edge);
-      depend(edges_ + back, before == kNone || back_[before] == kNone ? kNone : edges_ + back_[before]);
-      if (holds_memory_[g_.edges[edge].to]) depend(edge, edges_ + back);
-    });
+  void add_turn(uint32_t before, uint32_t edge) {
+    depend(before, edge);
+    const uint32_t back = back_[edge];
+    if (back == kNone) return;
+    depend(edges_ + back, before == kNone || back_[before] == kNone ? kNone : edges_ + back_[before]);
+    if (holds_memory_[g_.edges[edge].to]) depend(edge, edges_ + back);
   }
 
   bool is_limited(uint32_t channel) const { return channel != kNone && limited_[channel % edges_]; }
@@ -148,6 +210,8 @@ class DependencyFinder {
   PathRouter& paths_;
   const uint32_t edges_;
   std::vector<uint32_t> memories_, back_;
+  std::vector<std::vector<uint32_t>> in_edges_;
+  std::vector<const Gate*> gate_;  ///< by node, of the ends that ways are looked for to
   std::vector<bool> holds_memory_, limited_;
   std::vector<bool> used_;                   ///< by channel
   std::vector<std::vector<uint32_t>> next_;  ///< by channel: those that it depends on

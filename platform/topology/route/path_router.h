@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "kernbench/platform/topology/route/blocks.h"
@@ -117,11 +118,14 @@ void PathRouter::for_each_turn(uint32_t a, const std::vector<uint32_t>& ends, co
   prepare();
   turned_.resize(labels_.size(), 0);
   ++turns_;
+  std::vector<std::pair<Blocks::Stretch, const Label*>> way;
   for (const uint32_t b : ends) {
+    if (turned_[b] == turns_) continue;  // where a node is not the top of its block, it is its slot
+    way.clear();
+    if (!walk(a, b, [&](const Blocks::Stretch& x, const Label& end) { way.emplace_back(x, &end); })) continue;
     uint32_t before = kNoEdge;  // the last edge of the stretch before
-    if (!has_path(a, b)) continue;
-    walk(a, b, [&](const Blocks::Stretch& x, const Label& end) {
-      const Label* l = &end;
+    for (const auto& [x, end] : way) {
+      const Label* l = end;
       for (uint32_t slot = blocks_->slot(x.block, x.to); l->edges > 0 && turned_[slot] != turns_;) {
         turned_[slot] = turns_;
         const uint32_t edge = l->by;
@@ -129,8 +133,8 @@ void PathRouter::for_each_turn(uint32_t a, const std::vector<uint32_t>& ends, co
         l = &labels_[slot];
         visit(l->edges > 0 ? l->by : before, edge);
       }
-      before = end.by;
-    });
+      before = end->by;
+    }
   }
 }
 
