@@ -72,8 +72,9 @@ def ring_case(seed):
     for i in range(count):
         nodes.append({"id": f"r{i}", "kind": "router", "attrs": {"overhead_ns": draw.choice((0, 1, 1.5))}})
         onward = f"r{(i + 1) % count}"
-        links += [{"from": f"r{i}", "to": onward, "distance_mm": draw.choice((1, 1, 2)), "bw_gbs": 64, "bidirectional": False},
-                  {"from": onward, "to": f"r{i}", "distance_mm": draw.choice((2, 20)), "bw_gbs": 64, "bidirectional": False}]
+        one_way = {"bw_gbs": 64, "bidirectional": False}
+        links += [{"from": f"r{i}", "to": onward, "distance_mm": draw.choice((1, 1, 2)), **one_way},
+                  {"from": onward, "to": f"r{i}", "distance_mm": draw.choice((2, 20)), **one_way}]
     for i in range(count):
         for kind, name, share in (("port", f"p{i}", 0.7), ("sram", f"m{i}", 0.7)):
             if i > 0 and draw.random() > share:

@@ -14,10 +14,12 @@ FLIT = 64  # bytes, and GB/s of a link of one flit a ns
 
 def system(nodes, links, memories, timing=""):
     """nodes: {id: (kind, attrs)}; links: (from, to, mm = ns, GB/s); memories: ids, 64 KiB each, in turn from 0."""
-    lines = [f"ns_per_mm: 1\ntiming: {{links: flit, response: routed, flit_bytes: {FLIT}, header_bytes: 0{timing}}}", "nodes:"]
+    timing = f"links: flit, response: routed, flit_bytes: {FLIT}, header_bytes: 0{timing}"
+    lines = ["ns_per_mm: 1", f"timing: {{{timing}}}", "nodes:"]
     lines += [f"- {{id: {name}, kind: {kind}, attrs: {{{attrs}}}}}" for name, (kind, attrs) in nodes.items()]
     lines += ["links:"]
-    lines += [f"- {{from: {a}, to: {b}, distance_mm: {mm}, bw_gbs: {bw}{''.join(rest)}}}" for a, b, mm, bw, *rest in links]
+    lines += [f"- {{from: {a}, to: {b}, distance_mm: {mm}, bw_gbs: {bw}{''.join(rest)}}}"
+              for a, b, mm, bw, *rest in links]
     lines += ["memories:"]
     lines += [f"- {{node: {m}, space: sram, base: {i << 16}, size: {1 << 16}}}" for i, m in enumerate(memories)]
     return "\n".join(lines) + "\n"
@@ -81,9 +83,9 @@ class FiniteBuffers(cli_support.Cli):
         return [float(row["done_ns"]) for row in rows]
 
     def test_credits_limit_a_message_to_its_room_a_round_trip(self):
-        """r0 sends flits 0 and 1 at 2 and 3. Flit 0 is at r1 at 2 + 1 + 2, goes on at 6, its credit is back at 8; flit 1
-        goes on at 7, its credit is back at 9. From there two flits a round of 1 + 2 + 2 ns: flit 8 leaves at 8 + 3 * 5 =
-        23, is at m at 23 + 1 + 2 + 1 = 27, served at 28; the answer takes 1 + 2 + 1."""
+        """r0 sends flits 0 and 1 at 2 and 3. Flit 0 is at r1 at 2 + 1 + 2, goes on at 6, its credit is back at 8; flit
+        1 goes on at 7, its credit is back at 9. From there two flits a round of 1 + 2 + 2 ns: flit 8 leaves at
+        8 + 3 * 5 = 23, is at m at 23 + 1 + 2 + 1 = 27, served at 28; the answer takes 1 + 2 + 1."""
         nine = [(0, "a", "write", 0, 9 * FLIT)]
         self.assertEqual(self.done(line(""), nine), [20])
         self.assertEqual(self.done(line(", buffer_flits: 2"), nine), [32])
@@ -99,8 +101,8 @@ class FiniteBuffers(cli_support.Cli):
                 self.assertEqual(self.done(line(", buffer_flits: 6"), request), self.done(line(""), request))
 
     def test_who_is_behind_a_blocked_head_waits_unless_there_is_another_channel(self):
-        """a's flits go to the slow memory at 4, 12, 20, … One channel of two: a's flit i is let in when flit i − 2 goes,
-        the last, 7, at 44; 6 goes at 52, so b comes in, and behind 7 goes on at 60, is served at 62, answered at 64."""
+        """a's flits go to the slow memory at 4, 12, 20, … With room for two a's flit i is let in when flit i − 2 goes,
+        the last, 7, at 44; 6 goes at 52: b comes in, goes on behind 7 at 60, is served at 62, answered at 64."""
         both = [(0, "a", "write", 0, 8 * FLIT), (3, "b", "write", 1 << 16, FLIT)]
         self.assertEqual(self.done(fork("buffer_flits: 2"), both)[1], 64)
         self.assertEqual(self.done(fork("buffer_flits: 2, vcs: 2"), both)[1], 3 + 8)
@@ -116,7 +118,8 @@ class FiniteBuffers(cli_support.Cli):
         circle = "r0 -> r1 -> r2 -> r3 -> r0 (requests)"
         for attrs in ("buffer_flits: 2", "buffer_flits: 1000", "buffer_flits: 2, vcs: 4"):
             files = self.files(ring(attrs), AROUND)
-            self.refuses("traffic", *files, saying=["t.yaml:7: buffer_flits: ", circle, "prove_deadlock_free"], lines=1)
+            self.refuses("traffic", *files, lines=1,
+                         saying=["t.yaml:7: buffer_flits: ", circle, "prove_deadlock_free"])
             self.assertIn("may deadlock: links wait for each other in a circle: " + circle,
                           self.succeeds("topology", files[1]))
 
@@ -127,7 +130,7 @@ class FiniteBuffers(cli_support.Cli):
                              "waits for r2 -> r3, which waits for r3 -> r0, which waits for the first (requests)",
                              "request of d0 (write of 1024 bytes at 0x20000)", "has 2 of 2 flits"])
         # What fits the buffers does not come to wait.
-        self.done(ring(timing=", prove_deadlock_free: false"), [(0, f"d{i}", "write", (i + 2) % 4 << 16, FLIT) for i in range(4)])
+        self.done(ring(timing=", prove_deadlock_free: false"), [(*r[:4], FLIT) for r in AROUND])
 
     def test_a_ring_with_a_node_that_takes_all_is_proved(self):
         free = ring(free=2)
@@ -162,18 +165,19 @@ class FiniteBuffers(cli_support.Cli):
                              ("buffer_flits: 2, vcs: two", ["vcs: found 'two'; " + legal]),
                              ("buffer_flits: 2, allocation: fair",
                               ["allocation: found 'fair'; legal: round_robin, oldest_first"])):
-            self.refuses("topology", self.files(line(", " + text), [])[1], saying=["t.yaml:6: nodes[2].attrs."] + saying, lines=1)
+            self.refuses("topology", self.files(line(", " + text), [])[1], lines=1,
+                         saying=["t.yaml:6: nodes[2].attrs."] + saying)
         self.refuses("topology", self.files(ring(timing=", prove_deadlock_free: maybe"), [])[1],
                      saying=["prove_deadlock_free: found 'maybe'; legal: true or false"], lines=1)
         path = self.files(line(", buffer_flits: 2"), [])[1]
         for links in ("ideal", "cut_through"):
-            self.refuses("topology", path, "--links", links, lines=1,
-                         saying=[f"t.yaml:6: buffer_flits: found 2 on 'r1' with links: {links}; legal: only with links: flit"])
+            self.refuses("topology", path, "--links", links, lines=1, saying=[
+                f"t.yaml:6: buffer_flits: found 2 on 'r1' with links: {links}; legal: only with links: flit"])
 
     def test_blocks_that_keep_no_credits_are_refused(self):
         yaml = line(", buffer_flits: 2") + "foreign:\n- {id: tap, between: [r0, r1]}\n"
         self.refuses("traffic", *self.files(yaml, [(0, "a", "write", 0, FLIT)]), lines=1,
-                     saying=["tap: found a foreign block in a system with buffer_flits; legal: blocks that keep credits"])
+                     saying=["tap: found a foreign block in a system with buffer_flits; legal: blocks that keep"])
 
 
 if __name__ == "__main__":

@@ -68,11 +68,7 @@ const Wrong kWrong[] = {
      "t.yaml:1: version: found '1'; legal: an integer from 0 to 18446744073709551615"},
     {"unknown_attribute", "overhead_ns: 1.0", "overhaed_ns: 1.0",
      "t.yaml:4: nodes[1].attrs.overhaed_ns: unknown key, did you mean 'overhead_ns'? legal: overhead_ns, "
-     "buffer_flits, vcs, store_and_forward, allocation"},
-    {"no_room", "overhead_ns: 1.0", "overhead_ns: 1.0, buffer_flits: 0",
-     "t.yaml:4: nodes[1].attrs.buffer_flits: found '0'; legal: an integer from 1 to 1048576"},
-    {"buffers_without_flits", "overhead_ns: 1.0", "overhead_ns: 1.0, buffer_flits: 4",
-     "t.yaml:4: buffer_flits: found 4 on 'x' with links: ideal; legal: only with links: flit"},
+     "store_and_forward"},
     {"missing_attribute", ", pc_bw_gbs: 32.0", "",
      "t.yaml:5: nodes[2].attrs.pc_bw_gbs: missing, builtin.hbm_pc has no default; legal: a number > 0 (GB/s)"},
     {"negative_rate", "pc_bw_gbs: 32.0", "pc_bw_gbs: -32.0",
