@@ -18,6 +18,9 @@ std::vector<std::string> stuck_report(Machine& machine, size_t limit) {
   }
   const std::string circle = circle_of_waiting(machine, stuck);
   if (!circle.empty()) lines.push_back(circle);
+  for (const std::string& line : machine.system().mode().waiting()) {
+    if (lines.size() < limit / 2) lines.push_back(line);
+  }
   for (size_t p = 0; p < machine.pes().count() && lines.size() < limit; ++p) {
     if (!machine.pes().complete(p)) continue;
     const Pe& pe = machine.pes().pe(p);

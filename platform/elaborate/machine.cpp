@@ -1,5 +1,7 @@
 #include "kernbench/platform/elaborate/machine.h"
 
+#include "kernbench/platform/elaborate/flow_control.h"
+
 namespace kernbench {
 namespace {
 
@@ -19,6 +21,7 @@ FabricTiming timing_of(const topology::Graph& graph) {
   t.response = graph.timing.response == topology::Response::routed ? Response::routed : Response::ideal;
   t.header_bytes = graph.timing.header_bytes;
   t.flit_bytes = graph.timing.flit_bytes;
+  t.finite_buffers = graph.has_finite_buffers();
   return t;
 }
 
@@ -31,6 +34,7 @@ Machine::Machine(topology::Graph graph)
       routes_(graph_, blocks_, system_.timing()),
       pes_(graph_, blocks_, routes_, system_),
       runs_(sc_core::sc_gen_unique_name("runs"), *this) {
+  require_flow_control(graph_, blocks_, routes_.paths());
   system_.set_routes(routes_);
   if (graph_.materialize_outputs) system_.materialize_outputs();
 }

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/deadlock.h"
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/elaborate/stopped.h"
 #include "kernbench/platform/platform.h"
@@ -162,7 +163,10 @@ std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<Tra
   simulate();
   throw_if_stopped(platform.machine());
   if (driver.unfinished() > 0) {
-    throw RunError(fmt::format("{} of {} requests never completed", driver.unfinished(), requests.size()));
+    std::vector<std::string> lines{
+        fmt::format("{} of {} requests never completed", driver.unfinished(), requests.size())};
+    for (const std::string& line : stuck_report(platform.machine())) lines.push_back("  " + line);
+    throw RunError(std::move(lines));
   }
   return driver.take_results();
 }

@@ -36,8 +36,8 @@ void FabricTransaction::note_way_out(FabricPort& out) {
 
 namespace {
 
-std::unique_ptr<LinkMode> make_mode(Links links, Fabric& fabric) {
-  switch (links) {
+std::unique_ptr<LinkMode> make_mode(const FabricTiming& timing, Fabric& fabric) {
+  switch (timing.links) {
     case Links::ideal:
       return make_ideal_links(fabric);
     case Links::cut_through:
@@ -45,20 +45,22 @@ std::unique_ptr<LinkMode> make_mode(Links links, Fabric& fabric) {
     case Links::flit:
       break;
   }
-  return make_flit_links(fabric);
+  return timing.finite_buffers ? make_wormhole_links(fabric) : make_flit_links(fabric);
 }
 
 }  // namespace
 
 Fabric::Fabric(const FabricTiming& timing)
     : timing_(timing),
-      mode_(make_mode(timing.links, *this)),
+      mode_(make_mode(timing, *this)),
       address_map_(std::make_unique<AddressMap>(*this)),
       routes_(address_map_.get()),
       messages_(std::make_unique<ControlPool>(timeline())),
       control_legs_(std::make_unique<ControlLegs>(*this)) {
   if (timing.links == Links::flit && timing.response != Response::routed)
     throw std::invalid_argument("timing: links flit with response ideal; expected routed");
+  if (timing.finite_buffers && timing.links != Links::flit)
+    throw std::invalid_argument("timing: finite buffers without flits; expected links flit");
   if (timing.flit_bytes == 0) throw std::invalid_argument("timing: flit_bytes is 0; expected at least 1");
 }
 

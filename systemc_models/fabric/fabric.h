@@ -25,6 +25,7 @@ struct FabricTiming {
   Response response = Response::ideal;  ///< flit: always routed
   double header_bytes = 0;              ///< added to every message on every link
   uint32_t flit_bytes = 256;
+  bool finite_buffers = false;  ///< flit: nodes that say buffer_flits have no more (wormhole_links.h)
 };
 
 class Fabric : public Context, private tlm::tlm_mm_interface {

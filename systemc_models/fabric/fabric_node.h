@@ -7,6 +7,7 @@
 #include "kernbench/systemc_models/core/component.h"
 #include "kernbench/systemc_models/fabric/fabric.h"
 #include "kernbench/systemc_models/fabric/fabric_port.h"
+#include "kernbench/systemc_models/fabric/input_buffers.h"
 #include "kernbench/systemc_models/protocol/port_sockets.h"
 
 namespace kernbench {
@@ -54,6 +55,8 @@ class FabricNode {
   virtual FabricInitiatorSocket* initiator_socket() { return nullptr; }
   /// False: only messages come here (control_message.h); its edges are no links of the memory traffic.
   virtual bool takes_memory_traffic() const { return true; }
+  /// Where flits wait that have come in; by default they are taken as they come.
+  virtual InputBuffers input_buffers() const { return {}; }
   /// Its side that issues memory traffic, and where drivers can give it requests; else null.
   virtual FabricInitiator* initiator() { return nullptr; }
   virtual RequestPort* request_port() { return nullptr; }

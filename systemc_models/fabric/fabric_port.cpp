@@ -43,6 +43,17 @@ void FabricPort::hand_on(Flit& f) {
   }
 }
 
+void FabricPort::give_back(const Credit& c, FabricTransaction& x, bool response) {
+  x.credit = &c;
+  sc_core::sc_time delay = node_->fabric().timeline().delay_until(c.time_ns);
+  tlm::tlm_phase phase = CREDIT;
+  if (response) {
+    forward_->nb_transport_fw(x.payload, phase, delay);
+  } else {
+    backward_->nb_transport_bw(x.payload, phase, delay);
+  }
+}
+
 void FabricPort::request(ControlMessage& m) {
   if (foreign_) return foreign_->send_request(m);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;

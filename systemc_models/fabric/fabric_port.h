@@ -14,6 +14,8 @@ class ForeignNeighbour;
 
 /// Phase of a flit that neither begins a request nor ends a response. The base protocol may ignore it.
 DECLARE_EXTENDED_PHASE(FLIT);
+/// Phase of a credit, which goes the other way than the flit whose room it is. Likewise.
+DECLARE_EXTENDED_PHASE(CREDIT);
 
 /// What is bound to the sockets at this end: calls of the neighbour arrive here, and what goes to it leaves from here,
 /// over the link in that direction. Requests go by the initiator socket, their responses come back over it; the
@@ -72,6 +74,8 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
   void respond(FabricTransaction& x);
   /// Hands a flit to the neighbour, where it is at f.time_ns.
   void hand_on(Flit& f);
+  /// Hands a credit to the neighbour by whose request (`response`: response) a flit had come.
+  void give_back(const Credit&, FabricTransaction&, bool response);
   /// The same for messages that are no memory traffic: they are at the neighbour at m.time_ns().
   void request(ControlMessage& m);
   void respond(ControlMessage& m);

@@ -16,8 +16,21 @@ struct Flit {
   bool last = false;
   bool response = false;
   uint32_t node = 0;  ///< position on the way
+  // Finite buffers (wormhole_links.h).
+  enum class State : uint8_t { coming, here, ready };
+  State state = State::coming;  ///< at the node: on its way there, stored there, ready to go on
+  uint32_t channel = 0;         ///< of its class, by which it has come to the node
+  Flit* behind = nullptr;       ///< the next in its queue there
+  uint64_t turn = 0;            ///< its number among those that have become ready
   double time_ns = 0;
   Order order;
+};
+
+/// Room that a flit leaves in a buffer (wormhole_links.h), on its way back over the link by which the flit came.
+struct Credit {
+  uint32_t channel = 0;
+  uint32_t message_class = 0;
+  double time_ns = 0;  ///< when it is at the sender
 };
 
 /// A message's flits on their way past a foreign block, which sees the message as one payload.

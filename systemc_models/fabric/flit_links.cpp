@@ -1,6 +1,5 @@
 #include "kernbench/systemc_models/fabric/flit_links.h"
 
-#include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 
 namespace kernbench {
@@ -10,23 +9,6 @@ namespace {
 /// flit waits for the overhead, the others do not: of messages whose flits are mixed, one may overtake.)
 bool keeps_order(const Link& from, double overhead_ns) {
   return from.unmixed || overhead_ns == 0;
-}
-
-/// As turn_of_transaction, for a turn of a flit.
-template <Timeline::Handler turn>
-void turn_of_flit(void* self, void* flit) {
-  try {
-    turn(self, flit);
-  } catch (const TimeBeyondRange& e) {
-    const FabricTransaction& x = *static_cast<Flit*>(flit)->transaction;
-    x.initiator->time_fault(x, e);
-  }
-}
-
-/// By which port a flit at node f.node goes on, of its way back and forth.
-FabricPort& next_port(const Flit& f) {
-  const FabricTransaction& x = *f.transaction;
-  return f.response ? *x.hops[f.node - 1].in : *x.hops[f.node].out;
 }
 
 }  // namespace
@@ -61,11 +43,16 @@ void FlitLinks::make_data(FabricTransaction& x, bool response) const {
   x.flit_count = static_cast<uint32_t>(x.flits.size());
 }
 
-void FlitLinks::start(FabricTransaction& x) {
+/// The request's flits, ready to leave the initiator.
+void FlitLinks::make_request(FabricTransaction& x) const {
   x.streams.clear();
   x.ready_ns.resize(x.hop_count + 1);
   x.write && x.nbytes > 0 ? make_data(x, false) : make_header(x, false);
   for (Flit* f : x.flits) f->time_ns = x.time_ns;
+}
+
+void FlitLinks::start(FabricTransaction& x) {
+  make_request(x);
   if (x.hop_count == 0) {
     for (Flit* f : std::vector<Flit*>(x.flits)) at_memory(*f, *x.route->target, nullptr);
     return;

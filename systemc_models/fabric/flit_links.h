@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernbench/systemc_models/fabric/fabric.h"
+#include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/flit.h"
 #include "kernbench/systemc_models/fabric/link.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
@@ -16,9 +17,9 @@
 
 namespace kernbench {
 
-/// The link's next place for a flit that is ready at f.time_ns; sets the time at the other end.
-inline void cross(Link& link, Flit& f) {
-  const double ready = f.time_ns, start = link.take(ready, f.bytes);
+/// The link's next place, not before `from_ns`, for a flit that is ready at f.time_ns; sets the time at the other end.
+inline void cross(Link& link, Flit& f, double from_ns = 0) {
+  const double ready = f.time_ns, start = link.take(std::max(ready, from_ns), f.bytes);
   link.messages += f.last;
   f.time_ns = link.free_ns + link.wire_ns;
   if (!link.observers) return;
@@ -48,6 +49,23 @@ inline double leaves_evenly_ns(const Flit& f, double& done, uint64_t nbytes, con
   return share < 1 ? s.header_leaves_ns + (s.finish_ns - s.header_leaves_ns) * share : s.finish_ns;
 }
 
+/// By which port a flit at node f.node goes on, of its way back and forth.
+inline FabricPort& next_port(const Flit& f) {
+  const FabricTransaction& x = *f.transaction;
+  return f.response ? *x.hops[f.node - 1].in : *x.hops[f.node].out;
+}
+
+/// As turn_of_transaction, for a turn of a flit.
+template <Timeline::Handler turn>
+void turn_of_flit(void* self, void* flit) {
+  try {
+    turn(self, flit);
+  } catch (const TimeBeyondRange& e) {
+    const FabricTransaction& x = *static_cast<Flit*>(flit)->transaction;
+    x.initiator->time_fault(x, e);
+  }
+}
+
 class FlitLinks : public LinkMode {
  public:
   using LinkMode::LinkMode;
@@ -68,8 +86,16 @@ class FlitLinks : public LinkMode {
   LoneTime work_out(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&,
                     std::vector<LoneStop>* stops) const override;
 
- private:
+ protected:
   Timeline& timeline() const { return fabric_.timeline(); }
+  void make_request(FabricTransaction&) const;
+  /// A flit that is ready at the memory is served.
+  void serve(Flit&, MemoryTarget&);
+  /// The response's flits leave at their times.
+  virtual void leave_memory(FabricTransaction&, MemoryTarget&);
+  void at_initiator(Flit&);
+
+ private:
   void make_header(FabricTransaction&, bool response) const;
   void make_data(FabricTransaction&, bool response) const;
   void send_message(FabricTransaction&);
@@ -81,14 +107,11 @@ class FlitLinks : public LinkMode {
   void go_on(Flit&);
   void at_memory(Flit&, MemoryTarget&, Link* from);
   static void memory_turn(void* self, void* flit);
-  void serve(Flit&, MemoryTarget&);
   void serve_whole(FabricTransaction&, MemoryTarget&);
   void serve_write_flit(Flit&, MemoryTarget&);
   void serve_read(Flit&, MemoryTarget&);
-  void leave_memory(FabricTransaction&, MemoryTarget&);
   static void departure_turn(void* self, void* transaction);
   void next_departs(FabricTransaction&);
-  void at_initiator(Flit&);
   void flit_came_in(Flit& f, FabricPort& port) override { enter(f, port); }
   void enter(Flit&, FabricPort&);
 };

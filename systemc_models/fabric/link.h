@@ -38,6 +38,8 @@ struct LinkParameters {
   double bw_gbs = 0;  ///< effective; 0: limits nothing
 };
 
+class LinkOutput;
+
 struct Link {
   double wire_ns = 0;
   double bw_gbs = 0;
@@ -52,6 +54,7 @@ struct Link {
   uint32_t waiting = 0;   ///< messages of the block that it leaves, on the timeline until their turn
   bool unmixed = false;   ///< flit: the flits of one message follow each other, with no other's between
   uint32_t edge = 0;      ///< index in the compiled topology
+  LinkOutput* output = nullptr;  ///< finite buffers: who waits for it, and what it leads to (wormhole_links.h)
   ReadyOrder ready_order;
 
   void set(const LinkParameters& p) {

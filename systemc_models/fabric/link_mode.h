@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <tlm>
 #include <vector>
 
@@ -88,6 +89,8 @@ class LinkMode {
                             std::vector<LoneStop>* stops) const = 0;
   /// Whether links are servers that messages wait for.
   virtual bool links_serve() const { return true; }
+  /// Who waits for whom where messages can stand still: a line each; what waits in a circle first.
+  virtual std::vector<std::string> waiting() const { return {}; }
   /// Bytes at whose multiples an address counts for lone times.
   virtual uint64_t address_period() const { return 1; }
 
@@ -103,5 +106,6 @@ class LinkMode {
 std::unique_ptr<LinkMode> make_ideal_links(Fabric&);
 std::unique_ptr<LinkMode> make_cut_through_links(Fabric&);
 std::unique_ptr<LinkMode> make_flit_links(Fabric&);
+std::unique_ptr<LinkMode> make_wormhole_links(Fabric&);
 
 }  // namespace kernbench

@@ -5,6 +5,12 @@
 namespace kernbench {
 
 MemoryTarget::MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& config,
+                           const BufferParameters& parameters)
+    : Component(name, config, parameters),
+      FabricNode(static_cast<Component&>(*this)),
+      buffers_(buffers_of(parameters)) {}
+
+MemoryTarget::MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& config,
                            const BlockParameters& parameters)
     : Component(name, config, parameters), FabricNode(static_cast<Component&>(*this)) {}
 

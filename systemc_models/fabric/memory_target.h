@@ -16,11 +16,11 @@ namespace kernbench {
 struct Flit;
 
 /// Of a slice behind an hbm_ctrl.
-struct HbmParameters : BlockParameters {
+struct HbmParameters : BufferParameters {
   double efficiency = 1;
   template <class List>
   static void describe(List& list) {
-    BlockParameters::describe(list);
+    BufferParameters::describe(list);
     describe_efficiency(list);
   }
   template <class List>
@@ -54,10 +54,13 @@ class MemoryTarget : public Component, public FabricNode {
  public:
   FabricTargetSocket in{"in", *this};
 
+  MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& config, const BufferParameters&);
+  /// With inputs that take what comes.
   MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters&);
 
   FabricNode* fabric_node() override { return this; }
   FabricTargetSocket* target_socket() override { return &in; }
+  InputBuffers input_buffers() const override { return buffers_; }
   tlm::tlm_sync_enum request_in(FabricTransaction& x, FabricPort& port, tlm::tlm_phase& phase,
                                 sc_core::sc_time& delay) override {
     return fabric().mode().request_at_memory(x, *this, port, phase, delay);
@@ -127,6 +130,7 @@ class MemoryTarget : public Component, public FabricNode {
   Early early_ = Early::nothing;
 
  private:
+  const InputBuffers buffers_;
   const void* sole_sender_ = nullptr;
   uint32_t requests_waiting_ = 0;   ///< on the timeline, to arrive
   uint32_t responses_waiting_ = 0;  ///< on the timeline, to leave

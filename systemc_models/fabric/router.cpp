@@ -50,7 +50,8 @@ struct Router::Queue {
 Router::Router(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Component(name, config, checked(parameters)),
       RouterRules{parameters.store_and_forward},
-      FabricNode(static_cast<Component&>(*this)) {}
+      FabricNode(static_cast<Component&>(*this)),
+      buffers_(buffers_of(parameters, parameters.allocation == "oldest_first")) {}
 
 Router::~Router() = default;
 

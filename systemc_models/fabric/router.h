@@ -3,7 +3,8 @@
 // A message's header is ready `overhead_ns` after its arrival (with `store_and_forward`, when all of its data is there),
 // then takes its place on the link by which it leaves: at once with ideal links, else first come first served. Timing
 // contract §2, §3.
-// Does not model: finite buffers, virtual channels.
+// Finite buffers at its inputs, virtual channels and switch allocation, in flit mode: wormhole_links.h.
+// Does not model: a clock, a pipeline of its own (overhead_ns stands for it), a crossbar that inputs have to share.
 //
 // A router of one's own overrides what it does otherwise: which way (way), how long (delay_ns), who first (first).
 #pragma once
@@ -13,16 +14,21 @@
 #include <vector>
 
 #include "kernbench/systemc_models/fabric/fabric_node.h"
+#include "kernbench/systemc_models/fabric/input_buffers.h"
 
 namespace kernbench {
 
-struct RouterParameters : BlockParameters {
+struct RouterParameters : BufferParameters {
   bool store_and_forward = false;  ///< default true for a pcie_ep
+  std::string allocation = "round_robin";
   template <class List>
   static void describe(List& list) {
-    BlockParameters::describe(list);
+    BufferParameters::describe(list);
     list.add(&RouterParameters::store_and_forward, "store_and_forward", "",
              "pass data on only when all of it has arrived");
+    list.add(&RouterParameters::allocation, "allocation", "",
+             "who goes first onto a link, of the inputs' flits; counts with buffer_flits")
+        .choices({"round_robin", "oldest_first"});
   }
 };
 
@@ -62,6 +68,7 @@ class Router : public Component, private RouterRules, public FabricNode {
   FabricNode* fabric_node() override { return this; }
   FabricTargetSocket* target_socket() override { return &in; }
   FabricInitiatorSocket* initiator_socket() override { return &out; }
+  InputBuffers input_buffers() const override { return buffers_; }
   tlm::tlm_sync_enum request_in(FabricTransaction& x, FabricPort& port, tlm::tlm_phase& phase,
                                 sc_core::sc_time& delay) override {
     return fabric().mode().request_at_router(x, *this, port, phase, delay);
@@ -101,6 +108,7 @@ class Router : public Component, private RouterRules, public FabricNode {
 
   void end_of_elaboration() override { custom_ = own_rules(); }
 
+  const InputBuffers buffers_;
   std::map<const FabricPort*, std::unique_ptr<Queue>> queues_;  ///< of a router of one's own, by port
 };
 

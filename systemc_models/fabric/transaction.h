@@ -15,6 +15,7 @@ namespace kernbench {
 class FabricInitiator;
 class FabricPort;
 class FabricTransaction;
+struct Credit;
 struct Flit;
 struct FlitStream;
 struct Route;
@@ -115,6 +116,7 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
 
   // Flit mode (flit.h): the flit that the current TLM call carries, and the others of its message.
   Flit* flit = nullptr;
+  const Credit* credit = nullptr;  ///< likewise a credit
   std::vector<Flit*> flits;       ///< the message at its source, in order
   std::vector<Flit*> held;        ///< at a node that stores and forwards
   std::vector<double> ready_ns;   ///< by node of the way: when the last flit became ready there

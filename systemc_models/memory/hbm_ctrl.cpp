@@ -14,7 +14,7 @@ double drain_ns(const Route& r, bool write, uint64_t nbytes) {
 
 }  // namespace
 
-FifoMemory::FifoMemory(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters& parameters)
+FifoMemory::FifoMemory(sc_core::sc_module_name name, const ComponentConfig& config, const BufferParameters& parameters)
     : MemoryTarget(name, config, parameters) {
   early_ = Early::all;
 }

@@ -9,7 +9,7 @@ namespace kernbench {
 
 class FifoMemory : public MemoryTarget, private FlitServers {
  public:
-  FifoMemory(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters&);
+  FifoMemory(sc_core::sc_module_name name, const ComponentConfig& config, const BufferParameters&);
   uint64_t address_period(uint64_t, uint64_t) const override { return 1; }
   double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;
   const FlitServers* flit_servers() const override { return this; }
@@ -42,7 +42,7 @@ class HbmCtrl : public FifoMemory {
 
 class Sram : public FifoMemory {
  public:
-  using Parameters = BlockParameters;
+  using Parameters = BufferParameters;
   Sram(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters = {})
       : FifoMemory(name, config, checked(parameters)) {}
   static ImplSpec spec() {

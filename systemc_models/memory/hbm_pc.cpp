@@ -21,7 +21,7 @@ std::optional<AttrFault> HbmPcParameters::fault_together() const {
   if (interleave_bytes % burst_bytes != 0)
     return AttrFault{"burst_bytes", "found " + std::to_string(burst_bytes) + "; legal: a divisor of interleave_bytes " +
                                         std::to_string(interleave_bytes)};
-  return std::nullopt;
+  return HbmParameters::fault_together();
 }
 
 HbmPc::HbmPc(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)

@@ -24,7 +24,7 @@ struct TlmMemory::Access {
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
 };
 
-TlmMemory::TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters& parameters,
+TlmMemory::TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config, const BufferParameters& parameters,
                      const Settings& settings)
     : MemoryTarget(name, config, parameters),
       max_bytes_(settings.max_bytes),
@@ -212,7 +212,7 @@ class HbmTlm : public TlmMemory {
 
 class SramTlm : public TlmMemory {
  public:
-  using Parameters = TlmMemoryParameters<BlockParameters>;
+  using Parameters = TlmMemoryParameters<BufferParameters>;
   SramTlm(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
       : TlmMemory(name, config, checked(parameters)) {}
   static ImplSpec spec() {

@@ -30,7 +30,7 @@ struct TlmMemoryParameters : Base {
   unsigned bus_width = 32;
   template <class List>
   static void describe(List& list) {
-    BlockParameters::describe(list);
+    BufferParameters::describe(list);
     list.add(&TlmMemoryParameters::max_bytes, "max_bytes", "bytes",
              "largest transaction that the model takes; 0: no limit")
         .min(0)
@@ -76,7 +76,7 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
     unsigned bus_width;
     EndResp end_resp;
   };
-  TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters&, const Settings&);
+  TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config, const BufferParameters&, const Settings&);
   void end_of_elaboration() override;
   void start_of_simulation() override;
   static void begin(void* self, void* access);

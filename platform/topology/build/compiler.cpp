@@ -47,6 +47,7 @@ Timing read_timing(YamlMap& top, const Overrides& overrides) {
     if (const auto i = map.choice("response", {"ideal", "routed"})) response = static_cast<Response>(*i);
     t.header_bytes = map.number_or("header_bytes", 0, NumberRule::not_negative("bytes", 1e9));
     t.flit_bytes = static_cast<uint32_t>(map.unsigned_or("flit_bytes", 256, 1, 1u << 30));
+    t.prove_deadlock_free = map.boolean("prove_deadlock_free").value_or(true);
     line = map.line_of_key("response");
     map.finish();
   }

@@ -104,7 +104,19 @@ void check_reachable(const Graph& g, const Kinds& kinds, FaultList& faults) {
   }
 }
 
+/// Other links than flits' have no buffers.
+void check_buffers(const Graph& g, FaultList& faults) {
+  if (g.timing.links == Links::flit) return;
+  for (const Node& n : g.nodes) {
+    if (!n.attrs.has("buffer_flits")) continue;
+    faults.add(n.line, "buffer_flits",
+               fmt::format("found {} on '{}' with links: {}; legal: only with links: flit",
+                           n.attrs.integer("buffer_flits", 0), n.id, name_of(g.timing.links)));
+  }
+}
+
 void check_flits(const Graph& g, FaultList& faults) {
+  check_buffers(g, faults);
   if (g.timing.links != Links::flit) return;
   for (const Node& n : g.nodes) {
     if (!is_pseudo_channel(n)) continue;

@@ -22,6 +22,10 @@ const char* name_of(Response r) {
   return r == Response::ideal ? "ideal" : "routed";
 }
 
+bool Graph::has_finite_buffers() const {
+  return std::any_of(nodes.begin(), nodes.end(), [](const Node& n) { return n.attrs.has("buffer_flits"); });
+}
+
 double Graph::effective_bw(uint32_t edge) const {
   const Edge& e = edges[edge];
   if (!e.bw_gbs) return 0;

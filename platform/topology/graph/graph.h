@@ -59,6 +59,8 @@ struct Timing {
   Response response = Response::ideal;  ///< flit: always routed
   double header_bytes = 0;
   uint32_t flit_bytes = 256;
+  /// Finite buffers: a system whose routes may wait for each other in a circle is refused (channel_dependencies.h).
+  bool prove_deadlock_free = true;
 };
 const char* name_of(Links);
 const char* name_of(Response);
@@ -93,6 +95,12 @@ struct Graph {
   std::unordered_map<std::string, uint32_t> index_of;  ///< node id -> index
   std::vector<std::vector<uint32_t>> out_edges;        ///< per node, edge indices in compiled order
 
+  /// The room of each virtual channel of a node's inputs, flits; 0: no limit.
+  uint32_t buffer_flits(uint32_t node) const {
+    return static_cast<uint32_t>(nodes[node].attrs.integer("buffer_flits", 0));
+  }
+  /// Whether some node's buffers are limited.
+  bool has_finite_buffers() const;
   /// Effective bandwidth of an edge (timing contract §1), GB/s; 0 where it limits nothing.
   double effective_bw(uint32_t edge) const;
   /// The memory that holds the address, or null. O(log memories).

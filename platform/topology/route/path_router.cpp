@@ -104,23 +104,11 @@ bool PathRouter::settle(Search& s, uint32_t slot) {
   return target.epoch == s.epoch;
 }
 
-template <class Visit>
-bool PathRouter::walk(uint32_t a, uint32_t b, const Visit& visit) {
-  if (a == b) return true;
-  if (!blocks_) {
-    blocks_ = std::make_unique<Blocks>(graph_, left_out_);
-    labels_.resize(blocks_->slots());
-    searches_.resize(blocks_->count());
-  }
-  const std::vector<Blocks::Stretch> stretches = blocks_->stretches(a, b);
-  for (const Blocks::Stretch& x : stretches) {
-    if (x.from != a && !graph_.nodes[x.from].transit) return false;
-    Search& s = search(x.block, x.from);
-    const uint32_t slot = blocks_->slot(x.block, x.to);
-    if (!settle(s, slot)) return false;
-    visit(x, labels_[slot]);
-  }
-  return !stretches.empty();
+void PathRouter::prepare() {
+  if (blocks_) return;
+  blocks_ = std::make_unique<Blocks>(graph_, left_out_);
+  labels_.resize(blocks_->slots());
+  searches_.resize(blocks_->count());
 }
 
 bool PathRouter::has_path(uint32_t a, uint32_t b) {

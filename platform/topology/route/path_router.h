@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "kernbench/platform/topology/route/blocks.h"
@@ -35,6 +36,11 @@ class PathRouter {
   /// source are cheap and a near target costs little in a large graph.
   std::vector<uint32_t> find_path(uint32_t a, uint32_t b);
   bool has_path(uint32_t a, uint32_t b);
+  /// Each pair of edges that follow each other on a path from `a` to one of the ends, once; the first edge of all with
+  /// kNoEdge before it. An end without a path is passed over.
+  static constexpr uint32_t kNoEdge = ~0u;
+  template <class Visit>
+  void for_each_turn(uint32_t a, const std::vector<uint32_t>& ends, const Visit& visit);
   /// Sum of an existing path's distances, whole nanometres. RouteError if there is none.
   int64_t distance_nm(uint32_t a, uint32_t b);
   /// For each edge of a path, in the path's order, the edge back between the same nodes. RouteError names both.
@@ -75,6 +81,8 @@ class PathRouter {
   /// visit(stretch, its end's label) for each on the way; false if there is none.
   template <class Visit>
   bool walk(uint32_t a, uint32_t b, const Visit&);
+  /// Makes what a search needs, before the first.
+  void prepare();
   RouteError no_path(uint32_t a, uint32_t b) const;
 
   const Graph& graph_;
@@ -83,8 +91,51 @@ class PathRouter {
   std::vector<bool> left_out_;      // per edge
   std::unique_ptr<Blocks> blocks_;  // made by the first query
   std::vector<Label> labels_;       // per slot
+  std::vector<uint32_t> turned_;    // per slot: for_each_turn() has been there, by number of the call
+  uint32_t turns_ = 0;
   std::vector<Search> searches_;    // per block
   uint32_t epoch_ = 0;
 };
+
+template <class Visit>
+bool PathRouter::walk(uint32_t a, uint32_t b, const Visit& visit) {
+  if (a == b) return true;
+  prepare();
+  const std::vector<Blocks::Stretch> stretches = blocks_->stretches(a, b);
+  for (const Blocks::Stretch& x : stretches) {
+    if (x.from != a && !graph_.nodes[x.from].transit) return false;
+    Search& s = search(x.block, x.from);
+    const uint32_t slot = blocks_->slot(x.block, x.to);
+    if (!settle(s, slot)) return false;
+    visit(x, labels_[slot]);
+  }
+  return !stretches.empty();
+}
+
+/// Paths from one node are a tree: what leads to a place where one has been is known.
+template <class Visit>
+void PathRouter::for_each_turn(uint32_t a, const std::vector<uint32_t>& ends, const Visit& visit) {
+  prepare();
+  turned_.resize(labels_.size(), 0);
+  ++turns_;
+  std::vector<std::pair<Blocks::Stretch, const Label*>> way;
+  for (const uint32_t b : ends) {
+    if (turned_[b] == turns_) continue;  // where a node is not the top of its block, it is its slot
+    way.clear();
+    if (!walk(a, b, [&](const Blocks::Stretch& x, const Label& end) { way.emplace_back(x, &end); })) continue;
+    uint32_t before = kNoEdge;  // the last edge of the stretch before
+    for (const auto& [x, end] : way) {
+      const Label* l = end;
+      for (uint32_t slot = blocks_->slot(x.block, x.to); l->edges > 0 && turned_[slot] != turns_;) {
+        turned_[slot] = turns_;
+        const uint32_t edge = l->by;
+        slot = blocks_->slot(x.block, graph_.edges[edge].from);
+        l = &labels_[slot];
+        visit(l->edges > 0 ? l->by : before, edge);
+      }
+      before = end->by;
+    }
+  }
+}
 
 }  // namespace kernbench::topology

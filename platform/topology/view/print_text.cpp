@@ -10,6 +10,7 @@
 #include "kernbench/platform/topology/graph/faults.h"
 #include "kernbench/platform/topology/graph/naming.h"
 #include "kernbench/platform/topology/graph/pe_edges.h"
+#include "kernbench/platform/topology/route/channel_dependencies.h"
 #include "kernbench/platform/topology/view/print.h"
 
 namespace kernbench::topology {
@@ -58,6 +59,12 @@ void print_head(const Graph& g, std::ostream& out) {
              name_of(g.timing.response), number_text(g.timing.header_bytes), g.timing.flit_bytes,
              number_text(g.ns_per_mm));
   if (g.materialize_outputs) out << "materialize: outputs\n";
+  if (!g.has_finite_buffers()) return;
+  const auto limited = std::count_if(g.nodes.begin(), g.nodes.end(),
+                                     [](const Node& n) { return n.attrs.has("buffer_flits"); });
+  PathRouter paths(g);
+  fmt::print(out, "buffers: finite at {}; {}\n", plural(static_cast<size_t>(limited), "node"),
+             describe(g, find_dependencies(g, paths)));
 }
 
 /// "8", "0-8".

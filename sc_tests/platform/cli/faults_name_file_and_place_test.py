@@ -86,7 +86,7 @@ class Faults(cli_support.Cli):
         self.refuses("run", *SMALL, "--kernel", "gemm", "--tensor", "a=" + evil, lines=1, saying=[shown])
         self.refuses("run", *SMALL, "--" + evil, lines=1, saying=[shown])
         self.refuses("run", "--topology", evil, "--kernel", "gemm", lines=1, saying=[shown])
-        self.refuses("run", *SMALL, "--kernel", "gemm", "--oplog", evil + ".jsonl", "--pes", evil, lines=1, saying=[shown])
+        self.refuses("run", *SMALL, "--kernel", "gemm", "--oplog", os.path.join(self.kept.name, evil + ".jsonl"), "--pes", evil, lines=1, saying=[shown])
         self.refuses("topology", self.file("t.yaml", b'"\\e[31m\\n\\x7f": 1\n'), lines=None, saying=[shown])
         row = "a,0,\x1b[31m\x7f,read,0,64\n"
         self.refuses("traffic", *SMALL, "--trace", self.file("t.csv", b"id,issue_ns,initiator,op,address,bytes\n" + row.encode()),

@@ -1,0 +1,34 @@
+// Whether messages in finite buffers can come to wait for each other in a circle (docs/flow_control.md).
+//
+// Dally and Seitz, "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks" (IEEE Trans. Computers
+// C-36, 1987): routing without alternatives is free of deadlock if, and only if, the graph of dependencies between its
+// channels has no cycle. A channel is here a link into a limited buffer, for one class of messages; a route that takes
+// one link and then another makes the second depend on by the first. A buffer without limit never makes anybody wait.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernbench/platform/topology/graph/graph.h"
+#include "kernbench/platform/topology/route/path_router.h"
+
+namespace kernbench::topology {
+
+struct ChannelDependencies {
+  size_t channels = 0;          ///< that some route uses
+  size_t dependencies = 0;      ///< pairs of which one waits for the other
+  std::vector<uint32_t> cycle;  ///< edges that wait each for the next, and the last for the first; empty: there is none
+  bool cycle_of_responses = false;  ///< the first of them is a channel of responses
+  bool deadlock_free() const { return cycle.empty(); }
+};
+
+/// Of all ways of the memory traffic, from every initiator to every memory and back, and of the messages between PEs
+/// that have queues.
+ChannelDependencies find_dependencies(const Graph&, PathRouter&);
+
+/// "deadlock-free: proved over 24 channels and 40 dependencies", or the cycle.
+std::string describe(const Graph&, const ChannelDependencies&);
+/// InputError, one line, for a cycle, unless `timing.prove_deadlock_free` is false.
+void require_deadlock_free(const Graph&, PathRouter&);
+
+}  // namespace kernbench::topology

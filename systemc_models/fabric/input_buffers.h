@@ -1,0 +1,42 @@
+// What a node's inputs hold of flits that wait to go on (docs/flow_control.md). Plain C++: no SystemC here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "kernbench/systemc_models/core/parameters.h"
+
+namespace kernbench {
+
+/// Of a block at whose inputs flits may have to wait. Each input has `vcs` virtual channels for requests and as many
+/// for responses, each with room for `buffer_flits`.
+struct BufferParameters : BlockParameters {
+  std::optional<uint32_t> buffer_flits;
+  uint32_t vcs = 1;
+  template <class List>
+  static void describe(List& list) {
+    BlockParameters::describe(list);
+    list.add(&BufferParameters::buffer_flits, "buffer_flits", "flits",
+             "room in each virtual channel of each input, with links: flit; unlimited where not given")
+        .count();
+    list.add(&BufferParameters::vcs, "vcs", "",
+             "virtual channels of each input for requests, and as many for responses; counts with buffer_flits")
+        .min(1)
+        .max(1024);
+  }
+};
+
+/// The same as a block tells it to the law of the links.
+struct InputBuffers {
+  uint32_t flits = 0;  ///< 0: no limit
+  uint32_t vcs = 1;
+  bool oldest_first = true;  ///< onto a link that leaves the block: who waits longest, else in turns
+};
+
+/// Without limits the law is that of links without buffers: first come, first served.
+inline InputBuffers buffers_of(const BufferParameters& p, bool oldest_first = true) {
+  if (!p.buffer_flits) return {};
+  return {*p.buffer_flits, p.vcs, oldest_first};
+}
+
+}  // namespace kernbench

@@ -1,0 +1,122 @@
+#include "kernbench/systemc_models/fabric/link_output.h"
+
+#include <algorithm>
+
+#include "kernbench/systemc_models/fabric/fabric_initiator.h"
+
+namespace kernbench {
+namespace {
+
+constexpr uint64_t kSourceRank = ~uint64_t{0};
+
+uint32_t rank_of(const FabricPort& port) {
+  const std::vector<FabricPort*>& ports = port.node().ports();
+  return static_cast<uint32_t>(std::find(ports.begin(), ports.end(), &port) - ports.begin());
+}
+
+}  // namespace
+
+uint32_t class_of(const Flit& f) {
+  const FabricTransaction& x = *f.transaction;
+  return f.response || (x.posted && x.channel == FabricInitiator::kCredit) ? kResponses : kRequests;
+}
+
+void FlitQueue::append(Flit& f) {
+  f.behind = nullptr;
+  (first ? last->behind : first) = &f;
+  last = &f;
+}
+
+void FlitQueue::pop() {
+  first = first->behind;
+}
+
+LinkOutput::LinkOutput(WormholeLinks& m, FabricPort& p)
+    : mode(m),
+      port(p),
+      link(p.link),
+      far_(p.neighbour()->node().input_buffers()),
+      oldest_first_(p.node().input_buffers().oldest_first),
+      node_(p.node().owner().index()),
+      rank_(rank_of(p)),
+      far_rank_(rank_of(*p.neighbour())) {
+  source.rank = kSourceRank;
+  if (far_.flits == 0) return;  // as many channels as messages
+  for (uint32_t c = 0; c < kMessageClasses; ++c) {
+    for (uint32_t n = 0; n < far_.vcs; ++n) {
+      channels_[c].emplace_back(*this, c, n, far_.flits).rank = uint64_t{far_rank_} << 33 | uint64_t{c} << 32 | n;
+    }
+  }
+}
+
+/// The one with most room that no message holds; of equals in turns. Where there is no limit each message has a channel
+/// of its own, so that none waits behind another.
+VirtualChannel* LinkOutput::find_channel(uint32_t c) {
+  if (far_.flits == 0) {
+    if (idle_[c].empty()) {
+      const auto n = static_cast<uint32_t>(channels_[c].size());
+      channels_[c].emplace_back(*this, c, n, 0).rank = uint64_t{far_rank_} << 33 | uint64_t{c} << 32 | n;
+      idle_[c].push_back(&channels_[c].back());
+    }
+    return idle_[c].back();
+  }
+  VirtualChannel* best = nullptr;
+  for (uint32_t i = 0; i < far_.vcs; ++i) {
+    VirtualChannel& v = channels_[c][(last_taken_[c] + 1 + i) % far_.vcs];
+    if (!v.held && v.room > (best ? best->room : 0)) best = &v;
+  }
+  return best;
+}
+
+bool LinkOutput::can_go(const FlitQueue& q) {
+  return q.onto ? q.onto->room > 0 : find_channel(class_of(*q.first)) != nullptr;
+}
+
+/// Whose turn comes first behind the last one's, or who is ready longer.
+bool LinkOutput::goes_before(const FlitQueue& a, const FlitQueue& b) const {
+  if (!oldest_first_) return a.rank - last_rank_ - 1 < b.rank - last_rank_ - 1;
+  return a.first->turn < b.first->turn;
+}
+
+FlitQueue* LinkOutput::choose() {
+  FlitQueue* best = nullptr;
+  for (FlitQueue* q : offers_) {
+    if ((!best || goes_before(*q, *best)) && can_go(*q)) best = q;
+  }
+  return best;
+}
+
+VirtualChannel& LinkOutput::take(FlitQueue& q) {
+  const Flit& f = *q.first;
+  if (!q.onto) {
+    q.onto = find_channel(class_of(f));
+    q.onto->held = true;
+    last_taken_[q.onto->message_class] = q.onto->number;
+    if (!q.onto->limited()) idle_[q.onto->message_class].pop_back();
+  }
+  VirtualChannel& v = *q.onto;
+  if (v.limited()) --v.room;
+  ++v.inside;
+  if (f.last) {
+    v.held = false;
+    q.onto = nullptr;
+  }
+  last_rank_ = q.rank;
+  q.offered = false;
+  offers_.erase(std::find(offers_.begin(), offers_.end(), &q));
+  return v;
+}
+
+void LinkOutput::gone(VirtualChannel& v) {
+  --v.inside;
+  if (!v.limited() && v.inside == 0 && !v.held) idle_[v.message_class].push_back(&v);
+}
+
+ResponseQueue& LinkOutput::acquire_response() {
+  if (idle_responses_.empty()) idle_responses_.push_back(&responses_.emplace_back(*this));
+  ResponseQueue& q = *idle_responses_.back();
+  idle_responses_.pop_back();
+  return q;
+}
+
+}  // namespace kernbench

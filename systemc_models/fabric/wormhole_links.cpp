@@ -1,0 +1,389 @@
+#include "kernbench/systemc_models/fabric/wormhole_links.h"
+
+#include <algorithm>
+
+#include "kernbench/phase2/op/errors.h"
+
+namespace kernbench {
+namespace {
+
+/// By which port a flit has come to node f.node.
+FabricPort& port_of(const Flit& f) {
+  const FabricTransaction& x = *f.transaction;
+  return f.response ? *x.hops[f.node].out : *x.hops[f.node - 1].in;
+}
+
+VirtualChannel& channel_of(const Flit& f, const FabricPort& in) {
+  return in.incoming()->output->channel(class_of(f), f.channel);
+}
+
+Router& router_of(const VirtualChannel& v) {
+  return static_cast<Router&>(v.output->port.neighbour()->node());
+}
+
+MemoryTarget& memory_of(const VirtualChannel& v) {
+  return static_cast<MemoryTarget&>(v.output->port.neighbour()->node());
+}
+
+PassingMessage passing(const Flit& f) {
+  const FabricTransaction& x = *f.transaction;
+  return {x.write, f.response, x.address, x.nbytes};
+}
+
+}  // namespace
+
+/// RunError beside a block that is not of this project, which gives no credits.
+LinkOutput& WormholeLinks::output(FabricPort& port) {
+  if (!port.link.output) {
+    if (!port.neighbour()) {
+      throw RunError(port.node().owner().id() +
+                     ": finite buffers beside a block that is not of this project, which gives no credits");
+    }
+    outputs_.push_back(std::make_unique<LinkOutput>(*this, port));
+    port.link.output = outputs_.back().get();
+  }
+  return *port.link.output;
+}
+
+void WormholeLinks::start(FabricTransaction& x) {
+  if (x.hop_count == 0) return FlitLinks::start(x);
+  make_request(x);
+  const Order order = x.initiator->departure_order(x, &x.hops[0].out->link);
+  timeline().at(x.time_ns, order, &turn_of_transaction<&WormholeLinks::source_turn>, this, &x);
+}
+
+/// An initiator sends one message behind the other.
+void WormholeLinks::source_turn(void* self, void* transaction) {
+  auto& me = *static_cast<WormholeLinks*>(self);
+  auto& x = *static_cast<FabricTransaction*>(transaction);
+  FlitQueue& source = me.output(*x.hops[0].out).source;
+  for (Flit* f : x.flits) {
+    me.make_ready(*f);
+    source.append(*f);
+  }
+  me.offer(source);
+}
+
+tlm::tlm_sync_enum WormholeLinks::request_at_router(FabricTransaction& x, Router& router, FabricPort& in,
+                                                    tlm::tlm_phase& phase, sc_core::sc_time&) {
+  if (phase == CREDIT) {
+    credit_comes(in, *x.credit);
+    return tlm::TLM_ACCEPTED;
+  }
+  Flit& f = *x.flit;
+  if (f.index == 0) {
+    x.node = f.node;
+    router.way_of(x, in);
+  }
+  at_router(f, router, in);
+  return phase == tlm::BEGIN_REQ ? FabricPort::accepted(phase) : tlm::TLM_ACCEPTED;
+}
+
+tlm::tlm_sync_enum WormholeLinks::request_at_memory(FabricTransaction& x, MemoryTarget& memory, FabricPort& in,
+                                                    tlm::tlm_phase& phase, sc_core::sc_time&) {
+  if (phase == CREDIT) {
+    credit_comes(in, *x.credit);
+    return tlm::TLM_ACCEPTED;
+  }
+  Flit& f = *x.flit;
+  if (f.index == 0) {
+    x.node = f.node;
+    x.note_way_in(in);
+  }
+  channel_of(f, in).append(f);
+  const double arrival = f.time_ns;
+  become_ready(f, memory.flit_servers() ? memory.overhead_ns() : 0, x.ready_ns[f.node]);
+  f.order = in.incoming()->ready_order.of(x.own_order, arrival, f.time_ns, &memory);
+  timeline().at(f.time_ns, f.order, &turn_of_flit<&WormholeLinks::memory_turn>, this, &f);
+  return phase == tlm::BEGIN_REQ ? FabricPort::accepted(phase) : tlm::TLM_ACCEPTED;
+}
+
+/// Posted messages end at blocks that take what comes.
+bool WormholeLinks::message_comes(FabricTransaction& x, FabricPort& in) {
+  VirtualChannel& v = channel_of(*x.flit, in);
+  const bool last = FlitLinks::message_comes(x, in);
+  v.output->gone(v);
+  return last;
+}
+
+tlm::tlm_sync_enum WormholeLinks::response_at(FabricTransaction& x, FabricPort& out, tlm::tlm_phase& phase) {
+  if (phase == CREDIT) {
+    credit_comes(out, *x.credit);
+    return tlm::TLM_ACCEPTED;
+  }
+  Flit& f = *x.flit;
+  const bool last = phase == tlm::BEGIN_RESP;
+  if (f.node == 0) {
+    at_end(f, out);
+  } else {
+    at_router(f, static_cast<Router&>(out.node()), out);
+  }
+  return last ? tlm::TLM_COMPLETED : tlm::TLM_ACCEPTED;
+}
+
+void WormholeLinks::at_router(Flit& f, Router& router, FabricPort& in) {
+  FabricTransaction& x = *f.transaction;
+  channel_of(f, in).append(f);
+  const double arrival = f.time_ns, overhead = router.delay_of(passing(f));
+  const Link& next = next_port(f).link;
+  ReadyOrder& orders = in.incoming()->ready_order;
+  if (router.stores_and_forwards() && x.write != f.response) {
+    f.order = f.last ? orders.of(x.own_order, arrival, arrival + overhead, &next) : x.own_order;
+    timeline().at(arrival, f.order, &turn_of_flit<&WormholeLinks::stored_turn>, this, &f);
+    return;
+  }
+  become_ready(f, overhead, x.ready_ns[f.node]);
+  f.order = orders.of(x.own_order, arrival, f.time_ns, &next);
+  timeline().at(f.time_ns, f.order, &turn_of_flit<&WormholeLinks::ready_turn>, this, &f);
+}
+
+/// A response is back at its initiator: which takes it at once, unless it shares a buffer with others.
+void WormholeLinks::at_end(Flit& f, FabricPort& in) {
+  VirtualChannel& v = channel_of(f, in);
+  if (!v.limited()) {
+    at_initiator(f);
+    v.output->gone(v);
+    return;
+  }
+  v.append(f);
+  timeline().at(f.time_ns, f.transaction->own_order, &turn_of_flit<&WormholeLinks::ready_turn>, this, &f);
+}
+
+void WormholeLinks::ready_turn(void* self, void* flit) {
+  auto& me = *static_cast<WormholeLinks*>(self);
+  Flit& f = *static_cast<Flit*>(flit);
+  me.make_ready(f);
+  VirtualChannel& v = channel_of(f, port_of(f));
+  if (v.first == &f) me.advance(v);
+}
+
+void WormholeLinks::stored_turn(void* self, void* flit) {
+  Flit& f = *static_cast<Flit*>(flit);
+  f.state = Flit::State::here;
+  VirtualChannel& v = channel_of(f, port_of(f));
+  if (v.first->state == Flit::State::here) static_cast<WormholeLinks*>(self)->store(v);
+}
+
+/// A node that stores and forwards takes the flits of the message in front out of the buffer as they come. When it has
+/// the last they go on; the flits behind wait in the buffer until they have gone.
+void WormholeLinks::store(VirtualChannel& v) {
+  const FabricTransaction* message = v.first->transaction;
+  for (Flit* f = v.stored ? v.last_stored->behind : v.first;
+       f && f->transaction == message && f->state == Flit::State::here; f = f->behind) {
+    ++v.stored;
+    v.last_stored = f;
+    give_credit(v, *f->transaction, port_of(*f), f->response);
+    if (!f->last) continue;
+    const double all_here = std::max(f->time_ns, timeline().now_ns());
+    timeline().at(all_here + router_of(v).delay_of(passing(*f)), f->order, &turn_of_flit<&WormholeLinks::forward_turn>,
+                  this, f);
+    return;
+  }
+}
+
+void WormholeLinks::forward_turn(void* self, void* flit) {
+  auto& me = *static_cast<WormholeLinks*>(self);
+  const Flit& last = *static_cast<Flit*>(flit);
+  VirtualChannel& v = channel_of(last, port_of(last));
+  const double ready = me.timeline().now_ns();
+  for (Flit* f = v.first;; f = f->behind) {
+    me.make_ready(*f);
+    f->time_ns = ready;
+    if (f == &last) break;
+  }
+  me.advance(v);
+}
+
+/// What can be done with the first flit of an input is done.
+void WormholeLinks::advance(VirtualChannel& v) {
+  while (Flit* f = v.first) {
+    if (f->state == Flit::State::coming) return;
+    if (f->state == Flit::State::here) return store(v);
+    if (!f->response || f->node > 0) return offer(v);
+    f->time_ns = std::max(f->time_ns, timeline().now_ns());
+    leave_input(v);
+    at_initiator(*f);
+  }
+}
+
+void WormholeLinks::offer(FlitQueue& q) {
+  if (q.offered || !q.first) return;
+  q.offered = true;
+  LinkOutput& o = output(next_port(*q.first));
+  o.offer(q);
+  ask(o);
+}
+
+/// Somebody may be able to take the link.
+void WormholeLinks::ask(LinkOutput& o) {
+  if (o.asked || o.offers().empty()) return;
+  o.asked = true;
+  const double now = timeline().now_ns();
+  if (o.oldest_first() && Timeline::to_fs(o.link.free_ns) <= Timeline::to_fs(now)) return allocate(o);
+  timeline().at(std::max(now, o.link.free_ns), o.order(), &WormholeLinks::allocation_turn, this, &o);
+}
+
+void WormholeLinks::allocation_turn(void* self, void* output) {
+  static_cast<WormholeLinks*>(self)->allocate(*static_cast<LinkOutput*>(output));
+}
+
+/// The link is free. Where nobody can go, a credit or the next offer asks again.
+void WormholeLinks::allocate(LinkOutput& o) {
+  FlitQueue* q = o.choose();
+  if (q) send(o, *q);
+  o.asked = false;
+  if (q) ask(o);
+}
+
+void WormholeLinks::send(LinkOutput& o, FlitQueue& q) {
+  Flit& f = *q.first;
+  FabricTransaction& x = *f.transaction;
+  FabricPort& port = next_port(f);
+  const VirtualChannel& onto = o.take(q);
+  const bool last = f.last;
+  if (q.place == FlitQueue::Place::input) {
+    leave_input(static_cast<VirtualChannel&>(q));
+  } else {
+    q.pop();
+  }
+  try {
+    cross(o.link, f, timeline().now_ns());
+    f.node = f.response ? f.node - 1 : f.node + 1;
+    f.channel = onto.number;
+    f.state = Flit::State::coming;
+    port.hand_on(f);
+  } catch (const TimeBeyondRange& e) {
+    x.initiator->time_fault(x, e);
+  }
+  switch (q.place) {
+    case FlitQueue::Place::initiator:
+      if (last && x.posted) x.initiator->message_left(x, o.link.free_ns);
+      return offer(q);
+    case FlitQueue::Place::input:
+      return advance(static_cast<VirtualChannel&>(q));
+    case FlitQueue::Place::memory:
+      return leave_outlet(static_cast<ResponseQueue&>(q), last);
+  }
+}
+
+/// The first flit goes from the buffer, or from the store, where its room has been given back.
+void WormholeLinks::leave_input(VirtualChannel& v) {
+  Flit& f = *v.first;
+  if (v.stored > 0) {
+    --v.stored;
+  } else {
+    give_credit(v, *f.transaction, port_of(f), f.response);
+  }
+  v.pop();
+  v.output->gone(v);
+}
+
+void WormholeLinks::leave_outlet(ResponseQueue& q, bool last) {
+  Outlet& outlet = *q.outlet;
+  --outlet.waiting;
+  if (last) {
+    q.output->release_response(q);
+  } else {
+    offer(q);
+  }
+  for (VirtualChannel* v : std::vector<VirtualChannel*>(std::move(outlet.stalled))) take(*v);
+}
+
+/// Room in the channel, for the sender; `in`: by which the flit has come that was there.
+void WormholeLinks::give_credit(const VirtualChannel& v, FabricTransaction& x, FabricPort& in, bool response) {
+  if (!v.limited()) return;
+  in.give_back({v.number, v.message_class, timeline().now_ns() + v.output->link.wire_ns}, x, response);
+}
+
+void WormholeLinks::credit_comes(FabricPort& port, const Credit& c) {
+  LinkOutput& o = *port.link.output;
+  timeline().at(c.time_ns, o.credit_order(), &WormholeLinks::credit_turn, this, &o.channel(c.message_class, c.channel));
+}
+
+void WormholeLinks::credit_turn(void* self, void* channel) {
+  auto& v = *static_cast<VirtualChannel*>(channel);
+  ++v.room;
+  static_cast<WormholeLinks*>(self)->ask(*v.output);
+}
+
+void WormholeLinks::memory_turn(void* self, void* flit) {
+  auto& me = *static_cast<WormholeLinks*>(self);
+  Flit& f = *static_cast<Flit*>(flit);
+  me.make_ready(f);
+  VirtualChannel& v = channel_of(f, port_of(f));
+  if (v.first == &f) me.take(v);
+}
+
+/// The memory takes the first flits of an input as far as they are ready. With a limited buffer a flit leaves it when
+/// its server begins with it, and one that makes a response only while the outlet has room.
+void WormholeLinks::take(VirtualChannel& v) {
+  MemoryTarget& memory = memory_of(v);
+  while (v.first && v.first->state == Flit::State::ready && !v.serving) {
+    Flit& f = *v.first;
+    FabricTransaction& x = *f.transaction;
+    FabricPort& in = port_of(f);
+    const double now = timeline().now_ns();
+    if (v.limited() && f.last) {
+      Outlet& outlet = outlets_[&memory];
+      if (outlet.waiting >= v.output->far_buffers().flits) return outlet.stalled.push_back(&v);
+    }
+    f.time_ns = std::max(f.time_ns, now);
+    double begins = now;
+    if (memory.flit_servers()) begins = memory.flit_start_ns(x.write ? f.address : x.address, f.time_ns);
+    const bool whole = f.last && !memory.flit_servers();
+    v.pop();
+    serve(f, memory);
+    if (whole) begins = x.time_ns + x.memory_queue_ns;
+    if (!v.limited() || Timeline::to_fs(begins) <= Timeline::to_fs(now)) {
+      give_credit(v, x, in, false);
+      v.output->gone(v);
+      continue;
+    }
+    v.serving = &in;
+    timeline().at(begins, v.output->credit_order(), &WormholeLinks::served_turn, &v, &x);
+  }
+}
+
+void WormholeLinks::served_turn(void* channel, void* transaction) {
+  auto& v = *static_cast<VirtualChannel*>(channel);
+  WormholeLinks& me = v.output->mode;
+  FabricPort& in = *v.serving;
+  v.serving = nullptr;
+  me.give_credit(v, *static_cast<FabricTransaction*>(transaction), in, false);
+  v.output->gone(v);
+  me.take(v);
+}
+
+void WormholeLinks::leave_memory(FabricTransaction& x, MemoryTarget& memory) {
+  if (x.hop_count == 0) return FlitLinks::leave_memory(x, memory);
+  x.served();
+  x.flit_count = static_cast<uint32_t>(x.flits.size());
+  x.flits_done = 0;
+  ResponseQueue& q = output(*x.last_hop().in).acquire_response();
+  q.rank = x.memory_arrival;
+  q.outlet = &outlets_[&memory];
+  timeline().at(x.flits.front()->time_ns, x.departure_order(), &turn_of_transaction<&WormholeLinks::departure_turn>, &q,
+                &x);
+}
+
+void WormholeLinks::departure_turn(void* queue, void* transaction) {
+  auto& q = *static_cast<ResponseQueue*>(queue);
+  auto& x = *static_cast<FabricTransaction*>(transaction);
+  WormholeLinks& me = q.output->mode;
+  Flit& f = *x.flits[x.flits_done++];
+  if (x.flits_done < x.flit_count) {
+    me.timeline().at(x.flits[x.flits_done]->time_ns, x.departure_order(),
+                     &turn_of_transaction<&WormholeLinks::departure_turn>, queue, &x);
+  }
+  f.node = x.hop_count;
+  me.make_ready(f);
+  q.append(f);
+  ++q.outlet->waiting;
+  me.offer(q);
+}
+
+std::unique_ptr<LinkMode> make_wormhole_links(Fabric& fabric) {
+  return std::make_unique<WormholeLinks>(fabric);
+}
+
+}  // namespace kernbench

@@ -1,0 +1,71 @@
+// `links: flit` where nodes say buffer_flits: wormhole switching with virtual channels and credits. What a flit costs
+// on a link and at a node is as in flit_links.h; here stands who may go on, and when. The rules: docs/flow_control.md.
+//
+// Models: a buffer for each virtual channel of each input, first in first out; credits, which come back over the link's
+// wire; a virtual channel held by a message from its first flit to its last; requests and responses in channels of
+// their own; switch allocation in turns or by age. Does not model: a crossbar whose inputs are shared by their virtual
+// channels; routes that depend on the load.
+//
+// Nothing is decided ahead of time: a flit that has come waits on the timeline until it is ready, then in its buffer.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "kernbench/systemc_models/fabric/flit_links.h"
+#include "kernbench/systemc_models/fabric/link_output.h"
+
+namespace kernbench {
+
+class WormholeLinks : public FlitLinks {
+ public:
+  using FlitLinks::FlitLinks;
+
+  void start(FabricTransaction& x) override;
+  tlm::tlm_sync_enum request_at_router(FabricTransaction&, Router&, FabricPort& in, tlm::tlm_phase&,
+                                       sc_core::sc_time&) override;
+  tlm::tlm_sync_enum request_at_memory(FabricTransaction&, MemoryTarget&, FabricPort& in, tlm::tlm_phase&,
+                                       sc_core::sc_time&) override;
+  bool message_comes(FabricTransaction&, FabricPort& in) override;
+  tlm::tlm_sync_enum response_at(FabricTransaction&, FabricPort& out, tlm::tlm_phase&) override;
+  std::vector<std::string> waiting() const override;
+  /// A read's flits leave its memory evenly, once its end is known.
+  void data_came(FabricTransaction&, uint64_t, double) override {}
+
+ private:
+  LinkOutput& output(FabricPort&);
+  void make_ready(Flit& f) {
+    f.state = Flit::State::ready;
+    f.turn = ++turns_;
+  }
+  static void source_turn(void* self, void* transaction);
+  void at_router(Flit&, Router&, FabricPort& in);
+  void at_end(Flit&, FabricPort& in);
+  static void ready_turn(void* self, void* flit);
+  static void stored_turn(void* self, void* flit);
+  static void forward_turn(void* self, void* flit);
+  void store(VirtualChannel&);
+  void advance(VirtualChannel&);
+  void offer(FlitQueue&);
+  void ask(LinkOutput&);
+  static void allocation_turn(void* self, void* output);
+  void allocate(LinkOutput&);
+  void send(LinkOutput&, FlitQueue&);
+  void leave_input(VirtualChannel&);
+  void leave_outlet(ResponseQueue&, bool last);
+  void give_credit(const VirtualChannel&, FabricTransaction&, FabricPort& in, bool response);
+  void credit_comes(FabricPort&, const Credit&);
+  static void credit_turn(void* self, void* channel);
+  static void memory_turn(void* self, void* flit);
+  void take(VirtualChannel&);
+  static void served_turn(void* self, void* channel);
+  void leave_memory(FabricTransaction&, MemoryTarget&) override;
+  static void departure_turn(void* queue, void* transaction);
+
+  uint64_t turns_ = 0;  ///< the number of the flit that became ready last
+  std::vector<std::unique_ptr<LinkOutput>> outputs_;
+  std::unordered_map<const MemoryTarget*, Outlet> outlets_;
+};
+
+}  // namespace kernbench
