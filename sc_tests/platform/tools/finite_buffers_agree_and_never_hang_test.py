@@ -91,6 +91,12 @@ def ring_case(seed):
     return {"ns_per_mm": 1, "timing": timing, "nodes": nodes, "links": links, "memories": memories}, rows
 
 
+def ties_at_stores(topology, seed):
+    """Rule 9's exception: where there are many ties, or messages of no bytes, which come with the flit before them."""
+    stores = [n for n in topology["nodes"] if n.get("attrs", {}).get("store_and_forward", n["kind"] == "pcie_ep")]
+    return bool(stores) and (seed % 3 == 0 or topology["timing"].get("header_bytes", 0) == 0)
+
+
 def agree(folder, seed, topology, rows):
     """Without limits, and with plenty of room, the times are those without buffers; which are returned."""
     plain = traffic(folder, topology, rows)
@@ -124,7 +130,7 @@ def check(folder, seed, compare, counts):
         topology, rows = random_cases.traffic_case(seed, ties=seed % 3 == 0, mode="flit")
     if not rows:
         return
-    plain = agree(folder, seed, topology, rows) if compare else None
+    plain = agree(folder, seed, topology, rows) if compare and not ties_at_stores(topology, seed) else None
     figures = random.Random(f"buffers {seed}")
     tight = with_buffers(topology, PASSES_ON | {"sram", "hbm_ctrl"}, small(figures, figures.choice((1, 1, 0.5))))
     done = traffic(folder, tight, rows)
@@ -152,7 +158,7 @@ def main():
     print(f"{cases} systems, {counts['compared']} of which have the times of unlimited buffers with enough room and "
           f"{counts['later']} others with little; {counts['admitted']} are admitted with little and none hangs; "
           f"{counts['refused']} are refused, of which {counts['hung']} hang when forced")
-    assert counts["admitted"] > cases // 4 and 4 * counts["later"] > counts["compared"], "hardly anything is shown"
+    assert counts["admitted"] > cases // 4 and 4 * counts["later"] > counts["compared"] > cases // 30, "hardly anything is shown"
     assert cases < 100 or counts["hung"] > 0, "no system that is refused hangs"
 
 
