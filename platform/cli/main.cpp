@@ -9,6 +9,7 @@
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/standard_output.h"
+#include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/signals.h"
 
@@ -45,11 +46,16 @@ int run(const cli::Command& c) {
   }
 }
 
-int command_line(int argc, char** argv) {
+/// Once a process.
+void set_up() {
   std::ios::sync_with_stdio(false);
   cli::install_signal_handlers();
   sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
+  spdlog::set_default_logger(spdlog::stderr_logger_st("kernbench"));
+  spdlog::set_formatter(log_format());
+}
 
+int command_line(int argc, const char* const* argv) {
   CLI::App app{"kernbench: transaction-level model of a multi-chiplet AI accelerator", "kernbench"};
   app.require_subcommand(1);
   app.footer("KERNBENCH_CACHE names the folder in which derived meshes are kept, or is off (docs/topology.md).");
@@ -68,8 +74,6 @@ int command_line(int argc, char** argv) {
     cli::tell(std::string("kernbench: ") + e.what());
     return 2;
   }
-  spdlog::set_default_logger(spdlog::stderr_logger_st("kernbench"));
-  spdlog::set_formatter(log_format());
   spdlog::set_level(verbose ? spdlog::level::info : spdlog::level::warn);
   for (const cli::Command& c : commands) {
     if (c.app->parsed()) return cli::close_stdout(run(c));
@@ -79,7 +83,17 @@ int command_line(int argc, char** argv) {
 
 }  // namespace
 
+int kernbench::cli::do_again(const std::vector<std::string>& words) {
+  install_signal_handlers();
+  std::vector<const char*> argv = {"kernbench"};
+  for (const std::string& w : words) argv.push_back(w.c_str());
+  return run_command("kernbench", [&] { return command_line(static_cast<int>(argv.size()), argv.data()); });
+}
+
 int sc_main(int argc, char** argv) {
   (void)banner_off;
-  return cli::run_command("kernbench", [&] { return command_line(argc, argv); });
+  return cli::run_command("kernbench", [&] {
+    set_up();
+    return command_line(argc, argv);
+  });
 }
