@@ -26,7 +26,7 @@ install(FILES platform/observe/page/uplot/LICENSE DESTINATION ${CMAKE_INSTALL_DO
 file(GLOB public_headers RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS
      phase2/*/*.h kernel_api/*.h kernel_api/collectives/*.h systemc_models/*/*.h platform/*.h platform/elaborate/*.h
      platform/launch/*.h platform/host/*.h platform/c_api/*.h
-     platform/tools/*.h platform/observe/*.h platform/insight/*.h platform/topology/*/*.h)
+     platform/tools/*.h platform/observe/*.h platform/insight/*.h platform/energy/*.h platform/topology/*/*.h)
 list(FILTER public_headers EXCLUDE REGEX "^phase2/tool/")
 set(private_headers
     platform/c_api/host_side.h
@@ -47,6 +47,7 @@ set(private_headers
     platform/topology/build/mesh_cache.h platform/topology/build/mesh_planner.h platform/topology/build/settings.h
     platform/topology/build/validate.h platform/topology/graph/block.h platform/topology/graph/edge_kinds.h
     platform/topology/graph/mesh_plan.h platform/topology/read/block_reader.h platform/topology/read/spec.h
+    platform/topology/read/yaml_file.h
     platform/topology/read/yaml_reader.h platform/topology/read/yaml_tree.h platform/topology/view/diagram.h
     platform/topology/view/floorplan.h systemc_models/fabric/flit_links.h systemc_models/fabric/header_links.h)
 list(REMOVE_ITEM public_headers ${private_headers})
@@ -79,7 +80,7 @@ kernbench_pkg_config(kernel_api "what a kernel is written with" "kernbench-phase
 kernbench_pkg_config(attributes "attributes of blocks" "")
 kernbench_pkg_config(models "SystemC blocks" "kernbench-kernel_api kernbench-attributes ${SystemC_PC_REQUIRES}"
                      "${SystemC_PC_CFLAGS}" "${SystemC_PC_LIBS}")
-kernbench_pkg_config(topology "YAML to a flat graph" "kernbench-attributes")
+kernbench_pkg_config(topology "YAML to a flat graph" "kernbench-attributes kernbench-phase2")
 kernbench_pkg_config(platform "a system as a SystemC module" "kernbench-models kernbench-topology")
 set(as_systemc "")
 kernbench_pkg_config(c "a system for tools in C and other languages" "")

@@ -12,6 +12,10 @@
 
 namespace kernbench {
 
+namespace energy {
+struct Account;
+}
+
 /// A part of a tile's buffer in its PE's reserved TCM.
 struct BufferPiece {
   uint64_t offset = 0, nbytes = 0;
@@ -72,6 +76,8 @@ class OpLogSink {
   /// Called at most once, before the first record; without it, components and PEs are written as numbers.
   virtual void begin(const OpLogHeader&) {}
   virtual void record(OpRecord&&) = 0;
+  /// Of a run whose energy is counted: once, behind the last record and before close().
+  virtual void energy(const energy::Account&) {}
   /// Called once at the end of an orderly run.
   virtual void close() {}
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/log/versions.h"
 #include "kernbench/phase2/text/json_writer.h"
 
@@ -362,6 +363,13 @@ std::string header_json(const OpLogHeader& h) {
     w.field("version", kOpLogVersion).field("isa", h.isa).field("components", h.components).field("pes", h.pes);
     w.key("tensors").raw(tensors_json(h.tensors, h.pes));
     w.key("configuration").raw(h.configuration.empty() ? "null" : h.configuration);
+  });
+}
+
+std::string energy_json(const energy::Account& account) {
+  return note_json("log_energy", [&](JsonWriter& w) {
+    energy::write_account(w.key("account"), account);
+    energy::write_actions(w.key("actions"), account.actions);
   });
 }
 

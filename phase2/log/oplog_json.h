@@ -38,6 +38,8 @@ std::vector<BufferPiece> parse_buffer_pieces(std::string_view json);
 std::string note_json(std::string_view name, const std::function<void(JsonWriter&)>& params);
 /// The header as such a line.
 std::string header_json(const OpLogHeader&);
+/// What a run's energy came to as such a line, log_energy.
+std::string energy_json(const energy::Account&);
 
 /// So much is told of what a library or a damaged file says.
 constexpr size_t kMostOfReason = 240;
@@ -47,6 +49,7 @@ struct OpLogContents {
   OpLogHeader header;
   std::vector<OpRecord> records;  ///< by (t_start, op_id)
   bool complete = false;          ///< the run ended in order; otherwise the last moments may be missing
+  std::shared_ptr<const energy::Account> energy;  ///< null: it was not counted
 };
 
 /// std::runtime_error where a time is none, or a tensor or a size so large, or negative, that arithmetic with it has no
@@ -61,12 +64,13 @@ class OpRecordParser {
  public:
   explicit OpRecordParser(OpLogHeader header = {});
   ~OpRecordParser();
-  /// A header line gives nothing and sets the header. Throws std::runtime_error with what is wrong.
+  /// A line of the header or of the energy gives nothing and sets header() or energy(). Throws std::runtime_error with what is wrong.
   bool parse_line(std::string_view json, OpRecord&);
   /// From the parts, params as JSON text.
   OpRecord parse(uint64_t op_id, double t_start, double t_end, std::string_view component, std::string_view op_kind,
                  std::string_view op_name, std::string_view params, std::string_view dependency_ids);
   const OpLogHeader& header() const;
+  const std::shared_ptr<const energy::Account>& energy() const;
 
  private:
   struct Impl;

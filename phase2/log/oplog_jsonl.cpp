@@ -64,6 +64,9 @@ class JsonlOpLog : public OpLogSink {
     if (since_check_ + buffer_.size() - summed_ >= kCheckEvery) check("log_check");
     if (buffer_.size() >= kFlushBytes || (++since_look_ % 64 == 0 && Clock::now() - flushed_ > kFlushEvery)) flush();
   }
+  void energy(const energy::Account& account) override {
+    buffer_ += energy_json(account) + '\n';
+  }
   void close() override {
     if (!file_.stream()) return;
     check("log_end");
@@ -122,6 +125,7 @@ OpLogContents read_jsonl(const std::string& file, std::istream& in) {
             fmt::format("{}:{}: is damaged: the lines up to here do not agree with their checksum", file, number));
       checked = log.records.size();
       log.header = parser.header();
+      log.energy = parser.energy();
       log.complete = end;
     }
     sum.add(line).add("\n");

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/log/oplog_json.h"
 #include "kernbench/phase2/log/versions.h"
 #include "kernbench/phase2/op/address_text.h"
@@ -134,6 +135,7 @@ void check_record(const OpRecord& r) {
 
 struct OpRecordParser::Impl {
   OpLogHeader header;
+  std::shared_ptr<const energy::Account> energy;
   std::unordered_map<std::string, uint32_t> components, pes;
 
   void set_header(OpLogHeader h) {
@@ -449,9 +451,20 @@ const OpLogHeader& OpRecordParser::header() const {
   return impl_->header;
 }
 
+const std::shared_ptr<const energy::Account>& OpRecordParser::energy() const {
+  return impl_->energy;
+}
+
 bool OpRecordParser::parse_line(std::string_view text, OpRecord& out) {
   const Json j = parse_json<Json>(text);
   const Json& params = json_field(j, "params", object);
+  if (json_field<uint64_t>(j, "op_id") == 0 && json_field<std::string>(j, "op_name") == "log_energy") {
+    const auto text_of = [&](const char* key) { return json_field(params, key, [](const Json& v) { return v.dump(); }); };
+    auto account = std::make_shared<energy::Account>(energy::parse_account(text_of("account")));
+    account->actions = energy::parse_actions(text_of("actions"));
+    impl_->energy = std::move(account);
+    return false;
+  }
   if (json_field<uint64_t>(j, "op_id") == 0 && json_field<std::string>(j, "op_name") == "log_header") {
     const int version = json_field<int>(params, "version");
     if (version != kOpLogVersion)

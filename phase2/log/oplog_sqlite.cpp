@@ -11,6 +11,7 @@
 #include <new>
 #include <thread>
 
+#include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/log/checksum.h"
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/log/sqlite_database.h"
@@ -58,6 +59,11 @@ CREATE VIEW ops AS
                                     'm', m, 'n', n, 'k', k) END AS params
             FROM tokens JOIN stages s ON s.id = stage LEFT JOIN components c ON c.id = component);
 )sql";
+
+// Of runs whose energy is counted, beside the header's key `energy`; joules are for queries, null without a constant.
+constexpr const char* kEnergySchema =
+    "CREATE TABLE energy(id INTEGER PRIMARY KEY, component TEXT NOT NULL, action TEXT NOT NULL, constant TEXT NOT NULL, "
+    "count INTEGER NOT NULL, nm INTEGER NOT NULL, joules REAL, joules_low REAL, joules_high REAL)";
 
 // The file's checksum is of the sum of those of its rows, so that their order does not matter. Every batch brings it up
 // to date in its own transaction, so that it holds whenever a run is killed.
@@ -110,6 +116,12 @@ uint64_t checksum_of_header(const OpLogHeader& h, std::string_view tensors) {
   return sum.add(h.configuration).add("\n").add(h.isa).add("\n").add(tensors).value();
 }
 
+uint64_t checksum_of_action(const energy::Action& a) {
+  Checksum sum;
+  sum.add(a.component).add("\n").add(a.action).add("\n").add(a.constant);
+  return sum.add(a.count).add(static_cast<uint64_t>(a.nm)).value();
+}
+
 class SqliteOpLog : public OpLogSink {
  public:
   explicit SqliteOpLog(const std::string& file) : file_(not_a_uri(file)), db_(emptied(file_), SQLITE_OPEN_READWRITE) {
@@ -151,11 +163,14 @@ class SqliteOpLog : public OpLogSink {
     if (waiting_.size() == kBatchAtOnce) more_.notify_one();
   }
 
+  void energy(const energy::Account& account) override { energy_ = std::make_unique<energy::Account>(account); }
+
   void close() override {
     if (!writer_.joinable()) return;
     stop();
     if (failed()) std::rethrow_exception(error_);
     db_.run("BEGIN");
+    if (energy_) write_energy(*energy_);
     set("checksum", file_checksum(rows_sum_, header_sum_, true));
     db_.run("UPDATE header SET value = '1' WHERE key = 'complete'; COMMIT");
     insert_command_.reset();
@@ -243,6 +258,31 @@ class SqliteOpLog : public OpLogSink {
     names("INSERT INTO pes VALUES(?, ?)", written_header_.pes);
   }
 
+  void write_energy(const energy::Account& account) {
+    db_.run(kEnergySchema);
+    std::string text;
+    JsonWriter w(text);
+    energy::write_account(w, account);
+    set("energy", text);
+    rows_sum_ += Checksum().add(text).value();
+    Statement insert(db_, "INSERT INTO energy VALUES(?,?,?,?,?,?,?,?,?)");
+    for (size_t i = 0; i < account.actions.size(); ++i) {
+      const energy::Action& a = account.actions[i];
+      rows_sum_ += checksum_of_action(a);
+      insert.bind(uint64_t{i}).bind(std::string_view(a.component)).bind(std::string_view(a.action));
+      insert.bind(std::string_view(a.constant)).bind(a.count).bind(a.nm);
+      const energy::Band e = energy::energy_of(account, a);
+      for (const energy::Rontojoules part : {e.value, e.low, e.high}) {
+        if (account.find(a.constant)) {
+          insert.bind(energy::joules(part));
+        } else {
+          insert.null();
+        }
+      }
+      insert.run();
+    }
+  }
+
   void write(const OpRecord& r) {
     if (r.is_token) {
       const TokenInfo& t = r.token;
@@ -289,6 +329,7 @@ class SqliteOpLog : public OpLogSink {
   std::string params_, dependencies_;
   uint64_t rows_sum_ = 0, header_sum_ = checksum_of_header({}, "[]");
   OpLogHeader written_header_;  ///< the writer's
+  std::unique_ptr<energy::Account> energy_;
   bool header_pending_ = false;
 
   std::mutex mutex_;
@@ -314,6 +355,7 @@ struct Header {
   bool complete = false;
   std::string checksum;     ///< as written: of header and rows
   uint64_t header_sum = 0;  ///< as found
+  std::string energy;       ///< of an account without its actions; empty: none
 };
 
 Header read_header(Database& db) {
@@ -327,6 +369,7 @@ Header read_header(Database& db) {
     if (s.text(0) == "isa") h.header.isa = s.text(1);
     if (s.text(0) == "tensors") tensors = s.text(1);
     if (s.text(0) == "checksum") h.checksum = s.text(1);
+    if (s.text(0) == "energy") h.energy = s.text(1);
   }
   for (Statement s(db, "SELECT name FROM components ORDER BY id"); s.next();)
     h.header.components.emplace_back(s.text(0));
@@ -415,9 +458,9 @@ void distrust(Database& db, uint64_t nbytes) {
 
 /// The tables that are read must be tables, made as this project makes them: in the place of one, a view may stand that
 /// never ends.
-void check_schema(Database& db) {
+void check_schema(Database& db, const char* schema) {
   Database own(":memory:", SQLITE_OPEN_READWRITE);
-  own.run(kSchema);
+  own.run(schema);
   for (Statement expected(own, "SELECT name, sql FROM sqlite_schema WHERE type = 'table'"); expected.next();) {
     Statement found(
         db, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = ? AND sql = ?");
@@ -426,6 +469,28 @@ void check_schema(Database& db) {
       throw OpLogError(fmt::format("{}: is no op log of version {}: its table {} is another or missing", db.name(),
                                    kOpLogVersion, expected.text(0)));
   }
+}
+
+/// Adds the energy to the log; returns the sum of its checksums.
+uint64_t read_energy(Database& db, const std::string& account_text, OpLogContents& log) {
+  check_schema(db, kEnergySchema);
+  auto account = std::make_shared<energy::Account>();
+  try {
+    *account = energy::parse_account(account_text);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& e) {
+    throw OpLogError(db.name() + ": energy: " + cut(e.what(), kMostOfReason));
+  }
+  uint64_t sum = Checksum().add(account_text).value();
+  for (Statement s(db, "SELECT component, action, constant, count, nm FROM energy ORDER BY id"); s.next();) {
+    if (s.integer(3) < 0 || s.integer(4) < 0) throw OpLogError(db.name() + ": energy: a count or a length is negative");
+    account->actions.push_back({std::string(s.text(0)), std::string(s.text(1)), std::string(s.text(2)),
+                                static_cast<uint64_t>(s.integer(3)), s.integer(4)});
+    sum += checksum_of_action(account->actions.back());
+  }
+  log.energy = std::move(account);
+  return sum;
 }
 
 }  // namespace
@@ -441,7 +506,7 @@ OpLogContents read_sqlite_log(const std::string& file) {
     if (!error) nbytes += size;
   }
   distrust(db, nbytes);
-  check_schema(db);
+  check_schema(db, kSchema);
   {
     Statement quick(db, "PRAGMA quick_check(1)");
     if (!quick.next() || quick.text(0) != "ok") throw OpLogError(file + ": is damaged: " + cut(quick.text(0), kMostOfReason));
@@ -451,6 +516,7 @@ OpLogContents read_sqlite_log(const std::string& file) {
   log.complete = h.complete;
   uint64_t sum = read_commands(db, h.header, log.records);
   sum += read_tokens(db, log.records);
+  if (!h.energy.empty()) sum += read_energy(db, h.energy, log);
   // A run that was killed before its first batch left neither records nor checksum.
   const bool nothing = h.checksum.empty() && log.records.empty() && !log.complete;
   if (!nothing && h.checksum != file_checksum(sum, h.header_sum, log.complete))

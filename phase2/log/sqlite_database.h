@@ -75,6 +75,7 @@ class Statement {
     db_.check(sqlite3_bind_text(s_, ++at_, v.data(), static_cast<int>(v.size()), SQLITE_STATIC));
     return *this;
   }
+  Statement& null() { return db_.check(sqlite3_bind_null(s_, ++at_)), *this; }
   void run() {
     const int rc = sqlite3_step(s_);
     sqlite3_reset(s_);

@@ -13,6 +13,7 @@
 
 #include "kernbench/phase2/check/reference_check.h"
 #include "kernbench/phase2/check/verify.h"
+#include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/graph/executor.h"
 #include "kernbench/phase2/io/memory_file.h"
 #include "kernbench/phase2/io/npy.h"
@@ -130,6 +131,11 @@ Loaded load(const Options& o) {
   if (!l.memory.header.empty() && !same_header(file, l.memory.header, l.log.header))
     throw InputError(file + ": belongs to another run than " + o.oplog);
   attach_data(l.log.records, l.memory);
+  try {
+    if (l.log.energy) energy::summarize(*l.log.energy);
+  } catch (const RunError& e) {
+    throw InputError(o.oplog + ": " + e.what());
+  }
   return l;
 }
 
@@ -174,6 +180,7 @@ void report_as_json(std::ostream& out, const Loaded& files, const Replayed& all)
     w.field("shape", x.tensor->shape).field("written", x.missing.empty() && x.unwritten == 0).close('}');
   }
   w.close(']');
+  if (files.log.energy) energy::write_energy_json(w.key("energy"), *files.log.energy);
   if (!all.verified.empty()) write_verification(w.key("verify"), all.verified);
   w.close('}');
   out << text << "\n";
@@ -191,6 +198,7 @@ void report_as_text(std::ostream& out, const Loaded& files, const Replayed& all)
                : x.unwritten > 0  ? fmt::format(": {} of {} bytes not written yet, 0 here", x.unwritten, x.bytes.size())
                                   : "");
   }
+  if (files.log.energy) energy::write_energy_text(out, *files.log.energy);
   out << to_text(all.verified);
 }
 

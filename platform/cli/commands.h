@@ -16,6 +16,9 @@ namespace kernbench {
 class Platform;
 class TransactionRecorder;
 class Waveform;
+namespace energy {
+class Meter;
+}
 }  // namespace kernbench
 
 namespace kernbench::cli {
@@ -77,7 +80,7 @@ struct WaveformCliOptions {
   /// All that it writes; none where no waveform was asked for.
   std::vector<std::string> files() const;
   /// Null where no waveform was asked for. InputError as Waveform's.
-  std::unique_ptr<Waveform> attach(Platform&) const;
+  std::unique_ptr<Waveform> attach(Platform&, energy::Meter* = nullptr) const;
 };
 
 /// --ftr.

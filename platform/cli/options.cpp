@@ -139,7 +139,7 @@ std::vector<std::string> WaveformCliOptions::files() const {
   return {file, WaveformView::save_file_of(file), WaveformView::states_file_of(file)};
 }
 
-std::unique_ptr<Waveform> WaveformCliOptions::attach(Platform& platform) const {
+std::unique_ptr<Waveform> WaveformCliOptions::attach(Platform& platform, energy::Meter* meter) const {
   if (file.empty()) {
     for (const auto& [given, option] : {std::pair(!scopes.empty(), "--vcd-scope"),
                                         {from_ns.has_value(), "--vcd-from"},
@@ -151,6 +151,7 @@ std::unique_ptr<Waveform> WaveformCliOptions::attach(Platform& platform) const {
   WaveformOptions options{file, scopes};
   if (from_ns) options.from_ns = *from_ns;
   if (to_ns) options.to_ns = *to_ns;
+  options.meter = meter;
   return std::make_unique<Waveform>(platform, options);
 }
 

@@ -82,7 +82,7 @@ ProbeReport measure(Platform& platform, const Options& o) {
   }
   if (o.sweep) {
     report.sweeps = run_sweep(platform, cases);
-    const std::vector<ProbeCheck> checks = check_sweep(report.sweeps);
+    const std::vector<ProbeCheck> checks = check_sweep(platform, report.sweeps);
     report.checks.insert(report.checks.end(), checks.begin(), checks.end());
   }
   return report;

@@ -55,6 +55,7 @@ RunCommand command_of(const Json& c) {
   r.launch = json_field<std::string>(c, "launch");
   r.transfer = json_field<std::string>(c, "transfer");
   r.address = json_field_or<std::string>(c, "address", "physical");
+  r.energy = json_field_or<std::string>(c, "energy", "");
   return r;
 }
 

@@ -67,6 +67,12 @@ Command add_run(CLI::App& app) {
                   "what every engine did, for Perfetto: .pftrace is its own form, with counters, any other ending "
                   "Chrome trace events, JSON (docs/trace.md)")
       ->type_name("FILE");
+  cmd->add_option("--energy", o->energy,
+                  "what the run takes in joules, by the constants of a table such as n7.yaml, also over the topology's "
+                  "own energy section (docs/energy.md)")
+      ->type_name("FILE.yaml");
+  cmd->add_option("--activity", o->activity, "with energy: component,action,count of all that was counted")
+      ->type_name("FILE.csv");
   cmd->add_option("--wiring", o->wiring, "a picture of which PEs the kernel's queues join (docs/collectives.md)")
       ->type_name("FILE.svg");
   cmd->add_option("--report", o->report, "what bounds the run, as one HTML page (docs/insight.md)")

@@ -7,6 +7,7 @@
 #include "kernbench/phase2/eval/isa.h"
 #include "kernbench/phase2/graph/executor.h"
 #include "kernbench/phase2/io/npy.h"
+#include "kernbench/phase2/io/whole_file.h"
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/log/versions.h"
 #include "kernbench/phase2/op/errors.h"
@@ -15,6 +16,8 @@
 #include "kernbench/phase2/tool/output_files.h"
 #include "kernbench/platform/cli/progress.h"
 #include "kernbench/platform/cli/run_command.h"
+#include "kernbench/platform/cli/topology_places.h"
+#include "kernbench/platform/energy/meter.h"
 #include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/observe/hop_log.h"
 #include "kernbench/platform/observe/html_report.h"
@@ -25,6 +28,8 @@
 #include "kernbench/platform/tools/host_phases.h"
 #include "kernbench/platform/tools/host_program.h"
 #include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/topology/read/energy_reader.h"
+#include "kernbench/systemc_models/core/registry.h"
 
 namespace kernbench::cli {
 
@@ -61,6 +66,7 @@ OpLogHeader log_header(const Platform& platform, const RunCommand& o,
   if (o.address != "physical") w.field("address", o.address);
   if (!o.topology.settings.empty()) w.field("set", o.topology.settings);
   if (!o.topology.scales.empty()) w.field("scale", o.topology.scales);
+  if (!o.energy.empty()) w.field("energy", o.energy);
   if (o.hops) w.field("hops", true);
   w.field("topology_file", o.topology.text()).close('}');
   h.isa = o.isa;
@@ -74,6 +80,7 @@ void check_output_files(const RunCommand& o, const RunOptions& r) {
   files.add("--trace", o.trace);
   files.add("--wiring", o.wiring);
   files.add("--report", o.report);
+  files.add("--activity", o.activity);
   files.add("--ftr", o.recording.file);
   for (const std::string& file : o.vcd.files()) files.add("--vcd", file);
   for (const auto& [name, file] : r.dumps) files.add("--dump " + name, file);
@@ -111,8 +118,18 @@ RunOptions run_options(const RunCommand& o) {
   return r;
 }
 
+/// The table of --energy, else the topology's; null where neither has one.
+std::shared_ptr<const energy::EnergyTable> energy_table(const Platform& platform, const RunCommand& o) {
+  if (!o.energy.empty()) return topology::read_energy_file(energy_file(o.energy), component_catalog());
+  if (!platform.graph().energy && !o.activity.empty())
+    throw InputError("--activity: needs --energy beside it, or a topology with an energy section");
+  return platform.graph().energy;
+}
+
 /// What was asked for of them.
 struct Observers {
+  std::unique_ptr<energy::Meter> meter;  // first: others show its powers
+  std::unique_ptr<WholeFile> activity;
   std::unique_ptr<Trace> trace;
   std::unique_ptr<Waveform> waveform;
   std::unique_ptr<TransactionRecorder> recorder;
@@ -120,9 +137,11 @@ struct Observers {
   std::unique_ptr<insight::Explainer> explainer;
   std::unique_ptr<HtmlReport> page;
 
-  Observers(Platform& platform, const RunCommand& o)
-      : trace(o.trace.empty() ? nullptr : std::make_unique<Trace>(platform, o.trace)),
-        waveform(o.vcd.attach(platform)),
+  Observers(Platform& platform, const RunCommand& o, std::shared_ptr<const energy::EnergyTable> table)
+      : meter(table ? std::make_unique<energy::Meter>(platform, std::move(table)) : nullptr),
+        activity(o.activity.empty() ? nullptr : std::make_unique<WholeFile>(o.activity)),
+        trace(o.trace.empty() ? nullptr : std::make_unique<Trace>(platform, o.trace)),
+        waveform(o.vcd.attach(platform, meter.get())),
         recorder(o.recording.attach(platform)),
         hops(o.hops ? std::make_unique<HopLog>(platform) : nullptr),
         explainer(o.explain || !o.report.empty()
@@ -154,8 +173,13 @@ void explain(RunReport& r, const Whole& whole, const Observers& observers, const
 /// What is left to do for either kind of run when it is over; the exit status.
 template <class Write>
 int report(const RunReport& r, const Observers& observers, Progress& progress, const Write& write) {
+  if (observers.trace && observers.meter) observers.trace->power(*observers.meter);
   if (observers.trace) observers.trace->close();
   if (observers.waveform) observers.waveform->close();
+  if (observers.activity) {
+    observers.activity->write(energy::activity_csv(*r.energy));
+    observers.activity->keep();
+  }
   if (observers.recorder) observers.recorder->close();
   progress.clear();
   spdlog::info("simulated {:.3f} ns in {:.3f} s, replayed in {:.3f} s", r.end_ns, r.phase1_s, r.phase2_s);
@@ -192,6 +216,7 @@ int run(const RunCommand& o) {
     }
     Platform& platform = o.topology.build();
     spdlog::info("elaborated");
+    auto table = energy_table(platform, o);
     const auto stops = o.limits.watch(platform.timeline());
     Progress progress;
     progress.watch(platform.timeline());
@@ -205,7 +230,8 @@ int run(const RunCommand& o) {
     }
     if (r.log || !o.report.empty()) r.header = log_header(platform, o, r.params, choose_launch_way(platform, r).mode);
     const std::string configuration = r.header.configuration;
-    const Observers observers(platform, o);
+    const Observers observers(platform, o, std::move(table));
+    r.meter = observers.meter.get();
     r.number_ops = observers.trace || observers.waveform || observers.recorder;
     if (!o.program.empty()) {
       ProgramReport done = run_program(platform, std::move(r));

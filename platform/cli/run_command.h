@@ -21,7 +21,7 @@ struct RunCommand {
   int threads = 0;
   bool verify = false, debug_verify = false, check_races = false, hops = false, explain = false;
   std::string isa = std::string(name_of(best_isa()));
-  std::string oplog, memory, trace, wiring, report;
+  std::string oplog, memory, trace, wiring, report, energy, activity;
   WaveformCliOptions vcd;
   RecordingOptions recording;
   LimitOptions limits;

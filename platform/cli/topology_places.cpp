@@ -31,16 +31,31 @@ std::vector<fs::path> topology_folders() {
   return folders;
 }
 
-std::string topology_file(const std::string& given) {
+namespace {
+
+/// A name alone is also looked for in these folders.
+std::string file_in(const std::vector<fs::path>& folders, const std::string& given) {
   std::error_code error;
   if (fs::exists(given, error) || given.find('/') != std::string::npos) return given;
-  for (const fs::path& folder : topology_folders()) {
+  for (const fs::path& folder : folders) {
     for (const char* ending : {"", ".yaml"}) {
       const fs::path candidate = folder / (given + ending);
       if (fs::is_regular_file(candidate, error)) return candidate.string();
     }
   }
   return given;
+}
+
+}  // namespace
+
+std::string topology_file(const std::string& given) {
+  return file_in(topology_folders(), given);
+}
+
+std::string energy_file(const std::string& given) {
+  std::vector<fs::path> folders = topology_folders();
+  for (fs::path& folder : folders) folder /= "energy";
+  return file_in(folders, given);
 }
 
 }  // namespace kernbench::cli

@@ -15,4 +15,7 @@ std::vector<std::filesystem::path> topology_folders();
 /// the first of topology_folders() that has it; else itself, to be complained about.
 std::string topology_file(const std::string& given);
 
+/// The same of an --energy, in their subfolders `energy`.
+std::string energy_file(const std::string& given);
+
 }  // namespace kernbench::cli

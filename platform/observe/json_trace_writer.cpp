@@ -78,6 +78,29 @@ void JsonTraceWriter::end() {
   whole();
 }
 
+uint64_t JsonTraceWriter::add_group(std::string_view called) {
+  const uint32_t process = kFirstGroup + groups_++;
+  name_process({process, process}, called);
+  return process;
+}
+
+JsonTraceWriter::Counter JsonTraceWriter::add_counter(uint64_t group, std::string_view name, std::string_view unit) {
+  return add_counter_of(static_cast<uint32_t>(group), name, unit);
+}
+
+JsonTraceWriter::Counter JsonTraceWriter::add_counter_of(uint32_t process, std::string_view name,
+                                                         std::string_view unit) {
+  counters_.push_back({{process, process}, std::string(name), std::string(unit)});
+  return counters_.size();
+}
+
+void JsonTraceWriter::count(Counter counter, double t, double value) {
+  const CounterTrack& c = counters_[counter - 1];
+  begin("C", c.track, c.name, t);
+  json_.key("args").open('{').field(c.unit, value).close('}').close('}');
+  whole();
+}
+
 void JsonTraceWriter::finish() {
   text_ += "\n]\n";
 }

@@ -3,13 +3,15 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/observe/trace_writer.h"
 
 namespace kernbench {
 
-class JsonTraceWriter : public TraceWriter {
+class JsonTraceWriter : public TraceWriter, private TraceCounters {
  public:
   explicit JsonTraceWriter(const std::string& file);
 
@@ -25,6 +27,7 @@ class JsonTraceWriter : public TraceWriter {
   void close_group() override;
   void flow(FlowStep, const char* kind, const std::string& id) override;
   void end() override;
+  TraceCounters& power_counters() override { return *this; }
 
  private:
   /// An event of its own, behind that of its slice.
@@ -33,6 +36,20 @@ class JsonTraceWriter : public TraceWriter {
     const char* kind;
     std::string id;
   };
+  /// Counter events; a group is a process of its own.
+  uint64_t add_group(std::string_view name) override;
+  Counter add_counter(uint64_t group, std::string_view name, std::string_view unit) override;
+  Counter add_counter_of(uint32_t process, std::string_view name, std::string_view unit) override;
+  void count(Counter c, double t, uint64_t value) override { count(c, t, static_cast<double>(value)); }
+  void count(Counter, double t, double value) override;
+
+  struct CounterTrack {
+    TraceTrack track;
+    std::string name, unit;
+  };
+  static constexpr uint32_t kFirstGroup = 1u << 30;  ///< behind all processes
+  uint32_t groups_ = 0;
+  std::vector<CounterTrack> counters_;  ///< from 1 on
   void begin(const char* phase, TraceTrack, std::string_view name);
   void begin(const char* phase, TraceTrack, std::string_view name, double t);
   void name(const char* what, TraceTrack, std::string_view name);

@@ -30,6 +30,7 @@ class PerfettoTraceWriter : public TraceWriter, private TraceCounters {
   void flow(FlowStep, const char* kind, const std::string& id) override;
   void end() override;
   TraceCounters* counters() override { return this; }
+  TraceCounters& power_counters() override { return *this; }
 
  private:
   struct Slice {

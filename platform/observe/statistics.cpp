@@ -180,7 +180,7 @@ void Statistics::add_node(uint32_t n) {
       i.latency[write] = add(id, what + "_latency_ns", Kind::time_of_each);
     }
   }
-  if (dynamic_cast<MemoryTarget*>(&component)) {
+  if (const auto* memory = dynamic_cast<MemoryTarget*>(&component)) {
     Memory& m = memories_[n].emplace();
     for (const int write : {0, 1}) {
       const std::string what = write ? "write" : "read";
@@ -189,6 +189,11 @@ void Statistics::add_node(uint32_t n) {
     }
     m.busy = add(id, "busy_ns", Kind::time_of_any);
     m.queue = add(id, "queue_ns", Kind::time_of_each);
+    const std::vector<MemoryCounter> own = memory->counters();
+    for (size_t i = 0; i < own.size(); ++i) {
+      const Variable v = add(id, own[i].name, Kind::count);
+      if (i == 0) own_counts_.push_back({memory, v});
+    }
   }
 }
 
@@ -216,6 +221,10 @@ std::vector<double> Statistics::now() {
     v[e.ops] = static_cast<double>(s.ops);
     v[e.bytes] = static_cast<double>(s.bytes);
     v[e.flops] = s.flops;
+  }
+  for (const OwnCounts& o : own_counts_) {
+    Variable at = o.first;
+    for (const MemoryCounter& c : o.memory->counters()) v[at++] = c.value;
   }
   return v;
 }

@@ -104,6 +104,11 @@ class Statistics : public PeObserver, public FabricObserver {
     size_t stage;  ///< place in its statistics()
     Variable ops, bytes, flops;
   };
+  /// A memory's own counts, which it keeps likewise.
+  struct OwnCounts {
+    const MemoryTarget* memory;
+    Variable first;  ///< the others come behind it
+  };
   struct Unit {
     Variable busy = kNone;
     std::vector<bool> serves;  ///< by server
@@ -132,6 +137,7 @@ class Statistics : public PeObserver, public FabricObserver {
   std::vector<std::optional<Initiator>> initiators_;  // by node
   std::vector<std::optional<LinkCounters>> links_;    // by edge
   std::vector<Engine> engines_;
+  std::vector<OwnCounts> own_counts_;
   std::vector<double> reset_, interval_;  // what they were then
   double reset_ns_ = 0, interval_ns_ = 0;
 };

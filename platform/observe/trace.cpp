@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/energy/meter.h"
 #include "kernbench/platform/observe/memory_bandwidth.h"
 #include "kernbench/platform/observe/trace_writer.h"
 #include "kernbench/platform/platform.h"
@@ -92,6 +93,24 @@ void Trace::host(const RunReport& r) {
 
 void Trace::host(const ProgramReport& p) {
   show(host_phases(p));
+}
+
+void Trace::power(const energy::Meter& meter) {
+  TraceCounters& counters = writer_->power_counters();
+  const uint64_t group = counters.add_group("power");
+  constexpr double kWindowNs = static_cast<double>(energy::Meter::kWindowFs) * 1e-6;
+  const auto tell = [&](const std::string& name, const energy::PowerSeries& series) {
+    const TraceCounters::Counter counter = counters.add_counter(group, name, "W");
+    double told = -1;
+    const auto window = [&](uint64_t first, uint64_t, energy::Rontojoules each) {
+      const double watts = energy::Meter::watts(each);
+      if (watts != told) counters.count(counter, meter.begin_ns() + static_cast<double>(first) * kWindowNs, watts);
+      told = watts;
+    };
+    series.for_each(0, meter.power().windows() + 1, window);  // one more, which says 0
+  };
+  tell("all", meter.power());
+  for (const energy::Meter::Power& p : meter.powers()) tell(p.name, p.series);
 }
 
 void Trace::show(const std::vector<HostPhase>& phases) {

@@ -15,6 +15,9 @@
 
 namespace kernbench {
 
+namespace energy {
+class Meter;
+}
 class MemoryBandwidth;
 class Platform;
 class TraceCounters;
@@ -35,6 +38,8 @@ class Trace : public PeObserver {
   void host(const RunReport&);
   /// The same of a program: a track for each stream with operations that take time.
   void host(const ProgramReport&);
+  /// Power by class and of all, W, once the run's account is made: counters whose integrals are its joules.
+  void power(const energy::Meter&);
   /// Ends the file; RunError if it could not be written.
   void close();
 

@@ -59,8 +59,10 @@ class TraceWriter {
   /// The slice is a step of the arrow that has this kind and id.
   virtual void flow(FlowStep, const char* kind, const std::string& id) = 0;
   virtual void end() = 0;
-  /// Null where the form has none.
+  /// Null where the form's viewers would show nothing but slices for many of them.
   virtual TraceCounters* counters() { return nullptr; }
+  /// Of a run's power: a few, which every form has.
+  virtual TraceCounters& power_counters() = 0;
   /// Ends the file with what was ended; it takes its name. RunError if it could not be written.
   void close();
 

@@ -3,9 +3,11 @@
 #include <fmt/compile.h>
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
 
 namespace kernbench {
 
@@ -81,6 +83,21 @@ VcdWriter::Variable VcdWriter::add_text(const std::string& scope, const std::str
   return declare(scope, bits, std::move(d));
 }
 
+VcdWriter::Variable VcdWriter::add_real(const std::string& scope, const std::string& name) {
+  Declared d;
+  d.name = name;
+  d.form = Form::real;
+  d.initial = real_bits(0);
+  return declare(scope, 64, std::move(d));
+}
+
+uint64_t VcdWriter::real_bits(double value) {
+  uint64_t bits = 0;
+  static_assert(sizeof bits == sizeof value);
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
 void VcdWriter::set_text(Variable v, std::string text) {
   declared_[v].next_text = std::move(text);
   set(v, now_fs(), 0);
@@ -137,7 +154,13 @@ void VcdWriter::renew_header() {
 void VcdWriter::write_number(std::string& out, Variable v, uint64_t value) const {
   const std::string& code = declared_[v].code;
   const unsigned bits = signal(v).bits;
-  if (value == kNone) {
+  if (declared_[v].form == Form::real) {
+    double number = 0;
+    std::memcpy(&number, &value, sizeof number);
+    out += 'r';
+    append_shortest(out, number);
+    out.append(" ").append(code) += '\n';
+  } else if (value == kNone) {
     out.append(bits > 1 ? "bz " : "z").append(code) += '\n';
   } else if (bits > 1) {
     fmt::format_to(std::back_inserter(out), FMT_COMPILE("b{:b} {}\n"), value, code);

@@ -30,6 +30,9 @@ class VcdWriter : public SignalSink {
   Variable add(const std::string& scope, const std::string& name, unsigned bits, uint64_t initial = 0) override;
   /// Of any width; its values are told by set_text() alone. An event happens whenever its text is another.
   Variable add_text(const std::string& scope, const std::string& name, Form, unsigned bits, std::string initial);
+  /// A number that set() tells by real_bits().
+  Variable add_real(const std::string& scope, const std::string& name);
+  static uint64_t real_bits(double value);
   /// The header and the values at time 0.
   void begin() override;
   /// The value from the present on, which advance() has come to: most significant bit first, of 0, 1, x and z; or a

@@ -10,6 +10,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/fabric_watch.h"
+#include "kernbench/platform/energy/meter.h"
 #include "kernbench/platform/observe/stage_names.h"
 #include "kernbench/platform/observe/trace_file_signals.h"
 #include "kernbench/platform/platform.h"
@@ -58,10 +59,12 @@ Waveform::Waveform(Platform& platform, const WaveformOptions& o)
     : platform_(platform),
       sink_(std::make_unique<VcdWriter>(o.file, o.from_ns <= 0)),
       vcd_(static_cast<VcdWriter*>(sink_.get())),
-      view_(o.file) {
+      view_(o.file),
+      meter_(o.meter) {
   if (!(o.from_ns >= 0 && o.from_ns < o.to_ns))
     throw InputError(
         fmt::format("--vcd-from, --vcd-to: found {} and {} ns, expected 0 <= from < to", o.from_ns, o.to_ns));
+  if (meter_) power_ = vcd_->add_real(platform.name(), "power");
   attach(o.scopes);
   if (o.from_ns > 0) vcd_->record(from_fs_ = fs(o.from_ns), true);
   if (std::isfinite(o.to_ns)) vcd_->record(to_fs_ = fs(o.to_ns), false);
@@ -69,7 +72,10 @@ Waveform::Waveform(Platform& platform, const WaveformOptions& o)
 }
 
 Waveform::Waveform(Platform& platform, sc_core::sc_trace_file& file, const std::vector<std::string>& scopes)
-    : platform_(platform), sink_(std::make_unique<TraceFileSignals>(file, platform.timeline())), vcd_(nullptr) {
+    : platform_(platform),
+      sink_(std::make_unique<TraceFileSignals>(file, platform.timeline())),
+      vcd_(nullptr),
+      meter_(nullptr) {
   attach(scopes);
 }
 
@@ -238,7 +244,20 @@ double Waveform::now_ns() const {
 void Waveform::present() {
   const double now = platform_.timeline().now_ns();
   close_windows(now);
-  sink_->advance(fs(now));
+  if (!meter_) return sink_->advance(fs(now));
+  // A window's power is known when all that began in it is over: until then changes from its begin on wait.
+  const uint64_t known = meter_->known_windows();
+  show_power(known);
+  sink_->advance(fs(meter_->begin_ns()) + known * energy::Meter::kWindowFs);
+}
+
+/// Of windows up to that one.
+void Waveform::show_power(uint64_t windows) {
+  meter_->power().for_each(power_windows_, windows, [&](uint64_t first, uint64_t, energy::Rontojoules each) {
+    sink_->set(power_, fs(meter_->begin_ns()) + first * energy::Meter::kWindowFs,
+               VcdWriter::real_bits(energy::Meter::watts(each)));
+  });
+  power_windows_ = std::max(power_windows_, windows);
 }
 
 void Waveform::start() {
@@ -252,6 +271,7 @@ void Waveform::stop() {
 }
 
 sc_core::sc_trace_file* Waveform::trace_file() {
+  if (meter_) throw InputError("a waveform with power takes no objects of the user: their changes cannot wait");
   if (vcd_ && !user_) user_ = std::make_unique<UserSignals>(*vcd_, [this] { present(); });
   return user_.get();
 }
@@ -263,6 +283,7 @@ void Waveform::trace(std::function<uint64_t()> value, const std::string& name, i
 void Waveform::close() {
   if (user_) user_->finish();
   present();
+  if (meter_) show_power(meter_->power().windows() + 1);  // one more, which says 0
   const uint64_t end = std::max(fs(now_ns()), sink_->last_told_fs());
   close_windows(static_cast<double>(end) * 1e-6);
   sink_->close(end);

@@ -22,6 +22,9 @@
 namespace kernbench {
 
 class Platform;
+namespace energy {
+class Meter;
+}
 
 struct WaveformOptions {
   std::string file;  ///< "run.vcd"; beside it run.gtkw and run.states.txt
@@ -29,6 +32,9 @@ struct WaveformOptions {
   std::vector<std::string> scopes;
   /// What lies in [from, to) is in the file.
   double from_ns = 0, to_ns = std::numeric_limits<double>::infinity();
+  /// Whose power is a signal in the file: mean watts of each window. Objects of the user's cannot stand beside it. Null:
+  /// none.
+  energy::Meter* meter = nullptr;
 };
 
 class Waveform : public PeObserver, public FabricObserver {
@@ -128,6 +134,7 @@ class Waveform : public PeObserver, public FabricObserver {
   void present();
   double now_ns() const;
   void close_windows(double now);
+  void show_power(uint64_t windows);
 
   Platform& platform_;
   const std::unique_ptr<SignalSink> sink_;
@@ -141,6 +148,9 @@ class Waveform : public PeObserver, public FabricObserver {
   std::vector<LinkSignals> links_;  // by edge
   std::vector<LinkSignals*> active_links_;
   uint64_t window_ = 0;
+  energy::Meter* const meter_;
+  Variable power_ = 0;
+  uint64_t power_windows_ = 0;  ///< told
 };
 
 }  // namespace kernbench

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
@@ -10,6 +11,7 @@
 #include "kernbench/platform/sweep/point_options.h"
 #include "kernbench/platform/sweep/sha256.h"
 #include "kernbench/platform/topology/graph/faults.h"
+#include "kernbench/platform/topology/read/yaml_tree.h"
 
 namespace kernbench::sweep {
 namespace {
@@ -54,6 +56,20 @@ const std::string& PointKeys::hash_of_file(const std::string& name) {
   return files_.emplace(name, sha256(read_all(in, name))).first->second;
 }
 
+const std::string& PointKeys::hash_of_topology(const std::string& name) {
+  const auto it = topologies_.find(name);
+  if (it != topologies_.end()) return it->second;
+  std::string hash = hash_of_file(name);
+  std::ifstream in = open_input(name);
+  topology::FaultList faults(name);  // those of a run
+  const topology::YamlDocument document = topology::parse_yaml(read_all(in, name), faults);
+  for (const topology::YamlItem& item : document.root) {
+    if (item.key.text() == "energy" && item.value.is_scalar())
+      hash += hash_of_file((std::filesystem::path(name).parent_path() / item.value.text()).string());
+  }
+  return topologies_.emplace(name, std::move(hash)).first->second;
+}
+
 std::string PointKeys::key(const Words& run) {
   const std::vector<Words> values = values_by_option(run);
   Sha256 hash;
@@ -64,7 +80,10 @@ std::string PointKeys::key(const Words& run) {
     const PointOption& o = point_options()[i];
     Words parts = values[i];
     for (std::string& v : parts) {
-      if (o.file == PointOption::File::topology) v = hash_of_file(topology_file_(v));
+      if (o.file == PointOption::File::named) {
+        const std::string file = find_file_(std::string(o.name), v);
+        v = o.name == "topology" ? hash_of_topology(file) : hash_of_file(file);
+      }
       if (o.file != PointOption::File::other) continue;
       const size_t name_end = o.kind == PointOption::Kind::named ? std::min(v.find('='), v.size() - 1) + 1 : 0;
       v = v.substr(0, name_end) + hash_of_file(v.substr(name_end));

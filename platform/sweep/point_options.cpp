@@ -8,7 +8,8 @@ const std::vector<PointOption>& point_options() {
   using Kind = PointOption::Kind;
   using File = PointOption::File;
   static const std::vector<PointOption> all = {
-      {"topology", Kind::value, File::topology},
+      {"topology", Kind::value, File::named},
+      {"energy", Kind::value, File::named},
       {"links"},
       {"response"},
       {"set", Kind::named, File::none, true},

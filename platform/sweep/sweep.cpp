@@ -15,7 +15,6 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/platform/sweep/plot.h"
-#include "kernbench/platform/sweep/point_key.h"
 #include "kernbench/platform/sweep/store.h"
 #include "kernbench/platform/sweep/workers.h"
 
@@ -134,7 +133,7 @@ class Sweep {
       if (explained_ && !given("--explain")) p.words.emplace_back("--explain");
     }
     if (o_.store.empty()) return;
-    PointKeys keys(o_.version, hooks_.topology_file);
+    PointKeys keys(o_.version, hooks_.find_file);
     std::map<std::string, size_t> first;
     for (size_t i = 0; i < points_.size(); ++i) {
       keys_.push_back(keys.key(points_[i].words));

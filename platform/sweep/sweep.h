@@ -8,6 +8,7 @@
 
 #include "kernbench/platform/sweep/metrics.h"
 #include "kernbench/platform/sweep/plan.h"
+#include "kernbench/platform/sweep/point_key.h"
 #include "kernbench/platform/sweep/table.h"
 
 namespace kernbench::sweep {
@@ -29,7 +30,7 @@ struct SweepOptions {
 
 struct SweepHooks {
   std::function<int(const Words&)> work;  ///< a command line of kernbench, in a copy of this process
-  std::function<std::string(const std::string&)> topology_file;
+  PointKeys::FindFile find_file;
   /// A point stands in the table; `fault` is the first line that it said on stderr, mostly none.
   std::function<void(const std::string& point, const std::string& fault)> ended;
   std::function<void(size_t points, size_t of, size_t simulated)> progress;

@@ -1,5 +1,7 @@
 #include "kernbench/platform/tools/host_program.h"
 
+#include <algorithm>
+
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/elaborate/stopped.h"
 #include "kernbench/platform/host/program.h"
@@ -75,7 +77,10 @@ void ProgramRun::simulate() {
   kernbench::simulate();
   report_.run.phase1_s = seconds_since(start);
   throw_if_stopped(platform_.machine());
-  close_logs();
+  const auto& times = program_.context().pe_times();
+  const auto launched = std::count_if(times.begin(), times.end(), [](const auto& t) { return t.launched; });
+  close_logs(program_.context().end_ns(), static_cast<size_t>(launched));
+  report_.run.energy = energy_;
   program_.check();
 }
 
@@ -100,6 +105,7 @@ void ProgramRun::report_times() {
   }
   report_.run.engines = engine_reports(platform_, launched, report_.run.end_ns);
   report_.run.queues = queue_traffic(platform_, launched);
+  report_.run.memories = memory_reports(platform_);
   report_.run.notes = engine_notes(platform_, launched);
   report_.run.events = platform_.timeline().events();
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/insight/insight.h"
@@ -106,6 +107,7 @@ void write_program_text(std::ostream& out, const ProgramReport& p) {
   out << "\n";
   write_ops(out, p);
   write_choices(out, p);
+  if (r.energy) energy::write_energy_text(out, *r.energy);
   if (r.insight) insight::write_insight_text(out, *r.insight);
   write_engines(out, r);
   if (r.verified) out << "\n" << to_text(r.tensors);

@@ -92,7 +92,12 @@ double next_idle_ns(Platform& platform) {
     if (bw > 0 && (least_bw == 0 || bw < least_bw)) least_bw = bw;
   }
   const double header_ns = least_bw > 0 ? platform.system().timing().header_bytes / least_bw : 0;
-  return std::ceil(platform.timeline().now_ns() + header_ns) + 1;
+  double idle_ns = platform.timeline().now_ns() + header_ns;
+  // A memory that answers late may send the data of a read that is done.
+  for (uint32_t e = 0; e < platform.graph().edges.size(); ++e) {
+    if (const Link* link = platform.machine().blocks().link(e)) idle_ns = std::max(idle_ns, link->free_ns);
+  }
+  return std::ceil(idle_ns) + 1;
 }
 
 std::vector<ProbeResult> run_probe(Platform& platform, const std::vector<ProbeCase>& cases,

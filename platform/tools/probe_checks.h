@@ -10,6 +10,7 @@
 //               where a node's overhead hides behind the flits of a slow link before it, not of one behind it.
 //   size        more bytes never take less time (sweeps)
 //   peak        together, PEs never get more than memory and links can give (saturation)
+// Of memories whose lone time is not exact (a DRAM has open rows and refreshes) parts and peak alone are looked at.
 // Expectations hold of a machine in which ways only get slower with length; a failed one says the topology is odd:
 //   distance    of HBM slices, the one farther away, in mm and in hops, is not reached earlier
 //   best-worst  the fastest of them is faster than the slowest, where their distances differ
@@ -34,7 +35,7 @@ struct ProbeCheck {
 };
 
 std::vector<ProbeCheck> check_probe(Platform&, const std::vector<ProbeResult>&);
-std::vector<ProbeCheck> check_sweep(const std::vector<ProbeSweep>&);
+std::vector<ProbeCheck> check_sweep(Platform&, const std::vector<ProbeSweep>&);
 std::vector<ProbeCheck> check_saturation(const Platform&, const std::vector<SaturationResult>&);
 
 }  // namespace kernbench

@@ -72,7 +72,8 @@ double peak_gbs(Platform& platform, const Scenario& s, uint64_t nbytes) {
     // A channel is held for at least the time in which the memory serves the read alone.
     const double drain =
         route.target->lone_service_ns(route, false, address, nbytes, {1, nbytes, 0}) - route.target->overhead_ns();
-    double flow = drain > 0 ? static_cast<double>(read_engines(platform, r.dma) * nbytes) / drain : 0;
+    const bool bounds = drain > 0 && route.target->lone_time_is_exact();
+    double flow = bounds ? static_cast<double>(read_engines(platform, r.dma) * nbytes) / drain : 0;
     if (edges_serve) flow = least(flow, route.read_bw);
     const Link* last = &route.hops.back().in->link;
     Memory& m = memories[r.memory];

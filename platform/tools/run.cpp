@@ -40,6 +40,7 @@ class KernelRun : private LoggedRun {
     events_before_ = platform_.timeline().events();
     if (begin_ns_ == 0) return;
     engines_before_ = engine_reports(platform_, pes_, begin_ns_);
+    memories_before_ = memory_reports(platform_);
     queues_before_ = queue_traffic(platform_, pes_);
   }
   ~KernelRun() {
@@ -98,6 +99,7 @@ class KernelRun : private LoggedRun {
   uint64_t events_before_ = 0;
   std::vector<EngineReport> engines_before_;  ///< none where this is the first run
   std::vector<QueueTraffic> queues_before_;
+  std::vector<MemoryReport> memories_before_;
 };
 
 void KernelRun::draw_wiring() const {
@@ -185,7 +187,8 @@ HostOutcome KernelRun::simulate_launch() {
   HostOutcome host = simulate(platform_.hosts().launch_host(), std::move(plan));
   report_.phase1_s = seconds_since(start);
   throw_if_stopped(platform_.machine());
-  close_logs();
+  close_logs(host.end_ns - begin_ns_, pes_.size());
+  report_.energy = energy_;
   if (!host.fault.empty()) throw RunError(host.fault);
   if (!platform_.system().fault().empty()) throw RunError(platform_.system().fault());
   if (!host.complete) throw stuck_error(stuck_report(platform_.machine()));
@@ -214,6 +217,7 @@ void KernelRun::report_times(const HostOutcome& host) {
   report_.end_ns = host.end_ns - begin_ns_;
   report_.engines = since(engine_reports(platform_, pes_, host.end_ns), engines_before_, report_.end_ns);
   report_.queues = since(queue_traffic(platform_, pes_), queues_before_);
+  report_.memories = since(memory_reports(platform_), memories_before_);
   report_.notes = engine_notes(platform_, pes_);
   report_.events = platform_.timeline().events() - events_before_;
 }

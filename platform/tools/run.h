@@ -17,11 +17,16 @@
 #include "kernbench/platform/launch/launch_way.h"
 #include "kernbench/platform/launch/pe_selection.h"
 #include "kernbench/platform/tools/engine_report.h"
+#include "kernbench/platform/tools/memory_report.h"
 
 namespace kernbench {
 
 class Platform;
 struct ReplayProgress;
+namespace energy {
+struct Account;
+class Meter;
+}  // namespace energy
 namespace insight {
 struct Insight;
 struct RunFigures;
@@ -52,6 +57,7 @@ struct RunOptions : PeChoice {
   /// What a replay elsewhere needs beside the log (memory_file.h); may be null.
   std::unique_ptr<WrittenFile> memory_file;
   std::string wiring_file;         ///< a picture of what the kernel's queues join (wiring_view.h); empty: none
+  energy::Meter* meter = nullptr;  ///< counts the run's energy (energy/meter.h); null: nobody has asked
   bool number_ops = false;         ///< give op ids although nothing is logged, for an observer that shows them
   std::function<void(const ReplayProgress&)> on_replay_progress;
 };
@@ -77,6 +83,7 @@ struct RunReport {
   std::vector<PeTimes> pes;
   std::vector<EngineReport> engines;
   std::vector<QueueTraffic> queues;  ///< between PEs, that messages came through
+  std::vector<MemoryReport> memories;  ///< that count what they do by themselves
   std::vector<std::string> notes;  ///< of the engines: what a user may not expect
   std::string warning;             ///< of the replay; empty: none
   uint64_t events = 0;
@@ -89,6 +96,7 @@ struct RunReport {
   bool races_checked = false;
   std::vector<Race> races;
   std::vector<std::string> pe_names;  ///< what a race's PEs are, in compiled order
+  std::shared_ptr<const energy::Account> energy;    ///< what it took (phase2/energy/account.h); null: nobody has asked
   std::shared_ptr<const insight::Insight> insight;  ///< what held it back (insight/insight.h); null: nobody has asked
 };
 

@@ -8,6 +8,7 @@
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/log/oplog_json.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/energy/meter.h"
 #include "kernbench/platform/launch/expected_values.h"
 #include "kernbench/platform/platform.h"
 
@@ -68,9 +69,13 @@ LoggedRun::~LoggedRun() {
   if (o_.check_races) platform_.pes().attach_history(nullptr);
 }
 
-void LoggedRun::close_logs() {
+void LoggedRun::close_logs(double run_ns, size_t pes) {
   if (!tee_->failure().empty()) throw RunError(tee_->failure());
-  while_running([&] { tee_->close(); });
+  if (o_.meter) energy_ = o_.meter->account(run_ns, pes);
+  while_running([&] {
+    if (energy_) tee_->energy(*energy_);
+    tee_->close();
+  });
 }
 
 void LoggedRun::report_races(RunReport& report) const {

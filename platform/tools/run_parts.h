@@ -35,6 +35,9 @@ class TeeLog : public OpLogSink {
     for (OpLogSink* s : sinks_) s->begin(h);
   }
   void record(OpRecord&&) override;
+  void energy(const energy::Account& account) override {
+    for (OpLogSink* s : sinks_) s->energy(account);
+  }
   /// What kept a sink from going on; empty: nothing.
   const std::string& failure() const { return failure_; }
   void close() override {
@@ -78,8 +81,8 @@ class LoggedRun {
   bool replayed() const { return verified() || !o_.dumps.empty(); }
   /// From here on all is logged; memory is as the run finds it.
   void attach_logs(bool materializes, std::vector<PlacedTensor> tensors);
-  /// After the simulation. RunError where a log could not take all.
-  void close_logs();
+  /// After the simulation, which took `run_ns` with so many PEs. RunError where a log could not take all.
+  void close_logs(double run_ns, size_t pes);
   void report_races(RunReport&) const;
   ReplayResult replay_log(RunReport&) const;
   /// --corrupt and --dump.
@@ -93,6 +96,7 @@ class LoggedRun {
   Platform& platform_;
   RunOptions o_;
   CommandHistory history_;
+  std::shared_ptr<const energy::Account> energy_;  ///< since close_logs(), with a meter
 
  private:
   bool verifies_all() const { return o_.verify || o_.debug_verify; }

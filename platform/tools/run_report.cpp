@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/tools/run.h"
@@ -260,6 +261,7 @@ void write_run_text(std::ostream& out, const RunReport& r) {
   }
 
   write_scalar_work(out, r);
+  if (r.energy) energy::write_energy_text(out, *r.energy);
   if (r.insight) insight::write_insight_text(out, *r.insight);
   write_engines(out, r);
   if (r.verified) out << "\n" << to_text(r.tensors);
@@ -303,6 +305,12 @@ void end_report(JsonWriter& w, const RunReport& r) {
     for (const auto& q : r.queues) write_queue_json(w, q);
     w.close(']');
   }
+  if (!r.memories.empty()) {
+    w.key("memories").open('[');
+    for (const MemoryReport& m : r.memories) write_memory_json(w, m);
+    w.close(']');
+  }
+  if (r.energy) energy::write_energy_json(w.key("energy"), *r.energy);
   if (r.insight) insight::write_insight_json(w.key("insight"), *r.insight);
   w.field("events", r.events).field("wall_s", r.wall_s);
   if (r.verified) write_verification(w.key("verify"), r.tensors);

@@ -16,7 +16,7 @@ std::string text_of(const OpLogContents& log) {
     append_json(text, r, log.header);
     text += '\n';
   }
-  return text;
+  return log.energy ? text + energy_json(*log.energy) + '\n' : text;
 }
 
 std::string read_log(const std::string& input) {

@@ -6,6 +6,7 @@ class Vcd:
     def __init__(self, text):
         self.signals = {}  # full name -> code
         self.widths = {}  # code -> bits
+        self.reals = set()  # codes
         self.changes = {}  # code -> [(time, value text)]
         self.times = []
         head, found, body = text.partition("$enddefinitions $end\n")
@@ -27,6 +28,11 @@ class Vcd:
                 assert code not in self.widths, f"{code} is declared twice"
                 assert name not in self.signals, f"{name} is declared twice"
                 self.signals[name], self.widths[code], self.changes[code] = code, bits, []
+            elif var := re.fullmatch(r"\$var real 64 ([!-~]+) (\S+) \$end", line):
+                code, name = var[1], ".".join([*scopes, var[2]])
+                assert code not in self.widths and name not in self.signals, line
+                self.signals[name], self.widths[code], self.changes[code] = code, 64, []
+                self.reals.add(code)
             else:
                 assert re.fullmatch(r"\$(version|timescale) .* \$end", line), line
         assert not scopes, "a scope stays open"
@@ -43,13 +49,16 @@ class Vcd:
             elif line == "$end":
                 section = None
             else:
-                change = re.fullmatch(r"(?:b([01xz]+) |([01xz]))([!-~]+)", line)
+                change = re.fullmatch(r"(?:b([01xz]+) |r([0-9.e+-]+) |([01xz]))([!-~]+)", line)
                 assert change, line
-                value, code = change[1] or change[2], change[3]
+                value, code = change[1] or change[2] or change[3], change[4]
                 assert code in self.widths, f"{code} is not declared"
-                assert len(value) <= self.widths[code], f"{line}: too wide"
-                assert (self.widths[code] == 1) == (change[2] is not None), line
+                assert (code in self.reals) == (change[2] is not None), line
+                assert change[2] or len(value) <= self.widths[code], f"{line}: too wide"
+                assert (self.widths[code] == 1) == (change[3] is not None), line
                 changes = self.changes[code]
+                if time == 0 and not section and len(changes) == 1:
+                    changes.clear()  # what is from 0 on, in the place of the initial value
                 assert not changes or changes[-1][0] < time, f"{code} changes twice at {time}"
                 assert not changes or section or changes[-1][1] != value, f"{code} does not change at {time}"
                 assert section != "$dumpoff" or value == "x", f"{code} has a value in $dumpoff"
@@ -59,6 +68,8 @@ class Vcd:
 
     def values(self, name):
         """[(time in ns, value)]; the value is None for z and for x."""
+        if self.signals[name] in self.reals:
+            return [(t * 1e-6, float(v)) for t, v in self.changes[self.signals[name]]]
         return [(t * 1e-6, None if v[0] in "xz" else int(v, 2)) for t, v in self.changes[self.signals[name]]]
 
     def end_ns(self):

@@ -223,6 +223,7 @@ void FlitLinks::serve(Flit& f, MemoryTarget& memory) {
 
 /// To a memory that is asked for whole transactions the request comes with its last flit.
 void FlitLinks::serve_whole(FabricTransaction& x, MemoryTarget& memory) {
+  x.flits.clear();
   const Service s = memory.begin_service(x);
   if (s.later) return;
   if (x.mover) x.mover->served(x, s.header_leaves_ns);
@@ -261,6 +262,7 @@ void FlitLinks::serve_read(Flit& f, MemoryTarget& memory) {
 
 void FlitLinks::answer(FabricTransaction& x, MemoryTarget& memory, const Service& s) {
   memory.tell_finished(x, s.finish_ns);
+  if (!x.write && !x.flits.empty()) return;  // they are on their way
   if (x.write) {
     make_header(x, true);
     x.flits.front()->time_ns = s.finish_ns;
@@ -272,10 +274,32 @@ void FlitLinks::answer(FabricTransaction& x, MemoryTarget& memory, const Service
   leave_memory(x, memory);
 }
 
+/// Those that are whole now leave. While the next one is not known, nothing is on the timeline.
+void FlitLinks::data_came(FabricTransaction& x, uint64_t nbytes, double t_ns) {
+  if (x.hop_count == 0) return;
+  if (x.flits.empty()) {
+    make_data(x, true);
+    x.served();
+    x.flits_done = x.flits_known = 0;
+    x.bytes_known = 0;
+  }
+  const bool rests = x.flits_done == x.flits_known;
+  const uint32_t before = x.flits_known;
+  for (; x.flits_known < x.flit_count; ++x.flits_known) {
+    Flit& f = *x.flits[x.flits_known];
+    const auto end = x.bytes_known + static_cast<uint64_t>(f.bytes);
+    if (end > nbytes) break;
+    x.bytes_known = end;
+    f.time_ns = t_ns;
+  }
+  if (rests && x.flits_known > before)
+    timeline().at(t_ns, x.departure_order(), &turn_of_transaction<&FlitLinks::departure_turn>, this, &x);
+}
+
 /// The response's flits leave at their times.
 void FlitLinks::leave_memory(FabricTransaction& x, MemoryTarget& memory) {
   x.served();
-  x.flit_count = static_cast<uint32_t>(x.flits.size());
+  x.flit_count = x.flits_known = static_cast<uint32_t>(x.flits.size());
   x.flits_done = 0;
   if (x.hop_count == 0) {
     for (Flit* f : std::vector<Flit*>(x.flits)) at_initiator(*f);
@@ -293,7 +317,7 @@ void FlitLinks::leave_memory(FabricTransaction& x, MemoryTarget& memory) {
 void FlitLinks::departure_turn(void* self, void* transaction) {
   auto& me = *static_cast<FlitLinks*>(self);
   auto& x = *static_cast<FabricTransaction*>(transaction);
-  if (x.flits_done + 1 < x.flit_count) {
+  if (x.flits_done + 1 < x.flits_known) {
     me.timeline().at(x.flits[x.flits_done + 1]->time_ns, x.departure_order(),
                      &turn_of_transaction<&FlitLinks::departure_turn>, self, &x);
   }

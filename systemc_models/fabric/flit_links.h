@@ -62,6 +62,7 @@ class FlitLinks : public LinkMode {
   double message_drain_ns(const Route&, uint64_t) const override { return 0; }
   tlm::tlm_sync_enum response_at(FabricTransaction&, FabricPort& out, tlm::tlm_phase&) override;
   void answer(FabricTransaction&, MemoryTarget&, const Service&) override;
+  void data_came(FabricTransaction&, uint64_t nbytes, double t_ns) override;
   void came_in(FabricTransaction&, FabricPort&, bool response) override;
   void complete_account(FabricTransaction&) const override;
   LoneTime work_out(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&,

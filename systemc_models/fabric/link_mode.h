@@ -67,6 +67,9 @@ class LinkMode {
   Order arrival_order(const FabricTransaction&, const FabricPort& in, const void* server) const;
   /// The memory's service, which it could not tell at once, was like that.
   virtual void answer(FabricTransaction&, MemoryTarget&, const Service&) = 0;
+  /// Before such an answer: all of a read's bytes before `nbytes` are there at t_ns, not before the present. Flits do not
+  /// wait for the others; a header does.
+  virtual void data_came(FabricTransaction&, uint64_t /*nbytes*/, double /*t_ns*/) {}
   /// A request or a response has come out of the foreign block at `port`, at x.time_ns, which is now: it takes the link
   /// from there, and goes on.
   virtual void came_in(FabricTransaction&, FabricPort& port, bool response) = 0;

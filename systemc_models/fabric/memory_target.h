@@ -6,6 +6,7 @@
 // when all of a request's are there, and a read's data leave evenly from header_leaves_ns to finish_ns.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "kernbench/systemc_models/fabric/fabric_node.h"
@@ -43,6 +44,12 @@ class FlitServers {
   virtual double most_gbs(double edge_bw_gbs) const = 0;
 };
 
+/// What a memory counts by itself, from the start of the simulation on.
+struct MemoryCounter {
+  const char* name;  ///< with its unit, but for what is counted
+  double value;
+};
+
 class MemoryTarget : public Component, public FabricNode {
  public:
   FabricTargetSocket in{"in", *this};
@@ -65,10 +72,21 @@ class MemoryTarget : public Component, public FabricNode {
   static constexpr uint64_t kNoPeriod = 1ull << 63;  ///< each address has a time of its own
   /// Time from arrival to finish of a transaction alone in an idle system, ns.
   virtual double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const = 0;
+  /// Whether that is what a transaction alone takes whatever came before it; false: also rows that are open, a refresh
+  /// or a clock edge decide.
+  virtual bool lone_time_is_exact() const { return true; }
+  /// Always the same ones in the same order.
+  virtual std::vector<MemoryCounter> counters() const { return {}; }
   /// Null: whole requests are given to serve(), with flits too.
   virtual const FlitServers* flit_servers() const { return nullptr; }
   /// What it can serve at most, GB/s, of data that come or go by an edge of that bandwidth; 0: no limit, or not known.
-  double most_gbs(double edge_bw_gbs) const;
+  virtual double most_gbs(double edge_bw_gbs) const;
+
+  // For the energy of a run.
+  /// Bytes that it reads or writes for a transaction: more than its nbytes where it moves whole bursts.
+  virtual uint64_t moved_bytes(const FabricTransaction& x) const { return x.nbytes; }
+  /// Rows that it has opened so far; none: it does not say.
+  virtual std::optional<uint64_t> activates() const { return std::nullopt; }
 
   // For the link modes.
   /// Who alone sends requests here: a link, or, with ideal links, an initiator. Null if several can.
@@ -100,6 +118,8 @@ class MemoryTarget : public Component, public FabricNode {
   virtual Service serve(FabricTransaction&) = 0;
   /// Answers a transaction whose service was `later`. Not after header_leaves_ns.
   void answer(FabricTransaction& x, const Service& s) { fabric().mode().answer(x, *this, s); }
+  /// Before that, of a read: all bytes before `nbytes` are there at t_ns, not before the present.
+  void data_came(FabricTransaction& x, uint64_t nbytes, double t_ns) { fabric().mode().data_came(x, nbytes, t_ns); }
   /// What may be decided ahead of time, once the order of the requests is certain: nothing (a block that asks the
   /// timeline for the time); serve(), read headers leaving a fixed time after their arrival; serve(), all responses
   /// leaving in the order of their requests. Set by the constructor.

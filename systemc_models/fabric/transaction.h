@@ -44,6 +44,17 @@ void for_each_range(uint64_t address, const Rows& rows, Visit visit) {
   }
 }
 
+/// Of the whole bursts, from 0 on, that a range touches.
+inline uint64_t bytes_of_bursts(uint64_t at, uint64_t bytes, uint64_t burst) {
+  return ((at + bytes + burst - 1) / burst - at / burst) * burst;
+}
+/// Of those that rows at an offset from the first burst touch.
+inline uint64_t bytes_of_bursts(uint64_t offset, const Rows& rows, uint64_t burst) {
+  uint64_t all = 0;
+  for_each_range(offset, rows, [&](uint64_t at, uint64_t bytes) { all += bytes_of_bursts(at, bytes, burst); });
+  return all;
+}
+
 /// From one block on a transaction's way to the next: the port by which it leaves, and the one by which it comes in.
 struct Hop {
   FabricPort* out = nullptr;
@@ -108,6 +119,8 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   std::vector<Flit*> held;        ///< at a node that stores and forwards
   std::vector<double> ready_ns;   ///< by node of the way: when the last flit became ready there
   uint32_t flit_count = 0, flits_done = 0;
+  uint32_t flits_known = 0;  ///< response: those whose times are known
+  uint64_t bytes_known = 0;  ///< of these
 
   // Off the route, or beside blocks that are not of this project.
   std::vector<Hop> own_hops;   ///< where a router has chosen another way than the route's

@@ -51,9 +51,11 @@ uint64_t HbmPc::address_period(uint64_t offset, uint64_t span) const {
 }
 
 double HbmPc::channel_ns(uint64_t offset, uint64_t bytes) const {
-  const uint64_t moved =
-      burst_ == 1 ? bytes : ((offset + bytes + burst_ - 1) / burst_ - offset / burst_) * burst_;
-  return static_cast<double>(moved) / bw_gbs_;
+  return static_cast<double>(bytes_of_bursts(offset, bytes, burst_)) / bw_gbs_;
+}
+
+uint64_t HbmPc::moved_bytes(const FabricTransaction& x) const {
+  return bytes_of_bursts(x.address - base(), x.rows, burst_);
 }
 
 template <class Visit>

@@ -47,6 +47,7 @@ class HbmPc : public MemoryTarget, private FlitServers {
   double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;
   uint64_t address_period(uint64_t offset, uint64_t span) const override;
   const FlitServers* flit_servers() const override { return this; }
+  uint64_t moved_bytes(const FabricTransaction& x) const override;
 
  protected:
   /// Not called with flits, which flit_servers() take one by one: who overrides it lets that return null, and is then

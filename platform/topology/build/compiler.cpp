@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/topology/build/builders.h"
@@ -15,6 +12,8 @@
 #include "kernbench/platform/topology/build/mesh_planner.h"
 #include "kernbench/platform/topology/build/settings.h"
 #include "kernbench/platform/topology/graph/foreign_blocks.h"
+#include "kernbench/platform/topology/read/energy_reader.h"
+#include "kernbench/platform/topology/read/yaml_file.h"
 #include "kernbench/platform/topology/read/yaml_reader.h"
 
 namespace kernbench::topology {
@@ -134,6 +133,7 @@ Graph compile_text(const std::string& yaml, const std::string& file_name, const 
   builder.graph().name = std::filesystem::path(file_name).filename().string();
   builder.graph().ns_per_mm = top.number_or("ns_per_mm", 0.01, NumberRule::not_negative("ns/mm", 1e6));
   builder.graph().timing = read_timing(top, overrides);
+  builder.graph().energy = read_energy(top, catalog);
   builder.graph().materialize_outputs = top.choice("materialize", {"none", "outputs"}) == size_t{1};
   if (top.has("cube") || top.has("sip") || top.has("tray")) {
     if (auto system = read_system(top, catalog)) {
@@ -154,22 +154,7 @@ Graph compile_text(const std::string& yaml, const std::string& file_name, const 
 Graph compile_file(const std::string& path, const ImplCatalog& catalog, const Overrides& overrides,
                    const MeshCache* cache) {
   FaultList faults(path);
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    faults.add(0, "", "found a directory; legal: a YAML file");
-    faults.throw_if_any();
-  }
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) {
-    faults.add(0, "", std::string("cannot be read: ") + std::strerror(errno) + "; legal: a YAML file");
-    faults.throw_if_any();
-  }
-  // No further than what is refused anyway: a device may have no end.
-  std::string text, block(1 << 20, '\0');
-  while (text.size() <= kLongestText && in.read(block.data(), static_cast<std::streamsize>(block.size())).gcount() > 0)
-    text.append(block, 0, static_cast<size_t>(in.gcount()));
-  return compile_text(text, path, catalog, overrides, cache);
+  return compile_text(read_yaml_file(path, faults), path, catalog, overrides, cache);
 }
 
 }  // namespace kernbench::topology

@@ -3,12 +3,17 @@
 
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "kernbench/systemc_models/core/attributes.h"
+
+namespace kernbench::energy {
+class EnergyTable;
+}
 
 namespace kernbench::topology {
 
@@ -80,6 +85,8 @@ struct Graph {
   std::vector<Node> nodes;  ///< in compiled order
   std::vector<Edge> edges;  ///< in compiled order
   std::vector<Memory> memories;
+  /// The `energy:` section; null: there is none (docs/energy.md).
+  std::shared_ptr<const energy::EnergyTable> energy;
 
   Floor floor;
   std::vector<Pe> pes;                                 ///< every PE with at least a pe_dma, in compiled order

@@ -33,7 +33,7 @@ class Keys : public testing::Test {
   }
   void write(const std::string& file, const std::string& text) { std::ofstream(folder_ + "/" + file) << text; }
   std::string key(const Words& words, const std::string& version = "1") {
-    return PointKeys(version, [&](const std::string& f) { return folder_ + "/" + f; }).key(words);
+    return PointKeys(version, [&](const std::string&, const std::string& f) { return folder_ + "/" + f; }).key(words);
   }
   Words base() const {
     return {"run", "--topology", "a.yaml", "--kernel", "gemm", "--plugin", folder_ + "/b.so", "--tensor",
@@ -62,6 +62,15 @@ TEST_F(Keys, ChangeWithAllThatDecides) {
     keys.insert(key(base())), ++expected;
   }
   EXPECT_EQ(keys.size(), expected);
+}
+
+TEST_F(Keys, ChangeWithTheEnergyTableThatATopologyNames) {
+  write("a.yaml", "energy: e.yaml\n");
+  write("e.yaml", "one");
+  const std::string one = key(base());
+  write("e.yaml", "two");
+  EXPECT_NE(key(base()), one);
+  EXPECT_NE(key(with({"--energy", "e.yaml"})), key(base()));
 }
 
 TEST_F(Keys, StayWithWhatDecidesNothing) {

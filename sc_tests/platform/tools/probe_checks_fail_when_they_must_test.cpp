@@ -150,9 +150,9 @@ TEST(ProbeChecks, of_a_sweep_fail_where_more_bytes_take_less_time) {
   const auto platform = platform_from_text(two_slices("0.01", "1", "builtin.hbm_ctrl"));
   std::vector<ProbeSweep> sweeps = run_sweep(*platform, {probe_cases(*platform)[0]});
   ASSERT_EQ(sweeps.size(), 1u);
-  EXPECT_EQ(failed(check_sweep(sweeps)), Names{});
+  EXPECT_EQ(failed(check_sweep(*platform, sweeps)), Names{});
   std::swap(sweeps[0].points[2], sweeps[0].points[3]);
-  EXPECT_EQ(failed(check_sweep(sweeps)), Names{"size, pe-local-hbm"});
+  EXPECT_EQ(failed(check_sweep(*platform, sweeps)), Names{"size, pe-local-hbm"});
 }
 
 TEST(ProbeChecks, of_saturation_fail_above_the_peak_and_beyond_five_percent) {

@@ -1,0 +1,104 @@
+// An account in an op log: written, and read back from outside.
+#include <nlohmann/json.hpp>
+
+#include "kernbench/phase2/energy/account.h"
+#include "kernbench/phase2/text/json_reader.h"
+#include "kernbench/phase2/text/json_writer.h"
+
+namespace kernbench::energy {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int64_t kMostParts = static_cast<int64_t>(kMostOfUnit) * kParts;
+
+template <class Enum>
+Enum named(std::optional<Enum> found, const std::string& text) {
+  if (!found) throw JsonFault("found " + in_quotes(text) + ", which is no such name");
+  return *found;
+}
+
+int64_t part(const Json& j) {
+  const auto v = json_value<int64_t>(j);
+  if (v < 0 || v > kMostParts) throw JsonFault("found " + shown(j) + ", expected a number of a constant");
+  return v;
+}
+
+Constant constant(const Json& j) {
+  Constant c;
+  c.name = json_field<std::string>(j, "name");
+  const auto unit = json_field<std::string>(j, "unit");
+  c.unit = named(parse_unit(unit), unit);
+  c.low = json_field(j, "low", part);
+  c.value = json_field(j, "value", part);
+  c.high = json_field(j, "high", part);
+  const auto quality = json_field<std::string>(j, "quality");
+  c.quality = named(parse_quality(quality), quality);
+  c.source = json_field<std::string>(j, "source");
+  return c;
+}
+
+Action action(const Json& j) {
+  if (!j.is_array() || j.size() != 5) throw JsonFault("found " + shown(j) + ", expected a list of five");
+  Action a;
+  a.component = json_value<std::string>(j[0]);
+  a.action = json_value<std::string>(j[1]);
+  a.constant = json_value<std::string>(j[2]);
+  a.count = json_value<uint64_t>(j[3]);
+  a.nm = json_value<int64_t>(j[4]);
+  if (a.nm < 0) throw JsonFault("found a length of " + shown(j[4]) + " nm, expected 0 or more");
+  return a;
+}
+
+std::vector<Action> actions(const Json& j) {
+  return json_items(j, action);
+}
+
+std::vector<std::string> texts(const Json& j) {
+  return json_items(j, json_value<std::string, Json>);
+}
+
+}  // namespace
+
+void write_actions(JsonWriter& w, const std::vector<Action>& all) {
+  w.open('[');
+  for (const Action& a : all)
+    w.open('[').value(a.component).value(a.action).value(a.constant).value(a.count).value(a.nm).close(']');
+  w.close(']');
+}
+
+void write_account(JsonWriter& w, const Account& a) {
+  w.open('{').field("table", a.table).field("fs", a.fs).field("flops", a.flops).field("utilization", a.utilization);
+  w.field("window_fs", a.window_fs).field("peak", exact_text(a.peak, 0)).key("constants").open('[');
+  for (const Constant& c : a.constants) {
+    w.open('{').field("name", c.name).field("unit", name_of(c.unit)).field("low", c.low).field("value", c.value);
+    w.field("high", c.high).field("quality", name_of(c.quality)).field("source", c.source).close('}');
+  }
+  w.close(']').field("unknown", a.unknown);
+  write_actions(w.key("area"), a.area);
+  w.close('}');
+}
+
+Account parse_account(std::string_view text) {
+  const Json j = parse_json<Json>(text);
+  Account a;
+  a.table = json_field<std::string>(j, "table");
+  a.fs = json_field<uint64_t>(j, "fs");
+  a.flops = json_field<double>(j, "flops");
+  a.utilization = json_field<double>(j, "utilization");
+  a.window_fs = json_field<uint64_t>(j, "window_fs");
+  a.peak = json_field(j, "peak", [](const Json& p) { return parse_whole(json_value<std::string>(p)); });
+  a.constants = json_field(j, "constants", [](const Json& all) { return json_items(all, constant); });
+  for (size_t i = 1; i < a.constants.size(); ++i) {
+    if (a.constants[i].name <= a.constants[i - 1].name) throw JsonFault("constants: not in order of their names");
+  }
+  a.unknown = json_field(j, "unknown", texts);
+  a.area = json_field(j, "area", actions);
+  return a;
+}
+
+std::vector<Action> parse_actions(std::string_view json) {
+  return actions(parse_json<Json>(json));
+}
+
+}  // namespace kernbench::energy

@@ -1,0 +1,38 @@
+// The constants of an `energy:` section (docs/energy.md), checked: what is counted is multiplied by these.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernbench/phase2/energy/constant.h"
+
+namespace kernbench::energy {
+
+/// An SRAM of a known size: what it takes to read and to write a bit.
+struct SramPoint {
+  uint64_t bytes = 0;
+  Constant read, write;
+};
+
+class EnergyTable {
+ public:
+  std::string name;                           ///< of the table, for reports
+  std::map<std::string, Constant> constants;  ///< by name, without those of SRAMs
+  std::vector<SramPoint> srams;               ///< by size, the least first; each size once
+
+  /// Null where the table has none of that name.
+  const Constant* find(const std::string& constant) const;
+  /// Of a TCM or SRAM of that size, named "sram.read.16MB": a point's own, or between two points along the straight
+  /// line in the square root of the size (a word line, and the way to a bank, are as long as the array is wide). Below
+  /// the least point that one's; above the greatest along the line of the last two. Null where there are no points.
+  const Constant* sram(uint64_t bytes, bool write);
+
+ private:
+  std::map<std::string, Constant> sram_by_name_;
+};
+
+/// "sram.read.16MB".
+std::string sram_constant_name(uint64_t bytes, bool write);
+
+}  // namespace kernbench::energy

@@ -1,0 +1,300 @@
+#include "kernbench/platform/energy/activity.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernbench/phase2/energy/energy_table.h"
+#include "kernbench/platform/elaborate/fabric_watch.h"
+#include "kernbench/platform/platform.h"
+#include "kernbench/platform/topology/graph/edge_kinds.h"
+#include "kernbench/systemc_models/fabric/fabric_port.h"
+#include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/pe/pe_gemm.h"
+#include "kernbench/systemc_models/pe/pe_math.h"
+#include "kernbench/systemc_models/pe/queue_message.h"
+
+namespace kernbench::energy {
+namespace {
+
+bool is_router(const std::string& kind) {
+  for (const char* k : {"router", "xbar", "bridge", "noc", "io_noc"}) {
+    if (kind == k) return true;
+  }
+  return false;
+}
+
+/// Whether one of the two is a part of the other: a port and its connection.
+bool one_holds_other(const std::string& a, const std::string& b) {
+  const auto holds = [](const std::string& whole, const std::string& part) {
+    return part.size() > whole.size() && part.compare(0, whole.size(), whole) == 0 && part[whole.size()] == '.';
+  };
+  return holds(a, b) || holds(b, a);
+}
+
+constexpr uint64_t kBits = 8;
+
+}  // namespace
+
+const char* constant_of(const topology::Edge& e, const std::string& from, const std::string& from_kind,
+                        const std::string& to, const std::string& to_kind) {
+  if (e.kind == topology::edge_kind::kPcie) return "pcie";
+  const bool between_dies =
+      e.kind == topology::edge_kind::kUcie && from_kind == "ucie" && to_kind == "ucie" && !one_holds_other(from, to);
+  return between_dies ? "ucie" : "wire";
+}
+
+Activity::Activity(Platform& platform, ActivitySink& sink) : platform_(platform), sink_(sink) {
+  const topology::Graph& graph = platform.graph();
+  header_bits_ = static_cast<uint64_t>(std::llround(graph.timing.header_bytes * static_cast<double>(kBits)));
+  edge_rows_.assign(graph.edges.size(), kNone);
+  router_rows_.assign(graph.nodes.size(), kNone);
+  pe_of_.assign(graph.nodes.size(), kNoPe);
+  for (const topology::Node& n : graph.nodes) routes_.push_back(is_router(n.kind));
+  for (size_t p = 0; p < platform.pes().count(); ++p) {
+    Pe& pe = platform.pes().pe(p);
+    pe.observers.add(*this);
+    pe_of_[pe.dma] = static_cast<uint32_t>(p);
+  }
+  watch_fabric(platform.machine(), *this, FabricParts::blocks);
+}
+
+Activity::~Activity() {
+  for (size_t p = 0; p < platform_.pes().count(); ++p) platform_.pes().pe(p).observers.remove(*this);
+  unwatch_fabric(platform_.machine(), *this);
+}
+
+double Activity::open_from_ns() const {
+  const double now = platform_.timeline().now_ns();
+  return starts_.empty() ? now : std::min(now, *starts_.begin());
+}
+
+void Activity::begin(Work work, double t) {
+  if (const auto [it, is_new] = open_.try_emplace(work, t); !is_new) {
+    starts_.erase(starts_.find(it->second));
+    it->second = t;
+  }
+  starts_.insert(t);
+}
+
+double Activity::end(Work work) {
+  const auto it = open_.find(work);
+  if (it == open_.end()) return platform_.timeline().now_ns();  // began before this
+  const double from = it->second;
+  starts_.erase(starts_.find(from));
+  open_.erase(it);
+  return from;
+}
+
+void Activity::add_to(size_t row, uint64_t amount, Span span) {
+  rows_[row].count += amount;
+  sink_.counted(row, amount, span.from, std::max(span.from, span.to));
+}
+
+template <class Make>
+void Activity::add(uint32_t place, const std::string& action, uint64_t amount, Span span, const Make& make) {
+  const auto [it, is_new] = other_rows_.try_emplace({place, action}, rows_.size());
+  if (is_new) {
+    ActivityRow row;
+    row.place = place;
+    row.action = action;
+    make(row);
+    sink_.row_added(rows_.emplace_back(std::move(row)));
+  }
+  add_to(it->second, amount, span);
+}
+
+// ---- the fabric
+
+void Activity::access_started(const Component&, const FabricTransaction& x, double t) {
+  begin({&x, 0}, t);
+}
+
+void Activity::post_started(const Component&, const FabricTransaction& x, double t) {
+  begin({&x, 0}, t);
+}
+
+void Activity::add_edge(uint32_t edge, uint64_t bits, Span span) {
+  if (edge >= edge_rows_.size() || bits == 0) return;
+  if (edge_rows_[edge] == kNone) {
+    const topology::Graph& graph = platform_.graph();
+    const topology::Edge& e = graph.edges[edge];
+    const topology::Node &from = graph.nodes[e.from], &to = graph.nodes[e.to];
+    ActivityRow row;
+    row.place = static_cast<uint32_t>(graph.nodes.size()) + edge;
+    row.action = "bits";
+    row.constant = constant_of(e, from.id, from.kind, to.id, to.kind);
+    if (row.constant == "wire") row.nm = e.nm();
+    edge_rows_[edge] = rows_.size();
+    sink_.row_added(rows_.emplace_back(std::move(row)));
+  }
+  add_to(edge_rows_[edge], bits, span);
+}
+
+/// What goes over each edge of its way, and through each router on it, there and back.
+void Activity::add_way(const FabricTransaction& x, Span span) {
+  const topology::Timing& timing = platform_.graph().timing;
+  const bool flits = timing.links == topology::Links::flit;
+  const bool back = !x.posted && timing.response == topology::Response::routed;
+  const uint64_t data = x.nbytes * kBits;
+  // In flits a message has a header where it has no data (timing contract §3).
+  const auto with_header = [&](uint64_t bits) { return flits && bits > 0 ? bits : bits + header_bits_; };
+  const uint64_t there_bits = with_header(x.write ? data : 0);
+  const uint64_t back_bits = back ? with_header(x.write ? 0 : data) : x.write ? 0 : data;
+  for (uint32_t i = 0; i < x.hop_count; ++i) {
+    const Hop& hop = x.hops[i];
+    if (there_bits > 0) add_edge(hop.out->link.edge, there_bits, span);
+    if (back_bits > 0) add_edge(hop.in->link.edge, back_bits, span);
+    if (i == 0) continue;
+    const uint32_t node = hop.out->node().owner().index();
+    if (node >= routes_.size() || !routes_[node] || there_bits + back_bits == 0) continue;
+    if (router_rows_[node] == kNone) {
+      ActivityRow row;
+      row.place = node;
+      row.action = "bits";
+      row.constant = "router";
+      router_rows_[node] = rows_.size();
+      sink_.row_added(rows_.emplace_back(std::move(row)));
+    }
+    add_to(router_rows_[node], there_bits + back_bits, span);
+  }
+}
+
+void Activity::access_done(const Component& initiator, const FabricTransaction& x, double t) {
+  const Span span{end({&x, 0}), t};
+  add_way(x, span);
+  if (const MemoryTarget* memory = x.route->target; memory && memory->index() < pe_of_.size()) {
+    add_memory(memory->index(), x.write, memory->moved_bytes(x), span);
+    if (const auto activates = memory->activates()) add_activates(memory->index(), *activates, span);
+  }
+  if (initiator.index() >= pe_of_.size() || pe_of_[initiator.index()] == kNoPe) return;
+  add_tcm(platform_.pes().pe(pe_of_[initiator.index()]), !x.write, x.nbytes, span);
+}
+
+void Activity::post_done(const Component&, const FabricTransaction& x, double t) {
+  add_way(x, {end({&x, 0}), t});
+}
+
+void Activity::add_memory(uint32_t node, bool write, uint64_t bytes, Span span) {
+  if (bytes == 0) return;
+  add(node, write ? "write_bits" : "read_bits", bytes * kBits, span, [&](ActivityRow& row) {
+    const topology::Graph& graph = platform_.graph();
+    if (graph.nodes[node].space == "hbm") {
+      const auto* memory = dynamic_cast<const MemoryTarget*>(&platform_.component(node));
+      row.constant = memory && memory->activates() ? "hbm.open_row" : "hbm.access";
+      return;
+    }
+    for (const topology::Memory& m : graph.memories) {
+      if (m.node == node) row.sram_bytes += m.size;
+    }
+    row.write = write;
+    row.constant = sram_constant_name(row.sram_bytes, write);
+  });
+}
+
+void Activity::add_activates(uint32_t node, uint64_t so_far, Span span) {
+  uint64_t& told = activates_[node];
+  if (so_far > told)
+    add(node, "activates", so_far - told, span, [](ActivityRow& row) { row.constant = "hbm.activate"; });
+  told = so_far;
+}
+
+/// Writes that a controller had still to drain.
+void Activity::settle() {
+  const double now = platform_.timeline().now_ns();
+  for (const auto& [node, told] : activates_) {
+    const auto& memory = dynamic_cast<const MemoryTarget&>(platform_.component(node));
+    add_activates(node, memory.activates().value_or(told), {now, now});
+  }
+}
+
+// ---- PEs
+
+void Activity::add_tcm(const Pe& pe, bool write, uint64_t bytes, Span span) {
+  if (!pe.tcm || bytes == 0) return;
+  const auto& blocks = platform_.graph().pes[pe.index].blocks;
+  const auto tcm = blocks.find("pe_tcm");
+  if (tcm == blocks.end()) return;
+  add(tcm->second, write ? "write_bits" : "read_bits", bytes * kBits, span, [&](ActivityRow& row) {
+    row.sram_bytes = pe.tcm->reserved_bytes() + pe.tcm->allocatable_bytes();
+    row.write = write;
+    row.constant = sram_constant_name(row.sram_bytes, write);
+  });
+}
+
+void Activity::add_math(const Pe& pe, const std::string& op, uint64_t elements, Span span) {
+  if (elements == 0) return;
+  add(platform_.graph().pes[pe.index].blocks.at("pe_math"), op, elements, span,
+      [&](ActivityRow& row) { row.constant = "math." + op; });
+}
+
+void Activity::server_changed(const Pe& pe, Stage stage, unsigned server, kernbench::Activity activity,
+                              const PeItem* item, uint64_t, double t) {
+  const Work work{&pe, static_cast<unsigned>(stage) << 16 | server};
+  if (activity == kernbench::Activity::service) begin(work, t);
+  // What follows a service, however short.
+  if (activity == kernbench::Activity::queue_full) add_service(pe, stage, *item, {end(work), t});
+}
+
+void Activity::add_service(const Pe& pe, Stage stage, const PeItem& item, Span span) {
+  const auto ops = [&](const std::vector<std::string>& names) {
+    for (const std::string& op : names) add_math(pe, op, static_cast<uint64_t>(math_elements(item)), span);
+  };
+  switch (stage) {
+    case Stage::fetch:
+      return add_tcm(pe, false, item.fetch_bytes(), span);
+    case Stage::store:
+      return add_tcm(pe, true, item.store_bytes(), span);
+    case Stage::gemm: {
+      const std::string& dtype = item.token ? item.command->plan.dtype : item.command->dtype;
+      const auto macs = static_cast<uint64_t>(gemm_flops(item) / 2);
+      if (macs == 0) break;
+      add(platform_.graph().pes[pe.index].blocks.at("pe_gemm"), "macs_" + dtype, macs, span,
+          [&](ActivityRow& row) { row.constant = "mac." + dtype; });
+      break;
+    }
+    case Stage::math:
+      if (!item.token) {
+        add_math(pe, item.command->op, static_cast<uint64_t>(math_elements(item)), span);
+        break;
+      }
+      ops(item.command->plan.per_tile);
+      if (item.last_k) ops(item.command->plan.per_output_tile);
+      if (item.last_output) ops(item.command->plan.once);
+      break;
+    case Stage::dma_read:
+    case Stage::dma_write:
+      return;  // its transactions count
+  }
+  if (item.token) return;
+  add_tcm(pe, false, item.command->in_bytes, span);
+  add_tcm(pe, true, item.command->out_bytes, span);
+}
+
+// ---- queues between PEs
+
+void Activity::segment_taken(const Pe&, QueueServer server, const QueueSegment& s, double t) {
+  begin({&s, static_cast<unsigned>(server)}, t);
+}
+
+void Activity::segment_served(const Pe& pe, QueueServer server, const QueueSegment& s, double from, double to) {
+  end({&s, static_cast<unsigned>(server)});
+  const Span span{from, to};
+  switch (server) {
+    case QueueServer::comm:
+      return add_tcm(pe, false, s.nbytes, span);
+    case QueueServer::inbound:
+      return;
+    case QueueServer::writer:
+      return add_slot(pe, pe.ipcq->ports()[s.receiver_port].ring, true, s.nbytes, span);
+    case QueueServer::reader:
+      add_slot(pe, pe.ipcq->ports()[s.receiver_port].ring, false, s.nbytes, span);
+      return add_tcm(pe, true, s.nbytes, span);
+  }
+}
+
+void Activity::add_slot(const Pe& pe, const QueueRing& ring, bool write, uint64_t bytes, Span span) {
+  if (ring.space == Space::tcm) return add_tcm(pe, write, bytes, span);
+  if (const topology::Memory* m = platform_.graph().memory_at(ring.addr)) add_memory(m->node, write, bytes, span);
+}
+
+}  // namespace kernbench::energy

@@ -1,0 +1,113 @@
+// What a machine does that takes energy, counted exactly and in one place: bits over each edge and through each router,
+// MACs, math operations, bits of TCM, SRAM and HBM. docs/energy.md says what counts as what.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernbench/phase2/energy/account.h"
+#include "kernbench/systemc_models/fabric/fabric_observer.h"
+#include "kernbench/systemc_models/pe/observer.h"
+
+namespace kernbench {
+
+class Platform;
+struct QueueRing;
+
+namespace topology {
+struct Edge;
+}
+
+namespace energy {
+
+/// One count: a place and what is done there.
+struct ActivityRow {
+  uint32_t place = 0;  ///< a node; behind all nodes an edge
+  std::string action;  ///< "read_bits"
+  std::string constant;
+  int64_t nm = 0;
+  uint64_t count = 0;
+  uint64_t sram_bytes = 0;  ///< size of the TCM or SRAM whose bits these are; 0: of none
+  bool write = false;       ///< of it
+};
+
+/// Is told what is counted.
+class ActivitySink {
+ public:
+  virtual ~ActivitySink() = default;
+  /// A row of its own from here on; rows are numbered from 0 in the order in which they come.
+  virtual void row_added(ActivityRow&) = 0;
+  /// `amount` more of that row, done evenly in [from, to), ns.
+  virtual void counted(size_t row, uint64_t amount, double from, double to) = 0;
+};
+
+/// Counts from its construction on; not while anything is told to observers. A transaction counts when it is done, a
+/// service when it has ended.
+class Activity : public PeObserver, public FabricObserver {
+ public:
+  Activity(Platform&, ActivitySink&);
+  ~Activity() override;
+  Activity(const Activity&) = delete;
+  Activity& operator=(const Activity&) = delete;
+
+  const std::vector<ActivityRow>& rows() const { return rows_; }
+  /// Counts what memories have done behind their last access: once, at the end of a run.
+  void settle();
+  /// What is counted from now on begins no earlier: the begin of what is under way, at most the present.
+  double open_from_ns() const;
+
+  void access_started(const Component&, const FabricTransaction&, double t) override;
+  void access_done(const Component&, const FabricTransaction&, double t) override;
+  void post_started(const Component&, const FabricTransaction&, double t) override;
+  void post_done(const Component&, const FabricTransaction&, double t) override;
+  void server_changed(const Pe&, Stage, unsigned server, kernbench::Activity, const PeItem*, uint64_t op_id,
+                      double t) override;
+  void segment_taken(const Pe&, QueueServer, const QueueSegment&, double t) override;
+  void segment_served(const Pe&, QueueServer, const QueueSegment&, double from, double to) override;
+
+ private:
+  static constexpr size_t kNone = ~size_t{0};
+  struct Span {
+    double from, to;
+  };
+  using Work = std::pair<const void*, unsigned>;  ///< what is under way: whose, and which of its servers
+  void begin(Work, double t);
+  /// When it began.
+  double end(Work);
+  void add_way(const FabricTransaction&, Span);
+  void add_edge(uint32_t edge, uint64_t bits, Span);
+  void add_memory(uint32_t node, bool write, uint64_t bytes, Span);
+  void add_activates(uint32_t node, uint64_t so_far, Span);
+  void add_tcm(const Pe&, bool write, uint64_t bytes, Span);
+  void add_slot(const Pe&, const QueueRing&, bool write, uint64_t bytes, Span);
+  void add_math(const Pe&, const std::string& op, uint64_t elements, Span);
+  void add_service(const Pe&, Stage, const PeItem&, Span);
+  /// Adds to the row of that place and action, which `make` describes when it is new.
+  template <class Make>
+  void add(uint32_t place, const std::string& action, uint64_t amount, Span, const Make& make);
+  void add_to(size_t row, uint64_t amount, Span);
+
+  Platform& platform_;
+  ActivitySink& sink_;
+  uint64_t header_bits_ = 0;
+  std::vector<ActivityRow> rows_;
+  std::vector<size_t> edge_rows_, router_rows_;                    ///< by edge, by node; kNone: none yet
+  std::map<std::pair<uint32_t, std::string>, size_t> other_rows_;  ///< by node and action
+  std::vector<bool> routes_;                                       ///< by node: a router
+  std::vector<uint32_t> pe_of_;                                    ///< by node, of each pe_dma; kNoPe: another
+  std::map<uint32_t, uint64_t> activates_;                         ///< by memory, told last
+  std::map<Work, double> open_;
+  std::multiset<double> starts_;
+};
+
+/// By what a bit over that edge counts: "wire", or between dies "ucie" or "pcie".
+const char* constant_of(const topology::Edge&, const std::string& from, const std::string& from_kind,
+                        const std::string& to, const std::string& to_kind);
+
+}  // namespace energy
+}  // namespace kernbench

@@ -1,0 +1,200 @@
+#include "kernbench/platform/energy/meter.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "kernbench/platform/platform.h"
+
+namespace kernbench::energy {
+namespace {
+
+/// What all engines of the platform have computed so far, and how long that takes at their peak.
+struct Computed {
+  double flops = 0, peak_ns = 0;
+};
+Computed computed(Platform& platform) {
+  Computed c;
+  for (size_t p = 0; p < platform.pes().count(); ++p) {
+    for (const Pe::Engine& e : platform.pes().pe(p).engines) {
+      for (const StageStatistics& s : e.role->statistics()) {
+        c.flops += s.flops;
+        c.peak_ns += s.peak_ns;
+      }
+    }
+  }
+  return c;
+}
+
+/// How many nodes of each kind there are, in order of first appearance.
+std::vector<std::pair<std::string, uint64_t>> kinds_of(const topology::Graph& graph) {
+  std::vector<std::pair<std::string, uint64_t>> kinds;
+  std::map<std::string, size_t> at;
+  for (const topology::Node& n : graph.nodes) {
+    const auto [it, is_new] = at.emplace(n.kind, kinds.size());
+    if (is_new) kinds.emplace_back(n.kind, 0);
+    ++kinds[it->second].second;
+  }
+  return kinds;
+}
+
+}  // namespace
+
+Meter::Meter(Platform& platform, std::shared_ptr<const EnergyTable> table)
+    : platform_(platform), table_(*table), begin_ns_(platform.timeline().now_ns()), activity_(platform, *this) {
+  const Computed before = computed(platform);
+  flops_before_ = before.flops;
+  peak_ns_before_ = before.peak_ns;
+  for (const auto& [kind, nodes] : kinds_of(platform.graph())) {
+    if (const Constant* c = table_.find("static." + kind)) idle_.push_back({kind, c, nodes, power_of(c->name)});
+  }
+}
+
+// ---- powers
+
+uint64_t Meter::since_begin_fs(double t) const {
+  const uint64_t begin = Timeline::to_fs(begin_ns_), at = Timeline::to_fs(t);
+  return at > begin ? at - begin : 0;
+}
+
+size_t Meter::power_of(std::string_view constant) {
+  const std::string name(class_of(constant));
+  const auto it = std::find_if(powers_.begin(), powers_.end(), [&](const Power& p) { return p.name == name; });
+  if (it != powers_.end()) return static_cast<size_t>(it - powers_.begin());
+  powers_.emplace_back().name = name;
+  return powers_.size() - 1;
+}
+
+void Meter::add(size_t power, uint64_t from_fs, uint64_t to_fs, Rontojoules energy) {
+  powers_[power].series.add(from_fs, to_fs, energy);
+  all_.add(from_fs, to_fs, energy);
+}
+
+void Meter::add_idle_up_to(uint64_t fs) {
+  if (fs <= idle_fs_) return;
+  for (const Idle& i : idle_) add(i.power, idle_fs_, fs, energy_of(*i.constant, i.nodes * (fs - idle_fs_), 0).value);
+  idle_fs_ = fs;
+}
+
+uint64_t Meter::known_windows() {
+  add_pending();
+  const uint64_t known = since_begin_fs(activity_.open_from_ns()) / kWindowFs;
+  add_idle_up_to(known * kWindowFs);
+  return known;
+}
+
+// ---- counts
+
+/// The table's for what is done there; null where it has none. A row's name follows what is taken.
+const Constant* Meter::constant_of(ActivityRow& row) {
+  if (row.sram_bytes > 0) return table_.sram(row.sram_bytes, row.write);
+  // Without the two parts of a memory access there is the whole, which has its activates in it.
+  const bool in_parts = table_.find("hbm.open_row") && table_.find("hbm.activate");
+  if (row.constant == "hbm.open_row" && !in_parts) row.constant = "hbm.access";
+  if (row.constant == "hbm.activate" && !in_parts && table_.find("hbm.access")) row.constant.clear();
+  if (class_of(row.constant) == "math" && !table_.find(row.constant) && table_.find("math.other"))
+    row.constant = "math.other";
+  return table_.find(row.constant);
+}
+
+void Meter::row_added(ActivityRow& row) {
+  const Constant* c = constant_of(row);
+  rates_.push_back(c ? Rate{energy_of(*c, 1, row.nm).value, power_of(c->name)} : Rate{});
+}
+
+void Meter::counted(size_t row, uint64_t amount, double from, double to) {
+  const Rate& rate = rates_[row];
+  if (rate.each == 0) return;
+  if (from != pending_.from || to != pending_.to) {
+    add_pending();
+    pending_.from = from;
+    pending_.to = to;
+  }
+  pending_.energy.resize(powers_.size());
+  pending_.energy[rate.power] += product(rate.each, Rontojoules{amount});
+}
+
+void Meter::add_pending() {
+  for (size_t power = 0; power < pending_.energy.size(); ++power) {
+    const Rontojoules energy = std::exchange(pending_.energy[power], 0);
+    if (energy > 0) add(power, since_begin_fs(pending_.from), since_begin_fs(pending_.to), energy);
+  }
+}
+
+// ---- the account
+
+void Meter::fill_actions(Account& account) const {
+  const topology::Graph& graph = platform_.graph();
+  std::vector<const ActivityRow*> rows;
+  for (const ActivityRow& r : activity_.rows()) rows.push_back(&r);
+  std::sort(rows.begin(), rows.end(), [](const ActivityRow* a, const ActivityRow* b) {
+    return a->place != b->place ? a->place < b->place : a->action < b->action;
+  });
+  for (const ActivityRow* r : rows) {
+    std::string component;
+    if (r->place < graph.nodes.size()) {
+      component = graph.nodes[r->place].id;
+    } else {
+      const topology::Edge& e = graph.edges[r->place - graph.nodes.size()];
+      component = graph.nodes[e.from].id + "->" + graph.nodes[e.to].id;
+    }
+    account.actions.push_back({std::move(component), r->action, r->constant, r->count, r->nm});
+  }
+  for (const Idle& i : idle_)
+    account.actions.push_back({"*." + i.kind, "fs", i.constant->name, i.nodes * account.fs, 0});
+}
+
+/// Of SRAMs by their bits, of other blocks by their number.
+std::vector<Action> Meter::areas() const {
+  std::vector<Action> all;
+  for (const auto& [kind, nodes] : kinds_of(platform_.graph())) {
+    if (kind == "pe_tcm" || kind == "sram") {
+      uint64_t bytes = 0;
+      for (size_t p = 0; kind == "pe_tcm" && p < platform_.pes().count(); ++p) {
+        if (const TcmRole* tcm = platform_.pes().pe(p).tcm) bytes += tcm->reserved_bytes() + tcm->allocatable_bytes();
+      }
+      for (const topology::Memory& m : platform_.graph().memories) {
+        if (platform_.graph().nodes[m.node].kind == kind) bytes += m.size;
+      }
+      all.push_back({"*." + kind, "bits", "area.sram", bytes * 8, 0});
+    } else {
+      all.push_back({"*." + kind, "blocks", "area." + kind, nodes, 0});
+    }
+  }
+  return all;
+}
+
+std::shared_ptr<const Account> Meter::account(double run_ns, size_t pes) {
+  auto account = std::make_shared<Account>();
+  account->table = table_.name;
+  account->fs = Timeline::to_fs(std::max(run_ns, 0.0));  // of a run that got stuck, none
+  activity_.settle();
+  add_pending();
+  add_idle_up_to(account->fs);
+  const Computed now = computed(platform_);
+  account->flops = now.flops - flops_before_;
+  if (run_ns > 0 && pes > 0)
+    account->utilization = (now.peak_ns - peak_ns_before_) / (run_ns * static_cast<double>(pes));
+  account->window_fs = kWindowFs;
+  all_.for_each(0, all_.windows(),
+                [&](uint64_t, uint64_t, Rontojoules each) { account->peak = std::max(account->peak, each); });
+  fill_actions(*account);
+  const bool has_areas = table_.constants.lower_bound("area.") != table_.constants.lower_bound("area/");
+  if (has_areas) account->area = areas();
+  std::map<std::string, Constant> used;
+  for (const auto* actions : {&account->actions, &account->area}) {
+    for (const Action& a : *actions) {
+      if (const Constant* c = table_.find(a.constant)) used.emplace(a.constant, *c);
+    }
+  }
+  for (const ActivityRow& r : activity_.rows()) {
+    if (r.sram_bytes == 0) continue;
+    if (const Constant* c = table_.sram(r.sram_bytes, r.write)) used.emplace(c->name, *c);
+  }
+  for (auto& [name, constant] : used) account->constants.push_back(std::move(constant));
+  if (idle_.empty()) account->unknown.emplace_back("static power");
+  account->unknown.emplace_back("clocks and control");
+  return account;
+}
+
+}  // namespace kernbench::energy

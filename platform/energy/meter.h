@@ -1,0 +1,94 @@
+// Energy and power of a run: what Activity counts, times the constants of a table.
+//
+//   kernbench::energy::Meter meter(platform, platform.graph().energy);   // before the run
+//   options.meter = &meter;
+//   const kernbench::RunReport report = kernbench::run_kernel(platform, std::move(options));
+//   energy::summarize(*report.energy).total.value                        // 1e-27 J
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernbench/phase2/energy/account.h"
+#include "kernbench/phase2/energy/energy_table.h"
+#include "kernbench/platform/energy/activity.h"
+#include "kernbench/platform/energy/power_series.h"
+
+namespace kernbench {
+
+class Platform;
+
+namespace energy {
+
+class Meter : private ActivitySink {
+ public:
+  /// Powers are means over windows of these, from the begin on.
+  static constexpr uint64_t kWindowFs = 100'000'000;
+
+  /// From here on; before anything that shows its powers. The platform must outlive it.
+  Meter(Platform&, std::shared_ptr<const EnergyTable>);
+  Meter(const Meter&) = delete;
+  Meter& operator=(const Meter&) = delete;
+
+  /// When the run is over, `run_ns` after the begin; once. `pes`: that took part.
+  std::shared_ptr<const Account> account(double run_ns, size_t pes);
+
+  /// Of all, and of classes of constants ("mac", "hbm", …) in order of first use: energy by window, at the constants'
+  /// values. Windows add up to the energy, to the last digit, once account() has been asked.
+  struct Power {
+    std::string name;
+    PowerSeries series{kWindowFs};
+  };
+  const PowerSeries& power() const { return all_; }
+  const std::deque<Power>& powers() const { return powers_; }
+  /// Mean power of a window with that energy.
+  static double watts(Rontojoules window) { return joules(window) / (static_cast<double>(kWindowFs) * 1e-15); }
+  /// So many windows are as they will be: whatever is counted from now on begins behind them.
+  uint64_t known_windows();
+  double begin_ns() const { return begin_ns_; }
+
+ private:
+  struct Rate {
+    Rontojoules each = 0;  ///< of an action
+    size_t power = 0;      ///< index
+  };
+  /// What draws power all the time.
+  struct Idle {
+    std::string kind;
+    const Constant* constant;
+    uint64_t nodes;
+    size_t power;
+  };
+  void row_added(ActivityRow&) override;
+  void counted(size_t row, uint64_t amount, double from, double to) override;
+  const Constant* constant_of(ActivityRow&);
+  size_t power_of(std::string_view constant);
+  void add(size_t power, uint64_t from_fs, uint64_t to_fs, Rontojoules energy);
+  void add_pending();
+  void add_idle_up_to(uint64_t fs);
+  uint64_t since_begin_fs(double t) const;
+  std::vector<Action> areas() const;
+  void fill_actions(Account&) const;
+
+  Platform& platform_;
+  EnergyTable table_;
+  const double begin_ns_;
+  double flops_before_ = 0, peak_ns_before_ = 0;
+  std::vector<Rate> rates_;  ///< by row
+  PowerSeries all_{kWindowFs};
+  std::deque<Power> powers_;
+  /// What was counted last and took the same time: the rows of a transaction are spread together.
+  struct Pending {
+    double from = 0, to = 0;
+    std::vector<Rontojoules> energy;  ///< by power
+  };
+  Pending pending_;
+  std::vector<Idle> idle_;
+  uint64_t idle_fs_ = 0;  ///< their energy is in up to here
+  Activity activity_;     // last: it tells this
+};
+
+}  // namespace energy
+}  // namespace kernbench

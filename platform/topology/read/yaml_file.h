@@ -1,0 +1,13 @@
+// A YAML file's text.
+#pragma once
+
+#include <string>
+
+#include "kernbench/platform/topology/graph/faults.h"
+
+namespace kernbench::topology {
+
+/// No further than what parse_yaml refuses anyway: a device may have no end. TopologyError where it cannot be read.
+std::string read_yaml_file(const std::string& path, FaultList&);
+
+}  // namespace kernbench::topology

@@ -1,0 +1,133 @@
+// A constant without a source, in a wrong unit, outside its range or of an unknown name is one line with file and line.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "kernbench/phase2/energy/energy_table.h"
+#include "kernbench/platform/topology/build/compiler.h"
+#include "kernbench/platform/topology/read/energy_reader.h"
+#include "kernbench/sc_tests/platform/topology/test_catalog.h"
+
+namespace kernbench::topology {
+namespace {
+
+const testing::TestCatalog catalog;
+
+std::string system_with(const std::string& energy) {
+  return "nodes:\n- {id: x, kind: router}\nenergy:" + energy;
+}
+
+/// All lines of a system's faults.
+std::string faults_of(const std::string& energy) {
+  std::string lines;
+  try {
+    compile_text(system_with(energy), "t.yaml", catalog);
+  } catch (const TopologyError& e) {
+    for (const Fault& f : e.faults()) lines += f.to_string() + "\n";
+  }
+  return lines;
+}
+
+constexpr const char* kWire = "{value: 0.07, unit: pJ/bit/mm, source: s, quality: computed, range: [0.02, 0.14]}";
+
+TEST(EnergySection, IsRead) {
+  const std::string yaml = system_with(std::string(" {name: mine, wire: ") + kWire +
+                                       ", mac: {f16: {value: 0.5, unit: pJ, source: who, quality: primary, range: "
+                                       "[0.5, 1]}}, sram: [{size_kb: 8, access: {value: 0.1, unit: pJ/bit, source: s, "
+                                       "quality: assumed, range: [0.1, 0.1]}}]}\n");
+  const Graph graph = compile_text(yaml, "t.yaml", catalog);
+  ASSERT_TRUE(graph.energy);
+  EXPECT_EQ(graph.energy->name, "mine");
+  const energy::Constant* wire = graph.energy->find("wire");
+  ASSERT_TRUE(wire);
+  EXPECT_EQ(wire->value, 70'000'000);
+  EXPECT_EQ(wire->low, 20'000'000);
+  EXPECT_EQ(wire->high, 140'000'000);
+  EXPECT_EQ(wire->quality, energy::Quality::computed);
+  EXPECT_EQ(graph.energy->find("mac.f16")->source, "who");
+  EXPECT_EQ(graph.energy->find("mac.f32"), nullptr);
+  ASSERT_EQ(graph.energy->srams.size(), 1u);
+  EXPECT_EQ(graph.energy->srams[0].bytes, 8192u);
+  EXPECT_FALSE(compile_text("nodes:\n- {id: x, kind: router}\n", "t.yaml", catalog).energy);
+}
+
+TEST(EnergySection, RefusesWhatNobodyAnswersFor) {
+  struct Wrong {
+    const char* energy;
+    const char* fault;
+  };
+  for (const Wrong& w : std::initializer_list<Wrong>{
+           {" {wire: {value: 1, unit: pJ/bit/mm, quality: assumed, range: [1, 1]}}",
+            "t.yaml:3: energy.wire.source: missing; legal: a text that says where the number comes from\n"},
+           {" {wire: {value: 1, unit: pJ/bit/mm, source: '  ', quality: assumed, range: [1, 1]}}",
+            "t.yaml:3: energy.wire.source: found blanks; legal: a text that says where the number comes from\n"},
+           {" {wire: {value: 1, unit: pJ/bit, source: s, quality: assumed, range: [1, 1]}}",
+            "t.yaml:3: energy.wire.unit: found 'pJ/bit'; legal: pJ/bit/mm\n"},
+           {" {wire: {value: 1, source: s, quality: assumed, range: [1, 1]}}",
+            "t.yaml:3: energy.wire.unit: missing; legal: pJ/bit/mm\n"},
+           {" {wire: {value: 1, unit: pJ/bit/mm, source: s, quality: good, range: [1, 1]}}",
+            "t.yaml:3: energy.wire.quality: found 'good'; legal: primary, secondary, assumed, computed\n"},
+           {" {wire: {value: 1, unit: pJ/bit/mm, source: s, quality: assumed, range: [1.5, 2]}}",
+            "t.yaml:3: energy.wire.range: found [1.5, 2], which does not hold the value 1; legal: [low, high] around "
+            "it\n"},
+           {" {wire: {value: 1, unit: pJ/bit/mm, source: s, quality: assumed, range: 1}}",
+            "t.yaml:3: energy.wire.range: found '1'; legal: a list of two, each a number >= 0 and <= 1000000000 "
+            "(pJ/bit/mm)\n"},
+           {" {wire: {value: -1, unit: pJ/bit/mm, source: s, quality: assumed, range: [0, 1]}}",
+            "t.yaml:3: energy.wire.value: found '-1'; legal: a number >= 0 and <= 1000000000 (pJ/bit/mm)\n"},
+           {" {wire: {value: 1, unit: pJ/bit/mm, source: s, quality: assumed, range: [1, 1], from: me}}",
+            "t.yaml:3: energy.wire.from: unknown key; legal: value, unit, source, quality, range\n"},
+           {" {wires: {value: 1}}", "t.yaml:3: energy.wires: unknown key, did you mean 'wire'?"},
+           {" {mac: {f61: {value: 1}}}", "t.yaml:3: energy.mac.f61: unknown key, did you mean"},
+           {" {sram: [{size_kb: 8}]}",
+            "t.yaml:3: energy.sram[0].access: missing; legal: a constant, or read and write\n"},
+           {" {sram: {size_kb: 8}}", "t.yaml:3: energy.sram: found a mapping; legal: a list of at most 100 sizes\n"},
+           {" 5", "5: cannot be read: No such file or directory; legal: a YAML file\n"},
+           {" [1]", "t.yaml:3: energy: found a list; legal: a mapping\n"}}) {
+    const std::string found = faults_of(std::string(w.energy) + "\n");
+    EXPECT_EQ(found.substr(0, std::string(w.fault).size()), w.fault) << found;
+    EXPECT_EQ(std::count(found.begin(), found.end(), '\n'), 1) << found;
+  }
+}
+
+TEST(EnergySection, RefusesASizeThatStandsTwice) {
+  const std::string point =
+      "{size_kb: 8, access: {value: 1, unit: pJ/bit, source: s, quality: assumed, range: [1, 1]}}";
+  EXPECT_EQ(faults_of(" {sram: [" + point + ", " + point + "]}\n"),
+            "t.yaml:3: energy.sram[1].size_kb: found a size for the second time; legal: once\n");
+}
+
+TEST(EnergySection, MayBeAFileBesideTheTopology) {
+  std::string name = (std::filesystem::temp_directory_path() / "kernbench_energy-XXXXXX").string();
+  const std::filesystem::path folder = mkdtemp(name.data());
+  std::ofstream(folder / "table.yaml") << "# a table\nwire: " << kWire << "\n";
+  std::ofstream(folder / "system.yaml") << system_with(" table.yaml\n");
+  const Graph graph = compile_file((folder / "system.yaml").string(), catalog);
+  ASSERT_TRUE(graph.energy);
+  EXPECT_EQ(graph.energy->name, "table.yaml");
+  EXPECT_EQ(graph.energy->find("wire")->value, 70'000'000);
+  std::ofstream(folder / "table.yaml") << "wire:\n  value: 1\n";
+  try {
+    compile_file((folder / "system.yaml").string(), catalog);
+    ADD_FAILURE();
+  } catch (const TopologyError& e) {
+    EXPECT_EQ(e.faults().front().to_string().find((folder / "table.yaml").string() + ":2: wire.unit: missing"), 0u)
+        << e.what();
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST(EnergySection, ShipsWithASourceForEach) {
+  const auto table = read_energy_file(KERNBENCH_TOPOLOGIES "/energy/n7.yaml", catalog);
+  EXPECT_GT(table->constants.size(), 30u);
+  EXPECT_EQ(table->srams.size(), 4u);
+  for (const char* name : {"mac.f16", "mac.f32", "mac.i8", "math.add", "math.other", "wire", "router", "ucie",
+                           "hbm.access", "hbm.open_row", "hbm.activate", "area.sram"})
+    EXPECT_NE(table->find(name), nullptr) << name;
+}
+
+}  // namespace
+}  // namespace kernbench::topology

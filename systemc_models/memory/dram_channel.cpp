@@ -1,0 +1,305 @@
+#include "kernbench/systemc_models/memory/dram_channel.h"
+
+#include <algorithm>
+
+namespace kernbench {
+
+DramCounts& DramCounts::operator+=(const DramCounts& o) {
+  reads += o.reads;
+  writes += o.writes;
+  activates += o.activates;
+  precharges += o.precharges;
+  refreshes += o.refreshes;
+  bank_refreshes += o.bank_refreshes;
+  row_hits += o.row_hits;
+  row_misses += o.row_misses;
+  row_conflicts += o.row_conflicts;
+  forwarded += o.forwarded;
+  return *this;
+}
+
+DramChannel::DramChannel(const DramConfig& config, uint16_t index, Client& client)
+    : config_(config),
+      t_(config_.timing),
+      index_(index),
+      client_(client),
+      banks_(config.timing, config.geometry),
+      requests_(config.queues.reads + config.queues.writes),
+      stacks_(banks_.stacks()),
+      refresh_interval_(config.policies.refresh->interval(config.timing, banks_.banks_of_stack())) {
+  for (DramRequest& r : requests_) idle_requests_.push_back(&r);
+  for (const bool write : {false, true}) {
+    lists_[write].resize(banks_.count());
+    active_[write].resize((banks_.count() + 63) / 64);
+  }
+  if (refresh_interval_ == kNoCycle) return;
+  // One stack ID after the other, so that they are not all away at once.
+  const auto n = static_cast<Cycle>(stacks_.size());
+  for (Cycle s = 0; s < n; ++s) stacks_[static_cast<size_t>(s)].refresh_due = refresh_interval_ * (s + 1) / n;
+  plan(0);
+  next_ = refresh_due_;
+}
+
+void DramChannel::arrive(Cycle now, Cycle ready, const DramPlace& place, bool write, void* owner, uint64_t number) {
+  while (next_ < now) step(next_);
+  waiting_[write].push_back({ready, place, owner, number});
+  next_ = std::min(next_, ready);
+}
+
+void DramChannel::run(Cycle now) {
+  while (next_ <= now) step(next_);
+}
+
+void DramChannel::step(Cycle now) {
+  if (admit(now) || now >= refresh_due_) plan(now);
+  const bool row = row_.start == now, column = column_.start == now;
+  if (column) issue_column(column_);
+  if (row) issue(row_);
+  // What came into a queue's last place may have left it for another.
+  if (row || column) plan(now + 1);
+  next_ = std::min({row_.start, column_.start, refresh_due_});
+  for (const bool write : {false, true}) {
+    const size_t room = write ? config_.queues.writes : config_.queues.reads;
+    if (!waiting_[write].empty() && queued_[write] < room)
+      next_ = std::min(next_, std::max(waiting_[write].front().ready, now + 1));
+  }
+}
+
+/// True: the queues have changed.
+bool DramChannel::admit(Cycle now) {
+  bool any = false;
+  for (const bool write : {true, false}) {  // so that a read finds what was written before it
+    const size_t room = write ? config_.queues.writes : config_.queues.reads;
+    std::deque<Waiting>& waiting = waiting_[write];
+    while (!waiting.empty() && waiting.front().ready <= now && queued_[write] < room) {
+      const Waiting w = waiting.front();
+      waiting.pop_front();
+      enqueue(now, w, write);
+      any = true;
+    }
+  }
+  return any;
+}
+
+void DramChannel::enqueue(Cycle now, const Waiting& w, bool write) {
+  if (!write && forwards(w.place)) {
+    ++counts_.forwarded;
+    client_.burst_begins(w.owner, now);
+    return client_.burst_done(w.owner, w.number, now + 1);
+  }
+  DramRequest& r = *idle_requests_.back();
+  idle_requests_.pop_back();
+  r = {++age_,  w.place, banks_.bank_of(w.place), write, DramRequest::Found::open_row, w.owner, w.number,
+       nullptr, nullptr};
+  List& list = lists_[write][r.bank];
+  r.before = list.youngest;
+  (list.youngest ? list.youngest->next : list.oldest) = &r;
+  list.youngest = &r;
+  list.chosen = nullptr;
+  active_[write][r.bank / 64] |= uint64_t{1} << r.bank % 64;
+  ++queued_[write];
+  if (!write) return;
+  client_.burst_begins(w.owner, now);
+  client_.burst_done(w.owner, w.number, now);
+}
+
+bool DramChannel::forwards(const DramPlace& place) const {
+  if (queued_[1] == 0) return false;
+  for (const DramRequest* r = lists_[1][banks_.bank_of(place)].oldest; r; r = r->next) {
+    if (r->place == place) return true;
+  }
+  return false;
+}
+
+void DramChannel::choose_direction() {
+  const size_t reads = queued_[0], writes = queued_[1];
+  if (draining_) {
+    draining_ = writes > 0 && (reads == 0 || writes > config_.queues.write_low);
+  } else {
+    draining_ = writes >= config_.queues.write_high || (reads == 0 && writes > 0);
+  }
+}
+
+bool DramChannel::blocked(Cycle from, uint32_t bank) const {
+  const Stack& s = stacks_[banks_.stack_of_bank(bank)];
+  if (s.refresh_due > from) return false;
+  return config_.policies.refresh->all_banks() || bank % banks_.banks_of_stack() == s.refresh_bank;
+}
+
+/// What goes onto each bus next if nothing else comes.
+void DramChannel::plan(Cycle from) {
+  row_ = column_ = {};
+  refresh_due_ = kNoCycle;
+  for (uint32_t s = 0; s < stacks_.size(); ++s) {
+    if (stacks_[s].refresh_due <= from) {
+      plan_refresh(from, s);
+    } else {
+      refresh_due_ = std::min(refresh_due_, stacks_[s].refresh_due);
+    }
+  }
+  choose_direction();
+  const std::vector<uint64_t>& active = active_[draining_];
+  for (uint32_t word = 0; word < active.size(); ++word) {
+    for (uint64_t bits = active[word]; bits != 0; bits &= bits - 1)
+      plan_bank(from, word * 64 + static_cast<uint32_t>(__builtin_ctzll(bits)));
+  }
+}
+
+void DramChannel::plan_refresh(Cycle from, uint32_t stack) {
+  Plan p;
+  p.stack = stack;
+  from = std::max(from, row_free_);
+  stacks_[stack].single_refresh = kNoCycle;
+  if (config_.policies.refresh->all_banks()) {
+    p.op = banks_.any_open(stack) ? DramOp::PREA : DramOp::REF;
+    p.start = std::max(from, p.op == DramOp::PREA ? banks_.earliest_pre_all(stack) : banks_.earliest_ref(stack));
+  } else {
+    p.bank = stack * banks_.banks_of_stack() + stacks_[stack].refresh_bank;
+    p.op = banks_.open_row(p.bank) == DramBanks::kClosed ? DramOp::REFSB : DramOp::PRE;
+    p.start = std::max(from, p.op == DramOp::PRE ? banks_.earliest_pre(p.bank) : banks_.earliest_act(p.bank));
+    if (p.op == DramOp::REFSB) stacks_[stack].single_refresh = p.start;
+  }
+  row_.consider(p);
+}
+
+void DramChannel::plan_bank(Cycle from, uint32_t bank) {
+  if (blocked(from, bank)) return;
+  List& list = lists_[draining_][bank];
+  const int64_t open = banks_.open_row(bank);
+  if (!list.chosen) list.chosen = config_.policies.scheduler->next_of_bank(list.oldest, open);
+  Plan p;
+  p.request = list.chosen;
+  p.age = p.request->age;
+  p.bank = bank;
+  if (open == p.request->place.row) {
+    p.op = draining_ ? DramOp::WR : DramOp::RD;
+    p.start = std::max({from, column_free_, banks_.earliest_column(bank, draining_)});
+    return column_.consider(p);
+  }
+  if (open == DramBanks::kClosed) {
+    p.op = DramOp::ACT;
+    p.start = std::max({from, row_free_, banks_.earliest_act(bank) - (t_.tACT - 1)});
+    // A refresh that is due does not wait for ever newer rows.
+    const Cycle refresh = stacks_[banks_.stack_of_bank(bank)].single_refresh;
+    if (refresh != kNoCycle && p.start + t_.tACT - 1 + t_.tRRDL > refresh) p.start = std::max(p.start, refresh);
+  } else {
+    p.op = DramOp::PRE;
+    p.start = std::max({from, row_free_, banks_.earliest_pre(bank)});
+  }
+  row_.consider(p);
+}
+
+void DramChannel::issue(const Plan& p) {
+  const Cycle cycle = p.start + (p.op == DramOp::ACT ? t_.tACT - 1 : 0);
+  row_free_ = cycle + 1;
+  Stack& stack = stacks_[p.stack];
+  switch (p.op) {
+    case DramOp::ACT:
+      banks_.act(p.bank, cycle, p.request->place.row);
+      ++counts_.activates;
+      if (p.request->found == DramRequest::Found::open_row) {
+        p.request->found = DramRequest::Found::closed_bank;
+        client_.burst_begins(p.request->owner, p.start);
+      }
+      for (auto& lists : lists_) lists[p.bank].chosen = nullptr;
+      return tell(p.op, cycle, p.request->place);
+    case DramOp::PRE:
+      if (p.request && p.request->found != DramRequest::Found::other_row) {
+        p.request->found = DramRequest::Found::other_row;
+        client_.burst_begins(p.request->owner, p.start);
+      }
+      banks_.pre(p.bank, cycle);
+      ++counts_.precharges;
+      for (auto& lists : lists_) lists[p.bank].chosen = nullptr;
+      return tell(p.op, cycle, place_of_bank(p.bank));
+    case DramOp::PREA:
+      banks_.pre_all(p.stack, cycle);
+      ++counts_.precharges;
+      for (auto& lists : lists_) {
+        for (List& list : lists) list.chosen = nullptr;
+      }
+      return tell(p.op, cycle, place_of_stack(p.stack));
+    case DramOp::REF:
+      banks_.ref(p.stack, cycle);
+      ++counts_.refreshes;
+      stack.refresh_due += refresh_interval_;
+      return tell(p.op, cycle, place_of_stack(p.stack));
+    default:
+      banks_.ref_single(p.bank, cycle);
+      ++counts_.bank_refreshes;
+      stack.refresh_due += refresh_interval_;
+      stack.single_refresh = kNoCycle;
+      stack.refresh_bank = (stack.refresh_bank + 1) % banks_.banks_of_stack();
+      return tell(p.op, cycle, place_of_bank(p.bank));
+  }
+}
+
+void DramChannel::issue_column(const Plan& p) {
+  DramRequest& r = *p.request;
+  column_free_ = p.start + 1;
+  const DramPagePolicy& page = *config_.policies.page;
+  const bool close = page.closes(true) || (page.closes(false) && !others_of_row(r));
+  banks_.column(p.bank, r.write, close, p.start);
+  ++(r.write ? counts_.writes : counts_.reads);
+  if (close) {
+    ++counts_.precharges;
+    for (auto& lists : lists_) lists[p.bank].chosen = nullptr;
+  }
+  switch (r.found) {
+    case DramRequest::Found::open_row:
+      ++counts_.row_hits;
+      if (!r.write) client_.burst_begins(r.owner, p.start);
+      break;
+    case DramRequest::Found::closed_bank:
+      ++counts_.row_misses;
+      break;
+    case DramRequest::Found::other_row:
+      ++counts_.row_conflicts;
+      break;
+  }
+  const DramOp plain = r.write ? DramOp::WR : DramOp::RD, closing = r.write ? DramOp::WRA : DramOp::RDA;
+  tell(close ? closing : plain, p.start, r.place);
+  if (!r.write) client_.burst_done(r.owner, r.number, p.start + t_.tCL + t_.tBURST);
+  remove(r);
+}
+
+bool DramChannel::others_of_row(const DramRequest& r) const {
+  for (const auto& lists : lists_) {
+    for (const DramRequest* o = lists[r.bank].oldest; o; o = o->next) {
+      if (o != &r && o->place.row == r.place.row) return true;
+    }
+  }
+  return false;
+}
+
+void DramChannel::remove(DramRequest& r) {
+  List& list = lists_[r.write][r.bank];
+  (r.before ? r.before->next : list.oldest) = r.next;
+  (r.next ? r.next->before : list.youngest) = r.before;
+  list.chosen = nullptr;
+  if (!list.oldest) active_[r.write][r.bank / 64] &= ~(uint64_t{1} << r.bank % 64);
+  --queued_[r.write];
+  idle_requests_.push_back(&r);
+}
+
+void DramChannel::tell(DramOp op, Cycle cycle, const DramPlace& place) const {
+  if (observer_) observer_->command({op, cycle, place});
+}
+
+DramPlace DramChannel::place_of_stack(uint32_t stack) const {
+  DramPlace p;
+  p.channel = index_;
+  p.pc = static_cast<uint16_t>(stack / config_.geometry.stack_ids);
+  p.stack_id = static_cast<uint16_t>(stack % config_.geometry.stack_ids);
+  return p;
+}
+
+DramPlace DramChannel::place_of_bank(uint32_t bank) const {
+  DramPlace p = place_of_stack(banks_.stack_of_bank(bank));
+  const uint32_t of_stack = bank % banks_.banks_of_stack();
+  p.group = static_cast<uint16_t>(of_stack / config_.geometry.banks);
+  p.bank = static_cast<uint16_t>(of_stack % config_.geometry.banks);
+  return p;
+}
+
+}  // namespace kernbench

@@ -1,0 +1,135 @@
+// Models: a DRAM channel with its controller: two bounded queues, writes that wait until they are drained, a row bus
+// and a column bus that the channel's pseudo-channels share, refresh. It goes from command to command: what it does
+// next and when follows from the earliest cycles that DramBanks knows, so cycles without a command cost nothing. Does
+// not model: power-down, ECC, refresh commands that are postponed or pulled in. Plain C++: no SystemC here.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "kernbench/systemc_models/memory/dram_policies.h"
+
+namespace kernbench {
+
+/// Bursts in a channel's queues. Writes are drained from `write_high` on, or where no read waits, until at most
+/// `write_low` are left and a read waits, or none is.
+struct DramQueues {
+  uint32_t reads = 64, writes = 64;
+  uint32_t write_high = 48, write_low = 16;
+};
+
+struct DramConfig {
+  DramTiming timing;
+  DramGeometry geometry;
+  DramQueues queues;
+  DramPolicies policies;
+};
+
+/// What has been done; commands, and bursts. A burst that hit found its row open when it was first considered.
+struct DramCounts {
+  uint64_t reads = 0, writes = 0, activates = 0, precharges = 0, refreshes = 0, bank_refreshes = 0;
+  uint64_t row_hits = 0, row_misses = 0, row_conflicts = 0;
+  uint64_t forwarded = 0;  ///< reads that the write queue answered
+  DramCounts& operator+=(const DramCounts&);
+};
+
+class DramChannel {
+ public:
+  /// Who is told what becomes of bursts.
+  class Client {
+   public:
+    virtual ~Client() = default;
+    /// The controller works for the burst from this cycle on: its first command, a write's place in the queue.
+    virtual void burst_begins(void* owner, Cycle) = 0;
+    /// A read's data have come, at a cycle not before the present; a write has its place in the queue.
+    virtual void burst_done(void* owner, uint64_t number, Cycle) = 0;
+  };
+
+  /// `index`: of the channel in its memory.
+  DramChannel(const DramConfig&, uint16_t index, Client&);
+
+  /// A burst that wants a place in its queue from cycle `ready` on. `now` never goes back; all that was due before it
+  /// has been done.
+  void arrive(Cycle now, Cycle ready, const DramPlace&, bool write, void* owner, uint64_t number);
+  /// When run() is to be called: kNoCycle while nobody asks anything of it.
+  Cycle next() const { return busy() ? next_ : kNoCycle; }
+  /// Does what is due up to `now`.
+  void run(Cycle now);
+  bool busy() const { return waiting_[0].size() + waiting_[1].size() + queued_[0] + queued_[1] > 0; }
+  /// Bursts without a place in a queue.
+  size_t waiting() const { return waiting_[0].size() + waiting_[1].size(); }
+  const DramCounts& counts() const { return counts_; }
+  void observe(DramCommandObserver* observer) { observer_ = observer; }
+  /// All rows are closed.
+  void forget_rows() { banks_.forget_rows(); }
+
+ private:
+  struct Waiting {
+    Cycle ready;
+    DramPlace place;
+    void* owner;
+    uint64_t number;
+  };
+  struct List {  // of a bank's requests in one direction
+    DramRequest *oldest = nullptr, *youngest = nullptr;
+    DramRequest* chosen = nullptr;  ///< by the scheduler; null: it is to be asked
+  };
+  struct Stack {
+    Cycle refresh_due = kNoCycle;
+    uint32_t refresh_bank = 0;        ///< per bank: the next one, of the stack ID
+    Cycle single_refresh = kNoCycle;  ///< when it can go, once it is due and the bank is closed
+  };
+  /// A command, and when it can go onto its bus.
+  struct Plan {
+    Cycle start = kNoCycle;
+    uint64_t age = 0;  ///< refreshes before all requests
+    DramOp op = DramOp::ACT;
+    uint32_t bank = 0, stack = 0;
+    DramRequest* request = nullptr;
+    void consider(const Plan& p) {
+      if (p.start < start || (p.start == start && p.age < age)) *this = p;
+    }
+  };
+
+  void step(Cycle);
+  bool admit(Cycle);
+  void enqueue(Cycle, const Waiting&, bool write);
+  bool forwards(const DramPlace&) const;
+  void choose_direction();
+  void plan(Cycle from);
+  void plan_refresh(Cycle from, uint32_t stack);
+  void plan_bank(Cycle from, uint32_t bank);
+  bool blocked(Cycle from, uint32_t bank) const;
+  void issue(const Plan&);
+  void issue_column(const Plan&);
+  bool others_of_row(const DramRequest&) const;
+  void remove(DramRequest&);
+  void tell(DramOp, Cycle, const DramPlace&) const;
+  DramPlace place_of_stack(uint32_t stack) const;
+  DramPlace place_of_bank(uint32_t bank) const;
+
+  const DramConfig config_;
+  const DramTiming& t_;
+  const uint16_t index_;
+  Client& client_;
+  DramCommandObserver* observer_ = nullptr;
+  DramBanks banks_;
+  std::deque<Waiting> waiting_[2];  ///< reads, writes
+  size_t queued_[2] = {};
+  std::vector<DramRequest> requests_;
+  std::vector<DramRequest*> idle_requests_;
+  std::vector<List> lists_[2];       ///< by bank
+  std::vector<uint64_t> active_[2];  ///< a bit for each bank that has requests
+  std::vector<Stack> stacks_;
+  const Cycle refresh_interval_;
+  Cycle refresh_due_ = kNoCycle;  ///< the next one that does not block banks yet
+  bool draining_ = false;         ///< writes are served
+  Cycle row_free_ = 0, column_free_ = 0;
+  Plan row_, column_;
+  Cycle next_ = kNoCycle;
+  uint64_t age_ = 0;
+  DramCounts counts_;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,105 @@
+#include "kernbench/systemc_models/memory/dram_controller.h"
+
+#include <algorithm>
+
+namespace kernbench {
+
+DramController::DramController(const DramConfig& config, const std::string& mapping)
+    : config_(config), mapping_(mapping, config.geometry) {
+  for (uint32_t c = 0; c < config.geometry.channels; ++c)
+    channels_.push_back(
+        std::make_unique<DramChannel>(config_, static_cast<uint16_t>(c), static_cast<DramChannel::Client&>(*this)));
+}
+
+void DramController::submit(DramTransfer& t, Cycle now) {
+  uncut_.push_back(&t);
+  cut(now);
+}
+
+void DramController::cut(Cycle now) {
+  while (!uncut_.empty() && cut_one(*uncut_.front(), now)) {
+    DramTransfer& t = *uncut_.front();
+    uncut_.pop_front();
+    end_of(t);
+  }
+}
+
+/// True: to its end. Rows that touch are one range.
+bool DramController::cut_one(DramTransfer& t, Cycle now) {
+  const uint64_t burst = config_.geometry.burst_bytes;
+  const bool touch = t.rows.stride == t.rows.bytes;
+  const uint64_t ranges = touch ? 1 : t.rows.count, bytes = touch ? t.rows.count * t.rows.bytes : t.rows.bytes;
+  for (; t.row < ranges; ++t.row, t.at = 0) {
+    const uint64_t first = t.offset + t.row * t.rows.stride;
+    while (t.at < bytes) {
+      size_t waiting = 0;
+      for (const auto& c : channels_) waiting += c->waiting();
+      if (waiting >= kCutAhead) return false;
+      const uint64_t at = first + t.at;
+      const DramPlace place = mapping_.place_of(at);
+      const uint64_t end = std::min(bytes, (at / burst + 1) * burst - first);
+      if (!t.write) t.bursts.push_back({end - t.at, kNoCycle});
+      channels_[place.channel]->arrive(now, std::max(now, t.ready), place, t.write, &t, t.cut++);
+      ++t.open;
+      t.at = end;
+    }
+  }
+  return true;
+}
+
+Cycle DramController::next() const {
+  Cycle next = kNoCycle;
+  for (const auto& c : channels_) next = std::min(next, c->next());
+  return next;
+}
+
+const std::vector<DramTransfer*>& DramController::run(Cycle now) {
+  came_.clear();
+  for (const auto& c : channels_) {
+    if (c->next() <= now) c->run(now);
+  }
+  cut(now);
+  told_.clear();
+  std::swap(told_, ended_);
+  return told_;
+}
+
+void DramController::burst_begins(void* owner, Cycle cycle) {
+  auto& t = *static_cast<DramTransfer*>(owner);
+  t.begin = std::min(t.begin, cycle);
+}
+
+void DramController::burst_done(void* owner, uint64_t number, Cycle cycle) {
+  auto& t = *static_cast<DramTransfer*>(owner);
+  t.done = std::max(t.done, cycle);
+  if (!t.write) {
+    t.first_data = std::min(t.first_data, cycle);
+    t.bursts[number - t.first_burst].end = cycle;
+    if (number == t.first_burst) came_.push_back(&t);
+    for (; !t.bursts.empty() && t.bursts.front().end != kNoCycle; t.bursts.pop_front(), ++t.first_burst) {
+      t.came += t.bursts.front().bytes;
+      t.came_at = std::max(t.came_at, t.bursts.front().end);
+    }
+  }
+  end_of(t);
+}
+
+void DramController::end_of(DramTransfer& t) {
+  if (--t.open == 0) ended_.push_back(&t);
+}
+
+DramCounts DramController::counts() const {
+  DramCounts sum;
+  for (const auto& c : channels_) sum += c->counts();
+  return sum;
+}
+
+void DramController::observe(DramCommandObserver* observer) {
+  for (const auto& c : channels_) c->observe(observer);
+}
+
+void DramController::forget_rows() {
+  for (const auto& c : channels_) c->forget_rows();
+}
+
+}  // namespace kernbench

@@ -1,0 +1,72 @@
+// A DRAM controller by itself, in cycles: cuts transfers into bursts, hands them to the channels by the address
+// mapping, and says when each transfer is done. hbm_dram.h puts it onto a platform. Plain C++ but for Rows: no SystemC
+// here.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "kernbench/systemc_models/fabric/transaction.h"
+#include "kernbench/systemc_models/memory/dram_channel.h"
+
+namespace kernbench {
+
+/// Of its owner; alive until it is done.
+struct DramTransfer {
+  bool write = false;
+  uint64_t offset = 0;  ///< of its first byte in the memory
+  Rows rows;
+  Cycle ready = 0;              ///< when the controller may begin with it
+  Cycle begin = kNoCycle;       ///< when it did
+  Cycle done = 0;               ///< data of a read have come, a write's all have a place in their queues
+  uint64_t open = 1;            ///< bursts that are not done; 1 more while it is not cut to its end
+  void* context = nullptr;      ///< the owner's
+  Cycle first_data = kNoCycle;  ///< of a read: when the first burst has come
+  uint64_t came = 0;            ///< of a read: all bytes before have come
+  Cycle came_at = 0;            ///< when the last of them did
+  // How it is cut, and which of a read's bursts have come.
+  uint64_t row = 0, at = 0, cut = 0;  ///< how far it has been cut: row, bytes of it; bursts
+  struct Burst {
+    uint64_t bytes;
+    Cycle end;
+  };
+  std::deque<Burst> bursts;  ///< from the first on that has not come
+  uint64_t first_burst = 0;  ///< its number
+};
+
+class DramController : private DramChannel::Client {
+ public:
+  DramController(const DramConfig&, const std::string& mapping);
+
+  /// `now`: never goes back. What was due before it has been done.
+  void submit(DramTransfer&, Cycle now);
+  /// When run() is to be called; kNoCycle: never.
+  Cycle next() const;
+  /// Does what is due up to `now`; the transfers whose end is known now, in the order in which that came to be known.
+  const std::vector<DramTransfer*>& run(Cycle now);
+  /// The reads of which more bytes have come to be known by the last run().
+  const std::vector<DramTransfer*>& came() const { return came_; }
+  const DramConfig& config() const { return config_; }
+  const DramAddressMapping& mapping() const { return mapping_; }
+  DramCounts counts() const;
+  void observe(DramCommandObserver*);
+  /// All rows are closed.
+  void forget_rows();
+
+ private:
+  static constexpr size_t kCutAhead = 4096;  ///< bursts that wait for places in queues; what is behind is not cut yet
+  void cut(Cycle now);
+  bool cut_one(DramTransfer&, Cycle now);
+  void end_of(DramTransfer&);
+  void burst_begins(void* owner, Cycle) override;
+  void burst_done(void* owner, uint64_t number, Cycle) override;
+
+  const DramConfig config_;
+  const DramAddressMapping mapping_;
+  std::vector<std::unique_ptr<DramChannel>> channels_;
+  std::deque<DramTransfer*> uncut_;
+  std::vector<DramTransfer*> ended_, told_, came_;
+};
+
+}  // namespace kernbench

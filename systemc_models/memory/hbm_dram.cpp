@@ -1,0 +1,185 @@
+#include "kernbench/systemc_models/memory/hbm_dram.h"
+
+#include <algorithm>
+
+#include "kernbench/systemc_models/core/registry.h"
+
+namespace kernbench {
+namespace {
+
+double path_ns(const Route& r, bool write, uint64_t nbytes) {
+  const double bw = write ? r.write_inner_bw : r.read_inner_bw;
+  return bw > 0 ? static_cast<double>(nbytes) / bw : 0;
+}
+
+DramConfig without_refresh(DramConfig c) {
+  c.policies.refresh = std::make_shared<NoRefresh>();
+  return c;
+}
+
+}  // namespace
+
+DramConfig HbmDramParameters::config() const {
+  const DramPreset& p = dram_preset(preset);
+  DramConfig c{p.timing,
+               p.geometry,
+               {read_queue, write_queue, write_high, write_low},
+               dram_policies(scheduler, page_policy, refresh)};
+  for_each_timing([&](const char*, Number HbmDramParameters::*given, uint32_t DramTiming::*value, const char*,
+                      const char*) { c.timing.*value = (this->*given).value_or(c.timing.*value); });
+  DramGeometry& g = c.geometry;
+  g.channels = channels;
+  g.pseudo_channels = pseudo_channels.value_or(g.pseudo_channels);
+  g.stack_ids = stack_ids.value_or(g.stack_ids);
+  g.bank_groups = bank_groups.value_or(g.bank_groups);
+  g.banks = banks.value_or(g.banks);
+  g.page_bytes = page_bytes.value_or(g.page_bytes);
+  g.burst_bytes = burst_bytes.value_or(g.burst_bytes);
+  return c;
+}
+
+std::optional<AttrFault> HbmDramParameters::fault_together() const {
+  if (write_high > write_queue)
+    return AttrFault{"write_high", "found " + std::to_string(write_high) + "; legal: at most write_queue " +
+                                       std::to_string(write_queue)};
+  if (write_low >= write_high)
+    return AttrFault{"write_low", "found " + std::to_string(write_low) + "; legal: less than write_high " +
+                                      std::to_string(write_high)};
+  const DramConfig c = config();
+  if (const auto fault = fault_of(c.timing, c.geometry)) return AttrFault{fault->attribute, fault->text};
+  try {
+    DramAddressMapping(mapping, c.geometry);
+  } catch (const std::invalid_argument& e) {
+    return AttrFault{"mapping", e.what()};
+  }
+  return std::nullopt;
+}
+
+HbmDram::HbmDram(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+    : MemoryTarget(name, config, checked(parameters)),
+      dram_(parameters.config(), parameters.mapping),
+      tck_ps_(dram_.config().timing.tCK_ps),
+      alone_(without_refresh(parameters.config()), parameters.mapping) {}
+
+/// The first cycle that does not begin before.
+Cycle HbmDram::cycle_from(double t_ns) const {
+  const uint64_t tck_fs = uint64_t{dram_.config().timing.tCK_ps} * 1000;
+  return static_cast<Cycle>((Timeline::to_fs(t_ns) + tck_fs - 1) / tck_fs);
+}
+
+double HbmDram::most_gbs(double edge_bw_gbs) const {
+  const DramConfig& c = dram_.config();
+  const double all =
+      c.geometry.channels * c.geometry.pseudo_channels * (c.geometry.burst_bytes * 1000.0) / (tck_ps_ * c.timing.tCCDS);
+  return edge_bw_gbs > 0 ? std::min(edge_bw_gbs, all) : all;
+}
+
+uint64_t HbmDram::address_period(uint64_t, uint64_t) const {
+  const uint64_t period = dram_.mapping().period();
+  return period > 0 ? period : kNoPeriod;
+}
+
+double HbmDram::lone_service_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
+  DramTransfer t;
+  t.write = write;
+  t.offset = address - base();
+  t.rows = rows;
+  const Cycle begin = alone_now_;
+  alone_.submit(t, begin);
+  for (Cycle next = alone_.next(); next != kNoCycle; next = alone_.next()) {
+    alone_.run(next);
+    alone_now_ = next;
+  }
+  alone_.forget_rows();
+  // Longer than any time between two commands.
+  alone_now_ += Cycle{1} << 32;
+  return overhead_ns() + end_ns(t, ns_of(begin), path_ns(r, write, nbytes));
+}
+
+Service HbmDram::serve(FabricTransaction& x) {
+  if (idle_.empty()) {
+    transfers_.push_back(std::make_unique<DramTransfer>());
+    idle_.push_back(transfers_.back().get());
+  }
+  DramTransfer& t = *idle_.back();
+  idle_.pop_back();
+  const double queued = x.time_ns + overhead_ns();
+  t = {};
+  t.write = x.write;
+  t.offset = x.address - base();
+  t.rows = x.rows;
+  t.ready = cycle_from(queued);
+  t.context = &x;
+  x.overhead_ns += overhead_ns();
+  if (x.mover) x.mover->served(x, queued);
+  dram_.submit(t, cycle_from(x.time_ns));
+  wake();
+  Service s;
+  s.later = true;
+  return s;
+}
+
+/// Commands of a cycle come behind all that arrives at its instant.
+void HbmDram::wake() {
+  const Cycle next = dram_.next();
+  if (next >= armed_) return;
+  armed_ = next;
+  timeline().at(ns_of(next), Order(Order::kArbitration, index(), 0), &HbmDram::due, this);
+}
+
+void HbmDram::due(void* self, void*) {
+  auto& me = *static_cast<HbmDram*>(self);
+  const Cycle now = me.cycle_from(me.timeline().now_ns());
+  if (now != me.armed_) return;  // an earlier one has come in between
+  me.armed_ = kNoCycle;
+  const std::vector<DramTransfer*>& ended = me.dram_.run(now);
+  for (DramTransfer* t : me.dram_.came())
+    me.data_came(*static_cast<FabricTransaction*>(t->context), t->came, me.ns_of(t->came_at));
+  for (DramTransfer* t : ended) me.finish(*t);
+  me.wake();
+}
+
+/// Data take the path from when the first are there, a write's from its arrival.
+double HbmDram::end_ns(const DramTransfer& t, double zero_ns, double path_ns) const {
+  const double path_from = t.write ? 0 : ns_of(t.first_data - dram_.config().timing.tBURST) - zero_ns;
+  return std::max(ns_of(t.done) - zero_ns, path_from + path_ns);
+}
+
+/// The response leaves so that its last byte does when the last data have come.
+void HbmDram::finish(DramTransfer& t) {
+  auto& x = *static_cast<FabricTransaction*>(t.context);
+  const double queued = x.time_ns + overhead_ns(), path = path_ns(*x.route, x.write, x.nbytes);
+  Service s;
+  s.finish_ns = queued + end_ns(t, queued, path);
+  s.header_leaves_ns = x.write ? s.finish_ns : std::max(timeline().now_ns(), s.finish_ns - path);
+  const double begin = std::max(queued, ns_of(t.begin));
+  x.memory_queue_ns += begin - queued;
+  x.drain_ns += s.finish_ns - begin;
+  idle_.push_back(&t);
+  answer(x, s);
+}
+
+uint64_t HbmDram::moved_bytes(const FabricTransaction& x) const {
+  return bytes_of_bursts(x.address - base(), x.rows, dram_.config().geometry.burst_bytes);
+}
+
+std::vector<MemoryCounter> HbmDram::counters() const {
+  const DramCounts c = dram_.counts();
+  const auto count = [](uint64_t n) { return static_cast<double>(n); };
+  const double bus_ns = ns_of(static_cast<Cycle>((c.reads + c.writes) * dram_.config().timing.tBURST));
+  return {{"read_bursts", count(c.reads)},
+          {"write_bursts", count(c.writes)},
+          {"activates", count(c.activates)},
+          {"precharges", count(c.precharges)},
+          {"refreshes", count(c.refreshes)},
+          {"bank_refreshes", count(c.bank_refreshes)},
+          {"row_hits", count(c.row_hits)},
+          {"row_misses", count(c.row_misses)},
+          {"row_conflicts", count(c.row_conflicts)},
+          {"forwarded_bursts", count(c.forwarded)},
+          {"data_bus_ns", bus_ns}};
+}
+
+KERNBENCH_REGISTER_COMPONENT(HbmDram)
+
+}  // namespace kernbench

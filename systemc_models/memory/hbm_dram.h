@@ -1,0 +1,140 @@
+// Models: `builtin.hbm_dram`: an HBM controller with channels, pseudo-channels, stack IDs, bank groups, banks and rows,
+// that sends JEDEC commands at their times (dram_channel.h). A request is cut into bursts, which wait for places in
+// their channels' queues. A read ends when its last data have come over the data bus, a write when its bursts all have
+// places in the write queues (from there a read of the same burst is answered); neither before its bytes can have come
+// or gone over the path, as with builtin.hbm_pc. It takes whole requests in every link mode and answers late: what a
+// request takes is not known when it comes. docs/memory_models.md. Does not model: what dram_channel.h does not;
+// merging of writes.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/memory/dram_controller.h"
+
+namespace kernbench {
+
+struct HbmDramParameters : HbmParameters {
+  using Number = std::optional<uint32_t>;
+  std::string preset = "hbm2";
+  uint32_t channels = 4;
+  Number pseudo_channels, stack_ids, bank_groups, banks, page_bytes, burst_bytes;
+  std::string mapping = "row stack_id^ bank^ column group^ channel^ pc^ column:1 byte";
+  std::string scheduler = "fr_fcfs", page_policy = "open", refresh = "all_bank";
+  uint32_t read_queue = 64, write_queue = 64, write_high = 48, write_low = 16;
+  Number tCK_ps, tBURST, tACT, tCL, tCWL, tRCDRD, tRCDWR, tRP, tRAS, tRC, tCCDS, tCCDL, tCCDR, tRRDS, tRRDL, tFAW, tWR,
+      tWTRS, tWTRL, tRTP, tRTW, tREFI, tRFC, tRFCSB, tRREFD;
+
+  /// visit(name, member of these parameters, member of DramTiming, unit, help): each timing, once.
+  template <class Visit>
+  static void for_each_timing(Visit visit) {
+    using P = HbmDramParameters;
+    using T = DramTiming;
+    visit("tCK_ps", &P::tCK_ps, &T::tCK_ps, "ps", "period of the clock in which the others are given");
+    visit("tBURST", &P::tBURST, &T::tBURST, "tCK", "a burst on the data bus");
+    visit("tACT", &P::tACT, &T::tACT, "tCK", "an ACT on the row bus; its other times count from its last cycle");
+    visit("tCL", &P::tCL, &T::tCL, "tCK", "RD to its data (read latency)");
+    visit("tCWL", &P::tCWL, &T::tCWL, "tCK", "WR to its data (write latency)");
+    visit("tRCDRD", &P::tRCDRD, &T::tRCDRD, "tCK", "ACT to RD");
+    visit("tRCDWR", &P::tRCDWR, &T::tRCDWR, "tCK", "ACT to WR");
+    visit("tRP", &P::tRP, &T::tRP, "tCK", "PRE to ACT");
+    visit("tRAS", &P::tRAS, &T::tRAS, "tCK", "ACT to PRE");
+    visit("tRC", &P::tRC, &T::tRC, "tCK", "ACT to ACT of a bank");
+    visit("tCCDS", &P::tCCDS, &T::tCCDS, "tCK", "RD to RD, WR to WR, in another bank group");
+    visit("tCCDL", &P::tCCDL, &T::tCCDL, "tCK", "RD to RD, WR to WR, in one bank group");
+    visit("tCCDR", &P::tCCDR, &T::tCCDR, "tCK", "RD to RD, WR to WR, of another stack ID");
+    visit("tRRDS", &P::tRRDS, &T::tRRDS, "tCK", "ACT to ACT in another bank group");
+    visit("tRRDL", &P::tRRDL, &T::tRRDL, "tCK", "ACT to ACT in one bank group");
+    visit("tFAW", &P::tFAW, &T::tFAW, "tCK", "first to fifth ACT of a stack ID");
+    visit("tWR", &P::tWR, &T::tWR, "tCK", "end of write data to PRE");
+    visit("tWTRS", &P::tWTRS, &T::tWTRS, "tCK", "end of write data to RD in another bank group");
+    visit("tWTRL", &P::tWTRL, &T::tWTRL, "tCK", "end of write data to RD in one bank group");
+    visit("tRTP", &P::tRTP, &T::tRTP, "tCK", "RD to PRE");
+    visit("tRTW", &P::tRTW, &T::tRTW, "tCK", "RD to WR");
+    visit("tREFI", &P::tREFI, &T::tREFI, "tCK", "mean interval of refreshes of all banks");
+    visit("tRFC", &P::tRFC, &T::tRFC, "tCK", "refresh of all banks to ACT");
+    visit("tRFCSB", &P::tRFCSB, &T::tRFCSB, "tCK", "refresh of a single bank to ACT in it");
+    visit("tRREFD", &P::tRREFD, &T::tRREFD, "tCK", "refresh of a single bank to ACT or refresh of another");
+  }
+
+  template <class List>
+  static void describe(List& list) {
+    using P = HbmDramParameters;
+    HbmParameters::describe(list);
+    list.add(&P::preset, "preset", "", "values of what is not given here").choices(dram_presets());
+    list.add(&P::channels, "channels", "", "channels, each with its own command buses").count().power_of_two();
+    const auto number = [&](Number P::*member, const char* name, const char* unit, const char* help) {
+      return list.add(member, name, unit, help).count().power_of_two();
+    };
+    number(&P::pseudo_channels, "pseudo_channels", "", "of a channel: each with its own data bus").max(64);
+    number(&P::stack_ids, "stack_ids", "", "of a pseudo-channel (ranks)").max(64);
+    number(&P::bank_groups, "bank_groups", "", "of a stack ID").max(64);
+    number(&P::banks, "banks", "", "of a bank group").max(64);
+    number(&P::page_bytes, "page_bytes", "bytes", "of an open row");
+    number(&P::burst_bytes, "burst_bytes", "bytes", "what an RD or a WR moves");
+    list.add(&P::mapping, "mapping", "", "fields of an address from the highest bits to the lowest");
+    list.add(&P::scheduler, "scheduler", "", "who is next in a bank: requests of the open row first, or the oldest")
+        .choices({"fr_fcfs", "fcfs"});
+    list.add(&P::page_policy, "page_policy", "", "rows stay open, or close behind the last request in the queue")
+        .choices({"open", "closed"});
+    list.add(&P::refresh, "refresh", "", "of all banks at once, of one after the other, or none")
+        .choices({"all_bank", "per_bank", "none"});
+    list.add(&P::read_queue, "read_queue", "bursts", "places for reads, of a channel").count();
+    list.add(&P::write_queue, "write_queue", "bursts", "places for writes, of a channel").count();
+    list.add(&P::write_high, "write_high", "bursts", "so many writes are drained though reads wait").count();
+    list.add(&P::write_low, "write_low", "bursts", "until so many are left").min(0).max(1 << 20);
+    for_each_timing([&](const char* name, Number P::*member, uint32_t DramTiming::*, const char* unit,
+                        const char* help) { list.add(member, name, unit, help).count(); });
+  }
+  std::optional<AttrFault> fault_together() const;
+  /// The preset with what is given over it.
+  DramConfig config() const;
+};
+
+class HbmDram : public MemoryTarget {
+ public:
+  using Parameters = HbmDramParameters;
+  HbmDram(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
+  static ImplSpec spec() {
+    return spec_of<Parameters>("builtin.hbm_dram", "hbm_ctrl", "HBM slice with banks, rows and JEDEC timings")
+        .memory("hbm");
+  }
+
+  /// In an idle memory with closed rows, from a clock edge on, and no refresh on the way.
+  double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;
+  uint64_t address_period(uint64_t offset, uint64_t span) const override;
+  bool lone_time_is_exact() const override { return false; }
+  double most_gbs(double edge_bw_gbs) const override;
+  std::vector<MemoryCounter> counters() const override;
+  uint64_t moved_bytes(const FabricTransaction& x) const override;
+  std::optional<uint64_t> activates() const override { return dram_.counts().activates; }
+  const DramConfig& dram() const { return dram_.config(); }
+  /// Who is told of every command; null: nobody. One.
+  void observe_commands(DramCommandObserver* observer) { dram_.observe(observer); }
+
+ protected:
+  Service serve(FabricTransaction& x) override;
+
+ private:
+  Cycle cycle_from(double t_ns) const;
+  double ns_of(Cycle cycle) const { return static_cast<double>(cycle) * tck_ps_ / 1000; }
+  void wake();
+  static void due(void* self, void*);
+  /// From a time on, when it had come, to its end.
+  double end_ns(const DramTransfer&, double zero_ns, double path_ns) const;
+  void finish(DramTransfer&);
+
+  DramController dram_;
+  const double tck_ps_;
+  Cycle armed_ = kNoCycle;  ///< the earliest cycle for which there is an entry on the timeline
+  std::vector<std::unique_ptr<DramTransfer>> transfers_;
+  std::vector<DramTransfer*> idle_;
+  // For lone_service_ns(): the same memory without refresh, at a time at which all before is long over.
+  mutable DramController alone_;
+  mutable Cycle alone_now_ = 0;
+};
+
+}  // namespace kernbench
