@@ -22,12 +22,13 @@ std::vector<std::string> faults_of(const std::string& text) {
 }
 
 TEST(Plan, SaysWhatItsFileSays) {
-  const Plan plan = parse_plan(std::string(kHead) +
-                                   "  verify: true\n  check-races: false\n  plugin: [a.so, b.so]\n"
-                                   "over:\n  links: [ideal, flit]\n  param.n: {from: 64, to: 192, step: 64}\n"
-                                   "  set.edge:mesh.bw_gbs: {from: 16, to: 64, factor: 2}\n"
-                                   "where:\n  - param.n <> 128 or links = 'flit'\n  - \"\\\"set.edge:mesh.bw_gbs\\\" < 64\"\n",
-                               "p.yaml");
+  const Plan plan =
+      parse_plan(std::string(kHead) +
+                     "  verify: true\n  check-races: false\n  plugin: [a.so, b.so]\n"
+                     "over:\n  links: [ideal, flit]\n  param.n: {from: 64, to: 192, step: 64}\n"
+                     "  set.edge:mesh.bw_gbs: {from: 16, to: 64, factor: 2}\n"
+                     "where:\n  - param.n <> 128 or links = 'flit'\n  - \"\\\"set.edge:mesh.bw_gbs\\\" < 64\"\n",
+                 "p.yaml");
   EXPECT_EQ(plan.command, (Words{"run", "--topology", "small.yaml", "--kernel", "gemm", "--verify", "--plugin", "a.so",
                                  "--plugin", "b.so"}));
   const auto points = points_of(plan);
@@ -52,13 +53,14 @@ TEST(Plan, WrongOnesAreToldByLineAndField) {
       {head + "over: {}\n", "p.yaml:4: over: found no option"},
       {head + "over: {links: ideal}\n", "p.yaml:4: over.links: found 'ideal'; legal: a list"},
       {head + "over: {links: []}\n", "p.yaml:4: over.links: found a list; legal: a list of values"},
-      {head + "over: {lynks: [ideal]}\n", "p.yaml:4: over.lynks: unknown option; legal: topology, links"},
+      {head + "over: {lynks: [ideal]}\n", "p.yaml:4: over.lynks: unknown option; legal: topology, energy"},
       {head + "over: {param: [64]}\n", "p.yaml:4: over.param: found no name; legal: param.NAME"},
       {head + "over: {links.n: [64]}\n", "p.yaml:4: over.links.n: found a name; legal: links alone"},
       {head + "over: {kernel: [gemm]}\n", "p.yaml:4: over.kernel: stands in options too"},
       {head + "over: {verify: [maybe]}\n", "p.yaml:4: over.verify: found 'maybe'; legal: true or false"},
       {head + "over: {param.n: {from: 1, to: 2}}\n", "p.yaml:4: over.param.n: found no step"},
-      {head + "over: {param.n: {from: 1, to: 0, step: 1}}\n", "p.yaml:4: over.param.n.to: found '0'; legal: a number >= 1"},
+      {head + "over: {param.n: {from: 1, to: 0, step: 1}}\n",
+       "p.yaml:4: over.param.n.to: found '0'; legal: a number >= 1"},
       {head + "over: {param.n: {from: 1, to: 2, step: 0}}\n", "p.yaml:4: over.param.n.step: found '0'"},
       {head + "over: {param.n: {from: 1, to: 2, step: 1, factor: 2}}\n", "found step and factor"},
       {head + "over: {param.n: {from: 0, to: 2, factor: 2}}\n", "legal: beside from > 0"},

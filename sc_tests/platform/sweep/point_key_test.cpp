@@ -36,8 +36,19 @@ class Keys : public testing::Test {
     return PointKeys(version, [&](const std::string&, const std::string& f) { return folder_ + "/" + f; }).key(words);
   }
   Words base() const {
-    return {"run", "--topology", "a.yaml", "--kernel", "gemm", "--plugin", folder_ + "/b.so", "--tensor",
-            "a=" + folder_ + "/c.npy", "--param", "n=64", "--param", "m=32"};
+    return {"run",
+            "--topology",
+            "a.yaml",
+            "--kernel",
+            "gemm",
+            "--plugin",
+            folder_ + "/b.so",
+            "--tensor",
+            "a=" + folder_ + "/c.npy",
+            "--param",
+            "n=64",
+            "--param",
+            "m=32"};
   }
   Words with(const Words& more) const {
     Words words = base();
@@ -50,12 +61,30 @@ class Keys : public testing::Test {
 TEST_F(Keys, ChangeWithAllThatDecides) {
   std::set<std::string> keys = {key(base()), key(base(), "2")};
   size_t expected = 2;
-  const std::vector<Words> others = {
-      {"--links", "flit"}, {"--response", "routed"}, {"--set", "x.y=1"}, {"--set", "x.y=1", "--set", "x.y=2"},
-      {"--set", "x.y=2", "--set", "x.y=1"}, {"--scale", "hbm=2"}, {"--seed", "2"}, {"--pes", "leaders"}, {"--device", "sip:0"},
-      {"--ranks", "1"}, {"--launch", "direct"}, {"--transfer", "timed"}, {"--address", "virtual"}, {"--verify"},
-      {"--debug-verify"}, {"--check-races"}, {"--explain"}, {"--isa", "avx2"}, {"--corrupt", "c"}, {"--max-time", "5"},
-      {"--param", "k=64"}, {"--param", "n=65"}, {"--expected", "c=" + folder_ + "/c.npy"}, {"--seed=3"}};
+  const std::vector<Words> others = {{"--links", "flit"},
+                                     {"--response", "routed"},
+                                     {"--set", "x.y=1"},
+                                     {"--set", "x.y=1", "--set", "x.y=2"},
+                                     {"--set", "x.y=2", "--set", "x.y=1"},
+                                     {"--scale", "hbm=2"},
+                                     {"--seed", "2"},
+                                     {"--pes", "leaders"},
+                                     {"--device", "sip:0"},
+                                     {"--ranks", "1"},
+                                     {"--launch", "direct"},
+                                     {"--transfer", "timed"},
+                                     {"--address", "virtual"},
+                                     {"--verify"},
+                                     {"--debug-verify"},
+                                     {"--check-races"},
+                                     {"--explain"},
+                                     {"--isa", "avx2"},
+                                     {"--corrupt", "c"},
+                                     {"--max-time", "5"},
+                                     {"--param", "k=64"},
+                                     {"--param", "n=65"},
+                                     {"--expected", "c=" + folder_ + "/c.npy"},
+                                     {"--seed=3"}};
   for (const Words& more : others) keys.insert(key(with(more))), ++expected;
   for (const char* f : {"a.yaml", "b.so", "c.npy"}) {
     write(f, std::string("another ") + f);
@@ -76,8 +105,8 @@ TEST_F(Keys, ChangeWithTheEnergyTableThatATopologyNames) {
 TEST_F(Keys, StayWithWhatDecidesNothing) {
   const std::string same = key(base());
   EXPECT_EQ(key(with({"--threads", "3"})), same);
-  EXPECT_EQ(key({"run", "--param=m=32", "--tensor", "a=" + folder_ + "/c.npy", "--kernel=gemm", "--param", "n=64", "--plugin",
-                 folder_ + "/b.so", "--topology", "a.yaml"}),
+  EXPECT_EQ(key({"run", "--param=m=32", "--tensor", "a=" + folder_ + "/c.npy", "--kernel=gemm", "--param", "n=64",
+                 "--plugin", folder_ + "/b.so", "--topology", "a.yaml"}),
             same);
   write("copy.yaml", "a.yaml");  // the same bytes by another name
   Words words = base();

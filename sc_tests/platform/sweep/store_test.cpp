@@ -124,8 +124,9 @@ TEST_F(Stores, AnotherVersionIsRefusedByBothNames) {
 TEST_F(Stores, WhatIsNoStoreIsRefusedAndLeftAlone) {
   std::ofstream(file("text")) << std::string(5000, 'x');
   sql(file("foreign"), "create table t (x)");
-  sql(file("views"), "create table t (x); create view store as select 1; create view owners as select 1; "
-                     "create view points as select 1");
+  sql(file("views"),
+      "create table t (x); create view store as select 1; create view owners as select 1; "
+      "create view points as select 1");
   for (const char* name : {"text", "foreign", "views"}) {
     EXPECT_THROW(Store(file(name), "1"), InputError) << name;
     EXPECT_FALSE(std::filesystem::exists(file(name) + "-owners")) << name;
