@@ -6,7 +6,7 @@
 
 namespace kernbench::cli {
 
-/// `words` behind "kernbench", in a copy of the process that has built no system yet; its exit status.
+/// `words` of run or probe behind "kernbench", in a copy of the process that has built no system yet; its exit status.
 int do_again(const std::vector<std::string>& words);
 
 }  // namespace kernbench::cli

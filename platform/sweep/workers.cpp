@@ -52,8 +52,8 @@ void Workers::signal_all(int number) const {
   for (const auto& r : running_) kill(r->pid, number);
 }
 
-/// In the copy.
-void Workers::become(const Running& r, const Words& words) const {
+/// In the copy, out of which nothing is thrown: the original goes on where it was called from.
+void Workers::become(const Running& r, const Words& words) const noexcept {
   const int in = open("/dev/null", O_RDONLY);
   if (in < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(r.out.fd(), STDOUT_FILENO) < 0 ||
       dup2(r.err.fd(), STDERR_FILENO) < 0)

@@ -42,7 +42,7 @@ class Workers {
  private:
   using Clock = std::chrono::steady_clock;
   struct Running;
-  [[noreturn]] void become(const Running&, const Words&) const;
+  [[noreturn]] void become(const Running&, const Words&) const noexcept;
   void signal_all(int number) const;
 
   const std::function<int(const Words&)> work_;
