@@ -39,10 +39,13 @@ TEST(Pareto, FrontIsWhatNoOtherPointBeats) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
     std::vector<std::vector<Cell>> points;
     for (uint64_t i = 0; i < 40; ++i) {
-      points.emplace_back();
-      for (uint64_t k = 0; k < 3; ++k) points.back().push_back(static_cast<int64_t>(random_word(seed, 3 * i + k) % 6));
+      points.emplace_back(3);
+      for (uint64_t k = 0; k < 3; ++k)
+        points.back()[k].emplace<int64_t>(static_cast<int64_t>(random_word(seed, 3 * i + k) % 6));
     }
-    points.push_back({std::monostate(), int64_t{9}, int64_t{0}});  // has no time: on no front
+    points.emplace_back(3);  // has no time: on no front
+    points.back()[1].emplace<int64_t>(9);
+    points.back()[2].emplace<int64_t>(0);
     const auto at = [&](size_t i, size_t k) { return std::get<int64_t>(points[i][k]) * (by[k].most ? -1 : 1); };
     std::vector<size_t> expected;
     for (size_t i = 0; i < 40; ++i) {
@@ -63,7 +66,10 @@ TEST(Pareto, FrontIsWhatNoOtherPointBeats) {
 }
 
 TEST(Sorted, BestFirstAndThoseWithoutAValueLast) {
-  const std::vector<Cell> cells = {std::monostate(), 2.5, int64_t{1}, int64_t{1}};
+  std::vector<Cell> cells(4);
+  cells[1].emplace<double>(2.5);
+  cells[2].emplace<int64_t>(1);
+  cells[3].emplace<int64_t>(1);
   EXPECT_EQ(sorted_by(cells, {"sim_ns", false}), (std::vector<size_t>{2, 3, 1, 0}));
   EXPECT_EQ(sorted_by(cells, {"sim_ns", true}), (std::vector<size_t>{1, 2, 3, 0}));
 }
