@@ -42,6 +42,7 @@ set(private_headers
     platform/observe/trace_file_signals.h platform/observe/trace_writer.h
     platform/insight/timeline.h platform/observe/html_report.h
     platform/tools/child_process.h platform/tools/forked.h platform/tools/host_phases.h platform/tools/json_fields.h platform/tools/probe_table.h platform/tools/processes.h platform/tools/run_parts.h
+    platform/tools/stop_signals.h
     platform/topology/build/builders.h platform/topology/build/flat_loader.h platform/topology/build/graph_builder.h
     platform/topology/build/mesh_cache.h platform/topology/build/mesh_planner.h platform/topology/build/settings.h
     platform/topology/build/validate.h platform/topology/graph/block.h platform/topology/graph/edge_kinds.h

@@ -9,6 +9,7 @@
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/standard_output.h"
+#include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/signals.h"
 
@@ -45,22 +46,26 @@ int run(const cli::Command& c) {
   }
 }
 
-int command_line(int argc, char** argv) {
+/// Once a process.
+void set_up() {
   std::ios::sync_with_stdio(false);
   cli::install_signal_handlers();
   sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
+  spdlog::set_default_logger(spdlog::stderr_logger_st("kernbench"));
+  spdlog::set_formatter(log_format());
+}
 
+using AddCommand = cli::Command (*)(CLI::App&);
+
+int command_line(int argc, const char* const* argv, const std::vector<AddCommand>& legal) {
   CLI::App app{"kernbench: transaction-level model of a multi-chiplet AI accelerator", "kernbench"};
   app.require_subcommand(1);
   app.footer("KERNBENCH_CACHE names the folder in which derived meshes are kept, or is off (docs/topology.md).");
   bool verbose = false;
   app.add_flag("-v,--verbose", verbose, "say on stderr what is being done");
   app.set_version_flag("--version", std::string(KERNBENCH_VERSION));
-  const cli::Command commands[] = {cli::add_run(app),         cli::add_replay(app),   cli::add_probe(app),
-                                   cli::add_traffic(app),     cli::add_pipeline(app), cli::add_topology(app),
-                                   cli::add_collectives(app), cli::add_sweep(app),    cli::add_list(app),
-                                   cli::add_web(app),         cli::add_whatif(app),   cli::add_diff(app),
-                                   cli::add_report(app)};
+  std::vector<cli::Command> commands;
+  for (const AddCommand add : legal) commands.push_back(add(app));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -68,8 +73,6 @@ int command_line(int argc, char** argv) {
     cli::tell(std::string("kernbench: ") + e.what());
     return 2;
   }
-  spdlog::set_default_logger(spdlog::stderr_logger_st("kernbench"));
-  spdlog::set_formatter(log_format());
   spdlog::set_level(verbose ? spdlog::level::info : spdlog::level::warn);
   for (const cli::Command& c : commands) {
     if (c.app->parsed()) return cli::close_stdout(run(c));
@@ -79,7 +82,23 @@ int command_line(int argc, char** argv) {
 
 }  // namespace
 
+int kernbench::cli::do_again(const std::vector<std::string>& words) {
+  install_signal_handlers();
+  std::vector<const char*> argv = {"kernbench"};
+  for (const std::string& w : words) argv.push_back(w.c_str());
+  // All of the commands' options take a tenth of a short run to make.
+  return run_command("kernbench", [&] {
+    return command_line(static_cast<int>(argv.size()), argv.data(), {add_run, add_probe});
+  });
+}
+
 int sc_main(int argc, char** argv) {
   (void)banner_off;
-  return cli::run_command("kernbench", [&] { return command_line(argc, argv); });
+  return cli::run_command("kernbench", [&] {
+    set_up();
+    return command_line(argc, argv,
+                        {cli::add_run, cli::add_replay, cli::add_probe, cli::add_traffic, cli::add_pipeline,
+                         cli::add_topology, cli::add_collectives, cli::add_sweep, cli::add_list, cli::add_web,
+                         cli::add_whatif, cli::add_diff, cli::add_report});
+  });
 }

@@ -1,48 +1,196 @@
-#include "kernbench/phase2/tool/whole_number.h"
-#include "kernbench/platform/tools/sweep.h"
+#include "kernbench/platform/sweep/sweep.h"
 
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <charconv>
 #include <iostream>
 #include <memory>
 
+#include "kernbench/phase2/io/input_file.h"
+#include "kernbench/phase2/io/whole_file.h"
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/tool/faults.h"
+#include "kernbench/phase2/tool/output_files.h"
 #include "kernbench/phase2/tool/progress_line.h"
+#include "kernbench/phase2/tool/whole_number.h"
+#include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/cli/topology_places.h"
+#include "kernbench/platform/sweep/store.h"
 
 namespace kernbench::cli {
+namespace {
 
-Command add_sweep(CLI::App& app) {
-  auto o = std::make_shared<SweepOptions>();
-  auto format = std::make_shared<std::string>();
-  CLI::App* cmd = app.add_subcommand(
-      "sweep", "Do a run or a probe for every combination of some options' values, several at a time, as a table");
-  cmd->add_option("--over", o->over,
-                  "an option of the command and the values it takes in turn; param.n for --param n=… (repeatable, the "
-                  "last runs fastest)")
-      ->required()
+struct SweepCommand {
+  sweep::SweepOptions options;
+  std::vector<std::string> over, where, command, metrics;
+  std::string plan, shard, format, sort, pareto, svg;
+  bool list_metrics = false;
+};
+
+int list_metrics() {
+  for (const sweep::Metric& m : sweep::metrics()) {
+    fmt::print("{:<16} {}{}\n", m.name, m.meaning,
+               m.of == sweep::Metric::Of::explained_run ? " (simulates with --explain)" : "");
+  }
+  return 0;
+}
+
+void choose_shard(const std::string& text, sweep::SweepOptions& o) {
+  if (text.empty()) return;
+  const char* end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, o.shard);
+  if (first.ec == std::errc() && first.ptr != end && *first.ptr == '/') {
+    const auto second = std::from_chars(first.ptr + 1, end, o.shards);
+    if (second.ec == std::errc() && second.ptr == end && o.shard >= 1 && o.shard <= o.shards) return;
+  }
+  throw InputError("--shard: found " + in_quotes(text) + ", expected I/N, the I-th of N from 1 on, such as 1/4");
+}
+
+sweep::Plan plan_of(const SweepCommand& c) {
+  sweep::Plan plan;
+  if (c.plan.empty()) {
+    if (c.over.empty()) throw InputError("sweep: needs --over OPTION=V,V,… or --plan FILE.yaml");
+    if (c.command.empty()) throw InputError("sweep: needs run or probe, with its options, behind --");
+    plan.command = c.command;
+    for (const std::string& text : c.over) plan.axes.push_back(sweep::parse_axis(text));
+  } else {
+    if (!c.over.empty() || !c.command.empty())
+      throw InputError("--plan: found --over or a command beside it; legal: one of both");
+    std::ifstream in = open_input(c.plan);
+    plan = sweep::parse_plan(read_all(in, c.plan), c.plan);
+  }
+  for (const std::string& text : c.where) plan.where.push_back({text, "--where"});
+  return plan;
+}
+
+int sweep_points(SweepCommand& c) {
+  if (c.list_metrics) return list_metrics();
+  sweep::SweepOptions& o = c.options;
+  o.version = KERNBENCH_VERSION;
+  o.form = c.format == "json" ? sweep::Form::json : c.format == "text" ? sweep::Form::text : sweep::Form::csv;
+  for (const std::string& text : c.metrics) {
+    for (const sweep::Objective& m : sweep::parse_objectives(text, "--metric")) o.metrics.push_back(m.metric);
+  }
+  if (!c.sort.empty()) o.sort = sweep::parse_objectives(c.sort, "--sort");
+  if (o.sort.size() > 1) throw InputError("--sort: found " + in_quotes(c.sort) + ", expected one metric");
+  if (!c.pareto.empty()) o.pareto = sweep::parse_objectives(c.pareto, "--pareto");
+  if (o.pareto.size() == 1) throw InputError("--pareto: found one metric, expected two or more");
+  if (!c.svg.empty() && o.pareto.empty()) throw InputError("--svg: needs --pareto beside it");
+  if (o.stored_only && o.store.empty()) throw InputError("--stored: needs --store beside it");
+  choose_shard(c.shard, o);
+  o.plan = plan_of(c);
+  OutputFiles files;
+  files.add("--store", o.store);
+  files.add("--svg", c.svg);
+  const auto picture = c.svg.empty() ? nullptr : std::make_unique<WholeFile>(c.svg);
+  ProgressLine progress;
+  const auto say = [&](const std::string& line) {
+    progress.clear();
+    tell(line);
+  };
+  sweep::SweepHooks hooks;
+  hooks.work = do_again;
+  hooks.find_file = [](const std::string& option, const std::string& given) {
+    return option == "energy" ? energy_file(given) : topology_file(given);
+  };
+  hooks.ended = [&](const std::string& point, const std::string& fault) {
+    if (!fault.empty()) say(point + ": " + fault);
+  };
+  hooks.progress = [&](size_t points, size_t of, size_t simulated) {
+    if (!progress.due()) return;
+    std::string line = fmt::format("swept {} of {}", points, of);
+    if (simulated > 0 && points < of) {
+      line += fmt::format(", {:.0f} s to go",
+                          progress.elapsed_s() / static_cast<double>(simulated) * static_cast<double>(of - points));
+    }
+    progress.show(line);
+  };
+  hooks.tell = [&](const std::string& line) { say("kernbench: " + line); };
+  if (picture) {
+    hooks.picture = [&](const std::string& svg) {
+      picture->write(svg);
+      picture->keep();
+    };
+  }
+  return sweep::run_sweep(o, std::cout, hooks);
+}
+
+int merge(const std::string& out, const std::vector<std::string>& in) {
+  sweep::Store store(out, KERNBENCH_VERSION);
+  for (const std::string& file : in) {
+    const sweep::Store::Merged merged = store.merge(file);
+    tell(fmt::format("kernbench: {}: {} points added, {} there before", file, merged.added, merged.there));
+  }
+  return 0;
+}
+
+CLI::App* add_merge(CLI::App& app, std::string& out, std::vector<std::string>& in) {
+  CLI::App* cmd = app.add_subcommand("merge", "Put the points of several stores into one");
+  cmd->add_option("out", out, "a store, made where it is not there")->required()->type_name("OUT.sqlite");
+  cmd->add_option("in", in, "stores of the same kernbench")->required()->type_name("IN.sqlite");
+  return cmd;
+}
+
+void add_what(CLI::App& cmd, SweepCommand& c) {
+  cmd.add_option("--over", c.over,
+                 "an option of the command and the values it takes in turn; param.n for --param n=… (repeatable, the "
+                 "last runs fastest)")
       ->allow_extra_args(false)
       ->type_name("OPTION=V,V,…");
-  whole_number(cmd->add_option("--jobs", o->jobs, "processes at a time; 0: one a processor"), 0, 1024)
+  cmd.add_option("--plan", c.plan, "instead: what to do as a file, with samples and constraints (docs/sweep.md)")
+      ->type_name("FILE.yaml");
+  cmd.add_option("--where", c.where, "only combinations of which this is true, such as 'param.m * param.n <= 65536'")
+      ->allow_extra_args(false)
+      ->type_name("EXPRESSION");
+  whole_number(cmd.add_option("--jobs", c.options.jobs, "processes at a time; 0: one a processor"), 0, 1024)
       ->capture_default_str();
-  add_format(*cmd, *format, {"csv", "json"});
-  cmd->add_option("command", o->command, "behind --: run or probe, with the options that stay the same")->required();
+  positive_number(cmd.add_option("--timeout", c.options.timeout_s, "end a point after so many seconds"), 1e9)
+      ->type_name("S");
+  cmd.add_option("command", c.command, "behind --: run or probe, with the options that stay the same");
+}
+
+void add_table(CLI::App& cmd, SweepCommand& c) {
+  add_format(cmd, c.format, {"csv", "json", "text"});
+  cmd.add_option("--metric", c.metrics, "columns instead of sim_ns and verified; see --list-metrics")
+      ->allow_extra_args(false)
+      ->type_name("NAME,NAME,…");
+  cmd.add_flag("--list-metrics", c.list_metrics, "print what --metric, --sort and --pareto know, and end");
+  cmd.add_option("--sort", c.sort, "best row first; stderr tells it")->type_name("[min:|max:]NAME");
+  cmd.add_option("--pareto", c.pareto, "only the points that no other beats, such as min:sim_ns,max:tflops")
+      ->type_name("[min:|max:]NAME,…");
+  cmd.add_option("--svg", c.svg, "a picture of all points by the first two of --pareto")->type_name("FILE.svg");
+}
+
+void add_store(CLI::App& cmd, SweepCommand& c) {
+  cmd.add_option("--store", c.options.store,
+                 "keep the points in this file; what is there is not simulated again, by no process")
+      ->type_name("FILE.sqlite");
+  cmd.add_flag("--stored", c.options.stored_only, "simulate nothing: the rows that the store has");
+  whole_number(cmd.add_option("--retries", c.options.retries,
+                              "with --store: of a point that a signal or --timeout has ended"), 0, 100)
+      ->capture_default_str();
+  cmd.add_option("--shard", c.shard, "every N-th point alone, from the I-th on, 1 to N")->type_name("I/N");
+}
+
+}  // namespace
+
+Command add_sweep(CLI::App& app) {
+  auto c = std::make_shared<SweepCommand>();
+  auto out = std::make_shared<std::string>();
+  auto in = std::make_shared<std::vector<std::string>>();
+  CLI::App* cmd = app.add_subcommand(
+      "sweep", "Do a run or a probe for every combination of some options' values, several at a time, as a table");
+  add_what(*cmd, *c);
+  add_table(*cmd, *c);
+  add_store(*cmd, *c);
+  CLI::App* merging = add_merge(*cmd, *out, *in);
   cmd->footer(
       "kernbench sweep --over links=ideal,cut_through,flit --over param.n=64,128 -- run --topology small.yaml "
       "--kernel gemm\n"
-      "Rows come in the order of the combinations, whatever the number of processes. Exit status: the worst of all.");
-  return {cmd, [o, format] {
-            o->program = std::filesystem::read_symlink("/proc/self/exe").string();
-            o->json = *format == "json";
-            ProgressLine progress;
-            return sweep(*o, std::cout,
-                         {[&](const std::string& point, const std::string& fault) {
-                            progress.clear();
-                            if (!fault.empty()) tell(point + ": " + fault);
-                          },
-                          [&](size_t points, size_t of) { progress.show(fmt::format("swept {} of {}", points, of)); }});
-          }};
+      "Rows come in the order of the combinations, whatever the number of processes. Exit status: the worst of all. "
+      "docs/sweep.md");
+  return {cmd, [c, out, in, merging] { return merging->parsed() ? merge(*out, *in) : sweep_points(*c); }};
 }
 
 }  // namespace kernbench::cli

@@ -9,13 +9,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <new>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/tools/child_process.h"
+#include "kernbench/platform/tools/stop_signals.h"
 
 namespace kernbench {
 namespace {
@@ -25,39 +25,6 @@ struct Running {
   size_t index;
   StartedProgram process;
   MemoryFile out{"stdout"}, err{"stderr"};
-};
-
-/// The signals that end this process are taken between two waits only, so that it ends its children first.
-class StopSignals {
- public:
-  StopSignals() {
-    stop_signal = 0;
-    sigset_t held;
-    sigemptyset(&held);
-    for (const int s : kStopSignals) sigaddset(&held, s);
-    sigprocmask(SIG_BLOCK, &held, &before_);
-    for (size_t i = 0; i < std::size(kStopSignals); ++i) {
-      struct sigaction noted {};
-      noted.sa_handler = [](int number) { stop_signal = number; };
-      sigaction(kStopSignals[i], nullptr, &actions_[i]);
-      if (actions_[i].sa_handler != SIG_IGN) sigaction(kStopSignals[i], &noted, nullptr);
-    }
-  }
-  ~StopSignals() {
-    for (size_t i = 0; i < std::size(kStopSignals); ++i) sigaction(kStopSignals[i], &actions_[i], nullptr);
-    sigprocmask(SIG_SETMASK, &before_, nullptr);
-  }
-  StopSignals(const StopSignals&) = delete;
-  StopSignals& operator=(const StopSignals&) = delete;
-  /// As they were blocked before.
-  const sigset_t& before() const { return before_; }
-  static int received() { return stop_signal; }
-
- private:
-  static constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP};
-  static inline volatile std::sig_atomic_t stop_signal = 0;
-  sigset_t before_{};
-  struct sigaction actions_[std::size(kStopSignals)]{};
 };
 
 /// The processes that run; those that are left when it goes away are ended.
@@ -121,8 +88,7 @@ std::pair<size_t, ProcessResult> Pool::wait_for_one() {
   std::vector<pollfd> open = pidfds();
   while (ppoll(open.data(), open.size(), nullptr, &stop_signals_.before()) < 0) {
     if (errno != EINTR) throw RunError(std::string("waiting for processes: ") + std::strerror(errno));
-    if (const int signal = StopSignals::received())
-      throw Stopped(signal, {std::string("stopped by SIG") + sigabbrev_np(signal) + ", and its processes with it"});
+    if (const int signal = StopSignals::take()) throw Stopped(signal, {stopped_by(signal) + ", and its processes with it"});
   }
   const auto ended = std::find_if(open.begin(), open.end(), [](const pollfd& p) { return p.revents != 0; });
   const auto it = running_.begin() + (ended - open.begin());

@@ -1,6 +1,7 @@
 // What is played on a machine: requests, work files, options that are more than a number. The machine is small.yaml.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "kernbench/kernel_api/registry.h"
@@ -8,11 +9,13 @@
 #include "kernbench/platform/elaborate/plugins.h"
 #include "kernbench/platform/launch/pe_selection.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/sweep/plan.h"
 #include "kernbench/platform/tools/collective_table.h"
 #include "kernbench/platform/tools/pipeline.h"
 #include "kernbench/platform/tools/run_diff.h"
 #include "kernbench/platform/tools/traffic.h"
 #include "kernbench/platform/topology/build/compiler.h"
+#include "kernbench/platform/topology/graph/faults.h"
 #include "kernbench/platform/web/run_request.h"
 #include "kernbench/sc_tests/fuzz/fuzzed_readers.h"
 #include "kernbench/systemc_models/core/registry.h"
@@ -147,6 +150,21 @@ std::string read_web(const std::string& input) {
   }
 }
 
+/// Of many samples the first: thousands take long to spell out.
+std::string read_plan(const std::string& input) {
+  try {
+    sweep::Plan plan = sweep::parse_plan(input, "p.yaml");
+    plan.sampling.points = std::min<size_t>(plan.sampling.points, 64);
+    std::string text;
+    for (const sweep::Point& p : sweep::points_of(plan)) text += fmt::format("{}\n", fmt::join(p.words, " "));
+    return text;
+  } catch (const topology::TopologyError& e) {
+    throw Refused(e.what());
+  } catch (const InputError& e) {
+    throw Refused(e.what());
+  }
+}
+
 }  // namespace
 
 std::vector<FuzzedReader> readers_of_work() {
@@ -154,6 +172,7 @@ std::vector<FuzzedReader> readers_of_work() {
           {"pipeline_work", read_work, mutate_json},
           {"plugin_mark", read_mark, mutate_bytes},
           {"run_report", read_report, mutate_json},
+          {"sweep_plan", read_plan, mutate_text},
           {"traffic", read_requests, mutate_text},
           {"web_request", read_web, mutate_json}};
 }

@@ -1,0 +1,47 @@
+// What a sweep's rows may say of a run, from what `kernbench run --format json` says of it.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace kernbench::sweep {
+
+struct Metric {
+  enum class Of { run, explained_run, point };  ///< explained: needs --explain; point: of the sweep, not of what it did
+  std::string_view name, meaning;
+  Of of = Of::run;
+};
+
+const std::vector<Metric>& metrics();
+/// InputError, with the legal names, where there is none of that name. `option` stands in front.
+const Metric& metric(std::string_view name, const std::string& option);
+
+/// The metrics of a run by their names, those that it has: nothing of wall time. JsonFault for a report of another
+/// form.
+nlohmann::json metrics_of(const nlohmann::json& report);
+
+using Cell = std::variant<std::monostate, bool, int64_t, double, std::string>;
+Cell cell_of(const nlohmann::json&);
+/// Nothing for what is no number.
+std::optional<double> number_of(const Cell&);
+
+/// min:sim_ns or max:tflops; a name alone is its minimum.
+struct Objective {
+  std::string metric;
+  bool most = false;  ///< max
+};
+/// Separated by commas. InputError, `option` in front.
+std::vector<Objective> parse_objectives(const std::string& text, const std::string& option);
+
+/// Indices of the points that no other point beats, equal ones all: another that is as good by every objective and
+/// better by one. A point without a number for each objective is not among them. By the first objective, best first,
+/// then the next; equal ones in their order.
+std::vector<size_t> pareto_front(const std::vector<std::vector<Cell>>& points, const std::vector<Objective>&);
+/// The same order for all points by one objective; points without a number last.
+std::vector<size_t> sorted_by(const std::vector<Cell>& points, const Objective&);
+
+}  // namespace kernbench::sweep

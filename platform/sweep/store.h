@@ -1,0 +1,55 @@
+// The points that have been simulated, kept in a file: none is simulated twice, by whatever processes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kernbench::sweep {
+
+/// What came of a point.
+struct PointResult {
+  int status = 0;          ///< exit status; 128 + the signal that ended it; 124: it took longer than it may
+  std::string error;       ///< the first line on stderr
+  nlohmann::json metrics;  ///< metrics_of() of a run, the list of a probe's results; null where it failed
+  double wall_s = 0;       ///< of the simulation
+  /// It would come out the same again: neither a signal nor the clock nor a want of memory ended it.
+  bool final() const;
+};
+
+/// An SQLite database and, beside it, FILE-owners: a file of locks by which processes know of each other whether they
+/// still run. Any number of processes of one machine may use a store, and may be killed, at any moment. InputError for
+/// a file that is no store, or is another kernbench's.
+class Store {
+ public:
+  /// Made where it is not there.
+  Store(const std::string& file, const std::string& version);
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  /// Of a point that has ended; `final` ones alone if asked for.
+  std::optional<PointResult> find(const std::string& key, bool final);
+
+  enum class Claim { mine, done, others };
+  /// To be called before a point is simulated. mine: nobody else simulates it until put(), or until this process has
+  /// ended; done: it is final; others: another process that runs is at it.
+  Claim claim(const std::string& key, const std::string& command);
+  /// Of a point that was claimed. What is final stays.
+  void put(const std::string& key, const PointResult&);
+
+  struct Merged {
+    size_t added = 0, there = 0;
+  };
+  /// Takes the points of another store over, all or none. RunError where both have a final one with other results.
+  Merged merge(const std::string& file);
+
+ private:
+  struct Open;
+  std::unique_ptr<Open> open_;
+};
+
+}  // namespace kernbench::sweep

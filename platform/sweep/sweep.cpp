@@ -1,0 +1,326 @@
+#include "kernbench/platform/sweep/sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <deque>
+#include <map>
+#include <numeric>
+#include <ostream>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/json_reader.h"
+#include "kernbench/platform/sweep/plot.h"
+#include "kernbench/platform/sweep/store.h"
+#include "kernbench/platform/sweep/workers.h"
+
+namespace kernbench::sweep {
+namespace {
+
+const Words kRunColumns = {"sim_ns", "verified"};
+const Words kProbeColumns = {"case", "bytes", "actual_ns", "formula_ns", "eff_bw_gbs", "util_pct"};
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+/// As a shell reads it.
+std::string command_text(const Words& words) {
+  std::string text = "kernbench";
+  for (const std::string& w : words) {
+    const bool plain = !w.empty() && w.find_first_not_of(
+                                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                         "_-=.,/:+%@") == std::string::npos;
+    std::string quoted = "'";
+    for (const char c : w) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+    text += " " + (plain ? w : quoted + "'");
+  }
+  return text;
+}
+
+class Sweep {
+ public:
+  Sweep(const SweepOptions& o, const SweepHooks& hooks)
+      : o_(o), hooks_(hooks), jobs_(o.jobs > 0 ? o.jobs : std::max(1u, std::thread::hardware_concurrency())) {
+    const Words& command = o.plan.command;
+    if (command.empty() || (command[0] != "run" && command[0] != "probe"))
+      throw InputError(
+          fmt::format("sweep: found '{}', expected run or probe with its options", command.empty() ? "" : command[0]));
+    runs_ = command[0] == "run";
+    std::set<std::string> names;
+    for (const Axis& a : o.plan.axes) {
+      if (!names.insert(a.name).second)
+        throw InputError(fmt::format("--over: found '{}' twice, expected each option once", a.name));
+      if (a.name == "format") throw InputError("--over: found 'format', which the sweep itself sets");
+    }
+    if (given("--format")) throw InputError("sweep: found --format in the command, which the sweep itself sets");
+    const bool of_runs = !o.metrics.empty() || !o.sort.empty() || !o.pareto.empty();
+    if (!runs_ && of_runs) throw InputError("sweep: --metric, --sort and --pareto are of runs; found probe");
+    choose_columns();
+    add_points();
+  }
+
+  int run(std::ostream& out) {
+    Words columns;
+    for (const Axis& a : o_.plan.axes) columns.push_back(a.name);
+    columns.push_back("exit");
+    columns.insert(columns.end(), metrics_.begin(), metrics_.end());
+    Table table(out, o_.form, columns);
+    const bool in_order = o_.sort.empty() && o_.pareto.empty();
+    size_t told = 0;
+    const auto tell_ended = [&] {
+      for (; told < points_.size() && results_[same_as_[told]]; ++told) {
+        const PointResult& r = *results_[same_as_[told]];
+        worst_ = std::max(worst_, r.status == 0 || r.status == 2 ? r.status : 1);
+        hooks_.ended(points_[told].name(o_.plan.axes), r.error);
+        if (in_order) {
+          for (const Row& row : rows_of(told)) table.add(row);
+        }
+        hooks_.progress(told + 1, points_.size(), simulated_);
+      }
+    };
+    simulate(tell_ended);
+    if (!in_order) {
+      for (const size_t i : chosen()) table.add(rows_of(i).front());
+    }
+    table.end();
+    if (store_) {
+      hooks_.tell(fmt::format("{} points: {} simulated, {} in {} before{}", points_.size(), simulated_,
+                              points_.size() - simulated_ - missing_, o_.store,
+                              missing_ ? fmt::format(", {} missing", missing_) : ""));
+    }
+    return worst_;
+  }
+
+ private:
+  bool given(const char* option) const {
+    const Words& c = o_.plan.command;
+    return std::find(c.begin(), c.end(), option) != c.end();
+  }
+
+  void choose_columns() {
+    metrics_ = !o_.metrics.empty() ? o_.metrics : runs_ ? kRunColumns : kProbeColumns;
+    Words wanted = runs_ ? metrics_ : Words();
+    for (const auto* objectives : {&o_.sort, &o_.pareto}) {
+      for (const Objective& objective : *objectives) {
+        wanted.push_back(objective.metric);
+        // What it is chosen by is seen.
+        if (std::find(metrics_.begin(), metrics_.end(), objective.metric) == metrics_.end())
+          metrics_.push_back(objective.metric);
+      }
+    }
+    for (const std::string& name : wanted) {
+      const Metric::Of of = metric(name, "--metric").of;
+      explained_ = explained_ || of == Metric::Of::explained_run;
+      if (name == "key" && o_.store.empty()) throw InputError("--metric key: needs --store beside it");
+    }
+  }
+
+  void add_points() {
+    std::vector<Point> all = points_of(o_.plan);
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (i % o_.shards == o_.shard - 1) points_.push_back(std::move(all[i]));
+    }
+    results_.resize(points_.size());
+    tries_.resize(points_.size());
+    same_as_.resize(points_.size());
+    std::iota(same_as_.begin(), same_as_.end(), size_t{0});
+    for (Point& p : points_) {
+      if (explained_ && !given("--explain")) p.words.emplace_back("--explain");
+    }
+    if (o_.store.empty()) return;
+    PointKeys keys(o_.version, hooks_.find_file);
+    std::map<std::string, size_t> first;
+    for (size_t i = 0; i < points_.size(); ++i) {
+      keys_.push_back(keys.key(points_[i].words));
+      same_as_[i] = first.emplace(keys_[i], i).first->second;
+    }
+    store_ = std::make_unique<Store>(o_.store, o_.version);
+  }
+
+  /// With what the sweep adds to each.
+  Words words_of(size_t i) const {
+    Words words = points_[i].words;
+    words.insert(words.end(), {"--format", "json"});
+    // The processors are shared among the points already; results do not depend on threads.
+    if (runs_ && jobs_ > 1 && !given("--threads")) words.insert(words.end(), {"--threads", "1"});
+    return words;
+  }
+
+  template <class Told>
+  void simulate(const Told& tell_ended) {
+    std::deque<size_t> waiting;
+    for (size_t i = 0; i < points_.size(); ++i) {
+      if (same_as_[i] != i) continue;
+      if (store_) results_[i] = store_->find(keys_[i], !o_.stored_only);
+      if (!results_[i]) waiting.push_back(i);
+    }
+    if (o_.stored_only) {
+      missing_ = waiting.size();
+      for (const size_t i : waiting) results_[i] = PointResult{1, "is not in " + o_.store, nullptr, 0};
+      waiting.clear();
+    }
+    tell_ended();
+    Workers workers(hooks_.work, o_.timeout_s, store_ != nullptr);
+    while (!waiting.empty() || workers.size() > 0) {
+      start_some(workers, waiting);
+      tell_ended();
+      if (waiting.empty() && workers.size() == 0) break;
+      if (stopping_ && workers.size() == 0) throw stopped();
+      // Where others are at all that is left, they are asked again and again.
+      const auto ended = workers.wait(std::chrono::milliseconds(workers.size() > 0 ? 1000 : 50));
+      if (const int signal = StopSignals::take()) on_signal(signal, workers.size());
+      if (!ended) continue;
+      take(*ended, waiting);
+      tell_ended();
+    }
+  }
+
+  void start_some(Workers& workers, std::deque<size_t>& waiting) {
+    for (size_t n = waiting.size(); n > 0 && workers.size() < jobs_ && !stopping_; --n) {
+      const size_t i = waiting.front();
+      waiting.pop_front();
+      if (store_) {
+        const Store::Claim claim = store_->claim(keys_[i], command_text(points_[i].words));
+        if (claim == Store::Claim::done) results_[i] = store_->find(keys_[i], true);
+        if (claim == Store::Claim::others) waiting.push_back(i);
+        if (claim != Store::Claim::mine) continue;
+      }
+      workers.start(i, words_of(i));
+    }
+  }
+
+  void take(const Workers::Ended& e, std::deque<size_t>& waiting) {
+    PointResult r;
+    r.status = e.status;
+    r.error = first_line(e.err);
+    if (e.status == Workers::kTookTooLong) r.error = fmt::format("took longer than {} s", o_.timeout_s);
+    if (e.status > 128 && r.error.empty()) r.error = fmt::format("ended by signal {}", e.status - 128);
+    // A run that failed its verification has times all the same; one that crashed may have left half a text.
+    if (e.status <= 1 && !e.out.empty()) {
+      auto report = parse_json<nlohmann::json>(e.out);
+      if (runs_) r.wall_s = json_field_or<double>(report, "wall_s", 0);
+      r.metrics = runs_ ? metrics_of(report) : std::move(report);
+    }
+    ++simulated_;
+    if (e.status > 2 && tries_[e.id]++ < o_.retries && store_) {
+      --simulated_;
+      waiting.push_front(e.id);
+      return;
+    }
+    if (store_) store_->put(keys_[e.id], r);
+    results_[e.id] = std::move(r);
+  }
+
+  void on_signal(int signal, size_t at_work) {
+    const bool again = stopping_ != 0;
+    stopping_ = signal;
+    if (!store_) throw Stopped(signal, {stopped_by(signal) + ", and its processes with it"});
+    if (signal != SIGINT || again) throw stopped();
+    hooks_.tell(fmt::format("{} points at work are finished; another SIGINT ends them", at_work));
+  }
+
+  Stopped stopped() const {
+    const auto done = std::count_if(results_.begin(), results_.end(), [](const auto& r) { return r.has_value(); });
+    return Stopped(stopping_, {fmt::format("{}: {} of {} points are in {}; the same command goes on from there",
+                                           stopped_by(stopping_), done, points_.size(), o_.store)});
+  }
+
+  Cell cell(size_t i, const std::string& name) const {
+    const PointResult& r = *results_[same_as_[i]];
+    if (name == "wall_s") return r.wall_s;
+    if (name == "error") return r.error;
+    if (name == "command") return command_text(points_[i].words);
+    if (name == "key") return keys_[i];
+    const auto it = r.metrics.find(name);
+    return it == r.metrics.end() ? Cell() : cell_of(*it);
+  }
+
+  /// A point's rows: one for each result that its own output has.
+  std::vector<Row> rows_of(size_t i) const {
+    const PointResult& r = *results_[same_as_[i]];
+    Row point;
+    for (size_t a = 0; a < o_.plan.axes.size(); ++a) point.set(o_.plan.axes[a].name, points_[i].values[a]);
+    point.set("exit", int64_t{r.status});
+    if (!runs_ && !r.metrics.is_null()) {
+      std::vector<Row> rows;
+      for (const auto& result : r.metrics) {
+        rows.push_back(point);
+        for (const std::string& column : metrics_) rows.back().set(column, cell_of(result.at(column)));
+      }
+      return rows;
+    }
+    for (const std::string& name : runs_ ? metrics_ : Words()) {
+      if (!r.metrics.is_null() || metric(name, "--metric").of == Metric::Of::point) point.set(name, cell(i, name));
+    }
+    return {point};
+  }
+
+  /// The points of the table, in its order, where that is not the plan's; tells the best, and draws the front.
+  std::vector<size_t> chosen() const {
+    std::vector<size_t> indices(points_.size());
+    std::iota(indices.begin(), indices.end(), size_t{0});
+    if (!o_.pareto.empty()) {
+      std::vector<std::vector<Cell>> cells;
+      for (const size_t i : indices) {
+        cells.emplace_back();
+        for (const Objective& objective : o_.pareto) cells.back().push_back(cell(i, objective.metric));
+      }
+      indices = pareto_front(cells, o_.pareto);
+      if (hooks_.picture) draw(indices);
+    }
+    if (!o_.sort.empty()) {
+      std::vector<Cell> cells;
+      for (const size_t i : indices) cells.push_back(cell(i, o_.sort[0].metric));
+      std::vector<size_t> sorted;
+      for (const size_t at : sorted_by(cells, o_.sort[0])) sorted.push_back(indices[at]);
+      indices = std::move(sorted);
+      if (!indices.empty()) {
+        Row best = rows_of(indices[0]).front();
+        std::string value;
+        JsonWriter(value, JsonWriter::Layout::compact, JsonWriter::Reals::decimal).value(best.at(o_.sort[0].metric));
+        hooks_.tell(fmt::format("best: {}: {} {}", points_[indices[0]].name(o_.plan.axes), o_.sort[0].metric, value));
+      }
+    }
+    return indices;
+  }
+
+  void draw(const std::vector<size_t>& front) const {
+    const std::set<size_t> on_front(front.begin(), front.end());
+    std::vector<PlotPoint> all;
+    for (size_t i = 0; i < points_.size(); ++i) {
+      const auto x = number_of(cell(i, o_.pareto[0].metric)), y = number_of(cell(i, o_.pareto[1].metric));
+      if (x && y) all.push_back({*x, *y, on_front.count(i) > 0, points_[i].name(o_.plan.axes)});
+    }
+    std::ostringstream text;
+    write_plot(text, o_.pareto[0].metric, o_.pareto[1].metric, all);
+    hooks_.picture(text.str());
+  }
+
+  const SweepOptions& o_;
+  const SweepHooks& hooks_;
+  const size_t jobs_;
+  bool runs_ = true, explained_ = false;
+  Words metrics_;  // columns
+  std::vector<Point> points_;
+  Words keys_;                   // of a store
+  std::vector<size_t> same_as_;  // the first point with the same key
+  std::vector<unsigned> tries_;
+  std::vector<std::optional<PointResult>> results_;  // of first points
+  std::unique_ptr<Store> store_;
+  size_t simulated_ = 0, missing_ = 0;
+  int stopping_ = 0;  // the signal
+  int worst_ = 0;
+};
+
+}  // namespace
+
+int run_sweep(const SweepOptions& options, std::ostream& out, const SweepHooks& hooks) {
+  return Sweep(options, hooks).run(out);
+}
+
+}  // namespace kernbench::sweep

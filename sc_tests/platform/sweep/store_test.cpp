@@ -1,0 +1,152 @@
+// Does a store keep what was put in, once, and refuse what is none?
+#include "kernbench/platform/sweep/store.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "kernbench/phase2/op/errors.h"
+
+namespace kernbench::sweep {
+namespace {
+
+class Stores : public testing::Test {
+ protected:
+  Stores() {
+    std::string name = testing::TempDir() + "kernbench_store_XXXXXX";
+    folder_ = mkdtemp(name.data());
+  }
+  ~Stores() override { std::filesystem::remove_all(folder_); }
+  std::string file(const std::string& name) const { return folder_ + "/" + name; }
+  static PointResult done(double ns) { return {0, "", {{"sim_ns", ns}}, 0.5}; }
+  static void sql(const std::string& file, const char* text) {
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(file.c_str(), &db), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(db, text, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+    sqlite3_close(db);
+  }
+  std::string folder_;
+};
+
+TEST_F(Stores, KeepWhatIsFinalAndBeginTheRestAnew) {
+  {
+    Store s(file("s"), "1");
+    EXPECT_EQ(s.claim("a", "run a"), Store::Claim::mine);
+    s.put("a", done(5));
+    EXPECT_EQ(s.claim("a", "run a"), Store::Claim::done);
+    EXPECT_EQ(s.claim("b", "run b"), Store::Claim::mine);
+    s.put("b", {137, "ended by signal 9", nullptr, 0});
+    EXPECT_EQ(s.claim("c", "run c"), Store::Claim::mine);  // never ends
+  }
+  Store s(file("s"), "1");
+  EXPECT_EQ(s.find("a", true)->metrics.at("sim_ns"), 5);
+  EXPECT_EQ(s.find("b", false)->status, 137);
+  EXPECT_FALSE(s.find("b", true));
+  EXPECT_FALSE(s.find("c", false));
+  EXPECT_EQ(s.claim("b", "run b"), Store::Claim::mine);
+  EXPECT_EQ(s.claim("c", "run c"), Store::Claim::mine);
+  s.put("a", done(6));  // was final
+  EXPECT_EQ(s.find("a", true)->metrics.at("sim_ns"), 5);
+}
+
+TEST_F(Stores, AnotherProcessKeepsItsPointUntilItEnds) {
+  int to_parent[2], to_child[2];
+  ASSERT_EQ(pipe(to_parent), 0);
+  ASSERT_EQ(pipe(to_child), 0);
+  const pid_t child = fork();
+  char c = 0;
+  if (child == 0) {
+    Store s(file("s"), "1");
+    c = s.claim("a", "run a") == Store::Claim::mine ? 'm' : '?';
+    if (write(to_parent[1], &c, 1) != 1 || read(to_child[0], &c, 1) != 1) _exit(1);
+    _exit(0);  // without put(), as if it were killed
+  }
+  ASSERT_EQ(read(to_parent[0], &c, 1), 1);
+  EXPECT_EQ(c, 'm');
+  Store s(file("s"), "1");
+  EXPECT_EQ(s.claim("a", "run a"), Store::Claim::others);
+  EXPECT_EQ(s.claim("b", "run b"), Store::Claim::mine);
+  ASSERT_EQ(write(to_child[1], &c, 1), 1);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  EXPECT_EQ(s.claim("a", "run a"), Store::Claim::mine);
+}
+
+TEST_F(Stores, MergeTakesEachPointOnce) {
+  {
+    Store a(file("a"), "1"), b(file("b"), "1");
+    for (const char* key : {"x", "y"}) a.claim(key, key), a.put(key, done(1));
+    b.claim("y", "y"), b.put("y", done(1));
+    b.claim("z", "z"), b.put("z", {1, "fails", nullptr, 0});
+    b.claim("open", "open");
+    b.claim("killed", "killed"), b.put("killed", {137, "", nullptr, 0});
+  }
+  Store all(file("all"), "1");
+  EXPECT_EQ(all.merge(file("a")).added, 2u);
+  const auto merged = all.merge(file("b"));
+  EXPECT_EQ(merged.added, 2u);
+  EXPECT_EQ(merged.there, 1u);
+  EXPECT_EQ(all.find("z", true)->error, "fails");
+  EXPECT_FALSE(all.find("open", false));
+  EXPECT_EQ(all.find("killed", false)->status, 137);
+  EXPECT_EQ(all.merge(file("b")).there, 2u);  // again; what is not final is taken anew
+}
+
+TEST_F(Stores, MergeRefusesOtherResultsOfOnePoint) {
+  {
+    Store a(file("a"), "1"), b(file("b"), "1");
+    for (Store* s : {&a, &b}) s->claim("x", "run x");
+    a.put("x", done(1)), b.put("x", done(2));
+    b.claim("w", "run w"), b.put("w", done(2));
+  }
+  Store a(file("a"), "1");
+  EXPECT_THROW(a.merge(file("b")), RunError);
+  EXPECT_FALSE(a.find("w", true)) << "a part was taken";
+}
+
+TEST_F(Stores, AnotherVersionIsRefusedByBothNames) {
+  { Store s(file("old"), "0.1"); }
+  Store now(file("now"), "0.2");
+  for (const bool merging : {false, true}) {
+    try {
+      if (merging) now.merge(file("old"));
+      if (!merging) Store(file("old"), "0.2");
+      FAIL();
+    } catch (const InputError& e) {
+      EXPECT_NE(std::string(e.what()).find("'0.1', expected one of 0.2"), std::string::npos) << e.what();
+    }
+  }
+}
+
+TEST_F(Stores, WhatIsNoStoreIsRefusedAndLeftAlone) {
+  std::ofstream(file("text")) << std::string(5000, 'x');
+  sql(file("foreign"), "create table t (x)");
+  sql(file("views"),
+      "create table t (x); create view store as select 1; create view owners as select 1; "
+      "create view points as select 1");
+  for (const char* name : {"text", "foreign", "views"}) {
+    EXPECT_THROW(Store(file(name), "1"), InputError) << name;
+    EXPECT_FALSE(std::filesystem::exists(file(name) + "-owners")) << name;
+  }
+  Store s(file("s"), "1");
+  EXPECT_THROW(s.merge(file("foreign")), InputError);
+  EXPECT_THROW(s.merge(file("none")), InputError);
+}
+
+TEST_F(Stores, DamagedMetricsAreRefused) {
+  {
+    Store s(file("s"), "1");
+    s.claim("a", "run a"), s.put("a", done(1));
+  }
+  for (const char* metrics : {"{", "[1]", "{\"sim_ns\": [1]}"}) {
+    sql(file("s"), (std::string("update points set metrics = '") + metrics + "'").c_str());
+    Store s(file("s"), "1");
+    EXPECT_THROW(s.find("a", true), InputError) << metrics;
+  }
+}
+
+}  // namespace
+}  // namespace kernbench::sweep
