@@ -75,7 +75,8 @@ struct DramAccess {
 /// Plays accesses, which are in the order of their times, to the end; at most `outstanding` under way (0: any number),
 /// each issued when it may be, a cycle behind an answer, and not before its time.
 inline void play(DramController& dram, std::vector<DramAccess>& accesses, size_t outstanding = 0) {
-  std::vector<DramTransfer> transfers(accesses.size());
+  std::deque<DramTransfer> transfers;
+  std::vector<DramTransfer*> idle;
   std::vector<Cycle> ends;  // of reads whose data are on the way: a heap, the earliest first
   const auto later = [](Cycle a, Cycle b) { return a > b; };
   size_t next = 0, under_way = 0;
@@ -89,7 +90,11 @@ inline void play(DramController& dram, std::vector<DramAccess>& accesses, size_t
     const bool room = outstanding == 0 || under_way < outstanding;
     if (next < accesses.size() && room && accesses[next].at <= now) {
       DramAccess& a = accesses[next];
-      DramTransfer& t = transfers[next++];
+      ++next;
+      if (idle.empty()) idle.push_back(&transfers.emplace_back());
+      DramTransfer& t = *idle.back();
+      idle.pop_back();
+      t = {};
       a.at = now;
       t.write = a.write;
       t.offset = a.offset;
@@ -109,6 +114,7 @@ inline void play(DramController& dram, std::vector<DramAccess>& accesses, size_t
       static_cast<DramAccess*>(t->context)->done = t->done;
       ends.push_back(t->done);
       std::push_heap(ends.begin(), ends.end(), later);
+      idle.push_back(t);
     }
   }
 }
