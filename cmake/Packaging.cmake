@@ -49,7 +49,8 @@ set(private_headers
     platform/topology/graph/mesh_plan.h platform/topology/read/block_reader.h platform/topology/read/spec.h
     platform/topology/read/yaml_file.h
     platform/topology/read/yaml_reader.h platform/topology/read/yaml_tree.h platform/topology/view/diagram.h
-    platform/topology/view/floorplan.h systemc_models/fabric/flit_links.h systemc_models/fabric/header_links.h)
+    platform/topology/view/floorplan.h systemc_models/fabric/flit_links.h systemc_models/fabric/header_links.h
+    systemc_models/fabric/wormhole_links.h)
 list(REMOVE_ITEM public_headers ${private_headers})
 # Of use with a library that kernbench does not need; no other header includes it.
 install(FILES platform/cci/cci_parameters.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernbench/platform/cci)

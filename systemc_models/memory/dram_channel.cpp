@@ -189,6 +189,7 @@ void DramChannel::plan_bank(Cycle from, uint32_t bank) {
   row_.consider(p);
 }
 
+/// A write began when it got its place in the queue; who asked for it may have forgotten it since.
 void DramChannel::issue(const Plan& p) {
   const Cycle cycle = p.start + (p.op == DramOp::ACT ? t_.tACT - 1 : 0);
   row_free_ = cycle + 1;
@@ -199,14 +200,14 @@ void DramChannel::issue(const Plan& p) {
       ++counts_.activates;
       if (p.request->found == DramRequest::Found::open_row) {
         p.request->found = DramRequest::Found::closed_bank;
-        client_.burst_begins(p.request->owner, p.start);
+        if (!p.request->write) client_.burst_begins(p.request->owner, p.start);
       }
       for (auto& lists : lists_) lists[p.bank].chosen = nullptr;
       return tell(p.op, cycle, p.request->place);
     case DramOp::PRE:
       if (p.request && p.request->found != DramRequest::Found::other_row) {
         p.request->found = DramRequest::Found::other_row;
-        client_.burst_begins(p.request->owner, p.start);
+        if (!p.request->write) client_.burst_begins(p.request->owner, p.start);
       }
       banks_.pre(p.bank, cycle);
       ++counts_.precharges;

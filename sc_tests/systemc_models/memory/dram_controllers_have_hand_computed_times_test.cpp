@@ -52,6 +52,23 @@ TEST(DramTimes, of_a_closed_bank_an_open_row_and_another_row) {
   EXPECT_EQ(r.counts.precharges, 1u);
 }
 
+TEST(DramTimes, of_a_drained_write_do_not_touch_who_came_in_its_place) {
+  HbmDramParameters p = one_channel();
+  DramController dram(checked(p).config(), p.mapping);
+  DramTransfer t;
+  t.write = true;
+  t.rows = Rows{1, 32, 32};
+  dram.submit(t, 0);
+  while (dram.run(dram.next()).empty()) continue;
+  t = {};  // the write has its place in the queue and is still to be drained: its ACT comes later
+  t.offset = place(0, 1, 0, 0);
+  t.rows = Rows{1, 32, 32};
+  t.ready = 500;
+  dram.submit(t, 1);
+  for (Cycle next = dram.next(); next != kNoCycle; next = dram.next()) dram.run(next);
+  EXPECT_EQ(t.begin, 500);
+}
+
 TEST(DramTimes, of_another_row_wait_for_the_first_to_have_been_open) {
   const Played r = play(one_channel(), {{0, false, place(0, 0, 0, 0)}, {1, false, place(1, 0, 0, 0)}});
   EXPECT_EQ(r.accesses[1].done, 1 + 28 + 14 + 12 + 17 + 2) << "tRAS from the ACT at 1, then as above";
