@@ -54,6 +54,19 @@ class DramControllers(Cli):
             times[links] = first["sim_ns"]
         self.assertLess(max(times.values()), 1.5 * min(times.values()), times)
 
+    def test_data_leave_for_finite_buffers_as_for_others(self):
+        """Where there is room their times are the same; where there is little they are later."""
+        arguments = ["--topology", with_dram("small.yaml", self.folder), "--links", "flit", "--kernel", "gemm", "--param",
+                     "m=128", "--verify"]
+        free = self.report(*arguments)["sim_ns"]
+        times = {}
+        for flits in (1, 64):
+            report = self.report(*arguments, "--set", f"*.r*c*.buffer_flits={flits}")
+            self.assertTrue(report["verify"]["passed"])
+            times[flits] = report["sim_ns"]
+        self.assertEqual(times[64], free)
+        self.assertGreaterEqual(times[1], free)
+
     def test_the_other_topologies_run_and_are_probed(self):
         for name in ("default.yaml", "latency_model.yaml", "six_sip_torus.yaml", "one_cube.yaml"):
             file = with_dram(name, self.folder)

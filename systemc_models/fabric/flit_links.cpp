@@ -279,8 +279,11 @@ void FlitLinks::data_came(FabricTransaction& x, uint64_t nbytes, double t_ns) {
     x.bytes_known = end;
     f.time_ns = t_ns;
   }
-  if (rests && x.flits_known > before)
-    timeline().at(t_ns, x.departure_order(), &turn_of_transaction<&FlitLinks::departure_turn>, this, &x);
+  if (rests && x.flits_known > before) known_flits_leave(x, t_ns);
+}
+
+void FlitLinks::known_flits_leave(FabricTransaction& x, double t_ns) {
+  timeline().at(t_ns, x.departure_order(), &turn_of_transaction<&FlitLinks::departure_turn>, this, &x);
 }
 
 /// The response's flits leave at their times.

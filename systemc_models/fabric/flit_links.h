@@ -93,6 +93,8 @@ class FlitLinks : public LinkMode {
   void serve(Flit&, MemoryTarget&);
   /// The response's flits leave at their times.
   virtual void leave_memory(FabricTransaction&, MemoryTarget&);
+  /// Those whose times data_came() has told leave, the next one at t_ns; none was left that had not.
+  virtual void known_flits_leave(FabricTransaction&, double t_ns);
   void at_initiator(Flit&);
 
  private:

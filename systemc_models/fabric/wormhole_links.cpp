@@ -357,13 +357,23 @@ void WormholeLinks::served_turn(void* channel, void* transaction) {
 void WormholeLinks::leave_memory(FabricTransaction& x, MemoryTarget& memory) {
   if (x.hop_count == 0) return FlitLinks::leave_memory(x, memory);
   x.served();
-  x.flit_count = static_cast<uint32_t>(x.flits.size());
+  x.flit_count = x.flits_known = static_cast<uint32_t>(x.flits.size());
   x.flits_done = 0;
+  timeline().at(x.flits.front()->time_ns, x.departure_order(), &turn_of_transaction<&WormholeLinks::departure_turn>,
+                &acquire_response(x, memory), &x);
+}
+
+ResponseQueue& WormholeLinks::acquire_response(FabricTransaction& x, MemoryTarget& memory) {
   ResponseQueue& q = output(*x.last_hop().in).acquire_response();
   q.rank = x.memory_arrival;
   q.outlet = &outlets_[&memory];
-  timeline().at(x.flits.front()->time_ns, x.departure_order(), &turn_of_transaction<&WormholeLinks::departure_turn>, &q,
-                &x);
+  return q;
+}
+
+void WormholeLinks::known_flits_leave(FabricTransaction& x, double t_ns) {
+  ResponseQueue*& q = coming_[&x];
+  if (!q) q = &acquire_response(x, static_cast<MemoryTarget&>(x.last_hop().in->node()));
+  timeline().at(t_ns, x.departure_order(), &turn_of_transaction<&WormholeLinks::departure_turn>, q, &x);
 }
 
 void WormholeLinks::departure_turn(void* queue, void* transaction) {
@@ -371,9 +381,11 @@ void WormholeLinks::departure_turn(void* queue, void* transaction) {
   auto& x = *static_cast<FabricTransaction*>(transaction);
   WormholeLinks& me = q.output->mode;
   Flit& f = *x.flits[x.flits_done++];
-  if (x.flits_done < x.flit_count) {
+  if (x.flits_done < x.flits_known) {
     me.timeline().at(x.flits[x.flits_done]->time_ns, x.departure_order(),
                      &turn_of_transaction<&WormholeLinks::departure_turn>, queue, &x);
+  } else if (x.flits_done == x.flit_count) {
+    me.coming_.erase(&x);
   }
   f.node = x.hop_count;
   me.make_ready(f);

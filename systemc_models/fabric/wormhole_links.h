@@ -30,8 +30,6 @@ class WormholeLinks : public FlitLinks {
   bool message_comes(FabricTransaction&, FabricPort& in) override;
   tlm::tlm_sync_enum response_at(FabricTransaction&, FabricPort& out, tlm::tlm_phase&) override;
   std::vector<std::string> waiting() const override;
-  /// A read's flits leave its memory evenly, once its end is known.
-  void data_came(FabricTransaction&, uint64_t, double) override {}
 
  private:
   LinkOutput& output(FabricPort&);
@@ -61,11 +59,14 @@ class WormholeLinks : public FlitLinks {
   void take(VirtualChannel&);
   static void served_turn(void* self, void* channel);
   void leave_memory(FabricTransaction&, MemoryTarget&) override;
+  void known_flits_leave(FabricTransaction&, double t_ns) override;
+  ResponseQueue& acquire_response(FabricTransaction&, MemoryTarget&);
   static void departure_turn(void* queue, void* transaction);
 
   uint64_t turns_ = 0;  ///< the number of the flit that became ready last
   std::vector<std::unique_ptr<LinkOutput>> outputs_;
   std::unordered_map<const MemoryTarget*, Outlet> outlets_;
+  std::unordered_map<const FabricTransaction*, ResponseQueue*> coming_;  ///< of reads whose data are still to come
 };
 
 }  // namespace kernbench
