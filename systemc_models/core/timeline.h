@@ -26,7 +26,7 @@ struct Order {
     kQueues = 3,       ///< the servers of inter-PE queues take what is new at the instant
     kDepartures = 4,   ///< responses leave a memory
     kArrivals = 5,     ///< messages become ready at a link or arrive at a memory
-    kArbitration = 6,  ///< a router of one's own chooses among those that are ready
+    kArbitration = 6,  ///< a router of one's own, or a DRAM controller, chooses among what is ready
   };
   uint64_t major = 0;
   uint64_t minor = 0;
