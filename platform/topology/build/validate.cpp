@@ -104,15 +104,24 @@ void check_reachable(const Graph& g, const Kinds& kinds, FaultList& faults) {
   }
 }
 
-/// Other links than flits' have no buffers.
+/// Other links than flits' have no buffers: one fault, however many nodes have them.
 void check_buffers(const Graph& g, FaultList& faults) {
   if (g.timing.links == Links::flit) return;
+  const Node* first = nullptr;
+  size_t more = 0;
   for (const Node& n : g.nodes) {
     if (!n.attrs.has("buffer_flits")) continue;
-    faults.add(n.line, "buffer_flits",
-               fmt::format("found {} on '{}' with links: {}; legal: only with links: flit",
-                           n.attrs.integer("buffer_flits", 0), n.id, name_of(g.timing.links)));
+    if (first) {
+      ++more;
+    } else {
+      first = &n;
+    }
   }
+  if (!first) return;
+  faults.add(first->line, "buffer_flits",
+             fmt::format("found {} on '{}'{} with links: {}; legal: only with links: flit",
+                         first->attrs.integer("buffer_flits", 0), first->id,
+                         more > 0 ? fmt::format(" and {} more", more) : "", name_of(g.timing.links)));
 }
 
 void check_flits(const Graph& g, FaultList& faults) {

@@ -173,6 +173,8 @@ class FiniteBuffers(cli_support.Cli):
         for links in ("ideal", "cut_through"):
             self.refuses("topology", path, "--links", links, lines=1, saying=[
                 f"t.yaml:6: buffer_flits: found 2 on 'r1' with links: {links}; legal: only with links: flit"])
+        self.refuses("topology", cli_support.topology("small.yaml"), "--set", "*.r?c?.buffer_flits=4", lines=1,
+                     saying=["found 4 on 'sip0.cube0.r0c0' and 23 more with links: ideal"])
 
     def test_blocks_that_keep_no_credits_are_refused(self):
         yaml = line(", buffer_flits: 2") + "foreign:\n- {id: tap, between: [r0, r1]}\n"
