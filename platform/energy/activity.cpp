@@ -48,6 +48,7 @@ Activity::Activity(Platform& platform, ActivitySink& sink) : platform_(platform)
   header_bits_ = static_cast<uint64_t>(std::llround(graph.timing.header_bytes * static_cast<double>(kBits)));
   edge_rows_.assign(graph.edges.size(), kNone);
   router_rows_.assign(graph.nodes.size(), kNone);
+  other_rows_.resize(graph.nodes.size());
   pe_of_.assign(graph.nodes.size(), kNoPe);
   for (const topology::Node& n : graph.nodes) routes_.push_back(is_router(n.kind));
   for (size_t p = 0; p < platform.pes().count(); ++p) {
@@ -91,9 +92,11 @@ void Activity::add_to(size_t row, uint64_t amount, Span span) {
 }
 
 template <class Make>
-void Activity::add(uint32_t place, const std::string& action, uint64_t amount, Span span, const Make& make) {
-  const auto [it, is_new] = other_rows_.try_emplace({place, action}, rows_.size());
-  if (is_new) {
+void Activity::add(uint32_t place, std::string_view action, uint64_t amount, Span span, const Make& make) {
+  auto& rows = other_rows_[place];
+  auto it = rows.find(action);
+  if (it == rows.end()) {
+    it = rows.emplace(action, rows_.size()).first;
     ActivityRow row;
     row.place = place;
     row.action = action;
@@ -248,8 +251,10 @@ void Activity::add_service(const Pe& pe, Stage stage, const PeItem& item, Span s
       const std::string& dtype = item.token ? item.command->plan.dtype : item.command->dtype;
       const auto macs = static_cast<uint64_t>(gemm_flops(item) / 2);
       if (macs == 0) break;
-      add(platform_.graph().pes[pe.index].blocks.at("pe_gemm"), "macs_" + dtype, macs, span,
-          [&](ActivityRow& row) { row.constant = "mac." + dtype; });
+      add(platform_.graph().pes[pe.index].blocks.at("pe_gemm"), dtype, macs, span, [&](ActivityRow& row) {
+        row.action = "macs_" + dtype;
+        row.constant = "mac." + dtype;
+      });
       break;
     }
     case Stage::math:

@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -87,9 +88,9 @@ class Activity : public PeObserver, public FabricObserver {
   void add_slot(const Pe&, const QueueRing&, bool write, uint64_t bytes, Span);
   void add_math(const Pe&, const std::string& op, uint64_t elements, Span);
   void add_service(const Pe&, Stage, const PeItem&, Span);
-  /// Adds to the row of that place and action, which `make` describes when it is new.
+  /// Adds to the row of that place and action, which `make` describes when it is new: action, constant and the rest.
   template <class Make>
-  void add(uint32_t place, const std::string& action, uint64_t amount, Span, const Make& make);
+  void add(uint32_t place, std::string_view action, uint64_t amount, Span, const Make& make);
   void add_to(size_t row, uint64_t amount, Span);
 
   Platform& platform_;
@@ -97,7 +98,7 @@ class Activity : public PeObserver, public FabricObserver {
   uint64_t header_bits_ = 0;
   std::vector<ActivityRow> rows_;
   std::vector<size_t> edge_rows_, router_rows_;                    ///< by edge, by node; kNone: none yet
-  std::map<std::pair<uint32_t, std::string>, size_t> other_rows_;  ///< by node and action
+  std::vector<std::map<std::string, size_t, std::less<>>> other_rows_;  ///< by node: by action, or what it is done with
   std::vector<bool> routes_;                                       ///< by node: a router
   std::vector<uint32_t> pe_of_;                                    ///< by node, of each pe_dma; kNoPe: another
   std::map<uint32_t, uint64_t> activates_;                         ///< by memory, told last

@@ -1,12 +1,8 @@
 #include "kernbench/platform/sweep/workers.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
-extern "C" {
-#include <sys/pidfd.h>  // glibc 2.36 forgets to say that it is C
-}
 
 #include <algorithm>
 #include <cerrno>
@@ -54,10 +50,7 @@ void Workers::signal_all(int number) const {
 
 /// In the copy, out of which nothing is thrown: the original goes on where it was called from.
 void Workers::become(const Running& r, const Words& words) const noexcept {
-  const int in = open("/dev/null", O_RDONLY);
-  if (in < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(r.out.fd(), STDOUT_FILENO) < 0 ||
-      dup2(r.err.fd(), STDERR_FILENO) < 0)
-    _exit(1);
+  if (!redirect_standard_files(r.out.fd(), r.err.fd())) _exit(1);
   if (spared_) signal(SIGINT, SIG_IGN);
   sigprocmask(SIG_SETMASK, &stop_signals_.before(), nullptr);
   unsetenv("KERNBENCH_PROGRESS");  // the sweep's own
@@ -77,7 +70,7 @@ void Workers::start(size_t id, const Words& words) {
   r->begun = Clock::now();
   r->pid = fork_child();
   if (r->pid == 0) become(*r, words);
-  r->pidfd = pidfd_open(r->pid, 0);
+  r->pidfd = open_pidfd(r->pid);
   const int error = errno;
   const bool watched = r->pidfd >= 0;
   running_.push_back(std::move(r));

@@ -20,8 +20,7 @@ namespace {
 
 /// In the child: becomes the program. Returns only where that fails.
 void become(const char* program, char* const* argv, int out, int err, const sigset_t& signals, const char* folder) {
-  const int in = open("/dev/null", O_RDONLY);
-  if (in < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0) return;
+  if (!redirect_standard_files(out, err)) return;
   if (*folder != '\0' && chdir(folder) != 0) return;
   sigprocmask(SIG_SETMASK, &signals, nullptr);
   execv(program, argv);
@@ -52,6 +51,15 @@ int wait_for_child(pid_t pid) {
     if (errno != EINTR) throw RunError(std::string("waiting for a process: ") + std::strerror(errno));
   }
   return status;
+}
+
+bool redirect_standard_files(int out, int err) {
+  const int in = open("/dev/null", O_RDONLY);
+  return in >= 0 && dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 && dup2(err, STDERR_FILENO) >= 0;
+}
+
+int open_pidfd(pid_t pid) {
+  return pidfd_open(pid, 0);
 }
 
 int exit_status(int wait_status) {
@@ -91,7 +99,7 @@ StartedProgram start_program(const std::string& program, const std::vector<std::
     if (write(err, text.data(), text.size()) < 0) _exit(1);
     _exit(1);
   }
-  started.pidfd = pidfd_open(started.pid, 0);
+  started.pidfd = open_pidfd(started.pid);
   if (started.pidfd >= 0) return started;
   const int error = errno;
   kill(started.pid, SIGKILL);

@@ -16,6 +16,12 @@ pid_t fork_child();
 /// Waits for that child and for no other; what waitpid() says of it.
 int wait_for_child(pid_t);
 
+/// In a child: stdin empty, stdout and stderr to these files. False where the system refuses.
+bool redirect_standard_files(int out, int err);
+
+/// Readable once the process has ended; -1, with errno, where there is none.
+int open_pidfd(pid_t);
+
 /// Its exit status, or 128 + the signal that ended it, of what wait_for_child() says.
 int exit_status(int wait_status);
 

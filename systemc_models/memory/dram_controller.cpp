@@ -29,12 +29,12 @@ bool DramController::cut_one(DramTransfer& t, Cycle now) {
   const uint64_t burst = config_.geometry.burst_bytes;
   const bool touch = t.rows.stride == t.rows.bytes;
   const uint64_t ranges = touch ? 1 : t.rows.count, bytes = touch ? t.rows.count * t.rows.bytes : t.rows.bytes;
+  size_t waiting = 0;
+  for (const auto& c : channels_) waiting += c->waiting();
   for (; t.row < ranges; ++t.row, t.at = 0) {
     const uint64_t first = t.offset + t.row * t.rows.stride;
     while (t.at < bytes) {
-      size_t waiting = 0;
-      for (const auto& c : channels_) waiting += c->waiting();
-      if (waiting >= kCutAhead) return false;
+      if (waiting++ >= kCutAhead) return false;
       const uint64_t at = first + t.at;
       const DramPlace place = mapping_.place_of(at);
       const uint64_t end = std::min(bytes, (at / burst + 1) * burst - first);
