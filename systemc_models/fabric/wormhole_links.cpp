@@ -123,13 +123,17 @@ tlm::tlm_sync_enum WormholeLinks::response_at(FabricTransaction& x, FabricPort& 
 
 void WormholeLinks::at_router(Flit& f, Router& router, FabricPort& in) {
   FabricTransaction& x = *f.transaction;
-  channel_of(f, in).append(f);
+  VirtualChannel& v = channel_of(f, in);
+  v.append(f);
   const double arrival = f.time_ns, overhead = router.delay_of(passing(f));
   const Link& next = next_port(f).link;
   ReadyOrder& orders = in.incoming()->ready_order;
   if (router.stores_and_forwards() && x.write != f.response) {
-    f.order = f.last ? orders.of(x.own_order, arrival, arrival + overhead, &next) : x.own_order;
-    timeline().at(arrival, f.order, &turn_of_flit<&WormholeLinks::stored_turn>, this, &f);
+    // Before anything goes on at the instant.
+    timeline().at(arrival, v.output->credit_order(), &turn_of_flit<&WormholeLinks::stored_turn>, this, &f);
+    if (!f.last) return;
+    f.order = orders.of(x.own_order, arrival, arrival + overhead, &next);
+    if (v.first->transaction == &x) forward_at(arrival + overhead, v, f);
     return;
   }
   become_ready(f, overhead, x.ready_ns[f.node]);
@@ -174,17 +178,23 @@ void WormholeLinks::store(VirtualChannel& v) {
     v.last_stored = f;
     give_credit(v, *f->transaction, port_of(*f), f->response);
     if (!f->last) continue;
-    const double all_here = std::max(f->time_ns, timeline().now_ns());
-    timeline().at(all_here + router_of(v).delay_of(passing(*f)), f->order, &turn_of_flit<&WormholeLinks::forward_turn>,
-                  this, f);
+    if (!v.forwards) forward_at(std::max(f->time_ns, timeline().now_ns()) + router_of(v).delay_of(passing(*f)), v, *f);
     return;
   }
+}
+
+/// The message in front, of which this is the last flit, is to go on then. Where that is known when the flit has not yet
+/// come, it stands on the timeline among those that were known as early: so ties go as without buffers.
+void WormholeLinks::forward_at(double ready_ns, VirtualChannel& v, Flit& last) {
+  v.forwards = true;
+  timeline().at(ready_ns, last.order, &turn_of_flit<&WormholeLinks::forward_turn>, this, &last);
 }
 
 void WormholeLinks::forward_turn(void* self, void* flit) {
   auto& me = *static_cast<WormholeLinks*>(self);
   const Flit& last = *static_cast<Flit*>(flit);
   VirtualChannel& v = channel_of(last, port_of(last));
+  v.forwards = false;
   const double ready = me.timeline().now_ns();
   for (Flit* f = v.first;; f = f->behind) {
     me.make_ready(*f);

@@ -44,6 +44,7 @@ class WormholeLinks : public FlitLinks {
   static void stored_turn(void* self, void* flit);
   static void forward_turn(void* self, void* flit);
   void store(VirtualChannel&);
+  void forward_at(double ready_ns, VirtualChannel&, Flit& last);
   void advance(VirtualChannel&);
   void offer(FlitQueue&);
   void ask(LinkOutput&);

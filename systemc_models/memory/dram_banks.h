@@ -21,7 +21,7 @@ class DramBanks {
     return (stack_of(p) * geometry_.bank_groups + p.group) * geometry_.banks + p.bank;
   }
   uint32_t stack_of(const DramPlace& p) const { return p.pc * geometry_.stack_ids + p.stack_id; }
-  uint32_t stack_of_bank(uint32_t bank) const { return bank / banks_of_stack_; }
+  uint32_t stack_of_bank(uint32_t bank) const { return banks_[bank].stack; }
   uint32_t count() const { return static_cast<uint32_t>(banks_.size()); }
   uint32_t stacks() const { return static_cast<uint32_t>(stacks_.size()); }
   uint32_t banks_of_stack() const { return banks_of_stack_; }

@@ -32,6 +32,7 @@ DramChannel::DramChannel(const DramConfig& config, uint16_t index, Client& clien
     lists_[write].resize(banks_.count());
     active_[write].resize((banks_.count() + 63) / 64);
   }
+  for_column_.resize(active_[0].size());
   if (refresh_interval_ == kNoCycle) return;
   // One stack ID after the other, so that they are not all away at once.
   const auto n = static_cast<Cycle>(stacks_.size());
@@ -56,7 +57,7 @@ void DramChannel::step(Cycle now) {
   if (column) issue_column(column_);
   if (row) issue(row_);
   // What came into a queue's last place may have left it for another.
-  if (row || column) plan(now + 1);
+  if (row || column) plan_after(now + 1, row, column);
   next_ = std::min({row_.start, column_.start, refresh_due_});
   for (const bool write : {false, true}) {
     const size_t room = write ? config_.queues.writes : config_.queues.reads;
@@ -130,18 +131,39 @@ bool DramChannel::blocked(Cycle from, uint32_t bank) const {
 void DramChannel::plan(Cycle from) {
   row_ = column_ = {};
   refresh_due_ = kNoCycle;
+  refreshing_ = false;
   for (uint32_t s = 0; s < stacks_.size(); ++s) {
     if (stacks_[s].refresh_due <= from) {
       plan_refresh(from, s);
+      refreshing_ = true;
     } else {
       refresh_due_ = std::min(refresh_due_, stacks_[s].refresh_due);
     }
   }
   choose_direction();
+  plan_banks(from, true, true);
+}
+
+/// The same after commands. Those on one bus change nothing for the other's but at their own bank; the other's next
+/// stays where it is, and that of the bank is considered beside it.
+void DramChannel::plan_after(Cycle from, bool row, bool column) {
+  const bool drained = draining_;
+  choose_direction();
+  if ((row && column) || draining_ != drained || refreshing_ || from >= refresh_due_) return plan(from);
+  (row ? row_ : column_) = {};
+  plan_banks(from, row, column);
+}
+
+/// Of the banks whose next command is for the row bus, for the column bus, when they were planned last.
+void DramChannel::plan_banks(Cycle from, bool rows, bool columns) {
   const std::vector<uint64_t>& active = active_[draining_];
   for (uint32_t word = 0; word < active.size(); ++word) {
-    for (uint64_t bits = active[word]; bits != 0; bits &= bits - 1)
-      plan_bank(from, word * 64 + static_cast<uint32_t>(__builtin_ctzll(bits)));
+    const uint64_t of_columns = for_column_[word];
+    const uint64_t these = (rows ? ~of_columns : 0) | (columns ? of_columns : 0);
+    for (uint64_t bits = active[word] & these; bits != 0; bits &= bits - 1) {
+      const uint32_t bank = word * 64 + static_cast<uint32_t>(__builtin_ctzll(bits));
+      if (!refreshing_ || !blocked(from, bank)) plan_bank(from, bank);
+    }
   }
 }
 
@@ -163,30 +185,25 @@ void DramChannel::plan_refresh(Cycle from, uint32_t stack) {
 }
 
 void DramChannel::plan_bank(Cycle from, uint32_t bank) {
-  if (blocked(from, bank)) return;
   List& list = lists_[draining_][bank];
   const int64_t open = banks_.open_row(bank);
   if (!list.chosen) list.chosen = config_.policies.scheduler->next_of_bank(list.oldest, open);
-  Plan p;
-  p.request = list.chosen;
-  p.age = p.request->age;
-  p.bank = bank;
-  if (open == p.request->place.row) {
-    p.op = draining_ ? DramOp::WR : DramOp::RD;
-    p.start = std::max({from, column_free_, banks_.earliest_column(bank, draining_)});
-    return column_.consider(p);
+  DramRequest& r = *list.chosen;
+  uint64_t& for_column = for_column_[bank / 64];
+  const uint64_t bit = uint64_t{1} << bank % 64;
+  if (open == r.place.row) {
+    for_column |= bit;
+    const Cycle start = std::max({from, column_free_, banks_.earliest_column(bank, draining_)});
+    return column_.consider(start, r, draining_ ? DramOp::WR : DramOp::RD);
   }
-  if (open == DramBanks::kClosed) {
-    p.op = DramOp::ACT;
-    p.start = std::max({from, row_free_, banks_.earliest_act(bank) - (t_.tACT - 1)});
-    // A refresh that is due does not wait for ever newer rows.
-    const Cycle refresh = stacks_[banks_.stack_of_bank(bank)].single_refresh;
-    if (refresh != kNoCycle && p.start + t_.tACT - 1 + t_.tRRDL > refresh) p.start = std::max(p.start, refresh);
-  } else {
-    p.op = DramOp::PRE;
-    p.start = std::max({from, row_free_, banks_.earliest_pre(bank)});
-  }
-  row_.consider(p);
+  for_column &= ~bit;
+  if (open != DramBanks::kClosed)
+    return row_.consider(std::max({from, row_free_, banks_.earliest_pre(bank)}), r, DramOp::PRE);
+  Cycle start = std::max({from, row_free_, banks_.earliest_act(bank) - (t_.tACT - 1)});
+  // A refresh that is due does not wait for ever newer rows.
+  const Cycle refresh = stacks_[banks_.stack_of_bank(bank)].single_refresh;
+  if (refresh != kNoCycle && start + t_.tACT - 1 + t_.tRRDL > refresh) start = std::max(start, refresh);
+  row_.consider(start, r, DramOp::ACT);
 }
 
 /// A write began when it got its place in the queue; who asked for it may have forgotten it since.

@@ -87,8 +87,12 @@ class DramChannel {
     DramOp op = DramOp::ACT;
     uint32_t bank = 0, stack = 0;
     DramRequest* request = nullptr;
+    bool goes_after(Cycle s, uint64_t a) const { return s < start || (s == start && a < age); }
     void consider(const Plan& p) {
-      if (p.start < start || (p.start == start && p.age < age)) *this = p;
+      if (goes_after(p.start, p.age)) *this = p;
+    }
+    void consider(Cycle s, DramRequest& r, DramOp o) {
+      if (goes_after(s, r.age)) *this = {s, r.age, o, r.bank, 0, &r};
     }
   };
 
@@ -98,6 +102,8 @@ class DramChannel {
   bool forwards(const DramPlace&) const;
   void choose_direction();
   void plan(Cycle from);
+  void plan_after(Cycle from, bool row, bool column);
+  void plan_banks(Cycle from, bool rows, bool columns);
   void plan_refresh(Cycle from, uint32_t stack);
   void plan_bank(Cycle from, uint32_t bank);
   bool blocked(Cycle from, uint32_t bank) const;
@@ -121,9 +127,11 @@ class DramChannel {
   std::vector<DramRequest*> idle_requests_;
   std::vector<List> lists_[2];       ///< by bank
   std::vector<uint64_t> active_[2];  ///< a bit for each bank that has requests
+  std::vector<uint64_t> for_column_;  ///< of those planned: whose next command is for the column bus
   std::vector<Stack> stacks_;
   const Cycle refresh_interval_;
   Cycle refresh_due_ = kNoCycle;  ///< the next one that does not block banks yet
+  bool refreshing_ = false;       ///< one is due
   bool draining_ = false;         ///< writes are served
   Cycle row_free_ = 0, column_free_ = 0;
   Plan row_, column_;

@@ -91,12 +91,6 @@ def ring_case(seed):
     return {"ns_per_mm": 1, "timing": timing, "nodes": nodes, "links": links, "memories": memories}, rows
 
 
-def ties_at_stores(topology, seed):
-    """Rule 9's exception: where there are many ties, or messages of no bytes, which come with the flit before them."""
-    stores = [n for n in topology["nodes"] if n.get("attrs", {}).get("store_and_forward", n["kind"] == "pcie_ep")]
-    return bool(stores) and (seed % 3 == 0 or topology["timing"].get("header_bytes", 0) == 0)
-
-
 def agree(folder, seed, topology, rows):
     """Without limits, and with plenty of room, the times are those without buffers; which are returned."""
     plain = traffic(folder, topology, rows)
@@ -130,7 +124,7 @@ def check(folder, seed, compare, counts):
         topology, rows = random_cases.traffic_case(seed, ties=seed % 3 == 0, mode="flit")
     if not rows:
         return
-    plain = agree(folder, seed, topology, rows) if compare and not ties_at_stores(topology, seed) else None
+    plain = agree(folder, seed, topology, rows) if compare else None
     figures = random.Random(f"buffers {seed}")
     tight = with_buffers(topology, PASSES_ON | {"sram", "hbm_ctrl"}, small(figures, figures.choice((1, 1, 0.5))))
     done = traffic(folder, tight, rows)
