@@ -8,6 +8,7 @@
 #include "kernbench/phase2/tool/output_files.h"
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/cli/shared_systems.h"
 #include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/insight/scaling.h"
@@ -78,6 +79,7 @@ std::string TopologyOptions::text() const {
 }
 
 topology::Graph TopologyOptions::compile() const {
+  if (auto shared = take_shared_system(*this)) return std::move(*shared);
   plugins.load();
   topology::Overrides overrides;
   if (links == "ideal") overrides.links = topology::Links::ideal;

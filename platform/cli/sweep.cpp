@@ -15,6 +15,7 @@
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/cli/shared_systems.h"
 #include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/platform/sweep/store.h"
 
@@ -91,6 +92,7 @@ int sweep_points(SweepCommand& c) {
   };
   sweep::SweepHooks hooks;
   hooks.work = do_again;
+  hooks.worked = share_system;
   hooks.find_file = [](const std::string& option, const std::string& given) {
     return option == "energy" ? energy_file(given) : topology_file(given);
   };

@@ -207,6 +207,7 @@ class Sweep {
       r.metrics = runs_ ? metrics_of(report) : std::move(report);
     }
     ++simulated_;
+    if (e.status == 0 && hooks_.worked) hooks_.worked(points_[e.id].words);
     if (e.status > 2 && tries_[e.id]++ < o_.retries && store_) {
       --simulated_;
       waiting.push_front(e.id);
