@@ -10,8 +10,23 @@
 
 namespace kernbench {
 
-void require_flow_control(const topology::Graph& graph, const Elaboration& blocks, topology::PathRouter& paths) {
-  if (!graph.has_finite_buffers()) return;
+namespace {
+
+ChannelLayers layers_of(const topology::ChannelDependencies& d) {
+  ChannelLayers layers;
+  layers.count = d.layers;
+  for (const uint32_t c : {kRequests, kResponses}) {
+    layers.divided[c].insert(d.circular[c].begin(), d.circular[c].end());
+    for (const topology::Dateline& l : d.datelines[c]) layers.datelines[c][l.onto].insert({l.from, l.layer});
+  }
+  return layers;
+}
+
+}  // namespace
+
+ChannelLayers require_flow_control(const topology::Graph& graph, const Elaboration& blocks,
+                                   topology::PathRouter& paths) {
+  if (!graph.has_finite_buffers()) return {};
   for (uint32_t n = 0; n < graph.nodes.size(); ++n) {
     const auto* router = dynamic_cast<const Router*>(&blocks.component(n));
     const bool foreign = topology::is_foreign(graph, n) && !topology::inside_pe(graph, n);
@@ -22,7 +37,10 @@ void require_flow_control(const topology::Graph& graph, const Elaboration& block
                     graph.name, graph.nodes[n].line, graph.nodes[n].id,
                     foreign ? "a foreign block" : "'" + graph.nodes[n].impl + "'"));
   }
-  topology::require_deadlock_free(graph, paths);
+  if (!graph.timing.prove_deadlock_free) return {};
+  const topology::ChannelDependencies found = topology::find_dependencies(graph, paths);
+  topology::require_deadlock_free(graph, found);
+  return layers_of(found);
 }
 
 }  // namespace kernbench

@@ -34,7 +34,7 @@ Machine::Machine(topology::Graph graph)
       routes_(graph_, blocks_, system_.timing()),
       pes_(graph_, blocks_, routes_, system_),
       runs_(sc_core::sc_gen_unique_name("runs"), *this) {
-  require_flow_control(graph_, blocks_, routes_.paths());
+  system_.set_channel_layers(require_flow_control(graph_, blocks_, routes_.paths()));
   system_.set_routes(routes_);
   if (graph_.materialize_outputs) system_.materialize_outputs();
 }

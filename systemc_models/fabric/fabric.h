@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernbench/systemc_models/core/context.h"
+#include "kernbench/systemc_models/fabric/channel_layers.h"
 #include "kernbench/systemc_models/fabric/link.h"
 #include "kernbench/systemc_models/fabric/link_mode.h"
 #include "kernbench/systemc_models/fabric/route.h"
@@ -37,6 +38,10 @@ class Fabric : public Context, private tlm::tlm_mm_interface {
   const FabricTiming& timing() const { return timing_; }
   bool responses_travel() const { return timing_.response == Response::routed; }
   LinkMode& mode() const { return *mode_; }
+
+  /// Finite buffers: how the virtual channels are divided, before anything is sent.
+  const ChannelLayers& channel_layers() const { return channel_layers_; }
+  void set_channel_layers(ChannelLayers layers) { channel_layers_ = std::move(layers); }
 
   /// Who resolves addresses: a platform, or else the map below.
   RouteSource& routes() const { return *routes_; }
@@ -75,6 +80,7 @@ class Fabric : public Context, private tlm::tlm_mm_interface {
   void free(tlm::tlm_generic_payload*) override;
 
   FabricTiming timing_;
+  ChannelLayers channel_layers_;
   std::unique_ptr<LinkMode> mode_;
   std::unique_ptr<AddressMap> address_map_;
   RouteSource* routes_;

@@ -20,6 +20,7 @@ struct Flit {
   enum class State : uint8_t { coming, here, ready };
   State state = State::coming;  ///< at the node: on its way there, stored there, ready to go on
   uint32_t channel = 0;         ///< of its class, by which it has come to the node
+  uint32_t layer = 0;           ///< of a message's first flit: of virtual channels (channel_layers.h)
   Flit* behind = nullptr;       ///< the next in its queue there
   uint64_t turn = 0;            ///< its number among those that have become ready
   double time_ns = 0;

@@ -41,6 +41,12 @@ LinkOutput::LinkOutput(WormholeLinks& m, FabricPort& p)
       rank_(rank_of(p)),
       far_rank_(rank_of(*p.neighbour())) {
   source.rank = kSourceRank;
+  const ChannelLayers& layers = p.node().fabric().channel_layers();
+  for (const uint32_t c : {kRequests, kResponses}) {
+    if (layers.divided[c].count(link.edge) > 0) layers_[c] = layers.count;
+    if (const auto lines = layers.datelines[c].find(link.edge); lines != layers.datelines[c].end())
+      datelines_[c] = lines->second;
+  }
   if (far_.flits == 0) return;  // as many channels as messages
   for (uint32_t c = 0; c < kMessageClasses; ++c) {
     for (uint32_t n = 0; n < far_.vcs; ++n) {
@@ -49,9 +55,19 @@ LinkOutput::LinkOutput(WormholeLinks& m, FabricPort& p)
   }
 }
 
-/// The one with most room that no message holds; of equals in turns. Where there is no limit each message has a channel
-/// of its own, so that none waits behind another.
-VirtualChannel* LinkOutput::find_channel(uint32_t c) {
+/// Of the virtual channels by which a message goes on whose first flit is the queue's.
+uint32_t LinkOutput::next_layer(const FlitQueue& q) const {
+  const Flit& f = *q.first;
+  const ChannelLayers::Datelines& lines = datelines_[class_of(f)];
+  if (lines.empty() || q.place != FlitQueue::Place::input) return f.layer;
+  const uint32_t from = static_cast<const VirtualChannel&>(q).output->link.edge;
+  return f.layer + static_cast<uint32_t>(lines.count({from, f.layer}));
+}
+
+/// The one with most room that no message holds, of its layer; of equals in turns. Where there is no limit each message
+/// has a channel of its own, so that none waits behind another.
+VirtualChannel* LinkOutput::find_channel(const FlitQueue& q) {
+  const uint32_t c = class_of(*q.first);
   if (far_.flits == 0) {
     if (idle_[c].empty()) {
       const auto n = static_cast<uint32_t>(channels_[c].size());
@@ -60,16 +76,18 @@ VirtualChannel* LinkOutput::find_channel(uint32_t c) {
     }
     return idle_[c].back();
   }
+  const uint32_t layer = layers_[c] > 1 ? next_layer(q) : 0;
   VirtualChannel* best = nullptr;
   for (uint32_t i = 0; i < far_.vcs; ++i) {
     VirtualChannel& v = channels_[c][(last_taken_[c] + 1 + i) % far_.vcs];
+    if (v.number * layers_[c] / far_.vcs != layer) continue;
     if (!v.held && v.room > (best ? best->room : 0)) best = &v;
   }
   return best;
 }
 
 bool LinkOutput::can_go(const FlitQueue& q) {
-  return q.onto ? q.onto->room > 0 : find_channel(class_of(*q.first)) != nullptr;
+  return q.onto ? q.onto->room > 0 : find_channel(q) != nullptr;
 }
 
 /// Whose turn comes first behind the last one's, or who is ready longer.
@@ -87,9 +105,10 @@ FlitQueue* LinkOutput::choose() {
 }
 
 VirtualChannel& LinkOutput::take(FlitQueue& q) {
-  const Flit& f = *q.first;
+  Flit& f = *q.first;
   if (!q.onto) {
-    q.onto = find_channel(class_of(f));
+    q.onto = find_channel(q);
+    f.layer = next_layer(q);
     q.onto->held = true;
     last_taken_[q.onto->message_class] = q.onto->number;
     if (!q.onto->limited()) idle_[q.onto->message_class].pop_back();

@@ -6,6 +6,7 @@
 #include <deque>
 #include <vector>
 
+#include "kernbench/systemc_models/fabric/channel_layers.h"
 #include "kernbench/systemc_models/fabric/fabric_port.h"
 #include "kernbench/systemc_models/fabric/flit.h"
 #include "kernbench/systemc_models/fabric/input_buffers.h"
@@ -15,9 +16,6 @@ namespace kernbench {
 class WormholeLinks;
 struct Outlet;
 struct VirtualChannel;
-
-/// Messages of one class wait for none of the other, but where a memory makes a response of a request.
-enum MessageClass : uint32_t { kRequests, kResponses, kMessageClasses };
 
 /// Credits of queues between PEs travel against the way of the data, as responses do.
 uint32_t class_of(const Flit&);
@@ -102,7 +100,8 @@ class LinkOutput {
 
  private:
   bool goes_before(const FlitQueue& a, const FlitQueue& b) const;
-  VirtualChannel* find_channel(uint32_t message_class);
+  uint32_t next_layer(const FlitQueue&) const;
+  VirtualChannel* find_channel(const FlitQueue&);
   bool can_go(const FlitQueue&);
 
   const InputBuffers far_;
@@ -112,6 +111,8 @@ class LinkOutput {
   std::deque<VirtualChannel> channels_[kMessageClasses];
   std::vector<VirtualChannel*> idle_[kMessageClasses];  ///< without a limit: those that no message has
   uint32_t last_taken_[kMessageClasses] = {};
+  uint32_t layers_[kMessageClasses] = {1, 1};  ///< that its channels are divided into
+  ChannelLayers::Datelines datelines_[kMessageClasses];
   std::vector<FlitQueue*> offers_;
   std::deque<ResponseQueue> responses_;
   std::vector<ResponseQueue*> idle_responses_;

@@ -99,6 +99,8 @@ struct Graph {
   uint32_t buffer_flits(uint32_t node) const {
     return static_cast<uint32_t>(nodes[node].attrs.integer("buffer_flits", 0));
   }
+  /// Those of each of its inputs, of each class.
+  uint32_t virtual_channels(uint32_t node) const { return static_cast<uint32_t>(nodes[node].attrs.integer("vcs", 1)); }
   /// Whether some node's buffers are limited.
   bool has_finite_buffers() const;
   /// Effective bandwidth of an edge (timing contract §1), GB/s; 0 where it limits nothing.

@@ -3,133 +3,45 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/topology/route/channel_layers.h"
+#include "kernbench/platform/topology/route/ways.h"
 
 namespace kernbench::topology {
 namespace {
 
-constexpr uint32_t kNone = PathRouter::kNoEdge;
+constexpr uint32_t kNone = Ways::kNone;
 
 /// Channels are numbered: edge e for requests, edges + e for responses.
 class DependencyFinder {
  public:
   DependencyFinder(const Graph& g, PathRouter& paths)
-      : g_(g), paths_(paths), edges_(static_cast<uint32_t>(g.edges.size())), used_(2 * edges_), next_(2 * edges_) {
-    find_edges_back();
-    for (const Memory& m : g.memories) memories_.push_back(m.node);
-    std::sort(memories_.begin(), memories_.end());
-    memories_.erase(std::unique(memories_.begin(), memories_.end()), memories_.end());
-    holds_memory_.resize(g.nodes.size());
-    gate_.resize(g.nodes.size());
-    for (const uint32_t m : memories_) holds_memory_[m] = true;
+      : g_(g), ways_(g, paths), edges_(static_cast<uint32_t>(g.edges.size())), limited_(edges_), used_(2 * edges_),
+        next_(2 * edges_) {
+    for (uint32_t e = 0; e < edges_; ++e) limited_[e] = g.buffer_flits(g.edges[e].to) > 0;
   }
 
   ChannelDependencies find() {
-    std::vector<uint32_t> initiators, queues;
-    for (uint32_t n = 0; n < g_.nodes.size(); ++n) {
-      if (g_.nodes[n].initiator) initiators.push_back(n);
-    }
-    add_ways(initiators, memories_);
-    for (const Pe& pe : g_.pes) {
-      if (pe.blocks.count("pe_ipcq") > 0) queues.push_back(pe.blocks.at("pe_dma"));
-    }
-    add_ways(queues, queues);
+    ways_.for_each_turn([this](uint32_t before, uint32_t edge) { add_turn(before, edge); });
     ChannelDependencies found;
     for (const bool used : used_) found.channels += used;
     for (const auto& next : next_) found.dependencies += next.size();
-    for (const uint32_t channel : cycle()) {
-      if (found.cycle.empty()) found.cycle_of_responses = channel >= edges_;
-      found.cycle.push_back(channel % edges_);
-    }
+    const std::vector<uint32_t> component = find_cycles(found);
+    if (!found.cycle.empty()) found.layers = divide_into_layers(ways_, component, found.datelines);
     return found;
   }
 
  private:
-  /// What answers to a message over an edge takes (PathRouter::reversed): the first edge back between the same nodes.
-  void find_edges_back() {
-    in_edges_.resize(g_.nodes.size());
-    for (uint32_t e = 0; e < edges_; ++e) in_edges_[g_.edges[e].to].push_back(e);
-    back_.assign(edges_, kNone);
-    for (uint32_t e = 0; e < edges_; ++e) {
-      for (const uint32_t c : g_.out_edges[g_.edges[e].to]) {
-        if (g_.edges[c].to != g_.edges[e].from) continue;
-        back_[e] = c;
-        break;
-      }
-    }
-    limited_.resize(edges_);
-    for (uint32_t e = 0; e < edges_; ++e) limited_[e] = g_.buffer_flits(g_.edges[e].to) > 0;
-  }
-
-  /// Where a node's ways begin or end: many initiators and memories have one edge to a node that others have too, and
-  /// what lies behind that is the same for all of them.
-  struct Gate {
-    std::vector<uint32_t> edges;  ///< from there, or to there; none where the node is its own gate
-    bool itself = false;
-  };
-  using Gates = std::map<uint32_t, Gate>;
-
-  Gates gates_of(const std::vector<uint32_t>& nodes, bool ends) const {
-    Gates gates;
-    for (const uint32_t n : nodes) {
-      const std::vector<uint32_t>& edges = ends ? in_edges_[n] : g_.out_edges[n];
-      const bool leaf = edges.size() == 1 && !g_.nodes[n].transit;
-      if (!leaf) {
-        gates[n].itself = true;
-        continue;
-      }
-      const Edge& e = g_.edges[edges.front()];
-      const uint32_t gate = ends ? e.from : e.to;
-      // A way leads on only past nodes that pass on.
-      if (g_.nodes[gate].transit) {
-        gates[gate].edges.push_back(edges.front());
-      } else {
-        gates[n].itself = true;
-      }
-    }
-    return gates;
-  }
-
-  void add_ways(const std::vector<uint32_t>& from, const std::vector<uint32_t>& to) {
-    const Gates ends = gates_of(to, true);
-    std::vector<uint32_t> end_gates;
-    for (auto g = ends.rbegin(); g != ends.rend(); ++g) end_gates.push_back(g->first);
-    for (const uint32_t n : end_gates) gate_[n] = &ends.at(n);
-    for (const auto& [start, begin] : gates_of(from, false)) {
-      if (const auto here = ends.find(start); here != ends.end()) add_ends(begin.edges, begin.itself, here->second);
-      paths_.for_each_turn(start, end_gates, [&, &first = begin](uint32_t before, uint32_t edge) {
-        if (before != kNone) add_turn(before, edge);
-        if (before == kNone) add_begin(first, edge);
-        if (const Gate* g = gate_[g_.edges[edge].to]) add_ends({edge}, false, *g);
-      });
-    }
-    for (const uint32_t n : end_gates) gate_[n] = nullptr;
-  }
-
-  /// Ways that begin with this edge, or come to it from a gate.
-  void add_begin(const Gate& g, uint32_t edge) {
-    if (g.itself) add_turn(kNone, edge);
-    for (const uint32_t e : g.edges) add_turn(e, edge);
-  }
-
-  /// Ways that are at a gate by these edges, or begin there, go on to the ends behind it.
-  void add_ends(const std::vector<uint32_t>& before, bool begins, const Gate& g) {
-    for (const uint32_t e : g.edges) {
-      if (begins) add_turn(kNone, e);
-      for (const uint32_t b : before) add_turn(b, e);
-    }
-  }
-
   /// Requests there, responses back; at the memory a request waits until there is room for its response.
   void add_turn(uint32_t before, uint32_t edge) {
     depend(before, edge);
-    const uint32_t back = back_[edge];
+    const uint32_t back = ways_.back(edge);
     if (back == kNone) return;
-    depend(edges_ + back, before == kNone || back_[before] == kNone ? kNone : edges_ + back_[before]);
-    if (holds_memory_[g_.edges[edge].to]) depend(edge, edges_ + back);
+    depend(edges_ + back, before == kNone || ways_.back(before) == kNone ? kNone : edges_ + ways_.back(before));
+    if (ways_.leads_to_memory(edge)) depend(edge, edges_ + back);
   }
 
   bool is_limited(uint32_t channel) const { return channel != kNone && limited_[channel % edges_]; }
@@ -144,9 +56,11 @@ class DependencyFinder {
     if (std::find(next.begin(), next.end(), b) == next.end()) next.push_back(b);
   }
 
-  /// By Tarjan's algorithm, without recursion: the first strongly connected component of several channels (or of one
-  /// that depends on itself), and in it a shortest way round.
-  std::vector<uint32_t> cycle() const {
+  /// By Tarjan's algorithm, without recursion: the number of each channel's strongly connected component, 0 for one by
+  /// itself that does not depend on itself; and a shortest way round in the first.
+  std::vector<uint32_t> find_cycles(ChannelDependencies& found) const {
+    std::vector<uint32_t> component_of(next_.size(), 0);
+    uint32_t components = 0;
     std::vector<uint32_t> index(next_.size(), 0), low(next_.size(), 0), stack;
     std::vector<bool> on_stack(next_.size(), false);
     uint32_t count = 0;
@@ -181,10 +95,21 @@ class DependencyFinder {
         stack.erase(first, stack.end());
         for (const uint32_t c : component) on_stack[c] = false;
         const bool on_itself = std::find(next_[v].begin(), next_[v].end(), v) != next_[v].end();
-        if (component.size() > 1 || on_itself) return shortest_round(component);
+        if (component.size() == 1 && !on_itself) continue;
+        for (const uint32_t c : component) component_of[c] = components + 1;
+        if (components++ > 0) continue;
+        const std::vector<uint32_t> round = shortest_round(component);
+        found.cycle_of_responses = round.front() >= edges_;
+        for (const uint32_t c : round) found.cycle.push_back(c % edges_);
       }
     }
-    return {};
+    for (uint32_t c = 0; c < component_of.size(); ++c) {
+      if (component_of[c] == 0) continue;
+      const uint32_t vcs = g_.virtual_channels(g_.edges[c % edges_].to);
+      found.vcs = found.vcs == 0 ? vcs : std::min(found.vcs, vcs);
+      found.circular[c / edges_].push_back(c % edges_);
+    }
+    return component_of;
   }
 
   std::vector<uint32_t> shortest_round(const std::vector<uint32_t>& component) const {
@@ -207,19 +132,24 @@ class DependencyFinder {
   }
 
   const Graph& g_;
-  PathRouter& paths_;
+  const Ways ways_;
   const uint32_t edges_;
-  std::vector<uint32_t> memories_, back_;
-  std::vector<std::vector<uint32_t>> in_edges_;
-  std::vector<const Gate*> gate_;  ///< by node, of the ends that ways are looked for to
-  std::vector<bool> holds_memory_, limited_;
+  std::vector<bool> limited_;                ///< by edge
   std::vector<bool> used_;                   ///< by channel
   std::vector<std::vector<uint32_t>> next_;  ///< by channel: those that it depends on
 };
 
+/// "r0 -> r1 -> r0 (requests)"; of a long one its beginning and its end.
 std::string cycle_text(const Graph& g, const ChannelDependencies& d) {
+  constexpr size_t kShown = 4;
   std::string text;
-  for (const uint32_t e : d.cycle) text += g.nodes[g.edges[e].from].id + " -> ";
+  for (size_t i = 0; i < d.cycle.size(); ++i) {
+    if (d.cycle.size() > 2 * kShown + 1 && i == kShown) {
+      text += fmt::format("… {} more … -> ", d.cycle.size() - 2 * kShown);
+      i = d.cycle.size() - kShown;
+    }
+    text += g.nodes[g.edges[d.cycle[i]].from].id + " -> ";
+  }
   return fmt::format("{}{} ({})", text, g.nodes[g.edges[d.cycle.front()].from].id,
                      d.cycle_of_responses ? "responses" : "requests");
 }
@@ -231,18 +161,20 @@ ChannelDependencies find_dependencies(const Graph& g, PathRouter& paths) {
 }
 
 std::string describe(const Graph& g, const ChannelDependencies& d) {
-  if (!d.deadlock_free()) return "may deadlock: links wait for each other in a circle: " + cycle_text(g, d);
-  return fmt::format("deadlock-free: proved over {} channels and {} dependencies", d.channels, d.dependencies);
+  if (!d.deadlock_free()) {
+    return fmt::format("may deadlock with less than {} virtual channels: links wait for each other in a circle: {}",
+                       d.layers, cycle_text(g, d));
+  }
+  return fmt::format("deadlock-free: proved over {} channels and {} dependencies{}", d.channels, d.dependencies,
+                     d.layers > 1 ? fmt::format(" in {} layers of virtual channels", d.layers) : "");
 }
 
-void require_deadlock_free(const Graph& g, PathRouter& paths) {
-  if (!g.has_finite_buffers() || !g.timing.prove_deadlock_free) return;
-  const ChannelDependencies d = find_dependencies(g, paths);
+void require_deadlock_free(const Graph& g, const ChannelDependencies& d) {
   if (d.deadlock_free()) return;
   throw InputError(fmt::format(
-      "{}:{}: buffer_flits: found links that wait for each other in a circle: {}; legal: routes without one, a node on "
-      "it without buffer_flits, or timing.prove_deadlock_free: false",
-      g.name, g.nodes[g.edges[d.cycle.front()].to].line, cycle_text(g, d)));
+      "{}:{}: buffer_flits: found links that wait for each other in a circle: {}; legal: {} vcs or more at its nodes, "
+      "routes without one, a node on it without buffer_flits, or timing.prove_deadlock_free: false",
+      g.name, g.nodes[g.edges[d.cycle.front()].to].line, cycle_text(g, d), d.layers));
 }
 
 }  // namespace kernbench::topology

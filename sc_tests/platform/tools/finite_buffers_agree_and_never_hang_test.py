@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -106,6 +107,15 @@ def agree(folder, seed, topology, rows):
     return plain.stdout
 
 
+def layered(folder, seed, tight, rows, refusal):
+    """With as many virtual channels as the refusal asks for it is admitted, and does not hang."""
+    least = int(re.search(r"legal: (\d+) vcs or more", refusal)[1])
+    wide = with_buffers(tight, PASSES_ON | {"sram", "hbm_ctrl"},
+                        lambda node: {"vcs": max(least, node["attrs"]["vcs"])} if "vcs" in node["attrs"] else {})
+    done = traffic(folder, wide, rows)
+    assert done.returncode == 0, f"seed {seed}: with {least} virtual channels: {done.stderr}"
+
+
 def forced(folder, seed, tight, rows, counts):
     """What the proof refuses: it comes to its end, or hangs in a circle that is named."""
     tight["timing"]["prove_deadlock_free"] = False
@@ -131,6 +141,7 @@ def check(folder, seed, compare, counts):
     counts["admitted" if done.returncode == 0 else "refused"] += 1
     if done.returncode != 0:
         assert done.returncode == 2 and "wait for each other in a circle" in done.stderr, f"seed {seed}: {done.stderr}"
+        layered(folder, seed, tight, rows, done.stderr)
         return forced(folder, seed, tight, rows, counts)
     for row in csv.DictReader(done.stdout.splitlines()):
         queued = float(row["done_ns"]) - float(row["grant_ns"]) - float(row["formula_ns"])
@@ -151,7 +162,7 @@ def main():
             check(folder, seed, cases <= 1000 or seed % 10 == 0, counts)
     print(f"{cases} systems, {counts['compared']} of which have the times of unlimited buffers with enough room and "
           f"{counts['later']} others with little; {counts['admitted']} are admitted with little and none hangs; "
-          f"{counts['refused']} are refused, of which {counts['hung']} hang when forced")
+          f"{counts['refused']} are refused, of which {counts['hung']} hang when forced and none with the virtual channels asked for")
     assert counts["admitted"] > cases // 4 and 4 * counts["later"] > counts["compared"] > cases // 30, "hardly anything is shown"
     assert cases < 100 or counts["hung"] > 0, "no system that is refused hangs"
 

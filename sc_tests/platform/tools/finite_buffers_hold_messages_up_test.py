@@ -116,11 +116,11 @@ class FiniteBuffers(cli_support.Cli):
 
     def test_a_ring_is_refused_with_its_circle(self):
         circle = "r0 -> r1 -> r2 -> r3 -> r0 (requests)"
-        for attrs in ("buffer_flits: 2", "buffer_flits: 1000", "buffer_flits: 2, vcs: 4"):
+        for attrs in ("buffer_flits: 2", "buffer_flits: 1000"):
             files = self.files(ring(attrs), AROUND)
             self.refuses("traffic", *files, lines=1,
                          saying=["t.yaml:7: buffer_flits: ", circle, "prove_deadlock_free"])
-            self.assertIn("may deadlock: links wait for each other in a circle: " + circle,
+            self.assertIn("may deadlock with less than 2 virtual channels: links wait for each other in a circle: " + circle,
                           self.succeeds("topology", files[1]))
 
     def test_a_ring_that_is_forced_hangs_and_says_who_waits_for_whom(self):
@@ -131,6 +131,28 @@ class FiniteBuffers(cli_support.Cli):
                              "request of d0 (write of 1024 bytes at 0x20000)", "has 2 of 2 flits"])
         # What fits the buffers does not come to wait.
         self.done(ring(timing=", prove_deadlock_free: false"), [(*r[:4], FLIT) for r in AROUND])
+
+    def test_a_ring_with_two_channels_goes_on_in_the_second_behind_its_dateline(self):
+        for count in (2, 3, 8):
+            with self.subTest(vcs=count):
+                wide = ring(f"buffer_flits: 2, vcs: {count}")
+                self.assertIn("dependencies in 2 layers of virtual channels\n",
+                              self.succeeds("topology", self.files(wide, AROUND)[1]))
+                self.assertEqual(len(self.done(wide, AROUND * 8)), 32)
+        # One too few behind a single link of the circle is one too few.
+        some = ring("buffer_flits: 2, vcs: 2").replace("vcs: 2", "vcs: 1", 1)
+        self.refuses("traffic", *self.files(some, AROUND), lines=1, saying=["legal: 2 vcs or more at its nodes"])
+        # A lone message has the times of a ring that is forced.
+        lone = AROUND[3:]
+        self.assertEqual(self.done(ring("buffer_flits: 2, vcs: 2"), lone),
+                         self.done(ring(timing=", prove_deadlock_free: false"), lone))
+
+    def test_systems_with_holes_and_rings_run_with_layers(self):
+        for name, layers in (("default.yaml", 3), ("six_sip_torus.yaml", 2)):
+            with self.subTest(system=name):
+                options = ["--topology", cli_support.topology(name), "--links", "flit", "--set", "*.buffer_flits=2"]
+                self.refuses("run", "--kernel", "all_reduce", *options, lines=1, saying=[f"legal: {layers} vcs or more"])
+                self.succeeds("run", "--kernel", "all_reduce", "--verify", *options, "--set", f"*.vcs={layers}")
 
     def test_a_ring_with_a_node_that_takes_all_is_proved(self):
         free = ring(free=2)
