@@ -15,6 +15,7 @@
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/cli/sweep_shards.h"
 #include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/platform/sweep/store.h"
 
@@ -26,6 +27,7 @@ struct SweepCommand {
   std::vector<std::string> over, where, command, metrics;
   std::string plan, shard, format, sort, pareto, svg;
   bool list_metrics = false;
+  EmitOptions emit;
 };
 
 int list_metrics() {
@@ -64,11 +66,11 @@ sweep::Plan plan_of(const SweepCommand& c) {
   return plan;
 }
 
-int sweep_points(SweepCommand& c) {
+int sweep_points(SweepCommand& c, const CLI::App& words) {
   if (c.list_metrics) return list_metrics();
   sweep::SweepOptions& o = c.options;
   o.version = KERNBENCH_VERSION;
-  o.form = c.format == "json" ? sweep::Form::json : c.format == "text" ? sweep::Form::text : sweep::Form::csv;
+  o.form = sweep::form_of(c.format);
   for (const std::string& text : c.metrics) {
     for (const sweep::Objective& m : sweep::parse_objectives(text, "--metric")) o.metrics.push_back(m.metric);
   }
@@ -80,6 +82,15 @@ int sweep_points(SweepCommand& c) {
   if (o.stored_only && o.store.empty()) throw InputError("--stored: needs --store beside it");
   choose_shard(c.shard, o);
   o.plan = plan_of(c);
+  sweep::SweepHooks hooks;
+  hooks.work = do_again;
+  hooks.find_file = [](const std::string& option, const std::string& given) {
+    return option == "energy" ? energy_file(given) : topology_file(given);
+  };
+  if (!c.emit.engine.empty()) {
+    emit_sweep(words, c.emit, o, hooks);
+    return 0;
+  }
   OutputFiles files;
   files.add("--store", o.store);
   files.add("--svg", c.svg);
@@ -88,11 +99,6 @@ int sweep_points(SweepCommand& c) {
   const auto say = [&](const std::string& line) {
     progress.clear();
     tell(line);
-  };
-  sweep::SweepHooks hooks;
-  hooks.work = do_again;
-  hooks.find_file = [](const std::string& option, const std::string& given) {
-    return option == "energy" ? energy_file(given) : topology_file(given);
   };
   hooks.ended = [&](const std::string& point, const std::string& fault) {
     if (!fault.empty()) say(point + ": " + fault);
@@ -184,13 +190,18 @@ Command add_sweep(CLI::App& app) {
   add_what(*cmd, *c);
   add_table(*cmd, *c);
   add_store(*cmd, *c);
+  c->emit.add_to(*cmd);
   CLI::App* merging = add_merge(*cmd, *out, *in);
+  const Command progress = add_progress(*cmd);
   cmd->footer(
       "kernbench sweep --over links=ideal,cut_through,flit --over param.n=64,128 -- run --topology small.yaml "
       "--kernel gemm\n"
       "Rows come in the order of the combinations, whatever the number of processes. Exit status: the worst of all. "
       "docs/sweep.md");
-  return {cmd, [c, out, in, merging] { return merging->parsed() ? merge(*out, *in) : sweep_points(*c); }};
+  return {cmd, [=] {
+            if (progress.app->parsed()) return progress.run();
+            return merging->parsed() ? merge(*out, *in) : sweep_points(*c, *cmd);
+          }};
 }
 
 }  // namespace kernbench::cli

@@ -38,6 +38,9 @@ struct SweepHooks {
   std::function<void(const std::string& svg)> picture;  ///< empty: none is wanted
 };
 
+/// How many points the sweep has; InputError as run_sweep's, but for what its store says.
+size_t points_of_sweep(const SweepOptions&, const SweepHooks&);
+
 /// Writes the table in the points' order, or sorted, whatever the number of processes. Returns the worst exit status of
 /// its points: 2, else 1, else 0. InputError for options that make no sweep; Stopped where a signal comes.
 int run_sweep(const SweepOptions&, std::ostream& table, const SweepHooks&);
