@@ -25,7 +25,7 @@ namespace {
 struct SweepCommand {
   sweep::SweepOptions options;
   std::vector<std::string> over, where, command, metrics;
-  std::string plan, shard, format, sort, pareto, svg;
+  std::string plan, shard, format, sort, pareto, svg, sqlite;
   bool list_metrics = false;
   EmitOptions emit;
 };
@@ -94,7 +94,7 @@ int sweep_points(SweepCommand& c, const CLI::App& words) {
   OutputFiles files;
   files.add("--store", o.store);
   files.add("--svg", c.svg);
-  const auto picture = c.svg.empty() ? nullptr : std::make_unique<WholeFile>(c.svg);
+  files.add("--sqlite", c.sqlite);
   ProgressLine progress;
   const auto say = [&](const std::string& line) {
     progress.clear();
@@ -113,12 +113,15 @@ int sweep_points(SweepCommand& c, const CLI::App& words) {
     progress.show(line);
   };
   hooks.tell = [&](const std::string& line) { say("kernbench: " + line); };
-  if (picture) {
-    hooks.picture = [&](const std::string& svg) {
-      picture->write(svg);
-      picture->keep();
+  const auto written = [](const std::string& file) -> std::function<void(const std::string&)> {
+    if (file.empty()) return {};
+    return [whole = std::make_shared<WholeFile>(file)](const std::string& bytes) {
+      whole->write(bytes);
+      whole->keep();
     };
-  }
+  };
+  hooks.picture = written(c.svg);
+  hooks.database = written(c.sqlite);
   return sweep::run_sweep(o, std::cout, hooks);
 }
 
@@ -165,6 +168,8 @@ void add_table(CLI::App& cmd, SweepCommand& c) {
   cmd.add_option("--sort", c.sort, "best row first; stderr tells it")->type_name("[min:|max:]NAME");
   cmd.add_option("--pareto", c.pareto, "only the points that no other beats, such as min:sim_ns,max:tflops")
       ->type_name("[min:|max:]NAME,…");
+  cmd.add_option("--sqlite", c.sqlite, "the table as an SQLite database too: table sweep, with its columns' types")
+      ->type_name("FILE.sqlite");
   cmd.add_option("--svg", c.svg, "a picture of all points by the first two of --pareto")->type_name("FILE.svg");
 }
 

@@ -12,7 +12,7 @@
 namespace kernbench::cli {
 namespace {
 
-constexpr double kSilentS = 60;  // a dozen times what lies between two writes
+constexpr double kSilentS = 60;  // six times what lies between two writes at most
 
 const char* state_of(const sweep::SweepProgress& p) {
   return p.complete() ? "done" : p.ended ? "stopped" : p.age_s < kSilentS ? "running" : "silent";

@@ -113,7 +113,8 @@ self=$(cd -- "$(dirname -- "$0")" && pwd)/$(basename -- "$0")
   quoted=$(printf '%s\n' "$self" | sed "s/'/'\\\\''/g")
   # What fails is tried again, elsewhere where there is elsewhere. Ctrl-C lets the points at work end.
   for i in $(seq "$tasks"); do printf "sh '%s' shard %s\n" "$quoted" "$i"; done |
-    parallel --jobs 1 --joblog "$shards/joblog" --retries 2 --termseq INT,600000,TERM,2000,KILL,100 "$@" ||
+    parallel --jobs 1 --line-buffer --joblog "$shards/joblog" --retries 2 --termseq INT,600000,TERM,2000,KILL,100 \
+      "$@" ||
     echo "some shards have failed: $shards/joblog" >&2
   exec sh "$self" merge
   ;;

@@ -14,7 +14,8 @@
 namespace kernbench::sweep {
 namespace {
 
-constexpr auto kEvery = std::chrono::seconds(5);  // hundreds of them share one file system
+// Soon at first; later hundreds of sweeps share one file system.
+constexpr auto kFirst = std::chrono::milliseconds(500), kMost = std::chrono::milliseconds(10'000);
 
 std::string file_of(const std::string& store) {
   return store + "-progress";
@@ -60,13 +61,14 @@ ProgressFile::ProgressFile(const std::string& store) : file_(file_of(store)) {}
 
 void ProgressFile::update(bool ended, const std::function<SweepProgress()>& now) {
   if (!ended && Clock::now() < next_) return;
-  next_ = Clock::now() + kEvery;
+  const auto elapsed = Clock::now() - start_;
+  next_ = Clock::now() + std::clamp<Clock::duration>(elapsed / 10, kFirst, kMost);
   const SweepProgress p = now();
   std::string text;
   JsonWriter w(text);
   w.open('{').field("host", host_name()).field("shard", p.shard).field("shards", p.shards).field("plan", p.plan);
   w.field("points", p.points).field("done", p.done).field("failed", p.failed).field("simulated", p.simulated);
-  w.field("elapsed_s", std::chrono::duration<double>(Clock::now() - start_).count()).field("ended", ended).close('}');
+  w.field("elapsed_s", std::chrono::duration<double>(elapsed).count()).field("ended", ended).close('}');
   // By another name first: whoever reads it finds the last one or this one. Several sweeps may share a store.
   const std::string part = file_ + "." + std::to_string(getpid());
   std::ofstream out(part);

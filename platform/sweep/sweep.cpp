@@ -18,6 +18,7 @@
 #include "kernbench/platform/sweep/progress_file.h"
 #include "kernbench/platform/sweep/shell_words.h"
 #include "kernbench/platform/sweep/store.h"
+#include "kernbench/platform/sweep/table_database.h"
 #include "kernbench/platform/sweep/workers.h"
 
 namespace kernbench::sweep {
@@ -60,13 +61,19 @@ class Sweep {
   size_t points() const { return points_.size(); }
 
   int run(std::ostream& out) {
-    if (!o_.store.empty()) store_ = std::make_unique<Store>(o_.store, o_.version);
-    if (store_ && !o_.stored_only) progress_file_.emplace(o_.store);
     Words columns;
     for (const Axis& a : o_.plan.axes) columns.push_back(a.name);
     columns.push_back("exit");
     columns.insert(columns.end(), metrics_.begin(), metrics_.end());
+    if (hooks_.database) check_database_columns(columns);
+    if (!o_.store.empty()) store_ = std::make_unique<Store>(o_.store, o_.version);
+    if (store_ && !o_.stored_only) progress_file_.emplace(o_.store);
     Table table(out, o_.form, columns);
+    std::vector<Row> rows;  // of the database
+    const auto add = [&](const Row& row) {
+      table.add(row);
+      if (hooks_.database) rows.push_back(row);
+    };
     const bool in_order = o_.sort.empty() && o_.pareto.empty();
     size_t told = 0;
     const auto tell_ended = [&] {
@@ -75,7 +82,7 @@ class Sweep {
         worst_ = std::max(worst_, r.status == 0 || r.status == 2 ? r.status : 1);
         hooks_.ended(points_[told].name(o_.plan.axes), r.error);
         if (in_order) {
-          for (const Row& row : rows_of(told)) table.add(row);
+          for (const Row& row : rows_of(told)) add(row);
         }
         hooks_.progress(told + 1, points_.size(), simulated_);
       }
@@ -88,9 +95,10 @@ class Sweep {
     }
     note_progress(true);
     if (!in_order) {
-      for (const size_t i : chosen()) table.add(rows_of(i).front());
+      for (const size_t i : chosen()) add(rows_of(i).front());
     }
     table.end();
+    if (hooks_.database) hooks_.database(table_database(columns, rows));
     if (store_) {
       hooks_.tell(fmt::format("{} points: {} simulated, {} in {} before{}", points_.size(), simulated_,
                               points_.size() - simulated_ - missing_, o_.store,

@@ -35,7 +35,8 @@ struct SweepHooks {
   std::function<void(const std::string& point, const std::string& fault)> ended;
   std::function<void(size_t points, size_t of, size_t simulated)> progress;
   std::function<void(const std::string& line)> tell;
-  std::function<void(const std::string& svg)> picture;  ///< empty: none is wanted
+  std::function<void(const std::string& svg)> picture;     ///< empty: none is wanted
+  std::function<void(const std::string& bytes)> database;  ///< the table as one; the same
 };
 
 /// How many points the sweep has; InputError as run_sweep's, but for what its store says.
