@@ -20,15 +20,16 @@ Cell as_number(const Cell& c) {
   return text ? number_or_text(*text) : c;
 }
 
-enum class Type { integer, real, text };
-constexpr const char* kTypes[] = {" INTEGER", " REAL", " TEXT"};
+enum class Type { none, integer, real, text };
+constexpr const char* kTypes[] = {"", " INTEGER", " REAL", " TEXT"};
 
 Type type_of(const std::string& column, const std::vector<Row>& rows) {
-  Type type = Type::integer;
+  Type type = Type::none;
   for (const Row& row : rows) {
     const Cell c = as_number(row.at(column));
     if (std::holds_alternative<std::string>(c)) return Type::text;
     if (std::holds_alternative<double>(c)) type = Type::real;
+    if (!std::holds_alternative<std::monostate>(c)) type = std::max(type, Type::integer);
   }
   return type;
 }

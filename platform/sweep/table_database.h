@@ -12,7 +12,7 @@ namespace kernbench::sweep {
 void check_database_columns(const std::vector<std::string>& columns);
 
 /// The bytes of a database with one table, `sweep`, in the rows' order. A column whose values are whole numbers, or
-/// truth values, is INTEGER; numbers, REAL; else TEXT. What is missing is null.
+/// truth values, is INTEGER; numbers, REAL; else TEXT. What is missing is null; a column without values has no type.
 std::string table_database(const std::vector<std::string>& columns, const std::vector<Row>&);
 
 }  // namespace kernbench::sweep

@@ -20,8 +20,9 @@ TEST(Metrics, AreWhatTheReportSays) {
                 {"id": "pe1.pe_fetch_store", "bytes": 2, "flops": 0}],
     "verify": {"passed": true}, "energy": {"joules": {"low": 1, "value": 2, "high": 3}},
     "insight": {"bound": "hbm", "bound_by": ["hbm", "mesh"], "peaks": {"math_busy": 0, "hbm": 0.5, "link": 0.75},
-                "links": [{"resource": "mesh", "bytes": 5}, {"resource": "ucie", "bytes": 7}, {"resource": "mesh", "bytes": 6},
-                          {"resource": "pcie", "bytes": 8}, {"resource": "hbm", "bytes": 99}],
+                "links": [{"resource": "mesh", "bytes": 5}, {"resource": "ucie", "bytes": 7},
+                          {"resource": "mesh", "bytes": 6}, {"resource": "pcie", "bytes": 8},
+                          {"resource": "hbm", "bytes": 99}],
                 "memories": [{"resource": "sram", "bytes": 3}, {"resource": "hbm", "bytes": 512}],
                 "roofline": {"hbm_bytes": 512, "flop_per_byte": 4, "tflops_most": 9}}})");
   EXPECT_EQ(metrics_of(report), nlohmann::json::parse(R"({"sim_ns": 100, "events": 7, "gemm_peak_pct": 25.0,

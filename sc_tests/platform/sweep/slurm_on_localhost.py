@@ -1,5 +1,5 @@
-"""A Slurm of one's own on this machine, for a test: its own munged, slurmctld and slurmds, in a folder and on ports of their
-own. Nothing of the system's is read or written."""
+"""A Slurm of one's own on this machine, for a test: its own munged, slurmctld and slurmds, in a folder and on ports of
+their own. Nothing of the system's is read or written."""
 import ctypes
 import getpass
 import os
@@ -71,14 +71,16 @@ class Slurm:
         host, user = socket.gethostname().split(".")[0], getpass.getuser()
         lines = [f"ClusterName=kernbench\nSlurmctldHost={host}(127.0.0.1)\nSlurmUser={user}\nSlurmdUser={user}",
                  f"AuthType=auth/munge\nAuthInfo=socket={self.file('munge.sock')}\nCredType=cred/munge",
-                 f"SlurmctldPort={ports[0]}\nStateSaveLocation={self.file('state')}\nSlurmdSpoolDir={self.file('spool.%n')}",
+                 f"SlurmctldPort={ports[0]}\nStateSaveLocation={self.file('state')}",
+                 f"SlurmdSpoolDir={self.file('spool.%n')}",
                  f"SlurmctldPidFile={self.file('slurmctld.pid')}\nSlurmdPidFile={self.file('slurmd.%n.pid')}",
                  f"SlurmctldLogFile={self.file('slurmctld.log')}\nSlurmdLogFile={self.file('slurmd.%n.log')}",
                  "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSwitchType=switch/none\nMpiDefault=none",
                  "SchedulerType=sched/builtin\nSchedulerParameters=sched_interval=1,batch_sched_delay=0",
                  "SelectType=select/cons_tres\nSelectTypeParameters=CR_CPU\nReturnToService=2\nKillWait=5",
                  "JobAcctGatherType=jobacct_gather/none\nAccountingStorageType=accounting_storage/none"]
-        lines += [f"NodeName=n{i} NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[i]} CPUs=1" for i in range(1, len(ports))]
+        lines += [f"NodeName=n{i} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=1"
+                  for i, port in enumerate(ports) if i > 0]
         lines.append("PartitionName=all Nodes=ALL Default=YES State=UP")
         with open(self.environment["SLURM_CONF"], "w") as f:
             f.write("\n".join(lines) + "\n")
@@ -97,7 +99,8 @@ class Slurm:
             time.sleep(0.1)
 
     def ask(self, *command, check=True):
-        done = subprocess.run(command, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=60)
         if check and done.returncode != 0:
             raise AssertionError(f"{command}: {done.stderr}")
         return done.stdout

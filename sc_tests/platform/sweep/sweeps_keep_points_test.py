@@ -213,14 +213,16 @@ class Tables(cli_support.Cli):
     def test_a_table_as_a_database(self):
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "t.sqlite")
-            rows = self.rows("--pareto", "min:sim_ns,max:tflops", "--metric", "verified,sim_ns,bound,energy_j", "--sqlite", file)
+            rows = self.rows("--pareto", "min:sim_ns,max:tflops", "--metric", "verified,sim_ns,bound,energy_j",
+                             "--sqlite", file)
             with contextlib.closing(sqlite3.connect(file)) as db:
                 columns = [c[1:3] for c in db.execute("pragma table_info(sweep)")]
                 found = db.execute("select * from sweep order by rowid").fetchall()
-        self.assertEqual(columns, [("links", "TEXT"), ("param.n", "INTEGER"), ("exit", "INTEGER"), ("verified", "INTEGER"),
-                                   ("sim_ns", "REAL"), ("bound", "TEXT"), ("energy_j", "INTEGER"), ("tflops", "REAL")])
-        self.assertEqual(found, [(r["links"], int(r["param.n"]), 0, 1, float(r["sim_ns"]), r["bound"], None, float(r["tflops"]))
-                                 for r in rows])
+        self.assertEqual(columns, [("links", "TEXT"), ("param.n", "INTEGER"), ("exit", "INTEGER"),
+                                   ("verified", "INTEGER"), ("sim_ns", "REAL"), ("bound", "TEXT"), ("energy_j", ""),
+                                   ("tflops", "REAL")])
+        self.assertEqual(found, [(r["links"], int(r["param.n"]), 0, 1, float(r["sim_ns"]), r["bound"], None,
+                                  float(r["tflops"])) for r in rows])
 
     def test_columns_that_are_one_to_sqlite_are_refused(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -229,12 +231,12 @@ class Tables(cli_support.Cli):
             self.assertEqual(os.listdir(folder), [])
 
     def test_bytes_by_class_are_those_of_the_run(self):
+        run = ("run", "--topology", topology("default.yaml"), "--kernel", "gemm", "--param", "m=256")
+        lists = {"mesh": "links", "ucie": "links", "pcie": "links", "sram": "memories", "hbm": "memories"}
         row, = csv.DictReader(io.StringIO(self.succeeds(
-            "sweep", "--over", "links=flit", "--metric", "tcm_bytes,mesh_bytes,ucie_bytes,pcie_bytes,sram_bytes,hbm_bytes", "--",
-            "run", "--topology", topology("default.yaml"), "--kernel", "gemm", "--param", "m=256")))
-        insight = json.loads(self.succeeds("run", "--topology", topology("default.yaml"), "--kernel", "gemm", "--param", "m=256",
-                                           "--links", "flit", "--explain", "--format", "json"))["insight"]
-        for name, rows in (("mesh", "links"), ("ucie", "links"), ("pcie", "links"), ("sram", "memories"), ("hbm", "memories")):
+            "sweep", "--over", "links=flit", "--metric", ",".join(n + "_bytes" for n in ("tcm", *lists)), "--", *run)))
+        insight = json.loads(self.succeeds(*run, "--links", "flit", "--explain", "--format", "json"))["insight"]
+        for name, rows in lists.items():
             expected = sum(r["bytes"] for r in insight[rows] if r["resource"] == name)
             self.assertEqual(float(row[name + "_bytes"]), expected, name)
         self.assertGreater(int(row["tcm_bytes"]), 0)
