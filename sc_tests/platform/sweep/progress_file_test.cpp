@@ -50,7 +50,9 @@ TEST_F(Progress, AFolderThatCannotBeWrittenIsNoFault) {
 }
 
 TEST_F(Progress, WhatIsNoneIsRefusedByItsField) {
-  for (const auto& [text, field] : {std::pair("", "not JSON"), {"[]", "expected an object"}, {"{}", "'host'"},
+  for (const auto& [text, field] : {std::pair("", "not JSON"),
+                                    {"[]", "expected an object"},
+                                    {"{}", "'host'"},
                                     {R"({"host": "a", "shard": -1})", "shard: found -1"}}) {
     std::ofstream(store_ + "-progress") << text;
     try {

@@ -9,8 +9,26 @@ namespace kernbench::sweep {
 namespace {
 
 TEST(ShellWords, AreReadAsTheyWereMeant) {
-  const std::vector<std::string> words = {"plain-1.5,a=b", "", "it's", "two  blanks", "$HOME", "`ls`", "a\nb", "\\", "\"",
-                                          "*", "~", "#", "-n", "'", "''", "!", "Ünï", "a;b", "<x>", "&"};
+  const std::vector<std::string> words = {"plain-1.5,a=b",
+                                          "",
+                                          "it's",
+                                          "two  blanks",
+                                          "$HOME",
+                                          "`ls`",
+                                          "a\nb",
+                                          "\\",
+                                          "\"",
+                                          "*",
+                                          "~",
+                                          "#",
+                                          "-n",
+                                          "'",
+                                          "''",
+                                          "!",
+                                          "Ünï",
+                                          "a;b",
+                                          "<x>",
+                                          "&"};
   std::string expected;
   for (const std::string& w : words) expected += "[" + w + "]";
   FILE* shell = popen(("printf '[%s]'" + shell_words(words)).c_str(), "r");

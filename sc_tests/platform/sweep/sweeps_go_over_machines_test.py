@@ -175,6 +175,7 @@ class Engines(Shards):
         plan, store = ("--plan", self.file("plan.yaml")), ("--store", self.file("s.sqlite"))
         for arguments, word in (((*plan, "--emit", "slurm"), "--store"), ((*plan, *store, "--emit", "pbs"), "parallel"),
                                 ((*plan, *store, "--emit", "make", "--tasks", "0"), "--tasks"),
+                                ((*plan, *store, "--tasks", "4"), "--emit"),
                                 ((*plan, *store, "--emit", "make", "--shard", "1/2"), "--shard"),
                                 ((*plan, *store, "--emit", "make", "--stored"), "--stored"),
                                 ((*store, "--emit", "make", "--over", "links=a", "--", "probe"), "probe"),
