@@ -16,6 +16,7 @@
 #include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/shared_systems.h"
+#include "kernbench/platform/cli/sweep_shards.h"
 #include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/platform/sweep/store.h"
 
@@ -25,8 +26,9 @@ namespace {
 struct SweepCommand {
   sweep::SweepOptions options;
   std::vector<std::string> over, where, command, metrics;
-  std::string plan, shard, format, sort, pareto, svg;
+  std::string plan, shard, format, sort, pareto, svg, sqlite;
   bool list_metrics = false;
+  EmitOptions emit;
 };
 
 int list_metrics() {
@@ -65,11 +67,11 @@ sweep::Plan plan_of(const SweepCommand& c) {
   return plan;
 }
 
-int sweep_points(SweepCommand& c) {
+int sweep_points(SweepCommand& c, const CLI::App& words) {
   if (c.list_metrics) return list_metrics();
   sweep::SweepOptions& o = c.options;
   o.version = KERNBENCH_VERSION;
-  o.form = c.format == "json" ? sweep::Form::json : c.format == "text" ? sweep::Form::text : sweep::Form::csv;
+  o.form = sweep::form_of(c.format);
   for (const std::string& text : c.metrics) {
     for (const sweep::Objective& m : sweep::parse_objectives(text, "--metric")) o.metrics.push_back(m.metric);
   }
@@ -81,20 +83,24 @@ int sweep_points(SweepCommand& c) {
   if (o.stored_only && o.store.empty()) throw InputError("--stored: needs --store beside it");
   choose_shard(c.shard, o);
   o.plan = plan_of(c);
-  OutputFiles files;
-  files.add("--store", o.store);
-  files.add("--svg", c.svg);
-  const auto picture = c.svg.empty() ? nullptr : std::make_unique<WholeFile>(c.svg);
-  ProgressLine progress;
-  const auto say = [&](const std::string& line) {
-    progress.clear();
-    tell(line);
-  };
   sweep::SweepHooks hooks;
   hooks.work = do_again;
   hooks.worked = share_system;
   hooks.find_file = [](const std::string& option, const std::string& given) {
     return option == "energy" ? energy_file(given) : topology_file(given);
+  };
+  if (!c.emit.engine.empty()) {
+    emit_sweep(words, c.emit, o, hooks);
+    return 0;
+  }
+  OutputFiles files;
+  files.add("--store", o.store);
+  files.add("--svg", c.svg);
+  files.add("--sqlite", c.sqlite);
+  ProgressLine progress;
+  const auto say = [&](const std::string& line) {
+    progress.clear();
+    tell(line);
   };
   hooks.ended = [&](const std::string& point, const std::string& fault) {
     if (!fault.empty()) say(point + ": " + fault);
@@ -109,12 +115,15 @@ int sweep_points(SweepCommand& c) {
     progress.show(line);
   };
   hooks.tell = [&](const std::string& line) { say("kernbench: " + line); };
-  if (picture) {
-    hooks.picture = [&](const std::string& svg) {
-      picture->write(svg);
-      picture->keep();
+  const auto written = [](const std::string& file) -> std::function<void(const std::string&)> {
+    if (file.empty()) return {};
+    return [whole = std::make_shared<WholeFile>(file)](const std::string& bytes) {
+      whole->write(bytes);
+      whole->keep();
     };
-  }
+  };
+  hooks.picture = written(c.svg);
+  hooks.database = written(c.sqlite);
   return sweep::run_sweep(o, std::cout, hooks);
 }
 
@@ -161,6 +170,8 @@ void add_table(CLI::App& cmd, SweepCommand& c) {
   cmd.add_option("--sort", c.sort, "best row first; stderr tells it")->type_name("[min:|max:]NAME");
   cmd.add_option("--pareto", c.pareto, "only the points that no other beats, such as min:sim_ns,max:tflops")
       ->type_name("[min:|max:]NAME,…");
+  cmd.add_option("--sqlite", c.sqlite, "the table as an SQLite database too: table sweep, with its columns' types")
+      ->type_name("FILE.sqlite");
   cmd.add_option("--svg", c.svg, "a picture of all points by the first two of --pareto")->type_name("FILE.svg");
 }
 
@@ -186,13 +197,18 @@ Command add_sweep(CLI::App& app) {
   add_what(*cmd, *c);
   add_table(*cmd, *c);
   add_store(*cmd, *c);
+  c->emit.add_to(*cmd);
   CLI::App* merging = add_merge(*cmd, *out, *in);
+  const Command progress = add_progress(*cmd);
   cmd->footer(
       "kernbench sweep --over links=ideal,cut_through,flit --over param.n=64,128 -- run --topology small.yaml "
       "--kernel gemm\n"
       "Rows come in the order of the combinations, whatever the number of processes. Exit status: the worst of all. "
       "docs/sweep.md");
-  return {cmd, [c, out, in, merging] { return merging->parsed() ? merge(*out, *in) : sweep_points(*c); }};
+  return {cmd, [=] {
+            if (progress.app->parsed()) return progress.run();
+            return merging->parsed() ? merge(*out, *in) : sweep_points(*c, *cmd);
+          }};
 }
 
 }  // namespace kernbench::cli

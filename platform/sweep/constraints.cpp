@@ -3,12 +3,12 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <new>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
+#include "kernbench/platform/sweep/metrics.h"
 
 namespace kernbench::sweep {
 namespace {
@@ -89,14 +89,12 @@ bool Constraint::holds(const std::vector<std::string>& values) {
     // SQLite has as many places as the expression's query names.
     const int place = static_cast<int>(i) + 1;
     const std::string& v = values[i];
-    const char* end = v.data() + v.size();
-    int64_t whole = 0;
-    double real = 0;
+    const Cell cell = number_or_text(v);
     int rc = SQLITE_OK;
-    if (const auto r = std::from_chars(v.data(), end, whole); r.ec == std::errc() && r.ptr == end) {
-      rc = sqlite3_bind_int64(q.statement, place, whole);
-    } else if (const auto d = std::from_chars(v.data(), end, real); d.ec == std::errc() && d.ptr == end) {
-      rc = sqlite3_bind_double(q.statement, place, real);
+    if (const auto* whole = std::get_if<int64_t>(&cell)) {
+      rc = sqlite3_bind_int64(q.statement, place, *whole);
+    } else if (const auto* real = std::get_if<double>(&cell)) {
+      rc = sqlite3_bind_double(q.statement, place, *real);
     } else {
       rc = sqlite3_bind_text(q.statement, place, v.data(), static_cast<int>(v.size()), SQLITE_TRANSIENT);
     }

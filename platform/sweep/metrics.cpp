@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <numeric>
 
 #include "kernbench/phase2/op/errors.h"
@@ -38,6 +39,17 @@ constexpr Copied kCopied[] = {
     {"roofline_tflops", "/insight/roofline/tflops_most"},
 };
 
+/// The bytes of each memory or link of a kind, added up.
+struct Added {
+  const char* name;
+  const char* list;      ///< of the insight
+  const char* resource;
+};
+constexpr Added kAdded[] = {
+    {"sram_bytes", "memories", "sram"}, {"mesh_bytes", "links", "mesh"}, {"ucie_bytes", "links", "ucie"},
+    {"pcie_bytes", "links", "pcie"},    {"link_bytes", "links", "link"},
+};
+
 bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
@@ -61,6 +73,7 @@ const std::vector<Metric>& metrics() {
       {"gbs", "bytes that PEs' DMA engines read and wrote, GB/s over the run"},
       {"bytes_read", "by DMA engines"},
       {"bytes_written", "by DMA engines"},
+      {"tcm_bytes", "that PEs fetched from their TCM and stored there"},
       {"events", "of the simulation"},
       {"energy_j", "energy, J, of a system that has an energy table, as the next four"},
       {"average_w", "average power, W"},
@@ -73,6 +86,11 @@ const std::vector<Metric>& metrics() {
       {"hbm_peak_pct", "per cent of the HBM peak", Of::explained_run},
       {"link_peak_pct", "of the busiest link, per cent of its peak", Of::explained_run},
       {"hbm_bytes", "that HBM served", Of::explained_run},
+      {"sram_bytes", "that shared SRAM served", Of::explained_run},
+      {"mesh_bytes", "over links of cubes' meshes, those of each link added up", Of::explained_run},
+      {"ucie_bytes", "over UCIe links, added up the same way", Of::explained_run},
+      {"pcie_bytes", "over PCIe and inside IO chiplets, the same", Of::explained_run},
+      {"link_bytes", "over links of any other kind, the same", Of::explained_run},
       {"flop_per_byte", "FLOP per byte of HBM", Of::explained_run},
       {"roofline_tflops", "most that the roofline allows, TFLOP/s", Of::explained_run},
       {"wall_s", "time of the simulation on this machine, s: another one every time", Of::point},
@@ -101,22 +119,31 @@ Json metrics_of(const Json& report) {
     found[c.name] = c.factor == 1 ? v : Json(c.factor * json_value<double>(v));
   }
   double flops = 0;
-  uint64_t read = 0, written = 0;
+  uint64_t read = 0, written = 0, tcm = 0;
   for (const Json& e : report.at("engines")) {
     const auto id = json_field<std::string>(e, "id");
     flops += json_field<double>(e, "flops");
     if (ends_with(id, ".rd")) read += json_field<uint64_t>(e, "bytes");
     if (ends_with(id, ".wr")) written += json_field<uint64_t>(e, "bytes");
+    if (ends_with(id, ".pe_fetch_store")) tcm += json_field<uint64_t>(e, "bytes");
   }
   const auto sim_ns = json_field<double>(report, "sim_ns");
   found["gflop"] = flops / 1e9;
   found["bytes_read"] = read;
   found["bytes_written"] = written;
+  found["tcm_bytes"] = tcm;
   if (sim_ns > 0) {
     found["tflops"] = flops / sim_ns / 1e3;
     found["gbs"] = static_cast<double>(read + written) / sim_ns;
   }
   if (report.contains("insight")) {
+    for (const Added& a : kAdded) {
+      uint64_t bytes = 0;
+      for (const Json& part : report["insight"].at(a.list)) {
+        if (json_field<std::string>(part, "resource") == a.resource) bytes += json_field<uint64_t>(part, "bytes");
+      }
+      found[a.name] = bytes;
+    }
     std::string all;
     for (const Json& part : report["insight"].at("bound_by"))
       all += (all.empty() ? "" : "+") + json_value<std::string>(part);
@@ -131,6 +158,15 @@ Cell cell_of(const Json& v) {
   if (v.is_number_integer()) return v.get<int64_t>();
   if (v.is_number()) return v.get<double>();
   return v.get<std::string>();
+}
+
+Cell number_or_text(const std::string& text) {
+  const char* end = text.data() + text.size();
+  int64_t whole = 0;
+  double real = 0;
+  if (const auto r = std::from_chars(text.data(), end, whole); r.ec == std::errc() && r.ptr == end) return whole;
+  if (const auto r = std::from_chars(text.data(), end, real); r.ec == std::errc() && r.ptr == end) return real;
+  return text;
 }
 
 std::optional<double> number_of(const Cell& c) {

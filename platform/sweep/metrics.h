@@ -26,6 +26,8 @@ nlohmann::json metrics_of(const nlohmann::json& report);
 
 using Cell = std::variant<std::monostate, bool, int64_t, double, std::string>;
 Cell cell_of(const nlohmann::json&);
+/// A whole number, a number, or the text itself, all of which it is.
+Cell number_or_text(const std::string&);
 /// Nothing for what is no number.
 std::optional<double> number_of(const Cell&);
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 #include "kernbench/phase2/log/sqlite_database.h"
@@ -147,8 +148,8 @@ bool PointResult::final() const {
 }
 
 struct Store::Open {
-  Open(const std::string& file, const std::string& v)
-      : version(v), db(file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) {
+  Open(const std::string& file, const std::string& v, double s)
+      : version(v), sync_s(s), db(file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) {
     sqlite3_busy_timeout(db.get(), kPatienceMs);
     const auto checked_version = [&] {
       std::string found = version_of(db);
@@ -159,7 +160,7 @@ struct Store::Open {
     owners = std::make_unique<OwnerLocks>(file + "-owners");
     owners->lock(0);  // one process makes it
     const std::string found = checked_version();
-    // A commit needs no disk; after a loss of power the last ones may be missing, and no other.
+    // After a loss of power the last commits may be missing, and no other.
     db.run("pragma journal_mode = wal; pragma synchronous = normal");
     if (found.empty()) {
       db.run("begin immediate");
@@ -173,15 +174,25 @@ struct Store::Open {
     owners->unlock(0);
     keep.emplace(db, kKeep);
   }
+  /// A commit alone needs no disk.
+  void sync_if_due() {
+    const auto now = std::chrono::steady_clock::now();
+    if (std::chrono::duration<double>(now - synced).count() < sync_s) return;
+    synced = now;
+    // Only what other processes read just now may be left for the next time.
+    db.check(sqlite3_wal_checkpoint_v2(db.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr));
+  }
   const std::string version;
+  const double sync_s;
+  std::chrono::steady_clock::time_point synced = std::chrono::steady_clock::now();
   Database db;
   std::unique_ptr<OwnerLocks> owners;
   int64_t owner = 0;
   std::optional<Statement> keep;
 };
 
-Store::Store(const std::string& file, const std::string& version) {
-  told([&] { open_ = std::make_unique<Open>(file, version); });
+Store::Store(const std::string& file, const std::string& version, double sync_s) {
+  told([&] { open_ = std::make_unique<Open>(file, version, sync_s); });
 }
 
 Store::~Store() = default;
@@ -228,6 +239,7 @@ void Store::put(const std::string& key, const PointResult& r) {
         "update points set status = ?, final = ?, error = ?, metrics = ?, wall_s = ? where key = ? and not final");
     s.bind(int64_t{r.status}).bind(int64_t{r.final()}).bind(std::string_view(r.error)).bind(std::string_view(metrics));
     s.bind(r.wall_s).bind(std::string_view(key)).run();
+    open_->sync_if_due();
   });
 }
 

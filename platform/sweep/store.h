@@ -25,8 +25,9 @@ struct PointResult {
 /// a file that is no store, or is another kernbench's.
 class Store {
  public:
-  /// Made where it is not there.
-  Store(const std::string& file, const std::string& version);
+  /// Made where it is not there. A machine that loses its power takes with it what it has put in within the last
+  /// `sync_s` seconds, and no more.
+  Store(const std::string& file, const std::string& version, double sync_s = 10);
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;

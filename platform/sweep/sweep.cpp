@@ -15,7 +15,10 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/platform/sweep/plot.h"
+#include "kernbench/platform/sweep/progress_file.h"
+#include "kernbench/platform/sweep/shell_words.h"
 #include "kernbench/platform/sweep/store.h"
+#include "kernbench/platform/sweep/table_database.h"
 #include "kernbench/platform/sweep/workers.h"
 
 namespace kernbench::sweep {
@@ -30,16 +33,7 @@ std::string first_line(const std::string& text) {
 
 /// As a shell reads it.
 std::string command_text(const Words& words) {
-  std::string text = "kernbench";
-  for (const std::string& w : words) {
-    const bool plain = !w.empty() && w.find_first_not_of(
-                                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                         "_-=.,/:+%@") == std::string::npos;
-    std::string quoted = "'";
-    for (const char c : w) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-    text += " " + (plain ? w : quoted + "'");
-  }
-  return text;
+  return "kernbench" + shell_words(words);
 }
 
 class Sweep {
@@ -64,12 +58,22 @@ class Sweep {
     add_points();
   }
 
+  size_t points() const { return points_.size(); }
+
   int run(std::ostream& out) {
     Words columns;
     for (const Axis& a : o_.plan.axes) columns.push_back(a.name);
     columns.push_back("exit");
     columns.insert(columns.end(), metrics_.begin(), metrics_.end());
+    if (hooks_.database) check_database_columns(columns);
+    if (!o_.store.empty()) store_ = std::make_unique<Store>(o_.store, o_.version);
+    if (store_ && !o_.stored_only) progress_file_.emplace(o_.store);
     Table table(out, o_.form, columns);
+    std::vector<Row> rows;  // of the database
+    const auto add = [&](const Row& row) {
+      table.add(row);
+      if (hooks_.database) rows.push_back(row);
+    };
     const bool in_order = o_.sort.empty() && o_.pareto.empty();
     size_t told = 0;
     const auto tell_ended = [&] {
@@ -78,16 +82,23 @@ class Sweep {
         worst_ = std::max(worst_, r.status == 0 || r.status == 2 ? r.status : 1);
         hooks_.ended(points_[told].name(o_.plan.axes), r.error);
         if (in_order) {
-          for (const Row& row : rows_of(told)) table.add(row);
+          for (const Row& row : rows_of(told)) add(row);
         }
         hooks_.progress(told + 1, points_.size(), simulated_);
       }
     };
-    simulate(tell_ended);
+    try {
+      simulate(tell_ended);
+    } catch (...) {
+      note_progress(true);
+      throw;
+    }
+    note_progress(true);
     if (!in_order) {
-      for (const size_t i : chosen()) table.add(rows_of(i).front());
+      for (const size_t i : chosen()) add(rows_of(i).front());
     }
     table.end();
+    if (hooks_.database) hooks_.database(table_database(columns, rows));
     if (store_) {
       hooks_.tell(fmt::format("{} points: {} simulated, {} in {} before{}", points_.size(), simulated_,
                               points_.size() - simulated_ - missing_, o_.store,
@@ -122,6 +133,7 @@ class Sweep {
 
   void add_points() {
     std::vector<Point> all = points_of(o_.plan);
+    plan_points_ = all.size();
     for (size_t i = 0; i < all.size(); ++i) {
       if (i % o_.shards == o_.shard - 1) points_.push_back(std::move(all[i]));
     }
@@ -139,7 +151,6 @@ class Sweep {
       keys_.push_back(keys.key(points_[i].words));
       same_as_[i] = first.emplace(keys_[i], i).first->second;
     }
-    store_ = std::make_unique<Store>(o_.store, o_.version);
   }
 
   /// With what the sweep adds to each.
@@ -167,6 +178,7 @@ class Sweep {
     tell_ended();
     Workers workers(hooks_.work, o_.timeout_s, store_ != nullptr);
     while (!waiting.empty() || workers.size() > 0) {
+      note_progress(false);
       start_some(workers, waiting);
       tell_ended();
       if (waiting.empty() && workers.size() == 0) break;
@@ -215,6 +227,23 @@ class Sweep {
     }
     if (store_) store_->put(keys_[e.id], r);
     results_[e.id] = std::move(r);
+  }
+
+  void note_progress(bool ended) {
+    if (!progress_file_) return;
+    progress_file_->update(ended, [&] {
+      SweepProgress p;
+      p.shard = o_.shard;
+      p.shards = o_.shards;
+      p.plan = plan_points_;
+      p.points = points_.size();
+      p.simulated = simulated_;
+      for (const size_t i : same_as_) {
+        p.done += results_[i].has_value();
+        p.failed += results_[i] && results_[i]->status != 0;
+      }
+      return p;
+    });
   }
 
   void on_signal(int signal, size_t at_work) {
@@ -312,13 +341,19 @@ class Sweep {
   std::vector<size_t> same_as_;  // the first point with the same key
   std::vector<unsigned> tries_;
   std::vector<std::optional<PointResult>> results_;  // of first points
+  size_t plan_points_ = 0;                           // of all shards
   std::unique_ptr<Store> store_;
+  std::optional<ProgressFile> progress_file_;
   size_t simulated_ = 0, missing_ = 0;
   int stopping_ = 0;  // the signal
   int worst_ = 0;
 };
 
 }  // namespace
+
+size_t points_of_sweep(const SweepOptions& options, const SweepHooks& hooks) {
+  return Sweep(options, hooks).points();
+}
 
 int run_sweep(const SweepOptions& options, std::ostream& out, const SweepHooks& hooks) {
   return Sweep(options, hooks).run(out);

@@ -37,8 +37,12 @@ struct SweepHooks {
   std::function<void(const std::string& point, const std::string& fault)> ended;
   std::function<void(size_t points, size_t of, size_t simulated)> progress;
   std::function<void(const std::string& line)> tell;
-  std::function<void(const std::string& svg)> picture;  ///< empty: none is wanted
+  std::function<void(const std::string& svg)> picture;     ///< empty: none is wanted
+  std::function<void(const std::string& bytes)> database;  ///< the table as one; the same
 };
+
+/// How many points the sweep has; InputError as run_sweep's, but for what its store says.
+size_t points_of_sweep(const SweepOptions&, const SweepHooks&);
 
 /// Writes the table in the points' order, or sorted, whatever the number of processes. Returns the worst exit status of
 /// its points: 2, else 1, else 0. InputError for options that make no sweep; Stopped where a signal comes.

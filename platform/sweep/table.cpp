@@ -28,6 +28,10 @@ std::string csv_field(const Cell& value) {
 
 }  // namespace
 
+Form form_of(std::string_view name) {
+  return name == "json" ? Form::json : name == "text" ? Form::text : Form::csv;
+}
+
 void Row::set(const std::string& column, Cell value) {
   const auto it = std::find_if(cells_.begin(), cells_.end(), [&](const auto& c) { return c.first == column; });
   (it == cells_.end() ? cells_.emplace_back(column, Cell()) : *it).second = std::move(value);

@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,8 @@ class Row {
 };
 
 enum class Form { csv, json, text };
+/// Of its name.
+Form form_of(std::string_view name);
 
 /// CSV and JSON are written row by row as they come, text at the end.
 class Table {

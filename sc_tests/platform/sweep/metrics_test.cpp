@@ -16,12 +16,18 @@ namespace {
 TEST(Metrics, AreWhatTheReportSays) {
   const auto report = nlohmann::json::parse(R"({"sim_ns": 100, "events": 7, "wall_s": 3, "gemm_peak_share": 0.25,
     "engines": [{"id": "pe0.pe_dma.rd", "bytes": 300, "flops": 0}, {"id": "pe0.pe_dma.wr", "bytes": 100, "flops": 0},
-                {"id": "pe0.pe_gemm", "bytes": 0, "flops": 2e6}],
+                {"id": "pe0.pe_gemm", "bytes": 0, "flops": 2e6}, {"id": "pe0.pe_fetch_store", "bytes": 40, "flops": 0},
+                {"id": "pe1.pe_fetch_store", "bytes": 2, "flops": 0}],
     "verify": {"passed": true}, "energy": {"joules": {"low": 1, "value": 2, "high": 3}},
     "insight": {"bound": "hbm", "bound_by": ["hbm", "mesh"], "peaks": {"math_busy": 0, "hbm": 0.5, "link": 0.75},
+                "links": [{"resource": "mesh", "bytes": 5}, {"resource": "ucie", "bytes": 7},
+                          {"resource": "mesh", "bytes": 6}, {"resource": "pcie", "bytes": 8},
+                          {"resource": "hbm", "bytes": 99}],
+                "memories": [{"resource": "sram", "bytes": 3}, {"resource": "hbm", "bytes": 512}],
                 "roofline": {"hbm_bytes": 512, "flop_per_byte": 4, "tflops_most": 9}}})");
   EXPECT_EQ(metrics_of(report), nlohmann::json::parse(R"({"sim_ns": 100, "events": 7, "gemm_peak_pct": 25.0,
     "bytes_read": 300, "bytes_written": 100, "gflop": 0.002, "tflops": 20.0, "gbs": 4.0, "verified": true,
+    "tcm_bytes": 42, "sram_bytes": 3, "mesh_bytes": 11, "ucie_bytes": 7, "pcie_bytes": 8, "link_bytes": 0,
     "energy_j": 2, "bound": "hbm", "bound_by": "hbm+mesh", "math_busy_pct": 0.0, "hbm_peak_pct": 50.0,
     "link_peak_pct": 75.0, "hbm_bytes": 512, "flop_per_byte": 4, "roofline_tflops": 9})"));
   const auto found = metrics_of(report);

@@ -75,6 +75,17 @@ TEST_F(Stores, AnotherProcessKeepsItsPointUntilItEnds) {
   EXPECT_EQ(s.claim("a", "run a"), Store::Claim::mine);
 }
 
+TEST_F(Stores, WhatWasPutInIsSoonInTheDatabaseItself) {
+  for (const double sync_s : {0.0, 1000.0}) {
+    std::filesystem::remove(file("main"));
+    Store s(file("s"), "1", sync_s);
+    const std::string key = sync_s > 0 ? "late" : "soon";
+    s.claim(key, "run"), s.put(key, done(1));
+    std::filesystem::copy_file(file("s"), file("main"));  // without its log, as if that had not come to the disk
+    EXPECT_EQ(Store(file("main"), "1").find(key, true).has_value(), sync_s == 0);
+  }
+}
+
 TEST_F(Stores, MergeTakesEachPointOnce) {
   {
     Store a(file("a"), "1"), b(file("b"), "1");

@@ -210,6 +210,38 @@ class Tables(cli_support.Cli):
         self.assertEqual(picture.count("<circle"), len(every))
         self.assertIn(f"{len(every)} points, {len(front)} of them on the front", picture)
 
+    def test_a_table_as_a_database(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "t.sqlite")
+            rows = self.rows("--pareto", "min:sim_ns,max:tflops", "--metric", "verified,sim_ns,bound,energy_j",
+                             "--sqlite", file)
+            with contextlib.closing(sqlite3.connect(file)) as db:
+                columns = [c[1:3] for c in db.execute("pragma table_info(sweep)")]
+                found = db.execute("select * from sweep order by rowid").fetchall()
+        self.assertEqual(columns, [("links", "TEXT"), ("param.n", "INTEGER"), ("exit", "INTEGER"),
+                                   ("verified", "INTEGER"), ("sim_ns", "REAL"), ("bound", "TEXT"), ("energy_j", ""),
+                                   ("tflops", "REAL")])
+        self.assertEqual(found, [(r["links"], int(r["param.n"]), 0, 1, float(r["sim_ns"]), r["bound"], None,
+                                  float(r["tflops"])) for r in rows])
+
+    def test_columns_that_are_one_to_sqlite_are_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.refuses("sweep", "--over", "param.n=32", "--over", "param.N=32", "--sqlite", os.path.join(folder, "t"),
+                         *self.RUN, saying=["--sqlite", "'param.n'", "'param.N'"], lines=1)
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_bytes_by_class_are_those_of_the_run(self):
+        run = ("run", "--topology", topology("default.yaml"), "--kernel", "gemm", "--param", "m=256")
+        lists = {"mesh": "links", "ucie": "links", "pcie": "links", "sram": "memories", "hbm": "memories"}
+        row, = csv.DictReader(io.StringIO(self.succeeds(
+            "sweep", "--over", "links=flit", "--metric", ",".join(n + "_bytes" for n in ("tcm", *lists)), "--", *run)))
+        insight = json.loads(self.succeeds(*run, "--links", "flit", "--explain", "--format", "json"))["insight"]
+        for name, rows in lists.items():
+            expected = sum(r["bytes"] for r in insight[rows] if r["resource"] == name)
+            self.assertEqual(float(row[name + "_bytes"]), expected, name)
+        self.assertGreater(int(row["tcm_bytes"]), 0)
+        self.assertGreater(int(row["mesh_bytes"]), 0)
+
     def test_text_has_a_line_a_row(self):
         lines = self.succeeds("sweep", *self.OVER, "--format", "text", *self.RUN).splitlines()
         self.assertEqual(lines[0].split(), ["links", "param.n", "exit", "sim_ns", "verified"])
