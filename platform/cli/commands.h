@@ -29,6 +29,7 @@ Command add_pipeline(CLI::App&);
 Command add_probe(CLI::App&);
 Command add_report(CLI::App&);
 Command add_run(CLI::App&);
+Command add_serve(CLI::App&);
 Command add_sweep(CLI::App&);
 Command add_topology(CLI::App&);
 Command add_traffic(CLI::App&);

@@ -91,9 +91,7 @@ int sweep_points(SweepCommand& c) {
   };
   sweep::SweepHooks hooks;
   hooks.work = do_again;
-  hooks.find_file = [](const std::string& option, const std::string& given) {
-    return option == "energy" ? energy_file(given) : topology_file(given);
-  };
+  hooks.find_file = point_file;
   hooks.ended = [&](const std::string& point, const std::string& fault) {
     if (!fault.empty()) say(point + ": " + fault);
   };
