@@ -33,6 +33,7 @@ Command add_serve(CLI::App&);
 Command add_sweep(CLI::App&);
 Command add_topology(CLI::App&);
 Command add_traffic(CLI::App&);
+Command add_tune(CLI::App&);
 Command add_web(CLI::App&);
 Command add_whatif(CLI::App&);
 Command add_diff(CLI::App&);
