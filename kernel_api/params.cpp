@@ -80,6 +80,12 @@ ParamSpec ParamSpec::size(std::string name, int64_t default_value, std::string h
   return s;
 }
 
+ParamSpec ParamSpec::size_over_pes(std::string name, int64_t default_value, std::string help) {
+  ParamSpec s = size(std::move(name), default_value, std::move(help));
+  s.split_over_pes = true;
+  return s;
+}
+
 ParamSpec ParamSpec::number(std::string name, double default_value, double min, double max, std::string help) {
   ParamSpec s;
   s.name = std::move(name);

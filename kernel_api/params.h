@@ -28,9 +28,14 @@ struct ParamSpec {
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
   std::vector<std::string> choices;  ///< choice and dtype: the legal names; text: what is legal, in words
+  /// A size of which every PE of a launch has an equal part that it works on alone: with fewer PEs and as much less of
+  /// it a run takes about as long, and less to simulate (`kernbench tune`).
+  bool split_over_pes = false;
 
   /// A size or count: at least 1, at most 2^40.
   static ParamSpec size(std::string name, int64_t default_value, std::string help);
+  /// The same, split_over_pes; of one parameter of a kernel.
+  static ParamSpec size_over_pes(std::string name, int64_t default_value, std::string help);
   static ParamSpec number(std::string name, double default_value, double min, double max, std::string help);
   static ParamSpec flag(std::string name, bool default_value, std::string help);
   static ParamSpec choice(std::string name, std::vector<std::string> legal, std::string help);  ///< default: the first

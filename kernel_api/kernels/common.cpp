@@ -52,7 +52,7 @@ TensorSpec output(const std::string& name, std::vector<std::string> shape, Place
 }
 
 void add_gemm_interface(KernelSpec* spec) {
-  spec->params = {ParamSpec::size("m", 1024, "rows of a and c, split over the PEs"),
+  spec->params = {ParamSpec::size_over_pes("m", 1024, "rows of a and c, split over the PEs"),
                   ParamSpec::size("n", 256, "columns of b and c"),
                   ParamSpec::size("k", 256, "columns of a, rows of b"),
                   ParamSpec::size("tile_m", 32, "rows of a tile"),

@@ -45,7 +45,7 @@ KernelSpec spec() {
   KernelSpec s;
   s.name = "mlp";
   s.help = "y = activation(x w1) w2, the hidden layer in TCM";
-  s.params = {ParamSpec::size("tokens", 256, "rows of x and y, split over the PEs"),
+  s.params = {ParamSpec::size_over_pes("tokens", 256, "rows of x and y, split over the PEs"),
               ParamSpec::size("dim", 128, "columns of x and y"), ParamSpec::size("hidden", 512, "columns of w1"),
               ParamSpec::choice("activation", {"gelu", "silu"}, "between the two GEMMs"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};

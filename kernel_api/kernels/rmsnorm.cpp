@@ -65,7 +65,8 @@ KernelSpec spec() {
   KernelSpec s;
   s.name = "rmsnorm";
   s.help = "y = x / sqrt(mean(x^2) + eps) * w along every row";
-  s.params = {ParamSpec::size("rows", 1024, "rows, split over the PEs"), ParamSpec::size("cols", 512, "columns"),
+  s.params = {ParamSpec::size_over_pes("rows", 1024, "rows, split over the PEs"),
+              ParamSpec::size("cols", 512, "columns"),
               ParamSpec::number("eps", 1e-5, 0, 1e6, "added to the mean square"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {input("x", {"rows", "cols"}, Placement::rows), input("w", {"cols"}, Placement::replicate),

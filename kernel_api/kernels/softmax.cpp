@@ -68,7 +68,8 @@ KernelSpec spec() {
   KernelSpec s;
   s.name = "softmax";
   s.help = "y = softmax(x) along every row";
-  s.params = {ParamSpec::size("rows", 1024, "rows, split over the PEs"), ParamSpec::size("cols", 512, "columns"),
+  s.params = {ParamSpec::size_over_pes("rows", 1024, "rows, split over the PEs"),
+              ParamSpec::size("cols", 512, "columns"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {input("x", {"rows", "cols"}, Placement::rows), output("y", {"rows", "cols"}, Placement::rows)};
   s.function = softmax;

@@ -43,7 +43,7 @@ KernelSpec spec() {
   KernelSpec s;
   s.name = "vector_add";
   s.help = "c = a + b, elementwise";
-  s.params = {ParamSpec::size("n", 65536, "elements, split over the PEs"),
+  s.params = {ParamSpec::size_over_pes("n", 65536, "elements, split over the PEs"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16, DType::i8, DType::i16, DType::i32, DType::u8},
                                 "element type; integers wrap")};
   s.tensors = {input("a", {"n"}, Placement::rows), input("b", {"n"}, Placement::rows),

@@ -129,6 +129,7 @@ void list_runnable_as_json(const Specs& specs) {
       if (std::isfinite(p.min)) w.field("min", p.min);
       if (std::isfinite(p.max)) w.field("max", p.max);
       if (p.type != ParamType::text && !p.choices.empty()) w.field("choices", p.choices);
+      if (p.split_over_pes) w.field("split_over_pes", true);
       w.close('}');
     }
     w.close(']').close('}');

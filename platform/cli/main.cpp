@@ -98,7 +98,7 @@ int sc_main(int argc, char** argv) {
     set_up();
     return command_line(argc, argv,
                         {cli::add_run, cli::add_replay, cli::add_probe, cli::add_traffic, cli::add_pipeline,
-                         cli::add_topology, cli::add_collectives, cli::add_sweep, cli::add_list, cli::add_web,
-                         cli::add_whatif, cli::add_diff, cli::add_report});
+                         cli::add_topology, cli::add_collectives, cli::add_sweep, cli::add_serve, cli::add_tune,
+                         cli::add_list, cli::add_web, cli::add_whatif, cli::add_diff, cli::add_report});
   });
 }

@@ -3,8 +3,7 @@
 
 namespace kernbench::cli {
 
-Command add_run(CLI::App& app) {
-  auto o = std::make_shared<RunCommand>();
+CLI::App* add_run_options(CLI::App& app, const std::shared_ptr<RunCommand>& o) {
   CLI::App* cmd =
       app.add_subcommand("run", "Run a kernel or a program on a system's PEs; time it, and verify its results");
   o->topology.add_to(*cmd);
@@ -78,6 +77,12 @@ Command add_run(CLI::App& app) {
   cmd->add_option("--report", o->report, "what bounds the run, as one HTML page (docs/insight.md)")
       ->type_name("FILE.html");
   add_format(*cmd, o->format, {"text", "json"});
+  return cmd;
+}
+
+Command add_run(CLI::App& app) {
+  auto o = std::make_shared<RunCommand>();
+  CLI::App* cmd = add_run_options(app, o);
   return {cmd, [o] { return run(*o); }};
 }
 

@@ -32,6 +32,9 @@ struct RunCommand {
   }
 };
 
+/// Adds the command `run` with its options to the parser.
+CLI::App* add_run_options(CLI::App&, const std::shared_ptr<RunCommand>&);
+
 /// Does it, and prints its report; the exit status. InputError, RunError.
 int run(const RunCommand&);
 

@@ -6,7 +6,6 @@
 #include <iostream>
 #include <memory>
 
-#include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/io/whole_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/tool/faults.h"
@@ -15,6 +14,7 @@
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/cli/plan_options.h"
 #include "kernbench/platform/cli/shared_systems.h"
 #include "kernbench/platform/cli/sweep_shards.h"
 #include "kernbench/platform/cli/topology_places.h"
@@ -25,8 +25,9 @@ namespace {
 
 struct SweepCommand {
   sweep::SweepOptions options;
-  std::vector<std::string> over, where, command, metrics;
-  std::string plan, shard, format, sort, pareto, svg, sqlite;
+  PlanOptions plan;
+  std::vector<std::string> command, metrics;
+  std::string shard, format, sort, pareto, svg, sqlite;
   bool list_metrics = false;
   EmitOptions emit;
 };
@@ -50,23 +51,6 @@ void choose_shard(const std::string& text, sweep::SweepOptions& o) {
   throw InputError("--shard: found " + in_quotes(text) + ", expected I/N, the I-th of N from 1 on, such as 1/4");
 }
 
-sweep::Plan plan_of(const SweepCommand& c) {
-  sweep::Plan plan;
-  if (c.plan.empty()) {
-    if (c.over.empty()) throw InputError("sweep: needs --over OPTION=V,V,… or --plan FILE.yaml");
-    if (c.command.empty()) throw InputError("sweep: needs run or probe, with its options, behind --");
-    plan.command = c.command;
-    for (const std::string& text : c.over) plan.axes.push_back(sweep::parse_axis(text));
-  } else {
-    if (!c.over.empty() || !c.command.empty())
-      throw InputError("--plan: found --over or a command beside it; legal: one of both");
-    std::ifstream in = open_input(c.plan);
-    plan = sweep::parse_plan(read_all(in, c.plan), c.plan);
-  }
-  for (const std::string& text : c.where) plan.where.push_back({text, "--where"});
-  return plan;
-}
-
 int sweep_points(SweepCommand& c, const CLI::App& words) {
   if (c.list_metrics) return list_metrics();
   sweep::SweepOptions& o = c.options;
@@ -82,13 +66,11 @@ int sweep_points(SweepCommand& c, const CLI::App& words) {
   if (!c.svg.empty() && o.pareto.empty()) throw InputError("--svg: needs --pareto beside it");
   if (o.stored_only && o.store.empty()) throw InputError("--stored: needs --store beside it");
   choose_shard(c.shard, o);
-  o.plan = plan_of(c);
+  o.plan = c.plan.plan("sweep", c.command);
   sweep::SweepHooks hooks;
   hooks.work = do_again;
   hooks.worked = share_system;
-  hooks.find_file = [](const std::string& option, const std::string& given) {
-    return option == "energy" ? energy_file(given) : topology_file(given);
-  };
+  hooks.find_file = point_file;
   if (!c.emit.engine.empty()) {
     emit_sweep(words, c.emit, o, hooks);
     return 0;
@@ -144,16 +126,7 @@ CLI::App* add_merge(CLI::App& app, std::string& out, std::vector<std::string>& i
 }
 
 void add_what(CLI::App& cmd, SweepCommand& c) {
-  cmd.add_option("--over", c.over,
-                 "an option of the command and the values it takes in turn; param.n for --param n=… (repeatable, the "
-                 "last runs fastest)")
-      ->allow_extra_args(false)
-      ->type_name("OPTION=V,V,…");
-  cmd.add_option("--plan", c.plan, "instead: what to do as a file, with samples and constraints (docs/sweep.md)")
-      ->type_name("FILE.yaml");
-  cmd.add_option("--where", c.where, "only combinations of which this is true, such as 'param.m * param.n <= 65536'")
-      ->allow_extra_args(false)
-      ->type_name("EXPRESSION");
+  c.plan.add_to(cmd);
   whole_number(cmd.add_option("--jobs", c.options.jobs, "processes at a time; 0: one a processor"), 0, 1024)
       ->capture_default_str();
   positive_number(cmd.add_option("--timeout", c.options.timeout_s, "end a point after so many seconds"), 1e9)

@@ -58,4 +58,8 @@ std::string energy_file(const std::string& given) {
   return file_in(folders, given);
 }
 
+std::string point_file(const std::string& option, const std::string& given) {
+  return option == "energy" ? energy_file(given) : topology_file(given);
+}
+
 }  // namespace kernbench::cli

@@ -18,4 +18,7 @@ std::string topology_file(const std::string& given);
 /// The same of an --energy, in their subfolders `energy`.
 std::string energy_file(const std::string& given);
 
+/// The file that an option of a point means: "energy", else the topology.
+std::string point_file(const std::string& option, const std::string& given);
+
 }  // namespace kernbench::cli

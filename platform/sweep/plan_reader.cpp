@@ -47,26 +47,17 @@ class PlanReader {
  private:
   /// Whether the name may be given; else a fault.
   bool is_option(const std::string& name, int line, const std::string& field) {
-    const size_t dot = name.find('.');
-    const PointOption* o = point_option(std::string_view(name).substr(0, dot));
-    if (!o) {
-      faults_.add(line, field, "unknown option; legal: " + topology::join(point_option_names()));
-    } else if ((o->kind == PointOption::Kind::named) != (dot != std::string::npos)) {
-      faults_.add(line, field,
-                  dot == std::string::npos ? "found no name; legal: " + name + ".NAME"
-                                           : "found a name; legal: " + std::string(o->name) + " alone");
-    } else {
-      return true;
-    }
-    return false;
+    const std::string fault = option_name_fault(name);
+    if (!fault.empty()) faults_.add(line, field, fault);
+    return fault.empty();
   }
 
   /// A value as it is written; nothing, and a fault, where it is none.
   std::optional<std::string> value(const std::string& name, YamlNode n, const std::string& field) {
     const auto text = topology::read_string(n, field, faults_);
-    const PointOption* o = point_option(std::string_view(name).substr(0, name.find('.')));
-    if (!text || !o || o->kind != PointOption::Kind::flag || *text == "true" || *text == "false") return text;
-    faults_.add(n.line(), field, "found " + topology::describe(n) + "; legal: true or false");
+    const std::string fault = text ? option_value_fault(name, *text) : "";
+    if (fault.empty()) return text;
+    faults_.add(n.line(), field, fault);
     return std::nullopt;
   }
 

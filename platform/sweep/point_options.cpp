@@ -1,6 +1,8 @@
 #include "kernbench/platform/sweep/point_options.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
+#include "kernbench/phase2/text/text.h"
 
 namespace kernbench::sweep {
 
@@ -53,6 +55,21 @@ std::vector<std::string> point_option_names() {
   std::vector<std::string> names;
   for (const PointOption& o : point_options()) names.emplace_back(o.name);
   return names;
+}
+
+std::string option_name_fault(const std::string& name) {
+  const size_t dot = name.find('.');
+  const PointOption* o = point_option(std::string_view(name).substr(0, dot));
+  if (!o) return fmt::format("unknown option; legal: {}", fmt::join(point_option_names(), ", "));
+  if ((o->kind == PointOption::Kind::named) == (dot != std::string::npos)) return {};
+  return dot == std::string::npos ? "found no name; legal: " + name + ".NAME"
+                                  : "found a name; legal: " + std::string(o->name) + " alone";
+}
+
+std::string option_value_fault(const std::string& name, const std::string& value) {
+  const PointOption* o = point_option(std::string_view(name).substr(0, name.find('.')));
+  if (!o || o->kind != PointOption::Kind::flag || value == "true" || value == "false") return {};
+  return "found " + in_quotes(value) + "; legal: true or false";
 }
 
 }  // namespace kernbench::sweep

@@ -25,4 +25,9 @@ bool decides_nothing(std::string_view name);
 /// All names, for messages.
 std::vector<std::string> point_option_names();
 
+/// What is wrong with the name of an option as plans and requests have it, "links" or "param.n"; empty: nothing.
+std::string option_name_fault(const std::string& name);
+/// What is wrong with a value of such an option; empty: nothing that can be said without the run.
+std::string option_value_fault(const std::string& name, const std::string& value);
+
 }  // namespace kernbench::sweep

@@ -13,28 +13,17 @@
 #include <thread>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/platform/sweep/plot.h"
+#include "kernbench/platform/sweep/point_run.h"
 #include "kernbench/platform/sweep/progress_file.h"
-#include "kernbench/platform/sweep/shell_words.h"
 #include "kernbench/platform/sweep/store.h"
 #include "kernbench/platform/sweep/table_database.h"
-#include "kernbench/platform/sweep/workers.h"
 
 namespace kernbench::sweep {
 namespace {
 
 const Words kRunColumns = {"sim_ns", "verified"};
 const Words kProbeColumns = {"case", "bytes", "actual_ns", "formula_ns", "eff_bw_gbs", "util_pct"};
-
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
-
-/// As a shell reads it.
-std::string command_text(const Words& words) {
-  return "kernbench" + shell_words(words);
-}
 
 class Sweep {
  public:
@@ -153,15 +142,6 @@ class Sweep {
     }
   }
 
-  /// With what the sweep adds to each.
-  Words words_of(size_t i) const {
-    Words words = points_[i].words;
-    words.insert(words.end(), {"--format", "json"});
-    // The processors are shared among the points already; results do not depend on threads.
-    if (runs_ && jobs_ > 1 && !given("--threads")) words.insert(words.end(), {"--threads", "1"});
-    return words;
-  }
-
   template <class Told>
   void simulate(const Told& tell_ended) {
     std::deque<size_t> waiting;
@@ -202,22 +182,12 @@ class Sweep {
         if (claim == Store::Claim::others) waiting.push_back(i);
         if (claim != Store::Claim::mine) continue;
       }
-      workers.start(i, words_of(i));
+      workers.start(i, worker_words(points_[i].words, jobs_));
     }
   }
 
   void take(const Workers::Ended& e, std::deque<size_t>& waiting) {
-    PointResult r;
-    r.status = e.status;
-    r.error = first_line(e.err);
-    if (e.status == Workers::kTookTooLong) r.error = fmt::format("took longer than {} s", o_.timeout_s);
-    if (e.status > 128 && r.error.empty()) r.error = fmt::format("ended by signal {}", e.status - 128);
-    // A run that failed its verification has times all the same; one that crashed may have left half a text.
-    if (e.status <= 1 && !e.out.empty()) {
-      auto report = parse_json<nlohmann::json>(e.out);
-      if (runs_) r.wall_s = json_field_or<double>(report, "wall_s", 0);
-      r.metrics = runs_ ? metrics_of(report) : std::move(report);
-    }
+    PointResult r = result_of(e, o_.timeout_s, runs_);
     ++simulated_;
     if (e.status == 0 && hooks_.worked) hooks_.worked(points_[e.id].words);
     if (e.status > 2 && tries_[e.id]++ < o_.retries && store_) {

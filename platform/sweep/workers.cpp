@@ -1,6 +1,5 @@
 #include "kernbench/platform/sweep/workers.h"
 
-#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,9 +76,10 @@ void Workers::start(size_t id, const Words& words) {
   if (!watched) throw RunError(std::string("a process cannot be waited for: ") + std::strerror(error));
 }
 
-std::optional<Workers::Ended> Workers::wait(std::chrono::milliseconds patience) {
+std::optional<Workers::Ended> Workers::wait(std::chrono::milliseconds patience, std::vector<pollfd>* others) {
   std::vector<pollfd> open;
   for (const auto& r : running_) open.push_back({r->pidfd, POLLIN, 0});
+  if (others) open.insert(open.end(), others->begin(), others->end());
   auto until = Clock::now() + patience;
   if (timeout_s_ > 0) {
     const auto most = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_s_));
@@ -93,8 +93,10 @@ std::optional<Workers::Ended> Workers::wait(std::chrono::milliseconds patience) 
   const int found = ppoll(open.data(), open.size(), &time, &stop_signals_.before());
   if (found < 0 && errno != EINTR) throw RunError(std::string("waiting for processes: ") + std::strerror(errno));
   if (found < 0) return std::nullopt;
-  const auto ended = std::find_if(open.begin(), open.end(), [](const pollfd& p) { return p.revents != 0; });
-  if (ended == open.end()) {
+  const auto own = open.begin() + static_cast<std::ptrdiff_t>(running_.size());
+  if (others) others->assign(own, open.end());
+  const auto ended = std::find_if(open.begin(), own, [](const pollfd& p) { return p.revents != 0; });
+  if (ended == own) {
     for (const auto& r : running_) {
       if (timeout_s_ <= 0 || r->late || std::chrono::duration<double>(Clock::now() - r->begun).count() < timeout_s_)
         continue;

@@ -2,6 +2,8 @@
 // its memory, and how it ends, concerns no other.
 #pragma once
 
+#include <poll.h>
+
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -36,8 +38,8 @@ class Workers {
   };
   static constexpr int kTookTooLong = 124;
   /// The next that ends; nothing where a signal comes first (StopSignals::take() says which) or nothing has happened
-  /// for `patience`.
-  std::optional<Ended> wait(std::chrono::milliseconds patience);
+  /// for `patience`, or where one of `others` is ready too, whose revents are set.
+  std::optional<Ended> wait(std::chrono::milliseconds patience, std::vector<pollfd>* others = nullptr);
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -10,6 +10,7 @@
 #include "kernbench/platform/launch/pe_selection.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/sweep/plan.h"
+#include "kernbench/platform/sweep/request.h"
 #include "kernbench/platform/tools/collective_table.h"
 #include "kernbench/platform/tools/pipeline.h"
 #include "kernbench/platform/tools/run_diff.h"
@@ -150,6 +151,12 @@ std::string read_web(const std::string& input) {
   }
 }
 
+std::string read_point(const std::string& input) {
+  const sweep::PointRequest r = sweep::parse_request(input, {"run"});
+  if (!r.fault.empty()) throw Refused(r.fault);
+  return fmt::format("{} {}", r.id, fmt::join(r.words, " "));
+}
+
 /// Of many samples the first: thousands take long to spell out.
 std::string read_plan(const std::string& input) {
   try {
@@ -171,6 +178,7 @@ std::vector<FuzzedReader> readers_of_work() {
   return {{"options", read_options, mutate_text},
           {"pipeline_work", read_work, mutate_json},
           {"plugin_mark", read_mark, mutate_bytes},
+          {"point_request", read_point, mutate_json},
           {"run_report", read_report, mutate_json},
           {"sweep_plan", read_plan, mutate_text},
           {"traffic", read_requests, mutate_text},

@@ -15,7 +15,7 @@ SOURCE = os.environ["KERNBENCH_SOURCE"]
 CMAKE = os.environ["KERNBENCH_CMAKE"]
 COMPILER = os.environ["KERNBENCH_CXX"]
 # Examples that need what kernbench does not: their configuration says where it was not found.
-OPTIONAL = {"cci_parameters", "riscv_host", "verilog_gemm"}
+OPTIONAL = {"cci_parameters", "optuna", "riscv_host", "verilog_gemm"}
 
 
 def run(*command, cwd=None, env=None, check=True):

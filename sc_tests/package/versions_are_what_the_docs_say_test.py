@@ -1,5 +1,6 @@
 """Is each version that docs/stability.md names the one that the built programs and libraries have?"""
 import ctypes
+import json
 import os
 import re
 import subprocess
@@ -65,6 +66,10 @@ class Versions(cli_support.Cli):
                 self.assertIn(f'"version":{self.documented("op log")},', f.readline())
             with open(memory, "rb") as f:
                 self.assertEqual(f.read(8).decode(), "KBMEM" + self.documented("memory file"))
+
+    def test_the_protocol_of_points_on_demand(self):
+        hello = json.loads(self.succeeds("serve", "--stdio"))  # stdin is empty
+        self.assertEqual(str(hello["protocol"]), self.documented("points on demand"))
 
     def test_registers(self):
         with open(os.path.join(SOURCE, "platform/launch/host_interface.h")) as f:

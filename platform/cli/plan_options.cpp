@@ -1,0 +1,38 @@
+#include "kernbench/platform/cli/plan_options.h"
+
+#include "kernbench/phase2/io/input_file.h"
+#include "kernbench/phase2/op/errors.h"
+
+namespace kernbench::cli {
+
+void PlanOptions::add_to(CLI::App& cmd) {
+  cmd.add_option("--over", over,
+                 "an option of the command and the values it takes in turn; param.n for --param n=… (repeatable, the "
+                 "last runs fastest)")
+      ->allow_extra_args(false)
+      ->type_name("OPTION=V,V,…");
+  cmd.add_option("--plan", file, "instead: what to do as a file, with samples and constraints (docs/sweep.md)")
+      ->type_name("FILE.yaml");
+  cmd.add_option("--where", where, "only combinations of which this is true, such as 'param.m * param.n <= 65536'")
+      ->allow_extra_args(false)
+      ->type_name("EXPRESSION");
+}
+
+sweep::Plan PlanOptions::plan(const std::string& who, const std::vector<std::string>& command) const {
+  sweep::Plan plan;
+  if (file.empty()) {
+    if (over.empty()) throw InputError(who + ": needs --over OPTION=V,V,… or --plan FILE.yaml");
+    if (command.empty()) throw InputError(who + ": needs run or probe, with its options, behind --");
+    plan.command = command;
+    for (const std::string& text : over) plan.axes.push_back(sweep::parse_axis(text));
+  } else {
+    if (!over.empty() || !command.empty())
+      throw InputError("--plan: found --over or a command beside it; legal: one of both");
+    std::ifstream in = open_input(file);
+    plan = sweep::parse_plan(read_all(in, file), file);
+  }
+  for (const std::string& text : where) plan.where.push_back({text, "--where"});
+  return plan;
+}
+
+}  // namespace kernbench::cli

@@ -1,0 +1,21 @@
+// --over, --where and --plan: what sweeps and tuners try.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "kernbench/platform/sweep/plan.h"
+
+namespace kernbench::cli {
+
+struct PlanOptions {
+  std::vector<std::string> over, where;
+  std::string file;
+  void add_to(CLI::App&);
+  /// `command`: run or probe with the options that stay the same, none beside a file; `who` asks, for messages.
+  /// InputError, TopologyError.
+  sweep::Plan plan(const std::string& who, const std::vector<std::string>& command) const;
+};
+
+}  // namespace kernbench::cli

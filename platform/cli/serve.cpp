@@ -1,0 +1,53 @@
+#include <unistd.h>
+
+#include <memory>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/tool/output_files.h"
+#include "kernbench/phase2/tool/whole_number.h"
+#include "kernbench/platform/cli/command_line.h"
+#include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/cli/topology_places.h"
+#include "kernbench/platform/sweep/server.h"
+
+namespace kernbench::cli {
+namespace {
+
+struct ServeCommand {
+  sweep::ServeOptions options;
+  bool stdio = false;
+  std::vector<std::string> command;
+};
+
+int serve_points(ServeCommand& c) {
+  if (!c.stdio) throw InputError("serve: needs --stdio: requests come on stdin, answers go to stdout");
+  if (!c.command.empty()) c.options.base = c.command;
+  c.options.version = KERNBENCH_VERSION;
+  OutputFiles files;
+  files.add("--store", c.options.store);
+  sweep::serve(c.options, STDIN_FILENO, STDOUT_FILENO, {do_again, point_file});
+  return 0;
+}
+
+}  // namespace
+
+Command add_serve(CLI::App& app) {
+  auto c = std::make_shared<ServeCommand>();
+  CLI::App* cmd = app.add_subcommand(
+      "serve", "Simulate points as they are asked for, as lines of JSON, for an optimiser in any language");
+  cmd->add_flag("--stdio", c->stdio, "requests on stdin, answers on stdout");
+  whole_number(cmd->add_option("--jobs", c->options.jobs, "points at a time; 0: one a processor"), 0, 1024)
+      ->capture_default_str();
+  positive_number(cmd->add_option("--timeout", c->options.timeout_s, "end a point after so many seconds"), 1e9)
+      ->type_name("S");
+  cmd->add_option("--store", c->options.store, "keep the points in this file; what is there is answered from it")
+      ->type_name("FILE.sqlite");
+  cmd->add_option("command", c->command, "behind --: run, with the options that stay the same");
+  cmd->footer(
+      "echo '{\"id\": 1, \"options\": {\"param.n\": 64}}' | kernbench serve --stdio -- run --topology small.yaml "
+      "--kernel gemm\n"
+      "docs/optimisers.md");
+  return {cmd, [c] { return serve_points(*c); }};
+}
+
+}  // namespace kernbench::cli

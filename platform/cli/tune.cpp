@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+
+#include <iostream>
+#include <memory>
+
+#include "kernbench/kernel_api/registry.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/tool/faults.h"
+#include "kernbench/phase2/tool/output_files.h"
+#include "kernbench/phase2/tool/progress_line.h"
+#include "kernbench/phase2/tool/whole_number.h"
+#include "kernbench/platform/cli/command_line.h"
+#include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/cli/plan_options.h"
+#include "kernbench/platform/cli/run_command.h"
+#include "kernbench/platform/cli/topology_places.h"
+#include "kernbench/platform/sweep/shrinking.h"
+#include "kernbench/platform/sweep/tuner.h"
+
+namespace kernbench::cli {
+namespace {
+
+/// Nothing where the run chooses its PEs itself, or its kernel declares no size that is split over them.
+sweep::Shrinking shrinking_of(const RunCommand& o) {
+  sweep::Shrinking s;
+  if (o.kernel.empty() || o.pes != "all" || o.device != "all" || o.ranks != "all") return s;
+  const topology::Graph graph = o.topology.compile();
+  for (const ParamSpec& p : KernelRegistry::instance().at(o.kernel).params) {
+    if (!p.split_over_pes) continue;
+    s.param = p.name;
+    s.otherwise = std::get<int64_t>(p.default_value);
+    for (const auto& pe : graph.pes) s.pes.push_back(pe.id);
+  }
+  return s;
+}
+
+/// In a copy of the process: a plug-in's kernels and blocks are not to stay in this one.
+int describe(const std::vector<std::string>& words) {
+  return run_command("kernbench", [&] {
+    CLI::App app;
+    const auto o = std::make_shared<RunCommand>();
+    add_run_options(app, o);
+    std::vector<std::string> reversed(words.rbegin(), words.rend());
+    try {
+      app.parse(reversed);
+    } catch (const CLI::ParseError&) {
+      return 2;
+    }
+    std::cout << shrinking_of(*o).to_json() << std::flush;
+    return 0;
+  });
+}
+
+struct TuneCommand {
+  sweep::TuneOptions options;
+  PlanOptions plan;
+  std::string format;
+};
+
+int tune(TuneCommand& c, std::vector<std::string> command) {
+  sweep::TuneOptions& o = c.options;
+  if (command.empty() && c.plan.file.empty())
+    throw InputError("tune: needs the options of run and --over OPTION=V,V,…, or --plan FILE.yaml");
+  if (!command.empty() && command[0] != "run") command.insert(command.begin(), "run");
+  o.plan = c.plan.plan("tune", command);
+  o.version = KERNBENCH_VERSION;
+  o.form = c.format == "json" ? sweep::Form::json : c.format == "csv" ? sweep::Form::csv : sweep::Form::text;
+  OutputFiles files;
+  files.add("--store", o.store);
+  ProgressLine progress;
+  sweep::TuneHooks hooks;
+  hooks.work = do_again;
+  hooks.describe = describe;
+  hooks.find_file = point_file;
+  hooks.tell = [&](const std::string& line) {
+    progress.clear();
+    tell("kernbench: " + line);
+  };
+  hooks.progress = [&](size_t rung, size_t rungs, size_t points, size_t of) {
+    if (progress.due()) progress.show(fmt::format("rung {} of {}: {} of {} points", rung, rungs, points, of));
+  };
+  return sweep::run_tuner(o, std::cout, hooks);
+}
+
+}  // namespace
+
+Command add_tune(CLI::App& app) {
+  auto c = std::make_shared<TuneCommand>();
+  CLI::App* cmd = app.add_subcommand(
+      "tune", "Find the fastest of many points: all on a small machine, the better ones on larger ones");
+  cmd->allow_extras();
+  c->plan.add_to(*cmd);
+  positive_number(cmd->add_option("--budget", c->options.budget,
+                                  "simulate at most this share of all points; never less than two whole ones"),
+                  1)
+      ->capture_default_str()
+      ->type_name("SHARE");
+  whole_number(cmd->add_option("--seed", c->options.seed, "of which points are tried where not all can be"))
+      ->capture_default_str();
+  whole_number(cmd->add_option("--jobs", c->options.jobs, "processes at a time; 0: one a processor"), 0, 1024)
+      ->capture_default_str();
+  positive_number(cmd->add_option("--timeout", c->options.timeout_s, "end a point after so many seconds"), 1e9)
+      ->type_name("S");
+  cmd->add_option("--store", c->options.store, "keep the points in this file; what is there is not simulated again")
+      ->type_name("FILE.sqlite");
+  add_format(*cmd, c->format, {"text", "csv", "json"});
+  cmd->footer(
+      "kernbench tune --kernel gemm --topology default.yaml --param m=4096 --over param.tile_m=4,8,16 --over "
+      "param.tile_n=64,128,256\n"
+      "All other options are those of run. A row for each point that was tried, rung by rung, the best first. "
+      "docs/optimisers.md");
+  return {cmd, [c, cmd] { return tune(*c, cmd->remaining()); }};
+}
+
+}  // namespace kernbench::cli

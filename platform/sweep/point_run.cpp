@@ -1,0 +1,40 @@
+#include "kernbench/platform/sweep/point_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernbench/phase2/text/json_reader.h"
+#include "kernbench/platform/sweep/metrics.h"
+#include "kernbench/platform/sweep/shell_words.h"
+
+namespace kernbench::sweep {
+
+std::string command_text(const Words& words) {
+  return "kernbench" + shell_words(words);
+}
+
+Words worker_words(Words point, size_t jobs) {
+  const bool threads = std::find(point.begin(), point.end(), "--threads") != point.end();
+  const bool run = !point.empty() && point[0] == "run";
+  point.insert(point.end(), {"--format", "json"});
+  if (run && jobs > 1 && !threads) point.insert(point.end(), {"--threads", "1"});
+  return point;
+}
+
+PointResult result_of(const Workers::Ended& e, double timeout_s, bool run) {
+  PointResult r;
+  r.status = e.status;
+  r.error = e.err.substr(0, e.err.find('\n'));
+  if (e.status == Workers::kTookTooLong) r.error = fmt::format("took longer than {} s", timeout_s);
+  if (e.status > 128 && r.error.empty()) r.error = fmt::format("ended by signal {}", e.status - 128);
+  // A run that failed its verification has times all the same; one that crashed may have left half a text.
+  if (e.status <= 1 && !e.out.empty()) {
+    auto report = parse_json<nlohmann::json>(e.out);
+    if (run) r.wall_s = json_field_or<double>(report, "wall_s", 0);
+    r.metrics = run ? metrics_of(report) : std::move(report);
+  }
+  return r;
+}
+
+}  // namespace kernbench::sweep

@@ -1,0 +1,21 @@
+// A point as a worker is given it, and what came of it: of sweeps, servers and tuners alike.
+#pragma once
+
+#include <string>
+
+#include "kernbench/platform/sweep/store.h"
+#include "kernbench/platform/sweep/workers.h"
+
+namespace kernbench::sweep {
+
+/// The command line as a shell reads it.
+std::string command_text(const Words& words);
+
+/// With what every point is given: a report as JSON and, among `jobs` points at a time, one thread unless it has its
+/// own: the processors are shared already, and results do not depend on threads.
+Words worker_words(Words point, size_t jobs);
+
+/// JsonFault where what it wrote is no report.
+PointResult result_of(const Workers::Ended&, double timeout_s, bool run);
+
+}  // namespace kernbench::sweep

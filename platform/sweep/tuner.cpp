@@ -1,0 +1,205 @@
+#include "kernbench/platform/sweep/tuner.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <thread>
+
+#include "kernbench/phase2/io/random.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/platform/sweep/point_run.h"
+#include "kernbench/platform/sweep/run_points.h"
+#include "kernbench/platform/sweep/shrinking.h"
+
+namespace kernbench::sweep {
+namespace {
+
+constexpr size_t kSteps = 16;        // from rung to rung so many times the PEs, and so many points fewer
+constexpr size_t kSmallestStep = 4;  // less would be about as dear as the whole
+constexpr size_t kFinalists = 4;     // points that the whole machine is to decide between
+
+/// Of all children that have ended.
+double cpu_seconds() {
+  rusage u{};
+  getrusage(RUSAGE_CHILDREN, &u);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(u.ru_utime) + seconds(u.ru_stime);
+}
+
+class Tuner {
+ public:
+  Tuner(const TuneOptions& o, const TuneHooks& hooks) : o_(o), hooks_(hooks), points_(points_of(o.plan)) {
+    if (o.plan.command.empty() || o.plan.command[0] != "run") throw InputError("tune: expected run with its options");
+    runner_.work = hooks.work;
+    runner_.jobs = o.jobs > 0 ? o.jobs : std::max(1u, std::thread::hardware_concurrency());
+    runner_.timeout_s = o.timeout_s;
+    if (o.store.empty()) return;
+    store_.emplace(o.store, o.version);
+    keys_.emplace(o.version, hooks.find_file);
+    runner_.store = &*store_;
+    runner_.keys = &*keys_;
+  }
+
+  int run(std::ostream& out) {
+    const std::vector<size_t> rungs = find_rungs();
+    const double budget = std::max(2.0, o_.budget * static_cast<double>(points_.size()));
+    const std::vector<size_t> counts = points_of_rungs(rungs, points_.size(), budget);
+    Words columns = {"rung", "pes"};
+    for (const Axis& a : o_.plan.axes) columns.push_back(a.name);
+    columns.insert(columns.end(), {"exit", "sim_ns"});
+    Table table(out, o_.form, columns);
+    std::vector<size_t> next = sample();
+    std::vector<Tried> good;
+    double work = 0;
+    size_t runs = 0;
+    for (size_t r = 0; r < rungs.size(); ++r) {
+      next.resize(std::min(next.size(), counts[r]));
+      work += static_cast<double>(next.size() * rungs[r]) / static_cast<double>(rungs.back());
+      runs += next.size();
+      good = try_rung(std::move(next), r, rungs, table);
+      next.clear();
+      for (const Tried& t : good) next.push_back(t.point);
+    }
+    table.end();
+    if (good.empty()) {
+      hooks_.tell("no point ran through on the whole machine");
+    } else {
+      const Point& best = points_[good.front().point];
+      std::string time;
+      JsonWriter(time, JsonWriter::Layout::compact, JsonWriter::Reals::decimal).value(good.front().time);
+      hooks_.tell(fmt::format("best: {}: sim_ns {}", best.name(o_.plan.axes), time));
+      hooks_.tell("best: " + command_text(best.words));
+    }
+    hooks_.tell(
+        fmt::format("{} runs; to simulate as much as {:.1f} of {} whole points ({:.1f} %); {:.1f} s of CPU time", runs,
+                    work, points_.size(), 100 * work / static_cast<double>(points_.size()), cpu_seconds()));
+    return good.empty() ? 1 : 0;
+  }
+
+ private:
+  struct Tried {
+    size_t point;
+    Cell time;  // sim_ns
+  };
+
+  /// PEs of each; the machine's own number last. Only the whole machine where not all points shrink alike.
+  std::vector<size_t> find_rungs() {
+    for (const Point& p : points_) {
+      const Words alike = without_params(p.words);
+      auto it = shrinkings_.find(alike);
+      if (it == shrinkings_.end()) it = shrinkings_.emplace(alike, describe(alike)).first;
+      shrinking_.push_back(&it->second);
+    }
+    const size_t pes = shrinking_.front()->pes.size();
+    const bool alike = std::all_of(shrinking_.begin(), shrinking_.end(),
+                                   [&](const Shrinking* s) { return s->pes.size() == pes && pes > 0; });
+    if (!alike) hooks_.tell("no smaller machine stands for all points: a sample of them on the whole one");
+    return alike ? rungs_of(pes) : std::vector<size_t>{1};
+  }
+
+  Shrinking describe(const Words& words) const {
+    Workers copy(hooks_.describe, o_.timeout_s, false);
+    copy.start(0, words);
+    while (true) {
+      const auto ended = copy.wait(std::chrono::seconds(1));
+      if (const int signal = StopSignals::take()) throw Stopped(signal, {stopped_by(signal)});
+      if (!ended) continue;
+      // What is wrong with the point its run will tell.
+      return ended->status == 0 ? Shrinking::from_json(ended->out) : Shrinking();
+    }
+  }
+
+  /// All points in an order of the seed's.
+  std::vector<size_t> sample() const {
+    std::vector<size_t> order(points_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return std::make_pair(random_word(o_.seed, a), a) < std::make_pair(random_word(o_.seed, b), b);
+    });
+    return order;
+  }
+
+  /// Those of `tried` that ran through, the best first.
+  std::vector<Tried> try_rung(std::vector<size_t> tried, size_t r, const std::vector<size_t>& rungs, Table& table) {
+    std::sort(tried.begin(), tried.end());
+    const bool whole = r + 1 == rungs.size();
+    std::vector<Words> words;
+    for (const size_t i : tried)
+      words.push_back(whole ? points_[i].words : smaller(points_[i].words, *shrinking_[i], rungs[r]));
+    runner_.progress = [&](size_t ended) { hooks_.progress(r + 1, rungs.size(), ended, tried.size()); };
+    const std::vector<PointResult> results = runner_.run(words);
+    std::vector<Cell> times;
+    for (const PointResult& result : results)
+      times.push_back(result.status == 0 ? cell_of(result.metrics.at("sim_ns")) : Cell());
+    std::vector<Tried> good;
+    std::string fault;
+    size_t faults = 0;
+    for (const size_t at : sorted_by(times, {"sim_ns", false})) {
+      const size_t i = tried[at];
+      Row row;
+      row.set("rung", static_cast<int64_t>(r + 1));
+      if (!shrinking_[i]->pes.empty())
+        row.set("pes", static_cast<int64_t>(whole ? shrinking_[i]->pes.size() : rungs[r]));
+      for (size_t a = 0; a < o_.plan.axes.size(); ++a) row.set(o_.plan.axes[a].name, points_[i].values[a]);
+      row.set("exit", int64_t{results[at].status});
+      row.set("sim_ns", times[at]);
+      table.add(row);
+      if (number_of(times[at])) {
+        good.push_back({i, times[at]});
+      } else if (faults++ == 0) {
+        fault = points_[i].name(o_.plan.axes) + ": " + results[at].error;
+      }
+    }
+    if (faults > 0)
+      hooks_.tell(fmt::format("rung {}: {} of {} points failed; the first: {}", r + 1, faults, tried.size(), fault));
+    return good;
+  }
+
+  const TuneOptions& o_;
+  const TuneHooks& hooks_;
+  std::vector<Point> points_;
+  std::map<Words, Shrinking> shrinkings_;
+  std::vector<const Shrinking*> shrinking_;  // of each point
+  std::optional<Store> store_;
+  std::optional<PointKeys> keys_;
+  PointRunner runner_;
+};
+
+}  // namespace
+
+std::vector<size_t> rungs_of(size_t pes) {
+  std::vector<size_t> rungs;
+  for (size_t some = 1; some * kSmallestStep <= pes; some *= kSteps) rungs.push_back(some);
+  rungs.push_back(pes);
+  return rungs;
+}
+
+std::vector<size_t> points_of_rungs(const std::vector<size_t>& rungs, size_t points, double budget) {
+  const auto whole = static_cast<double>(rungs.back());
+  const auto most = static_cast<size_t>(budget);
+  if (rungs.size() == 1) return {std::min(points, most)};
+  const size_t finalists = std::clamp(most / 2, size_t{1}, kFinalists);
+  const double a_rung = (budget - static_cast<double>(finalists)) / static_cast<double>(rungs.size() - 1);
+  std::vector<size_t> counts;
+  for (size_t r = 0; r + 1 < rungs.size(); ++r) {
+    const size_t before = r == 0 ? points : counts.back();
+    const size_t kept = r == 0 ? points : std::max(finalists, before * rungs[r - 1] / rungs[r]);
+    counts.push_back(std::min({before, kept, static_cast<size_t>(a_rung * whole / static_cast<double>(rungs[r]))}));
+  }
+  counts.push_back(std::min(counts.back(), finalists));
+  return counts;
+}
+
+int run_tuner(const TuneOptions& options, std::ostream& out, const TuneHooks& hooks) {
+  return Tuner(options, hooks).run(out);
+}
+
+}  // namespace kernbench::sweep
