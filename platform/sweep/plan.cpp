@@ -13,6 +13,14 @@ std::string Point::name(const std::vector<Axis>& axes) const {
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
+Words Point::words(const Plan& plan) const {
+  Words words = plan.command;
+  for (size_t a = 0; a < plan.axes.size(); ++a) {
+    for (std::string& word : option_words(plan.axes[a].name, values[a])) words.push_back(std::move(word));
+  }
+  return words;
+}
+
 std::vector<Point> points_of(const Plan& plan) {
   Words names, fixed_values;
   for (const Axis& a : plan.axes) names.push_back(a.name);
@@ -38,11 +46,7 @@ std::vector<Point> points_of(const Plan& plan) {
     for (size_t i = 0; in && i < constraints.size(); ++i)
       in = at_place(plan.where[i], [&] { return constraints[i].holds(all); });
     if (!in) continue;
-    Point p{std::move(values), plan.command};
-    for (size_t a = 0; a < plan.axes.size(); ++a) {
-      for (std::string& word : option_words(plan.axes[a].name, p.values[a])) p.words.push_back(std::move(word));
-    }
-    points.push_back(std::move(p));
+    points.push_back({std::move(values)});
   }
   if (points.empty()) throw InputError("sweep: no combination is left; the constraints exclude all of them");
   return points;

@@ -25,9 +25,11 @@ Plan parse_plan(const std::string& text, const std::string& file);
 
 struct Point {
   Words values;  ///< one an axis
-  Words words;   ///< of the command line, without --format and --threads
   /// "links=flit param.n=64".
   std::string name(const std::vector<Axis>&) const;
+  /// Of the command line, without --format and --threads. Made when they are wanted: each process that is copied from
+  /// this one costs what this one holds.
+  Words words(const Plan&) const;
 };
 
 /// The plan's points in order, without those that a constraint leaves out. InputError.

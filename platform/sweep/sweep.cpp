@@ -69,7 +69,7 @@ class Sweep {
       for (; told < points_.size() && results_[same_as_[told]]; ++told) {
         const PointResult& r = *results_[same_as_[told]];
         worst_ = std::max(worst_, r.status == 0 || r.status == 2 ? r.status : 1);
-        hooks_.ended(points_[told].name(o_.plan.axes), r.error);
+        if (r.error != missing_here()) hooks_.ended(points_[told].name(o_.plan.axes), r.error);  // their number is told
         if (in_order) {
           for (const Row& row : rows_of(told)) add(row);
         }
@@ -130,16 +130,21 @@ class Sweep {
     tries_.resize(points_.size());
     same_as_.resize(points_.size());
     std::iota(same_as_.begin(), same_as_.end(), size_t{0});
-    for (Point& p : points_) {
-      if (explained_ && !given("--explain")) p.words.emplace_back("--explain");
-    }
     if (o_.store.empty()) return;
     PointKeys keys(o_.version, hooks_.find_file);
     std::map<std::string, size_t> first;
     for (size_t i = 0; i < points_.size(); ++i) {
-      keys_.push_back(keys.key(points_[i].words));
+      keys_.push_back(keys.key(words_of(i)));
       same_as_[i] = first.emplace(keys_[i], i).first->second;
     }
+  }
+
+  std::string missing_here() const { return "is not in " + o_.store; }
+
+  Words words_of(size_t i) const {
+    Words words = points_[i].words(o_.plan);
+    if (explained_ && !given("--explain")) words.emplace_back("--explain");
+    return words;
   }
 
   template <class Told>
@@ -152,7 +157,7 @@ class Sweep {
     }
     if (o_.stored_only) {
       missing_ = waiting.size();
-      for (const size_t i : waiting) results_[i] = PointResult{1, "is not in " + o_.store, nullptr, 0};
+      for (const size_t i : waiting) results_[i] = PointResult{1, missing_here(), nullptr, 0};
       waiting.clear();
     }
     tell_ended();
@@ -177,19 +182,19 @@ class Sweep {
       const size_t i = waiting.front();
       waiting.pop_front();
       if (store_) {
-        const Store::Claim claim = store_->claim(keys_[i], command_text(points_[i].words));
+        const Store::Claim claim = store_->claim(keys_[i], command_text(words_of(i)));
         if (claim == Store::Claim::done) results_[i] = store_->find(keys_[i], true);
         if (claim == Store::Claim::others) waiting.push_back(i);
         if (claim != Store::Claim::mine) continue;
       }
-      workers.start(i, worker_words(points_[i].words, jobs_));
+      workers.start(i, worker_words(words_of(i), jobs_));
     }
   }
 
   void take(const Workers::Ended& e, std::deque<size_t>& waiting) {
     PointResult r = result_of(e, o_.timeout_s, runs_);
     ++simulated_;
-    if (e.status == 0 && hooks_.worked) hooks_.worked(points_[e.id].words);
+    if (e.status == 0 && hooks_.worked) hooks_.worked(words_of(e.id));
     if (e.status > 2 && tries_[e.id]++ < o_.retries && store_) {
       --simulated_;
       waiting.push_front(e.id);
@@ -234,7 +239,7 @@ class Sweep {
     const PointResult& r = *results_[same_as_[i]];
     if (name == "wall_s") return r.wall_s;
     if (name == "error") return r.error;
-    if (name == "command") return command_text(points_[i].words);
+    if (name == "command") return command_text(words_of(i));
     if (name == "key") return keys_[i];
     const auto it = r.metrics.find(name);
     return it == r.metrics.end() ? Cell() : cell_of(*it);

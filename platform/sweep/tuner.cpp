@@ -76,7 +76,7 @@ class Tuner {
       std::string time;
       JsonWriter(time, JsonWriter::Layout::compact, JsonWriter::Reals::decimal).value(good.front().time);
       hooks_.tell(fmt::format("best: {}: sim_ns {}", best.name(o_.plan.axes), time));
-      hooks_.tell("best: " + command_text(best.words));
+      hooks_.tell("best: " + command_text(best.words(o_.plan)));
     }
     hooks_.tell(
         fmt::format("{} runs; to simulate as much as {:.1f} of {} whole points ({:.1f} %); {:.1f} s of CPU time", runs,
@@ -93,7 +93,7 @@ class Tuner {
   /// PEs of each; the machine's own number last. Only the whole machine where not all points shrink alike.
   std::vector<size_t> find_rungs() {
     for (const Point& p : points_) {
-      const Words alike = without_params(p.words);
+      const Words alike = without_params(p.words(o_.plan));
       auto it = shrinkings_.find(alike);
       if (it == shrinkings_.end()) it = shrinkings_.emplace(alike, describe(alike)).first;
       shrinking_.push_back(&it->second);
@@ -132,8 +132,10 @@ class Tuner {
     std::sort(tried.begin(), tried.end());
     const bool whole = r + 1 == rungs.size();
     std::vector<Words> words;
-    for (const size_t i : tried)
-      words.push_back(whole ? points_[i].words : smaller(points_[i].words, *shrinking_[i], rungs[r]));
+    for (const size_t i : tried) {
+      words.push_back(points_[i].words(o_.plan));
+      if (!whole) words.back() = smaller(words.back(), *shrinking_[i], rungs[r]);
+    }
     runner_.progress = [&](size_t ended) { hooks_.progress(r + 1, rungs.size(), ended, tried.size()); };
     const std::vector<PointResult> results = runner_.run(words);
     std::vector<Cell> times;

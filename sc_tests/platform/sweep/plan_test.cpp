@@ -34,7 +34,7 @@ TEST(Plan, SaysWhatItsFileSays) {
   const auto points = points_of(plan);
   ASSERT_EQ(points.size(), (3 * 2 - 1) * 2u);
   EXPECT_EQ(points[0].name(plan.axes), "links=ideal param.n=64 set.edge:mesh.bw_gbs=16");
-  const Words& words = points[0].words;
+  const Words words = points[0].words(plan);
   EXPECT_EQ(Words(words.end() - 6, words.end()),
             (Words{"--links", "ideal", "--param", "n=64", "--set", "edge:mesh.bw_gbs=16"}));
 }
