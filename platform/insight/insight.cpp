@@ -122,7 +122,7 @@ std::vector<RunGraph::Retimed> retimed(const RunGraph& graph, Moment end, double
 
 /// What cannot be made faster by building another machine.
 bool is_given(Resource r) {
-  return r == Resource::host || r == Resource::kernel || r == Resource::other;
+  return r == Resource::host || r == Resource::kernel || r == Resource::buffers || r == Resource::other;
 }
 
 /// Where two classes bind together, as equal bandwidths one behind the other do, one alone saves little.

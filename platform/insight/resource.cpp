@@ -32,6 +32,7 @@ constexpr Names kNames[kResources] = {
     {"routers", "the overhead of routers"},
     {"wires", "wire delay"},
     {"queues", "the queues between PEs"},
+    {"buffers", "room in finite buffers"},
     {"other", "what is not kernbench's"},
 };
 

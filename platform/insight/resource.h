@@ -30,6 +30,7 @@ enum class Resource : uint8_t {
   routers,    ///< overheads of the nodes that a message passes
   wires,      ///< distances
   queues,     ///< overhead of pe_ipcq, and its slots' accesses
+  buffers,    ///< of a system with finite buffers: waits for room and channels, which is what no other rule explains
   other,      ///< what no rule explains: blocks that are not kernbench's
 };
 constexpr size_t kResources = static_cast<size_t>(Resource::other) + 1;

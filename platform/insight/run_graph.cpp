@@ -18,7 +18,8 @@ uint64_t hash_of(const CostPart& p) {
 
 }  // namespace
 
-RunGraph::RunGraph(double begin_ns) : known_(64, SameCost{this}, SameCost{this}) {
+RunGraph::RunGraph(double begin_ns, Resource unexplained)
+    : unexplained_(unexplained), known_(64, SameCost{this}, SameCost{this}) {
   costs_.push_back({0, 0, 0});
   ops_.emplace_back();
   moments_.push_back({begin_ns, 0, 0});
@@ -111,10 +112,10 @@ Moment RunGraph::add(double t_ns, OpNumber op, const Cause* causes, size_t count
     latest = moments_[0].ns;
   }
   if (const double open = t_ns - latest; open > kSameNs) {
-    unexplained_ns_ += open;
+    if (unexplained_ == Resource::other) unexplained_ns_ += open;
     const auto [begin, end] = parts(causes_[last].cost);
     std::vector<CostPart> all(begin, end);
-    all.push_back({Resource::other, false, CostPart::kNobody, open});
+    all.push_back({unexplained_, false, CostPart::kNobody, open});
     causes_[last].cost = cost(all);
   }
   moments_.push_back({t_ns, first, op});

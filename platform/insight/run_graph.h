@@ -49,7 +49,8 @@ class RunGraph {
   /// A difference of two times that should be none. ns.
   static constexpr double kNothingNs = 1e-9;
 
-  explicit RunGraph(double begin_ns);
+  /// `unexplained`: whose the time is that no cause explains.
+  explicit RunGraph(double begin_ns, Resource unexplained = Resource::other);
   RunGraph(const RunGraph&) = delete;
   RunGraph& operator=(const RunGraph&) = delete;
 
@@ -61,7 +62,7 @@ class RunGraph {
   Cost plus(Cost, Cost);
   OpNumber op(const OpDesc*);
   /// A moment of the run at t_ns. Where its causes leave a part of the time open, the last of them takes that as
-  /// `other`; one that would come later than t_ns is none.
+  /// unexplained; one that would come later than t_ns is none.
   Moment add(double t_ns, OpNumber, const Cause* causes, size_t count);
   Moment add(double t_ns, OpNumber op, std::initializer_list<Cause> causes) {
     return add(t_ns, op, causes.begin(), causes.size());
@@ -151,6 +152,7 @@ class RunGraph {
   Large<Cause> causes_;
   std::vector<CostEntry> costs_;
   std::vector<CostPart> parts_;
+  const Resource unexplained_;
   std::unordered_set<Cost, SameCost, SameCost> known_;
   std::vector<Sum> sums_{kSums};
   Large<Op> ops_;

@@ -13,7 +13,8 @@ namespace kernbench::insight {
 
 RunGraphRecorder::RunGraphRecorder(Platform& platform, bool turns)
     : platform_(platform),
-      graph_(platform.timeline().now_ns()),
+      graph_(platform.timeline().now_ns(),
+             platform.graph().has_finite_buffers() ? Resource::buffers : Resource::other),
       pes_(platform.pes().count()),
       pe_of_node_(platform.graph().nodes.size(), CostPart::kNobody),
       memories_(platform.graph().nodes.size()),

@@ -76,7 +76,7 @@ const std::vector<ScaledPart>& scaled_parts() {
     std::vector<ScaledPart> all;
     for (size_t i = 0; i < kResources; ++i) {
       const auto r = static_cast<Resource>(i);
-      if (r != Resource::host && r != Resource::kernel && r != Resource::other)
+      if (r != Resource::host && r != Resource::kernel && r != Resource::buffers && r != Resource::other)
         all.push_back({name_of(r), title_of(r)});
     }
     all.push_back({kEngines, "engines of pe_dma"});

@@ -62,6 +62,16 @@ class Exactness(cli_support.Cli):
                         self.holds(self.of_kernel(kernel, "--topology", topology(system), "--links", links, "--response",
                                                   response))
 
+    def test_waits_for_room_have_a_name(self):
+        for kernel in ("gemm", "attention", "all_reduce"):
+            with self.subTest(kernel=kernel):
+                options = ["--topology", topology("small.yaml"), "--links", "flit"]
+                plain = self.of_kernel(kernel, *options)
+                tight = self.of_kernel(kernel, *options, "--set", "*.buffer_flits=1")
+                self.holds(tight)
+                self.assertEqual(plain["insight"]["blame_ns"]["buffers"], 0)
+                self.assertGreater(tight["insight"]["blame_ns"]["buffers"], 0)
+
     def test_twice_the_same(self):
         once, again = (self.explained("--topology", topology("small.yaml"), "--kernel", "mlp") for _ in range(2))
         self.assertEqual(once["insight"], again["insight"])
