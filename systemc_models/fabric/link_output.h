@@ -50,7 +50,7 @@ struct VirtualChannel : FlitQueue {
   // At the far end.
   uint32_t stored = 0;  ///< at a node that stores and forwards: its first flits, which have left the buffer
   Flit* last_stored = nullptr;
-  bool forwards = false;  ///< at such a node: it is known when its first message goes on
+  bool forwards = false;          ///< at such a node: it is known when its first message goes on
   FabricPort* serving = nullptr;  ///< at a memory: by which the flit has come whose turn at its server is still to come
 };
 

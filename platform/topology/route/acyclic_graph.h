@@ -6,8 +6,8 @@
 
 namespace kernbench::topology {
 
-/// By Pearce and Kelly, "A Dynamic Topological Sort Algorithm for Directed Acyclic Graphs" (ACM J. Exp. Algorithmics 11,
-/// 2006): an order of the nodes is kept, and only what lies between the ends of a new edge is looked at.
+/// By Pearce and Kelly, "A Dynamic Topological Sort Algorithm for Directed Acyclic Graphs" (ACM J. Exp. Algorithmics
+/// 11, 2006): an order of the nodes is kept, and only what lies between the ends of a new edge is looked at.
 class AcyclicGraph {
  public:
   explicit AcyclicGraph(uint32_t nodes);

@@ -19,7 +19,11 @@ constexpr uint32_t kNone = Ways::kNone;
 class DependencyFinder {
  public:
   DependencyFinder(const Graph& g, PathRouter& paths)
-      : g_(g), ways_(g, paths), edges_(static_cast<uint32_t>(g.edges.size())), limited_(edges_), used_(2 * edges_),
+      : g_(g),
+        ways_(g, paths),
+        edges_(static_cast<uint32_t>(g.edges.size())),
+        limited_(edges_),
+        used_(2 * edges_),
         next_(2 * edges_) {
     for (uint32_t e = 0; e < edges_; ++e) limited_[e] = g.buffer_flits(g.edges[e].to) > 0;
   }

@@ -1,5 +1,5 @@
-// Whether messages in finite buffers can come to wait for each other in a circle, and how virtual channels keep them from
-// it (docs/flow_control.md).
+// Whether messages in finite buffers can come to wait for each other in a circle, and how virtual channels keep them
+// from it (docs/flow_control.md).
 //
 // Dally and Seitz, "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks" (IEEE Trans. Computers
 // C-36, 1987): routing without alternatives is free of deadlock if, and only if, the graph of dependencies between its

@@ -37,10 +37,12 @@ class LayerFinder {
     uint32_t layers = 0;  ///< a bit for each one in which messages come there
   };
 
-  bool circular(uint32_t from, uint32_t onto) const { return component_[from] != 0 && component_[from] == component_[onto]; }
+  bool circular(uint32_t from, uint32_t onto) const {
+    return component_[from] != 0 && component_[from] == component_[onto];
+  }
 
-  /// Layers behind a turn, of messages that come to it in these. What comes in the layer that is divided now stays there
-  /// as long as nothing is known of it.
+  /// Layers behind a turn, of messages that come to it in these. What comes in the layer that is divided now stays
+  /// there as long as nothing is known of it.
   uint32_t pass(uint32_t from, uint32_t onto, uint32_t layers) {
     if (!circular(from, onto)) return layers;
     if (layers >> layers_ & 1) ++counts_[{from, onto}];
@@ -101,8 +103,8 @@ class LayerFinder {
   const uint32_t edges_;
   std::vector<Place> of_;  ///< by edge, of the tree at hand
   std::vector<uint32_t> by_depth_, way_;
-  uint32_t layers_ = 0;                                ///< that are divided from the next
-  std::map<Turn, uint64_t> counts_;                    ///< trees that take the turn in the layer that is divided now
+  uint32_t layers_ = 0;                               ///< that are divided from the next
+  std::map<Turn, uint64_t> counts_;                   ///< trees that take the turn in the layer that is divided now
   std::vector<std::unordered_set<uint64_t>> chosen_;  ///< by layer: datelines, from << 32 | onto
 };
 
