@@ -163,7 +163,7 @@ std::string read_plan(const std::string& input) {
     sweep::Plan plan = sweep::parse_plan(input, "p.yaml");
     plan.sampling.points = std::min<size_t>(plan.sampling.points, 64);
     std::string text;
-    for (const sweep::Point& p : sweep::points_of(plan)) text += fmt::format("{}\n", fmt::join(p.words, " "));
+    for (const sweep::Point& p : sweep::points_of(plan)) text += fmt::format("{}\n", fmt::join(p.words(plan), " "));
     return text;
   } catch (const topology::TopologyError& e) {
     throw Refused(e.what());
