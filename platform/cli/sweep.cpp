@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 
@@ -28,7 +29,7 @@ struct SweepCommand {
   PlanOptions plan;
   std::vector<std::string> command, metrics;
   std::string shard, format, sort, pareto, svg, sqlite;
-  bool list_metrics = false;
+  bool list_metrics = false, resume = false;
   EmitOptions emit;
 };
 
@@ -65,6 +66,9 @@ int sweep_points(SweepCommand& c, const CLI::App& words) {
   if (o.pareto.size() == 1) throw InputError("--pareto: found one metric, expected two or more");
   if (!c.svg.empty() && o.pareto.empty()) throw InputError("--svg: needs --pareto beside it");
   if (o.stored_only && o.store.empty()) throw InputError("--stored: needs --store beside it");
+  if (c.resume && (o.store.empty() || !std::filesystem::exists(o.store)))
+    throw InputError("--resume: found " + (o.store.empty() ? "no --store" : "no file " + in_quotes(o.store)) +
+                     ", expected the store of a sweep that was begun");
   choose_shard(c.shard, o);
   o.plan = c.plan.plan("sweep", c.command);
   sweep::SweepHooks hooks;
@@ -152,6 +156,7 @@ void add_store(CLI::App& cmd, SweepCommand& c) {
   cmd.add_option("--store", c.options.store,
                  "keep the points in this file; what is there is not simulated again, by no process")
       ->type_name("FILE.sqlite");
+  cmd.add_flag("--resume", c.resume, "with --store: the file must be there (every sweep goes on from what is in it)");
   cmd.add_flag("--stored", c.options.stored_only, "simulate nothing: the rows that the store has");
   whole_number(cmd.add_option("--retries", c.options.retries,
                               "with --store: of a point that a signal or --timeout has ended"), 0, 100)

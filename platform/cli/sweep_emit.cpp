@@ -16,7 +16,7 @@ constexpr const char* kEngines[] = {"slurm", "parallel", "make"};
 constexpr uint64_t kMostTasks = 10'000;
 
 /// Those that the script sets itself, and those that are of its last step alone.
-constexpr const char* kOwn[] = {"--emit", "--tasks", "--store"};
+constexpr const char* kOwn[] = {"--emit", "--tasks", "--store", "--resume"};
 constexpr const char* kOfTable[] = {"--svg", "--sqlite", "--format"};
 
 template <size_t N>

@@ -151,6 +151,8 @@ class Stores(cli_support.Cli):
                                 ((*over, *store, *run, "--oplog", "l.jsonl"), "--oplog"),
                                 ((*over, *store, "--", "probe", "--topology", topology("small.yaml")), "--store"),
                                 ((*over, "--metric", "tflops", "--", "probe", "--topology", "t.yaml"), "probe"),
+                                ((*over, "--resume", *run), "no --store"),
+                                ((*over, *store, "--resume", *run), "no file"),
                                 ((*over, "--store", self.plan, *run), "plan.yaml"),
                                 ((*over, *store, "--", "run", "--topology", self.file("no.yaml")), "no.yaml")):
             self.refuses("sweep", *arguments, saying=[word], lines=1)
