@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -77,6 +78,11 @@ class Activity : public PeObserver, public FabricObserver {
     double from, to;
   };
   using Work = std::pair<const void*, unsigned>;  ///< what is under way: whose, and which of its servers
+  struct ByAddress {                              // `<` has no meaning between addresses of different objects
+    bool operator()(const Work& a, const Work& b) const {
+      return a.first != b.first ? std::less<const void*>()(a.first, b.first) : a.second < b.second;
+    }
+  };
   void begin(Work, double t);
   /// When it began.
   double end(Work);
@@ -102,7 +108,7 @@ class Activity : public PeObserver, public FabricObserver {
   std::vector<bool> routes_;                                       ///< by node: a router
   std::vector<uint32_t> pe_of_;                                    ///< by node, of each pe_dma; kNoPe: another
   std::map<uint32_t, uint64_t> activates_;                         ///< by memory, told last
-  std::map<Work, double> open_;
+  std::map<Work, double, ByAddress> open_;
   std::multiset<double> starts_;
 };
 
