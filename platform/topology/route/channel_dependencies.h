@@ -23,6 +23,7 @@ struct Dateline {
 };
 
 struct ChannelDependencies {
+  static constexpr uint32_t kTooMany = ~0u;
   size_t channels = 0;          ///< that some route uses
   size_t dependencies = 0;      ///< pairs of which one waits for the other
   std::vector<uint32_t> cycle;  ///< edges that wait each for the next, and the last for the first; empty: there is none
@@ -30,7 +31,7 @@ struct ChannelDependencies {
   // Where there is one; of requests, of responses:
   std::vector<uint32_t> circular[2];  ///< edges that are on some cycle, ascending
   std::vector<Dateline> datelines[2];
-  uint32_t layers = 1;  ///< of virtual channels, with which no cycle is left
+  uint32_t layers = 1;  ///< of virtual channels, with which no cycle is left; kTooMany: more than are looked for
   uint32_t vcs = 0;     ///< virtual channels behind the circular edges, at the least
   bool deadlock_free() const { return cycle.empty() || vcs >= layers; }
 };

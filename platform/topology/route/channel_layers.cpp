@@ -24,7 +24,7 @@ class LayerFinder {
       ways_.for_each_tree([this](const std::vector<Ways::Step>& tree) { count_turns(tree); });
       more = choose_datelines(datelines);
     }
-    return more ? kMost + 1 : layers_;
+    return more ? ChannelDependencies::kTooMany : layers_;
   }
 
  private:
