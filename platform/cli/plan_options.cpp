@@ -2,6 +2,7 @@
 
 #include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/tool/whole_number.h"
 
 namespace kernbench::cli {
 
@@ -33,6 +34,12 @@ sweep::Plan PlanOptions::plan(const std::string& who, const std::vector<std::str
   }
   for (const std::string& text : where) plan.where.push_back({text, "--where"});
   return plan;
+}
+
+void add_workers(CLI::App& cmd, unsigned& jobs, double& timeout_s) {
+  whole_number(cmd.add_option("--jobs", jobs, "processes at a time; 0: one a processor"), 0, 1024)
+      ->capture_default_str();
+  positive_number(cmd.add_option("--timeout", timeout_s, "end a point after so many seconds"), 1e9)->type_name("S");
 }
 
 }  // namespace kernbench::cli

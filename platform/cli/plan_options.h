@@ -1,4 +1,4 @@
-// --over, --where and --plan: what sweeps and tuners try.
+// --over, --where and --plan: what sweeps and tuners try; and how many points at a time, and for how long.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,5 +17,8 @@ struct PlanOptions {
   /// InputError, TopologyError.
   sweep::Plan plan(const std::string& who, const std::vector<std::string>& command) const;
 };
+
+/// --jobs and --timeout.
+void add_workers(CLI::App&, unsigned& jobs, double& timeout_s);
 
 }  // namespace kernbench::cli

@@ -7,6 +7,7 @@
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/cli/plan_options.h"
 #include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/platform/sweep/server.h"
 
@@ -36,10 +37,7 @@ Command add_serve(CLI::App& app) {
   CLI::App* cmd = app.add_subcommand(
       "serve", "Simulate points as they are asked for, as lines of JSON, for an optimiser in any language");
   cmd->add_flag("--stdio", c->stdio, "requests on stdin, answers on stdout");
-  whole_number(cmd->add_option("--jobs", c->options.jobs, "points at a time; 0: one a processor"), 0, 1024)
-      ->capture_default_str();
-  positive_number(cmd->add_option("--timeout", c->options.timeout_s, "end a point after so many seconds"), 1e9)
-      ->type_name("S");
+  add_workers(*cmd, c->options.jobs, c->options.timeout_s);
   cmd->add_option("--store", c->options.store, "keep the points in this file; what is there is answered from it")
       ->type_name("FILE.sqlite");
   cmd->add_option("command", c->command, "behind --: run, with the options that stay the same");

@@ -131,10 +131,7 @@ CLI::App* add_merge(CLI::App& app, std::string& out, std::vector<std::string>& i
 
 void add_what(CLI::App& cmd, SweepCommand& c) {
   c.plan.add_to(cmd);
-  whole_number(cmd.add_option("--jobs", c.options.jobs, "processes at a time; 0: one a processor"), 0, 1024)
-      ->capture_default_str();
-  positive_number(cmd.add_option("--timeout", c.options.timeout_s, "end a point after so many seconds"), 1e9)
-      ->type_name("S");
+  add_workers(cmd, c.options.jobs, c.options.timeout_s);
   cmd.add_option("command", c.command, "behind --: run or probe, with the options that stay the same");
 }
 

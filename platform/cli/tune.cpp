@@ -64,7 +64,7 @@ int tune(TuneCommand& c, std::vector<std::string> command) {
   if (!command.empty() && command[0] != "run") command.insert(command.begin(), "run");
   o.plan = c.plan.plan("tune", command);
   o.version = KERNBENCH_VERSION;
-  o.form = c.format == "json" ? sweep::Form::json : c.format == "csv" ? sweep::Form::csv : sweep::Form::text;
+  o.form = sweep::form_of(c.format);
   OutputFiles files;
   files.add("--store", o.store);
   ProgressLine progress;
@@ -97,10 +97,7 @@ Command add_tune(CLI::App& app) {
       ->type_name("SHARE");
   whole_number(cmd->add_option("--seed", c->options.seed, "of which points are tried where not all can be"))
       ->capture_default_str();
-  whole_number(cmd->add_option("--jobs", c->options.jobs, "processes at a time; 0: one a processor"), 0, 1024)
-      ->capture_default_str();
-  positive_number(cmd->add_option("--timeout", c->options.timeout_s, "end a point after so many seconds"), 1e9)
-      ->type_name("S");
+  add_workers(*cmd, c->options.jobs, c->options.timeout_s);
   cmd->add_option("--store", c->options.store, "keep the points in this file; what is there is not simulated again")
       ->type_name("FILE.sqlite");
   add_format(*cmd, c->format, {"text", "csv", "json"});

@@ -43,7 +43,9 @@ shard)
   exec "$kernbench" sweep{options} --store "$shards/$i.sqlite" --shard "$i/$tasks"{behind} > /dev/null
   ;;
 merge)
-  "$kernbench" sweep merge "$store" "$shards"/*.sqlite
+  set -- "$shards"/*.sqlite
+  [ -e "$1" ] || {{ echo "$shards: no shard has written a store" >&2; exit 1; }}
+  "$kernbench" sweep merge "$store" "$@"
   status=0
   "$kernbench" sweep{table_options} --store "$store" --stored{behind} > "$table.part" || status=$?
   if [ -s "$table.part" ]; then mv -- "$table.part" "$table"; fi

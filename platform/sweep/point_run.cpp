@@ -29,10 +29,13 @@ PointResult result_of(const Workers::Ended& e, double timeout_s, bool run) {
   if (e.status == Workers::kTookTooLong) r.error = fmt::format("took longer than {} s", timeout_s);
   if (e.status > 128 && r.error.empty()) r.error = fmt::format("ended by signal {}", e.status - 128);
   // A run that failed its verification has times all the same; one that crashed may have left half a text.
-  if (e.status <= 1 && !e.out.empty()) {
+  if (e.status > 1 || e.out.empty()) return r;
+  try {
     auto report = parse_json<nlohmann::json>(e.out);
     if (run) r.wall_s = json_field_or<double>(report, "wall_s", 0);
     r.metrics = run ? metrics_of(report) : std::move(report);
+  } catch (const JsonFault& fault) {  // what a kernel prints stands among it
+    return {1, std::string("its report: ") + fault.what(), nullptr, 0};
   }
   return r;
 }

@@ -15,7 +15,7 @@ std::string command_text(const Words& words);
 /// own: the processors are shared already, and results do not depend on threads.
 Words worker_words(Words point, size_t jobs);
 
-/// JsonFault where what it wrote is no report.
+/// What it wrote to stdout is its report; where it is none, as other things stand among it, the point has failed.
 PointResult result_of(const Workers::Ended&, double timeout_s, bool run);
 
 }  // namespace kernbench::sweep

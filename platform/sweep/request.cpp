@@ -91,10 +91,7 @@ std::string answer(const std::string& id, const PointResult& r, bool stored) {
 }
 
 std::string refusal(const std::string& id, const std::string& fault) {
-  PointResult r;
-  r.status = 2;
-  r.error = fault;
-  return answer(id, r, false);
+  return answer(id, {2, fault, nullptr, 0}, false);
 }
 
 }  // namespace kernbench::sweep

@@ -11,10 +11,9 @@
 #include <deque>
 #include <map>
 #include <set>
-#include <thread>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/json_reader.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/sweep/point_run.h"
 #include "kernbench/platform/sweep/request.h"
 #include "kernbench/platform/sweep/store.h"
@@ -34,7 +33,7 @@ class Server {
   Server(const ServeOptions& o, int in, int out, const ServeHooks& hooks)
       : o_(o),
         hooks_(hooks),
-        jobs_(o.jobs > 0 ? o.jobs : std::max(1u, std::thread::hardware_concurrency())),
+        jobs_(processes(o.jobs)),
         in_(in, kLongestLine),
         out_(out),
         workers_(hooks.work, o.timeout_s, true) {
@@ -103,17 +102,10 @@ class Server {
       if (store_) asked.key = PointKeys(o_.version, hooks_.find_file).key(asked.words);
       waiting_.push_back(std::move(asked));
     } catch (const InputError& e) {
-      finish(asked, failed(2, e.what()), false);
+      finish(asked, {2, e.what(), nullptr, 0}, false);
     } catch (const topology::TopologyError& e) {
-      finish(asked, failed(2, e.faults().front().to_string()), false);
+      finish(asked, {2, e.faults().front().to_string(), nullptr, 0}, false);
     }
-  }
-
-  static PointResult failed(int status, const std::string& error) {
-    PointResult r;
-    r.status = status;
-    r.error = error;
-    return r;
   }
 
   void start_some() {
@@ -125,7 +117,7 @@ class Server {
       try {
         workers_.start(number, worker_words(asked.words, jobs_));
       } catch (const RunError& e) {
-        finish(asked, failed(1, e.what()), false);
+        finish(asked, {1, e.what(), nullptr, 0}, false);
         continue;
       }
       at_work_.emplace(number, std::move(asked));
@@ -154,12 +146,7 @@ class Server {
     const Asked asked = std::move(it->second);
     at_work_.erase(it);
     keys_at_work_.erase(asked.key);
-    PointResult r;
-    try {
-      r = result_of(e, o_.timeout_s, true);
-    } catch (const JsonFault& fault) {  // what a kernel prints to stdout stands among it
-      r = failed(1, std::string("its report: ") + fault.what());
-    }
+    const PointResult r = result_of(e, o_.timeout_s, true);
     if (store_) store_->put(asked.key, r);
     finish(asked, r, false);
   }

@@ -10,7 +10,6 @@
 #include <ostream>
 #include <set>
 #include <sstream>
-#include <thread>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/sweep/plot.h"
@@ -28,7 +27,7 @@ const Words kProbeColumns = {"case", "bytes", "actual_ns", "formula_ns", "eff_bw
 class Sweep {
  public:
   Sweep(const SweepOptions& o, const SweepHooks& hooks)
-      : o_(o), hooks_(hooks), jobs_(o.jobs > 0 ? o.jobs : std::max(1u, std::thread::hardware_concurrency())) {
+      : o_(o), hooks_(hooks), jobs_(processes(o.jobs)) {
     const Words& command = o.plan.command;
     if (command.empty() || (command[0] != "run" && command[0] != "probe"))
       throw InputError(
@@ -69,7 +68,7 @@ class Sweep {
       for (; told < points_.size() && results_[same_as_[told]]; ++told) {
         const PointResult& r = *results_[same_as_[told]];
         worst_ = std::max(worst_, r.status == 0 || r.status == 2 ? r.status : 1);
-        if (r.error != missing_here()) hooks_.ended(points_[told].name(o_.plan.axes), r.error);  // their number is told
+        if (missing_.count(same_as_[told]) == 0) hooks_.ended(points_[told].name(o_.plan.axes), r.error);
         if (in_order) {
           for (const Row& row : rows_of(told)) add(row);
         }
@@ -90,8 +89,8 @@ class Sweep {
     if (hooks_.database) hooks_.database(table_database(columns, rows));
     if (store_) {
       hooks_.tell(fmt::format("{} points: {} simulated, {} in {} before{}", points_.size(), simulated_,
-                              points_.size() - simulated_ - missing_, o_.store,
-                              missing_ ? fmt::format(", {} missing", missing_) : ""));
+                              points_.size() - simulated_ - missing_.size(), o_.store,
+                              missing_.empty() ? "" : fmt::format(", {} missing", missing_.size())));
     }
     return worst_;
   }
@@ -139,8 +138,6 @@ class Sweep {
     }
   }
 
-  std::string missing_here() const { return "is not in " + o_.store; }
-
   Words words_of(size_t i) const {
     Words words = points_[i].words(o_.plan);
     if (explained_ && !given("--explain")) words.emplace_back("--explain");
@@ -156,8 +153,8 @@ class Sweep {
       if (!results_[i]) waiting.push_back(i);
     }
     if (o_.stored_only) {
-      missing_ = waiting.size();
-      for (const size_t i : waiting) results_[i] = PointResult{1, missing_here(), nullptr, 0};
+      missing_.insert(waiting.begin(), waiting.end());
+      for (const size_t i : waiting) results_[i] = PointResult{1, "is not in " + o_.store, nullptr, 0};
       waiting.clear();
     }
     tell_ended();
@@ -319,7 +316,8 @@ class Sweep {
   size_t plan_points_ = 0;                           // of all shards
   std::unique_ptr<Store> store_;
   std::optional<ProgressFile> progress_file_;
-  size_t simulated_ = 0, missing_ = 0;
+  size_t simulated_ = 0;
+  std::set<size_t> missing_;  // first points that --stored does not find; their number is told, not each
   int stopping_ = 0;  // the signal
   int worst_ = 0;
 };

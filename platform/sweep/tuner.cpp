@@ -8,7 +8,6 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <thread>
 
 #include "kernbench/phase2/io/random.h"
 #include "kernbench/phase2/op/errors.h"
@@ -39,7 +38,7 @@ class Tuner {
   Tuner(const TuneOptions& o, const TuneHooks& hooks) : o_(o), hooks_(hooks), points_(points_of(o.plan)) {
     if (o.plan.command.empty() || o.plan.command[0] != "run") throw InputError("tune: expected run with its options");
     runner_.work = hooks.work;
-    runner_.jobs = o.jobs > 0 ? o.jobs : std::max(1u, std::thread::hardware_concurrency());
+    runner_.jobs = processes(o.jobs);
     runner_.timeout_s = o.timeout_s;
     if (o.store.empty()) return;
     store_.emplace(o.store, o.version);

@@ -10,10 +10,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <thread>
 
 #include "kernbench/phase2/op/errors.h"
 
 namespace kernbench::sweep {
+
+unsigned processes(unsigned jobs) {
+  return jobs > 0 ? jobs : std::max(1u, std::thread::hardware_concurrency());
+}
 
 struct Workers::Running {
   size_t id = 0;

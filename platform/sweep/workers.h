@@ -17,6 +17,9 @@
 
 namespace kernbench::sweep {
 
+/// How many at a time: `jobs`; of 0, one a processor.
+unsigned processes(unsigned jobs);
+
 class Workers {
  public:
   /// `work` does a command line in the copy, with stdin empty, and returns its exit status. A copy that runs for longer

@@ -50,7 +50,9 @@ LinkOutput::LinkOutput(WormholeLinks& m, FabricPort& p)
   if (far_.flits == 0) return;  // as many channels as messages
   for (uint32_t c = 0; c < kMessageClasses; ++c) {
     for (uint32_t n = 0; n < far_.vcs; ++n) {
-      channels_[c].emplace_back(*this, c, n, far_.flits).rank = uint64_t{far_rank_} << 33 | uint64_t{c} << 32 | n;
+      VirtualChannel& v = channels_[c].emplace_back(*this, c, n, far_.flits);
+      v.rank = uint64_t{far_rank_} << 33 | uint64_t{c} << 32 | n;
+      v.layer = n * layers_[c] / far_.vcs;
     }
   }
 }
@@ -80,8 +82,7 @@ VirtualChannel* LinkOutput::find_channel(const FlitQueue& q) {
   VirtualChannel* best = nullptr;
   for (uint32_t i = 0; i < far_.vcs; ++i) {
     VirtualChannel& v = channels_[c][(last_taken_[c] + 1 + i) % far_.vcs];
-    if (v.number * layers_[c] / far_.vcs != layer) continue;
-    if (!v.held && v.room > (best ? best->room : 0)) best = &v;
+    if (v.layer == layer && !v.held && v.room > (best ? best->room : 0)) best = &v;
   }
   return best;
 }

@@ -87,12 +87,12 @@ class DramChannel {
     DramOp op = DramOp::ACT;
     uint32_t bank = 0, stack = 0;
     DramRequest* request = nullptr;
-    bool goes_after(Cycle s, uint64_t a) const { return s < start || (s == start && a < age); }
+    bool is_later_than(Cycle s, uint64_t a) const { return s < start || (s == start && a < age); }
     void consider(const Plan& p) {
-      if (goes_after(p.start, p.age)) *this = p;
+      if (is_later_than(p.start, p.age)) *this = p;
     }
     void consider(Cycle s, DramRequest& r, DramOp o) {
-      if (goes_after(s, r.age)) *this = {s, r.age, o, r.bank, 0, &r};
+      if (is_later_than(s, r.age)) *this = {s, r.age, o, r.bank, 0, &r};
     }
   };
 

@@ -137,6 +137,10 @@ class Serve(cli_support.Cli):
         self.assertIn("signal 9", by_id["kill"]["error"])
         self.assertEqual(by_id["print"]["status"], 1)
         self.assertIn("report", by_id["print"]["error"])
+        # Such a point is a row of a sweep's, too, and not its end.
+        status, out, err = self.run_cli("sweep", "--over", "param.how=print,no", "--", *base)
+        self.assertEqual((status, [line.split(",")[:2] for line in out.splitlines()[1:]]), (1, [["print", "1"], ["no", "0"]]))
+        self.assertIn("its report: ", err)
 
     def test_a_worker_that_is_killed_and_one_that_takes_too_long_are_answers(self):
         server = self.start("--jobs", 1, "--timeout", 1)

@@ -14,21 +14,10 @@ import unittest
 
 import cli_support
 from cli_support import KERNBENCH, TIMES_LONGER, topology
+from small_plan import PLAN, POINTS
 from slurm_on_localhost import CannotRun, Slurm
 
-PLAN = f"""
-options:
-  topology: {topology("small.yaml")}
-  kernel: gemm
-  param.k: 64
-over:
-  links: [ideal, flit]
-  param.n: {{from: 32, to: 96, step: 32}}
-  param.m: [32, 64]
-where:
-  - param.m * param.n < 96 * 64
-"""
-POINTS, TASKS = 10, 4
+TASKS = 4
 needs_make = unittest.skipUnless(shutil.which("make"), "make is not installed")
 needs_parallel = unittest.skipUnless(shutil.which("parallel"), "GNU parallel is not installed")
 TABLE = ("--metric", "sim_ns,tflops,bound,verified", "--sort", "max:tflops", "--format", "json")
@@ -78,7 +67,6 @@ class Shards(cli_support.Cli):
             with contextlib.closing(sqlite3.connect(uri, uri=True)) as db:
                 found.append([n for n, in db.execute("select starts from points")])
         return found
-
 
     def progress(self, engine):
         """Exit status, and the rows."""
@@ -131,11 +119,18 @@ class Engines(Shards):
         script = self.emit("parallel", *words)
         ssh = os.path.join(os.path.dirname(self.folder), "ssh")
         with open(ssh, "w") as f:  # as ssh does it: its words as one line, to a login shell. One host is down
-            f.write('#!/bin/sh\nhost=$1; shift 2  # --\n[ "$host" != down ] || exit 255\nexec sh -c "$*"\n')
+            f.write('#!/bin/sh\nhost=$1; shift 2  # --\n[ "$host" != down ] || exit 255\n'
+                    'SHELL=/bin/sh exec sh -c "$*"\n')
         os.chmod(ssh, 0o755)
         told = self.run_script("sh", script, "--ssh", ssh, "--sshlogin", "1/down,1/up")
         self.assertEqual(self.read("parallel.json"), self.sweep(*words), told)
         self.assertIn("up", self.read("parallel.shards/joblog"))
+
+    @needs_parallel
+    def test_all_hosts_lost(self):
+        script = self.emit("parallel", "--plan", "plan.yaml", *TABLE)
+        told = self.run_script("sh", script, "--ssh", "/bin/false", "--sshlogin", "1/down", status=1)
+        self.assertIn("no shard has written a store", told)
 
     @needs_make
     def test_a_machine_with_another_kernbench_does_nothing(self):

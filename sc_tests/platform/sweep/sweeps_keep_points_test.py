@@ -13,20 +13,8 @@ import time
 
 import cli_support
 from cli_support import KERNBENCH, topology
+from small_plan import PLAN, POINTS
 
-PLAN = f"""
-options:
-  topology: {topology("small.yaml")}
-  kernel: gemm
-  param.k: 64
-over:
-  links: [ideal, flit]
-  param.n: {{from: 32, to: 96, step: 32}}
-  param.m: [32, 64]
-where:
-  - param.m * param.n < 96 * 64
-"""
-POINTS = 10
 LONG = ("run", "--topology", topology("small.yaml"), "--kernel", "gemm", *(w for p in (
     "m=2048", "n=2048", "k=2048", "tile_m=8", "tile_n=8", "tile_k=8") for w in ("--param", p)))
 
