@@ -4,6 +4,7 @@
 #include "kernbench/phase2/tool/commands.h"
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/standard_output.h"
+#include "kernbench/phase2/tool/version.h"
 
 namespace {
 
@@ -12,7 +13,7 @@ using namespace kernbench;
 int command_line(int argc, char** argv) {
   CLI::App app{"kernbench-replay: Phase 2 of kernbench, from files", "kernbench-replay"};
   app.require_subcommand(1);
-  app.set_version_flag("--version", std::string(KERNBENCH_VERSION));
+  app.set_version_flag("--version", version());
   const cli::Command replay = cli::add_replay(app);
   try {
     app.parse(argc, argv);

@@ -9,6 +9,7 @@
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/standard_output.h"
+#include "kernbench/phase2/tool/version.h"
 #include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/signals.h"
@@ -63,7 +64,7 @@ int command_line(int argc, const char* const* argv, const std::vector<AddCommand
   app.footer("KERNBENCH_CACHE names the folder in which derived meshes are kept, or is off (docs/topology.md).");
   bool verbose = false;
   app.add_flag("-v,--verbose", verbose, "say on stderr what is being done");
-  app.set_version_flag("--version", std::string(KERNBENCH_VERSION));
+  app.set_version_flag("--version", version());
   std::vector<cli::Command> commands;
   for (const AddCommand add : legal) commands.push_back(add(app));
   try {

@@ -14,6 +14,7 @@
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/output_files.h"
+#include "kernbench/phase2/tool/version.h"
 #include "kernbench/platform/cli/progress.h"
 #include "kernbench/platform/cli/run_command.h"
 #include "kernbench/platform/cli/topology_places.h"
@@ -43,7 +44,7 @@ OpLogHeader log_header(const Platform& platform, const RunCommand& o,
   for (const auto& node : graph.nodes) h.components.push_back(node.id);
   for (const auto& pe : graph.pes) h.pes.push_back(pe.id);
   JsonWriter w(h.configuration, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
-  w.open('{').field("kernbench", KERNBENCH_VERSION).key("versions").open('{');
+  w.open('{').field("kernbench", version()).key("versions").open('{');
   w.field("systemc", sc_core::sc_version_string);
   for (const auto& [name, version] : library_versions()) w.field(name, version);
   w.close('}').field("topology", graph.name).key("timing").open('{');

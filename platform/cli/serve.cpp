@@ -4,6 +4,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/tool/output_files.h"
+#include "kernbench/phase2/tool/version.h"
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
@@ -23,7 +24,7 @@ struct ServeCommand {
 int serve_points(ServeCommand& c) {
   if (!c.stdio) throw InputError("serve: needs --stdio: requests come on stdin, answers go to stdout");
   if (!c.command.empty()) c.options.base = c.command;
-  c.options.version = KERNBENCH_VERSION;
+  c.options.version = version();
   OutputFiles files;
   files.add("--store", c.options.store);
   sweep::serve(c.options, STDIN_FILENO, STDOUT_FILENO, {do_again, point_file});

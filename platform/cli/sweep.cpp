@@ -1,3 +1,4 @@
+#include "kernbench/phase2/tool/version.h"
 #include "kernbench/platform/sweep/sweep.h"
 
 #include <fmt/format.h>
@@ -55,7 +56,7 @@ void choose_shard(const std::string& text, sweep::SweepOptions& o) {
 int sweep_points(SweepCommand& c, const CLI::App& words) {
   if (c.list_metrics) return list_metrics();
   sweep::SweepOptions& o = c.options;
-  o.version = KERNBENCH_VERSION;
+  o.version = version();
   o.form = sweep::form_of(c.format);
   for (const std::string& text : c.metrics) {
     for (const sweep::Objective& m : sweep::parse_objectives(text, "--metric")) o.metrics.push_back(m.metric);
@@ -114,7 +115,7 @@ int sweep_points(SweepCommand& c, const CLI::App& words) {
 }
 
 int merge(const std::string& out, const std::vector<std::string>& in) {
-  sweep::Store store(out, KERNBENCH_VERSION);
+  sweep::Store store(out, version());
   for (const std::string& file : in) {
     const sweep::Store::Merged merged = store.merge(file);
     tell(fmt::format("kernbench: {}: {} points added, {} there before", file, merged.added, merged.there));

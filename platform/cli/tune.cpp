@@ -8,6 +8,7 @@
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/output_files.h"
 #include "kernbench/phase2/tool/progress_line.h"
+#include "kernbench/phase2/tool/version.h"
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
@@ -63,7 +64,7 @@ int tune(TuneCommand& c, std::vector<std::string> command) {
     throw InputError("tune: needs the options of run and --over OPTION=V,V,…, or --plan FILE.yaml");
   if (!command.empty() && command[0] != "run") command.insert(command.begin(), "run");
   o.plan = c.plan.plan("tune", command);
-  o.version = KERNBENCH_VERSION;
+  o.version = version();
   o.form = sweep::form_of(c.format);
   OutputFiles files;
   files.add("--store", o.store);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <deque>
 #include <map>
 #include <numeric>
 #include <ostream>
@@ -13,6 +12,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/sweep/plot.h"
+#include "kernbench/platform/sweep/point_queue.h"
 #include "kernbench/platform/sweep/point_run.h"
 #include "kernbench/platform/sweep/progress_file.h"
 #include "kernbench/platform/sweep/store.h"
@@ -26,8 +26,7 @@ const Words kProbeColumns = {"case", "bytes", "actual_ns", "formula_ns", "eff_bw
 
 class Sweep {
  public:
-  Sweep(const SweepOptions& o, const SweepHooks& hooks)
-      : o_(o), hooks_(hooks), jobs_(processes(o.jobs)) {
+  Sweep(const SweepOptions& o, const SweepHooks& hooks) : o_(o), hooks_(hooks) {
     const Words& command = o.plan.command;
     if (command.empty() || (command[0] != "run" && command[0] != "probe"))
       throw InputError(
@@ -126,7 +125,6 @@ class Sweep {
       if (i % o_.shards == o_.shard - 1) points_.push_back(std::move(all[i]));
     }
     results_.resize(points_.size());
-    tries_.resize(points_.size());
     same_as_.resize(points_.size());
     std::iota(same_as_.begin(), same_as_.end(), size_t{0});
     if (o_.store.empty()) return;
@@ -146,59 +144,54 @@ class Sweep {
 
   template <class Told>
   void simulate(const Told& tell_ended) {
-    std::deque<size_t> waiting;
+    PointQueue queue(queue_options());
     for (size_t i = 0; i < points_.size(); ++i) {
       if (same_as_[i] != i) continue;
       if (store_) results_[i] = store_->find(keys_[i], !o_.stored_only);
-      if (!results_[i]) waiting.push_back(i);
-    }
-    if (o_.stored_only) {
-      missing_.insert(waiting.begin(), waiting.end());
-      for (const size_t i : waiting) results_[i] = PointResult{1, "is not in " + o_.store, nullptr, 0};
-      waiting.clear();
+      if (results_[i]) continue;
+      if (o_.stored_only) {
+        missing_.insert(i);
+        results_[i] = PointResult{1, "is not in " + o_.store, nullptr, 0};
+      } else {
+        queue.add(i);
+      }
     }
     tell_ended();
-    Workers workers(hooks_.work, o_.timeout_s, store_ != nullptr);
-    while (!waiting.empty() || workers.size() > 0) {
+    while (queue.busy()) {
       note_progress(false);
-      start_some(workers, waiting);
+      for (PointQueue::Done& done : queue.start_some()) take(done);
       tell_ended();
-      if (waiting.empty() && workers.size() == 0) break;
-      if (stopping_ && workers.size() == 0) throw stopped();
-      // Where others are at all that is left, they are asked again and again.
-      const auto ended = workers.wait(std::chrono::milliseconds(workers.size() > 0 ? 1000 : 50));
-      if (const int signal = StopSignals::take()) on_signal(signal, workers.size());
+      if (!queue.busy()) break;
+      auto ended = queue.wait(std::chrono::seconds(1));
+      if (const int signal = StopSignals::take()) on_signal(signal, queue);
       if (!ended) continue;
-      take(*ended, waiting);
+      take(*ended);
       tell_ended();
     }
+    if (queue.waiting() > 0) throw stopped();
   }
 
-  void start_some(Workers& workers, std::deque<size_t>& waiting) {
-    for (size_t n = waiting.size(); n > 0 && workers.size() < jobs_ && !stopping_; --n) {
-      const size_t i = waiting.front();
-      waiting.pop_front();
-      if (store_) {
-        const Store::Claim claim = store_->claim(keys_[i], command_text(words_of(i)));
-        if (claim == Store::Claim::done) results_[i] = store_->find(keys_[i], true);
-        if (claim == Store::Claim::others) waiting.push_back(i);
-        if (claim != Store::Claim::mine) continue;
-      }
-      workers.start(i, worker_words(words_of(i), jobs_));
-    }
+  PointQueue::Options queue_options() const {
+    PointQueue::Options o;
+    o.work = hooks_.work;
+    o.jobs = processes(o_.jobs);
+    o.timeout_s = o_.timeout_s;
+    o.spared = store_ != nullptr;
+    o.runs = runs_;
+    o.retries = store_ ? o_.retries : 0;
+    o.store = store_.get();
+    o.words = [this](size_t i) { return words_of(i); };
+    o.key = [this](size_t i) { return keys_[i]; };
+    return o;
   }
 
-  void take(const Workers::Ended& e, std::deque<size_t>& waiting) {
-    PointResult r = result_of(e, o_.timeout_s, runs_);
-    ++simulated_;
-    if (e.status == 0 && hooks_.worked) hooks_.worked(words_of(e.id));
-    if (e.status > 2 && tries_[e.id]++ < o_.retries && store_) {
-      --simulated_;
-      waiting.push_front(e.id);
-      return;
+  void take(PointQueue::Done& d) {
+    if (d.how == PointQueue::Done::How::not_started) throw RunError(d.result.error);
+    if (d.how == PointQueue::Done::How::simulated) {
+      ++simulated_;
+      if (d.result.status == 0 && hooks_.worked) hooks_.worked(words_of(d.id));
     }
-    if (store_) store_->put(keys_[e.id], r);
-    results_[e.id] = std::move(r);
+    results_[d.id] = std::move(d.result);
   }
 
   void note_progress(bool ended) {
@@ -218,12 +211,13 @@ class Sweep {
     });
   }
 
-  void on_signal(int signal, size_t at_work) {
+  void on_signal(int signal, PointQueue& queue) {
     const bool again = stopping_ != 0;
     stopping_ = signal;
+    queue.stop();
     if (!store_) throw Stopped(signal, {stopped_by(signal) + ", and its processes with it"});
     if (signal != SIGINT || again) throw stopped();
-    hooks_.tell(fmt::format("{} points at work are finished; another SIGINT ends them", at_work));
+    hooks_.tell(fmt::format("{} points at work are finished; another SIGINT ends them", queue.at_work()));
   }
 
   Stopped stopped() const {
@@ -305,13 +299,11 @@ class Sweep {
 
   const SweepOptions& o_;
   const SweepHooks& hooks_;
-  const size_t jobs_;
   bool runs_ = true, explained_ = false;
   Words metrics_;  // columns
   std::vector<Point> points_;
   Words keys_;                   // of a store
   std::vector<size_t> same_as_;  // the first point with the same key
-  std::vector<unsigned> tries_;
   std::vector<std::optional<PointResult>> results_;  // of first points
   size_t plan_points_ = 0;                           // of all shards
   std::unique_ptr<Store> store_;

@@ -11,9 +11,10 @@
 
 #include "kernbench/phase2/io/random.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/platform/sweep/point_queue.h"
 #include "kernbench/platform/sweep/point_run.h"
-#include "kernbench/platform/sweep/run_points.h"
 #include "kernbench/platform/sweep/shrinking.h"
 
 namespace kernbench::sweep {
@@ -35,16 +36,9 @@ double cpu_seconds() {
 
 class Tuner {
  public:
-  Tuner(const TuneOptions& o, const TuneHooks& hooks) : o_(o), hooks_(hooks), points_(points_of(o.plan)) {
+  Tuner(const TuneOptions& o, const TuneHooks& hooks) : o_(o), hooks_(hooks), points_(points_of(o.plan)), keys_(o.version, hooks.find_file) {
     if (o.plan.command.empty() || o.plan.command[0] != "run") throw InputError("tune: expected run with its options");
-    runner_.work = hooks.work;
-    runner_.jobs = processes(o.jobs);
-    runner_.timeout_s = o.timeout_s;
-    if (o.store.empty()) return;
-    store_.emplace(o.store, o.version);
-    keys_.emplace(o.version, hooks.find_file);
-    runner_.store = &*store_;
-    runner_.keys = &*keys_;
+    if (!o.store.empty()) store_.emplace(o.store, o.version);
   }
 
   int run(std::ostream& out) {
@@ -111,8 +105,13 @@ class Tuner {
       const auto ended = copy.wait(std::chrono::seconds(1));
       if (const int signal = StopSignals::take()) throw Stopped(signal, {stopped_by(signal)});
       if (!ended) continue;
-      // What is wrong with the point its run will tell.
-      return ended->status == 0 ? Shrinking::from_json(ended->out) : Shrinking();
+      // What is wrong with the point its run will tell; what a plug-in prints stands among the text.
+      if (ended->status != 0) return {};
+      try {
+        return Shrinking::from_json(ended->out);
+      } catch (const JsonFault&) {
+        return {};
+      }
     }
   }
 
@@ -126,6 +125,39 @@ class Tuner {
     return order;
   }
 
+  /// In their order. `progress(done)` is called behind each.
+  template <class Progress>
+  std::vector<PointResult> simulate(const std::vector<Words>& points, const Progress& progress) {
+    PointQueue::Options o;
+    o.work = hooks_.work;
+    o.jobs = processes(o_.jobs);
+    o.timeout_s = o_.timeout_s;
+    o.words = [&](size_t i) { return points[i]; };
+    Words keys;
+    if (store_) {
+      o.store = &*store_;
+      for (const Words& words : points) keys.push_back(keys_.key(words));
+      o.key = [&](size_t i) { return keys[i]; };
+    }
+    PointQueue queue(std::move(o));
+    for (size_t i = 0; i < points.size(); ++i) queue.add(i);
+    std::vector<PointResult> results(points.size());
+    size_t done = 0;
+    const auto take = [&](PointQueue::Done& d) {
+      if (d.how == PointQueue::Done::How::not_started) throw RunError(d.result.error);
+      results[d.id] = std::move(d.result);
+      progress(++done);
+    };
+    while (queue.busy()) {
+      for (PointQueue::Done& d : queue.start_some()) take(d);
+      if (!queue.busy()) break;
+      auto ended = queue.wait(std::chrono::seconds(1));
+      if (const int signal = StopSignals::take()) throw Stopped(signal, {stopped_by(signal)});
+      if (ended) take(*ended);
+    }
+    return results;
+  }
+
   /// Those of `tried` that ran through, the best first.
   std::vector<Tried> try_rung(std::vector<size_t> tried, size_t r, const std::vector<size_t>& rungs, Table& table) {
     std::sort(tried.begin(), tried.end());
@@ -135,8 +167,8 @@ class Tuner {
       words.push_back(points_[i].words(o_.plan));
       if (!whole) words.back() = smaller(words.back(), *shrinking_[i], rungs[r]);
     }
-    runner_.progress = [&](size_t ended) { hooks_.progress(r + 1, rungs.size(), ended, tried.size()); };
-    const std::vector<PointResult> results = runner_.run(words);
+    const std::vector<PointResult> results =
+        simulate(words, [&](size_t done) { hooks_.progress(r + 1, rungs.size(), done, tried.size()); });
     std::vector<Cell> times;
     for (const PointResult& result : results)
       times.push_back(result.status == 0 ? cell_of(result.metrics.at("sim_ns")) : Cell());
@@ -170,8 +202,7 @@ class Tuner {
   std::map<Words, Shrinking> shrinkings_;
   std::vector<const Shrinking*> shrinking_;  // of each point
   std::optional<Store> store_;
-  std::optional<PointKeys> keys_;
-  PointRunner runner_;
+  PointKeys keys_;
 };
 
 }  // namespace

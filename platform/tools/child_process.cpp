@@ -59,7 +59,12 @@ bool redirect_standard_files(int out, int err) {
 }
 
 int open_pidfd(pid_t pid) {
-  return pidfd_open(pid, 0);
+  const int fd = pidfd_open(pid, 0);
+  if (fd >= 0) return fd;
+  const int error = errno;
+  kill(pid, SIGKILL);
+  wait_for_child(pid);
+  throw RunError(std::string("a process cannot be waited for: ") + std::strerror(error));
 }
 
 int exit_status(int wait_status) {
@@ -100,11 +105,7 @@ StartedProgram start_program(const std::string& program, const std::vector<std::
     _exit(1);
   }
   started.pidfd = open_pidfd(started.pid);
-  if (started.pidfd >= 0) return started;
-  const int error = errno;
-  kill(started.pid, SIGKILL);
-  wait_for_child(started.pid);
-  throw RunError(std::string("a process cannot be waited for: ") + std::strerror(error));
+  return started;
 }
 
 ChildStatuses::ChildStatuses() {

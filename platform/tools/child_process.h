@@ -19,7 +19,7 @@ int wait_for_child(pid_t);
 /// In a child: stdin empty, stdout and stderr to these files. False where the system refuses.
 bool redirect_standard_files(int out, int err);
 
-/// Readable once the process has ended; -1, with errno, where there is none.
+/// Readable once that child has ended. RunError where the system gives none; the child is killed then.
 int open_pidfd(pid_t);
 
 /// Its exit status, or 128 + the signal that ended it, of what wait_for_child() says.

@@ -1,5 +1,6 @@
 """Is each version that docs/stability.md names the one that the built programs and libraries have?"""
 import ctypes
+import hashlib
 import json
 import os
 import re
@@ -39,6 +40,20 @@ class Versions(cli_support.Cli):
                          f"libkernbench_platform.so.{minor}")
         with open(os.path.join(SOURCE, "kernel_api/plugin.h")) as f:
             self.assertIn(f'#define KERNBENCH_PLUGIN_VERSION "{minor}"', f.read())
+
+    def test_a_build_names_its_sources(self):
+        """Same sources, same name, wherever they lie; stores tell builds apart by it."""
+        files = sorted(os.path.join(folder, name)[len(SOURCE) + 1:]
+                       for top in ("systemc_models", "platform", "kernel_api", "phase2")
+                       for folder, _, names in os.walk(os.path.join(SOURCE, top))
+                       for name in names if name.endswith((".cpp", ".h", ".inc")))
+        hashes = ""
+        for name in files:
+            with open(os.path.join(SOURCE, name), "rb") as f:
+                hashes += f"{hashlib.sha256(f.read()).hexdigest()} {name}\n"
+        for program in (KERNBENCH, os.environ["KERNBENCH_REPLAY"]):
+            version = subprocess.run([program, "--version"], check=True, capture_output=True, text=True).stdout.strip()
+            self.assertEqual(version.split("+")[1], hashlib.sha256(hashes.encode()).hexdigest()[:12])
 
     def test_the_c_interface(self):
         abi = self.documented("C interface")

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pathlib
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -20,6 +21,7 @@ FOREVER = {f"param.{name}": value for name, value in dict(m=8192, n=8192, k=8192
 CRASHING = r"""
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include "kernbench/kernel_api/plugin.h"
 #include "kernbench/kernel_api/registry.h"
 #include "kernbench/kernel_api/tl.h"
@@ -32,6 +34,7 @@ void crash(tl::Context& tl, const tl::Args& args) {
   tl.load(args["x"]);
 }
 KernelSpec spec() {
+  if (std::getenv("SAY")) std::puts("loaded");
   KernelSpec k;
   k.name = "crash";
   k.params = {ParamSpec::choice("how", {"no", "segv", "kill", "print"}, "what it does")};
@@ -141,6 +144,10 @@ class Serve(cli_support.Cli):
         status, out, err = self.run_cli("sweep", "--over", "param.how=print,no", "--", *base)
         self.assertEqual((status, [line.split(",")[:2] for line in out.splitlines()[1:]]), (1, [["print", "1"], ["no", "0"]]))
         self.assertIn("its report: ", err)
+        tuned = subprocess.run([KERNBENCH, "tune", "--over", "param.how=no", *base[1:]], capture_output=True, text=True,
+                               env={**os.environ, "SAY": "1"})
+        self.assertEqual(tuned.returncode, 1, tuned.stderr)
+        self.assertIn("1 of 1 points failed; the first: param.how=no: its report: ", tuned.stderr)
 
     def test_a_worker_that_is_killed_and_one_that_takes_too_long_are_answers(self):
         server = self.start("--jobs", 1, "--timeout", 1)
@@ -156,6 +163,19 @@ class Serve(cli_support.Cli):
         late, after = (json.loads(server.stdout.readline()) for _ in range(2))
         self.assertEqual((late["id"], late["status"], late["error"]), ("late", 124, "took longer than 1 s"))
         self.assertEqual((after["id"], after["status"]), ("next", 0))
+
+    def test_without_file_descriptors_each_request_is_answered_and_it_ends(self):
+        """At each place where one is missing: of a process's output, of waiting for it, in the process."""
+        errors = set()
+        for most in range(6, 14):
+            server = subprocess.run(
+                [KERNBENCH, "serve", "--stdio", "--jobs", "2", "--", *BASE], input=b'{"id": 1}\n{"id": 2}\n', capture_output=True,
+                timeout=100 * TIMES_LONGER, preexec_fn=lambda n=most: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n)))
+            answers = [json.loads(line) for line in server.stdout.splitlines()[1:]]
+            self.assertEqual((server.returncode, sorted(a["id"] for a in answers)), (0, [1, 2]), server.stderr)
+            errors |= {a["error"] for a in answers if a["status"] != 0}
+        self.assertTrue(any("output: Too many open files" in e for e in errors), errors)
+        self.assertTrue(any("waited for: Too many open files" in e for e in errors), errors)
 
     def test_what_is_no_request_is_refused_in_one_line(self):
         deep = b'{"id": 1, "options": ' + b"[" * 5000 + b"]" * 5000 + b"}\n"
