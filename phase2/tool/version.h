@@ -3,8 +3,8 @@
 
 namespace kernbench {
 
-/// MAJOR.MINOR.PATCH+HASH, HASH of all sources (cmake/SourceHash.cmake): two builds of a tree that is being worked on have
-/// different names.
+/// MAJOR.MINOR.PATCH+HASH, HASH of all sources (cmake/SourceHash.cmake): two builds of a tree that is being worked on
+/// have different names.
 const char* version();
 
 }  // namespace kernbench

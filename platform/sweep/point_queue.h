@@ -46,8 +46,8 @@ class PointQueue {
   /// Something is to be waited for.
   bool busy() const { return at_work() > 0 || (!stopped_ && waiting() > 0); }
 
-  /// Gives those that wait a process while there are fewer than `jobs`. Those that need none are done: somebody else has
-  /// simulated them, or (not_started) the system gives no process.
+  /// Gives those that wait a process while there are fewer than `jobs`. Those that need none are done: somebody else
+  /// has simulated them, or (not_started) the system gives no process.
   std::vector<Done> start_some();
   /// The next that ends; nothing where a signal comes first (StopSignals::take() says which), one of `others` is ready
   /// (Workers::wait), `patience` is over, or start_some() is to be called again.

@@ -302,15 +302,15 @@ class Sweep {
   bool runs_ = true, explained_ = false;
   Words metrics_;  // columns
   std::vector<Point> points_;
-  Words keys_;                   // of a store
-  std::vector<size_t> same_as_;  // the first point with the same key
+  Words keys_;                                       // of a store
+  std::vector<size_t> same_as_;                      // the first point with the same key
   std::vector<std::optional<PointResult>> results_;  // of first points
   size_t plan_points_ = 0;                           // of all shards
   std::unique_ptr<Store> store_;
   std::optional<ProgressFile> progress_file_;
   size_t simulated_ = 0;
   std::set<size_t> missing_;  // first points that --stored does not find; their number is told, not each
-  int stopping_ = 0;  // the signal
+  int stopping_ = 0;          // the signal
   int worst_ = 0;
 };
 

@@ -36,7 +36,8 @@ double cpu_seconds() {
 
 class Tuner {
  public:
-  Tuner(const TuneOptions& o, const TuneHooks& hooks) : o_(o), hooks_(hooks), points_(points_of(o.plan)), keys_(o.version, hooks.find_file) {
+  Tuner(const TuneOptions& o, const TuneHooks& hooks)
+      : o_(o), hooks_(hooks), points_(points_of(o.plan)), keys_(o.version, hooks.find_file) {
     if (o.plan.command.empty() || o.plan.command[0] != "run") throw InputError("tune: expected run with its options");
     if (!o.store.empty()) store_.emplace(o.store, o.version);
   }
