@@ -1,4 +1,3 @@
-#include "kernbench/phase2/tool/version.h"
 #include "kernbench/platform/sweep/sweep.h"
 
 #include <fmt/format.h>
@@ -13,6 +12,7 @@
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/output_files.h"
 #include "kernbench/phase2/tool/progress_line.h"
+#include "kernbench/phase2/tool/version.h"
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"

@@ -45,6 +45,7 @@ SweepProgress read_progress(const std::string& store) {
       *to = json_field<uint64_t>(json, name);
     p.elapsed_s = json_field<double>(json, "elapsed_s");
     p.ended = json_field<bool>(json, "ended");
+    if (p.done > p.points) throw JsonFault("done: found more than points");
   } catch (const JsonFault& e) {
     throw InputError(file + ": " + e.what());
   }

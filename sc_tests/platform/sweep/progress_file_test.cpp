@@ -53,7 +53,10 @@ TEST_F(Progress, WhatIsNoneIsRefusedByItsField) {
   for (const auto& [text, field] : {std::pair("", "not JSON"),
                                     {"[]", "expected an object"},
                                     {"{}", "'host'"},
-                                    {R"({"host": "a", "shard": -1})", "shard: found -1"}}) {
+                                    {R"({"host": "a", "shard": -1})", "shard: found -1"},
+                                    {R"({"host": "a", "shard": 1, "shards": 1, "plan": 9, "points": 9, "done": 10,
+                                         "failed": 0, "simulated": 0, "elapsed_s": 1, "ended": true})",
+                                     "done: found more than points"}}) {
     std::ofstream(store_ + "-progress") << text;
     try {
       read_progress(store_);
