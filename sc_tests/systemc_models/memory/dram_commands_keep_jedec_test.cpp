@@ -25,34 +25,32 @@ JedecChecker::Command at(int64_t cycle, const char* op, int group = 0, int bank 
   return {op, cycle, 0, stack, group, bank, row};
 }
 
-std::vector<Seeded> seeded() {
-  return {
-      {"tRCDRD", {at(100, "ACT")}, at(112, "RD")},
-      {"tRCDWR", {at(100, "ACT")}, at(106, "WR")},
-      {"tRAS", {at(100, "ACT")}, at(128, "PRE")},
-      {"tRTP", {at(100, "ACT"), at(130, "RD")}, at(135, "PRE")},
-      {"tWR", {at(100, "ACT"), at(110, "WR")}, at(110 + 7 + 2 + 14, "PRE")},
-      {"tRP", {at(100, "ACT"), at(140, "PRE")}, at(154, "ACT")},
-      {"tRP", {at(100, "ACT"), at(140, "RDA")}, at(140 + 5 + 14, "ACT")},
-      {"tRP", {at(100, "ACT"), at(140, "WRA")}, at(140 + 7 + 2 + 14 + 14, "ACT")},
-      {"tRP", {at(100, "ACT"), at(140, "PREA")}, at(154, "REF")},
-      {"tRC", {at(100, "ACT"), at(128, "PRE")}, at(145, "ACT")},
-      {"tCCDL", {at(100, "ACT"), at(110, "ACT", 0, 1), at(140, "RD")}, at(144, "RD", 0, 1)},
-      {"tCCDS", {at(100, "ACT"), at(110, "ACT", 1), at(140, "RD")}, at(142, "RD", 1)},
-      {"tCCDR", {at(100, "ACT"), at(110, "ACT", 0, 0, 1), at(140, "WR")}, at(143, "WR", 0, 0, 1)},
-      {"tRRDL", {at(100, "ACT")}, at(106, "ACT", 0, 1)},
-      {"tRRDS", {at(100, "ACT")}, at(104, "ACT", 1)},
-      {"tFAW", {at(100, "ACT"), at(104, "ACT", 1), at(108, "ACT", 2), at(112, "ACT", 3)}, at(120, "ACT", 1, 1)},
-      {"tWTRL", {at(100, "ACT"), at(110, "ACT", 0, 1), at(140, "WR")}, at(140 + 7 + 2 + 9, "RD", 0, 1)},
-      {"tWTRS", {at(100, "ACT"), at(110, "ACT", 1), at(140, "WR")}, at(140 + 7 + 2 + 4, "RD", 1)},
-      {"tRTW", {at(100, "ACT"), at(110, "ACT", 1), at(140, "RD")}, at(158, "WR", 1)},
-      {"tRFC", {at(100, "REF")}, at(320, "ACT")},
-      {"tRFCSB", {at(100, "REFSB")}, at(196, "ACT")},
-      {"tRREFD", {at(100, "REFSB")}, at(108, "ACT", 1)},
-      {"row bus", {at(100, "REFSB", 0, 0, 1)}, at(102, "ACT", 1)},
-      {"column bus", {at(100, "ACT"), at(110, "ACT", 0, 0, 1), at(140, "RD")}, at(143, "RD", 0, 0, 1)},
-  };
-}
+const Seeded kSeeded[] = {
+    {"tRCDRD", {at(100, "ACT")}, at(112, "RD")},
+    {"tRCDWR", {at(100, "ACT")}, at(106, "WR")},
+    {"tRAS", {at(100, "ACT")}, at(128, "PRE")},
+    {"tRTP", {at(100, "ACT"), at(130, "RD")}, at(135, "PRE")},
+    {"tWR", {at(100, "ACT"), at(110, "WR")}, at(110 + 7 + 2 + 14, "PRE")},
+    {"tRP", {at(100, "ACT"), at(140, "PRE")}, at(154, "ACT")},
+    {"tRP", {at(100, "ACT"), at(140, "RDA")}, at(140 + 5 + 14, "ACT")},
+    {"tRP", {at(100, "ACT"), at(140, "WRA")}, at(140 + 7 + 2 + 14 + 14, "ACT")},
+    {"tRP", {at(100, "ACT"), at(140, "PREA")}, at(154, "REF")},
+    {"tRC", {at(100, "ACT"), at(128, "PRE")}, at(145, "ACT")},
+    {"tCCDL", {at(100, "ACT"), at(110, "ACT", 0, 1), at(140, "RD")}, at(144, "RD", 0, 1)},
+    {"tCCDS", {at(100, "ACT"), at(110, "ACT", 1), at(140, "RD")}, at(142, "RD", 1)},
+    {"tCCDR", {at(100, "ACT"), at(110, "ACT", 0, 0, 1), at(140, "WR")}, at(143, "WR", 0, 0, 1)},
+    {"tRRDL", {at(100, "ACT")}, at(106, "ACT", 0, 1)},
+    {"tRRDS", {at(100, "ACT")}, at(104, "ACT", 1)},
+    {"tFAW", {at(100, "ACT"), at(104, "ACT", 1), at(108, "ACT", 2), at(112, "ACT", 3)}, at(120, "ACT", 1, 1)},
+    {"tWTRL", {at(100, "ACT"), at(110, "ACT", 0, 1), at(140, "WR")}, at(140 + 7 + 2 + 9, "RD", 0, 1)},
+    {"tWTRS", {at(100, "ACT"), at(110, "ACT", 1), at(140, "WR")}, at(140 + 7 + 2 + 4, "RD", 1)},
+    {"tRTW", {at(100, "ACT"), at(110, "ACT", 1), at(140, "RD")}, at(158, "WR", 1)},
+    {"tRFC", {at(100, "REF")}, at(320, "ACT")},
+    {"tRFCSB", {at(100, "REFSB")}, at(196, "ACT")},
+    {"tRREFD", {at(100, "REFSB")}, at(108, "ACT", 1)},
+    {"row bus", {at(100, "REFSB", 0, 0, 1)}, at(102, "ACT", 1)},
+    {"column bus", {at(100, "ACT"), at(110, "ACT", 0, 0, 1), at(140, "RD")}, at(143, "RD", 0, 0, 1)},
+};
 
 std::map<std::string, uint64_t> broken(const Seeded& s, const JedecChecker::Timings& t, int64_t earlier) {
   JedecChecker checker({1, 2, 4, 4}, t);
@@ -64,7 +62,7 @@ std::map<std::string, uint64_t> broken(const Seeded& s, const JedecChecker::Timi
 }
 
 TEST(JedecChecker, finds_each_time_that_is_a_cycle_short) {
-  for (const Seeded& s : seeded()) {
+  for (const Seeded& s : kSeeded) {
     JedecChecker::Timings t = plain_timings();
     int64_t earlier = 1;
     if (s.rule == std::string("column bus")) t["tCCDR"] = earlier = 3;  // in the same cycle
