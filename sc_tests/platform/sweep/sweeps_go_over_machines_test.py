@@ -243,7 +243,8 @@ class SlurmArrays(Shards):
         self.assertEqual(self.read("slurm.csv"), self.sweep(*words))
         starts = self.starts("slurm")
         self.assertEqual(sum(map(len, starts)), self.LONG_POINTS)
-        again = [sum(s) - len(s) for s in starts]
+        # A point may be begun a third time: scancel ends it before the sweep, which tries it once more.
+        again = [sum(n > 1 for n in s) for s in starts]
         self.assertLessEqual(max(again[:2]), 1, "more than what was at work")
         self.assertEqual(again[2:], [0, 0])
 
