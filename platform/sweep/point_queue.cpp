@@ -58,4 +58,19 @@ std::optional<PointQueue::Done> PointQueue::wait(std::chrono::milliseconds patie
   return done;
 }
 
+void PointQueue::run(const std::function<void(Done&)>& take, const std::function<void(int)>& on_signal,
+                     const std::function<void()>& pause) {
+  while (busy()) {
+    for (Done& d : start_some()) {
+      if (d.how == Done::How::not_started) throw RunError(d.result.error);
+      take(d);
+    }
+    if (!busy()) break;
+    pause();
+    std::optional<Done> ended = wait(std::chrono::seconds(1));
+    if (const int signal = StopSignals::take()) on_signal(signal);
+    if (ended) take(*ended);
+  }
+}
+
 }  // namespace kernbench::sweep

@@ -53,6 +53,11 @@ class PointQueue {
   /// (Workers::wait), `patience` is over, or start_some() is to be called again.
   std::optional<Done> wait(std::chrono::milliseconds patience, std::vector<pollfd>* others = nullptr);
 
+  /// Both in turns until all are done, or after stop() until none is at work. `pause` is called at least every second.
+  /// RunError where the system gives no process.
+  void run(const std::function<void(Done&)>& take, const std::function<void(int signal)>& on_signal,
+           const std::function<void()>& pause);
+
  private:
   Store::Claim claim(size_t id, const Words&);
 

@@ -157,17 +157,12 @@ class Sweep {
       }
     }
     tell_ended();
-    while (queue.busy()) {
-      note_progress(false);
-      for (PointQueue::Done& done : queue.start_some()) take(done);
+    const auto take_next = [&](PointQueue::Done& done) {
+      take(done);
       tell_ended();
-      if (!queue.busy()) break;
-      auto ended = queue.wait(std::chrono::seconds(1));
-      if (const int signal = StopSignals::take()) on_signal(signal, queue);
-      if (!ended) continue;
-      take(*ended);
-      tell_ended();
-    }
+    };
+    queue.run(
+        take_next, [&](int signal) { on_signal(signal, queue); }, [&] { note_progress(false); });
     if (queue.waiting() > 0) throw stopped();
   }
 
@@ -186,7 +181,6 @@ class Sweep {
   }
 
   void take(PointQueue::Done& d) {
-    if (d.how == PointQueue::Done::How::not_started) throw RunError(d.result.error);
     if (d.how == PointQueue::Done::How::simulated) {
       ++simulated_;
       if (d.result.status == 0 && hooks_.worked) hooks_.worked(words_of(d.id));

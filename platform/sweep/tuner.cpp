@@ -145,17 +145,11 @@ class Tuner {
     std::vector<PointResult> results(points.size());
     size_t done = 0;
     const auto take = [&](PointQueue::Done& d) {
-      if (d.how == PointQueue::Done::How::not_started) throw RunError(d.result.error);
       results[d.id] = std::move(d.result);
       progress(++done);
     };
-    while (queue.busy()) {
-      for (PointQueue::Done& d : queue.start_some()) take(d);
-      if (!queue.busy()) break;
-      auto ended = queue.wait(std::chrono::seconds(1));
-      if (const int signal = StopSignals::take()) throw Stopped(signal, {stopped_by(signal)});
-      if (ended) take(*ended);
-    }
+    queue.run(
+        take, [](int signal) { throw Stopped(signal, {stopped_by(signal)}); }, [] {});
     return results;
   }
 

@@ -44,7 +44,7 @@ struct VirtualChannel : FlitQueue {
 
   LinkOutput* output;
   uint32_t message_class, number;
-  uint32_t layer = 0;     ///< that it belongs to, where the link's channels are divided
+  uint32_t layer = 0;   ///< that it belongs to, where the link's channels are divided
   uint32_t room;        ///< credits that the sender has
   uint32_t inside = 0;  ///< flits that have been sent and have not gone on
   bool held = false;    ///< by a message, from its first flit to its last

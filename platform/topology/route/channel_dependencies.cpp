@@ -166,9 +166,9 @@ ChannelDependencies find_dependencies(const Graph& g, PathRouter& paths) {
 
 std::string describe(const Graph& g, const ChannelDependencies& d) {
   if (!d.deadlock_free()) {
-    const bool layered = d.layers != ChannelDependencies::kTooMany;
     return fmt::format("may deadlock{}: links wait for each other in a circle: {}",
-                       layered ? fmt::format(" with less than {} virtual channels", d.layers) : "", cycle_text(g, d));
+                       d.layered() ? fmt::format(" with less than {} virtual channels", d.layers) : "",
+                       cycle_text(g, d));
   }
   return fmt::format("deadlock-free: proved over {} channels and {} dependencies{}", d.channels, d.dependencies,
                      d.layers > 1 ? fmt::format(" in {} layers of virtual channels", d.layers) : "");
@@ -176,12 +176,11 @@ std::string describe(const Graph& g, const ChannelDependencies& d) {
 
 void require_deadlock_free(const Graph& g, const ChannelDependencies& d) {
   if (d.deadlock_free()) return;
-  const bool layered = d.layers != ChannelDependencies::kTooMany;
   throw InputError(
       fmt::format("{}:{}: buffer_flits: found links that wait for each other in a circle: {}; legal: {}"
                   "routes without one, a node on it without buffer_flits, or timing.prove_deadlock_free: false",
                   g.name, g.nodes[g.edges[d.cycle.front()].to].line, cycle_text(g, d),
-                  layered ? fmt::format("{} vcs or more at its nodes, ", d.layers) : ""));
+                  d.layered() ? fmt::format("{} vcs or more at its nodes, ", d.layers) : ""));
 }
 
 }  // namespace kernbench::topology

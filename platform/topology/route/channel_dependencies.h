@@ -33,6 +33,8 @@ struct ChannelDependencies {
   std::vector<Dateline> datelines[2];
   uint32_t layers = 1;  ///< of virtual channels, with which no cycle is left; kTooMany: more than are looked for
   uint32_t vcs = 0;     ///< virtual channels behind the circular edges, at the least
+  /// So many virtual channels would do, or more.
+  bool layered() const { return layers != kTooMany; }
   bool deadlock_free() const { return cycle.empty() || vcs >= layers; }
 };
 

@@ -9,9 +9,8 @@
 namespace kernbench::topology {
 
 /// `component`: of each channel (edge e of requests, edges + e of responses) the strongly connected one that it is in,
-/// 0 for none. Puts the datelines of requests and of responses there and returns the number of layers,
-/// or kTooMany. In each layer
-/// the turns that most trees of ways take there come first, and those that close a cycle are datelines.
+/// 0 for none. Puts the datelines of requests and of responses there and returns the number of layers, or kTooMany. In
+/// each layer the turns that most trees of ways take there come first, and those that close a cycle are datelines.
 uint32_t divide_into_layers(const Ways&, const std::vector<uint32_t>& component, std::vector<Dateline> (&datelines)[2]);
 
 }  // namespace kernbench::topology

@@ -246,6 +246,7 @@ class SlurmArrays(Shards):
         # A point may be begun a third time: scancel ends it before the sweep, which tries it once more.
         again = [sum(n > 1 for n in s) for s in starts]
         self.assertLessEqual(max(again[:2]), 1, "more than what was at work")
+        self.assertLessEqual(max(map(max, starts)), 3)
         self.assertEqual(again[2:], [0, 0])
 
 
