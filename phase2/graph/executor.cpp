@@ -8,7 +8,9 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <unordered_map>
 
@@ -92,8 +94,15 @@ class Runner {
     std::vector<Task> ready;
     add_tasks(first, [&ready](const Task& t) { ready.push_back(t); });
     if (threads_ == 1) return run_alone(ready);
-    tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads_));
+    auto limit = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
+                                                       static_cast<size_t>(threads_));
     tbb::task_arena arena(threads_);
+    try {
+      arena.initialize();
+    } catch (const std::bad_alloc&) {
+      limit.release();  // its end would wait for ever for what TBB has left half made
+      throw;
+    }
     arena.execute([&] {
       tbb::parallel_for_each(ready.begin(), ready.end(),
                              [this](const Task& t, tbb::feeder<Task>& feeder) { run_on(t, feeder); });

@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <sstream>
 #include <system_error>
 
 #include "kernbench/phase2/op/errors.h"
@@ -19,11 +18,12 @@ std::ifstream open_input(const std::string& file) {
   return in;
 }
 
-std::string read_all(std::istream& in, const std::string& file) {
-  std::ostringstream text;
-  text << in.rdbuf();
+std::string read_all(std::istream& in, const std::string& file, size_t most) {
+  std::string text, block(1 << 16, '\0');
+  while (text.size() < most && in.read(block.data(), static_cast<std::streamsize>(block.size())).gcount() > 0)
+    text.append(block, 0, static_cast<size_t>(in.gcount()));
   if (in.bad()) throw InputError(file + ": cannot be read to its end");
-  return text.str();
+  return text;
 }
 
 }  // namespace kernbench

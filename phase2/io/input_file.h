@@ -1,6 +1,7 @@
 // Text files that a command reads.
 #pragma once
 
+#include <cstddef>
 #include <fstream>
 #include <istream>
 #include <string>
@@ -10,7 +11,8 @@ namespace kernbench {
 /// The file, opened. InputError with its name and the reason where that cannot be, and for a folder.
 std::ifstream open_input(const std::string& file);
 
-/// All that is left of it. InputError, with the file's name, where it cannot be read to its end.
-std::string read_all(std::istream&, const std::string& file);
+/// All that is left of it, or what is enough to see that it has more than `most` bytes. InputError, with the file's
+/// name, where it cannot be read to its end.
+std::string read_all(std::istream&, const std::string& file, size_t most = std::string::npos);
 
 }  // namespace kernbench

@@ -1,6 +1,7 @@
 // Errors that the command line turns into one line each and an exit status.
 #pragma once
 
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -9,6 +10,16 @@ namespace kernbench {
 
 /// What is said of std::bad_alloc; exit status 1.
 constexpr const char* kOutOfMemory = "this machine's memory does not hold the system and its tensors";
+
+/// The same, where more is known than that: in which kernel, behind which line. kOutOfMemory is its end.
+class OutOfMemory : public std::bad_alloc {
+ public:
+  explicit OutOfMemory(const std::string& before) : text_(before + kOutOfMemory) {}
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
 
 /// Bad usage or bad input: exit status 2. One line per fault.
 class InputError : public std::runtime_error {

@@ -71,6 +71,8 @@ int told(const std::string& program, const std::function<int()>& command) {
     return e.status();
   } catch (const RunError& e) {
     tell_lines(program, e);
+  } catch (const OutOfMemory& e) {
+    tell(program + ": " + e.what());
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& e) {

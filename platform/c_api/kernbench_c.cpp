@@ -11,13 +11,13 @@
 #include <memory>
 #include <new>
 #include <set>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/platform/c_api/host_side.h"
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/job.h"
@@ -552,7 +552,7 @@ int kernbench_run_kernel(kernbench_platform* platform, const char* kernel, const
     if (pes) options.pes = pes;
     options.verify = verify != 0;
     const RunReport r = run_kernel(*p.device, std::move(options));
-    std::ostringstream json;
+    TextOutput json;
     write_run_json(json, r);
     p.report = json.str();
     out = p.report.c_str();

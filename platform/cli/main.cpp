@@ -2,6 +2,7 @@
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 #include <cstdlib>
 #include <systemc>
 
@@ -19,7 +20,15 @@ namespace {
 using namespace kernbench;
 
 // SystemC prints its banner before sc_main; stdout and stderr are ours.
-const int banner_off = setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+const bool banner_off = [] {
+  if (setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1) == 0) return true;
+  cli::say_out_of_memory("kernbench");
+  _exit(1);
+}();
+
+/// It copies the arguments there too, and would tell on stdout, in lines of its own, where memory is short for that.
+const auto told_before_sc_main = sc_core::sc_report_handler::set_handler(
+    [](const sc_core::sc_report&, const sc_core::sc_actions&) { cli::say_out_of_memory("kernbench"); });
 
 /// A message's text as cli::tell() writes it.
 class EscapedText : public spdlog::custom_flag_formatter {
@@ -95,6 +104,7 @@ int kernbench::cli::do_again(const std::vector<std::string>& words) {
 
 int sc_main(int argc, char** argv) {
   (void)banner_off;
+  sc_core::sc_report_handler::set_handler(told_before_sc_main);
   return cli::run_command("kernbench", [&] {
     set_up();
     return command_line(argc, argv,

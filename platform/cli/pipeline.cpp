@@ -42,15 +42,20 @@ Command add_pipeline(CLI::App& app) {
             work.calls.keep_accounts = o->accounts;
             const std::unique_ptr<Waveform> waveform = o->vcd.attach(platform);
             const std::unique_ptr<TransactionRecorder> recorder = o->recording.attach(platform);
-            const PipelineResult result = run_pipeline(platform, work);
-            if (waveform) waveform->close();
-            if (recorder) recorder->close();
-            if (o->format == "json") {
-              write_pipeline_json(std::cout, result);
-            } else {
-              write_pipeline_text(std::cout, result);
+            try {
+              const PipelineResult result = run_pipeline(platform, work);
+              if (waveform) waveform->close();
+              if (recorder) recorder->close();
+              if (o->format == "json") {
+                write_pipeline_json(std::cout, result);
+              } else {
+                write_pipeline_text(std::cout, result);
+              }
+              return 0;
+            } catch (const std::bad_alloc&) {
+              if (recorder) recorder->forget();
+              throw;
             }
-            return 0;
           }};
 }
 

@@ -149,6 +149,11 @@ struct Observers {
                       ? std::make_unique<insight::Explainer>(platform, o.format == "json" || !o.report.empty())
                       : nullptr),
         page(o.report.empty() ? nullptr : std::make_unique<HtmlReport>(platform, o.report)) {}
+  /// Where memory was short: of those that keep what has happened, also where a run fails.
+  void forget() const {
+    if (trace) trace->forget();
+    if (recorder) recorder->forget();
+  }
 };
 
 /// What was typed.
@@ -234,18 +239,23 @@ int run(const RunCommand& o) {
     const Observers observers(platform, o, std::move(table));
     r.meter = observers.meter.get();
     r.number_ops = observers.trace || observers.waveform || observers.recorder;
-    if (!o.program.empty()) {
-      ProgramReport done = run_program(platform, std::move(r));
-      explain(done.run, done, observers, o, configuration);
+    try {
+      if (!o.program.empty()) {
+        ProgramReport done = run_program(platform, std::move(r));
+        explain(done.run, done, observers, o, configuration);
+        if (observers.trace) observers.trace->host(done);
+        return report(done.run, observers, progress,
+                      [&] { (o.format == "json" ? write_program_json : write_program_text)(std::cout, done); });
+      }
+      RunReport done = run_kernel(platform, std::move(r));
+      explain(done, done, observers, o, configuration);
       if (observers.trace) observers.trace->host(done);
-      return report(done.run, observers, progress,
-                    [&] { (o.format == "json" ? write_program_json : write_program_text)(std::cout, done); });
+      return report(done, observers, progress,
+                    [&] { (o.format == "json" ? write_run_json : write_run_text)(std::cout, done); });
+    } catch (const std::bad_alloc&) {
+      observers.forget();
+      throw;
     }
-    RunReport done = run_kernel(platform, std::move(r));
-    explain(done, done, observers, o, configuration);
-    if (observers.trace) observers.trace->host(done);
-    return report(done, observers, progress,
-                  [&] { (o.format == "json" ? write_run_json : write_run_text)(std::cout, done); });
   } catch (const BadParam& e) {
     throw InputError(e.what());
   } catch (const NpyError& e) {

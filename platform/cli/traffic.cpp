@@ -59,20 +59,25 @@ Command add_traffic(CLI::App& app) {
             if (!o->dram_commands.empty()) commands = std::make_unique<DramCommandLog>(platform, o->dram_commands);
             const bool json = o->format == "json";
             std::vector<TrafficAccount> accounts;
-            const auto results = run_traffic(platform, requests, json ? &accounts : nullptr);
-            if (waveform) waveform->close();
-            if (recorder) recorder->close();
-            if (statistics) {
-              statistics_file->write(statistics->snapshot().csv());
-              statistics_file->keep();
+            try {
+              const auto results = run_traffic(platform, requests, json ? &accounts : nullptr);
+              if (waveform) waveform->close();
+              if (recorder) recorder->close();
+              if (statistics) {
+                statistics_file->write(statistics->snapshot().csv());
+                statistics_file->keep();
+              }
+              if (commands) commands->close();
+              if (json) {
+                write_traffic_json(std::cout, platform, requests, results, accounts);
+              } else {
+                write_traffic_csv(std::cout, platform, requests, results);
+              }
+              return 0;
+            } catch (const std::bad_alloc&) {
+              if (recorder) recorder->forget();
+              throw;
             }
-            if (commands) commands->close();
-            if (json) {
-              write_traffic_json(std::cout, platform, requests, results, accounts);
-            } else {
-              write_traffic_csv(std::cout, platform, requests, results);
-            }
-            return 0;
           }};
 }
 

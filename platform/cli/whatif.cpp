@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <sstream>
 
 #include "kernbench/phase2/io/whole_file.h"
+#include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/phase2/tool/progress_line.h"
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/commands.h"
@@ -22,7 +22,7 @@ int whatif(const WhatIfOptions& o, const std::string& format, const std::string&
       what_if(o, [&](size_t done, size_t of) { progress.show(fmt::format("simulated {} of {}", done, of)); });
   progress.clear();
   if (picture) {
-    std::ostringstream text;
+    TextOutput text;
     write_what_if_svg(text, found);
     picture->write(text.str());
     picture->keep();

@@ -11,6 +11,7 @@
 
 #include "kernbench/kernel_api/plugin.h"
 #include "kernbench/kernel_api/program_registry.h"
+#include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/systemc_models/core/registry.h"
 
@@ -54,7 +55,7 @@ std::vector<std::string> added(const std::set<std::string>& before, const std::s
 PluginMark read_plugin_mark(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in || std::filesystem::is_directory(file)) refuse(file, "cannot be opened");
-  const std::string content{std::istreambuf_iterator<char>(in), {}};
+  const std::string content = read_all(in, file);
   if (content.compare(0, 4, "\177ELF") != 0) refuse(file, "is no shared object");
   constexpr std::string_view kStart = "kernbench-plugin\nkernbench ";
   for (size_t at = 0; (at = content.find(kStart, at)) != std::string::npos; ++at) {

@@ -2,6 +2,7 @@
 
 #include <new>
 #include <string>
+#include <string_view>
 #include <systemc>
 
 #include "kernbench/phase2/op/errors.h"
@@ -19,6 +20,9 @@ void started_by(Start start) {
     const bool thrown = kind == sc_core::SC_ID_SIMULATION_UNCAUGHT_EXCEPTION_;
     // Of what a process throws SystemC keeps the text alone.
     if (thrown && what == std::bad_alloc().what()) throw std::bad_alloc();
+    constexpr std::string_view kEnd = kOutOfMemory;
+    if (thrown && what.size() >= kEnd.size() && what.compare(what.size() - kEnd.size(), kEnd.size(), kEnd) == 0)
+      throw OutOfMemory(what.substr(0, what.size() - kEnd.size()));
     throw RunError(thrown ? what : kind + (what.empty() ? "" : ": " + what));
   }
 }

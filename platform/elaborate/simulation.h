@@ -4,7 +4,7 @@
 namespace kernbench {
 
 /// sc_start(). What a process could not go on from comes out as RunError, in its own words; SystemC would put them into
-/// a report of several lines.
+/// a report of several lines. std::bad_alloc where memory was short: what the models have done last may be a part.
 void simulate();
 /// The same by sc_start(ns): as long as that, unless it pauses before.
 void simulate_for(double ns);

@@ -32,8 +32,10 @@ class Trace : public PeObserver {
   /// Attaches to every complete PE of the platform; for counters, to its memories. InputError if the file cannot be
   /// made.
   Trace(Platform&, const std::string& file);
-  /// Without close() (a failed run) the file has what has happened.
+  /// Without close() (a failed run) the file has what has happened; behind forget() nothing is left of it.
   ~Trace() override;
+  /// Where memory was short: it may know of a step in part.
+  void forget() { closed_ = true; }
   /// The host's track, once the run is over; none where kernels were launched directly.
   void host(const RunReport&);
   /// The same of a program: a track for each stream with operations that take time.

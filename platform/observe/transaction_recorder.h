@@ -21,8 +21,10 @@ class TransactionRecorder : public PeObserver, public HostObserver, private Acce
   /// Attaches to the whole platform; before the simulation starts. Must not outlive the platform. InputError if the
   /// file cannot be made.
   TransactionRecorder(Platform&, const std::string& file);
-  /// Detaches. Without close() (a failed run) the file has what has happened.
+  /// Detaches. Without close() (a failed run) the file has what has happened; behind forget() nothing is left of it.
   ~TransactionRecorder() override;
+  /// Where memory was short: it may know of a step in part.
+  void forget() { closed_ = true; }
   /// Ends the file at the present. RunError if it could not be written.
   void close();
 

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <sstream>
 
 #include "kernbench/phase2/io/whole_file.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text_stream.h"
 
 namespace kernbench {
 
@@ -76,7 +76,7 @@ void WaveformView::write(uint64_t from_fs, uint64_t end_fs) const {
   states.keep();
 
   WholeFile file(save_file_);
-  std::ostringstream out;
+  TextOutput out;
   const double zoom =
       end_fs > from_fs ? -std::log2(static_cast<double>(end_fs - from_fs) * kZoomPixels / kPlotPixels) : 0;
   // Whole paths: GTKWave looks for others where it was started.

@@ -8,9 +8,9 @@
 #include <numeric>
 #include <ostream>
 #include <set>
-#include <sstream>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/platform/sweep/plot.h"
 #include "kernbench/platform/sweep/point_queue.h"
 #include "kernbench/platform/sweep/point_run.h"
@@ -286,7 +286,7 @@ class Sweep {
       const auto x = number_of(cell(i, o_.pareto[0].metric)), y = number_of(cell(i, o_.pareto[1].metric));
       if (x && y) all.push_back({*x, *y, on_front.count(i) > 0, points_[i].name(o_.plan.axes)});
     }
-    std::ostringstream text;
+    TextOutput text;
     write_plot(text, o_.pareto[0].metric, o_.pareto[1].metric, all);
     hooks_.picture(text.str());
   }

@@ -1,9 +1,7 @@
 #include "kernbench/platform/sweep/table.h"
 
 #include <algorithm>
-#include <iomanip>
 #include <ostream>
-#include <sstream>
 
 #include "kernbench/phase2/text/table.h"
 
@@ -21,9 +19,9 @@ std::string text_of(const Cell& value) {
 std::string csv_field(const Cell& value) {
   const std::string text = text_of(value);
   if (!std::holds_alternative<std::string>(value) || text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::ostringstream out;
-  out << std::quoted(text, '"', '"');
-  return out.str();
+  std::string quoted = "\"";
+  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + '"';
 }
 
 }  // namespace

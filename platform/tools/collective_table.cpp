@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <iostream>
-#include <sstream>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/forked.h"
 #include "kernbench/platform/tools/run.h"
@@ -187,7 +187,7 @@ void run_collectives(Platform& platform, const CollectiveOptions& o,
     row.size_bytes = p.count * size_of(dtype_of(o));
     row.dtype = o.dtype;
     row.redop = reduces(p.op) ? o.redop : "none";
-    std::istringstream(text) >> row.time_ns >> row.algorithm >> row.members >> row.wrong >> row.root;
+    TextInput(text) >> row.time_ns >> row.algorithm >> row.members >> row.wrong >> row.root;
     done(row, points.size());
   });
 }

@@ -9,7 +9,6 @@
 #include <deque>
 #include <iostream>
 #include <new>
-#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
+#include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/platform/tools/child_process.h"
 
 namespace kernbench {
@@ -33,7 +33,7 @@ std::string joined(const std::vector<std::string>& lines) {
 
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> lines;
-  std::istringstream in(text);
+  TextInput in(text);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
 }

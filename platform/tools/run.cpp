@@ -4,11 +4,11 @@
 #include <iterator>
 #include <new>
 #include <optional>
-#include <sstream>
 
 #include "kernbench/kernel_api/context.h"
 #include "kernbench/phase2/io/whole_file.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/platform/elaborate/deadlock.h"
 #include "kernbench/platform/elaborate/stopped.h"
 #include "kernbench/platform/launch/host_run.h"
@@ -106,7 +106,7 @@ void KernelRun::draw_wiring() const {
   if (!spec_.queues) throw InputError("--wiring: kernel " + spec_.name + " has no queues");
   WholeFile file(o_.wiring_file);
   const LaunchShape& launch = *programs_.front().launch;
-  std::ostringstream picture;
+  TextOutput picture;
   write_wiring_svg(picture, platform_.graph().name + ": " + spec_.name, launch, spec_.queues(params_, launch));
   file.write(picture.str());
   file.keep();

@@ -10,10 +10,10 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <sstream>
 
 #include "kernbench/phase2/io/whole_file.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/phase2/tool/progress_line.h"
 
 namespace kernbench::web {
@@ -150,7 +150,7 @@ void RunFolder::finish(const std::string& run, int status, double wall_s) const 
 
 std::vector<std::string> RunFolder::said(const std::string& run) const {
   std::vector<std::string> lines;
-  std::istringstream text(read(run, "stderr.txt").value_or(""));
+  TextInput text(read(run, "stderr.txt").value_or(""));
   for (std::string line; std::getline(text, line);) {
     if (line.rfind(cli::kProgressMark, 0) != 0) lines.push_back(line);
   }
@@ -170,7 +170,7 @@ std::optional<double> RunFolder::expected_ns(const std::string& run) const {
 
 RunProgress RunFolder::progress(const std::string& run, double elapsed_s) const {
   RunProgress p;
-  std::istringstream text(read(run, "stderr.txt").value_or(""));
+  TextInput text(read(run, "stderr.txt").value_or(""));
   for (std::string line; std::getline(text, line);) {
     if (line.rfind(cli::kProgressMark, 0) == 0) p.text = line.substr(std::strlen(cli::kProgressMark));
   }

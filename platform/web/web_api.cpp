@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
-#include <sstream>
 #include <string_view>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/text_stream.h"
 
 namespace kernbench::web {
 
@@ -146,7 +146,7 @@ std::vector<std::string> WebApi::topologies() {
   std::vector<std::string> names = folder_.topologies();
   // Those that come with the program: the folder's own are relative. It fails where there are none.
   const ProcessResult shipped = children_.ask({"list", "topologies"});
-  std::istringstream files(shipped.status == 0 ? shipped.out : "");
+  TextInput files(shipped.status == 0 ? shipped.out : "");
   for (std::string file; std::getline(files, file);) {
     const std::filesystem::path path = file;
     const std::string name = path.filename().string();

@@ -7,10 +7,12 @@
 //   FAILING_CALLS_ERRNO   its errno
 //   FAILING_CALLS_ON      not empty: all behind it fail too
 // Memory counts from the start of the program's own code on: what the loader takes before is no affair of the
-// program's. Of stdio the calls of the program are counted, since libc's own go to the system by ways that nobody can
-// step into.
+// program's. What SystemC's pool of small objects takes does not count either: it uses unseen what malloc() gives it, and
+// nothing but a crash can come of that (docs/robustness.md). Of stdio the calls of the program are counted, since libc's
+// own go to the system by ways that nobody can step into.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -126,6 +128,26 @@ bool memory_fails() {
   return started && fails(kMemory);
 }
 
+struct Range {
+  uintptr_t begin = 0, end = 0;
+};
+Range systemc;
+
+int find_systemc(dl_phdr_info* library, size_t, void*) {
+  if (!strstr(library->dlpi_name, "libsystemc")) return 0;
+  for (int i = 0; i < library->dlpi_phnum; ++i) {
+    const auto& part = library->dlpi_phdr[i];
+    const uintptr_t begin = library->dlpi_addr + part.p_vaddr;
+    if (part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0) systemc = {begin, begin + part.p_memsz};
+  }
+  return 1;
+}
+
+bool is_of_systemc(void* caller) {
+  const auto address = reinterpret_cast<uintptr_t>(caller);
+  return address >= systemc.begin && address < systemc.end;
+}
+
 __attribute__((constructor)) void begin() {
   const char* file = getenv("FAILING_CALLS_COUNTS");
   if (!file) return;
@@ -137,6 +159,7 @@ __attribute__((constructor)) void begin() {
   if (const char* n = getenv("FAILING_CALLS_AT")) at = strtoull(n, nullptr, 10);
   if (const char* n = getenv("FAILING_CALLS_ERRNO")) error = atoi(n);
   if (const char* on = getenv("FAILING_CALLS_ON")) and_on = *on != '\0';
+  dl_iterate_phdr(find_systemc, nullptr);
   const int fd = real().open(file, O_RDWR | O_CLOEXEC);
   void* p = fd < 0 ? MAP_FAILED : real().mmap(nullptr, sizeof(Counts), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (p == MAP_FAILED) abort();
@@ -281,7 +304,7 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
 // ---- memory
 
 void* malloc(size_t n) {
-  return memory_fails() ? nullptr : real().malloc(n);
+  return !is_of_systemc(__builtin_return_address(0)) && memory_fails() ? nullptr : real().malloc(n);
 }
 void* calloc(size_t n, size_t size) {
   return memory_fails() ? nullptr : real().calloc(n, size);

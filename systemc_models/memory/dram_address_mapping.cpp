@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <sstream>
 #include <stdexcept>
 #include <string_view>
+
+#include "kernbench/phase2/text/text_stream.h"
 
 namespace kernbench {
 namespace {
@@ -45,7 +46,7 @@ DramAddressMapping::DramAddressMapping(const std::string& fields, const DramGeom
   };
   std::vector<Word> words;
   std::array<bool, kFields> open = {}, named = {};
-  std::istringstream in(fields);
+  TextInput in(fields);
   for (std::string word; in >> word;) {
     const std::string quoted = "'" + word + "'";
     std::string_view name(word);

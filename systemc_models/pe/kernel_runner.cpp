@@ -55,7 +55,8 @@ void KernelRunner::run() {
   } catch (const sc_core::sc_unwind_exception&) {
     throw;  // the simulation's own
   } catch (const std::bad_alloc&) {
-    outcome_.fault = pe_.id + ": " + behind_last_call() + kOutOfMemory;
+    // The models may have taken a step in part; the other PEs cannot go on from it.
+    throw OutOfMemory(pe_.id + ": " + behind_last_call());
   } catch (const std::exception& e) {
     outcome_.fault = pe_.id + ": " + behind_last_call() + e.what();
   } catch (...) {

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
 
 #include <unistd.h>
 
 #include "kernbench/phase2/log/checksum.h"
+#include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/platform/topology/build/mesh_planner.h"
 #include "kernbench/platform/topology/read/spec.h"
 
@@ -23,7 +23,7 @@ constexpr uint64_t kLongestFile = 64 << 20;
 // A file: the first line, the description, one line a list, and a checksum of all before it.
 
 std::string text_of(const std::string& key, const MeshPlan& p) {
-  std::ostringstream out;
+  TextOutput out;
   const auto list = [&](const char* name, const auto& items, const auto& print) {
     out << name << ' ' << items.size();
     for (const auto& i : items) print(i);
@@ -97,7 +97,7 @@ class Reader {
     return r;
   }
 
-  std::istringstream in_;
+  TextInput in_;
   size_t most_items_;  ///< a digit and a space each
   bool good_ = true;
 };

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "kernbench/phase2/io/input_file.h"
 #include "kernbench/platform/topology/read/yaml_tree.h"
 
 namespace kernbench::topology {
@@ -21,10 +22,7 @@ std::string read_yaml_file(const std::string& path, FaultList& faults) {
     faults.add(0, "", std::string("cannot be read: ") + std::strerror(errno) + "; legal: a YAML file");
     faults.throw_if_any();
   }
-  std::string text, block(1 << 20, '\0');
-  while (text.size() <= kLongestText && in.read(block.data(), static_cast<std::streamsize>(block.size())).gcount() > 0)
-    text.append(block, 0, static_cast<size_t>(in.gcount()));
-  return text;
+  return read_all(in, path, kLongestText + 1);
 }
 
 }  // namespace kernbench::topology

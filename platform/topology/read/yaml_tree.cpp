@@ -7,8 +7,9 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <sstream>
 #include <vector>
+
+#include "kernbench/phase2/text/text_stream.h"
 
 namespace kernbench::topology {
 namespace {
@@ -114,7 +115,7 @@ size_t first_binary_byte(const std::string& s) {
 
 /// Throws YAML::Exception.
 YamlDocument parse(const std::string& text, FaultList& faults) {
-  std::istringstream in(text);
+  TextInput in(text);
   YAML::Parser parser(in);
   YamlDocument document, second;
   DocumentBuilder builder(document), behind(second);

@@ -14,6 +14,7 @@ CODE = r"""
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include "kernbench/kernel_api/plugin.h"
 #include "kernbench/kernel_api/registry.h"
 #include "kernbench/kernel_api/tl.h"
@@ -36,6 +37,7 @@ void misbehave(tl::Context& tl, const tl::Args& args) {
   if (how == "fpe") one = one / zero;  // LINE fpe
   if (how == "abort") std::abort();  // LINE abort
   if (how == "throw") throw 1;
+  if (how == "memory") throw std::bad_alloc();
   if (how == "tcm") tl.full({1 << 20, 1 << 10}, 1, DType::f32);  // LINE tcm
   if (how == "slice") x.slice(0, 60, 5);  // LINE slice
   if (how == "indices") x(0, 0);  // LINE indices
@@ -47,7 +49,7 @@ void misbehave(tl::Context& tl, const tl::Args& args) {
 KernelSpec spec() {
   KernelSpec k;
   k.name = "misbehave";
-  k.params = {ParamSpec::choice("how", {"stack", "segv", "fpe", "abort", "throw", "tcm", "slice", "indices", "spin", "elapse", "loads", "stores"}, "what it does"),
+  k.params = {ParamSpec::choice("how", {"stack", "segv", "fpe", "abort", "throw", "memory", "tcm", "slice", "indices", "spin", "elapse", "loads", "stores"}, "what it does"),
               ParamSpec::size("kib", 1, "about how much stack it takes")};
   const auto shape = [](const Params&) { return Dims{64}; };
   k.tensors = {{"x", TensorSpec::Role::in, shape, [](const Params&) { return DType::f32; }, Placement::replicate,
@@ -93,6 +95,12 @@ class Signals(cli_support.Cli):
                          saying=[f"kernel misbehave ends by {name}, behind bad.cpp:{LINES['load']}\n"])
         self.refuses(*self.command("throw"), status=1, lines=1,
                      saying=[f"sip0.cube0.pe1: behind bad.cpp:{LINES['load']}: the kernel throws what is no std::exception"])
+
+    def test_lack_of_memory_ends_the_simulation(self):
+        trace = f"{self.folder}/memory.json"
+        self.refuses(*self.command("memory", "--trace", trace, "--ftr", f"{self.folder}/memory.ftr"), status=1, lines=1,
+                     saying=[f"kernbench: sip0.cube0.pe1: behind bad.cpp:{LINES['load']}: this machine's memory does not"])
+        self.assertFalse([f for f in os.listdir(self.folder) if f.startswith("memory")])
 
     def test_faults_name_the_kernels_line(self):
         for how, words in (("tcm", "TCM exhausted: 4294967296 bytes asked"), ("slice", "slice [60, 65) along axis 0"),
