@@ -38,7 +38,7 @@ set(private_headers
     phase2/op/address_text.h phase2/op/json_values.h phase2/op/op_forms.h phase2/op/runs.h phase2/text/json_reader.h
     phase2/text/json_writer.h phase2/text/table.h phase2/text/text.h
     platform/elaborate/fabric_watch.h platform/observe/json_trace_writer.h platform/observe/memory_bandwidth.h
-    platform/observe/perfetto_trace_writer.h platform/observe/protobuf.h platform/observe/stage_names.h
+    platform/observe/perfetto_trace_writer.h platform/observe/protobuf.h
     platform/observe/trace_file_signals.h platform/observe/trace_writer.h
     platform/insight/timeline.h platform/observe/html_report.h
     platform/tools/child_process.h platform/tools/forked.h platform/tools/host_phases.h platform/tools/json_fields.h platform/tools/probe_table.h platform/tools/processes.h platform/tools/run_parts.h
@@ -49,7 +49,7 @@ set(private_headers
     platform/topology/graph/mesh_plan.h platform/topology/read/block_reader.h platform/topology/read/spec.h
     platform/topology/read/yaml_file.h
     platform/topology/read/yaml_reader.h platform/topology/read/yaml_tree.h platform/topology/view/diagram.h
-    platform/topology/view/floorplan.h systemc_models/fabric/flit_links.h systemc_models/fabric/header_links.h
+    platform/topology/view/floorplan.h systemc_models/fabric/flit_links.h
     systemc_models/fabric/wormhole_links.h)
 list(REMOVE_ITEM public_headers ${private_headers})
 # Of use with a library that kernbench does not need; no other header includes it.

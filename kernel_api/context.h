@@ -132,15 +132,15 @@ class Context {
   /// The names of this PE's ports, in declared order.
   std::vector<std::string> ports() const;
   /// What the tensor holds now goes to the PE at the other end of the port, pending or not. send() returns when the
-  /// message's last segment has a slot at the receiver; send_async() at once, and its event is done when the message has
-  /// left this PE. Messages of a port arrive in order.
+  /// message's last segment has a slot at the receiver; send_async() at once, and its event is done when the message
+  /// has left this PE. Messages of a port arrive in order.
   void send(const std::string& port, const Tensor& value, KERNBENCH_TL_HERE);
   Event send_async(const std::string& port, const Tensor& value, KERNBENCH_TL_HERE);
   /// An empty message.
   void send(const std::string& port, KERNBENCH_TL_HERE);
   Event send_async(const std::string& port, KERNBENCH_TL_HERE);
-  /// The port's next message, of which shape and dtype must be these. Its elements can be read as a load's; where a byte
-  /// was pending at the sender the whole handle is.
+  /// The port's next message, of which shape and dtype must be these. Its elements can be read as a load's; where a
+  /// byte was pending at the sender the whole handle is.
   Loaded recv(const std::string& port, const Dims& shape, DType dtype, KERNBENCH_TL_HERE);
   Loaded recv_async(const std::string& port, const Dims& shape, DType dtype, KERNBENCH_TL_HERE);
   /// The port's next message, which must be empty.

@@ -122,7 +122,8 @@ Context::FromAny Context::recv_any(const std::vector<std::string>& ports, const 
 Tensor Context::recv_impl(const std::vector<std::string>& ports, const Dims& shape, DType dtype, bool async,
                           std::string* taken, SourceLine where) {
   const char* call = taken != nullptr ? "recv_any" : "recv";
-  if (shape.elements() < 1) fault(where, std::string(call) + ": a tensor without elements; an empty message has a call of its own");
+  if (shape.elements() < 1)
+    fault(where, std::string(call) + ": a tensor without elements; an empty message has a call of its own");
   auto op = std::make_shared<QueueOp>();
   op->ports = find_ports(core_->backend(), call, ports, where);
   op->any = taken != nullptr;

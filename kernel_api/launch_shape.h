@@ -1,4 +1,5 @@
-// The PEs of a launch and the grids that they stand in, as a kernel's wiring sees them (collectives contract §12.1, §12.2).
+// The PEs of a launch and the grids that they stand in, as a kernel's wiring sees them (collectives contract §12.1,
+// §12.2).
 #pragma once
 
 #include <cstdint>

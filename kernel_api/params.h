@@ -41,7 +41,7 @@ struct ParamSpec {
   static ParamSpec choice(std::string name, std::vector<std::string> legal, std::string help);  ///< default: the first
   /// Any word; `legal` says in words which: who uses it checks it.
   static ParamSpec text(std::string name, std::string default_value, std::string legal, std::string help);
-  static ParamSpec dtypes(std::vector<DType> legal, std::string help = "element type");         ///< named dtype
+  static ParamSpec dtypes(std::vector<DType> legal, std::string help = "element type");  ///< named dtype
 
   /// "integer, 1 or more", "f32|f16|bf16".
   std::string legal() const;

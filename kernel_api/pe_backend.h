@@ -56,8 +56,8 @@ class PeBackend {
     static const std::vector<std::string> none;
     return none;
   }
-  /// Submits a send or a receive as submit() does; a copy_to_dst's ticket is done when its store is. `op` lives until it is
-  /// done. A receive whose message is another than the desc says is a KernelFault of the wait for it.
+  /// Submits a send or a receive as submit() does; a copy_to_dst's ticket is done when its store is. `op` lives until
+  /// it is done. A receive whose message is another than the desc says is a KernelFault of the wait for it.
   virtual Ticket submit_queue_op(const std::shared_ptr<OpDesc>& desc, const std::shared_ptr<QueueOp>& op);
   /// Blocks until the last segment of a send has its slot.
   virtual void wait_for_slot(Ticket) {}

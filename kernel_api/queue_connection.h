@@ -7,8 +7,8 @@
 
 namespace kernbench {
 
-/// Joins port `port` of PE `a` with port `peer_port` of PE `b`, by two queues, one in each direction. PEs are counted as
-/// in tl.index(). What is not given is as the receiver's pe_ipcq says; what is given holds for both queues.
+/// Joins port `port` of PE `a` with port `peer_port` of PE `b`, by two queues, one in each direction. PEs are counted
+/// as in tl.index(). What is not given is as the receiver's pe_ipcq says; what is given holds for both queues.
 struct QueueConnection {
   int64_t a = 0;
   std::string port;

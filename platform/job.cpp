@@ -9,9 +9,9 @@
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/elaborate/stopped.h"
 #include "kernbench/platform/launch/expected_values.h"
-#include "kernbench/platform/platform.h"
 #include "kernbench/platform/launch/launch_preparation.h"
 #include "kernbench/platform/launch/pe_selection.h"
+#include "kernbench/platform/platform.h"
 
 namespace kernbench {
 namespace {
@@ -32,8 +32,8 @@ Job::Job(Platform& platform, JobOptions o)
       verified_(o.verify),
       pes_(choose_pes(platform.machine(), {o.pes, o.device, o.ranks})),
       programs_(programs_of(platform.machine(), pes_)),
-      params_(prepare_launch(platform.machine(), spec_, kernel_params(spec_, o.params), pes_,
-                             programs_.front().launch).params),
+      params_(prepare_launch(platform.machine(), spec_, kernel_params(spec_, o.params), pes_, programs_.front().launch)
+                  .params),
       deployment_(platform.machine(), platform.hosts().allocators(), spec_, params_, pes_),
       queues_(platform.machine(), platform.hosts().allocators(), spec_, params_, *programs_.front().launch, pes_),
       way_(way_to(platform.hosts().launch_host(), pes_, o.launch)),
@@ -77,8 +77,7 @@ HostTensor Job::collect(const std::string& tensor, PendingValues* values) {
     };
     // Computing needs an ordinary stack, which the caller's SC_THREAD may not have.
     const auto producer = values ? std::async(std::launch::async, read).get() : read();
-    if (producer)
-      throw RunError("tensor " + tensor + ": its bytes are pending until Phase 2 runs " + producer->name);
+    if (producer) throw RunError("tensor " + tensor + ": its bytes are pending until Phase 2 runs " + producer->name);
   });
 }
 

@@ -27,8 +27,10 @@ class BurstCpu : public Component, public PeBlock, public CpuRole, public Fabric
   FabricTargetSocket in{"in", *this};  // for the host's messages
 
   BurstCpu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& p)
-      : Component(name, config, checked(p)), PeBlock(static_cast<Component&>(*this)),
-        FabricNode(static_cast<Component&>(*this)), parameters_(p) {}
+      : Component(name, config, checked(p)),
+        PeBlock(static_cast<Component&>(*this)),
+        FabricNode(static_cast<Component&>(*this)),
+        parameters_(p) {}
   static ImplSpec spec() { return spec_of<Parameters>("custom.burst_cpu", "pe_cpu", "sends commands in bursts"); }
 
   PeBlock* pe_block() override { return this; }

@@ -84,9 +84,7 @@ class EagerDma : public Engine, public FabricNode, public FabricInitiator, publi
       }
     }
     if (job.accesses.empty()) return finish(unit, server, {});
-    timeline().at(
-        at_ns, stage_order(pe(), item.stage()),
-        [](void* self, void* i) { static_cast<EagerDma*>(self)->issue(*static_cast<PeItem*>(i)); }, this, &item);
+    timeline().at(at_ns, stage_order(pe(), item.stage()), call<&EagerDma::issue>(*this, item));
   }
   void issue(PeItem& item) {
     for (Access& a : jobs_.at(&item).accesses) {

@@ -21,11 +21,7 @@ class OneByOne : public Component, public PeBlock, public EngineRole {
   CommandInitiatorSocket* command_initiator() override { return &command_out; }
   bool serves(Stage s) const override { return lines_.count(s) > 0; }
   void join(Pe& pe) override { pe_ = &pe; }
-  void leads_to(PePort& out, PeBlock& next) override {
-    for (int s = 0; s < kStages; ++s) {
-      if (next.serves(static_cast<Stage>(s))) next_[static_cast<Stage>(s)] = &out;
-    }
-  }
+  void leads_to(PePort& out, PeBlock& next) override { next_.add(out, next); }
   void called_by(PePort& in, PeBlock& before) override {
     if (dynamic_cast<SchedulerRole*>(&before)) scheduler_ = &in;  // where completions go
   }
@@ -57,7 +53,7 @@ class OneByOne : public Component, public PeBlock, public EngineRole {
       : Component(name, config, p), PeBlock(static_cast<Component&>(*this)) {
     for (const Stage s : stages) lines_[s].statistics.stage = s;
   }
-  virtual double service_ns(PeItem&) = 0;
+  virtual double takes_ns(PeItem&) = 0;
 
  private:
   struct Waiting {
@@ -76,10 +72,7 @@ class OneByOne : public Component, public PeBlock, public EngineRole {
     line.item = &item;
     line.since_ns = timeline().now_ns();
     line.op_id = begin_service(item);
-    timeline().at(
-        line.since_ns + service_ns(item), stage_order(*pe_, item.stage()),
-        [](void* self, void* served) { static_cast<OneByOne*>(self)->end(*static_cast<PeItem*>(served)); }, this,
-        &item);
+    timeline().at(line.since_ns + takes_ns(item), stage_order(*pe_, item.stage()), call<&OneByOne::end>(*this, item));
   }
   void end(PeItem& item) {
     Line& line = lines_.at(item.stage());
@@ -91,7 +84,7 @@ class OneByOne : public Component, public PeBlock, public EngineRole {
       scheduler_->complete(item);
     } else {
       ++item.stage_at;
-      if (!next_.at(item.stage())->send(item)) return;  // no room there: it stays here
+      if (!next_[item.stage()].send(item)) return;  // no room there: it stays here
     }
     leave(line);
   }
@@ -111,7 +104,7 @@ class OneByOne : public Component, public PeBlock, public EngineRole {
 
   Pe* pe_ = nullptr;
   PePort* scheduler_ = nullptr;
-  std::map<Stage, PePort*> next_;
+  StageWays next_;
   std::map<Stage, Line> lines_;
 };
 
@@ -133,7 +126,7 @@ class Gemm : public OneByOne {
   static ImplSpec spec() { return spec_of<Parameters>("custom.gemm", "pe_gemm", "matrix unit, one tile at a time"); }
 
  private:
-  double service_ns(PeItem& item) override {
+  double takes_ns(PeItem& item) override {
     const PeCommand& c = *item.command;
     const int64_t macs = item.token ? item.tile_m * item.tile_n * item.tile_k : c.m * c.n * c.k;
     return static_cast<double>(macs) / macs_per_ns_;
@@ -151,7 +144,7 @@ class Math : public OneByOne {
   }
 
  private:
-  double service_ns(PeItem& item) override {
+  double takes_ns(PeItem& item) override {
     const CompositePlan& plan = item.command->plan;
     size_t ops = 1;
     if (item.token) {
@@ -178,9 +171,10 @@ class FetchStore : public OneByOne {
   }
 
  private:
-  double service_ns(PeItem& item) override {
-    item.asked_bytes = item.stage() == Stage::fetch ? item.fetch_bytes() : item.store_bytes();
-    return overhead_ns() + tcm_->ask(item);
+  double takes_ns(PeItem& item) override {
+    const bool store = item.stage() == Stage::store;
+    const uint64_t bytes = store ? item.store_bytes() : item.fetch_bytes();
+    return overhead_ns() + tcm_->ask(item, bytes, store, timeline().now_ns() + overhead_ns());
   }
   PePort* tcm_ = nullptr;
 };

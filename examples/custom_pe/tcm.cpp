@@ -34,8 +34,8 @@ class LatencyTcm : public Component, public PeBlock, public TcmRole {
 
   PeBlock* pe_block() override { return this; }
   CommandTargetSocket* command_target() override { return &command_in; }
-  void asked(PeItem& item, PePort&) override {  // by pe_fetch_store
-    item.answer_ns = access_ns(item.asked_bytes, item.stage() == Stage::store);
+  void asked(PeItem& item, PePort&) override {  // by pe_fetch_store, and by engines whose operands stream
+    item.answer_ns = access_ns(item.asked_bytes, item.asked_write);
   }
 
   uint64_t reserved_bytes() const override { return parameters_.reserved_kb << 10; }

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "kernbench/platform/platform.h"
-#include "kernbench/platform/launch/host_interface.h"
 #include "kernbench/platform/job.h"
+#include "kernbench/platform/launch/host_interface.h"
+#include "kernbench/platform/platform.h"
 #include "kernbench/platform/topology/build/compiler.h"
 #include "kernbench/systemc_models/core/registry.h"
 

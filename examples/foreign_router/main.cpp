@@ -1,5 +1,5 @@
-// A bus of the user's between our router and our HBM controllers, as the examples of the TLM-2.0 kit have one: it decodes
-// the address and passes b_transport on. It knows nothing of kernbench.
+// A bus of the user's between our router and our HBM controllers, as the examples of the TLM-2.0 kit have one: it
+// decodes the address and passes b_transport on. It knows nothing of kernbench.
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 

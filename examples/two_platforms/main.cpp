@@ -2,8 +2,8 @@
 #include <iostream>
 #include <vector>
 
-#include "kernbench/platform/platform.h"
 #include "kernbench/platform/job.h"
+#include "kernbench/platform/platform.h"
 
 struct Rack : sc_core::sc_module {
   kernbench::Platform left, right;

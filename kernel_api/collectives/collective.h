@@ -38,11 +38,11 @@ struct Collective {
 struct Phase {
   enum class Kind : uint8_t { ring, halving, tree, chain, grid, torus, all };
   Kind kind = Kind::ring;
-  std::string prefix;          ///< of its ports
-  SharedList pes;              ///< by member of the phase
-  Grid grid;                   ///< grid, torus
-  int64_t root = 0;            ///< tree, chain, grid: a member
-  SharedList order;            ///< ring, chain: member by position
+  std::string prefix;  ///< of its ports
+  SharedList pes;      ///< by member of the phase
+  Grid grid;           ///< grid, torus
+  int64_t root = 0;    ///< tree, chain, grid: a member
+  SharedList order;    ///< ring, chain: member by position
   int64_t size() const { return static_cast<int64_t>(pes.size()); }
 };
 Wires wires_of(const Phase&);

@@ -69,8 +69,7 @@ KernelSpec spec() {
   s.name = "softmax";
   s.help = "y = softmax(x) along every row";
   s.params = {ParamSpec::size_over_pes("rows", 1024, "rows, split over the PEs"),
-              ParamSpec::size("cols", 512, "columns"),
-              ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
+              ParamSpec::size("cols", 512, "columns"), ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {input("x", {"rows", "cols"}, Placement::rows), output("y", {"rows", "cols"}, Placement::rows)};
   s.function = softmax;
   s.reference = reference;

@@ -59,7 +59,7 @@ struct GraphOptions {
   /// Ops that Phase 1 computed for tl.materialize are left out where the bytes it kept stand for them; else they are
   /// nodes, and so is the materialisation, so that its bytes can be compared with theirs.
   bool skip_materialized = true;
-  bool keep_tcm = false;  ///< what only the TCMs of the PEs hold is wanted, too
+  bool keep_tcm = false;                         ///< what only the TCMs of the PEs hold is wanted, too
   std::optional<uint64_t> until = std::nullopt;  ///< as ReplayOptions::until
 };
 

@@ -1,5 +1,6 @@
 // The memory file beside an op log (data contract §4): the image at t = 0 and, by op_id, the bytes of every real store
-// and foreign write and the results of engines of the user's. With the log it is all that a replay in another process needs.
+// and foreign write and the results of engines of the user's. With the log it is all that a replay in another process
+// needs.
 //
 // Layout, little endian: "KBMEM001", then chunks of a 40-byte head {u32 kind, u32 space, u32 pe, u32 0, u64 key,
 // u64 bytes, u64 checksum} and the bytes, padded to 8. Kinds: 1 = extent of the image at address `key`; 2 = data of the

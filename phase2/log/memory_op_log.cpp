@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kFirstBytes = 64 * 1024, kBlockBytes = 2 << 20;  // large pages begin at multiples of 2 MiB
 
 bool is_work_by_shape(Stage s) {
-  return s == Stage::gemm || s == Stage::math;
+  return kind_of(s) != OpKind::memory;
 }
 
 }  // namespace

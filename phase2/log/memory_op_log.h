@@ -31,7 +31,7 @@ class MemoryOpLog : public OpLogSink {
     uint16_t n, k;
     uint32_t stage;
   };
-  static constexpr uint32_t kWhole = kStages;
+  static constexpr uint32_t kWhole = kMostStages;
   struct Free {
     void operator()(Packed* p) const;
   };

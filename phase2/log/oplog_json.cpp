@@ -49,7 +49,7 @@ class ParamsWriter {
     w_.field("fed_ns", t.fed_ns);
     w_.field("buffer_offset", t.buffer_offset);
     if (!t.buffer_pieces.empty()) write_buffer_pieces(w_.key("buffer_pieces"), t.buffer_pieces);
-    if (t.stage == Stage::gemm || t.stage == Stage::math) {
+    if (kind_of(t.stage) != OpKind::memory) {
       w_.field("m", t.m);
       w_.field("n", t.n);
       w_.field("k", t.k);
@@ -323,9 +323,7 @@ class ParamsWriter {
 }  // namespace
 
 OpKind kind_of(const OpRecord& r) {
-  if (r.is_token) {
-    return r.token.stage == Stage::gemm ? OpKind::gemm : r.token.stage == Stage::math ? OpKind::math : OpKind::memory;
-  }
+  if (r.is_token) return kind_of(r.token.stage);
   return r.desc ? r.desc->kind : OpKind::unknown;
 }
 

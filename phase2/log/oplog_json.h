@@ -47,8 +47,8 @@ constexpr size_t kMostOfReason = 240;
 /// A log in memory.
 struct OpLogContents {
   OpLogHeader header;
-  std::vector<OpRecord> records;  ///< by (t_start, op_id)
-  bool complete = false;          ///< the run ended in order; otherwise the last moments may be missing
+  std::vector<OpRecord> records;                  ///< by (t_start, op_id)
+  bool complete = false;                          ///< the run ended in order; otherwise the last moments may be missing
   std::shared_ptr<const energy::Account> energy;  ///< null: it was not counted
 };
 
@@ -64,7 +64,8 @@ class OpRecordParser {
  public:
   explicit OpRecordParser(OpLogHeader header = {});
   ~OpRecordParser();
-  /// A line of the header or of the energy gives nothing and sets header() or energy(). Throws std::runtime_error with what is wrong.
+  /// A line of the header or of the energy gives nothing and sets header() or energy(). Throws std::runtime_error with
+  /// what is wrong.
   bool parse_line(std::string_view json, OpRecord&);
   /// From the parts, params as JSON text.
   OpRecord parse(uint64_t op_id, double t_start, double t_end, std::string_view component, std::string_view op_kind,

@@ -64,9 +64,7 @@ class JsonlOpLog : public OpLogSink {
     if (since_check_ + buffer_.size() - summed_ >= kCheckEvery) check("log_check");
     if (buffer_.size() >= kFlushBytes || (++since_look_ % 64 == 0 && Clock::now() - flushed_ > kFlushEvery)) flush();
   }
-  void energy(const energy::Account& account) override {
-    buffer_ += energy_json(account) + '\n';
-  }
+  void energy(const energy::Account& account) override { buffer_ += energy_json(account) + '\n'; }
   void close() override {
     if (!file_.stream()) return;
     check("log_end");

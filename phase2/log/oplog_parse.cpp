@@ -86,7 +86,7 @@ std::vector<BufferPiece> buffer_pieces(const Json& j) {
 }
 
 template <class E>
-E named(const std::string& name, std::initializer_list<E> all) {
+E named(const std::string& name, const std::vector<E>& all) {
   for (E e : all) {
     if (name_of(e) == name) return e;
   }
@@ -333,7 +333,7 @@ struct OpRecordParser::Impl {
         EpilogueOp op;
         op.op = json_field<std::string>(e, "op");
         op.scope = json_field(e, "scope", [](const Json& j) {
-          return named(json_value<std::string>(j), {Scope::per_k_tile, Scope::per_output_tile, Scope::once});
+          return named(json_value<std::string>(j), std::vector{Scope::per_k_tile, Scope::per_output_tile, Scope::once});
         });
         op.operands = json_field(e, "operands", [this](const Json& j) { return json_items(j, to_operand()); });
         return op;
@@ -345,8 +345,9 @@ struct OpRecordParser::Impl {
     r.is_token = true;
     TokenInfo& t = r.token;
     t.stage = json_field(p, "stage_type", [](const Json& j) {
-      return named(json_value<std::string>(j),
-                   {Stage::dma_read, Stage::fetch, Stage::gemm, Stage::math, Stage::store, Stage::dma_write});
+      std::vector<Stage> stages;
+      for (int i = 0; i < stage_count(); ++i) stages.push_back(static_cast<Stage>(i));
+      return named(json_value<std::string>(j), stages);
     });
     t.composite_op_id = json_field<uint64_t>(p, "composite_op_id");
     t.tile_id = json_field<uint32_t>(p, "tile_id");
@@ -368,7 +369,7 @@ struct OpRecordParser::Impl {
   void command(const Json& p, const std::string& kind, const std::string& name, OpRecord& r) const {
     auto d = std::make_shared<ParsedDesc>();
     d->name = name;
-    d->kind = named(kind, {OpKind::memory, OpKind::gemm, OpKind::math});
+    d->kind = named(kind, std::vector{OpKind::memory, OpKind::gemm, OpKind::math});
     if (d->kind == OpKind::memory && (name == "dma_read" || name == "ipcq_recv")) {
       d->type = CommandType::load;
       move(p, *d);
@@ -459,7 +460,9 @@ bool OpRecordParser::parse_line(std::string_view text, OpRecord& out) {
   const Json j = parse_json<Json>(text);
   const Json& params = json_field(j, "params", object);
   if (json_field<uint64_t>(j, "op_id") == 0 && json_field<std::string>(j, "op_name") == "log_energy") {
-    const auto text_of = [&](const char* key) { return json_field(params, key, [](const Json& v) { return v.dump(); }); };
+    const auto text_of = [&](const char* key) {
+      return json_field(params, key, [](const Json& v) { return v.dump(); });
+    };
     auto account = std::make_shared<energy::Account>(energy::parse_account(text_of("account")));
     account->actions = energy::parse_actions(text_of("actions"));
     impl_->energy = std::move(account);

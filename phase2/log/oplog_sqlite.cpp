@@ -62,7 +62,8 @@ CREATE VIEW ops AS
 
 // Of runs whose energy is counted, beside the header's key `energy`; joules are for queries, null without a constant.
 constexpr const char* kEnergySchema =
-    "CREATE TABLE energy(id INTEGER PRIMARY KEY, component TEXT NOT NULL, action TEXT NOT NULL, constant TEXT NOT NULL, "
+    "CREATE TABLE energy(id INTEGER PRIMARY KEY, component TEXT NOT NULL, action TEXT NOT NULL, constant TEXT NOT "
+    "NULL, "
     "count INTEGER NOT NULL, nm INTEGER NOT NULL, joules REAL, joules_low REAL, joules_high REAL)";
 
 // The file's checksum is of the sum of those of its rows, so that their order does not matter. Every batch brings it up
@@ -132,7 +133,7 @@ class SqliteOpLog : public OpLogSink {
     insert_token_ = std::make_unique<Statement>(db_, "INSERT INTO tokens VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     set("version", std::to_string(kOpLogVersion));
     set("complete", "0");
-    for (int i = 0; i < kStages; ++i) {
+    for (int i = 0; i < stage_count(); ++i) {
       OpRecord r;
       r.is_token = true;
       r.token.stage = static_cast<Stage>(i);
@@ -422,7 +423,8 @@ uint64_t read_tokens(Database& db, std::vector<OpRecord>& records) {
     r.component = static_cast<uint32_t>(s.integer(3));
     r.is_token = true;
     const int64_t stage = s.integer(4);
-    if (stage < 0 || stage >= kStages) throw OpLogError(fmt::format("{}: op {}: no such stage", db.name(), r.op_id));
+    if (stage < 0 || stage >= stage_count())
+      throw OpLogError(fmt::format("{}: op {}: no such stage", db.name(), r.op_id));
     r.token.stage = static_cast<Stage>(stage);
     r.token.composite_op_id = static_cast<uint64_t>(s.integer(5));
     r.token.tile_id = static_cast<uint32_t>(s.integer(6));
@@ -509,7 +511,8 @@ OpLogContents read_sqlite_log(const std::string& file) {
   check_schema(db, kSchema);
   {
     Statement quick(db, "PRAGMA quick_check(1)");
-    if (!quick.next() || quick.text(0) != "ok") throw OpLogError(file + ": is damaged: " + cut(quick.text(0), kMostOfReason));
+    if (!quick.next() || quick.text(0) != "ok")
+      throw OpLogError(file + ": is damaged: " + cut(quick.text(0), kMostOfReason));
   }
   Header h = read_header(db);
   OpLogContents log;

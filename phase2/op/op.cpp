@@ -108,9 +108,39 @@ std::string_view name_of(OpKind k) {
   return "?";
 }
 
+namespace {
+
+struct StageName {
+  const char* name;
+  OpKind kind;
+};
+// Constants at first: kinds of engine bring their stages while the program starts.
+StageName stages[kMostStages] = {{"DMA_READ", OpKind::memory}, {"FETCH", OpKind::memory},
+                                 {"GEMM", OpKind::gemm},       {"MATH", OpKind::math},
+                                 {"STORE", OpKind::memory},    {"DMA_WRITE", OpKind::memory}};
+int known_stages = kTileStages;
+
+}  // namespace
+
 std::string_view name_of(Stage s) {
-  constexpr std::string_view kNames[kStages] = {"DMA_READ", "FETCH", "GEMM", "MATH", "STORE", "DMA_WRITE"};
-  return kNames[static_cast<size_t>(s)];
+  return stages[static_cast<size_t>(s)].name;
+}
+
+OpKind kind_of(Stage s) {
+  return stages[static_cast<size_t>(s)].kind;
+}
+
+int stage_count() {
+  return known_stages;
+}
+
+Stage add_stage(const char* name, OpKind kind) {
+  int i = 0;
+  while (i < known_stages && std::strcmp(stages[i].name, name) != 0) ++i;
+  if (i == kMostStages)
+    throw std::length_error(std::string("stage ") + name + ": there are " + std::to_string(kMostStages) + " already");
+  if (i == known_stages) stages[known_stages++] = {name, kind};
+  return static_cast<Stage>(i);
 }
 
 std::string_view name_of(Scope s) {

@@ -90,11 +90,19 @@ struct Operand {
 enum class OpKind : uint8_t { memory, gemm, math, unknown };
 std::string_view name_of(OpKind);
 
-/// Engine stages of a PE in pipeline order (ADR-0014 D6).
+/// A stage of a PE's engines. Those of a composite's tiles in pipeline order (ADR-0014 D6); behind them those that
+/// kinds of engine of a user's own bring (add_stage).
 enum class Stage : uint8_t { dma_read, fetch, gemm, math, store, dma_write };
-constexpr int kStages = 6;
+constexpr int kTileStages = 6, kMostStages = 16;
 /// "DMA_READ", "FETCH", "GEMM", "MATH", "STORE", "DMA_WRITE".
 std::string_view name_of(Stage);
+/// The kind of its tokens' records: those of `memory` tell bytes, the others the tile's shape.
+OpKind kind_of(Stage);
+/// The stage of that name, which a kind of engine brings where there is none yet. The name must live as long as the
+/// process. std::length_error for more than there can be.
+Stage add_stage(const char* name, OpKind);
+/// How many there are, by number.
+int stage_count();
 
 enum class Scope : uint8_t { per_k_tile, per_output_tile, once };
 std::string_view name_of(Scope);
@@ -115,15 +123,15 @@ struct SourceLine {
 std::string to_string(const SourceLine&);
 
 /// What kind of command this is, and so which engine serves it.
-/// A segment of a message is a store into its slot (ipcq_copy) and a load out of it (ipcq_recv); `send` and `receive` are
-/// the calls that they belong to, which are no records.
+/// A segment of a message is a store into its slot (ipcq_copy) and a load out of it (ipcq_recv); `send` and `receive`
+/// are the calls that they belong to, which are no records.
 enum class CommandType : uint8_t { load, store, gemm, math, composite, send, receive };
 
 /// What an ipcq_copy or an ipcq_recv says of its segment (collectives contract §11.2). Ports: `port` is the receiver's.
 struct QueueRecord {
   std::string port, peer_port;
-  uint64_t message = 0;                ///< of the queue, from 0
-  uint32_t segment = 0, segments = 1;  ///< of the message
+  uint64_t message = 0;                              ///< of the queue, from 0
+  uint32_t segment = 0, segments = 1;                ///< of the message
   double slot_ns = 0, grant_ns = 0, arrival_ns = 0;  ///< ipcq_copy
 };
 
@@ -193,10 +201,10 @@ struct OpDesc {
   /// and its slot is written at the end of its record.
   std::shared_ptr<const QueueRecord> queue;
   // Who, in which order and when: filled in at submission.
-  uint64_t handle_id = 0;  ///< of the tl handle made (load, compute) or stored
-  uint32_t pe = kNoPe;     ///< who submitted, index in compiled order
-  uint64_t seq = 0;        ///< program order within the PE, from 0
-  double submit_ns = 0;    ///< after pe_cpu's overhead, before pe_scheduler's
+  uint64_t handle_id = 0;       ///< of the tl handle made (load, compute) or stored
+  uint32_t pe = kNoPe;          ///< who submitted, index in compiled order
+  uint64_t seq = 0;             ///< program order within the PE, from 0
+  double submit_ns = 0;         ///< after pe_cpu's overhead, before pe_scheduler's
   uint32_t launch = kNoLaunch;  ///< of a program's, from 0
   SourceLine where;
 

@@ -1,6 +1,6 @@
-// Reads JSON that comes from outside: the one way in which this project does. nlohmann/json parses; what it lets pass is
-// told here: text that nests deeper than anything of this project (such a value overflows the stack where it is walked
-// through), and in documents a key that stands twice, of which it would take the last.
+// Reads JSON that comes from outside: the one way in which this project does. nlohmann/json parses; what it lets pass
+// is told here: text that nests deeper than anything of this project (such a value overflows the stack where it is
+// walked through), and in documents a key that stands twice, of which it would take the last.
 #pragma once
 
 #include <cstdint>

@@ -25,9 +25,9 @@ void append_fixed(Text& out, double v) {
 /// "12,345,678".
 std::string grouped(uint64_t v);
 
-/// Fit for one line of a terminal: \n, \t, \x1b in place of control characters, \xff in place of bytes that are no UTF-8.
-/// Once is as good as twice. All that goes to stderr passes through here (phase2/tool/faults.h), and what messages quote
-/// of files when they are made.
+/// Fit for one line of a terminal: \n, \t, \x1b in place of control characters, \xff in place of bytes that are no
+/// UTF-8. Once is as good as twice. All that goes to stderr passes through here (phase2/tool/faults.h), and what
+/// messages quote of files when they are made.
 std::string escaped(std::string_view s);
 
 /// A text's beginning, escaped, and … where that is not all; never half a character.

@@ -19,7 +19,8 @@ ProgressLine::ProgressLine() {
 
 bool ProgressLine::due() {
   const auto now = Clock::now();
-  if (now - start_ < std::chrono::seconds(1) || now - last_ < std::chrono::milliseconds(lines_ ? 1000 : 200)) return false;
+  if (now - start_ < std::chrono::seconds(1) || now - last_ < std::chrono::milliseconds(lines_ ? 1000 : 200))
+    return false;
   last_ = now;
   return true;
 }

@@ -13,8 +13,8 @@ CLI::Option* whole_number(CLI::Option* option, uint64_t least, uint64_t most) {
       [=](std::string& text) -> std::string {
         uint64_t v = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
-        const bool other_form = error != std::errc() || end != text.data() + text.size() ||
-                                (text.size() > 1 && text[0] == '0');
+        const bool other_form =
+            error != std::errc() || end != text.data() + text.size() || (text.size() > 1 && text[0] == '0');
         if (!other_form && v >= least && v <= most) return "";
         return "found " + in_quotes(text) + ", expected " + legal;
       },

@@ -10,7 +10,6 @@ unsigned bus_width_of(const sc_core::sc_module& owner, const char* socket) {
 }
 
 struct ToolPort::Access {
-  ToolPort& port;
   ForeignTransfer transfer;
   kernbench_done done;
   void* user;
@@ -28,22 +27,14 @@ ToolPort::ToolPort(sc_core::sc_module_name name, Platform& platform, unsigned wi
 ToolPort::~ToolPort() = default;
 
 void ToolPort::access(bool write, uint64_t address, void* data, unsigned nbytes, kernbench_done done, void* user) {
-  auto a = std::make_unique<Access>(Access{*this, {}, done, user});
+  auto a = std::make_unique<Access>(Access{{}, done, user});
   a->transfer.write = write;
   a->transfer.address = address;
   a->transfer.data = static_cast<uint8_t*>(data);
   a->transfer.nbytes = nbytes;
-  a->transfer.context = a.get();
-  a->transfer.done = [](void* context, ForeignTransfer&) {
-    auto& ended = *static_cast<Access*>(context);
-    ended.port.end(ended);
-  };
-  timeline_.at(
-      timeline_.now_ns(), Order(Order::kEngines, index_, 0),
-      [](void* self, void* access) {
-        static_cast<ToolPort*>(self)->initiator_.start(static_cast<Access*>(access)->transfer);
-      },
-      this, a.get());
+  a->transfer.done = call<&ToolPort::end>(*this, *a);
+  timeline_.at(timeline_.now_ns(), Order(Order::kEngines, index_, 0),
+               call<&BaseProtocolInitiator::start>(initiator_, a->transfer));
   under_way_.emplace(a.get(), std::move(a));
 }
 

@@ -63,6 +63,9 @@ void list_components(const std::vector<Plugin>& plugins) {
       if (a.required && !a.unit.empty()) value = "required, " + a.unit;
       fmt::print(std::cout, "    {:17} {:15} {:21} {}{}\n", a.name, type_of(a), value, a.help,
                  a.choices.empty() ? "" : fmt::format(" ({})", fmt::join(a.choices, ", ")));
+      if (!a.registry) continue;
+      for (const NamedRegistry::Name& n : a.registry->all())
+        fmt::print(std::cout, "        {:13} {}{}\n", n.name, n.help, origin(plugins, n.name, &Plugin::named));
     }
   }
 }
@@ -85,7 +88,12 @@ void list_components_as_json() {
       if (std::isfinite(a.min)) w.field(a.min_exclusive ? "more_than" : "min", a.min);
       if (std::isfinite(a.max)) w.field("max", a.max);
       if (a.multiple_of > 1) w.field("multiple_of", a.multiple_of);
-      if (!a.choices.empty()) w.field("choices", a.choices);
+      if (!a.legal_texts().empty()) w.field("choices", a.legal_texts());
+      if (a.registry) {
+        w.key("registered").open('{');
+        for (const NamedRegistry::Name& n : a.registry->all()) w.field(n.name, n.help);
+        w.close('}');
+      }
       w.close('}');
     }
     w.close(']').close('}');
@@ -187,6 +195,20 @@ std::vector<std::string> named_topologies() {
   return paths;
 }
 
+void list_links() {
+  for (const auto& m : link_modes().all()) std::cout << m->name << ": " << m->help << "\n";
+}
+
+void list_links_as_json() {
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::indented);
+  w.open('[');
+  for (const auto& m : link_modes().all())
+    w.open('{').field("name", m->name).field("help", m->help).field("standard", m->standard).close('}');
+  w.close(']');
+  std::cout << text << "\n";
+}
+
 void list_topologies() {
   for (const std::string& f : named_topologies()) std::cout << f << "\n";
 }
@@ -195,6 +217,7 @@ void list_as_json(const std::string& what) {
   if (what == "components") list_components_as_json();
   if (what == "kernels") list_runnable_as_json(KernelRegistry::instance().all());
   if (what == "programs") list_runnable_as_json(ProgramRegistry::instance().all());
+  if (what == "links") list_links_as_json();
   if (what == "topologies") {
     std::string text;
     JsonWriter(text, JsonWriter::Layout::indented).value(named_topologies());
@@ -207,10 +230,11 @@ void list_as_json(const std::string& what) {
 Command add_list(CLI::App& app) {
   auto what = std::make_shared<std::string>(), format = std::make_shared<std::string>();
   auto plugin_options = std::make_shared<PluginOptions>();
-  CLI::App* cmd = app.add_subcommand("list", "List what there is: kernels, programs, components or topologies");
-  cmd->add_option("what", *what, "kernels, programs, components or topologies")
+  CLI::App* cmd =
+      app.add_subcommand("list", "List what there is: kernels, programs, components, topologies, link modes");
+  cmd->add_option("what", *what, "kernels, programs, components, topologies or links")
       ->required()
-      ->check(CLI::IsMember({"kernels", "programs", "components", "topologies"}));
+      ->check(CLI::IsMember({"kernels", "programs", "components", "topologies", "links"}));
   plugin_options->add_to(*cmd);
   add_format(*cmd, *format, {"text", "json"});
   return {cmd, [what, format, plugin_options] {
@@ -223,6 +247,7 @@ Command add_list(CLI::App& app) {
             if (*what == "kernels") list_kernels(plugins);
             if (*what == "programs") list_programs(plugins);
             if (*what == "topologies") list_topologies();
+            if (*what == "links") list_links();
             return 0;
           }};
 }

@@ -5,12 +5,12 @@
 
 #include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/output_files.h"
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/shared_systems.h"
 #include "kernbench/platform/cli/topology_places.h"
-#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/insight/scaling.h"
 #include "kernbench/platform/observe/transaction_recorder.h"
 #include "kernbench/platform/observe/waveform.h"
@@ -39,7 +39,8 @@ void TopologyOptions::add_to(CLI::App& app, bool positional) {
                  "the system, a YAML file; a name alone is also looked for among those of `kernbench list topologies`")
       ->required()
       ->type_name("FILE.yaml");
-  app.add_option("--links", links, "overrides timing.links")->check(CLI::IsMember({"ideal", "cut_through", "flit"}));
+  app.add_option("--links", links, "overrides timing.links: " + link_modes().names_text() + ", or a plug-in's")
+      ->type_name("NAME");
   app.add_option("--response", response, "overrides timing.response")->check(CLI::IsMember({"ideal", "routed"}));
   app.add_option("--set", settings,
                  "a value over the file's: 'NODE-GLOB.ATTR=VALUE', 'edge:GLOB.bw_gbs=VALUE', GLOB of an edge's kind or "
@@ -63,7 +64,8 @@ void apply_scales(const std::vector<std::string>& scales, topology::Graph& graph
     double factor = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), factor);
     if (error != std::errc() || end != value.data() + value.size() || !(factor >= 1 / kMost && factor <= kMost))
-      throw InputError(fmt::format("--scale {}: found {}; legal: a factor from 1e-06 to 1e+06", part, in_quotes(value)));
+      throw InputError(
+          fmt::format("--scale {}: found {}; legal: a factor from 1e-06 to 1e+06", part, in_quotes(value)));
     if (insight::scale(graph, component_catalog(), part, factor) == 0 && factor != 1)
       spdlog::info("--scale {}: nothing in {} changes", text, graph.name);
   }
@@ -82,17 +84,18 @@ topology::Graph TopologyOptions::compile() const {
   if (auto shared = take_shared_system(*this)) return std::move(*shared);
   plugins.load();
   topology::Overrides overrides;
-  if (links == "ideal") overrides.links = topology::Links::ideal;
-  if (links == "cut_through") overrides.links = topology::Links::cut_through;
-  if (links == "flit") overrides.links = topology::Links::flit;
-  if (response == "ideal") overrides.response = topology::Response::ideal;
-  if (response == "routed") overrides.response = topology::Response::routed;
+  if (!links.empty()) {
+    const LinkModeSpec* mode = link_modes().find(links);
+    if (!mode) throw InputError("--links: found " + in_quotes(links) + "; legal: " + link_modes().names_text());
+    if (mode->routed && response == "ideal")
+      throw InputError("--response: found ideal beside --links " + links + ", whose responses are routed");
+    overrides.links = links;
+  }
+  if (!response.empty()) overrides.response = response == "routed" ? Response::routed : Response::ideal;
   for (const std::string& text : settings) {
     const auto [target, value] = name_and_value("--set", text, "TARGET=VALUE");
     overrides.settings.emplace_back(target, value);
   }
-  if (links == "flit" && response == "ideal")
-    throw InputError("--response: found ideal beside --links flit, whose responses are routed");
   const topology::MeshCache cache(topology::default_cache_folder(), [](const std::string& s) { spdlog::info(s); });
   topology::Graph graph = yaml.empty()
                               ? topology::compile_file(topology_file(file), component_catalog(), overrides, &cache)

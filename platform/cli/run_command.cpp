@@ -48,7 +48,7 @@ OpLogHeader log_header(const Platform& platform, const RunCommand& o,
   w.field("systemc", sc_core::sc_version_string);
   for (const auto& [name, version] : library_versions()) w.field(name, version);
   w.close('}').field("topology", graph.name).key("timing").open('{');
-  w.field("links", topology::name_of(graph.timing.links)).field("response", topology::name_of(graph.timing.response));
+  w.field("links", graph.timing.links.name()).field("response", name_of(graph.timing.response));
   w.field("header_bytes", graph.timing.header_bytes).field("flit_bytes", graph.timing.flit_bytes).close('}');
   w.field("ns_per_mm", graph.ns_per_mm);
   if (o.program.empty()) {

@@ -156,8 +156,9 @@ void add_store(CLI::App& cmd, SweepCommand& c) {
       ->type_name("FILE.sqlite");
   cmd.add_flag("--resume", c.resume, "with --store: the file must be there (every sweep goes on from what is in it)");
   cmd.add_flag("--stored", c.options.stored_only, "simulate nothing: the rows that the store has");
-  whole_number(cmd.add_option("--retries", c.options.retries,
-                              "with --store: of a point that a signal or --timeout has ended"), 0, 100)
+  whole_number(
+      cmd.add_option("--retries", c.options.retries, "with --store: of a point that a signal or --timeout has ended"),
+      0, 100)
       ->capture_default_str();
   cmd.add_option("--shard", c.shard, "every N-th point alone, from the I-th on, 1 to N")->type_name("I/N");
 }

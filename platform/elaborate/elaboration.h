@@ -32,8 +32,10 @@ class Elaboration {
   std::vector<Hop> hops(const std::vector<uint32_t>& path, const char* what) const;
   /// Whether some node's block is not this project's.
   bool has_foreign_nodes() const { return has_foreign_nodes_; }
-  /// Whether some block may be set going by others than the platform's timeline: one that is not of this project, or one
-  /// whose answers come from a model of the user's.
+  /// One that stands on no link of the graph (platform/launch/launch_host.h).
+  void add_foreign_node() { has_foreign_nodes_ = true; }
+  /// Whether some block may be set going by others than the platform's timeline: one that is not of this project, or
+  /// one whose answers come from a model of the user's.
   bool waits_for_others() const;
 
   /// The block of that id and type; InputError that names those there are.

@@ -45,7 +45,7 @@ void ForeignNode::take_items(const std::string& from, PeForward& forward, sc_cor
   for (Way& w : ways_) {
     if (!w.comes || w.from->block().id() != from) continue;
     if (!port) port = &w.from->bind_target(forward, backward);
-    w.from->leads_to(*port, *w.to);
+    w.from->add_way(*port, *w.to);
     w.comes_bound = true;
   }
   if (!port) no_neighbour(from, "hands items on to here");
@@ -74,8 +74,10 @@ void ForeignNode::before_end_of_elaboration() {
   };
   for (const Neighbour& n : neighbours_) {
     const std::string& neighbour = n.port->node().owner().id();
-    if (n.sends && !n.sends_bound && has_another(n, &Neighbour::takes)) not_bound("that takes the requests of " + neighbour);
-    if (n.takes && !n.takes_bound && has_another(n, &Neighbour::sends)) not_bound("that sends requests to " + neighbour);
+    if (n.sends && !n.sends_bound && has_another(n, &Neighbour::takes))
+      not_bound("that takes the requests of " + neighbour);
+    if (n.takes && !n.takes_bound && has_another(n, &Neighbour::sends))
+      not_bound("that sends requests to " + neighbour);
   }
   for (const Way& w : ways_) {
     if (w.comes && !w.comes_bound) not_bound("that takes the items of " + w.from->block().id());

@@ -7,18 +7,8 @@ namespace {
 
 FabricTiming timing_of(const topology::Graph& graph) {
   FabricTiming t;
-  switch (graph.timing.links) {
-    case topology::Links::ideal:
-      t.links = Links::ideal;
-      break;
-    case topology::Links::cut_through:
-      t.links = Links::cut_through;
-      break;
-    case topology::Links::flit:
-      t.links = Links::flit;
-      break;
-  }
-  t.response = graph.timing.response == topology::Response::routed ? Response::routed : Response::ideal;
+  t.links = graph.timing.links;
+  t.response = graph.timing.response;
   t.header_bytes = graph.timing.header_bytes;
   t.flit_bytes = graph.timing.flit_bytes;
   t.finite_buffers = graph.has_finite_buffers();
@@ -31,7 +21,7 @@ Machine::Machine(topology::Graph graph)
     : graph_(std::move(graph)),
       system_(timing_of(graph_)),
       blocks_(graph_, system_),
-      routes_(graph_, blocks_, system_.timing()),
+      routes_(graph_, blocks_, system_),
       pes_(graph_, blocks_, routes_, system_),
       runs_(sc_core::sc_gen_unique_name("runs"), *this) {
   system_.set_channel_layers(require_flow_control(graph_, blocks_, routes_.paths()));

@@ -28,8 +28,8 @@ class Machine {
   RunWatch& runs() { return runs_; }
   HostObservers& host_observers() { return host_observers_; }
 
-  /// For a run to its end: instants may be worked off without the kernel (Timeline::run_ahead), but where blocks that are
-  /// not this project's may ask it for the time.
+  /// For a run to its end: instants may be worked off without the kernel (Timeline::run_ahead), but where blocks that
+  /// are not this project's may ask it for the time.
   void run_ahead() {
     if (!blocks_.has_foreign_nodes()) timeline().run_ahead();
   }

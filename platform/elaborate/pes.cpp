@@ -43,11 +43,10 @@ void Pes::build(uint32_t p) {
   pes_.push_back(std::make_unique<Pe>());
   set_place(*pes_.back(), p);
   const std::vector<topology::PeEdge> given = topology::edges_inside(graph_, graph_.pes[p]);
-  PeEdges edges;
-  for (const topology::PeEdge& e : given) {
-    if (e.first.empty()) edges.emplace_back(&blocks_.component(e.from), &blocks_.component(e.to));
-  }
-  assemble(*pes_.back(), parts_of(p), edges, system_);
+  PeEdges edges, past_foreign_nodes;
+  for (const topology::PeEdge& e : given)
+    (e.first.empty() ? edges : past_foreign_nodes).emplace_back(&blocks_.component(e.from), &blocks_.component(e.to));
+  assemble(*pes_.back(), parts_of(p), edges, system_, past_foreign_nodes);
   for (const topology::PeEdge& e : given) {
     if (!e.first.empty()) lead_past_foreign_nodes(e);
   }
@@ -84,7 +83,8 @@ std::string Pes::missing_blocks(size_t pe) const {
 }
 
 KernelRunner& Pes::runner(size_t pe) const {
-  if (!pes_[pe]->runner) throw std::runtime_error(graph_.pes[pe].id + ": runs no kernels, it has no " + missing_blocks(pe));
+  if (!pes_[pe]->runner)
+    throw std::runtime_error(graph_.pes[pe].id + ": runs no kernels, it has no " + missing_blocks(pe));
   return *pes_[pe]->runner;
 }
 
@@ -93,17 +93,14 @@ void Pes::attach_history(CommandHistory* history) const {
     if (!complete(p)) continue;
     runner(p).attach_history(history);
     if (!history) continue;
-    const auto in_order = [&](CommandType type, Stage stage) {
+    for (const CommandType type : {CommandType::load, CommandType::store, CommandType::gemm, CommandType::math}) {
+      if (type == CommandType::math && !pes_[p]->own_ops.empty()) continue;  // by several engines
       for (const Pe::Engine& e : pes_[p]->engines) {
         for (const StageStatistics& s : e.role->statistics()) {
-          if (s.stage == stage && s.servers == 1) history->serves_in_order(pes_[p]->index, type);
+          if (s.stage == stage_of(type) && s.servers == 1) history->serves_in_order(pes_[p]->index, type);
         }
       }
-    };
-    in_order(CommandType::load, Stage::dma_read);
-    in_order(CommandType::store, Stage::dma_write);
-    in_order(CommandType::gemm, Stage::gemm);
-    in_order(CommandType::math, Stage::math);
+    }
   }
 }
 

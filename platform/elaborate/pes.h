@@ -34,8 +34,8 @@ class Pes {
   /// Who runs kernels on a complete PE.
   KernelRunner& runner(size_t pe) const;
   /// The nearest memory of kind hbm to a PE's DMA, in its cube where there is one, as index into graph().memories: its
-  /// own slice in the usual systems. Of equally near ones, as PEs at one router have them, each PE takes one that fewest
-  /// before it have.
+  /// own slice in the usual systems. Of equally near ones, as PEs at one router have them, each PE takes one that
+  /// fewest before it have.
   size_t local_memory(size_t pe) const;
 
   /// Tells the history of all kernels' commands and waits (null: none). Not while anything runs.
@@ -54,7 +54,7 @@ class Pes {
   const Elaboration& blocks_;
   Routes& routes_;
   System& system_;
-  std::map<std::string, uint32_t> cubes_;                          ///< by id, numbered as they come
+  std::map<std::string, uint32_t> cubes_;                           ///< by id, numbered as they come
   std::unordered_map<std::string, const topology::Memory*> srams_;  ///< the first inside a scope, by its id
   std::vector<std::unique_ptr<Pe>> pes_;
   mutable std::vector<size_t> local_memories_;  ///< by PE, once one has been asked for

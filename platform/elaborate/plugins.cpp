@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <set>
 #include <string_view>
 
 #include "kernbench/kernel_api/plugin.h"
@@ -26,27 +24,29 @@ namespace {
   throw InputError("--plugin " + file + ": " + why);
 }
 
-std::set<std::string> component_names() {
-  std::set<std::string> names;
-  for (const ImplSpec* s : component_catalog().all()) names.insert(s->impl);
-  return names;
+/// What plug-ins register of one sort.
+struct Sort {
+  std::string what;
+  std::vector<std::string> names, conflicts;
+};
+
+/// Components, kernels, programs, then what is named in each NamedRegistry.
+std::vector<Sort> all_sorts() {
+  std::vector<Sort> sorts = {{"component", {}, component_registry().conflicts()},
+                             {"kernel", {}, KernelRegistry::instance().conflicts()},
+                             {"program", {}, ProgramRegistry::instance().conflicts()}};
+  for (const ImplSpec* s : component_catalog().all()) sorts[0].names.push_back(s->impl);
+  for (const KernelSpec* k : KernelRegistry::instance().all()) sorts[1].names.push_back(k->name);
+  for (const ProgramSpec* p : ProgramRegistry::instance().all()) sorts[2].names.push_back(p->name);
+  for (const NamedRegistry* r : NamedRegistry::registries()) sorts.push_back({r->what(), r->names(), r->conflicts()});
+  return sorts;
 }
 
-std::set<std::string> kernel_names() {
-  std::set<std::string> names;
-  for (const KernelSpec* k : KernelRegistry::instance().all()) names.insert(k->name);
-  return names;
-}
-
-std::set<std::string> program_names() {
-  std::set<std::string> names;
-  for (const ProgramSpec* p : ProgramRegistry::instance().all()) names.insert(p->name);
-  return names;
-}
-
-std::vector<std::string> added(const std::set<std::string>& before, const std::set<std::string>& after) {
+std::vector<std::string> added(const Sort& before, const Sort& after) {
   std::vector<std::string> names;
-  std::set_difference(after.begin(), after.end(), before.begin(), before.end(), std::back_inserter(names));
+  for (const std::string& name : after.names) {
+    if (std::find(before.names.begin(), before.names.end(), name) == before.names.end()) names.push_back(name);
+  }
   return names;
 }
 
@@ -77,27 +77,27 @@ Plugin load_plugin(const std::string& file) {
 
   const std::string path = std::filesystem::absolute(file).string();  // a name alone would be searched elsewhere
   if (dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD)) return plugin;    // loaded before
-  const auto components = component_names(), kernels = kernel_names(), programs = program_names();
-  const size_t component_conflicts = component_registry().conflicts().size();
-  const size_t kernel_conflicts = KernelRegistry::instance().conflicts().size();
-  const size_t program_conflicts = ProgramRegistry::instance().conflicts().size();
+  std::vector<Sort> before = all_sorts();
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) refuse(file, "cannot be loaded: " + std::string(dlerror()));
   if (!dlsym(library, "kernbench_plugin")) refuse(file, "is no kernbench plug-in: it lacks KERNBENCH_PLUGIN(name)");
-  if (component_registry().conflicts().size() > component_conflicts)
-    refuse(file, "component '" + component_registry().conflicts().back() + "' is there already");
-  if (KernelRegistry::instance().conflicts().size() > kernel_conflicts)
-    refuse(file, "kernel '" + KernelRegistry::instance().conflicts().back() + "' is there already");
-  if (ProgramRegistry::instance().conflicts().size() > program_conflicts)
-    refuse(file, "program '" + ProgramRegistry::instance().conflicts().back() + "' is there already");
+  const std::vector<Sort> after = all_sorts();
+  before.resize(after.size());  // a plug-in may bring a registry
+  for (size_t i = 0; i < after.size(); ++i) {
+    if (after[i].conflicts.size() > before[i].conflicts.size())
+      refuse(file, after[i].what + " '" + after[i].conflicts.back() + "' is there already");
+  }
   for (const auto& [name, kind] : component_catalog().kinds().all()) {
     if (!kind.fault.empty()) refuse(file, kind.fault);
   }
-  plugin.components = added(components, component_names());
-  plugin.kernels = added(kernels, kernel_names());
-  plugin.programs = added(programs, program_names());
-  if (plugin.components.empty() && plugin.kernels.empty() && plugin.programs.empty())
-    refuse(file, "registers neither a component nor a kernel nor a program");
+  plugin.components = added(before[0], after[0]);
+  plugin.kernels = added(before[1], after[1]);
+  plugin.programs = added(before[2], after[2]);
+  for (size_t i = 3; i < after.size(); ++i) {
+    for (std::string& name : added(before[i], after[i])) plugin.named.push_back(std::move(name));
+  }
+  if (plugin.components.empty() && plugin.kernels.empty() && plugin.programs.empty() && plugin.named.empty())
+    refuse(file, "registers neither a component nor a kernel nor a program nor a named class");
   return plugin;
 }
 

@@ -1,4 +1,5 @@
-// Plug-ins: shared objects that bring kernels, programs and components (kernel_api/plugin.h).
+// Plug-ins: shared objects that bring kernels, programs, components and classes of other sorts (kernel_api/plugin.h,
+// systemc_models/core/named_registry.h).
 #pragma once
 
 #include <string>
@@ -7,9 +8,10 @@
 namespace kernbench {
 
 struct Plugin {
-  std::string file;                              ///< as given
-  std::string name;                              ///< what the plug-in calls itself
-  std::vector<std::string> components, kernels, programs;  ///< that it has registered, by name; empty if it was loaded before
+  std::string file;  ///< as given
+  std::string name;  ///< what the plug-in calls itself
+  // That it has registered, by name; empty if it was loaded before. named: in a NamedRegistry.
+  std::vector<std::string> components, kernels, programs, named;
 };
 
 /// What KERNBENCH_PLUGIN(name) left in a shared object.

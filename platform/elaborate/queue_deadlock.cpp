@@ -45,8 +45,8 @@ class Search {
 
  private:
   std::vector<QueueWait> waits_of(const StuckPe& s) const {
-    std::vector<QueueWait> all = machine_.pes().pe(s.pe).ipcq ? machine_.pes().pe(s.pe).ipcq->queue_waits()
-                                                              : std::vector<QueueWait>{};
+    std::vector<QueueWait> all =
+        machine_.pes().pe(s.pe).ipcq ? machine_.pes().pe(s.pe).ipcq->queue_waits() : std::vector<QueueWait>{};
     if (s.calls.empty()) return all;
     all.erase(std::remove_if(all.begin(), all.end(),
                              [&](const QueueWait& w) {

@@ -16,8 +16,8 @@ struct StuckPe {
   std::vector<uint64_t> calls;  ///< that its kernel waits for, by seq; empty: it waits for all that is outstanding
 };
 
-/// One line: the circle, PE by PE, each with what it waits for; where there is none, the chain that leads to a PE that has
-/// ended. Empty where no PE waits for another.
+/// One line: the circle, PE by PE, each with what it waits for; where there is none, the chain that leads to a PE that
+/// has ended. Empty where no PE waits for another.
 std::string circle_of_waiting(Machine&, const std::vector<StuckPe>&);
 
 }  // namespace kernbench

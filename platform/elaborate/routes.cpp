@@ -9,9 +9,9 @@
 
 namespace kernbench {
 
-Routes::Routes(const topology::Graph& graph, const Elaboration& blocks, const FabricTiming& timing)
-    : graph_(graph), blocks_(blocks), timing_(timing), paths_(graph), last_(graph.nodes.size()) {
-  SoleSenders(graph_, blocks_, timing_).from_edges();
+Routes::Routes(const topology::Graph& graph, const Elaboration& blocks, const Fabric& fabric)
+    : graph_(graph), blocks_(blocks), fabric_(fabric), paths_(graph), last_(graph.nodes.size()) {
+  SoleSenders(graph_, blocks_, fabric_.mode()).from_edges();
 }
 
 const Route& Routes::route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) {
@@ -32,7 +32,7 @@ const Route& Routes::route(uint32_t initiator, uint64_t address, uint64_t nbytes
                            " is asked for after the last");
   }
   if (!r) r = make_route(initiator, index);
-  if (!r->returns && (!write || timing_.response == Response::routed)) require_way_back(initiator, *memory);
+  if (!r->returns && (!write || fabric_.responses_travel())) require_way_back(initiator, *memory);
   if (r->returns) last_[initiator] = r.get();
   return *r;
 }
@@ -106,7 +106,7 @@ Route Routes::find_way(uint32_t from, uint32_t to, bool reversed) {
 }
 
 void Routes::close() {
-  SoleSenders senders(graph_, blocks_, timing_);
+  SoleSenders senders(graph_, blocks_, fabric_.mode());
   if (!senders.known()) return;  // routers of one's own ask for more
   closed_ = true;
   for (const auto& [key, route] : routes_) senders.add(blocks_.component(static_cast<uint32_t>(key >> 32)), *route);

@@ -14,7 +14,7 @@ namespace kernbench {
 
 class Routes : public RouteSource {
  public:
-  Routes(const topology::Graph& graph, const Elaboration& blocks, const FabricTiming& timing);
+  Routes(const topology::Graph& graph, const Elaboration& blocks, const Fabric& fabric);
 
   const Route& route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) override;
   const Route& message_route(uint32_t from, uint32_t to) override;
@@ -37,11 +37,11 @@ class Routes : public RouteSource {
 
   const topology::Graph& graph_;
   const Elaboration& blocks_;
-  const FabricTiming timing_;
+  const Fabric& fabric_;
   topology::PathRouter paths_;
-  std::unordered_map<uint64_t, std::unique_ptr<Route>> routes_;  // initiator << 32 | memory
+  std::unordered_map<uint64_t, std::unique_ptr<Route>> routes_;               // initiator << 32 | memory
   std::unordered_map<uint64_t, std::unique_ptr<Route>> messages_, reversed_;  // from << 32 | to
-  std::vector<const Route*> last_;                               // by initiator: the last that was asked for
+  std::vector<const Route*> last_;  // by initiator: the last that was asked for
   bool closed_ = false;
 };
 

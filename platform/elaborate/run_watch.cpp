@@ -41,12 +41,12 @@ bool RunWatch::settled() const {
 void RunWatch::pause_when_settled() {
   pausing_ = !settled();
   if (!pausing_) return sc_core::sc_pause();
-  machine_.timeline().on_rest(&RunWatch::at_rest, this);
+  machine_.timeline().on_rest(call<&RunWatch::at_rest>(*this));
 }
 
 void RunWatch::begin(const std::string& job) {
   jobs_.push_back(job);
-  machine_.timeline().on_rest(&RunWatch::at_rest, this);
+  machine_.timeline().on_rest(call<&RunWatch::at_rest>(*this));
 }
 
 void RunWatch::end(const std::string& job) {
@@ -57,17 +57,16 @@ void RunWatch::begin_call() {
   calls_ = true;
   stuck_ = false;
   alone_ = !machine_.blocks().waits_for_others();
-  machine_.timeline().on_rest(&RunWatch::at_rest, this);
+  machine_.timeline().on_rest(call<&RunWatch::at_rest>(*this));
 }
 
-void RunWatch::at_rest(void* self) {
-  auto& me = *static_cast<RunWatch*>(self);
-  if (me.pausing_ && me.settled()) {
-    me.pausing_ = false;
+void RunWatch::at_rest() {
+  if (pausing_ && settled()) {
+    pausing_ = false;
     sc_core::sc_pause();
   }
-  if (me.waits() || me.cannot_move()) watches().front()->check_.notify(sc_core::SC_ZERO_TIME);
-  if (!me.pausing_ && !me.calls_ && me.jobs_.empty()) me.machine_.timeline().on_rest(nullptr, nullptr);
+  if (waits() || cannot_move()) watches().front()->check_.notify(sc_core::SC_ZERO_TIME);
+  if (!pausing_ && !calls_ && jobs_.empty()) machine_.timeline().on_rest({});
 }
 
 /// A job runs, nothing of the platform's is due, and nobody has been told.

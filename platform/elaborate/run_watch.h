@@ -48,7 +48,7 @@ class RunWatch : public sc_core::sc_module {
  private:
   void begin_call();
   bool settled() const;
-  static void at_rest(void* self);
+  void at_rest();
   void check();
   bool waits() const;
   bool cannot_move() const;

@@ -12,8 +12,8 @@ const Router* router_at(const Elaboration& blocks, uint32_t node) {
 
 }  // namespace
 
-SoleSenders::SoleSenders(const topology::Graph& graph, const Elaboration& blocks, const FabricTiming& timing)
-    : graph_(graph), blocks_(blocks), timing_(timing), links_(graph.edges.size()) {
+SoleSenders::SoleSenders(const topology::Graph& graph, const Elaboration& blocks, const LinkMode& mode)
+    : graph_(graph), blocks_(blocks), mode_(mode), links_(graph.edges.size()) {
   known_ = !blocks.has_foreign_nodes();
   for (uint32_t n = 0; n < graph.nodes.size() && known_; ++n) {
     const Router* router = router_at(blocks, n);
@@ -40,10 +40,10 @@ void SoleSenders::from_edges() {
   for (const topology::Memory& m : graph_.memories) {
     SoleSender sender;
     for (const uint32_t in : in_edges[m.node]) sender.add(blocks_.link(in));
-    const bool serve = timing_.links != Links::ideal;
-    static_cast<MemoryTarget&>(blocks_.component(m.node)).set_sole_sender(known_ && serve ? sender.get() : nullptr);
+    const bool alone = known_ && !mode_.initiators_send_to_memories();
+    static_cast<MemoryTarget&>(blocks_.component(m.node)).set_sole_sender(alone ? sender.get() : nullptr);
   }
-  find_unmixed();
+  tell_mode();
 }
 
 /// Returns the last link.
@@ -62,7 +62,7 @@ void SoleSenders::add_messages(const Component& initiator, const Route& route) {
 
 void SoleSenders::add(const Component& initiator, const Route& route) {
   const void* before = add_way(initiator, route);
-  memories_[route.target].add(timing_.links == Links::ideal ? static_cast<const void*>(&initiator) : before);
+  memories_[route.target].add(mode_.initiators_send_to_memories() ? static_cast<const void*>(&initiator) : before);
   if (!route.returns) return;
   before = static_cast<const Component*>(route.target);
   for (size_t i = route.hops.size(); i-- > 0;) {
@@ -76,7 +76,7 @@ void SoleSenders::from_routes() {
     if (blocks_.link(e)) set(e, links_[e].get());
   }
   for (auto& [memory, sender] : memories_) memory->set_sole_sender(sender.get());
-  find_unmixed();
+  tell_mode();
 }
 
 /// Behind a node that stores and forwards, messages without data overtake the others.
@@ -87,27 +87,12 @@ void SoleSenders::set(uint32_t edge, const void* sender) {
   blocks_.link(edge)->sole_sender = known_ && !overtaken ? sender : nullptr;
 }
 
-/// Flit mode: an initiator sends a message's flits one behind the other, and so do memories that answer in order; they
-/// stay so as long as nobody else sends on the links.
-void SoleSenders::find_unmixed() {
-  if (timing_.links != Links::flit) return;
-  std::unordered_map<const void*, const Link*> links;
+void SoleSenders::tell_mode() const {
+  std::vector<Link*> links;
   for (uint32_t e = 0; e < graph_.edges.size(); ++e) {
-    if (const Link* link = blocks_.link(e)) links.emplace(link, link);
+    if (Link* link = blocks_.link(e)) links.push_back(link);
   }
-  for (uint32_t e = 0; e < graph_.edges.size(); ++e) {
-    Link* link = blocks_.link(e);
-    if (!link) continue;
-    // Up to the one at the beginning of the chain.
-    const Link* first = link;
-    bool unmixed = true;
-    for (size_t steps = 0; unmixed && links.count(first->sole_sender); ++steps) {
-      unmixed = steps < graph_.edges.size();
-      first = links.at(first->sole_sender);
-    }
-    const auto* memory = dynamic_cast<const MemoryTarget*>(&blocks_.component(graph_.edges[first->edge].from));
-    link->unmixed = unmixed && first->sole_sender && (!memory || memory->answers_in_order());
-  }
+  mode_.senders_known(links);
 }
 
 }  // namespace kernbench

@@ -1,5 +1,5 @@
 // Who alone puts messages on a link or sends requests to a memory: what lets the link modes decide order ahead of time
-// (Link::sole_sender, docs/performance.md). Found from the edges alone, or from all the routes there will be.
+// (docs/ahead_of_time.md). Found from the edges alone, or from all the routes there will be.
 #pragma once
 
 #include <unordered_map>
@@ -28,7 +28,7 @@ class SoleSender {
 
 class SoleSenders {
  public:
-  SoleSenders(const topology::Graph& graph, const Elaboration& blocks, const FabricTiming& timing);
+  SoleSenders(const topology::Graph& graph, const Elaboration& blocks, const LinkMode& mode);
 
   /// False: routers of one's own decide where messages go, so nobody is known to be alone.
   bool known() const { return known_; }
@@ -45,11 +45,11 @@ class SoleSenders {
  private:
   const void* add_way(const Component& initiator, const Route&);
   void set(uint32_t edge, const void* sender);
-  void find_unmixed();
+  void tell_mode() const;
 
   const topology::Graph& graph_;
   const Elaboration& blocks_;
-  const FabricTiming timing_;
+  const LinkMode& mode_;
   bool known_ = true;
   std::vector<SoleSender> links_;  ///< by edge
   std::unordered_map<MemoryTarget*, SoleSender> memories_;

@@ -7,6 +7,7 @@
 #include "kernbench/platform/elaborate/fabric_watch.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/topology/graph/edge_kinds.h"
+#include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/fabric/fabric_port.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 #include "kernbench/systemc_models/pe/pe_gemm.h"
@@ -45,7 +46,6 @@ const char* constant_of(const topology::Edge& e, const std::string& from, const 
 
 Activity::Activity(Platform& platform, ActivitySink& sink) : platform_(platform), sink_(sink) {
   const topology::Graph& graph = platform.graph();
-  header_bits_ = static_cast<uint64_t>(std::llround(graph.timing.header_bytes * static_cast<double>(kBits)));
   edge_rows_.assign(graph.edges.size(), kNone);
   router_rows_.assign(graph.nodes.size(), kNone);
   other_rows_.resize(graph.nodes.size());
@@ -135,14 +135,14 @@ void Activity::add_edge(uint32_t edge, uint64_t bits, Span span) {
 
 /// What goes over each edge of its way, and through each router on it, there and back.
 void Activity::add_way(const FabricTransaction& x, Span span) {
-  const topology::Timing& timing = platform_.graph().timing;
-  const bool flits = timing.links == topology::Links::flit;
-  const bool back = !x.posted && timing.response == topology::Response::routed;
-  const uint64_t data = x.nbytes * kBits;
-  // In flits a message has a header where it has no data (timing contract §3).
-  const auto with_header = [&](uint64_t bits) { return flits && bits > 0 ? bits : bits + header_bits_; };
-  const uint64_t there_bits = with_header(x.write ? data : 0);
-  const uint64_t back_bits = back ? with_header(x.write ? 0 : data) : x.write ? 0 : data;
+  const System& system = platform_.system();
+  const bool back = !x.posted && system.responses_travel();
+  const auto bits_on_link = [&](bool data) {
+    const double bytes = system.mode().bytes_on_link(data ? static_cast<double>(x.nbytes) : 0);
+    return static_cast<uint64_t>(std::llround(bytes * static_cast<double>(kBits)));
+  };
+  const uint64_t there_bits = bits_on_link(x.write);
+  const uint64_t back_bits = back ? bits_on_link(!x.write) : x.write ? 0 : x.nbytes * kBits;
   for (uint32_t i = 0; i < x.hop_count; ++i) {
     const Hop& hop = x.hops[i];
     if (there_bits > 0) add_edge(hop.out->link.edge, there_bits, span);
@@ -224,10 +224,10 @@ void Activity::add_tcm(const Pe& pe, bool write, uint64_t bytes, Span span) {
   });
 }
 
-void Activity::add_math(const Pe& pe, const std::string& op, uint64_t elements, Span span) {
+void Activity::add_math(uint32_t engine, const std::string& op, const PeItem& item, Span span) {
+  const auto elements = static_cast<uint64_t>(math_elements(item));
   if (elements == 0) return;
-  add(platform_.graph().pes[pe.index].blocks.at("pe_math"), op, elements, span,
-      [&](ActivityRow& row) { row.constant = "math." + op; });
+  add(engine, op, elements, span, [&](ActivityRow& row) { row.constant = "math." + op; });
 }
 
 void Activity::server_changed(const Pe& pe, Stage stage, unsigned server, kernbench::Activity activity,
@@ -239,35 +239,38 @@ void Activity::server_changed(const Pe& pe, Stage stage, unsigned server, kernbe
 }
 
 void Activity::add_service(const Pe& pe, Stage stage, const PeItem& item, Span span) {
-  const auto ops = [&](const std::vector<std::string>& names) {
-    for (const std::string& op : names) add_math(pe, op, static_cast<uint64_t>(math_elements(item)), span);
-  };
-  switch (stage) {
-    case Stage::fetch:
+  switch (component_catalog().kinds().stage(stage).work) {
+    case StageWork::fetches:
       return add_tcm(pe, false, item.fetch_bytes(), span);
-    case Stage::store:
+    case StageWork::stores:
       return add_tcm(pe, true, item.store_bytes(), span);
-    case Stage::gemm: {
+    case StageWork::macs: {
       const std::string& dtype = item.token ? item.command->plan.dtype : item.command->dtype;
       const auto macs = static_cast<uint64_t>(gemm_flops(item) / 2);
       if (macs == 0) break;
-      add(platform_.graph().pes[pe.index].blocks.at("pe_gemm"), dtype, macs, span, [&](ActivityRow& row) {
+      add(pe.engine_at(stage).index(), dtype, macs, span, [&](ActivityRow& row) {
         row.action = "macs_" + dtype;
         row.constant = "mac." + dtype;
       });
       break;
     }
-    case Stage::math:
+    case StageWork::elements: {
+      const uint32_t engine = pe.engine_at(stage).index();
       if (!item.token) {
-        add_math(pe, item.command->op, static_cast<uint64_t>(math_elements(item)), span);
+        add_math(engine, item.command->op, item, span);
         break;
       }
-      ops(item.command->plan.per_tile);
-      if (item.last_k) ops(item.command->plan.per_output_tile);
-      if (item.last_output) ops(item.command->plan.once);
+      const CompositePlan& plan = item.command->plan;
+      const auto all = [&](const std::vector<std::string>& ops) {
+        for (const std::string& op : ops) add_math(engine, op, item, span);
+      };
+      all(plan.per_tile);
+      if (item.last_k) all(plan.per_output_tile);
+      if (item.last_output) all(plan.once);
       break;
-    case Stage::dma_read:
-    case Stage::dma_write:
+    }
+    case StageWork::reads:
+    case StageWork::writes:
       return;  // its transactions count
   }
   if (item.token) return;

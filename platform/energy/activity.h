@@ -92,7 +92,7 @@ class Activity : public PeObserver, public FabricObserver {
   void add_activates(uint32_t node, uint64_t so_far, Span);
   void add_tcm(const Pe&, bool write, uint64_t bytes, Span);
   void add_slot(const Pe&, const QueueRing&, bool write, uint64_t bytes, Span);
-  void add_math(const Pe&, const std::string& op, uint64_t elements, Span);
+  void add_math(uint32_t engine, const std::string& op, const PeItem&, Span);
   void add_service(const Pe&, Stage, const PeItem&, Span);
   /// Adds to the row of that place and action, which `make` describes when it is new: action, constant and the rest.
   template <class Make>
@@ -101,13 +101,12 @@ class Activity : public PeObserver, public FabricObserver {
 
   Platform& platform_;
   ActivitySink& sink_;
-  uint64_t header_bits_ = 0;
   std::vector<ActivityRow> rows_;
-  std::vector<size_t> edge_rows_, router_rows_;                    ///< by edge, by node; kNone: none yet
+  std::vector<size_t> edge_rows_, router_rows_;                         ///< by edge, by node; kNone: none yet
   std::vector<std::map<std::string, size_t, std::less<>>> other_rows_;  ///< by node: by action, or what it is done with
-  std::vector<bool> routes_;                                       ///< by node: a router
-  std::vector<uint32_t> pe_of_;                                    ///< by node, of each pe_dma; kNoPe: another
-  std::map<uint32_t, uint64_t> activates_;                         ///< by memory, told last
+  std::vector<bool> routes_;                                            ///< by node: a router
+  std::vector<uint32_t> pe_of_;                                         ///< by node, of each pe_dma; kNoPe: another
+  std::map<uint32_t, uint64_t> activates_;                              ///< by memory, told last
   std::map<Work, double, ByAddress> open_;
   std::multiset<double> starts_;
 };

@@ -29,7 +29,7 @@ Context::Context(Platform& platform, const ProgramSpec& spec, Params params, std
       pes_(platform.machine(), std::move(pes)),
       streams_(platform.timeline(), pes_.ranks, [this] { operation_ended(); }),
       launcher_(platform.hosts().launch_host()),
-      transfer_(platform.machine(), HostTransfer::kWhole),
+      transfer_(platform.hosts().launch_host(), HostTransfer::kWhole),
       pe_times_(pes_.pes.size()) {
   const Group& all = group(pes_.pes);
   launch_mode_ = all.way.mode;
@@ -120,7 +120,8 @@ void Context::map(const TensorPlaces& t) {
 }
 
 void Context::place(const std::string& input, const HostTensor& value) {
-  for (uint32_t r = 0; r < pes_.ranks; ++r) places(input).place(value, r);
+  const TensorPlaces& to = places(input);
+  for (uint32_t r = 0; r < pes_.ranks; ++r) to.place(to.shards_of(value, r), r);
 }
 
 // ---- launches
@@ -309,24 +310,26 @@ void Context::begin_copy(Operation& op, const std::shared_ptr<const TensorPlaces
   join_streams(op);
   for (size_t i = 0; i < op.streams.size(); ++i) {
     const uint32_t rank = op.streams[i].rank;
-    const auto ended = [this, &op, i, rank, places, value](const HostResponse& r) {
-      guarded([&] {
-        if (!r.ok()) throw RunError(r.text);
-        if (value) places->place(*value, rank);
-        streams_.end(op, i);
-      });
-    };
+    std::vector<SharedBytes> shards;
+    if (value) shards = places->shards_of(*value, rank);
     std::vector<MemoryWrite> writes;
     std::vector<MemoryRead> reads;
     const bool up = op.kind == Operation::Kind::upload;
     if (options_.timed_transfer) {
       for (const RankRange& r : places->ranges(rank, up ? TensorPlaces::Copies::all : TensorPlaces::Copies::first)) {
         if (up)
-          writes.push_back({{}, r.address, r.nbytes});
+          writes.push_back({{}, r.address, r.nbytes, value ? shards[writes.size()].data : nullptr});
         else
           reads.push_back({{}, r.address, r.nbytes});
       }
     }
+    const auto ended = [this, &op, i, rank, places, shards = std::move(shards)](const HostResponse& r) {
+      guarded([&] {
+        if (!r.ok()) throw RunError(r.text);
+        if (!shards.empty()) places->place(shards, rank);
+        streams_.end(op, i);
+      });
+    };
     if (writes.empty() && reads.empty()) {
       ended({});
     } else if (up) {
@@ -347,14 +350,7 @@ void Context::delay(const On& on, double ns) {
   op.streams = on.streams();
   op.begin = [this, ns](Operation& o) {
     join_streams(o);
-    platform_.timeline().at(
-        now_ns() + ns, Order(Order::kEngines, 0, 0),
-        [](void* self, void* operation) {
-          auto& me = *static_cast<Context*>(self);
-          auto& done = *static_cast<Operation*>(operation);
-          for (size_t i = 0; i < done.streams.size(); ++i) me.streams_.end(done, i);
-        },
-        this, &o);
+    platform_.timeline().at(now_ns() + ns, Order(Order::kEngines, 0, 0), call<&Streams::end_all>(streams_, o));
   };
   enqueue(std::move(op));
 }

@@ -20,15 +20,13 @@ Program::Program(Platform& platform, const ProgramSpec& spec, Params params, con
       context_(platform, spec, std::move(params), choose_pes(platform.machine(), on), options) {}
 
 void Program::start() {
-  platform_.timeline().at(
-      platform_.timeline().now_ns(), Order(Order::kEngines, 0, 0),
-      [](void* self, void*) {
-        sc_core::sc_spawn_options options;
-        options.set_stack_size(kStackBytes);
-        sc_core::sc_spawn([self] { static_cast<Program*>(self)->run(); }, sc_core::sc_gen_unique_name("program"),
-                          &options);
-      },
-      this);
+  platform_.timeline().at(platform_.timeline().now_ns(), Order(Order::kEngines, 0, 0), call<&Program::spawn>(*this));
+}
+
+void Program::spawn() {
+  sc_core::sc_spawn_options options;
+  options.set_stack_size(kStackBytes);
+  sc_core::sc_spawn([this] { run(); }, sc_core::sc_gen_unique_name("program"), &options);
 }
 
 void Program::run() {

@@ -26,6 +26,7 @@ class Program {
   void check();
 
  private:
+  void spawn();
   void run();
 
   Platform& platform_;

@@ -66,12 +66,14 @@ void Streams::end(Operation& op, size_t place) {
   on_change_();
 }
 
+void Streams::end_all(Operation& op) {
+  for (size_t i = 0; i < op.streams.size(); ++i) end(op, i);
+}
+
 void Streams::look_soon() {
   if (look_coming_) return;
   look_coming_ = true;
-  timeline_.at(
-      timeline_.now_ns(), behind_completions(), [](void* self, void*) { static_cast<Streams*>(self)->begin_ready(); },
-      this);
+  timeline_.at(timeline_.now_ns(), behind_completions(), call<&Streams::begin_ready>(*this));
 }
 
 void Streams::begin_ready() {

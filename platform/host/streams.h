@@ -68,6 +68,8 @@ class Streams {
   void enqueue(Operation);
   /// The operation has ended in that place of its streams, now.
   void end(Operation&, size_t place);
+  /// In all of them.
+  void end_all(Operation&);
 
   /// Nothing is left in the stream; in all streams.
   bool empty(const Stream& s) const { return queues_.at(s).empty(); }

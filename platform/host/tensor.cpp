@@ -114,9 +114,10 @@ void TensorPlaces::check(const HostTensor& value) const {
   }
 }
 
-void TensorPlaces::place(const HostTensor& value, uint32_t rank) const {
+std::vector<SharedBytes> TensorPlaces::shards_of(const HostTensor& value, uint32_t rank) const {
   check(value);
-  std::map<size_t, SharedBytes> parts;  // copies share what they are written from
+  std::map<size_t, SharedBytes> parts;
+  std::vector<SharedBytes> shards;
   for (uint32_t p = 0; p < pes_.pes.size(); ++p) {
     if (pes_.rank[p] != rank || !has_bytes(p)) continue;
     SharedBytes& bytes = parts[first_copy_[p]];
@@ -125,12 +126,21 @@ void TensorPlaces::place(const HostTensor& value, uint32_t rank) const {
       scatter(plan_, p, value.bytes.data(), shard.data());
       bytes = SharedBytes::take(std::move(shard));
     }
-    const MemoryWindow window = machine_.system().window_at(bases_[p]);
+    shards.push_back(bytes);
+  }
+  return shards;
+}
+
+void TensorPlaces::place(const std::vector<SharedBytes>& shards, uint32_t rank) const {
+  auto bytes = shards.begin();
+  for (const RankRange& r : ranges(rank, Copies::all)) {
+    const MemoryWindow window = machine_.system().window_at(r.address);
     if (sc_core::sc_is_running() || System::store_of(window)) {
-      machine_.system().place(bases_[p], bytes.data, bytes.size);
+      machine_.system().place(r.address, bytes->data, bytes->size);
     } else {
-      machine_.system().image().write_shared(window.key(), bases_[p], bytes);
+      machine_.system().image().write_shared(window.key(), r.address, *bytes);
     }
+    ++bytes;
   }
 }
 

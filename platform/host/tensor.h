@@ -56,9 +56,11 @@ class TensorPlaces {
 
   /// InputError where the value's type or shape is another.
   void check(const HostTensor& value) const;
-  /// Puts a rank's shards of a value in place, now and without time: before the simulation they belong to the memory
-  /// that a replay begins with, else they are writes in the op log.
-  void place(const HostTensor& value, uint32_t rank) const;
+  /// A rank's shards of a value, those of ranges(rank, Copies::all); copies share what they are written from.
+  std::vector<SharedBytes> shards_of(const HostTensor& value, uint32_t rank) const;
+  /// Puts them in place, now and without time: before the simulation they belong to the memory that a replay begins
+  /// with, else they are writes in the op log.
+  void place(const std::vector<SharedBytes>& shards, uint32_t rank) const;
   /// The tensor from the first copy of each of its parts: get(address, bytes, nbytes). RunError of a partial one.
   HostTensor collect(const std::function<void(uint64_t, uint8_t*, uint64_t)>& get) const;
   /// A rank's shards that have bytes, by PE; of these only the first copies in the machine, or all.
@@ -102,7 +104,7 @@ class TensorPlaces {
     uint64_t nbytes = 0;
   };
   std::vector<VirtualRange> range_of_rank_;
-  std::vector<bool> in_order_;           ///< by rank: its range holds its part in row-major order
+  std::vector<bool> in_order_;  ///< by rank: its range holds its part in row-major order
 };
 
 }  // namespace kernbench::host

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kernbench/platform/topology/graph/edge_kinds.h"
+#include "kernbench/systemc_models/core/registry.h"
 
 namespace kernbench::insight {
 namespace {
@@ -47,18 +48,13 @@ std::string_view title_of(Resource r) {
 }
 
 Resource resource_of(const topology::Node& node) {
-  static const std::map<std::string_view, Resource> kKinds = {{"pcie_ep", Resource::launch},
-                                                              {"io_cpu", Resource::launch},
-                                                              {"m_cpu", Resource::launch},
-                                                              {"pe_cpu", Resource::pe_cpu},
-                                                              {"pe_scheduler", Resource::scheduler},
-                                                              {"pe_ipcq", Resource::queues},
-                                                              {"pe_dma", Resource::engines},
-                                                              {"pe_fetch_store", Resource::engines},
-                                                              {"pe_gemm", Resource::engines},
-                                                              {"pe_math", Resource::engines},
-                                                              {"pe_mmu", Resource::mmu}};
+  static const std::map<std::string_view, Resource> kKinds = {
+      {"pcie_ep", Resource::launch}, {"io_cpu", Resource::launch},          {"m_cpu", Resource::launch},
+      {"pe_cpu", Resource::pe_cpu},  {"pe_scheduler", Resource::scheduler}, {"pe_ipcq", Resource::queues},
+      {"pe_mmu", Resource::mmu}};
   if (const auto it = kKinds.find(node.kind); it != kKinds.end()) return it->second;
+  const Kind* kind = component_catalog().kinds().find(node.kind);
+  if (kind && !kind->facts.engine.stages.empty()) return Resource::engines;
   return node.space.empty() ? Resource::routers : Resource::memory;
 }
 

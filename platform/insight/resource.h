@@ -15,7 +15,7 @@ enum class Resource : uint8_t {
   pe_cpu,     ///< the cost of a command in the kernel
   kernel,     ///< scalar work of a kernel
   scheduler,  ///< overhead of pe_scheduler
-  engines,    ///< overheads of pe_dma, pe_fetch_store, pe_gemm and pe_math
+  engines,    ///< overheads of engines of PEs
   mmu,        ///< look-ups
   gemm,       ///< multiply-accumulates
   math,       ///< elementwise work

@@ -54,61 +54,57 @@ RunGraphRecorder::Access& RunGraphRecorder::open(const FabricTransaction& x) {
   a.segment = nullptr;
   a.stored_ns = 0;
   a.responds = false;
-  a.queued = a.finished = kNone;
+  a.by_header = true;
+  a.queued = a.finished = a.left = kNone;
   a.served.clear();
   a.chunks.clear();
   return a;
 }
 
-const RunGraphRecorder::Way& RunGraphRecorder::way_of(const Route& route) {
+RunGraphRecorder::Way& RunGraphRecorder::way_of(const Route& route) {
   const auto [it, is_new] = ways_.try_emplace(&route);
   Way& w = it->second;
   if (!is_new) return w;
-  std::vector<CostPart> there, back;
   const auto per_byte = [&](const Link& link) { return of_link(link, link.bw_gbs > 0 ? 1 / link.bw_gbs : 0); };
-  const auto wire = [](const Link& link) { return CostPart{Resource::wires, true, link.edge, link.wire_ns}; };
   for (size_t i = 0; i < route.hops.size(); ++i) {
     const Hop& hop = route.hops[i];
-    const Component& node = hop.out->node().owner();
-    w.stores = w.stores || stores_[node.index()];
-    there.push_back(of_node(node, node.overhead_ns()));
-    there.push_back(wire(hop.out->link));
+    w.alike = w.alike && (i == 0 || hop.out->node().costs_alike());
     add_bandwidth(w.write, per_byte(hop.out->link));
     add_bandwidth(w.read, per_byte(hop.in->link));
     if (i + 1 == route.hops.size()) break;
     add_bandwidth(w.write_inner, per_byte(hop.out->link));
     add_bandwidth(w.read_inner, per_byte(hop.in->link));
   }
-  for (size_t i = route.hops.size(); i-- > 0;) {
-    const Component& node = route.hops[i].out->node().owner();
-    back.push_back(wire(route.hops[i].in->link));
-    back.push_back(of_node(node, node.overhead_ns()));
-  }
-  w.there = graph_.cost(there);
-  w.back = graph_.cost(back);
   return w;
 }
 
-/// What data wait for their rest at nodes that store and forward.
-std::vector<CostPart> RunGraphRecorder::stored_on(const FabricTransaction& x, bool back) const {
-  std::vector<CostPart> parts;
-  if (x.write == back) return parts;
-  const auto& hops = x.route->hops;
-  for (size_t i = 1; i < hops.size(); ++i) {  // 0: the initiator
-    if (!stores_[hops[i].out->node().owner().index()]) continue;
-    const Link& from = back ? hops[i].in->link : hops[i - 1].out->link;
-    parts.push_back(of_link(from, from.transfer_ns(static_cast<double>(x.nbytes))));
+/// Of the whole way, where nothing is told of its links: its stops and its wires, then what data wait for their rest.
+Cost RunGraphRecorder::way_cost(const FabricTransaction& x, bool back) {
+  const Route& route = *x.route;
+  Way& way = way_of(route);
+  Cost& kept = back ? way.back : way.there;
+  if (way.alike && kept != 0) return kept;
+  const PassingMessage message{x.write, back, x.address, x.nbytes};
+  std::vector<CostPart> parts, stored;
+  for (size_t n = 0; n < route.hops.size(); ++n) {
+    const size_t i = back ? route.hops.size() - 1 - n : n;
+    const Stop stop = back ? route.back(i) : route.there(i);
+    const Link& link = back ? route.hops[i].in->link : route.hops[i].out->link;
+    const NodeCost at = stop.cost(message);
+    const CostPart node = of_node(stop.node->owner(), at.overhead_ns);
+    const CostPart wire{Resource::wires, true, link.edge, link.wire_ns};
+    parts.insert(parts.end(), {back ? wire : node, back ? node : wire});
+    if (at.store_forward_ns > 0)
+      stored.insert(back ? stored.begin() : stored.end(), of_link(*stop.from, at.store_forward_ns));
   }
-  return parts;
+  Cost cost = graph_.cost(parts);
+  for (const CostPart& p : stored) cost = graph_.plus(cost, p);
+  return kept = cost;
 }
 
-/// Where links are no servers.
-Cost RunGraphRecorder::way_cost(const FabricTransaction& x, bool back) {
-  const Way& way = way_of(*x.route);
-  Cost cost = back ? way.back : way.there;
-  if (!way.stores) return cost;
-  for (const CostPart& p : stored_on(x, back)) cost = graph_.plus(cost, p);
-  return cost;
+CostPart RunGraphRecorder::overhead_of(const MemoryTarget& memory, const FabricTransaction& x) const {
+  const Stop end{&memory, nullptr, nullptr};
+  return {Resource::memory, false, memory.index(), end.cost({x.write, false, x.address, x.nbytes}).overhead_ns};
 }
 
 void RunGraphRecorder::with_bandwidths(const Cause& last, const std::vector<CostPart>& per_byte, double bytes) {
@@ -168,14 +164,18 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
   if (a.travellers.size() <= c.flit)
     a.travellers.resize(c.flit + 1, a.travellers.front().by ? Traveller{} : a.travellers.front());
   const Component& node = platform_.component(platform_.graph().edges[link.edge].from);
-  const bool data = x.write != c.response;
-  const bool held = flits_ && data && stores_[node.index()];
+  a.by_header = c.header;
+  // The flits of a response that its memory serves as a whole leave it one after the other.
+  if (c.response && x.served_whole && c.flit > 0 && &link == &x.last_hop().in->link)
+    a.travellers[c.flit] = {behind(left_memory(a), static_cast<const MemoryTarget&>(x.last_hop().in->node()), c.ready_ns),
+                            c.ready_ns, nullptr};
+  const bool held = c.ready_by != c.flit;
   Traveller& v = a.travellers[c.flit];
-  Traveller& before = held ? a.travellers.back() : v;
+  Traveller& before = a.travellers[c.ready_by];
   Cause own = before.last;
   if (c.flit == 0 || held) {
     double open = c.ready_ns - before.here_ns;
-    if (!flits_) {
+    if (c.header) {
       const double stored = x.store_forward_ns - a.stored_ns;
       a.stored_ns = x.store_forward_ns;
       open -= stored;
@@ -194,7 +194,7 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
     const CostPart wire{Resource::wires, true, link.edge, link.wire_ns};
     state.held_ns = takes;
     state.held = graph_.cost(of_link(link, takes));
-    state.onward = graph_.plus(flits_ ? state.held : 0, wire);
+    state.onward = graph_.plus(c.header ? 0 : state.held, wire);
   }
   v.last = {state.taken, state.onward};
   v.here_ns = c.arrive_ns;
@@ -205,8 +205,8 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
 
 /// The request's header is there.
 Cause RunGraphRecorder::at_memory(const FabricTransaction& x, Access& a) {
-  const Cause& last = a.travellers.front().last;
-  return links_serve_ ? last : then(last, way_cost(x, false));
+  const Traveller& header = x.served_whole ? a.travellers.back() : a.travellers.front();  // flits: all, or the first
+  return header.by ? header.last : then(header.last, way_cost(x, false));
 }
 
 void RunGraphRecorder::memory_request(const MemoryTarget& memory, const FabricTransaction& x, MemoryStep step,
@@ -216,11 +216,12 @@ void RunGraphRecorder::memory_request(const MemoryTarget& memory, const FabricTr
   Access& a = *access;
   MemoryState& m = memories_[memory.index()];
   if (step == MemoryStep::finished) return finished(memory, x, a, t);
-  if (step == MemoryStep::arrived || flits_ || a.queued != kNone) return;
+  if (step == MemoryStep::arrived || !x.served_whole || a.queued != kNone) return;
   const Cause there = at_memory(x, a);
   comes_to(m.last, there);
-  const CostPart overhead{Resource::memory, false, memory.index(), memory.overhead_ns()};
-  a.queued = graph_.add(t + overhead.ns, a.op, {then(there, overhead), {m.free, graph_.cost(overhead)}});
+  const CostPart overhead = overhead_of(memory, x);
+  const Moment free = graph_.ns(m.free) < t + RunGraph::kSameNs ? m.free : m.bound;
+  a.queued = graph_.add(t + overhead.ns, a.op, {then(there, overhead), {free, graph_.cost(overhead)}});
 }
 
 void RunGraphRecorder::channel_taken(const MemoryTarget& memory, const FabricTransaction& x, size_t number,
@@ -231,15 +232,14 @@ void RunGraphRecorder::channel_taken(const MemoryTarget& memory, const FabricTra
   MemoryState& m = memories_[memory.index()];
   if (m.channels.size() <= number) m.channels.resize(number + 1);
   if (a.queued == kNone) {
-    const CostPart overhead{Resource::memory, false, memory.index(), memory.overhead_ns()};
-    a.queued = graph_.add(ready, a.op, {then(at_memory(x, a), overhead)});
+    a.queued = graph_.add(ready, a.op, {then(at_memory(x, a), overhead_of(memory, x))});
     comes_to(m.last, {a.queued, 0});
   }
   const CostPart held{m.bandwidth, false, memory.index(), to - from};
   Moment& channel = m.channels[number];
   const size_t flit = a.served.size();
-  const bool own_flit = flits_ && x.write && flit > 0 && flit < a.travellers.size();
-  if (!flits_) {
+  const bool own_flit = !x.served_whole && x.write && flit > 0 && flit < a.travellers.size();
+  if (x.served_whole) {
     for (const Chunk& c : a.chunks) {
       if (c.before != channel || c.ns != held.ns) continue;
       channel = c.served;
@@ -252,25 +252,35 @@ void RunGraphRecorder::channel_taken(const MemoryTarget& memory, const FabricTra
   if (own_flit) causes_.push_back(then(a.travellers[flit].last, held));
   channel = add(to, a.op);
   a.served.push_back(channel);
-  if (!flits_) a.chunks.back().served = channel;
+  if (x.served_whole) a.chunks.back().served = channel;
 }
 
 void RunGraphRecorder::finished(const MemoryTarget& memory, const FabricTransaction& x, Access& a, double t) {
   MemoryState& m = memories_[memory.index()];
   for (const Moment s : a.served) causes_.push_back({s, 0});
-  if (!flits_ && a.queued != kNone) {
+  if (x.served_whole && a.queued != kNone) {
     const Way& way = way_of(*x.route);
-    if (!a.served.empty()) {
-      with_bandwidths({a.queued, 0}, x.write ? way.write_inner : way.read_inner, static_cast<double>(x.nbytes));
-    } else if (m.fifo) {
-      with_bandwidths({a.queued, 0}, x.write ? way.write : way.read, static_cast<double>(x.nbytes));
-    } else {
-      causes_.push_back(
-          {a.queued, graph_.cost(CostPart{Resource::memory, false, memory.index(), t - graph_.ns(a.queued)})});
+    switch (x.service_bound) {
+      case ServiceBound::way_to_memory:
+        with_bandwidths({a.queued, 0}, x.write ? way.write_inner : way.read_inner, static_cast<double>(x.nbytes));
+        break;
+      case ServiceBound::way:
+        with_bandwidths({a.queued, 0}, x.write ? way.write : way.read, static_cast<double>(x.nbytes));
+        break;
+      case ServiceBound::memory:
+        causes_.push_back(behind(a.queued, memory, t - x.own_service_ns));
     }
   }
-  a.finished = add(t, a.op);
-  m.free = a.finished;
+  m.bound = m.free = a.finished = add(t - x.own_service_ns, a.op);
+  if (x.own_service_ns > 0) m.free = a.finished = graph_.add(t, a.op, {behind(m.bound, memory, t)});
+  const double leaves = t - x.tail_ns;
+  a.left = x.write || a.queued == kNone ? a.finished : a.queued;
+  if (x.own_service_ns > 0 && a.left != a.finished) a.left = graph_.add(leaves, a.op, {behind(a.left, memory, leaves)});
+}
+
+/// Time up to t that the memory takes by itself.
+Cause RunGraphRecorder::behind(Moment before, const MemoryTarget& memory, double t) {
+  return {before, graph_.cost(CostPart{Resource::memory, false, memory.index(), t - graph_.ns(before)})};
 }
 
 // ---- on the way back
@@ -278,27 +288,27 @@ void RunGraphRecorder::finished(const MemoryTarget& memory, const FabricTransact
 void RunGraphRecorder::responds(const FabricTransaction& x, Access& a) {
   a.responds = true;
   a.stored_ns = x.store_forward_ns;
-  if (flits_ && !x.write && !a.served.empty()) {
+  if (!x.served_whole && !x.write && !a.served.empty()) {
     a.travellers.clear();
     for (const Moment s : a.served) a.travellers.push_back({{s, 0}, graph_.ns(s), nullptr});
     return;
   }
-  const Moment from = x.write || a.queued == kNone ? a.finished : a.queued;
-  begin(a, from == kNone ? 0 : from, from == kNone ? 0 : graph_.ns(from));
+  const Moment from = left_memory(a);
+  begin(a, from, from == 0 ? 0 : graph_.ns(from));
 }
 
 Moment RunGraphRecorder::came_back(const Component& initiator, const FabricTransaction& x, Access& a, double t) {
   if (a.finished == kNone) return graph_.add(t, a.op, {a.travellers.front().last});
   if (!responses_travel_ || x.hop_count == 0) return a.finished;
   if (!a.responds) responds(x, a);
-  const CostPart overhead = of_node(initiator, initiator.overhead_ns());
+  const CostPart overhead = of_node(initiator, x.route->back(0).cost({x.write, true, x.address, x.nbytes}).overhead_ns);
   const Cause& first = a.travellers.front().last;
-  if (flits_) {
+  if (!a.by_header) {
     causes_.push_back(then(first, overhead));
     if (a.travellers.size() > 1) causes_.push_back(a.travellers.back().last);
     return add(t, a.op);
   }
-  const Cause header = links_serve_ ? then(first, overhead) : then(first, way_cost(x, true));
+  const Cause header = a.travellers.front().by ? then(first, overhead) : then(first, way_cost(x, true));
   if (x.write) return graph_.add(t, a.op, {header});
   const Way& way = way_of(*x.route);
   with_bandwidths(header, a.served.empty() ? way.read : way.read_inner, static_cast<double>(x.nbytes));
@@ -327,8 +337,9 @@ void RunGraphRecorder::post_done(const Component&, const FabricTransaction& x, d
   const Access& a = *access;
   const auto segment = segments_.find(a.segment);
   if (segment == segments_.end()) return;
-  const Cause& last = a.travellers.back().last;
-  message_came(x, *a.segment, segment->second, links_serve_ ? last : then(last, way_cost(x, false)), t);
+  const Traveller& last = a.travellers.back();
+  const Cause there = last.by ? last.last : then(last.last, way_cost(x, false));
+  message_came(x, *a.segment, segment->second, there, a.by_header, t);
 }
 
 }  // namespace kernbench::insight

@@ -5,23 +5,20 @@
 #include "kernbench/platform/insight/run_graph_recorder.h"
 #include "kernbench/platform/launch/launch_way.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/fabric/control_legs.h"
-#include "kernbench/systemc_models/fabric/router.h"
-#include "kernbench/systemc_models/memory/hbm_ctrl.h"
+#include "kernbench/systemc_models/pe/pe_block.h"
 
 namespace kernbench::insight {
 
 RunGraphRecorder::RunGraphRecorder(Platform& platform, bool turns)
     : platform_(platform),
-      graph_(platform.timeline().now_ns(),
-             platform.graph().has_finite_buffers() ? Resource::buffers : Resource::other),
+      graph_(platform.timeline().now_ns(), platform.graph().has_finite_buffers() ? Resource::buffers : Resource::other),
       pes_(platform.pes().count()),
       pe_of_node_(platform.graph().nodes.size(), CostPart::kNobody),
       memories_(platform.graph().nodes.size()),
       links_(platform.graph().edges.size()),
       last_access_(platform.graph().nodes.size() + 1),
-      links_serve_(platform.system().mode().links_serve()),
-      flits_(platform.system().timing().links == Links::flit),
       responses_travel_(platform.system().responses_travel()),
       turns_(turns) {
   for (size_t p = 0; p < pes_.size(); ++p) {
@@ -31,7 +28,8 @@ RunGraphRecorder::RunGraphRecorder(Platform& platform, bool turns)
     const auto node = [&](const char* kind, double* overhead_ns) {
       const auto it = blocks.find(kind);
       if (it == blocks.end()) return CostPart::kNobody;
-      if (overhead_ns) *overhead_ns = platform.component(it->second).overhead_ns();
+      const PeBlock* block = overhead_ns ? platform.component(it->second).pe_block() : nullptr;
+      if (block) *overhead_ns = block->block_overhead_ns();
       return it->second;
     };
     s.cpu = node("pe_cpu", nullptr);
@@ -42,8 +40,10 @@ RunGraphRecorder::RunGraphRecorder(Platform& platform, bool turns)
       for (const StageStatistics& stage : e.role->statistics()) {
         StageState& st = s.stages[static_cast<size_t>(stage.stage)];
         st.node = e.block->index();
-        st.overhead_ns = e.block->overhead_ns();
+        if (const PeBlock* block = e.block->pe_block()) st.overhead_ns = block->block_overhead_ns();
         st.engine = e.role;
+        st.work = component_catalog().kinds().stage(stage.stage).work;
+        st.needs_slot = stage.needs_slot;
         st.depth = std::max(1u, stage.queue_depth);
         st.taken.assign(st.depth, 0);
         st.servers.resize(stage.servers);
@@ -52,16 +52,13 @@ RunGraphRecorder::RunGraphRecorder(Platform& platform, bool turns)
     pe.observers.add(*this);
   }
   for (uint32_t n = 0; n < memories_.size(); ++n) {
-    const Component& block = platform.component(n);
     nodes_.push_back(resource_of(platform.graph().nodes[n]));
     if (platform.graph().nodes[n].space == "sram") memories_[n].bandwidth = Resource::sram;
-    memories_[n].fifo = dynamic_cast<const FifoMemory*>(&block);
-    const auto* router = dynamic_cast<const Router*>(&block);
-    stores_.push_back(router && router->stores_and_forwards());
   }
   for (size_t e = 0; e < links_.size(); ++e)
     links_[e].resource = resource_of(platform.graph(), platform.graph().edges[e]);
-  watch_fabric(platform_.machine(), *this, links_serve_ ? FabricParts::blocks_and_links : FabricParts::blocks);
+  const bool links_serve = platform.system().mode().links_serve();
+  watch_fabric(platform_.machine(), *this, links_serve ? FabricParts::blocks_and_links : FabricParts::blocks);
   platform.machine().host_observers().add(*this);
 }
 
@@ -96,10 +93,12 @@ void RunGraphRecorder::transfer_done(const void* id, double t) {
 
 /// What a message takes from one stop to the next.
 void RunGraphRecorder::add_leg(std::vector<CostPart>& parts, uint32_t from, uint32_t to) {
-  for (const FabricPort* port : platform_.system().control_legs().leg(from, to).ways) {
-    const Component& node = port->node().owner();
-    if (node.index() < platform_.graph().nodes.size()) parts.push_back(of_node(node, node.overhead_ns()));
-    if (port->link.wire_ns > 0) parts.push_back({Resource::wires, true, port->link.edge, port->link.wire_ns});
+  const ControlLeg& leg = platform_.system().control_legs().leg(from, to);
+  for (size_t i = 0; i < leg.ways.size(); ++i) {
+    const Component& node = leg.ways[i]->node().owner();
+    const Link& link = leg.ways[i]->link;
+    if (node.index() < platform_.graph().nodes.size()) parts.push_back(of_node(node, leg.stop_ns(i)));
+    if (link.wire_ns > 0) parts.push_back({Resource::wires, true, link.edge, link.wire_ns});
   }
 }
 

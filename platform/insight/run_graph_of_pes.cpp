@@ -6,14 +6,6 @@
 #include "kernbench/systemc_models/pe/queue_message.h"
 
 namespace kernbench::insight {
-namespace {
-
-bool needs_slot(Stage s) {
-  return s == Stage::gemm || s == Stage::math;
-}
-
-}  // namespace
-
 void RunGraphRecorder::note(std::vector<Moment>& list, uint64_t seq, Moment m) {
   if (list.size() <= seq) list.resize(seq + 1, kNone);
   list[seq] = m;
@@ -158,14 +150,14 @@ void RunGraphRecorder::server_changed(const Pe& pe, Stage stage, unsigned number
       return;
     case Activity::service:
       server.service = server.taken;
-      if (needs_slot(stage)) {
+      if (st.needs_slot) {
         comes_to(s.slot_asked, {server.taken, 0});
         server.service = graph_.add(t, op_of(*item), {{server.taken, 0}, {s.slot, 0}});
       }
       items_[item] = server.service;
       return;
     case Activity::queue_full:
-      end_of_service(s, stage, server, *item, t);
+      end_of_service(s, st, server, *item, t);
       return;
     case Activity::idle:
       // Handed on when the next stage's queue had room.
@@ -175,27 +167,26 @@ void RunGraphRecorder::server_changed(const Pe& pe, Stage stage, unsigned number
   }
 }
 
-void RunGraphRecorder::end_of_service(PeState& s, Stage stage, Server& server, const PeItem& item, double t) {
-  StageState& st = s.stages[static_cast<size_t>(stage)];
+void RunGraphRecorder::end_of_service(PeState& s, const StageState& st, Server& server, const PeItem& item, double t) {
   const OpNumber op = op_of(item);
   const double took = t - graph_.ns(server.service);
   const CostPart overhead{Resource::engines, false, st.node, st.overhead_ns};
-  switch (stage) {
-    case Stage::dma_read:
-    case Stage::dma_write:
+  switch (st.work) {
+    case StageWork::reads:
+    case StageWork::writes:
       server.ended = item_moment(&item);  // its last transaction's
       break;
-    case Stage::fetch:
-    case Stage::store:
+    case StageWork::fetches:
+    case StageWork::stores:
       if (server.cost.ns != took)
         server.cost = {
             took, graph_.plus(graph_.cost(overhead), CostPart{Resource::tcm, false, st.node, took - st.overhead_ns})};
       server.ended = graph_.add(t, op, {{server.service, server.cost.cost}});
       break;
-    case Stage::gemm:
-    case Stage::math: {
-      const Resource computes = stage == Stage::gemm ? Resource::gemm : Resource::math;
-      const ServiceParts parts = st.engine->service_parts(item);
+    case StageWork::macs:
+    case StageWork::elements: {
+      const Resource computes = st.work == StageWork::macs ? Resource::gemm : Resource::math;
+      const ServiceParts parts = st.engine->service_parts();
       if (parts.read_ns == 0 && parts.write_ns == 0) {
         const double ns = parts.compute_ns > 0 ? parts.compute_ns : took - st.overhead_ns;
         if (server.cost.ns != ns)
@@ -215,7 +206,7 @@ void RunGraphRecorder::end_of_service(PeState& s, Stage stage, Server& server, c
   server.ended = not_before(t, server.ended);
   server.last_stage = item.last_stage();
   items_[&item] = server.ended;
-  if (needs_slot(stage)) s.slot = server.ended;
+  if (st.needs_slot) s.slot = server.ended;
   if (!server.last_stage || !item.token) return;
   s.tiles_left.push_back(server.ended);
 }

@@ -48,12 +48,14 @@ void RunGraphRecorder::comm_served(PeState& s, const QueueSegment& segment, Segm
   const Route& route = *segment.route;
   const Link& first = route.hops.front().out->link;
   const auto access = accesses_.find(sent.posted);
-  if (flits_) {
+  if (access != accesses_.end() && !access->second.by_header) {
     causes_.push_back({links_[first.edge].taken, links_[first.edge].held});
   } else if (access != accesses_.end()) {
-    const Component& source = route.hops.front().out->node().owner();
-    const Cause& last = access->second.travellers.front().last;
-    const Cause left = links_serve_ ? Cause{last.from, 0} : then(last, of_node(source, source.overhead_ns()));
+    const Stop source = route.there(0);
+    const double overhead_ns = source.cost({true, false, 0, segment.nbytes}).overhead_ns;
+    const Traveller& header = access->second.travellers.front();
+    const Cause left =
+        header.by ? Cause{header.last.from, 0} : then(header.last, of_node(source.node->owner(), overhead_ns));
     with_bandwidths(left, way_of(route).write, static_cast<double>(segment.nbytes));
   }
   s.comm_free = add(t, sent.op);
@@ -61,7 +63,7 @@ void RunGraphRecorder::comm_served(PeState& s, const QueueSegment& segment, Segm
 }
 
 void RunGraphRecorder::message_came(const FabricTransaction& x, const QueueSegment& segment, Segment& s,
-                                    const Cause& there, double t) {
+                                    const Cause& there, bool by_header, double t) {
   if (x.channel == FabricInitiator::kComm) {
     PeState& receiver = pes_[pe_of_node_[segment.receiver_dma]];
     PortState& port = receiver.ports[segment.receiver_port];
@@ -70,7 +72,7 @@ void RunGraphRecorder::message_came(const FabricTransaction& x, const QueueSegme
     return;
   }
   PeState& sender = pes_[pe_of_node_[segment.sender_dma]];
-  if (flits_) {
+  if (!by_header) {
     causes_.push_back(there);
   } else {
     with_bandwidths(there, way_of(*x.route).write, static_cast<double>(x.nbytes));

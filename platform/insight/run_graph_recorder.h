@@ -10,6 +10,7 @@
 
 #include "kernbench/platform/elaborate/host_observer.h"
 #include "kernbench/platform/insight/run_graph.h"
+#include "kernbench/systemc_models/core/impl_catalog.h"
 #include "kernbench/systemc_models/fabric/fabric_observer.h"
 #include "kernbench/systemc_models/pe/observer.h"
 
@@ -90,6 +91,8 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     uint32_t node = CostPart::kNobody;
     double overhead_ns = 0;
     EngineRole* engine = nullptr;
+    StageWork work = StageWork::elements;
+    bool needs_slot = false;
     uint64_t queued = 0;  ///< items so far
     Cause offered;        ///< the last of them
     uint32_t depth = 1;
@@ -113,7 +116,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     Cost start = 0;
     // By the command's seq: when it was done, all segments of a send had slots, and pe_ipcq was done with it.
     std::vector<Moment> done, sent, calls_done;
-    StageState stages[kStages];
+    StageState stages[kMostStages];
     Moment slot = 0;   ///< when the accel_slot was given back
     Cause slot_asked;  ///< by who had it last
     Moment fed = 0;    ///< the last tile
@@ -151,16 +154,17 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     std::vector<Traveller> travellers;  ///< one, or with flits by their numbers
     double stored_ns = 0;               ///< of its store-and-forward account: told so far
     bool responds = false;
+    bool by_header = true;  ///< it goes as its header, not in flits
     // At the memory: when its overhead is over; chunks or flits; and all of it.
-    Moment queued = kNone, finished = kNone;
+    Moment queued = kNone, finished = kNone, left = kNone;  ///< left: its response did
     std::vector<Moment> served;
     std::vector<Chunk> chunks;  ///< of channels that are alike
   };
   struct MemoryState {
     Resource bandwidth = Resource::hbm;
-    bool fifo = false;  ///< one server for whole requests
     Moment free = 0;
-    Cause last;  ///< by which the last request was there
+    Moment bound = 0;  ///< before what a memory of one's own has taken by itself, which need not hold it
+    Cause last;        ///< by which the last request was there
     std::vector<Moment> channels;
   };
   /// A FIFO server: who comes next waits for the moment, and from there for the cost.
@@ -182,12 +186,12 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     std::vector<size_t> pes;
     std::vector<Cost> ways;  ///< by place
   };
-  /// Of a route: what overheads and wires cost there and back, and of each class the least bandwidth, as ns of a byte,
-  /// in the direction of a write's and a read's data; `inner`: without the edge to the memory.
+  /// Of a route: what it costs there and back where links are no servers, and of each class the least bandwidth, as ns
+  /// of a byte, in the direction of a write's and a read's data; `inner`: without the edge to the memory.
   struct Way {
     Cost there = 0, back = 0;
     std::vector<CostPart> write, read, write_inner, read_inner;
-    bool stores = false;  ///< some node stores and forwards, which is not in it
+    bool alike = true;  ///< costs all messages the same
   };
 
   PeState& state(const Pe& pe) { return pes_[pe.index]; }
@@ -196,28 +200,34 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   Cost part_cost(LastCost&, Resource, uint32_t node, double ns);
   OpNumber op_of(const PeItem& item) const;
   Moment item_moment(const PeItem* item) const;
-  void end_of_service(PeState&, Stage, Server&, const PeItem&, double t);
+  void end_of_service(PeState&, const StageState&, Server&, const PeItem&, double t);
 
-  const Way& way_of(const Route&);
+  Way& way_of(const Route&);
   Cause then(const Cause& last, const CostPart& part) { return {last.from, graph_.plus(last.cost, part)}; }
   Cause then(const Cause& last, Cost cost) { return {last.from, graph_.plus(last.cost, cost)}; }
   Access* find(const FabricTransaction&);
   Access& open(const FabricTransaction&);
   CostPart of_node(const Component&, double ns) const;
   CostPart of_link(const Link&, double ns) const;
-  std::vector<CostPart> stored_on(const FabricTransaction&, bool back) const;
+  CostPart overhead_of(const MemoryTarget&, const FabricTransaction&) const;
   Cost way_cost(const FabricTransaction&, bool back);
   Cause at_memory(const FabricTransaction&, Access&);
+  Cause behind(Moment before, const MemoryTarget&, double t);
   void finished(const MemoryTarget&, const FabricTransaction&, Access&, double t);
   void with_bandwidths(const Cause& last, const std::vector<CostPart>& per_byte, double bytes);
   void responds(const FabricTransaction&, Access&);
+  /// When its response has left the memory, or of data that leave before all is served, when it was asked for.
+  static Moment left_memory(const Access& a) {
+    return a.left != kNone ? a.left : a.queued != kNone ? a.queued : 0;
+  }
   Moment came_back(const Component& initiator, const FabricTransaction&, Access&, double t);
   Cause stands(PeState&, const QueueCall*);
   std::vector<Cost> launch_costs(const LaunchWay&);
   void add_leg(std::vector<CostPart>&, uint32_t from, uint32_t to);
   static void begin(Access&, Moment granted, double t);
   /// A segment's header, or a credit's, is where it ends, `there` after what it last waited for.
-  void message_came(const FabricTransaction&, const QueueSegment&, Segment&, const Cause& there, double t);
+  void message_came(const FabricTransaction&, const QueueSegment&, Segment&, const Cause& there, bool by_header,
+                    double t);
   void comm_served(PeState&, const QueueSegment&, Segment&, double t);
   /// The moment, or where it is before t one at t that follows from it.
   Moment not_before(double t, Moment m) {
@@ -248,7 +258,6 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   Access* found_ = nullptr;
   std::unordered_map<const Route*, Way> ways_;
   std::unordered_map<const QueueSegment*, Segment> segments_;
-  std::vector<bool> stores_;           ///< by node: it stores and forwards
   std::vector<MemoryState> memories_;  ///< by node
   std::vector<LinkState> links_;       ///< by edge
   std::vector<Resource> nodes_;        ///< by node: whose its overhead is
@@ -259,7 +268,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   std::unordered_map<const void*, Launch> launches_;
   std::map<uint32_t, std::string> launch_names_;
   Moment host_ = 0;  ///< the last that the host was told
-  bool links_serve_, flits_, responses_travel_, turns_;
+  bool responses_travel_, turns_;
 };
 
 }  // namespace insight

@@ -19,16 +19,22 @@ using topology::Node;
 
 constexpr std::string_view kEngines = "dma_engines", kDepth = "queue_depth";
 
+bool does(const Kinds& kinds, const Node& node, StageWork work) {
+  const std::vector<EngineStage>& stages = kinds.find(node.kind)->facts.engine.stages;
+  return std::any_of(stages.begin(), stages.end(), [work](const EngineStage& s) { return s.work == work; });
+}
+
 /// How an attribute of a node follows from the part's factor; 1: not at all.
-double factor_of(std::string_view part, const Node& node, const std::string& attribute, double factor) {
+double factor_of(const Kinds& kinds, std::string_view part, const Node& node, const std::string& attribute,
+                 double factor) {
   const bool overhead = attribute == "overhead_ns";
   const bool clock = attribute == "freq_ghz";
   if (part == kEngines) return attribute == "rd_engines" || attribute == "wr_engines" ? factor : 1;
   if (part == kDepth) return attribute == kDepth ? factor : 1;
   if (overhead) return part == name_of(resource_of(node)) ? 1 / factor : 1;
   if (part == "hbm" || part == "sram") return attribute == "pc_bw_gbs" && node.space == part ? factor : 1;
-  if (part == "gemm") return clock && node.kind == "pe_gemm" ? factor : 1;
-  if (part == "math") return clock && node.kind == "pe_math" ? factor : 1;
+  if (part == "gemm") return clock && does(kinds, node, StageWork::macs) ? factor : 1;
+  if (part == "math") return clock && does(kinds, node, StageWork::elements) ? factor : 1;
   if (part == "tcm")
     return node.kind == "pe_tcm" && (attribute == "read_bw_gbs" || attribute == "write_bw_gbs") ? factor : 1;
   if (part == "pe_cpu") return node.kind == "pe_cpu" && attribute == "dispatch_cycles" ? 1 / factor : 1;
@@ -58,7 +64,7 @@ size_t scale_nodes(Graph& graph, const ImplCatalog& catalog, std::string_view pa
     const ImplSpec* impl = catalog.find(node.impl);
     if (!impl) continue;
     for (const auto& [spec, value] : effective_attributes(*impl, node.attrs)) {
-      const double f = factor_of(part, node, spec->name, factor);
+      const double f = factor_of(catalog.kinds(), part, node, spec->name, factor);
       if (f == 1) continue;
       const AttrValue scaled = times(value, f);
       if (scaled == value) continue;

@@ -45,7 +45,7 @@ TimelineRecorder::TimelineRecorder(Platform& platform) : platform_(platform), be
   for (const topology::Memory& memory : platform.graph().memories)
     memories_[memory.node] = {bins_.add_series(), bins_.add_series(), {}};
   track("kernel");  // tracks of a PE stand in the order in which they are named
-  for (int s = 0; s < kStages; ++s) track(std::string(name_of(static_cast<Stage>(s))));
+  for (int s = 0; s < stage_count(); ++s) track(std::string(name_of(static_cast<Stage>(s))));
   for (const char* name : kQueueServerNames) track(name);
   for (size_t p = 0; p < platform.pes().count(); ++p) platform.pes().pe(p).observers.add(*this);
   watch_fabric(platform.machine(), *this);
@@ -112,7 +112,7 @@ void TimelineRecorder::queue_stall(const Pe& pe, uint32_t port, QueueStall why, 
 void TimelineRecorder::segment_served(const Pe& pe, QueueServer server, const QueueSegment& s, double from, double to) {
   if (to <= from) return;
   const QueuePort& port = pe.ipcq->ports()[server == QueueServer::comm ? s.sender_port : s.receiver_port];
-  add(pe.index, static_cast<uint32_t>(1 + kStages + static_cast<int>(server)),
+  add(pe.index, static_cast<uint32_t>(1 + stage_count() + static_cast<int>(server)),
       {from, to, Kind::message, op({"message " + port.name, ""}), static_cast<int64_t>(s.message->number)});
 }
 

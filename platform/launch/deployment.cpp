@@ -11,8 +11,8 @@ const char* name_of(AddressMode m) {
   return m == AddressMode::physical ? "physical" : "virtual";
 }
 
-Deployment::Deployment(Machine& machine, DeviceAllocators& allocators, const KernelSpec& spec, const Params& params, std::vector<size_t> pes,
-                       AddressMode mode)
+Deployment::Deployment(Machine& machine, DeviceAllocators& allocators, const KernelSpec& spec, const Params& params,
+                       std::vector<size_t> pes, AddressMode mode)
     : machine_(machine), allocators_(allocators), pes_(std::move(pes)) {
   auto launch = std::make_shared<tl::LaunchArgs>(params);
   for (const TensorSpec& t : spec.tensors) {

@@ -28,7 +28,8 @@ class Deployment {
   /// Allocates every tensor of the kernel over the PEs (indices in compiled order), each shard in its owner's nearest
   /// HBM, and a virtual range for the tensor, in which its shards stand one after the other. InputError if a shard does
   /// not fit.
-  Deployment(Machine&, DeviceAllocators&, const KernelSpec&, const Params&, std::vector<size_t> pes, AddressMode = AddressMode::physical);
+  Deployment(Machine&, DeviceAllocators&, const KernelSpec&, const Params&, std::vector<size_t> pes,
+             AddressMode = AddressMode::physical);
   /// Gives everything back to the allocators.
   ~Deployment();
   Deployment(const Deployment&) = delete;

@@ -50,8 +50,7 @@ uint64_t DeviceAllocators::allocate_hbm(size_t pe, uint64_t nbytes) {
   FirstFitAllocator& allocator = hbm_allocator(memory);
   if (const auto address = allocator.allocate(nbytes)) return *address;
   const topology::Memory& m = graph_.memories[memory];
-  throw OutOfDeviceMemory(
-      no_room(nbytes, graph_.pes[pe].id, graph_.nodes[m.node].id, allocator, m.size));
+  throw OutOfDeviceMemory(no_room(nbytes, graph_.pes[pe].id, graph_.nodes[m.node].id, allocator, m.size));
 }
 
 void DeviceAllocators::free_hbm(size_t pe, uint64_t address) {

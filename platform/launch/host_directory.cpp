@@ -8,13 +8,14 @@
 
 namespace kernbench {
 
-HostDirectory::HostDirectory(Machine& machine) : machine_(machine), launch_host_(sc_core::sc_gen_unique_name("launch_host"), machine) {
+HostDirectory::HostDirectory(Machine& machine)
+    : machine_(machine), launch_host_(sc_core::sc_gen_unique_name("launch_host"), machine) {
   const topology::Graph& graph = machine.graph();
   for (uint32_t n = 0; n < graph.nodes.size(); ++n) {
-    if (graph.nodes[n].kind != "pcie_ep" || !machine.blocks().request_port(n)) continue;
+    if (graph.nodes[n].kind != "pcie_ep" || !launch_host_.requests_to(n)) continue;
     const int sip = std::max(0, topology::naming::owner_of(graph.nodes[n].id).sip);
     if (!interfaces_.count(sip))
-      interfaces_.emplace(sip, std::make_unique<HostInterface>(sc_core::sc_gen_unique_name("host"), machine, n));
+      interfaces_.emplace(sip, std::make_unique<HostInterface>(sc_core::sc_gen_unique_name("host"), launch_host_, n));
   }
 }
 

@@ -24,8 +24,8 @@ class HostDirectory {
 
  private:
   Machine& machine_;
-  std::map<int, std::unique_ptr<HostInterface>> interfaces_;  ///< by SIP
   LaunchHost launch_host_;
+  std::map<int, std::unique_ptr<HostInterface>> interfaces_;  ///< by SIP
   std::unique_ptr<DeviceAllocators> allocators_;              ///< null until somebody asks
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernbench/platform/elaborate/machine.h"
+#include "kernbench/platform/launch/launch_host.h"
 #include "kernbench/systemc_models/memory/direct_memory.h"
 #include "kernbench/systemc_models/protocol/payload_access.h"
 
@@ -22,15 +23,7 @@ struct HostDma::Chunk : DataMover {
   }
   tlm::tlm_generic_payload* foreign() override { return &payload; }
   void served(FabricTransaction&, double at_ns) override {
-    dma->machine_.timeline().at(
-        at_ns, Order(Order::kDepartures, 0, 0),
-        [](void* self, void*) {
-          auto& c = *static_cast<Chunk*>(self);
-          c.move_bytes();
-          c.moved = true;
-          if (c.served_by_fabric) c.dma->device_done(c);
-        },
-        this);
+    dma->machine_.timeline().at(at_ns, Order(Order::kDepartures, 0, 0), call<&Chunk::move_bytes>(*this));
   }
   void move_bytes() {
     Machine& machine = dma->machine_;
@@ -39,14 +32,21 @@ struct HostDma::Chunk : DataMover {
     if (request.write) {
       dma->transport_.write_now(window, request.address, bytes.data(), bytes.size());
       machine.system().direct_memory().refresh(window.key(), request.address, bytes.size());
-    } else if (const auto op = machine.system().read_from_outside(window.space, request.address, bytes.data(), bytes.size())) {
+    } else if (const auto op =
+                   machine.system().read_from_outside(window.space, request.address, bytes.data(), bytes.size())) {
       dma->error_ = "the bytes are pending until Phase 2 runs " + describe_op(*op);
     }
+    moved = true;
+    if (served_by_fabric) dma->device_done(*this);
   }
 };
 
-HostDma::HostDma(Machine& machine, uint32_t pcie_ep, BaseProtocolTarget& transport, BaseProtocolInitiator& host)
-    : machine_(machine), pcie_ep_(pcie_ep), transport_(transport), host_(host) {}
+HostDma::HostDma(LaunchHost& host, uint32_t pcie_ep, BaseProtocolTarget& transport, BaseProtocolInitiator& memory)
+    : machine_(host.machine()),
+      device_(*host.requests_to(pcie_ep)),
+      pcie_ep_(pcie_ep),
+      transport_(transport),
+      host_(memory) {}
 
 HostDma::~HostDma() = default;
 
@@ -102,20 +102,25 @@ void HostDma::next(Chunk& c) {
   c.transfer.address = host_at_;
   c.transfer.data = c.bytes.data();
   c.transfer.nbytes = static_cast<unsigned>(n);
-  c.transfer.context = &c;
-  c.transfer.done = [](void* chunk, ForeignTransfer&) {
-    auto& me = *static_cast<Chunk*>(chunk);
-    me.dma->host_done(me);
-  };
+  c.transfer.done = call<&HostDma::host_done>(*this, c);
+  c.payload.set_command(to_host_ ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND);
+  c.payload.set_address(device_at_);
+  c.payload.set_data_ptr(c.bytes.data());
+  c.payload.set_data_length(static_cast<unsigned>(n));
+  c.payload.set_streaming_width(static_cast<unsigned>(n));
   device_at_ += n;
   host_at_ += n;
   left_ -= n;
   if (to_host_) {
-    c.request.issue_ns = machine_.timeline().now_ns();
-    machine_.blocks().request_port(pcie_ep_)->request(c.request);
+    ask_device(c);
   } else {
     host_.start(c.transfer);
   }
+}
+
+void HostDma::ask_device(Chunk& c) {
+  c.request.issue_ns = machine_.timeline().now_ns();
+  device_.request(c.request);
 }
 
 void HostDma::device_done(Chunk& c) {
@@ -133,8 +138,7 @@ void HostDma::host_done(Chunk& c) {
     error_ = "host memory answered " + p.get_response_string();
   }
   if (!to_host_ && error_.empty()) {
-    c.request.issue_ns = machine_.timeline().now_ns();
-    machine_.blocks().request_port(pcie_ep_)->request(c.request);
+    ask_device(c);
   } else {
     chunk_done(c);
   }

@@ -8,11 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/systemc_models/protocol/base_protocol_initiator.h"
 #include "kernbench/systemc_models/memory/base_protocol_target.h"
+#include "kernbench/systemc_models/protocol/base_protocol_initiator.h"
 
 namespace kernbench {
 
+class LaunchHost;
 class Machine;
 
 class HostDma {
@@ -22,7 +23,7 @@ class HostDma {
   /// Told once, when the last chunk is done: empty, or what went wrong, one line.
   using Done = std::function<void(const std::string& error)>;
 
-  HostDma(Machine& machine, uint32_t pcie_ep, BaseProtocolTarget& transport, BaseProtocolInitiator& host);
+  HostDma(LaunchHost& host, uint32_t pcie_ep, BaseProtocolTarget& transport, BaseProtocolInitiator& memory);
   ~HostDma();
   bool running() const { return running_; }
   /// Starts now, on the timeline. Why it cannot, or empty.
@@ -31,11 +32,13 @@ class HostDma {
  private:
   struct Chunk;
   void next(Chunk&);
+  void ask_device(Chunk&);
   void device_done(Chunk&);
   void host_done(Chunk&);
   void chunk_done(Chunk&);
 
   Machine& machine_;
+  RequestPort& device_;
   uint32_t pcie_ep_;
   BaseProtocolTarget& transport_;
   BaseProtocolInitiator& host_;

@@ -4,26 +4,27 @@
 
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/launch/host_dma.h"
+#include "kernbench/platform/launch/launch_host.h"
 #include "kernbench/systemc_models/host/pcie_ep.h"
 
 namespace kernbench {
 namespace {
 
-PcieEpParameters parameters_at(Machine& machine, uint32_t node) {
-  return parameters_of<PcieEpParameters>().from(machine.graph().nodes[node].attrs);
+PcieEpParameters parameters_at(LaunchHost& host, uint32_t node) {
+  return parameters_of<PcieEpParameters>().from(host.machine().graph().nodes[node].attrs);
 }
 
 }  // namespace
 
-HostInterface::HostInterface(sc_core::sc_module_name name, Machine& machine, uint32_t pcie_ep)
+HostInterface::HostInterface(sc_core::sc_module_name name, LaunchHost& host, uint32_t pcie_ep)
     : sc_module(name),
-      transport_(machine.blocks().component(pcie_ep), *machine.blocks().request_port(pcie_ep),
-                 {parameters_at(machine, pcie_ep).outstanding.value_or(0), false,
-                  parameters_at(machine, pcie_ep).bus_width / 8}),
-      socket_("socket", parameters_at(machine, pcie_ep).bus_width, transport_),
-      dma_initiator_(machine.timeline(), pcie_ep),
-      dma_socket_("dma_socket", parameters_at(machine, pcie_ep).bus_width, dma_initiator_),
-      dma_(std::make_unique<HostDma>(machine, pcie_ep, transport_, dma_initiator_)) {
+      transport_(
+          host.machine().blocks().component(pcie_ep), *host.requests_to(pcie_ep),
+          {parameters_at(host, pcie_ep).outstanding.value_or(0), false, parameters_at(host, pcie_ep).bus_width / 8}),
+      socket_("socket", parameters_at(host, pcie_ep).bus_width, transport_),
+      dma_initiator_(host.timeline(), pcie_ep),
+      dma_socket_("dma_socket", parameters_at(host, pcie_ep).bus_width, dma_initiator_),
+      dma_(std::make_unique<HostDma>(host, pcie_ep, transport_, dma_initiator_)) {
   transport_.set_local(this);
 }
 

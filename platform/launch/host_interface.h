@@ -20,7 +20,7 @@
 namespace kernbench {
 
 class HostDma;
-class Machine;
+class LaunchHost;
 
 class HostInterface : public sc_core::sc_module, private LocalWindow {
  public:
@@ -44,7 +44,7 @@ class HostInterface : public sc_core::sc_module, private LocalWindow {
   enum DmaCommand : uint64_t { kToHost = 1, kToDevice = 2 };
 
   /// For the pcie_ep at that node; made by the host directory.
-  HostInterface(sc_core::sc_module_name name, Machine& machine, uint32_t pcie_ep);
+  HostInterface(sc_core::sc_module_name name, LaunchHost& host, uint32_t pcie_ep);
   ~HostInterface() override;
 
   /// What a CPU binds to. W: the pcie_ep's attribute bus_width.

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "kernbench/systemc_models/fabric/control_message.h"
-#include "kernbench/systemc_models/pe/mapping_table.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
+#include "kernbench/systemc_models/pe/mapping_table.h"
 
 namespace kernbench {
 
@@ -17,6 +17,7 @@ namespace kernbench {
 struct MemoryWrite {
   MessageIds ids;
   uint64_t address = 0, nbytes = 0;
+  const uint8_t* data = nullptr;  ///< for who looks at it on the way, until it is done; null: what memory holds
 };
 
 /// A range of one memory of the device to host memory.
@@ -41,15 +42,15 @@ struct MmuUnmap {
 struct KernelLaunch {
   MessageIds ids;
   LaunchId id;
-  std::vector<size_t> pes;                            ///< indices in compiled order, no two alike
+  std::vector<size_t> pes;                                   ///< indices in compiled order, no two alike
   std::function<KernelRunner::Kernel(size_t place)> kernel;  ///< what the PE at that place of `pes` runs
-  std::vector<std::vector<QueuePort>> ports;  ///< by place; empty: no PE has any
+  std::vector<std::vector<QueuePort>> ports;                 ///< by place; empty: no PE has any
 };
 
 /// `response` is ok when every PE has ended; an error comes as soon as it is known, while other PEs may still run.
 struct LaunchResult {
   HostResponse response;
-  double start_ns = 0;                   ///< the stamp: when every kernel starts
+  double start_ns = 0;                          ///< the stamp: when every kernel starts
   std::vector<KernelRunner::Outcome> outcomes;  ///< by place in the launch
 };
 

@@ -1,48 +1,32 @@
 #include "kernbench/platform/launch/host_mmu.h"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "kernbench/phase2/op/address_text.h"
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/launch/launch_host.h"
 #include "kernbench/systemc_models/pe/pe_control.h"
 
 namespace kernbench {
 
-namespace {
-
-HostResponse error(HostError code, const std::string& text) {
-  HostResponse r;
-  r.code = code;
-  r.text = text;
-  return r;
-}
-
-std::string range_text(uint64_t address, uint64_t nbytes) {
-  char text[64];
-  std::snprintf(text, sizeof text, "[0x%llx, 0x%llx)", static_cast<unsigned long long>(address),
-                static_cast<unsigned long long>(address + nbytes));
-  return text;
-}
-
-}  // namespace
-
 HostResponse HostMmu::check(Machine& machine, const MmuMap& m) {
   const VirtualMapping& v = *m.mapping;
   if (v.begin() < kVirtualBase || v.nbytes == 0 || v.end() < v.begin())
-    return error(HostError::bad_address, "map of " + v.to_string() + ": no range of virtual addresses");
+    return error_response(HostError::bad_address, "map of " + v.to_string() + ": no range of virtual addresses");
   uint64_t end = 0;
   for (const Translation::Piece& p : v.range.pieces) {
     if (p.offset != end || p.nbytes == 0 || !machine.system().holds(v.space, p.addr, p.nbytes)) {
-      return error(HostError::bad_address, "map of " + v.to_string() + ": its piece " + range_text(p.addr, p.nbytes) +
-                                               " does not lie in one memory of space " + std::string(name_of(v.space)) +
-                                               " or does not follow the one before");
+      return error_response(HostError::bad_address,
+                            "map of " + v.to_string() + ": its piece " + range_text(p.addr, p.nbytes) +
+                                " does not lie in one memory of space " + std::string(name_of(v.space)) +
+                                " or does not follow the one before");
     }
     end += p.nbytes;
   }
   if (end != v.nbytes) {
-    return error(HostError::bad_address, "map of " + v.to_string() + ": its pieces have " + std::to_string(end) +
-                                             " bytes, expected " + std::to_string(v.nbytes));
+    return error_response(HostError::bad_address, "map of " + v.to_string() + ": its pieces have " +
+                                                      std::to_string(end) + " bytes, expected " +
+                                                      std::to_string(v.nbytes));
   }
   return {};
 }
@@ -51,7 +35,7 @@ HostResponse HostMmu::map_now(Machine& machine, const MmuMap& m, const std::vect
   HostResponse r = check(machine, m);
   MapBody body;
   body.mapping = m.mapping;
-  for (size_t i = 0; r.ok() && i < pes.size(); ++i) r = body.map_at(machine.pes().pe(pes[i]));
+  for (size_t i = 0; r.ok() && i < pes.size(); ++i) r = body.map_at(machine.pes().pe(pes[i]), By::host);
   return r;
 }
 
@@ -60,7 +44,7 @@ HostResponse HostMmu::unmap_now(Machine& machine, const MmuUnmap& m, const std::
   body.address = m.address;
   body.nbytes = m.nbytes;
   HostResponse r;
-  for (size_t i = 0; r.ok() && i < pes.size(); ++i) r = body.unmap_at(machine.pes().pe(pes[i]));
+  for (size_t i = 0; r.ok() && i < pes.size(); ++i) r = body.unmap_at(machine.pes().pe(pes[i]), By::host);
   return r;
 }
 

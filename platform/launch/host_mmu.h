@@ -1,6 +1,6 @@
 // MmuMap and MmuUnmap: the host changes what the PEs' MMUs know. The messages take the launch's way, pcie_ep → io_cpu →
-// m_cpu → PE, at the launch's cost, and their responses are aggregated on the way back (launch_host.h). An MMU changes at
-// the instant at which the message reaches its PE (systemc_models/pe/pe_control.h). docs/memory.md.
+// m_cpu → PE, at the launch's cost, and their responses are aggregated on the way back (launch_host.h). An MMU changes
+// at the instant at which the message reaches its PE (systemc_models/pe/pe_control.h). docs/memory.md.
 #pragma once
 
 #include <functional>

@@ -9,7 +9,7 @@ namespace kernbench {
 
 HostOutcome simulate(LaunchHost& host, HostPlan plan) {
   HostMmu mmu(host);
-  HostTransfer transfer(host.machine());
+  HostTransfer transfer(host);
   Launcher launcher(host);
   const auto require = [](const HostResponse& r) {
     if (!r.ok()) throw InputError("--transfer timed: " + r.text);

@@ -3,42 +3,37 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 
+#include "kernbench/phase2/op/address_text.h"
 #include "kernbench/platform/elaborate/machine.h"
+#include "kernbench/platform/launch/launch_host.h"
 #include "kernbench/platform/topology/graph/naming.h"
 
 namespace kernbench {
 
-HostTransfer::HostTransfer(Machine& machine, uint64_t chunk_bytes)
-    : machine_(machine), chunk_bytes_(chunk_bytes), resolver_(machine.graph()) {}
+HostTransfer::HostTransfer(LaunchHost& host, uint64_t chunk_bytes)
+    : host_(host), machine_(host.machine()), chunk_bytes_(chunk_bytes), resolver_(machine_.graph()) {}
 
 HostResponse HostTransfer::find_way(bool write, uint64_t address, uint64_t nbytes, RequestPort** port) {
-  HostResponse r;
   const topology::Graph& graph = machine_.graph();
   const topology::Memory* memory = graph.memory_at(address);
   if (!memory) {
-    char text[64];
-    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
-    r.code = HostError::bad_address;
-    r.text = std::string("host: ") + (write ? "write to " : "read of ") + text + ": no memory is there";
-    return r;
+    return error_response(HostError::bad_address, std::string("host: ") + (write ? "write to " : "read of ") +
+                                                      address_text(address) + ": no memory is there");
   }
   const std::string& id = graph.nodes[memory->node].id;
   try {
     const uint32_t endpoint = resolver_.find_pcie_ep(topology::naming::owner_of(id).sip);
-    *port = machine_.blocks().request_port(endpoint);
+    *port = host_.requests_to(endpoint);
     if (!*port) throw AccessError(graph.nodes[endpoint].id + ": its impl issues no requests");
     machine_.routes().route(endpoint, address, nbytes, write);
   } catch (const topology::ResolveError&) {
-    r.code = HostError::no_path;
-    r.text = id + ": no pcie_ep in its SIP's io0";
+    return error_response(HostError::no_path, id + ": no pcie_ep in its SIP's io0");
   } catch (const AccessError& e) {
     const bool fits = nbytes <= memory->size && address - memory->base <= memory->size - nbytes;
-    r.code = fits ? HostError::no_path : HostError::bad_address;
-    r.text = e.what();
+    return error_response(fits ? HostError::no_path : HostError::bad_address, e.what());
   }
-  return r;
+  return {};
 }
 
 HostResponse HostTransfer::check(const MemoryWrite& m) {
@@ -53,14 +48,14 @@ HostResponse HostTransfer::check(const MemoryRead& m) {
 
 void HostTransfer::write(const std::vector<MemoryWrite>& messages, Done done) {
   Transfer& t = begin(std::move(done));
-  for (const MemoryWrite& m : messages) add(t, true, m.ids, m.address, m.nbytes);
-  issue(t);
+  for (const MemoryWrite& m : messages) add(t, true, m.ids, m.address, m.nbytes, m.data);
+  issue_soon(t);
 }
 
 void HostTransfer::read(const std::vector<MemoryRead>& messages, Done done) {
   Transfer& t = begin(std::move(done));
-  for (const MemoryRead& m : messages) add(t, false, m.ids, m.address, m.nbytes);
-  issue(t);
+  for (const MemoryRead& m : messages) add(t, false, m.ids, m.address, m.nbytes, nullptr);
+  issue_soon(t);
 }
 
 HostTransfer::Transfer& HostTransfer::begin(Done done) {
@@ -72,7 +67,8 @@ HostTransfer::Transfer& HostTransfer::begin(Done done) {
   return t;
 }
 
-void HostTransfer::add(Transfer& t, bool write, MessageIds ids, uint64_t address, uint64_t nbytes) {
+void HostTransfer::add(Transfer& t, bool write, MessageIds ids, uint64_t address, uint64_t nbytes,
+                       const uint8_t* data) {
   if (!t.response.ok() || nbytes == 0) return;
   RequestPort* port = nullptr;
   const HostResponse r = find_way(write, address, nbytes, &port);
@@ -91,12 +87,13 @@ void HostTransfer::add(Transfer& t, bool write, MessageIds ids, uint64_t address
     c.request.write = write;
     c.request.address = address + at;
     c.request.nbytes = n;
+    if (data) c.request.data = data + at;
     c.port = port;
     t.chunks.push_back(c);
   }
 }
 
-void HostTransfer::issue(Transfer& t) {
+void HostTransfer::issue_soon(Transfer& t) {
   t.open = t.chunks.size();
   for (Chunk& c : t.chunks) {
     c.transfer = &t;
@@ -105,26 +102,21 @@ void HostTransfer::issue(Transfer& t) {
     c.request.context = &c;
   }
   // As an entry: before the simulation starts nothing can be sent.
-  machine_.timeline().at(
-      machine_.timeline().now_ns(), Order(Order::kEngines, 0, 0),
-      [](void* self, void* transfer) {
-        auto& me = *static_cast<HostTransfer*>(self);
-        auto& tr = *static_cast<Transfer*>(transfer);
-        if (tr.chunks.empty()) {
-          me.end(tr);
-          return;
-        }
-        const double now = me.machine_.timeline().now_ns();
-        uint64_t nbytes = 0;
-        for (const Chunk& c : tr.chunks) nbytes += c.request.nbytes;
-        for (HostObserver* o : me.machine_.host_observers())
-          o->transfer_started(&tr, tr.chunks.front().request.write, nbytes, now);
-        for (Chunk& c : tr.chunks) {
-          c.request.issue_ns = now;
-          c.port->request(c.request);
-        }
-      },
-      this, &t);
+  machine_.timeline().at(machine_.timeline().now_ns(), Order(Order::kEngines, 0, 0),
+                         call<&HostTransfer::issue>(*this, t));
+}
+
+void HostTransfer::issue(Transfer& t) {
+  if (t.chunks.empty()) return end(t);
+  const double now = machine_.timeline().now_ns();
+  uint64_t nbytes = 0;
+  for (const Chunk& c : t.chunks) nbytes += c.request.nbytes;
+  for (HostObserver* o : machine_.host_observers())
+    o->transfer_started(&t, t.chunks.front().request.write, nbytes, now);
+  for (Chunk& c : t.chunks) {
+    c.request.issue_ns = now;
+    c.port->request(c.request);
+  }
 }
 
 void HostTransfer::chunk_done(MemoryRequest& request, const FabricTransaction& x) {

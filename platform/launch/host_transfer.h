@@ -1,9 +1,10 @@
 // The host's own traffic: MemoryWrite and MemoryRead as transactions of the fabric that a pcie_ep issues (timing
-// contract §2), through NoC, UCIe and mesh to the memory, past the management processors.
+// contract §2), through NoC, UCIe and mesh to the memory, past the management processors. They go to the pcie_ep over
+// the host's socket (launch_host.h), a payload each.
 //
 // A message goes by the first pcie_ep of the SIP that owns its address, cut into chunks of at most 64 KiB (or
-// what is said) from its first byte. All chunks of one call are issued at once, in order; the endpoint's `outstanding` bounds how many are
-// under way. Does not model: the host's memory, page tables, DMA descriptors.
+// what is said) from its first byte. All chunks of one call are issued at once, in order; the endpoint's `outstanding`
+// bounds how many are under way. Does not model: the host's memory, page tables, DMA descriptors.
 #pragma once
 
 #include <functional>
@@ -16,6 +17,7 @@
 
 namespace kernbench {
 
+class LaunchHost;
 class Machine;
 
 /// Any number of transfers, also at the same time. Must outlive the simulation.
@@ -26,7 +28,7 @@ class HostTransfer {
 
   /// As one transaction, whatever the size.
   static constexpr uint64_t kWhole = ~uint64_t{0};
-  explicit HostTransfer(Machine&, uint64_t chunk_bytes = kChunkBytes);
+  explicit HostTransfer(LaunchHost&, uint64_t chunk_bytes = kChunkBytes);
   HostTransfer(const HostTransfer&) = delete;
   HostTransfer& operator=(const HostTransfer&) = delete;
 
@@ -56,11 +58,13 @@ class HostTransfer {
   /// The endpoint that serves the range, or an error.
   HostResponse find_way(bool write, uint64_t address, uint64_t nbytes, RequestPort** port);
   Transfer& begin(Done done);
-  void add(Transfer&, bool write, MessageIds, uint64_t address, uint64_t nbytes);
+  void add(Transfer&, bool write, MessageIds, uint64_t address, uint64_t nbytes, const uint8_t* data);
+  void issue_soon(Transfer&);
   void issue(Transfer&);
   static void chunk_done(MemoryRequest&, const FabricTransaction&);
   void end(Transfer&);
 
+  LaunchHost& host_;
   Machine& machine_;
   const uint64_t chunk_bytes_;
   topology::AddressResolver resolver_;

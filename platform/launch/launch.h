@@ -26,8 +26,9 @@ class Launcher {
   explicit Launcher(LaunchHost& host) : host_(host) {}
 
   /// The launch leaves the host now (before the simulation: at 0) and every kernel starts at now + way.latest_ns,
-  /// or when it is reached if something on the way makes that later; `way` is one for the same PEs. `done` is called once, at the instant when the host has the response, and may
-  /// launch again. Returns the correlation id (the message's own where it is not 0).
+  /// or when it is reached if something on the way makes that later; `way` is one for the same PEs. `done` is called
+  /// once, at the instant when the host has the response, and may launch again. Returns the correlation id (the
+  /// message's own where it is not 0).
   uint64_t launch(KernelLaunch message, const LaunchWay& way, Done done);
 
   /// Of one part of a launch's PEs.

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/topology/graph/naming.h"
 #include "kernbench/platform/topology/route/resolver.h"
@@ -66,24 +67,55 @@ LaunchHost::LaunchHost(sc_core::sc_module_name name, Machine& machine)
   to_itself_.target = this;
   const topology::Graph& graph = machine.graph();
   for (uint32_t n = 0; n < graph.nodes.size(); ++n) {
-    if (graph.nodes[n].kind == "pcie_ep") bind(n);
+    if (graph.nodes[n].kind == "pcie_ep") add_door(n);
   }
   for (const topology::Pe& pe : graph.pes) {
-    if (const auto cpu = pe.blocks.find("pe_cpu"); cpu != pe.blocks.end()) bind(cpu->second);
+    if (const auto cpu = pe.blocks.find("pe_cpu"); cpu != pe.blocks.end()) add_door(cpu->second);
   }
   fabric().set_control_legs(std::make_unique<LaunchLegs>(*this));
 }
 
-void LaunchHost::bind(uint32_t node) {
+void LaunchHost::add_door(uint32_t node) {
   FabricNode* to = machine_.blocks().component(node).fabric_node();
   if (!to || !to->target_socket()) return;
-  connect(*this, *to, LinkParameters{}, LinkParameters{}, Requests::there);
-  doors_.emplace(node, ports().back());
+  Door& door = doors_[node];
+  door.here = &port_for_binding();
+  door.there = &to->port_for_binding();
+  if (to->request_port()) door.requests = std::make_unique<RemoteRequestPort>(*door.here);
+}
+
+void LaunchHost::before_end_of_elaboration() {
+  for (const auto& [node, door] : doors_) {
+    if (!door.foreign) kernbench::bind(*door.here, *door.there);
+  }
 }
 
 FabricPort* LaunchHost::door(uint32_t node) const {
   const auto it = doors_.find(node);
-  return it == doors_.end() ? nullptr : it->second;
+  return it == doors_.end() ? nullptr : it->second.here;
+}
+
+RequestPort* LaunchHost::requests_to(uint32_t pcie_ep) const {
+  const auto it = doors_.find(pcie_ep);
+  return it == doors_.end() ? nullptr : it->second.requests.get();
+}
+
+ForeignNode& LaunchHost::foreign_to(const std::string& id) {
+  const auto& index_of = machine_.graph().index_of;
+  const auto node = index_of.find(id);
+  const auto it = node == index_of.end() ? doors_.end() : doors_.find(node->second);
+  if (it == doors_.end())
+    throw InputError("host: found '" + id + "', to which it has no socket; legal: a pcie_ep or pe_cpu");
+  Door& door = it->second;
+  if (!door.foreign) {
+    door.foreign = std::make_unique<ForeignNode>(
+        sc_core::sc_gen_unique_name("host_foreign"),
+        ComponentConfig(machine_.system(), "the way from the host to " + id, index() + 1));
+    door.foreign->add_neighbour(*door.here, true, false);
+    door.foreign->add_neighbour(*door.there, false, true);
+    machine_.blocks().add_foreign_node();
+  }
+  return *door.foreign;
 }
 
 uint64_t LaunchHost::send(MessageIds ids, const LaunchWay& way, std::shared_ptr<const ControlBody> body, Done done) {

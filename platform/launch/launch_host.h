@@ -1,17 +1,20 @@
-// The host as what sends launches and other messages to PEs: its sockets lead to every pcie_ep, from where a message
-// goes on by io_cpu and m_cpu to the PEs' pe_cpus (timing contract §7), and past all of them to every pe_cpu itself, for
-// launches that cost nothing. Uploads and read-backs are another thing: host_transfer.h.
+// The host as a module: its sockets lead to every pcie_ep and, for launches that cost nothing, to every pe_cpu.
+// Launches and other messages go to a pcie_ep and on by io_cpu and m_cpu to the PEs' pe_cpus (timing contract §7);
+// uploads, read-backs and DMA (host_transfer.h, host_dma.h, host_interface.h) go there as requests that the pcie_ep
+// issues.
 #pragma once
 
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
-#include <unordered_map>
 
+#include "kernbench/platform/elaborate/foreign_node.h"
 #include "kernbench/platform/launch/launch_way.h"
 #include "kernbench/systemc_models/fabric/control_legs.h"
-#include "kernbench/systemc_models/fabric/fan_out.h"
 #include "kernbench/systemc_models/fabric/fabric_node.h"
+#include "kernbench/systemc_models/fabric/fan_out.h"
+#include "kernbench/systemc_models/fabric/request_message.h"
 
 namespace kernbench {
 
@@ -31,10 +34,16 @@ class LaunchHost : public Component, public FabricNode, public ControlTarget, pr
   bool takes_memory_traffic() const override { return false; }
   /// The port to a pcie_ep or a pe_cpu; null where none is bound.
   FabricPort* door(uint32_t node) const;
+  /// Where the host's requests to a pcie_ep leave; null where its class issues none.
+  RequestPort* requests_to(uint32_t pcie_ep) const;
+  /// Leaves the sockets on the way to a pcie_ep or a pe_cpu to a block of the user's own, before the simulation:
+  /// foreign_to("sip0.io0.pcie_ep").bind(tap.target_socket, "host"), and its initiator socket to the pcie_ep's id.
+  /// InputError, one line, where the host has no socket to that block.
+  ForeignNode& foreign_to(const std::string& id);
 
   /// A message to the PEs of a way leaves the host now (before the simulation: at 0). `done` is called once, at the
-  /// instant when the host has the response, and may send again. Any number at once. Returns the correlation id (that of
-  /// `ids` where it is not 0).
+  /// instant when the host has the response, and may send again. Any number at once. Returns the correlation id (that
+  /// of `ids` where it is not 0).
   uint64_t send(MessageIds ids, const LaunchWay&, std::shared_ptr<const ControlBody>, Done done);
   /// The same to some of its PEs, by their places in the way.
   uint64_t send(MessageIds ids, const LaunchWay&, std::vector<uint32_t> places, std::shared_ptr<const ControlBody>,
@@ -45,12 +54,19 @@ class LaunchHost : public Component, public FabricNode, public ControlTarget, pr
     Done done;
     std::list<Pending>::iterator self;
   };
-  void bind(uint32_t node);
+  /// Made at once; bound when it is certain that no foreign block comes between.
+  struct Door {
+    FabricPort *here = nullptr, *there = nullptr;
+    std::unique_ptr<RemoteRequestPort> requests;
+    std::unique_ptr<ForeignNode> foreign;
+  };
+  void add_door(uint32_t node);
+  void before_end_of_elaboration() override;
   void message_arrived(ControlMessage& m) override { fan_out_.pass_on(m); }
   void response_arrived(ControlMessage&) override;
 
   Machine& machine_;
-  std::unordered_map<uint32_t, FabricPort*> doors_;  ///< by node
+  std::map<uint32_t, Door> doors_;  ///< by node
   FanOut fan_out_{*this};
   ControlLeg to_itself_;  ///< where a message begins
   std::list<Pending> pending_;

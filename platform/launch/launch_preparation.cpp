@@ -6,7 +6,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/launch/queue_connections.h"
-#include "kernbench/systemc_models/fabric/router.h"
+#include "kernbench/systemc_models/fabric/fabric_node.h"
 
 namespace kernbench {
 namespace {
@@ -25,11 +25,9 @@ struct Way {
   Way(const Route& r, QueueRing at) : bw_gbs(r.write_bw), ring(std::move(at)) {
     hops.reserve(r.hops.size());
     for (size_t i = 0; i < r.hops.size(); ++i) {
-      FabricNode& node = r.hops[i].out->node();
-      hops.push_back({node.owner().overhead_ns() + r.hops[i].out->link.wire_ns, 0});
-      const auto* router = dynamic_cast<const Router*>(&node);
-      if (i > 0 && router != nullptr && router->stores_and_forwards())
-        hops.back().held_gbs = r.hops[i - 1].out->link.bw_gbs;
+      const Stop stop = r.there(i);
+      hops.push_back({stop.cost({true, false, 0, ring.slot_bytes}).overhead_ns + stop.link().wire_ns, 0});
+      if (stop.from && stop.node->stores_and_forwards()) hops.back().held_gbs = stop.from->bw_gbs;
     }
   }
   bool operator==(const Way& o) const {
@@ -122,7 +120,7 @@ std::unique_ptr<LaunchCosts::Ways> MachineCosts::ways(std::vector<std::pair<int6
 double MachineCosts::math_ns(int64_t i, const std::string& op, int64_t elements, DType dtype) const {
   const Pe& at = pe(i);
   double ns = at.cpu->command_ns();
-  if (const auto* scheduler = dynamic_cast<const Component*>(at.scheduler)) ns += scheduler->overhead_ns();
+  if (const auto* scheduler = dynamic_cast<const PeBlock*>(at.scheduler)) ns += scheduler->block_overhead_ns();
   PeCommand command;
   command.op = op;
   command.elements = elements;
@@ -132,7 +130,8 @@ double MachineCosts::math_ns(int64_t i, const std::string& op, int64_t elements,
   item.command = &command;
   for (const Pe::Engine& e : at.engines) {
     const std::vector<StageStatistics> stages = e.role->statistics();
-    if (!stages.empty() && stages.front().stage == Stage::math) ns += e.role->service_ns(item);
+    if (!stages.empty() && stages.front().stage == at.stage_of(CommandType::math, op))
+      ns += e.role->service_ns(item, *at.tcm);
   }
   return ns;
 }

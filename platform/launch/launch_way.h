@@ -28,8 +28,8 @@ const char* name_of(LaunchMode);
 
 /// Of one launch, or of another message to every PE of it.
 struct LaunchWay {
-  LaunchMode mode = LaunchMode::direct;  ///< host or direct
-  std::string note;                      ///< why it is direct where that was not asked for
+  LaunchMode mode = LaunchMode::direct;               ///< host or direct
+  std::string note;                                   ///< why it is direct where that was not asked for
   std::shared_ptr<const ControlAddresses> addresses;  ///< of the PEs, by place
   double latest_ns = 0;                               ///< the last arrival at a PE, after the message left the host
 };

@@ -28,7 +28,9 @@ using topology::naming::scope_of;
 /// Numbers the names of a level in the order in which they come.
 class Numbers {
  public:
-  int64_t of(const std::string& name) { return numbers_.emplace(name, static_cast<int64_t>(numbers_.size())).first->second; }
+  int64_t of(const std::string& name) {
+    return numbers_.emplace(name, static_cast<int64_t>(numbers_.size())).first->second;
+  }
   int64_t count() const { return static_cast<int64_t>(numbers_.size()); }
 
  private:
@@ -137,7 +139,8 @@ std::vector<size_t> choose_pes(Machine& machine, const PeChoice& choice) {
 std::vector<uint32_t> ranks_of(Machine& machine, const std::vector<size_t>& pes) {
   Numbers sips;
   std::vector<uint32_t> ranks;
-  for (const size_t p : pes) ranks.push_back(static_cast<uint32_t>(sips.of(outermost_scope_of(machine.graph().pes[p].id))));
+  for (const size_t p : pes)
+    ranks.push_back(static_cast<uint32_t>(sips.of(outermost_scope_of(machine.graph().pes[p].id))));
   return ranks;
 }
 

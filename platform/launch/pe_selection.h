@@ -14,18 +14,19 @@ class Machine;
 struct PeChoice {
   std::string pes = "all";     ///< all, leaders (the first PE of every cube), or ids separated by commas
   std::string device = "all";  ///< all, or sip:N
-  std::string ranks = "all";   ///< all, N (the first N SIPs that --device leaves), or their numbers from 0: "0,2,3", "1,"
+  /// all, N (the first N SIPs that --device leaves), or their numbers from 0: "0,2,3", "1,".
+  std::string ranks = "all";
 };
 
 /// Indices in compiled order. InputError in the words of --pes, --device and --ranks.
 std::vector<size_t> choose_pes(Machine&, const PeChoice&);
 
-/// The rank of each of these PEs: its SIP among theirs, in compiled order (collectives contract §13.1). A SIP is what has
-/// the same id up to the first dot; PEs without one are one rank.
+/// The rank of each of these PEs: its SIP among theirs, in compiled order (collectives contract §13.1). A SIP is what
+/// has the same id up to the first dot; PEs without one are one rank.
 std::vector<uint32_t> ranks_of(Machine&, const std::vector<size_t>& pes);
 
-/// The chosen PEs and the grids that they stand in (collectives contract §12.1, §12.2). In a flat topology a SIP is what
-/// has the same id up to the first dot (PEs without one are one rank), a cube what has it up to the last.
+/// The chosen PEs and the grids that they stand in (collectives contract §12.1, §12.2). In a flat topology a SIP is
+/// what has the same id up to the first dot (PEs without one are one rank), a cube what has it up to the last.
 std::shared_ptr<const LaunchShape> launch_shape(Machine&, const std::vector<size_t>& pes);
 
 /// What each of the chosen PEs is told of its place.

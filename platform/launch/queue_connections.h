@@ -36,12 +36,12 @@ QueueRing ring_at(const Pe&, const RingChoice&);
 /// Fills in what slots of a ring cost that lies at ring->addr of ring->space (§10.5).
 void price_ring(Machine&, const Pe&, QueueRing*);
 
-/// The memory of the space with the best route from the PE's pe_dma: distance, hops, then compiled order (§10.4), as index
-/// into Graph::memories; as many as there are if none can be reached.
+/// The memory of the space with the best route from the PE's pe_dma: distance, hops, then compiled order (§10.4), as
+/// index into Graph::memories; as many as there are if none can be reached.
 size_t nearest_memory(Machine&, size_t pe, Space);
 
-/// `pes`: those of the launch, as indices in compiled order; connections count them from 0. The ports of each of them, for
-/// its pe_ipcq. InputError, one line that begins with `what` and the connection's number, for what is not legal.
+/// `pes`: those of the launch, as indices in compiled order; connections count them from 0. The ports of each of them,
+/// for its pe_ipcq. InputError, one line that begins with `what` and the connection's number, for what is not legal.
 std::vector<std::vector<QueuePort>> connect_queues(Machine&, const std::vector<QueueConnection>&,
                                                    const std::vector<size_t>& pes, RingPlaces&,
                                                    const std::string& what);

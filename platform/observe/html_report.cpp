@@ -13,6 +13,7 @@
 #include "kernbench/platform/tools/run.h"
 #include "kernbench/platform/topology/graph/naming.h"
 #include "kernbench/platform/topology/view/diagram.h"
+#include "kernbench/systemc_models/core/registry.h"
 
 namespace kernbench {
 
@@ -281,9 +282,28 @@ std::string HtmlReport::data(const RunReport& r, const std::vector<std::string>&
   return text;
 }
 
+namespace {
+
+std::string stages_by_kind() {
+  const Kinds& kinds = component_catalog().kinds();
+  std::string text;
+  JsonWriter w(text);
+  w.open('{');
+  for (const std::string& kind : kinds.of_engines()) {
+    w.key(kind).open('[');
+    for (const EngineStage& s : kinds.find(kind)->facts.engine.stages) w.value(name_of(s.stage));
+    w.close(']');
+  }
+  w.close('}');
+  return text;
+}
+
+}  // namespace
+
 void HtmlReport::write(const RunReport& r, const std::vector<std::string>& command, const std::string& configuration) {
   recorder_.cover(r.end_ns);
   const std::string title = escaped_html(r.kernel + " on " + r.topology);
+  const std::string stages = escaped_json(stages_by_kind());
   const std::string json = escaped_json(data(r, command, configuration));
   const std::pair<std::string_view, std::string_view> parts[] = {{"title", title},
                                                                  {"css", page::css},
@@ -291,7 +311,8 @@ void HtmlReport::write(const RunReport& r, const std::vector<std::string>& comma
                                                                  {"plot_css", page::plot_css},
                                                                  {"plot_js", page::plot_js},
                                                                  {"plot_license", page::plot_license},
-                                                                 {"data", json}};
+                                                                 {"data", json},
+                                                                 {"stages_of", stages}};
   std::string_view rest = page::html;
   for (size_t at; (at = rest.find("{{")) != std::string_view::npos;) {
     out_.write(rest.substr(0, at));

@@ -12,9 +12,9 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/fabric_watch.h"
-#include "kernbench/platform/observe/stage_names.h"
 #include "kernbench/platform/observe/timed_changes.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
 namespace kernbench {
@@ -155,7 +155,8 @@ void Statistics::add_pe(size_t p) {
   for (const auto& [block, engine] : pe.engines) {
     const auto stages = engine->statistics();
     for (size_t i = 0; i < stages.size(); ++i) {
-      const std::string prefix = stages.size() > 1 ? std::string(short_name_of(stages[i].stage)) + "." : "";
+      const std::string prefix =
+          stages.size() > 1 ? component_catalog().kinds().stage(stages[i].stage).short_name + "." : "";
       Unit& unit = pes_[p].units[static_cast<int>(stages[i].stage)];
       unit.busy = add(block->id(), prefix + "busy_ns", Kind::time_of_each);
       unit.serves.resize(stages[i].servers);

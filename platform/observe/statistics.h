@@ -114,7 +114,7 @@ class Statistics : public PeObserver, public FabricObserver {
     std::vector<bool> serves;  ///< by server
   };
   struct PeCounters {
-    Unit units[kStages];
+    Unit units[kMostStages];
     Variable runs = kNone, waits = kNone;
   };
 

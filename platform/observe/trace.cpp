@@ -21,12 +21,14 @@ namespace {
 
 constexpr unsigned kKernelTrack = 0, kFeedTrack = 1, kFirstStageTrack = 2;
 constexpr unsigned kServersPerStage = 64;  // more share the last track
-constexpr unsigned kTracksPerPe = kFirstStageTrack + kStages * kServersPerStage;
+unsigned tracks_per_pe() {
+  return kFirstStageTrack + static_cast<unsigned>(stage_count()) * kServersPerStage;
+}
 
 constexpr uint64_t kFirstMessageTrack = uint64_t{1} << 30;  // behind all others, and viewers know 32 bits
 
 TraceTrack track_of(const Pe& pe, unsigned track) {
-  return {pe.cube + 1, uint64_t{pe.index} * kTracksPerPe + track};
+  return {pe.cube + 1, uint64_t{pe.index} * tracks_per_pe() + track};
 }
 
 TraceTrack kernel_track(const Pe& pe) {
@@ -115,7 +117,7 @@ void Trace::power(const energy::Meter& meter) {
 
 void Trace::show(const std::vector<HostPhase>& phases) {
   if (phases.empty()) return;
-  const uint64_t first = platform_.pes().count() * uint64_t{kTracksPerPe};
+  const uint64_t first = platform_.pes().count() * uint64_t{tracks_per_pe()};
   std::map<std::string, TraceTrack> tracks;
   writer_->name_process({0, first}, "host");
   for (const HostPhase& p : phases) {

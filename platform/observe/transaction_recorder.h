@@ -53,9 +53,9 @@ class TransactionRecorder : public PeObserver, public HostObserver, private Acce
     uint64_t op_id = 0;
   };
   struct PeState {
-    uint32_t nodes[kStages] = {};  ///< of the stages' engines
+    uint32_t nodes[kMostStages] = {};  ///< of the stages' engines
     uint32_t cpu = 0, scheduler = 0, queues = 0;
-    std::vector<Service> services[kStages];  ///< by server
+    std::vector<Service> services[kMostStages];  ///< by server
     Transaction launch, kernel;
     bool runs = false;
   };

@@ -11,9 +11,9 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/fabric_watch.h"
 #include "kernbench/platform/energy/meter.h"
-#include "kernbench/platform/observe/stage_names.h"
 #include "kernbench/platform/observe/trace_file_signals.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
 namespace kernbench {
@@ -141,7 +141,8 @@ void Waveform::add_engines(size_t p) {
     for (const StageStatistics& s : statistics) {
       Unit& unit = signals.units[static_cast<int>(s.stage)];
       std::string scope = scope_of(block->index());
-      if (statistics.size() > 1) scope += std::string(".") + short_name_of(s.stage);
+      const EngineStage& facts = component_catalog().kinds().stage(s.stage);
+      if (statistics.size() > 1) scope += "." + facts.short_name;
       for (unsigned i = 0; i < s.servers; ++i) {
         const std::string at = s.servers > 1 ? fmt::format("{}.server{}", scope, i) : scope;
         Server server;
@@ -152,10 +153,10 @@ void Waveform::add_engines(size_t p) {
         unit.servers.push_back(server);
       }
       unit.queue_depth = add(scope, "queue_depth", 16, TraceKind::amount);
-      if (s.stage == Stage::dma_read || s.stage == Stage::dma_write) {
+      if (facts.work == StageWork::reads || facts.work == StageWork::writes) {
         NodeSignals& node = nodes_[block->index()];
         node.initiates = true;
-        node.bytes_in_flight[s.stage == Stage::dma_write] = add(scope, "bytes_in_flight", 32, TraceKind::amount);
+        node.bytes_in_flight[facts.work == StageWork::writes] = add(scope, "bytes_in_flight", 32, TraceKind::amount);
       }
     }
   }
@@ -176,12 +177,12 @@ void Waveform::add_signals(uint32_t n) {
     t.busy = add(scope, "busy", 1, TraceKind::bit);
     t.queue_depth = add(scope, "queue_depth", 16, TraceKind::amount);
     t.bytes = add(scope, "bytes_in_flight", 32, TraceKind::amount);
-    const size_t channels = memory->flit_servers() ? memory->flit_servers()->count() : 1;
+    const size_t channels = memory->channels();
     for (size_t i = 0; channels > 1 && i < channels; ++i)
       signals.channels.push_back(add(scope + ".channel" + std::to_string(i), "busy", 1, TraceKind::bit));
   }
   if (component.fabric_node()) component.fabric_node()->observers().add(*this);
-  if (platform_.system().mode().links_serve()) add_links(n);  // ideal links are no servers: nothing waits for them
+  if (platform_.system().mode().links_serve()) add_links(n);  // else nothing waits for them
 }
 
 void Waveform::add_links(uint32_t n) {
@@ -338,7 +339,7 @@ void Waveform::ports_opened(const Pe& pe, double) {
   };
   present();
   add_server("pe_dma", "comm", QueueServer::comm);
-  if (platform_.graph().timing.links != topology::Links::flit) add_server("pe_ipcq", "in", QueueServer::inbound);
+  if (platform_.system().mode().has_inbound_server()) add_server("pe_ipcq", "in", QueueServer::inbound);
   add_server("pe_ipcq", "wr", QueueServer::writer);
   add_server("pe_ipcq", "rd", QueueServer::reader);
   signals.ports.clear();

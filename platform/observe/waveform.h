@@ -32,8 +32,8 @@ struct WaveformOptions {
   std::vector<std::string> scopes;
   /// What lies in [from, to) is in the file.
   double from_ns = 0, to_ns = std::numeric_limits<double>::infinity();
-  /// Whose power is a signal in the file: mean watts of each window. Objects of the user's cannot stand beside it. Null:
-  /// none.
+  /// Whose power is a signal in the file: mean watts of each window. Objects of the user's cannot stand beside it.
+  /// Null: none.
   energy::Meter* meter = nullptr;
 };
 
@@ -98,7 +98,7 @@ class Waveform : public PeObserver, public FabricObserver {
   };
   struct PeSignals {
     bool traced = false;
-    Unit units[kStages];
+    Unit units[kMostStages];
     bool feeds = false, runs = false;
     Variable feed_state = 0, tiles = 0, kernel_state = 0, kernel_busy = 0;
     // Of messages, from the launch on that gives the PE ports.

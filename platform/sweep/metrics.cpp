@@ -42,7 +42,7 @@ constexpr Copied kCopied[] = {
 /// The bytes of each memory or link of a kind, added up.
 struct Added {
   const char* name;
-  const char* list;      ///< of the insight
+  const char* list;  ///< of the insight
   const char* resource;
 };
 constexpr Added kAdded[] = {

@@ -10,7 +10,7 @@ namespace kernbench::sweep {
 struct PointOption {
   enum class Kind { value, flag, named };  ///< --seed 1; --verify; --param n=64
   enum class File { none, named, other };  ///< named: also looked for by its name alone
-  std::string_view name;  ///< without --
+  std::string_view name;                   ///< without --
   Kind kind = Kind::value;
   File file = File::none;  ///< its value, behind NAME= where it is named, is a file's name: what is in it decides
   bool ordered = false;    ///< given several times, their order may decide

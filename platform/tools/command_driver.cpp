@@ -3,8 +3,7 @@
 namespace kernbench {
 
 CommandDriver::CommandDriver(sc_core::sc_module_name name, Platform& platform)
-    : Component(name,
-                ComponentConfig(platform.system(), {}, static_cast<uint32_t>(platform.graph().nodes.size())),
+    : Component(name, ComponentConfig(platform.system(), {}, static_cast<uint32_t>(platform.graph().nodes.size())),
                 BlockParameters{}),
       PeBlock(static_cast<Component&>(*this)),
       platform_(platform) {}
@@ -16,13 +15,7 @@ void CommandDriver::submit(size_t pe, PeCommand& command, double at_ns) {
   command.item.command = &command;
   command.overheads_paid = true;
   submissions_.push_back({schedulers_.at(&scheduler), &command});
-  platform_.timeline().at(
-      at_ns, Order(Order::kEngines, ~0u, 0),
-      [](void* submission, void*) {
-        const auto& s = *static_cast<Submission*>(submission);
-        s.scheduler->send(s.command->item);
-      },
-      &submissions_.back());
+  platform_.timeline().at(at_ns, Order(Order::kEngines, ~0u, 0), call<&Submission::send>(submissions_.back()));
 }
 
 }  // namespace kernbench

@@ -17,8 +17,8 @@ class CommandDriver : public Component, public PeBlock {
 
   CommandDriver(sc_core::sc_module_name name, Platform& platform);
 
-  /// The command reaches the PE's scheduler at at_ns; before whatever else happens then. AccessError, one line, where it
-  /// cannot be served. Must outlive the simulation.
+  /// The command reaches the PE's scheduler at at_ns; before whatever else happens then. AccessError, one line, where
+  /// it cannot be served. Must outlive the simulation.
   void submit(size_t pe, PeCommand& command, double at_ns);
 
   // PeBlock.
@@ -30,6 +30,7 @@ class CommandDriver : public Component, public PeBlock {
   struct Submission {
     PePort* scheduler;
     PeCommand* command;
+    void send() { scheduler->send(command->item); }
   };
 
   Platform& platform_;

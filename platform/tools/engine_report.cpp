@@ -5,6 +5,7 @@
 
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/core/registry.h"
 
 namespace kernbench {
 
@@ -34,12 +35,13 @@ void add_queue_servers(const Pe& pe, double sim_ns, std::vector<EngineReport>& v
 }  // namespace
 
 std::vector<EngineReport> engine_reports(Platform& platform, const std::vector<size_t>& pes, double sim_ns) {
+  const Kinds& kinds = component_catalog().kinds();
   std::vector<EngineReport> v;
   for (size_t p : pes) {
     platform.pes().pe(p).scheduler->settle(sim_ns);
     for (const auto& [block, engine] : platform.pes().pe(p).engines) {
       engine->settle(sim_ns);
-      // pe_dma's two channels are engines of their own; other blocks are one, with all their servers.
+      const bool apart = kinds.find(platform.graph().nodes[block->index()].kind)->facts.engine.stages_apart;
       EngineReport r;
       const auto push = [&](const std::string& id) {
         r.id = id;
@@ -59,8 +61,8 @@ std::vector<EngineReport> engine_reports(Platform& platform, const std::vector<s
         r.link_wait_ns += s.link_wait_ns;
         r.memory_wait_ns += s.memory_wait_ns;
         r.servers += s.servers;
-        if (s.stage == Stage::dma_read) push(block->id() + ".rd");
-        if (s.stage == Stage::dma_write) push(block->id() + ".wr");
+        r.elementwise |= kinds.stage(s.stage).work == StageWork::elements;
+        if (apart) push(block->id() + "." + kinds.stage(s.stage).short_name);
       }
       if (r.servers > 0) push(block->id());
     }

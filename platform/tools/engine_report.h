@@ -17,7 +17,8 @@ struct EngineReport {
   double busy_ns = 0;
   uint64_t ops = 0, bytes = 0;
   double flops = 0;
-  double peak_ns = 0;  ///< what its flops take at its peak; matrix units only
+  double peak_ns = 0;        ///< what its flops take at its peak; matrix units only
+  bool elementwise = false;  ///< a vector unit
   double utilization = 0;
   // With busy_ns sum to servers × sim_ns.
   double idle_ns = 0, slot_wait_ns = 0, queue_full_ns = 0;

@@ -27,7 +27,7 @@ class StageLog : public OpLogSink {
       : parts_(platform.graph().nodes.size()) {
     for (size_t p = 0; p < work.pes.size(); ++p) {
       for (const Pe::Engine& e : platform.pes().pe(work.pes[p].index).engines)
-        parts_[e.block->index()] = {&work.pes[p], &result.pes[p]};
+        parts_[e.block->index()] = {&work.pes[p], &result.pes[p], &platform.pes().pe(work.pes[p].index)};
     }
   }
 
@@ -37,7 +37,8 @@ class StageLog : public OpLogSink {
       tokens_.push_back({t.composite_op_id, r.component, t.tile_id, t.fed_ns, {t.stage, r.t_start, r.t_end}});
       if (tokens_.size() == kBlock) flush();
     } else if (r.desc && r.desc->kind != OpKind::unknown && r.desc->type != CommandType::composite) {
-      parts_[r.component].result->commands[r.desc->seq].stage = {stage_of(r.desc->type), r.t_start, r.t_end};
+      const Part& part = parts_[r.component];
+      part.result->commands[r.desc->seq].stage = {part.machine->stage_of(r.desc->type, r.desc->op), r.t_start, r.t_end};
     }
   }
 
@@ -69,6 +70,7 @@ class StageLog : public OpLogSink {
   struct Part {
     const PipelineWork::PePart* work = nullptr;
     PipelineResult::PePart* result = nullptr;
+    const Pe* machine = nullptr;
     size_t next = 0;  ///< the composite after the one found last: a PE does them in order of submission
   };
 
@@ -240,13 +242,13 @@ void write_pipeline_text(std::ostream& out, const PipelineResult& result) {
     fmt::print(out, "{}\n  {:{}}{:>14}{:>14}{:>9}{:>8}  busy ns by stage\n", pe.pe, "work", width, "submit ns",
                "done ns", "tiles", "window");
     for (const auto& c : pe.composites) {
-      double busy[kStages] = {};
+      double busy[kTileStages] = {};
       for (const auto& t : c.tokens) {
         t.for_each_stage([&](const PipelineStage& s) { busy[static_cast<int>(s.stage)] += s.t_end - s.t_start; });
       }
       fmt::print(out, "  {:{}}{:14.3f}{:14.3f}{:9}{:8} ", c.id, width, c.submit_ns, c.done_ns, c.tokens.size(),
                  c.window);
-      for (int s = 0; s < kStages; ++s) {
+      for (int s = 0; s < kTileStages; ++s) {
         if (busy[s] > 0) fmt::print(out, " {} {:.3f}", name_of(static_cast<Stage>(s)), busy[s]);
       }
       out << "\n";

@@ -1,5 +1,5 @@
-// `kernbench pipeline`: plays composites, simple commands and programs of calls on PEs, timing only (interface contract;
-// programs: collectives contract §14.1).
+// `kernbench pipeline`: plays composites, simple commands and programs of calls on PEs, timing only (interface
+// contract; programs: collectives contract §14.1).
 #pragma once
 
 #include <array>
@@ -49,7 +49,7 @@ class PipelineToken {
   /// Calls visit(const PipelineStage&) for each stage that the tile took, in order.
   template <class Visit>
   void for_each_stage(const Visit& visit) const {
-    for (size_t s = 0; s < kStages; ++s) {
+    for (size_t s = 0; s < kTileStages; ++s) {
       if (taken_[s].t_end >= 0) visit(PipelineStage{static_cast<Stage>(s), taken_[s].t_start, taken_[s].t_end});
     }
   }
@@ -58,7 +58,7 @@ class PipelineToken {
   struct Taken {
     double t_start = 0, t_end = -1;  // t_end < 0: not
   };
-  std::array<Taken, kStages> taken_;
+  std::array<Taken, kTileStages> taken_;
 };
 struct PipelineResult {
   struct Composite {

@@ -28,9 +28,7 @@ class ProbeDriver {
  private:
   void schedule() {
     if (results.size() == points_.size()) return;
-    platform_.timeline().at(
-        next_idle_ns(platform_), Order(Order::kEngines, ~0u, 0),
-        [](void* self, void*) { static_cast<ProbeDriver*>(self)->issue(); }, this);
+    platform_.timeline().at(next_idle_ns(platform_), Order(Order::kEngines, ~0u, 0), call<&ProbeDriver::issue>(*this));
   }
 
   void issue() {

@@ -35,10 +35,10 @@ class Checker {
   Checker(Platform& platform, const std::vector<ProbeResult>& results) : platform_(platform), results_(results) {}
 
   std::vector<ProbeCheck> check() {
-    const bool finite = platform_.graph().has_finite_buffers();  // there a lone message may wait for credits
+    const LinkLaws laws = platform_.system().mode().laws();
     for (const ProbeResult& r : results_) {
       const bool held = exact(platform_, r.probe);
-      const double waited = finite ? r.queueing_ns : 0;
+      const double waited = laws.lone_messages_never_wait ? 0 : r.queueing_ns;
       if (held) {
         add("formula", r, true, equal_ns(r.actual_ns - waited, r.formula_ns) && equal_ns(r.queueing_ns - waited, 0),
             fmt::format("took {}, formula {}, waited {}", ns(r.actual_ns), ns(r.formula_ns), ns(r.queueing_ns)));
@@ -50,7 +50,7 @@ class Checker {
       add("hops", r, true, equal_ns(r.actual_ns - waited, hops),
           fmt::format("took {}, hops sum to {}", ns(r.actual_ns), ns(hops)));
     }
-    if (platform_.graph().timing.links != topology::Links::flit) read_write();
+    if (laws.reads_take_what_writes_take) read_write();
     for (const bool write : {false, true}) distance(write);
     return std::move(checks_);
   }
@@ -76,9 +76,9 @@ class Checker {
   bool symmetric(const ProbeCase& c) {
     const Route& route = platform_.routes().route(c.initiator, probe_address(platform_, c), 1, true);
     return route.returns && std::all_of(route.hops.begin(), route.hops.end(), [](const Hop& h) {
-      const Link &there = h.out->link, &back = h.in->link;
-      return back.wire_ns == there.wire_ns && back.bw_gbs == there.bw_gbs;
-    });
+             const Link &there = h.out->link, &back = h.in->link;
+             return back.wire_ns == there.wire_ns && back.bw_gbs == there.bw_gbs;
+           });
   }
 
   struct Slice {
@@ -150,14 +150,14 @@ std::vector<ProbeCheck> check_sweep(Platform& platform, const std::vector<ProbeS
   return checks;
 }
 
-std::vector<ProbeCheck> check_saturation(const Platform& platform, const std::vector<SaturationResult>& results) {
+std::vector<ProbeCheck> check_saturation(Platform& platform, const std::vector<SaturationResult>& results) {
   std::vector<ProbeCheck> checks;
   for (const SaturationResult& r : results) {
     if (r.peak_gbs > 0) {
       checks.push_back({"peak", r.name, true, r.aggregate_gbs <= r.peak_gbs * (1 + 1e-9),
                         fmt::format("{:.2f} GB/s of {:.2f} GB/s", r.aggregate_gbs, r.peak_gbs)});
     }
-    if (platform.graph().timing.links != topology::Links::flit || !r.even || r.shares_gbs.size() < 2) continue;
+    if (!platform.system().mode().laws().streams_share_evenly || !r.even || r.shares_gbs.size() < 2) continue;
     const double mean = r.aggregate_gbs / static_cast<double>(r.shares_gbs.size());
     checks.push_back(
         {"fairness", r.name, false, r.least_gbs() >= 0.95 * mean && r.most_gbs() <= 1.05 * mean,

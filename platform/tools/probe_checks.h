@@ -36,6 +36,6 @@ struct ProbeCheck {
 
 std::vector<ProbeCheck> check_probe(Platform&, const std::vector<ProbeResult>&);
 std::vector<ProbeCheck> check_sweep(Platform&, const std::vector<ProbeSweep>&);
-std::vector<ProbeCheck> check_saturation(const Platform&, const std::vector<SaturationResult>&);
+std::vector<ProbeCheck> check_saturation(Platform&, const std::vector<SaturationResult>&);
 
 }  // namespace kernbench

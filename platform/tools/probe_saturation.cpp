@@ -70,8 +70,7 @@ double peak_gbs(Platform& platform, const Scenario& s, uint64_t nbytes) {
     const Route& route = route_of(platform, r, nbytes, s.name);
     const uint64_t address = platform.graph().memories[r.memory].base;
     // A channel is held for at least the time in which the memory serves the read alone.
-    const double drain =
-        route.target->lone_service_ns(route, false, address, nbytes, {1, nbytes, 0}) - route.target->overhead_ns();
+    const double drain = route.target->lone_drain_ns(route, false, address, nbytes, {1, nbytes, 0});
     const bool bounds = drain > 0 && route.target->lone_time_is_exact();
     double flow = bounds ? static_cast<double>(read_engines(platform, r.dma) * nbytes) / drain : 0;
     if (edges_serve) flow = least(flow, route.read_bw);
@@ -132,9 +131,7 @@ class SaturationDriver {
       streams_.push_back(std::move(s));
     }
     start_ns_ = next_idle_ns(platform);
-    platform.timeline().at(
-        start_ns_, Order(Order::kEngines, ~0u, 0),
-        [](void* self, void*) { static_cast<SaturationDriver*>(self)->start(); }, this);
+    platform.timeline().at(start_ns_, Order(Order::kEngines, ~0u, 0), call<&SaturationDriver::start>(*this));
   }
 
   SaturationResult run() {

@@ -88,15 +88,15 @@ std::pair<size_t, ProcessResult> Pool::wait_for_one() {
   std::vector<pollfd> open = pidfds();
   while (ppoll(open.data(), open.size(), nullptr, &stop_signals_.before()) < 0) {
     if (errno != EINTR) throw RunError(std::string("waiting for processes: ") + std::strerror(errno));
-    if (const int signal = StopSignals::take()) throw Stopped(signal, {stopped_by(signal) + ", and its processes with it"});
+    if (const int signal = StopSignals::take())
+      throw Stopped(signal, {stopped_by(signal) + ", and its processes with it"});
   }
   const auto ended = std::find_if(open.begin(), open.end(), [](const pollfd& p) { return p.revents != 0; });
   const auto it = running_.begin() + (ended - open.begin());
   const Running& r = **it;
   const int status = wait_for_child(r.process.pid);
   close(r.process.pidfd);
-  std::pair<size_t, ProcessResult> result{
-      r.index, {exit_status(status), r.out.text(), r.err.text()}};
+  std::pair<size_t, ProcessResult> result{r.index, {exit_status(status), r.out.text(), r.err.text()}};
   running_.erase(it);
   return result;
 }

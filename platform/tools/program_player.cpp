@@ -9,17 +9,18 @@ namespace kernbench {
 
 /// One PE's program. Between two waits it runs ahead of the simulation: only its commands are entries on the timeline.
 struct ProgramPlayer::Playing {
-  ProgramPlayer* player = nullptr;
   size_t number = 0;
   ProgramWork* work = nullptr;
   Pe* pe = nullptr;
   PePort* scheduler = nullptr;
   PePort* queues = nullptr;
-  size_t next = 0;          ///< the call that comes next, or waits
-  bool waiting = false;     ///< it has been made and has not returned
+  size_t next = 0;       ///< the call that comes next, or waits
+  bool waiting = false;  ///< it has been made and has not returned
   size_t not_done = 0;
-  double local_ns = 0;      ///< the program's clock
+  double local_ns = 0;  ///< the program's clock
   bool ended = false;
+
+  void submit(ProgramCommand& c) { (c.queue_call ? queues : scheduler)->send(c.item); }
 };
 
 ProgramPlayer::ProgramPlayer(sc_core::sc_module_name name, Platform& platform, ProgramsWork& work,
@@ -38,7 +39,6 @@ ProgramPlayer::ProgramPlayer(sc_core::sc_module_name name, Platform& platform, P
   for (ProgramWork& p : work.programs) {
     playing_.push_back(std::make_unique<Playing>());
     Playing& playing = *playing_.back();
-    playing.player = this;
     playing.number = playing_.size() - 1;
     playing.work = &p;
     playing.pe = &platform.pes().pe(p.index);
@@ -49,7 +49,8 @@ ProgramPlayer::ProgramPlayer(sc_core::sc_module_name name, Platform& platform, P
 }
 
 ProgramPlayer::~ProgramPlayer() {
-  for (size_t p = 0; !senders_.empty() && p < platform_.pes().count(); ++p) platform_.pes().pe(p).observers.remove(*this);
+  for (size_t p = 0; !senders_.empty() && p < platform_.pes().count(); ++p)
+    platform_.pes().pe(p).observers.remove(*this);
 }
 
 /// A segment has been read: its account goes to its send.
@@ -82,12 +83,7 @@ void ProgramPlayer::prepare(Playing& p) {
   }
   p.local_ns = p.work->start_ns;
   if (p.pe->ipcq) p.pe->ipcq->on_left_over([this](const std::string& what) { fail(what); });
-  platform_.timeline().at(
-      p.work->start_ns, front_order(*p.pe), [](void* self, void*) {
-        auto& playing = *static_cast<Playing*>(self);
-        playing.player->go_on(playing);
-      },
-      &p);
+  platform_.timeline().at(p.work->start_ns, front_order(*p.pe), call<&ProgramPlayer::go_on>(*this, p));
 }
 
 void ProgramPlayer::prepare(Playing& p, ProgramCommand& command, size_t call) {
@@ -130,9 +126,10 @@ void ProgramPlayer::go_on(Playing& p) {
 void ProgramPlayer::make(Playing& p, ProgramCall& c) {
   c.call_ns = p.local_ns;
   if (c.kind != ProgramCall::Kind::wait) {
-    p.local_ns += p.pe->cpu->command_ns();
+    c.queue.call_ns = p.pe->cpu->command_ns();
+    p.local_ns += c.queue.call_ns;
     ++p.not_done;
-    platform_.timeline().at(p.local_ns, front_order(*p.pe), &ProgramPlayer::submit, &p, c.command.get());
+    platform_.timeline().at(p.local_ns, front_order(*p.pe), call<&Playing::submit>(p, *c.command));
   }
   c.return_ns = p.local_ns;
 }
@@ -157,12 +154,6 @@ bool ProgramPlayer::waits(Playing& p, ProgramCall& c) {
   }
   c.return_ns = p.local_ns = until;
   return false;
-}
-
-void ProgramPlayer::submit(void* self, void* command) {
-  auto& p = *static_cast<Playing*>(self);
-  auto& c = *static_cast<ProgramCommand*>(command);
-  (c.queue_call ? p.queues : p.scheduler)->send(c.item);
 }
 
 tlm::tlm_sync_enum ProgramPlayer::answer_in(PeItem& item, PePort&, tlm::tlm_phase& phase) {

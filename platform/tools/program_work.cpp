@@ -72,8 +72,7 @@ class Reader : private JsonFields {
     require(p, "pe_cpu", path + ".pe");
     call_of_id_.clear();
     const json* calls = array(o, path, "calls");
-    for (size_t i = 0; calls && i < calls->size(); ++i)
-      read_call((*calls)[i], fmt::format("{}.calls[{}]", path, i), p);
+    for (size_t i = 0; calls && i < calls->size(); ++i) read_call((*calls)[i], fmt::format("{}.calls[{}]", path, i), p);
     work_.programs.push_back(std::move(p));
   }
 
@@ -132,8 +131,10 @@ class Reader : private JsonFields {
       keys(o, path, {"id", "call", "ports", "bytes"});
       const json* ports = array(o, path, "ports");
       for (size_t i = 0; ports && i < ports->size(); ++i) {
-        if (!(*ports)[i].is_string()) fault(path + ".ports", "found " + shown((*ports)[i]) + ", expected a port's name");
-        else c.ports.push_back((*ports)[i].get<std::string>());
+        if (!(*ports)[i].is_string())
+          fault(path + ".ports", "found " + shown((*ports)[i]) + ", expected a port's name");
+        else
+          c.ports.push_back((*ports)[i].get<std::string>());
       }
       if (ports && ports->empty()) fault(path + ".ports", "is empty, expected a port or more");
     } else {

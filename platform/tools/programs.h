@@ -91,7 +91,6 @@ class ProgramPlayer : public Component, public PeBlock, private PeObserver {
   void go_on(Playing&);
   void make(Playing&, ProgramCall&);
   bool waits(Playing&, ProgramCall&);
-  static void submit(void* self, void* command);
   void answered(Playing&, ProgramCommand&);
   void end_if_complete(Playing&);
   void fail(const std::string&);

@@ -33,8 +33,8 @@ struct RunFigures;
 }  // namespace insight
 
 struct RunOptions : PeChoice {
-  std::string kernel;   ///< of run_kernel()
-  std::string program;  ///< of run_program() (host_program.h), instead
+  std::string kernel;                                        ///< of run_kernel()
+  std::string program;                                       ///< of run_program() (host_program.h), instead
   std::vector<std::pair<std::string, std::string>> params;   ///< name, text
   std::vector<std::pair<std::string, std::string>> tensors;  ///< input name, .npy file
   std::vector<std::pair<std::string, std::string>> dumps;    ///< output name, .npy file
@@ -46,8 +46,8 @@ struct RunOptions : PeChoice {
   /// What kernels are given. Virtual: with timed_transfer the host maps the tensors by messages, else at no cost.
   AddressMode addresses = AddressMode::physical;
   bool verify = false;  ///< all outputs; those of `expected` are verified anyway
-  bool debug_verify =
-      false;  ///< also every op against plain loops (reference_check.h); OpDeparts for the first that departs
+  /// Also every op against plain loops (reference_check.h); OpDeparts for the first that departs.
+  bool debug_verify = false;
   bool check_races = false;        ///< look for reads and writes that only luck orders
   int threads = 0;                 ///< of Phase 2; 0: all
   Isa isa = best_isa();            ///< of Phase 2
@@ -67,8 +67,8 @@ struct RunReport {
   std::string kernel, topology;
   double begin_ns = 0;
   std::vector<std::pair<std::string, std::string>> params;
-  std::string launch;       ///< host or direct
-  std::string launch_note;  ///< why it is direct, where nobody asked for it
+  std::string launch;        ///< host or direct
+  std::string launch_note;   ///< why it is direct, where nobody asked for it
   LaunchNotes launch_notes;  ///< what its preparation has decided
   bool timed_transfer = false;
   AddressMode addresses = AddressMode::physical;
@@ -82,10 +82,10 @@ struct RunReport {
   };
   std::vector<PeTimes> pes;
   std::vector<EngineReport> engines;
-  std::vector<QueueTraffic> queues;  ///< between PEs, that messages came through
+  std::vector<QueueTraffic> queues;    ///< between PEs, that messages came through
   std::vector<MemoryReport> memories;  ///< that count what they do by themselves
-  std::vector<std::string> notes;  ///< of the engines: what a user may not expect
-  std::string warning;             ///< of the replay; empty: none
+  std::vector<std::string> notes;      ///< of the engines: what a user may not expect
+  std::string warning;                 ///< of the replay; empty: none
   uint64_t events = 0;
   /// What the matrix units computed, of what those of the run's PEs could have at their peak in end_ns: 0 to 1.
   double gemm_peak_share() const;
@@ -95,7 +95,7 @@ struct RunReport {
   std::vector<TensorReport> tensors;
   bool races_checked = false;
   std::vector<Race> races;
-  std::vector<std::string> pe_names;  ///< what a race's PEs are, in compiled order
+  std::vector<std::string> pe_names;                ///< what a race's PEs are, in compiled order
   std::shared_ptr<const energy::Account> energy;    ///< what it took (phase2/energy/account.h); null: nobody has asked
   std::shared_ptr<const insight::Insight> insight;  ///< what held it back (insight/insight.h); null: nobody has asked
 };

@@ -49,8 +49,8 @@ class TeeLog : public OpLogSink {
   std::string failure_;
 };
 
-/// What Phase 2 reads of a log: not what is of no op (hops, messages of a user's own), and the tokens, which are many and
-/// timing only, no more unless a check names what carried an operand.
+/// What Phase 2 reads of a log: not what is of no op (hops, messages of a user's own), and the tokens, which are many
+/// and timing only, no more unless a check names what carried an operand.
 class ReplayLog : public OpLogSink {
  public:
   explicit ReplayLog(bool keep_tokens) : keep_tokens_(keep_tokens) {}

@@ -229,9 +229,8 @@ insight::RunFigures figures_of(const RunReport& r) {
   f.sim_ns = r.end_ns;
   for (const RunReport::PeTimes& pe : r.pes) f.pes.push_back({pe.id, pe.end_ns});
   for (const EngineReport& e : r.engines) {
-    const std::string_view block = std::string_view(e.id).substr(e.id.rfind('.') + 1);
     f.flops += e.flops;
-    if (block == "pe_math") f.math_ns += e.busy_ns;
+    if (e.elementwise) f.math_ns += e.busy_ns;
     if (e.peak_ns <= 0) continue;
     f.gemm_flops += e.flops;
     f.gemm_peak_ns += e.peak_ns;

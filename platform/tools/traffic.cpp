@@ -65,29 +65,28 @@ class TrafficDriver {
   void schedule() {
     if (next_ == requests_.size()) return;
     // After whatever else happens inside initiators at that instant.
-    platform_.timeline().at(requests_[nth(next_)].issue_ns, Order(Order::kEngines, ~0u, 0), &TrafficDriver::issue,
-                            this);
+    platform_.timeline().at(requests_[nth(next_)].issue_ns, Order(Order::kEngines, ~0u, 0),
+                            call<&TrafficDriver::issue>(*this));
   }
 
-  static void issue(void* self, void*) {
-    auto& me = *static_cast<TrafficDriver*>(self);
-    const uint64_t now = Timeline::to_fs(me.requests_[me.nth(me.next_)].issue_ns);
-    for (; me.next_ < me.requests_.size(); ++me.next_) {
-      const auto i = static_cast<uint32_t>(me.nth(me.next_));
-      const TrafficRequest& r = me.requests_[i];
+  void issue() {
+    const uint64_t now = Timeline::to_fs(requests_[nth(next_)].issue_ns);
+    for (; next_ < requests_.size(); ++next_) {
+      const auto i = static_cast<uint32_t>(nth(next_));
+      const TrafficRequest& r = requests_[i];
       if (Timeline::to_fs(r.issue_ns) != now) break;
-      RequestPort& port = *me.platform_.request_port(r.initiator);
-      Line& line = me.line_of(r, port);
+      RequestPort& port = *platform_.request_port(r.initiator);
+      Line& line = line_of(r, port);
       if (!line.waits) {
         line.waits = true;
-        port.request(me.slot_for(i));
+        port.request(slot_for(i));
         continue;
       }
-      me.behind_[i] = kNone;
-      (line.first == kNone ? line.first : me.behind_[line.last]) = i;
+      behind_[i] = kNone;
+      (line.first == kNone ? line.first : behind_[line.last]) = i;
       line.last = i;
     }
-    me.schedule();
+    schedule();
   }
 
   MemoryRequest& slot_for(uint32_t i) {

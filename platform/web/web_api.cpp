@@ -161,7 +161,8 @@ std::string WebApi::system() {
   JsonWriter w(text);
   w.open('{').field("folder", folder_.path()).field("topologies", topologies());
   w.key("kernels").raw(answer({"list", "kernels", "--format=json"}, true));
-  w.key("programs").raw(answer({"list", "programs", "--format=json"}, true)).close('}');
+  w.key("programs").raw(answer({"list", "programs", "--format=json"}, true));
+  w.key("links").raw(answer({"list", "links", "--format=json"}, true)).close('}');
   return text;
 }
 

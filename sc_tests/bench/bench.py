@@ -8,7 +8,8 @@ output. `name value unit`, one line a figure, medians over --runs; names that be
     bench.py --bin FOLDER --data FOLDER --against BINARY [NAME-PREFIX]...
 
 The floors: both binaries on the same files in turns, `name ratio floor`, medians of the ratios of five pairs or --runs;
-exit status 1 where one is below its floor. From 1,024 PEs on what `kernbench topology` takes is taken off on both sides.
+exit status 1 where one is missed. Of storms and tokens of 1,024 PEs and more what `kernbench topology` takes is taken off
+on both sides.
 """
 
 import argparse
@@ -23,15 +24,23 @@ import bench_inputs as inputs
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TOPOLOGIES = os.path.join(ROOT, "topologies")
+DEFAULT, BIG = (os.path.join(TOPOLOGIES, t) for t in ("default.yaml", "big.yaml"))
 os.environ["SYSTEMC_DISABLE_COPYRIGHT_MESSAGE"] = "1"
 
 
-# Of the rate of the last version whose traffic did not go over sockets (d3de8b2).
+# Of the rate of the last version whose traffic did not go over sockets (d3de8b2); run_*: on its topologies/default.yaml.
 FLOORS = {
+    "run_gemm_f16_cut_through": 0.8, "run_gemm_f32_cut_through": 0.8, "run_gemm_f32_flit": 0.8,
+    "run_attention_cut_through": 0.8, "run_attention_flit": 0.8, "run_mlp_cut_through": 0.8, "run_mlp_flit": 0.8,
+    "run_vector_add_cut_through": 0.8, "run_vector_add_flit": 0.8,
     "storm_ideal_64": 0.65, "storm_ideal_1024": 0.6, "storm_ideal_4096": 0.65,
     "storm_cut_through_64": 0.6, "storm_flit_64": 0.6,
     "tokens_ideal_64": 0.8, "tokens_ideal_1024": 0.75, "tokens_ideal_4096": 0.75,
 }
+
+
+# The CPU time of gemm_f16 on default.yaml, of that on the same file without `hash` and `burst_bytes`: at most.
+HASH_AND_BURSTS = 1.15
 
 
 class Failed(Exception):
@@ -140,8 +149,23 @@ class Bench:
     def kernel(self, name, *arguments):
         self.cost(name, [self.tool("kernbench"), "run", *arguments])
 
+    def work(self, name, topology, links, memory=""):
+        """The arguments of a piece of what users run."""
+        works = inputs.SHORT_WORK if memory == "dram" else inputs.REAL_WORK
+        return ["run", "--topology", topology, "--links", links, *works[name].split()]
+
+    def real_work(self, quick):
+        """On default.yaml, whose memory is hbm_pc, and with hbm_dram in its place."""
+        dram = self.data("default_dram.yaml", inputs.with_dram, DEFAULT)
+        for memory, topology in (("pc", DEFAULT),) if quick else (("pc", DEFAULT), ("dram", dram)):
+            for links in inputs.LINKS[:1] if quick else inputs.LINKS:
+                for name in inputs.REAL_WORK:
+                    self.cost(f"run_{name}_{memory}_{links}",
+                              [self.tool("kernbench"), *self.work(name, topology, links, memory)])
+
     def all(self):
         quick = self.args.quick
+        self.real_work(quick)
         for what in ("threads", "methods", "sockets"):
             self.printed("systemc_" + what, [self.tool("systemc_floor"), what])
 
@@ -180,9 +204,8 @@ class Bench:
                 self.kernel(f"oplog_{form}_{pes}", *system, "--kernel", "gemm_dot", *rows, *options)
 
         # The default machine of 256 PEs: launched by its host; one cube's waveform beside none.
-        default, big = (os.path.join(TOPOLOGIES, t) for t in ("default.yaml", "big.yaml"))
-        gemm = ["--topology", default, "--kernel", "gemm"]
-        self.kernel("launch_by_host_256", "--topology", default, "--kernel", "vector_add", "--param", "n=256")
+        gemm = ["--topology", DEFAULT, "--kernel", "gemm"]
+        self.kernel("launch_by_host_256", "--topology", DEFAULT, "--kernel", "vector_add", "--param", "n=256")
         self.kernel("vcd_none", *gemm)
         self.kernel("vcd_one_cube", *gemm, "--vcd", os.path.join(self.args.data, "one_cube.vcd"), "--vcd-scope",
                     "sip0.cube0.*")
@@ -190,12 +213,12 @@ class Bench:
         # Collectives over all PEs: 64 KiB a PE.
         collective = ["--kernel", "all_reduce", "--param", "n=16384"]
         for algorithm in ("auto", "hierarchical"):
-            for name, topology in (("256", default),) if quick else (("256", default), ("4096", big)):
+            for name, topology in (("256", DEFAULT),) if quick else (("256", DEFAULT), ("4096", BIG)):
                 self.kernel(f"all_reduce_{algorithm}_{name}", "--topology", topology, *collective, "--param",
                             f"algorithm={algorithm}")
 
         # Elaboration: one read in an otherwise idle machine.
-        for name, topology in (("default", default),) if quick else (("default", default), ("big", big)):
+        for name, topology in (("default", DEFAULT),) if quick else (("default", DEFAULT), ("big", BIG)):
             trace = self.data(f"one_{name}.csv", self.one_read, topology)
             self.cost(f"elaborate_{name}", [self.tool("kernbench"), "traffic", "--topology", topology, "--trace", trace])
 
@@ -204,39 +227,60 @@ class Bench:
             self.printed("phase2", [self.tool("phase2_bench")] + (["--quick"] if quick else []))
 
     def floors(self, reference):
-        """Exit status: 1 where a figure is below its floor."""
-        below = 0
-        for name, floor in FLOORS.items():
-            if not self.wanted(name):
-                continue
-            print(f"bench: {name}", file=sys.stderr, flush=True)
-            ratio = self.ratio(name, (reference, self.tool("kernbench")))
-            below += ratio < floor
-            self.put(name, ratio, f"of the reference's rate, floor {floor}{'' if ratio >= floor else ': below'}")
-        return 1 if below else 0
+        """Exit status: 1 where one is missed."""
+        missed = 0
+        os.environ["KERNBENCH_CACHE"] = "off"  # the two must not share derived meshes
 
-    def ratio(self, name, binaries):
-        """Of the new binary's rate to the reference's: the median over pairs of runs, each begun by the other one."""
-        kind, mode, pes = name.split("_", 1)[0], *name.split("_", 1)[1].rsplit("_", 1)
+        def judge(name, ratio, of, limit, met):
+            nonlocal missed
+            missed += not met
+            self.put(name, ratio, f"of {of}, {limit}{'' if met else ': missed'}")
+
+        binaries = (reference, self.tool("kernbench"))
+        for name, floor in FLOORS.items():
+            if self.wanted(name):
+                ratio = self.ratio(name, [[b, *self.files(name)] for b in binaries], self.reading_s(name, binaries))
+                judge(name, ratio, "the reference's rate", f"floor {floor}", ratio >= floor)
+        name = "hash_and_bursts"
+        if self.wanted(name):
+            plain = self.data("default_plain.yaml", inputs.without_hash_and_bursts, DEFAULT)
+            ratio = self.ratio(name, [[self.tool("kernbench"), *self.work("gemm_f16", topology, "cut_through")]
+                                      for topology in (DEFAULT, plain)])
+            judge(name, ratio, "the CPU time without them", f"at most {HASH_AND_BURSTS}", ratio <= HASH_AND_BURSTS)
+        return 1 if missed else 0
+
+    def files(self, name):
+        """What both binaries are given for a floor."""
+        kind, rest = name.split("_", 1)
+        if kind == "run":
+            work, links = next((w, rest[len(w) + 1:]) for w in inputs.REAL_WORK if rest.startswith(w + "_"))
+            return self.work(work, inputs.OLD_DEFAULT, links)
+        mode, pes = rest.rsplit("_", 1)
         pes = int(pes)
         system = self.system(pes, mode)
         if kind == "storm":
             reads = {64: 20000, 1024: 1250, 4096: 312}[pes] // (8 if mode == "flit" else 1)
-            files = ["traffic", "--topology", system, "--trace",
-                     self.data(f"storm_{pes}_{reads}.csv", inputs.storm, pes, reads)]
-        else:
-            count = 4 if pes == 64 else 1
-            files = ["pipeline", "--topology", system, "--work",
-                     self.data(f"work_{pes}_{count}.json", inputs.composites, pes, count)]
-        reading = [0, 0]
-        if pes >= 1024:
-            reading = [statistics.median(run([b, "topology", "--topology", system])[0] for _ in range(3))
-                       for b in binaries]
+            return ["traffic", "--topology", system, "--trace",
+                    self.data(f"storm_{pes}_{reads}.csv", inputs.storm, pes, reads)]
+        count = 4 if pes == 64 else 1
+        return ["pipeline", "--topology", system, "--work",
+                self.data(f"work_{pes}_{count}.json", inputs.composites, pes, count)]
+
+    def reading_s(self, name, binaries):
+        """What each takes to read the large flat files."""
+        if not name.endswith(("_1024", "_4096")):
+            return (0, 0)
+        topology = self.files(name)[1:3]
+        return [statistics.median(run([b, "topology", *topology])[0] for _ in range(3)) for b in binaries]
+
+    def ratio(self, name, commands, less=(0, 0)):
+        """CPU time of the first to that of the second: the median over pairs of runs, each begun by the other one."""
+        print(f"bench: {name}", file=sys.stderr, flush=True)
         ratios = []
         for pair in range(self.args.runs):
             seconds = [0, 0]
             for which in (0, 1) if pair % 2 == 0 else (1, 0):
-                seconds[which] = run([binaries[which], *files])[0] - reading[which]
+                seconds[which] = run(commands[which])[0] - less[which]
             ratios.append(seconds[0] / seconds[1])
         return statistics.median(ratios)
 

@@ -1,4 +1,5 @@
-"""Reproducible inputs of scripts/bench: systems of N PEs, storms of reads, composites. Plain Python, no randomness.
+"""Reproducible inputs of scripts/bench: what users run, systems of N PEs, storms of reads, composites. Plain Python, no
+randomness.
 
 A system is a flat YAML, as dumped by programs, of complete PEs, each behind a chain of `ROUTERS` routers of its own with its HBM slice at the
 end (or, shared=True, with PE 0's slice as the only target: a hot spot over a tree of routers).
@@ -6,6 +7,25 @@ end (or, shared=True, with PE 0's slice as the only target: a hot spot over a tr
 
 import json
 import os
+import re
+
+# What users run: arguments of `kernbench run` beside --topology and --links; other parameters are the kernels' own.
+REAL_WORK = {
+    "gemm_f16": "--kernel gemm --param m=4096 --param n=4096 --param k=4096 --param dtype=f16 "
+                "--param tile_m=16 --param tile_n=512 --param tile_k=64",
+    "gemm_f32": "--kernel gemm --param m=8192 --param n=1024 --param k=1024 --param dtype=f32 "
+                "--param tile_m=32 --param tile_n=128 --param tile_k=64",
+    "attention": "--kernel attention",
+    "mlp": "--kernel mlp",
+    "vector_add": "--kernel vector_add --param n=16777216",
+    "tp_linear": "--kernel tp_linear",
+    "all_reduce": "--kernel all_reduce --param n=16384",
+    "tp_mlp": "--program tp_mlp",
+}
+# The same shape with fewer steps, for memories of which a burst is an event.
+SHORT_WORK = {**REAL_WORK, "gemm_f16": REAL_WORK["gemm_f16"].replace("k=4096", "k=256")}
+LINKS = ("cut_through", "flit", "ideal")
+OLD_DEFAULT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "default_of_d3de8b2.yaml")
 
 ROUTERS = 4
 READ_BYTES = 4096
@@ -137,6 +157,29 @@ def loads(path, pes, count):
     with open(path, "w") as f:
         json.dump({"programs": [{"pe": pe_id(p), "start_ns": 0, "calls": calls(p)} for p in range(0, pes, 2)]}, f)
     return path
+
+
+def changed(path, topology, changes):
+    """A copy of a topology file; changes: (pattern of whole lines, what stands there instead), each found once."""
+    with open(topology) as f:
+        text = f.read()
+    for pattern, instead in changes:
+        text, count = re.subn(rf"(?m)^ *{pattern}.*\n", instead, text)
+        if count != 1:
+            raise ValueError(f"{topology}: {count} lines are {pattern}")
+    with open(path, "w") as f:
+        f.write(text)
+    return path
+
+
+def without_hash_and_bursts(path, topology):
+    return changed(path, topology, (("hash: xor", ""), ("burst_bytes: ", "")))
+
+
+def with_dram(path, topology):
+    gone = [(key, "") for key in ("interleave_bytes: ", "pc_bw_gbs: ", "hash: xor", "burst_bytes: ")]
+    return changed(path, topology, (("impl: builtin.hbm_pc", "    impl: builtin.hbm_dram\n"),
+                                    ("pseudo_channels: ", "      preset: hbm2e\n      channels: 8\n"), *gone))
 
 
 def once(path, write, *arguments, **options):

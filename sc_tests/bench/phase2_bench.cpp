@@ -266,8 +266,8 @@ OpRecord token(uint64_t i) {
   r.op_id = i + 2;
   r.is_token = true;
   r.component = static_cast<uint32_t>(i % 64);
-  r.token.stage = static_cast<Stage>(i % kStages);
-  r.token.tile_id = static_cast<uint32_t>(i / kStages);
+  r.token.stage = static_cast<Stage>(i % kTileStages);
+  r.token.tile_id = static_cast<uint32_t>(i / kTileStages);
   r.token.composite_op_id = 1;
   r.t_start = static_cast<double>(i) * 1.25;
   r.t_end = r.t_start + 17.0625;

@@ -27,6 +27,8 @@ KERNELS = {
     "vector_add": ("n=10007",),
 }
 OUTPUT = {"attention": "o", "gemm": "c", "gemm_dot": "c", "gemm_epilogue": "c", "vector_add": "c"}  # the others: y
+PLUGIN = "(plugin)"
+EXAMPLES = ("custom_hbm", "custom_router")  # with blocks of one's own
 LOG = ("--oplog", "log.jsonl")
 ALL_FILES = (*LOG, "--vcd", "wave.vcd", "--trace", "trace.json")
 
@@ -73,6 +75,7 @@ class Case:
     name: str
     make: typing.Callable  # (Place) -> list of lists of arguments
     status: typing.Optional[int] = 0  # the reference's, of the last command; None: any
+    plugin: str = ""  # an example's folder; PLUGIN in the arguments is its blocks, built for the binary
 
 
 class Place:
@@ -88,6 +91,9 @@ class Place:
 
     def sample(self, name, file):
         return os.path.join(self.inputs, "samples", name, file)
+
+    def example(self, name, file):
+        return os.path.join(self.inputs, "examples", name, file)
 
     def write(self, name, content):
         path = os.path.join(self.folder, name)
@@ -111,6 +117,8 @@ def copy_inputs(folder):
     """Copies what the cases read, so that work on it beside a comparison does not disturb it."""
     shutil.copytree(os.path.join(SOURCE, "topologies"), os.path.join(folder, "topologies"))
     shutil.copytree(os.path.join(SOURCE, "sc_tests", "data", "samples"), os.path.join(folder, "samples"))
+    for name in EXAMPLES:
+        shutil.copytree(os.path.join(SOURCE, "examples", name), os.path.join(folder, "examples", name))
     os.mkdir(os.path.join(folder, "variants"))
     with open(os.path.join(folder, "topologies", "small.yaml"), encoding="utf-8") as file:
         small = file.read()

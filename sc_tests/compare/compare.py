@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""Two kernbench binaries on the same list of commands: does the new one give what the reference gives?
+"""Two kernbench binaries on the same list of commands: does the new one give what the reference gives? Or one binary
+against the answers that are kept of a reference.
 
 scripts/compare REFERENCE_BIN [NEW_BIN] [--only PATTERN] [--random N] [--seed S] [--jobs J] [--list] ...
+scripts/compare --answers [BIN] [--only PATTERN] ...
+scripts/compare --renew NAME [REFERENCE_BIN] BIN
 
 Both get the same input files and run in folders of their own. Compared are, of every command:
   - the exit status, stdout and stderr, byte for byte (traffic, pipeline, probe, topology, list, run, replay, sweep,
@@ -9,16 +12,26 @@ Both get the same input files and run in folders of their own. Compared are, of 
   - op logs: .jsonl record by record, as text and in order; .sqlite by the rows of its view `ops`;
   - VCD: the signals with their widths, and each signal's changes (time, value); neither codes nor the text's order;
   - traces (Chrome JSON): each track's events in order, and the names of processes and tracks;
+  - report pages: their data;
   - which files there are, and every other file (GTKWave's) byte for byte.
 Exempt are
-  - of `run`: wall_s, events, the text's line "wall ...", and computed values: max_abs_err, max_rel_err, elements that a
-    failed verification shows ("passed" is compared); of `replay`: its seconds;
+  - of `run`: wall_s, events, how many moments --explain keeps, the text's line "wall ...", and computed values:
+    max_abs_err, max_rel_err, elements that a failed verification shows ("passed" is compared); of `replay`: its seconds
+    and instruction set;
+  - of report pages: the same, their looks, and the configuration;
   - of op logs: log_header, log_check, log_end; in SQLite the table `header`;
   - .npy (outputs) and .kbmem (memory): computed values, and checksums of the log's header;
   - the folder of each binary's own topologies in `list topologies`; builtin.foreign in `list components`; the line of `topology` on figures that edges inside
     a PE do not use.
 One line a case that differs: where, the reference's value -> the new one. Exit status: 0 none differs, 1 some do,
 2 wrong usage. --selftest shows that every kind of difference is found, and that what is exempt is not taken for one.
+
+--answers holds a binary to answers.json: of every case whose name begins with "recorded/", the exit status and a digest
+of each output, in a form without what is exempt, folders, and lines of sources. A case that has another answer is named
+with the outputs that differ; to see what, give both binaries, and --only with its name. Where that is as it shall be,
+--renew NAME (a shell pattern for the whole name) keeps what BIN gives instead, says which outputs are others, and, with a
+reference, what the first difference is. Cases with blocks from plug-ins need the build folder around the binary, in which
+their sources are compiled.
 """
 import argparse
 import fnmatch
@@ -32,38 +45,67 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
+import answers  # noqa: E402
 import cases  # noqa: E402
+import plugins  # noqa: E402
 import random_commands  # noqa: E402
 import readers  # noqa: E402
+import recorded_cases  # noqa: E402
 
 ENVIRONMENT = {**os.environ, "KERNBENCH_CACHE": "off"}  # the two must not share derived meshes
 TIMEOUT_S = 300
 
 
-class Comparison:
-    """Runs cases with two binaries in a folder for temporary files."""
+class Runs:
+    """Runs cases in a folder for temporary files, each in one of its own."""
 
-    def __init__(self, reference, new, folder, tidy, keep=False):
-        self.reference, self.new, self.folder, self.tidy, self.keep = reference, new, folder, tidy, keep
+    def __init__(self, folder, keep=False):
+        self.folder, self.keep = folder, keep
         self.inputs = os.path.join(folder, "inputs")
+        self.built = plugins.Plugins(os.path.join(folder, "plugins"))
         os.mkdir(self.inputs)
         cases.copy_inputs(self.inputs)
 
-    def difference(self, case):
-        """The first difference of a case as a line of text, or None."""
+    def of(self, case, binaries, act):
+        """What act gives of the case's commands, its input folder, and the folder and results of each binary."""
         folder = os.path.join(self.folder, case.name.replace("/", "_"))
-        os.makedirs(os.path.join(folder, "in"))
+        inputs = os.path.join(folder, "in")
+        os.makedirs(inputs)
         try:
-            commands = case.make(cases.Place(self.inputs, os.path.join(folder, "in"), self.reference))
+            commands = case.make(cases.Place(self.inputs, inputs, binaries[0]))
             folders = [os.path.join(folder, name) for name in ("ref", "new")]  # of one length: outputs may show them
-            old, new = [run(binary, commands, out) for binary, out in zip((self.reference, self.new), folders)]
-            if case.status is not None and old[-1][0] != case.status:
-                return f"no case: the reference's exit status is {old[-1][0]}, expected {case.status}: " + \
-                    readers.shown(old[-1][2].decode("utf-8", "replace").strip())
-            return self.of_streams(commands, old, new, folders) or self.of_files(*folders)
+            results = [run(binary, self.with_plugin(case, binary, commands), out)
+                       for binary, out in zip(binaries, folders)]
+            return act(commands, inputs, list(zip(folders, results)))
         finally:
             if not self.keep:
                 shutil.rmtree(folder, ignore_errors=True)
+
+    def with_plugin(self, case, binary, commands):
+        if not case.plugin:
+            return commands
+        library = self.built.of(binary, case.plugin)
+        return [[library if word == cases.PLUGIN else word for word in command] for command in commands]
+
+
+class Comparison:
+    """Of two binaries."""
+
+    def __init__(self, reference, new, folder, tidy, keep=False):
+        self.reference, self.new, self.tidy, self.runs = reference, new, tidy, Runs(folder, keep)
+        self.binaries = (reference, new)
+
+    def difference(self, case):
+        """The first difference of a case as a line of text, or None."""
+        def act(commands, _, outcomes):
+            (old_folder, old), (new_folder, new) = outcomes
+            if case.status is not None and old[-1][0] != case.status:
+                return f"no case: the reference's exit status is {old[-1][0]}, expected {case.status}: " + \
+                    readers.shown(old[-1][2].decode("utf-8", "replace").strip())
+            folders = [old_folder, new_folder]
+            return self.of_streams(commands, old, new, folders) or self.of_files(*folders)
+
+        return self.runs.of(case, (self.reference, self.new), act)
 
     def of_streams(self, commands, old, new, folders):
         for i, (command, a, b) in enumerate(zip(commands, old, new)):
@@ -109,35 +151,91 @@ STATE = {}
 
 
 def work(index):
+    """(whether it was done, what the job gave or why not, seconds)."""
     start = time.monotonic()
     try:
-        found = STATE["comparison"].difference(STATE["cases"][index])
-    except Exception as fault:  # one case must not end all others; it counts as different
-        found = f"the comparison failed: {type(fault).__name__}: {fault}"
-    return found, time.monotonic() - start
+        done, result = True, STATE["job"](STATE["cases"][index])
+    except Exception as fault:  # one case must not end all others
+        done, result = False, f"the comparison failed: {type(fault).__name__}: {fault}"
+    return done, result, time.monotonic() - start
 
 
-def compare_all(comparison, chosen, options):
-    """Prints a line for each case that differs; gives their number."""
-    STATE.update(comparison=comparison, cases=chosen)
-    differ = 0
-    terminal = sys.stderr.isatty()
+def over_all(job, chosen, jobs):
+    """What `work` gives of each case, in their order."""
+    STATE.update(job=job, cases=chosen)
     context = multiprocessing.get_context("fork")
-    with context.Pool(options.jobs, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
-        for i, (found, seconds) in enumerate(pool.imap(work, range(len(chosen)))):
-            if terminal:
-                sys.stderr.write("\r\033[K")
-            if found:
-                differ += 1
-                print(f"{chosen[i].name}: {found}", flush=True)
-            if options.verbose:
-                print(f"{chosen[i].name}: {'differs' if found else 'same'}, {seconds:.2f} s", flush=True)
-            if terminal:
-                sys.stderr.write(f"{i + 1} of {len(chosen)} cases, {differ} differ")
-                sys.stderr.flush()
+    with context.Pool(jobs, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
+        yield from zip(chosen, pool.imap(work, range(len(chosen))))
+
+
+def build_plugins(comparison, chosen):
+    """At once, not by each process for itself. Gives the cases that can be run."""
+    try:
+        for binary in comparison.binaries:
+            comparison.runs.built.build(binary, {case.plugin for case in chosen if case.plugin})
+        return chosen
+    except (KeyError, OSError, RuntimeError) as fault:
+        rest = [case for case in chosen if not case.plugin]
+        print(f"{len(chosen) - len(rest)} cases with plug-ins are left out: {fault}", flush=True)
+        return rest
+
+
+def compare_all(comparison, chosen, jobs, verbose=False):
+    """Prints a line for each case that differs; gives their names."""
+    differ = []
+    terminal = sys.stderr.isatty()
+    for i, (case, (_, found, seconds)) in enumerate(over_all(comparison.difference, chosen, jobs)):
+        if terminal:
+            sys.stderr.write("\r\033[K")
+        if found:
+            differ.append(case.name)
+            print(f"{case.name}: {found}", flush=True)
+        if verbose:
+            print(f"{case.name}: {'differs' if found else 'same'}, {seconds:.2f} s", flush=True)
+        if terminal:
+            sys.stderr.write(f"{i + 1} of {len(chosen)} cases, {len(differ)} differ")
+            sys.stderr.flush()
     if terminal:
         sys.stderr.write("\r\033[K")
     return differ
+
+
+def hold_to_answers(held, chosen, options):
+    """Gives the exit status."""
+    chosen = build_plugins(held, chosen)
+    differ = compare_all(held, chosen, options.jobs, options.verbose)
+    if differ:
+        print(f"What differs: scripts/compare REFERENCE_BIN {held.binaries[0]} --only '{differ[0]}', the reference being "
+              f"{held.reference} or what has answers.json last from (git log)")
+    print(f"{len(chosen)} cases, {len(differ)} not as kept")
+    return 1 if differ else 0
+
+
+def renew(held, chosen, comparison, options):
+    """Keeps the answers of the chosen cases anew, and says what is new in them. Gives the exit status."""
+    chosen = build_plugins(held, chosen)
+    renewed = failed = 0
+    for case, (done, result, _) in over_all(held.given, chosen, options.jobs):
+        if done and case.status not in (None, result[0]["status"][-1]):
+            done, result = False, f"exit status {result[0]['status'][-1]}, expected {case.status}: {result[1]}"
+        if not done:
+            failed += 1
+            print(f"{case.name}: {result}")
+            continue
+        departs = held.departure(case, *result)
+        if departs:
+            renewed += 1
+            print(f"{case.name}: {departs}", flush=True)
+            if comparison and build_plugins(comparison, [case]) and (found := comparison.difference(case)):
+                print(f"  {found}", flush=True)
+        held.kept[case.name] = result[0]
+    there = {case.name for case in recorded_cases.recorded_cases()}
+    gone = [name for name in held.kept if name not in there]
+    for name in gone:
+        del held.kept[name]
+    answers.save(held.kept, held.reference)
+    print(f"{len(chosen)} cases, {renewed} renewed, {failed} failed, {len(gone)} dropped that are no cases any more")
+    return 1 if failed else 0
 
 
 # ---- The command line
@@ -159,10 +257,13 @@ def whole(least):
 
 def arguments():
     parser = Parser(prog="scripts/compare", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("reference", metavar="REFERENCE_BIN", help="the kernbench whose results are right")
-    parser.add_argument("new", metavar="NEW_BIN", nargs="?",
-                        default=os.path.join(cases.SOURCE, "build", "release", "bin", "kernbench"),
-                        help="the kernbench to compare; default: build/release/bin/kernbench")
+    parser.add_argument("binaries", metavar="BIN", nargs="*",
+                        help="the kernbench whose results are right, and the one to compare, which alone can be held to "
+                             "answers; the latter is build/release/bin/kernbench where not given")
+    kept = parser.add_mutually_exclusive_group()
+    kept.add_argument("--answers", action="store_true", help="hold one binary to the answers that are kept")
+    kept.add_argument("--renew", metavar="NAME", action="append",
+                      help="keep the answers of these cases anew (a shell pattern for the whole name; repeatable)")
     parser.add_argument("--only", metavar="PATTERN", action="append",
                         help="only cases with this shell pattern in their name (repeatable: any of them)")
     parser.add_argument("--random", metavar="N", type=whole(0), default=200, help="random cases (200)")
@@ -178,27 +279,44 @@ def arguments():
 
 
 def choose(options):
-    everything = [*cases.fixed_cases(), *random_commands.random_commands(options.random, options.seed)]
+    everything = [*cases.fixed_cases(), *recorded_cases.recorded_cases()]
+    if options.answers or options.renew:
+        everything = [case for case in everything if answers.is_kept(case)]
+    else:
+        everything += random_commands.random_commands(options.random, options.seed)
     names = [case.name for case in everything]
     assert len(set(names)) == len(names), sorted(n for n in set(names) if names.count(n) > 1)
-    wanted = options.only or ["*"]
-    return [case for case in everything if any(fnmatch.fnmatchcase(case.name, f"*{pattern}*") for pattern in wanted)]
+    wanted = [f"*{pattern}*" for pattern in options.only or [""]]
+    return [case for case in everything if any(fnmatch.fnmatchcase(case.name, pattern) for pattern in wanted)
+            and (not options.renew or any(fnmatch.fnmatchcase(case.name, name) for name in options.renew))]
+
+
+def binaries(parser, options):
+    """The reference, or None where one binary is looked at alone; and the binary to look at."""
+    alone = options.answers or options.renew
+    given = list(options.binaries)
+    if len(given) > (1 if options.answers else 2) or not (given or alone):
+        parser.error(f"found {len(given)} programs, expected " + ("one" if options.answers else "one or two"))
+    if len(given) < (1 if alone else 2) and not options.selftest:
+        given.append(os.path.join(cases.SOURCE, "build", "release", "bin", "kernbench"))
+    for binary in given:
+        if not (os.path.isfile(binary) and os.access(binary, os.X_OK)):
+            parser.error(f"{binary} is no program")
+    given = [os.path.abspath(binary) for binary in given]
+    return (given[0] if len(given) == 2 or options.selftest else None), given[-1]
 
 
 def main():
     parser, options = arguments()
-    for binary in (options.reference, *(() if options.list or options.selftest else (options.new,))):
-        if not (os.path.isfile(binary) and os.access(binary, os.X_OK)):
-            parser.error(f"{binary} is no program")
-    options.reference, options.new = os.path.abspath(options.reference), os.path.abspath(options.new)
     chosen = choose(options)
     if not chosen:
-        parser.error(f"no case has {' or '.join(options.only or ['a name'])} in its name; --list names all")
+        parser.error(f"no case has {' or '.join(options.only or options.renew or ['a name'])} in its name; --list names all")
     if options.list:
         print("\n".join(case.name for case in chosen))
         return 0
-    if options.keep and os.path.exists(options.keep):
-        parser.error(f"{options.keep} exists")
+    reference, new = binaries(parser, options)
+    if options.keep and (options.renew or os.path.exists(options.keep)):
+        parser.error("--keep: found --renew beside it" if options.renew else f"{options.keep} exists")
     with tempfile.TemporaryDirectory(prefix="compare.") as temporary:
         folder = temporary
         if options.keep:
@@ -206,10 +324,14 @@ def main():
             folder = os.path.abspath(options.keep)
         if options.selftest:
             import selftest
-            return selftest.run(options.reference, folder, cases.fixed_cases())
-        tidy = readers.Tidy(options.ignore_source_lines)
-        comparison = Comparison(options.reference, options.new, folder, tidy, bool(options.keep))
-        differ = compare_all(comparison, chosen, options)
+            return selftest.run(reference, folder, [*cases.fixed_cases(), *recorded_cases.recorded_cases()])
+        comparison = reference and Comparison(reference, new, folder, readers.Tidy(options.ignore_source_lines),
+                                              bool(options.keep))
+        if options.answers or options.renew:
+            held = answers.Answers(new, comparison.runs if comparison else Runs(folder, bool(options.keep)))
+            return hold_to_answers(held, chosen, options) if options.answers else renew(held, chosen, comparison, options)
+        chosen = build_plugins(comparison, chosen)
+        differ = len(compare_all(comparison, chosen, options.jobs, options.verbose))
     print(f"{len(chosen)} cases, {differ} differ")
     return 1 if differ else 0
 

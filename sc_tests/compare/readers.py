@@ -20,6 +20,7 @@ SHOWN = 60  # characters of a line on each side of the first that differs
 EXEMPT = {
     "run": (
         (re.compile(r'"(wall_s|events|max_abs_err|max_rel_err)": [^,\n]+'), r'"\1": *'),
+        (re.compile(r'("moments": )\d+(,\s+"bytes": )\d+'), r"\1*\2*"),  # of the causes that --explain keeps
         (re.compile(r"^  wall .*\n?", re.M), ""),
         (re.compile(r"max abs \S+  max rel \S+"), "max abs *  max rel *"),
         (re.compile(r": \S+, expected [^\s\"]+"), ": *, expected *"),  # elements of a result that is wrong
@@ -27,6 +28,8 @@ EXEMPT = {
     "replay": (
         (re.compile(r'"(graph_s|run_s)":[^,}]+'), r'"\1":*'),
         (re.compile(r", in \S+ s$", re.M), ", in * s"),
+        (re.compile(r'"isa":"\w+"'), '"isa":"*"'),  # the machine's
+        (re.compile(r"( computed \()\w+\)"), r"\1*)"),
     ),
     # What is not used is told since edges inside a PE are bound one by one.
     "topology": ((re.compile(r"\n^Edges inside a PE take no time: .*\n", re.M), ""),),
@@ -40,17 +43,25 @@ EXEMPT = {
 }
 
 
+SOURCE_LINE = re.compile(r"(?<![\w./+-])([\w./+-]+\.(?:cpp|h)):\d+")
+# As --explain lists them: where a line's number is longer, all columns are farther right.
+SOURCE_LINES = re.compile(r"^  source lines on it .*\n(?:  .*\n)*", re.M)
+
+
 class Tidy:
     """Takes out of a text what legitimately differs between two binaries."""
 
-    def __init__(self, ignore_source_lines=False):
-        self.ignore_source_lines = ignore_source_lines
+    def __init__(self, ignore_source_lines=False, root=None):
+        self.ignore_source_lines, self.root = ignore_source_lines, root
 
     def text(self, data, folder):
-        """Text of a file or a stream; the folder in which the binary ran is called OUT."""
+        """Text of a file or a stream; the folder in which the binary ran is called OUT, the one of all cases ROOT."""
         text = data.decode("utf-8", "backslashreplace").replace(folder, "OUT")
+        if self.root:
+            text = text.replace(self.root, "ROOT")
         if self.ignore_source_lines:
-            text = re.sub(r"(\w\.(?:cpp|h)):\d+", r"\1:*", text)
+            text = SOURCE_LINE.sub(lambda match: os.path.basename(match[1]) + ":*", text)
+            text = SOURCE_LINES.sub(lambda match: re.sub(" +", " ", match[0]), text)
         return text
 
     def file(self, path):
@@ -174,9 +185,13 @@ def value(bits):
     return re.sub(r"^(?:0+(?=[01])|x+(?=x)|z+(?=z))", "", bits)
 
 
+def timescale(text):
+    return re.findall(r"\$timescale (.*?) \$end", text, re.S)
+
+
 def vcd_difference(where, old_text, new_text):
     old, new = vcd_reader.Vcd(old_text), vcd_reader.Vcd(new_text)
-    scale = [re.findall(r"\$timescale (.*?) \$end", text, re.S) for text in (old_text, new_text)]
+    scale = [timescale(text) for text in (old_text, new_text)]
     if scale[0] != scale[1]:
         return said(f"{where} timescale", *scale)
     for name in sorted(old.signals.keys() | new.signals.keys()):
@@ -210,7 +225,46 @@ def trace_difference(where, old_text, new_text):
     return sequence_difference(where, "name", old_names, new_names)
 
 
+# ---- Reports
+
+
+def page_data(text):
+    """What a report page shows, without what is exempt; its looks are another matter."""
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])
+    for exempt in ("configuration", "events", "wall_s"):
+        data.pop(exempt, None)
+    for exempt in ("moments", "bytes"):
+        data["insight"]["causes"].pop(exempt, None)
+    return data
+
+
+def page_difference(where, old, new):
+    found = json_difference(page_data(old), page_data(new))
+    return said(where + found[0], *found[1:]) if found else None
+
+
 # ---- Files
+
+
+def canonical_text(path, tidy):
+    """Of one file: the same text for two files where file_difference finds none between them, and only there."""
+    if path.endswith(COMPUTED_FILES):
+        return ""
+    if path.endswith(".sqlite"):
+        return json.dumps(sqlite_rows(path, tidy))
+    text = tidy.file(path)
+    if path.endswith(".jsonl"):
+        return "\n".join(log_records(text))
+    if path.endswith(".vcd"):
+        vcd = vcd_reader.Vcd(text)
+        signals = {name: [vcd.widths[code], [[time, value(bits)] for time, bits in vcd.changes[code]]]
+                   for name, code in vcd.signals.items()}
+        return json.dumps([timescale(text), signals, vcd.times[-1:]], sort_keys=True)
+    if path.endswith(".json"):
+        return json.dumps(tracks(text), sort_keys=True)
+    if path.endswith(".html"):
+        return json.dumps(page_data(text), sort_keys=True)
+    return text
 
 
 def file_difference(name, old_path, new_path, tidy):
@@ -223,7 +277,8 @@ def file_difference(name, old_path, new_path, tidy):
         old, new = tidy.file(old_path), tidy.file(new_path)
         if old == new:
             return None  # and most are
-        readers = {".jsonl": jsonl_difference, ".vcd": vcd_difference, ".json": trace_difference}
+        readers = {".jsonl": jsonl_difference, ".vcd": vcd_difference, ".json": trace_difference,
+                   ".html": page_difference}
         return readers.get(os.path.splitext(name)[1], text_difference)(name, old, new)
     except (AssertionError, AttributeError, KeyError, TypeError, ValueError, sqlite3.Error) as fault:
         return f"{name}: cannot be read: {type(fault).__name__} {shown(str(fault))}"

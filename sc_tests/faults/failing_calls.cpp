@@ -7,9 +7,9 @@
 //   FAILING_CALLS_ERRNO   its errno
 //   FAILING_CALLS_ON      not empty: all behind it fail too
 // Memory counts from the start of the program's own code on: what the loader takes before is no affair of the
-// program's. What SystemC's pool of small objects takes does not count either: it uses unseen what malloc() gives it, and
-// nothing but a crash can come of that (docs/robustness.md). Of stdio the calls of the program are counted, since libc's
-// own go to the system by ways that nobody can step into.
+// program's. What SystemC's pool of small objects takes does not count either: it uses unseen what malloc() gives it,
+// and nothing but a crash can come of that (docs/robustness.md). Of stdio the calls of the program are counted, since
+// libc's own go to the system by ways that nobody can step into.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -61,11 +61,12 @@ struct Real {
   FIND(open)
   FIND(open64)
   FIND(openat)
-  FIND(openat64) FIND(fopen) FIND(fopen64) FIND(fdopen) FIND(mkstemp) FIND(mkdir) FIND(read) FIND(pread) FIND(pread64)
-      FIND(fread) FIND(write) FIND(writev) FIND(pwrite) FIND(pwrite64) FIND(ftruncate) FIND(ftruncate64) FIND(fwrite)
-          FIND(fflush) FIND(fclose) FIND(close) FIND(rename) FIND(fsync) FIND(fdatasync) FIND(fork) FIND(pipe)
-              FIND(memfd_create) FIND(pidfd_open) FIND(pthread_create) FIND(malloc) FIND(calloc) FIND(realloc)
-                  FIND(aligned_alloc) FIND(memalign) FIND(posix_memalign) FIND(mmap)
+  FIND(openat64)
+  FIND(fopen) FIND(fopen64) FIND(fdopen) FIND(mkstemp) FIND(mkdir) FIND(read) FIND(pread) FIND(pread64) FIND(fread)
+      FIND(write) FIND(writev) FIND(pwrite) FIND(pwrite64) FIND(ftruncate) FIND(ftruncate64) FIND(fwrite) FIND(fflush)
+          FIND(fclose) FIND(close) FIND(rename) FIND(fsync) FIND(fdatasync) FIND(fork) FIND(pipe) FIND(memfd_create)
+              FIND(pidfd_open) FIND(pthread_create) FIND(malloc) FIND(calloc) FIND(realloc) FIND(aligned_alloc)
+                  FIND(memalign) FIND(posix_memalign) FIND(mmap)
 #undef FIND
       // operator new, by its mangled names
       using New = void * (*)(size_t);

@@ -63,8 +63,7 @@ TEST_P(DamagedInputs, AreReadOrRefused) {
   EXPECT_GT(refused, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, DamagedInputs, ::testing::ValuesIn(names()),
-                         [](const auto& of) { return of.param; });
+INSTANTIATE_TEST_SUITE_P(Of, DamagedInputs, ::testing::ValuesIn(names()), [](const auto& of) { return of.param; });
 
 }  // namespace
 }  // namespace kernbench::fuzz

@@ -175,14 +175,10 @@ std::string read_plan(const std::string& input) {
 }  // namespace
 
 std::vector<FuzzedReader> readers_of_work() {
-  return {{"options", read_options, mutate_text},
-          {"pipeline_work", read_work, mutate_json},
-          {"plugin_mark", read_mark, mutate_bytes},
-          {"point_request", read_point, mutate_json},
-          {"run_report", read_report, mutate_json},
-          {"sweep_plan", read_plan, mutate_text},
-          {"traffic", read_requests, mutate_text},
-          {"web_request", read_web, mutate_json}};
+  return {{"options", read_options, mutate_text},   {"pipeline_work", read_work, mutate_json},
+          {"plugin_mark", read_mark, mutate_bytes}, {"point_request", read_point, mutate_json},
+          {"run_report", read_report, mutate_json}, {"sweep_plan", read_plan, mutate_text},
+          {"traffic", read_requests, mutate_text},  {"web_request", read_web, mutate_json}};
 }
 
 }  // namespace kernbench::fuzz

@@ -43,10 +43,9 @@ TEST(Registry, lists_the_kernels_that_must_exist_sorted_and_complete) {
   }
   EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
   const std::set<std::string> have(names.begin(), names.end());
-  for (const char* must :
-       {"vector_add", "gemm", "gemm_dot", "gemm_epilogue", "softmax", "rmsnorm", "attention", "mlp", "gather",
-        "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all", "sendrecv", "barrier", "tp_linear",
-        "tp_gemm_all_reduce"}) {
+  for (const char* must : {"vector_add", "gemm", "gemm_dot", "gemm_epilogue", "softmax", "rmsnorm", "attention", "mlp",
+                           "gather", "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all",
+                           "sendrecv", "barrier", "tp_linear", "tp_gemm_all_reduce"}) {
     EXPECT_EQ(have.count(must), 1u) << must;
   }
   EXPECT_TRUE(KernelRegistry::instance().conflicts().empty());

@@ -125,7 +125,7 @@ inline std::vector<OpRecord> one_of_each() {
   OpDesc& copy = add(CommandType::store, OpKind::memory, "ipcq_copy");
   copy.operands = {operand(ref(Space::tcm, 0, 64, DType::f32, {4}))};
   copy.output = ref(Space::tcm, 1, 640, DType::f32, {4});
-  for (int s = 0; s < kStages; ++s) {
+  for (int s = 0; s < kTileStages; ++s) {
     OpRecord r;
     r.op_id = all.size() + 1;
     r.t_start = 0.1 * static_cast<double>(s);

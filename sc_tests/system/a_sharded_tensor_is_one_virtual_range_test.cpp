@@ -23,8 +23,8 @@ double sum_of_formulas(Platform& platform, size_t pe, const Translation& t, bool
   const uint32_t dma = platform.graph().pes[pe].blocks.at("pe_dma");
   double ns = 0;
   for (const Translation::Piece& p : t.pieces) {
-    ns += platform.system().mode().formula_ns(platform.routes().route(dma, p.addr, p.nbytes, write), write, p.addr, p.nbytes,
-                     {1, p.nbytes, 0});
+    ns += platform.system().mode().formula_ns(platform.routes().route(dma, p.addr, p.nbytes, write), write, p.addr,
+                                              p.nbytes, {1, p.nbytes, 0});
   }
   return ns;
 }

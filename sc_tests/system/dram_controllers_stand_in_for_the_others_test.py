@@ -1,16 +1,75 @@
 """builtin.hbm_dram in the shipped topologies: kernels verify, traffic and probes run, in every link mode; counters and
 commands come out; what is wrong with its attributes is told in a line."""
 import csv
+import io
 import json
 import os
 import re
 import tempfile
 import unittest
 
-from cli_support import Cli, topology
+from cli_support import Cli, build_plugin, topology
 
 TIMINGS = ("tRCDRD", "tRP", "tRAS", "tRC", "tCCDS", "tCCDL", "tRRDS", "tRRDL", "tFAW", "tWR", "tWTRS", "tWTRL", "tRTP",
            "tRTW", "tCL", "tCWL", "tRFC", "tREFI", "tRFCSB")
+
+
+ONE_CHANNEL = """
+timing: {links: ideal, response: ideal}
+nodes:
+- {id: pe0.pe_dma, kind: pe_dma, attrs: {rd_engines: 8}}
+- {id: h, kind: hbm_ctrl, impl: builtin.hbm_dram, attrs: {channels: 1, pseudo_channels: 1OTHERS}}
+links: [{from: pe0.pe_dma, to: h, distance_mm: 1, bw_gbs: 64}]
+memories: [{node: h, space: hbm, base: 0, size: 1048576}]
+"""
+FIELDS = "row bank group column byte"
+POLICIES = """
+#include "kernbench/kernel_api/plugin.h"
+#include "kernbench/systemc_models/memory/dram_policies.h"
+using namespace kernbench;
+KERNBENCH_PLUGIN("policies")
+
+struct Youngest : DramScheduler {
+  DramRequest* next_of_bank(DramRequest* oldest, int64_t) const override {
+    while (oldest->next) oldest = oldest->next;
+    return oldest;
+  }
+};
+KERNBENCH_REGISTER_NAMED(DramScheduler, Youngest, "youngest", "the last one that came")
+
+struct NoneAtAll : DramScheduler {
+  DramRequest* next_of_bank(DramRequest*, int64_t) const override { return nullptr; }
+};
+KERNBENCH_REGISTER_NAMED(DramScheduler, NoneAtAll, "none_at_all", "none")
+
+struct Always : DramRefreshPolicy {
+  Cycle interval(const DramTiming&, uint32_t) const override { return 0; }
+  bool all_banks() const override { return true; }
+};
+KERNBENCH_REGISTER_NAMED(DramRefreshPolicy, Always, "always", "nothing but refreshes")
+
+struct Backwards : DramMapping {
+  DramBitFields fields;
+  uint32_t banks;
+  explicit Backwards(const DramGeometry& g) : fields("row bank group column byte", g), banks(g.banks) {}
+  DramPlace place_of(uint64_t offset) const override {
+    DramPlace p = fields.place_of(offset);
+    p.bank = static_cast<uint16_t>(banks - 1 - p.bank);
+    return p;
+  }
+};
+KERNBENCH_REGISTER_NAMED(DramMapping, Backwards, "backwards", "banks from the last one")
+
+struct Beyond : DramMapping {
+  explicit Beyond(const DramGeometry&) {}
+  DramPlace place_of(uint64_t) const override {
+    DramPlace p;
+    p.channel = 1;
+    return p;
+  }
+};
+KERNBENCH_REGISTER_NAMED(DramMapping, Beyond, "beyond", "another memory")
+"""
 
 
 def with_dram(name, folder, attributes="preset: hbm2e, channels: 8"):
@@ -53,6 +112,47 @@ class DramControllers(Cli):
             self.assertEqual(first, again, "a run is the same again")
             times[links] = first["sim_ns"]
         self.assertLess(max(times.values()), 1.5 * min(times.values()), times)
+
+    def test_policies_of_a_plug_in_are_used_and_held_to_the_memory(self):
+        source, library = self.path("policies.cpp"), self.path("policies.so")
+        with open(source, "w", encoding="utf-8") as f:
+            f.write(POLICIES)
+        build_plugin(source, library)
+        trace = self.path("reads.csv")
+        with open(trace, "w", encoding="utf-8") as f:  # row 0 of a bank, another row of it, row 0 again, and again
+            f.write("id,issue_ns,initiator,op,address,bytes\n")
+            f.writelines(f"{i},{i},pe0.pe_dma,read,{at},32\n" for i, at in enumerate((0, 16384, 64, 128)))
+
+        def with_policies(**attributes):
+            system = self.path("system.yaml")
+            given = "".join(f", {key}: {value}" for key, value in {"mapping": FIELDS, **attributes}.items())
+            with open(system, "w", encoding="utf-8") as f:
+                f.write(ONE_CHANNEL.replace("OTHERS", given))
+            return ["traffic", "--plugin", library, "--topology", system, "--trace", trace]
+
+        def done(**attributes):
+            rows = csv.DictReader(io.StringIO(self.succeeds(*with_policies(**attributes))))
+            return [row["id"] for row in sorted(rows, key=lambda row: float(row["done_ns"]))]
+
+        def banks(**attributes):
+            commands = self.path("commands.csv")
+            self.succeeds(*with_policies(**attributes), "--dram-commands", commands)
+            with open(commands, encoding="utf-8") as f:
+                return {row["bank"] for row in csv.DictReader(f) if row["command"] == "ACT"}
+
+        self.assertEqual(done(), ["0", "2", "3", "1"], "fr_fcfs: those of the open row first")
+        self.assertEqual(done(scheduler="fcfs"), ["0", "1", "2", "3"])
+        self.assertEqual(done(scheduler="youngest"), ["3", "2", "1", "0"], "all come before the first ACT is over")
+        self.assertEqual(banks(), {"0"})
+        self.assertEqual(banks(mapping="backwards"), {"3"})
+        for attributes, saying in (({"scheduler": "none_at_all"}, "the DRAM scheduler chose none of the bank's requests"),
+                                   ({"mapping": "beyond"}, "the DRAM mapping's place of offset 0 is outside the memory")):
+            self.refuses(*with_policies(**attributes), status=1, saying=[saying])
+        for attributes, saying in (
+                ({"scheduler": "fifo"}, "scheduler: found 'fifo'; legal: fr_fcfs, fcfs, youngest, none_at_all"),
+                ({"refresh": "always"}, "refresh: found 'always', every 0 cycles; legal: an interval of at least"),
+                ({"mapping": "sideways"}, "mapping: found 'sideways'; legal: fields row, ")):
+            self.refuses(*with_policies(**attributes), saying=["system.yaml:", saying], lines=1)
 
     def test_data_leave_for_finite_buffers_as_for_others(self):
         """Where there is room their times are the same; where there is little they are later."""

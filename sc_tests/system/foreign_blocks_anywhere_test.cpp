@@ -1,9 +1,6 @@
 // Blocks that know nothing of this project, written from IEEE 1666 alone, between any two blocks: does every call pass
 // them, in the base protocol, and does their delay count?
 #include <gtest/gtest.h>
-#include <tlm_utils/passthrough_target_socket.h>
-#include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 
 #include <map>
 #include <set>
@@ -11,149 +8,11 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/tools/run.h"
-#include "kernbench/platform/topology/graph/foreign_blocks.h"
 #include "kernbench/platform/topology/route/path_router.h"
-#include "kernbench/systemc_models/core/registry.h"
-#include "kernbench/systemc_models/protocol/protocol_checker.h"
-#include "system_support.h"
+#include "tapped_system.h"
 
 namespace kernbench::testing {
 namespace {
-
-/// Passes requests on in one direction, and their responses back, later by a delay.
-class Tap : public sc_core::sc_module {
- public:
-  tlm_utils::simple_target_socket<Tap> in{"in"};
-  tlm_utils::simple_initiator_socket<Tap> out{"out"};
-  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  std::map<std::pair<uint64_t, bool>, size_t> requests;  ///< of memory traffic, by address and whether it writes
-  std::vector<std::vector<uint8_t>> written;             ///< what writes to address 0 showed
-  size_t calls = 0, messages = 0, responses = 0;
-
-  explicit Tap(sc_core::sc_module_name name) : sc_module(name) {
-    in.register_nb_transport_fw(this, &Tap::forward);
-    out.register_nb_transport_bw(this, &Tap::backward);
-  }
-
- private:
-  tlm::tlm_sync_enum forward(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& t) {
-    if (phase == tlm::BEGIN_REQ) {
-      ++calls;
-      if (p.get_command() == tlm::TLM_IGNORE_COMMAND) {
-        ++messages;
-      } else {
-        ++requests[{p.get_address(), p.is_write()}];
-        if (p.is_write() && p.get_address() == 0)
-          written.emplace_back(p.get_data_ptr(), p.get_data_ptr() + p.get_data_length());
-      }
-      t += delay;
-    }
-    return out->nb_transport_fw(p, phase, t);
-  }
-  tlm::tlm_sync_enum backward(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& t) {
-    if (phase == tlm::BEGIN_RESP) {
-      ++responses;
-      t += delay;
-    }
-    return in->nb_transport_bw(p, phase, t);
-  }
-};
-
-/// Observes items inside a PE.
-class PeTap : public sc_core::sc_module {
- public:
-  tlm_utils::passthrough_target_socket<PeTap, 32, pe_command_protocol> in{"in"};
-  tlm_utils::simple_initiator_socket<PeTap, 32, pe_command_protocol> out{"out"};
-  size_t items = 0, completions = 0, asked = 0;
-
-  explicit PeTap(sc_core::sc_module_name name) : sc_module(name) {
-    in.register_nb_transport_fw(this, &PeTap::forward);
-    in.register_b_transport(this, &PeTap::ask);
-    out.register_nb_transport_bw(this, &PeTap::backward);
-  }
-
- private:
-  tlm::tlm_sync_enum forward(PeItem& item, tlm::tlm_phase& phase, sc_core::sc_time& t) {
-    items += phase == tlm::BEGIN_REQ;
-    return out->nb_transport_fw(item, phase, t);
-  }
-  tlm::tlm_sync_enum backward(PeItem& item, tlm::tlm_phase& phase, sc_core::sc_time& t) {
-    completions += phase == tlm::BEGIN_RESP;
-    return in->nb_transport_bw(item, phase, t);
-  }
-  void ask(PeItem& item, sc_core::sc_time& t) {
-    ++asked;
-    out->b_transport(item, t);
-  }
-};
-
-/// A system with a tap on every edge over which blocks can call each other.
-class Tapped {
-  std::map<std::pair<uint32_t, uint32_t>, std::string> nodes_;  ///< by the ends of their edges
-
- public:
-  using Ends = std::pair<uint32_t, uint32_t>;
-  Tapped(const char* name, const topology::Graph& plain) : platform(name, with_nodes(plain)) {
-    for (const topology::Edge& e : plain.edges) bind(plain, e.from, e.to, nodes_.at(std::minmax(e.from, e.to)));
-  }
-  Platform platform;
-  std::map<Ends, std::unique_ptr<Tap>> taps;       ///< by who asks whom
-  std::map<Ends, std::unique_ptr<PeTap>> pe_taps;
-  std::vector<std::string> violations;
-
- private:
-  topology::Graph with_nodes(topology::Graph g) {
-    const std::vector<topology::Edge> edges = g.edges;
-    for (const topology::Edge& e : edges) {
-      const Ends ends = std::minmax(e.from, e.to);
-      const std::string id = "tap" + std::to_string(nodes_.size());
-      if (!nodes_.emplace(ends, id).second) continue;
-      topology::insert_foreign(g, id, g.nodes[e.from].id, g.nodes[e.to].id);
-    }
-    return g;
-  }
-  void bind(const topology::Graph& g, uint32_t from, uint32_t to, const std::string& node) {
-    Component &a = platform.component(from), &b = platform.component(to);
-    ForeignNode& foreign = platform.foreign(node);
-    const std::string name = node + (from < to ? "_there" : "_back");
-    if (inside_pe(g, from, to)) {
-      if (!a.pe_block()->command_initiator() || !b.pe_block()->command_target()) return;
-      auto tap = std::make_unique<PeTap>(name.c_str());
-      foreign.bind(tap->in, a.id());
-      foreign.bind(tap->out, b.id());
-      pe_taps[{from, to}] = std::move(tap);
-      return;
-    }
-    FabricNode *x = a.fabric_node(), *y = b.fabric_node();
-    if (!x || !y || !x->initiator_socket() || !y->target_socket()) return;
-    auto tap = std::make_unique<Tap>(name.c_str());
-    for (const char* side : {"_before", "_behind"}) {
-      checkers_.push_back(std::make_unique<ProtocolChecker<>>((name + side).c_str()));
-      checkers_.back()->monitor().set_report([this](const std::string& v) { violations.push_back(v); });
-    }
-    ProtocolChecker<>&before = **(checkers_.end() - 2), &behind = *checkers_.back();
-    foreign.bind(before.target_socket, a.id());
-    before.initiator_socket.bind(tap->in);
-    tap->out.bind(behind.target_socket);
-    foreign.bind(behind.initiator_socket, b.id());
-    taps[{from, to}] = std::move(tap);
-  }
-  static bool inside_pe(const topology::Graph& g, uint32_t a, uint32_t b) {
-    const auto has = [](const topology::Pe& pe, uint32_t n) {
-      return std::any_of(pe.blocks.begin(), pe.blocks.end(), [n](const auto& x) { return x.second == n; });
-    };
-    return std::any_of(g.pes.begin(), g.pes.end(), [&](const topology::Pe& pe) { return has(pe, a) && has(pe, b); });
-  }
-
-  std::vector<std::unique_ptr<ProtocolChecker<>>> checkers_;
-};
-
-topology::Graph small(topology::Links links, topology::Response response) {
-  topology::Overrides o;
-  o.links = links;
-  o.response = response;
-  return topology::compile_file(topology_path("small.yaml"), component_catalog(), o);
-}
 
 /// The latency of a transaction that is alone in the system, ns.
 double lone_ns(Platform& platform, uint32_t initiator, bool write, uint64_t address, uint64_t nbytes) {
@@ -215,7 +74,8 @@ TEST_P(EveryLink, counts_the_delay_of_a_foreign_block) {
       });
       if (!over && (passed + ends.first) % 16 != 0) continue;  // of those that it cannot change, some
       const double ns = lone_ns(tapped.platform, w.dma, w.write, w.address, 1024);
-      EXPECT_NEAR(ns - w.ns, over ? 14 : 0, 1e-6) << plain.nodes[ends.first].id << " -> " << plain.nodes[ends.second].id;
+      EXPECT_NEAR(ns - w.ns, over ? 14 : 0, 1e-6)
+          << plain.nodes[ends.first].id << " -> " << plain.nodes[ends.second].id;
       passed += over;
     }
     tap->delay = sc_core::SC_ZERO_TIME;
@@ -229,11 +89,6 @@ INSTANTIATE_TEST_SUITE_P(of, EveryLink,
                                            Mode{topology::Links::cut_through, topology::Response::routed},
                                            Mode{topology::Links::flit, topology::Response::routed}),
                          [](const auto& p) { return std::string(topology::name_of(p.param.links)); });
-
-struct LogCopy : OpLogSink {
-  std::vector<OpRecord>* to;
-  void record(OpRecord&& r) override { to->push_back(std::move(r)); }
-};
 
 class Gemm : public ::testing::TestWithParam<Mode> {};
 

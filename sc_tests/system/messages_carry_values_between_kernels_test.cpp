@@ -1,5 +1,5 @@
-// Do kernels that send and receive have the right data in both passes, is each fault told with its line, and does the race
-// check know what a message orders? (collectives contract §11)
+// Do kernels that send and receive have the right data in both passes, is each fault told with its line, and does the
+// race check know what a message orders? (collectives contract §11)
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -203,7 +203,8 @@ std::string outcome(const std::string& kernel, size_t members, int threads, cons
 TEST(Messages, carry_real_and_pending_values) {
   for (const char* kernel : {"pass_on", "copy_on"}) {
     for (const size_t members : {2, 3, 8}) {
-      for (const int threads : {1, 4}) EXPECT_EQ(outcome(kernel, members, threads), "passed") << kernel << " " << members;
+      for (const int threads : {1, 4})
+        EXPECT_EQ(outcome(kernel, members, threads), "passed") << kernel << " " << members;
     }
   }
 }

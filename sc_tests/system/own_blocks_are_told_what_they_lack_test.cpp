@@ -89,7 +89,7 @@ class ServesAll : public Engine {
   using Parameters = EngineParameters;
   ServesAll(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& p)
       : Engine(name, config, p) {
-    for (int s = 0; s < kStages; ++s) add_unit(static_cast<Stage>(s), 1);
+    for (int s = 0; s < kTileStages; ++s) add_unit(static_cast<Stage>(s), 1);
   }
 };
 class ServesDeaf : public ServesAll {

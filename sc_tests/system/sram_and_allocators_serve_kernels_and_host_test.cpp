@@ -53,10 +53,11 @@ TEST(Sram, is_stored_to_and_loaded_from_in_the_time_of_its_path) {
                   const TensorRef& t = write ? r.desc->output : r.desc->operands[0].ref;
                   if (t.space != Space::sram) continue;
                   ++seen;
-                  if (p->system().owner_of(t.space, t.addr) != "sip1.cube5.sram") return "in " + p->system().owner_of(t.space, t.addr);
-                  const double alone =
-                      p->system().mode().formula_ns(p->routes().route(pe.blocks.at("pe_dma"), t.addr, t.nbytes(), write), write,
-                                 t.addr, t.nbytes(), {1, t.nbytes(), 0});
+                  if (p->system().owner_of(t.space, t.addr) != "sip1.cube5.sram")
+                    return "in " + p->system().owner_of(t.space, t.addr);
+                  const double alone = p->system().mode().formula_ns(
+                      p->routes().route(pe.blocks.at("pe_dma"), t.addr, t.nbytes(), write), write, t.addr, t.nbytes(),
+                      {1, t.nbytes(), 0});
                   if (std::abs(r.t_end - r.t_start - alone) > 1e-6)
                     return "took " + std::to_string(r.t_end - r.t_start) + ", expected " + std::to_string(alone);
                 }

@@ -293,8 +293,8 @@ struct Reader {
   Timeline& timeline;
 };
 
-// A transaction is used again after one whose header waited at a link on its way to pseudo-channels: nothing of that wait
-// may be left where the next one goes to a foreign memory.
+// A transaction is used again after one whose header waited at a link on its way to pseudo-channels: nothing of that
+// wait may be left where the next one goes to a foreign memory.
 TEST(ByHand, a_read_of_a_foreign_memory_takes_the_same_whatever_was_before) {
   FabricTiming timing;
   timing.links = Links::cut_through;

@@ -130,7 +130,8 @@ double flits_ns(const topology::Graph& g, const Way& way, uint64_t base, uint64_
   uint64_t offset = 0;
   for (size_t i = 0; i < data.bytes.size(); ++i) {
     double& server = free[channel_of(*way.memory, offset, free.size())];
-    const double moved = channels ? in_bursts(*way.memory, offset, static_cast<uint64_t>(data.bytes[i])) : data.bytes[i];
+    const double moved =
+        channels ? in_bursts(*way.memory, offset, static_cast<uint64_t>(data.bytes[i])) : data.bytes[i];
     server = std::max(server, data.ready[i]) + over(moved, bw);
     data.ready[i] = i > 0 ? std::max(server, data.ready[i - 1]) : server;
     offset += static_cast<uint64_t>(data.bytes[i]);

@@ -71,13 +71,22 @@ void check_number(const AttrSpec& spec, double v) {
 }
 
 void check_choice(const AttrSpec& spec, const std::string& text) {
-  if (spec.choices.empty() || std::find(spec.choices.begin(), spec.choices.end(), text) != spec.choices.end()) return;
+  if (spec.is_legal(text)) return;
   std::string legal;
-  for (const std::string& c : spec.choices) legal += (legal.empty() ? "" : ", ") + c;
+  for (const std::string& c : spec.legal_texts()) legal += (legal.empty() ? "" : ", ") + c;
   throw std::invalid_argument(spec.name + ": found '" + text + "', expected " + legal);
 }
 
 }  // namespace
+
+std::vector<std::string> AttrSpec::legal_texts() const {
+  return registry && !other_texts ? registry->names() : choices;
+}
+
+bool AttrSpec::is_legal(const std::string& text) const {
+  const std::vector<std::string> legal = legal_texts();
+  return legal.empty() || std::find(legal.begin(), legal.end(), text) != legal.end();
+}
 
 void check_value(const AttrSpec& spec, const AttrValue& value) {
   if (const double* number = std::get_if<double>(&value)) {

@@ -11,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "kernbench/systemc_models/core/named_registry.h"
+
 namespace kernbench {
 
 using NumberMap = std::map<std::string, double>;
@@ -33,11 +35,16 @@ struct AttrSpec {
   double min = -std::numeric_limits<double>::infinity();
   bool min_exclusive = false;  ///< legal values are > min, not >= min
   double max = std::numeric_limits<double>::infinity();
-  bool power_of_two = false;            ///< integers only
-  uint64_t multiple_of = 1;             ///< integers only
-  std::vector<std::string> choices;     ///< legal strings (number maps: names), if not empty
-  std::vector<std::string> known_keys;  ///< number maps: those that the block knows; others are legal, too
-  double key_default = 0;               ///< what one of them is where the file does not say it
+  bool power_of_two = false;                ///< integers only
+  uint64_t multiple_of = 1;                 ///< integers only
+  std::vector<std::string> choices;         ///< legal strings (number maps: names), if not empty
+  const NamedRegistry* registry = nullptr;  ///< strings: those that are registered there are legal, also later ones
+  bool other_texts = false;                 ///< beside the registered ones others, of which the block judges
+  std::vector<std::string> known_keys;      ///< number maps: those that the block knows; others are legal, too
+  double key_default = 0;                   ///< what one of them is where the file does not say it
+  /// Legal strings now; empty: any, as far as the specification says.
+  std::vector<std::string> legal_texts() const;
+  bool is_legal(const std::string& text) const;
 };
 
 /// A value that does not go with the others of its node: "found 3; legal: a divisor of …".

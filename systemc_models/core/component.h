@@ -51,7 +51,6 @@ class Component : public sc_core::sc_module {
   const char* kind() const override { return impl_ ? impl_ : sc_module::kind(); }
   const std::string& id() const { return id_; }
   uint32_t index() const { return index_; }
-  double overhead_ns() const { return overhead_ns_; }
   Context& context() const { return *context_; }
   Timeline& timeline() const { return context_->timeline(); }
   /// Its side that faces the memory fabric (fabric/fabric_node.h); null where it has none.
@@ -83,7 +82,14 @@ class Component : public sc_core::sc_module {
     logger_->record(std::move(r));
   }
 
+ protected:
+  /// Its attribute. What others must know of it is told by its side: Stop::cost() (fabric/route.h),
+  /// PeBlock::block_overhead_ns().
+  double overhead_ns() const { return overhead_ns_; }
+
  private:
+  friend class FabricNode;
+  friend class PeBlock;
   std::string id_;
   uint32_t index_;
   double overhead_ns_;

@@ -7,8 +7,13 @@
 namespace kernbench {
 namespace {
 
+auto tied(const EngineStage& s) {
+  return std::tie(s.stage, s.work, s.short_name);
+}
 auto tied(const KindFacts& f) {
-  return std::tie(f.transit, f.initiator, f.memory);
+  const EngineFacts& e = f.engine;
+  return std::tie(f.transit, f.initiator, f.memory, e.stages, e.needed, e.stages_apart, e.ops, f.leads_to,
+                  f.bound_without);
 }
 
 bool is_builtin(const ImplSpec& s) {
@@ -20,6 +25,10 @@ std::string text_of(const KindFacts& f) {
   if (f.transit) s += ", transit";
   if (f.initiator) s += ", initiator";
   if (!f.memory.empty()) s += ", memory " + f.memory;
+  if (!f.engine.stages.empty()) s += ", an engine of " + std::to_string(f.engine.stages.size()) + " stages";
+  for (const std::string& op : f.engine.ops) s += ", takes " + op;
+  for (const std::string& kind : f.leads_to) s += ", leads to " + kind;
+  for (const std::string& kind : f.bound_without) s += ", bound to " + kind;
   return s.empty() ? "an end that issues and holds nothing" : s.substr(2);
 }
 
@@ -33,6 +42,10 @@ std::vector<std::string> names_where(const std::map<std::string, Kind>& kinds, H
 }
 
 }  // namespace
+
+bool operator==(const EngineStage& a, const EngineStage& b) {
+  return tied(a) == tied(b);
+}
 
 bool operator==(const KindFacts& a, const KindFacts& b) {
   return tied(a) == tied(b);
@@ -53,6 +66,21 @@ ImplSpec& ImplSpec::memory(std::string space) {
   return *this;
 }
 
+ImplSpec& ImplSpec::engine(EngineFacts engine) {
+  facts.engine = std::move(engine);
+  return *this;
+}
+
+ImplSpec& ImplSpec::leads_to(std::vector<std::string> kinds) {
+  facts.leads_to = std::move(kinds);
+  return *this;
+}
+
+ImplSpec& ImplSpec::bound_without_edge_to(std::vector<std::string> kinds) {
+  facts.bound_without = std::move(kinds);
+  return *this;
+}
+
 void Kinds::add(const ImplSpec& s) {
   Kind& kind = kinds_[s.kind];
   if (s.facts == KindFacts{} && !is_builtin(s)) return;
@@ -66,6 +94,30 @@ void Kinds::add(const ImplSpec& s) {
   const std::string& space = s.facts.memory;
   if (!space.empty() && space != "hbm" && space != "sram" && kind.fault.empty())
     kind.fault = "kind " + s.kind + ": " + s.impl + " says memory " + space + "; legal: hbm, sram";
+  for (const EngineStage& said : s.facts.engine.stages) {
+    const auto known = stages_.find(said.stage);
+    if (known != stages_.end() && known->second.work != said.work && kind.fault.empty())
+      kind.fault = "kind " + s.kind + ": " + s.impl +
+                   " says of a stage that another kind has that it does other work; legal: the same";
+  }
+  gather();
+}
+
+void Kinds::gather() {
+  stages_.clear();
+  engines_ = names_where(kinds_, [](const KindFacts& f) { return !f.engine.stages.empty(); });
+  const auto first = [this](const std::string& kind) { return kinds_.at(kind).facts.engine.stages.front().stage; };
+  std::stable_sort(engines_.begin(), engines_.end(),
+                   [&](const std::string& a, const std::string& b) { return first(a) < first(b); });
+  pe_edges_ = {};
+  for (const std::string& engine : engines_) {
+    pe_edges_.standard.emplace_back("pe_scheduler", engine);
+    for (const EngineStage& s : kinds_.at(engine).facts.engine.stages) stages_.emplace(s.stage, s);
+  }
+  for (const auto& [name, kind] : kinds_) {
+    for (const std::string& to : kind.facts.leads_to) pe_edges_.standard.emplace_back(name, to);
+    for (const std::string& to : kind.facts.bound_without) pe_edges_.without_edge.emplace_back(name, to);
+  }
 }
 
 const Kind* Kinds::find(const std::string& name) const {

@@ -6,17 +6,50 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "kernbench/phase2/op/op.h"
 #include "kernbench/systemc_models/core/attributes.h"
 
 namespace kernbench {
+
+/// What a service of a stage does: what reports, energy and insight count it as.
+enum class StageWork : uint8_t {
+  reads,     ///< transactions to memory, which count by themselves
+  writes,    ///< likewise
+  fetches,   ///< a tile's inputs, out of the TCM
+  stores,    ///< a tile's output, into the TCM
+  macs,      ///< multiply-accumulates, by dtype
+  elements,  ///< elementwise ops
+};
+
+/// A stage that a kind of engine serves.
+struct EngineStage {
+  Stage stage = Stage::dma_read;  ///< one of the law's, or add_stage()
+  StageWork work = StageWork::elements;
+  std::string short_name = {};  ///< where a block has several: "rd"
+};
+bool operator==(const EngineStage&, const EngineStage&);
+
+/// What an engine of a PE is, said once, by its kind (ImplSpec::engine).
+struct EngineFacts {
+  std::vector<EngineStage> stages;  ///< that it must serve; none: the kind is no engine
+  bool needed = false;              ///< by kernels
+  bool stages_apart = false;        ///< in reports each of its stages is an engine, by its short name
+  /// MATH ops whose simple commands go to its first stage instead of MATH.
+  std::vector<std::string> ops = {};
+};
 
 /// What nodes of a kind are (timing contract §1, §2). By default they are ends of paths that issue and hold nothing.
 struct KindFacts {
   bool transit = false;    ///< may stand inside a path unless the node says otherwise
   bool initiator = false;  ///< issues memory transactions
   std::string memory;      ///< space of the memory it holds: "hbm", "sram" or none
+  EngineFacts engine;
+  // Of a PE's block: kinds to which it hands on, or which it asks.
+  std::vector<std::string> leads_to;       ///< over edges without which it cannot work
+  std::vector<std::string> bound_without;  ///< whether there is an edge or none
 };
 bool operator==(const KindFacts&, const KindFacts&);
 
@@ -34,6 +67,10 @@ struct ImplSpec {
   ImplSpec& transit();
   ImplSpec& initiator();
   ImplSpec& memory(std::string space);
+  /// The scheduler has an edge to it by itself.
+  ImplSpec& engine(EngineFacts);
+  ImplSpec& leads_to(std::vector<std::string> kinds);
+  ImplSpec& bound_without_edge_to(std::vector<std::string> kinds);
 };
 
 /// A kind of node, as its implementations state it.
@@ -41,6 +78,13 @@ struct Kind {
   KindFacts facts;
   std::string stated_by;  ///< an implementation; empty: none says anything, so a node itself may say `transit: true`
   std::string fault;      ///< where implementations disagree or a space is none: one line; else empty
+};
+
+/// Which blocks of a PE have sockets to each other: from and to, by kinds.
+struct PeKindEdges {
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  Pairs standard;      ///< those of a PE that has no others, without which one that has both blocks cannot work
+  Pairs without_edge;  ///< bound whether there is an edge or none
 };
 
 /// The kinds of all implementations. `builtin.KIND` speaks for its kind by what it says and by what it leaves out;
@@ -53,9 +97,20 @@ class Kinds {
   std::vector<std::string> with_memory() const;    ///< those that hold memory, sorted
   std::vector<std::string> of_initiators() const;  ///< those that issue transactions, a PE's blocks first
   const std::map<std::string, Kind>& all() const { return kinds_; }
+  /// Kinds of engine, by their first stages.
+  const std::vector<std::string>& of_engines() const { return engines_; }
+  /// ADR-0014 D8.
+  const PeKindEdges& pe_edges() const { return pe_edges_; }
+  /// What kinds of engine say of a stage; std::out_of_range where none has it.
+  const EngineStage& stage(Stage s) const { return stages_.at(s); }
 
  private:
+  void gather();
   std::map<std::string, Kind> kinds_;
+  // Gathered from them.
+  std::vector<std::string> engines_;
+  PeKindEdges pe_edges_;
+  std::map<Stage, EngineStage> stages_;
 };
 
 /// Looks implementations up by name; what the topology compiler is given.

@@ -80,6 +80,16 @@ class DeclaredAttribute {
     spec_.choices = std::move(legal);
     return *this;
   }
+  /// Names of classes that are registered there.
+  DeclaredAttribute& of(const NamedRegistry& registry) {
+    spec_.registry = &registry;
+    return *this;
+  }
+  /// Or another text, of which fault_together() judges.
+  DeclaredAttribute& or_other_texts() {
+    spec_.other_texts = true;
+    return *this;
+  }
   /// Of a number map: what its block knows, and what each is where the file does not say it.
   DeclaredAttribute& known_keys(std::vector<std::string> keys, double each) {
     spec_.known_keys = std::move(keys);
@@ -98,7 +108,7 @@ class ParameterList {
   ParameterList() { P::describe(*this); }
 
   template <class Base, class T>
-  DeclaredAttribute add(T Base::* member, const char* name, const char* unit, const char* help) {
+  DeclaredAttribute add(T Base::*member, const char* name, const char* unit, const char* help) {
     Entry e;
     e.spec.name = name;
     e.spec.unit = unit;
@@ -113,7 +123,7 @@ class ParameterList {
 
   /// A whole number of which only some values are legal: text in YAML.
   template <class Base>
-  DeclaredAttribute add_choice(unsigned Base::* member, const char* name, const char* unit, const char* help,
+  DeclaredAttribute add_choice(unsigned Base::*member, const char* name, const char* unit, const char* help,
                                std::vector<std::string> legal) {
     Entry e;
     e.spec.name = name;
@@ -217,7 +227,11 @@ const P& checked(const P& p) {
 /// likewise .initiator() and .memory("hbm"); nothing where the kind is one of kernbench's own.
 template <class P>
 ImplSpec spec_of(std::string impl, std::string kind, std::string help) {
-  return {std::move(impl), std::move(kind), std::move(help), parameters_of<P>().attributes(), {},
+  return {std::move(impl),
+          std::move(kind),
+          std::move(help),
+          parameters_of<P>().attributes(),
+          {},
           [](const Attributes& given) { return parameters_of<P>().from(given).fault_together(); }};
 }
 

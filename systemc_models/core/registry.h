@@ -46,8 +46,8 @@ const ImplCatalog& component_catalog();
 template <class Class>
 ComponentPtr make_component(const char* name, const ComponentConfig& config) {
   void* place = config.context->arena().allocate(sizeof(Class));
-  return ComponentPtr(
-      new (place) Class(name, config, parameters_of<typename Class::Parameters>().from(*config.attributes)));
+  return ComponentPtr(new (place)
+                          Class(name, config, parameters_of<typename Class::Parameters>().from(*config.attributes)));
 }
 
 struct ComponentRegistration {
@@ -58,8 +58,7 @@ struct ComponentRegistration {
 
 }  // namespace kernbench
 
-#define KERNBENCH_REGISTER_COMPONENT(Class)                                                                  \
-  namespace {                                                                                                \
-  const ::kernbench::ComponentRegistration registration_of_##Class(Class::spec(),                            \
-                                                                   ::kernbench::make_component<Class>);      \
+#define KERNBENCH_REGISTER_COMPONENT(Class)                                                                            \
+  namespace {                                                                                                          \
+  const ::kernbench::ComponentRegistration registration_of_##Class(Class::spec(), ::kernbench::make_component<Class>); \
   }

@@ -22,6 +22,7 @@ class Ring {
   uint32_t size() const { return size_; }
   T& front() { return items_[first_]; }
   const T& front() const { return items_[first_]; }
+  const T& back() const { return (*this)[size_ - 1]; }
   const T& operator[](uint32_t i) const { return items_[(first_ + i) & (capacity_ - 1)]; }
 
   void push_back(const T& item) {

@@ -4,6 +4,11 @@
 #include <cmath>
 
 namespace kernbench {
+namespace {
+
+constexpr auto later = [](const auto& a, const auto& b) { return b < a; };
+
+}  // namespace
 
 Timeline::Timeline(sc_core::sc_module_name name, uint32_t most_numbers)
     : sc_module(name), wake_("wake"), tick_(sc_core::sc_time::from_value(1)), most_numbers_(most_numbers) {
@@ -20,84 +25,91 @@ double Timeline::now_outside() const {
   return tick_of(to_fs(now_ns_)) >= tick ? now_ns_ : static_cast<double>(tick) * static_cast<double>(tick_fs_) * 1e-6;
 }
 
-bool Timeline::before(const Key& a, const Key& b) {
-  if (a.fs != b.fs) return a.fs < b.fs;
-  if (a.major != b.major) return a.major < b.major;
-  if (a.minor != b.minor) return a.minor < b.minor;
-  return a.sequence < b.sequence;
-}
-
-/// Sorted keys are a heap, too.
 void Timeline::number_anew() {
-  std::sort(heap_.begin(), heap_.end(), before);
+  std::vector<Entry> all;  // in order
+  while (waiting_ > 0) all.push_back(pop(first()));
   sequence_ = 0;
-  for (Key& k : heap_) k.sequence = sequence_++;
-}
-
-void Timeline::push(const Key& k) {
-  size_t i = heap_.size();
-  heap_.push_back(k);
-  while (i > 0) {
-    const size_t parent = (i - 1) / 4;
-    if (!before(k, heap_[parent])) break;
-    heap_[i] = heap_[parent];
-    i = parent;
+  for (Entry& e : all) {
+    e.sequence = sequence_++;
+    push(e);
   }
-  heap_[i] = k;
 }
 
-Timeline::Key Timeline::pop() {
-  const Key top = heap_.front();
-  const Key last = heap_.back();
-  heap_.pop_back();
-  const size_t n = heap_.size();
-  if (n == 0) return top;
-  size_t i = 0;
-  for (;;) {
-    const size_t first = 4 * i + 1;
-    if (first >= n) break;
-    size_t least = first;
-    for (size_t c = first + 1; c < std::min(first + 4, n); ++c) {
-      if (before(heap_[c], heap_[least])) least = c;
+/// Into the lane whose last entry is the nearest before it; else an empty one; else the heap.
+void Timeline::push(const Entry& e) {
+  ++waiting_;
+  int best = kHeap, empty = lanes_used_;
+  for (int i = 0; i < lanes_used_; ++i) {
+    if (lanes_[i].empty()) {
+      empty = i;
+    } else if (lanes_[i].back() < e && (best == kHeap || lanes_[best].back() < lanes_[i].back())) {
+      best = i;
     }
-    if (!before(heap_[least], last)) break;
-    heap_[i] = heap_[least];
-    i = least;
   }
-  heap_[i] = last;
-  return top;
+  if (best == kHeap) best = empty;  // kHeap where all lanes are in use
+  if (best < kLanes) {
+    lanes_used_ = std::max(lanes_used_, best + 1);
+    return lanes_[best].push_back(e);
+  }
+  heap_.push_back(e);
+  std::push_heap(heap_.begin(), heap_.end(), later);
 }
 
-void Timeline::at(double t_ns, Order order, Handler handler, void* self, void* arg) {
-  uint32_t slot;
-  if (free_slots_.empty()) {
-    slot = static_cast<uint32_t>(slots_.size());
-    slots_.emplace_back();
-  } else {
-    slot = free_slots_.back();
-    free_slots_.pop_back();
+/// Where the next entry is.
+int Timeline::first() const {
+  int least = heap_.empty() ? -1 : kHeap;
+  for (int i = 0; i < lanes_used_; ++i) {
+    if (!lanes_[i].empty() && (least < 0 || lanes_[i].front() < front(least))) least = i;
   }
-  slots_[slot] = {t_ns, handler, self, arg};
+  return least;
+}
+
+Timeline::Entry Timeline::pop(int from) {
+  --waiting_;
+  const Entry e = front(from);
+  if (from == kHeap) {
+    std::pop_heap(heap_.begin(), heap_.end(), later);
+    heap_.pop_back();
+  } else {
+    lanes_[from].pop_front();
+    look_ahead(lanes_[from]);
+    while (lanes_used_ > 0 && lanes_[lanes_used_ - 1].empty()) --lanes_used_;
+  }
+  return e;
+}
+
+/// Of the lane's next entries each has what it will touch fetched by one step more. With few that wait all of it is in
+/// the caches anyway.
+void Timeline::look_ahead(const Lane& lane) {
+  constexpr uint32_t kMany = 128;
+  if (lane.size() < kMany) return;
+  for (int step = 0; step < kStepsAhead; ++step) {
+    const TimedCall& call = lane[static_cast<uint32_t>(kStepsAhead - 1 - step)].call;
+    if (call.ahead_) call.ahead_(call.self_, call.argument_, step);
+  }
+}
+
+void Timeline::at(double t_ns, Order order, const TimedCall& call) {
   if (sequence_ >= most_numbers_) number_anew();
-  push({to_fs(t_ns), order.major, order.minor, sequence_++, slot});
+  push({to_fs(t_ns), order, sequence_++, t_ns, call});
   if (!working_) arm();
 }
 
 void Timeline::arm() {
-  if (heap_.empty()) return;
+  if (waiting_ == 0) return;
   const uint64_t now = sc_core::sc_time_stamp().value();
-  const uint64_t tick = std::max(tick_of(heap_.front().fs), now);
+  const uint64_t tick = std::max(tick_of(front(first()).fs), now);
   if (armed_tick_ <= tick) return;
   armed_tick_ = tick;
   wake_.notify(sc_core::sc_time::from_value(tick - now));
 }
 
 /// Nothing else in the simulation happens up to the next entry's tick.
-bool Timeline::next_is_free() const {
+bool Timeline::next_is_free(uint64_t tick) const {
   if (sc_core::sc_pending_activity_at_current_time()) return false;
   if (!sc_core::sc_pending_activity_at_future_time()) return true;
   const uint64_t other = (sc_core::sc_time_stamp() + sc_core::sc_time_to_pending_activity()).value();
-  return tick_of(heap_.front().fs) < other;
+  return tick < other;
 }
 
 /// What is left stays on the agenda.
@@ -112,23 +124,22 @@ void Timeline::work() {
   stamp_ = now;
   armed_tick_ = ~0ull;
   working_ = true;
-  while (!heap_.empty()) {
-    const uint64_t tick = tick_of(heap_.front().fs);
+  while (waiting_ > 0) {
+    const int from = first();
+    const uint64_t fs = front(from).fs, tick = tick_of(fs);
     if (tick > now) {
-      if (!run_ahead_ || !next_is_free()) break;
+      if (!run_ahead_ || !next_is_free(tick)) break;
       now = tick;
     }
-    if (heap_.front().fs >= end_fs_.load(std::memory_order_relaxed)) return leave();
-    const Key k = pop();
-    const Entry e = slots_[k.slot];
-    free_slots_.push_back(k.slot);
+    if (fs >= end_fs_.load(std::memory_order_relaxed)) return leave();
+    const Entry e = pop(from);
     now_ns_ = e.t_ns;
     if ((++events_ & 0xffff) == 0 && progress_) progress_(now_ns_, events_);
-    e.handler(e.self, e.arg);
+    e.call();
   }
   working_ = false;
   arm();
-  if (rest_) rest_(rest_self_);
+  if (rest_) rest_();
 }
 
 }  // namespace kernbench

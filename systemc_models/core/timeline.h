@@ -7,6 +7,7 @@
 // Times are exact doubles in ns; they are rounded to fs for comparison and to the kernel's tick only to wake up.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "kernbench/phase2/op/femtoseconds.h"
+#include "kernbench/systemc_models/core/ring.h"
 
 namespace kernbench {
 
@@ -35,15 +37,75 @@ struct Order {
   bool operator<(const Order& o) const { return major != o.major ? major < o.major : minor < o.minor; }
 };
 
+/// What is called at a time: a function of one object, or of one object and another. Made by call<>().
+class TimedCall {
+ public:
+  TimedCall() = default;
+  void operator()() const { call_(self_, argument_); }
+  explicit operator bool() const { return call_ != nullptr; }
+
+ private:
+  template <auto, class Self>
+  friend TimedCall call(Self&);
+  template <auto, class Self, class Argument>
+  friend TimedCall call(Self&, Argument&);
+  friend class Timeline;
+  using Untyped = void (*)(void* self, void* argument);
+  using Ahead = void (*)(const void* self, const void* argument, int step);
+  TimedCall(Untyped c, void* self, void* argument, Ahead ahead = nullptr)
+      : call_(c), self_(self), argument_(argument), ahead_(ahead) {}
+
+  Untyped call_ = nullptr;
+  void* self_ = nullptr;
+  void* argument_ = nullptr;
+  Ahead ahead_ = nullptr;
+};
+
+/// An overload for what a call is about may throw, in the place of a time that is none, a fault that names it.
+template <class Argument>
+void blame(const TimeBeyondRange&, const Argument&) {}
+
+/// Asks the processor for `lines` cache lines from there on: a hint, which touches nothing.
+inline void fetch_lines(const void* from, size_t lines) {
+  for (size_t i = 0; i < lines; ++i) __builtin_prefetch(static_cast<const char*>(from) + 64 * i);
+}
+/// An overload for what a call is about asks for what the call will touch (fetch_lines), some entries ahead of its
+/// turn, one pointer further at each step from 1 on: before step 1 both objects themselves have been asked for.
+constexpr int kStepsAhead = 4;
+template <class Self, class Argument>
+void ask_ahead(const Self&, const Argument&, int /*step*/) {}
+
+/// self.function(), or function(self): call<&HbmDram::due>(*this).
+template <auto function, class Self>
+TimedCall call(Self& self) {
+  return {[](void* s, void*) { std::invoke(function, *static_cast<Self*>(s)); }, &self, nullptr};
+}
+/// self.function(argument), or function(self, argument).
+template <auto function, class Self, class Argument>
+TimedCall call(Self& self, Argument& argument) {
+  return {[](void* s, void* a) {
+            try {
+              std::invoke(function, *static_cast<Self*>(s), *static_cast<Argument*>(a));
+            } catch (const TimeBeyondRange& e) {
+              blame(e, *static_cast<Argument*>(a));
+              throw;
+            }
+          },
+          &self, &argument,
+          [](const void* s, const void* a, int step) {
+            if (step > 0) return ask_ahead(*static_cast<const Self*>(s), *static_cast<const Argument*>(a), step);
+            fetch_lines(s, 2);
+            fetch_lines(a, std::min<size_t>((sizeof(Argument) + 63) / 64, 6));
+          }};
+}
+
 class Timeline : public sc_core::sc_module {
  public:
-  using Handler = void (*)(void* self, void* arg);
-
   /// Entries are numbered up to `most_numbers`, then anew: fewer than 2³² only to test that.
   explicit Timeline(sc_core::sc_module_name name, uint32_t most_numbers = ~0u);
 
-  /// Calls handler(self, arg) at t_ns (not before now) in the given order. TimeBeyondRange for what is no time.
-  void at(double t_ns, Order order, Handler handler, void* self, void* arg = nullptr);
+  /// Makes the call at t_ns (not before now) in the given order. TimeBeyondRange for what is no time.
+  void at(double t_ns, Order order, const TimedCall& call);
 
   /// Exact time of the entry being worked off; outside of entries, that of the last one or of the kernel, whichever is
   /// later. ns.
@@ -67,7 +129,7 @@ class Timeline : public sc_core::sc_module {
   bool working() const { return working_; }
   /// Entries worked off so far.
   uint64_t events() const { return events_; }
-  bool idle() const { return heap_.empty(); }
+  bool idle() const { return waiting_ == 0; }
   /// Works off instants one after the other without returning to the kernel in between, as long as no other process or
   /// event of the simulation is due before the next. sc_time_stamp() then stands still at the first. For runs that go
   /// to their end (sc_start() without a limit) and whose processes do not ask the kernel for the time.
@@ -90,11 +152,8 @@ class Timeline : public sc_core::sc_module {
   /// Of the entry that was worked off last.
   double last_ns() const { return now_ns_; }
   int stop_reason() const { return stop_reason_.load(std::memory_order_relaxed); }
-  /// Whenever all entries of an instant are done and control goes back to the kernel, call(self); null: nothing.
-  void on_rest(void (*call)(void* self), void* self) {
-    rest_ = call;
-    rest_self_ = self;
-  }
+  /// What is called whenever all entries of an instant are done and control goes back to the kernel; {}: nothing.
+  void on_rest(const TimedCall& call) { rest_ = call; }
   /// Called every 65,536 entries with the time and the number of entries so far; for a progress line.
   void on_progress(std::function<void(double now_ns, uint64_t events)> call) { progress_ = std::move(call); }
 
@@ -102,20 +161,26 @@ class Timeline : public sc_core::sc_module {
 
  private:
   struct Entry {
-    double t_ns;
-    Handler handler;
-    void* self;
-    void* arg;
+    uint64_t fs = 0;
+    Order order;
+    uint32_t sequence = 0;  // of entry; begun anew when used up
+    double t_ns = 0;
+    TimedCall call;
+    bool operator<(const Entry& o) const {
+      if (fs != o.fs) return fs < o.fs;
+      if (order.major != o.order.major) return order.major < o.order.major;
+      if (order.minor != o.order.minor) return order.minor < o.order.minor;
+      return sequence < o.sequence;
+    }
   };
-  struct Key {  // what the heap moves and compares; the rest stays in its slot
-    uint64_t fs;
-    uint64_t major, minor;
-    uint32_t sequence;  // of entry; begun anew when used up
-    uint32_t slot;
-  };
-  static bool before(const Key& a, const Key& b);
-  void push(const Key& k);
-  Key pop();
+  /// Entries in the order of their turns. Those that are made a fixed time ahead come in that order by themselves.
+  using Lane = Ring<Entry, 2>;
+  static constexpr int kLanes = 8, kHeap = kLanes;
+  void push(const Entry&);
+  Entry pop(int from);
+  static void look_ahead(const Lane&);
+  int first() const;
+  const Entry& front(int of) const { return of == kHeap ? heap_.front() : lanes_[of].front(); }
   void number_anew();
   uint64_t tick_of(uint64_t fs) const {
     return tick_fs_ == 1 ? fs : fs / tick_fs_ + (fs % tick_fs_ >= tick_fs_ - tick_fs_ / 2);
@@ -125,14 +190,15 @@ class Timeline : public sc_core::sc_module {
     return n >> 52 ? sc_core::sc_time::from_value(n) : tick_ * static_cast<double>(n);
   }
   double now_outside() const;
-  bool next_is_free() const;
+  bool next_is_free(uint64_t tick) const;
   void arm();
   void leave();
   void work();
 
-  std::vector<Key> heap_;  // 4-ary
-  std::vector<Entry> slots_;
-  std::vector<uint32_t> free_slots_;
+  Lane lanes_[kLanes];
+  std::vector<Entry> heap_;  // what fits no lane
+  int lanes_used_ = 0;       // those behind are empty
+  size_t waiting_ = 0;
   sc_core::sc_event wake_;
   uint64_t tick_fs_ = 1;  // fs in a tick of the kernel's resolution
   sc_core::sc_time tick_;
@@ -147,8 +213,7 @@ class Timeline : public sc_core::sc_module {
   std::atomic<uint64_t> end_fs_{~uint64_t{0}};  // entries from here on are left
   std::atomic<int> stop_reason_{0};
   bool reached_end_ = false;
-  void (*rest_)(void*) = nullptr;
-  void* rest_self_ = nullptr;
+  TimedCall rest_;
   std::function<void(double, uint64_t)> progress_;
 };
 

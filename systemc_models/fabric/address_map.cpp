@@ -38,7 +38,8 @@ void AddressMap::add(const Range& range) {
     throw std::invalid_argument("address map: " + text + " is no range of addresses");
   const auto next = ranges_.lower_bound(r.base);
   const bool hits_next = next != ranges_.end() && next->first - r.base < r.size;
-  const bool hits_previous = next != ranges_.begin() && r.base - std::prev(next)->first < std::prev(next)->second.window.size;
+  const bool hits_previous =
+      next != ranges_.begin() && r.base - std::prev(next)->first < std::prev(next)->second.window.size;
   if (hits_next || hits_previous) throw std::invalid_argument("address map: " + text + " overlaps another range");
   ranges_.emplace(r.base, range);
 }

@@ -33,7 +33,8 @@ class AddressMap : public RouteSource {
 
   /// The memory has [base, base + size). std::invalid_argument for an empty range and one that overlaps another.
   void add(MemoryTarget&, uint64_t base, uint64_t size, Space = Space::hbm);
-  /// The foreign target that is bound behind a router's (or an initiator's) initiator socket, as number `binding` there.
+  /// The foreign target that is bound behind a router's (or an initiator's) initiator socket, as number `binding`
+  /// there.
   void add_foreign(FabricNode& behind, size_t binding, uint64_t base, uint64_t size, Space = Space::hbm);
   /// The memory at a physical address.
   MemoryWindow window_at(uint64_t address) const;
@@ -58,7 +59,7 @@ class AddressMap : public RouteSource {
   FabricNode& node(uint32_t index) const;
 
   Fabric& fabric_;
-  std::map<uint64_t, Range> ranges_;  ///< by base
+  std::map<uint64_t, Range> ranges_;                                        ///< by base
   std::map<std::pair<uint32_t, uint64_t>, std::unique_ptr<Route>> routes_;  ///< by initiator and base
   std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Route>> message_routes_, reversed_;  ///< by both ends
 };

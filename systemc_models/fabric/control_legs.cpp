@@ -6,9 +6,13 @@
 
 namespace kernbench {
 
+Stop ControlLeg::stop(size_t i) const {
+  return {&ways[i]->node(), ways[i], i > 0 ? &ways[i - 1]->link : nullptr};
+}
+
 double ControlLeg::ns() const {
   double ns = 0;
-  for (const FabricPort* out : ways) ns += out->node().owner().overhead_ns() + out->link.wire_ns;
+  for (size_t i = 0; i < ways.size(); ++i) ns += stop_ns(i) + ways[i]->link.wire_ns;
   return ns;
 }
 

@@ -6,18 +6,20 @@
 #include <unordered_map>
 #include <vector>
 
+#include "kernbench/systemc_models/fabric/fabric_node.h"
+
 namespace kernbench {
 
 class ControlTarget;
-class Fabric;
-class FabricNode;
-class FabricPort;
 
 struct ControlLeg {
   std::vector<FabricPort*> ways;  ///< by which it leaves each of its blocks
   FabricNode* end = nullptr;
   ControlTarget* target = nullptr;  ///< the block at the end
-  /// What it costs: of each block that it leaves the overhead and the wire. ns.
+  /// The i-th block that a message leaves on it, and what it costs there; none carries bytes.
+  Stop stop(size_t i) const;
+  double stop_ns(size_t i) const { return stop(i).cost({true, false, 0, 0}).ns(); }
+  /// What it costs: of each block that it leaves what that adds, and the wire. ns.
   double ns() const;
 };
 

@@ -32,12 +32,11 @@ const char* name_of(HostError e) {
   return "";
 }
 
-ControlMessage::ControlMessage(Timeline& timeline, tlm::tlm_mm_interface* pool) : payload(pool), timeline_(timeline) {
-  payload.set_extension(this);
-}
-
-ControlMessage::~ControlMessage() {
-  payload.clear_extension(this);
+HostResponse error_response(HostError code, std::string text) {
+  HostResponse r;
+  r.code = code;
+  r.text = std::move(text);
+  return r;
 }
 
 void ControlMessage::fill_payload() {
@@ -69,15 +68,11 @@ void ControlMessage::send(const ControlLeg& leg, ControlSender& sender, double s
 void ControlMessage::go_on() {
   if (passed_.size() == leg_->ways.size()) {
     time_ns_ = sent_ns_ + (offset_ns_ + leg_ns_);
-    timeline_.at(
-        time_ns_, order(), [](void* target, void* message) {
-          static_cast<ControlTarget*>(target)->message_arrived(*static_cast<ControlMessage*>(message));
-        },
-        leg_->target, this);
+    timeline_.at(time_ns_, order(), call<&ControlTarget::message_arrived>(*leg_->target, *this));
     return;
   }
   FabricPort& out = *leg_->ways[passed_.size()];
-  const double overhead_ns = out.node().owner().overhead_ns();
+  const double overhead_ns = leg_->stop_ns(passed_.size());
   passed_.push_back({leg_ns_, overhead_ns, nullptr});
   leg_ns_ += overhead_ns + out.link.wire_ns;
   time_ns_ = sent_ns_ + (offset_ns_ + leg_ns_);
@@ -106,13 +101,7 @@ void ControlMessage::respond(HostError code, const std::string& text, double at_
 void ControlMessage::go_back() {
   if (passed_.empty()) {
     response.done_ns = answered_ns_ + leg_ns_;
-    timeline_.at(
-        response.done_ns, order(), [](void*, void* message) {
-          auto& m = *static_cast<ControlMessage*>(message);
-          m.sender_->response_arrived(m);
-          m.payload.release();
-        },
-        nullptr, this);
+    timeline_.at(response.done_ns, order(), call<&ControlMessage::arrive_back>(*this));
     return;
   }
   const Passed& at = passed_.back();
@@ -120,16 +109,14 @@ void ControlMessage::go_back() {
   at.in->respond(*this);
 }
 
+void ControlMessage::arrive_back() {
+  sender_->response_arrived(*this);
+  payload.release();
+}
+
 void ControlMessage::response_in(FabricPort&) {
   passed_.pop_back();
   go_back();
-}
-
-void ControlMessage::come_back(uint64_t tick) {
-  if (tick <= outside_tick_) return;
-  const double late_ns = timeline_.ns_of(tick - outside_tick_);
-  (answered_ ? answered_ns_ : sent_ns_) += late_ns;
-  time_ns_ += late_ns;
 }
 
 void ControlMessage::answered_outside(FabricPort& out) {
@@ -156,7 +143,7 @@ ControlMessage& ControlPool::acquire(uint64_t correlation) {
 
 /// What was said goes at once; a launch's may hold much.
 void ControlPool::free(tlm::tlm_generic_payload* payload) {
-  auto* m = payload->get_extension<ControlMessage>();
+  auto* m = static_cast<ControlMessage*>(payload->get_extension<SocketMessage>());
   payload->reset();  // extensions that others have left to go with the message
   m->body.reset();
   m->addresses.reset();

@@ -14,11 +14,10 @@
 #include <tlm>
 #include <vector>
 
-#include "kernbench/systemc_models/core/timeline.h"
+#include "kernbench/systemc_models/fabric/socket_message.h"
 
 namespace kernbench {
 
-class FabricPort;
 struct ControlLeg;
 
 struct MessageIds {
@@ -48,6 +47,7 @@ struct HostResponse {
   double done_ns = 0;  ///< when the asker had it
   bool ok() const { return code == HostError::ok; }
 };
+HostResponse error_response(HostError, std::string text);
 
 /// What a message says; those that know it define it (pe/pe_control.h).
 class ControlBody {
@@ -81,48 +81,33 @@ class ControlSender {
   virtual void response_arrived(ControlMessage&) = 0;
 };
 
-/// Extension of the payload that it stays with.
-class ControlMessage : public tlm::tlm_extension<ControlMessage> {
+class ControlMessage : public SocketMessage {
  public:
-  ControlMessage(Timeline& timeline, tlm::tlm_mm_interface* pool);
-  ~ControlMessage() override;
-  tlm::tlm_extension_base* clone() const override { return nullptr; }  // identity matters: never copied
-  void copy_from(const tlm::tlm_extension_base&) override {}
-
-  /// Messages come before whatever else happens at their instant.
-  static Order order() { return Order(Order::kEngines, 0, 0); }
+  ControlMessage(Timeline& timeline, tlm::tlm_mm_interface* pool) : SocketMessage(pool), timeline_(timeline) {}
 
   MessageIds ids;
   std::shared_ptr<const ControlBody> body;
   std::shared_ptr<const ControlAddresses> addresses;
-  std::vector<uint32_t> places;                ///< the addresses that it is for
+  std::vector<uint32_t> places;                 ///< the addresses that it is for
   uint32_t next_stop = ControlAddress::kStops;  ///< the first of their stops that lies behind its leg
-  HostResponse response;                       ///< complete when it has arrived at the sender
-  void* context = nullptr;                     ///< the sender's
-  tlm::tlm_generic_payload payload;
+  HostResponse response;                        ///< complete when it has arrived at the sender
+  void* context = nullptr;                      ///< the sender's
 
-  /// Sends it over a leg, which outlives it; it left the host at sent_ns and has come here offset_ns later. A leg without
-  /// hops ends where it begins.
+  /// Sends it over a leg, which outlives it; it left the host at sent_ns and has come here offset_ns later. A leg
+  /// without hops ends where it begins.
   void send(const ControlLeg&, ControlSender&, double sent_ns, double offset_ns);
   /// The answer leaves its end at at_ns.
   void respond(HostError, const std::string& text, double at_ns);
 
-  // When it is at the block that it has been handed to last, ns.
-  double time_ns() const { return time_ns_; }
   double sent_ns() const { return sent_ns_; }
   double offset_ns() const { return offset_ns_ + leg_ns_; }
 
-  // For blocks that it passes.
-  /// It has come in by that port and goes on, or its response, which is back by it, goes back.
-  void request_in(FabricPort& in);
-  void response_in(FabricPort& out);
-  /// Has it been answered?
-  bool answered() const { return answered_; }
-  /// It is beside a block that is not of this project: time passes there, for which it is late when it comes back.
-  void leave(uint64_t tick) { outside_tick_ = tick; }
-  void come_back(uint64_t tick);
-  /// A block outside has answered it itself, which nobody there can: its sender is told so.
-  void answered_outside(FabricPort& out);
+  // For blocks that it passes: it goes on, or its response goes back.
+  void request_in(FabricPort& in) override;
+  void response_in(FabricPort& out) override;
+  void late(double ns) override { (answered_ ? answered_ns_ : sent_ns_) += ns; }
+  /// Which nobody there can: its sender is told so.
+  void answered_outside(FabricPort& out) override;
 
  private:
   struct Passed {
@@ -133,6 +118,7 @@ class ControlMessage : public tlm::tlm_extension<ControlMessage> {
   void fill_payload();
   void go_on();
   void go_back();
+  void arrive_back();
 
   Timeline& timeline_;
   const ControlLeg* leg_ = nullptr;
@@ -140,9 +126,6 @@ class ControlMessage : public tlm::tlm_extension<ControlMessage> {
   std::vector<Passed> passed_;  ///< the blocks of the leg that it has left
   // The sums are formed in the order in which the contract states them, so that they are the same to the last bit.
   double sent_ns_ = 0, offset_ns_ = 0, leg_ns_ = 0, answered_ns_ = 0;
-  double time_ns_ = 0;
-  uint64_t outside_tick_ = 0;
-  bool answered_ = false;
   std::array<unsigned char, 4> no_data_{};  ///< a legal payload has some, whatever its command
 };
 

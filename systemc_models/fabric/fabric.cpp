@@ -34,33 +34,19 @@ void FabricTransaction::note_way_out(FabricPort& out) {
   hop_count = node + 1;
 }
 
-namespace {
-
-std::unique_ptr<LinkMode> make_mode(const FabricTiming& timing, Fabric& fabric) {
-  switch (timing.links) {
-    case Links::ideal:
-      return make_ideal_links(fabric);
-    case Links::cut_through:
-      return make_cut_through_links(fabric);
-    case Links::flit:
-      break;
-  }
-  return timing.finite_buffers ? make_wormhole_links(fabric) : make_flit_links(fabric);
-}
-
-}  // namespace
-
 Fabric::Fabric(const FabricTiming& timing)
     : timing_(timing),
-      mode_(make_mode(timing, *this)),
+      mode_(timing.links.spec().make(*this)),
       address_map_(std::make_unique<AddressMap>(*this)),
       routes_(address_map_.get()),
       messages_(std::make_unique<ControlPool>(timeline())),
       control_legs_(std::make_unique<ControlLegs>(*this)) {
-  if (timing.links == Links::flit && timing.response != Response::routed)
-    throw std::invalid_argument("timing: links flit with response ideal; expected routed");
-  if (timing.finite_buffers && timing.links != Links::flit)
-    throw std::invalid_argument("timing: finite buffers without flits; expected links flit");
+  const LinkModeSpec& mode = timing.links.spec();
+  if (mode.routed && timing.response != Response::routed)
+    throw std::invalid_argument("timing: links " + mode.name + " with response ideal; expected routed");
+  if (timing.finite_buffers && !mode.has_buffers)
+    throw std::invalid_argument("timing: finite buffers with links " + mode.name + "; expected links " +
+                                link_modes().names_text(&LinkModeSpec::has_buffers));
   if (timing.flit_bytes == 0) throw std::invalid_argument("timing: flit_bytes is 0; expected at least 1");
 }
 
@@ -77,7 +63,10 @@ std::unique_ptr<tlm::tlm_fw_transport_if<>> Fabric::make_entry(FabricNode&, tlm:
   return nullptr;
 }
 
-void Fabric::known_bytes(const FabricTransaction&, uint8_t*) const {}
+void Fabric::known_bytes(const FabricTransaction& x, uint8_t* out) const {
+  for (uint64_t row = 0; row < x.rows.count; ++row)
+    known_bytes(x.address + row * x.rows.stride, out + row * x.rows.bytes, x.rows.bytes);
+}
 
 Link& Fabric::make_link(const LinkParameters& p) {
   links_.push_back(arena().make<Link>());

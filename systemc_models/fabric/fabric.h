@@ -1,4 +1,5 @@
-// What the blocks of one memory fabric share: the timing modes, the law of the links, who resolves addresses, and pools.
+// What the blocks of one memory fabric share: the timing modes, the law of the links, who resolves addresses, and
+// pools.
 #pragma once
 
 #include <memory>
@@ -17,16 +18,13 @@ class ControlLegs;
 class ControlPool;
 class FabricNode;
 
-enum class Links : uint8_t { ideal, cut_through, flit };
-enum class Response : uint8_t { ideal, routed };
-
 /// Timing contract §2, §3.
 struct FabricTiming {
-  Links links = Links::ideal;
-  Response response = Response::ideal;  ///< flit: always routed
-  double header_bytes = 0;              ///< added to every message on every link
+  Links links;
+  Response response = Response::ideal;
+  double header_bytes = 0;  ///< added to every message on every link
   uint32_t flit_bytes = 256;
-  bool finite_buffers = false;  ///< flit: nodes that say buffer_flits have no more (wormhole_links.h)
+  bool finite_buffers = false;  ///< nodes that say buffer_flits have no more (docs/flow_control.md)
 };
 
 class Fabric : public Context, private tlm::tlm_mm_interface {
@@ -58,8 +56,10 @@ class Fabric : public Context, private tlm::tlm_mm_interface {
   /// Serves a foreign initiator at a node's socket, as if it were an initiator there; it answers to `backward`. Null:
   /// nobody does.
   virtual std::unique_ptr<tlm::tlm_fw_transport_if<>> make_entry(FabricNode&, tlm::tlm_bw_transport_if<>* backward);
-  /// What memory holds of a transaction's bytes, row behind row; unknown ones stay as they are.
-  virtual void known_bytes(const FabricTransaction&, uint8_t* out) const;
+  /// What memory holds of a range that is known; other bytes stay as they are.
+  virtual void known_bytes(uint64_t /*address*/, uint8_t* /*out*/, uint64_t /*nbytes*/) const {}
+  /// The same of a transaction, row behind row.
+  void known_bytes(const FabricTransaction&, uint8_t* out) const;
 
   /// A foreign block has answered: an error is passed on to the foreign initiator whose transaction it is; the
   /// project's own initiators see it in the payload.

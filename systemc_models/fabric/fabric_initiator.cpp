@@ -31,9 +31,10 @@ FabricTransaction& FabricInitiator::acquire(const Route& route, uint8_t channel,
   x.initiator = this;
   x.channel = channel;
   x.grant_ns = now;
-  x.overhead_ns = owner().overhead_ns();
+  x.overhead_ns = route.hops.empty() ? 0 : node_.end_ns();  // at its own socket a memory's counts once
   x.wire_ns = x.drain_ns = x.store_forward_ns = x.link_queue_ns = x.memory_queue_ns = x.tail_ns = 0;
-  x.covered_ns = x.queued_there_ns = 0;
+  x.covered_ns = x.queued_there_ns = x.own_service_ns = 0;
+  x.served_whole = false;
   const uint64_t source = uint64_t{owner().index()} << 2 | rank;
   x.own_order = Order(Order::kArrivals, Timeline::to_fs(now), source << 32 | ++grants_);
   return x;
@@ -47,16 +48,26 @@ void FabricInitiator::send(FabricTransaction& x, const Access& a) {
   x.rows = a.rows;
   x.mover = a.mover;
   x.issue_ns = a.issue_ns;
-  fill_payload(x, a);
+  // A write has data; an empty message, which a base-protocol write cannot be, is a command to nobody but its end.
+  const bool empty = x.posted && x.nbytes == 0;
+  fill_payload(x.payload,
+               empty     ? tlm::TLM_IGNORE_COMMAND
+               : x.write ? tlm::TLM_WRITE_COMMAND
+                         : tlm::TLM_READ_COMMAND,
+               x.address, x.nbytes, a.data, a.mover);
   if (const FabricObservers& o = node_.observers()) {
     x.posted ? o->post_started(owner(), x, x.grant_ns) : o->access_started(owner(), x, x.grant_ns);
   }
-  x.time_ns = x.grant_ns + owner().overhead_ns();
+  x.time_ns = x.grant_ns + x.overhead_ns;
   try {
     node_.fabric().mode().start(x);
   } catch (const TimeBeyondRange& e) {
     time_fault(x, e);
   }
+}
+
+void blame(const TimeBeyondRange& e, const FabricTransaction& x) {
+  x.initiator->time_fault(x, e);
 }
 
 void FabricInitiator::time_fault(const FabricTransaction& x, const TimeBeyondRange& e) const {
@@ -97,16 +108,12 @@ void FabricInitiator::post(const Message& m) {
   send(x, a);
 }
 
-/// Beside blocks of this project nobody looks at the data, so a pointer is set only where they are a foreign
-/// initiator's; else beside a foreign block (foreign_neighbour.h).
-void FabricInitiator::fill_payload(FabricTransaction& x, const Access& a) {
-  tlm::tlm_generic_payload& p = x.payload;
-  // A write has data; an empty message, which a base-protocol write cannot be, is a command to nobody but its end.
-  const bool empty = x.posted && x.nbytes == 0;
-  p.set_command(empty ? tlm::TLM_IGNORE_COMMAND : x.write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
-  p.set_address(x.address);
+void fill_payload(tlm::tlm_generic_payload& p, tlm::tlm_command command, uint64_t address, uint64_t nbytes,
+                  const uint8_t* data, DataMover* mover) {
+  p.set_command(command);
+  p.set_address(address);
   p.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  const tlm::tlm_generic_payload* foreign = a.mover ? a.mover->foreign() : nullptr;
+  const tlm::tlm_generic_payload* foreign = mover ? mover->foreign() : nullptr;
   if (foreign) {
     p.set_data_ptr(foreign->get_data_ptr());
     p.set_data_length(foreign->get_data_length());
@@ -114,8 +121,8 @@ void FabricInitiator::fill_payload(FabricTransaction& x, const Access& a) {
     p.set_byte_enable_ptr(foreign->get_byte_enable_ptr());
     p.set_byte_enable_length(foreign->get_byte_enable_length());
   } else {
-    const auto length = static_cast<unsigned>(std::min<uint64_t>(x.nbytes, std::numeric_limits<unsigned>::max()));
-    p.set_data_ptr(nullptr);
+    const auto length = static_cast<unsigned>(std::min<uint64_t>(nbytes, std::numeric_limits<unsigned>::max()));
+    p.set_data_ptr(const_cast<uint8_t*>(data));  // of a write, which nobody changes
     p.set_data_length(length);
     p.set_streaming_width(length);
     p.set_byte_enable_ptr(nullptr);
@@ -131,8 +138,8 @@ Order FabricInitiator::departure_order(FabricTransaction& x, const Link* first) 
 void FabricInitiator::response_back(FabricTransaction& x) {
   double header_ns = x.time_ns;
   if (node_.fabric().responses_travel() && x.hop_count > 0) {
-    header_ns += owner().overhead_ns();
-    x.overhead_ns += owner().overhead_ns();
+    header_ns += node_.end_ns();
+    x.overhead_ns += node_.end_ns();
   }
   // A wait for a link that the memory's own wait already covers is not paid twice (§4).
   const double covered = std::min(x.covered_ns, x.link_queue_ns - x.queued_there_ns);
@@ -142,18 +149,31 @@ void FabricInitiator::response_back(FabricTransaction& x) {
 
 void FabricInitiator::end_at(FabricTransaction& x, double done_ns) {
   x.done_ns = done_ns;
-  node_.fabric().timeline().at(done_ns, done_order(x), &turn_of_transaction<&FabricInitiator::done>, this, &x);
+  node_.fabric().timeline().at(done_ns, done_order(x), call<&FabricInitiator::done>(*this, x));
 }
 
-void FabricInitiator::done(void* self, void* transaction) {
-  auto& me = *static_cast<FabricInitiator*>(self);
-  auto& x = *static_cast<FabricTransaction*>(transaction);
-  me.node_.fabric().mode().complete_account(x);
-  if (me.node_.observers()) me.node_.observers()->access_done(me.owner(), x, x.done_ns);
+void FabricInitiator::done(FabricTransaction& x) {
+  node_.fabric().mode().complete_account(x);
+  if (node_.observers()) node_.observers()->access_done(owner(), x, x.done_ns);
   if (x.payload.get_response_status() < tlm::TLM_INCOMPLETE_RESPONSE && !x.mover)
-    me.transaction_failed(x, me.answered_with_error(x));
-  me.transaction_done(x);
+    transaction_failed(x, answered_with_error(x));
+  transaction_done(x);
   x.payload.release();
+}
+
+void FabricInitiator::ask_for_done(const FabricTransaction& x, int step) const {
+  if (step == 1) {
+    fetch_lines(&owner(), 5);
+    fetch_lines(x.hops, 2);
+    fetch_lines(x.context, 4);
+  } else if (step == 2) {
+    for (uint32_t i = 0; i < x.hop_count; ++i) {
+      fetch_lines(x.hops[i].out, 1);
+      fetch_lines(x.hops[i].in, 1);
+    }
+  } else {
+    for (uint32_t i = 0; i < x.hop_count; ++i) fetch_lines(&x.hops[i].in->node(), 1);
+  }
 }
 
 }  // namespace kernbench

@@ -14,9 +14,10 @@ struct MemoryRequest {
   uint64_t nbytes = 0;
   double issue_ns = 0;
   void (*done)(MemoryRequest&, const FabricTransaction&) = nullptr;
-  void* context = nullptr;     ///< for done()
-  const Rows* rows = nullptr;  ///< null: one row of nbytes
-  DataMover* mover = nullptr;  ///< moves its bytes; null: takes time only
+  void* context = nullptr;        ///< for done()
+  const Rows* rows = nullptr;     ///< null: one row of nbytes
+  DataMover* mover = nullptr;     ///< moves its bytes; null: takes time only
+  const uint8_t* data = nullptr;  ///< a write's, for who looks at the payload outside; null: what memory holds
   const void* part_of = nullptr;  ///< for who observes: what several requests are issued for; null: it stands alone
   /// Called when the request need wait no longer: the one that takes its place in the line, issued since, or null.
   /// Unset: it stands for itself alone.
@@ -35,10 +36,16 @@ class RequestPort {
   virtual uint32_t line_of(bool write) const = 0;
 };
 
+/// Makes a payload that of an access. Beside blocks of this project nobody looks at the data, so the pointer is null
+/// but where they are a foreign initiator's or `data`.
+void fill_payload(tlm::tlm_generic_payload&, tlm::tlm_command, uint64_t address, uint64_t nbytes, const uint8_t* data,
+                  DataMover*);
+
 class FabricInitiator {
  public:
   virtual ~FabricInitiator() = default;
   Component& owner() const { return node_.owner(); }
+  FabricNode& node() const { return node_; }
   /// Channels of messages between PEs (collectives contract §10.8, §10.11): what they are in the order of §9, behind
   /// reads and writes.
   static constexpr uint8_t kComm = 2, kCredit = 3;
@@ -50,8 +57,6 @@ class FabricInitiator {
   void end_at(FabricTransaction&, double done_ns);
   /// A posted message is on its way; its source is free at free_ns, not before now.
   virtual void message_left(FabricTransaction&, double /*free_ns*/) {}
-  /// It has arrived, and takes effect now.
-  virtual void message_arrived(FabricTransaction&) {}
   /// Its bytes, as far as they are known, for who looks at the payload outside; others of `out` stay as they are.
   virtual void message_bytes(const FabricTransaction&, uint8_t* /*out*/) const {}
   /// For who observes: the op log's id of the op that it is for, and the driver's request that it is; 0 and null: none.
@@ -73,6 +78,7 @@ class FabricInitiator {
     void* context = nullptr;
     uint64_t span = 0;  ///< bytes from the address that the memory must hold; 0: nbytes
     DataMover* mover = nullptr;
+    const uint8_t* data = nullptr;  ///< MemoryRequest's
   };
   /// Of `nbytes` from offset 0 of its place, to the block `end`; nobody answers it.
   struct Message {
@@ -96,30 +102,21 @@ class FabricInitiator {
   virtual void transaction_failed(FabricTransaction&, const std::string& why);
   /// The transaction is done, now; it goes back to the pool after the call.
   virtual void transaction_done(FabricTransaction&) = 0;
+  /// ask_ahead() of what that touches, and of the way that the next transaction will go as this one did.
+  virtual void ask_for_done(const FabricTransaction&, int step) const;
 
  private:
   const Route& route_of(const Access&);
   FabricTransaction& acquire(const Route&, uint8_t channel, uint64_t rank);
   void send(FabricTransaction&, const Access&);
-  static void fill_payload(FabricTransaction&, const Access&);
-  static void done(void* self, void* transaction);
+  void done(FabricTransaction&);
+  friend void ask_ahead(const FabricInitiator& me, const FabricTransaction& x, int step) { me.ask_for_done(x, step); }
   std::string answered_with_error(const FabricTransaction&) const;
 
   FabricNode& node_;
   const Route* last_route_ = nullptr;
-  uint32_t grants_ = 0;  ///< the last key among those of one instant
+  uint32_t grants_ = 0;       ///< the last key among those of one instant
   ReadyOrder departures_[4];  ///< by channel
 };
-
-/// Timeline::Handler for a transaction's turn: where a time of it is none, the fault tells whose it is.
-template <Timeline::Handler turn>
-void turn_of_transaction(void* self, void* transaction) {
-  try {
-    turn(self, transaction);
-  } catch (const TimeBeyondRange& e) {
-    const auto& x = *static_cast<FabricTransaction*>(transaction);
-    x.initiator->time_fault(x, e);
-  }
-}
 
 }  // namespace kernbench

@@ -3,8 +3,7 @@
 #include <stdexcept>
 
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
-
-#include "kernbench/systemc_models/fabric/control_message.h"
+#include "kernbench/systemc_models/fabric/socket_message.h"
 
 namespace kernbench {
 namespace {
@@ -41,7 +40,7 @@ tlm::tlm_sync_enum FabricNode::request_in(FabricTransaction& x, FabricPort&, tlm
 
 tlm::tlm_sync_enum FabricNode::other_request_in(tlm::tlm_generic_payload& payload, FabricPort& in,
                                                 tlm::tlm_phase& phase, sc_core::sc_time&) {
-  if (auto* m = payload.get_extension<ControlMessage>()) {
+  if (auto* m = payload.get_extension<SocketMessage>()) {
     m->request_in(in);
     return FabricPort::accepted(phase);
   }
@@ -51,18 +50,23 @@ tlm::tlm_sync_enum FabricNode::other_request_in(tlm::tlm_generic_payload& payloa
 
 tlm::tlm_sync_enum FabricNode::other_response_in(tlm::tlm_generic_payload& payload, FabricPort& out, tlm::tlm_phase&,
                                                  sc_core::sc_time&) {
-  auto* m = payload.get_extension<ControlMessage>();
+  auto* m = payload.get_extension<SocketMessage>();
   if (!m) return tlm::TLM_ACCEPTED;
   m->response_in(out);
   return tlm::TLM_COMPLETED;
 }
 
 void connect(FabricNode& a, FabricNode& b, const LinkTo& there, const LinkTo& back, Requests requests) {
-  a.connecting_ = &a.add_port(there);
-  b.connecting_ = &b.add_port(back);
-  if (there.exists && a.initiator_socket() && b.target_socket()) a.initiator_socket()->bind(*b.target_socket());
-  if (back.exists && requests == Requests::both_ways && b.initiator_socket() && a.target_socket())
-    b.initiator_socket()->bind(*a.target_socket());
+  FabricPort &at_a = a.add_port(there), &at_b = b.add_port(back);
+  if (there.exists && a.initiator_socket() && b.target_socket()) bind(at_a, at_b);
+  if (back.exists && requests == Requests::both_ways && b.initiator_socket() && a.target_socket()) bind(at_b, at_a);
+}
+
+void bind(FabricPort& from, FabricPort& to) {
+  FabricNode &a = from.node(), &b = to.node();
+  a.connecting_ = &from;
+  b.connecting_ = &to;
+  a.initiator_socket()->bind(*b.target_socket());
   a.connecting_ = b.connecting_ = nullptr;
 }
 

@@ -19,6 +19,27 @@ class RequestPort;
 using FabricTargetSocket = PortTargetSocket<tlm::tlm_base_protocol_types, FabricNode, FabricPort>;
 using FabricInitiatorSocket = PortInitiatorSocket<tlm::tlm_base_protocol_types, FabricNode, FabricPort>;
 
+/// A message as a block sees it that it passes: a request, or its response. Those that are no access to memory have no
+/// address.
+struct PassingMessage {
+  bool write = false;
+  bool response = false;
+  uint64_t address = 0, nbytes = 0;
+  bool has_data() const { return write != response; }
+};
+
+/// What a block adds to a message, from when its header is there until it is ready to leave. ns.
+struct NodeCost {
+  double overhead_ns = 0;
+  double store_forward_ns = 0;  ///< waits for the rest of the data
+  double ns() const { return overhead_ns + store_forward_ns; }
+  NodeCost& operator+=(const NodeCost& o) {
+    overhead_ns += o.overhead_ns;
+    store_forward_ns += o.store_forward_ns;
+    return *this;
+  }
+};
+
 /// Who may ask whom over a connection.
 enum class Requests : uint8_t { both_ways, there };
 
@@ -55,6 +76,12 @@ class FabricNode {
   virtual FabricInitiatorSocket* initiator_socket() { return nullptr; }
   /// False: only messages come here (control_message.h); its edges are no links of the memory traffic.
   virtual bool takes_memory_traffic() const { return true; }
+  /// Passes data on only when it has all of it.
+  virtual bool stores_and_forwards() const { return false; }
+  /// Of a message that passes it, and has come by `from` (null beside a foreign block). Routes ask for it by Stop.
+  virtual NodeCost passing_cost(const PassingMessage&, const Link* /*from*/) const { return {end_ns(), 0}; }
+  /// Whether that is the same for all messages.
+  virtual bool costs_alike() const { return true; }
   /// Where flits wait that have come in; by default they are taken as they come.
   virtual InputBuffers input_buffers() const { return {}; }
   /// Its side that issues memory traffic, and where drivers can give it requests; else null.
@@ -63,14 +90,20 @@ class FabricNode {
 
   /// A request of the fabric has come in; its header is here at x.time_ns.
   virtual tlm::tlm_sync_enum request_in(FabricTransaction&, FabricPort& in, tlm::tlm_phase&, sc_core::sc_time& delay);
-  /// A payload that carries no FabricTransaction has come in, or is back. Messages (control_message.h) are passed on.
+  /// A payload that carries no FabricTransaction has come in, or is back. Messages (socket_message.h) are passed on.
   virtual tlm::tlm_sync_enum other_request_in(tlm::tlm_generic_payload&, FabricPort& in, tlm::tlm_phase&,
                                               sc_core::sc_time& delay);
   virtual tlm::tlm_sync_enum other_response_in(tlm::tlm_generic_payload&, FabricPort& out, tlm::tlm_phase&,
                                                sc_core::sc_time& delay);
 
  private:
+  friend struct Stop;
+  friend class LinkMode;
+  friend class FabricInitiator;
+  /// Of a message that begins or ends here.
+  double end_ns() const { return owner_.overhead_ns(); }
   friend void connect(FabricNode&, FabricNode&, const LinkTo&, const LinkTo&, Requests);
+  friend void bind(FabricPort&, FabricPort&);
   friend FabricPort& open_port(FabricNode&, const LinkTo&, const LinkParameters&);
   friend void bind_target(FabricPort&, tlm::tlm_fw_transport_if<>&, sc_core::sc_port_b<tlm::tlm_bw_transport_if<>>&);
   friend void bind_initiator(FabricPort&, sc_core::sc_port_b<tlm::tlm_fw_transport_if<>>&, tlm::tlm_bw_transport_if<>&);
@@ -82,12 +115,19 @@ class FabricNode {
   FabricPort* connecting_ = nullptr;
 };
 
-/// Binds a's initiator socket to b's target socket, and b's to a's, as far as they have them and there is a link in that
-/// direction; one port at each end for both, so that requests and responses share a link. With Requests::there, only
-/// a's.
+inline double LinkMode::end_ns(const FabricNode& node) {
+  return node.end_ns();
+}
+
+/// Binds a's initiator socket to b's target socket, and b's to a's, as far as they have them and there is a link in
+/// that direction; one port at each end for both, so that requests and responses share a link. With Requests::there,
+/// only a's.
 void connect(FabricNode& a, FabricNode& b, const LinkTo& there, const LinkTo& back, Requests = Requests::both_ways);
 /// With links of their own, alike in both directions.
 void connect(FabricNode& a, FabricNode& b, const LinkParameters&);
+
+/// Binds the initiator socket of one port's block to the target socket of the other's.
+void bind(FabricPort& from, FabricPort& to);
 
 /// A port to a block that is not of this project, whose sockets are bound later, and of which the port cannot know what
 /// its edge to here costs: `back`.

@@ -18,6 +18,9 @@ struct LinkCrossing {
   bool response = false;
   bool first = true, last = true;  ///< flit: of its message
   uint32_t flit = 0;               ///< flit: its number in its message
+  uint32_t ready_by = 0;  ///< flit: the one of its message by whose arrival it became ready, itself or the last
+  /// A message's header, behind which its data follow at the slowest link's pace; else all of a flit.
+  bool header = true;
   double bytes = 0;
   double ready_ns = 0;   ///< ready to leave the block before the link
   double start_ns = 0;   ///< takes the link; ideal links: is ready

@@ -1,9 +1,10 @@
 #include "kernbench/systemc_models/fabric/fabric_port.h"
 
-#include "kernbench/systemc_models/fabric/control_message.h"
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 #include "kernbench/systemc_models/fabric/flit.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
+#include "kernbench/systemc_models/fabric/socket_message.h"
+#include "kernbench/systemc_models/protocol/look_through.h"
 
 namespace kernbench {
 
@@ -54,14 +55,14 @@ void FabricPort::give_back(const Credit& c, FabricTransaction& x, bool response)
   }
 }
 
-void FabricPort::request(ControlMessage& m) {
+void FabricPort::request(SocketMessage& m) {
   if (foreign_) return foreign_->send_request(m);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = node_->fabric().timeline().delay_until(m.time_ns());
   forward_->nb_transport_fw(m.payload, phase, delay);
 }
 
-void FabricPort::respond(ControlMessage& m) {
+void FabricPort::respond(SocketMessage& m) {
   if (foreign_) return foreign_->send_response(m);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay = node_->fabric().timeline().delay_until(m.time_ns());
@@ -100,16 +101,17 @@ bool FabricPort::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_
   return foreign_ && foreign_->get_direct_mem_ptr(payload, dmi);
 }
 
-void FabricPort::invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) {}  // this project's blocks ask for no pointers
+void FabricPort::invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) {
+}  // this project's blocks ask for no pointers
 
 void FabricPort::bound_forward(tlm::tlm_fw_transport_if<>* neighbour) {
   forward_ = neighbour;
-  meet(dynamic_cast<FabricPort*>(neighbour));
+  meet(dynamic_cast<FabricPort*>(look_through(neighbour)));
 }
 
 void FabricPort::bound_backward(tlm::tlm_bw_transport_if<>* neighbour) {
   backward_ = neighbour;
-  meet(dynamic_cast<FabricPort*>(neighbour));
+  meet(dynamic_cast<FabricPort*>(look_through(neighbour)));
 }
 
 /// Null: no block of this project.

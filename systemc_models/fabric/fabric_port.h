@@ -8,9 +8,10 @@
 
 namespace kernbench {
 
-class ControlMessage;
 class FabricNode;
 class ForeignNeighbour;
+class InputPort;
+class SocketMessage;
 
 /// Phase of a flit that neither begins a request nor ends a response. The base protocol may ignore it.
 DECLARE_EXTENDED_PHASE(FLIT);
@@ -51,6 +52,8 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
   FabricPort* neighbour_ = nullptr;
 
  public:
+  InputPort* input = nullptr;  ///< finite buffers: what has come in and waits (wormhole_links.h)
+
   FabricNode& node() const { return *node_; }
   /// The neighbour's port, and the link from there; null where the neighbour is not of this project.
   FabricPort* neighbour() const { return neighbour_; }
@@ -77,8 +80,8 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
   /// Hands a credit to the neighbour by whose request (`response`: response) a flit had come.
   void give_back(const Credit&, FabricTransaction&, bool response);
   /// The same for messages that are no memory traffic: they are at the neighbour at m.time_ns().
-  void request(ControlMessage& m);
-  void respond(ControlMessage& m);
+  void request(SocketMessage& m);
+  void respond(SocketMessage& m);
   /// The answer to a request whose response is back at the neighbour at x.time_ns.
   tlm::tlm_sync_enum completed(const FabricTransaction& x, sc_core::sc_time& delay) const;
   /// The answer to a request whose response comes later.
@@ -87,7 +90,7 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
     return tlm::TLM_UPDATED;
   }
 
-  // Elaboration has shown who is bound here.
+  // Elaboration has shown who is bound here; an observer between (look_through.h) is looked through.
   void bound_forward(tlm::tlm_fw_transport_if<>* neighbour);
   void bound_backward(tlm::tlm_bw_transport_if<>* neighbour);
 

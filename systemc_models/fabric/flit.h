@@ -8,11 +8,14 @@
 
 namespace kernbench {
 
+struct InputChannel;
+
 struct Flit {
   FabricTransaction* transaction = nullptr;
   uint64_t address = 0;
   double bytes = 0;
-  uint32_t index = 0;  ///< in its message
+  uint32_t index = 0;     ///< in its message
+  uint32_t ready_by = 0;  ///< the flit by whose arrival at the node it became ready: where that stores, the last
   bool last = false;
   bool response = false;
   uint32_t node = 0;  ///< position on the way
@@ -20,12 +23,18 @@ struct Flit {
   enum class State : uint8_t { coming, here, ready };
   State state = State::coming;  ///< at the node: on its way there, stored there, ready to go on
   uint32_t channel = 0;         ///< of its class, by which it has come to the node
+  InputChannel* at = nullptr;   ///< where it waits there
   uint32_t layer = 0;           ///< of a message's first flit: of virtual channels (channel_layers.h)
   Flit* behind = nullptr;       ///< the next in its queue there
   uint64_t turn = 0;            ///< its number among those that have become ready
   double time_ns = 0;
   Order order;
 };
+
+/// As of its transaction.
+[[noreturn]] inline void blame(const TimeBeyondRange& e, const Flit& f) {
+  blame(e, *f.transaction);
+}
 
 /// Room that a flit leaves in a buffer (wormhole_links.h), on its way back over the link by which the flit came.
 struct Credit {

@@ -1,18 +1,12 @@
 #include "kernbench/systemc_models/fabric/flit_links.h"
 
+#include <unordered_set>
+
+#include "kernbench/systemc_models/fabric/ahead_of_time.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
+#include "kernbench/systemc_models/fabric/wormhole_links.h"
 
 namespace kernbench {
-namespace {
-
-/// True if flits that come out of `from` become ready at a node in the order in which they came out. (A message's first
-/// flit waits for the overhead, the others do not: of messages whose flits are mixed, one may overtake.)
-bool keeps_order(const Link& from, double overhead_ns) {
-  return from.unmixed || overhead_ns == 0;
-}
-
-}  // namespace
-
 /// One flit as the whole message (requests without data, acknowledgements).
 void FlitLinks::make_header(FabricTransaction& x, bool response) const {
   Flit* f = fabric_.acquire_flit();
@@ -34,7 +28,7 @@ void FlitLinks::make_data(FabricTransaction& x, bool response) const {
     f->transaction = &x;
     f->address = address;
     f->bytes = static_cast<double>(bytes);
-    f->index = static_cast<uint32_t>(x.flits.size());
+    f->index = f->ready_by = static_cast<uint32_t>(x.flits.size());
     f->response = response;
     f->order = x.own_order;
     x.flits.push_back(f);
@@ -47,7 +41,7 @@ void FlitLinks::make_data(FabricTransaction& x, bool response) const {
 void FlitLinks::make_request(FabricTransaction& x) const {
   x.streams.clear();
   x.ready_ns.resize(x.hop_count + 1);
-  x.write && x.nbytes > 0 ? make_data(x, false) : make_header(x, false);
+  x.write&& x.nbytes > 0 ? make_data(x, false) : make_header(x, false);
   for (Flit* f : x.flits) f->time_ns = x.time_ns;
 }
 
@@ -58,17 +52,15 @@ void FlitLinks::start(FabricTransaction& x) {
     return;
   }
   Link& link = x.hops[0].out->link;
-  // A read goes before a write that is granted at the same instant (§9): so it is the next where nothing else waits.
-  if (!x.write && link.waiting == 0 && link.sole_sender == &x.initiator->owner()) return send_message(x);
+  if (ahead_of_time::first_in_turn(x, link)) return send_message(x);
   const Order order = x.initiator->departure_order(x, &link);
   ++link.waiting;
-  timeline().at(x.time_ns, order, &turn_of_transaction<&FlitLinks::source_turn>, this, &x);
+  timeline().at(x.time_ns, order, call<&FlitLinks::source_turn>(*this, x));
 }
 
-void FlitLinks::source_turn(void* self, void* transaction) {
-  auto& x = *static_cast<FabricTransaction*>(transaction);
+void FlitLinks::source_turn(FabricTransaction& x) {
   --x.hops[0].out->link.waiting;
-  static_cast<FlitLinks*>(self)->send_message(x);
+  send_message(x);
 }
 
 void FlitLinks::send_message(FabricTransaction& x) {
@@ -136,14 +128,14 @@ void FlitLinks::at_router(Flit& f, Router& router, Link* from) {
   if (router.stores_and_forwards() && x.write != f.response) return hold(f, router, from, next);
   const double overhead = router.delay_of({x.write, f.response, x.address, x.nbytes});
   double& before = x.ready_ns[f.node];
-  if (from && next.link.sole_sender == from && keeps_order(*from, overhead)) {
+  if (ahead_of_time::next_in_turn(next.link, from) && ahead_of_time::flits_keep_order(*from, overhead)) {
     become_ready(f, overhead, before);
     return go_on(f);
   }
   const double arrival = f.time_ns;
   become_ready(f, overhead, before);
   f.order = from ? from->ready_order.of(x.own_order, arrival, f.time_ns, &next.link) : x.own_order;
-  router.wait_for_turn(next, {f.time_ns, f.order, &turn_of_flit<&FlitLinks::flit_turn>, this, &f, &x, from});
+  router.wait_for_turn(next, {f.time_ns, f.order, call<&FlitLinks::go_on>(*this, f), &x, from});
 }
 
 /// Data: on only when all of it is there.
@@ -154,38 +146,36 @@ void FlitLinks::hold(Flit& f, Router& router, Link* from, FabricPort& next) {
   if (!f.last) return;
   const double ready = f.time_ns + router.delay_of({x.write, f.response, x.address, x.nbytes});
   const Order order = from ? from->ready_order.of(x.own_order, f.time_ns, ready, &next.link) : x.own_order;
-  for (Flit* h : x.held) h->time_ns = ready;
-  router.wait_for_turn(next, {ready, order, &turn_of_transaction<&FlitLinks::held_turn>, this, &x, &x, from});
+  for (Flit* h : x.held) {
+    h->time_ns = ready;
+    h->ready_by = f.index;
+  }
+  router.wait_for_turn(next, {ready, order, call<&FlitLinks::held_turn>(*this, x), &x, from});
 }
 
-void FlitLinks::flit_turn(void* self, void* flit) {
-  static_cast<FlitLinks*>(self)->go_on(*static_cast<Flit*>(flit));
-}
-
-void FlitLinks::held_turn(void* self, void* transaction) {
+void FlitLinks::held_turn(FabricTransaction& x) {
   // A copy: the next node may store and forward too, and begins to hold while this one lets go.
-  const std::vector<Flit*> held = static_cast<FabricTransaction*>(transaction)->held;
-  for (Flit* f : held) static_cast<FlitLinks*>(self)->go_on(*f);
+  const std::vector<Flit*> held = x.held;
+  for (Flit* f : held) go_on(*f);
 }
 
 void FlitLinks::at_memory(Flit& f, MemoryTarget& memory, Link* from) {
   FabricTransaction& x = *f.transaction;
   // serve() has the overhead in it.
-  const double overhead = memory.flit_servers() ? memory.overhead_ns() : 0;
+  const double overhead = memory.flit_servers() ? end_ns(memory) : 0;
   double& before = x.ready_ns[f.node];
-  if (from && memory.sole_sender() == from && keeps_order(*from, overhead)) {
+  if (ahead_of_time::next_in_turn(memory, from) && ahead_of_time::flits_keep_order(*from, overhead)) {
     become_ready(f, overhead, before);
     return serve(f, memory);
   }
   const double arrival = f.time_ns;
   become_ready(f, overhead, before);
   f.order = from ? from->ready_order.of(x.own_order, arrival, f.time_ns, &memory) : x.own_order;
-  timeline().at(f.time_ns, f.order, &turn_of_flit<&FlitLinks::memory_turn>, &memory, &f);
+  timeline().at(f.time_ns, f.order, call<&FlitLinks::memory_turn>(memory, f));
 }
 
-void FlitLinks::memory_turn(void* self, void* flit) {
-  auto& memory = *static_cast<MemoryTarget*>(self);
-  static_cast<FlitLinks&>(memory.fabric().mode()).serve(*static_cast<Flit*>(flit), memory);
+void FlitLinks::memory_turn(MemoryTarget& memory, Flit& f) {
+  static_cast<FlitLinks&>(memory.fabric().mode()).serve(f, memory);
 }
 
 void FlitLinks::serve(Flit& f, MemoryTarget& memory) {
@@ -248,6 +238,7 @@ void FlitLinks::serve_read(Flit& f, MemoryTarget& memory) {
 }
 
 void FlitLinks::answer(FabricTransaction& x, MemoryTarget& memory, const Service& s) {
+  x.tail_ns = x.write ? 0 : s.finish_ns - s.header_leaves_ns;
   memory.tell_finished(x, s.finish_ns);
   if (!x.write && !x.flits.empty()) return;  // they are on their way
   if (x.write) {
@@ -283,7 +274,7 @@ void FlitLinks::data_came(FabricTransaction& x, uint64_t nbytes, double t_ns) {
 }
 
 void FlitLinks::known_flits_leave(FabricTransaction& x, double t_ns) {
-  timeline().at(t_ns, x.departure_order(), &turn_of_transaction<&FlitLinks::departure_turn>, this, &x);
+  timeline().at(t_ns, x.departure_order(), call<&FlitLinks::departure_turn>(*this, x));
 }
 
 /// The response's flits leave at their times.
@@ -300,18 +291,13 @@ void FlitLinks::leave_memory(FabricTransaction& x, MemoryTarget& memory) {
     while (x.flits_done < x.flit_count) next_departs(x);
     return;
   }
-  timeline().at(x.flits.front()->time_ns, x.departure_order(), &turn_of_transaction<&FlitLinks::departure_turn>, this,
-                &x);
+  timeline().at(x.flits.front()->time_ns, x.departure_order(), call<&FlitLinks::departure_turn>(*this, x));
 }
 
-void FlitLinks::departure_turn(void* self, void* transaction) {
-  auto& me = *static_cast<FlitLinks*>(self);
-  auto& x = *static_cast<FabricTransaction*>(transaction);
-  if (x.flits_done + 1 < x.flits_known) {
-    me.timeline().at(x.flits[x.flits_done + 1]->time_ns, x.departure_order(),
-                     &turn_of_transaction<&FlitLinks::departure_turn>, self, &x);
-  }
-  me.next_departs(x);
+void FlitLinks::departure_turn(FabricTransaction& x) {
+  if (x.flits_done + 1 < x.flits_known)
+    timeline().at(x.flits[x.flits_done + 1]->time_ns, x.departure_order(), call<&FlitLinks::departure_turn>(*this, x));
+  next_departs(x);
 }
 
 void FlitLinks::next_departs(FabricTransaction& x) {
@@ -322,7 +308,7 @@ void FlitLinks::next_departs(FabricTransaction& x) {
 
 void FlitLinks::at_initiator(Flit& f) {
   FabricTransaction& x = *f.transaction;
-  become_ready(f, x.hop_count > 0 ? x.initiator->owner().overhead_ns() : 0, x.ready_ns[0]);
+  become_ready(f, x.hop_count > 0 ? end_ns(x.initiator->node()) : 0, x.ready_ns[0]);
   const double ready = f.time_ns;
   const bool last = f.last;
   fabric_.release_flit(&f);
@@ -380,21 +366,63 @@ void FlitLinks::complete_account(FabricTransaction& x) const {
     return;
   }
   const LoneTime lone = lone_time(r, x.write, x.address, x.nbytes, x.rows);
-  double overhead = 0, wire = 0, wire_back = 0;
-  for (const Hop& hop : r.hops) {
-    overhead += hop.out->node().owner().overhead_ns();
-    wire += hop.out->link.wire_ns;
-    wire_back += hop.in->link.wire_ns;
+  const PassingMessage request{x.write, false, x.address, x.nbytes}, response{x.write, true, x.address, x.nbytes};
+  double overhead = 0, overhead_back = 0, wire = 0, wire_back = 0;
+  for (size_t i = 0; i < r.hops.size(); ++i) {
+    overhead += r.there(i).cost(request).overhead_ns;
+    overhead_back += r.back(i).cost(response).overhead_ns;
+    wire += r.hops[i].out->link.wire_ns;
+    wire_back += r.hops[i].in->link.wire_ns;
   }
-  x.overhead_ns = x.posted ? overhead : 2 * overhead + r.target->overhead_ns();
+  x.overhead_ns = x.posted ? overhead : overhead + overhead_back + end_ns(*r.target);
   x.wire_ns = x.posted ? wire : wire + wire_back;
   x.store_forward_ns = x.posted ? 0 : lone.store_forward_ns;
   x.drain_ns = lone.latency_ns - x.overhead_ns - x.wire_ns - x.store_forward_ns;
   x.link_queue_ns = latency_ns - lone.latency_ns;
+  if (!x.served_whole) return;
+  // A memory that takes whole requests has booked the wait for it. What it took less than alone, as one with open rows
+  // may, is of the data.
+  x.drain_ns += std::min(x.link_queue_ns, 0.0);
+  x.link_queue_ns = std::max(x.link_queue_ns, 0.0);
+  x.memory_queue_ns = std::min(x.memory_queue_ns, x.link_queue_ns);
+  x.link_queue_ns -= x.memory_queue_ns;
 }
 
-std::unique_ptr<LinkMode> make_flit_links(Fabric& fabric) {
-  return std::make_unique<FlitLinks>(fabric);
+/// An initiator sends a message's flits one behind the other, and so do memories that answer in order; they stay so as
+/// long as nobody else sends on the links.
+void FlitLinks::senders_known(const std::vector<Link*>& links) const {
+  const std::unordered_set<const void*> known(links.begin(), links.end());
+  for (Link* link : links) {
+    // Up to the one at the beginning of the chain.
+    const Link* first = link;
+    bool unmixed = true;
+    for (size_t steps = 0; unmixed && known.count(first->sole_sender); ++steps) {
+      unmixed = steps < links.size();
+      first = static_cast<const Link*>(first->sole_sender);
+    }
+    link->unmixed = false;
+    if (!unmixed || !first->sole_sender) continue;
+    const auto* memory = dynamic_cast<const MemoryTarget*>(static_cast<const Component*>(first->sole_sender));
+    link->unmixed = !memory || memory->answers_in_order();
+  }
 }
+
+namespace {
+
+LinkModeSpec flit() {
+  LinkModeSpec s;
+  s.name = "flit";
+  s.help =
+      "data move in flits of timing.flit_bytes, for which each link is a FIFO server; with buffer_flits by credits";
+  s.routed = s.cuts_data = s.has_buffers = true;
+  s.make = [](Fabric& fabric) {
+    return fabric.timing().finite_buffers ? make_link_mode<WormholeLinks>(fabric) : make_link_mode<FlitLinks>(fabric);
+  };
+  return s;
+}
+
+}  // namespace
+
+KERNBENCH_REGISTER_LINK_MODE(flit())
 
 }  // namespace kernbench

@@ -28,6 +28,8 @@ inline void cross(Link& link, Flit& f, double from_ns = 0) {
   c.first = f.index == 0;
   c.last = f.last;
   c.flit = f.index;
+  c.ready_by = f.ready_by;
+  c.header = false;
   c.bytes = f.bytes;
   c.ready_ns = ready;
   c.start_ns = start;
@@ -40,6 +42,7 @@ inline void cross(Link& link, Flit& f, double from_ns = 0) {
 inline void become_ready(Flit& f, double overhead_ns, double& before_ns) {
   before_ns = f.index == 0 ? f.time_ns + overhead_ns : std::max(f.time_ns, before_ns);
   f.time_ns = before_ns;
+  f.ready_by = f.index;
 }
 
 /// When the next flit of a read leaves a memory that serves the transaction as a whole; `done`: bytes that have left.
@@ -55,21 +58,17 @@ inline FabricPort& next_port(const Flit& f) {
   return f.response ? *x.hops[f.node - 1].in : *x.hops[f.node].out;
 }
 
-/// As turn_of_transaction, for a turn of a flit.
-template <Timeline::Handler turn>
-void turn_of_flit(void* self, void* flit) {
-  try {
-    turn(self, flit);
-  } catch (const TimeBeyondRange& e) {
-    const FabricTransaction& x = *static_cast<Flit*>(flit)->transaction;
-    x.initiator->time_fault(x, e);
-  }
-}
-
 class FlitLinks : public LinkMode {
  public:
   using LinkMode::LinkMode;
   uint64_t address_period() const override { return fabric_.timing().flit_bytes; }
+  bool has_inbound_server() const override { return false; }  // flits come one by one
+  /// A message without data is one flit of header_bytes; data flits carry no header.
+  double bytes_on_link(double data_bytes) const override {
+    return data_bytes > 0 ? data_bytes : fabric_.timing().header_bytes;
+  }
+  LinkLaws laws() const override { return {false, true, true}; }
+  void senders_known(const std::vector<Link*>&) const override;
 
   void start(FabricTransaction& x) override;
   tlm::tlm_sync_enum request_at_router(FabricTransaction&, Router&, FabricPort& in, tlm::tlm_phase&,
@@ -101,18 +100,17 @@ class FlitLinks : public LinkMode {
   void make_header(FabricTransaction&, bool response) const;
   void make_data(FabricTransaction&, bool response) const;
   void send_message(FabricTransaction&);
-  static void source_turn(void* self, void* transaction);
+  void source_turn(FabricTransaction&);
   void at_router(Flit&, Router&, Link* from);
   void hold(Flit&, Router&, Link* from, FabricPort& next);
-  static void flit_turn(void* self, void* flit);
-  static void held_turn(void* self, void* transaction);
+  void held_turn(FabricTransaction&);
   void go_on(Flit&);
   void at_memory(Flit&, MemoryTarget&, Link* from);
-  static void memory_turn(void* self, void* flit);
+  static void memory_turn(MemoryTarget&, Flit&);
   void serve_whole(FabricTransaction&, MemoryTarget&);
   void serve_write_flit(Flit&, MemoryTarget&);
   void serve_read(Flit&, MemoryTarget&);
-  static void departure_turn(void* self, void* transaction);
+  void departure_turn(FabricTransaction&);
   void next_departs(FabricTransaction&);
   void flit_came_in(Flit& f, FabricPort& port) override { enter(f, port); }
   void enter(Flit&, FabricPort&);

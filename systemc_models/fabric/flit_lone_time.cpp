@@ -41,8 +41,9 @@ void serve_alone(const Route& r, bool write, uint64_t address, uint64_t nbytes, 
   const FlitServers* servers = r.target->flit_servers();
   if (!servers) {
     const double arrival = request.back().time_ns;
-    const Service s{arrival + r.target->overhead_ns(),
-                    arrival + r.target->lone_service_ns(r, write, address, nbytes, rows)};
+    Service s;
+    s.header_leaves_ns = arrival + r.target->lone_header_ns(r, write, address, nbytes, rows);
+    s.finish_ns = arrival + r.target->lone_service_ns(r, write, address, nbytes, rows);
     double done = 0;
     for (Flit& f : response) f.time_ns = write ? s.finish_ns : leaves_evenly_ns(f, done, nbytes, s);
     return;
@@ -65,7 +66,7 @@ void serve_alone(const Route& r, bool write, uint64_t address, uint64_t nbytes, 
 struct LonePlace {
   uint32_t node = 0;
   bool response = false;
-  double arrive_ns = 0, ready_ns = 0;
+  double arrive_ns = 0, overhead_ns = 0, ready_ns = 0;
 };
 
 std::vector<LoneStop> stops_of(const Route& r, const std::vector<LonePlace>& places, double latency_ns) {
@@ -79,13 +80,12 @@ std::vector<LoneStop> stops_of(const Route& r, const std::vector<LonePlace>& pla
     s.response = p.response;
     s.arrive_ns = p.arrive_ns;
     double leaves = p.ready_ns;
+    s.overhead_ns = p.overhead_ns;
     if (i == memory) {
-      s.overhead_ns = r.target->overhead_ns();
       // The first flit is served; a write's acknowledgement leaves after the last.
       leaves = places[memory + 1].ready_ns;
       s.drain_ns = leaves - p.ready_ns;
     } else {
-      s.overhead_ns = r.hops[p.node].out->node().owner().overhead_ns();
       s.store_forward_ns = p.ready_ns - p.arrive_ns - s.overhead_ns;
     }
     if (i + 1 < places.size()) {
@@ -119,21 +119,20 @@ LoneTime FlitLinks::work_out(const Route& r, bool write, uint64_t address, uint6
 
   LoneTime lone;
   std::vector<LonePlace> places;
+  const double memory_overhead = r.target ? end_ns(*r.target) : 0;
   const auto enter = [&](LoneMessage& m, size_t node, bool back) {
     const double arrive = m.first_ns();
-    double overhead = 0;
-    bool stores = false;
     if (node == r.hops.size()) {
-      overhead = r.target->flit_servers() ? r.target->overhead_ns() : 0;
-    } else if (node == 0) {
-      overhead = r.hops[0].out->node().owner().overhead_ns();
-    } else {
-      const auto& router = static_cast<const Router&>(r.hops[node].out->node());
-      overhead = router.delay_of({write, back, address, nbytes});
-      stores = router.stores_and_forwards() && write != back;
+      // serve() has the overhead in it.
+      m.enter(r.target->flit_servers() ? memory_overhead : 0, false);
+      places.push_back({static_cast<uint32_t>(node), back, arrive, memory_overhead, arrive + memory_overhead});
+      return;
     }
-    lone.store_forward_ns += m.enter(overhead, stores);
-    places.push_back({static_cast<uint32_t>(node), back, arrive, m.first_ns()});
+    const PassingMessage passing{write, back, address, nbytes};
+    const Stop stop = back ? r.back(node) : r.there(node);
+    const double overhead = stop.cost(passing).overhead_ns;
+    lone.store_forward_ns += m.enter(overhead, node > 0 && passing.has_data() && stop.node->stores_and_forwards());
+    places.push_back({static_cast<uint32_t>(node), back, arrive, overhead, m.first_ns()});
   };
   for (size_t i = 0; i < r.hops.size(); ++i) {
     enter(request, i, false);
@@ -146,7 +145,7 @@ LoneTime FlitLinks::work_out(const Route& r, bool write, uint64_t address, uint6
   enter(request, r.hops.size(), false);
   const double asked = request.first_ns();
   serve_alone(r, write, address, nbytes, rows, request.flits(), response.flits());
-  places.push_back({static_cast<uint32_t>(r.hops.size()), true, asked, response.first_ns()});
+  places.push_back({static_cast<uint32_t>(r.hops.size()), true, asked, 0, response.first_ns()});
   for (size_t i = r.hops.size(); i-- > 0;) {
     response.cross_idle(r.hops[i].in->link);
     enter(response, i, true);

@@ -1,9 +1,9 @@
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 
-#include "kernbench/systemc_models/fabric/control_message.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 #include "kernbench/systemc_models/fabric/flit.h"
+#include "kernbench/systemc_models/fabric/socket_message.h"
 
 namespace kernbench {
 
@@ -60,16 +60,14 @@ ForeignNeighbour::~ForeignNeighbour() = default;
 
 void ForeignNeighbour::send_request(FabricTransaction& x) {
   ++x.node;
-  timeline_.at(x.time_ns, x.own_order, &ForeignNeighbour::deliver_request, this, &x);
+  timeline_.at(x.time_ns, x.own_order, call<&ForeignNeighbour::deliver_request>(*this, x));
 }
 
-void ForeignNeighbour::deliver_request(void* self, void* transaction) {
-  auto& me = *static_cast<ForeignNeighbour*>(self);
-  auto& x = *static_cast<FabricTransaction*>(transaction);
-  me.leave(x);
-  if (x.posted) return me.requests_.send(me.envelope_of(x).payload);
-  me.attach_data(x);
-  me.requests_.send(x.payload);
+void ForeignNeighbour::deliver_request(FabricTransaction& x) {
+  leave(x);
+  if (x.posted) return requests_.send(envelope_of(x).payload);
+  attach_data(x);
+  requests_.send(x.payload);
 }
 
 ForeignNeighbour::Envelope& ForeignNeighbour::envelope_of(FabricTransaction& x) {
@@ -93,14 +91,12 @@ void ForeignNeighbour::free(tlm::tlm_generic_payload* payload) {
 }
 
 void ForeignNeighbour::send_response(FabricTransaction& x) {
-  timeline_.at(x.time_ns, x.own_order, &ForeignNeighbour::deliver_response, this, &x);
+  timeline_.at(x.time_ns, x.own_order, call<&ForeignNeighbour::deliver_response>(*this, x));
 }
 
-void ForeignNeighbour::deliver_response(void* self, void* transaction) {
-  auto& me = *static_cast<ForeignNeighbour*>(self);
-  auto& x = *static_cast<FabricTransaction*>(transaction);
-  me.leave(x);
-  me.send_back(x.payload);
+void ForeignNeighbour::deliver_response(FabricTransaction& x) {
+  leave(x);
+  send_back(x.payload);
 }
 
 /// As the foreign block has asked: by b_transport or nb_transport.
@@ -111,26 +107,27 @@ void ForeignNeighbour::send_back(tlm::tlm_generic_payload& p) {
   it->second->done.notify();
 }
 
-void ForeignNeighbour::send_request(ControlMessage& m) {
-  timeline_.at(
-      m.time_ns(), ControlMessage::order(), [](void* self, void* message) {
-        auto& me = *static_cast<ForeignNeighbour*>(self);
-        auto& at = *static_cast<ControlMessage*>(message);
-        at.leave(me.timeline_.stamp());
-        me.requests_.send(at.payload);
-      },
-      this, &m);
+void ForeignNeighbour::send_request(SocketMessage& m) {
+  timeline_.at(m.time_ns(), SocketMessage::order(), call<&ForeignNeighbour::deliver_message>(*this, m));
 }
 
-void ForeignNeighbour::send_response(ControlMessage& m) {
-  timeline_.at(
-      m.time_ns(), ControlMessage::order(), [](void* self, void* message) {
-        auto& me = *static_cast<ForeignNeighbour*>(self);
-        auto& at = *static_cast<ControlMessage*>(message);
-        at.leave(me.timeline_.stamp());
-        me.send_back(at.payload);
-      },
-      this, &m);
+void ForeignNeighbour::deliver_message(SocketMessage& m) {
+  leave(m);
+  requests_.send(m.payload);
+}
+
+void ForeignNeighbour::send_response(SocketMessage& m) {
+  timeline_.at(m.time_ns(), SocketMessage::order(), call<&ForeignNeighbour::deliver_answer>(*this, m));
+}
+
+void ForeignNeighbour::deliver_answer(SocketMessage& m) {
+  leave(m);
+  send_back(m.payload);
+}
+
+void ForeignNeighbour::leave(SocketMessage& m) {
+  m.show_data();
+  m.leave(timeline_.stamp());
 }
 
 void ForeignNeighbour::send_flit(Flit& f) {
@@ -145,7 +142,8 @@ void ForeignNeighbour::send_flit(Flit& f) {
     x.node = f.node;
     x.time_ns = f.time_ns;
     timeline_.at(f.time_ns, x.own_order,
-                 f.response ? &ForeignNeighbour::deliver_response : &ForeignNeighbour::deliver_request, this, &x);
+                 f.response ? call<&ForeignNeighbour::deliver_response>(*this, x)
+                            : call<&ForeignNeighbour::deliver_request>(*this, x));
     return;
   }
   for (const auto& s : x.streams) {
@@ -178,7 +176,7 @@ void ForeignNeighbour::come_back(FabricTransaction& x, uint64_t tick) {
 tlm::tlm_sync_enum ForeignNeighbour::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
                                                      sc_core::sc_time& delay) {
   auto* x = p.get_extension<FabricTransaction>();
-  auto* m = p.get_extension<ControlMessage>();
+  auto* m = p.get_extension<SocketMessage>();
   if (!x && !m) {
     tlm::tlm_fw_transport_if<>* entry = this->entry();
     if (entry) return entry->nb_transport_fw(p, phase, delay);
@@ -201,31 +199,28 @@ tlm::tlm_sync_enum ForeignNeighbour::nb_transport_fw(tlm::tlm_generic_payload& p
 void ForeignNeighbour::request_at(tlm::tlm_generic_payload& p, uint64_t tick) {
   auto& x = *p.get_extension<FabricTransaction>();
   come_back(x, tick);
-  timeline_.at(x.time_ns, x.own_order, &ForeignNeighbour::request_came, this, &p);
+  timeline_.at(x.time_ns, x.own_order, call<&ForeignNeighbour::request_came>(*this, p));
 }
 
-void ForeignNeighbour::request_came(void* self, void* payload) {
-  auto& me = *static_cast<ForeignNeighbour*>(self);
-  auto& p = *static_cast<tlm::tlm_generic_payload*>(payload);
+void ForeignNeighbour::request_came(tlm::tlm_generic_payload& p) {
   auto& x = *p.get_extension<FabricTransaction>();
-  x.note_way_in(me.port_);
+  x.note_way_in(port_);
   const bool posted = x.posted;
-  me.port_.node().fabric().mode().came_in(x, me.port_, false);
+  port_.node().fabric().mode().came_in(x, port_, false);
   if (!posted) return;
   p.set_response_status(tlm::TLM_OK_RESPONSE);  // nobody else does
-  me.send_back(p);
+  send_back(p);
 }
 
-void ForeignNeighbour::message_at(ControlMessage& m, uint64_t tick) {
-  m.come_back(tick);
-  timeline_.at(
-      m.time_ns(), ControlMessage::order(), [](void* self, void* message) {
-        auto& port = static_cast<ForeignNeighbour*>(self)->port_;
-        tlm::tlm_phase phase = tlm::BEGIN_REQ;
-        sc_core::sc_time delay;
-        port.node().other_request_in(static_cast<ControlMessage*>(message)->payload, port, phase, delay);
-      },
-      this, &m);
+void ForeignNeighbour::message_at(SocketMessage& m, uint64_t tick) {
+  m.come_back(tick, timeline_);
+  timeline_.at(m.time_ns(), SocketMessage::order(), call<&ForeignNeighbour::message_came>(*this, m));
+}
+
+void ForeignNeighbour::message_came(SocketMessage& m) {
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay;
+  port_.node().other_request_in(m.payload, port_, phase, delay);
 }
 
 tlm::tlm_sync_enum ForeignNeighbour::nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
@@ -234,8 +229,8 @@ tlm::tlm_sync_enum ForeignNeighbour::nb_transport_bw(tlm::tlm_generic_payload& p
 }
 
 void ForeignNeighbour::responded(tlm::tlm_generic_payload& p) {
-  if (auto* m = p.get_extension<ControlMessage>()) {
-    m->come_back(timeline_.tick_now());
+  if (auto* m = p.get_extension<SocketMessage>()) {
+    m->come_back(timeline_.tick_now(), timeline_);
     if (!m->answered()) m->answered_outside(port_);
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
     sc_core::sc_time delay;
@@ -253,7 +248,7 @@ void ForeignNeighbour::responded(tlm::tlm_generic_payload& p) {
 
 void ForeignNeighbour::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
   auto* x = p.get_extension<FabricTransaction>();
-  auto* m = p.get_extension<ControlMessage>();
+  auto* m = p.get_extension<SocketMessage>();
   if (!x && !m) {
     tlm::tlm_fw_transport_if<>* entry = this->entry();
     if (entry) return entry->b_transport(p, delay);

@@ -21,8 +21,8 @@
 
 namespace kernbench {
 
-class ControlMessage;
 class FabricPort;
+class SocketMessage;
 
 class ForeignNeighbour : private RequestChannel::Client,
                          private ResponseChannel::Client,
@@ -39,8 +39,8 @@ class ForeignNeighbour : private RequestChannel::Client,
   void send_request(FabricTransaction&);
   void send_response(FabricTransaction&);
   void send_flit(Flit&);
-  void send_request(ControlMessage&);
-  void send_response(ControlMessage&);
+  void send_request(SocketMessage&);
+  void send_response(SocketMessage&);
 
   // What the foreign block calls.
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay);
@@ -54,16 +54,20 @@ class ForeignNeighbour : private RequestChannel::Client,
   class Envelope;
   void responded(tlm::tlm_generic_payload&) override;
   void response_ended(tlm::tlm_generic_payload&) override {}
-  static void deliver_request(void* self, void* transaction);
-  static void deliver_response(void* self, void* transaction);
+  void deliver_request(FabricTransaction&);
+  void deliver_response(FabricTransaction&);
+  void deliver_message(SocketMessage&);
+  void deliver_answer(SocketMessage&);
   Envelope& envelope_of(FabricTransaction&);
   void free(tlm::tlm_generic_payload*) override;
   void leave(FabricTransaction&);
+  void leave(SocketMessage&);
   void come_back(FabricTransaction&, uint64_t tick);
   void request_at(tlm::tlm_generic_payload&, uint64_t tick);
-  static void request_came(void* self, void* payload);
+  void request_came(tlm::tlm_generic_payload&);
+  void message_came(SocketMessage&);
   void send_back(tlm::tlm_generic_payload&);
-  void message_at(ControlMessage&, uint64_t tick);
+  void message_at(SocketMessage&, uint64_t tick);
   /// What serves payloads of foreign initiators, which carry no note of this project's; null where bytes are not kept.
   tlm::tlm_fw_transport_if<>* entry();
   void attach_data(FabricTransaction&);

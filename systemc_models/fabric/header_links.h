@@ -1,14 +1,16 @@
-// Link modes in which a message goes as its header (timing contract §2, §3): ideal and cut_through links. They differ in
-// what a link is, which is the Law's to say; all else stands here once.
+// Link modes in which a message goes as its header (timing contract §2, §3): ideal and cut_through links. They differ
+// in what a link is, which is the Law's to say; all else stands here once.
 //
 // A Law has:
 //   kServes             links are servers, whose turn messages wait for
 //   take()              the link's next place: when the message takes it; adds the wait for it
 //   source_in_turn(), in_turn(), request_in_turn()
 //                       nobody can come before at the first link, at a later one, at the memory: no need to wait
+//                       (ahead_of_time.h)
 //   arrival_order()     of requests that come to a memory at one instant
 #pragma once
 
+#include "kernbench/systemc_models/fabric/ahead_of_time.h"
 #include "kernbench/systemc_models/fabric/fabric.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
@@ -23,14 +25,16 @@ class HeaderLinks : public LinkMode {
   using LinkMode::LinkMode;
 
   bool links_serve() const override { return Law::kServes; }
+  bool has_inbound_server() const override { return true; }
+  double bytes_on_link(double data_bytes) const override { return data_bytes + fabric_.timing().header_bytes; }
 
   void start(FabricTransaction& x) override {
     if (x.hop_count == 0) return arrive(x, *x.route->target, nullptr);  // a foreign initiator at the memory itself
     Link& link = x.hops[0].out->link;
-    if (Law::source_in_turn(x, link)) return leave_source(x);
+    if (law_.source_in_turn(x, link)) return leave_source(x);
     const Order order = x.initiator->departure_order(x, &link);
     ++link.waiting;
-    timeline().at(x.time_ns, order, &turn_of_transaction<&HeaderLinks::source_turn>, this, &x);
+    timeline().at(x.time_ns, order, call<&HeaderLinks::source_turn>(*this, x));
   }
 
   tlm::tlm_sync_enum request_at_router(FabricTransaction& x, Router& router, FabricPort& in, tlm::tlm_phase& phase,
@@ -38,8 +42,8 @@ class HeaderLinks : public LinkMode {
     FabricPort& out = router.way_of(x, in);
     const double arrival = x.time_ns;
     x.time_ns = pass_node(x, router, in, x.write);
-    if (!Law::in_turn(out.link, in.incoming())) {
-      wait_for_turn(router, out, x, in.incoming(), arrival, &turn_of_transaction<&HeaderLinks::request_turn>);
+    if (!law_.in_turn(out.link, in.incoming())) {
+      wait_for_turn(router, out, x, in.incoming(), arrival, call<&HeaderLinks::request_turn>(*this, x));
       return FabricPort::accepted(phase);
     }
     return request_on(x, out) && respond_on(x, out) ? in.completed(x, delay) : FabricPort::accepted(phase);
@@ -48,7 +52,7 @@ class HeaderLinks : public LinkMode {
   tlm::tlm_sync_enum request_at_memory(FabricTransaction& x, MemoryTarget& memory, FabricPort& in,
                                        tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
     x.note_way_in(in);
-    if (!Law::request_in_turn(x, memory, in.incoming())) {
+    if (!law_.request_in_turn(x, memory, in.incoming())) {
       arrive(x, memory, in.incoming());
       return FabricPort::accepted(phase);
     }
@@ -88,12 +92,12 @@ class HeaderLinks : public LinkMode {
  private:
   Timeline& timeline() const { return fabric_.timeline(); }
   double bytes_of(const FabricTransaction& x, bool data) const {
-    return (data ? static_cast<double>(x.nbytes) : 0) + fabric_.timing().header_bytes;
+    return HeaderLinks::bytes_on_link(data ? static_cast<double>(x.nbytes) : 0);
   }
   /// Over the link; when the header is at the other end.
   double cross(FabricTransaction& x, Link& link, bool data) const {
     x.wire_ns += link.wire_ns;
-    const double start = Law::take(link, x.time_ns, bytes_of(x, data), &x.link_queue_ns);
+    const double start = law_.take(link, x.time_ns, bytes_of(x, data), &x.link_queue_ns);
     if (link.observers) tell(x, link, data, start);
     return start + link.wire_ns;
   }
@@ -121,21 +125,18 @@ class HeaderLinks : public LinkMode {
     x.initiator->message_left(x, ready + x.link_queue_ns + message_drain_ns(*x.route, x.nbytes));
     out.request(x, timeline().delay_until(x.time_ns));
   }
-  static void source_turn(void* self, void* transaction) {
-    auto& x = *static_cast<FabricTransaction*>(transaction);
+  void source_turn(FabricTransaction& x) {
     --x.hops[0].out->link.waiting;
-    static_cast<HeaderLinks*>(self)->leave_source(x);
+    leave_source(x);
   }
   /// Over the link to the neighbour; true: the response is back.
   bool request_on(FabricTransaction& x, FabricPort& out) {
     x.time_ns = cross(x, out.link, x.write);
     return out.request(x, timeline().delay_until(x.time_ns));
   }
-  static void request_turn(void* self, void* transaction) {
-    auto& me = *static_cast<HeaderLinks*>(self);
-    auto& x = *static_cast<FabricTransaction*>(transaction);
+  void request_turn(FabricTransaction& x) {
     FabricPort& out = *x.hops[x.node].out;
-    if (me.request_on(x, out) && me.respond_on(x, out)) me.pass_response(x);
+    if (request_on(x, out) && respond_on(x, out)) pass_response(x);
   }
 
   // Responses. A response that "goes on" has taken its place on the link to node x.node and is there at x.time_ns.
@@ -156,8 +157,8 @@ class HeaderLinks : public LinkMode {
     FabricPort& in = *x.hops[x.node - 1].in;
     const double arrival = x.time_ns;
     x.time_ns = pass_node(x, router, out, !x.write);
-    if (!Law::in_turn(in.link, out.incoming())) {
-      wait_for_turn(router, in, x, out.incoming(), arrival, &turn_of_transaction<&HeaderLinks::response_turn>);
+    if (!law_.in_turn(in.link, out.incoming())) {
+      wait_for_turn(router, in, x, out.incoming(), arrival, call<&HeaderLinks::response_turn>(*this, x));
       return false;
     }
     take_link_back(x, in);
@@ -167,11 +168,9 @@ class HeaderLinks : public LinkMode {
     x.time_ns = cross(x, in.link, !x.write);
     --x.node;
   }
-  static void response_turn(void* self, void* transaction) {
-    auto& me = *static_cast<HeaderLinks*>(self);
-    auto& x = *static_cast<FabricTransaction*>(transaction);
-    me.take_link_back(x, *x.hops[x.node - 1].in);
-    me.pass_response(x);
+  void response_turn(FabricTransaction& x) {
+    take_link_back(x, *x.hops[x.node - 1].in);
+    pass_response(x);
   }
   /// To the neighbour at node x.node, or where there is none the initiator itself.
   void pass_response(FabricTransaction& x) {
@@ -182,12 +181,9 @@ class HeaderLinks : public LinkMode {
   // At the memory.
   void arrive(FabricTransaction& x, MemoryTarget& memory, Link* from) {
     memory.request_waits();
-    timeline().at(x.time_ns, Law::arrival_order(x, memory, from), &turn_of_transaction<&HeaderLinks::memory_turn>,
-                  &memory, &x);
+    timeline().at(x.time_ns, law_.arrival_order(x, memory, from), call<&HeaderLinks::memory_turn>(memory, x));
   }
-  static void memory_turn(void* self, void* transaction) {
-    auto& memory = *static_cast<MemoryTarget*>(self);
-    auto& x = *static_cast<FabricTransaction*>(transaction);
+  static void memory_turn(MemoryTarget& memory, FabricTransaction& x) {
     auto& me = static_cast<HeaderLinks&>(memory.fabric().mode());
     memory.request_waits_no_longer();
     if (me.serve(x, memory)) me.pass_response(x);
@@ -201,10 +197,10 @@ class HeaderLinks : public LinkMode {
     return leave_memory(x, memory, s);
   }
   bool leave_memory(FabricTransaction& x, MemoryTarget& memory, const Service& s) {
-    memory.tell_finished(x, s.finish_ns);
-    x.served();
     const double leaves = x.write || !fabric_.responses_travel() ? s.finish_ns : s.header_leaves_ns;
     x.tail_ns = s.finish_ns - leaves;
+    memory.tell_finished(x, s.finish_ns);
+    x.served();
     if (s.stream_ns >= 0 && s.stream_ns < x.tail_ns) {
       x.covered_ns = x.tail_ns - s.stream_ns;
       x.queued_there_ns = x.link_queue_ns;
@@ -220,13 +216,11 @@ class HeaderLinks : public LinkMode {
       return true;
     }
     memory.response_waits();
-    timeline().at(leaves, x.departure_order(), &turn_of_transaction<&HeaderLinks::departure_turn>, &memory, &x);
+    timeline().at(leaves, x.departure_order(), call<&HeaderLinks::departure_turn>(memory, x));
     return false;
   }
   /// Those of one instant leave in the order in which the transactions arrived.
-  static void departure_turn(void* self, void* transaction) {
-    auto& memory = *static_cast<MemoryTarget*>(self);
-    auto& x = *static_cast<FabricTransaction*>(transaction);
+  static void departure_turn(MemoryTarget& memory, FabricTransaction& x) {
     auto& me = static_cast<HeaderLinks&>(memory.fabric().mode());
     memory.response_waits_no_longer();
     me.take_link_back(x, *x.last_hop().in);
@@ -234,13 +228,15 @@ class HeaderLinks : public LinkMode {
   }
 
   void wait_for_turn(Router& router, FabricPort& next, FabricTransaction& x, Link* from, double arrival,
-                     Timeline::Handler turn) {
+                     const TimedCall& turn) {
     const Order order = from ? from->ready_order.of(x.own_order, arrival, x.time_ns, &next.link) : x.own_order;
-    router.wait_for_turn(next, {x.time_ns, order, turn, this, &x, &x, from});
+    router.wait_for_turn(next, {x.time_ns, order, turn, &x, from});
   }
+
+  Law law_;
 };
 
-/// The transaction's parts, hop by hop and by the same functions, each kind added up by itself.
+/// The transaction's parts, stop by stop and by the same functions, each kind added up by itself.
 template <class Law>
 LoneTime HeaderLinks<Law>::work_out(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows,
                                     std::vector<LoneStop>* stops) const {
@@ -248,56 +244,46 @@ LoneTime HeaderLinks<Law>::work_out(const Route& r, bool write, uint64_t address
     Link idle;
     idle.set({link.wire_ns, link.bw_gbs});
     double queued = 0;
-    return Law::take(idle, 0, (data ? static_cast<double>(nbytes) : 0) + fabric_.timing().header_bytes, &queued) +
-           link.wire_ns;
+    return law_.take(idle, 0, bytes_on_link(data ? static_cast<double>(nbytes) : 0), &queued) + link.wire_ns;
   };
-  const auto node_ns = [&](size_t i, bool response) {
-    const FabricNode& node = r.hops[i].out->node();
-    return i == 0 ? node.owner().overhead_ns()
-                  : static_cast<const Router&>(node).delay_of({write, response, address, nbytes});
-  };
-  const auto rest_ns = [&](size_t i, bool response) {
-    if (i == 0) return 0.0;
-    const Link* from = response ? &r.hops[i].in->link : &r.hops[i - 1].out->link;
-    return store_forward_ns(static_cast<const Router&>(r.hops[i].out->node()), from, write != response, nbytes);
-  };
+  const PassingMessage request{write, false, address, nbytes}, response{write, true, address, nbytes};
   const size_t memory = r.hops.size();
-  double overhead = 0, wire = 0, wait = 0, overhead_back = 0, wire_back = 0, wait_back = 0;
+  const bool travels = fabric_.responses_travel();
+  NodeCost there, back;
+  double wire = 0, wire_back = 0;
   for (size_t i = 0; i < memory; ++i) {
-    overhead += node_ns(i, false);
-    wait += rest_ns(i, false);
+    there += r.there(i).cost(request);
     wire += crossing_ns(r.hops[i].out->link, write);
-    if (!fabric_.responses_travel()) continue;
-    overhead_back += node_ns(i, true);
-    wait_back += rest_ns(i, true);
+    if (!travels) continue;
+    back += r.back(i).cost(response);
     wire_back += crossing_ns(r.hops[i].in->link, !write);
   }
   LoneTime lone;
   lone.service_ns = r.target->lone_service_ns(r, write, address, nbytes, rows);
-  lone.store_forward_ns = wait + wait_back;
-  lone.latency_ns = overhead + wire + wait + lone.service_ns;
-  lone.latency_ns += overhead_back + wire_back;
-  lone.latency_ns += wait_back;
+  lone.store_forward_ns = there.store_forward_ns + back.store_forward_ns;
+  lone.latency_ns = there.overhead_ns + wire + there.store_forward_ns + lone.service_ns;
+  lone.latency_ns += back.overhead_ns + wire_back;
+  lone.latency_ns += back.store_forward_ns;
   if (!stops) return lone;
 
-  const auto stop = [&](size_t i, bool response, double overhead_ns, double rest, double wire_ns) {
+  const auto stop = [&](size_t i, bool returns, const NodeCost& cost, double wire_ns) {
     LoneStop at;
     at.node = static_cast<uint32_t>(i);
-    at.response = response;
+    at.response = returns;
     at.arrive_ns = stops->empty() ? 0 : stops->back().leave_ns() + wire_ns;
-    at.overhead_ns = overhead_ns;
-    at.store_forward_ns = rest;
+    at.overhead_ns = cost.overhead_ns;
+    at.store_forward_ns = cost.store_forward_ns;
     stops->push_back(at);
   };
   for (size_t i = 0; i < memory; ++i)
-    stop(i, false, node_ns(i, false), rest_ns(i, false), i > 0 ? crossing_ns(r.hops[i - 1].out->link, write) : 0);
-  stop(memory, false, r.target->overhead_ns(), 0, crossing_ns(r.hops[memory - 1].out->link, write));
+    stop(i, false, r.there(i).cost(request), i > 0 ? crossing_ns(r.hops[i - 1].out->link, write) : 0);
+  stop(memory, false, {end_ns(*r.target), 0}, crossing_ns(r.hops[memory - 1].out->link, write));
   // Data that a routed read asked for ends its way at the initiator; all other data at the memory.
-  const bool awaited = fabric_.responses_travel() && !write;
-  const double drain_ns = lone.service_ns - r.target->overhead_ns();
+  const bool awaited = travels && !write;
+  const double drain_ns = lone.service_ns - end_ns(*r.target);
   if (!awaited) stops->back().drain_ns = drain_ns;
-  for (size_t i = memory; fabric_.responses_travel() && i-- > 0;)
-    stop(i, true, node_ns(i, true), rest_ns(i, true), crossing_ns(r.hops[i].in->link, !write));
+  for (size_t i = memory; travels && i-- > 0;)
+    stop(i, true, r.back(i).cost(response), crossing_ns(r.hops[i].in->link, !write));
   if (awaited) stops->back().drain_ns = drain_ns;
   return lone;
 }

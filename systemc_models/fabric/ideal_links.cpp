@@ -9,18 +9,23 @@ struct IdealLaw {
   static double take(const Link&, double ready_ns, double, double*) { return ready_ns; }
   static bool source_in_turn(const FabricTransaction&, const Link&) { return true; }
   static bool in_turn(const Link&, const Link*) { return true; }
-  /// A read goes before a write that is granted at the same instant (§9), so none of the same initiator can still come
-  /// before it.
   static bool request_in_turn(const FabricTransaction& x, const MemoryTarget& memory, const Link*) {
-    return !x.write && memory.sole_sender() == &x.initiator->owner() && memory.requests_waiting() == 0;
+    return ahead_of_time::next_in_turn(memory, x);
   }
   static Order arrival_order(const FabricTransaction& x, const MemoryTarget&, Link*) { return x.own_order; }
 };
 
+LinkModeSpec ideal() {
+  LinkModeSpec s;
+  s.name = "ideal";
+  s.help = "any number of messages pass a link at once";
+  s.standard = true;
+  s.make = make_link_mode<HeaderLinks<IdealLaw>>;
+  return s;
+}
+
 }  // namespace
 
-std::unique_ptr<LinkMode> make_ideal_links(Fabric& fabric) {
-  return std::make_unique<HeaderLinks<IdealLaw>>(fabric);
-}
+KERNBENCH_REGISTER_LINK_MODE(ideal())
 
 }  // namespace kernbench

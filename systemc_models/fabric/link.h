@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "kernbench/systemc_models/core/timeline.h"
@@ -40,8 +41,14 @@ struct LinkParameters {
 
 class LinkOutput;
 
+/// What a mode keeps of its own for a link.
+struct LinkState {
+  virtual ~LinkState() = default;
+};
+
 struct Link {
   double wire_ns = 0;
+  FabricObservers observers;  ///< here: ideal links need no more, in the line of their port
   double bw_gbs = 0;
   double free_ns = 0;  ///< the link takes no message before (cut_through), no flit (flit)
   double busy_ns = 0;  ///< statistics, like messages
@@ -49,13 +56,13 @@ struct Link {
   /// several can, or if it is not known. What comes from one sender comes in the order in which it left there, so it
   /// takes its place at once, ahead of time.
   const void* sole_sender = nullptr;
-  FabricObservers observers;
   uint64_t messages = 0;
-  uint32_t waiting = 0;   ///< messages of the block that it leaves, on the timeline until their turn
-  bool unmixed = false;   ///< flit: the flits of one message follow each other, with no other's between
-  uint32_t edge = 0;      ///< index in the compiled topology
+  uint32_t waiting = 0;          ///< messages of the block that it leaves, on the timeline until their turn
+  bool unmixed = false;          ///< flit: the flits of one message follow each other, with no other's between
+  uint32_t edge = 0;             ///< index in the compiled topology
   LinkOutput* output = nullptr;  ///< finite buffers: who waits for it, and what it leads to (wormhole_links.h)
   ReadyOrder ready_order;
+  std::unique_ptr<LinkState> state;  ///< null unless the mode makes one
 
   void set(const LinkParameters& p) {
     wire_ns = p.wire_ns;

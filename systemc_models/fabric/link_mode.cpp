@@ -38,16 +38,12 @@ Order LinkMode::arrival_order(const FabricTransaction& x, const FabricPort& in, 
   return links_serve() && from ? from->ready_order.of(x.own_order, x.time_ns, x.time_ns, server) : x.own_order;
 }
 
-double LinkMode::store_forward_ns(const Router& router, const Link* from, bool data, uint64_t nbytes) {
-  return data && from && router.stores_and_forwards() ? from->transfer_ns(static_cast<double>(nbytes)) : 0;
-}
-
 double LinkMode::pass_node(FabricTransaction& x, const Router& router, const FabricPort& in, bool data) {
-  const double overhead = router.delay_of({x.write, data != x.write, x.address, x.nbytes});
-  const double wait = router.stores_and_forwards() ? store_forward_ns(router, in.incoming(), data, x.nbytes) : 0;
-  x.overhead_ns += overhead;
-  x.store_forward_ns += wait;
-  return x.time_ns + overhead + wait;
+  const PassingMessage m{x.write, data != x.write, x.address, x.nbytes};
+  const NodeCost cost{router.delay_of(m), router.stored_ns(m, in.incoming())};
+  x.overhead_ns += cost.overhead_ns;
+  x.store_forward_ns += cost.store_forward_ns;
+  return x.time_ns + cost.overhead_ns + cost.store_forward_ns;
 }
 
 }  // namespace kernbench

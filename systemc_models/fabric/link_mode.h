@@ -1,9 +1,11 @@
-// The law of the links (timing contract §2, §3): how a message goes from its source over links and nodes to its end. One
-// class a mode, each in a file of its own; lone latencies come from the same functions that time a transaction.
+// The law of the links (timing contract §2, §3): how a message goes from its source over links and nodes to its end.
+// One class a mode, each in a file of its own, registered there by one line under the name that `timing.links` has;
+// lone latencies come from the same functions that time a transaction. Nobody else knows which modes there are: others
+// ask a mode for what they need, and core/links.h for what can be known before it is made.
 //
-// Where no order is to be decided (one sender alone can reach the next link, Link::sole_sender), a message takes its
-// place there at once, ahead of time, and the chain of calls goes on with an annotated delay. Elsewhere it waits on the
-// timeline until it is ready, and takes its place in its turn.
+// Where no order is to be decided a message takes its place at once, ahead of time (ahead_of_time.h), and the chain of
+// calls goes on with an annotated delay. Elsewhere it waits on the timeline until it is ready, and takes its place in
+// its turn.
 #pragma once
 
 #include <memory>
@@ -11,11 +13,11 @@
 #include <tlm>
 #include <vector>
 
+#include "kernbench/systemc_models/core/links.h"
 #include "kernbench/systemc_models/fabric/route.h"
 
 namespace kernbench {
 
-class Fabric;
 class FabricInitiator;
 class FabricPort;
 class MemoryTarget;
@@ -23,8 +25,8 @@ class Router;
 struct Link;
 struct FabricTiming;
 
-/// A block on the way of a lone transaction: when its header (in flit mode: its first flit) is there, and what the block
-/// costs before it leaves again. ns, times from the grant.
+/// A block on the way of a lone transaction: when its header (in flit mode: its first flit) is there, and what the
+/// block costs before it leaves again. ns, times from the grant.
 struct LoneStop {
   uint32_t node = 0;  ///< position on the route
   bool response = false;
@@ -40,8 +42,17 @@ struct LoneStop {
 struct Service {
   double header_leaves_ns = 0;  ///< a read's response header leaves
   double finish_ns = 0;
-  double stream_ns = -1;  ///< what a read's data take behind the header where they do not wait; −1: finish − header leaves
+  /// What a read's data take behind the header where they do not wait; −1: finish − header leaves.
+  double stream_ns = -1;
   bool later = false;  ///< not known yet: the memory calls answer() when it is
+  ServiceBound bound = ServiceBound::memory;
+};
+
+/// What holds of a mode's times beyond the contract's formulas: for who checks them.
+struct LinkLaws {
+  bool reads_take_what_writes_take = true;  ///< alone, over links that are alike there and back
+  bool streams_share_evenly = false;        ///< where they merge
+  bool lone_messages_never_wait = true;
 };
 
 class LinkMode {
@@ -62,14 +73,15 @@ class LinkMode {
   /// A posted message (in flit mode: a flit of it) has come by `in` to the block where it ends. True: it is there, its
   /// header (flits: its last one) at x.time_ns.
   virtual bool message_comes(FabricTransaction&, FabricPort& in) = 0;
-  /// How long a posted message's data hold the server where it arrives, ns. Flits come one by one: 0.
+  /// Whether a posted message's data hold a server where it arrives, and how long, ns.
+  virtual bool has_inbound_server() const = 0;
   virtual double message_drain_ns(const Route&, uint64_t nbytes) const = 0;
   /// Among those that arrive at one instant at a server that keeps order: of a message that comes by `in` at x.time_ns.
   Order arrival_order(const FabricTransaction&, const FabricPort& in, const void* server) const;
   /// The memory's service, which it could not tell at once, was like that.
   virtual void answer(FabricTransaction&, MemoryTarget&, const Service&) = 0;
-  /// Before such an answer: all of a read's bytes before `nbytes` are there at t_ns, not before the present. Flits do not
-  /// wait for the others; a header does.
+  /// Before such an answer: all of a read's bytes before `nbytes` are there at t_ns, not before the present. Flits do
+  /// not wait for the others; a header does.
   virtual void data_came(FabricTransaction&, uint64_t /*nbytes*/, double /*t_ns*/) {}
   /// A request or a response has come out of the foreign block at `port`, at x.time_ns, which is now: it takes the link
   /// from there, and goes on.
@@ -89,23 +101,40 @@ class LinkMode {
                             std::vector<LoneStop>* stops) const = 0;
   /// Whether links are servers that messages wait for.
   virtual bool links_serve() const { return true; }
+  /// What a message with so many bytes of data takes on a link, bytes.
+  virtual double bytes_on_link(double data_bytes) const = 0;
+  virtual LinkLaws laws() const { return {}; }
+  /// Whether the initiator itself is who sends to a memory, as links keep no order; else it is the last link.
+  bool initiators_send_to_memories() const { return !links_serve(); }
+  /// Links, with who alone sends on each (Link::sole_sender), before anything is sent: what follows for the mode.
+  virtual void senders_known(const std::vector<Link*>&) const {}
   /// Who waits for whom where messages can stand still: a line each; what waits in a circle first.
   virtual std::vector<std::string> waiting() const { return {}; }
   /// Bytes at whose multiples an address counts for lone times.
   virtual uint64_t address_period() const { return 1; }
 
  protected:
-  /// What a node that stores and forwards waits for behind the header, where data come by `from`.
-  static double store_forward_ns(const Router&, const Link* from, bool data, uint64_t nbytes);
   /// Books what the node costs; when the header that came by `in` at x.time_ns is ready to leave it.
   static double pass_node(FabricTransaction&, const Router&, const FabricPort& in, bool data);
+  /// What a block costs where a message begins or ends.
+  static double end_ns(const FabricNode&);
 
   Fabric& fabric_;
 };
 
-std::unique_ptr<LinkMode> make_ideal_links(Fabric&);
-std::unique_ptr<LinkMode> make_cut_through_links(Fabric&);
-std::unique_ptr<LinkMode> make_flit_links(Fabric&);
-std::unique_ptr<LinkMode> make_wormhole_links(Fabric&);
+template <class Mode>
+std::unique_ptr<LinkMode> make_link_mode(Fabric& fabric) {
+  return std::make_unique<Mode>(fabric);
+}
+
+struct LinkModeRegistration {
+  explicit LinkModeRegistration(LinkModeSpec spec) { link_modes().add(std::move(spec)); }
+};
 
 }  // namespace kernbench
+
+/// In the .cpp of a mode, with its LinkModeSpec (core/links.h).
+#define KERNBENCH_REGISTER_LINK_MODE(spec)                              \
+  namespace {                                                           \
+  const ::kernbench::LinkModeRegistration link_mode_registration(spec); \
+  }

@@ -2,34 +2,12 @@
 
 #include <algorithm>
 
-#include "kernbench/systemc_models/fabric/fabric_initiator.h"
-
 namespace kernbench {
 namespace {
 
 constexpr uint64_t kSourceRank = ~uint64_t{0};
 
-uint32_t rank_of(const FabricPort& port) {
-  const std::vector<FabricPort*>& ports = port.node().ports();
-  return static_cast<uint32_t>(std::find(ports.begin(), ports.end(), &port) - ports.begin());
-}
-
 }  // namespace
-
-uint32_t class_of(const Flit& f) {
-  const FabricTransaction& x = *f.transaction;
-  return f.response || (x.posted && x.channel == FabricInitiator::kCredit) ? kResponses : kRequests;
-}
-
-void FlitQueue::append(Flit& f) {
-  f.behind = nullptr;
-  (first ? last->behind : first) = &f;
-  last = &f;
-}
-
-void FlitQueue::pop() {
-  first = first->behind;
-}
 
 LinkOutput::LinkOutput(WormholeLinks& m, FabricPort& p)
     : mode(m),
@@ -38,8 +16,7 @@ LinkOutput::LinkOutput(WormholeLinks& m, FabricPort& p)
       far_(p.neighbour()->node().input_buffers()),
       oldest_first_(p.node().input_buffers().oldest_first),
       node_(p.node().owner().index()),
-      rank_(rank_of(p)),
-      far_rank_(rank_of(*p.neighbour())) {
+      rank_(rank_of(p)) {
   source.rank = kSourceRank;
   const ChannelLayers& layers = p.node().fabric().channel_layers();
   for (const uint32_t c : {kRequests, kResponses}) {
@@ -47,13 +24,9 @@ LinkOutput::LinkOutput(WormholeLinks& m, FabricPort& p)
     if (const auto lines = layers.datelines[c].find(link.edge); lines != layers.datelines[c].end())
       datelines_[c] = lines->second;
   }
-  if (far_.flits == 0) return;  // as many channels as messages
-  for (uint32_t c = 0; c < kMessageClasses; ++c) {
-    for (uint32_t n = 0; n < far_.vcs; ++n) {
-      VirtualChannel& v = channels_[c].emplace_back(*this, c, n, far_.flits);
-      v.rank = uint64_t{far_rank_} << 33 | uint64_t{c} << 32 | n;
-      v.layer = n * layers_[c] / far_.vcs;
-    }
+  if (!limited()) return;  // as many channels as messages
+  for (const uint32_t c : {kRequests, kResponses}) {
+    for (uint32_t n = 0; n < far_.vcs; ++n) channels_[c].push_back({c, n, far_.flits, n * layers_[c] / far_.vcs});
   }
 }
 
@@ -62,26 +35,24 @@ uint32_t LinkOutput::next_layer(const FlitQueue& q) const {
   const Flit& f = *q.first;
   const ChannelLayers::Datelines& lines = datelines_[class_of(f)];
   if (lines.empty() || q.place != FlitQueue::Place::input) return f.layer;
-  const uint32_t from = static_cast<const VirtualChannel&>(q).output->link.edge;
-  return f.layer + static_cast<uint32_t>(lines.count({from, f.layer}));
+  return f.layer + static_cast<uint32_t>(lines.count({q.edge, f.layer}));
 }
 
 /// The one with most room that no message holds, of its layer; of equals in turns. Where there is no limit each message
 /// has a channel of its own, so that none waits behind another.
-VirtualChannel* LinkOutput::find_channel(const FlitQueue& q) {
+OutputChannel* LinkOutput::find_channel(const FlitQueue& q) {
   const uint32_t c = class_of(*q.first);
-  if (far_.flits == 0) {
+  if (!limited()) {
     if (idle_[c].empty()) {
-      const auto n = static_cast<uint32_t>(channels_[c].size());
-      channels_[c].emplace_back(*this, c, n, 0).rank = uint64_t{far_rank_} << 33 | uint64_t{c} << 32 | n;
+      channels_[c].push_back({c, static_cast<uint32_t>(channels_[c].size()), 1});
       idle_[c].push_back(&channels_[c].back());
     }
     return idle_[c].back();
   }
   const uint32_t layer = layers_[c] > 1 ? next_layer(q) : 0;
-  VirtualChannel* best = nullptr;
+  OutputChannel* best = nullptr;
   for (uint32_t i = 0; i < far_.vcs; ++i) {
-    VirtualChannel& v = channels_[c][(last_taken_[c] + 1 + i) % far_.vcs];
+    OutputChannel& v = channels_[c][(last_taken_[c] + 1 + i) % far_.vcs];
     if (v.layer == layer && !v.held && v.room > (best ? best->room : 0)) best = &v;
   }
   return best;
@@ -105,31 +76,26 @@ FlitQueue* LinkOutput::choose() {
   return best;
 }
 
-VirtualChannel& LinkOutput::take(FlitQueue& q) {
+void LinkOutput::take(FlitQueue& q) {
   Flit& f = *q.first;
   if (!q.onto) {
     q.onto = find_channel(q);
     f.layer = next_layer(q);
     q.onto->held = true;
     last_taken_[q.onto->message_class] = q.onto->number;
-    if (!q.onto->limited()) idle_[q.onto->message_class].pop_back();
+    if (!limited()) idle_[q.onto->message_class].pop_back();
   }
-  VirtualChannel& v = *q.onto;
-  if (v.limited()) --v.room;
-  ++v.inside;
+  OutputChannel& v = *q.onto;
+  f.channel = v.number;
+  if (limited()) --v.room;
   if (f.last) {
     v.held = false;
+    if (!limited()) idle_[v.message_class].push_back(&v);
     q.onto = nullptr;
   }
   last_rank_ = q.rank;
   q.offered = false;
   offers_.erase(std::find(offers_.begin(), offers_.end(), &q));
-  return v;
-}
-
-void LinkOutput::gone(VirtualChannel& v) {
-  --v.inside;
-  if (!v.limited() && v.inside == 0 && !v.held) idle_[v.message_class].push_back(&v);
 }
 
 ResponseQueue& LinkOutput::acquire_response() {

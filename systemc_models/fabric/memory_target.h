@@ -2,11 +2,16 @@
 // Does not model: banks, refresh, read/write turn-round, finite request queues. Bytes are the memory image's
 // (phase2/memory/memory_image.h); the transactions of this project's own initiators only take time here.
 //
-// A memory of one's own says in serve() how long a transaction takes; it acts in every link mode. With flits it is asked
-// when all of a request's are there, and a read's data leave evenly from header_leaves_ns to finish_ns.
+// A memory of one's own says in serve() how long a transaction takes; it is asked in every link mode. With flits it is
+// asked when all of a request's are there, and a read's data leave evenly from header_leaves_ns to finish_ns. What
+// serve() takes in an idle system lone_service_ns() says: formula_ns and the laws of a probe go by it, so who overrides
+// one overrides both. kernbench's own hbm_ctrl, hbm_pc and sram serve flits one by one (FlitServers). A class derived
+// from them may serve in another way, so it is asked by serve() too; one that leaves the service as it is says so by
+// serve_flit_by_flit(). What serve() takes and does not book in the account is the memory's own time there.
 #pragma once
 
 #include <optional>
+#include <typeinfo>
 #include <vector>
 
 #include "kernbench/systemc_models/fabric/fabric_node.h"
@@ -75,15 +80,29 @@ class MemoryTarget : public Component, public FabricNode {
   static constexpr uint64_t kNoPeriod = 1ull << 63;  ///< each address has a time of its own
   /// Time from arrival to finish of a transaction alone in an idle system, ns.
   virtual double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const = 0;
+  /// When its data begin to leave, of a read, from its arrival. ns.
+  virtual double lone_header_ns(const Route&, bool /*write*/, uint64_t /*address*/, uint64_t /*nbytes*/,
+                                const Rows&) const {
+    return overhead_ns();
+  }
+  /// The same without the memory's overhead.
+  double lone_drain_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
+    return lone_service_ns(r, write, address, nbytes, rows) - overhead_ns();
+  }
   /// Whether that is what a transaction alone takes whatever came before it; false: also rows that are open, a refresh
   /// or a clock edge decide.
   virtual bool lone_time_is_exact() const { return true; }
   /// Always the same ones in the same order.
   virtual std::vector<MemoryCounter> counters() const { return {}; }
+  /// How many servers observers are told of (FabricObserver::channel_taken).
+  virtual size_t channels() const { return flit_servers() ? flit_servers()->count() : 1; }
   /// Null: whole requests are given to serve(), with flits too.
   virtual const FlitServers* flit_servers() const { return nullptr; }
   /// What it can serve at most, GB/s, of data that come or go by an edge of that bandwidth; 0: no limit, or not known.
   virtual double most_gbs(double edge_bw_gbs) const;
+
+  /// Whether foreign initiators may reach its bytes by pointers (TLM-2.0 DMI): those of the memory image.
+  virtual bool allows_dmi() const { return true; }
 
   // For the energy of a run.
   /// Bytes that it reads or writes for a transaction: more than its nbytes where it moves whole bursts.
@@ -119,6 +138,14 @@ class MemoryTarget : public Component, public FabricNode {
  protected:
   /// Serves a transaction that arrives now, in order of arrival; books drain and wait in its account.
   virtual Service serve(FabricTransaction&) = 0;
+  /// Said in the constructor of a class that is derived from one of kernbench's own and leaves its service as it is:
+  /// with flits that serves them one by one, instead of serve() whole requests.
+  void serve_flit_by_flit() { flit_by_flit_ = true; }
+  /// Whether flits are served one by one by a class whose own service is that of `Own`.
+  template <class... Own>
+  bool serves_flit_by_flit() const {
+    return flit_by_flit_ || (... || (typeid(*this) == typeid(Own)));
+  }
   /// Answers a transaction whose service was `later`. Not after header_leaves_ns.
   void answer(FabricTransaction& x, const Service& s) { fabric().mode().answer(x, *this, s); }
   /// Before that, of a read: all bytes before `nbytes` are there at t_ns, not before the present.
@@ -136,6 +163,7 @@ class MemoryTarget : public Component, public FabricNode {
   uint32_t responses_waiting_ = 0;  ///< on the timeline, to leave
   uint64_t arrivals_ = 0;
   uint64_t base_ = 0;
+  bool flit_by_flit_ = false;
   std::vector<double> flit_free_ns_;  ///< by flit server
 };
 

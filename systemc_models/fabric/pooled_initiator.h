@@ -73,6 +73,7 @@ class PooledInitiator : public FabricInitiator, public RequestPort {
       a.rows = r->rows ? *r->rows : Rows{1, r->nbytes, 0};
       if (r->rows && r->rows->stride == 0) a.span = r->rows->bytes;
       a.mover = r->mover;
+      a.data = r->data;
       a.issue_ns = r->issue_ns;
       a.channel = static_cast<uint8_t>(channel);
       a.context = r;

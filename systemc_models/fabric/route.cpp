@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 
+#include "kernbench/systemc_models/fabric/fabric_node.h"
 #include "kernbench/systemc_models/fabric/fabric_port.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 #include "kernbench/systemc_models/fabric/router.h"
@@ -16,6 +17,22 @@ void narrow(double& least, double bw) {
 }
 
 }  // namespace
+
+const Link& Stop::link() const {
+  return out->link;
+}
+
+NodeCost Stop::cost(const PassingMessage& m) const {
+  return out && from ? node->passing_cost(m, from) : NodeCost{node->end_ns(), 0};
+}
+
+Stop Route::there(size_t i) const {
+  return {&hops[i].out->node(), hops[i].out, i > 0 ? &hops[i - 1].out->link : nullptr};
+}
+
+Stop Route::back(size_t i) const {
+  return {&hops[i].out->node(), i > 0 ? hops[i - 1].in : nullptr, &hops[i].in->link};
+}
 
 std::vector<Hop> fewest_hops(FabricNode& from, FabricNode& to) {
   std::map<FabricNode*, Hop> reached = {{&from, {}}};  // how each node was reached first

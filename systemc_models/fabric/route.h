@@ -11,6 +11,9 @@ namespace kernbench {
 
 class FabricNode;
 class MemoryTarget;
+struct Link;
+struct NodeCost;
+struct PassingMessage;
 
 /// An access that the system cannot serve: no memory there, or no way to it. One line.
 class AccessError : public std::runtime_error {
@@ -25,6 +28,16 @@ struct LoneTime {
   double store_forward_ns = 0;  ///< waited for the rest of the data at nodes that store and forward
 };
 
+/// A block on a way: what adds to a message there, and the link that it takes from there.
+struct Stop {
+  const FabricNode* node = nullptr;
+  const FabricPort* out = nullptr;  ///< by which it leaves; null: it ends here
+  const Link* from = nullptr;       ///< by which it has come; null: it begins here
+  const Link& link() const;
+  /// The one place that says what a block on a way costs (timing contract §2, §3).
+  NodeCost cost(const PassingMessage&) const;
+};
+
 struct Route {
   MemoryTarget* target = nullptr;  ///< null: a foreign memory, bound without an adapter, or the way of messages
   uint64_t base = 0, size = 0;     ///< of the memory
@@ -32,6 +45,10 @@ struct Route {
   /// No foreign block on the way: then what a lone transaction takes is known.
   bool known = true;
   std::vector<Hop> hops;
+  /// Where a message is on its way, by its number: block 0 sends it; on the way back block 0 is where it ends.
+  Stop there(size_t i) const;
+  Stop back(size_t i) const;
+
   // Least bandwidth in the direction of the data; 0: none. `inner`: without the edge to the memory (§4).
   double read_bw = 0, write_bw = 0;
   double read_inner_bw = 0, write_inner_bw = 0;

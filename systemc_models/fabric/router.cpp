@@ -17,33 +17,31 @@ struct Router::Queue {
   std::vector<WaitingMessage> ready;
   bool asking = false;
 
-  static void became_ready(void* self, void* message) {
-    auto& me = *static_cast<Queue*>(self);
-    const auto it = std::find_if(me.to_come.begin(), me.to_come.end(),
-                                 [message](const WaitingMessage& m) { return &m == message; });
-    me.ready.push_back(*it);
-    me.to_come.erase(it);
-    me.ask_when_free();
+  void became_ready(const WaitingMessage& message) {
+    const auto it =
+        std::find_if(to_come.begin(), to_come.end(), [&](const WaitingMessage& m) { return &m == &message; });
+    ready.push_back(*it);
+    to_come.erase(it);
+    ask_when_free();
   }
   void ask_when_free() {
     if (asking || ready.empty()) return;
     asking = true;
     Timeline& timeline = router->timeline();
     timeline.at(std::max(timeline.now_ns(), port->link.free_ns), Order(Order::kArbitration, router->index(), 0),
-                &Queue::ask, this);
+                call<&Queue::ask>(*this));
   }
-  static void ask(void* self, void*) {
-    auto& me = *static_cast<Queue*>(self);
-    me.asking = false;
-    const size_t chosen = me.router->first(*me.port, me.ready);
-    if (chosen >= me.ready.size()) {
-      throw std::logic_error(me.router->id() + ": first() gave " + std::to_string(chosen) + " of " +
-                             std::to_string(me.ready.size()) + " messages");
+  void ask() {
+    asking = false;
+    const size_t chosen = router->first(*port, ready);
+    if (chosen >= ready.size()) {
+      throw std::logic_error(router->id() + ": first() gave " + std::to_string(chosen) + " of " +
+                             std::to_string(ready.size()) + " messages");
     }
-    const WaitingMessage m = me.ready[chosen];
-    me.ready.erase(me.ready.begin() + static_cast<std::ptrdiff_t>(chosen));
-    m.turn(m.mode, m.unit);
-    me.ask_when_free();
+    const WaitingMessage m = ready[chosen];
+    ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(chosen));
+    m.turn();
+    ask_when_free();
   }
 };
 
@@ -85,7 +83,7 @@ void Router::arbitrate(FabricPort& port, const WaitingMessage& m) {
     q->port = &port;
   }
   q->to_come.push_back(m);
-  timeline().at(m.ready_ns, m.order, &Queue::became_ready, q.get(), &q->to_come.back());
+  timeline().at(m.ready_ns, m.order, call<&Queue::became_ready>(*q, q->to_come.back()));
 }
 
 namespace {
@@ -96,12 +94,9 @@ struct PlainKind {
   const char* help;
 };
 constexpr PlainKind kPlainKinds[] = {
-    {"router", "a router of a cube's mesh"},
-    {"xbar", "a crossbar"},
-    {"bridge", "a bridge between crossbar halves"},
-    {"switch", "the tray's PCIe switch"},
-    {"ucie", "a UCIe port or one of its connections"},
-    {"noc", "a network on chip as one node"},
+    {"router", "a router of a cube's mesh"},           {"xbar", "a crossbar"},
+    {"bridge", "a bridge between crossbar halves"},    {"switch", "the tray's PCIe switch"},
+    {"ucie", "a UCIe port or one of its connections"}, {"noc", "a network on chip as one node"},
     {"io_noc", "the network of an IO chiplet"},
 };
 const bool plain_kinds_registered = [] {

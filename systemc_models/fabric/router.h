@@ -1,8 +1,8 @@
 // Models: whatever passes memory traffic on: router, xbar, bridge, switch, ucie, noc, io_noc; io_cpu and pcie_ep do it
 // too.
-// A message's header is ready `overhead_ns` after its arrival (with `store_and_forward`, when all of its data is there),
-// then takes its place on the link by which it leaves: at once with ideal links, else first come first served. Timing
-// contract §2, §3.
+// A message's header is ready `overhead_ns` after its arrival (with `store_and_forward`, when all of its data is
+// there), then takes its place on the link by which it leaves: at once with ideal links, else first come first served.
+// Timing contract §2, §3.
 // Finite buffers at its inputs, virtual channels and switch allocation, in flit mode: wormhole_links.h.
 // Does not model: a clock, a pipeline of its own (overhead_ns stands for it), a crossbar that inputs have to share.
 //
@@ -32,20 +32,11 @@ struct RouterParameters : BufferParameters {
   }
 };
 
-/// What passes a node: a request, or its response.
-struct PassingMessage {
-  bool write = false;
-  bool response = false;
-  uint64_t address = 0, nbytes = 0;
-};
-
 /// A message (in flit mode: a flit) that is ready to leave by a port and waits for its turn there.
 struct WaitingMessage {
   double ready_ns = 0;
   Order order;  ///< among those of one instant
-  Timeline::Handler turn = nullptr;
-  void* mode = nullptr;
-  void* unit = nullptr;  ///< what turn() takes
+  TimedCall turn;
   const FabricTransaction* transaction = nullptr;
   const Link* from = nullptr;  ///< by which it has come; null beside a foreign block
 };
@@ -73,11 +64,15 @@ class Router : public Component, private RouterRules, public FabricNode {
                                 sc_core::sc_time& delay) override {
     return fabric().mode().request_at_router(x, *this, port, phase, delay);
   }
-  bool stores_and_forwards() const { return store_and_forward_; }
+  bool stores_and_forwards() const final { return store_and_forward_; }
+  bool costs_alike() const final { return !own_rules() && !store_and_forward_; }
+  NodeCost passing_cost(const PassingMessage& m, const Link* from) const final {
+    return {delay_ns(m), stored_ns(m, from)};
+  }
   /// Whether it is a class of one's own, whose decisions are asked for; known from the end of construction on.
   virtual bool own_rules() const;
 
-  // For the link modes.
+  // For the link modes, from the end of elaboration on.
   /// The port by which the request leaves that has come by `in`.
   FabricPort& way_of(FabricTransaction& x, FabricPort& from) {
     if (!custom_ && x.node < x.hop_count && x.hops[x.node - 1].in == &from &&
@@ -86,19 +81,24 @@ class Router : public Component, private RouterRules, public FabricNode {
     return find_way(x, from);
   }
   double delay_of(const PassingMessage& m) const { return custom_ ? delay_ns(m) : overhead_ns(); }
+  /// What data that come by `from` wait for their rest.
+  double stored_ns(const PassingMessage& m, const Link* from) const {
+    return store_and_forward_ && m.has_data() && from ? from->transfer_ns(static_cast<double>(m.nbytes)) : 0;
+  }
   /// Calls m.turn when it is the message's turn at the link of `port`.
   void wait_for_turn(FabricPort& port, const WaitingMessage& m) {
     if (custom_) return arbitrate(port, m);
-    timeline().at(m.ready_ns, m.order, m.turn, m.mode, m.unit);
+    timeline().at(m.ready_ns, m.order, m.turn);
   }
 
  protected:
   /// Which way: the port by which a request leaves that has come by `from`; by default the one towards its address.
   virtual FabricPort& way(const FabricTransaction&, FabricPort& from);
-  /// How long: from a header's arrival until it is ready to leave, without what store-and-forward adds. ns, not negative.
+  /// How long: from a header's arrival until it is ready to leave, without what store-and-forward adds. ns, not
+  /// negative.
   virtual double delay_ns(const PassingMessage&) const { return overhead_ns(); }
-  /// Who first: of messages that are ready when the link of `port` is free, in the order in which they became ready, the
-  /// index of the one that takes it. Ideal links are no servers, so nobody is asked.
+  /// Who first: of messages that are ready when the link of `port` is free, in the order in which they became ready,
+  /// the index of the one that takes it. Ideal links are no servers, so nobody is asked.
   virtual size_t first(const FabricPort& port, const std::vector<WaitingMessage>&);
 
  private:

@@ -45,16 +45,12 @@ void for_each_range(uint64_t address, const Rows& rows, Visit visit) {
   }
 }
 
-/// Of the whole bursts, from 0 on, that a range touches.
-inline uint64_t bytes_of_bursts(uint64_t at, uint64_t bytes, uint64_t burst) {
-  return ((at + bytes + burst - 1) / burst - at / burst) * burst;
-}
-/// Of those that rows at an offset from the first burst touch.
-inline uint64_t bytes_of_bursts(uint64_t offset, const Rows& rows, uint64_t burst) {
-  uint64_t all = 0;
-  for_each_range(offset, rows, [&](uint64_t at, uint64_t bytes) { all += bytes_of_bursts(at, bytes, burst); });
-  return all;
-}
+/// Whose bandwidth a memory's service of a whole transaction has kept to, beside that of channels that it has told of.
+enum class ServiceBound : uint8_t {
+  memory,         ///< its own
+  way,            ///< the slowest link's, of the direction of the data
+  way_to_memory,  ///< likewise, but for the link to the memory
+};
 
 /// From one block on a transaction's way to the next: the port by which it leaves, and the one by which it comes in.
 struct Hop {
@@ -77,9 +73,9 @@ class DataMover {
   virtual void moved_outside(FabricTransaction&) = 0;
 };
 
-/// Extension of the payload that it stays with. It carries the exact time, the order among those of one instant, and the
-/// account that sums to the latency. The way is noted too, but no block depends on it: who finds a transaction elsewhere
-/// than its way says goes by the address.
+/// Extension of the payload that it stays with. It carries the exact time, the order among those of one instant, and
+/// the account that sums to the latency. The way is noted too, but no block depends on it: who finds a transaction
+/// elsewhere than its way says goes by the address.
 class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
  public:
   explicit FabricTransaction(tlm::tlm_mm_interface* pool);
@@ -95,21 +91,24 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   double overhead_ns = 0, wire_ns = 0, drain_ns = 0, store_forward_ns = 0;
   double link_queue_ns = 0, memory_queue_ns = 0;
   double issue_ns = 0, grant_ns = 0, done_ns = 0;
+  double own_service_ns = 0;  ///< of drain_ns: what no link's bandwidth says, as its memory has served it as a whole
 
   const Route* route = nullptr;
   FabricInitiator* initiator = nullptr;
   void* context = nullptr;  ///< the initiator's
   uint64_t address = 0, nbytes = 0;
   uint64_t memory_arrival = 0;  ///< its number at the memory
-  double tail_ns = 0;          ///< response: from the header's arrival to done
+  double tail_ns = 0;           ///< response: from the header's arrival to done
   double covered_ns = 0;       ///< of the tail, what the data wait at the memory; a header's wait for links is not more
   double queued_there_ns = 0;  ///< link_queue_ns when it left the memory
   bool write = false;
-  bool posted = false;  ///< between PEs: nobody answers it (FabricInitiator::post)
-  bool rerouted = false;         ///< its hops are own_hops
-  uint8_t channel = 0;           ///< of the initiator
-  uint32_t end = 0;              ///< posted: index of the block where it ends
-  DataMover* mover = nullptr;    ///< null: takes time only
+  bool posted = false;        ///< between PEs: nobody answers it (FabricInitiator::post)
+  bool rerouted = false;      ///< its hops are own_hops
+  bool served_whole = false;  ///< its memory serves it as a whole, not flit by flit
+  ServiceBound service_bound = ServiceBound::memory;
+  uint8_t channel = 0;         ///< of the initiator
+  uint32_t end = 0;            ///< posted: index of the block where it ends
+  DataMover* mover = nullptr;  ///< null: takes time only
   Order own_order;  ///< of arrivals at one instant: (grant, initiator, read, write, comm, credit; order of grants)
   Rows rows;
   tlm::tlm_generic_payload payload;
@@ -117,9 +116,9 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   // Flit mode (flit.h): the flit that the current TLM call carries, and the others of its message.
   Flit* flit = nullptr;
   const Credit* credit = nullptr;  ///< likewise a credit
-  std::vector<Flit*> flits;       ///< the message at its source, in order
-  std::vector<Flit*> held;        ///< at a node that stores and forwards
-  std::vector<double> ready_ns;   ///< by node of the way: when the last flit became ready there
+  std::vector<Flit*> flits;        ///< the message at its source, in order
+  std::vector<Flit*> held;         ///< at a node that stores and forwards
+  std::vector<double> ready_ns;    ///< by node of the way: when the last flit became ready there
   uint32_t flit_count = 0, flits_done = 0;
   uint32_t flits_known = 0;  ///< response: those whose times are known
   uint64_t bytes_known = 0;  ///< of these
@@ -148,5 +147,7 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
  private:
   Hop& own_hop(uint32_t i);
 };
+/// RunError that names the transaction, for a time of it that is none.
+[[noreturn]] void blame(const TimeBeyondRange&, const FabricTransaction&);
 
 }  // namespace kernbench

@@ -13,16 +13,12 @@ FabricPort& port_of(const Flit& f) {
   return f.response ? *x.hops[f.node].out : *x.hops[f.node - 1].in;
 }
 
-VirtualChannel& channel_of(const Flit& f, const FabricPort& in) {
-  return in.incoming()->output->channel(class_of(f), f.channel);
+Router& router_of(const InputChannel& v) {
+  return static_cast<Router&>(v.port.port.node());
 }
 
-Router& router_of(const VirtualChannel& v) {
-  return static_cast<Router&>(v.output->port.neighbour()->node());
-}
-
-MemoryTarget& memory_of(const VirtualChannel& v) {
-  return static_cast<MemoryTarget&>(v.output->port.neighbour()->node());
+MemoryTarget& memory_of(const InputChannel& v) {
+  return static_cast<MemoryTarget&>(v.port.port.node());
 }
 
 PassingMessage passing(const Flit& f) {
@@ -39,29 +35,30 @@ LinkOutput& WormholeLinks::output(FabricPort& port) {
       throw RunError(port.node().owner().id() +
                      ": finite buffers beside a block that is not of this project, which gives no credits");
     }
-    outputs_.push_back(std::make_unique<LinkOutput>(*this, port));
-    port.link.output = outputs_.back().get();
+    port.link.output = &outputs_.emplace_back(*this, port);
   }
   return *port.link.output;
+}
+
+InputPort& WormholeLinks::input(FabricPort& port) {
+  return port.input ? *port.input : inputs_.emplace_back(port);
 }
 
 void WormholeLinks::start(FabricTransaction& x) {
   if (x.hop_count == 0) return FlitLinks::start(x);
   make_request(x);
   const Order order = x.initiator->departure_order(x, &x.hops[0].out->link);
-  timeline().at(x.time_ns, order, &turn_of_transaction<&WormholeLinks::source_turn>, this, &x);
+  timeline().at(x.time_ns, order, call<&WormholeLinks::source_turn>(*this, x));
 }
 
 /// An initiator sends one message behind the other.
-void WormholeLinks::source_turn(void* self, void* transaction) {
-  auto& me = *static_cast<WormholeLinks*>(self);
-  auto& x = *static_cast<FabricTransaction*>(transaction);
-  FlitQueue& source = me.output(*x.hops[0].out).source;
+void WormholeLinks::source_turn(FabricTransaction& x) {
+  FlitQueue& source = output(*x.hops[0].out).source;
   for (Flit* f : x.flits) {
-    me.make_ready(*f);
+    make_ready(*f);
     source.append(*f);
   }
-  me.offer(source);
+  offer(source);
 }
 
 tlm::tlm_sync_enum WormholeLinks::request_at_router(FabricTransaction& x, Router& router, FabricPort& in,
@@ -90,20 +87,13 @@ tlm::tlm_sync_enum WormholeLinks::request_at_memory(FabricTransaction& x, Memory
     x.node = f.node;
     x.note_way_in(in);
   }
-  channel_of(f, in).append(f);
+  InputPort& port = input(in);
+  port.append(f);
   const double arrival = f.time_ns;
-  become_ready(f, memory.flit_servers() ? memory.overhead_ns() : 0, x.ready_ns[f.node]);
-  f.order = in.incoming()->ready_order.of(x.own_order, arrival, f.time_ns, &memory);
-  timeline().at(f.time_ns, f.order, &turn_of_flit<&WormholeLinks::memory_turn>, this, &f);
+  become_ready(f, memory.flit_servers() ? end_ns(memory) : 0, x.ready_ns[f.node]);
+  f.order = port.ready_order.of(x.own_order, arrival, f.time_ns, &memory);
+  timeline().at(f.time_ns, f.order, call<&WormholeLinks::memory_turn>(*this, f));
   return phase == tlm::BEGIN_REQ ? FabricPort::accepted(phase) : tlm::TLM_ACCEPTED;
-}
-
-/// Posted messages end at blocks that take what comes.
-bool WormholeLinks::message_comes(FabricTransaction& x, FabricPort& in) {
-  VirtualChannel& v = channel_of(*x.flit, in);
-  const bool last = FlitLinks::message_comes(x, in);
-  v.output->gone(v);
-  return last;
 }
 
 tlm::tlm_sync_enum WormholeLinks::response_at(FabricTransaction& x, FabricPort& out, tlm::tlm_phase& phase) {
@@ -123,54 +113,44 @@ tlm::tlm_sync_enum WormholeLinks::response_at(FabricTransaction& x, FabricPort& 
 
 void WormholeLinks::at_router(Flit& f, Router& router, FabricPort& in) {
   FabricTransaction& x = *f.transaction;
-  VirtualChannel& v = channel_of(f, in);
-  v.append(f);
+  InputPort& port = input(in);
+  InputChannel& v = port.append(f);
   const double arrival = f.time_ns, overhead = router.delay_of(passing(f));
   const Link& next = next_port(f).link;
-  ReadyOrder& orders = in.incoming()->ready_order;
   if (router.stores_and_forwards() && x.write != f.response) {
     // Before anything goes on at the instant.
-    timeline().at(arrival, v.output->credit_order(), &turn_of_flit<&WormholeLinks::stored_turn>, this, &f);
+    timeline().at(arrival, port.order, call<&WormholeLinks::stored_turn>(*this, f));
     if (!f.last) return;
-    f.order = orders.of(x.own_order, arrival, arrival + overhead, &next);
+    f.order = port.ready_order.of(x.own_order, arrival, arrival + overhead, &next);
     if (v.first->transaction == &x) forward_at(arrival + overhead, v, f);
     return;
   }
   become_ready(f, overhead, x.ready_ns[f.node]);
-  f.order = orders.of(x.own_order, arrival, f.time_ns, &next);
-  timeline().at(f.time_ns, f.order, &turn_of_flit<&WormholeLinks::ready_turn>, this, &f);
+  f.order = port.ready_order.of(x.own_order, arrival, f.time_ns, &next);
+  timeline().at(f.time_ns, f.order, call<&WormholeLinks::ready_turn>(*this, f));
 }
 
 /// A response is back at its initiator: which takes it at once, unless it shares a buffer with others.
 void WormholeLinks::at_end(Flit& f, FabricPort& in) {
-  VirtualChannel& v = channel_of(f, in);
-  if (!v.limited()) {
-    at_initiator(f);
-    v.output->gone(v);
-    return;
-  }
-  v.append(f);
-  timeline().at(f.time_ns, f.transaction->own_order, &turn_of_flit<&WormholeLinks::ready_turn>, this, &f);
+  InputPort& port = input(in);
+  if (!port.limited()) return at_initiator(f);
+  port.append(f);
+  timeline().at(f.time_ns, f.transaction->own_order, call<&WormholeLinks::ready_turn>(*this, f));
 }
 
-void WormholeLinks::ready_turn(void* self, void* flit) {
-  auto& me = *static_cast<WormholeLinks*>(self);
-  Flit& f = *static_cast<Flit*>(flit);
-  me.make_ready(f);
-  VirtualChannel& v = channel_of(f, port_of(f));
-  if (v.first == &f) me.advance(v);
+void WormholeLinks::ready_turn(Flit& f) {
+  make_ready(f);
+  if (f.at->first == &f) advance(*f.at);
 }
 
-void WormholeLinks::stored_turn(void* self, void* flit) {
-  Flit& f = *static_cast<Flit*>(flit);
+void WormholeLinks::stored_turn(Flit& f) {
   f.state = Flit::State::here;
-  VirtualChannel& v = channel_of(f, port_of(f));
-  if (v.first->state == Flit::State::here) static_cast<WormholeLinks*>(self)->store(v);
+  if (f.at->first->state == Flit::State::here) store(*f.at);
 }
 
 /// A node that stores and forwards takes the flits of the message in front out of the buffer as they come. When it has
 /// the last they go on; the flits behind wait in the buffer until they have gone.
-void WormholeLinks::store(VirtualChannel& v) {
+void WormholeLinks::store(InputChannel& v) {
   const FabricTransaction* message = v.first->transaction;
   for (Flit* f = v.stored ? v.last_stored->behind : v.first;
        f && f->transaction == message && f->state == Flit::State::here; f = f->behind) {
@@ -183,29 +163,28 @@ void WormholeLinks::store(VirtualChannel& v) {
   }
 }
 
-/// The message in front, of which this is the last flit, is to go on then. Where that is known when the flit has not yet
-/// come, it stands on the timeline among those that were known as early: so ties go as without buffers.
-void WormholeLinks::forward_at(double ready_ns, VirtualChannel& v, Flit& last) {
+/// The message in front, of which this is the last flit, is to go on then. Where that is known when the flit has not
+/// yet come, it stands on the timeline among those that were known as early: so ties go as without buffers.
+void WormholeLinks::forward_at(double ready_ns, InputChannel& v, Flit& last) {
   v.forwards = true;
-  timeline().at(ready_ns, last.order, &turn_of_flit<&WormholeLinks::forward_turn>, this, &last);
+  timeline().at(ready_ns, last.order, call<&WormholeLinks::forward_turn>(*this, last));
 }
 
-void WormholeLinks::forward_turn(void* self, void* flit) {
-  auto& me = *static_cast<WormholeLinks*>(self);
-  const Flit& last = *static_cast<Flit*>(flit);
-  VirtualChannel& v = channel_of(last, port_of(last));
+void WormholeLinks::forward_turn(Flit& last) {
+  InputChannel& v = *last.at;
   v.forwards = false;
-  const double ready = me.timeline().now_ns();
+  const double ready = timeline().now_ns();
   for (Flit* f = v.first;; f = f->behind) {
-    me.make_ready(*f);
+    make_ready(*f);
     f->time_ns = ready;
+    f->ready_by = last.index;
     if (f == &last) break;
   }
-  me.advance(v);
+  advance(v);
 }
 
 /// What can be done with the first flit of an input is done.
-void WormholeLinks::advance(VirtualChannel& v) {
+void WormholeLinks::advance(InputChannel& v) {
   while (Flit* f = v.first) {
     if (f->state == Flit::State::coming) return;
     if (f->state == Flit::State::here) return store(v);
@@ -230,11 +209,7 @@ void WormholeLinks::ask(LinkOutput& o) {
   o.asked = true;
   const double now = timeline().now_ns();
   if (o.oldest_first() && Timeline::to_fs(o.link.free_ns) <= Timeline::to_fs(now)) return allocate(o);
-  timeline().at(std::max(now, o.link.free_ns), o.order(), &WormholeLinks::allocation_turn, this, &o);
-}
-
-void WormholeLinks::allocation_turn(void* self, void* output) {
-  static_cast<WormholeLinks*>(self)->allocate(*static_cast<LinkOutput*>(output));
+  timeline().at(std::max(now, o.link.free_ns), o.order(), call<&WormholeLinks::allocate>(*this, o));
 }
 
 /// The link is free. Where nobody can go, a credit or the next offer asks again.
@@ -249,17 +224,16 @@ void WormholeLinks::send(LinkOutput& o, FlitQueue& q) {
   Flit& f = *q.first;
   FabricTransaction& x = *f.transaction;
   FabricPort& port = next_port(f);
-  const VirtualChannel& onto = o.take(q);
+  o.take(q);
   const bool last = f.last;
   if (q.place == FlitQueue::Place::input) {
-    leave_input(static_cast<VirtualChannel&>(q));
+    leave_input(static_cast<InputChannel&>(q));
   } else {
     q.pop();
   }
   try {
     cross(o.link, f, timeline().now_ns());
     f.node = f.response ? f.node - 1 : f.node + 1;
-    f.channel = onto.number;
     f.state = Flit::State::coming;
     port.hand_on(f);
   } catch (const TimeBeyondRange& e) {
@@ -270,22 +244,21 @@ void WormholeLinks::send(LinkOutput& o, FlitQueue& q) {
       if (last && x.posted) x.initiator->message_left(x, o.link.free_ns);
       return offer(q);
     case FlitQueue::Place::input:
-      return advance(static_cast<VirtualChannel&>(q));
+      return advance(static_cast<InputChannel&>(q));
     case FlitQueue::Place::memory:
       return leave_outlet(static_cast<ResponseQueue&>(q), last);
   }
 }
 
 /// The first flit goes from the buffer, or from the store, where its room has been given back.
-void WormholeLinks::leave_input(VirtualChannel& v) {
+void WormholeLinks::leave_input(InputChannel& v) {
   Flit& f = *v.first;
   if (v.stored > 0) {
     --v.stored;
   } else {
     give_credit(v, *f.transaction, port_of(f), f.response);
   }
-  v.pop();
-  v.output->gone(v);
+  v.port.pop(v);
 }
 
 void WormholeLinks::leave_outlet(ResponseQueue& q, bool last) {
@@ -296,72 +269,65 @@ void WormholeLinks::leave_outlet(ResponseQueue& q, bool last) {
   } else {
     offer(q);
   }
-  for (VirtualChannel* v : std::vector<VirtualChannel*>(std::move(outlet.stalled))) take(*v);
+  for (InputChannel* v : std::vector<InputChannel*>(std::move(outlet.stalled))) take(*v);
 }
 
 /// Room in the channel, for the sender; `in`: by which the flit has come that was there.
-void WormholeLinks::give_credit(const VirtualChannel& v, FabricTransaction& x, FabricPort& in, bool response) {
-  if (!v.limited()) return;
-  in.give_back({v.number, v.message_class, timeline().now_ns() + v.output->link.wire_ns}, x, response);
+void WormholeLinks::give_credit(const InputChannel& v, FabricTransaction& x, FabricPort& in, bool response) {
+  if (!v.port.limited()) return;
+  in.give_back({v.number, v.message_class, timeline().now_ns() + v.port.wire_ns}, x, response);
 }
 
 void WormholeLinks::credit_comes(FabricPort& port, const Credit& c) {
   LinkOutput& o = *port.link.output;
-  timeline().at(c.time_ns, o.credit_order(), &WormholeLinks::credit_turn, this, &o.channel(c.message_class, c.channel));
+  timeline().at(c.time_ns, o.credit_order(),
+                call<&WormholeLinks::credit_turn>(o, o.channel(c.message_class, c.channel)));
 }
 
-void WormholeLinks::credit_turn(void* self, void* channel) {
-  auto& v = *static_cast<VirtualChannel*>(channel);
+void WormholeLinks::credit_turn(LinkOutput& o, OutputChannel& v) {
   ++v.room;
-  static_cast<WormholeLinks*>(self)->ask(*v.output);
+  o.mode.ask(o);
 }
 
-void WormholeLinks::memory_turn(void* self, void* flit) {
-  auto& me = *static_cast<WormholeLinks*>(self);
-  Flit& f = *static_cast<Flit*>(flit);
-  me.make_ready(f);
-  VirtualChannel& v = channel_of(f, port_of(f));
-  if (v.first == &f) me.take(v);
+void WormholeLinks::memory_turn(Flit& f) {
+  make_ready(f);
+  if (f.at->first == &f) take(*f.at);
 }
 
 /// The memory takes the first flits of an input as far as they are ready. With a limited buffer a flit leaves it when
 /// its server begins with it, and one that makes a response only while the outlet has room.
-void WormholeLinks::take(VirtualChannel& v) {
+void WormholeLinks::take(InputChannel& v) {
   MemoryTarget& memory = memory_of(v);
   while (v.first && v.first->state == Flit::State::ready && !v.serving) {
     Flit& f = *v.first;
     FabricTransaction& x = *f.transaction;
     FabricPort& in = port_of(f);
     const double now = timeline().now_ns();
-    if (v.limited() && f.last) {
+    if (v.port.limited() && f.last) {
       Outlet& outlet = outlets_[&memory];
-      if (outlet.waiting >= v.output->far_buffers().flits) return outlet.stalled.push_back(&v);
+      if (outlet.waiting >= v.port.buffers.flits) return outlet.stalled.push_back(&v);
     }
     f.time_ns = std::max(f.time_ns, now);
     double begins = now;
     if (memory.flit_servers()) begins = memory.flit_start_ns(x.write ? f.address : x.address, f.time_ns);
     const bool whole = f.last && !memory.flit_servers();
-    v.pop();
+    v.port.pop(v);
     serve(f, memory);
     if (whole) begins = x.time_ns + x.memory_queue_ns;
-    if (!v.limited() || Timeline::to_fs(begins) <= Timeline::to_fs(now)) {
+    if (!v.port.limited() || Timeline::to_fs(begins) <= Timeline::to_fs(now)) {
       give_credit(v, x, in, false);
-      v.output->gone(v);
       continue;
     }
-    v.serving = &in;
-    timeline().at(begins, v.output->credit_order(), &WormholeLinks::served_turn, &v, &x);
+    v.serving = &x;
+    timeline().at(begins, v.port.order, call<&WormholeLinks::served_turn>(*this, v));
   }
 }
 
-void WormholeLinks::served_turn(void* channel, void* transaction) {
-  auto& v = *static_cast<VirtualChannel*>(channel);
-  WormholeLinks& me = v.output->mode;
-  FabricPort& in = *v.serving;
+void WormholeLinks::served_turn(InputChannel& v) {
+  FabricTransaction& x = *v.serving;
   v.serving = nullptr;
-  me.give_credit(v, *static_cast<FabricTransaction*>(transaction), in, false);
-  v.output->gone(v);
-  me.take(v);
+  give_credit(v, x, *x.last_hop().in, false);
+  take(v);
 }
 
 void WormholeLinks::leave_memory(FabricTransaction& x, MemoryTarget& memory) {
@@ -369,8 +335,8 @@ void WormholeLinks::leave_memory(FabricTransaction& x, MemoryTarget& memory) {
   x.served();
   x.flit_count = x.flits_known = static_cast<uint32_t>(x.flits.size());
   x.flits_done = 0;
-  timeline().at(x.flits.front()->time_ns, x.departure_order(), &turn_of_transaction<&WormholeLinks::departure_turn>,
-                &acquire_response(x, memory), &x);
+  timeline().at(x.flits.front()->time_ns, x.departure_order(),
+                call<&WormholeLinks::departure_turn>(acquire_response(x, memory), x));
 }
 
 ResponseQueue& WormholeLinks::acquire_response(FabricTransaction& x, MemoryTarget& memory) {
@@ -383,17 +349,14 @@ ResponseQueue& WormholeLinks::acquire_response(FabricTransaction& x, MemoryTarge
 void WormholeLinks::known_flits_leave(FabricTransaction& x, double t_ns) {
   ResponseQueue*& q = coming_[&x];
   if (!q) q = &acquire_response(x, static_cast<MemoryTarget&>(x.last_hop().in->node()));
-  timeline().at(t_ns, x.departure_order(), &turn_of_transaction<&WormholeLinks::departure_turn>, q, &x);
+  timeline().at(t_ns, x.departure_order(), call<&WormholeLinks::departure_turn>(*q, x));
 }
 
-void WormholeLinks::departure_turn(void* queue, void* transaction) {
-  auto& q = *static_cast<ResponseQueue*>(queue);
-  auto& x = *static_cast<FabricTransaction*>(transaction);
+void WormholeLinks::departure_turn(ResponseQueue& q, FabricTransaction& x) {
   WormholeLinks& me = q.output->mode;
   Flit& f = *x.flits[x.flits_done++];
   if (x.flits_done < x.flits_known) {
-    me.timeline().at(x.flits[x.flits_done]->time_ns, x.departure_order(),
-                     &turn_of_transaction<&WormholeLinks::departure_turn>, queue, &x);
+    me.timeline().at(x.flits[x.flits_done]->time_ns, x.departure_order(), call<&WormholeLinks::departure_turn>(q, x));
   } else if (x.flits_done == x.flit_count) {
     me.coming_.erase(&x);
   }
@@ -402,10 +365,6 @@ void WormholeLinks::departure_turn(void* queue, void* transaction) {
   q.append(f);
   ++q.outlet->waiting;
   me.offer(q);
-}
-
-std::unique_ptr<LinkMode> make_wormhole_links(Fabric& fabric) {
-  return std::make_unique<WormholeLinks>(fabric);
 }
 
 }  // namespace kernbench

@@ -7,13 +7,17 @@
 // channels; routes that depend on the load.
 //
 // Nothing is decided ahead of time: a flit that has come waits on the timeline until it is ready, then in its buffer.
+//
+// What a node knows of a link is its own: LinkOutput, who sends, InputPort, who receives. Between them go flits and
+// credits, over the sockets, and nothing else.
 #pragma once
 
-#include <memory>
+#include <deque>
 #include <unordered_map>
 #include <vector>
 
 #include "kernbench/systemc_models/fabric/flit_links.h"
+#include "kernbench/systemc_models/fabric/input_port.h"
 #include "kernbench/systemc_models/fabric/link_output.h"
 
 namespace kernbench {
@@ -27,45 +31,50 @@ class WormholeLinks : public FlitLinks {
                                        sc_core::sc_time&) override;
   tlm::tlm_sync_enum request_at_memory(FabricTransaction&, MemoryTarget&, FabricPort& in, tlm::tlm_phase&,
                                        sc_core::sc_time&) override;
-  bool message_comes(FabricTransaction&, FabricPort& in) override;
   tlm::tlm_sync_enum response_at(FabricTransaction&, FabricPort& out, tlm::tlm_phase&) override;
   std::vector<std::string> waiting() const override;
+  LinkLaws laws() const override { return {false, true, false}; }  // a lone message may wait for credits
 
  private:
   LinkOutput& output(FabricPort&);
+  InputPort& input(FabricPort&);
   void make_ready(Flit& f) {
     f.state = Flit::State::ready;
     f.turn = ++turns_;
   }
-  static void source_turn(void* self, void* transaction);
-  void at_router(Flit&, Router&, FabricPort& in);
+  // Initiators.
+  void source_turn(FabricTransaction&);
   void at_end(Flit&, FabricPort& in);
-  static void ready_turn(void* self, void* flit);
-  static void stored_turn(void* self, void* flit);
-  static void forward_turn(void* self, void* flit);
-  void store(VirtualChannel&);
-  void forward_at(double ready_ns, VirtualChannel&, Flit& last);
-  void advance(VirtualChannel&);
+  // Nodes that pass flits on.
+  void at_router(Flit&, Router&, FabricPort& in);
+  void ready_turn(Flit&);
+  void stored_turn(Flit&);
+  void store(InputChannel&);
+  void forward_at(double ready_ns, InputChannel&, Flit& last);
+  void forward_turn(Flit& last);
+  void advance(InputChannel&);
+  void leave_input(InputChannel&);
+  // Links.
   void offer(FlitQueue&);
   void ask(LinkOutput&);
-  static void allocation_turn(void* self, void* output);
   void allocate(LinkOutput&);
   void send(LinkOutput&, FlitQueue&);
-  void leave_input(VirtualChannel&);
-  void leave_outlet(ResponseQueue&, bool last);
-  void give_credit(const VirtualChannel&, FabricTransaction&, FabricPort& in, bool response);
+  void give_credit(const InputChannel&, FabricTransaction&, FabricPort& in, bool response);
   void credit_comes(FabricPort&, const Credit&);
-  static void credit_turn(void* self, void* channel);
-  static void memory_turn(void* self, void* flit);
-  void take(VirtualChannel&);
-  static void served_turn(void* self, void* channel);
+  static void credit_turn(LinkOutput&, OutputChannel&);
+  // Memories.
+  void memory_turn(Flit&);
+  void take(InputChannel&);
+  void served_turn(InputChannel&);
   void leave_memory(FabricTransaction&, MemoryTarget&) override;
   void known_flits_leave(FabricTransaction&, double t_ns) override;
   ResponseQueue& acquire_response(FabricTransaction&, MemoryTarget&);
-  static void departure_turn(void* queue, void* transaction);
+  static void departure_turn(ResponseQueue&, FabricTransaction&);
+  void leave_outlet(ResponseQueue&, bool last);
 
   uint64_t turns_ = 0;  ///< the number of the flit that became ready last
-  std::vector<std::unique_ptr<LinkOutput>> outputs_;
+  std::deque<LinkOutput> outputs_;
+  std::deque<InputPort> inputs_;
   std::unordered_map<const MemoryTarget*, Outlet> outlets_;
   std::unordered_map<const FabricTransaction*, ResponseQueue*> coming_;  ///< of reads whose data are still to come
 };

@@ -13,41 +13,48 @@ const char* name_of(uint32_t message_class) {
   return message_class == kRequests ? "requests" : "responses";
 }
 
-std::string link_of(const LinkOutput& o) {
-  return o.port.node().owner().id() + " -> " + o.port.neighbour()->node().owner().id();
+std::string link_between(const FabricPort& from, const FabricPort& to) {
+  return from.node().owner().id() + " -> " + to.node().owner().id();
 }
 
-/// The channel for which the first flit of a queue waits; of several the first.
-const VirtualChannel& awaited(const LinkOutput& o, const FlitQueue& q) {
-  return q.onto ? *q.onto : o.channels(class_of(*q.first)).front();
+std::string link_to(const InputChannel& v) {
+  const FabricPort& in = v.port.port;
+  return link_between(*in.neighbour(), in);
 }
 
-std::string text_of(const LinkOutput& o, const FlitQueue& q) {
+/// The channel for which the first flit of a queue waits; of several the first. Null: for its turn, there is no limit.
+const OutputChannel* awaited(const LinkOutput& o, const FlitQueue& q) {
+  if (o.far_buffers().flits == 0) return nullptr;
+  return q.onto ? q.onto : &o.channels(class_of(*q.first)).front();
+}
+
+std::string text_of(const LinkOutput& o, const FlitQueue& q, const OutputChannel& v) {
   const Flit& f = *q.first;
   const FabricTransaction& x = *f.transaction;
-  const VirtualChannel& v = awaited(o, q);
   const uint32_t most = o.far_buffers().flits;
   const std::string what = !q.onto && v.held ? "a channel that no message holds" : "room";
   return fmt::format("{}: {} of {} ({} of {} bytes at {}), flit {}, waits for {}: channel {} of {} has {} of {} flits",
-                     link_of(o), f.response ? "response" : "request", x.initiator->owner().id(),
-                     x.write ? "write" : "read", x.nbytes, address_text(x.address), f.index, what, v.number,
-                     name_of(v.message_class), most - v.room, most);
+                     link_between(o.port, *o.port.neighbour()), f.response ? "response" : "request",
+                     x.initiator->owner().id(), x.write ? "write" : "read", x.nbytes, address_text(x.address), f.index,
+                     what, v.number, name_of(v.message_class), most - v.room, most);
 }
 
-/// The channel that what stands first in `v` waits for; null where it does not wait.
-const VirtualChannel* behind(const VirtualChannel& v) {
+/// The buffer that what stands first in `v` waits to get into; null where it does not wait.
+const InputChannel* behind(const InputChannel& v) {
   if (!v.offered) return nullptr;
-  const Flit& f = *v.first;
-  return &awaited(*next_port(f).link.output, v);
+  const LinkOutput& o = *next_port(*v.first).link.output;
+  const OutputChannel* next = awaited(o, v);
+  InputPort* there = o.port.neighbour()->input;  // null: nothing has come there yet
+  return next && there ? &there->channel(next->message_class, next->number) : nullptr;
 }
 
-std::string circle_from(const VirtualChannel& start) {
-  std::vector<const VirtualChannel*> way;
-  const VirtualChannel* v = &start;
+std::string circle_from(const InputChannel& start) {
+  std::vector<const InputChannel*> way;
+  const InputChannel* v = &start;
   for (; v && std::find(way.begin(), way.end(), v) == way.end(); v = behind(*v)) way.push_back(v);
   if (!v) return {};
-  std::string text = "in a circle: " + link_of(*v->output);
-  for (const VirtualChannel* w = behind(*v); w != v; w = behind(*w)) text += ", which waits for " + link_of(*w->output);
+  std::string text = "in a circle: " + link_to(*v);
+  for (const InputChannel* w = behind(*v); w != v; w = behind(*w)) text += ", which waits for " + link_to(*w);
   return text + ", which waits for the first (" + name_of(v->message_class) + ")";
 }
 
@@ -56,11 +63,11 @@ std::string circle_from(const VirtualChannel& start) {
 std::vector<std::string> WormholeLinks::waiting() const {
   std::vector<std::string> lines;
   std::string circle;
-  for (const auto& o : outputs_) {
-    for (const FlitQueue* q : o->offers()) {
+  for (const LinkOutput& o : outputs_) {
+    for (const FlitQueue* q : o.offers()) {
       if (circle.empty() && q->place == FlitQueue::Place::input)
-        circle = circle_from(static_cast<const VirtualChannel&>(*q));
-      lines.push_back(text_of(*o, *q));
+        circle = circle_from(static_cast<const InputChannel&>(*q));
+      if (const OutputChannel* v = awaited(o, *q)) lines.push_back(text_of(o, *q, *v));
     }
   }
   if (!circle.empty()) lines.insert(lines.begin(), circle);

@@ -1,5 +1,5 @@
-// Models: the processor of an IO chiplet: passes memory traffic on as a router does, and sends the host's messages on to
-// the m_cpus of the cubes that they are for (fabric/fan_out.h). Timing contract §2, §3, §7.
+// Models: the processor of an IO chiplet: passes memory traffic on as a router does, and sends the host's messages on
+// to the m_cpus of the cubes that they are for (fabric/fan_out.h). Timing contract §2, §3, §7.
 // Does not model: the program it runs, its queues.
 #pragma once
 

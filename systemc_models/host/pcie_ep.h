@@ -7,8 +7,8 @@
 
 #include <typeinfo>
 
-#include "kernbench/systemc_models/fabric/router.h"
 #include "kernbench/systemc_models/fabric/pooled_initiator.h"
+#include "kernbench/systemc_models/fabric/router.h"
 #include "kernbench/systemc_models/protocol/wide_socket.h"
 
 namespace kernbench {
@@ -20,7 +20,8 @@ struct PcieEpParameters : RouterParameters {
   template <class List>
   static void describe(List& list) {
     RouterParameters::describe(list);
-    list.add(&PcieEpParameters::outstanding, "outstanding", "", "requests in flight; unlimited where not given").count();
+    list.add(&PcieEpParameters::outstanding, "outstanding", "", "requests in flight; unlimited where not given")
+        .count();
     describe_bus_width(list, &PcieEpParameters::bus_width);
   }
 };

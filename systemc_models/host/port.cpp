@@ -9,8 +9,7 @@ Port::Port(sc_core::sc_module_name name, const ComponentConfig& config, const Pa
       FabricNode(static_cast<Component&>(*this)),
       PooledInitiator(static_cast<FabricNode&>(*this), parameters.outstanding.value_or(RequestPool::kUnlimited)),
       transport_(*this, *this, {parameters.outstanding.value_or(0), parameters.allow_dmi, parameters.bus_width / 8}),
-      socket_("socket", parameters.bus_width, transport_) {
-}
+      socket_("socket", parameters.bus_width, transport_) {}
 
 ImplSpec Port::spec() {
   return spec_of<Parameters>("builtin.port", "port", "a TLM-2.0 target socket for a foreign initiator").initiator();

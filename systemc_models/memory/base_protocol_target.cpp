@@ -1,8 +1,10 @@
 #include "kernbench/systemc_models/memory/base_protocol_target.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernbench/phase2/op/address_text.h"
+#include "kernbench/systemc_models/fabric/memory_target.h"
 
 namespace kernbench {
 
@@ -26,12 +28,8 @@ struct BaseProtocolTarget::Access : DataMover {
   tlm::tlm_generic_payload* foreign() override { return payload; }
   void served(FabricTransaction&, double at_ns) override {
     // After all that PEs do at that instant; among foreign transactions in the order in which the memory served them.
-    target->system_.timeline().at(
-        at_ns, Order(Order::kDepartures, 0, 0),
-        [](void* self, void* access) {
-          static_cast<BaseProtocolTarget*>(self)->move_bytes(*static_cast<Access*>(access));
-        },
-        target, this);
+    target->system_.timeline().at(at_ns, Order(Order::kDepartures, 0, 0),
+                                  call<&BaseProtocolTarget::move_bytes>(*target, *this));
   }
   void moved_outside(FabricTransaction&) override { moved = true; }
 };
@@ -117,7 +115,7 @@ std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode(tlm::tlm_
 
 void BaseProtocolTarget::issue_at(Access& a, double t_ns) {
   a.request.issue_ns = t_ns;
-  system_.timeline().at(t_ns, Order(Order::kEngines, ~0u, owner_.index()), &BaseProtocolTarget::due, this, &a);
+  system_.timeline().at(t_ns, Order(Order::kEngines, ~0u, owner_.index()), call<&BaseProtocolTarget::due>(*this, a));
 }
 
 void BaseProtocolTarget::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
@@ -133,7 +131,7 @@ void BaseProtocolTarget::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_ti
   issue_at(a, system_.timeline().after(delay));
   while (!a.complete) sc_core::wait(a.completed);
   p.set_response_status(a.status);
-  p.set_dmi_allowed(settings_.allow_dmi && a.status == tlm::TLM_OK_RESPONSE);
+  p.set_dmi_allowed(a.status == tlm::TLM_OK_RESPONSE && may_be_pointed_to(a.window));
   delay = sc_core::SC_ZERO_TIME;
   accesses_.erase(&p);
 }
@@ -168,19 +166,17 @@ tlm::tlm_sync_enum BaseProtocolTarget::nb_transport_fw(tlm::tlm_generic_payload&
   return tlm::TLM_UPDATED;
 }
 
-void BaseProtocolTarget::due(void* self, void* access) {
-  auto& me = *static_cast<BaseProtocolTarget*>(self);
-  auto& a = *static_cast<Access*>(access);
+void BaseProtocolTarget::due(Access& a) {
   if (!a.has_place) {
-    if (!me.has_room() || !me.waiting_.empty()) {
-      me.waiting_.push_back(&a);
+    if (!has_room() || !waiting_.empty()) {
+      waiting_.push_back(&a);
       return;
     }
     a.has_place = true;
-    ++me.taken_;
-    me.end_request(a);
+    ++taken_;
+    end_request(a);
   }
-  me.grant(a);
+  grant(a);
 }
 
 /// END_REQ, where BEGIN_REQ was only accepted.
@@ -266,7 +262,7 @@ void BaseProtocolTarget::complete(Access& a) {
     a.completed.notify();
   } else {
     a.payload->set_response_status(a.status);
-    a.payload->set_dmi_allowed(settings_.allow_dmi && a.status == tlm::TLM_OK_RESPONSE);
+    a.payload->set_dmi_allowed(a.status == tlm::TLM_OK_RESPONSE && may_be_pointed_to(a.window));
     responses_.send(*a.payload);
   }
 }
@@ -338,23 +334,30 @@ bool BaseProtocolTarget::get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tl
   const auto gap = window.size == 0 ? system_.address_map().gap_at(p.get_address()) : std::pair<uint64_t, uint64_t>();
   dmi.set_start_address(window.size > 0 ? window.base : gap.first);
   dmi.set_end_address(window.size > 0 ? window.base + (window.size - 1) : gap.second);
-  if (window.size == 0 || System::store_of(window)) return false;
+  if (!may_be_pointed_to(window)) return false;
   const bool write = p.is_write();
   try {
-    const Route& route = system_.routes().route(owner_.index(), p.get_address(), 1, write);
-    const double ns =
-        route.known ? system_.mode()
-                          .lone_time(route, write, p.get_address(), settings_.bus_bytes, {1, settings_.bus_bytes, 0})
-                          .latency_ns
-                    : 0;
+    const double read_ns = lone_ns(false, p.get_address()), write_ns = write ? lone_ns(true, p.get_address()) : 0;
+    if (std::isnan(read_ns + write_ns)) return false;
     if (!system_.direct_memory().grant(*this, window, p.get_address(), write, dmi)) return false;
-    const sc_core::sc_time latency(ns, sc_core::SC_NS);
-    dmi.set_read_latency(latency);
-    dmi.set_write_latency(latency);
+    dmi.set_read_latency({read_ns, sc_core::SC_NS});
+    dmi.set_write_latency({write_ns, sc_core::SC_NS});
     return true;
   } catch (const AccessError&) {
     return false;
   }
+}
+
+/// Its bytes are the image's, and the memory has nothing against it.
+bool BaseProtocolTarget::may_be_pointed_to(const MemoryWindow& window) const {
+  const auto* memory = dynamic_cast<const MemoryTarget*>(window.memory);
+  return settings_.allow_dmi && memory && memory->allows_dmi();
+}
+
+double BaseProtocolTarget::lone_ns(bool write, uint64_t address) const {
+  const uint64_t n = settings_.bus_bytes;
+  const Route& route = system_.routes().route(owner_.index(), address, 1, write);
+  return system_.mode().formula_ns(route, write, address, n, {1, n, 0});
 }
 
 void BaseProtocolTarget::invalidate(uint64_t first, uint64_t last) {

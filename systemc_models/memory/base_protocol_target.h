@@ -1,6 +1,6 @@
 // The TLM-2.0 base protocol as a foreign initiator sees it at the edge of a platform: LT, AT, debug transport and DMI
-// on one interface. Ports (host/port.h), blocks of the fabric (foreign_entry.h) and the host's socket (platform/launch/host_interface.h) have one each. docs/tlm.md
-// is the guide; in short:
+// on one interface. Ports (host/port.h), blocks of the fabric (foreign_entry.h) and the host's socket
+// (platform/launch/host_interface.h) have one each. docs/tlm.md is the guide; in short:
 //
 // Time. A request is issued at sc_time_stamp() + delay, whichever transport it comes by, and is done when a pe_dma's
 // (less that one's overhead) would be: LT = AT. b_transport waits for that and returns with delay 0: a temporally
@@ -39,7 +39,7 @@ class BaseProtocolTarget : public tlm::tlm_fw_transport_if<>, public DmiUser, pr
   struct Settings {
     uint32_t outstanding = 0;  ///< transactions under way at once; 0: any number
     bool allow_dmi = false;
-    unsigned bus_bytes = 4;  ///< of the socket: the access whose time DMI states as its latency
+    unsigned bus_bytes = 4;  ///< of the socket: DMI's latencies are those of a lone access of so many bytes
   };
   /// Issues into `requests`, in the name of `owner`, whose records the op log gets; its context is a System.
   BaseProtocolTarget(Component& owner, RequestPort& requests, const Settings&);
@@ -69,7 +69,7 @@ class BaseProtocolTarget : public tlm::tlm_fw_transport_if<>, public DmiUser, pr
   std::unique_ptr<Access> decode(tlm::tlm_generic_payload&, bool* ignored);
   void fail(tlm::tlm_generic_payload&, tlm::tlm_response_status, const std::string& why);
   void issue_at(Access&, double t_ns);
-  static void due(void* self, void* access);
+  void due(Access&);
   bool has_room() const { return settings_.outstanding == 0 || taken_ < settings_.outstanding; }
   void end_request(Access&);
   void grant(Access&);
@@ -77,6 +77,9 @@ class BaseProtocolTarget : public tlm::tlm_fw_transport_if<>, public DmiUser, pr
   void write(Access&, const PayloadRange&);
   void read(Access&, const PayloadRange&);
   ForeignRecord commit(const MemoryWindow&, uint64_t address, const uint8_t* bytes, uint64_t nbytes);
+  bool may_be_pointed_to(const MemoryWindow&) const;
+  /// Of the access that DMI's latency is; NaN past a block that is not of this project. AccessError: there is no way.
+  double lone_ns(bool write, uint64_t address) const;
   void complete(Access&);
   void response_ended(tlm::tlm_generic_payload&) override;
   void give_back_place(const Access&);
@@ -90,8 +93,8 @@ class BaseProtocolTarget : public tlm::tlm_fw_transport_if<>, public DmiUser, pr
   ResponseChannel responses_;
 
   std::unordered_map<const tlm::tlm_generic_payload*, std::unique_ptr<Access>> accesses_;
-  uint32_t taken_ = 0;             ///< places of `outstanding`
-  std::deque<Access*> waiting_;    ///< for a place
+  uint32_t taken_ = 0;           ///< places of `outstanding`
+  std::deque<Access*> waiting_;  ///< for a place
   std::string last_error_;
 };
 

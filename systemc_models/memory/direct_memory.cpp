@@ -39,8 +39,7 @@ void DirectMemory::for_each_page(MemoryImage::SpaceKey key, uint64_t address, ui
   }
 }
 
-bool DirectMemory::grant(DmiUser& target, const MemoryWindow& window, uint64_t address, bool write,
-                         tlm::tlm_dmi& dmi) {
+bool DirectMemory::grant(DmiUser& target, const MemoryWindow& window, uint64_t address, bool write, tlm::tlm_dmi& dmi) {
   Pages::iterator page = pages_.end();
   for_each_page(window.key(), address, 1, [&](Pages::iterator p) { page = p; });
   if (page == pages_.end()) {

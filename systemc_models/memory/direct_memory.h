@@ -52,8 +52,8 @@ class DirectMemory : public OpWatcher {
  private:
   struct Page {
     MemoryWindow window;
-    std::vector<uint8_t> bytes, known;     ///< what pointers see; what the image holds
-    DmiUser* writer = nullptr;  ///< the last one that was granted writes; null: none
+    std::vector<uint8_t> bytes, known;  ///< what pointers see; what the image holds
+    DmiUser* writer = nullptr;          ///< the last one that was granted writes; null: none
     std::vector<DmiUser*> users;
   };
   using Pages = std::map<uint64_t, Page>;  ///< by first address; spaces do not overlap

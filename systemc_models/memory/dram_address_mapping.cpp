@@ -29,7 +29,17 @@ bool operator==(const DramPlace& a, const DramPlace& b) {
          a.row == b.row && a.column == b.column;
 }
 
-DramAddressMapping::DramAddressMapping(const std::string& fields, const DramGeometry& g) {
+NamedClasses<DramMapping, DramGeometry>& DramMapping::registry() {
+  static NamedClasses<DramMapping, DramGeometry> registry("DRAM mapping");
+  return registry;
+}
+
+std::unique_ptr<const DramMapping> DramMapping::from(const std::string& text, const DramGeometry& g) {
+  if (registry().has(text)) return registry().make(text, g);
+  return std::make_unique<DramBitFields>(text, g);
+}
+
+DramBitFields::DramBitFields(const std::string& fields, const DramGeometry& g) {
   std::array<unsigned, kFields> left = {};  // bits of each field that no part has yet
   left[kStackId] = log2_of(g.stack_ids);
   left[kGroup] = log2_of(g.bank_groups);
@@ -63,7 +73,11 @@ DramAddressMapping::DramAddressMapping(const std::string& fields, const DramGeom
       name.remove_suffix(1);
     }
     const auto known = std::find(kNames.begin(), kNames.end(), name);
-    if (known == kNames.end()) fail(quoted, "fields row, stack_id, group, bank, column, channel, pc, byte");
+    if (known == kNames.end()) {
+      std::string others;
+      for (const std::string& other : DramMapping::registry().names()) others += ", or " + other;
+      fail(quoted, "fields row, stack_id, group, bank, column, channel, pc, byte" + others);
+    }
     w.part.field = static_cast<Field>(known - kNames.begin());
     const bool edge = w.part.field == kRow || w.part.field == kByte;
     if (edge && (named[w.part.field] || w.part.bits != kOpen || w.spread))
@@ -114,7 +128,7 @@ DramAddressMapping::DramAddressMapping(const std::string& fields, const DramGeom
   row_shift_ = shift;
 }
 
-DramPlace DramAddressMapping::place_of(uint64_t offset) const {
+DramPlace DramBitFields::place_of(uint64_t offset) const {
   std::array<uint32_t, kFields> value = {};
   for (const Part& p : parts_) {
     uint64_t v = 0;

@@ -1,4 +1,5 @@
-// Where an address lies in a DRAM: a string of bit fields from the highest to the lowest, such as
+// Where an address lies in a DRAM: by a class of one's own (dram_policies.h: KERNBENCH_REGISTER_NAMED(DramMapping, …),
+// with a constructor from a DramGeometry), or by a string of bit fields from the highest to the lowest, such as
 //
 //   row stack_id bank^ column group^ channel^ pc^ column:1 byte
 //
@@ -11,9 +12,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "kernbench/systemc_models/core/named_registry.h"
 #include "kernbench/systemc_models/memory/dram_timing.h"
 
 namespace kernbench {
@@ -25,15 +28,23 @@ struct DramPlace {
 };
 bool operator==(const DramPlace&, const DramPlace&);
 
-class DramAddressMapping {
+class DramMapping {
  public:
-  /// std::invalid_argument with what was found and what is legal, in one line.
-  DramAddressMapping(const std::string& fields, const DramGeometry&);
-
-  /// `offset`: from the first byte of the memory.
-  DramPlace place_of(uint64_t offset) const;
+  static NamedClasses<DramMapping, DramGeometry>& registry();
+  /// By a registered name, or by bit fields. std::invalid_argument with what was found and what is legal, in one line.
+  static std::unique_ptr<const DramMapping> from(const std::string& text, const DramGeometry&);
+  virtual ~DramMapping() = default;
+  /// `offset`: from the first byte of the memory. Bursts are at multiples of their size, each in one place.
+  virtual DramPlace place_of(uint64_t offset) const = 0;
   /// Bytes after which places repeat, but for their rows; 0: never.
-  uint64_t period() const { return spread_ ? 0 : uint64_t{1} << row_shift_; }
+  virtual uint64_t period() const { return 0; }
+};
+
+class DramBitFields : public DramMapping {
+ public:
+  DramBitFields(const std::string& fields, const DramGeometry&);
+  DramPlace place_of(uint64_t offset) const override;
+  uint64_t period() const override { return spread_ ? 0 : uint64_t{1} << row_shift_; }
 
  private:
   enum Field : uint8_t { kRow, kStackId, kGroup, kBank, kColumn, kChannel, kPc, kByte, kFields };

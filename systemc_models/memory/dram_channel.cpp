@@ -1,6 +1,7 @@
 #include "kernbench/systemc_models/memory/dram_channel.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace kernbench {
 
@@ -187,7 +188,11 @@ void DramChannel::plan_refresh(Cycle from, uint32_t stack) {
 void DramChannel::plan_bank(Cycle from, uint32_t bank) {
   List& list = lists_[draining_][bank];
   const int64_t open = banks_.open_row(bank);
-  if (!list.chosen) list.chosen = config_.policies.scheduler->next_of_bank(list.oldest, open);
+  if (!list.chosen) {
+    list.chosen = config_.policies.scheduler->next_of_bank(list.oldest, open);
+    if (!list.chosen || list.chosen->bank != bank || list.chosen->write != draining_)
+      throw std::logic_error("the DRAM scheduler chose none of the bank's requests");
+  }
   DramRequest& r = *list.chosen;
   uint64_t& for_column = for_column_[bank / 64];
   const uint64_t bit = uint64_t{1} << bank % 64;

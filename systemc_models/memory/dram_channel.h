@@ -125,8 +125,8 @@ class DramChannel {
   size_t queued_[2] = {};
   std::vector<DramRequest> requests_;
   std::vector<DramRequest*> idle_requests_;
-  std::vector<List> lists_[2];       ///< by bank
-  std::vector<uint64_t> active_[2];  ///< a bit for each bank that has requests
+  std::vector<List> lists_[2];        ///< by bank
+  std::vector<uint64_t> active_[2];   ///< a bit for each bank that has requests
   std::vector<uint64_t> for_column_;  ///< of those planned: whose next command is for the column bus
   std::vector<Stack> stacks_;
   const Cycle refresh_interval_;

@@ -1,11 +1,13 @@
 #include "kernbench/systemc_models/memory/dram_controller.h"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 namespace kernbench {
 
 DramController::DramController(const DramConfig& config, const std::string& mapping)
-    : config_(config), mapping_(mapping, config.geometry) {
+    : config_(config), mapping_(DramMapping::from(mapping, config.geometry)) {
   for (uint32_t c = 0; c < config.geometry.channels; ++c)
     channels_.push_back(
         std::make_unique<DramChannel>(config_, static_cast<uint16_t>(c), static_cast<DramChannel::Client&>(*this)));
@@ -24,6 +26,16 @@ void DramController::cut(Cycle now) {
   }
 }
 
+/// What a mapping of one's own gives may be anything.
+DramPlace DramController::place_of(uint64_t offset) const {
+  const DramGeometry& g = config_.geometry;
+  const DramPlace p = mapping_->place_of(offset);
+  if (p.channel >= g.channels || p.pc >= g.pseudo_channels || p.stack_id >= g.stack_ids || p.group >= g.bank_groups ||
+      p.bank >= g.banks)
+    throw std::logic_error("the DRAM mapping's place of offset " + std::to_string(offset) + " is outside the memory");
+  return p;
+}
+
 /// True: to its end. Rows that touch are one range.
 bool DramController::cut_one(DramTransfer& t, Cycle now) {
   const uint64_t burst = config_.geometry.burst_bytes;
@@ -36,7 +48,7 @@ bool DramController::cut_one(DramTransfer& t, Cycle now) {
     while (t.at < bytes) {
       if (waiting++ >= kCutAhead) return false;
       const uint64_t at = first + t.at;
-      const DramPlace place = mapping_.place_of(at);
+      const DramPlace place = place_of(at);
       const uint64_t end = std::min(bytes, (at / burst + 1) * burst - first);
       if (!t.write) t.bursts.push_back({end - t.at, kNoCycle});
       channels_[place.channel]->arrive(now, std::max(now, t.ready), place, t.write, &t, t.cut++);

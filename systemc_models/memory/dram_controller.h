@@ -48,7 +48,7 @@ class DramController : private DramChannel::Client {
   /// The reads of which more bytes have come to be known by the last run().
   const std::vector<DramTransfer*>& came() const { return came_; }
   const DramConfig& config() const { return config_; }
-  const DramAddressMapping& mapping() const { return mapping_; }
+  const DramMapping& mapping() const { return *mapping_; }
   DramCounts counts() const;
   void observe(DramCommandObserver*);
   /// All rows are closed.
@@ -58,12 +58,13 @@ class DramController : private DramChannel::Client {
   static constexpr size_t kCutAhead = 4096;  ///< bursts that wait for places in queues; what is behind is not cut yet
   void cut(Cycle now);
   bool cut_one(DramTransfer&, Cycle now);
+  DramPlace place_of(uint64_t offset) const;
   void end_of(DramTransfer&);
   void burst_begins(void* owner, Cycle) override;
   void burst_done(void* owner, uint64_t number, Cycle) override;
 
   const DramConfig config_;
-  const DramAddressMapping mapping_;
+  const std::unique_ptr<const DramMapping> mapping_;
   std::vector<std::unique_ptr<DramChannel>> channels_;
   std::deque<DramTransfer*> uncut_;
   std::vector<DramTransfer*> ended_, told_, came_;

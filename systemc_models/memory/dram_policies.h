@@ -1,10 +1,17 @@
-// What a DRAM controller decides, each a small class that another can take the place of: which of a bank's requests is
-// next, whether a row stays open, how memory is refreshed. Plain C++: no SystemC here.
+// What a DRAM controller decides: which of a bank's requests is next, whether a row stays open, how memory is
+// refreshed, where an address lies (dram_address_mapping.h). Each is a class by the name that the attribute gives,
+// without state, and one's own is one file, in a plug-in too:
+//
+//   class Patient : public DramScheduler { … };
+//   KERNBENCH_REGISTER_NAMED(DramScheduler, Patient, "patient", "what it does")
+//
+// Plain C++: no SystemC here.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "kernbench/systemc_models/core/named_registry.h"
 #include "kernbench/systemc_models/memory/dram_banks.h"
 
 namespace kernbench {
@@ -23,43 +30,25 @@ struct DramRequest {
 
 class DramScheduler {
  public:
+  static NamedClasses<DramScheduler>& registry();
   virtual ~DramScheduler() = default;
-  /// For which request of a bank's list (oldest first, not empty) the bank works next. Among banks the oldest request
-  /// whose command is legal goes first.
+  /// For which request of a bank's list (oldest first, not empty; reads alone or writes alone) the bank works next.
+  /// `open_row`: DramBanks::kClosed where there is none. Among banks the oldest request whose command is legal goes
+  /// first.
   virtual DramRequest* next_of_bank(DramRequest* oldest, int64_t open_row) const = 0;
-};
-
-/// First ready, first come, first served: those of the open row before others, then by age.
-class FrFcfs : public DramScheduler {
- public:
-  DramRequest* next_of_bank(DramRequest* oldest, int64_t open_row) const override;
-};
-
-/// Each bank in the order of arrival.
-class BankFcfs : public DramScheduler {
- public:
-  DramRequest* next_of_bank(DramRequest* oldest, int64_t) const override { return oldest; }
 };
 
 class DramPagePolicy {
  public:
+  static NamedClasses<DramPagePolicy>& registry();
   virtual ~DramPagePolicy() = default;
   /// Whether a column command closes its row; `more`: others for this row are in the queue.
   virtual bool closes(bool more) const = 0;
 };
 
-class OpenPage : public DramPagePolicy {
- public:
-  bool closes(bool) const override { return false; }
-};
-
-class ClosedPage : public DramPagePolicy {
- public:
-  bool closes(bool more) const override { return !more; }
-};
-
 class DramRefreshPolicy {
  public:
+  static NamedClasses<DramRefreshPolicy>& registry();
   virtual ~DramRefreshPolicy() = default;
   /// From one refresh command of a stack ID to the next; kNoCycle: there are none.
   virtual Cycle interval(const DramTiming&, uint32_t banks_of_stack_id) const = 0;
@@ -67,31 +56,10 @@ class DramRefreshPolicy {
   virtual bool all_banks() const = 0;
 };
 
-class AllBankRefresh : public DramRefreshPolicy {
- public:
-  Cycle interval(const DramTiming& t, uint32_t) const override { return t.tREFI; }
-  bool all_banks() const override { return true; }
-};
-
-class PerBankRefresh : public DramRefreshPolicy {
- public:
-  Cycle interval(const DramTiming& t, uint32_t banks) const override { return t.tREFI / banks; }
-  bool all_banks() const override { return false; }
-};
-
-class NoRefresh : public DramRefreshPolicy {
- public:
-  Cycle interval(const DramTiming&, uint32_t) const override { return kNoCycle; }
-  bool all_banks() const override { return true; }
-};
-
 struct DramPolicies {
-  std::shared_ptr<const DramScheduler> scheduler = std::make_shared<FrFcfs>();
-  std::shared_ptr<const DramPagePolicy> page = std::make_shared<OpenPage>();
-  std::shared_ptr<const DramRefreshPolicy> refresh = std::make_shared<AllBankRefresh>();
+  std::shared_ptr<const DramScheduler> scheduler;
+  std::shared_ptr<const DramPagePolicy> page;
+  std::shared_ptr<const DramRefreshPolicy> refresh;
 };
-
-/// By the names that YAML has: fr_fcfs, fcfs; open, closed; all_bank, per_bank, none.
-DramPolicies dram_policies(const std::string& scheduler, const std::string& page, const std::string& refresh);
 
 }  // namespace kernbench

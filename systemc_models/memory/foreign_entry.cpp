@@ -5,9 +5,8 @@ namespace kernbench {
 ForeignEntry::ForeignEntry(FabricNode& node, tlm::tlm_bw_transport_if<>* backward)
     : ForeignEntry(std::make_unique<Initiator>(node), node, backward) {}
 
-ForeignEntry::ForeignEntry(std::unique_ptr<Initiator> initiator, FabricNode& node,
-                           tlm::tlm_bw_transport_if<>* backward)
-    : BaseProtocolTarget(node.owner(), *initiator, {}), initiator_(std::move(initiator)) {
+ForeignEntry::ForeignEntry(std::unique_ptr<Initiator> initiator, FabricNode& node, tlm::tlm_bw_transport_if<>* backward)
+    : BaseProtocolTarget(node.owner(), *initiator, {0, true}), initiator_(std::move(initiator)) {
   set_backward(backward);
 }
 

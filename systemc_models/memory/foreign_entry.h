@@ -1,5 +1,5 @@
-// Where a foreign initiator's payload comes in at a block that is no port: at a router's or a memory's target socket. It
-// is served as if that block were an initiator of its own, with any number of transactions under way.
+// Where a foreign initiator's payload comes in at a block that is no port: at a router's or a memory's target socket.
+// It is served as if that block were an initiator of its own, with any number of transactions under way, and DMI.
 #pragma once
 
 #include "kernbench/systemc_models/fabric/pooled_initiator.h"

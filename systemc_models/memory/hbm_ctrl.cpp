@@ -19,8 +19,18 @@ FifoMemory::FifoMemory(sc_core::sc_module_name name, const ComponentConfig& conf
   early_ = Early::all;
 }
 
+const FlitServers* FifoMemory::flit_servers() const {
+  return serves_flit_by_flit<HbmCtrl, Sram>() ? this : nullptr;
+}
+
 double FifoMemory::lone_service_ns(const Route& r, bool write, uint64_t, uint64_t nbytes, const Rows&) const {
   return overhead_ns() + drain_ns(r, write, nbytes);
+}
+
+double FifoMemory::lone_header_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes,
+                                  const Rows& rows) const {
+  return overhead_ns() + lone_service_ns(r, write, address, nbytes, rows) -
+         FifoMemory::lone_service_ns(r, write, address, nbytes, rows);
 }
 
 Service FifoMemory::serve(FabricTransaction& x) {
@@ -30,7 +40,11 @@ Service FifoMemory::serve(FabricTransaction& x) {
   x.overhead_ns += overhead_ns();
   x.drain_ns += drain;
   free_ns_ = start + overhead_ns() + drain;
-  return {start + overhead_ns(), free_ns_};
+  Service s;
+  s.header_leaves_ns = start + overhead_ns();
+  s.finish_ns = free_ns_;
+  s.bound = ServiceBound::way;
+  return s;
 }
 
 KERNBENCH_REGISTER_COMPONENT(HbmCtrl)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/memory/bursts.h"
 
 namespace kernbench {
 namespace {
@@ -13,7 +14,7 @@ double path_ns(const Route& r, bool write, uint64_t nbytes) {
 }
 
 DramConfig without_refresh(DramConfig c) {
-  c.policies.refresh = std::make_shared<NoRefresh>();
+  c.policies.refresh = DramRefreshPolicy::registry().make("none");
   return c;
 }
 
@@ -24,7 +25,8 @@ DramConfig HbmDramParameters::config() const {
   DramConfig c{p.timing,
                p.geometry,
                {read_queue, write_queue, write_high, write_low},
-               dram_policies(scheduler, page_policy, refresh)};
+               {DramScheduler::registry().make(scheduler), DramPagePolicy::registry().make(page_policy),
+                DramRefreshPolicy::registry().make(refresh)}};
   for_each_timing([&](const char*, Number HbmDramParameters::*given, uint32_t DramTiming::*value, const char*,
                       const char*) { c.timing.*value = (this->*given).value_or(c.timing.*value); });
   DramGeometry& g = c.geometry;
@@ -47,8 +49,14 @@ std::optional<AttrFault> HbmDramParameters::fault_together() const {
                                       std::to_string(write_high)};
   const DramConfig c = config();
   if (const auto fault = fault_of(c.timing, c.geometry)) return AttrFault{fault->attribute, fault->text};
+  const DramTiming& t = c.timing;
+  const Cycle between = c.policies.refresh->interval(t, c.geometry.banks_of_stack_id());
+  const uint32_t least = c.policies.refresh->all_banks() ? t.tRFC + t.tRC + t.tRP : t.tRREFD + t.tRP;
+  if (between < least)
+    return AttrFault{"refresh", "found '" + refresh + "', every " + std::to_string(between) +
+                                    " cycles; legal: an interval of at least " + std::to_string(least)};
   try {
-    DramAddressMapping(mapping, c.geometry);
+    DramMapping::from(mapping, c.geometry);
   } catch (const std::invalid_argument& e) {
     return AttrFault{"mapping", e.what()};
   }
@@ -124,19 +132,18 @@ void HbmDram::wake() {
   const Cycle next = dram_.next();
   if (next >= armed_) return;
   armed_ = next;
-  timeline().at(ns_of(next), Order(Order::kArbitration, index(), 0), &HbmDram::due, this);
+  timeline().at(ns_of(next), Order(Order::kArbitration, index(), 0), call<&HbmDram::due>(*this));
 }
 
-void HbmDram::due(void* self, void*) {
-  auto& me = *static_cast<HbmDram*>(self);
-  const Cycle now = me.cycle_from(me.timeline().now_ns());
-  if (now != me.armed_) return;  // an earlier one has come in between
-  me.armed_ = kNoCycle;
-  const std::vector<DramTransfer*>& ended = me.dram_.run(now);
-  for (DramTransfer* t : me.dram_.came())
-    me.data_came(*static_cast<FabricTransaction*>(t->context), t->came, me.ns_of(t->came_at));
-  for (DramTransfer* t : ended) me.finish(*t);
-  me.wake();
+void HbmDram::due() {
+  const Cycle now = cycle_from(timeline().now_ns());
+  if (now != armed_) return;  // an earlier one has come in between
+  armed_ = kNoCycle;
+  const std::vector<DramTransfer*>& ended = dram_.run(now);
+  for (DramTransfer* t : dram_.came())
+    data_came(*static_cast<FabricTransaction*>(t->context), t->came, ns_of(t->came_at));
+  for (DramTransfer* t : ended) finish(*t);
+  wake();
 }
 
 /// Data take the path from when the first are there, a write's from its arrival.
@@ -160,7 +167,7 @@ void HbmDram::finish(DramTransfer& t) {
 }
 
 uint64_t HbmDram::moved_bytes(const FabricTransaction& x) const {
-  return bytes_of_bursts(x.address - base(), x.rows, dram_.config().geometry.burst_bytes);
+  return bytes_of_bursts(x.address - base(), x.rows, Divisor(dram_.config().geometry.burst_bytes));
 }
 
 std::vector<MemoryCounter> HbmDram::counters() const {

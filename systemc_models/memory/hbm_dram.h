@@ -75,13 +75,13 @@ struct HbmDramParameters : HbmParameters {
     number(&P::banks, "banks", "", "of a bank group").max(64);
     number(&P::page_bytes, "page_bytes", "bytes", "of an open row");
     number(&P::burst_bytes, "burst_bytes", "bytes", "what an RD or a WR moves");
-    list.add(&P::mapping, "mapping", "", "fields of an address from the highest bits to the lowest");
-    list.add(&P::scheduler, "scheduler", "", "who is next in a bank: requests of the open row first, or the oldest")
-        .choices({"fr_fcfs", "fcfs"});
-    list.add(&P::page_policy, "page_policy", "", "rows stay open, or close behind the last request in the queue")
-        .choices({"open", "closed"});
-    list.add(&P::refresh, "refresh", "", "of all banks at once, of one after the other, or none")
-        .choices({"all_bank", "per_bank", "none"});
+    list.add(&P::mapping, "mapping", "",
+             "fields of an address from the highest bits to the lowest, or a mapping's name")
+        .of(DramMapping::registry())
+        .or_other_texts();
+    list.add(&P::scheduler, "scheduler", "", "who is next in a bank").of(DramScheduler::registry());
+    list.add(&P::page_policy, "page_policy", "", "when rows close").of(DramPagePolicy::registry());
+    list.add(&P::refresh, "refresh", "", "of which banks, and how often").of(DramRefreshPolicy::registry());
     list.add(&P::read_queue, "read_queue", "bursts", "places for reads, of a channel").count();
     list.add(&P::write_queue, "write_queue", "bursts", "places for writes, of a channel").count();
     list.add(&P::write_high, "write_high", "bursts", "so many writes are drained though reads wait").count();
@@ -122,7 +122,7 @@ class HbmDram : public MemoryTarget {
   Cycle cycle_from(double t_ns) const;
   double ns_of(Cycle cycle) const { return static_cast<double>(cycle) * tck_ps_ / 1000; }
   void wake();
-  static void due(void* self, void*);
+  void due();
   /// From a time on, when it had come, to its end.
   double end_ns(const DramTransfer&, double zero_ns, double path_ns) const;
   void finish(DramTransfer&);

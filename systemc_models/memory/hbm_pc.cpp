@@ -1,6 +1,7 @@
 #include "kernbench/systemc_models/memory/hbm_pc.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernbench/systemc_models/core/registry.h"
 
@@ -10,6 +11,11 @@ namespace {
 double path_ns(const Route& r, bool write, uint64_t nbytes) {
   const double bw = write ? r.write_inner_bw : r.read_inner_bw;
   return bw > 0 ? static_cast<double>(nbytes) / bw : 0;
+}
+
+bool is_power_of_two(double v) {
+  int exponent = 0;
+  return std::frexp(v, &exponent) == 0.5;
 }
 
 }  // namespace
@@ -26,86 +32,100 @@ std::optional<AttrFault> HbmPcParameters::fault_together() const {
 
 HbmPc::HbmPc(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : MemoryTarget(name, config, checked(parameters)),
+      interleaving_(parameters.pseudo_channels, parameters.interleave_bytes, parameters.burst_bytes,
+                    parameters.hash == "xor"),
       interleave_(parameters.interleave_bytes),
-      burst_(parameters.burst_bytes),
-      bw_gbs_(parameters.pc_bw_gbs),
       hash_(parameters.hash == "xor"),
-      free_ns_(parameters.pseudo_channels, 0.0) {
+      bw_gbs_(parameters.pc_bw_gbs),
+      block_ns_(channel_ns(parameters.interleave_bytes)),
+      exact_(is_power_of_two(parameters.pc_bw_gbs)),
+      free_ns_(parameters.pseudo_channels, 0.0),
+      until_ns_(free_ns_),
+      alone_ns_(free_ns_) {
   early_ = Early::reads;  // the channels finish on their own, and acknowledgements wait for them
 }
 
-size_t HbmPc::channel_of(uint64_t block) const {
-  const size_t channels = free_ns_.size();
-  if (!hash_) return block % channels;
-  uint64_t channel = 0;
-  for (; channels > 1 && block > 0; block /= channels) channel ^= block % channels;
-  return channel;
-}
-
 /// The channels are alike, so with channels in turn only the place in a block counts. With xor, blocks that differ by
-/// whole turns of the second digit go to the same channels but for their names, up to where the third one changes.
+/// whole turns of the second digit or a higher one go to the same channels but for their names, as long as no digit
+/// above changes within the access.
 uint64_t HbmPc::address_period(uint64_t offset, uint64_t span) const {
-  if (!hash_) return interleave_;
-  const uint64_t turn = interleave_ * free_ns_.size() * free_ns_.size();
-  return offset / turn == (offset + span - 1) / turn ? turn : MemoryTarget::kNoPeriod;
-}
-
-double HbmPc::channel_ns(uint64_t offset, uint64_t bytes) const {
-  return static_cast<double>(bytes_of_bursts(offset, bytes, burst_)) / bw_gbs_;
+  const uint64_t channels = free_ns_.size();
+  if (!hash_ || channels == 1) return interleave_;
+  uint64_t turn = interleave_ * channels;
+  do {
+    if (turn > kNoPeriod / channels) return kNoPeriod;
+    turn *= channels;
+  } while (offset / turn != (offset + span - 1) / turn);
+  return turn;
 }
 
 uint64_t HbmPc::moved_bytes(const FabricTransaction& x) const {
-  return bytes_of_bursts(x.address - base(), x.rows, burst_);
+  return bytes_of_bursts(x.address - base(), x.rows, interleaving_.burst());
 }
 
-template <class Visit>
-void HbmPc::for_each_chunk(uint64_t address, const Rows& rows, Visit visit) const {
-  for_each_range(address, rows, [&](uint64_t at, uint64_t left) {
-    for (at -= base(); left > 0;) {
-      const uint64_t block = at / interleave_;
-      const uint64_t chunk = std::min(left, (block + 1) * interleave_ - at);
-      visit(channel_of(block), channel_ns(at, chunk));
-      at += chunk;
-      left -= chunk;
-    }
-  });
+template <class Add>
+void HbmPc::for_each_time(uint64_t address, const Rows& rows, Add add) const {
+  const auto chunk_ns = [&](uint64_t bytes) { return bytes == interleave_ ? block_ns_ : channel_ns(bytes); };
+  const auto all = [&](double ns) {
+    for (size_t c = 0; c < free_ns_.size(); ++c) add(c, ns);
+  };
+  if (exact_) {
+    interleaving_.visit_alike(
+        address - base(), rows,
+        [&](size_t c, uint64_t bytes, uint64_t n) { add(c, chunk_ns(bytes) * static_cast<double>(n)); },
+        [&](uint64_t turns) { all(block_ns_ * static_cast<double>(turns)); });
+  } else {
+    interleaving_.visit(
+        address - base(), rows, [&](size_t c, uint64_t bytes) { add(c, chunk_ns(bytes)); },
+        [&](uint64_t turns) {
+          for (; turns > 0; --turns) all(block_ns_);
+        });
+  }
+}
+
+double HbmPc::lone_service_ns(double path_ns) const {
+  return overhead_ns() + std::max(path_ns, *std::max_element(alone_ns_.begin(), alone_ns_.end()));
 }
 
 double HbmPc::lone_service_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
-  alone_ns_.assign(free_ns_.size(), 0.0);
-  double latest = 0;
-  for_each_chunk(address, rows, [&](size_t channel, double ns) {
-    alone_ns_[channel] += ns;
-    latest = std::max(latest, alone_ns_[channel]);
-  });
-  return overhead_ns() + std::max(latest, path_ns(r, write, nbytes));
+  std::fill(alone_ns_.begin(), alone_ns_.end(), 0.0);
+  for_each_time(address, rows, [&](size_t c, double ns) { alone_ns_[c] += ns; });
+  return lone_service_ns(path_ns(r, write, nbytes));
+}
+
+double HbmPc::lone_header_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
+  return overhead_ns() + lone_service_ns(r, write, address, nbytes, rows) -
+         HbmPc::lone_service_ns(r, write, address, nbytes, rows);
 }
 
 Service HbmPc::serve(FabricTransaction& x) {
-  const double queued = x.time_ns + overhead_ns();
-  if (observers()) alone_ns_ = free_ns_;
-  const double path = path_ns(*x.route, x.write, x.nbytes);
-  double finish = queued + path;
-  for_each_chunk(x.address, x.rows, [&](size_t channel, double ns) {
-    double& free = free_ns_[channel];
-    free = std::max(free, queued) + ns;
-    finish = std::max(finish, free);
+  const double queued = x.time_ns + overhead_ns(), path = path_ns(*x.route, x.write, x.nbytes);
+  for (size_t c = 0; c < free_ns_.size(); ++c) {
+    alone_ns_[c] = 0;
+    until_ns_[c] = std::max(free_ns_[c], queued);
+  }
+  for_each_time(x.address, x.rows, [&](size_t c, double ns) {
+    alone_ns_[c] += ns;
+    until_ns_[c] += ns;
   });
-  if (observers()) tell_channels(x, queued, alone_ns_);
-  const LoneTime lone = fabric().mode().lone_time(*x.route, x.write, x.address, x.nbytes, x.rows);
-  const double alone = lone.service_ns - overhead_ns();
+  double finish = queued + path;
+  for (size_t c = 0; c < free_ns_.size(); ++c) {
+    if (alone_ns_[c] == 0) continue;
+    const double start = std::max(free_ns_[c], queued);
+    free_ns_[c] = until_ns_[c];
+    finish = std::max(finish, free_ns_[c]);
+    if (observers()) observers()->channel_taken(*this, x, c, queued, start, free_ns_[c]);
+  }
+  const double alone = lone_service_ns(path) - overhead_ns();
   x.overhead_ns += overhead_ns();
   x.drain_ns += alone;
   x.memory_queue_ns += finish - queued - alone;
-  return {queued, finish, path};
-}
-
-/// When the transaction holds each channel: from when it is free of what was there before.
-void HbmPc::tell_channels(const FabricTransaction& x, double queued, const std::vector<double>& before) const {
-  for (size_t c = 0; c < free_ns_.size(); ++c) {
-    if (free_ns_[c] > before[c])
-      observers()->channel_taken(*this, x, c, queued, std::max(before[c], queued), free_ns_[c]);
-  }
+  Service s;
+  s.header_leaves_ns = queued;
+  s.finish_ns = finish;
+  s.stream_ns = path;
+  s.bound = ServiceBound::way_to_memory;
+  return s;
 }
 
 KERNBENCH_REGISTER_COMPONENT(HbmPc)

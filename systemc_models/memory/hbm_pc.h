@@ -2,6 +2,11 @@
 // boundaries; the chunk at offset o from the controller's base belongs to channel (o / interleave_bytes) mod
 // pseudo_channels, or with `hash: xor` to the xor of all digits of o / interleave_bytes in base pseudo_channels; each
 // channel is a FIFO server, and a chunk takes the time of the whole bursts that it touches. Timing contract §4.
+//
+// Where pc_bw_gbs is a power of two the times of chunks are exact, so whole turns of the channels and rows that are
+// alike are a product each. Elsewhere chunks are added one by one in the order of addresses: to the last bit what a
+// walk over them gives.
+//
 // Does not model: banks, refresh, read/write turn-round.
 #pragma once
 
@@ -9,6 +14,7 @@
 #include <vector>
 
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/memory/channel_interleave.h"
 
 namespace kernbench {
 
@@ -45,35 +51,40 @@ class HbmPc : public MemoryTarget, private FlitServers {
   }
 
   double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;
+  /// What a class derived from it takes more, it takes before its data.
+  double lone_header_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;
   uint64_t address_period(uint64_t offset, uint64_t span) const override;
-  const FlitServers* flit_servers() const override { return this; }
+  size_t channels() const override { return free_ns_.size(); }
+  const FlitServers* flit_servers() const override { return serves_flit_by_flit<HbmPc>() ? this : nullptr; }
   uint64_t moved_bytes(const FabricTransaction& x) const override;
 
  protected:
-  /// Not called with flits, which flit_servers() take one by one: who overrides it lets that return null, and is then
-  /// called with whole messages in every link mode.
   Service serve(FabricTransaction& x) override;
 
  private:
   size_t count() const override { return free_ns_.size(); }
-  size_t server_of(uint64_t address) const override { return channel_of((address - base()) / interleave_); }
+  size_t server_of(uint64_t address) const override { return interleaving_.channel_of(address - base()); }
   double service_ns(uint64_t address, double bytes, double) const override {
-    return channel_ns(address - base(), static_cast<uint64_t>(bytes));
+    return channel_ns(bytes_of_bursts(address - base(), static_cast<uint64_t>(bytes), interleaving_.burst()));
   }
   double most_gbs(double) const override { return bw_gbs_ * static_cast<double>(free_ns_.size()); }
-  /// The channel of block number `block` of interleave_bytes.
-  size_t channel_of(uint64_t block) const;
-  /// How long a channel takes for bytes at an offset from the base: for the whole bursts that they touch.
-  double channel_ns(uint64_t offset, uint64_t bytes) const;
-  void tell_channels(const FabricTransaction&, double queued, const std::vector<double>& before) const;
-  template <class Visit>
-  void for_each_chunk(uint64_t address, const Rows& rows, Visit visit) const;
+  /// How long a channel takes for whole bursts.
+  double channel_ns(uint64_t bytes) const { return static_cast<double>(bytes) / bw_gbs_; }
+  /// What an access takes of the channels: add(channel, ns), in the order of addresses.
+  template <class Add>
+  void for_each_time(uint64_t address, const Rows&, Add add) const;
+  /// From alone_ns_, which is what each channel takes.
+  double lone_service_ns(double path_ns) const;
 
-  uint64_t interleave_, burst_;
-  double bw_gbs_;
-  bool hash_;
+  const ChannelInterleave interleaving_;
+  const uint64_t interleave_;
+  const bool hash_;
+  const double bw_gbs_;
+  const double block_ns_;
+  const bool exact_;                      ///< times are multiples of a power of two
   std::vector<double> free_ns_;           ///< by channel
-  mutable std::vector<double> alone_ns_;  ///< scratch of lone_service_ns() and serve()
+  std::vector<double> until_ns_;          ///< scratch of serve()
+  mutable std::vector<double> alone_ns_;  ///< scratch: what each channel takes of an access
 };
 
 }  // namespace kernbench

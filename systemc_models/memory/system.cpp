@@ -78,14 +78,8 @@ void System::apply(const std::shared_ptr<const OpDesc>& op) {
   if (watcher_) watcher_->after_op(*op);
 }
 
-std::unique_ptr<tlm::tlm_fw_transport_if<>> System::make_entry(FabricNode& node,
-                                                               tlm::tlm_bw_transport_if<>* backward) {
+std::unique_ptr<tlm::tlm_fw_transport_if<>> System::make_entry(FabricNode& node, tlm::tlm_bw_transport_if<>* backward) {
   return std::make_unique<ForeignEntry>(node, backward);
-}
-
-void System::known_bytes(const FabricTransaction& x, uint8_t* out) const {
-  for (uint64_t row = 0; row < x.rows.count; ++row)
-    known_bytes(x.address + row * x.rows.stride, out + row * x.rows.bytes, x.rows.bytes);
 }
 
 void System::known_bytes(uint64_t address, uint8_t* out, uint64_t nbytes) const {

@@ -87,9 +87,8 @@ class System : public Fabric {
   uint64_t next_launch() { return ++launches_; }
 
   std::unique_ptr<tlm::tlm_fw_transport_if<>> make_entry(FabricNode&, tlm::tlm_bw_transport_if<>* backward) override;
-  void known_bytes(const FabricTransaction&, uint8_t* out) const override;
-  /// What the image knows of a range; other bytes stay as they are.
-  void known_bytes(uint64_t address, uint8_t* out, uint64_t nbytes) const;
+  using Fabric::known_bytes;
+  void known_bytes(uint64_t address, uint8_t* out, uint64_t nbytes) const override;
 
  private:
   MemoryImage image_;

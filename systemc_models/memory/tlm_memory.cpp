@@ -9,16 +9,17 @@
 
 namespace kernbench {
 
+struct TlmMemory::Part {
+  Access* of = nullptr;
+  ForeignTransfer transfer;
+  uint64_t address = 0;  ///< physical
+  Bytes bytes;
+};
+
 /// A transaction of the fabric that the foreign model serves in parts.
 struct TlmMemory::Access {
   FabricTransaction* transaction = nullptr;
-  TlmMemory* memory = nullptr;
   double begin_ns = 0;
-  struct Part {
-    ForeignTransfer transfer;
-    uint64_t address = 0;  ///< physical
-    Bytes bytes;
-  };
   std::vector<Part> parts;
   size_t open = 0;
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
@@ -60,48 +61,42 @@ Service TlmMemory::serve(FabricTransaction& x) {
   auto access = std::make_unique<Access>();
   Access& a = *access;
   a.transaction = &x;
-  a.memory = this;
   a.begin_ns = x.time_ns + overhead_ns();
   x.overhead_ns += overhead_ns();
   accesses_.emplace(&a, std::move(access));
   if (x.mover && x.write) x.mover->served(x, a.begin_ns);  // before the bytes are sent
-  timeline().at(a.begin_ns, Order(Order::kDepartures, 0, 1), &TlmMemory::begin, this, &a);
+  timeline().at(a.begin_ns, Order(Order::kDepartures, 0, 1), call<&TlmMemory::begin>(*this, a));
   Service s;
   s.later = true;
   return s;
 }
 
-void TlmMemory::begin(void* self, void* access) {
-  auto& me = *static_cast<TlmMemory*>(self);
-  Access& a = *static_cast<Access*>(access);
+void TlmMemory::begin(Access& a) {
   const FabricTransaction& x = *a.transaction;
-  for (uint64_t row = 0; row < x.rows.count; ++row) me.add_transfers(a, x.address + row * x.rows.stride, x.rows.bytes);
+  for (uint64_t row = 0; row < x.rows.count; ++row) add_transfers(a, x.address + row * x.rows.stride, x.rows.bytes);
   a.open = a.parts.size();
-  for (Access::Part& part : a.parts) {
+  for (Part& part : a.parts) {
     ForeignTransfer& t = part.transfer;
     t.write = x.write;
-    t.address = me.to_target(part.address);
+    t.address = to_target(part.address);
     t.data = part.bytes.data();
     t.nbytes = static_cast<unsigned>(part.bytes.size());
-    t.context = &a;
     if (x.mover) t.foreign = x.mover->foreign();
-    t.done = [](void* context, ForeignTransfer& done) {
-      Access& owner = *static_cast<Access*>(context);
-      owner.memory->transfer_done(owner, done);
-    };
-    if (x.write && me.keeps_bytes_) {
-      me.system_.known_bytes(part.address, part.bytes.data(), part.bytes.size());
-      me.seen_.write({Space::hbm, kNoPe}, part.address, part.bytes.data(), part.bytes.size());
+    t.done = call<&TlmMemory::part_done>(*this, part);
+    if (x.write && keeps_bytes_) {
+      system_.known_bytes(part.address, part.bytes.data(), part.bytes.size());
+      seen_.write({Space::hbm, kNoPe}, part.address, part.bytes.data(), part.bytes.size());
     }
   }
-  for (Access::Part& part : a.parts) me.initiator_.start(part.transfer);
+  for (Part& part : a.parts) initiator_.start(part.transfer);
 }
 
 void TlmMemory::add_transfers(Access& a, uint64_t address, uint64_t nbytes) {
   while (nbytes > 0) {
     const uint64_t offset = to_target(address);
     const uint64_t n = max_bytes_ ? std::min(nbytes, max_bytes_ - offset % max_bytes_) : nbytes;
-    Access::Part part;
+    Part part;
+    part.of = &a;
     part.address = address;
     part.bytes.resize(n);
     a.parts.push_back(std::move(part));
@@ -110,8 +105,9 @@ void TlmMemory::add_transfers(Access& a, uint64_t address, uint64_t nbytes) {
   }
 }
 
-void TlmMemory::transfer_done(Access& a, const ForeignTransfer& t) {
-  if (t.status != tlm::TLM_OK_RESPONSE && a.status == tlm::TLM_OK_RESPONSE) a.status = t.status;
+void TlmMemory::part_done(const Part& part) {
+  Access& a = *part.of;
+  if (part.transfer.status != tlm::TLM_OK_RESPONSE && a.status == tlm::TLM_OK_RESPONSE) a.status = part.transfer.status;
   if (--a.open == 0) finish(a);
 }
 
@@ -122,7 +118,7 @@ void TlmMemory::finish(Access& a) {
     x.payload.set_response_status(a.status);
     if (x.mover) x.mover->failed(x, a.status);
   } else if (!x.write && keeps_bytes_) {
-    for (const Access::Part& part : a.parts) take_over(part.address, part.bytes.data(), part.bytes.size());
+    for (const Part& part : a.parts) take_over(part.address, part.bytes.data(), part.bytes.size());
   }
   if (x.mover && !x.write) x.mover->served(x, now);
   Service s;
@@ -147,9 +143,9 @@ void TlmMemory::take_over(uint64_t address, const uint8_t* bytes, uint64_t nbyte
         }
         if (e) return;
         system_.image().for_each_piece(window.key(), at, n,
-                                        [&](uint64_t from, uint64_t m, const MemoryImage::Extent* own, uint64_t) {
-                                          for (uint64_t i = 0; own && i < m; ++i) changed[from - address + i] = false;
-                                        });
+                                       [&](uint64_t from, uint64_t m, const MemoryImage::Extent* own, uint64_t) {
+                                         for (uint64_t i = 0; own && i < m; ++i) changed[from - address + i] = false;
+                                       });
       });
   seen_.write(kSeen, address, bytes, nbytes);
   for (uint64_t i = 0; i < nbytes;) {
@@ -182,10 +178,10 @@ void TlmMemory::push(uint64_t address, uint64_t nbytes) {
   };
   std::vector<Piece> pieces;
   system_.image().for_each_piece(window.key(), address, nbytes,
-                                  [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
-                                    if (!e || e->pending.producer) return;
-                                    pieces.push_back({at, Bytes(e->bytes.data + offset, e->bytes.data + offset + n)});
-                                  });
+                                 [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
+                                   if (!e || e->pending.producer) return;
+                                   pieces.push_back({at, Bytes(e->bytes.data + offset, e->bytes.data + offset + n)});
+                                 });
   for (Piece& p : pieces) {
     seen_.write({Space::hbm, kNoPe}, p.address, p.bytes.data(), p.bytes.size());
     if (initiator_.debug(true, to_target(p.address), p.bytes.data(), static_cast<unsigned>(p.bytes.size())) !=

@@ -51,9 +51,9 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
  public:
   template <class Base>
   TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config, const TlmMemoryParameters<Base>& p)
-      : TlmMemory(name, config, p,
-                  {p.max_bytes, p.address == "physical", p.storage == "target", p.bus_width,
-                   end_resp_named(p.end_resp)}) {}
+      : TlmMemory(
+            name, config, p,
+            {p.max_bytes, p.address == "physical", p.storage == "target", p.bus_width, end_resp_named(p.end_resp)}) {}
   ~TlmMemory() override;
 
   /// The socket to which the foreign model's target socket is bound: a tlm_initiator_socket of `bus_width` bits.
@@ -64,12 +64,15 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
   void pull(uint64_t address, uint64_t nbytes) override;
   void push(uint64_t address, uint64_t nbytes) override;
   double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;
+  /// Its bytes and its time are the model's.
+  bool allows_dmi() const override { return false; }
 
  protected:
   Service serve(FabricTransaction&) override;
 
  private:
   struct Access;
+  struct Part;
   struct Settings {
     uint64_t max_bytes;
     bool physical, keeps_bytes;
@@ -79,9 +82,9 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
   TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config, const BufferParameters&, const Settings&);
   void end_of_elaboration() override;
   void start_of_simulation() override;
-  static void begin(void* self, void* access);
+  void begin(Access&);
   void add_transfers(Access&, uint64_t address, uint64_t nbytes);
-  void transfer_done(Access&, const ForeignTransfer&);
+  void part_done(const Part&);
   void finish(Access&);
   double path_ns(const Route&, bool write, uint64_t nbytes) const;
   uint64_t to_target(uint64_t address) const { return physical_ ? address : address - base(); }

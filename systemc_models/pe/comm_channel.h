@@ -1,5 +1,5 @@
-// vc_comm, a pe_dma's third channel (collectives contract §10.7, §10.8): one FIFO, one server, unbounded. A segment holds
-// the server from its grant until it is on its way as far as the link mode says.
+// vc_comm, a pe_dma's third channel (collectives contract §10.7, §10.8): one FIFO, one server, unbounded. A segment
+// holds the server from its grant until it is on its way as far as the link mode says.
 #pragma once
 
 #include "kernbench/systemc_models/pe/pe.h"
@@ -9,12 +9,12 @@ namespace kernbench {
 
 class CommChannel;
 
-/// Whose the channel is: sends a granted segment off, and tells the channel when its source is free again.
+/// Whose the channel is, a pe_dma that takes segments: sends a granted one off, and tells the channel when its source
+/// is free again.
 class CommSource {
  public:
   virtual ~CommSource() = default;
   virtual void granted(QueueSegment&) = 0;
-  virtual const CommChannel& comm() const = 0;
 };
 
 class CommChannel {
@@ -27,20 +27,17 @@ class CommChannel {
   /// The segment in service is released at free_ns, not before now.
   void free_at(double free_ns);
 
-  const QueueServerStatistics& statistics() const { return statistics_; }
-
  private:
   void take_soon();
-  static void take(void* self, void*);
-  static void released(void* self, void*);
+  void take();
+  void released();
 
   Timeline& timeline_;
   CommSource& source_;
   Pe* pe_ = nullptr;
   SegmentLine waiting_;
   QueuedSegment served_;  ///< the one that holds the server; segment null: none does
-  bool taking_ = false;  ///< about to take what is new at this instant
-  QueueServerStatistics statistics_{"comm"};
+  bool taking_ = false;   ///< about to take what is new at this instant
 };
 
 }  // namespace kernbench

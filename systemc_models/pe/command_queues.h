@@ -10,7 +10,8 @@
 
 namespace kernbench {
 
-/// Commands that have been submitted and not dispatched. pe_cpu writes (at the scheduler's socket), the scheduler takes.
+/// Commands that have been submitted and not dispatched. pe_cpu writes (at the scheduler's socket), the scheduler
+/// takes.
 class SubmissionQueue {
  public:
   void submit(PeCommand& c) { commands_.push_back(&c); }

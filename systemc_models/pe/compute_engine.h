@@ -1,8 +1,8 @@
 // The base of the engines that compute: they hold the PE's accel_slot for their service, and a simple command streams
-// its operands and its result through the TCM while it is computed:
-//   overhead_ns + max(compute, bytes in / TCM's read bandwidth, bytes out / TCM's write bandwidth)
+// its operands and its result through the TCM while it is computed, for which they ask pe_tcm:
+//   overhead_ns + max(compute, bytes in through the TCM's read port, bytes out through its write port)
 // Timing contract §5. A tile's token takes compute alone: FETCH and STORE move its bytes.
-// Does not model: ports that commands and tiles contend for.
+// Does not model: which operands are needed first: all accesses begin with the computation.
 #pragma once
 
 #include "kernbench/systemc_models/pe/engine.h"
@@ -25,12 +25,16 @@ struct ComputeParameters : EngineParameters {
 
 class ComputeEngine : public Engine {
  public:
-  /// Serves the one stage.
-  ComputeEngine(sc_core::sc_module_name name, const ComponentConfig& config, const ComputeParameters&, Stage);
+  /// Serves the one stage; with `needs_slot` it computes while no other engine of the PE that needs it does.
+  ComputeEngine(sc_core::sc_module_name name, const ComponentConfig& config, const ComputeParameters&, Stage,
+                bool needs_slot = true);
+
+  // PeBlock.
+  void leads_to(PePort& out, PeBlock& next) override;
 
   // EngineRole.
-  double service_ns(PeItem& item) override { return work(item).ns; }
-  ServiceParts service_parts(const PeItem& item) override { return parts(item, compute(item)); }
+  double service_ns(const PeItem& item, const TcmRole&) override;
+  ServiceParts service_parts() const override { return parts_; }
 
  protected:
   struct Compute {
@@ -40,10 +44,16 @@ class ComputeEngine : public Engine {
   };
   virtual Compute compute(const PeItem&) = 0;
   Work work(PeItem&) final;
+  PePort& tcm() const { return *tcm_; }
 
  private:
-  ServiceParts parts(const PeItem&, const Compute&) const;
+  /// Of the item's service, by what tells how long bytes take through a port of the TCM.
+  template <class AccessNs>
+  ServiceParts parts(const PeItem&, const Compute&, AccessNs access_ns) const;
+  bool streams(const PeItem& item) const { return !item.token && stream_operands_ && tcm_; }
 
+  PePort* tcm_ = nullptr;
+  ServiceParts parts_;  ///< of the item in service
   bool stream_operands_;
 };
 

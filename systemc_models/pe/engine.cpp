@@ -10,7 +10,7 @@ Engine::Engine(sc_core::sc_module_name name, const ComponentConfig& config, cons
       queue_depth_(parameters.queue_depth) {}
 
 void Engine::add_unit(Stage stage, unsigned servers, bool needs_slot) {
-  if (unit_count_ == kStages) throw std::logic_error(id() + ": has more units than there are stages");
+  if (unit_count_ == kMostUnits) throw std::logic_error(id() + ": has more units than there can be");
   Unit& u = *context().arena().make<Unit>();
   u.stage = stage;
   u.depth = queue_depth_;
@@ -19,12 +19,6 @@ void Engine::add_unit(Stage stage, unsigned servers, bool needs_slot) {
   u.servers = context().arena().make<Server>(servers);
   u.engine = this;
   units_[unit_count_++] = &u;
-}
-
-void Engine::leads_to(PePort& out, PeBlock& next) {
-  for (int s = 0; s < kStages; ++s) {
-    if (next.serves(static_cast<Stage>(s))) next_[s] = &out;
-  }
 }
 
 void Engine::called_by(PePort& in, PeBlock& before) {
@@ -153,14 +147,30 @@ void Engine::start_service(uint8_t unit, uint16_t server) {
 void Engine::begin(uint8_t unit, uint16_t server) {
   Server& s = units_[unit]->servers[server];
   s.work = work(*s.item);
-  timeline().at(s.since_ns + s.work.ns, stage_order(*pe_, s.item->stage()), &Engine::service_ended, units_[unit],
-                s.item);
+  timeline().at(s.since_ns + s.work.ns, stage_order(*pe_, s.item->stage()),
+                call<&Unit::service_ended>(*units_[unit], *s.item));
 }
 
-void Engine::service_ended(void* unit, void* item) {
-  Unit& u = *static_cast<Unit*>(unit);
-  const auto& i = *static_cast<PeItem*>(item);
-  u.engine->finish(i.unit, i.server, u.servers[i.server].work);
+void ask_ahead(const Engine::Unit& u, const PeItem& item, int step) {
+  if (step == 1) fetch_lines(u.engine, 5);
+  u.engine->ask_for_finish(item, step);
+}
+
+void Engine::ask_for_finish(const PeItem& item, int step) const {
+  const Unit& u = *units_[item.unit];
+  const PePort* next = item.last_stage() ? scheduler_ : &next_[item.next_stage()];
+  if (step == 1) {
+    fetch_lines(&u, sizeof(u) / 64);
+    fetch_lines(u.servers, 1);
+    fetch_lines(item.command, 5);
+  } else if (step == 2) {
+    fetch_lines(pe_, 1);
+    fetch_lines(next, 1);
+    if (!u.queue.empty()) fetch_lines(u.queue.front(), 3);
+    if (item.command) fetch_lines(item.command->plan.inputs.data(), 2);
+  } else if (next) {
+    next->fetch_neighbour();
+  }
 }
 
 void Engine::finish(uint8_t unit, uint16_t server, const Work& work) {
@@ -184,7 +194,7 @@ void Engine::hand_on(uint8_t unit, uint16_t server) {
   if (!item.last_stage()) {
     if (item.stage() == Stage::dma_read && pe_->observer) pe_->observer->tile_ready(*pe_, item, s.since_ns);
     ++item.stage_at;
-    if (!next_[static_cast<int>(item.stage())]->send(item)) return;  // full: hold it
+    if (!next_[item.stage()].send(item)) return;  // full: hold it
   } else if (item.command) {
     scheduler_->complete(item);
   } else {
@@ -236,6 +246,7 @@ std::vector<StageStatistics> Engine::statistics() const {
     s.stage = u.stage;
     s.servers = u.server_count;
     s.queue_depth = u.depth;
+    s.needs_slot = u.needs_slot;
     s.ops = u.ops;
     s.bytes = u.bytes;
     s.flops = u.flops;

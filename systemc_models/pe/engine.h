@@ -41,6 +41,7 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
   };
 
  private:
+  static constexpr uint8_t kMostUnits = kTileStages;
   // What every event touches lies together, in the system's arena: a unit and its servers.
   struct Server {
     PeItem* item = nullptr;
@@ -69,6 +70,8 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
     double link_wait_ns = 0, memory_wait_ns = 0;
     double by_activity[4] = {0, 0, 0, 0};  ///< ns
     uint64_t ops = 0, bytes = 0;
+
+    void service_ended(PeItem& item) { engine->finish(item.unit, item.server, servers[item.server].work); }
   };
 
   // Before the sockets, so that it is beside what the base classes have for every event.
@@ -76,8 +79,8 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
   PePort* scheduler_ = nullptr;  ///< where completions go
   uint8_t unit_count_ = 0;
   uint32_t queue_depth_;
-  Unit* units_[kStages] = {};
-  PePort* next_[kStages] = {};
+  Unit* units_[kMostUnits] = {};
+  StageWays next_;
 
  public:
   CommandTargetSocket command_in{"command_in", *this};
@@ -92,7 +95,7 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
   CommandInitiatorSocket* command_initiator() override { return &command_out; }
   bool serves(Stage) const override;
   void join(Pe& pe) override { pe_ = &pe; }
-  void leads_to(PePort& out, PeBlock& next) override;
+  void leads_to(PePort& out, PeBlock& next) override { next_.add(out, next); }
   void called_by(PePort& in, PeBlock& before) override;
   tlm::tlm_sync_enum item_in(PeItem&, PePort& in, tlm::tlm_phase&) override;
   tlm::tlm_sync_enum answer_in(PeItem&, PePort& out, tlm::tlm_phase&) override;
@@ -121,6 +124,8 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
   void finish(uint8_t unit, uint16_t server, const Work&);
 
   PeItem& item_at(uint8_t unit, uint16_t server) const { return *units_[unit]->servers[server].item; }
+  /// ask_ahead() of what finish() of the item goes through.
+  void ask_for_finish(const PeItem&, int step) const;
   uint64_t op_id_at(uint8_t unit, uint16_t server) const { return units_[unit]->servers[server].op_id; }
   Pe& pe() const { return *pe_; }
 
@@ -136,7 +141,7 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
   void start_service(uint8_t unit, uint16_t server);
   void hand_on(uint8_t unit, uint16_t server);
   void become_idle(uint8_t unit, uint16_t server);
-  static void service_ended(void* unit, void* item);
+  friend void ask_ahead(const Unit&, const PeItem&, int step);
 };
 
 }  // namespace kernbench

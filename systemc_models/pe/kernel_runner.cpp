@@ -6,6 +6,7 @@
 #include <new>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/systemc_models/pe/pe_setup.h"
 #include "kernbench/systemc_models/pe/running_kernel.h"
 
 namespace kernbench {
@@ -13,8 +14,8 @@ namespace kernbench {
 KernelRunner::KernelRunner(Pe& pe, System& system, Component& block, CpuRole& cpu)
     : pe_(pe), system_(system), block_(block), cpu_(cpu) {}
 
-void KernelRunner::launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end, size_t stack_bytes,
-                          LaunchId id) {
+void KernelRunner::launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end,
+                          size_t stack_bytes, LaunchId id) {
   if (running_) throw std::logic_error(pe_.id + ": a kernel is running already");
   running_ = true;
   returned_ = false;
@@ -31,8 +32,7 @@ void KernelRunner::launch(Kernel kernel, double start_ns, std::function<void(con
   on_end_ = std::move(on_end);
   kernel_ = std::move(kernel);
   stack_bytes_ = stack_bytes;
-  timeline().at(
-      start_ns, front_order(pe_), [](void* self, void*) { static_cast<KernelRunner*>(self)->start(); }, this);
+  timeline().at(start_ns, front_order(pe_), call<&KernelRunner::start>(*this));
 }
 
 /// The thread is made when the kernel starts, not when it is launched: kernels that start at one instant do so in the
@@ -65,16 +65,14 @@ void KernelRunner::run() {
   place_ = nullptr;
   end_work();
   // The end is an instant of the kernel's clock, which may be ahead.
-  timeline().at(
-      std::max(local_ns_, timeline().now_ns()), front_order(pe_),
-      [](void* self, void*) {
-        auto& me = *static_cast<KernelRunner*>(self);
-        me.returned_ = true;
-        me.last_done_ns_ = std::max(me.last_done_ns_, me.local_ns_);
-        me.tell(KernelActivity::idle);
-        me.end_if_complete();
-      },
-      this);
+  timeline().at(std::max(local_ns_, timeline().now_ns()), front_order(pe_), call<&KernelRunner::returned>(*this));
+}
+
+void KernelRunner::returned() {
+  returned_ = true;
+  last_done_ns_ = std::max(last_done_ns_, local_ns_);
+  tell(KernelActivity::idle);
+  end_if_complete();
 }
 
 /// For faults that do not know their line.
@@ -84,8 +82,7 @@ std::string KernelRunner::behind_last_call() const {
 
 /// The kernel stays where it is, beyond what is simulated: an entry of the timeline there ends the simulation.
 void KernelRunner::stay() {
-  timeline().at(
-      std::max(local_ns_, timeline().now_ns()), front_order(pe_), [](void*, void*) {}, this);
+  timeline().at(std::max(local_ns_, timeline().now_ns()), front_order(pe_), call<&KernelRunner::nothing>(*this));
   sc_core::wait(resume_);
 }
 
@@ -94,8 +91,11 @@ void KernelRunner::end_if_complete() {
   running_ = false;
   outcome_.end_ns = last_done_ns_;
   if (outcome_.fault.empty() && !faults_.empty()) outcome_.fault = pe_.id + ": " + faults_.begin()->second.what();
-  const std::string left = pe_.ipcq ? pe_.ipcq->close_ports() : std::string();
-  if (outcome_.fault.empty()) outcome_.fault = left;
+  if (pe_.ipcq) {
+    ClosePorts close;
+    set_up(pe_, close);
+    if (outcome_.fault.empty()) outcome_.fault = close.left;
+  }
   if (on_end_) on_end_(outcome_);
 }
 
@@ -112,7 +112,7 @@ Ticket KernelRunner::submit(const std::shared_ptr<OpDesc>& desc) {
   }
   Submitted& submitted = enqueue(std::move(s), desc);
   if (desc->type == CommandType::load) loads_[desc->output.addr] = &submitted;
-  timeline().at(local_ns_, front_order(pe_), &KernelRunner::issue, this, &submitted);
+  timeline().at(local_ns_, front_order(pe_), call<&KernelRunner::issue>(*this, submitted));
   return submitted.ticket;
 }
 
@@ -178,7 +178,7 @@ void KernelRunner::materialize(const std::shared_ptr<OpDesc>& desc) {
   s->materializes = desc;
   Submitted& submitted = enqueue(std::move(s), desc);
   // The values are worked out on the timeline, at the submission's instant and on the scheduler's stack.
-  timeline().at(local_ns_, front_order(pe_), &KernelRunner::issue_materialization, this, &submitted);
+  timeline().at(local_ns_, front_order(pe_), call<&KernelRunner::issue_materialization>(*this, submitted));
   std::string fault;
   materialize_fault_ = &fault;
   wait(submitted.ticket);
@@ -186,38 +186,34 @@ void KernelRunner::materialize(const std::shared_ptr<OpDesc>& desc) {
   if (!fault.empty()) throw KernelFault(fault);
 }
 
-void KernelRunner::issue_materialization(void* self, void* submitted) {
-  auto& me = *static_cast<KernelRunner*>(self);
-  auto& s = *static_cast<Submitted*>(submitted);
-  MemoryImage& image = me.system_.image();
+void KernelRunner::issue_materialization(Submitted& s) {
+  MemoryImage& image = system_.image();
   OpDesc& desc = *s.materializes;
   auto what = std::make_shared<Materialization>();
   Bytes bytes(desc.output.nbytes());
   try {
-    me.system_.pending_values()->read(image, MemoryImage::key_of(desc.output), desc.output.addr, bytes.data(),
-                                       bytes.size(), 0, me.cpu_.materialize_limits(), what.get());
+    system_.pending_values()->read(image, MemoryImage::key_of(desc.output), desc.output.addr, bytes.data(),
+                                   bytes.size(), 0, cpu_.materialize_limits(), what.get());
     desc.data = std::make_shared<const Bytes>(std::move(bytes));
     desc.materialized = std::move(what);
     apply_effect(s.desc, image);
-    s.op_id = me.block_.begin_service(static_cast<const PeCommand&>(s));
-    me.block_.end_service(static_cast<const PeCommand&>(s), s.op_id, s.issue_ns, s.issue_ns);
-    if (me.pe_.observer) {
-      me.pe_.observer->command_submitted(me.pe_, s, s.issue_ns);
-      me.pe_.observer->command_complete(me.pe_, s, s.issue_ns);
+    s.op_id = block_.begin_service(static_cast<const PeCommand&>(s));
+    block_.end_service(static_cast<const PeCommand&>(s), s.op_id, s.issue_ns, s.issue_ns);
+    if (pe_.observer) {
+      pe_.observer->command_submitted(pe_, s, s.issue_ns);
+      pe_.observer->command_complete(pe_, s, s.issue_ns);
     }
   } catch (const PendingValueError& e) {
-    *me.materialize_fault_ = e.what();
+    *materialize_fault_ = e.what();
   }
   s.done_ns = s.issue_ns;
-  me.complete(s);
+  complete(s);
 }
 
-void KernelRunner::issue(void* self, void* submitted) {
-  auto& me = *static_cast<KernelRunner*>(self);
-  auto& s = *static_cast<Submitted*>(submitted);
-  if (s.type != CommandType::load) me.system_.apply(s.desc);
-  if (me.pe_.observer) me.pe_.observer->command_submitted(me.pe_, s, s.issue_ns);
-  me.cpu_.submit(s.item);
+void KernelRunner::issue(Submitted& s) {
+  if (s.type != CommandType::load) system_.apply(s.desc);
+  if (pe_.observer) pe_.observer->command_submitted(pe_, s, s.issue_ns);
+  cpu_.submit(s.item);
 }
 
 void KernelRunner::complete(PeCommand& command) {
@@ -277,9 +273,8 @@ Ticket KernelRunner::submit_queue_op(const std::shared_ptr<OpDesc>& desc, const 
   s->item.command = s.get();
   s->queue_call = &s->call;
   s->op = op;
-  s->call.kind = sends     ? QueueCall::Kind::send
-                 : op->any ? QueueCall::Kind::receive_any
-                           : QueueCall::Kind::receive;
+  s->call.kind = sends ? QueueCall::Kind::send : op->any ? QueueCall::Kind::receive_any : QueueCall::Kind::receive;
+  s->call.call_ns = cpu_.command_ns();
   s->call.port = op->ports.front();
   s->call.ports = op->ports;
   s->call.nbytes = sends ? desc->operands.front().ref.nbytes() : desc->output.nbytes();
@@ -298,18 +293,16 @@ Ticket KernelRunner::submit_queue_op(const std::shared_ptr<OpDesc>& desc, const 
   if (sends && history_)
     history_->sent(pe_.index, message_id(pe_.index, submitted.call.port, messages_sent_.at(submitted.call.port)++));
   if (!sends && desc->output.nbytes() > 0) loads_[desc->output.addr] = &submitted;
-  timeline().at(local_ns_, front_order(pe_), &KernelRunner::issue_queue_op, this, &submitted);
+  timeline().at(local_ns_, front_order(pe_), call<&KernelRunner::issue_queue_op>(*this, submitted));
   return submitted.ticket;
 }
 
 /// What is sent is the handle's value now.
-void KernelRunner::issue_queue_op(void* self, void* submitted) {
-  auto& me = *static_cast<KernelRunner*>(self);
-  auto& s = *static_cast<Submitted*>(submitted);
+void KernelRunner::issue_queue_op(Submitted& s) {
   if (s.type == CommandType::send)
-    s.call.value = std::make_shared<const RangeValue>(me.system_.image(), s.desc->operands.front().ref);
-  if (me.pe_.observer) me.pe_.observer->command_submitted(me.pe_, s, s.issue_ns);
-  me.cpu_.submit_to_queues(s.item);
+    s.call.value = std::make_shared<const RangeValue>(system_.image(), s.desc->operands.front().ref);
+  if (pe_.observer) pe_.observer->command_submitted(pe_, s, s.issue_ns);
+  cpu_.submit_to_queues(s.item);
 }
 
 void KernelRunner::sent(PeCommand& command) {
@@ -436,8 +429,10 @@ TensorRef KernelRunner::translate(const TensorRef& ref) const {
   // A flat system may have memories up there; what they hold is physical.
   if (ref.addr < kVirtualBase || !system_.owner_of(ref.space, ref.addr).empty()) return ref;
   if (!pe_.mmu) throw KernelFault("the address is virtual, and " + pe_.id + " has no pe_mmu");
+  Translate translate(ref);
   try {
-    return pe_.mmu->translate(ref);
+    set_up(pe_, translate);
+    return translate.ref;
   } catch (const TranslationFault& e) {
     throw KernelFault(e.what());
   }

@@ -99,10 +99,12 @@ class KernelRunner final : public PeBackend {
   };
   void start();
   void run();
+  void returned();
+  void nothing() {}
   Submitted& enqueue(std::unique_ptr<Submitted>, const std::shared_ptr<OpDesc>&);
-  static void issue(void* self, void* submitted);
-  static void issue_materialization(void* self, void* submitted);
-  static void issue_queue_op(void* self, void* submitted);
+  void issue(Submitted&);
+  void issue_materialization(Submitted&);
+  void issue_queue_op(Submitted&);
   void store_received(Submitted&);
   void note_message(const Submitted&);
   void fail_if_faulty(Ticket);
@@ -145,10 +147,10 @@ class KernelRunner final : public PeBackend {
   std::deque<std::unique_ptr<Submitted>> submitted_;
   size_t outstanding_ = 0;
   uint64_t seq_ = 0;
-  std::map<Ticket, KernelFault> faults_;                ///< of receives that got another message than they expect
-  std::vector<std::string> port_names_;                 ///< of the launch
-  std::vector<uint64_t> messages_sent_;                 ///< by port, for the history
-  std::unordered_map<Ticket, uint64_t> messages_;       ///< of receives that nobody has waited for, for the history
+  std::map<Ticket, KernelFault> faults_;            ///< of receives that got another message than they expect
+  std::vector<std::string> port_names_;             ///< of the launch
+  std::vector<uint64_t> messages_sent_;             ///< by port, for the history
+  std::unordered_map<Ticket, uint64_t> messages_;   ///< of receives that nobody has waited for, for the history
   std::unordered_map<uint64_t, Submitted*> loads_;  ///< in flight, by TCM address
   std::unordered_map<uint64_t, bool> free_later_;   ///< TCM freed while a load into it is in flight
 };

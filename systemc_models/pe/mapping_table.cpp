@@ -7,7 +7,7 @@
 namespace kernbench {
 
 std::string VirtualMapping::to_string() const {
-  return tensor + " [" + address_text(begin()) + ", " + address_text(end()) + ")";
+  return tensor + " " + range_text(begin(), nbytes);
 }
 
 const VirtualMapping* MappingTable::at_or_before(uint64_t addr) const {

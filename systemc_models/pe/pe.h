@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,18 +56,29 @@ struct Pe {
     Component* block;
     EngineRole* role;
   };
-  std::vector<Engine> engines;  ///< those of pe_dma, pe_fetch_store, pe_gemm and pe_math that it has, in this order
+  std::vector<Engine> engines;           ///< by their kinds' first stages
+  std::map<std::string, Stage> own_ops;  ///< MATH ops whose simple commands go to another stage than MATH
   std::unique_ptr<KernelRunner> runner;  ///< null: it lacks blocks that a kernel needs
 
   uint64_t sram_base = 0, sram_bytes = 0;  ///< of the cube's shared SRAM; 0: it has none
   uint32_t cube = 0;                       ///< index of its cube
   std::string id;                          ///< "sip0.cube0.pe0"
   PeObservers observers{observer};         ///< who is told: sets `observer`
+
+  /// The stage that serves a command that is no composite; op: of MATH.
+  Stage stage_of(CommandType type, const std::string& op) const {
+    const auto own = type == CommandType::math ? own_ops.find(op) : own_ops.end();
+    return own == own_ops.end() ? kernbench::stage_of(type) : own->second;
+  }
+  /// The engine that serves a stage; std::out_of_range where it has none.
+  const Component& engine_at(Stage) const;
 };
 
-/// Order of what happens in PEs at one instant: PE by PE, stages from the back, then what comes from the front.
+/// Order of what happens in PEs at one instant: PE by PE, a tile's stages from the back, those of a user's own, then
+/// what comes from the front.
 inline Order stage_order(const Pe& pe, Stage s) {
-  return Order(Order::kEngines, pe.order, static_cast<uint64_t>(kStages - 1 - static_cast<int>(s)));
+  const int i = static_cast<int>(s);
+  return Order(Order::kEngines, pe.order, static_cast<uint64_t>(i < kTileStages ? kTileStages - 1 - i : i));
 }
 /// Who takes what is new in inter-PE queues at an instant, in this order: a receive of any port chooses one before
 /// slots are read.
@@ -75,7 +87,7 @@ inline Order queue_order(const Pe& pe, QueueTurn turn) {
   return Order(Order::kQueues, pe.order, static_cast<uint64_t>(turn));
 }
 inline Order front_order(const Pe& pe) {
-  return Order(Order::kEngines, pe.order, kStages);
+  return Order(Order::kEngines, pe.order, kMostStages);
 }
 
 }  // namespace kernbench

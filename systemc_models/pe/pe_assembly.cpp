@@ -3,27 +3,19 @@
 #include <algorithm>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
-#include "kernbench/systemc_models/pe/standard_edges.h"
 
 namespace kernbench {
 namespace {
 
-constexpr const char* kNeededKinds[] = {"pe_cpu",  "pe_scheduler", "pe_dma", "pe_fetch_store",
-                                        "pe_gemm", "pe_math",      "pe_tcm"};
+const Kinds& kinds() {
+  return component_catalog().kinds();
+}
 
-/// What an engine of a kind must serve.
-struct EngineKind {
-  const char* kind;
-  std::vector<Stage> stages;
-};
-const std::vector<EngineKind>& engine_kinds() {
-  static const std::vector<EngineKind> kinds = {{"pe_dma", {Stage::dma_read, Stage::dma_write}},
-                                                {"pe_fetch_store", {Stage::fetch, Stage::store}},
-                                                {"pe_gemm", {Stage::gemm}},
-                                                {"pe_math", {Stage::math}}};
-  return kinds;
+const EngineFacts& engine_of(std::string_view kind) {
+  return kinds().find(std::string(kind))->facts.engine;
 }
 
 /// "… is no CpuRole, which a block of kind pe_cpu must be (systemc_models/pe/roles.h)".
@@ -35,7 +27,7 @@ const std::vector<EngineKind>& engine_kinds() {
 
 /// The PE's block of a kind in its role; null where it has none of that kind.
 template <class Role>
-Role* role_of(const PeParts& parts, const char* kind, const char* role) {
+Role* role_of(const PeParts& parts, std::string_view kind, const char* role) {
   const PeParts::Part* part = parts.of_kind(kind);
   if (!part) return nullptr;
   if (auto* block = dynamic_cast<Role*>(part->block)) return block;
@@ -48,14 +40,34 @@ PeBlock& block_of(const PeParts::Part& part) {
 }
 
 void add_engines(Pe& pe, const PeParts& parts) {
-  for (const EngineKind& k : engine_kinds()) {
-    auto* role = role_of<EngineRole>(parts, k.kind, "EngineRole");
+  for (const std::string& kind : kinds().of_engines()) {
+    auto* role = role_of<EngineRole>(parts, kind, "EngineRole");
     if (!role) continue;
-    const PeParts::Part& part = *parts.of_kind(k.kind);
-    for (const Stage s : k.stages) {
-      if (!block_of(part).serves(s)) refuse(part, "does not serve " + std::string(name_of(s)), "do", "pe/pe_block.h");
+    const PeParts::Part& part = *parts.of_kind(kind);
+    for (const EngineStage& s : engine_of(kind).stages) {
+      if (!block_of(part).serves(s.stage))
+        refuse(part, "does not serve " + std::string(name_of(s.stage)), "do", "pe/pe_block.h");
     }
     pe.engines.push_back({part.block, role});
+    for (const std::string& op : engine_of(kind).ops) {
+      const Stage stage = engine_of(kind).stages.front().stage;
+      if (!pe.own_ops.emplace(op, stage).second)
+        throw InputError(part.block->id() + ": takes op " + op + ", which another engine of the PE takes; legal: one");
+    }
+  }
+}
+
+/// Nobody could tell to which of two engines a stage's items go.
+void check_stages(const Pe& pe) {
+  for (int s = 0; s < stage_count(); ++s) {
+    const Component* serves = nullptr;
+    for (const Pe::Engine& e : pe.engines) {
+      if (!e.block->pe_block()->serves(static_cast<Stage>(s))) continue;
+      if (serves)
+        throw InputError(e.block->id() + ": serves " + std::string(name_of(static_cast<Stage>(s))) + ", as does " +
+                         serves->id() + "; legal: one engine of a PE");
+      serves = e.block;
+    }
   }
 }
 
@@ -69,12 +81,13 @@ void add_dma(Pe& pe, const PeParts& parts) {
 }
 
 bool is_standard(const PeParts::Part& from, const PeParts::Part& to) {
-  return std::any_of(std::begin(kStandardEdges), std::end(kStandardEdges),
+  const PeKindEdges::Pairs& standard = kinds().pe_edges().standard;
+  return std::any_of(standard.begin(), standard.end(),
                      [&](const auto& e) { return e.first == from.kind && e.second == to.kind; });
 }
 
 /// ADR-0014 D6, D8. Edges towards a block that takes no items, or from one that sends none, say that it answers.
-void bind(const PeParts& parts, const PeEdges& edges) {
+void bind_along(const PeParts& parts, const PeEdges& edges) {
   for (const auto& [a, b] : edges) {
     const PeParts::Part &from = parts.of(*a), &to = parts.of(*b);
     PeBlock &sender = block_of(from), &receiver = block_of(to);
@@ -103,8 +116,16 @@ const PeParts::Part& PeParts::of(const Component& block) const {
 }
 
 PeEdges PeParts::standard_edges() const {
+  return between(kinds().pe_edges().standard);
+}
+
+PeEdges PeParts::bound_without_edge() const {
+  return between(kinds().pe_edges().without_edge);
+}
+
+PeEdges PeParts::between(const PeKindEdges::Pairs& pairs) const {
   PeEdges edges;
-  for (const auto& [from, to] : kStandardEdges) {
+  for (const auto& [from, to] : pairs) {
     const Part *a = of_kind(from), *b = of_kind(to);
     if (a && b) edges.emplace_back(a->block, b->block);
   }
@@ -113,13 +134,19 @@ PeEdges PeParts::standard_edges() const {
 
 std::string missing_for_kernels(const PeParts& parts) {
   std::string missing;
-  for (const char* kind : kNeededKinds) {
-    if (!parts.of_kind(kind)) missing += (missing.empty() ? "" : ", ") + std::string(kind);
+  const auto need = [&](const std::string& kind) {
+    if (!parts.of_kind(kind)) missing += (missing.empty() ? "" : ", ") + kind;
+  };
+  need("pe_cpu");
+  need("pe_scheduler");
+  for (const std::string& kind : kinds().of_engines()) {
+    if (engine_of(kind).needed) need(kind);
   }
+  need("pe_tcm");
   return missing;
 }
 
-void assemble(Pe& pe, const PeParts& parts, const PeEdges& edges, System& system) {
+void assemble(Pe& pe, const PeParts& parts, const PeEdges& edges, System& system, const PeEdges& elsewhere) {
   pe.cpu = role_of<CpuRole>(parts, "pe_cpu", "CpuRole");
   pe.scheduler = role_of<SchedulerRole>(parts, "pe_scheduler", "SchedulerRole");
   pe.tcm = role_of<TcmRole>(parts, "pe_tcm", "TcmRole");
@@ -130,7 +157,15 @@ void assemble(Pe& pe, const PeParts& parts, const PeEdges& edges, System& system
   for (const PeParts::Part& part : parts.all()) {
     if (PeBlock* block = part.block->pe_block()) block->join(pe);
   }
-  bind(parts, edges);
+  bind_along(parts, edges);
+  PeEdges others = parts.bound_without_edge();
+  const auto is_among = [](const PeEdges& all) {
+    return [&all](const PeEdges::value_type& e) { return std::find(all.begin(), all.end(), e) != all.end(); };
+  };
+  others.erase(std::remove_if(others.begin(), others.end(), is_among(edges)), others.end());
+  others.erase(std::remove_if(others.begin(), others.end(), is_among(elsewhere)), others.end());
+  bind_along(parts, others);
+  check_stages(pe);
   if (pe.ipcq) pe.ipcq->on_left_over([&system](const std::string& what) { system.note_fault(what); });
   if (!missing_for_kernels(parts).empty()) return;
   pe.runner = std::make_unique<KernelRunner>(pe, system, *parts.of_kind("pe_cpu")->block, *pe.cpu);

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernbench/systemc_models/core/impl_catalog.h"
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe.h"
 
@@ -37,17 +38,21 @@ class PeParts {
   /// Null where there is none.
   const Part* of_kind(std::string_view kind) const;
   const Part& of(const Component& block) const;
-  /// Those between the blocks that it has (standard_edges.h).
+  /// Those between the blocks that it has (PeKindEdges).
   PeEdges standard_edges() const;
+  PeEdges bound_without_edge() const;
 
  private:
+  PeEdges between(const PeKindEdges::Pairs&) const;
   std::vector<Part> parts_;
 };
 
 /// Fills in the PE's blocks, and its runner where it has all that a kernel needs; who and where it is (id, index,
-/// order, cube) is said before. Blocks are bound along the edges as far as they have the sockets for it; along standard
-/// edges they must. InputError, one line, where a class lacks what its kind must have (roles.h, pe_block.h).
-void assemble(Pe&, const PeParts&, const PeEdges&, System&);
+/// order, cube) is said before. Blocks are bound along the edges, and where they must be without one (PeKindEdges), as
+/// far as they have the sockets for it; along standard edges they must. Those of `elsewhere` are left to who calls:
+/// blocks of somebody else's stand between them. InputError, one line, where a class lacks what its kind must have
+/// (roles.h, pe_block.h).
+void assemble(Pe&, const PeParts&, const PeEdges&, System&, const PeEdges& elsewhere = {});
 
 /// "pe_gemm, pe_tcm": kinds without which a PE runs no kernels.
 std::string missing_for_kernels(const PeParts&);

@@ -2,6 +2,9 @@
 // kind must do beside that: roles.h.
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "kernbench/systemc_models/core/component.h"
 #include "kernbench/systemc_models/pe/pe_port.h"
 #include "kernbench/systemc_models/protocol/port_sockets.h"
@@ -22,6 +25,8 @@ class PeBlock {
   virtual ~PeBlock() = default;
 
   Component& block() const { return owner_; }
+  /// What it adds to what it does in its PE, ns.
+  double block_overhead_ns() const { return owner_.overhead_ns(); }
   PePort& port_for_binding() { return *new (owner_.context().arena().allocate(sizeof(PePort))) PePort(*this); }
 
   /// The sockets; null where it has none of that side.
@@ -36,11 +41,21 @@ class PeBlock {
   PePort& bind_initiator(sc_core::sc_port_b<tlm::tlm_fw_transport_if<pe_command_protocol>>&,
                          tlm::tlm_bw_transport_if<pe_command_protocol>&);
 
-  // Before elaboration ends: which PE it is part of, and, for every edge inside the PE, the block that the port leads to,
-  // and the one that the port is called by. (An observer between them is looked through.)
+  // Before elaboration ends: which PE it is part of, and, for every edge inside the PE, the block that the port leads
+  // to, and the one that the port is called by. (An observer between them is looked through.)
   virtual void join(Pe&) {}
   virtual void leads_to(PePort& /*out*/, PeBlock& /*next*/) {}
   virtual void called_by(PePort& /*in*/, PeBlock& /*before*/) {}
+  /// Tells it leads_to(), and keeps the way.
+  void add_way(PePort& out, PeBlock& next);
+  /// The port to a neighbour in that role; null: it has none.
+  template <class Role>
+  PePort* way_to() const {
+    for (const auto& [next, out] : ways_) {
+      if (dynamic_cast<Role*>(next)) return out;
+    }
+    return nullptr;
+  }
 
   /// An item has been handed on to here.
   virtual tlm::tlm_sync_enum item_in(PeItem&, PePort& in, tlm::tlm_phase&);
@@ -51,6 +66,17 @@ class PeBlock {
 
  private:
   Component& owner_;
+  std::vector<std::pair<PeBlock*, PePort*>> ways_;
+};
+
+/// The ports to the blocks that serve the stages.
+class StageWays {
+ public:
+  void add(PePort& out, const PeBlock& next);
+  PePort& operator[](Stage s) const { return *ways_[static_cast<size_t>(s)]; }
+
+ private:
+  PePort* ways_[kMostStages] = {};
 };
 
 /// Binds a's initiator socket to b's target socket, and tells both.

@@ -14,7 +14,7 @@
 
 namespace kernbench {
 
-/// The engine of a command that is no composite.
+/// The stage of a command that is no composite, where no engine of a user's own takes it (Pe::stage_of).
 inline Stage stage_of(CommandType t) {
   switch (t) {
     case CommandType::load:
@@ -82,12 +82,14 @@ struct CompositePlan {
 class PePort;
 struct MemoryRequest;
 struct PeCommand;
+struct PeSetup;
 struct QueueCall;
 struct QueueSegment;
 
 /// A simple command or a tile token. One owner at a time; it knows its own way.
 struct PeItem {
   static constexpr bool data_op = true;
+  // The first line of a cache is what every stage looks at, the next what one asks, and where the tile is.
   PeCommand* command = nullptr;
   bool token = false;
   bool in_flight = false;
@@ -98,19 +100,23 @@ struct PeItem {
   uint16_t server = 0;
   uint8_t stage_count = 0;
   uint8_t stage_at = 0;
-  Stage stages[kStages] = {};
+  Stage stages[kTileStages] = {};
   double fed_ns = 0;
-  // What a block asks pe_tcm or pe_mmu with (b_transport), and the answer, ns.
-  uint64_t asked_bytes = 0;  ///< pe_tcm: moved through the port of the item's stage
-  double answer_ns = 0;
   // Token: which tile, and its real size.
   uint32_t tile_id = 0;
-  int64_t i = 0, j = 0, k = 0;
+  bool asked_write = false;  ///< pe_tcm: through its write port
   int64_t tile_m = 0, tile_n = 0, tile_k = 0;
-  TileBuffer buffer;  ///< token: its room in the reserved TCM while it is in flight; a scheduler of one's own may give none
+  // What a block asks pe_tcm or pe_mmu with (b_transport), and the answer, ns.
+  uint64_t asked_bytes = 0;  ///< pe_tcm
+  double asked_from_ns = 0;  ///< pe_tcm: when the access begins, not before now
+  double answer_ns = 0;
+  TileBuffer
+      buffer;  ///< token: its room in the reserved TCM while it is in flight; a scheduler of one's own may give none
+  int64_t i = 0, j = 0, k = 0;  ///< token: its place
   PeItem* next_idle = nullptr;
   MemoryRequest* request = nullptr;  ///< a driver's, of an item without a command
   QueueSegment* segment = nullptr;   ///< of a message between PEs, or its credit: it passes no stage
+  PeSetup* setup = nullptr;          ///< what a block is told or asked at no time
   uint64_t asked_address = 0;        ///< pe_mmu: virtual
   Rows asked_rows;                   ///< pe_mmu
   // DMA through virtual addresses: how far the part that is being moved is, 0: none is; and the part.
@@ -180,7 +186,7 @@ struct PeCommand {
   uint64_t in_bytes = 0, out_bytes = 0;  ///< GEMM, MATH: what it reads and writes in TCM while it is computed
 
   QueueCall* queue_call = nullptr;  ///< of pe_ipcq; else null
-  std::string fault;                ///< complete, but not done (a message of another shape, an error of a memory): one line
+  std::string fault;  ///< complete, but not done (a message of another shape, an error of a memory): one line
 
   /// What the command travels as: to the scheduler, and a simple one on to its engine.
   PeItem item;
@@ -196,7 +202,13 @@ struct PeCommand {
 /// A send (queue_message.h) is answered TLM_ACCEPTED, and END_REQ comes when its last segment has a slot.
 /// Completion goes back by nb_transport_bw(item, BEGIN_RESP), answered TLM_COMPLETED: an item's last stage to the
 /// scheduler over the edge between them, whoever handed the item to that stage; the scheduler to who submitted.
-/// pe_tcm and pe_mmu are asked by b_transport(item) how long an access takes.
+/// pe_tcm and pe_mmu are asked by b_transport(item) how long an access takes: answer_ns, from its begin on. Of pe_tcm:
+/// asked_bytes through its read or write port from asked_from_ns on, be it now or later; the answer has the wait for a
+/// port in it where a TCM has such waits, for which accesses count in the order in which they are asked for. FETCH and
+/// STORE ask once for each item; an engine that streams asks once for a simple command's operands and once for its
+/// result, as far as they have bytes; a foreign engine's accesses to the TCM are asked for as they come. Of pe_mmu: the
+/// look-up of asked_rows at asked_address. transport_dbg(item) has a block do what item.setup says (pe_setup.h), at no
+/// time; answered 1 where it does.
 struct pe_command_protocol {
   using tlm_payload_type = PeItem;
   using tlm_phase_type = tlm::tlm_phase;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "kernbench/systemc_models/pe/pe_setup.h"
+
 namespace kernbench {
 namespace {
 
@@ -11,6 +13,11 @@ HostResponse error(HostError code, const std::string& text) {
   r.code = code;
   r.text = text;
   return r;
+}
+
+/// Has the PE's MMU do it: over pe_cpu's socket, or from outside of the simulation.
+void have_done(const Pe& pe, SetupOf<MmuRole>& setup, By by) {
+  by == By::pe_cpu ? set_up(pe, setup) : setup.act_on(*pe.mmu);
 }
 
 HostResponse no_mmu(const Pe& pe) {
@@ -37,11 +44,15 @@ void LaunchBody::take(ControlMessage& m, Pe& pe) const {
     const auto named = [](const LaunchId& l, const char* else_what) {
       return l.what.empty() ? std::string(else_what) : l.what;
     };
-    const std::string what = named(id, "a launch") + " found it running " + named(pe.runner->launched(), "another kernel");
+    const std::string what =
+        named(id, "a launch") + " found it running " + named(pe.runner->launched(), "another kernel");
     return m.respond(HostError::pe_busy, pe.id + ": " + what, m.time_ns());
   }
   const size_t place = m.places.front();
-  if (pe.ipcq) pe.ipcq->open_ports(ports.empty() ? std::vector<QueuePort>() : ports[place], number);
+  if (pe.ipcq) {
+    OpenPorts open(ports.empty() ? std::vector<QueuePort>() : ports[place], number);
+    set_up(pe, open);
+  }
   const auto on_end = [this, &m, place](const KernelRunner::Outcome& outcome) {
     ended(place, outcome);
     m.respond(outcome.fault.empty() ? HostError::ok : HostError::kernel_fault, outcome.fault, outcome.end_ns);
@@ -50,32 +61,33 @@ void LaunchBody::take(ControlMessage& m, Pe& pe) const {
 }
 
 void MapBody::take(ControlMessage& m, Pe& pe) const {
-  const HostResponse r = map_at(pe);
+  const HostResponse r = map_at(pe, By::pe_cpu);
   m.respond(r.code, r.text, m.time_ns());
 }
 
-HostResponse MapBody::map_at(Pe& pe) const {
+HostResponse MapBody::map_at(Pe& pe, By by) const {
   if (!pe.mmu) return no_mmu(pe);
-  if (const VirtualMapping* other = pe.mmu->map(mapping))
-    return error(HostError::overlap, pe.id + ": " + mapping->to_string() + " overlaps " + other->to_string());
+  MapRange map(mapping);
+  have_done(pe, map, by);
+  if (map.overlaps)
+    return error(HostError::overlap, pe.id + ": " + mapping->to_string() + " overlaps " + map.overlaps->to_string());
   return {};
 }
 
 void UnmapBody::take(ControlMessage& m, Pe& pe) const {
-  const HostResponse r = unmap_at(pe);
+  const HostResponse r = unmap_at(pe, By::pe_cpu);
   m.respond(r.code, r.text, m.time_ns());
 }
 
-HostResponse UnmapBody::unmap_at(Pe& pe) const {
+HostResponse UnmapBody::unmap_at(Pe& pe, By by) const {
   if (!pe.mmu) return no_mmu(pe);
   const std::string what = "unmap of " + range_text(address, nbytes);
   if (pe.runner && pe.runner->running())
     return error(HostError::pe_busy, pe.id + ": " + what + " found it running a kernel");
-  if (!pe.mmu->unmap(address, nbytes)) {
-    return error(HostError::not_mapped,
-                 pe.id + ": " + what + ": no mapping is that range; " + pe.mmu->nearest(address));
-  }
-  return {};
+  UnmapRange unmap(address, nbytes);
+  have_done(pe, unmap, by);
+  if (unmap.unmapped) return {};
+  return error(HostError::not_mapped, pe.id + ": " + what + ": no mapping is that range; " + unmap.nearest);
 }
 
 }  // namespace kernbench

@@ -22,20 +22,24 @@ class PeBody : public ControlBody {
 class LaunchBody : public PeBody {
  public:
   LaunchId id;
-  double start_ns = 0;                                ///< the stamp; a PE that is reached later starts then
+  double start_ns = 0;                                       ///< the stamp; a PE that is reached later starts then
   std::function<KernelRunner::Kernel(size_t place)> kernel;  ///< what the PE at that place of the message runs
-  std::vector<std::vector<QueuePort>> ports;  ///< of the PE at that place; empty: none has any
-  uint64_t number = 0;                        ///< of the launch
+  std::vector<std::vector<QueuePort>> ports;                 ///< of the PE at that place; empty: none has any
+  uint64_t number = 0;                                       ///< of the launch
   std::function<void(size_t place, const KernelRunner::Outcome&)> ended;
   void take(ControlMessage&, Pe&) const override;
 };
+
+/// Who has a pe_mmu map or unmap: pe_cpu over its socket, or the host at no time, from outside of the simulation, when
+/// sockets may not be bound yet.
+enum class By : uint8_t { pe_cpu, host };
 
 /// Makes a virtual range known to the PE's MMU, at once. no_mmu, overlap.
 class MapBody : public PeBody {
  public:
   std::shared_ptr<const VirtualMapping> mapping;
   void take(ControlMessage&, Pe&) const override;
-  HostResponse map_at(Pe&) const;
+  HostResponse map_at(Pe&, By) const;
 };
 
 /// Makes it forget one. no_mmu, not_mapped; pe_busy: what a kernel may use does not vanish under it.
@@ -43,7 +47,7 @@ class UnmapBody : public PeBody {
  public:
   uint64_t address = 0, nbytes = 0;
   void take(ControlMessage&, Pe&) const override;
-  HostResponse unmap_at(Pe&) const;
+  HostResponse unmap_at(Pe&, By) const;
 };
 
 /// What a pe_cpu does with a message that has arrived.

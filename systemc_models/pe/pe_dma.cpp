@@ -1,5 +1,7 @@
 #include "kernbench/systemc_models/pe/pe_dma.h"
 
+#include <utility>
+
 #include "kernbench/systemc_models/core/registry.h"
 
 namespace kernbench {
@@ -44,11 +46,6 @@ void PeDma::leads_to(PePort& way, PeBlock& next) {
   } else {
     Engine::leads_to(way, next);
   }
-}
-
-void PeDma::called_by(PePort& from, PeBlock& before) {
-  if (dynamic_cast<IpcqRole*>(&before)) from_ipcq_ = &from;
-  Engine::called_by(from, before);
 }
 
 PeItem& PeDma::driver_item(MemoryRequest& r) {
@@ -97,13 +94,11 @@ void PeDma::next_piece(uint8_t unit, PeItem& item, const TilePart& part) {
       &item};
   if (look_up_ns == 0) return start_part(a);
   looking_up_[&item] = a;
-  timeline().at(a.issue_ns, stage_order(pe(), item.stage()), &PeDma::looked_up, this, &item);
+  timeline().at(a.issue_ns, stage_order(pe(), item.stage()), call<&PeDma::looked_up>(*this, item));
 }
 
-void PeDma::looked_up(void* self, void* item) {
-  auto& me = *static_cast<PeDma*>(self);
-  const auto a = me.looking_up_.extract(static_cast<PeItem*>(item));
-  me.start_part(a.mapped());
+void PeDma::looked_up(PeItem& item) {
+  start_part(looking_up_.extract(&item).mapped());
 }
 
 /// Of a command's item: who observes can tell whose it is.
@@ -148,6 +143,12 @@ void PeDma::transaction_done(FabricTransaction& x) {
   if (!next_transaction(item.unit, item.server)) finish(item.unit, item.server, {});
 }
 
+/// The item is known from the second step on.
+void PeDma::ask_for_done(const FabricTransaction& x, int step) const {
+  FabricInitiator::ask_for_done(x, step);
+  if (step > 1) ask_for_finish(*static_cast<const PeItem*>(x.context), step - 1);
+}
+
 // ---- messages between PEs
 
 tlm::tlm_sync_enum PeDma::item_in(PeItem& item, PePort& from, tlm::tlm_phase& phase) {
@@ -182,8 +183,8 @@ tlm::tlm_sync_enum PeDma::request_in(FabricTransaction& x, FabricPort& from, tlm
     if (x.channel == kComm) {
       segment_comes(x, from);
     } else {
-      timeline().at(x.time_ns + mode.message_drain_ns(*x.route, x.nbytes), Order(Order::kCredits, pe().order, 0),
-                    &PeDma::credit_here, this, &x);
+      timeline().at(x.time_ns + mode.message_drain_ns(*x.route, x.nbytes), credit_order(),
+                    call<&PeDma::credit_here>(*this, x));
     }
   }
   return phase == tlm::BEGIN_REQ ? FabricPort::accepted(phase) : tlm::TLM_ACCEPTED;
@@ -200,39 +201,38 @@ void PeDma::segment_comes(FabricTransaction& x, FabricPort& from) {
     x.own_order = last.order;
   }
   last = {x.time_ns, x.own_order};
-  timeline().at(x.time_ns, fabric().mode().arrival_order(x, from, this), &PeDma::segment_here, this, &x);
+  timeline().at(x.time_ns, fabric().mode().arrival_order(x, from, this), call<&PeDma::segment_here>(*this, x));
 }
 
-void PeDma::segment_here(void* self, void* transaction) {
-  auto& me = *static_cast<PeDma*>(self);
-  auto& x = *static_cast<FabricTransaction*>(transaction);
+void PeDma::segment_here(FabricTransaction& x) {
   auto& s = *static_cast<QueueSegment*>(x.context);
   s.times().arrival_ns = x.time_ns;
-  s.drain_ns = me.fabric().mode().message_drain_ns(*x.route, x.nbytes);
-  me.fabric().mode().complete_account(x);
+  s.drain_ns = fabric().mode().message_drain_ns(*x.route, x.nbytes);
+  fabric().mode().complete_account(x);
   s.account.overhead_ns = x.overhead_ns;
   s.account.wire_ns = x.wire_ns;
   s.account.link_queue_ns = x.link_queue_ns;
   s.account.store_forward_ns = x.store_forward_ns;
   s.account.drain_ns = x.drain_ns + s.drain_ns;
-  if (me.observers()) me.observers()->post_done(me, x, x.time_ns);
+  if (observers()) observers()->post_done(*this, x, x.time_ns);
   x.payload.release();
-  me.ipcq_->send(s.arriving);
+  ipcq_->send(s.arriving);
 }
 
-/// Who sent it is told before its slot can be taken anew.
-void PeDma::credit_here(void* self, void* transaction) {
-  auto& me = *static_cast<PeDma*>(self);
-  auto& x = *static_cast<FabricTransaction*>(transaction);
+/// A receive that waits for it is done before the slot can be taken anew.
+void PeDma::credit_here(FabricTransaction& x) {
+  const double now = timeline().now_ns();
+  if (observers()) observers()->post_done(*this, x, now);
   auto& s = *static_cast<QueueSegment*>(x.context);
-  if (me.observers()) me.observers()->post_done(me, x, me.timeline().now_ns());
-  x.initiator->message_arrived(x);
-  x.payload.release();
-  me.ipcq_->send(s.credit_back);
+  if (!s.credited) return credit_counts(x);
+  timeline().at(now, credit_order(), std::exchange(s.credited, {}));
+  timeline().at(now, credit_order(), call<&PeDma::credit_counts>(*this, x));
 }
 
-void PeDma::message_arrived(FabricTransaction& x) {
-  from_ipcq_->complete(static_cast<QueueSegment*>(x.context)->credit);
+void PeDma::credit_counts(FabricTransaction& x) {
+  auto& s = *static_cast<QueueSegment*>(x.context);
+  x.payload.release();
+  ipcq_->send(s.credit_back);
 }
 
 /// Of a segment; a credit has none to show.

@@ -2,8 +2,8 @@
 // completion of the item's last transaction (a GEMM tile reads its A part, then its B part). Timing contract §2, §5.
 // What was reached through virtual addresses is one transaction for each physical piece, each after what its look-up in
 // the MMU's TLB costs (docs/timing.md).
-// Beside them vc_comm (comm_channel.h) sends the segments of inter-PE queues, and what other PEs have sent comes in here,
-// for pe_ipcq (collectives contract §10.7 to §10.11).
+// Beside them vc_comm (comm_channel.h) sends the segments of inter-PE queues, and what other PEs have sent comes in
+// here, for pe_ipcq (collectives contract §10.7 to §10.11).
 // Does not model: descriptors.
 #pragma once
 
@@ -36,12 +36,13 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   PeDma(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters = {});
   static ImplSpec spec() {
     return spec_of<Parameters>("builtin.pe_dma", "pe_dma", "a PE's DMA: reads and writes of its commands and tiles")
-        .initiator();
+        .initiator()
+        .engine({{{Stage::dma_read, StageWork::reads, "rd"}, {Stage::dma_write, StageWork::writes, "wr"}}, true, true})
+        .leads_to({"pe_fetch_store", "pe_mmu", "pe_ipcq"});
   }
 
   void join(Pe& pe) override;
   void leads_to(PePort& out, PeBlock& next) override;
-  void called_by(PePort& in, PeBlock& before) override;
   tlm::tlm_sync_enum item_in(PeItem&, PePort& in, tlm::tlm_phase&) override;
   FabricNode* fabric_node() override { return this; }
   FabricInitiatorSocket* initiator_socket() override { return &out; }
@@ -52,10 +53,7 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   uint64_t op_id_of(const FabricTransaction&) const override;
   const MemoryRequest* request_of(const FabricTransaction&) const override;
   void message_left(FabricTransaction&, double free_ns) override;
-  void message_arrived(FabricTransaction&) override;
   void message_bytes(const FabricTransaction&, uint8_t* bytes) const override;
-
-  const CommChannel& comm() const override { return comm_; }
 
   /// A driver's request is a simple command that enters the channel's queue.
   void request(MemoryRequest& r) override { enqueue(line_of(r.write), r); }
@@ -69,23 +67,25 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   void begin(uint8_t unit, uint16_t server) override;
   bool next_transaction(uint8_t unit, uint16_t server);
   void next_piece(uint8_t unit, PeItem&, const TilePart&);
-  static void looked_up(void* self, void* item);
+  void looked_up(PeItem&);
   void start_part(const Access&);
   Order done_order(const FabricTransaction&) const override;
   std::string op_of(const FabricTransaction&) const override;
   void transaction_failed(FabricTransaction&, const std::string& why) override;
   void transaction_done(FabricTransaction&) override;
+  void ask_for_done(const FabricTransaction&, int step) const override;
 
   // Messages between PEs.
   void granted(QueueSegment&) override;
   void send_credit(QueueSegment&);
   void segment_comes(FabricTransaction&, FabricPort& in);
-  static void segment_here(void* self, void* transaction);
-  static void credit_here(void* self, void* transaction);
+  void segment_here(FabricTransaction&);
+  void credit_here(FabricTransaction&);
+  void credit_counts(FabricTransaction&);
+  Order credit_order() const { return Order(Order::kCredits, pe().order, 0); }
 
   PePort* mmu_ = nullptr;
-  PePort* ipcq_ = nullptr;       ///< to pe_ipcq; null: it has none
-  PePort* from_ipcq_ = nullptr;  ///< by which it calls
+  PePort* ipcq_ = nullptr;  ///< null: it has none
   CommChannel comm_;
   /// The last header of each queue that ends here, by the receiver's port: segments of one do not overtake.
   struct LastHeader {

@@ -19,8 +19,9 @@ void PeFetchStore::leads_to(PePort& out, PeBlock& next) {
 }
 
 Engine::Work PeFetchStore::work(PeItem& item) {
-  item.asked_bytes = item.stage() == Stage::fetch ? item.fetch_bytes() : item.store_bytes();
-  return {overhead_ns() + tcm_->ask(item), item.asked_bytes, 0};
+  const bool store = item.stage() == Stage::store;
+  const uint64_t bytes = store ? item.store_bytes() : item.fetch_bytes();
+  return {overhead_ns() + tcm_->ask(item, bytes, store, timeline().now_ns() + overhead_ns()), bytes, 0};
 }
 
 KERNBENCH_REGISTER_COMPONENT(PeFetchStore)

@@ -1,6 +1,5 @@
 // Models: the only way between TCM and the register file: a FETCH and a STORE stage, one server each, at TCM's read and
 // write bandwidth, for which it asks pe_tcm. Timing contract §5: overhead_ns + bytes / tcm bandwidth.
-// Does not model: TCM banks; nothing else uses the TCM's ports.
 #pragma once
 
 #include "kernbench/systemc_models/pe/engine.h"
@@ -13,7 +12,9 @@ class PeFetchStore : public Engine {
   PeFetchStore(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
   static ImplSpec spec() {
     return spec_of<Parameters>("builtin.pe_fetch_store", "pe_fetch_store",
-                               "transfers between TCM and the register file");
+                               "transfers between TCM and the register file")
+        .engine({{{Stage::fetch, StageWork::fetches, "fetch"}, {Stage::store, StageWork::stores, "store"}}, true})
+        .leads_to({"pe_gemm", "pe_math", "pe_tcm", "pe_dma"});
   }
 
   void leads_to(PePort& out, PeBlock& next) override;

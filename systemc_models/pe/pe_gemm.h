@@ -35,7 +35,12 @@ class PeGemm : public ComputeEngine {
  public:
   using Parameters = PeGemmParameters;
   PeGemm(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
-  static ImplSpec spec() { return spec_of<Parameters>("builtin.pe_gemm", "pe_gemm", "matrix unit by its rate"); }
+  static ImplSpec spec() {
+    return spec_of<Parameters>("builtin.pe_gemm", "pe_gemm", "matrix unit by its rate")
+        .engine({{{Stage::gemm, StageWork::macs}}, true})
+        .leads_to({"pe_math", "pe_fetch_store"})
+        .bound_without_edge_to({"pe_tcm"});
+  }
 
  private:
   double rate(const std::string& dtype) const;

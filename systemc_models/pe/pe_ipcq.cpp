@@ -9,19 +9,14 @@
 namespace kernbench {
 
 PeIpcq::PeIpcq(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
-    : Component(name, config, checked(parameters)),
-      PeBlock(static_cast<Component&>(*this)),
-      parameters_(parameters) {}
+    : Component(name, config, checked(parameters)), PeBlock(static_cast<Component&>(*this)), parameters_(parameters) {}
 
 ImplSpec PeIpcq::spec() {
-  return spec_of<Parameters>("builtin.pe_ipcq", "pe_ipcq", "a PE's queues to and from other PEs");
+  return spec_of<Parameters>("builtin.pe_ipcq", "pe_ipcq", "a PE's queues to and from other PEs").leads_to({"pe_dma"});
 }
 
 void PeIpcq::leads_to(PePort& out, PeBlock& next) {
-  const auto* comm = dynamic_cast<const CommSource*>(&next);
-  if (!comm) return;
-  dma_ = &out;
-  comm_ = comm;
+  if (dynamic_cast<CommSource*>(&next)) dma_ = &out;
 }
 
 void PeIpcq::open_ports(std::vector<QueuePort> ports, uint64_t launch) {
@@ -67,43 +62,40 @@ tlm::tlm_sync_enum PeIpcq::item_in(PeItem& item, PePort& in, tlm::tlm_phase& pha
 }
 
 tlm::tlm_sync_enum PeIpcq::answer_in(PeItem& item, PePort&, tlm::tlm_phase&) {
-  QueueSegment& s = *item.segment;
-  &item == &s.outgoing ? released(s) : complete_receive(s);
+  released(*item.segment);
   return tlm::TLM_COMPLETED;
 }
 
 /// The call stands in its port's list overhead_ns after its submission.
-void PeIpcq::stand(QueueCall& call) {
-  timeline().at(timeline().now_ns() + overhead_ns(), front_order(*pe_), &PeIpcq::stands, this, &call);
+void PeIpcq::stand(QueueCall& c) {
+  timeline().at(timeline().now_ns() + overhead_ns(), front_order(*pe_), call<&PeIpcq::stands>(*this, c));
 }
 
-void PeIpcq::stands(void* self, void* queue_call) {
-  auto& me = *static_cast<PeIpcq*>(self);
-  auto& call = *static_cast<QueueCall*>(queue_call);
+void PeIpcq::stands(QueueCall& call) {
   if (call.kind == QueueCall::Kind::send) {
-    Traffic& t = me.traffic_[call.port];
+    Traffic& t = traffic_[call.port];
     call.message = std::make_shared<QueueMessage>();
     call.message->nbytes = call.nbytes;
     call.message->number = t.sent++;
-    call.message->stands_ns = me.timeline().now_ns();
+    call.message->stands_ns = timeline().now_ns();
     call.message->desc = call.desc;
     call.message->value = std::move(call.value);
-    call.message->segments.resize(me.ports_[call.port].peer_ring.segments(call.nbytes));
+    call.message->segments.resize(ports_[call.port].peer_ring.segments(call.nbytes));
     t.sends.push_back(&call);
-    me.take_slots(call.port);
+    take_slots(call.port);
   } else if (call.kind == QueueCall::Kind::receive) {
-    Traffic& t = me.traffic_[call.port];
+    Traffic& t = traffic_[call.port];
     t.receives.push_back(&call);
     ++t.receiving;
-    me.match(call.port);
+    match(call.port);
   } else {
     for (const uint32_t port : call.ports) {
-      if (me.traffic_[port].receiving > 0)
-        return me.fail(call, me.told("recv_any", port) + "a receive of this port is outstanding");
+      if (traffic_[port].receiving > 0)
+        return fail(call, told("recv_any", port) + "a receive of this port is outstanding");
     }
-    me.choosing_ = &call;
-    for (const uint32_t port : call.ports) me.note_no_message(port, true);
-    me.choose_soon();
+    choosing_ = &call;
+    for (const uint32_t port : call.ports) note_no_message(port, true);
+    choose_soon();
   }
 }
 
@@ -156,7 +148,7 @@ void PeIpcq::send_segment(QueueCall& call) {
   s.launch = launch_;
   traffic_[call.port].in_slots.push_back(call.message->number);
   s.times().slot_ns = timeline().now_ns();
-  s.account.call_ns = pe_->cpu->command_ns() + overhead_ns();
+  s.account.call_ns = call.call_ns + overhead_ns();
   s.account.slot_wait_ns = s.times().slot_ns - call.message->stands_ns;
   if (pe_->observer) pe_->observer->slot_taken(*pe_, s, s.times().slot_ns);
   dma_->send(s.outgoing);
@@ -165,6 +157,9 @@ void PeIpcq::send_segment(QueueCall& call) {
 /// vc_comm is free again.
 void PeIpcq::released(QueueSegment& s) {
   QueueCall& call = *s.sent_by;
+  const double grant = s.times().grant_ns;
+  comm_.waits.add(s.times().slot_ns, grant);
+  comm_.add(timeline().now_ns() - grant, s.nbytes);
   if (++call.done == call.message->segments.size()) complete(call);
 }
 
@@ -204,7 +199,7 @@ void PeIpcq::arrived(QueueSegment& s) {
   s.times().visible_ns = visible;
   tell_served(QueueServer::inbound, s, drains, through);
   tell_served(QueueServer::writer, s, s.write_start_ns, visible);
-  timeline().at(visible, Order(Order::kVisible, pe_->order, 0), &PeIpcq::became_visible, this, &s);
+  timeline().at(visible, Order(Order::kVisible, pe_->order, 0), call<&PeIpcq::became_visible>(*this, s));
 }
 
 /// It comes when its receiver has ended.
@@ -215,20 +210,18 @@ bool PeIpcq::left_over(const QueueSegment& s) {
   return true;
 }
 
-void PeIpcq::became_visible(void* self, void* segment) {
-  auto& me = *static_cast<PeIpcq*>(self);
-  auto& s = *static_cast<QueueSegment*>(segment);
-  if (me.left_over(s)) return;
-  me.write_slot(s);
-  Traffic& t = me.traffic_[s.receiver_port];
+void PeIpcq::became_visible(QueueSegment& s) {
+  if (left_over(s)) return;
+  write_slot(s);
+  Traffic& t = traffic_[s.receiver_port];
   t.visible.push_back(&s);
   ++t.fill;
   if (!t.receives.empty()) {
-    me.match(s.receiver_port);
-  } else if (me.choosing_ && s.index == 0) {
-    me.choose_soon();
+    match(s.receiver_port);
+  } else if (choosing_ && s.index == 0) {
+    choose_soon();
   }
-  me.tell_port(s.receiver_port);
+  tell_port(s.receiver_port);
 }
 
 // ---- receiving
@@ -252,7 +245,8 @@ namespace {
 /// "256 bytes (shape [64] f32)".
 std::string shape_text(uint64_t nbytes, const TensorRef* tensor) {
   const std::string bytes = std::to_string(nbytes) + " bytes";
-  return tensor ? bytes + " (shape " + tensor->shape.to_string() + " " + std::string(name_of(tensor->dtype)) + ")" : bytes;
+  return tensor ? bytes + " (shape " + tensor->shape.to_string() + " " + std::string(name_of(tensor->dtype)) + ")"
+                : bytes;
 }
 
 bool alike(const TensorRef* a, const TensorRef* b) {
@@ -285,29 +279,28 @@ bool PeIpcq::claims(QueueCall& call, QueueSegment& s) {
 void PeIpcq::choose_soon() {
   if (choice_due_) return;
   choice_due_ = true;
-  timeline().at(timeline().now_ns(), queue_order(*pe_, QueueTurn::choice), &PeIpcq::choose, this);
+  timeline().at(timeline().now_ns(), queue_order(*pe_, QueueTurn::choice), call<&PeIpcq::choose>(*this));
 }
 
 /// The first port with a message, in cyclic order behind the one that was taken last.
-void PeIpcq::choose(void* self, void*) {
-  auto& me = *static_cast<PeIpcq*>(self);
-  me.choice_due_ = false;
-  if (!me.choosing_) return;
-  QueueCall& call = *me.choosing_;
+void PeIpcq::choose() {
+  choice_due_ = false;
+  if (!choosing_) return;
+  QueueCall& call = *choosing_;
   const auto& ports = call.ports;
-  const auto last = std::find_if(ports.begin(), ports.end(),
-                                 [&](uint32_t p) { return me.ports_[p].name == me.last_chosen_; });
+  const auto last =
+      std::find_if(ports.begin(), ports.end(), [&](uint32_t p) { return ports_[p].name == last_chosen_; });
   const size_t first = last == ports.end() ? 0 : static_cast<size_t>(last - ports.begin()) + 1;
   for (size_t i = 0; i < ports.size(); ++i) {
     const uint32_t port = ports[(first + i) % ports.size()];
-    if (me.traffic_[port].visible.empty()) continue;
-    me.choosing_ = nullptr;
-    for (const uint32_t p : ports) me.note_no_message(p, false);
-    me.last_chosen_ = me.ports_[port].name;
+    if (traffic_[port].visible.empty()) continue;
+    choosing_ = nullptr;
+    for (const uint32_t p : ports) note_no_message(p, false);
+    last_chosen_ = ports_[port].name;
     call.port = port;
-    me.traffic_[port].receives.push_back(&call);
-    ++me.traffic_[port].receiving;
-    return me.match(port);
+    traffic_[port].receives.push_back(&call);
+    ++traffic_[port].receiving;
+    return match(port);
   }
 }
 
@@ -321,58 +314,57 @@ void PeIpcq::ready(QueueSegment& s, QueueCall& call) {
 void PeIpcq::read_soon() {
   if (read_due_ || reading_.segment || ready_.empty()) return;
   read_due_ = true;
-  timeline().at(timeline().now_ns(), queue_order(*pe_, QueueTurn::reader), &PeIpcq::read, this);
+  timeline().at(timeline().now_ns(), queue_order(*pe_, QueueTurn::reader), call<&PeIpcq::read>(*this));
 }
 
-void PeIpcq::read(void* self, void*) {
-  auto& me = *static_cast<PeIpcq*>(self);
-  me.read_due_ = false;
-  me.reading_ = me.ready_.pop();
-  me.read_start_ns_ = me.timeline().now_ns();
-  QueueSegment& s = *me.reading_.segment;
-  s.read_op_id = s.message->desc ? me.begin_service(s.arriving) : 0;
-  me.reader_.waits.add(me.reading_.since_ns, me.read_start_ns_);
-  s.account.reader_wait_ns = me.read_start_ns_ - me.reading_.since_ns;
-  s.account.slot_read_ns = me.ports_[s.receiver_port].ring.read.of(s.nbytes);
-  const double end = me.read_start_ns_ + s.account.slot_read_ns;
-  me.tell_served(QueueServer::reader, s, me.read_start_ns_, end);
-  me.timeline().at(end, front_order(*me.pe_), &PeIpcq::read_ended, &me);
+void PeIpcq::read() {
+  read_due_ = false;
+  reading_ = ready_.pop();
+  read_start_ns_ = timeline().now_ns();
+  QueueSegment& s = *reading_.segment;
+  s.read_op_id = s.message->desc ? begin_service(s.arriving) : 0;
+  reader_.waits.add(reading_.since_ns, read_start_ns_);
+  s.account.reader_wait_ns = read_start_ns_ - reading_.since_ns;
+  s.account.slot_read_ns = ports_[s.receiver_port].ring.read.of(s.nbytes);
+  const double end = read_start_ns_ + s.account.slot_read_ns;
+  tell_served(QueueServer::reader, s, read_start_ns_, end);
+  timeline().at(end, front_order(*pe_), call<&PeIpcq::read_ended>(*this));
 }
 
 /// The slot is free, and its credit leaves.
-void PeIpcq::read_ended(void* self, void*) {
-  auto& me = *static_cast<PeIpcq*>(self);
-  QueueSegment& s = *me.reading_.segment;
-  QueueCall& call = *s.received_by;
-  call.reads[s.index] = {me.reading_.since_ns, me.read_start_ns_, me.timeline().now_ns()};
-  me.reading_ = {};
-  ++call.done;
-  me.reader_.add(me.timeline().now_ns() - me.read_start_ns_, s.nbytes);
-  me.read_slot(s);
-  me.note_read(s);
-  s.credit_route = me.ports_[s.receiver_port].credit_route;
-  s.credit_bytes = me.parameters_.credit_bytes;
-  const bool waits_for_credit = me.parameters_.credit_blocks && call.credit_blocks;
-  if (!waits_for_credit || !s.last()) s.received_by = nullptr;
-  const bool last = s.last();
-  if (last && waits_for_credit) me.credit_.begin(me.timeline().now_ns());
-  me.dma_->send(s.credit);
-  if (last && !waits_for_credit) {
-    --me.traffic_[call.port].receiving;
-    me.complete(call);
+void PeIpcq::read_ended() {
+  QueueSegment& s = *reading_.segment;
+  QueueCall& receive = *s.received_by;
+  receive.reads[s.index] = {reading_.since_ns, read_start_ns_, timeline().now_ns()};
+  reading_ = {};
+  ++receive.done;
+  reader_.add(timeline().now_ns() - read_start_ns_, s.nbytes);
+  read_slot(s);
+  note_read(s);
+  s.credit_route = ports_[s.receiver_port].credit_route;
+  s.credit_bytes = parameters_.credit_bytes;
+  const bool last = s.last(), waits_for_credit = last && parameters_.credit_blocks && receive.credit_blocks;
+  if (waits_for_credit) {
+    credit_.begin(timeline().now_ns());
+    s.credited = call<&PeIpcq::credited>(*this, receive);
+  } else {
+    s.received_by = nullptr;
   }
-  me.read_soon();
+  dma_->send(s.credit);
+  if (last && !waits_for_credit) {
+    --traffic_[receive.port].receiving;
+    complete(receive);
+  }
+  read_soon();
 }
 
-/// The credit of the segment is at its sender.
-void PeIpcq::complete_receive(QueueSegment& s) {
-  QueueCall* call = s.received_by;
-  if (!call) return;
+/// The credit of its last segment is at the sender.
+void PeIpcq::credited(QueueCall& call) {
   const double now = timeline().now_ns();
   credit_.end(now);
-  if (pe_->observer) pe_->observer->queue_stall(*pe_, call->port, QueueStall::credit, call->reads.back().end_ns, now);
-  --traffic_[call->port].receiving;
-  complete(*call);
+  if (pe_->observer) pe_->observer->queue_stall(*pe_, call.port, QueueStall::credit, call.reads.back().end_ns, now);
+  --traffic_[call.port].receiving;
+  complete(call);
 }
 
 // ---- segments

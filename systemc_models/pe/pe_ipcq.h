@@ -1,7 +1,7 @@
-// Models: a PE's end of the queues between PEs (collectives contract §10). A send's segments take slots of the receiver's
-// ring as far as credits allow, and go through pe_dma's vc_comm. What arrives passes two FIFO servers, inbound and slot
-// writer, and is then visible; receives match messages in order, and a FIFO slot reader reads their segments, each of which
-// then gives its credit back. No process: what happens at a time is an entry on the timeline.
+// Models: a PE's end of the queues between PEs (collectives contract §10). A send's segments take slots of the
+// receiver's ring as far as credits allow, and go through pe_dma's vc_comm. What arrives passes two FIFO servers,
+// inbound and slot writer, and is then visible; receives match messages in order, and a FIFO slot reader reads their
+// segments, each of which then gives its credit back. No process: what happens at a time is an entry on the timeline.
 // Does not model: virtual addresses; the place of rings on links and at memories (a slot's cost is arithmetic, §10.5).
 #pragma once
 
@@ -16,8 +16,6 @@
 #include "kernbench/systemc_models/pe/queue_message.h"
 
 namespace kernbench {
-
-class CommSource;
 
 class PeIpcq : public Component, public PeBlock, public IpcqRole {
  public:
@@ -59,18 +57,18 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
     uint32_t free_slots = 0;  ///< of the peer's ring, as known here
     uint32_t fill = 0;        ///< segments in the ring: visible, and not read
     Standstill no_slot, no_message;
-    size_t queue = 0;         ///< of what comes, in queues_
-    uint64_t sent = 0;        ///< messages that stand in the queue, or have gone
-    Ring<QueueCall*> sends;   ///< with segments that have no slot yet
-    Ring<uint64_t> in_slots;  ///< the numbers of the messages whose segments have slots of the peer's
-    uint64_t written = 0;     ///< segments that have come
-    Ring<QueueSegment*> visible;       ///< that no receive has claimed
-    Ring<QueueCall*> receives;         ///< with segments that are not ready yet
-    uint32_t receiving = 0;            ///< receives that are not done
-    uint64_t received = 0;             ///< messages that a receive has matched
+    size_t queue = 0;             ///< of what comes, in queues_
+    uint64_t sent = 0;            ///< messages that stand in the queue, or have gone
+    Ring<QueueCall*> sends;       ///< with segments that have no slot yet
+    Ring<uint64_t> in_slots;      ///< the numbers of the messages whose segments have slots of the peer's
+    uint64_t written = 0;         ///< segments that have come
+    Ring<QueueSegment*> visible;  ///< that no receive has claimed
+    Ring<QueueCall*> receives;    ///< with segments that are not ready yet
+    uint32_t receiving = 0;       ///< receives that are not done
+    uint64_t received = 0;        ///< messages that a receive has matched
   };
   void stand(QueueCall&);
-  static void stands(void* self, void* call);
+  void stands(QueueCall&);
   void take_slots(uint32_t port);
   void send_segment(QueueCall&);
   void released(QueueSegment&);
@@ -78,16 +76,16 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
 
   void arrived(QueueSegment&);
   bool left_over(const QueueSegment&);
-  static void became_visible(void* self, void* segment);
+  void became_visible(QueueSegment&);
   void match(uint32_t port);
   bool claims(QueueCall&, QueueSegment&);
   void choose_soon();
-  static void choose(void* self, void*);
+  void choose();
   void ready(QueueSegment&, QueueCall&);
   void read_soon();
-  static void read(void* self, void*);
-  static void read_ended(void* self, void*);
-  void complete_receive(QueueSegment&);
+  void read();
+  void read_ended();
+  void credited(QueueCall&);
   void complete(QueueCall&);
   void fail(QueueCall&, std::string what);
   std::string told(const char* call, uint32_t port) const;
@@ -112,7 +110,6 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   const Parameters parameters_;
   Pe* pe_ = nullptr;
   PePort* dma_ = nullptr;
-  const CommSource* comm_ = nullptr;
   std::vector<QueuePort> ports_;
   std::deque<Traffic> traffic_;  ///< by port
   bool open_ = false;
@@ -120,12 +117,12 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   std::function<void(const std::string&)> tell_left_over_;
 
   double inbound_free_ns_ = 0, writer_free_ns_ = 0;
-  QueueServerStatistics inbound_{"in"}, writer_{"wr"}, reader_{"rd"};
+  QueueServerStatistics comm_{"comm"}, inbound_{"in"}, writer_{"wr"}, reader_{"rd"};
   Waits no_slot_, no_message_, credit_;
   std::vector<QueueTraffic> queues_;  ///< that have ended here, over all launches
-  QueueCall* choosing_ = nullptr;  ///< the receive of any port that has not taken one
+  QueueCall* choosing_ = nullptr;     ///< the receive of any port that has not taken one
   bool choice_due_ = false;
-  std::string last_chosen_;        ///< the port that the last of them took
+  std::string last_chosen_;  ///< the port that the last of them took
 
   SegmentLine ready_;
   QueuedSegment reading_;  ///< in the slot reader; segment null: none is

@@ -30,8 +30,8 @@ struct SegmentRecord {
 
 /// The record of a segment of a call: `from` is copied to `to`.
 std::pair<std::shared_ptr<OpDesc>, std::shared_ptr<QueueRecord>> record_of(const OpDesc& call, const QueueSegment& s,
-                                                                          const QueuePort& receiver, TensorRef from,
-                                                                          TensorRef to) {
+                                                                           const QueuePort& receiver, TensorRef from,
+                                                                           TensorRef to) {
   auto d = std::make_shared<OpDesc>();
   d->kind = OpKind::memory;
   d->operands.resize(1);
@@ -69,8 +69,7 @@ void PeIpcq::write_slot(QueueSegment& s) {
   const OpDesc& send = *s.message->desc;
   const QueuePort& port = ports_[s.receiver_port];
   const TensorRef slot = slot_of(s);
-  s.message->value->put(System::of(*this).image(), MemoryImage::key_of(slot), slot.addr, s.offset,
-                        s.nbytes);
+  s.message->value->put(System::of(*this).image(), MemoryImage::key_of(slot), slot.addr, s.offset, s.nbytes);
   if (s.copy_op_id == 0) return;
   auto [d, q] = record_of(send, s, port, part_of(send.operands.front().ref, s), slot);
   d->type = CommandType::store;

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "kernbench/systemc_models/memory/system.h"
-#include "kernbench/systemc_models/pe/comm_channel.h"
 #include "kernbench/systemc_models/pe/pe_ipcq.h"
 
 namespace kernbench {
@@ -74,14 +73,14 @@ void PeIpcq::tell_served(QueueServer server, const QueueSegment& s, double from,
 }
 
 std::vector<QueueServerStatistics> PeIpcq::queue_statistics() const {
-  if (!comm_) return {};
-  std::vector<QueueServerStatistics> all = {comm_->comm().statistics(), inbound_, writer_, reader_};
+  if (!dma_) return {};
+  std::vector<QueueServerStatistics> all = {comm_, inbound_, writer_, reader_};
   all[0].stalls = {{"no_slot", no_slot_.ns()}, {"comm_busy", all[0].waits.ns()}};
   all[1].stalls = {{"inbound_busy", inbound_.waits.ns()}};
   all[2].stalls = {{"slot_writer_busy", writer_.waits.ns()}};
   all[3].stalls = {
       {"no_message", no_message_.ns()}, {"slot_reader_busy", reader_.waits.ns()}, {"credit", credit_.ns()}};
-  if (System::of(*this).timing().links == Links::flit) all.erase(all.begin() + 1);
+  if (!System::of(*this).mode().has_inbound_server()) all.erase(all.begin() + 1);
   return all;
 }
 

@@ -38,7 +38,12 @@ class PeMath : public ComputeEngine {
  public:
   using Parameters = PeMathParameters;
   PeMath(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
-  static ImplSpec spec() { return spec_of<Parameters>("builtin.pe_math", "pe_math", "vector unit"); }
+  static ImplSpec spec() {
+    return spec_of<Parameters>("builtin.pe_math", "pe_math", "vector unit")
+        .engine({{{Stage::math, StageWork::elements}}, true})
+        .leads_to({"pe_fetch_store"})
+        .bound_without_edge_to({"pe_tcm"});
+  }
 
   // EngineRole.
   std::vector<std::string> notes() const override;

@@ -31,6 +31,19 @@ class PePort final : public tlm::tlm_fw_transport_if<pe_command_protocol>,
     neighbour_.forward->b_transport(item, delay);
     return item.answer_ns;
   }
+  /// The same of pe_tcm: so many bytes through its write or read port, from from_ns on.
+  double ask(PeItem& item, uint64_t nbytes, bool write, double from_ns) {
+    item.asked_bytes = nbytes;
+    item.asked_write = write;
+    item.asked_from_ns = from_ns;
+    return ask(item);
+  }
+
+  /// Has the neighbour do what item.setup says, at no time. False: nobody there does.
+  bool set_up(PeItem& item) { return neighbour_.forward->transport_dbg(item) > 0; }
+
+  /// For ask_ahead(): what a call of the neighbour touches first.
+  void fetch_neighbour() const { fetch_lines(neighbour_.forward, 1); }
 
   // Elaboration has shown who is bound here.
   void bound_forward(tlm::tlm_fw_transport_if<pe_command_protocol>* neighbour) { neighbour_.forward = neighbour; }
@@ -40,7 +53,7 @@ class PePort final : public tlm::tlm_fw_transport_if<pe_command_protocol>,
   tlm::tlm_sync_enum nb_transport_fw(PeItem&, tlm::tlm_phase&, sc_core::sc_time&) override;
   tlm::tlm_sync_enum nb_transport_bw(PeItem&, tlm::tlm_phase&, sc_core::sc_time&) override;
   void b_transport(PeItem&, sc_core::sc_time&) override;
-  unsigned transport_dbg(PeItem&) override { return 0; }
+  unsigned transport_dbg(PeItem&) override;
   bool get_direct_mem_ptr(PeItem&, tlm::tlm_dmi&) override { return false; }
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 

@@ -19,12 +19,6 @@ ImplSpec PeScheduler::spec() {
   return spec_of<Parameters>("builtin.pe_scheduler", "pe_scheduler", "a PE's sole dispatcher and feeder of tiles");
 }
 
-void PeScheduler::leads_to(PePort& out, PeBlock& next) {
-  for (int s = 0; s < kStages; ++s) {
-    if (next.serves(static_cast<Stage>(s))) next_[s] = &out;
-  }
-}
-
 // ---- validation
 
 void PeScheduler::check_part(const TilePart& part, bool write) const {
@@ -110,10 +104,7 @@ tlm::tlm_sync_enum PeScheduler::item_in(PeItem& item, PePort& in, tlm::tlm_phase
   if (c.overheads_paid) {
     dispatch(c);
   } else {
-    timeline().at(
-        timeline().now_ns() + overhead_ns(), front_order(*pe_),
-        [](void* self, void* command) { static_cast<PeScheduler*>(self)->dispatch(*static_cast<PeCommand*>(command)); },
-        this, &c);
+    timeline().at(timeline().now_ns() + overhead_ns(), front_order(*pe_), call<&PeScheduler::dispatch>(*this, c));
   }
   phase = tlm::END_REQ;
   return tlm::TLM_UPDATED;
@@ -122,7 +113,7 @@ tlm::tlm_sync_enum PeScheduler::item_in(PeItem& item, PePort& in, tlm::tlm_phase
 void PeScheduler::dispatch(PeCommand& c) {
   submissions_.take(c);
   c.queued_ns = timeline().now_ns();
-  if (c.type != CommandType::composite) return dispatch_simple(c, stage_of(c.type));
+  if (c.type != CommandType::composite) return dispatch_simple(c, pe_->stage_of(c.type, c.op));
   c.tiles = c.plan.tiles();
   c.tiles_n = c.plan.tiles_n();
   c.tiles_k = c.plan.tiles_k();
@@ -141,7 +132,7 @@ void PeScheduler::dispatch_simple(PeCommand& c, Stage stage) {
   if (pe_->observer) pe_->observer->sub_command_dispatched(*pe_, item, c.queued_ns);
   in_flight_.add(c, CommandState::waits_for_room, stage);
   // Refused: it waits for room, and blocks nobody.
-  if (next_[static_cast<int>(stage)]->send(item)) in_flight_.set(c, CommandState::at_engine);
+  if (next_[stage].send(item)) in_flight_.set(c, CommandState::at_engine);
 }
 
 // ---- feeding
@@ -220,7 +211,7 @@ void PeScheduler::feed_until_it_waits() {
     PeItem& tile = make_tile(c, c.fed);
     if (c.op_id == 0) c.op_id = begin_service(c);
     refused_ = &tile;  // not fed before there is room
-    if (!next_[static_cast<int>(tile.stage())]->send(tile)) break;
+    if (!next_[tile.stage()].send(tile)) break;
     refused_ = nullptr;
     fed(c, tile);
   }
@@ -289,8 +280,8 @@ std::string PeScheduler::waits(const InflightTable::Entry& e) const {
   const PeCommand& c = *e.command;
   const std::string name = c.desc ? c.desc->name : std::string("a command");
   const std::string engine(name_of(e.engine));
-  const std::string tiles = std::to_string(c.fed) + " of " + std::to_string(c.tiles) + " tiles fed, " +
-                            std::to_string(c.completed) + " done";
+  const std::string tiles =
+      std::to_string(c.fed) + " of " + std::to_string(c.tiles) + " tiles fed, " + std::to_string(c.completed) + " done";
   switch (e.state) {
     case CommandState::waits_for_room:
       return name + " waits for room before " + engine;

@@ -27,7 +27,7 @@ class PeScheduler : public Component, public PeBlock, public SchedulerRole {
   int64_t tiles_in_flight_ = 0;
   std::optional<TileBuffers> buffers_;  ///< of the tiles in flight
   PeItemPool items_;
-  PePort* next_[kStages] = {};
+  StageWays next_;
 
  public:
   CommandTargetSocket command_in{"command_in", *this};
@@ -42,7 +42,7 @@ class PeScheduler : public Component, public PeBlock, public SchedulerRole {
   CommandTargetSocket* command_target() override { return &command_in; }
   CommandInitiatorSocket* command_initiator() override { return &command_out; }
   void join(Pe& pe) override { pe_ = &pe; }
-  void leads_to(PePort& out, PeBlock& next) override;
+  void leads_to(PePort& out, PeBlock& next) override { next_.add(out, next); }
   tlm::tlm_sync_enum item_in(PeItem&, PePort& in, tlm::tlm_phase&) override;
   tlm::tlm_sync_enum answer_in(PeItem&, PePort& out, tlm::tlm_phase&) override;
 

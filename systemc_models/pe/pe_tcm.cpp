@@ -28,10 +28,6 @@ ImplSpec PeTcm::spec() {
   return spec_of<Parameters>("builtin.pe_tcm", "pe_tcm", "tightly coupled memory of a PE");
 }
 
-void PeTcm::asked(PeItem& item, PePort&) {
-  item.answer_ns = access_ns(item.asked_bytes, item.stage() == Stage::store);
-}
-
 KERNBENCH_REGISTER_COMPONENT(PeTcm)
 
 }  // namespace kernbench

@@ -1,8 +1,8 @@
 // Models: a PE's tightly coupled memory: its size, its two regions and its port bandwidths. The reserved region holds
 // the tile buffers of composites and bounds the tiles in flight; the allocatable region holds tl's handles; neither
 // allocator can reach the other region (data contract §2). Addresses are local to the PE: [0, allocatable) is tl's.
-// Does not model: banks, port conflicts: FETCH, STORE and the commands that stream each have the whole bandwidth.
-// MB = 2^20 bytes, fractions rounded down to bytes.
+// Does not model: banks, port conflicts: FETCH, STORE and the commands that stream each have the whole bandwidth. (One
+// of its own that does: examples/single_port_tcm.) MB = 2^20 bytes, fractions rounded down to bytes.
 #pragma once
 
 #include "kernbench/systemc_models/pe/pe_block.h"
@@ -41,8 +41,7 @@ class PeTcm : public Component, public PeBlock, public TcmRole {
   // PeBlock.
   PeBlock* pe_block() override { return this; }
   CommandTargetSocket* command_target() override { return &command_in; }
-  /// FETCH reads, STORE writes `asked_bytes`.
-  void asked(PeItem& item, PePort&) override;
+  void asked(PeItem& item, PePort&) override { item.answer_ns = access_ns(item.asked_bytes, item.asked_write); }
 
   // TcmRole.
   uint64_t reserved_bytes() const override { return reserved_bytes_; }

@@ -34,7 +34,7 @@ struct ProcessingElementParameters {
   PeGemm::Parameters gemm;
   PeMath::Parameters math;
   PeTcm::Parameters tcm;
-  std::optional<PeMmu::Parameters> mmu;  ///< none: physical addresses only
+  std::optional<PeMmu::Parameters> mmu;         ///< none: physical addresses only
   std::optional<PeIpcq::Parameters> ipcq = {};  ///< none: no messages to other PEs
 };
 

@@ -1,6 +1,6 @@
 // What moves between the pe_ipcqs of two PEs: messages, cut into segments (collectives contract §10). A segment carries
-// its data and description in one; it is a posted message of the fabric on its way to the receiver, and its credit is one
-// on the way back.
+// its data and description in one; it is a posted message of the fabric on its way to the receiver, and its credit is
+// one on the way back.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct ReadTimes {
 /// One send. Shared by its segments, the last of which to be forgotten ends it.
 struct QueueMessage {
   uint64_t nbytes = 0;
-  uint64_t number = 0;  ///< in its queue, from 0
+  uint64_t number = 0;   ///< in its queue, from 0
   double stands_ns = 0;  ///< behind those of earlier sends of its port, since then
   std::vector<SegmentTimes> segments;
   // Of a kernel's; null where a driver plays calls, timing only.
@@ -51,6 +51,7 @@ struct QueueCall {
   uint64_t nbytes = 0;          ///< sent, or expected
   uint64_t seq = 0;             ///< program order among the PE's calls
   bool credit_blocks = true;    ///< receive: false where the receiver's attribute is not to act on it (copy_to_dst)
+  double call_ns = 0;           ///< what the call has cost who made it
   std::shared_ptr<const OpDesc> desc;       ///< a kernel's; null: timing only
   std::shared_ptr<const RangeValue> value;  ///< send: what it sends, taken at its submission
 
@@ -68,18 +69,19 @@ struct QueueSegment {
   std::shared_ptr<QueueMessage> message;
   uint32_t index = 0;
   uint32_t sender_port = 0, receiver_port = 0;
-  uint64_t offset = 0, nbytes = 0;  ///< in the message
+  uint64_t offset = 0, nbytes = 0;   ///< in the message
   QueueCall* sent_by = nullptr;      ///< until it is released
   QueueCall* received_by = nullptr;  ///< from when it is ready
+  TimedCall credited;  ///< for who waits until its credit is at the sender (credit_blocks), just before that counts
   // For pe_dma.
-  const Route* route = nullptr;         ///< its way, and its credit's
+  const Route* route = nullptr;  ///< its way, and its credit's
   const Route* credit_route = nullptr;
   uint32_t sender_dma = 0, receiver_dma = 0;  ///< indices of the nodes
   uint32_t credit_bytes = 0;
-  uint64_t seq = 0;                     ///< of its send: program order at one instant
-  uint64_t launch = 0;                  ///< whose it is
-  double drain_ns = 0;                  ///< what the inbound server is held for
-  SegmentAccount account;               ///< as far as it has come
+  uint64_t seq = 0;        ///< of its send: program order at one instant
+  uint64_t launch = 0;     ///< whose it is
+  double drain_ns = 0;     ///< what the inbound server is held for
+  SegmentAccount account;  ///< as far as it has come
   // At the receiver.
   uint64_t slot_address = 0;
   double write_start_ns = 0;

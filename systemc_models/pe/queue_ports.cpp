@@ -5,8 +5,7 @@
 
 namespace kernbench {
 
-void QueuePort::lead(const Pe& from, const Pe& to, const QueuePort& peer, uint32_t place_of_peer,
-                     RouteSource& routes) {
+void QueuePort::lead(const Pe& from, const Pe& to, const QueuePort& peer, uint32_t place_of_peer, RouteSource& routes) {
   peer_pe = to.id;
   peer_port_name = peer.name;
   peer_index = to.index;

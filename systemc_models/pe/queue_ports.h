@@ -1,5 +1,5 @@
-// What the ports of a PE's inter-PE queues are like (collectives contract §10.1 to §10.5): said once for a launch, by who
-// connects them.
+// What the ports of a PE's inter-PE queues are like (collectives contract §10.1 to §10.5): said once for a launch, by
+// who connects them.
 #pragma once
 
 #include <cstdint>
@@ -46,11 +46,11 @@ struct QueueRing {
 struct QueuePort {
   std::string name;
   std::string peer_pe, peer_port_name;
-  uint32_t peer_index = 0;  ///< of the PE at the other end, in compiled order
-  uint32_t peer_port = 0;   ///< index among that PE's ports
-  uint32_t peer_dma = 0;    ///< index of that PE's pe_dma
-  QueueRing ring;           ///< of what comes
-  QueueRing peer_ring;      ///< of what goes
+  uint32_t peer_index = 0;              ///< of the PE at the other end, in compiled order
+  uint32_t peer_port = 0;               ///< index among that PE's ports
+  uint32_t peer_dma = 0;                ///< index of that PE's pe_dma
+  QueueRing ring;                       ///< of what comes
+  QueueRing peer_ring;                  ///< of what goes
   const Route* route = nullptr;         ///< of what goes
   const Route* credit_route = nullptr;  ///< of the credits of what comes
 

@@ -20,8 +20,8 @@ namespace kernbench {
 
 class KernelRunner;
 
-/// pe_cpu: sends the commands of kernels to the scheduler. To be launched it is a ControlTarget with a target socket too
-/// (fabric/control_message.h), which hands what comes to take_message (pe_control.h).
+/// pe_cpu: sends the commands of kernels to the scheduler. To be launched it is a ControlTarget with a target socket
+/// too (fabric/control_message.h), which hands what comes to take_message (pe_control.h).
 class CpuRole {
  public:
   virtual ~CpuRole() = default;
@@ -58,6 +58,7 @@ struct StageStatistics {
   Stage stage = Stage::dma_read;
   unsigned servers = 1;
   uint32_t queue_depth = 2;
+  bool needs_slot = false;  ///< holds the PE's accel_slot while it serves
   uint64_t ops = 0, bytes = 0;
   double flops = 0;
   double peak_ns = 0;  ///< what these take at the engine's peak: GEMM; 0 where it does not say
@@ -77,6 +78,8 @@ struct ServiceParts {
   double longest_ns() const { return std::max({compute_ns, read_ns, write_ns}); }
 };
 
+class TcmRole;
+
 /// pe_dma, pe_fetch_store, pe_gemm, pe_math: serve items at their sockets.
 class EngineRole {
  public:
@@ -87,29 +90,33 @@ class EngineRole {
   virtual void settle(double /*end_ns*/) {}
   /// One line for each item that waits or is in service: for the report of a deadlock.
   virtual std::vector<std::string> waiting() const { return {}; }
-  /// What an item's service is made of here; all 0: it does not say.
-  virtual ServiceParts service_parts(const PeItem&) { return {}; }
-  /// What a simple command's service takes here, for who weighs what to do before it does it; 0: it does not say.
-  virtual double service_ns(PeItem&) { return 0; }
-  /// Whether the engine computes the op's result itself (OpDesc::engine_result), in the place of Phase 2. KernelFault, one
-  /// line, for an op whose result it would have to compute and cannot. Asked where pending values are kept (System).
+  /// What the service is made of of the item that it serves, or has served last; all 0: it does not say.
+  virtual ServiceParts service_parts() const { return {}; }
+  /// What a simple command's service takes here where nothing else uses the TCM, for who weighs what to do before the
+  /// simulation begins; 0: it does not say.
+  virtual double service_ns(const PeItem&, const TcmRole&) { return 0; }
+  /// Whether the engine computes the op's result itself (OpDesc::engine_result), in the place of Phase 2. KernelFault,
+  /// one line, for an op whose result it would have to compute and cannot. Asked where pending values are kept
+  /// (System).
   virtual bool computes(const OpDesc&) const { return false; }
   /// One line for each thing that the user may not expect of what was done; the same for all engines alike.
   virtual std::vector<std::string> notes() const { return {}; }
 };
 
-/// pe_tcm: the tightly coupled memory. Asked at its socket how long a FETCH or STORE holds its port.
+/// pe_tcm: the tightly coupled memory. Asked at its socket how long an access takes.
 class TcmRole {
  public:
   virtual ~TcmRole() = default;
   virtual uint64_t reserved_bytes() const = 0;     ///< of tile buffers
   virtual uint64_t allocatable_bytes() const = 0;  ///< of tl's handles: addresses from 0
   virtual FirstFitAllocator& allocator() = 0;      ///< of these
-  /// How long so many bytes take through its read or write port, ns: engines stream commands' operands through them.
+  /// How long so many bytes take through its read or write port where that is free, ns: what an access takes at least,
+  /// for who weighs what to do before the simulation begins.
   virtual double access_ns(uint64_t nbytes, bool write) const = 0;
 };
 
-/// pe_mmu: which virtual addresses are mapped. Asked at its socket what a look-up costs.
+/// pe_mmu: which virtual addresses are mapped. Asked at its socket what a look-up costs. pe_cpu has it map, unmap and
+/// translate over its socket too (pe_setup.h).
 class MmuRole {
  public:
   virtual ~MmuRole() = default;
@@ -124,18 +131,18 @@ class MmuRole {
 };
 
 /// pe_ipcq: a PE's end of the queues between PEs. Takes sends and receives at its socket, as items whose command has a
-/// QueueCall (queue_message.h).
+/// QueueCall (queue_message.h). pe_cpu has it open and close ports over its socket too (pe_setup.h).
 class IpcqRole {
  public:
   virtual ~IpcqRole() = default;
   /// What its rings are like where a connection does not say otherwise.
   virtual const QueueParameters& queue_parameters() const = 0;
-  /// The PE's ports, by index, with empty rings; in the place of those that it had. `launch` tells what is under way from
-  /// what was.
+  /// The PE's ports, by index, with empty rings; in the place of those that it had. `launch` tells what is under way
+  /// from what was.
   virtual void open_ports(std::vector<QueuePort>, uint64_t launch) = 0;
   virtual const std::vector<QueuePort>& ports() const = 0;
-  /// The PE has ended, and its rings go. One line that names what is left in one; empty if nothing is. What arrives later
-  /// is told to on_left_over.
+  /// The PE has ended, and its rings go. One line that names what is left in one; empty if nothing is. What arrives
+  /// later is told to on_left_over.
   virtual std::string close_ports() = 0;
   virtual void on_left_over(std::function<void(const std::string&)>) = 0;
   /// Of its servers (with flits there is no inbound one), and of its pe_dma's vc_comm, which comes first.

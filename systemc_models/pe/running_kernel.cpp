@@ -32,7 +32,8 @@ const RunningKernel* RunningKernel::first() {
   return newest;
 }
 
-// The constructor's frame lies near the stack's upper end; the lower one, with the protected page, is `stack_bytes` below.
+// The constructor's frame lies near the stack's upper end; the lower one, with the protected page, is `stack_bytes`
+// below.
 const RunningKernel* RunningKernel::on_stack(const void* address) {
   for (const RunningKernel* k = newest; k; k = k->next_) {
     if (number(address) < number(k->top_) + kPage && number(address) >= number(k->top_) - k->stack_bytes_) return k;

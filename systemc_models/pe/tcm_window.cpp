@@ -57,14 +57,14 @@ tlm::tlm_response_status TcmWindow::access(tlm::tlm_generic_payload& p) {
   return tlm::TLM_OK_RESPONSE;
 }
 
-double TcmWindow::access_ns(const tlm::tlm_generic_payload& p) const {
+double TcmWindow::access_ns(const tlm::tlm_generic_payload& p, double from_ns) const {
   const bool moves = p.get_response_status() == tlm::TLM_OK_RESPONSE && p.get_command() != tlm::TLM_IGNORE_COMMAND;
-  return moves ? tcm_->access_ns(p.get_data_length(), p.is_write()) : 0;
+  return moves ? tcm_->ask(*item_, p.get_data_length(), p.is_write(), from_ns) : 0;
 }
 
 void TcmWindow::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
   p.set_response_status(access(p));
-  delay += sc_core::sc_time(access_ns(p), sc_core::SC_NS);
+  delay += sc_core::sc_time(access_ns(p, owner_.timeline().after(delay)), sc_core::SC_NS);
 }
 
 unsigned TcmWindow::transport_dbg(tlm::tlm_generic_payload& p) {
@@ -91,22 +91,16 @@ tlm::tlm_sync_enum TcmWindow::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;  // not the base protocol's: may be ignored
   if (p.has_mm()) p.acquire();
   Timeline& timeline = owner_.timeline();
-  timeline.at(timeline.after(delay), Order(Order::kEngines, ~0u, owner_.index()), &TcmWindow::due, this, &p);
+  timeline.at(timeline.after(delay), order(), call<&TcmWindow::due>(*this, p));
   phase = tlm::END_REQ;
   return tlm::TLM_UPDATED;
 }
 
-void TcmWindow::due(void* self, void* payload) {
-  auto& me = *static_cast<TcmWindow*>(self);
-  auto& p = *static_cast<tlm::tlm_generic_payload*>(payload);
-  p.set_response_status(me.access(p));
-  Timeline& timeline = me.owner_.timeline();
-  timeline.at(timeline.now_ns() + me.access_ns(p), Order(Order::kEngines, ~0u, me.owner_.index()), &TcmWindow::served,
-              self, payload);
-}
-
-void TcmWindow::served(void* self, void* payload) {
-  static_cast<TcmWindow*>(self)->responses_.send(*static_cast<tlm::tlm_generic_payload*>(payload));
+void TcmWindow::due(tlm::tlm_generic_payload& p) {
+  p.set_response_status(access(p));
+  Timeline& timeline = owner_.timeline();
+  const double now = timeline.now_ns();
+  timeline.at(now + access_ns(p, now), order(), call<&TcmWindow::served>(*this, p));
 }
 
 void TcmWindow::response_ended(tlm::tlm_generic_payload& p) {

@@ -1,8 +1,7 @@
 // A PE's TCM as an engine of the user's own sees it while it works on a command: a TLM-2.0 target over the ranges in
 // which the command's operands and its result lie. Handles are values, so operands are what they held at the command's
 // submission, whatever the addresses are used for by then; what is written is the result.
-// An access takes what the TCM needs for its bytes (TcmRole::access_ns), debug transport nothing; there is no DMI.
-// Does not model: banks, contention for ports.
+// An access takes what the TCM needs for its bytes, which it is asked for; debug transport nothing; there is no DMI.
 #pragma once
 
 #include <tlm>
@@ -10,7 +9,7 @@
 
 #include "kernbench/phase2/op/op.h"
 #include "kernbench/systemc_models/core/component.h"
-#include "kernbench/systemc_models/pe/roles.h"
+#include "kernbench/systemc_models/pe/pe_port.h"
 #include "kernbench/systemc_models/protocol/response_channel.h"
 
 namespace kernbench {
@@ -18,8 +17,11 @@ namespace kernbench {
 class TcmWindow : public tlm::tlm_fw_transport_if<>, private ResponseChannel::Client {
  public:
   explicit TcmWindow(Component& owner);
-  /// Whose TCM it is.
-  void set_tcm(const TcmRole& tcm) { tcm_ = &tcm; }
+  /// By which port the TCM is asked, and for which item.
+  void set_tcm(PePort& tcm, PeItem& item) {
+    tcm_ = &tcm;
+    item_ = &item;
+  }
   /// Where responses go; null where nothing is bound.
   void set_backward(tlm::tlm_bw_transport_if<>* backward) { responses_.set_backward(backward); }
 
@@ -43,13 +45,16 @@ class TcmWindow : public tlm::tlm_fw_transport_if<>, private ResponseChannel::Cl
 
  private:
   tlm::tlm_response_status access(tlm::tlm_generic_payload&);
-  double access_ns(const tlm::tlm_generic_payload&) const;
-  static void due(void* self, void* payload);
-  static void served(void* self, void* payload);
+  /// What the access takes that begins then.
+  double access_ns(const tlm::tlm_generic_payload&, double from_ns) const;
+  void due(tlm::tlm_generic_payload&);
+  void served(tlm::tlm_generic_payload& p) { responses_.send(p); }
+  Order order() const { return Order(Order::kEngines, ~0u, owner_.index()); }
   void response_ended(tlm::tlm_generic_payload&) override;
 
   Component& owner_;
-  const TcmRole* tcm_ = nullptr;
+  PePort* tcm_ = nullptr;
+  PeItem* item_ = nullptr;
   ResponseChannel responses_;
   bool open_ = false;
   std::vector<Range> operands_;

@@ -10,7 +10,8 @@
 
 namespace kernbench {
 
-/// Its pieces by address, none of them empty; none at all: no buffer. Nearly all have one, which is kept without a vector.
+/// Its pieces by address, none of them empty; none at all: no buffer. Nearly all have one, which is kept without a
+/// vector.
 struct TileBuffer {
   BufferPiece first;
   std::vector<BufferPiece> others;

@@ -103,20 +103,19 @@ void TlmEngine::begin(uint8_t unit, uint16_t server) {
   work_ = work(item_at(unit, server));
   raised_ = failed_ = false;
   step_ = Step::registers;
-  timeline().at(begin_ns_ + overhead_ns(), stage_order(pe(), stage_), &TlmEngine::begin_command, this);
+  timeline().at(begin_ns_ + overhead_ns(), stage_order(pe(), stage_), call<&TlmEngine::begin_command>(*this));
 }
 
-void TlmEngine::begin_command(void* self, void*) {
-  auto& me = *static_cast<TlmEngine*>(self);
-  if (me.has_data()) {
+void TlmEngine::begin_command() {
+  if (has_data()) {
     try {
-      me.open_window();
+      open_window();
     } catch (const PendingValueError& e) {
-      me.fault(e.what());
-      return me.complete();
+      fault(e.what());
+      return complete();
     }
   }
-  me.send_registers();
+  send_registers();
 }
 
 void TlmEngine::send_registers() {
@@ -136,8 +135,7 @@ void TlmEngine::transfer(bool write, uint64_t offset, uint64_t first, uint64_t n
   t->address = register_base_ + offset;
   t->data = image_.data() + first;
   t->nbytes = static_cast<unsigned>(nbytes);
-  t->context = this;
-  t->done = [](void* self, ForeignTransfer& done) { static_cast<TlmEngine*>(self)->transfer_done(done); };
+  t->done = call<&TlmEngine::transfer_done>(*this, *t);
   ++open_;
   transfers_.push_back(std::move(t));
   initiator_.start(*transfers_.back());
@@ -194,14 +192,12 @@ void TlmEngine::read_status() {
 
 /// A rising edge. One that nobody asked for means nothing.
 void TlmEngine::raised() {
-  timeline().at(
-      timeline().now_ns(), stage_order(pe(), stage_),
-      [](void* self, void*) {
-        auto& me = *static_cast<TlmEngine*>(self);
-        if (me.step_ == Step::interrupt) return me.read_status();
-        me.raised_ = me.step_ == Step::doorbell || me.step_ == Step::status;
-      },
-      this);
+  timeline().at(timeline().now_ns(), stage_order(pe(), stage_), call<&TlmEngine::interrupted>(*this));
+}
+
+void TlmEngine::interrupted() {
+  if (step_ == Step::interrupt) return read_status();
+  raised_ = step_ == Step::doorbell || step_ == Step::status;
 }
 
 /// The command is not done: the kernel is told. The first fault of a command is kept.
@@ -216,13 +212,12 @@ void TlmEngine::fault(const std::string& why) {
 void TlmEngine::complete() {
   if (has_data()) take_result();
   const double end_ns = std::max(timeline().now_ns(), begin_ns_ + work_.ns);
-  timeline().at(end_ns, stage_order(pe(), stage_), &TlmEngine::completed, this);
+  timeline().at(end_ns, stage_order(pe(), stage_), call<&TlmEngine::completed>(*this));
 }
 
-void TlmEngine::completed(void* self, void*) {
-  auto& me = *static_cast<TlmEngine*>(self);
-  me.step_ = Step::idle;
-  me.finish(me.unit_, me.server_, me.work_);
+void TlmEngine::completed() {
+  step_ = Step::idle;
+  finish(unit_, server_, work_);
 }
 
 namespace {

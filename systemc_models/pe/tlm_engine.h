@@ -70,7 +70,7 @@ class TlmEngine : public ComputeEngine {
   }
 
   // EngineRole.
-  double service_ns(PeItem&) override { return 0; }  ///< the engine knows
+  double service_ns(const PeItem&, const TcmRole&) override { return 0; }  ///< the engine knows
   bool computes(const OpDesc&) const override;
   std::vector<std::string> waiting() const override;
 
@@ -90,7 +90,7 @@ class TlmEngine : public ComputeEngine {
   void start_of_simulation() override;
   Compute compute(const PeItem&) override;
   void begin(uint8_t unit, uint16_t server) override;
-  static void begin_command(void* self, void*);
+  void begin_command();
   void send_registers();
   /// All registers but those that are no description: from kOps on.
   Bytes describe() const;
@@ -105,9 +105,10 @@ class TlmEngine : public ComputeEngine {
   void step_done();
   void read_status();
   void raised();
+  void interrupted();
   void fault(const std::string& why);
   void complete();
-  static void completed(void* self, void*);
+  void completed();
   bool has_data() const;
   PeItem& current() const { return item_at(unit_, server_); }
   uint64_t tile_address() const;

@@ -277,8 +277,8 @@ bool TlmEngine::has_data() const {
 
 /// Lays out what the registers name. PendingValueError where an operand cannot be had.
 void TlmEngine::open_window() {
-  const PeItem& item = current();
-  window_.set_tcm(*pe().tcm);
+  PeItem& item = current();
+  window_.set_tcm(tcm(), item);
   const auto [at, first] = results_.try_emplace(item.command);
   Result& r = at->second;
   if (first) r.desc = item.command->desc;

@@ -44,7 +44,7 @@ void BaseProtocolInitiator::responded(tlm::tlm_generic_payload& p) {
   t.status = p.get_response_status();
   if (t.foreign) t.foreign->update_extensions_from(p);
   p.release();
-  t.done(t.context, t);
+  t.done();
 }
 
 unsigned BaseProtocolInitiator::debug(bool write, uint64_t address, uint8_t* data, unsigned nbytes) {

@@ -11,14 +11,13 @@
 
 namespace kernbench {
 
-/// One transaction to be done; the caller's, who keeps it until done() is called.
+/// One transaction to be done; the caller's, who keeps it until it is told that it is.
 struct ForeignTransfer {
   bool write = false;
   uint64_t address = 0;
   uint8_t* data = nullptr;
   unsigned nbytes = 0;
-  void (*done)(void* context, ForeignTransfer&) = nullptr;
-  void* context = nullptr;
+  TimedCall done;
   tlm::tlm_generic_payload* foreign = nullptr;  ///< its extensions go with the transaction, and back; null: none
   tlm::tlm_response_status status = tlm::TLM_INCOMPLETE_RESPONSE;
 };

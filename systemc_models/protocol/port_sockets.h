@@ -1,5 +1,5 @@
-// TLM-2.0 sockets for any number of peers, with an object of the block's own for each: what a peer calls is a "port" that
-// knows its block and its peer, so that no look-up by number is needed. They bind to any socket of the protocol.
+// TLM-2.0 sockets for any number of peers, with an object of the block's own for each: what a peer calls is a "port"
+// that knows its block and its peer, so that no look-up by number is needed. They bind to any socket of the protocol.
 //
 // A Node has port_for_binding(): the port for the next peer; a Port implements both transport interfaces and has
 // bound_forward() and bound_backward(), called at the end of elaboration with the peer's interfaces.

@@ -23,12 +23,12 @@ void RequestChannel::send_next() {
     const double at = timeline_.after(delay);
     if (answer == tlm::TLM_COMPLETED) {
       request_ends(p, at);
-      timeline_.at(at, Order(Order::kEngines, index_, 0), &RequestChannel::completed, this, &p);
+      timeline_.at(at, Order(Order::kEngines, index_, 0), call<&RequestChannel::completed>(*this, p));
     } else if (answer == tlm::TLM_UPDATED && phase == tlm::END_REQ) {
       request_ends(p, at);
     } else if (answer == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP) {
       request_ends(p, at);
-      timeline_.at(at, Order(Order::kEngines, index_, 0), &RequestChannel::end_response, this, &p);
+      timeline_.at(at, Order(Order::kEngines, index_, 0), call<&RequestChannel::end_response>(*this, p));
     }
   }
   sending_ = false;
@@ -44,13 +44,12 @@ void RequestChannel::request_ends(tlm::tlm_generic_payload& p, double at_ns) {
   }
   // Taken until then; the entry frees it. A later sign of the same request finds it no longer its own.
   requesting_ = &taken_;
-  timeline_.at(at_ns, Order(Order::kEngines, index_, 1), &RequestChannel::request_ended, this);
+  timeline_.at(at_ns, Order(Order::kEngines, index_, 1), call<&RequestChannel::request_ended>(*this));
 }
 
-void RequestChannel::request_ended(void* self, void*) {
-  auto& me = *static_cast<RequestChannel*>(self);
-  me.requesting_ = nullptr;
-  me.send_next();
+void RequestChannel::request_ended() {
+  requesting_ = nullptr;
+  send_next();
 }
 
 tlm::tlm_sync_enum RequestChannel::nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
@@ -64,7 +63,7 @@ tlm::tlm_sync_enum RequestChannel::nb_transport_bw(tlm::tlm_generic_payload& p, 
   request_ends(p, at);                                     // BEGIN_RESP says so too, where END_REQ was left out
   const bool calls = end_resp_ == EndResp::phase;
   timeline_.at(at, Order(Order::kEngines, index_, 0),
-               calls ? &RequestChannel::end_response : &RequestChannel::completed, this, &p);
+               calls ? call<&RequestChannel::end_response>(*this, p) : call<&RequestChannel::completed>(*this, p));
   if (calls) return tlm::TLM_ACCEPTED;
   if (end_resp_ == EndResp::completed) return tlm::TLM_COMPLETED;
   phase = tlm::END_RESP;
@@ -72,17 +71,15 @@ tlm::tlm_sync_enum RequestChannel::nb_transport_bw(tlm::tlm_generic_payload& p, 
 }
 
 /// END_RESP is still to be sent: BEGIN_RESP came on the return path, or EndResp asks for a call.
-void RequestChannel::end_response(void* self, void* payload) {
-  auto& me = *static_cast<RequestChannel*>(self);
-  auto& p = *static_cast<tlm::tlm_generic_payload*>(payload);
+void RequestChannel::end_response(tlm::tlm_generic_payload& p) {
   tlm::tlm_phase phase = tlm::END_RESP;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  me.forward_->nb_transport_fw(p, phase, delay);
-  completed(self, payload);
+  forward_->nb_transport_fw(p, phase, delay);
+  completed(p);
 }
 
-void RequestChannel::completed(void* self, void* payload) {
-  static_cast<RequestChannel*>(self)->client_.responded(*static_cast<tlm::tlm_generic_payload*>(payload));
+void RequestChannel::completed(tlm::tlm_generic_payload& p) {
+  client_.responded(p);
 }
 
 }  // namespace kernbench

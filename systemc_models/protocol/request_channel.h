@@ -53,9 +53,9 @@ class RequestChannel {
  private:
   void send_next();
   void request_ends(tlm::tlm_generic_payload&, double at_ns);
-  static void request_ended(void* self, void*);
-  static void completed(void* self, void* payload);
-  static void end_response(void* self, void* payload);
+  void request_ended();
+  void completed(tlm::tlm_generic_payload&);
+  void end_response(tlm::tlm_generic_payload&);
 
   Timeline& timeline_;
   uint32_t index_;

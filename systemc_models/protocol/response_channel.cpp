@@ -17,7 +17,8 @@ void ResponseChannel::send_next() {
     const tlm::tlm_sync_enum answer = backward_->nb_transport_bw(p, phase, delay);
     if (answer == tlm::TLM_ACCEPTED || (answer == tlm::TLM_UPDATED && phase != tlm::END_RESP)) return;
     if (delay > sc_core::SC_ZERO_TIME) {
-      timeline_.at(timeline_.after(delay), Order(Order::kEngines, ~0u, index_), &ResponseChannel::ended, this, &p);
+      timeline_.at(timeline_.after(delay), Order(Order::kEngines, ~0u, index_),
+                   call<&ResponseChannel::ended>(*this, p));
       return;
     }
     responding_ = nullptr;
@@ -27,15 +28,14 @@ void ResponseChannel::send_next() {
 
 bool ResponseChannel::end_response(tlm::tlm_generic_payload& p, const sc_core::sc_time& delay) {
   if (responding_ != &p) return false;
-  timeline_.at(timeline_.after(delay), Order(Order::kEngines, ~0u, index_), &ResponseChannel::ended, this, &p);
+  timeline_.at(timeline_.after(delay), Order(Order::kEngines, ~0u, index_), call<&ResponseChannel::ended>(*this, p));
   return true;
 }
 
-void ResponseChannel::ended(void* self, void* payload) {
-  auto& me = *static_cast<ResponseChannel*>(self);
-  me.responding_ = nullptr;
-  me.client_.response_ended(*static_cast<tlm::tlm_generic_payload*>(payload));
-  me.send_next();
+void ResponseChannel::ended(tlm::tlm_generic_payload& p) {
+  responding_ = nullptr;
+  client_.response_ended(p);
+  send_next();
 }
 
 }  // namespace kernbench

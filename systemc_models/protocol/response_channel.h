@@ -30,7 +30,7 @@ class ResponseChannel {
 
  private:
   void send_next();
-  static void ended(void* self, void* payload);
+  void ended(tlm::tlm_generic_payload&);
 
   Timeline& timeline_;
   uint32_t index_;

@@ -328,8 +328,7 @@
       return -1;
     });
   }
-  const STAGES_OF =
-      {pe_dma: ['DMA_READ', 'DMA_WRITE'], pe_fetch_store: ['FETCH', 'STORE'], pe_gemm: ['GEMM'], pe_math: ['MATH']};
+  const STAGES_OF = JSON.parse($('stages-of').textContent);  // by kind of engine
   function prepare(p) {
     if (p.nodesOf) return;
     const box = boxOfNodes(p);

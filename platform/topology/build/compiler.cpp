@@ -43,7 +43,8 @@ Timing read_timing(YamlMap& top, const Overrides& overrides) {
   int line = node.line();
   if (node.is_defined() && !node.is_null()) {
     YamlMap map(node, "timing", top.faults());
-    if (const auto i = map.choice("links", {"ideal", "cut_through", "flit"})) links = static_cast<Links>(*i);
+    const std::vector<std::string> modes = link_modes().names();
+    if (const auto i = map.choice("links", modes)) links = modes[*i];
     if (const auto i = map.choice("response", {"ideal", "routed"})) response = static_cast<Response>(*i);
     t.header_bytes = map.number_or("header_bytes", 0, NumberRule::not_negative("bytes", 1e9));
     t.flit_bytes = static_cast<uint32_t>(map.unsigned_or("flit_bytes", 256, 1, 1u << 30));
@@ -51,13 +52,14 @@ Timing read_timing(YamlMap& top, const Overrides& overrides) {
     line = map.line_of_key("response");
     map.finish();
   }
-  t.links = overrides.links.value_or(links.value_or(Links::ideal));
+  t.links = overrides.links.value_or(links.value_or(Links()));
   t.response = response.value_or(Response::ideal);
-  if (t.links == Links::flit) {
+  if (t.links.spec().routed) {
     const bool ideal_in_file = !overrides.links && !overrides.response && response == Response::ideal;
-    if (ideal_in_file) top.faults().add(line, "timing.response", "found 'ideal' beside links: flit; legal: routed");
-    if (overrides.response == Response::ideal)
-      top.faults().add(0, "--response", "found 'ideal' beside links: flit; legal: routed");
+    const std::string fault =
+        fmt::format("found '{}' beside links: {}; legal: routed", name_of(Response::ideal), t.links.name());
+    if (ideal_in_file) top.faults().add(line, "timing.response", fault);
+    if (overrides.response == Response::ideal) top.faults().add(0, "--response", fault);
     t.response = Response::routed;
   } else if (overrides.response) {
     t.response = *overrides.response;
@@ -135,6 +137,7 @@ Graph compile_text(const std::string& yaml, const std::string& file_name, const 
   builder.graph().ns_per_mm = top.number_or("ns_per_mm", 0.01, NumberRule::not_negative("ns/mm", 1e6));
   builder.graph().timing = read_timing(top, overrides);
   builder.graph().energy = read_energy(top, catalog);
+  builder.graph().pe_edges = catalog.kinds().pe_edges();
   builder.graph().materialize_outputs = top.choice("materialize", {"none", "outputs"}) == size_t{1};
   if (top.has("cube") || top.has("sip") || top.has("tray")) {
     if (auto system = read_system(top, catalog)) {

@@ -104,9 +104,9 @@ void check_reachable(const Graph& g, const Kinds& kinds, FaultList& faults) {
   }
 }
 
-/// Other links than flits' have no buffers: one fault, however many nodes have them.
+/// Where links have no buffers: one fault, however many nodes have them.
 void check_buffers(const Graph& g, FaultList& faults) {
-  if (g.timing.links == Links::flit) return;
+  if (g.timing.links.spec().has_buffers) return;
   const Node* first = nullptr;
   size_t more = 0;
   for (const Node& n : g.nodes) {
@@ -118,22 +118,23 @@ void check_buffers(const Graph& g, FaultList& faults) {
     }
   }
   if (!first) return;
-  faults.add(first->line, "buffer_flits",
-             fmt::format("found {} on '{}'{} with links: {}; legal: only with links: flit",
-                         first->attrs.integer("buffer_flits", 0), first->id,
-                         more > 0 ? fmt::format(" and {} more", more) : "", name_of(g.timing.links)));
+  faults.add(
+      first->line, "buffer_flits",
+      fmt::format("found {} on '{}'{} with links: {}; legal: only with links: {}",
+                  first->attrs.integer("buffer_flits", 0), first->id, more > 0 ? fmt::format(" and {} more", more) : "",
+                  g.timing.links.name(), link_modes().names_text(&LinkModeSpec::has_buffers)));
 }
 
-void check_flits(const Graph& g, FaultList& faults) {
+void check_link_mode(const Graph& g, FaultList& faults) {
   check_buffers(g, faults);
-  if (g.timing.links != Links::flit) return;
+  if (!g.timing.links.spec().cuts_data) return;
   for (const Node& n : g.nodes) {
     if (!is_pseudo_channel(n)) continue;
     const int64_t interleave = n.attrs.integer("interleave_bytes", 0);
     if (interleave % g.timing.flit_bytes != 0)
       faults.add(n.line, "interleave_bytes",
-                 fmt::format("found {} on '{}' with links: flit; legal: a multiple of timing.flit_bytes {}", interleave,
-                             n.id, g.timing.flit_bytes));
+                 fmt::format("found {} on '{}' with links: {}; legal: a multiple of timing.flit_bytes {}", interleave,
+                             n.id, g.timing.links.name(), g.timing.flit_bytes));
   }
 }
 
@@ -167,7 +168,7 @@ void check_edges_inside_pes(const Graph& g, FaultList& faults) {
 void validate(const Graph& g, const Kinds& kinds, FaultList& faults) {
   check_windows(g, kinds, faults);
   check_reachable(g, kinds, faults);
-  check_flits(g, faults);
+  check_link_mode(g, faults);
   check_tcm(g, faults);
   check_edges_inside_pes(g, faults);
 }

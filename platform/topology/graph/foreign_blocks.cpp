@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/topology/graph/edge_kinds.h"
 
 namespace kernbench::topology {
 namespace {
@@ -28,8 +29,29 @@ std::vector<uint32_t> ends(const Graph& g, uint32_t foreign, Neighbours&& neighb
 
 uint32_t node_of(const Graph& g, const std::string& id) {
   const auto it = g.index_of.find(id);
-  if (it == g.index_of.end()) throw InputError(fmt::format("found '{}', which is no node; legal: the id of a node", id));
+  if (it == g.index_of.end())
+    throw InputError(fmt::format("found '{}', which is no node; legal: the id of a node", id));
   return it->second;
+}
+
+/// Whether they are blocks of one PE that are bound without an edge.
+bool bound_without_edge(const Graph& g, uint32_t from, uint32_t to) {
+  const PeKindEdges::Pairs& bound = g.pe_edges.without_edge;
+  return std::any_of(bound.begin(), bound.end(), [&](const auto& kinds) {
+    return std::any_of(g.pes.begin(), g.pes.end(), [&](const Pe& pe) {
+      const auto a = pe.blocks.find(kinds.first), b = pe.blocks.find(kinds.second);
+      return a != pe.blocks.end() && b != pe.blocks.end() && a->second == from && b->second == to;
+    });
+  });
+}
+
+void add_edge(Graph& g, uint32_t from, uint32_t to, const std::string& kind, int line) {
+  Edge e;
+  e.from = from;
+  e.to = to;
+  e.kind = kind;
+  e.line = line;
+  g.edges.push_back(e);
 }
 
 }  // namespace
@@ -66,16 +88,17 @@ void insert_foreign(Graph& g, const std::string& id, const std::string& a, const
   for (size_t e = 0, count = g.edges.size(); e < count; ++e) {
     for (int from : {0, 1}) {
       if (g.edges[e].from != ends[from] || g.edges[e].to != ends[1 - from]) continue;
-      Edge rest;
-      rest.from = index;
-      rest.to = ends[1 - from];
-      rest.kind = g.edges[e].kind;
-      rest.line = g.edges[e].line;
       g.edges[e].to = index;
-      g.edges.push_back(rest);
+      add_edge(g, index, ends[1 - from], std::string(g.edges[e].kind), g.edges[e].line);
       any = true;
       break;
     }
+  }
+  for (int from : {0, 1}) {
+    if (any || !bound_without_edge(g, ends[from], ends[1 - from])) continue;
+    add_edge(g, ends[from], index, edge_kind::kPeInternal, 0);
+    add_edge(g, index, ends[1 - from], edge_kind::kPeInternal, 0);
+    any = true;
   }
   if (!any) throw InputError(fmt::format("found no edge between '{}' and '{}'; legal: two neighbours", a, b));
   g.nodes.push_back(std::move(node));

@@ -6,22 +6,6 @@
 
 namespace kernbench::topology {
 
-const char* name_of(Links l) {
-  switch (l) {
-    case Links::ideal:
-      return "ideal";
-    case Links::cut_through:
-      return "cut_through";
-    case Links::flit:
-      break;
-  }
-  return "flit";
-}
-
-const char* name_of(Response r) {
-  return r == Response::ideal ? "ideal" : "routed";
-}
-
 bool Graph::has_finite_buffers() const {
   return std::any_of(nodes.begin(), nodes.end(), [](const Node& n) { return n.attrs.has("buffer_flits"); });
 }

@@ -9,7 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "kernbench/systemc_models/core/attributes.h"
+#include "kernbench/systemc_models/core/impl_catalog.h"
+#include "kernbench/systemc_models/core/links.h"
 
 namespace kernbench::energy {
 class EnergyTable;
@@ -51,19 +52,18 @@ struct Memory {
   int line = 0;
 };
 
-enum class Links { ideal, cut_through, flit };
-enum class Response { ideal, routed };
+using kernbench::Links;
+using kernbench::name_of;
+using kernbench::Response;
 
 struct Timing {
-  Links links = Links::ideal;
-  Response response = Response::ideal;  ///< flit: always routed
+  Links links;
+  Response response = Response::ideal;
   double header_bytes = 0;
   uint32_t flit_bytes = 256;
   /// Finite buffers: a system whose routes may wait for each other in a circle is refused (channel_dependencies.h).
   bool prove_deadlock_free = true;
 };
-const char* name_of(Links);
-const char* name_of(Response);
 
 /// Blocks of one PE: nodes that share the id prefix before the last dot.
 struct Pe {
@@ -89,6 +89,9 @@ struct Graph {
   std::vector<Memory> memories;
   /// The `energy:` section; null: there is none (docs/energy.md).
   std::shared_ptr<const energy::EnergyTable> energy;
+
+  /// Between the blocks of PEs.
+  PeKindEdges pe_edges;
 
   Floor floor;
   std::vector<Pe> pes;                                 ///< every PE with at least a pe_dma, in compiled order

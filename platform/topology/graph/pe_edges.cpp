@@ -3,20 +3,27 @@
 #include <algorithm>
 
 #include "kernbench/platform/topology/graph/foreign_blocks.h"
-#include "kernbench/systemc_models/pe/standard_edges.h"
 
 namespace kernbench::topology {
 namespace {
 
 using Pairs = std::vector<std::pair<uint32_t, uint32_t>>;
 
-Pairs needed(const Pe& pe) {
+Pairs needed(const Graph& g, const Pe& pe) {
   Pairs pairs;
-  for (const auto& [from, to] : kStandardEdges) {
+  for (const auto& [from, to] : g.pe_edges.standard) {
     const auto a = pe.blocks.find(from), b = pe.blocks.find(to);
     if (a != pe.blocks.end() && b != pe.blocks.end()) pairs.emplace_back(a->second, b->second);
   }
   return pairs;
+}
+
+/// Bound even where there is no edge: one that is given does not stand for the others.
+bool is_bound_without_edge(const Graph& g, const PeEdge& e) {
+  const PeKindEdges::Pairs& bound = g.pe_edges.without_edge;
+  return std::any_of(bound.begin(), bound.end(), [&](const auto& pair) {
+    return pair.first == g.nodes[e.from].kind && pair.second == g.nodes[e.to].kind;
+  });
 }
 
 bool has(const Pe& pe, uint32_t node) {
@@ -67,12 +74,16 @@ std::vector<PeEdge> given(const Graph& g, const Pe& pe) {
   return edges;
 }
 
+bool none_given(const Graph& g, const std::vector<PeEdge>& edges) {
+  return std::all_of(edges.begin(), edges.end(), [&](const PeEdge& e) { return is_bound_without_edge(g, e); });
+}
+
 }  // namespace
 
 std::vector<PeEdge> edges_inside(const Graph& g, const Pe& pe) {
   std::vector<PeEdge> edges = given(g, pe);
-  if (!edges.empty()) return edges;
-  for (const auto& [from, to] : needed(pe)) edges.push_back({from, to, {}, {}});
+  if (!none_given(g, edges)) return edges;
+  for (const auto& [from, to] : needed(g, pe)) edges.push_back({from, to, {}, {}});
   return edges;
 }
 
@@ -87,8 +98,8 @@ bool inside_pe(const Graph& g, uint32_t foreign) {
 
 Pairs missing_edges_inside(const Graph& g, const Pe& pe) {
   const std::vector<PeEdge> edges = given(g, pe);
-  if (edges.empty()) return {};
-  Pairs missing = needed(pe);
+  if (none_given(g, edges)) return {};
+  Pairs missing = needed(g, pe);
   const auto is_given = [&](const std::pair<uint32_t, uint32_t>& p) {
     return std::any_of(edges.begin(), edges.end(),
                        [&](const PeEdge& e) { return e.from == p.first && e.to == p.second; });

@@ -16,8 +16,8 @@ struct PeEdge {
   std::vector<uint32_t> first, last;
 };
 
-/// Each pair of blocks once, in compiled order. Of a PE for which the file has no such edge, the standard ones, as far as
-/// it has their blocks.
+/// Each pair of blocks once, in compiled order. Of a PE for which the file has no such edge, the standard ones, as far
+/// as it has their blocks.
 std::vector<PeEdge> edges_inside(const Graph&, const Pe&);
 /// Whether a foreign node stands between blocks of one PE alone.
 bool inside_pe(const Graph&, uint32_t foreign);

@@ -39,8 +39,8 @@ void read_map(YamlNode n, const std::string& field, const AttrSpec& spec, Attrib
   if (!map.valid()) return;
   NumberMap values;
   for (const auto& [key, value] : map.entries()) {
-    if (!spec.choices.empty() && std::find(spec.choices.begin(), spec.choices.end(), key) == spec.choices.end()) {
-      faults.add(value.line(), map.field(cut(key)), "unknown name; legal: " + join(spec.choices));
+    if (!spec.is_legal(key)) {
+      faults.add(value.line(), map.field(cut(key)), "unknown name; legal: " + join(spec.legal_texts()));
       continue;
     }
     if (const auto v = read_number(value, map.field(cut(key)), rule_of(spec), faults)) values[key] = *v;
@@ -51,8 +51,8 @@ void read_map(YamlNode n, const std::string& field, const AttrSpec& spec, Attrib
 void read_text(YamlNode n, const std::string& field, const AttrSpec& spec, Attributes& attrs, FaultList& faults) {
   auto v = read_string(n, field, faults);
   if (!v) return;
-  if (!spec.choices.empty() && std::find(spec.choices.begin(), spec.choices.end(), *v) == spec.choices.end())
-    faults.add(n.line(), field, "found '" + cut(*v) + "'; legal: " + join(spec.choices));
+  if (!spec.is_legal(*v))
+    faults.add(n.line(), field, "found '" + cut(*v) + "'; legal: " + join(spec.legal_texts()));
   else
     attrs.set(spec.name, std::move(*v));
 }
@@ -90,7 +90,7 @@ std::string legal_of(const AttrSpec& spec) {
     case AttrType::boolean:
       return "true or false";
     case AttrType::string:
-      return spec.choices.empty() ? "a text" : join(spec.choices);
+      return spec.legal_texts().empty() ? "a text" : join(spec.legal_texts());
     case AttrType::number_map:
       break;
   }

@@ -93,7 +93,7 @@ class PathRouter {
   std::vector<Label> labels_;       // per slot
   std::vector<uint32_t> turned_;    // per slot: for_each_turn() has been there, by number of the call
   uint32_t turns_ = 0;
-  std::vector<Search> searches_;    // per block
+  std::vector<Search> searches_;  // per block
   uint32_t epoch_ = 0;
 };
 

@@ -55,13 +55,13 @@ void print_head(const Graph& g, std::ostream& out) {
   if (!sips.empty()) fmt::print(out, "{}, {}, ", plural(sips.size(), "SIP"), plural(cubes.size(), "cube"));
   fmt::print(out, "{}; {}, {}\n", plural(g.pes.size(), "PE"), plural(g.nodes.size(), "node"),
              plural(g.edges.size(), "edge"));
-  fmt::print(out, "timing: links {}, response {}, header {} B, flit {} B, wire {} ns/mm\n", name_of(g.timing.links),
+  fmt::print(out, "timing: links {}, response {}, header {} B, flit {} B, wire {} ns/mm\n", g.timing.links.name(),
              name_of(g.timing.response), number_text(g.timing.header_bytes), g.timing.flit_bytes,
              number_text(g.ns_per_mm));
   if (g.materialize_outputs) out << "materialize: outputs\n";
   if (!g.has_finite_buffers()) return;
-  const auto limited = std::count_if(g.nodes.begin(), g.nodes.end(),
-                                     [](const Node& n) { return n.attrs.has("buffer_flits"); });
+  const auto limited =
+      std::count_if(g.nodes.begin(), g.nodes.end(), [](const Node& n) { return n.attrs.has("buffer_flits"); });
   PathRouter paths(g);
   fmt::print(out, "buffers: finite at {}; {}\n", plural(static_cast<size_t>(limited), "node"),
              describe(g, find_dependencies(g, paths)));

@@ -32,7 +32,7 @@ function telling(action) {
 
 // ---- The form ----
 
-let system = {kernels: [], programs: [], topologies: []};
+let system = {kernels: [], programs: [], topologies: [], links: []};
 
 const chosen = () => {
   const [kind, name] = $('work').value.split(':');
@@ -84,6 +84,7 @@ function fillForm() {
   }
   $('topology')
       .replaceChildren(...system.topologies.map(t => make('option', t, {value: t, selected: t === 'small.yaml'})));
+  $('option-links').append(...system.links.map(m => make('option', m.name, {title: m.help})));
   showParams();
 }
 

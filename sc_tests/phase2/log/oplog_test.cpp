@@ -105,7 +105,8 @@ TEST_P(OpLogFile, two_runs_give_the_same_bytes_however_long_they_take) {
     log->begin(header());
     for (const OpRecord& r : one_of_each()) {
       log->record(OpRecord(r));
-      if (&b == &bytes[1]) std::this_thread::sleep_for(std::chrono::milliseconds(60));  // longer than a batch waits: one for each record
+      if (&b == &bytes[1])
+        std::this_thread::sleep_for(std::chrono::milliseconds(60));  // longer than a batch waits: one for each record
     }
     log->close();
     std::stringstream s;

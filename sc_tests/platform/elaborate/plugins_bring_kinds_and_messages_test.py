@@ -31,7 +31,10 @@ struct RingStop : Router {
 KERNBENCH_REGISTER_COMPONENT(RingStop)
 
 struct Scratchpad : Sram {
-  using Sram::Sram;
+  Scratchpad(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
+      : Sram(name, config, parameters) {
+    serve_flit_by_flit();
+  }
   static ImplSpec spec() { return spec_of<Parameters>("custom.scratchpad", "scratchpad", "").memory("sram"); }
 };
 KERNBENCH_REGISTER_COMPONENT(Scratchpad)

@@ -67,6 +67,18 @@ const kernbench::RegisterKernel registered{[] { kernbench::KernelSpec k; k.name 
         self.refuses("list", "kernels", "--plugin", mine, "--plugin", other, saying=["kernel 'mine' is there already"],
                      lines=1)
 
+    def test_a_policy_with_a_name_that_is_taken(self):
+        code = MARK + """
+#include "kernbench/systemc_models/memory/dram_policies.h"
+struct Mine : kernbench::DramPagePolicy {
+  bool closes(bool) const override { return true; }
+};
+KERNBENCH_REGISTER_NAMED(kernbench::DramPagePolicy, Mine, "TITLE", "closes at once")
+"""
+        self.is_refused(self.build(code.replace("TITLE", "open")), "DRAM page policy 'open' is there already")
+        mine = self.build(code.replace("TITLE", "at_once"), "mine")
+        self.assertRegex(self.succeeds("list", "components", "--plugin", mine), f"at_once +closes at once, from {mine}")
+
     def test_an_unknown_impl_points_to_plug_ins(self):
         yaml = f"{self.folder}/t.yaml"
         with open(yaml, "w") as f:

@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "kernbench/platform/launch/host_interface.h"
 #include "kernbench/platform/job.h"
+#include "kernbench/platform/launch/host_interface.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "system_support.h"
 #include "tlm_support.h"
@@ -189,8 +189,8 @@ TEST(host, has_the_time_of_the_pcie_ep_as_an_initiator) {
       s.data.resize(1000);
       const double before = now_ns();
       EXPECT_EQ(self.access(s), tlm::TLM_OK_RESPONSE);
-      const double formula = platform->system().mode().formula_ns(platform->routes().route(endpoint, s.address, 1000, write), write,
-                                        s.address, 1000, {1, 1000, 0});
+      const double formula = platform->system().mode().formula_ns(
+          platform->routes().route(endpoint, s.address, 1000, write), write, s.address, 1000, {1, 1000, 0});
       EXPECT_NEAR(now_ns() - before, formula, 1e-5);
       wait(sc_core::sc_time(10, sc_core::SC_US));
     }

@@ -48,8 +48,7 @@ TEST(Launcher, serves_two_launches_at_once_each_with_a_stamp_of_its_own) {
   Launcher launcher(host);
   std::vector<LaunchResult> results;
   for (size_t pe : {0, 1}) {
-    launcher.launch(noop_on({pe}), host_launch_way(host, {pe}),
-                    [&](const LaunchResult& r) { results.push_back(r); });
+    launcher.launch(noop_on({pe}), host_launch_way(host, {pe}), [&](const LaunchResult& r) { results.push_back(r); });
   }
   sc_core::sc_start();
   ASSERT_EQ(results.size(), 2u);
@@ -102,7 +101,7 @@ TEST(Launcher, answers_a_kernel_fault_with_code_and_text_as_soon_as_it_is_back) 
 
 TEST(HostTransfer, answers_an_address_without_memory_with_an_error_and_sends_nothing) {
   auto platform = platform_from_text(toy_system());
-  HostTransfer transfer(platform->machine());
+  HostTransfer transfer(platform->hosts().launch_host());
   std::vector<HostResponse> responses;
   const auto done = [&](const HostResponse& r) { responses.push_back(r); };
   transfer.write({{{7, 1}, 0, 256}, {{7, 2}, uint64_t{1} << 40, 256}}, done);

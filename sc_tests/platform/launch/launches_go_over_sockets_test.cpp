@@ -108,7 +108,8 @@ class Expected {
  private:
   double cost(uint32_t e) const {
     const topology::Edge& edge = platform_.graph().edges[e];
-    return platform_.component(edge.from).overhead_ns() + edge.distance_mm * platform_.graph().ns_per_mm;
+    return platform_.graph().nodes[edge.from].attrs.number("overhead_ns", 0) +
+           edge.distance_mm * platform_.graph().ns_per_mm;
   }
   double leg(uint32_t from, uint32_t to, double ns) {
     for (const uint32_t e : paths_.find_path(from, to)) note(e, false, ns += cost(e));

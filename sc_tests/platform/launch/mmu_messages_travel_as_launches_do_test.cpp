@@ -47,8 +47,8 @@ KernelLaunch loads_at(std::vector<size_t> pes, uint64_t address) {
 
 void fill(Platform& platform) {
   const std::vector<uint8_t> bytes(1024, 1);
-  platform.system().image().write({Space::hbm, kNoPe}, platform.graph().memories[platform.pes().local_memory(0)].base, bytes.data(),
-                         bytes.size());
+  platform.system().image().write({Space::hbm, kNoPe}, platform.graph().memories[platform.pes().local_memory(0)].base,
+                                  bytes.data(), bytes.size());
 }
 
 class MmuMessages : public ::testing::Test {
@@ -173,8 +173,7 @@ TEST(MmuMessagesWithoutMmu, are_answered_no_mmu) {
   LaunchHost& host = platform->hosts().launch_host();
   HostMmu mmu(host);
   HostResponse response;
-  mmu.map({map_of(*platform, "x")}, host_launch_way(host, {0, 1}),
-          [&](const HostResponse& r) { response = r; });
+  mmu.map({map_of(*platform, "x")}, host_launch_way(host, {0, 1}), [&](const HostResponse& r) { response = r; });
   sc_core::sc_start();
   EXPECT_EQ(response.code, HostError::no_mmu);
   EXPECT_EQ(response.text, "sip0.cube0.pe0: has no pe_mmu");
@@ -265,8 +264,8 @@ TEST(Tlb, costs_hit_or_miss_for_every_page_that_a_transaction_touches) {
   const uint32_t dma = p->graph().pes[0].blocks.at("pe_dma");
   for (size_t i = 0; i < kLoads.size(); ++i) {
     const TensorRef& x = records.at(i).desc->operands[0].ref;
-    const double alone = p->system().mode().formula_ns(p->routes().route(dma, x.addr, x.nbytes(), false), false, x.addr, x.nbytes(),
-                                    {1, x.nbytes(), 0});
+    const double alone = p->system().mode().formula_ns(p->routes().route(dma, x.addr, x.nbytes(), false), false, x.addr,
+                                                       x.nbytes(), {1, x.nbytes(), 0});
     EXPECT_NEAR(records[i].t_end - records[i].t_start, alone + kLookUps[i], 1e-6) << "load " << i;
   }
   const OpRecord& physical = records.at(kLoads.size());

@@ -116,8 +116,7 @@ TEST_P(StatisticsOf, slices_add_up) {
 }
 
 std::string name_of(const ::testing::TestParamInfo<topology::Links>& links) {
-  constexpr const char* kNames[] = {"ideal", "cut_through", "flit"};
-  return kNames[static_cast<int>(links.param)];
+  return links.param.name();
 }
 
 INSTANTIATE_TEST_SUITE_P(Links, StatisticsOf,

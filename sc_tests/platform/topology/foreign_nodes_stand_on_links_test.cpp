@@ -93,5 +93,28 @@ TEST(EdgesInsideAPe, that_are_missing_are_named) {
   }
 }
 
+// Blocks that are bound without an edge have one as soon as somebody stands between them; the others keep theirs.
+TEST(EdgesInsideAPe, that_are_none_can_be_observed) {
+  const std::string pe = std::string(kPe) +
+                         "- {id: p.pe_gemm, kind: pe_gemm, attrs: {macs_per_cycle: 1, freq_ghz: 1}}\n" +
+                         "- {id: p.pe_tcm, kind: pe_tcm, attrs: {size_mb: 1, reserved_mb: 0.5, read_bw_gbs: 1, "
+                         "write_bw_gbs: 1}}\n";
+  const auto tapped = [&](const std::string& between) {
+    return compile_text(pe + "foreign: [{id: tap, between: " + between + "}]\n", "f.yaml", catalog);
+  };
+  const Graph plain = compile_text(pe, "f.yaml", catalog), g = tapped("[p.pe_tcm, p.pe_gemm]");
+  const uint32_t tap = g.index_of.at("tap");
+  EXPECT_EQ(plain.edges.size(), 0u);
+  EXPECT_EQ(g.edges.size(), 2u);
+  EXPECT_TRUE(inside_pe(g, tap));
+  const std::vector<PeEdge> before = edges_inside(plain, plain.pes.at(0)), after = edges_inside(g, g.pes.at(0));
+  ASSERT_EQ(after.size(), before.size() + 1);
+  EXPECT_EQ(after[0].from, g.index_of.at("p.pe_gemm"));
+  EXPECT_EQ(after[0].to, g.index_of.at("p.pe_tcm"));
+  EXPECT_EQ(after[0].first, (std::vector<uint32_t>{tap}));
+  EXPECT_EQ(after[0].last, (std::vector<uint32_t>{tap}));
+  EXPECT_THROW(tapped("[p.pe_tcm, p.pe_dma]"), TopologyError) << "they have no sockets to each other";
+}
+
 }  // namespace
 }  // namespace kernbench::topology

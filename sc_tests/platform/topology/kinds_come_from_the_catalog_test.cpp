@@ -70,10 +70,10 @@ TEST(kinds, of_the_project_are_what_its_own_implementations_say) {
   impls.push_back(own("custom.other_hbm", "hbm_ctrl").memory("hbm"));
   EXPECT_EQ(told(impls), "");
   impls.push_back(own("custom.gemm", "pe_gemm").transit());
-  EXPECT_EQ(
-      told(impls),
-      "t.yaml: kind pe_gemm: builtin.pe_gemm says an end that issues and holds nothing; custom.gemm says transit; "
-      "legal: the same");
+  EXPECT_EQ(told(impls),
+            "t.yaml: kind pe_gemm: builtin.pe_gemm says an engine of 1 stages, leads to pe_math, leads to "
+            "pe_fetch_store, bound "
+            "to pe_tcm; custom.gemm says transit; legal: the same");
 }
 
 TEST(kinds, that_implementations_disagree_on_are_told_in_one_line) {

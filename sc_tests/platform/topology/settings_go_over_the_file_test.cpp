@@ -61,8 +61,7 @@ TEST(Settings, are_as_if_the_file_said_so) {
   EXPECT_EQ(with({{"edge:pe.bw_gbs", 16}}), with_file("bw_gbs: 64", "bw_gbs: 16"));
   EXPECT_EQ(with({{"edge:r->m.distance_mm", 5}, {"edge:m->r.distance_mm", 5}}),
             with_file("distance_mm: 2", "distance_mm: 5"));
-  EXPECT_EQ(with({{"p0.pe_gemm.rates", "{f16: 128}"}}),
-            with_file("freq_ghz: 1.0", "freq_ghz: 1.0, rates: {f16: 128}"));
+  EXPECT_EQ(with({{"p0.pe_gemm.rates", "{f16: 128}"}}), with_file("freq_ghz: 1.0", "freq_ghz: 1.0, rates: {f16: 128}"));
 }
 
 TEST(Settings, count_in_their_order) {
@@ -74,8 +73,7 @@ TEST(Settings, one_of_many_nodes_that_has_the_attribute_is_enough) {
 }
 
 TEST(Settings, go_together_when_all_are_made) {
-  EXPECT_EQ(fault_of({{"m.burst_bytes", 96}}),
-            "f.yaml: --set: burst_bytes of 'm': does not go with interleave_bytes");
+  EXPECT_EQ(fault_of({{"m.burst_bytes", 96}}), "f.yaml: --set: burst_bytes of 'm': does not go with interleave_bytes");
   EXPECT_EQ(with({{"m.burst_bytes", 96}, {"m.interleave_bytes", 192}}),
             with_file("interleave_bytes: 256(.*)burst_bytes: 64", "interleave_bytes: 192$1burst_bytes: 96"));
 }
@@ -88,8 +86,9 @@ TEST(Settings, that_cannot_be_are_told) {
             "queue_depth, rd_engines, wr_engines");
   EXPECT_NE(fault_of({{"p0.pe_gemm.freq_ghz", "fast"}}).find("--set p0.pe_gemm.freq_ghz: found 'fast'"),
             std::string::npos);
-  EXPECT_NE(fault_of({{"edge:wire.bw_gbs", 1}}).find("matches no edge; legal: a shell pattern of 'FROM->TO' or of a "
-                                                    "kind: memory, pe"),
+  EXPECT_NE(fault_of({{"edge:wire.bw_gbs", 1}})
+                .find("matches no edge; legal: a shell pattern of 'FROM->TO' or of a "
+                      "kind: memory, pe"),
             std::string::npos);
   EXPECT_NE(fault_of({{"edge:pe.bw_gbs", 0}}).find("edge:pe.bw_gbs: found '0'"), std::string::npos);
   EXPECT_NE(fault_of({{"edge:pe.colour", 1}}).find("found 'colour'; legal: bw_gbs, distance_mm"), std::string::npos);

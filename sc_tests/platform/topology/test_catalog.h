@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernbench/systemc_models/core/impl_catalog.h"
+#include "kernbench/systemc_models/core/links.h"
 #include "kernbench/systemc_models/pe/queue_ports.h"
 
 namespace kernbench::topology::testing {
@@ -14,6 +15,11 @@ namespace kernbench::topology::testing {
 class TestCatalog : public ImplCatalog {
  public:
   TestCatalog() {
+    if (link_modes().all().empty()) {
+      add_mode("ideal", [](LinkModeSpec& m) { m.standard = true; });
+      add_mode("cut_through", [](LinkModeSpec&) {});
+      add_mode("flit", [](LinkModeSpec& m) { m.routed = m.cuts_data = m.has_buffers = true; });
+    }
     for (const char* k : {"router", "xbar", "bridge", "switch", "ucie", "noc", "io_noc", "io_cpu"})
       add(k, {flag("store_and_forward")}).transit();
     add("pcie_ep", {flag("store_and_forward"), count("outstanding")}).transit().initiator();
@@ -31,19 +37,29 @@ class TestCatalog : public ImplCatalog {
     add("foreign", {}).transit();
     add("port", {}).initiator();
     add("m_cpu", {count("rd_engines"), count("wr_engines")}).initiator();
-    add("pe_dma", {count("rd_engines"), count("wr_engines"), count("queue_depth")}).initiator();
-    add("pe_cpu", {number("dispatch_cycles", 0, false), number("read_cycles", 0, false), number("freq_ghz", 0, true)});
+    add("pe_dma", {count("rd_engines"), count("wr_engines"), count("queue_depth")})
+        .initiator()
+        .engine({{{Stage::dma_read, StageWork::reads}, {Stage::dma_write, StageWork::writes}}, true})
+        .leads_to({"pe_fetch_store", "pe_mmu", "pe_ipcq"});
+    add("pe_cpu", {number("dispatch_cycles", 0, false), number("read_cycles", 0, false), number("freq_ghz", 0, true)})
+        .leads_to({"pe_scheduler", "pe_ipcq"})
+        .bound_without_edge_to({"pe_mmu"});
     add("pe_scheduler", {});
-    add("pe_fetch_store", {count("queue_depth")});
+    add("pe_fetch_store", {count("queue_depth")})
+        .engine({{{Stage::fetch, StageWork::fetches}, {Stage::store, StageWork::stores}}, true})
+        .leads_to({"pe_gemm", "pe_math", "pe_tcm", "pe_dma"});
     add("pe_mmu",
         {count("page_bytes"), count("tlb_entries"), number("tlb_hit_ns", 0, false), number("tlb_miss_ns", 0, false)});
     std::vector<AttrSpec> queues = parameters_of<QueueParameters>().attributes();
     queues.erase(queues.begin());  // overhead_ns
-    add("pe_ipcq", queues);
+    add("pe_ipcq", queues).leads_to({"pe_dma"});
     add("pe_tcm",
         {rate("size_mb", "MB"), rate("reserved_mb", "MB"), rate("read_bw_gbs", "GB/s"), rate("write_bw_gbs", "GB/s")});
     add("pe_gemm", {rate("macs_per_cycle", ""), rate("freq_ghz", "GHz"), rates("rates"), flag("stream_operands"),
-                    count("queue_depth"), slot()});
+                    count("queue_depth"), slot()})
+        .engine({{{Stage::gemm, StageWork::macs}}, true})
+        .leads_to({"pe_math", "pe_fetch_store"})
+        .bound_without_edge_to({"pe_tcm"});
     AttrSpec dataflow = text("dataflow", {"os", "ws", "is"});
     dataflow.required = true;
     add("pe_gemm",
@@ -51,7 +67,10 @@ class TestCatalog : public ImplCatalog {
          count("queue_depth"), slot()},
         "builtin.pe_gemm_systolic");
     add("pe_math", {rate("lanes", ""), rate("freq_ghz", "GHz"), rates("cycles"), flag("stream_operands"),
-                    count("queue_depth"), slot()});
+                    count("queue_depth"), slot()})
+        .engine({{{Stage::math, StageWork::elements}}, true})
+        .leads_to({"pe_fetch_store"})
+        .bound_without_edge_to({"pe_tcm"});
     for (const auto& [name, spec] : specs_) kinds_.add(spec);
   }
   /// With a user's implementations beside them.
@@ -71,6 +90,13 @@ class TestCatalog : public ImplCatalog {
   const Kinds& kinds() const override { return kinds_; }
 
  private:
+  template <class Facts>
+  static void add_mode(const char* name, Facts facts) {
+    LinkModeSpec m;
+    m.name = name;
+    facts(m);
+    link_modes().add(std::move(m));
+  }
   static AttrSpec number(const char* name, double min, bool exclusive) {
     AttrSpec a;
     a.name = name;

@@ -28,23 +28,18 @@ class Agenda {
 
  private:
   struct Item {
-    Agenda* agenda;
     Done done;
   };
 
   void add(double from_ns) {
     const double t_ns = from_ns + 1 + static_cast<double>(random_() % 3);
     const Order order(Order::kEngines, random_() % 3, random_() % 2);
-    items_.push_back(std::make_unique<Item>(Item{this, {t_ns, order.major, order.minor, items_.size()}}));
-    timeline_.at(
-        t_ns, order,
-        [](void* item, void*) {
-          Item& i = *static_cast<Item*>(item);
-          Agenda& a = *i.agenda;
-          a.done_.push_back(i.done);
-          if (a.items_.size() < 3000) a.add(std::get<0>(i.done));
-        },
-        items_.back().get());
+    items_.push_back(std::make_unique<Item>(Item{{t_ns, order.major, order.minor, items_.size()}}));
+    timeline_.at(t_ns, order, call<&Agenda::work_off>(*this, *items_.back()));
+  }
+  void work_off(Item& i) {
+    done_.push_back(i.done);
+    if (items_.size() < 3000) add(std::get<0>(i.done));
   }
 
   Timeline timeline_;

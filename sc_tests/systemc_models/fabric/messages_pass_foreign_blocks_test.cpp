@@ -6,8 +6,8 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include "kernbench/systemc_models/fabric/control_legs.h"
-#include "kernbench/systemc_models/host/m_cpu.h"
 #include "kernbench/systemc_models/fabric/router.h"
+#include "kernbench/systemc_models/host/m_cpu.h"
 #include "kernbench/systemc_models/protocol/protocol_checker.h"
 
 namespace kernbench::testing {

@@ -16,7 +16,9 @@ namespace {
 class AlikeRouter : public Router {
  public:
   using Router::Router;
-  static ImplSpec spec() { return spec_of<Parameters>("test.alike_router", "router", "a router that overrides nothing"); }
+  static ImplSpec spec() {
+    return spec_of<Parameters>("test.alike_router", "router", "a router that overrides nothing");
+  }
 };
 KERNBENCH_REGISTER_COMPONENT(AlikeRouter)
 
@@ -27,8 +29,8 @@ std::string times(uint64_t seed, const RandomOptions& options, bool flits, bool 
     FlatSystem system = random_system(random, options);
     const std::vector<FlatRequest> requested = random_requests(random, system, options, 200);
     for (FlatNode& n : system.nodes) {
-      const bool router = n.kind != "hbm_ctrl" && n.kind != "sram" && n.kind != "pe_dma" && n.kind != "m_cpu" &&
-                          n.kind != "pcie_ep";
+      const bool router =
+          n.kind != "hbm_ctrl" && n.kind != "sram" && n.kind != "pe_dma" && n.kind != "m_cpu" && n.kind != "pcie_ep";
       if (!own_routers || !router) continue;
       n.kind = "router";
       n.impl = "test.alike_router";

@@ -99,8 +99,8 @@ TEST_P(PortTime, is_that_of_a_pe_dma_less_its_overhead_by_either_transport) {
           self.socket->b_transport(p, delay);
           const double blocking = now_ns() + delay.to_seconds() * 1e9 - begin;
           gap();
-          const double formula =
-              platform->system().mode().formula_ns(platform->routes().route(index, base, n, write), write, base, n, {1, n, 0});
+          const double formula = platform->system().mode().formula_ns(platform->routes().route(index, base, n, write),
+                                                                      write, base, n, {1, n, 0});
           EXPECT_EQ(p.get_response_status(), tlm::TLM_OK_RESPONSE) << what;
           EXPECT_EQ(i.status, tlm::TLM_OK_RESPONSE) << what;
           EXPECT_NEAR(blocking, formula, 1e-5) << what;

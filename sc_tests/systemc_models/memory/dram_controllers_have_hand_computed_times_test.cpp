@@ -276,7 +276,7 @@ TEST(DramAddressMapping, takes_fields_from_the_highest_bits_to_the_lowest) {
     p.stack_ids = 2;
     return p.config().geometry;
   }();
-  const DramAddressMapping m("row stack_id bank column group channel pc column:2 byte", g);
+  const DramBitFields m("row stack_id bank column group channel pc column:2 byte", g);
   // byte 5, column 2, pc 1, channel 2, group 2, column 3, bank 2, stack_id 1, row
   const DramPlace p = m.place_of(0b101'1'10'011'01'11'1'10'00000);
   DramPlace expected;
@@ -293,7 +293,7 @@ TEST(DramAddressMapping, takes_fields_from_the_highest_bits_to_the_lowest) {
 
 TEST(DramAddressMapping, of_spread_fields_is_one_to_one_and_sends_every_stride_everywhere) {
   HbmDramParameters p;
-  const DramAddressMapping m(p.mapping, p.config().geometry);
+  const DramBitFields m(p.mapping, p.config().geometry);
   std::set<std::array<uint32_t, 7>> seen;
   const uint64_t bursts = 1 << 16;
   for (uint64_t b = 0; b < bursts; ++b) {
@@ -314,7 +314,7 @@ TEST(DramAddressMapping, of_spread_fields_is_one_to_one_and_sends_every_stride_e
 TEST(DramAddressMapping, tells_what_is_wrong_with_its_fields) {
   const auto fault = [](const std::string& fields) -> std::string {
     try {
-      DramAddressMapping(fields, HbmDramParameters().config().geometry);
+      DramBitFields(fields, HbmDramParameters().config().geometry);
     } catch (const std::invalid_argument& e) {
       return e.what();
     }

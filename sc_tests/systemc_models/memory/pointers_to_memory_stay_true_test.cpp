@@ -4,14 +4,22 @@
 
 #include <systemc>
 
+#include <tlm_utils/simple_target_socket.h>
 #include <tlm_utils/tlm_quantumkeeper.h>  // needs systemc before it
 
+#include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "kernbench/phase2/log/memory_op_log.h"
 #include "kernbench/phase2/log/op_record.h"
+#include "kernbench/platform/topology/graph/foreign_blocks.h"
+#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/fabric/address_map.h"
+#include "kernbench/systemc_models/fabric/router.h"
 #include "kernbench/systemc_models/host/port.h"
 #include "kernbench/systemc_models/memory/direct_memory.h"
+#include "kernbench/systemc_models/memory/hbm_ctrl.h"
 #include "system_support.h"
 #include "tlm_support.h"
 
@@ -211,6 +219,304 @@ TEST(decoupled_initiators, see_their_own_writes_in_order_and_are_synchronised_by
   sc_core::sc_start();
   EXPECT_TRUE(a.finished);
   EXPECT_TRUE(b.finished);
+}
+
+// ---- at sockets of routers and memories
+
+constexpr const char* kBlocks = R"(
+nodes:
+  - {id: cpu, kind: port, attrs: {allow_dmi: true}}
+  - {id: r0, kind: router, attrs: {overhead_ns: 3}}
+  - {id: r1, kind: router, attrs: {overhead_ns: 5, store_and_forward: true}}
+  - {id: near, kind: hbm_ctrl, attrs: {overhead_ns: 4}}
+  - {id: far, kind: sram, attrs: {overhead_ns: 7}}
+links:
+  - {from: cpu, to: r0, distance_mm: 0.5, bw_gbs: 100}
+  - {from: r0, to: near, distance_mm: 1, bw_gbs: 64}
+  - {from: r0, to: r1, distance_mm: 4, bw_gbs: 32}
+  - {from: r1, to: far, distance_mm: 1, bw_gbs: 16}
+memories:
+  - {node: near, space: hbm, base: 0, size: 0x20000}
+  - {node: far, space: sram, base: 0x20000, size: 0x20000}
+)";
+
+FabricTargetSocket& target_of(Platform& platform, const char* id) {
+  return *platform.component(platform.graph().index_of.at(id)).fabric_node()->target_socket();
+}
+
+bool pointer(LtInitiator& cpu, uint64_t address, bool write, tlm::tlm_dmi& d) {
+  tlm::tlm_generic_payload p;
+  p.set_address(address);
+  p.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+  return cpu.socket->get_direct_mem_ptr(p, d);
+}
+
+/// What a lone access of 4 bytes takes, by b_transport; and whether it hints at pointers.
+double access_ns(LtInitiator& cpu, uint64_t address, bool write, bool hint = true) {
+  wait(sc_core::sc_time(10, sc_core::SC_US));  // alone
+  Shape s;
+  s.command = write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND;
+  s.address = address;
+  s.data.resize(4);
+  const double begin = now_ns();
+  EXPECT_EQ(cpu.access(s), tlm::TLM_OK_RESPONSE);
+  EXPECT_EQ(cpu.dmi_hint, hint);
+  return now_ns() - begin;
+}
+
+class Blocks : public ::testing::TestWithParam<topology::Links> {
+ protected:
+  topology::Overrides timing() const {
+    topology::Overrides o;
+    o.links = GetParam();
+    if (GetParam() != topology::Links::ideal) o.response = topology::Response::routed;
+    return o;
+  }
+};
+
+TEST_P(Blocks, grant_pointers_with_the_latencies_of_a_lone_access_from_there) {
+  const auto platform = platform_from_text(kBlocks, timing());
+  std::map<std::string, double> read_ns;
+  const auto body = [&](const char* who, double begin_us) {
+    return [&, who, begin_us](LtInitiator& self) {
+      wait(sc_core::sc_time(begin_us, sc_core::SC_US));  // so that none meets another's accesses
+      for (const uint64_t address : {uint64_t{0x10040}, uint64_t{0x30040}}) {
+        if (std::string(who) == (address < 0x20000 ? "far" : "near")) continue;  // no way from there
+        for (const bool write : {false, true}) {
+          tlm::tlm_dmi d;
+          ASSERT_TRUE(pointer(self, address, write, d)) << who << " " << address;
+          EXPECT_EQ(d.get_start_address(), address & ~uint64_t{0xffff});
+          EXPECT_EQ(d.get_end_address(), address | 0xffff);
+          EXPECT_EQ(d.is_write_allowed(), write);
+          const double ns = access_ns(self, address, false);
+          EXPECT_NEAR(d.get_read_latency().to_seconds() * 1e9, ns, 1e-5) << who;
+          read_ns[who] = ns;
+          if (!write) continue;
+          EXPECT_NEAR(d.get_write_latency().to_seconds() * 1e9, access_ns(self, address, true), 1e-5) << who;
+        }
+      }
+    };
+  };
+  LtInitiator at_port("at_port", body("cpu", 0)), at_router("at_router", body("r0", 3));
+  LtInitiator at_far("at_far", body("far", 6));
+  at_port.socket.bind(platform->port("cpu").socket());
+  at_router.socket.bind(target_of(*platform, "r0"));
+  at_far.socket.bind(target_of(*platform, "far"));
+  sc_core::sc_start();
+  EXPECT_TRUE(at_port.finished && at_router.finished && at_far.finished);
+  EXPECT_GT(read_ns["cpu"], read_ns["r0"]);
+  EXPECT_GT(read_ns["r0"], read_ns["far"]);
+  EXPECT_GE(read_ns["far"], 7);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Blocks,
+                         ::testing::Values(topology::Links::ideal, topology::Links::cut_through, topology::Links::flit),
+                         [](const auto& parameter) { return std::string(topology::name_of(parameter.param)); });
+
+TEST(blocks, share_a_page_with_ports_and_lose_it_when_an_op_leaves_bytes_pending) {
+  const auto platform = platform_from_text(kBlocks);
+  MemoryOpLog log;
+  platform->attach_log(&log);
+  LtInitiator at_port("at_port", [](LtInitiator&) {}), at_memory("at_memory", [](LtInitiator&) {});
+  LtInitiator at_router("at_router", [&](LtInitiator& self) {
+    tlm::tlm_dmi of_router, of_port, of_memory;
+    ASSERT_TRUE(pointer(self, 0x10000, true, of_router));
+    ASSERT_TRUE(pointer(at_port, 0x10000, false, of_port));
+    ASSERT_TRUE(pointer(at_memory, 0x10000, false, of_memory));
+    EXPECT_EQ(of_port.get_dmi_ptr(), of_router.get_dmi_ptr());
+    of_router.get_dmi_ptr()[0x20] = 9;
+    Shape s;
+    s.address = 0x10020;
+    s.data.resize(1);
+    EXPECT_EQ(at_port.debug(s), 1u);
+    EXPECT_EQ(s.data[0], 9) << "written by the router's pointer, seen by debug transport at the port";
+    s.command = tlm::TLM_WRITE_COMMAND;
+    s.data[0] = 10;
+    EXPECT_EQ(at_memory.access(s), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(of_router.get_dmi_ptr()[0x20], 10) << "written at the memory's socket";
+
+    auto op = std::make_shared<OpDesc>();
+    op->name = op->op = "exp";
+    op->pe = 0;
+    Operand in;
+    in.ref.addr = 0x10020;
+    in.ref.shape = {1};
+    in.ref.strides = {1};
+    op->operands = {in};
+    op->output = in.ref;
+    op->output.addr = 0x10100;
+    of_router.get_dmi_ptr()[0x21] = 11;
+    platform->system().apply(op);
+    for (const LtInitiator* i : {&at_port, &at_memory, &self}) {
+      ASSERT_EQ(i->invalidations.size(), 1u);
+      EXPECT_EQ(i->invalidations[0], (std::pair<uint64_t, uint64_t>(0x10000, 0x1ffff)));
+    }
+    s.command = tlm::TLM_READ_COMMAND;
+    s.address = 0x10021;
+    EXPECT_EQ(self.access(s), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(s.data[0], 11) << "what was written before the op stays";
+    EXPECT_FALSE(pointer(self, 0x10100, false, of_router)) << "pending";
+    EXPECT_TRUE(pointer(at_memory, 0x10000, true, of_memory));
+    EXPECT_EQ(of_memory.get_end_address(), 0x100ffu);
+  });
+  at_port.socket.bind(platform->port("cpu").socket());
+  at_router.socket.bind(target_of(*platform, "r0"));
+  at_memory.socket.bind(target_of(*platform, "near"));
+  sc_core::sc_start();
+  ASSERT_TRUE(at_router.finished);
+  const uint32_t router = platform->graph().index_of.at("r0");
+  const auto written = [&](uint8_t byte) {
+    return std::count_if(log.records().begin(), log.records().end(), [&](const OpRecord& r) {
+      return r.component == router && r.foreign && r.desc->data && r.desc->data->size() == 1 &&
+             r.desc->data->front() == byte;
+    });
+  };
+  EXPECT_EQ(written(9), 1) << "a write of the router's in the log";
+  EXPECT_EQ(written(11), 1);
+}
+
+/// Passes everything on, pointers too: what lies behind it is its own to vouch for, not a router's before it.
+class Bus : public sc_core::sc_module {
+ public:
+  tlm_utils::simple_target_socket<Bus> in{"in"};
+  tlm_utils::simple_initiator_socket<Bus> out{"out"};
+  size_t asked = 0;
+  explicit Bus(sc_core::sc_module_name name) : sc_module(name) {
+    in.register_b_transport(this, &Bus::b_transport);
+    in.register_get_direct_mem_ptr(this, &Bus::get_direct_mem_ptr);
+    out.register_invalidate_direct_mem_ptr(this, &Bus::invalidate);
+  }
+
+ private:
+  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) { out->b_transport(p, delay); }
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& d) {
+    ++asked;
+    return out->get_direct_mem_ptr(p, d);
+  }
+  void invalidate(sc_dt::uint64 first, sc_dt::uint64 last) { in->invalidate_direct_mem_ptr(first, last); }
+};
+
+TEST(blocks, grant_no_pointer_past_a_block_that_is_not_of_this_project) {
+  topology::Graph graph = topology::compile_text(kBlocks, "test.yaml", component_catalog());
+  topology::insert_foreign(graph, "tap", "r0", "r1");
+  Platform platform("system", graph);
+  Bus there("there"), back("back"), before("before");
+  platform.foreign("tap").bind(there.in, "r0");
+  platform.foreign("tap").bind(there.out, "r1");
+  platform.foreign("tap").bind(back.in, "r1");
+  platform.foreign("tap").bind(back.out, "r0");
+  const auto asks = [&](bool near, bool far) {
+    return [near, far](LtInitiator& self) {
+      for (const bool write : {false, true}) {
+        tlm::tlm_dmi d;
+        EXPECT_EQ(pointer(self, 0x10000, write, d), near);
+        EXPECT_EQ(pointer(self, 0x30000, write, d), far);
+        if (far) continue;
+        EXPECT_EQ(d.get_start_address(), 0x20000u) << "denied for the whole memory";
+        EXPECT_EQ(d.get_end_address(), 0x3ffffu);
+      }
+    };
+  };
+  LtInitiator at_port("at_port", asks(true, false)), at_r0("at_r0", asks(true, false));
+  LtInitiator at_r1("at_r1", asks(false, true));
+  // A bus before the socket forwards the question itself.
+  LtInitiator behind_bus("behind_bus", asks(true, false));
+  at_port.socket.bind(platform.port("cpu").socket());
+  at_r0.socket.bind(target_of(platform, "r0"));
+  at_r1.socket.bind(target_of(platform, "r1"));
+  behind_bus.socket.bind(before.in);
+  before.out.bind(target_of(platform, "r0"));
+  sc_core::sc_start();
+  EXPECT_TRUE(at_port.finished && at_r0.finished && at_r1.finished && behind_bus.finished);
+  EXPECT_EQ(before.asked, 4u);
+  EXPECT_EQ(there.asked + back.asked, 0u);
+}
+
+/// A model with DMI of its own, which no block of this project hands through.
+class GivesPointers : public sc_core::sc_module {
+ public:
+  tlm_utils::simple_target_socket<GivesPointers> in{"in"};
+  explicit GivesPointers(sc_core::sc_module_name name) : sc_module(name) {
+    in.register_b_transport(this, &GivesPointers::b_transport);
+    in.register_get_direct_mem_ptr(this, &GivesPointers::get_direct_mem_ptr);
+    in.register_transport_dbg(this, &GivesPointers::transport_dbg);
+  }
+
+ private:
+  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time&) { p.set_response_status(tlm::TLM_OK_RESPONSE); }
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi& d) {
+    d.allow_read_write();
+    d.set_dmi_ptr(&byte_);
+    return true;
+  }
+  unsigned transport_dbg(tlm::tlm_generic_payload& p) { return p.get_data_length(); }
+  unsigned char byte_ = 0;
+};
+
+TEST(blocks, grant_no_pointer_to_a_memory_whose_bytes_a_foreign_model_keeps) {
+  std::string yaml = kBlocks;
+  yaml.replace(yaml.find("kind: sram"), 10, "kind: sram, impl: builtin.sram_tlm");
+  const auto platform = platform_from_text(yaml);
+  GivesPointers model("model");
+  platform->tlm_memory("far").socket().bind(model.in);
+  const auto body = [](LtInitiator& self) {
+    tlm::tlm_dmi d;
+    EXPECT_FALSE(pointer(self, 0x20000, false, d));
+    EXPECT_EQ(d.get_end_address(), 0x3ffffu);
+    access_ns(self, 0x20000, false, false);
+  };
+  LtInitiator at_port("at_port", body), at_router("at_router", body), at_memory("at_memory", body);
+  at_port.socket.bind(platform->port("cpu").socket());
+  at_router.socket.bind(target_of(*platform, "r1"));
+  at_memory.socket.bind(target_of(*platform, "far"));
+  sc_core::sc_start();
+  EXPECT_TRUE(at_port.finished && at_router.finished && at_memory.finished);
+}
+
+TEST(blocks, grant_no_pointer_to_a_foreign_memory_without_an_adapter) {
+  System system;
+  Router router("r", system);
+  HbmCtrl hbm("hbm", system, HbmCtrl::Parameters{});
+  GivesPointers outside("outside");
+  connect(router, hbm, {0.05, 64});
+  router.out.bind(outside.in);
+  system.address_map().add(hbm, 0, 1 << 20);
+  system.address_map().add_foreign(router, router.out.ports().size() - 1, 1 << 20, 1 << 20);
+  LtInitiator cpu("cpu", [](LtInitiator& self) {
+    tlm::tlm_dmi d;
+    EXPECT_TRUE(pointer(self, 0, true, d));
+    EXPECT_FALSE(pointer(self, 1 << 20, false, d));
+    EXPECT_EQ(d.get_start_address(), uint64_t{1} << 20);
+    access_ns(self, 1 << 20, false, false);
+  });
+  cpu.socket.bind(router.in);
+  sc_core::sc_start();
+  EXPECT_TRUE(cpu.finished);
+}
+
+/// Counts what is read there; a pointer would go past it.
+class Counting : public HbmCtrl {
+ public:
+  using HbmCtrl::HbmCtrl;
+  bool allows_dmi() const override { return false; }
+};
+
+TEST(blocks, ask_the_memory_whether_it_allows_pointers) {
+  System system;
+  Router router("r", system);
+  Counting hbm("hbm", system, HbmCtrl::Parameters{});
+  connect(router, hbm, {0.05, 64});
+  system.address_map().add(hbm, 0x10000, 0x8000);
+  LtInitiator cpu("cpu", [](LtInitiator& self) {
+    tlm::tlm_dmi d;
+    EXPECT_FALSE(pointer(self, 0x10000, false, d));
+    EXPECT_EQ(d.get_start_address(), 0x10000u);
+    EXPECT_EQ(d.get_end_address(), 0x17fffu);
+    access_ns(self, 0x10000, true, false);
+  });
+  cpu.socket.bind(router.in);
+  sc_core::sc_start();
+  EXPECT_TRUE(cpu.finished);
 }
 
 }  // namespace

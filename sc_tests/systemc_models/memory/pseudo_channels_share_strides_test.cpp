@@ -1,5 +1,5 @@
-// Pseudo-channels, by hand: which of them a block belongs to, what a short access costs, and what a second read over the
-// same link takes. Timing contract §4.
+// Pseudo-channels, by hand: which of them a block belongs to, what a short access costs, and what a second read over
+// the same link takes. Timing contract §4.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -19,7 +19,8 @@ nodes:
 - {id: b, kind: pe_dma}
 - {id: r, kind: router}
 - {id: hbm, kind: hbm_ctrl, impl: builtin.hbm_pc,
-   attrs: {pseudo_channels: 4, interleave_bytes: 64, pc_bw_gbs: 16)" + attributes + R"(}}
+   attrs: {pseudo_channels: 4, interleave_bytes: 64, pc_bw_gbs: 16)" +
+                            attributes + R"(}}
 links:
 - {from: a, to: r, distance_mm: 100.0, bw_gbs: 64.0}
 - {from: b, to: r, distance_mm: 100.0, bw_gbs: 64.0}

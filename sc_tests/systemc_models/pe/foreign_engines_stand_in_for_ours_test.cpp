@@ -5,6 +5,10 @@
 #include <sstream>
 
 #include "foreign_engine_support.h"
+#include "kernbench/kernel_api/plugin.h"
+#undef KERNBENCH_PLUGIN
+#define KERNBENCH_PLUGIN(name)  // here it is linked
+#include "kernbench/examples/custom_engine/reduce.cpp"
 #include "kernbench/phase2/graph/executor.h"
 #include "kernbench/phase2/io/memory_file.h"
 #include "kernbench/phase2/io/npy.h"
@@ -129,6 +133,24 @@ TEST_P(AnyKernel, keeps_f16_results_and_rounds_an_accumulator_once) {
   auto params = kSmall;
   params[0].second = "f16";
   EXPECT_TRUE(run_kernel(*platform, options(GetParam(), params)).passed);
+}
+
+TEST(foreign_math, leaves_to_an_engine_of_a_users_own_what_that_takes) {
+  const auto platform = platform_from_text(
+      one_pe(kOurGemm,
+             math_with("") +
+                 "\n- {id: pe.pe_reduce, kind: pe_reduce, impl: custom.pe_reduce, attrs: {lanes: 16, freq_ghz: 1}}"));
+  LtEngine engine("engine");
+  bind(*platform, engine, "pe.pe_math", false);
+  std::vector<OpRecord> records;
+  EXPECT_TRUE(run_kernel(*platform, options("rmsnorm", {{"rows", "4"}, {"cols", "64"}}, &records)).passed);
+  size_t sums = 0, others = 0;
+  for (const OpRecord* r : services(records, Stage::math)) {
+    EXPECT_EQ(platform->graph().nodes[r->component].id, r->desc->op == "sum" ? "pe.pe_reduce" : "pe.pe_math");
+    ++(r->desc->op == "sum" ? sums : others);
+  }
+  EXPECT_GT(sums, 0u);
+  EXPECT_EQ(engine.doorbells.size(), others);
 }
 
 TEST(foreign_gemm, is_checked_op_by_op) {

@@ -120,9 +120,15 @@ double chain_ns(const std::string& ipcq, int messages, int bytes) {
   return play(star(s), p).end_ns;
 }
 
-TEST(QueueExamples, chain_in_one_segment) { EXPECT_NEAR(chain_ns("slots: 4, slot_bytes: 4096", 1, 4096), 267, kExact); }
-TEST(QueueExamples, chain_in_four_segments) { EXPECT_NEAR(chain_ns("slots: 4, slot_bytes: 1024", 1, 4096), 231, kExact); }
-TEST(QueueExamples, chain_in_four_messages) { EXPECT_NEAR(chain_ns("slots: 4, slot_bytes: 1024", 4, 1024), 135, kExact); }
+TEST(QueueExamples, chain_in_one_segment) {
+  EXPECT_NEAR(chain_ns("slots: 4, slot_bytes: 4096", 1, 4096), 267, kExact);
+}
+TEST(QueueExamples, chain_in_four_segments) {
+  EXPECT_NEAR(chain_ns("slots: 4, slot_bytes: 1024", 1, 4096), 231, kExact);
+}
+TEST(QueueExamples, chain_in_four_messages) {
+  EXPECT_NEAR(chain_ns("slots: 4, slot_bytes: 1024", 4, 1024), 135, kExact);
+}
 
 /// The messages of a ring all_reduce over four, and what each of the first three receives is reduced by.
 double ring_ns(int block, bool reduces) {
@@ -140,9 +146,15 @@ double ring_ns(int block, bool reduces) {
   return play(star(s), p).end_ns;
 }
 
-TEST(QueueExamples, ring_of_4_kib) { EXPECT_NEAR(ring_ns(1024, false), 174, kExact); }
-TEST(QueueExamples, ring_of_4_kib_with_math) { EXPECT_NEAR(ring_ns(1024, true), 195, kExact); }
-TEST(QueueExamples, ring_of_1_kib) { EXPECT_NEAR(ring_ns(256, false), 84, kExact); }
+TEST(QueueExamples, ring_of_4_kib) {
+  EXPECT_NEAR(ring_ns(1024, false), 174, kExact);
+}
+TEST(QueueExamples, ring_of_4_kib_with_math) {
+  EXPECT_NEAR(ring_ns(1024, true), 195, kExact);
+}
+TEST(QueueExamples, ring_of_1_kib) {
+  EXPECT_NEAR(ring_ns(256, false), 84, kExact);
+}
 
 /// Sends and receives along one axis of a 4 × 4 grid: from its ends to the root, or back (collectives contract §12.5).
 class Grid {
@@ -201,10 +213,18 @@ class Grid {
   Programs programs_;
 };
 
-TEST(QueueExamples, grid_from_its_centre) { EXPECT_NEAR(Grid(1024).all_reduce_ns(2, 2), 282, kExact); }
-TEST(QueueExamples, grid_from_its_corner) { EXPECT_NEAR(Grid(1024).all_reduce_ns(0, 0), 390, kExact); }
-TEST(QueueExamples, small_grid_from_its_centre) { EXPECT_NEAR(Grid(64).all_reduce_ns(2, 2), 128.25, kExact); }
-TEST(QueueExamples, small_grid_from_its_corner) { EXPECT_NEAR(Grid(64).all_reduce_ns(0, 0), 165, kExact); }
+TEST(QueueExamples, grid_from_its_centre) {
+  EXPECT_NEAR(Grid(1024).all_reduce_ns(2, 2), 282, kExact);
+}
+TEST(QueueExamples, grid_from_its_corner) {
+  EXPECT_NEAR(Grid(1024).all_reduce_ns(0, 0), 390, kExact);
+}
+TEST(QueueExamples, small_grid_from_its_centre) {
+  EXPECT_NEAR(Grid(64).all_reduce_ns(2, 2), 128.25, kExact);
+}
+TEST(QueueExamples, small_grid_from_its_corner) {
+  EXPECT_NEAR(Grid(64).all_reduce_ns(0, 0), 165, kExact);
+}
 
 /// Slot write and read of 1,024 bytes at a receiver behind a router of its own.
 void expect_slot_ns(const std::string& tier, double expected) {
@@ -229,8 +249,12 @@ void expect_slot_ns(const std::string& tier, double expected) {
   EXPECT_NEAR(p.call(1, 0).queue.reads[0].end_ns - p.call(1, 0).queue.reads[0].start_ns, expected, kExact);
 }
 
-TEST(QueueExamples, slots_in_sram) { expect_slot_ns("sram", 12.02); }
-TEST(QueueExamples, slots_in_hbm) { expect_slot_ns("hbm", 14.02); }
+TEST(QueueExamples, slots_in_sram) {
+  expect_slot_ns("sram", 12.02);
+}
+TEST(QueueExamples, slots_in_hbm) {
+  expect_slot_ns("hbm", 14.02);
+}
 
 }  // namespace
 }  // namespace kernbench::testing

@@ -1,0 +1,119 @@
+// How an hbm_pc spreads its bytes over its pseudo-channels (timing contract §4): blocks of interleave_bytes go to the
+// channels in turn, or, with the hash, to the xor of all digits of the block's number in base `channels`; a channel
+// moves whole bursts. A turn of all channels gives a block to each whatever the hash, so whole turns are told at once;
+// rows that are whole turns apart are alike but for the names of the channels; from row to row places are added,
+// without a division. Plain C++ but for Rows: no SystemC here.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "kernbench/systemc_models/memory/bursts.h"
+
+namespace kernbench {
+
+class ChannelInterleave {
+ public:
+  /// `burst_bytes`: a divisor of interleave_bytes. `hash`: xor; `channels` is a power of two then.
+  ChannelInterleave(uint32_t channels, uint64_t interleave_bytes, uint64_t burst_bytes, bool hash);
+
+  const Divisor& burst() const { return burst_; }
+  /// Offsets are from the first byte of the memory.
+  size_t channel_of(uint64_t offset) const;
+  /// What the channels move of rows from `offset` on, in the order of addresses: chunk(channel, bytes), bytes of the
+  /// whole bursts that are touched in one block; turns(n): each channel n whole blocks.
+  template <class Chunk, class Turns>
+  void visit(uint64_t offset, const Rows& rows, Chunk chunk, Turns turns) const {
+    Place p = place_of(offset);
+    const Place to_next = place_of(rows.stride);
+    for_each_range(offset, rows, [&](uint64_t, uint64_t bytes) {
+      visit_range(p, bytes, chunk, turns);
+      add(p, to_next);
+    });
+  }
+  /// The same in any order, of rows that are alike once: chunk(channel, bytes, rows).
+  template <class Chunk, class Turns>
+  void visit_alike(uint64_t offset, const Rows& rows, Chunk chunk, Turns turns) const;
+
+ private:
+  /// Of a byte: number of the turn, of the block in it, of the byte in that.
+  struct Place {
+    uint64_t turn, block, byte;
+  };
+  Place place_of(uint64_t offset) const;
+  void add(Place&, const Place& more) const;
+  /// Xor of a number's digits in base `channels`, the upper half of them laid over the lower one until one is left; 0
+  /// without the hash.
+  uint64_t digits_of(uint64_t turn) const { return widest_fold_ == 0 ? 0 : folded(turn, widest_fold_); }
+  uint64_t folded(uint64_t turn, unsigned widest) const {
+    for (unsigned bits = widest; bits >= digit_bits_; bits /= 2) turn ^= turn >> bits;
+    return turn & (channels_.value() - 1);
+  }
+  template <class Chunk, class Turns>
+  void visit_range(Place, uint64_t bytes, Chunk& chunk, Turns& turns) const;
+
+  /// Whether the rows go to the same channels but for their names.
+  bool are_alike(const Place& first, const Place& to_next, const Rows&) const;
+  void count_alike(uint64_t turn, uint64_t turns_to_next, uint64_t rows) const;
+
+  Divisor channels_, block_, turn_, burst_;  ///< bytes but for the channels
+  unsigned widest_fold_ = 0;                 ///< bits; 0: no hash
+  unsigned digit_bits_ = 0;
+  mutable std::vector<uint64_t> alike_;  ///< scratch: rows by what is xor-ed with the numbers of their channels
+};
+
+inline void ChannelInterleave::add(Place& p, const Place& more) const {
+  p.byte += more.byte;
+  p.block += more.block;
+  p.turn += more.turn;
+  if (p.byte >= block_.value()) {
+    p.byte -= block_.value();
+    ++p.block;
+  }
+  if (p.block >= channels_.value()) {
+    p.block -= channels_.value();
+    ++p.turn;
+  }
+}
+
+template <class Chunk, class Turns>
+void ChannelInterleave::visit_alike(uint64_t offset, const Rows& rows, Chunk chunk, Turns turns) const {
+  Place first = place_of(offset);
+  const Place to_next = place_of(rows.stride);
+  if (!are_alike(first, to_next, rows))
+    return visit(
+        offset, rows, [&](size_t channel, uint64_t bytes) { chunk(channel, bytes, uint64_t{1}); }, turns);
+  count_alike(first.turn, to_next.turn, rows.count);
+  first.turn = 0;
+  for (size_t digits = 0; digits < alike_.size(); ++digits) {
+    const uint64_t n = alike_[digits];
+    if (n == 0) continue;
+    auto each = [&](size_t channel, uint64_t bytes) { chunk(channel ^ digits, bytes, n); };
+    auto all = [&](uint64_t whole) { turns(whole * n); };
+    visit_range(first, rows.bytes, each, all);
+  }
+}
+
+template <class Chunk, class Turns>
+void ChannelInterleave::visit_range(Place p, uint64_t bytes, Chunk& chunk, Turns& turns) const {
+  for (uint64_t digits = digits_of(p.turn); bytes > 0;) {
+    if (p.block == 0 && p.byte == 0 && bytes >= turn_.value()) {
+      const uint64_t n = turn_.quotient(bytes);
+      turns(n);
+      bytes -= n * turn_.value();
+      digits = digits_of(p.turn += n);
+      continue;
+    }
+    const uint64_t here = std::min(bytes, block_.value() - p.byte);
+    chunk(p.block ^ digits, here == block_.value() ? here : bytes_of_bursts(p.byte, here, burst_));
+    bytes -= here;
+    p.byte = 0;
+    if (++p.block == channels_.value()) {
+      p.block = 0;
+      digits = digits_of(++p.turn);
+    }
+  }
+}
+
+}  // namespace kernbench
