@@ -24,11 +24,12 @@ char* write_fixed(char* to, double v) {
   const auto n = static_cast<uint64_t>(small ? scaled + 0.5 : 0);
   if (!small || std::abs(std::abs(scaled - static_cast<double>(n)) - 0.5) < 0.01)
     return std::to_chars(to, to + kLongestFixed, v, std::chars_format::fixed, 6).ptr;
-  const fmt::format_int whole(n / 1'000'000), decimals(1'000'000 + n % 1'000'000);
   if (v < 0) *to++ = '-';
-  to = std::copy_n(whole.data(), whole.size(), to);
-  *to++ = '.';
-  return std::copy_n(decimals.data() + 1, 6, to);
+  to = std::to_chars(to, to + kLongestFixed - 1, static_cast<uint32_t>(n / 1'000'000)).ptr;
+  *to = '.';
+  auto decimals = static_cast<uint32_t>(n % 1'000'000);
+  for (int i = 6; i > 0; --i, decimals /= 10) to[i] = static_cast<char>('0' + decimals % 10);
+  return to + 7;
 }
 
 std::string grouped(uint64_t v) {

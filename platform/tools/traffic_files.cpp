@@ -165,21 +165,29 @@ std::vector<TrafficRequest> read_traffic(std::istream& in, const std::string& fi
 void write_traffic_csv(std::ostream& out, const Platform& platform, const std::vector<TrafficRequest>& requests,
                        const std::vector<TrafficResult>& results) {
   out << "id,initiator,op,address,bytes,issue_ns,grant_ns,done_ns,latency_ns,formula_ns,queueing_ns\n";
-  fmt::memory_buffer row;
+  fmt::memory_buffer rows;
+  const auto write_out = [&] {
+    out.write(rows.data(), static_cast<std::streamsize>(rows.size()));
+    rows.clear();
+  };
   for (size_t i = 0; i < requests.size(); ++i) {
     const TrafficRequest& q = requests[i];
     const TrafficResult& r = results[i];
     const double latency = r.done_ns - q.issue_ns;
-    row.clear();
-    fmt::format_to(std::back_inserter(row), FMT_COMPILE("{},{},{},{},{}"), q.id, platform.graph().nodes[q.initiator].id,
-                   q.write ? "write" : "read", q.address, q.nbytes);
-    for (double v : {q.issue_ns, r.grant_ns, r.done_ns, latency, r.formula_ns, latency - r.formula_ns}) {
-      row.push_back(',');
-      append_fixed(row, v);
+    fmt::format_to(std::back_inserter(rows), FMT_COMPILE("{},{},{},{},{}"), q.id,
+                   platform.graph().nodes[q.initiator].id, q.write ? "write" : "read", q.address, q.nbytes);
+    const double times[] = {q.issue_ns, r.grant_ns, r.done_ns, latency, r.formula_ns, latency - r.formula_ns};
+    rows.reserve(rows.size() + std::size(times) * (kLongestFixed + 1) + 1);
+    char* to = rows.end();
+    for (double v : times) {
+      *to++ = ',';
+      to = write_fixed(to, v);
     }
-    row.push_back('\n');
-    out.write(row.data(), static_cast<std::streamsize>(row.size()));
+    *to++ = '\n';
+    rows.resize(static_cast<size_t>(to - rows.data()));
+    if (rows.size() > 32'768) write_out();
   }
+  write_out();
 }
 
 void write_traffic_json(std::ostream& out, const Platform& platform, const std::vector<TrafficRequest>& requests,

@@ -507,7 +507,7 @@ def pipeline_cases():
                 "pipeline", random_cases.draw("pipeline", 3000 + seed, seed % 4 == 3, links), place.folder)
             return [["pipeline", "--topology", topology, "--work", path, "--format", ("json", "text")[seed % 2]]]
 
-        yield Case(f"pipeline/work/{links}-{seed}", work)
+        yield Case(f"pipeline/jobs/{links}-{seed}", work)
 
 
 def messages(place, seed, links):

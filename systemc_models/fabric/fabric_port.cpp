@@ -1,7 +1,6 @@
 #include "kernbench/systemc_models/fabric/fabric_port.h"
 
 #include "kernbench/systemc_models/fabric/fabric_node.h"
-#include "kernbench/systemc_models/fabric/flit.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 #include "kernbench/systemc_models/fabric/socket_message.h"
 #include "kernbench/systemc_models/protocol/look_through.h"
@@ -30,18 +29,8 @@ void FabricPort::respond(FabricTransaction& x) {
   backward_->nb_transport_bw(x.payload, phase, delay);
 }
 
-void FabricPort::hand_on(Flit& f) {
-  if (foreign_) return foreign_->send_flit(f);
-  FabricTransaction& x = *f.transaction;
-  x.flit = &f;
-  sc_core::sc_time delay = node_->fabric().timeline().delay_until(f.time_ns);
-  if (f.response) {
-    tlm::tlm_phase phase = f.last ? tlm::tlm_phase(tlm::BEGIN_RESP) : tlm::tlm_phase(FLIT);
-    backward_->nb_transport_bw(x.payload, phase, delay);
-  } else {
-    tlm::tlm_phase phase = f.index == 0 ? tlm::tlm_phase(tlm::BEGIN_REQ) : tlm::tlm_phase(FLIT);
-    forward_->nb_transport_fw(x.payload, phase, delay);
-  }
+void FabricPort::flit_outside(Flit& f) {
+  foreign_->send_flit(f);
 }
 
 void FabricPort::give_back(const Credit& c, FabricTransaction& x, bool response) {

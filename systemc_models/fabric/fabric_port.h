@@ -3,6 +3,7 @@
 
 #include <tlm>
 
+#include "kernbench/systemc_models/fabric/flit.h"
 #include "kernbench/systemc_models/fabric/link.h"
 #include "kernbench/systemc_models/fabric/transaction.h"
 
@@ -66,8 +67,8 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
   tlm::tlm_bw_transport_if<>* backward() const { return backward_; }
 
   /// Hands a request to the neighbour, where its header is at x.time_ns, `delay` from now. True: the response is back
-  /// here, at x.time_ns.
-  bool request(FabricTransaction& x, sc_core::sc_time delay) {
+  /// here, at x.time_ns, which is now `delay` from now.
+  bool request(FabricTransaction& x, sc_core::sc_time& delay) {
     if (!forward_) return request_outside(x);
     ++x.node;
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
@@ -75,8 +76,19 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
   }
   /// Hands a response to the neighbour, where its header is at x.time_ns.
   void respond(FabricTransaction& x);
-  /// Hands a flit to the neighbour, where it is at f.time_ns.
-  void hand_on(Flit& f);
+  /// Hands a flit to the neighbour, where it is at f.time_ns, `delay` from now.
+  void hand_on(Flit& f, sc_core::sc_time delay) {
+    if (foreign_) return flit_outside(f);
+    FabricTransaction& x = *f.transaction;
+    x.flit = &f;
+    if (f.response) {
+      tlm::tlm_phase phase = f.last ? tlm::tlm_phase(tlm::BEGIN_RESP) : tlm::tlm_phase(FLIT);
+      backward_->nb_transport_bw(x.payload, phase, delay);
+    } else {
+      tlm::tlm_phase phase = f.index == 0 ? tlm::tlm_phase(tlm::BEGIN_REQ) : tlm::tlm_phase(FLIT);
+      forward_->nb_transport_fw(x.payload, phase, delay);
+    }
+  }
   /// Hands a credit to the neighbour by whose request (`response`: response) a flit had come.
   void give_back(const Credit&, FabricTransaction&, bool response);
   /// The same for messages that are no memory traffic: they are at the neighbour at m.time_ns().
@@ -105,6 +117,7 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
  private:
   void meet(FabricPort* neighbour);
   bool request_outside(FabricTransaction&);
+  void flit_outside(Flit&);
 };
 
 }  // namespace kernbench

@@ -69,14 +69,6 @@ void FlitLinks::send_message(FabricTransaction& x) {
   if (x.posted) x.initiator->message_left(x, x.hops[0].out->link.free_ns);
 }
 
-/// The flit takes the link to the next node of its way, and is there at f.time_ns.
-void FlitLinks::go_on(Flit& f) {
-  FabricPort& port = next_port(f);
-  cross(port.link, f);
-  f.node = f.response ? f.node - 1 : f.node + 1;
-  port.hand_on(f);
-}
-
 tlm::tlm_sync_enum FlitLinks::request_at_router(FabricTransaction& x, Router& router, FabricPort& in,
                                                 tlm::tlm_phase& phase, sc_core::sc_time&) {
   Flit& f = *x.flit;

@@ -46,7 +46,8 @@ class HeaderLinks : public LinkMode {
       wait_for_turn(router, out, x, in.incoming(), arrival, call<&HeaderLinks::request_turn>(*this, x));
       return FabricPort::accepted(phase);
     }
-    return request_on(x, out) && respond_on(x, out) ? in.completed(x, delay) : FabricPort::accepted(phase);
+    if (!request_on(x, out, delay) || !respond_on(x, out)) return FabricPort::accepted(phase);
+    return fabric_.responses_travel() ? in.completed(x, delay) : tlm::TLM_COMPLETED;
   }
 
   tlm::tlm_sync_enum request_at_memory(FabricTransaction& x, MemoryTarget& memory, FabricPort& in,
@@ -91,6 +92,13 @@ class HeaderLinks : public LinkMode {
 
  private:
   Timeline& timeline() const { return fabric_.timeline(); }
+  /// Books what the node costs; when the header that came by `in` at x.time_ns is ready to leave it.
+  static double pass_node(FabricTransaction& x, const Router& router, const FabricPort& in, bool data) {
+    const NodeCost cost = router.cost_of({x.write, data != x.write, x.address, x.nbytes}, in.incoming());
+    x.overhead_ns += cost.overhead_ns;
+    x.store_forward_ns += cost.store_forward_ns;
+    return x.time_ns + cost.overhead_ns + cost.store_forward_ns;
+  }
   double bytes_of(const FabricTransaction& x, bool data) const {
     return HeaderLinks::bytes_on_link(data ? static_cast<double>(x.nbytes) : 0);
   }
@@ -123,16 +131,22 @@ class HeaderLinks : public LinkMode {
     const double ready = x.time_ns;
     x.time_ns = cross(x, out.link, true);
     x.initiator->message_left(x, ready + x.link_queue_ns + message_drain_ns(*x.route, x.nbytes));
-    out.request(x, timeline().delay_until(x.time_ns));
+    sc_core::sc_time delay = timeline().delay_until(x.time_ns);
+    out.request(x, delay);
   }
   void source_turn(FabricTransaction& x) {
     --x.hops[0].out->link.waiting;
     leave_source(x);
   }
   /// Over the link to the neighbour; true: the response is back.
-  bool request_on(FabricTransaction& x, FabricPort& out) {
+  bool request_on(FabricTransaction& x, FabricPort& out, sc_core::sc_time& delay) {
     x.time_ns = cross(x, out.link, x.write);
-    return out.request(x, timeline().delay_until(x.time_ns));
+    delay = timeline().delay_until(x.time_ns);
+    return out.request(x, delay);
+  }
+  bool request_on(FabricTransaction& x, FabricPort& out) {
+    sc_core::sc_time delay;
+    return request_on(x, out, delay);
   }
   void request_turn(FabricTransaction& x) {
     FabricPort& out = *x.hops[x.node].out;

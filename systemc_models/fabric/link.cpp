@@ -4,14 +4,6 @@
 
 namespace kernbench {
 
-double Link::take(double ready_ns, double nbytes) {
-  const double start = std::max(ready_ns, free_ns);
-  const double transfer = transfer_ns(nbytes);
-  free_ns = start + transfer;
-  busy_ns += transfer;
-  return start;
-}
-
 Order ReadyOrder::of(const Order& own, double arrival_ns, double ready_ns, const void* next) {
   const uint64_t arrival = Timeline::to_fs(arrival_ns), ready = Timeline::to_fs(ready_ns);
   while (first_ < pending_.size() && pending_[first_].fs < arrival) ++first_;

@@ -2,6 +2,7 @@
 // link mode (link_mode.h).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -70,7 +71,12 @@ struct Link {
   }
   double transfer_ns(double nbytes) const { return bw_gbs > 0 ? nbytes / bw_gbs : 0; }
   /// One FIFO server: the begin of a transfer of `nbytes` that is ready at ready_ns. s = max(ready, free).
-  double take(double ready_ns, double nbytes);
+  double take(double ready_ns, double nbytes) {
+    const double start = std::max(ready_ns, free_ns), transfer = transfer_ns(nbytes);
+    free_ns = start + transfer;
+    busy_ns += transfer;
+    return start;
+  }
 };
 
 }  // namespace kernbench

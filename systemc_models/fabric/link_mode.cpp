@@ -16,9 +16,9 @@ LoneTime LinkMode::lone_time(const Route& r, bool write, uint64_t address, uint6
   // Cuts at multiples of a length and channels taken in turn: addresses that differ by whole turns are alike.
   const uint64_t span = rows.span();
   uint64_t period = r.target ? r.target->address_period(address - r.base, span) : 1;
-  if (period == 0 || (period == 1 && address_period() == 1)) return work_out(r, write, address, nbytes, rows, nullptr);
+  if (period == 0) return work_out(r, write, address, nbytes, rows, nullptr);
   period = std::max(period, address_period());
-  const uint64_t phase = (address - r.base) % period;
+  const uint64_t phase = period == 1 ? 0 : (address - r.base) % period;
   if (r.worked.empty()) r.worked.resize(kKept);
   const uint64_t hash = (nbytes * 2 + write) * 0x9e3779b97f4a7c15u + phase * 0xc2b2ae3d27d4eb4fu + rows.stride;
   Route::Worked& w = r.worked[(hash >> 32) % kKept];
@@ -36,14 +36,6 @@ double LinkMode::formula_ns(const Route& r, bool write, uint64_t address, uint64
 Order LinkMode::arrival_order(const FabricTransaction& x, const FabricPort& in, const void* server) const {
   Link* from = in.incoming();
   return links_serve() && from ? from->ready_order.of(x.own_order, x.time_ns, x.time_ns, server) : x.own_order;
-}
-
-double LinkMode::pass_node(FabricTransaction& x, const Router& router, const FabricPort& in, bool data) {
-  const PassingMessage m{x.write, data != x.write, x.address, x.nbytes};
-  const NodeCost cost{router.delay_of(m), router.stored_ns(m, in.incoming())};
-  x.overhead_ns += cost.overhead_ns;
-  x.store_forward_ns += cost.store_forward_ns;
-  return x.time_ns + cost.overhead_ns + cost.store_forward_ns;
 }
 
 }  // namespace kernbench

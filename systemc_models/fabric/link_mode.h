@@ -114,8 +114,6 @@ class LinkMode {
   virtual uint64_t address_period() const { return 1; }
 
  protected:
-  /// Books what the node costs; when the header that came by `in` at x.time_ns is ready to leave it.
-  static double pass_node(FabricTransaction&, const Router&, const FabricPort& in, bool data);
   /// What a block costs where a message begins or ends.
   static double end_ns(const FabricNode&);
 

@@ -81,6 +81,8 @@ class Router : public Component, private RouterRules, public FabricNode {
     return find_way(x, from);
   }
   double delay_of(const PassingMessage& m) const { return custom_ ? delay_ns(m) : overhead_ns(); }
+  /// passing_cost() without its virtual calls.
+  NodeCost cost_of(const PassingMessage& m, const Link* from) const { return {delay_of(m), stored_ns(m, from)}; }
   /// What data that come by `from` wait for their rest.
   double stored_ns(const PassingMessage& m, const Link* from) const {
     return store_and_forward_ && m.has_data() && from ? from->transfer_ns(static_cast<double>(m.nbytes)) : 0;
