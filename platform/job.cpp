@@ -99,14 +99,12 @@ JobVerification Job::verify() {
 }
 
 const LaunchResult& Job::run() {
+  require_no_process();
   start([this](const LaunchResult&) { platform_.machine().runs().pause_when_settled(); });
   const RunWatch::Call call(platform_.machine().runs());
   simulate();
   if (!running_) return result_;
-  if (platform_.machine().runs().stuck()) throw stuck_error(waiting());
-  throw_if_stopped(platform_.machine());
-  if (sc_core::sc_pending_activity() || sc_core::sc_get_status() == sc_core::SC_STOPPED)
-    throw RunError("kernel " + spec_.name + ": the simulation was paused or stopped before it had completed");
+  throw_if_left(platform_.machine(), "kernel " + spec_.name);
   throw stuck_error(waiting());
 }
 

@@ -73,6 +73,8 @@ class Platform : public sc_core::sc_module {
 
   /// Attaches an op log to every block (null: none). Not while anything runs.
   void attach_log(OpLogSink* sink) { machine_.attach_log(sink); }
+  /// As long as the platform lives: what a simulation that goes on may still call.
+  void keep(std::shared_ptr<void> left) { left_.push_back(std::move(left)); }
 
  private:
   void start_of_simulation() override { check_attributes(); }
@@ -81,6 +83,7 @@ class Platform : public sc_core::sc_module {
   Machine machine_;
   HostDirectory hosts_;
   std::unique_ptr<ExposedAttributes> exposed_;
+  std::vector<std::shared_ptr<void>> left_;
 };
 
 }  // namespace kernbench

@@ -29,7 +29,13 @@ void started_by(Start start) {
 
 }  // namespace
 
+void require_no_process() {
+  if (sc_core::sc_get_status() == sc_core::SC_RUNNING)
+    throw RunError("called in a process, expected sc_main: it simulates to its end; in a process, kernbench::Job::start()");
+}
+
 void simulate() {
+  require_no_process();
   started_by([] { sc_core::sc_start(); });
 }
 

@@ -61,4 +61,11 @@ void throw_if_stopped(Machine& machine) {
   throw Stopped(signal, std::move(lines));
 }
 
+void throw_if_left(Machine& machine, const std::string& what) {
+  throw_if_stopped(machine);
+  if (machine.runs().stuck()) return;
+  if (sc_core::sc_pending_activity() || sc_core::sc_get_status() == sc_core::SC_STOPPED)
+    throw RunError(what + ": the simulation was paused or stopped before it had completed");
+}
+
 }  // namespace kernbench

@@ -1,6 +1,8 @@
 // What to say when a simulation was ended from outside.
 #pragma once
 
+#include <string>
+
 namespace kernbench {
 
 class Machine;
@@ -9,5 +11,7 @@ class Machine;
 /// where the limit of the timeline was reached or its stop's reason is SIGALRM (a limit of wall time), else Stopped
 /// with the reason as its signal.
 void throw_if_stopped(Machine&);
+/// Where it has come back with `what` under way: the same, or RunError where somebody else has paused or stopped it.
+void throw_if_left(Machine&, const std::string& what);
 
 }  // namespace kernbench

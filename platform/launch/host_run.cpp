@@ -7,68 +7,67 @@
 
 namespace kernbench {
 
-HostOutcome simulate(LaunchHost& host, HostPlan plan) {
-  HostMmu mmu(host);
-  HostTransfer transfer(host);
-  Launcher launcher(host);
+HostRun::HostRun(LaunchHost& host, HostPlan plan)
+    : host_(host), plan_(std::move(plan)), mmu_(host), transfer_(host), launcher_(host) {}
+
+const HostOutcome& HostRun::run() {
   const auto require = [](const HostResponse& r) {
     if (!r.ok()) throw InputError("--transfer timed: " + r.text);
   };
-  for (const MemoryWrite& m : plan.uploads) require(transfer.check(m));
-  for (const MemoryRead& m : plan.downloads) require(transfer.check(m));
+  for (const MemoryWrite& m : plan_.uploads) require(transfer_.check(m));
+  for (const MemoryRead& m : plan_.downloads) require(transfer_.check(m));
 
-  HostOutcome outcome;
-  const double begin_ns = host.timeline().now_ns();
-  const auto complete = [&](double done_ns) {
-    outcome.end_ns = done_ns;
-    outcome.complete = true;
-    host.machine().runs().pause_when_settled();
-  };
-  const auto failed = [&](const HostResponse& r) {
-    if (r.ok()) return false;
-    outcome.fault = r.text;
-    sc_core::sc_pause();  // unlike sc_stop, says nothing on stdout
-    return true;
-  };
-  const auto downloaded = [&](const HostResponse& r) {
-    if (failed(r)) return;
-    outcome.download_ns = r.done_ns - outcome.launch.response.done_ns;
-    complete(r.done_ns);
-  };
-  const auto launched = [&](const LaunchResult& result) {
-    outcome.launch = result;
-    if (failed(result.response)) return;
-    if (plan.downloads.empty()) {
-      complete(result.response.done_ns);
-    } else {
-      transfer.read(plan.downloads, downloaded);
-    }
-  };
-  const auto uploaded = [&](const HostResponse& r) {
-    if (failed(r)) return;
-    outcome.upload_ns = r.done_ns - begin_ns - outcome.map_ns;
-    launcher.launch(plan.launch, plan.way, launched);
-  };
-  const auto upload = [&] {
-    if (plan.uploads.empty()) {
-      launcher.launch(plan.launch, plan.way, launched);
-    } else {
-      transfer.write(plan.uploads, uploaded);
-    }
-  };
-  const auto mapped = [&](const HostResponse& r) {
-    if (failed(r)) return;
-    outcome.map_ns = r.done_ns - begin_ns;
-    upload();
-  };
-  if (plan.maps.empty()) {
+  begin_ns_ = host_.timeline().now_ns();
+  if (plan_.maps.empty()) {
     upload();
   } else {
-    mmu.map(plan.maps, plan.way, mapped);
+    mmu_.map(plan_.maps, plan_.way, [this](const HostResponse& r) {
+      if (failed(r)) return;
+      outcome_.map_ns = r.done_ns - begin_ns_;
+      upload();
+    });
   }
-  const RunWatch::Call call(host.machine().runs());
+  const RunWatch::Call call(host_.machine().runs());
   simulate();
-  return outcome;
+  return outcome_;
+}
+
+void HostRun::upload() {
+  if (plan_.uploads.empty()) return launch();
+  transfer_.write(plan_.uploads, [this](const HostResponse& r) {
+    if (failed(r)) return;
+    outcome_.upload_ns = r.done_ns - begin_ns_ - outcome_.map_ns;
+    launch();
+  });
+}
+
+void HostRun::launch() {
+  launcher_.launch(plan_.launch, plan_.way, [this](const LaunchResult& result) { launched(result); });
+}
+
+void HostRun::launched(const LaunchResult& result) {
+  outcome_.launch = result;
+  if (failed(result.response)) return;
+  const double done_ns = result.response.done_ns;
+  if (plan_.downloads.empty()) return complete(done_ns);
+  transfer_.read(plan_.downloads, [this, done_ns](const HostResponse& r) {
+    if (failed(r)) return;
+    outcome_.download_ns = r.done_ns - done_ns;
+    complete(r.done_ns);
+  });
+}
+
+void HostRun::complete(double done_ns) {
+  outcome_.end_ns = done_ns;
+  outcome_.complete = true;
+  host_.machine().runs().pause_when_settled();
+}
+
+bool HostRun::failed(const HostResponse& r) {
+  if (r.ok()) return false;
+  outcome_.fault = r.text;
+  sc_core::sc_pause();  // unlike sc_stop, says nothing on stdout
+  return true;
 }
 
 }  // namespace kernbench

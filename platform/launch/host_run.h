@@ -24,8 +24,30 @@ struct HostOutcome {
   double end_ns = 0;                                  ///< when the host was done
 };
 
-/// Simulates from now until the host is done, a fault reached it, or nothing can move. InputError before the simulation
-/// where the host cannot reach an upload's or download's memory.
-HostOutcome simulate(LaunchHost&, HostPlan);
+/// To be kept as long as the simulation may go on: messages under way come back to it.
+class HostRun {
+ public:
+  HostRun(LaunchHost&, HostPlan);
+  HostRun(const HostRun&) = delete;
+  HostRun& operator=(const HostRun&) = delete;
+  /// Simulates from now until the host is done, a fault reached it, or nothing can move. InputError before the
+  /// simulation where the host cannot reach an upload's or download's memory.
+  const HostOutcome& run();
+
+ private:
+  void upload();
+  void launch();
+  void launched(const LaunchResult&);
+  void complete(double done_ns);
+  bool failed(const HostResponse&);
+
+  LaunchHost& host_;
+  const HostPlan plan_;
+  HostMmu mmu_;
+  HostTransfer transfer_;
+  Launcher launcher_;
+  HostOutcome outcome_;
+  double begin_ns_ = 0;
+};
 
 }  // namespace kernbench

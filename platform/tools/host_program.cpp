@@ -12,7 +12,7 @@ namespace kernbench {
 namespace {
 
 /// One run, step by step, as KernelRun of run.cpp: what is placed and logged, Phase 1, its times, Phase 2.
-class ProgramRun : private LoggedRun {
+class ProgramRun : public LoggedRun {
  public:
   ProgramRun(Platform& platform, RunOptions options)
       : LoggedRun(platform, std::move(options)),
@@ -73,6 +73,7 @@ std::vector<PlacedTensor> ProgramRun::placed() {
 
 void ProgramRun::simulate() {
   const auto start = Clock::now();
+  begun_ = true;
   program_.start();
   kernbench::simulate();
   report_.run.phase1_s = seconds_since(start);
@@ -139,7 +140,7 @@ void ProgramRun::verify_outputs(const TensorMap& outputs, const MemoryImage& mem
 }  // namespace
 
 ProgramReport run_program(Platform& platform, RunOptions o) {
-  return ProgramRun(platform, std::move(o)).run();
+  return LoggedRun::run_or_leave(std::make_shared<ProgramRun>(platform, std::move(o)));
 }
 
 }  // namespace kernbench

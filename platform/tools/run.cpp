@@ -24,7 +24,7 @@ namespace kernbench {
 namespace {
 
 /// One run, step by step: what is placed and logged, Phase 1, its times, Phase 2.
-class KernelRun : private LoggedRun {
+class KernelRun : public LoggedRun {
  public:
   KernelRun(Platform& platform, RunOptions options)
       : LoggedRun(platform, std::move(options)),
@@ -93,6 +93,7 @@ class KernelRun : private LoggedRun {
   LaunchWay way_;
   std::optional<Deployment> deployment_;
   std::optional<LaunchQueues> queues_;
+  std::optional<HostRun> host_;
   std::shared_ptr<TensorMap> inputs_;  ///< memory shares them
   RunReport report_;
   double begin_ns_ = 0;
@@ -184,9 +185,11 @@ void KernelRun::unmap_tensors() {
 HostOutcome KernelRun::simulate_launch() {
   HostPlan plan = host_plan();
   const auto start = Clock::now();
-  HostOutcome host = simulate(platform_.hosts().launch_host(), std::move(plan));
+  begun_ = true;
+  host_.emplace(platform_.hosts().launch_host(), std::move(plan));
+  const HostOutcome& host = host_->run();
   report_.phase1_s = seconds_since(start);
-  throw_if_stopped(platform_.machine());
+  if (!host.complete && host.fault.empty()) throw_if_left(platform_.machine(), "kernel " + spec_.name);
   close_logs(host.end_ns - begin_ns_, pes_.size());
   report_.energy = energy_;
   if (!host.fault.empty()) throw RunError(host.fault);
@@ -253,7 +256,7 @@ LaunchWay choose_launch_way(Platform& platform, const RunOptions& o) {
 }
 
 RunReport run_kernel(Platform& platform, RunOptions o) {
-  return KernelRun(platform, std::move(o)).run();
+  return LoggedRun::run_or_leave(std::make_shared<KernelRun>(platform, std::move(o)));
 }
 
 }  // namespace kernbench

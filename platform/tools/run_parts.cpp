@@ -64,9 +64,14 @@ void LoggedRun::attach_logs(bool materializes, std::vector<PlacedTensor> tensors
   if (o_.check_races) platform_.pes().attach_history(&history_);
 }
 
-LoggedRun::~LoggedRun() {
+void LoggedRun::leave() {
+  if (left_) return;
+  left_ = true;
   platform_.attach_log(nullptr);
   if (o_.check_races) platform_.pes().attach_history(nullptr);
+  tee_.reset();
+  o_.log.reset();
+  memory_.reset();
 }
 
 void LoggedRun::close_logs(double run_ns, size_t pes) {

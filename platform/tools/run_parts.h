@@ -17,6 +17,8 @@
 #include "kernbench/phase2/graph/executor.h"
 #include "kernbench/phase2/io/memory_file.h"
 #include "kernbench/phase2/log/op_record.h"
+#include "kernbench/platform/elaborate/simulation.h"
+#include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/run.h"
 
 namespace kernbench {
@@ -67,12 +69,29 @@ class ReplayLog : public OpLogSink {
 
 /// What runs of kernels and of programs do alike: their logs, Phase 2, its outputs into files.
 class LoggedRun {
+ public:
+  /// The run's report. One that a fault has ended is left to the platform: the simulation may go on, and what was under
+  /// way in it with it.
+  template <class Run>
+  static auto run_or_leave(const std::shared_ptr<Run>& run) {
+    try {
+      return run->run();
+    } catch (...) {
+      run->leave();
+      if (run->begun_) run->platform_.keep(run);
+      throw;
+    }
+  }
+
  protected:
   using Clock = std::chrono::steady_clock;
   LoggedRun(Platform& platform, RunOptions options)
-      : platform_(platform), o_(std::move(options)), records_(o_.debug_verify) {}
-  /// Nothing of the run is told of the platform any more.
-  ~LoggedRun();
+      : platform_(platform), o_(std::move(options)), records_(o_.debug_verify) {
+    require_no_process();
+  }
+  ~LoggedRun() { leave(); }
+  /// Nothing of the platform's is told to the run any more; its files are closed.
+  void leave();
   static double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
   double wall_s() const { return seconds_since(begin_); }
 
@@ -97,8 +116,10 @@ class LoggedRun {
   RunOptions o_;
   CommandHistory history_;
   std::shared_ptr<const energy::Account> energy_;  ///< since close_logs(), with a meter
+  bool begun_ = false;                             ///< the simulation
 
  private:
+  bool left_ = false;
   bool verifies_all() const { return o_.verify || o_.debug_verify; }
 
   const Clock::time_point begin_ = Clock::now();

@@ -202,6 +202,43 @@ TEST(job, goes_on_after_a_pause_of_somebody_elses) {
   EXPECT_TRUE(job.verify().passed);
 }
 
+// What a fault leaves under way may end in a simulation that goes on.
+TEST(run_kernel, is_told_of_a_pause_of_somebody_elses_and_the_simulation_goes_on) {
+  const auto platform = platform_from_text(one_pe());
+  Clock clock("clocked");
+  At pause("pause", 100, [] { sc_core::sc_pause(); });
+  try {
+    run_kernel(*platform, options_of("vector_add"));
+    FAIL() << "it was paused";
+  } catch (const RunError& e) {
+    EXPECT_STREQ(e.what(), "kernel vector_add: the simulation was paused or stopped before it had completed");
+  }
+  sc_core::sc_start(ns(100000));
+}
+
+TEST(run_kernel, and_a_job_say_in_a_process_that_they_simulate_themselves) {
+  const auto platform = platform_from_text(one_pe());
+  Job job(*platform, JobOptions{"vector_add", {{"n", "4096"}}});
+  std::vector<std::string> said;
+  const auto told = [&](auto call) {
+    try {
+      call();
+    } catch (const RunError& e) {
+      said.push_back(e.what());
+    }
+  };
+  At inside("inside", 100, [&] {
+    told([&] { run_kernel(*platform, options_of("vector_add")); });
+    told([&] { job.run(); });
+  });
+  sc_core::sc_start(ns(1000));
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_EQ(said[0], said[1]);
+  EXPECT_NE(said[0].find("called in a process, expected sc_main"), std::string::npos) << said[0];
+  EXPECT_FALSE(job.running());
+  EXPECT_TRUE(run_kernel(*platform, options_of("vector_add")).passed);
+}
+
 TEST(job, may_be_stopped_and_destroyed_in_mid_run) {
   auto platform = platform_from_text(one_pe());
   Clock clock("clocked");
