@@ -31,7 +31,8 @@ void started_by(Start start) {
 
 void require_no_process() {
   if (sc_core::sc_get_status() == sc_core::SC_RUNNING)
-    throw RunError("called in a process, expected sc_main: it simulates to its end; in a process, kernbench::Job::start()");
+    throw RunError(
+        "called in a process, expected sc_main: it simulates to its end; in a process, kernbench::Job::start()");
 }
 
 void simulate() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernbench/systemc_models/core/own_class.h"
 #include "kernbench/systemc_models/fabric/fabric.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
@@ -11,12 +12,18 @@
 
 namespace kernbench {
 
+LoneTime LinkMode::worked_out(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
+  const LoneTime time = work_out(r, write, address, nbytes, rows, nullptr);
+  if (r.target) checked_ns(*r.target, "lone_service_ns(), lone_header_ns() and the way alone", time.latency_ns);
+  return time;
+}
+
 LoneTime LinkMode::lone_time(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
   constexpr size_t kKept = 16;  // a power of two
   // Cuts at multiples of a length and channels taken in turn: addresses that differ by whole turns are alike.
   const uint64_t span = rows.span();
   uint64_t period = r.target ? r.target->address_period(address - r.base, span) : 1;
-  if (period == 0) return work_out(r, write, address, nbytes, rows, nullptr);
+  if (period == 0) return worked_out(r, write, address, nbytes, rows);
   period = std::max(period, address_period());
   const uint64_t phase = period == 1 ? 0 : (address - r.base) % period;
   if (r.worked.empty()) r.worked.resize(kKept);
@@ -24,7 +31,7 @@ LoneTime LinkMode::lone_time(const Route& r, bool write, uint64_t address, uint6
   Route::Worked& w = r.worked[(hash >> 32) % kKept];
   if (w.nbytes != nbytes || w.write != write || w.phase != phase || w.rows.count != rows.count ||
       w.rows.bytes != rows.bytes || w.rows.stride != rows.stride) {
-    w = {write, nbytes, phase, rows, work_out(r, write, address, nbytes, rows, nullptr)};
+    w = {write, nbytes, phase, rows, worked_out(r, write, address, nbytes, rows)};
   }
   return w.time;
 }

@@ -118,6 +118,9 @@ class LinkMode {
   static double end_ns(const FabricNode&);
 
   Fabric& fabric_;
+
+ private:
+  LoneTime worked_out(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const;
 };
 
 template <class Mode>

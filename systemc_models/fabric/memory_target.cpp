@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "kernbench/phase2/op/address_text.h"
+#include "kernbench/systemc_models/core/own_class.h"
+
 namespace kernbench {
 
 MemoryTarget::MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& config,
@@ -27,7 +30,8 @@ Service MemoryTarget::begin_service(FabricTransaction& x) {
   constexpr double kNothingNs = 1e-9;
   const double before = x.overhead_ns + x.drain_ns + x.memory_queue_ns;
   x.served_whole = true;
-  const Service s = serve(x);
+  const Service s = ask_own(*this, "serve()", [&] { return serve(x); });
+  if (!s.later) check(x, s);
   x.service_bound = s.bound;
   const double booked = x.overhead_ns + x.drain_ns + x.memory_queue_ns - before;
   if (const double open = s.finish_ns - x.time_ns - booked; !s.later && open > kNothingNs) {
@@ -39,6 +43,23 @@ Service MemoryTarget::begin_service(FabricTransaction& x) {
     o->memory_request(*this, x, MemoryStep::started, x.time_ns + x.memory_queue_ns);
   }
   return s;
+}
+
+void MemoryTarget::misled(const FabricTransaction& x) const {
+  throw OwnClassError(*this, "a router's way() has led a transaction to " + address_text(x.address) +
+                                 " here, expected " + (x.route->target ? x.route->target->id() : "a foreign memory"));
+}
+
+/// None of its times is before the one that it follows from.
+void MemoryTarget::check(const FabricTransaction& x, const Service& s) const {
+  const double begin =
+      x.write ? x.time_ns : checked_ns(*this, "serve(): header_leaves_ns", s.header_leaves_ns, x.time_ns);
+  checked_ns(*this, "serve(): finish_ns", s.finish_ns, begin);
+}
+
+void MemoryTarget::answer(FabricTransaction& x, const Service& s) {
+  check(x, s);
+  fabric().mode().answer(x, *this, s);
 }
 
 void MemoryTarget::tell_finished(const FabricTransaction& x, double finish_ns) const {

@@ -68,6 +68,7 @@ class MemoryTarget : public Component, public FabricNode {
   InputBuffers input_buffers() const override { return buffers_; }
   tlm::tlm_sync_enum request_in(FabricTransaction& x, FabricPort& port, tlm::tlm_phase& phase,
                                 sc_core::sc_time& delay) override {
+    if (x.route->target != this && x.route->known) misled(x);
     return fabric().mode().request_at_memory(x, *this, port, phase, delay);
   }
   /// First physical address that this memory serves.
@@ -147,7 +148,7 @@ class MemoryTarget : public Component, public FabricNode {
     return flit_by_flit_ || (... || (typeid(*this) == typeid(Own)));
   }
   /// Answers a transaction whose service was `later`. Not after header_leaves_ns.
-  void answer(FabricTransaction& x, const Service& s) { fabric().mode().answer(x, *this, s); }
+  void answer(FabricTransaction& x, const Service&);
   /// Before that, of a read: all bytes before `nbytes` are there at t_ns, not before the present.
   void data_came(FabricTransaction& x, uint64_t nbytes, double t_ns) { fabric().mode().data_came(x, nbytes, t_ns); }
   /// What may be decided ahead of time, once the order of the requests is certain: nothing (a block that asks the
@@ -157,6 +158,9 @@ class MemoryTarget : public Component, public FabricNode {
   Early early_ = Early::nothing;
 
  private:
+  void check(const FabricTransaction&, const Service&) const;
+  [[noreturn]] void misled(const FabricTransaction&) const;
+
   const InputBuffers buffers_;
   const void* sole_sender_ = nullptr;
   uint32_t requests_waiting_ = 0;   ///< on the timeline, to arrive

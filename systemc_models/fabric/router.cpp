@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <typeinfo>
 
+#include "kernbench/phase2/op/address_text.h"
+#include "kernbench/systemc_models/core/own_class.h"
 #include "kernbench/systemc_models/core/registry.h"
 
 namespace kernbench {
@@ -33,11 +35,10 @@ struct Router::Queue {
   }
   void ask() {
     asking = false;
-    const size_t chosen = router->first(*port, ready);
-    if (chosen >= ready.size()) {
-      throw std::logic_error(router->id() + ": first() gave " + std::to_string(chosen) + " of " +
-                             std::to_string(ready.size()) + " messages");
-    }
+    const size_t chosen = ask_own(*router, "first()", [&] { return router->first(*port, ready); });
+    if (chosen >= ready.size())
+      throw OwnClassError(*router, "first() gave " + std::to_string(chosen) + ", expected less than " +
+                                       std::to_string(ready.size()) + ", the number of messages");
     const WaitingMessage m = ready[chosen];
     ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(chosen));
     m.turn();
@@ -62,11 +63,19 @@ FabricPort& Router::way(const FabricTransaction& x, FabricPort&) {
   return *fabric().routes().route(index(), x.address, 1, x.write).hops.front().out;
 }
 
+double Router::own_delay_ns(const PassingMessage& m) const {
+  return checked_ns(*this, "delay_ns()", ask_own(*this, "delay_ns()", [&] { return delay_ns(m); }));
+}
+
 FabricPort& Router::find_way(FabricTransaction& x, FabricPort& from) {
+  constexpr uint32_t kMostHops = 4096;
   x.note_way_in(from);
-  FabricPort& port = way(x, from);
+  FabricPort& port = *ask_own(*this, "way()", [&] { return &way(x, from); });
   if (&port.node() != static_cast<FabricNode*>(this))
-    throw std::logic_error(id() + ": way() gave a port of " + port.node().owner().id());
+    throw OwnClassError(*this, "way() gave a port of " + port.node().owner().id() + ", expected one of its own");
+  if (x.node > kMostHops)
+    throw OwnClassError(*this, "way() leads in circles: over " + std::to_string(kMostHops) + " hops to " +
+                                   (x.posted ? std::string("a message's end") : address_text(x.address)));
   x.note_way_out(port);
   return port;
 }

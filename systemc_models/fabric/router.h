@@ -67,7 +67,7 @@ class Router : public Component, private RouterRules, public FabricNode {
   bool stores_and_forwards() const final { return store_and_forward_; }
   bool costs_alike() const final { return !own_rules() && !store_and_forward_; }
   NodeCost passing_cost(const PassingMessage& m, const Link* from) const final {
-    return {delay_ns(m), stored_ns(m, from)};
+    return {own_delay_ns(m), stored_ns(m, from)};
   }
   /// Whether it is a class of one's own, whose decisions are asked for; known from the end of construction on.
   virtual bool own_rules() const;
@@ -80,7 +80,7 @@ class Router : public Component, private RouterRules, public FabricNode {
       return *x.hops[x.node].out;
     return find_way(x, from);
   }
-  double delay_of(const PassingMessage& m) const { return custom_ ? delay_ns(m) : overhead_ns(); }
+  double delay_of(const PassingMessage& m) const { return custom_ ? own_delay_ns(m) : overhead_ns(); }
   /// passing_cost() without its virtual calls.
   NodeCost cost_of(const PassingMessage& m, const Link* from) const { return {delay_of(m), stored_ns(m, from)}; }
   /// What data that come by `from` wait for their rest.
@@ -105,6 +105,7 @@ class Router : public Component, private RouterRules, public FabricNode {
 
  private:
   struct Queue;
+  double own_delay_ns(const PassingMessage&) const;
   FabricPort& find_way(FabricTransaction&, FabricPort& from);
   void arbitrate(FabricPort&, const WaitingMessage&);
 

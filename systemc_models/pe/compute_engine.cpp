@@ -1,5 +1,7 @@
 #include "kernbench/systemc_models/pe/compute_engine.h"
 
+#include "kernbench/systemc_models/core/own_class.h"
+
 namespace kernbench {
 
 ComputeEngine::ComputeEngine(sc_core::sc_module_name name, const ComponentConfig& config,
@@ -29,6 +31,7 @@ ServiceParts ComputeEngine::parts(const PeItem& item, const Compute& c, AccessNs
 
 Engine::Work ComputeEngine::work(PeItem& item) {
   const Compute c = compute(item);
+  checked_ns(*this, "compute(): ns", c.ns);
   const double from = timeline().now_ns() + overhead_ns();
   parts_ = parts(item, c, [&](uint64_t nbytes, bool write) { return tcm_->ask(item, nbytes, write, from); });
   const uint64_t bytes = streams(item) ? item.command->in_bytes + item.command->out_bytes : 0;

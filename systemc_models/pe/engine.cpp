@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernbench/systemc_models/core/own_class.h"
+
 namespace kernbench {
 
 Engine::Engine(sc_core::sc_module_name name, const ComponentConfig& config, const EngineParameters& parameters)
@@ -146,7 +148,8 @@ void Engine::start_service(uint8_t unit, uint16_t server) {
 
 void Engine::begin(uint8_t unit, uint16_t server) {
   Server& s = units_[unit]->servers[server];
-  s.work = work(*s.item);
+  s.work = ask_own(*this, "work()", [&] { return work(*s.item); });
+  checked_ns(*this, "work(): ns", s.work.ns);
   timeline().at(s.since_ns + s.work.ns, stage_order(*pe_, s.item->stage()),
                 call<&Unit::service_ended>(*units_[unit], *s.item));
 }

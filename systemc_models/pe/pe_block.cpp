@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "kernbench/systemc_models/core/own_class.h"
 #include "kernbench/systemc_models/pe/pe_setup.h"
 
 namespace kernbench {
@@ -15,7 +16,8 @@ tlm::tlm_sync_enum PePort::nb_transport_bw(PeItem& item, tlm::tlm_phase& phase, 
 }
 
 void PePort::b_transport(PeItem& item, sc_core::sc_time& delay) {
-  block_->asked(item, *this);
+  ask_own(block_->block(), "asked()", [&] { block_->asked(item, *this); });
+  checked_ns(block_->block(), "asked(): answer_ns", item.answer_ns);
   delay += sc_core::sc_time(item.answer_ns, sc_core::SC_NS);
 }
 
