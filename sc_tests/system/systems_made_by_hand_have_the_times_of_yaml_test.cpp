@@ -1,6 +1,8 @@
 // Does a PE with router and memory, made by hand with parameter structs, take as long for a kernel as the same from
 // YAML? And is what is missing told there, too?
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 
 #include <sstream>
@@ -10,6 +12,7 @@
 #include "kernbench/platform/launch/queue_connections.h"
 #include "kernbench/systemc_models/fabric/router.h"
 #include "kernbench/systemc_models/host/m_cpu.h"
+#include "kernbench/systemc_models/memory/hbm_ctrl.h"
 #include "kernbench/systemc_models/memory/hbm_pc.h"
 #include "kernbench/systemc_models/pe/processing_element.h"
 #include "system_support.h"
@@ -328,6 +331,51 @@ TEST(ByHand, a_read_of_a_foreign_memory_takes_the_same_whatever_was_before) {
   }
   sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US));
   for (int i = 0; i < 3; ++i) EXPECT_NEAR(reader.read(1 << 20), before, 1e-6) << i;
+}
+
+/// A block of somebody else's between two routers: 7 ns later.
+struct LtBlock : sc_core::sc_module {
+  tlm_utils::simple_target_socket<LtBlock> in{"in"};
+  tlm_utils::simple_initiator_socket<LtBlock> out{"out"};
+  explicit LtBlock(sc_core::sc_module_name name) : sc_module(name) { in.register_b_transport(this, &LtBlock::serve); }
+  void serve(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
+    delay += sc_core::sc_time(7, sc_core::SC_NS);
+    out->b_transport(p, delay);
+  }
+};
+
+/// Latency of a read past two routers, between which there is a foreign block (or, with `number` 0, a link).
+std::string past_a_block(bool block, size_t number) {
+  return in_child([&]() -> std::string {
+    System system;
+    MCpu a("a", system);
+    Router near("near", system), far("far", system);
+    HbmCtrl hbm("hbm", system);
+    LtBlock between("between");
+    connect(a, near, {0.02, 128});
+    connect(far, hbm, {0.05, 64});
+    if (block) {
+      near.out.bind(between.in);
+      between.out.bind(far.in);
+      system.address_map().add_way(near, number, far, far.in.ports().size() - 1);
+    } else {
+      connect(near, far, {0, 0});
+    }
+    system.address_map().add(hbm, 0, 1 << 20);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    Reader reader(a, system.timeline());
+    try {
+      return fmt::format("{:.6f}", reader.read(0));
+    } catch (const std::exception& e) {
+      return e.what();
+    }
+  });
+}
+
+TEST(ByHand, a_way_leads_past_a_foreign_block) {
+  const std::string there = past_a_block(true, 1), plain = past_a_block(false, 0);
+  EXPECT_NEAR(std::stod(there), std::stod(plain) + 7, 1e-6);
+  EXPECT_EQ(past_a_block(true, 9), "near: nothing is bound to its initiator socket as number 9, expected less than 2");
 }
 
 TEST(ByHand, parameters_that_are_not_legal_are_told) {

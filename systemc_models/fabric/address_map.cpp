@@ -64,6 +64,32 @@ const Route& AddressMap::route(uint32_t initiator, uint64_t address, uint64_t nb
   return *r;
 }
 
+namespace {
+
+FabricPort& numbered(const FabricNode& node, const char* socket, const std::vector<FabricPort*>* ports, size_t number) {
+  if (ports && number < ports->size()) return *(*ports)[number];
+  throw AccessError(node.owner().id() + ": nothing is bound to its " + socket + " as number " + std::to_string(number) +
+                    ", expected less than " + std::to_string(ports ? ports->size() : 0));
+}
+
+FabricPort& out_of(FabricNode& node, size_t number) {
+  const FabricInitiatorSocket* socket = node.initiator_socket();
+  return numbered(node, "initiator socket", socket ? &socket->ports() : nullptr, number);
+}
+
+FabricPort& into(FabricNode& node, size_t number) {
+  const FabricTargetSocket* socket = node.target_socket();
+  return numbered(node, "target socket", socket ? &socket->ports() : nullptr, number);
+}
+
+}  // namespace
+
+PassedBy AddressMap::passed_by() const {
+  PassedBy all;
+  for (const ForeignWay& w : ways_) all.emplace(&out_of(*w.from, w.out), &into(*w.to, w.in));
+  return all;
+}
+
 FabricNode& AddressMap::node(uint32_t index) const {
   if (FabricNode* node = fabric_.node(index)) return *node;
   throw AccessError("block " + std::to_string(index) + " has no side that faces the fabric");
@@ -73,7 +99,7 @@ const Route& AddressMap::message_route(uint32_t from, uint32_t to) {
   std::unique_ptr<Route>& r = message_routes_[{from, to}];
   if (r) return *r;
   auto route = std::make_unique<Route>();
-  route->hops = fewest_hops(node(from), node(to));
+  route->hops = fewest_hops(node(from), node(to), passed_by());
   measure(*route);
   r = std::move(route);
   return *r;
@@ -96,13 +122,8 @@ std::unique_ptr<Route> AddressMap::make_route(FabricNode& from, const Range& ran
   r->base = range.window.base;
   r->size = range.window.size;
   r->returns = true;
-  r->hops = fewest_hops(from, *target);
-  if (range.behind) {
-    const FabricInitiatorSocket* socket = target->initiator_socket();
-    if (!socket || range.binding >= socket->ports().size())
-      throw AccessError(target->owner().id() + ": nothing is bound as number " + std::to_string(range.binding));
-    r->hops.push_back({socket->ports()[range.binding], nullptr});
-  }
+  r->hops = fewest_hops(from, *target, passed_by());
+  if (range.behind) r->hops.push_back({&out_of(*target, range.binding), nullptr});
   measure(*r);
   return r;
 }

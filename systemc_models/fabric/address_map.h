@@ -34,8 +34,11 @@ class AddressMap : public RouteSource {
   /// The memory has [base, base + size). std::invalid_argument for an empty range and one that overlaps another.
   void add(MemoryTarget&, uint64_t base, uint64_t size, Space = Space::hbm);
   /// The foreign target that is bound behind a router's (or an initiator's) initiator socket, as number `binding`
-  /// there.
+  /// there (from 0, by the order in which peers were bound).
   void add_foreign(FabricNode& behind, size_t binding, uint64_t base, uint64_t size, Space = Space::hbm);
+  /// A foreign block between two of ours: what leaves `from` by its initiator socket's number `out` comes, where the
+  /// block lets it, to the target socket of `to` as its number `in`.
+  void add_way(FabricNode& from, size_t out, FabricNode& to, size_t in) { ways_.push_back({&from, out, &to, in}); }
   /// The memory at a physical address.
   MemoryWindow window_at(uint64_t address) const;
   /// First and last address of the gap between memories that an address lies in, at which there is none.
@@ -53,13 +56,21 @@ class AddressMap : public RouteSource {
     FabricNode* behind = nullptr;  ///< of a foreign target
     size_t binding = 0;
   };
+  struct ForeignWay {
+    FabricNode* from;
+    size_t out;
+    FabricNode* to;
+    size_t in;
+  };
   void add(const Range&);
+  PassedBy passed_by() const;
   const Range* range_at(uint64_t address) const;
   std::unique_ptr<Route> make_route(FabricNode& from, const Range&);
   FabricNode& node(uint32_t index) const;
 
   Fabric& fabric_;
-  std::map<uint64_t, Range> ranges_;                                        ///< by base
+  std::map<uint64_t, Range> ranges_;  ///< by base
+  std::vector<ForeignWay> ways_;
   std::map<std::pair<uint32_t, uint64_t>, std::unique_ptr<Route>> routes_;  ///< by initiator and base
   std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Route>> message_routes_, reversed_;  ///< by both ends
 };

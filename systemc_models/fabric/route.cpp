@@ -34,7 +34,7 @@ Stop Route::back(size_t i) const {
   return {&hops[i].out->node(), i > 0 ? hops[i - 1].in : nullptr, &hops[i].in->link};
 }
 
-std::vector<Hop> fewest_hops(FabricNode& from, FabricNode& to) {
+std::vector<Hop> fewest_hops(FabricNode& from, FabricNode& to, const PassedBy& passed_by) {
   std::map<FabricNode*, Hop> reached = {{&from, {}}};  // how each node was reached first
   std::deque<FabricNode*> open = {&from};
   while (!open.empty() && !reached.count(&to)) {
@@ -42,8 +42,9 @@ std::vector<Hop> fewest_hops(FabricNode& from, FabricNode& to) {
     open.pop_front();
     if (node != &from && !dynamic_cast<Router*>(node)) continue;
     for (FabricPort* p : node->ports()) {
-      if (p->forward() && p->neighbour() && reached.emplace(&p->neighbour()->node(), Hop{p, p->neighbour()}).second)
-        open.push_back(&p->neighbour()->node());
+      const auto behind = passed_by.find(p);
+      FabricPort* next = behind != passed_by.end() ? behind->second : p->forward() ? p->neighbour() : nullptr;
+      if (next && reached.emplace(&next->node(), Hop{p, next}).second) open.push_back(&next->node());
     }
   }
   if (!reached.count(&to))

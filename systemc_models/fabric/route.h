@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <stdexcept>
 #include <vector>
 
@@ -66,9 +67,11 @@ struct Route {
 /// Sets what follows from the hops: bandwidths, and whether all is known.
 void measure(Route&);
 
+/// The port that comes behind a foreign block, by the one before it.
+using PassedBy = std::map<const FabricPort*, FabricPort*>;
 /// From one block to another over routers that are connected, with as few hops as can be; AccessError where there is
 /// none.
-std::vector<Hop> fewest_hops(FabricNode& from, FabricNode& to);
+std::vector<Hop> fewest_hops(FabricNode& from, FabricNode& to, const PassedBy& = {});
 
 /// Resolves addresses; a platform's, or of blocks made by hand (address_map.h).
 class RouteSource {

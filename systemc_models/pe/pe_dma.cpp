@@ -190,17 +190,36 @@ tlm::tlm_sync_enum PeDma::request_in(FabricTransaction& x, FabricPort& from, tlm
   return phase == tlm::BEGIN_REQ ? FabricPort::accepted(phase) : tlm::TLM_ACCEPTED;
 }
 
-/// A header that would be here before the one before it in its queue comes with that one, right behind it.
+/// Over some networks (virtual channels) a segment may be told here before one that was sent before it.
 void PeDma::segment_comes(FabricTransaction& x, FabricPort& from) {
-  const uint32_t port = static_cast<QueueSegment*>(x.context)->receiver_port;
-  if (last_headers_.size() <= port) last_headers_.resize(port + 1);
-  LastHeader& last = last_headers_[port];
-  if (Timeline::to_fs(x.time_ns) < Timeline::to_fs(last.arrival_ns)) {
-    x.link_queue_ns += last.arrival_ns - x.time_ns;
-    x.time_ns = last.arrival_ns;
-    x.own_order = last.order;
+  const auto& s = *static_cast<QueueSegment*>(x.context);
+  if (arrivals_.size() <= s.receiver_port) arrivals_.resize(s.receiver_port + 1);
+  Arrivals& a = arrivals_[s.receiver_port];
+  if (s.launch > a.launch) a = {s.launch, 0, 0, {}, {}};
+  if (s.launch < a.launch) return segment_arrives(x, from);  // left over: nobody receives it
+  if (s.number != a.next) {
+    a.early.emplace(s.number, std::pair(&x, &from));
+    return;
   }
-  last = {x.time_ns, x.own_order};
+  segment_follows(a, x, from);
+  for (; !a.early.empty() && a.early.begin()->first == a.next; a.early.erase(a.early.begin()))
+    segment_follows(a, *a.early.begin()->second.first, *a.early.begin()->second.second);
+}
+
+/// A header that would be here before the one before it in its queue comes with that one, right behind it.
+void PeDma::segment_follows(Arrivals& a, FabricTransaction& x, FabricPort& from) {
+  if (Timeline::to_fs(x.time_ns) < Timeline::to_fs(a.last_ns)) {
+    x.link_queue_ns += a.last_ns - x.time_ns;
+    x.time_ns = a.last_ns;
+    x.own_order = a.order;
+  }
+  a.last_ns = x.time_ns;
+  a.order = x.own_order;
+  ++a.next;
+  segment_arrives(x, from);
+}
+
+void PeDma::segment_arrives(FabricTransaction& x, FabricPort& from) {
   timeline().at(x.time_ns, fabric().mode().arrival_order(x, from, this), call<&PeDma::segment_here>(*this, x));
 }
 

@@ -7,7 +7,9 @@
 // Does not model: descriptors.
 #pragma once
 
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/pe/comm_channel.h"
@@ -87,12 +89,16 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   PePort* mmu_ = nullptr;
   PePort* ipcq_ = nullptr;  ///< null: it has none
   CommChannel comm_;
-  /// The last header of each queue that ends here, by the receiver's port: segments of one do not overtake.
-  struct LastHeader {
-    double arrival_ns = 0;
+  /// Of each queue that ends here, by the receiver's port: segments of one do not overtake.
+  struct Arrivals {
+    uint64_t launch = 0, next = 0;  ///< the number of the next segment
+    double last_ns = 0;             ///< the last header
     Order order;
+    std::map<uint64_t, std::pair<FabricTransaction*, FabricPort*>> early;  ///< by number: before one that is to come
   };
-  std::vector<LastHeader> last_headers_;
+  void segment_follows(Arrivals&, FabricTransaction&, FabricPort& in);
+  void segment_arrives(FabricTransaction&, FabricPort& in);
+  std::vector<Arrivals> arrivals_;
   PeItemPool items_;  ///< of drivers' requests
   std::unordered_map<PeItem*, Access> looking_up_;
 };

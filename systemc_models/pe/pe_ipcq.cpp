@@ -135,6 +135,7 @@ void PeIpcq::send_segment(QueueCall& call) {
   QueueSegment& s = take_segment();
   s.message = call.message;
   s.index = call.next++;
+  s.number = traffic_[call.port].segments++;
   s.sender_port = call.port;
   s.receiver_port = port.peer_port;
   s.offset = uint64_t{s.index} * port.peer_ring.slot_bytes;

@@ -59,6 +59,7 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
     Standstill no_slot, no_message;
     size_t queue = 0;             ///< of what comes, in queues_
     uint64_t sent = 0;            ///< messages that stand in the queue, or have gone
+    uint64_t segments = 0;        ///< of them, with slots
     Ring<QueueCall*> sends;       ///< with segments that have no slot yet
     Ring<uint64_t> in_slots;      ///< the numbers of the messages whose segments have slots of the peer's
     uint64_t written = 0;         ///< segments that have come

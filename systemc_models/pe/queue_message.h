@@ -68,6 +68,7 @@ struct QueueCall {
 struct QueueSegment {
   std::shared_ptr<QueueMessage> message;
   uint32_t index = 0;
+  uint64_t number = 0;  ///< in its queue, from 0 at the opening of the ports
   uint32_t sender_port = 0, receiver_port = 0;
   uint64_t offset = 0, nbytes = 0;   ///< in the message
   QueueCall* sent_by = nullptr;      ///< until it is released
