@@ -339,7 +339,7 @@ void Waveform::ports_opened(const Pe& pe, double) {
   };
   present();
   add_server("pe_dma", "comm", QueueServer::comm);
-  if (platform_.system().mode().has_inbound_server()) add_server("pe_ipcq", "in", QueueServer::inbound);
+  if (platform_.system().mode().data_follow_header()) add_server("pe_ipcq", "in", QueueServer::inbound);
   add_server("pe_ipcq", "wr", QueueServer::writer);
   add_server("pe_ipcq", "rd", QueueServer::reader);
   signals.ports.clear();

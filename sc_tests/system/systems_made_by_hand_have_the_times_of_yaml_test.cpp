@@ -351,12 +351,13 @@ std::string past_a_block(bool block, size_t number) {
     MCpu a("a", system);
     Router near("near", system), far("far", system);
     HbmCtrl hbm("hbm", system);
-    LtBlock between("between");
+    std::unique_ptr<LtBlock> between;
     connect(a, near, {0.02, 128});
     connect(far, hbm, {0.05, 64});
     if (block) {
-      near.out.bind(between.in);
-      between.out.bind(far.in);
+      between = std::make_unique<LtBlock>("between");
+      near.out.bind(between->in);
+      between->out.bind(far.in);
       system.address_map().add_way(near, number, far, far.in.ports().size() - 1);
     } else {
       connect(near, far, {0, 0});

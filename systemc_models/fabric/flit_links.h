@@ -62,7 +62,7 @@ class FlitLinks : public LinkMode {
  public:
   using LinkMode::LinkMode;
   uint64_t address_period() const override { return fabric_.timing().flit_bytes; }
-  bool has_inbound_server() const override { return false; }  // flits come one by one
+  bool data_follow_header() const override { return false; }  // flits come one by one
   /// A message without data is one flit of header_bytes; data flits carry no header.
   double bytes_on_link(double data_bytes) const override {
     return data_bytes > 0 ? data_bytes : fabric_.timing().header_bytes;

@@ -25,7 +25,7 @@ class HeaderLinks : public LinkMode {
   using LinkMode::LinkMode;
 
   bool links_serve() const override { return Law::kServes; }
-  bool has_inbound_server() const override { return true; }
+  bool data_follow_header() const override { return true; }
   double bytes_on_link(double data_bytes) const override { return data_bytes + fabric_.timing().header_bytes; }
 
   void start(FabricTransaction& x) override {

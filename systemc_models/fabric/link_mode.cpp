@@ -13,9 +13,12 @@
 namespace kernbench {
 
 LoneTime LinkMode::worked_out(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
-  const LoneTime time = work_out(r, write, address, nbytes, rows, nullptr);
-  if (r.target) checked_ns(*r.target, "lone_service_ns(), lone_header_ns() and the way alone", time.latency_ns);
-  return time;
+  if (r.target) {
+    const MemoryTarget& m = *r.target;
+    checked_ns(m, "lone_service_ns()", m.lone_service_ns(r, write, address, nbytes, rows));
+    checked_ns(m, "lone_header_ns()", m.lone_header_ns(r, write, address, nbytes, rows));
+  }
+  return work_out(r, write, address, nbytes, rows, nullptr);
 }
 
 LoneTime LinkMode::lone_time(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {

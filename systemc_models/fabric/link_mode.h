@@ -73,8 +73,9 @@ class LinkMode {
   /// A posted message (in flit mode: a flit of it) has come by `in` to the block where it ends. True: it is there, its
   /// header (flits: its last one) at x.time_ns.
   virtual bool message_comes(FabricTransaction&, FabricPort& in) = 0;
-  /// Whether a posted message's data hold a server where it arrives, and how long, ns.
-  virtual bool has_inbound_server() const = 0;
+  /// Whether what has arrived is a header, whose data come behind it (a posted message's hold a server there), or all.
+  virtual bool data_follow_header() const = 0;
+  /// How long a posted message's do, ns.
   virtual double message_drain_ns(const Route&, uint64_t nbytes) const = 0;
   /// Among those that arrive at one instant at a server that keeps order: of a message that comes by `in` at x.time_ns.
   Order arrival_order(const FabricTransaction&, const FabricPort& in, const void* server) const;

@@ -34,6 +34,7 @@ DramChannel::DramChannel(const DramConfig& config, uint16_t index, Client& clien
     active_[write].resize((banks_.count() + 63) / 64);
   }
   for_column_.resize(active_[0].size());
+  forward_free_.resize(config.geometry.pseudo_channels);
   if (refresh_interval_ == kNoCycle) return;
   // One stack ID after the other, so that they are not all away at once.
   const auto n = static_cast<Cycle>(stacks_.size());
@@ -86,12 +87,15 @@ bool DramChannel::admit(Cycle now) {
 void DramChannel::enqueue(Cycle now, const Waiting& w, bool write) {
   if (!write && forwards(w.place)) {
     ++counts_.forwarded;
-    client_.burst_begins(w.owner, now);
-    return client_.burst_done(w.owner, w.number, now + 1);
+    Cycle& free = forward_free_[w.place.pc];
+    const Cycle begin = std::max(now, free);
+    free = begin + t_.tBURST;
+    client_.burst_begins(w.owner, begin);
+    return client_.burst_done(w.owner, w.number, begin + 1);
   }
   DramRequest& r = *idle_requests_.back();
   idle_requests_.pop_back();
-  r = {++age_,  w.place, banks_.bank_of(w.place), write, DramRequest::Found::open_row, w.owner, w.number,
+  r = {++age_,  w.place, banks_.bank_of(w.place), write, DramRequest::Found::open_row, w.owner, w.number, now,
        nullptr, nullptr};
   List& list = lists_[write][r.bank];
   r.before = list.youngest;
@@ -115,11 +119,21 @@ bool DramChannel::forwards(const DramPlace& place) const {
 
 void DramChannel::choose_direction() {
   const size_t reads = queued_[0], writes = queued_[1];
-  if (draining_) {
-    draining_ = writes > 0 && (reads == 0 || writes > config_.queues.write_low);
-  } else {
-    draining_ = writes >= config_.queues.write_high || (reads == 0 && writes > 0);
+  const DramQueues& q = config_.queues;
+  if (!draining_) {
+    draining_ = reads == 0 ? writes > 0 : writes >= q.write_high && owed_ == 0;
+    drained_ = 0;
+  } else if (writes == 0 || (reads > 0 && (writes <= q.write_low || drained_ >= q.drain))) {
+    draining_ = false;
+    served_first_ = age_;
+    owed_ = reads;
   }
+}
+
+DramRequest* DramChannel::choose(const List& list, Cycle from, int64_t open_row) const {
+  const DramFairness& f = config_.fairness;
+  if (list.passed >= f.row_hits || from - list.oldest->since >= f.max_age) return list.oldest;
+  return config_.policies.scheduler->next_of_bank(list.oldest, open_row);
 }
 
 bool DramChannel::blocked(Cycle from, uint32_t bank) const {
@@ -189,7 +203,7 @@ void DramChannel::plan_bank(Cycle from, uint32_t bank) {
   List& list = lists_[draining_][bank];
   const int64_t open = banks_.open_row(bank);
   if (!list.chosen) {
-    list.chosen = config_.policies.scheduler->next_of_bank(list.oldest, open);
+    list.chosen = choose(list, from, open);
     if (!list.chosen || list.chosen->bank != bank || list.chosen->write != draining_)
       throw std::logic_error("the DRAM scheduler chose none of the bank's requests");
   }
@@ -297,6 +311,12 @@ bool DramChannel::others_of_row(const DramRequest& r) const {
 
 void DramChannel::remove(DramRequest& r) {
   List& list = lists_[r.write][r.bank];
+  list.passed = list.oldest == &r ? 0 : list.passed + 1;
+  if (r.write) {
+    drained_ += queued_[0] > 0;
+  } else {
+    owed_ -= owed_ > 0 && r.age <= served_first_;
+  }
   (r.before ? r.before->next : list.oldest) = r.next;
   (r.next ? r.next->before : list.youngest) = r.before;
   list.chosen = nullptr;

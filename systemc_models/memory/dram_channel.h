@@ -13,10 +13,19 @@
 namespace kernbench {
 
 /// Bursts in a channel's queues. Writes are drained from `write_high` on, or where no read waits, until at most
-/// `write_low` are left and a read waits, or none is.
+/// `write_low` are left and a read waits, or none is. While reads wait a drain sends at most `drain` writes, and the
+/// next one begins only when the reads that waited at its end have been served.
 struct DramQueues {
   uint32_t reads = 64, writes = 64;
   uint32_t write_high = 48, write_low = 16;
+  uint32_t drain = 32;
+};
+
+/// Who is not passed over for ever. A bank works for its oldest request, whatever the scheduler says, once `row_hits`
+/// others have gone before it, or where it has waited for `max_age` cycles.
+struct DramFairness {
+  uint32_t row_hits = 16;
+  Cycle max_age = 1000;
 };
 
 struct DramConfig {
@@ -24,6 +33,7 @@ struct DramConfig {
   DramGeometry geometry;
   DramQueues queues;
   DramPolicies policies;
+  DramFairness fairness;
 };
 
 /// What has been done; commands, and bursts. A burst that hit found its row open when it was first considered.
@@ -58,7 +68,7 @@ class DramChannel {
   void run(Cycle now);
   bool busy() const { return waiting_[0].size() + waiting_[1].size() + queued_[0] + queued_[1] > 0; }
   /// Bursts without a place in a queue.
-  size_t waiting() const { return waiting_[0].size() + waiting_[1].size(); }
+  size_t waiting(bool write) const { return waiting_[write].size(); }
   const DramCounts& counts() const { return counts_; }
   void observe(DramCommandObserver* observer) { observer_ = observer; }
   /// All rows are closed.
@@ -74,6 +84,7 @@ class DramChannel {
   struct List {  // of a bank's requests in one direction
     DramRequest *oldest = nullptr, *youngest = nullptr;
     DramRequest* chosen = nullptr;  ///< by the scheduler; null: it is to be asked
+    uint32_t passed = 0;            ///< requests that have gone before the oldest, one after the other
   };
   struct Stack {
     Cycle refresh_due = kNoCycle;
@@ -101,6 +112,7 @@ class DramChannel {
   void enqueue(Cycle, const Waiting&, bool write);
   bool forwards(const DramPlace&) const;
   void choose_direction();
+  DramRequest* choose(const List&, Cycle from, int64_t open_row) const;
   void plan(Cycle from);
   void plan_after(Cycle from, bool row, bool column);
   void plan_banks(Cycle from, bool rows, bool columns);
@@ -130,9 +142,13 @@ class DramChannel {
   std::vector<uint64_t> for_column_;  ///< of those planned: whose next command is for the column bus
   std::vector<Stack> stacks_;
   const Cycle refresh_interval_;
-  Cycle refresh_due_ = kNoCycle;  ///< the next one that does not block banks yet
-  bool refreshing_ = false;       ///< one is due
-  bool draining_ = false;         ///< writes are served
+  Cycle refresh_due_ = kNoCycle;     ///< the next one that does not block banks yet
+  bool refreshing_ = false;          ///< one is due
+  bool draining_ = false;            ///< writes are served
+  uint32_t drained_ = 0;             ///< by this drain, while reads waited
+  uint64_t served_first_ = 0;        ///< reads up to this age, before the next drain
+  size_t owed_ = 0;                  ///< so many of them wait
+  std::vector<Cycle> forward_free_;  ///< by pseudo-channel: when the write queue can answer the next read
   Cycle row_free_ = 0, column_free_ = 0;
   Plan row_, column_;
   Cycle next_ = kNoCycle;

@@ -14,14 +14,15 @@ DramController::DramController(const DramConfig& config, const std::string& mapp
 }
 
 void DramController::submit(DramTransfer& t, Cycle now) {
-  uncut_.push_back(&t);
-  cut(now);
+  uncut_[t.write].push_back(&t);
+  cut(now, t.write);
 }
 
-void DramController::cut(Cycle now) {
-  while (!uncut_.empty() && cut_one(*uncut_.front(), now)) {
-    DramTransfer& t = *uncut_.front();
-    uncut_.pop_front();
+void DramController::cut(Cycle now, bool write) {
+  std::deque<DramTransfer*>& uncut = uncut_[write];
+  while (!uncut.empty() && cut_one(*uncut.front(), now)) {
+    DramTransfer& t = *uncut.front();
+    uncut.pop_front();
     end_of(t);
   }
 }
@@ -42,7 +43,7 @@ bool DramController::cut_one(DramTransfer& t, Cycle now) {
   const bool touch = t.rows.stride == t.rows.bytes;
   const uint64_t ranges = touch ? 1 : t.rows.count, bytes = touch ? t.rows.count * t.rows.bytes : t.rows.bytes;
   size_t waiting = 0;
-  for (const auto& c : channels_) waiting += c->waiting();
+  for (const auto& c : channels_) waiting += c->waiting(t.write);
   for (; t.row < ranges; ++t.row, t.at = 0) {
     const uint64_t first = t.offset + t.row * t.rows.stride;
     while (t.at < bytes) {
@@ -70,7 +71,7 @@ const std::vector<DramTransfer*>& DramController::run(Cycle now) {
   for (const auto& c : channels_) {
     if (c->next() <= now) c->run(now);
   }
-  cut(now);
+  for (const bool write : {true, false}) cut(now, write);  // as in a channel: a read finds what was written before it
   told_.clear();
   std::swap(told_, ended_);
   return told_;

@@ -55,8 +55,9 @@ class DramController : private DramChannel::Client {
   void forget_rows();
 
  private:
-  static constexpr size_t kCutAhead = 4096;  ///< bursts that wait for places in queues; what is behind is not cut yet
-  void cut(Cycle now);
+  static constexpr size_t kCutAhead =
+      4096;  ///< reads, or writes, that wait for places in queues; what is behind is not cut yet
+  void cut(Cycle now, bool write);
   bool cut_one(DramTransfer&, Cycle now);
   DramPlace place_of(uint64_t offset) const;
   void end_of(DramTransfer&);
@@ -66,7 +67,7 @@ class DramController : private DramChannel::Client {
   const DramConfig config_;
   const std::unique_ptr<const DramMapping> mapping_;
   std::vector<std::unique_ptr<DramChannel>> channels_;
-  std::deque<DramTransfer*> uncut_;
+  std::deque<DramTransfer*> uncut_[2];  ///< reads, writes
   std::vector<DramTransfer*> ended_, told_, came_;
 };
 

@@ -25,6 +25,7 @@ struct DramRequest {
   enum class Found : uint8_t { open_row, closed_bank, other_row } found = Found::open_row;
   void* owner = nullptr;
   uint64_t number = 0;  ///< of the burst, its owner's
+  Cycle since = 0;      ///< when it came into the queue
   DramRequest *before = nullptr, *next = nullptr;
 };
 

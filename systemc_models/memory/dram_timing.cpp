@@ -100,7 +100,7 @@ const std::map<std::string, DramPreset>& presets() {
   return all;
 }
 
-DramFault fault(const char* attribute, uint32_t found, const char* legal, uint32_t limit) {
+DramFault fault(const char* attribute, uint32_t found, const char* legal, uint64_t limit) {
   return {attribute, "found " + std::to_string(found) + "; legal: " + legal + " " + std::to_string(limit)};
 }
 
@@ -119,6 +119,11 @@ const DramPreset& dram_preset(const std::string& name) {
   return found->second;
 }
 
+uint64_t row_cycles(const DramTiming& t) {
+  const uint64_t read = uint64_t{t.tRCDRD} + t.tRTP, write = uint64_t{t.tRCDWR} + t.tCWL + t.tBURST + t.tWR;
+  return t.tACT + std::max({uint64_t{t.tRC}, read, write}) + t.tRP;
+}
+
 std::optional<DramFault> fault_of(const DramTiming& t, const DramGeometry& g) {
   if (t.tCCDS < t.tBURST) return fault("tCCDS", t.tCCDS, "from tBURST", t.tBURST);
   if (t.tCCDL < t.tCCDS) return fault("tCCDL", t.tCCDL, "from tCCDS", t.tCCDS);
@@ -129,13 +134,13 @@ std::optional<DramFault> fault_of(const DramTiming& t, const DramGeometry& g) {
   // A write's data come behind those of a read before it.
   if (t.tRTW + t.tCWL < t.tCL + t.tBURST)
     return fault("tRTW", t.tRTW, "from tCL + tBURST - tCWL", t.tCL + t.tBURST - t.tCWL);
-  // Between two refreshes there is time for rows to be opened and closed.
-  const uint32_t row = t.tRC + t.tRP;
-  if (t.tREFI < t.tRFC + row) return fault("tREFI", t.tREFI, "from tRFC + tRC + tRP", t.tRFC + row);
+  // Between two refreshes there is time for a row to be opened, read or written, and closed.
+  const uint64_t row = row_cycles(t);
+  if (t.tREFI < t.tRFC + row)
+    return fault("tREFI", t.tREFI, "from tRFC and a row's ACT, column and PRE to the next ACT,", t.tRFC + row);
   const uint64_t all_banks = uint64_t{g.banks_of_stack_id()} * (t.tRREFD + t.tRP);
   if (t.tREFI < all_banks || t.tREFI < t.tRFCSB + row)
-    return fault("tREFI", t.tREFI, "time for a refresh of each bank by itself,",
-                 static_cast<uint32_t>(std::max<uint64_t>(all_banks, t.tRFCSB + row)));
+    return fault("tREFI", t.tREFI, "time for a refresh of each bank by itself,", std::max(all_banks, t.tRFCSB + row));
   if (g.page_bytes < g.burst_bytes) return fault("page_bytes", g.page_bytes, "from burst_bytes", g.burst_bytes);
   return std::nullopt;
 }

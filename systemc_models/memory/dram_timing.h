@@ -58,6 +58,9 @@ std::vector<std::string> dram_presets();
 /// std::invalid_argument for another name.
 const DramPreset& dram_preset(const std::string& name);
 
+/// From where a row's ACT may begin, its RD or WR, its PRE, to the bank's next ACT, at the least.
+uint64_t row_cycles(const DramTiming&);
+
 /// What of the values cannot be together, as an attribute and one line; none: they can.
 struct DramFault {
   std::string attribute, text;

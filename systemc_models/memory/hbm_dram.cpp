@@ -8,11 +8,6 @@
 namespace kernbench {
 namespace {
 
-double path_ns(const Route& r, bool write, uint64_t nbytes) {
-  const double bw = write ? r.write_inner_bw : r.read_inner_bw;
-  return bw > 0 ? static_cast<double>(nbytes) / bw : 0;
-}
-
 DramConfig without_refresh(DramConfig c) {
   c.policies.refresh = DramRefreshPolicy::registry().make("none");
   return c;
@@ -24,9 +19,10 @@ DramConfig HbmDramParameters::config() const {
   const DramPreset& p = dram_preset(preset);
   DramConfig c{p.timing,
                p.geometry,
-               {read_queue, write_queue, write_high, write_low},
+               {read_queue, write_queue, write_high, write_low, write_drain.value_or(write_high - write_low)},
                {DramScheduler::registry().make(scheduler), DramPagePolicy::registry().make(page_policy),
-                DramRefreshPolicy::registry().make(refresh)}};
+                DramRefreshPolicy::registry().make(refresh)},
+               {row_hits, max_age}};
   for_each_timing([&](const char*, Number HbmDramParameters::*given, uint32_t DramTiming::*value, const char*,
                       const char*) { c.timing.*value = (this->*given).value_or(c.timing.*value); });
   DramGeometry& g = c.geometry;
@@ -51,8 +47,8 @@ std::optional<AttrFault> HbmDramParameters::fault_together() const {
   if (const auto fault = fault_of(c.timing, c.geometry)) return AttrFault{fault->attribute, fault->text};
   const DramTiming& t = c.timing;
   const Cycle between = c.policies.refresh->interval(t, c.geometry.banks_of_stack_id());
-  const uint32_t least = c.policies.refresh->all_banks() ? t.tRFC + t.tRC + t.tRP : t.tRREFD + t.tRP;
-  if (between < least)
+  const uint64_t least = c.policies.refresh->all_banks() ? t.tRFC + row_cycles(t) : t.tRREFD + t.tRP;
+  if (between < static_cast<Cycle>(least))
     return AttrFault{"refresh", "found '" + refresh + "', every " + std::to_string(between) +
                                     " cycles; legal: an interval of at least " + std::to_string(least)};
   try {
@@ -73,6 +69,12 @@ HbmDram::HbmDram(sc_core::sc_module_name name, const ComponentConfig& config, co
 Cycle HbmDram::cycle_from(double t_ns) const {
   const uint64_t tck_fs = uint64_t{dram_.config().timing.tCK_ps} * 1000;
   return static_cast<Cycle>((Timeline::to_fs(t_ns) + tck_fs - 1) / tck_fs);
+}
+
+/// What its data take over the way, of which a write's may be here already.
+double HbmDram::path_ns(const Route& r, bool write, uint64_t nbytes) const {
+  const double bw = write ? r.write_inner_bw : r.read_inner_bw;
+  return bw > 0 && (!write || fabric().mode().data_follow_header()) ? static_cast<double>(nbytes) / bw : 0;
 }
 
 double HbmDram::most_gbs(double edge_bw_gbs) const {

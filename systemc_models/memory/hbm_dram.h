@@ -25,6 +25,8 @@ struct HbmDramParameters : HbmParameters {
   std::string mapping = "row stack_id^ bank^ column group^ channel^ pc^ column:1 byte";
   std::string scheduler = "fr_fcfs", page_policy = "open", refresh = "all_bank";
   uint32_t read_queue = 64, write_queue = 64, write_high = 48, write_low = 16;
+  Number write_drain;
+  uint32_t row_hits = 16, max_age = 1000;
   Number tCK_ps, tBURST, tACT, tCL, tCWL, tRCDRD, tRCDWR, tRP, tRAS, tRC, tCCDS, tCCDL, tCCDR, tRRDS, tRRDL, tFAW, tWR,
       tWTRS, tWTRL, tRTP, tRTW, tREFI, tRFC, tRFCSB, tRREFD;
 
@@ -86,6 +88,11 @@ struct HbmDramParameters : HbmParameters {
     list.add(&P::write_queue, "write_queue", "bursts", "places for writes, of a channel").count();
     list.add(&P::write_high, "write_high", "bursts", "so many writes are drained though reads wait").count();
     list.add(&P::write_low, "write_low", "bursts", "until so many are left").min(0).max(1 << 20);
+    list.add(&P::write_drain, "write_drain", "bursts",
+             "writes at most in a drain while reads wait; where not given write_high - write_low")
+        .count();
+    list.add(&P::row_hits, "row_hits", "bursts", "that may go before a bank's oldest request").min(0).max(1 << 20);
+    list.add(&P::max_age, "max_age", "tCK", "after which a bank's oldest request goes before all").count();
     for_each_timing([&](const char* name, Number P::*member, uint32_t DramTiming::*, const char* unit,
                         const char* help) { list.add(member, name, unit, help).count(); });
   }
@@ -123,6 +130,7 @@ class HbmDram : public MemoryTarget {
   double ns_of(Cycle cycle) const { return static_cast<double>(cycle) * tck_ps_ / 1000; }
   void wake();
   void due();
+  double path_ns(const Route&, bool write, uint64_t nbytes) const;
   /// From a time on, when it had come, to its end.
   double end_ns(const DramTransfer&, double zero_ns, double path_ns) const;
   void finish(DramTransfer&);

@@ -80,7 +80,7 @@ std::vector<QueueServerStatistics> PeIpcq::queue_statistics() const {
   all[2].stalls = {{"slot_writer_busy", writer_.waits.ns()}};
   all[3].stalls = {
       {"no_message", no_message_.ns()}, {"slot_reader_busy", reader_.waits.ns()}, {"credit", credit_.ns()}};
-  if (!System::of(*this).mode().has_inbound_server()) all.erase(all.begin() + 1);
+  if (!System::of(*this).mode().data_follow_header()) all.erase(all.begin() + 1);
   return all;
 }
 
