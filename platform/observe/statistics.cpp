@@ -64,6 +64,14 @@ class Statistics::Totals : public TimedChanges {
     totals_.push_back({kind, 0, 0});
     return add_signal(64, 0);
   }
+  /// One more from from_fs to to_fs, which may be told late: a flit's wait for room, when it has gone.
+  void during(Variable v, uint64_t from_fs, uint64_t to_fs) {
+    if (from_fs < now_fs_) totals_[v].level_fs += std::min(now_fs_, to_fs) - from_fs;
+    from_fs = std::max(from_fs, now_fs_);
+    if (from_fs >= to_fs) return;
+    change(v, from_fs, 1);
+    change(v, to_fs, -1);
+  }
   /// Of all variables, up to now.
   std::vector<double> all(uint64_t fs) {
     advance(fs);
@@ -292,8 +300,7 @@ void Statistics::link_crossed(const FabricTransaction&, const Link& link, const 
   const uint64_t start = Timeline::to_fs(c.start_ns), end = Timeline::to_fs(c.end_ns);
   if (c.first) totals_->change(l.messages, start, 1);
   totals_->change(l.bytes, start, std::llround(c.bytes));
-  totals_->change(l.wait, Timeline::to_fs(c.ready_ns), 1);
-  totals_->change(l.wait, start, -1);
+  totals_->during(l.wait, Timeline::to_fs(c.ready_ns), start);
   totals_->change(l.busy, start, 1);
   totals_->change(l.busy, end, -1);
 }

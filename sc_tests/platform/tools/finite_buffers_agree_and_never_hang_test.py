@@ -37,7 +37,15 @@ def write(folder, topology, rows):
 def traffic(folder, topology, rows):
     write(folder, topology, rows)
     return subprocess.run([KERNBENCH, "traffic", "--topology", os.path.join(folder, "t.yaml"), "--trace",
-                           os.path.join(folder, "t.csv")], capture_output=True, text=True, timeout=120)
+                           os.path.join(folder, "t.csv"), "--statistics", os.path.join(folder, "counted.csv")],
+                          capture_output=True, text=True, timeout=120)
+
+
+def waits(folder):
+    """What flits have waited for each link in the last traffic(), ns, where they have."""
+    with open(os.path.join(folder, "counted.csv"), encoding="utf-8", newline="") as f:
+        found = {row["object"]: float(row["value"]) for row in csv.DictReader(f) if row["counter"] == "wait_ns"}
+    return {link: round(ns, 3) for link, ns in found.items() if ns > 0}
 
 
 def with_buffers(topology, kinds, attrs):
@@ -96,6 +104,7 @@ def agree(folder, seed, topology, rows):
     """Without limits, and with plenty of room, the times are those without buffers; which are returned."""
     plain = traffic(folder, topology, rows)
     assert plain.returncode == 0, plain.stderr
+    waited = waits(folder)
     spare = traffic(folder, {**topology, "nodes": topology["nodes"] + [SPARE]}, rows)
     assert spare.returncode == 0, spare.stderr
     assert spare.stdout == plain.stdout, f"seed {seed}: without limits"
@@ -104,6 +113,7 @@ def agree(folder, seed, topology, rows):
     wide = traffic(folder, generous, rows)
     assert wide.returncode == 0, wide.stderr
     assert wide.stdout == plain.stdout, f"seed {seed}: with plenty of room"
+    assert waits(folder) == waited, f"seed {seed}: waits for links with plenty of room"
     return plain.stdout
 
 
