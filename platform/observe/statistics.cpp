@@ -66,8 +66,8 @@ class Statistics::Totals : public TimedChanges {
   }
   /// One more from from_fs to to_fs, which may be told late: a flit's wait for room, when it has gone.
   void during(Variable v, uint64_t from_fs, uint64_t to_fs) {
-    if (from_fs < now_fs_) totals_[v].level_fs += std::min(now_fs_, to_fs) - from_fs;
-    from_fs = std::max(from_fs, now_fs_);
+    if (from_fs < now_fs()) totals_[v].level_fs += std::min(now_fs(), to_fs) - from_fs;
+    from_fs = std::max(from_fs, now_fs());
     if (from_fs >= to_fs) return;
     change(v, from_fs, 1);
     change(v, to_fs, -1);
