@@ -189,7 +189,9 @@ HostOutcome KernelRun::simulate_launch() {
   host_.emplace(platform_.hosts().launch_host(), std::move(plan));
   const HostOutcome& host = host_->run();
   report_.phase1_s = seconds_since(start);
-  if (!host.complete && host.fault.empty()) throw_if_left(platform_.machine(), "kernel " + spec_.name);
+  check_logs();
+  if (!host.complete && host.fault.empty() && platform_.system().fault().empty())
+    throw_if_left(platform_.machine(), "kernel " + spec_.name);
   close_logs(host.end_ns - begin_ns_, pes_.size());
   report_.energy = energy_;
   if (!host.fault.empty()) throw RunError(host.fault);

@@ -74,8 +74,12 @@ void LoggedRun::leave() {
   memory_.reset();
 }
 
-void LoggedRun::close_logs(double run_ns, size_t pes) {
+void LoggedRun::check_logs() const {
   if (!tee_->failure().empty()) throw RunError(tee_->failure());
+}
+
+void LoggedRun::close_logs(double run_ns, size_t pes) {
+  check_logs();
   if (o_.meter) energy_ = o_.meter->account(run_ns, pes);
   while_running([&] {
     if (energy_) tee_->energy(*energy_);

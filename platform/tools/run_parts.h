@@ -100,7 +100,9 @@ class LoggedRun {
   bool replayed() const { return verified() || !o_.dumps.empty(); }
   /// From here on all is logged; memory is as the run finds it.
   void attach_logs(bool materializes, std::vector<PlacedTensor> tensors);
-  /// After the simulation, which took `run_ns` with so many PEs. RunError where a log could not take all.
+  /// RunError where a log could not take all, which has ended the simulation.
+  void check_logs() const;
+  /// After the simulation, which took `run_ns` with so many PEs. RunError as check_logs().
   void close_logs(double run_ns, size_t pes);
   void report_races(RunReport&) const;
   ReplayResult replay_log(RunReport&) const;
