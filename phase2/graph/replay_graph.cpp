@@ -22,11 +22,23 @@ struct Event {
   uint64_t seq;
   bool writes_slot = false;  // before all else of its instant
   bool takes_value = false;  // of an ipcq_copy, which reads its source long before it writes its slot
+  const Carried::Part* part = nullptr;  // of a carried op: what a memory served
 };
 
 /// Whether the record is a segment's way into its slot.
 bool is_copy(const OpDesc& d) {
   return d.queue && d.type == CommandType::store;
+}
+
+/// A carried store is in memory where and when its parts were served, one whose bytes are not known likewise a load.
+/// At one instant they come behind all that PEs do, as foreign writes.
+void add_parts(const OpDesc& d, const Event& op, std::vector<Event>& events) {
+  if (d.type == CommandType::load && d.carried->bytes) return;
+  for (const Carried::Part& p : d.carried->parts) {
+    Event e{femtoseconds(p.effect_ns), kNoPe, op.record, p.number};
+    e.part = &p;
+    events.push_back(e);
+  }
 }
 
 /// Commands and foreign writes in the order of their effects, each once.
@@ -49,6 +61,7 @@ std::vector<Event> effects_in_order(const std::vector<OpRecord>& records) {
       value.takes_value = true;
       events.push_back(value);
     }
+    if (r.desc->carried && seen.count(r.desc.get()) == 0) add_parts(*r.desc, e, events);
     const auto [it, fresh] = seen.emplace(r.desc.get(), events.size());
     if (fresh) {
       events.push_back(e);
@@ -83,7 +96,9 @@ class Builder {
     }
     if (options_.until) last_ = &op_with_effect(events, *options_.until);
     for (const Event& e : events) {
-      if (e.takes_value) {
+      if (e.part) {
+        carry(e);
+      } else if (e.takes_value) {
         sent_.emplace(e.record, RangeValue(g_.memory, records_[e.record].desc->operands.at(0).ref));
       } else {
         ++g_.ops;
@@ -153,6 +168,11 @@ class Builder {
     const std::shared_ptr<const OpDesc>& d = r.desc;
     reached_last_ |= d.get() == last_;
     if (is_copy(*d)) return write_slot(record);
+    if (d->carried && d->type == CommandType::store) {
+      if (!d->carried->bytes) sent_.emplace(record, RangeValue(g_.memory, d->operands.at(0).ref));
+      return;
+    }
+    if (d->carried && !d->carried->bytes) return put_parts(record);
     const bool moves = d->type == CommandType::load || d->type == CommandType::store;
     const size_t inputs_before = g_.inputs.size(), pieces_before = g_.pieces.size();
     // Operands are read before the effect, which may overwrite them.
@@ -196,6 +216,29 @@ class Builder {
     const TensorRef& slot = records_[record].desc->output;
     value->second.put(g_.memory, MemoryImage::key_of(slot), slot.addr, 0, slot.nbytes());
     sent_.erase(value);
+  }
+
+  /// A memory serves part of a carried op.
+  void carry(const Event& e) {
+    const OpDesc& d = *records_[e.record].desc;
+    const MemoryImage::SpaceKey key{e.part->space, kNoPe};
+    if (d.carried->bytes && d.carried->bytes->size() != d.output.nbytes())
+      throw ReplayError(describe(records_[e.record]) + ": its bytes are not there, which only a memory file has");
+    if (d.type == CommandType::load) {
+      loaded_[e.record].emplace_back(e.part, RangeValue(g_.memory, key, e.part->addr, e.part->nbytes));
+    } else if (const std::shared_ptr<const Bytes>& bytes = d.carried->bytes) {
+      g_.memory.write_shared(key, e.part->addr, {bytes, bytes->data() + e.part->offset, e.part->nbytes});
+    } else {
+      const auto value = sent_.find(e.record);
+      if (value == sent_.end()) throw ReplayError(describe(records_[e.record]) + ": arrives before it is sent");
+      value->second.put(g_.memory, key, e.part->addr, e.part->offset, e.part->nbytes);
+    }
+  }
+  void put_parts(uint32_t record) {
+    const TensorRef& to = records_[record].desc->output;
+    for (const auto& [part, value] : loaded_[record])
+      value.put(g_.memory, MemoryImage::key_of(to), to.addr + part->offset, 0, part->nbytes);
+    loaded_.erase(record);
   }
 
   static bool is_gather(const OpDesc& d) {
@@ -380,7 +423,8 @@ class Builder {
   std::unordered_map<uint64_t, std::vector<uint32_t>> open_;  ///< op_id without effect yet, and who waits for it
   std::unordered_map<uint32_t, uint64_t> parked_;             ///< record, and the op_id it waits for
   std::unordered_map<uint64_t, uint32_t> node_of_op_;
-  std::unordered_map<uint32_t, RangeValue> sent_;  ///< by record: what a segment under way carries
+  std::unordered_map<uint32_t, RangeValue> sent_;  ///< by record: what a segment or a store under way carries
+  std::unordered_map<uint32_t, std::vector<std::pair<const Carried::Part*, RangeValue>>> loaded_;  ///< by record
 };
 
 }  // namespace

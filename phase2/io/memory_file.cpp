@@ -49,7 +49,7 @@ uint64_t padding(uint64_t n) {
 
 /// Whether nothing but the memory file can say what the op wrote.
 bool needs_bytes(const OpRecord& r) {
-  return r.foreign || r.desc->materialized || r.desc->engine_result;
+  return r.foreign || r.desc->materialized || r.desc->engine_result || (r.desc->carried && r.desc->carried->bytes);
 }
 
 }  // namespace
@@ -109,7 +109,9 @@ void MemoryFileWriter::begin(const OpLogHeader& header) {
 
 void MemoryFileWriter::record(OpRecord&& r) {
   if (!r.desc) return;
-  const std::shared_ptr<const Bytes>& bytes = r.desc->engine_result ? r.desc->engine_result->bytes : r.desc->data;
+  const std::shared_ptr<const Bytes>& bytes = r.desc->engine_result ? r.desc->engine_result->bytes
+                                              : r.desc->carried     ? r.desc->carried->bytes
+                                                                    : r.desc->data;
   if (!bytes) return;
   add(r.op_id, bytes->data(), bytes->size());
   // What a replay cannot do without is there before the log says that it was written, also if the run is killed.
@@ -200,7 +202,9 @@ struct DescWithData : OpDesc {
 void attach_data(std::vector<OpRecord>& records, const MemoryFileContents& memory) {
   for (OpRecord& r : records) {
     const bool gives =
-        r.desc && (r.desc->type == CommandType::store ? !r.desc->data : r.desc->engine_result != nullptr);
+        r.desc && (r.desc->carried                      ? r.desc->carried->bytes != nullptr
+                   : r.desc->type == CommandType::store ? !r.desc->data
+                                                        : r.desc->engine_result != nullptr);
     if (!gives) continue;
     const auto it = memory.data.find(r.op_id);
     if (it == memory.data.end()) {
@@ -214,7 +218,9 @@ void attach_data(std::vector<OpRecord>& records, const MemoryFileContents& memor
                                    r.desc->engine_result ? "a result" : "a store", r.desc->output.nbytes()));
     }
     auto d = std::make_shared<DescWithData>(r.desc);
-    if (d->engine_result) {
+    if (d->carried) {
+      d->carried = std::make_shared<Carried>(Carried{d->carried->parts, it->second});
+    } else if (d->engine_result) {
       d->engine_result = std::make_shared<EngineResult>(EngineResult{it->second});
     } else {
       d->data = it->second;

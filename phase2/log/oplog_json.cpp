@@ -187,6 +187,7 @@ class ParamsWriter {
     w_.field("dtype", name_of(d.output.dtype));
     w_.field("handle_id", d.handle_id);
     if (d.materialized) materialization(*d.materialized);
+    if (d.carried) carried(*d.carried);
     if (d.operands.size() > 1) {
       w_.key("mask");
       operand(d.operands[1]);
@@ -195,6 +196,19 @@ class ParamsWriter {
       w_.key("other");
       operand(d.operands[2]);
     }
+  }
+
+  /// `data`: the memory file has its bytes.
+  void carried(const Carried& c) {
+    w_.key("carried");
+    w_.open('{').field("data", c.bytes != nullptr);
+    w_.key("parts");
+    w_.open('[');
+    for (const Carried::Part& p : c.parts) {
+      w_.open('{').field("offset", p.offset).field("nbytes", p.nbytes).field("space", name_of(p.space));
+      w_.field("addr", p.addr).field("effect_ns", p.effect_ns).field("number", p.number).close('}');
+    }
+    w_.close(']').close('}');
   }
 
   void materialization(const Materialization& m) {

@@ -225,6 +225,31 @@ struct OpRecordParser::Impl {
     if (p.contains("mask")) d.operands.push_back(json_field(p, "mask", to_operand()));
     if (p.contains("other")) d.operands.push_back(json_field(p, "other", to_operand()));
     d.output = place(p, "dst", shape, t);
+    if (p.contains("carried"))
+      d.carried = json_field(p, "carried", [&](const Json& c) { return carried(c, d.output.nbytes()); });
+  }
+
+  static Carried::Part carried_part(const Json& p) {
+    Carried::Part part;
+    part.offset = json_field<uint64_t>(p, "offset");
+    part.nbytes = json_field<uint64_t>(p, "nbytes");
+    part.space = json_field(p, "space", space);
+    part.addr = json_field<uint64_t>(p, "addr");
+    part.effect_ns = json_field<double>(p, "effect_ns");
+    part.number = json_field<uint64_t>(p, "number");
+    return part;
+  }
+  /// With no bytes yet where the memory file has them: attach_data() puts them there.
+  static std::shared_ptr<Carried> carried(const Json& c, uint64_t nbytes) {
+    auto carried = std::make_shared<Carried>();
+    carried->parts = json_field(c, "parts", [](const Json& all) { return json_items(all, carried_part); });
+    for (const Carried::Part& p : carried->parts) {
+      if (p.nbytes > nbytes || p.offset > nbytes - p.nbytes || !is_time(p.effect_ns) || p.effect_ns < 0)
+        throw JsonFault(fmt::format("found a part of {} bytes from {} on at {} ns, expected one of the op's {} bytes",
+                                    p.nbytes, p.offset, p.effect_ns, nbytes));
+    }
+    if (json_field<bool>(c, "data")) carried->bytes = std::make_shared<const Bytes>();
+    return carried;
   }
 
   static std::shared_ptr<const QueueRecord> segment(const Json& p) {

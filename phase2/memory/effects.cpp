@@ -91,6 +91,12 @@ bool load(const std::shared_ptr<const OpDesc>& d, MemoryImage& image, uint64_t s
   const TensorRef& source = d->operands.at(0).ref;
   check_sizes(*d, source);
   if (source.nbytes() == 0) return false;  // an empty message
+  if (d->carried && d->carried->bytes) {
+    if (d->carried->bytes->size() != d->output.nbytes())
+      throw std::invalid_argument(d->name + ": its bytes are not there, which only a memory file has");
+    write_rows(image, d->output, {d->carried->bytes, d->carried->bytes->data(), d->carried->bytes->size()});
+    return false;
+  }
   if (d->operands.size() > 1) return load_masked(d, image);
   if (has_short_runs(source, share_from)) {
     const State state = image.state_of(source).state;

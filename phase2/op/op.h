@@ -160,6 +160,22 @@ struct EngineResult {
   std::shared_ptr<const Bytes> bytes;  ///< of the op's whole output, dense; null until the engine has given it
 };
 
+/// What came of a load or a store whose way passes a block that is not of this project (data contract §1). Filled in
+/// while it is under way, before the op's record is made.
+struct Carried {
+  /// A range that a memory of the system has served. Parts of one instant took effect in the order of their numbers.
+  struct Part {
+    uint64_t offset = 0, nbytes = 0;  ///< of the op's bytes, in row-major order
+    Space space = Space::hbm;
+    uint64_t addr = 0;  ///< where it arrived
+    double effect_ns = 0;
+    uint64_t number = 0;
+  };
+  std::vector<Part> parts;
+  /// All of it is data: what arrived of a store, what came back of a load. Else null: the parts say what it holds.
+  std::shared_ptr<const Bytes> bytes;
+};
+
 /// Of ops that belong to no program's launch.
 constexpr uint32_t kNoLaunch = ~0u;
 
@@ -197,6 +213,8 @@ struct OpDesc {
   /// Set: a compute op whose result an engine of the user's gives (pe/tlm_engine.h). The one thing that is filled in
   /// after the submission, before the op's record is made.
   std::shared_ptr<EngineResult> engine_result;
+  /// Set: a load or store that passes a block that is not of this project.
+  std::shared_ptr<Carried> carried;
   /// Set: a segment of a message. An ipcq_copy's pe, seq and submit_ns are those of the send (its source is read then),
   /// and its slot is written at the end of its record.
   std::shared_ptr<const QueueRecord> queue;

@@ -1,9 +1,11 @@
 #include "kernbench/platform/elaborate/foreign_node.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 
 namespace kernbench {
 
@@ -22,22 +24,31 @@ void ForeignNode::no_neighbour(const std::string& id, const char* what) const {
   throw InputError(this->id() + ": found '" + id + "', which is no neighbour that " + what);
 }
 
-void ForeignNode::take_requests(const std::string& from, Forward& forward, sc_core::sc_port_b<Backward>& backward) {
-  for (Neighbour& n : neighbours_) {
-    if (!n.sends || n.port->node().owner().id() != from) continue;
-    n.sends_bound = true;
-    return bind_target(*n.port, forward, backward);
-  }
-  no_neighbour(from, "sends requests to here");
+void ForeignNode::bound_twice(const std::string& what) const {
+  throw InputError(id() + ": found a second block bound " + what + ", expected one");
 }
 
-void ForeignNode::send_requests(const std::string& to, sc_core::sc_port_b<Forward>& forward, Backward& backward) {
+void ForeignNode::add_neighbour(FabricPort& port, bool sends, bool takes) {
+  port.foreign_neighbour().set_name(id());
+  neighbours_.push_back({&port, sends, takes});
+}
+
+FabricPort& ForeignNode::port_from(const std::string& neighbour) {
   for (Neighbour& n : neighbours_) {
-    if (!n.takes || n.port->node().owner().id() != to) continue;
-    n.takes_bound = true;
-    return bind_initiator(*n.port, forward, backward);
+    if (!n.sends || n.port->node().owner().id() != neighbour) continue;
+    if (std::exchange(n.sends_bound, true)) bound_twice("that takes the requests of " + neighbour);
+    return *n.port;
   }
-  no_neighbour(to, "takes requests from here");
+  no_neighbour(neighbour, "sends requests to here");
+}
+
+FabricPort& ForeignNode::port_to(const std::string& neighbour) {
+  for (Neighbour& n : neighbours_) {
+    if (!n.takes || n.port->node().owner().id() != neighbour) continue;
+    if (std::exchange(n.takes_bound, true)) bound_twice("that sends requests to " + neighbour);
+    return *n.port;
+  }
+  no_neighbour(neighbour, "takes requests from here");
 }
 
 void ForeignNode::take_items(const std::string& from, PeForward& forward, sc_core::sc_port_b<PeBackward>& backward) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernbench/systemc_models/fabric/fabric_node.h"
+#include "kernbench/systemc_models/fabric/foreign_sockets.h"
 #include "kernbench/systemc_models/pe/pe_block.h"
 
 namespace kernbench {
@@ -29,7 +30,7 @@ class ForeignNode : public Component {
   /// Takes the requests (inside a PE: the items) of the neighbour of that id.
   template <unsigned W>
   void bind(tlm::tlm_base_target_socket_b<W, Forward, Backward>& socket, const std::string& from) {
-    take_requests(from, socket.get_base_interface(), socket.get_base_port());
+    sockets_.send(port_from(from), socket);
   }
   template <unsigned W>
   void bind(tlm::tlm_base_target_socket_b<W, PeForward, PeBackward>& socket, const std::string& from) {
@@ -38,7 +39,11 @@ class ForeignNode : public Component {
   /// Sends requests (inside a PE: items) to the neighbour of that id.
   template <unsigned W>
   void bind(tlm::tlm_base_initiator_socket_b<W, Forward, Backward>& socket, const std::string& to) {
-    send_requests(to, socket.get_base_port(), socket.get_base_interface());
+    sockets_.take(port_to(to), socket);
+  }
+  template <unsigned W, int N, sc_core::sc_port_policy P>
+  void bind(tlm::tlm_base_initiator_socket<W, Forward, Backward, N, P>& socket, const std::string& to) {
+    sockets_.take(port_to(to), socket);
   }
   template <unsigned W>
   void bind(tlm::tlm_base_initiator_socket_b<W, PeForward, PeBackward>& socket, const std::string& to) {
@@ -47,7 +52,7 @@ class ForeignNode : public Component {
 
   // For who elaborates.
   /// A neighbour in the fabric: its port to here, and whether requests can come and go.
-  void add_neighbour(FabricPort& port, bool sends, bool takes) { neighbours_.push_back({&port, sends, takes}); }
+  void add_neighbour(FabricPort& port, bool sends, bool takes);
   /// Inside a PE: one block hands on to another by way of this node alone, or of several of which it is the first
   /// (comes: items of `from` come in here), the last (goes: they go to `to` from here).
   void add_way(PeBlock& from, PeBlock& to, bool comes, bool goes);
@@ -63,14 +68,17 @@ class ForeignNode : public Component {
     bool comes, goes;
     bool comes_bound = false, goes_bound = false;
   };
-  void take_requests(const std::string& from, Forward&, sc_core::sc_port_b<Backward>&);
-  void send_requests(const std::string& to, sc_core::sc_port_b<Forward>&, Backward&);
+  FabricPort& port_from(const std::string& neighbour);
+  FabricPort& port_to(const std::string& neighbour);
   void take_items(const std::string& from, PeForward&, sc_core::sc_port_b<PeBackward>&);
   void send_items(const std::string& to, sc_core::sc_port_b<PeForward>&, PeBackward&);
   [[noreturn]] void no_neighbour(const std::string& id, const char* what) const;
   [[noreturn]] void not_bound(const std::string& what) const;
+  [[noreturn]] void bound_twice(const std::string& what) const;
   void before_end_of_elaboration() override;
+  void end_of_elaboration() override { sockets_.end_of_elaboration(); }
 
+  ForeignSockets sockets_;
   std::vector<Neighbour> neighbours_;
   std::vector<Way> ways_;
 };

@@ -34,6 +34,14 @@ void FabricTransaction::note_way_out(FabricPort& out) {
   hop_count = node + 1;
 }
 
+void FabricTransaction::head_for(uint64_t new_address, FabricPort& in) {
+  address = new_address;
+  moved = true;
+  own_hop(node - 1).in = &in;
+  own_hops.resize(node);
+  hop_count = node;
+}
+
 Fabric::Fabric(const FabricTiming& timing)
     : timing_(timing),
       mode_(timing.links.spec().make(*this)),
@@ -75,7 +83,7 @@ Link& Fabric::make_link(const LinkParameters& p) {
 }
 
 void Fabric::answered_outside(FabricTransaction& x, tlm::tlm_response_status status) {
-  if (x.mover && !x.route->target) x.mover->moved_outside(x);
+  if (x.mover && x.memory_arrival == 0) x.mover->moved_outside(x);
   if (x.mover && status != tlm::TLM_OK_RESPONSE) x.mover->failed(x, status);
 }
 

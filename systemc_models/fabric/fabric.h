@@ -65,6 +65,10 @@ class Fabric : public Context, private tlm::tlm_mm_interface {
   /// project's own initiators see it in the payload.
   void answered_outside(FabricTransaction&, tlm::tlm_response_status);
 
+  /// Whether any block of it stands beside a foreign one.
+  bool meets_foreign_blocks() const { return meets_foreign_blocks_; }
+  void meet_foreign_block() { meets_foreign_blocks_ = true; }
+
   /// Blocks by their indices, for who resolves addresses.
   void add_node(FabricNode& node);
   FabricNode* node(uint32_t index) const;
@@ -80,6 +84,7 @@ class Fabric : public Context, private tlm::tlm_mm_interface {
   void free(tlm::tlm_generic_payload*) override;
 
   FabricTiming timing_;
+  bool meets_foreign_blocks_ = false;
   ChannelLayers channel_layers_;
   std::unique_ptr<LinkMode> mode_;
   std::unique_ptr<AddressMap> address_map_;

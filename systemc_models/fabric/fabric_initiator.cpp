@@ -33,7 +33,9 @@ FabricTransaction& FabricInitiator::acquire(const Route& route, uint8_t channel,
   x.grant_ns = now;
   x.overhead_ns = route.hops.empty() ? 0 : node_.end_ns();  // at its own socket a memory's counts once
   x.wire_ns = x.drain_ns = x.store_forward_ns = x.link_queue_ns = x.memory_queue_ns = x.tail_ns = 0;
-  x.covered_ns = x.queued_there_ns = x.own_service_ns = 0;
+  x.covered_ns = x.queued_there_ns = x.own_service_ns = x.outside_ns = 0;
+  x.memory_arrival = 0;
+  x.went_outside = x.moved = false;
   x.served_whole = false;
   const uint64_t source = uint64_t{owner().index()} << 2 | rank;
   x.own_order = Order(Order::kArrivals, Timeline::to_fs(now), source << 32 | ++grants_);
@@ -153,9 +155,12 @@ void FabricInitiator::end_at(FabricTransaction& x, double done_ns) {
 }
 
 void FabricInitiator::done(FabricTransaction& x) {
+  if (x.mover && x.mover->still_moves())
+    return node_.fabric().timeline().at(x.done_ns, Order(Order::kDepartures, ~0u, ~0u),
+                                        call<&FabricInitiator::done>(*this, x));
   node_.fabric().mode().complete_account(x);
   if (node_.observers()) node_.observers()->access_done(owner(), x, x.done_ns);
-  if (x.payload.get_response_status() < tlm::TLM_INCOMPLETE_RESPONSE && !x.mover)
+  if (x.payload.get_response_status() < tlm::TLM_INCOMPLETE_RESPONSE && (!x.mover || x.mover->of_an_op()))
     transaction_failed(x, answered_with_error(x));
   transaction_done(x);
   x.payload.release();

@@ -76,24 +76,6 @@ FabricPort& open_port(FabricNode& node, const LinkTo& there, const LinkParameter
   return port;
 }
 
-void bind_target(FabricPort& port, tlm::tlm_fw_transport_if<>& forward,
-                 sc_core::sc_port_b<tlm::tlm_bw_transport_if<>>& backward) {
-  FabricNode& node = port.node();
-  node.connecting_ = &port;
-  node.initiator_socket()->get_base_port().bind(forward);
-  backward.bind(node.initiator_socket()->get_base_interface());
-  node.connecting_ = nullptr;
-}
-
-void bind_initiator(FabricPort& port, sc_core::sc_port_b<tlm::tlm_fw_transport_if<>>& forward,
-                    tlm::tlm_bw_transport_if<>& backward) {
-  FabricNode& node = port.node();
-  node.connecting_ = &port;
-  forward.bind(node.target_socket()->get_base_interface());
-  node.target_socket()->get_base_port().bind(backward);
-  node.connecting_ = nullptr;
-}
-
 void connect(FabricNode& a, FabricNode& b, const LinkParameters& p) {
   connect(a, b, LinkTo(p), LinkTo(p));
 }

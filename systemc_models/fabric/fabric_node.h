@@ -105,8 +105,6 @@ class FabricNode {
   friend void connect(FabricNode&, FabricNode&, const LinkTo&, const LinkTo&, Requests);
   friend void bind(FabricPort&, FabricPort&);
   friend FabricPort& open_port(FabricNode&, const LinkTo&, const LinkParameters&);
-  friend void bind_target(FabricPort&, tlm::tlm_fw_transport_if<>&, sc_core::sc_port_b<tlm::tlm_bw_transport_if<>>&);
-  friend void bind_initiator(FabricPort&, sc_core::sc_port_b<tlm::tlm_fw_transport_if<>>&, tlm::tlm_bw_transport_if<>&);
   FabricPort& add_port(const LinkTo&);
   Fabric& fabric_;
   Component& owner_;
@@ -130,10 +128,7 @@ void connect(FabricNode& a, FabricNode& b, const LinkParameters&);
 void bind(FabricPort& from, FabricPort& to);
 
 /// A port to a block that is not of this project, whose sockets are bound later, and of which the port cannot know what
-/// its edge to here costs: `back`.
+/// its edge to here costs: `back`. Its sockets are bound by ForeignSockets.
 FabricPort& open_port(FabricNode&, const LinkTo& there, const LinkParameters& back);
-/// Binds the foreign block's target (initiator) socket to the node's other socket, for an open port.
-void bind_target(FabricPort&, tlm::tlm_fw_transport_if<>&, sc_core::sc_port_b<tlm::tlm_bw_transport_if<>>&);
-void bind_initiator(FabricPort&, sc_core::sc_port_b<tlm::tlm_fw_transport_if<>>&, tlm::tlm_bw_transport_if<>&);
 
 }  // namespace kernbench

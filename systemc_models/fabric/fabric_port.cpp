@@ -90,8 +90,10 @@ bool FabricPort::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_
   return foreign_ && foreign_->get_direct_mem_ptr(payload, dmi);
 }
 
-void FabricPort::invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) {
-}  // this project's blocks ask for no pointers
+/// This project's blocks ask foreign ones alone for pointers.
+void FabricPort::invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) {
+  if (foreign_) foreign_->invalidate(first, last);
+}
 
 void FabricPort::bound_forward(tlm::tlm_fw_transport_if<>* neighbour) {
   forward_ = neighbour;
@@ -114,7 +116,10 @@ void FabricPort::meet(FabricPort* neighbour) {
 }
 
 ForeignNeighbour& FabricPort::foreign_neighbour() {
-  if (!foreign_) foreign_ = new ForeignNeighbour(*this);
+  if (!foreign_) {
+    foreign_ = new ForeignNeighbour(*this);
+    node_->fabric().meet_foreign_block();
+  }
   return *foreign_;
 }
 

@@ -325,8 +325,10 @@ void FlitLinks::came_in(FabricTransaction& x, FabricPort& port, bool response) {
   }
   stream->to = &port;
   stream->shift_ns = x.time_ns - stream->first_ns;
+  if (!response && x.write) stream->shift_bytes = x.address - stream->waiting.front()->address;
   for (Flit* f : std::vector<Flit*>(std::move(stream->waiting))) {
     f->time_ns += stream->shift_ns;
+    f->address += stream->shift_bytes;
     f->node = x.node;
     enter(*f, port);
   }
@@ -346,6 +348,26 @@ void FlitLinks::enter(Flit& f, FabricPort& port) {
   }
 }
 
+/// Of a way that is not known: what the blocks and links of this project on it cost, up to where it was answered.
+void FlitLinks::account_past_foreign_blocks(FabricTransaction& x) const {
+  const Route& r = *x.route;
+  const PassingMessage request{x.write, false, x.address, x.nbytes}, response{x.write, true, x.address, x.nbytes};
+  const bool whole = x.posted || x.memory_arrival > 0 || !x.went_outside;
+  x.overhead_ns = x.memory_arrival > 0 && r.target ? end_ns(*r.target) : 0;
+  x.wire_ns = x.store_forward_ns = x.drain_ns = 0;
+  for (size_t i = 0; i < r.hops.size(); ++i) {
+    x.overhead_ns += r.there(i).cost(request).overhead_ns;
+    x.wire_ns += r.hops[i].out->link.wire_ns;
+    if (r.hops[i].in && r.hops[i].in->foreign()) x.wire_ns += r.hops[i].in->foreign()->from.wire_ns;
+    if (!x.posted) {
+      x.overhead_ns += r.back(i).cost(response).overhead_ns;
+      if (r.hops[i].in) x.wire_ns += r.hops[i].in->link.wire_ns;
+      if (r.hops[i].out->foreign()) x.wire_ns += r.hops[i].out->foreign()->from.wire_ns;
+    }
+    if (!whole && r.hops[i].out->foreign()) return;
+  }
+}
+
 /// Flit by flit there is no one wait of a message: what is over the lone transaction's time is queueing, and what of
 /// that is neither overhead, wire nor store-and-forward is the flits' serialisation. Of a posted message, which is
 /// where it ends at x.time_ns, store-and-forward is part of that.
@@ -353,8 +375,8 @@ void FlitLinks::complete_account(FabricTransaction& x) const {
   const Route& r = *x.route;
   const double latency_ns = (x.posted ? x.time_ns : x.done_ns) - x.grant_ns;
   if (!r.known) {
-    x.overhead_ns = x.wire_ns = x.store_forward_ns = x.drain_ns = 0;
-    x.link_queue_ns = latency_ns;
+    account_past_foreign_blocks(x);
+    x.link_queue_ns = latency_ns - x.overhead_ns - x.wire_ns - x.memory_queue_ns - x.outside_ns;
     return;
   }
   const LoneTime lone = lone_time(r, x.write, x.address, x.nbytes, x.rows);

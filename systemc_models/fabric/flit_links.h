@@ -81,6 +81,7 @@ class FlitLinks : public LinkMode {
   void answer(FabricTransaction&, MemoryTarget&, const Service&) override;
   void data_came(FabricTransaction&, uint64_t nbytes, double t_ns) override;
   void came_in(FabricTransaction&, FabricPort&, bool response) override;
+  void account_past_foreign_blocks(FabricTransaction&) const;
   void complete_account(FabricTransaction&) const override;
   LoneTime work_out(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&,
                     std::vector<LoneStop>* stops) const override;

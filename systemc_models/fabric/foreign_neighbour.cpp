@@ -1,5 +1,8 @@
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 
+#include <algorithm>
+
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 #include "kernbench/systemc_models/fabric/flit.h"
@@ -26,6 +29,8 @@ class ForeignNeighbour::Envelope : public tlm::tlm_extension<Envelope> {
 
   void hold(FabricTransaction& x) {
     const tlm::tlm_generic_payload& p = x.payload;
+    passed_on = false;
+    what = x.initiator->owner().id() + ": a message of " + std::to_string(x.nbytes) + " bytes";
     bytes_.assign(p.get_data_length(), 0);
     x.initiator->message_bytes(x, bytes_.data());
     payload.set_command(p.get_command());
@@ -43,6 +48,8 @@ class ForeignNeighbour::Envelope : public tlm::tlm_extension<Envelope> {
   void empty() { payload.clear_extension<FabricTransaction>(); }
 
   tlm::tlm_generic_payload payload;
+  bool passed_on = false;
+  std::string what;  ///< for messages
 
  private:
   std::vector<uint8_t> bytes_;
@@ -132,6 +139,7 @@ void ForeignNeighbour::leave(SocketMessage& m) {
 
 void ForeignNeighbour::send_flit(Flit& f) {
   FabricTransaction& x = *f.transaction;
+  x.went_outside = true;
   if (f.index == 0) {
     auto stream = std::make_unique<FlitStream>();
     stream->from = &port_;
@@ -148,11 +156,19 @@ void ForeignNeighbour::send_flit(Flit& f) {
   }
   for (const auto& s : x.streams) {
     if (s->from != &port_ || s->response != f.response) continue;
+    if (s->answered) {
+      if (!f.last) return port_.node().fabric().release_flit(&f);
+      x.time_ns = std::max(x.time_ns, f.time_ns);
+      port_.node().fabric().release_flit(&f);
+      timeline_.at(x.time_ns, x.own_order, call<&ForeignNeighbour::answered>(*this, x));
+      return;
+    }
     if (!s->to) {
       s->waiting.push_back(&f);
       return;
     }
     f.time_ns += s->shift_ns;
+    f.address += s->shift_bytes;
     port_.node().fabric().mode().flit_came_in(f, *s->to);
     return;
   }
@@ -161,6 +177,7 @@ void ForeignNeighbour::send_flit(Flit& f) {
 /// From here on time passes outside.
 void ForeignNeighbour::leave(FabricTransaction& x) {
   x.outside_tick = timeline_.stamp();
+  x.went_outside = true;
 }
 
 // ---- in
@@ -170,7 +187,7 @@ void ForeignNeighbour::come_back(FabricTransaction& x, uint64_t tick) {
   if (tick <= x.outside_tick) return;
   const double outside = timeline_.ns_of(tick - x.outside_tick);
   x.time_ns += outside;
-  if (x.posted) x.link_queue_ns += outside;
+  x.outside_ns += outside;
 }
 
 tlm::tlm_sync_enum ForeignNeighbour::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
@@ -204,8 +221,13 @@ void ForeignNeighbour::request_at(tlm::tlm_generic_payload& p, uint64_t tick) {
 
 void ForeignNeighbour::request_came(tlm::tlm_generic_payload& p) {
   auto& x = *p.get_extension<FabricTransaction>();
-  x.note_way_in(port_);
   const bool posted = x.posted;
+  if (!posted && p.get_address() != x.address) {
+    x.head_for(p.get_address(), port_);
+  } else {
+    x.note_way_in(port_);
+  }
+  if (auto* e = p.get_extension<Envelope>()) e->passed_on = true;
   port_.node().fabric().mode().came_in(x, port_, false);
   if (!posted) return;
   p.set_response_status(tlm::TLM_OK_RESPONSE);  // nobody else does
@@ -237,12 +259,34 @@ void ForeignNeighbour::responded(tlm::tlm_generic_payload& p) {
     port_.node().other_response_in(p, port_, phase, delay);
     return;
   }
-  if (p.get_extension<Envelope>()) return p.release();
+  if (const auto* e = p.get_extension<Envelope>()) {
+    if (!e->passed_on || p.is_response_error())
+      throw RunError(e->what + ": " + name() + " answered it " + p.get_response_string() +
+                     (e->passed_on ? "" : " and did not pass it on") + "; expected messages between PEs to be passed on");
+    return p.release();
+  }
   auto& x = *p.get_extension<FabricTransaction>();
   come_back(x, timeline_.tick_now());
+  x.address = p.get_address();  // as it was sent, whatever it was behind the block
+  // With flits, data that have still to come to a block that has answered by itself are not lost on their way: its
+  // answer begins behind them.
+  for (const auto& s : x.streams) {
+    if (s->from != &port_ || s->response || s->to) continue;
+    const bool all_here = s->waiting.back()->last;
+    for (Flit* f : s->waiting) port_.node().fabric().release_flit(f);
+    s->waiting.clear();
+    s->to = &port_;
+    s->answered = !all_here;
+    if (!all_here) return;
+  }
+  answered(x);
+}
+
+/// The response is here, and nothing of the request is still to come.
+void ForeignNeighbour::answered(FabricTransaction& x) {
   // The block behind may be another than this project's: then nobody has counted back.
   while (x.node > 0 && !(x.node < x.hop_count && x.hops[x.node].out == &port_)) --x.node;
-  port_.node().fabric().answered_outside(x, p.get_response_status());
+  port_.node().fabric().answered_outside(x, x.payload.get_response_status());
   port_.node().fabric().mode().came_in(x, port_, true);
 }
 
@@ -276,6 +320,21 @@ unsigned ForeignNeighbour::transport_dbg(tlm::tlm_generic_payload& p) {
 bool ForeignNeighbour::get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) {
   tlm::tlm_fw_transport_if<>* entry = this->entry();
   return entry && entry->get_direct_mem_ptr(p, dmi);
+}
+
+std::string ForeignNeighbour::name() const {
+  return name_.empty() ? "the foreign block behind " + port_.node().owner().id() : name_;
+}
+
+bool ForeignNeighbour::ask_for_pointer(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi,
+                                       tlm::tlm_bw_transport_if<>* told) {
+  if (!forward()->get_direct_mem_ptr(p, dmi)) return false;
+  if (told && std::find(pointed_.begin(), pointed_.end(), told) == pointed_.end()) pointed_.push_back(told);
+  return true;
+}
+
+void ForeignNeighbour::invalidate(uint64_t first, uint64_t last) {
+  for (auto* told : pointed_) told->invalidate_direct_mem_ptr(first, last);
 }
 
 tlm::tlm_fw_transport_if<>* ForeignNeighbour::entry() {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <tlm>
 #include <unordered_map>
 #include <vector>
@@ -31,6 +32,13 @@ class ForeignNeighbour : private RequestChannel::Client,
   explicit ForeignNeighbour(FabricPort& port);
   ~ForeignNeighbour() override;
   void set_forward(tlm::tlm_fw_transport_if<>* forward) { requests_.set_forward(forward); }
+  tlm::tlm_fw_transport_if<>* forward() const { return requests_.forward(); }
+  /// What messages call the foreign block: by default where it stands.
+  void set_name(std::string name) { name_ = std::move(name); }
+  std::string name() const;
+  /// Asks the foreign block for a pointer; `told`: whom it calls when that holds no more.
+  bool ask_for_pointer(tlm::tlm_generic_payload&, tlm::tlm_dmi&, tlm::tlm_bw_transport_if<>* told);
+  void invalidate(uint64_t first, uint64_t last);
   void set_backward(tlm::tlm_bw_transport_if<>* backward) { responses_.set_backward(backward); }
   /// What the edge from the foreign block to here costs; that block knows nothing of it.
   Link from;
@@ -60,6 +68,7 @@ class ForeignNeighbour : private RequestChannel::Client,
   void deliver_answer(SocketMessage&);
   Envelope& envelope_of(FabricTransaction&);
   void free(tlm::tlm_generic_payload*) override;
+  void answered(FabricTransaction&);
   void leave(FabricTransaction&);
   void leave(SocketMessage&);
   void come_back(FabricTransaction&, uint64_t tick);
@@ -74,6 +83,8 @@ class ForeignNeighbour : private RequestChannel::Client,
 
   FabricPort& port_;
   Timeline& timeline_;
+  std::string name_;
+  std::vector<tlm::tlm_bw_transport_if<>*> pointed_;  ///< who has pointers that the block has granted
   RequestChannel requests_;
   ResponseChannel responses_;
   std::unordered_map<const tlm::tlm_generic_payload*, Blocking*> blocking_;  ///< calls of b_transport that wait

@@ -58,7 +58,8 @@ struct Hop {
   FabricPort* in = nullptr;
 };
 
-/// Who moves the bytes of a foreign initiator's transaction (data contract §1); the project's own only take time.
+/// Who moves a transaction's bytes (data contract §1): a foreign initiator's, or those of an op whose way passes a
+/// foreign block. Others only take time.
 class DataMover {
  public:
   virtual ~DataMover() = default;
@@ -67,10 +68,14 @@ class DataMover {
   virtual void served(FabricTransaction&, double at_ns) = 0;
   /// The payload that it serves.
   virtual tlm::tlm_generic_payload* foreign() = 0;
-  /// A foreign memory answered with an error.
+  /// A foreign memory or block answered with an error.
   virtual void failed(FabricTransaction&, tlm::tlm_response_status) = 0;
-  /// A foreign memory has moved the bytes itself, in the foreign payload's data.
+  /// A foreign memory or block has moved the bytes itself, in the payload's data.
   virtual void moved_outside(FabricTransaction&) = 0;
+  /// Bytes that served() has announced for now are still to be moved.
+  virtual bool still_moves() const { return false; }
+  /// Whether it is for an op of this project's, whose initiator tells of errors.
+  virtual bool of_an_op() const { return false; }
 };
 
 /// Extension of the payload that it stays with. It carries the exact time, the order among those of one instant, and
@@ -87,17 +92,18 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   const Hop* hops = nullptr;
   uint32_t hop_count = 0;
   uint32_t node = 0;  ///< position on the way: of the block that it is at or heads for
-  // Account, ns. Sums to done − issue.
+  // Account, ns. Sums to done − grant.
   double overhead_ns = 0, wire_ns = 0, drain_ns = 0, store_forward_ns = 0;
   double link_queue_ns = 0, memory_queue_ns = 0;
   double issue_ns = 0, grant_ns = 0, done_ns = 0;
+  double outside_ns = 0;      ///< spent in foreign blocks
   double own_service_ns = 0;  ///< of drain_ns: what no link's bandwidth says, as its memory has served it as a whole
 
   const Route* route = nullptr;
   FabricInitiator* initiator = nullptr;
   void* context = nullptr;  ///< the initiator's
   uint64_t address = 0, nbytes = 0;
-  uint64_t memory_arrival = 0;  ///< its number at the memory
+  uint64_t memory_arrival = 0;  ///< its number at the memory; 0: it has been at none of this project
   double tail_ns = 0;           ///< response: from the header's arrival to done
   double covered_ns = 0;       ///< of the tail, what the data wait at the memory; a header's wait for links is not more
   double queued_there_ns = 0;  ///< link_queue_ns when it left the memory
@@ -125,6 +131,8 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
 
   // Off the route, or beside blocks that are not of this project.
   std::vector<Hop> own_hops;   ///< where a router has chosen another way than the route's
+  bool went_outside = false;   ///< through a foreign block, or to one
+  bool moved = false;          ///< such a block has changed its address
   uint64_t outside_tick = 0;   ///< the kernel's, when the payload was handed to a foreign block
   std::vector<uint8_t> bytes;  ///< what the payload points to, where a foreign block may look
   std::vector<std::unique_ptr<FlitStream>> streams;
@@ -143,6 +151,8 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
     if (node > 0 && hops[node - 1].in != &in) own_hop(node - 1).in = &in;
   }
   void note_way_out(FabricPort& out);
+  /// It goes elsewhere from here on: a foreign block has changed the address.
+  void head_for(uint64_t new_address, FabricPort& in);
 
  private:
   Hop& own_hop(uint32_t i);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernbench/phase2/op/address_text.h"
+#include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
 namespace kernbench {
@@ -15,7 +16,8 @@ struct BaseProtocolTarget::Access : DataMover {
   MemoryRequest request;
   Rows rows;  ///< of the request, where its beats go to the same addresses again
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
-  bool local = false;      ///< a LocalWindow's
+  const tlm::tlm_generic_payload* arrived = nullptr;  ///< the memory's: a foreign block may have changed the address
+  bool local = false;                                 ///< a LocalWindow's
   bool blocking = false;   ///< b_transport
   bool has_place = false;  ///< of `outstanding`
   bool moved = false, served_by_fabric = false, complete = false;
@@ -26,7 +28,8 @@ struct BaseProtocolTarget::Access : DataMover {
 
   void failed(FabricTransaction&, tlm::tlm_response_status answer) override { status = answer; }
   tlm::tlm_generic_payload* foreign() override { return payload; }
-  void served(FabricTransaction&, double at_ns) override {
+  void served(FabricTransaction& x, double at_ns) override {
+    arrived = &x.payload;
     // After all that PEs do at that instant; among foreign transactions in the order in which the memory served them.
     target->system_.timeline().at(at_ns, Order(Order::kDepartures, 0, 0),
                                   call<&BaseProtocolTarget::move_bytes>(*target, *this));
@@ -197,7 +200,8 @@ void BaseProtocolTarget::grant(Access& a) {
 }
 
 void BaseProtocolTarget::move_bytes(Access& a) {
-  const PayloadRange range(*a.payload);
+  const PayloadRange range(*a.arrived);
+  a.window = system_.window_at(a.arrived->get_address());
   if (a.request.write) {
     write(a, range);
   } else {
@@ -299,6 +303,7 @@ void BaseProtocolTarget::write_now(const MemoryWindow& window, uint64_t address,
 
 unsigned BaseProtocolTarget::transport_dbg(tlm::tlm_generic_payload& p) {
   if ((!p.is_read() && !p.is_write()) || !p.get_data_ptr()) return 0;
+  if (ForeignNeighbour* block = block_before(p.get_address(), p.is_write())) return block->forward()->transport_dbg(p);
   unsigned done = 0;
   while (done < p.get_data_length()) {
     const uint64_t at = p.get_address() + done;
@@ -327,9 +332,44 @@ unsigned BaseProtocolTarget::transport_dbg(tlm::tlm_generic_payload& p) {
   return done;
 }
 
+ForeignNeighbour* BaseProtocolTarget::block_before(uint64_t address, bool write, double* ns) const {
+  if (!system_.meets_foreign_blocks()) return nullptr;
+  const PassingMessage there{write, false, address, settings_.bus_bytes};
+  const PassingMessage back{write, true, address, settings_.bus_bytes};
+  double way_ns = 0;
+  try {
+    const Route& route = system_.routes().route(owner_.index(), address, 1, write);
+    for (size_t i = 0; i < route.hops.size(); ++i) {
+      const FabricPort& out = *route.hops[i].out;
+      way_ns += route.there(i).cost(there).ns() + out.link.wire_ns;
+      if (system_.responses_travel() && route.hops[i].in) way_ns += route.back(i).cost(back).ns();
+      if (out.foreign()) {
+        if (ns) *ns = way_ns + (system_.responses_travel() ? out.foreign()->from.wire_ns : 0);
+        return out.foreign();
+      }
+      if (system_.responses_travel()) way_ns += route.hops[i].in->link.wire_ns;
+    }
+  } catch (const AccessError&) {
+  }
+  return nullptr;
+}
+
+/// What the block grants, as far as the way there makes it later.
+bool BaseProtocolTarget::point_past(ForeignNeighbour& block, double way_ns, tlm::tlm_generic_payload& p,
+                                    tlm::tlm_dmi& dmi) {
+  if (!block.ask_for_pointer(p, dmi, responses_.backward())) return false;
+  const sc_core::sc_time way(way_ns, sc_core::SC_NS);
+  dmi.set_read_latency(dmi.get_read_latency() + way);
+  dmi.set_write_latency(dmi.get_write_latency() + way);
+  return true;
+}
+
 bool BaseProtocolTarget::get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) {
   dmi.init();
   if (!settings_.allow_dmi) return false;  // anywhere
+  double way_ns = 0;
+  if (ForeignNeighbour* block = block_before(p.get_address(), p.is_write(), &way_ns))
+    return point_past(*block, way_ns, p, dmi);
   const MemoryWindow window = system_.window_at(p.get_address());
   const auto gap = window.size == 0 ? system_.address_map().gap_at(p.get_address()) : std::pair<uint64_t, uint64_t>();
   dmi.set_start_address(window.size > 0 ? window.base : gap.first);

@@ -25,6 +25,8 @@
 
 namespace kernbench {
 
+class ForeignNeighbour;
+
 /// Addresses that are served at the socket itself, in no time.
 class LocalWindow {
  public:
@@ -78,6 +80,9 @@ class BaseProtocolTarget : public tlm::tlm_fw_transport_if<>, public DmiUser, pr
   void read(Access&, const PayloadRange&);
   ForeignRecord commit(const MemoryWindow&, uint64_t address, const uint8_t* bytes, uint64_t nbytes);
   bool may_be_pointed_to(const MemoryWindow&) const;
+  /// The first foreign block on the way to an address; null: none is. `ns`: what the way there and back takes.
+  ForeignNeighbour* block_before(uint64_t address, bool write, double* ns = nullptr) const;
+  bool point_past(ForeignNeighbour&, double way_ns, tlm::tlm_generic_payload&, tlm::tlm_dmi&);
   /// Of the access that DMI's latency is; NaN past a block that is not of this project. AccessError: there is no way.
   double lone_ns(bool write, uint64_t address) const;
   void complete(Access&);

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/systemc_models/pe/carried_access.h"
 #include "kernbench/systemc_models/pe/pe_setup.h"
 #include "kernbench/systemc_models/pe/running_kernel.h"
 
@@ -105,6 +106,7 @@ Ticket KernelRunner::submit(const std::shared_ptr<OpDesc>& desc) {
   s->item.command = s.get();
   s->desc = desc;
   pe_.scheduler->validate(*s);
+  s->carried = CarriedAccess::of(system_, pe_.dma, desc, s->dma);
   if (system_.pending_values()) {
     for (const Pe::Engine& e : pe_.engines) {
       if (e.role->computes(*desc)) desc->engine_result = std::make_shared<EngineResult>();
@@ -210,8 +212,14 @@ void KernelRunner::issue_materialization(Submitted& s) {
   complete(s);
 }
 
+/// What a command does at its submission. What passes a foreign block does it elsewhere.
+void KernelRunner::take_effect(Submitted& s) {
+  if (s.carried && !s.carried->begin()) s.carried.reset();
+  if (s.type != CommandType::load && !s.carried) system_.apply(s.desc);
+}
+
 void KernelRunner::issue(Submitted& s) {
-  if (s.type != CommandType::load) system_.apply(s.desc);
+  take_effect(s);
   if (pe_.observer) pe_.observer->command_submitted(pe_, s, s.issue_ns);
   cpu_.submit(s.item);
 }
@@ -221,7 +229,8 @@ void KernelRunner::complete(PeCommand& command) {
   if (finished.store && finished.fault.empty()) return store_received(finished);
   Submitted& s = finished.store_of ? *finished.store_of : finished;
   s.done_ns = command.done_ns;
-  if (command.type == CommandType::load) system_.apply(command.desc);
+  if (command.type == CommandType::load && !(command.carried && (!command.fault.empty() || command.carried->put())))
+    system_.apply(command.desc);
   if (command.type == CommandType::load || command.type == CommandType::receive) {
     const uint64_t addr = command.desc->output.addr;
     loads_.erase(addr);
@@ -286,6 +295,7 @@ Ticket KernelRunner::submit_queue_op(const std::shared_ptr<OpDesc>& desc, const 
     s->store->item.command = s->store.get();
     s->store->desc = op->store;
     s->store->store_of = s.get();
+    s->store->carried = CarriedAccess::of(system_, pe_.dma, op->store, s->store->dma);
     pe_.scheduler->validate(*s->store);
   }
   Submitted& submitted = enqueue(std::move(s), desc);
@@ -334,7 +344,7 @@ void KernelRunner::store_received(Submitted& s) {
   note_message(s);
   loads_.erase(s.desc->output.addr);
   s.op->store->submit_ns = store.issue_ns = timeline().now_ns();
-  system_.apply(store.desc);
+  take_effect(store);
   if (pe_.observer) pe_.observer->command_submitted(pe_, store, store.issue_ns);
   cpu_.submit(store.item);
 }

@@ -102,6 +102,7 @@ class KernelRunner final : public PeBackend {
   void returned();
   void nothing() {}
   Submitted& enqueue(std::unique_ptr<Submitted>, const std::shared_ptr<OpDesc>&);
+  void take_effect(Submitted&);
   void issue(Submitted&);
   void issue_materialization(Submitted&);
   void issue_queue_op(Submitted&);

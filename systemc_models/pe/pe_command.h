@@ -79,6 +79,7 @@ struct CompositePlan {
   mutable double math_cycles[3] = {-1, 0, 0};  ///< per element group: per_tile, per_output_tile, once
 };
 
+class CarriedAccess;
 class PePort;
 struct MemoryRequest;
 struct PeCommand;
@@ -185,7 +186,8 @@ struct PeCommand {
   int64_t elements = 0;                  ///< MATH: of the largest operand
   uint64_t in_bytes = 0, out_bytes = 0;  ///< GEMM, MATH: what it reads and writes in TCM while it is computed
 
-  QueueCall* queue_call = nullptr;  ///< of pe_ipcq; else null
+  std::shared_ptr<CarriedAccess> carried;  ///< a load or store over a foreign block; else null
+  QueueCall* queue_call = nullptr;         ///< of pe_ipcq; else null
   std::string fault;  ///< complete, but not done (a message of another shape, an error of a memory): one line
 
   /// What the command travels as: to the scheduler, and a simple one on to its engine.

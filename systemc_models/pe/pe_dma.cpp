@@ -2,7 +2,10 @@
 
 #include <utility>
 
+#include "kernbench/phase2/op/address_text.h"
+
 #include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/pe/carried_access.h"
 
 namespace kernbench {
 namespace {
@@ -70,6 +73,7 @@ bool PeDma::next_transaction(uint8_t unit, uint16_t server) {
     start({unit == kWrite, r.address, r.nbytes, {1, r.nbytes, 0}, r.issue_ns, unit, &item});
     return true;
   }
+  if (!item.token && item.command->carried) return next_range(unit, item);
   TilePart part;
   if (item.translated_bytes == 0 && !next_part(item, part)) return false;
   if (item.translated_bytes > 0 || part.translation) {
@@ -88,13 +92,29 @@ void PeDma::next_piece(uint8_t unit, PeItem& item, const TilePart& part) {
   if (item.translated_bytes == item.translated.nbytes) item.translated_bytes = 0;
   item.asked_address = x.virtual_addr;
   item.asked_rows = x.physical.rows;
+  look_up_and_start(item, {unit == kWrite, x.physical.addr, x.physical.nbytes, x.physical.rows, timeline().now_ns(),
+                           unit, &item});
+}
+
+/// What is asked_address of the item costs its look-up before the access begins.
+void PeDma::look_up_and_start(PeItem& item, Access a) {
   const double look_up_ns = mmu_->ask(item);
-  const Access a{
-      unit == kWrite, x.physical.addr, x.physical.nbytes, x.physical.rows, timeline().now_ns() + look_up_ns, unit,
-      &item};
+  a.issue_ns += look_up_ns;
   if (look_up_ns == 0) return start_part(a);
   looking_up_[&item] = a;
   timeline().at(a.issue_ns, stage_order(pe(), item.stage()), call<&PeDma::looked_up>(*this, item));
+}
+
+/// Of what passes a foreign block, each range is a transaction of its own, with its data.
+bool PeDma::next_range(uint8_t unit, PeItem& item) {
+  CarriedAccess::Range* r = item.command->carried->next();
+  if (!r) return false;
+  Access a{unit == kWrite, r->address, r->nbytes, {1, r->nbytes, 0}, timeline().now_ns(), unit, &item};
+  a.mover = r;
+  item.asked_address = r->asked_address;
+  item.asked_rows = r->asked_rows;
+  r->looks_up ? look_up_and_start(item, a) : start_part(a);
+  return true;
 }
 
 void PeDma::looked_up(PeItem& item) {
@@ -135,12 +155,27 @@ void PeDma::transaction_failed(FabricTransaction& x, const std::string& why) {
 
 void PeDma::transaction_done(FabricTransaction& x) {
   PeItem& item = *static_cast<PeItem*>(x.context);
+  if (x.went_outside && item.command && item.command->fault.empty()) check_passed(item, x);
   transaction_served(item, x);
   if (!item.command) {
     MemoryRequest& r = *item.request;
     r.done(r, x);
   }
   if (!next_transaction(item.unit, item.server)) finish(item.unit, item.server, {});
+}
+
+/// What came of an access that passed a foreign block. A composite's operands and results are Phase 2's, so a block has
+/// to pass its tiles on as they are.
+void PeDma::check_passed(const PeItem& item, FabricTransaction& x) {
+  PeCommand& command = *item.command;
+  if (x.mover) {
+    command.fault = command.carried->ended(x);
+  } else if (x.memory_arrival == 0 || x.moved) {
+    command.fault = id() + ": " + op_of(x) + ": " + (x.write ? "write of " : "read of ") +
+                    std::to_string(x.nbytes) + " bytes at " + address_text(x.address) + ": a foreign block has " +
+                    (x.moved ? "changed its address" : "answered it itself, or without its extensions") +
+                    "; expected the tiles of a composite to be passed on as they are";
+  }
 }
 
 /// The item is known from the second step on.

@@ -69,6 +69,9 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   void begin(uint8_t unit, uint16_t server) override;
   bool next_transaction(uint8_t unit, uint16_t server);
   void next_piece(uint8_t unit, PeItem&, const TilePart&);
+  bool next_range(uint8_t unit, PeItem&);
+  void look_up_and_start(PeItem&, Access);
+  void check_passed(const PeItem&, FabricTransaction&);
   void looked_up(PeItem&);
   void start_part(const Access&);
   Order done_order(const FabricTransaction&) const override;

@@ -1,4 +1,7 @@
+#define SC_INCLUDE_DYNAMIC_PROCESSES
 #include "kernbench/systemc_models/protocol/request_channel.h"
+
+#include <cstring>
 
 namespace kernbench {
 
@@ -19,7 +22,7 @@ void RequestChannel::send_next() {
     requesting_ = &p;
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    const tlm::tlm_sync_enum answer = forward_->nb_transport_fw(p, phase, delay);
+    const tlm::tlm_sync_enum answer = begin(p, phase, delay);
     const double at = timeline_.after(delay);
     if (answer == tlm::TLM_COMPLETED) {
       request_ends(p, at);
@@ -32,6 +35,27 @@ void RequestChannel::send_next() {
     }
   }
   sending_ = false;
+}
+
+tlm::tlm_sync_enum RequestChannel::begin(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  if (!blocking_) {
+    try {
+      return forward_->nb_transport_fw(p, phase, delay);
+    } catch (const sc_core::sc_report& e) {
+      // The convenience sockets' own words for "no such callback"; whatever else it is, is not ours.
+      if (std::strncmp(e.get_msg_type(), "/OSCI_TLM-2/", 12) != 0 || phase != tlm::BEGIN_REQ) throw;
+      blocking_ = true;
+    }
+  }
+  sc_core::sc_spawn([this, &p] { call_blocking(p); });
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
+}
+
+void RequestChannel::call_blocking(tlm::tlm_generic_payload& p) {
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  forward_->b_transport(p, delay);
+  timeline_.at(timeline_.after(delay), Order(Order::kEngines, index_, 0), call<&RequestChannel::completed>(*this, p));
 }
 
 /// The channel is free for the next request at `at_ns`. What the target calls may come while the timeline works, too

@@ -1,5 +1,6 @@
 // One hop of the TLM-2.0 base protocol as its initiator keeps it, with nb_transport: the four phases and every shortcut
-// that a target may take. A target that only has b_transport is served through its simple_target_socket's conversion.
+// that a target may take. A target that only has b_transport is served through its simple_target_socket's conversion; where its socket has
+// none (passthrough and multi sockets), it is called by b_transport from a process of its own a request.
 //
 // One request at a time (BEGIN_REQ exclusion), any number under way. BEGIN_RESP may come without END_REQ; how it is
 // answered is EndResp's.
@@ -52,6 +53,8 @@ class RequestChannel {
 
  private:
   void send_next();
+  tlm::tlm_sync_enum begin(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay);
+  void call_blocking(tlm::tlm_generic_payload&);
   void request_ends(tlm::tlm_generic_payload&, double at_ns);
   void request_ended();
   void completed(tlm::tlm_generic_payload&);
@@ -65,6 +68,7 @@ class RequestChannel {
   std::deque<tlm::tlm_generic_payload*> waiting_;
   tlm::tlm_generic_payload taken_;  ///< stands for a request that ends in time to come
   tlm::tlm_generic_payload* requesting_ = nullptr;
+  bool blocking_ = false;  ///< the target has shown that it knows b_transport only
   bool sending_ = false;  ///< send_next() works: it goes on by itself when the request ends
 };
 

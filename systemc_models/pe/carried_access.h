@@ -1,0 +1,79 @@
+// A load or store of a PE whose way passes a block that is not of this project (data contract §1): it is what that block
+// makes of it. Each range is a transaction and payload of its own. A store commits the bytes that arrive, where and when
+// a memory serves them; a load's bytes are those that come back, from the memory or from the block. Pending bytes travel
+// with the payload's extension: a store of such that nobody has served with it is a fault.
+//
+// A store whose mask is pending, or a masked one of pending bytes, and a load under a pending mask keep the effect that
+// they have without a foreign block: which bytes they touch is Phase 2's to find out.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "kernbench/phase2/memory/range_value.h"
+#include "kernbench/systemc_models/memory/system.h"
+#include "kernbench/systemc_models/pe/pe_command.h"
+
+namespace kernbench {
+
+class CarriedAccess {
+ public:
+  /// One transaction.
+  struct Range : DataMover {
+    CarriedAccess* access = nullptr;
+    uint64_t offset = 0, nbytes = 0;  ///< of the op's bytes, in row-major order
+    uint64_t address = 0;             ///< physical, as it is sent
+    // Of the first range of a piece that was reached through virtual addresses: what the MMU is asked before.
+    bool looks_up = false;
+    uint64_t asked_address = 0;
+    Rows asked_rows;
+
+    void served(FabricTransaction&, double at_ns) override;
+    tlm::tlm_generic_payload* foreign() override { return &pattern; }
+    void failed(FabricTransaction&, tlm::tlm_response_status) override {}  // its initiator tells
+    void moved_outside(FabricTransaction&) override {}
+    bool still_moves() const override { return moving != nullptr; }
+    bool of_an_op() const override { return true; }
+
+    tlm::tlm_generic_payload pattern;              ///< data and byte enables of what is sent
+    std::vector<uint8_t> enables;                  ///< of a masked store
+    const tlm::tlm_generic_payload* moving = nullptr;  ///< served, and not yet moved
+    bool taken = false;                            ///< by a memory of the system
+    void move();
+  };
+
+  /// Null where all of the op's ways are known. `part`: what the DMA of `initiator` moves for it.
+  static std::shared_ptr<CarriedAccess> of(System&, uint32_t initiator, const std::shared_ptr<OpDesc>&,
+                                           const TilePart& part);
+  /// At the op's submission: notes what a store holds. False: its effect is as if there were no foreign block.
+  bool begin();
+  /// The next range to send; null: none is left.
+  Range* next();
+  /// The last one that was sent is done, without an error. What is wrong, one line; empty: nothing.
+  std::string ended(const FabricTransaction&);
+  /// A load is complete: its handle gets the bytes. False: as above.
+  bool put();
+
+ private:
+  static constexpr MemoryImage::SpaceKey kValue{Space::tcm, 0};
+  CarriedAccess(System& system, const std::shared_ptr<OpDesc>& desc) : system_(system), desc_(desc) {}
+  void add_ranges(uint64_t address, const Rows&);
+  bool take_enables();
+  void commit(const Range&, const tlm::tlm_generic_payload&);
+  void sample(const Range&, const tlm::tlm_generic_payload&);
+  void note(const Range&, uint64_t offset, uint64_t address, uint64_t nbytes, Space);
+  bool holds_pending(uint64_t offset, uint64_t nbytes, std::string* who) const;
+  void all_ended();
+
+  System& system_;
+  std::shared_ptr<OpDesc> desc_;
+  std::deque<Range> ranges_;
+  size_t sent_ = 0, ended_ = 0;
+  Bytes bytes_;        ///< what payloads point to
+  MemoryImage value_;  ///< of the op's bytes: those that are pending; of a load, in the end all that are known
+  std::vector<std::pair<uint64_t, uint64_t>> unwritten_;  ///< of a load: offset and number of bytes
+  bool carried_ = true;
+};
+
+}  // namespace kernbench
