@@ -68,7 +68,8 @@ class RequestChannel {
   std::deque<tlm::tlm_generic_payload*> waiting_;
   tlm::tlm_generic_payload taken_;  ///< stands for a request that ends in time to come
   tlm::tlm_generic_payload* requesting_ = nullptr;
-  bool blocking_ = false;  ///< the target has shown that it knows b_transport only
+  /// What is known of the target: nothing, that it takes nb_transport, that it knows b_transport only.
+  enum class Target : uint8_t { unknown, non_blocking, blocking } target_ = Target::unknown;
   bool sending_ = false;  ///< send_next() works: it goes on by itself when the request ends
 };
 
