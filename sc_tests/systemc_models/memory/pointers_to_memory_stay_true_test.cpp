@@ -375,12 +375,13 @@ TEST(blocks, share_a_page_with_ports_and_lose_it_when_an_op_leaves_bytes_pending
   EXPECT_EQ(written(11), 1);
 }
 
-/// Passes everything on, pointers too: what lies behind it is its own to vouch for, not a router's before it.
+/// Passes everything on, pointers too if it is told to.
 class Bus : public sc_core::sc_module {
  public:
   tlm_utils::simple_target_socket<Bus> in{"in"};
   tlm_utils::simple_initiator_socket<Bus> out{"out"};
   size_t asked = 0;
+  bool hands_pointers_on = true;
   explicit Bus(sc_core::sc_module_name name) : sc_module(name) {
     in.register_b_transport(this, &Bus::b_transport);
     in.register_get_direct_mem_ptr(this, &Bus::get_direct_mem_ptr);
@@ -391,12 +392,14 @@ class Bus : public sc_core::sc_module {
   void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) { out->b_transport(p, delay); }
   bool get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& d) {
     ++asked;
-    return out->get_direct_mem_ptr(p, d);
+    return hands_pointers_on && out->get_direct_mem_ptr(p, d);
   }
   void invalidate(sc_dt::uint64 first, sc_dt::uint64 last) { in->invalidate_direct_mem_ptr(first, last); }
 };
 
-TEST(blocks, grant_no_pointer_past_a_block_that_is_not_of_this_project) {
+class PastABus : public ::testing::TestWithParam<bool> {};
+
+TEST_P(PastABus, pointers_are_what_it_hands_on) {
   topology::Graph graph = topology::compile_text(kBlocks, "test.yaml", component_catalog());
   topology::insert_foreign(graph, "tap", "r0", "r1");
   Platform platform("system", graph);
@@ -405,22 +408,20 @@ TEST(blocks, grant_no_pointer_past_a_block_that_is_not_of_this_project) {
   platform.foreign("tap").bind(there.out, "r1");
   platform.foreign("tap").bind(back.in, "r1");
   platform.foreign("tap").bind(back.out, "r0");
+  there.hands_pointers_on = back.hands_pointers_on = GetParam();
   const auto asks = [&](bool near, bool far) {
     return [near, far](LtInitiator& self) {
       for (const bool write : {false, true}) {
         tlm::tlm_dmi d;
         EXPECT_EQ(pointer(self, 0x10000, write, d), near);
         EXPECT_EQ(pointer(self, 0x30000, write, d), far);
-        if (far) continue;
-        EXPECT_EQ(d.get_start_address(), 0x20000u) << "denied for the whole memory";
-        EXPECT_EQ(d.get_end_address(), 0x3ffffu);
       }
     };
   };
-  LtInitiator at_port("at_port", asks(true, false)), at_r0("at_r0", asks(true, false));
-  LtInitiator at_r1("at_r1", asks(false, true));
+  LtInitiator at_port("at_port", asks(true, GetParam())), at_r0("at_r0", asks(true, GetParam()));
+  LtInitiator at_r1("at_r1", asks(GetParam(), true));
   // A bus before the socket forwards the question itself.
-  LtInitiator behind_bus("behind_bus", asks(true, false));
+  LtInitiator behind_bus("behind_bus", asks(true, GetParam()));
   at_port.socket.bind(platform.port("cpu").socket());
   at_r0.socket.bind(target_of(platform, "r0"));
   at_r1.socket.bind(target_of(platform, "r1"));
@@ -429,10 +430,13 @@ TEST(blocks, grant_no_pointer_past_a_block_that_is_not_of_this_project) {
   sc_core::sc_start();
   EXPECT_TRUE(at_port.finished && at_r0.finished && at_r1.finished && behind_bus.finished);
   EXPECT_EQ(before.asked, 4u);
-  EXPECT_EQ(there.asked + back.asked, 0u);
+  EXPECT_GT(there.asked, 0u);
+  EXPECT_GT(back.asked, 0u);
 }
 
-/// A model with DMI of its own, which no block of this project hands through.
+INSTANTIATE_TEST_SUITE_P(that_hands_them_on, PastABus, ::testing::Bool());
+
+/// A model with DMI of its own, which an adapter does not hand through.
 class GivesPointers : public sc_core::sc_module {
  public:
   tlm_utils::simple_target_socket<GivesPointers> in{"in"};
@@ -473,7 +477,7 @@ TEST(blocks, grant_no_pointer_to_a_memory_whose_bytes_a_foreign_model_keeps) {
   EXPECT_TRUE(at_port.finished && at_router.finished && at_memory.finished);
 }
 
-TEST(blocks, grant_no_pointer_to_a_foreign_memory_without_an_adapter) {
+TEST(blocks, hand_on_the_pointer_of_a_foreign_memory_without_an_adapter) {
   System system;
   Router router("r", system);
   HbmCtrl hbm("hbm", system, HbmCtrl::Parameters{});
@@ -485,9 +489,7 @@ TEST(blocks, grant_no_pointer_to_a_foreign_memory_without_an_adapter) {
   LtInitiator cpu("cpu", [](LtInitiator& self) {
     tlm::tlm_dmi d;
     EXPECT_TRUE(pointer(self, 0, true, d));
-    EXPECT_FALSE(pointer(self, 1 << 20, false, d));
-    EXPECT_EQ(d.get_start_address(), uint64_t{1} << 20);
-    access_ns(self, 1 << 20, false, false);
+    EXPECT_TRUE(pointer(self, 1 << 20, false, d));
   });
   cpu.socket.bind(router.in);
   sc_core::sc_start();

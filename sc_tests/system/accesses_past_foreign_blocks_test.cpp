@@ -1,0 +1,263 @@
+// What passes foreign blocks: do its accounts sum, does its log replay from files, do debug transport and pointers go
+// the same way, and does a PE get what a foreign memory holds?
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "hostile_blocks.h"
+#include "kernbench/kernel_api/tl.h"
+#include "kernbench/phase2/graph/executor.h"
+#include "kernbench/phase2/io/memory_file.h"
+#include "kernbench/phase2/log/oplog_file.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/tools/run.h"
+#include "kernbench/systemc_models/fabric/address_map.h"
+#include "kernbench/systemc_models/fabric/router.h"
+#include "kernbench/systemc_models/memory/hbm_ctrl.h"
+#include "kernbench/systemc_models/memory/system.h"
+#include "kernbench/systemc_models/pe/processing_element.h"
+#include "system_support.h"
+#include "tapped_system.h"
+#include "tlm_support.h"
+
+namespace kernbench::testing {
+namespace {
+
+/// 7 ns there and 7 ns back.
+class Later : public LtBlock {
+ public:
+  using LtBlock::LtBlock;
+  void access(Payload& p, sc_core::sc_time& t) override {
+    t += sc_core::sc_time(7, sc_core::SC_NS);
+    out->b_transport(p, t);
+    t += sc_core::sc_time(7, sc_core::SC_NS);
+  }
+};
+
+class PastABlock : public ::testing::TestWithParam<topology::Links> {};
+
+TEST_P(PastABlock, the_parts_of_an_access_sum_to_its_latency) {
+  topology::Graph g = small(GetParam(), topology::Response::routed);
+  const uint32_t dma = g.pes[0].blocks.at("pe_dma");
+  const topology::Memory near = g.memories[0], far = g.memories[g.memories.size() / 2];
+  topology::insert_foreign(g, "later", "sip0.cube0.r0c0", g.nodes[dma].id);
+  Platform platform("system", g);
+  Later there("there", 1), back("back", 2);
+  there.bind(platform.foreign("later"), g.nodes[dma].id, "sip0.cube0.r0c0");
+  back.bind(platform.foreign("later"), "sip0.cube0.r0c0", g.nodes[dma].id);
+  struct Sum {
+    double latency = 0, parts = 0, least = 0, outside = 0, queue = 0;
+  };
+  for (const bool write : {false, true}) {
+    for (const topology::Memory& memory : {near, far}) {
+      Sum sum;
+      MemoryRequest r;
+      r.write = write;
+      r.address = memory.base;
+      r.nbytes = 4096;
+      r.context = &sum;
+      r.issue_ns = platform.timeline().now_ns();
+      r.done = [](MemoryRequest& done, const FabricTransaction& x) {
+        Sum& s = *static_cast<Sum*>(done.context);
+        const auto parts = {x.overhead_ns,   x.wire_ns,         x.drain_ns,  x.store_forward_ns,
+                            x.link_queue_ns, x.memory_queue_ns, x.outside_ns};
+        s.latency = x.done_ns - x.grant_ns;
+        for (const double part : parts) s.parts += part;
+        s.least = std::min(parts);
+        s.outside = x.outside_ns;
+      };
+      platform.request_port(dma)->request(r);
+      sc_core::sc_start(sc_core::sc_time(20, sc_core::SC_US));
+      EXPECT_NEAR(sum.parts, sum.latency, 1e-6);
+      EXPECT_GE(sum.least, -1e-9);
+      EXPECT_NEAR(sum.outside, 14, 1e-3);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(of, PastABlock,
+                         ::testing::Values(topology::Links::ideal, topology::Links::cut_through, topology::Links::flit),
+                         [](const auto& p) { return std::string(topology::name_of(p.param)); });
+
+/// Scratch ranges are moved by the block: what replays from the files is where it was in the run.
+TEST(PastABlock, a_log_replays_from_its_files) {
+  for (const char* pending : {"false", "true"}) {
+    for (const char* ending : {".jsonl", ".sqlite"}) {
+      const std::string base = ::testing::TempDir() + "past" + ending + pending + std::to_string(::getpid());
+      const std::string said = in_child([&]() -> std::string {
+        topology::Graph g = small(topology::Links::flit, topology::Response::routed);
+        const std::string dma = g.nodes[g.pes[0].blocks.at("pe_dma")].id;
+        const topology::Graph plain = g;
+        topology::insert_foreign(g, "moves", "sip0.cube0.r0c0", dma);
+        Platform platform("system", g);
+        const auto there = hostile_kinds()[6].make("there", 1), back = hostile_kinds()[6].make("back", 2);
+        there->bind(platform.foreign("moves"), dma, "sip0.cube0.r0c0");
+        back->bind(platform.foreign("moves"), "sip0.cube0.r0c0", dma);
+        RunOptions o;
+        o.kernel = "hostile_probe";
+        o.params = {{"n", "500"}, {"pending", pending}};
+        o.verify = true;
+        o.header.isa = std::string(name_of(o.isa));
+        for (const auto& n : platform.graph().nodes) o.header.components.push_back(n.id);
+        for (const auto& pe : platform.graph().pes) o.header.pes.push_back(pe.id);
+        o.log = make_op_log(base + ending);
+        o.memory_file = std::make_unique<WrittenFile>(base + ".kbmem");
+        return run_kernel(platform, std::move(o)).passed ? "" : "failed";
+      });
+      ASSERT_EQ(said, "");
+      OpLogContents file = read_op_log(base + ending);
+      const MemoryFileContents start = read_memory_file(base + ".kbmem");
+      EXPECT_THROW(replay(file.records, start.image), std::exception);  // the bytes are in the memory file
+      attach_data(file.records, start);
+      const ReplayResult again = replay(file.records, start.image);
+      const PlacedTensor *x = nullptr, *y = nullptr;
+      for (const PlacedTensor& t : file.header.tensors) (t.name == "x" ? x : y) = &t;
+      ASSERT_TRUE(x && y);
+      size_t moved = 0;
+      for (const OpRecord& r : file.records) {
+        if (!r.desc || !r.desc->carried) continue;
+        const TensorRef& at = r.desc->type == CommandType::load ? r.desc->operands[0].ref : r.desc->output;
+        uint64_t bytes = 0;
+        for (const Carried::Part& p : r.desc->carried->parts) {
+          moved += p.addr != at.addr + p.offset && at.contiguous();
+          bytes += p.nbytes;
+        }
+        EXPECT_EQ(bytes, at.nbytes());
+      }
+      EXPECT_GT(moved, 0u);
+      const Bytes in = read_tensor(*x, again.memory), out = read_tensor(*y, again.memory);
+      for (size_t i = 0; i < in.size(); i += sizeof(float)) {
+        float from = 0, to = 0;
+        std::memcpy(&from, &in[i], sizeof from);
+        std::memcpy(&to, &out[i], sizeof to);
+        ASSERT_EQ(to, from * (*pending == 't' ? 2 : 1)) << i;
+      }
+    }
+  }
+}
+
+TEST(PastABlock, a_second_block_for_one_side_is_told) {
+  EXPECT_NE(in_child([]() -> std::string {
+              topology::Graph g = small(topology::Links::ideal, topology::Response::ideal);
+              topology::insert_foreign(g, "tap", "sip0.cube0.r0c0", "sip0.cube0.r0c1");
+              Platform platform("system", g);
+              PassesOn one("one", 1), two("two", 2);
+              one.bind(platform.foreign("tap"), "sip0.cube0.r0c0", "sip0.cube0.r0c1");
+              two.bind(platform.foreign("tap"), "sip0.cube0.r0c0", "sip0.cube0.r0c1");
+              return "taken";
+            }).find("tap: found a second block bound that takes the requests of sip0.cube0.r0c0, expected one"),
+            std::string::npos);
+}
+
+/// A memory of somebody else's: bytes, and pointers to them.
+struct PlainMemory : sc_core::sc_module {
+  tlm_utils::simple_target_socket<PlainMemory> in{"in"};
+  std::vector<uint8_t> bytes = std::vector<uint8_t>(1 << 16);
+  explicit PlainMemory(sc_core::sc_module_name name) : sc_module(name) {
+    in.register_b_transport(this, &PlainMemory::serve);
+    in.register_get_direct_mem_ptr(this, &PlainMemory::point);
+    in.register_transport_dbg(this, &PlainMemory::debug);
+  }
+  void serve(Payload& p, sc_core::sc_time& t) {
+    debug(p);
+    p.set_response_status(tlm::TLM_OK_RESPONSE);
+    t += sc_core::sc_time(10, sc_core::SC_NS);
+  }
+  unsigned debug(Payload& p) {
+    uint8_t* here = bytes.data() + (p.get_address() - (1 << 20));
+    p.is_write() ? std::memcpy(here, p.get_data_ptr(), p.get_data_length())
+                 : std::memcpy(p.get_data_ptr(), here, p.get_data_length());
+    return p.get_data_length();
+  }
+  bool point(Payload&, tlm::tlm_dmi& dmi) {
+    dmi.set_dmi_ptr(bytes.data());
+    dmi.set_start_address(1 << 20);
+    dmi.set_end_address((1 << 20) + bytes.size() - 1);
+    dmi.set_granted_access(tlm::tlm_dmi::DMI_ACCESS_READ_WRITE);
+    dmi.set_read_latency(sc_core::sc_time(10, sc_core::SC_NS));
+    dmi.set_write_latency(sc_core::sc_time(10, sc_core::SC_NS));
+    return true;
+  }
+};
+
+/// What a CPU has put into a foreign memory a PE loads, dense or in rows; what the PE stores is there.
+std::string by_hand(Links links) {
+  FabricTiming timing;
+  timing.links = links;
+  timing.response = Response::routed;
+  System system(timing);
+  ProcessingElementParameters parameters;
+  parameters.gemm.macs_per_cycle = 1024;
+  parameters.gemm.freq_ghz = 1;
+  parameters.math.lanes = 64;
+  parameters.math.freq_ghz = 1;
+  parameters.tcm.size_mb = 2;
+  ProcessingElement pe("pe", system, parameters);
+  Router router("r", system);
+  HbmCtrl hbm("hbm", system);
+  PlainMemory outside("outside");
+  connect(pe.dma, router, {0.02, 128});
+  connect(router, hbm, {0.05, 64});
+  router.out.bind(outside.in);
+  system.address_map().add(hbm, 0, 1 << 20);
+  system.address_map().add_foreign(router, router.out.ports().size() - 1, 1 << 20, 1 << 16);
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
+  std::memcpy(outside.bytes.data(), values.data(), 32);
+  std::string fault = "nothing ran";
+  float seen[4] = {};
+  pe.run(
+      [&](tl::Context& tl) {
+        const tl::Ptr there(Space::hbm, 1 << 20, DType::f32);
+        const auto all = tl.load(there, {8});
+        seen[0] = static_cast<float>(all(7));
+        const auto rows = tl.load(there.block({2, 2}, 4));
+        seen[1] = static_cast<float>(rows(1, 1));
+        tl.store(there + 100, all);
+        seen[2] = static_cast<float>(tl.load(there + 100, {8})(2));
+        seen[3] = static_cast<float>(tl.load(there + 200, {4})(0));  // nobody wrote it: what that memory holds
+      },
+      [&](const KernelRunner::Outcome& outcome) { fault = outcome.fault; });
+  sc_core::sc_start();
+  float stored = 0;
+  std::memcpy(&stored, &outside.bytes[400 + 4], 4);
+  if (!fault.empty()) return fault;
+  return std::to_string(seen[0] + 10 * seen[1] + 100 * seen[2] + 1000 * seen[3] + 10000 * stored);
+}
+
+TEST(PastABlock, a_pe_and_a_foreign_memory_see_each_others_bytes) {
+  for (const Links links : {Links::ideal, Links::cut_through, Links::flit})
+    EXPECT_EQ(in_child([&] { return by_hand(links); }), std::to_string(8.f + 60 + 300 + 0 + 20000.f));
+}
+
+/// A pointer as late as the block's, and the way there; and one that is denied where the block hands none on.
+TEST(PastABlock, pointers_go_through_the_blocks) {
+  System system;
+  Router router("r", system);
+  HbmCtrl hbm("hbm", system);
+  PlainMemory outside("outside");
+  connect(router, hbm, {0.05, 64});
+  router.out.bind(outside.in);
+  system.address_map().add(hbm, 0, 1 << 20);
+  system.address_map().add_foreign(router, router.out.ports().size() - 1, 1 << 20, 1 << 16);
+  bool granted = false, debugged = false;
+  LtInitiator cpu("cpu", [&](LtInitiator& self) {
+    Payload p;
+    uint8_t byte = 0;
+    p.set_read();
+    p.set_address((1 << 20) + 5);
+    p.set_data_ptr(&byte);
+    p.set_data_length(1);
+    p.set_streaming_width(1);
+    tlm::tlm_dmi dmi;
+    granted = self.socket->get_direct_mem_ptr(p, dmi);
+    EXPECT_EQ(dmi.get_dmi_ptr(), outside.bytes.data());
+    EXPECT_GE(dmi.get_read_latency(), sc_core::sc_time(10, sc_core::SC_NS));
+    outside.bytes[5] = 77;
+    debugged = self.socket->transport_dbg(p) == 1 && byte == 77;
+  });
+  cpu.socket.bind(router.in);
+  sc_core::sc_start();
+  EXPECT_TRUE(cpu.finished && granted && debugged);
+}
+
+}  // namespace
+}  // namespace kernbench::testing
