@@ -12,6 +12,7 @@ FabricTiming timing_of(const topology::Graph& graph) {
   t.header_bytes = graph.timing.header_bytes;
   t.flit_bytes = graph.timing.flit_bytes;
   t.finite_buffers = graph.has_finite_buffers();
+  t.proven = t.finite_buffers && graph.timing.prove_deadlock_free;
   return t;
 }
 
@@ -24,7 +25,7 @@ Machine::Machine(topology::Graph graph)
       routes_(graph_, blocks_, system_),
       pes_(graph_, blocks_, routes_, system_),
       runs_(sc_core::sc_gen_unique_name("runs"), *this) {
-  system_.set_channel_layers(require_flow_control(graph_, blocks_, routes_.paths()));
+  system_.set_channel_layers(require_flow_control(graph_, routes_.paths()));
   system_.set_routes(routes_);
   if (graph_.materialize_outputs) system_.materialize_outputs();
 }

@@ -191,6 +191,7 @@ std::string by_hand(Links links) {
   parameters.math.lanes = 64;
   parameters.math.freq_ghz = 1;
   parameters.tcm.size_mb = 2;
+  parameters.tcm.read_bw_gbs = parameters.tcm.write_bw_gbs = 256;
   ProcessingElement pe("pe", system, parameters);
   Router router("r", system);
   HbmCtrl hbm("hbm", system);

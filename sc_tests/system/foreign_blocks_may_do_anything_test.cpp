@@ -109,11 +109,13 @@ struct Case {
   std::string file, kernel, edge_from, edge_to;
   std::vector<std::pair<std::string, std::string>> params;
   topology::Links links;
+  bool finite = false;  ///< buffers
   const HostileKind* kind;
   std::string to_string() const {
     std::ostringstream s;
     s << "seed " << seed << ": " << kind->name << " between " << edge_from << " and " << edge_to << " of " << file << ", "
-      << topology::name_of(links) << ", " << kernel;
+      << topology::name_of(links)
+      << (finite ? " with finite buffers, " : ", ") << kernel;
     for (const auto& [name, value] : params) s << " " << name << "=" << value;
     return s.str();
   }
@@ -123,6 +125,10 @@ topology::Graph graph_of(const Case& c) {
   topology::Overrides o;
   o.links = c.links;
   o.response = topology::Response::routed;
+  if (c.finite) {
+    o.settings.emplace_back("*.buffer_flits", static_cast<int>(2 + c.seed % 15));
+    o.settings.emplace_back("*.vcs", static_cast<int>(1 + c.seed % 4));
+  }
   return topology::compile_file(topology_path(c.file), component_catalog(), o);
 }
 
@@ -133,6 +139,7 @@ Case draw(uint32_t seed) {
   c.seed = seed;
   c.file = std::vector<std::string>{"small.yaml", "one_cube.yaml"}[below(2)];
   c.links = std::vector{topology::Links::ideal, topology::Links::cut_through, topology::Links::flit}[below(3)];
+  c.finite = c.links == topology::Links::flit && below(2) == 0;
   c.kind = &hostile_kinds()[seed % hostile_kinds().size()];
   const auto size = std::to_string(1 + below(3000));
   switch (below(5)) {
@@ -232,7 +239,7 @@ TEST(HostileBlocks, leave_results_right_or_clearly_faulty) {
     const char* text = std::getenv(name);
     return text ? std::strtoul(text, nullptr, 10) : otherwise;
   };
-  const unsigned long cases = number("KERNBENCH_HOSTILE_CASES", 60), seed = number("KERNBENCH_HOSTILE_SEED", 1);
+  const unsigned long cases = number("KERNBENCH_HOSTILE_CASES", 210), seed = number("KERNBENCH_HOSTILE_SEED", 1);
   std::map<std::string, std::pair<size_t, size_t>> kinds;  // verified, faults
   size_t verified = 0;
   for (unsigned long i = 0; i < cases; ++i) {

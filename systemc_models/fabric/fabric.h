@@ -24,6 +24,7 @@ struct FabricTiming {
   Response response = Response::ideal;
   double header_bytes = 0;  ///< added to every message on every link
   uint32_t flit_bytes = 256;
+  bool proven = false;          ///< with finite buffers, that the routes cannot come to a deadlock
   bool finite_buffers = false;  ///< nodes that say buffer_flits have no more (docs/flow_control.md)
 };
 

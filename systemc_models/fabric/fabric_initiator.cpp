@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
 namespace kernbench {
@@ -61,6 +62,7 @@ void FabricInitiator::send(FabricTransaction& x, const Access& a) {
     x.posted ? o->post_started(owner(), x, x.grant_ns) : o->access_started(owner(), x, x.grant_ns);
   }
   x.time_ns = x.grant_ns + x.overhead_ns;
+  if (timeout_ns_ > 0 && !x.posted) watch(x);
   try {
     node_.fabric().mode().start(x);
   } catch (const TimeBeyondRange& e) {
@@ -72,10 +74,14 @@ void blame(const TimeBeyondRange& e, const FabricTransaction& x) {
   x.initiator->time_fault(x, e);
 }
 
-void FabricInitiator::time_fault(const FabricTransaction& x, const TimeBeyondRange& e) const {
+std::string FabricInitiator::text_of(const FabricTransaction& x) const {
   const std::string op = op_of(x);
-  throw RunError(fmt::format("{}: {} of {} bytes at {:#x}{}: {}", owner().id(), x.write ? "write" : "read", x.nbytes,
-                             x.address, op.empty() ? "" : ", " + op, e.what()));
+  return fmt::format("{}: {} of {} bytes at {:#x}{}", owner().id(), x.write ? "write" : "read", x.nbytes, x.address,
+                     op.empty() ? "" : ", " + op);
+}
+
+void FabricInitiator::time_fault(const FabricTransaction& x, const TimeBeyondRange& e) const {
+  throw RunError(text_of(x) + ": " + e.what());
 }
 
 std::string FabricInitiator::answered_with_error(const FabricTransaction& x) const {
@@ -83,6 +89,37 @@ std::string FabricInitiator::answered_with_error(const FabricTransaction& x) con
   return fmt::format("{}: {} of {} bytes at {:#x}{}{}: answered {}", owner().id(), x.write ? "write" : "read", x.nbytes,
                      x.address, x.route->target ? " of " + x.route->target->id() : "", op.empty() ? "" : ", " + op,
                      x.payload.get_response_string());
+}
+
+void FabricInitiator::watch(FabricTransaction& x) {
+  x.watched = ++watched_so_far_;
+  watched_.push_back({&x, x.watched, x.grant_ns + timeout_ns_});
+  if (watched_.size() == 1)
+    node_.fabric().timeline().at(watched_.front().until_ns, Order(Order::kDepartures, ~0u, owner().index()),
+                                 call<&FabricInitiator::time_out>(*this));
+}
+
+/// The oldest access has had its time. Nothing stands on the timeline but for one that is under way.
+void FabricInitiator::time_out() {
+  const double now = node_.fabric().timeline().now_ns();
+  while (!watched_.empty() && ended(watched_.front())) watched_.pop_front();
+  if (watched_.empty()) return;
+  const Watched& oldest = watched_.front();
+  if (Timeline::to_fs(oldest.until_ns) <= Timeline::to_fs(now)) not_answered(*oldest.transaction);
+  node_.fabric().timeline().at(oldest.until_ns, Order(Order::kDepartures, ~0u, owner().index()),
+                               call<&FabricInitiator::time_out>(*this));
+}
+
+void FabricInitiator::not_answered(const FabricTransaction& x) const {
+  std::string where = "it is on its way";
+  if (x.outside) {
+    where = "it is in " + x.outside->foreign()->name();
+  } else if (x.memory_arrival > 0) {
+    where = "a memory has served it, or does";
+  } else if (x.node < x.hop_count) {
+    where = "it is at " + x.hops[x.node].out->node().owner().id() + ", or before it";
+  }
+  throw RunError(fmt::format("{}: not answered {} ns after its grant (timeout_ns): {}", text_of(x), timeout_ns_, where));
 }
 
 void FabricInitiator::transaction_failed(FabricTransaction&, const std::string& why) {
@@ -155,6 +192,7 @@ void FabricInitiator::end_at(FabricTransaction& x, double done_ns) {
 }
 
 void FabricInitiator::done(FabricTransaction& x) {
+  x.watched = 0;
   if (x.mover && x.mover->still_moves())
     return node_.fabric().timeline().at(x.done_ns, Order(Order::kDepartures, ~0u, ~0u),
                                         call<&FabricInitiator::done>(*this, x));

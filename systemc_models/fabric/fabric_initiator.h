@@ -2,6 +2,8 @@
 // its end. Used by pe_dma, m_cpu, pcie_ep and port; not a module.
 #pragma once
 
+#include <deque>
+
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 
 namespace kernbench {
@@ -25,6 +27,14 @@ struct MemoryRequest {
 
   MemoryRequest* take_next_in_line() { return next_in_line ? next_in_line(*this) : nullptr; }
 };
+
+/// `timeout_ns` of a block that issues accesses.
+template <class List, class P>
+void describe_timeout(List& list, double P::*member) {
+  list.add(member, "timeout_ns", "ns",
+           "a fault that names the access which is not answered so long after it was granted; 0: none")
+      .min(0);
+}
 
 /// An initiator that drivers can give requests to.
 class RequestPort {
@@ -88,7 +98,8 @@ class FabricInitiator {
     uint8_t channel = kComm;
     void* context = nullptr;
   };
-  explicit FabricInitiator(FabricNode& node) : node_(node) {}
+  /// `timeout_ns`: RunError for an access that is not answered so long after its grant; 0: it may take any time.
+  explicit FabricInitiator(FabricNode& node, double timeout_ns = 0) : node_(node), timeout_ns_(timeout_ns) {}
   /// The op that the transaction is for, for messages: "dma_read at gemm.cpp:42"; empty: it is for none.
   virtual std::string op_of(const FabricTransaction&) const { return {}; }
   /// Granted now: sends it off.
@@ -106,6 +117,17 @@ class FabricInitiator {
   virtual void ask_for_done(const FabricTransaction&, int step) const;
 
  private:
+  struct Watched {
+    const FabricTransaction* transaction;
+    uint64_t number;
+    double until_ns;
+  };
+  /// A transaction that is another's by now has ended.
+  bool ended(const Watched& w) const { return w.transaction->watched != w.number || w.transaction->initiator != this; }
+  void watch(FabricTransaction&);
+  void time_out();
+  [[noreturn]] void not_answered(const FabricTransaction&) const;
+  std::string text_of(const FabricTransaction&) const;
   const Route& route_of(const Access&);
   FabricTransaction& acquire(const Route&, uint8_t channel, uint64_t rank);
   void send(FabricTransaction&, const Access&);
@@ -114,6 +136,9 @@ class FabricInitiator {
   std::string answered_with_error(const FabricTransaction&) const;
 
   FabricNode& node_;
+  const double timeout_ns_;
+  uint64_t watched_so_far_ = 0;
+  std::deque<Watched> watched_;  ///< in the order of their grants
   const Route* last_route_ = nullptr;
   uint32_t grants_ = 0;       ///< the last key among those of one instant
   ReadyOrder departures_[4];  ///< by channel

@@ -177,6 +177,7 @@ void ForeignNeighbour::send_flit(Flit& f) {
 /// From here on time passes outside.
 void ForeignNeighbour::leave(FabricTransaction& x) {
   x.outside_tick = timeline_.stamp();
+  x.outside = &port_;
   x.went_outside = true;
 }
 
@@ -184,6 +185,7 @@ void ForeignNeighbour::leave(FabricTransaction& x) {
 
 /// The message is here at `at_ns`: its exact time is as much later as the kernel's has become meanwhile.
 void ForeignNeighbour::come_back(FabricTransaction& x, uint64_t tick) {
+  x.outside = nullptr;
   if (tick <= x.outside_tick) return;
   const double outside = timeline_.ns_of(tick - x.outside_tick);
   x.time_ns += outside;

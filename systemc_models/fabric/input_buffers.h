@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "kernbench/systemc_models/core/parameters.h"
+#include "kernbench/systemc_models/fabric/switch_allocator.h"
 
 namespace kernbench {
 
@@ -30,13 +31,14 @@ struct BufferParameters : BlockParameters {
 struct InputBuffers {
   uint32_t flits = 0;  ///< 0: no limit
   uint32_t vcs = 1;
-  bool oldest_first = true;  ///< onto a link that leaves the block: who waits longest, else in turns
+  /// Onto a link that leaves the block: who goes first. Null: who waits longest.
+  const SwitchAllocator* allocator = nullptr;
 };
 
 /// Without limits the law is that of links without buffers: first come, first served.
-inline InputBuffers buffers_of(const BufferParameters& p, bool oldest_first = true) {
+inline InputBuffers buffers_of(const BufferParameters& p, const SwitchAllocator* allocator = nullptr) {
   if (!p.buffer_flits) return {};
-  return {*p.buffer_flits, p.vcs, oldest_first};
+  return {*p.buffer_flits, p.vcs, allocator};
 }
 
 }  // namespace kernbench

@@ -2,14 +2,29 @@
 
 namespace kernbench {
 
+namespace {
+
+/// A foreign block waits for no credits: what it passes on is taken as it comes.
+InputBuffers buffers_behind(const FabricPort& in) {
+  return in.neighbour() ? in.node().input_buffers() : InputBuffers{};
+}
+
+Order sender_order(const FabricPort& in) {
+  const FabricPort& sender = in.neighbour() ? *in.neighbour() : in;
+  return Order(Order::kCredits, sender.node().owner().index(), rank_of(sender));
+}
+
+}  // namespace
+
 InputPort::InputPort(FabricPort& in)
     : port(in),
-      buffers(in.node().input_buffers()),
-      wire_ns(in.incoming()->wire_ns),
-      order(Order::kCredits, in.neighbour()->node().owner().index(), rank_of(*in.neighbour())),
+      buffers(buffers_behind(in)),
+      wire_ns(in.neighbour() ? in.incoming()->wire_ns : 0),
+      order(sender_order(in)),
       rank_(rank_of(in)) {
+  in.input = this;
   for (FabricPort* p : in.node().ports()) {
-    if (p->incoming() == in.incoming()) p->input = this;
+    if (in.neighbour() && p->incoming() == in.incoming()) p->input = this;
   }
   if (!limited()) return;  // as many channels as messages
   for (const uint32_t c : {kRequests, kResponses}) {
@@ -21,7 +36,7 @@ InputChannel& InputPort::add(uint32_t message_class, uint32_t number) {
   const size_t index = channels_.size();
   InputChannel& v = channels_.emplace_back(*this, message_class, number);
   v.rank = rank_ << 32 | index;
-  v.edge = port.incoming()->edge;
+  if (port.neighbour()) v.edge = port.incoming()->edge;
   return v;
 }
 

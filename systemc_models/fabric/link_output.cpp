@@ -1,11 +1,32 @@
 #include "kernbench/systemc_models/fabric/link_output.h"
 
 #include <algorithm>
+#include <iterator>
+#include <memory>
+
+#include "kernbench/systemc_models/fabric/input_port.h"
+#include "kernbench/systemc_models/fabric/router.h"
 
 namespace kernbench {
 namespace {
 
 constexpr uint64_t kSourceRank = ~uint64_t{0};
+
+const SwitchAllocator& allocator_of(const FabricNode& node) {
+  static const std::unique_ptr<SwitchAllocator> unlimited = SwitchAllocator::registry().make("oldest_first");
+  const SwitchAllocator* own = node.input_buffers().allocator;
+  return own ? *own : *unlimited;
+}
+
+Router* own_router(FabricNode& node) {
+  auto* router = dynamic_cast<Router*>(&node);
+  return router && router->own_rules() ? router : nullptr;
+}
+
+SwitchRequest request_of(const FlitQueue& q) {
+  const Flit& f = *q.first;
+  return {q.rank, f.turn, f.index, f.response, f.transaction};
+}
 
 }  // namespace
 
@@ -13,8 +34,10 @@ LinkOutput::LinkOutput(WormholeLinks& m, FabricPort& p)
     : mode(m),
       port(p),
       link(p.link),
-      far_(p.neighbour()->node().input_buffers()),
-      oldest_first_(p.node().input_buffers().oldest_first),
+      far_(p.neighbour() ? p.neighbour()->node().input_buffers() : InputBuffers{}),
+      allocator_(allocator_of(p.node())),
+      router_(own_router(p.node())),
+      at_arrival_(!router_ && allocator_.at_arrival()),
       node_(p.node().owner().index()),
       rank_(rank_of(p)) {
   source.rank = kSourceRank;
@@ -62,18 +85,31 @@ bool LinkOutput::can_go(const FlitQueue& q) {
   return q.onto ? q.onto->room > 0 : find_channel(q) != nullptr;
 }
 
-/// Whose turn comes first behind the last one's, or who is ready longer.
-bool LinkOutput::goes_before(const FlitQueue& a, const FlitQueue& b) const {
-  if (!oldest_first_) return a.rank - last_rank_ - 1 < b.rank - last_rank_ - 1;
-  return a.first->turn < b.first->turn;
-}
-
 FlitQueue* LinkOutput::choose() {
+  if (router_) return choose_as_router();
   FlitQueue* best = nullptr;
   for (FlitQueue* q : offers_) {
-    if ((!best || goes_before(*q, *best)) && can_go(*q)) best = q;
+    const bool before = !best || allocator_.goes_before(request_of(*q), request_of(*best), last_rank_);
+    if (before && can_go(*q)) best = q;
   }
   return best;
+}
+
+FlitQueue* LinkOutput::choose_as_router() {
+  std::vector<FlitQueue*> able;
+  std::copy_if(offers_.begin(), offers_.end(), std::back_inserter(able), [&](FlitQueue* q) { return can_go(*q); });
+  if (able.empty()) return nullptr;
+  std::sort(able.begin(), able.end(), [](const FlitQueue* a, const FlitQueue* b) {
+    return a->first->turn < b->first->turn;
+  });
+  std::vector<WaitingMessage> ready;
+  for (const FlitQueue* q : able) {
+    const Flit& f = *q->first;
+    WaitingMessage m{f.time_ns, f.order, {}, f.transaction, nullptr};
+    if (f.at && q->place == FlitQueue::Place::input) m.from = f.at->port.port.incoming();
+    ready.push_back(m);
+  }
+  return able[router_->choose(port, ready)];
 }
 
 void LinkOutput::take(FlitQueue& q) {

@@ -13,6 +13,7 @@
 
 namespace kernbench {
 
+class Router;
 class WormholeLinks;
 struct Outlet;
 struct InputChannel;
@@ -58,24 +59,25 @@ class LinkOutput {
   FlitQueue* choose();
   /// The chosen one's flit goes: it is offered no longer, and has the virtual channel by which it goes.
   void take(FlitQueue&);
-  /// First come, first served, as on links without buffers: there it is decided at each arrival. In turns: when all
-  /// that become ready at the instant have.
-  bool oldest_first() const { return oldest_first_; }
-  Order order() const { return oldest_first_ ? credit_order() : Order(Order::kArbitration, node_, rank_); }
+  /// Whether it is decided at each arrival, or when all that become ready at the instant have (SwitchAllocator).
+  bool at_arrival() const { return at_arrival_; }
+  Order order() const { return at_arrival_ ? credit_order() : Order(Order::kArbitration, node_, rank_); }
   Order credit_order() const { return {Order::kCredits, node_, rank_}; }
 
   ResponseQueue& acquire_response();
   void release_response(ResponseQueue& q) { idle_responses_.push_back(&q); }
 
  private:
-  bool goes_before(const FlitQueue& a, const FlitQueue& b) const;
+  FlitQueue* choose_as_router();
   uint32_t next_layer(const FlitQueue&) const;
   OutputChannel* find_channel(const FlitQueue&);
   bool can_go(const FlitQueue&);
   bool limited() const { return far_.flits > 0; }
 
   const InputBuffers far_;
-  const bool oldest_first_;
+  const SwitchAllocator& allocator_;
+  Router* const router_;  ///< one of a user's own, which is asked; else null
+  const bool at_arrival_;
   const uint32_t node_;
   const uint32_t rank_;
   std::deque<OutputChannel> channels_[kMessageClasses];

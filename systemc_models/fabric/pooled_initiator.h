@@ -51,7 +51,8 @@ class PooledInitiator : public FabricInitiator, public RequestPort {
 
  protected:
   /// One pool for reads and writes.
-  PooledInitiator(FabricNode& node, uint32_t servers) : FabricInitiator(node), pools_{RequestPool(servers)} {}
+  PooledInitiator(FabricNode& node, uint32_t servers, double timeout_ns = 0)
+      : FabricInitiator(node, timeout_ns), pools_{RequestPool(servers)} {}
   /// A channel for each.
   PooledInitiator(FabricNode& node, uint32_t read_servers, uint32_t write_servers)
       : FabricInitiator(node), pools_{RequestPool(read_servers), RequestPool(write_servers)} {}

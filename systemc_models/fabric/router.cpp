@@ -35,10 +35,7 @@ struct Router::Queue {
   }
   void ask() {
     asking = false;
-    const size_t chosen = ask_own(*router, "first()", [&] { return router->first(*port, ready); });
-    if (chosen >= ready.size())
-      throw OwnClassError(*router, "first() gave " + std::to_string(chosen) + ", expected less than " +
-                                       std::to_string(ready.size()) + ", the number of messages");
+    const size_t chosen = router->choose(*port, ready);
     const WaitingMessage m = ready[chosen];
     ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(chosen));
     m.turn();
@@ -46,11 +43,20 @@ struct Router::Queue {
   }
 };
 
+size_t Router::choose(const FabricPort& port, const std::vector<WaitingMessage>& ready) {
+  const size_t chosen = ask_own(*this, "first()", [&] { return first(port, ready); });
+  if (chosen >= ready.size())
+    throw OwnClassError(*this, "first() gave " + std::to_string(chosen) + ", expected less than " +
+                                   std::to_string(ready.size()) + ", the number of messages");
+  return chosen;
+}
+
 Router::Router(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Component(name, config, checked(parameters)),
       RouterRules{parameters.store_and_forward},
       FabricNode(static_cast<Component&>(*this)),
-      buffers_(buffers_of(parameters, parameters.allocation == "oldest_first")) {}
+      allocator_(SwitchAllocator::registry().make(parameters.allocation)),
+      buffers_(buffers_of(parameters, allocator_.get())) {}
 
 Router::~Router() = default;
 
@@ -58,7 +64,9 @@ bool Router::own_rules() const {
   return typeid(*this) != typeid(Router);
 }
 
-FabricPort& Router::way(const FabricTransaction& x, FabricPort&) {
+FabricPort& Router::way(const FabricTransaction& x, FabricPort& from) {
+  const bool on_route = x.node > 0 && x.node < x.hop_count && x.hops[x.node - 1].in == &from;
+  if (on_route && &x.hops[x.node].out->node() == static_cast<FabricNode*>(this)) return *x.hops[x.node].out;
   if (x.posted) return *fabric().routes().message_route(index(), x.end).hops.front().out;
   return *fabric().routes().route(index(), x.address, 1, x.write).hops.front().out;
 }
@@ -76,6 +84,12 @@ FabricPort& Router::find_way(FabricTransaction& x, FabricPort& from) {
   if (x.node > kMostHops)
     throw OwnClassError(*this, "way() leads in circles: over " + std::to_string(kMostHops) + " hops to " +
                                    (x.posted ? std::string("a message's end") : address_text(x.address)));
+  // With finite buffers, a way that is not the route's is none that was proven to be free of deadlocks.
+  if (fabric().timing().proven && x.node < x.hop_count && !x.moved && x.hops[x.node].out != &port)
+    throw OwnClassError(*this, "way() leaves the route to " +
+                                   (x.posted ? std::string("a message's end") : address_text(x.address)) +
+                                   ", for which alone it is proven that no deadlock can be; expected that way, or "
+                                   "timing.prove_deadlock_free: false");
   x.note_way_out(port);
   return port;
 }

@@ -28,7 +28,7 @@ struct RouterParameters : BufferParameters {
              "pass data on only when all of it has arrived");
     list.add(&RouterParameters::allocation, "allocation", "",
              "who goes first onto a link, of the inputs' flits; counts with buffer_flits")
-        .choices({"round_robin", "oldest_first"});
+        .of(SwitchAllocator::registry());
   }
 };
 
@@ -88,6 +88,8 @@ class Router : public Component, private RouterRules, public FabricNode {
     return store_and_forward_ && m.has_data() && from ? from->transfer_ns(static_cast<double>(m.nbytes)) : 0;
   }
   /// Calls m.turn when it is the message's turn at the link of `port`.
+  /// With finite buffers: who takes the link, of those that could, in the order in which they became ready.
+  size_t choose(const FabricPort&, const std::vector<WaitingMessage>&);
   void wait_for_turn(FabricPort& port, const WaitingMessage& m) {
     if (custom_) return arbitrate(port, m);
     timeline().at(m.ready_ns, m.order, m.turn);
@@ -100,7 +102,8 @@ class Router : public Component, private RouterRules, public FabricNode {
   /// negative.
   virtual double delay_ns(const PassingMessage&) const { return overhead_ns(); }
   /// Who first: of messages that are ready when the link of `port` is free, in the order in which they became ready,
-  /// the index of the one that takes it. Ideal links are no servers, so nobody is asked.
+  /// the index of the one that takes it. Ideal links are no servers, so nobody is asked. With finite buffers it is asked
+  /// flit by flit, of those for which there is room behind.
   virtual size_t first(const FabricPort& port, const std::vector<WaitingMessage>&);
 
  private:
@@ -111,6 +114,7 @@ class Router : public Component, private RouterRules, public FabricNode {
 
   void end_of_elaboration() override { custom_ = own_rules(); }
 
+  const std::unique_ptr<SwitchAllocator> allocator_;
   const InputBuffers buffers_;
   std::map<const FabricPort*, std::unique_ptr<Queue>> queues_;  ///< of a router of one's own, by port
 };

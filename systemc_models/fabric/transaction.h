@@ -103,6 +103,7 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   FabricInitiator* initiator = nullptr;
   void* context = nullptr;  ///< the initiator's
   uint64_t address = 0, nbytes = 0;
+  uint64_t watched = 0;         ///< its number among those of its initiator that have a timeout; 0: it is done
   uint64_t memory_arrival = 0;  ///< its number at the memory; 0: it has been at none of this project
   double tail_ns = 0;           ///< response: from the header's arrival to done
   double covered_ns = 0;       ///< of the tail, what the data wait at the memory; a header's wait for links is not more
@@ -133,6 +134,7 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   std::vector<Hop> own_hops;   ///< where a router has chosen another way than the route's
   bool went_outside = false;   ///< through a foreign block, or to one
   bool moved = false;          ///< such a block has changed its address
+  const FabricPort* outside = nullptr;  ///< by which it has gone to a foreign block that has it now
   uint64_t outside_tick = 0;   ///< the kernel's, when the payload was handed to a foreign block
   std::vector<uint8_t> bytes;  ///< what the payload points to, where a foreign block may look
   std::vector<std::unique_ptr<FlitStream>> streams;

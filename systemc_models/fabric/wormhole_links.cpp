@@ -28,15 +28,9 @@ PassingMessage passing(const Flit& f) {
 
 }  // namespace
 
-/// RunError beside a block that is not of this project, which gives no credits.
+/// A block that is not of this project gives no credits: it takes whatever comes.
 LinkOutput& WormholeLinks::output(FabricPort& port) {
-  if (!port.link.output) {
-    if (!port.neighbour()) {
-      throw RunError(port.node().owner().id() +
-                     ": finite buffers beside a block that is not of this project, which gives no credits");
-    }
-    port.link.output = &outputs_.emplace_back(*this, port);
-  }
+  if (!port.link.output) port.link.output = &outputs_.emplace_back(*this, port);
   return *port.link.output;
 }
 
@@ -208,7 +202,7 @@ void WormholeLinks::ask(LinkOutput& o) {
   if (o.asked || o.offers().empty()) return;
   o.asked = true;
   const double now = timeline().now_ns();
-  if (o.oldest_first() && Timeline::to_fs(o.link.free_ns) <= Timeline::to_fs(now)) return allocate(o);
+  if (o.at_arrival() && Timeline::to_fs(o.link.free_ns) <= Timeline::to_fs(now)) return allocate(o);
   timeline().at(std::max(now, o.link.free_ns), o.order(), call<&WormholeLinks::allocate>(*this, o));
 }
 

@@ -7,7 +7,8 @@ namespace kernbench {
 Port::Port(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Component(name, config, checked(parameters)),
       FabricNode(static_cast<Component&>(*this)),
-      PooledInitiator(static_cast<FabricNode&>(*this), parameters.outstanding.value_or(RequestPool::kUnlimited)),
+      PooledInitiator(static_cast<FabricNode&>(*this), parameters.outstanding.value_or(RequestPool::kUnlimited),
+                      parameters.timeout_ns),
       transport_(*this, *this, {parameters.outstanding.value_or(0), parameters.allow_dmi, parameters.bus_width / 8}),
       socket_("socket", parameters.bus_width, transport_) {}
 

@@ -15,6 +15,7 @@ struct PortParameters : BlockParameters {
   std::optional<uint32_t> outstanding;
   bool allow_dmi = false;
   unsigned bus_width = 32;
+  double timeout_ns = 0;
   template <class List>
   static void describe(List& list) {
     BlockParameters::describe(list);
@@ -22,6 +23,7 @@ struct PortParameters : BlockParameters {
         .count();
     list.add(&PortParameters::allow_dmi, "allow_dmi", "", "hand out pointers to memory (TLM-2.0 DMI)");
     describe_bus_width(list, &PortParameters::bus_width);
+    describe_timeout(list, &PortParameters::timeout_ns);
   }
 };
 

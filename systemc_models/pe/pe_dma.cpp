@@ -29,7 +29,7 @@ bool next_part(PeItem& item, TilePart& part) {
 PeDma::PeDma(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Engine(name, config, checked(parameters)),
       FabricNode(static_cast<Component&>(*this)),
-      FabricInitiator(static_cast<FabricNode&>(*this)),
+      FabricInitiator(static_cast<FabricNode&>(*this), parameters.timeout_ns),
       comm_(timeline(), *this),
       items_(context().arena()) {
   add_unit(Stage::dma_read, parameters.rd_engines);

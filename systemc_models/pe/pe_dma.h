@@ -19,11 +19,13 @@ namespace kernbench {
 
 struct PeDmaParameters : EngineParameters {
   uint32_t rd_engines = 1, wr_engines = 1;
+  double timeout_ns = 0;
   template <class List>
   static void describe(List& list) {
     BlockParameters::describe(list);
     list.add(&PeDmaParameters::rd_engines, "rd_engines", "", "reads in service at once").min(1).max(kMostServers);
     list.add(&PeDmaParameters::wr_engines, "wr_engines", "", "writes in service at once").min(1).max(kMostServers);
+    describe_timeout(list, &PeDmaParameters::timeout_ns);
     describe_queue(list);
   }
   static constexpr double kMostServers = 65535;

@@ -64,7 +64,15 @@ double TcmWindow::access_ns(const tlm::tlm_generic_payload& p, double from_ns) c
 
 void TcmWindow::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
   p.set_response_status(access(p));
-  delay += sc_core::sc_time(access_ns(p, owner_.timeline().after(delay)), sc_core::SC_NS);
+  const double begin_ns = begins_ns(delay);
+  exact_end_ns_ = begin_ns + access_ns(p, begin_ns);
+  told_end_ = sc_core::sc_time(exact_end_ns_, sc_core::SC_NS);
+  delay = told_end_ - sc_core::sc_time_stamp();
+}
+
+/// An access right behind another begins at that one's exact end, so that what is less than a tick adds up.
+double TcmWindow::begins_ns(const sc_core::sc_time& delay) const {
+  return sc_core::sc_time_stamp() + delay == told_end_ ? exact_end_ns_ : owner_.timeline().after(delay);
 }
 
 unsigned TcmWindow::transport_dbg(tlm::tlm_generic_payload& p) {

@@ -47,6 +47,7 @@ class TcmWindow : public tlm::tlm_fw_transport_if<>, private ResponseChannel::Cl
   tlm::tlm_response_status access(tlm::tlm_generic_payload&);
   /// What the access takes that begins then.
   double access_ns(const tlm::tlm_generic_payload&, double from_ns) const;
+  double begins_ns(const sc_core::sc_time& delay) const;
   void due(tlm::tlm_generic_payload&);
   void served(tlm::tlm_generic_payload& p) { responses_.send(p); }
   Order order() const { return Order(Order::kEngines, ~0u, owner_.index()); }
@@ -56,6 +57,8 @@ class TcmWindow : public tlm::tlm_fw_transport_if<>, private ResponseChannel::Cl
   PePort* tcm_ = nullptr;
   PeItem* item_ = nullptr;
   ResponseChannel responses_;
+  double exact_end_ns_ = 0;     ///< of the last access by b_transport, of which the engine knows a tick
+  sc_core::sc_time told_end_;
   bool open_ = false;
   std::vector<Range> operands_;
   Range result_;

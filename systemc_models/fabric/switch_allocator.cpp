@@ -1,0 +1,32 @@
+#include "kernbench/systemc_models/fabric/switch_allocator.h"
+
+namespace kernbench {
+
+NamedClasses<SwitchAllocator>& SwitchAllocator::registry() {
+  static NamedClasses<SwitchAllocator> registry("switch allocation");
+  return registry;
+}
+
+namespace {
+
+/// Whose turn comes first behind the last one's.
+class RoundRobin : public SwitchAllocator {
+ public:
+  bool goes_before(const SwitchRequest& a, const SwitchRequest& b, uint64_t last) const override {
+    return a.rank - last - 1 < b.rank - last - 1;
+  }
+};
+
+/// First come, first served, as on links without buffers.
+class OldestFirst : public SwitchAllocator {
+ public:
+  bool goes_before(const SwitchRequest& a, const SwitchRequest& b, uint64_t) const override { return a.turn < b.turn; }
+  bool at_arrival() const override { return true; }
+};
+
+}  // namespace
+
+KERNBENCH_REGISTER_NAMED(SwitchAllocator, RoundRobin, "round_robin", "the inputs' virtual channels in turns")
+KERNBENCH_REGISTER_NAMED(SwitchAllocator, OldestFirst, "oldest_first", "the flit that is ready longest")
+
+}  // namespace kernbench
