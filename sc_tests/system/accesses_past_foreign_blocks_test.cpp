@@ -260,5 +260,65 @@ TEST(PastABlock, pointers_go_through_the_blocks) {
   EXPECT_TRUE(cpu.finished && granted && debugged);
 }
 
+/// Takes every request, and answers none.
+struct Silent : sc_core::sc_module {
+  tlm_utils::simple_target_socket<Silent> in{"in"};
+  explicit Silent(sc_core::sc_module_name name) : sc_module(name) {
+    in.register_nb_transport_fw(this, &Silent::forward);
+  }
+  tlm::tlm_sync_enum forward(Payload&, tlm::tlm_phase& phase, sc_core::sc_time&) {
+    phase = tlm::END_REQ;
+    return tlm::TLM_UPDATED;
+  }
+};
+
+/// Beside a clock, where nothing ever starves.
+std::string asks_the_silent(double timeout_ns) {
+  return in_child([&]() -> std::string {
+    sc_core::sc_clock clock("clock", 10, sc_core::SC_NS);
+    System system;
+    ProcessingElementParameters parameters;
+    parameters.gemm.macs_per_cycle = 1024;
+    parameters.gemm.freq_ghz = 1;
+    parameters.math.lanes = 64;
+    parameters.math.freq_ghz = 1;
+    parameters.tcm.size_mb = 2;
+    parameters.tcm.read_bw_gbs = parameters.tcm.write_bw_gbs = 256;
+    parameters.dma.timeout_ns = timeout_ns;
+    ProcessingElement pe("pe", system, parameters);
+    Router router("r", system);
+    HbmCtrl hbm("hbm", system);
+    Silent silent("silent");
+    connect(pe.dma, router, {0.02, 128});
+    connect(router, hbm, {0.05, 64});
+    router.out.bind(silent.in);
+    system.address_map().add(hbm, 0, 1 << 20);
+    system.address_map().add_foreign(router, router.out.ports().size() - 1, 1 << 20, 1 << 16);
+    const std::vector<float> zeros(64);
+    system.place(0, zeros.data(), 256);
+    bool ended = false;
+    pe.run(
+        [&](tl::Context& tl) {
+          for (int i = 0; i < 100; ++i) tl.load(tl::Ptr(Space::hbm, 0, DType::f32), {64});
+          tl.load(tl::Ptr(Space::hbm, 1 << 20, DType::f32), {8});
+        },
+        [&](const KernelRunner::Outcome&) { ended = true; });
+    try {
+      sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_MS));
+    } catch (const std::exception& e) {
+      return e.what();
+    }
+    return ended ? "ended" : "still waits";
+  });
+}
+
+TEST(Timeout, names_the_access_and_who_has_it) {
+  EXPECT_EQ(asks_the_silent(0), "still waits");
+  const std::string told = asks_the_silent(500);
+  for (const char* word : {"pe.pe_dma: read of 32 bytes at 0x100000", "not answered 500 ns after its grant",
+                           "it is in the foreign block behind r"})
+    EXPECT_NE(told.find(word), std::string::npos) << told;
+}
+
 }  // namespace
 }  // namespace kernbench::testing

@@ -2,10 +2,12 @@
 // back), and whose turn it is?
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/fabric/router.h"
+#include "kernbench/systemc_models/fabric/switch_allocator.h"
 #include "system_support.h"
 
 namespace kernbench::testing {
@@ -51,6 +53,16 @@ class LastFirstRouter : public Router {
   }
 };
 KERNBENCH_REGISTER_COMPONENT(LastFirstRouter)
+
+/// The shortest message first: an allocation of one's own is this file.
+class Shortest : public SwitchAllocator {
+ public:
+  bool goes_before(const SwitchRequest& a, const SwitchRequest& b, uint64_t) const override {
+    const uint64_t x = a.transaction->nbytes, y = b.transaction->nbytes;
+    return x != y ? x < y : a.turn < b.turn;
+  }
+};
+KERNBENCH_REGISTER_NAMED(SwitchAllocator, Shortest, "test_shortest", "the shortest message first")
 
 /// r00 has two ways to the memory at r11; only the one by r10 is slow.
 std::string square(const std::string& impl) {
@@ -124,6 +136,73 @@ TEST(OwnRouters, choose_who_is_first) {
               "0 2 1")
         << topology::name_of(links);
   }
+}
+
+/// Three initiators share the link from r to the memory, which is slow; a message keeps its virtual channel, so each has
+/// one. Who ends first, second, third, by number.
+std::string order_of_ends(const std::string& router) {
+  return in_child([&]() -> std::string {
+    std::string yaml = "nodes:\n- {id: r, kind: router, " + router + "}\n- {id: hbm, kind: hbm_ctrl, attrs: " +
+                       "{buffer_flits: 4, vcs: 4}}\n";
+    for (int i = 0; i < 3; ++i) yaml += "- {id: cpu" + std::to_string(i) + ", kind: port}\n";
+    yaml += "links:\n- {from: r, to: hbm, distance_mm: 1, bw_gbs: 4}\n";
+    for (int i = 0; i < 3; ++i)
+      yaml += "- {from: cpu" + std::to_string(i) + ", to: r, distance_mm: 1, bw_gbs: 64}\n";
+    yaml += "memories:\n- {node: hbm, space: hbm, base: 0, size: 1048576}\n";
+    topology::Overrides o;
+    o.links = topology::Links::flit;
+    o.response = topology::Response::routed;
+    try {
+      const auto platform = platform_from_text(yaml, o);
+      std::vector<TrafficRequest> requests;
+      const uint64_t sizes[] = {8192, 4096, 2048};
+      for (int i = 0; i < 3; ++i)
+        requests.push_back(request(*platform, i, "cpu" + std::to_string(i), "write", 65536 * i, sizes[i]));
+      const auto results = run_traffic(*platform, requests);
+      std::vector<int> order = {0, 1, 2};
+      std::sort(order.begin(), order.end(), [&](int a, int b) { return results[a].done_ns < results[b].done_ns; });
+      return std::to_string(order[0]) + std::to_string(order[1]) + std::to_string(order[2]);
+    } catch (const std::exception& e) {
+      return e.what();
+    }
+  });
+}
+
+TEST(FiniteBuffers, take_an_allocation_of_ones_own) {
+  EXPECT_EQ(order_of_ends("attrs: {buffer_flits: 32, vcs: 4, allocation: oldest_first}"), "210");
+  EXPECT_EQ(order_of_ends("attrs: {buffer_flits: 32, vcs: 4, allocation: test_shortest}"), "210");
+  EXPECT_NE(order_of_ends("attrs: {buffer_flits: 32, vcs: 4, allocation: longest}").find("round_robin"),
+            std::string::npos);
+}
+
+/// The next flit of the message that has the link is always the last one to come.
+TEST(FiniteBuffers, ask_a_router_of_ones_own) {
+  EXPECT_EQ(order_of_ends("impl: test.last_first, attrs: {buffer_flits: 32, vcs: 4}"), "021");
+}
+
+/// The proof that nothing comes to a deadlock is of the routes.
+TEST(FiniteBuffers, keep_an_own_router_on_the_routes_that_are_proven) {
+  std::string yaml = square("test.other_way");
+  yaml.replace(yaml.find("{id: hbm, kind: hbm_ctrl}"), 25, "{id: hbm, kind: hbm_ctrl, attrs: {buffer_flits: 8}}");
+  const auto run = [](const std::string& text) {
+    return in_child([&]() -> std::string {
+      topology::Overrides o;
+      o.links = topology::Links::flit;
+      o.response = topology::Response::routed;
+      try {
+        const auto platform = platform_from_text(text, o);
+        std::vector<TrafficRequest> requests;
+        for (int i = 0; i < 2; ++i) requests.push_back(request(*platform, 10000 * i, "cpu", "write", 0, 1000));
+        run_traffic(*platform, requests);
+        return "done";
+      } catch (const std::exception& e) {
+        return e.what();
+      }
+    });
+  };
+  const std::string told = run(yaml);
+  EXPECT_NE(told.find("way() leaves the route"), std::string::npos) << told;
+  EXPECT_EQ(run("timing: {prove_deadlock_free: false}\n" + yaml), "done");
 }
 
 }  // namespace

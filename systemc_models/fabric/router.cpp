@@ -65,8 +65,10 @@ bool Router::own_rules() const {
 }
 
 FabricPort& Router::way(const FabricTransaction& x, FabricPort& from) {
-  const bool on_route = x.node > 0 && x.node < x.hop_count && x.hops[x.node - 1].in == &from;
-  if (on_route && &x.hops[x.node].out->node() == static_cast<FabricNode*>(this)) return *x.hops[x.node].out;
+  // Of several routes that are as short, the one that was proven.
+  if (fabric().timing().proven && x.node < x.hop_count && x.hops[x.node - 1].in == &from &&
+      &x.hops[x.node].out->node() == static_cast<FabricNode*>(this))
+    return *x.hops[x.node].out;
   if (x.posted) return *fabric().routes().message_route(index(), x.end).hops.front().out;
   return *fabric().routes().route(index(), x.address, 1, x.write).hops.front().out;
 }

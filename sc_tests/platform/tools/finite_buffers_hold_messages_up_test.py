@@ -198,10 +198,10 @@ class FiniteBuffers(cli_support.Cli):
         self.refuses("topology", cli_support.topology("small.yaml"), "--set", "*.r?c?.buffer_flits=4", lines=1,
                      saying=["found 4 on 'sip0.cube0.r0c0' and 23 more with links: ideal"])
 
-    def test_blocks_that_keep_no_credits_are_refused(self):
+    def test_a_foreign_block_takes_part_and_must_be_bound(self):
         yaml = line(", buffer_flits: 2") + "foreign:\n- {id: tap, between: [r0, r1]}\n"
         self.refuses("traffic", *self.files(yaml, [(0, "a", "write", 0, FLIT)]), lines=1,
-                     saying=["tap: found a foreign block in a system with buffer_flits; legal: blocks that keep"])
+                     saying=["tap: nothing is bound that takes the requests of r0"])
 
 
 if __name__ == "__main__":
