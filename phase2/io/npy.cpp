@@ -17,7 +17,7 @@
 namespace kernbench {
 namespace {
 
-constexpr char kMagic[] = "\x93NUMPY";
+constexpr char kNpyMagic[] = "\x93NUMPY";
 constexpr uint64_t kMaxHeader = 1 << 20;
 
 [[noreturn]] void fail(const std::string& file, const std::string& what) {
@@ -202,7 +202,7 @@ NpyArray read_npy(const std::string& file) {
   const auto file_size = static_cast<uint64_t>(end);
   uint8_t lead[12] = {};
   in.read(reinterpret_cast<char*>(lead), 10);
-  if (in.gcount() < 10 || std::memcmp(lead, kMagic, 6) != 0)
+  if (in.gcount() < 10 || std::memcmp(lead, kNpyMagic, 6) != 0)
     fail(file, "is no .npy file (it does not begin with \\x93NUMPY)");
   const int major = lead[6];
   if (major < 1 || major > 3) fail(file, fmt::format(".npy version {}, expected 1, 2 or 3", major));
@@ -268,7 +268,7 @@ void write_npy(const std::string& file, DType dtype, const Dims& shape, const vo
   // The data begins at a multiple of 64.
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';
-  std::string lead(kMagic, 6);
+  std::string lead(kNpyMagic, 6);
   lead += '\x01';
   lead += '\0';
   lead += static_cast<char>(header.size() & 0xff);

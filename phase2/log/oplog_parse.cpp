@@ -16,7 +16,7 @@
 namespace kernbench {
 namespace {
 
-using Json = nlohmann::ordered_json;  // params of a user's own keep their order
+using OrderedJson = nlohmann::ordered_json;  // params of a user's own keep their order
 
 /// A desc that owns the text its source location points to.
 struct ParsedDesc : OpDesc {
@@ -49,7 +49,7 @@ uint32_t lookup(const std::unordered_map<std::string, uint32_t>& names, const st
   throw std::runtime_error("unknown " + std::string(what) + " '" + name + "'");
 }
 
-OwnParam::Value own_value(const Json& j) {
+OwnParam::Value own_value(const OrderedJson& j) {
   if (j.is_boolean()) return j.get<bool>();
   if (j.is_number_unsigned()) return j.get<uint64_t>();
   if (j.is_number_integer()) return j.get<int64_t>();
@@ -57,7 +57,7 @@ OwnParam::Value own_value(const Json& j) {
   return j.is_string() ? j.get<std::string>() : j.dump();
 }
 
-double number(const Json& j) {
+double number(const OrderedJson& j) {
   if (!j.is_string()) return json_value<double>(j);
   const auto s = json_value<std::string>(j);
   if (s == "nan") return std::numeric_limits<double>::quiet_NaN();
@@ -66,21 +66,21 @@ double number(const Json& j) {
   throw std::runtime_error("'" + s + "' is no number");
 }
 
-const auto dims = json_dims<Json>;
-const auto dtype = json_dtype<Json>;
-const auto space = json_space<Json>;
+const auto dims = json_dims<OrderedJson>;
+const auto dtype = json_dtype<OrderedJson>;
+const auto space = json_space<OrderedJson>;
 
-const Json& object(const Json& j) {
+const OrderedJson& object(const OrderedJson& j) {
   if (!j.is_object()) throw JsonFault("found " + shown(j) + ", expected an object");
   return j;
 }
 
-std::vector<uint64_t> op_ids(const Json& j) {
-  return json_items(j, json_value<uint64_t, Json>);
+std::vector<uint64_t> op_ids(const OrderedJson& j) {
+  return json_items(j, json_value<uint64_t, OrderedJson>);
 }
 
-std::vector<BufferPiece> buffer_pieces(const Json& j) {
-  return json_items(j, [](const Json& p) {
+std::vector<BufferPiece> buffer_pieces(const OrderedJson& j) {
+  return json_items(j, [](const OrderedJson& p) {
     return BufferPiece{json_field<uint64_t>(p, "offset"), json_field<uint64_t>(p, "nbytes")};
   });
 }
@@ -98,7 +98,7 @@ E named(const std::string& name, const std::vector<E>& all) {
 }  // namespace
 
 std::vector<BufferPiece> parse_buffer_pieces(std::string_view json) {
-  return buffer_pieces(parse_json<Json>(json));
+  return buffer_pieces(parse_json<OrderedJson>(json));
 }
 
 namespace {
@@ -144,15 +144,15 @@ struct OpRecordParser::Impl {
     pes = index_of(header.pes);
   }
 
-  uint32_t pe(const Json& j) const { return lookup(pes, json_value<std::string>(j), "PE"); }
+  uint32_t pe(const OrderedJson& j) const { return lookup(pes, json_value<std::string>(j), "PE"); }
   auto to_pe() const {
-    return [this](const Json& j) { return pe(j); };
+    return [this](const OrderedJson& j) { return pe(j); };
   }
   auto to_operand() const {
-    return [this](const Json& j) { return operand(j); };
+    return [this](const OrderedJson& j) { return operand(j); };
   }
 
-  TensorRef place(const Json& p, const std::string& prefix, const Dims& shape, DType t) const {
+  TensorRef place(const OrderedJson& p, const std::string& prefix, const Dims& shape, DType t) const {
     TensorRef r;
     r.space = json_field(p, prefix + "_space", space);
     r.addr = json_field<uint64_t>(p, prefix + "_addr");
@@ -165,7 +165,7 @@ struct OpRecordParser::Impl {
     return r;
   }
 
-  static void translation(const Json& p, const std::string& prefix, TensorRef& r) {
+  static void translation(const OrderedJson& p, const std::string& prefix, TensorRef& r) {
     if (!p.contains(prefix + "virtual_addr")) return;
     auto t = std::make_shared<Translation>();
     t->virtual_addr = json_field<uint64_t>(p, prefix + "virtual_addr");
@@ -174,8 +174,8 @@ struct OpRecordParser::Impl {
       end = r.span_bytes();
       t->pieces.push_back({0, r.addr, end});
     } else {
-      t->pieces = json_field(p, prefix + "pieces", [](const Json& all) {
-        return json_items(all, [](const Json& piece) {
+      t->pieces = json_field(p, prefix + "pieces", [](const OrderedJson& all) {
+        return json_items(all, [](const OrderedJson& piece) {
           return Translation::Piece{json_field<uint64_t>(piece, "offset"), json_field<uint64_t>(piece, "addr"),
                                     json_field<uint64_t>(piece, "nbytes")};
         });
@@ -193,7 +193,7 @@ struct OpRecordParser::Impl {
     r.translation = std::move(t);
   }
 
-  Operand operand(const Json& j) const {
+  Operand operand(const OrderedJson& j) const {
     Operand o;
     if (j.contains("scalar")) {
       o.is_scalar = true;
@@ -216,7 +216,7 @@ struct OpRecordParser::Impl {
     return o;
   }
 
-  void move(const Json& p, OpDesc& d) const {
+  void move(const OrderedJson& p, OpDesc& d) const {
     const Dims shape = json_field(p, "shape", dims);
     const DType t = json_field(p, "dtype", dtype);
     // A foreign write comes from no memory of the system.
@@ -226,10 +226,10 @@ struct OpRecordParser::Impl {
     if (p.contains("other")) d.operands.push_back(json_field(p, "other", to_operand()));
     d.output = place(p, "dst", shape, t);
     if (p.contains("carried"))
-      d.carried = json_field(p, "carried", [&](const Json& c) { return carried(c, d.output.nbytes()); });
+      d.carried = json_field(p, "carried", [&](const OrderedJson& c) { return carried(c, d.output.nbytes()); });
   }
 
-  static Carried::Part carried_part(const Json& p) {
+  static Carried::Part carried_part(const OrderedJson& p) {
     Carried::Part part;
     part.offset = json_field<uint64_t>(p, "offset");
     part.nbytes = json_field<uint64_t>(p, "nbytes");
@@ -240,9 +240,9 @@ struct OpRecordParser::Impl {
     return part;
   }
   /// With no bytes yet where the memory file has them: attach_data() puts them there.
-  static std::shared_ptr<Carried> carried(const Json& c, uint64_t nbytes) {
+  static std::shared_ptr<Carried> carried(const OrderedJson& c, uint64_t nbytes) {
     auto carried = std::make_shared<Carried>();
-    carried->parts = json_field(c, "parts", [](const Json& all) { return json_items(all, carried_part); });
+    carried->parts = json_field(c, "parts", [](const OrderedJson& all) { return json_items(all, carried_part); });
     for (const Carried::Part& p : carried->parts) {
       if (p.nbytes > nbytes || p.offset > nbytes - p.nbytes || !is_time(p.effect_ns) || p.effect_ns < 0)
         throw JsonFault(fmt::format("found a part of {} bytes from {} on at {} ns, expected one of the op's {} bytes",
@@ -252,7 +252,7 @@ struct OpRecordParser::Impl {
     return carried;
   }
 
-  static std::shared_ptr<const QueueRecord> segment(const Json& p) {
+  static std::shared_ptr<const QueueRecord> segment(const OrderedJson& p) {
     auto q = std::make_shared<QueueRecord>();
     q->port = json_field<std::string>(p, "port");
     q->peer_port = json_field_or<std::string>(p, "peer_port", "");
@@ -265,10 +265,10 @@ struct OpRecordParser::Impl {
     return q;
   }
 
-  std::shared_ptr<const Materialization> materialization(const Json& p) const {
+  std::shared_ptr<const Materialization> materialization(const OrderedJson& p) const {
     auto m = std::make_shared<Materialization>();
-    m->computed = json_field(p, "computed", [this](const Json& all) {
-      return json_items(all, [this](const Json& c) {
+    m->computed = json_field(p, "computed", [this](const OrderedJson& all) {
+      return json_items(all, [this](const OrderedJson& c) {
         if (!c.is_array() || c.size() != 2) throw JsonFault("found " + shown(c) + ", expected a PE and a number");
         return Materialization::Command{pe(c[0]), json_value<uint64_t>(c[1])};
       });
@@ -278,7 +278,7 @@ struct OpRecordParser::Impl {
     return m;
   }
 
-  void gemm(const Json& p, OpDesc& d) const {
+  void gemm(const OrderedJson& p, OpDesc& d) const {
     d.op = "gemm";
     d.operands = {of(place(p, "src_a", json_field(p, "shape_a", dims), json_field(p, "dtype_in", dtype))),
                   of(place(p, "src_b", json_field(p, "shape_b", dims), json_field(p, "dtype_b", dtype)))};
@@ -291,30 +291,30 @@ struct OpRecordParser::Impl {
     d.transpose_b = json_field<bool>(p, "transpose_b");
   }
 
-  static const Json& list(const Json& j) {
+  static const OrderedJson& list(const OrderedJson& j) {
     if (!j.is_array()) throw JsonFault("found " + shown(j) + ", expected a list");
     return j;
   }
 
   /// Of a list of one item for each input (or scalar).
   template <class Read>
-  static auto item(const Json& p, const std::string& key, size_t i, const Read& read) {
-    return json_field(p, key, [&](const Json& j) {
+  static auto item(const OrderedJson& p, const std::string& key, size_t i, const Read& read) {
+    return json_field(p, key, [&](const OrderedJson& j) {
       if (i >= list(j).size()) throw JsonFault(fmt::format("has {} items, expected more", j.size()));
       return read(j[i]);
     });
   }
 
-  TensorRef math_input(const Json& p, size_t i) const {
+  TensorRef math_input(const OrderedJson& p, size_t i) const {
     TensorRef t;
-    t.addr = item(p, "input_addrs", i, json_value<uint64_t, Json>);
+    t.addr = item(p, "input_addrs", i, json_value<uint64_t, OrderedJson>);
     t.space = item(p, "input_spaces", i, space);
-    t.pe = item(p, "input_pes", i, [this](const Json& j) { return j.is_null() ? kNoPe : pe(j); });
+    t.pe = item(p, "input_pes", i, [this](const OrderedJson& j) { return j.is_null() ? kNoPe : pe(j); });
     t.shape = item(p, "input_shapes", i, dims);
     t.dtype = item(p, "input_dtypes", i, dtype);
     t.strides = p.contains("input_strides") ? item(p, "input_strides", i, dims) : TensorRef::row_major(t.shape);
     if (p.contains("input_translations")) {
-      item(p, "input_translations", i, [&](const Json& j) {
+      item(p, "input_translations", i, [&](const OrderedJson& j) {
         if (!j.is_null()) translation(j, "", t);
         return true;
       });
@@ -322,16 +322,16 @@ struct OpRecordParser::Impl {
     return t;
   }
 
-  void math(const Json& p, OpDesc& d) const {
+  void math(const OrderedJson& p, OpDesc& d) const {
     d.op = json_field<std::string>(p, "op");
     const size_t inputs = json_field(p, "input_addrs", list).size();
     for (size_t i = 0; i < inputs; ++i) d.operands.push_back(of(math_input(p, i)));
-    const Json& positions = json_field(p, "scalar_positions", list);
+    const OrderedJson& positions = json_field(p, "scalar_positions", list);
     for (size_t i = 0; i < positions.size(); ++i) {
       Operand o;
       o.is_scalar = true;
       o.scalar = item(p, "scalars", i, number);
-      const auto at = item(p, "scalar_positions", i, json_value<size_t, Json>);
+      const auto at = item(p, "scalar_positions", i, json_value<size_t, OrderedJson>);
       if (at > d.operands.size()) throw JsonFault("scalar_positions beyond the operands");
       d.operands.insert(d.operands.begin() + static_cast<int64_t>(at), o);
     }
@@ -341,7 +341,7 @@ struct OpRecordParser::Impl {
     d.keepdims = json_field<bool>(p, "keepdims");
   }
 
-  void composite(const Json& p, OpDesc& d) const {
+  void composite(const OrderedJson& p, OpDesc& d) const {
     if (d.kind == OpKind::gemm) {
       gemm(p, d);
       d.op = json_field<std::string>(p, "op");
@@ -353,23 +353,23 @@ struct OpRecordParser::Impl {
     d.tile_m = json_field<int64_t>(p, "tile_m");
     d.tile_n = json_field<int64_t>(p, "tile_n");
     d.tile_k = json_field<int64_t>(p, "tile_k");
-    d.epilogue = json_field(p, "epilogue", [this](const Json& all) {
-      return json_items(all, [this](const Json& e) {
+    d.epilogue = json_field(p, "epilogue", [this](const OrderedJson& all) {
+      return json_items(all, [this](const OrderedJson& e) {
         EpilogueOp op;
         op.op = json_field<std::string>(e, "op");
-        op.scope = json_field(e, "scope", [](const Json& j) {
+        op.scope = json_field(e, "scope", [](const OrderedJson& j) {
           return named(json_value<std::string>(j), std::vector{Scope::per_k_tile, Scope::per_output_tile, Scope::once});
         });
-        op.operands = json_field(e, "operands", [this](const Json& j) { return json_items(j, to_operand()); });
+        op.operands = json_field(e, "operands", [this](const OrderedJson& j) { return json_items(j, to_operand()); });
         return op;
       });
     });
   }
 
-  void token(const Json& p, OpRecord& r) const {
+  void token(const OrderedJson& p, OpRecord& r) const {
     r.is_token = true;
     TokenInfo& t = r.token;
-    t.stage = json_field(p, "stage_type", [](const Json& j) {
+    t.stage = json_field(p, "stage_type", [](const OrderedJson& j) {
       std::vector<Stage> stages;
       for (int i = 0; i < stage_count(); ++i) stages.push_back(static_cast<Stage>(i));
       return named(json_value<std::string>(j), stages);
@@ -386,12 +386,12 @@ struct OpRecordParser::Impl {
   }
 
   /// Kept, and skipped by replay. Its name and params are its author's: nothing is meant by them.
-  static void own(const Json& p, const std::string& name, OpRecord& r) {
+  static void own(const OrderedJson& p, const std::string& name, OpRecord& r) {
     OpDesc& d = r.own(name);
     for (const auto& [key, value] : p.items()) d.own_params.push_back({key, own_value(value)});
   }
 
-  void command(const Json& p, const std::string& kind, const std::string& name, OpRecord& r) const {
+  void command(const OrderedJson& p, const std::string& kind, const std::string& name, OpRecord& r) const {
     auto d = std::make_shared<ParsedDesc>();
     d->name = name;
     d->kind = named(kind, std::vector{OpKind::memory, OpKind::gemm, OpKind::math});
@@ -402,7 +402,7 @@ struct OpRecordParser::Impl {
       d->type = CommandType::store;
       move(p, *d);
       if (name == "materialize")
-        d->materialized = json_field(p, "materialized", [this](const Json& j) { return materialization(j); });
+        d->materialized = json_field(p, "materialized", [this](const OrderedJson& j) { return materialization(j); });
     } else if (name.rfind("composite_", 0) == 0) {
       d->type = CommandType::composite;
       composite(p, *d);
@@ -449,7 +449,7 @@ struct OpRecordParser::Impl {
   }
 
   OpRecord record(uint64_t op_id, double t_start, double t_end, const std::string& component, const std::string& kind,
-                  const std::string& name, const Json& params, const std::vector<uint64_t>& dependencies) const {
+                  const std::string& name, const OrderedJson& params, const std::vector<uint64_t>& dependencies) const {
     OpRecord r;
     r.op_id = op_id;
     r.t_start = t_start;
@@ -482,11 +482,11 @@ const std::shared_ptr<const energy::Account>& OpRecordParser::energy() const {
 }
 
 bool OpRecordParser::parse_line(std::string_view text, OpRecord& out) {
-  const Json j = parse_json<Json>(text);
-  const Json& params = json_field(j, "params", object);
+  const OrderedJson j = parse_json<OrderedJson>(text);
+  const OrderedJson& params = json_field(j, "params", object);
   if (json_field<uint64_t>(j, "op_id") == 0 && json_field<std::string>(j, "op_name") == "log_energy") {
     const auto text_of = [&](const char* key) {
-      return json_field(params, key, [](const Json& v) { return v.dump(); });
+      return json_field(params, key, [](const OrderedJson& v) { return v.dump(); });
     };
     auto account = std::make_shared<energy::Account>(energy::parse_account(text_of("account")));
     account->actions = energy::parse_actions(text_of("actions"));
@@ -498,13 +498,13 @@ bool OpRecordParser::parse_line(std::string_view text, OpRecord& out) {
     if (version != kOpLogVersion)
       throw std::runtime_error(fmt::format("log version {}, expected {}", version, kOpLogVersion));
     OpLogHeader h;
-    const auto names = [](const Json& all) { return json_items(all, json_value<std::string, Json>); };
+    const auto names = [](const OrderedJson& all) { return json_items(all, json_value<std::string, OrderedJson>); };
     h.components = json_field(params, "components", names);
     h.pes = json_field(params, "pes", names);
     h.isa = json_field<std::string>(params, "isa");
     if (params.contains("tensors"))
-      h.tensors = json_field(params, "tensors", [&](const Json& t) { return parse_tensors(t.dump(), h.pes); });
-    h.configuration = json_field(params, "configuration", [](const Json& c) { return c.is_null() ? "" : c.dump(); });
+      h.tensors = json_field(params, "tensors", [&](const OrderedJson& t) { return parse_tensors(t.dump(), h.pes); });
+    h.configuration = json_field(params, "configuration", [](const OrderedJson& c) { return c.is_null() ? "" : c.dump(); });
     impl_->set_header(std::move(h));
     return false;
   }
@@ -519,7 +519,7 @@ OpRecord OpRecordParser::parse(uint64_t op_id, double t_start, double t_end, std
                                std::string_view op_kind, std::string_view op_name, std::string_view params,
                                std::string_view dependency_ids) {
   return impl_->record(op_id, t_start, t_end, std::string(component), std::string(op_kind), std::string(op_name),
-                       object(parse_json<Json>(params)), op_ids(parse_json<Json>(dependency_ids)));
+                       object(parse_json<OrderedJson>(params)), op_ids(parse_json<OrderedJson>(dependency_ids)));
 }
 
 }  // namespace kernbench

@@ -14,13 +14,13 @@
 namespace kernbench::cli {
 namespace {
 
-struct Options : CollectiveOptions {
+struct CollectivesOptions : CollectiveOptions {
   TopologyOptions topology;
   LimitOptions limits;
   std::string tier, slots, slot_bytes, part_bytes, chunk_bytes, format;
 };
 
-void add_options(CLI::App& cmd, Options& o) {
+void add_options(CLI::App& cmd, CollectivesOptions& o) {
   o.topology.add_to(cmd);
   cmd.add_option("--op", o.op,
                  "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, sendrecv, or all")
@@ -52,7 +52,7 @@ void add_options(CLI::App& cmd, Options& o) {
   add_format(cmd, o.format, {"text", "csv", "json"});
 }
 
-int collectives(Options o) {
+int collectives(CollectivesOptions o) {
   for (const auto& [name, value] :
        {std::pair("tier", o.tier), std::pair("slots", o.slots), std::pair("slot_bytes", o.slot_bytes),
         std::pair("part_bytes", o.part_bytes), std::pair("chunk_bytes", o.chunk_bytes)}) {
@@ -79,7 +79,7 @@ int collectives(Options o) {
 }  // namespace
 
 Command add_collectives(CLI::App& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CollectivesOptions>();
   CLI::App* cmd = app.add_subcommand("collectives", "How long collectives take, size by size, as nccl-tests tells it");
   add_options(*cmd, *o);
   return {cmd, [o] { return collectives(*o); }};

@@ -31,7 +31,7 @@ constexpr const char* kChecksHelp =
     "    fairness    PEs that read one slice get shares within 5 % of the mean, where equal shares leave a fifth\n"
     "                of every link before the memory to spare (--saturate with --links flit)";
 
-struct Options {
+struct ProbeOptions {
   TopologyOptions topology;
   LimitOptions limits;
   uint64_t bytes = 32768;
@@ -41,7 +41,7 @@ struct Options {
 };
 
 /// The cases asked for; without --case all whose memory is large enough.
-std::vector<ProbeCase> choose_cases(Platform& platform, const Options& o) {
+std::vector<ProbeCase> choose_cases(Platform& platform, const ProbeOptions& o) {
   const std::vector<ProbeCase> all = probe_cases(platform);
   if (all.empty()) throw InputError(o.topology.file + ": has no PE and no PCIe endpoint that reaches a memory");
   std::vector<ProbeCase> chosen;
@@ -66,7 +66,7 @@ std::vector<ProbeCase> choose_cases(Platform& platform, const Options& o) {
   return chosen;
 }
 
-ProbeReport measure(Platform& platform, const Options& o) {
+ProbeReport measure(Platform& platform, const ProbeOptions& o) {
   ProbeReport report;
   report.list_checks = o.check;
   if (o.saturate) {
@@ -88,7 +88,7 @@ ProbeReport measure(Platform& platform, const Options& o) {
   return report;
 }
 
-int probe(const Options& o) {
+int probe(const ProbeOptions& o) {
   if (o.bytes == 0) throw InputError("--bytes: found 0, expected at least 1");
   if (o.format == "csv" && o.hops && o.sweep)
     throw InputError("--format: csv is one table, found both --hops and --sweep");
@@ -114,7 +114,7 @@ int probe(const Options& o) {
 }  // namespace
 
 Command add_probe(CLI::App& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ProbeOptions>();
   CLI::App* cmd =
       app.add_subcommand("probe", "Send transactions through an idle system and show where their time goes");
   o->topology.add_to(*cmd);

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-struct Options {
+struct ReportOptions {
   std::string log, file, format;
   PluginOptions plugins;
   LimitOptions limits;
@@ -81,7 +81,7 @@ bool same_run(const RunFile& logged, const RunFile& again) {
   return false;
 }
 
-int report(const Options& o) {
+int report(const ReportOptions& o) {
   try {
     const OpLogContents log = read_op_log(o.log);
     RunFile logged;
@@ -112,7 +112,7 @@ int report(const Options& o) {
 }  // namespace
 
 Command add_report(CLI::App& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ReportOptions>();
   CLI::App* cmd = app.add_subcommand("report", "What bounds the run of an op log, as text and as one HTML page");
   cmd->add_option("log", o->log, "of `kernbench run --oplog`")->required()->type_name("FILE");
   cmd->add_option("-o,--output", o->file, "the page; default: the log's name with .html")->type_name("FILE.html");

@@ -1,4 +1,3 @@
-#define SC_INCLUDE_DYNAMIC_PROCESSES
 #include "kernbench/platform/host/program.h"
 
 #include "kernbench/phase2/op/errors.h"

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kRows = 5;  ///< of each table for people; JSON has all
 
-std::string percent(double share) {
+std::string percentage(double share) {
   return fmt::format("{:.1f}", 100 * share);
 }
 
@@ -29,9 +29,9 @@ void write_path_table(std::ostream& out, const Insight& r) {
     const auto most = std::find_if(r.by_component.begin(), r.by_component.end(),
                                    [&](const Insight::Share& s) { return s.resource == static_cast<Resource>(i); });
     t.add({std::string(title_of(static_cast<Resource>(i))), fmt::format("{:.3f}", r.by_resource[i]),
-           percent(r.by_resource[i] / r.sim_ns),
-           r.saved(static_cast<Resource>(i)) > 0 ? percent(r.saved(static_cast<Resource>(i))) : "-",
-           most->name.empty() ? "" : fmt::format("{} {}", most->name, percent(most->ns / r.sim_ns))});
+           percentage(r.by_resource[i] / r.sim_ns),
+           r.saved(static_cast<Resource>(i)) > 0 ? percentage(r.saved(static_cast<Resource>(i))) : "-",
+           most->name.empty() ? "" : fmt::format("{} {}", most->name, percentage(most->ns / r.sim_ns))});
   }
   out << "\n" << t.text();
 }
@@ -43,7 +43,7 @@ void write_shares(std::ostream& out, const char* title, const std::vector<Insigh
   t.add({title, "ns", "%"});
   for (size_t i = 0; i < std::min(kRows, shares.size()); ++i) {
     const Insight::Share& s = shares[i];
-    t.add({s.name.empty() ? "(no op)" : s.name, fmt::format("{:.3f}", s.ns), percent(s.ns / sim_ns)});
+    t.add({s.name.empty() ? "(no op)" : s.name, fmt::format("{:.3f}", s.ns), percentage(s.ns / sim_ns)});
   }
   out << "\n" << t.text();
 }
@@ -56,7 +56,7 @@ void write_rows(std::ostream& out, const char* title, const std::vector<Insight:
   for (size_t i = 0; i < std::min(kRows, rows.size()); ++i) {
     const Insight::Row& row = rows[i];
     const bool limits = row.gbs_most > 0;
-    t.add({row.name, limits ? percent(row.share) : "-", std::to_string(row.bytes),
+    t.add({row.name, limits ? percentage(row.share) : "-", std::to_string(row.bytes),
            limits ? fmt::format("{:.2f}", row.share * row.gbs_most) : "-",
            limits ? fmt::format("{:.2f}", row.gbs_most) : "-"});
   }
@@ -74,7 +74,7 @@ void write_insight_text(std::ostream& out, const Insight& r) {
         "  roofline     {:.2f} FLOP a byte of HBM: {:.3f} of {:.3f} TFLOP/s that GEMM ({:.3f}) and HBM ({:.2f} GB/s) "
         "allow, {} %\n",
         r.flop_per_byte, r.flops / r.sim_ns / 1e3, r.roofline_tflops, r.gemm_tflops_most, r.hbm_gbs_most,
-        percent(r.flops / r.sim_ns / 1e3 / r.roofline_tflops));
+        percentage(r.flops / r.sim_ns / 1e3 / r.roofline_tflops));
   }
   if (!r.pes.last.empty()) {
     fmt::print(out, "  PEs end      {:.3f} ns ({}), median {:.3f} ({}), {:.3f} ({}); {} within 1 % of the run\n",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernbench/phase2/op/femtoseconds.h"
 #include "kernbench/platform/observe/protobuf.h"
 #include "kernbench/systemc_models/core/timeline.h"
 
@@ -50,10 +51,6 @@ constexpr uint32_t iid = 1, name = 2;
 constexpr uint64_t kSequence = 1;
 /// To viewers process 0 and thread 0 are the idle ones of a system.
 constexpr uint64_t kFirstId = 1;
-
-uint64_t fs(double ns) {
-  return Timeline::to_fs(ns);
-}
 
 /// Arrows have numbers here: FNV-1a, 64 bits.
 uint64_t flow_number(std::string_view kind, std::string_view id) {
@@ -153,7 +150,7 @@ void PerfettoTraceWriter::count(Counter counter, double t, uint64_t value) {
   append_uint(event, track_event::type, track_event::counter);
   append_uint(event, track_event::track_uuid, counter);
   append_uint(event, track_event::counter_value, value);
-  write_event(fs(t), event);
+  write_event(femtoseconds(t), event);
   whole();
 }
 
@@ -162,7 +159,7 @@ void PerfettoTraceWriter::count(Counter counter, double t, double value) {
   append_uint(event, track_event::type, track_event::counter);
   append_uint(event, track_event::track_uuid, counter);
   append_double(event, track_event::double_counter_value, value);
-  write_event(fs(t), event);
+  write_event(femtoseconds(t), event);
   whole();
 }
 
@@ -190,14 +187,14 @@ void PerfettoTraceWriter::begin_event(uint64_t type, TraceTrack track, std::stri
 
 void PerfettoTraceWriter::begin_slice(TraceTrack track, std::string_view name, std::string_view category, double from,
                                       double to, bool inside) {
-  from_fs_ = fs(from);
-  to_fs_ = fs(to);
+  from_fs_ = femtoseconds(from);
+  to_fs_ = femtoseconds(to);
   inside_ = inside;
   begin_event(track_event::slice_begin, track, name, category);
 }
 
 void PerfettoTraceWriter::begin_instant(TraceTrack track, std::string_view name, double t) {
-  from_fs_ = fs(t);
+  from_fs_ = femtoseconds(t);
   begin_event(track_event::instant, track, name, "event");
 }
 

@@ -1,5 +1,3 @@
-#define SC_INCLUDE_DYNAMIC_PROCESSES  // sc_spawn
-
 #include "kernbench/platform/observe/statistics.h"
 
 #include <fmt/format.h>

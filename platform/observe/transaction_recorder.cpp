@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernbench/phase2/op/femtoseconds.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
@@ -13,10 +14,6 @@
 namespace kernbench {
 
 namespace {
-
-uint64_t fs(double ns) {
-  return Timeline::to_fs(ns);
-}
 
 /// Of an account's part, which rounding may leave a trace below 0.
 uint64_t length_fs(double ns) {
@@ -131,14 +128,14 @@ FtrWriter& TransactionRecorder::finish(const Transaction& t, double to) {
   const auto it = open_.find(t.id);
   const Open o = it->second.second;
   open_.erase(it);
-  return ftr_.begin(t, o.generator, fs(o.start_ns), fs(to));
+  return ftr_.begin(t, o.generator, femtoseconds(o.start_ns), femtoseconds(to));
 }
 
 TransactionRecorder::Transaction TransactionRecorder::add(uint32_t node, std::string_view name, double from,
                                                           double to) {
   const Generator g = generator(node, name);
   const Transaction made = ftr_.make(nodes_[node].stream);
-  ftr_.begin(made, g, fs(from), fs(to));
+  ftr_.begin(made, g, femtoseconds(from), femtoseconds(to));
   return made;
 }
 
@@ -312,7 +309,7 @@ void TransactionRecorder::done(const FabricTransaction& x, uint64_t, const Hops&
   accesses_.erase(it);
   finish(access, t);
   if (!x.posted) {
-    ftr_.attribute("address", x.address).attribute("bytes", x.nbytes).attribute("issue_fs", fs(x.issue_ns));
+    ftr_.attribute("address", x.address).attribute("bytes", x.nbytes).attribute("issue_fs", femtoseconds(x.issue_ns));
     if (x.rows.count > 1) {
       ftr_.attribute("rows", x.rows.count).attribute("row_bytes", x.rows.bytes).attribute("row_stride", x.rows.stride);
     }
@@ -339,9 +336,9 @@ void TransactionRecorder::write_hops(const Transaction& access, const FabricTran
   Transaction before;
   for (const AccessHop& h : hops) {
     const Transaction hop = add(h.node, h.response ? "response" : "request", h.start_ns, h.end_ns);
-    ftr_.attribute("op", name_of_access(x)).attribute("ready_fs", fs(h.ready_ns));
+    ftr_.attribute("op", name_of_access(x)).attribute("ready_fs", femtoseconds(h.ready_ns));
     if (h.edge != AccessHop::kNoEdge) {
-      ftr_.attribute("to", graph.nodes[graph.edges[h.edge].to].id).attribute("tail_fs", fs(h.tail_ns));
+      ftr_.attribute("to", graph.nodes[graph.edges[h.edge].to].id).attribute("tail_fs", femtoseconds(h.tail_ns));
       ftr_.attribute("link_bytes", static_cast<uint64_t>(h.bytes));
     }
     ftr_.end();

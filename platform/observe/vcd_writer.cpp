@@ -13,7 +13,7 @@ namespace kernbench {
 
 namespace {
 
-constexpr size_t kFlushBytes = 1 << 16;
+constexpr size_t kBufferBytes = 1 << 16;
 
 /// Identifier codes: printable characters, shortest first.
 std::string code_of(uint32_t index) {
@@ -235,7 +235,7 @@ void VcdWriter::show(uint64_t fs, const std::vector<Variable>& touched) {
   }
   if (stamped) last_step_fs_ = fs;
   whole_steps_ = text_.size();
-  if (text_.size() > kFlushBytes) flush();
+  if (text_.size() > kBufferBytes) flush();
 }
 
 void VcdWriter::flush() {

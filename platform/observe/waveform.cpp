@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "kernbench/phase2/op/femtoseconds.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/fabric_watch.h"
 #include "kernbench/platform/energy/meter.h"
@@ -49,10 +50,6 @@ std::string level_of(std::string port) {
   return port;
 }
 
-uint64_t fs(double ns) {
-  return Timeline::to_fs(ns);
-}
-
 }  // namespace
 
 Waveform::Waveform(Platform& platform, const WaveformOptions& o)
@@ -66,8 +63,8 @@ Waveform::Waveform(Platform& platform, const WaveformOptions& o)
         fmt::format("--vcd-from, --vcd-to: found {} and {} ns, expected 0 <= from < to", o.from_ns, o.to_ns));
   if (meter_) power_ = vcd_->add_real(platform.name(), "power");
   attach(o.scopes);
-  if (o.from_ns > 0) vcd_->record(from_fs_ = fs(o.from_ns), true);
-  if (std::isfinite(o.to_ns)) vcd_->record(to_fs_ = fs(o.to_ns), false);
+  if (o.from_ns > 0) vcd_->record(from_fs_ = femtoseconds(o.from_ns), true);
+  if (std::isfinite(o.to_ns)) vcd_->record(to_fs_ = femtoseconds(o.to_ns), false);
   view_->write(0, 0);
 }
 
@@ -220,7 +217,7 @@ void Waveform::add_links(uint32_t n) {
 
 void Waveform::close_windows(double now) {
   while (!active_links_.empty() && static_cast<double>(window_ + 1) * kWindowNs <= now) {
-    const uint64_t end = fs(static_cast<double>(++window_) * kWindowNs);
+    const uint64_t end = femtoseconds(static_cast<double>(++window_) * kWindowNs);
     size_t kept = 0;
     for (LinkSignals* link : active_links_) {
       double busy = 0;
@@ -245,17 +242,17 @@ double Waveform::now_ns() const {
 void Waveform::present() {
   const double now = platform_.timeline().now_ns();
   close_windows(now);
-  if (!meter_) return sink_->advance(fs(now));
+  if (!meter_) return sink_->advance(femtoseconds(now));
   // A window's power is known when all that began in it is over: until then changes from its begin on wait.
   const uint64_t known = meter_->known_windows();
   show_power(known);
-  sink_->advance(fs(meter_->begin_ns()) + known * energy::Meter::kWindowFs);
+  sink_->advance(femtoseconds(meter_->begin_ns()) + known * energy::Meter::kWindowFs);
 }
 
 /// Of windows up to that one.
 void Waveform::show_power(uint64_t windows) {
   meter_->power().for_each(power_windows_, windows, [&](uint64_t first, uint64_t, energy::Rontojoules each) {
-    sink_->set(power_, fs(meter_->begin_ns()) + first * energy::Meter::kWindowFs,
+    sink_->set(power_, femtoseconds(meter_->begin_ns()) + first * energy::Meter::kWindowFs,
                VcdWriter::real_bits(energy::Meter::watts(each)));
   });
   power_windows_ = std::max(power_windows_, windows);
@@ -263,12 +260,12 @@ void Waveform::show_power(uint64_t windows) {
 
 void Waveform::start() {
   present();
-  if (vcd_) vcd_->record(fs(now_ns()), true);
+  if (vcd_) vcd_->record(femtoseconds(now_ns()), true);
 }
 
 void Waveform::stop() {
   present();
-  if (vcd_) vcd_->record(fs(now_ns()), false);
+  if (vcd_) vcd_->record(femtoseconds(now_ns()), false);
 }
 
 sc_core::sc_trace_file* Waveform::trace_file() {
@@ -285,7 +282,7 @@ void Waveform::close() {
   if (user_) user_->finish();
   present();
   if (meter_) show_power(meter_->power().windows() + 1);  // one more, which says 0
-  const uint64_t end = std::max(fs(now_ns()), sink_->last_told_fs());
+  const uint64_t end = std::max(femtoseconds(now_ns()), sink_->last_told_fs());
   close_windows(static_cast<double>(end) * 1e-6);
   sink_->close(end);
   if (view_) view_->write(from_fs_, std::min(end, to_fs_));
@@ -297,36 +294,36 @@ void Waveform::server_changed(const Pe& pe, Stage stage, unsigned server, Activi
   if (unit.servers.empty()) return;
   present();
   const Server& s = unit.servers[server];
-  sink_->set(s.state, fs(t), code_of(activity));
-  sink_->set(s.busy, fs(t), activity == Activity::service);
-  sink_->set(s.tile_id, fs(t), item && item->token ? item->tile_id : SignalSink::kNone);
-  sink_->set(s.op_id, fs(t), item && op_id ? op_id : SignalSink::kNone);
+  sink_->set(s.state, femtoseconds(t), code_of(activity));
+  sink_->set(s.busy, femtoseconds(t), activity == Activity::service);
+  sink_->set(s.tile_id, femtoseconds(t), item && item->token ? item->tile_id : SignalSink::kNone);
+  sink_->set(s.op_id, femtoseconds(t), item && op_id ? op_id : SignalSink::kNone);
 }
 
 void Waveform::queue_changed(const Pe& pe, Stage stage, size_t items, double t) {
   const Unit& unit = pes_[pe.index].units[static_cast<int>(stage)];
   if (unit.servers.empty()) return;
   present();
-  sink_->set(unit.queue_depth, fs(t), items);
+  sink_->set(unit.queue_depth, femtoseconds(t), items);
 }
 
 void Waveform::feed_changed(const Pe& pe, FeedActivity activity, double t) {
   if (!pes_[pe.index].feeds) return;
   present();
-  sink_->set(pes_[pe.index].feed_state, fs(t), code_of(activity));
+  sink_->set(pes_[pe.index].feed_state, femtoseconds(t), code_of(activity));
 }
 
 void Waveform::tiles_changed(const Pe& pe, int64_t tiles, double t) {
   if (!pes_[pe.index].feeds) return;
   present();
-  sink_->set(pes_[pe.index].tiles, fs(t), static_cast<uint64_t>(tiles));
+  sink_->set(pes_[pe.index].tiles, femtoseconds(t), static_cast<uint64_t>(tiles));
 }
 
 void Waveform::kernel_changed(const Pe& pe, KernelActivity activity, double t) {
   if (!pes_[pe.index].runs) return;
   present();
-  sink_->set(pes_[pe.index].kernel_state, fs(t), code_of(activity));
-  sink_->set(pes_[pe.index].kernel_busy, fs(t), activity == KernelActivity::runs);
+  sink_->set(pes_[pe.index].kernel_state, femtoseconds(t), code_of(activity));
+  sink_->set(pes_[pe.index].kernel_busy, femtoseconds(t), activity == KernelActivity::runs);
 }
 
 void Waveform::ports_opened(const Pe& pe, double) {
@@ -362,10 +359,10 @@ void Waveform::port_changed(const Pe& pe, uint32_t port, const QueuePortState& s
   if (port >= signals.ports.size()) return;
   present();
   const Port& p = signals.ports[port];
-  sink_->set(p.fill, fs(t), state.fill);
-  sink_->set(p.free_slots, fs(t), state.free_slots);
-  sink_->set(p.no_slot, fs(t), state.no_slot);
-  sink_->set(p.no_message, fs(t), state.no_message);
+  sink_->set(p.fill, femtoseconds(t), state.fill);
+  sink_->set(p.free_slots, femtoseconds(t), state.free_slots);
+  sink_->set(p.no_slot, femtoseconds(t), state.no_slot);
+  sink_->set(p.no_message, femtoseconds(t), state.no_message);
 }
 
 void Waveform::segment_taken(const Pe& pe, QueueServer server, const QueueSegment&, double t) {
@@ -380,17 +377,17 @@ void Waveform::change_busy(const Pe& pe, QueueServer server, double t, int by) {
   const std::optional<Variable>& busy = pes_[pe.index].segment_busy[static_cast<size_t>(server)];
   if (!busy) return;
   present();
-  sink_->change(*busy, fs(t), by);
+  sink_->change(*busy, femtoseconds(t), by);
 }
 
 void Waveform::link_crossed(const FabricTransaction&, const Link& link, const LinkCrossing& c) {
   const double ready = c.ready_ns, from = c.start_ns, to = c.end_ns;
   present();
   LinkSignals& s = links_[link.edge];
-  sink_->change(s.occupancy, fs(ready), 1);
-  sink_->change(s.busy, fs(from), 1);
-  sink_->change(s.busy, fs(to), -1);
-  sink_->change(s.occupancy, fs(to), -1);
+  sink_->change(s.occupancy, femtoseconds(ready), 1);
+  sink_->change(s.busy, femtoseconds(from), 1);
+  sink_->change(s.busy, femtoseconds(to), -1);
+  sink_->change(s.occupancy, femtoseconds(to), -1);
   // Not before the window that is open, which rounding could say of what begins with it.
   for (double at = std::max(from, static_cast<double>(window_) * kWindowNs); at < to;) {
     const auto window = std::max(window_, static_cast<uint64_t>(at / kWindowNs));
@@ -406,13 +403,13 @@ void Waveform::link_crossed(const FabricTransaction&, const Link& link, const Li
   }
   const Traffic& t = nodes_[s.from].links;
   if (!t.traced) return;
-  sink_->change(t.queue_depth, fs(ready), 1);
-  sink_->change(t.queue_depth, fs(from), -1);
-  sink_->change(t.busy, fs(from), 1);
-  sink_->change(t.busy, fs(to), -1);
+  sink_->change(t.queue_depth, femtoseconds(ready), 1);
+  sink_->change(t.queue_depth, femtoseconds(from), -1);
+  sink_->change(t.busy, femtoseconds(from), 1);
+  sink_->change(t.busy, femtoseconds(to), -1);
   const auto whole = static_cast<int64_t>(c.bytes);
-  sink_->change(t.bytes, fs(ready), whole);
-  sink_->change(t.bytes, fs(to), -whole);
+  sink_->change(t.bytes, femtoseconds(ready), whole);
+  sink_->change(t.bytes, femtoseconds(to), -whole);
 }
 
 void Waveform::memory_request(const MemoryTarget& memory, const FabricTransaction& x, MemoryStep step, double t) {
@@ -422,16 +419,16 @@ void Waveform::memory_request(const MemoryTarget& memory, const FabricTransactio
   const auto bytes = static_cast<int64_t>(x.nbytes);
   switch (step) {
     case MemoryStep::arrived:
-      sink_->change(s.queue_depth, fs(t), 1);
-      sink_->change(s.bytes, fs(t), bytes);
+      sink_->change(s.queue_depth, femtoseconds(t), 1);
+      sink_->change(s.bytes, femtoseconds(t), bytes);
       break;
     case MemoryStep::started:
-      sink_->change(s.queue_depth, fs(t), -1);
-      sink_->change(s.busy, fs(t), 1);
+      sink_->change(s.queue_depth, femtoseconds(t), -1);
+      sink_->change(s.busy, femtoseconds(t), 1);
       break;
     case MemoryStep::finished:
-      sink_->change(s.busy, fs(t), -1);
-      sink_->change(s.bytes, fs(t), -bytes);
+      sink_->change(s.busy, femtoseconds(t), -1);
+      sink_->change(s.bytes, femtoseconds(t), -bytes);
       break;
   }
 }
@@ -441,22 +438,22 @@ void Waveform::channel_taken(const MemoryTarget& memory, const FabricTransaction
   const NodeSignals& s = nodes_[memory.index()];
   if (channel >= s.channels.size()) return;
   present();
-  sink_->change(s.channels[channel], fs(from), 1);
-  sink_->change(s.channels[channel], fs(to), -1);
+  sink_->change(s.channels[channel], femtoseconds(from), 1);
+  sink_->change(s.channels[channel], femtoseconds(to), -1);
 }
 
 void Waveform::access_started(const Component& initiator, const FabricTransaction& x, double t) {
   const NodeSignals& s = nodes_[initiator.index()];
   if (!s.initiates) return;
   present();
-  sink_->change(s.bytes_in_flight[x.channel], fs(t), static_cast<int64_t>(x.nbytes));
+  sink_->change(s.bytes_in_flight[x.channel], femtoseconds(t), static_cast<int64_t>(x.nbytes));
 }
 
 void Waveform::access_done(const Component& initiator, const FabricTransaction& x, double t) {
   const NodeSignals& s = nodes_[initiator.index()];
   if (!s.initiates) return;
   present();
-  sink_->change(s.bytes_in_flight[x.channel], fs(t), -static_cast<int64_t>(x.nbytes));
+  sink_->change(s.bytes_in_flight[x.channel], femtoseconds(t), -static_cast<int64_t>(x.nbytes));
 }
 
 }  // namespace kernbench

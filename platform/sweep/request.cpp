@@ -9,18 +9,18 @@
 namespace kernbench::sweep {
 namespace {
 
-using Json = nlohmann::ordered_json;  // options that stand in an order keep it
+using OrderedJson = nlohmann::ordered_json;  // options that stand in an order keep it
 
 constexpr int kProtocol = 1;
 constexpr size_t kLongestId = 100;
 
-std::string id_of(const Json& v) {
+std::string id_of(const OrderedJson& v) {
   if (v.is_number_integer()) return v.dump();
   if (v.is_string() && v.get_ref<const std::string&>().size() <= kLongestId) return v.dump();
   throw JsonFault(fmt::format("found {}, expected a whole number or a text of up to {} bytes", shown(v), kLongestId));
 }
 
-std::string value_of(const Json& v) {
+std::string value_of(const OrderedJson& v) {
   if (v.is_string()) return v.get<std::string>();
   if (v.is_boolean()) return v.get<bool>() ? "true" : "false";
   if (v.is_number_integer()) return v.dump();
@@ -32,10 +32,10 @@ std::string value_of(const Json& v) {
 }
 
 /// The words of an option, of one given several times where the value is a list.
-void add_option(const std::string& name, const Json& value, Words* words) {
+void add_option(const std::string& name, const OrderedJson& value, Words* words) {
   std::string fault = option_name_fault(name);
   if (!fault.empty()) throw JsonFault(fault);
-  for (const Json& item : value.is_array() ? value : Json::array({value})) {
+  for (const OrderedJson& item : value.is_array() ? value : OrderedJson::array({value})) {
     const std::string v = value_of(item);
     fault = option_value_fault(name, v);
     // A word of a command line ends there.
@@ -51,13 +51,13 @@ PointRequest parse_request(std::string_view line, const Words& base) {
   PointRequest r;
   r.words = base;
   try {
-    const auto request = parse_json_document<Json>(line);
+    const auto request = parse_json_document<OrderedJson>(line);
     r.id = json_field(request, "id", id_of);
     for (const auto& [key, value] : request.items()) {
       if (key != "id" && key != "options") throw JsonFault(in_quotes(key) + ": unknown field; legal: id, options");
     }
     if (!request.contains("options")) return r;
-    const Json& options = request["options"];
+    const OrderedJson& options = request["options"];
     if (!options.is_object()) throw JsonFault("options: found " + shown(options) + ", expected an object");
     for (const auto& [name, value] : options.items()) {
       try {

@@ -32,6 +32,8 @@ create table if not exists points (
 ) without rowid;
 )";
 
+}  // namespace
+
 /// A file whose bytes are locked: one for each process that uses the store, and byte 0 by who makes it. The system
 /// frees them when a process ends, however it ends; children do not inherit them.
 class OwnerLocks {
@@ -63,6 +65,8 @@ class OwnerLocks {
   std::string name_;
   int fd_;
 };
+
+namespace {
 
 PointResult result_of(const Statement& s, int from, const std::string& file) {
   PointResult r;

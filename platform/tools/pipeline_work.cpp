@@ -16,9 +16,9 @@ using nlohmann::json;
 
 constexpr int64_t kMaxTiles = 200'000'000;
 
-class Reader : private JsonFields {
+class PipelineReader : private JsonFields {
  public:
-  Reader(std::string file, Platform& platform) : JsonFields(std::move(file)), platform_(platform) {}
+  PipelineReader(std::string file, Platform& platform) : JsonFields(std::move(file)), platform_(platform) {}
 
   PipelineWork read(const json& root) {
     PipelineWork work;
@@ -201,7 +201,7 @@ PipelineWork read_pipeline_work(std::istream& in, const std::string& file_name, 
   } catch (const JsonFault& e) {
     throw InputError(file_name + ": " + e.what());
   }
-  return Reader(file_name, platform).read(root);
+  return PipelineReader(file_name, platform).read(root);
 }
 
 }  // namespace kernbench

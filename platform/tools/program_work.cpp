@@ -13,9 +13,9 @@ namespace {
 
 using nlohmann::json;
 
-class Reader : private JsonFields {
+class ProgramReader : private JsonFields {
  public:
-  Reader(std::string file, Platform& platform) : JsonFields(std::move(file)), platform_(platform) {
+  ProgramReader(std::string file, Platform& platform) : JsonFields(std::move(file)), platform_(platform) {
     for (size_t p = 0; p < platform.graph().pes.size(); ++p) pes_[platform.graph().pes[p].id] = p;
   }
 
@@ -195,7 +195,7 @@ class Reader : private JsonFields {
 }  // namespace
 
 ProgramsWork read_programs(const json& root, const std::string& file_name, Platform& platform) {
-  return Reader(file_name, platform).read(root);
+  return ProgramReader(file_name, platform).read(root);
 }
 
 }  // namespace kernbench

@@ -15,14 +15,14 @@
 namespace kernbench {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// Times of one program on one machine are the same to the last digit; what files round to is below this.
 constexpr double kSameNs = 1e-6;
 constexpr size_t kMostOps = 10;
 
 /// "params.n": 64 of {"params": {"n": 64}}; lists as JSON.
-void flatten(const Json& value, const std::string& key, std::map<std::string, std::string>& into) {
+void flatten(const OrderedJson& value, const std::string& key, std::map<std::string, std::string>& into) {
   if (value.is_object()) {
     for (const auto& [name, item] : value.items()) flatten(item, key.empty() ? name : key + "." + name, into);
   } else {
@@ -30,7 +30,7 @@ void flatten(const Json& value, const std::string& key, std::map<std::string, st
   }
 }
 
-double time_of(const Json& v) {
+double time_of(const OrderedJson& v) {
   const auto ns = json_value<double>(v);
   if (!std::isfinite(ns) || ns < 0) throw JsonFault("found " + shown(v) + ", expected a time in ns");
   return ns;
@@ -118,7 +118,7 @@ void diff_ops(const RunFile& a, const RunFile& b, RunDiff& d) {
 
 void RunFile::begin(const OpLogHeader& header) {
   log = true;
-  if (!header.configuration.empty()) flatten(parse_json<Json>(header.configuration), "", configuration);
+  if (!header.configuration.empty()) flatten(parse_json<OrderedJson>(header.configuration), "", configuration);
   configuration.erase("topology_file");  // its text; what of it matters are times
   pes = header.pes;
 }
@@ -135,23 +135,23 @@ RunFile read_run_json(const std::string& text, const std::string& name) {
   RunFile run;
   run.name = name;
   try {
-    const Json report = parse_json_document<Json>(text);
+    const OrderedJson report = parse_json_document<OrderedJson>(text);
     run.sim_ns = json_field(report, "sim_ns", time_of);
     for (const char* key :
          {"kernel", "program", "params", "topology", "launch", "transfer", "addresses", "algorithm"}) {
       if (report.contains(key)) flatten(report.at(key), key, run.configuration);
     }
     if (report.contains("engines")) {
-      json_field(report, "engines", [&](const Json& engines) {
-        return json_items(engines, [&](const Json& e) {
+      json_field(report, "engines", [&](const OrderedJson& engines) {
+        return json_items(engines, [&](const OrderedJson& e) {
           run.busy_ns[json_field<std::string>(e, "id")] = json_field(e, "busy_ns", time_of);
           return 0;
         });
       });
     }
     if (report.contains("insight")) {
-      json_field(report, "insight", [&](const Json& insight) {
-        return json_field(insight, "blame_ns", [&](const Json& blame) {
+      json_field(report, "insight", [&](const OrderedJson& insight) {
+        return json_field(insight, "blame_ns", [&](const OrderedJson& blame) {
           if (!blame.is_object()) throw JsonFault("found " + shown(blame) + ", expected an object");
           for (const auto& [resource, ns] : blame.items())
             run.blame_ns[resource] = json_field(blame, resource, time_of);

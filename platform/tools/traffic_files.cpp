@@ -51,9 +51,9 @@ size_t lines_of(std::istream& in, size_t bytes) {
 }
 
 /// Reads line by line, keeps every fault up to a number that a person can read.
-class Reader {
+class TrafficReader {
  public:
-  Reader(std::istream& in, const std::string& file, Platform& platform) : in_(in), file_(file), platform_(platform) {}
+  TrafficReader(std::istream& in, const std::string& file, Platform& platform) : in_(in), file_(file), platform_(platform) {}
 
   std::vector<TrafficRequest> read() {
     std::vector<TrafficRequest> requests;
@@ -159,7 +159,7 @@ class Reader {
 }  // namespace
 
 std::vector<TrafficRequest> read_traffic(std::istream& in, const std::string& file_name, Platform& platform) {
-  return Reader(in, file_name, platform).read();
+  return TrafficReader(in, file_name, platform).read();
 }
 
 void write_traffic_csv(std::ostream& out, const Platform& platform, const std::vector<TrafficRequest>& requests,

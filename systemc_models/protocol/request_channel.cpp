@@ -1,4 +1,3 @@
-#define SC_INCLUDE_DYNAMIC_PROCESSES
 #include "kernbench/systemc_models/protocol/request_channel.h"
 
 #include <cstring>

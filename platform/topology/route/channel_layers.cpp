@@ -9,7 +9,7 @@
 namespace kernbench::topology {
 namespace {
 
-constexpr uint32_t kNone = Ways::kNone;
+constexpr uint32_t kNoStep = Ways::kNone;
 constexpr uint32_t kMost = 32;  // layers: bits of a word
 
 class LayerFinder {
@@ -32,7 +32,7 @@ class LayerFinder {
 
   /// Of a tree's edge.
   struct Place {
-    uint32_t before = kNone, depth = 0;
+    uint32_t before = kNoStep, depth = 0;
     bool ends = false;
     uint32_t layers = 0;  ///< a bit for each one in which messages come there
   };
@@ -57,28 +57,28 @@ class LayerFinder {
 
   /// Requests from the place of the tree on; responses from the ends back to it.
   void count_turns(const std::vector<Ways::Step>& tree) {
-    for (const Ways::Step& s : tree) of_[s.edge] = {s.before, kNone, s.ends, 0};
+    for (const Ways::Step& s : tree) of_[s.edge] = {s.before, kNoStep, s.ends, 0};
     by_depth_.clear();
     for (const Ways::Step& s : tree) note_depth(s.edge);
     std::sort(by_depth_.begin(), by_depth_.end(),
               [&](uint32_t a, uint32_t b) { return std::pair(of_[a].depth, a) < std::pair(of_[b].depth, b); });
     for (const uint32_t e : by_depth_) {
       const uint32_t before = of_[e].before;
-      of_[e].layers = before == kNone ? 1 : pass(before, e, of_[before].layers);
+      of_[e].layers = before == kNoStep ? 1 : pass(before, e, of_[before].layers);
     }
     for (const uint32_t e : by_depth_) of_[e].layers = of_[e].ends ? 1 : 0;
     for (auto it = by_depth_.rbegin(); it != by_depth_.rend(); ++it) {
       const uint32_t e = *it, before = of_[e].before;
-      if (before == kNone || ways_.back(e) == kNone || ways_.back(before) == kNone) continue;
+      if (before == kNoStep || ways_.back(e) == kNoStep || ways_.back(before) == kNoStep) continue;
       of_[before].layers |= pass(edges_ + ways_.back(e), edges_ + ways_.back(before), of_[e].layers);
     }
   }
 
   void note_depth(uint32_t edge) {
-    for (uint32_t e = edge; e != kNone && of_[e].depth == kNone; e = of_[e].before) way_.push_back(e);
+    for (uint32_t e = edge; e != kNoStep && of_[e].depth == kNoStep; e = of_[e].before) way_.push_back(e);
     for (; !way_.empty(); way_.pop_back()) {
       Place& p = of_[way_.back()];
-      p.depth = p.before == kNone ? 0 : of_[p.before].depth + 1;
+      p.depth = p.before == kNoStep ? 0 : of_[p.before].depth + 1;
       by_depth_.push_back(way_.back());
     }
   }

@@ -5,13 +5,10 @@
 
 #include "kernbench/platform/topology/graph/faults.h"
 #include "kernbench/platform/topology/view/diagram.h"
+#include "kernbench/platform/topology/view/floorplan.h"
 
 namespace kernbench::topology {
 namespace {
-
-std::string last_word(const std::string& id) {
-  return id.substr(id.rfind('.') + 1);
-}
 
 constexpr size_t kLineLength = 42;
 
@@ -87,7 +84,7 @@ Diagram draw_pe(const Graph& g, const std::string& id) {
     Box b;
     b.id = g.nodes[n].id;
     b.kind = g.nodes[n].kind;
-    b.title = last_word(b.id);
+    b.title = floorplan::last_word(b.id);
     b.details = attribute_lines(g.nodes[n]);
     b.centre = {cell.x_mm * cell_w, cell.y_mm * cell_h};
     b.w = w;
