@@ -90,16 +90,18 @@ def with_faults(text, faults, first):
 
 
 def compile_mutants(folder):
-    commands = {pathlib.Path(c["file"]).name: c for c in json.loads((BUILD / "compile_commands.json").read_text())
-                if "/phase2/" in c["file"] and c["file"].startswith(str(SOURCE / "phase2"))}
+    # Where sources are compiled in groups, any group of the library's has its words.
+    command = next(c for c in json.loads((BUILD / "compile_commands.json").read_text())
+                   if "/kernbench_phase2.dir/" in c["command"] and "/arithmetic_" not in c["file"])
     names, compilers, first = [], [], 1
     for file, faults in FAULTS.items():
         source = folder / file
-        source.write_text(with_faults(pathlib.Path(commands[file]["file"]).read_text(), faults, first))
-        words = shlex.split(commands[file]["command"])
+        [original] = (SOURCE / "phase2").rglob(file)
+        source.write_text(with_faults(original.read_text(), faults, first))
+        words = shlex.split(command["command"])
         words = [w for w in words[:words.index("-o")] if not w.startswith(("-O", "-W"))]
         compilers.append(subprocess.Popen([*words, "-O0", "-c", source, "-o", source.with_suffix(".o")],
-                                          cwd=commands[file]["directory"], stderr=subprocess.PIPE, text=True))
+                                          cwd=command["directory"], stderr=subprocess.PIPE, text=True))
         names += [f"{file}: {what}" for what, _, _ in faults]
         first += len(faults)
     for c in compilers:

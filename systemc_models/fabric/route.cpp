@@ -31,7 +31,10 @@ Stop Route::there(size_t i) const {
 }
 
 Stop Route::back(size_t i) const {
-  return {&hops[i].out->node(), i > 0 ? hops[i - 1].in : nullptr, &hops[i].in->link};
+  const Hop& hop = hops[i];
+  // A foreign memory that is bound without an adapter has no port of this project's: its answer comes by the neighbour.
+  const Link* from = hop.in ? &hop.in->link : hop.out->foreign() ? &hop.out->foreign()->from : nullptr;
+  return {&hop.out->node(), i > 0 ? hops[i - 1].in : nullptr, from};
 }
 
 std::vector<Hop> fewest_hops(FabricNode& from, FabricNode& to, const PassedBy& passed_by) {
