@@ -13,6 +13,7 @@
 #include "kernbench/phase2/tool/version.h"
 #include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/cli/ends_of_kernels.h"
 #include "kernbench/platform/cli/signals.h"
 
 namespace {
@@ -48,7 +49,10 @@ std::unique_ptr<spdlog::formatter> log_format() {
 
 int run(const cli::Command& c) {
   try {
-    return c.run();
+    const int status = c.run();
+    const std::string left = cli::thread_left_by_a_kernel();
+    if (!left.empty()) throw RunError(left);
+    return status;
   } catch (const topology::TopologyError& e) {
     std::vector<std::string> faults;
     for (const auto& f : e.faults()) faults.push_back(f.to_string());

@@ -151,6 +151,23 @@ void handle(int number, void (*handler)(int, siginfo_t*, void*), int flags) {
 
 }  // namespace
 
+void say_end_of_kernel(const RunningKernel* k, const char* function, int status) {
+  say("kernbench: ");
+  if (k) {
+    say_name(*k);
+  } else {
+    say("a plug-in or a thread of its own");
+  }
+  say(" ends the program by ");
+  say(function);
+  say("(");
+  say(status < 0 ? "-" : "");
+  say(static_cast<size_t>(status < 0 ? -static_cast<long>(status) : status));
+  say(")");
+  if (k) say_line(*k, true);
+  say("\n");
+}
+
 void install_signal_handlers() {
   first_thread = pthread_self();
   prepare_source_lines();

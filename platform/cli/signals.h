@@ -3,6 +3,7 @@
 
 namespace kernbench {
 
+class RunningKernel;
 class Timeline;
 
 namespace cli {
@@ -26,6 +27,10 @@ class StopsOnSignals {
 
 /// SIGALRM after so many seconds of wall time (> 0), which ends the program like SIGINT, with exit status 1.
 void limit_wall_time(double seconds);
+
+/// The line on stderr of who ends the program by a call of his own: a kernel, or (null) anybody else. Safe in a signal
+/// handler.
+void say_end_of_kernel(const RunningKernel*, const char* function, int status);
 
 }  // namespace cli
 }  // namespace kernbench

@@ -78,7 +78,15 @@ Plugin load_plugin(const std::string& file) {
   const std::string path = std::filesystem::absolute(file).string();  // a name alone would be searched elsewhere
   if (dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD)) return plugin;    // loaded before
   std::vector<Sort> before = all_sorts();
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* library = nullptr;
+  void* (*volatile open)(const char*, int) = &dlopen;  // <dlfcn.h> says that it does not throw: static objects may
+  try {
+    library = open(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  } catch (const std::exception& e) {
+    refuse(file, std::string("throws while it is loaded: ") + e.what());
+  } catch (...) {
+    refuse(file, "throws what is no std::exception while it is loaded");
+  }
   if (!library) refuse(file, "cannot be loaded: " + std::string(dlerror()));
   if (!dlsym(library, "kernbench_plugin")) refuse(file, "is no kernbench plug-in: it lacks KERNBENCH_PLUGIN(name)");
   const std::vector<Sort> after = all_sorts();

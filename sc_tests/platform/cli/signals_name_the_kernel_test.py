@@ -15,6 +15,8 @@ CODE = r"""
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <thread>
+#include <unistd.h>
 #include "kernbench/kernel_api/plugin.h"
 #include "kernbench/kernel_api/registry.h"
 #include "kernbench/kernel_api/tl.h"
@@ -36,6 +38,13 @@ void misbehave(tl::Context& tl, const tl::Args& args) {
   if (how == "segv") *reinterpret_cast<volatile int*>(16) = 1;  // LINE segv
   if (how == "fpe") one = one / zero;  // LINE fpe
   if (how == "abort") std::abort();  // LINE abort
+  if (how == "exit") std::exit(0);  // LINE exit
+  if (how == "quick_exit") std::quick_exit(3);  // LINE quick_exit
+  if (how == "_exit") _exit(0);  // LINE _exit
+  if (how == "_Exit") std::_Exit(-1);  // LINE _Exit
+  if (how == "joined") std::thread([] {}).join();
+  if (how == "left") std::thread([] { sleep(100); }).detach();
+  if (how == "exiting") std::thread([] { std::exit(0); }).join();
   if (how == "throw") throw 1;
   if (how == "memory") throw std::bad_alloc();
   if (how == "tcm") tl.full({1 << 20, 1 << 10}, 1, DType::f32);  // LINE tcm
@@ -49,7 +58,7 @@ void misbehave(tl::Context& tl, const tl::Args& args) {
 KernelSpec spec() {
   KernelSpec k;
   k.name = "misbehave";
-  k.params = {ParamSpec::choice("how", {"stack", "segv", "fpe", "abort", "throw", "memory", "tcm", "slice", "indices", "spin", "elapse", "loads", "stores"}, "what it does"),
+  k.params = {ParamSpec::choice("how", {"stack", "segv", "fpe", "abort", "exit", "quick_exit", "_exit", "_Exit", "joined", "left", "exiting", "throw", "memory", "tcm", "slice", "indices", "spin", "elapse", "loads", "stores"}, "what it does"),
               ParamSpec::size("kib", 1, "about how much stack it takes")};
   const auto shape = [](const Params&) { return Dims{64}; };
   k.tensors = {{"x", TensorSpec::Role::in, shape, [](const Params&) { return DType::f32; }, Placement::replicate,
@@ -95,6 +104,38 @@ class Signals(cli_support.Cli):
                          saying=[f"kernel misbehave ends by {name}, behind bad.cpp:{LINES['load']}\n"])
         self.refuses(*self.command("throw"), status=1, lines=1,
                      saying=[f"sip0.cube0.pe1: behind bad.cpp:{LINES['load']}: the kernel throws what is no std::exception"])
+
+    def test_a_kernel_that_ends_the_program_is_no_success(self):
+        for how, status in (("exit", 0), ("quick_exit", 3), ("_exit", 0), ("_Exit", -1)):
+            self.refuses(*self.command(how), status=1, lines=1,
+                         saying=[f"kernbench: sip0.cube0.pe1: kernel misbehave ends the program by {how}({status}), "
+                                 f"at bad.cpp:{LINES[how]}\n"])
+        self.refuses(*self.command("exiting"), status=1, lines=1,
+                     saying=["kernbench: a plug-in or a thread of its own ends the program by exit(0)\n"])
+
+    def test_a_point_whose_kernel_ends_the_program_has_failed(self):
+        status, out, err = self.run_cli("sweep", "--over", "param.how=exit,joined", "--", *self.command("exit")[:-2])
+        self.assertEqual(status, 1, err)
+        self.assertIn("exit,1,", out)
+        self.assertIn("joined,0,", out)
+
+    def test_a_thread_that_a_kernel_leaves_is_told(self):
+        self.succeeds(*self.command("joined"))
+        status, _, err = self.run_cli(*self.command("left"))
+        self.assertEqual((status, err), (1, "kernbench: sip0.cube0.pe1: a thread that kernel misbehave began still runs, "
+                                         f"behind {self.folder}/bad.cpp:{LINES['load']}\n"))
+
+    def test_plugins_that_end_or_throw_while_they_are_loaded_are_refused(self):
+        for does, status, words in (("std::exit(0)", 1, "ends the program by exit(0)"),
+                                    ("throw 42", 2, "late.so: throws what is no std::exception while it is loaded"),
+                                    ('throw std::runtime_error("no licence")', 2,
+                                     "late.so: throws while it is loaded: no licence")):
+            with open(f"{self.folder}/late.cpp", "w") as f:
+                f.write('#include <cstdlib>\n#include <stdexcept>\n#include "kernbench/kernel_api/plugin.h"\n'
+                        f'const int at_load = [] {{ {does}; return 0; }}();\nKERNBENCH_PLUGIN("late")\n')
+            cli_support.build_plugin(f"{self.folder}/late.cpp", f"{self.folder}/late.so")
+            self.refuses("run", "--topology", topology("small.yaml"), "--plugin", f"{self.folder}/late.so", "--kernel",
+                         "gemm", status=status, lines=1, saying=[words])
 
     def test_lack_of_memory_ends_the_simulation(self):
         trace = f"{self.folder}/memory.json"

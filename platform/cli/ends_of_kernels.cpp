@@ -1,0 +1,96 @@
+#include "kernbench/platform/cli/ends_of_kernels.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "kernbench/platform/cli/signals.h"
+#include "kernbench/systemc_models/pe/running_kernel.h"
+
+namespace kernbench::cli {
+namespace {
+
+struct KernelThread {
+  std::string begun_by;
+  void* (*function)(void*);
+  void* argument;
+  std::atomic<bool> runs{true};
+};
+
+std::mutex guard;
+std::vector<std::shared_ptr<KernelThread>> begun;
+
+struct EndsThread {
+  KernelThread& thread;
+  ~EndsThread() { thread.runs = false; }  // pthread_exit unwinds too
+};
+
+void* run_thread(void* p) {
+  const std::unique_ptr<std::shared_ptr<KernelThread>> thread(static_cast<std::shared_ptr<KernelThread>*>(p));
+  const EndsThread ends{**thread};
+  return (*thread)->function((*thread)->argument);
+}
+
+[[noreturn]] void leave(int status) {
+  for (;;) syscall(SYS_exit_group, status);
+}
+
+[[noreturn]] void ended_by(const char* function, int status) {
+  say_end_of_kernel(RunningKernel::on_stack(__builtin_frame_address(0)), function, status);
+  leave(1);
+}
+
+/// What libraries and this program itself call in a child that is done.
+[[noreturn]] void ends_at_once(const char* function, int status) {
+  if (RunningKernel::on_stack(__builtin_frame_address(0))) ended_by(function, status);
+  leave(status);
+}
+
+}  // namespace
+
+std::string thread_left_by_a_kernel() {
+  const std::lock_guard<std::mutex> lock(guard);
+  for (const auto& t : begun) {
+    if (t->runs) return t->begun_by;
+  }
+  return "";
+}
+
+}  // namespace kernbench::cli
+
+// In a program's own symbols these come before the C library's, also for the shared objects that it loads.
+extern "C" {
+
+[[noreturn]] void exit(int status) noexcept { kernbench::cli::ended_by("exit", status); }
+[[noreturn]] void quick_exit(int status) noexcept { kernbench::cli::ended_by("quick_exit", status); }
+[[noreturn]] void _exit(int status) { kernbench::cli::ends_at_once("_exit", status); }
+[[noreturn]] void _Exit(int status) noexcept { kernbench::cli::ends_at_once("_Exit", status); }
+
+int pthread_create(pthread_t* id, const pthread_attr_t* attributes, void* (*function)(void*), void* argument) noexcept {
+  using namespace kernbench;
+  using cli::KernelThread;
+  static const auto create = reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  const RunningKernel* kernel = RunningKernel::on_stack(__builtin_frame_address(0));
+  if (!kernel) return create(id, attributes, function, argument);
+  auto thread = std::make_shared<KernelThread>();
+  thread->function = function;
+  thread->argument = argument;
+  thread->begun_by = fmt::format("{}: a thread that kernel {} began still runs", kernel->who(), kernel->kernel() ? kernel->kernel() : "");
+  if (const SourceLine& at = kernel->last_call(); at.line > 0) thread->begun_by += fmt::format(", behind {}:{}", at.file, at.line);
+  auto handed_on = std::make_unique<std::shared_ptr<KernelThread>>(thread);
+  const int status = create(id, attributes, cli::run_thread, handed_on.get());
+  if (status != 0) return status;
+  handed_on.release();
+  const std::lock_guard<std::mutex> lock(cli::guard);
+  cli::begun.push_back(std::move(thread));
+  return 0;
+}
+
+}  // extern "C"
