@@ -120,6 +120,11 @@ void on_fault(int number, siginfo_t* info, void* context) {
     say("stopped by SIG");
     say(sigabbrev_np(number));
   }
+  if (watched && sc_core::sc_is_running()) {
+    say(" at ");
+    say(static_cast<size_t>(watched->now_ns()));
+    say(" ns of simulated time");
+  }
   if (const RunningKernel* k = RunningKernel::on_stack(stack_pointer(context))) {
     say("\n  ");
     say_name(*k);
@@ -140,6 +145,27 @@ void on_stop(int number, siginfo_t*, void* context) {
   watched->stop(number);
   alarm(kPatienceSeconds);
 }
+
+/// Until sc_main has installed the others.
+void on_early_stop(int number) {
+  say("kernbench: stopped by SIG");
+  say(sigabbrev_np(number));
+  say("\n");
+  _exit(128 + number);
+}
+
+void stop_early_too(int, char**, char**) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    struct sigaction action {};
+    sigaction(number, nullptr, &action);
+    if (action.sa_handler == SIG_IGN) continue;
+    action.sa_handler = &on_early_stop;
+    sigaction(number, &action, nullptr);
+  }
+}
+
+/// Run by the dynamic linker, before anybody's static objects.
+[[gnu::section(".preinit_array"), gnu::used]] void (*const at_start)(int, char**, char**) = &stop_early_too;
 
 void handle(int number, void (*handler)(int, siginfo_t*, void*), int flags) {
   struct sigaction action {};
@@ -176,6 +202,7 @@ void install_signal_handlers() {
   stack.ss_size = sizeof handler_stack;
   if (sigaltstack(&stack, nullptr) != 0) return;
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) handle(number, &on_fault, SA_NODEFER);
+  signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond its limit is a write that fails, and told as that
   handle(SIGALRM, &on_stop, SA_RESTART);
   for (const int number : {SIGINT, SIGTERM}) {
     struct sigaction before {};

@@ -13,7 +13,7 @@ namespace cli {
 ///    line that names its PE, itself and its source line, and exit status 1. Any other fault is left to the system.
 ///  - SIGINT and SIGTERM end the program with exit status 128 + their number: where a timeline is watched, by its
 ///    stop(), so that logs end well; at once where that takes longer than a second, at the second signal, and
-///    elsewhere. Who was started with one of them ignored goes on ignoring it.
+///    elsewhere, and before this is called. Who was started with one of them ignored goes on ignoring it.
 void install_signal_handlers();
 
 /// While it lives, the signals that end the program stop this timeline.

@@ -163,7 +163,8 @@ class Signals(cli_support.Cli):
 
     def test_a_signal_says_where_kernels_are(self):
         err = self.stopped("spin", signal.SIGINT)
-        self.assertEqual(err.splitlines(), ["kernbench: stopped by SIGINT", "  sip0.cube0.pe1: kernel misbehave runs and "
+        self.assertEqual([re.sub("at [0-9]+ ns", "at T ns", line) for line in err.splitlines()],
+                         ["kernbench: stopped by SIGINT at T ns of simulated time", "  sip0.cube0.pe1: kernel misbehave runs and "
                                             f"does not come back, at bad.cpp:{LINES['spin']}"])
         log = f"{self.folder}/stopped.jsonl"
         err = self.stopped("loads", signal.SIGTERM, "--oplog", log)
@@ -171,6 +172,28 @@ class Signals(cli_support.Cli):
                          f"  sip0.cube0.pe1: misbehave (waits for dma_read of|runs, behind) bad.cpp:{LINES['loads']}\n$")
         self.refuses("replay", "--oplog", log, saying=["was cut off"])
         self.succeeds("replay", "--oplog", log, "--allow-cut-off")
+
+    def test_a_file_that_may_not_grow_is_told(self):
+        for output, file in (("--oplog", "large.jsonl"), ("--vcd", "large.vcd"), ("--trace", "large.json")):
+            run = subprocess.run(["sh", "-c", 'ulimit -f 1; exec "$0" "$@"', cli_support.KERNBENCH, "run", "--topology",
+                                  topology("small.yaml"), "--kernel", "gemm", output, f"{self.folder}/{file}"],
+                                 capture_output=True, text=True)
+            self.assertEqual((run.returncode, run.stdout), (1, ""), run.stderr)
+            self.assertRegex(run.stderr, "^kernbench: .*large.*: cannot be written to.*: File too large\n$")
+
+    def test_a_signal_at_the_start_is_told(self):
+        for wait in range(40):
+            run = subprocess.Popen([cli_support.KERNBENCH, *self.command("loads")], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+            caught = 0  # the dynamic linker's own time is nobody's
+            while not caught & 1 << (signal.SIGTERM - 1):
+                with open(f"/proc/{run.pid}/status") as status:
+                    caught = int(re.search("SigCgt:\\s*(\\w+)", status.read())[1], 16)
+            time.sleep(wait * 0.0005)
+            run.send_signal(signal.SIGTERM)
+            out, err = run.communicate(timeout=20)
+            self.assertEqual((run.returncode, out), (143, ""), err)
+            self.assertIn("kernbench: stopped by SIGTERM", err)
 
     def test_limits_end_a_run(self):
         for how in ("elapse", "loads", "stores"):
@@ -180,7 +203,7 @@ class Signals(cli_support.Cli):
             self.assertLessEqual(float(re.search("at ([0-9.]+) ns", err)[1]), 5000)
         for how in ("spin", "loads"):
             self.refuses(*self.command(how, "--max-wall", str(cli_support.TIMES_LONGER)), status=1, lines=2,
-                         saying=["kernbench: --max-wall: not done", "sip0.cube0.pe1"])
+                         saying=["kernbench: --max-wall: not done at ", "ns of simulated time", "sip0.cube0.pe1"])
         gemm = ("run", "--topology", topology("small.yaml"), "--kernel", "gemm", "--format", "json")
         free = self.succeeds(*gemm)
         limited = self.succeeds(*gemm, "--max-time", "1e6", "--max-wall", "100")
