@@ -64,6 +64,11 @@ def draw(seed, mode, ties=False):
     for prefix in prefixes:
         add_pe(d, prefix, ("tcm",))
         random_cases.attach(d, transit, prefix + ".pe_dma")
+    if mode == "finite":
+        # A credit over a wire of no length, or a flit of no bytes, comes at the instant of what it is to decide.
+        timing["header_bytes"] = timing.get("header_bytes") or 8
+        for link in d.links:
+            link["distance_mm"] = link["distance_mm"] or 0.77
     topology = random_cases.finish(d, timing)
     graph = timing_model.Graph(timing_model.compile_flat(topology))
 
