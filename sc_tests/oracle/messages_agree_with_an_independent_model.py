@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`kernbench pipeline` against the independent model of queues (model_messages.py) on seeded random programs of sends and
-receives over random flat topologies: every segment's times and account to 0.01 ns; and accounts sum up.
+receives over random flat topologies: every segment's times and account to 0.01 ns; and accounts sum up. Mode `finite` is
+flits over trees whose nodes have finite buffers and 1 to 4 virtual channels (model_wormhole.py).
 
     messages_agree_with_an_independent_model.py KERNBENCH [CASES] [--first-seed N] [--mode MODE] [--ties] [--keep FOLDER]
 """
@@ -12,10 +13,11 @@ import tempfile
 
 import kernbench_agrees_with_an_independent_model as other
 import model_messages
+import model_wormhole
 import random_cases
 import timing_model
 
-MODES = ("ideal", "cut_through", "flit")
+MODES = ("ideal", "cut_through", "flit", "finite")
 
 
 def add_pe(d, prefix, tiers):
@@ -37,17 +39,36 @@ def add_pe(d, prefix, tiers):
                                           "write_bw_gbs": 128.0})
 
 
+def finite_tree(d):
+    """Transit nodes without a circle, most of them with finite buffers."""
+    f = d.f
+    names = [random_cases.transit_node(d, i) for i in range(f.whole(1, 7))]
+    for node in d.nodes:
+        if f.chance(0.8):
+            node["attrs"].update(buffer_flits=f.pick(2, 2, 3, 4, 8, 16), vcs=f.whole(1, 4))
+            if f.chance(0.7):
+                node["attrs"]["allocation"] = f.pick("round_robin", "oldest_first")
+    for i in range(1, len(names)):
+        d.link(names[i], f.pick(*names[:i]))
+    return names
+
+
 def draw(seed, mode, ties=False):
     """(topology, work). A message's send stands before its receive in one order of all calls, so nobody is stuck."""
     f = random_cases.Figures(f"messages {seed}", ties)
     d = random_cases.TopologyDraft(f)
-    timing = random_cases.draw_timing(f, mode)
-    transit = random_cases.fabric(d)
-    random_cases.add_memories(d, transit, timing.get("flit_bytes", 256) if mode == "flit" else 0, f.whole(1, 3), 1 << 20)
+    timing = random_cases.draw_timing(f, "flit" if mode == "finite" else mode)
+    transit = finite_tree(d) if mode == "finite" else random_cases.fabric(d)
+    random_cases.add_memories(d, transit, timing.get("flit_bytes", 256) if timing["links"] == "flit" else 0, f.whole(1, 3), 1 << 20)
     prefixes = [f"sip0.cube0.pe{i}" for i in range(f.whole(2, 5))]
     for prefix in prefixes:
         add_pe(d, prefix, ("tcm",))
         random_cases.attach(d, transit, prefix + ".pe_dma")
+    if mode == "finite":
+        # A credit over a wire of no length, or a flit of no bytes, comes at the instant of what it is to decide.
+        timing["header_bytes"] = timing.get("header_bytes") or 8
+        for link in d.links:
+            link["distance_mm"] = link["distance_mm"] or 0.77
     topology = random_cases.finish(d, timing)
     graph = timing_model.Graph(timing_model.compile_flat(topology))
 
@@ -170,12 +191,13 @@ def main():
     args = parser.parse_args()
     agree, failed = {}, 0
     for i in range(args.cases):
-        seed, mode = args.first_seed + i, args.mode or MODES[i % 3]
+        seed, mode = args.first_seed + i, args.mode or MODES[i % len(MODES)]
         case = draw(seed, mode, args.ties)
         if case is None:
             continue
         graph = timing_model.Graph(timing_model.compile_flat(case[0]))
-        ours, undecided = model_messages.run_programs(graph, case[1])
+        fabric = model_wormhole.WormholeFabric if mode == "finite" else model_messages.PostedFabric
+        ours, undecided = model_messages.run_programs(graph, case[1], fabric)
         with tempfile.TemporaryDirectory() as folder:
             paths = random_cases.write_case("pipeline", case, folder)
             try:

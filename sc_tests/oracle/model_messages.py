@@ -342,15 +342,15 @@ class Pe:
 
 
 class Model:
-    def __init__(self, graph):
+    def __init__(self, graph, fabric):
         self.graph = graph
         self.sim = Simulator(graph)
-        self.fabric = PostedFabric(self.sim)
+        self.fabric = fabric(self.sim)
 
 
-def run_programs(graph, work):
+def run_programs(graph, work, fabric=PostedFabric):
     """What `kernbench pipeline` must print (None: programs wait for each other and nothing can move), and whether a tie that the contract leaves open arose."""
-    model = Model(graph)
+    model = Model(graph, fabric)
     pes = {}
 
     def pe(prefix):

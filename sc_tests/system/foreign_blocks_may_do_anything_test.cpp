@@ -4,10 +4,11 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <sstream>
 
-#include "hostile_blocks.h"
+#include "hostile_engines.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/launch/host_interface.h"
 #include "kernbench/platform/tools/run.h"
@@ -96,7 +97,7 @@ class HostTraffic : public sc_core::sc_module {
       const uint64_t at = address_ + random_() % 512;
       const bool ok = access(true, at, bytes) == tlm::TLM_OK_RESPONSE && access(false, at, back) == tlm::TLM_OK_RESPONSE;
       errors += !ok;
-      if (ok && back != bytes) wrong = "the host reads back what it has not written";
+      if (ok && back != bytes) wrong = std::string(name()) + " reads back what it has not written";
     }
     done = true;
   }
@@ -104,18 +105,24 @@ class HostTraffic : public sc_core::sc_module {
   std::minstd_rand random_;
 };
 
+/// Where a block stands, and what it does.
+struct Place {
+  std::string from, to;
+  const HostileKind* kind;
+};
+
 struct Case {
   uint32_t seed;
-  std::string file, kernel, edge_from, edge_to;
+  std::string machine, text, kernel;  ///< the machine in words, and as YAML
   std::vector<std::pair<std::string, std::string>> params;
   topology::Links links;
   bool finite = false;  ///< buffers
-  const HostileKind* kind;
+  std::vector<Place> places;
   std::string to_string() const {
     std::ostringstream s;
-    s << "seed " << seed << ": " << kind->name << " between " << edge_from << " and " << edge_to << " of " << file << ", "
-      << topology::name_of(links)
-      << (finite ? " with finite buffers, " : ", ") << kernel;
+    s << "seed " << seed << ": ";
+    for (const Place& p : places) s << p.kind->name << " between " << p.from << " and " << p.to << ", ";
+    s << machine << ", " << topology::name_of(links) << (finite ? " with finite buffers, " : ", ") << kernel;
     for (const auto& [name, value] : params) s << " " << name << "=" << value;
     return s.str();
   }
@@ -129,7 +136,48 @@ topology::Graph graph_of(const Case& c) {
     o.settings.emplace_back("*.buffer_flits", static_cast<int>(2 + c.seed % 15));
     o.settings.emplace_back("*.vcs", static_cast<int>(1 + c.seed % 4));
   }
-  return topology::compile_file(topology_path(c.file), component_catalog(), o);
+  return topology::compile_text(c.text, "random.yaml", component_catalog(), o);
+}
+
+std::string with(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  if (at == std::string::npos) throw std::logic_error("small.yaml has no '" + from + "'");
+  return text.replace(at, from.size(), to);
+}
+
+/// small.yaml with a grid, PEs, cubes, memories and times of its own, and a port for a foreign initiator.
+void draw_machine(Case& c, const std::function<size_t(size_t)>& below) {
+  const std::string columns = std::to_string(1 + below(4)), rows = std::to_string(1 + below(4));
+  const std::string pes = std::to_string(1 + below(4)), cubes = std::to_string(1 + below(2));
+  const std::string memory = std::vector<std::string>{"builtin.hbm_pc", "builtin.hbm_ctrl", "builtin.hbm_dram"}[below(3)];
+  const auto ns = [&] { return std::to_string(below(70) / 10.0); };
+  std::string t = read_file(topology_path("small.yaml"));
+  t = with(t, "cubes: {w: 2,", "cubes: {w: " + cubes + ",");
+  t = with(t, "grid: [4, 4]", "grid: [" + columns + ", " + rows + "]");
+  t = with(t, "exclude: [1, 1, 2, 2]", "");
+  t = with(t, "router: {attrs: {overhead_ns: 0.0}}", "router: {attrs: {overhead_ns: " + ns() + "}}");
+  t = with(t, "count: 4 ", "count: " + pes + " ");
+  t = with(t, "at: [r0c0, r0c3, r3c0, r3c3]", "");
+  t = with(t, "attrs: {overhead_ns: 8.0}", "attrs: {overhead_ns: " + ns() + "}");
+  t = with(t, "bw_gbs: 256.0}           # as long", "bw_gbs: " + std::to_string(16 << below(6)) + "}  # as long");
+  t = with(t, "  # ports:                     # where",
+           "  ports: [{at: r0c0, distance_mm: 0.5, bw_gbs: 64.0, attrs: {outstanding: 4}}]  # where");
+  if (memory != "builtin.hbm_pc") {
+    const size_t first = t.find("    impl: builtin.hbm_pc"), last = t.find("  sram:");
+    t = t.replace(first, last - first, "    impl: " + memory + "\n");
+  }
+  c.text = t;
+  c.machine = cubes + " cubes of " + columns + " x " + rows + " routers, " + pes + " PEs each, " + memory;
+}
+
+const HostileKind& draw_kind(uint32_t seed, size_t place) {
+  const std::vector<HostileKind>& kinds = all_hostile_kinds();
+  if (const char* only = std::getenv("KERNBENCH_HOSTILE_KIND")) {
+    for (const HostileKind& kind : kinds) {
+      if (std::string(only) == kind.name) return kind;
+    }
+  }
+  return kinds[(seed + place * (1 + seed / kinds.size())) % kinds.size()];
 }
 
 Case draw(uint32_t seed) {
@@ -137,10 +185,9 @@ Case draw(uint32_t seed) {
   const auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
   Case c;
   c.seed = seed;
-  c.file = std::vector<std::string>{"small.yaml", "one_cube.yaml"}[below(2)];
+  draw_machine(c, below);
   c.links = std::vector{topology::Links::ideal, topology::Links::cut_through, topology::Links::flit}[below(3)];
   c.finite = c.links == topology::Links::flit && below(2) == 0;
-  c.kind = &hostile_kinds()[seed % hostile_kinds().size()];
   const auto size = std::to_string(1 + below(3000));
   switch (below(5)) {
     case 0:
@@ -159,11 +206,6 @@ Case draw(uint32_t seed) {
       c.kernel = "hostile_probe";
       c.params = {{"n", std::to_string(64 + below(3000))}, {"pending", below(2) ? "true" : "false"}};
   }
-  if (const char* only = std::getenv("KERNBENCH_HOSTILE_KIND")) {
-    for (const HostileKind& kind : hostile_kinds()) {
-      if (std::string(only) == kind.name) c.kind = &kind;
-    }
-  }
   const topology::Graph g = graph_of(c);
   std::vector<const topology::Edge*> edges;
   for (const topology::Edge& e : g.edges) {
@@ -171,9 +213,15 @@ Case draw(uint32_t seed) {
     if (!pe_cpu && g.nodes[e.from].kind.rfind("pe_", 0) != 0) edges.push_back(&e);
     if (g.nodes[e.from].kind == "pe_dma" && g.nodes[e.to].kind.rfind("pe_", 0) != 0) edges.push_back(&e);
   }
-  const topology::Edge& e = *edges[below(edges.size())];
-  c.edge_from = g.nodes[e.from].id;
-  c.edge_to = g.nodes[e.to].id;
+  const size_t places = std::vector<size_t>{1, 2 + below(4), edges.size() / 2}[below(3)];
+  for (size_t i = 0; i < places; ++i) {
+    const topology::Edge& e = *edges[below(edges.size())];
+    const std::string &from = g.nodes[e.from].id, &to = g.nodes[e.to].id;
+    const bool taken = std::any_of(c.places.begin(), c.places.end(), [&](const Place& p) {
+      return (p.from == from && p.to == to) || (p.from == to && p.to == from);
+    });
+    if (!taken) c.places.push_back({from, to, &draw_kind(seed, i)});
+  }
   return c;
 }
 
@@ -181,32 +229,33 @@ Case draw(uint32_t seed) {
 std::string outcome(const Case& c) {
   alarm(120);
   scratch.clear();
-  topology::Graph g = graph_of(c);
-  const topology::Graph plain = g;
-  topology::insert_foreign(g, "hostile", c.edge_from, c.edge_to);
+  const topology::Graph plain = graph_of(c);
+  topology::Graph g = plain;
+  for (size_t i = 0; i < c.places.size(); ++i)
+    topology::insert_foreign(g, "hostile" + std::to_string(i), c.places[i].from, c.places[i].to);
   Platform platform("system", g);
   std::vector<std::unique_ptr<HostileBlock>> blocks;
   bool fails = false, loses = false;
-  for (const auto& [from, to] : {std::pair(c.edge_from, c.edge_to), std::pair(c.edge_to, c.edge_from)}) {
-    const auto node = [&](const std::string& id) -> FabricNode* {
-      for (uint32_t n = 0; n < plain.nodes.size(); ++n) {
-        if (plain.nodes[n].id == id) return platform.component(n).fabric_node();
-      }
-      return nullptr;
-    };
-    const auto edge = [&](const topology::Edge& e) {
-      return plain.nodes[e.from].id == from && plain.nodes[e.to].id == to;
-    };
-    if (!std::any_of(plain.edges.begin(), plain.edges.end(), edge)) continue;
-    if (!node(from) || !node(to) || !node(from)->initiator_socket() || !node(to)->target_socket()) continue;
-    blocks.push_back(c.kind->make(("block" + std::to_string(blocks.size())).c_str(), c.seed));
-    blocks.back()->bind(platform.foreign("hostile"), from, to);
-    fails = blocks.back()->fails();
-    loses = blocks.back()->loses_extensions();
+  for (size_t i = 0; i < c.places.size(); ++i) {
+    const Place& place = c.places[i];
+    for (const auto& [from, to] : {std::pair(place.from, place.to), std::pair(place.to, place.from)}) {
+      const auto node = [&](const std::string& id) -> FabricNode* {
+        return platform.component(plain.index_of.at(id)).fabric_node();
+      };
+      const bool edge = std::any_of(plain.edges.begin(), plain.edges.end(), [&](const topology::Edge& e) {
+        return plain.nodes[e.from].id == from && plain.nodes[e.to].id == to;
+      });
+      if (!edge || !node(from) || !node(to) || !node(from)->initiator_socket() || !node(to)->target_socket()) continue;
+      blocks.push_back(place.kind->make(("block" + std::to_string(blocks.size())).c_str(), c.seed));
+      blocks.back()->bind(platform.foreign("hostile" + std::to_string(i)), from, to);
+      fails |= blocks.back()->fails();
+      loses |= blocks.back()->loses_extensions();
+    }
   }
   const topology::Memory& last = g.memories[c.seed % g.memories.size()];
-  HostTraffic host("host", last.base + last.size - 4096, c.seed);
+  HostTraffic host("host", last.base + last.size - 4096, c.seed), cpu("cpu", last.base + last.size - 8192, c.seed + 1);
   host.socket.bind(platform.host(0).socket());
+  cpu.socket.bind(platform.port("sip0.cube0.port0").socket<32>());
   RunOptions o;
   o.kernel = c.kernel;
   o.params = c.params;
@@ -227,10 +276,12 @@ std::string outcome(const Case& c) {
                                 says("expected messages between PEs to be passed on") ||
                                 says("answered TLM_GENERIC_ERROR")));
   if (said != "verified" && !known) said = "wrong: " + said;
-  if (said == "verified" && !host.done) sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_MS));
-  if (said == "verified" && !host.done) said = "wrong: the host's access never ends";
-  if (!host.wrong.empty()) said = "wrong: " + host.wrong;
-  if (host.errors > 0 && !fails && !loses) said = "wrong: the host's access is answered with an error";
+  for (const HostTraffic* t : {&host, &cpu}) {
+    if (said == "verified" && !t->done) sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_MS));
+    if (said == "verified" && !t->done) said = std::string("wrong: an access of ") + t->name() + " never ends";
+    if (!t->wrong.empty()) said = "wrong: " + t->wrong;
+    if (t->errors > 0 && !fails && !loses) said = std::string("wrong: an access of ") + t->name() + " has an error";
+  }
   return said;
 }
 
@@ -239,7 +290,7 @@ TEST(HostileBlocks, leave_results_right_or_clearly_faulty) {
     const char* text = std::getenv(name);
     return text ? std::strtoul(text, nullptr, 10) : otherwise;
   };
-  const unsigned long cases = number("KERNBENCH_HOSTILE_CASES", 210), seed = number("KERNBENCH_HOSTILE_SEED", 1);
+  const unsigned long cases = number("KERNBENCH_HOSTILE_CASES", 240), seed = number("KERNBENCH_HOSTILE_SEED", 1);
   std::map<std::string, std::pair<size_t, size_t>> kinds;  // verified, faults
   size_t verified = 0;
   for (unsigned long i = 0; i < cases; ++i) {
@@ -248,9 +299,10 @@ TEST(HostileBlocks, leave_results_right_or_clearly_faulty) {
     const bool right = said == "verified", fault = said.rfind("fault: ", 0) == 0;
     EXPECT_TRUE(right || fault) << c.to_string() << "\n  " << said;
     EXPECT_EQ(said.find('\n'), std::string::npos) << c.to_string() << "\n  " << said;
-    (right ? kinds[c.kind->name].first : kinds[c.kind->name].second)++;
+    (right ? kinds[c.places[0].kind->name].first : kinds[c.places[0].kind->name].second)++;
     verified += right;
   }
+  std::cout << "seeds " << seed << " to " << seed + cases - 1 << "; by the first block's kind:\n";
   for (const auto& [name, counts] : kinds)
     std::cout << name << ": " << counts.first << " verified, " << counts.second << " faults\n";
   EXPECT_GT(verified * 2, cases);

@@ -1,5 +1,7 @@
 #include "kernbench/systemc_models/fabric/input_port.h"
 
+#include <algorithm>
+
 namespace kernbench {
 
 namespace {
@@ -40,19 +42,26 @@ InputChannel& InputPort::add(uint32_t message_class, uint32_t number) {
   return v;
 }
 
-/// Without a limit a message begins a queue of its own: others that come by its number behind its last flit do not wait
-/// for what is left of it here.
 InputChannel& InputPort::append(Flit& f) {
-  const uint32_t c = class_of(f);
-  if (!limited() && f.index == 0) {
-    if (idle_.empty()) idle_.push_back(&add(c, f.channel));
-    if (by_number_[c].size() <= f.channel) by_number_[c].resize(f.channel + 1);
-    by_number_[c][f.channel] = idle_.back();
-    idle_.pop_back();
-  }
-  InputChannel& v = channel(c, f.channel);
+  InputChannel& v = limited() ? channel(class_of(f), f.channel) : queue_of(f);
   f.at = &v;
   v.append(f);
+  return v;
+}
+
+/// Without a limit a message begins a queue of its own. It is known by the message: a foreign block may begin one of its
+/// own, an answer, while the flits of another that it passes on are still to come.
+InputChannel& InputPort::queue_of(const Flit& f) {
+  if (f.index == 0) {
+    if (idle_.empty()) idle_.push_back(&add(class_of(f), f.channel));
+    arriving_.push_back({f.transaction, f.response, idle_.back()});
+    idle_.pop_back();
+  }
+  const auto message = std::find_if(arriving_.begin(), arriving_.end(), [&](const Arriving& a) {
+    return a.transaction == f.transaction && a.response == f.response;
+  });
+  InputChannel& v = *message->queue;
+  if (f.last) arriving_.erase(message);
   return v;
 }
 

@@ -47,12 +47,20 @@ class InputPort {
   InputChannel& channel(uint32_t message_class, uint32_t number) { return *by_number_[message_class][number]; }
 
  private:
+  struct Arriving {
+    const FabricTransaction* transaction;
+    bool response;
+    InputChannel* queue;
+  };
   InputChannel& add(uint32_t message_class, uint32_t number);
+  InputChannel& queue_of(const Flit&);
 
   const uint64_t rank_;  ///< of the port, among those of its node
   std::deque<InputChannel> channels_;
-  std::vector<InputChannel*> by_number_[kMessageClasses];  ///< without a limit: of the last message that began
-  std::vector<InputChannel*> idle_;                        ///< without a limit: those that no message has
+  std::vector<InputChannel*> by_number_[kMessageClasses];  ///< with a limit
+  // Without one: of messages that have begun and not ended; those that no message has.
+  std::vector<Arriving> arriving_;
+  std::vector<InputChannel*> idle_;
 };
 
 }  // namespace kernbench

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
@@ -16,7 +17,7 @@ struct BaseProtocolTarget::Access : DataMover {
   MemoryRequest request;
   Rows rows;  ///< of the request, where its beats go to the same addresses again
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
-  const tlm::tlm_generic_payload* arrived = nullptr;  ///< the memory's: a foreign block may have changed the address
+  std::optional<PayloadRange> arrived;  ///< at the memory: a foreign block may have changed the address
   bool local = false;                                 ///< a LocalWindow's
   bool blocking = false;   ///< b_transport
   bool has_place = false;  ///< of `outstanding`
@@ -29,7 +30,7 @@ struct BaseProtocolTarget::Access : DataMover {
   void failed(FabricTransaction&, tlm::tlm_response_status answer) override { status = answer; }
   tlm::tlm_generic_payload* foreign() override { return payload; }
   void served(FabricTransaction& x, double at_ns) override {
-    arrived = &x.payload;
+    arrived.emplace(x.payload);  // who may be another's before they are moved
     // After all that PEs do at that instant; among foreign transactions in the order in which the memory served them.
     target->system_.timeline().at(at_ns, Order(Order::kDepartures, 0, 0),
                                   call<&BaseProtocolTarget::move_bytes>(*target, *this));
@@ -200,12 +201,11 @@ void BaseProtocolTarget::grant(Access& a) {
 }
 
 void BaseProtocolTarget::move_bytes(Access& a) {
-  const PayloadRange range(*a.arrived);
-  a.window = system_.window_at(a.arrived->get_address());
+  a.window = system_.window_at(a.arrived->address());
   if (a.request.write) {
-    write(a, range);
+    write(a, *a.arrived);
   } else {
-    read(a, range);
+    read(a, *a.arrived);
   }
   a.moved = true;
   if (a.served_by_fabric) complete(a);
