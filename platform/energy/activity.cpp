@@ -137,12 +137,13 @@ void Activity::add_edge(uint32_t edge, uint64_t bits, Span span) {
 void Activity::add_way(const FabricTransaction& x, Span span) {
   const System& system = platform_.system();
   const bool back = !x.posted && system.responses_travel();
-  const auto bits_on_link = [&](bool data) {
-    const double bytes = system.mode().bytes_on_link(data ? static_cast<double>(x.nbytes) : 0);
+  const auto bits_on_link = [&](bool response) {
+    const double bytes = system.mode().bytes_on_link(static_cast<double>(x.data_bytes(response))) +
+                         static_cast<double>(response ? 0 : x.rows.list_bytes);
     return static_cast<uint64_t>(std::llround(bytes * static_cast<double>(kBits)));
   };
-  const uint64_t there_bits = bits_on_link(x.write);
-  const uint64_t back_bits = back ? bits_on_link(!x.write) : x.write ? 0 : x.nbytes * kBits;
+  const uint64_t there_bits = bits_on_link(false);
+  const uint64_t back_bits = back ? bits_on_link(true) : x.data_bytes(true) * kBits;
   for (uint32_t i = 0; i < x.hop_count; ++i) {
     const Hop& hop = x.hops[i];
     if (there_bits > 0) add_edge(hop.out->link.edge, there_bits, span);
@@ -167,10 +168,14 @@ void Activity::access_done(const Component& initiator, const FabricTransaction& 
   add_way(x, span);
   if (const MemoryTarget* memory = x.route->target; memory && memory->index() < pe_of_.size()) {
     add_memory(memory->index(), x.write, memory->moved_bytes(x), span);
+    if (x.is_atomic()) add_memory(memory->index(), false, memory->moved_bytes(x), span);
     if (const auto activates = memory->activates()) add_activates(memory->index(), *activates, span);
   }
   if (initiator.index() >= pe_of_.size() || pe_of_[initiator.index()] == kNoPe) return;
-  add_tcm(platform_.pes().pe(pe_of_[initiator.index()]), !x.write, x.nbytes, span);
+  const Pe& pe = platform_.pes().pe(pe_of_[initiator.index()]);
+  for (const bool response : {false, true}) {
+    if (x.has_data(response)) add_tcm(pe, response, x.data_bytes(response), span);
+  }
 }
 
 void Activity::post_done(const Component&, const FabricTransaction& x, double t) {

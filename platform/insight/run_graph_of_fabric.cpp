@@ -84,7 +84,7 @@ Cost RunGraphRecorder::way_cost(const FabricTransaction& x, bool back) {
   Way& way = way_of(route);
   Cost& kept = back ? way.back : way.there;
   if (way.alike && kept != 0) return kept;
-  const PassingMessage message{x.write, back, x.address, x.nbytes};
+  const PassingMessage message{x, back};
   std::vector<CostPart> parts, stored;
   for (size_t n = 0; n < route.hops.size(); ++n) {
     const size_t i = back ? route.hops.size() - 1 - n : n;
@@ -112,6 +112,15 @@ void RunGraphRecorder::with_bandwidths(const Cause& last, const std::vector<Cost
   for (CostPart p : per_byte) {
     p.ns *= bytes;
     causes_.push_back(then(last, p));
+  }
+}
+
+/// An atomic's bytes are read one after the other with being written.
+void RunGraphRecorder::read_and_written(const Cause& last, const Way& way, const FabricTransaction& x) {
+  if (way.write.empty()) return with_bandwidths(last, way.read, static_cast<double>(x.nbytes));
+  for (CostPart p : way.write) {
+    p.ns *= static_cast<double>(x.data_bytes(false));
+    with_bandwidths(then(last, p), way.read, static_cast<double>(x.nbytes));
   }
 }
 
@@ -262,10 +271,17 @@ void RunGraphRecorder::finished(const MemoryTarget& memory, const FabricTransact
     const Way& way = way_of(*x.route);
     switch (x.service_bound) {
       case ServiceBound::way_to_memory:
-        with_bandwidths({a.queued, 0}, x.write ? way.write_inner : way.read_inner, static_cast<double>(x.nbytes));
+        // An atomic's is the slower direction.
+        if (x.write) with_bandwidths({a.queued, 0}, way.write_inner, static_cast<double>(x.data_bytes(false)));
+        if (!x.write || x.is_atomic())
+          with_bandwidths({a.queued, 0}, way.read_inner, static_cast<double>(x.nbytes));
         break;
       case ServiceBound::way:
-        with_bandwidths({a.queued, 0}, x.write ? way.write : way.read, static_cast<double>(x.nbytes));
+        if (x.is_atomic()) {
+          read_and_written({a.queued, 0}, way, x);
+        } else {
+          with_bandwidths({a.queued, 0}, x.write ? way.write : way.read, static_cast<double>(x.nbytes));
+        }
         break;
       case ServiceBound::memory:
         causes_.push_back(behind(a.queued, memory, t - x.own_service_ns));
@@ -309,10 +325,10 @@ Moment RunGraphRecorder::came_back(const Component& initiator, const FabricTrans
     return add(t, a.op);
   }
   const Cause header = a.travellers.front().by ? then(first, overhead) : then(first, way_cost(x, true));
-  if (x.write) return graph_.add(t, a.op, {header});
+  if (!x.has_data(true)) return graph_.add(t, a.op, {header});
   const Way& way = way_of(*x.route);
   with_bandwidths(header, a.served.empty() ? way.read : way.read_inner, static_cast<double>(x.nbytes));
-  if (!a.served.empty()) causes_.push_back({a.finished, way_cost(x, true)});
+  if (!a.served.empty() && !x.is_atomic()) causes_.push_back({a.finished, way_cost(x, true)});
   return add(t, a.op);
 }
 

@@ -214,6 +214,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   Cause at_memory(const FabricTransaction&, Access&);
   Cause behind(Moment before, const MemoryTarget&, double t);
   void finished(const MemoryTarget&, const FabricTransaction&, Access&, double t);
+  void read_and_written(const Cause& last, const Way&, const FabricTransaction&);
   void with_bandwidths(const Cause& last, const std::vector<CostPart>& per_byte, double bytes);
   void responds(const FabricTransaction&, Access&);
   /// When its response has left the memory, or of data that leave before all is served, when it was asked for.

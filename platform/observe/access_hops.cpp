@@ -9,7 +9,7 @@
 namespace kernbench {
 
 const char* name_of_access(const FabricTransaction& x) {
-  if (!x.posted) return x.write ? "write" : "read";
+  if (!x.posted) return name_of_access(x);
   return x.channel == FabricInitiator::kCredit ? "credit" : "message";
 }
 

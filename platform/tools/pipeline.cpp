@@ -139,6 +139,16 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
     }
   }
   ProgramPlayer player("program_player", platform, work.calls, work.file);
+  player.others_left([&work] {
+    for (const auto& part : work.pes) {
+      for (const auto* list : {&part.commands, &part.composites}) {
+        for (const PipelineWork::Entry& e : *list) {
+          if (e.command->done_ns == 0) return true;
+        }
+      }
+    }
+    return false;
+  });
   platform.machine().run_ahead();
   platform.routes().close();  // the commands' checks have asked for every route that the work takes
   simulate();

@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "kernbench/phase2/op/address_text.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/queue_deadlock.h"
 #include "kernbench/platform/launch/queue_connections.h"
@@ -21,6 +24,9 @@ struct ProgramPlayer::Playing {
   bool ended = false;
 
   void submit(ProgramCommand& c) { (c.queue_call ? queues : scheduler)->send(c.item); }
+  /// Atomics that wait for what the program has written before them, in order.
+  std::vector<ProgramCommand*> held;
+  bool polls = false;  ///< between two polls of a wait_until
 };
 
 ProgramPlayer::ProgramPlayer(sc_core::sc_module_name name, Platform& platform, ProgramsWork& work,
@@ -78,8 +84,9 @@ void ProgramPlayer::prepare(Playing& p) {
     ProgramCall& c = p.work->calls[i];
     if (c.kind == ProgramCall::Kind::wait) continue;
     prepare(p, *c.command, i);
+    if (auto* ranged = static_cast<ProgramRanges*>(c.command->ranged.get())) ranged->player = this;
     if (c.store) prepare(p, *c.store, i);
-    if (c.kind != ProgramCall::Kind::command) prepare_queue_call(p, i);
+    if (c.kind == ProgramCall::Kind::queue || c.kind == ProgramCall::Kind::copy) prepare_queue_call(p, i);
   }
   p.local_ns = p.work->start_ns;
   if (p.pe->ipcq) p.pe->ipcq->on_left_over([this](const std::string& what) { fail(what); });
@@ -91,7 +98,7 @@ void ProgramPlayer::prepare(Playing& p, ProgramCommand& command, size_t call) {
   command.item.command = &command;
   command.program = p.number;
   command.call = call;
-  if (&command == c.command.get() && c.kind != ProgramCall::Kind::command) return;
+  if (&command == c.command.get() && (c.kind == ProgramCall::Kind::queue || c.kind == ProgramCall::Kind::copy)) return;
   try {
     p.pe->scheduler->validate(command);
   } catch (const AccessError& e) {
@@ -129,7 +136,12 @@ void ProgramPlayer::make(Playing& p, ProgramCall& c) {
     c.queue.call_ns = p.pe->cpu->command_ns();
     p.local_ns += c.queue.call_ns;
     ++p.not_done;
-    platform_.timeline().at(p.local_ns, front_order(*p.pe), call<&Playing::submit>(p, *c.command));
+    c.submit_ns = p.local_ns;
+    if (c.releases) {
+      platform_.timeline().at(p.local_ns, front_order(*p.pe), call<&ProgramPlayer::submit_behind>(*this, *c.command));
+    } else {
+      platform_.timeline().at(p.local_ns, front_order(*p.pe), call<&Playing::submit>(p, *c.command));
+    }
   }
   c.return_ns = p.local_ns;
 }
@@ -172,11 +184,131 @@ void ProgramPlayer::answered(Playing& p, ProgramCommand& command) {
     p.scheduler->send(c.store->item);
     return;
   }
-  c.done = true;
   c.done_ns = command.done_ns;
   p.work->end_ns = std::max(p.work->end_ns, c.done_ns);
   --p.not_done;
+  if (c.kind == ProgramCall::Kind::wait_until && !holds(c)) return polled(p, c);
+  c.done = true;
+  if (c.writes) release_held(p);
 }
+
+// ---- atomics and flags
+
+/// An atomic that releases is submitted when all that its program has written before is complete.
+bool ProgramPlayer::writes_before(const Playing& p, const ProgramCall& c) const {
+  for (const ProgramCall& other : p.work->calls) {
+    if (&other == &c) return false;
+    if (other.writes && !other.done) return true;
+  }
+  return false;
+}
+
+void ProgramPlayer::submit_behind(ProgramCommand& command) {
+  Playing& p = *playing_[command.program];
+  if (writes_before(p, p.work->calls[command.call])) {
+    p.held.push_back(&command);
+  } else {
+    p.submit(command);
+  }
+}
+
+void ProgramPlayer::release_held(Playing& p) {
+  for (size_t i = 0; i < p.held.size();) {
+    ProgramCommand& command = *p.held[i];
+    if (writes_before(p, p.work->calls[command.call])) {
+      ++i;
+      continue;
+    }
+    p.held.erase(p.held.begin() + static_cast<std::ptrdiff_t>(i));
+    platform_.timeline().at(platform_.timeline().now_ns(), front_order(*p.pe), call<&Playing::submit>(p, command));
+  }
+}
+
+void ProgramRanges::effect_known(const FabricTransaction& x) {
+  if (call) player->signal_stands(*call, x.effect_ns, x.memory_arrival);
+}
+
+void ProgramPlayer::signal_stands(const ProgramCall& c, double effect_ns, uint64_t arrival) {
+  effects_[{Timeline::to_fs(effect_ns), arrival, effects_so_far_++}] = {c.flag, c.value};
+  // Behind what PEs do at that instant.
+  platform_.timeline().at(effect_ns, Order(Order::kDepartures, 0, arrival), call<&ProgramPlayer::take_effect>(*this));
+}
+
+void ProgramPlayer::take_effect() {
+  const Effect e = effects_.begin()->second;
+  effects_.erase(effects_.begin());
+  flags_[e.flag] = e.value;
+}
+
+bool ProgramPlayer::holds(const ProgramCall& c) const {
+  const auto flag = flags_.find(c.flag);
+  const int32_t found = flag == flags_.end() ? 0 : flag->second;
+  switch (c.compare) {
+    case ProgramCall::Compare::eq:
+      return found == c.value;
+    case ProgramCall::Compare::ne:
+      return found != c.value;
+    case ProgramCall::Compare::lt:
+      return found < c.value;
+    case ProgramCall::Compare::ge:
+      return found >= c.value;
+  }
+  return false;
+}
+
+/// The flag is not as it should be: the next poll.
+void ProgramPlayer::polled(Playing& p, ProgramCall& c) {
+  p.polls = true;
+  p.local_ns = c.done_ns + p.pe->cpu->poll_ns();
+  platform_.timeline().at(p.local_ns, front_order(*p.pe), call<&ProgramPlayer::poll>(*this, p));
+}
+
+void ProgramPlayer::poll(Playing& p) {
+  p.polls = false;
+  if (only_polls_left()) return fail(waiting_for_flags());
+  p.local_ns += p.pe->cpu->command_ns();
+  ++p.not_done;
+  platform_.timeline().at(p.local_ns, front_order(*p.pe), call<&Playing::submit>(p, *p.work->calls[p.next].command));
+}
+
+/// Whether all that could still happen are polls of flags that nobody can change any more.
+bool ProgramPlayer::only_polls_left() const {
+  if (!effects_.empty() || (others_left_ && others_left_())) return false;
+  bool queues_wait = false;
+  size_t polls = 0;
+  for (const auto& playing : playing_) {
+    const Playing& p = *playing;
+    if (p.ended) continue;
+    if (!p.waiting) return false;
+    const bool flag = p.work->calls[p.next].kind == ProgramCall::Kind::wait_until;
+    if (flag && holds(p.work->calls[p.next])) return false;
+    polls += p.polls;
+    for (size_t i = 0; i < p.next + !flag; ++i) {
+      const ProgramCall& c = p.work->calls[i];
+      if (c.done || c.kind == ProgramCall::Kind::wait) continue;
+      if (c.kind == ProgramCall::Kind::command || !c.command->queue_call) return false;
+      queues_wait = true;
+    }
+  }
+  // Of messages, what is under way stands on the timeline.
+  return !queues_wait || platform_.timeline().entries() == polls;
+}
+
+std::string ProgramPlayer::waiting_for_flags() const {
+  constexpr const char* kNames[] = {"eq", "ne", "lt", "ge"};
+  std::string text = "nothing can move:";
+  for (const auto& playing : playing_) {
+    const Playing& p = *playing;
+    if (p.ended || p.work->calls[p.next].kind != ProgramCall::Kind::wait_until) continue;
+    const ProgramCall& c = p.work->calls[p.next];
+    const auto flag = flags_.find(c.flag);
+    text += fmt::format("{} {}: call {} waits until the flag at {} is {} {}, it is {}", text.back() == ':' ? "" : ";",
+                        p.pe->id, c.id, address_text(c.flag), kNames[static_cast<size_t>(c.compare)], c.value,
+                        flag == flags_.end() ? 0 : flag->second);
+  }
+  return text;
+}
+
 
 void ProgramPlayer::end_if_complete(Playing& p) {
   if (p.ended || p.not_done > 0) return;

@@ -1,6 +1,8 @@
 // Reads the `connections` and `programs` of `kernbench pipeline`'s work file.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <unordered_map>
 
@@ -93,14 +95,18 @@ class ProgramReader : private JsonFields {
     }
     if (call == "send" || call == "recv" || call == "copy_to_dst" || (call == "recv_any" && !c.async)) {
       read_queue_call(o, path, call, p, c);
+    } else if (call == "gather" || call == "scatter" || call == "atomic" || call == "red" || call == "cas") {
+      read_ranged(o, path, call, p, c);
+    } else if ((call == "signal" || call == "wait_until") && !c.async) {
+      read_flag(o, path, call, p, c);
     } else if (call == "load" || call == "store" || call == "gemm" || call == "math") {
       read_command(o, path, call, p, c);
     } else if (call == "wait" && !c.async) {
       read_wait(o, path, p, c);
     } else {
       fault(path + ".call", "found " + shown(o.value("call", json())) +
-                                ", expected send, recv, copy_to_dst, load, store, gemm or math, each also as _async, "
-                                "recv_any or wait");
+                                ", expected send, recv, copy_to_dst, load, store, gather, scatter, atomic, red, cas, gemm or "
+                                "math, each also as _async, recv_any, signal, wait_until or wait");
     }
   }
 
@@ -118,10 +124,103 @@ class ProgramReader : private JsonFields {
     }
   }
 
+  /// Space and ranges of a gather, a scatter or an atomic.
+  void read_ranged(const json& o, const std::string& path, const std::string& call, ProgramWork& p, ProgramCall& c) {
+    for (const char* kind : {"pe_scheduler", "pe_dma"}) require(p, kind, path);
+    const bool moves = call == "gather" || call == "scatter";
+    moves ? keys(o, path, {"id", "call", "space", "ranges"}) : keys(o, path, {"id", "call", "space", "ranges", "sem"});
+    const std::string space = text(o, path, "space");
+    if (space != "hbm" && space != "sram") fault(path + ".space", "found '" + space + "', expected hbm or sram");
+    c.writes = call != "gather";
+    c.command = std::make_unique<ProgramCommand>();
+    c.command->type = call == "gather" ? CommandType::load : CommandType::store;
+    auto ranged = std::make_shared<ProgramRanges>();
+    ranged->atomic = moves            ? AtomicKind::none
+                     : call == "atomic" ? AtomicKind::fetch
+                     : call == "red"    ? AtomicKind::reduce
+                                        : AtomicKind::compare;
+    if (!moves) read_sem(o, path, c);
+    std::vector<AccessRange> ranges;
+    const json* list = array(o, path, "ranges");
+    for (size_t i = 0; list && i < list->size(); ++i) {
+      const json& r = (*list)[i];
+      if (r.is_array() && r.size() == 2 && r[0].is_number_unsigned() && r[1].is_number_unsigned() &&
+          r[1].get<uint64_t>() > 0 && r[1].get<uint64_t>() <= static_cast<uint64_t>(kMostBytes)) {
+        ranges.push_back({r[0].get<uint64_t>(), r[1].get<uint64_t>()});
+      } else {
+        fault(fmt::format("{}.ranges[{}]", path, i), "found " + shown(r) + ", expected [address, bytes from 1]");
+      }
+    }
+    group(path + ".ranges", ranges, p, *ranged);
+    c.command->ranged = std::move(ranged);
+  }
+
+  void read_sem(const json& o, const std::string& path, ProgramCall& c) {
+    const std::string sem = text(o, path, "sem", "acq_rel");
+    if (sem != "relaxed" && sem != "acquire" && sem != "release" && sem != "acq_rel")
+      fault(path + ".sem", "found '" + sem + "', expected relaxed, acquire, release or acq_rel");
+    c.releases = sem == "release" || sem == "acq_rel";
+  }
+
+  /// What the DMA makes of the ranges; an atomic needs a way back, as a read does.
+  void group(const std::string& path, const std::vector<AccessRange>& ranges, const ProgramWork& p,
+             ProgramRanges& ranged) {
+    const auto& blocks = platform_.graph().pes[p.index].blocks;
+    if (blocks.count("pe_dma") == 0) return;
+    const bool write = ranged.atomic == AtomicKind::none;
+    RangeGrouping grouping(platform_.routes(), blocks.at("pe_dma"), write);
+    try {
+      for (const AccessRange& r : ranges) grouping.add(r.offset, r.nbytes);
+      ranged.groups = grouping.take();
+    } catch (const AccessError& e) {
+      fault(path, e.what());
+    }
+  }
+
+  /// A signal or a wait_until: 4 bytes.
+  void read_flag(const json& o, const std::string& path, const std::string& call, ProgramWork& p, ProgramCall& c) {
+    for (const char* kind : {"pe_scheduler", "pe_dma"}) require(p, kind, path);
+    c.command = std::make_unique<ProgramCommand>();
+    c.flag = address(o, path);
+    if (o.contains("value")) {
+      c.value = static_cast<int32_t>(whole(o.at("value"), path + ".value", -(int64_t{1} << 31), (int64_t{1} << 32) - 1));
+    } else {
+      fault(path + ".value", "is missing, expected a whole number of 32 bits");
+    }
+    if (o.contains("space")) {
+      const std::string space = text(o, path, "space");
+      if (space != "hbm" && space != "sram") fault(path + ".space", "found '" + space + "', expected hbm or sram");
+    }
+    if (c.flag % 4 != 0) fault(path + ".addr", fmt::format("found {}, expected a multiple of 4", c.flag));
+    if (call == "wait_until") {
+      keys(o, path, {"id", "call", "space", "addr", "value", "cmp"});
+      c.kind = ProgramCall::Kind::wait_until;
+      c.command->type = CommandType::load;
+      c.command->dma.addr = c.flag;
+      c.command->dma.nbytes = 4;
+      c.command->dma.rows = {1, 4, 0};
+      const std::string cmp = text(o, path, "cmp");
+      constexpr const char* kNames[] = {"eq", "ne", "lt", "ge"};
+      const auto name = std::find(std::begin(kNames), std::end(kNames), cmp);
+      if (name == std::end(kNames)) return fault(path + ".cmp", "found '" + cmp + "', expected eq, ne, lt or ge");
+      c.compare = static_cast<ProgramCall::Compare>(name - std::begin(kNames));
+      return;
+    }
+    keys(o, path, {"id", "call", "space", "addr", "value"});
+    c.writes = c.releases = true;
+    c.command->type = CommandType::store;
+    auto ranged = std::make_shared<ProgramRanges>();
+    ranged->atomic = AtomicKind::reduce;
+    ranged->call = &c;
+    group(path + ".addr", {{c.flag, 4}}, p, *ranged);
+    c.command->ranged = std::move(ranged);
+  }
+
   void read_queue_call(const json& o, const std::string& path, const std::string& call, ProgramWork& p,
                        ProgramCall& c) {
     for (const char* kind : {"pe_ipcq", "pe_dma"}) require(p, kind, path);
     c.kind = call == "copy_to_dst" ? ProgramCall::Kind::copy : ProgramCall::Kind::queue;
+    c.writes = call == "copy_to_dst";
     c.command = std::make_unique<ProgramCommand>();
     c.queue.kind = call == "send"       ? QueueCall::Kind::send
                    : call == "recv_any" ? QueueCall::Kind::receive_any
@@ -180,6 +279,7 @@ class ProgramReader : private JsonFields {
     } else {
       keys(o, path, {"id", "call", "space", "addr", "nbytes", "rows", "stride"});
       command.type = call == "load" ? CommandType::load : CommandType::store;
+      c.writes = call == "store";
       read_memory(o, path, static_cast<uint64_t>(number(o, path, "nbytes", 1, kMostBytes)), command);
       read_rows(o, path, command);
     }

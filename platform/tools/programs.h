@@ -2,10 +2,13 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <iosfwd>
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -20,10 +23,19 @@ namespace kernbench {
 struct ProgramCommand : PeCommand {
   size_t program = 0, call = 0;
 };
+class ProgramPlayer;
+struct ProgramCall;
+/// Ranges of a call, whose effects, of a signal, are in the player's memory.
+struct ProgramRanges : RangedAccess {
+  ProgramPlayer* player = nullptr;
+  const ProgramCall* call = nullptr;
+  void effect_known(const FabricTransaction&) override;
+};
 
 /// One call, and when it was what (ns).
 struct ProgramCall {
-  enum class Kind : uint8_t { queue, copy, command, wait };
+  enum class Kind : uint8_t { queue, copy, command, wait, wait_until };
+  enum class Compare : uint8_t { eq, ne, lt, ge };
   std::string id;
   Kind kind = Kind::command;
   bool async = false;
@@ -32,6 +44,12 @@ struct ProgramCall {
   std::unique_ptr<ProgramCommand> command;  ///< pe_ipcq's, or the scheduler's
   std::unique_ptr<ProgramCommand> store;    ///< copy: what follows the receive; null: nothing is stored
   std::vector<size_t> waits_for;            ///< wait: calls before it
+  bool releases = false;                    ///< an atomic that goes behind all that its program has written before
+  bool writes = false;                      ///< what such a one goes behind
+  uint64_t flag = 0;                        ///< signal, wait_until: its address
+  int32_t value = 0;                        ///< likewise
+  Compare compare = Compare::eq;            ///< wait_until
+  double submit_ns = 0;                     ///< after what the call costs; of one that waits for others, with it
   std::vector<SegmentAccount> accounts;     ///< of a send, by segment: where they are asked for
 
   double call_ns = 0, return_ns = 0, done_ns = 0;
@@ -71,10 +89,15 @@ class ProgramPlayer : public Component, public PeBlock, private PeObserver {
   ProgramPlayer(sc_core::sc_module_name name, Platform&, ProgramsWork&, const std::string& file_name);
   ~ProgramPlayer() override;
 
+  /// Whether something is still to be done beside the programs; unset: nothing is.
+  void others_left(std::function<bool()> left) { others_left_ = std::move(left); }
   /// What went wrong first (one line), or empty.
   const std::string& fault() const { return fault_; }
   /// One line, the circle of waiting, if programs have not ended when nothing can move; else empty.
   std::string stuck() const;
+
+  /// A signal stands in memory from an instant on, not before now; at one instant in the order of arrival there.
+  void signal_stands(const ProgramCall&, double effect_ns, uint64_t arrival);
 
   // PeBlock.
   PeBlock* pe_block() override { return this; }
@@ -93,6 +116,15 @@ class ProgramPlayer : public Component, public PeBlock, private PeObserver {
   bool waits(Playing&, ProgramCall&);
   void answered(Playing&, ProgramCommand&);
   void end_if_complete(Playing&);
+  void submit_behind(ProgramCommand&);
+  void release_held(Playing&);
+  bool writes_before(const Playing&, const ProgramCall&) const;
+  void polled(Playing&, ProgramCall&);
+  void poll(Playing&);
+  void take_effect();
+  bool holds(const ProgramCall&) const;
+  bool only_polls_left() const;
+  std::string waiting_for_flags() const;
   void fail(const std::string&);
   void segment_served(const Pe&, QueueServer, const QueueSegment&, double from, double to) override;
 
@@ -101,6 +133,14 @@ class ProgramPlayer : public Component, public PeBlock, private PeObserver {
   std::vector<std::unique_ptr<Playing>> playing_;
   std::unordered_map<uint32_t, ProgramWork*> senders_;  ///< by pe_dma, where accounts are kept; else empty
   std::string fault_;
+  std::function<bool()> others_left_;
+  struct Effect {
+    uint64_t flag;
+    int32_t value;
+  };
+  std::map<std::tuple<uint64_t, uint64_t, uint64_t>, Effect> effects_;  ///< to come: instant, arrival there, number
+  uint64_t effects_so_far_ = 0;
+  std::unordered_map<uint64_t, int32_t> flags_;  ///< what signals have left in memory
 };
 
 }  // namespace kernbench

@@ -25,7 +25,7 @@ class TrafficDriver {
         requests_(requests),
         results_(requests.size()),
         behind_(requests.size()),
-        lines_(2 * platform.graph().nodes.size()) {
+        lines_(RequestPort::kMostLines * platform.graph().nodes.size()) {
     if (accounts) {
       accounts->resize(requests.size());
       accounts_ = accounts->data();
@@ -47,6 +47,7 @@ class TrafficDriver {
   static constexpr uint32_t kNone = kMostRequests;  ///< no request
   struct Slot {                                     // a request that an initiator has
     MemoryRequest request;
+    Rows rows;
     TrafficDriver* driver = nullptr;
     uint32_t index = 0;  ///< of the request
   };
@@ -58,8 +59,13 @@ class TrafficDriver {
   /// The request that is issued as the nth.
   size_t nth(size_t n) const { return by_time_.empty() ? n : by_time_[n].second; }
 
-  Line& line_of(const TrafficRequest& r, const RequestPort& port) {
-    return lines_[2 * size_t{r.initiator} + port.line_of(r.write)];
+  Line& line_of(const TrafficRequest& r, RequestPort& port) {
+    Rows rows;
+    rows.atomic = r.atomic;
+    MemoryRequest asked;
+    asked.write = r.write;
+    asked.rows = &rows;
+    return lines_[RequestPort::kMostLines * size_t{r.initiator} + port.line_of(asked)];
   }
 
   void schedule() {
@@ -101,6 +107,9 @@ class TrafficDriver {
     s.request.address = r.address;
     s.request.nbytes = r.nbytes;
     s.request.issue_ns = r.issue_ns;
+    s.rows = {1, r.nbytes, 0};
+    s.rows.atomic = r.atomic;
+    s.request.rows = &s.rows;
     s.request.done = &TrafficDriver::done;
     s.request.context = &s;
     s.request.next_in_line = &TrafficDriver::next_in_line;
@@ -154,7 +163,8 @@ class TrafficDriver {
 std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<TrafficRequest>& requests,
                                        std::vector<TrafficAccount>* accounts) {
   // These are all the requests there will be.
-  for (const TrafficRequest& r : requests) platform.routes().route(r.initiator, r.address, r.nbytes, r.write);
+  for (const TrafficRequest& r : requests)
+    platform.routes().route(r.initiator, r.address, r.nbytes, r.write && r.atomic == AtomicKind::none);
   platform.machine().run_ahead();
   platform.routes().close();
   if (requests.size() >= TrafficDriver::kMostRequests) throw RunError("more than 4,294,967,294 requests");

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/systemc_models/fabric/transaction.h"
+
 namespace kernbench {
 
 class Platform;
@@ -14,10 +16,13 @@ struct TrafficRequest {
   std::string id;  ///< as in the file
   double issue_ns = 0;
   uint32_t initiator = 0;  ///< node index
-  bool write = false;
+  bool write = false;  ///< an atomic too
   uint64_t address = 0;
   uint64_t nbytes = 0;
+  AtomicKind atomic = AtomicKind::none;
 };
+/// "read", "write", "atomic", "red" or "cas".
+const char* op_of(const TrafficRequest&);
 
 struct TrafficResult {
   double grant_ns = 0, done_ns = 0, formula_ns = 0;

@@ -23,6 +23,17 @@ constexpr const char* kHeader = "id,issue_ns,initiator,op,address,bytes";
 constexpr double kLatestIssueNs = 1e12;  // 1,000 s; what fits the kernel's clock at 1 fs with room to spare
 constexpr size_t kMaxFaults = 20;
 
+struct Op {
+  const char* name;
+  bool write;
+  AtomicKind atomic;
+};
+constexpr Op kOps[] = {{"read", false, AtomicKind::none},
+                       {"write", true, AtomicKind::none},
+                       {"atomic", true, AtomicKind::fetch},
+                       {"red", true, AtomicKind::reduce},
+                       {"cas", true, AtomicKind::compare}};
+
 /// Whether all of the text was the number.
 bool is_all_of(std::string_view s, std::from_chars_result r) {
   return r.ec == std::errc() && r.ptr == s.data() + s.size();
@@ -116,17 +127,26 @@ class TrafficReader {
     if (!parse(issue, r.issue_ns) || !std::isfinite(r.issue_ns) || r.issue_ns < 0 || r.issue_ns > kLatestIssueNs)
       expected("issue_ns", issue, "a time in ns from 0 to 1e12");
     read_initiator(initiator, r);
-    r.write = op == "write";
-    if (!r.write && op != "read") expected("op", op, "read or write");
+    read_op(op, r);
     if (!parse_address(address, r.address)) expected("address", address, "an address from 0 to 2^64 − 1");
     if (!parse(bytes, r.nbytes) || r.nbytes == 0) expected("bytes", bytes, "a number of bytes from 1");
     if (faults_.size() > before) return false;
     try {
-      platform_.routes().route(r.initiator, r.address, r.nbytes, r.write);
+      platform_.routes().route(r.initiator, r.address, r.nbytes, r.write && r.atomic == AtomicKind::none);
     } catch (const AccessError& e) {
       fault("address", e.what());
     }
     return faults_.size() == before;
+  }
+
+  void read_op(std::string_view op, TrafficRequest& r) {
+    for (const Op& known : kOps) {
+      if (op != known.name) continue;
+      r.write = known.write;
+      r.atomic = known.atomic;
+      return;
+    }
+    expected("op", op, "read, write, atomic, red or cas");
   }
 
   /// Each is looked for once among all nodes.
@@ -158,6 +178,13 @@ class TrafficReader {
 
 }  // namespace
 
+const char* op_of(const TrafficRequest& r) {
+  for (const Op& op : kOps) {
+    if (op.write == r.write && op.atomic == r.atomic) return op.name;
+  }
+  return "?";
+}
+
 std::vector<TrafficRequest> read_traffic(std::istream& in, const std::string& file_name, Platform& platform) {
   return TrafficReader(in, file_name, platform).read();
 }
@@ -175,7 +202,7 @@ void write_traffic_csv(std::ostream& out, const Platform& platform, const std::v
     const TrafficResult& r = results[i];
     const double latency = r.done_ns - q.issue_ns;
     fmt::format_to(std::back_inserter(rows), FMT_COMPILE("{},{},{},{},{}"), q.id,
-                   platform.graph().nodes[q.initiator].id, q.write ? "write" : "read", q.address, q.nbytes);
+                   platform.graph().nodes[q.initiator].id, op_of(q), q.address, q.nbytes);
     const double times[] = {q.issue_ns, r.grant_ns, r.done_ns, latency, r.formula_ns, latency - r.formula_ns};
     rows.reserve(rows.size() + std::size(times) * (kLongestFixed + 1) + 1);
     char* to = rows.end();
@@ -201,7 +228,7 @@ void write_traffic_json(std::ostream& out, const Platform& platform, const std::
     const TrafficAccount& a = accounts[i];
     const double latency = r.done_ns - q.issue_ns;
     w.new_line(1).open('{').field("id", q.id).field("initiator", platform.graph().nodes[q.initiator].id);
-    w.field("op", q.write ? "write" : "read").field("address", q.address).field("bytes", q.nbytes);
+    w.field("op", op_of(q)).field("address", q.address).field("bytes", q.nbytes);
     w.fixed("issue_ns", q.issue_ns).fixed("grant_ns", r.grant_ns).fixed("done_ns", r.done_ns);
     w.fixed("latency_ns", latency).fixed("formula_ns", r.formula_ns).fixed("queueing_ns", latency - r.formula_ns);
     w.fixed("grant_wait_ns", a.grant_wait_ns).fixed("overhead_ns", a.overhead_ns).fixed("wire_ns", a.wire_ns);

@@ -13,7 +13,7 @@ def to_tick(ns):
 class Message:
     """What travels: a request or a response of a transaction, as a header or as flits."""
 
-    __slots__ = ("tx", "edges", "payload", "flits", "arrived", "ready", "on_end")
+    __slots__ = ("tx", "edges", "payload", "flits", "arrived", "ready", "on_end", "list_bytes")
 
     def __init__(self, tx, edges, payload, flits, on_end):
         self.tx = tx
@@ -23,6 +23,7 @@ class Message:
         self.arrived = [0] * (len(edges) + 1)
         self.ready = [0.0] * (len(edges) + 1)
         self.on_end = on_end
+        self.list_bytes = 0  # that a request's list of ranges adds on links (access §16)
 
 
 class Simulator:
@@ -117,11 +118,15 @@ class Fabric:
         ready = grant + g.overhead[tx.initiator]
         if g.flit:
             flits = [n for _, n in tx.pieces(g.flit_bytes, 0)] if tx.is_write else [g.header_bytes]
-            message = Message(tx, tx.forward, tx.nbytes if tx.is_write else 0, flits, self._flit_at_memory)
+            if tx.kind == "cas":
+                flits += flits
+            message = Message(tx, tx.forward, tx.sent, flits, self._flit_at_memory)
+            message.list_bytes = tx.list_bytes
             for i in range(len(flits)):
                 self._leave_flit(message, 0, i, ready, tx.channel, (tx.order, i))
         else:
-            message = Message(tx, tx.forward, tx.nbytes if tx.is_write else 0, None, self._header_at_memory)
+            message = Message(tx, tx.forward, tx.sent, None, self._header_at_memory)
+            message.list_bytes = tx.list_bytes
             self._leave_header(message, 0, ready, tx.channel, (tx.order, 0))
 
     # Headers: ideal and cut_through.
@@ -136,7 +141,7 @@ class Fabric:
         start = ready
         if g.links == "cut_through" and g.bw[e] != INF:
             start = max(ready, self.edge_free[e])
-            self.edge_free[e] = start + (message.payload + g.header_bytes) / g.bw[e]
+            self.edge_free[e] = start + (message.payload + g.header_bytes + message.list_bytes) / g.bw[e]
         arrival = start + g.wire[e]
         self.edge_count[e] += 1
         order = self.edge_count[e]
@@ -162,6 +167,9 @@ class Fabric:
         if g.links == "ideal":
             gated = message.payload and any(g.gate[g.dst[e]] for e in message.edges)
             self.sim.notice(to_tick(arrival), ("memory", tx.memory), tx.order if gated else "plain")
+        if tx.kind:
+            self._atomic_at_memory(tx, arrival, overhead)
+            return
         if g.impl[tx.memory] == "builtin.hbm_pc":
             leaves = arrival + overhead
             tail = tx.nbytes / tx.bottleneck(without_memory_edge=True)
@@ -187,6 +195,33 @@ class Fabric:
             back = Message(tx, tx.backward, tx.nbytes, None, lambda m, t: self._done(
                 tx, max(finish + way, t + g.overhead[tx.initiator] + tail)))
             self._leave_header(back, 0, leaves, ("memory", tx.memory), tx.arrival_number)
+
+    def _atomic_at_memory(self, tx, arrival, overhead):
+        """Access §17.2: the old bytes are read, then the new ones written."""
+        g = self.graph
+        pc = g.impl[tx.memory] == "builtin.hbm_pc"
+        there, back = tx.sent / tx.least(False, pc), tx.nbytes / tx.least(True, pc)
+        if pc:
+            finish = arrival + overhead + max(there, back)
+            for channel, nbytes in self._channels(tx, g.attrs[tx.memory]["interleave_bytes"]):
+                time = 2 * nbytes / g.attrs[tx.memory]["pc_bw_gbs"]
+                finish = max(finish, self._serve(channel, arrival + overhead, time))
+        else:
+            start = max(arrival, self.memory_free.get(tx.memory, 0.0))
+            finish = self.memory_free[tx.memory] = start + overhead + there + back
+        self._takes_effect(tx, finish)
+        if not g.routed:
+            self._done(tx, finish)
+            return
+        tail = back if tx.answered else 0.0
+        message = Message(tx, tx.backward, tx.answered, None,
+                          lambda m, t: self._done(tx, t + g.overhead[tx.initiator] + tail))
+        self._leave_header(message, 0, finish, ("memory", tx.memory), tx.arrival_number)
+
+    def _takes_effect(self, tx, time):
+        tx.effect = time
+        if tx.on_effect:
+            tx.on_effect(time)
 
     def _channels(self, tx, unit):
         """The channel of each piece, and the bytes of whole bursts that it moves."""
@@ -219,7 +254,7 @@ class Fabric:
         e = message.edges[hop]
         arrival = ready
         if g.bw[e] != INF:
-            arrival = max(ready, self.edge_free[e]) + message.flits[i] / g.bw[e]
+            arrival = max(ready, self.edge_free[e]) + (message.flits[i] + (0 if i else message.list_bytes)) / g.bw[e]
             self.edge_free[e] = arrival
         arrival += g.wire[e]
         self.edge_count[e] += 1
@@ -253,6 +288,9 @@ class Fabric:
             else:
                 tx.served = [(tx.memory, nbytes) for nbytes in tx.pieces_bytes]
                 tx.rate = g.bw[tx.data_edges[-1] if tx.is_write else tx.data_edges[0]]
+        if tx.kind:
+            self._atomic_flit(message, i, ready)
+            return
         if tx.is_write:
             server, nbytes = tx.served[i]
             tx.finish = max(tx.finish, self._serve(server, ready, nbytes / tx.rate))
@@ -266,6 +304,26 @@ class Fabric:
         for j, (server, nbytes) in enumerate(tx.served):
             served = max(served, self._serve(server, ready, nbytes / tx.rate))
             self._leave_flit(back, 0, j, served, ("memory", tx.memory), (tx.arrival_number, j))
+
+    def _atomic_flit(self, message, i, ready):
+        """Access §17.2: each flit's bytes are read and written; of a cas the expected ones read, the new ones written."""
+        g, tx = self.graph, message.tx
+        count = len(tx.served)
+        server, nbytes = tx.served[i % count]
+        if g.impl[tx.memory] == "builtin.hbm_pc":
+            time = nbytes / tx.rate * (1 if tx.kind == "cas" else 2)
+        else:
+            reads, writes = nbytes / g.bw[tx.backward[0]], nbytes / g.bw[tx.forward[-1]]
+            time = (reads if i < count else writes) if tx.kind == "cas" else reads + writes
+        tx.finish = max(tx.finish, self._serve(server, ready, time))
+        tx.left += 1
+        if tx.left < len(message.flits):
+            return
+        self._takes_effect(tx, tx.finish)
+        flits = tx.pieces_bytes if tx.answered else [g.header_bytes]
+        back = Message(tx, tx.backward, tx.answered, flits, self._flit_at_initiator)
+        for j in range(len(flits)):
+            self._leave_flit(back, 0, j, tx.finish, ("memory", tx.memory), (tx.arrival_number, j))
 
     def _flit_at_initiator(self, message, i, ready):
         if i + 1 == len(message.flits):

@@ -140,9 +140,13 @@ class Graph:
 
 
 class Transaction:
-    """A read or write of one or more ascending address ranges in one memory (§2)."""
+    """A read or write of one or more address ranges in one memory (§2), or an atomic (access §17).
 
-    def __init__(self, graph, initiator, is_write, ranges, on_done):
+    Ascending ranges that touch are one; `listed` ones (access §16) are made already, and each adds `range_bytes` to the
+    request on links. kind: None, "atomic" (old bytes come back), "red" (an acknowledgement) or "cas".
+    """
+
+    def __init__(self, graph, initiator, is_write, ranges, on_done, kind=None, listed=False, range_bytes=0):
         self.graph = graph
         self.initiator = initiator
         self.is_write = is_write
@@ -151,13 +155,17 @@ class Transaction:
         # different ways, reads are before writes.
         self.from_pool = graph.kind[initiator] == "pcie_ep"
         self.channel = ("channel", initiator, is_write and not self.from_pool)
-        self.ranges = join_ranges(ranges)
+        self.ranges = [list(r) for r in ranges] if listed else join_ranges(ranges)
+        self.kind = kind
+        self.list_bytes = range_bytes * (len(self.ranges) - 1) if listed else 0
         self.nbytes = sum(n for _, n in ranges)
+        self.sent = (2 if kind == "cas" else 1) * self.nbytes if is_write else 0  # bytes of data there, and back
+        self.answered = self.nbytes if not is_write or kind in ("atomic", "cas") else 0
         self.base, self.end, self.memory = graph.memory_at(ranges[0][0])
         if ranges[-1][0] + ranges[-1][1] > self.end or self.nbytes <= 0:
             raise ModelError("a transaction leaves its memory")
         self.forward = graph.route(initiator, self.memory)
-        self.backward = graph.reversed_path(self.forward) if graph.routed or not is_write else None
+        self.backward = graph.reversed_path(self.forward) if graph.routed or not is_write or kind else None
         self.data_edges = self.forward if is_write else self.backward
         self.on_done = on_done
         self.grant = None
@@ -165,11 +173,20 @@ class Transaction:
         self.arrival_number = None
         self.left = 0
         self.finish = 0.0
+        self.effect = None
+        self.on_effect = None
 
     def bottleneck(self, without_memory_edge=False):
         edges = self.data_edges
         if without_memory_edge:
             edges = edges[:-1] if self.is_write else edges[1:]
+        return min((self.graph.bw[e] for e in edges), default=INF)
+
+    def least(self, back, inner):
+        """The bottleneck of a direction; inner: without the edge to the memory."""
+        edges = self.backward if back else self.forward
+        if inner:
+            edges = edges[1:] if back else edges[:-1]
         return min((self.graph.bw[e] for e in edges), default=INF)
 
     def pieces(self, unit, origin):

@@ -1,9 +1,10 @@
-"""`kernbench pipeline`: a PE's stages, its slot and its feed loop (§5, §6)."""
+"""`kernbench pipeline`: a PE's stages, its slot and its feed loop (§5, §6); what its DMA makes of ranges (access §15 to
+§17), and programs of calls (access §18)."""
 import math
-from collections import deque
+from collections import defaultdict, deque
 
 from model_fabric import Fabric, Simulator, to_tick
-from model_graph import ModelError, Transaction
+from model_graph import ModelError, Transaction, join_ranges
 from model_tiles import plan_composite
 
 STAGES = ("DMA_WRITE", "STORE", "MATH", "GEMM", "FETCH", "DMA_READ")  # from the back (§9)
@@ -14,14 +15,14 @@ class Stage:
 
     def __init__(self, pe, name, servers, depth):
         self.pe, self.name, self.depth = pe, name, depth
-        self.free = servers
+        self.idle = list(range(servers))
         self.queue = deque()
         self.waiters = deque()
 
     def offer(self, item, now, entered):
         """Puts an item in when there is room; entered(time) is called then."""
-        if self.free:
-            self.free -= 1
+        if self.idle:
+            item.server = self.idle.pop(0)
             self.pe.serve(self, item, now)
             entered(now)
         elif len(self.queue) < self.depth and not self.waiters:
@@ -35,18 +36,19 @@ class Stage:
         item.stages.append([self.name, started, now])
         if self.name in ("GEMM", "MATH"):
             self.pe.release_slot(now)
-        following = item.following(self.name)
+        following, server = item.following(self.name), item.server
         if following is None:
             item.finished(now)
-            self.take_next(now)
+            self.take_next(server, now)
         else:
-            self.pe.stages[following].offer(item, now, self.take_next)
+            self.pe.stages[following].offer(item, now, lambda t: self.take_next(server, t))
 
-    def take_next(self, now):
-        self.free += 1
+    def take_next(self, server, now):
+        self.idle = sorted(self.idle + [server])
         if self.queue:
-            self.free -= 1
-            self.pe.serve(self, self.queue.popleft(), now)
+            item = self.queue.popleft()
+            item.server = self.idle.pop(0)
+            self.pe.serve(self, item, now)
         while self.waiters and len(self.queue) < self.depth:
             item, entered = self.waiters.popleft()
             self.queue.append(item)
@@ -82,15 +84,16 @@ class Pe:
             for i, node in enumerate(g.nodes):
                 if node["kind"] == kind and node["id"].rpartition(".")[0] == prefix:
                     return i
-            raise ModelError(f"{prefix} has no {kind}")
+            return None
 
-        self.dma, self.fs, self.gemm, self.math, self.tcm = (
-            block(k) for k in ("pe_dma", "pe_fetch_store", "pe_gemm", "pe_math", "pe_tcm"))
+        self.dma, self.fs, self.gemm, self.math, self.tcm, self.cpu, self.scheduler = (
+            block(k) for k in ("pe_dma", "pe_fetch_store", "pe_gemm", "pe_math", "pe_tcm", "pe_cpu", "pe_scheduler"))
+        self.id = prefix
         attrs = g.attrs
         self.reserved = math.floor(attrs[self.tcm]["reserved_mb"] * 2**20)
 
         def depth(node):
-            return attrs[node].get("queue_depth", 2)
+            return attrs[node].get("queue_depth", 2) if node is not None else 2
 
         self.stages = {
             "DMA_READ": Stage(self, "DMA_READ", attrs[self.dma].get("rd_engines", 1), depth(self.dma)),
@@ -112,7 +115,7 @@ class Pe:
         name = stage.name
         parameters = item.parameters(name)
         if name in ("DMA_READ", "DMA_WRITE"):
-            self._transfer(stage, item, parameters, 0, now, now)
+            self._transfer(stage, item, parameters, now)
         elif name in ("FETCH", "STORE"):
             attrs = self.graph.attrs[self.tcm]
             bw = attrs["read_bw_gbs"] if name == "FETCH" else attrs["write_bw_gbs"]
@@ -122,17 +125,40 @@ class Pe:
             self._ask_slot(now, lambda t: self._end_at(stage, item, t, t + time))
 
     def _end_at(self, stage, item, started, end):
-        key = (self.dma, STAGES.index(stage.name), 0)
+        key = (self.dma, 1000 * STAGES.index(stage.name), 0)
         self.sim.at(end, key, lambda t: stage.finish(item, started, t))
 
-    def _transfer(self, stage, item, parts, i, started, now):
-        if i == len(parts):
-            stage.finish(item, started, now)
-            return
-        tx = Transaction(self.graph, self.dma, stage.name == "DMA_WRITE", parts[i],
-                         lambda t: self._transfer(stage, item, parts, i + 1, started, t))
-        tx.done_key = (self.dma, STAGES.index(stage.name), 0)
-        self.fabric.start(tx, now)
+    def _transfer(self, stage, item, parts, started):
+        """Access §15.1: so many transactions at once, each completion gives the next one its turn."""
+        outstanding = self.graph.attrs[self.dma].get("outstanding", 1)
+        waiting, under_way = deque(parts), set()
+
+        def turn(now):
+            part = waiting.popleft()
+            kind, listed, ranges, on_effect = None, False, part, None
+            if isinstance(part, dict):
+                kind, listed, ranges, on_effect = part["kind"], True, part["ranges"], part.get("on_effect")
+            tx = Transaction(self.graph, self.dma, stage.name == "DMA_WRITE", ranges, None, kind, listed,
+                             self.graph.attrs[self.dma].get("range_bytes", 0))
+            tx.on_effect = on_effect
+            tx.on_done = lambda t: done(tx, t)
+            # With several at once turns of one instant go by server; else nothing says which server's comes first.
+            server, free = (item.server, 1) if outstanding > 1 else (0, 0)
+            tx.done_key = (self.dma, 1000 * STAGES.index(stage.name) + server, free)
+            under_way.add(tx)
+            self.fabric.start(tx, now)
+
+        def done(tx, now):
+            under_way.remove(tx)
+            if waiting:
+                turn(now)
+            elif not under_way:
+                stage.finish(item, started, now)
+
+        for _ in range(min(outstanding, len(parts))):
+            turn(started)
+        if not parts:
+            stage.finish(item, started, started)
 
     def _compute_ns(self, name, parameters, streams):
         """A service that computes; a simple command's operands and result pass the TCM meanwhile (§5)."""
@@ -192,7 +218,7 @@ class Pe:
         item = Item([(stage, parameters)], lambda t: result.__setitem__("done_ns", t),
                     (command.get("in_bytes", 0), command.get("out_bytes", 0)))
         result = {"id": command["id"], "stages": item.stages}
-        self.sim.at(command["submit_ns"], (self.dma, 6, 1),
+        self.sim.at(command["submit_ns"], (self.dma, 6000, 1),
                     lambda t: self.stages[stage].offer(item, t, lambda _: None))
         return result
 
@@ -209,7 +235,7 @@ class Pe:
             self.feed_queue.append(job)
             self._feed(now)
 
-        self.sim.at(composite["submit_ns"], (self.dma, 7, 1), submit)
+        self.sim.at(composite["submit_ns"], (self.dma, 7000, 1), submit)
         return result
 
     def _feed(self, now):
@@ -246,22 +272,138 @@ class Pe:
             return
 
 
+def group_ranges(graph, ranges):
+    """Access §16: neighbours that touch are one, cut at memories' ends, by memory in the order of first touch."""
+    groups = {}
+    for addr, length in join_ranges(ranges):
+        while length:
+            base, end, node = graph.memory_at(addr)
+            here = min(length, end - addr)
+            groups.setdefault((base, node), []).append([addr, here])
+            addr, length = addr + here, length - here
+    return list(groups.values())
+
+
+class Program:
+    """One PE's calls, in order (collectives §14.1, access §18)."""
+
+    HOLDS = {"eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b, "ge": lambda a, b: a >= b}
+    WRITES = ("store", "scatter", "atomic", "red", "cas", "signal")
+
+    def __init__(self, pe, entry, flags):
+        g = pe.graph
+        self.pe, self.sim, self.flags = pe, pe.sim, flags
+        cpu = g.attrs[pe.cpu]
+        self.cost = g.overhead[pe.cpu] + cpu.get("dispatch_cycles", 0) / cpu.get("freq_ghz", 1)
+        self.poll_ns = cpu.get("poll_ns", 100)
+        self.calls = [dict(c, kind=c["call"].replace("_async", "")) for c in entry["calls"]]
+        self.position, self.clock, self.end = 0, entry["start_ns"], 0.0
+        self.held = []
+        self.sim.at(self.clock, (pe.dma, 7000, 1), lambda t: self.go_on())
+
+    def go_on(self):
+        while self.position < len(self.calls):
+            c = self.calls[self.position]
+            if "call_ns" not in c:
+                c["call_ns"] = self.clock
+                if c["kind"] != "wait":
+                    self.make(c)
+                c["return_ns"] = self.clock
+            if not c["call"].endswith("_async"):
+                until = c.get("done_ns")
+                if c["kind"] == "wait":
+                    times = [x.get("done_ns") for x in self.calls if x["id"] in c["for"]]
+                    until = None if None in times else max([c["call_ns"], *times])
+                if until is None:
+                    return
+                c["return_ns"] = self.clock = c["done_ns"] = until
+            self.position += 1
+        self.end = max([self.end, self.clock])
+
+    def make(self, c):
+        self.clock += self.cost
+        releases = c["kind"] == "signal" or (c["kind"] in ("atomic", "red", "cas")
+                                             and c.get("sem", "acq_rel") in ("release", "acq_rel"))
+        before = [x for x in self.calls[:self.calls.index(c)] if x["kind"] in self.WRITES] if releases else []
+        self.sim.at(self.clock, (self.pe.dma, 7000, 1), lambda t: self.submit_behind(c, before, t))
+
+    def submit_behind(self, c, before, now):
+        if any("done_ns" not in x for x in before):
+            self.held.append((c, before))
+        else:
+            self.submit(c, now)
+
+    def submit(self, c, now):
+        stage, parameters, streams = self.plan(c)
+        item = Item([(stage, parameters)], lambda t: self.completed(c, t), streams)
+        at = now + self.pe.graph.overhead[self.pe.scheduler]
+        self.sim.at(at, (self.pe.dma, 6000, 1), lambda t: self.pe.stages[stage].offer(item, t, lambda _: None))
+
+    def plan(self, c):
+        kind = c["kind"]
+        if kind in ("load", "store"):
+            rows = c.get("rows", 1)
+            row = c["nbytes"] // rows
+            part = [[c["addr"] + i * c.get("stride", 0), row] for i in range(rows)]
+            return ("DMA_READ" if kind == "load" else "DMA_WRITE"), [part], (0, 0)
+        if kind == "gemm":
+            return "GEMM", (c["m"], c["n"], c["k"], c.get("dtype")), (c.get("in_bytes", 0), c.get("out_bytes", 0))
+        if kind == "math":
+            return "MATH", ([c["op"]], c["elements"]), (c.get("in_bytes", 0), c.get("out_bytes", 0))
+        if kind == "wait_until":
+            return "DMA_READ", [[[c["addr"], 4]]], (0, 0)
+        groups = group_ranges(self.pe.graph, [[c["addr"], 4]] if kind == "signal" else c["ranges"])
+        atomic = {"signal": "red", "atomic": "atomic", "red": "red", "cas": "cas"}.get(kind)
+
+        def effect(time):
+            c["effect_ns"] = max(c.get("effect_ns", 0.0), time)
+            if kind == "signal":
+                self.flags.setdefault(c["addr"], []).append((to_tick(time), len(self.flags[c["addr"]]), c["value"]))
+
+        parts = [{"kind": atomic, "ranges": r, "on_effect": effect if atomic else None} for r in groups]
+        return ("DMA_READ" if kind == "gather" else "DMA_WRITE"), parts, (0, 0)
+
+    def completed(self, c, now):
+        self.end = max(self.end, now)
+        if c["kind"] == "wait_until":
+            seen = [e for e in self.flags.get(c["addr"], []) if e[0] < to_tick(now)]
+            if not self.HOLDS[c["cmp"]](max(seen)[2] if seen else 0, c["value"]):
+                self.sim.at(now + self.poll_ns + self.cost, (self.pe.dma, 7000, 1), lambda t: self.submit(c, t))
+                return
+        c["done_ns"] = now
+        for held in [h for h in self.held if all("done_ns" in x for x in h[1])]:
+            self.held.remove(held)
+            self.sim.at(now, (self.pe.dma, 7000, 1), lambda t, c=held[0]: self.submit(c, t))
+        self.go_on()
+
+    def answer(self):
+        keys = ("id", "call_ns", "return_ns", "done_ns", "effect_ns")
+        return {"pe": self.pe.id, "end_ns": max([self.end] + [c["done_ns"] for c in self.calls]),
+                "calls": [{k: c[k] for k in keys if k in c} for c in self.calls]}
+
+
 def run_pipeline(graph, work):
     sim = Simulator(graph)
     fabric = Fabric(sim)
-    answer = []
-    for entry in work["pes"]:
-        pe = Pe(sim, fabric, entry["pe"])
+    answer, pes, flags = [], {}, defaultdict(list)
+    for entry in work.get("pes", []):
+        pe = pes[entry["pe"]] = Pe(sim, fabric, entry["pe"])
         instants = [{to_tick(x["submit_ns"]) for x in entry.get(what, [])} for what in ("composites", "commands")]
         if instants[0] & instants[1]:
             sim.undecided = True
         commands = [pe.command(c) for c in entry.get("commands", [])]
         composites = [pe.composite(c) for c in entry.get("composites", [])]
         answer.append({"pe": entry["pe"], "composites": composites, "commands": commands})
+    programs = []
+    for entry in work.get("programs", []):
+        if entry["pe"] not in pes:
+            pes[entry["pe"]] = Pe(sim, fabric, entry["pe"])
+        programs.append(Program(pes[entry["pe"]], entry, flags))
     sim.run()
-    end = 0.0
+    played = [p.answer() for p in programs]
+    end = max([0.0] + [p["end_ns"] for p in played])
     for pe in answer:
         for item in pe["composites"] + pe["commands"]:
             item.pop("left", None)
             end = max(end, item["done_ns"])
-    return {"end_ns": end, "pes": answer, "undecided": sim.undecided}
+    return {"end_ns": end, "pes": answer, "programs": played, "undecided": sim.undecided}

@@ -50,12 +50,14 @@ def _play(graph, rows):
     results = []
     for i, row in enumerate(rows):
         node = graph.index[row["initiator"]]
-        write = row["op"] == "write"
+        write = row["op"] != "read"
+        kind = row["op"] if row["op"] in ("atomic", "red", "cas") else None
         attrs = graph.attrs[node]
         if graph.kind[node] == "pcie_ep":
             key, servers = (node, False), attrs.get("outstanding")
         else:
-            key, servers = (node, write), attrs.get("wr_engines" if write else "rd_engines", 1)
+            # Each op waits for its own kind, atomics too, for as many servers as the write channel has.
+            key, servers = (node, row["op"]), attrs.get("wr_engines" if write else "rd_engines", 1)
         if key not in channels:
             channels[key] = Channel(fabric, servers)
         issue = float(row["issue_ns"])
@@ -68,7 +70,8 @@ def _play(graph, rows):
             result["latency_ns"] = time - result["issue_ns"]
             channel.release(time)
 
-        tx = Transaction(graph, node, write, [[int(row["address"]), int(row["bytes"])]], done)
+        tx = Transaction(graph, node, write, [[int(row["address"]), int(row["bytes"])]], done,
+                         kind)
         tx.done_key = (node, 0 if write else 1, 0)
         result["tx"] = tx
         sim.at(issue, (node, 2, 1), lambda t, c=channels[key], tx=tx: c.issue(tx, t))

@@ -130,6 +130,8 @@ class Timeline : public sc_core::sc_module {
   /// Entries worked off so far.
   uint64_t events() const { return events_; }
   bool idle() const { return waiting_ == 0; }
+  /// Entries that are to come.
+  size_t entries() const { return waiting_; }
   /// Works off instants one after the other without returning to the kernel in between, as long as no other process or
   /// event of the simulation is due before the next. sc_time_stamp() then stands still at the first. For runs that go
   /// to their end (sc_start() without a limit) and whose processes do not ask the kernel for the time.

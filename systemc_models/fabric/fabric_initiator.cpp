@@ -12,9 +12,10 @@ namespace kernbench {
 
 const Route& FabricInitiator::route_of(const Access& a) {
   const Route* r = last_route_;
-  const uint64_t span = a.span ? a.span : a.nbytes;
+  const uint64_t span = a.span ? a.span : a.rows.ranges ? a.rows.first_bytes() : a.nbytes;
   if (r && a.address - r->base < r->size && span <= r->size - (a.address - r->base)) return *r;
-  r = &node_.fabric().routes().route(owner().index(), a.address, span, a.write);
+  // An atomic needs a way back, as a read does.
+  r = &node_.fabric().routes().route(owner().index(), a.address, span, a.write && a.rows.atomic == AtomicKind::none);
   if (r->returns) last_route_ = r;  // one without a way back serves some transactions only
   return *r;
 }
@@ -34,7 +35,7 @@ FabricTransaction& FabricInitiator::acquire(const Route& route, uint8_t channel,
   x.grant_ns = now;
   x.overhead_ns = route.hops.empty() ? 0 : node_.end_ns();  // at its own socket a memory's counts once
   x.wire_ns = x.drain_ns = x.store_forward_ns = x.link_queue_ns = x.memory_queue_ns = x.tail_ns = 0;
-  x.covered_ns = x.queued_there_ns = x.own_service_ns = x.outside_ns = 0;
+  x.covered_ns = x.queued_there_ns = x.own_service_ns = x.outside_ns = x.effect_ns = 0;
   x.memory_arrival = 0;
   x.went_outside = x.moved = false;
   x.served_whole = false;
@@ -61,6 +62,8 @@ void FabricInitiator::send(FabricTransaction& x, const Access& a) {
   if (const FabricObservers& o = node_.observers()) {
     x.posted ? o->post_started(owner(), x, x.grant_ns) : o->access_started(owner(), x, x.grant_ns);
   }
+  if (x.is_atomic() && !x.route->known)
+    throw RunError(text_of(x) + ": a foreign block or memory is on its way, which takes reads and writes only");
   x.time_ns = x.grant_ns + x.overhead_ns;
   if (timeout_ns_ > 0 && !x.posted) watch(x);
   try {
@@ -74,9 +77,13 @@ void blame(const TimeBeyondRange& e, const FabricTransaction& x) {
   x.initiator->time_fault(x, e);
 }
 
+const char* name_of_access(const FabricTransaction& x) {
+  return x.is_atomic() ? "atomic" : x.write ? "write" : "read";
+}
+
 std::string FabricInitiator::text_of(const FabricTransaction& x) const {
   const std::string op = op_of(x);
-  return fmt::format("{}: {} of {} bytes at {:#x}{}", owner().id(), x.write ? "write" : "read", x.nbytes, x.address,
+  return fmt::format("{}: {} of {} bytes at {:#x}{}", owner().id(), name_of_access(x), x.nbytes, x.address,
                      op.empty() ? "" : ", " + op);
 }
 
@@ -86,7 +93,7 @@ void FabricInitiator::time_fault(const FabricTransaction& x, const TimeBeyondRan
 
 std::string FabricInitiator::answered_with_error(const FabricTransaction& x) const {
   const std::string op = op_of(x);
-  return fmt::format("{}: {} of {} bytes at {:#x}{}{}: answered {}", owner().id(), x.write ? "write" : "read", x.nbytes,
+  return fmt::format("{}: {} of {} bytes at {:#x}{}{}: answered {}", owner().id(), name_of_access(x), x.nbytes,
                      x.address, x.route->target ? " of " + x.route->target->id() : "", op.empty() ? "" : ", " + op,
                      x.payload.get_response_string());
 }

@@ -44,6 +44,9 @@ class RequestPort {
   virtual void request(MemoryRequest&) = 0;
   /// The line in which reads or writes wait, 0 or 1: those of one line are granted in the order of their issue.
   virtual uint32_t line_of(bool write) const = 0;
+  /// The same of any request: atomics may have lines of their own.
+  virtual uint32_t line_of(const MemoryRequest& r) { return line_of(r.write); }
+  static constexpr uint32_t kMostLines = 5;
 };
 
 /// Makes a payload that of an access. Beside blocks of this project nobody looks at the data, so the pointer is null
@@ -67,6 +70,8 @@ class FabricInitiator {
   void end_at(FabricTransaction&, double done_ns);
   /// A posted message is on its way; its source is free at free_ns, not before now.
   virtual void message_left(FabricTransaction&, double /*free_ns*/) {}
+  /// An atomic takes effect at x.effect_ns, not before now: known as soon as its memory has its place in the order.
+  virtual void effect_known(FabricTransaction&) {}
   /// Its bytes, as far as they are known, for who looks at the payload outside; others of `out` stay as they are.
   virtual void message_bytes(const FabricTransaction&, uint8_t* /*out*/) const {}
   /// For who observes: the op log's id of the op that it is for, and the driver's request that it is; 0 and null: none.

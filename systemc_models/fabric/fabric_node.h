@@ -25,7 +25,21 @@ struct PassingMessage {
   bool write = false;
   bool response = false;
   uint64_t address = 0, nbytes = 0;
-  bool has_data() const { return write != response; }
+  AtomicKind atomic = AtomicKind::none;
+  PassingMessage() = default;
+  PassingMessage(bool writes, bool is_response, uint64_t at, uint64_t bytes, AtomicKind a = AtomicKind::none)
+      : write(writes), response(is_response), address(at), nbytes(bytes), atomic(a) {}
+  PassingMessage(const FabricTransaction& x, bool is_response)
+      : PassingMessage(x.write, is_response, x.address, x.nbytes, x.rows.atomic) {}
+  bool has_data() const { return kind().has_data(write, response); }
+  uint64_t data_bytes() const { return kind().data_bytes(write, response, nbytes); }
+
+ private:
+  Rows kind() const {
+    Rows r;
+    r.atomic = atomic;
+    return r;
+  }
 };
 
 /// What a block adds to a message, from when its header is there until it is ready to leave. ns.

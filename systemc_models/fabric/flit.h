@@ -14,6 +14,7 @@ struct Flit {
   FabricTransaction* transaction = nullptr;
   uint64_t address = 0;
   double bytes = 0;
+  double list_bytes = 0;  ///< that it is longer on links: the request's list of ranges
   uint32_t index = 0;     ///< in its message
   uint32_t ready_by = 0;  ///< the flit by whose arrival at the node it became ready: where that stores, the last
   bool last = false;

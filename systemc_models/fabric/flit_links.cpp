@@ -19,10 +19,11 @@ void FlitLinks::make_header(FabricTransaction& x, bool response) const {
   x.flits.assign(1, f);
 }
 
-/// All data flits of the transaction, in address order.
+/// All data flits of the transaction, in address order, or that of its ranges; of a compare-and-swap the expected bytes
+/// before the new ones.
 void FlitLinks::make_data(FabricTransaction& x, bool response) const {
   x.flits.clear();
-  for_each_flit(x.address, x.rows, fabric_.timing().flit_bytes, [&](uint64_t address, uint64_t bytes) {
+  const auto make = [&](uint64_t address, uint64_t bytes) {
     Flit* f = fabric_.acquire_flit();
     *f = Flit{};
     f->transaction = &x;
@@ -32,7 +33,10 @@ void FlitLinks::make_data(FabricTransaction& x, bool response) const {
     f->response = response;
     f->order = x.own_order;
     x.flits.push_back(f);
-  });
+  };
+  for_each_flit(x.address, x.rows, fabric_.timing().flit_bytes, make);
+  if (!response && x.rows.atomic == AtomicKind::compare)
+    for_each_flit(x.address, x.rows, fabric_.timing().flit_bytes, make);
   x.flits.back()->last = true;
   x.flit_count = static_cast<uint32_t>(x.flits.size());
 }
@@ -42,6 +46,7 @@ void FlitLinks::make_request(FabricTransaction& x) const {
   x.streams.clear();
   x.ready_ns.resize(x.hop_count + 1);
   x.write&& x.nbytes > 0 ? make_data(x, false) : make_header(x, false);
+  x.flits.front()->list_bytes = static_cast<double>(x.rows.list_bytes);
   for (Flit* f : x.flits) f->time_ns = x.time_ns;
 }
 
@@ -117,8 +122,8 @@ tlm::tlm_sync_enum FlitLinks::response_at(FabricTransaction& x, FabricPort& out,
 void FlitLinks::at_router(Flit& f, Router& router, Link* from) {
   FabricTransaction& x = *f.transaction;
   FabricPort& next = next_port(f);
-  if (router.stores_and_forwards() && x.write != f.response) return hold(f, router, from, next);
-  const double overhead = router.delay_of({x.write, f.response, x.address, x.nbytes});
+  if (router.stores_and_forwards() && x.has_data(f.response)) return hold(f, router, from, next);
+  const double overhead = router.delay_of({x, f.response});
   double& before = x.ready_ns[f.node];
   if (ahead_of_time::next_in_turn(next.link, from) && ahead_of_time::flits_keep_order(*from, overhead)) {
     become_ready(f, overhead, before);
@@ -136,7 +141,7 @@ void FlitLinks::hold(Flit& f, Router& router, Link* from, FabricPort& next) {
   if (f.index == 0) x.held.clear();
   x.held.push_back(&f);
   if (!f.last) return;
-  const double ready = f.time_ns + router.delay_of({x.write, f.response, x.address, x.nbytes});
+  const double ready = f.time_ns + router.delay_of({x, f.response});
   const Order order = from ? from->ready_order.of(x.own_order, f.time_ns, ready, &next.link) : x.own_order;
   for (Flit* h : x.held) {
     h->time_ns = ready;
@@ -195,34 +200,41 @@ void FlitLinks::serve_whole(FabricTransaction& x, MemoryTarget& memory) {
   x.flits.clear();
   const Service s = memory.begin_service(x);
   if (s.later) return;
-  if (x.mover) x.mover->served(x, s.header_leaves_ns);
+  if (x.mover && !x.is_atomic()) x.mover->served(x, s.header_leaves_ns);
   answer(x, memory, s);
 }
 
 void FlitLinks::serve_write_flit(Flit& f, MemoryTarget& memory) {
   FabricTransaction& x = *f.transaction;
-  const double edge_bw = x.hop_count > 0 ? x.last_hop().out->link.bw_gbs : 0;
-  x.tail_ns = std::max(x.tail_ns, memory.serve_flit(x, f.address, f.bytes, f.time_ns, edge_bw));  // its finish
+  x.tail_ns = std::max(x.tail_ns, memory.serve_flit(x, f, f.time_ns));  // its finish
   const double ready = f.time_ns;
   fabric_.release_flit(&f);
   if (++x.flits_done < x.flit_count) return;
   memory.tell_finished(x, x.tail_ns);
-  if (x.mover) x.mover->served(x, ready);
-  make_header(x, true);
-  x.flits.front()->time_ns = x.tail_ns;
+  if (x.is_atomic()) {
+    takes_effect(x, x.tail_ns);
+  } else if (x.mover) {
+    x.mover->served(x, ready);
+  }
+  answer_write(x, memory, x.tail_ns);
+}
+
+/// With an acknowledgement, or with the old bytes of an atomic, which are all there at finish_ns.
+void FlitLinks::answer_write(FabricTransaction& x, MemoryTarget& memory, double finish_ns) {
+  x.has_data(true) ? make_data(x, true) : make_header(x, true);
+  for (Flit* f : x.flits) f->time_ns = finish_ns;
   leave_memory(x, memory);
 }
 
 void FlitLinks::serve_read(Flit& f, MemoryTarget& memory) {
   FabricTransaction& x = *f.transaction;
-  const double edge_bw = x.hop_count > 0 ? x.last_hop().in->link.bw_gbs : 0;
   const double asked = f.time_ns;
   if (x.mover) x.mover->served(x, asked);
   fabric_.release_flit(&f);
   make_data(x, true);
   double leaves = 0;
   for (Flit* r : x.flits) {
-    leaves = std::max(leaves, memory.serve_flit(x, r->address, r->bytes, asked, edge_bw));
+    leaves = std::max(leaves, memory.serve_flit(x, *r, asked));
     r->time_ns = leaves;
   }
   memory.tell_finished(x, leaves);
@@ -233,14 +245,11 @@ void FlitLinks::answer(FabricTransaction& x, MemoryTarget& memory, const Service
   x.tail_ns = x.write ? 0 : s.finish_ns - s.header_leaves_ns;
   memory.tell_finished(x, s.finish_ns);
   if (!x.write && !x.flits.empty()) return;  // they are on their way
-  if (x.write) {
-    make_header(x, true);
-    x.flits.front()->time_ns = s.finish_ns;
-  } else {
-    make_data(x, true);
-    double done = 0;
-    for (Flit* f : x.flits) f->time_ns = leaves_evenly_ns(*f, done, x.nbytes, s);
-  }
+  if (x.is_atomic()) takes_effect(x, s.finish_ns);
+  if (x.write) return answer_write(x, memory, s.finish_ns);
+  make_data(x, true);
+  double done = 0;
+  for (Flit* f : x.flits) f->time_ns = leaves_evenly_ns(*f, done, x.nbytes, s);
   leave_memory(x, memory);
 }
 
@@ -315,7 +324,7 @@ void FlitLinks::came_in(FabricTransaction& x, FabricPort& port, bool response) {
     if (!s->to && s->response == response) stream = s.get();
   }
   if (!stream) {
-    x.write == response ? make_header(x, response) : make_data(x, response);
+    x.has_data(response) ? make_data(x, response) : make_header(x, response);
     for (Flit* f : std::vector<Flit*>(x.flits)) {
       f->time_ns = x.time_ns;
       f->node = x.node;
@@ -351,7 +360,7 @@ void FlitLinks::enter(Flit& f, FabricPort& port) {
 /// Of a way that is not known: what the blocks and links of this project on it cost, up to where it was answered.
 void FlitLinks::account_past_foreign_blocks(FabricTransaction& x) const {
   const Route& r = *x.route;
-  const PassingMessage request{x.write, false, x.address, x.nbytes}, response{x.write, true, x.address, x.nbytes};
+  const PassingMessage request{x, false}, response{x, true};
   const bool whole = x.posted || x.memory_arrival > 0 || !x.went_outside;
   x.overhead_ns = x.memory_arrival > 0 && r.target ? end_ns(*r.target) : 0;
   x.wire_ns = x.store_forward_ns = x.drain_ns = 0;
@@ -380,7 +389,7 @@ void FlitLinks::complete_account(FabricTransaction& x) const {
     return;
   }
   const LoneTime lone = lone_time(r, x.write, x.address, x.nbytes, x.rows);
-  const PassingMessage request{x.write, false, x.address, x.nbytes}, response{x.write, true, x.address, x.nbytes};
+  const PassingMessage request{x, false}, response{x, true};
   double overhead = 0, overhead_back = 0, wire = 0, wire_back = 0;
   for (size_t i = 0; i < r.hops.size(); ++i) {
     overhead += r.there(i).cost(request).overhead_ns;

@@ -19,7 +19,7 @@ namespace kernbench {
 
 /// The link's next place, not before `from_ns`, for a flit that is ready at f.time_ns; sets the time at the other end.
 inline void cross(Link& link, Flit& f, double from_ns = 0) {
-  const double ready = f.time_ns, start = link.take(std::max(ready, from_ns), f.bytes);
+  const double ready = f.time_ns, start = link.take(std::max(ready, from_ns), f.bytes + f.list_bytes);
   link.messages += f.last;
   f.time_ns = link.free_ns + link.wire_ns;
   if (!link.observers) return;
@@ -30,7 +30,7 @@ inline void cross(Link& link, Flit& f, double from_ns = 0) {
   c.flit = f.index;
   c.ready_by = f.ready_by;
   c.header = false;
-  c.bytes = f.bytes;
+  c.bytes = f.bytes + f.list_bytes;
   c.ready_ns = ready;
   c.start_ns = start;
   c.end_ns = link.free_ns;
@@ -116,6 +116,7 @@ class FlitLinks : public LinkMode {
   static void memory_turn(MemoryTarget&, Flit&);
   void serve_whole(FabricTransaction&, MemoryTarget&);
   void serve_write_flit(Flit&, MemoryTarget&);
+  void answer_write(FabricTransaction&, MemoryTarget&, double finish_ns);
   void serve_read(Flit&, MemoryTarget&);
   void departure_turn(FabricTransaction&);
   void next_departs(FabricTransaction&);

@@ -48,17 +48,19 @@ void serve_alone(const Route& r, bool write, uint64_t address, uint64_t nbytes, 
     for (Flit& f : response) f.time_ns = write ? s.finish_ns : leaves_evenly_ns(f, done, nbytes, s);
     return;
   }
-  double edge_bw = 0;
-  if (!r.hops.empty()) edge_bw = write ? r.hops.back().out->link.bw_gbs : r.hops.back().in->link.bw_gbs;
+  EdgeBandwidths edges;
+  if (!r.hops.empty()) edges = {r.hops.back().out->link.bw_gbs, r.hops.back().in->link.bw_gbs};
   std::vector<double> free(servers->count(), 0.0);
   double latest = 0;
   for (Flit& f : write ? request : response) {
     double& server = free[servers->server_of(f.address)];
-    server = std::max(server, write ? f.time_ns : first) + servers->service_ns(f.address, f.bytes, edge_bw);
+    server = std::max(server, write ? f.time_ns : first) +
+             flit_service_ns(*servers, f, write, rows, static_cast<uint32_t>(request.size()), edges);
     latest = std::max(latest, server);
     f.time_ns = latest;  // a read's flits leave in order
   }
-  if (write) response.front().time_ns = latest;
+  if (!write) return;
+  for (Flit& f : response) f.time_ns = latest;
 }
 
 /// Where a lone message's first flit is, and when it is ready to leave; at the memory once for the request and once for
@@ -103,19 +105,22 @@ std::vector<LoneStop> stops_of(const Route& r, const std::vector<LonePlace>& pla
 
 LoneTime FlitLinks::work_out(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows,
                              std::vector<LoneStop>* stops) const {
-  std::vector<Flit> cut;
-  for_each_flit(address, rows, fabric_.timing().flit_bytes, [&](uint64_t a, uint64_t bytes) {
-    Flit f;
-    f.address = a;
-    f.bytes = static_cast<double>(bytes);
-    f.index = static_cast<uint32_t>(cut.size());
-    cut.push_back(f);
-  });
-  Flit alone;
-  alone.bytes = fabric_.timing().header_bytes;
-  LoneMessage data(std::move(cut)), header({alone});
-  LoneMessage& request = write && nbytes > 0 ? data : header;
-  LoneMessage& response = write ? header : data;
+  const auto message = [&](bool back) {
+    std::vector<Flit> flits;
+    const uint64_t bytes = rows.data_bytes(write, back, nbytes);
+    for (uint64_t cut = 0; cut < bytes; cut += nbytes) {  // a compare-and-swap's twice
+      for_each_flit(address, rows, fabric_.timing().flit_bytes, [&](uint64_t a, uint64_t n) {
+        Flit& f = flits.emplace_back();
+        f.address = a;
+        f.bytes = static_cast<double>(n);
+        f.index = static_cast<uint32_t>(flits.size() - 1);
+      });
+    }
+    if (flits.empty()) flits.emplace_back().bytes = fabric_.timing().header_bytes;
+    if (!back) flits.front().list_bytes = static_cast<double>(rows.list_bytes);
+    return LoneMessage(std::move(flits));
+  };
+  LoneMessage request = message(false), response = message(true);
 
   LoneTime lone;
   std::vector<LonePlace> places;
@@ -128,7 +133,7 @@ LoneTime FlitLinks::work_out(const Route& r, bool write, uint64_t address, uint6
       places.push_back({static_cast<uint32_t>(node), back, arrive, memory_overhead, arrive + memory_overhead});
       return;
     }
-    const PassingMessage passing{write, back, address, nbytes};
+    const PassingMessage passing{write, back, address, nbytes, rows.atomic};
     const Stop stop = back ? r.back(node) : r.there(node);
     const double overhead = stop.cost(passing).overhead_ns;
     lone.store_forward_ns += m.enter(overhead, node > 0 && passing.has_data() && stop.node->stores_and_forwards());

@@ -41,7 +41,7 @@ class HeaderLinks : public LinkMode {
                                        sc_core::sc_time& delay) override {
     FabricPort& out = router.way_of(x, in);
     const double arrival = x.time_ns;
-    x.time_ns = pass_node(x, router, in, x.write);
+    x.time_ns = pass_node(x, router, in, false);
     if (!law_.in_turn(out.link, in.incoming())) {
       wait_for_turn(router, out, x, in.incoming(), arrival, call<&HeaderLinks::request_turn>(*this, x));
       return FabricPort::accepted(phase);
@@ -79,8 +79,7 @@ class HeaderLinks : public LinkMode {
   }
 
   void came_in(FabricTransaction& x, FabricPort& port, bool response) override {
-    const bool data = response != x.write;
-    x.time_ns = cross(x, port.foreign()->from, data);
+    x.time_ns = cross(x, port.foreign()->from, response);
     if (response) return response_came(x, port);
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay = timeline().delay_until(x.time_ns);
@@ -93,26 +92,26 @@ class HeaderLinks : public LinkMode {
  private:
   Timeline& timeline() const { return fabric_.timeline(); }
   /// Books what the node costs; when the header that came by `in` at x.time_ns is ready to leave it.
-  static double pass_node(FabricTransaction& x, const Router& router, const FabricPort& in, bool data) {
-    const NodeCost cost = router.cost_of({x.write, data != x.write, x.address, x.nbytes}, in.incoming());
+  static double pass_node(FabricTransaction& x, const Router& router, const FabricPort& in, bool response) {
+    const NodeCost cost = router.cost_of({x, response}, in.incoming());
     x.overhead_ns += cost.overhead_ns;
     x.store_forward_ns += cost.store_forward_ns;
     return x.time_ns + cost.overhead_ns + cost.store_forward_ns;
   }
-  double bytes_of(const FabricTransaction& x, bool data) const {
-    return HeaderLinks::bytes_on_link(data ? static_cast<double>(x.nbytes) : 0);
+  double bytes_of(const FabricTransaction& x, bool response) const {
+    return HeaderLinks::bytes_on_link(static_cast<double>(x.data_bytes(response) + (response ? 0 : x.rows.list_bytes)));
   }
   /// Over the link; when the header is at the other end.
-  double cross(FabricTransaction& x, Link& link, bool data) const {
+  double cross(FabricTransaction& x, Link& link, bool response) const {
     x.wire_ns += link.wire_ns;
-    const double start = law_.take(link, x.time_ns, bytes_of(x, data), &x.link_queue_ns);
-    if (link.observers) tell(x, link, data, start);
+    const double start = law_.take(link, x.time_ns, bytes_of(x, response), &x.link_queue_ns);
+    if (link.observers) tell(x, link, response, start);
     return start + link.wire_ns;
   }
-  [[gnu::noinline]] void tell(const FabricTransaction& x, const Link& link, bool data, double start) const {
+  [[gnu::noinline]] void tell(const FabricTransaction& x, const Link& link, bool response, double start) const {
     LinkCrossing c;
-    c.response = data != x.write;
-    c.bytes = bytes_of(x, data);
+    c.response = response;
+    c.bytes = bytes_of(x, response);
     c.ready_ns = x.time_ns;
     c.start_ns = start;
     c.end_ns = Law::kServes ? link.free_ns : start;
@@ -129,7 +128,7 @@ class HeaderLinks : public LinkMode {
   /// Its source is free when its data would have passed the slowest link.
   void post(FabricTransaction& x, FabricPort& out) {
     const double ready = x.time_ns;
-    x.time_ns = cross(x, out.link, true);
+    x.time_ns = cross(x, out.link, false);
     x.initiator->message_left(x, ready + x.link_queue_ns + message_drain_ns(*x.route, x.nbytes));
     sc_core::sc_time delay = timeline().delay_until(x.time_ns);
     out.request(x, delay);
@@ -140,7 +139,7 @@ class HeaderLinks : public LinkMode {
   }
   /// Over the link to the neighbour; true: the response is back.
   bool request_on(FabricTransaction& x, FabricPort& out, sc_core::sc_time& delay) {
-    x.time_ns = cross(x, out.link, x.write);
+    x.time_ns = cross(x, out.link, false);
     delay = timeline().delay_until(x.time_ns);
     return out.request(x, delay);
   }
@@ -170,7 +169,7 @@ class HeaderLinks : public LinkMode {
     auto& router = static_cast<Router&>(out.node());
     FabricPort& in = *x.hops[x.node - 1].in;
     const double arrival = x.time_ns;
-    x.time_ns = pass_node(x, router, out, !x.write);
+    x.time_ns = pass_node(x, router, out, true);
     if (!law_.in_turn(in.link, out.incoming())) {
       wait_for_turn(router, in, x, out.incoming(), arrival, call<&HeaderLinks::response_turn>(*this, x));
       return false;
@@ -179,7 +178,7 @@ class HeaderLinks : public LinkMode {
     return true;
   }
   void take_link_back(FabricTransaction& x, FabricPort& in) {
-    x.time_ns = cross(x, in.link, !x.write);
+    x.time_ns = cross(x, in.link, true);
     --x.node;
   }
   void response_turn(FabricTransaction& x) {
@@ -207,7 +206,7 @@ class HeaderLinks : public LinkMode {
     x.memory_arrival = memory.next_arrival();
     const Service s = memory.begin_service(x);
     if (s.later) return false;
-    if (x.mover) x.mover->served(x, s.header_leaves_ns);
+    if (x.mover && !x.is_atomic()) x.mover->served(x, s.header_leaves_ns);
     return leave_memory(x, memory, s);
   }
   bool leave_memory(FabricTransaction& x, MemoryTarget& memory, const Service& s) {
@@ -215,7 +214,10 @@ class HeaderLinks : public LinkMode {
     x.tail_ns = s.finish_ns - leaves;
     memory.tell_finished(x, s.finish_ns);
     x.served();
-    if (s.stream_ns >= 0 && s.stream_ns < x.tail_ns) {
+    if (x.is_atomic()) {
+      takes_effect(x, s.finish_ns);
+      if (fabric_.responses_travel()) x.drain_ns += x.tail_ns = memory.old_bytes_ns(*x.route, x.rows, x.nbytes);
+    } else if (s.stream_ns >= 0 && s.stream_ns < x.tail_ns) {
       x.covered_ns = x.tail_ns - s.stream_ns;
       x.queued_there_ns = x.link_queue_ns;
     }
@@ -254,23 +256,25 @@ class HeaderLinks : public LinkMode {
 template <class Law>
 LoneTime HeaderLinks<Law>::work_out(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows,
                                     std::vector<LoneStop>* stops) const {
-  const auto crossing_ns = [&](const Link& link, bool data) {
+  const auto crossing_ns = [&](const Link& link, bool response) {
     Link idle;
     idle.set({link.wire_ns, link.bw_gbs});
     double queued = 0;
-    return law_.take(idle, 0, bytes_on_link(data ? static_cast<double>(nbytes) : 0), &queued) + link.wire_ns;
+    const uint64_t data = rows.data_bytes(write, response, nbytes) + (response ? 0 : rows.list_bytes);
+    return law_.take(idle, 0, bytes_on_link(static_cast<double>(data)), &queued) + link.wire_ns;
   };
-  const PassingMessage request{write, false, address, nbytes}, response{write, true, address, nbytes};
+  const PassingMessage request{write, false, address, nbytes, rows.atomic},
+      response{write, true, address, nbytes, rows.atomic};
   const size_t memory = r.hops.size();
   const bool travels = fabric_.responses_travel();
   NodeCost there, back;
   double wire = 0, wire_back = 0;
   for (size_t i = 0; i < memory; ++i) {
     there += r.there(i).cost(request);
-    wire += crossing_ns(r.hops[i].out->link, write);
+    wire += crossing_ns(r.hops[i].out->link, false);
     if (!travels) continue;
     back += r.back(i).cost(response);
-    wire_back += crossing_ns(r.hops[i].in->link, !write);
+    wire_back += crossing_ns(r.hops[i].in->link, true);
   }
   LoneTime lone;
   lone.service_ns = r.target->lone_service_ns(r, write, address, nbytes, rows);
@@ -278,6 +282,8 @@ LoneTime HeaderLinks<Law>::work_out(const Route& r, bool write, uint64_t address
   lone.latency_ns = there.overhead_ns + wire + there.store_forward_ns + lone.service_ns;
   lone.latency_ns += back.overhead_ns + wire_back;
   lone.latency_ns += back.store_forward_ns;
+  const double old_bytes_ns = travels ? r.target->old_bytes_ns(r, rows, nbytes) : 0;
+  lone.latency_ns += old_bytes_ns;
   if (!stops) return lone;
 
   const auto stop = [&](size_t i, bool returns, const NodeCost& cost, double wire_ns) {
@@ -290,15 +296,16 @@ LoneTime HeaderLinks<Law>::work_out(const Route& r, bool write, uint64_t address
     stops->push_back(at);
   };
   for (size_t i = 0; i < memory; ++i)
-    stop(i, false, r.there(i).cost(request), i > 0 ? crossing_ns(r.hops[i - 1].out->link, write) : 0);
-  stop(memory, false, {end_ns(*r.target), 0}, crossing_ns(r.hops[memory - 1].out->link, write));
+    stop(i, false, r.there(i).cost(request), i > 0 ? crossing_ns(r.hops[i - 1].out->link, false) : 0);
+  stop(memory, false, {end_ns(*r.target), 0}, crossing_ns(r.hops[memory - 1].out->link, false));
   // Data that a routed read asked for ends its way at the initiator; all other data at the memory.
   const bool awaited = travels && !write;
   const double drain_ns = lone.service_ns - end_ns(*r.target);
   if (!awaited) stops->back().drain_ns = drain_ns;
   for (size_t i = memory; travels && i-- > 0;)
-    stop(i, true, r.back(i).cost(response), crossing_ns(r.hops[i].in->link, !write));
+    stop(i, true, r.back(i).cost(response), crossing_ns(r.hops[i].in->link, true));
   if (awaited) stops->back().drain_ns = drain_ns;
+  if (old_bytes_ns > 0) stops->back().drain_ns = old_bytes_ns;
   return lone;
 }
 

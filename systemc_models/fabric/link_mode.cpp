@@ -23,6 +23,7 @@ LoneTime LinkMode::worked_out(const Route& r, bool write, uint64_t address, uint
 
 LoneTime LinkMode::lone_time(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
   constexpr size_t kKept = 16;  // a power of two
+  if (rows.ranges) return worked_out(r, write, address, nbytes, rows);  // hardly any list comes twice
   // Cuts at multiples of a length and channels taken in turn: addresses that differ by whole turns are alike.
   const uint64_t span = rows.span();
   uint64_t period = r.target ? r.target->address_period(address - r.base, span) : 1;
@@ -33,7 +34,7 @@ LoneTime LinkMode::lone_time(const Route& r, bool write, uint64_t address, uint6
   const uint64_t hash = (nbytes * 2 + write) * 0x9e3779b97f4a7c15u + phase * 0xc2b2ae3d27d4eb4fu + rows.stride;
   Route::Worked& w = r.worked[(hash >> 32) % kKept];
   if (w.nbytes != nbytes || w.write != write || w.phase != phase || w.rows.count != rows.count ||
-      w.rows.bytes != rows.bytes || w.rows.stride != rows.stride) {
+      w.rows.bytes != rows.bytes || w.rows.stride != rows.stride || w.rows.atomic != rows.atomic) {
     w = {write, nbytes, phase, rows, worked_out(r, write, address, nbytes, rows)};
   }
   return w.time;
@@ -41,6 +42,12 @@ LoneTime LinkMode::lone_time(const Route& r, bool write, uint64_t address, uint6
 
 double LinkMode::formula_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
   return r.known ? lone_time(r, write, address, nbytes, rows).latency_ns : std::numeric_limits<double>::quiet_NaN();
+}
+
+void LinkMode::takes_effect(FabricTransaction& x, double finish_ns) {
+  x.effect_ns = finish_ns;
+  if (x.mover) x.mover->served(x, finish_ns);
+  x.initiator->effect_known(x);
 }
 
 Order LinkMode::arrival_order(const FabricTransaction& x, const FabricPort& in, const void* server) const {

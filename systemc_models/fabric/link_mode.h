@@ -117,6 +117,8 @@ class LinkMode {
  protected:
   /// What a block costs where a message begins or ends.
   static double end_ns(const FabricNode&);
+  /// An atomic's memory has its place in the order of service, and is finished with it at finish_ns, not before now.
+  static void takes_effect(FabricTransaction&, double finish_ns);
 
   Fabric& fabric_;
 

@@ -4,6 +4,7 @@
 
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/systemc_models/core/own_class.h"
+#include "kernbench/systemc_models/fabric/flit.h"
 
 namespace kernbench {
 
@@ -66,14 +67,28 @@ void MemoryTarget::tell_finished(const FabricTransaction& x, double finish_ns) c
   if (observers()) observers()->memory_request(*this, x, MemoryStep::finished, finish_ns);
 }
 
-double MemoryTarget::serve_flit(const FabricTransaction& x, uint64_t address, double bytes, double ready_ns,
-                                double edge_bw_gbs) {
+double flit_service_ns(const FlitServers& servers, const Flit& f, bool write, const Rows& rows, uint32_t flit_count,
+                       const EdgeBandwidths& edges) {
+  bool reads = !write, writes = write;
+  if (rows.atomic == AtomicKind::compare) {
+    reads = f.index < flit_count / 2;
+    writes = !reads;
+  } else if (rows.atomic != AtomicKind::none) {
+    reads = true;
+  }
+  return (reads ? servers.service_ns(f.address, f.bytes, edges.out) : 0) +
+         (writes ? servers.service_ns(f.address, f.bytes, edges.in) : 0);
+}
+
+double MemoryTarget::serve_flit(const FabricTransaction& x, const Flit& f, double ready_ns) {
   const FlitServers& servers = *flit_servers();
   if (flit_free_ns_.empty()) flit_free_ns_.assign(servers.count(), 0.0);
-  const size_t server = servers.server_of(address);
+  const size_t server = servers.server_of(f.address);
   double& free = flit_free_ns_[server];
   const double start = std::max(free, ready_ns);
-  free = start + servers.service_ns(address, bytes, edge_bw_gbs);
+  EdgeBandwidths edges;
+  if (x.hop_count > 0) edges = {x.last_hop().out->link.bw_gbs, x.last_hop().in->link.bw_gbs};
+  free = start + flit_service_ns(servers, f, x.write, x.rows, x.flit_count, edges);
   if (observers()) observers()->channel_taken(*this, x, server, ready_ns, start, free);
   return free;
 }

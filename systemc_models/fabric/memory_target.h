@@ -49,6 +49,14 @@ class FlitServers {
   virtual double most_gbs(double edge_bw_gbs) const = 0;
 };
 
+/// What a flit takes at its server. `edges`: of the way there, and of the way back, of the edge to the memory (0: no
+/// limit). An atomic's is read and written; of a compare-and-swap the expected bytes are read, the new ones written.
+struct EdgeBandwidths {
+  double in = 0, out = 0;
+};
+double flit_service_ns(const FlitServers&, const Flit&, bool write, const Rows&, uint32_t flit_count,
+                       const EdgeBandwidths& edges);
+
 /// What a memory counts by itself, from the start of the simulation on.
 struct MemoryCounter {
   const char* name;  ///< with its unit, but for what is counted
@@ -85,6 +93,11 @@ class MemoryTarget : public Component, public FabricNode {
   virtual double lone_header_ns(const Route&, bool /*write*/, uint64_t /*address*/, uint64_t /*nbytes*/,
                                 const Rows&) const {
     return overhead_ns();
+  }
+  /// What the old bytes of an atomic take behind the header of its response; 0: they do not come back.
+  double old_bytes_ns(const Route& r, const Rows& rows, uint64_t nbytes) const {
+    const double bw = serves_past_its_edge() ? r.read_inner_bw : r.read_bw;
+    return rows.returns_old() && bw > 0 ? static_cast<double>(nbytes) / bw : 0;
   }
   /// The same without the memory's overhead.
   double lone_drain_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
@@ -132,7 +145,7 @@ class MemoryTarget : public Component, public FabricNode {
   using Component::begin_service;  ///< of messages for the op log
   void tell_finished(const FabricTransaction&, double finish_ns) const;
   /// A flit's place at its server; when it is served.
-  double serve_flit(const FabricTransaction&, uint64_t address, double bytes, double ready_ns, double edge_bw_gbs);
+  double serve_flit(const FabricTransaction&, const Flit&, double ready_ns);
   /// When serve_flit() would begin.
   double flit_start_ns(uint64_t address, double ready_ns) const;
 
@@ -142,6 +155,8 @@ class MemoryTarget : public Component, public FabricNode {
   /// Said in the constructor of a class that is derived from one of kernbench's own and leaves its service as it is:
   /// with flits that serves them one by one, instead of serve() whole requests.
   void serve_flit_by_flit() { flit_by_flit_ = true; }
+  /// Whether what its data take over the way leaves out the edge to it: the channels behind count instead.
+  virtual bool serves_past_its_edge() const { return false; }
   /// Whether flits are served one by one by a class whose own service is that of `Own`.
   template <class... Own>
   bool serves_flit_by_flit() const {

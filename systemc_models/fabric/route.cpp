@@ -18,6 +18,39 @@ void narrow(double& least, double bw) {
 
 }  // namespace
 
+void RangeGrouping::add(uint64_t address, uint64_t nbytes) {
+  if (nbytes_ > 0 && address == address_ + nbytes_) {
+    nbytes_ += nbytes;
+    return;
+  }
+  close();
+  address_ = address;
+  nbytes_ = nbytes;
+}
+
+void RangeGrouping::close() {
+  while (nbytes_ > 0) {
+    const auto holds = [&](const Route* r) { return address_ - r->base < r->size; };
+    auto memory = std::find_if(memories_.begin(), memories_.end(), holds);
+    if (memory == memories_.end()) {
+      memories_.push_back(&routes_.route(initiator_, address_, 1, write_));
+      memory = memories_.end() - 1;
+      groups_.emplace_back().address = address_;
+    }
+    RangeGroup& g = groups_[static_cast<size_t>(memory - memories_.begin())];
+    const uint64_t here = std::min(nbytes_, (*memory)->size - (address_ - (*memory)->base));
+    g.ranges.push_back({address_ - g.address, here});
+    g.nbytes += here;
+    address_ += here;
+    nbytes_ -= here;
+  }
+}
+
+std::vector<RangeGroup> RangeGrouping::take() {
+  close();
+  return std::move(groups_);
+}
+
 const Link& Stop::link() const {
   return out->link;
 }

@@ -67,6 +67,41 @@ struct Route {
 /// Sets what follows from the hops: bandwidths, and whether all is known.
 void measure(Route&);
 
+/// Ranges that lie in one memory, in their order: what one transaction moves.
+struct RangeGroup {
+  uint64_t address = 0;  ///< of the first
+  uint64_t nbytes = 0;   ///< of all
+  std::vector<AccessRange> ranges;
+  /// A list of one is a row.
+  Rows rows() const {
+    Rows r{ranges.size(), ranges.front().nbytes, 0};
+    if (ranges.size() > 1) r.ranges = &ranges;
+    return r;
+  }
+};
+class RouteSource;
+/// Puts ranges together (access contract §16), in the order in which they are added: a neighbour that begins where the
+/// one before it ends belongs to it; what runs over the end of a memory is cut there; groups are in the order in which
+/// their memories are touched first.
+class RangeGrouping {
+ public:
+  /// Of accesses from the block `initiator`; `write`: as RouteSource::route().
+  RangeGrouping(RouteSource& routes, uint32_t initiator, bool write)
+      : routes_(routes), initiator_(initiator), write_(write) {}
+  /// The group that the range's first byte is in. AccessError where no memory is.
+  void add(uint64_t address, uint64_t nbytes);
+  std::vector<RangeGroup> take();
+
+ private:
+  void close();
+  RouteSource& routes_;
+  const uint32_t initiator_;
+  const bool write_;
+  uint64_t address_ = 0, nbytes_ = 0;  ///< of the range that may still grow
+  std::vector<RangeGroup> groups_;
+  std::vector<const Route*> memories_;  ///< by group
+};
+
 /// The port that comes behind a foreign block, by the one before it.
 using PassedBy = std::map<const FabricPort*, FabricPort*>;
 /// From one block to another over routers that are connected, with as few hops as can be; AccessError where there is

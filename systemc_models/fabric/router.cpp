@@ -70,7 +70,7 @@ FabricPort& Router::way(const FabricTransaction& x, FabricPort& from) {
       &x.hops[x.node].out->node() == static_cast<FabricNode*>(this))
     return *x.hops[x.node].out;
   if (x.posted) return *fabric().routes().message_route(index(), x.end).hops.front().out;
-  return *fabric().routes().route(index(), x.address, 1, x.write).hops.front().out;
+  return *fabric().routes().route(index(), x.address, 1, x.write && !x.is_atomic()).hops.front().out;
 }
 
 double Router::own_delay_ns(const PassingMessage& m) const {

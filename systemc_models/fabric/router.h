@@ -85,7 +85,7 @@ class Router : public Component, private RouterRules, public FabricNode {
   NodeCost cost_of(const PassingMessage& m, const Link* from) const { return {delay_of(m), stored_ns(m, from)}; }
   /// What data that come by `from` wait for their rest.
   double stored_ns(const PassingMessage& m, const Link* from) const {
-    return store_and_forward_ && m.has_data() && from ? from->transfer_ns(static_cast<double>(m.nbytes)) : 0;
+    return store_and_forward_ && from ? from->transfer_ns(static_cast<double>(m.data_bytes())) : 0;
   }
   /// Calls m.turn when it is the message's turn at the link of `port`.
   /// With finite buffers: who takes the link, of those that could, in the order in which they became ready.

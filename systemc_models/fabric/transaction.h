@@ -20,12 +20,42 @@ struct Flit;
 struct FlitStream;
 struct Route;
 
-/// Rows of a strided access: `count` rows of `bytes`, `stride` bytes apart. One row where contiguous.
+/// A stretch of an access; `offset` from its address, modulo 2^64.
+struct AccessRange {
+  uint64_t offset = 0, nbytes = 0;
+};
+
+/// What an access does with the bytes at its memory beyond reading or writing them (access contract §17). An atomic is
+/// a write whose memory reads what was there before.
+enum class AtomicKind : uint8_t {
+  none,
+  fetch,    ///< the old bytes come back
+  reduce,   ///< an acknowledgement comes back
+  compare,  ///< carries expected and new bytes; the old ones come back
+};
+
+/// How an access lies in memory: `count` rows of `bytes`, `stride` bytes apart, one row where contiguous; or a list of
+/// ranges. And what it does there, if it is an atomic.
 struct Rows {
   uint64_t count = 1;
   uint64_t bytes = 0;
   uint64_t stride = 0;
-  /// From the first byte to the end of the last row; the largest number where there are more.
+  /// Set: these ranges in their order, the first at offset 0, instead of rows. Kept by who issues the access.
+  const std::vector<AccessRange>* ranges = nullptr;
+  AtomicKind atomic = AtomicKind::none;
+  uint64_t list_bytes = 0;  ///< that the list of ranges adds to the request on links
+
+  bool returns_old() const { return atomic == AtomicKind::fetch || atomic == AtomicKind::compare; }
+  /// Whether the request, or the response, carries data.
+  bool has_data(bool write, bool response) const { return response ? !write || returns_old() : write; }
+  /// How many bytes of data, of an access of `nbytes`.
+  uint64_t data_bytes(bool write, bool response, uint64_t nbytes) const {
+    if (!has_data(write, response)) return 0;
+    return !response && atomic == AtomicKind::compare ? 2 * nbytes : nbytes;
+  }
+  /// Of the first range: what the memory that serves it must hold from the address on.
+  uint64_t first_bytes() const { return ranges ? ranges->front().nbytes : bytes; }
+  /// From the first byte to the end of the last row; the largest number where there are more. Of rows.
   uint64_t span() const {
     uint64_t n = 0;
     const bool too_many =
@@ -34,9 +64,14 @@ struct Rows {
   }
 };
 
-/// Visits the ranges of memory that rows are, in order: visit(address, bytes). Rows that touch are one range.
+/// Visits the ranges of memory that rows are, in order: visit(address, bytes). Rows that touch are one range; ranges of
+/// a list stay as they are.
 template <class Visit>
 void for_each_range(uint64_t address, const Rows& rows, Visit visit) {
+  if (rows.ranges) {
+    for (const AccessRange& r : *rows.ranges) visit(address + r.offset, r.nbytes);
+    return;
+  }
   for (uint64_t row = 0; row < rows.count;) {
     const uint64_t at = address + row * rows.stride;
     uint64_t bytes = rows.bytes;
@@ -64,7 +99,8 @@ class DataMover {
  public:
   virtual ~DataMover() = default;
   /// The memory has the request and its place in the order of service: data move at `at_ns`, not before now. That is
-  /// when its overhead is over (header_leaves_ns), in flit mode when the last flit of the request is ready.
+  /// when its overhead is over (header_leaves_ns), in flit mode when the last flit of the request is ready; of an atomic
+  /// when it is finished.
   virtual void served(FabricTransaction&, double at_ns) = 0;
   /// The payload that it serves.
   virtual tlm::tlm_generic_payload* foreign() = 0;
@@ -98,6 +134,7 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   double issue_ns = 0, grant_ns = 0, done_ns = 0;
   double outside_ns = 0;      ///< spent in foreign blocks
   double own_service_ns = 0;  ///< of drain_ns: what no link's bandwidth says, as its memory has served it as a whole
+  double effect_ns = 0;       ///< of an atomic: when it takes effect at its memory
 
   const Route* route = nullptr;
   FabricInitiator* initiator = nullptr;
@@ -139,6 +176,9 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   std::vector<uint8_t> bytes;  ///< what the payload points to, where a foreign block may look
   std::vector<std::unique_ptr<FlitStream>> streams;
 
+  bool has_data(bool response) const { return rows.has_data(write, response); }
+  uint64_t data_bytes(bool response) const { return rows.data_bytes(write, response, nbytes); }
+  bool is_atomic() const { return rows.atomic != AtomicKind::none; }
   /// Its memory is done with it: the answer is OK unless an error stands there.
   void served() {
     if (payload.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE)
@@ -159,6 +199,8 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
  private:
   Hop& own_hop(uint32_t i);
 };
+/// "read", "write" or "atomic".
+const char* name_of_access(const FabricTransaction&);
 /// RunError that names the transaction, for a time of it that is none.
 [[noreturn]] void blame(const TimeBeyondRange&, const FabricTransaction&);
 

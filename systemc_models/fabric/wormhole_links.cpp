@@ -23,7 +23,7 @@ MemoryTarget& memory_of(const InputChannel& v) {
 
 PassingMessage passing(const Flit& f) {
   const FabricTransaction& x = *f.transaction;
-  return {x.write, f.response, x.address, x.nbytes};
+  return {x, f.response};
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ void WormholeLinks::at_router(Flit& f, Router& router, FabricPort& in) {
   InputChannel& v = port.append(f);
   const double arrival = f.time_ns, overhead = router.delay_of(passing(f));
   const Link& next = next_port(f).link;
-  if (router.stores_and_forwards() && x.write != f.response) {
+  if (router.stores_and_forwards() && x.has_data(f.response)) {
     // Before anything goes on at the instant.
     timeline().at(arrival, port.order, call<&WormholeLinks::stored_turn>(*this, f));
     if (!f.last) return;

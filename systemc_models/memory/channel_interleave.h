@@ -25,6 +25,11 @@ class ChannelInterleave {
   /// whole bursts that are touched in one block; turns(n): each channel n whole blocks.
   template <class Chunk, class Turns>
   void visit(uint64_t offset, const Rows& rows, Chunk chunk, Turns turns) const {
+    if (rows.ranges) {
+      for_each_range(offset, rows,
+                     [&](uint64_t at, uint64_t bytes) { visit_range(place_of(at), bytes, chunk, turns); });
+      return;
+    }
     Place p = place_of(offset);
     const Place to_next = place_of(rows.stride);
     for_each_range(offset, rows, [&](uint64_t, uint64_t bytes) {

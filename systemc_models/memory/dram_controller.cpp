@@ -14,8 +14,8 @@ DramController::DramController(const DramConfig& config, const std::string& mapp
 }
 
 void DramController::submit(DramTransfer& t, Cycle now) {
-  uncut_[t.write].push_back(&t);
-  cut(now, t.write);
+  uncut_[!t.reads()].push_back(&t);
+  cut(now, !t.reads());
 }
 
 void DramController::cut(Cycle now, bool write) {
@@ -41,18 +41,22 @@ DramPlace DramController::place_of(uint64_t offset) const {
 bool DramController::cut_one(DramTransfer& t, Cycle now) {
   const uint64_t burst = config_.geometry.burst_bytes;
   const bool touch = t.rows.stride == t.rows.bytes;
-  const uint64_t ranges = touch ? 1 : t.rows.count, bytes = touch ? t.rows.count * t.rows.bytes : t.rows.bytes;
+  const std::vector<AccessRange>* list = t.rows.ranges;
+  const uint64_t ranges = list ? list->size() : touch ? 1 : t.rows.count;
+  const bool write = !t.reads();
   size_t waiting = 0;
-  for (const auto& c : channels_) waiting += c->waiting(t.write);
+  for (const auto& c : channels_) waiting += c->waiting(write);
   for (; t.row < ranges; ++t.row, t.at = 0) {
-    const uint64_t first = t.offset + t.row * t.rows.stride;
+    const uint64_t first = t.offset + (list ? (*list)[t.row].offset : t.row * t.rows.stride);
+    const uint64_t bytes = list ? (*list)[t.row].nbytes : touch ? t.rows.count * t.rows.bytes : t.rows.bytes;
     while (t.at < bytes) {
       if (waiting++ >= kCutAhead) return false;
       const uint64_t at = first + t.at;
       const DramPlace place = place_of(at);
       const uint64_t end = std::min(bytes, (at / burst + 1) * burst - first);
       if (!t.write) t.bursts.push_back({end - t.at, kNoCycle});
-      channels_[place.channel]->arrive(now, std::max(now, t.ready), place, t.write, &t, t.cut++);
+      if (t.atomic) t.places.push_back(place);
+      channels_[place.channel]->arrive(now, std::max(now, t.ready), place, write, &t, t.cut++);
       ++t.open;
       t.at = end;
     }
@@ -61,13 +65,14 @@ bool DramController::cut_one(DramTransfer& t, Cycle now) {
 }
 
 Cycle DramController::next() const {
-  Cycle next = kNoCycle;
+  Cycle next = to_write_back_.empty() ? kNoCycle : to_write_back_.begin()->first;
   for (const auto& c : channels_) next = std::min(next, c->next());
   return next;
 }
 
 const std::vector<DramTransfer*>& DramController::run(Cycle now) {
   came_.clear();
+  write_back(now);
   for (const auto& c : channels_) {
     if (c->next() <= now) c->run(now);
   }
@@ -75,6 +80,15 @@ const std::vector<DramTransfer*>& DramController::run(Cycle now) {
   told_.clear();
   std::swap(told_, ended_);
   return told_;
+}
+
+void DramController::write_back(Cycle now) {
+  for (; !to_write_back_.empty() && to_write_back_.begin()->first <= now;
+       to_write_back_.erase(to_write_back_.begin())) {
+    const WriteBack w = to_write_back_.begin()->second;
+    const DramPlace& place = w.transfer->places[w.number];
+    channels_[place.channel]->arrive(now, now, place, true, w.transfer, kWritesBack);
+  }
 }
 
 void DramController::burst_begins(void* owner, Cycle cycle) {
@@ -85,6 +99,10 @@ void DramController::burst_begins(void* owner, Cycle cycle) {
 void DramController::burst_done(void* owner, uint64_t number, Cycle cycle) {
   auto& t = *static_cast<DramTransfer*>(owner);
   t.done = std::max(t.done, cycle);
+  if (t.atomic && number != kWritesBack) {
+    to_write_back_.insert({cycle, {&t, number}});
+    return;
+  }
   if (!t.write) {
     t.first_data = std::min(t.first_data, cycle);
     t.bursts[number - t.first_burst].end = cycle;

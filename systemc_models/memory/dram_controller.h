@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace kernbench {
 /// Of its owner; alive until it is done.
 struct DramTransfer {
   bool write = false;
+  bool atomic = false;  ///< a write whose bursts are read before: each asks for its place when its data have come
   uint64_t offset = 0;  ///< of its first byte in the memory
   Rows rows;
   Cycle ready = 0;              ///< when the controller may begin with it
@@ -33,6 +35,8 @@ struct DramTransfer {
   };
   std::deque<Burst> bursts;  ///< from the first on that has not come
   uint64_t first_burst = 0;  ///< its number
+  std::vector<DramPlace> places;  ///< of an atomic's bursts, by number
+  bool reads() const { return !write || atomic; }
 };
 
 class DramController : private DramChannel::Client {
@@ -57,10 +61,12 @@ class DramController : private DramChannel::Client {
  private:
   static constexpr size_t kCutAhead =
       4096;  ///< reads, or writes, that wait for places in queues; what is behind is not cut yet
+  static constexpr uint64_t kWritesBack = ~uint64_t{0};  ///< the number of an atomic's bursts when they are written
   void cut(Cycle now, bool write);
   bool cut_one(DramTransfer&, Cycle now);
   DramPlace place_of(uint64_t offset) const;
   void end_of(DramTransfer&);
+  void write_back(Cycle now);
   void burst_begins(void* owner, Cycle) override;
   void burst_done(void* owner, uint64_t number, Cycle) override;
 
@@ -69,6 +75,12 @@ class DramController : private DramChannel::Client {
   std::vector<std::unique_ptr<DramChannel>> channels_;
   std::deque<DramTransfer*> uncut_[2];  ///< reads, writes
   std::vector<DramTransfer*> ended_, told_, came_;
+  /// Of atomics: bursts that are to be written when their data have come, by that cycle.
+  struct WriteBack {
+    DramTransfer* transfer;
+    uint64_t number;
+  };
+  std::multimap<Cycle, WriteBack> to_write_back_;
 };
 
 }  // namespace kernbench

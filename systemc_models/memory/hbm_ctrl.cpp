@@ -7,9 +7,12 @@
 namespace kernbench {
 namespace {
 
-double drain_ns(const Route& r, bool write, uint64_t nbytes) {
-  const double bw = write ? r.write_bw : r.read_bw;
-  return bw > 0 ? static_cast<double>(nbytes) / bw : 0;
+/// An atomic's bytes are read and written.
+double drain_ns(const Route& r, bool write, uint64_t nbytes, const Rows& rows) {
+  const auto ns = [](double bytes, double bw) { return bw > 0 ? bytes / bw : 0; };
+  const bool reads = !write || rows.atomic != AtomicKind::none;
+  return ns(static_cast<double>(rows.data_bytes(write, false, nbytes)), r.write_bw) +
+         (reads ? ns(static_cast<double>(nbytes), r.read_bw) : 0);
 }
 
 }  // namespace
@@ -23,8 +26,8 @@ const FlitServers* FifoMemory::flit_servers() const {
   return serves_flit_by_flit<HbmCtrl, Sram>() ? this : nullptr;
 }
 
-double FifoMemory::lone_service_ns(const Route& r, bool write, uint64_t, uint64_t nbytes, const Rows&) const {
-  return overhead_ns() + drain_ns(r, write, nbytes);
+double FifoMemory::lone_service_ns(const Route& r, bool write, uint64_t, uint64_t nbytes, const Rows& rows) const {
+  return overhead_ns() + drain_ns(r, write, nbytes, rows);
 }
 
 double FifoMemory::lone_header_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes,
@@ -35,7 +38,7 @@ double FifoMemory::lone_header_ns(const Route& r, bool write, uint64_t address, 
 
 Service FifoMemory::serve(FabricTransaction& x) {
   const double start = std::max(x.time_ns, free_ns_);
-  const double drain = drain_ns(*x.route, x.write, x.nbytes);
+  const double drain = drain_ns(*x.route, x.write, x.nbytes, x.rows);
   x.memory_queue_ns += start - x.time_ns;
   x.overhead_ns += overhead_ns();
   x.drain_ns += drain;

@@ -72,9 +72,13 @@ Cycle HbmDram::cycle_from(double t_ns) const {
 }
 
 /// What its data take over the way, of which a write's may be here already.
-double HbmDram::path_ns(const Route& r, bool write, uint64_t nbytes) const {
-  const double bw = write ? r.write_inner_bw : r.read_inner_bw;
-  return bw > 0 && (!write || fabric().mode().data_follow_header()) ? static_cast<double>(nbytes) / bw : 0;
+/// An atomic's old bytes leave when it is finished.
+double HbmDram::path_ns(const Route& r, bool write, uint64_t nbytes, const Rows& rows) const {
+  const auto ns = [](uint64_t bytes, double bw) { return bw > 0 ? static_cast<double>(bytes) / bw : 0; };
+  if (!write) return ns(nbytes, r.read_inner_bw);
+  if (!fabric().mode().data_follow_header()) return 0;
+  const double there = ns(rows.data_bytes(write, false, nbytes), r.write_inner_bw);
+  return rows.atomic == AtomicKind::none ? there : std::max(there, ns(nbytes, r.read_inner_bw));
 }
 
 double HbmDram::most_gbs(double edge_bw_gbs) const {
@@ -92,6 +96,7 @@ uint64_t HbmDram::address_period(uint64_t, uint64_t) const {
 double HbmDram::lone_service_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
   DramTransfer t;
   t.write = write;
+  t.atomic = rows.atomic != AtomicKind::none;
   t.offset = address - base();
   t.rows = rows;
   const Cycle begin = alone_now_;
@@ -103,7 +108,7 @@ double HbmDram::lone_service_ns(const Route& r, bool write, uint64_t address, ui
   alone_.forget_rows();
   // Longer than any time between two commands.
   alone_now_ += Cycle{1} << 32;
-  return overhead_ns() + end_ns(t, ns_of(begin), path_ns(r, write, nbytes));
+  return overhead_ns() + end_ns(t, ns_of(begin), path_ns(r, write, nbytes, rows));
 }
 
 Service HbmDram::serve(FabricTransaction& x) {
@@ -116,12 +121,13 @@ Service HbmDram::serve(FabricTransaction& x) {
   const double queued = x.time_ns + overhead_ns();
   t = {};
   t.write = x.write;
+  t.atomic = x.is_atomic();
   t.offset = x.address - base();
   t.rows = x.rows;
   t.ready = cycle_from(queued);
   t.context = &x;
   x.overhead_ns += overhead_ns();
-  if (x.mover) x.mover->served(x, queued);
+  if (x.mover && !x.is_atomic()) x.mover->served(x, queued);
   dram_.submit(t, cycle_from(x.time_ns));
   wake();
   Service s;
@@ -157,7 +163,7 @@ double HbmDram::end_ns(const DramTransfer& t, double zero_ns, double path_ns) co
 /// The response leaves so that its last byte does when the last data have come.
 void HbmDram::finish(DramTransfer& t) {
   auto& x = *static_cast<FabricTransaction*>(t.context);
-  const double queued = x.time_ns + overhead_ns(), path = path_ns(*x.route, x.write, x.nbytes);
+  const double queued = x.time_ns + overhead_ns(), path = path_ns(*x.route, x.write, x.nbytes, x.rows);
   Service s;
   s.finish_ns = queued + end_ns(t, queued, path);
   s.header_leaves_ns = x.write ? s.finish_ns : std::max(timeline().now_ns(), s.finish_ns - path);

@@ -124,13 +124,14 @@ class HbmDram : public MemoryTarget {
 
  protected:
   Service serve(FabricTransaction& x) override;
+  bool serves_past_its_edge() const override { return true; }
 
  private:
   Cycle cycle_from(double t_ns) const;
   double ns_of(Cycle cycle) const { return static_cast<double>(cycle) * tck_ps_ / 1000; }
   void wake();
   void due();
-  double path_ns(const Route&, bool write, uint64_t nbytes) const;
+  double path_ns(const Route&, bool write, uint64_t nbytes, const Rows&) const;
   /// From a time on, when it had come, to its end.
   double end_ns(const DramTransfer&, double zero_ns, double path_ns) const;
   void finish(DramTransfer&);

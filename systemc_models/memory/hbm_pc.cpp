@@ -8,9 +8,12 @@
 namespace kernbench {
 namespace {
 
-double path_ns(const Route& r, bool write, uint64_t nbytes) {
-  const double bw = write ? r.write_inner_bw : r.read_inner_bw;
-  return bw > 0 ? static_cast<double>(nbytes) / bw : 0;
+/// Of an atomic the slower one of both directions.
+double path_ns(const Route& r, bool write, uint64_t nbytes, const Rows& rows) {
+  const auto ns = [](uint64_t bytes, double bw) { return bw > 0 ? static_cast<double>(bytes) / bw : 0; };
+  if (!write) return ns(nbytes, r.read_inner_bw);
+  const double there = ns(rows.data_bytes(write, false, nbytes), r.write_inner_bw);
+  return rows.atomic == AtomicKind::none ? there : std::max(there, ns(nbytes, r.read_inner_bw));
 }
 
 bool is_power_of_two(double v) {
@@ -65,7 +68,9 @@ uint64_t HbmPc::moved_bytes(const FabricTransaction& x) const {
 
 template <class Add>
 void HbmPc::for_each_time(uint64_t address, const Rows& rows, Add add) const {
-  const auto chunk_ns = [&](uint64_t bytes) { return bytes == interleave_ ? block_ns_ : channel_ns(bytes); };
+  const double times = rows.atomic == AtomicKind::none ? 1 : 2;  // an atomic's chunks are read and written
+  const double block_ns = times * block_ns_;
+  const auto chunk_ns = [&](uint64_t bytes) { return bytes == interleave_ ? block_ns : times * channel_ns(bytes); };
   const auto all = [&](double ns) {
     for (size_t c = 0; c < free_ns_.size(); ++c) add(c, ns);
   };
@@ -73,12 +78,12 @@ void HbmPc::for_each_time(uint64_t address, const Rows& rows, Add add) const {
     interleaving_.visit_alike(
         address - base(), rows,
         [&](size_t c, uint64_t bytes, uint64_t n) { add(c, chunk_ns(bytes) * static_cast<double>(n)); },
-        [&](uint64_t turns) { all(block_ns_ * static_cast<double>(turns)); });
+        [&](uint64_t turns) { all(block_ns * static_cast<double>(turns)); });
   } else {
     interleaving_.visit(
         address - base(), rows, [&](size_t c, uint64_t bytes) { add(c, chunk_ns(bytes)); },
         [&](uint64_t turns) {
-          for (; turns > 0; --turns) all(block_ns_);
+          for (; turns > 0; --turns) all(block_ns);
         });
   }
 }
@@ -90,7 +95,7 @@ double HbmPc::lone_service_ns(double path_ns) const {
 double HbmPc::lone_service_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
   std::fill(alone_ns_.begin(), alone_ns_.end(), 0.0);
   for_each_time(address, rows, [&](size_t c, double ns) { alone_ns_[c] += ns; });
-  return lone_service_ns(path_ns(r, write, nbytes));
+  return lone_service_ns(path_ns(r, write, nbytes, rows));
 }
 
 double HbmPc::lone_header_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
@@ -99,7 +104,7 @@ double HbmPc::lone_header_ns(const Route& r, bool write, uint64_t address, uint6
 }
 
 Service HbmPc::serve(FabricTransaction& x) {
-  const double queued = x.time_ns + overhead_ns(), path = path_ns(*x.route, x.write, x.nbytes);
+  const double queued = x.time_ns + overhead_ns(), path = path_ns(*x.route, x.write, x.nbytes, x.rows);
   for (size_t c = 0; c < free_ns_.size(); ++c) {
     alone_ns_[c] = 0;
     until_ns_[c] = std::max(free_ns_[c], queued);

@@ -60,6 +60,7 @@ class HbmPc : public MemoryTarget, private FlitServers {
 
  protected:
   Service serve(FabricTransaction& x) override;
+  bool serves_past_its_edge() const override { return true; }
 
  private:
   size_t count() const override { return free_ns_.size(); }

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "kernbench/phase2/op/address_text.h"
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/protocol/payload_access.h"
 
@@ -58,6 +60,10 @@ double TlmMemory::lone_service_ns(const Route& r, bool write, uint64_t, uint64_t
 }
 
 Service TlmMemory::serve(FabricTransaction& x) {
+  if (x.is_atomic()) {
+    throw RunError(x.initiator->owner().id() + ": atomic of " + std::to_string(x.nbytes) + " bytes at " +
+                   address_text(x.address) + ": the foreign memory behind " + id() + " takes reads and writes only");
+  }
   auto access = std::make_unique<Access>();
   Access& a = *access;
   a.transaction = &x;
@@ -73,7 +79,11 @@ Service TlmMemory::serve(FabricTransaction& x) {
 
 void TlmMemory::begin(Access& a) {
   const FabricTransaction& x = *a.transaction;
-  for (uint64_t row = 0; row < x.rows.count; ++row) add_transfers(a, x.address + row * x.rows.stride, x.rows.bytes);
+  if (x.rows.ranges) {
+    for_each_range(x.address, x.rows, [&](uint64_t at, uint64_t nbytes) { add_transfers(a, at, nbytes); });
+  } else {
+    for (uint64_t row = 0; row < x.rows.count; ++row) add_transfers(a, x.address + row * x.rows.stride, x.rows.bytes);
+  }
   a.open = a.parts.size();
   for (Part& part : a.parts) {
     ForeignTransfer& t = part.transfer;

@@ -157,7 +157,8 @@ void CarriedAccess::sample(const Range& r, const tlm::tlm_generic_payload& p) {
 // ---- at the initiator
 
 std::string CarriedAccess::ended(const FabricTransaction& x) {
-  const Range& r = ranges_[ended_++];
+  const Range& r = *static_cast<const Range*>(x.mover);
+  ++ended_;
   std::string who;
   if (x.write && !r.taken && holds_pending(r.offset, r.nbytes, &who)) {
     return x.initiator->owner().id() + ": write of " + std::to_string(r.nbytes) + " bytes at " +

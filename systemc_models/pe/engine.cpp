@@ -11,7 +11,7 @@ Engine::Engine(sc_core::sc_module_name name, const ComponentConfig& config, cons
       PeBlock(static_cast<Component&>(*this)),
       queue_depth_(parameters.queue_depth) {}
 
-void Engine::add_unit(Stage stage, unsigned servers, bool needs_slot) {
+uint8_t Engine::add_unit(Stage stage, unsigned servers, bool needs_slot) {
   if (unit_count_ == kMostUnits) throw std::logic_error(id() + ": has more units than there can be");
   Unit& u = *context().arena().make<Unit>();
   u.stage = stage;
@@ -20,7 +20,8 @@ void Engine::add_unit(Stage stage, unsigned servers, bool needs_slot) {
   u.server_count = static_cast<uint16_t>(servers);
   u.servers = context().arena().make<Server>(servers);
   u.engine = this;
-  units_[unit_count_++] = &u;
+  units_[unit_count_] = &u;
+  return unit_count_++;
 }
 
 void Engine::called_by(PePort& in, PeBlock& before) {

@@ -106,8 +106,8 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
   std::vector<std::string> waiting() const override;
 
  protected:
-  /// Adds a stage with `servers` servers.
-  void add_unit(Stage, unsigned servers, bool needs_slot = false);
+  /// Adds a stage with `servers` servers; its number.
+  uint8_t add_unit(Stage, unsigned servers, bool needs_slot = false);
   /// The service of an item whose length is known at its start.
   virtual Work work(PeItem&) { return {}; }
   /// Starts the service; by default it ends after work().ns.

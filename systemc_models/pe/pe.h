@@ -76,9 +76,10 @@ struct Pe {
 
 /// Order of what happens in PEs at one instant: PE by PE, a tile's stages from the back, those of a user's own, then
 /// what comes from the front.
-inline Order stage_order(const Pe& pe, Stage s) {
+/// Of one stage by the number of the server.
+inline Order stage_order(const Pe& pe, Stage s, uint16_t server = 0) {
   const int i = static_cast<int>(s);
-  return Order(Order::kEngines, pe.order, static_cast<uint64_t>(i < kTileStages ? kTileStages - 1 - i : i));
+  return Order(Order::kEngines, pe.order, static_cast<uint64_t>(i < kTileStages ? kTileStages - 1 - i : i) << 16 | server);
 }
 /// Who takes what is new in inter-PE queues at an instant, in this order: a receive of any port chooses one before
 /// slots are read.
@@ -87,7 +88,7 @@ inline Order queue_order(const Pe& pe, QueueTurn turn) {
   return Order(Order::kQueues, pe.order, static_cast<uint64_t>(turn));
 }
 inline Order front_order(const Pe& pe) {
-  return Order(Order::kEngines, pe.order, kMostStages);
+  return Order(Order::kEngines, pe.order, uint64_t{kMostStages} << 16);
 }
 
 }  // namespace kernbench

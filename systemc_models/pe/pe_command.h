@@ -9,6 +9,7 @@
 
 #include "kernbench/phase2/log/op_record.h"
 #include "kernbench/systemc_models/core/arena.h"
+#include "kernbench/systemc_models/fabric/route.h"
 #include "kernbench/systemc_models/fabric/transaction.h"
 #include "kernbench/systemc_models/pe/tile_buffers.h"
 
@@ -120,6 +121,10 @@ struct PeItem {
   PeSetup* setup = nullptr;          ///< what a block is told or asked at no time
   uint64_t asked_address = 0;        ///< pe_mmu: virtual
   Rows asked_rows;                   ///< pe_mmu
+  // DMA: transactions under way, of those of ranges the next one; turns that wait for the look-up that is under way.
+  uint16_t in_dma = 0, turns = 0;
+  bool looks_up = false;
+  uint32_t next_group = 0;
   // DMA through virtual addresses: how far the part that is being moved is, 0: none is; and the part.
   uint64_t translated_bytes = 0;
   TilePart translated;
@@ -159,6 +164,19 @@ class PeItemPool {
   Arena& arena_;
 };
 
+/// What a gather, a scatter or an atomic moves: a transaction a group (access contract §16, §17). None: nothing.
+struct RangedAccess {
+  virtual ~RangedAccess() = default;
+  std::vector<RangeGroup> groups;
+  AtomicKind atomic = AtomicKind::none;
+  /// Of what was reached through virtual addresses: the ranges as the MMU is asked for them.
+  uint64_t asked_address = 0;
+  std::vector<AccessRange> asked;
+  double effect_ns = 0;  ///< of an atomic: the latest of its transactions', as far as they are known
+  /// An atomic's transaction takes effect at x.effect_ns, not before now.
+  virtual void effect_known(const FabricTransaction&) {}
+};
+
 /// A command on its way through a PE. Made by a kernel's runner or a driver, who keeps it until it is complete.
 struct PeCommand {
   static constexpr bool data_op = true;
@@ -180,6 +198,7 @@ struct PeCommand {
 
   // Simple commands.
   TilePart dma;
+  std::shared_ptr<RangedAccess> ranged;  ///< a gather, a scatter or an atomic: what it moves, instead of `dma`
   int64_t m = 0, n = 0, k = 0;
   std::string dtype;                     ///< GEMM: A's
   std::string op;                        ///< MATH

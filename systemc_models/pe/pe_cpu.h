@@ -13,6 +13,7 @@ namespace kernbench {
 
 struct PeCpuParameters : BlockParameters {
   double dispatch_cycles = 0, read_cycles = 0, freq_ghz = 1;
+  double poll_ns = 100;
   double materialize_kb = 64, materialize_mb = 64, materialize_mops = 1000;  ///< bounds of tl.materialize
   template <class List>
   static void describe(List& list) {
@@ -24,6 +25,8 @@ struct PeCpuParameters : BlockParameters {
         .min(0);
     list.add(&PeCpuParameters::freq_ghz, "freq_ghz", "GHz", "clock of dispatch_cycles, read_cycles and tl.elapse")
         .rate();
+    list.add(&PeCpuParameters::poll_ns, "poll_ns", "ns", "from a poll's completion to the next one's call: tl.wait_until")
+        .min(0);
     list.add(&PeCpuParameters::materialize_kb, "materialize_kb", "KB",
              "most that one tl.materialize may make real (2^10 bytes)")
         .positive()
@@ -72,6 +75,7 @@ class PeCpu : public Component, public PeBlock, public CpuRole, public FabricNod
     if (queues_) queues_->send(item);
     return queues_ != nullptr;
   }
+  double poll_ns() const override { return poll_ns_; }
   MaterializeLimits materialize_limits() const override { return materialize_limits_; }
 
  private:
@@ -79,7 +83,7 @@ class PeCpu : public Component, public PeBlock, public CpuRole, public FabricNod
   KernelRunner* runner_ = nullptr;
   PePort* scheduler_ = nullptr;
   PePort* queues_ = nullptr;  ///< to pe_ipcq; null: it has none
-  double freq_ghz_, command_ns_, read_ns_;
+  double freq_ghz_, command_ns_, read_ns_, poll_ns_;
   MaterializeLimits materialize_limits_;
 };
 

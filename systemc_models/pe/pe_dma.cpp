@@ -1,5 +1,6 @@
 #include "kernbench/systemc_models/pe/pe_dma.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "kernbench/phase2/op/address_text.h"
@@ -31,7 +32,11 @@ PeDma::PeDma(sc_core::sc_module_name name, const ComponentConfig& config, const 
       FabricNode(static_cast<Component&>(*this)),
       FabricInitiator(static_cast<FabricNode&>(*this), parameters.timeout_ns),
       comm_(timeline(), *this),
-      items_(context().arena()) {
+      items_(context().arena()),
+      wr_engines_(parameters.wr_engines),
+      outstanding_(parameters.outstanding),
+      join_pieces_(parameters.join_pieces),
+      range_bytes_(parameters.range_bytes) {
   add_unit(Stage::dma_read, parameters.rd_engines);
   add_unit(Stage::dma_write, parameters.wr_engines);
 }
@@ -59,66 +64,190 @@ PeItem& PeDma::driver_item(MemoryRequest& r) {
   return d;
 }
 
-void PeDma::begin(uint8_t unit, uint16_t server) {
-  item_at(unit, server).part = 0;
-  if (!next_transaction(unit, server)) finish(unit, server, {});
+uint32_t PeDma::line_of(const MemoryRequest& r) {
+  if (!r.rows || r.rows->atomic == AtomicKind::none) return line_of(r.write);
+  uint8_t& unit = atomic_units_[static_cast<size_t>(r.rows->atomic)];
+  if (unit == 0) unit = add_unit(Stage::dma_write, wr_engines_);
+  return unit;
 }
 
-/// Starts the item's next transaction; false if it has none left.
-bool PeDma::next_transaction(uint8_t unit, uint16_t server) {
+void PeDma::begin(uint8_t unit, uint16_t server) {
   PeItem& item = item_at(unit, server);
-  if (!item.command) {
-    if (item.part++ > 0) return false;
-    const MemoryRequest& r = *item.request;
-    start({unit == kWrite, r.address, r.nbytes, {1, r.nbytes, 0}, r.issue_ns, unit, &item});
+  item.part = 0;
+  item.next_group = 0;
+  item.in_dma = item.turns = 0;
+  item.looks_up = false;
+  // Of ranges, all pages are looked up before the first grant.
+  const RangedAccess* ranged = item.command ? item.command->ranged.get() : nullptr;
+  if (!ranged || ranged->asked.empty()) return first_turns(item);
+  item.asked_address = ranged->asked_address;
+  item.asked_rows = Rows{ranged->asked.size(), ranged->asked.front().nbytes, 0};
+  item.asked_rows.ranges = &ranged->asked;
+  const double look_up_ns = mmu_->ask(item);
+  if (look_up_ns == 0) return first_turns(item);
+  timeline().at(timeline().now_ns() + look_up_ns, turn_order(item.stage(), server),
+                call<&PeDma::first_turns>(*this, item));
+}
+
+void PeDma::first_turns(PeItem& item) {
+  for (uint32_t n = 0; n < outstanding_ && turn(item); ++n) {
+  }
+  if (item.in_dma == 0) end_item(item);
+}
+
+/// The item's next transaction has its turn: after a look-up that is under way. False: none is left.
+bool PeDma::turn(PeItem& item) {
+  if (item.looks_up) {
+    ++item.turns;
     return true;
   }
-  if (!item.token && item.command->carried) return next_range(unit, item);
-  TilePart part;
-  if (item.translated_bytes == 0 && !next_part(item, part)) return false;
-  if (item.translated_bytes > 0 || part.translation) {
-    next_piece(unit, item, part);
-  } else {
-    start_part({unit == kWrite, part.addr, part.nbytes, part.rows, timeline().now_ns(), unit, &item});
+  Access a;
+  a.write = item.unit != kRead;
+  a.channel = a.write ? kWrite : kRead;
+  a.issue_ns = timeline().now_ns();
+  a.context = &item;
+  bool asks = false;
+  if (!next_transaction(item, a, asks)) return false;
+  ++item.in_dma;
+  const double look_up_ns = asks ? mmu_->ask(item) : 0;
+  if (look_up_ns == 0) {
+    item.command ? start_part(a) : start(a);
+    return true;
   }
+  a.issue_ns += look_up_ns;
+  item.looks_up = true;
+  looking_up_[&item] = a;
+  timeline().at(a.issue_ns, turn_order(item.stage(), item.server), call<&PeDma::looked_up>(*this, item));
   return true;
 }
 
-/// Starts the next transaction of a part that was reached through virtual addresses, after its look-up.
-void PeDma::next_piece(uint8_t unit, PeItem& item, const TilePart& part) {
+void PeDma::looked_up(PeItem& item) {
+  item.looks_up = false;
+  start_part(looking_up_.extract(&item).mapped());
+  while (item.turns > 0 && !item.looks_up) {
+    --item.turns;
+    if (!turn(item)) item.turns = 0;
+  }
+}
+
+/// What the item moves next; `asks`: after what the MMU says of asked_rows at asked_address. False: nothing is left.
+bool PeDma::next_transaction(PeItem& item, Access& a, bool& asks) {
+  if (!item.command) {
+    if (item.part++ > 0) return false;
+    const MemoryRequest& r = *item.request;
+    a.address = r.address;
+    a.nbytes = r.nbytes;
+    a.rows = r.rows ? *r.rows : Rows{1, r.nbytes, 0};
+    a.issue_ns = r.issue_ns;
+    return true;
+  }
+  if (!item.token && item.command->carried) {
+    CarriedAccess::Range* r = item.command->carried->next();
+    if (!r) return false;
+    a.address = r->address;
+    a.nbytes = r->nbytes;
+    a.rows = {1, r->nbytes, 0};
+    a.mover = r;
+    item.asked_address = r->asked_address;
+    item.asked_rows = r->asked_rows;
+    asks = r->looks_up;
+    return true;
+  }
+  if (!item.token && item.command->ranged) {
+    const RangedAccess& all = *item.command->ranged;
+    if (item.next_group == all.groups.size()) return false;
+    const RangeGroup& g = all.groups[item.next_group++];
+    a.address = g.address;
+    a.nbytes = g.nbytes;
+    a.rows = g.rows();
+    a.rows.atomic = all.atomic;
+    a.rows.list_bytes = range_bytes_ * (g.ranges.size() - 1);
+    return true;
+  }
+  return next_of_parts(item, a, asks);
+}
+
+/// A part that was reached through virtual addresses is a transaction a piece.
+bool PeDma::next_of_parts(PeItem& item, Access& a, bool& asks) {
+  if (join_pieces_ && next_joined(item, a)) return asks = true;
+  TilePart part;
+  if (item.translated_bytes == 0 && !next_part(item, part)) return false;
+  if (item.translated_bytes == 0 && !part.translation) {
+    a.address = part.addr;
+    a.nbytes = part.nbytes;
+    a.rows = part.rows;
+    return true;
+  }
+  asks = true;
+  if (join_pieces_) {
+    join(item, part);
+    return next_joined(item, a);
+  }
   if (item.translated_bytes == 0) item.translated = part;
   const PieceTransaction x = transaction_at(item.translated, item.translated_bytes);
   item.translated_bytes += x.physical.nbytes;
   if (item.translated_bytes == item.translated.nbytes) item.translated_bytes = 0;
   item.asked_address = x.virtual_addr;
   item.asked_rows = x.physical.rows;
-  look_up_and_start(item, {unit == kWrite, x.physical.addr, x.physical.nbytes, x.physical.rows, timeline().now_ns(),
-                           unit, &item});
-}
-
-/// What is asked_address of the item costs its look-up before the access begins.
-void PeDma::look_up_and_start(PeItem& item, Access a) {
-  const double look_up_ns = mmu_->ask(item);
-  a.issue_ns += look_up_ns;
-  if (look_up_ns == 0) return start_part(a);
-  looking_up_[&item] = a;
-  timeline().at(a.issue_ns, stage_order(pe(), item.stage()), call<&PeDma::looked_up>(*this, item));
-}
-
-/// Of what passes a foreign block, each range is a transaction of its own, with its data.
-bool PeDma::next_range(uint8_t unit, PeItem& item) {
-  CarriedAccess::Range* r = item.command->carried->next();
-  if (!r) return false;
-  Access a{unit == kWrite, r->address, r->nbytes, {1, r->nbytes, 0}, timeline().now_ns(), unit, &item};
-  a.mover = r;
-  item.asked_address = r->asked_address;
-  item.asked_rows = r->asked_rows;
-  r->looks_up ? look_up_and_start(item, a) : start_part(a);
+  a.address = x.physical.addr;
+  a.nbytes = x.physical.nbytes;
+  a.rows = x.physical.rows;
   return true;
 }
 
-void PeDma::looked_up(PeItem& item) {
-  start_part(looking_up_.extract(&item).mapped());
+bool PeDma::next_joined(PeItem& item, Access& a) {
+  const auto it = joined_.find(&item);
+  if (it == joined_.end() || it->second.next == it->second.groups.size()) return false;
+  const Joined& j = it->second.groups[it->second.next++];
+  item.asked_address = j.asked_address;
+  item.asked_rows = Rows{j.asked.size(), j.asked.front().nbytes, 0};
+  item.asked_rows.ranges = &j.asked;
+  a.address = j.group.address;
+  a.nbytes = j.group.nbytes;
+  a.rows = j.group.rows();
+  return true;
+}
+
+/// The part's pieces, memory by memory.
+void PeDma::join(PeItem& item, const TilePart& part) {
+  JoinedParts& all = joined_[&item];
+  RouteSource& routes = FabricNode::fabric().routes();
+  RangeGrouping grouping(routes, index(), item.unit == kWrite);
+  const auto for_each_piece = [&](auto visit) {
+    for (uint64_t done = 0; done < part.nbytes;) {
+      const PieceTransaction x = transaction_at(part, done);
+      done += x.physical.nbytes;
+      visit(x);
+    }
+  };
+  for_each_piece([&](const PieceTransaction& x) {
+    for_each_range(x.physical.addr, x.physical.rows, [&](uint64_t at, uint64_t n) { grouping.add(at, n); });
+  });
+  const size_t first = all.groups.size();
+  for (RangeGroup& g : grouping.take()) all.groups.emplace_back().group = std::move(g);
+  for_each_piece([&](const PieceTransaction& x) {
+    const auto holds = [&](const Joined& j) {
+      const Route& r = routes.route(index(), j.group.address, 1, item.unit == kWrite);
+      return x.physical.addr - r.base < r.size;
+    };
+    Joined& j = *std::find_if(all.groups.begin() + static_cast<std::ptrdiff_t>(first), all.groups.end(), holds);
+    if (j.asked.empty()) j.asked_address = x.virtual_addr;
+    for_each_range(x.virtual_addr, x.physical.rows,
+                   [&](uint64_t at, uint64_t n) { j.asked.push_back({at - j.asked_address, n}); });
+  });
+}
+
+void PeDma::end_item(PeItem& item) {
+  if (join_pieces_) joined_.erase(&item);
+  finish(item.unit, item.server, {});
+}
+
+void PeDma::effect_known(FabricTransaction& x) {
+  const PeItem& item = *static_cast<const PeItem*>(x.context);
+  if (!item.command || !item.command->ranged) return;
+  RangedAccess& ranged = *item.command->ranged;
+  ranged.effect_ns = std::max(ranged.effect_ns, x.effect_ns);
+  ranged.effect_known(x);
 }
 
 /// Of a command's item: who observes can tell whose it is.
@@ -128,8 +257,14 @@ void PeDma::start_part(const Access& a) {
   start(a);
 }
 
+/// With several transactions of an item under way, turns of one instant go by the number of the server.
+Order PeDma::turn_order(Stage stage, uint16_t server) const {
+  return stage_order(pe(), stage, outstanding_ > 1 ? server : uint16_t{0});
+}
+
 Order PeDma::done_order(const FabricTransaction& x) const {
-  return stage_order(pe(), x.write ? Stage::dma_write : Stage::dma_read);
+  return turn_order(x.write ? Stage::dma_write : Stage::dma_read,
+                    x.posted ? uint16_t{0} : static_cast<const PeItem*>(x.context)->server);
 }
 
 std::string PeDma::op_of(const FabricTransaction& x) const {
@@ -161,7 +296,8 @@ void PeDma::transaction_done(FabricTransaction& x) {
     MemoryRequest& r = *item.request;
     r.done(r, x);
   }
-  if (!next_transaction(item.unit, item.server)) finish(item.unit, item.server, {});
+  --item.in_dma;
+  if (!turn(item) && item.in_dma == 0) end_item(item);
 }
 
 /// What came of an access that passed a foreign block. A composite's operands and results are Phase 2's, so a block has

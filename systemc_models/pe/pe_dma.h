@@ -1,12 +1,15 @@
 // Models: a PE's DMA: a read and a write channel, each one FIFO with a number of servers, held from the grant to the
 // completion of the item's last transaction (a GEMM tile reads its A part, then its B part). Timing contract §2, §5.
-// What was reached through virtual addresses is one transaction for each physical piece, each after what its look-up in
-// the MMU's TLB costs (docs/timing.md).
+// What was reached through virtual addresses is one transaction for each physical piece, or with join_pieces for each
+// memory, each after what its look-up in the MMU's TLB costs (docs/timing.md). `outstanding` transactions of one item
+// are under way at once, each completion gives the next one its turn; look-ups of an item go one after the other
+// (access contract §15). A gather, a scatter or an atomic is a transaction for each memory (§16, §17).
 // Beside them vc_comm (comm_channel.h) sends the segments of inter-PE queues, and what other PEs have sent comes in
 // here, for pe_ipcq (collectives contract §10.7 to §10.11).
 // Does not model: descriptors.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -20,11 +23,22 @@ namespace kernbench {
 struct PeDmaParameters : EngineParameters {
   uint32_t rd_engines = 1, wr_engines = 1;
   double timeout_ns = 0;
+  uint32_t outstanding = 1;
+  bool join_pieces = false;
+  uint64_t range_bytes = 0;
   template <class List>
   static void describe(List& list) {
     BlockParameters::describe(list);
     list.add(&PeDmaParameters::rd_engines, "rd_engines", "", "reads in service at once").min(1).max(kMostServers);
     list.add(&PeDmaParameters::wr_engines, "wr_engines", "", "writes in service at once").min(1).max(kMostServers);
+    list.add(&PeDmaParameters::outstanding, "outstanding", "", "transactions of one item under way at once")
+        .min(1)
+        .max(kMostServers);
+    list.add(&PeDmaParameters::join_pieces, "join_pieces", "",
+             "whether an operand's physical pieces in one memory are one transaction");
+    list.add(&PeDmaParameters::range_bytes, "range_bytes", "bytes",
+             "that each range behind the first adds to a request on links: gather, scatter, atomics")
+        .max(1 << 20);
     describe_timeout(list, &PeDmaParameters::timeout_ns);
     describe_queue(list);
   }
@@ -56,12 +70,15 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   tlm::tlm_sync_enum request_in(FabricTransaction&, FabricPort& in, tlm::tlm_phase&, sc_core::sc_time& delay) override;
   uint64_t op_id_of(const FabricTransaction&) const override;
   const MemoryRequest* request_of(const FabricTransaction&) const override;
+  void effect_known(FabricTransaction&) override;
   void message_left(FabricTransaction&, double free_ns) override;
   void message_bytes(const FabricTransaction&, uint8_t* bytes) const override;
 
   /// A driver's request is a simple command that enters the channel's queue.
-  void request(MemoryRequest& r) override { enqueue(line_of(r.write), r); }
+  void request(MemoryRequest& r) override { enqueue(static_cast<uint8_t>(line_of(r)), r); }
   uint32_t line_of(bool write) const override { return write ? kWrite : kRead; }
+  /// Each kind of atomic of a driver has a queue and servers of its own, like the write channel's.
+  uint32_t line_of(const MemoryRequest&) override;
 
  private:
   static constexpr uint8_t kRead = 0, kWrite = 1;  // channels: numbers of the engine's units
@@ -69,13 +86,17 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   PeItem& driver_item(MemoryRequest&) override;
   void driver_item_done(PeItem& item) override { items_.give_back(item); }
   void begin(uint8_t unit, uint16_t server) override;
-  bool next_transaction(uint8_t unit, uint16_t server);
-  void next_piece(uint8_t unit, PeItem&, const TilePart&);
-  bool next_range(uint8_t unit, PeItem&);
-  void look_up_and_start(PeItem&, Access);
+  void first_turns(PeItem&);
+  bool turn(PeItem&);
+  bool next_transaction(PeItem&, Access&, bool& asks);
+  bool next_of_parts(PeItem&, Access&, bool& asks);
+  bool next_joined(PeItem&, Access&);
+  void join(PeItem&, const TilePart&);
+  void end_item(PeItem&);
   void check_passed(const PeItem&, FabricTransaction&);
   void looked_up(PeItem&);
   void start_part(const Access&);
+  Order turn_order(Stage, uint16_t server) const;
   Order done_order(const FabricTransaction&) const override;
   std::string op_of(const FabricTransaction&) const override;
   void transaction_failed(FabricTransaction&, const std::string& why) override;
@@ -105,7 +126,23 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   void segment_arrives(FabricTransaction&, FabricPort& in);
   std::vector<Arrivals> arrivals_;
   PeItemPool items_;  ///< of drivers' requests
+  const uint32_t wr_engines_;
+  uint8_t atomic_units_[4] = {};  ///< by kind; 0: there was none yet
+  const uint32_t outstanding_;
+  const bool join_pieces_;
+  const uint64_t range_bytes_;
   std::unordered_map<PeItem*, Access> looking_up_;
+  /// Of an item's parts, what lies in one memory, and as the MMU is asked for it.
+  struct Joined {
+    RangeGroup group;
+    uint64_t asked_address = 0;
+    std::vector<AccessRange> asked;
+  };
+  struct JoinedParts {
+    std::deque<Joined> groups;  ///< until the item has ended
+    size_t next = 0;
+  };
+  std::unordered_map<const PeItem*, JoinedParts> joined_;
 };
 
 }  // namespace kernbench

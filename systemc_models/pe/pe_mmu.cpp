@@ -1,6 +1,7 @@
 #include "kernbench/systemc_models/pe/pe_mmu.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "kernbench/systemc_models/core/registry.h"
 
@@ -34,6 +35,15 @@ TensorRef PeMmu::translate(const TensorRef& ref) const {
 double PeMmu::look_up_ns(uint64_t virtual_addr, const Rows& rows) {
   if (hit_ns_ == 0 && miss_ns_ == 0) return 0;
   double ns = 0;
+  if (rows.ranges) {
+    std::unordered_set<uint64_t> seen;
+    for_each_range(virtual_addr, rows, [&](uint64_t at, uint64_t nbytes) {
+      for (uint64_t page = at / page_bytes_; page <= (at + nbytes - 1) / page_bytes_; ++page) {
+        if (seen.insert(page).second) ns += tlb_.look_up(page) ? hit_ns_ : miss_ns_;
+      }
+    });
+    return ns;
+  }
   uint64_t next_page = 0;  // pages below have been looked up: rows come in order of address
   for (uint64_t r = 0; r < rows.count; ++r) {
     const uint64_t first = virtual_addr + r * rows.stride;

@@ -32,6 +32,8 @@ class CpuRole {
   /// What the kernel's scalar work costs, ns: so many cycles (tl.elapse), and each element that it reads from a Loaded.
   virtual double cycles_ns(double cycles) const { return cycles; }  ///< unless it says otherwise: at 1 GHz
   virtual double read_ns() const { return 0; }
+  /// From the completion of a poll to the next one's call (tl.wait_until), ns.
+  virtual double poll_ns() const { return 100; }
   /// Sends a command to the scheduler, now.
   virtual void submit(PeItem&) = 0;
   /// Sends a command of pe_ipcq there, now. False: there is no way.
