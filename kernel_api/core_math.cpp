@@ -197,6 +197,9 @@ Tensor Core::math(std::string_view op, const std::vector<Arg>& operands, const M
       shape = joined;
     }
   }
+  if (is_packed(type) && op != "copy")
+    fault(where,
+          "op " + quoted(op) + " cannot make " + std::string(name_of(type)) + ", which is loaded and multiplied only");
   std::vector<Arg> args = operands;
   MathOptions found = options;
   if (info->is_reduction() || info->kind == MathKind::softmax || info->kind == MathKind::scan) {

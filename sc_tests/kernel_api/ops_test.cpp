@@ -228,7 +228,19 @@ TEST_F(OpsTest, wrong_uses_are_named) {
   const auto packed = tl.load(place(HostTensor(DType::i4, {2, 2})), {2, 2});
   refused([&] { packed + packed; }, "holds two values an element: tl.dequantize it, or tl.dot");
   refused([&] { tl.sort(packed); }, "does not take packed elements");
+  refused([&] { tl.cast(x, DType::i4); }, "op 'cast' cannot make i4");
+  refused([&] { tl.full({2}, 1, DType::e2m1); }, "op 'full' cannot make e2m1");
+  refused([&] { tl.composite(tl::gemm(packed, packed).tiles(1, 1, 1)); }, "composite 'gemm' does not take i4");
+  refused([&] { tl.composite(tl::elementwise("bitwise_or", {x, x}).tiles(1, 1, 1)); }, "needs integers");
+  refused([&] { tl.composite(tl::gemm(i, i.transpose()).tiles(1, 1, 1).then("mul", {0.5}).then("bitwise_or", {1})); },
+          "fused op 'bitwise_or' needs integers");
   const auto wide = tl.cast(i, DType::u32);
+  refused([&] { tl.composite(tl::elementwise("add", {wide, wide}).tiles(1, 1, 1)); }, "does not take u32");
+  refused(
+      [&] {
+        tl.composite(tl::gemm(i, i.transpose()).tiles(1, 1, 1).then("add", {wide.slice(0, 0, 1).slice(1, 0, 1)}));
+      },
+      "is of a type that no composite takes");
   refused([&] { tl.dot(wide, wide.transpose()); }, "op 'dot' accumulates in i32");
 }
 
