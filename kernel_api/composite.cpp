@@ -1,6 +1,7 @@
 #include "kernbench/kernel_api/composite.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernbench/kernel_api/context.h"
 #include "kernbench/kernel_api/core.h"
@@ -144,6 +145,7 @@ class CompositeBuilder {
   void check_head() const;
   void add_operand(size_t i);
   void check_type() const;
+  void check_integer_ops() const;
   Dims product_shape();
   void set_tiles();
   void add_fused(const Composite::Fused&, const Dims& shape);
@@ -198,7 +200,29 @@ void CompositeBuilder::add_operand(size_t i) {
 
 void CompositeBuilder::check_type() const {
   if (!type_.has_value()) wrong(" needs a tensor or a block among its inputs");
+  if (is_packed(*type_) || is_wide_integer(*type_))
+    wrong(" does not take " + std::string(name_of(*type_)) + ": " + list(c_.inputs_));
   if (!matrix_ && info_->float_only && !is_float(*type_)) wrong(" needs floats: " + list(c_.inputs_));
+  if (!matrix_ && info_->integer_only && is_float(*type_)) wrong(" needs integers: " + list(c_.inputs_));
+  check_integer_ops();
+}
+
+/// A tile that an op or an operand makes floats is none of integers for the others.
+void CompositeBuilder::check_integer_ops() const {
+  bool floats = is_float(*type_);
+  for (const Composite::Fused& f : c_.fused_) {
+    const MathOp* op = find_math_op(f.op);
+    floats |= op != nullptr && op->float_only;
+    for (const Arg& a : f.more)
+      floats |=
+          a.is_scalar() ? a.scalar() != std::floor(a.scalar()) : a.tensor().valid() && is_float(a.tensor().dtype());
+  }
+  for (const Composite::Fused& f : c_.fused_) {
+    const MathOp* op = find_math_op(f.op);
+    if (floats && op != nullptr && op->integer_only)
+      wrong(": fused op '" + f.op + "' needs integers, but there are floats in " + list(c_.inputs_) +
+            " or in what is fused");
+  }
 }
 
 Dims CompositeBuilder::product_shape() {
@@ -241,6 +265,8 @@ void CompositeBuilder::add_fused(const Composite::Fused& f, const Dims& shape) {
   for (const Arg& a : f.more) {
     if (!a.is_scalar()) {
       core_.require_tcm(a.tensor(), f.op, where_);
+      if (is_packed(a.tensor().dtype()) || is_wide_integer(a.tensor().dtype()))
+        wrong(": operand " + a.to_string() + " of fused op '" + f.op + "' is of a type that no composite takes");
       if (!broadcasts_to(a.tensor().shape(), shape)) {
         wrong(": operand " + a.to_string() + " of fused op '" + f.op + "' does not broadcast to " + shape.to_string());
       }
@@ -263,6 +289,7 @@ std::shared_ptr<detail::Handle> CompositeBuilder::make_output(const Dims& shape)
   } else if (c_.out_dtype_.has_value()) {
     type = *c_.out_dtype_;
   }
+  if (is_packed(type)) wrong(" cannot give " + std::string(name_of(type)));
   const bool casts = c_.op_ == "cast" || (!desc_->epilogue.empty() && desc_->epilogue.back().op == "cast");
   if (!casts && is_float(type) != is_float(*type_) && (matrix_ || info_->result != ResultRule::boolean)) {
     wrong(" over " + list(c_.inputs_) + " cannot give " + std::string(name_of(type)));

@@ -81,43 +81,75 @@ void Context::elapse(double cycles, const char* file, int line) {
 // ---- Matrix -----------------------------------------------------------------------------------------------------
 
 Tensor Context::dot(const Tensor& a, const Tensor& b, std::optional<DType> out, const char* file, int line) {
-  return dot_impl(a, b, out, async_, {file, line});
+  return dot_impl(a, b, nullptr, out, async_, {file, line});
 }
 
 Tensor Context::dot_async(const Tensor& a, const Tensor& b, std::optional<DType> out, const char* file, int line) {
-  return dot_impl(a, b, out, true, {file, line});
+  return dot_impl(a, b, nullptr, out, true, {file, line});
 }
 
-Tensor Context::dot_impl(const Tensor& a, const Tensor& b, std::optional<DType> out, bool async, SourceLine where) {
-  for (const Tensor* t : {&a, &b}) {
+Tensor Context::dot(const Tensor& a, const Tensor& b, const Tensor& acc, std::optional<DType> out, const char* file,
+                    int line) {
+  return dot_impl(a, b, &acc, out, async_, {file, line});
+}
+
+namespace {
+
+/// A matrix's shape as a product counts it: of packed elements twice as many along the rows that are dense.
+Dims values_of_matrix(const Tensor& t, const TensorRef& stored, bool transposed) {
+  Dims shape = t.shape();
+  if (is_packed(t.dtype())) shape[transposed ? 0 : 1] = 2 * stored.shape[1];
+  return shape;
+}
+
+}  // namespace
+
+Tensor Context::dot_impl(const Tensor& a, const Tensor& b, const Tensor* acc, std::optional<DType> out, bool async,
+                         SourceLine where) {
+  for (const Tensor* t : {&a, &b, acc}) {
+    if (!t) continue;
     core_->require_tcm(*t, "dot", where);
     core_->settle(*t);
   }
   const auto both = [&] { return a.to_string() + " and " + b.to_string(); };
-  if (a.rank() != 2 || b.rank() != 2 || a.shape()[1] != b.shape()[0]) {
-    fault(where, "op 'dot': shapes do not fit [m, k] · [k, n]: " + both());
-  }
-  if (a.dtype() != b.dtype()) fault(where, "op 'dot': element types differ: " + both() + "; tl.cast one of them");
-  const DType type = out.value_or(accumulator_of(a.dtype()));
-  if (is_float(type) != is_float(a.dtype())) {
+  if (a.rank() != 2 || b.rank() != 2) fault(where, "op 'dot': shapes do not fit [m, k] · [k, n]: " + both());
+  auto desc = std::make_shared<OpDesc>();
+  desc->operands.resize(acc ? 3 : 2);
+  desc->operands[0].ref = detail::matrix_of(a, &desc->transpose_a, where);
+  desc->operands[1].ref = detail::matrix_of(b, &desc->transpose_b, where);
+  const Dims shape_a = values_of_matrix(a, desc->operands[0].ref, desc->transpose_a);
+  const Dims shape_b = values_of_matrix(b, desc->operands[1].ref, desc->transpose_b);
+  if (shape_a[1] != shape_b[0]) fault(where, "op 'dot': shapes do not fit [m, k] · [k, n]: " + both());
+  if (a.dtype() != b.dtype() && size_of(a.dtype()) > 1 && size_of(b.dtype()) > 1)
+    fault(where, "op 'dot': element types differ: " + both() + "; tl.cast one of them");
+  const bool floats = is_float(a.dtype()) || is_float(b.dtype());
+  if (is_wide_integer(a.dtype()) || is_wide_integer(b.dtype()))
+    fault(where, "op 'dot' accumulates in i32, but was given " + both());
+  desc->dtype_acc = floats ? DType::f32 : DType::i32;
+  const DType type = out.value_or(desc->dtype_acc);
+  if (is_float(type) != floats || is_packed(type)) {
     fault(where, "op 'dot': the result of " + both() + " cannot be " + std::string(name_of(type)));
   }
-  auto desc = std::make_shared<OpDesc>();
   desc->type = CommandType::gemm;
   desc->kind = OpKind::gemm;
   desc->name = "gemm_" + std::string(name_of(a.dtype()));
   desc->op = "gemm";
   desc->where = where;
-  desc->m = a.shape()[0];
-  desc->n = b.shape()[1];
-  desc->k = a.shape()[1];
-  desc->dtype_acc = accumulator_of(a.dtype());
-  desc->operands.resize(2);
-  desc->operands[0].ref = detail::matrix_of(a, &desc->transpose_a, where);
-  desc->operands[1].ref = detail::matrix_of(b, &desc->transpose_b, where);
+  desc->m = shape_a[0];
+  desc->n = shape_b[1];
+  desc->k = shape_a[1];
+  std::vector<std::shared_ptr<detail::Handle>> used{Core::handle_of(a), Core::handle_of(b)};
+  if (acc) {
+    if (acc->shape() != Dims{desc->m, desc->n} || acc->dtype() != desc->dtype_acc)
+      fault(where, "op 'dot': accumulator " + acc->to_string() + ", expected " + Dims{desc->m, desc->n}.to_string() +
+                       " " + std::string(name_of(desc->dtype_acc)));
+    desc->operands[2] =
+        core_->operand_of(Arg(core_->without_repeats_of(*acc, async, where), where.file, where.line), "dot");
+    used.push_back(Core::handle_of(*acc));
+  }
   const auto made = core_->allocate(type, {desc->m, desc->n}, where);
   desc->output = made->buffer;
-  core_->submit(desc, made, {Core::handle_of(a), Core::handle_of(b)}, async);
+  core_->submit(desc, made, used, async);
   return Core::tensor_of(made);
 }
 
@@ -156,7 +188,7 @@ Tensor Context::reshape(const Tensor& x, const Dims& shape, const char* file, in
   return copy(x, file, line).reshape(shape, file, line);
 }
 
-Tensor Context::reduce(const char* name, const Tensor& x, std::optional<int> axis, bool keepdims, SourceLine where) {
+Tensor Context::reduced(const char* name, const Tensor& x, std::optional<int> axis, bool keepdims, SourceLine where) {
   core_->require_tcm(x, name, where);
   MathOptions options;
   options.async = async_;
@@ -176,16 +208,26 @@ Tensor Context::reduce(const char* name, const Tensor& x, std::optional<int> axi
 }
 
 Tensor Context::sum(const Tensor& x, std::optional<int> axis, bool keepdims, const char* file, int line) {
-  return reduce("sum", x, axis, keepdims, {file, line});
+  return reduced("sum", x, axis, keepdims, {file, line});
 }
 Tensor Context::max(const Tensor& x, std::optional<int> axis, bool keepdims, const char* file, int line) {
-  return reduce("max", x, axis, keepdims, {file, line});
+  return reduced("max", x, axis, keepdims, {file, line});
 }
 Tensor Context::min(const Tensor& x, std::optional<int> axis, bool keepdims, const char* file, int line) {
-  return reduce("min", x, axis, keepdims, {file, line});
+  return reduced("min", x, axis, keepdims, {file, line});
 }
 Tensor Context::argmax(const Tensor& x, std::optional<int> axis, bool keepdims, const char* file, int line) {
-  return reduce("argmax", x, axis, keepdims, {file, line});
+  return reduced("argmax", x, axis, keepdims, {file, line});
+}
+
+Tensor Context::argmin(const Tensor& x, std::optional<int> axis, bool keepdims, const char* file, int line) {
+  return reduced("argmin", x, axis, keepdims, {file, line});
+}
+Tensor Context::prod(const Tensor& x, std::optional<int> axis, bool keepdims, const char* file, int line) {
+  return reduced("prod", x, axis, keepdims, {file, line});
+}
+Tensor Context::xor_sum(const Tensor& x, std::optional<int> axis, bool keepdims, const char* file, int line) {
+  return reduced("xor_sum", x, axis, keepdims, {file, line});
 }
 
 Tensor Context::softmax(const Tensor& x, int axis, const char* file, int line) {

@@ -8,13 +8,16 @@
 // operands.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernbench/kernel_api/composite.h"
+#include "kernbench/kernel_api/expr.h"
 #include "kernbench/kernel_api/launch_shape.h"
 #include "kernbench/kernel_api/pe_backend.h"
 #include "kernbench/kernel_api/pointer.h"
@@ -115,9 +118,24 @@ class Context {
   Event store_async(const Block& to, const Tensor& value, const Tensor& mask, KERNBENCH_TL_HERE);
 
   // ---- Matrix: pe_gemm ------------------------------------------------------------------------------------------
-  /// A[m, k] · B[k, n] of one element type, accumulated in f32 (floats) or i32 (integers); the result has that type
-  /// unless `out` says another. Transposed views cost no copy.
+  /// A[m, k] · B[k, n], accumulated in f32, or in i32 where both are integers; the result has that type unless `out`
+  /// says another. Transposed views cost no copy. A and B have one element type, or one of them is an 8-bit or packed
+  /// type (weights); of packed types (i4, e2m1) the dimension along which rows are dense counts pairs.
   Tensor dot(const Tensor& a, const Tensor& b, std::optional<DType> out = std::nullopt, KERNBENCH_TL_HERE);
+  /// acc + A · B; acc is [m, n] of the type that is accumulated in.
+  Tensor dot(const Tensor& a, const Tensor& b, const Tensor& acc, std::optional<DType> out = std::nullopt,
+             KERNBENCH_TL_HERE);
+  /// A · B [+ acc] of operands in OCP's MX formats: lhs [m, k] and rhs [k, n] of e2m1 (pairs along k), f8e4m3 or f8e5m2
+  /// with scales of u8 (e8m0) [m, k / 32] and [n, k / 32], as Triton has them; or of f16 or bf16 without. MATH commands
+  /// make scaled operands f16 where the other is, else bf16; then one GEMM. `none()` stands for no scale, no
+  /// accumulator.
+  Tensor dot_scaled(const Tensor& lhs, const Tensor& lhs_scale, const Tensor& rhs, const Tensor& rhs_scale,
+                    const Tensor& acc = {}, std::optional<DType> out = std::nullopt, KERNBENCH_TL_HERE);
+  static Tensor none() { return {}; }
+  /// x · scale as floats of type `to`: of i4 and e2m1 twice as many values along the last axis, of other types as many.
+  /// `scale`: a number, or a tensor of x's rank of which each element stands for equally many along the last axis:
+  /// floats, or u8 for e8m0. One MATH command.
+  Tensor dequantize(const Tensor& x, const Arg& scale, DType to, KERNBENCH_TL_HERE);
   Tensor dot_async(const Tensor& a, const Tensor& b, std::optional<DType> out = std::nullopt, KERNBENCH_TL_HERE);
 
   // ---- Composites: pe_scheduler ---------------------------------------------------------------------------------
@@ -201,6 +219,21 @@ class Context {
   Tensor gelu(const Arg& x) { return op("gelu", {x}); }
   Tensor silu(const Arg& x) { return op("silu", {x}); }
   Tensor floor(const Arg& x) { return op("floor", {x}); }
+  Tensor ceil(const Arg& x) { return op("ceil", {x}); }
+  Tensor round(const Arg& x) { return op("round", {x}); }  ///< half way: to even
+  Tensor trunc(const Arg& x) { return op("trunc", {x}); }
+  Tensor exp2(const Arg& x) { return op("exp2", {x}); }
+  Tensor log2(const Arg& x) { return op("log2", {x}); }
+  Tensor sin(const Arg& x) { return op("sin", {x}); }
+  Tensor cos(const Arg& x) { return op("cos", {x}); }
+  Tensor mod(const Arg& a, const Arg& b) { return op("mod", {a, b}); }        ///< C's % and fmod
+  Tensor umulhi(const Arg& a, const Arg& b) { return op("umulhi", {a, b}); }  ///< high half of the unsigned product
+  Tensor bitwise_and(const Arg& a, const Arg& b) { return op("bitwise_and", {a, b}); }
+  Tensor bitwise_or(const Arg& a, const Arg& b) { return op("bitwise_or", {a, b}); }
+  Tensor bitwise_xor(const Arg& a, const Arg& b) { return op("bitwise_xor", {a, b}); }
+  Tensor bitwise_not(const Arg& x) { return op("bitwise_not", {x}); }
+  Tensor shift_left(const Arg& a, const Arg& b) { return op("shift_left", {a, b}); }
+  Tensor shift_right(const Arg& a, const Arg& b) { return op("shift_right", {a, b}); }
   Tensor abs(const Arg& x) { return op("abs", {x}); }
   Tensor neg(const Arg& x) { return op("neg", {x}); }
   /// Comparisons give masks: u8, 0 or 1.
@@ -223,12 +256,95 @@ class Context {
   Tensor reshape(const Tensor& x, const Dims& shape, KERNBENCH_TL_HERE);
 
   /// Reductions along an axis (negative: from the end), which is dropped, or kept as 1. all_axes: over all elements.
-  /// sum of i8, u8, i16 gives i32; argmax gives i32, the first of equals.
+  /// sum and prod of integers under 32 bits give i32; argmax and argmin give i32, the first of equals; xor_sum is of
+  /// integers.
   Tensor sum(const Tensor& x, std::optional<int> axis = all_axes, bool keepdims = false, KERNBENCH_TL_HERE);
   Tensor max(const Tensor& x, std::optional<int> axis = all_axes, bool keepdims = false, KERNBENCH_TL_HERE);
   Tensor min(const Tensor& x, std::optional<int> axis = all_axes, bool keepdims = false, KERNBENCH_TL_HERE);
   Tensor argmax(const Tensor& x, std::optional<int> axis = all_axes, bool keepdims = false, KERNBENCH_TL_HERE);
+  Tensor argmin(const Tensor& x, std::optional<int> axis = all_axes, bool keepdims = false, KERNBENCH_TL_HERE);
+  Tensor prod(const Tensor& x, std::optional<int> axis = all_axes, bool keepdims = false, KERNBENCH_TL_HERE);
+  Tensor xor_sum(const Tensor& x, std::optional<int> axis = all_axes, bool keepdims = false, KERNBENCH_TL_HERE);
+  /// Two commands.
+  struct WithIndices {
+    Tensor values, indices;
+  };
+  WithIndices max_with_indices(const Tensor& x, int axis, bool keepdims = false, KERNBENCH_TL_HERE) {
+    return {max(x, axis, keepdims, file, line), argmax(x, axis, keepdims, file, line)};
+  }
+  WithIndices min_with_indices(const Tensor& x, int axis, bool keepdims = false, KERNBENCH_TL_HERE) {
+    return {min(x, axis, keepdims, file, line), argmin(x, axis, keepdims, file, line)};
+  }
+  /// By a combiner of one's own, which should be associative: from the first element to the last, rounded to the
+  /// element type once at the end. `combine` is called once, with two tl::Expr, and returns what they become.
+  template <class F>
+  Tensor reduce(const Tensor& x, int axis, F combine, bool keepdims = false, KERNBENCH_TL_HERE) {
+    return combined("reduce", x, axis, combine(Expr::a(), Expr::b()), keepdims, {file, line});
+  }
   Tensor softmax(const Tensor& x, int axis = -1, KERNBENCH_TL_HERE);
+
+  /// Scans along an axis, `reverse` from its end: element i is what elements up to i make. Types as those of sum.
+  Tensor cumsum(const Tensor& x, int axis = 0, bool reverse = false, KERNBENCH_TL_HERE);
+  Tensor cumprod(const Tensor& x, int axis = 0, bool reverse = false, KERNBENCH_TL_HERE);
+  template <class F>
+  Tensor associative_scan(const Tensor& x, int axis, F combine, bool reverse = false, KERNBENCH_TL_HERE) {
+    return combined("associative_scan", x, axis, combine(Expr::a(), Expr::b()), reverse, {file, line});
+  }
+
+  /// Sorted along an axis; equal elements keep their order, NaN counts as the greatest. argsort gives the indices
+  /// (i32).
+  Tensor sort(const Tensor& x, int axis = -1, bool descending = false, KERNBENCH_TL_HERE);
+  Tensor argsort(const Tensor& x, int axis = -1, bool descending = false, KERNBENCH_TL_HERE);
+  /// The k largest along an axis, the greatest first.
+  Tensor topk(const Tensor& x, int64_t k, int axis = -1, KERNBENCH_TL_HERE);
+
+  /// Tensors of one type and, but along the axis, one shape, one behind the other.
+  Tensor cat(const std::vector<Tensor>& parts, int axis = 0, KERNBENCH_TL_HERE);
+  /// a and b as elements 0 and 1 of a new last axis; split() takes such an axis apart again, without a command.
+  Tensor join(const Tensor& a, const Tensor& b, KERNBENCH_TL_HERE);
+  std::pair<Tensor, Tensor> split(const Tensor& x, KERNBENCH_TL_HERE);
+  /// a[0], b[0], a[1], b[1], … along the last axis.
+  Tensor interleave(const Tensor& a, const Tensor& b, KERNBENCH_TL_HERE);
+  Tensor flip(const Tensor& x, int axis = -1, KERNBENCH_TL_HERE);
+  /// x[…, index[…, i, …], …] along an axis; beside it index (integers) and x have one shape. An index outside is a
+  /// fault.
+  Tensor gather(const Tensor& x, const Tensor& index, int axis, KERNBENCH_TL_HERE);
+  /// How many elements of x (integers) are 0, 1, … bins - 1: i32 [bins]. Other values count nowhere.
+  Tensor histogram(const Tensor& x, int64_t bins, KERNBENCH_TL_HERE);
+  /// Views, as Tensor's.
+  static Tensor permute(const Tensor& x, const std::vector<int>& order, KERNBENCH_TL_HERE) {
+    return x.permute(order, file, line);
+  }
+  static Tensor broadcast_to(const Tensor& x, const Dims& shape, KERNBENCH_TL_HERE) {
+    return x.broadcast_to(shape, file, line);
+  }
+
+  // Philox 4x32 as Triton 3 draws it, bit for bit: one number an offset (integers of any type; of i64 all 64 bits
+  // count).
+  /// u32; randint4x: the generator's four words, a command each.
+  Tensor randint(int64_t seed, const Tensor& offsets, int rounds = 10, KERNBENCH_TL_HERE);
+  std::array<Tensor, 4> randint4x(int64_t seed, const Tensor& offsets, int rounds = 10, KERNBENCH_TL_HERE);
+  /// f32: uniform in [0, 1); normal, by Box and Muller.
+  Tensor rand(int64_t seed, const Tensor& offsets, int rounds = 10, KERNBENCH_TL_HERE);
+  Tensor randn(int64_t seed, const Tensor& offsets, int rounds = 10, KERNBENCH_TL_HERE);
+
+  /// A tensor of the kernel's own values (rounded, or wrapped, to the type; row-major), which are real at once: they
+  /// can be read, sent and stored. Costs pe_cpu's overhead.
+  template <class T>
+  Loaded tensor(const std::vector<T>& values, const Dims& shape, DType dtype, KERNBENCH_TL_HERE) {
+    static_assert(std::is_arithmetic_v<T>);
+    if constexpr (std::is_integral_v<T>) {
+      return of_integers(std::vector<int64_t>(values.begin(), values.end()), shape, dtype, {file, line});
+    } else {
+      return of_floats(std::vector<double>(values.begin(), values.end()), shape, dtype, {file, line});
+    }
+  }
+
+  /// A line on standard error: the kernel's line, the PE, the text, and the first 64 elements. What is pending is a
+  /// MATH command, and is said by Phase 2, in the order of effects.
+  void device_print(const std::string& text, const Tensor& x, KERNBENCH_TL_HERE);
+  /// A fault that says so unless all elements of the condition are other than 0; of a pending one in Phase 2.
+  void device_assert(const Tensor& condition, const std::string& text = "does not hold", KERNBENCH_TL_HERE);
 
   Tensor full(const Dims& shape, double value, DType dtype, KERNBENCH_TL_HERE);
   Tensor zeros(const Dims& shape, DType dtype, KERNBENCH_TL_HERE) { return full(shape, 0, dtype, file, line); }
@@ -246,8 +362,17 @@ class Context {
                    std::string* taken, SourceLine where);
   Event copy_impl(const std::string& port, const Block& to, bool async, SourceLine where);
   Event store_impl(const Block& to, const Tensor& value, const Tensor* mask, bool async, SourceLine where);
-  Tensor dot_impl(const Tensor& a, const Tensor& b, std::optional<DType> out, bool async, SourceLine where);
-  Tensor reduce(const char* op, const Tensor& x, std::optional<int> axis, bool keepdims, SourceLine where);
+  Tensor dot_impl(const Tensor& a, const Tensor& b, const Tensor* acc, std::optional<DType> out, bool async,
+                  SourceLine where);
+  Tensor reduced(const char* op, const Tensor& x, std::optional<int> axis, bool keepdims, SourceLine where);
+  Tensor combined(const char* op, const Tensor& x, int axis, const Expr&, bool option, SourceLine where);
+  Tensor scanned(const char* op, const Tensor& x, int axis, bool reverse, const std::string& argument,
+                 SourceLine where);
+  Tensor sorted(const char* op, const Tensor& x, int axis, double option, int64_t kept, SourceLine where);
+  Tensor drawn(const char* op, int64_t seed, const Tensor& offsets, int rounds, int word, SourceLine where);
+  void report(const char* op, const std::string& text, const Tensor& x, SourceLine where);
+  Loaded of_integers(const std::vector<int64_t>& values, const Dims& shape, DType dtype, SourceLine where);
+  Loaded of_floats(const std::vector<double>& values, const Dims& shape, DType dtype, SourceLine where);
 
   std::shared_ptr<detail::Core> core_;
   Program program_;

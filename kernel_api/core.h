@@ -43,6 +43,7 @@ struct MathOptions {
   int axis = 0;
   const Dims* shape = nullptr;       ///< result's shape where operands do not say (full, arange)
   const DType* out_dtype = nullptr;  ///< result's type where it is not the operands'
+  std::string argument;              ///< OpDesc::argument
   bool async = false;
 };
 
@@ -81,6 +82,17 @@ class Core : public std::enable_shared_from_this<Core> {
   void finish();
 
   Tensor math(std::string_view op, const std::vector<Arg>& operands, const MathOptions& options, SourceLine where);
+  /// As math(), of operands that are checked, for ops whose result's shape and type the operands alone do not say.
+  Tensor command(std::string_view op, const std::vector<Arg>& operands, const Dims& shape, DType type,
+                 const MathOptions& options, SourceLine where);
+  /// The tensor with every repetition of broadcasting made real: itself where it has none, else a copy.
+  Tensor without_repeats_of(const Tensor& t, bool async, SourceLine where);
+  /// A handle of these bytes, real at once: a call, and no command of an engine.
+  Tensor constant(DType dtype, const Dims& shape, Bytes bytes, SourceLine where);
+  /// Whether what the tensor holds can be read now.
+  bool is_real(const Tensor& t);
+  /// Axis `axis` of t from 0. KernelFault where there is none.
+  static int axis_of(const Tensor& t, int axis, std::string_view op, SourceLine where);
   /// The operand as a command takes it: settled, and with dimensions of stride 0 reduced to 1.
   Operand operand_of(const Arg& a, std::string_view op);
   void require_tcm(const Tensor& t, std::string_view op, SourceLine where) const;

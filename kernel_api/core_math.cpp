@@ -53,30 +53,19 @@ Dims shape_of(const Arg& a) {
   return a.is_scalar() ? Dims{} : a.tensor().shape();
 }
 
-double lowest(DType t) {
-  switch (t) {
-    case DType::i8:
-      return -128;
-    case DType::i16:
-      return -32768;
-    case DType::i32:
-      return -2147483648.0;
-    default:
-      return 0;
-  }
+/// Whether an immediate is a value of an integer type; of i64 as far as a double is exact.
+bool is_value_of(DType t, double v) {
+  if (v != std::floor(v)) return false;
+  const int bits = static_cast<int>(8 * size_of(t));
+  const bool is_unsigned = t == DType::u8 || t == DType::u16 || t == DType::u32;
+  const double end = bits == 64 ? 0x1p53 : std::ldexp(1, is_unsigned ? bits : bits - 1);
+  return v < end && v >= (is_unsigned ? 0 : -end);
 }
 
-double highest(DType t) {
-  switch (t) {
-    case DType::i8:
-      return 127;
-    case DType::i16:
-      return 32767;
-    case DType::i32:
-      return 2147483647.0;
-    default:
-      return 255;
-  }
+void refuse_packed(std::string_view op, const Tensor& t, SourceLine where) {
+  if (is_packed(t.dtype()))
+    fault(where,
+          "op " + quoted(op) + ": " + t.to_string() + " holds two values an element: tl.dequantize it, or tl.dot");
 }
 
 /// The common type of the tensor operands; immediates must be representable where it is an integer type.
@@ -95,10 +84,15 @@ DType common_type(const MathOp& info, const std::vector<Arg>& args, SourceLine w
   if (info.float_only && !is_float(type)) {
     fault(where, "op " + quoted(info.name) + " needs floats: " + list(args));
   }
+  if (info.integer_only && is_float(type)) {
+    fault(where, "op " + quoted(info.name) + " needs integers: " + list(args));
+  }
+  if (info.fn == Fn::umulhi && size_of(type) < 4) {
+    fault(where, "op 'umulhi' needs integers of 32 or 64 bits: " + list(args));
+  }
   if (is_float(type)) return type;
   for (const Arg& a : args) {
-    if (a.is_scalar() &&
-        !(a.scalar() == std::floor(a.scalar()) && a.scalar() >= lowest(type) && a.scalar() <= highest(type))) {
+    if (a.is_scalar() && !is_value_of(type, a.scalar())) {
       fault(where, "op " + quoted(info.name) + ": immediate " + a.to_string() + " is no " + std::string(name_of(type)) +
                        ": " + list(args));
     }
@@ -106,9 +100,8 @@ DType common_type(const MathOp& info, const std::vector<Arg>& args, SourceLine w
   return type;
 }
 
-/// Result type of an op over operands of one type: sums of narrow integers would overflow in their own.
+/// Result type of an op over operands of one type.
 DType result_of(const MathOp& op, DType in) {
-  if (op.name == "sum" && !is_float(in)) return DType::i32;
   return result_dtype(op, std::vector<DType>(op.first_is_condition ? 2 : 1, in));
 }
 
@@ -176,7 +169,9 @@ Tensor Core::math(std::string_view op, const std::vector<Arg>& operands, const M
   const MathOp* info = find_math_op(op);
   if (info == nullptr) fault(where, "there is no op " + quoted(op));
   for (const Arg& a : operands) {
-    if (!a.is_scalar()) require_tcm(a.tensor(), op, where);
+    if (a.is_scalar()) continue;
+    require_tcm(a.tensor(), op, where);
+    if (info->fn != Fn::copy || info->result == ResultRule::chosen) refuse_packed(op, a.tensor(), where);
   }
   if (static_cast<int>(operands.size()) != info->arity) {
     fault(where, "op " + quoted(op) + " takes " + std::to_string(info->arity) + " operands, not " +
@@ -185,7 +180,6 @@ Tensor Core::math(std::string_view op, const std::vector<Arg>& operands, const M
 
   Dims shape;
   DType type = DType::f32;
-  int axis = options.axis;
   if (options.shape != nullptr) {
     shape = *options.shape;
     type = *options.out_dtype;
@@ -203,27 +197,31 @@ Tensor Core::math(std::string_view op, const std::vector<Arg>& operands, const M
       shape = joined;
     }
   }
+  if (is_packed(type) && op != "copy")
+    fault(where,
+          "op " + quoted(op) + " cannot make " + std::string(name_of(type)) + ", which is loaded and multiplied only");
   std::vector<Arg> args = operands;
-  if (info->is_reduction() || info->kind == MathKind::softmax) {
-    const Tensor& x = args[0].tensor();
-    const int rank = x.rank();
-    if (rank == 0 || axis < -rank || axis >= rank) {
-      fault(where, "op " + quoted(op) + ": axis " + std::to_string(axis) + " does not exist in " + x.to_string());
-    }
-    if (axis < 0) axis += rank;
-    // A reduction must see every repetition: make them real.
-    if (repeats(x)) {
-      MathOptions copy;
-      copy.async = options.async;
-      const Dims full = x.shape();
-      const DType same = x.dtype();
-      copy.shape = &full;
-      copy.out_dtype = &same;
-      args[0] = Arg(math("copy", {x}, copy, where), where.file, where.line);
-    }
-    if (info->is_reduction()) shape = reduced(x.shape(), axis, options.keepdims);
+  MathOptions found = options;
+  if (info->is_reduction() || info->kind == MathKind::softmax || info->kind == MathKind::scan) {
+    const Tensor x = args[0].tensor();
+    found.axis = axis_of(x, options.axis, op, where);
+    // A reduction must see every repetition.
+    args[0] = Arg(without_repeats_of(x, options.async, where), where.file, where.line);
+    shape = info->is_reduction() ? reduced(x.shape(), found.axis, options.keepdims) : x.shape();
   }
+  return command(op, args, shape, type, found, where);
+}
 
+int Core::axis_of(const Tensor& t, int axis, std::string_view op, SourceLine where) {
+  const int rank = t.rank();
+  if (rank == 0 || axis < -rank || axis >= rank)
+    fault(where, "op " + quoted(op) + ": axis " + std::to_string(axis) + " does not exist in " + t.to_string());
+  return axis < 0 ? axis + rank : axis;
+}
+
+Tensor Core::command(std::string_view op, const std::vector<Arg>& args, const Dims& shape, DType type,
+                     const MathOptions& options, SourceLine where) {
+  const MathOp* info = find_math_op(op);
   auto desc = std::make_shared<OpDesc>();
   desc->type = CommandType::math;
   desc->kind = OpKind::math;
@@ -231,8 +229,9 @@ Tensor Core::math(std::string_view op, const std::vector<Arg>& operands, const M
   desc->op = std::string(op);
   desc->where = where;
   desc->reduction = info->is_reduction();
-  desc->axis = axis;
+  desc->axis = options.axis;
   desc->keepdims = options.keepdims;
+  desc->argument = options.argument;
   std::vector<std::shared_ptr<Handle>> handles;
   for (const Arg& a : args) {
     desc->operands.push_back(operand_of(a, op));
@@ -242,6 +241,42 @@ Tensor Core::math(std::string_view op, const std::vector<Arg>& operands, const M
   desc->output = made->buffer;
   submit(desc, made, handles, options.async);
   return tensor_of(made);
+}
+
+Tensor Core::without_repeats_of(const Tensor& t, bool async, SourceLine where) {
+  if (!repeats(t)) return t;
+  MathOptions copy;
+  copy.async = async;
+  const Dims shape = t.shape();
+  const DType type = t.dtype();
+  copy.shape = &shape;
+  copy.out_dtype = &type;
+  return math("copy", {Arg(t, where.file, where.line)}, copy, where);
+}
+
+Tensor Core::constant(DType dtype, const Dims& shape, Bytes bytes, SourceLine where) {
+  const auto made = allocate(dtype, shape, where);
+  auto desc = std::make_shared<OpDesc>();
+  desc->type = CommandType::store;
+  desc->kind = OpKind::memory;
+  desc->name = "constant";
+  desc->where = where;
+  desc->handle_id = made->id;
+  desc->output = made->buffer;
+  desc->data = std::make_shared<const Bytes>(std::move(bytes));
+  backend_.materialize(desc);
+  made->materialized = true;
+  made->producer = desc;
+  made->arrived = true;
+  return tensor_of(made);
+}
+
+bool Core::is_real(const Tensor& t) {
+  const auto& h = handle_of(t);
+  if (h->materialized) return true;
+  if (!h->is_load) return false;
+  wait(h);
+  return backend_.memory().state_of(t.ref()).state == MemoryImage::State::real;
 }
 
 }  // namespace kernbench::tl::detail

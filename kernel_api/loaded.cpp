@@ -66,16 +66,29 @@ double Loaded::only_element(const SourceLine& where) const {
   return element(std::vector<int64_t>(static_cast<size_t>(rank()), 0), where);
 }
 
-std::vector<double> Loaded::read_all() const {
+Bytes Loaded::read_bytes() const {
   handle();
   detail::Core& core = *handle_->core;
   core.wait(handle_);
   require_real(*handle_, handle_->buffer, to_string());
   core.backend().read_elements(static_cast<uint64_t>(elements()));
-  const Bytes bytes = core.backend().memory().gather(ref());
+  return core.backend().memory().gather(ref());
+}
+
+std::vector<double> Loaded::read_all() const {
+  const Bytes bytes = read_bytes();
   const size_t item = size_of(dtype_);
   std::vector<double> values(static_cast<size_t>(elements()));
   for (size_t i = 0; i < values.size(); ++i) values[i] = load_scalar(bytes.data() + i * item, dtype_);
+  return values;
+}
+
+std::vector<int64_t> Loaded::whole(const SourceLine& where) const {
+  if (where.line > 0 && elements() != 1)
+    detail::fault(where, "the value of " + to_string() + " is asked for, but it has more than one element");
+  const Bytes bytes = read_bytes();
+  std::vector<int64_t> values(static_cast<size_t>(elements()));
+  convert(bytes.data(), dtype_, values.data(), DType::i64, values.size());
   return values;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -68,7 +69,10 @@ class PeBackend {
   /// Stamps desc, a store to the buffer that it reads, as submit() does, works out what the buffer's pending bytes will
   /// be, and makes them real; fills in `data` and `materialized`. Blocks until that is so. KernelFault where the values
   /// cannot be had.
+  /// Where the desc has its `data` already (a tensor of the kernel's own values), that is all there is to make.
   virtual void materialize(const std::shared_ptr<OpDesc>& desc) = 0;
+  /// A line of the kernel's (tl.device_print of what is real): to standard error.
+  virtual void print(const std::string& line);
 
   /// The kernel's scalar work passes the time of so many cycles (>= 0), or of reading so many elements of a load's
   /// result. A backend without time has nothing to do.
@@ -95,6 +99,10 @@ class PeBackend {
   virtual std::string owner_of(Space, uint64_t /*addr*/) const { return {}; }
   virtual MemoryImage& memory() = 0;
 };
+
+inline void PeBackend::print(const std::string& line) {
+  std::fputs((line + "\n").c_str(), stderr);
+}
 
 inline Ticket PeBackend::submit_queue_op(const std::shared_ptr<OpDesc>&, const std::shared_ptr<QueueOp>&) {
   throw KernelFault("there are no queues between PEs here");

@@ -36,10 +36,6 @@ Block::Block(Ptr ptr, const Dims& shape, int64_t ld, const char* file, int line)
     throw KernelFault({file, line},
                       "row stride " + std::to_string(ld_) + " is less than a row of shape " + shape.to_string());
   }
-  if (ld_ != row && shape.rank() > 2) {
-    throw KernelFault({file, line},
-                      "a block of shape " + shape.to_string() + " cannot have a row stride: rank 2 at most");
-  }
 }
 
 Block Block::tile(int64_t row, int64_t col, int64_t n_rows, int64_t n_cols, const char* file, int line) const {
@@ -73,14 +69,16 @@ TensorRef Block::ref() const {
   r.dtype = ptr_.dtype;
   r.shape = shape_;
   r.strides = TensorRef::row_major(shape_);
-  if (shape_.rank() == 2) r.strides[0] = ld_;
+  // All dimensions but the last, flattened, are rows `ld` apart.
+  for (int i = shape_.rank() - 2, last = i; i >= 0; --i)
+    r.strides[i] = i == last ? ld_ : r.strides[i + 1] * shape_[i + 1];
   return r;
 }
 
 std::string Block::to_string() const {
   std::string text =
       shape_.to_string() + " " + std::string(name_of(ptr_.dtype)) + " at " + place(ptr_.space, ptr_.addr);
-  if (shape_.rank() == 2 && ld_ != shape_[1]) text += ", row stride " + std::to_string(ld_);
+  if (shape_.rank() > 1 && ld_ != shape_[shape_.rank() - 1]) text += ", row stride " + std::to_string(ld_);
   return text;
 }
 

@@ -66,8 +66,9 @@ struct Ptr {
   std::string to_string() const;
 };
 
-/// A rectangular piece of a tensor in memory. Shapes of rank 1 and 2 may have a row stride; of higher rank they are
-/// dense. Errors in its construction are KernelFaults: dimensions under 1, a row stride under the row's length.
+/// A rectangular piece of a tensor in memory, of any rank; its rows (all dimensions but the last, flattened) may be
+/// further apart than they are long. Errors in its construction are KernelFaults: dimensions under 1, a row stride
+/// under the row's length.
 class Block {
  public:
   Block() = default;

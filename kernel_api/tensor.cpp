@@ -247,6 +247,27 @@ Tensor operator*(const Arg& a, const Arg& b) {
 Tensor operator/(const Arg& a, const Arg& b) {
   return binary("div", a, b);
 }
+Tensor operator%(const Arg& a, const Arg& b) {
+  return binary("mod", a, b);
+}
+Tensor operator&(const Arg& a, const Arg& b) {
+  return binary("bitwise_and", a, b);
+}
+Tensor operator|(const Arg& a, const Arg& b) {
+  return binary("bitwise_or", a, b);
+}
+Tensor operator^(const Arg& a, const Arg& b) {
+  return binary("bitwise_xor", a, b);
+}
+Tensor operator<<(const Arg& a, const Arg& b) {
+  return binary("shift_left", a, b);
+}
+Tensor operator>>(const Arg& a, const Arg& b) {
+  return binary("shift_right", a, b);
+}
+Tensor operator~(const Arg& a) {
+  return detail::Core::handle_of(a.tensor())->core->math("bitwise_not", {a}, {}, a.where());
+}
 Tensor operator<(const Arg& a, const Arg& b) {
   return binary("lt", a, b);
 }

@@ -105,7 +105,8 @@ class Loaded : public Tensor {
     int64_t at;
     SourceLine where;
   };
-  /// The element at an index; as many indices as dimensions. All element types fit a double exactly.
+  /// The element at an index; as many indices as dimensions. All values but those of an i64 beyond 2^53 fit a double
+  /// exactly; item() and to_vector() of an integer type give those, too.
   template <class... More>
   double operator()(Index first, More... more) const {
     return element({first.at, static_cast<int64_t>(more)...}, first.where);
@@ -114,12 +115,21 @@ class Loaded : public Tensor {
   /// The only element of a tensor of one.
   template <class T>
   T item(KERNBENCH_TL_HERE) const {
+    if constexpr (std::is_integral_v<T>) {
+      if (dtype_ == DType::i64) return static_cast<T>(whole({file, line}).at(0));
+    }
     return static_cast<T>(only_element({file, line}));
   }
   /// All elements in row-major order.
   template <class T>
   std::vector<T> to_vector() const {
     static_assert(std::is_arithmetic_v<T>);
+    if constexpr (std::is_integral_v<T>) {
+      if (dtype_ == DType::i64) {
+        const std::vector<int64_t> values = whole({});
+        return std::vector<T>(values.begin(), values.end());
+      }
+    }
     const std::vector<double> values = read_all();
     return std::vector<T>(values.begin(), values.end());
   }
@@ -147,6 +157,9 @@ class Loaded : public Tensor {
   double element(const std::vector<int64_t>& index, const SourceLine& where) const;
   double only_element(const SourceLine& where) const;
   std::vector<double> read_all() const;
+  Bytes read_bytes() const;
+  /// All elements of an i64; where `where` has a line there must be one.
+  std::vector<int64_t> whole(const SourceLine& where) const;
 };
 
 /// An operand of a math op: a tensor or an immediate, and the kernel's source line. Made implicitly.
@@ -178,6 +191,15 @@ Tensor operator-(const Arg& a, const Arg& b);
 Tensor operator*(const Arg& a, const Arg& b);
 Tensor operator/(const Arg& a, const Arg& b);
 Tensor operator-(const Arg& a);
+/// C's remainder: it has a's sign.
+Tensor operator%(const Arg& a, const Arg& b);
+// Of integers. >> copies the sign of signed types; a shift by the width or more, or by less than 0, shifts all out.
+Tensor operator&(const Arg& a, const Arg& b);
+Tensor operator|(const Arg& a, const Arg& b);
+Tensor operator^(const Arg& a, const Arg& b);
+Tensor operator<<(const Arg& a, const Arg& b);
+Tensor operator>>(const Arg& a, const Arg& b);
+Tensor operator~(const Arg& a);
 Tensor operator<(const Arg& a, const Arg& b);
 Tensor operator<=(const Arg& a, const Arg& b);
 Tensor operator>(const Arg& a, const Arg& b);

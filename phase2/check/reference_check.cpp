@@ -3,19 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "kernbench/phase2/eval/convert.h"
 #include "kernbench/phase2/eval/eval.h"
 #include "kernbench/phase2/graph/provenance.h"
+#include "kernbench/phase2/op/combiner.h"
 #include "kernbench/phase2/op/math_op.h"
 
 namespace kernbench {
 namespace {
 
-/// Element `i` (row-major) of an operand as broadcast to `shape`.
-double element(const EvalInput& in, const Dims& shape, int64_t i) {
-  if (in.is_scalar) return in.scalar;
+/// Where element `i` (row-major) of an operand as broadcast to `shape` lies.
+const uint8_t* place_of(const EvalInput& in, const Dims& shape, int64_t i) {
   const int lead = shape.rank() - in.shape.rank();
   int64_t offset = 0;
   for (int d = shape.rank() - 1; d >= 0; --d) {
@@ -23,7 +24,13 @@ double element(const EvalInput& in, const Dims& shape, int64_t i) {
     i /= shape[d];
     if (d >= lead && in.shape[d - lead] != 1) offset += at * in.strides[d - lead];
   }
-  return load_scalar(in.data + offset * static_cast<int64_t>(size_of(in.dtype)), in.dtype);
+  return in.data + offset * static_cast<int64_t>(size_of(in.dtype));
+}
+double element(const EvalInput& in, const Dims& shape, int64_t i) {
+  return in.is_scalar ? in.scalar : load_scalar(place_of(in, shape, i), in.dtype);
+}
+int64_t whole_element(const EvalInput& in, const Dims& shape, int64_t i) {
+  return in.is_scalar ? wrap_i64(in.scalar) : load_integer(place_of(in, shape, i), in.dtype);
 }
 
 double greater(double a, double b) {
@@ -33,7 +40,7 @@ double smaller(double a, double b) {
   return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b);
 }
 
-double apply(const std::string& op, const std::vector<double>& x, bool integers) {
+double apply_floats(const std::string& op, const std::vector<double>& x) {
   const double a = x[0], b = x.size() > 1 ? x[1] : 0, c = x.size() > 2 ? x[2] : 0;
   if (op == "copy" || op == "cast") return a;
   if (op == "exp") return std::exp(a);
@@ -49,10 +56,18 @@ double apply(const std::string& op, const std::vector<double>& x, bool integers)
   if (op == "gelu") return a == -INFINITY ? 0 : 0.5 * a * std::erfc(-a / std::sqrt(2.0));
   if (op == "silu") return a == -INFINITY ? 0 : a / (1 + std::exp(-a));
   if (op == "floor") return std::floor(a);
+  if (op == "ceil") return std::ceil(a);
+  if (op == "round") return std::nearbyint(a);
+  if (op == "trunc") return std::trunc(a);
+  if (op == "exp2") return std::exp2(a);
+  if (op == "log2") return std::log2(a);
+  if (op == "sin") return std::sin(a);
+  if (op == "cos") return std::cos(a);
+  if (op == "mod") return std::fmod(a, b);
   if (op == "add") return a + b;
   if (op == "sub") return a - b;
   if (op == "mul") return a * b;
-  if (op == "div") return integers ? (b == 0 ? 0 : std::trunc(a / b)) : a / b;
+  if (op == "div") return a / b;
   if (op == "maximum") return greater(a, b);
   if (op == "minimum") return smaller(a, b);
   if (op == "lt") return a < b;
@@ -78,47 +93,284 @@ bool in_integers(const MathOp& op, const std::vector<EvalInput>& in) {
   return tensor && !op.float_only;
 }
 
+/// The number of low bits of v that an integer of `bits` bits keeps, as a signed one.
+int64_t cut(uint64_t v, int bits) {
+  return bits == 64 ? static_cast<int64_t>(v) : static_cast<int32_t>(static_cast<uint32_t>(v));
+}
+
+/// In integers of 32 or 64 bits, which wrap.
+int64_t apply_integers(const std::string& op, const std::vector<int64_t>& x, int bits) {
+  const int64_t a = x[0], b = x.size() > 1 ? x[1] : 0, c = x.size() > 2 ? x[2] : 0;
+  const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b), uc = static_cast<uint64_t>(c);
+  const bool inside = b >= 0 && b < bits;
+  if (op == "copy" || op == "cast" || op == "floor" || op == "ceil" || op == "round" || op == "trunc") return a;
+  if (op == "abs") return a < 0 ? cut(0 - ua, bits) : a;
+  if (op == "neg") return cut(0 - ua, bits);
+  if (op == "relu") return std::max<int64_t>(a, 0);
+  if (op == "add") return cut(ua + ub, bits);
+  if (op == "sub") return cut(ua - ub, bits);
+  if (op == "mul") return cut(ua * ub, bits);
+  if (op == "fma") return cut(ua * ub + uc, bits);
+  if (op == "div") return b == 0 ? 0 : b == -1 ? cut(0 - ua, bits) : a / b;
+  if (op == "mod") return b == 0 ? a : b == -1 ? 0 : a % b;
+  if (op == "maximum") return std::max(a, b);
+  if (op == "minimum") return std::min(a, b);
+  if (op == "clamp") return std::min(std::max(a, b), c);
+  if (op == "bitwise_not") return ~a;
+  if (op == "bitwise_and") return a & b;
+  if (op == "bitwise_or") return a | b;
+  if (op == "bitwise_xor") return a ^ b;
+  if (op == "shift_left") return inside ? cut(ua << b, bits) : 0;
+  if (op == "shift_right") return inside ? a >> b : a < 0 ? -1 : 0;
+  if (op == "umulhi") {
+    if (bits == 32) return cut((ua & 0xffffffff) * (ub & 0xffffffff) >> 32, bits);
+    uint64_t high = 0, low = 0;  // by hand: one bit of b after the other
+    for (int i = 63; i >= 0; --i) {
+      high = high << 1 | low >> 63;
+      low <<= 1;
+      if (ub >> i & 1) high += low + ua < low, low += ua;
+    }
+    return static_cast<int64_t>(high);
+  }
+  if (op == "lt") return a < b;
+  if (op == "le") return a <= b;
+  if (op == "gt") return a > b;
+  if (op == "ge") return a >= b;
+  if (op == "eq") return a == b;
+  if (op == "ne") return a != b;
+  if (op == "where") return a != 0 ? b : c;
+  throw EvalError("no reference for '" + op + "'");
+}
+
+/// Of values in f64 that are i32.
+double apply_integers(const std::string& op, const std::vector<double>& x) {
+  return static_cast<double>(apply_integers(op, std::vector<int64_t>(x.begin(), x.end()), 32));
+}
+
 /// An exact integer as the i32 that wrapping leaves.
 double wrapped(double v) {
   return wrap_i32(v);
 }
 
-/// A product of two i32, which f64 need not hold, as wrapping leaves it.
-double wrapped_product(double a, double b) {
-  const auto product = static_cast<uint64_t>(static_cast<int64_t>(a)) * static_cast<uint64_t>(static_cast<int64_t>(b));
-  return static_cast<int32_t>(static_cast<uint32_t>(product));
-}
-
-double apply_integers(const std::string& op, const std::vector<double>& x) {
-  if (op == "mul") return wrapped_product(x[0], x[1]);
-  if (op == "fma") return wrapped(wrapped_product(x[0], x[1]) + x[2]);
-  return wrapped(apply(op, x, true));
-}
-
 /// As the output's dtype holds it.
 double rounded(double v, DType t) {
-  uint8_t bytes[4];
+  uint8_t bytes[8];
   store_scalar(v, t, bytes);
   return load_scalar(bytes, t);
+}
+
+/// The same of an integer.
+double rounded(int64_t v, DType t) {
+  uint8_t bytes[8];
+  convert(&v, DType::i64, bytes, t, 1);
+  return load_scalar(bytes, t);
+}
+
+/// 64 where an operand's values are no i32; the bits of umulhi are those of its operands.
+int bits_of(const std::string& op, const std::vector<EvalInput>& in) {
+  const bool wide = std::any_of(in.begin(), in.end(), [&](const EvalInput& x) {
+    return !x.is_scalar && (x.dtype == DType::i64 || (x.dtype == DType::u32 && op != "umulhi"));
+  });
+  return wide ? 64 : 32;
 }
 
 ReferenceValues elementwise(const OpDesc& d, const MathOp& op, const std::vector<EvalInput>& in) {
   ReferenceValues r;
   const bool integers = in_integers(op, in);
+  const int bits = bits_of(d.op, std::vector<EvalInput>(in.begin() + op.first_is_condition, in.end()));
   std::vector<double> x(in.size());
+  std::vector<int64_t> whole(in.size());
   for (int64_t i = 0; i < d.output.shape.elements(); ++i) {
     for (size_t j = 0; j < in.size(); ++j) {
+      if (integers && (j > 0 || !op.first_is_condition)) {
+        whole[j] = whole_element(in[j], d.output.shape, i);
+        if (bits == 32) whole[j] = cut(static_cast<uint64_t>(whole[j]), bits);
+        continue;
+      }
       x[j] = element(in[j], d.output.shape, i);
-      if (in[j].is_scalar) x[j] = integers ? wrapped(x[j]) : static_cast<double>(static_cast<float>(x[j]));
+      if (in[j].is_scalar) x[j] = static_cast<double>(static_cast<float>(x[j]));
+      whole[j] = x[j] != 0;
     }
-    const double v = integers ? apply_integers(d.op, x) : apply(d.op, x, false);
-    r.values.push_back(is_float(d.output.dtype) ? v : integers ? rounded(v, d.output.dtype) : v);
-    if (!is_float(d.output.dtype) && !integers) {
+    if (integers) {
+      r.values.push_back(rounded(apply_integers(d.op, whole, bits), d.output.dtype));
+      continue;
+    }
+    r.values.push_back(apply_floats(d.op, x));
+    if (!is_float(d.output.dtype)) {
       // A float result as an integer: toward zero and saturating, from f32.
-      const auto f = static_cast<float>(v);
-      uint8_t bytes[4];
+      const auto f = static_cast<float>(r.values.back());
+      uint8_t bytes[8];
       convert(&f, DType::f32, bytes, d.output.dtype, 1);
       r.values.back() = load_scalar(bytes, d.output.dtype);
+    }
+  }
+  return r;
+}
+
+/// A combiner on single values: floats rounded to f32 after each op.
+template <class T>
+T combined(const Combiner& combiner, T a, T b, int bits) {
+  std::vector<T> stack;
+  for (const Combiner::Step& s : combiner.steps()) {
+    using Kind = Combiner::Step::Kind;
+    if (s.kind != Kind::call) {
+      stack.push_back(s.kind == Kind::first    ? a
+                      : s.kind == Kind::second ? b
+                                               : static_cast<T>(static_cast<float>(s.constant)));
+      continue;
+    }
+    const std::vector<T> x(stack.end() - s.op->arity, stack.end());
+    stack.resize(stack.size() - x.size());
+    if constexpr (std::is_same_v<T, double>) {
+      stack.push_back(static_cast<double>(static_cast<float>(apply_floats(std::string(s.op->name), x))));
+    } else {
+      stack.push_back(apply_integers(std::string(s.op->name), x, bits));
+    }
+  }
+  return stack.front();
+}
+
+struct Axis {
+  int64_t outer = 1, length = 1, inner = 1;
+  Axis(const OpDesc& d, const Dims& shape) {
+    const int axis = d.axis < 0 ? d.axis + shape.rank() : d.axis;
+    length = shape[axis];
+    for (int i = 0; i < axis; ++i) outer *= shape[i];
+    for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
+  }
+};
+
+/// Scans, and reductions that are no sum, max, min, argmax, argmin.
+template <class T, class Read>
+ReferenceValues folded(const OpDesc& d, const std::vector<EvalInput>& in, Read read) {
+  const Combiner combiner = Combiner::of(d.op, d.argument);
+  const Axis v(d, in[0].shape);
+  const bool scan = in.size() > 1;
+  ReferenceValues r;
+  r.values.resize(static_cast<size_t>(v.outer * v.inner * (scan ? v.length : 1)));
+  for (int64_t o = 0; o < v.outer; ++o) {
+    for (int64_t i = 0; i < v.inner; ++i) {
+      T acc = 0;
+      for (int64_t n = 0; n < v.length; ++n) {
+        const int64_t k = scan && in[1].scalar != 0 ? v.length - 1 - n : n;
+        const T next = read(in[0], in[0].shape, (o * v.length + k) * v.inner + i);
+        acc = n ? combined<T>(combiner, acc, next, bits_of("", {in[0]})) : next;
+        r.values[static_cast<size_t>(scan ? (o * v.length + k) * v.inner + i : o * v.inner + i)] =
+            is_float(d.output.dtype) ? static_cast<double>(acc) : rounded(acc, d.output.dtype);
+      }
+    }
+  }
+  return r;
+}
+
+/// sort, argsort, topk: by insertion. In long double, which has every i64.
+ReferenceValues sorted(const OpDesc& d, const std::vector<EvalInput>& in) {
+  const Axis v(d, in[0].shape);
+  const bool descending = d.op == "topk" || in[1].scalar != 0;
+  const int64_t kept = d.op == "topk" ? static_cast<int64_t>(in[1].scalar) : v.length;
+  ReferenceValues r;
+  r.values.resize(static_cast<size_t>(v.outer * kept * v.inner));
+  for (int64_t o = 0; o < v.outer; ++o) {
+    for (int64_t i = 0; i < v.inner; ++i) {
+      std::vector<std::pair<long double, int64_t>> row;
+      for (int64_t k = 0; k < v.length; ++k) {
+        const int64_t at = (o * v.length + k) * v.inner + i;
+        const long double key = is_float(in[0].dtype) ? static_cast<long double>(element(in[0], in[0].shape, at))
+                                                      : static_cast<long double>(whole_element(in[0], in[0].shape, at));
+        const auto before = [&](long double a, long double b) { return !std::isnan(a) && (std::isnan(b) || a < b); };
+        auto to = row.end();
+        while (to != row.begin() && (descending ? before((to - 1)->first, key) : before(key, (to - 1)->first))) --to;
+        row.insert(to, {key, k});
+      }
+      for (int64_t k = 0; k < kept; ++k) {
+        const auto& [key, from] = row[static_cast<size_t>(k)];
+        r.values[static_cast<size_t>((o * kept + k) * v.inner + i)] =
+            d.op == "argsort" ? static_cast<double>(from) : static_cast<double>(key);
+      }
+    }
+  }
+  return r;
+}
+
+ReferenceValues arranged(const OpDesc& d, const std::vector<EvalInput>& in) {
+  ReferenceValues r;
+  const Axis v(d, d.output.shape);
+  for (int64_t i = 0; i < d.output.shape.elements(); ++i) {
+    const int64_t outer = i / (v.length * v.inner), inner = i % v.inner;
+    int64_t along = i / v.inner % v.length;
+    size_t from = 0;
+    if (d.op == "cat") {
+      while (along >= Axis(d, in[from].shape).length) along -= Axis(d, in[from++].shape).length;
+    } else if (d.op == "flip") {
+      along = v.length - 1 - along;
+    } else {
+      along = whole_element(in[1], in[1].shape, i);
+    }
+    const EvalInput& source = in[from];
+    r.values.push_back(element(source, source.shape, (outer * Axis(d, source.shape).length + along) * v.inner + inner));
+  }
+  return r;
+}
+
+ReferenceValues dequantized(const OpDesc& d, const std::vector<EvalInput>& in) {
+  ReferenceValues r;
+  const int64_t n = d.output.shape.elements(), each = values_in(in[0].dtype);
+  const int64_t group = in[1].is_scalar ? n : n / in[1].shape.elements();
+  constexpr double kSizes[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+  for (int64_t i = 0; i < n; ++i) {
+    double v;
+    if (each == 1) {
+      v = element(in[0], in[0].shape, i);
+    } else {
+      const uint32_t code = *place_of(in[0], in[0].shape, i / 2) >> (i % 2 * 4) & 15u;
+      const double size = in[0].dtype == DType::i4 ? static_cast<double>(code & 7) : kSizes[code & 7];
+      v = code < 8 ? size : in[0].dtype == DType::i4 ? size - 8 : -size;
+    }
+    const double s = in[1].is_scalar ? static_cast<double>(static_cast<float>(in[1].scalar))
+                                     : element(in[1], in[1].shape, i / group);
+    const bool exponent = !in[1].is_scalar && in[1].dtype == DType::u8;
+    r.values.push_back(v * (!exponent ? s : s == 255 ? NAN : std::exp2(s - 127)));
+  }
+  return r;
+}
+
+ReferenceValues counted(const OpDesc& d, const EvalInput& in) {
+  ReferenceValues r;
+  r.values.resize(static_cast<size_t>(d.output.shape.elements()));
+  for (int64_t i = 0; i < in.shape.elements(); ++i) {
+    const int64_t bin = whole_element(in, in.shape, i);
+    if (bin >= 0 && bin < d.output.shape.elements()) ++r.values[static_cast<size_t>(bin)];
+  }
+  return r;
+}
+
+/// Philox 4x32, written as its paper does.
+ReferenceValues drawn(const OpDesc& d, const std::vector<EvalInput>& in) {
+  ReferenceValues r;
+  for (int64_t i = 0; i < d.output.shape.elements(); ++i) {
+    const auto seed = static_cast<uint64_t>(wrap_i64(in[1].scalar));
+    auto offset = static_cast<uint64_t>(whole_element(in[0], in[0].shape, i));
+    if (in[0].dtype != DType::i64) offset &= 0xffffffff;
+    std::array<uint64_t, 4> c{offset & 0xffffffff, offset >> 32, 0, 0};
+    std::array<uint64_t, 2> key{seed & 0xffffffff, seed >> 32};
+    for (int round = 0; round < static_cast<int>(in[2].scalar); ++round) {
+      const uint64_t first = 0xD2511F53 * c[0], second = 0xCD9E8D57 * c[2];
+      c = {(second >> 32) ^ c[1] ^ key[0], second & 0xffffffff, (first >> 32) ^ c[3] ^ key[1], first & 0xffffffff};
+      key = {(key[0] + 0x9E3779B9) & 0xffffffff, (key[1] + 0xBB67AE85) & 0xffffffff};
+    }
+    const auto word = static_cast<size_t>(in[3].scalar);
+    const auto unit = [&](size_t n) {
+      const auto v = static_cast<double>(c[n] >> 31 ? 0xffffffff - c[n] : c[n]);
+      return static_cast<double>(static_cast<float>(v) * 4.6566127342e-10f);
+    };
+    if (d.op == "randint") {
+      r.values.push_back(static_cast<double>(c[word]));
+    } else if (d.op == "rand") {
+      r.values.push_back(unit(word));
+    } else {
+      const double radius = std::sqrt(-2 * std::log(std::max(1e-7, unit(word / 2 * 2))));
+      const double turn = static_cast<double>(6.283185307179586f * static_cast<float>(unit(word / 2 * 2 + 1)));
+      r.values.push_back(radius * (word % 2 ? std::sin(turn) : std::cos(turn)));
     }
   }
   return r;
@@ -143,7 +395,8 @@ ReferenceValues along_axis(const OpDesc& d, const EvalInput& in) {
         const double v = at(k);
         sum += v;
         magnitude += std::abs(v);
-        if (!std::isnan(at(best)) && (v > at(best) || std::isnan(v))) best = k;
+        const bool better = d.op == "argmin" ? v < at(best) : v > at(best);
+        if (!std::isnan(at(best)) && (better || std::isnan(v))) best = k;
         high = greater(high, v);
         low = smaller(low, v);
       }
@@ -156,7 +409,7 @@ ReferenceValues along_axis(const OpDesc& d, const EvalInput& in) {
         continue;
       }
       double v = d.op == "sum" ? sum : d.op == "max" ? high : d.op == "min" ? low : static_cast<double>(best);
-      if (!is_float(d.output.dtype)) v = rounded(wrapped(v), d.output.dtype);
+      if (!is_float(d.output.dtype)) v = rounded(v, d.output.dtype);
       r.values[place] = v;
       if (d.op == "sum" && is_float(in.dtype)) r.scale[place] = magnitude;
     }
@@ -179,13 +432,21 @@ ReferenceValues fused(const OpDesc& d, const std::vector<EvalInput>& in) {
   const int64_t last_row = d.tile_m > 0 ? (m - 1) / d.tile_m * d.tile_m : 0;
   const int64_t last_col = d.tile_n > 0 ? (n - 1) / d.tile_n * d.tile_n : 0;
   const auto scalar_at = [](const EvalInput& x, int64_t row, int64_t col) {
+    if (is_packed(x.dtype)) {
+      const uint8_t pair = x.data[row * x.strides[0] + col / 2 * x.strides[1]];
+      const uint32_t code = pair >> (col % 2 * 4) & 15u;
+      if (x.dtype == DType::i4)
+        return static_cast<double>(code < 8 ? static_cast<int>(code) : static_cast<int>(code) - 16);
+      constexpr double kSizes[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+      return code < 8 ? kSizes[code] : -kSizes[code - 8];
+    }
     return load_scalar(x.data + (row * x.strides[0] + col * x.strides[1]) * static_cast<int64_t>(size_of(x.dtype)),
                        x.dtype);
   };
   ReferenceValues r;
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) {
-      double acc = 0, scale = 0;
+      double acc = gemm && d.operands.size() > 2 ? element(in[2], d.output.shape, i * n + j) : 0, scale = std::abs(acc);
       bool integers = integer_head;
       const auto epilogue = [&](Scope scope) {
         size_t next = d.operands.size();
@@ -205,7 +466,7 @@ ReferenceValues fused(const OpDesc& d, const std::vector<EvalInput>& in) {
             const double v = element(all[o], {m, n}, i * n + j);
             x.push_back(all[o].is_scalar && !integers ? static_cast<double>(static_cast<float>(v)) : v);
           }
-          acc = integers ? apply_integers(e.op, x) : apply(e.op, x, false);
+          acc = integers ? apply_integers(e.op, x) : apply_floats(e.op, x);
           if (e.op == "mul") scale *= std::abs(x[1]);
           if (e.op == "add" || e.op == "sub") scale = std::max(scale, std::abs(x[1]));
         }
@@ -215,14 +476,14 @@ ReferenceValues fused(const OpDesc& d, const std::vector<EvalInput>& in) {
           for (int64_t p = k0; p < std::min(k, k0 + tile_k); ++p) {
             const double a = d.transpose_a ? scalar_at(in[0], p, i) : scalar_at(in[0], i, p);
             const double b = d.transpose_b ? scalar_at(in[1], j, p) : scalar_at(in[1], p, j);
-            acc += integer_head ? wrapped_product(a, b) : a * b;
+            acc += integer_head ? apply_integers("mul", {a, b}) : a * b;
             if (integers) acc = wrapped(acc);
             scale += std::abs(a * b);
           }
         } else {
           std::vector<double> x;
           for (const EvalInput& o : operands) x.push_back(element(o, {m, n}, i * n + j));
-          acc = integers ? apply_integers(d.op, x) : apply(d.op, x, false);
+          acc = integers ? apply_integers(d.op, x) : apply_floats(d.op, x);
         }
         epilogue(Scope::per_k_tile);
       }
@@ -266,9 +527,37 @@ ReferenceValues reference_of(const OpDesc& d, const std::vector<EvalInput>& in) 
   if (d.type != CommandType::math) return fused(d, in);
   const MathOp* op = find_math_op(d.op);
   if (!op) throw EvalError("no reference for '" + d.op + "'");
-  if (op->kind == MathKind::elementwise) return elementwise(d, *op, in);
-  if (op->kind != MathKind::create) return along_axis(d, in[0]);
+  switch (op->kind) {
+    case MathKind::elementwise:
+      return elementwise(d, *op, in);
+    case MathKind::sort:
+      return sorted(d, in);
+    case MathKind::arrange:
+      return arranged(d, in);
+    case MathKind::dequantize:
+      return dequantized(d, in);
+    case MathKind::histogram:
+      return counted(d, in[0]);
+    case MathKind::random:
+      return drawn(d, in);
+    case MathKind::report:
+    case MathKind::create:
+      break;
+    default:
+      if (op->kind == MathKind::softmax || op->name == "sum" || op->name == "max" || op->name == "min" ||
+          op->result == ResultRule::index)
+        return along_axis(d, in[0]);
+      if (is_float(in[0].dtype)) return folded<double>(d, in, element);
+      return folded<int64_t>(d, in, whole_element);
+  }
   ReferenceValues r;
+  if (op->kind == MathKind::report) {
+    r.values.push_back(1);
+    for (int64_t i = 0; i < in[0].shape.elements(); ++i) {
+      if (element(in[0], in[0].shape, i) == 0) r.values[0] = 0;
+    }
+    return r;
+  }
   for (int64_t i = 0; i < d.output.shape.elements(); ++i) {
     const double v = in[0].scalar + (in.size() > 1 ? static_cast<double>(i) * in[1].scalar : 0);
     r.values.push_back(rounded(v, d.output.dtype));

@@ -59,7 +59,7 @@ std::vector<double> values_of(DType dtype, const void* values, size_t n) {
     convert(values, dtype, v.data(), type, n);
     return std::vector<double>(v.begin(), v.end());
   };
-  return is_float(dtype) ? as(float{}, DType::f32) : as(int32_t{}, DType::i32);
+  return is_float(dtype) ? as(float{}, DType::f32) : as(int64_t{}, DType::i64);
 }
 
 TensorReport verify(const std::string& name, DType dtype, const Dims& shape, const void* values,
@@ -94,7 +94,7 @@ TensorReport verify(const std::string& name, DType dtype, const Dims& shape, con
       if (want != 0) r.max_rel_err = std::max(r.max_rel_err, err / std::abs(want));
       ok = err <= tol.atol + tol.rtol * std::max(std::abs(want), scale);
     } else if (!std::isfinite(v) && std::isfinite(want) && is_float(dtype)) {
-      uint8_t rounded[4];
+      uint8_t rounded[8];
       store_scalar(want, dtype, rounded);
       const double overflowed = load_scalar(rounded, dtype);
       ok = overflowed == v || (std::isnan(overflowed) && std::isnan(v));

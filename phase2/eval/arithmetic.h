@@ -6,43 +6,9 @@
 
 #include "kernbench/phase2/eval/isa.h"
 #include "kernbench/phase2/op/dtype.h"
+#include "kernbench/phase2/op/fn.h"
 
 namespace kernbench {
-
-/// Elementwise functions; order of the tables in Arithmetic.
-enum class Fn : uint8_t {
-  copy,
-  exp,
-  log,
-  sqrt,
-  rsqrt,
-  sigmoid,
-  tanh,
-  erf,
-  abs,
-  neg,
-  relu,
-  gelu,
-  silu,
-  floor,
-  add,
-  sub,
-  mul,
-  div,
-  maximum,
-  minimum,
-  lt,
-  le,
-  gt,
-  ge,
-  eq,
-  ne,
-  where,
-  fma,
-  clamp,
-  count
-};
-constexpr int kFns = static_cast<int>(Fn::count);
 
 /// A GEMM operand: element (i, j) at data + i * row_stride + j * col_stride elements, of any alignment.
 struct GemmOperand {
@@ -59,14 +25,19 @@ struct Arithmetic {
   /// o[i] = f(a[i], b[i], c[i]); unused operands are null; o may be a.
   using F32 = void (*)(float* o, const float* a, const float* b, const float* c, size_t n);
   using I32 = void (*)(int32_t* o, const int32_t* a, const int32_t* b, const int32_t* c, size_t n);
-  F32 f32[kFns];
+  using I64 = void (*)(int64_t* o, const int64_t* a, const int64_t* b, const int64_t* c, size_t n);
+  F32 f32[kFns];  ///< null where the function is of integers alone
   I32 i32[kFns];  ///< null where the function has no integer form
+  I64 i64[kFns];  ///< as i32
 
-  /// n elements of the dtype, of any alignment, to f32 or i32 and back (convert.h's rules; floats to i32 saturate).
+  /// n elements of the dtype, of any alignment, to f32, i32 or i64 and back (convert.h's rules; floats to integers
+  /// saturate; a packed element is its byte).
   void (*to_f32)(const void* in, DType, float* out, size_t n);
   void (*from_f32)(const float* in, DType, void* out, size_t n);
   void (*to_i32)(const void* in, DType, int32_t* out, size_t n);
   void (*from_i32)(const int32_t* in, DType, void* out, size_t n);
+  void (*to_i64)(const void* in, DType, int64_t* out, size_t n);
+  void (*from_i64)(const int64_t* in, DType, void* out, size_t n);
 
   /// Reductions of a contiguous row. Sum: 16 interleaved partial sums of each 1,024 elements, added as a tree; the
   /// blocks' sums in order. max and min of at least one element give NaN if any is NaN.

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "kernbench/phase2/eval/arithmetic.h"
+#include "kernbench/phase2/eval/minifloat.h"
 
 namespace kernbench {
 namespace {
@@ -66,6 +67,10 @@ void convert(const void* in, DType from, void* out, DType to, size_t n) {
       float block[kBlock];
       arithmetic.to_f32(p + at * size_of(from), from, block, len);
       arithmetic.from_f32(block, to, q + at * size_of(to), len);
+    } else if (is_wide_integer(from) || is_wide_integer(to)) {
+      int64_t block[kBlock];
+      arithmetic.to_i64(p + at * size_of(from), from, block, len);
+      arithmetic.from_i64(block, to, q + at * size_of(to), len);
     } else {
       int32_t block[kBlock];
       arithmetic.to_i32(p + at * size_of(from), from, block, len);
@@ -80,9 +85,42 @@ double load_scalar(const void* element, DType t) {
     convert(element, t, &v, DType::f32, 1);
     return v;
   }
-  int32_t v;
-  convert(element, t, &v, DType::i32, 1);
+  return static_cast<double>(load_integer(element, t));
+}
+
+int64_t load_integer(const void* element, DType t) {
+  int64_t v;
+  convert(element, t, &v, DType::i64, 1);
   return v;
+}
+
+int64_t wrap_i64(double value) {
+  if (!std::isfinite(value)) return 0;
+  const double whole = std::fmod(std::trunc(value), 0x1p64);
+  return whole < 0 ? static_cast<int64_t>(0 - static_cast<uint64_t>(-whole))
+                   : static_cast<int64_t>(static_cast<uint64_t>(whole));
+}
+
+void unpack(const void* in, DType t, void* out, size_t n) {
+  const auto* from = static_cast<const uint8_t*>(in);
+  for (size_t i = 0; i < 2 * n; ++i) {
+    const uint32_t nibble = from[i / 2] >> (i % 2 * 4) & 15u;
+    if (t == DType::i4) {
+      static_cast<int8_t*>(out)[i] = static_cast<int8_t>(minifloat::from_i4(nibble));
+    } else {
+      static_cast<float*>(out)[i] = minifloat::from_e2m1(nibble);
+    }
+  }
+}
+
+void pack(const void* in, DType t, void* out, size_t n) {
+  auto* to = static_cast<uint8_t*>(out);
+  for (size_t i = 0; i < 2 * n; ++i) {
+    const uint32_t nibble = t == DType::i4
+                                ? static_cast<uint32_t>(std::clamp<int>(static_cast<const int8_t*>(in)[i], -8, 7)) & 15u
+                                : minifloat::to_e2m1(static_cast<const float*>(in)[i]);
+    to[i / 2] = static_cast<uint8_t>(i % 2 ? to[i / 2] | nibble << 4 : nibble);
+  }
 }
 
 int32_t wrap_i32(double value) {
@@ -95,8 +133,8 @@ void store_scalar(double value, DType t, void* element) {
     const float v = static_cast<float>(value);
     convert(&v, DType::f32, element, t, 1);
   } else {
-    const int32_t v = wrap_i32(value);
-    convert(&v, DType::i32, element, t, 1);
+    const int64_t v = wrap_i64(value);
+    convert(&v, DType::i64, element, t, 1);
   }
 }
 

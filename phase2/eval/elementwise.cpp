@@ -3,58 +3,41 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <string_view>
-#include <utility>
 
 #include "kernbench/phase2/eval/convert.h"
 
 namespace kernbench {
 namespace {
 
-constexpr std::pair<std::string_view, Fn> kNames[] = {
-    {"copy", Fn::copy},       {"cast", Fn::copy},   {"exp", Fn::exp},     {"log", Fn::log},
-    {"sqrt", Fn::sqrt},       {"rsqrt", Fn::rsqrt}, {"erf", Fn::erf},     {"sigmoid", Fn::sigmoid},
-    {"tanh", Fn::tanh},       {"abs", Fn::abs},     {"neg", Fn::neg},     {"relu", Fn::relu},
-    {"gelu", Fn::gelu},       {"silu", Fn::silu},   {"floor", Fn::floor}, {"add", Fn::add},
-    {"sub", Fn::sub},         {"mul", Fn::mul},     {"div", Fn::div},     {"maximum", Fn::maximum},
-    {"minimum", Fn::minimum}, {"lt", Fn::lt},       {"le", Fn::le},       {"gt", Fn::gt},
-    {"ge", Fn::ge},           {"eq", Fn::eq},       {"ne", Fn::ne},       {"where", Fn::where},
-    {"fma", Fn::fma},         {"clamp", Fn::clamp},
-};
-
-void widen(const Arithmetic& arithmetic, const void* in, DType t, float* out, size_t n) {
-  arithmetic.to_f32(in, t, out, n);
-}
-void widen(const Arithmetic& arithmetic, const void* in, DType t, int32_t* out, size_t n) {
-  arithmetic.to_i32(in, t, out, n);
-}
 float immediate(double v, const float*) {
   return static_cast<float>(v);
 }
 int32_t immediate(double v, const int32_t*) {
   return wrap_i32(v);
 }
+int64_t immediate(double v, const int64_t*) {
+  return wrap_i64(v);
+}
 
 }  // namespace
 
 Fn fn_of(const std::string& op) {
-  for (const auto& [name, fn] : kNames) {
-    if (name == op) return fn;
-  }
-  throw EvalError("'" + op + "' is no elementwise op");
+  const MathOp* info = find_math_op(op);
+  if (!info || !info->is_elementwise()) throw EvalError("'" + op + "' is no elementwise op");
+  return info->fn;
 }
 
 Compute compute_type(const MathOp& op, const std::vector<EvalInput>& inputs) {
-  if (op.float_only) return Compute::f32;
-  bool any_tensor = false;
+  bool any_tensor = false, wide = false, floats = op.float_only;
   for (size_t i = op.first_is_condition ? 1 : 0; i < inputs.size(); ++i) {
     const EvalInput& in = inputs[i];
-    if (in.is_scalar ? in.scalar != std::trunc(in.scalar) || !std::isfinite(in.scalar) : is_float(in.dtype)) {
-      return Compute::f32;
-    }
+    floats |= in.is_scalar ? in.scalar != std::trunc(in.scalar) || !std::isfinite(in.scalar) : is_float(in.dtype);
     any_tensor |= !in.is_scalar;
+    wide |= !in.is_scalar && is_wide_integer(in.dtype) && (op.fn != Fn::umulhi || in.dtype == DType::i64);
   }
-  return any_tensor ? Compute::i32 : Compute::f32;
+  floats |= !any_tensor;
+  if (floats && op.integer_only) throw EvalError("'" + std::string(op.name) + "' takes integers");
+  return floats ? Compute::f32 : wide ? Compute::i64 : Compute::i32;
 }
 
 Dims broadcast_strides(const EvalInput& in, const Dims& shape, const std::string& op) {
@@ -86,7 +69,7 @@ const T* fetch_block(const Arithmetic& arithmetic, const EvalInput& in, int64_t 
   const size_t item = size_of(in.dtype);
   const uint8_t* from = in.data + offset * static_cast<int64_t>(item);
   if (is_itself<T>(in.dtype, from) && stride == 1 && !condition) return reinterpret_cast<const T*>(from);
-  uint8_t line[kBlock * 4];
+  uint8_t line[kBlock * 8];
   const size_t distinct = stride == 0 ? 1 : n;
   if (stride != 1 && stride != 0) {
     for (size_t i = 0; i < n; ++i) {
@@ -107,5 +90,6 @@ const T* fetch_block(const Arithmetic& arithmetic, const EvalInput& in, int64_t 
 
 template const float* fetch_block(const Arithmetic&, const EvalInput&, int64_t, int64_t, size_t, bool, float*);
 template const int32_t* fetch_block(const Arithmetic&, const EvalInput&, int64_t, int64_t, size_t, bool, int32_t*);
+template const int64_t* fetch_block(const Arithmetic&, const EvalInput&, int64_t, int64_t, size_t, bool, int64_t*);
 
 }  // namespace kernbench

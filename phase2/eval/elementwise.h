@@ -12,12 +12,14 @@
 namespace kernbench {
 
 /// What a block is computed in.
-enum class Compute : uint8_t { f32, i32 };
+enum class Compute : uint8_t { f32, i32, i64 };
 
 /// The function of an elementwise op; EvalError for names that are none.
 Fn fn_of(const std::string& op);
 
-/// Integers where every tensor operand is one, the op has an integer form and no immediate has a fraction.
+/// Integers where every tensor operand is one, the op has an integer form and no immediate has a fraction: i64 where
+/// one is an i64 or u32 (but the high half of a product of u32: its bits are i32's). EvalError for floats where the op
+/// takes integers alone.
 Compute compute_type(const MathOp&, const std::vector<EvalInput>& inputs);
 
 /// Strides of `in` walked over `shape` (numpy's broadcasting); EvalError where it does not fit.
@@ -26,14 +28,58 @@ Dims broadcast_strides(const EvalInput& in, const Dims& shape, const std::string
 /// Elements of a block that is converted.
 constexpr size_t kBlock = 1024;
 
-/// Whether `data` of this dtype are elements of T (f32 or i32) as they lie.
+/// The dtype of T: float, int32_t or int64_t.
+template <class T>
+constexpr DType kDTypeOf = std::is_same_v<T, float>     ? DType::f32
+                           : std::is_same_v<T, int32_t> ? DType::i32
+                                                        : DType::i64;
+
+/// Whether `data` of this dtype are elements of T as they lie.
 template <class T>
 bool is_itself(DType t, const uint8_t* data) {
-  return t == (std::is_same_v<T, float> ? DType::f32 : DType::i32) &&
-         reinterpret_cast<uintptr_t>(data) % alignof(T) == 0;
+  return t == kDTypeOf<T> && reinterpret_cast<uintptr_t>(data) % alignof(T) == 0;
 }
 
-/// n elements, `stride` apart, as f32 or i32: a pointer to the operand itself where that will do, else `buffer`
+/// An arithmetic's conversions and functions by the type that is computed in.
+inline void widen(const Arithmetic& x, const void* in, DType t, float* out, size_t n) {
+  x.to_f32(in, t, out, n);
+}
+inline void widen(const Arithmetic& x, const void* in, DType t, int32_t* out, size_t n) {
+  x.to_i32(in, t, out, n);
+}
+inline void widen(const Arithmetic& x, const void* in, DType t, int64_t* out, size_t n) {
+  x.to_i64(in, t, out, n);
+}
+inline void narrow(const Arithmetic& x, const float* in, DType t, void* out, size_t n) {
+  x.from_f32(in, t, out, n);
+}
+inline void narrow(const Arithmetic& x, const int32_t* in, DType t, void* out, size_t n) {
+  x.from_i32(in, t, out, n);
+}
+inline void narrow(const Arithmetic& x, const int64_t* in, DType t, void* out, size_t n) {
+  x.from_i64(in, t, out, n);
+}
+template <class T>
+using Function = void (*)(T* o, const T* a, const T* b, const T* c, size_t n);
+template <class T>
+Function<T> function(const Arithmetic& x, Fn fn) {
+  const auto i = static_cast<size_t>(fn);
+  if constexpr (std::is_same_v<T, float>) {
+    return x.f32[i];
+  } else if constexpr (std::is_same_v<T, int32_t>) {
+    return x.i32[i];
+  } else {
+    return x.i64[i];
+  }
+}
+
+/// f(T{}) with the type that is computed in.
+template <class F>
+auto in_type(Compute c, F f) {
+  return c == Compute::f32 ? f(float{}) : c == Compute::i32 ? f(int32_t{}) : f(int64_t{});
+}
+
+/// n elements, `stride` apart, as T: a pointer to the operand itself where that will do, else `buffer`
 /// filled, and n at most kBlock. `condition`: 0 or 1 for whether the element is not zero.
 template <class T>
 const T* fetch_block(const Arithmetic&, const EvalInput&, int64_t offset, int64_t stride, size_t n, bool condition,

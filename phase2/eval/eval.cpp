@@ -1,5 +1,8 @@
 #include "kernbench/phase2/eval/eval.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstring>
 
 #include "kernbench/phase2/eval/convert.h"
@@ -134,6 +137,26 @@ std::unique_ptr<Evaluation> make_evaluation(const OpDesc& d, const std::vector<E
       break;  // no records
   }
   return nullptr;
+}
+
+std::string report_text(const OpDesc& d, const EvalInput& in) {
+  constexpr int64_t kMost = 64;
+  const bool asserts = d.op == "device_assert";
+  std::string text = d.where.line ? std::string(d.where.file) + ":" + std::to_string(d.where.line) + ": " : "";
+  text += (asserts ? "device_assert: " : "device_print: ") + d.argument + ": " + in.shape.to_string() + " " +
+          std::string(name_of(in.dtype)) + ":";
+  const int64_t n = in.shape.elements();
+  for (int64_t i = 0; i < std::min(n, kMost); ++i) {
+    int64_t offset = 0, at = i;
+    for (int dim = in.shape.rank() - 1; dim >= 0; --dim) {
+      offset += at % in.shape[dim] * in.strides[dim];
+      at /= in.shape[dim];
+    }
+    const uint8_t* element = in.data + offset * static_cast<int64_t>(size_of(in.dtype));
+    text += is_float(in.dtype) ? fmt::format(" {:.9g}", load_scalar(element, in.dtype))
+                               : fmt::format(" {}", load_integer(element, in.dtype));
+  }
+  return n > kMost ? text + " … (" + std::to_string(n) + " elements)" : text;
 }
 
 Bytes evaluate(const OpDesc& d, const std::vector<EvalInput>& inputs, Isa isa) {

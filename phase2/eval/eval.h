@@ -56,6 +56,10 @@ std::vector<Operand> inputs_of(const OpDesc&);
 /// engine has computed in Phase 1 (OpDesc::engine_result) is only copied.
 std::unique_ptr<Evaluation> make_evaluation(const OpDesc&, const std::vector<EvalInput>& inputs, uint8_t* out, Isa);
 
+/// What tl.device_print or device_assert says: the kernel's line and text, the PE (by number where its name is not in
+/// the text) and the first elements of the tensor. One line.
+std::string report_text(const OpDesc&, const EvalInput&);
+
 /// All parts in order.
 Bytes evaluate(const OpDesc&, const std::vector<EvalInput>& inputs, Isa = best_isa());
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "kernbench/phase2/eval/convert.h"
 #include "kernbench/phase2/eval/elementwise.h"
 #include "kernbench/phase2/eval/eval_math.h"
 
@@ -67,16 +68,23 @@ class Fused : public Evaluation {
     }
     size_t used = d.operands.size();
     if (gemm_head) {
-      if (used != 2) throw EvalError(d.name + " takes 2 operands, got " + std::to_string(used));
-      a_ = matrix(d, inputs[0], d.transpose_a, m_, k_, "A");
-      b_ = matrix(d, inputs[1], d.transpose_b, k_, n_, "B");
+      if (used != 2 && !(used == 3 && d.type == CommandType::gemm))
+        throw EvalError(d.name + " takes 2 operands, got " + std::to_string(used));
+      a_ = matrix(d, inputs[0], d.transpose_a, m_, k_, "A", &values_a_);
+      b_ = matrix(d, inputs[1], d.transpose_b, k_, n_, "B", &values_b_);
       integer_head_ = !is_float(a_.dtype) && !is_float(b_.dtype);
+      if (used == 3) {
+        start_ = matrix(d, inputs[2], false, m_, n_, "C", nullptr);
+        if (start_.dtype != (integer_head_ ? DType::i32 : DType::f32))
+          throw EvalError(d.name + ": the accumulator is " + std::string(name_of(start_.dtype)));
+      }
     } else {
       Step head = step(d.op, std::vector<EvalInput>(inputs.begin(), inputs.begin() + static_cast<int64_t>(used)));
       if (static_cast<int>(used) != head.op->arity) wrong_count(d.op, head.op->arity, used);
       head.compute = compute_type(*head.op, head.operands);
       head_ = std::make_unique<Step>(std::move(head));
       integer_head_ = head_->compute == Compute::i32;
+      no_wide(*head_);
       k_ = 1;
     }
     tile_k_ = gemm_head && d.tile_k > 0 ? std::min(d.tile_k, std::max<int64_t>(k_, 1)) : std::max<int64_t>(k_, 1);
@@ -91,7 +99,13 @@ class Fused : public Evaluation {
       running.dtype = DType::i32;
       all.insert(all.begin(), running);
       s.compute = compute_type(*s.op, all);
+      no_wide(s);
       steps_.push_back(std::move(s));
+    }
+    const bool floats = !integer_head_ || std::any_of(steps_.begin(), steps_.end(),
+                                                      [](const Step& s) { return s.compute == Compute::f32; });
+    for (const Step& s : steps_) {
+      if (floats && s.op->integer_only) throw EvalError("'" + std::string(s.op->name) + "' takes integers");
     }
     last_row_ = d.tile_m > 0 && m_ > 0 ? (m_ - 1) / d.tile_m * d.tile_m : 0;
     last_col_ = d.tile_n > 0 && n_ > 0 ? (n_ - 1) / d.tile_n * d.tile_n : 0;
@@ -147,14 +161,33 @@ class Fused : public Evaluation {
     throw EvalError(op + " takes " + std::to_string(arity) + " operands, got " + std::to_string(got));
   }
 
+  static void no_wide(const Step& s) {
+    if (s.compute == Compute::i64)
+      throw EvalError("'" + std::string(s.op->name) + "' of a composite is not done in i64");
+  }
+
+  /// As the product reads it; packed values are put into `values`.
   static GemmOperand matrix(const OpDesc& d, const EvalInput& in, bool transposed, int64_t rows, int64_t cols,
-                            const char* which) {
+                            const char* which, Bytes* values) {
     const int64_t r = transposed ? cols : rows, c = transposed ? rows : cols;
-    if (in.is_scalar || in.shape.rank() != 2 || in.shape[0] != r || in.shape[1] != c) {
+    const int each = values ? values_in(in.dtype) : 1;
+    if (in.is_scalar || in.shape.rank() != 2 || in.shape[0] != r || in.shape[1] * each != c) {
       throw EvalError(d.name + ": operand " + which + " has shape " + in.shape.to_string() + ", expected [" +
                       std::to_string(r) + ", " + std::to_string(c) + "]");
     }
     GemmOperand g{in.data, in.dtype, in.strides[0], in.strides[1]};
+    if (each > 1) {
+      const DType plain = unpacked(in.dtype);
+      const size_t row = static_cast<size_t>(c) * size_of(plain);
+      values->resize(static_cast<size_t>(r) * row);
+      for (int64_t i = 0; i < r; ++i) {
+        Bytes line(static_cast<size_t>(in.shape[1]));
+        for (int64_t j = 0; j < in.shape[1]; ++j)
+          line[static_cast<size_t>(j)] = in.data[i * in.strides[0] + j * in.strides[1]];
+        unpack(line.data(), in.dtype, values->data() + static_cast<size_t>(i) * row, line.size());
+      }
+      g = {values->data(), plain, c, 1};
+    }
     if (transposed) std::swap(g.row_stride, g.col_stride);
     return g;
   }
@@ -174,14 +207,26 @@ class Fused : public Evaluation {
     const int64_t item_a = static_cast<int64_t>(size_of(a.dtype)), item_b = static_cast<int64_t>(size_of(b.dtype));
     a.data += (t.row0 * a.row_stride + k0 * a.col_stride) * item_a;
     b.data += (k0 * b.row_stride + t.col0 * b.col_stride) * item_b;
-    if (!integer_head_) return arithmetic_.product_f32(t.rows, t.cols, depth, a, b, t.f32, t.ld, k0 > 0, work);
-    arithmetic_.product_i32(t.rows, t.cols, depth, a, b, t.i32, t.ld, k0 > 0 && !t.floating, work);
+    if (k0 == 0 && start_.data) begin_at_start(t);
+    const bool goes_on = k0 > 0 || start_.data;
+    if (!integer_head_) return arithmetic_.product_f32(t.rows, t.cols, depth, a, b, t.f32, t.ld, goes_on, work);
+    arithmetic_.product_i32(t.rows, t.cols, depth, a, b, t.i32, t.ld, goes_on && !t.floating, work);
     if (!t.floating) return;
     alignas(64) float part[kPartCols];
     for (int64_t r = 0; r < t.rows; ++r) {
       float* acc = t.f32 + r * t.ld;
       arithmetic_.to_f32(t.i32 + r * t.ld, DType::i32, part, static_cast<size_t>(t.cols));
       arithmetic_.f32[static_cast<int>(Fn::add)](acc, acc, part, nullptr, static_cast<size_t>(t.cols));
+    }
+  }
+
+  void begin_at_start(Tile& t) const {
+    for (int64_t r = 0; r < t.rows; ++r) {
+      for (int64_t c = 0; c < t.cols; ++c) {
+        const int64_t from = (t.row0 + r) * start_.row_stride + (t.col0 + c) * start_.col_stride;
+        void* to = integer_head_ ? static_cast<void*>(t.i32 + r * t.ld + c) : t.f32 + r * t.ld + c;
+        std::memcpy(to, start_.data + from * 4, 4);
+      }
     }
   }
 
@@ -256,7 +301,8 @@ class Fused : public Evaluation {
   uint8_t* out_;
   int64_t m_, n_, k_;
   int64_t tile_k_ = 1, last_row_ = 0, last_col_ = 0, col_parts_ = 1;
-  GemmOperand a_, b_;
+  GemmOperand a_, b_, start_;  ///< start_: of the accumulator; none: zeros
+  Bytes values_a_, values_b_;  ///< of packed operands
   std::unique_ptr<Step> head_;
   std::vector<Step> steps_;
   bool integer_head_ = false, any_per_k_ = false, any_once_ = false, direct_ = false;

@@ -10,6 +10,13 @@
 namespace kernbench {
 
 std::unique_ptr<Evaluation> make_math(const OpDesc&, const std::vector<EvalInput>&, uint8_t* out, const Arithmetic&);
+// Kinds of math ops; make_math chooses among them.
+std::unique_ptr<Evaluation> make_along_axis(const struct MathOp&, const OpDesc&, const std::vector<EvalInput>&,
+                                            uint8_t* out, const Arithmetic&);
+std::unique_ptr<Evaluation> make_sort(const OpDesc&, const std::vector<EvalInput>&, uint8_t* out, const Arithmetic&);
+std::unique_ptr<Evaluation> make_arrangement(const struct MathOp&, const OpDesc&, const std::vector<EvalInput>&,
+                                             uint8_t* out, const Arithmetic&);
+std::unique_ptr<Evaluation> make_random(const OpDesc&, const std::vector<EvalInput>&, uint8_t* out, const Arithmetic&);
 /// Simple and composite GEMM, and elementwise composites: a head, then the epilogue, rounded once.
 std::unique_ptr<Evaluation> make_fused(const OpDesc&, const std::vector<EvalInput>&, uint8_t* out, const Arithmetic&);
 /// Masked loads and stores, and loads that gather.

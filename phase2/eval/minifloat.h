@@ -63,9 +63,9 @@ static inline float decode(uint32_t v) {
 template <class T>
 static inline T to_int(float x) {
   constexpr bool kSigned = T(-1) < T(0);
-  constexpr int kBits = static_cast<int>(sizeof(T)) * 8;
-  constexpr int64_t kLow = kSigned ? -(int64_t{1} << (kBits - 1)) : 0;
-  constexpr int64_t kHigh = kSigned ? (int64_t{1} << (kBits - 1)) - 1 : (int64_t{1} << kBits) - 1;
+  constexpr int kBits = static_cast<int>(sizeof(T)) * 8 - kSigned;
+  constexpr uint64_t kHigh = ~uint64_t{0} >> (64 - kBits);
+  constexpr int64_t kLow = kSigned ? -static_cast<int64_t>(kHigh) - 1 : 0;
   // The float ends are exact or the next above, so the comparison decides before any undefined cast.
   if (!(x == x)) return 0;
   if (x <= static_cast<float>(kLow)) return static_cast<T>(kLow);
@@ -82,6 +82,42 @@ static inline float odd_f32(int32_t v) {
   const bool away = exact < 0 ? static_cast<double>(near) < exact : static_cast<double>(near) > exact;
   if (away) --u;
   return from_bits(u | 1u);
+}
+
+/// The same of an i64.
+static inline float odd_f32(int64_t v) {
+  uint64_t magnitude = v < 0 ? 0 - static_cast<uint64_t>(v) : static_cast<uint64_t>(v), lost = 0;
+  float scale = 1;
+  for (; magnitude >> 30 != 0; magnitude >>= 1, scale *= 2) lost |= magnitude & 1;
+  const auto kept = static_cast<int32_t>(magnitude | lost);
+  return odd_f32(v < 0 ? -kept : kept) * scale;
+}
+
+/// The value of an e2m1 (OCP MX): 0, 0.5, 1, 1.5, 2, 3, 4, 6 and a sign.
+static inline float from_e2m1(uint32_t nibble) {
+  const uint32_t m = nibble & 7;
+  const float size = m < 2 ? 0.5f * static_cast<float>(m)
+                           : static_cast<float>(2 + (m & 1)) * static_cast<float>(1u << (m >> 1)) * 0.25f;
+  return nibble & 8 ? -size : size;
+}
+
+/// To nearest, ties to even, saturating at 6; NaN is 0.
+static inline uint32_t to_e2m1(float x) {
+  if (!(x == x)) return 0;
+  const float size = x < 0 ? -x : x;
+  uint32_t m = 0;
+  // Half way between the codes m and m + 1: the even one of them.
+  while (m < 7) {
+    const float middle = 0.5f * (from_e2m1(m) + from_e2m1(m + 1));
+    if (size < middle || (size == middle && m % 2 == 0)) break;
+    ++m;
+  }
+  return m | bits_of(x) >> 31 << 3;
+}
+
+/// The value of an i4, -8 to 7.
+static inline int from_i4(uint32_t nibble) {
+  return static_cast<int>((nibble & 15) ^ 8) - 8;
 }
 
 }  // namespace kernbench::minifloat

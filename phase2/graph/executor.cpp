@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -110,6 +111,12 @@ class Runner {
   }
 
   int threads() const { return threads_; }
+
+  std::vector<std::string> prints() const {
+    std::vector<std::string> lines;
+    for (const auto& [node, line] : prints_) lines.push_back(line);
+    return lines;
+  }
 
   /// The final image. Short neighbours are copied into common buffers: what tiles wrote row by row is one extent again.
   MemoryImage result() const {
@@ -260,6 +267,7 @@ class Runner {
       for (uint64_t i = 0; i < n.desc->output.nbytes(); ++i) outputs_[index][i] ^= 0x5a;
     }
     if (options_.check) check(n, o.inputs, outputs_[index]);
+    if (n.desc->type == CommandType::math && !n.desc->argument.empty()) say(index, o.inputs.front());
     for (const auto& [bytes, size] : o.gathered) pool_.put(bytes, size);
     o.gathered.clear();
     if (states_[index].holders == 0) release(index);
@@ -272,6 +280,17 @@ class Runner {
     }
     done_.fetch_add(1, std::memory_order_relaxed);
     if (options_.progress) report(form(n).work);
+  }
+
+  void say(uint32_t index, const EvalInput& in) {
+    const OpDesc& d = *g_.nodes[index].desc;
+    const bool asserts = d.op == "device_assert";
+    if (!asserts && d.op != "device_print") return;
+    if (asserts && outputs_[index][0] != 0) return;
+    std::string text = report_text(d, in);
+    if (asserts) throw AssertFailed(text);
+    const std::lock_guard<std::mutex> lock(prints_mutex_);
+    prints_.emplace(index, std::move(text));
   }
 
   const OpForm& form(const ReplayGraph::Node& n) const { return g_.forms[n.form]; }
@@ -332,7 +351,8 @@ class Runner {
   std::unordered_map<const OpDesc*, uint32_t> index_;  ///< of nodes whose values the final image needs
   double work_total_ = 0, work_done_ = 0, reported_ = 0;
   std::atomic<uint64_t> done_{0};
-  std::mutex progress_mutex_, check_mutex_;
+  std::mutex progress_mutex_, check_mutex_, prints_mutex_;
+  std::map<uint32_t, std::string> prints_;  ///< by node
   Clock::time_point start_ = Clock::now();
 };
 
@@ -360,6 +380,7 @@ ReplayResult replay(const std::vector<OpRecord>& records, const MemoryImage& ima
   r.run_s = seconds_since(began);
   r.ops = g.ops;
   r.computed = g.nodes.size();
+  r.prints = runner.prints();
   r.isa = options.isa;
   r.threads = runner.threads();
   r.threads_refused = wanted_threads(options) - r.threads;

@@ -28,6 +28,12 @@ class ReplayError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A tl.device_assert of a value that Phase 1 did not know does not hold: a fault of the kernel, not of its log.
+class AssertFailed : public ReplayError {
+ public:
+  using ReplayError::ReplayError;
+};
+
 struct ReplayProgress {
   uint64_t ops_done = 0, ops_total = 0;
   double work_done = 0, work_total = 0;  ///< arithmetic operations
@@ -66,8 +72,10 @@ struct ReplayResult {
   MemoryImage memory;     ///< every byte real
   uint64_t ops = 0;       ///< commands and foreign writes
   uint64_t computed = 0;  ///< of these, ops that were evaluated
-  double graph_s = 0;     ///< wall time of the pass
-  double run_s = 0;       ///< wall time of the evaluation
+  /// What tl.device_print said of values that Phase 1 did not know: a line each, in the order of effects.
+  std::vector<std::string> prints;
+  double graph_s = 0;  ///< wall time of the pass
+  double run_s = 0;    ///< wall time of the evaluation
   Isa isa = Isa::portable;
   int threads = 1;          ///< that it had
   int threads_refused = 0;  ///< that the system refused to start
@@ -75,7 +83,8 @@ struct ReplayResult {
   std::string warning() const;
 };
 
-/// `image` is the memory at t = 0. Tokens and unknown records are skipped. Same bits for any number of threads.
+/// `image` is the memory at t = 0. AssertFailed where a tl.device_assert does not hold. Tokens and unknown records are
+/// skipped. Same bits for any number of threads.
 ReplayResult replay(const std::vector<OpRecord>& records, const MemoryImage& image, const ReplayOptions& = {});
 
 }  // namespace kernbench

@@ -49,7 +49,9 @@ uint64_t padding(uint64_t n) {
 
 /// Whether nothing but the memory file can say what the op wrote.
 bool needs_bytes(const OpRecord& r) {
-  return r.foreign || r.desc->materialized || r.desc->engine_result || (r.desc->carried && r.desc->carried->bytes);
+  const bool constant = r.desc->type == CommandType::store && r.desc->operands.empty();
+  return r.foreign || constant || r.desc->materialized || r.desc->engine_result ||
+         (r.desc->carried && r.desc->carried->bytes);
 }
 
 }  // namespace
@@ -201,10 +203,9 @@ struct DescWithData : OpDesc {
 
 void attach_data(std::vector<OpRecord>& records, const MemoryFileContents& memory) {
   for (OpRecord& r : records) {
-    const bool gives =
-        r.desc && (r.desc->carried                      ? r.desc->carried->bytes != nullptr
-                   : r.desc->type == CommandType::store ? !r.desc->data
-                                                        : r.desc->engine_result != nullptr);
+    const bool gives = r.desc && (r.desc->carried                      ? r.desc->carried->bytes != nullptr
+                                  : r.desc->type == CommandType::store ? !r.desc->data
+                                                                       : r.desc->engine_result != nullptr);
     if (!gives) continue;
     const auto it = memory.data.find(r.op_id);
     if (it == memory.data.end()) {

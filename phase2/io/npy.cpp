@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <optional>
 
 #include "kernbench/phase2/eval/convert.h"
@@ -89,21 +90,22 @@ class HeaderParser {
   DType descr() {
     blanks();
     if (at_ < text_.size() && text_[at_] == '[')
-      bad("holds a structured dtype, expected one of f4, f2, i1, u1, i2, i4");
+      bad("holds a structured dtype, expected one of f4, f2, i1, u1, i2, u2, i4, u4, i8");
     const std::string s = string();
     const std::string kind = s.size() == 3 ? s.substr(1) : "";
     const char order = s.empty() ? 0 : s[0];
-    if (kind == "f4" || kind == "f2" || kind == "i2" || kind == "i4") {
+    static const std::map<std::string, DType> kWide = {{"f4", DType::f32}, {"f2", DType::f16}, {"i2", DType::i16},
+                                                       {"i4", DType::i32}, {"u2", DType::u16}, {"u4", DType::u32},
+                                                       {"i8", DType::i64}};
+    if (const auto it = kWide.find(kind); it != kWide.end()) {
       if (order == '>') bad("dtype " + in_quotes(s) + " is big endian, expected little endian");
-      if (order == '<' || order == '=') {
-        return kind == "f4" ? DType::f32 : kind == "f2" ? DType::f16 : kind == "i2" ? DType::i16 : DType::i32;
-      }
+      if (order == '<' || order == '=') return it->second;
     }
     if (order == '|' || order == '<' || order == '=' || order == '>') {
       if (kind == "i1") return DType::i8;
       if (kind == "u1" || kind == "b1") return DType::u8;
     }
-    bad("dtype " + in_quotes(s) + " is not supported, expected one of f4, f2, i1, u1, i2, i4");
+    bad("dtype " + in_quotes(s) + " is not supported, expected one of f4, f2, i1, u1, i2, u2, i4, u4, i8");
   }
   bool boolean() {
     blanks();
@@ -175,6 +177,12 @@ std::string descr_of(DType t) {
       return "<i2";
     case DType::i32:
       return "<i4";
+    case DType::u16:
+      return "<u2";
+    case DType::u32:
+      return "<u4";
+    case DType::i64:
+      return "<i8";
     default:
       return "<f4";
   }
@@ -236,6 +244,17 @@ NpyArray read_npy(const std::string& file) {
 NpyArray read_npy_as(const std::string& file, DType dtype) {
   NpyArray t = read_npy(file);
   if (t.dtype == dtype) return t;
+  if (is_packed(dtype)) {
+    const int last = t.shape.rank() - 1;
+    if (t.dtype != unpacked(dtype) || last < 0 || t.shape[last] % 2 != 0)
+      fail(file, fmt::format("holds {} {}, expected {} of which two fit an element of {}", name_of(t.dtype),
+                             t.shape.to_string(), name_of(unpacked(dtype)), name_of(dtype)));
+    NpyArray packed{dtype, t.shape, {}};
+    packed.shape[last] /= 2;
+    packed.bytes.resize(static_cast<size_t>(packed.shape.elements()));
+    pack(t.bytes.data(), dtype, packed.bytes.data(), packed.bytes.size());
+    return packed;
+  }
   if (t.dtype != DType::f32 || !is_float(dtype)) {
     fail(file, "holds " + std::string(name_of(t.dtype)) + ", expected " + std::string(name_of(dtype)) +
                    (dtype == DType::bf16 || is_float(dtype) ? " or f32" : ""));
@@ -253,6 +272,13 @@ NpyArray read_npy_tensor(const std::string& file, const std::string& tensor, DTy
 }
 
 void write_npy(const std::string& file, DType dtype, const Dims& shape, const void* bytes) {
+  if (is_packed(dtype) && shape.rank() > 0) {
+    Bytes values(static_cast<size_t>(shape.elements()) * 2 * size_of(unpacked(dtype)));
+    unpack(bytes, dtype, values.data(), static_cast<size_t>(shape.elements()));
+    Dims wide = shape;
+    wide[shape.rank() - 1] *= 2;
+    return write_npy(file, unpacked(dtype), wide, values.data());
+  }
   const auto n = static_cast<size_t>(shape.elements());
   Bytes widened;
   const void* data = bytes;

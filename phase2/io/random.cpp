@@ -32,13 +32,15 @@ Bytes random_tensor(DType dtype, const Dims& shape, uint64_t seed, double scale)
   constexpr size_t kChunk = 4096;
   for (size_t at = 0; at < n; at += kChunk) {
     const size_t len = std::min(kChunk, n - at);
-    if (is_float(dtype)) {
+    if (is_packed(dtype)) {
+      for (size_t i = 0; i < len; ++i) out[at + i] = static_cast<uint8_t>(random_word(seed, at + i) >> 56);
+    } else if (is_float(dtype)) {
       float chunk[kChunk];
       for (size_t i = 0; i < len; ++i) chunk[i] = static_cast<float>(scale * random_unit(seed, at + i));
       convert(chunk, DType::f32, out.data() + at * item, dtype, len);
     } else {
       int32_t chunk[kChunk];
-      const int32_t low = dtype == DType::u8 ? 0 : -8;
+      const int32_t low = dtype == DType::u8 || dtype == DType::u16 || dtype == DType::u32 ? 0 : -8;
       for (size_t i = 0; i < len; ++i) chunk[i] = low + static_cast<int32_t>(random_word(seed, at + i) >> 60);
       convert(chunk, DType::i32, out.data() + at * item, dtype, len);
     }

@@ -246,6 +246,9 @@ class ParamsWriter {
     spacing("src_a", a);
     spacing("src_b", b);
     spacing("dst", d.output);
+    if (d.operands.size() < 3) return;
+    w_.key("accumulator");
+    operand(d.operands[2]);
   }
 
   template <class F>
@@ -302,6 +305,7 @@ class ParamsWriter {
     w_.field("reduction", d.reduction);
     w_.field("axis", d.axis);
     w_.field("keepdims", d.keepdims);
+    if (!d.argument.empty()) w_.field("argument", d.argument);
   }
 
   void composite(const OpDesc& d) {

@@ -219,8 +219,8 @@ struct OpRecordParser::Impl {
   void move(const OrderedJson& p, OpDesc& d) const {
     const Dims shape = json_field(p, "shape", dims);
     const DType t = json_field(p, "dtype", dtype);
-    // A foreign write comes from no memory of the system.
-    if (p.contains("src_space") || !json_field_or<bool>(p, "foreign", false))
+    // A foreign write comes from no memory of the system, nor does a constant.
+    if (p.contains("src_space") || !(d.name == "constant" || json_field_or<bool>(p, "foreign", false)))
       d.operands.push_back(of(place(p, "src", shape, t)));
     if (p.contains("mask")) d.operands.push_back(json_field(p, "mask", to_operand()));
     if (p.contains("other")) d.operands.push_back(json_field(p, "other", to_operand()));
@@ -282,6 +282,7 @@ struct OpRecordParser::Impl {
     d.op = "gemm";
     d.operands = {of(place(p, "src_a", json_field(p, "shape_a", dims), json_field(p, "dtype_in", dtype))),
                   of(place(p, "src_b", json_field(p, "shape_b", dims), json_field(p, "dtype_b", dtype)))};
+    if (p.contains("accumulator")) d.operands.push_back(json_field(p, "accumulator", to_operand()));
     d.output = place(p, "dst", json_field(p, "shape_out", dims), json_field(p, "dtype_out", dtype));
     d.m = json_field<int64_t>(p, "m");
     d.n = json_field<int64_t>(p, "n");
@@ -339,6 +340,7 @@ struct OpRecordParser::Impl {
     d.reduction = json_field<bool>(p, "reduction");
     d.axis = json_field<int>(p, "axis");
     d.keepdims = json_field<bool>(p, "keepdims");
+    d.argument = json_field_or<std::string>(p, "argument", "");
   }
 
   void composite(const OrderedJson& p, OpDesc& d) const {
@@ -398,7 +400,8 @@ struct OpRecordParser::Impl {
     if (d->kind == OpKind::memory && (name == "dma_read" || name == "ipcq_recv")) {
       d->type = CommandType::load;
       move(p, *d);
-    } else if (d->kind == OpKind::memory && (name == "dma_write" || name == "ipcq_copy" || name == "materialize")) {
+    } else if (d->kind == OpKind::memory &&
+               (name == "dma_write" || name == "ipcq_copy" || name == "materialize" || name == "constant")) {
       d->type = CommandType::store;
       move(p, *d);
       if (name == "materialize")
@@ -504,7 +507,8 @@ bool OpRecordParser::parse_line(std::string_view text, OpRecord& out) {
     h.isa = json_field<std::string>(params, "isa");
     if (params.contains("tensors"))
       h.tensors = json_field(params, "tensors", [&](const OrderedJson& t) { return parse_tensors(t.dump(), h.pes); });
-    h.configuration = json_field(params, "configuration", [](const OrderedJson& c) { return c.is_null() ? "" : c.dump(); });
+    h.configuration =
+        json_field(params, "configuration", [](const OrderedJson& c) { return c.is_null() ? "" : c.dump(); });
     impl_->set_header(std::move(h));
     return false;
   }

@@ -8,12 +8,15 @@ struct Entry {
   std::string_view name;
   size_t bytes;
   bool floating;
+  bool packed = false;
 };
 
 constexpr Entry kTypes[] = {
-    {DType::f32, "f32", 4, true}, {DType::f16, "f16", 2, true},       {DType::bf16, "bf16", 2, true},
-    {DType::i8, "i8", 1, false},  {DType::i16, "i16", 2, false},      {DType::i32, "i32", 4, false},
-    {DType::u8, "u8", 1, false},  {DType::f8e4m3, "f8e4m3", 1, true}, {DType::f8e5m2, "f8e5m2", 1, true},
+    {DType::f32, "f32", 4, true},      {DType::f16, "f16", 2, true},         {DType::bf16, "bf16", 2, true},
+    {DType::i8, "i8", 1, false},       {DType::i16, "i16", 2, false},        {DType::i32, "i32", 4, false},
+    {DType::u8, "u8", 1, false},       {DType::f8e4m3, "f8e4m3", 1, true},   {DType::f8e5m2, "f8e5m2", 1, true},
+    {DType::u16, "u16", 2, false},     {DType::u32, "u32", 4, false},        {DType::i64, "i64", 8, false},
+    {DType::i4, "i4", 1, false, true}, {DType::e2m1, "e2m1", 1, true, true},
 };
 
 const Entry& entry(DType t) {
@@ -30,6 +33,18 @@ std::string_view name_of(DType t) {
 }
 bool is_float(DType t) {
   return entry(t).floating;
+}
+bool is_packed(DType t) {
+  return entry(t).packed;
+}
+int values_in(DType t) {
+  return is_packed(t) ? 2 : 1;
+}
+bool is_wide_integer(DType t) {
+  return t == DType::u32 || t == DType::i64;
+}
+DType unpacked(DType t) {
+  return t == DType::i4 ? DType::i8 : t == DType::e2m1 ? DType::f32 : t;
 }
 DType accumulator_of(DType t) {
   return is_float(t) ? DType::f32 : DType::i32;

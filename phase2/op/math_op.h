@@ -7,14 +7,22 @@
 #include <vector>
 
 #include "kernbench/phase2/op/dtype.h"
+#include "kernbench/phase2/op/fn.h"
 
 namespace kernbench {
 
 enum class MathKind : uint8_t {
   elementwise,  ///< position by position, operands broadcast to the output's shape
-  reduction,    ///< sum, max, min, argmax along one axis
+  reduction,    ///< sum, max, argmax, … along one axis
   softmax,      ///< along one axis, shape kept
   create,       ///< full(value), arange(start, step): scalars in, a tensor out
+  scan,         ///< cumsum, … along one axis, shape kept; an immediate: from the end
+  sort,         ///< sort, argsort, topk along one axis: immediates (descending, count of elements kept)
+  arrange,      ///< elements of the operands in another order: cat, flip, gather
+  dequantize,   ///< values of short or packed types times a scale, which stands for several along the last axis
+  histogram,    ///< how many elements have each value below an immediate
+  random,       ///< of philox: offsets, immediates (seed, rounds, word)
+  report,       ///< device_print, device_assert: what is told of the operand's values
 };
 
 /// The dtype that a result has unless the call says otherwise.
@@ -24,26 +32,52 @@ enum class ResultRule : uint8_t {
   boolean,        ///< u8, 0 or 1
   index,          ///< i32
   chosen,         ///< the caller says (cast, full, arange)
+  wide,           ///< promote(), i32 where that is a narrower integer (sum, …)
+  bits,           ///< u32
+  single,         ///< f32
 };
+
+/// Which operands an op can be computed from.
+enum class Values : uint8_t { any, floats, integers };
+
+/// How often an op passes over its elements (timing: docs/timing.md).
+enum class Steps : uint8_t {
+  one,
+  scan,  ///< ⌈log2 n⌉ of n elements along the axis
+  sort,  ///< s (s + 1) / 2, s = ⌈log2 n⌉: a bitonic network
+};
+
+constexpr int kAnyNumber = -1;
 
 struct MathOp {
   std::string_view name;
   MathKind kind;
-  int arity;  ///< operands, immediates included
+  int arity;  ///< operands, immediates included; kAnyNumber: one or more
   ResultRule result;
   bool float_only = false;  ///< integer operands are computed in f32
   bool first_is_condition = false;
+  bool integer_only = false;  ///< floats are refused
+  Steps steps = Steps::one;
+  Fn fn = Fn::count;  ///< of elementwise ops
   bool is_reduction() const { return kind == MathKind::reduction; }
   /// Whether it may stand in a composite (head or epilogue).
   bool is_elementwise() const { return kind == MathKind::elementwise; }
+  /// Whether OpDesc::axis says something.
+  bool has_axis() const {
+    return is_reduction() || kind == MathKind::softmax || kind == MathKind::scan || kind == MathKind::sort ||
+           kind == MathKind::arrange;
+  }
 };
+
+/// Passes of an op over `n` elements along its axis: at least 1.
+int64_t steps_of(const MathOp&, int64_t n);
 
 /// Null where there is no op of that name.
 const MathOp* find_math_op(std::string_view name);
 const std::vector<MathOp>& math_ops();
 
 /// The common type of two operands: the same type stays; integers widen to the smallest type that holds both
-/// (u8 with i8: i16); an integer with a float gives the float; different floats give f32.
+/// (u8 with i8: i16, u32 with a signed one: i64); an integer with a float gives the float; different floats give f32.
 DType promote(DType, DType);
 
 /// The result's dtype by the op's rule from its tensor operands in order (immediates take part only where there is no

@@ -187,7 +187,8 @@ struct OpDesc {
   /// Math op ("exp", "add", …) or "gemm"; empty for loads and stores.
   std::string op;
 
-  /// load: the source. store: the source (a TCM handle). gemm: A, B. math: all operands in order.
+  /// load: the source. store: the source (a TCM handle). gemm: A, B, and where the accumulator begins, if it is not at
+  /// 0, that. math: all operands in order.
   std::vector<Operand> operands;
   /// load: the TCM destination. store: the destination. Otherwise the result.
   TensorRef output;
@@ -196,6 +197,9 @@ struct OpDesc {
   int64_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;
   DType dtype_acc = DType::f32;
+
+  /// reduce, associative_scan: what they combine by (combiner.h). device_print, device_assert: the kernel's text.
+  std::string argument;
 
   // Math: reductions (sum, max, min, argmax) along `axis`.
   bool reduction = false;

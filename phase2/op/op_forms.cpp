@@ -16,7 +16,8 @@ bool alike(const OpDesc& a, const OpDesc& b) {
   if (a.type != b.type || a.op != b.op || !same_form(a.output, b.output) || a.operands.size() != b.operands.size() ||
       !a.epilogue.empty() || !b.epilogue.empty() || a.m != b.m || a.n != b.n || a.k != b.k ||
       a.transpose_a != b.transpose_a || a.transpose_b != b.transpose_b || a.tile_k != b.tile_k ||
-      a.tile_m != b.tile_m || a.tile_n != b.tile_n || a.axis != b.axis || a.reduction != b.reduction) {
+      a.tile_m != b.tile_m || a.tile_n != b.tile_n || a.axis != b.axis || a.reduction != b.reduction ||
+      a.argument != b.argument) {
     return false;
   }
   for (size_t i = 0; i < a.operands.size(); ++i) {

@@ -250,12 +250,15 @@ int replay_files(const Options& o) {
     all.result = replay(files.log.records, files.memory.image, options);
   } catch (const OpDeparts& e) {
     throw RunError(e.what());
+  } catch (const AssertFailed& e) {
+    throw RunError(e.what());
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& e) {
     throw InputError(o.oplog + ": cannot be replayed: " + e.what());
   }
   progress.clear();
+  for (const std::string& line : all.result.prints) tell(line);
   if (const std::string warning = all.result.warning(); !warning.empty()) tell("kernbench: " + warning);
   all.outputs = outputs_of(files.log.header, all.result.memory, o.until.has_value());
   use_outputs(all, dumps, expected);

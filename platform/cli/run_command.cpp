@@ -190,6 +190,7 @@ int report(const RunReport& r, const Observers& observers, Progress& progress, c
   progress.clear();
   spdlog::info("simulated {:.3f} ns in {:.3f} s, replayed in {:.3f} s", r.end_ns, r.phase1_s, r.phase2_s);
   for (const std::string& note : r.notes) spdlog::info(note);
+  for (const std::string& line : r.prints) tell(line);
   if (!r.warning.empty()) tell("kernbench: " + r.warning);
   write();
   return r.passed && r.races.empty() ? 0 : 1;

@@ -103,6 +103,7 @@ ReplayResult LoggedRun::replay_log(RunReport& report) const {
   ReplayResult result = replay(records_.records(), at_start_, options);
   report.phase2_s = seconds_since(start);
   report.warning = result.warning();
+  report.prints = result.prints;
   return result;
 }
 

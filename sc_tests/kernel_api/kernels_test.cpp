@@ -81,6 +81,46 @@ TEST(Gather, refuses_an_index_outside_the_table) {
   }
 }
 
+TEST(Dropout, draws_the_same_numbers_for_any_number_of_pes) {
+  for (const char* t : {"f32", "f16", "bf16"}) expect_verified("dropout", {{"n", "40001"}, {"dtype", t}}, on(3));
+  for (const char* p : {"0", "0.999", "0.1"})
+    expect_verified("dropout", {{"n", "5000"}, {"p", p}, {"seed", "77"}}, on(8));
+  const TensorMap one = run_kernel("dropout", {{"n", "3000"}}, on(1)).outputs;
+  const TensorMap many = run_kernel("dropout", {{"n", "3000"}}, on(7)).outputs;
+  EXPECT_EQ(one.at("y").bytes, many.at("y").bytes);
+}
+
+TEST(Cumsum, adds_up_rows_over_several_blocks) {
+  for (const char* t : {"f32", "f16", "bf16", "i8", "i32"}) {
+    expect_verified("cumsum", {{"rows", "13"}, {"cols", "75"}, {"dtype", t}}, on(4));
+    expect_verified("cumsum", {{"rows", "3"}, {"cols", "9001"}, {"dtype", t}}, on(2));
+  }
+  expect_verified("cumsum", {{"rows", "1"}, {"cols", "1"}}, on(8));
+}
+
+TEST(Sort, orders_rows_both_ways) {
+  for (const char* t : {"f32", "f16", "bf16", "i8", "u16", "i32"}) {
+    for (const char* down : {"true", "false"})
+      expect_verified("sort", {{"rows", "21"}, {"cols", "67"}, {"descending", down}, {"dtype", t}}, on(4));
+  }
+  expect_verified("sort", {{"rows", "2"}, {"cols", "1"}}, on(8));
+}
+
+TEST(Topk, gives_the_largest_and_where_they_are) {
+  for (const char* t : {"f32", "f16", "bf16", "i32"})
+    expect_verified("topk", {{"rows", "21"}, {"cols", "67"}, {"k", "5"}, {"dtype", t}}, on(4));
+  expect_verified("topk", {{"rows", "3"}, {"cols", "9"}, {"k", "9"}}, on(2));
+}
+
+TEST(GemmW4, multiplies_weights_of_four_bits) {
+  for (const char* t : {"f16", "bf16"}) {
+    expect_verified("gemm_w4", {{"m", "70"}, {"n", "75"}, {"k", "192"}, {"dtype", t}}, on(4));
+    expect_verified("gemm_w4", {{"m", "3"}, {"n", "1"}, {"k", "6"}, {"group", "2"}, {"dtype", t}}, on(8));
+    expect_verified("gemm_w4",
+                    {{"m", "65"}, {"n", "66"}, {"k", "300"}, {"group", "100"}, {"tile_k", "7"}, {"dtype", t}}, on(1));
+  }
+}
+
 TEST(Verification, notices_one_wrong_element) {
   const KernelSpec& spec = KernelRegistry::instance().at("gemm");
   KernelRun run = run_kernel("gemm", {{"m", "8"}, {"n", "8"}, {"k", "8"}}, on(2));

@@ -78,16 +78,18 @@ class SequentialBackend : public PeBackend {
     desc->seq = commands.size();
     desc->submit_ns = static_cast<double>(++system_.clock);
     commands.push_back(desc);
-    auto what = std::make_shared<Materialization>();
-    Bytes bytes(desc->output.nbytes());
-    try {
-      system_.values.read(system_.memory, MemoryImage::key_of(desc->output), desc->output.addr, bytes.data(),
-                          bytes.size(), 0, system_.limits, what.get());
-    } catch (const PendingValueError& e) {
-      throw KernelFault(e.what());
+    if (!desc->data) {
+      auto what = std::make_shared<Materialization>();
+      Bytes bytes(desc->output.nbytes());
+      try {
+        system_.values.read(system_.memory, MemoryImage::key_of(desc->output), desc->output.addr, bytes.data(),
+                            bytes.size(), 0, system_.limits, what.get());
+      } catch (const PendingValueError& e) {
+        throw KernelFault(e.what());
+      }
+      desc->data = std::make_shared<const Bytes>(std::move(bytes));
+      desc->materialized = std::move(what);
     }
-    desc->data = std::make_shared<const Bytes>(std::move(bytes));
-    desc->materialized = std::move(what);
     apply_effect(desc, system_.memory);
     OpRecord r;
     r.op_id = system_.records.size() + 1;

@@ -49,6 +49,7 @@ class TlTest : public ::testing::Test {
     r.memory.read(kHbm, at.addr, out.bytes.data(), out.bytes.size());
     return out.floats();
   }
+  const MemoryImage& start() const { return start_; }
   const OpDesc& last() const { return *backend.commands.back(); }
   /// The message of the KernelFault that f throws; "" if it throws none.
   template <class F>

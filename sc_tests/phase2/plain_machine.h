@@ -116,7 +116,13 @@ class PlainMachine : public ByteMemory<PlainByte> {
 
   std::vector<Value> computed(const OpDesc& d) {
     if (d.op == "gemm" || d.type == CommandType::composite) return fused(d);
-    if (in(d.op, {"sum", "max", "min", "argmax", "softmax"})) return along_axis(d);
+    if (in(d.op, {"sum", "max", "min", "argmax", "softmax", "argmin", "prod", "cumsum", "cumprod", "associative_scan",
+                  "sort", "topk", "flip"}))
+      return along_axis(d);
+    if (d.op == "cat") return joined(d);
+    if (d.op == "gather") return gathered(d);
+    if (d.op == "histogram") return counted(d);
+    if (in(d.op, {"randint", "rand"})) return drawn(d);
     std::vector<Value> out;
     const int64_t n = d.output.shape.elements();
     if (in(d.op, {"full", "arange"})) {
@@ -186,14 +192,19 @@ class PlainMachine : public ByteMemory<PlainByte> {
       for (int64_t i = 0; i < inner; ++i) {
         std::vector<Value> line;
         for (int64_t k = 0; k < length; ++k) line.push_back(all[static_cast<size_t>((o * length + k) * inner + i)]);
-        if (d.op == "softmax") {
+        if (in(d.op, {"cumsum", "cumprod", "associative_scan", "sort", "topk", "flip"})) {
+          const std::vector<Value> made = reordered(d, line, integers);
+          for (size_t k = 0; k < made.size(); ++k)
+            out[static_cast<size_t>((o * static_cast<int64_t>(made.size()) + static_cast<int64_t>(k)) * inner + i)] =
+                rounded(made[k], d.output.dtype, integers);
+        } else if (d.op == "softmax") {
           const std::vector<Value> shares = softmax(line);
           for (int64_t k = 0; k < length; ++k)
             out[static_cast<size_t>((o * length + k) * inner + i)] =
                 rounded(shares[static_cast<size_t>(k)], d.output.dtype, false);
         } else {
           out[static_cast<size_t>(o * inner + i)] =
-              rounded(reduced(d.op, line, integers), d.output.dtype, integers || d.op == "argmax");
+              rounded(reduced(d.op, line, integers), d.output.dtype, integers || in(d.op, {"argmax", "argmin"}));
         }
       }
     }
@@ -202,7 +213,12 @@ class PlainMachine : public ByteMemory<PlainByte> {
 
   static Value reduced(const std::string& op, const std::vector<Value>& line, bool integers) {
     if (op == "argmax") return argmax(line);
+    if (op == "argmin") return argmin(line);
     Value r = line[0];
+    if (op == "prod") {
+      for (size_t k = 1; k < line.size(); ++k) r = plain_elementwise("mul", {r, line[k]}, integers);
+      return r;
+    }
     if (op != "sum") {
       for (size_t k = 1; k < line.size(); ++k)
         r = plain_elementwise(op == "max" ? "maximum" : "minimum", {r, line[k]}, integers);
@@ -221,6 +237,108 @@ class PlainMachine : public ByteMemory<PlainByte> {
     if (magnitude == 0) return Value::some_zero();
     const Value r = f32_of(v.widened((terms + 2) * (magnitude * 0x1p-24 + 0x1p-149)));
     return r.known && r.lo == 0 && r.hi == 0 ? Value::some_zero() : r;  // a sum may begin with +0 once more
+  }
+
+  static Value argmin(const std::vector<Value>& line) {
+    std::vector<Value> turned;
+    for (const Value& v : line) turned.push_back(v.known ? Value{-v.hi, -v.lo, true} : v);
+    return argmax(turned);
+  }
+
+  /// A line of a scan, a sort, or turned round.
+  static std::vector<Value> reordered(const OpDesc& d, std::vector<Value> line, bool integers) {
+    if (d.op == "flip") {
+      std::reverse(line.begin(), line.end());
+      return line;
+    }
+    const double option = d.operands[1].scalar;
+    if (in(d.op, {"sort", "topk"})) {
+      const bool exact = std::all_of(line.begin(), line.end(), [](const Value& v) { return v.exact(); });
+      const bool descending = d.op == "topk" || option != 0;
+      if (exact) {
+        const auto less = [](const Value& a, const Value& b) {
+          return !std::isnan(a.lo) && (std::isnan(b.lo) || a.lo < b.lo);
+        };
+        std::stable_sort(line.begin(), line.end(),
+                         [&](const Value& a, const Value& b) { return descending ? less(b, a) : less(a, b); });
+      } else {
+        line.assign(line.size(), Value::anything());
+      }
+      if (d.op == "topk") line.resize(static_cast<size_t>(option));
+      return line;
+    }
+    const char* by = d.op == "cumsum" ? "add" : d.op == "cumprod" ? "mul" : "maximum";
+    if (option != 0) std::reverse(line.begin(), line.end());
+    for (size_t k = 1; k < line.size(); ++k) {
+      if (d.op == "associative_scan") {
+        line[k] = plain_elementwise(by, {line[k], line[k - 1]}, integers);
+      } else {
+        line[k] = plain_elementwise(by, {line[k - 1], line[k]}, integers);
+      }
+    }
+    if (option != 0) std::reverse(line.begin(), line.end());
+    return line;
+  }
+
+  /// The elements of tensors one behind the other, `length` of each along the last axis.
+  std::vector<Value> joined(const OpDesc& d) {
+    std::vector<std::vector<Value>> parts;
+    for (const Operand& o : d.operands) parts.push_back(read(o.ref));
+    const Dims& shape = d.output.shape;
+    int64_t outer = 1, inner = 1;
+    for (int i = 0; i < d.axis; ++i) outer *= shape[i];
+    for (int i = d.axis + 1; i < shape.rank(); ++i) inner *= shape[i];
+    std::vector<Value> out;
+    for (int64_t o = 0; o < outer; ++o) {
+      for (size_t p = 0; p < parts.size(); ++p) {
+        const auto run = static_cast<int64_t>(d.operands[p].ref.shape[d.axis]) * inner;
+        out.insert(out.end(), parts[p].begin() + o * run, parts[p].begin() + (o + 1) * run);
+      }
+    }
+    return out;
+  }
+
+  /// Of vectors.
+  std::vector<Value> gathered(const OpDesc& d) {
+    const std::vector<Value> x = read(d.operands[0].ref), index = read(d.operands[1].ref);
+    std::vector<Value> out;
+    for (const Value& i : index) out.push_back(x.at(static_cast<size_t>(i.lo)));
+    return out;
+  }
+
+  std::vector<Value> counted(const OpDesc& d) {
+    std::vector<Value> out(static_cast<size_t>(d.output.shape.elements()), Value::exactly(0));
+    const std::vector<Value> all = read(d.operands[0].ref);
+    const bool exact = std::all_of(all.begin(), all.end(), [](const Value& v) { return v.exact(); });
+    if (!exact) return std::vector<Value>(out.size(), Value::between(0, static_cast<double>(all.size())));
+    for (const Value& v : all) {
+      if (v.lo < 0 || v.lo >= static_cast<double>(out.size())) continue;
+      Value& count = out[static_cast<size_t>(v.lo)];
+      count = Value::exactly(count.lo + 1);
+    }
+    return out;
+  }
+
+  /// The first word of Philox 4x32-10, or what it is in [0, 1).
+  std::vector<Value> drawn(const OpDesc& d) {
+    std::vector<Value> out;
+    for (const Value& offset : read(d.operands[0].ref)) {
+      uint64_t c[4] = {static_cast<uint64_t>(offset.lo), 0, 0, 0},
+               key[2] = {static_cast<uint64_t>(d.operands[1].scalar), 0};
+      for (int round = 0; round < 10; ++round) {
+        const uint64_t a = 0xD2511F53 * c[0], b = 0xCD9E8D57 * c[2];
+        c[0] = (b >> 32) ^ c[1] ^ key[0];
+        c[2] = (a >> 32) ^ c[3] ^ key[1];
+        c[1] = b & 0xffffffff;
+        c[3] = a & 0xffffffff;
+        key[0] = (key[0] + 0x9E3779B9) & 0xffffffff;
+        key[1] = (key[1] + 0xBB67AE85) & 0xffffffff;
+      }
+      const auto folded = static_cast<float>(c[0] >> 31 ? 0xffffffff - c[0] : c[0]);
+      out.push_back(Value::exactly(d.op == "randint" ? static_cast<double>(c[0])
+                                                     : static_cast<double>(folded * 4.6566127342e-10f)));
+    }
+    return out;
   }
 
   static Value argmax(const std::vector<Value>& line) {
@@ -305,7 +423,7 @@ class PlainMachine : public ByteMemory<PlainByte> {
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < n; ++j) {
         const auto at = static_cast<size_t>(i * n + j);
-        Value acc = Value::exactly(0);
+        Value acc = gemm && d.operands.size() > 2 ? x[2][at] : Value::exactly(0);
         bool integers = integer_head;
         const auto epilogue = [&](Scope scope) {
           for (size_t e = 0; e < d.epilogue.size(); ++e) {

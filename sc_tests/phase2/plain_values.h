@@ -105,6 +105,12 @@ inline Bounds bounds_of(DType t) {
       return {0, 255};
     case DType::i16:
       return {-32768, 32767};
+    case DType::u16:
+      return {0, 65535};
+    case DType::u32:
+      return {0, 4294967295.0};
+    case DType::i64:
+      return {-0x1p63, 0x1p63};  // as a double has it: what is beyond 2^53 is known to nobody
     default:
       return {-2147483648.0, 2147483647.0};
   }
@@ -169,6 +175,14 @@ inline double plain_float(const std::string& op, const std::vector<double>& x) {
   if (op == "neg") return -a;
   if (op == "relu") return std::isnan(a) ? a : a > 0 ? a : 0;
   if (op == "floor") return std::floor(a);
+  if (op == "ceil") return std::ceil(a);
+  if (op == "round") return std::nearbyint(a);
+  if (op == "trunc") return std::trunc(a);
+  if (op == "mod") return std::fmod(a, b);
+  if (op == "exp2") return std::exp2(a);
+  if (op == "log2") return std::log2(a);
+  if (op == "sin") return std::sin(a);
+  if (op == "cos") return std::cos(a);
   if (op == "exp") return std::exp(a);
   if (op == "log") return std::log(a);
   if (op == "sqrt") return std::sqrt(a);
@@ -195,22 +209,48 @@ inline double plain_float(const std::string& op, const std::vector<double>& x) {
   throw std::invalid_argument("no plain arithmetic for " + op);
 }
 
-/// In i32 as it wraps; f64 holds none of the products, int64 all.
+/// In i32 as it wraps, or in i64 where an operand is none; f64 holds none of the products, int64 all.
 inline double plain_integer(const std::string& op, const std::vector<double>& x) {
   std::vector<int64_t> v;
-  for (double d : x) v.push_back(static_cast<int64_t>(d));
-  const auto wrap = [](int64_t n) { return static_cast<double>(static_cast<int32_t>(static_cast<uint32_t>(n))); };
-  if (op == "mul") return wrap(v[0] * v[1]);
-  if (op == "fma") return wrap(v[0] * v[1] + v[2]);
-  if (op == "div") return v[1] == 0 ? 0 : wrap(v[0] / v[1]);
-  return wrap(static_cast<int64_t>(plain_float(op, x)));
+  bool wide = false;
+  for (double d : x) {
+    v.push_back(static_cast<int64_t>(d));
+    wide |= v.back() != static_cast<int32_t>(v.back());
+  }
+  const auto wrap = [&](uint64_t n) {
+    // Beyond 2^53, where a double is not exact, the low bits are what results of 32 bits and fewer keep.
+    if (wide && n + (uint64_t{1} << 53) > uint64_t{1} << 54) return static_cast<double>(static_cast<uint32_t>(n));
+    return static_cast<double>(wide ? static_cast<int64_t>(n) : static_cast<int32_t>(static_cast<uint32_t>(n)));
+  };
+  std::vector<uint64_t> u(v.begin(), v.end());
+  const auto count = u.size() > 1 ? u[1] : 0;
+  const uint64_t width = wide ? 64 : 32;
+  if (op == "mul") return wrap(u[0] * u[1]);
+  if (op == "fma") return wrap(u[0] * u[1] + u[2]);
+  if (op == "div") return v[1] == 0 ? 0 : wrap(static_cast<uint64_t>(v[0] / v[1]));
+  if (op == "mod") return v[1] == 0 ? x[0] : static_cast<double>(v[0] % v[1]);
+  if (op == "bitwise_not") return wrap(~u[0]);
+  if (op == "bitwise_and") return wrap(u[0] & u[1]);
+  if (op == "bitwise_or") return wrap(u[0] | u[1]);
+  if (op == "bitwise_xor") return wrap(u[0] ^ u[1]);
+  if (op == "shift_left") return count < width ? wrap(u[0] << count) : 0;
+  if (op == "shift_right") return count < width ? wrap(static_cast<uint64_t>(v[0] >> count)) : v[0] < 0 ? -1 : 0;
+  if (op == "umulhi")
+    return static_cast<int32_t>(static_cast<uint32_t>((u[0] & 0xffffffff) * (u[1] & 0xffffffff) >> 32));
+  return wrap(static_cast<uint64_t>(static_cast<int64_t>(plain_float(op, x))));
 }
 
 inline bool in(const std::string& op, std::initializer_list<const char*> names) {
   return std::find(names.begin(), names.end(), op) != names.end();
 }
 inline bool needs_floats(const std::string& op) {
-  return in(op, {"exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh", "erf", "gelu", "silu"});
+  return in(op,
+            {"exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh", "erf", "gelu", "silu", "exp2", "log2", "sin", "cos"});
+}
+/// Neither rising nor falling along their operands: of what is not known to the bit they may be anything.
+inline bool leaps(const std::string& op) {
+  return in(op,
+            {"mod", "bitwise_not", "bitwise_and", "bitwise_or", "bitwise_xor", "shift_left", "shift_right", "umulhi"});
 }
 
 /// One element of an elementwise op, in f32 or i32, as yet of no type.
@@ -226,6 +266,8 @@ inline Value plain_elementwise(const std::string& op, const std::vector<Value>& 
     if (!all_known) return Value::between(0, 1);
     if (x[0].lo <= x[1].hi && x[1].lo <= x[0].hi) return Value::between(0, 1);
   }
+  if (!points && leaps(op)) return Value::anything();
+  if (!points && in(op, {"sin", "cos"})) return all_known ? Value::between(-1, 1) : Value::anything();
   if (integers) {
     if (points) return over_corners(x, [&](const std::vector<double>& at) { return plain_integer(op, at); });
     if (op == "div" && x[1].lo <= 0 && x[1].hi >= 0) return Value::anything();

@@ -104,6 +104,52 @@ TEST(SimpleCommands, take_the_longer_of_reading_their_operands_and_writing_their
   expect("gemm_f16", gemm, 2 * kX / 2, 64 * 64 * 4);
 }
 
+const RegisterKernel passes{kernel("passes", [](tl::Context& tl, const tl::Args& args) {
+  const auto x = tl.load(args["x"].ptr, {4, 33});  // 132 elements
+  tl.copy(x);
+  tl.cumsum(x, 1);                  // of 33: 6 passes
+  tl.cumprod(x, 0);                 // of 4: 2
+  tl.sort(x, 1);                    // 6 · 7 / 2
+  tl.topk(x, 2, 0);                 // 2 · 3 / 2
+  tl.argsort(x.slice(0, 0, 1), 0);  // of 1: 1
+  tl.reduce(x, 1, [](tl::Expr a, tl::Expr b) { return tl::maximum(a, b) * 0.5; });
+  tl.associative_scan(x, 0, [](tl::Expr a, tl::Expr b) { return a + b; });
+  const auto w = tl.cast(x.slice(1, 0, 32), DType::f16);  // [4, 32]
+  tl.dot(w, tl.cast(w, DType::i8).transpose());
+  tl.dot(w, tl.cast(w, DType::u8).transpose());
+  tl.dot(w, w.transpose(), tl.zeros({4, 4}, DType::f32));
+  const tl::Loaded own = tl.tensor(std::vector<int>{3, 4}, {2}, DType::u16);
+  if (own(1) == 4) tl.copy(own);
+})};
+
+TEST(SimpleCommands, pass_over_their_elements_as_often_as_their_networks_are_deep) {
+  const std::string slow = std::regex_replace(
+      std::regex_replace(thin_tcm(", stream_operands: false"), std::regex("lanes: 1048576, freq_ghz: 1.0e9"),
+                         "lanes: 10, freq_ghz: 2, cycles: {cumsum: 3, sort: 5, mul: 7, add: 9}"),
+      std::regex("macs_per_cycle: 1.0e12, freq_ghz: 1000"),
+      "macs_per_cycle: 8, freq_ghz: 1, rates: {f16: 2, \"f16×i8\": 4}");
+  const auto platform = platform_from_text(slow);
+  Lengths took, submitted;
+  run(*platform, "passes", took, submitted);
+  constexpr double kPass = 14 / 2.0;  // 132 elements, 10 at once, 2 a ns
+  const std::map<std::string, double> want = {{"copy", 5 + kPass},
+                                              {"cumsum", 5 + 6 * 3 * kPass},
+                                              {"cumprod", 5 + 2 * kPass},
+                                              {"sort", 5 + 21 * 5 * kPass},
+                                              {"topk", 5 + 3 * kPass},
+                                              {"argsort", 5 + 4 / 2.0},
+                                              {"reduce", 5 + (1 + 7) * kPass},
+                                              {"associative_scan", 5 + 2 * 9 * kPass},
+                                              {"gemm_f16", 7 + 4 * 4 * 32 / 8.0 / 4},
+                                              {"gemm_f16 2", 7 + 4 * 4 * 32 / 8.0 / 2},
+                                              {"gemm_f16 3", 7 + 4 * 4 * 32 / 8.0 / 2},
+                                              {"constant", 0}};
+  for (const auto& [op, ns] : want) {
+    ASSERT_TRUE(took.count(op)) << op;
+    EXPECT_NEAR(took[op], ns, 0.01) << op;
+  }
+}
+
 TEST(SimpleCommands, count_operands_that_stand_twice_twice_and_repeated_elements_once) {
   // Where reading is what takes the time: writes are fast here.
   const auto platform = platform_from_text(std::regex_replace(

@@ -21,12 +21,13 @@ from model_graph import Graph  # noqa: E402
 from model_pipeline import Item, Pe  # noqa: E402
 
 TOLERANCE_NS = 0.01
-BYTES = {"f32": 4, "f16": 2, "bf16": 2, "i32": 4, "i8": 1, "bool": 1}
+BYTES = {"f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "u16": 2, "i8": 1, "u8": 1, "i4": 1, "bool": 1}
 MODES = ("ideal", "cut_through", "flit")
 SMALL = {"assemble": ("n=3001",), "attention": ("heads=3", "seq=45", "dim=16"), "gather": ("n=37", "rows=16", "cols=33"),
          "gemm": ("m=100", "n=72", "k=130"), "gemm_dot": ("m=100", "n=72", "k=130"),
          "gemm_epilogue": ("m=100", "n=72", "k=130"), "mlp": (), "newton_sqrt": ("n=300",), "rmsnorm": (),
-         "softmax": (), "vector_add": ("n=3001",)}
+         "softmax": (), "vector_add": ("n=3001",), "dropout": ("n=3001",), "cumsum": ("rows=37", "cols=100"),
+         "sort": ("rows=37", "cols=100"), "topk": ("rows=37", "cols=70"), "gemm_w4": ("m=100", "n=72", "k=192")}
 
 
 def ranges_of(p, side):
@@ -48,6 +49,14 @@ def stream_bytes(shapes, dtypes):
     return sum(math.prod(s) * BYTES[t] for s, t in zip(shapes, dtypes))
 
 
+def passes(p):
+    """How often an op passes over its elements: docs/timing.md."""
+    if p["op"] not in ("cumsum", "cumprod", "sort", "argsort", "topk"):
+        return 1
+    log = max(1, (p["input_shapes"][0][p["axis"]] - 1).bit_length())
+    return log if p["op"].startswith("cum") else log * (log + 1) // 2
+
+
 def item_of(record, finished):
     """A command that is no composite, for the model."""
     name, p = record["op_name"], record["params"]
@@ -56,11 +65,13 @@ def item_of(record, finished):
     if name == "dma_write":
         return Item([("DMA_WRITE", ranges_of(p, "dst"))], finished)
     if record["op_kind"] == "gemm":
+        acc = p.get("accumulator", {"shape": (0,), "dtype": "f32"})
         return Item([("GEMM", (p["m"], p["n"], p["k"], p["dtype_in"]))], finished,
-                    (stream_bytes((p["shape_a"], p["shape_b"]), (p["dtype_in"], p["dtype_b"])),
+                    (stream_bytes((p["shape_a"], p["shape_b"], acc["shape"]),
+                                  (p["dtype_in"], p["dtype_b"], acc["dtype"])),
                      stream_bytes((p["shape_out"],), (p["dtype_out"],))))
     elements = max(math.prod(s) for s in (*p["input_shapes"], p["shape_out"]))
-    return Item([("MATH", ([p["op"]], elements))], finished,
+    return Item([("MATH", ([p["op"]] * passes(p), elements))], finished,
                 (stream_bytes(p["input_shapes"], p["input_dtypes"]), stream_bytes((p["shape_out"],), (p["dtype"],))))
 
 

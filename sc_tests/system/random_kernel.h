@@ -44,7 +44,7 @@ class RandomKernel {
   }
   DType dtype() {
     return any({DType::f32, DType::f32, DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2, DType::i8, DType::u8,
-                DType::i16, DType::i32});
+                DType::i16, DType::i32, DType::u16, DType::u32});
   }
   int64_t extent() { return any<int64_t>({1, 3, 8, 8, 17}); }
   Dims shape() { return one_in(4) ? Dims{extent() * 5} : Dims{extent(), extent()}; }
@@ -98,7 +98,7 @@ class RandomKernel {
   }
 
   void step() {
-    switch (pick(15)) {
+    switch (pick(18)) {
       case 0:
         keep(loaded(dtype(), shape()));
         return;
@@ -125,6 +125,12 @@ class RandomKernel {
         return;
       case 13:
         return ternary();
+      case 14:
+        return scan_or_sort();
+      case 15:
+        return arrangement();
+      case 16:
+        return number();
       default:
         return other();
     }
@@ -143,13 +149,17 @@ class RandomKernel {
   }
   void binary() {
     const tl::Tensor x = value();
-    keep(context().op(any({"add", "sub", "mul", "div", "maximum", "minimum", "lt", "ge", "eq", "ne"}), {x, with(x)}));
+    const bool bits = !is_float(x.dtype()) && one_in(2);
+    keep(context().op(bits ? any({"bitwise_and", "bitwise_or", "bitwise_xor", "shift_left", "shift_right", "mod"})
+                           : any({"add", "sub", "mul", "div", "maximum", "minimum", "lt", "ge", "eq", "ne", "mod"}),
+                      {x, with(x)}));
   }
   void unary() {
     const tl::Tensor x = value();
     const bool any_type = !is_float(x.dtype()) || one_in(3);
-    keep(context().op(any_type ? any({"abs", "neg", "relu", "floor"})
-                               : any({"exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh", "erf", "gelu", "silu"}),
+    keep(context().op(any_type ? any({"abs", "neg", "relu", "floor", "ceil", "round", "trunc"})
+                               : any({"exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh", "erf", "gelu", "silu", "exp2",
+                                      "log2", "sin", "cos"}),
                       {x}));
   }
   void ternary() {
@@ -168,7 +178,13 @@ class RandomKernel {
   void reduction() {
     const tl::Tensor x = value();
     const int axis = static_cast<int>(pick(static_cast<uint64_t>(x.rank())));
-    switch (pick(5)) {
+    switch (pick(7)) {
+      case 5:
+        keep(context().argmin(x, axis, true));
+        return;
+      case 6:
+        keep(context().prod(x, axis, true));
+        return;
       case 0:
         keep(context().sum(x, axis, true));
         return;
@@ -186,6 +202,54 @@ class RandomKernel {
     }
   }
 
+  void scan_or_sort() {
+    const tl::Tensor x = value();
+    const int axis = static_cast<int>(pick(static_cast<uint64_t>(x.rank())));
+    switch (pick(5)) {
+      case 0:
+        keep(context().cumsum(x, axis, one_in(2)));
+        return;
+      case 1:
+        keep(context().cumprod(x, axis));
+        return;
+      case 2:
+        keep(context().associative_scan(x, axis, [](tl::Expr a, tl::Expr b) { return tl::maximum(b, a); }));
+        return;
+      case 3:
+        keep(context().sort(x, axis, one_in(2)));
+        return;
+      default:
+        keep(context().topk(x, 1 + static_cast<int64_t>(pick(static_cast<uint64_t>(x.dim(axis)))), axis));
+    }
+  }
+  void arrangement() {
+    const tl::Tensor x = value();
+    switch (pick(4)) {
+      case 0:
+        keep(context().flip(x, static_cast<int>(pick(static_cast<uint64_t>(x.rank())))));
+        return;
+      case 1: {
+        const tl::Arg y = with(x);
+        if (!y.is_scalar() && y.tensor().shape() == x.shape()) keep(context().cat({x, y.tensor(), x}, -1));
+        return;
+      }
+      case 2:
+        if (!is_float(x.dtype())) keep(context().histogram(x, 9));
+        return;
+      default: {
+        const auto any_row = [&](uint64_t) { return static_cast<int>(pick(static_cast<uint64_t>(x.dim(0)))); };
+        std::vector<int> rows(5);
+        for (int& r : rows) r = any_row(0);
+        if (x.rank() == 1) keep(context().gather(x, tl_.tensor(rows, {5}, DType::u16), 0));
+      }
+    }
+  }
+  void number() {
+    const tl::Tensor offsets = tl_.arange(static_cast<double>(pick(1000)), 1017, 1, DType::i32);
+    const tl::Tensor few = offsets.slice(0, 0, 17);
+    keep(one_in(2) ? context().randint(static_cast<int64_t>(pick(9)), few) : context().rand(7, few));
+  }
+
   tl::Tensor matrix(DType t, int64_t rows, int64_t cols) {
     for (const tl::Tensor& m : live_) {
       if (m.dtype() != t || m.rank() != 2) continue;
@@ -196,14 +260,18 @@ class RandomKernel {
   }
   static bool has_dense_rows(const tl::Tensor& t) { return t.contiguous() || t.transpose().contiguous(); }
   void dot() {
-    const DType t = dtype();
+    DType t = dtype();
+    if (t == DType::u32) t = DType::u16;
     const tl::Tensor a = matrix(t, extent(), extent());
     const auto out = is_float(t) ? any({DType::f32, DType::f16, DType::bf16, DType::f8e5m2}) : DType::i32;
-    keep(context().dot(a, matrix(t, a.shape()[1], extent()), out));
+    const tl::Tensor b = matrix(t, a.shape()[1], extent());
+    const Dims made{a.shape()[0], b.shape()[1]};
+    keep(one_in(2) ? context().dot(a, b, out) : context().dot(a, b, loaded(accumulator_of(t), made), out));
   }
 
   void composite() {
-    const DType t = dtype();
+    DType t = dtype();
+    if (t == DType::u32) t = DType::u16;
     const int64_t m = extent(), n = extent(), k = extent();
     const auto tile = [this] { return 1 + static_cast<int64_t>(pick(9)); };
     const auto input = [&](int64_t rows, int64_t cols) {

@@ -85,6 +85,29 @@ class Numpy(cli_support.Cli):
             expected = bf16(expected) if dtype == "bf16" else expected.astype(a.dtype)
             np.testing.assert_array_equal(c, expected)
 
+    def test_scans_and_sorts(self):
+        shape = {"rows": 37, "cols": 301}
+        for dtype in ("i32", "f16"):
+            x = self.values(dtype, 37, 301)
+            wide = np.int32 if dtype == "i32" else np.float32
+            y = self.run_kernel("cumsum", "y", {"x": x}, {**shape, "dtype": dtype})
+            expected = np.cumsum(x, 1, dtype=wide).astype(np.int32 if dtype == "i32" else np.float16)
+            np.testing.assert_array_equal(y, expected)
+            y = self.run_kernel("sort", "y", {"x": x}, {**shape, "dtype": dtype, "descending": "true"})
+            np.testing.assert_array_equal(y, np.sort(x, 1)[:, ::-1])
+            y = self.run_kernel("topk", "indices", {"x": x}, {**shape, "k": 7, "dtype": dtype})
+            np.testing.assert_array_equal(y, np.argsort(-x.astype(np.int64 if dtype == "i32" else np.float32), 1,
+                                                        kind="stable")[:, :7])
+
+    def test_weights_of_four_bits(self):
+        a, scale = self.values("f16", 50, 64), self.values("f16", 24, 2)
+        w = self.random.integers(-8, 8, (24, 64)).astype(np.int8)  # as .npy files hold i4
+        c = self.run_kernel("gemm_w4", "c", {"a": a, "w": w, "scale": scale}, {"m": 50, "n": 24, "k": 64})
+        b = (w.astype(np.float32) * np.repeat(scale, 32, 1).astype(np.float32)).astype(np.float16).astype(np.float64)
+        reference = a.astype(np.float64) @ b.T
+        bound = 1e-3 + 1e-3 * np.maximum(np.abs(reference), np.abs(a).astype(np.float64) @ np.abs(b.T) / 8)
+        self.assertLessEqual((np.abs(c - reference) - bound).max(), 0)
+
     def test_gather_with_minus_one(self):
         for dtype in ("f32", "f16", "bf16", "i8"):
             x = self.values(dtype, 19, 45)

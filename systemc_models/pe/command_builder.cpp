@@ -1,6 +1,7 @@
 // From what a kernel asks (OpDesc) to what its PE does (PeCommand).
 #include <algorithm>
 
+#include "kernbench/phase2/op/combiner.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 
 namespace kernbench {
@@ -51,6 +52,20 @@ void fill_streams(const OpDesc& d, PeCommand& c) {
     if (!o.is_scalar) c.in_bytes += own_bytes(o.ref);
   }
   c.out_bytes = own_bytes(d.output);
+}
+
+/// How often a MATH command passes over its elements, and by what.
+void fill_passes(const OpDesc& d, PeCommand& c) {
+  const MathOp* op = find_math_op(d.op);
+  if (op && op->steps != Steps::one && !d.operands[0].is_scalar) {
+    const Dims& shape = d.operands[0].ref.shape;
+    c.steps = steps_of(*op, shape[d.axis < 0 ? d.axis + shape.rank() : d.axis]);
+  }
+  if (d.argument.empty() || !op || (!op->is_reduction() && op->kind != MathKind::scan)) return;
+  const Combiner combiner(d.argument);
+  for (const Combiner::Step& s : combiner.steps()) {
+    if (s.op) c.combines.emplace_back(s.op->name);
+  }
 }
 
 TileOperand tile_operand(const TensorRef& t, bool transposed) {
@@ -128,6 +143,7 @@ void fill_command(const OpDesc& d, PeCommand& c) {
       c.n = d.n;
       c.k = d.k;
       c.dtype = name_of(d.operands[0].ref.dtype);
+      if (d.operands[1].ref.dtype != d.operands[0].ref.dtype) c.dtype_b = name_of(d.operands[1].ref.dtype);
       fill_streams(d, c);
       break;
     case CommandType::math:
@@ -136,6 +152,7 @@ void fill_command(const OpDesc& d, PeCommand& c) {
       for (const Operand& o : d.operands) {
         if (!o.is_scalar) c.elements = std::max(c.elements, o.ref.shape.elements());
       }
+      fill_passes(d, c);
       fill_streams(d, c);
       break;
     case CommandType::send:

@@ -169,7 +169,7 @@ void KernelRunner::end_work() {
 }
 
 void KernelRunner::materialize(const std::shared_ptr<OpDesc>& desc) {
-  if (!system_.pending_values()) {
+  if (!desc->data && !system_.pending_values()) {
     throw KernelFault("tl.materialize on " + pe_.id +
                       ": what pending values are made of is kept only for kernels whose KernelSpec says "
                       "`materializes = true`");
@@ -190,13 +190,15 @@ void KernelRunner::materialize(const std::shared_ptr<OpDesc>& desc) {
 void KernelRunner::issue_materialization(Submitted& s) {
   MemoryImage& image = system_.image();
   OpDesc& desc = *s.materializes;
-  auto what = std::make_shared<Materialization>();
-  Bytes bytes(desc.output.nbytes());
   try {
-    system_.pending_values()->read(image, MemoryImage::key_of(desc.output), desc.output.addr, bytes.data(),
-                                   bytes.size(), 0, cpu_.materialize_limits(), what.get());
-    desc.data = std::make_shared<const Bytes>(std::move(bytes));
-    desc.materialized = std::move(what);
+    if (!desc.data) {
+      auto what = std::make_shared<Materialization>();
+      Bytes bytes(desc.output.nbytes());
+      system_.pending_values()->read(image, MemoryImage::key_of(desc.output), desc.output.addr, bytes.data(),
+                                     bytes.size(), 0, cpu_.materialize_limits(), what.get());
+      desc.data = std::make_shared<const Bytes>(std::move(bytes));
+      desc.materialized = std::move(what);
+    }
     apply_effect(s.desc, image);
     s.op_id = block_.begin_service(static_cast<const PeCommand&>(s));
     block_.end_service(static_cast<const PeCommand&>(s), s.op_id, s.issue_ns, s.issue_ns);

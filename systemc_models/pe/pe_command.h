@@ -201,7 +201,10 @@ struct PeCommand {
   std::shared_ptr<RangedAccess> ranged;  ///< a gather, a scatter or an atomic: what it moves, instead of `dma`
   int64_t m = 0, n = 0, k = 0;
   std::string dtype;                     ///< GEMM: A's
+  std::string dtype_b;                   ///< GEMM: B's where it is another; else empty
   std::string op;                        ///< MATH
+  std::vector<std::string> combines;     ///< MATH: the ops of a combiner of the kernel's own, which `op` is timed as
+  int64_t steps = 1;                     ///< MATH: passes over the elements (math_op.h)
   int64_t elements = 0;                  ///< MATH: of the largest operand
   uint64_t in_bytes = 0, out_bytes = 0;  ///< GEMM, MATH: what it reads and writes in TCM while it is computed
 

@@ -42,7 +42,9 @@ ComputeEngine::Compute PeGemm::compute(const PeItem& item) {
     if (plan.gemm_rate < 0) plan.gemm_rate = rate(plan.dtype);
     r = plan.gemm_rate;
   } else {
-    r = rate(item.command->dtype);
+    const PeCommand& command = *item.command;
+    const auto mixed = command.dtype_b.empty() ? rates_.end() : rates_.find(command.dtype + "×" + command.dtype_b);
+    r = mixed != rates_.end() ? mixed->second : rate(command.dtype);
   }
   const double ns = flops_of(s) / 2 / (macs_per_ns_ * r);
   return {ns, flops_of(s), ns};

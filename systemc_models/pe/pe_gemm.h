@@ -1,6 +1,7 @@
 // Models: a PE's matrix unit, by rate (`builtin.pe_gemm`) or as a systolic array (`builtin.pe_gemm_systolic`). It
 // computes
-//   pe_gemm:          M·N·K / (macs_per_cycle · freq_ghz · rate), rate from `rates` by A's dtype
+//   pe_gemm:          M·N·K / (macs_per_cycle · freq_ghz · rate), rate from `rates` by A's dtype; of mixed operands by
+//                     both, as `f16×i4`, else A's
 //   pe_gemm_systolic: cycles / freq_ghz, cycles of the output-, weight- or input-stationary fold (SCALE-Sim's
 //                     analytical counts)
 // What the service is beside that: compute_engine.h. Timing contract §5.
@@ -13,7 +14,7 @@ namespace kernbench {
 
 struct PeGemmParameters : ComputeParameters {
   double macs_per_cycle = 0, freq_ghz = 0;
-  NumberMap rates;  ///< by dtype of A; 1 where not listed
+  NumberMap rates;  ///< by dtype of A, or "A×B"; 1 where not listed
   template <class List>
   static void describe(List& list) {
     BlockParameters::describe(list);
@@ -22,7 +23,7 @@ struct PeGemmParameters : ComputeParameters {
         .required();
     list.add(&PeGemmParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate().required();
     list.add(&PeGemmParameters::rates, "rates", "",
-             "speed by dtype of A, relative to macs_per_cycle (1 where not listed)")
+             "speed by dtype of A, or of A×B as f16×i4, relative to macs_per_cycle (1 where not listed)")
         .rate();
     describe_compute(list);
   }

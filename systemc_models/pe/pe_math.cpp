@@ -57,7 +57,9 @@ ComputeEngine::Compute PeMath::compute(const PeItem& item) {
     if (item.last_k) sum += plan.math_cycles[1];
     if (item.last_output) sum += plan.math_cycles[2];
   } else {
-    sum = cycles(item.command->op);
+    const PeCommand& command = *item.command;
+    sum = command.combines.empty() ? cycles(command.op) : cycles(command.combines);
+    sum *= static_cast<double>(command.steps);
   }
   const double groups = static_cast<double>((elements + lanes_ - 1) / lanes_);
   return {groups * sum / freq_ghz_, static_cast<double>(elements), 0};

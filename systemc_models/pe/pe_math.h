@@ -1,6 +1,7 @@
-// Models: a PE's vector unit. It computes Σ over ops ⌈elements / lanes⌉ · cycles(op) / freq_ghz; a token's consecutive
-// MATH ops are one service. What the service is beside that: compute_engine.h. Timing contract §5.
-// Does not model: the depth of the lanes' pipelines, reductions' trees.
+// Models: a PE's vector unit. It computes Σ over ops ⌈elements / lanes⌉ · cycles(op) · steps / freq_ghz; a token's
+// consecutive MATH ops are one service. Steps are 1, of scans ⌈log2 n⌉ and of sorts s (s + 1) / 2 with s = ⌈log2 n⌉ for
+// n elements along the axis. What the service is beside that: compute_engine.h. Timing contract §5.
+// Does not model: the depth of the lanes' pipelines, reductions' trees, the parts of a row that lie in different lanes.
 #pragma once
 
 #include <set>

@@ -18,8 +18,9 @@ namespace {
 using energy::Constant;
 using energy::Unit;
 
-constexpr DType kDTypes[] = {DType::f32, DType::f16, DType::bf16,   DType::i8,    DType::i16,
-                             DType::i32, DType::u8,  DType::f8e4m3, DType::f8e5m2};
+constexpr DType kDTypes[] = {DType::f32, DType::f16, DType::bf16,   DType::i8,     DType::i16,
+                             DType::i32, DType::u8,  DType::f8e4m3, DType::f8e5m2, DType::u16,
+                             DType::u32, DType::i64, DType::i4,     DType::e2m1};
 constexpr size_t kMostSrams = 100;
 
 std::vector<std::string> quality_names() {

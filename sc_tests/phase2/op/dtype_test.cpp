@@ -8,8 +8,8 @@
 namespace kernbench {
 namespace {
 
-constexpr DType kAll[] = {DType::f32, DType::f16, DType::bf16,   DType::i8,    DType::i16,
-                          DType::i32, DType::u8,  DType::f8e4m3, DType::f8e5m2};
+constexpr DType kAll[] = {DType::f32,    DType::f16,    DType::bf16, DType::i8,  DType::i16, DType::i32, DType::u8,
+                          DType::f8e4m3, DType::f8e5m2, DType::u16,  DType::u32, DType::i64, DType::i4,  DType::e2m1};
 
 TEST(DTypes, every_name_parses_back_to_its_type) {
   for (DType t : kAll) EXPECT_EQ(parse_dtype(name_of(t)), t) << name_of(t);
@@ -27,6 +27,21 @@ TEST(DTypes, have_the_sizes_their_names_say) {
   EXPECT_EQ(size_of(DType::u8), 1u);
   EXPECT_EQ(size_of(DType::f8e4m3), 1u);
   EXPECT_EQ(size_of(DType::f8e5m2), 1u);
+  EXPECT_EQ(size_of(DType::u16), 2u);
+  EXPECT_EQ(size_of(DType::u32), 4u);
+  EXPECT_EQ(size_of(DType::i64), 8u);
+}
+
+TEST(DTypes, packed_ones_hold_two_values_in_a_byte) {
+  for (DType t : kAll) {
+    const bool packed = t == DType::i4 || t == DType::e2m1;
+    EXPECT_EQ(is_packed(t), packed) << name_of(t);
+    EXPECT_EQ(values_in(t), packed ? 2 : 1) << name_of(t);
+    EXPECT_EQ(unpacked(t) == t, !packed) << name_of(t);
+  }
+  EXPECT_EQ(size_of(DType::i4), 1u);
+  EXPECT_EQ(unpacked(DType::i4), DType::i8);
+  EXPECT_EQ(unpacked(DType::e2m1), DType::f32);
 }
 
 TEST(DTypes, floats_accumulate_in_f32_and_integers_in_i32) {
@@ -39,8 +54,16 @@ TEST(MathOps, promote_to_a_type_that_holds_both) {
   EXPECT_EQ(promote(DType::f16, DType::i32), DType::f16);
   EXPECT_EQ(promote(DType::u8, DType::i8), DType::i16);
   EXPECT_EQ(promote(DType::i8, DType::i32), DType::i32);
+  EXPECT_EQ(promote(DType::u16, DType::i16), DType::i32);
+  EXPECT_EQ(promote(DType::u16, DType::i32), DType::i32);
+  EXPECT_EQ(promote(DType::u8, DType::u32), DType::u32);
+  EXPECT_EQ(promote(DType::u32, DType::i8), DType::i64);
+  EXPECT_EQ(promote(DType::u32, DType::i64), DType::i64);
   for (DType a : kAll) {
-    for (DType b : kAll) EXPECT_EQ(promote(a, b), promote(b, a)) << name_of(a) << " " << name_of(b);
+    for (DType b : kAll) {
+      if (is_packed(a) || is_packed(b)) continue;
+      EXPECT_EQ(promote(a, b), promote(b, a)) << name_of(a) << " " << name_of(b);
+    }
   }
 }
 
@@ -52,7 +75,22 @@ TEST(MathOps, give_the_result_type_of_their_rule) {
   EXPECT_EQ(result_dtype(*find_math_op("argmax"), {DType::f16}), DType::i32);
   EXPECT_EQ(result_dtype(*find_math_op("where"), {DType::u8, DType::f16, DType::f16}), DType::f16);
   EXPECT_EQ(result_dtype(*find_math_op("where"), {DType::u8}), DType::f32);
+  EXPECT_EQ(result_dtype(*find_math_op("sum"), {DType::u16}), DType::i32);
+  EXPECT_EQ(result_dtype(*find_math_op("cumsum"), {DType::u32}), DType::u32);
+  EXPECT_EQ(result_dtype(*find_math_op("prod"), {DType::f16}), DType::f16);
+  EXPECT_EQ(result_dtype(*find_math_op("xor_sum"), {DType::i8}), DType::i8);
+  EXPECT_EQ(result_dtype(*find_math_op("randint"), {DType::i64}), DType::u32);
   EXPECT_EQ(find_math_op("no_such_op"), nullptr);
+}
+
+TEST(MathOps, pass_over_their_elements_as_often_as_their_networks_are_deep) {
+  const MathOp &add = *find_math_op("add"), &scan = *find_math_op("cumsum"), &sort = *find_math_op("sort");
+  for (int64_t n : {1, 2, 3, 1000}) EXPECT_EQ(steps_of(add, n), 1);
+  for (const auto& [n, steps] :
+       std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {2, 1}, {3, 2}, {4, 2}, {5, 3}, {1024, 10}, {1025, 11}}) {
+    EXPECT_EQ(steps_of(scan, n), steps) << n;
+    EXPECT_EQ(steps_of(sort, n), steps * (steps + 1) / 2) << n;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,54 @@
+// y[r, :] = the elements of x[r, :] in order; a row must fit a PE's TCM.
+#include <algorithm>
+#include <numeric>
+
+#include "kernbench/kernel_api/kernels/common.h"
+
+namespace kernbench::kernels {
+namespace {
+
+constexpr int64_t kElements = 16384;  // of a block
+
+void sort(tl::Context& tl, const tl::Args& args) {
+  if (args["y"].empty()) return;
+  const tl::Block x = args["x"];
+  const tl::Block y = args["y"];
+  const int64_t rows = x.shape()[0];
+  const int64_t step = std::max<int64_t>(1, kElements / x.shape()[1]);
+  for (int64_t i = 0; i < rows; i += step) {
+    const int64_t count = std::min(step, rows - i);
+    tl.store_async(y.rows(i, count), tl.sort(tl.load(x.rows(i, count)), 1, args.flag("descending")));
+  }
+}
+
+std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) {
+  const int64_t rows = p.integer("rows"), cols = p.integer("cols");
+  Floats x = in.at("x").floats();  // exact: integers are small
+  for (int64_t r = 0; r < rows; ++r) {
+    const auto first = x.begin() + r * cols;
+    if (p.flag("descending")) {
+      std::stable_sort(first, first + cols, std::greater<>());
+    } else {
+      std::stable_sort(first, first + cols);
+    }
+  }
+  return {{"y", {HostTensor::from(p.dtype(), {rows, cols}, x), {}}}};
+}
+
+KernelSpec spec() {
+  KernelSpec s;
+  s.name = "sort";
+  s.help = "y = every row of x, sorted";
+  s.params = {ParamSpec::size_over_pes("rows", 1024, "rows, split over the PEs"),
+              ParamSpec::size("cols", 512, "columns"), ParamSpec::flag("descending", false, "the greatest first"),
+              ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16, DType::i8, DType::u16, DType::i32})};
+  s.tensors = {input("x", {"rows", "cols"}, Placement::rows), output("y", {"rows", "cols"}, Placement::rows)};
+  s.function = sort;
+  s.reference = reference;
+  return s;
+}
+
+const RegisterKernel registered{spec()};
+
+}  // namespace
+}  // namespace kernbench::kernels

@@ -1,0 +1,70 @@
+// The k largest elements of every row and where they are, the greatest first; a row must fit a PE's TCM.
+#include <algorithm>
+#include <numeric>
+
+#include "kernbench/kernel_api/kernels/common.h"
+
+namespace kernbench::kernels {
+namespace {
+
+constexpr int64_t kElements = 16384;  // of a block
+
+void topk(tl::Context& tl, const tl::Args& args) {
+  if (args["values"].empty()) return;
+  const tl::Block x = args["x"];
+  const tl::Block values = args["values"];
+  const tl::Block indices = args["indices"];
+  const int64_t rows = x.shape()[0];
+  const int64_t k = args.integer("k");
+  const int64_t step = std::max<int64_t>(1, kElements / x.shape()[1]);
+  for (int64_t i = 0; i < rows; i += step) {
+    const int64_t count = std::min(step, rows - i);
+    const auto block = tl.load(x.rows(i, count));
+    const tl::Tensor first = tl.copy(tl.argsort(block, 1, true).slice(1, 0, k));
+    tl.store_async(indices.rows(i, count), first);
+    tl.store_async(values.rows(i, count), tl.gather(block, first, 1));
+  }
+}
+
+std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) {
+  const int64_t rows = p.integer("rows"), cols = p.integer("cols"), k = p.integer("k");
+  const Floats x = in.at("x").floats();
+  Floats values;
+  std::vector<int32_t> indices;
+  for (int64_t r = 0; r < rows; ++r) {
+    std::vector<int32_t> order(static_cast<size_t>(cols));
+    std::iota(order.begin(), order.end(), 0);
+    const float* row = x.data() + r * cols;
+    std::stable_sort(order.begin(), order.end(), [row](int32_t a, int32_t b) { return row[a] > row[b]; });
+    for (int64_t i = 0; i < k; ++i) {
+      indices.push_back(order[static_cast<size_t>(i)]);
+      values.push_back(row[indices.back()]);
+    }
+  }
+  return {{"values", {HostTensor::from(p.dtype(), {rows, k}, values), {}}},
+          {"indices", {HostTensor::from(DType::i32, {rows, k}, indices), {}}}};
+}
+
+KernelSpec spec() {
+  KernelSpec s;
+  s.name = "topk";
+  s.help = "the k largest elements of every row and their indices";
+  s.params = {ParamSpec::size_over_pes("rows", 1024, "rows, split over the PEs"),
+              ParamSpec::size("cols", 256, "columns"), ParamSpec::size("k", 8, "elements kept of a row"),
+              ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16, DType::i32})};
+  s.tensors = {input("x", {"rows", "cols"}, Placement::rows), output("values", {"rows", "k"}, Placement::rows),
+               output("indices", {"rows", "k"}, Placement::rows, [](const Params&) { return DType::i32; })};
+  s.function = topk;
+  s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
+    if (p->integer("k") > p->integer("cols"))
+      throw BadParam("kernel topk: k=" + std::to_string(p->integer("k")) +
+                     " is more than cols=" + std::to_string(p->integer("cols")));
+  };
+  s.reference = reference;
+  return s;
+}
+
+const RegisterKernel registered{spec()};
+
+}  // namespace
+}  // namespace kernbench::kernels

@@ -1,0 +1,30 @@
+// Operands along one axis, for ops that do not work position by position.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "kernbench/phase2/eval/elementwise.h"
+
+namespace kernbench {
+
+/// Elements of the output that one part makes.
+constexpr int64_t kPartElements = 256 * 1024;
+
+/// A tensor seen as [outer, length, inner], `length` along the axis.
+struct AxisView {
+  int axis = 0;  ///< from 0
+  int64_t outer = 1, length = 1, inner = 1;
+};
+
+/// EvalError where the operand has no such axis.
+AxisView axis_view(const OpDesc&, const EvalInput&);
+
+/// EvalError unless the output has so many elements.
+void require_elements(const OpDesc&, const EvalInput&, int64_t made);
+
+/// All elements of the operand as T, row-major: the operand itself where that will do, else in `storage`.
+template <class T>
+const T* dense_values(const Arithmetic&, const EvalInput&, const std::string& op, Bytes* storage);
+
+}  // namespace kernbench

@@ -1,0 +1,16 @@
+// The functions of the elementwise ops by number: the rows of elementwise_ops.inc in order.
+#pragma once
+
+#include <cstdint>
+
+namespace kernbench {
+
+enum class Fn : uint8_t {
+#define KB_ELEMENTWISE(name, operands, result, values) name,
+#include "kernbench/phase2/op/elementwise_ops.inc"
+#undef KB_ELEMENTWISE
+  count
+};
+constexpr int kFns = static_cast<int>(Fn::count);
+
+}  // namespace kernbench

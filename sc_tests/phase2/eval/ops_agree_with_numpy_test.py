@@ -1,0 +1,365 @@
+"""Does every op of Phase 2 give what numpy gives, on random shapes and edge values, on every instruction set?
+
+evaluate_op (../evaluate_op.cpp) evaluates; numpy says what is right. Integers, and what is exact in floats, must agree
+to the bit; transcendental functions within a unit in the last place of f32.
+"""
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: python3-numpy is not installed")
+    sys.exit(77)
+
+np.seterr(all="ignore")
+INTEGERS = {"i8": np.int8, "u8": np.uint8, "i16": np.int16, "u16": np.uint16, "i32": np.int32, "u32": np.uint32,
+            "i64": np.int64}
+FLOATS = {"f32": np.float32, "f16": np.float16}
+TYPES = {**INTEGERS, **FLOATS}
+EDGES = [0.0, -0.0, 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5, np.inf, -np.inf, np.nan, 1e-45, -1e-40, 3e38, -3e38, 1e5,
+         -12345.678, 7e9]
+SAME_BITS_NOT_PROMISED = {"exp2", "log2", "sin", "cos", "exp", "log", "sqrt", "tanh", "randn", "softmax", "gemm"}
+
+
+class Ops(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.random = np.random.default_rng(17)
+        cls.tool = subprocess.Popen([os.environ["KERNBENCH_EVALUATE_OP"]], stdin=subprocess.PIPE,
+                                    stdout=subprocess.PIPE, text=True)
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.cases = 0
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.tool.stdin.close()
+        cls.tool.stdout.close()
+        assert cls.tool.wait() == 0
+        cls.folder.cleanup()
+
+    def say(self, op, operands, dtype, shape, axis=0, argument="-"):
+        """The tool's answer and where its result is."""
+        out = os.path.join(self.folder.name, "out.npy")
+        words = [out, op, str(axis), argument.replace(" ", ","), dtype, "x".join(map(str, shape)) or "-"]
+        for i, x in enumerate(operands):
+            if isinstance(x, tuple):
+                path = os.path.join(self.folder.name, f"{i}.npy")
+                np.save(path, x[1])
+                words.append(f"{x[0]}:{path}")
+            else:
+                words.append(f"={x!r}")
+        self.tool.stdin.write(" ".join(words) + "\n")
+        self.tool.stdin.flush()
+        type(self).cases += 1
+        return self.tool.stdout.readline().strip(), out
+
+    def run_op(self, op, operands, dtype, shape, axis=0, argument="-"):
+        said, out = self.say(op, operands, dtype, shape, axis, argument)
+        if op not in SAME_BITS_NOT_PROMISED:
+            self.assertEqual(said, "same", f"{op} {dtype}")
+        else:
+            self.assertTrue(said.startswith("same"), said)
+        result = np.load(out)
+        return result
+
+    def shape(self):
+        return tuple(int(n) for n in self.random.integers(1, 8, self.random.integers(1, 6)))
+
+    def values(self, dtype, shape):
+        n = int(np.prod(shape))
+        if dtype in INTEGERS:
+            info = np.iinfo(TYPES[dtype])
+            x = self.random.integers(info.min, info.max, n, dtype=TYPES[dtype], endpoint=True)
+            small = self.random.integers(max(info.min, -5), 70, n).astype(TYPES[dtype])
+            x = np.where(self.random.random(n) < 0.5, x, small)
+            edges = np.array([info.min, info.max, 0, 1, info.max - 1, info.min + 1], TYPES[dtype])
+        else:
+            x = (self.random.standard_normal(n) * 10.0 ** self.random.integers(-3, 4, n)).astype(TYPES[dtype])
+            edges = np.array(EDGES, np.float64).astype(TYPES[dtype])
+        at = self.random.random(n) < 0.2
+        x[at] = self.random.choice(edges, int(at.sum()))
+        return x.reshape(shape)
+
+    def equal(self, got, want, what):
+        """To the bit, but for what is in a NaN."""
+        want = np.asarray(want)
+        self.assertEqual(got.shape, want.shape, what)
+        self.assertEqual(got.dtype, want.dtype, what)
+        if got.dtype.kind == "f":
+            self.assertTrue(np.array_equal(np.isnan(got), np.isnan(want)), what)
+            clean = ~np.isnan(got)
+            self.assertTrue(np.array_equal(np.signbit(got[clean]), np.signbit(want[clean])), what)
+            got, want = got[clean], want[clean]
+        self.assertTrue(np.array_equal(got, want), f"{what}: {got[got != want][:5]}, numpy {want[got != want][:5]}")
+
+    def test_integer_ops(self):
+        def quotient(a, b):
+            q = np.where(b == 0, 0, np.abs(a.astype(object)) // np.where(b == 0, 1, np.abs(b.astype(object))))
+            return np.where((a < 0) != (b < 0), -q, q)
+
+        def high(a, b):
+            bits = 8 * a.dtype.itemsize
+            mask = (1 << bits) - 1
+            return ((a.astype(object) & mask) * (b.astype(object) & mask)) >> bits
+
+        def wrap(x, t):
+            bits = 8 * np.dtype(t).itemsize
+            low = np.array([int(v) & ((1 << bits) - 1) for v in np.ravel(x)], np.uint64)
+            return low.astype(f"u{bits // 8}").view(t).reshape(np.shape(x))
+
+        ops = {
+            "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
+            "maximum": np.maximum, "minimum": np.minimum, "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or,
+            "bitwise_xor": np.bitwise_xor,
+            "shift_left": np.left_shift, "shift_right": np.right_shift,
+            "div": lambda a, b: wrap(quotient(a, b), a.dtype),
+            "mod": lambda a, b: wrap(a.astype(object) - b.astype(object) * quotient(a, b), a.dtype),
+            "umulhi": lambda a, b: wrap(high(a, b), a.dtype),
+        }
+        for dtype in INTEGERS:
+            for op, right in ops.items():
+                if op == "umulhi" and dtype not in ("i32", "u32", "i64"):
+                    continue
+                shape = self.shape()
+                a, b = self.values(dtype, shape), self.values(dtype, shape)
+                if op.startswith("shift") and self.random.random() < 0.8:
+                    b = self.random.integers(0, 8 * b.itemsize + 3, shape).astype(b.dtype)
+                if op.startswith("shift") and np.dtype(b.dtype).itemsize < 4:
+                    # By the width or more: all is shifted out, as numpy does it.
+                    b = np.minimum(b.astype(np.int64) & 0xFF, 30).astype(b.dtype)
+                self.equal(self.run_op(op, [(dtype, a), (dtype, b)], dtype, shape), right(a, b), f"{op} {dtype}")
+            a = self.values(dtype, (40,))
+            self.equal(self.run_op("bitwise_not", [(dtype, a)], dtype, (40,)), ~a, dtype)
+            for op in ("floor", "ceil", "round", "trunc"):
+                self.equal(self.run_op(op, [(dtype, a)], dtype, (40,)), a, op)
+            for op, right in (("lt", np.less), ("ge", np.greater_equal), ("ne", np.not_equal)):
+                b = self.values(dtype, (40,))
+                self.equal(self.run_op(op, [(dtype, a), (dtype, b)], "u8", (40,)), right(a, b).astype(np.uint8), op)
+
+    def test_shifts_by_the_width_or_more_shift_all_out(self):
+        for dtype in ("i32", "u32", "i64"):
+            a = self.values(dtype, (60,))
+            b = np.array([0, 31, 32, 33, 63, 64, 65, 127, -1, -64] * 6).astype(TYPES[dtype])
+            for op, right in (("shift_left", np.left_shift), ("shift_right", np.right_shift)):
+                want = right(a, b)
+                if dtype == "u32":  # in 64 bits: what numpy's u32 does, too
+                    want = np.where(b > 31, 0, want).astype(np.uint32)
+                self.equal(self.run_op(op, [(dtype, a), (dtype, b)], dtype, (60,)), want, f"{op} {dtype}")
+
+    def test_conversions(self):
+        for source in TYPES:
+            for target in TYPES:
+                a = self.values(source, (200,))
+                got = self.run_op("cast", [(source, a)], target, (200,))
+                if target in FLOATS:
+                    want = a.astype(TYPES[target])
+                    if source == "i64" and target == "f16":
+                        want = a.astype(np.float64).astype(np.float16)  # beyond its range either way
+                elif source in FLOATS:
+                    info = np.iinfo(TYPES[target])
+                    x = np.trunc(np.nan_to_num(a.astype(np.float64), nan=0.0, posinf=1e30, neginf=-1e30))
+                    want = np.array([min(max(int(v), info.min), info.max) for v in x], TYPES[target])
+                else:
+                    want = a.astype(TYPES[target])
+                self.equal(got, want, f"{source} to {target}")
+
+    def test_exact_float_ops(self):
+        unary = {"ceil": np.ceil, "round": np.rint, "trunc": np.trunc, "floor": np.floor}
+        for dtype in FLOATS:
+            for op, right in unary.items():
+                shape = self.shape()
+                a = self.values(dtype, shape)
+                self.equal(self.run_op(op, [(dtype, a)], dtype, shape), right(a), f"{op} {dtype}")
+            shape = self.shape()
+            a, b = self.values(dtype, shape), self.values(dtype, shape)
+            self.equal(self.run_op("mod", [(dtype, a), (dtype, b)], dtype, shape), np.fmod(a, b), f"mod {dtype}")
+
+    def test_transcendental_functions(self):
+        big = (self.random.random(2000) * 10.0 ** self.random.uniform(-30, 38, 2000)).astype(np.float32)
+        a = np.concatenate([self.values("f32", (3000,)), big, -big])
+        for op, right in (("exp2", np.exp2), ("log2", np.log2), ("sin", np.sin), ("cos", np.cos)):
+            got = self.run_op(op, [("f32", a)], "f32", a.shape)
+            want = right(a.astype(np.float64))
+            self.assertTrue(np.array_equal(np.isnan(got), np.isnan(want)), op)
+            finite = ~np.isnan(want)
+            got, want = got[finite].astype(np.float64), want[finite]
+            near = want.astype(np.float32)
+            unit = np.spacing(np.abs(np.where(np.isinf(near), 3e38, near)).astype(np.float32)).astype(np.float64)
+            error = np.abs(np.where(np.isinf(near), 0, got - want))
+            self.assertLessEqual((error / unit).max(), 1.0, f"{op} {a[finite][np.argmax(error / unit)]}")
+            self.assertTrue(np.array_equal(np.isinf(got), np.isinf(near)), op)
+        self.assertTrue(np.signbit(self.run_op("sin", [("f32", np.array([-0.0], np.float32))], "f32", (1,)))[0])
+
+    def test_reductions_and_scans(self):
+        for dtype in ("i8", "u16", "i32", "u32", "i64", "f32"):
+            for _ in range(3):
+                shape = self.shape()
+                axis = int(self.random.integers(0, len(shape)))
+                a = self.values(dtype, shape)
+                if dtype == "f32":
+                    a = np.nan_to_num(a, nan=1, posinf=2, neginf=-2).clip(-4, 4)
+                wide = dtype if dtype in ("u32", "i64", "f32") else "i32"
+                reduced = shape[:axis] + shape[axis + 1:]
+                kept = {"dtype": TYPES[wide]}
+                for op, right in (("sum", np.sum), ("prod", np.prod)):
+                    got = self.run_op(op, [(dtype, a)], wide, reduced, axis)
+                    want = right(a, axis=axis, **kept)
+                    if dtype == "f32":
+                        np.testing.assert_allclose(got, right(a.astype(np.float64), axis=axis), 1e-5, 1e-5)
+                    else:
+                        self.equal(got, want, f"{op} {dtype}")
+                for op, right in (("argmax", np.argmax), ("argmin", np.argmin)):
+                    got = self.run_op(op, [(dtype, a)], "i32", reduced, axis)
+                    self.equal(got, right(a, axis=axis).astype(np.int32), op)
+                for op, right in (("cumsum", np.cumsum), ("cumprod", np.cumprod)):
+                    for reverse in (0, 1):
+                        got = self.run_op(op, [(dtype, a), reverse], wide, shape, axis)
+                        b = np.flip(a, axis) if reverse else a
+                        want = right(b, axis=axis, **kept)
+                        self.equal(got, np.flip(want, axis) if reverse else want, f"{op} {dtype}")
+                if dtype != "f32":
+                    self.equal(self.run_op("xor_sum", [(dtype, a)], dtype, reduced, axis),
+                               np.bitwise_xor.reduce(a, axis=axis), "xor_sum")
+                got = self.run_op("reduce", [(dtype, a)], dtype, reduced, axis, "a b maximum")
+                self.equal(got, np.max(a, axis=axis), "reduce")
+        a = self.values("f32", (3, 50)).clip(-2, 2)
+        a = np.nan_to_num(a)
+        got = self.run_op("associative_scan", [("f32", a), 0], "f32", (3, 50), 1, "a 0.5 mul b add")
+        want = a.copy()
+        for i in range(1, 50):
+            want[:, i] = want[:, i - 1] * np.float32(0.5) + a[:, i]
+        self.equal(got, want, "associative_scan")
+
+    def test_sorts(self):
+        for dtype in TYPES:
+            for _ in range(2):
+                shape = self.shape()
+                axis = int(self.random.integers(0, len(shape)))
+                a = self.values(dtype, shape)
+                up = np.sort(a, axis=axis, kind="stable")
+                self.equal(self.run_op("sort", [(dtype, a), 0], dtype, shape, axis), up, dtype)
+                self.equal(self.run_op("argsort", [(dtype, a), 0], "i32", shape, axis),
+                           np.argsort(a, axis=axis, kind="stable").astype(np.int32), dtype)
+                down = np.flip(up, axis)
+                got = self.run_op("sort", [(dtype, a), 1], dtype, shape, axis)
+                self.assertTrue(np.array_equal(got, down, equal_nan=dtype in FLOATS))
+                k = int(self.random.integers(1, shape[axis] + 1))
+                kept = shape[:axis] + (k,) + shape[axis + 1:]
+                got = self.run_op("topk", [(dtype, a), k], dtype, kept, axis)
+                self.assertTrue(np.array_equal(got, np.take(down, range(k), axis), equal_nan=dtype in FLOATS))
+
+    def test_arrangement(self):
+        for dtype in TYPES:
+            shape = self.shape()
+            axis = int(self.random.integers(0, len(shape)))
+            a = self.values(dtype, shape)
+            self.equal(self.run_op("flip", [(dtype, a)], dtype, shape, axis), np.flip(a, axis), "flip")
+            parts = [a]
+            for _ in range(2):
+                other = list(shape)
+                other[axis] = int(self.random.integers(1, 5))
+                parts.append(self.values(dtype, other))
+            want = np.concatenate(parts, axis)
+            self.equal(self.run_op("cat", [(dtype, p) for p in parts], dtype, want.shape, axis), want, "cat")
+            index_shape = list(shape)
+            index_shape[axis] = 5
+            for of in ("i32", "u16", "i64"):
+                index = self.random.integers(0, shape[axis], index_shape).astype(TYPES[of])
+                got = self.run_op("gather", [(dtype, a), (of, index)], dtype, index.shape, axis)
+                self.equal(got, np.take_along_axis(a, index.astype(np.int64), axis), "gather")
+        said, _ = self.say("gather", [("f32", np.zeros(3, np.float32)), ("i32", np.array([3], np.int32))], "f32", (1,))
+        self.assertIn("index 3 at element 0 leaves the axis of 3", said)
+        for dtype in INTEGERS:
+            a = self.values(dtype, (7, 30))
+            want = np.array([np.count_nonzero(a == i) for i in range(20)], np.int32)
+            self.equal(self.run_op("histogram", [(dtype, a), 20], "i32", (20,)), want, "histogram")
+
+    def test_random_numbers(self):
+        def philox(seed, offset):
+            c = [offset & 0xFFFFFFFF, offset >> 32, 0, 0]
+            k = [seed & 0xFFFFFFFF, (seed >> 32) & 0xFFFFFFFF]
+            for _ in range(10):
+                a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+                c = [(b >> 32) ^ c[1] ^ k[0], b & 0xFFFFFFFF, (a >> 32) ^ c[3] ^ k[1], a & 0xFFFFFFFF]
+                k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
+            return c
+
+        # Random123's known answer for a counter and key of zeros.
+        self.assertEqual([hex(w) for w in philox(0, 0)], ["0x6627e8d5", "0xe169c58d", "0xbc57ac4c", "0x9b00dbd8"])
+        for seed, of in ((0, "i32"), (12345678901, "u32"), (7, "i64"), (2 ** 53 - 1, "u8")):
+            offsets = np.array([0, 1, 2, 100, 127], TYPES[of])
+            if of == "i64":
+                offsets = np.array([0, 1, 2 ** 32, 2 ** 40 + 5, -1], np.int64)
+            mask = (1 << 64) - 1 if of == "i64" else 0xFFFFFFFF
+            words = np.array([philox(seed, int(o) & mask) for o in offsets], np.uint32)
+            for w in range(4):
+                got = self.run_op("randint", [(of, offsets), seed, 10, w], "u32", (5,))
+                self.equal(got, words[:, w], "randint")
+            signed = words[:, 0].view(np.int32)
+            unit = np.where(signed < 0, -signed - 1, signed).astype(np.float32) * np.float32(4.6566127342e-10)
+            self.equal(self.run_op("rand", [(of, offsets), seed, 10, 0], "f32", (5,)), unit, "rand")
+        offsets = np.arange(20000, dtype=np.int32)
+        unit = self.run_op("rand", [("i32", offsets), 3, 10, 0], "f32", (20000,))
+        self.assertTrue(0 <= unit.min() and unit.max() < 1)
+        self.assertAlmostEqual(float(unit.mean()), 0.5, 2)
+        normal = self.run_op("randn", [("i32", offsets), 3, 10, 0], "f32", (20000,)).astype(np.float64)
+        self.assertAlmostEqual(float(normal.mean()), 0, 1)
+        self.assertAlmostEqual(float(normal.std()), 1, 1)
+        one = philox(3, 5)
+        u = [(w if w < 2 ** 31 else 2 ** 32 - 1 - w) * 4.6566127342e-10 for w in one[:2]]
+        self.assertAlmostEqual(normal[5], math.sqrt(-2 * math.log(u[0])) * math.cos(2 * math.pi * u[1]), 5)
+
+    def test_packed_types(self):
+        e2m1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], np.float32)
+        for of, scale_type in (("i4", "f16"), ("e2m1", "u8"), ("f8e4m3", "u8"), ("e2m1", "f32")):
+            rows, groups, group = (int(n) for n in self.random.integers(1, 6, 3))
+            group = 2 * group
+            if of == "i4":
+                x = self.random.integers(-8, 8, (rows, groups * group)).astype(np.int8)
+            else:
+                x = self.random.choice(np.concatenate([e2m1, -e2m1]), (rows, groups * group)).astype(np.float32)
+            if scale_type == "u8":
+                scale = self.random.integers(100, 150, (rows, groups)).astype(np.uint8)
+                factor = np.exp2(scale.astype(np.float64) - 127)
+            else:
+                scale = self.random.standard_normal((rows, groups)).astype(TYPES[scale_type])
+                factor = scale.astype(np.float64)
+            want = (x.astype(np.float64) * np.repeat(factor, group, 1)).astype(np.float32)
+            self.equal(self.run_op("dequantize", [(of, x), (scale_type, scale)], "f32", x.shape), want, of)
+        no_scale = np.full((1, 1), 255, np.uint8)
+        nan = self.run_op("dequantize", [("e2m1", np.ones((1, 2), np.float32)), ("u8", no_scale)], "f32", (1, 2))
+        self.assertTrue(np.isnan(nan).all())
+        for m, n, k in ((3, 4, 6), (1, 2, 2), (17, 10, 300)):
+            a = self.random.integers(-8, 8, (m, k)).astype(np.int8)
+            b = self.random.integers(-8, 8, (k, n)).astype(np.int8)
+            want = a.astype(np.int32) @ b.astype(np.int32)
+            self.equal(self.run_op("gemm", [("i4", a), ("i4", b)], "i32", (m, n)), want, "i4")
+            self.equal(self.run_op("gemm", [("i8", a), ("i4", b)], "i32", (m, n)), want, "i8 i4")
+            got = self.run_op("gemm", [("f16", a.astype(np.float16)), ("i4", b)], "f32", (m, n))
+            self.equal(got, want.astype(np.float32), "f16 i4")
+            acc = self.random.integers(-10 ** 9, 10 ** 9, (m, n)).astype(np.int32)
+            self.equal(self.run_op("gemm", [("i8", a), ("i8", b), ("i32", acc)], "i32", (m, n)), want + acc, "acc")
+            start = self.random.integers(-99, 99, (m, n)).astype(np.float32)
+            floats = self.random.choice(np.concatenate([e2m1, -e2m1]), (k, n)).astype(np.float32)
+            got = self.run_op("gemm", [("f32", a.astype(np.float32)), ("e2m1", floats), ("f32", start)], "f32", (m, n))
+            self.equal(got, start + a.astype(np.float32) @ floats, "start")
+
+    def test_bad_ops_are_named(self):
+        for op, operands, dtype, shape, said in (
+                ("bitwise_and", [("f32", np.zeros(2, np.float32))] * 2, "f32", (2,), "takes integers"),
+                ("reduce", [("i32", np.zeros(2, np.int32))], "i32", (), "combiner '': found ''"),
+                ("sort", [("i32", np.zeros(2, np.int32)), 0], "i32", (3,), "gives 2 elements"),
+                ("topk", [("i32", np.zeros(2, np.int32)), 3], "i32", (3,), "topk of more elements than there are"),
+                ("cat", [("i32", np.zeros(2, np.int32))] * 2, "i32", (3,), "do not make up"),
+                ("gemm", [("f32", np.zeros((2, 2), np.float32))] * 3, "i32", (2, 3), "expected [2, 3]")):
+            answer, _ = self.say(op, operands, dtype, shape)
+            self.assertIn(said, answer)
+
+
+if __name__ == "__main__":
+    unittest.main()

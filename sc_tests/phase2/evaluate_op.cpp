@@ -1,0 +1,73 @@
+// Evaluates ops for ops_agree_with_numpy_test.py. A line of standard input is one:
+//   OUT.npy OP AXIS ARGUMENT DTYPE SHAPE OPERAND...
+// ARGUMENT has "," for blanks, "-" for none; SHAPE is "2x3", "-" of a scalar; an OPERAND is =NUMBER or DTYPE:FILE.npy.
+// Every instruction set of the machine evaluates it; the portable one's result is written. A line of output each: the
+// sets whose bits are others, or the error.
+#include <iostream>
+#include <sstream>
+
+#include "kernbench/phase2/eval/eval.h"
+#include "kernbench/phase2/io/npy.h"
+
+namespace kernbench {
+namespace {
+
+Dims dims_of(const std::string& text) {
+  Dims d;
+  std::istringstream in(text);
+  for (std::string each; text != "-" && std::getline(in, each, 'x');) d.push_back(std::stoll(each));
+  return d;
+}
+
+std::string evaluated(const std::string& line) {
+  std::istringstream in(line);
+  OpDesc d;
+  std::string file, dtype, shape;
+  in >> file >> d.op >> d.axis >> d.argument >> dtype >> shape;
+  if (d.argument == "-") d.argument.clear();
+  for (char& c : d.argument) c = c == ',' ? ' ' : c;
+  d.type = d.op == "gemm" ? CommandType::gemm : CommandType::math;
+  d.kind = d.op == "gemm" ? OpKind::gemm : OpKind::math;
+  d.name = d.op;
+  d.output.dtype = parse_dtype(dtype).value();
+  d.output.shape = dims_of(shape);
+  d.output.strides = TensorRef::row_major(d.output.shape);
+  std::vector<NpyArray> tensors;
+  tensors.reserve(64);
+  std::vector<EvalInput> inputs;
+  for (std::string operand; in >> operand;) {
+    if (operand[0] == '=') {
+      inputs.push_back(EvalInput::immediate(std::stod(operand.substr(1))));
+      continue;
+    }
+    const size_t colon = operand.find(':');
+    tensors.push_back(read_npy_as(operand.substr(colon + 1), parse_dtype(operand.substr(0, colon)).value()));
+    inputs.push_back(EvalInput::tensor(tensors.back().bytes.data(), tensors.back().dtype, tensors.back().shape));
+  }
+  d.operands.resize(inputs.size());
+  if (d.op == "gemm") {
+    d.m = d.output.shape[0];
+    d.n = d.output.shape[1];
+    d.k = inputs[0].shape[1] * values_in(inputs[0].dtype);
+  }
+  const Bytes bytes = evaluate(d, inputs, Isa::portable);
+  write_npy(file, d.output.dtype, d.output.shape, bytes.data());
+  std::string others = "same";
+  for (Isa isa : available_isas()) {
+    if (evaluate(d, inputs, isa) != bytes) others += " but " + std::string(name_of(isa));
+  }
+  return others;
+}
+
+}  // namespace
+}  // namespace kernbench
+
+int main() {
+  for (std::string line; std::getline(std::cin, line);) {
+    try {
+      std::cout << kernbench::evaluated(line) << std::endl;
+    } catch (const std::exception& e) {
+      std::cout << "error " << e.what() << std::endl;
+    }
+  }
+}
