@@ -237,11 +237,8 @@ std::vector<Range> panels(const Line& a, const Line& b, const Range& k, int64_t 
   int64_t before = 0;
   for (const Range& r : stretches(a, b, k)) {
     for (int64_t at = r.first; at < r.end();) {
-      int64_t count = std::min(most, std::max(first, before));
-      const int64_t rest = r.end() - at, n = tl::Context::cdiv(rest, count);
-      if (before >= most) count = tl::Context::cdiv(rest, n);
-      count = std::min(count, rest);
-      if (rest - count < count / 2) count = std::min(rest, most);
+      const int64_t rest = r.end() - at, wanted = std::min(most, std::max(first, before / 2));
+      const int64_t count = tl::Context::cdiv(rest, tl::Context::cdiv(rest, wanted));
       all.push_back({at, count});
       at += count;
       before += count;
@@ -469,7 +466,7 @@ KernelSpec spec() {
               ParamSpec::size("panel_n", 128, "columns of a PE's piece of a panel, at most"),
               ParamSpec::size("panel_k", 1024, "depth of a panel, at most"),
               ParamSpec::size("first_k", 128, "depth of the first panel; the others grow from it"),
-              ParamSpec::size("tile_k", 512, "depth of a tile"),
+              ParamSpec::size("tile_k", 1024, "depth of a tile"),
               ParamSpec::size("keep_bytes", 4 << 20, "panels of a stay in TCM for all columns up to this"),
               ParamSpec::size("ahead", 3, "panels that are asked for ahead of the one in use, and that may be in flight behind it"),
               ParamSpec::choice("split", {"longer", "rows", "columns"}, "of c, that the ranks share out"),
