@@ -125,8 +125,7 @@ ShardPlan plan_shards(const Layout& layout, DType dtype, const Dims& shape, cons
 ShardPlan plan_shards(const Layout& layout, DType dtype, const Dims& shape, const std::vector<LayoutPlace>& pes,
                       const LayoutGrids& grids) {
   if (layout.rank().kind == LayoutLevel::Kind::grid) throw std::invalid_argument("a grid is of cubes or PEs");
-  if (!layout.ranks().empty() && shape.rank() == 0)
-    throw std::invalid_argument("a tensor of rank 0 lies on all ranks");
+  if (!layout.ranks().empty() && shape.rank() == 0) throw std::invalid_argument("a tensor of rank 0 lies on all ranks");
   ShardPlan plan;
   plan.dtype = dtype;
   plan.whole = shape;

@@ -34,9 +34,9 @@ inline LayoutLevel replicate() {
 inline LayoutLevel shard(int axis) {
   return {LayoutLevel::Kind::shard, axis};
 }
-/// Over the grid in which the cubes of a SIP, or the PEs of a cube, stand (docs/collectives.md, "Groups"): its rows, from
-/// north to south, take blocks as `down` says, its columns, from west to east, as `across` says; each replicate() or
-/// shard(axis). std::invalid_argument otherwise.
+/// Over the grid in which the cubes of a SIP, or the PEs of a cube, stand (docs/collectives.md, "Groups"): its rows,
+/// from north to south, take blocks as `down` says, its columns, from west to east, as `across` says; each replicate()
+/// or shard(axis). std::invalid_argument otherwise.
 LayoutLevel grid(LayoutLevel down, LayoutLevel across);
 inline LayoutLevel row_wise() {
   return shard(0);
@@ -99,8 +99,8 @@ inline Layout grid_of_columns(LayoutLevel rank = {}) {
   return Layout(rank).cube(grid(shard(0), shard(1))).pe(shard(1));
 }
 
-/// Where a PE stands: its rank, its cube and itself, by any numbers (a rank: by that of Layout::on()); places of a level
-/// count in the order in which they first come.
+/// Where a PE stands: its rank, its cube and itself, by any numbers (a rank: by that of Layout::on()); places of a
+/// level count in the order in which they first come.
 struct LayoutPlace {
   uint32_t rank = 0, cube = 0, pe = 0;
 };

@@ -1,7 +1,7 @@
-// C = activation(A · B) over the grid of a rank's cubes, both operands stored once a rank. Cube (x, y) makes the block of
-// C in block row y and block column x. k goes by panels, cut where the shards of A or B end. Whoever stores a piece of
-// a panel loads it; it then goes from PE to PE through queues: A's along the row of cubes, B's along the column, in each
-// cube to those that need it. All of it runs one panel ahead of the products, which add up in TCM:
+// C = activation(A · B) over the grid of a rank's cubes, both operands stored once a rank. Cube (x, y) makes the block
+// of C in block row y and block column x. k goes by panels, cut where the shards of A or B end. Whoever stores a piece
+// of a panel loads it; it then goes from PE to PE through queues: A's along the row of cubes, B's along the column, in
+// each cube to those that need it. All of it runs one panel ahead of the products, which add up in TCM:
 //
 //   PE (px, py) of a cube: rows of A that PEs (·, py) store, columns of B that PEs (px, ·) store
 //
@@ -76,7 +76,8 @@ std::vector<QueueConnection> connections(const Params& params, const LaunchShape
     for (int64_t cube = 0; cube < p.cubes.cells(); ++cube) {
       for (int64_t pe = 0; pe < p.pes.cells(); ++pe) {
         const int64_t x = p.pes.x(pe), y = p.pes.y(pe);
-        for (int64_t i = x + 1; i < p.pes.w; ++i) join(p.at(cube, pe), in_row(i), p.at(cube, p.pes.cell(i, y)), in_row(x));
+        for (int64_t i = x + 1; i < p.pes.w; ++i)
+          join(p.at(cube, pe), in_row(i), p.at(cube, p.pes.cell(i, y)), in_row(x));
         for (int64_t j = y + 1; j < p.pes.h; ++j)
           join(p.at(cube, pe), in_column(j), p.at(cube, p.pes.cell(x, j)), in_column(y));
       }
@@ -85,10 +86,11 @@ std::vector<QueueConnection> connections(const Params& params, const LaunchShape
   return all;
 }
 
-/// One operand as a PE sees it: who stores what of it on the line of cubes and in the line of PEs that it takes part in.
+/// One operand as a PE sees it: who stores what of it on the line of cubes and in the line of PEs that it takes part
+/// in.
 struct Line {
   std::string name;
-  int axis = 0;          ///< of the operand, that is split over the PEs of a cube; k is the other one
+  int axis = 0;              ///< of the operand, that is split over the PEs of a cube; k is the other one
   int64_t cube = 0, pe = 0;  ///< where this PE is, on each line
   std::vector<std::vector<tl::View>> stored;  ///< by cube, by PE of the line
   std::string before, behind;                 ///< ports to the cubes before and behind on the line
@@ -96,7 +98,9 @@ struct Line {
 
   /// Of the axis, what the PE at a place stores, alike in all cubes.
   Range of(int64_t p) const { return range_of(stored.front()[static_cast<size_t>(p)], axis); }
-  Range k(int64_t c, int64_t p) const { return range_of(stored[static_cast<size_t>(c)][static_cast<size_t>(p)], 1 - axis); }
+  Range k(int64_t c, int64_t p) const {
+    return range_of(stored[static_cast<size_t>(c)][static_cast<size_t>(p)], 1 - axis);
+  }
 };
 
 [[noreturn]] void wrong_layout(const Line& l) {
@@ -202,7 +206,7 @@ class Piece {
     return false;
   }
 
-  bool loads_ = false;  ///< this PE's cube stores it
+  bool loads_ = false;             ///< this PE's cube stores it
   std::vector<tl::Tensor> parts_;  ///< by PE of the line
   tl::Tensor own_;
   std::vector<const std::string*> to_;  ///< where the own part has still to go
@@ -255,7 +259,8 @@ std::vector<Range> along(const Line& l, int64_t i, int64_t step) {
 }
 int64_t steps(const Line& l, int64_t step) {
   int64_t n = 0;
-  for (size_t p = 0; p < l.peers.size(); ++p) n = std::max(n, tl::Context::cdiv(l.of(static_cast<int64_t>(p)).count, step));
+  for (size_t p = 0; p < l.peers.size(); ++p)
+    n = std::max(n, tl::Context::cdiv(l.of(static_cast<int64_t>(p)).count, step));
   return n;
 }
 
@@ -342,10 +347,12 @@ class Gemm {
     const int64_t ms = std::max<int64_t>(1, steps(a_, step_m)), ns = std::max<int64_t>(1, steps(b_, step_n));
     int64_t rows = 0;
     for (size_t p = 0; p < a_.peers.size(); ++p) rows += std::min(step_m, a_.of(static_cast<int64_t>(p)).count);
-    const bool keep = ns > 1 && rows * k.count * static_cast<int64_t>(size_of(args_.dtype())) <= args_.integer("keep_bytes");
+    const bool keep =
+        ns > 1 && rows * k.count * static_cast<int64_t>(size_of(args_.dtype())) <= args_.integer("keep_bytes");
     for (int64_t i = 0; i < ms; ++i) {
       for (int64_t j = 0; j < ns; ++j) {
-        for (size_t panel = 0; panel < panels_.size(); ++panel) todo_.push_back({i, j, panel, keep && j > 0, {}, {}, {}});
+        for (size_t panel = 0; panel < panels_.size(); ++panel)
+          todo_.push_back({i, j, panel, keep && j > 0, {}, {}, {}});
       }
     }
     const auto ahead = static_cast<size_t>(args_.integer("ahead"));
@@ -468,7 +475,8 @@ KernelSpec spec() {
               ParamSpec::size("first_k", 128, "depth of the first panel; the others grow from it"),
               ParamSpec::size("tile_k", 1024, "depth of a tile"),
               ParamSpec::size("keep_bytes", 4 << 20, "panels of a stay in TCM for all columns up to this"),
-              ParamSpec::size("ahead", 3, "panels that are asked for ahead of the one in use, and that may be in flight behind it"),
+              ParamSpec::size("ahead", 3,
+                              "panels that are asked for ahead of the one in use, and that may be in flight behind it"),
               ParamSpec::choice("split", {"longer", "rows", "columns"}, "of c, that the ranks share out"),
               ParamSpec::size("slots", 4, "of each ring"),
               ParamSpec::size("slot_bytes", 65536, "of each ring, a multiple of 64"),

@@ -201,10 +201,9 @@ struct DescWithData : OpDesc {
 
 void attach_data(std::vector<OpRecord>& records, const MemoryFileContents& memory) {
   for (OpRecord& r : records) {
-    const bool gives =
-        r.desc && (r.desc->carried                      ? r.desc->carried->bytes != nullptr
-                   : r.desc->type == CommandType::store ? !r.desc->data
-                                                        : r.desc->engine_result != nullptr);
+    const bool gives = r.desc && (r.desc->carried                      ? r.desc->carried->bytes != nullptr
+                                  : r.desc->type == CommandType::store ? !r.desc->data
+                                                                       : r.desc->engine_result != nullptr);
     if (!gives) continue;
     const auto it = memory.data.find(r.op_id);
     if (it == memory.data.end()) {

@@ -504,7 +504,8 @@ bool OpRecordParser::parse_line(std::string_view text, OpRecord& out) {
     h.isa = json_field<std::string>(params, "isa");
     if (params.contains("tensors"))
       h.tensors = json_field(params, "tensors", [&](const OrderedJson& t) { return parse_tensors(t.dump(), h.pes); });
-    h.configuration = json_field(params, "configuration", [](const OrderedJson& c) { return c.is_null() ? "" : c.dump(); });
+    h.configuration =
+        json_field(params, "configuration", [](const OrderedJson& c) { return c.is_null() ? "" : c.dump(); });
     impl_->set_header(std::move(h));
     return false;
   }

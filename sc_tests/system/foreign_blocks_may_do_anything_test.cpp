@@ -1,5 +1,5 @@
-// Whatever a foreign block on a link does of what IEEE 1666 allows: is a kernel's result right, or a fault that says so,
-// and does the simulation go on? KERNBENCH_HOSTILE_CASES and KERNBENCH_HOSTILE_SEED make a campaign of it.
+// Whatever a foreign block on a link does of what IEEE 1666 allows: is a kernel's result right, or a fault that says
+// so, and does the simulation go on? KERNBENCH_HOSTILE_CASES and KERNBENCH_HOSTILE_SEED make a campaign of it.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -94,7 +94,8 @@ class HostTraffic : public sc_core::sc_module {
       std::vector<uint8_t> bytes(1 + random_() % 300), back(bytes.size());
       for (uint8_t& b : bytes) b = static_cast<uint8_t>(random_());
       const uint64_t at = address_ + random_() % 512;
-      const bool ok = access(true, at, bytes) == tlm::TLM_OK_RESPONSE && access(false, at, back) == tlm::TLM_OK_RESPONSE;
+      const bool ok =
+          access(true, at, bytes) == tlm::TLM_OK_RESPONSE && access(false, at, back) == tlm::TLM_OK_RESPONSE;
       errors += !ok;
       if (ok && back != bytes) wrong = "the host reads back what it has not written";
     }
@@ -113,9 +114,8 @@ struct Case {
   const HostileKind* kind;
   std::string to_string() const {
     std::ostringstream s;
-    s << "seed " << seed << ": " << kind->name << " between " << edge_from << " and " << edge_to << " of " << file << ", "
-      << topology::name_of(links)
-      << (finite ? " with finite buffers, " : ", ") << kernel;
+    s << "seed " << seed << ": " << kind->name << " between " << edge_from << " and " << edge_to << " of " << file
+      << ", " << topology::name_of(links) << (finite ? " with finite buffers, " : ", ") << kernel;
     for (const auto& [name, value] : params) s << " " << name << "=" << value;
     return s.str();
   }
@@ -221,11 +221,11 @@ std::string outcome(const Case& c) {
     said = std::string("fault: ") + e.what();
   }
   const auto says = [&](const char* text) { return said.find(text) != std::string::npos; };
-  const bool known = (fails && says("answered") && says("TLM_")) ||
-                     (loses && (says("expected it to pass the payload on with its extensions") ||
-                                says("expected the tiles of a composite to be passed on as they are") ||
-                                says("expected messages between PEs to be passed on") ||
-                                says("answered TLM_GENERIC_ERROR")));
+  const bool known =
+      (fails && says("answered") && says("TLM_")) ||
+      (loses && (says("expected it to pass the payload on with its extensions") ||
+                 says("expected the tiles of a composite to be passed on as they are") ||
+                 says("expected messages between PEs to be passed on") || says("answered TLM_GENERIC_ERROR")));
   if (said != "verified" && !known) said = "wrong: " + said;
   if (said == "verified" && !host.done) sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_MS));
   if (said == "verified" && !host.done) said = "wrong: the host's access never ends";

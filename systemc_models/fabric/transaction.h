@@ -131,12 +131,12 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   uint64_t bytes_known = 0;  ///< of these
 
   // Off the route, or beside blocks that are not of this project.
-  std::vector<Hop> own_hops;   ///< where a router has chosen another way than the route's
-  bool went_outside = false;   ///< through a foreign block, or to one
-  bool moved = false;          ///< such a block has changed its address
+  std::vector<Hop> own_hops;            ///< where a router has chosen another way than the route's
+  bool went_outside = false;            ///< through a foreign block, or to one
+  bool moved = false;                   ///< such a block has changed its address
   const FabricPort* outside = nullptr;  ///< by which it has gone to a foreign block that has it now
-  uint64_t outside_tick = 0;   ///< the kernel's, when the payload was handed to a foreign block
-  std::vector<uint8_t> bytes;  ///< what the payload points to, where a foreign block may look
+  uint64_t outside_tick = 0;            ///< the kernel's, when the payload was handed to a foreign block
+  std::vector<uint8_t> bytes;           ///< what the payload points to, where a foreign block may look
   std::vector<std::unique_ptr<FlitStream>> streams;
 
   /// Its memory is done with it: the answer is OK unless an error stands there.

@@ -18,8 +18,8 @@ struct BaseProtocolTarget::Access : DataMover {
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
   const tlm::tlm_generic_payload* arrived = nullptr;  ///< the memory's: a foreign block may have changed the address
   bool local = false;                                 ///< a LocalWindow's
-  bool blocking = false;   ///< b_transport
-  bool has_place = false;  ///< of `outstanding`
+  bool blocking = false;                              ///< b_transport
+  bool has_place = false;                             ///< of `outstanding`
   bool moved = false, served_by_fabric = false, complete = false;
   sc_core::sc_event completed;  ///< b_transport waits for it
   double grant_ns = 0, done_ns = 0;

@@ -92,8 +92,8 @@ void PeDma::next_piece(uint8_t unit, PeItem& item, const TilePart& part) {
   if (item.translated_bytes == item.translated.nbytes) item.translated_bytes = 0;
   item.asked_address = x.virtual_addr;
   item.asked_rows = x.physical.rows;
-  look_up_and_start(item, {unit == kWrite, x.physical.addr, x.physical.nbytes, x.physical.rows, timeline().now_ns(),
-                           unit, &item});
+  look_up_and_start(
+      item, {unit == kWrite, x.physical.addr, x.physical.nbytes, x.physical.rows, timeline().now_ns(), unit, &item});
 }
 
 /// What is asked_address of the item costs its look-up before the access begins.
@@ -171,8 +171,8 @@ void PeDma::check_passed(const PeItem& item, FabricTransaction& x) {
   if (x.mover) {
     command.fault = command.carried->ended(x);
   } else if (x.memory_arrival == 0 || x.moved) {
-    command.fault = id() + ": " + op_of(x) + ": " + (x.write ? "write of " : "read of ") +
-                    std::to_string(x.nbytes) + " bytes at " + address_text(x.address) + ": a foreign block has " +
+    command.fault = id() + ": " + op_of(x) + ": " + (x.write ? "write of " : "read of ") + std::to_string(x.nbytes) +
+                    " bytes at " + address_text(x.address) + ": a foreign block has " +
                     (x.moved ? "changed its address" : "answered it itself, or without its extensions") +
                     "; expected the tiles of a composite to be passed on as they are";
   }
