@@ -1,19 +1,28 @@
 #include "kernbench/kernel_api/layout.h"
 
+#include <algorithm>
 #include <map>
 #include <stdexcept>
 
+#include "kernbench/kernel_api/collectives/grids.h"
+
 namespace kernbench::host {
 namespace {
+
+std::string text_of(int axis) {
+  return axis == LayoutLevel::kWhole ? "replicate" : "shard(" + std::to_string(axis) + ")";
+}
 
 std::string text_of(const LayoutLevel& l) {
   switch (l.kind) {
     case LayoutLevel::Kind::replicate:
       return "replicate";
     case LayoutLevel::Kind::shard:
-      return "shard(" + std::to_string(l.axis) + ")";
+      return text_of(l.axis);
     case LayoutLevel::Kind::partial:
       return "partial";
+    case LayoutLevel::Kind::grid:
+      return "grid(" + text_of(l.axis) + ", " + text_of(l.across) + ")";
   }
   return {};
 }
@@ -36,18 +45,36 @@ class Places {
   std::map<uint64_t, std::map<uint32_t, uint32_t>> levels_;
 };
 
-void narrow(const LayoutLevel& level, uint32_t place, uint32_t places, Shard& s) {
-  if (level.kind != LayoutLevel::Kind::shard) return;
+void narrow(int axis, uint32_t place, uint32_t places, Shard& s) {
   const int rank = s.extent.rank();
-  const int axis = level.axis < 0 ? level.axis + rank : level.axis;
-  if (axis < 0 || axis >= rank) {
-    throw std::invalid_argument("shard(" + std::to_string(level.axis) + ") of a tensor with " + std::to_string(rank) +
+  const int from_front = axis < 0 ? axis + rank : axis;
+  if (from_front < 0 || from_front >= rank) {
+    throw std::invalid_argument("shard(" + std::to_string(axis) + ") of a tensor with " + std::to_string(rank) +
                                 " axes");
   }
-  take_block(s, axis, place, places);
+  take_block(s, from_front, place, places);
+}
+
+/// `w`: how many stand side by side in a grid of `whole`; one row where some of these are left out.
+void narrow(const LayoutLevel& level, uint32_t place, uint32_t places, int64_t whole, int64_t w, Shard& s) {
+  if (level.kind == LayoutLevel::Kind::shard) narrow(level.axis, place, places, s);
+  if (level.kind != LayoutLevel::Kind::grid) return;
+  const uint32_t columns = whole == places && w > 0 ? static_cast<uint32_t>(w) : places;
+  if (level.axis != LayoutLevel::kWhole) narrow(level.axis, place / columns, places / columns, s);
+  if (level.across != LayoutLevel::kWhole && !s.empty()) narrow(level.across, place % columns, columns, s);
 }
 
 }  // namespace
+
+LayoutLevel grid(LayoutLevel down, LayoutLevel across) {
+  const auto axis_of = [](const LayoutLevel& l) {
+    if (l.kind == LayoutLevel::Kind::shard) return l.axis;
+    if (l.kind != LayoutLevel::Kind::replicate)
+      throw std::invalid_argument("a grid's rows and columns are replicate or shard(axis), not " + text_of(l));
+    return LayoutLevel::kWhole;
+  };
+  return {LayoutLevel::Kind::grid, axis_of(down), axis_of(across)};
+}
 
 Layout Layout::cube(LayoutLevel l) const {
   Layout copy = *this;
@@ -67,14 +94,44 @@ Layout Layout::over_ranks(LayoutLevel l) const {
   return copy;
 }
 
-std::string Layout::to_string() const {
-  return "rank " + text_of(rank_) + ", cube " + text_of(cube_) + ", pe " + text_of(pe_);
+Layout Layout::on(std::vector<uint32_t> ranks) const {
+  Layout copy = *this;
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  copy.ranks_ = std::move(ranks);
+  return copy;
 }
 
-ShardPlan plan_shards(const Layout& layout, DType dtype, const Dims& shape, const std::vector<LayoutPlace>& pes) {
+std::string Layout::to_string() const {
+  std::string text = "rank " + text_of(rank_) + ", cube " + text_of(cube_) + ", pe " + text_of(pe_);
+  for (size_t i = 0; i < ranks_.size(); ++i)
+    text += (i > 0 ? ", " : ranks_.size() == 1 ? ", on rank " : ", on ranks ") + std::to_string(ranks_[i]);
+  return text;
+}
+
+LayoutGrids grids_of(const LaunchShape& launch) {
+  const ccl::Grid cubes = ccl::whole_grid(launch, ccl::Axis::cube), pes = ccl::whole_grid(launch, ccl::Axis::pe);
+  return {cubes.cells(), cubes.w, pes.cells(), pes.w};
+}
+
+ShardPlan plan_shards(const Layout& layout, DType dtype, const Dims& shape, const LaunchShape* launch) {
+  std::vector<LayoutPlace> places;
+  if (launch == nullptr) return plan_shards(layout, dtype, shape, std::vector<LayoutPlace>(1));
+  for (const LaunchShape::Place& p : launch->pes)
+    places.push_back({static_cast<uint32_t>(p.rank), static_cast<uint32_t>(p.cube), static_cast<uint32_t>(p.pe)});
+  return plan_shards(layout, dtype, shape, places, grids_of(*launch));
+}
+
+ShardPlan plan_shards(const Layout& layout, DType dtype, const Dims& shape, const std::vector<LayoutPlace>& pes,
+                      const LayoutGrids& grids) {
+  if (layout.rank().kind == LayoutLevel::Kind::grid) throw std::invalid_argument("a grid is of cubes or PEs");
+  if (!layout.ranks().empty() && shape.rank() == 0) throw std::invalid_argument("a tensor of rank 0 lies on all ranks");
   ShardPlan plan;
   plan.dtype = dtype;
   plan.whole = shape;
+  const auto has = [&](uint32_t rank) {
+    return layout.ranks().empty() || std::binary_search(layout.ranks().begin(), layout.ranks().end(), rank);
+  };
   Places ranks, cubes, in_cube;
   struct At {
     uint32_t rank, cube, pe;
@@ -83,17 +140,24 @@ ShardPlan plan_shards(const Layout& layout, DType dtype, const Dims& shape, cons
   std::vector<At> at;
   for (const LayoutPlace& p : pes) {
     const uint64_t cube_key = uint64_t{p.rank} << 32 | p.cube;
-    at.push_back({ranks.add(0, p.rank), cubes.add(p.rank, p.cube), in_cube.add(cube_key, p.pe), p.rank, cube_key});
+    at.push_back({has(p.rank) ? ranks.add(0, p.rank) : 0, cubes.add(p.rank, p.cube), in_cube.add(cube_key, p.pe),
+                  p.rank, cube_key});
   }
+  if (std::none_of(pes.begin(), pes.end(), [&](const LayoutPlace& p) { return has(p.rank); }))
+    throw std::invalid_argument("it lies on no rank that there is: " + layout.to_string());
   for (uint32_t p = 0; p < pes.size(); ++p) {
     Shard s;
     s.owner = p;
-    s.offset = shape;
+    s.offset = s.extent = shape;
     for (int i = 0; i < shape.rank(); ++i) s.offset[i] = 0;
-    s.extent = shape;
-    narrow(layout.rank(), at[p].rank, ranks.count(0), s);
-    narrow(layout.cube(), at[p].cube, cubes.count(at[p].in_rank), s);
-    narrow(layout.pe(), at[p].pe, in_cube.count(at[p].in_cube_key), s);
+    if (has(pes[p].rank)) {
+      const uint32_t n_cubes = cubes.count(at[p].in_rank), n_pes = in_cube.count(at[p].in_cube_key);
+      narrow(layout.rank(), at[p].rank, ranks.count(0), 0, 0, s);
+      narrow(layout.cube(), at[p].cube, n_cubes, grids.cubes, grids.cube_w, s);
+      narrow(layout.pe(), at[p].pe, n_pes, grids.pes, grids.pe_w, s);
+    } else {
+      for (int i = 0; i < shape.rank(); ++i) s.extent[i] = 0;
+    }
     plan.shards.push_back(s);
   }
   return plan;

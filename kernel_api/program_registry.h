@@ -22,6 +22,8 @@ class Context;
 /// A tensor of a program; of its TensorSpec's fields placement and policy are those of kernels and not used.
 struct ProgramTensor : TensorSpec {
   host::Layout layout;
+  /// An input that takes no upload even where these are timed: weights that a program finds in place.
+  bool already_there = false;
 };
 
 struct ProgramSpec {

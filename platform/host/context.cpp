@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernbench/kernel_api/collectives/redistribution.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/launch/host_mmu.h"
 #include "kernbench/platform/launch/launch_preparation.h"
@@ -15,6 +16,26 @@ void merge(const CommandHistory::Clock& from, CommandHistory::Clock& into) {
   for (const auto& [pe, events] : from) {
     uint64_t& known = into[pe];
     known = std::max(known, events);
+  }
+}
+
+/// What `work` does not like is told with the program's line.
+template <class Work>
+auto located(const char* file, int line, const Work& work) {
+  const auto told = [&](const std::exception& e) {
+    const std::string text = e.what(), here = to_string(SourceLine{file, line}) + ": ";
+    return text.compare(0, here.size(), here) == 0 ? text : here + text;
+  };
+  try {
+    return work();
+  } catch (const BadParam& e) {
+    throw BadParam(told(e));
+  } catch (const InputError& e) {
+    throw InputError(told(e));
+  } catch (const KernelFault&) {
+    throw;
+  } catch (const RunError& e) {
+    throw RunError(told(e));
   }
 }
 
@@ -35,7 +56,9 @@ Context::Context(Platform& platform, const ProgramSpec& spec, Params params, std
   launch_mode_ = all.way.mode;
   launch_note_ = all.way.note;
   for (const ProgramTensor& t : spec_.tensors)
-    named_[t.name] = tensor(t.dtype(params_), t.shape(params_), t.layout, t.name).places();
+    named_[t.name] = std::make_shared<TensorPlaces>(platform_.machine(), platform_.hosts().allocators(), pes_, t.name,
+                                                    t.dtype(params_), t.shape(params_), t.layout);
+  for (const auto& [name, t] : named_) map(*t);
 }
 
 Context::~Context() {
@@ -54,16 +77,20 @@ On Context::ranks() const {
   return all;
 }
 
-On Context::rank(uint32_t r) const {
-  const On on = Stream{r, 0};
-  check(on);
-  return on;
+On Context::rank(uint32_t r, const char* file, int line) const {
+  return located(file, line, [&]() -> On {
+    const On on = Stream{r, 0};
+    check(on);
+    return on;
+  });
 }
 
-Stream Context::stream(uint32_t rank) {
-  if (rank >= pes_.ranks)
-    throw InputError("rank " + std::to_string(rank) + ": the program has " + std::to_string(pes_.ranks) + " ranks");
-  return streams_.add(rank);
+Stream Context::stream(uint32_t rank, const char* file, int line) {
+  return located(file, line, [&]() -> Stream {
+    if (rank >= pes_.ranks)
+      throw InputError("rank " + std::to_string(rank) + ": the program has " + std::to_string(pes_.ranks) + " ranks");
+    return streams_.add(rank);
+  });
 }
 
 void Context::check(const On& on) const {
@@ -88,33 +115,121 @@ Tensor Context::named(const std::string& name, TensorSpec::Role role) const {
   return Tensor(named_.at(name));
 }
 
-Tensor Context::input(const std::string& name) const {
-  return named(name, TensorSpec::Role::in);
+Tensor Context::input(const std::string& name, const char* file, int line) const {
+  return located(file, line, [&] { return named(name, TensorSpec::Role::in); });
 }
 
-Tensor Context::output(const std::string& name) const {
-  return named(name, TensorSpec::Role::out);
+Tensor Context::output(const std::string& name, const char* file, int line) const {
+  return located(file, line, [&] { return named(name, TensorSpec::Role::out); });
 }
 
-Tensor Context::tensor(DType dtype, const Dims& shape, const Layout& layout, const std::string& name) {
-  const std::string called = name.empty() ? "tensor" + std::to_string(tensors_made_++) : name;
-  made_.push_back(std::make_shared<TensorPlaces>(platform_.machine(), platform_.hosts().allocators(), pes_, called,
-                                                 dtype, shape, layout));
+Tensor Context::made(std::shared_ptr<const TensorPlaces> places) {
+  made_.push_back(std::move(places));
   map(*made_.back());
   return Tensor(made_.back());
 }
 
-Tensor Context::partial_like(const Tensor& t, const std::string& name) {
-  return tensor(t.dtype(), t.shape(), t.layout().over_ranks(rank_partial().rank()), name);
+Tensor Context::tensor(DType dtype, const Dims& shape, const Layout& layout, const std::string& name, const char* file,
+                       int line) {
+  return located(file, line, [&] {
+    give_back_freed();
+    const std::string called = name.empty() ? "tensor" + std::to_string(tensors_made_++) : name;
+    return made(std::make_shared<TensorPlaces>(platform_.machine(), platform_.hosts().allocators(), pes_, called, dtype,
+                                               shape, layout));
+  });
+}
+
+Tensor Context::tensor(const HostTensor& value, const Layout& layout, const std::string& name, const char* file,
+                       int line) {
+  const Tensor t = tensor(value.dtype, value.shape, layout, name, file, line);
+  for (uint32_t r = 0; r < pes_.ranks; ++r) t.places()->place(t.places()->shards_of(value, r), r);
+  return t;
+}
+
+Tensor Context::partial_like(const Tensor& t, const std::string& name, const char* file, int line) {
+  return tensor(t.dtype(), t.shape(), t.layout().over_ranks(rank_partial().rank()), name, file, line);
+}
+
+Tensor Context::slice(const Tensor& t, int axis, int64_t first, int64_t count, const char* file, int line) const {
+  return located(file, line, [&] {
+    check(t);
+    return Tensor(std::make_shared<TensorPlaces>(t.places(), axis, first, count));
+  });
+}
+
+Tensor Context::view(const Tensor& t, const Dims& shape, const char* file, int line) const {
+  return located(file, line, [&] {
+    check(t);
+    return Tensor(std::make_shared<TensorPlaces>(t.places(), shape));
+  });
+}
+
+void Context::check(const Tensor& t) const {
+  if (!t.places()) throw InputError("a tensor that is none");
+  if (t.places()->freed())
+    throw InputError("tensor " + t.name() + " was freed at " + to_string(t.places()->freed_at()));
+}
+
+void Context::free(const Tensor& t, const char* file, int line) {
+  located(file, line, [&] {
+    check(t);
+    const auto it =
+        std::find_if(made_.begin(), made_.end(), [&](const auto& made) { return made.get() == &t.places()->owner(); });
+    if (it == made_.end()) throw InputError("tensor " + t.name() + " is the program's own and stays");
+    t.places()->free({file, line});
+    freed_.push_back(*it);
+    made_.erase(it);
+    give_back_freed();
+  });
+}
+
+/// What a kernel may use does not vanish under it: where none runs.
+void Context::give_back_freed() {
+  if (!running_.empty()) return;
+  for (auto it = freed_.begin(); it != freed_.end();) {
+    if ((*it)->use().use_count() > (writers_.count((*it)->use()) ? 2 : 1)) {
+      ++it;
+      continue;
+    }
+    writers_.erase((*it)->use());
+    for (const auto& m : (*it)->mappings())
+      HostMmu::unmap_now(platform_.machine(), {{}, m->begin(), m->nbytes}, with_mmu());
+    (*it)->give_back();
+    it = freed_.erase(it);
+  }
+}
+
+uint64_t Context::stored_bytes() const {
+  uint64_t n = 0;
+  for (const auto& [name, t] : named_) n += t->stored_bytes();
+  for (const auto* list : {&made_, &freed_}) {
+    for (const auto& t : *list) n += t->stored_bytes();
+  }
+  return n;
+}
+
+Scope::~Scope() {
+  while (context_.made_.size() > first_) context_.free(Tensor(context_.made_.back()));
+}
+
+void Context::writes(const Tensor& t) {
+  std::vector<const Operation*>& all = writers_[t.places()->use()];
+  all.erase(std::remove_if(all.begin(), all.end(), [](const Operation* op) { return op->open == 0; }), all.end());
+  all.push_back(&streams_.operations().back());
 }
 
 /// PEs without an MMU know physical addresses only.
-void Context::map(const TensorPlaces& t) {
-  std::vector<size_t> with_mmu;
-  std::copy_if(pes_.pes.begin(), pes_.pes.end(), std::back_inserter(with_mmu),
+std::vector<size_t> Context::with_mmu() const {
+  std::vector<size_t> some;
+  std::copy_if(pes_.pes.begin(), pes_.pes.end(), std::back_inserter(some),
                [&](size_t p) { return platform_.pes().pe(p).mmu != nullptr; });
+  return some;
+}
+
+void Context::map(const TensorPlaces& t) {
+  const std::vector<size_t> pes = with_mmu();
   for (const auto& mapping : t.mappings()) {
-    const HostResponse r = HostMmu::map_now(platform_.machine(), {{}, mapping}, with_mmu);
+    const HostResponse r = HostMmu::map_now(platform_.machine(), {{}, mapping}, pes);
     if (!r.ok()) throw RunError(r.text);
   }
 }
@@ -170,32 +285,43 @@ void Context::give_tensors(LaunchPlan& plan, const TensorPointers& tensors) cons
 }
 
 void Context::launch(const On& on, const std::string& kernel, const KernelParams& params,
-                     const std::map<std::string, Tensor>& tensors, const std::string& pes) {
-  check(on);
-  const auto plan = std::make_shared<LaunchPlan>();
-  plan->kernel = &KernelRegistry::instance().at(kernel);
-  TensorPointers places;
-  for (const auto& [name, t] : tensors) places[name] = t.places();
-  plan->params = launch_params(*plan->kernel, params, places);
-  if (plan->kernel->materializes && !platform_.system().pending_values())
-    throw InputError("launch of " + kernel + ": it materializes values, and program " + spec_.name +
-                     " does not say so (ProgramSpec::materializes)");
-  choose_pes(*plan, on, pes);
-  plan->way = group(plan->pes).way;
-  plan->programs = group(plan->pes).programs;
-  PreparedLaunch prepared = prepare_launch(platform_.machine(), *plan->kernel, std::move(plan->params), plan->pes,
-                                           plan->programs.front().launch);
-  plan->params = std::move(prepared.params);
-  give_tensors(*plan, places);
-  plan->number = launches_++;
-  plan->behind = program_clock_;
-  Operation op;
-  op.kind = Operation::Kind::launch;
-  op.name = kernel;
-  op.streams = on.streams();
-  op.notes = std::move(prepared.notes);
-  op.begin = [this, plan](Operation& o) { guarded([&] { begin_launch(plan, o); }); };
-  enqueue(std::move(op));
+                     const std::map<std::string, Tensor>& tensors, const std::string& pes, const char* file, int line) {
+  return located(file, line, [&] {
+    check(on);
+    const auto plan = std::make_shared<LaunchPlan>();
+    plan->kernel = &KernelRegistry::instance().at(kernel);
+    TensorPointers places;
+    for (const auto& [name, t] : tensors) {
+      check(t);
+      places[name] = t.places();
+    }
+    plan->params = launch_params(*plan->kernel, params, places);
+    if (plan->kernel->materializes && !platform_.system().pending_values())
+      throw InputError("launch of " + kernel + ": it materializes values, and program " + spec_.name +
+                       " does not say so (ProgramSpec::materializes)");
+    choose_pes(*plan, on, pes);
+    plan->way = group(plan->pes).way;
+    plan->programs = group(plan->pes).programs;
+    PreparedLaunch prepared = prepare_launch(platform_.machine(), *plan->kernel, std::move(plan->params), plan->pes,
+                                             plan->programs.front().launch);
+    plan->params = std::move(prepared.params);
+    give_tensors(*plan, places);
+    plan->number = launches_++;
+    plan->behind = program_clock_;
+    Operation op;
+    op.kind = Operation::Kind::launch;
+    op.name = kernel;
+    op.streams = on.streams();
+    op.notes = std::move(prepared.notes);
+    for (const auto& [name, t] : tensors) op.uses.push_back(t.places()->use());
+    op.begin = [this, plan, where = SourceLine{file, line}](Operation& o) {
+      guarded([&] { located(where.file, where.line, [&] { begin_launch(plan, o); }); });
+    };
+    enqueue(std::move(op));
+    for (const auto& [name, t] : tensors) {
+      if (plan->kernel->tensor(name)->role == TensorSpec::Role::out) writes(t);
+    }
+  });
 }
 
 void Context::begin_launch(const std::shared_ptr<LaunchPlan>& plan, Operation& op) {
@@ -269,25 +395,29 @@ void Context::part_ended(const std::shared_ptr<LaunchPlan>& plan, Operation& op,
 
 // ---- copies
 
-void Context::upload(const Tensor& t, const HostTensor& value) {
-  upload(ranks(), t, value);
+void Context::upload(const Tensor& t, const HostTensor& value, const char* file, int line) {
+  upload(ranks(), t, value, file, line);
 }
 
-void Context::upload(const On& on, const Tensor& t, const HostTensor& value) {
-  t.places()->check(value);
-  copy(Operation::Kind::upload, on, t, std::make_shared<const HostTensor>(value));
+void Context::upload(const On& on, const Tensor& t, const HostTensor& value, const char* file, int line) {
+  return located(file, line, [&] {
+    check(t);
+    t.places()->check(value);
+    copy(Operation::Kind::upload, on, t, std::make_shared<const HostTensor>(value));
+  });
 }
 
-void Context::download(const Tensor& t) {
-  download(ranks(), t);
+void Context::download(const Tensor& t, const char* file, int line) {
+  download(ranks(), t, file, line);
 }
 
-void Context::download(const On& on, const Tensor& t) {
-  copy(Operation::Kind::download, on, t, nullptr);
+void Context::download(const On& on, const Tensor& t, const char* file, int line) {
+  return located(file, line, [&] { copy(Operation::Kind::download, on, t, nullptr); });
 }
 
 void Context::copy(Operation::Kind kind, const On& on, const Tensor& t, std::shared_ptr<const HostTensor> value) {
   check(on);
+  check(t);
   for (const Stream& s : on.streams()) {
     if (!options_.timed_transfer) break;
     for (const RankRange& r : t.places()->ranges(s.rank, TensorPlaces::Copies::all)) {
@@ -301,8 +431,10 @@ void Context::copy(Operation::Kind kind, const On& on, const Tensor& t, std::sha
   op.kind = kind;
   op.name = t.name();
   op.streams = on.streams();
+  op.uses = {t.places()->use()};
   op.begin = [this, places = t.places(), value](Operation& o) { guarded([&] { begin_copy(o, places, value); }); };
   enqueue(std::move(op));
+  if (kind == Operation::Kind::upload) writes(t);
 }
 
 void Context::begin_copy(Operation& op, const std::shared_ptr<const TensorPlaces>& places,
@@ -342,17 +474,19 @@ void Context::begin_copy(Operation& op, const std::shared_ptr<const TensorPlaces
 
 // ---- delays and events
 
-void Context::delay(const On& on, double ns) {
-  check(on);
-  if (!(ns >= 0 && ns < 1e15)) throw InputError("delay: " + std::to_string(ns) + " ns; legal: 0 to 1e15");
-  Operation op;
-  op.kind = Operation::Kind::delay;
-  op.streams = on.streams();
-  op.begin = [this, ns](Operation& o) {
-    join_streams(o);
-    platform_.timeline().at(now_ns() + ns, Order(Order::kEngines, 0, 0), call<&Streams::end_all>(streams_, o));
-  };
-  enqueue(std::move(op));
+void Context::delay(const On& on, double ns, const char* file, int line) {
+  return located(file, line, [&] {
+    check(on);
+    if (!(ns >= 0 && ns < 1e15)) throw InputError("delay: " + std::to_string(ns) + " ns; legal: 0 to 1e15");
+    Operation op;
+    op.kind = Operation::Kind::delay;
+    op.streams = on.streams();
+    op.begin = [this, ns](Operation& o) {
+      join_streams(o);
+      platform_.timeline().at(now_ns() + ns, Order(Order::kEngines, 0, 0), call<&Streams::end_all>(streams_, o));
+    };
+    enqueue(std::move(op));
+  });
 }
 
 Event Context::event(const std::string& name) {
@@ -361,36 +495,40 @@ Event Context::event(const std::string& name) {
   return e;
 }
 
-void Context::record(const Event& e, const Stream& s) {
-  check(s);
-  if (!e || e->recorded) throw InputError(e ? "event " + e->name + " is recorded twice" : "an event that is none");
-  Operation op;
-  op.kind = Operation::Kind::record;
-  op.name = e->name;
-  op.streams = {s};
-  op.event = e;
-  op.begin = [this](Operation& o) {
-    o.event->clock = stream_clocks_[o.streams.front()];
-    streams_.end(o, 0);
-  };
-  enqueue(std::move(op));
-}
-
-void Context::wait(const Event& e, const On& on) {
-  check(on);
-  if (!e) throw InputError("an event that is none");
-  for (const Stream& s : on.streams()) {
+void Context::record(const Event& e, const Stream& s, const char* file, int line) {
+  return located(file, line, [&] {
+    check(s);
+    if (!e || e->recorded) throw InputError(e ? "event " + e->name + " is recorded twice" : "an event that is none");
     Operation op;
-    op.kind = Operation::Kind::wait;
+    op.kind = Operation::Kind::record;
     op.name = e->name;
     op.streams = {s};
     op.event = e;
     op.begin = [this](Operation& o) {
-      merge(o.event->clock, stream_clocks_[o.streams.front()]);
+      o.event->clock = stream_clocks_[o.streams.front()];
       streams_.end(o, 0);
     };
     enqueue(std::move(op));
-  }
+  });
+}
+
+void Context::wait(const Event& e, const On& on, const char* file, int line) {
+  return located(file, line, [&] {
+    check(on);
+    if (!e) throw InputError("an event that is none");
+    for (const Stream& s : on.streams()) {
+      Operation op;
+      op.kind = Operation::Kind::wait;
+      op.name = e->name;
+      op.streams = {s};
+      op.event = e;
+      op.begin = [this](Operation& o) {
+        merge(o.event->clock, stream_clocks_[o.streams.front()]);
+        streams_.end(o, 0);
+      };
+      enqueue(std::move(op));
+    }
+  });
 }
 
 void Context::enqueue(Operation op) {
@@ -415,6 +553,7 @@ void Context::join_streams(const Operation& op) {
 
 void Context::operation_ended() {
   end_ns_ = std::max(end_ns_, now_ns());
+  if (!freed_.empty()) give_back_freed();
   if (waiting_) changed_.notify();
   waiting_ = false;
 }
@@ -424,31 +563,113 @@ void Context::synchronize() {
   for (const auto& [stream, clock] : stream_clocks_) merge(clock, program_clock_);
 }
 
-void Context::synchronize(const Stream& s) {
-  check(s);
-  block_until([&] { return streams_.empty(s); });
-  merge(stream_clocks_[s], program_clock_);
-}
-
-void Context::synchronize(const Event& e) {
-  if (!e) throw InputError("an event that is none");
-  block_until([&] { return e->done; });
-  merge(e->clock, program_clock_);
-}
-
-HostTensor Context::read(const Tensor& t) {
-  synchronize();
-  t.places()->collect([](uint64_t, uint8_t*, uint64_t) {});  // a partial tensor is told before it is copied
-  download(t);
-  synchronize();
-  return t.places()->collect([&](uint64_t address, uint8_t* bytes, uint64_t nbytes) {
-    System& system = platform_.system();
-    const MemoryWindow window = system.window_at(address);
-    if (ForeignStore* store = System::store_of(window)) store->pull(address, nbytes);
-    if (const auto producer = system.read_from_outside(window.space, address, bytes, nbytes))
-      throw RunError("tensor " + t.name() + ": its bytes are pending until Phase 2 runs " + producer->name +
-                     " (a topology that says `materialize: outputs` lets the host read them)");
+void Context::synchronize(const Stream& s, const char* file, int line) {
+  return located(file, line, [&] {
+    check(s);
+    block_until([&] { return streams_.empty(s); });
+    merge(stream_clocks_[s], program_clock_);
   });
+}
+
+void Context::synchronize(const Event& e, const char* file, int line) {
+  return located(file, line, [&] {
+    if (!e) throw InputError("an event that is none");
+    block_until([&] { return e->done; });
+    merge(e->clock, program_clock_);
+  });
+}
+
+HostTensor Context::read(const Tensor& t, ReadAfter after, const char* file, int line) {
+  return located(file, line, [&] {
+    check(t);
+    if (after == ReadAfter::all) {
+      synchronize();
+    } else {
+      const std::vector<const Operation*> waited_for = writers_[t.places()->use()];
+      block_until([&] {
+        return std::all_of(waited_for.begin(), waited_for.end(), [](const Operation* op) { return op->open == 0; });
+      });
+    }
+    t.places()->collect([](uint64_t, uint8_t*, uint64_t) {});  // a partial tensor is told before it is copied
+    if (after == ReadAfter::all) {
+      download(t);
+      synchronize();
+    } else if (options_.timed_transfer) {
+      std::vector<Stream> aside;
+      for (uint32_t r = 0; r < pes_.ranks; ++r) {
+        const auto known = readers_.find(r);
+        aside.push_back(known != readers_.end() ? known->second : readers_[r] = streams_.add(r));
+      }
+      download(aside, t);
+      const Operation& copy = streams_.operations().back();
+      block_until([&] { return copy.open == 0; });
+    }
+    return t.places()->collect([&](uint64_t address, uint8_t* bytes, uint64_t nbytes) {
+      System& system = platform_.system();
+      const MemoryWindow window = system.window_at(address);
+      if (ForeignStore* store = System::store_of(window)) store->pull(address, nbytes);
+      if (const auto producer = system.read_from_outside(window.space, address, bytes, nbytes))
+        throw RunError("tensor " + t.name() + ": its bytes are pending until Phase 2 runs " + producer->name +
+                       " (a topology that says `materialize: outputs` lets the host read them)");
+    });
+  });
+}
+
+// ---- layouts
+
+Tensor Context::redistribute(const Tensor& x, const Layout& layout, const std::string& name, const char* file,
+                             int line) {
+  return located(file, line, [&] {
+    check(x);
+    if (layout.partial()) throw InputError("redistribute: to a layout that is partial: nobody sums it up");
+    if (x.layout() == layout && &x.places()->owner() == x.places().get()) return x;
+    const Tensor y =
+        tensor(x.dtype(), x.shape(), layout, name.empty() ? x.name() + "_" + std::to_string(tensors_made_++) : name);
+    const On on = ranks_of({x, y});
+    launch(on, "redistribute", {{"partial", x.layout().partial()}, {"rings", rings(on, x, y)}}, {{"x", x}, {"y", y}},
+           "all", file, line);
+    return y;
+  });
+}
+
+/// The kernel's queues are made before it sees its tensors: what goes round whom is said by text.
+std::string Context::rings(const On& on, const Tensor& x, const Tensor& y) const {
+  ShardPlan from = x.places()->plan(), to = y.places()->plan();
+  std::vector<LayoutPlace> places;
+  const auto keep = [&](ShardPlan& plan) {
+    std::vector<Shard> some;
+    for (size_t p = 0; p < pes_.pes.size(); ++p) {
+      const auto has = [&](const Stream& s) { return s.rank == pes_.rank[p]; };
+      if (std::any_of(on.streams().begin(), on.streams().end(), has)) some.push_back(plan.shards[p]);
+    }
+    plan.shards = std::move(some);
+  };
+  keep(from);
+  keep(to);
+  for (size_t p = 0; p < pes_.pes.size(); ++p) {
+    const auto has = [&](const Stream& s) { return s.rank == pes_.rank[p]; };
+    if (std::any_of(on.streams().begin(), on.streams().end(), has)) places.push_back(pes_.place[p]);
+  }
+  return ccl::Redistribution(from, x.layout().partial(), to, places).rings();
+}
+
+std::string Context::redistribution(const Tensor& x, const Layout& layout, const char* file, int line) const {
+  return located(file, line, [&] {
+    check(x);
+    const ShardPlan y = plan_shards(layout, x.dtype(), x.shape(), pes_.place, pes_.grids);
+    return ccl::Redistribution(x.places()->plan(), x.layout().partial(), y, pes_.place).to_string(pes_.place);
+  });
+}
+
+On Context::ranks_of(const std::vector<Tensor>& tensors) const {
+  std::vector<Stream> all;
+  for (uint32_t r = 0; r < pes_.ranks; ++r) {
+    const bool has = std::any_of(tensors.begin(), tensors.end(), [&](const Tensor& t) {
+      return !t.places()->ranges(r, TensorPlaces::Copies::all).empty();
+    });
+    if (has) all.push_back({r, 0});
+  }
+  return all;
 }
 
 // ---- running
@@ -469,7 +690,7 @@ void Context::fail(const std::exception_ptr& e) {
 void Context::run() {
   guarded([&] {
     for (const ProgramTensor& t : spec_.tensors) {
-      if (options_.timed_transfer && t.role == TensorSpec::Role::in)
+      if (options_.timed_transfer && t.role == TensorSpec::Role::in && !t.already_there)
         copy(Operation::Kind::upload, ranks(), Tensor(named_.at(t.name)), nullptr);
     }
     spec_.function(*this);

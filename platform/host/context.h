@@ -12,8 +12,9 @@
 // nothing. What it enqueues happens later: it blocks in synchronize() and read() alone, and at its return.
 //
 // Faults. InputError, BadParam (exit status 2): a launch whose tensors or parameters do not fit the kernel, ranks or
-// streams that are not there, a tensor without room. RunError (1): a fault of a kernel, a launch that meets a PE which
-// still runs another, a partial or pending tensor that is read, an event that is waited for and never recorded.
+// streams that are not there, a tensor without room or one that was freed. RunError (1): a fault of a kernel, a launch
+// that meets a PE which still runs another, a partial or pending tensor that is read, an event that is waited for and
+// never recorded, streams that wait for each other. What a call does not like begins with the program's line.
 #pragma once
 
 #include <exception>
@@ -25,6 +26,7 @@
 #include <systemc>
 #include <vector>
 
+#include "kernbench/kernel_api/here.h"
 #include "kernbench/kernel_api/program_registry.h"
 #include "kernbench/phase2/check/races.h"
 #include "kernbench/platform/host/launch_plan.h"
@@ -74,6 +76,13 @@ struct ContextOptions {
   CommandHistory* history = nullptr;  ///< told of launches, for the search for races; may be null
 };
 
+/// What read() waits for.
+enum class ReadAfter : uint8_t {
+  all,     ///< all that has been enqueued
+  writers  ///< what writes the tensor, by what the kernels' specs say of their tensors, and uploads
+};
+inline constexpr ReadAfter writers = ReadAfter::writers;
+
 class Context {
  public:
   /// Makes the tensors of the spec; the platform outlives it. The PEs: indices in compiled order, not empty.
@@ -96,50 +105,66 @@ class Context {
   /// Stream 0 of every rank.
   On ranks() const;
   /// Stream 0 of one.
-  On rank(uint32_t r) const;
+  On rank(uint32_t r, KERNBENCH_TL_HERE) const;
   /// One more stream of a rank.
-  Stream stream(uint32_t rank);
+  Stream stream(uint32_t rank, KERNBENCH_TL_HERE);
 
   // ---- Tensors
-  Tensor input(const std::string& name) const;
-  Tensor output(const std::string& name) const;
+  Tensor input(const std::string& name, KERNBENCH_TL_HERE) const;
+  Tensor output(const std::string& name, KERNBENCH_TL_HERE) const;
   /// A new one; its bytes are unwritten.
-  Tensor tensor(DType, const Dims& shape, const Layout&, const std::string& name = "");
+  Tensor tensor(DType, const Dims& shape, const Layout&, const std::string& name = "", KERNBENCH_TL_HERE);
+  /// A new one with a value that is already there: no copy, no time.
+  Tensor tensor(const HostTensor& value, const Layout&, const std::string& name = "", KERNBENCH_TL_HERE);
   /// A new one of the same type, shape and layout below the ranks, partial over them.
-  Tensor partial_like(const Tensor&, const std::string& name = "");
+  Tensor partial_like(const Tensor&, const std::string& name = "", KERNBENCH_TL_HERE);
+  /// The elements [first, first + count) along an axis (negative: from the last), where they are: the same bytes.
+  Tensor slice(const Tensor&, int axis, int64_t first, int64_t count, KERNBENCH_TL_HERE) const;
+  /// The same elements, where they are, in another shape.
+  Tensor view(const Tensor&, const Dims& shape, KERNBENCH_TL_HERE) const;
+  /// x in another layout: x itself where it has it, else a new tensor, which a launch on the ranks of both fills, by
+  /// copies or from PE to PE (docs/programs.md). A partial x is summed up, in order of the ranks.
+  Tensor redistribute(const Tensor& x, const Layout&, const std::string& name = "", KERNBENCH_TL_HERE);
+  /// What it would do, in lines of text: by whom what goes how, and bytes beside the least that any way moves.
+  std::string redistribution(const Tensor& x, const Layout&, KERNBENCH_TL_HERE) const;
+  /// A tensor that tensor() has made gives its bytes back when what has been enqueued with it is done. Its views go
+  /// with it, and who uses one of them later is told where it was freed.
+  void free(const Tensor&, KERNBENCH_TL_HERE);
 
   // ---- Operations: enqueued, in the order of these calls
   /// A kernel on the ranks' PEs: all of the program's, or `pes` of them (all, leaders, ids). Parameters that are not
   /// given follow from the tensors (launch_plan.h).
   void launch(const On&, const std::string& kernel, const KernelParams& params,
-              const std::map<std::string, Tensor>& tensors, const std::string& pes = "all");
+              const std::map<std::string, Tensor>& tensors, const std::string& pes = "all", KERNBENCH_TL_HERE);
   /// A value into every copy. On all ranks where nothing is said.
-  void upload(const Tensor&, const HostTensor& value);
-  void upload(const On&, const Tensor&, const HostTensor& value);
+  void upload(const Tensor&, const HostTensor& value, KERNBENCH_TL_HERE);
+  void upload(const On&, const Tensor&, const HostTensor& value, KERNBENCH_TL_HERE);
   /// The time of a copy to the host; read() gives the value too.
-  void download(const Tensor&);
-  void download(const On&, const Tensor&);
+  void download(const Tensor&, KERNBENCH_TL_HERE);
+  void download(const On&, const Tensor&, KERNBENCH_TL_HERE);
   /// ns ≥ 0.
-  void delay(const On&, double ns);
+  void delay(const On&, double ns, KERNBENCH_TL_HERE);
   /// A new event. It is recorded once.
   Event event(const std::string& name = "");
-  void record(const Event&, const Stream&);
+  void record(const Event&, const Stream&, KERNBENCH_TL_HERE);
   /// What is enqueued behind it in these streams begins when the event is done; in each by itself.
-  void wait(const Event&, const On&);
+  void wait(const Event&, const On&, KERNBENCH_TL_HERE);
 
   // ---- Blocking
   /// Until all that has been enqueued is done; what is in that stream; the event.
   void synchronize();
-  void synchronize(const Stream&);
-  void synchronize(const Event&);
-  /// After synchronize(): downloads the tensor and gives its value. RunError where it is partial or pending.
-  HostTensor read(const Tensor&);
+  void synchronize(const Stream&, KERNBENCH_TL_HERE);
+  void synchronize(const Event&, KERNBENCH_TL_HERE);
+  /// Then downloads the tensor and gives its value. RunError where it is partial or pending.
+  HostTensor read(const Tensor&, ReadAfter = ReadAfter::all, KERNBENCH_TL_HERE);
 
   // ---- For who runs it
   const ProgramSpec& spec() const { return spec_; }
   const ProgramPes& pes() const { return pes_; }
   const Streams& streams() const { return streams_; }
   const TensorPlaces& places(const std::string& tensor) const { return *named_.at(tensor); }
+  /// Of all tensors that there are, with copies.
+  uint64_t stored_bytes() const;
   /// Puts an input in place, before the simulation.
   void place(const std::string& input, const HostTensor& value);
   /// In a thread, from its first to its last instant; what went wrong is kept in fault().
@@ -162,8 +187,14 @@ class Context {
     LaunchWay way;
     std::vector<tl::Program> programs;
   };
+  friend class Scope;
   Tensor named(const std::string& name, TensorSpec::Role) const;
+  Tensor made(std::shared_ptr<const TensorPlaces>);
   void check(const On&) const;
+  void check(const Tensor&) const;
+  void give_back_freed();
+  /// Remembers an operation for who waits for a tensor's writers.
+  void writes(const Tensor&);
   void enqueue(Operation);
   void block_until(const std::function<bool()>& condition);
   const Group& group(const std::vector<size_t>& pes);
@@ -175,6 +206,10 @@ class Context {
   void begin_copy(Operation&, const std::shared_ptr<const TensorPlaces>&,
                   const std::shared_ptr<const HostTensor>& value);
   void map(const TensorPlaces&);
+  std::vector<size_t> with_mmu() const;
+  std::string rings(const On&, const Tensor& x, const Tensor& y) const;
+  /// Stream 0 of the ranks that have some of the tensors.
+  On ranks_of(const std::vector<Tensor>&) const;
   void operation_ended();
   // What is behind what, for the search for races.
   void join_streams(const Operation&);
@@ -188,7 +223,9 @@ class Context {
   const ContextOptions options_;
   const ProgramPes pes_;
   std::map<std::string, std::shared_ptr<const TensorPlaces>> named_;
-  std::vector<std::shared_ptr<const TensorPlaces>> made_;  ///< there to the end
+  std::vector<std::shared_ptr<const TensorPlaces>> made_;                         ///< there until they are freed
+  std::vector<std::shared_ptr<const TensorPlaces>> freed_;                        ///< still in use
+  std::map<std::shared_ptr<const char>, std::vector<const Operation*>> writers_;  ///< by TensorPlaces::use()
   Streams streams_;
   Launcher launcher_;
   HostTransfer transfer_;
@@ -199,12 +236,26 @@ class Context {
   std::vector<PeTimes> pe_times_;
   std::map<Stream, CommandHistory::Clock> stream_clocks_;
   CommandHistory::Clock program_clock_;  ///< what the program's code is behind
+  std::map<uint32_t, Stream> readers_;   ///< by rank: where copies stand that wait for a tensor's writers alone
   sc_core::sc_event changed_;
   bool waiting_ = false, complete_ = false;
   double end_ns_ = 0;
   std::exception_ptr fault_;
   std::string launch_note_;
   LaunchMode launch_mode_ = LaunchMode::direct;
+};
+
+/// Frees the tensors that are made while it is there.
+class Scope {
+ public:
+  explicit Scope(Context& h) : context_(h), first_(h.made_.size()) {}
+  ~Scope();
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  Context& context_;
+  size_t first_;
 };
 
 }  // namespace kernbench::host

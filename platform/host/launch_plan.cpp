@@ -12,7 +12,9 @@ namespace {
 constexpr int64_t kMarks[] = {1000003, 1000033, 1000037, 1000039, 1000081, 1000099, 1000117, 1000121,
                               1000133, 1000151, 1000159, 1000171, 1000183, 1000187, 1000193, 1000199};
 
-bool is_given(const KernelParams& given, const std::string& name) {
+using Texts = std::vector<std::pair<std::string, std::string>>;
+
+bool is_given(const Texts& given, const std::string& name) {
   return std::any_of(given.begin(), given.end(), [&](const auto& g) { return g.first == name; });
 }
 
@@ -30,7 +32,7 @@ void check_names(const KernelSpec& kernel, const TensorPointers& tensors) {
 }
 
 /// Sizes that stand in the shapes of the kernel's tensors, read off the tensors given.
-void imply_sizes(const KernelSpec& kernel, const Params& base, const TensorPointers& tensors, KernelParams& given) {
+void imply_sizes(const KernelSpec& kernel, const Params& base, const TensorPointers& tensors, Texts& given) {
   Params marked = base;
   std::map<int64_t, std::string> marks;
   for (const ParamSpec& p : kernel.params) {
@@ -52,7 +54,7 @@ void imply_sizes(const KernelSpec& kernel, const Params& base, const TensorPoint
 }
 
 /// The first legal type with which all tensors have theirs.
-void imply_type(const KernelSpec& kernel, const Params& base, const TensorPointers& tensors, KernelParams& given) {
+void imply_type(const KernelSpec& kernel, const Params& base, const TensorPointers& tensors, Texts& given) {
   for (const ParamSpec& p : kernel.params) {
     if (p.type != ParamType::dtype || is_given(given, p.name)) continue;
     for (const std::string& choice : p.choices) {
@@ -75,10 +77,11 @@ bool has_param(const KernelSpec& kernel, const std::string& name) {
 
 Params launch_params(const KernelSpec& kernel, const KernelParams& given, const TensorPointers& tensors) {
   check_names(kernel, tensors);
-  KernelParams all = given;
-  const Params base = parse_params("kernel " + kernel.name, kernel.params, given);
+  Texts all;
+  for (const auto& [name, value] : given) all.emplace_back(name, value.text());
+  const Params base = parse_params("kernel " + kernel.name, kernel.params, all);
   if (kernel.any_shape) {
-    if (has_param(kernel, "n") && !is_given(given, "n"))
+    if (has_param(kernel, "n") && !is_given(all, "n"))
       all.emplace_back("n",
                        std::to_string(std::max<int64_t>(1, tensors.at(kernel.tensors.front().name)->most_elements())));
   } else {

@@ -15,7 +15,24 @@
 
 namespace kernbench::host {
 
-using KernelParams = std::vector<std::pair<std::string, std::string>>;              ///< name, text
+/// A parameter's value: a C++ number, bool or DType, or a text as --param takes it.
+class ParamText {
+ public:
+  ParamText(const char* text) : text_(text) {}                   // NOLINT: values stand for their texts
+  ParamText(std::string text) : text_(std::move(text)) {}        // NOLINT
+  ParamText(DType t) : text_(kernbench::name_of(t)) {}           // NOLINT
+  ParamText(bool v) : text_(to_text(ParamValue(v))) {}           // NOLINT
+  ParamText(double v) : text_(to_text(ParamValue(v))) {}         // NOLINT
+  ParamText(int64_t v) : text_(std::to_string(v)) {}             // NOLINT
+  ParamText(int v) : ParamText(static_cast<int64_t>(v)) {}       // NOLINT
+  ParamText(uint32_t v) : ParamText(static_cast<int64_t>(v)) {}  // NOLINT
+  ParamText(size_t v) : text_(std::to_string(v)) {}              // NOLINT
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+using KernelParams = std::vector<std::pair<std::string, ParamText>>;                ///< name, value
 using TensorPointers = std::map<std::string, std::shared_ptr<const TensorPlaces>>;  ///< by the kernel's names
 
 /// Parameters that are not given take the values that the tensors' shapes and types imply, where a dimension is such a

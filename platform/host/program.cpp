@@ -40,6 +40,8 @@ void Program::check() {
   if (const Operation* op = context_.streams().waits_in_vain())
     throw RunError("event " + op->name + " is waited for in " + op->streams.front().to_string() +
                    " and never recorded");
+  const std::string circle = context_.streams().circle();
+  if (!circle.empty()) throw RunError("streams wait for each other: " + circle);
   throw stuck_error(stuck_report(platform_.machine()));
 }
 

@@ -1,5 +1,7 @@
 #include "kernbench/platform/host/streams.h"
 
+#include <algorithm>
+
 namespace kernbench::host {
 namespace {
 
@@ -61,6 +63,7 @@ void Streams::end(Operation& op, size_t place) {
   if (--op.open == 0) {
     --unfinished_;
     if (op.kind == Operation::Kind::record) op.event->done = true;
+    op.uses.clear();
   }
   look_soon();
   on_change_();
@@ -100,6 +103,49 @@ void Streams::begin(Operation& op) {
   op.begin_ns = op.start_ns = timeline_.now_ns();
   const auto work = std::move(op.begin);
   work(op);
+}
+
+Stream Streams::waits_for(const Stream& s, std::string* why) const {
+  why->clear();
+  const std::deque<Operation*>& queue = queues_.at(s);
+  if (queue.empty() || queue.front()->begun) return s;
+  const Operation& op = *queue.front();
+  if (op.kind == Operation::Kind::wait && !op.event->done) {
+    for (const auto& [stream, others] : queues_) {
+      for (const Operation* other : others) {
+        if (other->kind != Operation::Kind::record || other->event != op.event) continue;
+        *why = s.to_string() + " waits for event " + op.event->name + ", which is recorded in " + stream.to_string();
+        return stream;
+      }
+    }
+  }
+  for (const Stream& other : op.streams) {
+    if (queues_.at(other).front() == &op) continue;
+    *why = name_of(op.kind) + (op.name.empty() ? std::string() : " of " + op.name) + " is first in " + s.to_string() +
+           " and waits for its turn in " + other.to_string();
+    return other;
+  }
+  return s;
+}
+
+std::string Streams::circle() const {
+  for (const auto& [start, queue] : queues_) {
+    std::vector<std::pair<Stream, std::string>> way;
+    for (Stream at = start;;) {
+      const auto seen = std::find_if(way.begin(), way.end(), [&](const auto& w) { return w.first == at; });
+      if (seen != way.end()) {
+        std::string text;
+        for (auto w = seen; w != way.end(); ++w) text += (text.empty() ? "" : "; ") + w->second;
+        return text;
+      }
+      std::string why;
+      const Stream next = waits_for(at, &why);
+      if (why.empty()) break;
+      way.emplace_back(at, std::move(why));
+      at = next;
+    }
+  }
+  return {};
 }
 
 const Operation* Streams::waits_in_vain() const {

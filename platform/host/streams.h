@@ -38,10 +38,11 @@ struct Operation {
   enum class Kind : uint8_t { launch, upload, download, delay, record, wait };
   uint64_t number = 0;  ///< in the order in which they were enqueued
   Kind kind = Kind::launch;
-  std::string name;             ///< of the kernel, the tensor or the event; empty: it has none
-  std::vector<Stream> streams;  ///< one of each of its ranks, by rank
-  Event event;                  ///< of record and wait
-  LaunchNotes notes;            ///< of a launch: what its preparation has decided
+  std::string name;                               ///< of the kernel, the tensor or the event; empty: it has none
+  std::vector<Stream> streams;                    ///< one of each of its ranks, by rank
+  Event event;                                    ///< of record and wait
+  LaunchNotes notes;                              ///< of a launch: what its preparation has decided
+  std::vector<std::shared_ptr<const char>> uses;  ///< TensorPlaces::use() of its tensors, until it has ended
   /// Does it, from now on: Streams::end() for each place of `streams`, now or later.
   std::function<void(Operation&)> begin;
 
@@ -78,11 +79,15 @@ class Streams {
   const std::deque<Operation>& operations() const { return operations_; }
   /// The first operation that waits for an event that nobody has recorded; null: none does.
   const Operation* waits_in_vain() const;
+  /// Streams that wait for each other, in one line that names each and what it waits for; empty: none do.
+  std::string circle() const;
 
  private:
   void look_soon();
   void begin_ready();
   Operation* next_ready() const;
+  /// The stream that a stream waits for before its first operation can begin, and why; `why` is empty: none.
+  Stream waits_for(const Stream&, std::string* why) const;
   void begin(Operation&);
 
   Timeline& timeline_;

@@ -14,22 +14,127 @@ std::vector<int64_t> as_vector(const Dims& d) {
   return {d.begin(), d.end()};
 }
 
+Shard nothing_like(const Shard& s) {
+  Shard none = s;
+  for (int i = 0; i < s.extent.rank(); ++i) none.extent[i] = 0;
+  return none;
+}
+
+/// A block's place in the row-major order of `whole`, as one run of elements; false: it is several.
+bool run_of(const Dims& whole, const Shard& s, int64_t* first, int64_t* count) {
+  bool below_is_whole = true;  // of the axes behind
+  int64_t stride = 1;
+  *first = 0;
+  *count = 1;
+  for (int i = whole.rank() - 1; i >= 0; --i) {
+    if (!below_is_whole && s.extent[i] != 1) return false;
+    below_is_whole = below_is_whole && s.extent[i] == whole[i];
+    *first += s.offset[i] * stride;
+    *count *= s.extent[i];
+    stride *= whole[i];
+  }
+  return true;
+}
+
+/// A run of elements of the row-major order of `whole` as a block of it; false: it is none.
+bool block_of(const Dims& whole, int64_t first, int64_t count, Shard* s) {
+  s->offset = s->extent = whole;
+  int64_t stride = whole.elements();
+  for (int i = 0; i < whole.rank(); ++i) {
+    stride /= std::max<int64_t>(1, whole[i]);
+    s->offset[i] = first / stride;
+    first %= stride;
+    s->extent[i] = std::max<int64_t>(1, count / stride);
+    if (s->offset[i] + s->extent[i] > whole[i] || (count > stride && (count % stride != 0 || first != 0))) return false;
+    count = std::min(count, stride);
+  }
+  return true;
+}
+
+/// The block of `to` that has the elements which a block of `from` has. Axes are taken together until their products
+/// are alike, each such group by itself. False: there is none.
+bool seen_in(const Dims& from, const Dims& to, const Shard& s, Shard* out) {
+  out->owner = s.owner;
+  out->offset = out->extent = to;
+  int i = 0, j = 0;
+  while (i < from.rank() || j < to.rank()) {
+    const int i0 = i, j0 = j;
+    int64_t a = 1, b = 1;
+    do {
+      if (a <= b && i < from.rank())
+        a *= from[i++];
+      else if (j < to.rank())
+        b *= to[j++];
+      else
+        a *= from[i++];
+    } while (a != b || (i == i0 && i < from.rank()) || (j == j0 && j < to.rank()));
+    Dims group_from, group_to;
+    Shard part, seen;
+    for (int x = i0; x < i; ++x) {
+      group_from.push_back(from[x]);
+      part.offset.push_back(s.offset[x]);
+      part.extent.push_back(s.extent[x]);
+    }
+    for (int x = j0; x < j; ++x) group_to.push_back(to[x]);
+    int64_t first = 0, count = 0;
+    if (!run_of(group_from, part, &first, &count) || !block_of(group_to, first, count, &seen)) return false;
+    for (int x = j0; x < j; ++x) {
+      out->offset[x] = seen.offset[x - j0];
+      out->extent[x] = seen.extent[x - j0];
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 ProgramPes::ProgramPes(Machine& machine, std::vector<size_t> chosen)
-    : pes(std::move(chosen)), rank(ranks_of(machine, pes)) {
+    : pes(std::move(chosen)), rank(ranks_of(machine, pes)), grids(grids_of(*launch_shape(machine, pes))) {
   for (size_t p = 0; p < pes.size(); ++p) {
     ranks = std::max(ranks, rank[p] + 1);
     place.push_back({rank[p], machine.pes().pe(pes[p]).cube, static_cast<uint32_t>(pes[p])});
   }
 }
 
+HostTensor slice(const HostTensor& of, int axis, int64_t first, int64_t count) {
+  const int at = axis < 0 ? axis + of.shape.rank() : axis;
+  if (at < 0 || at >= of.shape.rank() || first < 0 || count < 1 || first + count > of.shape[at])
+    throw InputError("a value " + of.shape.to_string() + " has no elements " + std::to_string(first) + " to " +
+                     std::to_string(first + count - 1) + " of axis " + std::to_string(axis));
+  ShardPlan plan;
+  plan.dtype = of.dtype;
+  plan.whole = of.shape;
+  Shard part{0, of.shape, of.shape};
+  for (int i = 0; i < of.shape.rank(); ++i) part.offset[i] = 0;
+  part.offset[at] = first;
+  part.extent[at] = count;
+  plan.shards = {part};
+  HostTensor t(of.dtype, part.extent);
+  scatter(plan, 0, of.bytes.data(), t.bytes.data());
+  return t;
+}
+
+HostTensor reshape(HostTensor t, const Dims& shape) {
+  if (shape.elements() != t.elements())
+    throw InputError("a value " + t.shape.to_string() + " cannot be seen as " + shape.to_string());
+  t.shape = shape;
+  return t;
+}
+
 TensorPlaces::TensorPlaces(Machine& machine, DeviceAllocators& allocators, const ProgramPes& pes, std::string name,
                            DType dtype, const Dims& shape, const Layout& layout)
     : machine_(machine), allocators_(allocators), pes_(pes), name_(std::move(name)), layout_(layout) {
   try {
-    plan_ = plan_shards(layout, dtype, shape, pes.place);
-    allocate(pes);
+    for (const uint32_t r : layout.ranks()) {
+      if (r >= pes.ranks)
+        throw std::invalid_argument("on rank " + std::to_string(r) + ": the program has " + std::to_string(pes.ranks) +
+                                    " ranks");
+    }
+    plan_ = plan_shards(layout, dtype, shape, pes.place, pes.grids);
+    const ShardPlan of_ranks = plan_shards(Layout(layout.rank()).on(layout.ranks()), dtype, shape, pes.place);
+    part_of_rank_.resize(pes.ranks);
+    for (size_t p = 0; p < pes.pes.size(); ++p) part_of_rank_[pes.rank[p]] = of_ranks.shards[p];
+    allocate();
     for (uint32_t r = 0; r < pes.ranks; ++r) map(r);
   } catch (const OutOfDeviceMemory& e) {
     give_back();
@@ -39,29 +144,122 @@ TensorPlaces::TensorPlaces(Machine& machine, DeviceAllocators& allocators, const
   }
 }
 
+TensorPlaces::TensorPlaces(std::shared_ptr<const TensorPlaces> of, int axis, int64_t first, int64_t count)
+    : machine_(of->machine_),
+      allocators_(of->allocators_),
+      pes_(of->pes_),
+      of_(of),
+      name_(of->name_ + "[" + std::to_string(first) + ":" + std::to_string(first + count) + "]"),
+      layout_(of->layout_) {
+  const Dims& whole = of->shape();
+  const int at = axis < 0 ? axis + whole.rank() : axis;
+  if (at < 0 || at >= whole.rank() || first < 0 || count < 1 || first + count > whole[at])
+    throw InputError("tensor " + of->name_ + " " + whole.to_string() + " has no elements " + std::to_string(first) +
+                     " to " + std::to_string(first + count - 1) + " of axis " + std::to_string(axis));
+  plan_.dtype = of->dtype();
+  plan_.whole = whole;
+  plan_.whole[at] = count;
+  const auto cut = [&](const Shard& s) {
+    const int64_t begin = std::max(s.offset[at], first), end = std::min(s.offset[at] + s.extent[at], first + count);
+    if (s.empty() || begin >= end) return nothing_like(s);
+    Shard part = s;
+    part.offset[at] = begin - first;
+    part.extent[at] = end - begin;
+    return part;
+  };
+  for (const Shard& s : of->part_of_rank_) part_of_rank_.push_back(cut(s));
+  std::vector<uint64_t> behind;
+  for (const Shard& s : of->plan_.shards) {
+    plan_.shards.push_back(cut(s));
+    behind.push_back(0);
+    const Shard& part = plan_.shards.back();
+    if (part.empty()) continue;
+    Shard local = part;
+    for (int i = 0; i < whole.rank(); ++i) local.offset[i] = 0;
+    local.offset[at] = part.offset[at] + first - s.offset[at];
+    int64_t begin = 0, elements = 0;
+    if (!run_of(s.extent, local, &begin, &elements))
+      throw InputError("tensor " + name_ + ": of axis " + std::to_string(axis) + " of " + of->name_ + " (" +
+                       layout_.to_string() + ") a PE has no such elements side by side: redistribute it");
+    behind.back() = static_cast<uint64_t>(begin) * size_of(dtype());
+  }
+  see(behind);
+}
+
+TensorPlaces::TensorPlaces(std::shared_ptr<const TensorPlaces> of, const Dims& shape)
+    : machine_(of->machine_),
+      allocators_(of->allocators_),
+      pes_(of->pes_),
+      of_(of),
+      name_(of->name_),
+      layout_(of->layout_) {
+  const auto wrong = [&](const std::string& why) {
+    throw InputError("tensor " + name_ + " " + of->shape().to_string() + " (" + layout_.to_string() +
+                     ") cannot be seen as " + shape.to_string() + ": " + why);
+  };
+  if (shape.elements() != of->shape().elements()) wrong("it has as many elements as it has");
+  plan_.dtype = of->dtype();
+  plan_.whole = shape;
+  const auto seen = [&](const Shard& s) {
+    Shard part;
+    if (s.empty()) {
+      part.owner = s.owner;
+      part.offset = part.extent = shape;
+      return nothing_like(part);
+    }
+    if (!seen_in(of->shape(), shape, s, &part)) wrong("a PE's part is no block of that");
+    return part;
+  };
+  for (const Shard& s : of->part_of_rank_) part_of_rank_.push_back(seen(s));
+  for (const Shard& s : of->plan_.shards) plan_.shards.push_back(seen(s));
+  see(std::vector<uint64_t>(plan_.shards.size(), 0));
+}
+
+void TensorPlaces::see(const std::vector<uint64_t>& behind) {
+  find_copies();
+  for (size_t p = 0; p < pes_.pes.size(); ++p) {
+    bases_.push_back(has_bytes(p) ? of_->bases_[p] + behind[p] : 0);
+    virtual_bases_.push_back(has_bytes(p) && of_->virtual_bases_[p] != 0 ? of_->virtual_bases_[p] + behind[p] : 0);
+  }
+  for (uint32_t r = 0; r < pes_.ranks; ++r) {
+    // In order where the parts follow each other in the range.
+    uint64_t begin = 0, end = 0;
+    bool in_order = of_->in_order_[r];
+    for (uint32_t p = 0; p < pes_.pes.size(); ++p) {
+      if (pes_.rank[p] != r || !has_bytes(p)) continue;
+      if (begin == 0) begin = end = virtual_bases_[p];
+      in_order = in_order && virtual_bases_[p] == end;
+      end += plan_.nbytes(p);
+    }
+    range_of_rank_.push_back({begin, end - begin});
+    in_order_.push_back(in_order &&
+                        end - begin == static_cast<uint64_t>(part_of_rank_[r].extent.elements()) * size_of(dtype()));
+  }
+}
+
 TensorPlaces::~TensorPlaces() {
   give_back();
 }
 
-void TensorPlaces::allocate(const ProgramPes& pes) {
+void TensorPlaces::allocate() {
+  find_copies();
+  for (size_t p = 0; p < pes_.pes.size(); ++p)
+    bases_.push_back(has_bytes(p) ? allocators_.allocate_hbm(pes_.pes[p], plan_.nbytes(static_cast<uint32_t>(p))) : 0);
+}
+
+void TensorPlaces::find_copies() {
   using Part = std::pair<std::vector<int64_t>, std::vector<int64_t>>;
   std::map<std::pair<uint32_t, Part>, size_t> first;  // of a partial tensor each rank has parts of its own
-  for (size_t p = 0; p < pes.pes.size(); ++p) {
+  for (size_t p = 0; p < pes_.pes.size(); ++p) {
     const Shard& s = plan_.shards[p];
-    const uint32_t group = layout_.partial() ? pes.rank[p] : 0;
+    const uint32_t group = layout_.partial() ? pes_.rank[p] : 0;
     first_copy_.push_back(
         first.emplace(std::make_pair(group, Part(as_vector(s.offset), as_vector(s.extent))), p).first->second);
-    bases_.push_back(s.empty() ? 0 : allocators_.allocate_hbm(pes.pes[p], plan_.nbytes(static_cast<uint32_t>(p))));
   }
 }
 
-Shard TensorPlaces::part_of(uint32_t rank) const {
-  const auto first = static_cast<size_t>(std::find(pes_.rank.begin(), pes_.rank.end(), rank) - pes_.rank.begin());
-  return plan_shards(Layout(layout_.rank()), plan_.dtype, plan_.whole, pes_.place).shards[first];
-}
-
 void TensorPlaces::map(uint32_t rank) {
-  const Shard part = part_of(rank);
+  const Shard& part = part_of_rank_[rank];
   ShardPlan local;  // the rank's part by itself
   local.dtype = plan_.dtype;
   local.whole = part.extent;
@@ -93,11 +291,19 @@ void TensorPlaces::map(uint32_t rank) {
   mappings_.push_back(std::move(mapping));
 }
 
-void TensorPlaces::give_back() {
+void TensorPlaces::give_back() const {
+  if (of_ || given_back_) return;
+  given_back_ = true;
   for (size_t p = 0; p < bases_.size(); ++p) {
     if (has_bytes(p)) allocators_.free_hbm(pes_.pes[p], bases_[p]);
   }
   for (const auto& m : mappings_) allocators_.free_virtual(m->begin());
+}
+
+uint64_t TensorPlaces::stored_bytes() const {
+  uint64_t n = 0;
+  for (uint32_t p = 0; p < pes_.pes.size(); ++p) n += has_bytes(p) ? plan_.nbytes(p) : 0;
+  return n;
 }
 
 int64_t TensorPlaces::most_elements() const {
@@ -238,7 +444,7 @@ void TensorPlaces::add_to(tl::LaunchArgs& args, const std::string& as, const std
                           uint32_t rank, AddressMode mode, bool flat_rows) const {
   std::vector<tl::View> views;
   for (const size_t p : launched) views.push_back(view_of(p, mode, flat_rows));
-  const Shard part = part_of(rank);
+  const Shard& part = part_of_rank_[rank];
   const VirtualRange& mapped = range_of_rank_[rank];
   tl::View range{tl::Ptr(Space::hbm, mapped.base, dtype()), part.extent, part.offset, shape()};
   args.add(as, std::move(views), range, mapped.nbytes, in_order_[rank]);

@@ -34,6 +34,12 @@ void vocabulary_parallel_embedding(Context& h, const Tensor& idx, const Tensor& 
   });
 }
 
+void linear_2d(Context& h, const Tensor& x, const Tensor& w, const Tensor& y, const std::string& activation) {
+  const Tensor a = h.redistribute(x, grid_of_rows(x.layout().rank()).on(x.layout().ranks()));
+  const Tensor b = h.redistribute(w, grid_of_columns(w.layout().rank()).on(w.layout().ranks()));
+  h.launch(h.ranks(), "gemm_2d", {{"activation", activation}}, {{"a", a}, {"b", b}, {"c", y}});
+}
+
 void reduce_region(Context& h, const Tensor& x, const Tensor& y) {
   h.launch(h.ranks(), "all_reduce", {{"over", "rank"}}, {{"x", x}, {"y", y}});
 }

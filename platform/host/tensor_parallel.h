@@ -28,6 +28,10 @@ void row_parallel_linear(Context&, const Tensor& x, const Tensor& w, const Tenso
 /// y[i] = table[idx[i]], the table by rows over the ranks: each gives the rows that it has, an all_reduce the sum.
 void vocabulary_parallel_embedding(Context&, const Tensor& idx, const Tensor& table, const Tensor& y);
 
+/// y = activation(x · w) by gemm_2d, in each rank's grid of cubes; over ranks x, w and y lie as gemm_2d takes them. x
+/// and w are redistributed where they lie in other ways below the ranks; y may lie as it likes.
+void linear_2d(Context&, const Tensor& x, const Tensor& w, const Tensor& y, const std::string& activation = "none");
+
 // Regions, where a tensor goes from one layout over ranks into another.
 
 /// Same on all ranks → the same: nothing to do.

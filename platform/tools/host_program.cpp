@@ -58,8 +58,12 @@ class ProgramRun : public LoggedRun {
 void ProgramRun::place_inputs() {
   if (o_.addresses == AddressMode::virtual_) require_mmus(platform_, program_.context().pes().pes);
   settle_judge("program " + spec_.name, spec_.reference, spec_.tensor_specs(), params_);
-  inputs_ = make_inputs(spec_.tensor_specs(), params_, o_);
-  for (const auto& [name, value] : inputs_) program_.context().place(name, value);
+  for (const TensorSpec* t : spec_.tensor_specs()) {
+    for (auto& [name, value] : make_inputs({t}, params_, o_)) {
+      program_.context().place(name, value);
+      if (verified()) inputs_[name] = std::move(value);  // else nobody asks for it again: a layer's weights are large
+    }
+  }
 }
 
 std::vector<PlacedTensor> ProgramRun::placed() {

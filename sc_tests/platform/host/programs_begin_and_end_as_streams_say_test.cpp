@@ -183,16 +183,23 @@ TEST(ProgramLaunch, runs_beside_another_on_other_pes) {
   EXPECT_LT(ops.at(0).end_ns.at(0), ops.at(1).end_ns.at(0)) << "PE 0 is nearer";
 }
 
+/// Without the program's line, where there is one: "LINE: " stands for it.
+std::string without_line(const std::string& what) {
+  const std::string file = "programs_begin_and_end_as_streams_say_test.cpp:";
+  const size_t at = what.find(file), end = what.find(": ", at + file.size());
+  return at != 0 || end == std::string::npos ? what : "LINE: " + what.substr(end + 2);
+}
+
 /// What the program ends with.
 std::string fault_of(int ranks, const std::function<void(host::Context&)>& function) {
   try {
     operations(ranks, function);
   } catch (const RunError& e) {
-    return std::string("1: ") + e.what();
+    return "1: " + without_line(e.what());
   } catch (const std::invalid_argument& e) {
-    return std::string("2: ") + e.what();
+    return "2: " + without_line(e.what());
   } catch (const InputError& e) {
-    return std::string("2: ") + e.what();
+    return "2: " + without_line(e.what());
   }
   return {};
 }
@@ -219,7 +226,7 @@ TEST(ProgramFault, a_partial_tensor_cannot_be_read) {
   EXPECT_EQ(
       fault_of(
           2, [](host::Context& h) { h.read(h.tensor(DType::f32, {8}, host::rank_partial().pe(host::shard(0)), "p")); }),
-      "1: tensor p is partial over ranks and cannot be read: an all_reduce sums it up");
+      "1: LINE: tensor p is partial over ranks and cannot be read: an all_reduce sums it up");
 }
 
 /// In the first launch it is a fault of the input, later one of the run: what is there depends on what ran before.
@@ -242,18 +249,18 @@ TEST(ProgramFault, bad_ranks_tensors_and_names_are_told_in_one_line) {
   const auto is = [](const std::string& expected, const std::function<void(host::Context&)>& f) {
     EXPECT_EQ(in_child([&] { return fault_of(2, f); }), expected);
   };
-  is("2: stream 0 of rank 2: the program has none", [](host::Context& h) { h.rank(2); });
-  is("2: rank 7: the program has 2 ranks", [](host::Context& h) { h.stream(7); });
-  is("2: launch of vector_add: tensor c is not given", [](host::Context& h) {
+  is("2: LINE: stream 0 of rank 2: the program has none", [](host::Context& h) { h.rank(2); });
+  is("2: LINE: rank 7: the program has 2 ranks", [](host::Context& h) { h.stream(7); });
+  is("2: LINE: launch of vector_add: tensor c is not given", [](host::Context& h) {
     const host::Tensor t = h.tensor(DType::f32, {8}, host::rank_replicate());
     h.launch(h.ranks(), "vector_add", {}, {{"a", t}, {"b", t}});
   });
-  is("2: launch of vector_add: tensor b: found f32 [9] (tensor1), the kernel has f32 [8]", [](host::Context& h) {
+  is("2: LINE: launch of vector_add: tensor b: found f32 [9] (tensor1), the kernel has f32 [8]", [](host::Context& h) {
     const host::Tensor t = h.tensor(DType::f32, {8}, host::rank_replicate());
     const host::Tensor u = h.tensor(DType::f32, {9}, host::rank_replicate());
     h.launch(h.ranks(), "vector_add", {}, {{"a", t}, {"b", u}, {"c", t}});
   });
-  is("2: tensor t: shard(3) of a tensor with 1 axes",
+  is("2: LINE: tensor t: shard(3) of a tensor with 1 axes",
      [](host::Context& h) { h.tensor(DType::f32, {8}, host::rank_shard(3), "t"); });
 }
 

@@ -17,6 +17,7 @@ SMALL = [  # small sizes that no number of ranks but 1 and 2 divides, where that
     ("tp_attention", ["heads=6", "seq=20", "dim=8", "causal=true"]),
     ("tp_embedding", ["vocab=31", "dim=12", "tokens=21"]),
     ("all_reduce_loop", ["n=50", "times=2"]),
+    ("llama_layer", ["tokens=21", "dim=24", "heads=4", "kv_heads=2", "head_dim=6", "hidden=35"]),
 ]
 
 

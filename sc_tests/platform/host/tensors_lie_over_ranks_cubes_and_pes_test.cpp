@@ -44,7 +44,41 @@ TEST(Layout, splits_level_by_level_in_blocks_rounded_up) {
             "[0][1] [0][1] [1][1] [1][1] [2][1] [2][1] [3][0] [3][0] ");
 }
 
+TEST(Layout, takes_blocks_of_two_axes_over_a_grid) {
+  // 4 cubes in two rows of two, 2 PEs each.
+  std::vector<host::LayoutPlace> pes;
+  for (uint32_t c = 0; c < 4; ++c)
+    for (uint32_t p = 0; p < 2; ++p) pes.push_back({0, c, p});
+  const host::LayoutGrids grids{4, 2, 2, 2};
+  const auto plan = [&](const host::Layout& l, const std::vector<host::LayoutPlace>& on) {
+    return text(plan_shards(l, DType::f32, {4, 6}, on, grids));
+  };
+  EXPECT_EQ(plan(host::grid_of_rows(), pes),
+            "[0, 0][1, 3] [1, 0][1, 3] [0, 3][1, 3] [1, 3][1, 3] [2, 0][1, 3] [3, 0][1, 3] [2, 3][1, 3] [3, 3][1, 3] ");
+  EXPECT_EQ(plan(host::grid_of_columns(), pes),
+            "[0, 0][2, 2] [0, 2][2, 1] [0, 3][2, 2] [0, 5][2, 1] [2, 0][2, 2] [2, 2][2, 1] [2, 3][2, 2] [2, 5][2, 1] ");
+  EXPECT_EQ(plan(host::Layout().cube(host::grid(host::replicate(), host::shard(1))), pes),
+            "[0, 0][4, 3] [0, 0][4, 3] [0, 3][4, 3] [0, 3][4, 3] [0, 0][4, 3] [0, 0][4, 3] [0, 3][4, 3] [0, 3][4, 3] ");
+  // One cube is left out: those that are left stand in one row.
+  pes.resize(6);
+  EXPECT_EQ(plan(host::Layout().cube(host::grid(host::shard(0), host::shard(1))), pes),
+            "[0, 0][4, 2] [0, 0][4, 2] [0, 2][4, 2] [0, 2][4, 2] [0, 4][4, 2] [0, 4][4, 2] ");
+}
+
+TEST(Layout, on_some_ranks_leaves_the_others_nothing) {
+  const auto plan = [](const host::Layout& l) { return text(plan_shards(l, DType::f32, {4}, places())); };
+  EXPECT_EQ(plan(host::on(1).cube(host::shard(0)).pe(host::shard(0))),
+            "[0][0] [0][0] [0][0] [0][0] [0][1] [1][1] [2][1] [3][1] ");
+  EXPECT_EQ(plan(host::rank_shard(0).on({1, 0, 1}).cube(host::shard(0))),
+            plan(host::rank_shard(0).cube(host::shard(0))));
+  EXPECT_THROW(plan(host::on(7)), std::invalid_argument);
+  EXPECT_EQ(host::on(1).to_string(), "rank replicate, cube replicate, pe replicate, on rank 1");
+}
+
 TEST(Layout, refuses_what_has_no_meaning) {
+  EXPECT_THROW(host::grid(host::rank_partial().rank(), host::shard(0)), std::invalid_argument);
+  EXPECT_THROW(plan_shards(host::Layout(host::grid(host::shard(0), host::shard(1))), DType::f32, {4, 4}, places()),
+               std::invalid_argument);
   EXPECT_THROW(host::rank_replicate().cube(host::rank_partial().rank()), std::invalid_argument);
   EXPECT_THROW(plan_shards(host::rank_shard(1), DType::f32, {4}, places()), std::invalid_argument);
   EXPECT_EQ(host::rank_shard(1).cube(host::shard(0)).to_string(), "rank shard(1), cube shard(0), pe replicate");
@@ -163,7 +197,8 @@ const RegisterProgram linear{[] {
   return s;
 }()};
 
-ProgramReport run(const std::string& program, int ranks, bool timed = false, host::KernelParams params = {}) {
+ProgramReport run(const std::string& program, int ranks, bool timed = false,
+                  std::vector<std::pair<std::string, std::string>> params = {}) {
   static std::unique_ptr<Platform> platform;
   platform = platform_from_text(ranks_toy::system(ranks));
   RunOptions o;

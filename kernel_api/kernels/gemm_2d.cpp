@@ -1,0 +1,512 @@
+// C = activation(A · B) over the grid of a rank's cubes, both operands stored once a rank. Cube (x, y) makes the block
+// of C in block row y and block column x. k goes by panels, cut where the shards of A or B end. Whoever stores a piece
+// of a panel loads it; it then goes from PE to PE through queues: A's along the row of cubes, B's along the column, in
+// each cube to those that need it. All of it runs one panel ahead of the products, which add up in TCM:
+//
+//   PE (px, py) of a cube: rows of A that PEs (·, py) store, columns of B that PEs (px, ·) store
+//
+// Nothing waits in a circle: sends are never waited for, and a panel needs only what stands before it on its way.
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "kernbench/kernel_api/collectives/grids.h"
+#include "kernbench/kernel_api/collectives/wirings.h"
+#include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/kernel_api/layout.h"
+#include "kernbench/kernel_api/pe_backend.h"
+
+namespace kernbench::kernels {
+namespace {
+
+using ccl::Grid;
+
+struct Range {
+  int64_t first = 0, count = 0;
+  int64_t end() const { return first + count; }
+  bool empty() const { return count == 0; }
+};
+Range range_of(const tl::View& v, int axis) {
+  return v.empty() ? Range{} : Range{v.offset[axis], v.shape[axis]};
+}
+/// The i-th of the pieces of `step` that a range is cut into.
+Range piece_of(const Range& r, int64_t i, int64_t step) {
+  const int64_t first = std::min(r.count, i * step);
+  return {r.first + first, std::min(step, r.count - first)};
+}
+
+/// The PEs of one rank as a grid of cubes, each a grid of PEs.
+struct Places {
+  Grid cubes, pes;
+  ccl::Members members;  ///< by cube, then PE
+  int64_t at(int64_t cube, int64_t pe) const { return members[static_cast<size_t>(cube * pes.cells() + pe)]; }
+};
+/// BadParam where cubes have unlike numbers of PEs.
+Places places_of(const LaunchShape& launch, int64_t index) {
+  const ccl::Axes cube_and_pe = ccl::parse_axes("cube+pe");
+  const ccl::Members& in_cube = ccl::group_with(launch, ccl::parse_axes("pe"), index);
+  Places p;
+  p.members = ccl::group_with(launch, cube_and_pe, index);
+  p.pes = ccl::grid_of(launch, ccl::Axis::pe, in_cube);
+  ccl::Members cubes;
+  for (size_t i = 0; i < p.members.size(); i += in_cube.size()) cubes.push_back(p.members[i]);
+  p.cubes = ccl::grid_of(launch, ccl::Axis::cube, cubes);
+  return p;
+}
+
+std::string in_row(int64_t x) {
+  return "row" + std::to_string(x);
+}
+std::string in_column(int64_t y) {
+  return "col" + std::to_string(y);
+}
+
+/// Lines through the cubes for each PE, everyone with everyone in the rows and columns of a cube.
+std::vector<QueueConnection> connections(const Params& params, const LaunchShape& launch) {
+  std::vector<QueueConnection> all;
+  const auto join = [&](int64_t a, const std::string& port, int64_t b, const std::string& peer) {
+    all.push_back({a, port, b, peer, static_cast<uint32_t>(params.integer("slots")),
+                   static_cast<uint64_t>(params.integer("slot_bytes")), params.choice("tier")});
+  };
+  for (const ccl::Members& rank : ccl::groups_of(launch, ccl::parse_axes("cube+pe"))) {
+    const Places p = places_of(launch, rank.front());
+    for (int64_t pe = 0; pe < p.pes.cells(); ++pe) {
+      for (const ccl::Wire& w : ccl::grid_wiring(p.cubes)) join(p.at(w.from, pe), w.port, p.at(w.to, pe), w.peer_port);
+    }
+    for (int64_t cube = 0; cube < p.cubes.cells(); ++cube) {
+      for (int64_t pe = 0; pe < p.pes.cells(); ++pe) {
+        const int64_t x = p.pes.x(pe), y = p.pes.y(pe);
+        for (int64_t i = x + 1; i < p.pes.w; ++i)
+          join(p.at(cube, pe), in_row(i), p.at(cube, p.pes.cell(i, y)), in_row(x));
+        for (int64_t j = y + 1; j < p.pes.h; ++j)
+          join(p.at(cube, pe), in_column(j), p.at(cube, p.pes.cell(x, j)), in_column(y));
+      }
+    }
+  }
+  return all;
+}
+
+/// One operand as a PE sees it: who stores what of it on the line of cubes and in the line of PEs that it takes part
+/// in.
+struct Line {
+  std::string name;
+  int axis = 0;              ///< of the operand, that is split over the PEs of a cube; k is the other one
+  int64_t cube = 0, pe = 0;  ///< where this PE is, on each line
+  std::vector<std::vector<tl::View>> stored;  ///< by cube, by PE of the line
+  std::string before, behind;                 ///< ports to the cubes before and behind on the line
+  std::vector<std::string> peers;             ///< by PE of the line: the port there
+
+  /// Of the axis, what the PE at a place stores, alike in all cubes.
+  Range of(int64_t p) const { return range_of(stored.front()[static_cast<size_t>(p)], axis); }
+  Range k(int64_t c, int64_t p) const {
+    return range_of(stored[static_cast<size_t>(c)][static_cast<size_t>(p)], 1 - axis);
+  }
+};
+
+[[noreturn]] void wrong_layout(const Line& l) {
+  throw KernelFault("gemm_2d: " + l.name + " does not lie as it must, in blocks of k over the grid of cubes, of the " +
+                    (l.axis == 0 ? "rows" : "columns") + " over the other way and the PEs of each cube (host::" +
+                    (l.axis == 0 ? "grid_of_rows" : "grid_of_columns") + "()): redistribute it");
+}
+
+/// Checks that all cubes of the line have the same of the axis, and k one after the other from `first` to `end`.
+void check(const Line& l, const Range& k) {
+  bool any = false;
+  for (int64_t p = 0; p < static_cast<int64_t>(l.peers.size()); ++p) {
+    if (l.of(p).empty()) continue;
+    any = true;
+    int64_t next = k.first;
+    for (int64_t c = 0; c < static_cast<int64_t>(l.stored.size()); ++c) {
+      const tl::View& v = l.stored[static_cast<size_t>(c)][static_cast<size_t>(p)];
+      if (v.empty()) continue;
+      const Range along = range_of(v, l.axis);
+      if (l.k(c, p).first != next || along.first != l.of(p).first || along.count != l.of(p).count) wrong_layout(l);
+      next = l.k(c, p).end();
+    }
+    if (next != k.end()) wrong_layout(l);
+  }
+  if (!any) wrong_layout(l);
+}
+
+/// From the first to the last k that is stored: a rank's part of it.
+Range all_k(const Line& l) {
+  Range all;
+  for (const auto& cube : l.stored) {
+    for (const tl::View& v : cube) {
+      const Range k = range_of(v, 1 - l.axis);
+      if (k.empty()) continue;
+      if (all.empty()) all = k;
+      const int64_t end = std::max(all.end(), k.end());
+      all.first = std::min(all.first, k.first);
+      all.count = end - all.first;
+    }
+  }
+  return all;
+}
+
+/// One operand's part of a panel, as it comes to a PE: asked for, then passed on, then used.
+class Piece {
+ public:
+  /// Of `along` (by PE of the line) and k. Asks for all that this PE needs; waits for nothing.
+  Piece(tl::Context& tl, const Line& l, const std::vector<Range>& along, const Range& k) {
+    int64_t source = 0;
+    while (!holds(l, source, k)) ++source;
+    loads_ = source == l.cube;
+    for (size_t p = 0; p < along.size(); ++p) {
+      parts_.emplace_back();
+      if (along[p].empty()) continue;
+      const Dims shape = l.axis == 0 ? Dims{along[p].count, k.count} : Dims{k.count, along[p].count};
+      const tl::View& at = l.stored[static_cast<size_t>(source)][p];
+      if (static_cast<int64_t>(p) != l.pe) {
+        parts_.back() = tl.recv_async(l.peers[p], shape, at.dtype());
+        continue;
+      }
+      if (loads_) {
+        const int64_t row = (l.axis == 0 ? along[p].first : k.first) - at.offset[0];
+        const int64_t col = (l.axis == 0 ? k.first : along[p].first) - at.offset[1];
+        parts_.back() = tl.load_async(at.block().tile(row, col, shape[0], shape[1]));
+      } else {
+        parts_.back() = tl.recv_async(source < l.cube ? l.before : l.behind, shape, at.dtype());
+      }
+      if (source >= l.cube && l.cube > 0) to_.push_back(&l.before);
+      if (source <= l.cube && l.cube + 1 < static_cast<int64_t>(l.stored.size())) to_.push_back(&l.behind);
+      for (size_t to = 0; to < l.peers.size(); ++to) {
+        if (to != p) to_.push_back(&l.peers[to]);
+      }
+      own_ = parts_.back();
+    }
+  }
+
+  /// This PE's own part to whom it goes.
+  void pass_on(tl::Context& tl) {
+    for (const std::string* port : to_) tl.send_async(*port, own_);
+    to_.clear();
+  }
+  /// The same for what this PE has loaded, ahead of its turn, on ports on which nothing has to go before it: `busy`, to
+  /// which its other ports are added.
+  void pass_on_early(tl::Context& tl, std::set<std::string>* busy) {
+    std::vector<const std::string*> later;
+    for (const std::string* port : to_) {
+      if (loads_ && busy->count(*port) == 0)
+        tl.send_async(*port, own_);
+      else
+        later.push_back(port);
+    }
+    to_ = std::move(later);
+    for (const std::string* port : to_) busy->insert(*port);
+  }
+  const std::vector<tl::Tensor>& parts() const { return parts_; }
+
+ private:
+  static bool holds(const Line& l, int64_t cube, const Range& k) {
+    for (int64_t p = 0; p < static_cast<int64_t>(l.peers.size()); ++p) {
+      const Range has = l.k(cube, p);
+      if (!has.empty() && has.first <= k.first && k.end() <= has.end()) return true;
+    }
+    return false;
+  }
+
+  bool loads_ = false;             ///< this PE's cube stores it
+  std::vector<tl::Tensor> parts_;  ///< by PE of the line
+  tl::Tensor own_;
+  std::vector<const std::string*> to_;  ///< where the own part has still to go
+};
+
+/// k cut where shards end; what cubes in the middle store comes first, since it has the shortest ways.
+std::vector<Range> stretches(const Line& a, const Line& b, const Range& k) {
+  std::set<int64_t> cuts{k.first, k.end()};
+  for (const Line* l : {&a, &b}) {
+    for (int64_t c = 0; c < static_cast<int64_t>(l->stored.size()); ++c) {
+      for (int64_t p = 0; p < static_cast<int64_t>(l->peers.size()); ++p) {
+        const Range r = l->k(c, p);
+        if (!r.empty()) cuts.insert({r.first, r.end()});
+      }
+    }
+  }
+  std::vector<std::pair<int64_t, Range>> by_way;
+  for (auto at = cuts.begin(); std::next(at) != cuts.end(); ++at) {
+    const Range r{*at, *std::next(at) - *at};
+    const int64_t middle = 2 * r.first + r.count, of_all = k.first + k.end();
+    by_way.emplace_back(std::abs(middle - of_all), r);
+  }
+  std::stable_sort(by_way.begin(), by_way.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+  std::vector<Range> all;
+  for (const auto& [way, r] : by_way) all.push_back(r);
+  return all;
+}
+
+/// Panels: small ones first, so that products begin early, then ever larger ones up to `most`.
+std::vector<Range> panels(const Line& a, const Line& b, const Range& k, int64_t first, int64_t most) {
+  std::vector<Range> all;
+  int64_t before = 0;
+  for (const Range& r : stretches(a, b, k)) {
+    for (int64_t at = r.first; at < r.end();) {
+      const int64_t rest = r.end() - at, wanted = std::min(most, std::max(first, before / 2));
+      const int64_t count = tl::Context::cdiv(rest, tl::Context::cdiv(rest, wanted));
+      all.push_back({at, count});
+      at += count;
+      before += count;
+    }
+  }
+  return all;
+}
+
+/// Of each PE of the line its rows (columns), and of these the i-th `step`.
+std::vector<Range> along(const Line& l, int64_t i, int64_t step) {
+  std::vector<Range> all;
+  for (size_t p = 0; p < l.peers.size(); ++p) all.push_back(piece_of(l.of(static_cast<int64_t>(p)), i, step));
+  return all;
+}
+int64_t steps(const Line& l, int64_t step) {
+  int64_t n = 0;
+  for (size_t p = 0; p < l.peers.size(); ++p)
+    n = std::max(n, tl::Context::cdiv(l.of(static_cast<int64_t>(p)).count, step));
+  return n;
+}
+
+/// A finished block of c into every shard that has some of it.
+class Output {
+ public:
+  Output(tl::Context& tl, const tl::Args& args, const ccl::Members& members) : tl_(tl) {
+    for (const int64_t m : members) {
+      const tl::View& v = args.shard("c", static_cast<uint32_t>(m));
+      if (!v.empty()) shards_.push_back(&v);
+    }
+  }
+  /// The shard that has all of it, if it is the only one that has some.
+  const tl::View* only(const Range& rows, const Range& cols) const {
+    const tl::View* found = nullptr;
+    for (const tl::View* v : shards_) {
+      if (cut(rows, *v, 0).empty() || cut(cols, *v, 1).empty()) continue;
+      if (found != nullptr || cut(rows, *v, 0).count != rows.count || cut(cols, *v, 1).count != cols.count)
+        return nullptr;
+      found = v;
+    }
+    return found;
+  }
+  static tl::Block block(const tl::View& v, const Range& rows, const Range& cols) {
+    return v.block().tile(rows.first - v.offset[0], cols.first - v.offset[1], rows.count, cols.count);
+  }
+  void store(const Range& rows, const Range& cols, const tl::Tensor& value) {
+    for (const tl::View* v : shards_) {
+      const Range r = cut(rows, *v, 0), c = cut(cols, *v, 1);
+      if (r.empty() || c.empty()) continue;
+      const tl::Tensor part = value.slice(0, r.first - rows.first, r.count).slice(1, c.first - cols.first, c.count);
+      tl_.store_async(block(*v, r, c), part);
+    }
+  }
+
+ private:
+  static Range cut(const Range& r, const tl::View& v, int axis) {
+    const Range of = range_of(v, axis);
+    const int64_t first = std::max(r.first, of.first);
+    return {first, std::max<int64_t>(0, std::min(r.end(), of.end()) - first)};
+  }
+  tl::Context& tl_;
+  std::vector<const tl::View*> shards_;
+};
+
+class Gemm {
+ public:
+  Gemm(tl::Context& tl, const tl::Args& args, const Places& places)
+      : tl_(tl), args_(args), out_(tl, args, places.members) {
+    const auto member = ccl::member_of(places.members, tl.index());
+    const int64_t cube = member / places.pes.cells(), pe = member % places.pes.cells();
+    const Grid &cubes = places.cubes, &pes = places.pes;
+    const auto line = [&](const std::string& name, int axis, bool rows) {
+      Line l;
+      l.name = name;
+      l.axis = axis;
+      l.cube = rows ? cubes.x(cube) : cubes.y(cube);
+      l.pe = rows ? pes.x(pe) : pes.y(pe);
+      l.before = rows ? "W" : "N";
+      l.behind = rows ? "E" : "S";
+      for (int64_t p = 0; p < (rows ? pes.w : pes.h); ++p) l.peers.push_back(rows ? in_row(p) : in_column(p));
+      for (int64_t c = 0; c < (rows ? cubes.w : cubes.h); ++c) {
+        l.stored.emplace_back();
+        const int64_t at = rows ? cubes.cell(c, cubes.y(cube)) : cubes.cell(cubes.x(cube), c);
+        for (int64_t p = 0; p < static_cast<int64_t>(l.peers.size()); ++p) {
+          const int64_t in_cube = rows ? pes.cell(p, pes.y(pe)) : pes.cell(pes.x(pe), p);
+          l.stored.back().push_back(args.shard(name, static_cast<uint32_t>(places.at(at, in_cube))));
+        }
+      }
+      return l;
+    };
+    a_ = line("a", 0, true);
+    b_ = line("b", 1, false);
+  }
+
+  void run() {
+    const bool any_a = steps(a_, 1) > 0, any_b = steps(b_, 1) > 0;
+    if (!any_a && !any_b) return;
+    const Range k = all_k(any_a ? a_ : b_);
+    if (any_a) check(a_, k);
+    if (any_b) check(b_, k);
+    panels_ = panels(a_, b_, k, args_.integer("first_k"), args_.integer("panel_k"));
+    const int64_t step_m = args_.integer("panel_m"), step_n = args_.integer("panel_n");
+    const int64_t ms = std::max<int64_t>(1, steps(a_, step_m)), ns = std::max<int64_t>(1, steps(b_, step_n));
+    int64_t rows = 0;
+    for (size_t p = 0; p < a_.peers.size(); ++p) rows += std::min(step_m, a_.of(static_cast<int64_t>(p)).count);
+    const bool keep =
+        ns > 1 && rows * k.count * static_cast<int64_t>(size_of(args_.dtype())) <= args_.integer("keep_bytes");
+    for (int64_t i = 0; i < ms; ++i) {
+      for (int64_t j = 0; j < ns; ++j) {
+        for (size_t panel = 0; panel < panels_.size(); ++panel)
+          todo_.push_back({i, j, panel, keep && j > 0, {}, {}, {}});
+      }
+    }
+    const auto ahead = static_cast<size_t>(args_.integer("ahead"));
+    size_t asked = 0;
+    for (size_t s = 0; s < todo_.size(); ++s) {
+      if (s >= ahead) forget(s - ahead);
+      for (; asked < todo_.size() && asked <= s + ahead; ++asked) ask(asked);
+      Step& now = todo_[s];
+      if (now.a) now.a->pass_on(tl_);
+      now.b->pass_on(tl_);
+      products(now, keep);
+      std::set<std::string> busy;
+      for (size_t next = s + 1; next < asked; ++next) {
+        if (todo_[next].a) todo_[next].a->pass_on_early(tl_, &busy);
+        todo_[next].b->pass_on_early(tl_, &busy);
+      }
+    }
+    for (const Step& s : todo_) wait(s);
+  }
+
+ private:
+  /// One panel of one block of c.
+  struct Step {
+    int64_t i, j;  ///< the block
+    size_t panel;
+    bool a_is_kept;
+    std::optional<Piece> a, b;
+    std::vector<tl::Tensor> products;
+  };
+
+  void wait(const Step& s) {
+    for (const tl::Tensor& t : s.products) tl_.wait(t);
+  }
+  /// Bounds what is in TCM.
+  void forget(size_t s) {
+    wait(todo_[s]);
+    todo_[s].products.clear();
+  }
+
+  std::vector<Range> rows_of(const Step& s) const { return along(a_, s.i, args_.integer("panel_m")); }
+  std::vector<Range> columns_of(const Step& s) const { return along(b_, s.j, args_.integer("panel_n")); }
+
+  void ask(size_t at) {
+    Step& s = todo_[at];
+    if (!s.a_is_kept) s.a.emplace(tl_, a_, rows_of(s), panels_[s.panel]);
+    s.b.emplace(tl_, b_, columns_of(s), panels_[s.panel]);
+  }
+
+  void products(Step& s, bool keep) {
+    const std::vector<Range> rows = rows_of(s), cols = columns_of(s);
+    if (s.j == 0 && s.panel == 0) kept_.clear();
+    if (s.a && keep) kept_.push_back(s.a->parts());
+    const std::vector<tl::Tensor> a = s.a ? s.a->parts() : kept_[s.panel], b = s.b->parts();
+    const bool first = s.panel == 0, last = s.panel + 1 == panels_.size();
+    if (first) sums_.assign(a.size() * b.size(), {});
+    for (size_t jj = 0; jj < b.size(); ++jj) {
+      for (size_t ii = 0; ii < a.size(); ++ii) {  // own parts come first
+        const size_t i = (static_cast<size_t>(a_.pe) + ii) % a.size(), j = (static_cast<size_t>(b_.pe) + jj) % b.size();
+        if (!a[i].valid() || !b[j].valid()) continue;
+        tl::Tensor& sum = sums_[i * b.size() + j];
+        auto product = tl::gemm(a[i], b[j]).tiles(rows[i].count, cols[j].count, args_.integer("tile_k"));
+        if (!first) product.then("add", {sum});
+        if (last)
+          finish(product, rows[i], cols[j], &sum);
+        else
+          sum = tl_.composite(product);
+        s.products.push_back(sum);
+      }
+    }
+    s.a.reset();
+    s.b.reset();
+  }
+
+  void finish(tl::Composite& product, const Range& rows, const Range& cols, tl::Tensor* sum) {
+    if (args_.choice("activation") != "none") product.then(args_.choice("activation"));
+    if (const tl::View* only = out_.only(rows, cols)) {
+      *sum = tl_.composite(product.out(Output::block(*only, rows, cols)));
+      return;
+    }
+    *sum = tl_.composite(product.out_dtype(gemm_out_dtype(args_.params())));
+    tl_.wait(*sum);
+    out_.store(rows, cols, *sum);
+  }
+
+  tl::Context& tl_;
+  const tl::Args& args_;
+  Line a_, b_;
+  Output out_;
+  std::vector<Range> panels_;
+  std::vector<Step> todo_;
+  std::vector<std::vector<tl::Tensor>> kept_;  ///< a's parts, by panel, while b goes on to the next columns
+  std::vector<tl::Tensor> sums_;               ///< of the block, by part of a and of b
+};
+
+void gemm_2d(tl::Context& tl, const tl::Args& args) {
+  Gemm(tl, args, places_of(tl.launch(), tl.index())).run();
+}
+
+/// As a run of this kernel alone places a (0), b (1) and c (2): the ranks share out the longer side of c.
+ShardPlan shards(int operand, const TensorSpec& t, const Params& p) {
+  const std::string& split = p.choice("split");
+  const bool columns = split == "columns" || (split == "longer" && p.integer("n") > p.integer("m"));
+  const host::LayoutLevel ranks = operand == (columns ? 0 : 1) ? host::replicate() : host::shard(columns ? 1 : 0);
+  return host::plan_shards(operand == 1 ? host::grid_of_columns(ranks) : host::grid_of_rows(ranks), t.dtype(p),
+                           t.shape(p), p.launch());
+}
+
+KernelSpec spec() {
+  KernelSpec s;
+  s.name = "gemm_2d";
+  s.help = "C = activation(A B), A and B stored once a rank, their panels handed on from PE to PE";
+  add_gemm_interface(&s);
+  s.params = {ParamSpec::size("m", 1024, "rows of a and c, split over the rows of cubes"),
+              ParamSpec::size("n", 1024, "columns of b and c, split over the columns of cubes"),
+              ParamSpec::size("k", 1024, "columns of a, rows of b"),
+              ParamSpec::choice("activation", {"none", "relu", "gelu", "silu"}, "fused behind the product"),
+              ParamSpec::size("panel_m", 128, "rows of a PE's piece of a panel, at most"),
+              ParamSpec::size("panel_n", 128, "columns of a PE's piece of a panel, at most"),
+              ParamSpec::size("panel_k", 1024, "depth of a panel, at most"),
+              ParamSpec::size("first_k", 128, "depth of the first panel; the others grow from it"),
+              ParamSpec::size("tile_k", 1024, "depth of a tile"),
+              ParamSpec::size("keep_bytes", 4 << 20, "panels of a stay in TCM for all columns up to this"),
+              ParamSpec::size("ahead", 3,
+                              "panels that are asked for ahead of the one in use, and that may be in flight behind it"),
+              ParamSpec::choice("split", {"longer", "rows", "columns"}, "of c, that the ranks share out"),
+              ParamSpec::size("slots", 4, "of each ring"),
+              ParamSpec::size("slot_bytes", 65536, "of each ring, a multiple of 64"),
+              ParamSpec::choice("tier", {"tcm", "sram", "hbm"}, "where rings lie"),
+              s.params.back()};
+  for (int i = 0; i < 3; ++i) {
+    TensorSpec& t = s.tensors[static_cast<size_t>(i)];
+    t.shards = [i, plain = t](const Params& p) { return shards(i, plain, p); };
+  }
+  s.function = gemm_2d;
+  s.reference = [](const Params& p, const TensorMap& in) {
+    Expected c = gemm_reference(p, in);
+    if (p.choice("activation") != "none" && is_float(p.dtype())) {
+      const int64_t m = p.integer("m"), n = p.integer("n"), k = p.integer("k");
+      Floats y = matmul(in.at("a").floats(), in.at("b").floats(), m, n, k);
+      for (float& v : y) v = activate(p.choice("activation"), v);
+      c.value = HostTensor::from(p.dtype(), {m, n}, y);
+    }
+    return std::map<std::string, Expected>{{"c", std::move(c)}};
+  };
+  s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
+    if (p->choice("activation") != "none" && p->choice("activation") != "relu" && !is_float(p->dtype()))
+      throw BadParam("activation: found '" + p->choice("activation") + "', expected none or relu for integers");
+  };
+  s.wiring = "lines of cubes for each PE (E–W, S–N); in each cube rows and columns of PEs, everyone with everyone";
+  s.queues = connections;
+  return s;
+}
+
+const RegisterKernel registered{spec()};
+
+}  // namespace
+}  // namespace kernbench::kernels

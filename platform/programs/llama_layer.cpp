@@ -1,0 +1,151 @@
+// A Llama layer on each rank's PEs, prefill: rmsnorm, q k v in one GEMM, rope, attention with grouped heads, the output
+// projection, and the gated MLP, each half added to what it began with. The residual stream lies by rows, as the norms
+// want it; GEMMs are two-dimensional, their operands stored once a rank, and between the two redistribute() goes.
+// Defaults are small; llama3-8b: tokens=2048 dim=4096 heads=32 kv_heads=8 head_dim=128 hidden=14336 dtype=f16.
+#include <cmath>
+
+#include "kernbench/platform/programs/common.h"
+
+namespace kernbench::programs {
+namespace {
+
+using host::Layout;
+using host::Tensor;
+
+struct Sizes {
+  int64_t tokens, dim, heads, kv, head, hidden;
+  explicit Sizes(const Params& p)
+      : tokens(p.integer("tokens")),
+        dim(p.integer("dim")),
+        heads(p.integer("heads")),
+        kv(p.integer("kv_heads")),
+        head(p.integer("head_dim")),
+        hidden(p.integer("hidden")) {}
+  int64_t qkv() const { return (heads + 2 * kv) * head; }
+};
+
+void llama_layer(host::Context& h) {
+  const Sizes s(h.params());
+  const host::KernelParams heads = {
+      {"heads", s.heads}, {"kv_heads", s.kv}, {"dim", s.head}, {"seq", s.tokens}};
+  const auto gemm = [&](const Tensor& a, const char* weights, const Tensor& c, const char* activation = "none") {
+    h.launch(h.ranks(), "gemm_2d", {{"activation", activation}}, {{"a", a}, {"b", h.input(weights)}, {"c", c}});
+  };
+  const auto made = [&](int64_t columns, const Layout& layout, const char* name) {
+    return h.tensor(h.dtype(), {s.tokens, columns}, layout, name);
+  };
+  const auto normed = [&](const Tensor& x, const char* weights) {  // as gemm_2d takes it
+    const Tensor y = made(s.dim, x.layout(), "normed");
+    h.launch(h.ranks(), "rmsnorm", {{"eps", 1e-5}}, {{"x", x}, {"w", h.input(weights)}, {"y", y}});
+    return h.redistribute(y, host::grid_of_rows());
+  };
+  const auto binary = [&](const char* op, const Tensor& x, const Tensor& y, const Tensor& z) {
+    h.launch(h.ranks(), "elementwise", {{"op", op}}, {{"x", x}, {"y", y}, {"z", z}});
+  };
+  const host::Scope temporaries(h);  // their memory goes back when the layer is enqueued and done
+
+  const Tensor x = h.input("x");
+  const Tensor qkv = made(s.qkv(), host::grid_of_rows(), "qkv"), o = made(s.heads * s.head, host::grid_of_rows(), "o");
+  gemm(normed(x, "w_norm1"), "w_qkv", qkv);
+  h.launch(h.ranks(), "rope", heads, {{"x", qkv}, {"cos", h.input("cos")}, {"sin", h.input("sin")}, {"y", qkv}});
+  h.launch(h.ranks(), "gqa_attention", heads, {{"qkv", qkv}, {"o", o}});
+  const Tensor projected = made(s.dim, x.layout(), "projected"), x1 = made(s.dim, x.layout(), "x1");
+  gemm(o, "w_o", projected);  // writes rows: the layout of its output is free
+  binary("add", x, projected, x1);
+
+  const Tensor n = normed(x1, "w_norm2");
+  const Tensor gate = made(s.hidden, host::grid_of_rows(), "gate"), up = made(s.hidden, host::grid_of_rows(), "up");
+  gemm(n, "w_gate", gate, "silu");
+  gemm(n, "w_up", up);
+  binary("mul", gate, up, gate);
+  const Tensor down = made(s.dim, x.layout(), "down");
+  gemm(gate, "w_down", down);
+  binary("add", x1, down, h.output("y"));
+}
+
+std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) {
+  const Sizes s(p);
+  const auto kernel = [](const char* name) -> const KernelSpec& { return KernelRegistry::instance().at(name); };
+  const auto params = [&](const char* name, std::vector<std::pair<std::string, int64_t>> sizes) {
+    Params q = kernel_params(kernel(name), {{"dtype", std::string(name_of(p.dtype()))}});
+    for (const auto& [key, value] : sizes) q.set(key, value);
+    return q;
+  };
+  const auto matrix = [&](const HostTensor& a, const char* b, int64_t n, const char* activation = "none") {
+    Params q = params("gemm_2d", {{"m", s.tokens}, {"n", n}, {"k", a.shape[1]}});
+    q.set("activation", std::string(activation));
+    return kernel("gemm_2d").reference(q, {{"a", a}, {"b", in.at(b)}}).at("c").value;
+  };
+  const auto norm = [&](const HostTensor& x, const char* w) {
+    Params q = params("rmsnorm", {{"rows", s.tokens}, {"cols", s.dim}});
+    q.set("eps", 1e-5);
+    return kernel("rmsnorm").reference(q, {{"x", x}, {"w", in.at(w)}}).at("y").value;
+  };
+  const auto binary = [&](const char* op, const HostTensor& x, const HostTensor& y) {
+    Params q = params("elementwise", {{"rows", x.shape[0]}, {"cols", x.shape[1]}});
+    q.set("op", std::string(op));
+    return kernel("elementwise").reference(q, {{"x", x}, {"y", y}}).at("z").value;
+  };
+  Params heads = params("gqa_attention", {{"heads", s.heads}, {"kv_heads", s.kv}, {"dim", s.head}, {"seq", s.tokens}});
+  const HostTensor qkv = matrix(norm(in.at("x"), "w_norm1"), "w_qkv", s.qkv());
+  const HostTensor turned =
+      kernel("rope").reference(heads, {{"x", qkv}, {"cos", in.at("cos")}, {"sin", in.at("sin")}}).at("y").value;
+  const HostTensor o = kernel("gqa_attention").reference(heads, {{"qkv", turned}}).at("o").value;
+  const HostTensor x1 = binary("add", in.at("x"), matrix(o, "w_o", s.dim));
+  const HostTensor n = norm(x1, "w_norm2");
+  const HostTensor gated = binary("mul", matrix(n, "w_gate", s.hidden, "silu"), matrix(n, "w_up", s.hidden));
+  Expected y{binary("add", x1, matrix(gated, "w_down", s.dim)), {}};
+  // Eight roundings to the element type lie between x and y, of values about as large as these.
+  const kernels::Floats first = in.at("x").floats();
+  for (const float v : first) y.scale.push_back(8 * std::max(1.0F, std::abs(v)));
+  return {{"y", std::move(y)}};
+}
+
+ProgramSpec spec() {
+  ProgramSpec s;
+  s.name = "llama_layer";
+  s.help = "a Llama layer, prefill: norms, rope, attention with grouped heads, gated MLP; GEMMs in two dimensions";
+  s.params = {ParamSpec::size("tokens", 64, "rows of x and y"),
+              ParamSpec::size("dim", 64, "columns of x and y"),
+              ParamSpec::size("heads", 4, "heads of q"),
+              ParamSpec::size("kv_heads", 2, "heads of k and of v"),
+              ParamSpec::size("head_dim", 16, "elements of a head"),
+              ParamSpec::size("hidden", 128, "width of the MLP"),
+              ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
+  const auto add = [&](const char* name, TensorSpec::Role role, const std::function<Dims(const Sizes&)>& shape,
+                       const Layout& layout) {
+    ProgramTensor t;
+    t.name = name;
+    t.role = role;
+    t.shape = [shape](const Params& p) { return shape(Sizes(p)); };
+    t.dtype = kernels::own_dtype;
+    t.layout = layout;
+    if (name[0] == 'w' && name[2] != 'n') t.init = Init::weights([shape](const Params& p) { return shape(Sizes(p))[0]; });
+    t.already_there = name[0] == 'w' || name[0] == 'c' || name[0] == 's';
+    s.tensors.push_back(std::move(t));
+  };
+  const auto in = TensorSpec::Role::in;
+  const Layout rows = host::rows_of_pes();
+  // Of each row of cubes, the rows of q and k that its PEs turn: a copy in each column of cubes.
+  const Layout positions = Layout().cube(host::grid(host::shard(0), host::replicate())).pe(host::shard(0));
+  add("x", in, [](const Sizes& z) { return Dims{z.tokens, z.dim}; }, rows);
+  add("cos", in, [](const Sizes& z) { return Dims{z.tokens, z.head / 2}; }, positions);
+  add("sin", in, [](const Sizes& z) { return Dims{z.tokens, z.head / 2}; }, positions);
+  add("w_norm1", in, [](const Sizes& z) { return Dims{z.dim}; }, Layout());
+  add("w_norm2", in, [](const Sizes& z) { return Dims{z.dim}; }, Layout());
+  const Layout weights = host::grid_of_columns();
+  add("w_qkv", in, [](const Sizes& z) { return Dims{z.dim, z.qkv()}; }, weights);
+  add("w_o", in, [](const Sizes& z) { return Dims{z.heads * z.head, z.dim}; }, weights);
+  add("w_gate", in, [](const Sizes& z) { return Dims{z.dim, z.hidden}; }, weights);
+  add("w_up", in, [](const Sizes& z) { return Dims{z.dim, z.hidden}; }, weights);
+  add("w_down", in, [](const Sizes& z) { return Dims{z.hidden, z.dim}; }, weights);
+  add("y", TensorSpec::Role::out, [](const Sizes& z) { return Dims{z.tokens, z.dim}; }, rows);
+  s.function = llama_layer;
+  s.reference = reference;
+  return s;
+}
+
+const RegisterProgram registered{spec()};
+
+}  // namespace
+}  // namespace kernbench::programs

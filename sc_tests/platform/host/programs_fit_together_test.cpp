@@ -1,0 +1,257 @@
+// Parts of programs that fit together: layouts that go from one into another, stages on ranks, views, memory that comes
+// back, and what a program is told that goes wrong.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "kernbench/kernel_api/collectives/redistribution.h"
+#include "kernbench/kernel_api/program_registry.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/host/program.h"
+#include "kernbench/platform/host/tensor_parallel.h"
+#include "kernbench/platform/tools/host_program.h"
+#include "ranks_toy_system.h"
+#include "system_support.h"
+
+namespace kernbench::testing {
+namespace {
+
+using host::Context;
+using host::Layout;
+
+/// What a program without tensors of its own ends with: "1: …", "2: …", or empty.
+std::string ends_with(std::unique_ptr<Platform> platform, const std::function<void(Context&)>& function,
+                      bool timed = false) {
+  ProgramSpec spec;
+  spec.name = "test";
+  spec.function = function;
+  host::ContextOptions options;
+  options.timed_transfer = timed;
+  try {
+    host::Program program(*platform, spec, {}, {}, options);
+    program.start();
+    sc_core::sc_start();
+    program.check();
+  } catch (const RunError& e) {
+    return std::string("1: ") + e.what();
+  } catch (const std::exception& e) {
+    return std::string("2: ") + e.what();
+  }
+  return {};
+}
+
+HostTensor counted(DType dtype, const Dims& shape) {
+  std::vector<int32_t> values(static_cast<size_t>(shape.elements()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int32_t>(i % 113);
+  return HostTensor::from(dtype, shape, values);
+}
+
+Layout random_layout(std::mt19937& random, int axes, uint32_t ranks) {
+  const auto pick = [&](int n) { return static_cast<int>(random() % static_cast<uint32_t>(n)); };
+  const auto level = [&](bool grids) {
+    if (pick(3) == 0) return host::replicate();
+    if (!grids || pick(2) == 0) return host::shard(pick(2 * axes) - axes);
+    return host::grid(pick(3) == 0 ? host::replicate() : host::shard(pick(axes)),
+                      pick(3) == 0 ? host::replicate() : host::shard(pick(axes)));
+  };
+  Layout l = Layout(level(false)).cube(level(true)).pe(level(true));
+  if (pick(3) == 0) l = l.on(random() % ranks);
+  return l;
+}
+
+TEST(Redistribution, gives_every_layout_from_every_other) {
+  std::mt19937 random(20251);
+  uint64_t moved = 0, least = 0;
+  int changed = 0;
+  const std::string wrong = ends_with(platform_from_file(topology_path("small.yaml")), [&](Context& h) {
+    const DType types[] = {DType::f32, DType::f16, DType::bf16, DType::i8, DType::i32};
+    for (int i = 0; i < 60; ++i) {
+      const host::Scope scope(h);
+      Dims shape;
+      const auto axes = static_cast<int>(1 + random() % 3);
+      for (int a = 0; a < axes; ++a) shape.push_back(1 + static_cast<int64_t>(random() % (axes == 1 ? 900 : 40)));
+      const Layout from = random_layout(random, axes, h.num_ranks()), to = random_layout(random, axes, h.num_ranks());
+      const HostTensor value = counted(types[random() % 5], shape);
+      const std::string what = shape.to_string() + ": " + from.to_string() + " -> " + to.to_string();
+      const host::Tensor x = h.tensor(value, from);
+      const host::Tensor y = h.redistribute(x, to);
+      EXPECT_EQ(h.read(y).bytes, value.bytes) << what;
+      if (from == to) continue;
+      ++changed;
+      const ccl::Redistribution plan(x.places()->plan(), false, y.places()->plan(), h.pes().place);
+      EXPECT_LE(static_cast<double>(plan.bytes_moved()), 1.2 * static_cast<double>(plan.bytes_least())) << what;
+      EXPECT_GE(plan.bytes_moved(), plan.bytes_least()) << what;
+      moved += plan.bytes_moved();
+      least += plan.bytes_least();
+    }
+  });
+  EXPECT_EQ(wrong, "");
+  EXPECT_GT(changed, 40);
+  EXPECT_LE(static_cast<double>(moved), 1.2 * static_cast<double>(least));
+}
+
+TEST(Redistribution, goes_round_where_many_want_the_same) {
+  EXPECT_EQ(ends_with(platform_from_file(topology_path("small.yaml")),
+                      [](Context& h) {
+                        const HostTensor value = counted(DType::f32, {1, 65536});  // on one PE
+                        const host::Tensor x = h.tensor(value, host::on(0).cube(host::shard(0)).pe(host::shard(0)));
+                        const std::string plan = h.redistribution(x, host::on(0));
+                        EXPECT_NE(plan.find("go round rings of"), std::string::npos) << plan;
+                        EXPECT_EQ(h.read(h.redistribute(x, host::on(0))).bytes, value.bytes);
+                        EXPECT_EQ(h.redistribute(x, x.layout()).places(), x.places()) << "it stays where it is";
+                      }),
+            "");
+}
+
+/// A stage a rank: the second takes what the first has made, and keeps what it has from step to step.
+TEST(ProgramStages, hand_on_from_rank_to_rank_and_keep_a_cache) {
+  EXPECT_EQ(ends_with(platform_from_text(ranks_toy::system(2)),
+                      [](Context& h) {
+                        const auto rows = [](uint32_t rank) { return host::rows_of_pes().on(rank); };
+                        const HostTensor one = counted(DType::f32, {8, 4});
+                        const host::Tensor cache = h.tensor(HostTensor(DType::f32, {3, 8, 4}), host::on(1).pe(host::shard(1)));
+                        for (int64_t step = 0; step < 3; ++step) {
+                          const host::Scope scope(h);
+                          const host::Tensor x = h.tensor(one, rows(0));
+                          const host::Tensor there = h.redistribute(x, rows(1));
+                          const host::Tensor place = h.view(h.slice(cache, 0, step, 1), {8, 4});
+                          h.launch(h.rank(1), "redistribute", {}, {{"x", there}, {"y", place}});
+                        }
+                        const HostTensor all = h.read(cache);
+                        for (int64_t step = 0; step < 3; ++step)
+                          EXPECT_EQ(host::reshape(host::slice(all, 0, step, 1), {8, 4}).bytes, one.bytes);
+                      }),
+            "");
+}
+
+TEST(ProgramViews, are_the_same_bytes) {
+  EXPECT_EQ(ends_with(platform_from_text(ranks_toy::system(2)),
+                      [](Context& h) {
+                        const HostTensor value = counted(DType::i32, {8, 6});
+                        const host::Tensor x = h.tensor(value, host::rows_of_pes(), "x");
+                        EXPECT_EQ(h.read(h.slice(x, 0, 3, 2)).bytes, host::slice(value, 0, 3, 2).bytes);
+                        EXPECT_EQ(h.read(h.view(x, {4, 2, 3, 2})).bytes, value.bytes);
+                        h.upload(h.slice(x, 0, 7, 1), host::slice(value, 0, 0, 1));
+                        EXPECT_EQ(host::slice(h.read(x), 0, 7, 1).bytes, host::slice(value, 0, 0, 1).bytes);
+                        const host::Tensor columns = h.tensor(value, host::rank_shard(1), "c");
+                        EXPECT_EQ(h.read(h.slice(h.view(columns, {8, 2, 3}), 0, 2, 3)).bytes,
+                                  host::slice(value, 0, 2, 3).bytes);
+                      }),
+            "");
+}
+
+TEST(ProgramScope, gives_memory_back_so_that_steps_go_on_for_ever) {
+  EXPECT_EQ(ends_with(platform_from_text(ranks_toy::system(1)),
+                      [](Context& h) {
+                        uint64_t before = 0;
+                        for (int step = 0; step < 200; ++step) {  // 4 MiB each, of 16
+                          const host::Scope scope(h);
+                          const host::Tensor x = h.tensor(DType::f32, {1 << 20}, host::rows_of_pes().pe(host::shard(0)));
+                          const host::Tensor y = h.tensor(DType::f32, {16}, host::Layout());
+                          h.upload(y, counted(DType::f32, {16}));
+                          if (step > 0) {
+                            EXPECT_EQ(h.stored_bytes(), before);
+                          }
+                          before = h.stored_bytes();
+                          h.synchronize();
+                        }
+                      }),
+            "");
+}
+
+TEST(ProgramRead, behind_its_writers_does_not_wait_for_others) {
+  EXPECT_EQ(ends_with(platform_from_text(ranks_toy::system(2)),
+                      [](Context& h) {
+                        const HostTensor value = counted(DType::f32, {8});
+                        const host::Tensor x = h.tensor(DType::f32, {8}, host::rank_replicate());
+                        h.delay(h.rank(0), 100);
+                        h.upload(h.ranks(), x, value);
+                        h.delay(h.ranks(), 5000);
+                        EXPECT_EQ(h.read(x, host::writers).bytes, value.bytes);
+                        EXPECT_LT(h.now_ns(), 5000);
+                        EXPECT_GE(h.now_ns(), 100);
+                        EXPECT_EQ(h.read(x).bytes, value.bytes);
+                        EXPECT_GE(h.now_ns(), 5000);
+                      }, true),
+            "");
+}
+
+TEST(ProgramParameters, are_cpp_values) {
+  const auto text = [](host::ParamText t) { return t.text(); };
+  EXPECT_EQ(text(0), "0");
+  EXPECT_EQ(text(int64_t{-3}), "-3");
+  EXPECT_EQ(text(true), "true");
+  EXPECT_EQ(text(1e-5), "1e-05");
+  EXPECT_EQ(text(DType::bf16), "bf16");
+  EXPECT_EQ(text("gelu"), "gelu");
+}
+
+/// Of each wrong program one line, which begins with the program's file and line.
+TEST(ProgramFaults, say_where_the_program_stands) {
+  struct Wrong {
+    const char* expected;
+    std::function<void(Context&)> program;
+  };
+  const auto some = [](Context& h) { return h.tensor(DType::f32, {8, 8}, host::rows_of_pes(), "t"); };
+  const std::vector<Wrong> all = {
+      {"2: LINE: stream 0 of rank 5: the program has none", [](Context& h) { h.rank(5); }},
+      {"2: LINE: tensor t: on rank 7: the program has 2 ranks",
+       [](Context& h) { h.tensor(DType::f32, {8}, host::on(7), "t"); }},
+      {"2: LINE: tensor t: shard(2) of a tensor with 1 axes",
+       [](Context& h) { h.tensor(DType::f32, {8}, Layout().pe(host::shard(2)), "t"); }},
+      {"2: LINE: tensor t [8, 8] has no elements 6 to 9 of axis 0", [&](Context& h) { h.slice(some(h), 0, 6, 4); }},
+      {"2: LINE: tensor t[2:4]: of axis 1 of t (rank replicate, cube shard(0), pe shard(0)) a PE has no such elements side "
+       "by side: redistribute it",
+       [&](Context& h) { h.slice(some(h), 1, 2, 2); }},
+      {"2: LINE: tensor t [8, 8] (rank replicate, cube shard(0), pe shard(0)) cannot be seen as [3, 3]: it has as many "
+       "elements as it has",
+       [&](Context& h) { h.view(some(h), {3, 3}); }},
+      {"2: LINE: tensor t was freed at ",
+       [&](Context& h) {
+         const host::Tensor t = some(h);
+         h.free(t);
+         h.read(t);
+       }},
+      {"2: LINE: redistribute: to a layout that is partial: nobody sums it up",
+       [&](Context& h) { h.redistribute(some(h), host::rank_partial()); }},
+      {"2: LINE: there is no kernel 'gem'; ", [](Context& h) { h.launch(h.ranks(), "gem", {}, {}); }},
+      {"2: LINE: launch of vector_add: tensor b is not given",
+       [&](Context& h) { h.launch(h.ranks(), "vector_add", {}, {{"a", some(h)}}); }},
+      {"2: LINE: kernel vector_add: ",
+       [&](Context& h) { h.launch(h.ranks(), "vector_add", {{"n", -1}}, {{"a", some(h)}, {"b", some(h)}, {"c", some(h)}}); }},
+      {"2: LINE: delay: ", [](Context& h) { h.delay(h.ranks(), -1); }},
+      {"1: LINE: tensor t is partial over ranks and cannot be read",
+       [](Context& h) { h.read(h.tensor(DType::f32, {8}, host::rank_partial(), "t")); }},
+      {"1: streams wait for each other: stream 0 of rank 0 waits for event b, which is recorded in stream 1 of rank 0; "
+       "stream 1 of rank 0 waits for event a, which is recorded in stream 0 of rank 0",
+       [](Context& h) {
+         const host::Event a = h.event("a"), b = h.event("b");
+         const host::Stream other = h.stream(0);
+         h.wait(b, h.rank(0));
+         h.record(a, h.rank(0).streams()[0]);
+         h.wait(a, other);
+         h.record(b, other);
+       }},
+      {"1: streams wait for each other: stream 0 of rank 0 waits for event e, which is recorded in stream 0 of rank 1; "
+       "delay is first in stream 0 of rank 1 and waits for its turn in stream 0 of rank 0",
+       [](Context& h) {
+         const host::Event e = h.event("e");
+         h.wait(e, h.rank(0));
+         h.delay(h.ranks(), 1);
+         h.record(e, h.rank(1).streams()[0]);
+       }},
+  };
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::string told = in_child([&] {
+      std::string what = ends_with(platform_from_text(ranks_toy::system(2)), all[i].program);
+      const size_t file = what.find("programs_fit_together_test.cpp:");
+      if (file == 3) what = what.substr(0, 3) + "LINE" + what.substr(what.find(": ", 4));
+      return what;
+    });
+    EXPECT_EQ(told.substr(0, std::string(all[i].expected).size()), all[i].expected) << "program " << i << ": " << told;
+    EXPECT_EQ(told.find('\n'), std::string::npos) << told;
+  }
+}
+
+}  // namespace
+}  // namespace kernbench::testing
