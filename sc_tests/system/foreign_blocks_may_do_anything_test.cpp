@@ -17,7 +17,7 @@
 #include "system_support.h"
 #include "virtual_memory_kernels.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::foreign_blocks_may_do_anything {
 namespace {
 
 /// y = x or 2 x, by way of a range that is the PE's own: dense and strided, data and, if asked for, what is pending.
@@ -257,4 +257,4 @@ TEST(HostileBlocks, leave_results_right_or_clearly_faulty) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::foreign_blocks_may_do_anything
