@@ -28,7 +28,7 @@ def sample(name, file):
 
 
 def build_plugin(source, library, *flags):
-    subprocess.run([os.environ["KERNBENCH_CXX"], "-std=c++17", "-O0", *flags, "-fPIC", "-shared", "-I",
+    subprocess.run([os.environ["KERNBENCH_CXX"], "-std=c++17", "-O1", *flags, "-fPIC", "-shared", "-I",
                     os.environ["KERNBENCH_INCLUDE"], source, "-o", library], check=True)
 
 
