@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <optional>
 
+#include "kernbench/phase2/text/text.h"
+
 namespace kernbench {
 
 namespace {
@@ -175,7 +177,8 @@ Params parse_params(const std::string& what, const std::vector<ParamSpec>& specs
     if (spec == specs.end()) {
       std::vector<std::string> names;
       for (const ParamSpec& s : specs) names.push_back(s.name);
-      throw BadParam(what + " has no parameter '" + name + "'; it has " + joined(names, ", "));
+      throw BadParam(what + " has no parameter '" + name + "'" + did_you_mean(name, names) + " it has " +
+                     joined(names, ", "));
     }
     if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
       throw BadParam("parameter '" + name + "' of " + what + " is given twice");

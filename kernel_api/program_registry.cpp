@@ -1,6 +1,10 @@
 #include "kernbench/kernel_api/program_registry.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "kernbench/phase2/text/text.h"
 
 namespace kernbench {
 
@@ -32,9 +36,10 @@ const ProgramSpec& ProgramRegistry::at(const std::string& name) const {
     throw BadParam("more than one program is registered as '" + name + "'");
   const auto it = programs_.find(name);
   if (it != programs_.end()) return it->second;
-  std::string known;
-  for (const auto& [n, spec] : programs_) known += (known.empty() ? "" : ", ") + n;
-  throw BadParam("there is no program '" + name + "'; there are " + (known.empty() ? "none" : known));
+  std::vector<std::string> names;
+  for (const auto& [n, spec] : programs_) names.push_back(n);
+  throw BadParam(fmt::format("there is no program '{}'{} there are {}", name, did_you_mean(name, names),
+                             names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
 }
 
 std::vector<const ProgramSpec*> ProgramRegistry::all() const {

@@ -1,9 +1,12 @@
 #include "kernbench/kernel_api/registry.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "kernbench/phase2/io/random.h"
+#include "kernbench/phase2/text/text.h"
 
 namespace kernbench {
 
@@ -33,9 +36,10 @@ const KernelSpec& KernelRegistry::at(const std::string& name) const {
   if (std::find(conflicts_.begin(), conflicts_.end(), name) != conflicts_.end())
     throw BadParam("more than one kernel is registered as '" + name + "'");
   if (const KernelSpec* spec = find(name)) return *spec;
-  std::string known;
-  for (const auto& [n, spec] : kernels_) known += (known.empty() ? "" : ", ") + n;
-  throw BadParam("there is no kernel '" + name + "'; there are " + known);
+  std::vector<std::string> names;
+  for (const auto& [n, spec] : kernels_) names.push_back(n);
+  throw BadParam(
+      fmt::format("there is no kernel '{}'{} there are {}", name, did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
 std::vector<const KernelSpec*> KernelRegistry::all() const {

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 #include <locale>
+#include <numeric>
+#include <utility>
 
 namespace kernbench {
 
@@ -30,6 +32,10 @@ char* write_fixed(char* to, double v) {
   auto decimals = static_cast<uint32_t>(n % 1'000'000);
   for (int i = 6; i > 0; --i, decimals /= 10) to[i] = static_cast<char>('0' + decimals % 10);
   return to + 7;
+}
+
+std::string rounded(double v) {
+  return std::abs(v) < 1 ? fmt::format("{:.4g}", v) : fmt::format("{}", std::round(v * 1000) / 1000);
 }
 
 std::string grouped(uint64_t v) {
@@ -94,6 +100,43 @@ std::string escaped(std::string_view s) {
     }
   }
   return out;
+}
+
+namespace {
+
+/// Letters that are put in, left out, replaced, or changed with their neighbour.
+size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<size_t> before, last, row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    before = std::exchange(last, std::exchange(row, {i}));
+    for (size_t j = 1; j <= b.size(); ++j) {
+      row.push_back(std::min({last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1), last[j] + 1, row[j - 1] + 1}));
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string nearest_word(const std::string& word, const std::vector<std::string>& legal) {
+  if (word.size() > 64) return "";
+  std::string best;
+  size_t best_distance = std::min(std::max<size_t>(2, word.size() / 3) + 1, word.size());  // with a letter in common
+  for (const std::string& c : legal) {
+    const size_t d = edit_distance(word, c);
+    if (d < best_distance) {
+      best_distance = d;
+      best = c;
+    }
+  }
+  return best;
+}
+
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& legal) {
+  const std::string near = nearest_word(word, legal);
+  return near.empty() ? ";" : ", did you mean '" + near + "'?";
 }
 
 }  // namespace kernbench

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kernbench {
 
@@ -22,6 +23,9 @@ void append_fixed(Text& out, double v) {
   out.append(text, write_fixed(text, v));
 }
 
+/// The digits that mean something to a person: at most three decimals from 1 on (of ns: ps), four digits below.
+std::string rounded(double v);
+
 /// "12,345,678".
 std::string grouped(uint64_t v);
 
@@ -35,5 +39,12 @@ std::string cut(std::string_view s, size_t most = 60);
 
 /// "'abc'": a word from a file in a message, cut.
 std::string in_quotes(std::string_view s);
+
+/// The legal word nearest to `word` by edit distance, or "" if none is near.
+std::string nearest_word(const std::string& word, const std::vector<std::string>& legal);
+
+/// What comes in a message between a word that is none of the legal ones and their list: ", did you mean 'gemm'?", or
+/// ";" where none is near.
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& legal);
 
 }  // namespace kernbench

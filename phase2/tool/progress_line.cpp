@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <string_view>
 
 #include "kernbench/phase2/graph/executor.h"
@@ -15,6 +16,17 @@ ProgressLine::ProgressLine() {
   const char* form = std::getenv("KERNBENCH_PROGRESS");
   lines_ = form != nullptr && std::string_view(form) == "lines";
   terminal_ = !lines_ && isatty(STDERR_FILENO);
+  if (terminal_ && isatty(STDOUT_FILENO)) tied_before_ = std::cout.tie(&before_results_);
+}
+
+ProgressLine::~ProgressLine() {
+  clear();
+  if (std::cout.tie() == &before_results_) std::cout.tie(tied_before_);
+}
+
+int ProgressLine::RoomMaker::sync() {
+  line_.clear();
+  return 0;
 }
 
 bool ProgressLine::due() {

@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <functional>
+#include <ostream>
+#include <streambuf>
 #include <string>
 
 namespace kernbench {
@@ -15,10 +17,13 @@ namespace cli {
 /// What such a new line begins with.
 constexpr const char* kProgressMark = "progress: ";
 
+/// Where results go to the same terminal, the line makes room for them before std::cout writes: it is tied to cout.
 class ProgressLine {
  public:
   ProgressLine();
-  ~ProgressLine() { clear(); }
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
   /// Whether somebody looks; otherwise nothing is ever shown.
   bool visible() const { return terminal_ || lines_; }
   /// Whether the line is due for renewal: from the second second on, five times a second, or once.
@@ -33,8 +38,24 @@ class ProgressLine {
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  /// Of a stream that is flushed before another one writes.
+  class RoomMaker : public std::streambuf {
+   public:
+    explicit RoomMaker(ProgressLine& line) : line_(line) {}
+
+   protected:
+    int sync() override;
+
+   private:
+    ProgressLine& line_;
+  };
+
   bool lines_, terminal_;
   bool shown_ = false;
+  RoomMaker room_maker_{*this};
+  std::ostream before_results_{&room_maker_};
+  std::ostream* tied_before_ = nullptr;
   Clock::time_point start_ = Clock::now(), last_ = start_;
 };
 

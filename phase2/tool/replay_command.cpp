@@ -188,7 +188,7 @@ void report_as_json(std::ostream& out, const Loaded& files, const Replayed& all)
 
 void report_as_text(std::ostream& out, const Loaded& files, const Replayed& all) {
   const ReplayResult& r = all.result;
-  fmt::print(out, "replayed {} ops, {} of them computed ({}), in {:.6g} s\n", r.ops, r.computed, name_of(r.isa),
+  fmt::print(out, "replayed {} ops, {} of them computed ({}), in {:.3f} s\n", r.ops, r.computed, name_of(r.isa),
              r.graph_s + r.run_s);
   if (files.cut_off())
     fmt::print(out, "the run was cut off: {} ops left out that may depend on lost ones\n", files.left_out);

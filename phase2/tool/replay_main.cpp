@@ -4,6 +4,7 @@
 #include "kernbench/phase2/tool/commands.h"
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/standard_output.h"
+#include "kernbench/phase2/tool/usage.h"
 #include "kernbench/phase2/tool/version.h"
 
 namespace {
@@ -19,7 +20,7 @@ int command_line(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return cli::close_stdout(app.exit(e));  // --help, --version
-    cli::tell(std::string("kernbench-replay: ") + e.what());
+    cli::tell(cli::usage_fault(app, e));
     return 2;
   }
   return cli::close_stdout(replay.run());

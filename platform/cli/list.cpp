@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <iostream>
-#include <map>
 #include <memory>
 
 #include "kernbench/kernel_api/program_registry.h"
@@ -180,18 +178,11 @@ void list_programs(const std::vector<Plugin>& plugins) {
   }
 }
 
-/// By name, as topology_file() finds them.
-std::vector<std::string> named_topologies() {
-  namespace fs = std::filesystem;
-  std::map<std::string, std::string> files;
-  for (const fs::path& folder : topology_folders()) {
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      if (entry.path().extension() == ".yaml") files.emplace(entry.path().filename().string(), entry.path().string());
-    }
-  }
-  if (files.empty()) throw InputError("no folder topologies here or beside the program");
+/// InputError where there is none.
+std::vector<std::string> topologies() {
   std::vector<std::string> paths;
-  for (const auto& [name, path] : files) paths.push_back(path);
+  for (const auto& [name, path] : known_topologies()) paths.push_back(path);
+  if (paths.empty()) throw InputError("no folder topologies here or beside the program");
   return paths;
 }
 
@@ -210,7 +201,7 @@ void list_links_as_json() {
 }
 
 void list_topologies() {
-  for (const std::string& f : named_topologies()) std::cout << f << "\n";
+  for (const std::string& f : topologies()) std::cout << f << "\n";
 }
 
 void list_as_json(const std::string& what) {
@@ -220,7 +211,7 @@ void list_as_json(const std::string& what) {
   if (what == "links") list_links_as_json();
   if (what == "topologies") {
     std::string text;
-    JsonWriter(text, JsonWriter::Layout::indented).value(named_topologies());
+    JsonWriter(text, JsonWriter::Layout::indented).value(topologies());
     std::cout << text << "\n";
   }
 }

@@ -10,10 +10,12 @@
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/standard_output.h"
+#include "kernbench/phase2/tool/usage.h"
 #include "kernbench/phase2/tool/version.h"
 #include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/ends_of_kernels.h"
+#include "kernbench/platform/cli/help.h"
 #include "kernbench/platform/cli/signals.h"
 
 namespace {
@@ -80,11 +82,12 @@ int command_line(int argc, const char* const* argv, const std::vector<AddCommand
   app.set_version_flag("--version", version());
   std::vector<cli::Command> commands;
   for (const AddCommand add : legal) commands.push_back(add(app));
+  cli::group_for_help(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return cli::close_stdout(app.exit(e));  // --help, --version
-    cli::tell(std::string("kernbench: ") + e.what());
+    cli::tell(cli::usage_fault(app, e));
     return 2;
   }
   spdlog::set_level(verbose ? spdlog::level::info : spdlog::level::warn);
@@ -111,9 +114,10 @@ int sc_main(int argc, char** argv) {
   sc_core::sc_report_handler::set_handler(told_before_sc_main);
   return cli::run_command("kernbench", [&] {
     set_up();
-    return command_line(argc, argv,
-                        {cli::add_run, cli::add_replay, cli::add_probe, cli::add_traffic, cli::add_pipeline,
-                         cli::add_topology, cli::add_collectives, cli::add_sweep, cli::add_serve, cli::add_tune,
-                         cli::add_list, cli::add_web, cli::add_whatif, cli::add_diff, cli::add_report});
+    return command_line(
+        argc, argv,
+        {cli::add_run, cli::add_replay, cli::add_probe, cli::add_traffic, cli::add_pipeline, cli::add_topology,
+         cli::add_collectives, cli::add_sweep, cli::add_serve, cli::add_tune, cli::add_list, cli::add_web,
+         cli::add_whatif, cli::add_diff, cli::add_report, cli::add_completion, cli::add_complete, cli::add_man});
   });
 }

@@ -75,6 +75,7 @@ void apply_scales(const std::vector<std::string>& scales, topology::Graph& graph
 
 std::string TopologyOptions::text() const {
   if (!yaml.empty()) return yaml;
+  check_topology_name(file);
   const std::string name = topology_file(file);
   std::ifstream in = open_input(name);
   return read_all(in, name);
@@ -86,7 +87,9 @@ topology::Graph TopologyOptions::compile() const {
   topology::Overrides overrides;
   if (!links.empty()) {
     const LinkModeSpec* mode = link_modes().find(links);
-    if (!mode) throw InputError("--links: found " + in_quotes(links) + "; legal: " + link_modes().names_text());
+    if (!mode)
+      throw InputError("--links: found " + in_quotes(links) + did_you_mean(links, link_modes().names()) +
+                       " legal: " + link_modes().names_text());
     if (mode->routed && response == "ideal")
       throw InputError("--response: found ideal beside --links " + links + ", whose responses are routed");
     overrides.links = links;
@@ -96,6 +99,7 @@ topology::Graph TopologyOptions::compile() const {
     const auto [target, value] = name_and_value("--set", text, "TARGET=VALUE");
     overrides.settings.emplace_back(target, value);
   }
+  if (yaml.empty()) check_topology_name(file);
   const topology::MeshCache cache(topology::default_cache_folder(), [](const std::string& s) { spdlog::info(s); });
   topology::Graph graph = yaml.empty()
                               ? topology::compile_file(topology_file(file), component_catalog(), overrides, &cache)

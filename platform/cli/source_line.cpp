@@ -10,7 +10,7 @@
 namespace kernbench::cli {
 namespace {
 
-backtrace_state* state = nullptr;
+backtrace_state* backtraces = nullptr;
 using Found = void (*)(const char* file, int line);
 
 void ignore(void*, const char*, int) {}
@@ -39,11 +39,11 @@ int take(void* found, uintptr_t, const char* file, int line, const char*) {
 }  // namespace
 
 void prepare_source_lines() {
-  state = backtrace_create_state(nullptr, 0, &ignore, nullptr);
+  backtraces = backtrace_create_state(nullptr, 0, &ignore, nullptr);
 }
 
 bool find_source_line(Found found) {
-  return state && backtrace_full(state, 1, &take, &ignore, reinterpret_cast<void*>(found)) == 1;
+  return backtraces && backtrace_full(backtraces, 1, &take, &ignore, reinterpret_cast<void*>(found)) == 1;
 }
 
 }  // namespace kernbench::cli

@@ -1,5 +1,8 @@
 #include "kernbench/platform/cli/topology_places.h"
 
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
+
 namespace kernbench::cli {
 
 namespace fs = std::filesystem;
@@ -33,6 +36,23 @@ std::vector<fs::path> topology_folders() {
 
 namespace {
 
+std::vector<fs::path> energy_folders() {
+  std::vector<fs::path> folders = topology_folders();
+  for (fs::path& folder : folders) folder /= "energy";
+  return folders;
+}
+
+std::map<std::string, std::string> files_in(const std::vector<fs::path>& folders) {
+  std::map<std::string, std::string> files;
+  std::error_code none;
+  for (const fs::path& folder : folders) {
+    for (const auto& entry : fs::directory_iterator(folder, none)) {
+      if (entry.path().extension() == ".yaml") files.emplace(entry.path().filename().string(), entry.path().string());
+    }
+  }
+  return files;
+}
+
 /// A name alone is also looked for in these folders.
 std::string file_in(const std::vector<fs::path>& folders, const std::string& given) {
   std::error_code error;
@@ -48,14 +68,33 @@ std::string file_in(const std::vector<fs::path>& folders, const std::string& giv
 
 }  // namespace
 
+std::map<std::string, std::string> known_topologies() {
+  return files_in(topology_folders());
+}
+
+std::map<std::string, std::string> known_energy_tables() {
+  return files_in(energy_folders());
+}
+
+void check_topology_name(const std::string& given) {
+  std::error_code error;
+  if (fs::exists(topology_file(given), error)) return;
+  std::vector<std::string> legal;
+  for (const auto& [name, path] : known_topologies()) {
+    legal.push_back(name);
+    legal.push_back(fs::path(name).stem().string());
+  }
+  if (!nearest_word(given, legal).empty())
+    throw InputError("--topology: there is no file " + in_quotes(given) + did_you_mean(given, legal) +
+                     " legal: a YAML file, or a name of `kernbench list topologies`");
+}
+
 std::string topology_file(const std::string& given) {
   return file_in(topology_folders(), given);
 }
 
 std::string energy_file(const std::string& given) {
-  std::vector<fs::path> folders = topology_folders();
-  for (fs::path& folder : folders) folder /= "energy";
-  return file_in(folders, given);
+  return file_in(energy_folders(), given);
 }
 
 std::string point_file(const std::string& option, const std::string& given) {

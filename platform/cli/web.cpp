@@ -29,6 +29,7 @@ Command add_web(CLI::App& app) {
   CLI::App* cmd = app.add_subcommand(
       "web", "A local page: a folder's topologies and runs, new runs from a form, reports, two runs side by side");
   cmd->set_help_flag();
+  cmd->footer("Its options, since it is a program of its own: kernbench web --help. docs/web.md");
   cmd->prefix_command();
   auto words = [cmd] { return become_page_server(cmd->remaining()); };
   return {cmd, words};

@@ -67,7 +67,7 @@ void RunGraphRecorder::message_came(const FabricTransaction& x, const QueueSegme
   if (x.channel == FabricInitiator::kComm) {
     PeState& receiver = pes_[pe_of_node_[segment.receiver_dma]];
     PortState& port = receiver.ports[segment.receiver_port];
-    // A header does not arrive before the one before it.
+    // A header does not arrive before its predecessor.
     s.at = port.last_arrival = graph_.add(t, s.op, {there, {port.last_arrival, 0}});
     return;
   }

@@ -167,7 +167,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     Cause last;        ///< by which the last request was there
     std::vector<Moment> channels;
   };
-  /// A FIFO server: who comes next waits for the moment, and from there for the cost.
+  /// A FIFO server: the next one waits for the moment, and from there for the cost.
   struct LinkState {
     Moment taken = 0;
     Cost held = 0;

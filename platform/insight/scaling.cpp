@@ -95,9 +95,10 @@ const std::vector<ScaledPart>& scaled_parts() {
 size_t scale(Graph& graph, const ImplCatalog& catalog, std::string_view part, double factor) {
   const auto& parts = scaled_parts();
   if (std::none_of(parts.begin(), parts.end(), [&](const ScaledPart& p) { return p.name == part; })) {
-    std::string legal;
-    for (const ScaledPart& p : parts) legal += (legal.empty() ? "" : ", ") + std::string(p.name);
-    throw InputError(fmt::format("--scale: found {}; legal: {}", in_quotes(part), legal));
+    std::vector<std::string> legal;
+    for (const ScaledPart& p : parts) legal.emplace_back(p.name);
+    throw InputError(fmt::format("--scale: found {}{} legal: {}", in_quotes(part),
+                                 did_you_mean(std::string(part), legal), fmt::join(legal, ", ")));
   }
   size_t changed = scale_nodes(graph, catalog, part, factor);
   if (part == name_of(Resource::wires)) {

@@ -21,10 +21,10 @@ class LaunchLegs : public ControlLegs {
     const uint32_t last = to.owner().index();
     std::vector<FabricPort*> ways;
     if (&from == &host_) {
-      const uint32_t door = host_.door(last) ? last : endpoint_of(last);
-      if (!host_.door(door)) throw HostPathError(id_of(door) + ": has no socket for messages of the host");
-      ways.push_back(host_.door(door));
-      first = door;
+      const uint32_t entry = host_.port_to(last) ? last : endpoint_of(last);
+      if (!host_.port_to(entry)) throw HostPathError(id_of(entry) + ": has no socket for messages of the host");
+      ways.push_back(host_.port_to(entry));
+      first = entry;
     }
     try {
       const std::vector<uint32_t> path = host_.machine().routes().paths().find_path(first, last);
@@ -67,55 +67,55 @@ LaunchHost::LaunchHost(sc_core::sc_module_name name, Machine& machine)
   to_itself_.target = this;
   const topology::Graph& graph = machine.graph();
   for (uint32_t n = 0; n < graph.nodes.size(); ++n) {
-    if (graph.nodes[n].kind == "pcie_ep") add_door(n);
+    if (graph.nodes[n].kind == "pcie_ep") add_connection(n);
   }
   for (const topology::Pe& pe : graph.pes) {
-    if (const auto cpu = pe.blocks.find("pe_cpu"); cpu != pe.blocks.end()) add_door(cpu->second);
+    if (const auto cpu = pe.blocks.find("pe_cpu"); cpu != pe.blocks.end()) add_connection(cpu->second);
   }
   fabric().set_control_legs(std::make_unique<LaunchLegs>(*this));
 }
 
-void LaunchHost::add_door(uint32_t node) {
+void LaunchHost::add_connection(uint32_t node) {
   FabricNode* to = machine_.blocks().component(node).fabric_node();
   if (!to || !to->target_socket()) return;
-  Door& door = doors_[node];
-  door.here = &port_for_binding();
-  door.there = &to->port_for_binding();
-  if (to->request_port()) door.requests = std::make_unique<RemoteRequestPort>(*door.here);
+  Connection& connection = connections_[node];
+  connection.here = &port_for_binding();
+  connection.there = &to->port_for_binding();
+  if (to->request_port()) connection.requests = std::make_unique<RemoteRequestPort>(*connection.here);
 }
 
 void LaunchHost::before_end_of_elaboration() {
-  for (const auto& [node, door] : doors_) {
-    if (!door.foreign) kernbench::bind(*door.here, *door.there);
+  for (const auto& [node, connection] : connections_) {
+    if (!connection.foreign) kernbench::bind(*connection.here, *connection.there);
   }
 }
 
-FabricPort* LaunchHost::door(uint32_t node) const {
-  const auto it = doors_.find(node);
-  return it == doors_.end() ? nullptr : it->second.here;
+FabricPort* LaunchHost::port_to(uint32_t node) const {
+  const auto it = connections_.find(node);
+  return it == connections_.end() ? nullptr : it->second.here;
 }
 
 RequestPort* LaunchHost::requests_to(uint32_t pcie_ep) const {
-  const auto it = doors_.find(pcie_ep);
-  return it == doors_.end() ? nullptr : it->second.requests.get();
+  const auto it = connections_.find(pcie_ep);
+  return it == connections_.end() ? nullptr : it->second.requests.get();
 }
 
 ForeignNode& LaunchHost::foreign_to(const std::string& id) {
   const auto& index_of = machine_.graph().index_of;
   const auto node = index_of.find(id);
-  const auto it = node == index_of.end() ? doors_.end() : doors_.find(node->second);
-  if (it == doors_.end())
+  const auto it = node == index_of.end() ? connections_.end() : connections_.find(node->second);
+  if (it == connections_.end())
     throw InputError("host: found '" + id + "', to which it has no socket; legal: a pcie_ep or pe_cpu");
-  Door& door = it->second;
-  if (!door.foreign) {
-    door.foreign = std::make_unique<ForeignNode>(
+  Connection& connection = it->second;
+  if (!connection.foreign) {
+    connection.foreign = std::make_unique<ForeignNode>(
         sc_core::sc_gen_unique_name("host_foreign"),
         ComponentConfig(machine_.system(), "the way from the host to " + id, index() + 1));
-    door.foreign->add_neighbour(*door.here, true, false);
-    door.foreign->add_neighbour(*door.there, false, true);
+    connection.foreign->add_neighbour(*connection.here, true, false);
+    connection.foreign->add_neighbour(*connection.there, false, true);
     machine_.blocks().add_foreign_node();
   }
-  return *door.foreign;
+  return *connection.foreign;
 }
 
 uint64_t LaunchHost::send(MessageIds ids, const LaunchWay& way, std::shared_ptr<const ControlBody> body, Done done) {

@@ -33,7 +33,7 @@ class LaunchHost : public Component, public FabricNode, public ControlTarget, pr
   FabricInitiatorSocket* initiator_socket() override { return &out; }
   bool takes_memory_traffic() const override { return false; }
   /// The port to a pcie_ep or a pe_cpu; null where none is bound.
-  FabricPort* door(uint32_t node) const;
+  FabricPort* port_to(uint32_t node) const;
   /// Where the host's requests to a pcie_ep leave; null where its class issues none.
   RequestPort* requests_to(uint32_t pcie_ep) const;
   /// Leaves the sockets on the way to a pcie_ep or a pe_cpu to a block of the user's own, before the simulation:
@@ -55,18 +55,18 @@ class LaunchHost : public Component, public FabricNode, public ControlTarget, pr
     std::list<Pending>::iterator self;
   };
   /// Made at once; bound when it is certain that no foreign block comes between.
-  struct Door {
+  struct Connection {
     FabricPort *here = nullptr, *there = nullptr;
     std::unique_ptr<RemoteRequestPort> requests;
     std::unique_ptr<ForeignNode> foreign;
   };
-  void add_door(uint32_t node);
+  void add_connection(uint32_t node);
   void before_end_of_elaboration() override;
   void message_arrived(ControlMessage& m) override { fan_out_.pass_on(m); }
   void response_arrived(ControlMessage&) override;
 
   Machine& machine_;
-  std::map<uint32_t, Door> doors_;  ///< by node
+  std::map<uint32_t, Connection> connections_;  ///< by node
   FanOut fan_out_{*this};
   ControlLeg to_itself_;  ///< where a message begins
   std::list<Pending> pending_;

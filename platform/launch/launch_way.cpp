@@ -104,7 +104,7 @@ double leg_ns(LaunchHost& host, uint32_t from, uint32_t to) {
 
 }  // namespace
 
-/// Legs are found level by level: the search for paths is cheap where one begins as the one before.
+/// Legs are found level by level: the search for paths is cheap where one begins as the previous one does.
 LaunchWay host_launch_way(LaunchHost& host, const std::vector<size_t>& pes) {
   const HostParts parts(host.machine().graph());
   for (size_t pe : pes) parts.require(pe);

@@ -51,8 +51,8 @@ int64_t to_ps(double ns) {
   return std::llround(ns * 1e3);
 }
 
-/// A track's slices. Each: from the end of the one before, length (ps); kind + 8 if it is another op + 16 if it has a
-/// tile; the op; the tile from the one before.
+/// A track's slices. Each: from the previous one's end, length (ps); kind + 8 if it is another op + 16 if it has a
+/// tile; the op; the tile less the previous one's.
 void append_slices(std::string& out, std::vector<TimelineRecorder::Slice> slices) {
   std::stable_sort(slices.begin(), slices.end(), [](const auto& a, const auto& b) { return a.from < b.from; });
   int64_t end = 0, tile = 0;

@@ -254,7 +254,7 @@ Trace::MessageTrack& Trace::message_track(const Pe& pe, const std::string& name)
 void Trace::queue_stall(const Pe& pe, uint32_t port, QueueStall why, double from, double to) {
   const QueuePort& p = pe.ipcq->ports()[port];
   MessageTrack& track = message_track(pe, p.name + " " + call_of(why));
-  from = std::max(from, track.until_ns);  // of several that wait for credits, each from the end of the one before
+  from = std::max(from, track.until_ns);  // of several that wait for credits, each from where the previous one ends
   track.until_ns = to;
   begin_slice({pe.cube + 1, track.number}, name_of(why), "stall", from, to);
   writer_->argument("peer", p.peer_pe);

@@ -271,8 +271,7 @@ class Sweep {
       indices = std::move(sorted);
       if (!indices.empty()) {
         Row best = rows_of(indices[0]).front();
-        std::string value;
-        JsonWriter(value, JsonWriter::Layout::compact, JsonWriter::Reals::decimal).value(best.at(o_.sort[0].metric));
+        const std::string value = for_people(best.at(o_.sort[0].metric));
         hooks_.tell(fmt::format("best: {}: {} {}", points_[indices[0]].name(o_.plan.axes), o_.sort[0].metric, value));
       }
     }

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "kernbench/phase2/text/table.h"
+#include "kernbench/phase2/text/text.h"
 
 namespace kernbench::sweep {
 namespace {
@@ -25,6 +26,11 @@ std::string csv_field(const Cell& value) {
 }
 
 }  // namespace
+
+std::string for_people(const Cell& value) {
+  const auto* number = std::get_if<double>(&value);
+  return number ? rounded(*number) : escaped(text_of(value));
+}
 
 Form form_of(std::string_view name) {
   return name == "json" ? Form::json : name == "text" ? Form::text : Form::csv;
@@ -57,7 +63,7 @@ void Table::add(const Row& row) {
   } else {
     lines_.emplace_back();
     for (const std::string& column : columns_) {
-      const std::string cell = escaped(text_of(row.at(column)));
+      const std::string cell = for_people(row.at(column));
       lines_.back().push_back(cell.empty() ? "-" : cell);
     }
   }

@@ -25,6 +25,8 @@ class Row {
 };
 
 enum class Form { csv, json, text };
+/// As text shows it: with rounded() numbers.
+std::string for_people(const Cell&);
 /// Of its name.
 Form form_of(std::string_view name);
 

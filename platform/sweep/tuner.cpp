@@ -12,7 +12,6 @@
 #include "kernbench/phase2/io/random.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
-#include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/sweep/point_queue.h"
 #include "kernbench/platform/sweep/point_run.h"
 #include "kernbench/platform/sweep/shrinking.h"
@@ -67,9 +66,7 @@ class Tuner {
       hooks_.tell("no point ran through on the whole machine");
     } else {
       const Point& best = points_[good.front().point];
-      std::string time;
-      JsonWriter(time, JsonWriter::Layout::compact, JsonWriter::Reals::decimal).value(good.front().time);
-      hooks_.tell(fmt::format("best: {}: sim_ns {}", best.name(o_.plan.axes), time));
+      hooks_.tell(fmt::format("best: {}: sim_ns {}", best.name(o_.plan.axes), for_people(good.front().time)));
       hooks_.tell("best: " + command_text(best.words(o_.plan)));
     }
     hooks_.tell(

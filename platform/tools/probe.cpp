@@ -16,7 +16,7 @@ struct Point {
   uint64_t nbytes;
 };
 
-/// Issues the next transaction when the one before is done.
+/// Issues the next transaction when the previous one is done.
 class ProbeDriver {
  public:
   ProbeDriver(Platform& platform, const std::vector<Point>& points) : platform_(platform), points_(points) {

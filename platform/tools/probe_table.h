@@ -41,8 +41,4 @@ inline const char* name_of_op(const ProbeCase& c) {
   return c.write ? "write" : "read";
 }
 
-inline std::string name_of_edge(const topology::Graph& g, uint32_t edge) {
-  return g.nodes[g.edges[edge].from].id + " -> " + g.nodes[g.edges[edge].to].id;
-}
-
 }  // namespace kernbench

@@ -9,6 +9,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/standard_output.h"
+#include "kernbench/phase2/tool/usage.h"
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/web/web_api.h"
 
@@ -64,7 +65,7 @@ int command_line(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return cli::close_stdout(app.exit(e));  // --help
-    cli::tell(std::string("kernbench: ") + e.what());
+    cli::tell(cli::usage_fault(app, e));
     return 2;
   }
   return cli::close_stdout(serve(o));

@@ -3,7 +3,7 @@
 
 #include "kernel_harness.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::network_kernels {
 namespace {
 
 const char* const kFloats[] = {"f32", "f16", "bf16"};
@@ -113,4 +113,4 @@ TEST(Kernels, fit_in_a_tcm_of_one_megabyte_whatever_the_shape) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::network_kernels

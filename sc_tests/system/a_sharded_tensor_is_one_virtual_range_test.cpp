@@ -6,7 +6,7 @@
 #include "system_support.h"
 #include "virtual_memory_kernels.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::a_sharded_tensor_is_one_virtual_range {
 namespace {
 
 /// One PE of every cube.
@@ -219,4 +219,4 @@ TEST(VirtualFault, at_a_misaligned_address_is_told_as_for_any_pointer) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::a_sharded_tensor_is_one_virtual_range

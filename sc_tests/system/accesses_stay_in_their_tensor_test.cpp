@@ -6,7 +6,7 @@
 #include "system_support.h"
 #include "virtual_memory_kernels.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::accesses_stay_in_their_tensor {
 namespace {
 
 using Walk = std::function<void(tl::Context&, const tl::Block& x, const tl::Block& y)>;
@@ -80,4 +80,4 @@ TEST(Bounds, are_lifted_where_the_kernel_says_so) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::accesses_stay_in_their_tensor

@@ -9,7 +9,7 @@
 
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::bandwidth_is_shared_and_never_exceeded {
 namespace {
 
 constexpr uint64_t kRead = 16384;
@@ -208,4 +208,4 @@ INSTANTIATE_TEST_SUITE_P(of, OwnSlices,
                          [](const auto& p) { return topology::name_of(p.param); });
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::bandwidth_is_shared_and_never_exceeded

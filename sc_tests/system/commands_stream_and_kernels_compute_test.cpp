@@ -11,7 +11,7 @@
 #include "kernbench/platform/tools/run.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::commands_stream_and_kernels_compute {
 namespace {
 
 /// A PE that computes at no time to speak of and whose TCM reads 100 and writes 10 GB/s.
@@ -288,4 +288,4 @@ TEST(Cycles, left_out_of_an_op_that_was_done_are_noted_once) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::commands_stream_and_kernels_compute

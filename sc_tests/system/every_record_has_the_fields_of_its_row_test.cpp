@@ -10,7 +10,7 @@
 #include "../phase2/record_samples.h"
 #include "random_kernel.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::every_record_has_the_fields_of_its_row {
 namespace {
 
 using Json = nlohmann::json;
@@ -172,4 +172,4 @@ TEST(OpLogMatrix, samples_of_every_row_have_its_fields) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::every_record_has_the_fields_of_its_row

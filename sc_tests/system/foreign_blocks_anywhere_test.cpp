@@ -11,7 +11,7 @@
 #include "kernbench/platform/topology/route/path_router.h"
 #include "tapped_system.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::foreign_blocks_anywhere {
 namespace {
 
 /// The latency of a transaction that is alone in the system, ns.
@@ -290,4 +290,4 @@ INSTANTIATE_TEST_SUITE_P(of, Gemm,
                          [](const auto& p) { return std::string(topology::name_of(p.param.links)); });
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::foreign_blocks_anywhere

@@ -18,7 +18,7 @@
 #include "system_support.h"
 #include "virtual_memory_kernels.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::foreign_blocks_may_do_anything {
 namespace {
 
 /// y = x or 2 x, by way of a range that is the PE's own: dense and strided, data and, if asked for, what is pending.
@@ -309,4 +309,4 @@ TEST(HostileBlocks, leave_results_right_or_clearly_faulty) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::foreign_blocks_may_do_anything

@@ -14,7 +14,7 @@
 #include "kernbench/platform/tools/run.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::messages_carry_values_between_kernels {
 namespace {
 
 constexpr int64_t kRow = 3000;  // f32: three segments of 4,096 bytes
@@ -342,4 +342,4 @@ TEST(Messages, are_in_the_log_and_replay_from_it) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::messages_carry_values_between_kernels

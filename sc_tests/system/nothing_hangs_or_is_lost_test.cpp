@@ -12,7 +12,7 @@
 #include "kernbench/systemc_models/pe/pe_scheduler.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::nothing_hangs_or_is_lost {
 namespace {
 
 /// A matrix unit that takes a tile and never gives it back.
@@ -161,4 +161,4 @@ TEST(Tcm, tile_buffers_of_a_composite_never_overlap_while_alive) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::nothing_hangs_or_is_lost

@@ -10,7 +10,7 @@
 #include "kernbench/systemc_models/fabric/switch_allocator.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::own_routers_decide_ways_and_turns {
 namespace {
 
 /// Sends every other request another way than the topology says, where there is one towards a router.
@@ -206,4 +206,4 @@ TEST(FiniteBuffers, keep_an_own_router_on_the_routes_that_are_proven) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::own_routers_decide_ways_and_turns

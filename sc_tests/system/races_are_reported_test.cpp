@@ -5,7 +5,7 @@
 #include "kernbench/platform/tools/run.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::races_are_reported {
 namespace {
 
 // x and y have one row of 64 for each PE; z is one row that all share.
@@ -181,4 +181,4 @@ TEST(CheckRaces, tells_tcm_that_is_used_under_a_dma) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::races_are_reported

@@ -17,7 +17,7 @@
 #include "kernbench/systemc_models/pe/processing_element.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::systems_made_by_hand_have_the_times_of_yaml {
 namespace {
 
 constexpr const char* kYaml = R"(
@@ -413,4 +413,4 @@ TEST(ByHand, a_pe_of_blocks_tells_what_they_lack) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::systems_made_by_hand_have_the_times_of_yaml

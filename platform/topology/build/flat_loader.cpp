@@ -48,10 +48,9 @@ uint32_t read_end(YamlMap& map, const char* key, const GraphBuilder& builder,
   if (!id) return kNoNode;
   const uint32_t n = builder.find(*id);
   if (n == kNoNode) {
-    const std::string near = nearest_word(*id, ids_for_hints);
-    map.faults().add(map.line_of_key(key), map.field(key),
-                     "found '" + cut(*id) + "', which is no node" +
-                         (near.empty() ? "" : ", did you mean '" + near + "'?") + "; legal: the id of a node");
+    map.faults().add(
+        map.line_of_key(key), map.field(key),
+        "found '" + cut(*id) + "', which is no node" + did_you_mean(*id, ids_for_hints) + " legal: the id of a node");
   }
   return n;
 }

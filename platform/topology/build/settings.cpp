@@ -66,8 +66,9 @@ class Applied {
     if (!matched) {
       fault("matches no node; legal: a shell pattern of node ids, then .ATTR");
     } else if (!set) {
-      fault("no node that it matches has '" + cut(attribute_) +
-            "'; legal: " + join(std::vector<std::string>(legal.begin(), legal.end())));
+      const std::vector<std::string> names(legal.begin(), legal.end());
+      fault("no node that it matches has '" + cut(attribute_) + "'" + did_you_mean(attribute_, names) +
+            " legal: " + join(names));
     }
   }
 
@@ -75,7 +76,8 @@ class Applied {
   void set_edges(Graph& graph) {
     const bool bandwidth = attribute_ == "bw_gbs";
     if (!bandwidth && attribute_ != "distance_mm") {
-      fault("found '" + cut(attribute_) + "'; legal: bw_gbs, distance_mm");
+      fault("found '" + cut(attribute_) + "'" + did_you_mean(attribute_, {"bw_gbs", "distance_mm"}) +
+            " legal: bw_gbs, distance_mm");
       return;
     }
     const auto rule = bandwidth ? NumberRule::bandwidth() : NumberRule::not_negative("mm", kMostDistanceMm);

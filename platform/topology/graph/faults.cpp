@@ -19,21 +19,6 @@ std::string first_line(const std::vector<Fault>& faults) {
   return text;
 }
 
-size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t keep = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({keep, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
 }  // namespace
 
 std::string Fault::to_string() const {
@@ -62,20 +47,6 @@ void FaultList::throw_if_any() {
                    [](const Fault& a, const Fault& b) { return a.where.line < b.where.line; });
   if (suppressed_ > 0) faults_.push_back({{file_, 0}, "", fmt::format("and {} more faults, not listed", suppressed_)});
   throw TopologyError(std::move(faults_));
-}
-
-std::string nearest_word(const std::string& word, const std::vector<std::string>& candidates) {
-  if (word.size() > 64) return "";
-  std::string best;
-  size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
-  for (const std::string& c : candidates) {
-    const size_t d = edit_distance(word, c);
-    if (d < best_distance) {
-      best_distance = d;
-      best = c;
-    }
-  }
-  return best;
 }
 
 std::string join(const std::vector<std::string>& words) {

@@ -49,8 +49,6 @@ class FaultList {
   size_t suppressed_ = 0;  // beyond what a person can read
 };
 
-/// The candidate nearest to `word` by edit distance, or "" if none is near.
-std::string nearest_word(const std::string& word, const std::vector<std::string>& candidates);
 /// "a, b, c".
 std::string join(const std::vector<std::string>& words);
 /// Shortest exact decimal form; integers without a point.

@@ -40,7 +40,9 @@ void read_map(YamlNode n, const std::string& field, const AttrSpec& spec, Attrib
   NumberMap values;
   for (const auto& [key, value] : map.entries()) {
     if (!spec.is_legal(key)) {
-      faults.add(value.line(), map.field(cut(key)), "unknown name; legal: " + join(spec.legal_texts()));
+      const std::vector<std::string> legal = spec.legal_texts();
+      faults.add(value.line(), map.field(cut(key)),
+                 "unknown name" + did_you_mean(key, legal) + " legal: " + join(legal));
       continue;
     }
     if (const auto v = read_number(value, map.field(cut(key)), rule_of(spec), faults)) values[key] = *v;
@@ -51,8 +53,8 @@ void read_map(YamlNode n, const std::string& field, const AttrSpec& spec, Attrib
 void read_text(YamlNode n, const std::string& field, const AttrSpec& spec, Attributes& attrs, FaultList& faults) {
   auto v = read_string(n, field, faults);
   if (!v) return;
-  if (!spec.is_legal(*v))
-    faults.add(n.line(), field, "found '" + cut(*v) + "'; legal: " + join(spec.legal_texts()));
+  if (const std::vector<std::string> legal = spec.legal_texts(); !spec.is_legal(*v))
+    faults.add(n.line(), field, "found '" + cut(*v) + "'" + did_you_mean(*v, legal) + " legal: " + join(legal));
   else
     attrs.set(spec.name, std::move(*v));
 }
@@ -145,9 +147,7 @@ std::vector<std::string> impls_of(const ImplCatalog& catalog, const std::string&
 }
 
 std::string unknown_word(const std::string& what, const std::string& word, const std::vector<std::string>& legal) {
-  const std::string near = nearest_word(word, legal);
-  const std::string hint = near.empty() ? ";" : ", did you mean '" + near + "'?";
-  return "unknown " + what + " '" + cut(word) + "'" + hint + " legal: " + join(legal);
+  return "unknown " + what + " '" + cut(word) + "'" + did_you_mean(word, legal) + " legal: " + join(legal);
 }
 
 /// What the block's kind is; an unknown one is null and a fault that names those that there are.

@@ -225,9 +225,8 @@ void YamlMap::finish() {
   for (size_t i = 0; i < entries_.size(); ++i) {
     if (read_[i]) continue;
     const std::string& key = entries_[i].first;
-    const std::string near = nearest_word(key, asked_);
-    const std::string hint = near.empty() ? ";" : ", did you mean '" + near + "'?";
-    faults_.add(line_of_key(key), field(cut(key)), "unknown key" + hint + " legal: " + join(asked_));
+    faults_.add(line_of_key(key), field(cut(key)),
+                "unknown key" + did_you_mean(key, asked_) + " legal: " + join(asked_));
   }
 }
 

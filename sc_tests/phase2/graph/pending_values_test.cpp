@@ -6,7 +6,7 @@
 #include "kernbench/phase2/graph/executor.h"
 #include "random_programs.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::pending_values {
 namespace {
 
 constexpr MemoryImage::SpaceKey kHbm{Space::hbm, kNoPe};
@@ -167,4 +167,4 @@ TEST(PendingValues, equal_a_sequential_machine_at_every_moment_of_random_program
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::pending_values

@@ -7,7 +7,7 @@
 #include "kernbench/phase2/log/oplog_json.h"
 #include "replay_helpers.h"
 
-namespace kernbench {
+namespace kernbench::scattered_operands {
 namespace {
 
 constexpr MemoryImage::SpaceKey kHbm{Space::hbm, kNoPe};
@@ -155,4 +155,4 @@ TEST(ScatteredOperands, under_a_mask_are_touched_where_the_mask_says) {
 }
 
 }  // namespace
-}  // namespace kernbench
+}  // namespace kernbench::scattered_operands

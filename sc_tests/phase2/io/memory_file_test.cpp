@@ -14,7 +14,7 @@
 #include "kernbench/phase2/io/random.h"
 #include "kernbench/phase2/log/oplog_file.h"
 
-namespace kernbench {
+namespace kernbench::memory_file {
 namespace {
 
 const MemoryImage::SpaceKey kHbm{Space::hbm, kNoPe};
@@ -171,4 +171,4 @@ TEST_F(MemoryFile, other_files_and_versions_are_told) {
 }
 
 }  // namespace
-}  // namespace kernbench
+}  // namespace kernbench::memory_file

@@ -8,28 +8,13 @@
 
 #include "kernbench/phase2/memory/range_value.h"
 #include "kernbench/phase2/op/runs.h"
+#include "replay_helpers.h"
 
 namespace kernbench {
 namespace {
 
 using State = MemoryImage::State;
 const MemoryImage::SpaceKey kHbm{Space::hbm, kNoPe};
-
-TensorRef ref(uint64_t addr, DType t, const Dims& shape, const Dims& strides = {}) {
-  TensorRef r;
-  r.addr = addr;
-  r.dtype = t;
-  r.shape = shape;
-  r.strides = strides.rank() ? strides : TensorRef::row_major(shape);
-  return r;
-}
-
-TensorRef tcm(uint32_t pe, uint64_t addr, DType t, const Dims& shape) {
-  TensorRef r = ref(addr, t, shape);
-  r.space = Space::tcm;
-  r.pe = pe;
-  return r;
-}
 
 std::shared_ptr<OpDesc> op(CommandType type, const std::string& name) {
   auto d = std::make_shared<OpDesc>();
@@ -109,8 +94,8 @@ TEST(MemoryImage, agrees_with_a_byte_array_under_random_operations) {
           const int64_t rows = 1 + static_cast<int64_t>(pick(6)), cols = 1 + static_cast<int64_t>(pick(12));
           const int64_t from_stride = pick(4) ? cols + static_cast<int64_t>(pick(20)) : 0;
           const int64_t to_stride = cols + static_cast<int64_t>(pick(20));
-          const TensorRef from = ref(kBase + pick(kSize - 32 * 6), DType::u8, {rows, cols}, {from_stride, 1});
-          const TensorRef to = ref(kBase + pick(kSize - 32 * 6), DType::u8, {rows, cols}, {to_stride, 1});
+          const TensorRef from = hbm(kBase + pick(kSize - 32 * 6), DType::u8, {rows, cols}, {from_stride, 1});
+          const TensorRef to = hbm(kBase + pick(kSize - 32 * 6), DType::u8, {rows, cols}, {to_stride, 1});
           std::vector<Cell> moved;
           for (int64_t r = 0; r < rows; ++r) {
             for (int64_t c = 0; c < cols; ++c) {
@@ -128,7 +113,7 @@ TEST(MemoryImage, agrees_with_a_byte_array_under_random_operations) {
         case 5:
         case 6:
         case 7: {  // part of what a range holds now, elsewhere; what it has unwritten leaves the memory as it is
-          const RangeValue held(image, ref(kBase + at, DType::u8, {static_cast<int64_t>(n)}));
+          const RangeValue held(image, hbm(kBase + at, DType::u8, {static_cast<int64_t>(n)}));
           const uint64_t from = pick(n), len = 1 + pick(n - from), to = pick(kSize - len);
           const std::vector<Cell> cells(model.begin() + static_cast<std::ptrdiff_t>(at + from),
                                         model.begin() + static_cast<std::ptrdiff_t>(at + from + len));
@@ -193,7 +178,7 @@ TEST(MemoryImage, moving_bulk_data_shares_its_buffer) {
   Bytes big(1 << 20, 7);
   const uint8_t* where = big.data();
   image.write_shared(kHbm, 0, SharedBytes::take(std::move(big)));
-  image.transfer(ref(0, DType::u8, {1 << 20}), tcm(3, 64, DType::u8, {1 << 20}));
+  image.transfer(hbm(0, DType::u8, {1 << 20}), tcm(3, 64, DType::u8, {1 << 20}));
   EXPECT_EQ(image.view({Space::tcm, 3}, 64, 1 << 20), where);
   EXPECT_EQ(image.snapshot().view({Space::tcm, 3}, 64, 1 << 20), where);
   EXPECT_EQ(image.view({Space::tcm, 4}, 64, 1), nullptr);
@@ -230,14 +215,14 @@ TEST(MemoryImage, reads_other_dtypes_from_the_same_bytes) {
   MemoryImage image;
   const float one = 1.0f;
   image.write(kHbm, 16, &one, 4);
-  const Bytes as_u8 = image.gather(ref(16, DType::u8, {4}));
+  const Bytes as_u8 = image.gather(hbm(16, DType::u8, {4}));
   EXPECT_EQ(as_u8, (Bytes{0, 0, 0x80, 0x3f}));
 }
 
 TEST(MemoryImage, refuses_a_transfer_between_different_sizes_with_both_counts) {
   MemoryImage image;
   try {
-    image.transfer(ref(0, DType::f32, {4}), ref(64, DType::f16, {4}));
+    image.transfer(hbm(0, DType::f32, {4}), hbm(64, DType::f16, {4}));
     FAIL();
   } catch (const std::invalid_argument& e) {
     EXPECT_NE(std::string(e.what()).find("16"), std::string::npos) << e.what();
@@ -285,35 +270,29 @@ TEST(MemoryImage, holds_the_last_byte_of_the_address_range) {
 TEST(Runs, of_a_slice_are_its_rows_and_of_a_transposed_view_its_elements) {
   std::vector<std::pair<uint64_t, uint64_t>> runs;
   const auto add = [&](uint64_t addr, uint64_t n) { runs.emplace_back(addr, n); };
-  for_each_run(ref(100, DType::f16, {2, 3}, {8, 1}), add);
+  for_each_run(hbm(100, DType::f16, {2, 3}, {8, 1}), add);
   EXPECT_EQ(runs, (std::vector<std::pair<uint64_t, uint64_t>>{{100, 6}, {116, 6}}));
   runs.clear();
-  for_each_run(ref(0, DType::f32, {2, 2}, {1, 5}), add);
+  for_each_run(hbm(0, DType::f32, {2, 2}, {1, 5}), add);
   EXPECT_EQ(runs, (std::vector<std::pair<uint64_t, uint64_t>>{{0, 4}, {20, 4}, {4, 4}, {24, 4}}));
   runs.clear();
-  for_each_run(ref(0, DType::f32, {2, 3, 4}), add);
+  for_each_run(hbm(0, DType::f32, {2, 3, 4}), add);
   EXPECT_EQ(runs, (std::vector<std::pair<uint64_t, uint64_t>>{{0, 96}}));
   runs.clear();
-  for_each_run(ref(0, DType::f32, {}), add);
+  for_each_run(hbm(0, DType::f32, {}), add);
   EXPECT_EQ(runs, (std::vector<std::pair<uint64_t, uint64_t>>{{0, 4}}));
   runs.clear();
-  for_each_run(ref(0, DType::f32, {3, 0}), add);
+  for_each_run(hbm(0, DType::f32, {3, 0}), add);
   EXPECT_TRUE(runs.empty());
-}
-
-Operand operand(const TensorRef& r) {
-  Operand o;
-  o.ref = r;
-  return o;
 }
 
 TEST(Effects, a_load_of_a_pending_range_gives_a_pending_handle_with_the_same_producer) {
   MemoryImage image;
   auto make = op(CommandType::math, "exp");
-  make->output = ref(0, DType::f32, {4, 4});
+  make->output = hbm(0, DType::f32, {4, 4});
   EXPECT_TRUE(apply_effect(make, image));
   auto load = op(CommandType::load, "dma_read");
-  load->operands = {operand(ref(16, DType::f32, {2, 4}))};
+  load->operands = {operand(hbm(16, DType::f32, {2, 4}))};
   load->output = tcm(0, 0, DType::f32, {2, 4});
   EXPECT_FALSE(apply_effect(load, image));
   const auto state = image.state_of(load->output);
@@ -325,11 +304,11 @@ TEST(Effects, a_load_of_a_pending_range_gives_a_pending_handle_with_the_same_pro
 TEST(Effects, a_store_of_real_data_makes_pending_bytes_real_again) {
   MemoryImage image;
   auto make = op(CommandType::math, "exp");
-  make->output = ref(0, DType::f32, {4});
+  make->output = hbm(0, DType::f32, {4});
   apply_effect(make, image);
   auto store = op(CommandType::store, "dma_write");
   store->operands = {operand(tcm(0, 0, DType::f32, {2}))};
-  store->output = ref(4, DType::f32, {2});
+  store->output = hbm(4, DType::f32, {2});
   store->data = std::make_shared<const Bytes>(Bytes{1, 2, 3, 4, 5, 6, 7, 8});
   EXPECT_FALSE(apply_effect(store, image));
   EXPECT_EQ(image.state_of(kHbm, 4, 8).state, State::real);
@@ -345,7 +324,7 @@ TEST(Effects, a_load_shares_rows_or_copies_them_as_asked) {
   image.write(kHbm, 0, matrix.data(), matrix.size() * sizeof(float));
   for (const uint64_t share_from : {uint64_t{0}, uint64_t{1024}}) {
     auto load = op(CommandType::load, "dma_read");
-    TensorRef columns = ref(64, DType::f32, {16, 32});  // 128 bytes a row
+    TensorRef columns = hbm(64, DType::f32, {16, 32});  // 128 bytes a row
     columns.strides = {64, 1};
     load->operands = {operand(columns)};
     load->output = tcm(0, 4096, DType::f32, {16, 32});
@@ -369,7 +348,7 @@ TEST(Effects, a_masked_load_reads_only_where_the_mask_is_set) {
   Operand other;
   other.is_scalar = true;
   other.scalar = -7;
-  load->operands = {operand(ref(0, DType::i32, {4})), operand(tcm(0, 0, DType::u8, {4})), other};
+  load->operands = {operand(hbm(0, DType::i32, {4})), operand(tcm(0, 0, DType::u8, {4})), other};
   load->output = tcm(0, 64, DType::i32, {4});
   EXPECT_FALSE(apply_effect(load, image));
   int32_t got[4];
@@ -387,7 +366,7 @@ TEST(Effects, a_masked_store_leaves_the_other_bytes_alone) {
   image.write({Space::tcm, 0}, 16, mask, 4);
   auto store = op(CommandType::store, "dma_write");
   store->operands = {operand(tcm(0, 0, DType::i16, {4})), operand(tcm(0, 16, DType::u8, {4}))};
-  store->output = ref(0, DType::i16, {4});
+  store->output = hbm(0, DType::i16, {4});
   EXPECT_FALSE(apply_effect(store, image));
   int16_t got[4];
   image.read(kHbm, 0, got, 8);
@@ -404,11 +383,11 @@ TEST(Effects, a_pending_mask_makes_the_op_itself_the_producer) {
   image.write({Space::tcm, 0}, 0, zeros.data(), 16);
   auto store = op(CommandType::store, "dma_write");
   store->operands = {operand(tcm(0, 0, DType::f32, {4})), operand(compare->output)};
-  store->output = ref(0, DType::f32, {4});
+  store->output = hbm(0, DType::f32, {4});
   EXPECT_TRUE(apply_effect(store, image));
   EXPECT_EQ(image.state_of(kHbm, 0, 16).producer, store);
   auto load = op(CommandType::load, "dma_read");
-  load->operands = {operand(ref(32, DType::f32, {4})), operand(compare->output)};
+  load->operands = {operand(hbm(32, DType::f32, {4})), operand(compare->output)};
   load->output = tcm(0, 64, DType::f32, {4});
   EXPECT_TRUE(apply_effect(load, image));
   EXPECT_EQ(image.state_of(load->output).producer, load);
@@ -417,7 +396,7 @@ TEST(Effects, a_pending_mask_makes_the_op_itself_the_producer) {
 TEST(Effects, a_compute_op_binds_every_row_of_a_strided_output) {
   MemoryImage image;
   auto gemm = op(CommandType::composite, "composite_gemm");
-  gemm->output = ref(8, DType::f32, {2, 2}, {6, 1});
+  gemm->output = hbm(8, DType::f32, {2, 2}, {6, 1});
   EXPECT_TRUE(apply_effect(gemm, image));
   EXPECT_EQ(image.state_of(kHbm, 8, 8).state, State::pending);
   EXPECT_EQ(image.state_of(kHbm, 16, 16).state, State::unwritten);

@@ -12,7 +12,7 @@
 #include "ranks_toy_system.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::tensors_lie_over_ranks_cubes_and_pes {
 namespace {
 
 /// 2 ranks of 2 cubes of 2 PEs each.
@@ -295,4 +295,4 @@ TEST(ProgramTensor, gives_a_launch_the_parameters_that_nobody_has_said) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::tensors_lie_over_ranks_cubes_and_pes

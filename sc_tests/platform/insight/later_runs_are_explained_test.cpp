@@ -7,7 +7,7 @@
 #include "kernbench/platform/tools/run.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::later_runs_are_explained {
 namespace {
 
 RunReport run(Platform& platform, const char* kernel) {
@@ -47,4 +47,4 @@ TEST(Insight, explains_a_later_run_as_the_first_one) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::later_runs_are_explained

@@ -21,7 +21,7 @@
 #include "system_support.h"
 #include "tlm_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::host_data_go_over_sockets {
 namespace {
 
 /// A block that is not of this project on the way from the host to a pcie_ep: writes down what passes.
@@ -478,4 +478,4 @@ TEST(HostCpu, is_told_what_a_block_on_the_way_answers) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::host_data_go_over_sockets

@@ -6,7 +6,7 @@
 #include "launch_toy_system.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::launch_messages_can_be_sent_again {
 namespace {
 
 KernelLaunch noop_on(std::vector<size_t> pes) {
@@ -119,4 +119,4 @@ TEST(HostTransfer, answers_an_address_without_memory_with_an_error_and_sends_not
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::launch_messages_can_be_sent_again

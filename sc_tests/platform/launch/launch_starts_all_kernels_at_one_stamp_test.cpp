@@ -9,7 +9,7 @@
 #include "launch_toy_system.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::launch_starts_all_kernels_at_one_stamp {
 namespace {
 
 KernelSpec test_kernel(const std::string& name, KernelFunction function) {
@@ -237,4 +237,4 @@ TEST(CommandEdges, carry_no_memory_traffic) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::launch_starts_all_kernels_at_one_stamp

@@ -19,7 +19,7 @@
 #include "launch_toy_system.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::launches_go_over_sockets {
 namespace {
 
 struct Call {
@@ -269,4 +269,4 @@ INSTANTIATE_TEST_SUITE_P(All, OfOnesOwn,
                          [](const auto& parameter) { return std::string(parameter.param.first); });
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::launches_go_over_sockets

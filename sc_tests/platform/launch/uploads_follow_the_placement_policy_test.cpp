@@ -9,7 +9,7 @@
 #include "kernbench/platform/tools/run.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::uploads_follow_the_placement_policy {
 namespace {
 
 constexpr int64_t kRows = 24, kCols = 40;
@@ -156,4 +156,4 @@ TEST(PlacementPolicy, of_an_output_in_copies_is_refused) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::uploads_follow_the_placement_policy

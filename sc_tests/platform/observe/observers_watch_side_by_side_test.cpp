@@ -12,7 +12,7 @@
 #include "kernbench/platform/tools/run.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::observers_watch_side_by_side {
 namespace {
 
 /// Writes down what it is told.
@@ -145,4 +145,4 @@ TEST(Observers, that_write_files_write_the_same_beside_others) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::observers_watch_side_by_side

@@ -14,7 +14,7 @@
 #include "kernbench/platform/tools/run.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::waveforms_and_trace_files_share_signals {
 namespace {
 
 constexpr const char* kKernel = "gemm";
@@ -320,4 +320,4 @@ TEST(Waveforms, end_where_the_last_reservation_ends) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::waveforms_and_trace_files_share_signals

@@ -13,7 +13,7 @@
 #include "system_support.h"
 #include "written_out_latency.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::probe_agrees_with_the_formula {
 namespace {
 
 constexpr double kExact = 1e-6;
@@ -162,4 +162,4 @@ TEST(ProbeInFlits, of_a_local_read_is_the_pipeline_worked_out_by_hand) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::probe_agrees_with_the_formula

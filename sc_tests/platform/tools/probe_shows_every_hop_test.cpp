@@ -8,7 +8,7 @@
 #include "kernbench/platform/tools/probe_hops.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::probe_shows_every_hop {
 namespace {
 
 constexpr double kExact = 1e-6;
@@ -151,4 +151,4 @@ memories:
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::probe_shows_every_hop

@@ -8,7 +8,7 @@
 #include "naive_traffic_model.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::traffic_agrees_with_a_naive_model {
 namespace {
 
 constexpr double kToleranceNs = 2e-6;
@@ -99,4 +99,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& parameter) { return std::string(parameter.param.name); });
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::traffic_agrees_with_a_naive_model

@@ -6,7 +6,7 @@
 #include "kernbench/platform/tools/probe.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::worked_examples_of_the_latency_model {
 namespace {
 
 constexpr double kExact = 1e-6;
@@ -108,4 +108,4 @@ TEST(ProbeTable, of_the_latency_model_topology_is_the_seeds) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::worked_examples_of_the_latency_model

@@ -13,7 +13,7 @@
 #include "kernbench/platform/topology/view/print.h"
 #include "kernbench/sc_tests/platform/topology/test_catalog.h"
 
-namespace kernbench::topology {
+namespace kernbench::topology::a_graph_is_printed_for_people_and_tools {
 namespace {
 
 const testing::TestCatalog catalog;
@@ -139,4 +139,4 @@ TEST(views, have_names) {
 }
 
 }  // namespace
-}  // namespace kernbench::topology
+}  // namespace kernbench::topology::a_graph_is_printed_for_people_and_tools

@@ -13,7 +13,7 @@
 #include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/sc_tests/platform/topology/test_catalog.h"
 
-namespace kernbench::topology {
+namespace kernbench::topology::any_grid_any_pes_any_ports {
 namespace {
 
 const testing::TestCatalog catalog;
@@ -264,4 +264,4 @@ INSTANTIATE_TEST_SUITE_P(of, Cube, ::testing::ValuesIn(shapes()), [](const auto&
 });
 
 }  // namespace
-}  // namespace kernbench::topology
+}  // namespace kernbench::topology::any_grid_any_pes_any_ports

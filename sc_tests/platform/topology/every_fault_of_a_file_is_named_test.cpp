@@ -10,7 +10,7 @@
 #include "kernbench/platform/topology/build/compiler.h"
 #include "kernbench/sc_tests/platform/topology/test_catalog.h"
 
-namespace kernbench::topology {
+namespace kernbench::topology::every_fault_of_a_file_is_named {
 namespace {
 
 const testing::TestCatalog catalog;
@@ -270,4 +270,4 @@ TEST(faults, without_number_are_cut_short_and_counted) {
 }
 
 }  // namespace
-}  // namespace kernbench::topology
+}  // namespace kernbench::topology::every_fault_of_a_file_is_named

@@ -9,7 +9,7 @@
 #include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/sc_tests/platform/topology/test_catalog.h"
 
-namespace kernbench::topology {
+namespace kernbench::topology::faults_of_a_hierarchy_are_named {
 namespace {
 
 const testing::TestCatalog catalog;
@@ -164,4 +164,4 @@ TEST(hierarchy, changes_a_distance_where_the_file_does) {
 }
 
 }  // namespace
-}  // namespace kernbench::topology
+}  // namespace kernbench::topology::faults_of_a_hierarchy_are_named

@@ -10,7 +10,7 @@
 #include "kernbench/platform/topology/view/print.h"
 #include "kernbench/sc_tests/platform/topology/test_catalog.h"
 
-namespace kernbench::topology {
+namespace kernbench::topology::flat_yaml_compiles_to_the_contracts_graph {
 namespace {
 
 using nlohmann::json;
@@ -116,4 +116,4 @@ TEST(overrides, flit_on_the_command_line_sets_routed_and_beats_the_file) {
 }
 
 }  // namespace
-}  // namespace kernbench::topology
+}  // namespace kernbench::topology::flat_yaml_compiles_to_the_contracts_graph

@@ -12,7 +12,7 @@
 #include "kernbench/platform/topology/view/print.h"
 #include "kernbench/sc_tests/platform/topology/test_catalog.h"
 
-namespace kernbench::topology {
+namespace kernbench::topology::floorplans_show_everything_once {
 namespace {
 
 const testing::TestCatalog catalog;
@@ -154,4 +154,4 @@ TEST(floorplans, are_to_scale) {
 }
 
 }  // namespace
-}  // namespace kernbench::topology
+}  // namespace kernbench::topology::floorplans_show_everything_once

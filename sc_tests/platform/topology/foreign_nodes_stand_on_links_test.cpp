@@ -8,7 +8,7 @@
 #include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/sc_tests/platform/topology/test_catalog.h"
 
-namespace kernbench::topology {
+namespace kernbench::topology::foreign_nodes_stand_on_links {
 namespace {
 
 const testing::TestCatalog catalog;
@@ -117,4 +117,4 @@ TEST(EdgesInsideAPe, that_are_none_can_be_observed) {
 }
 
 }  // namespace
-}  // namespace kernbench::topology
+}  // namespace kernbench::topology::foreign_nodes_stand_on_links

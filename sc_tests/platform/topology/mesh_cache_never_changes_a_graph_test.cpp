@@ -18,7 +18,7 @@
 #include "kernbench/platform/topology/view/print.h"
 #include "kernbench/sc_tests/platform/topology/test_catalog.h"
 
-namespace kernbench::topology {
+namespace kernbench::topology::mesh_cache_never_changes_a_graph {
 namespace {
 
 namespace fs = std::filesystem;
@@ -244,4 +244,4 @@ TEST_F(MeshFiles, may_be_written_by_many_processes_at_once) {
 }
 
 }  // namespace
-}  // namespace kernbench::topology
+}  // namespace kernbench::topology::mesh_cache_never_changes_a_graph

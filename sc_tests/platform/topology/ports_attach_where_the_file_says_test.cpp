@@ -7,7 +7,7 @@
 #include "kernbench/platform/topology/build/compiler.h"
 #include "kernbench/sc_tests/platform/topology/test_catalog.h"
 
-namespace kernbench::topology {
+namespace kernbench::topology::ports_attach_where_the_file_says {
 namespace {
 
 const testing::TestCatalog catalog;
@@ -84,4 +84,4 @@ TEST(ports, that_are_wrong_are_named) {
 }
 
 }  // namespace
-}  // namespace kernbench::topology
+}  // namespace kernbench::topology::ports_attach_where_the_file_says

@@ -199,22 +199,22 @@ TEST(router, a_near_target_in_a_large_graph_costs_little) {
 }
 
 TEST(router, sources_of_one_part_of_a_graph_search_the_others_once) {
-  constexpr uint32_t kParts = 200, kRing = 100, kHub = kParts * kRing;
+  constexpr uint32_t kParts = 200, kPerRing = 100, kHub = kParts * kPerRing;
   std::vector<Edge> edges;
   const auto both = [&](uint32_t a, uint32_t b) {
     edges.push_back(edge(a, b, 1));
     edges.push_back(edge(b, a, 1));
   };
   for (uint32_t p = 0; p < kParts; ++p) {
-    for (uint32_t i = 0; i < kRing; ++i) both(p * kRing + i, p * kRing + (i + 1) % kRing);
-    both(p * kRing, kHub);
+    for (uint32_t i = 0; i < kPerRing; ++i) both(p * kPerRing + i, p * kPerRing + (i + 1) % kPerRing);
+    both(p * kPerRing, kHub);
   }
   const Graph g = make_graph(std::vector<bool>(kHub + 1, true), edges);
   PathRouter router(g);
   const double start = cpu_seconds();
   for (uint32_t a = 0; a < kHub; ++a) {
-    const uint32_t b = (a + 7 * kRing + 11) % kHub;
-    const auto around = [](uint32_t i) { return std::min(i % kRing, kRing - i % kRing); };
+    const uint32_t b = (a + 7 * kPerRing + 11) % kHub;
+    const auto around = [](uint32_t i) { return std::min(i % kPerRing, kPerRing - i % kPerRing); };
     ASSERT_EQ(router.find_path(a, b).size(), around(a) + 2 + around(b));
   }
   const double s = cpu_seconds() - start;

@@ -9,7 +9,7 @@
 #include "kernbench/platform/topology/view/print.h"
 #include "kernbench/sc_tests/platform/topology/test_catalog.h"
 
-namespace kernbench::topology {
+namespace kernbench::topology::settings_go_over_the_file {
 namespace {
 
 const testing::TestCatalog catalog;
@@ -97,4 +97,4 @@ TEST(Settings, that_cannot_be_are_told) {
 }
 
 }  // namespace
-}  // namespace kernbench::topology
+}  // namespace kernbench::topology::settings_go_over_the_file

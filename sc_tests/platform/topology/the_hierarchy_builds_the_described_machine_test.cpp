@@ -13,7 +13,7 @@
 #include "kernbench/platform/topology/route/resolver.h"
 #include "kernbench/sc_tests/platform/topology/test_catalog.h"
 
-namespace kernbench::topology {
+namespace kernbench::topology::the_hierarchy_builds_the_described_machine {
 namespace {
 
 const testing::TestCatalog catalog;
@@ -240,4 +240,4 @@ TEST(small_topology, is_one_sip_of_two_cubes_with_four_pes_each) {
 }
 
 }  // namespace
-}  // namespace kernbench::topology
+}  // namespace kernbench::topology::the_hierarchy_builds_the_described_machine

@@ -75,11 +75,11 @@ class WrongMemory : public HbmCtrl {
 
 }  // namespace kernbench::testing
 
-namespace kernbench {
+namespace kernbench::answers_of_own_classes_are_checked {
 using namespace testing;
 KERNBENCH_REGISTER_COMPONENT(WrongRouter)
 KERNBENCH_REGISTER_COMPONENT(WrongMemory)
-}  // namespace kernbench
+}  // namespace kernbench::answers_of_own_classes_are_checked
 
 namespace kernbench::testing {
 namespace {

@@ -7,7 +7,7 @@
 #include "random_traffic.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::every_nanosecond_is_accounted_for {
 namespace {
 
 constexpr double kExact = 1e-6;
@@ -110,4 +110,4 @@ INSTANTIATE_TEST_SUITE_P(Systems, LoneTransactions,
                          });
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::every_nanosecond_is_accounted_for

@@ -15,7 +15,7 @@
 #include "socket_taps.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::flits_and_credits_cross_sockets {
 namespace {
 
 constexpr uint64_t kWindow = 1 << 16;
@@ -224,4 +224,4 @@ TEST(FlitsAndCredits, of_a_number_that_is_free_again_wait_for_nobody_without_a_l
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::flits_and_credits_cross_sockets

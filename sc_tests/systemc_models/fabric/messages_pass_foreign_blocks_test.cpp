@@ -10,7 +10,7 @@
 #include "kernbench/systemc_models/host/m_cpu.h"
 #include "kernbench/systemc_models/protocol/protocol_checker.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::messages_pass_foreign_blocks {
 namespace {
 
 constexpr double kToMCpu = 1 + 2 + 4, kToPe = 8;
@@ -183,4 +183,4 @@ TEST(Message, that_a_foreign_block_answers_itself_comes_back_as_an_error) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::messages_pass_foreign_blocks

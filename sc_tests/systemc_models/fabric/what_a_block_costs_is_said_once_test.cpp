@@ -20,7 +20,7 @@
 #include "kernbench/systemc_models/pe/pe_dma.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::what_a_block_costs_is_said_once {
 namespace {
 
 constexpr double kMore = 10, kLate = 1000;
@@ -284,4 +284,4 @@ INSTANTIATE_TEST_SUITE_P(Links, EveryMode, ::testing::ValuesIn(kModes),
                          [](const auto& of) { return std::string(of.param.links) + "_" + name_of(of.param.response); });
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::what_a_block_costs_is_said_once

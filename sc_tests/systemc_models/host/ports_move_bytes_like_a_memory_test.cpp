@@ -10,7 +10,7 @@
 #include "system_support.h"
 #include "tlm_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::ports_move_bytes_like_a_memory {
 namespace {
 
 constexpr uint64_t kHbm = 0x1000, kSram = 0x9000;  // 32 KiB and 4 KiB, that touch
@@ -315,4 +315,4 @@ TEST(ports, leave_foreign_extensions_alone) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::ports_move_bytes_like_a_memory

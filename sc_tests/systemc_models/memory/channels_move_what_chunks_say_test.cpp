@@ -10,7 +10,7 @@
 #include "kernbench/systemc_models/memory/hbm_pc.h"
 #include "kernbench/systemc_models/memory/system.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::channels_move_what_chunks_say {
 namespace {
 
 struct Channels {
@@ -168,4 +168,4 @@ TEST(Channels, are_free_when_chunks_say) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::channels_move_what_chunks_say

@@ -5,7 +5,7 @@
 #include "dram_support.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::dram_controllers_have_hand_computed_times {
 namespace {
 
 /// One pseudo-channel; offsets: 5 bits byte, 2 group, 5 column, 2 bank, row.
@@ -331,4 +331,4 @@ TEST(DramAddressMapping, tells_what_is_wrong_with_its_fields) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::dram_controllers_have_hand_computed_times

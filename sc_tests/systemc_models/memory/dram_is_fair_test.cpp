@@ -9,7 +9,7 @@
 #include "kernbench/platform/topology/graph/faults.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::dram_is_fair {
 namespace {
 
 constexpr uint64_t kFar = uint64_t{128} << 20;  // another row of the bank that has offset 0
@@ -159,4 +159,4 @@ TEST(DramTimings, that_cannot_make_progress_are_refused) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::dram_is_fair

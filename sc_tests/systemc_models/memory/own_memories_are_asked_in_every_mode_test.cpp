@@ -85,7 +85,7 @@ class CountingHbm : public HbmCtrl {
 
 }  // namespace kernbench::testing
 
-namespace kernbench {
+namespace kernbench::own_memories_are_asked_in_every_mode {
 using namespace testing;
 KERNBENCH_REGISTER_COMPONENT(LateHbm)
 KERNBENCH_REGISTER_COMPONENT(LatePc)
@@ -93,7 +93,7 @@ KERNBENCH_REGISTER_COMPONENT(ServeAlone)
 KERNBENCH_REGISTER_COMPONENT(WholeHbm)
 KERNBENCH_REGISTER_COMPONENT(WholePc)
 KERNBENCH_REGISTER_COMPONENT(CountingHbm)
-}  // namespace kernbench
+}  // namespace kernbench::own_memories_are_asked_in_every_mode
 
 namespace kernbench::testing {
 namespace {

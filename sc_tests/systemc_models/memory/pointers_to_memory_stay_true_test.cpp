@@ -23,7 +23,7 @@
 #include "system_support.h"
 #include "tlm_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::pointers_to_memory_stay_true {
 namespace {
 
 constexpr const char* kSystem = R"(
@@ -522,4 +522,4 @@ TEST(blocks, ask_the_memory_whether_it_allows_pointers) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::pointers_to_memory_stay_true

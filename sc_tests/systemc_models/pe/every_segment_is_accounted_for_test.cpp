@@ -5,7 +5,7 @@
 
 #include "queue_programs.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::every_segment_is_accounted_for {
 namespace {
 
 constexpr double kExact = 1e-9;
@@ -198,4 +198,4 @@ TEST(QueueTraffic, adds_up_what_came_through) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::every_segment_is_accounted_for

@@ -8,7 +8,7 @@
 #include "kernbench/systemc_models/pe/pe_command.h"
 #include "kernbench/systemc_models/pe/tlb.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::mmu_resolves_and_remembers {
 namespace {
 
 constexpr uint64_t kBase = kVirtualBase;
@@ -172,4 +172,4 @@ TEST(TransactionsOfAPart, are_its_bytes_in_order_and_each_inside_one_piece) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::mmu_resolves_and_remembers

@@ -10,7 +10,7 @@
 #include "kernbench/platform/tools/pipeline.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::pipelines_keep_their_rules {
 namespace {
 
 constexpr double kExact = 1e-6;
@@ -234,4 +234,4 @@ TEST(RandomWorks, keep_order_servers_slot_and_window_and_are_deterministic) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::pipelines_keep_their_rules

@@ -18,7 +18,7 @@
 #include "kernbench/systemc_models/pe/processing_element.h"
 #include "tapped_system.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::taps_see_what_goes_between_blocks {
 namespace {
 
 constexpr double kExact = 1e-9;
@@ -470,4 +470,4 @@ TEST(ByHand, an_observer_stands_between_an_engine_and_the_tcm) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::taps_see_what_goes_between_blocks

@@ -12,7 +12,7 @@
 #include "kernbench/systemc_models/pe/tile_buffers.h"
 #include "system_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::tile_buffers_never_overlap {
 namespace {
 
 TEST(TileBuffers, use_every_free_byte_once_in_pieces_if_need_be) {
@@ -264,4 +264,4 @@ TEST(Tile, larger_than_the_reserved_tcm_is_refused_with_both_sizes) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::tile_buffers_never_overlap

@@ -10,7 +10,7 @@
 #include "system_support.h"
 #include "tlm_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::the_protocol_holds_under_stress {
 namespace {
 
 constexpr unsigned kDepths[] = {1, 2, 3, 8, 16};
@@ -186,4 +186,4 @@ INSTANTIATE_TEST_SUITE_P(EndResp, Stress, ::testing::Values("updated", "complete
                          [](const auto& form) { return std::string(form.param); });
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::the_protocol_holds_under_stress

@@ -1,0 +1,18 @@
+// What is wrong with a command line that cannot be understood: one place for all programs.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace kernbench::cli {
+
+/// One line: an unknown command, option or argument with the nearest legal one; else what CLI11 says.
+std::string usage_fault(const CLI::App&, const CLI::ParseError&);
+
+/// The names of its commands, in order, without the hidden ones.
+std::vector<std::string> command_names(const CLI::App&);
+/// The names of its options as they are typed: --kernel, -v.
+std::vector<std::string> option_names(const CLI::App&);
+
+}  // namespace kernbench::cli
