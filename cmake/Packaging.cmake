@@ -46,7 +46,7 @@ install(FILES platform/observe/page/uplot/LICENSE DESTINATION ${CMAKE_INSTALL_DO
 # Headers: those of the libraries' folders but for what is only between a library's own files.
 file(GLOB public_headers RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS
      phase2/*/*.h kernel_api/*.h kernel_api/collectives/*.h systemc_models/*/*.h platform/*.h platform/elaborate/*.h
-     platform/launch/*.h platform/host/*.h platform/c_api/*.h
+     platform/launch/*.h platform/host/*.h platform/c_api/*.h platform/spec/*.h
      platform/tools/*.h platform/observe/*.h platform/insight/*.h platform/energy/*.h platform/topology/*/*.h)
 list(FILTER public_headers EXCLUDE REGEX "^phase2/tool/")
 set(private_headers
@@ -62,8 +62,8 @@ set(private_headers
     platform/observe/perfetto_trace_writer.h platform/observe/protobuf.h
     platform/observe/trace_file_signals.h platform/observe/trace_writer.h
     platform/insight/timeline.h platform/observe/html_report.h
-    platform/tools/child_process.h platform/tools/forked.h platform/tools/host_phases.h platform/tools/json_fields.h platform/tools/probe_table.h platform/tools/processes.h platform/tools/run_parts.h
-    platform/tools/stop_signals.h
+    platform/tools/child_pool.h platform/tools/child_process.h platform/tools/host_phases.h platform/tools/json_fields.h platform/tools/probe_table.h platform/tools/run_parts.h
+    platform/spec/sha256.h platform/spec/shell_words.h platform/tools/stop_signals.h
     platform/topology/build/builders.h platform/topology/build/flat_loader.h platform/topology/build/graph_builder.h
     platform/topology/build/mesh_cache.h platform/topology/build/mesh_planner.h platform/topology/build/settings.h
     platform/topology/build/validate.h platform/topology/graph/block.h platform/topology/graph/edge_kinds.h

@@ -22,6 +22,7 @@
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/job.h"
 #include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/tools/run_of_spec.h"
 
 using namespace kernbench;
 
@@ -42,6 +43,7 @@ struct kernbench_platform {
   std::set<std::string> bound;  ///< names of the sockets
   std::unique_ptr<Platform> device;
   std::vector<std::unique_ptr<kernbench_job>> jobs;
+  spec::RunSpec asked;  ///< of the system
   std::string report;
 };
 
@@ -346,6 +348,8 @@ int kernbench_create(const char* name, const char* topology_file, const kernbenc
     std::vector<topology::Setting> over;
     for (auto& [target, value] : pairs(settings, count, "settings")) over.emplace_back(target, value);
     auto made = std::make_unique<kernbench_platform>();
+    made->asked.set("topology", file);
+    for (const auto& [target, value] : over) made->asked.add("set", target + "=" + value);
     made->device = std::make_unique<Platform>(called.c_str(), compile_file(file, over));
     session().platforms.push_back(std::move(made));
     out = session().platforms.back().get();
@@ -546,12 +550,16 @@ int kernbench_run_kernel(kernbench_platform* platform, const char* kernel, const
   return call(Call::alone, [&] {
     kernbench_platform& p = find(platform);
     const char*& out = given(report, "report");
-    RunOptions options;
-    options.kernel = text(kernel, "kernel");
-    options.params = pairs(params, count, "params");
-    if (pes) options.pes = pes;
-    options.verify = verify != 0;
-    const RunReport r = run_kernel(*p.device, std::move(options));
+    spec::RunSpec asked = p.asked;
+    asked.set("kernel", text(kernel, "kernel"));
+    for (const auto& [name, value] : pairs(params, count, "params")) asked.add("param", name + "=" + value);
+    if (pes) asked.set("pes", pes);
+    if (verify != 0) asked.set("verify", "true");
+    RunOptions options = run_options(asked);
+    auto document = spec::RunDocument::of(asked, KERNBENCH_VERSION, asked.text("topology"), "");
+    resolve(document, *p.device, options);
+    RunReport r = run_kernel(*p.device, std::move(options));
+    r.document = std::move(document);
     TextOutput json;
     write_run_json(json, r);
     p.report = json.str();

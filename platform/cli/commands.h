@@ -10,6 +10,7 @@
 #include "kernbench/phase2/tool/commands.h"
 #include "kernbench/platform/cli/signals.h"
 #include "kernbench/platform/elaborate/plugins.h"
+#include "kernbench/platform/spec/run_spec.h"
 #include "kernbench/platform/topology/build/compiler.h"
 
 namespace kernbench {
@@ -53,6 +54,8 @@ struct TopologyOptions {
   std::string links, response;
   std::vector<std::string> settings, scales;
   std::string yaml;  ///< the file's text where that is known already, of a log; else empty
+  TopologyOptions() = default;
+  explicit TopologyOptions(const spec::RunSpec&);
   void add_to(CLI::App&, bool positional = false);
   /// The text of the file.
   std::string text() const;
@@ -65,6 +68,8 @@ struct TopologyOptions {
 /// --max-time and --max-wall.
 struct LimitOptions {
   double max_time_ns = 0, max_wall_s = 0;  ///< 0: none
+  LimitOptions() = default;
+  explicit LimitOptions(const spec::RunSpec&);
   /// `simulated`: with --max-time.
   void add_to(CLI::App&, bool simulated = true);
   /// The wall time begins.
@@ -78,6 +83,8 @@ struct WaveformCliOptions {
   std::string file;
   std::vector<std::string> scopes;
   std::optional<double> from_ns, to_ns;
+  WaveformCliOptions() = default;
+  explicit WaveformCliOptions(const spec::RunSpec&);
   void add_to(CLI::App&);
   /// All that it writes; none where no waveform was asked for.
   std::vector<std::string> files() const;
@@ -88,6 +95,8 @@ struct WaveformCliOptions {
 /// --ftr.
 struct RecordingOptions {
   std::string file;
+  RecordingOptions() = default;
+  explicit RecordingOptions(const spec::RunSpec&);
   void add_to(CLI::App&);
   /// Null where no recording was asked for. InputError as TransactionRecorder's.
   std::unique_ptr<TransactionRecorder> attach(Platform&) const;

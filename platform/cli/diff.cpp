@@ -26,6 +26,7 @@ double parse_percent(const std::string& text) {
 Command add_diff(CLI::App& app) {
   struct Options {
     std::string a, b, format, fail_over;
+    bool partial = false;
   };
   auto o = std::make_shared<Options>();
   CLI::App* cmd = app.add_subcommand("diff", "What differs between two runs: configuration, times, critical path, ops");
@@ -35,11 +36,12 @@ Command add_diff(CLI::App& app) {
   cmd->add_option("b", o->b, "another one, of the same kind")->required()->type_name("FILE");
   cmd->add_option("--fail-over", o->fail_over, "exit status 1 where b takes longer by more than that")
       ->type_name("PERCENT%");
+  cmd->add_flag("--partial", o->partial, "also logs of runs that have not finished, which are marked");
   add_format(*cmd, o->format, {"text", "json"});
   cmd->footer("kernbench diff yesterday.json today.json --fail-over 1%      a gate for CI; docs/insight.md");
   return {cmd, [o] {
             const double most = o->fail_over.empty() ? 0 : parse_percent(o->fail_over);
-            const RunDiff d = diff_runs(read_run_file(o->a), read_run_file(o->b));
+            const RunDiff d = diff_runs(read_run_file(o->a, o->partial), read_run_file(o->b, o->partial));
             (o->format == "json" ? write_diff_json : write_diff_text)(std::cout, d);
             return !o->fail_over.empty() && d.slower() > most ? 1 : 0;
           }};

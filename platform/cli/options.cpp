@@ -7,9 +7,9 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/output_files.h"
-#include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/shared_systems.h"
+#include "kernbench/platform/cli/spec_options.h"
 #include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/platform/insight/scaling.h"
 #include "kernbench/platform/observe/transaction_recorder.h"
@@ -22,7 +22,7 @@
 namespace kernbench::cli {
 
 void PluginOptions::add_to(CLI::App& app) {
-  app.add_option("--plugin", files, "shared object with kernels or components (repeatable)")->type_name("LIB.so");
+  add_option(app, "plugin", files);
 }
 
 std::vector<Plugin> PluginOptions::load() const {
@@ -34,24 +34,20 @@ std::vector<Plugin> PluginOptions::load() const {
   return plugins;
 }
 
+TopologyOptions::TopologyOptions(const spec::RunSpec& run)
+    : file(run.text("topology")),
+      plugins{run.list("plugin")},
+      links(run.text("links")),
+      response(run.text("response")),
+      settings(run.list("set")),
+      scales(run.list("scale")) {}
+
 void TopologyOptions::add_to(CLI::App& app, bool positional) {
-  app.add_option(positional ? "topology,--topology" : "--topology", file,
-                 "the system, a YAML file; a name alone is also looked for among those of `kernbench list topologies`")
-      ->required()
-      ->type_name("FILE.yaml");
-  app.add_option("--links", links, "overrides timing.links: " + link_modes().names_text() + ", or a plug-in's")
-      ->type_name("NAME");
-  app.add_option("--response", response, "overrides timing.response")->check(CLI::IsMember({"ideal", "routed"}));
-  app.add_option("--set", settings,
-                 "a value over the file's: 'NODE-GLOB.ATTR=VALUE', 'edge:GLOB.bw_gbs=VALUE', GLOB of an edge's kind or "
-                 "of FROM->TO (repeatable)")
-      ->allow_extra_args(false)
-      ->type_name("TARGET=VALUE");
-  app.add_option(
-         "--scale", scales,
-         "makes a part of the machine, such as hbm, mesh or gemm, FACTOR times as fast (docs/insight.md; repeatable)")
-      ->allow_extra_args(false)
-      ->type_name("PART=FACTOR");
+  add_option(app, "topology", file, positional ? "topology,--topology" : "");
+  add_option(app, "links", links);
+  add_option(app, "response", response);
+  add_option(app, "set", settings);
+  add_option(app, "scale", scales);
   plugins.add_to(app);
 }
 
@@ -114,14 +110,12 @@ Platform& TopologyOptions::build() const {
   return *new Platform("system", compile());
 }
 
+LimitOptions::LimitOptions(const spec::RunSpec& run)
+    : max_time_ns(run.number("max-time").value_or(0)), max_wall_s(run.number("max-wall").value_or(0)) {}
+
 void LimitOptions::add_to(CLI::App& app, bool simulated) {
-  if (simulated) {
-    positive_number(app.add_option("--max-time", max_time_ns, "end a run that is not done at this simulated time"),
-                    1e12)
-        ->type_name("NS");
-  }
-  positive_number(app.add_option("--max-wall", max_wall_s, "end a run that is not done after so many seconds"), 1e9)
-      ->type_name("S");
+  if (simulated) add_option(app, "max-time", max_time_ns);
+  add_option(app, "max-wall", max_wall_s);
 }
 
 void LimitOptions::begin() const {
@@ -133,14 +127,17 @@ std::unique_ptr<StopsOnSignals> LimitOptions::watch(Timeline& timeline) const {
   return std::make_unique<StopsOnSignals>(timeline);
 }
 
+WaveformCliOptions::WaveformCliOptions(const spec::RunSpec& run)
+    : file(run.text("vcd")),
+      scopes(run.list("vcd-scope")),
+      from_ns(run.number("vcd-from")),
+      to_ns(run.number("vcd-to")) {}
+
 void WaveformCliOptions::add_to(CLI::App& app) {
-  app.add_option("--vcd", file, "a waveform, with a GTKWave save file and the names of the states beside it")
-      ->type_name("FILE.vcd");
-  app.add_option("--vcd-scope", scopes,
-                 "only nodes whose id, or a level above it, matches this shell pattern (repeatable)")
-      ->type_name("GLOB");
-  app.add_option("--vcd-from", from_ns, "only changes from this simulated time on")->type_name("NS");
-  app.add_option("--vcd-to", to_ns, "only changes before this simulated time")->type_name("NS");
+  add_option(app, "vcd", file);
+  add_option(app, "vcd-scope", scopes);
+  add_option(app, "vcd-from", from_ns);
+  add_option(app, "vcd-to", to_ns);
 }
 
 std::vector<std::string> WaveformCliOptions::files() const {
@@ -164,9 +161,10 @@ std::unique_ptr<Waveform> WaveformCliOptions::attach(Platform& platform, energy:
   return std::make_unique<Waveform>(platform, options);
 }
 
+RecordingOptions::RecordingOptions(const spec::RunSpec& run) : file(run.text("ftr")) {}
+
 void RecordingOptions::add_to(CLI::App& app) {
-  app.add_option("--ftr", file, "every transaction, hop by hop, for SCViewer and Surfer (docs/recording.md)")
-      ->type_name("FILE.ftr");
+  add_option(app, "ftr", file);
 }
 
 std::unique_ptr<TransactionRecorder> RecordingOptions::attach(Platform& platform) const {

@@ -7,7 +7,10 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/tool/faults.h"
+#include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/run_command.h"
+#include "kernbench/platform/cli/spec_options.h"
+#include "kernbench/platform/spec/run_document.h"
 #include "kernbench/platform/tools/run_diff.h"
 
 namespace kernbench::cli {
@@ -18,44 +21,18 @@ using Json = nlohmann::json;
 struct ReportOptions {
   std::string log, file, format;
   PluginOptions plugins;
-  LimitOptions limits;
+  std::vector<std::string> max_time, max_wall;
 };
 
-std::vector<std::string> texts_or_none(const Json& configuration, const char* key) {
-  if (!configuration.contains(key)) return {};
-  return json_field(configuration, key, [](const Json& list) {
-    return json_items(list, [](const Json& v) { return json_value<std::string>(v); });
-  });
-}
-
 /// The command that a log's configuration tells of.
-RunCommand command_of(const Json& c) {
+RunCommand command_of(const Json& configuration) {
   RunCommand r;
-  r.kernel = json_field_or<std::string>(c, "kernel", "");
-  r.program = json_field_or<std::string>(c, "program", "");
-  r.topology.file = json_field<std::string>(c, "topology");
-  r.topology.yaml = json_field<std::string>(c, "topology_file");
-  if (r.topology.yaml.empty()) throw JsonFault("topology_file: found nothing, expected the system");
-  json_field(c, "timing", [&](const Json& timing) {
-    r.topology.links = json_field<std::string>(timing, "links");
-    r.topology.response = json_field<std::string>(timing, "response");
-    return 0;
-  });
-  r.topology.settings = texts_or_none(c, "set");
-  r.topology.scales = texts_or_none(c, "scale");
-  json_field(c, "params", [&](const Json& params) {
-    for (const auto& [name, value] : params.items()) r.params.push_back(name + "=" + json_value<std::string>(value));
-    return 0;
-  });
-  r.tensors = texts_or_none(c, "tensors");
-  r.seed = json_field<uint64_t>(c, "seed");
-  r.pes = json_field<std::string>(c, "pes");
-  r.device = json_field<std::string>(c, "device");
-  r.ranks = json_field_or<std::string>(c, "ranks", "all");
-  r.launch = json_field<std::string>(c, "launch");
-  r.transfer = json_field<std::string>(c, "transfer");
-  r.address = json_field_or<std::string>(c, "address", "physical");
-  r.energy = json_field_or<std::string>(c, "energy", "");
+  r.spec = json_field(configuration, "run",
+                      [&](const Json& run) { return spec::options_of(run.dump(), &r.topology_text); });
+  if (r.topology_text.empty()) throw JsonFault("run: topology: 'text' is missing");
+  // What bounds a run does not depend on what its outputs are compared with.
+  for (const char* option : {"verify", "expected", "debug-verify", "check-races", "corrupt", "isa"})
+    r.spec.list(option).clear();
   return r;
 }
 
@@ -94,11 +71,14 @@ int report(const ReportOptions& o) {
     } catch (const JsonFault& e) {
       throw InputError(fmt::format("{}: configuration: {}; a log of `kernbench run` can be reported", o.log, e.what()));
     }
-    command.topology.plugins = o.plugins;
-    command.limits = o.limits;
-    command.format = o.format;
-    command.explain = true;
-    command.report = o.file.empty() ? std::filesystem::path(o.log).replace_extension(".html").string() : o.file;
+    // A log comes from elsewhere: it does not say what code is run.
+    command.spec.list("plugin") = o.plugins.files;
+    command.spec.set("format", o.format);
+    command.spec.set("explain", "true");
+    command.spec.set("report",
+                     o.file.empty() ? std::filesystem::path(o.log).replace_extension(".html").string() : o.file);
+    command.spec.list("max-wall") = o.max_wall;
+    if (!o.max_time.empty()) command.spec.list("max-time") = o.max_time;
     const auto again = std::make_shared<Ops>("the run done again");
     command.watcher = again;
     const int status = run(command);
@@ -117,7 +97,8 @@ Command add_report(CLI::App& app) {
   cmd->add_option("log", o->log, "of `kernbench run --oplog`")->required()->type_name("FILE");
   cmd->add_option("-o,--output", o->file, "the page; default: the log's name with .html")->type_name("FILE.html");
   o->plugins.add_to(*cmd);
-  o->limits.add_to(*cmd);
+  add_option(*cmd, "max-time", o->max_time);
+  add_option(*cmd, "max-wall", o->max_wall);
   add_format(*cmd, o->format, {"text", "json"});
   cmd->footer(
       "The log says which run it was; that run is done again, and told apart from the logged one by every op's times "

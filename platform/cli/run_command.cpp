@@ -15,6 +15,7 @@
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/output_files.h"
 #include "kernbench/phase2/tool/version.h"
+#include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/progress.h"
 #include "kernbench/platform/cli/run_command.h"
 #include "kernbench/platform/cli/topology_places.h"
@@ -26,9 +27,11 @@
 #include "kernbench/platform/observe/transaction_recorder.h"
 #include "kernbench/platform/observe/waveform.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/spec/run_document.h"
 #include "kernbench/platform/tools/host_phases.h"
 #include "kernbench/platform/tools/host_program.h"
 #include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/tools/run_of_spec.h"
 #include "kernbench/platform/topology/read/energy_reader.h"
 #include "kernbench/systemc_models/core/registry.h"
 
@@ -36,95 +39,63 @@ namespace kernbench::cli {
 
 namespace {
 
+/// Empty: there is none.
+std::string memory_file(const spec::RunSpec& spec) {
+  const std::string log = spec.text("oplog"), memory = spec.text("memory");
+  return log.empty() || memory == "none" ? "" : memory.empty() ? memory_file_of(log) : memory;
+}
+
 /// What a reader of the log must know of the run.
-OpLogHeader log_header(const Platform& platform, const RunCommand& o,
-                       const std::vector<std::pair<std::string, std::string>>& given, LaunchMode launch) {
+OpLogHeader log_header(const Platform& platform, const spec::RunDocument& document, const std::string& isa) {
   OpLogHeader h;
   const topology::Graph& graph = platform.graph();
   for (const auto& node : graph.nodes) h.components.push_back(node.id);
   for (const auto& pe : graph.pes) h.pes.push_back(pe.id);
   JsonWriter w(h.configuration, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
-  w.open('{').field("kernbench", version()).key("versions").open('{');
-  w.field("systemc", sc_core::sc_version_string);
+  spec::write(w.open('{').key("run"), document, true);
+  w.key("versions").open('{').field("systemc", sc_core::sc_version_string);
   for (const auto& [name, version] : library_versions()) w.field(name, version);
-  w.close('}').field("topology", graph.name).key("timing").open('{');
-  w.field("links", graph.timing.links.name()).field("response", name_of(graph.timing.response));
-  w.field("header_bytes", graph.timing.header_bytes).field("flit_bytes", graph.timing.flit_bytes).close('}');
-  w.field("ns_per_mm", graph.ns_per_mm);
-  if (o.program.empty()) {
-    w.field("kernel", o.kernel);
-  } else {
-    w.field("program", o.program);
-  }
-  w.key("params").open('{');
-  const Params params = o.program.empty() ? kernel_params(KernelRegistry::instance().at(o.kernel), given)
-                                          : program_params(ProgramRegistry::instance().at(o.program), given);
-  for (const auto& [name, value] : params.values()) w.field(name, to_text(value));
-  w.close('}').field("tensors", o.tensors).field("seed", o.seed).field("pes", o.pes).field("device", o.device);
-  if (o.ranks != "all") w.field("ranks", o.ranks);
-  w.field("launch", name_of(launch)).field("transfer", o.transfer);
-  w.field("materialize", graph.materialize_outputs ? "outputs" : "none");
-  if (o.address != "physical") w.field("address", o.address);
-  if (!o.topology.settings.empty()) w.field("set", o.topology.settings);
-  if (!o.topology.scales.empty()) w.field("scale", o.topology.scales);
-  if (!o.energy.empty()) w.field("energy", o.energy);
-  if (o.hops) w.field("hops", true);
-  w.field("topology_file", o.topology.text()).close('}');
-  h.isa = o.isa;
+  w.close('}').close('}');
+  h.isa = isa;
   return h;
 }
 
-void check_output_files(const RunCommand& o, const RunOptions& r) {
+void check_output_files(const spec::RunSpec& spec) {
   OutputFiles files;
-  files.add("--oplog", o.oplog);
-  files.add("--memory", o.memory_file());
-  files.add("--trace", o.trace);
-  files.add("--wiring", o.wiring);
-  files.add("--report", o.report);
-  files.add("--activity", o.activity);
-  files.add("--ftr", o.recording.file);
-  for (const std::string& file : o.vcd.files()) files.add("--vcd", file);
-  for (const auto& [name, file] : r.dumps) files.add("--dump " + name, file);
+  for (const spec::Option& o : spec::options()) {
+    if (o.file != spec::Option::File::written) continue;
+    const std::string option = "--" + std::string(o.name);
+    if (o.has_names()) {
+      for (const auto& [name, file] : spec.named(o.name)) files.add(option + " " + name, file);
+    } else if (o.name == "memory") {
+      files.add(option, memory_file(spec));
+    } else if (o.name == "vcd") {
+      for (const std::string& file : WaveformCliOptions(spec).files()) files.add(option, file);
+    } else {
+      files.add(option, spec.text(o.name));
+    }
+  }
 }
 
-RunOptions run_options(const RunCommand& o) {
-  if (o.kernel.empty() == o.program.empty())
-    throw InputError("run: needs --kernel NAME or --program NAME, one of them");
-  if (!o.memory.empty() && o.oplog.empty()) throw InputError("--memory: a memory file needs --oplog beside it");
-  if (o.hops && o.oplog.empty()) throw InputError("--oplog-hops: needs --oplog beside it");
-  if (!o.wiring.empty() && o.kernel.empty()) throw InputError("--wiring: is of a kernel; found a program");
-  RunOptions r;
-  r.kernel = o.kernel;
-  r.program = o.program;
-  r.wiring_file = o.wiring;
-  for (const std::string& p : o.params) r.params.push_back(name_and_value("--param", p, "NAME=VALUE"));
-  for (const std::string& t : o.tensors) r.tensors.push_back(name_and_value("--tensor", t, "NAME=FILE.npy"));
-  for (const std::string& d : o.dumps) r.dumps.push_back(name_and_value("--dump", d, "NAME=FILE.npy"));
-  for (const std::string& e : o.expected) r.expected.push_back(name_and_value("--expected", e, "NAME=FILE.npy"));
-  r.seed = o.seed;
-  r.pes = o.pes;
-  r.device = o.device;
-  r.ranks = o.ranks;
-  if (o.launch == "host") r.launch = LaunchMode::host;
-  if (o.launch == "direct") r.launch = LaunchMode::direct;
-  r.timed_transfer = o.transfer == "timed";
-  if (o.address == "virtual") r.addresses = AddressMode::virtual_;
-  r.verify = o.verify;
-  r.debug_verify = o.debug_verify;
-  r.check_races = o.check_races;
-  r.isa = isa_of(o.isa);
-  r.threads = o.threads;
-  r.corrupt = o.corrupt;
-  check_output_files(o, r);
-  return r;
+void check_companions(const spec::RunSpec& spec) {
+  if (spec.given("memory") && !spec.given("oplog"))
+    throw InputError("--memory: a memory file needs --oplog beside it");
+  if (spec.flag("oplog-hops") && !spec.given("oplog")) throw InputError("--oplog-hops: needs --oplog beside it");
+  if (spec.flag("report-topology") && spec.text("format") != "json")
+    throw InputError("--report-topology: needs --format json beside it");
 }
 
 /// The table of --energy, else the topology's; null where neither has one.
-std::shared_ptr<const energy::EnergyTable> energy_table(const Platform& platform, const RunCommand& o) {
-  if (!o.energy.empty()) return topology::read_energy_file(energy_file(o.energy), component_catalog());
-  if (!platform.graph().energy && !o.activity.empty())
+std::shared_ptr<const energy::EnergyTable> energy_table(const Platform& platform, const spec::RunSpec& spec) {
+  if (spec.given("energy")) return topology::read_energy_file(energy_file(spec.text("energy")), component_catalog());
+  if (!platform.graph().energy && spec.given("activity"))
     throw InputError("--activity: needs --energy beside it, or a topology with an energy section");
   return platform.graph().energy;
+}
+
+template <class T, class... More>
+std::unique_ptr<T> asked(const spec::RunSpec& spec, const char* option, More&... more) {
+  return spec.given(option) ? std::make_unique<T>(more..., spec.text(option)) : nullptr;
 }
 
 /// What was asked for of them.
@@ -138,17 +109,17 @@ struct Observers {
   std::unique_ptr<insight::Explainer> explainer;
   std::unique_ptr<HtmlReport> page;
 
-  Observers(Platform& platform, const RunCommand& o, std::shared_ptr<const energy::EnergyTable> table)
+  Observers(Platform& platform, const spec::RunSpec& spec, std::shared_ptr<const energy::EnergyTable> table)
       : meter(table ? std::make_unique<energy::Meter>(platform, std::move(table)) : nullptr),
-        activity(o.activity.empty() ? nullptr : std::make_unique<WholeFile>(o.activity)),
-        trace(o.trace.empty() ? nullptr : std::make_unique<Trace>(platform, o.trace)),
-        waveform(o.vcd.attach(platform, meter.get())),
-        recorder(o.recording.attach(platform)),
-        hops(o.hops ? std::make_unique<HopLog>(platform) : nullptr),
-        explainer(o.explain || !o.report.empty()
-                      ? std::make_unique<insight::Explainer>(platform, o.format == "json" || !o.report.empty())
+        activity(asked<WholeFile>(spec, "activity")),
+        trace(asked<Trace>(spec, "trace", platform)),
+        waveform(WaveformCliOptions(spec).attach(platform, meter.get())),
+        recorder(RecordingOptions(spec).attach(platform)),
+        hops(spec.flag("oplog-hops") ? std::make_unique<HopLog>(platform) : nullptr),
+        explainer(spec.flag("explain") || spec.given("report")
+                      ? std::make_unique<insight::Explainer>(platform, spec.text("format") == "json" || spec.given("report"))
                       : nullptr),
-        page(o.report.empty() ? nullptr : std::make_unique<HtmlReport>(platform, o.report)) {}
+        page(asked<HtmlReport>(spec, "report", platform)) {}
   /// Where memory was short: of those that keep what has happened, also where a run fails.
   void forget() const {
     if (trace) trace->forget();
@@ -156,24 +127,16 @@ struct Observers {
   }
 };
 
-/// What was typed.
-std::vector<std::string> command_words() {
-  std::vector<std::string> words = {"kernbench"};
-  words.insert(words.end(), sc_core::sc_argv() + 1, sc_core::sc_argv() + sc_core::sc_argc());
-  return words;
-}
-
 /// Says what bounds the run: `whole` is all that was simulated, a RunReport or what it is a part of. The page needs the
 /// explanation, which the report on stdout has only where it was asked for.
 template <class Whole>
-void explain(RunReport& r, const Whole& whole, const Observers& observers, const RunCommand& o,
-             const std::string& configuration) {
+void explain(RunReport& r, const Whole& whole, const Observers& observers, bool asked_for) {
   if (!observers.explainer) return;
   r.insight = observers.explainer->explain(figures_of(r));
   if (!observers.page) return;
   observers.page->host(host_phases(whole));
-  observers.page->write(r, command_words(), configuration);
-  if (!o.explain) r.insight.reset();
+  observers.page->write(r);
+  if (!asked_for) r.insight.reset();
 }
 
 /// What is left to do for either kind of run when it is over; the exit status.
@@ -211,48 +174,58 @@ class Handed : public OpLogSink {
 }  // namespace
 
 int run(const RunCommand& o) {
-  RunOptions r = run_options(o);
-  o.limits.begin();
+  RunOptions r = run_options(o.spec);
+  if (o.spec.given("isa")) r.isa = isa_of(o.spec.text("isa"));
+  check_companions(o.spec);
+  check_output_files(o.spec);
+  const LimitOptions limits(o.spec);
+  limits.begin();
   try {
-    o.topology.plugins.load();
+    TopologyOptions topology(o.spec);
+    topology.yaml = o.topology_text;
+    topology.plugins.load();
     // A wrong name is told before anything is built.
-    if (o.program.empty()) {
-      KernelRegistry::instance().at(o.kernel);
+    if (r.program.empty()) {
+      KernelRegistry::instance().at(r.kernel);
     } else {
-      ProgramRegistry::instance().at(o.program);
+      ProgramRegistry::instance().at(r.program);
     }
-    Platform& platform = o.topology.build();
+    Platform& platform = topology.build();
     spdlog::info("elaborated");
-    auto table = energy_table(platform, o);
-    const auto stops = o.limits.watch(platform.timeline());
+    auto table = energy_table(platform, o.spec);
+    auto document = spec::RunDocument::of(o.spec, version(), topology_file(topology.file),
+                                          energy_file(o.spec.text("energy")), o.topology_text);
+    resolve(document, platform, r);
+    const auto stops = limits.watch(platform.timeline());
     Progress progress;
     progress.watch(platform.timeline());
     r.on_replay_progress = progress.replay_observer();
-    if (!o.oplog.empty()) {
+    if (o.spec.given("oplog")) {
       // Both files are this run's before one of them is emptied.
-      if (!o.memory_file().empty()) r.memory_file = std::make_unique<WrittenFile>(o.memory_file());
-      r.log = make_op_log(o.oplog);
+      if (const std::string file = memory_file(o.spec); !file.empty()) r.memory_file = std::make_unique<WrittenFile>(file);
+      r.log = make_op_log(o.spec.text("oplog"));
     } else if (o.watcher) {
       r.log = std::make_unique<Handed>(o.watcher);
     }
-    if (r.log || !o.report.empty()) r.header = log_header(platform, o, r.params, choose_launch_way(platform, r).mode);
-    const std::string configuration = r.header.configuration;
-    const Observers observers(platform, o, std::move(table));
+    if (r.log) r.header = log_header(platform, document, std::string(name_of(r.isa)));
+    const Observers observers(platform, o.spec, std::move(table));
     r.meter = observers.meter.get();
     r.number_ops = observers.trace || observers.waveform || observers.recorder;
+    const bool json = o.spec.text("format") == "json";
+    const auto finish = [&](RunReport& run, const auto& whole, const auto& write) {
+      run.document = std::move(document);
+      run.tells_topology = o.spec.flag("report-topology");
+      explain(run, whole, observers, o.spec.flag("explain"));
+      if (observers.trace) observers.trace->host(whole);
+      return report(run, observers, progress, [&] { write(std::cout, whole); });
+    };
     try {
-      if (!o.program.empty()) {
+      if (!r.program.empty()) {
         ProgramReport done = run_program(platform, std::move(r));
-        explain(done.run, done, observers, o, configuration);
-        if (observers.trace) observers.trace->host(done);
-        return report(done.run, observers, progress,
-                      [&] { (o.format == "json" ? write_program_json : write_program_text)(std::cout, done); });
+        return finish(done.run, done, json ? write_program_json : write_program_text);
       }
       RunReport done = run_kernel(platform, std::move(r));
-      explain(done, done, observers, o, configuration);
-      if (observers.trace) observers.trace->host(done);
-      return report(done, observers, progress,
-                    [&] { (o.format == "json" ? write_run_json : write_run_text)(std::cout, done); });
+      return finish(done, done, json ? write_run_json : write_run_text);
     } catch (const std::bad_alloc&) {
       observers.forget();
       throw;

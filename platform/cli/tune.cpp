@@ -13,8 +13,8 @@
 #include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/plan_options.h"
-#include "kernbench/platform/cli/run_command.h"
 #include "kernbench/platform/cli/topology_places.h"
+#include "kernbench/platform/spec/run_spec.h"
 #include "kernbench/platform/sweep/shrinking.h"
 #include "kernbench/platform/sweep/tuner.h"
 
@@ -22,11 +22,14 @@ namespace kernbench::cli {
 namespace {
 
 /// Nothing where the run chooses its PEs itself, or its kernel declares no size that is split over them.
-sweep::Shrinking shrinking_of(const RunCommand& o) {
+sweep::Shrinking shrinking_of(const spec::RunSpec& run) {
   sweep::Shrinking s;
-  if (o.kernel.empty() || o.pes != "all" || o.device != "all" || o.ranks != "all") return s;
-  const topology::Graph graph = o.topology.compile();
-  for (const ParamSpec& p : KernelRegistry::instance().at(o.kernel).params) {
+  if (!run.given("kernel")) return s;
+  for (const char* choice : {"pes", "device", "ranks"}) {
+    if (run.text(choice) != spec::option(choice).initial) return s;
+  }
+  const topology::Graph graph = TopologyOptions(run).compile();
+  for (const ParamSpec& p : KernelRegistry::instance().at(run.text("kernel")).params) {
     if (!p.split_over_pes) continue;
     s.param = p.name;
     s.otherwise = std::get<int64_t>(p.default_value);
@@ -38,16 +41,8 @@ sweep::Shrinking shrinking_of(const RunCommand& o) {
 /// In a copy of the process: a plug-in's kernels and blocks are not to stay in this one.
 int describe(const std::vector<std::string>& words) {
   return run_command("kernbench", [&] {
-    CLI::App app;
-    const auto o = std::make_shared<RunCommand>();
-    add_run_options(app, o);
-    std::vector<std::string> reversed(words.rbegin(), words.rend());
-    try {
-      app.parse(reversed);
-    } catch (const CLI::ParseError&) {
-      return 2;
-    }
-    std::cout << shrinking_of(*o).to_json() << std::flush;
+    const auto run = spec::RunSpec::of_words({words.begin() + 1, words.end()}, "tune");
+    std::cout << shrinking_of(run).to_json() << std::flush;
     return 0;
   });
 }

@@ -252,18 +252,17 @@ void HtmlReport::host(const std::vector<HostPhase>& phases) {
   for (const HostPhase& p : phases) recorder_.host(p.track, p.name, p.from_ns, p.to_ns);
 }
 
-std::string HtmlReport::data(const RunReport& r, const std::vector<std::string>& command,
-                             const std::string& configuration) const {
+std::string HtmlReport::data(const RunReport& r) const {
   std::string text;
   JsonWriter w(text, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
   const topology::Graph& system = platform_.graph();
-  w.open('{').field("name", r.kernel).field("topology", r.topology).field("sim_ns", r.end_ns);
+  spec::write(w.open('{').key("run"), r.document, true);
+  w.field("name", r.kernel).field("topology", r.topology).field("sim_ns", r.end_ns);
   w.field("start_ns", r.start_ns).field("launch", r.launch).field("transfer", r.timed_transfer ? "timed" : "instant");
   w.field("events", r.events).field("wall_s", r.wall_s).field("verified", r.verified).field("passed", r.passed);
   w.key("params").open('{');
   for (const auto& [name, value] : r.params) w.field(name, value);
-  w.close('}').field("notes", r.notes).field("command", command);
-  w.key("configuration").raw(configuration);
+  w.close('}').field("notes", r.notes);
   insight::write_insight_json(w.key("insight"), *r.insight);
   w.key("resource_titles").open('{');
   for (size_t i = 0; i < insight::kResources; ++i)
@@ -300,11 +299,11 @@ std::string stages_by_kind() {
 
 }  // namespace
 
-void HtmlReport::write(const RunReport& r, const std::vector<std::string>& command, const std::string& configuration) {
+void HtmlReport::write(const RunReport& r) {
   recorder_.cover(r.end_ns);
   const std::string title = escaped_html(r.kernel + " on " + r.topology);
   const std::string stages = escaped_json(stages_by_kind());
-  const std::string json = escaped_json(data(r, command, configuration));
+  const std::string json = escaped_json(data(r));
   const std::pair<std::string_view, std::string_view> parts[] = {{"title", title},
                                                                  {"css", page::css},
                                                                  {"js", page::js},

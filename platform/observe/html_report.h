@@ -20,12 +20,11 @@ class HtmlReport {
   HtmlReport(Platform& platform, const std::string& file) : platform_(platform), out_(file), recorder_(platform) {}
   /// What the host did, once the run is over.
   void host(const std::vector<HostPhase>&);
-  /// Writes the file, of a run with an insight; `command` are the words that repeat it, `configuration` is a JSON
-  /// object. RunError if it could not be written.
-  void write(const RunReport&, const std::vector<std::string>& command, const std::string& configuration);
+  /// Writes the file, of a run with an insight and a document. RunError if it could not be written.
+  void write(const RunReport&);
 
  private:
-  std::string data(const RunReport&, const std::vector<std::string>& command, const std::string& configuration) const;
+  std::string data(const RunReport&) const;
 
   Platform& platform_;
   WholeFile out_;

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "kernbench/phase2/text/text.h"
-#include "kernbench/platform/sweep/shell_words.h"
+#include "kernbench/platform/spec/shell_words.h"
 
 namespace kernbench::sweep {
 namespace {
@@ -52,12 +52,12 @@ merge)
   exit "$status"
   ;;
 )sh",
-                     fmt::arg("folder", shell_word(e.folder)), fmt::arg("kernbench", shell_word(e.kernbench)),
-                     fmt::arg("store", shell_word(e.store)), fmt::arg("shards", shell_word(e.shards)),
-                     fmt::arg("table", shell_word(e.table)), fmt::arg("tasks", e.tasks), fmt::arg("index", index),
+                     fmt::arg("folder", spec::shell_word(e.folder)), fmt::arg("kernbench", spec::shell_word(e.kernbench)),
+                     fmt::arg("store", spec::shell_word(e.store)), fmt::arg("shards", spec::shell_word(e.shards)),
+                     fmt::arg("table", spec::shell_word(e.table)), fmt::arg("tasks", e.tasks), fmt::arg("index", index),
                      fmt::arg("version", e.version), fmt::arg("patience", kPatienceS),
-                     fmt::arg("options", shell_words(e.options)), fmt::arg("table_options", shell_words(table)),
-                     fmt::arg("behind", shell_words(behind)));
+                     fmt::arg("options", spec::shell_words(e.options)), fmt::arg("table_options", spec::shell_words(table)),
+                     fmt::arg("behind", spec::shell_words(behind)));
 }
 
 /// `begin`: what the script is, in a line.
@@ -99,7 +99,7 @@ self=$(cd -- "$(dirname -- "$0")" && pwd)/$(basename -- "$0")
 esac
 )sh",
                      fmt::arg("title", title(e, "A Slurm array of")), fmt::arg("tasks", e.tasks),
-                     fmt::arg("name", shell_word(e.name)), fmt::arg("steps", steps(e, "$SLURM_ARRAY_TASK_ID")));
+                     fmt::arg("name", spec::shell_word(e.name)), fmt::arg("steps", steps(e, "$SLURM_ARRAY_TASK_ID")));
 }
 
 std::string parallel(const Emission& e) {

@@ -15,7 +15,8 @@ class PointKeys {
   using FindFile = std::function<std::string(const std::string& option, const std::string& given)>;
   PointKeys(std::string version, FindFile find_file) : version_(std::move(version)), find_file_(std::move(find_file)) {}
 
-  /// SHA-256 over the version and the options of a run (point_options.h) in one order, files by what is in them.
+  /// SHA-256 over the version and the options of a run that decide its results, in the table's order, files by what is
+  /// in them.
   /// InputError for words that are no run, or that have an option no key is made of; for a file that cannot be read.
   std::string key(const Words& run);
 

@@ -1,27 +1,11 @@
-// The options of a run that may decide what comes out of it: those that a plan may give and a store's keys are made of.
+// Options as plans and requests name them: those of a run (platform/spec/run_spec.h) that a point may be given.
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace kernbench::sweep {
 
-struct PointOption {
-  enum class Kind { value, flag, named };  ///< --seed 1; --verify; --param n=64
-  enum class File { none, named, other };  ///< named: also looked for by its name alone
-  std::string_view name;                   ///< without --
-  Kind kind = Kind::value;
-  File file = File::none;  ///< its value, behind NAME= where it is named, is a file's name: what is in it decides
-  bool ordered = false;    ///< given several times, their order may decide
-};
-
-/// In the order in which keys name them.
-const std::vector<PointOption>& point_options();
-/// Null for another option.
-const PointOption* point_option(std::string_view name);
-/// Whether results do not depend on it.
-bool decides_nothing(std::string_view name);
 /// All names, for messages.
 std::vector<std::string> point_option_names();
 

@@ -12,13 +12,13 @@ constexpr auto kAskAgain = std::chrono::milliseconds(50);  // whether another pr
 
 }  // namespace
 
-PointQueue::PointQueue(Options o) : o_(std::move(o)), workers_(o_.work, o_.timeout_s, o_.spared) {}
+PointQueue::PointQueue(Options o) : o_(std::move(o)), workers_(o_.timeout_s, o_.spared) {}
 
 Store::Claim PointQueue::claim(size_t id, const Words& words) {
   if (!o_.store) return Store::Claim::mine;
   const std::string key = o_.key(id);
   if (keys_at_work_.count(key) > 0) return Store::Claim::others;
-  const Store::Claim claim = o_.store->claim(key, command_text(words));
+  const Store::Claim claim = o_.store->claim(key, command_text(words), is_explained(words));
   if (claim == Store::Claim::mine) keys_at_work_.insert(key);
   return claim;
 }
@@ -34,7 +34,7 @@ std::vector<PointQueue::Done> PointQueue::start_some() {
     if (claim == Store::Claim::done) done.push_back({id, *o_.store->find(o_.key(id), true), Done::How::stored});
     if (claim != Store::Claim::mine) continue;
     try {
-      workers_.start(id, worker_words(words, o_.jobs));
+      workers_.start(id, [&] { return o_.work(worker_words(words, o_.jobs)); });
     } catch (const RunError& e) {
       if (o_.store) keys_at_work_.erase(o_.key(id));
       done.push_back({id, {1, e.what(), nullptr, 0}, Done::How::not_started});

@@ -11,8 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/platform/sweep/axis.h"
 #include "kernbench/platform/sweep/store.h"
-#include "kernbench/platform/sweep/workers.h"
+#include "kernbench/platform/tools/child_pool.h"
 
 namespace kernbench::sweep {
 
@@ -50,7 +51,7 @@ class PointQueue {
   /// has simulated them, or (not_started) the system gives no process.
   std::vector<Done> start_some();
   /// The next that ends; nothing where a signal comes first (StopSignals::take() says which), one of `others` is ready
-  /// (Workers::wait), `patience` is over, or start_some() is to be called again.
+  /// (ChildPool::wait), `patience` is over, or start_some() is to be called again.
   std::optional<Done> wait(std::chrono::milliseconds patience, std::vector<pollfd>* others = nullptr);
 
   /// Both in turns until all are done, or after stop() until none is at work. `pause` is called at least every second.
@@ -66,7 +67,7 @@ class PointQueue {
   std::map<size_t, unsigned> tries_;
   std::set<std::string> keys_at_work_;  // of the store
   bool stopped_ = false;
-  Workers workers_;
+  ChildPool workers_;
 };
 
 }  // namespace kernbench::sweep

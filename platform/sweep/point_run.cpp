@@ -6,12 +6,16 @@
 
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/platform/sweep/metrics.h"
-#include "kernbench/platform/sweep/shell_words.h"
+#include "kernbench/platform/spec/shell_words.h"
 
 namespace kernbench::sweep {
 
 std::string command_text(const Words& words) {
-  return "kernbench" + shell_words(words);
+  return "kernbench" + spec::shell_words(words);
+}
+
+bool is_explained(const Words& words) {
+  return std::find(words.begin(), words.end(), "--explain") != words.end();
 }
 
 Words worker_words(Words point, size_t jobs) {
@@ -22,11 +26,11 @@ Words worker_words(Words point, size_t jobs) {
   return point;
 }
 
-PointResult result_of(const Workers::Ended& e, double timeout_s, bool run) {
+PointResult result_of(const ChildPool::Ended& e, double timeout_s, bool run) {
   PointResult r;
   r.status = e.status;
   r.error = e.err.substr(0, e.err.find('\n'));
-  if (e.status == Workers::kTookTooLong) r.error = fmt::format("took longer than {} s", timeout_s);
+  if (e.status == ChildPool::kTookTooLong) r.error = fmt::format("took longer than {} s", timeout_s);
   if (e.status > 128 && r.error.empty()) r.error = fmt::format("ended by signal {}", e.status - 128);
   // A run that failed its verification has times all the same; one that crashed may have left half a text.
   if (e.status > 1 || e.out.empty()) return r;

@@ -16,7 +16,7 @@
 #include "kernbench/platform/sweep/point_queue.h"
 #include "kernbench/platform/sweep/request.h"
 #include "kernbench/platform/sweep/store.h"
-#include "kernbench/platform/sweep/workers.h"
+#include "kernbench/platform/tools/child_pool.h"
 #include "kernbench/platform/tools/line_input.h"
 #include "kernbench/platform/topology/graph/faults.h"
 

@@ -151,6 +151,10 @@ bool PointResult::final() const {
   return status <= 2 && error.find(kOutOfMemory) == std::string::npos;
 }
 
+bool PointResult::lacks(bool explained) const {
+  return explained && metrics.is_object() && !metrics.contains("bound_by");
+}
+
 struct Store::Open {
   Open(const std::string& file, const std::string& v, double s)
       : version(v), sync_s(s), db(file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) {
@@ -211,7 +215,7 @@ std::optional<PointResult> Store::find(const std::string& key, bool final) {
   });
 }
 
-Store::Claim Store::claim(const std::string& key, const std::string& command) {
+Store::Claim Store::claim(const std::string& key, const std::string& command, bool explained) {
   return told([&] {
     Transaction all(open_->db);
     int64_t starts = 0;
@@ -219,7 +223,7 @@ Store::Claim Store::claim(const std::string& key, const std::string& command) {
       Statement s(open_->db, "select owner, status is null, final, starts from points where key = ?");
       s.bind(std::string_view(key));
       if (s.next()) {
-        if (s.integer(2) != 0) return Claim::done;
+        if (s.integer(2) != 0 && !find(key, true)->lacks(explained)) return Claim::done;
         const int64_t owner = s.integer(0);
         if (s.integer(1) != 0 && owner != open_->owner && open_->owners->taken(owner)) return Claim::others;
         starts = s.integer(3);
@@ -228,7 +232,7 @@ Store::Claim Store::claim(const std::string& key, const std::string& command) {
     Statement s(open_->db,
                 "insert into points (key, command, owner, starts, status, final, error, metrics, wall_s) "
                 "values (?, ?, ?, ?, null, 0, '', 'null', 0) on conflict (key) do update set owner = excluded.owner, "
-                "starts = excluded.starts, status = null");
+                "starts = excluded.starts, status = null, final = 0");
     s.bind(std::string_view(key)).bind(std::string_view(command)).bind(open_->owner).bind(starts + 1).run();
     all.commit();
     return Claim::mine;

@@ -18,6 +18,8 @@ struct PointResult {
   double wall_s = 0;       ///< of the simulation
   /// It would come out the same again: neither a signal nor the clock nor a want of memory ended it.
   bool final() const;
+  /// It is of a run that was not done with --explain, and `explained` metrics are asked for.
+  bool lacks(bool explained) const;
 };
 
 /// An SQLite database and, beside it, FILE-owners: a file of locks by which processes know of each other whether they
@@ -37,8 +39,9 @@ class Store {
 
   enum class Claim { mine, done, others };
   /// To be called before a point is simulated. mine: nobody else simulates it until put(), or until this process has
-  /// ended; done: it is final; others: another process that runs is at it.
-  Claim claim(const std::string& key, const std::string& command);
+  /// ended; done: it is final, and has what --explain brings if that is asked for; others: another process that runs
+  /// is at it.
+  Claim claim(const std::string& key, const std::string& command, bool explained = false);
   /// Of a point that was claimed. What is final stays.
   void put(const std::string& key, const PointResult&);
 

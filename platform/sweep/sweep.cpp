@@ -87,9 +87,14 @@ class Sweep {
     table.end();
     if (hooks_.database) hooks_.database(table_database(columns, rows));
     if (store_) {
-      hooks_.tell(fmt::format("{} points: {} simulated, {} in {} before{}", points_.size(), simulated_,
-                              points_.size() - simulated_ - missing_.size(), o_.store,
-                              missing_.empty() ? "" : fmt::format(", {} missing", missing_.size())));
+      std::string line = fmt::format("{} points: {} simulated, {} in {} before", points_.size(), simulated_,
+                                     points_.size() - simulated_ - missing_.size(), o_.store);
+      if (!missing_.empty()) line += fmt::format(", {} missing", missing_.size());
+      if (!lacking_.empty())
+        line += fmt::format(o_.stored_only ? "; {} there lack what --explain brings"
+                                           : "; of the simulated, {} were there without what --explain brings",
+                            lacking_.size());
+      hooks_.tell(line);
     }
     return worst_;
   }
@@ -148,6 +153,10 @@ class Sweep {
     for (size_t i = 0; i < points_.size(); ++i) {
       if (same_as_[i] != i) continue;
       if (store_) results_[i] = store_->find(keys_[i], !o_.stored_only);
+      if (results_[i] && results_[i]->lacks(explained_)) {
+        lacking_.insert(i);
+        if (!o_.stored_only) results_[i].reset();
+      }
       if (results_[i]) continue;
       if (o_.stored_only) {
         missing_.insert(i);
@@ -303,6 +312,7 @@ class Sweep {
   std::optional<ProgressFile> progress_file_;
   size_t simulated_ = 0;
   std::set<size_t> missing_;  // first points that --stored does not find; their number is told, not each
+  std::set<size_t> lacking_;  // first points whose row in the store lacks a metric that is asked for
   int stopping_ = 0;          // the signal
   int worst_ = 0;
 };

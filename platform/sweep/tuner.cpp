@@ -97,8 +97,8 @@ class Tuner {
   }
 
   Shrinking describe(const Words& words) const {
-    Workers copy(hooks_.describe, o_.timeout_s, false);
-    copy.start(0, words);
+    ChildPool copy(o_.timeout_s);
+    copy.start(0, [&] { return hooks_.describe(words); });
     while (true) {
       const auto ended = copy.wait(std::chrono::seconds(1));
       if (const int signal = StopSignals::take()) throw Stopped(signal, {stopped_by(signal)});

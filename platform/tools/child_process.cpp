@@ -16,18 +16,6 @@ extern "C" {
 #include "kernbench/phase2/op/errors.h"
 
 namespace kernbench {
-namespace {
-
-/// In the child: becomes the program. Returns only where that fails.
-void become(const char* program, char* const* argv, int out, int err, const sigset_t& signals, const char* folder) {
-  if (!redirect_standard_files(out, err)) return;
-  if (*folder != '\0' && chdir(folder) != 0) return;
-  sigprocmask(SIG_SETMASK, &signals, nullptr);
-  execv(program, argv);
-}
-
-}  // namespace
-
 pid_t fork_child() {
   const pid_t parent = getpid();
   const pid_t pid = fork();
@@ -89,23 +77,6 @@ std::string MemoryFile::text() const {
   }
   all.resize(got);
   return all;
-}
-
-StartedProgram start_program(const std::string& program, const std::vector<std::string>& arguments, int out, int err,
-                             const sigset_t& signals, const std::string& folder) {
-  std::vector<char*> argv = {const_cast<char*>(program.c_str())};
-  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
-  argv.push_back(nullptr);
-  StartedProgram started;
-  started.pid = fork_child();
-  if (started.pid == 0) {
-    become(program.c_str(), argv.data(), out, err, signals, folder.c_str());
-    const std::string text = program + " cannot be started: " + std::strerror(errno) + "\n";
-    if (write(err, text.data(), text.size()) < 0) _exit(1);
-    _exit(1);
-  }
-  started.pidfd = open_pidfd(started.pid);
-  return started;
 }
 
 ChildStatuses::ChildStatuses() {

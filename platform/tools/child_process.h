@@ -5,7 +5,6 @@
 
 #include <csignal>
 #include <string>
-#include <vector>
 
 namespace kernbench {
 
@@ -39,16 +38,6 @@ class MemoryFile {
  private:
   int fd_;
 };
-
-struct StartedProgram {
-  pid_t pid = 0;
-  int pidfd = -1;  ///< readable once it has ended; to be closed by who started it
-};
-
-/// A fork_child() that becomes a program: stdin empty, stdout and stderr to these files, `signals` blocked, in `folder`
-/// where one is given. RunError; where the program itself cannot be started it says so in `err` and ends with 1.
-StartedProgram start_program(const std::string& program, const std::vector<std::string>& arguments, int out, int err,
-                             const sigset_t& signals, const std::string& folder = "");
 
 /// While it lives the ends of children are told, also where the process was started with SIGCHLD ignored: the system
 /// would then throw their statuses away.

@@ -10,7 +10,7 @@
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/platform/platform.h"
-#include "kernbench/platform/tools/forked.h"
+#include "kernbench/platform/tools/child_pool.h"
 #include "kernbench/platform/tools/run.h"
 
 namespace kernbench {

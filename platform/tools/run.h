@@ -16,6 +16,7 @@
 #include "kernbench/platform/launch/deployment.h"
 #include "kernbench/platform/launch/launch_way.h"
 #include "kernbench/platform/launch/pe_selection.h"
+#include "kernbench/platform/spec/run_document.h"
 #include "kernbench/platform/tools/engine_report.h"
 #include "kernbench/platform/tools/memory_report.h"
 
@@ -64,6 +65,8 @@ struct RunOptions : PeChoice {
 
 /// Times are from when the run began: begin_ns of the simulation, 0 unless something has run before.
 struct RunReport {
+  spec::RunDocument document;   ///< which run it was, where the caller has said so
+  bool tells_topology = false;  ///< reports have the topology's text too
   std::string kernel, topology;
   double begin_ns = 0;
   std::vector<std::pair<std::string, std::string>> params;

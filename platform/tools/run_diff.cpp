@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <set>
 #include <tuple>
 
@@ -11,6 +12,9 @@
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
+#include "kernbench/platform/spec/sha256.h"
+#include "kernbench/platform/topology/graph/faults.h"
+#include "kernbench/platform/topology/read/yaml_tree.h"
 
 namespace kernbench {
 namespace {
@@ -21,13 +25,154 @@ using OrderedJson = nlohmann::ordered_json;
 constexpr double kSameNs = 1e-6;
 constexpr size_t kMostOps = 10;
 
-/// "params.n": 64 of {"params": {"n": 64}}; lists as JSON.
-void flatten(const OrderedJson& value, const std::string& key, std::map<std::string, std::string>& into) {
+using Configuration = std::map<std::string, std::string>;
+
+std::string text_of(const OrderedJson& v) {
+  return v.is_string() ? v.get<std::string>() : v.dump(-1, ' ', true, OrderedJson::error_handler_t::replace);
+}
+
+/// "params.n": 64 of {"params": {"n": 64}}; lists as JSON. Of logs and reports that have no document.
+void flatten(const OrderedJson& value, const std::string& key, Configuration& into) {
   if (value.is_object()) {
     for (const auto& [name, item] : value.items()) flatten(item, key.empty() ? name : key + "." + name, into);
   } else {
-    into[key] = value.is_string() ? value.get<std::string>() : shown(value);
+    into[key] = text_of(value);
   }
+}
+
+constexpr const char* kSha = ", sha256 ";
+
+std::string file_text(const std::string& name, const std::string& sha256) {
+  return name + kSha + sha256;
+}
+
+/// Files are the same where the same stands in them.
+bool same_value(const std::string& a, const std::string& b) {
+  const size_t at_a = a.rfind(kSha), at_b = b.rfind(kSha);
+  if (at_a == std::string::npos || at_b == std::string::npos) return a == b;
+  return a.compare(at_a, std::string::npos, b, at_b) == 0;
+}
+
+constexpr const char* kOrder = ", in their order";
+
+void add_option(const std::string& key, const OrderedJson& v, Configuration& into) {
+  if (v.is_object() && v.contains("sha256")) {
+    into[key] = file_text(json_field<std::string>(v, "file"), json_field<std::string>(v, "sha256"));
+  } else if (v.is_object()) {
+    for (const auto& [name, item] : v.items()) add_option(key + "." + name, item, into);
+  } else if (v.is_array()) {
+    // Of one target all values, in their order; and the order of all.
+    std::string order;
+    for (const OrderedJson& item : v) {
+      const std::string word = item.is_object() ? json_field<std::string>(item, "file") : text_of(item);
+      const size_t equals = item.is_object() ? std::string::npos : word.find('=');
+      std::string one = key + "." + word.substr(0, equals);
+      if (item.is_object()) one = key + "." + std::filesystem::path(word).filename().string();
+      std::string& value = into[one];
+      const std::string next = item.is_object() ? file_text(word, json_field<std::string>(item, "sha256"))
+                                                : word.substr(equals == std::string::npos ? 0 : equals + 1);
+      value += (value.empty() ? "" : ", then ") + next;
+      order += (order.empty() ? "" : " ") + one.substr(key.size() + 1);
+    }
+    if (!order.empty()) into[key + kOrder] = order;
+  } else if (!v.is_null()) {
+    into[key] = text_of(v);
+  }
+}
+
+/// What a document of a run says (spec/run_document.h).
+void read_document(const OrderedJson& run, RunFile& into) {
+  into.configuration["kernbench"] = json_field<std::string>(run, "version");
+  std::string given;
+  json_field(run, "options", [&](const OrderedJson& options) {
+    given = json_field_or<std::string>(options, "topology", "");
+    for (const auto& [key, value] : options.items()) {
+      if (key != "topology") json_field(options, key, [&, k = key](const OrderedJson& v) { add_option(k, v, into.configuration); });
+    }
+    return 0;
+  });
+  json_field(run, "topology", [&](const OrderedJson& t) {
+    const auto sha256 = json_field<std::string>(t, "sha256");
+    into.configuration["topology"] = file_text(json_field<std::string>(t, "name"), sha256);
+    if (t.contains("energy_sha256"))
+      into.configuration["topology.energy"] = file_text("its table", json_field<std::string>(t, "energy_sha256"));
+    into.topology_text = json_field_or<std::string>(t, "text", "");
+    if (!into.topology_text.empty()) return 0;
+    try {
+      std::ifstream in = open_input(given);
+      const std::string text = read_all(in, given);
+      if (spec::sha256(text) == sha256) into.topology_text = text;
+    } catch (const InputError&) {  // it is somewhere else
+    }
+    return 0;
+  });
+}
+
+/// "sip.cubes.w": "2"; items of lists by their id, or from and to, where they have them, else by number.
+void flatten_yaml(topology::YamlNode node, const std::string& path, Configuration& into) {
+  if (!node.is_map() && !node.is_list()) {
+    into[path] = node.is_null() ? "" : std::string(node.text());
+    return;
+  }
+  size_t number = 0;
+  for (const topology::YamlItem& item : node) {
+    std::string name = node.is_map() ? std::string(item.key.text()) : std::to_string(number++);
+    if (node.is_list() && item.value.is_map()) {
+      Configuration keys;
+      for (const topology::YamlItem& field : item.value) {
+        if (field.value.is_scalar()) keys[std::string(field.key.text())] = field.value.text();
+      }
+      if (keys.count("id") > 0) {
+        name = keys["id"];
+      } else if (keys.count("from") > 0 && keys.count("to") > 0) {
+        name = keys["from"] + "->" + keys["to"];
+      }
+    }
+    flatten_yaml(item.value, path + "." + name, into);
+  }
+}
+
+Configuration values_of_topology(const RunFile& run) {
+  Configuration values;
+  topology::FaultList faults(run.name);
+  const topology::YamlDocument document = topology::parse_yaml(run.topology_text, faults);
+  if (document.root.is_defined()) flatten_yaml(document.root, "topology", values);
+  return values;
+}
+
+std::vector<RunDiff::Setting> different(const Configuration& a, const Configuration& b) {
+  std::map<std::string, RunDiff::Setting> settings;
+  for (const auto& [key, value] : a) settings[key].a = value;
+  for (const auto& [key, value] : b) settings[key].b = value;
+  std::vector<RunDiff::Setting> found;
+  for (auto& [key, s] : settings) {
+    s.key = key;
+    if (a.count(key) == 0 || b.count(key) == 0 || !same_value(s.a, s.b)) found.push_back(s);
+  }
+  return found;
+}
+
+/// What differs, by key: of topologies whose texts are known each value by itself.
+std::vector<RunDiff::Setting> settings_that_differ(const RunFile& a, const RunFile& b) {
+  std::vector<RunDiff::Setting> found;
+  for (const RunDiff::Setting& s : different(a.configuration, b.configuration)) {
+    std::vector<RunDiff::Setting> values;
+    if (s.key == "topology" && !a.topology_text.empty() && !b.topology_text.empty())
+      values = different(values_of_topology(a), values_of_topology(b));
+    if (values.empty()) values = {s};  // its comments, say
+    found.insert(found.end(), values.begin(), values.end());
+  }
+  // An order is told where nothing else of its option is.
+  const auto told = [&](const RunDiff::Setting& s) {
+    const size_t at = s.key.rfind(kOrder);
+    if (at == std::string::npos || at + std::string_view(kOrder).size() != s.key.size()) return false;
+    const std::string option = s.key.substr(0, at) + ".";
+    return std::any_of(found.begin(), found.end(),
+                       [&](const RunDiff::Setting& other) { return other.key.compare(0, option.size(), option) == 0; });
+  };
+  std::vector<RunDiff::Setting> kept;
+  std::copy_if(found.begin(), found.end(), std::back_inserter(kept), [&](const auto& s) { return !told(s); });
+  return kept;
 }
 
 double time_of(const OrderedJson& v) {
@@ -41,6 +186,7 @@ RunFile read_log(const std::string& file) {
   run.name = file;
   try {
     const OpLogContents log = read_op_log(file);
+    run.partial = !log.complete;
     run.begin(log.header);
     for (const OpRecord& r : log.records) run.add(r);
   } catch (const OpLogError& e) {
@@ -118,8 +264,18 @@ void diff_ops(const RunFile& a, const RunFile& b, RunDiff& d) {
 
 void RunFile::begin(const OpLogHeader& header) {
   log = true;
-  if (!header.configuration.empty()) flatten(parse_json<OrderedJson>(header.configuration), "", configuration);
-  configuration.erase("topology_file");  // its text; what of it matters are times
+  if (!header.configuration.empty()) {
+    const auto c = parse_json<OrderedJson>(header.configuration);
+    if (c.is_object() && c.contains("run")) {
+      json_field(c, "run", [&](const OrderedJson& document) {
+        read_document(document, *this);
+        return 0;
+      });
+    } else {
+      flatten(c, "", configuration);
+      configuration.erase("topology_file");  // its text; what of it matters are times
+    }
+  }
   pes = header.pes;
 }
 
@@ -137,10 +293,17 @@ RunFile read_run_json(const std::string& text, const std::string& name) {
   try {
     const OrderedJson report = parse_json_document<OrderedJson>(text);
     run.sim_ns = json_field(report, "sim_ns", time_of);
-    for (const char* key :
-         {"kernel", "program", "params", "topology", "launch", "transfer", "addresses", "algorithm"}) {
-      if (report.contains(key)) flatten(report.at(key), key, run.configuration);
+    if (report.contains("run")) {
+      json_field(report, "run", [&](const OrderedJson& document) {
+        read_document(document, run);
+        return 0;
+      });
+    } else {  // of an older kernbench
+      for (const char* key : {"kernel", "program", "params", "topology", "launch", "transfer", "addresses"}) {
+        if (report.contains(key)) flatten(report.at(key), key, run.configuration);
+      }
     }
+    if (report.contains("algorithm")) flatten(report.at("algorithm"), "algorithm", run.configuration);
     if (report.contains("engines")) {
       json_field(report, "engines", [&](const OrderedJson& engines) {
         return json_items(engines, [&](const OrderedJson& e) {
@@ -165,18 +328,34 @@ RunFile read_run_json(const std::string& text, const std::string& name) {
   return run;
 }
 
-RunFile read_run_file(const std::string& file) {
+namespace {
+
+/// A log's first line is a record by itself; a report has none, in however many lines it was written.
+bool is_log(std::istream& in) {
+  std::string line;
+  std::getline(in, line);
+  if (line.compare(0, 6, "SQLite") == 0) return true;
+  try {
+    const auto first = parse_json<OrderedJson>(line);
+    return first.is_object() && first.contains("op_name");
+  } catch (const JsonFault&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+RunFile read_run_file(const std::string& file, bool partial) {
   std::ifstream in = open_input(file);
-  std::string first(16, '\0');
-  in.read(first.data(), static_cast<std::streamsize>(first.size()));
-  first.resize(static_cast<size_t>(in.gcount()));
-  // A log's first line is its header, in one line; a report is indented.
-  const bool database = first.compare(0, 6, "SQLite") == 0;
-  const bool line = first.size() > 1 && first[0] == '{' && first[1] != '\n' && first[1] != ' ';
-  if (database || line) return read_log(file);
-  in.clear();
-  in.seekg(0);
-  return read_run_json(read_all(in, file), file);
+  if (!is_log(in)) {
+    in.clear();
+    in.seekg(0);
+    return read_run_json(read_all(in, file), file);
+  }
+  RunFile run = read_log(file);
+  if (run.partial && !partial)
+    throw InputError(file + ": the log of a run that has not finished, or its end is missing; --partial compares what there is");
+  return run;
 }
 
 RunDiff diff_runs(const RunFile& a, const RunFile& b) {
@@ -188,13 +367,9 @@ RunDiff diff_runs(const RunFile& a, const RunFile& b) {
   d.b = b.name;
   d.a_ns = a.sim_ns;
   d.b_ns = b.sim_ns;
-  std::map<std::string, RunDiff::Setting> settings;
-  for (const auto& [key, value] : a.configuration) settings[key].a = value;
-  for (const auto& [key, value] : b.configuration) settings[key].b = value;
-  for (auto& [key, s] : settings) {
-    s.key = key;
-    if (s.a != s.b) d.configuration.push_back(s);
-  }
+  d.a_partial = a.partial;
+  d.b_partial = b.partial;
+  d.configuration = settings_that_differ(a, b);
   d.has_blame = !a.blame_ns.empty() && !b.blame_ns.empty();
   if (d.has_blame) d.blame = changes(a.blame_ns, b.blame_ns);
   d.engines = changes(a.busy_ns, b.busy_ns);

@@ -16,8 +16,11 @@ namespace kernbench {
 struct RunFile {
   std::string name;
   bool log = false;
+  bool partial = false;  ///< of a log: the run has not finished, or its end is missing
   double sim_ns = 0;  ///< of a log: the end of its last op, which the host's last completion follows
-  std::map<std::string, std::string> configuration;  ///< "params.n": "64"
+  std::map<std::string, std::string> configuration;  ///< "params.n": "64"; of a file "n7.yaml, sha256 …"
+  /// The topology's text: of its document, or of the file where that is still the same; else empty.
+  std::string topology_text;
   std::map<std::string, double> blame_ns;            ///< by resource; of a report with --explain
   std::map<std::string, double> busy_ns;             ///< by engine; of a report
   /// Of a log, in order of start. A message's segments have its key, and come in their order.
@@ -34,8 +37,9 @@ struct RunFile {
   void add(const OpRecord&);
 };
 
-/// InputError for a file that is neither, with its name and place.
-RunFile read_run_file(const std::string& file);
+/// InputError for a file that is neither, with its name and place; where `partial` is false, for a log of a run that has
+/// not finished.
+RunFile read_run_file(const std::string& file, bool partial = false);
 /// A run's JSON. InputError.
 RunFile read_run_json(const std::string& text, const std::string& name);
 
@@ -54,6 +58,7 @@ struct RunDiff {
     std::optional<std::pair<double, double>> a_ns, b_ns;  ///< start, end; none: the run lacks it
   };
   std::string a, b;
+  bool a_partial = false, b_partial = false;
   std::vector<Setting> configuration;  ///< what differs, by key
   double a_ns = 0, b_ns = 0;           ///< sim_ns
   std::vector<Change> blame, engines;  ///< what differs, the largest change first

@@ -41,8 +41,9 @@ void write_changes(std::ostream& out, const char* title, const std::vector<RunDi
 }  // namespace
 
 void write_diff_text(std::ostream& out, const RunDiff& d) {
-  fmt::print(out, "a  {}  {:.3f} ns\nb  {}  {:.3f} ns  {:+.3f} ns, {:+.2f} %\n", d.a, d.a_ns, d.b, d.b_ns,
-             d.b_ns - d.a_ns, 100 * d.slower());
+  const auto mark = [](bool partial) { return partial ? "  UNFINISHED" : ""; };
+  fmt::print(out, "a  {}  {:.3f} ns{}\nb  {}  {:.3f} ns{}  {:+.3f} ns, {:+.2f} %\n", d.a, d.a_ns, mark(d.a_partial), d.b,
+             d.b_ns, mark(d.b_partial), d.b_ns - d.a_ns, 100 * d.slower());
   if (!d.configuration.empty()) {
     TextTable t(3, 2);
     t.add({"configuration", "a", "b"});
@@ -90,7 +91,9 @@ void write_changes(JsonWriter& w, const char* name, const std::vector<RunDiff::C
 void write_diff_json(std::ostream& out, const RunDiff& d) {
   std::string text;
   JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
-  w.open('{').field("a", d.a).field("b", d.b).field("a_ns", d.a_ns).field("b_ns", d.b_ns).field("slower", d.slower());
+  w.open('{').field("a", d.a).field("b", d.b);
+  if (d.a_partial || d.b_partial) w.field("a_partial", d.a_partial).field("b_partial", d.b_partial);
+  w.field("a_ns", d.a_ns).field("b_ns", d.b_ns).field("slower", d.slower());
   w.key("configuration").open('[');
   for (const RunDiff::Setting& s : d.configuration)
     w.open('{').field("key", s.key).field("a", s.a).field("b", s.b).close('}');

@@ -151,8 +151,6 @@ void write_rates(std::ostream&, const RunReport&);
 std::string choice_text(const LaunchNotes&);
 /// The same as fields; none where the kernel has no algorithm.
 void write_choice(JsonWriter&, const LaunchNotes&);
-/// A number or truth value as such, anything else as text.
-void write_parameter(JsonWriter&, const std::string& text);
 /// The JSON of a run up to "transfer"; `what`: "kernel" or "program". And from "pes" to its end.
 void begin_report(JsonWriter&, const char* what, const RunReport&);
 void end_report(JsonWriter&, const RunReport&);

@@ -269,22 +269,11 @@ void write_run_text(std::ostream& out, const RunReport& r) {
              grouped(r.events));
 }
 
-void write_parameter(JsonWriter& w, const std::string& text) {
-  const auto v = nlohmann::json::parse(text, nullptr, false);
-  if (v.is_boolean()) {
-    w.value(v.get<bool>());
-  } else if (v.is_number_float()) {
-    w.value(v.get<double>());
-  } else if (v.is_number()) {
-    w.value(v.get<int64_t>());
-  } else {
-    w.value(text);
-  }
-}
-
 void begin_report(JsonWriter& w, const char* what, const RunReport& r) {
-  w.open('{').field(what, r.kernel).key("params").open('{');
-  for (const auto& [name, value] : r.params) write_parameter(w.key(name), value);
+  w.open('{');
+  if (!r.document.version.empty()) spec::write(w.key("run"), r.document, r.tells_topology);
+  w.field(what, r.kernel).key("params").open('{');
+  for (const auto& [name, value] : r.params) spec::write_parameter(w.key(name), value);
   w.close('}').field("topology", r.topology).field("launch", r.launch);
   if (!r.launch_note.empty()) w.field("launch_note", r.launch_note);
   w.field("transfer", r.timed_transfer ? "timed" : "instant");

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/insight/scaling.h"
-#include "kernbench/platform/tools/processes.h"
+#include "kernbench/platform/spec/run_spec.h"
+#include "kernbench/platform/tools/child_pool.h"
 
 namespace kernbench {
 namespace {
@@ -42,10 +42,13 @@ class WhatIfs {
   WhatIfs(const WhatIfOptions& o, const std::function<void(size_t, size_t)>& progress)
       : o_(o), progress_(progress), parts_(chosen_parts(o.parts)) {
     if (o.command.empty() || o.command[0] != "run") throw InputError("whatif: expected run with its options behind --");
-    for (const char* option : {"--format", "--oplog", "--trace", "--vcd", "--ftr", "--dump", "--wiring", "--report"}) {
-      if (std::find(o.command.begin(), o.command.end(), option) != o.command.end())
-        throw InputError(
-            fmt::format("whatif: found {} in the command; the runs write nothing but their times", option));
+    for (const spec::Option& option : spec::options()) {
+      const std::string name = "--" + std::string(option.name);
+      if (option.role == spec::Option::Role::writes &&
+          std::any_of(o.command.begin(), o.command.end(), [&](const std::string& w) {
+            return w == name || w.compare(0, name.size() + 1, name + "=") == 0;
+          }))
+        throw InputError(fmt::format("whatif: found {} in the command; the runs write nothing but their times", name));
     }
   }
 
@@ -53,7 +56,7 @@ class WhatIfs {
     WhatIf w;
     nlohmann::json base;
     runs_ = o_.simulate ? 1 + 2 * parts_.size() : 1;
-    simulate({scaled({}, true)}, [&](size_t, const ProcessResult& r) {
+    simulate({scaled({}, true)}, [&](size_t, const ChildPool::Ended& r) {
       if (r.status > 1 || r.out.empty()) throw RunError("the run itself fails: " + first_line(r.err));
       base = nlohmann::json::parse(r.out);
     });
@@ -97,15 +100,15 @@ class WhatIfs {
     return line;
   }
 
-  void simulate(const std::vector<Words>& lines, const std::function<void(size_t, const ProcessResult&)>& done) {
-    const size_t jobs = o_.jobs > 0 ? o_.jobs : std::max(1u, std::thread::hardware_concurrency());
-    run_processes(o_.program, lines, jobs, [&](size_t i, const ProcessResult& r) {
-      done(i, r);
+  void simulate(const std::vector<Words>& lines, const std::function<void(size_t, const ChildPool::Ended&)>& done) {
+    const auto work = [&](size_t i) { return o_.work(lines[i]); };
+    run_in_order(lines.size(), processes(o_.jobs), work, [&](const ChildPool::Ended& r) {
+      done(r.id, r);
       progress_(++done_, runs_);
     });
   }
 
-  static void take(const ProcessResult& r, std::optional<double>& ns, std::string& fault) {
+  static void take(const ChildPool::Ended& r, std::optional<double>& ns, std::string& fault) {
     if (r.status > 1 || r.out.empty()) {
       if (fault.empty()) fault = first_line(r.err);
     } else {
@@ -119,7 +122,7 @@ class WhatIfs {
       lines.push_back(scaled({r.part + "=2"}));
       lines.push_back(scaled({r.part + "=0.5"}));
     }
-    simulate(lines, [&](size_t i, const ProcessResult& r) {
+    simulate(lines, [&](size_t i, const ChildPool::Ended& r) {
       WhatIf::Row& row = w.rows[i / 2];
       take(r, i % 2 == 0 ? row.faster_ns : row.slower_ns, row.fault);
     });
@@ -135,7 +138,7 @@ class WhatIfs {
     pair.title = title(parts[0]) + " and " + title(parts[1]);
     ++runs_;
     simulate({scaled({parts[0] + "=2", parts[1] + "=2"})},
-             [&](size_t, const ProcessResult& r) { take(r, pair.faster_ns, pair.fault); });
+             [&](size_t, const ChildPool::Ended& r) { take(r, pair.faster_ns, pair.fault); });
     w.rows.push_back(std::move(pair));
   }
 

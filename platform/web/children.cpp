@@ -1,9 +1,7 @@
 #include "kernbench/platform/web/children.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,29 +15,6 @@ namespace {
 
 constexpr size_t kQuestionsAtOnce = 4;
 
-sigset_t ending_signals() {
-  sigset_t s;
-  sigemptyset(&s);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&s, number);
-  return s;
-}
-
-/// A file that a process writes; closed with this object.
-class Output {
- public:
-  explicit Output(const std::string& file)
-      : fd_(open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666)) {
-    if (fd_ < 0) throw RunError(file + ": " + std::strerror(errno));
-  }
-  ~Output() { close(fd_); }
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 double seconds_since(std::chrono::steady_clock::time_point t) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
 }
@@ -47,17 +22,12 @@ double seconds_since(std::chrono::steady_clock::time_point t) {
 }  // namespace
 
 Children::Children(std::string program, std::string folder, size_t jobs)
-    : program_(std::move(program)), folder_(std::move(folder)), jobs_(jobs) {
-  const sigset_t held = ending_signals();
-  pthread_sigmask(SIG_BLOCK, &held, &before_);
-  wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  signals_ = signalfd(-1, &held, SFD_CLOEXEC);
-  if (wake_ < 0 || signals_ < 0) throw RunError(std::string("web: ") + std::strerror(errno));
+    : program_(std::move(program)), folder_(std::move(folder)), jobs_(jobs), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (wake_ < 0) throw RunError(std::string("web: ") + std::strerror(errno));
 }
 
 Children::~Children() {
   close(wake_);
-  close(signals_);
 }
 
 void Children::wake() const {
@@ -70,8 +40,8 @@ void Children::start(Run run) {
   wake();
 }
 
-ProcessResult Children::ask(const std::vector<std::string>& arguments) {
-  std::future<ProcessResult> answer;
+ChildPool::Ended Children::ask(const std::vector<std::string>& arguments) {
+  std::future<ChildPool::Ended> answer;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (over_) throw RunError("web: ends");
@@ -98,7 +68,10 @@ bool Children::stop(const std::string& run) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const Started& s : started_) {
-      if (s.run.name == run) return kill(s.process.pid, SIGINT) == 0;
+      if (s.run.name != run) continue;
+      to_stop_.push_back(s.id);
+      wake();
+      return true;
     }
     const auto it = std::find_if(waiting_.begin(), waiting_.end(), [&](const Run& r) { return r.name == run; });
     if (it == waiting_.end()) return false;
@@ -115,25 +88,22 @@ size_t Children::started(bool runs) const {
 }
 
 void Children::start_run(Run run) {
-  Started s;
-  s.run = std::move(run);
   try {
-    const Output out(s.run.out), err(s.run.err);
-    s.process = start_program(program_, s.run.arguments, out.fd(), err.fd(), before_, folder_);
-    started_.push_back(std::move(s));
+    pool_.start(next_id_, {program_, run.arguments, folder_, run.out, run.err});
+    Started& s = started_.emplace_back();
+    s.id = next_id_++;
+    s.run = std::move(run);
   } catch (const RunError&) {
-    s.run.ended(1, 0);
+    run.ended(1, 0);
   }
 }
 
 void Children::start_question(Question q) {
-  Started s;
   try {
-    s.out = std::make_unique<MemoryFile>("stdout");
-    s.err = std::make_unique<MemoryFile>("stderr");
-    s.process = start_program(program_, q.arguments, s.out->fd(), s.err->fd(), before_, folder_);
+    pool_.start(next_id_, {program_, q.arguments, folder_, "", ""});
+    Started& s = started_.emplace_back();
+    s.id = next_id_++;
     s.answer = std::move(q.answer);
-    started_.push_back(std::move(s));
   } catch (const RunError&) {
     q.answer.set_exception(std::current_exception());
   }
@@ -145,49 +115,46 @@ void Children::start_what_waits() {
   for (; !waiting_.empty() && started(true) < jobs_; waiting_.pop_front()) start_run(std::move(waiting_.front()));
 }
 
-void Children::end_of(std::list<Started>::iterator it) {
-  const int status = exit_status(wait_for_child(it->process.pid));
-  close(it->process.pidfd);
+void Children::take(ChildPool::Ended e) {
+  const auto it = std::find_if(started_.begin(), started_.end(), [&](const Started& s) { return s.id == e.id; });
   if (it->run.name.empty()) {
-    it->answer.set_value({status, it->out->text(), it->err->text()});
+    it->answer.set_value(std::move(e));
   } else {
-    it->run.ended(status, seconds_since(it->since));
+    it->run.ended(e.status, e.wall_s);
   }
   started_.erase(it);
 }
 
 int Children::work() {
   for (;;) {
-    std::vector<pollfd> open = {{signals_, POLLIN, 0}, {wake_, POLLIN, 0}};
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       start_what_waits();
-      for (const Started& s : started_) open.push_back({s.process.pidfd, POLLIN, 0});
+      for (const size_t id : to_stop_) pool_.signal(id, SIGINT);
+      to_stop_.clear();
     }
-    if (poll(open.data(), open.size(), -1) < 0 && errno != EINTR)
-      throw RunError(std::string("web: waiting for processes: ") + std::strerror(errno));
-    if (signalfd_siginfo signal; open[0].revents != 0 && read(signals_, &signal, sizeof signal) == sizeof signal) {
+    std::vector<pollfd> others = {{wake_, POLLIN, 0}};
+    auto ended = pool_.wait(std::chrono::minutes(1), &others);
+    if (const int signal = StopSignals::take()) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (ended) take(std::move(*ended));
       end_all();
-      return static_cast<int>(signal.ssi_signo);
+      return signal;
     }
     eventfd_t woken;
     eventfd_read(wake_, &woken);
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (auto it = started_.begin(); it != started_.end();) {
-      const auto now = it++;
-      const bool ended = std::any_of(open.begin() + 2, open.end(),
-                                     [&](const pollfd& p) { return p.fd == now->process.pidfd && p.revents != 0; });
-      if (ended) end_of(now);
-    }
+    if (ended) take(std::move(*ended));
   }
 }
 
 void Children::end_all() {
-  const std::lock_guard<std::mutex> lock(mutex_);
   over_ = true;
   for (Question& q : questions_) q.answer.set_exception(std::make_exception_ptr(RunError("web: ends")));
-  for (const Started& s : started_) kill(s.process.pid, SIGTERM);  // an op log ends well; at once at the second
-  while (!started_.empty()) end_of(started_.begin());
+  for (const Started& s : started_) pool_.signal(s.id, SIGTERM);  // an op log ends well; at once at the second
+  while (!started_.empty()) {
+    if (auto ended = pool_.wait(std::chrono::minutes(1))) take(std::move(*ended));
+  }
 }
 
 }  // namespace kernbench::web

@@ -12,8 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/platform/tools/child_process.h"
-#include "kernbench/platform/tools/processes.h"
+#include "kernbench/platform/tools/child_pool.h"
 
 namespace kernbench::web {
 
@@ -41,7 +40,7 @@ class Children {
   /// Any thread's.
   void start(Run);
   /// Any thread's: waits until the process has ended. RunError once work() has returned.
-  ProcessResult ask(const std::vector<std::string>& arguments);
+  ChildPool::Ended ask(const std::vector<std::string>& arguments);
   Place place(const std::string& run) const;
   /// Takes a run out of the queue, or ends it as Ctrl-C does. False: it neither waits nor runs.
   bool stop(const std::string& run);
@@ -51,37 +50,36 @@ class Children {
   int work();
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Question {
     std::vector<std::string> arguments;
-    std::promise<ProcessResult> answer;
+    std::promise<ChildPool::Ended> answer;
   };
   struct Started {
-    StartedProgram process;
-    Clock::time_point since = Clock::now();
-    Run run;                               // of a run: its name is not empty
-    std::unique_ptr<MemoryFile> out, err;  // of a question
-    std::promise<ProcessResult> answer;
+    size_t id = 0;  // in the pool
+    std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
+    Run run;                                // of a run: its name is not empty
+    std::promise<ChildPool::Ended> answer;  // of a question
   };
 
   void wake() const;
   void start_what_waits();
   void start_run(Run);
   void start_question(Question);
-  void end_of(std::list<Started>::iterator);
+  void take(ChildPool::Ended);
   size_t started(bool runs) const;
   void end_all();
 
   const std::string program_, folder_;
   const size_t jobs_;
-  const ChildStatuses told_;
-  sigset_t before_{};
-  int wake_ = -1, signals_ = -1;
+  ChildPool pool_;  // the first thread's
+  int wake_ = -1;
+  size_t next_id_ = 0;
   mutable std::mutex mutex_;
   bool over_ = false;
   std::deque<Run> waiting_;
   std::deque<Question> questions_;
   std::list<Started> started_;
+  std::vector<size_t> to_stop_;  // of started_
 };
 
 }  // namespace kernbench::web

@@ -1,7 +1,6 @@
 #include "kernbench/platform/web/run_request.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "kernbench/phase2/op/errors.h"
@@ -13,14 +12,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Options of `kernbench run` that name no file.
-constexpr std::array<std::string_view, 10> kOptions = {"address", "device", "launch", "links",    "max-time",
-                                                       "pes",     "ranks",  "seed",   "response", "transfer"};
-constexpr std::array<std::string_view, 2> kFlags = {"check-races", "verify"};
-
-template <size_t N>
-bool one_of(const std::array<std::string_view, N>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+bool is_flag(const std::string& name) {
+  return spec::option(name).type == spec::Option::Type::flag;
 }
 
 std::string name_of(const Json& v) {
@@ -47,12 +40,13 @@ void each_of(const Json& object, const Read& read) {
 }
 
 void take_option(RunRequest& r, const std::string& name, const Json& v) {
-  if (one_of(kFlags, name)) {
-    if (json_value<bool>(v)) r.options[name];
-  } else if (one_of(kOptions, name)) {
-    r.options[name] = word_of(v);
-  } else {
+  const auto legal = page_options();
+  if (std::none_of(legal.begin(), legal.end(), [&](const spec::Option* o) { return o->name == name; }))
     throw JsonFault("no option that a page may set");
+  if (!is_flag(name)) {
+    r.options[name] = word_of(v);
+  } else if (json_value<bool>(v)) {
+    r.options[name];
   }
 }
 
@@ -100,6 +94,17 @@ std::vector<std::string> verdict_of(const Json& v) {
 
 }  // namespace
 
+std::vector<const spec::Option*> page_options() {
+  using Option = spec::Option;
+  std::vector<const Option*> taken = spec::deciding_options();
+  const auto is_other = [](const Option* o) {
+    return o->file != Option::File::none || o->often != Option::Often::once || o->name == "kernel" ||
+           o->name == "program";
+  };
+  taken.erase(std::remove_if(taken.begin(), taken.end(), is_other), taken.end());
+  return taken;
+}
+
 bool is_plain_name(std::string_view s) {
   const auto plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
@@ -126,7 +131,7 @@ std::string RunRequest::json() const {
   w.key("options").open('{');
   for (const auto& [option, value] : options) {
     w.key(option);
-    if (one_of(kFlags, option)) {
+    if (is_flag(option)) {
       w.value(true);
     } else {
       w.value(value);

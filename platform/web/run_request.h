@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernbench/platform/spec/run_spec.h"
+
 namespace kernbench::web {
 
 struct RunRequest {
@@ -30,6 +32,9 @@ struct RunRequest {
   }
   std::string json() const;
 };
+
+/// What a page may set by itself: options that decide a result and name no file, each once; but for what is run.
+std::vector<const spec::Option*> page_options();
 
 /// InputError, one line that names the field.
 RunRequest parse_run_request(std::string_view json);

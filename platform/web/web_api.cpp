@@ -137,7 +137,7 @@ void WebApi::serve_answers() {
 
 std::string WebApi::answer(std::vector<std::string> arguments, bool knows_kernels) {
   if (knows_kernels) arguments.insert(arguments.end(), more_.begin(), more_.end());
-  ProcessResult r = children_.ask(arguments);
+  ChildPool::Ended r = children_.ask(arguments);
   if (r.status != 0) throw InputError(first_line(r.err));
   return std::move(r.out);
 }
@@ -145,7 +145,7 @@ std::string WebApi::answer(std::vector<std::string> arguments, bool knows_kernel
 std::vector<std::string> WebApi::topologies() {
   std::vector<std::string> names = folder_.topologies();
   // Those that come with the program: the folder's own are relative. It fails where there are none.
-  const ProcessResult shipped = children_.ask({"list", "topologies"});
+  const ChildPool::Ended shipped = children_.ask({"list", "topologies"});
   TextInput files(shipped.status == 0 ? shipped.out : "");
   for (std::string file; std::getline(files, file);) {
     const std::filesystem::path path = file;
@@ -162,7 +162,12 @@ std::string WebApi::system() {
   w.open('{').field("folder", folder_.path()).field("topologies", topologies());
   w.key("kernels").raw(answer({"list", "kernels", "--format=json"}, true));
   w.key("programs").raw(answer({"list", "programs", "--format=json"}, true));
-  w.key("links").raw(answer({"list", "links", "--format=json"}, true)).close('}');
+  w.key("links").raw(answer({"list", "links", "--format=json"}, true)).key("options").open('[');
+  for (const spec::Option* o : page_options()) {
+    w.open('{').field("name", o->name).field("help", o->help).field("flag", o->type == spec::Option::Type::flag);
+    w.field("initial", o->initial).field("legal", o->legal).close('}');
+  }
+  w.close(']').close('}');
   return text;
 }
 

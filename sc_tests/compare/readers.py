@@ -19,6 +19,7 @@ SHOWN = 60  # characters of a line on each side of the first that differs
 # What is exempt in stdout, by command: wall-clock times, numbers of events, computed values.
 EXEMPT = {
     "run": (
+        (re.compile(r'^ "run": \{\n(?:  .*\n)* \},\n', re.M), ""),  # which run it was: its version is the binary's
         (re.compile(r'"(wall_s|events|max_abs_err|max_rel_err)": [^,\n]+'), r'"\1": *'),
         (re.compile(r'("moments": )\d+(,\s+"bytes": )\d+'), r"\1*\2*"),  # of the causes that --explain keeps
         (re.compile(r"^  wall .*\n?", re.M), ""),
@@ -231,7 +232,7 @@ def trace_difference(where, old_text, new_text):
 def page_data(text):
     """What a report page shows, without what is exempt; its looks are another matter."""
     data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])
-    for exempt in ("configuration", "events", "wall_s"):
+    for exempt in ("run", "command", "configuration", "events", "wall_s"):
         data.pop(exempt, None)
     for exempt in ("moments", "bytes"):
         data["insight"]["causes"].pop(exempt, None)

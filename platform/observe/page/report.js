@@ -1308,20 +1308,20 @@
 
   // ---- configuration ----
   function showConfiguration() {
-    const c = D.configuration, quoted = w => /^[\w@%+=:,.\/-]+$/.test(w) ? w : `'${w.replaceAll("'", "'\\''")}'`;
-    $('command').textContent = D.command.map(quoted).join(' ');
+    const {version, command, options, topology} = D.run;
+    $('command').textContent = command;
     const text = v => Array.isArray(v)      ? v.map(text).join(' ') :
         v !== null && typeof v === 'object' ? Object.entries(v).map(([k, x]) => `${k} ${text(x)}`).join(', ') :
                                               String(v);
-    for (const [k, v] of Object.entries(c)) {
-      if (k === 'topology_file' || (Array.isArray(v) && !v.length)) continue;
+    for (const [k, v] of Object.entries({kernbench: version, ...options})) {
+      if (v === null || v === false || (typeof v === 'object' && !Object.keys(v).length)) continue;
       $('settings').append(element('div', {}, element('dt', {}, k), element('dd', {}, text(v))));
     }
     $('settings')
         .append(
             element('div', {}, element('dt', {}, 'events'), element('dd', {}, number(D.events, 0))),
             element('div', {}, element('dt', {}, 'wall'), element('dd', {}, number(D.wall_s, 2) + ' s')));
-    $('topology-file').textContent = c.topology_file || '';
+    $('topology-file').textContent = topology.text;
   }
 
   function redrawAll() {

@@ -73,6 +73,23 @@ function showParams() {
   if (spec && spec.params.length === 0) $('params').append(make('span', 'none', {className: 'detail'}));
 }
 
+/** An option of a run, as the table of options tells of it. */
+function optionField({name, help, flag, initial, legal}) {
+  const label = make('label', flag ? '' : name + ' ', {title: help, className: flag ? 'tick' : ''});
+  const choices = name === 'links' ? system.links.map(m => m.name) : legal;
+  const input = flag ? make('input', '', {type: 'checkbox', checked: name === 'verify'}) :
+      choices.length ? make('select', '') :
+                       make('input', '', {placeholder: initial});
+  if (!flag && choices.length)
+    input.append(
+        make('option', initial || 'as it is', {value: ''}),
+        ...choices.filter(c => c !== initial).map(c => make('option', c, {value: c})));
+  input.id = `option-${name}`;
+  input.dataset.option = name;
+  label.append(input, flag ? ` ${name}` : '');
+  return label;
+}
+
 function fillForm() {
   $('folder').textContent = system.folder;
   $('work').replaceChildren();
@@ -84,7 +101,7 @@ function fillForm() {
   }
   $('topology')
       .replaceChildren(...system.topologies.map(t => make('option', t, {value: t, selected: t === 'small.yaml'})));
-  $('option-links').append(...system.links.map(m => make('option', m.name, {title: m.help})));
+  $('options').replaceChildren(...system.options.map(optionField));
   showParams();
 }
 

@@ -46,7 +46,7 @@ class Diffs(cli_support.Cli):
         self.assertEqual([c["name"].split(".")[-1] for c in d["engines"][:8]], ["pe_gemm"] * 8)
         self.assertAlmostEqual(d["engines"][0]["b_ns"], 4 * d["engines"][0]["a_ns"])
         logs = self.diff(log_a, log_b)
-        self.assertEqual([c["key"] for c in logs["configuration"]], ["scale"])
+        self.assertEqual([c["key"] for c in logs["configuration"]], ["scale.gemm"])
         self.assertGreater(logs["ops_that_differ"], 0)
         self.assertTrue(logs["first"]["line"].endswith("gemm.cpp:10"), logs["first"])
         self.assertLess(logs["first"]["a"]["end_ns"], logs["first"]["b"]["end_ns"])

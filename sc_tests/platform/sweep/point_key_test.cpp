@@ -8,20 +8,20 @@
 #include <set>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/sweep/sha256.h"
+#include "kernbench/platform/spec/sha256.h"
 
 namespace kernbench::sweep {
 namespace {
 
 TEST(Sha256, IsTheStandards) {  // FIPS 180-4's examples, and one of two blocks of padding
-  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+  EXPECT_EQ(spec::sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(spec::sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(spec::sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  EXPECT_EQ(sha256(std::string(1'000'000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
-  Sha256 parts;
+  EXPECT_EQ(spec::sha256(std::string(1'000'000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  spec::Sha256 parts;
   for (int i = 0; i < 1000; ++i) parts.add(std::string(1000, 'a'));
-  EXPECT_EQ(parts.hex(), sha256(std::string(1'000'000, 'a')));
+  EXPECT_EQ(parts.hex(), spec::sha256(std::string(1'000'000, 'a')));
 }
 
 class Keys : public testing::Test {
@@ -77,7 +77,6 @@ TEST_F(Keys, ChangeWithAllThatDecides) {
                                      {"--verify"},
                                      {"--debug-verify"},
                                      {"--check-races"},
-                                     {"--explain"},
                                      {"--isa", "avx2"},
                                      {"--corrupt", "c"},
                                      {"--max-time", "5"},
@@ -105,6 +104,8 @@ TEST_F(Keys, ChangeWithTheEnergyTableThatATopologyNames) {
 TEST_F(Keys, StayWithWhatDecidesNothing) {
   const std::string same = key(base());
   EXPECT_EQ(key(with({"--threads", "3"})), same);
+  EXPECT_EQ(key(with({"--explain"})), same);
+  EXPECT_EQ(key(with({"--seed", "1", "--pes=all"})), same) << "what holds where nothing is given";
   EXPECT_EQ(key({"run", "--param=m=32", "--tensor", "a=" + folder_ + "/c.npy", "--kernel=gemm", "--param", "n=64",
                  "--plugin", folder_ + "/b.so", "--topology", "a.yaml"}),
             same);

@@ -1,5 +1,5 @@
 // Does a shell read the words that were meant?
-#include "kernbench/platform/sweep/shell_words.h"
+#include "kernbench/platform/spec/shell_words.h"
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ TEST(ShellWords, AreReadAsTheyWereMeant) {
                                           "&"};
   std::string expected;
   for (const std::string& w : words) expected += "[" + w + "]";
-  FILE* shell = popen(("printf '[%s]'" + shell_words(words)).c_str(), "r");
+  FILE* shell = popen(("printf '[%s]'" + spec::shell_words(words)).c_str(), "r");
   ASSERT_NE(shell, nullptr);
   std::string found(10'000, '\0');
   found.resize(fread(found.data(), 1, found.size(), shell));

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4): names of points that two different points never share.
+// SHA-256 (FIPS 180-4): names that two different texts never share.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace kernbench::sweep {
+namespace kernbench::spec {
 
 class Sha256 {
  public:
@@ -27,4 +27,4 @@ class Sha256 {
 /// Of a whole text.
 std::string sha256(std::string_view bytes);
 
-}  // namespace kernbench::sweep
+}  // namespace kernbench::spec

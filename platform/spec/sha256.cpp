@@ -1,11 +1,11 @@
-#include "kernbench/platform/sweep/sha256.h"
+#include "kernbench/platform/spec/sha256.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 
-namespace kernbench::sweep {
+namespace kernbench::spec {
 namespace {
 
 // FIPS 180-4, 4.2.2.
@@ -74,4 +74,4 @@ std::string sha256(std::string_view bytes) {
   return Sha256().add(bytes).hex();
 }
 
-}  // namespace kernbench::sweep
+}  // namespace kernbench::spec

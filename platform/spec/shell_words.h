@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-namespace kernbench::sweep {
+namespace kernbench::spec {
 
 /// In quotes where it is not plain.
 std::string shell_word(const std::string& word);
 /// Each behind a blank.
 std::string shell_words(const std::vector<std::string>& words);
 
-}  // namespace kernbench::sweep
+}  // namespace kernbench::spec

@@ -1,6 +1,6 @@
-#include "kernbench/platform/sweep/shell_words.h"
+#include "kernbench/platform/spec/shell_words.h"
 
-namespace kernbench::sweep {
+namespace kernbench::spec {
 
 std::string shell_word(const std::string& word) {
   const bool plain = !word.empty() && word.find_first_not_of(
@@ -18,4 +18,4 @@ std::string shell_words(const std::vector<std::string>& words) {
   return text;
 }
 
-}  // namespace kernbench::sweep
+}  // namespace kernbench::spec

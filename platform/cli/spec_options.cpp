@@ -1,0 +1,35 @@
+#include "kernbench/platform/cli/spec_options.h"
+
+#include "kernbench/phase2/tool/whole_number.h"
+
+namespace kernbench::cli {
+
+using Type = spec::Option::Type;
+using Often = spec::Option::Often;
+
+CLI::Option* described(CLI::Option* option, const spec::Option& o) {
+  option->group(std::string(o.group));
+  if (!o.form.empty()) option->type_name(std::string(o.form));
+  if (o.often == Often::once && o.type != Type::flag) option->expected(1);
+  if (o.often == Often::targets) option->allow_extra_args(false);
+  if (o.required) option->required();
+  if (!o.legal.empty()) option->check(CLI::IsMember(std::vector<std::string>(o.legal.begin(), o.legal.end())));
+  if (o.type == Type::whole)
+    whole_number(option, 0, o.most < 18446744073709551615.0 ? static_cast<uint64_t>(o.most) : ~uint64_t{0});
+  if (o.type == Type::positive) positive_number(option, o.most);
+  if (!o.initial.empty()) option->default_str(std::string(o.initial));
+  return option;
+}
+
+void add_options(CLI::App& app, spec::RunSpec& values) {
+  for (const spec::Option& o : spec::options()) {
+    if (o.type != Type::flag) {
+      add_option(app, o.name, values.list(o.name));
+      continue;
+    }
+    const auto set = [&values, name = o.name](int64_t) { values.set(name, "true"); };
+    described(app.add_flag("--" + std::string(o.name), set, std::string(o.help)), o);
+  }
+}
+
+}  // namespace kernbench::cli

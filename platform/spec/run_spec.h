@@ -1,0 +1,98 @@
+// What a run is asked: the one table of the options of `kernbench run`, and the values that a run was given. The
+// command line, reports and logs, keys of stores, plans and requests, pages and the interface for C are made from it: a
+// new option is an entry of the table, and the code that acts on it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kernbench::spec {
+
+struct Option {
+  enum class Type {
+    flag,      ///< --verify
+    text,      ///< of `legal` where that is not empty
+    whole,     ///< from 0 to `most`
+    positive,  ///< a number above 0, up to `most`
+    number,
+  };
+  enum class Often {
+    once,
+    each,     ///< a list
+    named,    ///< NAME=VALUE, each name once; their order decides nothing
+    targets,  ///< TARGET=VALUE, in their order
+  };
+  enum class File { none, topology, energy, input, written };
+  enum class Role {
+    decides,  ///< results depend on it
+    shows,    ///< the report says more
+    works,    ///< how the work is done
+    ends,     ///< when this machine's clock says so
+    writes,   ///< another output, or what stands in it
+  };
+  std::string_view name;  ///< without --
+  std::string_view form;  ///< of the value, for --help: "NAME=FILE.npy"
+  std::string_view help;
+  std::string_view group = "";  ///< in --help
+  Role role = Role::decides;
+  Type type = Type::text;
+  Often often = Often::once;
+  File file = File::none;             ///< what the value names, behind NAME= where it is named
+  std::string_view initial = "";      ///< the value of one that is not given; empty: none
+  std::vector<std::string_view> legal = {};
+  double most = 0;
+  bool required = false;
+  bool has_names() const { return often == Often::named || often == Often::targets; }
+  /// A plan may give it to a point, and a request.
+  bool is_of_points() const { return role == Role::decides || role == Role::shows || role == Role::works; }
+};
+
+/// In the order in which --help and reports name them.
+const std::vector<Option>& options();
+/// Null for another name.
+const Option* find_option(std::string_view name);
+/// std::logic_error for another name.
+const Option& option(std::string_view name);
+/// What keys and documents are made of, in the table's order.
+std::vector<const Option*> deciding_options();
+
+/// "NAME=VALUE" as its parts. InputError: `what` stands in front.
+std::pair<std::string, std::string> name_and_value(const std::string& what, const std::string& text,
+                                                   std::string_view form);
+
+/// The values of one run. std::logic_error where an option is asked for that the table lacks, or as what it is not.
+class RunSpec {
+ public:
+  RunSpec() : values_(options().size()) {}
+  /// From the words behind `run`: --name VALUE, --name=VALUE, --flag. InputError for others, `who` in front.
+  static RunSpec of_words(const std::vector<std::string>& words, const std::string& who);
+
+  bool given(std::string_view name) const { return !list(name).empty(); }
+  bool flag(std::string_view name) const { return given(name); }
+  /// Its value, else its initial one.
+  std::string text(std::string_view name) const;
+  /// Of a whole number that is given or has an initial value.
+  uint64_t whole(std::string_view name) const;
+  std::optional<double> number(std::string_view name) const;
+  /// As they were given, in order.
+  const std::vector<std::string>& list(std::string_view name) const { return values_[index_of(name)]; }
+  std::vector<std::string>& list(std::string_view name) { return values_[index_of(name)]; }
+  /// Of NAME=VALUE. InputError for a word of another form, and a name that stands twice.
+  std::vector<std::pair<std::string, std::string>> named(std::string_view name) const;
+  /// Instead of what it was.
+  void set(std::string_view name, std::string value) { list(name) = {std::move(value)}; }
+  void add(std::string_view name, std::string value) { list(name).push_back(std::move(value)); }
+
+  /// Words that repeat the run: `run` and what was given of the options that decide its results.
+  std::vector<std::string> words() const;
+
+ private:
+  static size_t index_of(std::string_view name);
+  std::vector<std::vector<std::string>> values_;  // by option; a flag's is "true"
+};
+
+}  // namespace kernbench::spec

@@ -1,0 +1,48 @@
+#include "kernbench/platform/tools/run_of_spec.h"
+
+#include "kernbench/kernel_api/program_registry.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/platform.h"
+
+namespace kernbench {
+
+RunOptions run_options(const spec::RunSpec& spec) {
+  if (spec.given("kernel") == spec.given("program"))
+    throw InputError("run: needs --kernel NAME or --program NAME, one of them");
+  RunOptions r;
+  r.kernel = spec.text("kernel");
+  r.program = spec.text("program");
+  r.params = spec.named("param");
+  r.tensors = spec.named("tensor");
+  r.dumps = spec.named("dump");
+  r.expected = spec.named("expected");
+  r.seed = spec.whole("seed");
+  r.pes = spec.text("pes");
+  r.device = spec.text("device");
+  r.ranks = spec.text("ranks");
+  if (spec.text("launch") == "host") r.launch = LaunchMode::host;
+  if (spec.text("launch") == "direct") r.launch = LaunchMode::direct;
+  r.timed_transfer = spec.text("transfer") == "timed";
+  if (spec.text("address") == "virtual") r.addresses = AddressMode::virtual_;
+  r.verify = spec.flag("verify");
+  r.debug_verify = spec.flag("debug-verify");
+  r.check_races = spec.flag("check-races");
+  r.threads = static_cast<int>(spec.whole("threads"));
+  r.corrupt = spec.text("corrupt");
+  r.wiring_file = spec.text("wiring");
+  if (!r.wiring_file.empty() && r.kernel.empty()) throw InputError("--wiring: is of a kernel; found a program");
+  return r;
+}
+
+void resolve(spec::RunDocument& d, Platform& platform, const RunOptions& r) {
+  const topology::Graph& graph = platform.graph();
+  d.options.set("links", graph.timing.links.name());
+  d.options.set("response", std::string(name_of(graph.timing.response)));
+  d.options.set("launch", std::string(name_of(choose_launch_way(platform, r).mode)));
+  const Params params = r.program.empty() ? kernel_params(KernelRegistry::instance().at(r.kernel), r.params)
+                                          : program_params(ProgramRegistry::instance().at(r.program), r.params);
+  d.options.list("param").clear();
+  for (const auto& [name, value] : params.values()) d.options.add("param", name + "=" + to_text(value));
+}
+
+}  // namespace kernbench

@@ -1,0 +1,16 @@
+// A run as its options say it (platform/spec): what run_kernel() and run_program() are to do, and how its document
+// tells what came of what nobody gave.
+#pragma once
+
+#include "kernbench/platform/spec/run_document.h"
+#include "kernbench/platform/tools/run.h"
+
+namespace kernbench {
+
+/// Beside `isa`, logs and observers, which are the caller's. InputError.
+RunOptions run_options(const spec::RunSpec&);
+
+/// Links, responses and launch as they are, and all parameters. InputError, BadParam as the run's.
+void resolve(spec::RunDocument&, Platform&, const RunOptions&);
+
+}  // namespace kernbench
