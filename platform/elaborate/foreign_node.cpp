@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/foreign_routes.h"
 #include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/fabric/control_message.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 
 namespace kernbench {
@@ -18,6 +20,16 @@ ImplSpec ForeignNode::spec() {
 
 void ForeignNode::add_way(PeBlock& from, PeBlock& to, bool comes, bool goes) {
   ways_.push_back({&from, &to, comes, goes});
+}
+
+std::string heads_for(const tlm::tlm_generic_payload& p) {
+  const FabricNode* next = nullptr;
+  if (const auto* x = p.get_extension<FabricTransaction>()) {
+    if (x->node > 0 && x->node <= x->hop_count) next = &x->hops[x->node - 1].in->node();
+  } else if (const auto* m = dynamic_cast<const ControlMessage*>(p.get_extension<SocketMessage>())) {
+    next = &m->next();
+  }
+  return next ? next->owner().id() : std::string();
 }
 
 void ForeignNode::no_neighbour(const std::string& id, const char* what) const {

@@ -1,5 +1,5 @@
-// Whatever a foreign block on a link does of what IEEE 1666 allows: is a kernel's result right, or a fault that says so,
-// and does the simulation go on? KERNBENCH_HOSTILE_CASES and KERNBENCH_HOSTILE_SEED make a campaign of it.
+// Whatever a foreign block on a link does of what IEEE 1666 allows: is a kernel's result right, or a fault that says
+// so, and does the simulation go on? KERNBENCH_HOSTILE_CASES and KERNBENCH_HOSTILE_SEED make a campaign of it.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -95,7 +95,8 @@ class HostTraffic : public sc_core::sc_module {
       std::vector<uint8_t> bytes(1 + random_() % 300), back(bytes.size());
       for (uint8_t& b : bytes) b = static_cast<uint8_t>(random_());
       const uint64_t at = address_ + random_() % 512;
-      const bool ok = access(true, at, bytes) == tlm::TLM_OK_RESPONSE && access(false, at, back) == tlm::TLM_OK_RESPONSE;
+      const bool ok =
+          access(true, at, bytes) == tlm::TLM_OK_RESPONSE && access(false, at, back) == tlm::TLM_OK_RESPONSE;
       errors += !ok;
       if (ok && back != bytes) wrong = std::string(name()) + " reads back what it has not written";
     }
@@ -149,7 +150,8 @@ std::string with(std::string text, const std::string& from, const std::string& t
 void draw_machine(Case& c, const std::function<size_t(size_t)>& below) {
   const std::string columns = std::to_string(1 + below(4)), rows = std::to_string(1 + below(4));
   const std::string pes = std::to_string(1 + below(4)), cubes = std::to_string(1 + below(2));
-  const std::string memory = std::vector<std::string>{"builtin.hbm_pc", "builtin.hbm_ctrl", "builtin.hbm_dram"}[below(3)];
+  const std::string memory =
+      std::vector<std::string>{"builtin.hbm_pc", "builtin.hbm_ctrl", "builtin.hbm_dram"}[below(3)];
   const auto ns = [&] { return std::to_string(below(70) / 10.0); };
   std::string t = read_file(topology_path("small.yaml"));
   t = with(t, "cubes: {w: 2,", "cubes: {w: " + cubes + ",");
@@ -270,11 +272,11 @@ std::string outcome(const Case& c) {
     said = std::string("fault: ") + e.what();
   }
   const auto says = [&](const char* text) { return said.find(text) != std::string::npos; };
-  const bool known = (fails && says("answered") && says("TLM_")) ||
-                     (loses && (says("expected it to pass the payload on with its extensions") ||
-                                says("expected the tiles of a composite to be passed on as they are") ||
-                                says("expected messages between PEs to be passed on") ||
-                                says("answered TLM_GENERIC_ERROR")));
+  const bool known =
+      (fails && says("answered") && says("TLM_")) ||
+      (loses && (says("expected it to pass the payload on with its extensions") ||
+                 says("expected the tiles of a composite to be passed on as they are") ||
+                 says("expected messages between PEs to be passed on") || says("answered TLM_GENERIC_ERROR")));
   if (said != "verified" && !known) said = "wrong: " + said;
   for (const HostTraffic* t : {&host, &cpu}) {
     if (said == "verified" && !t->done) sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_MS));

@@ -1,6 +1,7 @@
 // Foreign blocks that take several requests at a time, by payloads of a pool of their own, in the whole of the base
-// protocol: late END_REQ, END_REQ and BEGIN_RESP as return values, responses out of order and late, END_RESP early, late
-// and as TLM_COMPLETED; and what such blocks do in practice: a cache, a write buffer, a bridge of 64 bytes, a firewall.
+// protocol: late END_REQ, END_REQ and BEGIN_RESP as return values, responses out of order and late, END_RESP early,
+// late and as TLM_COMPLETED; and what such blocks do in practice: a cache, a write buffer, a bridge of 64 bytes, a
+// firewall.
 #pragma once
 
 #include <algorithm>
@@ -228,9 +229,8 @@ class Bridge64 : public Engine {
 class Cache : public Engine {
   using Engine::Engine;
   void access(Payload& p) override {
-    const bool own = std::any_of(scratch.begin(), scratch.end(), [&](const Scratch& s) {
-      return p.get_address() - s.address < s.nbytes;
-    });
+    const bool own = std::any_of(scratch.begin(), scratch.end(),
+                                 [&](const Scratch& s) { return p.get_address() - s.address < s.nbytes; });
     bool hit = own && p.is_read() && !p.get_byte_enable_ptr();
     for (uint64_t i = 0; hit && i < p.get_data_length(); ++i) hit = lines_.count(p.get_address() + i) > 0;
     if (hit) {
@@ -256,9 +256,8 @@ class Combines : public Engine {
     while (busy_) wait(free_);
     busy_ = true;
     const bool own = p.is_write() && !p.get_byte_enable_ptr() &&
-                     std::any_of(scratch.begin(), scratch.end(), [&](const Scratch& s) {
-                       return p.get_address() - s.address < s.nbytes;
-                     });
+                     std::any_of(scratch.begin(), scratch.end(),
+                                 [&](const Scratch& s) { return p.get_address() - s.address < s.nbytes; });
     if (!own || p.get_address() != address_ + bytes_.size()) flush();
     if (own) {
       if (bytes_.empty()) address_ = p.get_address();
@@ -335,11 +334,16 @@ inline const std::vector<HostileKind>& all_hostile_kinds() {
   static const std::vector<HostileKind> kinds = [] {
     std::vector<HostileKind> all = hostile_kinds();
     const std::vector<HostileKind> more = {
-        {"own_payloads", make_hostile<Engine>},      {"beats", make_hostile<Beats>},
-        {"interleaves", make_hostile<Interleaves>},  {"bridge64", make_hostile<Bridge64>},
-        {"cache", make_hostile<Cache>},              {"combines", make_hostile<Combines>},
-        {"firewall", make_hostile<Firewall>},        {"responds_at_once", make_hostile<RespondsAtOnce>},
-        {"reorders", make_hostile<Reorders>},        {"runs_ahead", make_hostile<RunsAhead>},
+        {"own_payloads", make_hostile<Engine>},
+        {"beats", make_hostile<Beats>},
+        {"interleaves", make_hostile<Interleaves>},
+        {"bridge64", make_hostile<Bridge64>},
+        {"cache", make_hostile<Cache>},
+        {"combines", make_hostile<Combines>},
+        {"firewall", make_hostile<Firewall>},
+        {"responds_at_once", make_hostile<RespondsAtOnce>},
+        {"reorders", make_hostile<Reorders>},
+        {"runs_ahead", make_hostile<RunsAhead>},
     };
     all.insert(all.end(), more.begin(), more.end());
     return all;

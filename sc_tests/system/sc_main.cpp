@@ -20,7 +20,8 @@ void fail_on_report(const sc_core::sc_report& report, const sc_core::sc_actions&
 int sc_main(int argc, char** argv) {
   (void)banner_off;
   ::testing::InitGoogleTest(&argc, argv);
-  sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
+  const char* tick_fs = std::getenv("KERNBENCH_TEST_TICK_FS");
+  sc_core::sc_set_time_resolution(tick_fs ? std::atof(tick_fs) : 1, sc_core::SC_FS);
   sc_core::sc_report_handler::set_handler(&fail_on_report);
   return RUN_ALL_TESTS();
 }

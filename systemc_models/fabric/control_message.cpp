@@ -79,12 +79,14 @@ void ControlMessage::go_on() {
   out.request(*this);
 }
 
+const FabricNode& ControlMessage::next() const {
+  return passed_.size() == leg_->ways.size() ? *leg_->end : leg_->ways[passed_.size()]->node();
+}
+
 void ControlMessage::request_in(FabricPort& in) {
   passed_.back().in = &in;
   if (in.foreign()) leg_ns_ += in.foreign()->from.wire_ns;
-  const bool at_end = passed_.size() == leg_->ways.size();
-  const FabricNode& expected = at_end ? *leg_->end : leg_->ways[passed_.size()]->node();
-  if (&in.node() == &expected) return go_on();
+  if (&in.node() == &next()) return go_on();
   respond(HostError::no_path,
           in.node().owner().id() + ": a message for " + leg_->end->owner().id() + " has gone astray", time_ns_);
 }

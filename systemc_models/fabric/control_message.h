@@ -18,6 +18,7 @@
 
 namespace kernbench {
 
+class FabricNode;
 struct ControlLeg;
 
 struct MessageIds {
@@ -101,6 +102,9 @@ class ControlMessage : public SocketMessage {
 
   double sent_ns() const { return sent_ns_; }
   double offset_ns() const { return offset_ns_ + leg_ns_; }
+
+  /// The block of its leg that it goes to next.
+  const FabricNode& next() const;
 
   // For blocks that it passes: it goes on, or its response goes back.
   void request_in(FabricPort& in) override;

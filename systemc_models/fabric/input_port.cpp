@@ -49,8 +49,8 @@ InputChannel& InputPort::append(Flit& f) {
   return v;
 }
 
-/// Without a limit a message begins a queue of its own. It is known by the message: a foreign block may begin one of its
-/// own, an answer, while the flits of another that it passes on are still to come.
+/// Without a limit a message begins a queue of its own. It is known by the message: a foreign block may begin one of
+/// its own, an answer, while the flits of another that it passes on are still to come.
 InputChannel& InputPort::queue_of(const Flit& f) {
   if (f.index == 0) {
     if (idle_.empty()) idle_.push_back(&add(class_of(f), f.channel));

@@ -18,9 +18,9 @@ struct BaseProtocolTarget::Access : DataMover {
   Rows rows;  ///< of the request, where its beats go to the same addresses again
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
   std::optional<PayloadRange> arrived;  ///< at the memory: a foreign block may have changed the address
-  bool local = false;                                 ///< a LocalWindow's
-  bool blocking = false;   ///< b_transport
-  bool has_place = false;  ///< of `outstanding`
+  bool local = false;                   ///< a LocalWindow's
+  bool blocking = false;                ///< b_transport
+  bool has_place = false;               ///< of `outstanding`
   bool moved = false, served_by_fabric = false, complete = false;
   sc_core::sc_event completed;  ///< b_transport waits for it
   double grant_ns = 0, done_ns = 0;

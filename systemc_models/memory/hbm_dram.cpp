@@ -113,13 +113,14 @@ double HbmDram::lone_service_ns(const Route& r, bool write, uint64_t address, ui
 
 Service HbmDram::serve(FabricTransaction& x) {
   if (idle_.empty()) {
-    transfers_.push_back(std::make_unique<DramTransfer>());
+    transfers_.push_back(std::make_unique<Transfer>());
     idle_.push_back(transfers_.back().get());
   }
-  DramTransfer& t = *idle_.back();
+  Transfer& t = *idle_.back();
   idle_.pop_back();
   const double queued = x.time_ns + overhead_ns();
   t = {};
+  t.queued_ns = queued;
   t.write = x.write;
   t.atomic = x.is_atomic();
   t.offset = x.address - base();
@@ -150,7 +151,7 @@ void HbmDram::due() {
   const std::vector<DramTransfer*>& ended = dram_.run(now);
   for (DramTransfer* t : dram_.came())
     data_came(*static_cast<FabricTransaction*>(t->context), t->came, ns_of(t->came_at));
-  for (DramTransfer* t : ended) finish(*t);
+  for (DramTransfer* t : ended) finish(static_cast<Transfer&>(*t));
   wake();
 }
 
@@ -160,10 +161,10 @@ double HbmDram::end_ns(const DramTransfer& t, double zero_ns, double path_ns) co
   return std::max(ns_of(t.done) - zero_ns, path_from + path_ns);
 }
 
-/// The response leaves so that its last byte does when the last data have come.
-void HbmDram::finish(DramTransfer& t) {
+/// The response leaves so that its last byte does when the last data have come. A read's first data may be far by then.
+void HbmDram::finish(Transfer& t) {
   auto& x = *static_cast<FabricTransaction*>(t.context);
-  const double queued = x.time_ns + overhead_ns(), path = path_ns(*x.route, x.write, x.nbytes, x.rows);
+  const double queued = t.queued_ns, path = path_ns(*x.route, x.write, x.nbytes, x.rows);
   Service s;
   s.finish_ns = queued + end_ns(t, queued, path);
   s.header_leaves_ns = x.write ? s.finish_ns : std::max(timeline().now_ns(), s.finish_ns - path);

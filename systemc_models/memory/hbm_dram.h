@@ -134,13 +134,16 @@ class HbmDram : public MemoryTarget {
   double path_ns(const Route&, bool write, uint64_t nbytes, const Rows&) const;
   /// From a time on, when it had come, to its end.
   double end_ns(const DramTransfer&, double zero_ns, double path_ns) const;
-  void finish(DramTransfer&);
+  struct Transfer : DramTransfer {
+    double queued_ns = 0;  ///< when its transaction had come and the overhead was over
+  };
+  void finish(Transfer&);
 
   DramController dram_;
   const double tck_ps_;
   Cycle armed_ = kNoCycle;  ///< the earliest cycle for which there is an entry on the timeline
-  std::vector<std::unique_ptr<DramTransfer>> transfers_;
-  std::vector<DramTransfer*> idle_;
+  std::vector<std::unique_ptr<Transfer>> transfers_;
+  std::vector<Transfer*> idle_;
   // For lone_service_ns(): the same memory without refresh, at a time at which all before is long over.
   mutable DramController alone_;
   mutable Cycle alone_now_ = 0;

@@ -47,6 +47,9 @@ Position size_of_sip(const SystemSpec&);
 Position router_centre(const CubeSpec&, const Cell&);
 CubeFabric build_mesh(const CubeSpec&, const std::string& cube, Position origin, GraphBuilder&);
 CubeFabric build_crossbar(const CubeSpec&, const std::string& cube, Position origin, GraphBuilder&);
+CubeFabric build_single(const CubeSpec&, const std::string& cube, Position origin, GraphBuilder&);
+/// Without a mesh: PEs stand in two rows, those of the first half north.
+Position place_of_pe(const CubeSpec&, Position origin, uint32_t pe);
 /// The PE's blocks round `centre`; returns node indices in the template's order.
 std::vector<uint32_t> build_pe(const PeTemplate&, const std::string& pe, Position centre, double pitch_mm,
                                GraphBuilder&);

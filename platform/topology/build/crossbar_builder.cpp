@@ -4,6 +4,12 @@
 
 namespace kernbench::topology {
 
+Position place_of_pe(const CubeSpec& cube, Position origin, uint32_t pe) {
+  const uint32_t half = (cube.pes + 1) / 2;
+  const double column = (pe % half + 0.5) * (cube.size.x_mm / half);
+  return {origin.x_mm + column, origin.y_mm + (pe < half ? 0.3 : 0.7) * cube.size.y_mm};
+}
+
 CubeFabric build_crossbar(const CubeSpec& cube, const std::string& id, Position origin, GraphBuilder& builder) {
   const CrossbarSpec& spec = *cube.crossbar;
   const uint32_t half = (cube.pes + 1) / 2;  // PEs 0 .. half-1 lie north, the others south
@@ -14,8 +20,7 @@ CubeFabric build_crossbar(const CubeSpec& cube, const std::string& id, Position 
 
   CubeFabric fabric;
   for (uint32_t p = 0; p < cube.pes; ++p) {
-    const Position at = p < half ? place(p, 0.3) : place(p - half, 0.7);
-    fabric.pe.push_back(builder.add_node(naming::xbar(id, p), spec.xbar, at));
+    fabric.pe.push_back(builder.add_node(naming::xbar(id, p), spec.xbar, place_of_pe(cube, origin, p)));
   }
   const uint32_t south = cube.pes - half;
   std::vector<std::pair<uint32_t, uint32_t>> bridged;  // columns

@@ -17,8 +17,8 @@ class CubeBuilder {
       : spec_(spec), place_(place), builder_(builder), id_(naming::cube(place.sip, place.cube)) {}
 
   CubePorts build() {
-    fabric_ = spec_.mesh ? build_mesh(spec_, id_, place_.origin, builder_)
-                         : build_crossbar(spec_, id_, place_.origin, builder_);
+    const auto build_fabric = spec_.mesh ? build_mesh : spec_.crossbar ? build_crossbar : build_single;
+    fabric_ = build_fabric(spec_, id_, place_.origin, builder_);
     add_hbm();
     if (spec_.m_cpu) {
       m_cpu_ = builder_.add_node(naming::m_cpu(id_), spec_.m_cpu->block, on_tray(spec_.m_cpu->at));
@@ -44,10 +44,15 @@ class CubeBuilder {
   }
   uint64_t address(uint64_t offset) const { return encode({place_.sip, place_.cube, offset}); }
 
+  /// Where a PE and its slice find the fabric.
+  Position place_at_fabric(uint32_t pe) const {
+    return spec_.mesh ? position(fabric_.pe[pe]) : place_of_pe(spec_, place_.origin, pe);
+  }
+
   /// A slice's controller lies behind its PE's router, on the side that the PE leaves free.
   void add_hbm() {
     for (uint32_t p = 0; p < spec_.pes; ++p) {
-      const Position router = position(fabric_.pe[p]), pe = centre_of_pe(p);
+      const Position router = place_at_fabric(p), pe = centre_of_pe(p);
       const Position at{2 * router.x_mm - pe.x_mm, spec_.mesh ? 2 * router.y_mm - pe.y_mm : pe.y_mm};
       const uint32_t hbm = builder_.add_node(naming::hbm_ctrl(id_, p), spec_.hbm, at);
       builder_.add_link(hbm, fabric_.pe[p], spec_.fabric_to_hbm.properties());
@@ -62,7 +67,7 @@ class CubeBuilder {
     builder_.add_memory(sram, "sram", address(kSramWindow), spec_.sram_bytes, spec_.sram->block.line);
   }
 
-  /// Beside the router, crossbar or NoC node that it is linked to.
+  /// Beside the router, crossbar or NoC that it is linked to.
   void add_foreign_port(uint32_t i) {
     const PortSpec& port = spec_.ports[i];
     const uint32_t to = port.router    ? builder_.find(naming::router(id_, port.router->row, port.router->col))
@@ -123,9 +128,9 @@ class CubeBuilder {
   /// A PE lies beside its router, towards the corner; several on one router side by side. Of a crossbar it lies in the
   /// west, its HBM slice in the east.
   Position centre_of_pe(uint32_t p) const {
-    const Position router = position(fabric_.pe[p]);
+    const Position router = place_at_fabric(p);
     const Position middle = on_tray({spec_.size.x_mm / 2, spec_.size.y_mm / 2});
-    const auto before = std::count(fabric_.pe.begin(), fabric_.pe.begin() + p, fabric_.pe[p]);
+    const auto before = spec_.mesh ? std::count(fabric_.pe.begin(), fabric_.pe.begin() + p, fabric_.pe[p]) : 0;
     const double away = 0.3 * pitch_mm() * (1 + 0.7 * static_cast<double>(before));
     const double down = spec_.mesh ? 0.3 * pitch_mm() : 0.16 * spec_.size.y_mm;
     const double west = 0.24 * spec_.size.x_mm / ((spec_.pes + 1) / 2);

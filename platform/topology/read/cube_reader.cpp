@@ -1,4 +1,4 @@
-// `cube`: the fabric (mesh or crossbar), what hangs on it, and how.
+// `cube`: the fabric (mesh, crossbar or one block), what hangs on it, and how.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -103,7 +103,7 @@ void read_pe_layout(YamlMap& cube, CubeSpec& spec) {
   const YamlNode at = map.take("at");
   map.finish();
   if (!spec.mesh) {
-    if (at.is_defined()) map.faults().add(at.line(), map.field("at"), "found on a crossbar; legal: with a mesh only");
+    if (at.is_defined()) map.faults().add(at.line(), map.field("at"), "found without a mesh; legal: with a mesh only");
     return;
   }
   MeshSpec& mesh = *spec.mesh;
@@ -187,7 +187,7 @@ void read_links(YamlMap& cube, CubeSpec& spec) {
   YamlMap links(node, cube.field("links"), cube.faults());
   if (!links.valid()) return;
   const bool mesh = spec.mesh.has_value();
-  const std::string pe_side = mesh ? "router" : "xbar", other_side = mesh ? "router" : "noc";
+  const std::string pe_side = mesh ? "router" : spec.single ? "noc" : "xbar", other_side = mesh ? "router" : "noc";
   using namespace edge_kind;
   if (mesh) {
     spec.mesh->link = read_link(links, "router_to_router", kMesh, true, std::nullopt);
@@ -211,12 +211,12 @@ void read_links(YamlMap& cube, CubeSpec& spec) {
 }
 
 void read_fabric(YamlMap& cube, const ImplCatalog& catalog, CubeSpec& spec) {
-  const YamlNode node = cube.require("noc", "a mapping with type: mesh or crossbar");
+  const YamlNode node = cube.require("noc", "a mapping with type: mesh, crossbar, single or foreign");
   if (!node.is_defined()) return;
   YamlMap noc(node, cube.field("noc"), cube.faults());
   if (!noc.valid()) return;
-  noc.require("type", "mesh, crossbar");
-  const auto type = noc.choice("type", {"mesh", "crossbar"});
+  noc.require("type", "mesh, crossbar, single, foreign");
+  const auto type = noc.choice("type", {"mesh", "crossbar", "single", "foreign"});
   if (type == size_t{0}) spec.mesh = read_mesh(noc, catalog);
   if (type == size_t{1}) {
     spec.crossbar.emplace();
@@ -224,6 +224,8 @@ void read_fabric(YamlMap& cube, const ImplCatalog& catalog, CubeSpec& spec) {
     spec.crossbar->bridge = read_block_at(noc, "bridge", "bridge", catalog);
     spec.crossbar->noc = read_block_at(noc, "noc", "noc", catalog);
   }
+  if (type == size_t{2}) spec.single = read_block_at(noc, "noc", "noc", catalog);
+  if (type == size_t{3}) spec.single = default_block("foreign", catalog, noc.line(), noc.field("type"), noc.faults());
   if (type) noc.finish();
 }
 

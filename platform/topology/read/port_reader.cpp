@@ -11,9 +11,11 @@ namespace {
 
 constexpr size_t kMostPorts = 256;
 
-/// `at`: a router of the mesh, or `noc` or `peN` of a crossbar cube.
+/// `at`: a router of the mesh, `noc` where there is one, or `peN` of a crossbar cube.
 void read_place(YamlMap& map, const CubeSpec& cube, PortSpec& port) {
-  const auto at = map.require_string("at", cube.mesh ? "a router such as r0c1" : "noc, pe0, pe1, …");
+  const auto at = map.require_string("at", cube.mesh     ? "a router such as r0c1"
+                                           : cube.single ? "noc"
+                                                         : "noc, pe0, pe1, …");
   if (!at) return;
   if (cube.mesh) {
     const auto cell = parse_cell(*at);
@@ -24,7 +26,7 @@ void read_place(YamlMap& map, const CubeSpec& cube, PortSpec& port) {
     }
   } else {
     if (*at == "noc") return;
-    for (uint32_t p = 0; p < cube.pes; ++p) {
+    for (uint32_t p = 0; cube.crossbar && p < cube.pes; ++p) {
       if (*at != "pe" + std::to_string(p)) continue;
       port.pe = static_cast<int>(p);
       return;
@@ -34,7 +36,8 @@ void read_place(YamlMap& map, const CubeSpec& cube, PortSpec& port) {
                    "found '" + cut(*at) + "'; legal: " +
                        (cube.mesh ? "a router such as r0c1, below r" + std::to_string(cube.mesh->rows) + "c" +
                                         std::to_string(cube.mesh->cols) + " and outside the exclusion zone"
-                                  : "noc, or pe0 to pe" + std::to_string(cube.pes - 1)));
+                        : cube.single ? "noc"
+                                      : "noc, or pe0 to pe" + std::to_string(cube.pes - 1)));
 }
 
 }  // namespace
@@ -54,7 +57,7 @@ std::vector<PortSpec> read_ports(YamlMap& owner, const CubeSpec* cube, const Imp
     if (!map.valid()) continue;
     PortSpec port;
     port.block = read_block(map, "port", catalog);
-    if (cube && (cube->mesh || cube->crossbar)) read_place(map, *cube, port);
+    if (cube && (cube->mesh || cube->crossbar || cube->single)) read_place(map, *cube, port);
     port.link.kind = edge_kind::kPort;
     port.link.line = map.line();
     port.link.distance_mm = map.number_or("distance_mm", 0, NumberRule::not_negative("mm", kMostDistanceMm));

@@ -77,22 +77,24 @@ struct UcieSpec {
 struct PortSpec {
   Block block;
   std::optional<Cell> router;  ///< of a mesh
-  int pe = -1;                 ///< of a crossbar: the PE whose crossbar it is at; -1: the NoC node
+  int pe = -1;                 ///< of a crossbar: the PE whose crossbar it is at; -1: the NoC
   LinkSpec link;
 };
 
 struct CubeSpec {
   Position size;  ///< mm
   uint32_t pes = 0;
-  std::optional<MeshSpec> mesh;  ///< one of the two
+  // One of the three; the last is one block in the place of a NoC: of kind noc, or foreign.
+  std::optional<MeshSpec> mesh;
   std::optional<CrossbarSpec> crossbar;
+  std::optional<Block> single;
   Block hbm;
   uint64_t hbm_slice_bytes = 0;
   std::optional<PlacedBlock> sram;
   uint64_t sram_bytes = 0;
   std::optional<PlacedBlock> m_cpu;
   std::optional<UcieSpec> ucie;
-  // The fabric is the mesh's routers, or the crossbars (PEs, HBM) and the NoC node (all else).
+  // The fabric is the mesh's routers, the one block, or the crossbars (PEs, HBM) and the NoC node (all else).
   LinkSpec pe_dma_to_fabric, fabric_to_hbm, fabric_to_sram, fabric_to_m_cpu, fabric_to_ucie, ucie_to_port,
       m_cpu_to_pe_cpu;
   PeTemplate pe;

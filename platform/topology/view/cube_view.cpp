@@ -183,10 +183,10 @@ std::vector<size_t> add_boxes(const Graph& g, const std::string& prefix, const F
     } else if (!fabric.mesh && is_connection(node.id)) {
       box_of[n] = boxes.find(port_of(node));  // all lead to the one NoC node
     } else {
-      box_of[n] = boxes.add(node.kind == "hbm_ctrl" ? hbm_box(g, node, fabric)
-                            : is_port(node)         ? port_box(g, node, cube)
-                            : node.kind == "noc"    ? noc_bar(node, fabric)
-                                                    : block_box(node, fabric));
+      box_of[n] = boxes.add(node.kind == "hbm_ctrl"                       ? hbm_box(g, node, fabric)
+                            : is_port(node)                               ? port_box(g, node, cube)
+                            : node.kind == "noc" && !fabric.nodes.empty() ? noc_bar(node, fabric)
+                                                                          : block_box(node, fabric));
     }
   }
   for (const auto& [pe, extent] : pes) {
@@ -228,7 +228,8 @@ Diagram draw_cube(const Graph& g, const std::string& id) {
   const Survey s = survey(g, prefix);
   if (s.outline.empty())
     throw std::invalid_argument("no '" + id + "' in " + g.name + "; legal: a cube such as sip0.cube0");
-  std::vector<std::string> whole = {count_text(s.fabric.nodes.size(), s.fabric.mesh ? "router" : "crossbar")};
+  std::vector<std::string> whole = {
+      s.fabric.nodes.empty() ? "one NoC" : count_text(s.fabric.nodes.size(), s.fabric.mesh ? "router" : "crossbar")};
   for (const std::string& part : contents_of(g, prefix)) whole.push_back(part);
   d.subtitle = joined(whole) + "; HBM " + gbs_text(s.hbm_gbs) + " in all";
   Box cube = make_box(s.outline.box(0.2), id, "cube", "");

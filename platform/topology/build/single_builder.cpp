@@ -1,0 +1,19 @@
+// A cube whose NoC is one block: of kind noc, or the place of a foreign one. All of the cube is linked to it.
+#include "kernbench/platform/topology/build/builders.h"
+
+namespace kernbench::topology {
+
+CubeFabric build_single(const CubeSpec& cube, const std::string& id, Position origin, GraphBuilder& builder) {
+  const Position middle{origin.x_mm + cube.size.x_mm / 2, origin.y_mm + cube.size.y_mm / 2};
+  const uint32_t noc = builder.add_node(naming::noc(id), *cube.single, middle);
+  CubeFabric fabric;
+  fabric.pe.assign(cube.pes, noc);
+  fabric.m_cpu = noc;
+  fabric.sram = noc;
+  if (cube.ucie) {
+    for (auto& side : fabric.ucie) side.assign(cube.ucie->connections, noc);
+  }
+  return fabric;
+}
+
+}  // namespace kernbench::topology

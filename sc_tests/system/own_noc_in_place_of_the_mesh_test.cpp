@@ -1,0 +1,166 @@
+// `cube.noc.type: foreign`: a TLM-2.0 model of a whole NoC in the place of every cube's mesh. Do kernels, messages between
+// PEs and launches pass it, and is it as fast as our own block of no time (`type: single`)?
+#include <gtest/gtest.h>
+#include <tlm_utils/multi_passthrough_initiator_socket.h>
+#include <tlm_utils/multi_passthrough_target_socket.h>
+
+#include <map>
+
+#include "kernbench/platform/elaborate/foreign_node.h"
+#include "kernbench/platform/elaborate/foreign_routes.h"
+#include "kernbench/platform/tools/run.h"
+#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/fabric/fabric_node.h"
+#include "system_support.h"
+
+namespace kernbench::testing {
+namespace {
+
+/// AT: any neighbour to any other, all at a time, by the platform's routes.
+class OwnNoc : public sc_core::sc_module {
+ public:
+  tlm_utils::multi_passthrough_target_socket<OwnNoc, 512> in{"in"};
+  tlm_utils::multi_passthrough_initiator_socket<OwnNoc, 512> out{"out"};
+  size_t requests = 0;
+  OwnNoc(sc_core::sc_module_name name, double delay_ns) : sc_module(name), delay_(delay_ns, sc_core::SC_NS) {
+    in.register_nb_transport_fw(this, &OwnNoc::forward);
+    in.register_transport_dbg(this, &OwnNoc::debug);
+    out.register_nb_transport_bw(this, &OwnNoc::backward);
+  }
+  void bind_neighbour(ForeignNode& place, const std::string& id, bool sends, bool takes) {
+    if (sends) {
+      place.bind(in, id);
+    }
+    if (takes) {
+      to_.emplace(id, static_cast<int>(to_.size()));
+      place.bind(out, id);
+    }
+  }
+
+ private:
+  struct Way {
+    int from, to;
+  };
+  tlm::tlm_sync_enum forward(int i, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& t) {
+    if (phase == tlm::BEGIN_REQ) {
+      ++requests;
+      ways_[&p] = {i, to_.at(heads_for(p))};
+      t += delay_;
+    }
+    return out[ways_.at(&p).to]->nb_transport_fw(p, phase, t);
+  }
+  tlm::tlm_sync_enum backward(int, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& t) {
+    return in[ways_.at(&p).from]->nb_transport_bw(p, phase, t);
+  }
+  unsigned debug(int, tlm::tlm_generic_payload& p) { return out[to_.begin()->second]->transport_dbg(p); }
+
+  const sc_core::sc_time delay_;
+  std::map<std::string, int> to_;
+  std::map<const tlm::tlm_generic_payload*, Way> ways_;
+};
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+/// small.yaml, its cubes' NoC as said.
+std::string machine(const std::string& noc) {
+  std::string t = read_file(topology_path("small.yaml"));
+  const size_t first = t.find("  noc:\n    type: mesh"), last = t.find("  pe_layout:");
+  t.replace(first, last - first, "  noc: " + noc + "\n");
+  replace_all(t, "    at: [r0c0, r0c3, r3c0, r3c3]", "    ");
+  replace_all(t, "    router_to_router:", "    #");
+  replace_all(t, "_to_router:", "_to_noc:");
+  replace_all(t, "    router_to_", "    noc_to_");
+  return t;
+}
+
+struct NocRun {
+  topology::Links links;
+  topology::Response response;
+  bool finite;
+  const char* kernel;
+  std::vector<std::pair<std::string, std::string>> params;
+};
+
+/// The end of a run, ns, or what is wrong; `delay_ns`: of each NoC of one's own, none: our own block.
+std::string end_of(const NocRun& r, std::optional<double> delay_ns) {
+  topology::Overrides o;
+  o.links = r.links;
+  o.response = r.response;
+  if (r.finite) o.settings = {{"*.buffer_flits", 4}, {"*.vcs", 2}};
+  const topology::Graph g = topology::compile_text(machine(delay_ns ? "{type: foreign}" : "{type: single}"), "own.yaml",
+                                                   component_catalog(), o);
+  Platform platform("system", g);
+  std::vector<std::unique_ptr<OwnNoc>> nocs;
+  for (uint32_t n = 0; n < g.nodes.size() && delay_ns; ++n) {
+    if (g.nodes[n].kind != "foreign") continue;
+    nocs.push_back(std::make_unique<OwnNoc>(("noc" + std::to_string(nocs.size())).c_str(), *delay_ns));
+    for (const uint32_t e : g.out_edges[n]) {
+      FabricNode& neighbour = *platform.component(g.edges[e].to).fabric_node();
+      nocs.back()->bind_neighbour(platform.foreign(g.nodes[n].id), g.nodes[g.edges[e].to].id,
+                                  neighbour.initiator_socket(), neighbour.target_socket());
+    }
+  }
+  RunOptions options;
+  options.kernel = r.kernel;
+  options.params = r.params;
+  options.verify = true;
+  options.threads = 1;
+  const RunReport report = run_kernel(platform, std::move(options));
+  if (!report.passed) return "not verified";
+  for (const auto& noc : nocs) {
+    if (noc->requests == 0) return std::string(noc->name()) + ": nothing has passed";
+  }
+  return std::to_string(report.end_ns);
+}
+
+TEST(OwnNoc, takes_the_place_of_a_mesh) {
+  using topology::Links;
+  using topology::Response;
+  for (const NocRun& r : std::vector<NocRun>{{Links::ideal, Response::routed, false, "vector_add", {{"n", "5000"}}},
+                                       {Links::ideal, Response::routed, false, "gemm", {{"m", "96"}, {"n", "64"}, {"k", "80"}}},
+                                       {Links::cut_through, Response::routed, false, "all_reduce", {{"n", "600"}}},
+                                       {Links::flit, Response::routed, false, "sendrecv", {{"n", "1500"}}},
+                                       {Links::flit, Response::routed, true, "all_to_all", {{"n", "512"}}}}) {
+    const std::string ours = in_child([&] { return end_of(r, std::nullopt); });
+    const std::string none = in_child([&] { return end_of(r, 0.0); }), late = in_child([&] { return end_of(r, 5.0); });
+    ASSERT_EQ(ours.find_first_not_of("0123456789."), std::string::npos) << r.kernel << ": " << ours;
+    ASSERT_EQ(none.find_first_not_of("0123456789."), std::string::npos) << r.kernel << ": " << none;
+    ASSERT_EQ(late.find_first_not_of("0123456789."), std::string::npos) << r.kernel << ": " << late;
+    if (r.links == Links::ideal) {
+      EXPECT_NEAR(std::stod(none), std::stod(ours), 1e-3) << r.kernel;
+    }
+    EXPECT_GT(std::stod(late), std::stod(none)) << r.kernel;
+  }
+}
+
+TEST(OwnNoc, that_cannot_be_is_told_in_one_line) {
+  const auto fault = [](const std::string& yaml) -> std::string {
+    try {
+      topology::compile_text(yaml, "own.yaml", component_catalog());
+    } catch (const topology::TopologyError& e) {
+      return e.what();
+    }
+    return "none";
+  };
+  EXPECT_EQ(fault(machine("{type: single}")), "none");
+  EXPECT_EQ(fault(machine("{type: single, noc: {attrs: {overhead_ns: 2.0}}}")), "none");
+  EXPECT_NE(fault(machine("{type: foreign, noc: {}}")).find("cube.noc"), std::string::npos);
+  EXPECT_NE(fault(machine("{type: torus}")).find("legal: mesh, crossbar, single, foreign"), std::string::npos);
+  std::string t = machine("{type: foreign}");
+  t.replace(t.find("  # ports:                     # where"), 5, "  ports: [{at: pe0, bw_gbs: 1}] #");
+  EXPECT_NE(fault(t).find("found 'pe0'; legal: noc"), std::string::npos) << fault(t);
+  // Nothing bound: told before the run.
+  EXPECT_NE(in_child([&]() -> std::string {
+              Platform platform("system", topology::compile_text(machine("{type: foreign}"), "own.yaml",
+                                                                 component_catalog()));
+              sc_core::sc_start(sc_core::SC_ZERO_TIME);
+              return "runs";
+            }).find("sip0.cube0.noc: nothing is bound that"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace kernbench::testing
