@@ -8,11 +8,6 @@
 
 namespace kernbench {
 
-const char* name_of_access(const FabricTransaction& x) {
-  if (!x.posted) return name_of_access(x);
-  return x.channel == FabricInitiator::kCredit ? "credit" : "message";
-}
-
 AccessHops::AccessHops(Platform& platform) : platform_(platform) {
   watch_fabric(platform_.machine(), *this);
 }

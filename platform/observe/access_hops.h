@@ -25,9 +25,6 @@ struct AccessHop {
   double bytes = 0;         ///< over the link, header included
 };
 
-/// "read", "write"; of messages between PEs "message", "credit".
-const char* name_of_access(const FabricTransaction&);
-
 class AccessHops : public FabricObserver {
  public:
   /// Attaches to all blocks and links; before the simulation starts, or while nothing is under way.

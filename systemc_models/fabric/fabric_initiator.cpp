@@ -52,10 +52,11 @@ void FabricInitiator::send(FabricTransaction& x, const Access& a) {
   x.rows = a.rows;
   x.mover = a.mover;
   x.issue_ns = a.issue_ns;
-  // A write has data; an empty message, which a base-protocol write cannot be, is a command to nobody but its end.
+  // A write has data; an empty message, which a base-protocol write cannot be, is a command to nobody but its end, and
+  // an atomic is no command of the base protocol.
   const bool empty = x.posted && x.nbytes == 0;
   fill_payload(x.payload,
-               empty     ? tlm::TLM_IGNORE_COMMAND
+               empty || x.is_atomic() ? tlm::TLM_IGNORE_COMMAND
                : x.write ? tlm::TLM_WRITE_COMMAND
                          : tlm::TLM_READ_COMMAND,
                x.address, x.nbytes, a.data, a.mover);
@@ -78,12 +79,14 @@ void blame(const TimeBeyondRange& e, const FabricTransaction& x) {
 }
 
 const char* name_of_access(const FabricTransaction& x) {
+  if (x.posted) return x.channel == FabricInitiator::kCredit ? "credit" : "message";
   return x.is_atomic() ? "atomic" : x.write ? "write" : "read";
 }
 
 std::string FabricInitiator::text_of(const FabricTransaction& x) const {
   const std::string op = op_of(x);
-  return fmt::format("{}: {} of {} bytes at {:#x}{}", owner().id(), name_of_access(x), x.nbytes, x.address,
+  return fmt::format("{}: {} of {} bytes at {:#x}{}", owner().id(), x.posted ? "write" : name_of_access(x), x.nbytes,
+                     x.address,
                      op.empty() ? "" : ", " + op);
 }
 

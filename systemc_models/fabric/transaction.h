@@ -199,7 +199,7 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
  private:
   Hop& own_hop(uint32_t i);
 };
-/// "read", "write" or "atomic".
+/// "read", "write", "atomic"; of messages between PEs "message", "credit".
 const char* name_of_access(const FabricTransaction&);
 /// RunError that names the transaction, for a time of it that is none.
 [[noreturn]] void blame(const TimeBeyondRange&, const FabricTransaction&);

@@ -7,6 +7,7 @@
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/protocol/atomic_extension.h"
 
 namespace kernbench {
 
@@ -15,7 +16,9 @@ struct BaseProtocolTarget::Access : DataMover {
   tlm::tlm_generic_payload* payload = nullptr;
   MemoryWindow window;
   MemoryRequest request;
-  Rows rows;  ///< of the request, where its beats go to the same addresses again
+  Rows rows;  ///< of the request, where its beats go to the same addresses again, and of an atomic
+  std::vector<AccessRange> ranges;      ///< of an atomic
+  AtomicExtension* atomic = nullptr;  ///< the payload's
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
   std::optional<PayloadRange> arrived;  ///< at the memory: a foreign block may have changed the address
   bool local = false;                   ///< a LocalWindow's
@@ -31,11 +34,13 @@ struct BaseProtocolTarget::Access : DataMover {
   tlm::tlm_generic_payload* foreign() override { return payload; }
   void served(FabricTransaction& x, double at_ns) override {
     arrived.emplace(x.payload);  // who may be another's before they are moved
-    // After all that PEs do at that instant; among foreign transactions in the order in which the memory served them.
-    target->system_.timeline().at(at_ns, Order(Order::kDepartures, 0, 0),
+    // After all that PEs do at that instant; among foreign transactions in the order in which the memory served them,
+    // among atomics in that of their arrival there.
+    target->system_.timeline().at(at_ns, Order(Order::kDepartures, 0, atomic ? x.memory_arrival : 0),
                                   call<&BaseProtocolTarget::move_bytes>(*target, *this));
   }
   void moved_outside(FabricTransaction&) override { moved = true; }
+  bool still_moves() const override { return atomic && !moved; }
 };
 
 BaseProtocolTarget::BaseProtocolTarget(Component& owner, RequestPort& requests, const Settings& settings)
@@ -61,6 +66,7 @@ std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode(tlm::tlm_
   *ignored = false;
   p.set_dmi_allowed(false);
   if (p.get_command() == tlm::TLM_IGNORE_COMMAND) {
+    if (const auto* atomic = p.get_extension<AtomicExtension>()) return decode_atomic(p, *atomic);
     *ignored = true;
     p.set_response_status(tlm::TLM_OK_RESPONSE);
     return nullptr;
@@ -115,6 +121,96 @@ std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode(tlm::tlm_
     if (me.moved) me.target->complete(me);
   };
   return a;
+}
+
+std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode_atomic(tlm::tlm_generic_payload& p,
+                                                                              const AtomicExtension& e) {
+  const auto refuse = [&](tlm::tlm_response_status status, const std::string& why) {
+    p.set_response_status(status);
+    last_error_ = owner_.id() + ": atomic " + e.op + " of " + std::string(name_of(e.dtype)) + " at " +
+                  address_text(p.get_address()) + ", " + std::to_string(e.nbytes()) + " bytes: " + why;
+    return nullptr;
+  };
+  const uint64_t item = size_of(e.dtype), nbytes = e.nbytes();
+  const auto fits = [&](const AtomicExtension::Range& r) {
+    return r.nbytes > 0 && r.nbytes % item == 0 && (p.get_address() + r.offset) % item == 0;
+  };
+  if (!atomic_exists(e.op, e.dtype)) return refuse(tlm::TLM_COMMAND_ERROR_RESPONSE, "there is no such atomic");
+  if (e.ranges.empty() || !std::all_of(e.ranges.begin(), e.ranges.end(), fits))
+    return refuse(tlm::TLM_COMMAND_ERROR_RESPONSE, "expected ranges of whole, aligned elements");
+  if (e.operand.size() != nbytes || e.expected.size() != (e.op == "cas" ? nbytes : 0))
+    return refuse(tlm::TLM_COMMAND_ERROR_RESPONSE,
+                  "expected as many bytes of the operand, and of a cas of what is expected, as the ranges have");
+  const uint64_t first = p.get_address() + e.ranges.front().offset;
+  const MemoryWindow window = system_.window_at(first);
+  for (const AtomicExtension::Range& r : e.ranges) {
+    if (!window.holds(p.get_address() + r.offset, r.nbytes))
+      return refuse(tlm::TLM_ADDRESS_ERROR_RESPONSE, "its ranges lie in no one memory");
+  }
+  try {
+    const Route& route = system_.routes().route(owner_.index(), first, e.ranges.front().nbytes, false);
+    if (!route.known || System::store_of(window))
+      return refuse(tlm::TLM_COMMAND_ERROR_RESPONSE, "a foreign block or memory takes reads and writes only");
+  } catch (const AccessError& error) {
+    p.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    last_error_ = error.what();
+    return nullptr;
+  }
+  auto a = std::make_unique<Access>();
+  a->target = this;
+  a->payload = &p;
+  a->window = window;
+  a->atomic = p.get_extension<AtomicExtension>();
+  a->atomic->done = false;
+  for (const AtomicExtension::Range& r : e.ranges)
+    a->ranges.push_back({p.get_address() + r.offset - first, r.nbytes});
+  a->rows = {a->ranges.size(), a->ranges.front().nbytes, 0};
+  if (a->ranges.size() > 1) a->rows.ranges = &a->ranges;
+  a->rows.atomic = e.op == "cas"     ? AtomicKind::compare
+                   : e.returns_old ? AtomicKind::fetch
+                                   : AtomicKind::reduce;
+  MemoryRequest& r = a->request;
+  r.write = true;
+  r.address = first;
+  r.nbytes = nbytes;
+  r.rows = &a->rows;
+  r.mover = a.get();
+  r.context = a.get();
+  r.done = [](MemoryRequest& request, const FabricTransaction& x) {
+    auto& me = *static_cast<Access*>(request.context);
+    me.grant_ns = x.grant_ns;
+    me.done_ns = x.done_ns;
+    me.served_by_fabric = true;
+    if (me.moved) me.target->complete(me);
+  };
+  return a;
+}
+
+/// The memory is finished with it: element by element, so that one that stands twice is done twice. What comes of it is
+/// a foreign write of each range in the log.
+void BaseProtocolTarget::do_atomic(Access& a, AtomicExtension& e) {
+  const uint64_t item = size_of(e.dtype);
+  std::vector<uint8_t> old(e.operand.size());
+  uint64_t at = 0;
+  for (const AtomicExtension::Range& r : e.ranges) {
+    const uint64_t address = a.payload->get_address() + r.offset;
+    system_.direct_memory().settle(a.window.key(), address, r.nbytes);
+    if (const auto pending = system_.read_from_outside(a.window.space, address, old.data() + at, r.nbytes)) {
+      a.status = tlm::TLM_GENERIC_ERROR_RESPONSE;
+      last_error_ = owner_.id() + ": atomic at " + address_text(address) + ", " + std::to_string(r.nbytes) +
+                    " bytes: they are pending until Phase 2 runs " + describe_op(*pending);
+      break;
+    }
+    std::vector<uint8_t> now(old.begin() + static_cast<std::ptrdiff_t>(at),
+                             old.begin() + static_cast<std::ptrdiff_t>(at + r.nbytes));
+    for (uint64_t i = 0; i < r.nbytes; i += item)
+      kernbench::do_atomic(e.op, e.dtype, e.operand.data() + at + i,
+                           e.expected.empty() ? nullptr : e.expected.data() + at + i, now.data() + i);
+    a.records.push_back(commit(a.window, address, now.data(), now.size()));
+    at += r.nbytes;
+  }
+  if (a.status == tlm::TLM_OK_RESPONSE && e.returns_old) e.old = std::move(old);
+  e.done = a.status == tlm::TLM_OK_RESPONSE;
 }
 
 void BaseProtocolTarget::issue_at(Access& a, double t_ns) {
@@ -201,6 +297,12 @@ void BaseProtocolTarget::grant(Access& a) {
 }
 
 void BaseProtocolTarget::move_bytes(Access& a) {
+  if (a.atomic) {
+    do_atomic(a, *a.atomic);
+    a.moved = true;
+    if (a.served_by_fabric) complete(a);
+    return;
+  }
   a.window = system_.window_at(a.arrived->address());
   if (a.request.write) {
     write(a, *a.arrived);

@@ -7,6 +7,8 @@
 // decoupled initiator is synchronised. nb_transport answers BEGIN_REQ with END_REQ (TLM_UPDATED) while fewer than
 // `outstanding` transactions are under way, else TLM_ACCEPTED with END_REQ later; BEGIN_RESP comes when the transaction
 // is done; the place is given back with END_RESP.
+// Atomics. A TLM_IGNORE_COMMAND with an AtomicExtension is done as an atomic, at the end of the memory's service; others
+// of this command do nothing.
 // Data. A write commits, a read samples when the memory serves it (DataMover). Never-written bytes read as 0.
 // Errors are response statuses and take no time (TLM_COMPLETED), but for reads of pending bytes, which take theirs.
 #pragma once
@@ -26,6 +28,7 @@
 namespace kernbench {
 
 class ForeignNeighbour;
+struct AtomicExtension;
 
 /// Addresses that are served at the socket itself, in no time.
 class LocalWindow {
@@ -76,6 +79,8 @@ class BaseProtocolTarget : public tlm::tlm_fw_transport_if<>, public DmiUser, pr
   void end_request(Access&);
   void grant(Access&);
   void move_bytes(Access&);
+  std::unique_ptr<Access> decode_atomic(tlm::tlm_generic_payload&, const AtomicExtension&);
+  void do_atomic(Access&, AtomicExtension&);
   void write(Access&, const PayloadRange&);
   void read(Access&, const PayloadRange&);
   ForeignRecord commit(const MemoryWindow&, uint64_t address, const uint8_t* bytes, uint64_t nbytes);
