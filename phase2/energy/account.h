@@ -70,6 +70,15 @@ struct Summary {
 };
 Summary summarize(const Account&);
 
+/// What a run came to, by the constants' values.
+struct Headline {
+  double joules = 0;
+  double average_w = 0, peak_w = 0;
+  double tflops_per_w = 0;
+  double energy_delay_js = 0;
+};
+Headline headline(const Account&);
+
 /// Sections of a report, text: lines that begin with two blanks.
 void write_energy_text(std::ostream&, const Account&);
 /// An object. Joules in full: sums of parts are equal to the last digit.

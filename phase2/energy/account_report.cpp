@@ -188,6 +188,12 @@ void write_area(JsonWriter& w, const Account& a, const Summary& s) {
 
 }  // namespace
 
+Headline headline(const Account& a) {
+  const Summary s = summarize(a);
+  return {std::stod(exact_text(s.total.value)), watts(a, s.total).value, peak_watts(a),
+          tflops_per_watt(a, s.total).value, energy_delay(a, s.total).value};
+}
+
 void write_energy_json(JsonWriter& w, const Account& a) {
   const Summary s = summarize(a);
   w.open('{').field("table", a.table);

@@ -4,9 +4,12 @@
 #include <iostream>
 #include <memory>
 
+#include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/sweep/store.h"
+#include "kernbench/platform/sweep/store_diff.h"
 #include "kernbench/platform/tools/run_diff.h"
 
 namespace kernbench::cli {
@@ -21,6 +24,13 @@ double parse_percent(const std::string& text) {
   throw InputError(fmt::format("--fail-over: found {}; legal: a share such as 1% or 0.5%", in_quotes(text)));
 }
 
+/// A log in SQLite, or a store.
+bool is_database(const std::string& file) {
+  std::ifstream in = open_input(file);
+  char first[6] = {};
+  return in.read(first, sizeof first) && std::string_view(first, sizeof first) == "SQLite";
+}
+
 }  // namespace
 
 Command add_diff(CLI::App& app) {
@@ -30,7 +40,7 @@ Command add_diff(CLI::App& app) {
   };
   auto o = std::make_shared<Options>();
   CLI::App* cmd = app.add_subcommand("diff", "What differs between two runs: configuration, times, critical path, ops");
-  cmd->add_option("a", o->a, "a run's JSON (run --format json, best with --explain) or its op log")
+  cmd->add_option("a", o->a, "a run's JSON (run --format json, best with --explain), its op log, or a sweep's store")
       ->required()
       ->type_name("FILE");
   cmd->add_option("b", o->b, "another one, of the same kind")->required()->type_name("FILE");
@@ -41,6 +51,11 @@ Command add_diff(CLI::App& app) {
   cmd->footer("kernbench diff yesterday.json today.json --fail-over 1%      a gate for CI; docs/insight.md");
   return {cmd, [o] {
             const double most = o->fail_over.empty() ? 0 : parse_percent(o->fail_over);
+            if (is_database(o->a) && is_database(o->b) && (sweep::Store::is_store(o->a) || sweep::Store::is_store(o->b))) {
+              const sweep::StoreDiff d = sweep::diff_stores(o->a, o->b);
+              (o->format == "json" ? sweep::write_store_diff_json : sweep::write_store_diff_text)(std::cout, d);
+              return !o->fail_over.empty() && d.slower() > most ? 1 : 0;
+            }
             const RunDiff d = diff_runs(read_run_file(o->a, o->partial), read_run_file(o->b, o->partial));
             (o->format == "json" ? write_diff_json : write_diff_text)(std::cout, d);
             return !o->fail_over.empty() && d.slower() > most ? 1 : 0;

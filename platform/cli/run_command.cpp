@@ -20,7 +20,7 @@
 #include "kernbench/platform/cli/run_command.h"
 #include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/platform/energy/meter.h"
-#include "kernbench/platform/insight/insight.h"
+#include "kernbench/platform/insight/explainer.h"
 #include "kernbench/platform/observe/hop_log.h"
 #include "kernbench/platform/observe/html_report.h"
 #include "kernbench/platform/observe/trace.h"
@@ -94,7 +94,7 @@ std::shared_ptr<const energy::EnergyTable> energy_table(const Platform& platform
 }
 
 template <class T, class... More>
-std::unique_ptr<T> asked(const spec::RunSpec& spec, const char* option, More&... more) {
+std::unique_ptr<T> made_for(const spec::RunSpec& spec, const char* option, More&... more) {
   return spec.given(option) ? std::make_unique<T>(more..., spec.text(option)) : nullptr;
 }
 
@@ -111,15 +111,15 @@ struct Observers {
 
   Observers(Platform& platform, const spec::RunSpec& spec, std::shared_ptr<const energy::EnergyTable> table)
       : meter(table ? std::make_unique<energy::Meter>(platform, std::move(table)) : nullptr),
-        activity(asked<WholeFile>(spec, "activity")),
-        trace(asked<Trace>(spec, "trace", platform)),
+        activity(made_for<WholeFile>(spec, "activity")),
+        trace(made_for<Trace>(spec, "trace", platform)),
         waveform(WaveformCliOptions(spec).attach(platform, meter.get())),
         recorder(RecordingOptions(spec).attach(platform)),
         hops(spec.flag("oplog-hops") ? std::make_unique<HopLog>(platform) : nullptr),
         explainer(spec.flag("explain") || spec.given("report")
                       ? std::make_unique<insight::Explainer>(platform, spec.text("format") == "json" || spec.given("report"))
                       : nullptr),
-        page(asked<HtmlReport>(spec, "report", platform)) {}
+        page(made_for<HtmlReport>(spec, "report", platform)) {}
   /// Where memory was short: of those that keep what has happened, also where a run fails.
   void forget() const {
     if (trace) trace->forget();

@@ -10,7 +10,7 @@ using Often = spec::Option::Often;
 CLI::Option* described(CLI::Option* option, const spec::Option& o) {
   option->group(std::string(o.group));
   if (!o.form.empty()) option->type_name(std::string(o.form));
-  if (o.often == Often::once && o.type != Type::flag) option->expected(1);
+  if (o.often == Often::once && o.type != Type::flag) option->expected(1)->allow_extra_args(false);
   if (o.often == Often::targets) option->allow_extra_args(false);
   if (o.required) option->required();
   if (!o.legal.empty()) option->check(CLI::IsMember(std::vector<std::string>(o.legal.begin(), o.legal.end())));

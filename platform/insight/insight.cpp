@@ -1,4 +1,4 @@
-#include "kernbench/platform/insight/insight.h"
+#include "kernbench/platform/insight/explainer.h"
 
 #include <fmt/format.h>
 

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "kernbench/platform/insight/critical_path.h"
-#include "kernbench/platform/insight/run_graph_recorder.h"
-#include "kernbench/platform/insight/usage.h"
+#include "kernbench/platform/insight/resource.h"
 
 namespace kernbench {
 
@@ -100,23 +99,6 @@ struct Insight {
   double issue_ns_mean = 0, issue_ns_most = 0;  ///< of a PE, what its kernel's commands cost in pe_cpu
 };
 std::string_view name_of(Insight::Bound);
-
-/// Watches a platform for one run.
-class Explainer {
- public:
-  /// Before the run.
-  /// `details`: more than the verdict needs: the path step by step, slower_ns, and whether orders would change.
-  explicit Explainer(Platform& platform, bool details = false)
-      : platform_(platform), recorder_(platform, details), usage_(platform), details_(details) {}
-  /// When it is over.
-  std::shared_ptr<const Insight> explain(const RunFigures&);
-
- private:
-  Platform& platform_;
-  RunGraphRecorder recorder_;
-  Usage usage_;
-  bool details_;
-};
 
 /// Sections of a run's report.
 void write_insight_text(std::ostream&, const Insight&);

@@ -12,16 +12,13 @@
 #include "kernbench/kernel_api/args.h"
 #include "kernbench/kernel_api/registry.h"
 #include "kernbench/phase2/memory/placed_tensor.h"
+#include "kernbench/platform/launch/address_mode.h"
 #include "kernbench/platform/launch/device_allocators.h"
 #include "kernbench/systemc_models/pe/mapping_table.h"
 
 namespace kernbench {
 
 class Machine;
-
-/// What kernels are given as addresses of their tensors.
-enum class AddressMode : uint8_t { physical, virtual_ };
-const char* name_of(AddressMode);
 
 class Deployment {
  public:

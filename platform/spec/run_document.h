@@ -1,7 +1,7 @@
 // The object `run` that every report begins with and every log's header holds: which run it was, with all that decides
 // its results. `kernbench diff` compares two, `kernbench report` does one again, a store's key is made of the same.
 //
-//   {"version": "0.1.0+…", "command": "kernbench run --topology small.yaml --kernel gemm",
+//   {"schema": 1, "version": "0.1.0+…", "command": "kernbench run --topology small.yaml --kernel gemm",
 //    "options": {"topology": "small.yaml", "links": "ideal", "set": [], "params": {"m": 64, …}, "seed": 1, …},
 //    "topology": {"name": "small.yaml", "sha256": "…", "text": "…"}}
 //
@@ -20,6 +20,9 @@ class JsonWriter;
 }
 
 namespace kernbench::spec {
+
+/// Of reports, docs/run_report.schema.json: greater where a field changes its meaning or goes.
+constexpr int kReportSchema = 1;
 
 struct RunDocument {
   std::string version;                       ///< of kernbench; empty: nobody has said which run it is

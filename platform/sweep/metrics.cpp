@@ -14,46 +14,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What stands in the report as it is, times a factor.
-struct Copied {
-  const char* name;
-  const char* place;  ///< a JSON pointer
-  double factor = 1;
-};
-constexpr Copied kCopied[] = {
-    {"sim_ns", "/sim_ns"},
-    {"verified", "/verify/passed"},
-    {"events", "/events"},
-    {"gemm_peak_pct", "/gemm_peak_share", 100},
-    {"energy_j", "/energy/joules/value"},
-    {"average_w", "/energy/average_w/value"},
-    {"peak_w", "/energy/peak_w"},
-    {"tflops_per_w", "/energy/tflops_per_w/value"},
-    {"energy_delay_js", "/energy/energy_delay_js/value"},
-    {"bound", "/insight/bound"},
-    {"math_busy_pct", "/insight/peaks/math_busy", 100},
-    {"hbm_peak_pct", "/insight/peaks/hbm", 100},
-    {"link_peak_pct", "/insight/peaks/link", 100},
-    {"hbm_bytes", "/insight/roofline/hbm_bytes"},
-    {"flop_per_byte", "/insight/roofline/flop_per_byte"},
-    {"roofline_tflops", "/insight/roofline/tflops_most"},
-};
-
-/// The bytes of each memory or link of a kind, added up.
-struct Added {
-  const char* name;
-  const char* list;  ///< of the insight
-  const char* resource;
-};
-constexpr Added kAdded[] = {
-    {"sram_bytes", "memories", "sram"}, {"mesh_bytes", "links", "mesh"}, {"ucie_bytes", "links", "ucie"},
-    {"pcie_bytes", "links", "pcie"},    {"link_bytes", "links", "link"},
-};
-
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 /// As an objective sees it: less is better.
 std::optional<double> cost(const Cell& c, const Objective& o) {
   const auto v = number_of(c);
@@ -64,40 +24,15 @@ std::optional<double> cost(const Cell& c, const Objective& o) {
 
 const std::vector<Metric>& metrics() {
   using Of = Metric::Of;
-  static const std::vector<Metric> all = {
-      {"sim_ns", "simulated time, ns"},
-      {"verified", "whether the outputs passed; needs --verify"},
-      {"tflops", "TFLOP/s of all engines over the run"},
-      {"gflop", "work of all engines, GFLOP"},
-      {"gemm_peak_pct", "per cent of the GEMM peak"},
-      {"gbs", "bytes that PEs' DMA engines read and wrote, GB/s over the run"},
-      {"bytes_read", "by DMA engines"},
-      {"bytes_written", "by DMA engines"},
-      {"tcm_bytes", "that PEs fetched from their TCM and stored there"},
-      {"events", "of the simulation"},
-      {"energy_j", "energy, J, of a system that has an energy table, as the next four"},
-      {"average_w", "average power, W"},
-      {"peak_w", "peak power, W"},
-      {"tflops_per_w", "TFLOP/s per W"},
-      {"energy_delay_js", "energy times time, J s"},
-      {"bound", "what binds the run", Of::explained_run},
-      {"bound_by", "what binds it together, joined by +", Of::explained_run},
-      {"math_busy_pct", "per cent of the time of the math engines", Of::explained_run},
-      {"hbm_peak_pct", "per cent of the HBM peak", Of::explained_run},
-      {"link_peak_pct", "of the busiest link, per cent of its peak", Of::explained_run},
-      {"hbm_bytes", "that HBM served", Of::explained_run},
-      {"sram_bytes", "that shared SRAM served", Of::explained_run},
-      {"mesh_bytes", "over links of cubes' meshes, those of each link added up", Of::explained_run},
-      {"ucie_bytes", "over UCIe links, added up the same way", Of::explained_run},
-      {"pcie_bytes", "over PCIe and inside IO chiplets, the same", Of::explained_run},
-      {"link_bytes", "over links of any other kind, the same", Of::explained_run},
-      {"flop_per_byte", "FLOP per byte of HBM", Of::explained_run},
-      {"roofline_tflops", "most that the roofline allows, TFLOP/s", Of::explained_run},
-      {"wall_s", "time of the simulation on this machine, s: another one every time", Of::point},
-      {"error", "the first line on stderr of what failed", Of::point},
-      {"command", "what repeats the point", Of::point},
-      {"key", "the point's name in a store", Of::point},
-  };
+  static const std::vector<Metric> all = [] {
+    std::vector<Metric> v;
+    for (const Figure& f : figures()) v.push_back({f.name, f.meaning, f.explained ? Of::explained_run : Of::run});
+    v.push_back({"wall_s", "time of the simulation on this machine, s: another one every time", Of::point});
+    v.push_back({"error", "the first line on stderr of what failed", Of::point});
+    v.push_back({"command", "what repeats the point", Of::point});
+    v.push_back({"key", "the point's name in a store", Of::point});
+    return v;
+  }();
   return all;
 }
 
@@ -112,43 +47,13 @@ const Metric& metric(std::string_view name, const std::string& option) {
 
 Json metrics_of(const Json& report) {
   Json found = Json::object();
-  for (const Copied& c : kCopied) {
-    const Json::json_pointer place(c.place);
-    if (!report.contains(place) || report.at(place).is_null()) continue;
-    const Json& v = report.at(place);
-    found[c.name] = c.factor == 1 ? v : Json(c.factor * json_value<double>(v));
-  }
-  double flops = 0;
-  uint64_t read = 0, written = 0, tcm = 0;
-  for (const Json& e : report.at("engines")) {
-    const auto id = json_field<std::string>(e, "id");
-    flops += json_field<double>(e, "flops");
-    if (ends_with(id, ".rd")) read += json_field<uint64_t>(e, "bytes");
-    if (ends_with(id, ".wr")) written += json_field<uint64_t>(e, "bytes");
-    if (ends_with(id, ".pe_fetch_store")) tcm += json_field<uint64_t>(e, "bytes");
-  }
-  const auto sim_ns = json_field<double>(report, "sim_ns");
-  found["gflop"] = flops / 1e9;
-  found["bytes_read"] = read;
-  found["bytes_written"] = written;
-  found["tcm_bytes"] = tcm;
-  if (sim_ns > 0) {
-    found["tflops"] = flops / sim_ns / 1e3;
-    found["gbs"] = static_cast<double>(read + written) / sim_ns;
-  }
-  if (report.contains("insight")) {
-    for (const Added& a : kAdded) {
-      uint64_t bytes = 0;
-      for (const Json& part : report["insight"].at(a.list)) {
-        if (json_field<std::string>(part, "resource") == a.resource) bytes += json_field<uint64_t>(part, "bytes");
-      }
-      found[a.name] = bytes;
+  json_field(report, "figures", [&](const Json& all) {
+    if (!all.is_object()) throw JsonFault("found " + shown(all) + ", expected an object");
+    for (const auto& [name, value] : all.items()) {
+      if (!value.is_null()) found[name] = value;
     }
-    std::string all;
-    for (const Json& part : report["insight"].at("bound_by"))
-      all += (all.empty() ? "" : "+") + json_value<std::string>(part);
-    found["bound_by"] = all;
-  }
+    return 0;
+  });
   return found;
 }
 

@@ -5,8 +5,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
+
+#include "kernbench/platform/record/figures.h"
 
 namespace kernbench::sweep {
 
@@ -24,7 +25,7 @@ const Metric& metric(std::string_view name, const std::string& option);
 /// form.
 nlohmann::json metrics_of(const nlohmann::json& report);
 
-using Cell = std::variant<std::monostate, bool, int64_t, double, std::string>;
+using Cell = FigureValue;
 Cell cell_of(const nlohmann::json&);
 /// A whole number, a number, or the text itself, all of which it is.
 Cell number_or_text(const std::string&);

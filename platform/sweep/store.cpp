@@ -28,7 +28,8 @@ create table if not exists points (
   final integer not null,          -- 1: it would come out the same again
   error text not null,             -- the first line on stderr
   metrics text not null,           -- JSON
-  wall_s real not null
+  wall_s real not null,
+  run text not null                -- which run it was, JSON, as reports begin with it
 ) without rowid;
 )";
 
@@ -73,6 +74,7 @@ PointResult result_of(const Statement& s, int from, const std::string& file) {
   r.status = static_cast<int>(s.integer(from));
   r.error = s.text(from + 1);
   r.wall_s = s.real(from + 3);
+  r.run = s.text(from + 4);
   try {
     r.metrics = parse_json<nlohmann::json>(s.text(from + 2));
     if (!r.metrics.is_object() && !r.metrics.is_null())
@@ -139,10 +141,11 @@ auto told(const Work& work) {
 }
 
 constexpr const char* kKeep =
-    "insert into points (key, command, owner, starts, status, final, error, metrics, wall_s) values "
-    "(?,?,?,?,?,?,?,?,?) "
+    "insert into points (key, command, owner, starts, status, final, error, metrics, wall_s, run) values "
+    "(?,?,?,?,?,?,?,?,?,?) "
     "on conflict (key) do update set owner = excluded.owner, starts = excluded.starts, status = excluded.status, "
-    "final = excluded.final, error = excluded.error, metrics = excluded.metrics, wall_s = excluded.wall_s "
+    "final = excluded.final, error = excluded.error, metrics = excluded.metrics, wall_s = excluded.wall_s, "
+    "run = excluded.run "
     "where not final";
 
 }  // namespace
@@ -208,9 +211,9 @@ Store::~Store() = default;
 std::optional<PointResult> Store::find(const std::string& key, bool final) {
   return told([&]() -> std::optional<PointResult> {
     Statement s(open_->db,
-                "select status, error, metrics, wall_s, final from points where key = ? and status is not null");
+                "select status, error, metrics, wall_s, run, final from points where key = ? and status is not null");
     s.bind(std::string_view(key));
-    if (!s.next() || (final && s.integer(4) == 0)) return std::nullopt;
+    if (!s.next() || (final && s.integer(5) == 0)) return std::nullopt;
     return result_of(s, 0, open_->db.name());
   });
 }
@@ -230,8 +233,8 @@ Store::Claim Store::claim(const std::string& key, const std::string& command, bo
       }
     }
     Statement s(open_->db,
-                "insert into points (key, command, owner, starts, status, final, error, metrics, wall_s) "
-                "values (?, ?, ?, ?, null, 0, '', 'null', 0) on conflict (key) do update set owner = excluded.owner, "
+                "insert into points (key, command, owner, starts, status, final, error, metrics, wall_s, run) "
+                "values (?, ?, ?, ?, null, 0, '', 'null', 0, '') on conflict (key) do update set owner = excluded.owner, "
                 "starts = excluded.starts, status = null, final = 0");
     s.bind(std::string_view(key)).bind(std::string_view(command)).bind(open_->owner).bind(starts + 1).run();
     all.commit();
@@ -244,9 +247,10 @@ void Store::put(const std::string& key, const PointResult& r) {
     const std::string metrics = r.metrics.dump();
     Statement s(
         open_->db,
-        "update points set status = ?, final = ?, error = ?, metrics = ?, wall_s = ? where key = ? and not final");
+        "update points set status = ?, final = ?, error = ?, metrics = ?, wall_s = ?, run = ? where key = ? and not "
+        "final");
     s.bind(int64_t{r.status}).bind(int64_t{r.final()}).bind(std::string_view(r.error)).bind(std::string_view(metrics));
-    s.bind(r.wall_s).bind(std::string_view(key)).run();
+    s.bind(r.wall_s).bind(std::string_view(r.run)).bind(std::string_view(key)).run();
     open_->sync_if_due();
   });
 }
@@ -259,7 +263,7 @@ Store::Merged Store::merge(const std::string& file) {
     Merged merged;
     Transaction all(open_->db);
     Statement points(from,
-                     "select key, command, starts, final, status, error, metrics, wall_s from points "
+                     "select key, command, starts, final, status, error, metrics, wall_s, run from points "
                      "where status is not null order by key");
     while (points.next()) {
       const std::string key(points.text(0));
@@ -274,11 +278,30 @@ Store::Merged Store::merge(const std::string& file) {
       const std::string metrics = r.metrics.dump();
       open_->keep->bind(std::string_view(key)).bind(points.text(1)).bind(open_->owner).bind(points.integer(2));
       open_->keep->bind(int64_t{r.status}).bind(points.integer(3)).bind(std::string_view(r.error));
-      open_->keep->bind(std::string_view(metrics)).bind(r.wall_s).run();
+      open_->keep->bind(std::string_view(metrics)).bind(r.wall_s).bind(std::string_view(r.run)).run();
       ++merged.added;
     }
     all.commit();
     return merged;
+  });
+}
+
+bool Store::is_store(const std::string& file) {
+  return told([&] {
+    Database db(file, SQLITE_OPEN_READWRITE);
+    Statement s(db, "select count(*) from sqlite_master where type = 'table' and name in ('store', 'points')");
+    return s.next() && s.integer(0) == 2;
+  });
+}
+
+std::vector<PointResult> Store::read(const std::string& file) {
+  return told([&] {
+    Database db(file, SQLITE_OPEN_READWRITE);
+    sqlite3_busy_timeout(db.get(), kPatienceMs);
+    std::vector<PointResult> all;
+    Statement s(db, "select status, error, metrics, wall_s, run from points where status is not null order by key");
+    while (s.next()) all.push_back(result_of(s, 0, file));
+    return all;
   });
 }
 

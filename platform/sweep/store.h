@@ -16,6 +16,7 @@ struct PointResult {
   std::string error;       ///< the first line on stderr
   nlohmann::json metrics;  ///< metrics_of() of a run, the list of a probe's results; null where it failed
   double wall_s = 0;       ///< of the simulation
+  std::string run = {};    ///< which run it was, as JSON (spec/run_document.h); empty: it came to no report
   /// It would come out the same again: neither a signal nor the clock nor a want of memory ended it.
   bool final() const;
   /// It is of a run that was not done with --explain, and `explained` metrics are asked for.
@@ -50,6 +51,11 @@ class Store {
   };
   /// Takes the points of another store over, all or none. RunError where both have a final one with other results.
   Merged merge(const std::string& file);
+
+  /// Whether a file is a store, of whatever version.
+  static bool is_store(const std::string& file);
+  /// Its points that have ended, by key. InputError.
+  static std::vector<PointResult> read(const std::string& file);
 
  private:
   struct Open;

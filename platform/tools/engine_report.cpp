@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/core/registry.h"
 
@@ -122,28 +121,6 @@ std::vector<std::string> engine_notes(Platform& platform, const std::vector<size
     }
   }
   return {lines.begin(), lines.end()};
-}
-
-void write_engine_json(JsonWriter& w, const EngineReport& e) {
-  w.open('{').field("id", e.id).field("busy_ns", e.busy_ns).field("ops", e.ops).field("bytes", e.bytes);
-  w.field("flops", e.flops).field("utilization", e.utilization).field("servers", e.servers);
-  w.key("stalls").open('{').field("idle_ns", e.idle_ns).field("slot_ns", e.slot_wait_ns);
-  w.field("queue_full_ns", e.queue_full_ns).field("link_ns", e.link_wait_ns).field("memory_ns", e.memory_wait_ns);
-  for (const auto& [reason, ns] : e.message_stalls) w.field(std::string(reason) + "_ns", ns);
-  w.close('}').close('}');
-}
-
-void write_account_json(JsonWriter& w, const SegmentAccount& a) {
-  w.open('{');
-  for (const SegmentPart& p : kSegmentParts) w.field(p.name, a.*p.ns);
-  w.close('}');
-}
-
-void write_queue_json(JsonWriter& w, const QueueTraffic& q) {
-  w.open('{').field("from", q.from).field("port", q.port).field("to", q.to).field("peer_port", q.peer_port);
-  w.field("messages", q.messages).field("segments", q.segments).field("bytes", q.bytes);
-  write_account_json(w.key("account"), q.account);
-  w.close('}');
 }
 
 }  // namespace kernbench

@@ -1,6 +1,5 @@
 #include "kernbench/platform/tools/memory_report.h"
 
-#include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
@@ -24,15 +23,6 @@ std::vector<MemoryReport> since(std::vector<MemoryReport> now, const std::vector
     for (size_t c = 0; c < then[m].counters.size(); ++c) now[m].counters[c].second -= then[m].counters[c].second;
   }
   return now;
-}
-
-void write_memory_json(JsonWriter& w, const MemoryReport& r) {
-  w.open('{').field("id", r.id);
-  for (const auto& [name, value] : r.counters) {
-    const bool time = name.size() > 3 && name.compare(name.size() - 3, 3, "_ns") == 0;
-    time ? w.field(name, value) : w.field(name, static_cast<uint64_t>(value));
-  }
-  w.close('}');
 }
 
 }  // namespace kernbench

@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "kernbench/phase2/text/json_writer.h"
-#include "kernbench/platform/tools/engine_report.h"
+#include "kernbench/platform/record/run_report.h"
 #include "kernbench/platform/tools/programs.h"
 
 namespace kernbench {

@@ -8,30 +8,25 @@
 #include <vector>
 
 #include "kernbench/kernel_api/registry.h"
-#include "kernbench/phase2/check/races.h"
-#include "kernbench/phase2/check/verify.h"
 #include "kernbench/phase2/eval/isa.h"
 #include "kernbench/phase2/log/op_record.h"
 #include "kernbench/phase2/log/written_file.h"
 #include "kernbench/platform/launch/deployment.h"
 #include "kernbench/platform/launch/launch_way.h"
 #include "kernbench/platform/launch/pe_selection.h"
-#include "kernbench/platform/spec/run_document.h"
-#include "kernbench/platform/tools/engine_report.h"
-#include "kernbench/platform/tools/memory_report.h"
+#include "kernbench/platform/record/run_record.h"
+#include "kernbench/platform/record/run_report.h"
 
 namespace kernbench {
 
 class Platform;
 struct ReplayProgress;
 namespace energy {
-struct Account;
 class Meter;
-}  // namespace energy
+}
 namespace insight {
-struct Insight;
 struct RunFigures;
-}  // namespace insight
+}
 
 struct RunOptions : PeChoice {
   std::string kernel;                                        ///< of run_kernel()
@@ -63,47 +58,6 @@ struct RunOptions : PeChoice {
   std::function<void(const ReplayProgress&)> on_replay_progress;
 };
 
-/// Times are from when the run began: begin_ns of the simulation, 0 unless something has run before.
-struct RunReport {
-  spec::RunDocument document;   ///< which run it was, where the caller has said so
-  bool tells_topology = false;  ///< reports have the topology's text too
-  std::string kernel, topology;
-  double begin_ns = 0;
-  std::vector<std::pair<std::string, std::string>> params;
-  std::string launch;        ///< host or direct
-  std::string launch_note;   ///< why it is direct, where nobody asked for it
-  LaunchNotes launch_notes;  ///< what its preparation has decided
-  bool timed_transfer = false;
-  AddressMode addresses = AddressMode::physical;
-  double map_ns = 0, upload_ns = 0, download_ns = 0;  ///< of timed transfers
-  double start_ns = 0;                                ///< every kernel's
-  double end_ns = 0;                                  ///< when the host is done (direct: with the last PE)
-  struct PeTimes {
-    std::string id;
-    double start_ns = 0, end_ns = 0;
-    double scalar_ns = 0;  ///< of it, the kernel's scalar work: tl.elapse, and reading what it loaded
-  };
-  std::vector<PeTimes> pes;
-  std::vector<EngineReport> engines;
-  std::vector<QueueTraffic> queues;    ///< between PEs, that messages came through
-  std::vector<MemoryReport> memories;  ///< that count what they do by themselves
-  std::vector<std::string> notes;      ///< of the engines: what a user may not expect
-  std::string warning;                 ///< of the replay; empty: none
-  std::vector<std::string> prints;     ///< what kernels print of values that Phase 2 makes, in the order of effects
-  uint64_t events = 0;
-  /// What the matrix units computed, of what those of the run's PEs could have at their peak in end_ns: 0 to 1.
-  double gemm_peak_share() const;
-  double wall_s = 0, phase1_s = 0, phase2_s = 0;
-  bool verified = false;  ///< verification was asked for and done
-  bool passed = true;
-  std::vector<TensorReport> tensors;
-  bool races_checked = false;
-  std::vector<Race> races;
-  std::vector<std::string> pe_names;                ///< what a race's PEs are, in compiled order
-  std::shared_ptr<const energy::Account> energy;    ///< what it took (phase2/energy/account.h); null: nobody has asked
-  std::shared_ptr<const insight::Insight> insight;  ///< what held it back (insight/insight.h); null: nobody has asked
-};
-
 /// How a run with these options is launched (InputError where the host's path was asked for and is not there: names
 /// what is missing).
 LaunchWay choose_launch_way(Platform&, const RunOptions&);
@@ -113,11 +67,5 @@ LaunchWay choose_launch_way(Platform&, const RunOptions&);
 /// platform's last. InputError, BadParam and NpyError for bad input; RunError for a kernel fault, an error of a foreign
 /// memory, and where nothing can move while work is outstanding (beside a clock that is not noticed).
 RunReport run_kernel(Platform&, RunOptions);
-
-/// What an Insight of the run is made of (insight/insight.h).
-insight::RunFigures figures_of(const RunReport&);
-
-void write_run_text(std::ostream&, const RunReport&);
-void write_run_json(std::ostream&, const RunReport&);
 
 }  // namespace kernbench

@@ -59,7 +59,7 @@ void add_option(const std::string& key, const OrderedJson& v, Configuration& int
   if (v.is_object() && v.contains("sha256")) {
     into[key] = file_text(json_field<std::string>(v, "file"), json_field<std::string>(v, "sha256"));
   } else if (v.is_object()) {
-    for (const auto& [name, item] : v.items()) add_option(key + "." + name, item, into);
+    for (const auto& [name, item] : v.items()) add_option(key.empty() ? name : key + "." + name, item, into);
   } else if (v.is_array()) {
     // Of one target all values, in their order; and the order of all.
     std::string order;
@@ -304,6 +304,7 @@ RunFile read_run_json(const std::string& text, const std::string& name) {
       }
     }
     if (report.contains("algorithm")) flatten(report.at("algorithm"), "algorithm", run.configuration);
+    if (report.contains("figures")) add_option("", report.at("figures"), run.figures);
     if (report.contains("engines")) {
       json_field(report, "engines", [&](const OrderedJson& engines) {
         return json_items(engines, [&](const OrderedJson& e) {
@@ -370,6 +371,7 @@ RunDiff diff_runs(const RunFile& a, const RunFile& b) {
   d.a_partial = a.partial;
   d.b_partial = b.partial;
   d.configuration = settings_that_differ(a, b);
+  d.figures = different(a.figures, b.figures);
   d.has_blame = !a.blame_ns.empty() && !b.blame_ns.empty();
   if (d.has_blame) d.blame = changes(a.blame_ns, b.blame_ns);
   d.engines = changes(a.busy_ns, b.busy_ns);

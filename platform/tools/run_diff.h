@@ -23,6 +23,7 @@ struct RunFile {
   std::string topology_text;
   std::map<std::string, double> blame_ns;            ///< by resource; of a report with --explain
   std::map<std::string, double> busy_ns;             ///< by engine; of a report
+  std::map<std::string, std::string> figures;        ///< of a report (record/figures.h)
   /// Of a log, in order of start. A message's segments have its key, and come in their order.
   struct Op {
     uint32_t pe = 0;
@@ -60,6 +61,7 @@ struct RunDiff {
   std::string a, b;
   bool a_partial = false, b_partial = false;
   std::vector<Setting> configuration;  ///< what differs, by key
+  std::vector<Setting> figures;        ///< what differs, by name
   double a_ns = 0, b_ns = 0;           ///< sim_ns
   std::vector<Change> blame, engines;  ///< what differs, the largest change first
   bool has_blame = false;              ///< both runs say

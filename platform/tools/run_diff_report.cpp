@@ -26,6 +26,14 @@ std::string where(const RunDiff::OpChange& c) {
   return fmt::format("{} op {} {}{}", c.pe, c.seq, c.name, c.line.empty() ? "" : " at " + c.line);
 }
 
+void write_settings(std::ostream& out, const char* title, const std::vector<RunDiff::Setting>& settings) {
+  if (settings.empty()) return;
+  TextTable t(3, 2);
+  t.add({title, "a", "b"});
+  for (const RunDiff::Setting& s : settings) t.add({s.key, or_dash(s.a), or_dash(s.b)});
+  out << "\n" << t.text();
+}
+
 void write_changes(std::ostream& out, const char* title, const std::vector<RunDiff::Change>& changes) {
   if (changes.empty()) return;
   TextTable t(1, 2);
@@ -44,12 +52,8 @@ void write_diff_text(std::ostream& out, const RunDiff& d) {
   const auto mark = [](bool partial) { return partial ? "  UNFINISHED" : ""; };
   fmt::print(out, "a  {}  {:.3f} ns{}\nb  {}  {:.3f} ns{}  {:+.3f} ns, {:+.2f} %\n", d.a, d.a_ns, mark(d.a_partial), d.b,
              d.b_ns, mark(d.b_partial), d.b_ns - d.a_ns, 100 * d.slower());
-  if (!d.configuration.empty()) {
-    TextTable t(3, 2);
-    t.add({"configuration", "a", "b"});
-    for (const RunDiff::Setting& s : d.configuration) t.add({s.key, or_dash(s.a), or_dash(s.b)});
-    out << "\n" << t.text();
-  }
+  write_settings(out, "configuration", d.configuration);
+  write_settings(out, "figure", d.figures);
   write_changes(out, "critical path", d.blame);
   write_changes(out, "engines busy", d.engines);
   if (d.ops > 0) {
@@ -78,6 +82,12 @@ void write_op_change(JsonWriter& w, const RunDiff::OpChange& c) {
   w.close('}');
 }
 
+void write_settings(JsonWriter& w, const char* name, const std::vector<RunDiff::Setting>& settings) {
+  w.key(name).open('[');
+  for (const RunDiff::Setting& s : settings) w.open('{').field("key", s.key).field("a", s.a).field("b", s.b).close('}');
+  w.close(']');
+}
+
 void write_changes(JsonWriter& w, const char* name, const std::vector<RunDiff::Change>& changes) {
   w.key(name).open('[');
   for (const RunDiff::Change& c : changes) {
@@ -94,10 +104,8 @@ void write_diff_json(std::ostream& out, const RunDiff& d) {
   w.open('{').field("a", d.a).field("b", d.b);
   if (d.a_partial || d.b_partial) w.field("a_partial", d.a_partial).field("b_partial", d.b_partial);
   w.field("a_ns", d.a_ns).field("b_ns", d.b_ns).field("slower", d.slower());
-  w.key("configuration").open('[');
-  for (const RunDiff::Setting& s : d.configuration)
-    w.open('{').field("key", s.key).field("a", s.a).field("b", s.b).close('}');
-  w.close(']');
+  write_settings(w, "configuration", d.configuration);
+  write_settings(w, "figures", d.figures);
   write_changes(w, "blame", d.blame);
   write_changes(w, "engines", d.engines);
   w.field("ops", static_cast<uint64_t>(d.ops)).field("ops_that_differ", static_cast<uint64_t>(d.ops_that_differ));

@@ -19,6 +19,8 @@
 #include "kernbench/phase2/log/op_record.h"
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/tools/engine_report.h"
+#include "kernbench/platform/tools/memory_report.h"
 #include "kernbench/platform/tools/run.h"
 
 namespace kernbench {
@@ -140,19 +142,5 @@ TensorMap make_inputs(const std::vector<const TensorSpec*>&, const Params&, cons
 void check_names(const std::string& what, const std::vector<const TensorSpec*>&, const RunOptions&);
 /// InputError where a PE has no MMU that translates.
 void require_mmus(Platform&, const std::vector<size_t>& pes);
-
-// Parts of reports.
-std::string time_text(double ns);  ///< "1.234 us"
-/// Where the time went: all PEs' engines by their part, then the busiest single ones.
-void write_engines(std::ostream&, const RunReport&);
-/// What was computed and moved a second.
-void write_rates(std::ostream&, const RunReport&);
-/// Which algorithm a launch has, and what the others would have cost alone: "ring of 2 members; by the cost table …".
-std::string choice_text(const LaunchNotes&);
-/// The same as fields; none where the kernel has no algorithm.
-void write_choice(JsonWriter&, const LaunchNotes&);
-/// The JSON of a run up to "transfer"; `what`: "kernel" or "program". And from "pes" to its end.
-void begin_report(JsonWriter&, const char* what, const RunReport&);
-void end_report(JsonWriter&, const RunReport&);
 
 }  // namespace kernbench

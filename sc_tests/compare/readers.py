@@ -21,6 +21,7 @@ EXEMPT = {
     "run": (
         (re.compile(r'^ "run": \{\n(?:  .*\n)* \},\n', re.M), ""),  # which run it was: its version is the binary's
         (re.compile(r'"(wall_s|events|max_abs_err|max_rel_err)": [^,\n]+'), r'"\1": *'),
+        (re.compile(r'^ "figures": \{\n(?:  .*\n)* \},\n', re.M), ""),  # of what stands beside them
         (re.compile(r'("moments": )\d+(,\s+"bytes": )\d+'), r"\1*\2*"),  # of the causes that --explain keeps
         (re.compile(r"^  wall .*\n?", re.M), ""),
         (re.compile(r"max abs \S+  max rel \S+"), "max abs *  max rel *"),

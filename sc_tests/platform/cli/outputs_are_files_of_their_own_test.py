@@ -47,7 +47,7 @@ class Outputs(cli_support.Cli):
                       ("--ftr", self.at("a.jsonl")),
                       ("--dump", "c=" + self.at("a.jsonl")), ("--trace", self.at("b")), ("--trace", self.at("c")),
                       ("--trace", self.at("./x/../a.jsonl"))):
-            self.refuses(*RUN, *log, *other, saying=(other[0], "the file of --oplog"), lines=1)
+            self.refuses(*RUN, *log, *other, saying=(other[0], "the file of --", "--oplog"), lines=1)
             self.assert_untouched(*names)
         self.refuses(*RUN, *log, "--trace", self.at("a.kbmem"), saying=("--trace", "the file of --memory"), lines=1)
         self.refuses(*RUN, "--vcd", self.at("w.vcd"), "--trace", self.at("w.gtkw"), saying=("the file of",), lines=1)

@@ -105,7 +105,7 @@ class Reports(cli_support.Cli):
         for ending in ("jsonl", "sqlite"):
             whole, cut = self.file("w." + ending), self.file("c." + ending)
             self.succeeds(*RUN, "--oplog", whole, "--memory", "none")
-            status, _, _ = self.run_cli(*RUN, "--oplog", cut, "--memory", "none", "--max-time", "300")
+            status, _, _ = self.run_cli(*RUN, "--oplog", cut, "--memory", "none", "--max-time", "60")
             self.assertEqual(status, 1)
             self.refuses("diff", whole, cut, saying=["c." + ending, "--partial"], lines=1)
             found = self.diff(whole, cut, "--partial")

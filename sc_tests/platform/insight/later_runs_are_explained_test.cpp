@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "kernbench/platform/insight/insight.h"
+#include "kernbench/platform/insight/explainer.h"
 #include "kernbench/platform/tools/run.h"
 #include "system_support.h"
 

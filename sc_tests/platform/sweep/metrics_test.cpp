@@ -8,30 +8,46 @@
 
 #include "kernbench/phase2/io/random.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/json_reader.h"
+#include "kernbench/platform/insight/insight.h"
+#include "kernbench/platform/record/run_report.h"
 #include "kernbench/platform/sweep/plot.h"
 
 namespace kernbench::sweep {
 namespace {
 
-TEST(Metrics, AreWhatTheReportSays) {
-  const auto report = nlohmann::json::parse(R"({"sim_ns": 100, "events": 7, "wall_s": 3, "gemm_peak_share": 0.25,
-    "engines": [{"id": "pe0.pe_dma.rd", "bytes": 300, "flops": 0}, {"id": "pe0.pe_dma.wr", "bytes": 100, "flops": 0},
-                {"id": "pe0.pe_gemm", "bytes": 0, "flops": 2e6}, {"id": "pe0.pe_fetch_store", "bytes": 40, "flops": 0},
-                {"id": "pe1.pe_fetch_store", "bytes": 2, "flops": 0}],
-    "verify": {"passed": true}, "energy": {"joules": {"low": 1, "value": 2, "high": 3}},
-    "insight": {"bound": "hbm", "bound_by": ["hbm", "mesh"], "peaks": {"math_busy": 0, "hbm": 0.5, "link": 0.75},
-                "links": [{"resource": "mesh", "bytes": 5}, {"resource": "ucie", "bytes": 7},
-                          {"resource": "mesh", "bytes": 6}, {"resource": "pcie", "bytes": 8},
-                          {"resource": "hbm", "bytes": 99}],
-                "memories": [{"resource": "sram", "bytes": 3}, {"resource": "hbm", "bytes": 512}],
-                "roofline": {"hbm_bytes": 512, "flop_per_byte": 4, "tflops_most": 9}}})");
-  EXPECT_EQ(metrics_of(report), nlohmann::json::parse(R"({"sim_ns": 100, "events": 7, "gemm_peak_pct": 25.0,
-    "bytes_read": 300, "bytes_written": 100, "gflop": 0.002, "tflops": 20.0, "gbs": 4.0, "verified": true,
-    "tcm_bytes": 42, "sram_bytes": 3, "mesh_bytes": 11, "ucie_bytes": 7, "pcie_bytes": 8, "link_bytes": 0,
-    "energy_j": 2, "bound": "hbm", "bound_by": "hbm+mesh", "math_busy_pct": 0.0, "hbm_peak_pct": 50.0,
-    "link_peak_pct": 75.0, "hbm_bytes": 512, "flop_per_byte": 4, "roofline_tflops": 9})"));
-  const auto found = metrics_of(report);
-  for (const auto& [name, value] : found.items()) EXPECT_EQ(metric(name, "").name, name);
+TEST(Figures, AreWhatTheRunSays) {
+  RunReport r;
+  r.end_ns = 100;
+  r.events = 7;
+  r.verified = true;
+  r.pes.resize(1);
+  const auto engine = [&](const char* id, uint64_t bytes, double flops = 0, double peak_ns = 0) {
+    EngineReport& e = r.engines.emplace_back();
+    e.id = id, e.bytes = bytes, e.flops = flops, e.peak_ns = peak_ns;
+  };
+  engine("pe0.pe_dma.rd", 300), engine("pe0.pe_dma.wr", 100), engine("pe0.pe_gemm", 0, 2e6, 25);
+  engine("pe0.pe_fetch_store", 40), engine("pe1.pe_fetch_store", 2);
+  auto insight = std::make_shared<insight::Insight>();
+  using insight::Resource;
+  insight->bound_by = {Resource::hbm, Resource::mesh};
+  insight->hbm_peak = 0.5, insight->hbm_bytes = 512, insight->flop_per_byte = 4, insight->roofline_tflops = 9;
+  insight->links = {{"a", Resource::mesh, 5, 0, 0.75}, {"b", Resource::ucie, 7}, {"c", Resource::mesh, 6},
+                    {"d", Resource::pcie, 8}, {"e", Resource::hbm, 99}};
+  insight->memories = {{"s", Resource::sram, 3}, {"h", Resource::hbm, 512}};
+  r.insight = insight;
+  std::ostringstream text;
+  write_run_json(text, r);
+  EXPECT_EQ(metrics_of(nlohmann::json::parse(text.str())), nlohmann::json::parse(R"({"sim_ns": 100.0, "events": 7,
+    "gemm_peak_pct": 25.0, "bytes_read": 300, "bytes_written": 100, "gflop": 0.002, "tflops": 20.0, "gbs": 4.0,
+    "verified": true, "tcm_bytes": 42, "sram_bytes": 3, "mesh_bytes": 11, "ucie_bytes": 7, "pcie_bytes": 8,
+    "link_bytes": 0, "bound": "dependencies", "bound_by": "hbm+mesh", "math_busy_pct": 0.0, "hbm_peak_pct": 50.0,
+    "link_peak_pct": 75.0, "hbm_bytes": 512.0, "flop_per_byte": 4.0, "roofline_tflops": 9.0})"));
+  RunReport nothing;
+  size_t there = 0;
+  for (const Figure& f : figures()) there += !std::holds_alternative<std::monostate>(f.of(nothing));
+  EXPECT_EQ(there, 7u) << "sim_ns, gflop, gemm_peak_pct, three of bytes, events";
+  EXPECT_THROW(metrics_of(nlohmann::json::parse("{}")), JsonFault);
 }
 
 TEST(Metrics, WrongObjectivesAreRefused) {

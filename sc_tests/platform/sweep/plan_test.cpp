@@ -53,7 +53,7 @@ TEST(Plan, WrongOnesAreToldByLineAndField) {
       {head + "over: {}\n", "p.yaml:4: over: found no option"},
       {head + "over: {links: ideal}\n", "p.yaml:4: over.links: found 'ideal'; legal: a list"},
       {head + "over: {links: []}\n", "p.yaml:4: over.links: found a list; legal: a list of values"},
-      {head + "over: {lynks: [ideal]}\n", "p.yaml:4: over.lynks: unknown option; legal: topology, energy"},
+      {head + "over: {lynks: [ideal]}\n", "p.yaml:4: over.lynks: unknown option; legal: topology, links"},
       {head + "over: {param: [64]}\n", "p.yaml:4: over.param: found no name; legal: param.NAME"},
       {head + "over: {links.n: [64]}\n", "p.yaml:4: over.links.n: found a name; legal: links alone"},
       {head + "over: {kernel: [gemm]}\n", "p.yaml:4: over.kernel: stands in options too"},

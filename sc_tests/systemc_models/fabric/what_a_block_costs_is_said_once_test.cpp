@@ -9,7 +9,7 @@
 #include <sstream>
 #include <type_traits>
 
-#include "kernbench/platform/insight/insight.h"
+#include "kernbench/platform/insight/explainer.h"
 #include "kernbench/platform/tools/probe_checks.h"
 #include "kernbench/platform/tools/probe_hops.h"
 #include "kernbench/platform/tools/run.h"

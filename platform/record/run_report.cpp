@@ -9,8 +9,8 @@
 #include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/insight/insight.h"
-#include "kernbench/platform/tools/run.h"
-#include "kernbench/platform/tools/run_parts.h"
+#include "kernbench/platform/record/figures.h"
+#include "kernbench/platform/record/run_report.h"
 
 namespace kernbench {
 
@@ -269,6 +269,41 @@ void write_run_text(std::ostream& out, const RunReport& r) {
              grouped(r.events));
 }
 
+void write_engine_json(JsonWriter& w, const EngineReport& e) {
+  w.open('{').field("id", e.id).field("busy_ns", e.busy_ns).field("ops", e.ops).field("bytes", e.bytes);
+  w.field("flops", e.flops).field("utilization", e.utilization).field("servers", e.servers);
+  w.key("stalls").open('{').field("idle_ns", e.idle_ns).field("slot_ns", e.slot_wait_ns);
+  w.field("queue_full_ns", e.queue_full_ns).field("link_ns", e.link_wait_ns).field("memory_ns", e.memory_wait_ns);
+  for (const auto& [reason, ns] : e.message_stalls) w.field(std::string(reason) + "_ns", ns);
+  w.close('}').close('}');
+}
+
+void write_account_json(JsonWriter& w, const SegmentAccount& a) {
+  w.open('{');
+  for (const SegmentPart& p : kSegmentParts) w.field(p.name, a.*p.ns);
+  w.close('}');
+}
+
+namespace {
+
+void write_queue_json(JsonWriter& w, const QueueTraffic& q) {
+  w.open('{').field("from", q.from).field("port", q.port).field("to", q.to).field("peer_port", q.peer_port);
+  w.field("messages", q.messages).field("segments", q.segments).field("bytes", q.bytes);
+  write_account_json(w.key("account"), q.account);
+  w.close('}');
+}
+
+void write_memory_json(JsonWriter& w, const MemoryReport& r) {
+  w.open('{').field("id", r.id);
+  for (const auto& [name, value] : r.counters) {
+    const bool time = name.size() > 3 && name.compare(name.size() - 3, 3, "_ns") == 0;
+    time ? w.field(name, value) : w.field(name, static_cast<uint64_t>(value));
+  }
+  w.close('}');
+}
+
+}  // namespace
+
 void begin_report(JsonWriter& w, const char* what, const RunReport& r) {
   w.open('{');
   if (!r.document.version.empty()) spec::write(w.key("run"), r.document, r.tells_topology);
@@ -298,6 +333,12 @@ void end_report(JsonWriter& w, const RunReport& r) {
     for (const MemoryReport& m : r.memories) write_memory_json(w, m);
     w.close(']');
   }
+  w.key("figures").open('{');
+  for (const Figure& f : figures()) {
+    const FigureValue v = f.of(r);
+    if (!std::holds_alternative<std::monostate>(v)) w.field(f.name, v);
+  }
+  w.close('}');
   if (r.energy) energy::write_energy_json(w.key("energy"), *r.energy);
   if (r.insight) insight::write_insight_json(w.key("insight"), *r.insight);
   w.field("events", r.events).field("wall_s", r.wall_s);

@@ -1,0 +1,114 @@
+#include "kernbench/platform/record/figures.h"
+
+#include <algorithm>
+
+#include "kernbench/phase2/energy/account.h"
+#include "kernbench/platform/insight/insight.h"
+#include "kernbench/platform/record/run_record.h"
+
+namespace kernbench {
+namespace {
+
+using Value = FigureValue;
+using insight::Insight;
+using insight::Resource;
+
+Value whole(uint64_t v) {
+  return static_cast<int64_t>(v);
+}
+
+double flops(const RunReport& r) {
+  double sum = 0;
+  for (const EngineReport& e : r.engines) sum += e.flops;
+  return sum;
+}
+
+/// Of all engines whose id ends so.
+uint64_t bytes(const RunReport& r, std::string_view end) {
+  uint64_t sum = 0;
+  for (const EngineReport& e : r.engines) {
+    if (e.id.size() >= end.size() && e.id.compare(e.id.size() - end.size(), end.size(), end) == 0) sum += e.bytes;
+  }
+  return sum;
+}
+
+/// Of a list of the insight, those of a class of resources added up; nothing without an insight.
+template <std::vector<Insight::Row> Insight::*List, Resource Of>
+Value bytes_of(const RunReport& r) {
+  if (!r.insight) return {};
+  uint64_t sum = 0;
+  for (const Insight::Row& row : (*r.insight).*List) {
+    if (row.resource == Of) sum += row.bytes;
+  }
+  return whole(sum);
+}
+
+template <double Insight::*Which, int Factor = 1>
+Value of_insight(const RunReport& r) {
+  return r.insight ? Value(Factor * ((*r.insight).*Which)) : Value();
+}
+
+template <double energy::Headline::*Which>
+Value of_energy(const RunReport& r) {
+  return r.energy ? Value(energy::headline(*r.energy).*Which) : Value();
+}
+
+std::string joined(const std::vector<Resource>& all) {
+  std::string text;
+  for (const Resource r : all) text += (text.empty() ? "" : "+") + std::string(name_of(r));
+  return text;
+}
+
+}  // namespace
+
+const std::vector<Figure>& figures() {
+  using R = const RunReport&;
+  using energy::Headline;
+  static const std::vector<Figure> all = {
+      {"sim_ns", "simulated time, ns", [](R r) { return Value(r.end_ns); }},
+      {"verified", "whether the outputs passed; needs --verify",
+       [](R r) { return r.verified ? Value(r.passed) : Value(); }},
+      {"tflops", "TFLOP/s of all engines over the run",
+       [](R r) { return r.end_ns > 0 ? Value(flops(r) / r.end_ns / 1e3) : Value(); }},
+      {"gflop", "work of all engines, GFLOP", [](R r) { return Value(flops(r) / 1e9); }},
+      {"gemm_peak_pct", "per cent of the GEMM peak", [](R r) { return Value(100 * r.gemm_peak_share()); }},
+      {"gbs", "bytes that PEs' DMA engines read and wrote, GB/s over the run",
+       [](R r) {
+         return r.end_ns > 0 ? Value(static_cast<double>(bytes(r, ".rd") + bytes(r, ".wr")) / r.end_ns) : Value();
+       }},
+      {"bytes_read", "by DMA engines", [](R r) { return whole(bytes(r, ".rd")); }},
+      {"bytes_written", "by DMA engines", [](R r) { return whole(bytes(r, ".wr")); }},
+      {"tcm_bytes", "that PEs fetched from their TCM and stored there",
+       [](R r) { return whole(bytes(r, ".pe_fetch_store")); }},
+      {"events", "of the simulation", [](R r) { return whole(r.events); }},
+      {"energy_j", "energy, J, of a system that has an energy table, as the next four", of_energy<&Headline::joules>},
+      {"average_w", "average power, W", of_energy<&Headline::average_w>},
+      {"peak_w", "peak power, W", of_energy<&Headline::peak_w>},
+      {"tflops_per_w", "TFLOP/s per W", of_energy<&Headline::tflops_per_w>},
+      {"energy_delay_js", "energy times time, J s", of_energy<&Headline::energy_delay_js>},
+      {"bound", "what binds the run",
+       [](R r) { return r.insight ? Value(std::string(name_of(r.insight->bound))) : Value(); }, true},
+      {"bound_by", "what binds it together, joined by +",
+       [](R r) { return r.insight ? Value(joined(r.insight->bound_by)) : Value(); }, true},
+      {"math_busy_pct", "per cent of the time of the math engines", of_insight<&Insight::math_busy, 100>, true},
+      {"hbm_peak_pct", "per cent of the HBM peak", of_insight<&Insight::hbm_peak, 100>, true},
+      {"link_peak_pct", "of the busiest link, per cent of its peak",
+       [](R r) {
+         if (!r.insight) return Value();
+         return Value(r.insight->links.empty() ? 0.0 : 100 * r.insight->links.front().share);
+       },
+       true},
+      {"hbm_bytes", "that HBM served", of_insight<&Insight::hbm_bytes>, true},
+      {"sram_bytes", "that shared SRAM served", bytes_of<&Insight::memories, Resource::sram>, true},
+      {"mesh_bytes", "over links of cubes' meshes, those of each link added up",
+       bytes_of<&Insight::links, Resource::mesh>, true},
+      {"ucie_bytes", "over UCIe links, added up the same way", bytes_of<&Insight::links, Resource::ucie>, true},
+      {"pcie_bytes", "over PCIe and inside IO chiplets, the same", bytes_of<&Insight::links, Resource::pcie>, true},
+      {"link_bytes", "over links of any other kind, the same", bytes_of<&Insight::links, Resource::link>, true},
+      {"flop_per_byte", "FLOP per byte of HBM", of_insight<&Insight::flop_per_byte>, true},
+      {"roofline_tflops", "most that the roofline allows, TFLOP/s", of_insight<&Insight::roofline_tflops>, true},
+  };
+  return all;
+}
+
+}  // namespace kernbench

@@ -1,0 +1,25 @@
+// The figures of a run: each has one name and one place where it is computed, figures.cpp. From there `run --format
+// json` (`figures`), sweeps (`--metric`), tuners and `diff` take it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace kernbench {
+
+struct RunReport;
+
+/// std::monostate: the run has none.
+using FigureValue = std::variant<std::monostate, bool, int64_t, double, std::string>;
+
+struct Figure {
+  std::string_view name, meaning;
+  FigureValue (*of)(const RunReport&);
+  bool explained = false;  ///< of runs with --explain
+};
+const std::vector<Figure>& figures();
+
+}  // namespace kernbench
