@@ -217,7 +217,7 @@ TEST(ProgramFaults, say_where_the_program_stands) {
       {"2: LINE: there is no kernel 'gem'; ", [](Context& h) { h.launch(h.ranks(), "gem", {}, {}); }},
       {"2: LINE: launch of vector_add: tensor b is not given",
        [&](Context& h) { h.launch(h.ranks(), "vector_add", {}, {{"a", some(h)}}); }},
-      {"2: LINE: kernel vector_add: ",
+      {"2: LINE: parameter 'n' of kernel vector_add is '-1'; ",
        [&](Context& h) { h.launch(h.ranks(), "vector_add", {{"n", -1}}, {{"a", some(h)}, {"b", some(h)}, {"c", some(h)}}); }},
       {"2: LINE: delay: ", [](Context& h) { h.delay(h.ranks(), -1); }},
       {"1: LINE: tensor t is partial over ranks and cannot be read",
