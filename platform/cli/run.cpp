@@ -11,6 +11,7 @@ CLI::App* add_run_options(CLI::App& app, const std::shared_ptr<RunCommand>& o) {
   cmd->add_option("--program", o->program,
                   "instead of a kernel: host code that launches several, see `kernbench list programs`")
       ->type_name("NAME");
+  o->triton.add_to(*cmd);
   cmd->add_option("--param", o->params, "a parameter of the kernel or program (repeatable)")->type_name("NAME=VALUE");
   cmd->add_option("--tensor", o->tensors, "an input from a file instead of a seeded one (repeatable)")
       ->type_name("NAME=FILE.npy");

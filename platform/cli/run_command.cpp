@@ -89,7 +89,7 @@ void check_output_files(const RunCommand& o, const RunOptions& r) {
 
 RunOptions run_options(const RunCommand& o) {
   if (o.kernel.empty() == o.program.empty())
-    throw InputError("run: needs --kernel NAME or --program NAME, one of them");
+    throw InputError("run: needs --kernel NAME, --program NAME or --ttir FILE, one of them");
   if (!o.memory.empty() && o.oplog.empty()) throw InputError("--memory: a memory file needs --oplog beside it");
   if (o.hops && o.oplog.empty()) throw InputError("--oplog-hops: needs --oplog beside it");
   if (!o.wiring.empty() && o.kernel.empty()) throw InputError("--wiring: is of a kernel; found a program");
@@ -209,7 +209,24 @@ class Handed : public OpLogSink {
 
 }  // namespace
 
+namespace {
+
+/// Of a Triton kernel: makes it, and runs that.
+int run_triton(RunCommand o) {
+  try {
+    o.triton_launch = o.triton.make_kernel(&o);
+  } catch (const NpyError& e) {
+    throw InputError(e.what());
+  }
+  o.triton = {};
+  return run(o);
+}
+
+}  // namespace
+
 int run(const RunCommand& o) {
+  if (o.triton.asked()) return run_triton(o);
+  o.triton.check_unasked();
   RunOptions r = run_options(o);
   o.limits.begin();
   try {
@@ -248,6 +265,7 @@ int run(const RunCommand& o) {
                       [&] { (o.format == "json" ? write_program_json : write_program_text)(std::cout, done); });
       }
       RunReport done = run_kernel(platform, std::move(r));
+      if (o.triton_launch) add_programs(*o.triton_launch, &done);
       explain(done, done, observers, o, configuration);
       if (observers.trace) observers.trace->host(done);
       return report(done, observers, progress,

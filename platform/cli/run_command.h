@@ -9,6 +9,7 @@
 #include "kernbench/phase2/eval/isa.h"
 #include "kernbench/phase2/log/op_record.h"
 #include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/cli/triton_options.h"
 
 namespace kernbench::cli {
 
@@ -24,6 +25,8 @@ struct RunCommand {
   std::string oplog, memory, trace, wiring, report, energy, activity;
   WaveformCliOptions vcd;
   RecordingOptions recording;
+  TritonOptions triton;
+  std::shared_ptr<triton::Launch> triton_launch;  ///< of --ttir, once its kernel is made
   LimitOptions limits;
   std::shared_ptr<OpLogSink> watcher;  ///< is given the log's records where none is written; may be null
   /// Empty: there is none.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernbench/kernel_api/first_fit_allocator.h"
+#include "kernbench/kernel_api/pe_backend.h"
 #include "kernbench/phase2/graph/pending_values.h"
 #include "kernbench/systemc_models/pe/mapping_table.h"
 #include "kernbench/systemc_models/pe/pe_command.h"
@@ -32,6 +33,7 @@ class CpuRole {
   /// What the kernel's scalar work costs, ns: so many cycles (tl.elapse), and each element that it reads from a Loaded.
   virtual double cycles_ns(double cycles) const { return cycles; }  ///< unless it says otherwise: at 1 GHz
   virtual double read_ns() const { return 0; }
+  virtual ScalarCycles scalar_cycles() const { return {}; }
   /// Sends a command to the scheduler, now.
   virtual void submit(PeItem&) = 0;
   /// Sends a command of pe_ipcq there, now. False: there is no way.
