@@ -514,8 +514,10 @@ class Reader {
       default:
         break;
     }
+    if (op.name == "scf.condition") return condition(op);
+    // These may end without types, and then a line's end is theirs.
     const bool may_stop =
-        op.info->typing == Typing::nothing || (op.info->typing == Typing::told && op.info->least == 0);
+        op.info->typing == Typing::nothing || op.info->does == Does::terminator || op.info->does == Does::print;
     Told types;
     int line = op.line;
     bool comma = true;  // before an operand
@@ -560,6 +562,10 @@ class Reader {
           continue;
         }
         types = told(&op);
+        break;
+      } else if (s_.take("->")) {  // of no operands
+        types.after = told(&op).before;
+        types.arrow = true;
         break;
       } else if (s_.at_word()) {
         if (peek_word("loc")) break;
@@ -721,6 +727,24 @@ class Reader {
     }
     successor(op);
     if (s_.peek() == '{') op.attributes = dictionary();
+    return {};
+  }
+
+  /// The condition's type is not told.
+  std::vector<Type> condition(Operation& op) {
+    s_.require("(");
+    op.operands.push_back(operand());
+    s_.require(")");
+    if (s_.peek() == '{') op.attributes = dictionary();
+    while (s_.peek() == '%') {
+      op.operands.push_back(operand());
+      if (!s_.take(",")) break;
+    }
+    if (op.operands.size() == 1) return {};
+    s_.require(":");
+    const Told types = told();
+    if (types.before.size() + 1 != op.operands.size()) fail_at(op, "found other types than values");
+    for (size_t i = 0; i < types.before.size(); ++i) require_type(op, op.operands[i + 1], types.before[i]);
     return {};
   }
 

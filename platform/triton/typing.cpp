@@ -158,9 +158,10 @@ class Settling {
   }
 
   std::vector<Type> cast() {
-    if (!tells(1, 1)) return {};
+    const bool inferred = op.info->does == Does::unsplat && told.after.empty();
+    if (!tells(1, inferred ? 0 : 1)) return {};
     const Type& from = told.before[0];
-    const Type& to = told.after[0];
+    const Type to = inferred ? Type{from.kind, from.element} : told.after[0];
     same(in[0], from);
     if (any_unknown) return {to};
     const auto both = [&] { return "found " + from.to_string() + " to " + to.to_string(); };
@@ -176,7 +177,7 @@ class Settling {
              both());
         break;
       case Does::splat:
-        need(!from.tensor && to.tensor && from.kind == to.kind && from.element == to.element, both());
+        need(from.shape.rank() == 0 && to.tensor && from.kind == to.kind && from.element == to.element, both());
         break;
       case Does::unsplat:
         need(from.tensor && !to.tensor && from.shape.elements() == 1 && from.kind == to.kind &&

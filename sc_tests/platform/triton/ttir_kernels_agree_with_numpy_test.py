@@ -135,6 +135,16 @@ class TtirKernels(unittest.TestCase):
         Kernel("ragged_softmax_3_7.ttir", "4", {"x_ptr": x, "offsets_ptr": offsets, "y_ptr": np.zeros_like(x)},
                {"y_ptr": y}).verified()
 
+    def test_branches_on_what_was_loaded(self):
+        x = np.array([1, 6, 7, 27], np.int32)
+        steps = []
+        for n in map(int, x):
+            steps.append(0)
+            while n > 1:
+                n = n // 2 if n % 2 == 0 else 3 * n + 1
+                steps[-1] += 1
+        Kernel("control_3_4.ttir", "4", {"x_ptr": x, "y_ptr": np.zeros_like(x)}, {"y_ptr": np.array(steps, np.int32)}).verified()
+
     def test_matmul_of_bytes_by_block_pointers(self):
         m, n, k = 20, 37, 50
         a, w, s = floats(m, k, dtype=np.float16), RANDOM.integers(-128, 127, (k, n)).astype(np.int8), floats(n)
