@@ -17,6 +17,7 @@ namespace kernbench::triton {
 namespace {
 
 constexpr int64_t kMostPrograms = int64_t{1} << 24;
+constexpr uint64_t kMostBlocks = uint64_t{1} << 22;  // of an interleaved tensor
 
 const Function& chosen(const Module& m, const std::string& name) {
   std::string all;
@@ -223,6 +224,10 @@ void Launch::take_tensor(const Argument& a, const Type& t, const std::string& te
     if (request_.interleave == 0 || request_.interleave % size_of(wanted) != 0)
       faults->push_back(fmt::format("--interleave: found {}, expected a multiple of the {} bytes of {}'s elements",
                                     request_.interleave, size_of(wanted), a.name));
+    const uint64_t bytes = static_cast<uint64_t>(shape.elements()) * size_of(wanted);
+    if (request_.interleave > 0 && bytes / request_.interleave > kMostBlocks)
+      faults->push_back(
+          fmt::format("--interleave: found {}, which makes more than 2^22 blocks of {}", request_.interleave, a.name));
     s.interleave_bytes = request_.interleave;
   } else if (where == "rows") {
     s.placement = Placement::rows;

@@ -145,6 +145,21 @@ class TtirKernels(unittest.TestCase):
                 steps[-1] += 1
         Kernel("control_3_4.ttir", "4", {"x_ptr": x, "y_ptr": np.zeros_like(x)}, {"y_ptr": np.array(steps, np.int32)}).verified()
 
+    def test_dropout_by_philox(self):
+        n, p, seed = 100, 0.3, 1234567
+        a, b, low = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57), np.uint64(0xFFFFFFFF)
+        c = [np.arange(n, dtype=np.uint64)] + [np.zeros(n, np.uint64)] * 3
+        for turn in range(10):
+            k0, k1 = (np.uint64((key + turn * step) & 0xFFFFFFFF) for key, step in ((seed, 0x9E3779B9), (0, 0xBB67AE85)))
+            x, y = b * c[2], a * c[0]
+            c = [x >> np.uint64(32) ^ c[1] ^ k0, x & low, y >> np.uint64(32) ^ c[3] ^ k1, y & low]
+        bits = c[0].astype(np.uint32).view(np.int32)
+        rand = np.where(bits < 0, -bits - 1, bits).astype(np.float32) * np.float32(4.65661275e-10)
+        x = floats(n)
+        y = np.where(rand > np.float32(p), x / (np.float32(1) - np.float32(p)), 0).astype(np.float32)
+        Kernel("dropout_3_7.ttir", "2", {"x_ptr": x, "y_ptr": np.zeros_like(x), "n": n, "p": p, "seed": seed},
+               {"y_ptr": y}).verified()
+
     def test_matmul_of_bytes_by_block_pointers(self):
         m, n, k = 20, 37, 50
         a, w, s = floats(m, k, dtype=np.float16), RANDOM.integers(-128, 127, (k, n)).astype(np.int8), floats(n)
@@ -206,6 +221,9 @@ class Faults(unittest.TestCase):
         self.refused(vector_add(4, "--place", "arg2=replicate"), "arg2", "copies")
         self.refused(vector_add(4, "--place", "arg0=columns"), "interleave, rows or replicate")
         self.refused(vector_add(4, "--interleave", "6"), "--interleave")
+        kernel = vector_add(4, "--interleave", "4")
+        kernel.command[[i for i, word in enumerate(kernel.command) if word.startswith("arg0=")][0]] = "arg0=zeros:f32[1000000000]"
+        self.refused(kernel, "--interleave", "2^22", "arg0")
         self.refused(vector_add(4, "--function", "other"), "--function", "vector_add")
         self.refused(vector_add(4, "--kernel", "gemm"), "one of them")
 
