@@ -78,6 +78,14 @@ void Context::elapse(double cycles, const char* file, int line) {
   }
 }
 
+ScalarCycles Context::scalar_cycles() const {
+  return core_->backend().scalar_cycles();
+}
+
+double Context::now_ns() const {
+  return core_->backend().now_ns();
+}
+
 // ---- Matrix -----------------------------------------------------------------------------------------------------
 
 Tensor Context::dot(const Tensor& a, const Tensor& b, std::optional<DType> out, const char* file, int line) {

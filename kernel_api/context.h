@@ -197,6 +197,10 @@ class Context {
   /// The kernel's own C++ takes no time by itself: this says that it takes so many cycles of pe_cpu, cycles / freq_ghz
   /// ns, from 0 to 1e12. (What reading elements of a Loaded takes is said by pe_cpu's read_cycles.)
   void elapse(double cycles, KERNBENCH_TL_HERE);
+  /// For who runs compiled kernels: what their arithmetic takes (pe_cpu's scalar_cycles and index_cycles), and the
+  /// kernel's clock.
+  ScalarCycles scalar_cycles() const;
+  double now_ns() const;
 
   // ---- Math: pe_math --------------------------------------------------------------------------------------------
   // Operands: tensors of one element type and immediates, broadcast as numpy does.

@@ -39,6 +39,12 @@ struct QueueOp {
   uint32_t taken = 0;             ///< recv_any: index of the port that had it, when it is done
 };
 
+/// What the arithmetic of a compiled kernel (docs/triton.md) takes of pe_cpu, in cycles.
+struct ScalarCycles {
+  double scalar = 1;  ///< an operation on numbers
+  double index = 1;   ///< one on a block of indices, addresses or masks, while they follow a rule
+};
+
 class PeBackend {
  public:
   virtual ~PeBackend() = default;
@@ -78,6 +84,9 @@ class PeBackend {
   /// result. A backend without time has nothing to do.
   virtual void elapse(double /*cycles*/) {}
   virtual void read_elements(uint64_t /*count*/) {}
+  virtual ScalarCycles scalar_cycles() const { return {}; }
+  /// The kernel's own clock, which may be ahead of the simulation. A backend without time says 0.
+  virtual double now_ns() const { return 0; }
 
   /// PE-local TCM for handles (the allocatable region): first fit, freed ranges coalesce. KernelFault when
   /// exhausted, with bytes asked, bytes free and the PE.

@@ -137,6 +137,19 @@ ShardPlan plan_shards(const CubePePolicy& policy, DType dtype, const Dims& shape
   return plan;
 }
 
+ShardPlan plan_interleaved(DType dtype, const Dims& shape, uint64_t bytes) {
+  if (bytes == 0 || bytes % size_of(dtype) != 0)
+    throw std::invalid_argument("blocks of " + std::to_string(bytes) + " bytes do not hold whole elements");
+  const auto block = static_cast<int64_t>(bytes / size_of(dtype));
+  const int64_t elements = shape.elements();
+  ShardPlan plan;
+  plan.dtype = dtype;
+  plan.whole = {elements};
+  for (int64_t first = 0; first < elements; first += block)
+    plan.shards.push_back({static_cast<uint32_t>(plan.shards.size()), {first}, {std::min(block, elements - first)}});
+  return plan;
+}
+
 bool contiguous_in_whole(const ShardPlan& plan, uint32_t pe, uint64_t* first_byte) {
   int runs = 0;
   for_each_row(plan, pe, [&](uint64_t in_whole, uint64_t, uint64_t) {

@@ -57,6 +57,10 @@ ShardPlan plan_shards(Placement placement, DType dtype, const Dims& shape, uint3
 ShardPlan plan_shards(const CubePePolicy& policy, DType dtype, const Dims& shape,
                       const std::vector<uint32_t>& cube_of_pe);
 
+/// As many shards as there are blocks of `bytes` (a multiple of the element's size) in the flat tensor; each is its own
+/// owner, and lies with PE number (its own) mod the PEs. std::invalid_argument for other sizes.
+ShardPlan plan_interleaved(DType dtype, const Dims& shape, uint64_t bytes);
+
 /// Whether the shard's bytes are contiguous in the whole tensor, and so need no rearranging: at `first_byte`.
 bool contiguous_in_whole(const ShardPlan& plan, uint32_t pe, uint64_t* first_byte);
 /// Copies a shard's bytes out of the whole tensor, dense to dense.

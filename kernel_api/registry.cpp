@@ -62,7 +62,7 @@ Params kernel_params(const KernelSpec& spec, const std::vector<std::pair<std::st
     check_size("kernel " + spec.name, t, params);
     const bool replicated = t.policy ? t.policy->cube == Split::replicate || t.policy->pe == Split::replicate
                                      : t.placement == Placement::replicate;
-    if (t.role == TensorSpec::Role::out && replicated)
+    if (t.is_output() && replicated)
       throw BadParam("kernel " + spec.name + ": output " + t.name +
                      " is placed in copies, of which none is the result");
   }
@@ -70,6 +70,7 @@ Params kernel_params(const KernelSpec& spec, const std::vector<std::pair<std::st
 }
 
 HostTensor make_input(const TensorSpec& tensor, const Params& params, uint64_t seed) {
+  if (tensor.fill) return tensor.fill(params, seed);
   HostTensor t;  // its bytes are made once, below
   t.dtype = tensor.dtype(params);
   t.shape = tensor.shape(params);

@@ -31,7 +31,7 @@ struct Init {
 };
 
 struct TensorSpec {
-  enum class Role { in, out };
+  enum class Role { in, out, in_out };  ///< in_out: an output that holds data before
   std::string name;
   Role role = Role::in;
   std::function<Dims(const Params&)> shape;
@@ -41,6 +41,13 @@ struct TensorSpec {
   std::optional<CubePePolicy> policy = {};  ///< instead of `placement`: over cubes, then over each cube's PEs
   /// Instead of both: the shards of a launch's PEs, by tl.index(); the parameters know the launch.
   std::function<ShardPlan(const Params&)> shards = {};
+  /// Instead of all three: blocks of so many bytes, one after the other over the PEs (plan_interleaved); 0: not so.
+  uint64_t interleave_bytes = 0;
+  /// What it holds before, where no file says it; unset: by `init`.
+  std::function<HostTensor(const Params&, uint64_t seed)> fill = {};
+
+  bool is_input() const { return role != Role::out; }
+  bool is_output() const { return role != Role::in; }
 };
 
 /// What an output must be. `scale` (empty, or one value an element) widens the tolerance to

@@ -54,7 +54,7 @@ void Job::place(const std::string& tensor, const HostTensor& value) {
 
 HostTensor Job::place_random(const std::string& tensor, uint64_t seed) {
   const TensorSpec* t = spec_.tensor(tensor);
-  if (!t || t->role != TensorSpec::Role::in)
+  if (!t || !t->is_input())
     throw InputError("tensor " + tensor + ": kernel " + spec_.name + " has no such input");
   HostTensor value = make_input(*t, params_, seed);
   place(tensor, value);
@@ -89,7 +89,7 @@ JobVerification Job::verify() {
   const auto expected = spec_.reference(params_, inputs_);
   for (const TensorSpec& t : spec_.tensors) {
     const auto it = expected.find(t.name);
-    if (t.role != TensorSpec::Role::out || it == expected.end()) continue;
+    if (!t.is_output() || it == expected.end()) continue;
     const HostTensor value = collect(t.name, platform_.system().pending_values());
     all.tensors.push_back(
         kernbench::verify(t.name, value.dtype, value.shape, value.bytes.data(), reference_values(it->second)));
@@ -117,7 +117,7 @@ void Job::start(Done done) {
   platform_.check_attributes();
   if (verified_) {
     for (const TensorSpec& t : spec_.tensors) {
-      if (t.role == TensorSpec::Role::in) inputs_[t.name] = collect(t.name, platform_.system().pending_values());
+      if (t.is_input()) inputs_[t.name] = collect(t.name, platform_.system().pending_values());
     }
   }
   running_ = true;

@@ -23,7 +23,7 @@ const std::array<HelpGroup, 4> kCommandGroups = {{
 /// "traffic --trace" before "--trace": where a command uses a name for something else.
 const std::array<HelpGroup, 9> kOptionGroups = {{
     {"What runs",
-     {"kernel", "program", "param", "tensor", "seed", "pes", "device", "ranks", "op", "sizes", "dtype", "redop",
+     {"kernel", "program", "ttir", "function", "grid", "order", "interleave", "place", "param", "tensor", "seed", "pes", "device", "ranks", "op", "sizes", "dtype", "redop",
       "algorithm", "root", "work", "bytes", "case", "traffic trace", "collectives over"}},
     {"On what machine", {"topology", "links", "response", "set", "scale", "plugin"}},
     {"How it runs",

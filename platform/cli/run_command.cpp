@@ -19,6 +19,7 @@
 #include "kernbench/platform/cli/progress.h"
 #include "kernbench/platform/cli/run_command.h"
 #include "kernbench/platform/cli/topology_places.h"
+#include "kernbench/platform/cli/triton_options.h"
 #include "kernbench/platform/energy/meter.h"
 #include "kernbench/platform/insight/explainer.h"
 #include "kernbench/platform/observe/hop_log.h"
@@ -177,6 +178,12 @@ int run(const RunCommand& o) {
   RunOptions r = run_options(o.spec);
   if (o.spec.given("isa")) r.isa = isa_of(o.spec.text("isa"));
   check_companions(o.spec);
+  std::shared_ptr<triton::Launch> triton;
+  try {
+    triton = make_triton_kernel(o.spec, &r);
+  } catch (const NpyError& e) {
+    throw InputError(e.what());
+  }
   check_output_files(o.spec);
   const LimitOptions limits(o.spec);
   limits.begin();
@@ -225,6 +232,7 @@ int run(const RunCommand& o) {
         return finish(done.run, done, json ? write_program_json : write_program_text);
       }
       RunReport done = run_kernel(platform, std::move(r));
+      if (triton) add_programs(*triton, &done);
       return finish(done, done, json ? write_run_json : write_run_text);
     } catch (const std::bad_alloc&) {
       observers.forget();

@@ -28,9 +28,9 @@ Deployment::Deployment(Machine& machine, DeviceAllocators& allocators, const Ker
       launch->add(t.name, placed.plan, Space::hbm, placed.bases, virtual_base);
       continue;
     }
-    std::vector<uint64_t> bases(pes_.size(), 0);
+    std::vector<uint64_t> bases(placed.plan.shards.size(), 0);
     uint64_t next = virtual_base;
-    for (uint32_t p = 0; p < pes_.size(); ++p) {
+    for (uint32_t p = 0; p < placed.plan.shards.size(); ++p) {
       if (!placed.plan.stored(p)) continue;
       bases[p] = next;
       next += placed.plan.nbytes(p);
@@ -45,22 +45,23 @@ Deployment::~Deployment() {
 }
 
 void Deployment::place(const TensorSpec& t, const Params& params, Placed& placed) {
-  placed.output = t.role == TensorSpec::Role::out;
+  placed.output = t.is_output();
   placed.dtype = t.dtype(params);
   placed.shape = t.shape(params);
   std::vector<uint32_t> cubes;
   for (size_t pe : pes_) cubes.push_back(machine_.pes().pe(pe).cube);
-  const ShardPlan plan = t.shards ? t.shards(params)
+  const ShardPlan plan = t.interleave_bytes > 0 ? plan_interleaved(placed.dtype, placed.shape, t.interleave_bytes)
+                         : t.shards             ? t.shards(params)
                          : t.policy
                              ? plan_shards(*t.policy, placed.dtype, placed.shape, cubes)
                              : plan_shards(t.placement, placed.dtype, placed.shape, static_cast<uint32_t>(pes_.size()));
-  placed.bases.assign(pes_.size(), 0);
+  placed.bases.assign(plan.shards.size(), 0);
   placed.plan = plan;
   placed.plan.shards.clear();  // grows with what is allocated, so that give_back() knows
   auto mapping = std::make_shared<VirtualMapping>();
-  for (uint32_t p = 0; p < pes_.size(); ++p) {
+  for (uint32_t p = 0; p < plan.shards.size(); ++p) {
     if (plan.stored(p)) {
-      placed.bases[p] = allocators_.allocate_hbm(pes_[p], plan.nbytes(p));
+      placed.bases[p] = allocators_.allocate_hbm(home(p), plan.nbytes(p));
       mapping->range.pieces.push_back({mapping->nbytes, placed.bases[p], plan.nbytes(p)});
       mapping->nbytes += plan.nbytes(p);
     }
@@ -76,7 +77,7 @@ void Deployment::place(const TensorSpec& t, const Params& params, Placed& placed
 void Deployment::give_back() {
   for (const auto& [name, t] : tensors_) {
     for (uint32_t p = 0; p < t.plan.shards.size(); ++p) {
-      if (t.plan.stored(p)) allocators_.free_hbm(pes_[p], t.bases[p]);
+      if (t.plan.stored(p)) allocators_.free_hbm(home(p), t.bases[p]);
     }
     if (t.mapping) allocators_.free_virtual(t.mapping->begin());
   }
@@ -97,7 +98,7 @@ void Deployment::for_each_shard(const std::string& tensor, const HostTensor& val
     throw std::invalid_argument("tensor " + tensor + ": found " + std::string(name_of(value.dtype)) + " " +
                                 value.shape.to_string() + ", the kernel has " + std::string(name_of(t.dtype)) + " " +
                                 t.shape.to_string());
-  for (uint32_t p = 0; p < pes_.size(); ++p) {
+  for (uint32_t p = 0; p < t.plan.shards.size(); ++p) {
     if (!t.plan.stored(p)) continue;
     Bytes shard(t.plan.nbytes(p));
     scatter(t.plan, p, value.bytes.data(), shard.data());
@@ -109,7 +110,7 @@ HostTensor Deployment::collect(const std::string& tensor,
                                const std::function<void(uint64_t, uint8_t*, uint64_t)>& get) const {
   const Placed& t = of(tensor);
   HostTensor value(t.dtype, t.shape);
-  for (uint32_t p = 0; p < pes_.size(); ++p) {
+  for (uint32_t p = 0; p < t.plan.shards.size(); ++p) {
     if (!t.plan.stored(p)) continue;
     Bytes shard(t.plan.nbytes(p));
     get(t.bases[p], shard.data(), shard.size());
@@ -126,7 +127,7 @@ const Deployment::Placed& Deployment::of(const std::string& tensor) const {
 
 void Deployment::upload(const std::string& tensor, std::shared_ptr<const HostTensor> value) {
   const Placed& t = tensors_.at(tensor);
-  for (uint32_t p = 0; p < pes_.size(); ++p) {
+  for (uint32_t p = 0; p < t.plan.shards.size(); ++p) {
     if (!t.plan.stored(p)) continue;
     const uint64_t nbytes = t.plan.nbytes(p);
     uint64_t first = 0;
@@ -150,7 +151,7 @@ void Deployment::upload(const std::string& tensor, std::shared_ptr<const HostTen
 std::vector<Deployment::Range> Deployment::ranges(const std::string& tensor) const {
   const Placed& t = of(tensor);
   std::vector<Range> v;
-  for (uint32_t p = 0; p < pes_.size(); ++p) {
+  for (uint32_t p = 0; p < t.plan.shards.size(); ++p) {
     if (t.plan.stored(p)) v.push_back({t.bases[p], t.plan.nbytes(p)});
   }
   return v;
@@ -165,7 +166,7 @@ std::vector<PlacedTensor> Deployment::placed() const {
     p.dtype = t.dtype;
     p.shape = t.shape;
     p.grid = t.plan.whole;
-    for (uint32_t pe = 0; pe < pes_.size(); ++pe) {
+    for (uint32_t pe = 0; pe < t.plan.shards.size(); ++pe) {
       if (!t.plan.stored(pe)) continue;
       const Shard& s = t.plan.shards[pe];
       p.shards.push_back({Space::hbm, kNoPe, t.bases[pe], s.offset, s.extent});
@@ -179,12 +180,12 @@ HostTensor Deployment::read_back(const std::string& tensor, const MemoryImage& i
   const Placed& t = tensors_.at(tensor);
   HostTensor value(t.dtype, t.shape);
   std::map<std::string, uint32_t> first_copies;  // by the part that several PEs may have
-  for (uint32_t p = 0; p < pes_.size(); ++p) {
+  for (uint32_t p = 0; p < t.plan.shards.size(); ++p) {
     if (!t.plan.stored(p)) continue;
     const uint64_t nbytes = t.plan.nbytes(p);
     const auto state = image.state_of({Space::hbm, kNoPe}, t.bases[p], nbytes);
     if (state.state != MemoryImage::State::real) {
-      throw RunError("tensor " + tensor + ": the part of " + machine_.graph().pes[pes_[p]].id + " was " +
+      throw RunError("tensor " + tensor + ": the part of " + machine_.graph().pes[home(p)].id + " was " +
                      (state.state == MemoryImage::State::unwritten ? "not written" : "left pending") + " (from byte " +
                      std::to_string(state.first_bad - t.bases[p]) + " of " + std::to_string(nbytes) + ")");
     }
@@ -196,8 +197,8 @@ HostTensor Deployment::read_back(const std::string& tensor, const MemoryImage& i
       Bytes copy(nbytes);
       image.read({Space::hbm, kNoPe}, t.bases[first->second], copy.data(), nbytes);
       if (copy != shard) {
-        throw RunError("tensor " + tensor + ": the copies of " + machine_.graph().pes[pes_[first->second]].id +
-                       " and " + machine_.graph().pes[pes_[p]].id + " differ");
+        throw RunError("tensor " + tensor + ": the copies of " + machine_.graph().pes[home(first->second)].id +
+                       " and " + machine_.graph().pes[home(p)].id + " differ");
       }
     }
     gather(t.plan, p, shard.data(), value.bytes.data());

@@ -66,6 +66,8 @@ class Deployment {
     std::shared_ptr<const VirtualMapping> mapping;  ///< null: no room for virtual addresses
   };
   void place(const TensorSpec&, const Params&, Placed&);
+  /// In whose slice a shard lies: its PE's; of the blocks of an interleaved tensor, PE after PE.
+  size_t home(size_t shard) const { return pes_[shard % pes_.size()]; }
   const Placed& of(const std::string& tensor) const;
   void give_back();
 

@@ -68,6 +68,14 @@ struct RunReport {
     double scalar_ns = 0;  ///< of it, the kernel's scalar work: tl.elapse, and reading what it loaded
   };
   std::vector<PeTimes> pes;
+  /// Of a Triton kernel (docs/triton.md); else none.
+  struct ProgramTimes {
+    int64_t id = 0;
+    std::string pe;
+    double start_ns = 0, end_ns = 0;
+  };
+  std::vector<ProgramTimes> programs;
+  int64_t waves = 0;  ///< of programs, over the run's PEs
   std::vector<EngineReport> engines;
   std::vector<QueueTraffic> queues;    ///< between PEs, that messages came through
   std::vector<MemoryReport> memories;  ///< that count what they do by themselves

@@ -238,6 +238,27 @@ insight::RunFigures figures_of(const RunReport& r) {
   return f;
 }
 
+/// How long programs took, and how long the PEs were busy when the first had no more to do.
+void write_programs(std::ostream& out, const RunReport& r) {
+  double least = r.programs[0].end_ns - r.programs[0].start_ns, most = least, sum = 0;
+  std::map<std::string, double> ends;
+  for (const auto& p : r.programs) {
+    const double ns = p.end_ns - p.start_ns;
+    least = std::min(least, ns);
+    most = std::max(most, ns);
+    sum += ns;
+    ends[p.pe] = std::max(ends[p.pe], p.end_ns);
+  }
+  double first = ends.begin()->second, last = first;
+  for (const auto& [pe, ns] : ends) {
+    first = std::min(first, ns);
+    last = std::max(last, ns);
+  }
+  fmt::print(out, "  programs     {} in {} {}, {} each ({} to {}), tail {}\n", r.programs.size(), r.waves,
+             r.waves == 1 ? "wave" : "waves", time_text(sum / static_cast<double>(r.programs.size())), time_text(least),
+             time_text(most), time_text(last - first));
+}
+
 void write_run_text(std::ostream& out, const RunReport& r) {
   fmt::print(out, "{} on {}, {} {}: {}{}\n\n", r.kernel, r.topology, r.pes.size(), r.pes.size() == 1 ? "PE" : "PEs",
              time_text(r.end_ns),
@@ -258,6 +279,7 @@ void write_run_text(std::ostream& out, const RunReport& r) {
     fmt::print(out, "  PEs          first done at {} ({}), last at {} ({})\n", time_text(first->end_ns), first->id,
                time_text(last->end_ns), last->id);
   }
+  if (!r.programs.empty()) write_programs(out, r);
 
   write_scalar_work(out, r);
   if (r.energy) energy::write_energy_text(out, *r.energy);
@@ -320,7 +342,20 @@ void end_report(JsonWriter& w, const RunReport& r) {
     w.open('{').field("id", p.id).field("start_ns", p.start_ns).field("end_ns", p.end_ns);
     w.field("scalar_ns", p.scalar_ns).close('}');
   }
-  w.close(']').field("gemm_peak_share", r.gemm_peak_share()).key("engines").open('[');
+  w.close(']');
+  if (r.waves > 0) {
+    w.field("waves", r.waves).key("programs").open('[');
+    for (const auto& p : r.programs) {
+      w.open('{')
+          .field("id", p.id)
+          .field("pe", p.pe)
+          .field("start_ns", p.start_ns)
+          .field("end_ns", p.end_ns)
+          .close('}');
+    }
+    w.close(']');
+  }
+  w.field("gemm_peak_share", r.gemm_peak_share()).key("engines").open('[');
   for (const auto& e : r.engines) write_engine_json(w, e);
   w.close(']');
   if (!r.queues.empty()) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "kernbench/phase2/io/input_file.h"
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/spec/sha256.h"
@@ -129,7 +130,10 @@ RunDocument RunDocument::of(const RunSpec& given, std::string version, const std
     if (o->file != Option::File::input && o->file != Option::File::energy) continue;
     for (const std::string& v : given.list(o->name)) {
       const std::string file = o->has_names() ? name_and_value("", v, "").second : v;
-      d.files[file] = checksum_of_file(o->file == Option::File::energy ? energy_file : file);
+      try {
+        d.files[file] = checksum_of_file(o->file == Option::File::energy ? energy_file : file);
+      } catch (const InputError&) {  // the run says so, behind what is wrong with the name that it is for
+      }
     }
   }
   return d;

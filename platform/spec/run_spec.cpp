@@ -88,6 +88,22 @@ std::vector<Option> table() {
            Entry("kernel", "NAME", "see `kernbench list kernels`"),
            Entry("program", "NAME",
                  "instead of a kernel: host code that launches several, see `kernbench list programs`"),
+           Entry("ttir", "FILE.ttir",
+                 "instead of a kernel: a Triton kernel, from the IR in Triton's cache (docs/triton.md); then --tensor takes "
+                 "ARG=FILE.npy or ARG=uniform|zeros|arange:DTYPE[N,...] for every pointer, --param ARG=VALUE for every "
+                 "number")
+               .file(File::input),
+           Entry("function", "NAME", "with --ttir: which of the file's"),
+           Entry("grid", "X[,Y[,Z]]", "with --ttir: its programs"),
+           Entry("order", "", "with --ttir: programs go to PEs in turn, or in blocks of neighbours")
+               .legal({"round_robin", "blocks"})
+               .initially("round_robin"),
+           Entry("interleave", "BYTES", "with --ttir: of a block of tensors that lie so")
+               .type(Type::whole, kMost64)
+               .initially("4096"),
+           Entry("place", "ARG=interleave|rows|replicate",
+                 "with --ttir: where a pointer's tensor lies over the PEs (repeatable)")
+               .often(Often::named),
            Entry("param", "NAME=VALUE", "a parameter of the kernel or program (repeatable)").often(Often::named),
            Entry("tensor", "NAME=FILE.npy", "an input from a file instead of a seeded one (repeatable)")
                .often(Often::named)

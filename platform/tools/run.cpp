@@ -141,9 +141,10 @@ HostPlan KernelRun::host_plan() {
   for (const TensorSpec& t : spec_.tensors) {
     if (!o_.timed_transfer) break;
     for (const Deployment::Range& r : deployment_->ranges(t.name)) {
-      if (t.role == TensorSpec::Role::in) {
+      if (t.is_input()) {
         plan.uploads.push_back({{}, r.address, r.nbytes});
-      } else {
+      }
+      if (t.is_output()) {
         plan.downloads.push_back({{}, r.address, r.nbytes});
       }
     }
@@ -232,7 +233,7 @@ void KernelRun::compute_outputs() {
   const ReplayResult result = replay_log(report_);
   TensorMap outputs;
   for (const TensorSpec& t : spec_.tensors) {
-    if (t.role == TensorSpec::Role::out) outputs[t.name] = deployment_->read_back(t.name, result.memory);
+    if (t.is_output()) outputs[t.name] = deployment_->read_back(t.name, result.memory);
   }
   write_outputs(outputs);
   if (verified()) verify_outputs(outputs);

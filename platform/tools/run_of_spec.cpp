@@ -7,8 +7,8 @@
 namespace kernbench {
 
 RunOptions run_options(const spec::RunSpec& spec) {
-  if (spec.given("kernel") == spec.given("program"))
-    throw InputError("run: needs --kernel NAME or --program NAME, one of them");
+  if (spec.given("kernel") + spec.given("program") + spec.given("ttir") != 1)
+    throw InputError("run: needs --kernel NAME, --program NAME or --ttir FILE, one of them");
   RunOptions r;
   r.kernel = spec.text("kernel");
   r.program = spec.text("program");
@@ -30,7 +30,7 @@ RunOptions run_options(const spec::RunSpec& spec) {
   r.threads = static_cast<int>(spec.whole("threads"));
   r.corrupt = spec.text("corrupt");
   r.wiring_file = spec.text("wiring");
-  if (!r.wiring_file.empty() && r.kernel.empty()) throw InputError("--wiring: is of a kernel; found a program");
+  if (!r.wiring_file.empty() && spec.given("program")) throw InputError("--wiring: is of a kernel; found a program");
   return r;
 }
 

@@ -7,7 +7,7 @@
 
 namespace kernbench {
 
-/// Beside `isa`, logs and observers, which are the caller's. InputError.
+/// Beside `isa`, logs and observers, and the kernel of --ttir and its files, which are the caller's. InputError.
 RunOptions run_options(const spec::RunSpec&);
 
 /// Links, responses and launch as they are, and all parameters. InputError, BadParam as the run's.

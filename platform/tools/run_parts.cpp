@@ -139,7 +139,7 @@ HostTensor tensor_from_file(const TensorSpec& t, const Params& params, const std
 void LoggedRun::settle_judge(const std::string& what, const Reference& reference,
                              const std::vector<const TensorSpec*>& tensors, const Params& params) {
   for (const TensorSpec* t : tensors) {
-    if (t->role != TensorSpec::Role::out) continue;
+    if (!t->is_output()) continue;
     if (const std::string* file = given(o_.expected, t->name)) {
       const HostTensor value = tensor_from_file(*t, params, *file);
       from_files_[t->name] = {values_of(value.dtype, value.bytes.data(), static_cast<size_t>(value.elements())), {}};
@@ -170,7 +170,7 @@ std::map<std::string, ReferenceValues> LoggedRun::judge(const Reference& referen
 TensorMap make_inputs(const std::vector<const TensorSpec*>& tensors, const Params& params, const RunOptions& o) {
   TensorMap inputs;
   for (const TensorSpec* t : tensors) {
-    if (t->role != TensorSpec::Role::in) continue;
+    if (!t->is_input()) continue;
     const std::string* file = given(o.tensors, t->name);
     inputs[t->name] = file ? tensor_from_file(*t, params, *file) : make_input(*t, params, o.seed);
   }
@@ -178,19 +178,19 @@ TensorMap make_inputs(const std::vector<const TensorSpec*>& tensors, const Param
 }
 
 void check_names(const std::string& what, const std::vector<const TensorSpec*>& tensors, const RunOptions& o) {
-  const auto check = [&](const char* option, const std::string& name, TensorSpec::Role role) {
+  const auto check = [&](const char* option, const std::string& name, bool (TensorSpec::*fits)() const) {
     std::string legal;
     for (const TensorSpec* t : tensors) {
-      if (t->role != role) continue;
+      if (!(t->*fits)()) continue;
       if (t->name == name) return;
       legal += (legal.empty() ? "" : ", ") + t->name;
     }
     throw InputError(std::string(option) + ": found '" + name + "', " + what + " has " + legal);
   };
-  for (const auto& [name, file] : o.tensors) check("--tensor", name, TensorSpec::Role::in);
-  for (const auto& [name, file] : o.dumps) check("--dump", name, TensorSpec::Role::out);
-  for (const auto& [name, file] : o.expected) check("--expected", name, TensorSpec::Role::out);
-  if (!o.corrupt.empty()) check("--corrupt", o.corrupt, TensorSpec::Role::out);
+  for (const auto& [name, file] : o.tensors) check("--tensor", name, &TensorSpec::is_input);
+  for (const auto& [name, file] : o.dumps) check("--dump", name, &TensorSpec::is_output);
+  for (const auto& [name, file] : o.expected) check("--expected", name, &TensorSpec::is_output);
+  if (!o.corrupt.empty()) check("--corrupt", o.corrupt, &TensorSpec::is_output);
 }
 
 void require_mmus(Platform& platform, const std::vector<size_t>& pes) {

@@ -17,6 +17,8 @@
 #include "kernbench/platform/tools/traffic.h"
 #include "kernbench/platform/topology/build/compiler.h"
 #include "kernbench/platform/topology/graph/faults.h"
+#include "kernbench/platform/triton/interpreter.h"
+#include "kernbench/platform/triton/reader.h"
 #include "kernbench/platform/web/run_request.h"
 #include "kernbench/sc_tests/fuzz/fuzzed_readers.h"
 #include "kernbench/systemc_models/core/registry.h"
@@ -172,13 +174,32 @@ std::string read_plan(const std::string& input) {
   }
 }
 
+/// What is whole is examined as before a run.
+std::string read_ttir(const std::string& input) {
+  try {
+    const auto module = triton::read_module("k.ttir", input);
+    std::string text = to_string(*module);
+    for (const triton::Function& f : module->functions) {
+      const auto refused = triton::refusals(*module, f);
+      for (const triton::Refusal& r : refused) text += fmt::format("{} {} {}\n", r.line, r.op, r.why);
+      if (!refused.empty()) continue;
+      const triton::Program program(module, f);
+      for (const bool stored : triton::stored_arguments(*module, f)) text += stored ? '1' : '0';
+    }
+    return text;
+  } catch (const InputError& e) {
+    throw Refused(e.what());
+  }
+}
+
 }  // namespace
 
 std::vector<FuzzedReader> readers_of_work() {
   return {{"options", read_options, mutate_text},   {"pipeline_work", read_work, mutate_json},
           {"plugin_mark", read_mark, mutate_bytes}, {"point_request", read_point, mutate_json},
           {"run_report", read_report, mutate_json}, {"sweep_plan", read_plan, mutate_text},
-          {"traffic", read_requests, mutate_text},  {"web_request", read_web, mutate_json}};
+          {"traffic", read_requests, mutate_text},  {"ttir", read_ttir, mutate_text},
+          {"web_request", read_web, mutate_json}};
 }
 
 }  // namespace kernbench::fuzz

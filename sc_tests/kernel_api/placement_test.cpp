@@ -91,5 +91,21 @@ TEST(Placement, scattering_and_gathering_any_plan_gives_the_tensor_back) {
   }
 }
 
+TEST(Placement, InterleavedBlocksFollowEachOtherInTheFlatTensor) {
+  const ShardPlan plan = plan_interleaved(DType::f16, {3, 7}, 16);  // 21 elements, 8 a block
+  ASSERT_EQ(plan.shards.size(), 3u);
+  EXPECT_EQ(plan.whole, Dims({21}));
+  int64_t next = 0;
+  for (uint32_t i = 0; i < plan.shards.size(); ++i) {
+    EXPECT_TRUE(plan.stored(i));
+    EXPECT_EQ(plan.shards[i].offset[0], next);
+    EXPECT_EQ(plan.shards[i].extent[0], i < 2 ? 8 : 5);
+    next += plan.shards[i].extent[0];
+  }
+  EXPECT_EQ(plan_interleaved(DType::f32, {2}, 1 << 20).shards.size(), 1u);  // one block is enough
+  EXPECT_THROW(plan_interleaved(DType::f32, {2}, 6), std::invalid_argument);
+  EXPECT_THROW(plan_interleaved(DType::f32, {2}, 0), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace kernbench

@@ -74,6 +74,8 @@ class KernelRunner final : public PeBackend {
   bool done(Ticket) const override;
   void elapse(double cycles) override { work(cpu_.cycles_ns(cycles)); }
   void read_elements(uint64_t count) override { work(static_cast<double>(count) * cpu_.read_ns()); }
+  ScalarCycles scalar_cycles() const override { return cpu_.scalar_cycles(); }
+  double now_ns() const override { return local_ns_; }
   uint64_t tcm_alloc(uint64_t nbytes) override;
   void tcm_free(uint64_t addr) override;
   void check_range(Space, uint64_t addr, uint64_t nbytes) const override;

@@ -13,7 +13,8 @@ PeCpu::PeCpu(sc_core::sc_module_name name, const ComponentConfig& config, const 
       freq_ghz_(parameters.freq_ghz),
       command_ns_(parameters.overhead_ns + parameters.dispatch_cycles / parameters.freq_ghz),
       read_ns_(parameters.read_cycles / parameters.freq_ghz),
-      poll_ns_(parameters.poll_ns) {
+      poll_ns_(parameters.poll_ns),
+      scalar_cycles_{parameters.scalar_cycles, parameters.index_cycles} {
   materialize_limits_.result_bytes = static_cast<uint64_t>(parameters.materialize_kb * 1024);
   materialize_limits_.computed_bytes = static_cast<uint64_t>(parameters.materialize_mb * 1024 * 1024);
   materialize_limits_.operations = parameters.materialize_mops * 1e6;

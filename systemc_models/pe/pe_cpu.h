@@ -14,6 +14,7 @@ namespace kernbench {
 struct PeCpuParameters : BlockParameters {
   double dispatch_cycles = 0, read_cycles = 0, freq_ghz = 1;
   double poll_ns = 100;
+  double scalar_cycles = 1, index_cycles = 1;
   double materialize_kb = 64, materialize_mb = 64, materialize_mops = 1000;  ///< bounds of tl.materialize
   template <class List>
   static void describe(List& list) {
@@ -23,7 +24,13 @@ struct PeCpuParameters : BlockParameters {
     list.add(&PeCpuParameters::read_cycles, "read_cycles", "cycles",
              "of each element that a kernel reads from what it has loaded")
         .min(0);
-    list.add(&PeCpuParameters::freq_ghz, "freq_ghz", "GHz", "clock of dispatch_cycles, read_cycles and tl.elapse")
+    list.add(&PeCpuParameters::scalar_cycles, "scalar_cycles", "cycles",
+             "of each operation on numbers in a Triton kernel (docs/triton.md)")
+        .min(0);
+    list.add(&PeCpuParameters::index_cycles, "index_cycles", "cycles",
+             "of each of its operations on a block of indices, addresses or masks")
+        .min(0);
+    list.add(&PeCpuParameters::freq_ghz, "freq_ghz", "GHz", "clock of all these cycles and of tl.elapse")
         .rate();
     list.add(&PeCpuParameters::poll_ns, "poll_ns", "ns", "from a poll's completion to the next one's call: tl.wait_until")
         .min(0);
@@ -69,6 +76,7 @@ class PeCpu : public Component, public PeBlock, public CpuRole, public FabricNod
   double command_ns() const override { return command_ns_; }
   double cycles_ns(double cycles) const override { return cycles / freq_ghz_; }
   double read_ns() const override { return read_ns_; }
+  ScalarCycles scalar_cycles() const override { return scalar_cycles_; }
   /// The scheduler's submission queue is never full.
   void submit(PeItem& item) override { scheduler_->send(item); }
   bool submit_to_queues(PeItem& item) override {
@@ -84,6 +92,7 @@ class PeCpu : public Component, public PeBlock, public CpuRole, public FabricNod
   PePort* scheduler_ = nullptr;
   PePort* queues_ = nullptr;  ///< to pe_ipcq; null: it has none
   double freq_ghz_, command_ns_, read_ns_, poll_ns_;
+  ScalarCycles scalar_cycles_;
   MaterializeLimits materialize_limits_;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernbench/kernel_api/first_fit_allocator.h"
+#include "kernbench/kernel_api/pe_backend.h"
 #include "kernbench/phase2/graph/pending_values.h"
 #include "kernbench/systemc_models/pe/mapping_table.h"
 #include "kernbench/systemc_models/pe/pe_command.h"
@@ -34,6 +35,7 @@ class CpuRole {
   virtual double read_ns() const { return 0; }
   /// From the completion of a poll to the next one's call (tl.wait_until), ns.
   virtual double poll_ns() const { return 100; }
+  virtual ScalarCycles scalar_cycles() const { return {}; }
   /// Sends a command to the scheduler, now.
   virtual void submit(PeItem&) = 0;
   /// Sends a command of pe_ipcq there, now. False: there is no way.

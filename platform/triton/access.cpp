@@ -1,0 +1,373 @@
+// Loads and stores: what pointers and masks select becomes blocks, one command each.
+#include <algorithm>
+#include <numeric>
+
+#include "kernbench/kernel_api/assembly.h"
+#include "kernbench/platform/triton/engines.h"
+
+namespace kernbench::triton {
+
+namespace {
+
+constexpr int64_t kMostRuns = 65536;  // of one access that follows no rule
+
+Dims none(int rank) {
+  Dims d;
+  for (int i = 0; i < rank; ++i) d.push_back(0);
+  return d;
+}
+
+}  // namespace
+
+/// Indices [first, first + count) of a dimension, at offset + stride · (index - first) elements.
+struct Engines::Run {
+  int64_t first = 0, count = 1, offset = 0, stride = 0;
+};
+
+namespace {
+
+/// The runs of one dimension between two indices, each of one stride.
+template <class R>
+std::vector<R> runs_of(const Known::Axis& axis, int64_t first, int64_t count) {
+  if (!axis.values) return {{first, count, axis.at(first), axis.stride}};
+  std::vector<R> runs;
+  for (int64_t i = first; i < first + count;) {
+    int64_t end = i + 1;
+    const int64_t stride = end < first + count ? axis.at(end) - axis.at(i) : 0;
+    while (end < first + count && axis.at(end) - axis.at(end - 1) == stride) ++end;
+    runs.push_back({i, end - i, axis.at(i), end - i > 1 ? stride : 0});
+    i = end;
+  }
+  return runs;
+}
+
+/// The indices that a mask leaves of a dimension. False: they are not next to each other.
+bool interval(const Known* mask, int d, int64_t extent, int64_t* first, int64_t* count) {
+  *first = 0;
+  *count = extent;
+  if (mask == nullptr) return true;
+  if (mask->base == 0) {
+    *count = 0;
+    return true;
+  }
+  const auto& truths = mask->axes[static_cast<size_t>(d)].values;
+  if (!truths) return true;
+  int64_t low = 0, high = extent;
+  while (low < high && !(*truths)[static_cast<size_t>(low)]) ++low;
+  while (high > low && !(*truths)[static_cast<size_t>(high - 1)]) --high;
+  *first = low;
+  *count = high - low;
+  for (int64_t i = low; i < high; ++i) {
+    if (!(*truths)[static_cast<size_t>(i)]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+/// How runs of all dimensions lie in memory: those that matter, from the widest stride to the narrowest, where they
+/// join joined.
+struct Engines::Place {
+  std::vector<int> order;  ///< dimensions with more than one place, in memory's order
+  Dims shape;              ///< of these
+  Dims counts, strides;    ///< joined
+  bool simple = true;      ///< no stride is negative, and none overlaps another
+
+  explicit Place(const std::vector<Run>& runs) {
+    for (int d = 0; d < static_cast<int>(runs.size()); ++d) {
+      const Run& r = runs[static_cast<size_t>(d)];
+      if (r.count > 1 && r.stride != 0) order.push_back(d);
+      simple = simple && r.stride >= 0;
+    }
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+      return runs[static_cast<size_t>(a)].stride > runs[static_cast<size_t>(b)].stride;
+    });
+    for (const int d : order) {
+      const Run& r = runs[static_cast<size_t>(d)];
+      shape.push_back(r.count);
+      const int last = counts.rank() - 1;
+      if (last >= 0 && strides[last] == r.stride * r.count) {
+        counts[last] *= r.count;
+        strides[last] = r.stride;
+      } else {
+        counts.push_back(r.count);
+        strides.push_back(r.stride);
+      }
+    }
+    if (counts.rank() == 0 || strides[counts.rank() - 1] != 1) {
+      if (counts.rank() == kMaxRank) {
+        simple = false;
+        return;
+      }
+      counts.push_back(1);
+      strides.push_back(1);
+    }
+    for (int d = 0; d + 1 < counts.rank(); ++d)
+      simple = simple && strides[d] >= strides[d + 1] * (counts[d + 1] - 1) + 1;
+  }
+  int64_t rows() const {
+    int64_t n = 1;
+    for (int d = 0; d + 2 < counts.rank(); ++d) n *= counts[d];
+    return n;
+  }
+  int64_t offset_of(int64_t row) const {
+    int64_t at = 0;
+    for (int d = counts.rank() - 3; d >= 0; --d) {
+      at += row % counts[d] * strides[d];
+      row /= counts[d];
+    }
+    return at;
+  }
+  Dims block() const {
+    const int r = counts.rank();
+    return r == 1 ? Dims{counts[0]} : Dims{counts[r - 2], counts[r - 1]};
+  }
+  int64_t ld() const { return counts.rank() == 1 ? 0 : strides[counts.rank() - 2]; }
+};
+
+tl::Tensor Engines::load_block(const tl::Ptr& base, const std::vector<Run>& runs, bool* readable) {
+  tl::Ptr p = base;
+  for (const Run& r : runs) p += r.offset;
+  const Place place(runs);
+  tl::Tensor t;
+  const auto piece = [&](int64_t row) -> tl::Tensor {
+    return tl_.load_async((p + place.offset_of(row)).block(place.block(), place.ld(), where_.file, where_.line),
+                          where_.file, where_.line);
+  };
+  if (place.rows() == 1) {
+    t = piece(0);
+    *readable = true;
+  } else {
+    *readable = false;
+    std::vector<tl::Tensor> parts;
+    const int64_t each = place.block().elements();
+    tl::Assembly all(tl_, base.dtype, each * place.rows(), where_.file, where_.line);
+    for (int64_t row = 0; row < place.rows(); ++row) parts.push_back(all.part(row * each, [&] { return piece(row); }));
+    for (const tl::Tensor& part : parts) tl_.wait(part);
+    t = all.whole();
+  }
+  t = t.reshape(place.shape, where_.file, where_.line);
+  // From memory's order to the block's, with ones where all are alike.
+  std::vector<int> back;
+  for (int d = 0; d < static_cast<int>(runs.size()); ++d) {
+    const auto at = std::find(place.order.begin(), place.order.end(), d);
+    if (at != place.order.end()) back.push_back(static_cast<int>(at - place.order.begin()));
+  }
+  if (!back.empty()) t = t.permute(back, where_.file, where_.line);
+  for (int d = 0; d < static_cast<int>(runs.size()); ++d) {
+    if (std::find(place.order.begin(), place.order.end(), d) == place.order.end())
+      t = t.expand_dims(d, where_.file, where_.line);
+  }
+  return t;
+}
+
+Value Engines::load(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr& mask, double other,
+                    const Type& result) {
+  const int rank = offsets->shape.rank();
+  const auto nothing = [&] {
+    if (is_float(result.element)) {
+      Value v = Value::of_real(other);
+      v.kind = Value::Kind::uniform;
+      return v;
+    }
+    return Value::of(KnownPtr(Known::of(result.element, offsets->shape, static_cast<int64_t>(other))));
+  };
+  bool ruled = offsets->form == Known::Form::sum && (!mask || mask->form == Known::Form::product);
+  Dims first = none(rank), count = offsets->shape;
+  for (int d = 0; ruled && d < rank; ++d) {
+    ruled = interval(mask.get(), d, offsets->shape[d], &first[d], &count[d]);
+    if (count[d] == 0) return nothing();
+  }
+  if (!ruled) return load_elements(base, *offsets, mask.get(), other, result);
+  tl::Ptr p = base + offsets->base;
+  std::vector<std::vector<Run>> runs;
+  int split = -1;
+  for (int d = 0; d < rank; ++d) {
+    runs.push_back(runs_of<Run>(offsets->axes[static_cast<size_t>(d)], first[d], count[d]));
+    if (runs.back().size() == 1) continue;
+    if (split >= 0) return load_elements(base, *offsets, mask.get(), other, result);
+    split = d;
+  }
+  const auto chosen = [&](size_t n) {
+    std::vector<Run> one;
+    for (int d = 0; d < rank; ++d) one.push_back(runs[static_cast<size_t>(d)][d == split ? n : 0]);
+    return one;
+  };
+  const size_t parts = split < 0 ? 1 : runs[static_cast<size_t>(split)].size();
+  for (size_t n = 0; n < parts; ++n) {
+    if (!Place(chosen(n)).simple) return load_elements(base, *offsets, mask.get(), other, result);
+  }
+  auto d = std::make_shared<Data>();
+  if (parts == 1) {
+    d->part = load_block(p, chosen(0), &d->readable);
+  } else {
+    bool readable = false;
+    // Each part fills its places along the dimension that is split; the others must be there in full.
+    std::vector<tl::Tensor> pieces;
+    for (size_t n = 0; n < parts; ++n) {
+      const std::vector<Run> one = chosen(n);
+      const tl::Tensor t = load_block(p, one, &readable);
+      Dims full_shape = t.shape();
+      full_shape[split] = one[static_cast<size_t>(split)].count;
+      pieces.push_back(t.broadcast_to(full_shape, where_.file, where_.line));
+    }
+    d->part = stack(pieces, split);
+  }
+  d->shape = offsets->shape;
+  d->first = first;
+  d->count = count;
+  d->fill = other;
+  return Value::of(DataPtr(d));
+}
+
+/// Element by element, runs of neighbours at once: what tl has no gather for.
+Value Engines::load_elements(const tl::Ptr& base, const Known& offsets, const Known* mask, double other,
+                             const Type& result) {
+  const Known::Values at = offsets.elements();
+  const Known::Values on = mask ? mask->elements() : nullptr;
+  const auto n = static_cast<int64_t>(at->size());
+  tl::Assembly all(tl_, base.dtype, n, where_.file, where_.line);
+  int64_t runs = 0;
+  std::vector<tl::Tensor> parts;
+  for (int64_t i = 0; i < n;) {
+    const auto u = [](int64_t x) { return static_cast<size_t>(x); };
+    const bool read = !on || (*on)[u(i)] != 0;
+    int64_t end = i + 1;
+    while (end < n && (!on || ((*on)[u(end)] != 0) == read) && (!read || (*at)[u(end)] == (*at)[u(end - 1)] + 1)) ++end;
+    if (++runs > kMostRuns)
+      fault("an access that follows no rule has more than " + std::to_string(kMostRuns) + " runs");
+    parts.push_back(all.part(i, [&]() -> tl::Tensor {
+      if (!read) return full(sync_, {end - i}, other, base.dtype);
+      return tl_.load_async((base + (*at)[u(i)]).block({end - i}, 0, where_.file, where_.line), where_.file,
+                            where_.line);
+    }));
+    i = end;
+  }
+  for (const tl::Tensor& part : parts) tl_.wait(part);
+  return Value::of(of(all.whole().reshape(result.shape, where_.file, where_.line), result.shape));
+}
+
+void Engines::store_block(const tl::Ptr& base, const std::vector<Run>& runs, const tl::Tensor& value) {
+  tl::Ptr p = base;
+  for (const Run& r : runs) p += r.offset;
+  const Place place(runs);
+  // Dimensions in memory's order; of those that all write one place the last one stays.
+  tl::Tensor t = value;
+  std::vector<int> order = place.order;
+  for (int d = static_cast<int>(runs.size()) - 1; d >= 0; --d) {
+    if (std::find(order.begin(), order.end(), d) != order.end()) continue;
+    t = t.slice(d, t.shape()[d] - 1, 1, where_.file, where_.line);
+    order.insert(order.begin(), d);
+  }
+  if (!order.empty()) t = t.permute(order, where_.file, where_.line);
+  const Dims block = place.block();
+  Dims rows = {place.rows()};
+  for (const int64_t c : block) rows.push_back(c);
+  t = tl_.reshape(t, rows, where_.file, where_.line);
+  tl_.wait(t);  // a store takes what is there
+  for (int64_t row = 0; row < place.rows(); ++row) {
+    tl::Tensor one = tl_.reshape(t.slice(0, row, 1, where_.file, where_.line), block, where_.file, where_.line);
+    stores_.push_back(tl_.store_async((p + place.offset_of(row)).block(block, place.ld(), where_.file, where_.line),
+                                      one, where_.file, where_.line));
+  }
+}
+
+void Engines::store(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr& mask, const Value& v,
+                    const Type& type) {
+  const int rank = offsets->shape.rank();
+  bool ruled = offsets->form == Known::Form::sum && (!mask || mask->form == Known::Form::product);
+  Dims first = none(rank), count = offsets->shape;
+  for (int d = 0; ruled && d < rank; ++d) {
+    ruled = interval(mask.get(), d, offsets->shape[d], &first[d], &count[d]);
+    if (count[d] == 0) return;
+  }
+  std::vector<std::vector<Run>> runs;
+  for (int d = 0; ruled && d < rank; ++d) {
+    runs.push_back(runs_of<Run>(offsets->axes[static_cast<size_t>(d)], first[d], count[d]));
+    for (const Run& r : runs.back()) ruled = ruled && r.stride >= 0;
+  }
+  DataPtr d = data(v, type);
+  if (!ruled) return store_elements(base, *offsets, mask.get(), dense(d));
+  // The value within the mask's box.
+  Dims low = first, high = first;
+  for (int i = 0; i < rank; ++i) {
+    low[i] = std::min(first[i], d->first[i]);
+    high[i] = std::max(first[i] + count[i], d->first[i] + d->count[i]) - low[i];
+  }
+  d = pad(d, low, high);
+  tl::Tensor t = d->part;
+  for (int i = 0; i < rank; ++i) {
+    if (!d->alike(i) && t.shape()[i] == d->count[i])
+      t = t.slice(i, first[i] - d->first[i], count[i], where_.file, where_.line);
+  }
+  if (t.shape() != count) t = tl_.copy(t.broadcast_to(count, where_.file, where_.line), where_.file, where_.line);
+  // Every choice of one run a dimension.
+  std::vector<size_t> choice(static_cast<size_t>(rank), 0);
+  for (;;) {
+    std::vector<Run> one;
+    tl::Tensor piece = t;
+    for (int i = 0; i < rank; ++i) {
+      const Run& r = runs[static_cast<size_t>(i)][choice[static_cast<size_t>(i)]];
+      one.push_back(r);
+      if (r.count != count[i]) piece = piece.slice(i, r.first - first[i], r.count, where_.file, where_.line);
+    }
+    if (!Place(one).simple) return store_elements(base, *offsets, mask.get(), dense(data(v, type)));
+    store_block(base + offsets->base, one, piece);
+    int i = rank - 1;
+    for (; i >= 0; --i) {
+      if (++choice[static_cast<size_t>(i)] < runs[static_cast<size_t>(i)].size()) break;
+      choice[static_cast<size_t>(i)] = 0;
+    }
+    if (i < 0) return;
+  }
+}
+
+void Engines::store_elements(const tl::Ptr& base, const Known& offsets, const Known* mask, const tl::Tensor& value) {
+  const Known::Values at = offsets.elements();
+  const Known::Values on = mask ? mask->elements() : nullptr;
+  const auto n = static_cast<int64_t>(at->size());
+  const tl::Tensor flat = tl_.reshape(value, {n}, where_.file, where_.line);
+  tl_.wait(flat);
+  int64_t runs = 0;
+  const auto u = [](int64_t x) { return static_cast<size_t>(x); };
+  for (int64_t i = 0; i < n;) {
+    if (on && (*on)[u(i)] == 0) {
+      ++i;
+      continue;
+    }
+    int64_t end = i + 1;
+    while (end < n && (!on || (*on)[u(end)] != 0) && (*at)[u(end)] == (*at)[u(end - 1)] + 1) ++end;
+    if (++runs > kMostRuns)
+      fault("an access that follows no rule has more than " + std::to_string(kMostRuns) + " runs");
+    stores_.push_back(tl_.store_async((base + (*at)[u(i)]).block({end - i}, 0, where_.file, where_.line),
+                                      flat.slice(0, i, end - i, where_.file, where_.line), where_.file, where_.line));
+    i = end;
+  }
+}
+
+KnownPtr Engines::tile_offsets(const Tile& t, const Dims& shape) {
+  auto k = Known::of(Element::i64, shape, 0);
+  for (int d = 0; d < shape.rank(); ++d) {
+    const auto i = static_cast<size_t>(d);
+    k->base += t.offsets[i] * t.strides[i];
+    k->axes[i].stride = t.strides[i];
+  }
+  return k;
+}
+
+KnownPtr Engines::tile_mask(const Tile& t, const Dims& shape, const std::vector<bool>& checked) {
+  auto k = Known::of(Element::i1, shape, 1);
+  bool all = true;
+  for (int d = 0; d < shape.rank(); ++d) {
+    const auto i = static_cast<size_t>(d);
+    if (!checked[i]) continue;
+    if (t.offsets[i] >= 0 && t.offsets[i] + shape[d] <= t.shape[i]) continue;
+    std::vector<int64_t> truths;
+    for (int64_t x = 0; x < shape[d]; ++x) truths.push_back(t.offsets[i] + x >= 0 && t.offsets[i] + x < t.shape[i]);
+    k->axes[i].values = std::make_shared<const std::vector<int64_t>>(std::move(truths));
+    all = false;
+  }
+  return all ? nullptr : k;
+}
+
+}  // namespace kernbench::triton

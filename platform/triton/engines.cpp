@@ -1,0 +1,576 @@
+#include "kernbench/platform/triton/engines.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernbench/kernel_api/assembly.h"
+#include "kernbench/kernel_api/host_tensor.h"
+#include "kernbench/phase2/op/math_op.h"
+
+namespace kernbench::triton {
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+/// Dimensions of the tensor; a number's are none.
+Dims shape_of(const Type& t) {
+  return t.tensor ? t.shape : Dims{};
+}
+
+Dims ones(int rank) {
+  Dims d;
+  for (int i = 0; i < rank; ++i) d.push_back(1);
+  return d;
+}
+
+Dims zeros(int rank) {
+  Dims d;
+  for (int i = 0; i < rank; ++i) d.push_back(0);
+  return d;
+}
+
+/// What the op gives where some operands (NaN here) may be anything; NaN: it cannot be said.
+double absorbed(const std::string& op, const std::vector<double>& x, const std::vector<bool>& anything) {
+  if (op == "mul" && ((!anything[0] && x[0] == 0) || (!anything[1] && x[1] == 0))) return 0;
+  if (op == "div" && !anything[0] && x[0] == 0) return 0;
+  if (op == "sub" && !anything[0] && x[0] == -kInf) return -kInf;
+  if (op == "add" && ((!anything[0] && x[0] == -kInf) || (!anything[1] && x[1] == -kInf))) return -kInf;
+  if (op == "minimum" && ((!anything[0] && x[0] == -kInf) || (!anything[1] && x[1] == -kInf))) return -kInf;
+  if (op == "maximum" && ((!anything[0] && x[0] == kInf) || (!anything[1] && x[1] == kInf))) return kInf;
+  return std::nan("");
+}
+
+}  // namespace
+
+double rounded(double v, Element e) {
+  if (!is_float(e)) return v;
+  if (e == Element::f64) return v;
+  float f = static_cast<float>(v);
+  if (e != Element::f32) round_to(dtype_of(e), &f, 1);
+  return f;
+}
+
+bool apply_real(const std::string& op, const std::vector<double>& x, double* out) {
+  const double a = x[0];
+  const double b = x.size() > 1 ? x[1] : 0;
+  if (op == "add")
+    *out = a + b;
+  else if (op == "sub")
+    *out = a - b;
+  else if (op == "mul")
+    *out = a * b;
+  else if (op == "div")
+    *out = a / b;
+  else if (op == "maximum")
+    *out = std::isnan(a) || std::isnan(b) ? std::nan("") : std::max(a, b);
+  else if (op == "minimum")
+    *out = std::isnan(a) || std::isnan(b) ? std::nan("") : std::min(a, b);
+  else if (op == "neg")
+    *out = -a;
+  else if (op == "abs")
+    *out = std::fabs(a);
+  else if (op == "exp")
+    *out = std::exp(a);
+  else if (op == "exp2")
+    *out = std::exp2(a);
+  else if (op == "log")
+    *out = std::log(a);
+  else if (op == "log2")
+    *out = std::log2(a);
+  else if (op == "sqrt")
+    *out = std::sqrt(a);
+  else if (op == "rsqrt")
+    *out = 1 / std::sqrt(a);
+  else if (op == "sin")
+    *out = std::sin(a);
+  else if (op == "cos")
+    *out = std::cos(a);
+  else if (op == "tanh")
+    *out = std::tanh(a);
+  else if (op == "erf")
+    *out = std::erf(a);
+  else if (op == "floor")
+    *out = std::floor(a);
+  else if (op == "ceil")
+    *out = std::ceil(a);
+  else if (op == "fma")
+    *out = a * b + x[2];
+  else if (op == "clamp")
+    *out = std::min(std::max(a, b), x[2]);
+  else
+    return false;
+  return true;
+}
+
+DataPtr Engines::of(const tl::Tensor& part, const Dims& shape, bool readable) {
+  auto d = std::make_shared<Data>();
+  d->part = part;
+  d->shape = shape;
+  d->first = zeros(shape.rank());
+  d->count = shape;
+  d->readable = readable;
+  return d;
+}
+
+tl::Tensor Engines::call(const std::string& op, const std::vector<tl::Arg>& a) {
+  if (find_math_op(op) == nullptr) {  // what follows from others
+    if (op == "exp2") return call("exp", {arg(call("mul", {a[0], std::log(2.0)}))});
+    if (op == "log2") return call("mul", {arg(call("log", {a[0]})), 1 / std::log(2.0)});
+    if (op == "ceil") return call("neg", {arg(call("floor", {arg(call("neg", {a[0]}))}))});
+    fault("the engines have no op '" + op + "'");
+  }
+  if (a.size() == 1) return tl_.op(op.c_str(), {a[0]});
+  if (a.size() == 2) return tl_.op(op.c_str(), {a[0], a[1]});
+  return tl_.op(op.c_str(), {a[0], a[1], a[2]});
+}
+
+// ---- Blocks of integers, as data --------------------------------------------------------------------------------
+
+/// One dimension's values, or truths, as a row.
+tl::Tensor Engines::axis_tensor(const Known& k, int d, int64_t first, int64_t count) {
+  const Known::Axis& axis = k.axes[static_cast<size_t>(d)];
+  const DType dtype = k.element == Element::i64 || k.element == Element::index ? DType::i32 : dtype_of(k.element);
+  const auto at = [&](int64_t i) { return k.form == Known::Form::product ? (axis.at(i) != 0 ? 1 : 0) : axis.at(i); };
+  // Runs of one step each.
+  std::vector<std::pair<int64_t, int64_t>> runs;
+  for (int64_t i = first; i < first + count;) {
+    int64_t end = i + 1;
+    const int64_t step = end < first + count ? at(end) - at(i) : 0;
+    while (end + 1 < first + count && at(end + 1) - at(end) == step) ++end;
+    end = std::min(first + count, end + 1);
+    if (i + 1 == first + count) end = i + 1;
+    runs.emplace_back(i, end);
+    i = end;
+  }
+  const auto run = [&](tl::Context& tl, int64_t i, int64_t end) {
+    const int64_t step = end - i > 1 ? at(i + 1) - at(i) : 0;
+    if (step == 0) return full(tl, {end - i}, static_cast<double>(at(i)), dtype);
+    const auto begin = static_cast<double>(at(i));
+    return tl.arange(begin, begin + static_cast<double>(step * (end - i)), static_cast<double>(step), dtype,
+                     where_.file, where_.line);
+  };
+  if (runs.size() == 1) return run(tl_, first, first + count);
+  tl::Assembly rows(tl_, dtype, count, where_.file, where_.line);
+  for (const auto& [i, end] : runs) {
+    const int64_t from = i, to = end;
+    rows.part(from - first, [&] { return run(sync_, from, to); });
+  }
+  return rows.whole();
+}
+
+/// A box of it; dimensions along which all are alike have 1.
+tl::Tensor Engines::known(const Known& k, const Dims& first, const Dims& count) {
+  const int rank = k.shape.rank();
+  tl::Tensor sum;
+  for (int d = 0; d < rank; ++d) {
+    if ((k.depends_on() >> d & 1) == 0) continue;
+    Dims shape = ones(rank);
+    shape[d] = count[d];
+    const tl::Tensor t = axis_tensor(k, d, first[d], count[d]).reshape(shape, where_.file, where_.line);
+    sum = !sum.valid() ? t : call(k.form == Known::Form::product ? "minimum" : "add", {arg(sum), arg(t)});
+  }
+  const DType dtype = k.element == Element::i64 || k.element == Element::index ? DType::i32 : dtype_of(k.element);
+  if (!sum.valid()) return full(ones(rank), static_cast<double>(k.base), dtype);
+  if (k.form == Known::Form::product) return k.base ? sum : full(ones(rank), 0, dtype);
+  return k.base == 0 ? sum : call("add", {arg(sum), static_cast<double>(k.base)});
+}
+
+DataPtr Engines::data(const Value& v, const Type& type) {
+  const Dims shape = shape_of(type);
+  switch (v.kind) {
+    case Value::Kind::data:
+      return v.data;
+    case Value::Kind::integer:
+    case Value::Kind::real:
+    case Value::Kind::uniform: {
+      const double number = v.is(Value::Kind::integer) ? static_cast<double>(v.n) : v.d;
+      if (!fits_memory(type.element) && type.element != Element::i64 && type.element != Element::index)
+        fault(std::string("TCM holds no ") + name_of(type.element));
+      const DType dtype = fits_memory(type.element) ? dtype_of(type.element) : DType::i32;
+      return of(full(ones(shape.rank()), number, dtype), shape);
+    }
+    case Value::Kind::known: {
+      const Known& k = *v.known;
+      if (k.form == Known::Form::open) break;
+      return of(known(k, zeros(k.shape.rank()), k.shape), k.shape);
+    }
+    default:
+      break;
+  }
+  fault("a value of " + type.to_string() + " cannot be data in TCM");
+}
+
+// ---- Boxes --------------------------------------------------------------------------------------------------------
+
+tl::Tensor Engines::stack(const std::vector<tl::Tensor>& pieces, int dimension) {
+  const tl::Tensor& one = pieces.front();
+  std::vector<int> order = {dimension};
+  for (int d = 0; d < one.rank(); ++d) {
+    if (d != dimension) order.push_back(d);
+  }
+  Dims shape;
+  for (const int d : order) shape.push_back(one.shape()[d]);
+  shape[0] = 0;
+  for (const tl::Tensor& p : pieces) shape[0] += p.shape()[dimension];
+  tl::Assembly all(tl_, one.dtype(), shape.elements(), where_.file, where_.line);
+  int64_t at = 0;
+  for (const tl::Tensor& p : pieces) {
+    const tl::Tensor turned = p.permute(order, where_.file, where_.line);
+    all.part(at, [&] { return sync_.copy(turned, where_.file, where_.line); });
+    at += turned.elements();
+  }
+  std::vector<int> back(order.size());
+  for (size_t i = 0; i < order.size(); ++i) back[static_cast<size_t>(order[i])] = static_cast<int>(i);
+  return all.whole().reshape(shape, where_.file, where_.line).permute(back, where_.file, where_.line);
+}
+
+DataPtr Engines::pad(const DataPtr& d, const Dims& first, const Dims& count) {
+  DataPtr now = d;
+  for (int i = 0; i < d->shape.rank(); ++i) {
+    const int64_t before = now->first[i] - first[i];
+    const int64_t behind = first[i] + count[i] - now->first[i] - now->count[i];
+    if ((before == 0 && behind == 0) || now->alike(i)) continue;
+    tl::Tensor part = now->part;
+    Dims shape = part.shape();
+    shape[i] = now->count[i];
+    part = part.broadcast_to(shape, where_.file, where_.line);
+    std::vector<tl::Tensor> pieces;
+    const auto around = [&](int64_t n) {
+      Dims s = shape;
+      s[i] = n;
+      if (n > 0) pieces.push_back(full(s, now->fill, part.dtype()));
+    };
+    around(before);
+    pieces.push_back(part);
+    around(behind);
+    auto next = std::make_shared<Data>(*now);
+    next->part = stack(pieces, i);
+    next->first[i] = first[i];
+    next->count[i] = count[i];
+    next->readable = false;
+    now = next;
+  }
+  return now;
+}
+
+DataPtr Engines::whole(const DataPtr& d) {
+  return d->whole() ? d : pad(d, zeros(d->shape.rank()), d->shape);
+}
+
+tl::Tensor Engines::dense(const DataPtr& d) {
+  const DataPtr all = whole(d);
+  if (all->part.shape() == all->shape) return all->part;
+  return tl_.copy(all->part.broadcast_to(all->shape, where_.file, where_.line), where_.file, where_.line);
+}
+
+std::vector<double> Engines::read(const DataPtr& d) {
+  const tl::Tensor part = d->part.broadcast_to(d->count, where_.file, where_.line);
+  const std::vector<double> inside = part.loaded().to_vector<double>();
+  if (d->whole()) return inside;
+  std::vector<double> all(static_cast<size_t>(d->shape.elements()), d->fill);
+  const Dims strides = TensorRef::row_major(d->shape);
+  std::vector<int64_t> index(static_cast<size_t>(d->shape.rank()), 0);
+  for (const double x : inside) {
+    int64_t at = 0;
+    for (size_t i = 0; i < index.size(); ++i)
+      at += (index[i] + d->first[static_cast<int>(i)]) * strides[static_cast<int>(i)];
+    all[static_cast<size_t>(at)] = x;
+    for (size_t i = index.size(); i-- > 0;) {
+      if (++index[i] < d->count[static_cast<int>(i)]) break;
+      index[i] = 0;
+    }
+  }
+  return all;
+}
+
+Value Engines::math(const std::string& op, const std::vector<Value>& operands, const std::vector<Type>& types,
+                    const Type& result) {
+  // What is known.
+  std::vector<double> numbers;
+  std::vector<bool> is_number;
+  bool all_known = true;
+  for (const Value& v : operands) {
+    const bool number = v.is(Value::Kind::real) || v.is(Value::Kind::uniform) || v.is(Value::Kind::integer);
+    is_number.push_back(number);
+    numbers.push_back(v.is(Value::Kind::integer) ? static_cast<double>(v.n) : v.d);
+    all_known = all_known && number;
+  }
+  double known_result = 0;
+  if (all_known && is_float(result.element) && apply_real(op, numbers, &known_result)) {
+    Value v = Value::of_real(rounded(known_result, result.element));
+    if (result.tensor) v.kind = Value::Kind::uniform;
+    return v;
+  }
+  std::vector<DataPtr> blocks(operands.size());
+  bool any = false;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (is_number[i]) continue;
+    blocks[i] = data(operands[i], types[i]);
+    any = true;
+  }
+  const size_t first_value = op == "where" ? 1 : 0;
+  bool any_value = false;
+  for (size_t i = first_value; i < blocks.size(); ++i) any_value = any_value || blocks[i];
+  if (!any_value || !any) blocks[first_value] = data(operands[first_value], types[first_value]);
+
+  // The box in which all are there.
+  const Dims shape = shape_of(result);
+  const int rank = shape.rank();
+  Dims first = zeros(rank), count = shape;
+  for (int d = 0; d < rank; ++d) {
+    int64_t low = shape[d], high = 0;
+    for (const DataPtr& b : blocks) {
+      if (!b || b->alike(d)) continue;
+      low = std::min(low, b->first[d]);
+      high = std::max(high, b->first[d] + b->count[d]);
+    }
+    if (high == 0) continue;
+    first[d] = low;
+    count[d] = high - low;
+  }
+  // Around it every operand must be a number, or not matter.
+  double fill = 0;
+  if (first != zeros(rank) || count != shape) {
+    std::vector<double> around = numbers;
+    std::vector<bool> anything(operands.size(), false);
+    bool some = false;
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      if (!blocks[i]) continue;
+      around[i] = blocks[i]->fill;
+      for (int d = 0; d < rank; ++d) {
+        const bool partial = first[d] != 0 || count[d] != shape[d];
+        if (partial && blocks[i]->alike(d)) anything[i] = true;
+      }
+      some = some || anything[i];
+    }
+    bool said = false;
+    if (some) {
+      fill = around.size() == 2 ? absorbed(op, around, anything) : std::nan("");
+      said = !std::isnan(fill);
+    } else if (op == "where") {
+      fill = around[0] != 0 ? around[1] : around[2];
+      said = true;
+    } else {
+      said = apply_real(op, around, &fill);
+    }
+    if (said) {
+      fill = rounded(fill, result.element);
+    } else {
+      first = zeros(rank);
+      count = shape;
+    }
+  }
+  std::vector<tl::Arg> args;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (!blocks[i]) {
+      args.push_back(tl::Arg(numbers[i], where_.file, where_.line));
+      continue;
+    }
+    args.push_back(arg(pad(blocks[i], first, count)->part));
+  }
+  auto d = std::make_shared<Data>();
+  d->part = call(op, args);
+  d->shape = shape;
+  d->first = first;
+  d->count = count;
+  d->fill = fill;
+  return Value::of(DataPtr(d));
+}
+
+Value Engines::select(const Value& condition, const Value& a, const Value& b, const Type& condition_type,
+                      const Type& result) {
+  if (condition.is(Value::Kind::integer)) return condition.n != 0 ? a : b;
+  if (condition.is(Value::Kind::known) && condition.known->form == Known::Form::product) {
+    const Known& k = *condition.known;
+    if (k.uniform()) return k.base ? a : b;
+    // A box of the first in a number: no more than a smaller part.
+    const bool number = b.is(Value::Kind::uniform) || (b.is(Value::Kind::known) && b.known->uniform());
+    const bool from_data = a.is(Value::Kind::data) || a.is(Value::Kind::uniform);
+    Dims first = zeros(k.shape.rank()), count = k.shape;
+    bool box = k.base != 0 && number && from_data;
+    for (int d = 0; box && d < k.shape.rank(); ++d) {
+      const auto& truths = k.axes[static_cast<size_t>(d)].values;
+      if (!truths || k.shape[d] == 1) {
+        box = box && (!truths || (*truths)[0]);
+        continue;
+      }
+      int64_t low = 0, high = k.shape[d];
+      while (low < high && !(*truths)[static_cast<size_t>(low)]) ++low;
+      while (high > low && !(*truths)[static_cast<size_t>(high - 1)]) --high;
+      if (low == high) return b;
+      for (int64_t i = low; i < high; ++i) box = box && (*truths)[static_cast<size_t>(i)] != 0;
+      first[d] = low;
+      count[d] = high - low;
+    }
+    if (box) {
+      const double around = b.is(Value::Kind::uniform) ? b.d : static_cast<double>(b.known->base);
+      DataPtr from = data(a, result);
+      // What the first lacks of the box.
+      Dims low = first, high = first;
+      bool inside = true;
+      for (int d = 0; d < k.shape.rank(); ++d) {
+        low[d] = std::min(first[d], from->first[d]);
+        high[d] = std::max(first[d] + count[d], from->first[d] + from->count[d]) - low[d];
+        inside = inside && from->first[d] <= first[d] && from->first[d] + from->count[d] >= first[d] + count[d];
+      }
+      if (!inside) from = pad(from, low, high);
+      auto d = std::make_shared<Data>(*from);
+      for (int i = 0; i < k.shape.rank(); ++i) {
+        if (d->part.shape()[i] > 1)
+          d->part = d->part.slice(i, first[i] - from->first[i], count[i], where_.file, where_.line);
+        d->first[i] = first[i];
+        d->count[i] = count[i];
+      }
+      d->fill = around;
+      return Value::of(DataPtr(d));
+    }
+  }
+  return math("where", {condition, a, b}, {condition_type, result, result}, result);
+}
+
+DataPtr Engines::cast(const DataPtr& d, Element to) {
+  auto out = std::make_shared<Data>(*d);
+  out->part = d->part.dtype() == dtype_of(to) ? d->part : tl_.cast(d->part, dtype_of(to), where_.file, where_.line);
+  out->fill = rounded(is_float(to) ? d->fill : std::trunc(d->fill), to);
+  out->readable = d->readable && out->part.dtype() == d->part.dtype();
+  return out;
+}
+
+// ---- Matrices and reductions ----------------------------------------------------------------------------------------
+
+Value Engines::dot(const Value& a, const Value& b, const Value& c, const Type& ta, const Type& tb, const Type& td) {
+  const auto zero = [](const Value& v) {
+    return (v.is(Value::Kind::uniform) && v.d == 0) ||
+           (v.is(Value::Kind::known) && v.known->uniform() && v.known->base == 0);
+  };
+  if (zero(a) || zero(b)) return c;
+  DataPtr x = data(a, ta);
+  DataPtr y = data(b, tb);
+  // Around a box of zeros nothing is added.
+  const auto full_along = [&](DataPtr d, int i) {
+    if (d->whole(i) || d->fill == 0) return d;
+    Dims first = d->first, count = d->count;
+    first[i] = 0;
+    count[i] = d->shape[i];
+    return pad(d, first, count);
+  };
+  for (int i = 0; i < 2; ++i) {
+    x = full_along(x, i);
+    y = full_along(y, i);
+  }
+  const int64_t low = std::max(x->first[1], y->first[0]);
+  const int64_t high = std::min(x->first[1] + x->count[1], y->first[0] + y->count[0]);
+  if (low >= high) return c;
+  const auto matrix = [&](const DataPtr& d, int k_axis) {
+    tl::Tensor t = d->part;
+    if (t.shape() != d->count)
+      t = tl_.copy(t.broadcast_to(d->count, where_.file, where_.line), where_.file, where_.line);
+    return t.slice(k_axis, low - d->first[k_axis], high - low, where_.file, where_.line);
+  };
+  tl::Tensor p = matrix(x, 1);
+  tl::Tensor q = matrix(y, 0);
+  if (p.dtype() != q.dtype()) {  // of two kinds of f8
+    const DType common = size_of(p.dtype()) == 1 && size_of(q.dtype()) == 1 ? DType::f16 : DType::f32;
+    if (p.dtype() != common) p = tl_.cast(p, common, where_.file, where_.line);
+    if (q.dtype() != common) q = tl_.cast(q, common, where_.file, where_.line);
+  }
+  auto d = std::make_shared<Data>();
+  d->part = tl_.dot_async(p, q, dtype_of(td.element), where_.file, where_.line);
+  d->shape = td.shape;
+  d->first = {x->first[0], y->first[1]};
+  d->count = {x->count[0], y->count[1]};
+  const Value product = Value::of(DataPtr(d));
+  return zero(c) ? product : math("add", {c, product}, {td, td}, td);
+}
+
+DataPtr Engines::reduce(const std::string& op, const DataPtr& d, int axis, const Type& result) {
+  DataPtr x = d;
+  const double nothing = op == "sum" ? 0 : op == "max" ? -kInf : kInf;
+  if (!x->whole(axis) && x->fill != nothing) {
+    Dims first = x->first, count = x->count;
+    first[axis] = 0;
+    count[axis] = x->shape[axis];
+    x = pad(x, first, count);
+  }
+  tl::Tensor part = x->part;
+  if (part.shape()[axis] != x->count[axis]) {  // all alike
+    if (op == "sum") {
+      const double n = static_cast<double>(x->count[axis]);
+      part = call("mul", {arg(part), n});
+    }
+    part = part.slice(axis, 0, 1, where_.file, where_.line);
+  }
+  const auto run = [&](const tl::Tensor& t) {
+    if (op == "sum") return tl_.sum(t, axis, false, where_.file, where_.line);
+    if (op == "max") return tl_.max(t, axis, false, where_.file, where_.line);
+    return tl_.min(t, axis, false, where_.file, where_.line);
+  };
+  const bool alone = part.shape()[axis] == 1;
+  auto out = std::make_shared<Data>();
+  if (alone) {
+    Dims shape;
+    for (int i = 0; i < part.rank(); ++i) {
+      if (i != axis) shape.push_back(part.shape()[i]);
+    }
+    out->part = tl_.reshape(part, shape, where_.file, where_.line);
+  } else {
+    out->part = run(part);
+  }
+  const DType wanted = dtype_of(result.element);
+  if (out->part.dtype() != wanted) out->part = tl_.cast(out->part, wanted, where_.file, where_.line);
+  out->shape = shape_of(result);
+  for (int i = 0; i < x->shape.rank(); ++i) {
+    if (i == axis) continue;
+    out->first.push_back(x->first[i]);
+    out->count.push_back(x->count[i]);
+  }
+  out->fill = op == "sum" ? x->fill * static_cast<double>(x->shape[axis]) : x->fill;
+  return out;
+}
+
+// ---- Views ----------------------------------------------------------------------------------------------------------
+
+DataPtr Engines::expand(const DataPtr& d, int axis, const Dims& shape) {
+  auto out = std::make_shared<Data>(*d);
+  out->part = d->part.expand_dims(axis, where_.file, where_.line);
+  out->shape = shape;
+  out->first = zeros(shape.rank());
+  out->count = shape;
+  for (int i = 0; i < d->shape.rank(); ++i) {
+    out->first[i < axis ? i : i + 1] = d->first[i];
+    out->count[i < axis ? i : i + 1] = d->count[i];
+  }
+  return out;
+}
+
+DataPtr Engines::spread(const DataPtr& d, const Dims& shape) {
+  auto out = std::make_shared<Data>(*d);
+  out->shape = shape;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (d->shape[i] != shape[i]) out->count[i] = shape[i];
+  }
+  return out;
+}
+
+DataPtr Engines::permute(const DataPtr& d, const std::vector<int64_t>& order, const Dims& shape) {
+  auto out = std::make_shared<Data>(*d);
+  out->part = d->part.permute(std::vector<int>(order.begin(), order.end()), where_.file, where_.line);
+  out->shape = shape;
+  for (size_t i = 0; i < order.size(); ++i) {
+    out->first[static_cast<int>(i)] = d->first[static_cast<int>(order[i])];
+    out->count[static_cast<int>(i)] = d->count[static_cast<int>(order[i])];
+  }
+  return out;
+}
+
+DataPtr Engines::reshape(const DataPtr& d, const Dims& shape) {
+  if (d->part.elements() == 1 && d->whole())
+    return of(d->part.reshape(ones(shape.rank()), where_.file, where_.line), shape);
+  const bool was = d->readable && d->whole() && d->part.shape() == d->shape;
+  const tl::Tensor t = tl_.reshape(dense(d), shape, where_.file, where_.line);
+  return of(t, shape, was && t.id() == d->part.id());
+}
+
+}  // namespace kernbench::triton

@@ -1,0 +1,92 @@
+// What a Triton kernel's data go through: calls of tl on the parts of tensors that masks leave.
+//
+// A tensor's box (Data) is what was loaded; operations work on boxes, and on what lies around them as a number. Where a
+// box must grow, what is around it is put there first (pad). 0 · x is 0 and -inf - x is -inf around a box, whatever x.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernbench/platform/triton/values.h"
+
+namespace kernbench::triton {
+
+class Engines {
+ public:
+  explicit Engines(const tl::Context& tl) : tl_(tl.async()), sync_(tl) {}
+
+  /// Where calls stand in the Python source from now on; it lives as long as the run's records.
+  void at(const SourceLine& where) { where_ = where; }
+  const SourceLine& where() const { return where_; }
+  [[noreturn]] void fault(const std::string& what) const { throw KernelFault(where_, what); }
+
+  /// The value as data of that type: numbers become blocks of one element that stands for all.
+  DataPtr data(const Value&, const Type&);
+  /// Elementwise, by tl's name of the op. Floats that are known stay so.
+  Value math(const std::string& op, const std::vector<Value>& operands, const std::vector<Type>& types,
+             const Type& result);
+  /// a where the condition holds, else b.
+  Value select(const Value& condition, const Value& a, const Value& b, const Type& condition_type, const Type& result);
+  DataPtr cast(const DataPtr&, Element to);
+  /// A · B + C; shapes [m, k], [k, n].
+  Value dot(const Value& a, const Value& b, const Value& c, const Type& ta, const Type& tb, const Type& td);
+  /// sum, max or min along an axis.
+  DataPtr reduce(const std::string& op, const DataPtr&, int axis, const Type& result);
+  /// The tensor with all its elements there.
+  DataPtr whole(const DataPtr&);
+  /// The same, with as many elements as its shape has.
+  tl::Tensor dense(const DataPtr&);
+  /// Its part within a box that holds it.
+  DataPtr pad(const DataPtr&, const Dims& first, const Dims& count);
+  /// One tensor of several along a dimension. All ranks alike.
+  tl::Tensor stack(const std::vector<tl::Tensor>& pieces, int dimension);
+  tl::Tensor full(const Dims& shape, double value, DType dtype) { return full(tl_, shape, value, dtype); }
+  tl::Tensor full(tl::Context& tl, const Dims& shape, double value, DType dtype) {
+    return tl.full(shape, value, dtype, where_.file, where_.line);
+  }
+  static DataPtr of(const tl::Tensor& part, const Dims& shape, bool readable = false);
+
+  /// A view of a block.
+  DataPtr expand(const DataPtr&, int axis, const Dims& shape);
+  DataPtr spread(const DataPtr&, const Dims& shape);  ///< broadcast
+  DataPtr permute(const DataPtr&, const std::vector<int64_t>& order, const Dims& shape);
+  DataPtr reshape(const DataPtr&, const Dims& shape);
+
+  // Memory (access.cpp).
+  Value load(const tl::Ptr&, const KnownPtr& offsets, const KnownPtr& mask, double other, const Type& result);
+  void store(const tl::Ptr&, const KnownPtr& offsets, const KnownPtr& mask, const Value&, const Type& type);
+  /// Of tiles: which of their indices lie in the tensor, along the dimensions that are checked.
+  static KnownPtr tile_offsets(const Tile&, const Dims& shape);
+  static KnownPtr tile_mask(const Tile&, const Dims& shape, const std::vector<bool>& checked);
+  /// The stores since the last call.
+  std::vector<tl::Event> take_stores() { return std::exchange(stores_, {}); }
+
+  /// Its elements, by reading what was loaded.
+  std::vector<double> read(const DataPtr&);
+
+ private:
+  tl::Arg arg(const tl::Tensor& t) const { return {t, where_.file, where_.line}; }
+  tl::Tensor call(const std::string& op, const std::vector<tl::Arg>&);
+  tl::Tensor known(const Known&, const Dims& first, const Dims& count);
+  tl::Tensor axis_tensor(const Known&, int d, int64_t first, int64_t count);
+
+  struct Place;
+  struct Run;
+  tl::Tensor load_block(const tl::Ptr&, const std::vector<Run>& runs, bool* readable);
+  Value load_elements(const tl::Ptr&, const Known& offsets, const Known* mask, double other, const Type&);
+  void store_block(const tl::Ptr&, const std::vector<Run>& runs, const tl::Tensor& value);
+  void store_elements(const tl::Ptr&, const Known& offsets, const Known* mask, const tl::Tensor& value);
+
+  tl::Context tl_;    ///< whose calls return at once
+  tl::Context sync_;  ///< of parts of one tensor: what reads that does not wait for them
+  SourceLine where_;
+  std::vector<tl::Event> stores_;
+};
+
+/// What the op makes of known floats; NaN-safe. False: not known.
+bool apply_real(const std::string& op, const std::vector<double>& x, double* out);
+/// A number as the type holds it.
+double rounded(double, Element);
+
+}  // namespace kernbench::triton

@@ -1,0 +1,141 @@
+// Triton's IR (TTIR) as data: what the reader makes of a text and the interpreter runs. Plain C++; no SystemC, no MLIR.
+//
+// Functions hold regions, regions blocks, blocks operations in order; every value has a number in its function, and a
+// type. Operations are alike whether they were written in their own assembly or in the generic form.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernbench/phase2/op/op.h"
+
+namespace kernbench::triton {
+
+enum class Element : uint8_t { unknown, i1, i8, i16, i32, i64, index, f8e4m3, f8e5m2, bf16, f16, f32, f64 };
+/// "i32", "f8E5M2".
+const char* name_of(Element);
+bool is_float(Element);
+/// Of an integer; index counts as 64.
+int bits_of(Element);
+/// The type that TCM holds for it; std::out_of_range for i64, index and f64, which it does not hold.
+DType dtype_of(Element);
+bool fits_memory(Element);
+
+struct Type {
+  enum class Kind : uint8_t {
+    unknown,        ///< of an operation that the reader does not know: fits everything
+    number,         ///< one, or a tensor of them
+    pointer,        ///< to such an element: one, or a tensor of them
+    block_pointer,  ///< !tt.ptr<tensor<...>>: one tile of a tensor in memory
+    descriptor,     ///< !tt.tensordesc<...>: a tensor in memory, read in such tiles
+  };
+  Kind kind = Kind::unknown;
+  Element element = Element::unknown;
+  bool tensor = false;
+  Dims shape = {};
+
+  bool known() const { return kind != Kind::unknown; }
+  bool is(Kind k, bool is_tensor) const { return kind == k && tensor == is_tensor; }
+  bool operator==(const Type& o) const {
+    return kind == o.kind && element == o.element && tensor == o.tensor && shape == o.shape;
+  }
+  bool operator!=(const Type& o) const { return !(*this == o); }
+  /// The same shape of other elements.
+  Type with(Kind k, Element e) const {
+    Type t = *this;
+    t.kind = k;
+    t.element = e;
+    return t;
+  }
+  /// "tensor<64x!tt.ptr<f16>>".
+  std::string to_string() const;
+};
+
+/// A place in the Python source.
+struct Location {
+  std::string file;  ///< empty: not known
+  int line = 0;
+  std::string name;  ///< of a variable
+};
+
+struct Attribute {
+  enum class Kind : uint8_t { unit, integer, real, text, integers, dense } kind = Kind::unit;
+  int64_t integer = 0;
+  double real = 0;
+  std::string text;               ///< a string, a symbol, a keyword
+  std::vector<int64_t> integers;  ///< array<i32: 1, 0>; elements of a dense one of integers, one where all are alike
+  std::vector<double> reals;      ///< of floats
+  Type type = {};
+};
+
+using ValueId = uint32_t;
+
+struct OpInfo;
+struct Operation;
+
+struct Block {
+  std::vector<ValueId> arguments;
+  std::vector<Operation> operations;
+};
+
+struct Region {
+  std::vector<Block> blocks;
+};
+
+/// Where a branch goes, and what it gives the block's arguments.
+struct Successor {
+  uint32_t block = 0;
+  std::vector<ValueId> operands;
+};
+
+struct Operation {
+  std::string name;
+  const OpInfo* info = nullptr;  ///< null: unknown (op_table.h)
+  int line = 0;                  ///< in the text
+  uint32_t location = 0;         ///< in the module's table
+  std::vector<ValueId> operands, results;
+  std::map<std::string, Attribute> attributes;
+  std::vector<Region> regions;
+  std::vector<Successor> successors;
+
+  const Attribute* attribute(const std::string& key) const {
+    const auto it = attributes.find(key);
+    return it == attributes.end() ? nullptr : &it->second;
+  }
+};
+
+struct Argument {
+  std::string name;  ///< of its location, else arg0, arg1, ...
+  ValueId value = 0;
+  int64_t divisibility = 1;  ///< of the number or address, promised by who compiled it
+};
+
+struct Function {
+  std::string name;
+  int line = 0;
+  bool is_public = true;
+  std::vector<Argument> arguments;
+  std::vector<Type> results;
+  Region body;              ///< no blocks: a declaration
+  std::vector<Type> types;  ///< by ValueId
+};
+
+/// An operation that cannot be read or run, and why.
+struct Refusal {
+  int line = 0;
+  std::string op, why;
+};
+
+struct Module {
+  std::string file;
+  std::vector<Function> functions;
+  std::vector<Location> locations;  ///< number 0: not known
+  std::vector<Refusal> unknown;     ///< what the reader did not know
+
+  const Function* function(const std::string& name) const;
+};
+
+}  // namespace kernbench::triton

@@ -1,0 +1,66 @@
+// A Triton kernel as a kernel of this project: its arguments from words of the command line, its programs over PEs.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernbench/kernel_api/registry.h"
+#include "kernbench/platform/triton/interpreter.h"
+
+namespace kernbench::triton {
+
+/// What is asked for, in the words of the command line.
+struct LaunchRequest {
+  std::string file;                   ///< the .ttir
+  std::string function;               ///< empty: the file's only public one
+  std::string grid;                   ///< "X[,Y[,Z]]"
+  std::string order = "round_robin";  ///< or blocks
+  uint64_t interleave = 4096;         ///< bytes of a block of tensors that are placed so
+  using Words = std::vector<std::pair<std::string, std::string>>;
+  Words tensors;  ///< argument, FILE.npy or uniform|zeros|arange:DTYPE[N,...]
+  Words params;   ///< argument, number
+  Words places;   ///< argument, interleave|rows|replicate
+};
+
+/// When a program ran. Times of the simulation.
+struct ProgramTime {
+  int64_t id = 0;  ///< x + X·(y + Y·z)
+  std::string pe;
+  double start_ns = 0, end_ns = 0;
+};
+
+class Launch {
+ public:
+  /// Reads the file and checks all that is asked for. InputError with every operation that cannot be run, or with every
+  /// argument that is missing.
+  explicit Launch(const LaunchRequest&);
+
+  /// The kernel, named "ttir:FUNCTION"; the launch must outlive what runs it.
+  KernelSpec spec();
+  /// Those of request.tensors that are files.
+  const LaunchRequest::Words& files() const { return files_; }
+  int64_t programs() const { return grid_[0] * grid_[1] * grid_[2]; }
+  /// ⌈programs / PEs⌉.
+  int64_t waves(int64_t pes) const { return (programs() + pes - 1) / pes; }
+  /// Of all that ran, by id.
+  std::vector<ProgramTime> times() const;
+
+ private:
+  void read_grid();
+  void take_arguments();
+  void take_tensor(const Argument&, const Type&, const std::string& text, std::vector<std::string>* faults);
+  TensorSpec tensor_spec(const Argument&, const Type&, const Dims& shape);
+  void run(tl::Context&, const tl::Args&);
+
+  LaunchRequest request_;
+  std::shared_ptr<const Program> program_;
+  Index3 grid_{1, 1, 1};
+  std::vector<TensorSpec> tensors_;
+  std::vector<ParamSpec> params_;
+  LaunchRequest::Words files_;
+  std::vector<ProgramTime> times_;
+};
+
+}  // namespace kernbench::triton

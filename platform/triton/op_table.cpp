@@ -1,0 +1,161 @@
+#include "kernbench/platform/triton/op_table.h"
+
+#include <map>
+
+namespace kernbench::triton {
+
+namespace {
+
+using T = Typing;
+using D = Does;
+
+constexpr OpInfo kOps[] = {
+    // Integers.
+    {"arith.addi", T::alike, D::integer, 2, 2, "add"},
+    {"arith.subi", T::alike, D::integer, 2, 2, "sub"},
+    {"arith.muli", T::alike, D::integer, 2, 2, "mul"},
+    {"arith.divsi", T::alike, D::integer, 2, 2},
+    {"arith.divui", T::alike, D::integer, 2, 2},
+    {"arith.ceildivsi", T::alike, D::integer, 2, 2},
+    {"arith.ceildivui", T::alike, D::integer, 2, 2},
+    {"arith.floordivsi", T::alike, D::integer, 2, 2},
+    {"arith.remsi", T::alike, D::integer, 2, 2},
+    {"arith.remui", T::alike, D::integer, 2, 2},
+    {"arith.andi", T::alike, D::integer, 2, 2},
+    {"arith.ori", T::alike, D::integer, 2, 2},
+    {"arith.xori", T::alike, D::integer, 2, 2},
+    {"arith.shli", T::alike, D::integer, 2, 2},
+    {"arith.shrsi", T::alike, D::integer, 2, 2},
+    {"arith.shrui", T::alike, D::integer, 2, 2},
+    {"arith.maxsi", T::alike, D::integer, 2, 2, "maximum"},
+    {"arith.minsi", T::alike, D::integer, 2, 2, "minimum"},
+    {"arith.maxui", T::alike, D::integer, 2, 2},
+    {"arith.minui", T::alike, D::integer, 2, 2},
+    {"math.absi", T::alike, D::integer, 1, 1, "abs"},
+    {"tt.mulhiui", T::alike, D::integer, 2, 2},
+    // Floats.
+    {"arith.addf", T::alike, D::real, 2, 2, "add"},
+    {"arith.subf", T::alike, D::real, 2, 2, "sub"},
+    {"arith.mulf", T::alike, D::real, 2, 2, "mul"},
+    {"arith.divf", T::alike, D::real, 2, 2, "div"},
+    {"arith.negf", T::alike, D::real, 1, 1, "neg"},
+    {"arith.maximumf", T::alike, D::real, 2, 2, "maximum"},
+    {"arith.minimumf", T::alike, D::real, 2, 2, "minimum"},
+    {"arith.maxnumf", T::alike, D::real, 2, 2, "maximum"},
+    {"arith.minnumf", T::alike, D::real, 2, 2, "minimum"},
+    {"arith.remf", T::alike, D::not_run, 2, 2},
+    {"math.exp", T::alike, D::real, 1, 1, "exp"},
+    {"math.exp2", T::alike, D::real, 1, 1, "exp2"},
+    {"math.log", T::alike, D::real, 1, 1, "log"},
+    {"math.log2", T::alike, D::real, 1, 1, "log2"},
+    {"math.sqrt", T::alike, D::real, 1, 1, "sqrt"},
+    {"math.rsqrt", T::alike, D::real, 1, 1, "rsqrt"},
+    {"math.sin", T::alike, D::real, 1, 1, "sin"},
+    {"math.cos", T::alike, D::real, 1, 1, "cos"},
+    {"math.tanh", T::alike, D::real, 1, 1, "tanh"},
+    {"math.erf", T::alike, D::real, 1, 1, "erf"},
+    {"math.floor", T::alike, D::real, 1, 1, "floor"},
+    {"math.ceil", T::alike, D::real, 1, 1, "ceil"},
+    {"math.absf", T::alike, D::real, 1, 1, "abs"},
+    {"math.fma", T::alike, D::real, 3, 3, "fma"},
+    {"math.powf", T::alike, D::not_run, 2, 2},
+    {"tt.precise_sqrt", T::alike, D::real, 1, 1, "sqrt"},
+    {"tt.precise_divf", T::alike, D::real, 2, 2, "div"},
+    {"tt.clampf", T::alike, D::real, 3, 3, "clamp"},
+    {"tt.extern_elementwise", T::told, D::extern_call, 1, 3},
+    {"tt.elementwise_inline_asm", T::told, D::not_run, 0, -1},
+    // Both.
+    {"arith.cmpi", T::compare, D::compare, 2, 2},
+    {"arith.cmpf", T::compare, D::compare, 2, 2},
+    {"arith.select", T::select, D::select, 3, 3},
+    {"arith.constant", T::result, D::constant, 0, 0},
+    {"ub.poison", T::result, D::poison, 0, 0},
+    {"arith.extsi", T::cast, D::convert, 1, 1},
+    {"arith.extui", T::cast, D::convert, 1, 1},
+    {"arith.trunci", T::cast, D::convert, 1, 1},
+    {"arith.index_cast", T::cast, D::convert, 1, 1},
+    {"arith.index_castui", T::cast, D::convert, 1, 1},
+    {"arith.extf", T::cast, D::convert, 1, 1},
+    {"arith.truncf", T::cast, D::convert, 1, 1},
+    {"arith.sitofp", T::cast, D::convert, 1, 1},
+    {"arith.uitofp", T::cast, D::convert, 1, 1},
+    {"arith.fptosi", T::cast, D::convert, 1, 1},
+    {"arith.fptoui", T::cast, D::convert, 1, 1},
+    {"tt.fp_to_fp", T::cast, D::convert, 1, 1},
+    {"arith.bitcast", T::cast, D::bitcast, 1, 1},
+    {"tt.bitcast", T::cast, D::bitcast, 1, 1},
+    // Shapes.
+    {"tt.make_range", T::result, D::make_range, 0, 0},
+    {"tt.splat", T::cast, D::splat, 1, 1},
+    {"tt.unsplat", T::cast, D::unsplat, 1, 1},
+    {"tt.expand_dims", T::cast, D::expand_dims, 1, 1},
+    {"tt.broadcast", T::cast, D::broadcast, 1, 1},
+    {"tt.reshape", T::cast, D::reshape, 1, 1},
+    {"tt.trans", T::cast, D::trans, 1, 1},
+    {"tt.join", T::shape, D::join, 2, 2},
+    {"tt.split", T::shape, D::split, 1, 1},
+    {"tt.cat", T::shape, D::cat, 2, 2},
+    // Programs and memory.
+    {"tt.get_program_id", T::result, D::program_id, 0, 0},
+    {"tt.get_num_programs", T::result, D::num_programs, 0, 0},
+    {"tt.addptr", T::addptr, D::addptr, 2, 2},
+    {"tt.int_to_ptr", T::cast, D::int_to_ptr, 1, 1},
+    {"tt.ptr_to_int", T::cast, D::ptr_to_int, 1, 1},
+    {"tt.load", T::load, D::load, 1, 3},
+    {"tt.store", T::store, D::store, 2, 3},
+    {"tt.atomic_rmw", T::told, D::not_run, 2, 3},
+    {"tt.atomic_cas", T::told, D::not_run, 3, 3},
+    {"tt.make_tensor_ptr", T::tile, D::make_block_pointer, 4, -1},
+    {"tt.advance", T::tile, D::advance, 2, -1},
+    {"tt.make_tensor_descriptor", T::tile, D::make_descriptor, 3, -1},
+    {"tt.descriptor_load", T::tile, D::descriptor_load, 2, -1},
+    {"tt.experimental_descriptor_load", T::tile, D::descriptor_load, 2, -1},
+    {"tt.descriptor_store", T::tile, D::descriptor_store, 3, -1},
+    {"tt.experimental_descriptor_store", T::tile, D::descriptor_store, 3, -1},
+    {"tt.descriptor_reduce", T::tile, D::not_run, 3, -1},
+    {"tt.descriptor_gather", T::tile, D::not_run, 3, 3},
+    {"tt.descriptor_scatter", T::tile, D::not_run, 4, 4},
+    {"tt.experimental_descriptor_gather", T::tile, D::not_run, 3, 3},
+    {"tt.experimental_descriptor_scatter", T::tile, D::not_run, 4, 4},
+    {"tt.reinterpret_tensor_descriptor", T::cast, D::not_run, 1, 1},
+    // Engines.
+    {"tt.dot", T::dot, D::dot, 3, 3},
+    {"tt.dot_scaled", T::tile, D::not_run, 3, 5},
+    {"tt.reduce", T::told, D::reduce, 1, -1},
+    {"tt.scan", T::told, D::scan, 1, -1},
+    {"tt.histogram", T::tile, D::not_run, 1, 2},
+    {"tt.gather", T::told, D::not_run, 2, 2},
+    {"tt.map_elementwise", T::told, D::not_run, 1, -1},
+    // Hints and tests.
+    {"llvm.intr.assume", T::alike, D::assume, 1, 1},
+    {"tt.assert", T::alike, D::assertion, 1, 1},
+    {"tt.print", T::told, D::print, 0, -1},
+    {"gpu.barrier", T::nothing, D::nothing, 0, 0},
+    // Control.
+    {"tt.call", T::told, D::call, 0, -1},
+    {"tt.return", T::told, D::terminator, 0, -1},
+    {"tt.reduce.return", T::told, D::terminator, 1, -1},
+    {"tt.scan.return", T::told, D::terminator, 1, -1},
+    {"tt.map_elementwise.return", T::told, D::terminator, 1, -1},
+    {"scf.yield", T::told, D::terminator, 0, -1},
+    {"scf.condition", T::told, D::terminator, 1, -1},
+    {"scf.for", T::nothing, D::for_loop, 3, -1},
+    {"scf.if", T::nothing, D::if_else, 1, 1},
+    {"scf.while", T::nothing, D::while_loop, 0, -1},
+    {"cf.br", T::nothing, D::branch, 0, 0},
+    {"cf.cond_br", T::nothing, D::branch, 1, 1},
+};
+
+}  // namespace
+
+const OpInfo* find_op(const std::string& name) {
+  static const std::map<std::string, const OpInfo*> by_name = [] {
+    std::map<std::string, const OpInfo*> m;
+    for (const OpInfo& op : kOps) m[op.name] = &op;
+    return m;
+  }();
+  const auto it = by_name.find(name);
+  return it == by_name.end() ? nullptr : it->second;
+}
+
+}  // namespace kernbench::triton

@@ -1,0 +1,209 @@
+// What can be said of a function before it runs.
+#include <functional>
+#include <map>
+#include <set>
+
+#include "kernbench/phase2/op/math_op.h"
+#include "kernbench/platform/triton/interpreter.h"
+
+namespace kernbench::triton {
+
+namespace {
+
+using Visit = std::function<void(const Operation&)>;
+
+void for_each(const Region& r, const Visit& visit) {
+  for (const Block& b : r.blocks) {
+    for (const Operation& op : b.operations) {
+      visit(op);
+      for (const Region& inner : op.regions) for_each(inner, visit);
+    }
+  }
+}
+
+/// The function and all that it calls.
+std::vector<const Function*> reached(const Module& m, const Function& f) {
+  std::vector<const Function*> all = {&f};
+  for (size_t i = 0; i < all.size(); ++i) {
+    for_each(all[i]->body, [&](const Operation& op) {
+      if (op.info->does != Does::call) return;
+      const Attribute* name = op.attribute("callee");  // unchecked where something is unknown
+      const Function* callee = name ? m.function(name->text) : nullptr;
+      for (const Function* known : all) {
+        if (known == callee) callee = nullptr;
+      }
+      if (callee) all.push_back(callee);
+    });
+  }
+  return all;
+}
+
+}  // namespace
+
+Program::Program(std::shared_ptr<const Module> module, const Function& function)
+    : module_(std::move(module)), function_(function) {
+  for (const Function* f : reached(*module_, function_)) examine(*f);
+}
+
+void Program::examine(const Function& f) {
+  // Where each value comes from, and the last operation of that block that uses it, itself or within.
+  std::map<ValueId, const Block*> home;
+  const std::function<void(const Region&)> find_homes = [&](const Region& r) {
+    for (const Block& b : r.blocks) {
+      for (const ValueId v : b.arguments) home[v] = &b;
+      for (const Operation& op : b.operations) {
+        for (const ValueId v : op.results) home[v] = &b;
+        for (const Region& inner : op.regions) find_homes(inner);
+      }
+    }
+  };
+  find_homes(f.body);
+  std::set<ValueId> elsewhere;  // used in another block than its own: of a function with branches
+  const std::function<void(const Region&)> find_ends = [&](const Region& r) {
+    for (const Block& b : r.blocks) {
+      std::map<ValueId, const Operation*> last;
+      for (const Operation& op : b.operations) {
+        for (const ValueId v : op.results) last[v] = &op;
+        const Visit use = [&](const Operation& user) {
+          for (const ValueId v : user.operands) last[v] = &op;
+          for (const Successor& to : user.successors) {
+            for (const ValueId v : to.operands) last[v] = &op;
+          }
+        };
+        use(op);
+        for (const Region& inner : op.regions) for_each(inner, use);
+      }
+      for (const auto& [v, op] : last) {
+        if (home[v] == &b) {
+          if (elsewhere.count(v) == 0) dying_[op].push_back(v);
+        }
+      }
+      for (const ValueId v : b.arguments) {
+        if (last.count(v) == 0 && elsewhere.count(v) == 0) unused_[&b].push_back(v);
+      }
+      for (const Operation& op : b.operations) {
+        for (const Region& inner : op.regions) find_ends(inner);
+      }
+    }
+  };
+  for (const Block& b : f.body.blocks) {
+    for (const Operation& op : b.operations) {
+      const Visit use = [&](const Operation& user) {
+        const auto note = [&](ValueId v) {
+          for (const Block& other : f.body.blocks) {
+            if (home[v] == &other && &other != &b) elsewhere.insert(v);
+          }
+        };
+        for (const ValueId v : user.operands) note(v);
+        for (const Successor& to : user.successors) {
+          for (const ValueId v : to.operands) note(v);
+        }
+      };
+      use(op);
+      for (const Region& inner : op.regions) for_each(inner, use);
+    }
+  }
+  find_ends(f.body);
+}
+
+const std::vector<ValueId>& Program::dying(const Operation& op) const {
+  static const std::vector<ValueId> none;
+  const auto it = dying_.find(&op);
+  return it == dying_.end() ? none : it->second;
+}
+
+const std::vector<ValueId>& Program::unused(const Block& block) const {
+  static const std::vector<ValueId> none;
+  const auto it = unused_.find(&block);
+  return it == unused_.end() ? none : it->second;
+}
+
+SourceLine Program::place(const Operation& op) const {
+  const Location& l = module_->locations[op.location];
+  if (!l.file.empty()) return {l.file.c_str(), l.line};
+  return {module_->file.c_str(), op.line};
+}
+
+std::vector<Refusal> refusals(const Module& m, const Function& f) {
+  std::vector<Refusal> all = m.unknown;
+  const std::set<std::string> lowered = {"exp2", "log2", "ceil"};  // engines.cpp
+  for (const Function* function : reached(m, f)) {
+    for_each(function->body, [&](const Operation& op) {
+      const auto type = [&](ValueId v) { return function->types[v]; };
+      const auto refuse = [&](const std::string& why) { all.push_back({op.line, op.name, why}); };
+      if (op.info->does == Does::not_run) refuse("is not supported");
+      if (op.info->does == Does::real && find_math_op(op.info->tl) == nullptr && lowered.count(op.info->tl) == 0)
+        refuse(std::string("is not supported: the engines have no op '") + op.info->tl + "'");
+      if (op.info->does == Does::dot && type(op.results[0]).shape.rank() != 2)
+        refuse("is not supported for more than two dimensions");
+      if ((op.info->does == Does::descriptor_load || op.info->does == Does::descriptor_store) &&
+          type(op.operands[0]).kind != Type::Kind::descriptor)
+        refuse("is not supported for descriptors that are raw pointers");
+      if (op.info->does == Does::bitcast && type(op.results[0]).tensor &&
+          type(op.results[0]).kind == Type::Kind::number && type(op.results[0]).element != type(op.operands[0]).element)
+        refuse("is not supported for blocks: the engines do not see a value's bits");
+      for (const auto* values : {&op.operands, &op.results}) {
+        for (const ValueId v : *values) {
+          const Type& t = type(v);
+          const bool memory = t.kind != Type::Kind::number && t.known();
+          if ((memory || t.element == Element::f64) && !fits_memory(t.element)) {
+            refuse("is not supported for " + t.to_string() + ": memories and engines hold no " + name_of(t.element));
+            return;
+          }
+        }
+      }
+    });
+  }
+  return all;
+}
+
+std::vector<bool> stored_arguments(const Module& m, const Function& f) {
+  // What a store's pointer may come from: against the flow of values, until nothing is new.
+  std::set<ValueId> stored;
+  for (size_t before = SIZE_MAX; before != stored.size();) {
+    before = stored.size();
+    for_each(f.body, [&](const Operation& op) {
+      const auto add = [&](ValueId v) {
+        if (f.types[v].kind != Type::Kind::number) stored.insert(v);
+      };
+      const bool writes =
+          op.info->does == Does::store || op.info->does == Does::descriptor_store || op.info->does == Does::not_run;
+      if (writes && !op.operands.empty()) add(op.operands[0]);
+      if (op.info->does == Does::call) {  // as its callee does
+        const Function& callee = *m.function(op.attribute("callee")->text);
+        const std::vector<bool> inner = stored_arguments(m, callee);
+        for (size_t i = 0; i < op.operands.size(); ++i) {
+          if (inner[i] || !op.results.empty()) add(op.operands[i]);
+        }
+        return;
+      }
+      bool any = false;
+      for (const ValueId v : op.results) any = any || stored.count(v) > 0;
+      for (const Region& r : op.regions) {
+        for (const Block& b : r.blocks) {
+          for (const ValueId v : b.arguments) any = any || stored.count(v) > 0;
+        }
+      }
+      if (any) {
+        for (const ValueId v : op.operands) add(v);
+        for (const Region& r : op.regions) {
+          for (const Block& b : r.blocks) {
+            if (b.operations.empty()) continue;
+            for (const ValueId v : b.operations.back().operands) add(v);
+          }
+        }
+      }
+      for (const Successor& to : op.successors) {
+        const Block& b = f.body.blocks[to.block];
+        for (size_t i = 0; i < to.operands.size(); ++i) {
+          if (stored.count(b.arguments[i]) > 0) add(to.operands[i]);
+        }
+      }
+    });
+  }
+  std::vector<bool> result;
+  for (const Argument& a : f.arguments) result.push_back(stored.count(a.value) > 0);
+  return result;
+}
+
+}  // namespace kernbench::triton

@@ -1,0 +1,248 @@
+"""Do Triton kernels, from their IR, compute what their Python says? Vector add, softmax, matmul, layer norm and flash
+attention in the spellings of Triton 3.1, 3.4 and 3.7, on odd shapes, over one PE and several, wherever the tensors lie,
+against numpy."""
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+
+CLI = os.environ["KERNBENCH_CLI"]
+TOPOLOGY = os.path.join(os.environ["KERNBENCH_TOPOLOGIES"], "small.yaml")
+TEXTS = os.path.join(os.environ["KERNBENCH_TEST_DATA"], "triton")
+RANDOM = np.random.default_rng(38)
+
+
+class Kernel:
+    """One run: arrays are tensors, the rest are numbers; expected ones are verified."""
+
+    def __init__(self, text, grid, arguments, expected, *options):
+        self.folder = tempfile.TemporaryDirectory()
+        self.command = [CLI, "run", "--topology", TOPOLOGY, "--ttir", text if os.path.sep in text else os.path.join(TEXTS, text),
+                        "--grid", grid, "--format", "json", *options]
+        for name, value in arguments.items():
+            if isinstance(value, np.ndarray):
+                self.command += ["--tensor", f"{name}={self.save(name, value)}"]
+            else:
+                self.command += ["--param", f"{name}={value}"]
+        for name, value in expected.items():
+            self.command += ["--expected", f"{name}={self.save('expected_' + name, value)}"]
+
+    def save(self, name, value):
+        path = os.path.join(self.folder.name, name + ".npy")
+        np.save(path, value)
+        return path
+
+    def run(self):
+        return subprocess.run(self.command, capture_output=True, text=True)
+
+    def verified(self):
+        done = self.run()
+        assert done.returncode == 0, done.stderr + done.stdout[-2000:]
+        report = json.loads(done.stdout)
+        assert report["verify"]["passed"]
+        return report
+
+
+def floats(*shape, dtype=np.float32):
+    return RANDOM.uniform(-1, 1, shape).astype(dtype)
+
+
+def vector_add(n, *options, grid=None):
+    a, b = floats(n), floats(n)
+    return Kernel("vector_add_3_1.ttir", str(grid or -(-n // 256)), {"arg0": a, "arg1": b, "arg2": np.zeros(n, np.float32), "arg3": n},
+                  {"arg2": a + b}, *options)
+
+
+def softmax(x):
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def matmul(m, n, k, *options):
+    a, b = floats(m, k, dtype=np.float16), floats(k, n, dtype=np.float16)
+    c = (a.astype(np.float32) @ b.astype(np.float32)).astype(np.float16)
+    programs = -(-m // 32) * -(-n // 32)
+    return Kernel("matmul_3_4.ttir", str(programs),
+                  {"a_ptr": a, "b_ptr": b, "c_ptr": np.zeros((m, n), np.float16), "M": m, "N": n, "K": k, "stride_am": k,
+                   "stride_bk": n, "stride_cm": n}, {"c_ptr": c}, *options)
+
+
+def attention(heads, s, *options):
+    q, k, v = (floats(heads, s, 16, dtype=np.float16) for _ in range(3))
+    scores = np.einsum("hqd,hkd->hqk", q.astype(np.float32), k.astype(np.float32)) * 0.25
+    scores = np.where(np.tril(np.ones((s, s), bool)), scores, -np.inf)
+    expected = np.einsum("hqk,hkd->hqd", softmax(scores), v.astype(np.float32)).astype(np.float16)
+    return Kernel("attention_3_7.ttir", f"{-(-s // 32)},{heads}",
+                  {"Q": q, "K": k, "V": v, "O": np.zeros((heads, s, 16), np.float16), "scale": 0.25 * np.log2(np.e), "S": s},
+                  {"O": expected}, *options)
+
+
+class TtirKernels(unittest.TestCase):
+    def test_vector_add_whatever_its_length(self):
+        for n in (1, 255, 256, 1000):
+            vector_add(n).verified()
+
+    def test_more_programs_than_elements_do_nothing(self):
+        vector_add(100, grid=5).verified()
+
+    def test_softmax_of_odd_rows(self):
+        for rows, cols in ((1, 1), (5, 127), (9, 128), (13, 77)):
+            x = floats(rows, cols)
+            Kernel("softmax_3_4.ttir", "4", {"y_ptr": np.zeros_like(x), "x_ptr": x, "x_stride": cols, "y_stride": cols,
+                                             "rows": rows, "cols": cols}, {"y_ptr": softmax(x)}).verified()
+
+    def test_matmul_where_no_tile_fits(self):
+        for m, n, k in ((32, 32, 16), (1, 1, 1), (45, 70, 37), (33, 31, 64)):
+            matmul(m, n, k).verified()
+
+    def test_layer_norm(self):
+        for rows, cols in ((3, 64), (5, 131), (2, 7)):
+            x, w, b = floats(rows, cols), floats(cols), floats(cols)
+            mean = x.mean(axis=1)
+            rstd = 1 / np.sqrt(x.var(axis=1) + 1e-5)
+            y = (x - mean[:, None]) * rstd[:, None] * w + b
+            Kernel("layer_norm_3_7.ttir", str(rows),
+                   {"X": x, "Y": np.zeros_like(x), "W": w, "B": b, "Mean": np.zeros(rows, np.float32),
+                    "Rstd": np.zeros(rows, np.float32), "stride": cols, "N": cols, "eps": 1e-5},
+                   {"Y": y, "Mean": mean, "Rstd": rstd}).verified()
+
+    def test_flash_attention(self):
+        for heads, s in ((1, 32), (2, 75), (3, 17)):
+            attention(heads, s).verified()
+
+    def test_rows_by_indices_that_were_loaded(self):
+        for n, dim in ((8, 32), (13, 20)):
+            idx, w = RANDOM.integers(0, 50, n).astype(np.int32), floats(50, dim, dtype=np.float16)
+            Kernel("embedding_3_1.ttir", str(-(-n // 8)),
+                   {"idx_ptr": idx, "w_ptr": w, "out_ptr": np.zeros((n, dim), np.float16), "n": n, "dim": dim},
+                   {"out_ptr": w[idx]}).verified()
+
+    def test_scans_and_reductions_of_ones_own(self):
+        for rows, cols in ((2, 64), (3, 33)):
+            x = floats(rows, cols) + np.float32(1)  # above what is left out
+            Kernel("cumsum_3_4.ttir", str(rows),
+                   {"x_ptr": x, "y_ptr": np.zeros_like(x), "best_ptr": np.zeros(rows, np.int32), "cols": cols},
+                   {"y_ptr": np.cumsum(x, axis=1), "best_ptr": x.argmax(axis=1).astype(np.int32)}).verified()
+
+    def test_softmax_over_loaded_bounds(self):
+        lengths = (5, 0, 32, 1)
+        offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
+        x = floats(offsets[-1])
+        y = np.concatenate([softmax(x[a:b]) for a, b in zip(offsets, offsets[1:]) if b > a])
+        Kernel("ragged_softmax_3_7.ttir", "4", {"x_ptr": x, "offsets_ptr": offsets, "y_ptr": np.zeros_like(x)},
+               {"y_ptr": y}).verified()
+
+    def test_branches_on_what_was_loaded(self):
+        x = np.array([1, 6, 7, 27], np.int32)
+        steps = []
+        for n in map(int, x):
+            steps.append(0)
+            while n > 1:
+                n = n // 2 if n % 2 == 0 else 3 * n + 1
+                steps[-1] += 1
+        Kernel("control_3_4.ttir", "4", {"x_ptr": x, "y_ptr": np.zeros_like(x)}, {"y_ptr": np.array(steps, np.int32)}).verified()
+
+    def test_dropout_by_philox(self):
+        n, p, seed = 100, 0.3, 1234567
+        a, b, low = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57), np.uint64(0xFFFFFFFF)
+        c = [np.arange(n, dtype=np.uint64)] + [np.zeros(n, np.uint64)] * 3
+        for turn in range(10):
+            k0, k1 = (np.uint64((key + turn * step) & 0xFFFFFFFF) for key, step in ((seed, 0x9E3779B9), (0, 0xBB67AE85)))
+            x, y = b * c[2], a * c[0]
+            c = [x >> np.uint64(32) ^ c[1] ^ k0, x & low, y >> np.uint64(32) ^ c[3] ^ k1, y & low]
+        bits = c[0].astype(np.uint32).view(np.int32)
+        rand = np.where(bits < 0, -bits - 1, bits).astype(np.float32) * np.float32(4.65661275e-10)
+        x = floats(n)
+        y = np.where(rand > np.float32(p), x / (np.float32(1) - np.float32(p)), 0).astype(np.float32)
+        Kernel("dropout_3_7.ttir", "2", {"x_ptr": x, "y_ptr": np.zeros_like(x), "n": n, "p": p, "seed": seed},
+               {"y_ptr": y}).verified()
+
+    def test_matmul_of_bytes_by_block_pointers(self):
+        m, n, k = 20, 37, 50
+        a, w, s = floats(m, k, dtype=np.float16), RANDOM.integers(-128, 127, (k, n)).astype(np.int8), floats(n)
+        c = (a.astype(np.float32) @ w.astype(np.float32)) * s
+        Kernel("w8a16_matmul_3_4.ttir", "2,3", {"a_ptr": a, "w_ptr": w, "s_ptr": s, "c_ptr": np.zeros((m, n), np.float32),
+                                                "M": m, "N": n, "K": k}, {"c_ptr": c}).verified()
+
+    def test_programs_go_where_they_are_sent(self):
+        report = vector_add(256 * 7, "--pes", "sip0.cube0.pe0,sip0.cube0.pe1").verified()
+        self.assertEqual(report["waves"], 4)
+        self.assertEqual([p["id"] for p in report["programs"]], list(range(7)))
+        self.assertEqual([p["pe"][-1] for p in report["programs"]], list("0101010"))
+        for p in report["programs"]:
+            self.assertLess(p["start_ns"], p["end_ns"])
+        report = vector_add(256 * 7, "--pes", "sip0.cube0.pe0,sip0.cube0.pe1", "--order", "blocks").verified()
+        self.assertEqual([p["pe"][-1] for p in report["programs"]], list("0000111"))
+
+    def test_tensors_lie_where_they_are_placed(self):
+        two = ("--pes", "sip0.cube0.pe0,sip0.cube0.pe1")
+        matmul(45, 70, 37, *two, "--interleave", "64").verified()
+        matmul(45, 70, 37, *two, "--place", "a_ptr=rows", "--place", "b_ptr=replicate", "--place", "c_ptr=rows").verified()
+
+
+class Faults(unittest.TestCase):
+    def refused(self, kernel, *words):
+        done = kernel.run()
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.stdout, "")
+        for word in words:
+            self.assertIn(word, done.stderr)
+        return done.stderr.splitlines()
+
+    def text(self, *lines):
+        with tempfile.NamedTemporaryFile("w", suffix=".ttir", delete=False) as f:
+            f.write("\n".join(("module {", "tt.func public @k(%arg0: !tt.ptr<f32>) {", *lines, "tt.return", "}", "}", "")))
+        self.addCleanup(os.remove, f.name)
+        return f.name
+
+    def test_what_is_not_known_is_listed_at_once_with_its_line(self):
+        text = self.text("%0 = tt.strange %arg0 : !tt.ptr<f32>", "%1 = arith.constant 1.0 : f32",
+                         "%2 = tt.atomic_rmw fadd, relaxed, gpu, %arg0, %1 : (!tt.ptr<f32>, f32) -> f32",
+                         "tt.stranger")
+        lines = self.refused(Kernel(text, "1", {"arg0": np.zeros(4, np.float32)}, {}))
+        self.assertEqual(len(lines), 3)
+        for line, (number, op) in zip(lines, ((3, "tt.strange"), (6, "tt.stranger"), (5, "tt.atomic_rmw"))):
+            self.assertIn(f"{text}:{number}: {op} ", line)
+
+    def test_missing_arguments_are_listed_at_once(self):
+        lines = self.refused(Kernel("vector_add_3_1.ttir", "1", {"arg1": np.zeros(4, np.float32)}, {}))
+        self.assertEqual(len(lines), 3)
+        for line, name in zip(lines, ("--tensor arg0", "--tensor arg2", "--param arg3")):
+            self.assertIn(name, line)
+
+    def test_wrong_words_are_refused(self):
+        for grid in ("0", "1,2,3,4", "x", "", "99999999999"):
+            kernel = vector_add(4)
+            kernel.command[kernel.command.index("--grid") + 1] = grid
+            self.refused(kernel, "--grid")
+        self.refused(vector_add(4, "--place", "arg2=replicate"), "arg2", "copies")
+        self.refused(vector_add(4, "--place", "arg0=columns"), "interleave, rows or replicate")
+        self.refused(vector_add(4, "--interleave", "6"), "--interleave")
+        kernel = vector_add(4, "--interleave", "4")
+        kernel.command[[i for i, word in enumerate(kernel.command) if word.startswith("arg0=")][0]] = "arg0=zeros:f32[1000000000]"
+        self.refused(kernel, "--interleave", "2^22", "arg0")
+        self.refused(vector_add(4, "--function", "other"), "--function", "vector_add")
+        self.refused(vector_add(4, "--kernel", "gemm"), "one of them")
+
+    def test_promises_are_kept(self):
+        text = self.text("%0 = tt.get_program_id x : i32", "%1 = arith.constant 1 : i32",
+                         "%2 = arith.cmpi slt, %0, %1 : i32", "llvm.intr.assume %2 : i1 loc(\"k.py\":7:1)")
+        Kernel(text, "1", {"arg0": np.zeros(4, np.float32)}, {}).run()
+        done = Kernel(text, "2", {"arg0": np.zeros(4, np.float32)}, {}).run()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("k.py:7", done.stderr)
+
+    def test_an_access_beyond_the_tensor_is_a_fault_at_its_line(self):
+        kernel = vector_add(100)
+        at = kernel.command.index("arg3=100")
+        kernel.command[at] = "arg3=101"
+        done = kernel.run()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("vector_add.py:10", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
