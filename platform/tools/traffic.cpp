@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/deadlock.h"
@@ -24,7 +25,7 @@ class TrafficDriver {
       : platform_(platform),
         requests_(requests),
         results_(requests.size()),
-        behind_(requests.size()),
+        behind_(requests.size(), kNone),
         lines_(RequestPort::kMostLines * platform.graph().nodes.size()) {
     if (accounts) {
       accounts->resize(requests.size());
@@ -45,15 +46,16 @@ class TrafficDriver {
 
  private:
   static constexpr uint32_t kNone = kMostRequests;  ///< no request
-  struct Slot {                                     // a request that an initiator has
+  struct Line {             // of requests before one channel
+    uint32_t last = kNone;  ///< of those that wait
+    bool waits = false;     ///< the initiator has one that waits; the others are behind it
+  };
+  struct alignas(64) Slot {  // a request that an initiator has; in whole cache lines
     MemoryRequest request;
     Rows rows;
     TrafficDriver* driver = nullptr;
+    Line* line = nullptr;
     uint32_t index = 0;  ///< of the request
-  };
-  struct Line {                            // of requests before one channel
-    uint32_t first = kNone, last = kNone;  ///< behind the one that the initiator has
-    bool waits = false;                    ///< the initiator has one that waits
   };
 
   /// The request that is issued as the nth.
@@ -83,19 +85,15 @@ class TrafficDriver {
       if (Timeline::to_fs(r.issue_ns) != now) break;
       RequestPort& port = *platform_.request_port(r.initiator);
       Line& line = line_of(r, port);
-      if (!line.waits) {
-        line.waits = true;
-        port.request(slot_for(i));
-        continue;
-      }
-      behind_[i] = kNone;
-      (line.first == kNone ? line.first : behind_[line.last]) = i;
+      if (line.waits) behind_[line.last] = i;
       line.last = i;
+      if (std::exchange(line.waits, true)) continue;
+      port.request(slot_for(i, line));
     }
     schedule();
   }
 
-  MemoryRequest& slot_for(uint32_t i) {
+  MemoryRequest& slot_for(uint32_t i, Line& line) {
     if (idle_.empty()) {
       slots_.emplace_back();
       idle_.push_back(&slots_.back());
@@ -114,6 +112,7 @@ class TrafficDriver {
     s.request.context = &s;
     s.request.next_in_line = &TrafficDriver::next_in_line;
     s.driver = this;
+    s.line = &line;
     s.index = i;
     return s.request;
   }
@@ -121,15 +120,10 @@ class TrafficDriver {
   static MemoryRequest* next_in_line(MemoryRequest& request) {
     const Slot& s = *static_cast<Slot*>(request.context);
     TrafficDriver& me = *s.driver;
-    const TrafficRequest& r = me.requests_[s.index];
-    Line& line = me.line_of(r, *me.platform_.request_port(r.initiator));
-    if (line.first == kNone) {
-      line.waits = false;
-      return nullptr;
-    }
-    const uint32_t i = line.first;
-    line.first = me.behind_[i];
-    return &me.slot_for(i);
+    const uint32_t next = me.behind_[s.index];
+    if (next != kNone) return &me.slot_for(next, *s.line);
+    s.line->waits = false;
+    return nullptr;
   }
 
   static void done(MemoryRequest& request, const FabricTransaction& x) {

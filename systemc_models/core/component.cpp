@@ -5,10 +5,10 @@ namespace kernbench {
 Component::Component(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters& parameters)
     : sc_module(name),
       id_(config.id.empty() ? std::string(this->name()) : config.id),
-      index_(config.index),
-      overhead_ns_(parameters.overhead_ns),
+      impl_(config.impl),
       context_(config.context),
-      impl_(config.impl) {
+      overhead_ns_(parameters.overhead_ns),
+      index_(config.index) {
   if (config.build_children) config.build_children();
 }
 

@@ -58,6 +58,9 @@ class Component : public sc_core::sc_module {
   /// Its side that faces the blocks of its PE (pe/pe_block.h); null where it is in none.
   virtual PeBlock* pe_block() { return nullptr; }
 
+  /// For ask_ahead(): what every event looks at, here and in what a derived class begins with.
+  void fetch_state() const { fetch_lines(&logger_, 3); }
+
   /// Attaches the op log (null: none). The only place that records are made from is end_service().
   void attach_logger(OpLogger* logger) { logger_ = logger; }
   bool logged() const { return logger_ != nullptr; }
@@ -90,12 +93,13 @@ class Component : public sc_core::sc_module {
  private:
   friend class FabricNode;
   friend class PeBlock;
+  // What no event looks at comes first, what each does last: in one cache line with what derived classes begin with.
   std::string id_;
-  uint32_t index_;
-  double overhead_ns_;
-  Context* context_;
-  OpLogger* logger_ = nullptr;
   const char* impl_;
+  OpLogger* logger_ = nullptr;
+  Context* context_;
+  double overhead_ns_;
+  uint32_t index_;
 };
 
 /// Owns a block that lies in an arena, whose memory outlives it.

@@ -71,7 +71,7 @@ inline void fetch_lines(const void* from, size_t lines) {
 }
 /// An overload for what a call is about asks for what the call will touch (fetch_lines), some entries ahead of its
 /// turn, one pointer further at each step from 1 on: before step 1 both objects themselves have been asked for.
-constexpr int kStepsAhead = 4;
+constexpr int kStepsAhead = 5;
 template <class Self, class Argument>
 void ask_ahead(const Self&, const Argument&, int /*step*/) {}
 
@@ -95,7 +95,7 @@ TimedCall call(Self& self, Argument& argument) {
           [](const void* s, const void* a, int step) {
             if (step > 0) return ask_ahead(*static_cast<const Self*>(s), *static_cast<const Argument*>(a), step);
             fetch_lines(s, 2);
-            fetch_lines(a, std::min<size_t>((sizeof(Argument) + 63) / 64, 6));
+            fetch_lines(a, std::min<size_t>((sizeof(Argument) + 63) / 64, 7));
           }};
 }
 
@@ -180,7 +180,7 @@ class Timeline : public sc_core::sc_module {
   static constexpr int kLanes = 8, kHeap = kLanes;
   void push(const Entry&);
   Entry pop(int from);
-  static void look_ahead(const Lane&);
+  static void look_ahead(const Lane&, int first_step);
   int first() const;
   const Entry& front(int of) const { return of == kHeap ? heap_.front() : lanes_[of].front(); }
   void number_anew();

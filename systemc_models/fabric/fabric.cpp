@@ -10,7 +10,7 @@
 
 namespace kernbench {
 
-FabricTransaction::FabricTransaction(tlm::tlm_mm_interface* pool) : payload(pool) {
+FabricTransaction::FabricTransaction(tlm::tlm_mm_interface* pool) : payload(pool, *this) {
   payload.set_extension(this);
 }
 
@@ -111,7 +111,7 @@ FabricTransaction& Fabric::acquire() {
 
 void Fabric::free(tlm::tlm_generic_payload* payload) {
   payload->reset();  // extensions that others have left to go with the transaction
-  idle_.push_back(payload->get_extension<FabricTransaction>());
+  idle_.push_back(transaction_of(*payload));
 }
 
 Flit* Fabric::acquire_flit() {

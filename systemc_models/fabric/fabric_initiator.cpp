@@ -216,16 +216,21 @@ void FabricInitiator::done(FabricTransaction& x) {
 
 void FabricInitiator::ask_for_done(const FabricTransaction& x, int step) const {
   if (step == 1) {
-    fetch_lines(&owner(), 5);
+    owner_.fetch_state();
+    fetch_lines(&node_, 1);
     fetch_lines(x.hops, 2);
+    fetch_lines(x.route, 1);
+    fetch_lines(&x.route->worked, 1);
     fetch_lines(x.context, 4);
   } else if (step == 2) {
     for (uint32_t i = 0; i < x.hop_count; ++i) {
       fetch_lines(x.hops[i].out, 1);
       fetch_lines(x.hops[i].in, 1);
     }
-  } else {
+    if (x.route->target) x.route->target->fetch_served();
+  } else if (step == 3) {
     for (uint32_t i = 0; i < x.hop_count; ++i) fetch_lines(&x.hops[i].in->node(), 1);
+    x.route->fetch_worked();
   }
 }
 

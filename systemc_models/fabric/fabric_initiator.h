@@ -57,7 +57,7 @@ void fill_payload(tlm::tlm_generic_payload&, tlm::tlm_command, uint64_t address,
 class FabricInitiator {
  public:
   virtual ~FabricInitiator() = default;
-  Component& owner() const { return node_.owner(); }
+  Component& owner() const { return owner_; }
   FabricNode& node() const { return node_; }
   /// Channels of messages between PEs (collectives contract §10.8, §10.11): what they are in the order of §9, behind
   /// reads and writes.
@@ -104,7 +104,8 @@ class FabricInitiator {
     void* context = nullptr;
   };
   /// `timeout_ns`: RunError for an access that is not answered so long after its grant; 0: it may take any time.
-  explicit FabricInitiator(FabricNode& node, double timeout_ns = 0) : node_(node), timeout_ns_(timeout_ns) {}
+  explicit FabricInitiator(FabricNode& node, double timeout_ns = 0)
+      : node_(node), owner_(node.owner()), timeout_ns_(timeout_ns) {}
   /// The op that the transaction is for, for messages: "dma_read at gemm.cpp:42"; empty: it is for none.
   virtual std::string op_of(const FabricTransaction&) const { return {}; }
   /// Granted now: sends it off.
@@ -140,13 +141,15 @@ class FabricInitiator {
   friend void ask_ahead(const FabricInitiator& me, const FabricTransaction& x, int step) { me.ask_for_done(x, step); }
   std::string answered_with_error(const FabricTransaction&) const;
 
+  // What every transaction touches comes first.
   FabricNode& node_;
+  Component& owner_;
   const double timeout_ns_;
-  uint64_t watched_so_far_ = 0;
-  std::deque<Watched> watched_;  ///< in the order of their grants
   const Route* last_route_ = nullptr;
   uint32_t grants_ = 0;       ///< the last key among those of one instant
   ReadyOrder departures_[4];  ///< by channel
+  uint64_t watched_so_far_ = 0;
+  std::deque<Watched> watched_;  ///< in the order of their grants
 };
 
 }  // namespace kernbench

@@ -66,14 +66,14 @@ tlm::tlm_sync_enum FabricPort::completed(const FabricTransaction& x, sc_core::sc
 tlm::tlm_sync_enum FabricPort::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                                sc_core::sc_time& delay) {
   if (foreign_) return foreign_->nb_transport_fw(payload, phase, delay);
-  if (auto* x = payload.get_extension<FabricTransaction>()) return node_->request_in(*x, *this, phase, delay);
+  if (auto* x = transaction_of(payload)) return node_->request_in(*x, *this, phase, delay);
   return node_->other_request_in(payload, *this, phase, delay);
 }
 
 tlm::tlm_sync_enum FabricPort::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                                sc_core::sc_time& delay) {
   if (foreign_) return foreign_->nb_transport_bw(payload, phase, delay);
-  if (auto* x = payload.get_extension<FabricTransaction>()) return node_->fabric().mode().response_at(*x, *this, phase);
+  if (auto* x = transaction_of(payload)) return node_->fabric().mode().response_at(*x, *this, phase);
   return node_->other_response_in(payload, *this, phase, delay);
 }
 

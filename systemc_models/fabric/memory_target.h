@@ -64,6 +64,13 @@ struct MemoryCounter {
 };
 
 class MemoryTarget : public Component, public FabricNode {
+  // Before the socket, so that it is beside what the base classes have for every transaction.
+  const void* sole_sender_ = nullptr;
+  uint32_t requests_waiting_ = 0;   ///< on the timeline, to arrive
+  uint32_t responses_waiting_ = 0;  ///< on the timeline, to leave
+  uint64_t arrivals_ = 0;
+  uint64_t base_ = 0;
+
  public:
   FabricTargetSocket in{"in", *this};
 
@@ -138,6 +145,12 @@ class MemoryTarget : public Component, public FabricNode {
   /// Whether a response may take its link at once: none that leaves before can still come. Read headers leave a fixed
   /// time after their arrival, so none can overtake; acknowledgements may have to wait.
   bool departs_in_turn(const FabricTransaction&) const;
+  /// For ask_ahead(): what serving a transaction looks at, here and in what a derived class begins with.
+  void fetch_served() const {
+    fetch_lines(this, 1);
+    fetch_state();
+    fetch_lines(this + 1, 1);
+  }
   /// The number of a transaction that arrives now: what leaves at one instant leaves in that order (§9).
   uint64_t next_arrival() { return ++arrivals_; }
   /// serve(), and its observer told: with the times as they are, for a memory that answers later knows them one by one.
@@ -177,11 +190,6 @@ class MemoryTarget : public Component, public FabricNode {
   [[noreturn]] void misled(const FabricTransaction&) const;
 
   const InputBuffers buffers_;
-  const void* sole_sender_ = nullptr;
-  uint32_t requests_waiting_ = 0;   ///< on the timeline, to arrive
-  uint32_t responses_waiting_ = 0;  ///< on the timeline, to leave
-  uint64_t arrivals_ = 0;
-  uint64_t base_ = 0;
   bool flit_by_flit_ = false;
   std::vector<double> flit_free_ns_;  ///< by flit server
 };

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <tlm>
+#include <typeinfo>
 #include <vector>
 
 #include "kernbench/systemc_models/core/timeline.h"
@@ -114,6 +115,14 @@ class DataMover {
   virtual bool of_an_op() const { return false; }
 };
 
+/// The payload of a transaction. It says whose it is by its class, too: its list of extensions lies elsewhere in
+/// memory.
+class FabricPayload final : public tlm::tlm_generic_payload {
+ public:
+  FabricPayload(tlm::tlm_mm_interface* pool, FabricTransaction& x) : tlm_generic_payload(pool), transaction(x) {}
+  FabricTransaction& transaction;
+};
+
 /// Extension of the payload that it stays with. It carries the exact time, the order among those of one instant, and
 /// the account that sums to the latency. The way is noted too, but no block depends on it: who finds a transaction
 /// elsewhere than its way says goes by the address.
@@ -155,7 +164,7 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   DataMover* mover = nullptr;  ///< null: takes time only
   Order own_order;  ///< of arrivals at one instant: (grant, initiator, read, write, comm, credit; order of grants)
   Rows rows;
-  tlm::tlm_generic_payload payload;
+  FabricPayload payload;
 
   // Flit mode (flit.h): the flit that the current TLM call carries, and the others of its message.
   Flit* flit = nullptr;
@@ -201,6 +210,11 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
 };
 /// "read", "write", "atomic"; of messages between PEs "message", "credit".
 const char* name_of_access(const FabricTransaction&);
+/// The one that the payload carries; null: it is none of a memory transaction.
+inline FabricTransaction* transaction_of(tlm::tlm_generic_payload& p) {
+  return typeid(p) == typeid(FabricPayload) ? &static_cast<FabricPayload&>(p).transaction
+                                            : p.get_extension<FabricTransaction>();
+}
 /// RunError that names the transaction, for a time of it that is none.
 [[noreturn]] void blame(const TimeBeyondRange&, const FabricTransaction&);
 

@@ -156,24 +156,25 @@ void Engine::begin(uint8_t unit, uint16_t server) {
 }
 
 void ask_ahead(const Engine::Unit& u, const PeItem& item, int step) {
-  if (step == 1) fetch_lines(u.engine, 5);
-  u.engine->ask_for_finish(item, step);
+  if (step == 1) u.engine->fetch_state();
+  u.engine->ask_for_finish(u, item, step);
 }
 
-void Engine::ask_for_finish(const PeItem& item, int step) const {
-  const Unit& u = *units_[item.unit];
-  const PePort* next = item.last_stage() ? scheduler_ : &next_[item.next_stage()];
+void Engine::ask_for_finish(const Unit& u, const PeItem& item, int step) const {
+  constexpr size_t kUnitLines = (sizeof(Unit) + 63) / 64;
+  const auto next = [&] { return item.last_stage() ? scheduler_ : &next_[item.next_stage()]; };
   if (step == 1) {
-    fetch_lines(&u, sizeof(u) / 64);
-    fetch_lines(u.servers, 1);
-    fetch_lines(item.command, 5);
+    fetch_lines(&u, kUnitLines + 1);  // its servers are behind it
+    item.command ? fetch_lines(item.command, 5) : fetch_lines(item.request, 2);
   } else if (step == 2) {
     fetch_lines(pe_, 1);
-    fetch_lines(next, 1);
-    if (!u.queue.empty()) fetch_lines(u.queue.front(), 3);
     if (item.command) fetch_lines(item.command->plan.inputs.data(), 2);
-  } else if (next) {
-    next->fetch_neighbour();
+    fetch_lines(next(), 1);
+    if (!u.queue.empty()) fetch_lines(u.queue.front(), 3);
+    if (!u.waiting.empty() && !u.waiting.front().item) fetch_lines(u.waiting.front().request, 2);
+  } else if (step == 3) {
+    if (next()) next()->fetch_neighbour();
+    if (!u.queue.empty() && !u.queue.front()->command) fetch_lines(u.queue.front()->request, 2);
   }
 }
 

@@ -124,8 +124,8 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
   void finish(uint8_t unit, uint16_t server, const Work&);
 
   PeItem& item_at(uint8_t unit, uint16_t server) const { return *units_[unit]->servers[server].item; }
-  /// ask_ahead() of what finish() of the item goes through.
-  void ask_for_finish(const PeItem&, int step) const;
+  /// ask_ahead() of what finish() of the item goes through, and of what its server takes next.
+  void ask_for_finish(const PeItem& item, int step) const { ask_for_finish(*units_[item.unit], item, step); }
   uint64_t op_id_at(uint8_t unit, uint16_t server) const { return units_[unit]->servers[server].op_id; }
   Pe& pe() const { return *pe_; }
 
@@ -141,6 +141,7 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
   void start_service(uint8_t unit, uint16_t server);
   void hand_on(uint8_t unit, uint16_t server);
   void become_idle(uint8_t unit, uint16_t server);
+  void ask_for_finish(const Unit&, const PeItem&, int step) const;
   friend void ask_ahead(const Unit&, const PeItem&, int step);
 };
 
