@@ -44,12 +44,21 @@ struct LaunchShape {
   };
   struct Grid {
     int64_t w = 1, h = 1;
+    /// So many in rows of cells / h, h the largest divisor that is ≤ √cells.
+    static Grid near_square(int64_t cells) {
+      int64_t h = 1;
+      for (int64_t d = 1; d * d <= cells; ++d) {
+        if (cells % d == 0) h = d;
+      }
+      return {cells / h, h};
+    }
   };
   std::vector<Place> pes;     ///< by tl.index()
   int64_t pes_of_cube = 1;    ///< that the machine has, in the cubes of the launch; the most of any
   Grid cubes, ranks;          ///< those of a SIP; of the tray. One row in a flat topology
   bool flat = false;          ///< a flat topology: its PEs stand in one row too
   std::string tray = "none";  ///< its shape: none, ring_1d, torus_2d, mesh_2d_no_wrap
+  Grid grid_of_pes() const { return flat ? Grid{pes_of_cube, 1} : Grid::near_square(pes_of_cube); }  ///< of a cube
   LaunchMemo memo;            ///< of a shape that does not change any more
 };
 

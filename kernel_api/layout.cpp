@@ -4,7 +4,6 @@
 #include <map>
 #include <stdexcept>
 
-#include "kernbench/kernel_api/collectives/grids.h"
 
 namespace kernbench::host {
 namespace {
@@ -110,8 +109,8 @@ std::string Layout::to_string() const {
 }
 
 LayoutGrids grids_of(const LaunchShape& launch) {
-  const ccl::Grid cubes = ccl::whole_grid(launch, ccl::Axis::cube), pes = ccl::whole_grid(launch, ccl::Axis::pe);
-  return {cubes.cells(), cubes.w, pes.cells(), pes.w};
+  const LaunchShape::Grid cubes = launch.cubes, pes = launch.grid_of_pes();
+  return {cubes.w * cubes.h, cubes.w, pes.w * pes.h, pes.w};
 }
 
 ShardPlan plan_shards(const Layout& layout, DType dtype, const Dims& shape, const LaunchShape* launch) {

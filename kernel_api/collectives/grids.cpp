@@ -7,15 +7,13 @@ namespace kernbench::ccl {
 Grid whole_grid(const LaunchShape& launch, Axis axis) {
   if (axis == Axis::cube) return {launch.cubes.w, launch.cubes.h};
   if (axis == Axis::rank) return {launch.ranks.w, launch.ranks.h};
-  return launch.flat ? Grid{launch.pes_of_cube, 1} : pe_grid(launch.pes_of_cube);
+  const LaunchShape::Grid pes = launch.grid_of_pes();
+  return {pes.w, pes.h};
 }
 
 Grid pe_grid(int64_t pes) {
-  int64_t h = 1;
-  for (int64_t d = 1; d * d <= pes; ++d) {
-    if (pes % d == 0) h = d;
-  }
-  return {pes / h, h};
+  const LaunchShape::Grid g = LaunchShape::Grid::near_square(pes);
+  return {g.w, g.h};
 }
 
 Grid grid_of(const LaunchShape& launch, Axis axis, const Members& members) {

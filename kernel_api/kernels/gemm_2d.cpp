@@ -414,7 +414,10 @@ class Gemm {
         if (!a[i].valid() || !b[j].valid()) continue;
         tl::Tensor& sum = sums_[i * b.size() + j];
         auto product = tl::gemm(a[i], b[j]).tiles(rows[i].count, cols[j].count, args_.integer("tile_k"));
-        if (!first) product.then("add", {sum});
+        if (!first) {
+          tl_.wait(sum);  // its own step is behind by then: only a wait orders one composite behind another
+          product.then("add", {sum});
+        }
         if (last)
           finish(product, rows[i], cols[j], &sum);
         else

@@ -34,7 +34,7 @@ const std::array<HelpGroup, 9> kOptionGroups = {{
     {"Stores", {"store", "resume", "stored"}},
     {"Results and their checks",
      {"verify", "expected", "debug-verify", "check-races", "check", "dump", "corrupt", "corrupt-op", "until",
-      "allow-cut-off", "isa", "threads", "fail-over"}},
+      "allow-cut-off", "partial", "isa", "threads", "fail-over"}},
     {"What is shown",
      {"explain", "energy", "activity", "wiring", "report", "format", "metric", "list-metrics", "sort", "pareto",
       "sqlite", "svg", "view", "id", "into", "accounts", "statistics", "dram-commands", "output"}},

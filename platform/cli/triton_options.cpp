@@ -19,8 +19,8 @@ std::shared_ptr<triton::Launch> make_triton_kernel(const spec::RunSpec& spec, Ru
   r.file = spec.text("ttir");
   r.function = spec.text("function");
   r.grid = spec.text("grid");
-  r.order = spec.text("order");
-  r.interleave = spec.whole("interleave");
+  if (spec.given("order")) r.order = spec.text("order");
+  if (spec.given("interleave")) r.interleave = spec.whole("interleave");
   r.tensors = spec.named("tensor");
   r.params = spec.named("param");
   r.places = spec.named("place");

@@ -95,12 +95,10 @@ std::vector<Option> table() {
                .file(File::input),
            Entry("function", "NAME", "with --ttir: which of the file's"),
            Entry("grid", "X[,Y[,Z]]", "with --ttir: its programs"),
-           Entry("order", "", "with --ttir: programs go to PEs in turn, or in blocks of neighbours")
-               .legal({"round_robin", "blocks"})
-               .initially("round_robin"),
-           Entry("interleave", "BYTES", "with --ttir: of a block of tensors that lie so")
-               .type(Type::whole, kMost64)
-               .initially("4096"),
+           Entry("order", "", "with --ttir: programs go to PEs in turn (round_robin, the default), or in blocks of neighbours")
+               .legal({"round_robin", "blocks"}),
+           Entry("interleave", "BYTES", "with --ttir: of a block of tensors that lie so; default 4096")
+               .type(Type::whole, kMost64),
            Entry("place", "ARG=interleave|rows|replicate",
                  "with --ttir: where a pointer's tensor lies over the PEs (repeatable)")
                .often(Often::named),

@@ -149,7 +149,7 @@ class DramControllers(Cli):
                                    ({"mapping": "beyond"}, "the DRAM mapping's place of offset 0 is outside the memory")):
             self.refuses(*with_policies(**attributes), status=1, saying=[saying])
         for attributes, saying in (
-                ({"scheduler": "fifo"}, "scheduler: found 'fifo'; legal: fr_fcfs, fcfs, youngest, none_at_all"),
+                ({"scheduler": "fifo"}, "scheduler: found 'fifo', did you mean 'fcfs'? legal: fr_fcfs, fcfs, youngest, none_at_all"),
                 ({"refresh": "always"}, "refresh: found 'always', every 0 cycles; legal: an interval of at least"),
                 ({"mapping": "sideways"}, "mapping: found 'sideways'; legal: fields row, ")):
             self.refuses(*with_policies(**attributes), saying=["system.yaml:", saying], lines=1)

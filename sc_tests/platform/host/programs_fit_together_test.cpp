@@ -214,7 +214,7 @@ TEST(ProgramFaults, say_where_the_program_stands) {
        }},
       {"2: LINE: redistribute: to a layout that is partial: nobody sums it up",
        [&](Context& h) { h.redistribute(some(h), host::rank_partial()); }},
-      {"2: LINE: there is no kernel 'gem'; ", [](Context& h) { h.launch(h.ranks(), "gem", {}, {}); }},
+      {"2: LINE: there is no kernel 'gem', did you mean 'gemm'? ", [](Context& h) { h.launch(h.ranks(), "gem", {}, {}); }},
       {"2: LINE: launch of vector_add: tensor b is not given",
        [&](Context& h) { h.launch(h.ranks(), "vector_add", {}, {{"a", some(h)}}); }},
       {"2: LINE: parameter 'n' of kernel vector_add is '-1'; ",

@@ -114,7 +114,7 @@ class Programs(Cli):
 
     def test_bad_input_is_one_line(self):
         self.refuses("run", "--topology", SIX, "--program", "nope", saying=["no program 'nope'", "tp_mlp"], lines=1)
-        self.refuses("run", "--topology", SIX, saying=["--kernel NAME or --program NAME"], lines=1)
+        self.refuses("run", "--topology", SIX, saying=["--kernel NAME, --program NAME or --ttir FILE"], lines=1)
         self.refuses("run", "--topology", SIX, "--kernel", "gemm", "--program", "tp_mlp", saying=["one of them"], lines=1)
         self.refuses(*run("tp_mlp", ["hidden=0"]), saying=["parameter 'hidden' of program tp_mlp"], lines=1)
         self.refuses(*run("tp_attention", ["heads=5"], ranks=2), saying=["2 ranks do not divide 5 heads"], lines=1)

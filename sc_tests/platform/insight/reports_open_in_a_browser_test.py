@@ -159,7 +159,7 @@ class Files(Reports):
         shutil.copy(topology("one_cube.yaml"), system)
         page = self.report("--kernel", "vector_add", "--topology", system)[1]
         self.assertFalse([tag for tag, _ in Elements(page).found if tag == "b"])
-        self.assertIn(system, json.loads(Elements(page).data)["command"])
+        self.assertIn(system, json.loads(Elements(page).data)["run"]["command"])
 
     def test_a_file_that_another_option_writes(self):
         self.refuses("run", "--kernel", "gemm", "--topology", topology("small.yaml"), "--report", self.file, "--trace",

@@ -103,7 +103,7 @@ TEST_F(Documents, KnowFilesByWhatStandsInThem) {
   s.set("tensor", "x=" + file("copy.npy"));
   EXPECT_EQ(differences(before, report(document(s))), Keys{});
   write_file("a.npy", "another");
-  EXPECT_EQ(differences(before, report(document(full()))), (Keys{"expected.x", "plugins.a.npy", "tensors.x"}));
+  EXPECT_EQ(differences(before, report(document(full()))), (Keys{"expected.x", "plugins.a.npy", "tensors.x", "ttir"}));
 }
 
 TEST_F(Documents, NameAttributesOfTopologies) {

@@ -2,7 +2,7 @@
 """Do gathers, atomics, flags and several transactions in flight take what the access contract's worked cases say, and are
 wrong calls refused in one line each?
 
-    ranges_atomics_and_flags_have_hand_computed_times_test.py KERNBENCH
+    KERNBENCH_CLI=BINARY ranges_atomics_and_flags_have_hand_computed_times_test.py
 """
 import csv
 import io
@@ -13,7 +13,7 @@ import sys
 import tempfile
 import unittest
 
-KERNBENCH = sys.argv.pop(1)
+KERNBENCH = os.environ["KERNBENCH_CLI"]
 SIZE = 1 << 20
 
 

@@ -37,11 +37,13 @@ class TestCatalog : public ImplCatalog {
     add("foreign", {}).transit();
     add("port", {}).initiator();
     add("m_cpu", {count("rd_engines"), count("wr_engines")}).initiator();
-    add("pe_dma", {count("rd_engines"), count("wr_engines"), count("queue_depth")})
+    add("pe_dma", {count("rd_engines"), count("wr_engines"), count("queue_depth"), count("outstanding"),
+                   flag("join_pieces"), number("range_bytes", 0, false)})
         .initiator()
         .engine({{{Stage::dma_read, StageWork::reads}, {Stage::dma_write, StageWork::writes}}, true})
         .leads_to({"pe_fetch_store", "pe_mmu", "pe_ipcq"});
-    add("pe_cpu", {number("dispatch_cycles", 0, false), number("read_cycles", 0, false), number("freq_ghz", 0, true)})
+    add("pe_cpu", {number("dispatch_cycles", 0, false), number("read_cycles", 0, false), number("freq_ghz", 0, true),
+                   number("poll_ns", 0, false)})
         .leads_to({"pe_scheduler", "pe_ipcq"})
         .bound_without_edge_to({"pe_mmu"});
     add("pe_scheduler", {});

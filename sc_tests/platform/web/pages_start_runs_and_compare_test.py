@@ -32,6 +32,8 @@ class Api(cli_support.Cli):
         for run in (mine, theirs):
             run.pop("wall_s")
             run.pop("topology")
+            run["run"].pop("command")
+            run["run"]["options"].pop("topology")
         self.assertEqual(mine, theirs)
         difference = json.loads(self.server.ask("GET", f"/api/diff?a={a}&b={b}")[2])
         self.assertEqual(difference["a_ns"], mine["sim_ns"])

@@ -10,7 +10,7 @@
 #include "system_support.h"
 #include "tlm_support.h"
 
-namespace kernbench::testing {
+namespace kernbench::testing::ports_do_atomics {
 namespace {
 
 constexpr uint64_t kBase = 0x1000, kBytes = 0x1000;
@@ -168,4 +168,4 @@ TEST(ports, refuse_what_is_no_atomic) {
 }
 
 }  // namespace
-}  // namespace kernbench::testing
+}  // namespace kernbench::testing::ports_do_atomics
