@@ -2,6 +2,7 @@
 #include <fmt/ostream.h>
 
 #include <algorithm>
+#include <charconv>
 #include <ostream>
 
 #include "kernbench/phase2/text/json_writer.h"
@@ -26,11 +27,20 @@ std::string where(const RunDiff::OpChange& c) {
   return fmt::format("{} op {} {}{}", c.pe, c.seq, c.name, c.line.empty() ? "" : " at " + c.line);
 }
 
-void write_settings(std::ostream& out, const char* title, const std::vector<RunDiff::Setting>& settings) {
+/// Of a fraction the digits that mean something.
+std::string figure(const std::string& s) {
+  double v = 0;
+  const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), v);
+  const bool fraction = error == std::errc() && end == s.data() + s.size() && s.find('.') != std::string::npos;
+  return fraction ? fmt::format("{:.6g}", v) : or_dash(s);
+}
+
+void write_settings(std::ostream& out, const char* title, const std::vector<RunDiff::Setting>& settings,
+                    std::string (*text)(const std::string&)) {
   if (settings.empty()) return;
   TextTable t(3, 2);
   t.add({title, "a", "b"});
-  for (const RunDiff::Setting& s : settings) t.add({s.key, or_dash(s.a), or_dash(s.b)});
+  for (const RunDiff::Setting& s : settings) t.add({s.key, text(s.a), text(s.b)});
   out << "\n" << t.text();
 }
 
@@ -52,8 +62,8 @@ void write_diff_text(std::ostream& out, const RunDiff& d) {
   const auto mark = [](bool partial) { return partial ? "  UNFINISHED" : ""; };
   fmt::print(out, "a  {}  {:.3f} ns{}\nb  {}  {:.3f} ns{}  {:+.3f} ns, {:+.2f} %\n", d.a, d.a_ns, mark(d.a_partial), d.b,
              d.b_ns, mark(d.b_partial), d.b_ns - d.a_ns, 100 * d.slower());
-  write_settings(out, "configuration", d.configuration);
-  write_settings(out, "figure", d.figures);
+  write_settings(out, "configuration", d.configuration, &or_dash);
+  write_settings(out, "figure", d.figures, &figure);
   write_changes(out, "critical path", d.blame);
   write_changes(out, "engines busy", d.engines);
   if (d.ops > 0) {
@@ -104,7 +114,7 @@ void write_diff_json(std::ostream& out, const RunDiff& d) {
   w.open('{').field("a", d.a).field("b", d.b);
   if (d.a_partial || d.b_partial) w.field("a_partial", d.a_partial).field("b_partial", d.b_partial);
   w.field("a_ns", d.a_ns).field("b_ns", d.b_ns).field("slower", d.slower());
-  write_settings(w, "configuration", d.configuration);
+  write_settings(w, "configuration", d.configuration, &or_dash);
   write_settings(w, "figures", d.figures);
   write_changes(w, "blame", d.blame);
   write_changes(w, "engines", d.engines);

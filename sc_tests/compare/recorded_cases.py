@@ -609,7 +609,7 @@ def refused_cases():
     yield Case("refused/own-router-with-buffers", lambda place: [
         ["traffic", "--plugin", cases.PLUGIN, "--topology", place.example("custom_router", "mesh.yaml"), "--trace",
          place.example("custom_router", "mesh.csv"), "--links", "flit", "--response", "routed", "--set",
-         "r*.buffer_flits=4"]], 2, "custom_router")
+         "r*.buffer_flits=4"]], 1, "custom_router")
     one_way = cases.FLAT.replace("to: mem, distance_mm: 1, bw_gbs: 128",
                                  "to: mem, distance_mm: 1, bw_gbs: 128, bidirectional: false")
     yield Case("refused/no-way-back", lambda place: [
