@@ -73,6 +73,7 @@ set(private_headers
     platform/topology/view/floorplan.h systemc_models/fabric/flit_links.h
     systemc_models/fabric/wormhole_links.h)
 list(REMOVE_ITEM public_headers ${private_headers})
+install(FILES phase2/op/elementwise_ops.inc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernbench/phase2/op)  # of fn.h
 # Of use with a library that kernbench does not need; no other header includes it.
 install(FILES platform/cci/cci_parameters.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernbench/platform/cci)
 foreach(header IN LISTS public_headers)

@@ -114,7 +114,7 @@ void write_diff_json(std::ostream& out, const RunDiff& d) {
   w.open('{').field("a", d.a).field("b", d.b);
   if (d.a_partial || d.b_partial) w.field("a_partial", d.a_partial).field("b_partial", d.b_partial);
   w.field("a_ns", d.a_ns).field("b_ns", d.b_ns).field("slower", d.slower());
-  write_settings(w, "configuration", d.configuration, &or_dash);
+  write_settings(w, "configuration", d.configuration);
   write_settings(w, "figures", d.figures);
   write_changes(w, "blame", d.blame);
   write_changes(w, "engines", d.engines);

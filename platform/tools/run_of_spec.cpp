@@ -42,7 +42,10 @@ void resolve(spec::RunDocument& d, Platform& platform, const RunOptions& r) {
   const Params params = r.program.empty() ? kernel_params(KernelRegistry::instance().at(r.kernel), r.params)
                                           : program_params(ProgramRegistry::instance().at(r.program), r.params);
   d.options.list("param").clear();
-  for (const auto& [name, value] : params.values()) d.options.add("param", name + "=" + to_text(value));
+  for (const auto& [name, value] : params.values()) {
+    const std::string text = to_text(value);
+    if (!text.empty()) d.options.add("param", name + "=" + text);
+  }
 }
 
 }  // namespace kernbench

@@ -33,6 +33,7 @@ class Api(cli_support.Cli):
             run.pop("wall_s")
             run.pop("topology")
             run["run"].pop("command")
+            run["run"]["topology"].pop("name")
             run["run"]["options"].pop("topology")
         self.assertEqual(mine, theirs)
         difference = json.loads(self.server.ask("GET", f"/api/diff?a={a}&b={b}")[2])
