@@ -7,6 +7,7 @@
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/protocol/payload_access.h"
 
 namespace kernbench {
