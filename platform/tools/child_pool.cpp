@@ -85,7 +85,7 @@ void ChildPool::signal(size_t id, int number) const {
 }
 
 /// In the child, out of which nothing is thrown: the original goes on where it was called from.
-void ChildPool::start(std::unique_ptr<Running> r, const std::function<int()>& work) {
+void ChildPool::start(std::unique_ptr<Running> r, bool spared, const std::function<int()>& work) {
   running_.reserve(running_.size() + 1);
   std::cout.flush();
   std::cerr.flush();
@@ -95,6 +95,7 @@ void ChildPool::start(std::unique_ptr<Running> r, const std::function<int()>& wo
   if (r->pid == 0) {
     const auto become = [&]() noexcept {
       if (!redirect_standard_files(r->out.fd(), r->err.fd())) _exit(1);
+      if (spared) ::signal(SIGINT, SIG_IGN);  // before one that has come is let in
       sigprocmask(SIG_SETMASK, &stop_signals_.before(), nullptr);
       const int status = work();
       std::cout.flush();
@@ -108,8 +109,7 @@ void ChildPool::start(std::unique_ptr<Running> r, const std::function<int()>& wo
 }
 
 void ChildPool::start(size_t id, const std::function<int()>& work) {
-  start(std::make_unique<Running>(id), [&] {
-    if (spared_) ::signal(SIGINT, SIG_IGN);
+  start(std::make_unique<Running>(id), spared_, [&] {
     unsetenv("KERNBENCH_PROGRESS");  // the original's own
     return work();
   });
@@ -119,7 +119,7 @@ void ChildPool::start(size_t id, const Program& p) {
   std::vector<char*> argv = {const_cast<char*>(p.file.c_str())};
   for (const std::string& a : p.arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
-  start(std::make_unique<Running>(id, p.out, p.err), [&] {
+  start(std::make_unique<Running>(id, p.out, p.err), false, [&] {
     if (p.folder.empty() || chdir(p.folder.c_str()) == 0) execv(p.file.c_str(), argv.data());
     dprintf(STDERR_FILENO, "%s cannot be started: %s\n", p.file.c_str(), std::strerror(errno));
     return 1;

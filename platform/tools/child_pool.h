@@ -60,7 +60,7 @@ class ChildPool {
   using Clock = std::chrono::steady_clock;
   class Output;
   struct Running;
-  void start(std::unique_ptr<Running>, const std::function<int()>& work);
+  void start(std::unique_ptr<Running>, bool spared, const std::function<int()>& work);
   void signal_all(int number) const;
 
   const double timeout_s_;
