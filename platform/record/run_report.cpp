@@ -259,6 +259,16 @@ void write_programs(std::ostream& out, const RunReport& r) {
              time_text(most), time_text(last - first));
 }
 
+void write_findings(std::ostream& out, const RunReport& r) {
+  if (r.energy) energy::write_energy_text(out, *r.energy);
+  if (r.insight) insight::write_insight_text(out, *r.insight);
+  write_engines(out, r);
+  if (r.verified) out << "\n" << to_text(r.tensors);
+  if (r.races_checked) out << "\n" << (r.races.empty() ? "no races\n" : races_text(r.races, r.pe_names));
+  fmt::print(out, "\n  wall {:.2f} s (simulation {:.2f}, replay {:.2f}), {} events\n", r.wall_s, r.phase1_s, r.phase2_s,
+             grouped(r.events));
+}
+
 void write_run_text(std::ostream& out, const RunReport& r) {
   fmt::print(out, "{} on {}, {} {}: {}{}\n\n", r.kernel, r.topology, r.pes.size(), r.pes.size() == 1 ? "PE" : "PEs",
              time_text(r.end_ns),
@@ -282,13 +292,7 @@ void write_run_text(std::ostream& out, const RunReport& r) {
   if (!r.programs.empty()) write_programs(out, r);
 
   write_scalar_work(out, r);
-  if (r.energy) energy::write_energy_text(out, *r.energy);
-  if (r.insight) insight::write_insight_text(out, *r.insight);
-  write_engines(out, r);
-  if (r.verified) out << "\n" << to_text(r.tensors);
-  if (r.races_checked) out << "\n" << (r.races.empty() ? "no races\n" : races_text(r.races, r.pe_names));
-  fmt::print(out, "\n  wall {:.2f} s (simulation {:.2f}, replay {:.2f}), {} events\n", r.wall_s, r.phase1_s, r.phase2_s,
-             grouped(r.events));
+  write_findings(out, r);
 }
 
 void write_engine_json(JsonWriter& w, const EngineReport& e) {

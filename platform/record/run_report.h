@@ -24,6 +24,8 @@ void write_run_json(std::ostream&, const RunReport&);
 std::string time_text(double ns);  ///< "1.234 us"
 /// Where the time went: all PEs' engines by their part, then the busiest single ones.
 void write_engines(std::ostream&, const RunReport&);
+/// What a text report ends with: energy, what bounds the run, engines, verification, races, the work it was.
+void write_findings(std::ostream&, const RunReport&);
 /// What was computed and moved a second.
 void write_rates(std::ostream&, const RunReport&);
 /// Which algorithm a launch has, and what the others would have cost alone: "ring of 2 members; by the cost table …".

@@ -33,8 +33,8 @@ struct RunDocument {
   std::map<std::string, std::string> files;  ///< SHA-256 of those that deciding options name, but for the topology
 
   /// The command as it was given, and the checksums of its files; of --topology and --energy the files that they mean.
-  /// InputError for a topology that cannot be read; of others
-  /// that cannot there is no checksum. Where `topology_text` is given nothing is read for it.
+  /// InputError for a topology that cannot be read; of others that cannot there is no checksum. Where `topology_text`
+  /// is given nothing is read for it.
   static RunDocument of(const RunSpec& given, std::string version, const std::string& topology_file,
                         const std::string& energy_file, const std::string& topology_text = "");
 };

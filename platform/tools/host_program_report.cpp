@@ -107,13 +107,7 @@ void write_program_text(std::ostream& out, const ProgramReport& p) {
   out << "\n";
   write_ops(out, p);
   write_choices(out, p);
-  if (r.energy) energy::write_energy_text(out, *r.energy);
-  if (r.insight) insight::write_insight_text(out, *r.insight);
-  write_engines(out, r);
-  if (r.verified) out << "\n" << to_text(r.tensors);
-  if (r.races_checked) out << "\n" << (r.races.empty() ? "no races\n" : races_text(r.races, r.pe_names));
-  fmt::print(out, "\n  wall {:.2f} s (simulation {:.2f}, replay {:.2f}), {} events\n", r.wall_s, r.phase1_s, r.phase2_s,
-             grouped(r.events));
+  write_findings(out, r);
 }
 
 void write_program_json(std::ostream& out, const ProgramReport& p) {

@@ -115,12 +115,7 @@ DataPtr Engines::of(const tl::Tensor& part, const Dims& shape, bool readable) {
 }
 
 tl::Tensor Engines::call(const std::string& op, const std::vector<tl::Arg>& a) {
-  if (find_math_op(op) == nullptr) {  // what follows from others
-    if (op == "exp2") return call("exp", {arg(call("mul", {a[0], std::log(2.0)}))});
-    if (op == "log2") return call("mul", {arg(call("log", {a[0]})), 1 / std::log(2.0)});
-    if (op == "ceil") return call("neg", {arg(call("floor", {arg(call("neg", {a[0]}))}))});
-    fault("the engines have no op '" + op + "'");
-  }
+  if (find_math_op(op) == nullptr) fault("the engines have no op '" + op + "'");
   if (a.size() == 1) return tl_.op(op.c_str(), {a[0]});
   if (a.size() == 2) return tl_.op(op.c_str(), {a[0], a[1]});
   return tl_.op(op.c_str(), {a[0], a[1], a[2]});

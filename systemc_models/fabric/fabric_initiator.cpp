@@ -52,14 +52,10 @@ void FabricInitiator::send(FabricTransaction& x, const Access& a) {
   x.rows = a.rows;
   x.mover = a.mover;
   x.issue_ns = a.issue_ns;
-  // A write has data; an empty message, which a base-protocol write cannot be, is a command to nobody but its end, and
-  // an atomic is no command of the base protocol.
+  // A write has data; an empty message, which a base-protocol write cannot be, is a command to nobody but its end.
   const bool empty = x.posted && x.nbytes == 0;
-  fill_payload(x.payload,
-               empty || x.is_atomic() ? tlm::TLM_IGNORE_COMMAND
-               : x.write ? tlm::TLM_WRITE_COMMAND
-                         : tlm::TLM_READ_COMMAND,
-               x.address, x.nbytes, a.data, a.mover);
+  fill_payload(x.payload, empty ? tlm::TLM_IGNORE_COMMAND : command_of(x.write, &x.rows), x.address, x.nbytes, a.data,
+               a.mover);
   if (const FabricObservers& o = node_.observers()) {
     x.posted ? o->post_started(owner(), x, x.grant_ns) : o->access_started(owner(), x, x.grant_ns);
   }
@@ -86,8 +82,7 @@ const char* name_of_access(const FabricTransaction& x) {
 std::string FabricInitiator::text_of(const FabricTransaction& x) const {
   const std::string op = op_of(x);
   return fmt::format("{}: {} of {} bytes at {:#x}{}", owner().id(), x.posted ? "write" : name_of_access(x), x.nbytes,
-                     x.address,
-                     op.empty() ? "" : ", " + op);
+                     x.address, op.empty() ? "" : ", " + op);
 }
 
 void FabricInitiator::time_fault(const FabricTransaction& x, const TimeBeyondRange& e) const {

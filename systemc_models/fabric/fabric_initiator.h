@@ -49,6 +49,11 @@ class RequestPort {
   static constexpr uint32_t kMostLines = 5;
 };
 
+/// An atomic is none of the base protocol.
+inline tlm::tlm_command command_of(bool write, const Rows* rows) {
+  if (rows && rows->atomic != AtomicKind::none) return tlm::TLM_IGNORE_COMMAND;
+  return write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND;
+}
 /// Makes a payload that of an access. Beside blocks of this project nobody looks at the data, so the pointer is null
 /// but where they are a foreign initiator's or `data`.
 void fill_payload(tlm::tlm_generic_payload&, tlm::tlm_command, uint64_t address, uint64_t nbytes, const uint8_t* data,

@@ -10,12 +10,7 @@ void RequestMessage::send(FabricPort& out, MemoryRequest& r) {
   request_.next_in_line = nullptr;
   answered_ = false;
   time_ns_ = fabric_.timeline().now_ns();
-  const bool atomic = r.rows && r.rows->atomic != AtomicKind::none;
-  fill_payload(payload,
-               atomic    ? tlm::TLM_IGNORE_COMMAND
-               : r.write ? tlm::TLM_WRITE_COMMAND
-                         : tlm::TLM_READ_COMMAND,
-               r.address, r.nbytes, r.data, r.mover);
+  fill_payload(payload, command_of(r.write, r.rows), r.address, r.nbytes, r.data, r.mover);
   out.request(*this);
 }
 

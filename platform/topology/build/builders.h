@@ -16,6 +16,12 @@ struct CubeFabric {
   uint32_t m_cpu = kNoNode;
   uint32_t sram = kNoNode;
   std::array<std::vector<uint32_t>, kSides> ucie;  ///< per side, of each connection
+  /// All but the PEs at one block.
+  void attach_rest(const CubeSpec& cube, uint32_t block) {
+    m_cpu = sram = block;
+    if (!cube.ucie) return;
+    for (auto& side : ucie) side.assign(cube.ucie->connections, block);
+  }
 };
 
 /// Which cube, and its top left corner (mm).

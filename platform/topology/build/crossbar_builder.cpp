@@ -46,11 +46,7 @@ CubeFabric build_crossbar(const CubeSpec& cube, const std::string& id, Position 
   }
   for (const uint32_t x : fabric.pe) link(x, noc, spec.xbar_to_noc);
 
-  fabric.m_cpu = noc;
-  fabric.sram = noc;
-  if (cube.ucie) {
-    for (auto& side : fabric.ucie) side.assign(cube.ucie->connections, noc);
-  }
+  fabric.attach_rest(cube, noc);
   return fabric;
 }
 

@@ -8,11 +8,7 @@ CubeFabric build_single(const CubeSpec& cube, const std::string& id, Position or
   const uint32_t noc = builder.add_node(naming::noc(id), *cube.single, middle);
   CubeFabric fabric;
   fabric.pe.assign(cube.pes, noc);
-  fabric.m_cpu = noc;
-  fabric.sram = noc;
-  if (cube.ucie) {
-    for (auto& side : fabric.ucie) side.assign(cube.ucie->connections, noc);
-  }
+  fabric.attach_rest(cube, noc);
   return fabric;
 }
 
