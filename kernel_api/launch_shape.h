@@ -59,7 +59,7 @@ struct LaunchShape {
   bool flat = false;          ///< a flat topology: its PEs stand in one row too
   std::string tray = "none";  ///< its shape: none, ring_1d, torus_2d, mesh_2d_no_wrap
   Grid grid_of_pes() const { return flat ? Grid{pes_of_cube, 1} : Grid::near_square(pes_of_cube); }  ///< of a cube
-  LaunchMemo memo;            ///< of a shape that does not change any more
+  LaunchMemo memo;  ///< of a shape that does not change any more
 };
 
 }  // namespace kernbench

@@ -54,8 +54,7 @@ void Job::place(const std::string& tensor, const HostTensor& value) {
 
 HostTensor Job::place_random(const std::string& tensor, uint64_t seed) {
   const TensorSpec* t = spec_.tensor(tensor);
-  if (!t || !t->is_input())
-    throw InputError("tensor " + tensor + ": kernel " + spec_.name + " has no such input");
+  if (!t || !t->is_input()) throw InputError("tensor " + tensor + ": kernel " + spec_.name + " has no such input");
   HostTensor value = make_input(*t, params_, seed);
   place(tensor, value);
   return value;

@@ -193,7 +193,8 @@ void Redistribution::count(const Group& g, const std::vector<Part>& parts) {
       least_ += nbytes(extent) * (p.summands.size() + g.members.size() - 2);
       continue;
     }
-    for (const uint32_t m : g.members) least_ += std::binary_search(p.holders.begin(), p.holders.end(), m) ? 0 : nbytes(extent);
+    for (const uint32_t m : g.members)
+      least_ += std::binary_search(p.holders.begin(), p.holders.end(), m) ? 0 : nbytes(extent);
   }
 }
 
@@ -218,9 +219,7 @@ std::string Redistribution::to_string(const std::vector<host::LayoutPlace>& plac
   if (rings > 0)
     text += ", of which " + std::to_string(rings) + " parts go round rings of " + std::to_string(ring_members / rings);
   text += "; " + std::to_string(moved_) + " bytes between PEs, the least is " + std::to_string(least_) + "\n";
-  const auto name = [&](uint32_t p) {
-    return "rank " + std::to_string(places[p].rank) + " pe " + std::to_string(p);
-  };
+  const auto name = [&](uint32_t p) { return "rank " + std::to_string(places[p].rank) + " pe " + std::to_string(p); };
   size_t told = 0;
   for (const Group& g : groups_) {
     for (size_t i = 0; i < g.members.size(); ++i) {

@@ -1,9 +1,10 @@
 // How a tensor goes from one layout into another: who takes which part from whom, and what is then handed on from PE to
 // PE (docs/programs.md). It follows from the two plans alone, so that a kernel, its queues and a report have the same.
 //
-// PEs that are to have the same part are a group. Each part of x is taken by the member that has it already, else shares
-// of it by the members in turn; where the group has several members and that is the quicker way, what each has taken goes
-// round them in a ring, else every member takes all of it itself. Either way each PE receives what it lacks, once.
+// PEs that are to have the same part are a group. Each part of x is taken by the member that has it already, else
+// shares of it by the members in turn; where the group has several members and that is the quicker way, what each has
+// taken goes round them in a ring, else every member takes all of it itself. Either way each PE receives what it lacks,
+// once.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,9 @@ class Redistribution {
 
   const std::vector<Group>& groups() const { return groups_; }
   /// The one that a PE is in; null: it gets nothing.
-  const Group* group_of(uint32_t pe) const { return of_pe_[pe] < 0 ? nullptr : &groups_[static_cast<size_t>(of_pe_[pe])]; }
+  const Group* group_of(uint32_t pe) const {
+    return of_pe_[pe] < 0 ? nullptr : &groups_[static_cast<size_t>(of_pe_[pe])];
+  }
   /// What PEs receive from others, and the least that they must: of each its part without what it has itself; of a
   /// partial tensor each of the other summands once, and the sum in each further copy.
   uint64_t bytes_moved() const { return moved_; }

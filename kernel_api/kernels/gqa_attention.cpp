@@ -1,8 +1,8 @@
-// Attention with grouped heads: o = softmax(q kᵀ / √dim) v, each head of k and v for `heads / kv_heads` heads of q, which
-// stand side by side in the columns of one tensor, as a linear layer leaves them: q, then k, then v. qkv and o lie as
-// they like, as long as no block of rows and no group of heads is split. PEs share out (head of k, block of queries),
-// early and late blocks of queries by turns, since late ones see more keys. And rope: q and k turned by position,
-// which may be done in place: y may be x.
+// Attention with grouped heads: o = softmax(q kᵀ / √dim) v, each head of k and v for `heads / kv_heads` heads of q,
+// which stand side by side in the columns of one tensor, as a linear layer leaves them: q, then k, then v. qkv and o
+// lie as they like, as long as no block of rows and no group of heads is split. PEs share out (head of k, block of
+// queries), early and late blocks of queries by turns, since late ones see more keys. And rope: q and k turned by
+// position, which may be done in place: y may be x.
 #include <algorithm>
 #include <cmath>
 
@@ -162,7 +162,8 @@ void rope(tl::Context& tl, const tl::Args& args) {
     return tl.cast(tl.load(t.block().rows(x.offset[0] - t.offset[0], rows)), DType::f32).reshape({rows, 1, half});
   };
   const tl::Tensor cosines = table(c), sines = table(s);
-  const tl::Tensor all = tl.cast(tl.load(x.block().tile(0, 0, rows, heads * h.dim)), DType::f32).reshape({rows, heads, h.dim});
+  const tl::Tensor all =
+      tl.cast(tl.load(x.block().tile(0, 0, rows, heads * h.dim)), DType::f32).reshape({rows, heads, h.dim});
   const tl::Tensor a = all.slice(2, 0, half), b = all.slice(2, half, half);
   const tl::Tensor low = tl.cast(a * cosines - b * sines, x.dtype());
   const tl::Tensor high = tl.cast(b * cosines + a * sines, x.dtype());
@@ -189,7 +190,8 @@ std::map<std::string, Expected> attention_reference(const Params& p, const Tenso
         weight[static_cast<size_t>(j)] = score / std::sqrt(static_cast<double>(h.dim));
         top = std::max(top, weight[static_cast<size_t>(j)]);
       }
-      for (int64_t j = 0; j < end; ++j) sum += weight[static_cast<size_t>(j)] = std::exp(weight[static_cast<size_t>(j)] - top);
+      for (int64_t j = 0; j < end; ++j)
+        sum += weight[static_cast<size_t>(j)] = std::exp(weight[static_cast<size_t>(j)] - top);
       for (int64_t d = 0; d < h.dim; ++d) {
         double v = 0, size = 0;
         for (int64_t j = 0; j < end; ++j) {
@@ -272,12 +274,13 @@ KernelSpec rope_spec() {
   s.help = "y = x with heads of q and k turned by their position: halves a, b -> a cos - b sin, b cos + a sin";
   s.params = head_params();
   const auto half = [](const Params& p) { return Dims{p.integer("seq"), p.integer("dim") / 2}; };
-  s.tensors = {qkv_spec("x", TensorSpec::Role::in), input("cos", {}, Placement::rows), input("sin", {}, Placement::rows),
-               qkv_spec("y", TensorSpec::Role::out)};
+  s.tensors = {qkv_spec("x", TensorSpec::Role::in), input("cos", {}, Placement::rows),
+               input("sin", {}, Placement::rows), qkv_spec("y", TensorSpec::Role::out)};
   s.tensors[1].shape = s.tensors[2].shape = half;
   s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
     check_heads(*p);
-    if (p->integer("dim") % 2 != 0) throw BadParam("dim: found " + std::to_string(p->integer("dim")) + ", expected an even number");
+    if (p->integer("dim") % 2 != 0)
+      throw BadParam("dim: found " + std::to_string(p->integer("dim")) + ", expected an even number");
   };
   s.function = rope;
   s.reference = rope_reference;

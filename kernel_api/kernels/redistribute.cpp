@@ -47,9 +47,8 @@ const Redistribution& redistribution(const tl::Args& args, const LaunchShape& la
     }
   }
   text += std::to_string(size_of(x.dtype));
-  return launch.memo.get<Redistribution>(text, [&] {
-    return Redistribution(x, args.flag("partial"), y, places_of(launch));
-  });
+  return launch.memo.get<Redistribution>(text,
+                                         [&] { return Redistribution(x, args.flag("partial"), y, places_of(launch)); });
 }
 
 /// A strided block of rows of one shard: `first` elements behind its beginning, rows `ld` elements apart.
@@ -125,10 +124,11 @@ void redistribute(tl::Context& tl, const tl::Args& args) {
   for (size_t m = 0; m < pieces.size(); ++m) {
     for (const Redistribution::Take& t : group->takes[m]) cut(t, args.shard("x", t.from), y, &pieces[m]);
   }
-  const size_t own = static_cast<size_t>(std::find(group->members.begin(), group->members.end(), me) -
-                                         group->members.begin());
+  const size_t own =
+      static_cast<size_t>(std::find(group->members.begin(), group->members.end(), me) - group->members.begin());
   size_t rounds = 0;
-  for (size_t m = 0; m < pieces.size(); ++m) rounds = std::max(rounds, group->hand_on || m == own ? pieces[m].size() : 0);
+  for (size_t m = 0; m < pieces.size(); ++m)
+    rounds = std::max(rounds, group->hand_on || m == own ? pieces[m].size() : 0);
 
   std::deque<std::vector<tl::Loaded>> loads;  // summands of this PE's pieces, ahead of their turn
   size_t asked = 0;
@@ -186,10 +186,11 @@ KernelSpec spec() {
   KernelSpec s;
   s.name = "redistribute";
   s.help = "y = x in another layout: by rows to by columns, in a program any";
-  s.params = {ParamSpec::size("rows", 256, "of x and y"), ParamSpec::size("cols", 256, "of x and y"),
-              ParamSpec::text("rings", "", "0,1,2;3,4: PEs by tl.index()", "PEs that hand on to the next (by the program)"),
-              ParamSpec::flag("partial", false, "what several ranks have of the same part of x are summands"),
-              ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16, DType::i8, DType::i16, DType::i32, DType::u8})};
+  s.params = {
+      ParamSpec::size("rows", 256, "of x and y"), ParamSpec::size("cols", 256, "of x and y"),
+      ParamSpec::text("rings", "", "0,1,2;3,4: PEs by tl.index()", "PEs that hand on to the next (by the program)"),
+      ParamSpec::flag("partial", false, "what several ranks have of the same part of x are summands"),
+      ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16, DType::i8, DType::i16, DType::i32, DType::u8})};
   s.tensors = {input("x", {"rows", "cols"}, Placement::rows), output("y", {"rows", "cols"}, Placement::cols)};
   s.any_shape = true;
   s.function = redistribute;

@@ -20,8 +20,8 @@ struct Event {
   uint32_t pe;
   uint32_t record;
   uint64_t seq;
-  bool writes_slot = false;  // before all else of its instant
-  bool takes_value = false;  // of an ipcq_copy, which reads its source long before it writes its slot
+  bool writes_slot = false;             // before all else of its instant
+  bool takes_value = false;             // of an ipcq_copy, which reads its source long before it writes its slot
   const Carried::Part* part = nullptr;  // of a carried op: what a memory served
 };
 

@@ -49,17 +49,18 @@ Command add_diff(CLI::App& app) {
   cmd->add_flag("--partial", o->partial, "also logs of runs that have not finished, which are marked");
   add_format(*cmd, o->format, {"text", "json"});
   cmd->footer("kernbench diff yesterday.json today.json --fail-over 1%      a gate for CI; docs/insight.md");
-  return {cmd, [o] {
-            const double most = o->fail_over.empty() ? 0 : parse_percent(o->fail_over);
-            if (is_database(o->a) && is_database(o->b) && (sweep::Store::is_store(o->a) || sweep::Store::is_store(o->b))) {
-              const sweep::StoreDiff d = sweep::diff_stores(o->a, o->b);
-              (o->format == "json" ? sweep::write_store_diff_json : sweep::write_store_diff_text)(std::cout, d);
-              return !o->fail_over.empty() && d.slower() > most ? 1 : 0;
-            }
-            const RunDiff d = diff_runs(read_run_file(o->a, o->partial), read_run_file(o->b, o->partial));
-            (o->format == "json" ? write_diff_json : write_diff_text)(std::cout, d);
-            return !o->fail_over.empty() && d.slower() > most ? 1 : 0;
-          }};
+  return {
+      cmd, [o] {
+        const double most = o->fail_over.empty() ? 0 : parse_percent(o->fail_over);
+        if (is_database(o->a) && is_database(o->b) && (sweep::Store::is_store(o->a) || sweep::Store::is_store(o->b))) {
+          const sweep::StoreDiff d = sweep::diff_stores(o->a, o->b);
+          (o->format == "json" ? sweep::write_store_diff_json : sweep::write_store_diff_text)(std::cout, d);
+          return !o->fail_over.empty() && d.slower() > most ? 1 : 0;
+        }
+        const RunDiff d = diff_runs(read_run_file(o->a, o->partial), read_run_file(o->b, o->partial));
+        (o->format == "json" ? write_diff_json : write_diff_text)(std::cout, d);
+        return !o->fail_over.empty() && d.slower() > most ? 1 : 0;
+      }};
 }
 
 }  // namespace kernbench::cli

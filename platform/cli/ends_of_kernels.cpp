@@ -68,10 +68,18 @@ std::string thread_left_by_a_kernel() {
 // In a program's own symbols these come before the C library's, also for the shared objects that it loads.
 extern "C" {
 
-[[noreturn]] void exit(int status) noexcept { kernbench::cli::ended_by("exit", status); }
-[[noreturn]] void quick_exit(int status) noexcept { kernbench::cli::ended_by("quick_exit", status); }
-[[noreturn]] void _exit(int status) { kernbench::cli::ends_at_once("_exit", status); }
-[[noreturn]] void _Exit(int status) noexcept { kernbench::cli::ends_at_once("_Exit", status); }
+[[noreturn]] void exit(int status) noexcept {
+  kernbench::cli::ended_by("exit", status);
+}
+[[noreturn]] void quick_exit(int status) noexcept {
+  kernbench::cli::ended_by("quick_exit", status);
+}
+[[noreturn]] void _exit(int status) {
+  kernbench::cli::ends_at_once("_exit", status);
+}
+[[noreturn]] void _Exit(int status) noexcept {
+  kernbench::cli::ends_at_once("_Exit", status);
+}
 
 int pthread_create(pthread_t* id, const pthread_attr_t* attributes, void* (*function)(void*), void* argument) noexcept {
   using namespace kernbench;
@@ -82,8 +90,10 @@ int pthread_create(pthread_t* id, const pthread_attr_t* attributes, void* (*func
   auto thread = std::make_shared<KernelThread>();
   thread->function = function;
   thread->argument = argument;
-  thread->begun_by = fmt::format("{}: a thread that kernel {} began still runs", kernel->who(), kernel->kernel() ? kernel->kernel() : "");
-  if (const SourceLine& at = kernel->last_call(); at.line > 0) thread->begun_by += fmt::format(", behind {}:{}", at.file, at.line);
+  thread->begun_by = fmt::format("{}: a thread that kernel {} began still runs", kernel->who(),
+                                 kernel->kernel() ? kernel->kernel() : "");
+  if (const SourceLine& at = kernel->last_call(); at.line > 0)
+    thread->begun_by += fmt::format(", behind {}:{}", at.file, at.line);
   auto handed_on = std::make_unique<std::shared_ptr<KernelThread>>(thread);
   const int status = create(id, attributes, cli::run_thread, handed_on.get());
   if (status != 0) return status;

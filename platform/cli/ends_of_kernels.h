@@ -8,8 +8,8 @@
 namespace kernbench::cli {
 
 // exit, quick_exit, _exit and _Exit of a kernel end the program with a line that names its PE, itself and its source
-// line, and exit status 1 (abort: signals.h). So does an exit or quick_exit of anybody else's: this program returns from
-// sc_main.
+// line, and exit status 1 (abort: signals.h). So does an exit or quick_exit of anybody else's: this program returns
+// from sc_main.
 
 /// A thread that a kernel has begun and that still runs, as one line; empty: there is none.
 std::string thread_left_by_a_kernel();

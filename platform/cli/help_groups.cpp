@@ -23,8 +23,10 @@ const std::array<HelpGroup, 4> kCommandGroups = {{
 /// "traffic --trace" before "--trace": where a command uses a name for something else.
 const std::array<HelpGroup, 9> kOptionGroups = {{
     {"What runs",
-     {"kernel", "program", "ttir", "function", "grid", "order", "interleave", "place", "param", "tensor", "seed", "pes", "device", "ranks", "op", "sizes", "dtype", "redop",
-      "algorithm", "root", "work", "bytes", "case", "traffic trace", "collectives over"}},
+     {"kernel",          "program", "ttir",      "function", "grid",   "order", "interleave", "place",
+      "param",           "tensor",  "seed",      "pes",      "device", "ranks", "op",         "sizes",
+      "dtype",           "redop",   "algorithm", "root",     "work",   "bytes", "case",       "traffic trace",
+      "collectives over"}},
     {"On what machine", {"topology", "links", "response", "set", "scale", "plugin"}},
     {"How it runs",
      {"launch", "transfer", "address", "tier", "slots", "slot-bytes", "part-bytes", "chunk-bytes", "hops", "saturate",

@@ -79,8 +79,7 @@ void check_output_files(const spec::RunSpec& spec) {
 }
 
 void check_companions(const spec::RunSpec& spec) {
-  if (spec.given("memory") && !spec.given("oplog"))
-    throw InputError("--memory: a memory file needs --oplog beside it");
+  if (spec.given("memory") && !spec.given("oplog")) throw InputError("--memory: a memory file needs --oplog beside it");
   if (spec.flag("oplog-hops") && !spec.given("oplog")) throw InputError("--oplog-hops: needs --oplog beside it");
   if (spec.flag("report-topology") && spec.text("format") != "json")
     throw InputError("--report-topology: needs --format json beside it");
@@ -117,9 +116,10 @@ struct Observers {
         waveform(WaveformCliOptions(spec).attach(platform, meter.get())),
         recorder(RecordingOptions(spec).attach(platform)),
         hops(spec.flag("oplog-hops") ? std::make_unique<HopLog>(platform) : nullptr),
-        explainer(spec.flag("explain") || spec.given("report")
-                      ? std::make_unique<insight::Explainer>(platform, spec.text("format") == "json" || spec.given("report"))
-                      : nullptr),
+        explainer(
+            spec.flag("explain") || spec.given("report")
+                ? std::make_unique<insight::Explainer>(platform, spec.text("format") == "json" || spec.given("report"))
+                : nullptr),
         page(made_for<HtmlReport>(spec, "report", platform)) {}
   /// Where memory was short: of those that keep what has happened, also where a run fails.
   void forget() const {
@@ -209,7 +209,8 @@ int run(const RunCommand& o) {
     r.on_replay_progress = progress.replay_observer();
     if (o.spec.given("oplog")) {
       // Both files are this run's before one of them is emptied.
-      if (const std::string file = memory_file(o.spec); !file.empty()) r.memory_file = std::make_unique<WrittenFile>(file);
+      if (const std::string file = memory_file(o.spec); !file.empty())
+        r.memory_file = std::make_unique<WrittenFile>(file);
       r.log = make_op_log(o.spec.text("oplog"));
     } else if (o.watcher) {
       r.log = std::make_unique<Handed>(o.watcher);

@@ -16,8 +16,7 @@ CLI::Option* described(CLI::Option*, const spec::Option&);
 template <class T>
 CLI::Option* add_option(CLI::App& app, std::string_view name, T& value, const std::string& names = "") {
   const spec::Option& o = spec::option(name);
-  return described(
-      app.add_option(names.empty() ? "--" + std::string(name) : names, value, std::string(o.help)), o);
+  return described(app.add_option(names.empty() ? "--" + std::string(name) : names, value, std::string(o.help)), o);
 }
 
 /// All of them. The values must outlive the parser.

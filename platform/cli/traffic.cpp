@@ -28,7 +28,8 @@ Command add_traffic(CLI::App& app) {
   o->vcd.add_to(*cmd);
   o->recording.add_to(*cmd);
   o->limits.add_to(*cmd);
-  cmd->add_option("--trace", o->trace, "requests: id,issue_ns,initiator,op,address,bytes; op read, write, atomic, red or cas")
+  cmd->add_option("--trace", o->trace,
+                  "requests: id,issue_ns,initiator,op,address,bytes; op read, write, atomic, red or cas")
       ->required()
       ->type_name("FILE.csv");
   cmd->add_option("--statistics", o->statistics, "what every object counted (docs/statistics.md)")

@@ -176,8 +176,9 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
   a.by_header = c.header;
   // The flits of a response that its memory serves as a whole leave it one after the other.
   if (c.response && x.served_whole && c.flit > 0 && &link == &x.last_hop().in->link)
-    a.travellers[c.flit] = {behind(left_memory(a), static_cast<const MemoryTarget&>(x.last_hop().in->node()), c.ready_ns),
-                            c.ready_ns, nullptr};
+    a.travellers[c.flit] = {
+        behind(left_memory(a), static_cast<const MemoryTarget&>(x.last_hop().in->node()), c.ready_ns), c.ready_ns,
+        nullptr};
   const bool held = c.ready_by != c.flit;
   Traveller& v = a.travellers[c.flit];
   Traveller& before = a.travellers[c.ready_by];
@@ -273,8 +274,7 @@ void RunGraphRecorder::finished(const MemoryTarget& memory, const FabricTransact
       case ServiceBound::way_to_memory:
         // An atomic's is the slower direction.
         if (x.write) with_bandwidths({a.queued, 0}, way.write_inner, static_cast<double>(x.data_bytes(false)));
-        if (!x.write || x.is_atomic())
-          with_bandwidths({a.queued, 0}, way.read_inner, static_cast<double>(x.nbytes));
+        if (!x.write || x.is_atomic()) with_bandwidths({a.queued, 0}, way.read_inner, static_cast<double>(x.nbytes));
         break;
       case ServiceBound::way:
         if (x.is_atomic()) {

@@ -218,9 +218,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   void with_bandwidths(const Cause& last, const std::vector<CostPart>& per_byte, double bytes);
   void responds(const FabricTransaction&, Access&);
   /// When its response has left the memory, or of data that leave before all is served, when it was asked for.
-  static Moment left_memory(const Access& a) {
-    return a.left != kNone ? a.left : a.queued != kNone ? a.queued : 0;
-  }
+  static Moment left_memory(const Access& a) { return a.left != kNone ? a.left : a.queued != kNone ? a.queued : 0; }
   Moment came_back(const Component& initiator, const FabricTransaction&, Access&, double t);
   Cause stands(PeState&, const QueueCall*);
   std::vector<Cost> launch_costs(const LaunchWay&);

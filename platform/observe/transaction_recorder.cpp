@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "kernbench/phase2/op/femtoseconds.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/op/femtoseconds.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"

@@ -8,8 +8,8 @@
 #include <cctype>
 #include <cmath>
 
-#include "kernbench/phase2/op/femtoseconds.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/op/femtoseconds.h"
 #include "kernbench/platform/elaborate/fabric_watch.h"
 #include "kernbench/platform/energy/meter.h"
 #include "kernbench/platform/observe/trace_file_signals.h"

@@ -26,8 +26,7 @@ struct Sizes {
 
 void llama_layer(host::Context& h) {
   const Sizes s(h.params());
-  const host::KernelParams heads = {
-      {"heads", s.heads}, {"kv_heads", s.kv}, {"dim", s.head}, {"seq", s.tokens}};
+  const host::KernelParams heads = {{"heads", s.heads}, {"kv_heads", s.kv}, {"dim", s.head}, {"seq", s.tokens}};
   const auto gemm = [&](const Tensor& a, const char* weights, const Tensor& c, const char* activation = "none") {
     h.launch(h.ranks(), "gemm_2d", {{"activation", activation}}, {{"a", a}, {"b", h.input(weights)}, {"c", c}});
   };
@@ -120,7 +119,8 @@ ProgramSpec spec() {
     t.shape = [shape](const Params& p) { return shape(Sizes(p)); };
     t.dtype = kernels::own_dtype;
     t.layout = layout;
-    if (name[0] == 'w' && name[2] != 'n') t.init = Init::weights([shape](const Params& p) { return shape(Sizes(p))[0]; });
+    if (name[0] == 'w' && name[2] != 'n')
+      t.init = Init::weights([shape](const Params& p) { return shape(Sizes(p))[0]; });
     t.already_there = name[0] == 'w' || name[0] == 'c' || name[0] == 's';
     s.tensors.push_back(std::move(t));
   };
@@ -128,18 +128,65 @@ ProgramSpec spec() {
   const Layout rows = host::rows_of_pes();
   // Of each row of cubes, the rows of q and k that its PEs turn: a copy in each column of cubes.
   const Layout positions = Layout().cube(host::grid(host::shard(0), host::replicate())).pe(host::shard(0));
-  add("x", in, [](const Sizes& z) { return Dims{z.tokens, z.dim}; }, rows);
-  add("cos", in, [](const Sizes& z) { return Dims{z.tokens, z.head / 2}; }, positions);
-  add("sin", in, [](const Sizes& z) { return Dims{z.tokens, z.head / 2}; }, positions);
-  add("w_norm1", in, [](const Sizes& z) { return Dims{z.dim}; }, Layout());
-  add("w_norm2", in, [](const Sizes& z) { return Dims{z.dim}; }, Layout());
+  add(
+      "x", in,
+      [](const Sizes& z) {
+        return Dims{z.tokens, z.dim};
+      },
+      rows);
+  add(
+      "cos", in,
+      [](const Sizes& z) {
+        return Dims{z.tokens, z.head / 2};
+      },
+      positions);
+  add(
+      "sin", in,
+      [](const Sizes& z) {
+        return Dims{z.tokens, z.head / 2};
+      },
+      positions);
+  add(
+      "w_norm1", in, [](const Sizes& z) { return Dims{z.dim}; }, Layout());
+  add(
+      "w_norm2", in, [](const Sizes& z) { return Dims{z.dim}; }, Layout());
   const Layout weights = host::grid_of_columns();
-  add("w_qkv", in, [](const Sizes& z) { return Dims{z.dim, z.qkv()}; }, weights);
-  add("w_o", in, [](const Sizes& z) { return Dims{z.heads * z.head, z.dim}; }, weights);
-  add("w_gate", in, [](const Sizes& z) { return Dims{z.dim, z.hidden}; }, weights);
-  add("w_up", in, [](const Sizes& z) { return Dims{z.dim, z.hidden}; }, weights);
-  add("w_down", in, [](const Sizes& z) { return Dims{z.hidden, z.dim}; }, weights);
-  add("y", TensorSpec::Role::out, [](const Sizes& z) { return Dims{z.tokens, z.dim}; }, rows);
+  add(
+      "w_qkv", in,
+      [](const Sizes& z) {
+        return Dims{z.dim, z.qkv()};
+      },
+      weights);
+  add(
+      "w_o", in,
+      [](const Sizes& z) {
+        return Dims{z.heads * z.head, z.dim};
+      },
+      weights);
+  add(
+      "w_gate", in,
+      [](const Sizes& z) {
+        return Dims{z.dim, z.hidden};
+      },
+      weights);
+  add(
+      "w_up", in,
+      [](const Sizes& z) {
+        return Dims{z.dim, z.hidden};
+      },
+      weights);
+  add(
+      "w_down", in,
+      [](const Sizes& z) {
+        return Dims{z.hidden, z.dim};
+      },
+      weights);
+  add(
+      "y", TensorSpec::Role::out,
+      [](const Sizes& z) {
+        return Dims{z.tokens, z.dim};
+      },
+      rows);
   s.function = llama_layer;
   s.reference = reference;
   return s;

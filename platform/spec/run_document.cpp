@@ -103,7 +103,7 @@ std::string checksum_of_file(const std::string& name) {
 
 std::string energy_table_of(const std::string& topology_text, const std::string& topology_file) {
   if (topology_text.find("energy") == std::string::npos) return "";  // reading YAML takes a good part of a short run
-  topology::FaultList faults(topology_file);  // those of a run
+  topology::FaultList faults(topology_file);                         // those of a run
   const topology::YamlDocument document = topology::parse_yaml(topology_text, faults);
   for (const topology::YamlItem& item : document.root) {
     if (item.key.text() == "energy" && item.value.is_scalar())
@@ -140,7 +140,12 @@ RunDocument RunDocument::of(const RunSpec& given, std::string version, const std
 }
 
 void write(JsonWriter& w, const RunDocument& d, bool with_topology) {
-  w.open('{').field("schema", kReportSchema).field("version", d.version).field("command", d.command).key("options").open('{');
+  w.open('{')
+      .field("schema", kReportSchema)
+      .field("version", d.version)
+      .field("command", d.command)
+      .key("options")
+      .open('{');
   for (const Option* o : deciding_options()) write_option(w, d, *o);
   w.close('}').key("topology").open('{').field("name", d.topology).field("sha256", sha256(d.topology_text));
   if (!d.topology_energy.empty()) w.field("energy_sha256", d.topology_energy);

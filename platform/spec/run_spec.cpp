@@ -23,12 +23,24 @@ class Entry {
  public:
   Entry(std::string_view name, std::string_view form, std::string_view help) : o_{name, form, help} {}
   operator Option() const { return o_; }
-  Entry role(Role r) const { return with([&](Option& o) { o.role = r; }); }
-  Entry often(Often f) const { return with([&](Option& o) { o.often = f; }); }
-  Entry file(File f) const { return with([&](Option& o) { o.file = f; }); }
-  Entry initially(std::string_view v) const { return with([&](Option& o) { o.initial = v; }); }
-  Entry required() const { return with([&](Option& o) { o.required = true; }); }
-  Entry legal(std::vector<std::string_view> v) const { return with([&](Option& o) { o.legal = std::move(v); }); }
+  Entry role(Role r) const {
+    return with([&](Option& o) { o.role = r; });
+  }
+  Entry often(Often f) const {
+    return with([&](Option& o) { o.often = f; });
+  }
+  Entry file(File f) const {
+    return with([&](Option& o) { o.file = f; });
+  }
+  Entry initially(std::string_view v) const {
+    return with([&](Option& o) { o.initial = v; });
+  }
+  Entry required() const {
+    return with([&](Option& o) { o.required = true; });
+  }
+  Entry legal(std::vector<std::string_view> v) const {
+    return with([&](Option& o) { o.legal = std::move(v); });
+  }
   Entry type(Type t, double most = 0) const {
     return with([&](Option& o) {
       o.type = t;
@@ -89,13 +101,15 @@ std::vector<Option> table() {
            Entry("program", "NAME",
                  "instead of a kernel: host code that launches several, see `kernbench list programs`"),
            Entry("ttir", "FILE.ttir",
-                 "instead of a kernel: a Triton kernel, from the IR in Triton's cache (docs/triton.md); then --tensor takes "
+                 "instead of a kernel: a Triton kernel, from the IR in Triton's cache (docs/triton.md); then --tensor "
+                 "takes "
                  "ARG=FILE.npy or ARG=uniform|zeros|arange:DTYPE[N,...] for every pointer, --param ARG=VALUE for every "
                  "number")
                .file(File::input),
            Entry("function", "NAME", "with --ttir: which of the file's"),
            Entry("grid", "X[,Y[,Z]]", "with --ttir: its programs"),
-           Entry("order", "", "with --ttir: programs go to PEs in turn (round_robin, the default), or in blocks of neighbours")
+           Entry("order", "",
+                 "with --ttir: programs go to PEs in turn (round_robin, the default), or in blocks of neighbours")
                .legal({"round_robin", "blocks"}),
            Entry("interleave", "BYTES", "with --ttir: of a block of tensors that lie so; default 4096")
                .type(Type::whole, kMost64),
@@ -139,8 +153,7 @@ std::vector<Option> table() {
                  "verify an output against a file, instead of the reference if there is one (repeatable)")
                .often(Often::named)
                .file(File::input),
-           flag("debug-verify",
-                "also check every op against plain loops and name the first that departs; slow"),
+           flag("debug-verify", "also check every op against plain loops and name the first that departs; slow"),
            flag("check-races",
                 "report reads and writes that only luck orders (docs/races.md); with any, the exit status is 1"),
            Entry("corrupt", "NAME", "damage this output before it is verified: shows that a wrong result fails"),
@@ -151,11 +164,11 @@ std::vector<Option> table() {
       {"Reports",
        {
            Entry("format", "", "form of the output").legal({"text", "json"}).initially("text").role(Role::writes),
-           flag("explain",
-                "say what bounds the run: verdict, critical path, how far from each peak (docs/insight.md)")
+           flag("explain", "say what bounds the run: verdict, critical path, how far from each peak (docs/insight.md)")
                .role(Role::shows),
-           flag("report-topology", "with --format json: the topology's text too, so that `kernbench diff` can name what "
-                                   "changed in it")
+           flag("report-topology",
+                "with --format json: the topology's text too, so that `kernbench diff` can name what "
+                "changed in it")
                .role(Role::writes),
            Entry("report", "FILE.html", "what bounds the run, as one HTML page (docs/insight.md)").writes(),
            Entry("activity", "FILE.csv", "with energy: component,action,count of all that was counted").writes(),
@@ -184,9 +197,7 @@ std::vector<Option> table() {
                  "only nodes whose id, or a level above it, matches this shell pattern (repeatable)")
                .often(Often::each)
                .role(Role::writes),
-           Entry("vcd-from", "NS", "only changes from this simulated time on")
-               .type(Type::number)
-               .role(Role::writes),
+           Entry("vcd-from", "NS", "only changes from this simulated time on").type(Type::number).role(Role::writes),
            Entry("vcd-to", "NS", "only changes before this simulated time").type(Type::number).role(Role::writes),
        }},
   };

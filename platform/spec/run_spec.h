@@ -41,8 +41,8 @@ struct Option {
   Role role = Role::decides;
   Type type = Type::text;
   Often often = Often::once;
-  File file = File::none;             ///< what the value names, behind NAME= where it is named
-  std::string_view initial = "";      ///< the value of one that is not given; empty: none
+  File file = File::none;         ///< what the value names, behind NAME= where it is named
+  std::string_view initial = "";  ///< the value of one that is not given; empty: none
   std::vector<std::string_view> legal = {};
   double most = 0;
   bool required = false;

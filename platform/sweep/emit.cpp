@@ -52,11 +52,12 @@ merge)
   exit "$status"
   ;;
 )sh",
-                     fmt::arg("folder", spec::shell_word(e.folder)), fmt::arg("kernbench", spec::shell_word(e.kernbench)),
-                     fmt::arg("store", spec::shell_word(e.store)), fmt::arg("shards", spec::shell_word(e.shards)),
-                     fmt::arg("table", spec::shell_word(e.table)), fmt::arg("tasks", e.tasks), fmt::arg("index", index),
-                     fmt::arg("version", e.version), fmt::arg("patience", kPatienceS),
-                     fmt::arg("options", spec::shell_words(e.options)), fmt::arg("table_options", spec::shell_words(table)),
+                     fmt::arg("folder", spec::shell_word(e.folder)),
+                     fmt::arg("kernbench", spec::shell_word(e.kernbench)), fmt::arg("store", spec::shell_word(e.store)),
+                     fmt::arg("shards", spec::shell_word(e.shards)), fmt::arg("table", spec::shell_word(e.table)),
+                     fmt::arg("tasks", e.tasks), fmt::arg("index", index), fmt::arg("version", e.version),
+                     fmt::arg("patience", kPatienceS), fmt::arg("options", spec::shell_words(e.options)),
+                     fmt::arg("table_options", spec::shell_words(table)),
                      fmt::arg("behind", spec::shell_words(behind)));
 }
 

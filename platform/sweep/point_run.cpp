@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "kernbench/phase2/text/json_reader.h"
-#include "kernbench/platform/sweep/metrics.h"
 #include "kernbench/platform/spec/shell_words.h"
+#include "kernbench/platform/sweep/metrics.h"
 
 namespace kernbench::sweep {
 

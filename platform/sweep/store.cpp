@@ -232,10 +232,11 @@ Store::Claim Store::claim(const std::string& key, const std::string& command, bo
         starts = s.integer(3);
       }
     }
-    Statement s(open_->db,
-                "insert into points (key, command, owner, starts, status, final, error, metrics, wall_s, run) "
-                "values (?, ?, ?, ?, null, 0, '', 'null', 0, '') on conflict (key) do update set owner = excluded.owner, "
-                "starts = excluded.starts, status = null, final = 0");
+    Statement s(
+        open_->db,
+        "insert into points (key, command, owner, starts, status, final, error, metrics, wall_s, run) "
+        "values (?, ?, ?, ?, null, 0, '', 'null', 0, '') on conflict (key) do update set owner = excluded.owner, "
+        "starts = excluded.starts, status = null, final = 0");
     s.bind(std::string_view(key)).bind(std::string_view(command)).bind(open_->owner).bind(starts + 1).run();
     all.commit();
     return Claim::mine;

@@ -85,13 +85,15 @@ StoreDiff diff_stores(const std::string& a, const std::string& b) {
   Values apart;  // keys that tell the stores, not their points, apart
   for (const auto& [key, value] : alike_a) {
     const auto in_b = alike_b.find(key);
-    const bool some = std::any_of(of_b.begin(), of_b.end(), [&, k = key](const StoredRun& r) { return r.values.count(k); });
+    const bool some =
+        std::any_of(of_b.begin(), of_b.end(), [&, k = key](const StoredRun& r) { return r.values.count(k); });
     if (in_b == alike_b.end() ? some : in_b->second == value) continue;
     d.configuration.push_back({key, value, in_b == alike_b.end() ? "" : in_b->second});
     apart[key];
   }
   for (const auto& [key, value] : alike_b) {
-    const bool some = std::any_of(of_a.begin(), of_a.end(), [&, k = key](const StoredRun& r) { return r.values.count(k); });
+    const bool some =
+        std::any_of(of_a.begin(), of_a.end(), [&, k = key](const StoredRun& r) { return r.values.count(k); });
     if (some) continue;
     d.configuration.push_back({key, "", value});
     apart[key];
@@ -129,7 +131,8 @@ void write_store_diff_text(std::ostream& out, const StoreDiff& d) {
   TextTable t(1, 2);
   t.add({"point", "a, ns", "b, ns", "%"});
   for (const StoreDiff::Point& p : d.changed)
-    t.add({p.name.empty() ? "the only one" : cut(p.name), ns_text(p.a_ns), ns_text(p.b_ns), fmt::format("{:+.2f}", 100 * p.slower())});
+    t.add({p.name.empty() ? "the only one" : cut(p.name), ns_text(p.a_ns), ns_text(p.b_ns),
+           fmt::format("{:+.2f}", 100 * p.slower())});
   out << "\n" << t.text();
 }
 
@@ -143,7 +146,12 @@ void write_store_diff_json(std::ostream& out, const StoreDiff& d) {
   w.close(']').field("both", d.both).field("a_alone", d.a_alone).field("b_alone", d.b_alone);
   w.key("changed").open('[');
   for (const StoreDiff::Point& p : d.changed)
-    w.open('{').field("point", p.name).field("a_ns", p.a_ns).field("b_ns", p.b_ns).field("slower", p.slower()).close('}');
+    w.open('{')
+        .field("point", p.name)
+        .field("a_ns", p.a_ns)
+        .field("b_ns", p.b_ns)
+        .field("slower", p.slower())
+        .close('}');
   w.close(']').close('}');
   out << text << '\n';
 }

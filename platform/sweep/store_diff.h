@@ -17,7 +17,7 @@ struct StoreDiff {
   std::vector<RunDiff::Setting> configuration;
   size_t both = 0, a_alone = 0, b_alone = 0;
   struct Point {
-    std::string name;  ///< "links=flit params.n=64": what points of a store differ in
+    std::string name;                  ///< "links=flit params.n=64": what points of a store differ in
     std::optional<double> a_ns, b_ns;  ///< none: it came to no time
     /// b's time over a's, less 1; 0 where one is missing.
     double slower() const { return a_ns && b_ns && *a_ns > 0 ? *b_ns / *a_ns - 1 : 0; }

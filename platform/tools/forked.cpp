@@ -61,15 +61,17 @@ int answer(const std::function<std::string(size_t)>& work, size_t index) {
 
 void run_forked(size_t count, size_t jobs, const std::function<std::string(size_t)>& work,
                 const std::function<void(size_t, const std::string&)>& done) {
-  run_in_order(count, jobs, [&](size_t i) { return answer(work, i); }, [&](const ChildPool::Ended& e) {
-    std::cerr << e.err << std::flush;
-    if (e.status > 128) throw RunError("a run was ended by signal " + std::to_string(e.status - 128));
-    if (e.status == kNoMemory) throw std::bad_alloc();
-    if (e.status == kBadInput) throw InputError(split(e.out));
-    if (e.status == kFailed && !e.out.empty()) throw RunError(split(e.out));
-    if (e.status != kResult || e.out.empty()) throw RunError("a run ended without a result");
-    done(e.id, e.out);
-  });
+  run_in_order(
+      count, jobs, [&](size_t i) { return answer(work, i); },
+      [&](const ChildPool::Ended& e) {
+        std::cerr << e.err << std::flush;
+        if (e.status > 128) throw RunError("a run was ended by signal " + std::to_string(e.status - 128));
+        if (e.status == kNoMemory) throw std::bad_alloc();
+        if (e.status == kBadInput) throw InputError(split(e.out));
+        if (e.status == kFailed && !e.out.empty()) throw RunError(split(e.out));
+        if (e.status != kResult || e.out.empty()) throw RunError("a run ended without a result");
+        done(e.id, e.out);
+      });
 }
 
 }  // namespace kernbench

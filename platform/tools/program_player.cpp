@@ -309,7 +309,6 @@ std::string ProgramPlayer::waiting_for_flags() const {
   return text;
 }
 
-
 void ProgramPlayer::end_if_complete(Playing& p) {
   if (p.ended || p.not_done > 0) return;
   p.ended = true;

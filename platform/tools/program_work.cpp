@@ -104,9 +104,10 @@ class ProgramReader : private JsonFields {
     } else if (call == "wait" && !c.async) {
       read_wait(o, path, p, c);
     } else {
-      fault(path + ".call", "found " + shown(o.value("call", json())) +
-                                ", expected send, recv, copy_to_dst, load, store, gather, scatter, atomic, red, cas, gemm or "
-                                "math, each also as _async, recv_any, signal, wait_until or wait");
+      fault(path + ".call",
+            "found " + shown(o.value("call", json())) +
+                ", expected send, recv, copy_to_dst, load, store, gather, scatter, atomic, red, cas, gemm or "
+                "math, each also as _async, recv_any, signal, wait_until or wait");
     }
   }
 
@@ -135,7 +136,7 @@ class ProgramReader : private JsonFields {
     c.command = std::make_unique<ProgramCommand>();
     c.command->type = call == "gather" ? CommandType::load : CommandType::store;
     auto ranged = std::make_shared<ProgramRanges>();
-    ranged->atomic = moves            ? AtomicKind::none
+    ranged->atomic = moves              ? AtomicKind::none
                      : call == "atomic" ? AtomicKind::fetch
                      : call == "red"    ? AtomicKind::reduce
                                         : AtomicKind::compare;
@@ -183,7 +184,8 @@ class ProgramReader : private JsonFields {
     c.command = std::make_unique<ProgramCommand>();
     c.flag = address(o, path);
     if (o.contains("value")) {
-      c.value = static_cast<int32_t>(whole(o.at("value"), path + ".value", -(int64_t{1} << 31), (int64_t{1} << 32) - 1));
+      c.value =
+          static_cast<int32_t>(whole(o.at("value"), path + ".value", -(int64_t{1} << 31), (int64_t{1} << 32) - 1));
     } else {
       fault(path + ".value", "is missing, expected a whole number of 32 bits");
     }

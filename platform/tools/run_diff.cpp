@@ -87,7 +87,8 @@ void read_document(const OrderedJson& run, RunFile& into) {
   json_field(run, "options", [&](const OrderedJson& options) {
     given = json_field_or<std::string>(options, "topology", "");
     for (const auto& [key, value] : options.items()) {
-      if (key != "topology") json_field(options, key, [&, k = key](const OrderedJson& v) { add_option(k, v, into.configuration); });
+      if (key != "topology")
+        json_field(options, key, [&, k = key](const OrderedJson& v) { add_option(k, v, into.configuration); });
     }
     return 0;
   });
@@ -355,7 +356,8 @@ RunFile read_run_file(const std::string& file, bool partial) {
   }
   RunFile run = read_log(file);
   if (run.partial && !partial)
-    throw InputError(file + ": the log of a run that has not finished, or its end is missing; --partial compares what there is");
+    throw InputError(
+        file + ": the log of a run that has not finished, or its end is missing; --partial compares what there is");
   return run;
 }
 

@@ -17,13 +17,13 @@ struct RunFile {
   std::string name;
   bool log = false;
   bool partial = false;  ///< of a log: the run has not finished, or its end is missing
-  double sim_ns = 0;  ///< of a log: the end of its last op, which the host's last completion follows
+  double sim_ns = 0;     ///< of a log: the end of its last op, which the host's last completion follows
   std::map<std::string, std::string> configuration;  ///< "params.n": "64"; of a file "n7.yaml, sha256 …"
   /// The topology's text: of its document, or of the file where that is still the same; else empty.
   std::string topology_text;
-  std::map<std::string, double> blame_ns;            ///< by resource; of a report with --explain
-  std::map<std::string, double> busy_ns;             ///< by engine; of a report
-  std::map<std::string, std::string> figures;        ///< of a report (record/figures.h)
+  std::map<std::string, double> blame_ns;      ///< by resource; of a report with --explain
+  std::map<std::string, double> busy_ns;       ///< by engine; of a report
+  std::map<std::string, std::string> figures;  ///< of a report (record/figures.h)
   /// Of a log, in order of start. A message's segments have its key, and come in their order.
   struct Op {
     uint32_t pe = 0;
@@ -38,8 +38,8 @@ struct RunFile {
   void add(const OpRecord&);
 };
 
-/// InputError for a file that is neither, with its name and place; where `partial` is false, for a log of a run that has
-/// not finished.
+/// InputError for a file that is neither, with its name and place; where `partial` is false, for a log of a run that
+/// has not finished.
 RunFile read_run_file(const std::string& file, bool partial = false);
 /// A run's JSON. InputError.
 RunFile read_run_json(const std::string& text, const std::string& name);

@@ -60,8 +60,8 @@ void write_changes(std::ostream& out, const char* title, const std::vector<RunDi
 
 void write_diff_text(std::ostream& out, const RunDiff& d) {
   const auto mark = [](bool partial) { return partial ? "  UNFINISHED" : ""; };
-  fmt::print(out, "a  {}  {:.3f} ns{}\nb  {}  {:.3f} ns{}  {:+.3f} ns, {:+.2f} %\n", d.a, d.a_ns, mark(d.a_partial), d.b,
-             d.b_ns, mark(d.b_partial), d.b_ns - d.a_ns, 100 * d.slower());
+  fmt::print(out, "a  {}  {:.3f} ns{}\nb  {}  {:.3f} ns{}  {:+.3f} ns, {:+.2f} %\n", d.a, d.a_ns, mark(d.a_partial),
+             d.b, d.b_ns, mark(d.b_partial), d.b_ns - d.a_ns, 100 * d.slower());
   write_settings(out, "configuration", d.configuration, &or_dash);
   write_settings(out, "figure", d.figures, &figure);
   write_changes(out, "critical path", d.blame);

@@ -46,9 +46,9 @@ class TrafficDriver {
 
  private:
   static constexpr uint32_t kNone = kMostRequests;  ///< no request
-  struct Line {             // of requests before one channel
-    uint32_t last = kNone;  ///< of those that wait
-    bool waits = false;     ///< the initiator has one that waits; the others are behind it
+  struct Line {                                     // of requests before one channel
+    uint32_t last = kNone;                          ///< of those that wait
+    bool waits = false;                             ///< the initiator has one that waits; the others are behind it
   };
   struct alignas(64) Slot {  // a request that an initiator has; in whole cache lines
     MemoryRequest request;

@@ -16,7 +16,7 @@ struct TrafficRequest {
   std::string id;  ///< as in the file
   double issue_ns = 0;
   uint32_t initiator = 0;  ///< node index
-  bool write = false;  ///< an atomic too
+  bool write = false;      ///< an atomic too
   uint64_t address = 0;
   uint64_t nbytes = 0;
   AtomicKind atomic = AtomicKind::none;

@@ -64,7 +64,8 @@ size_t lines_of(std::istream& in, size_t bytes) {
 /// Reads line by line, keeps every fault up to a number that a person can read.
 class TrafficReader {
  public:
-  TrafficReader(std::istream& in, const std::string& file, Platform& platform) : in_(in), file_(file), platform_(platform) {}
+  TrafficReader(std::istream& in, const std::string& file, Platform& platform)
+      : in_(in), file_(file), platform_(platform) {}
 
   std::vector<TrafficRequest> read() {
     std::vector<TrafficRequest> requests;

@@ -12,10 +12,10 @@ namespace kernbench {
 
 struct WhatIfOptions {
   std::function<int(const std::vector<std::string>&)> work;  ///< a command line of kernbench, in a copy of this process
-  std::vector<std::string> command;  ///< run with its options
-  std::vector<std::string> parts;    ///< of insight::scaled_parts(); none: all
-  unsigned jobs = 0;                 ///< processes at a time; 0: one a processor
-  bool simulate = true;              ///< else predictions alone
+  std::vector<std::string> command;                          ///< run with its options
+  std::vector<std::string> parts;                            ///< of insight::scaled_parts(); none: all
+  unsigned jobs = 0;                                         ///< processes at a time; 0: one a processor
+  bool simulate = true;                                      ///< else predictions alone
 };
 
 struct WhatIf {

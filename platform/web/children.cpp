@@ -22,7 +22,10 @@ double seconds_since(std::chrono::steady_clock::time_point t) {
 }  // namespace
 
 Children::Children(std::string program, std::string folder, size_t jobs)
-    : program_(std::move(program)), folder_(std::move(folder)), jobs_(jobs), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    : program_(std::move(program)),
+      folder_(std::move(folder)),
+      jobs_(jobs),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (wake_ < 0) throw RunError(std::string("web: ") + std::strerror(errno));
 }
 

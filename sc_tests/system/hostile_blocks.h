@@ -135,9 +135,7 @@ class Splits : public LtBlock {
 
 class Converts : public LtBlock {
   using LtBlock::LtBlock;
-  void access(Payload& p, sc_core::sc_time& t) override {
-    p.set_response_status(pass(p, 0, p.get_data_length(), t));
-  }
+  void access(Payload& p, sc_core::sc_time& t) override { p.set_response_status(pass(p, 0, p.get_data_length(), t)); }
   bool loses_extensions() const override { return true; }
 };
 
@@ -218,8 +216,7 @@ class AtBlock : public HostileBlock {
 class Completes : public AtBlock {
   using AtBlock::AtBlock;
   tlm::tlm_sync_enum forward(Payload& p, tlm::tlm_phase& phase, sc_core::sc_time& t) override {
-    if (phase != tlm::BEGIN_REQ || !is_access(p) || p.get_byte_enable_ptr())
-      return out->nb_transport_fw(p, phase, t);
+    if (phase != tlm::BEGIN_REQ || !is_access(p) || p.get_byte_enable_ptr()) return out->nb_transport_fw(p, phase, t);
     const bool all = out->transport_dbg(p) == p.get_data_length();
     p.set_response_status(all ? tlm::TLM_OK_RESPONSE : tlm::TLM_GENERIC_ERROR_RESPONSE);
     t += sc_core::sc_time(static_cast<double>(draw(40)), sc_core::SC_NS);

@@ -1,5 +1,5 @@
-// `cube.noc.type: foreign`: a TLM-2.0 model of a whole NoC in the place of every cube's mesh. Do kernels, messages between
-// PEs and launches pass it, and is it as fast as our own block of no time (`type: single`)?
+// `cube.noc.type: foreign`: a TLM-2.0 model of a whole NoC in the place of every cube's mesh. Do kernels, messages
+// between PEs and launches pass it, and is it as fast as our own block of no time (`type: single`)?
 #include <gtest/gtest.h>
 #include <tlm_utils/multi_passthrough_initiator_socket.h>
 #include <tlm_utils/multi_passthrough_target_socket.h>
@@ -119,11 +119,12 @@ std::string end_of(const NocRun& r, std::optional<double> delay_ns) {
 TEST(OwnNoc, takes_the_place_of_a_mesh) {
   using topology::Links;
   using topology::Response;
-  for (const NocRun& r : std::vector<NocRun>{{Links::ideal, Response::routed, false, "vector_add", {{"n", "5000"}}},
-                                       {Links::ideal, Response::routed, false, "gemm", {{"m", "96"}, {"n", "64"}, {"k", "80"}}},
-                                       {Links::cut_through, Response::routed, false, "all_reduce", {{"n", "600"}}},
-                                       {Links::flit, Response::routed, false, "sendrecv", {{"n", "1500"}}},
-                                       {Links::flit, Response::routed, true, "all_to_all", {{"n", "512"}}}}) {
+  for (const NocRun& r :
+       std::vector<NocRun>{{Links::ideal, Response::routed, false, "vector_add", {{"n", "5000"}}},
+                           {Links::ideal, Response::routed, false, "gemm", {{"m", "96"}, {"n", "64"}, {"k", "80"}}},
+                           {Links::cut_through, Response::routed, false, "all_reduce", {{"n", "600"}}},
+                           {Links::flit, Response::routed, false, "sendrecv", {{"n", "1500"}}},
+                           {Links::flit, Response::routed, true, "all_to_all", {{"n", "512"}}}}) {
     const std::string ours = in_child([&] { return end_of(r, std::nullopt); });
     const std::string none = in_child([&] { return end_of(r, 0.0); }), late = in_child([&] { return end_of(r, 5.0); });
     ASSERT_EQ(ours.find_first_not_of("0123456789."), std::string::npos) << r.kernel << ": " << ours;
@@ -154,8 +155,8 @@ TEST(OwnNoc, that_cannot_be_is_told_in_one_line) {
   EXPECT_NE(fault(t).find("found 'pe0'; legal: noc"), std::string::npos) << fault(t);
   // Nothing bound: told before the run.
   EXPECT_NE(in_child([&]() -> std::string {
-              Platform platform("system", topology::compile_text(machine("{type: foreign}"), "own.yaml",
-                                                                 component_catalog()));
+              Platform platform("system",
+                                topology::compile_text(machine("{type: foreign}"), "own.yaml", component_catalog()));
               sc_core::sc_start(sc_core::SC_ZERO_TIME);
               return "runs";
             }).find("sip0.cube0.noc: nothing is bound that"),

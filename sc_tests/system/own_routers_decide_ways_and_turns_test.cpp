@@ -138,16 +138,15 @@ TEST(OwnRouters, choose_who_is_first) {
   }
 }
 
-/// Three initiators share the link from r to the memory, which is slow; a message keeps its virtual channel, so each has
-/// one. Who ends first, second, third, by number.
+/// Three initiators share the link from r to the memory, which is slow; a message keeps its virtual channel, so each
+/// has one. Who ends first, second, third, by number.
 std::string order_of_ends(const std::string& router) {
   return in_child([&]() -> std::string {
-    std::string yaml = "nodes:\n- {id: r, kind: router, " + router + "}\n- {id: hbm, kind: hbm_ctrl, attrs: " +
-                       "{buffer_flits: 4, vcs: 4}}\n";
+    std::string yaml = "nodes:\n- {id: r, kind: router, " + router +
+                       "}\n- {id: hbm, kind: hbm_ctrl, attrs: " + "{buffer_flits: 4, vcs: 4}}\n";
     for (int i = 0; i < 3; ++i) yaml += "- {id: cpu" + std::to_string(i) + ", kind: port}\n";
     yaml += "links:\n- {from: r, to: hbm, distance_mm: 1, bw_gbs: 4}\n";
-    for (int i = 0; i < 3; ++i)
-      yaml += "- {from: cpu" + std::to_string(i) + ", to: r, distance_mm: 1, bw_gbs: 64}\n";
+    for (int i = 0; i < 3; ++i) yaml += "- {from: cpu" + std::to_string(i) + ", to: r, distance_mm: 1, bw_gbs: 64}\n";
     yaml += "memories:\n- {node: hbm, space: hbm, base: 0, size: 1048576}\n";
     topology::Overrides o;
     o.links = topology::Links::flit;

@@ -1,5 +1,5 @@
-// The kernel's time resolution is the simulation's, set by whoever has sc_main. The model's own times are the same at any:
-// of transactions at ports, LT and AT, and of a kernel. Each resolution is a process of its own.
+// The kernel's time resolution is the simulation's, set by whoever has sc_main. The model's own times are the same at
+// any: of transactions at ports, LT and AT, and of a kernel. Each resolution is a process of its own.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -21,8 +21,9 @@ void print_times(const std::string& links) {
   o.links = topology::Links(links);
   o.response = topology::Response::routed;
   std::string text = read_file(topology_path("small.yaml"));
-  text.replace(text.find("  # ports:                     # where"), 9, "  ports: [{at: r0c0, distance_mm: 0.37, bw_gbs: 61.3}, "
-                                                                      "{at: r3c1, distance_mm: 0.11, bw_gbs: 47.9}] #");
+  text.replace(text.find("  # ports:                     # where"), 9,
+               "  ports: [{at: r0c0, distance_mm: 0.37, bw_gbs: 61.3}, "
+               "{at: r3c1, distance_mm: 0.11, bw_gbs: 47.9}] #");
   auto platform = platform_from_text(text, o);
   LtInitiator lt("lt", [](LtInitiator& me) {
     sc_core::wait(sc_core::sc_time(50, sc_core::SC_US));  // when the other's are done

@@ -124,7 +124,8 @@ void FabricInitiator::not_answered(const FabricTransaction& x) const {
   } else if (x.node < x.hop_count) {
     where = "it is at " + x.hops[x.node].out->node().owner().id() + ", or before it";
   }
-  throw RunError(fmt::format("{}: not answered {} ns after its grant (timeout_ns): {}", text_of(x), timeout_ns_, where));
+  throw RunError(
+      fmt::format("{}: not answered {} ns after its grant (timeout_ns): {}", text_of(x), timeout_ns_, where));
 }
 
 void FabricInitiator::transaction_failed(FabricTransaction&, const std::string& why) {

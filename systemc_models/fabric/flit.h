@@ -51,7 +51,7 @@ struct FlitStream {
   bool response = false;
   bool answered = false;  ///< the block has answered by itself before all flits were there: the rest ends there
   double first_ns = 0, shift_ns = 0;
-  uint64_t shift_bytes = 0;  ///< of the addresses, modulo 2^64: where the block has changed them
+  uint64_t shift_bytes = 0;    ///< of the addresses, modulo 2^64: where the block has changed them
   std::vector<Flit*> waiting;  ///< to come out with or behind the message
 };
 

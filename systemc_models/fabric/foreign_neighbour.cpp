@@ -264,7 +264,8 @@ void ForeignNeighbour::responded(tlm::tlm_generic_payload& p) {
   if (const auto* e = p.get_extension<Envelope>()) {
     if (!e->passed_on || p.is_response_error())
       throw RunError(e->what + ": " + name() + " answered it " + p.get_response_string() +
-                     (e->passed_on ? "" : " and did not pass it on") + "; expected messages between PEs to be passed on");
+                     (e->passed_on ? "" : " and did not pass it on") +
+                     "; expected messages between PEs to be passed on");
     return p.release();
   }
   auto& x = *p.get_extension<FabricTransaction>();

@@ -22,7 +22,7 @@ LoneTime LinkMode::worked_out(const Route& r, bool write, uint64_t address, uint
 }
 
 LoneTime LinkMode::lone_time(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
-  constexpr size_t kKept = 16;  // a power of two
+  constexpr size_t kKept = 16;                                          // a power of two
   if (rows.ranges) return worked_out(r, write, address, nbytes, rows);  // hardly any list comes twice
   // Cuts at multiples of a length and channels taken in turn: addresses that differ by whole turns are alike.
   const uint64_t span = rows.span();

@@ -140,7 +140,7 @@ struct LinkModeRegistration {
 /// In the .cpp of a mode, with its LinkModeSpec (core/links.h).
 #define KERNBENCH_REGISTER_LINK_MODE(spec) KERNBENCH_REGISTER_LINK_MODE_AS(spec, __COUNTER__)
 #define KERNBENCH_REGISTER_LINK_MODE_AS(spec, n) KERNBENCH_REGISTER_LINK_MODE_NAMED(spec, n)
-#define KERNBENCH_REGISTER_LINK_MODE_NAMED(spec, n)                        \
-  namespace {                                                              \
+#define KERNBENCH_REGISTER_LINK_MODE_NAMED(spec, n)                         \
+  namespace {                                                               \
   const ::kernbench::LinkModeRegistration link_mode_registration_##n(spec); \
   }

@@ -99,9 +99,8 @@ FlitQueue* LinkOutput::choose_as_router() {
   std::vector<FlitQueue*> able;
   std::copy_if(offers_.begin(), offers_.end(), std::back_inserter(able), [&](FlitQueue* q) { return can_go(*q); });
   if (able.empty()) return nullptr;
-  std::sort(able.begin(), able.end(), [](const FlitQueue* a, const FlitQueue* b) {
-    return a->first->turn < b->first->turn;
-  });
+  std::sort(able.begin(), able.end(),
+            [](const FlitQueue* a, const FlitQueue* b) { return a->first->turn < b->first->turn; });
   std::vector<WaitingMessage> ready;
   for (const FlitQueue* q : able) {
     const Flit& f = *q->first;

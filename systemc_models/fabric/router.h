@@ -102,8 +102,8 @@ class Router : public Component, private RouterRules, public FabricNode {
   /// negative.
   virtual double delay_ns(const PassingMessage&) const { return overhead_ns(); }
   /// Who first: of messages that are ready when the link of `port` is free, in the order in which they became ready,
-  /// the index of the one that takes it. Ideal links are no servers, so nobody is asked. With finite buffers it is asked
-  /// flit by flit, of those for which there is room behind.
+  /// the index of the one that takes it. Ideal links are no servers, so nobody is asked. With finite buffers it is
+  /// asked flit by flit, of those for which there is room behind.
   virtual size_t first(const FabricPort& port, const std::vector<WaitingMessage>&);
 
  private:

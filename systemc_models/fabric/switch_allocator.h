@@ -1,5 +1,5 @@
-// Who takes a link next of the flits that could (docs/flow_control.md): what `allocation` names, where nodes have finite
-// buffers. One of your own is one file: an heir, registered by a line (examples/custom_router):
+// Who takes a link next of the flits that could (docs/flow_control.md): what `allocation` names, where nodes have
+// finite buffers. One of your own is one file: an heir, registered by a line (examples/custom_router):
 //
 //   KERNBENCH_REGISTER_NAMED(SwitchAllocator, Shortest, "shortest", "the shortest message first")
 #pragma once
@@ -14,9 +14,9 @@ class FabricTransaction;
 
 /// A queue whose first flit could take the link.
 struct SwitchRequest {
-  uint64_t rank = 0;   ///< of the queue, among all of its node: by port and virtual channel
-  uint64_t turn = 0;   ///< of the flit, among all of the system: when it became ready
-  uint32_t flit = 0;   ///< its number in its message
+  uint64_t rank = 0;  ///< of the queue, among all of its node: by port and virtual channel
+  uint64_t turn = 0;  ///< of the flit, among all of the system: when it became ready
+  uint32_t flit = 0;  ///< its number in its message
   bool response = false;
   const FabricTransaction* transaction = nullptr;  ///< its message
 };

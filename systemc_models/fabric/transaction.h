@@ -100,8 +100,8 @@ class DataMover {
  public:
   virtual ~DataMover() = default;
   /// The memory has the request and its place in the order of service: data move at `at_ns`, not before now. That is
-  /// when its overhead is over (header_leaves_ns), in flit mode when the last flit of the request is ready; of an atomic
-  /// when it is finished.
+  /// when its overhead is over (header_leaves_ns), in flit mode when the last flit of the request is ready; of an
+  /// atomic when it is finished.
   virtual void served(FabricTransaction&, double at_ns) = 0;
   /// The payload that it serves.
   virtual tlm::tlm_generic_payload* foreign() = 0;
@@ -177,12 +177,12 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   uint64_t bytes_known = 0;  ///< of these
 
   // Off the route, or beside blocks that are not of this project.
-  std::vector<Hop> own_hops;   ///< where a router has chosen another way than the route's
-  bool went_outside = false;   ///< through a foreign block, or to one
-  bool moved = false;          ///< such a block has changed its address
+  std::vector<Hop> own_hops;            ///< where a router has chosen another way than the route's
+  bool went_outside = false;            ///< through a foreign block, or to one
+  bool moved = false;                   ///< such a block has changed its address
   const FabricPort* outside = nullptr;  ///< by which it has gone to a foreign block that has it now
-  uint64_t outside_tick = 0;   ///< the kernel's, when the payload was handed to a foreign block
-  std::vector<uint8_t> bytes;  ///< what the payload points to, where a foreign block may look
+  uint64_t outside_tick = 0;            ///< the kernel's, when the payload was handed to a foreign block
+  std::vector<uint8_t> bytes;           ///< what the payload points to, where a foreign block may look
   std::vector<std::unique_ptr<FlitStream>> streams;
 
   bool has_data(bool response) const { return rows.has_data(write, response); }

@@ -17,7 +17,7 @@ struct BaseProtocolTarget::Access : DataMover {
   MemoryWindow window;
   MemoryRequest request;
   Rows rows;  ///< of the request, where its beats go to the same addresses again, and of an atomic
-  std::vector<AccessRange> ranges;      ///< of an atomic
+  std::vector<AccessRange> ranges;    ///< of an atomic
   AtomicExtension* atomic = nullptr;  ///< the payload's
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
   std::optional<PayloadRange> arrived;  ///< at the memory: a foreign block may have changed the address
@@ -162,13 +162,10 @@ std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode_atomic(tl
   a->window = window;
   a->atomic = p.get_extension<AtomicExtension>();
   a->atomic->done = false;
-  for (const AtomicExtension::Range& r : e.ranges)
-    a->ranges.push_back({p.get_address() + r.offset - first, r.nbytes});
+  for (const AtomicExtension::Range& r : e.ranges) a->ranges.push_back({p.get_address() + r.offset - first, r.nbytes});
   a->rows = {a->ranges.size(), a->ranges.front().nbytes, 0};
   if (a->ranges.size() > 1) a->rows.ranges = &a->ranges;
-  a->rows.atomic = e.op == "cas"     ? AtomicKind::compare
-                   : e.returns_old ? AtomicKind::fetch
-                                   : AtomicKind::reduce;
+  a->rows.atomic = e.op == "cas" ? AtomicKind::compare : e.returns_old ? AtomicKind::fetch : AtomicKind::reduce;
   MemoryRequest& r = a->request;
   r.write = true;
   r.address = first;

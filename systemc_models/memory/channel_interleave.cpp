@@ -20,7 +20,8 @@ ChannelInterleave::Place ChannelInterleave::place_of(uint64_t offset) const {
 
 /// With the hash as long as they stay in one turn: those of the next are xor-ed with something else.
 bool ChannelInterleave::are_alike(const Place& first, const Place& to_next, const Rows& rows) const {
-  const bool whole_turns = !rows.ranges && rows.count > 1 && rows.stride != rows.bytes && to_next.block == 0 && to_next.byte == 0;
+  const bool whole_turns =
+      !rows.ranges && rows.count > 1 && rows.stride != rows.bytes && to_next.block == 0 && to_next.byte == 0;
   return whole_turns && (widest_fold_ == 0 || first.block * block_.value() + first.byte + rows.bytes <= turn_.value());
 }
 

@@ -33,8 +33,8 @@ struct DramTransfer {
     uint64_t bytes;
     Cycle end;
   };
-  std::deque<Burst> bursts;  ///< from the first on that has not come
-  uint64_t first_burst = 0;  ///< its number
+  std::deque<Burst> bursts;       ///< from the first on that has not come
+  uint64_t first_burst = 0;       ///< its number
   std::vector<DramPlace> places;  ///< of an atomic's bursts, by number
   bool reads() const { return !write || atomic; }
 };

@@ -117,8 +117,8 @@ void CarriedAccess::Range::move() {
 }
 
 void CarriedAccess::note(const Range& r, uint64_t offset, uint64_t address, uint64_t nbytes, Space space) {
-  desc_->carried->parts.push_back({r.offset + offset, nbytes, space, address, system_.timeline().now_ns(),
-                                   system_.next_foreign_write()});
+  desc_->carried->parts.push_back(
+      {r.offset + offset, nbytes, space, address, system_.timeline().now_ns(), system_.next_foreign_write()});
 }
 
 void CarriedAccess::commit(const Range& r, const tlm::tlm_generic_payload& p) {
@@ -129,7 +129,9 @@ void CarriedAccess::commit(const Range& r, const tlm::tlm_generic_payload& p) {
     system_.image().write(window.key(), run.address, p.get_data_ptr() + offset, run.nbytes);
     value_.for_each_piece(kValue, r.offset + offset, run.nbytes,
                           [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t from) {
-                            if (e) system_.image().place(window.key(), run.address + (at - r.offset - offset), e->part(from, n));
+                            if (e)
+                              system_.image().place(window.key(), run.address + (at - r.offset - offset),
+                                                    e->part(from, n));
                           });
     system_.direct_memory().refresh(window.key(), run.address, run.nbytes);
     note(r, offset, run.address, run.nbytes, window.space);
@@ -140,17 +142,17 @@ void CarriedAccess::sample(const Range& r, const tlm::tlm_generic_payload& p) {
   const MemoryWindow window = system_.window_at(p.get_address());
   const uint64_t n = std::min<uint64_t>(p.get_data_length(), r.nbytes);
   system_.direct_memory().settle(window.key(), p.get_address(), n);
-  system_.image().for_each_piece(
-      window.key(), p.get_address(), n, [&](uint64_t at, uint64_t bytes, const MemoryImage::Extent* e, uint64_t from) {
-        const uint64_t offset = at - p.get_address();
-        if (!e) {
-          unwritten_.emplace_back(r.offset + offset, bytes);
-        } else if (e->pending.producer) {
-          value_.place(kValue, r.offset + offset, e->part(from, bytes));
-        } else {
-          std::memcpy(p.get_data_ptr() + offset, e->bytes.data + from, bytes);
-        }
-      });
+  system_.image().for_each_piece(window.key(), p.get_address(), n,
+                                 [&](uint64_t at, uint64_t bytes, const MemoryImage::Extent* e, uint64_t from) {
+                                   const uint64_t offset = at - p.get_address();
+                                   if (!e) {
+                                     unwritten_.emplace_back(r.offset + offset, bytes);
+                                   } else if (e->pending.producer) {
+                                     value_.place(kValue, r.offset + offset, e->part(from, bytes));
+                                   } else {
+                                     std::memcpy(p.get_data_ptr() + offset, e->bytes.data + from, bytes);
+                                   }
+                                 });
   note(r, 0, p.get_address(), n, window.space);
 }
 

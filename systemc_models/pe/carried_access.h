@@ -1,7 +1,7 @@
-// A load or store of a PE whose way passes a block that is not of this project (data contract §1): it is what that block
-// makes of it. Each range is a transaction and payload of its own. A store commits the bytes that arrive, where and when
-// a memory serves them; a load's bytes are those that come back, from the memory or from the block. Pending bytes travel
-// with the payload's extension: a store of such that nobody has served with it is a fault.
+// A load or store of a PE whose way passes a block that is not of this project (data contract §1): it is what that
+// block makes of it. Each range is a transaction and payload of its own. A store commits the bytes that arrive, where
+// and when a memory serves them; a load's bytes are those that come back, from the memory or from the block. Pending
+// bytes travel with the payload's extension: a store of such that nobody has served with it is a fault.
 //
 // A store whose mask is pending, or a masked one of pending bytes, and a load under a pending mask keep the effect that
 // they have without a foreign block: which bytes they touch is Phase 2's to find out.
@@ -36,10 +36,10 @@ class CarriedAccess {
     bool still_moves() const override { return moving != nullptr; }
     bool of_an_op() const override { return true; }
 
-    tlm::tlm_generic_payload pattern;              ///< data and byte enables of what is sent
-    std::vector<uint8_t> enables;                  ///< of a masked store
+    tlm::tlm_generic_payload pattern;                  ///< data and byte enables of what is sent
+    std::vector<uint8_t> enables;                      ///< of a masked store
     const tlm::tlm_generic_payload* moving = nullptr;  ///< served, and not yet moved
-    bool taken = false;                            ///< by a memory of the system
+    bool taken = false;                                ///< by a memory of the system
     void move();
   };
 

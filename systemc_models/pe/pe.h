@@ -79,7 +79,8 @@ struct Pe {
 /// Of one stage by the number of the server.
 inline Order stage_order(const Pe& pe, Stage s, uint16_t server = 0) {
   const int i = static_cast<int>(s);
-  return Order(Order::kEngines, pe.order, static_cast<uint64_t>(i < kTileStages ? kTileStages - 1 - i : i) << 16 | server);
+  return Order(Order::kEngines, pe.order,
+               static_cast<uint64_t>(i < kTileStages ? kTileStages - 1 - i : i) << 16 | server);
 }
 /// Who takes what is new in inter-PE queues at an instant, in this order: a receive of any port chooses one before
 /// slots are read.

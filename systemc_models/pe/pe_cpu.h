@@ -30,9 +30,9 @@ struct PeCpuParameters : BlockParameters {
     list.add(&PeCpuParameters::index_cycles, "index_cycles", "cycles",
              "of each of its operations on a block of indices, addresses or masks")
         .min(0);
-    list.add(&PeCpuParameters::freq_ghz, "freq_ghz", "GHz", "clock of all these cycles and of tl.elapse")
-        .rate();
-    list.add(&PeCpuParameters::poll_ns, "poll_ns", "ns", "from a poll's completion to the next one's call: tl.wait_until")
+    list.add(&PeCpuParameters::freq_ghz, "freq_ghz", "GHz", "clock of all these cycles and of tl.elapse").rate();
+    list.add(&PeCpuParameters::poll_ns, "poll_ns", "ns",
+             "from a poll's completion to the next one's call: tl.wait_until")
         .min(0);
     list.add(&PeCpuParameters::materialize_kb, "materialize_kb", "KB",
              "most that one tl.materialize may make real (2^10 bytes)")

@@ -232,8 +232,9 @@ void PeDma::join(PeItem& item, const TilePart& part) {
     };
     Joined& j = *std::find_if(all.groups.begin() + static_cast<std::ptrdiff_t>(first), all.groups.end(), holds);
     if (j.asked.empty()) j.asked_address = x.virtual_addr;
-    for_each_range(x.virtual_addr, x.physical.rows,
-                   [&](uint64_t at, uint64_t n) { j.asked.push_back({at - j.asked_address, n}); });
+    for_each_range(x.virtual_addr, x.physical.rows, [&](uint64_t at, uint64_t n) {
+      j.asked.push_back({at - j.asked_address, n});
+    });
   });
 }
 
@@ -307,8 +308,8 @@ void PeDma::check_passed(const PeItem& item, FabricTransaction& x) {
   if (x.mover) {
     command.fault = command.carried->ended(x);
   } else if (x.memory_arrival == 0 || x.moved) {
-    command.fault = id() + ": " + op_of(x) + ": " + (x.write ? "write of " : "read of ") +
-                    std::to_string(x.nbytes) + " bytes at " + address_text(x.address) + ": a foreign block has " +
+    command.fault = id() + ": " + op_of(x) + ": " + (x.write ? "write of " : "read of ") + std::to_string(x.nbytes) +
+                    " bytes at " + address_text(x.address) + ": a foreign block has " +
                     (x.moved ? "changed its address" : "answered it itself, or without its extensions") +
                     "; expected the tiles of a composite to be passed on as they are";
   }

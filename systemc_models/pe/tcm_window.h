@@ -57,7 +57,7 @@ class TcmWindow : public tlm::tlm_fw_transport_if<>, private ResponseChannel::Cl
   PePort* tcm_ = nullptr;
   PeItem* item_ = nullptr;
   ResponseChannel responses_;
-  double exact_end_ns_ = 0;     ///< of the last access by b_transport, of which the engine knows a tick
+  double exact_end_ns_ = 0;  ///< of the last access by b_transport, of which the engine knows a tick
   sc_core::sc_time told_end_;
   bool open_ = false;
   std::vector<Range> operands_;

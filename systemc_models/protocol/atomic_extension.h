@@ -22,9 +22,9 @@ struct AtomicExtension : tlm::tlm_extension<AtomicExtension> {
     uint64_t offset = 0;  ///< from the payload's address
     uint64_t nbytes = 0;  ///< a multiple of the element's
   };
-  std::string op = "add";      ///< add, max, min, and, or, xor, xchg or cas
-  DType dtype = DType::i32;    ///< u32, i32: all; f32: add, max, min, xchg; f16, bf16: add
-  std::vector<Range> ranges;   ///< in the order in which their elements are done; they may overlap
+  std::string op = "add";         ///< add, max, min, and, or, xor, xchg or cas
+  DType dtype = DType::i32;       ///< u32, i32: all; f32: add, max, min, xchg; f16, bf16: add
+  std::vector<Range> ranges;      ///< in the order in which their elements are done; they may overlap
   std::vector<uint8_t> operand;   ///< as many bytes as the ranges have
   std::vector<uint8_t> expected;  ///< cas: likewise; else empty
   bool returns_old = true;        ///< false: a reduction, whose response carries no data
@@ -32,9 +32,7 @@ struct AtomicExtension : tlm::tlm_extension<AtomicExtension> {
   bool done = false;              ///< set by who has done it
 
   tlm::tlm_extension_base* clone() const override { return new AtomicExtension(*this); }
-  void copy_from(const tlm::tlm_extension_base& other) override {
-    *this = static_cast<const AtomicExtension&>(other);
-  }
+  void copy_from(const tlm::tlm_extension_base& other) override { *this = static_cast<const AtomicExtension&>(other); }
 
   uint64_t nbytes() const {
     uint64_t n = 0;

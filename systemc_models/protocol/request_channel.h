@@ -1,6 +1,7 @@
 // One hop of the TLM-2.0 base protocol as its initiator keeps it, with nb_transport: the four phases and every shortcut
-// that a target may take. A target that only has b_transport is served through its simple_target_socket's conversion; where its socket has
-// none (passthrough and multi sockets), it is called by b_transport from a process of its own a request.
+// that a target may take. A target that only has b_transport is served through its simple_target_socket's conversion;
+// where its socket has none (passthrough and multi sockets), it is called by b_transport from a process of its own a
+// request.
 //
 // One request at a time (BEGIN_REQ exclusion), any number under way. BEGIN_RESP may come without END_REQ; how it is
 // answered is EndResp's.

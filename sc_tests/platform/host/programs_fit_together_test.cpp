@@ -105,39 +105,42 @@ TEST(Redistribution, goes_round_where_many_want_the_same) {
 
 /// A stage a rank: the second takes what the first has made, and keeps what it has from step to step.
 TEST(ProgramStages, hand_on_from_rank_to_rank_and_keep_a_cache) {
-  EXPECT_EQ(ends_with(platform_from_text(ranks_toy::system(2)),
-                      [](Context& h) {
-                        const auto rows = [](uint32_t rank) { return host::rows_of_pes().on(rank); };
-                        const HostTensor one = counted(DType::f32, {8, 4});
-                        const host::Tensor cache = h.tensor(HostTensor(DType::f32, {3, 8, 4}), host::on(1).pe(host::shard(1)));
-                        for (int64_t step = 0; step < 3; ++step) {
-                          const host::Scope scope(h);
-                          const host::Tensor x = h.tensor(one, rows(0));
-                          const host::Tensor there = h.redistribute(x, rows(1));
-                          const host::Tensor place = h.view(h.slice(cache, 0, step, 1), {8, 4});
-                          h.launch(h.rank(1), "redistribute", {}, {{"x", there}, {"y", place}});
-                        }
-                        const HostTensor all = h.read(cache);
-                        for (int64_t step = 0; step < 3; ++step)
-                          EXPECT_EQ(host::reshape(host::slice(all, 0, step, 1), {8, 4}).bytes, one.bytes);
-                      }),
-            "");
+  EXPECT_EQ(
+      ends_with(
+          platform_from_text(ranks_toy::system(2)),
+          [](Context& h) {
+            const auto rows = [](uint32_t rank) { return host::rows_of_pes().on(rank); };
+            const HostTensor one = counted(DType::f32, {8, 4});
+            const host::Tensor cache = h.tensor(HostTensor(DType::f32, {3, 8, 4}), host::on(1).pe(host::shard(1)));
+            for (int64_t step = 0; step < 3; ++step) {
+              const host::Scope scope(h);
+              const host::Tensor x = h.tensor(one, rows(0));
+              const host::Tensor there = h.redistribute(x, rows(1));
+              const host::Tensor place = h.view(h.slice(cache, 0, step, 1), {8, 4});
+              h.launch(h.rank(1), "redistribute", {}, {{"x", there}, {"y", place}});
+            }
+            const HostTensor all = h.read(cache);
+            for (int64_t step = 0; step < 3; ++step)
+              EXPECT_EQ(host::reshape(host::slice(all, 0, step, 1), {8, 4}).bytes, one.bytes);
+          }),
+      "");
 }
 
 TEST(ProgramViews, are_the_same_bytes) {
-  EXPECT_EQ(ends_with(platform_from_text(ranks_toy::system(2)),
-                      [](Context& h) {
-                        const HostTensor value = counted(DType::i32, {8, 6});
-                        const host::Tensor x = h.tensor(value, host::rows_of_pes(), "x");
-                        EXPECT_EQ(h.read(h.slice(x, 0, 3, 2)).bytes, host::slice(value, 0, 3, 2).bytes);
-                        EXPECT_EQ(h.read(h.view(x, {4, 2, 3, 2})).bytes, value.bytes);
-                        h.upload(h.slice(x, 0, 7, 1), host::slice(value, 0, 0, 1));
-                        EXPECT_EQ(host::slice(h.read(x), 0, 7, 1).bytes, host::slice(value, 0, 0, 1).bytes);
-                        const host::Tensor columns = h.tensor(value, host::rank_shard(1), "c");
-                        EXPECT_EQ(h.read(h.slice(h.view(columns, {8, 2, 3}), 0, 2, 3)).bytes,
-                                  host::slice(value, 0, 2, 3).bytes);
-                      }),
-            "");
+  EXPECT_EQ(
+      ends_with(
+          platform_from_text(ranks_toy::system(2)),
+          [](Context& h) {
+            const HostTensor value = counted(DType::i32, {8, 6});
+            const host::Tensor x = h.tensor(value, host::rows_of_pes(), "x");
+            EXPECT_EQ(h.read(h.slice(x, 0, 3, 2)).bytes, host::slice(value, 0, 3, 2).bytes);
+            EXPECT_EQ(h.read(h.view(x, {4, 2, 3, 2})).bytes, value.bytes);
+            h.upload(h.slice(x, 0, 7, 1), host::slice(value, 0, 0, 1));
+            EXPECT_EQ(host::slice(h.read(x), 0, 7, 1).bytes, host::slice(value, 0, 0, 1).bytes);
+            const host::Tensor columns = h.tensor(value, host::rank_shard(1), "c");
+            EXPECT_EQ(h.read(h.slice(h.view(columns, {8, 2, 3}), 0, 2, 3)).bytes, host::slice(value, 0, 2, 3).bytes);
+          }),
+      "");
 }
 
 TEST(ProgramScope, gives_memory_back_so_that_steps_go_on_for_ever) {
@@ -146,7 +149,8 @@ TEST(ProgramScope, gives_memory_back_so_that_steps_go_on_for_ever) {
                         uint64_t before = 0;
                         for (int step = 0; step < 200; ++step) {  // 4 MiB each, of 16
                           const host::Scope scope(h);
-                          const host::Tensor x = h.tensor(DType::f32, {1 << 20}, host::rows_of_pes().pe(host::shard(0)));
+                          const host::Tensor x =
+                              h.tensor(DType::f32, {1 << 20}, host::rows_of_pes().pe(host::shard(0)));
                           const host::Tensor y = h.tensor(DType::f32, {16}, host::Layout());
                           h.upload(y, counted(DType::f32, {16}));
                           if (step > 0) {
@@ -160,19 +164,21 @@ TEST(ProgramScope, gives_memory_back_so_that_steps_go_on_for_ever) {
 }
 
 TEST(ProgramRead, behind_its_writers_does_not_wait_for_others) {
-  EXPECT_EQ(ends_with(platform_from_text(ranks_toy::system(2)),
-                      [](Context& h) {
-                        const HostTensor value = counted(DType::f32, {8});
-                        const host::Tensor x = h.tensor(DType::f32, {8}, host::rank_replicate());
-                        h.delay(h.rank(0), 100);
-                        h.upload(h.ranks(), x, value);
-                        h.delay(h.ranks(), 5000);
-                        EXPECT_EQ(h.read(x, host::writers).bytes, value.bytes);
-                        EXPECT_LT(h.now_ns(), 5000);
-                        EXPECT_GE(h.now_ns(), 100);
-                        EXPECT_EQ(h.read(x).bytes, value.bytes);
-                        EXPECT_GE(h.now_ns(), 5000);
-                      }, true),
+  EXPECT_EQ(ends_with(
+                platform_from_text(ranks_toy::system(2)),
+                [](Context& h) {
+                  const HostTensor value = counted(DType::f32, {8});
+                  const host::Tensor x = h.tensor(DType::f32, {8}, host::rank_replicate());
+                  h.delay(h.rank(0), 100);
+                  h.upload(h.ranks(), x, value);
+                  h.delay(h.ranks(), 5000);
+                  EXPECT_EQ(h.read(x, host::writers).bytes, value.bytes);
+                  EXPECT_LT(h.now_ns(), 5000);
+                  EXPECT_GE(h.now_ns(), 100);
+                  EXPECT_EQ(h.read(x).bytes, value.bytes);
+                  EXPECT_GE(h.now_ns(), 5000);
+                },
+                true),
             "");
 }
 
@@ -200,12 +206,15 @@ TEST(ProgramFaults, say_where_the_program_stands) {
       {"2: LINE: tensor t: shard(2) of a tensor with 1 axes",
        [](Context& h) { h.tensor(DType::f32, {8}, Layout().pe(host::shard(2)), "t"); }},
       {"2: LINE: tensor t [8, 8] has no elements 6 to 9 of axis 0", [&](Context& h) { h.slice(some(h), 0, 6, 4); }},
-      {"2: LINE: tensor t[2:4]: of axis 1 of t (rank replicate, cube shard(0), pe shard(0)) a PE has no such elements side "
+      {"2: LINE: tensor t[2:4]: of axis 1 of t (rank replicate, cube shard(0), pe shard(0)) a PE has no such elements "
+       "side "
        "by side: redistribute it",
        [&](Context& h) { h.slice(some(h), 1, 2, 2); }},
       {"2: LINE: tensor t [8, 8] (rank replicate, cube shard(0), pe shard(0)) cannot be seen as [3, 3]: it has as many "
        "elements as it has",
-       [&](Context& h) { h.view(some(h), {3, 3}); }},
+       [&](Context& h) {
+         h.view(some(h), {3, 3});
+       }},
       {"2: LINE: tensor t was freed at ",
        [&](Context& h) {
          const host::Tensor t = some(h);
@@ -214,11 +223,16 @@ TEST(ProgramFaults, say_where_the_program_stands) {
        }},
       {"2: LINE: redistribute: to a layout that is partial: nobody sums it up",
        [&](Context& h) { h.redistribute(some(h), host::rank_partial()); }},
-      {"2: LINE: there is no kernel 'gem', did you mean 'gemm'? ", [](Context& h) { h.launch(h.ranks(), "gem", {}, {}); }},
+      {"2: LINE: there is no kernel 'gem', did you mean 'gemm'? ",
+       [](Context& h) { h.launch(h.ranks(), "gem", {}, {}); }},
       {"2: LINE: launch of vector_add: tensor b is not given",
-       [&](Context& h) { h.launch(h.ranks(), "vector_add", {}, {{"a", some(h)}}); }},
+       [&](Context& h) {
+         h.launch(h.ranks(), "vector_add", {}, {{"a", some(h)}});
+       }},
       {"2: LINE: parameter 'n' of kernel vector_add is '-1'; ",
-       [&](Context& h) { h.launch(h.ranks(), "vector_add", {{"n", -1}}, {{"a", some(h)}, {"b", some(h)}, {"c", some(h)}}); }},
+       [&](Context& h) {
+         h.launch(h.ranks(), "vector_add", {{"n", -1}}, {{"a", some(h)}, {"b", some(h)}, {"c", some(h)}});
+       }},
       {"2: LINE: delay: ", [](Context& h) { h.delay(h.ranks(), -1); }},
       {"1: LINE: tensor t is partial over ranks and cannot be read",
        [](Context& h) { h.read(h.tensor(DType::f32, {8}, host::rank_partial(), "t")); }},

@@ -44,9 +44,7 @@ class Documents : public testing::Test {
     if (!o.legal.empty()) return std::string(o.legal.at(number));
     return name + std::to_string(7 + number);
   }
-  RunDocument document(const RunSpec& s) const {
-    return RunDocument::of(s, "1", file("t.yaml"), s.text("energy"));
-  }
+  RunDocument document(const RunSpec& s) const { return RunDocument::of(s, "1", file("t.yaml"), s.text("energy")); }
   static RunFile report(const RunDocument& d, bool with_topology = false) {
     std::string text;
     JsonWriter w(text);
@@ -61,7 +59,8 @@ class Documents : public testing::Test {
   }
   using Keys = std::vector<std::string>;
 
-  static constexpr const char* kTopology = "nodes:\n  - {id: pe0, attrs: {freq_ghz: 1}}\nlinks:\n  - {from: pe0, to: m, bw_gbs: 8}\n";
+  static constexpr const char* kTopology =
+      "nodes:\n  - {id: pe0, attrs: {freq_ghz: 1}}\nlinks:\n  - {from: pe0, to: m, bw_gbs: 8}\n";
   std::string folder_;
 };
 
@@ -108,7 +107,8 @@ TEST_F(Documents, KnowFilesByWhatStandsInThem) {
 
 TEST_F(Documents, NameAttributesOfTopologies) {
   const RunDocument a = document(full());
-  write_file("t.yaml", "nodes:\n  - {id: pe0, attrs: {freq_ghz: 2}}\n  - {id: pe1}\nlinks:\n  - {from: pe0, to: m, bw_gbs: 9}\n");
+  write_file("t.yaml",
+             "nodes:\n  - {id: pe0, attrs: {freq_ghz: 2}}\n  - {id: pe1}\nlinks:\n  - {from: pe0, to: m, bw_gbs: 9}\n");
   const RunDocument b = document(full());
   EXPECT_EQ(differences(report(a, true), report(b, true)),
             (Keys{"topology.links.pe0->m.bw_gbs", "topology.nodes.pe0.attrs.freq_ghz", "topology.nodes.pe1.id"}));
@@ -145,12 +145,14 @@ TEST_F(Documents, ComeBackFromTheirText) {
 }
 
 TEST_F(Documents, AreMadeOfWordsAsTheCommandLineTakesThem) {
-  const RunSpec s = RunSpec::of_words({"--seed=3", "--verify", "--param", "n=1", "--param=m=2", "--set", "a.b=c=d"}, "w");
+  const RunSpec s =
+      RunSpec::of_words({"--seed=3", "--verify", "--param", "n=1", "--param=m=2", "--set", "a.b=c=d"}, "w");
   EXPECT_EQ(s.whole("seed"), 3u);
   EXPECT_TRUE(s.flag("verify"));
   EXPECT_EQ(s.named("param").at(1).second, "2");
   EXPECT_EQ(s.named("set").at(0).second, "c=d");
-  EXPECT_EQ(s.words(), (Keys{"run", "--set", "a.b=c=d", "--param", "n=1", "--param", "m=2", "--seed", "3", "--verify"}));
+  EXPECT_EQ(s.words(),
+            (Keys{"run", "--set", "a.b=c=d", "--param", "n=1", "--param", "m=2", "--seed", "3", "--verify"}));
   for (const Keys& words : {Keys{"--none", "1"}, Keys{"word"}, Keys{"--seed"}})
     EXPECT_THROW(RunSpec::of_words(words, "w"), InputError) << words.front();
   RunSpec twice;

@@ -32,8 +32,11 @@ TEST(Figures, AreWhatTheRunSays) {
   using insight::Resource;
   insight->bound_by = {Resource::hbm, Resource::mesh};
   insight->hbm_peak = 0.5, insight->hbm_bytes = 512, insight->flop_per_byte = 4, insight->roofline_tflops = 9;
-  insight->links = {{"a", Resource::mesh, 5, 0, 0.75}, {"b", Resource::ucie, 7}, {"c", Resource::mesh, 6},
-                    {"d", Resource::pcie, 8}, {"e", Resource::hbm, 99}};
+  insight->links = {{"a", Resource::mesh, 5, 0, 0.75},
+                    {"b", Resource::ucie, 7},
+                    {"c", Resource::mesh, 6},
+                    {"d", Resource::pcie, 8},
+                    {"e", Resource::hbm, 99}};
   insight->memories = {{"s", Resource::sram, 3}, {"h", Resource::hbm, 512}};
   r.insight = insight;
   std::ostringstream text;

@@ -45,8 +45,8 @@ TEST_P(TrafficSamples, agree_to_a_hundredth_of_a_nanosecond) {
 INSTANTIATE_TEST_SUITE_P(All, TrafficSamples,
                          ::testing::Values("traffic_ideal", "traffic_ideal_routed", "traffic_cut_through",
                                            "traffic_cut_through_routed", "traffic_hbm_pc", "traffic_flit_toy",
-                                           "traffic_flit_mesh", "traffic_hbm_pc_hash", "traffic_flit_hash", "access_ideal",
-                                           "access_cut_through", "access_flit"),
+                                           "traffic_flit_mesh", "traffic_hbm_pc_hash", "traffic_flit_hash",
+                                           "access_ideal", "access_cut_through", "access_flit"),
                          [](const auto& parameter) { return std::string(parameter.param); });
 
 }  // namespace

@@ -82,7 +82,8 @@ TEST(Settings, that_cannot_be_are_told) {
   EXPECT_EQ(fault_of({{"q*.freq_ghz", 1}}),
             "f.yaml: --set q*.freq_ghz: matches no node; legal: a shell pattern of node ids, then .ATTR");
   EXPECT_EQ(fault_of({{"p0.pe_dma.freq_ghz", 1}}),
-            "f.yaml: --set p0.pe_dma.freq_ghz: no node that it matches has 'freq_ghz'; legal: join_pieces, outstanding, overhead_ns, "
+            "f.yaml: --set p0.pe_dma.freq_ghz: no node that it matches has 'freq_ghz'; legal: join_pieces, "
+            "outstanding, overhead_ns, "
             "queue_depth, range_bytes, rd_engines, wr_engines");
   EXPECT_NE(fault_of({{"p0.pe_gemm.freq_ghz", "fast"}}).find("--set p0.pe_gemm.freq_ghz: found 'fast'"),
             std::string::npos);

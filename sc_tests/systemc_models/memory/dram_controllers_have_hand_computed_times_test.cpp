@@ -263,7 +263,8 @@ TEST(HbmDram, is_told_by_hand_what_does_not_go_together) {
   EXPECT_EQ(fault([](P& p) { p.tRC = 20; }), "tRC: found 20; legal: from tRAS 28");
   EXPECT_EQ(fault([](P& p) { p.tCCDS = 1; }), "tCCDS: found 1; legal: from tBURST 2");
   EXPECT_EQ(fault([](P& p) { p.tRTW = 5; }), "tRTW: found 5; legal: from tCL + tBURST - tCWL 12");
-  EXPECT_EQ(fault([](P& p) { p.tREFI = 300; }), "tREFI: found 300; legal: from tRFC and a row's ACT, column and PRE to the next ACT, 408");
+  EXPECT_EQ(fault([](P& p) { p.tREFI = 300; }),
+            "tREFI: found 300; legal: from tRFC and a row's ACT, column and PRE to the next ACT, 408");
   EXPECT_EQ(fault([](P& p) { p.page_bytes = 16; }), "page_bytes: found 16; legal: from burst_bytes 32");
   EXPECT_NE(fault([](P& p) { p.banks = 3; }).find("banks: found 3, expected"), std::string::npos);
   EXPECT_EQ(fault([](P& p) { p.mapping = "row bank"; }),
