@@ -111,10 +111,8 @@ struct Line {
 
 /// Checks that all cubes of the line have the same of the axis, and k one after the other from `first` to `end`.
 void check(const Line& l, const Range& k) {
-  bool any = false;
   for (int64_t p = 0; p < static_cast<int64_t>(l.peers.size()); ++p) {
     if (l.of(p).empty()) continue;
-    any = true;
     int64_t next = k.first;
     for (int64_t c = 0; c < static_cast<int64_t>(l.stored.size()); ++c) {
       const tl::View& v = l.stored[static_cast<size_t>(c)][static_cast<size_t>(p)];
@@ -125,23 +123,6 @@ void check(const Line& l, const Range& k) {
     }
     if (next != k.end()) wrong_layout(l);
   }
-  if (!any) wrong_layout(l);
-}
-
-/// From the first to the last k that is stored: a rank's part of it.
-Range all_k(const Line& l) {
-  Range all;
-  for (const auto& cube : l.stored) {
-    for (const tl::View& v : cube) {
-      const Range k = range_of(v, 1 - l.axis);
-      if (k.empty()) continue;
-      if (all.empty()) all = k;
-      const int64_t end = std::max(all.end(), k.end());
-      all.first = std::min(all.first, k.first);
-      all.count = end - all.first;
-    }
-  }
-  return all;
 }
 
 /// One operand's part of a panel, as it comes to a PE: asked for, then passed on, then used.
@@ -149,6 +130,10 @@ class Piece {
  public:
   /// Of `along` (by PE of the line) and k. Asks for all that this PE needs; waits for nothing.
   Piece(tl::Context& tl, const Line& l, const std::vector<Range>& along, const Range& k) {
+    if (std::all_of(along.begin(), along.end(), [](const Range& r) { return r.empty(); })) {  // nobody may store it
+      parts_.resize(along.size());
+      return;
+    }
     int64_t source = 0;
     while (!holds(l, source, k)) ++source;
     loads_ = source == l.cube;
@@ -213,20 +198,12 @@ class Piece {
 };
 
 /// k cut where shards end; what cubes in the middle store comes first, since it has the shortest ways.
-std::vector<Range> stretches(const Line& a, const Line& b, const Range& k) {
-  std::set<int64_t> cuts{k.first, k.end()};
-  for (const Line* l : {&a, &b}) {
-    for (int64_t c = 0; c < static_cast<int64_t>(l->stored.size()); ++c) {
-      for (int64_t p = 0; p < static_cast<int64_t>(l->peers.size()); ++p) {
-        const Range r = l->k(c, p);
-        if (!r.empty()) cuts.insert({r.first, r.end()});
-      }
-    }
-  }
+std::vector<Range> stretches(const std::set<int64_t>& cuts) {
+  const int64_t of_all = *cuts.begin() + *cuts.rbegin();
   std::vector<std::pair<int64_t, Range>> by_way;
   for (auto at = cuts.begin(); std::next(at) != cuts.end(); ++at) {
     const Range r{*at, *std::next(at) - *at};
-    const int64_t middle = 2 * r.first + r.count, of_all = k.first + k.end();
+    const int64_t middle = 2 * r.first + r.count;
     by_way.emplace_back(std::abs(middle - of_all), r);
   }
   std::stable_sort(by_way.begin(), by_way.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
@@ -236,10 +213,10 @@ std::vector<Range> stretches(const Line& a, const Line& b, const Range& k) {
 }
 
 /// Panels: small ones first, so that products begin early, then ever larger ones up to `most`.
-std::vector<Range> panels(const Line& a, const Line& b, const Range& k, int64_t first, int64_t most) {
+std::vector<Range> panels(const std::set<int64_t>& cuts, int64_t first, int64_t most) {
   std::vector<Range> all;
   int64_t before = 0;
-  for (const Range& r : stretches(a, b, k)) {
+  for (const Range& r : stretches(cuts)) {
     for (int64_t at = r.first; at < r.end();) {
       const int64_t rest = r.end() - at, wanted = std::min(most, std::max(first, before / 2));
       const int64_t count = tl::Context::cdiv(rest, tl::Context::cdiv(rest, wanted));
@@ -257,11 +234,11 @@ std::vector<Range> along(const Line& l, int64_t i, int64_t step) {
   for (size_t p = 0; p < l.peers.size(); ++p) all.push_back(piece_of(l.of(static_cast<int64_t>(p)), i, step));
   return all;
 }
-int64_t steps(const Line& l, int64_t step) {
-  int64_t n = 0;
-  for (size_t p = 0; p < l.peers.size(); ++p)
-    n = std::max(n, tl::Context::cdiv(l.of(static_cast<int64_t>(p)).count, step));
-  return n;
+bool any(const Line& l) {
+  for (size_t p = 0; p < l.peers.size(); ++p) {
+    if (!l.of(static_cast<int64_t>(p)).empty()) return true;
+  }
+  return false;
 }
 
 /// A finished block of c into every shard that has some of it.
@@ -334,17 +311,27 @@ class Gemm {
     };
     a_ = line("a", 0, true);
     b_ = line("b", 1, false);
+    for (const int64_t m : places.members) {
+      for (const Line* l : {&a_, &b_}) {
+        const tl::View& v = args.shard(l->name, static_cast<uint32_t>(m));
+        const Range k = range_of(v, 1 - l->axis), along = range_of(v, l->axis);
+        if (k.empty()) continue;
+        cuts_.insert({k.first, k.end()});
+        int64_t& most = l->axis == 0 ? most_rows_ : most_cols_;
+        most = std::max(most, along.count);
+      }
+    }
   }
 
   void run() {
-    const bool any_a = steps(a_, 1) > 0, any_b = steps(b_, 1) > 0;
+    const bool any_a = any(a_), any_b = any(b_);
     if (!any_a && !any_b) return;
-    const Range k = all_k(any_a ? a_ : b_);
+    const Range k{*cuts_.begin(), *cuts_.rbegin() - *cuts_.begin()};
     if (any_a) check(a_, k);
     if (any_b) check(b_, k);
-    panels_ = panels(a_, b_, k, args_.integer("first_k"), args_.integer("panel_k"));
+    panels_ = panels(cuts_, args_.integer("first_k"), args_.integer("panel_k"));
     const int64_t step_m = args_.integer("panel_m"), step_n = args_.integer("panel_n");
-    const int64_t ms = std::max<int64_t>(1, steps(a_, step_m)), ns = std::max<int64_t>(1, steps(b_, step_n));
+    const int64_t ms = tl::Context::cdiv(most_rows_, step_m), ns = tl::Context::cdiv(most_cols_, step_n);
     int64_t rows = 0;
     for (size_t p = 0; p < a_.peers.size(); ++p) rows += std::min(step_m, a_.of(static_cast<int64_t>(p)).count);
     const bool keep =
@@ -443,6 +430,10 @@ class Gemm {
   tl::Context& tl_;
   const tl::Args& args_;
   Line a_, b_;
+  // Of the whole rank, so that all of its PEs go through the same steps, whatever they have: where k is cut, and the
+  // most rows and columns of a PE.
+  std::set<int64_t> cuts_;
+  int64_t most_rows_ = 0, most_cols_ = 0;
   Output out_;
   std::vector<Range> panels_;
   std::vector<Step> todo_;

@@ -61,6 +61,15 @@ class Numpy(cli_support.Cli):
         self.assertTrue((error <= bound).all(), f"{kernel} {dtype}: {error.max()}")
         self.assertGreater(np.abs(reference).max(), 10 * bound.min())  # the bound tells right from zero
 
+    def test_gemm_2d_of_any_shape(self):
+        """Also fewer rows, columns or k than PEs and cubes: some have no part of an operand, or of anything."""
+        for m, n, k, dtype in ((1, 1, 1, "f32"), (1, 257, 64, "f16"), (257, 1, 3, "f32"), (5, 3, 7, "bf16"),
+                               (16, 9, 1, "f32"), (100, 72, 130, "f32"), (33, 65, 129, "i8"), (300, 259, 40, "f32")):
+            for small in ({}, {"panel_k": 8, "panel_m": 16, "panel_n": 16, "tile_k": 8},
+                          {"panel_n": 8, "keep_bytes": 1}):
+                with self.subTest(m=m, n=n, k=k, **small):
+                    self.check_gemm("gemm_2d", m, n, k, dtype, **small)
+
     def test_gemm_of_odd_shapes(self):
         for dtype in ("f32", "f16", "bf16", "i8"):
             self.check_gemm("gemm", 100, 75, 33, dtype)

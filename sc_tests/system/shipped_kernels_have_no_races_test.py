@@ -6,6 +6,7 @@ from cli_support import topology
 
 VARIED = {
     "gemm": [["m=100", "n=72", "k=130"], ["dtype=i8"]],
+    "gemm_2d": [["m=100", "n=72", "k=130", "panel_k=8"], ["m=1", "n=1", "k=1"]],
     "gemm_dot": [["m=100", "n=72", "k=130"]],
     "attention": [["causal=true", "seq=64"]],
     "softmax": [["rows=13", "cols=700"]],
