@@ -4,7 +4,6 @@
 #include <iostream>
 #include <memory>
 
-#include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/cli/commands.h"
@@ -22,13 +21,6 @@ double parse_percent(const std::string& text) {
   const auto [read, error] = std::from_chars(text.data(), end, percent);
   if (error == std::errc() && read + 1 == end && *read == '%' && percent >= 0 && percent <= 1e6) return percent / 100;
   throw InputError(fmt::format("--fail-over: found {}; legal: a share such as 1% or 0.5%", in_quotes(text)));
-}
-
-/// A log in SQLite, or a store.
-bool is_database(const std::string& file) {
-  std::ifstream in = open_input(file);
-  char first[6] = {};
-  return in.read(first, sizeof first) && std::string_view(first, sizeof first) == "SQLite";
 }
 
 }  // namespace
@@ -52,7 +44,7 @@ Command add_diff(CLI::App& app) {
   return {
       cmd, [o] {
         const double most = o->fail_over.empty() ? 0 : parse_percent(o->fail_over);
-        if (is_database(o->a) && is_database(o->b) && (sweep::Store::is_store(o->a) || sweep::Store::is_store(o->b))) {
+        if (sweep::Store::is_store(o->a) || sweep::Store::is_store(o->b)) {
           const sweep::StoreDiff d = sweep::diff_stores(o->a, o->b);
           (o->format == "json" ? sweep::write_store_diff_json : sweep::write_store_diff_text)(std::cout, d);
           return !o->fail_over.empty() && d.slower() > most ? 1 : 0;

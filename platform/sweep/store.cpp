@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/log/sqlite_database.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
@@ -288,6 +289,9 @@ Store::Merged Store::merge(const std::string& file) {
 }
 
 bool Store::is_store(const std::string& file) {
+  std::ifstream in = open_input(file);
+  char first[6] = {};
+  if (!in.read(first, sizeof first) || std::string_view(first, sizeof first) != "SQLite") return false;
   return told([&] {
     Database db(file, SQLITE_OPEN_READWRITE);
     Statement s(db, "select count(*) from sqlite_master where type = 'table' and name in ('store', 'points')");

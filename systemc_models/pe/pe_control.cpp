@@ -24,7 +24,7 @@ HostResponse no_mmu(const Pe& pe) {
   return error(HostError::no_mmu, pe.id + ": has no pe_mmu");
 }
 
-std::string range_text(uint64_t address, uint64_t nbytes) {
+std::string mapping_text(uint64_t address, uint64_t nbytes) {
   char text[64];
   std::snprintf(text, sizeof text, "[0x%llx, 0x%llx)", static_cast<unsigned long long>(address),
                 static_cast<unsigned long long>(address + nbytes));
@@ -81,7 +81,7 @@ void UnmapBody::take(ControlMessage& m, Pe& pe) const {
 
 HostResponse UnmapBody::unmap_at(Pe& pe, By by) const {
   if (!pe.mmu) return no_mmu(pe);
-  const std::string what = "unmap of " + range_text(address, nbytes);
+  const std::string what = "unmap of " + mapping_text(address, nbytes);
   if (pe.runner && pe.runner->running())
     return error(HostError::pe_busy, pe.id + ": " + what + " found it running a kernel");
   UnmapRange unmap(address, nbytes);

@@ -68,6 +68,25 @@ class Diffs(cli_support.Cli):
             self.assertEqual(status, expected, (share, err))
             self.assertIn("ns", out)
 
+    def store_of(self, name, seeds, *more):
+        store = self.path(name)
+        self.succeeds("sweep", "--over", f"seed={seeds}", "--store", store, "--", "run", "--topology",
+                      topology("small.yaml"), "--kernel", "vector_add", *more)
+        return store
+
+    def test_stores(self):
+        a, b = self.store_of("a.sqlite", "1,2"), self.store_of("b.sqlite", "1,2,3", "--scale", "hbm=0.5")
+        self.assertIn("2 points in both, 0 of them with another time; 0 in a alone, 0 in b alone",
+                      self.succeeds("diff", a, a))
+        out = self.succeeds("diff", a, b)
+        self.assertRegex(out, r"scale\.hbm +- +0\.5\n")
+        self.assertIn("2 points in both, 2 of them with another time; 0 in a alone, 1 in b alone", out)
+        self.assertEqual(self.run_cli("diff", a, b, "--fail-over", "1%")[0], 1)
+        self.assertEqual(self.run_cli("diff", b, a, "--fail-over", "1%")[0], 0)
+        report, log = self.run_of("r")
+        for other in (report, log):
+            self.refuses("diff", a, other, saying=["two of a kind"], lines=1)
+
     def test_wrong_files(self):
         a, log = self.run_of("a")
         self.refuses("diff", a, log, saying=["two of a kind"], lines=1)
