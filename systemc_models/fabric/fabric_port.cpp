@@ -29,8 +29,8 @@ void FabricPort::respond(FabricTransaction& x) {
   backward_->nb_transport_bw(x.payload, phase, delay);
 }
 
-void FabricPort::flit_outside(Flit& f) {
-  foreign_->send_flit(f);
+void FabricPort::flits_outside(FlitTrain train) {
+  for (uint32_t i = 0; i < train.count; ++i) foreign_->send_flit(train[i]);
 }
 
 void FabricPort::give_back(const Credit& c, FabricTransaction& x, bool response) {

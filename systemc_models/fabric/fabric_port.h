@@ -25,8 +25,9 @@ DECLARE_EXTENDED_PHASE(CREDIT);
 ///
 /// Between two of this project's blocks a request's BEGIN_REQ is answered TLM_COMPLETED where the response is back at
 /// once (its time is the call's delay), else TLM_UPDATED with END_REQ, and BEGIN_RESP comes later, answered
-/// TLM_COMPLETED. In flit mode the first flit of a request is its BEGIN_REQ and the last one of a response its
-/// BEGIN_RESP; the others have a phase of their own. Beside any other block a ForeignNeighbour keeps the whole base
+/// TLM_COMPLETED. In flit mode a call carries a flit, or several of a message that go on together: x.flits_together,
+/// the delay is the first one's. With the first flit of a request it is the BEGIN_REQ, with the last one of a response
+/// the BEGIN_RESP; otherwise it has a phase of its own. Beside any other block a ForeignNeighbour keeps the whole base
 /// protocol.
 class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_transport_if<> {
  public:
@@ -76,13 +77,16 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
   }
   /// Hands a response to the neighbour, where its header is at x.time_ns.
   void respond(FabricTransaction& x);
-  /// Hands a flit to the neighbour, where it is at f.time_ns, `delay` from now.
-  void hand_on(Flit& f, sc_core::sc_time delay) {
-    if (foreign_) return flit_outside(f);
+  /// Hands flits to the neighbour, where they are at their time_ns, the first one `delay` from now.
+  void hand_on(FlitTrain train, sc_core::sc_time delay) {
+    if (foreign_) return flits_outside(train);
+    Flit& f = train[0];
     FabricTransaction& x = *f.transaction;
     x.flit = &f;
+    x.flits_together = train.count;
     if (f.response) {
-      tlm::tlm_phase phase = f.last ? tlm::tlm_phase(tlm::BEGIN_RESP) : tlm::tlm_phase(FLIT);
+      const bool last = train[train.count - 1].last;
+      tlm::tlm_phase phase = last ? tlm::tlm_phase(tlm::BEGIN_RESP) : tlm::tlm_phase(FLIT);
       backward_->nb_transport_bw(x.payload, phase, delay);
     } else {
       tlm::tlm_phase phase = f.index == 0 ? tlm::tlm_phase(tlm::BEGIN_REQ) : tlm::tlm_phase(FLIT);
@@ -117,7 +121,7 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
  private:
   void meet(FabricPort* neighbour);
   bool request_outside(FabricTransaction&);
-  void flit_outside(Flit&);
+  void flits_outside(FlitTrain);
 };
 
 }  // namespace kernbench

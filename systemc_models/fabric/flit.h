@@ -32,6 +32,17 @@ struct Flit {
   Order order;
 };
 
+/// Flits of one message, one behind the other, that go on together: one alone, or some of x.flits.
+struct FlitTrain {
+  explicit FlitTrain(Flit& f) : alone(&f), count(1) {}
+  FlitTrain(Flit* const* from, uint32_t n) : alone(*from), first(from), count(n) {}
+  Flit& operator[](uint32_t i) const { return count == 1 ? *alone : *first[i]; }
+
+  Flit* alone;
+  Flit* const* first = nullptr;
+  uint32_t count;
+};
+
 /// As of its transaction.
 [[noreturn]] inline void blame(const TimeBeyondRange& e, const Flit& f) {
   blame(e, *f.transaction);

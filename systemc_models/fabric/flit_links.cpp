@@ -7,6 +7,15 @@
 #include "kernbench/systemc_models/fabric/wormhole_links.h"
 
 namespace kernbench {
+namespace {
+
+/// What the call over a socket carries.
+FlitTrain carried(const FabricTransaction& x) {
+  return x.flits_together == 1 ? FlitTrain(*x.flit) : FlitTrain(&x.flits[x.flit->index], x.flits_together);
+}
+
+}  // namespace
+
 /// One flit as the whole message (requests without data, acknowledgements).
 void FlitLinks::make_header(FabricTransaction& x, bool response) const {
   Flit* f = fabric_.acquire_flit();
@@ -53,7 +62,7 @@ void FlitLinks::make_request(FabricTransaction& x) const {
 void FlitLinks::start(FabricTransaction& x) {
   make_request(x);
   if (x.hop_count == 0) {
-    for (Flit* f : std::vector<Flit*>(x.flits)) at_memory(*f, *x.route->target, nullptr);
+    for (Flit* f : std::vector<Flit*>(x.flits)) at_memory(FlitTrain(*f), *x.route->target, nullptr);
     return;
   }
   Link& link = x.hops[0].out->link;
@@ -69,8 +78,7 @@ void FlitLinks::source_turn(FabricTransaction& x) {
 }
 
 void FlitLinks::send_message(FabricTransaction& x) {
-  // The last flit may bring the answer, which is flits of its own.
-  for (size_t i = 0, n = x.flits.size(); i < n; ++i) go_on(*x.flits[i]);
+  go_on(FlitTrain(x.flits.data(), static_cast<uint32_t>(x.flits.size())));
   if (x.posted) x.initiator->message_left(x, x.hops[0].out->link.free_ns);
 }
 
@@ -82,7 +90,7 @@ tlm::tlm_sync_enum FlitLinks::request_at_router(FabricTransaction& x, Router& ro
     router.way_of(x, in);
     if (x.ready_ns.size() <= x.hop_count) x.ready_ns.resize(x.hop_count + 1);
   }
-  at_router(f, router, in.incoming());
+  at_router(carried(x), router, in.incoming());
   return phase == tlm::BEGIN_REQ ? FabricPort::accepted(phase) : tlm::TLM_ACCEPTED;
 }
 
@@ -92,47 +100,58 @@ tlm::tlm_sync_enum FlitLinks::request_at_memory(FabricTransaction& x, MemoryTarg
     x.node = x.flit->node;
     x.note_way_in(in);
   }
-  at_memory(*x.flit, memory, in.incoming());
+  at_memory(carried(x), memory, in.incoming());
   return phase == tlm::BEGIN_REQ ? FabricPort::accepted(phase) : tlm::TLM_ACCEPTED;
 }
 
 bool FlitLinks::message_comes(FabricTransaction& x, FabricPort& in) {
-  Flit& f = *x.flit;
-  if (f.index == 0) {
-    x.node = f.node;
+  if (x.flit->index == 0) {
+    x.node = x.flit->node;
     x.note_way_in(in);
   }
-  x.time_ns = f.time_ns;
-  const bool last = f.last;
-  fabric_.release_flit(&f);
+  const FlitTrain train = carried(x);
+  const Flit& end = train[train.count - 1];
+  x.time_ns = end.time_ns;
+  const bool last = end.last;
+  for (uint32_t i = 0; i < train.count; ++i) fabric_.release_flit(&train[i]);
   return last;
 }
 
 tlm::tlm_sync_enum FlitLinks::response_at(FabricTransaction& x, FabricPort& out, tlm::tlm_phase& phase) {
-  Flit& f = *x.flit;
+  const FlitTrain train = carried(x);
   const bool last = phase == tlm::BEGIN_RESP;
-  if (f.node == 0) {
-    at_initiator(f);
+  if (x.flit->node > 0) {
+    at_router(train, static_cast<Router&>(out.node()), out.incoming());
   } else {
-    at_router(f, static_cast<Router&>(out.node()), out.incoming());
+    for (uint32_t i = 0; i < train.count; ++i) at_initiator(train[i]);
   }
   return last ? tlm::TLM_COMPLETED : tlm::TLM_ACCEPTED;
 }
 
-void FlitLinks::at_router(Flit& f, Router& router, Link* from) {
-  FabricTransaction& x = *f.transaction;
-  FabricPort& next = next_port(f);
-  if (router.stores_and_forwards() && x.has_data(f.response)) return hold(f, router, from, next);
-  const double overhead = router.delay_of({x, f.response});
-  double& before = x.ready_ns[f.node];
-  if (ahead_of_time::next_in_turn(next.link, from) && ahead_of_time::flits_keep_order(*from, overhead)) {
-    become_ready(f, overhead, before);
-    return go_on(f);
+void FlitLinks::at_router(FlitTrain train, Router& router, Link* from) {
+  const Flit& first = train[0];
+  FabricTransaction& x = *first.transaction;
+  FabricPort& next = next_port(first);
+  if (router.stores_and_forwards() && x.has_data(first.response)) {
+    for (uint32_t i = 0; i < train.count; ++i) hold(train[i], router, from, next);
+    return;
   }
-  const double arrival = f.time_ns;
-  become_ready(f, overhead, before);
-  f.order = from ? from->ready_order.of(x.own_order, arrival, f.time_ns, &next.link) : x.own_order;
-  router.wait_for_turn(next, {f.time_ns, f.order, call<&FlitLinks::go_on>(*this, f), &x, from});
+  const double overhead = router.delay_of({x, first.response});
+  double& before = x.ready_ns[first.node];
+  if (ahead_of_time::next_in_turn(next.link, from) && ahead_of_time::flits_keep_order(*from, overhead)) {
+    for (uint32_t i = 0; i < train.count; ++i) {
+      become_ready(train[i], overhead, before);
+      leave(train[i], next.link);
+    }
+    return hand_on(train, next);
+  }
+  for (uint32_t i = 0; i < train.count; ++i) {
+    Flit& f = train[i];
+    const double arrival = f.time_ns;
+    become_ready(f, overhead, before);
+    f.order = from ? from->ready_order.of(x.own_order, arrival, f.time_ns, &next.link) : x.own_order;
+    router.wait_for_turn(next, {f.time_ns, f.order, call<&FlitLinks::flit_turn>(*this, f), &x, from});
+  }
 }
 
 /// Data: on only when all of it is there.
@@ -153,22 +172,27 @@ void FlitLinks::hold(Flit& f, Router& router, Link* from, FabricPort& next) {
 void FlitLinks::held_turn(FabricTransaction& x) {
   // A copy: the next node may store and forward too, and begins to hold while this one lets go.
   const std::vector<Flit*> held = x.held;
-  for (Flit* f : held) go_on(*f);
+  for (Flit* f : held) flit_turn(*f);
 }
 
-void FlitLinks::at_memory(Flit& f, MemoryTarget& memory, Link* from) {
-  FabricTransaction& x = *f.transaction;
+void FlitLinks::at_memory(FlitTrain train, MemoryTarget& memory, Link* from) {
+  FabricTransaction& x = *train[0].transaction;
   // serve() has the overhead in it.
   const double overhead = memory.flit_servers() ? end_ns(memory) : 0;
-  double& before = x.ready_ns[f.node];
-  if (ahead_of_time::next_in_turn(memory, from) && ahead_of_time::flits_keep_order(*from, overhead)) {
+  const bool in_turn = ahead_of_time::next_in_turn(memory, from) && ahead_of_time::flits_keep_order(*from, overhead);
+  double& before = x.ready_ns[train[0].node];
+  // The last one may bring the answer, which is flits of its own.
+  for (uint32_t i = 0, n = train.count; i < n; ++i) {
+    Flit& f = train[i];
+    const double arrival = f.time_ns;
     become_ready(f, overhead, before);
-    return serve(f, memory);
+    if (in_turn) {
+      serve(f, memory);
+      continue;
+    }
+    f.order = from ? from->ready_order.of(x.own_order, arrival, f.time_ns, &memory) : x.own_order;
+    timeline().at(f.time_ns, f.order, call<&FlitLinks::memory_turn>(memory, f));
   }
-  const double arrival = f.time_ns;
-  become_ready(f, overhead, before);
-  f.order = from ? from->ready_order.of(x.own_order, arrival, f.time_ns, &memory) : x.own_order;
-  timeline().at(f.time_ns, f.order, call<&FlitLinks::memory_turn>(memory, f));
 }
 
 void FlitLinks::memory_turn(MemoryTarget& memory, Flit& f) {
@@ -289,8 +313,9 @@ void FlitLinks::leave_memory(FabricTransaction& x, MemoryTarget& memory) {
   }
   // An edge without a bandwidth takes no time: there a write that came first may end with a later read.
   if (memory.answers_in_order() && x.last_hop().in->link.bw_gbs > 0 && x.last_hop().out->link.bw_gbs > 0) {
-    while (x.flits_done < x.flit_count) next_departs(x);
-    return;
+    for (Flit* f : x.flits) f->node = x.hop_count;
+    x.flits_done = x.flit_count;
+    return go_on(FlitTrain(x.flits.data(), x.flit_count));
   }
   timeline().at(x.flits.front()->time_ns, x.departure_order(), call<&FlitLinks::departure_turn>(*this, x));
 }
@@ -304,7 +329,7 @@ void FlitLinks::departure_turn(FabricTransaction& x) {
 void FlitLinks::next_departs(FabricTransaction& x) {
   Flit& f = *x.flits[x.flits_done++];
   f.node = x.hop_count;
-  go_on(f);
+  flit_turn(f);
 }
 
 void FlitLinks::at_initiator(Flit& f) {
@@ -347,6 +372,7 @@ void FlitLinks::enter(Flit& f, FabricPort& port) {
   FabricTransaction& x = *f.transaction;
   cross(port.foreign()->from, f);
   x.flit = &f;
+  x.flits_together = 1;
   sc_core::sc_time delay = timeline().delay_until(f.time_ns);
   if (f.response) {
     tlm::tlm_phase phase = f.last ? tlm::tlm_phase(tlm::BEGIN_RESP) : tlm::tlm_phase(FLIT);

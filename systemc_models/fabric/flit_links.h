@@ -2,7 +2,8 @@
 // FIFO server over flits. A message's first flit is ready overhead_ns after its arrival at a node; a later one at the
 // later of its own arrival and the time the flit before it became ready.
 //
-// A message's flits go down a chain in one go as long as they cannot mix with others' (Link::unmixed).
+// A message's flits go down a chain in one go, a call over a socket for all of them, as long as they cannot mix with
+// others' (Link::unmixed).
 #pragma once
 
 #include <algorithm>
@@ -102,17 +103,22 @@ class FlitLinks : public LinkMode {
   void make_data(FabricTransaction&, bool response) const;
   void send_message(FabricTransaction&);
   void source_turn(FabricTransaction&);
-  void at_router(Flit&, Router&, Link* from);
+  void at_router(FlitTrain, Router&, Link* from);
   void hold(Flit&, Router&, Link* from, FabricPort& next);
   void held_turn(FabricTransaction&);
-  /// The flit takes the link to the next node of its way, and is there at f.time_ns.
-  [[gnu::always_inline]] void go_on(Flit& f) {  // a frame less for each hop of each flit
-    FabricPort& port = next_port(f);
-    cross(port.link, f);
+  /// A flit that is ready takes the link to the next node of its way, and is there at f.time_ns.
+  void leave(Flit& f, Link& link) {
+    cross(link, f);
     f.node = f.response ? f.node - 1 : f.node + 1;
-    port.hand_on(f, timeline().delay_until(f.time_ns));
   }
-  void at_memory(Flit&, MemoryTarget&, Link* from);
+  void hand_on(FlitTrain train, FabricPort& port) { port.hand_on(train, timeline().delay_until(train[0].time_ns)); }
+  void flit_turn(Flit& f) { go_on(FlitTrain(f)); }
+  void go_on(FlitTrain train) {
+    FabricPort& port = next_port(train[0]);
+    for (uint32_t i = 0; i < train.count; ++i) leave(train[i], port.link);
+    hand_on(train, port);
+  }
+  void at_memory(FlitTrain, MemoryTarget&, Link* from);
   static void memory_turn(MemoryTarget&, Flit&);
   void serve_whole(FabricTransaction&, MemoryTarget&);
   void serve_write_flit(Flit&, MemoryTarget&);

@@ -166,8 +166,9 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   Rows rows;
   FabricPayload payload;
 
-  // Flit mode (flit.h): the flit that the current TLM call carries, and the others of its message.
+  // Flit mode (flit.h): the flit that the current TLM call carries, or the first of those, and its message.
   Flit* flit = nullptr;
+  uint32_t flits_together = 1;     ///< that it carries, from that one on
   const Credit* credit = nullptr;  ///< likewise a credit
   std::vector<Flit*> flits;        ///< the message at its source, in order
   std::vector<Flit*> held;         ///< at a node that stores and forwards
