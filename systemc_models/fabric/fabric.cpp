@@ -115,10 +115,7 @@ void Fabric::free(tlm::tlm_generic_payload* payload) {
 }
 
 Flit* Fabric::acquire_flit() {
-  if (idle_flits_.empty()) {
-    all_flits_.push_back(std::make_unique<Flit>());
-    idle_flits_.push_back(all_flits_.back().get());
-  }
+  if (idle_flits_.empty()) return arena().make<Flit>();
   Flit* f = idle_flits_.back();
   idle_flits_.pop_back();
   return f;

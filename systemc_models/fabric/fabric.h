@@ -93,7 +93,6 @@ class Fabric : public Context, private tlm::tlm_mm_interface {
   std::vector<FabricNode*> nodes_;
   std::vector<Link*> links_;
   std::vector<FabricTransaction*> all_, idle_;
-  std::vector<std::unique_ptr<Flit>> all_flits_;
   std::vector<Flit*> idle_flits_;
   std::unique_ptr<ControlPool> messages_;
   std::unique_ptr<ControlLegs> control_legs_;

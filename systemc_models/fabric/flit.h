@@ -10,26 +10,27 @@ namespace kernbench {
 
 struct InputChannel;
 
-struct Flit {
+struct alignas(64) Flit {
+  // What each hop touches is one cache line.
   FabricTransaction* transaction = nullptr;
-  uint64_t address = 0;
+  double time_ns = 0;
+  Order order;
   double bytes = 0;
   double list_bytes = 0;  ///< that it is longer on links: the request's list of ranges
   uint32_t index = 0;     ///< in its message
   uint32_t ready_by = 0;  ///< the flit by whose arrival at the node it became ready: where that stores, the last
+  uint32_t node = 0;      ///< position on the way
   bool last = false;
   bool response = false;
-  uint32_t node = 0;  ///< position on the way
+  uint64_t address = 0;
   // Finite buffers (wormhole_links.h).
   enum class State : uint8_t { coming, here, ready };
   State state = State::coming;  ///< at the node: on its way there, stored there, ready to go on
   uint32_t channel = 0;         ///< of its class, by which it has come to the node
-  InputChannel* at = nullptr;   ///< where it waits there
   uint32_t layer = 0;           ///< of a message's first flit: of virtual channels (channel_layers.h)
+  InputChannel* at = nullptr;   ///< where it waits there
   Flit* behind = nullptr;       ///< the next in its queue there
   uint64_t turn = 0;            ///< its number among those that have become ready
-  double time_ns = 0;
-  Order order;
 };
 
 /// Flits of one message, one behind the other, that go on together: one alone, or some of x.flits.
