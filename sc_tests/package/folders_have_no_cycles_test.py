@@ -1,4 +1,5 @@
-"""No folder of the sources knows itself by way of another: scripts/check-folders."""
+"""No folder of the sources knows itself by way of another, nor one SystemC or a link mode that must not:
+scripts/check-folders."""
 import os
 import subprocess
 import sys
