@@ -4,15 +4,42 @@
 #include <memory>
 
 #include "kernbench/phase2/io/whole_file.h"
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/phase2/tool/progress_line.h"
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/tools/remedies.h"
 #include "kernbench/platform/tools/what_if.h"
+#include "kernbench/systemc_models/core/registry.h"
 
 namespace kernbench::cli {
 namespace {
+
+/// Changes of one thing each in the place of parts that are twice and half as fast.
+int remedies(const WhatIfOptions& o, const std::string& format) {
+  const auto run = spec::RunSpec::of_words({o.command.begin() + 1, o.command.end()}, "whatif");
+  TopologyOptions topology(run);
+  topology.plugins.load();
+  std::vector<SingleChange> changes;
+  try {
+    const std::string kernel = run.text("kernel");
+    changes = single_changes(topology.compile(), component_catalog(), run,
+                             kernel.empty() ? nullptr : &KernelRegistry::instance().at(kernel));
+  } catch (const BadParam& e) {
+    throw InputError(e.what());
+  }
+  ProgressLine progress;
+  const Remedies found = find_remedies(run, changes, o.jobs, o.work, [&](size_t done, size_t of) {
+    progress.show(fmt::format("simulated {} of {}", done, of));
+  });
+  progress.clear();
+  (format == "json"  ? write_remedies_json
+   : format == "csv" ? write_remedies_csv
+                     : write_remedies_text)(std::cout, found);
+  return 0;
+}
 
 int whatif(const WhatIfOptions& o, const std::string& format, const std::string& svg) {
   std::unique_ptr<WholeFile> picture;
@@ -40,6 +67,7 @@ Command add_whatif(CLI::App& app) {
   auto o = std::make_shared<WhatIfOptions>();
   auto format = std::make_shared<std::string>();
   auto svg = std::make_shared<std::string>();
+  auto single = std::make_shared<bool>(false);
   CLI::App* cmd = app.add_subcommand(
       "whatif", "Do a run again with each part of the machine twice and half as fast: what would help, and how much");
   cmd->add_option("--part", o->parts, "only these parts, as --scale names them (repeatable)")
@@ -48,6 +76,9 @@ Command add_whatif(CLI::App& app) {
   cmd->add_flag(
       "--predict{false}", o->simulate,
       "no simulation but that of the run itself: what its causes predict, parts that they cannot say left out");
+  cmd->add_flag("--remedies", *single,
+                "instead of parts: all single changes of attributes, edges, launch and the kernel's tiles, each "
+                "simulated, as options to paste");
   whole_number(cmd->add_option("--jobs", o->jobs, "processes at a time; 0: one a processor"), 0, 1024)
       ->capture_default_str();
   cmd->add_option("--svg", *svg, "a tornado plot")->type_name("FILE.svg");
@@ -55,10 +86,15 @@ Command add_whatif(CLI::App& app) {
   cmd->add_option("command", o->command, "behind --: run, with its options")->required();
   cmd->footer(
       "kernbench whatif -- run --topology small.yaml --kernel gemm\n"
+      "kernbench whatif --remedies -- run --topology small.yaml --kernel gemm\n"
       "What saves most stands first; the last row is the pair of the best two. docs/insight.md");
-  return {cmd, [o, format, svg] {
+  return {cmd, [o, format, svg, single] {
             o->work = do_again;
-            return whatif(*o, *format, *svg);
+            check_command(*o);
+            if (!*single) return whatif(*o, *format, *svg);
+            if (!o->parts.empty() || !o->simulate || !svg->empty())
+              throw InputError("--remedies: found beside --part, --predict or --svg, which are of parts; legal: alone");
+            return remedies(*o, *format);
           }};
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
@@ -222,22 +223,33 @@ double most_gbs(Platform& platform, uint32_t node) {
   return memory ? memory->most_gbs(edge) : edge;
 }
 
-void set_memories(Insight& r, Platform& platform, const Usage& usage) {
+/// "sip0.cube3" of "sip0.cube3.hbm_ctrl.pe0": whether one of the run's PEs lies there.
+bool beside_a_pe(const std::set<std::string>& cubes, const std::string& id) {
+  for (size_t at = id.find('.'); at != std::string::npos; at = id.find('.', at + 1)) {
+    if (cubes.count(id.substr(0, at)) > 0) return true;
+  }
+  return false;
+}
+
+void set_memories(Insight& r, Platform& platform, const Usage& usage, const RunFigures& run) {
   const topology::Graph& system = platform.graph();
+  std::set<std::string> cubes;
+  for (const RunFigures::Pe& pe : run.pes) {
+    if (const size_t end = pe.id.rfind('.'); end != std::string::npos) cubes.insert(pe.id.substr(0, end));
+  }
   double hbm_most = 0;
   for (const topology::Memory& memory : system.memories) {
     const Usage::Memory& m = usage.memories()[memory.node];
     const uint64_t bytes = m.read_bytes + m.write_bytes;
-    if (bytes == 0) continue;
     const bool hbm = memory.space == "hbm";
     const std::string& id = system.nodes[memory.node].id;
+    if (bytes == 0 && !(hbm && beside_a_pe(cubes, id))) continue;
     const double most = most_gbs(platform, memory.node);
+    if (hbm) hbm_most += most;
+    if (bytes == 0) continue;
     const double share = most > 0 ? static_cast<double>(bytes) / (most * r.sim_ns) : 0;
     r.memories.push_back({id, hbm ? Resource::hbm : Resource::sram, bytes, most, share});
-    if (hbm) {
-      r.hbm_bytes += static_cast<double>(bytes);
-      hbm_most += most;
-    }
+    if (hbm) r.hbm_bytes += static_cast<double>(bytes);
     if (m.channels_ns.size() < 2) continue;
     for (size_t c = 0; c < m.channels_ns.size(); ++c) {
       const double gbs = most / static_cast<double>(m.channels_ns.size());
@@ -245,7 +257,7 @@ void set_memories(Insight& r, Platform& platform, const Usage& usage) {
                             static_cast<uint64_t>(m.channels_ns[c] * gbs + 0.5), gbs, m.channels_ns[c] / r.sim_ns});
     }
   }
-  r.hbm_gbs_most = hbm_most;
+  r.hbm_gbs_most = r.hbm_bytes > 0 ? hbm_most : 0;
   r.hbm_peak = hbm_most > 0 ? r.hbm_bytes / (hbm_most * r.sim_ns) : 0;
   busiest_first(r.memories);
   busiest_first(r.channels);
@@ -274,8 +286,12 @@ void set_pes(Insight& r, const RunFigures& run) {
   const auto& first = run.pes[order.front()];
   const auto& median = run.pes[order[order.size() / 2]];
   const auto& last = run.pes[order.back()];
-  r.pes = {first.id, median.id, last.id, first.end_ns, median.end_ns, last.end_ns, 0};
-  for (const auto& pe : run.pes) r.pes.near_last += last.end_ns - pe.end_ns <= 0.01 * r.sim_ns;
+  r.pes = {first.id, median.id, last.id, first.end_ns, median.end_ns, last.end_ns};
+  r.pes.all = run.pes.size();
+  for (const auto& pe : run.pes) {
+    r.pes.near_last += last.end_ns - pe.end_ns <= 0.01 * r.sim_ns;
+    r.pes.working += pe.works;
+  }
 }
 
 /// "sip0.cube0.hbm_ctrl.pe3": the one on which most of a class's blame lies, where that is most of it.
@@ -312,6 +328,8 @@ void set_verdict(Insight& r) {
   if (r.bound == Insight::Bound::dependencies && !r.bound_by.empty())
     r.verdict.push_back(fmt::format(
         "It waits for one thing after the other, not for a rate: {} of the path is latency.", percent(latency)));
+  if (r.pes.working < r.pes.all)
+    r.verdict.push_back(fmt::format("{} of {} PEs have work; the peaks are those of all.", r.pes.working, r.pes.all));
   std::string peaks;
   const auto add = [&](const std::string& text) { peaks += (peaks.empty() ? "" : ", ") + text; };
   if (r.gemm_tflops_most > 0) add("GEMM at " + percent(r.gemm_peak) + " of its peak");
@@ -357,7 +375,7 @@ std::shared_ptr<const Insight> Explainer::explain(const RunFigures& run) {
   set_parts(r, platform_, recorder_, blamed);
   if (r.sim_ns > 0) set_bounds(r, graph, end, details_);
   set_links(r, system, usage_);
-  set_memories(r, platform_, usage_);
+  set_memories(r, platform_, usage_, run);
   set_engines(r, run);
   set_pes(r, run);
   for (size_t p = 0; p < platform_.pes().count(); ++p) {

@@ -24,6 +24,7 @@ struct RunFigures {
   struct Pe {
     std::string id;
     double end_ns = 0;
+    bool works = true;  ///< one of its engines has served something
   };
   std::vector<Pe> pes;
   double flops = 0;
@@ -78,7 +79,7 @@ struct Insight {
   // How far from the peaks.
   double gemm_peak = 0;  ///< share
   double math_busy = 0;  ///< share of the run in which a PE's MATH computes, mean
-  double hbm_peak = 0;   ///< share of the bandwidth of all HBM that was used
+  double hbm_peak = 0;   ///< share of the bandwidth of all HBM in the cubes of the run's PEs, and of what else was used
   double flops = 0, hbm_bytes = 0;
   double flop_per_byte = 0;                       ///< 0: no HBM, or nothing computed
   double gemm_tflops_most = 0, hbm_gbs_most = 0;  ///< of the PEs and HBM of the run
@@ -93,7 +94,8 @@ struct Insight {
   struct Spread {
     std::string first, median, last;
     double first_ns = 0, median_ns = 0, last_ns = 0;
-    size_t near_last = 0;  ///< PEs that end within 1 % of the run behind the last, that one included
+    size_t near_last = 0;         ///< PEs that end within 1 % of the run behind the last, that one included
+    size_t all = 0, working = 0;  ///< PEs of the run; those that had something to do
   };
   Spread pes;
   double issue_ns_mean = 0, issue_ns_most = 0;  ///< of a PE, what its kernel's commands cost in pe_cpu

@@ -145,7 +145,7 @@ void write_insight_json(JsonWriter& w, const Insight& r) {
       .field("first_ns", r.pes.first_ns)
       .field("median", r.pes.median);
   w.field("median_ns", r.pes.median_ns).field("last", r.pes.last).field("last_ns", r.pes.last_ns);
-  w.field("near_last", static_cast<uint64_t>(r.pes.near_last)).close('}');
+  w.field("near_last", r.pes.near_last).field("pes", r.pes.all).field("working", r.pes.working).close('}');
   w.key("issue").open('{').field("mean_ns", r.issue_ns_mean).field("most_ns", r.issue_ns_most).close('}');
   write_rows_json(w, "links", r.links);
   write_rows_json(w, "memories", r.memories);

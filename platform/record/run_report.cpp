@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <set>
 
 #include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/text/json_writer.h"
@@ -227,7 +228,13 @@ insight::RunFigures figures_of(const RunReport& r) {
   insight::RunFigures f;
   f.begin_ns = r.begin_ns;
   f.sim_ns = r.end_ns;
-  for (const RunReport::PeTimes& pe : r.pes) f.pes.push_back({pe.id, pe.end_ns});
+  std::set<std::string> working;  // what stands in front of an engine that has served something, level by level
+  for (const EngineReport& e : r.engines) {
+    if (e.ops == 0) continue;
+    for (size_t at = e.id.find('.'); at != std::string::npos; at = e.id.find('.', at + 1))
+      working.insert(e.id.substr(0, at));
+  }
+  for (const RunReport::PeTimes& pe : r.pes) f.pes.push_back({pe.id, pe.end_ns, working.count(pe.id) > 0});
   for (const EngineReport& e : r.engines) {
     f.flops += e.flops;
     if (e.elementwise) f.math_ns += e.busy_ns;

@@ -50,6 +50,8 @@ class ChildPool {
     int status = 0;  ///< exit status, 128 + the signal that ended it, or kTookTooLong
     std::string out, err;
     double wall_s = 0;
+    /// Of what it said on stderr: why it failed.
+    std::string first_line() const { return err.substr(0, err.find('\n')); }
   };
   static constexpr int kTookTooLong = 124;
   /// The next that ends; nothing where a signal comes first (StopSignals::take() says which) or nothing has happened

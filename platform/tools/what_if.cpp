@@ -17,10 +17,6 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
-
 std::vector<insight::ScaledPart> chosen_parts(const Words& names) {
   if (names.empty()) return insight::scaled_parts();
   std::vector<insight::ScaledPart> parts;
@@ -40,24 +36,14 @@ std::vector<insight::ScaledPart> chosen_parts(const Words& names) {
 class WhatIfs {
  public:
   WhatIfs(const WhatIfOptions& o, const std::function<void(size_t, size_t)>& progress)
-      : o_(o), progress_(progress), parts_(chosen_parts(o.parts)) {
-    if (o.command.empty() || o.command[0] != "run") throw InputError("whatif: expected run with its options behind --");
-    for (const spec::Option& option : spec::options()) {
-      const std::string name = "--" + std::string(option.name);
-      if (option.role == spec::Option::Role::writes &&
-          std::any_of(o.command.begin(), o.command.end(), [&](const std::string& w) {
-            return w == name || w.compare(0, name.size() + 1, name + "=") == 0;
-          }))
-        throw InputError(fmt::format("whatif: found {} in the command; the runs write nothing but their times", name));
-    }
-  }
+      : o_(o), progress_(progress), parts_(chosen_parts(o.parts)) {}
 
   WhatIf all() {
     WhatIf w;
     nlohmann::json base;
     runs_ = o_.simulate ? 1 + 2 * parts_.size() : 1;
     simulate({scaled({}, true)}, [&](size_t, const ChildPool::Ended& r) {
-      if (r.status > 1 || r.out.empty()) throw RunError("the run itself fails: " + first_line(r.err));
+      if (r.status > 1 || r.out.empty()) throw RunError("the run itself fails: " + r.first_line());
       base = nlohmann::json::parse(r.out);
     });
     w.sim_ns = base.at("sim_ns").get<double>();
@@ -110,7 +96,7 @@ class WhatIfs {
 
   static void take(const ChildPool::Ended& r, std::optional<double>& ns, std::string& fault) {
     if (r.status > 1 || r.out.empty()) {
-      if (fault.empty()) fault = first_line(r.err);
+      if (fault.empty()) fault = r.first_line();
     } else {
       ns = nlohmann::json::parse(r.out).at("sim_ns").get<double>();
     }
@@ -153,6 +139,17 @@ class WhatIfs {
 bool WhatIf::Row::changes_nothing(double sim_ns) const {
   const auto same = [&](const std::optional<double>& ns) { return !ns || std::abs(*ns - sim_ns) < 1e-6; };
   return fault.empty() && same(faster_ns) && same(slower_ns) && same(predicted_faster_ns) && same(predicted_slower_ns);
+}
+
+void check_command(const WhatIfOptions& o) {
+  if (o.command.empty() || o.command[0] != "run") throw InputError("whatif: expected run with its options behind --");
+  for (const spec::Option& option : spec::options()) {
+    const std::string name = "--" + std::string(option.name);
+    if (option.role == spec::Option::Role::writes &&
+        std::any_of(o.command.begin(), o.command.end(),
+                    [&](const std::string& w) { return w == name || w.compare(0, name.size() + 1, name + "=") == 0; }))
+      throw InputError(fmt::format("whatif: found {} in the command; the runs write nothing but their times", name));
+  }
 }
 
 WhatIf what_if(const WhatIfOptions& o, const std::function<void(size_t done, size_t of)>& progress) {

@@ -33,8 +33,10 @@ struct WhatIf {
   std::vector<Row> rows;  ///< what saves most first; then the pair of the best two, and the verdict's
 };
 
-/// InputError for a command that is no run; RunError where the base run fails, with what it said. `progress`: so many
-/// runs of so many are done.
+/// InputError for a command that is no run, or one that writes files.
+void check_command(const WhatIfOptions&);
+/// Of a command that check_command() lets pass. RunError where the base run fails, with what it said. `progress`: so
+/// many runs of so many are done.
 WhatIf what_if(const WhatIfOptions&, const std::function<void(size_t done, size_t of)>& progress);
 
 void write_what_if_text(std::ostream&, const WhatIf&);

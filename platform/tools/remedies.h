@@ -1,0 +1,42 @@
+// `kernbench whatif --remedies`: what a user could change about a run, one thing at a time, each simulated in a process
+// of its own, and by how much the run is faster.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "kernbench/platform/tools/single_changes.h"
+
+namespace kernbench {
+
+struct Remedies {
+  /// Saved shares that differ by less are as good as each other: what is free goes first.
+  static constexpr double kAsGood = 0.05;
+
+  struct Row {
+    std::string change;  ///< "--set 'sip*.cube*.pe*.pe_tcm.reserved_mb=2'"
+    bool free = false;   ///< SingleChange::free
+    double ns = 0;
+  };
+  double sim_ns = 0;
+  std::vector<std::string> verdict;
+  /// Those that make the run faster: the one to try first, then what saves most first.
+  std::vector<Row> rows;
+  size_t tried = 0, same = 0, slower = 0;
+  std::vector<std::pair<std::string, std::string>> impossible;  ///< change, first line of why
+  double saved(const Row& r) const { return sim_ns > 0 ? 1 - r.ns / sim_ns : 0; }
+};
+
+/// work: a command line of kernbench, in a copy of this process; jobs: processes at a time, 0: one a processor.
+/// RunError where the run itself fails, with what it said.
+Remedies find_remedies(const spec::RunSpec&, const std::vector<SingleChange>&, unsigned jobs,
+                       const std::function<int(const std::vector<std::string>&)>& work,
+                       const std::function<void(size_t done, size_t of)>& progress);
+
+void write_remedies_text(std::ostream&, const Remedies&);
+void write_remedies_csv(std::ostream&, const Remedies&);
+void write_remedies_json(std::ostream&, const Remedies&);
+
+}  // namespace kernbench

@@ -1,0 +1,211 @@
+#include "kernbench/platform/tools/single_changes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "kernbench/phase2/text/text_stream.h"
+#include "kernbench/platform/insight/scaling.h"
+#include "kernbench/systemc_models/core/effective_attributes.h"
+
+namespace kernbench {
+namespace {
+
+using Words = std::vector<std::string>;
+using Options = std::vector<std::pair<std::string, std::string>>;
+
+/// "sip0.cube3.r1c4" → "sip*.cube*.r*c*".
+std::string pattern_of(const std::string& id) {
+  static const std::regex digits("[0-9]+");
+  return std::regex_replace(id, digits, "*");
+}
+
+/// As --set and --param take it.
+std::string text_of_value(const AttrValue& v) {
+  if (const auto* d = std::get_if<double>(&v)) return fmt::format("{}", *d);
+  if (const auto* i = std::get_if<int64_t>(&v)) return std::to_string(*i);
+  if (const auto* b = std::get_if<bool>(&v)) return *b ? "true" : "false";
+  if (const auto* s = std::get_if<std::string>(&v)) return *s;
+  return text_of(std::get<NumberMap>(v));
+}
+
+bool is_legal(const AttrSpec& spec, const AttrValue& v) {
+  try {
+    check_value(spec, v);
+    return true;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
+/// The value twice and half as large; nothing of 0, of no number, and where that is not legal.
+std::vector<AttrValue> twice_and_half(const AttrSpec& spec, const AttrValue& v) {
+  std::vector<AttrValue> others;
+  const double number = std::holds_alternative<double>(v)    ? std::get<double>(v)
+                        : std::holds_alternative<int64_t>(v) ? static_cast<double>(std::get<int64_t>(v))
+                                                             : 0;
+  for (const double factor : {2.0, 0.5}) {
+    const double other = number * factor;
+    if (other == 0 || (spec.type == AttrType::integer && other != static_cast<double>(static_cast<int64_t>(other))))
+      continue;
+    const AttrValue value = spec.type == AttrType::integer ? AttrValue(static_cast<int64_t>(other)) : AttrValue(other);
+    if (is_legal(spec, value)) others.push_back(value);
+  }
+  return others;
+}
+
+class Changes {
+ public:
+  Changes(const topology::Graph& graph, const ImplCatalog& catalog) : graph_(graph), catalog_(catalog) {}
+
+  void attributes() {
+    std::map<std::string, std::vector<const topology::Node*>> by_impl;
+    for (const topology::Node& n : graph_.nodes) by_impl[n.impl].push_back(&n);
+    std::map<std::string, size_t> owners;  // how many of these have an attribute of that name
+    for (const auto& [impl, nodes] : by_impl) {
+      if (const ImplSpec* spec = catalog_.find(impl))
+        for (const AttrSpec& a : spec->attributes) ++owners[a.name];
+    }
+    for (const auto& [impl, nodes] : by_impl) {
+      const ImplSpec* spec = catalog_.find(impl);
+      if (!spec) continue;
+      Words patterns;
+      for (const topology::Node* n : nodes) patterns.push_back(pattern_of(n->id));
+      std::sort(patterns.begin(), patterns.end());
+      patterns.erase(std::unique(patterns.begin(), patterns.end()), patterns.end());
+      std::map<const AttrSpec*, std::map<std::string, std::pair<size_t, AttrValue>>> values;
+      for (const topology::Node* n : nodes) {
+        for (const auto& [a, v] : effective_attributes(*spec, n->attrs)) {
+          auto& count = values[a][text_of_value(v)];
+          ++count.first;
+          count.second = v;
+        }
+      }
+      for (const AttrSpec& a : spec->attributes) {
+        if (const auto it = values.find(&a); it != values.end())
+          attribute(a, it->second, owners[a.name] == 1 ? Words{"*"} : patterns);
+      }
+    }
+  }
+
+  void edges() {
+    std::map<std::string, std::set<double>> bandwidths;
+    for (const topology::Edge& e : graph_.edges) {
+      if (e.bw_gbs) bandwidths[e.kind].insert(*e.bw_gbs);
+    }
+    for (const auto& [kind, all] : bandwidths) {
+      if (all.size() != 1) continue;  // --scale names them
+      for (const double factor : {2.0, 0.5})
+        add({{"set", fmt::format("edge:{}.bw_gbs={}", kind, *all.begin() * factor)}}, false);
+    }
+    for (const insight::ScaledPart& p : insight::scaled_parts()) add({{"scale", fmt::format("{}=2", p.name)}}, false);
+  }
+
+  void launch(const spec::RunSpec& run) {
+    if (run.text("launch") != "direct") add({{"launch", "direct"}}, true);
+  }
+
+  void parameters(const spec::RunSpec& run, const KernelSpec& kernel) {
+    const auto given = run.named("param");
+    const auto shapes = [&](const std::vector<std::pair<std::string, std::string>>& values) {
+      std::vector<Dims> all;
+      const Params p = kernel_params(kernel, values);
+      for (const TensorSpec& t : kernel.tensors) all.push_back(t.shape(p));
+      return all;
+    };
+    const Params now = kernel_params(kernel, given);
+    for (const ParamSpec& s : kernel.params) {
+      Words others;
+      if (s.type == ParamType::integer) {
+        const int64_t v = now.integer(s.name);
+        others = {std::to_string(v * 2), std::to_string(v / 2)};
+      } else if (s.name == "algorithm") {
+        TextInput legal(s.legal());  // "auto|ring|tree"
+        for (std::string name; std::getline(legal, name, '|');) others.push_back(name);
+      }
+      for (const std::string& other : others) {
+        auto values = given;
+        values.erase(std::remove_if(values.begin(), values.end(), [&](const auto& v) { return v.first == s.name; }),
+                     values.end());
+        values.emplace_back(s.name, other);
+        try {
+          if (shapes(values) != shapes(given)) continue;
+        } catch (const BadParam&) {
+          continue;
+        }
+        add({{"param", s.name + "=" + other}}, true);
+      }
+    }
+  }
+
+  std::vector<SingleChange> take() { return std::move(changes_); }
+
+ private:
+  using Values = std::map<std::string, std::pair<size_t, AttrValue>>;
+
+  void attribute(const AttrSpec& a, const Values& values, const Words& patterns) {
+    const auto set = [&](const std::string& value, bool free) {
+      Options options;
+      for (const std::string& p : patterns) options.emplace_back("set", p + "." + a.name + "=" + value);
+      add(std::move(options), free);
+    };
+    if (values.size() > 1) {
+      const auto most = std::max_element(values.begin(), values.end(),
+                                         [](const auto& x, const auto& y) { return x.second.first < y.second.first; });
+      if (a.type != AttrType::number_map) set(most->first, false);
+      return;
+    }
+    const auto& [text, counted] = *values.begin();
+    if (a.type == AttrType::boolean) set(text == "true" ? "false" : "true", true);
+    for (const std::string& other : a.legal_texts()) {
+      if (a.type == AttrType::string && other != text) set(other, true);
+    }
+    for (const AttrValue& other : twice_and_half(a, counted.second)) set(text_of_value(other), false);
+  }
+
+  void add(Options options, bool free) { changes_.push_back({std::move(options), free}); }
+
+  const topology::Graph& graph_;
+  const ImplCatalog& catalog_;
+  std::vector<SingleChange> changes_;
+};
+
+}  // namespace
+
+std::string SingleChange::words() const {
+  std::string text;
+  for (const auto& [name, value] : options) {
+    const bool plain = value.find_first_of("*? '\"$") == std::string::npos;
+    text += (text.empty() ? "--" : " --") + name + " " + (plain ? value : "'" + value + "'");
+  }
+  return text;
+}
+
+spec::RunSpec SingleChange::of(spec::RunSpec run) const {
+  for (const auto& [name, value] : options) {
+    const spec::Option& option = spec::option(name);
+    if (option.often == spec::Option::Often::named) {
+      const std::string key = value.substr(0, value.find('=') + 1);
+      auto& list = run.list(name);
+      list.erase(std::remove_if(list.begin(), list.end(), [&](const auto& v) { return v.rfind(key, 0) == 0; }),
+                 list.end());
+    }
+    option.often == spec::Option::Often::once ? run.set(name, value) : run.add(name, value);
+  }
+  return run;
+}
+
+std::vector<SingleChange> single_changes(const topology::Graph& graph, const ImplCatalog& catalog,
+                                         const spec::RunSpec& run, const KernelSpec* kernel) {
+  Changes all(graph, catalog);
+  if (kernel) all.parameters(run, *kernel);
+  all.launch(run);
+  all.attributes();
+  all.edges();
+  return all.take();
+}
+
+}  // namespace kernbench

@@ -1,0 +1,33 @@
+// Changes of one thing each that a user could make to a run: of an attribute of the machine's blocks, of an edge's
+// bandwidth, of a part that --scale names, of how the run is launched, of a parameter of the kernel that no tensor's
+// shape depends on (tile sizes, algorithms). What `kernbench whatif --remedies` tries.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernbench/kernel_api/registry.h"
+#include "kernbench/platform/spec/run_spec.h"
+#include "kernbench/platform/topology/graph/graph.h"
+#include "kernbench/systemc_models/core/impl_catalog.h"
+
+namespace kernbench {
+
+struct SingleChange {
+  std::vector<std::pair<std::string, std::string>> options;  ///< of `run`: {"param", "tile_m=64"}
+  /// No more or faster hardware: another choice of a named value, of a tile, of the launch.
+  bool free = false;
+  /// "--param tile_m=64", for a shell.
+  std::string words() const;
+  /// The run with it: a parameter in the place of its own of that name, --set and --scale behind those that it has.
+  spec::RunSpec of(spec::RunSpec) const;
+};
+
+/// Numbers twice and half, named values each of the others, as far as they are legal by themselves: what does not go
+/// together a run tells. An attribute that differs between nodes of one kind: all as most of them have it. The graph is
+/// the run's; kernel: null for a program's or a Triton kernel's run, whose parameters are left as they are.
+std::vector<SingleChange> single_changes(const topology::Graph&, const ImplCatalog&, const spec::RunSpec&,
+                                         const KernelSpec* kernel);
+
+}  // namespace kernbench

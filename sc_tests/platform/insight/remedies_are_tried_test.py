@@ -1,0 +1,86 @@
+"""`whatif --remedies`: the change that helps most stands first whatever kind it is, its time is that of the run with it
+pasted, and free ones go before those that cost. Seeded bottlenecks: a window, a hash, a slow slice, a tile."""
+import json
+import shlex
+import sys
+import unittest
+
+import cli_support
+
+GEMM = ("run", "--topology", "small.yaml", "--kernel", "gemm")
+
+
+class Remedies(cli_support.Cli):
+    def found(self, *run):
+        return json.loads(self.succeeds("whatif", "--remedies", "--format", "json", "--", *run))
+
+    def time_of(self, *run):
+        return json.loads(self.succeeds(*run, "--format", "json"))["sim_ns"]
+
+    def first(self, found, change, saves, free):
+        first = found["remedies"][0]
+        self.assertEqual((first["change"], first["free"]), (change, free))
+        self.assertGreater(first["saved"], saves)
+        return first
+
+    def test_a_window_is_named_though_a_rate_holds_most_of_the_path(self):
+        run = (*GEMM, "--links", "cut_through", "--response", "routed", "--param", "m=512", "--param", "tile_m=64",
+               "--param", "tile_n=64", "--set", "*.reserved_mb=0.05")
+        found = self.found(*run)
+        first = self.first(found, "--set '*.reserved_mb=0.1'", 0.3, False)
+        self.assertEqual(self.time_of(*run, *shlex.split(first["change"])), first["ns"])
+        self.assertEqual(found["tried"], found["same"] + found["slower"] + len(found["remedies"]) +
+                         len(found["impossible"]))
+        self.assertTrue(any("tile_m=32" in r["change"] for r in found["remedies"] + found["impossible"]) or
+                        found["slower"])
+
+    def test_a_hash_that_costs_nothing_goes_before_twice_the_channels(self):
+        run = (*GEMM, "--param", "dtype=bf16", "--param", "n=1024", "--param", "tile_n=32", "--set", "*.hash=none")
+        self.first(self.found(*run), "--set '*.hash=xor'", 0.7, True)
+
+    def test_a_slow_slice_is_made_like_the_others(self):
+        found = self.found(*GEMM, "--set", "sip0.cube1.hbm_ctrl.pe2.pc_bw_gbs=1")
+        self.first(found, "--set '*.pc_bw_gbs=32'", 0.3, False)
+
+    def test_a_tile_is_free(self):
+        run = ("run", "--topology", "small.yaml", "--kernel", "gemm", "--param", "m=64", "--param", "n=64", "--param",
+               "tile_m=8", "--param", "tile_n=4")
+        first = self.found(*run)["remedies"][0]
+        self.assertEqual((first["change"], first["free"]), ("--param tile_n=8", True))
+
+    def test_idle_pes_count(self):
+        out = self.succeeds(*GEMM, "--param", "m=2", "--explain")
+        self.assertIn("2 of 8 PEs have work; the peaks are those of all.", out)
+        peaks = json.loads(self.succeeds(*GEMM, "--param", "m=2", "--explain", "--format", "json"))["insight"]
+        self.assertEqual((peaks["pes_end"]["pes"], peaks["pes_end"]["working"]), (8, 2))
+        self.assertEqual(peaks["roofline"]["hbm_gbs_most"], 8 * 256)  # of all slices, not of those that were used
+        self.assertNotIn("have work", self.succeeds(*GEMM, "--explain"))
+
+    def test_text_and_csv(self):
+        text = self.succeeds("whatif", "--remedies", "--", *GEMM)
+        self.assertRegex(text, r"tried +\d+ single changes: \d+ faster, \d+ slower, \d+ alike, \d+ not possible\n")
+        csv = self.succeeds("whatif", "--remedies", "--format", "csv", "--", *GEMM).splitlines()
+        self.assertEqual(csv[0], "saved,ns,free,change")
+        self.assertGreater(len(csv), 5)
+
+    def test_programs_and_messages_too(self):
+        found = self.found("run", "--topology", "small.yaml", "--kernel", "all_reduce", "--param", "algorithm=tree",
+                           "--param", "n=16384")
+        self.assertTrue(any(r["change"].startswith("--param algorithm=") and r["free"] for r in found["remedies"]))
+        found = self.found("run", "--topology", "small.yaml", "--program", "tp_mlp")
+        self.assertFalse(any("--param" in r["change"] for r in found["remedies"]))
+
+    def test_wrong_questions(self):
+        for words, saying in ((("--remedies", "--part", "hbm", "--", *GEMM), "--part"),
+                              (("--remedies", "--predict", "--", *GEMM), "--predict"),
+                              (("--remedies", "--", "probe"), "run"),
+                              (("--remedies", "--", *GEMM, "--oplog", "x.jsonl"), "--oplog"),
+                              (("--remedies", "--", "run", "--topology", "small.yaml", "--kernel", "gem"), "gemm")):
+            self.refuses("whatif", *words, saying=[saying], lines=1)
+        status, _, err = self.run_cli("whatif", "--remedies", "--", *GEMM, "--max-time", "10")
+        self.assertEqual(status, 1)
+        self.assertIn("the run itself fails", err)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
