@@ -82,7 +82,7 @@ HostTensor Job::collect(const std::string& tensor, PendingValues* values) {
 
 JobVerification Job::verify() {
   if (!verified_) throw InputError("kernel " + spec_.name + ": verify() needs a job with JobOptions::verify");
-  if (running_ || !completed_once_) throw RunError("kernel " + spec_.name + ": verify() before it has completed");
+  if (running_ || !completed_once_) throw JobNotReady("kernel " + spec_.name + ": verify() before it has completed");
   if (!result_.response.ok()) throw RunError(result_.response.text);
   JobVerification all;
   const auto expected = spec_.reference(params_, inputs_);
@@ -112,7 +112,7 @@ std::vector<std::string> Job::waiting() const {
 }
 
 void Job::start(Done done) {
-  if (running_) throw RunError("kernel " + spec_.name + ": started while it runs");
+  if (running_) throw JobNotReady("kernel " + spec_.name + ": started while it runs");
   platform_.check_attributes();
   if (verified_) {
     for (const TensorSpec& t : spec_.tensors) {

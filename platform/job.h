@@ -18,12 +18,19 @@
 #include <vector>
 
 #include "kernbench/phase2/check/verify.h"
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/launch/deployment.h"
 #include "kernbench/platform/launch/launch.h"
 #include "kernbench/platform/launch/launch_queues.h"
 #include "kernbench/platform/platform.h"
 
 namespace kernbench {
+
+/// Not now: it still runs, or has not completed.
+class JobNotReady : public RunError {
+ public:
+  using RunError::RunError;
+};
 
 struct JobOptions {
   std::string kernel;
@@ -64,7 +71,7 @@ class Job : public Launchable {
   HostTensor read_back(const std::string& tensor);
 
   /// The launch leaves the host now (before the simulation: at 0). `done` is called at the instant when the host has
-  /// the response, and may start it again. RunError if it still runs.
+  /// the response, and may start it again. JobNotReady if it still runs.
   void start(Done done) override;
   void start() { start({}); }
   /// Starts it and simulates until it has completed: sc_start() from sc_main, paused at completion, whatever else goes

@@ -144,8 +144,13 @@ std::string to_text(const std::vector<TensorReport>& reports) {
   return s;
 }
 
+std::optional<bool> passed(const std::vector<TensorReport>& reports) {
+  if (reports.empty()) return std::nullopt;
+  return std::all_of(reports.begin(), reports.end(), [](const TensorReport& t) { return t.passed; });
+}
+
 void write_verification(JsonWriter& w, const std::vector<TensorReport>& reports) {
-  w.open('{').field("passed", std::all_of(reports.begin(), reports.end(), [](auto& t) { return t.passed; }));
+  w.open('{').field("passed", passed(reports));
   w.key("tensors").open('[');
   for (const TensorReport& t : reports) {
     w.open('{').field("name", t.name).field("dtype", name_of(t.dtype)).field("shape", t.shape);

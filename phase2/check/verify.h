@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,9 +54,11 @@ TensorReport verify(const std::string& name, DType, const Dims& shape, const voi
 /// The tensor as memory holds it; one with unwritten or pending bytes fails.
 TensorReport verify(const std::string& name, const MemoryImage&, const TensorRef&, const ReferenceValues&);
 
+/// Whether all did; nothing where there was nothing to verify.
+std::optional<bool> passed(const std::vector<TensorReport>&);
 /// A table for people: one line a tensor, then its first mismatches.
 std::string to_text(const std::vector<TensorReport>&);
-/// The same for tools: {"passed": all of them, "tensors": […]}.
+/// The same for tools: {"passed": all of them, or null, "tensors": […]}.
 void write_verification(JsonWriter&, const std::vector<TensorReport>&);
 
 }  // namespace kernbench

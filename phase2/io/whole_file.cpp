@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 
+#include "kernbench/phase2/io/real_name.h"
 #include "kernbench/phase2/op/errors.h"
 
 namespace kernbench {
@@ -24,15 +24,12 @@ constexpr mode_t kPermissions = 07777;
 
 WholeFile::WholeFile(std::string name) : name_(std::move(name)) {
   struct stat found {};
-  const bool there = ::lstat(name_.c_str(), &found) == 0;
-  // A link that leads nowhere is written through: it names what is to be made.
-  const bool leads_somewhere = there && ::stat(name_.c_str(), &found) == 0;
-  if (!there || (leads_somewhere && S_ISREG(found.st_mode))) {
-    std::error_code error;
-    target_ = there ? std::filesystem::canonical(name_, error).string() : name_;
+  const bool there = ::stat(name_.c_str(), &found) == 0;
+  if (there ? S_ISREG(found.st_mode) : errno == ENOENT) {
+    target_ = real_name(name_);
     part_ = target_ + ".part";
   }
-  if (leads_somewhere && ::access(name_.c_str(), W_OK) != 0) {
+  if (there && ::access(name_.c_str(), W_OK) != 0) {
     // Its folder's permissions alone would let it be replaced.
   } else if (has_part()) {
     fd_ = open_alone(part_);

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "kernbench/phase2/energy/account.h"
+#include "kernbench/phase2/io/real_name.h"
 #include "kernbench/phase2/log/checksum.h"
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/log/sqlite_database.h"
@@ -125,7 +126,8 @@ uint64_t checksum_of_action(const energy::Action& a) {
 
 class SqliteOpLog : public OpLogSink {
  public:
-  explicit SqliteOpLog(const std::string& file) : file_(not_a_uri(file)), db_(emptied(file_), SQLITE_OPEN_READWRITE) {
+  explicit SqliteOpLog(const std::string& file)
+      : file_(name_of_file(file)), db_(emptied(file_), SQLITE_OPEN_READWRITE) {
     // The write-ahead log survives the death of the process; only the machine's own death could cost more.
     db_.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 4000;");
     db_.run(kSchema);
@@ -183,7 +185,8 @@ class SqliteOpLog : public OpLogSink {
  private:
   static const std::string& emptied(WrittenFile& file) {
     file.empty();
-    for (const char* end : {"-wal", "-shm", "-journal"}) ::unlink((file.name() + end).c_str());
+    const std::string real = real_name(file.name());  // SQLite's too
+    for (const char* end : {"-wal", "-shm", "-journal"}) ::unlink((real + end).c_str());
     return file.name();
   }
 
@@ -448,34 +451,13 @@ uint64_t read_tokens(Database& db, std::vector<OpRecord>& records) {
   return sum;
 }
 
-/// Steps of SQLite's machine for each byte of a log, many times what reading takes, and for the smallest one.
-constexpr uint64_t kStepsPerByte = 100, kFewestSteps = 20'000'000;
-
-/// Gives up on what a file can make SQLite do beyond reading it.
-void distrust(Database& db, uint64_t nbytes) {
-  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  db.limit_steps(kFewestSteps + kStepsPerByte * nbytes);
-}
-
-/// The tables that are read must be tables, made as this project makes them: in the place of one, a view may stand that
-/// never ends.
-void check_schema(Database& db, const char* schema) {
-  Database own(":memory:", SQLITE_OPEN_READWRITE);
-  own.run(schema);
-  for (Statement expected(own, "SELECT name, sql FROM sqlite_schema WHERE type = 'table'"); expected.next();) {
-    Statement found(
-        db, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = ? AND sql = ?");
-    found.bind(expected.text(0)).bind(expected.text(1));
-    if (!found.next() || found.integer(0) != 1)
-      throw OpLogError(fmt::format("{}: is no op log of version {}: its table {} is another or missing", db.name(),
-                                   kOpLogVersion, expected.text(0)));
-  }
+std::string what_it_is() {
+  return fmt::format("op log of version {}", kOpLogVersion);
 }
 
 /// Adds the energy to the log; returns the sum of its checksums.
 uint64_t read_energy(Database& db, const std::string& account_text, OpLogContents& log) {
-  check_schema(db, kEnergySchema);
+  check_schema(db, kEnergySchema, what_it_is());
   auto account = std::make_shared<energy::Account>();
   try {
     *account = energy::parse_account(account_text);
@@ -501,19 +483,9 @@ OpLogContents read_sqlite_log(const std::string& file) {
   // Read-write, so that the write-ahead log of a killed run is taken in; a file that may only be read has none left.
   const bool writable = ::access(file.c_str(), W_OK) == 0;
   Database db(file, writable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
-  uint64_t nbytes = 0;
-  for (const char* part : {"", "-wal"}) {
-    std::error_code error;
-    const uint64_t size = std::filesystem::file_size(file + part, error);
-    if (!error) nbytes += size;
-  }
-  distrust(db, nbytes);
-  check_schema(db, kSchema);
-  {
-    Statement quick(db, "PRAGMA quick_check(1)");
-    if (!quick.next() || quick.text(0) != "ok")
-      throw OpLogError(file + ": is damaged: " + cut(quick.text(0), kMostOfReason));
-  }
+  db.distrust();
+  check_schema(db, kSchema, what_it_is());
+  check_pages(db);
   Header h = read_header(db);
   OpLogContents log;
   log.complete = h.complete;

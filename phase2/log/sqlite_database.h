@@ -13,15 +13,25 @@
 
 namespace kernbench {
 
-/// The name of a file. SQLite would take one that begins so for a URI, and with it another file: OpLogError.
-inline const std::string& not_a_uri(const std::string& file) {
-  if (file.compare(0, 5, "file:") != 0) return file;
-  throw OpLogError(file + ": found a URI, expected the name of a file (./" + file + " is one)");
+/// The name of a file. SQLite would take some for a URI, for memory or for a file that goes with the process, and keep
+/// nothing: OpLogError.
+inline const std::string& name_of_file(const std::string& file) {
+  if (file.empty()) throw OpLogError("found '', expected the name of a file");
+  if (file.front() != ':' && file.compare(0, 5, "file:") != 0) return file;
+  throw OpLogError(file + ": found " + (file.front() == ':' ? "a name that SQLite keeps for itself" : "a URI") +
+                   ", expected the name of a file (./" + file + " is one)");
 }
+
+/// What SQLite could not do for the system's sake: no room, no permission, another process in the way.
+class DatabaseFailed : public OpLogError {
+ public:
+  using OpLogError::OpLogError;
+};
 
 class Database {
  public:
-  Database(const std::string& file, int flags) : name_(not_a_uri(file)) {
+  /// With SQLITE_OPEN_MEMORY of no file; the name is for messages.
+  Database(const std::string& file, int flags) : name_((flags & SQLITE_OPEN_MEMORY) ? file : name_of_file(file)) {
     const int rc = sqlite3_open_v2(file.c_str(), &db_, flags, nullptr);
     if (rc != SQLITE_OK) {
       const std::string why = db_ ? sqlite3_errmsg(db_) : sqlite3_errstr(rc);
@@ -35,10 +45,14 @@ class Database {
   Database& operator=(const Database&) = delete;
   void run(const char* sql) { check(sqlite3_exec(db_, sql, nullptr, nullptr, nullptr)); }
   void check(int rc) const {
-    if (rc == SQLITE_INTERRUPT) throw OpLogError(name_ + ": takes far more steps to read than an op log of its size");
+    if (rc == SQLITE_OK || rc == SQLITE_DONE || rc == SQLITE_ROW) return;
+    if (rc == SQLITE_INTERRUPT) throw OpLogError(name_ + ": takes far more steps to read than a file of its size");
     if (rc == SQLITE_NOMEM) throw std::bad_alloc();
-    if (rc != SQLITE_OK && rc != SQLITE_DONE && rc != SQLITE_ROW)
-      throw OpLogError(name_ + ": " + cut(sqlite3_errmsg(db_), kMostOfReason));
+    const std::string what = name_ + ": " + cut(sqlite3_errmsg(db_), kMostOfReason);
+    for (const int of_system : {SQLITE_FULL, SQLITE_IOERR, SQLITE_BUSY, SQLITE_READONLY, SQLITE_CANTOPEN}) {
+      if ((rc & 0xff) == of_system) throw DatabaseFailed(what);
+    }
+    throw OpLogError(what);
   }
   /// From now on, more steps than these are OpLogError.
   void limit_steps(uint64_t most) {
@@ -52,6 +66,8 @@ class Database {
     };
     sqlite3_progress_handler(db_, kAtOnce, more, &steps_left_);
   }
+  /// Gives up on what a file can make SQLite do beside reading it.
+  void distrust();
   sqlite3* get() const { return db_; }
   const std::string& name() const { return name_; }
 
@@ -88,6 +104,8 @@ class Statement {
     return rc == SQLITE_ROW;
   }
   int64_t integer(int c) const { return sqlite3_column_int64(s_, c); }
+  /// SQLITE_INTEGER, SQLITE_FLOAT, SQLITE_TEXT, SQLITE_BLOB, SQLITE_NULL.
+  int type(int c) const { return sqlite3_column_type(s_, c); }
   double real(int c) const { return sqlite3_column_double(s_, c); }
   std::string_view text(int c) const {
     const auto* p = reinterpret_cast<const char*>(sqlite3_column_text(s_, c));
@@ -99,5 +117,11 @@ class Statement {
   sqlite3_stmt* s_ = nullptr;
   int at_ = 0;
 };
+
+/// The tables of `schema` must be tables, made as there: in the place of one, a view may stand that never ends.
+/// OpLogError: is no `what`.
+void check_schema(Database&, const char* schema, const std::string& what);
+/// OpLogError where the file's pages do not hang together.
+void check_pages(Database&);
 
 }  // namespace kernbench

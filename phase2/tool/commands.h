@@ -20,8 +20,6 @@ struct Command {
 
 Command add_replay(CLI::App&);
 
-/// The parts of "NAME=VALUE", as options have them; InputError where it is none. `form`: what was expected.
-std::pair<std::string, std::string> name_and_value(const char* option, const std::string& text, const char* form);
 /// The path of that name; InputError where there is none or this machine lacks it.
 Isa isa_of(const std::string& name);
 /// The memory file beside an op log: its name with .kbmem in place of the extension.

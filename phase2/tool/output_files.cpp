@@ -2,8 +2,7 @@
 
 #include <unistd.h>
 
-#include <filesystem>
-
+#include "kernbench/phase2/io/real_name.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
 
@@ -16,8 +15,7 @@ OutputFiles::OutputFiles() {
 
 void OutputFiles::add(const std::string& option, const std::string& file) {
   if (file.empty()) return;
-  std::error_code error;
-  File f{option, std::filesystem::weakly_canonical(std::filesystem::absolute(file, error), error).string(), {}};
+  File f{option, real_name(file), {}};
   struct stat s {};
   if (::stat(file.c_str(), &s) == 0) {
     if (!S_ISREG(s.st_mode)) return;
@@ -26,10 +24,14 @@ void OutputFiles::add(const std::string& option, const std::string& file) {
   for (const File& other : files_) {
     const bool linked =
         f.found && other.found && f.found->st_dev == other.found->st_dev && f.found->st_ino == other.found->st_ino;
-    if (linked || (!f.path.empty() && f.path == other.path))
+    if (linked || f.path == other.path)
       throw InputError(option + ": found " + in_quotes(file) + ", the file of " + other.option);
   }
   files_.push_back(std::move(f));
+}
+
+void OutputFiles::add_all(const std::string& option, const std::vector<std::string>& files) {
+  for (const std::string& file : files) add(option, file);
 }
 
 }  // namespace kernbench::cli

@@ -16,6 +16,8 @@ class OutputFiles {
   OutputFiles();
   /// InputError where another option's is the same file. An empty name is none.
   void add(const std::string& option, const std::string& file);
+  /// The files of one option.
+  void add_all(const std::string& option, const std::vector<std::string>& files);
 
  private:
   struct File {

@@ -21,6 +21,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/named_values.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/commands.h"
 #include "kernbench/phase2/tool/faults.h"
@@ -55,8 +56,7 @@ std::vector<TensorFile> tensor_files(const char* option, const std::vector<std::
     if (t.output) legal += (legal.empty() ? "" : ", ") + t.name;
   }
   std::vector<TensorFile> v;
-  for (const std::string& text : texts) {
-    const auto [name, file] = name_and_value(option, text, "NAME=FILE.npy");
+  for (const auto& [name, file] : named_values(option, texts, "NAME=FILE.npy")) {
     const auto it = std::find_if(header.tensors.begin(), header.tensors.end(),
                                  [&, n = name](const PlacedTensor& t) { return t.output && t.name == n; });
     if (it == header.tensors.end())
@@ -273,13 +273,6 @@ Isa isa_of(const std::string& name) {
   if (!isa) throw InputError("--isa: found '" + name + "', expected portable, avx2 or avx512");
   if (!available(*isa)) throw InputError("--isa: this machine has no " + name);
   return *isa;
-}
-
-std::pair<std::string, std::string> name_and_value(const char* option, const std::string& text, const char* form) {
-  const size_t at = text.find('=');
-  if (at == std::string::npos || at == 0 || at + 1 == text.size())
-    throw InputError(std::string(option) + ": found " + in_quotes(text) + ", expected " + form);
-  return {text.substr(0, at), text.substr(at + 1)};
 }
 
 std::string memory_file_of(const std::string& oplog) {

@@ -16,6 +16,7 @@ int command_line(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", version());
   const cli::Command replay = cli::add_replay(app);
+  cli::refuse_empty_names(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

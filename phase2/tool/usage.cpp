@@ -24,6 +24,19 @@ std::string unknown_word(const CLI::App& app, const std::string& command, const 
 
 }  // namespace
 
+void refuse_empty_names(CLI::App& app) {
+  const CLI::Validator named(
+      [](const std::string& v) { return v.empty() ? std::string("found '', expected the name of a file") : ""; }, "");
+  for (CLI::Option* o : app.get_options()) {
+    const std::string type = o->get_type_name();
+    // FILE, NAME=FILE.npy, OUT.sqlite, LIB.so, FOLDER
+    const bool names_a_file = type.find("FILE") != std::string::npos || type.find('.') != std::string::npos ||
+                              type.find("FOLDER") != std::string::npos;
+    if (names_a_file && type.find(',') == std::string::npos) o->check(named);
+  }
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) refuse_empty_names(*command);
+}
+
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* c : app.get_subcommands([](const CLI::App* a) { return !a->get_group().empty(); }))

@@ -1,5 +1,7 @@
 #include "kernbench/platform/c_api/host_side.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 namespace kernbench::c_api {
@@ -41,7 +43,10 @@ void ToolPort::access(bool write, uint64_t address, void* data, unsigned nbytes,
 void ToolPort::end(Access& access) {
   const auto ended = under_way_.extract(&access);
   const bool ok = access.transfer.status == tlm::TLM_OK_RESPONSE;
-  const std::string error = ok ? "" : last_error_();
+  std::string error = ok ? "" : last_error_();
+  if (!ok && error.empty())  // a memory of the tool's says no more
+    error = fmt::format("{} of {} bytes at {:#x}: the memory answers with an error",
+                        access.transfer.write ? "write" : "read", access.transfer.nbytes, access.transfer.address);
   access.done(access.user, ok ? KERNBENCH_OK : KERNBENCH_FAILED, error.c_str(), timeline_.now_ns());
 }
 

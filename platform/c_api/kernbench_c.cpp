@@ -102,6 +102,8 @@ int status_of(Work work) {
     return told(KERNBENCH_BAD_INPUT, e.what());
   } catch (const BadState& e) {
     return told(KERNBENCH_BAD_STATE, e.what());
+  } catch (const JobNotReady& e) {
+    return told(KERNBENCH_BAD_STATE, e.what());
   } catch (const RunError& e) {
     return told(KERNBENCH_FAILED, joined(e.lines()));
   } catch (const std::bad_alloc&) {

@@ -83,6 +83,7 @@ int command_line(int argc, const char* const* argv, const std::vector<AddCommand
   std::vector<cli::Command> commands;
   for (const AddCommand add : legal) commands.push_back(add(app));
   cli::group_for_help(app);
+  cli::refuse_empty_names(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -11,6 +11,7 @@
 #include "kernbench/platform/cli/plan_options.h"
 #include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/platform/sweep/server.h"
+#include "kernbench/platform/sweep/store.h"
 
 namespace kernbench::cli {
 namespace {
@@ -25,8 +26,7 @@ int serve_points(ServeCommand& c) {
   if (!c.stdio) throw InputError("serve: needs --stdio: requests come on stdin, answers go to stdout");
   if (!c.command.empty()) c.options.base = c.command;
   c.options.version = version();
-  OutputFiles files;
-  files.add("--store", c.options.store);
+  if (!c.options.store.empty()) OutputFiles().add_all("--store", sweep::Store::files(c.options.store));
   sweep::serve(c.options, STDIN_FILENO, STDOUT_FILENO, {do_again, point_file});
   return 0;
 }

@@ -21,6 +21,7 @@
 #include "kernbench/platform/cli/sweep_shards.h"
 #include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/platform/sweep/store.h"
+#include "kernbench/platform/sweep/table_database.h"
 
 namespace kernbench::cli {
 namespace {
@@ -81,9 +82,10 @@ int sweep_points(SweepCommand& c, const CLI::App& words) {
     return 0;
   }
   OutputFiles files;
-  files.add("--store", o.store);
+  if (!o.store.empty()) files.add_all("--store", sweep::Store::files(o.store));
   files.add("--svg", c.svg);
   files.add("--sqlite", c.sqlite);
+  if (!c.sqlite.empty()) sweep::check_replaced_database(c.sqlite);
   ProgressLine progress;
   const auto say = [&](const std::string& line) {
     progress.clear();

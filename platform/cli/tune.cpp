@@ -16,6 +16,7 @@
 #include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/platform/spec/run_spec.h"
 #include "kernbench/platform/sweep/shrinking.h"
+#include "kernbench/platform/sweep/store.h"
 #include "kernbench/platform/sweep/tuner.h"
 
 namespace kernbench::cli {
@@ -61,8 +62,7 @@ int tune(TuneCommand& c, std::vector<std::string> command) {
   o.plan = c.plan.plan("tune", command);
   o.version = version();
   o.form = sweep::form_of(c.format);
-  OutputFiles files;
-  files.add("--store", o.store);
+  if (!o.store.empty()) OutputFiles().add_all("--store", sweep::Store::files(o.store));
   ProgressLine progress;
   sweep::TuneHooks hooks;
   hooks.work = do_again;

@@ -259,7 +259,10 @@ std::string HtmlReport::data(const RunReport& r) const {
   spec::write(w.open('{').key("run"), r.document, true);
   w.field("name", r.kernel).field("topology", r.topology).field("sim_ns", r.end_ns);
   w.field("start_ns", r.start_ns).field("launch", r.launch).field("transfer", r.timed_transfer ? "timed" : "instant");
-  w.field("events", r.events).field("wall_s", r.wall_s).field("verified", r.verified).field("passed", r.passed);
+  w.field("events", r.events)
+      .field("wall_s", r.wall_s)
+      .field("verified", r.verified)
+      .field("passed", passed(r.tensors));
   w.key("params").open('{');
   for (const auto& [name, value] : r.params) w.field(name, value);
   w.close('}').field("notes", r.notes);

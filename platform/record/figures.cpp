@@ -67,7 +67,10 @@ const std::vector<Figure>& figures() {
   static const std::vector<Figure> all = {
       {"sim_ns", "simulated time, ns", [](R r) { return Value(r.end_ns); }},
       {"verified", "whether the outputs passed; needs --verify",
-       [](R r) { return r.verified ? Value(r.passed) : Value(); }},
+       [](R r) {
+         const auto outputs = passed(r.tensors);
+         return r.verified && outputs ? Value(*outputs) : Value();
+       }},
       {"tflops", "TFLOP/s of all engines over the run",
        [](R r) { return r.end_ns > 0 ? Value(flops(r) / r.end_ns / 1e3) : Value(); }},
       {"gflop", "work of all engines, GFLOP", [](R r) { return Value(flops(r) / 1e9); }},

@@ -87,7 +87,7 @@ struct RunReport {
   double gemm_peak_share() const;
   double wall_s = 0, phase1_s = 0, phase2_s = 0;
   bool verified = false;  ///< verification was asked for and done
-  bool passed = true;
+  bool passed = true;     ///< nothing that was verified failed
   std::vector<TensorReport> tensors;
   bool races_checked = false;
   std::vector<Race> races;

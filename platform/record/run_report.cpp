@@ -276,12 +276,15 @@ void write_findings(std::ostream& out, const RunReport& r) {
              grouped(r.events));
 }
 
+const char* verdict_text(const RunReport& r) {
+  if (!r.verified) return "";
+  const auto outputs = passed(r.tensors);
+  return !outputs ? ", nothing to verify" : *outputs ? ", verified" : ", VERIFICATION FAILED";
+}
+
 void write_run_text(std::ostream& out, const RunReport& r) {
   fmt::print(out, "{} on {}, {} {}: {}{}\n\n", r.kernel, r.topology, r.pes.size(), r.pes.size() == 1 ? "PE" : "PEs",
-             time_text(r.end_ns),
-             !r.verified ? ""
-             : r.passed  ? ", verified"
-                         : ", VERIFICATION FAILED");
+             time_text(r.end_ns), verdict_text(r));
   fmt::print(out, "  time         {:.3f} ns\n", r.end_ns);
   write_way(out, r);
   write_rates(out, r);

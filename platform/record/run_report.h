@@ -16,6 +16,8 @@ struct RunFigures;
 /// What an Insight of the run is made of (insight/insight.h).
 insight::RunFigures figures_of(const RunReport&);
 
+/// Behind a run's time: ", verified", ", nothing to verify", ", VERIFICATION FAILED", or nothing.
+const char* verdict_text(const RunReport&);
 void write_run_text(std::ostream&, const RunReport&);
 /// docs/run_report.schema.json.
 void write_run_json(std::ostream&, const RunReport&);

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <set>
 #include <stdexcept>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/named_values.h"
 #include "kernbench/phase2/text/text.h"
 
 namespace kernbench::spec {
@@ -237,14 +237,6 @@ std::vector<const Option*> deciding_options() {
   return deciding;
 }
 
-std::pair<std::string, std::string> name_and_value(const std::string& what, const std::string& text,
-                                                   std::string_view form) {
-  const size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    throw InputError(fmt::format("{}: found {}, expected {}", what, in_quotes(text), form));
-  return {text.substr(0, equals), text.substr(equals + 1)};
-}
-
 size_t RunSpec::index_of(std::string_view name) {
   return static_cast<size_t>(&option(name) - options().data());
 }
@@ -275,15 +267,7 @@ std::optional<double> RunSpec::number(std::string_view name) const {
 
 std::vector<std::pair<std::string, std::string>> RunSpec::named(std::string_view name) const {
   const Option& o = option(name);
-  const std::string what = "--" + std::string(name);
-  std::vector<std::pair<std::string, std::string>> pairs;
-  std::set<std::string> names;
-  for (const std::string& text : list(name)) {
-    pairs.push_back(name_and_value(what, text, o.form));
-    if (o.often == Often::named && !names.insert(pairs.back().first).second)
-      throw InputError(fmt::format("{}: found {} twice, expected each name once", what, pairs.back().first));
-  }
-  return pairs;
+  return named_values("--" + std::string(name), list(name), o.form, o.often == Often::named);
 }
 
 RunSpec RunSpec::of_words(const std::vector<std::string>& words, const std::string& who) {

@@ -60,10 +60,6 @@ const Option& option(std::string_view name);
 /// What keys and documents are made of, in the table's order.
 std::vector<const Option*> deciding_options();
 
-/// "NAME=VALUE" as its parts. InputError: `what` stands in front.
-std::pair<std::string, std::string> name_and_value(const std::string& what, const std::string& text,
-                                                   std::string_view form);
-
 /// The values of one run. std::logic_error where an option is asked for that the table lacks, or as what it is not.
 class RunSpec {
  public:

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/spec/shell_words.h"
 
@@ -126,7 +127,20 @@ esac
                      fmt::arg("title", title(e, "For GNU parallel:")), fmt::arg("steps", steps(e, "$2")));
 }
 
+/// A value of make's ends at the line `endef`, and what is behind it is make's own.
+void check_for_make(const Emission& e) {
+  Words all = {e.folder, e.kernbench, e.store, e.shards, e.table};
+  for (const Words* more : {&e.options, &e.table_options, &e.command})
+    all.insert(all.end(), more->begin(), more->end());
+  for (const std::string& word : all) {
+    if (word.find_first_of("\n\r") != std::string::npos)
+      throw InputError("--emit make: found " + in_quotes(escaped(word)) +
+                       ", which has a line's end in it; --emit parallel and slurm take it");
+  }
+}
+
 std::string make(const Emission& e) {
+  check_for_make(e);
   std::string text = fmt::format("set -eu\n{}esac", steps(e, "$2"));
   // As a value of make's.
   std::string value, targets;

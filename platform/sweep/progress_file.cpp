@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "kernbench/phase2/io/input_file.h"
+#include "kernbench/phase2/io/real_name.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/json_writer.h"
@@ -18,7 +19,7 @@ namespace {
 constexpr auto kFirst = std::chrono::milliseconds(500), kMost = std::chrono::milliseconds(10'000);
 
 std::string file_of(const std::string& store) {
-  return store + "-progress";
+  return real_name(store) + "-progress";
 }
 
 std::string host_name() {

@@ -24,8 +24,10 @@ struct PointResult {
 };
 
 /// An SQLite database and, beside it, FILE-owners: a file of locks by which processes know of each other whether they
-/// still run. Any number of processes of one machine may use a store, and may be killed, at any moment. InputError for
-/// a file that is no store, or is another kernbench's.
+/// still run. Any number of processes of one machine may use a store, by whatever symbolic links, and may be killed, at
+/// any moment. InputError for a file that is no store, is another kernbench's, or has a second name by a hard link;
+/// with row and column for one that is damaged. RunError where the system does not do what is asked, such as a full
+/// disk.
 class Store {
  public:
   /// Made where it is not there. A machine that loses its power takes with it what it has put in within the last
@@ -52,6 +54,8 @@ class Store {
   /// Takes the points of another store over, all or none. RunError where both have a final one with other results.
   Merged merge(const std::string& file);
 
+  /// All that may lie on the disk for a store of that name, the store first.
+  static std::vector<std::string> files(const std::string& file);
   /// Whether a file is a store, of whatever version.
   static bool is_store(const std::string& file);
   /// Its points that have ended, by key. InputError.

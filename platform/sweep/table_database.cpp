@@ -1,7 +1,10 @@
 #include "kernbench/platform/sweep/table_database.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 
+#include "kernbench/phase2/io/real_name.h"
 #include "kernbench/phase2/log/sqlite_database.h"
 #include "kernbench/phase2/op/errors.h"
 
@@ -58,6 +61,21 @@ void check_database_columns(const std::vector<std::string>& columns) {
                          ", which are one to SQLite");
     }
   }
+}
+
+void check_replaced_database(const std::string& file) {
+  struct stat s {};
+  if (::stat(file.c_str(), &s) != 0 || !S_ISREG(s.st_mode) || s.st_size == 0) return;
+  try {
+    Database db(real_name(file), SQLITE_OPEN_READONLY);
+    db.distrust();
+    Statement others(db, "select count(*) from sqlite_schema where not (type = 'table' and name = 'sweep')");
+    Statement table(db, "select count(*) from sqlite_schema");
+    if (others.next() && others.integer(0) == 0 && table.next() && table.integer(0) == 1) return;
+  } catch (const OpLogError&) {  // no database
+  }
+  throw InputError("--sqlite: found " + in_quotes(file) +
+                   ", which holds something else than a sweep's table; it stays");
 }
 
 std::string table_database(const std::vector<std::string>& columns, const std::vector<Row>& rows) {

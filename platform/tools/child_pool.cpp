@@ -156,10 +156,18 @@ std::optional<ChildPool::Ended> ChildPool::wait(std::chrono::milliseconds patien
     return std::nullopt;
   }
   const auto it = running_.begin() + (ended - open.begin());
-  const int status = exit_status(wait_for_child((*it)->pid));
-  const Running& r = **it;
-  Ended e{r.id, r.late && status == 128 + SIGKILL ? kTookTooLong : status, r.out.text(), r.err.text(), seconds(r)};
+  const std::unique_ptr<Running> r = std::move(*it);
   running_.erase(it);
+  const int status = exit_status(wait_for_child(r->pid));
+  Ended e{r->id, r->late && status == 128 + SIGKILL ? kTookTooLong : status, "", "", seconds(*r)};
+  try {
+    e.out = r->out.text();
+    e.err = r->err.text();
+  } catch (const std::bad_alloc&) {  // of this process alone: whoever waits for it is told
+    e.status = 1;
+    e.out.clear();
+    e.err = kOutOfMemory;
+  }
   return e;
 }
 

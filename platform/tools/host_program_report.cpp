@@ -91,10 +91,7 @@ void write_op(JsonWriter& w, const host::Operation& op) {
 void write_program_text(std::ostream& out, const ProgramReport& p) {
   const RunReport& r = p.run;
   fmt::print(out, "{} on {}, {} {}, {} {}: {}{}\n\n", r.kernel, r.topology, p.ranks, p.ranks == 1 ? "rank" : "ranks",
-             r.pes.size(), r.pes.size() == 1 ? "PE" : "PEs", time_text(r.end_ns),
-             !r.verified ? ""
-             : r.passed  ? ", verified"
-                         : ", VERIFICATION FAILED");
+             r.pes.size(), r.pes.size() == 1 ? "PE" : "PEs", time_text(r.end_ns), verdict_text(r));
   fmt::print(out, "  time         {:.3f} ns, to the end of the last operation\n", r.end_ns);
   fmt::print(out, "  launch       {}{}\n", r.launch, r.launch_note.empty() ? "" : " (" + r.launch_note + ")");
   fmt::print(out, "  transfer     {}\n",

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/tool/faults.h"
 
 namespace kernbench::web {
 namespace {
@@ -81,8 +82,17 @@ bool Children::stop(const std::string& run) {
     taken = std::move(*it);
     waiting_.erase(it);
   }
-  taken.ended(128 + SIGINT, 0);
+  end(taken, 128 + SIGINT, 0);
   return true;
+}
+
+/// Where that cannot be written down, its folder being gone or the disk full, the page shows the run as cut off.
+void Children::end(const Run& run, int status, double wall_s) {
+  try {
+    run.ended(status, wall_s);
+  } catch (const std::exception& e) {
+    cli::tell("kernbench web: " + run.name + ": its end is not kept: " + e.what());
+  }
 }
 
 size_t Children::started(bool runs) const {
@@ -96,8 +106,9 @@ void Children::start_run(Run run) {
     Started& s = started_.emplace_back();
     s.id = next_id_++;
     s.run = std::move(run);
-  } catch (const RunError&) {
-    run.ended(1, 0);
+  } catch (const std::exception& e) {
+    cli::tell("kernbench web: " + run.name + ": cannot be started: " + e.what());
+    end(run, 1, 0);
   }
 }
 
@@ -107,7 +118,7 @@ void Children::start_question(Question q) {
     Started& s = started_.emplace_back();
     s.id = next_id_++;
     s.answer = std::move(q.answer);
-  } catch (const RunError&) {
+  } catch (const std::exception&) {
     q.answer.set_exception(std::current_exception());
   }
 }
@@ -123,7 +134,7 @@ void Children::take(ChildPool::Ended e) {
   if (it->run.name.empty()) {
     it->answer.set_value(std::move(e));
   } else {
-    it->run.ended(e.status, e.wall_s);
+    end(it->run, e.status, e.wall_s);
   }
   started_.erase(it);
 }
@@ -137,7 +148,13 @@ int Children::work() {
       to_stop_.clear();
     }
     std::vector<pollfd> others = {{wake_, POLLIN, 0}};
-    auto ended = pool_.wait(std::chrono::minutes(1), &others);
+    std::optional<ChildPool::Ended> ended;
+    try {
+      ended = pool_.wait(std::chrono::minutes(1), &others);
+    } catch (const std::exception& e) {  // the system's; it may pass
+      cli::tell(std::string("kernbench web: ") + e.what());
+      poll(nullptr, 0, 100);
+    }
     if (const int signal = StopSignals::take()) {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (ended) take(std::move(*ended));

@@ -66,6 +66,7 @@ class Children {
   void start_run(Run);
   void start_question(Question);
   void take(ChildPool::Ended);
+  static void end(const Run&, int status, double wall_s);
   size_t started(bool runs) const;
   void end_all();
 

@@ -7,7 +7,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
+#include <cctype>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <vector>
 
 #include "kernbench/phase2/op/errors.h"
 
@@ -34,19 +42,44 @@ bool same(const std::string& a, const std::string& b) {
   return difference == 0;
 }
 
+/// Why a request is not looked at: a status line's end; empty: it is.
+using Refusal = std::string_view;
+
+bool begins(std::string_view line, std::string_view lower) {
+  const auto same_letter = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+  return line.size() >= lower.size() &&
+         std::equal(lower.begin(), lower.end(), line.begin(), [&](char b, char a) { return same_letter(a, b); });
+}
+
 /// One request and its answer: a socket that ends when its time or its bytes are used up, however slowly they come.
 class OneRequest : public httplib::Stream {
  public:
   explicit OneRequest(socket_t socket) : socket_(socket), until_(Clock::now() + PageServer::kToAsk) {}
 
-  bool is_readable() const override { return wait(POLLIN); }
+  /// Reads the head, and leaves out what cpp-httplib would do with no end: it makes an answer of every range of a file
+  /// (RFC 9110 lets a server ignore them), and decodes a body to whatever it comes to.
+  Refusal take_head() {
+    std::string line;
+    for (char c = 0; receive(&c, 1) == 1;) {
+      line += c;
+      if (line.size() > PageServer::kMostLine) return "431 Request Header Fields Too Large";
+      if (c != '\n') continue;
+      if (begins(line, "content-encoding:")) return "415 Unsupported Media Type";
+      if (!begins(line, "range:")) head_ += line;
+      if (head_.size() > PageServer::kMostHead) return "431 Request Header Fields Too Large";
+      if (line == "\r\n") break;
+      line.clear();
+    }
+    return "";
+  }
+
+  bool is_readable() const override { return at_ < head_.size() || at_received_ < received_.size() || wait(POLLIN); }
   bool is_writable() const override { return wait(POLLOUT); }
   ssize_t read(char* to, size_t size) override {
-    size = std::min(size, left_);
-    if (size == 0 || !wait(POLLIN)) return -1;
-    const ssize_t got = recv(socket_, to, size, 0);
-    if (got > 0) left_ -= static_cast<size_t>(got);
-    return got;
+    if (at_ == head_.size()) return receive(to, size);
+    const size_t n = head_.copy(to, size, at_);
+    at_ += n;
+    return static_cast<ssize_t>(n);
   }
   ssize_t write(const char* from, size_t size) override {
     if (!answering_) until_ = Clock::now() + PageServer::kToAnswer;
@@ -64,37 +97,91 @@ class OneRequest : public httplib::Stream {
     pollfd p{socket_, what, 0};
     return left > 0 && poll(&p, 1, static_cast<int>(left)) > 0;
   }
+  /// Of the socket, of which more is taken at a time than is asked for.
+  ssize_t receive(char* to, size_t size) {
+    if (at_received_ == received_.size()) {
+      received_.resize(std::min<size_t>(left_, 4096));
+      at_received_ = 0;
+      const ssize_t got =
+          received_.empty() || !wait(POLLIN) ? -1 : recv(socket_, received_.data(), received_.size(), 0);
+      received_.resize(got > 0 ? static_cast<size_t>(got) : 0);
+      if (got <= 0) return got;
+      left_ -= received_.size();
+    }
+    const size_t n = received_.copy(to, size, at_received_);
+    at_received_ += n;
+    return static_cast<ssize_t>(n);
+  }
 
   socket_t socket_;
   Clock::time_point until_;
   size_t left_ = PageServer::kMostBytes;
   bool answering_ = false;
+  std::string head_, received_;
+  size_t at_ = 0, at_received_ = 0;
 };
 
-/// A few threads; a connection that finds them all busy is taken at once, to be turned away.
+/// A few threads, as many as the system starts; a connection that finds them all busy is taken at once, to be turned
+/// away. Without a thread each is served where it is taken.
 class BusyAtMost : public httplib::TaskQueue {
  public:
-  explicit BusyAtMost(size_t most) : most_(most), threads_(most) {}
-  void enqueue(std::function<void()> work) override {
-    if (busy_.fetch_add(1) >= most_) {
-      turned_away = true;
-      work();
+  explicit BusyAtMost(size_t most) {
+    try {
+      while (threads_.size() < most) threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {  // those there are will do
+    }
+  }
+  void enqueue(std::function<void()> task) override {
+    const bool alone = threads_.empty();
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (alone || busy_ == threads_.size()) {
+      lock.unlock();
+      turned_away = !alone;
+      task();
       turned_away = false;
-      --busy_;
       return;
     }
-    threads_.enqueue([this, work = std::move(work)] {
-      work();
-      --busy_;
-    });
+    ++busy_;
+    tasks_.push_back(std::move(task));
+    more_.notify_one();
   }
-  void shutdown() override { threads_.shutdown(); }
+  void shutdown() override {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      over_ = true;
+    }
+    more_.notify_all();
+    for (std::thread& t : threads_) t.join();
+  }
 
  private:
-  size_t most_;
-  std::atomic<size_t> busy_{0};
-  httplib::ThreadPool threads_;
+  void work() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (true) {
+      more_.wait(lock, [this] { return over_ || !tasks_.empty(); });
+      if (tasks_.empty()) return;
+      const std::function<void()> task = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      task();
+      lock.lock();
+      --busy_;
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable more_;
+  std::deque<std::function<void()>> tasks_;
+  size_t busy_ = 0;
+  bool over_ = false;
+  std::vector<std::thread> threads_;
 };
+
+/// An answer without a body.
+bool say(socket_t socket, std::string_view status) {
+  const std::string text = fmt::format("HTTP/1.1 {}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", status);
+  return send(socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
+}
 
 void close_gently(socket_t socket) {
   shutdown(socket, SHUT_RDWR);
@@ -137,17 +224,36 @@ httplib::Server::HandlerResponse PageServer::admit(const httplib::Request& reque
   return HandlerResponse::Unhandled;
 }
 
-bool PageServer::process_and_close_socket(socket_t socket) {
-  if (turned_away) {
-    constexpr std::string_view kBusy =
-        "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
-    const bool told = send(socket, kBusy.data(), kBusy.size(), MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
-    close_gently(socket);
-    return told;
+void PageServer::serve() {
+  constexpr auto kPause = std::chrono::milliseconds(20);
+  while (!ending_) {
+    // It ends by itself where the system has no room for another connection.
+    listen_after_bind();
+    while (!ending_ && !bind_to_port(kHost, port_)) std::this_thread::sleep_for(kPause);
   }
-  OneRequest stream(socket);
-  bool closed = false;
-  const bool done = process_request(stream, true, closed, nullptr);
+  served_ = true;
+}
+
+void PageServer::end() {
+  ending_ = true;
+  while (!served_ && !is_running()) std::this_thread::yield();  // stop() needs it to
+  if (!served_) stop();
+}
+
+bool PageServer::process_and_close_socket(socket_t socket) {
+  bool done = false;
+  try {
+    if (turned_away) {
+      done = say(socket, "503 Service Unavailable");
+    } else {
+      OneRequest stream(socket);
+      const Refusal refusal = stream.take_head();
+      bool closed = false;
+      done = refusal.empty() ? process_request(stream, true, closed, nullptr) : say(socket, refusal);
+    }
+  } catch (...) {  // memory, mostly: the end of this request, and of no other
+    say(socket, "500 Internal Server Error");
+  }
   close_gently(socket);
   return done;
 }

@@ -13,8 +13,9 @@ namespace kernbench::web {
 
 class PageServer : public httplib::Server {
  public:
-  static constexpr size_t kMostBytes = 256 * 1024;  ///< of a request, its headers included
-  static constexpr std::chrono::seconds kToAsk{5};  ///< from the first byte to the last
+  static constexpr size_t kMostBytes = 256 * 1024;  ///< of a request, its head included; bodies are taken as they are
+  static constexpr size_t kMostHead = 32 * 1024, kMostLine = 4 * 1024;  ///< of the head, of a line of it
+  static constexpr std::chrono::seconds kToAsk{5};                      ///< from the first byte to the last
   static constexpr std::chrono::seconds kToAnswer{60};
   static constexpr size_t kMostAtOnce = 32;  ///< connections; who comes then is told so at once
 
@@ -25,8 +26,10 @@ class PageServer : public httplib::Server {
   std::string address() const;
   /// A handler's path as a regular expression, behind the token.
   std::string path(const std::string& pattern) const { return "/" + token_ + pattern; }
-  /// Serves until stop(); from a thread of its own.
-  void serve() { listen_after_bind(); }
+  /// Serves until end(), whatever comes and whatever the system refuses; from a thread of its own.
+  void serve();
+  /// From another thread; serve() returns soon.
+  void end();
 
  private:
   bool process_and_close_socket(socket_t) override;
@@ -34,6 +37,7 @@ class PageServer : public httplib::Server {
 
   std::string token_;
   int port_ = 0;
+  std::atomic<bool> ending_{false}, served_{false};
 };
 
 }  // namespace kernbench::web

@@ -23,37 +23,22 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRun = ".run";
 constexpr const char* kTopologies = "topologies";
+/// Bytes that are read of a file: of what a page has asked for, of a report for its results, of what a run has said.
+constexpr size_t kMostRequest = 1 << 20, kMostReport = 64 << 20, kMostSaid = 64 << 10;
 
 /// Plain names with that ending in a folder that is no link; none where there is no such folder.
 std::vector<std::string> names_in(const std::string& folder, const char* ending, fs::file_type type) {
   std::vector<std::string> found;
   std::error_code error;
   if (fs::symlink_status(folder, error).type() != fs::file_type::directory) return found;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (entry.path().extension() == ending && is_plain_name(name) && entry.symlink_status(error).type() == type)
+  // What goes away meanwhile is no fault.
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    std::error_code gone;
+    if (it->path().extension() == ending && is_plain_name(name) && it->symlink_status(gone).type() == type)
       found.push_back(name);
   }
   return found;
-}
-
-/// A regular file, not through a link; none where it cannot be read.
-std::optional<std::string> read_file(const std::string& file) {
-  const int fd = open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return std::nullopt;
-  std::string text;
-  struct stat status {};
-  bool whole = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-  if (whole) {
-    text.resize(static_cast<size_t>(status.st_size));
-    size_t got = 0;
-    for (ssize_t n = 1; n > 0 && got<text.size(); got += n> 0 ? static_cast<size_t>(n) : 0)
-      whole = (n = ::read(fd, text.data() + got, text.size() - got)) >= 0;
-    text.resize(got);
-  }
-  close(fd);
-  if (!whole) return std::nullopt;
-  return text;
 }
 
 void write_file(const std::string& file, const std::string& text) {
@@ -68,6 +53,24 @@ fs::file_time_type changed(const std::string& file) {
 }
 
 }  // namespace
+
+OpenFile::~OpenFile() {
+  close(fd_);
+}
+
+size_t OpenFile::read(size_t from, char* to, size_t size) const {
+  const ssize_t got = pread(fd_, to, size, static_cast<off_t>(from));
+  return got > 0 ? static_cast<size_t>(got) : 0;
+}
+
+std::string OpenFile::last(size_t most) const {
+  std::string text(std::min(most, size_), '\0');
+  size_t got = 0;
+  for (size_t n = 1; n > 0 && got < text.size(); got += n)
+    n = read(size_ - text.size() + got, text.data() + got, text.size() - got);
+  text.resize(got);
+  return text;
+}
 
 RunFolder::RunFolder(const std::string& folder) {
   std::error_code error;
@@ -115,18 +118,35 @@ std::string RunFolder::create(const RunRequest& request) const {
       if (errno == EEXIST) continue;
       throw RunError(fmt::format("web: {}/{}{}: {}", path_, name, kRun, std::strerror(errno)));
     }
-    write_file(file(name, "request.json"), request.json());
+    try {
+      write_file(file(name, "request.json"), request.json());
+    } catch (const std::exception& e) {
+      std::error_code error;
+      fs::remove_all(path_ + "/" + name + kRun, error);
+      throw RunError(std::string("web: ") + e.what());
+    }
     return name;
   }
 }
 
-std::optional<std::string> RunFolder::read(const std::string& run, const std::string& name) const {
-  return has_run(run) ? read_file(file(run, name)) : std::nullopt;
+std::shared_ptr<const OpenFile> RunFolder::open(const std::string& run, const std::string& name) const {
+  if (!has_run(run)) return nullptr;
+  const int fd = ::open(file(run, name).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return nullptr;
+  struct stat status {};
+  const bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+  auto opened = std::make_shared<OpenFile>(fd, static_cast<size_t>(status.st_size));
+  return regular ? opened : nullptr;
+}
+
+std::optional<std::string> RunFolder::read(const std::string& run, const std::string& name, size_t most) const {
+  const auto opened = open(run, name);
+  return opened ? std::optional(opened->last(most)) : std::nullopt;
 }
 
 std::optional<RunRequest> RunFolder::request(const std::string& run) const {
   try {
-    if (const auto text = read(run, "request.json")) return parse_run_request(*text);
+    if (const auto text = read(run, "request.json", kMostRequest)) return parse_run_request(*text);
   } catch (const InputError&) {  // somebody else's
   }
   return std::nullopt;
@@ -134,7 +154,7 @@ std::optional<RunRequest> RunFolder::request(const std::string& run) const {
 
 std::optional<RunEnd> RunFolder::end(const std::string& run) const {
   try {
-    if (const auto text = read(run, "end.json")) return parse_run_end(*text);
+    if (const auto text = read(run, "end.json", kMostRequest)) return parse_run_end(*text);
   } catch (const InputError&) {
   }
   return std::nullopt;
@@ -144,13 +164,13 @@ void RunFolder::finish(const std::string& run, int status, double wall_s) const 
   RunEnd end;
   end.status = status;
   end.wall_s = wall_s;
-  take_results(read(run, "run.json").value_or(""), end);
+  take_results(read(run, "run.json", kMostReport).value_or(""), end);
   write_file(file(run, "end.json"), end.json());
 }
 
 std::vector<std::string> RunFolder::said(const std::string& run) const {
   std::vector<std::string> lines;
-  TextInput text(read(run, "stderr.txt").value_or(""));
+  TextInput text(read(run, "stderr.txt", kMostSaid).value_or(""));
   for (std::string line; std::getline(text, line);) {
     if (line.rfind(cli::kProgressMark, 0) != 0) lines.push_back(line);
   }
@@ -170,7 +190,7 @@ std::optional<double> RunFolder::expected_ns(const std::string& run) const {
 
 RunProgress RunFolder::progress(const std::string& run, double elapsed_s) const {
   RunProgress p;
-  TextInput text(read(run, "stderr.txt").value_or(""));
+  TextInput text(read(run, "stderr.txt", kMostSaid).value_or(""));
   for (std::string line; std::getline(text, line);) {
     if (line.rfind(cli::kProgressMark, 0) == 0) p.text = line.substr(std::strlen(cli::kProgressMark));
   }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,24 @@ struct RunProgress {
   std::optional<double> left_s;  ///< none: nothing tells
 };
 
+/// A regular file that was opened for reading.
+class OpenFile {
+ public:
+  explicit OpenFile(int fd, size_t size) : fd_(fd), size_(size) {}
+  ~OpenFile();
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  size_t size() const { return size_; }
+  /// How many bytes there were; 0 behind its end, or where they cannot be read.
+  size_t read(size_t from, char* to, size_t size) const;
+  /// Its last bytes, at most so many.
+  std::string last(size_t most) const;
+
+ private:
+  int fd_;
+  size_t size_;
+};
+
 class RunFolder {
  public:
   /// InputError where there is no such folder.
@@ -35,7 +54,7 @@ class RunFolder {
   /// Names of its runs, the latest first.
   std::vector<std::string> runs() const;
   bool has_run(const std::string& name) const;
-  /// A new run's folder with its request. RunError.
+  /// A new run's folder with its request; nothing is left of it where that cannot be. RunError.
   std::string create(const RunRequest&) const;
   /// Of a run in it; none where it is missing or damaged.
   std::optional<RunRequest> request(const std::string& run) const;
@@ -46,13 +65,15 @@ class RunFolder {
   std::vector<std::string> said(const std::string& run) const;
   /// Of a run that has gone on for so long: by what it says itself, or by an earlier run of the same work.
   RunProgress progress(const std::string& run, double elapsed_s) const;
-  /// A file of a run, "report.html"; none where it is not there.
-  std::optional<std::string> read(const std::string& run, const std::string& file) const;
+  /// A file of a run, "report.html", not through a link; null where it is not there.
+  std::shared_ptr<const OpenFile> open(const std::string& run, const std::string& file) const;
   /// The path of a run's file.
   std::string file(const std::string& run, const std::string& file) const;
 
  private:
   std::optional<double> expected_ns(const std::string& run) const;
+  /// The last bytes of a file of a run, at most so many; none where it is not there.
+  std::optional<std::string> read(const std::string& run, const std::string& file, size_t most) const;
 
   std::string path_;
 };

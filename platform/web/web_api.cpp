@@ -1,6 +1,7 @@
 #include "kernbench/platform/web/web_api.h"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <string_view>
@@ -33,6 +34,18 @@ constexpr const char* kFilePolicy = "sandbox; default-src 'none'; style-src 'uns
 void give(httplib::Response& r, std::string_view text, const char* type, const char* policy = kFilePolicy) {
   r.set_header("Content-Security-Policy", policy);
   r.set_content(text.data(), text.size(), type);
+}
+
+/// Piece by piece: reports are large, and many may ask for one.
+void give_file(httplib::Response& r, const std::shared_ptr<const OpenFile>& file, const char* type,
+               const char* policy) {
+  if (file->size() == 0) return give(r, "", type, policy);
+  r.set_header("Content-Security-Policy", policy);
+  r.set_content_provider(file->size(), type, [file](size_t from, size_t size, httplib::DataSink& sink) {
+    std::array<char, 1 << 16> piece;
+    const size_t got = file->read(from, piece.data(), std::min(size, piece.size()));
+    return got > 0 && sink.write(piece.data(), got);  // it has become shorter: cut off
+  });
 }
 
 void give_fault(httplib::Response& r, int status, const std::string& line) {
@@ -77,6 +90,10 @@ WebApi::Handler WebApi::told(Handler handler) {
       give_fault(response, 400, e.what());
     } catch (const RunError& e) {
       give_fault(response, 409, e.what());
+    } catch (const std::bad_alloc&) {
+      give_fault(response, 503, kOutOfMemory);
+    } catch (const std::exception& e) {
+      give_fault(response, 500, first_line(e.what()));
     }
   };
 }
@@ -104,14 +121,14 @@ void WebApi::serve_runs() {
   server_.Get(server_.path(std::string("/runs") + kName + "/(report\\.html|run\\.json|stderr\\.txt)"),
               told([this](const httplib::Request& request, httplib::Response& r) {
                 const std::string name = run_named(request), file = request.matches[2];
-                const auto text = folder_.read(name, file);
-                if (!text) throw NotFound(name + " has no " + file);
+                const auto content = folder_.open(name, file);
+                if (!content) throw NotFound(name + " has no " + file);
                 const bool report = file == "report.html";
-                give(r, *text,
-                     report               ? "text/html; charset=utf-8"
-                     : file == "run.json" ? kJson
-                                          : "text/plain; charset=utf-8",
-                     report ? kReportPolicy : kFilePolicy);
+                give_file(r, content,
+                          report               ? "text/html; charset=utf-8"
+                          : file == "run.json" ? kJson
+                                               : "text/plain; charset=utf-8",
+                          report ? kReportPolicy : kFilePolicy);
               }));
 }
 

@@ -3,7 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <iostream>
+#include <system_error>
 #include <thread>
 
 #include "kernbench/phase2/op/errors.h"
@@ -29,6 +31,14 @@ std::string kernbench_program() {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "kernbench").string();
 }
 
+std::thread started(const std::function<void()>& work) {
+  try {
+    return std::thread(work);
+  } catch (const std::system_error& e) {
+    throw RunError("web: no thread can be started: " + e.code().message());
+  }
+}
+
 int serve(const Options& o) {
   web::RunFolder folder(o.folder);
   std::vector<std::string> more;
@@ -38,12 +48,11 @@ int serve(const Options& o) {
   web::PageServer server;
   server.bind(o.port);
   const web::WebApi api(server, folder, children, more);
-  std::thread http([&] { server.serve(); });
-  while (!server.is_running()) std::this_thread::yield();  // stop() needs it to
+  std::thread http = started([&] { server.serve(); });
   std::cout << server.address() << "/" << std::endl;
   cli::tell("kernbench web: the page of " + folder.path() + "; Ctrl-C ends it");
   const int signal = children.work();
-  server.stop();
+  server.end();
   http.join();
   return 128 + signal;
 }
@@ -61,6 +70,7 @@ int command_line(int argc, char** argv) {
       ->allow_extra_args(false)
       ->type_name("LIB.so");
   app.footer("The address that it prints has a token in it: who has the token may start runs. docs/web.md");
+  cli::refuse_empty_names(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -27,13 +27,16 @@ def per_item(folder, small, large, items):
     return (instructions(folder, large)[0] - instructions(folder, small)[0]) / items
 
 
+def leave_out(why):
+    print(f"left out: {os.path.basename(sys.argv[0])}: {why}")
+    sys.exit(77)
+
+
 def skip_where_nothing_can_be_counted():
     if os.environ.get("KERNBENCH_SANITIZED"):
-        print("skipped under a sanitizer: its own instructions would be counted")
-        sys.exit(77)
+        leave_out("not under a sanitizer: its own instructions would be counted")
     if not shutil.which("valgrind"):
-        print("skipped: valgrind is not installed (scripts/setup does)")
-        sys.exit(77)
+        leave_out("there is no valgrind (Debian: apt-get install valgrind)")
 
 
 def judge(folder, floor, counted, references):

@@ -327,16 +327,24 @@ void mutate_chunk(Chunk& c, Random& random) {
   }
 }
 
-/// A statement that changes a database in one place.
-std::string odd_statement(Random& random) {
-  static const std::pair<const char*, std::vector<const char*>> kTables[] = {
-      {"header", {"key", "value"}},
-      {"components", {"id", "name"}},
-      {"pes", {"id", "name"}},
-      {"commands", {"op_id", "t_start", "t_end", "component", "op_kind", "op_name", "params", "dependency_ids"}},
-      {"tokens",
-       {"op_id", "t_start", "t_end", "component", "stage", "composite_op_id", "tile_id", "fed_ns", "bytes", "m", "n",
-        "k", "buffer_offset", "buffer_pieces"}}};
+std::vector<std::string> column_of_texts(sqlite3* db, const std::string& sql) {
+  std::vector<std::string> texts;
+  const auto add = [](void* to, int, char** values, char**) {
+    static_cast<std::vector<std::string>*>(to)->push_back(values[0] ? values[0] : "");
+    return 0;
+  };
+  sqlite3_exec(db, sql.c_str(), add, &texts, nullptr);
+  return texts;
+}
+
+/// A statement that changes a database in one place; none where it has no table.
+std::string odd_statement(sqlite3* db, Random& random) {
+  const auto tables =
+      column_of_texts(db, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'");
+  if (tables.empty()) return "";
+  const std::string table = random.one_of(tables);
+  const auto columns = column_of_texts(db, "SELECT name FROM pragma_table_info('" + table + "')");
+  if (columns.empty()) return "";
   static const char* const kValues[] = {"NULL",
                                         "0",
                                         "1",
@@ -357,23 +365,24 @@ std::string odd_statement(Random& random) {
                                         "x'ff00'",
                                         "zeroblob(100)",
                                         "'gemm'"};
-  const auto& [table, columns] = random.one_of(kTables);
-  const std::string row = " WHERE rowid = (SELECT rowid FROM " + std::string(table) +
-                          " ORDER BY rowid LIMIT 1 OFFSET " + std::to_string(random.below(12)) + ")";
+  const std::string row = " WHERE " + columns[0] + " = (SELECT " + columns[0] + " FROM " + table +
+                          " ORDER BY 1 LIMIT 1 OFFSET " + std::to_string(random.below(12)) + ")";
   const std::string column = random.one_of(columns);
   switch (random.below(12)) {
     case 0:
-      return "DELETE FROM " + std::string(table) + row;
+      return "DELETE FROM " + table + row;
     case 1:
-      return "ALTER TABLE " + std::string(table) + " RENAME COLUMN " + column + " TO other";
+      return "ALTER TABLE " + table + " RENAME COLUMN " + column + " TO other";
     case 2:
-      return "DROP TABLE " + std::string(table);
+      return "DROP TABLE " + table;
     case 3:
-      return "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, '" + column + "', 'x')";
+      return "CREATE TRIGGER g AFTER INSERT ON " + table + " BEGIN DELETE FROM " + table + "; END";
     case 4:
-      return "UPDATE " + std::string(table) + " SET " + column + " = substr(" + column + ", 2)" + row;
+      return "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, '" + column + "', 'x')";
+    case 5:
+      return "UPDATE " + table + " SET " + column + " = substr(" + column + ", 2)" + row;
     default:
-      return "UPDATE " + std::string(table) + " SET " + column + " = " + random.one_of(kValues) + row;
+      return "UPDATE " + table + " SET " + column + " = " + random.one_of(kValues) + row;
   }
 }
 
@@ -441,7 +450,7 @@ std::string mutate_sqlite(std::string bytes, Random& random) {
     auto* copy = static_cast<unsigned char*>(sqlite3_malloc64(bytes.size() + 1));
     std::memcpy(copy, bytes.data(), bytes.size());
     sqlite3_deserialize(db, "main", copy, size, size, SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE);
-    sqlite3_exec(db, odd_statement(random).c_str(), nullptr, nullptr, nullptr);
+    sqlite3_exec(db, odd_statement(db, random).c_str(), nullptr, nullptr, nullptr);
     sqlite3_int64 n = 0;
     if (unsigned char* changed = sqlite3_serialize(db, "main", &n, 0)) {
       bytes.assign(reinterpret_cast<const char*>(changed), static_cast<size_t>(n));

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <filesystem>
 #include <sstream>
 
 #include "kernbench/kernel_api/registry.h"
@@ -10,7 +12,9 @@
 #include "kernbench/platform/launch/pe_selection.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/sweep/plan.h"
+#include "kernbench/platform/sweep/progress_file.h"
 #include "kernbench/platform/sweep/request.h"
+#include "kernbench/platform/sweep/store.h"
 #include "kernbench/platform/tools/collective_table.h"
 #include "kernbench/platform/tools/pipeline.h"
 #include "kernbench/platform/tools/run_diff.h"
@@ -137,6 +141,51 @@ std::string read_report(const std::string& input) {
   }
 }
 
+/// A report, a log or a store: what `diff` is given.
+std::string read_diff_input(const std::string& input) {
+  const InputFile file(input);
+  try {
+    const RunFile run = read_run_file(file.name(), true);
+    return fmt::format("{} {} {}", run.sim_ns, run.log, run.busy_ns.size());
+  } catch (const InputError& e) {
+    throw Refused(e.what());
+  }
+}
+
+std::string text_of(const sweep::PointResult& r) {
+  return fmt::format("{} {} {} {} {}\n", r.status, r.error, r.metrics.dump(), r.wall_s, r.run);
+}
+
+std::string read_store(const std::string& input) {
+  const InputFile file(input);
+  try {
+    std::string text;
+    for (const sweep::PointResult& r : sweep::Store::read(file.name())) text += text_of(r);
+    return text;
+  } catch (const InputError& e) {
+    throw Refused(e.what());
+  } catch (const RunError& e) {
+    throw Refused(e.what());
+  }
+}
+
+std::string read_sweep_progress(const std::string& input) {
+  const InputFile file(input);
+  const std::string store = file.name() + "-store";
+  std::filesystem::rename(file.name(), store + "-progress");
+  struct Back {
+    const std::string from, to;
+    ~Back() { std::rename(from.c_str(), to.c_str()); }
+  } const back{store + "-progress", file.name()};
+  try {
+    const sweep::SweepProgress p = sweep::read_progress(store);
+    return fmt::format("{} {}/{} {} {} {} {} {} {} {}", p.host, p.shard, p.shards, p.plan, p.points, p.done, p.failed,
+                       p.simulated, p.elapsed_s, p.ended);
+  } catch (const InputError& e) {
+    throw Refused(e.what());
+  }
+}
+
 /// A request, or how a run ended; what it wrote itself it must read again.
 std::string read_web(const std::string& input) {
   try {
@@ -195,10 +244,17 @@ std::string read_ttir(const std::string& input) {
 }  // namespace
 
 std::vector<FuzzedReader> readers_of_work() {
-  return {{"options", read_options, mutate_text},   {"pipeline_work", read_work, mutate_json},
-          {"plugin_mark", read_mark, mutate_bytes}, {"point_request", read_point, mutate_json},
-          {"run_report", read_report, mutate_json}, {"sweep_plan", read_plan, mutate_text},
-          {"traffic", read_requests, mutate_text},  {"ttir", read_ttir, mutate_text},
+  return {{"diff_input", read_diff_input, mutate_jsonl_log},
+          {"options", read_options, mutate_text},
+          {"pipeline_work", read_work, mutate_json},
+          {"plugin_mark", read_mark, mutate_bytes},
+          {"point_request", read_point, mutate_json},
+          {"run_report", read_report, mutate_json},
+          {"sweep_plan", read_plan, mutate_text},
+          {"sweep_progress", read_sweep_progress, mutate_json},
+          {"sweep_store", read_store, mutate_sqlite},
+          {"traffic", read_requests, mutate_text},
+          {"ttir", read_ttir, mutate_text},
           {"web_request", read_web, mutate_json}};
 }
 

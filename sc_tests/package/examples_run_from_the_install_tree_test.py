@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 
@@ -64,7 +63,8 @@ class Installed(unittest.TestCase):
             folder = os.path.dirname(readme)
             name = os.path.basename(folder)
             if not os.path.exists(f"{self.folder}/all/{name}/{name}") and name in OPTIONAL:
-                self.assertIn(f"{name}: left out, since", configured)
+                with self.subTest(example=name):
+                    self.skipTest(re.search(rf"{name}: left out, since (.*?\))", configured)[1])
                 continue
             with self.subTest(example=name), open(readme) as text, open(f"{folder}/expected.txt") as expected:
                 os.symlink(f"{self.folder}/all/{name}", f"{folder}/build")
@@ -160,5 +160,4 @@ class Installed(unittest.TestCase):
 
 if __name__ == "__main__":
     cli_support.skip_under_sanitizers("the examples are built as a user builds them, without")
-    program = unittest.main(exit=False, verbosity=2)
-    sys.exit(0 if program.result.wasSuccessful() and program.result.testsRun else 1)
+    cli_support.main()

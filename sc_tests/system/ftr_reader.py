@@ -2,15 +2,13 @@
 nothing else. CBOR itself is read by cbor2."""
 import collections
 import io
-import sys
 
-from cli_support import SKIPPED
+from cli_support import leave_out
 
 try:
     import cbor2
 except ImportError:
-    print("skipped: python3-cbor2 is not installed")
-    sys.exit(SKIPPED)
+    leave_out("there is no cbor2 (Debian: apt-get install python3-cbor2)")
 
 Transaction = collections.namedtuple("Transaction", "id stream generator start end attributes")
 Relation = collections.namedtuple("Relation", "name source sink")

@@ -4,7 +4,7 @@ import json
 import os
 import re
 import subprocess
-import sys
+import tempfile
 import time
 
 import cli_support
@@ -13,15 +13,24 @@ import cli_support
 def without_web():
     """Ends the test as skipped where this build has no page server."""
     if not os.path.exists(os.path.join(os.path.dirname(cli_support.KERNBENCH), "kernbench-web")):
-        print("skipped: built without cpp-httplib")
-        sys.exit(cli_support.SKIPPED)
+        cli_support.leave_out("built without cpp-httplib (Debian: apt-get install libcpp-httplib-dev)")
 
 
 class PageServer:
-    def __init__(self, folder, *options):
-        self.process = subprocess.Popen([cli_support.KERNBENCH, "web", folder, *options], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    class NotServing(Exception):
+        """What it said instead of its address."""
+
+    def __init__(self, folder, *options, command=()):
+        """`command`: what becomes the server, where that is more."""
+        self.errors = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(command or [cli_support.KERNBENCH, "web", folder, *options],
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors, text=True)
         self.url = self.process.stdout.readline().strip().rstrip("/")
+        if not self.url:
+            self.process.wait()
+            said = self.said()
+            self.close()
+            raise self.NotServing(said)
         port, self.token = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})", self.url).groups()
         self.port = int(port)
 
@@ -29,6 +38,11 @@ class PageServer:
         self.process.terminate()
         self.process.wait()
         self.process.stdout.close()
+        self.errors.close()
+
+    def said(self):
+        """Its stderr up to here."""
+        return os.pread(self.errors.fileno(), 1 << 20, 0).decode()
 
     def ask(self, method, path, body=None, headers=None, token=True):
         """Status, headers, body."""

@@ -201,7 +201,7 @@
     const shown = [
       time(END), `${D.pes.length} PE${D.pes.length === 1 ? '' : 's'}`, `launch: ${D.launch}`, `transfer: ${D.transfer}`
     ];
-    if (D.verified) shown.push(D.passed ? 'verified' : 'VERIFICATION FAILED');
+    if (D.verified) shown.push(D.passed === null ? 'nothing to verify' : D.passed ? 'verified' : 'VERIFICATION FAILED');
     $('summary').textContent = shown.join(', ');
     $('verdict-text').append(...I.verdict.map(s => element('p', {}, s)));
     const figure = (name, value) => element('div', {}, element('dt', {}, name), element('dd', {}, value));

@@ -13,7 +13,7 @@ import unittest
 try:
     import numpy as np
 except ImportError:
-    print("skipped: python3-numpy is not installed")
+    print(f"left out: {os.path.basename(__file__)}: there is no NumPy (Debian: apt-get install python3-numpy)")
     sys.exit(77)
 
 np.seterr(all="ignore")

@@ -78,7 +78,80 @@ class Outputs(cli_support.Cli):
         self.assertEqual(len(done.stderr.splitlines()), 1)
         self.assertEqual(os.listdir(self.folder), [])
 
+    def test_an_empty_name_is_none(self):
+        """Of every option that names a file, of every command: it would be as if it were not given."""
+        for command, options in (("run", ("--oplog", "--memory", "--trace", "--ftr", "--vcd", "--report", "--wiring",
+                                          "--activity", "--dump", "--topology", "--plugin")),
+                                 ("replay", ("--oplog", "--memory", "--dump", "--expected")),
+                                 ("sweep", ("--store", "--svg", "--sqlite", "--plan")), ("serve", ("--store",)),
+                                 ("tune", ("--store", "--plan")), ("pipeline", ("--work", "--vcd", "--ftr")),
+                                 ("traffic", ("--trace", "--statistics", "--dram-commands", "--vcd", "--ftr")),
+                                 ("whatif", ("--svg",)), ("web", ("--plugin",))):
+            for option in options:
+                with self.subTest(command=command, option=option):
+                    self.refuses(command, option, "", saying=(option, "found ''", "expected the name of a file"),
+                                 lines=1)
+        self.refuses("diff", "", "x", saying=("found ''",), lines=1)
+        self.refuses("sweep", "merge", "", "x", saying=("found ''",), lines=1)
+        self.assert_untouched()
+
+    def test_names_that_sqlite_keeps_for_itself(self):
+        sweep = ("--over", "param.n=64", "--", "run", "--topology", "small.yaml", "--kernel", "vector_add")
+        for name in (":memory:", "file:x", ":"):
+            done = subprocess.run([KERNBENCH, "sweep", "--store", name, *sweep], cwd=self.folder, capture_output=True,
+                                  text=True)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertIn(name + ": found", done.stderr)
+        self.assert_untouched()
+
+    def test_a_table_goes_over_no_other_database(self):
+        sweep = ("--over", "param.n=64", "--", *RUN[:-2])
+        store = ("--store", self.at("s.sqlite"))
+        table = ("--sqlite", self.at("t.sqlite"))
+        self.succeeds("sweep", *store, *table, *sweep)
+        self.succeeds("sweep", *store, *table, *sweep)  # its own is made anew
+        self.put("text")
+        self.succeeds(*RUN, "--oplog", self.at("log.sqlite"))
+        for name in ("s.sqlite", "text", "log.sqlite"):
+            before = self.holds(name)
+            self.refuses("sweep", "--sqlite", self.at(name), *sweep, saying=("--sqlite", name), lines=1)
+            self.assertEqual(self.holds(name), before)
+        self.refuses("sweep", *store, "--sqlite", self.at("s.sqlite-owners"), *sweep, saying=("the file of --store",),
+                     lines=1)
+
+    def test_what_stands_twice(self):
+        self.succeeds(*RUN, "--dump", "c=" + self.at("c.npy"), "--oplog", self.at("l.jsonl"))
+        program = ("run", "--topology", topology("small.yaml"), "--program", "tp_mlp")
+        c, none, other = self.at("c.npy"), self.at("none.npy"), self.at("other.npy")
+        for command, option, name in ((RUN, "--expected", "c"), (RUN, "--dump", "c"), (RUN, "--tensor", "a"),
+                                      (program, "--expected", "y"), (program, "--dump", "y"), (program, "--tensor", "x"),
+                                      (("replay", "--oplog", self.at("l.jsonl")), "--expected", "c"),
+                                      (("replay", "--oplog", self.at("l.jsonl")), "--dump", "c")):
+            with self.subTest(command=command[0], option=option):
+                self.refuses(*command, option, f"{name}={c}", option, f"{name}={other}",
+                             saying=(option, f"found {name} twice"), lines=1)
+                if option != "--dump":
+                    self.refuses(*command, option, f"{name}={none}", saying=("none.npy",), lines=1)
+        self.assertFalse(os.path.exists(other))
+
     # ---- two at a time
+
+    def test_one_output_by_two_names(self):
+        """A link, also to what is not there yet, is the file that it leads to."""
+        for there in (False, True):
+            for name in os.listdir(self.folder):
+                os.unlink(self.at(name))
+            if there:
+                self.put("t.json")
+            os.symlink("t.json", self.at("link"))
+            with open(self.at("t.json.part"), "w") as held:
+                fcntl.flock(held, fcntl.LOCK_EX)
+                self.refuses(*RUN, "--trace", self.at("link"), saying=("link: is being written by another",), lines=1)
+            self.succeeds(*RUN, "--trace", self.at("link"))
+            self.assertTrue(os.path.islink(self.at("link")))
+            self.assertTrue(self.holds("t.json").startswith(b"["))
+            self.refuses(*RUN, "--trace", self.at("link"), "--report", self.at("t.json"), saying=("the file of",),
+                         lines=1)
 
     def test_a_log_or_memory_file_that_another_writes(self):
         for log, locked in (("a.jsonl", "a.jsonl"), ("a.jsonl", "a.kbmem"), ("a.db", "a.db"), ("a.db", "a.kbmem")):

@@ -170,7 +170,7 @@ class Files(Reports):
                      os.path.join(self.folder, "none", "r.html"), lines=1)
 
 
-@unittest.skipUnless(CHROMIUM, "no Chromium here: the page is not opened")
+@unittest.skipUnless(CHROMIUM, "there is no Chromium (Debian: apt-get install chromium)")
 class InABrowser(Reports):
     def setUp(self):
         super().setUp()

@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 import cli_support
-from cli_support import SKIPPED, topology
+from cli_support import leave_out, topology
 from pftrace_reader import packets
 
 RUNS = (("--topology", topology("small.yaml"), "--kernel", "gemm"),
@@ -80,6 +80,5 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as modules:
         SCHEMA = published_schema(modules)
         if SCHEMA is None:
-            print("skipped: Perfetto's schema is not here: set KERNBENCH_PERFETTO_PROTO, or install its Python package")
-            sys.exit(SKIPPED)
+            leave_out("Perfetto's schema is not here: set KERNBENCH_PERFETTO_PROTO, or install its Python package")
         cli_support.main()

@@ -211,7 +211,7 @@ class Waveforms(cli_support.Cli):
         for window in (["--vcd-from", "5", "--vcd-to", "5"], ["--vcd-from", "-1"], ["--vcd-to", "nan"]):
             self.refuses(*run, "--vcd", f"{self.folder}/n.vcd", *window, saying=["0 <= from < to"], lines=1)
 
-    @unittest.skipUnless(shutil.which("vcd2fst") and shutil.which("fst2vcd"), "GTKWave's converters are not installed")
+    @unittest.skipUnless(shutil.which("vcd2fst") and shutil.which("fst2vcd"), "there is no vcd2fst (Debian: apt-get install gtkwave)")
     def test_gtkwave_makes_an_fst_of_it(self):
         _, vcd = self.gemm("--vcd-from", "300")
         fst = f"{self.folder}/t.fst"

@@ -21,6 +21,7 @@ TEST(Figures, AreWhatTheRunSays) {
   r.end_ns = 100;
   r.events = 7;
   r.verified = true;
+  r.tensors.resize(1), r.tensors[0].passed = true;
   r.pes.resize(1);
   const auto engine = [&](const char* id, uint64_t bytes, double flops = 0, double peak_ns = 0) {
     EngineReport& e = r.engines.emplace_back();

@@ -38,7 +38,7 @@ class Slurm:
     def __init__(self, folder, nodes):
         missing = [p for p in PROGRAMS if not shutil.which(p, path=PATH)]
         if missing:
-            raise CannotRun("not installed: " + ", ".join(missing))
+            raise CannotRun("there is no " + ", ".join(missing) + " (Debian: apt-get install slurm-wlm munge)")
         self.folder, self.nodes, self.daemons = folder, nodes, []
         self.environment = {**os.environ, "PATH": PATH, "SLURM_CONF": self.file("slurm.conf")}
         try:

@@ -18,8 +18,8 @@ from small_plan import PLAN, POINTS
 from slurm_on_localhost import CannotRun, Slurm
 
 TASKS = 4
-needs_make = unittest.skipUnless(shutil.which("make"), "make is not installed")
-needs_parallel = unittest.skipUnless(shutil.which("parallel"), "GNU parallel is not installed")
+needs_make = unittest.skipUnless(shutil.which("make"), "there is no make (Debian: apt-get install make)")
+needs_parallel = unittest.skipUnless(shutil.which("parallel"), "there is no GNU parallel (Debian: apt-get install parallel)")
 TABLE = ("--metric", "sim_ns,tflops,bound,verified", "--sort", "max:tflops", "--format", "json")
 # A name that no shell and no make may read.
 ODD = "it's $HOME, \"so\" `ls` #1"

@@ -78,7 +78,7 @@ class Api(cli_support.Cli):
         self.assertEqual(self.server.ask("POST", f"/api/runs/{name}/stop")[0], 409)
 
 
-@unittest.skipUnless(CHROMIUM, "no Chromium here: the page is not opened")
+@unittest.skipUnless(CHROMIUM, "there is no Chromium (Debian: apt-get install chromium)")
 class InABrowser(cli_support.Cli):
     def setUp(self):
         self.folder = self.enterContext(tempfile.TemporaryDirectory())
