@@ -8,6 +8,17 @@ from cli_support import sample, topology
 
 
 class Verification(cli_support.Cli):
+    def test_a_run_without_outputs_has_nothing_to_verify(self):
+        barrier = ("run", "--topology", topology("small.yaml"), "--kernel", "barrier")
+        for more in (("--verify",), ("--debug-verify",)):
+            out = self.succeeds(*barrier, *more)
+            self.assertIn(", nothing to verify", out.splitlines()[0])
+            found = json.loads(self.succeeds(*barrier, *more, "--format", "json"))["verify"]
+            self.assertEqual(found, {"passed": None, "tensors": []})
+        self.assertNotIn("verif", self.succeeds(*barrier).splitlines()[0])
+        self.assertEqual(self.succeeds("sweep", "--over", "seed=1", "--", *barrier, "--verify").splitlines()[1][-1], ",",
+                         "an empty cell")
+
     def test_gemm_on_every_type_is_verified(self):
         for dtype in ("f32", "f16", "bf16", "i8"):
             out = json.loads(self.succeeds("run", "--topology", topology("small.yaml"), "--kernel", "gemm", "--param",
