@@ -21,7 +21,7 @@ class VcdWriter : public SignalSink {
 
   /// `recorded`: from time 0 on, else from record() on. InputError if the file cannot be written.
   explicit VcdWriter(const std::string& file, bool recorded = true);
-  /// Without close() (a failed run) the file has the whole steps so far.
+  /// Without close() (a failed run) the file has the whole steps so far; nothing is left of it after forget().
   ~VcdWriter() override;
   VcdWriter(const VcdWriter&) = delete;
   VcdWriter& operator=(const VcdWriter&) = delete;
@@ -43,6 +43,7 @@ class VcdWriter : public SignalSink {
   /// Writes what is left up to end_fs, which is the last time in the file if it is recorded. RunError if the file could
   /// not be written.
   void close(uint64_t end_fs) override;
+  void forget() { closed_ = true; }
 
  private:
   struct Scope {

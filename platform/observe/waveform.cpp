@@ -66,7 +66,12 @@ Waveform::Waveform(Platform& platform, const WaveformOptions& o)
   attach(o.scopes);
   if (o.from_ns > 0) vcd_->record(from_fs_ = femtoseconds(o.from_ns), true);
   if (std::isfinite(o.to_ns)) vcd_->record(to_fs_ = femtoseconds(o.to_ns), false);
-  view_->write(0, 0);
+  try {
+    view_->write(0, 0);
+  } catch (...) {
+    vcd_->forget();  // nothing has happened
+    throw;
+  }
 }
 
 Waveform::Waveform(Platform& platform, sc_core::sc_trace_file& file, const std::vector<std::string>& scopes)

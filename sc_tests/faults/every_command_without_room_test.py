@@ -31,7 +31,7 @@ COMMANDS = (
     (("whatif", "--svg", "OUT/w.svg", *ADD[1:]), ("w.svg",)),
     (("man", "--into", "OUT"), ("kernbench.1",)),
     (("topology", SMALL), ()), (("list", "kernels"), ()), (("probe", "--topology", SMALL), ()),
-    (("collectives", "--topology", SMALL, "--sizes", "64"), ()), (("report", "IN/l.jsonl"), ()),
+    (("collectives", "--topology", SMALL, "--sizes", "64"), ()), (("report", "IN/l.jsonl", "--output", "OUT/r.html"), ("r.html",)),
     (("diff", "IN/l.jsonl", "IN/l.jsonl"), ()),
 )
 PART_IS_OF_USE = (".jsonl", ".sqlite", "s")  # logs and stores: what is there can be read
@@ -81,12 +81,23 @@ class Shortage(cli_support.Cli):
             self.assertTrue(len(told) == 1 or (failed_points and told), what)
             self.assertNotIn("terminate called", done.stderr, what)
             for name in files:
-                if not name.endswith(PART_IS_OF_USE) and not failed_points:
-                    self.assertNotIn(name, left, what)
+                if name in left and not name.endswith(PART_IS_OF_USE) and not failed_points:
+                    found = self.content(name)
+                    self.assertEqual(found, self.whole(command, name), what)
             self.assertEqual([name for name in left if name.endswith(".part")], [], what)
         else:
             self.assertEqual([name for name in files if name not in left], [], what)
         return done.returncode
+
+    def content(self, name):
+        with open(os.path.join(self.out, name), "rb") as f:
+            return f.read()
+
+    def whole(self, command, name):
+        """What it writes where nothing is short."""
+        self.anew(0o777)
+        self.done(command)
+        return self.content(name)
 
     def test_a_folder_that_may_not_be_written(self):
         for command, files in COMMANDS:
@@ -118,7 +129,7 @@ class Shortage(cli_support.Cli):
         if os.geteuid() != 0 or not shutil.which("unshare") or subprocess.run(
                 ["unshare", "-m", "mount", "-t", "tmpfs", "none", self.out], capture_output=True).returncode != 0:
             self.skipTest("no file system may be mounted here: needs root, and unshare -m")
-        script = 'mount -t tmpfs -o size=4k,mode=777 none "$1" && shift && "$@"; s=$?; ls "$OUT" >&3; exit $s'
+        script = 'mount -t tmpfs -o size=4k,mode=777 none "$1" && head -c 4096 /dev/zero > "$1/full" && shift && "$@"; s=$?; ls "$OUT" >&3; exit $s'
         for command, files in COMMANDS:
             if not files:
                 continue
