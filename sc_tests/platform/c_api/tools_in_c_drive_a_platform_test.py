@@ -329,6 +329,39 @@ fails(BAD_INPUT, "job: is none", lib.kernbench_job_run(job))
 fails(BAD_STATE, "has begun", new(b"npu", sys.argv[2].encode()))
 ''', self.file(OURS), broken)
 
+    def test_what_is_not_now_is_a_bad_state(self):
+        self.case('''
+p = create(sys.argv[2])
+job, passed = add_job(p, b"vector_add", verify=1, n=64), c_int()
+fails(BAD_STATE, "has completed", lib.kernbench_job_verify(job, byref(passed)))
+for name in (b"a", b"b"):
+    ok(lib.kernbench_job_place_random(job, name, c_uint64(1)))
+ok(lib.kernbench_job_start(job))
+fails(BAD_STATE, "while it runs", lib.kernbench_job_start(job))
+fails(BAD_STATE, "while it runs", lib.kernbench_job_run(job))
+fails(BAD_STATE, "has completed", lib.kernbench_job_verify(job, byref(passed)))
+ok(lib.kernbench_advance(1e5))
+ok(lib.kernbench_job_verify(job, byref(passed)))
+assert passed.value == 1
+unverified = add_job(p, b"vector_add", n=64)
+fails(BAD_INPUT, "verify", lib.kernbench_job_verify(unverified, byref(passed)))
+''', self.file(OURS))
+
+    def test_a_memory_that_fails_says_where(self):
+        """The tool's own callback has no words for it."""
+        self.case('''
+p = create(sys.argv[2])
+memory, port, data = Memory(1 << 24, 40.0), c_void_p(), ctypes.create_string_buffer(64)
+ok(lib.kernbench_bind_memory(p, b"hbm", memory.access, None))
+ok(lib.kernbench_open_port(p, b"cpu", byref(port)))
+ok(lib.kernbench_read(port, c_uint64(4096), data, c_uint64(64)))
+memory.fail = True
+fails(FAILED, "read of 64 bytes at 0x1000", lib.kernbench_read(port, c_uint64(4096), data, c_uint64(64)))
+fails(FAILED, "write of 16 bytes at 0x2000", lib.kernbench_write(port, c_uint64(8192), data, c_uint64(16)))
+memory.fail = False
+ok(lib.kernbench_read(port, c_uint64(4096), data, c_uint64(64)))
+''', self.file(THEIRS))
+
     def test_a_memory_that_nobody_binds_is_told(self):
         self.case('''
 p = create(sys.argv[2])

@@ -25,6 +25,37 @@ TABLE = ("--metric", "sim_ns,tflops,bound,verified", "--sort", "max:tflops", "--
 ODD = "it's $HOME, \"so\" `ls` #1"
 
 
+class LinesEnds(cli_support.Cli):
+    """A name may have lines in it; what stands in them is no command of the script's."""
+
+    def test_no_command_comes_from_a_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            touched = os.path.join(folder, "touched")
+            odd = os.path.join(folder, f"x\nendef\n$(shell touch {touched.replace('/', '%')})\ndefine y")
+            for name in (odd, os.path.join(folder, f"y\n#SBATCH --wrap=touch\ntouch '{'x'}'\n")):
+                os.mkdir(name)
+                shutil.copy(topology("small.yaml"), os.path.join(name, "t.yaml"))
+                for engine in ("make", "parallel", "slurm"):
+                    done = subprocess.run([KERNBENCH, "sweep", "--emit", engine, "--store", "s.sqlite", "--over", "param.n=64",
+                                           "--", "run", "--topology", "t.yaml", "--kernel", "vector_add"], cwd=name,
+                                          capture_output=True, text=True)
+                    if engine == "make":
+                        self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done)
+                        self.assertIn("--emit make: found", done.stderr)
+                        continue
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    subprocess.run(["sh", "-n"], input=done.stdout, text=True, check=True)
+                    if engine == "parallel":  # the steps alone
+                        script = os.path.join(folder, "script")
+                        with open(script, "w") as f:
+                            f.write(done.stdout)
+                        subprocess.run(["sh", script, "shard", "1"], check=True, capture_output=True)
+                        subprocess.run(["sh", script, "merge"], check=True, capture_output=True)
+                        with open(os.path.join(name, "s.csv")) as f:
+                            self.assertEqual(len(f.read().splitlines()), 2)
+            self.assertFalse(os.path.exists(touched))
+
+
 class Shards(cli_support.Cli):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
