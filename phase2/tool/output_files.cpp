@@ -2,6 +2,10 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
 #include "kernbench/phase2/io/real_name.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
@@ -20,6 +24,8 @@ void OutputFiles::add(const std::string& option, const std::string& file) {
   if (::stat(file.c_str(), &s) == 0) {
     if (!S_ISREG(s.st_mode)) return;
     f.found = s;
+  } else if (const auto folder = std::filesystem::path(f.path).parent_path(); ::stat(folder.c_str(), &s) != 0) {
+    throw InputError(file + ": cannot be written: " + std::strerror(errno));
   }
   for (const File& other : files_) {
     const bool linked =

@@ -14,7 +14,8 @@ namespace kernbench::cli {
 class OutputFiles {
  public:
   OutputFiles();
-  /// InputError where another option's is the same file. An empty name is none.
+  /// InputError where another option's is the same file, and where its folder is not there, which would be told after
+  /// the run. An empty name is none.
   void add(const std::string& option, const std::string& file);
   /// The files of one option.
   void add_all(const std::string& option, const std::vector<std::string>& files);

@@ -18,7 +18,8 @@ Program::Program(Platform& platform, const ProgramSpec& spec, Params params, con
       name_("program " + spec.name),
       context_(platform, spec, std::move(params), choose_pes(platform.machine(), on), options) {}
 
-void Program::start() {
+void Program::start(bool pauses) {
+  pauses_ = pauses;
   platform_.timeline().at(platform_.timeline().now_ns(), Order(Order::kEngines, 0, 0), call<&Program::spawn>(*this));
 }
 
@@ -31,6 +32,7 @@ void Program::spawn() {
 void Program::run() {
   const RunningKernel place(name_.c_str(), nullptr, kStackBytes);
   context_.run();
+  if (pauses_) platform_.machine().runs().pause_when_settled();
 }
 
 void Program::check() {

@@ -19,8 +19,9 @@ class Program {
   Program(Platform&, const ProgramSpec&, Params, const PeChoice& = {}, ContextOptions = {});
 
   Context& context() { return context_; }
-  /// Once.
-  void start();
+  /// Once. `pauses`: at its end sc_start() comes back by sc_pause(), whatever else goes on in the simulation; else when
+  /// that has nothing more to do.
+  void start(bool pauses = false);
   /// After sc_start() has come back. Throws the fault that the program or one of its kernels ended with, and RunError
   /// where it has not ended: it says what it waits for.
   void check();
@@ -32,6 +33,7 @@ class Program {
   Platform& platform_;
   const std::string name_;
   Context context_;
+  bool pauses_ = false;
 };
 
 }  // namespace kernbench::host

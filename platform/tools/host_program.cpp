@@ -78,8 +78,11 @@ std::vector<PlacedTensor> ProgramRun::placed() {
 void ProgramRun::simulate() {
   const auto start = Clock::now();
   begun_ = true;
-  program_.start();
-  kernbench::simulate();
+  program_.start(true);
+  {
+    const RunWatch::Call call(platform_.machine().runs());
+    kernbench::simulate();
+  }
   report_.run.phase1_s = seconds_since(start);
   throw_if_stopped(platform_.machine());
   const auto& times = program_.context().pe_times();

@@ -119,6 +119,13 @@ class Outputs(cli_support.Cli):
         self.refuses("sweep", *store, "--sqlite", self.at("s.sqlite-owners"), *sweep, saying=("the file of --store",),
                      lines=1)
 
+    def test_a_folder_that_is_not_there_is_told_before_the_run(self):
+        run = ("run", "--topology", topology("small.yaml"), "--kernel", "gemm_dot", "--param", "m=100000", "--max-wall", "1")
+        for option, name in (("--dump", "c=" + self.at("none/c.npy")), ("--report", self.at("none/r.html")),
+                             ("--oplog", self.at("none/l.sqlite"))):
+            self.refuses(*run, option, name, saying=("none/", "cannot be written: No such file"), lines=1)
+        self.assert_untouched()
+
     def test_what_stands_twice(self):
         self.succeeds(*RUN, "--dump", "c=" + self.at("c.npy"), "--oplog", self.at("l.jsonl"))
         program = ("run", "--topology", topology("small.yaml"), "--program", "tp_mlp")

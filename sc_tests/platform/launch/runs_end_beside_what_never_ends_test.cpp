@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/job.h"
+#include "kernbench/platform/tools/host_program.h"
 #include "kernbench/platform/tools/run.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "system_support.h"
@@ -89,6 +90,27 @@ TEST_P(EveryKernel, runs_several_times_beside_a_clock) {
 }
 
 INSTANTIATE_TEST_SUITE_P(of, EveryKernel, ::testing::Values("gemm", "vector_add", "all_reduce", "barrier"));
+
+/// Its last operation is the end, not the clock's.
+TEST(run_program, ends_beside_a_clock) {
+  const auto run = [] {
+    const auto platform = platform_from_file(topology_path("six_sip_torus.yaml"));
+    RunOptions o;
+    o.program = "all_reduce_loop";
+    o.params = {{"n", "64"}, {"times", "2"}};
+    o.ranks = "2";
+    o.pes = "leaders";
+    o.verify = true;
+    const ProgramReport r = run_program(*platform, std::move(o));
+    EXPECT_TRUE(r.run.passed);
+    return r.run.end_ns;
+  };
+  const double alone = std::stod(in_child([&] { return std::to_string(run()); }));
+  Clock clock("clocked");
+  EXPECT_NEAR(run(), alone, 1e-3);
+  EXPECT_GT(clock.edges, 0u);
+  EXPECT_EQ(sc_core::sc_get_status(), sc_core::SC_PAUSED);
+}
 
 TEST(several_runs, of_virtual_addresses_leave_no_mapping) {
   const auto platform = platform_from_file(topology_path("small.yaml"));
