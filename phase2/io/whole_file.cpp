@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "kernbench/phase2/io/real_name.h"
+#include "kernbench/phase2/log/real_name.h"
 #include "kernbench/phase2/op/errors.h"
 
 namespace kernbench {

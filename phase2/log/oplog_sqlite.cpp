@@ -12,9 +12,9 @@
 #include <thread>
 
 #include "kernbench/phase2/energy/account.h"
-#include "kernbench/phase2/io/real_name.h"
 #include "kernbench/phase2/log/checksum.h"
 #include "kernbench/phase2/log/oplog_file.h"
+#include "kernbench/phase2/log/real_name.h"
 #include "kernbench/phase2/log/sqlite_database.h"
 #include "kernbench/phase2/log/versions.h"
 #include "kernbench/phase2/log/written_file.h"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "kernbench/phase2/io/real_name.h"
+#include "kernbench/phase2/log/real_name.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
 

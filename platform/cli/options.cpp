@@ -5,7 +5,7 @@
 
 #include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/named_values.h"
+#include "kernbench/phase2/op/named_values.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/output_files.h"
 #include "kernbench/platform/cli/commands.h"

@@ -6,9 +6,9 @@
 
 #include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/op/named_values.h"
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/json_writer.h"
-#include "kernbench/phase2/text/named_values.h"
 #include "kernbench/platform/spec/sha256.h"
 #include "kernbench/platform/spec/shell_words.h"
 #include "kernbench/platform/topology/graph/faults.h"

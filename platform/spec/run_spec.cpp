@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/named_values.h"
+#include "kernbench/phase2/op/named_values.h"
 #include "kernbench/phase2/text/text.h"
 
 namespace kernbench::spec {

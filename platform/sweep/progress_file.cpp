@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "kernbench/phase2/io/input_file.h"
-#include "kernbench/phase2/io/real_name.h"
+#include "kernbench/phase2/log/real_name.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/json_writer.h"

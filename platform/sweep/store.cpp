@@ -11,8 +11,8 @@
 #include <cstring>
 
 #include "kernbench/phase2/io/input_file.h"
-#include "kernbench/phase2/io/real_name.h"
 #include "kernbench/phase2/log/checksum.h"
+#include "kernbench/phase2/log/real_name.h"
 #include "kernbench/phase2/log/sqlite_database.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"

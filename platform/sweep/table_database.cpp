@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kernbench/phase2/io/real_name.h"
+#include "kernbench/phase2/log/real_name.h"
 #include "kernbench/phase2/log/sqlite_database.h"
 #include "kernbench/phase2/op/errors.h"
 

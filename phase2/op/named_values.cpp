@@ -1,4 +1,4 @@
-#include "kernbench/phase2/text/named_values.h"
+#include "kernbench/phase2/op/named_values.h"
 
 #include <fmt/format.h>
 

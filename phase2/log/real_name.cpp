@@ -1,4 +1,4 @@
-#include "kernbench/phase2/io/real_name.h"
+#include "kernbench/phase2/log/real_name.h"
 
 #include <filesystem>
 
