@@ -64,6 +64,7 @@ class Server(cli_support.Cli):
 
 class Requests(Server):
     count, seed = 60, 33
+    longest_s = 5  # beside other tests; by hand 1
 
     def request(self, dice):
         path = dice.choice((b"/", b"/api/runs", b"/api/system", b"/page.js", b"/runs/x/report.html", b"/api/diff?a=x&b=y",
@@ -125,7 +126,7 @@ class Requests(Server):
         print(f"{self.count} requests from seed {self.seed}: others waited {slowest[0]:.3f} s at most, "
               f"{memory >> 20} MiB")
         self.assertLess(memory, MOST_BYTES * TIMES_LONGER)
-        self.assertLess(slowest[0], TIMES_LONGER)
+        self.assertLess(slowest[0], self.longest_s * TIMES_LONGER)
 
     def test_bodies_that_grow_are_not_taken(self):
         head = b"POST /TOKEN/api/runs HTTP/1.1\r\nHost: HOST\r\nContent-Length: %d\r\nContent-Encoding: %s\r\n\r\n"
@@ -221,6 +222,6 @@ class Limits(cli_support.Cli):
 if __name__ == "__main__":
     without_web()
     if len(sys.argv) == 3:
-        Requests.count, Requests.seed = int(sys.argv[1]), int(sys.argv[2])
+        Requests.count, Requests.seed, Requests.longest_s = int(sys.argv[1]), int(sys.argv[2]), 1
         sys.argv[1:] = ["Requests.test_beside_a_run"]
     cli_support.main()
