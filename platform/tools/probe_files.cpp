@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/platform/spec/run_document.h"
 #include "kernbench/platform/tools/probe_table.h"
 
 namespace kernbench {
@@ -156,13 +157,15 @@ void write_probe_csv(std::ostream& out, const Platform& platform, const ProbeRep
   }
 }
 
-void write_probe_json(std::ostream& out, const Platform& platform, const ProbeReport& report) {
+void write_probe_json(std::ostream& out, const Platform& platform, const ProbeReport& report,
+                      const spec::RunDocument& run) {
   std::string text;
   JsonWriter w(text, JsonWriter::Layout::spaced);
-  w.open('[');
+  spec::begin_report(w, run);
+  w.key("cases").open('[');
   for (size_t i = 0; i < report.results.size(); ++i) write_case(w.new_line(1), platform, report, i);
   for (const SaturationResult& r : report.saturation) write_saturation(w.new_line(1), report, r);
-  w.new_line(0).close(']');
+  w.new_line(0).close(']').close('}');
   out << text << '\n';
 }
 
