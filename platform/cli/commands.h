@@ -103,6 +103,8 @@ void check_output_files(const spec::RunSpec&);
 /// Whether the report is JSON. InputError for what only such a report tells, beside another form.
 bool wants_json(const spec::RunSpec&);
 
+/// What it was made of, for who knows no SystemC.
+const topology::Graph& graph_of(const Platform&);
 /// Which run it was, of another command than `run`: links and responses as the platform has them.
 spec::RunDocument document_of(const spec::RunSpec&, const Platform&);
 

@@ -186,6 +186,10 @@ bool wants_json(const spec::RunSpec& spec) {
   return json;
 }
 
+const topology::Graph& graph_of(const Platform& platform) {
+  return platform.graph();
+}
+
 spec::RunDocument document_of(const spec::RunSpec& spec, const Platform& platform) {
   auto document = spec::RunDocument::of(spec, version(), topology_file(spec.text("topology")), "");
   set_links(document, platform.graph());

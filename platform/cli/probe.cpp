@@ -8,7 +8,6 @@
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/spec_options.h"
-#include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/probe_output.h"
 
 namespace kernbench::cli {
@@ -38,7 +37,7 @@ std::vector<ProbeCase> choose_cases(Platform& platform, const spec::RunSpec& spe
   std::vector<ProbeCase> chosen;
   if (!spec.given("case")) {
     for (const ProbeCase& c : all) {
-      if (platform.graph().memories[c.memory].size >= bytes) {
+      if (c.memory_bytes >= bytes) {
         chosen.push_back(c);
       } else {
         tell(fmt::format("kernbench: {}: left out, its memory is smaller than {} bytes", c.name, bytes));
@@ -86,13 +85,14 @@ int probe(const spec::RunSpec& spec) {
     throw InputError("--format: csv is one table, found both --hops and --sweep");
   LimitOptions(spec).begin();
   Platform& platform = TopologyOptions(spec).build();
+  const topology::Graph& graph = graph_of(platform);
   const ProbeReport report = measure(platform, spec);
   if (json) {
-    write_probe_json(std::cout, platform, report, document_of(spec, platform));
+    write_probe_json(std::cout, graph, report, document_of(spec, platform));
   } else if (spec.text("format") == "csv") {
-    write_probe_csv(std::cout, platform, report);
+    write_probe_csv(std::cout, graph, report);
   } else {
-    write_probe_text(std::cout, platform, report);
+    write_probe_text(std::cout, graph, report);
   }
   int status = 0;
   for (const ProbeCheck& c : report.checks) {
