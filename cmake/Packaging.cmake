@@ -62,7 +62,7 @@ set(private_headers
     platform/observe/perfetto_trace_writer.h platform/observe/protobuf.h
     platform/observe/trace_file_signals.h platform/observe/trace_writer.h
     platform/insight/timeline.h platform/observe/html_report.h
-    platform/tools/child_pool.h platform/tools/child_process.h platform/tools/host_phases.h platform/tools/json_fields.h platform/tools/probe_table.h platform/tools/run_parts.h
+    platform/tools/child_pool.h platform/tools/child_process.h platform/tools/host_phases.h platform/tools/json_fields.h platform/tools/run_parts.h
     platform/spec/sha256.h platform/spec/shell_words.h platform/tools/stop_signals.h
     platform/topology/build/builders.h platform/topology/build/flat_loader.h platform/topology/build/graph_builder.h
     platform/topology/build/mesh_cache.h platform/topology/build/mesh_planner.h platform/topology/build/settings.h

@@ -10,7 +10,7 @@
 #include "kernbench/phase2/tool/commands.h"
 #include "kernbench/platform/cli/signals.h"
 #include "kernbench/platform/elaborate/plugins.h"
-#include "kernbench/platform/spec/run_spec.h"
+#include "kernbench/platform/spec/run_document.h"
 #include "kernbench/platform/topology/build/compiler.h"
 
 namespace kernbench {
@@ -68,10 +68,7 @@ struct TopologyOptions {
 /// --max-time and --max-wall.
 struct LimitOptions {
   double max_time_ns = 0, max_wall_s = 0;  ///< 0: none
-  LimitOptions() = default;
   explicit LimitOptions(const spec::RunSpec&);
-  /// `simulated`: with --max-time.
-  void add_to(CLI::App&, bool simulated = true);
   /// The wall time begins.
   void begin() const;
   /// From here on signals and limits end that timeline's simulation.
@@ -83,9 +80,7 @@ struct WaveformCliOptions {
   std::string file;
   std::vector<std::string> scopes;
   std::optional<double> from_ns, to_ns;
-  WaveformCliOptions() = default;
   explicit WaveformCliOptions(const spec::RunSpec&);
-  void add_to(CLI::App&);
   /// All that it writes; none where no waveform was asked for.
   std::vector<std::string> files() const;
   /// Null where no waveform was asked for. InputError as Waveform's.
@@ -95,15 +90,23 @@ struct WaveformCliOptions {
 /// --ftr.
 struct RecordingOptions {
   std::string file;
-  RecordingOptions() = default;
   explicit RecordingOptions(const spec::RunSpec&);
-  void add_to(CLI::App&);
   /// Null where no recording was asked for. InputError as TransactionRecorder's.
   std::unique_ptr<TransactionRecorder> attach(Platform&) const;
 };
 
-/// InputError where both are asked for in one file.
-void check_output_files(const WaveformCliOptions&, const RecordingOptions&);
+/// The memory file beside a run's op log; empty: there is none.
+std::string memory_file(const spec::RunSpec&);
+/// InputError where two outputs are asked for in one file.
+void check_output_files(const spec::RunSpec&);
+
+/// Whether the report is JSON. InputError for what only such a report tells, beside another form.
+bool wants_json(const spec::RunSpec&);
+
+/// What it was made of, for who knows no SystemC.
+const topology::Graph& graph_of(const Platform&);
+/// Which run it was, of another command than `run`: links and responses as the platform has them.
+spec::RunDocument document_of(const spec::RunSpec&, const Platform&);
 
 /// --format with its legal values; the first is the default.
 void add_format(CLI::App&, std::string& format, std::vector<std::string> legal);

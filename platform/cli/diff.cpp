@@ -32,7 +32,10 @@ Command add_diff(CLI::App& app) {
   };
   auto o = std::make_shared<Options>();
   CLI::App* cmd = app.add_subcommand("diff", "What differs between two runs: configuration, times, critical path, ops");
-  cmd->add_option("a", o->a, "a run's JSON (run --format json, best with --explain), its op log, or a sweep's store")
+  cmd->add_option(
+         "a", o->a,
+         "a report in JSON (of run, best with --explain, traffic, pipeline, probe or collectives), an op log, or a "
+         "sweep's store")
       ->required()
       ->type_name("FILE");
   cmd->add_option("b", o->b, "another one, of the same kind")->required()->type_name("FILE");
@@ -41,18 +44,17 @@ Command add_diff(CLI::App& app) {
   cmd->add_flag("--partial", o->partial, "also logs of runs that have not finished, which are marked");
   add_format(*cmd, o->format, {"text", "json"});
   cmd->footer("kernbench diff yesterday.json today.json --fail-over 1%      a gate for CI; docs/insight.md");
-  return {
-      cmd, [o] {
-        const double most = o->fail_over.empty() ? 0 : parse_percent(o->fail_over);
-        if (sweep::Store::is_store(o->a) || sweep::Store::is_store(o->b)) {
-          const sweep::StoreDiff d = sweep::diff_stores(o->a, o->b);
-          (o->format == "json" ? sweep::write_store_diff_json : sweep::write_store_diff_text)(std::cout, d);
-          return !o->fail_over.empty() && d.slower() > most ? 1 : 0;
-        }
-        const RunDiff d = diff_runs(read_run_file(o->a, o->partial), read_run_file(o->b, o->partial));
-        (o->format == "json" ? write_diff_json : write_diff_text)(std::cout, d);
-        return !o->fail_over.empty() && d.slower() > most ? 1 : 0;
-      }};
+  return {cmd, [o] {
+            const double most = o->fail_over.empty() ? 0 : parse_percent(o->fail_over);
+            if (sweep::Store::is_store(o->a) || sweep::Store::is_store(o->b)) {
+              const sweep::StoreDiff d = sweep::diff_stores(o->a, o->b);
+              (o->format == "json" ? sweep::write_store_diff_json : sweep::write_store_diff_text)(std::cout, d);
+              return !o->fail_over.empty() && d.slower() > most ? 1 : 0;
+            }
+            const RunDiff d = diff_runs(read_run_file(o->a, o->partial), read_run_file(o->b, o->partial));
+            (o->format == "json" ? write_diff_json : write_diff_text)(std::cout, d);
+            return !o->fail_over.empty() && d.slower() > most ? 1 : 0;
+          }};
 }
 
 }  // namespace kernbench::cli

@@ -37,9 +37,9 @@ const std::array<HelpGroup, 9> kOptionGroups = {{
     {"Results and their checks",
      {"verify", "expected", "debug-verify", "check-races", "check", "dump", "corrupt", "corrupt-op", "until",
       "allow-cut-off", "partial", "isa", "threads", "fail-over"}},
-    {"What is shown",
-     {"explain", "energy", "activity", "wiring", "report", "format", "metric", "list-metrics", "sort", "pareto",
-      "sqlite", "svg", "view", "id", "into", "accounts", "statistics", "dram-commands", "output"}},
+    {"What is shown", {"explain",      "energy",   "activity",   "wiring",        "report", "format",         "metric",
+                       "list-metrics", "sort",     "pareto",     "sqlite",        "svg",    "view",           "id",
+                       "into",         "accounts", "statistics", "dram-commands", "output", "report-topology"}},
     {"What is recorded", {"oplog", "memory", "oplog-hops", "trace", "ftr", "vcd", "vcd-scope", "vcd-from", "vcd-to"}},
 }};
 

@@ -10,7 +10,7 @@
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/topology_places.h"
-#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench::cli {
 

@@ -8,6 +8,7 @@
 #include "kernbench/phase2/op/named_values.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/output_files.h"
+#include "kernbench/phase2/tool/version.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/shared_systems.h"
 #include "kernbench/platform/cli/spec_options.h"
@@ -16,6 +17,7 @@
 #include "kernbench/platform/observe/transaction_recorder.h"
 #include "kernbench/platform/observe/waveform.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/tools/run_of_spec.h"
 #include "kernbench/platform/topology/build/mesh_cache.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/core/timeline.h"
@@ -112,12 +114,8 @@ Platform& TopologyOptions::build() const {
 }
 
 LimitOptions::LimitOptions(const spec::RunSpec& run)
-    : max_time_ns(run.number("max-time").value_or(0)), max_wall_s(run.number("max-wall").value_or(0)) {}
-
-void LimitOptions::add_to(CLI::App& app, bool simulated) {
-  if (simulated) add_option(app, "max-time", max_time_ns);
-  add_option(app, "max-wall", max_wall_s);
-}
+    : max_time_ns(run.table().find("max-time") ? run.number("max-time").value_or(0) : 0),
+      max_wall_s(run.number("max-wall").value_or(0)) {}
 
 void LimitOptions::begin() const {
   if (max_wall_s > 0) limit_wall_time(max_wall_s);
@@ -133,13 +131,6 @@ WaveformCliOptions::WaveformCliOptions(const spec::RunSpec& run)
       scopes(run.list("vcd-scope")),
       from_ns(run.number("vcd-from")),
       to_ns(run.number("vcd-to")) {}
-
-void WaveformCliOptions::add_to(CLI::App& app) {
-  add_option(app, "vcd", file);
-  add_option(app, "vcd-scope", scopes);
-  add_option(app, "vcd-from", from_ns);
-  add_option(app, "vcd-to", to_ns);
-}
 
 std::vector<std::string> WaveformCliOptions::files() const {
   if (file.empty()) return {};
@@ -164,18 +155,46 @@ std::unique_ptr<Waveform> WaveformCliOptions::attach(Platform& platform, energy:
 
 RecordingOptions::RecordingOptions(const spec::RunSpec& run) : file(run.text("ftr")) {}
 
-void RecordingOptions::add_to(CLI::App& app) {
-  add_option(app, "ftr", file);
-}
-
 std::unique_ptr<TransactionRecorder> RecordingOptions::attach(Platform& platform) const {
   return file.empty() ? nullptr : std::make_unique<TransactionRecorder>(platform, file);
 }
 
-void check_output_files(const WaveformCliOptions& vcd, const RecordingOptions& recording) {
+std::string memory_file(const spec::RunSpec& spec) {
+  const std::string log = spec.text("oplog"), memory = spec.text("memory");
+  return log.empty() || memory == "none" ? "" : memory.empty() ? memory_file_of(log) : memory;
+}
+
+void check_output_files(const spec::RunSpec& spec) {
   OutputFiles files;
-  for (const std::string& file : vcd.files()) files.add("--vcd", file);
-  files.add("--ftr", recording.file);
+  for (const spec::Option& o : spec.table().options) {
+    if (o.file != spec::Option::File::written) continue;
+    const std::string option = "--" + std::string(o.name);
+    if (o.has_names()) {
+      for (const auto& [name, file] : spec.named(o.name)) files.add(option + " " + name, file);
+    } else if (o.name == "memory") {
+      files.add(option, memory_file(spec));
+    } else if (o.name == "vcd") {
+      for (const std::string& file : WaveformCliOptions(spec).files()) files.add(option, file);
+    } else {
+      files.add(option, spec.text(o.name));
+    }
+  }
+}
+
+bool wants_json(const spec::RunSpec& spec) {
+  const bool json = spec.text("format") == "json";
+  if (spec.flag("report-topology") && !json) throw InputError("--report-topology: needs --format json beside it");
+  return json;
+}
+
+const topology::Graph& graph_of(const Platform& platform) {
+  return platform.graph();
+}
+
+spec::RunDocument document_of(const spec::RunSpec& spec, const Platform& platform) {
+  auto document = spec::RunDocument::of(spec, version(), topology_file(spec.text("topology")), "");
+  set_links(document, platform.graph());
+  return document;
 }
 
 void add_format(CLI::App& app, std::string& format, std::vector<std::string> legal) {

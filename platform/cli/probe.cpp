@@ -6,9 +6,8 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/tool/faults.h"
-#include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/commands.h"
-#include "kernbench/platform/platform.h"
+#include "kernbench/platform/cli/spec_options.h"
 #include "kernbench/platform/tools/probe_output.h"
 
 namespace kernbench::cli {
@@ -31,34 +30,25 @@ constexpr const char* kChecksHelp =
     "    fairness    PEs that read one slice get shares within 5 % of the mean, where equal shares leave a fifth\n"
     "                of every link before the memory to spare (--saturate with --links flit)";
 
-struct ProbeOptions {
-  TopologyOptions topology;
-  LimitOptions limits;
-  uint64_t bytes = 32768;
-  std::vector<std::string> cases;
-  std::string format;
-  bool hops = false, sweep = false, saturate = false, check = false;
-};
-
 /// The cases asked for; without --case all whose memory is large enough.
-std::vector<ProbeCase> choose_cases(Platform& platform, const ProbeOptions& o) {
+std::vector<ProbeCase> choose_cases(Platform& platform, const spec::RunSpec& spec, uint64_t bytes) {
   const std::vector<ProbeCase> all = probe_cases(platform);
-  if (all.empty()) throw InputError(o.topology.file + ": has no PE and no PCIe endpoint that reaches a memory");
+  if (all.empty()) throw InputError(spec.text("topology") + ": has no PE and no PCIe endpoint that reaches a memory");
   std::vector<ProbeCase> chosen;
-  if (o.cases.empty()) {
+  if (!spec.given("case")) {
     for (const ProbeCase& c : all) {
-      if (platform.graph().memories[c.memory].size >= o.bytes) {
+      if (c.memory_bytes >= bytes) {
         chosen.push_back(c);
       } else {
-        tell(fmt::format("kernbench: {}: left out, its memory is smaller than {} bytes", c.name, o.bytes));
+        tell(fmt::format("kernbench: {}: left out, its memory is smaller than {} bytes", c.name, bytes));
       }
     }
-    if (chosen.empty()) throw InputError(fmt::format("--bytes: found {}, more than any memory probed has", o.bytes));
+    if (chosen.empty()) throw InputError(fmt::format("--bytes: found {}, more than any memory probed has", bytes));
     return chosen;
   }
   std::string legal;
   for (const ProbeCase& c : all) legal += (legal.empty() ? "" : ", ") + c.name;
-  for (const std::string& name : o.cases) {
+  for (const std::string& name : spec.list("case")) {
     const auto it = std::find_if(all.begin(), all.end(), [&](const ProbeCase& c) { return c.name == name; });
     if (it == all.end()) throw InputError("--case: found '" + name + "', this topology has " + legal);
     chosen.push_back(*it);
@@ -66,21 +56,22 @@ std::vector<ProbeCase> choose_cases(Platform& platform, const ProbeOptions& o) {
   return chosen;
 }
 
-ProbeReport measure(Platform& platform, const ProbeOptions& o) {
+ProbeReport measure(Platform& platform, const spec::RunSpec& spec) {
   ProbeReport report;
-  report.list_checks = o.check;
-  if (o.saturate) {
-    report.saturation = run_saturation(platform, o.bytes);
+  report.list_checks = spec.flag("check");
+  const uint64_t bytes = spec.whole("bytes");
+  if (spec.flag("saturate")) {
+    report.saturation = run_saturation(platform, bytes);
     report.checks = check_saturation(platform, report.saturation);
     return report;
   }
-  const std::vector<ProbeCase> cases = choose_cases(platform, o);
-  report.results = run_probe(platform, cases, {o.bytes});
+  const std::vector<ProbeCase> cases = choose_cases(platform, spec, bytes);
+  report.results = run_probe(platform, cases, {bytes});
   report.checks = check_probe(platform, report.results);
-  if (o.hops) {
-    for (const ProbeCase& c : cases) report.traces.push_back(trace_hops(platform, c, o.bytes));
+  if (spec.flag("hops")) {
+    for (const ProbeCase& c : cases) report.traces.push_back(trace_hops(platform, c, bytes));
   }
-  if (o.sweep) {
+  if (spec.flag("sweep")) {
     report.sweeps = run_sweep(platform, cases);
     const std::vector<ProbeCheck> checks = check_sweep(platform, report.sweeps);
     report.checks.insert(report.checks.end(), checks.begin(), checks.end());
@@ -88,23 +79,24 @@ ProbeReport measure(Platform& platform, const ProbeOptions& o) {
   return report;
 }
 
-int probe(const ProbeOptions& o) {
-  if (o.bytes == 0) throw InputError("--bytes: found 0, expected at least 1");
-  if (o.format == "csv" && o.hops && o.sweep)
+int probe(const spec::RunSpec& spec) {
+  const bool json = wants_json(spec);
+  if (spec.text("format") == "csv" && spec.flag("hops") && spec.flag("sweep"))
     throw InputError("--format: csv is one table, found both --hops and --sweep");
-  o.limits.begin();
-  Platform& platform = o.topology.build();
-  const ProbeReport report = measure(platform, o);
-  if (o.format == "json") {
-    write_probe_json(std::cout, platform, report);
-  } else if (o.format == "csv") {
-    write_probe_csv(std::cout, platform, report);
+  LimitOptions(spec).begin();
+  Platform& platform = TopologyOptions(spec).build();
+  const topology::Graph& graph = graph_of(platform);
+  const ProbeReport report = measure(platform, spec);
+  if (json) {
+    write_probe_json(std::cout, graph, report, document_of(spec, platform));
+  } else if (spec.text("format") == "csv") {
+    write_probe_csv(std::cout, graph, report);
   } else {
-    write_probe_text(std::cout, platform, report);
+    write_probe_text(std::cout, graph, report);
   }
   int status = 0;
   for (const ProbeCheck& c : report.checks) {
-    if (c.passed || !(c.law || o.check)) continue;
+    if (c.passed || !(c.law || spec.flag("check"))) continue;
     tell(fmt::format("kernbench: check {} failed: {}: {}", c.name, c.subject, c.found));
     status = 1;
   }
@@ -114,27 +106,16 @@ int probe(const ProbeOptions& o) {
 }  // namespace
 
 Command add_probe(CLI::App& app) {
-  auto o = std::make_shared<ProbeOptions>();
+  auto spec = std::make_shared<spec::RunSpec>(spec::table_of("probe"));
   CLI::App* cmd =
       app.add_subcommand("probe", "Send transactions through an idle system and show where their time goes");
-  o->topology.add_to(*cmd);
-  CLI::Option* bytes =
-      whole_number(cmd->add_option("--bytes", o->bytes, "size of each transaction (--saturate: 16384)"), 1);
-  bytes->capture_default_str();
-  CLI::Option* cases = cmd->add_option("--case", o->cases, "only these (repeatable)")->type_name("NAME");
-  CLI::Option* hops = cmd->add_flag("--hops", o->hops, "each case node by node, the bottleneck marked");
-  CLI::Option* sweep = cmd->add_flag("--sweep", o->sweep, "each case at 4 KiB to 1 MiB, 90 % of the bottleneck marked");
-  cmd->add_flag("--saturate", o->saturate, "instead of cases: bandwidth and fairness of many reads at once")
-      ->excludes(cases)
-      ->excludes(hops)
-      ->excludes(sweep);
-  cmd->add_flag("--check", o->check, "list every check, and fail where the topology is odd too");
-  o->limits.add_to(*cmd, false);
-  add_format(*cmd, o->format, {"text", "json", "csv"});
+  add_options(*cmd, *spec);
+  for (const char* other : {"--case", "--hops", "--sweep"})
+    cmd->get_option("--saturate")->excludes(cmd->get_option(other));
   cmd->footer(kChecksHelp);
-  return {cmd, [o, bytes] {
-            if (o->saturate && bytes->count() == 0) o->bytes = 16384;
-            return probe(*o);
+  return {cmd, [spec] {
+            if (spec->flag("saturate") && !spec->given("bytes")) spec->set("bytes", "16384");
+            return probe(*spec);
           }};
 }
 

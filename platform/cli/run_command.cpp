@@ -13,7 +13,6 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/phase2/tool/faults.h"
-#include "kernbench/phase2/tool/output_files.h"
 #include "kernbench/phase2/tool/version.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/progress.h"
@@ -40,12 +39,6 @@ namespace kernbench::cli {
 
 namespace {
 
-/// Empty: there is none.
-std::string memory_file(const spec::RunSpec& spec) {
-  const std::string log = spec.text("oplog"), memory = spec.text("memory");
-  return log.empty() || memory == "none" ? "" : memory.empty() ? memory_file_of(log) : memory;
-}
-
 /// What a reader of the log must know of the run.
 OpLogHeader log_header(const Platform& platform, const spec::RunDocument& document, const std::string& isa) {
   OpLogHeader h;
@@ -61,28 +54,9 @@ OpLogHeader log_header(const Platform& platform, const spec::RunDocument& docume
   return h;
 }
 
-void check_output_files(const spec::RunSpec& spec) {
-  OutputFiles files;
-  for (const spec::Option& o : spec::options()) {
-    if (o.file != spec::Option::File::written) continue;
-    const std::string option = "--" + std::string(o.name);
-    if (o.has_names()) {
-      for (const auto& [name, file] : spec.named(o.name)) files.add(option + " " + name, file);
-    } else if (o.name == "memory") {
-      files.add(option, memory_file(spec));
-    } else if (o.name == "vcd") {
-      for (const std::string& file : WaveformCliOptions(spec).files()) files.add(option, file);
-    } else {
-      files.add(option, spec.text(o.name));
-    }
-  }
-}
-
 void check_companions(const spec::RunSpec& spec) {
   if (spec.given("memory") && !spec.given("oplog")) throw InputError("--memory: a memory file needs --oplog beside it");
   if (spec.flag("oplog-hops") && !spec.given("oplog")) throw InputError("--oplog-hops: needs --oplog beside it");
-  if (spec.flag("report-topology") && spec.text("format") != "json")
-    throw InputError("--report-topology: needs --format json beside it");
 }
 
 /// The table of --energy, else the topology's; null where neither has one.
@@ -178,6 +152,7 @@ int run(const RunCommand& o) {
   RunOptions r = run_options(o.spec);
   if (o.spec.given("isa")) r.isa = isa_of(o.spec.text("isa"));
   check_companions(o.spec);
+  const bool json = wants_json(o.spec);
   std::shared_ptr<triton::Launch> triton;
   try {
     triton = make_triton_kernel(o.spec, &r);
@@ -219,7 +194,6 @@ int run(const RunCommand& o) {
     const Observers observers(platform, o.spec, std::move(table));
     r.meter = observers.meter.get();
     r.number_ops = observers.trace || observers.waveform || observers.recorder;
-    const bool json = o.spec.text("format") == "json";
     const auto finish = [&](RunReport& run, const auto& whole, const auto& write) {
       run.document = std::move(document);
       run.tells_topology = o.spec.flag("report-topology");

@@ -15,16 +15,17 @@ CLI::Option* described(CLI::Option* option, const spec::Option& o) {
   if (o.required) option->required();
   if (!o.legal.empty()) option->check(CLI::IsMember(std::vector<std::string>(o.legal.begin(), o.legal.end())));
   if (o.type == Type::whole)
-    whole_number(option, 0, o.most < 18446744073709551615.0 ? static_cast<uint64_t>(o.most) : ~uint64_t{0});
+    whole_number(option, static_cast<uint64_t>(o.least),
+                 o.most < 18446744073709551615.0 ? static_cast<uint64_t>(o.most) : ~uint64_t{0});
   if (o.type == Type::positive) positive_number(option, o.most);
   if (!o.initial.empty()) option->default_str(std::string(o.initial));
   return option;
 }
 
 void add_options(CLI::App& app, spec::RunSpec& values) {
-  for (const spec::Option& o : spec::options()) {
+  for (const spec::Option& o : values.table().options) {
     if (o.type != Type::flag) {
-      add_option(app, o.name, values.list(o.name));
+      described(app.add_option("--" + std::string(o.name), values.list(o.name), std::string(o.help)), o);
       continue;
     }
     const auto set = [&values, name = o.name](int64_t) { values.set(name, "true"); };

@@ -4,7 +4,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/topology/view/print.h"
-#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench::cli {
 

@@ -12,7 +12,7 @@
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/tools/remedies.h"
 #include "kernbench/platform/tools/what_if.h"
-#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench::cli {
 namespace {

@@ -5,6 +5,8 @@
 #include "kernbench/kernel_api/collectives/redistribution.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/launch/host_mmu.h"
+#include "kernbench/platform/launch/host_transfer.h"
+#include "kernbench/platform/launch/launch.h"
 #include "kernbench/platform/launch/launch_preparation.h"
 #include "kernbench/platform/launch/pe_selection.h"
 #include "kernbench/platform/platform.h"
@@ -41,6 +43,13 @@ auto located(const char* file, int line, const Work& work) {
 
 }  // namespace
 
+struct Context::Simulated {
+  explicit Simulated(LaunchHost& host) : launcher(host), transfer(host, HostTransfer::kWhole) {}
+  Launcher launcher;
+  HostTransfer transfer;
+  sc_core::sc_event changed;
+};
+
 Context::Context(Platform& platform, const ProgramSpec& spec, Params params, std::vector<size_t> pes,
                  ContextOptions options)
     : platform_(platform),
@@ -49,8 +58,7 @@ Context::Context(Platform& platform, const ProgramSpec& spec, Params params, std
       options_(options),
       pes_(platform.machine(), std::move(pes)),
       streams_(platform.timeline(), pes_.ranks, [this] { operation_ended(); }),
-      launcher_(platform.hosts().launch_host()),
-      transfer_(platform.hosts().launch_host(), HostTransfer::kWhole),
+      simulated_(std::make_unique<Simulated>(platform.hosts().launch_host())),
       pe_times_(pes_.pes.size()) {
   const Group& all = group(pes_.pes);
   launch_mode_ = all.way.mode;
@@ -358,10 +366,10 @@ void Context::begin_launch(const std::shared_ptr<LaunchPlan>& plan, Operation& o
     parts.push_back(plan->parts[i]);
     place_of_part.push_back(i);
   }
-  launcher_.launch(std::move(message), plan->way, parts,
-                   [this, plan, &op, place_of_part](size_t part, const LaunchResult& r) {
-                     guarded([&] { part_ended(plan, op, place_of_part[part], r); });
-                   });
+  simulated_->launcher.launch(std::move(message), plan->way, parts,
+                              [this, plan, &op, place_of_part](size_t part, const LaunchResult& r) {
+                                guarded([&] { part_ended(plan, op, place_of_part[part], r); });
+                              });
   for (size_t i = 0; i < plan->parts.size(); ++i) {
     if (plan->parts[i].empty()) streams_.end(op, i);
   }
@@ -422,8 +430,8 @@ void Context::copy(Operation::Kind kind, const On& on, const Tensor& t, std::sha
     if (!options_.timed_transfer) break;
     for (const RankRange& r : t.places()->ranges(s.rank, TensorPlaces::Copies::all)) {
       const HostResponse response = kind == Operation::Kind::upload
-                                        ? transfer_.check(MemoryWrite{{}, r.address, r.nbytes})
-                                        : transfer_.check(MemoryRead{{}, r.address, r.nbytes});
+                                        ? simulated_->transfer.check(MemoryWrite{{}, r.address, r.nbytes})
+                                        : simulated_->transfer.check(MemoryRead{{}, r.address, r.nbytes});
       if (!response.ok()) throw InputError("--transfer timed: " + response.text);
     }
   }
@@ -465,9 +473,9 @@ void Context::begin_copy(Operation& op, const std::shared_ptr<const TensorPlaces
     if (writes.empty() && reads.empty()) {
       ended({});
     } else if (up) {
-      transfer_.write(writes, ended);
+      simulated_->transfer.write(writes, ended);
     } else {
-      transfer_.read(reads, ended);
+      simulated_->transfer.read(reads, ended);
     }
   }
 }
@@ -540,7 +548,7 @@ void Context::enqueue(Operation op) {
 void Context::block_until(const std::function<bool()>& condition) {
   while (!condition()) {
     waiting_ = true;
-    sc_core::wait(changed_);
+    sc_core::wait(simulated_->changed);
   }
 }
 
@@ -554,7 +562,7 @@ void Context::join_streams(const Operation& op) {
 void Context::operation_ended() {
   end_ns_ = std::max(end_ns_, now_ns());
   if (!freed_.empty()) give_back_freed();
-  if (waiting_) changed_.notify();
+  if (waiting_) simulated_->changed.notify();
   waiting_ = false;
 }
 

@@ -23,7 +23,6 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <systemc>
 #include <vector>
 
 #include "kernbench/kernel_api/here.h"
@@ -32,12 +31,12 @@
 #include "kernbench/platform/host/launch_plan.h"
 #include "kernbench/platform/host/streams.h"
 #include "kernbench/platform/host/tensor.h"
-#include "kernbench/platform/launch/host_transfer.h"
-#include "kernbench/platform/launch/launch.h"
+#include "kernbench/platform/launch/address_mode.h"
 
 namespace kernbench {
 class Platform;
-}
+struct LaunchResult;
+}  // namespace kernbench
 
 namespace kernbench::host {
 
@@ -227,8 +226,8 @@ class Context {
   std::vector<std::shared_ptr<const TensorPlaces>> freed_;                        ///< still in use
   std::map<std::shared_ptr<const char>, std::vector<const Operation*>> writers_;  ///< by TensorPlaces::use()
   Streams streams_;
-  Launcher launcher_;
-  HostTransfer transfer_;
+  struct Simulated;
+  const std::unique_ptr<Simulated> simulated_;   ///< by which the host acts on the simulation, and is told of it
   std::map<std::vector<size_t>, Group> groups_;  ///< by PEs
   /// Whose rings are to be given back; others may hold a plan for longer than there are memories.
   std::set<std::shared_ptr<LaunchPlan>> running_;
@@ -237,7 +236,6 @@ class Context {
   std::map<Stream, CommandHistory::Clock> stream_clocks_;
   CommandHistory::Clock program_clock_;  ///< what the program's code is behind
   std::map<uint32_t, Stream> readers_;   ///< by rank: where copies stand that wait for a tensor's writers alone
-  sc_core::sc_event changed_;
   bool waiting_ = false, complete_ = false;
   double end_ns_ = 0;
   std::exception_ptr fault_;

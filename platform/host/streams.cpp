@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernbench/systemc_models/core/timeline.h"
+
 namespace kernbench::host {
 namespace {
 

@@ -12,7 +12,10 @@
 
 #include "kernbench/kernel_api/launch_costs.h"
 #include "kernbench/phase2/check/races.h"
-#include "kernbench/systemc_models/core/timeline.h"
+
+namespace kernbench {
+class Timeline;
+}
 
 namespace kernbench::host {
 

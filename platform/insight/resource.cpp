@@ -4,7 +4,7 @@
 #include <string>
 
 #include "kernbench/platform/topology/graph/edge_kinds.h"
-#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench::insight {
 namespace {

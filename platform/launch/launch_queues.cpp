@@ -1,6 +1,7 @@
 #include "kernbench/platform/launch/launch_queues.h"
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/machine.h"
 
 namespace kernbench {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/systemc_models/fabric/control_message.h"
+#include "kernbench/systemc_models/fabric/control_address.h"
 
 namespace kernbench {
 

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/machine.h"
 
 namespace kernbench {
 namespace {

@@ -7,9 +7,11 @@
 
 #include "kernbench/kernel_api/launch_costs.h"
 #include "kernbench/kernel_api/queue_connection.h"
-#include "kernbench/platform/elaborate/machine.h"
+#include "kernbench/systemc_models/pe/queue_ports.h"
 
 namespace kernbench {
+
+class Machine;
 
 /// Where rings lie.
 class RingPlaces {

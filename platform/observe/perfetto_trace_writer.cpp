@@ -4,7 +4,6 @@
 
 #include "kernbench/phase2/op/femtoseconds.h"
 #include "kernbench/platform/observe/protobuf.h"
-#include "kernbench/systemc_models/core/timeline.h"
 
 namespace kernbench {
 

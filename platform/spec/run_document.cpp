@@ -127,7 +127,7 @@ RunDocument RunDocument::of(const RunSpec& given, std::string version, const std
   }
   if (const std::string table = energy_table_of(d.topology_text, topology_file); !table.empty())
     d.topology_energy = checksum_of_file(table);
-  for (const Option* o : deciding_options()) {
+  for (const Option* o : given.table().deciding()) {
     if (o->file != Option::File::input && o->file != Option::File::energy) continue;
     for (const std::string& v : given.list(o->name)) {
       const std::string file = o->has_names() ? name_and_value("", v, "").second : v;
@@ -147,7 +147,7 @@ void write(JsonWriter& w, const RunDocument& d, bool with_topology) {
       .field("command", d.command)
       .key("options")
       .open('{');
-  for (const Option* o : deciding_options()) write_option(w, d, *o);
+  for (const Option* o : d.options.table().deciding()) write_option(w, d, *o);
   w.close('}').key("topology").open('{').field("name", d.topology).field("sha256", sha256(d.topology_text));
   if (!d.topology_energy.empty()) w.field("energy_sha256", d.topology_energy);
   if (with_topology) w.field("text", d.topology_text);
@@ -159,6 +159,11 @@ std::string json_of(const RunDocument& d, bool with_topology) {
   JsonWriter w(text, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
   write(w, d, with_topology);
   return text;
+}
+
+void begin_report(JsonWriter& w, const RunDocument& d) {
+  w.open('{');
+  if (!d.version.empty()) w.key("run").raw(json_of(d, d.options.flag("report-topology"))).new_line(0);
 }
 
 RunSpec options_of(std::string_view json, std::string* topology_text) {

@@ -45,6 +45,8 @@ std::string energy_table_of(const std::string& topology_text, const std::string&
 /// With the topology's text, or without.
 void write(JsonWriter&, const RunDocument&, bool with_topology);
 std::string json_of(const RunDocument&, bool with_topology);
+/// '{' and the key "run" on a line of its own, for a writer of a report; no key where nobody has said which run it is.
+void begin_report(JsonWriter&, const RunDocument&);
 
 /// A number or truth value as such, anything else as text.
 void write_parameter(JsonWriter&, const std::string& text);

@@ -9,6 +9,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/op/named_values.h"
 #include "kernbench/phase2/text/text.h"
+#include "kernbench/systemc_models/pe/queue_ports.h"
 
 namespace kernbench::spec {
 namespace {
@@ -41,9 +42,10 @@ class Entry {
   Entry legal(std::vector<std::string_view> v) const {
     return with([&](Option& o) { o.legal = std::move(v); });
   }
-  Entry type(Type t, double most = 0) const {
+  Entry type(Type t, double most = 0, double least = 0) const {
     return with([&](Option& o) {
       o.type = t;
+      o.least = least;
       o.most = most;
     });
   }
@@ -65,7 +67,7 @@ Entry flag(std::string_view name, std::string_view help) {
 
 constexpr double kMost64 = 18446744073709551615.0;
 
-std::vector<Option> table() {
+Table run_table() {
   struct Group {
     std::string_view name;
     std::vector<Option> options;
@@ -201,49 +203,156 @@ std::vector<Option> table() {
            Entry("vcd-to", "NS", "only changes before this simulated time").type(Type::number).role(Role::writes),
        }},
   };
-  std::vector<Option> all;
+  Table all{"run", {}};
   for (const Group& g : groups) {
     for (Option o : g.options) {
       o.group = g.name;
-      all.push_back(std::move(o));
+      all.options.push_back(std::move(o));
     }
   }
   return all;
 }
 
+/// Beside the options of a run that they share, and what those say of themselves.
+const std::vector<std::string_view> kSystem = {"topology", "links", "response", "set", "scale", "plugin"};
+const std::vector<std::string_view> kWatched = {"vcd", "vcd-scope", "vcd-from", "vcd-to", "ftr"};
+
+/// `command` with those of `run` by these names, then its own.
+Table table_with(const Table& run, std::string_view command,
+                 std::initializer_list<std::vector<std::string_view>> shared, const std::vector<Option>& own,
+                 std::vector<std::string_view> formats) {
+  Table t{command, {}};
+  for (const auto& names : shared) {
+    for (const std::string_view name : names) t.options.push_back(run.at(name));
+  }
+  t.options.insert(t.options.end(), own.begin(), own.end());
+  const std::string_view first = formats.front();
+  t.options.push_back(
+      Entry("format", "", "form of the output").legal(std::move(formats)).initially(first).role(Role::writes));
+  t.options.push_back(run.at("report-topology"));
+  return t;
+}
+
+std::vector<Table> tables() {
+  const Table run = run_table();
+  const Table traffic = table_with(
+      run, "traffic", {kSystem, kWatched, {"max-time", "max-wall"}},
+      {
+          Entry("trace", "FILE.csv",
+                "requests: id,issue_ns,initiator,op,address,bytes; op read, write, atomic, red or cas")
+              .file(File::input)
+              .required(),
+          Entry("statistics", "FILE.csv", "what every object counted (docs/statistics.md)").writes(),
+          Entry("dram-commands", "FILE.csv", "every command of builtin.hbm_dram (docs/memory_models.md)").writes(),
+      },
+      {"csv", "json"});
+  const Table pipeline = table_with(
+      run, "pipeline", {kSystem, kWatched, {"max-time", "max-wall"}},
+      {
+          Entry("work", "FILE.json", "what each PE plays").file(File::input).required(),
+          flag("accounts",
+               "of every send in a program, where each segment's time went: parts that sum to the end of its slot read "
+               "less the call")
+              .role(Role::shows),
+      },
+      {"text", "json"});
+  const Table probe =
+      table_with(run, "probe", {kSystem},
+                 {
+                     Entry("bytes", "", "size of each transaction (--saturate: 16384)")
+                         .type(Type::whole, kMost64, 1)
+                         .initially("32768"),
+                     Entry("case", "NAME", "only these (repeatable)").often(Often::each),
+                     flag("hops", "each case node by node, the bottleneck marked").role(Role::shows),
+                     flag("sweep", "each case at 4 KiB to 1 MiB, 90 % of the bottleneck marked").role(Role::shows),
+                     flag("saturate", "instead of cases: bandwidth and fairness of many reads at once"),
+                     flag("check", "list every check, and fail where the topology is odd too").role(Role::shows),
+                     run.at("max-wall"),
+                 },
+                 {"text", "json", "csv"});
+  const auto geometry = [](std::string_view name, std::string_view help, double least, double most) {
+    return Entry(name, "", help).type(Type::whole, most, least);
+  };
+  const Table collectives = table_with(
+      run, "collectives", {kSystem},
+      {
+          Entry("op", "", "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, sendrecv, or all")
+              .initially("all_reduce"),
+          Entry("over", "", "rank, cube, pe, joined by +: along which the members of a group differ")
+              .initially("rank+cube+pe"),
+          Entry("sizes", "", "bytes, as nccl-tests counts them: 64K, 1K:1M:x2 or 1K:8K:+1K").initially("1K:1M:x4"),
+          Entry("dtype", "", "element type").initially("f32"),
+          Entry("redop", "", "sum, max, min or prod").initially("sum"),
+          Entry("algorithm", "", "auto: the one of least cost; with --op all ops that do not have it are left out")
+              .initially("auto"),
+          Entry("root", "", "a member's number, centre or corner"),
+          run.at("pes"),
+          run.at("device"),
+          run.at("ranks"),
+          Entry("tier", "", "where rings lie: tcm, sram or hbm; else as the topology says"),
+          geometry("slots", "of a ring; else as the topology says", 1, QueueParameters::kMostSlots),
+          geometry("slot-bytes", "of a slot, a multiple of 64; else as the topology says", QueueParameters::kSlotUnit,
+                   QueueParameters::kMostSlotBytes),
+          geometry("part-bytes", "of a vector in TCM at once; else 1048576", 1, kMost64),
+          geometry("chunk-bytes", "chain, tree, grid, hierarchical: of a message; else the part", 0, kMost64),
+          flag("check", "count the elements that are wrong").role(Role::shows),
+          Entry("jobs", "", "runs at a time").type(Type::whole, 1024, 1).initially("1").role(Role::works),
+          run.at("max-wall"),
+      },
+      {"text", "csv", "json"});
+  return {run, traffic, pipeline, probe, collectives};
+}
+
 }  // namespace
 
+const Table& table_of(std::string_view command) {
+  static const std::vector<Table> all = tables();
+  const auto it = std::find_if(all.begin(), all.end(), [&](const Table& t) { return t.command == command; });
+  if (it == all.end()) throw std::logic_error("no command with a table: " + std::string(command));
+  return *it;
+}
+
+const Option* Table::find(std::string_view name) const {
+  const auto it = std::find_if(options.begin(), options.end(), [&](const Option& o) { return o.name == name; });
+  return it == options.end() ? nullptr : &*it;
+}
+
+const Option& Table::at(std::string_view name) const {
+  if (const Option* o = find(name)) return *o;
+  throw std::logic_error(fmt::format("no option of {}: {}", command, name));
+}
+
+std::vector<const Option*> Table::deciding() const {
+  std::vector<const Option*> found;
+  for (const Option& o : options) {
+    if (o.role == Role::decides) found.push_back(&o);
+  }
+  return found;
+}
+
 const std::vector<Option>& options() {
-  static const std::vector<Option> all = table();
-  return all;
+  return table_of("run").options;
 }
 
 const Option* find_option(std::string_view name) {
-  const auto& all = options();
-  const auto it = std::find_if(all.begin(), all.end(), [&](const Option& o) { return o.name == name; });
-  return it == all.end() ? nullptr : &*it;
+  return table_of("run").find(name);
 }
 
 const Option& option(std::string_view name) {
-  if (const Option* o = find_option(name)) return *o;
-  throw std::logic_error("no option of a run: " + std::string(name));
+  return table_of("run").at(name);
 }
 
 std::vector<const Option*> deciding_options() {
-  std::vector<const Option*> deciding;
-  for (const Option& o : options()) {
-    if (o.role == Role::decides) deciding.push_back(&o);
-  }
-  return deciding;
+  return table_of("run").deciding();
 }
 
-size_t RunSpec::index_of(std::string_view name) {
-  return static_cast<size_t>(&option(name) - options().data());
+size_t RunSpec::index_of(std::string_view name) const {
+  return static_cast<size_t>(&table_->at(name) - table_->options.data());
 }
 
 std::string RunSpec::text(std::string_view name) const {
   const auto& values = list(name);
-  return values.empty() ? std::string(option(name).initial) : values.back();
+  return values.empty() ? std::string(table_->at(name).initial) : values.back();
 }
 
 uint64_t RunSpec::whole(std::string_view name) const {
@@ -266,7 +375,7 @@ std::optional<double> RunSpec::number(std::string_view name) const {
 }
 
 std::vector<std::pair<std::string, std::string>> RunSpec::named(std::string_view name) const {
-  const Option& o = option(name);
+  const Option& o = table_->at(name);
   return named_values("--" + std::string(name), list(name), o.form, o.often == Often::named);
 }
 
@@ -292,8 +401,8 @@ RunSpec RunSpec::of_words(const std::vector<std::string>& words, const std::stri
 }
 
 std::vector<std::string> RunSpec::words() const {
-  std::vector<std::string> words = {"run"};
-  for (const Option* o : deciding_options()) {
+  std::vector<std::string> words = {std::string(table_->command)};
+  for (const Option* o : table_->deciding()) {
     for (const std::string& v : list(o->name)) {
       words.push_back("--" + std::string(o->name));
       if (o->type != Type::flag) words.push_back(v);

@@ -1,6 +1,7 @@
 // What a run is asked: the one table of the options of `kernbench run`, and the values that a run was given. The
 // command line, reports and logs, keys of stores, plans and requests, pages and the interface for C are made from it: a
-// new option is an entry of the table, and the code that acts on it.
+// new option is an entry of the table, and the code that acts on it. The other commands that simulate have tables too,
+// which share its entries.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ struct Option {
   enum class Type {
     flag,      ///< --verify
     text,      ///< of `legal` where that is not empty
-    whole,     ///< from 0 to `most`
+    whole,     ///< from `least` to `most`
     positive,  ///< a number above 0, up to `most`
     number,
   };
@@ -44,26 +45,39 @@ struct Option {
   File file = File::none;         ///< what the value names, behind NAME= where it is named
   std::string_view initial = "";  ///< the value of one that is not given; empty: none
   std::vector<std::string_view> legal = {};
-  double most = 0;
+  double least = 0, most = 0;
   bool required = false;
   bool has_names() const { return often == Often::named || often == Often::targets; }
   /// A plan may give it to a point, and a request.
   bool is_of_points() const { return role == Role::decides || role == Role::shows || role == Role::works; }
 };
 
-/// In the order in which --help and reports name them.
+/// The options of a command, in the order in which --help and reports name them.
+struct Table {
+  std::string_view command;
+  std::vector<Option> options;
+  /// Null for another name.
+  const Option* find(std::string_view name) const;
+  /// std::logic_error for another name.
+  const Option& at(std::string_view name) const;
+  /// What keys and documents are made of, in the table's order.
+  std::vector<const Option*> deciding() const;
+};
+/// Of `run`, `traffic`, `pipeline`, `probe` or `collectives`. std::logic_error for another command.
+const Table& table_of(std::string_view command);
+
+// Those of `run`.
 const std::vector<Option>& options();
-/// Null for another name.
 const Option* find_option(std::string_view name);
-/// std::logic_error for another name.
 const Option& option(std::string_view name);
-/// What keys and documents are made of, in the table's order.
 std::vector<const Option*> deciding_options();
 
 /// The values of one run. std::logic_error where an option is asked for that the table lacks, or as what it is not.
 class RunSpec {
  public:
-  RunSpec() : values_(options().size()) {}
+  RunSpec() : RunSpec(table_of("run")) {}
+  explicit RunSpec(const Table& table) : table_(&table), values_(table.options.size()) {}
+  const Table& table() const { return *table_; }
   /// From the words behind `run`: --name VALUE, --name=VALUE, --flag. InputError for others, `who` in front.
   static RunSpec of_words(const std::vector<std::string>& words, const std::string& who);
 
@@ -83,11 +97,12 @@ class RunSpec {
   void set(std::string_view name, std::string value) { list(name) = {std::move(value)}; }
   void add(std::string_view name, std::string value) { list(name).push_back(std::move(value)); }
 
-  /// Words that repeat the run: `run` and what was given of the options that decide its results.
+  /// Words that repeat the run: the command and what was given of the options that decide its results.
   std::vector<std::string> words() const;
 
  private:
-  static size_t index_of(std::string_view name);
+  size_t index_of(std::string_view name) const;
+  const Table* table_;
   std::vector<std::vector<std::string>> values_;  // by option; a flag's is "true"
 };
 

@@ -192,9 +192,16 @@ void run_collectives(Platform& platform, const CollectiveOptions& o,
   });
 }
 
-CollectiveWriter::CollectiveWriter(std::ostream& out, std::string format) : out_(out), format_(std::move(format)) {
+CollectiveWriter::CollectiveWriter(std::ostream& out, std::string format, const spec::RunDocument& run)
+    : out_(out), format_(std::move(format)) {
   if (format_ == "csv") out_ << fmt::format("{}\n", fmt::join(kColumns, ","));
-  if (format_ == "json") out_ << "[";
+  if (format_ == "json") {
+    std::string text;
+    JsonWriter w(text, JsonWriter::Layout::spaced);
+    spec::begin_report(w, run);
+    w.key("rows").open('[');
+    out_ << text;
+  }
   if (format_ == "text") {
     out_ << fmt::format("{:<14} {:>12} {:>12} {:>5} {:>5} {:>7} {:>13} {:>7} {:>12} {:>10} {:>10} {:>6}\n", "op",
                         "size_bytes", "count", "dtype", "redop", "root", "algorithm", "members", "time_us", "algbw_gbs",
@@ -223,7 +230,7 @@ void CollectiveWriter::row(const CollectiveRow& r) {
 }
 
 void CollectiveWriter::end() {
-  if (format_ == "json") out_ << "\n]\n";
+  if (format_ == "json") out_ << "\n]}\n";
 }
 
 }  // namespace kernbench

@@ -14,6 +14,9 @@
 namespace kernbench {
 
 class Platform;
+namespace spec {
+struct RunDocument;
+}
 
 struct CollectiveOptions : PeChoice {
   std::string op = "all_reduce";  ///< or all
@@ -50,7 +53,8 @@ std::vector<uint64_t> parse_sizes(const std::string&);
 /// The table as it grows: "text", "csv" or "json".
 class CollectiveWriter {
  public:
-  CollectiveWriter(std::ostream&, std::string format);
+  /// JSON: {"run": …, "rows": […]}.
+  CollectiveWriter(std::ostream&, std::string format, const spec::RunDocument&);
   void row(const CollectiveRow&);
   void end();
 

@@ -8,7 +8,6 @@
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/tools/host_program.h"
-#include "kernbench/platform/tools/run_parts.h"
 
 namespace kernbench {
 namespace {

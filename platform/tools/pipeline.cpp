@@ -205,10 +205,11 @@ void write_token(JsonWriter& w, const PipelineResult::Composite& c, int64_t tile
 
 }  // namespace
 
-void write_pipeline_json(std::ostream& out, const PipelineResult& result) {
+void write_pipeline_json(std::ostream& out, const PipelineResult& result, const spec::RunDocument& run) {
   std::string text;
   JsonWriter w(text, JsonWriter::Layout::spaced);
-  w.open('{').field("end_ns", result.end_ns);
+  spec::begin_report(w, run);
+  w.field("end_ns", result.end_ns);
   if (result.has_pes) w.key("pes").open('[');
   for (const auto& pe : result.pes) {
     w.new_line(1).open('{').field("pe", pe.pe).key("composites").open('[');

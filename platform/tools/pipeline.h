@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/platform/spec/run_document.h"
 #include "kernbench/platform/tools/programs.h"
 #include "kernbench/systemc_models/pe/pe_command.h"
 
@@ -89,7 +90,8 @@ struct PipelineResult {
 /// when nothing can move.
 PipelineResult run_pipeline(Platform&, PipelineWork&);
 
-void write_pipeline_json(std::ostream&, const PipelineResult&);
+/// {"run": …, "end_ns": …, "pes": […], "programs": […]}; without the first where nobody has said which run it is.
+void write_pipeline_json(std::ostream&, const PipelineResult&, const spec::RunDocument& = {});
 void write_pipeline_text(std::ostream&, const PipelineResult&);
 
 }  // namespace kernbench

@@ -17,6 +17,7 @@ struct ProbeCase {
   uint32_t initiator = 0;
   uint32_t memory = 0;  ///< index into the graph's memories
   bool write = false;
+  uint64_t memory_bytes = 0;  ///< that the memory has
 };
 
 /// Times in ns, bandwidths in GB/s. overhead + drain + wire + store_forward + queueing = actual, in every link mode.

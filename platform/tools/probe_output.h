@@ -10,6 +10,12 @@
 #include "kernbench/platform/tools/probe_saturation.h"
 
 namespace kernbench {
+namespace spec {
+struct RunDocument;
+}
+namespace topology {
+struct Graph;
+}
 
 struct ProbeReport {
   std::vector<ProbeResult> results;
@@ -20,10 +26,10 @@ struct ProbeReport {
   bool list_checks = false;  ///< text: every check, not only their number and the failed ones
 };
 
-void write_probe_text(std::ostream&, const Platform&, const ProbeReport&);
-/// An array of the cases, each with its hops, sweep and checks; of the scenarios where the report has saturation.
-void write_probe_json(std::ostream&, const Platform&, const ProbeReport&);
+void write_probe_text(std::ostream&, const topology::Graph&, const ProbeReport&);
+/// {"run": …, "cases": […]}: each with its hops, sweep and checks; the scenarios where the report has saturation.
+void write_probe_json(std::ostream&, const topology::Graph&, const ProbeReport&, const spec::RunDocument&);
 /// One table: of the hops or sweeps where the report has them, of the saturation, else of the cases.
-void write_probe_csv(std::ostream&, const Platform&, const ProbeReport&);
+void write_probe_csv(std::ostream&, const topology::Graph&, const ProbeReport&);
 
 }  // namespace kernbench

@@ -83,6 +83,9 @@ void add_option(const std::string& key, const OrderedJson& v, Configuration& int
 /// What a document of a run says (spec/run_document.h).
 void read_document(const OrderedJson& run, RunFile& into) {
   into.configuration["kernbench"] = json_field<std::string>(run, "version");
+  const auto command = json_field<std::string>(run, "command");  // "kernbench traffic --topology …"
+  const size_t from = std::min(command.find(' '), command.size() - 1) + 1;
+  into.command = command.substr(from, command.find(' ', from) - from);
   std::string given;
   json_field(run, "options", [&](const OrderedJson& options) {
     given = json_field_or<std::string>(options, "topology", "");
@@ -180,6 +183,43 @@ double time_of(const OrderedJson& v) {
   const auto ns = json_value<double>(v);
   if (!std::isfinite(ns) || ns < 0) throw JsonFault("found " + shown(v) + ", expected a time in ns");
   return ns;
+}
+
+/// When the last thing that it tells of ended; 0: it tells of no end.
+double end_of(const OrderedJson& report) {
+  for (const char* key : {"sim_ns", "end_ns"}) {
+    if (report.contains(key)) return json_field(report, key, time_of);
+  }
+  double end = 0;
+  if (report.contains("requests")) {
+    for (const double done : json_field(report, "requests", [](const OrderedJson& requests) {
+           return json_items(requests, [](const OrderedJson& r) { return json_field(r, "done_ns", time_of); });
+         }))
+      end = std::max(end, done);
+    return end;
+  }
+  if (!report.contains("cases") && !report.contains("rows"))
+    throw JsonFault("'sim_ns' is missing; expected a report of kernbench");
+  return end;
+}
+
+/// The numbers of a table's rows, "pe-local-hbm.actual_ns", by what names a row.
+void add_rows(const OrderedJson& report, const char* table, std::initializer_list<const char*> names,
+              Configuration& into) {
+  if (!report.contains(table)) return;
+  json_field(report, table, [&](const OrderedJson& rows) {
+    return json_items(rows, [&](const OrderedJson& row) {
+      if (!row.is_object()) throw JsonFault("found " + shown(row) + ", expected an object");
+      std::string id;
+      for (const char* name : names) {
+        if (row.contains(name)) id += (id.empty() ? "" : " ") + text_of(row.at(name));
+      }
+      for (const auto& [key, value] : row.items()) {
+        if (value.is_number()) into[id + "." + key] = text_of(value);
+      }
+      return 0;
+    });
+  });
 }
 
 RunFile read_log(const std::string& file) {
@@ -293,7 +333,7 @@ RunFile read_run_json(const std::string& text, const std::string& name) {
   run.name = name;
   try {
     const OrderedJson report = parse_json_document<OrderedJson>(text);
-    run.sim_ns = json_field(report, "sim_ns", time_of);
+    run.sim_ns = end_of(report);
     if (report.contains("run")) {
       json_field(report, "run", [&](const OrderedJson& document) {
         read_document(document, run);
@@ -306,6 +346,8 @@ RunFile read_run_json(const std::string& text, const std::string& name) {
     }
     if (report.contains("algorithm")) flatten(report.at("algorithm"), "algorithm", run.configuration);
     if (report.contains("figures")) add_option("", report.at("figures"), run.figures);
+    add_rows(report, "cases", {"case", "scenario"}, run.figures);
+    add_rows(report, "rows", {"op", "size_bytes"}, run.figures);
     if (report.contains("engines")) {
       json_field(report, "engines", [&](const OrderedJson& engines) {
         return json_items(engines, [&](const OrderedJson& e) {
@@ -365,6 +407,9 @@ RunDiff diff_runs(const RunFile& a, const RunFile& b) {
   if (a.log != b.log)
     throw InputError(fmt::format("diff: {} is {}, {} is {}; expected two of a kind", a.name,
                                  a.log ? "an op log" : "a report", b.name, b.log ? "an op log" : "a report"));
+  if (a.command != b.command)
+    throw InputError(
+        fmt::format("diff: {} is of {}, {} is of {}; expected two of a kind", a.name, a.command, b.name, b.command));
   RunDiff d;
   d.a = a.name;
   d.b = b.name;

@@ -1,4 +1,5 @@
-// `kernbench diff`: two runs side by side, each from its JSON (`run --format json`, best with --explain) or its op log.
+// `kernbench diff`: two runs side by side, each from its report in JSON (of `run`, best with --explain, or of another
+// command that simulates) or its op log.
 #pragma once
 
 #include <iosfwd>
@@ -15,15 +16,16 @@ namespace kernbench {
 /// What is known of a run from its file. ns.
 struct RunFile {
   std::string name;
+  std::string command = "run";  ///< or traffic, pipeline, probe, collectives
   bool log = false;
   bool partial = false;  ///< of a log: the run has not finished, or its end is missing
-  double sim_ns = 0;     ///< of a log: the end of its last op, which the host's last completion follows
+  double sim_ns = 0;  ///< of a log: the end of its last op, which the host's last completion follows; 0: no end is told
   std::map<std::string, std::string> configuration;  ///< "params.n": "64"; of a file "n7.yaml, sha256 …"
   /// The topology's text: of its document, or of the file where that is still the same; else empty.
   std::string topology_text;
   std::map<std::string, double> blame_ns;      ///< by resource; of a report with --explain
   std::map<std::string, double> busy_ns;       ///< by engine; of a report
-  std::map<std::string, std::string> figures;  ///< of a report (record/figures.h)
+  std::map<std::string, std::string> figures;  ///< of a report (record/figures.h); of a table the numbers of its rows
   /// Of a log, in order of start. A message's segments have its key, and come in their order.
   struct Op {
     uint32_t pe = 0;
@@ -72,7 +74,7 @@ struct RunDiff {
   double slower() const { return a_ns > 0 ? b_ns / a_ns - 1 : 0; }
 };
 
-/// InputError where one is a log and the other a report.
+/// InputError where one is a log and the other a report, and for reports of two commands.
 RunDiff diff_runs(const RunFile& a, const RunFile& b);
 
 void write_diff_text(std::ostream&, const RunDiff&);

@@ -34,10 +34,13 @@ RunOptions run_options(const spec::RunSpec& spec) {
   return r;
 }
 
-void resolve(spec::RunDocument& d, Platform& platform, const RunOptions& r) {
-  const topology::Graph& graph = platform.graph();
+void set_links(spec::RunDocument& d, const topology::Graph& graph) {
   d.options.set("links", graph.timing.links.name());
   d.options.set("response", std::string(name_of(graph.timing.response)));
+}
+
+void resolve(spec::RunDocument& d, Platform& platform, const RunOptions& r) {
+  set_links(d, platform.graph());
   d.options.set("launch", std::string(name_of(choose_launch_way(platform, r).mode)));
   const Params params = r.program.empty() ? kernel_params(KernelRegistry::instance().at(r.kernel), r.params)
                                           : program_params(ProgramRegistry::instance().at(r.program), r.params);

@@ -10,7 +10,10 @@ namespace kernbench {
 /// Beside `isa`, logs and observers, and the kernel of --ttir and its files, which are the caller's. InputError.
 RunOptions run_options(const spec::RunSpec&);
 
-/// Links, responses and launch as they are, and all parameters. InputError, BadParam as the run's.
+/// Links and responses as they are.
+void set_links(spec::RunDocument&, const topology::Graph&);
+
+/// And the launch, and all parameters. InputError, BadParam as the run's.
 void resolve(spec::RunDocument&, Platform&, const RunOptions&);
 
 }  // namespace kernbench

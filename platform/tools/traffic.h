@@ -11,6 +11,9 @@
 namespace kernbench {
 
 class Platform;
+namespace spec {
+struct RunDocument;
+}
 
 struct TrafficRequest {
   std::string id;  ///< as in the file
@@ -44,7 +47,9 @@ std::vector<TrafficResult> run_traffic(Platform&, const std::vector<TrafficReque
 
 void write_traffic_csv(std::ostream&, const Platform&, const std::vector<TrafficRequest>&,
                        const std::vector<TrafficResult>&);
+/// {"run": …, "requests": […]}.
 void write_traffic_json(std::ostream&, const Platform&, const std::vector<TrafficRequest>&,
-                        const std::vector<TrafficResult>&, const std::vector<TrafficAccount>&);
+                        const std::vector<TrafficResult>&, const std::vector<TrafficAccount>&,
+                        const spec::RunDocument&);
 
 }  // namespace kernbench

@@ -13,6 +13,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/spec/run_document.h"
 #include "kernbench/platform/tools/traffic.h"
 
 namespace kernbench {
@@ -219,10 +220,12 @@ void write_traffic_csv(std::ostream& out, const Platform& platform, const std::v
 }
 
 void write_traffic_json(std::ostream& out, const Platform& platform, const std::vector<TrafficRequest>& requests,
-                        const std::vector<TrafficResult>& results, const std::vector<TrafficAccount>& accounts) {
+                        const std::vector<TrafficResult>& results, const std::vector<TrafficAccount>& accounts,
+                        const spec::RunDocument& run) {
   std::string text;
   JsonWriter w(text, JsonWriter::Layout::spaced);
-  w.open('[');
+  spec::begin_report(w, run);
+  w.key("requests").open('[');
   for (size_t i = 0; i < requests.size(); ++i) {
     const TrafficRequest& q = requests[i];
     const TrafficResult& r = results[i];
@@ -238,7 +241,7 @@ void write_traffic_json(std::ostream& out, const Platform& platform, const std::
     out << text;
     text.clear();
   }
-  w.new_line(0).close(']');
+  w.new_line(0).close(']').close('}');
   out << text << '\n';
 }
 

@@ -18,6 +18,7 @@ Exempt are
   - of `run`: wall_s, events, how many moments --explain keeps, the text's line "wall ...", and computed values:
     max_abs_err, max_rel_err, elements that a failed verification shows ("passed" is compared); of `replay`: its seconds
     and instruction set;
+  - of `traffic`, `pipeline`, `probe` and `collectives` in JSON: which run they are of, and that tables are in an object;
   - of report pages: the same, their looks, and the configuration;
   - of op logs: log_header, log_check, log_end; in SQLite the table `header`;
   - .npy (outputs) and .kbmem (memory): computed values, and checksums of the log's header;

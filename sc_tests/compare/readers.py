@@ -16,8 +16,15 @@ COMPUTED_FILES = (".npy", ".kbmem")  # computed values, and a memory image with 
 LOG_HEADERS = ("log_header", "log_check", "log_end")
 SHOWN = 60  # characters of a line on each side of the first that differs
 
+# Tables in JSON say which run they are of, and since then are objects, not lists.
+TABLE_IN_JSON = ((re.compile(r'^\{"run": .*\n"\w+": \['), "["), (re.compile(r"^\]\}$", re.M), "]"))
+
 # What is exempt in stdout, by command: wall-clock times, numbers of events, computed values.
 EXEMPT = {
+    "traffic": TABLE_IN_JSON,
+    "probe": TABLE_IN_JSON,
+    "collectives": TABLE_IN_JSON,
+    "pipeline": ((re.compile(r'^\{"run": .*\n'), "{"),),
     "run": (
         (re.compile(r'^ "run": \{\n(?:  .*\n)* \},\n', re.M), ""),  # which run it was: its version is the binary's
         (re.compile(r'"(wall_s|events|max_abs_err|max_rel_err)": [^,\n]+'), r'"\1": *'),

@@ -166,7 +166,7 @@ def check_accounts(kernbench, seed, mode):
                               capture_output=True, text=True, timeout=300, check=False)
         if done.returncode != 0:
             return [f"exit status {done.returncode}: {done.stderr.strip()}"]
-    return [f"{x['id']}: {x}" for x in json.loads(done.stdout)
+    return [f"{x['id']}: {x}" for x in json.loads(done.stdout)["requests"]
             if abs(sum(x[k] for k in ACCOUNT) - x["latency_ns"]) > 1e-3 or min(x[k] for k in ACCOUNT) < -1e-3]
 
 

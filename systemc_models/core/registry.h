@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernbench/systemc_models/core/component.h"
+#include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench {
 
@@ -37,10 +38,8 @@ class ComponentRegistry : public ImplCatalog {
   Kinds kinds_;
 };
 
-/// The one registry of the process.
+/// The one registry of the process; component_catalog() is the same, as the topology compiler sees it.
 ComponentRegistry& component_registry();
-/// The same, as the topology compiler sees it.
-const ImplCatalog& component_catalog();
 
 /// Makes a Class with the attributes of its node.
 template <class Class>

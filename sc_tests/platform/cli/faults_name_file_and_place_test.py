@@ -106,7 +106,7 @@ class Faults(cli_support.Cli):
     def test_json_that_quotes_bytes_that_are_no_utf8_is_valid(self):
         node = "sip0.cube0.pe0.pe_dma"
         trace = self.file("t.csv", b"id,issue_ns,initiator,op,address,bytes\n\xff\xfe\x01,0," + node.encode() + b",read,0,64\n")
-        [row] = json.loads(self.succeeds("traffic", *SMALL, "--trace", trace, "--format", "json"))
+        [row] = json.loads(self.succeeds("traffic", *SMALL, "--trace", trace, "--format", "json"))["requests"]
         self.assertEqual((row["id"], row["initiator"]), ("\ufffd\ufffd\x01", node))
 
 

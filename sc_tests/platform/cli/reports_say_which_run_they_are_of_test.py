@@ -56,6 +56,49 @@ class Reports(cli_support.Cli):
             self.assertEqual(again["sim_ns"], report["sim_ns"])
         self.refuses(*RUN, "--report-topology", saying=["--format json"], lines=1)
 
+    def other_commands(self):
+        """(command and arguments, options that its report must tell, a change of one, what diff must call it)"""
+        node, small = "sip0.cube0.pe0", topology("small.yaml")
+        head = "id,issue_ns,initiator,op,address,bytes\n"
+        trace = self.file("t.csv", head + f"r,0,{node}.pe_dma,read,0,64\n")
+        twice = self.file("u.csv", head + f"r,0,{node}.pe_dma,read,0,128\n")
+        gemm = {"id": "g", "submit_ns": 0, "stage": "GEMM", "m": 8, "n": 8, "k": 8, "dtype": "f16"}
+        work = self.file("w.json", json.dumps({"pes": [{"pe": node, "composites": [], "commands": [gemm]}]}))
+        yield ("traffic", "--topology", small, "--trace", trace), {"trace": trace}, ("--trace", twice), "trace"
+        yield (("pipeline", "--topology", small, "--work", work), {"work": work}, ("--set", "*.pe_gemm.freq_ghz=0.5"),
+               "set.*.pe_gemm.freq_ghz")
+        yield (("probe", "--topology", small, "--case", "pe-local-hbm"), {"bytes": 32768, "case": ["pe-local-hbm"]},
+               ("--bytes", "64"), "bytes")
+        yield ("probe", "--topology", small, "--saturate"), {"bytes": 16384, "saturate": True}, ("--links", "flit"), "links"
+        yield (("collectives", "--topology", small, "--sizes", "1K", "--over", "pe"),
+               {"op": "all_reduce", "pes": "all", "slots": None}, ("--op", "all_gather"), "op")
+
+    def test_reports_of_other_commands_do_so_too(self):
+        for command, options, change, key in self.other_commands():
+            with self.subTest(command=command):
+                text = self.succeeds(*command, "--format", "json", "--report-topology")
+                report = json.loads(text)
+                self.assertEqual(next(iter(report)), "run")
+                run = report["run"]
+                with open(topology("small.yaml"), "rb") as f:
+                    self.assertEqual(run["topology"]["text"].encode(), f.read())
+                self.assertEqual((run["options"]["links"], run["options"]["response"]), ("ideal", "ideal"))
+                for name, value in options.items():
+                    told = run["options"][name]
+                    self.assertEqual(told["file"] if isinstance(told, dict) else told, value)
+                again = shlex.split(run["command"])[1:]
+                self.assertEqual(self.succeeds(*again, "--format", "json", "--report-topology"), text)
+                files = [self.file("a.json", text)]
+                kept = command[:-2] if change[0] in command else command
+                files.append(self.file("b.json", self.succeeds(*kept, *change, "--format", "json")))
+                found = self.diff(*files)
+                self.assertIn(key, [s["key"] for s in found["configuration"]])
+                self.assertEqual(self.diff(files[0], files[0])["configuration"], [])
+                self.assertTrue(found["figures"] or found["a_ns"] != found["b_ns"], found)
+                self.refuses(*command, "--report-topology", saying=["--format json"], lines=1)
+        self.refuses("diff", files[0], self.file("run.json", self.succeeds(*RUN, "--format", "json")),
+                     saying=["is of collectives", "is of run"], lines=1)
+
     def test_files_are_known_by_their_checksums(self):
         table = self.file("n.yaml")
         shutil.copy(topology("energy/n7.yaml"), table)

@@ -27,9 +27,9 @@ class Documents : public testing::Test {
   void write_file(const std::string& name, const std::string& text) const { std::ofstream(file(name)) << text; }
 
   /// Each option that decides a result, given.
-  RunSpec full() const {
-    RunSpec s;
-    for (const Option* o : deciding_options()) {
+  RunSpec full(const char* command = "run") const {
+    RunSpec s(table_of(command));
+    for (const Option* o : s.table().deciding()) {
       if (o->type == Option::Type::flag) continue;
       s.set(o->name, value_of(*o, 0));
     }
@@ -44,7 +44,9 @@ class Documents : public testing::Test {
     if (!o.legal.empty()) return std::string(o.legal.at(number));
     return name + std::to_string(7 + number);
   }
-  RunDocument document(const RunSpec& s) const { return RunDocument::of(s, "1", file("t.yaml"), s.text("energy")); }
+  RunDocument document(const RunSpec& s) const {
+    return RunDocument::of(s, "1", file("t.yaml"), s.table().find("energy") ? s.text("energy") : "");
+  }
   static RunFile report(const RunDocument& d, bool with_topology = false) {
     std::string text;
     JsonWriter w(text);
@@ -65,23 +67,28 @@ class Documents : public testing::Test {
 };
 
 TEST_F(Documents, NameEachOptionThatIsAnother) {
-  const RunFile before = report(document(full()));
-  size_t told = 0;
-  for (const Option* o : deciding_options()) {
-    if (o->file == Option::File::topology) continue;  // its text: below
-    RunSpec s = full();
-    s.set(o->name, o->type == Option::Type::flag ? "true" : value_of(*o, 1));
-    std::string key = key_of(*o);
-    if (o->has_names()) key += ".x";
-    const Keys found = differences(before, report(document(s)));
-    if (o->often == Option::Often::each) {  // another file by another name
-      EXPECT_EQ(found, (Keys{key + ".a.npy", key + ".b.npy"}));
-    } else {
-      EXPECT_EQ(found, Keys{key}) << o->name;
+  for (const char* command : {"run", "traffic", "pipeline", "probe", "collectives"}) {
+    const RunFile before = report(document(full(command)));
+    EXPECT_EQ(before.command, command);
+    size_t told = 0;
+    for (const Option* o : table_of(command).deciding()) {
+      if (o->file == Option::File::topology) continue;  // its text: below
+      RunSpec s = full(command);
+      s.set(o->name, o->type == Option::Type::flag ? "true" : value_of(*o, 1));
+      std::string key = key_of(*o);
+      if (o->has_names()) key += ".x";
+      const Keys found = differences(before, report(document(s)));
+      if (o->often == Option::Often::each) {  // another file by another name
+        const std::string a = o->file == Option::File::none ? "7" : "a.npy";
+        const std::string b = o->file == Option::File::none ? "8" : "b.npy";
+        EXPECT_EQ(found, (Keys{key + "." + a, key + "." + b})) << o->name;
+      } else {
+        EXPECT_EQ(found, Keys{key}) << o->name;
+      }
+      ++told;
     }
-    ++told;
+    EXPECT_EQ(told, table_of(command).deciding().size() - 1);
   }
-  EXPECT_EQ(told, deciding_options().size() - 1);
 }
 
 TEST_F(Documents, TellNothingOfWhatDecidesNothing) {

@@ -33,6 +33,9 @@ class Probe(Cli):
     def table(self, *arguments):
         return list(csv.DictReader(io.StringIO(self.succeeds("probe", *arguments, "--format", "csv"))))
 
+    def cases(self, *arguments):
+        return json.loads(self.succeeds("probe", *arguments, "--format", "json"))["cases"]
+
     def odd(self):
         file = tempfile.NamedTemporaryFile("w", suffix=".yaml", delete=False)
         self.addCleanup(os.unlink, file.name)
@@ -54,7 +57,7 @@ class Probe(Cli):
     def test_columns_keep_their_names_and_order(self):
         out = self.succeeds("probe", "--topology", topology("small.yaml"), "--format", "csv")
         self.assertEqual(out.splitlines()[0].split(","), COLUMNS + ["store_forward_ns"])
-        rows = json.loads(self.succeeds("probe", "--topology", topology("small.yaml"), "--format", "json"))
+        rows = self.cases("--topology", topology("small.yaml"))
         self.assertEqual([k for k in rows[0] if k in COLUMNS], COLUMNS)
         for row in rows:
             self.assertTrue(all(c["passed"] for c in row["checks"]))
@@ -63,7 +66,7 @@ class Probe(Cli):
     def test_csv_and_json_agree_and_parts_sum_in_every_mode(self):
         for links in ("ideal", "cut_through", "flit"):
             arguments = ("--topology", topology("default.yaml"), "--links", links)
-            rows = json.loads(self.succeeds("probe", *arguments, "--format", "json"))
+            rows = self.cases(*arguments)
             table = self.table(*arguments)
             self.assertEqual([r["case"] for r in rows], [r["case"] for r in table])
             self.assertEqual(len(rows), 16)
@@ -83,8 +86,7 @@ class Probe(Cli):
             self.assertAlmostEqual(float(row["actual_ns"]), ns, delta=1e-5)
             self.assertAlmostEqual(float(row["util_pct"]), 100 * int(row["bytes"]) / 256 / ns, delta=1e-4)
         self.assertEqual([r["bytes"] for r in rows if r["first_at_90_pct"] == "1"], ["8192"])
-        case, = json.loads(self.succeeds("probe", "--topology", topology("latency_model.yaml"), "--sweep", "--case",
-                                         "pe-local-hbm", "--format", "json"))
+        case, = self.cases("--topology", topology("latency_model.yaml"), "--sweep", "--case", "pe-local-hbm")
         self.assertEqual(case["bytes_at_90_pct"], 8192)
         self.assertEqual(len(case["sweep"]), 9)
 
@@ -103,8 +105,7 @@ class Probe(Cli):
 
     def test_hops_add_up(self):
         for links in ("ideal", "cut_through", "flit"):
-            rows = json.loads(self.succeeds("probe", "--topology", topology("small.yaml"), "--links", links, "--hops",
-                                            "--format", "json"))
+            rows = self.cases("--topology", topology("small.yaml"), "--links", links, "--hops")
             for row in rows:
                 total = 0
                 for hop in row["hops"]:
@@ -134,8 +135,7 @@ class Probe(Cli):
         for row in rows:
             self.assertEqual(row["bytes"], "16384")
             self.assertLessEqual(float(row["aggregate_gbs"]), float(row["peak_gbs"]))
-        scenarios = json.loads(self.succeeds("probe", "--topology", topology("one_cube.yaml"), "--links", "flit",
-                                             "--saturate", "--format", "json"))
+        scenarios = self.cases("--topology", topology("one_cube.yaml"), "--links", "flit", "--saturate")
         self.assertEqual([len(s["shares_gbs"]) for s in scenarios], [1, 2, 4, 8, 8])
         self.assertIn("fairness", [c["name"] for c in scenarios[3]["checks"]])
 

@@ -1,0 +1,11 @@
+// The blocks that are registered (registry.h), as plain data: for who asks what there is and makes none.
+#pragma once
+
+#include "kernbench/systemc_models/core/impl_catalog.h"
+
+namespace kernbench {
+
+/// Of the process.
+const ImplCatalog& component_catalog();
+
+}  // namespace kernbench
