@@ -345,42 +345,39 @@ class Gemm {
     const auto ahead = static_cast<size_t>(args_.integer("ahead"));
     size_t asked = 0;
     for (size_t s = 0; s < todo_.size(); ++s) {
-      if (s >= ahead) forget(s - ahead);
+      if (s >= ahead) finish(&todo_[s - ahead]);
       for (; asked < todo_.size() && asked <= s + ahead; ++asked) ask(asked);
       Step& now = todo_[s];
       if (now.a) now.a->pass_on(tl_);
       now.b->pass_on(tl_);
-      products(now, keep);
       std::set<std::string> busy;
       for (size_t next = s + 1; next < asked; ++next) {
         if (todo_[next].a) todo_[next].a->pass_on_early(tl_, &busy);
         todo_[next].b->pass_on_early(tl_, &busy);
       }
+      multiply(&now, keep);
     }
-    for (const Step& s : todo_) wait(s);
+    for (Step& s : todo_) finish(&s);
   }
 
  private:
+  /// What a product adds to one part of a block of c.
+  struct Sum {
+    Range rows, cols;
+    tl::Tensor value;
+  };
   /// One panel of one block of c.
   struct Step {
     int64_t i, j;  ///< the block
     size_t panel;
     bool a_is_kept;
     std::optional<Piece> a, b;
-    std::vector<tl::Tensor> products;
+    std::vector<Sum> sums;  ///< with what this panel adds
   };
-
-  void wait(const Step& s) {
-    for (const tl::Tensor& t : s.products) tl_.wait(t);
-  }
-  /// Bounds what is in TCM.
-  void forget(size_t s) {
-    wait(todo_[s]);
-    todo_[s].products.clear();
-  }
 
   std::vector<Range> rows_of(const Step& s) const { return along(a_, s.i, args_.integer("panel_m")); }
   std::vector<Range> columns_of(const Step& s) const { return along(b_, s.j, args_.integer("panel_n")); }
+  bool is_last(const Step& s) const { return s.panel + 1 == panels_.size(); }
 
   void ask(size_t at) {
     Step& s = todo_[at];
@@ -388,43 +385,51 @@ class Gemm {
     s.b.emplace(tl_, b_, columns_of(s), panels_[s.panel]);
   }
 
-  void products(Step& s, bool keep) {
-    const std::vector<Range> rows = rows_of(s), cols = columns_of(s);
-    if (s.j == 0 && s.panel == 0) kept_.clear();
-    if (s.a && keep) kept_.push_back(s.a->parts());
-    const std::vector<tl::Tensor> a = s.a ? s.a->parts() : kept_[s.panel], b = s.b->parts();
-    const bool first = s.panel == 0, last = s.panel + 1 == panels_.size();
-    if (first) sums_.assign(a.size() * b.size(), {});
+  /// Adds a panel's products to the sums. Simple commands of one engine go in order, so that nothing waits for sums.
+  void multiply(Step* s, bool keep) {
+    const std::vector<Range> rows = rows_of(*s), cols = columns_of(*s);
+    if (s->j == 0 && s->panel == 0) kept_.clear();
+    if (s->a && keep) kept_.push_back(s->a->parts());
+    const std::vector<tl::Tensor> a = s->a ? s->a->parts() : kept_[s->panel], b = s->b->parts();
+    const bool floats = is_float(args_.dtype()), fused = args_.choice("activation") != "none";
+    const DType acc = floats ? DType::f32 : DType::i32;
+    const DType type = is_last(*s) && !fused ? gemm_out_dtype(args_.params()) : acc;
+    if (s->panel == 0) sums_.assign(a.size() * b.size(), {});
     for (size_t jj = 0; jj < b.size(); ++jj) {
       for (size_t ii = 0; ii < a.size(); ++ii) {  // own parts come first
         const size_t i = (static_cast<size_t>(a_.pe) + ii) % a.size(), j = (static_cast<size_t>(b_.pe) + jj) % b.size();
         if (!a[i].valid() || !b[j].valid()) continue;
         tl::Tensor& sum = sums_[i * b.size() + j];
-        auto product = tl::gemm(a[i], b[j]).tiles(rows[i].count, cols[j].count, args_.integer("tile_k"));
-        if (!first) {
-          tl_.wait(sum);  // its own step is behind by then: only a wait orders one composite behind another
-          product.then("add", {sum});
-        }
-        if (last)
-          finish(product, rows[i], cols[j], &sum);
-        else
-          sum = tl_.composite(product);
-        s.products.push_back(sum);
+        sum = sum.valid() ? tl_.async().dot(a[i], b[j], sum, type) : tl_.dot_async(a[i], b[j], type);
+        s->sums.push_back({rows[i], cols[j], sum});
       }
     }
-    s.a.reset();
-    s.b.reset();
+    s->a.reset();
+    s->b.reset();
   }
 
-  void finish(tl::Composite& product, const Range& rows, const Range& cols, tl::Tensor* sum) {
-    if (args_.choice("activation") != "none") product.then(args_.choice("activation"));
-    if (const tl::View* only = out_.only(rows, cols)) {
-      *sum = tl_.composite(product.out(Output::block(*only, rows, cols)));
+  /// Waits for a panel's products, which bounds what is in TCM; the last one's go into c.
+  void finish(Step* s) {
+    for (const Sum& sum : s->sums) {
+      tl_.wait(sum.value);
+      if (!is_last(*s)) continue;
+      if (args_.choice("activation") == "none")
+        out_.store(sum.rows, sum.cols, sum.value);
+      else
+        activate(sum);
+    }
+    s->sums.clear();
+  }
+
+  void activate(const Sum& sum) {
+    auto op = tl::elementwise(args_.choice("activation"), {sum.value}).tiles(sum.rows.count, sum.cols.count);
+    if (const tl::View* only = out_.only(sum.rows, sum.cols)) {
+      tl_.composite(op.out(Output::block(*only, sum.rows, sum.cols)));
       return;
     }
-    *sum = tl_.composite(product.out_dtype(gemm_out_dtype(args_.params())));
-    tl_.wait(*sum);
-    out_.store(rows, cols, *sum);
+    const tl::Tensor y = tl_.composite(op.out_dtype(gemm_out_dtype(args_.params())));
+    tl_.wait(y);
+    out_.store(sum.rows, sum.cols, y);
   }
 
   tl::Context& tl_;
@@ -467,7 +472,6 @@ KernelSpec spec() {
               ParamSpec::size("panel_n", 128, "columns of a PE's piece of a panel, at most"),
               ParamSpec::size("panel_k", 1024, "depth of a panel, at most"),
               ParamSpec::size("first_k", 128, "depth of the first panel; the others grow from it"),
-              ParamSpec::size("tile_k", 1024, "depth of a tile"),
               ParamSpec::size("keep_bytes", 4 << 20, "panels of a stay in TCM for all columns up to this"),
               ParamSpec::size("ahead", 3,
                               "panels that are asked for ahead of the one in use, and that may be in flight behind it"),
