@@ -1,7 +1,7 @@
 // C = activation(A · B) over the grid of a rank's cubes, both operands stored once a rank. Cube (x, y) makes the block
 // of C in block row y and block column x. k goes by panels, cut where the shards of A or B end. Whoever stores a piece
 // of a panel loads it; it then goes from PE to PE through queues: A's along the row of cubes, B's along the column, in
-// each cube to those that need it. All of it runs one panel ahead of the products, which add up in TCM:
+// each cube to those that need it. All of it runs some panels ahead of the products, which add up in TCM:
 //
 //   PE (px, py) of a cube: rows of A that PEs (·, py) store, columns of B that PEs (px, ·) store
 //
@@ -28,6 +28,10 @@ struct Range {
 };
 Range range_of(const tl::View& v, int axis) {
   return v.empty() ? Range{} : Range{v.offset[axis], v.shape[axis]};
+}
+Range cut(const Range& a, const Range& b) {
+  const int64_t first = std::max(a.first, b.first);
+  return {first, std::max<int64_t>(0, std::min(a.end(), b.end()) - first)};
 }
 /// The i-th of the pieces of `step` that a range is cut into.
 Range piece_of(const Range& r, int64_t i, int64_t step) {
@@ -275,9 +279,7 @@ class Output {
 
  private:
   static Range cut(const Range& r, const tl::View& v, int axis) {
-    const Range of = range_of(v, axis);
-    const int64_t first = std::max(r.first, of.first);
-    return {first, std::max<int64_t>(0, std::min(r.end(), of.end()) - first)};
+    return kernels::cut(r, range_of(v, axis));
   }
   tl::Context& tl_;
   std::vector<const tl::View*> shards_;
@@ -329,7 +331,7 @@ class Gemm {
     const Range k{*cuts_.begin(), *cuts_.rbegin() - *cuts_.begin()};
     if (any_a) check(a_, k);
     if (any_b) check(b_, k);
-    panels_ = panels(cuts_, args_.integer("first_k"), args_.integer("panel_k"));
+    const int64_t most_k = args_.integer("panel_k"), first_k = std::min(most_k, args_.integer("first_k"));
     const int64_t step_m = args_.integer("panel_m"), step_n = args_.integer("panel_n");
     const int64_t ms = tl::Context::cdiv(most_rows_, step_m), ns = tl::Context::cdiv(most_cols_, step_n);
     int64_t rows = 0;
@@ -338,8 +340,8 @@ class Gemm {
         ns > 1 && rows * k.count * static_cast<int64_t>(size_of(args_.dtype())) <= args_.integer("keep_bytes");
     for (int64_t i = 0; i < ms; ++i) {
       for (int64_t j = 0; j < ns; ++j) {
-        for (size_t panel = 0; panel < panels_.size(); ++panel)
-          todo_.push_back({i, j, panel, keep && j > 0, {}, {}, {}});
+        const std::vector<Range> all = panels(cuts_, todo_.empty() ? first_k : most_k, most_k);
+        for (size_t p = 0; p < all.size(); ++p) todo_.push_back({i, j, all[p], p == 0, p + 1 == all.size(), keep && j > 0, {}, {}, {}});
       }
     }
     const auto ahead = static_cast<size_t>(args_.integer("ahead"));
@@ -369,50 +371,74 @@ class Gemm {
   /// One panel of one block of c.
   struct Step {
     int64_t i, j;  ///< the block
-    size_t panel;
+    Range k;
+    bool first, last;
     bool a_is_kept;
     std::optional<Piece> a, b;
     std::vector<Sum> sums;  ///< with what this panel adds
   };
+  /// a's parts of one panel.
+  struct Held {
+    Range k;
+    std::vector<tl::Tensor> parts;
+  };
 
   std::vector<Range> rows_of(const Step& s) const { return along(a_, s.i, args_.integer("panel_m")); }
   std::vector<Range> columns_of(const Step& s) const { return along(b_, s.j, args_.integer("panel_n")); }
-  bool is_last(const Step& s) const { return s.panel + 1 == panels_.size(); }
 
   void ask(size_t at) {
     Step& s = todo_[at];
-    if (!s.a_is_kept) s.a.emplace(tl_, a_, rows_of(s), panels_[s.panel]);
-    s.b.emplace(tl_, b_, columns_of(s), panels_[s.panel]);
+    if (!s.a_is_kept) s.a.emplace(tl_, a_, rows_of(s), s.k);
+    s.b.emplace(tl_, b_, columns_of(s), s.k);
   }
 
   /// Adds a panel's products to the sums. Simple commands of one engine go in order, so that nothing waits for sums.
   void multiply(Step* s, bool keep) {
     const std::vector<Range> rows = rows_of(*s), cols = columns_of(*s);
-    if (s->j == 0 && s->panel == 0) kept_.clear();
-    if (s->a && keep) kept_.push_back(s->a->parts());
-    const std::vector<tl::Tensor> a = s->a ? s->a->parts() : kept_[s->panel], b = s->b->parts();
-    const bool floats = is_float(args_.dtype()), fused = args_.choice("activation") != "none";
-    const DType acc = floats ? DType::f32 : DType::i32;
-    const DType type = is_last(*s) && !fused ? gemm_out_dtype(args_.params()) : acc;
-    if (s->panel == 0) sums_.assign(a.size() * b.size(), {});
-    for (size_t jj = 0; jj < b.size(); ++jj) {
-      for (size_t ii = 0; ii < a.size(); ++ii) {  // own parts come first
-        const size_t i = (static_cast<size_t>(a_.pe) + ii) % a.size(), j = (static_cast<size_t>(b_.pe) + jj) % b.size();
-        if (!a[i].valid() || !b[j].valid()) continue;
-        tl::Tensor& sum = sums_[i * b.size() + j];
-        sum = sum.valid() ? tl_.async().dot(a[i], b[j], sum, type) : tl_.dot_async(a[i], b[j], type);
-        s->sums.push_back({rows[i], cols[j], sum});
+    const std::vector<tl::Tensor> b = s->b->parts();
+    std::vector<Held> a;
+    if (s->a) a.push_back({s->k, s->a->parts()});
+    if (s->a && keep) {
+      if (s->first) kept_.clear();
+      kept_.push_back(a.front());
+    }
+    if (s->first) sums_.assign(rows.size() * cols.size(), {});
+    for (const Held& h : s->a ? a : kept_) {
+      const Range k = cut(s->k, h.k);
+      if (!k.empty()) multiply(*s, h, b, k);
+    }
+    for (size_t i = 0; i < rows.size(); ++i) {
+      for (size_t j = 0; j < cols.size(); ++j) {
+        const tl::Tensor& sum = sums_[i * cols.size() + j];
+        if (sum.valid()) s->sums.push_back({rows[i], cols[j], sum});
       }
     }
     s->a.reset();
     s->b.reset();
   }
 
+  void multiply(const Step& s, const Held& a, const std::vector<tl::Tensor>& b, const Range& k) {
+    const bool ends = s.last && k.end() == s.k.end() && args_.choice("activation") == "none";
+    const DType acc = is_float(args_.dtype()) ? DType::f32 : DType::i32;
+    const DType type = ends ? gemm_out_dtype(args_.params()) : acc;
+    for (size_t jj = 0; jj < b.size(); ++jj) {
+      for (size_t ii = 0; ii < a.parts.size(); ++ii) {  // own parts come first
+        const size_t i = (static_cast<size_t>(a_.pe) + ii) % a.parts.size(),
+                     j = (static_cast<size_t>(b_.pe) + jj) % b.size();
+        if (!a.parts[i].valid() || !b[j].valid()) continue;
+        const tl::Tensor x = a.parts[i].slice(1, k.first - a.k.first, k.count);
+        const tl::Tensor y = b[j].slice(0, k.first - s.k.first, k.count);
+        tl::Tensor& sum = sums_[i * b.size() + j];
+        sum = sum.valid() ? tl_.async().dot(x, y, sum, type) : tl_.dot_async(x, y, type);
+      }
+    }
+  }
+
   /// Waits for a panel's products, which bounds what is in TCM; the last one's go into c.
   void finish(Step* s) {
     for (const Sum& sum : s->sums) {
       tl_.wait(sum.value);
-      if (!is_last(*s)) continue;
+      if (!s->last) continue;
       if (args_.choice("activation") == "none")
         out_.store(sum.rows, sum.cols, sum.value);
       else
@@ -440,9 +466,8 @@ class Gemm {
   std::set<int64_t> cuts_;
   int64_t most_rows_ = 0, most_cols_ = 0;
   Output out_;
-  std::vector<Range> panels_;
   std::vector<Step> todo_;
-  std::vector<std::vector<tl::Tensor>> kept_;  ///< a's parts, by panel, while b goes on to the next columns
+  std::vector<Held> kept_;        ///< while b goes on to the next columns
   std::vector<tl::Tensor> sums_;               ///< of the block, by part of a and of b
 };
 
@@ -471,13 +496,13 @@ KernelSpec spec() {
               ParamSpec::size("panel_m", 128, "rows of a PE's piece of a panel, at most"),
               ParamSpec::size("panel_n", 128, "columns of a PE's piece of a panel, at most"),
               ParamSpec::size("panel_k", 1024, "depth of a panel, at most"),
-              ParamSpec::size("first_k", 128, "depth of the first panel; the others grow from it"),
+              ParamSpec::size("first_k", 256, "depth of the first panel; the others grow from it"),
               ParamSpec::size("keep_bytes", 4 << 20, "panels of a stay in TCM for all columns up to this"),
               ParamSpec::size("ahead", 3,
                               "panels that are asked for ahead of the one in use, and that may be in flight behind it"),
               ParamSpec::choice("split", {"longer", "rows", "columns"}, "of c, that the ranks share out"),
-              ParamSpec::size("slots", 4, "of each ring"),
-              ParamSpec::size("slot_bytes", 65536, "of each ring, a multiple of 64"),
+              ParamSpec::size("slots", 2, "of each ring"),
+              ParamSpec::size("slot_bytes", 131072, "of each ring, a multiple of 64"),
               ParamSpec::choice("tier", {"tcm", "sram", "hbm"}, "where rings lie"),
               s.params.back()};
   for (int i = 0; i < 3; ++i) {
