@@ -331,13 +331,14 @@ class Gemm {
     const Range k{*cuts_.begin(), *cuts_.rbegin() - *cuts_.begin()};
     if (any_a) check(a_, k);
     if (any_b) check(b_, k);
-    const int64_t most_k = args_.integer("panel_k"), first_k = std::min(most_k, args_.integer("first_k"));
     const int64_t step_m = args_.integer("panel_m"), step_n = args_.integer("panel_n");
     const int64_t ms = tl::Context::cdiv(most_rows_, step_m), ns = tl::Context::cdiv(most_cols_, step_n);
-    int64_t rows = 0;
-    for (size_t p = 0; p < a_.peers.size(); ++p) rows += std::min(step_m, a_.of(static_cast<int64_t>(p)).count);
-    const bool keep =
-        ns > 1 && rows * k.count * static_cast<int64_t>(size_of(args_.dtype())) <= args_.integer("keep_bytes");
+    const int64_t rows = most_of(a_, most_rows_, step_m), cols = most_of(b_, most_cols_, step_n);
+    const auto item = static_cast<int64_t>(size_of(args_.dtype()));
+    const int64_t room = args_.integer("panel_bytes") / std::max<int64_t>(1, (rows + cols) * item);
+    const int64_t most_k = std::clamp<int64_t>(room, 1, args_.integer("panel_k"));
+    const int64_t first_k = std::min(most_k, args_.integer("first_k"));
+    const bool keep = ns > 1 && rows * k.count * item <= args_.integer("keep_bytes");
     for (int64_t i = 0; i < ms; ++i) {
       for (int64_t j = 0; j < ns; ++j) {
         const std::vector<Range> all = panels(cuts_, todo_.empty() ? first_k : most_k, most_k);
@@ -383,6 +384,10 @@ class Gemm {
     std::vector<tl::Tensor> parts;
   };
 
+  /// Rows (columns) of a panel that a PE needs, at most, from all PEs of the line.
+  static int64_t most_of(const Line& l, int64_t of_a_pe, int64_t step) {
+    return static_cast<int64_t>(l.peers.size()) * std::min(of_a_pe, step);
+  }
   std::vector<Range> rows_of(const Step& s) const { return along(a_, s.i, args_.integer("panel_m")); }
   std::vector<Range> columns_of(const Step& s) const { return along(b_, s.j, args_.integer("panel_n")); }
 
@@ -494,15 +499,16 @@ KernelSpec spec() {
               ParamSpec::size("k", 1024, "columns of a, rows of b"),
               ParamSpec::choice("activation", {"none", "relu", "gelu", "silu"}, "fused behind the product"),
               ParamSpec::size("panel_m", 128, "rows of a PE's piece of a panel, at most"),
-              ParamSpec::size("panel_n", 128, "columns of a PE's piece of a panel, at most"),
-              ParamSpec::size("panel_k", 1024, "depth of a panel, at most"),
+              ParamSpec::size("panel_n", 256, "columns of a PE's piece of a panel, at most"),
+              ParamSpec::size("panel_k", 2048, "depth of a panel, at most"),
+              ParamSpec::size("panel_bytes", 3 << 19, "of a panel of both operands in a PE's TCM, at most"),
               ParamSpec::size("first_k", 256, "depth of the first panel; the others grow from it"),
-              ParamSpec::size("keep_bytes", 4 << 20, "panels of a stay in TCM for all columns up to this"),
+              ParamSpec::size("keep_bytes", 2 << 20, "panels of a stay in TCM for all columns up to this"),
               ParamSpec::size("ahead", 3,
                               "panels that are asked for ahead of the one in use, and that may be in flight behind it"),
               ParamSpec::choice("split", {"longer", "rows", "columns"}, "of c, that the ranks share out"),
               ParamSpec::size("slots", 2, "of each ring"),
-              ParamSpec::size("slot_bytes", 131072, "of each ring, a multiple of 64"),
+              ParamSpec::size("slot_bytes", 262144, "of each ring, a multiple of 64"),
               ParamSpec::choice("tier", {"tcm", "sram", "hbm"}, "where rings lie"),
               s.params.back()};
   for (int i = 0; i < 3; ++i) {
