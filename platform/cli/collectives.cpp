@@ -32,7 +32,8 @@ void add_options(CLI::App& cmd, CollectivesOptions& o) {
   cmd.add_option("--dtype", o.dtype, "element type")->capture_default_str();
   cmd.add_option("--redop", o.redop, "sum, max, min or prod")->capture_default_str();
   cmd.add_option("--algorithm", o.algorithm,
-                 "auto: the one of least cost; with --op all ops that do not have it are left out")
+                 "auto: the one of least cost; best: the quickest of all when simulated; with --op all ops that do not "
+                 "have it are left out")
       ->capture_default_str();
   cmd.add_option("--root", o.root, "a member's number, centre or corner");
   cmd.add_option("--pes", o.pes, "all, leaders, or ids separated by commas")->capture_default_str();

@@ -313,13 +313,14 @@ void Context::launch(const On& on, const std::string& kernel, const KernelParams
     op.name = kernel;
     op.streams = on.streams();
     op.notes = std::move(prepared.notes);
+    op.where = {file, line};
     for (const auto& [name, t] : tensors) op.uses.push_back(t.places()->use());
     op.begin = [this, plan, where = SourceLine{file, line}](Operation& o) {
       guarded([&] { located(where.file, where.line, [&] { begin_launch(plan, o); }); });
     };
     enqueue(std::move(op));
     for (const auto& [name, t] : tensors) {
-      if (plan->kernel->tensor(name)->role == TensorSpec::Role::out) writes(t);
+      if (plan->kernel->tensor(name)->is_output()) writes(t);
     }
   });
 }

@@ -185,7 +185,7 @@ void write_rates(std::ostream& out, const RunReport& r) {
 
 std::string choice_text(const LaunchNotes& notes) {
   std::string text = fmt::format("{} of {} members", notes.algorithm, notes.members);
-  const char* between = "; by the cost table ";
+  const char* between = notes.simulated ? "; simulated alone " : "; by the cost table ";
   for (const auto& [name, ns] : notes.costs_ns) {
     text += fmt::format("{}{} {:.3f} ns", between, name, ns);
     between = ", ";
@@ -199,6 +199,7 @@ void write_choice(JsonWriter& w, const LaunchNotes& notes) {
   w.key("costs_ns").open('{');
   for (const auto& [name, ns] : notes.costs_ns) w.field(name, ns);
   w.close('}');
+  if (notes.simulated) w.field("simulated", true);
 }
 
 namespace {

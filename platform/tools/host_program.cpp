@@ -6,6 +6,7 @@
 #include "kernbench/platform/elaborate/stopped.h"
 #include "kernbench/platform/host/program.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/record/advice.h"
 #include "kernbench/platform/tools/run_parts.h"
 
 namespace kernbench {
@@ -113,6 +114,13 @@ void ProgramRun::report_times() {
   report_.run.memories = memory_reports(platform_);
   report_.run.notes = engine_notes(platform_, launched);
   report_.run.events = platform_.timeline().events();
+  std::vector<TimedLaunch> launches;
+  for (const host::Operation& op : report_.ops) {
+    if (op.kind != host::Operation::Kind::launch || op.open > 0) continue;
+    launches.push_back({op.name + " at " + to_string(op.where), op.notes,
+                        *std::max_element(op.end_ns.begin(), op.end_ns.end()) - op.start_ns});
+  }
+  report_.run.advice = advice_of(launches);
 }
 
 /// Phase 2: what the program made, into files and before the judge.
