@@ -137,7 +137,9 @@ struct Observers {
 template <class Whole>
 void explain(RunReport& r, const Whole& whole, const Observers& observers, bool asked_for) {
   if (!observers.explainer) return;
-  r.insight = observers.explainer->explain(figures_of(r));
+  auto insight = std::make_shared<insight::Insight>(*observers.explainer->explain(figures_of(r)));
+  if (!r.advice.empty()) insight->verdict.push_back(r.advice + ".");
+  r.insight = std::move(insight);
   if (!observers.page) return;
   observers.page->host(host_phases(whole));
   observers.page->write(r);

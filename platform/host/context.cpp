@@ -59,6 +59,7 @@ Context::Context(Platform& platform, const ProgramSpec& spec, Params params, std
     named_[t.name] = std::make_shared<TensorPlaces>(platform_.machine(), platform_.hosts().allocators(), pes_, t.name,
                                                     t.dtype(params_), t.shape(params_), t.layout);
   for (const auto& [name, t] : named_) map(*t);
+  note_stored();
 }
 
 Context::~Context() {
@@ -108,7 +109,7 @@ void Context::check(const On& on) const {
 
 Tensor Context::named(const std::string& name, TensorSpec::Role role) const {
   const ProgramTensor* t = spec_.tensor(name);
-  if (!t || t->role != role) {
+  if (!t || !(role == TensorSpec::Role::in ? t->is_input() : t->is_output())) {
     throw InputError("program " + spec_.name + " has no " + (role == TensorSpec::Role::in ? "input" : "output") + " '" +
                      name + "'");
   }
@@ -126,6 +127,7 @@ Tensor Context::output(const std::string& name, const char* file, int line) cons
 Tensor Context::made(std::shared_ptr<const TensorPlaces> places) {
   made_.push_back(std::move(places));
   map(*made_.back());
+  note_stored();
   return Tensor(made_.back());
 }
 
@@ -206,6 +208,19 @@ uint64_t Context::stored_bytes() const {
     for (const auto& t : *list) n += t->stored_bytes();
   }
   return n;
+}
+
+void Context::note_stored() {
+  const uint64_t now = stored_bytes();
+  if (now <= most_stored_.bytes) return;
+  most_stored_ = {now, 0};
+  const auto add = [&](const TensorPlaces& t) {
+    if (!t.layout().partial()) most_stored_.copies += t.stored_bytes() - std::min(t.stored_bytes(), t.nbytes());
+  };
+  for (const auto& [name, t] : named_) add(*t);
+  for (const auto* list : {&made_, &freed_}) {
+    for (const auto& t : *list) add(*t);
+  }
 }
 
 Scope::~Scope() {
@@ -691,12 +706,12 @@ void Context::fail(const std::exception_ptr& e) {
 void Context::run() {
   guarded([&] {
     for (const ProgramTensor& t : spec_.tensors) {
-      if (options_.timed_transfer && t.role == TensorSpec::Role::in && !t.already_there)
+      if (options_.timed_transfer && t.is_input() && !t.already_there)
         copy(Operation::Kind::upload, ranks(), Tensor(named_.at(t.name)), nullptr);
     }
     spec_.function(*this);
     for (const ProgramTensor& t : spec_.tensors) {
-      if (options_.timed_transfer && t.role == TensorSpec::Role::out) download(Tensor(named_.at(t.name)));
+      if (options_.timed_transfer && t.is_output()) download(Tensor(named_.at(t.name)));
     }
     synchronize();
     complete_ = true;

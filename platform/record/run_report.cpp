@@ -15,8 +15,6 @@
 
 namespace kernbench {
 
-namespace {
-
 std::string bytes_text(uint64_t bytes) {
   const char* units[] = {"B", "KB", "MB", "GB", "TB"};
   auto v = static_cast<double>(bytes);
@@ -27,8 +25,6 @@ std::string bytes_text(uint64_t bytes) {
   }
   return fmt::format("{:.{}f} {}", v, u ? 2 : 0, units[u]);
 }
-
-}  // namespace
 
 std::string time_text(double ns) {
   if (ns >= 1e6) return fmt::format("{:.3f} ms", ns / 1e6);

@@ -71,7 +71,7 @@ std::vector<PlacedTensor> ProgramRun::placed() {
   std::vector<PlacedTensor> all;
   for (const ProgramTensor& t : spec_.tensors) {
     const host::TensorPlaces& places = program_.context().places(t.name);
-    if (!places.layout().partial()) all.push_back(places.placed(t.role == TensorSpec::Role::out));
+    if (!places.layout().partial()) all.push_back(places.placed(t.is_output()));
   }
   return all;
 }
@@ -101,6 +101,7 @@ void ProgramRun::report_times() {
   report_.run.addresses = o_.addresses;
   report_.run.end_ns = context.end_ns();
   report_.ranks = context.num_ranks();
+  report_.tensors = context.most_stored();
   report_.ops.assign(context.streams().operations().begin(), context.streams().operations().end());
   std::vector<size_t> launched;
   for (size_t i = 0; i < context.pes().pes.size(); ++i) {
@@ -128,7 +129,7 @@ void ProgramRun::compute_outputs() {
   const ReplayResult result = replay_log(report_.run);
   TensorMap outputs;
   for (const ProgramTensor& t : spec_.tensors) {
-    if (t.role == TensorSpec::Role::out) outputs[t.name] = program_.context().places(t.name).read_back(result.memory);
+    if (t.is_output()) outputs[t.name] = program_.context().places(t.name).read_back(result.memory);
   }
   write_outputs(outputs);
   if (verified()) verify_outputs(outputs, result.memory);

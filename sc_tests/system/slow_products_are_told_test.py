@@ -37,6 +37,11 @@ class Advice(cli_support.Cli):
             self.assertEqual(err, "")
             self.assertLess(abs(predicted / self.us(quick) - 1), 0.25, (shape, dtype, predicted, self.us(quick)))
 
+    def test_explain_says_it_too(self):
+        out, err = self.run_and_read("--kernel", "gemm", *sizes(1024, 4096, 2048), "--param", "dtype=f16", "--param", "tile_n=512",
+                                     "--param", "tile_k=32", "--explain")
+        self.assertIn(TOLD.search(err)[0].replace("kernbench: ", "               ", 1) + ".\n", out)
+
     def test_what_is_tiny_or_near_its_roofline_is_not_told(self):
         for arguments in (["--kernel", "gemm"], ["--kernel", "gemm_dot"], ["--kernel", "mlp"], ["--program", "tp_mlp"],
                           ["--kernel", "gemm", *sizes(1, 4096, 4096)], ["--kernel", "vector_add"]):

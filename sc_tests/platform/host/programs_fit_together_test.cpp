@@ -156,24 +156,34 @@ TEST(Redistribution, goes_round_where_many_want_the_same) {
             "");
 }
 
-/// A stage a rank: the second takes what the first has made, and keeps what it has from step to step.
-TEST(ProgramStages, hand_on_from_rank_to_rank_and_keep_a_cache) {
+/// A stage a rank: the second takes what the first has made, and keeps what it has from step to step; memory is flat.
+TEST(ProgramStages, hand_on_from_rank_to_rank_and_keep_a_cache_for_200_steps) {
+  constexpr int64_t kSteps = 200;
   EXPECT_EQ(
       ends_with(
           platform_from_text(ranks_toy::system(2)),
           [](Context& h) {
             const auto rows = [](uint32_t rank) { return host::rows_of_pes().on(rank); };
             const HostTensor one = counted(DType::f32, {8, 4});
-            const host::Tensor cache = h.tensor(HostTensor(DType::f32, {3, 8, 4}), host::on(1).pe(host::shard(1)));
-            for (int64_t step = 0; step < 3; ++step) {
-              const host::Scope scope(h);
-              const host::Tensor x = h.tensor(one, rows(0));
-              const host::Tensor there = h.redistribute(x, rows(1));
-              const host::Tensor place = h.view(h.slice(cache, 0, step, 1), {8, 4});
-              h.launch(h.rank(1), "redistribute", {}, {{"x", there}, {"y", place}});
+            const host::Tensor cache = h.tensor(HostTensor(DType::f32, {kSteps, 8, 4}), host::on(1).pe(host::shard(1)));
+            const uint64_t alone = h.stored_bytes();
+            uint64_t most = 0;
+            for (int64_t step = 0; step < kSteps; ++step) {
+              {
+                const host::Scope scope(h);
+                const host::Tensor x = h.tensor(one, rows(0));
+                const host::Tensor there = h.redistribute(x, rows(1));
+                const host::Tensor place = h.view(h.slice(cache, 0, step, 1), {8, 4});
+                h.launch(h.rank(1), "redistribute", {}, {{"x", there}, {"y", place}});
+                most = std::max(most, h.stored_bytes());
+              }
+              h.synchronize();
             }
+            h.tensor(DType::f32, {1}, host::on(0));  // gives back what is done
+            EXPECT_LE(most, alone + 4 * 128);
+            EXPECT_LE(h.stored_bytes(), alone + 3 * 128);
             const HostTensor all = h.read(cache);
-            for (int64_t step = 0; step < 3; ++step)
+            for (int64_t step = 0; step < kSteps; ++step)
               EXPECT_EQ(host::reshape(host::slice(all, 0, step, 1), {8, 4}).bytes, one.bytes);
           }),
       "");
@@ -249,6 +259,41 @@ TEST(ProgramRead, behind_its_writers_does_not_wait_for_others) {
                 },
                 true),
             "");
+}
+
+TEST(ProgramTensors, may_be_in_and_out_and_their_copies_are_counted) {
+  ProgramTensor x;
+  x.name = "x";
+  x.role = TensorSpec::Role::in_out;
+  x.shape = [](const Params&) { return Dims{16}; };
+  x.dtype = [](const Params&) { return DType::f32; };
+  x.layout = host::rows_of_pes();  // the same on both ranks
+  const auto doubled = [](const HostTensor& value) {
+    std::vector<float> all = value.floats();
+    for (float& v : all) v *= 2;
+    return HostTensor::from(value.dtype, value.shape, all);
+  };
+  ProgramSpec spec;
+  spec.name = "doubles";
+  spec.tensors = {x};
+  spec.function = [&](Context& h) {
+    const host::Tensor t = h.input("x");
+    EXPECT_EQ(t.places(), h.output("x").places());
+    h.upload(t, doubled(h.read(t)));
+  };
+  spec.reference = [&](const Params&, const TensorMap& in) {
+    return std::map<std::string, Expected>{{"x", {doubled(in.at("x")), {}}}};
+  };
+  ProgramRegistry::instance().add(spec);
+  RunOptions o;
+  o.program = "doubles";
+  o.verify = true;
+  const auto platform = platform_from_text(ranks_toy::system(2));
+  const ProgramReport r = run_program(*platform, std::move(o));
+  EXPECT_TRUE(r.run.verified);
+  EXPECT_TRUE(r.run.passed);
+  EXPECT_EQ(r.tensors.bytes, 128U);
+  EXPECT_EQ(r.tensors.copies, 64U);
 }
 
 TEST(ProgramParameters, are_cpp_values) {
