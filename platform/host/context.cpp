@@ -229,7 +229,9 @@ Scope::~Scope() {
 
 void Context::writes(const Tensor& t) {
   std::vector<const Operation*>& all = writers_[t.places()->use()];
-  all.erase(std::remove_if(all.begin(), all.end(), [](const Operation* op) { return op->open == 0; }), all.end());
+  // Operations end nearly in order; of a program that enqueues many before one ends none is looked at again and again.
+  if (!all.empty() && all.front()->open == 0)
+    all.erase(std::remove_if(all.begin(), all.end(), [](const Operation* op) { return op->open == 0; }), all.end());
   all.push_back(&streams_.operations().back());
 }
 
