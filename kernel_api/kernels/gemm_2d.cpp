@@ -278,9 +278,7 @@ class Output {
   }
 
  private:
-  static Range cut(const Range& r, const tl::View& v, int axis) {
-    return kernels::cut(r, range_of(v, axis));
-  }
+  static Range cut(const Range& r, const tl::View& v, int axis) { return kernels::cut(r, range_of(v, axis)); }
   tl::Context& tl_;
   std::vector<const tl::View*> shards_;
 };
@@ -342,7 +340,8 @@ class Gemm {
     for (int64_t i = 0; i < ms; ++i) {
       for (int64_t j = 0; j < ns; ++j) {
         const std::vector<Range> all = panels(cuts_, todo_.empty() ? first_k : most_k, most_k);
-        for (size_t p = 0; p < all.size(); ++p) todo_.push_back({i, j, all[p], p == 0, p + 1 == all.size(), keep && j > 0, {}, {}, {}});
+        for (size_t p = 0; p < all.size(); ++p)
+          todo_.push_back({i, j, all[p], p == 0, p + 1 == all.size(), keep && j > 0, {}, {}, {}});
       }
     }
     const auto ahead = static_cast<size_t>(args_.integer("ahead"));
@@ -473,7 +472,7 @@ class Gemm {
   Output out_;
   std::vector<Step> todo_;
   std::vector<Held> kept_;        ///< while b goes on to the next columns
-  std::vector<tl::Tensor> sums_;               ///< of the block, by part of a and of b
+  std::vector<tl::Tensor> sums_;  ///< of the block, by part of a and of b
 };
 
 void gemm_2d(tl::Context& tl, const tl::Args& args) {
