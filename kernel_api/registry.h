@@ -77,6 +77,9 @@ struct KernelSpec {
   /// In a program (program_registry.h) its tensors may have any shape and layout: each PE works on its shard as it is.
   /// The parameter n, if there is one, is then the most elements of any PE's shard of the first tensor.
   bool any_shape = false;
+  /// The matrix products that its PEs make together and that gemm_2d makes quicker, where they are large: a run that
+  /// stays far under its roofline is told so (docs/programs.md). Unset: none.
+  std::function<std::vector<MatrixProduct>(const Params&)> products = {};
   /// The kernel calls tl.materialize: runs keep what pending values are made of, which costs memory.
   bool materializes = false;
 

@@ -1,6 +1,7 @@
 #include "kernbench/kernel_api/collectives/choice.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernbench/kernel_api/collectives/schedules.h"
 #include "kernbench/kernel_api/params.h"
@@ -161,14 +162,34 @@ std::vector<std::pair<std::string, double>> CostTable::all() const {
   return costs;
 }
 
-std::string choose_algorithm(const CostTable& table, const Collective& c, LaunchNotes* notes) {
-  if (c.algorithm != "auto") {
+namespace {
+
+/// Those that do not fail.
+std::vector<std::pair<std::string, double>> simulated(const CostTable& table, const Simulate& simulate) {
+  std::vector<std::string> names;
+  for (const auto& [name, cost] : table.all()) names.push_back(name);
+  const std::vector<double> times = simulate(names);
+  std::vector<std::pair<std::string, double>> costs;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (std::isfinite(times.at(i))) costs.emplace_back(names[i], times[i]);
+  }
+  if (costs.empty()) throw BadParam("algorithm: best: none of them comes to its end");
+  return costs;
+}
+
+}  // namespace
+
+std::string choose_algorithm(const CostTable& table, const Collective& c, const Simulate& simulate,
+                             LaunchNotes* notes) {
+  const bool best = c.algorithm == "best";
+  if (c.algorithm != "auto" && !best) {
     const std::string why = table.unavailable(c.algorithm);
     if (!why.empty()) throw BadParam("algorithm: " + c.algorithm + " is not available: " + why);
     return c.algorithm;
   }
   if (algorithms_of(c.op).size() == 1) return algorithms_of(c.op).front();
-  notes->costs_ns = table.all();
+  notes->costs_ns = best ? simulated(table, simulate) : table.all();
+  notes->simulated = best;
   return std::min_element(notes->costs_ns.begin(), notes->costs_ns.end(),
                           [](const auto& a, const auto& b) { return a.second < b.second; })
       ->first;

@@ -2,6 +2,7 @@
 // idle machine and without contention. A choice, no promise: anybody can work it out from graph, launch and parameters.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,7 +55,11 @@ class CostTable {
   const int64_t first_;  ///< member 0 of the first group
 };
 
-/// The algorithm of least cost, on equal cost the first; where there is one alone it. Fills in the notes.
-std::string choose_algorithm(const CostTable&, const Collective&, LaunchNotes*);
+/// Times of these algorithms, ns; infinite for one that fails.
+using Simulate = std::function<std::vector<double>(const std::vector<std::string>& algorithms)>;
+
+/// Of `auto` the algorithm of least cost, of `best` the one that is quickest when all are simulated; on equal cost the
+/// first, and where there is one alone it. Fills in the notes. BadParam.
+std::string choose_algorithm(const CostTable&, const Collective&, const Simulate&, LaunchNotes*);
 
 }  // namespace kernbench::ccl

@@ -111,9 +111,12 @@ void Redistribution::fill(Group& g, const std::vector<Part>& parts) {
   }
   const size_t members = g.members.size();
   g.takes.resize(members);
-  const auto holds = [&](const Part& p, uint32_t pe) {
-    return p.summands.size() < 2 && std::binary_search(p.holders.begin(), p.holders.end(), pe);
+  const auto holds_some = [&](const Part& p, uint32_t pe) {
+    return std::binary_search(p.holders.begin(), p.holders.end(), pe);
   };
+  const auto holds = [&](const Part& p, uint32_t pe) { return p.summands.size() < 2 && holds_some(p, pe); };
+  const bool sums =
+      std::any_of(needed.begin(), needed.end(), [](const Needed& n) { return n.part->summands.size() > 1; });
   bool all_have_all = true;
   std::map<uint32_t, uint64_t> asked;  // of each holder, if every member takes for itself
   std::map<uint32_t, uint64_t> of_cube, of_rank;
@@ -139,7 +142,7 @@ void Redistribution::fill(Group& g, const std::vector<Part>& parts) {
   };
   const double copies = std::max({most(asked) / kMemory, most(of_cube) / kCube, most(of_rank) / kFar});
   const double ring = static_cast<double>(nbytes(g.part.extent)) / kFar + static_cast<double>(members) * kStep;
-  g.hand_on = members > 1 && !all_have_all && ring < copies;
+  g.hand_on = members > 1 && !all_have_all && (sums || ring < copies);  // else each would fetch all summands
   for (size_t i = 0; i < members; ++i) {
     if (g.hand_on) break;
     for (const Needed& n : needed) g.takes[i].push_back(take_from(*n.part, n.offset, n.extent, g.members[i]));
@@ -149,7 +152,7 @@ void Redistribution::fill(Group& g, const std::vector<Part>& parts) {
   for (const Needed& n : needed) {
     std::vector<size_t> have;
     for (size_t i = 0; i < members; ++i) {
-      if (holds(*n.part, g.members[i])) have.push_back(i);
+      if (holds_some(*n.part, g.members[i])) have.push_back(i);  // of a sum: one summand less to fetch
     }
     if (have.empty()) {  // none: each a share
       have.resize(members);
@@ -190,7 +193,10 @@ void Redistribution::count(const Group& g, const std::vector<Part>& parts) {
     Dims offset, extent;
     if (!overlap(g.part.offset, g.part.extent, p.offset, p.extent, &offset, &extent)) continue;
     if (p.summands.size() > 1) {
-      least_ += nbytes(extent) * (p.summands.size() + g.members.size() - 2);
+      const bool here = std::any_of(g.members.begin(), g.members.end(), [&](uint32_t m) {
+        return std::binary_search(p.holders.begin(), p.holders.end(), m);
+      });
+      least_ += nbytes(extent) * (p.summands.size() + g.members.size() - (here ? 2 : 1));
       continue;
     }
     for (const uint32_t m : g.members)

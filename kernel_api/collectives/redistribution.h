@@ -2,9 +2,9 @@
 // PE (docs/programs.md). It follows from the two plans alone, so that a kernel, its queues and a report have the same.
 //
 // PEs that are to have the same part are a group. Each part of x is taken by the member that has it already, else
-// shares of it by the members in turn; where the group has several members and that is the quicker way, what each has
-// taken goes round them in a ring, else every member takes all of it itself. Either way each PE receives what it lacks,
-// once.
+// shares of it by the members in turn; where the group has several members and that is the quicker way, or there are
+// sums to make, what each has taken goes round them in a ring, else every member takes all of it itself. Either way
+// each PE receives what it lacks, once.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class Redistribution {
     return of_pe_[pe] < 0 ? nullptr : &groups_[static_cast<size_t>(of_pe_[pe])];
   }
   /// What PEs receive from others, and the least that they must: of each its part without what it has itself; of a
-  /// partial tensor each of the other summands once, and the sum in each further copy.
+  /// partial tensor each summand once, but for one that is where the sum is wanted, and the sum in each further copy.
   uint64_t bytes_moved() const { return moved_; }
   uint64_t bytes_least() const { return least_; }
   /// "0,1,2;5,6": PEs that hand on to the next, by ring; empty: none do.

@@ -269,8 +269,8 @@ void add_collective_params(Op op, std::vector<ParamSpec>* params) {
   params->push_back(ParamSpec::text("over", "rank+cube+pe", "rank, cube, pe, joined by +",
                                     "axes along which the members of a group differ"));
   if (reduces(op)) params->push_back(ParamSpec::choice("redop", {"sum", "max", "min", "prod"}, "the reduction"));
-  params->push_back(
-      ParamSpec::text("algorithm", "auto", "auto|" + joined(ccl::algorithms_of(op)), "auto: the one of least cost"));
+  params->push_back(ParamSpec::text("algorithm", "auto", "auto|best|" + joined(ccl::algorithms_of(op)),
+                                    "auto: the one of least cost; best: the quickest of all when simulated alone"));
   if (op == Op::all_reduce)
     params->push_back(ParamSpec::text("root", "centre", "centre, corner or a number",
                                       "grid, hierarchical: where reductions meet, a place in the grid"));
@@ -294,6 +294,21 @@ void add_collective_params(Op op, std::vector<ParamSpec>* params) {
                                       "where the rings lie; default: as the receiver's pe_ipcq says"));
 }
 
+namespace {
+
+/// The same collective alone, of so many elements as the table counts them.
+CollectiveTrial trial_of(Op op, int64_t elements, const Params& p, const std::vector<std::string>& algorithms) {
+  CollectiveTrial t{ccl::name_of(op), {}, algorithms};
+  const int64_t members = static_cast<int64_t>(groups(p).front().size());
+  t.params.emplace_back("n", std::to_string(op == Op::all_gather ? elements / members : elements));
+  for (const ParamSpec& s : KernelRegistry::instance().at(t.kernel).params) {
+    if (s.name != "n" && s.name != "algorithm") t.params.emplace_back(s.name, to_text(p.values().at(s.name)));
+  }
+  return t;
+}
+
+}  // namespace
+
 void prepare_collective(Op op, int64_t elements, Params* p, const LaunchCosts& costs, LaunchNotes* notes) {
   const Collective c = collective_of(op, *p);
   const Members first = ccl::groups_of(*p->launch(), ccl::parse_axes(c.over)).front();
@@ -303,7 +318,10 @@ void prepare_collective(Op op, int64_t elements, Params* p, const LaunchCosts& c
   const auto item = static_cast<int64_t>(size_of(amount.dtype));
   amount.elements = std::min(elements, std::max<int64_t>(1, p->integer("part_bytes") / item));
   if (reduces(op)) amount.redop = p->choice("redop");
-  notes->algorithm = ccl::choose_algorithm(ccl::CostTable(*p->launch(), costs, c, amount), c, notes);
+  const auto simulate = [&](const std::vector<std::string>& algorithms) {
+    return costs.simulated_ns(trial_of(op, elements, *p, algorithms));
+  };
+  notes->algorithm = ccl::choose_algorithm(ccl::CostTable(*p->launch(), costs, c, amount), c, simulate, notes);
   p->set("algorithm", notes->algorithm);
   if (rooted(op)) notes->root = std::to_string(ccl::root_member(*p->launch(), c, first));
   const bool at_a_root = notes->algorithm == "grid" || notes->algorithm == "hierarchical";

@@ -65,6 +65,10 @@ void add_gemm_interface(KernelSpec* spec) {
                    output("c", {"m", "n"}, Placement::rows, gemm_out_dtype)};
 }
 
+std::vector<MatrixProduct> product_of_mnk(const Params& p) {
+  return {{p.integer("m"), p.integer("n"), p.integer("k")}};
+}
+
 Expected gemm_reference(const Params& p, const TensorMap& in) {
   const int64_t m = p.integer("m");
   const int64_t n = p.integer("n");

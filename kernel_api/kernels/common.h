@@ -25,6 +25,8 @@ TensorSpec output(const std::string& name, std::vector<std::string> shape, Place
 /// m, n, k, tile_m, tile_n, tile_k, dtype; a [m, k] by rows, b [k, n] replicated, c [m, n] by rows: gemm and gemm_dot.
 void add_gemm_interface(KernelSpec* spec);
 Expected gemm_reference(const Params& p, const TensorMap& in);
+/// Of parameters m, n and k, as KernelSpec::products.
+std::vector<MatrixProduct> product_of_mnk(const Params&);
 
 // Plain matrices for references, row-major.
 using Floats = std::vector<float>;

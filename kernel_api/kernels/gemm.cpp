@@ -18,6 +18,7 @@ KernelSpec spec() {
   s.name = "gemm";
   s.help = "C = A B, one composite a PE over its rows of A";
   add_gemm_interface(&s);
+  s.products = product_of_mnk;
   s.function = gemm;
   s.reference = [](const Params& p, const TensorMap& in) {
     return std::map<std::string, Expected>{{"c", gemm_reference(p, in)}};

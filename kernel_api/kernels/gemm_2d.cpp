@@ -1,7 +1,7 @@
 // C = activation(A · B) over the grid of a rank's cubes, both operands stored once a rank. Cube (x, y) makes the block
 // of C in block row y and block column x. k goes by panels, cut where the shards of A or B end. Whoever stores a piece
 // of a panel loads it; it then goes from PE to PE through queues: A's along the row of cubes, B's along the column, in
-// each cube to those that need it. All of it runs one panel ahead of the products, which add up in TCM:
+// each cube to those that need it. All of it runs some panels ahead of the products, which add up in TCM:
 //
 //   PE (px, py) of a cube: rows of A that PEs (·, py) store, columns of B that PEs (px, ·) store
 //
@@ -28,6 +28,10 @@ struct Range {
 };
 Range range_of(const tl::View& v, int axis) {
   return v.empty() ? Range{} : Range{v.offset[axis], v.shape[axis]};
+}
+Range cut(const Range& a, const Range& b) {
+  const int64_t first = std::max(a.first, b.first);
+  return {first, std::max<int64_t>(0, std::min(a.end(), b.end()) - first)};
 }
 /// The i-th of the pieces of `step` that a range is cut into.
 Range piece_of(const Range& r, int64_t i, int64_t step) {
@@ -274,11 +278,7 @@ class Output {
   }
 
  private:
-  static Range cut(const Range& r, const tl::View& v, int axis) {
-    const Range of = range_of(v, axis);
-    const int64_t first = std::max(r.first, of.first);
-    return {first, std::max<int64_t>(0, std::min(r.end(), of.end()) - first)};
-  }
+  static Range cut(const Range& r, const tl::View& v, int axis) { return kernels::cut(r, range_of(v, axis)); }
   tl::Context& tl_;
   std::vector<const tl::View*> shards_;
 };
@@ -329,102 +329,137 @@ class Gemm {
     const Range k{*cuts_.begin(), *cuts_.rbegin() - *cuts_.begin()};
     if (any_a) check(a_, k);
     if (any_b) check(b_, k);
-    panels_ = panels(cuts_, args_.integer("first_k"), args_.integer("panel_k"));
     const int64_t step_m = args_.integer("panel_m"), step_n = args_.integer("panel_n");
     const int64_t ms = tl::Context::cdiv(most_rows_, step_m), ns = tl::Context::cdiv(most_cols_, step_n);
-    int64_t rows = 0;
-    for (size_t p = 0; p < a_.peers.size(); ++p) rows += std::min(step_m, a_.of(static_cast<int64_t>(p)).count);
-    const bool keep =
-        ns > 1 && rows * k.count * static_cast<int64_t>(size_of(args_.dtype())) <= args_.integer("keep_bytes");
+    const int64_t rows = most_of(a_, most_rows_, step_m), cols = most_of(b_, most_cols_, step_n);
+    const auto item = static_cast<int64_t>(size_of(args_.dtype()));
+    const int64_t room = args_.integer("panel_bytes") / std::max<int64_t>(1, (rows + cols) * item);
+    const int64_t most_k = std::clamp<int64_t>(room, 1, args_.integer("panel_k"));
+    const int64_t first_k = std::min(most_k, args_.integer("first_k"));
+    const bool keep = ns > 1 && rows * k.count * item <= args_.integer("keep_bytes");
     for (int64_t i = 0; i < ms; ++i) {
       for (int64_t j = 0; j < ns; ++j) {
-        for (size_t panel = 0; panel < panels_.size(); ++panel)
-          todo_.push_back({i, j, panel, keep && j > 0, {}, {}, {}});
+        const std::vector<Range> all = panels(cuts_, todo_.empty() ? first_k : most_k, most_k);
+        for (size_t p = 0; p < all.size(); ++p)
+          todo_.push_back({i, j, all[p], p == 0, p + 1 == all.size(), keep && j > 0, {}, {}, {}});
       }
     }
     const auto ahead = static_cast<size_t>(args_.integer("ahead"));
     size_t asked = 0;
     for (size_t s = 0; s < todo_.size(); ++s) {
-      if (s >= ahead) forget(s - ahead);
+      if (s >= ahead) finish(&todo_[s - ahead]);
       for (; asked < todo_.size() && asked <= s + ahead; ++asked) ask(asked);
       Step& now = todo_[s];
       if (now.a) now.a->pass_on(tl_);
       now.b->pass_on(tl_);
-      products(now, keep);
       std::set<std::string> busy;
       for (size_t next = s + 1; next < asked; ++next) {
         if (todo_[next].a) todo_[next].a->pass_on_early(tl_, &busy);
         todo_[next].b->pass_on_early(tl_, &busy);
       }
+      multiply(&now, keep);
     }
-    for (const Step& s : todo_) wait(s);
+    for (Step& s : todo_) finish(&s);
   }
 
  private:
+  /// What a product adds to one part of a block of c.
+  struct Sum {
+    Range rows, cols;
+    tl::Tensor value;
+  };
   /// One panel of one block of c.
   struct Step {
     int64_t i, j;  ///< the block
-    size_t panel;
+    Range k;
+    bool first, last;
     bool a_is_kept;
     std::optional<Piece> a, b;
-    std::vector<tl::Tensor> products;
+    std::vector<Sum> sums;  ///< with what this panel adds
+  };
+  /// a's parts of one panel.
+  struct Held {
+    Range k;
+    std::vector<tl::Tensor> parts;
   };
 
-  void wait(const Step& s) {
-    for (const tl::Tensor& t : s.products) tl_.wait(t);
+  /// Rows (columns) of a panel that a PE needs, at most, from all PEs of the line.
+  static int64_t most_of(const Line& l, int64_t of_a_pe, int64_t step) {
+    return static_cast<int64_t>(l.peers.size()) * std::min(of_a_pe, step);
   }
-  /// Bounds what is in TCM.
-  void forget(size_t s) {
-    wait(todo_[s]);
-    todo_[s].products.clear();
-  }
-
   std::vector<Range> rows_of(const Step& s) const { return along(a_, s.i, args_.integer("panel_m")); }
   std::vector<Range> columns_of(const Step& s) const { return along(b_, s.j, args_.integer("panel_n")); }
 
   void ask(size_t at) {
     Step& s = todo_[at];
-    if (!s.a_is_kept) s.a.emplace(tl_, a_, rows_of(s), panels_[s.panel]);
-    s.b.emplace(tl_, b_, columns_of(s), panels_[s.panel]);
+    if (!s.a_is_kept) s.a.emplace(tl_, a_, rows_of(s), s.k);
+    s.b.emplace(tl_, b_, columns_of(s), s.k);
   }
 
-  void products(Step& s, bool keep) {
-    const std::vector<Range> rows = rows_of(s), cols = columns_of(s);
-    if (s.j == 0 && s.panel == 0) kept_.clear();
-    if (s.a && keep) kept_.push_back(s.a->parts());
-    const std::vector<tl::Tensor> a = s.a ? s.a->parts() : kept_[s.panel], b = s.b->parts();
-    const bool first = s.panel == 0, last = s.panel + 1 == panels_.size();
-    if (first) sums_.assign(a.size() * b.size(), {});
-    for (size_t jj = 0; jj < b.size(); ++jj) {
-      for (size_t ii = 0; ii < a.size(); ++ii) {  // own parts come first
-        const size_t i = (static_cast<size_t>(a_.pe) + ii) % a.size(), j = (static_cast<size_t>(b_.pe) + jj) % b.size();
-        if (!a[i].valid() || !b[j].valid()) continue;
-        tl::Tensor& sum = sums_[i * b.size() + j];
-        auto product = tl::gemm(a[i], b[j]).tiles(rows[i].count, cols[j].count, args_.integer("tile_k"));
-        if (!first) {
-          tl_.wait(sum);  // its own step is behind by then: only a wait orders one composite behind another
-          product.then("add", {sum});
-        }
-        if (last)
-          finish(product, rows[i], cols[j], &sum);
-        else
-          sum = tl_.composite(product);
-        s.products.push_back(sum);
+  /// Adds a panel's products to the sums. Simple commands of one engine go in order, so that nothing waits for sums.
+  void multiply(Step* s, bool keep) {
+    const std::vector<Range> rows = rows_of(*s), cols = columns_of(*s);
+    const std::vector<tl::Tensor> b = s->b->parts();
+    std::vector<Held> a;
+    if (s->a) a.push_back({s->k, s->a->parts()});
+    if (s->a && keep) {
+      if (s->first) kept_.clear();
+      kept_.push_back(a.front());
+    }
+    if (s->first) sums_.assign(rows.size() * cols.size(), {});
+    for (const Held& h : s->a ? a : kept_) {
+      const Range k = cut(s->k, h.k);
+      if (!k.empty()) multiply(*s, h, b, k);
+    }
+    for (size_t i = 0; i < rows.size(); ++i) {
+      for (size_t j = 0; j < cols.size(); ++j) {
+        const tl::Tensor& sum = sums_[i * cols.size() + j];
+        if (sum.valid()) s->sums.push_back({rows[i], cols[j], sum});
       }
     }
-    s.a.reset();
-    s.b.reset();
+    s->a.reset();
+    s->b.reset();
   }
 
-  void finish(tl::Composite& product, const Range& rows, const Range& cols, tl::Tensor* sum) {
-    if (args_.choice("activation") != "none") product.then(args_.choice("activation"));
-    if (const tl::View* only = out_.only(rows, cols)) {
-      *sum = tl_.composite(product.out(Output::block(*only, rows, cols)));
+  void multiply(const Step& s, const Held& a, const std::vector<tl::Tensor>& b, const Range& k) {
+    const bool ends = s.last && k.end() == s.k.end() && args_.choice("activation") == "none";
+    const DType acc = is_float(args_.dtype()) ? DType::f32 : DType::i32;
+    const DType type = ends ? gemm_out_dtype(args_.params()) : acc;
+    for (size_t jj = 0; jj < b.size(); ++jj) {
+      for (size_t ii = 0; ii < a.parts.size(); ++ii) {  // own parts come first
+        const size_t i = (static_cast<size_t>(a_.pe) + ii) % a.parts.size(),
+                     j = (static_cast<size_t>(b_.pe) + jj) % b.size();
+        if (!a.parts[i].valid() || !b[j].valid()) continue;
+        const tl::Tensor x = a.parts[i].slice(1, k.first - a.k.first, k.count);
+        const tl::Tensor y = b[j].slice(0, k.first - s.k.first, k.count);
+        tl::Tensor& sum = sums_[i * b.size() + j];
+        sum = sum.valid() ? tl_.async().dot(x, y, sum, type) : tl_.dot_async(x, y, type);
+      }
+    }
+  }
+
+  /// Waits for a panel's products, which bounds what is in TCM; the last one's go into c.
+  void finish(Step* s) {
+    for (const Sum& sum : s->sums) {
+      tl_.wait(sum.value);
+      if (!s->last) continue;
+      if (args_.choice("activation") == "none")
+        out_.store(sum.rows, sum.cols, sum.value);
+      else
+        activate(sum);
+    }
+    s->sums.clear();
+  }
+
+  void activate(const Sum& sum) {
+    auto op = tl::elementwise(args_.choice("activation"), {sum.value}).tiles(sum.rows.count, sum.cols.count);
+    if (const tl::View* only = out_.only(sum.rows, sum.cols)) {
+      tl_.composite(op.out(Output::block(*only, sum.rows, sum.cols)));
       return;
     }
-    *sum = tl_.composite(product.out_dtype(gemm_out_dtype(args_.params())));
-    tl_.wait(*sum);
-    out_.store(rows, cols, *sum);
+    const tl::Tensor y = tl_.composite(op.out_dtype(gemm_out_dtype(args_.params())));
+    tl_.wait(y);
+    out_.store(sum.rows, sum.cols, y);
   }
 
   tl::Context& tl_;
@@ -435,10 +470,9 @@ class Gemm {
   std::set<int64_t> cuts_;
   int64_t most_rows_ = 0, most_cols_ = 0;
   Output out_;
-  std::vector<Range> panels_;
   std::vector<Step> todo_;
-  std::vector<std::vector<tl::Tensor>> kept_;  ///< a's parts, by panel, while b goes on to the next columns
-  std::vector<tl::Tensor> sums_;               ///< of the block, by part of a and of b
+  std::vector<Held> kept_;        ///< while b goes on to the next columns
+  std::vector<tl::Tensor> sums_;  ///< of the block, by part of a and of b
 };
 
 void gemm_2d(tl::Context& tl, const tl::Args& args) {
@@ -464,16 +498,16 @@ KernelSpec spec() {
               ParamSpec::size("k", 1024, "columns of a, rows of b"),
               ParamSpec::choice("activation", {"none", "relu", "gelu", "silu"}, "fused behind the product"),
               ParamSpec::size("panel_m", 128, "rows of a PE's piece of a panel, at most"),
-              ParamSpec::size("panel_n", 128, "columns of a PE's piece of a panel, at most"),
-              ParamSpec::size("panel_k", 1024, "depth of a panel, at most"),
-              ParamSpec::size("first_k", 128, "depth of the first panel; the others grow from it"),
-              ParamSpec::size("tile_k", 1024, "depth of a tile"),
-              ParamSpec::size("keep_bytes", 4 << 20, "panels of a stay in TCM for all columns up to this"),
+              ParamSpec::size("panel_n", 256, "columns of a PE's piece of a panel, at most"),
+              ParamSpec::size("panel_k", 2048, "depth of a panel, at most"),
+              ParamSpec::size("panel_bytes", 3 << 19, "of a panel of both operands in a PE's TCM, at most"),
+              ParamSpec::size("first_k", 256, "depth of the first panel; the others grow from it"),
+              ParamSpec::size("keep_bytes", 2 << 20, "panels of a stay in TCM for all columns up to this"),
               ParamSpec::size("ahead", 3,
                               "panels that are asked for ahead of the one in use, and that may be in flight behind it"),
               ParamSpec::choice("split", {"longer", "rows", "columns"}, "of c, that the ranks share out"),
-              ParamSpec::size("slots", 4, "of each ring"),
-              ParamSpec::size("slot_bytes", 65536, "of each ring, a multiple of 64"),
+              ParamSpec::size("slots", 2, "of each ring"),
+              ParamSpec::size("slot_bytes", 262144, "of each ring, a multiple of 64"),
               ParamSpec::choice("tier", {"tcm", "sram", "hbm"}, "where rings lie"),
               s.params.back()};
   for (int i = 0; i < 3; ++i) {

@@ -39,6 +39,7 @@ KernelSpec spec() {
   s.name = "gemm_dot";
   s.help = "C = A B by load / dot / store loops";
   add_gemm_interface(&s);
+  s.products = product_of_mnk;
   s.function = gemm_dot;
   s.reference = [](const Params& p, const TensorMap& in) {
     return std::map<std::string, Expected>{{"c", gemm_reference(p, in)}};

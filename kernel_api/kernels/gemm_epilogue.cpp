@@ -51,6 +51,7 @@ KernelSpec spec() {
   s.params.insert(s.params.end() - 1,
                   ParamSpec::choice("activation", {"relu", "none", "gelu", "silu"}, "what follows the bias"));
   s.tensors.insert(s.tensors.begin() + 2, input("bias", {"n"}, Placement::replicate));
+  s.products = product_of_mnk;
   s.function = gemm_epilogue;
   s.reference = reference;
   return s;

@@ -54,6 +54,10 @@ KernelSpec spec() {
                input("w1", {"dim", "hidden"}, Placement::replicate, Init::weights(value_of("dim"))),
                input("w2", {"hidden", "dim"}, Placement::replicate, Init::weights(value_of("hidden"))),
                output("y", {"tokens", "dim"}, Placement::rows)};
+  s.products = [](const Params& p) {
+    const int64_t tokens = p.integer("tokens"), dim = p.integer("dim"), hidden = p.integer("hidden");
+    return std::vector<MatrixProduct>{{tokens, hidden, dim}, {tokens, dim, hidden}};
+  };
   s.function = mlp;
   s.reference = reference;
   return s;

@@ -52,6 +52,7 @@ KernelSpec spec() {
   s.tensors = {input("x", {"m", "k"}, Placement::rows),
                input("w", {"k", "n"}, Placement::replicate, Init::weights(value_of("k"))),
                output("y", {"m", "n"}, Placement::rows)};
+  s.products = product_of_mnk;
   s.function = tp_linear;
   s.reference = reference;
   return s;

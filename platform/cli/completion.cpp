@@ -86,13 +86,13 @@ Candidates parts_of_runnable(const Words& words, const std::string& option) {
       all.emplace_back(p.name + "=", p.help);
     return all;
   }
-  const auto role = option == "tensor" ? TensorSpec::Role::in : TensorSpec::Role::out;
+  const auto fits = [&](const TensorSpec& t) { return option == "tensor" ? t.is_input() : t.is_output(); };
   for (const TensorSpec& t : kernel ? kernel->tensors : std::vector<TensorSpec>()) {
-    if (t.role == role) all.emplace_back(t.name + "=", "");
+    if (fits(t)) all.emplace_back(t.name + "=", "");
   }
   if (!program) return all;
   for (const TensorSpec* t : program->tensor_specs()) {
-    if (t->role == role) all.emplace_back(t->name + "=", "");
+    if (fits(*t)) all.emplace_back(t->name + "=", "");
   }
   return all;
 }

@@ -1,7 +1,9 @@
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "kernbench/kernel_api/program_registry.h"
 #include "kernbench/phase2/eval/isa.h"
@@ -28,10 +30,12 @@
 #include "kernbench/platform/observe/waveform.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/spec/run_document.h"
+#include "kernbench/platform/tools/collective_trials.h"
 #include "kernbench/platform/tools/host_phases.h"
 #include "kernbench/platform/tools/host_program.h"
 #include "kernbench/platform/tools/run.h"
 #include "kernbench/platform/tools/run_of_spec.h"
+#include "kernbench/platform/topology/build/mesh_cache.h"
 #include "kernbench/platform/topology/read/energy_reader.h"
 #include "kernbench/systemc_models/core/registry.h"
 
@@ -107,7 +111,9 @@ struct Observers {
 template <class Whole>
 void explain(RunReport& r, const Whole& whole, const Observers& observers, bool asked_for) {
   if (!observers.explainer) return;
-  r.insight = observers.explainer->explain(figures_of(r));
+  auto insight = std::make_shared<insight::Insight>(*observers.explainer->explain(figures_of(r)));
+  if (!r.advice.empty()) insight->verdict.push_back(r.advice + ".");
+  r.insight = std::move(insight);
   if (!observers.page) return;
   observers.page->host(host_phases(whole));
   observers.page->write(r);
@@ -130,8 +136,15 @@ int report(const RunReport& r, const Observers& observers, Progress& progress, c
   for (const std::string& note : r.notes) spdlog::info(note);
   for (const std::string& line : r.prints) tell(line);
   if (!r.warning.empty()) tell("kernbench: " + r.warning);
+  if (!r.advice.empty()) tell("kernbench: " + r.advice);
   write();
   return r.passed && r.races.empty() ? 0 : 1;
+}
+
+/// Whether a launch may ask for the quickest algorithm.
+bool asks_for_best(const RunOptions& r) {
+  return std::any_of(r.params.begin(), r.params.end(), [](const auto& p) { return p.second == "best"; }) ||
+         (!r.program.empty() && ProgramRegistry::instance().at(r.program).chooses_best);
 }
 
 /// Hands on to a sink that somebody else keeps.
@@ -178,6 +191,8 @@ int run(const RunCommand& o) {
     auto document = spec::RunDocument::of(o.spec, version(), topology_file(topology.file),
                                           energy_file(o.spec.text("energy")), o.topology_text);
     resolve(document, platform, r);
+    std::optional<CollectiveTrials> trials;  // before anybody watches the platform
+    if (asks_for_best(r)) trials.emplace(platform, machine_of(document), topology::default_cache_folder());
     const auto stops = limits.watch(platform.timeline());
     Progress progress;
     progress.watch(platform.timeline());

@@ -2,6 +2,7 @@
 // ways of memory traffic, and the PEs. What the host's side (platform/launch) works on; Platform puts both together.
 #pragma once
 
+#include "kernbench/kernel_api/launch_costs.h"
 #include "kernbench/platform/elaborate/elaboration.h"
 #include "kernbench/platform/elaborate/host_observer.h"
 #include "kernbench/platform/elaborate/pes.h"
@@ -34,6 +35,11 @@ class Machine {
     if (!blocks_.has_foreign_nodes()) timeline().run_ahead();
   }
 
+  /// Who simulates collectives on these PEs for `algorithm=best`, as LaunchCosts::simulated_ns says; unset: nobody.
+  using Trials = std::function<std::vector<double>(const CollectiveTrial&, const std::vector<size_t>& pes)>;
+  void set_trials(Trials trials) { trials_ = std::move(trials); }
+  const Trials& trials() const { return trials_; }
+
   /// Attaches an op log to every block (null: none). Not while anything runs.
   void attach_log(OpLogSink* sink);
 
@@ -45,6 +51,7 @@ class Machine {
   Pes pes_;
   RunWatch runs_;
   HostObservers host_observers_;
+  Trials trials_;
   std::unique_ptr<OpLogger> logger_;
 };
 

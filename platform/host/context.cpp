@@ -67,6 +67,7 @@ Context::Context(Platform& platform, const ProgramSpec& spec, Params params, std
     named_[t.name] = std::make_shared<TensorPlaces>(platform_.machine(), platform_.hosts().allocators(), pes_, t.name,
                                                     t.dtype(params_), t.shape(params_), t.layout);
   for (const auto& [name, t] : named_) map(*t);
+  note_stored();
 }
 
 Context::~Context() {
@@ -116,7 +117,7 @@ void Context::check(const On& on) const {
 
 Tensor Context::named(const std::string& name, TensorSpec::Role role) const {
   const ProgramTensor* t = spec_.tensor(name);
-  if (!t || t->role != role) {
+  if (!t || !(role == TensorSpec::Role::in ? t->is_input() : t->is_output())) {
     throw InputError("program " + spec_.name + " has no " + (role == TensorSpec::Role::in ? "input" : "output") + " '" +
                      name + "'");
   }
@@ -134,6 +135,7 @@ Tensor Context::output(const std::string& name, const char* file, int line) cons
 Tensor Context::made(std::shared_ptr<const TensorPlaces> places) {
   made_.push_back(std::move(places));
   map(*made_.back());
+  note_stored();
   return Tensor(made_.back());
 }
 
@@ -216,13 +218,28 @@ uint64_t Context::stored_bytes() const {
   return n;
 }
 
+void Context::note_stored() {
+  const uint64_t now = stored_bytes();
+  if (now <= most_stored_.bytes) return;
+  most_stored_ = {now, 0};
+  const auto add = [&](const TensorPlaces& t) {
+    if (!t.layout().partial()) most_stored_.copies += t.stored_bytes() - std::min(t.stored_bytes(), t.nbytes());
+  };
+  for (const auto& [name, t] : named_) add(*t);
+  for (const auto* list : {&made_, &freed_}) {
+    for (const auto& t : *list) add(*t);
+  }
+}
+
 Scope::~Scope() {
   while (context_.made_.size() > first_) context_.free(Tensor(context_.made_.back()));
 }
 
 void Context::writes(const Tensor& t) {
   std::vector<const Operation*>& all = writers_[t.places()->use()];
-  all.erase(std::remove_if(all.begin(), all.end(), [](const Operation* op) { return op->open == 0; }), all.end());
+  // Operations end nearly in order; of a program that enqueues many before one ends none is looked at again and again.
+  if (!all.empty() && all.front()->open == 0)
+    all.erase(std::remove_if(all.begin(), all.end(), [](const Operation* op) { return op->open == 0; }), all.end());
   all.push_back(&streams_.operations().back());
 }
 
@@ -321,13 +338,14 @@ void Context::launch(const On& on, const std::string& kernel, const KernelParams
     op.name = kernel;
     op.streams = on.streams();
     op.notes = std::move(prepared.notes);
+    op.where = {file, line};
     for (const auto& [name, t] : tensors) op.uses.push_back(t.places()->use());
     op.begin = [this, plan, where = SourceLine{file, line}](Operation& o) {
       guarded([&] { located(where.file, where.line, [&] { begin_launch(plan, o); }); });
     };
     enqueue(std::move(op));
     for (const auto& [name, t] : tensors) {
-      if (plan->kernel->tensor(name)->role == TensorSpec::Role::out) writes(t);
+      if (plan->kernel->tensor(name)->is_output()) writes(t);
     }
   });
 }
@@ -698,12 +716,12 @@ void Context::fail(const std::exception_ptr& e) {
 void Context::run() {
   guarded([&] {
     for (const ProgramTensor& t : spec_.tensors) {
-      if (options_.timed_transfer && t.role == TensorSpec::Role::in && !t.already_there)
+      if (options_.timed_transfer && t.is_input() && !t.already_there)
         copy(Operation::Kind::upload, ranks(), Tensor(named_.at(t.name)), nullptr);
     }
     spec_.function(*this);
     for (const ProgramTensor& t : spec_.tensors) {
-      if (options_.timed_transfer && t.role == TensorSpec::Role::out) download(Tensor(named_.at(t.name)));
+      if (options_.timed_transfer && t.is_output()) download(Tensor(named_.at(t.name)));
     }
     synchronize();
     complete_ = true;

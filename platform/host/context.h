@@ -164,6 +164,11 @@ class Context {
   const TensorPlaces& places(const std::string& tensor) const { return *named_.at(tensor); }
   /// Of all tensors that there are, with copies.
   uint64_t stored_bytes() const;
+  /// The most that it has been, and what of that were copies: parts that more than one PE has.
+  struct Stored {
+    uint64_t bytes = 0, copies = 0;
+  };
+  const Stored& most_stored() const { return most_stored_; }
   /// Puts an input in place, before the simulation.
   void place(const std::string& input, const HostTensor& value);
   /// In a thread, from its first to its last instant; what went wrong is kept in fault().
@@ -192,6 +197,7 @@ class Context {
   void check(const On&) const;
   void check(const Tensor&) const;
   void give_back_freed();
+  void note_stored();
   /// Remembers an operation for who waits for a tensor's writers.
   void writes(const Tensor&);
   void enqueue(Operation);
@@ -231,6 +237,7 @@ class Context {
   std::map<std::vector<size_t>, Group> groups_;  ///< by PEs
   /// Whose rings are to be given back; others may hold a plan for longer than there are memories.
   std::set<std::shared_ptr<LaunchPlan>> running_;
+  Stored most_stored_;
   uint32_t launches_ = 0, tensors_made_ = 0, events_made_ = 0;
   std::vector<PeTimes> pe_times_;
   std::map<Stream, CommandHistory::Clock> stream_clocks_;

@@ -5,31 +5,32 @@ namespace {
 
 /// Gives make() what to write: y itself where there is one rank, else a partial tensor that is summed up into y.
 template <class Make>
-void summed(Context& h, const Tensor& y, const Make& make) {
+void summed(Context& h, const Tensor& y, const std::string& algorithm, const Make& make) {
   if (h.num_ranks() == 1) return make(y);
   const Tensor partial = h.partial_like(y, y.name() + "_partial");
   make(partial);
-  reduce_region(h, partial, y);
+  reduce_region(h, partial, y, algorithm);
 }
 
 }  // namespace
 
 void column_parallel_linear(Context& h, const Tensor& x, const Tensor& w, const Tensor& y,
-                            const std::string& activation, bool gather_output) {
+                            const std::string& activation, bool gather_output, const std::string& algorithm) {
   const bool gather = gather_output && h.num_ranks() > 1;
   const Tensor to = gather ? h.tensor(y.dtype(), y.shape(), columns_of_ranks(), y.name() + "_columns") : y;
   h.launch(h.ranks(), "tp_linear", {{"activation", activation}}, {{"x", x}, {"w", w}, {"y", to}});
-  if (gather) gather_region(h, to, y);
+  if (gather) gather_region(h, to, y, algorithm);
 }
 
-void row_parallel_linear(Context& h, const Tensor& x, const Tensor& w, const Tensor& y) {
-  summed(h, y, [&](const Tensor& to) {
+void row_parallel_linear(Context& h, const Tensor& x, const Tensor& w, const Tensor& y, const std::string& algorithm) {
+  summed(h, y, algorithm, [&](const Tensor& to) {
     h.launch(h.ranks(), "tp_linear", {{"activation", "none"}}, {{"x", x}, {"w", w}, {"y", to}});
   });
 }
 
-void vocabulary_parallel_embedding(Context& h, const Tensor& idx, const Tensor& table, const Tensor& y) {
-  summed(h, y, [&](const Tensor& to) {
+void vocabulary_parallel_embedding(Context& h, const Tensor& idx, const Tensor& table, const Tensor& y,
+                                   const std::string& algorithm) {
+  summed(h, y, algorithm, [&](const Tensor& to) {
     h.launch(h.ranks(), "embedding", {}, {{"idx", idx}, {"table", table}, {"y", to}});
   });
 }
@@ -40,15 +41,15 @@ void linear_2d(Context& h, const Tensor& x, const Tensor& w, const Tensor& y, co
   h.launch(h.ranks(), "gemm_2d", {{"activation", activation}}, {{"a", a}, {"b", b}, {"c", y}});
 }
 
-void reduce_region(Context& h, const Tensor& x, const Tensor& y) {
-  h.launch(h.ranks(), "all_reduce", {{"over", "rank"}}, {{"x", x}, {"y", y}});
+void reduce_region(Context& h, const Tensor& x, const Tensor& y, const std::string& algorithm) {
+  h.launch(h.ranks(), "all_reduce", {{"over", "rank"}, {"algorithm", algorithm}}, {{"x", x}, {"y", y}});
 }
 
 void scatter_region(Context& h, const Tensor& x, const Tensor& y) {
   h.launch(h.ranks(), "copy_part", {}, {{"x", x}, {"y", y}});
 }
 
-void gather_region(Context& h, const Tensor& x, const Tensor& y) {
+void gather_region(Context& h, const Tensor& x, const Tensor& y, const std::string& algorithm) {
   const int64_t ranks = h.num_ranks(), rows = x.shape()[0], most = (x.shape()[1] + ranks - 1) / ranks;
   Tensor even = x;
   if (x.shape()[1] != ranks * most) {  // an all_gather's blocks are alike: the last ranks' columns are filled up
@@ -58,7 +59,7 @@ void gather_region(Context& h, const Tensor& x, const Tensor& y) {
   // What a rank has received are the ranks' columns one behind the other: they are put side by side.
   const Tensor parts =
       h.tensor(x.dtype(), {ranks, rows, most}, rank_replicate().cube(shard(1)).pe(shard(1)), x.name() + "_parts");
-  h.launch(h.ranks(), "all_gather", {{"over", "rank"}}, {{"x", even}, {"y", parts}});
+  h.launch(h.ranks(), "all_gather", {{"over", "rank"}, {"algorithm", algorithm}}, {{"x", even}, {"y", parts}});
   h.launch(h.ranks(), "join_columns", {}, {{"x", parts}, {"y", y}});
 }
 

@@ -17,16 +17,21 @@ inline Layout columns_of_ranks() {
   return rank_shard(1).cube(shard(0)).pe(shard(0));
 }
 
+// Where ranks exchange something `algorithm` is that of the collective: auto, best, or a name that it has.
+
 // Linear layers: y = activation(x · w). Activations: none, relu, gelu, silu.
 
 /// w [k, n] by columns over the ranks, x on all of them → y, columns_of_ranks(); gather_output: rows_of_pes(), by an
 /// all_gather between the ranks.
 void column_parallel_linear(Context&, const Tensor& x, const Tensor& w, const Tensor& y,
-                            const std::string& activation = "none", bool gather_output = false);
+                            const std::string& activation = "none", bool gather_output = false,
+                            const std::string& algorithm = "auto");
 /// w [k, n] by rows over the ranks, x by columns → y, rows_of_pes(): the ranks' products, summed up by an all_reduce.
-void row_parallel_linear(Context&, const Tensor& x, const Tensor& w, const Tensor& y);
+void row_parallel_linear(Context&, const Tensor& x, const Tensor& w, const Tensor& y,
+                         const std::string& algorithm = "auto");
 /// y[i] = table[idx[i]], the table by rows over the ranks: each gives the rows that it has, an all_reduce the sum.
-void vocabulary_parallel_embedding(Context&, const Tensor& idx, const Tensor& table, const Tensor& y);
+void vocabulary_parallel_embedding(Context&, const Tensor& idx, const Tensor& table, const Tensor& y,
+                                   const std::string& algorithm = "auto");
 
 /// y = activation(x · w) by gemm_2d, in each rank's grid of cubes; over ranks x, w and y lie as gemm_2d takes them. x
 /// and w are redistributed where they lie in other ways below the ranks; y may lie as it likes.
@@ -39,11 +44,11 @@ inline Tensor copy_region(Context&, const Tensor& x) {
   return x;
 }
 /// A partial x → y, the sum on all ranks.
-void reduce_region(Context&, const Tensor& x, const Tensor& y);
+void reduce_region(Context&, const Tensor& x, const Tensor& y, const std::string& algorithm = "auto");
 /// x, the same on all ranks → y, a layout that splits it: each PE keeps what is its own.
 void scatter_region(Context&, const Tensor& x, const Tensor& y);
 /// x [rows, n], columns_of_ranks() → y, rows_of_pes(). Where the ranks do not divide n, zeros travel for what the last
 /// ones lack.
-void gather_region(Context&, const Tensor& x, const Tensor& y);
+void gather_region(Context&, const Tensor& x, const Tensor& y, const std::string& algorithm = "auto");
 
 }  // namespace kernbench::host

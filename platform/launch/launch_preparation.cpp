@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <unordered_set>
 
+#include "kernbench/kernel_api/kernels/gemm_costs.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/launch/queue_connections.h"
 #include "kernbench/systemc_models/fabric/fabric_node.h"
+#include "kernbench/systemc_models/fabric/memory_target.h"
 
 namespace kernbench {
 namespace {
@@ -126,28 +129,94 @@ double MachineCosts::math_ns(int64_t i, const std::string& op, int64_t elements,
   command.elements = elements;
   command.out_bytes = static_cast<uint64_t>(elements) * size_of(dtype);
   command.in_bytes = 2 * command.out_bytes;
+  return ns + service_ns(i, CommandType::math, &command);
+}
+
+double MachineCosts::service_ns(int64_t i, CommandType type, PeCommand* command) const {
+  const Pe& at = pe(i);
   PeItem item;
-  item.command = &command;
+  item.command = command;
+  double ns = 0;
   for (const Pe::Engine& e : at.engines) {
     const std::vector<StageStatistics> stages = e.role->statistics();
-    if (!stages.empty() && stages.front().stage == at.stage_of(CommandType::math, op))
+    if (!stages.empty() && stages.front().stage == at.stage_of(type, command->op))
       ns += e.role->service_ns(item, *at.tcm);
   }
   return ns;
+}
+
+double MachineCosts::gemm_ns(int64_t i, const MatrixProduct& product, DType dtype) const {
+  PeCommand command;
+  command.type = CommandType::gemm;
+  command.m = product.m;
+  command.n = product.n;
+  command.k = product.k;
+  command.dtype = std::string(name_of(dtype));
+  return service_ns(i, CommandType::gemm, &command);
+}
+
+double MachineCosts::hbm_gbs() const {
+  const topology::Graph& graph = machine_.graph();
+  std::set<uint32_t> memories;
+  for (const size_t p : pes_) memories.insert(graph.memories.at(machine_.pes().local_memory(p)).node);
+  double sum = 0;
+  for (const uint32_t node : memories) {
+    double edge = 0;
+    for (const uint32_t e : graph.out_edges[node]) edge = std::max(edge, graph.effective_bw(e));
+    const auto* memory = dynamic_cast<const MemoryTarget*>(&machine_.blocks().component(node));
+    sum += memory ? memory->most_gbs(edge) : edge;
+  }
+  return sum;
+}
+
+std::vector<double> MachineCosts::simulated_ns(const CollectiveTrial& trial) const {
+  if (!machine_.trials())
+    throw BadParam(
+        "algorithm: best is simulated beside a run of `kernbench run` whose parameters say best, or whose program says "
+        "so (ProgramSpec::chooses_best), and where CollectiveTrials was made before the simulation");
+  return machine_.trials()(trial, pes_);
 }
 
 uint64_t MachineCosts::tcm_bytes(int64_t i) const {
   return pe(i).tcm->allocatable_bytes();
 }
 
+namespace {
+
+/// What the roofline of a kernel's products allows, each tensor moved once, and what gemm_2d would take. Nothing where
+/// the machine has no queues between PEs, which that needs.
+void weigh_products(const KernelSpec& spec, const Params& params, const LaunchCosts& costs, LaunchNotes* notes) {
+  const auto pes = static_cast<double>(params.launch()->pes.size());
+  const double hbm_gbs = costs.hbm_gbs();
+  double gemm_ns = 0, instead_ns = 0, bytes = 0;
+  try {
+    for (const MatrixProduct& p : spec.products(params)) {
+      gemm_ns += kernels::gemm_rate_ns(p, params.dtype(), costs) / pes;
+      instead_ns += kernels::gemm_2d_ns(p, params.dtype(), *params.launch(), costs);
+    }
+  } catch (const InputError&) {
+    return;
+  }
+  for (const TensorSpec& t : spec.tensors)
+    bytes += static_cast<double>(t.shape(params).elements()) * static_cast<double>(size_of(t.dtype(params)));
+  notes->allowed_ns = std::max(gemm_ns, hbm_gbs > 0 ? bytes / hbm_gbs : 0);
+  notes->instead_ns = instead_ns;
+  notes->instead = "gemm_2d, with a as host::grid_of_rows() and b as host::grid_of_columns()";
+}
+
+}  // namespace
+
 PreparedLaunch prepare_launch(Machine& machine, const KernelSpec& spec, Params params, const std::vector<size_t>& pes,
                               std::shared_ptr<const LaunchShape> shape) {
   PreparedLaunch launch{std::move(params), {}};
   launch.params.set_launch(std::move(shape));
-  if (!spec.prepare) return launch;
+  const MachineCosts costs(machine, pes);
   try {
-    spec.prepare(&launch.params, MachineCosts(machine, pes), &launch.notes);
-    for (const TensorSpec& t : spec.tensors) check_size("kernel " + spec.name, t, launch.params);
+    if (spec.prepare) {
+      spec.prepare(&launch.params, costs, &launch.notes);
+      for (const TensorSpec& t : spec.tensors) check_size("kernel " + spec.name, t, launch.params);
+    }
+    if (spec.products) weigh_products(spec, launch.params, costs, &launch.notes);
   } catch (const BadParam& e) {
     throw BadParam("kernel " + spec.name + ": " + e.what());
   }

@@ -19,13 +19,18 @@ class MachineCosts : public LaunchCosts {
   double queue_ns(int64_t pe) const override;
   std::unique_ptr<Ways> ways(std::vector<std::pair<int64_t, int64_t>>, const RingChoice&) const override;
   double math_ns(int64_t pe, const std::string& op, int64_t elements, DType) const override;
+  double gemm_ns(int64_t pe, const MatrixProduct&, DType) const override;
+  double hbm_gbs() const override;
   uint64_t tcm_bytes(int64_t pe) const override;
+  std::vector<double> simulated_ns(const CollectiveTrial&) const override;
 
  private:
   Pe& pe(int64_t i) const { return machine_.pes().pe(pes_.at(static_cast<size_t>(i))); }
   /// InputError where the PE has no pe_ipcq.
   void require_queues(int64_t i) const;
   QueueRing ring(int64_t at, const RingChoice&) const;
+  /// What the engine of that stage takes; 0: it does not say.
+  double service_ns(int64_t at, CommandType, PeCommand*) const;
 
   Machine& machine_;
   const std::vector<size_t>& pes_;

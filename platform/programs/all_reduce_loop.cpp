@@ -11,7 +11,7 @@ void all_reduce_loop(host::Context& h) {
   const HostTensor zeros(x.dtype(), x.shape());
   const host::Tensor given = h.partial_like(x, "given");
   for (uint32_t r = 0; r < h.num_ranks(); ++r) h.upload(h.rank(r), given, r == 0 ? value : zeros);
-  for (int64_t i = 0; i < h.integer("times"); ++i) host::reduce_region(h, given, y);
+  for (int64_t i = 0; i < h.integer("times"); ++i) host::reduce_region(h, given, y, h.params().choice("algorithm"));
 }
 
 ProgramSpec spec() {
@@ -19,7 +19,8 @@ ProgramSpec spec() {
   s.name = "all_reduce_loop";
   s.help = "an all_reduce over the ranks, several times";
   s.params = {ParamSpec::size("n", 4096, "elements of a rank, split over its PEs"),
-              ParamSpec::size("times", 4, "all_reduces"), ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
+              ParamSpec::size("times", 4, "all_reduces"), algorithm_of("all_reduce"),
+              ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {with_layout(kernels::input("x", {"n"}, Placement::rows), host::rows_of_pes()),
                with_layout(kernels::output("y", {"n"}, Placement::rows), host::rows_of_pes())};
   s.function = all_reduce_loop;

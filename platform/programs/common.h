@@ -1,6 +1,8 @@
 // What the shipped programs' registrations share.
 #pragma once
 
+#include <stdexcept>
+
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/program_registry.h"
 #include "kernbench/platform/host/tensor_parallel.h"
@@ -13,6 +15,14 @@ inline ProgramTensor with_layout(TensorSpec t, const host::Layout& layout) {
   static_cast<TensorSpec&>(tensor) = std::move(t);
   tensor.layout = layout;
   return tensor;
+}
+
+/// The parameter of that name of a collective's kernel, for a program that has one such.
+inline ParamSpec algorithm_of(const std::string& kernel) {
+  for (const ParamSpec& s : KernelRegistry::instance().at(kernel).params) {
+    if (s.name == "algorithm") return s;
+  }
+  throw std::logic_error("kernel " + kernel + " has no algorithm");
 }
 
 }  // namespace kernbench::programs

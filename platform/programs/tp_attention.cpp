@@ -31,7 +31,7 @@ void tp_attention(host::Context& h) {
             {"heads", std::to_string(heads)},
             {"causal", h.flag("causal") ? "true" : "false"}},
            {{"q", q}, {"k", k}, {"v", v}, {"o", o}});
-  host::row_parallel_linear(h, o, h.input("wo"), h.output("y"));
+  host::row_parallel_linear(h, o, h.input("wo"), h.output("y"), h.params().choice("algorithm"));
 }
 
 std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) {
@@ -60,6 +60,7 @@ ProgramSpec spec() {
               ParamSpec::size("seq", 64, "rows of x and y, split over the PEs of each rank"),
               ParamSpec::size("dim", 32, "elements of a head: x and y have heads · dim columns"),
               ParamSpec::flag("causal", false, "a query sees no later keys"),
+              algorithm_of("all_reduce"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.params[2].max = 8192;
   const auto rows = [](const Params& p) { return Dims{p.integer("seq"), width(p)}; };

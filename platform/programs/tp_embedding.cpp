@@ -5,7 +5,8 @@ namespace kernbench::programs {
 namespace {
 
 void tp_embedding(host::Context& h) {
-  host::vocabulary_parallel_embedding(h, h.input("idx"), h.input("table"), h.output("y"));
+  host::vocabulary_parallel_embedding(h, h.input("idx"), h.input("table"), h.output("y"),
+                                      h.params().choice("algorithm"));
 }
 
 ProgramSpec spec() {
@@ -14,6 +15,7 @@ ProgramSpec spec() {
   s.name = "tp_embedding";
   s.help = "y[i] = table[idx[i]], the table's rows split over the ranks";
   s.params = embedding.params;
+  s.params.push_back(algorithm_of("all_reduce"));
   const host::Layout by_index = host::rank_replicate().cube(host::shard(0)).pe(host::shard(0));
   s.tensors = {with_layout(*embedding.tensor("idx"), by_index),
                with_layout(*embedding.tensor("table"), host::rank_shard(0)),

@@ -9,7 +9,7 @@ void tp_mlp(host::Context& h) {
   const host::Tensor x = h.input("x");
   const host::Tensor u = h.tensor(x.dtype(), {h.integer("tokens"), h.integer("hidden")}, host::columns_of_ranks(), "u");
   host::column_parallel_linear(h, x, h.input("w1"), u, h.params().choice("activation"));
-  host::row_parallel_linear(h, u, h.input("w2"), h.output("y"));
+  host::row_parallel_linear(h, u, h.input("w2"), h.output("y"), h.params().choice("algorithm"));
 }
 
 ProgramSpec spec() {
@@ -21,6 +21,7 @@ ProgramSpec spec() {
               ParamSpec::size("dim", 128, "columns of x and y"),
               ParamSpec::size("hidden", 256, "columns of w1, split over the ranks"),
               ParamSpec::choice("activation", {"gelu", "silu"}, "between the two GEMMs"),
+              algorithm_of("all_reduce"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {with_layout(*mlp.tensor("x"), host::rows_of_pes()), with_layout(*mlp.tensor("w1"), host::rank_shard(1)),
                with_layout(*mlp.tensor("w2"), host::rank_shard(0)), with_layout(*mlp.tensor("y"), host::rows_of_pes())};

@@ -81,6 +81,7 @@ struct RunReport {
   std::vector<MemoryReport> memories;  ///< that count what they do by themselves
   std::vector<std::string> notes;      ///< of the engines: what a user may not expect
   std::string warning;                 ///< of the replay; empty: none
+  std::string advice;                  ///< what would be far quicker than what ran; empty: nothing is known
   std::vector<std::string> prints;     ///< what kernels print of values that Phase 2 makes, in the order of effects
   uint64_t events = 0;
   /// What the matrix units computed, of what those of the run's PEs could have at their peak in end_ns: 0 to 1.

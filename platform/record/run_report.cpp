@@ -15,8 +15,6 @@
 
 namespace kernbench {
 
-namespace {
-
 std::string bytes_text(uint64_t bytes) {
   const char* units[] = {"B", "KB", "MB", "GB", "TB"};
   auto v = static_cast<double>(bytes);
@@ -27,8 +25,6 @@ std::string bytes_text(uint64_t bytes) {
   }
   return fmt::format("{:.{}f} {}", v, u ? 2 : 0, units[u]);
 }
-
-}  // namespace
 
 std::string time_text(double ns) {
   if (ns >= 1e6) return fmt::format("{:.3f} ms", ns / 1e6);
@@ -185,7 +181,7 @@ void write_rates(std::ostream& out, const RunReport& r) {
 
 std::string choice_text(const LaunchNotes& notes) {
   std::string text = fmt::format("{} of {} members", notes.algorithm, notes.members);
-  const char* between = "; by the cost table ";
+  const char* between = notes.simulated ? "; simulated alone " : "; by the cost table ";
   for (const auto& [name, ns] : notes.costs_ns) {
     text += fmt::format("{}{} {:.3f} ns", between, name, ns);
     between = ", ";
@@ -199,6 +195,7 @@ void write_choice(JsonWriter& w, const LaunchNotes& notes) {
   w.key("costs_ns").open('{');
   for (const auto& [name, ns] : notes.costs_ns) w.field(name, ns);
   w.close('}');
+  if (notes.simulated) w.field("simulated", true);
 }
 
 namespace {

@@ -28,6 +28,8 @@ std::string time_text(double ns);  ///< "1.234 us"
 void write_engines(std::ostream&, const RunReport&);
 /// What a text report ends with: energy, what bounds the run, engines, verification, races, the work it was.
 void write_findings(std::ostream&, const RunReport&);
+/// "1.50 MB".
+std::string bytes_text(uint64_t bytes);
 /// What was computed and moved a second.
 void write_rates(std::ostream&, const RunReport&);
 /// Which algorithm a launch has, and what the others would have cost alone: "ring of 2 members; by the cost table …".

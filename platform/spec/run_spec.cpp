@@ -283,7 +283,9 @@ std::vector<Table> tables() {
           Entry("sizes", "", "bytes, as nccl-tests counts them: 64K, 1K:1M:x2 or 1K:8K:+1K").initially("1K:1M:x4"),
           Entry("dtype", "", "element type").initially("f32"),
           Entry("redop", "", "sum, max, min or prod").initially("sum"),
-          Entry("algorithm", "", "auto: the one of least cost; with --op all ops that do not have it are left out")
+          Entry("algorithm", "",
+                "auto: the one of least cost; best: the quickest of all when simulated; with --op all ops that do not "
+                "have it are left out")
               .initially("auto"),
           Entry("root", "", "a member's number, centre or corner"),
           run.at("pes"),

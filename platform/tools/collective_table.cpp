@@ -11,6 +11,7 @@
 #include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/child_pool.h"
+#include "kernbench/platform/tools/collective_trials.h"
 #include "kernbench/platform/tools/run.h"
 
 namespace kernbench {
@@ -32,7 +33,7 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 std::vector<Op> ops_of(const CollectiveOptions& o) {
   std::vector<Op> ops;
   for (const Op op : ccl::kOps) {
-    const bool can = o.algorithm == "auto" || has(ccl::algorithms_of(op), o.algorithm);
+    const bool can = o.algorithm == "auto" || o.algorithm == "best" || has(ccl::algorithms_of(op), o.algorithm);
     if (o.op == ccl::name_of(op) || (o.op == "all" && can)) ops.push_back(op);
   }
   if (!ops.empty()) return ops;
@@ -178,7 +179,15 @@ void run_collectives(Platform& platform, const CollectiveOptions& o,
   } catch (const BadParam& e) {
     throw InputError(e.what());
   }
-  const auto work = [&](size_t i) { return text_of(run_kernel(platform, run_options(o, points[i]))); };
+  const auto simulate = [&](const CollectiveTrial& t, const std::vector<size_t>& pes) {
+    std::vector<std::string> ids;
+    for (const size_t p : pes) ids.push_back(platform.graph().pes[p].id);
+    return simulate_collectives(platform, t, fmt::format("{}", fmt::join(ids, ",")));
+  };
+  const auto work = [&](size_t i) {
+    platform.machine().set_trials(simulate);  // of this copy, on which nothing has run
+    return text_of(run_kernel(platform, run_options(o, points[i])));
+  };
   run_forked(points.size(), std::max<size_t>(1, o.jobs), work, [&](size_t i, const std::string& text) {
     CollectiveRow row;
     const Point& p = points[i];

@@ -6,6 +6,7 @@
 #include "kernbench/platform/elaborate/stopped.h"
 #include "kernbench/platform/host/program.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/record/advice.h"
 #include "kernbench/platform/tools/run_parts.h"
 
 namespace kernbench {
@@ -70,7 +71,7 @@ std::vector<PlacedTensor> ProgramRun::placed() {
   std::vector<PlacedTensor> all;
   for (const ProgramTensor& t : spec_.tensors) {
     const host::TensorPlaces& places = program_.context().places(t.name);
-    if (!places.layout().partial()) all.push_back(places.placed(t.role == TensorSpec::Role::out));
+    if (!places.layout().partial()) all.push_back(places.placed(t.is_output()));
   }
   return all;
 }
@@ -103,6 +104,7 @@ void ProgramRun::report_times() {
   report_.run.addresses = o_.addresses;
   report_.run.end_ns = context.end_ns();
   report_.ranks = context.num_ranks();
+  report_.tensors = context.most_stored();
   report_.ops.assign(context.streams().operations().begin(), context.streams().operations().end());
   std::vector<size_t> launched;
   for (size_t i = 0; i < context.pes().pes.size(); ++i) {
@@ -116,6 +118,13 @@ void ProgramRun::report_times() {
   report_.run.memories = memory_reports(platform_);
   report_.run.notes = engine_notes(platform_, launched);
   report_.run.events = platform_.timeline().events();
+  std::vector<TimedLaunch> launches;
+  for (const host::Operation& op : report_.ops) {
+    if (op.kind != host::Operation::Kind::launch || op.open > 0) continue;
+    launches.push_back({op.name + " at " + to_string(op.where), op.notes,
+                        *std::max_element(op.end_ns.begin(), op.end_ns.end()) - op.start_ns});
+  }
+  report_.run.advice = advice_of(launches);
 }
 
 /// Phase 2: what the program made, into files and before the judge.
@@ -123,7 +132,7 @@ void ProgramRun::compute_outputs() {
   const ReplayResult result = replay_log(report_.run);
   TensorMap outputs;
   for (const ProgramTensor& t : spec_.tensors) {
-    if (t.role == TensorSpec::Role::out) outputs[t.name] = program_.context().places(t.name).read_back(result.memory);
+    if (t.is_output()) outputs[t.name] = program_.context().places(t.name).read_back(result.memory);
   }
   write_outputs(outputs);
   if (verified()) verify_outputs(outputs, result.memory);

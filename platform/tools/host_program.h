@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/platform/host/context.h"
 #include "kernbench/platform/host/streams.h"
 #include "kernbench/platform/tools/run.h"
 
@@ -15,6 +16,7 @@ struct ProgramReport {
   /// all its launches; end_ns is the end of the last operation.
   RunReport run;
   uint32_t ranks = 0;
+  host::Context::Stored tensors;     ///< the most that its tensors took at a time
   std::vector<host::Operation> ops;  ///< in the order of enqueueing
 };
 

@@ -97,6 +97,8 @@ void write_program_text(std::ostream& out, const ProgramReport& p) {
              r.timed_transfer ? "timed: inputs are uploaded first, outputs downloaded last"
                               : "instant: tensors are placed and read back at no cost");
   if (r.addresses == AddressMode::virtual_) out << "  addresses    virtual: mapped at no cost\n";
+  fmt::print(out, "  tensors      at most {} in HBM at a time, {} of it copies\n", bytes_text(p.tensors.bytes),
+             bytes_text(p.tensors.copies));
   write_rates(out, r);
   out << "  parameters  ";
   for (const auto& [name, value] : r.params) out << ' ' << name << '=' << value;
@@ -112,7 +114,8 @@ void write_program_json(std::ostream& out, const ProgramReport& p) {
   JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
   begin_report(w, "program", r);
   if (r.addresses == AddressMode::virtual_) w.field("addresses", name_of(r.addresses));
-  w.field("sim_ns", r.end_ns).field("ranks", p.ranks).key("ops").open('[');
+  w.field("sim_ns", r.end_ns).field("ranks", p.ranks);
+  w.field("tensor_bytes", p.tensors.bytes).field("copied_bytes", p.tensors.copies).key("ops").open('[');
   for (const host::Operation& op : p.ops) write_op(w, op);
   w.close(']');
   end_report(w, r);

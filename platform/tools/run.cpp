@@ -16,6 +16,7 @@
 #include "kernbench/platform/launch/launch_queues.h"
 #include "kernbench/platform/launch/pe_selection.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/record/advice.h"
 #include "kernbench/platform/tools/run_parts.h"
 #include "kernbench/platform/tools/wiring_view.h"
 
@@ -226,6 +227,7 @@ void KernelRun::report_times(const HostOutcome& host) {
   report_.memories = since(memory_reports(platform_), memories_before_);
   report_.notes = engine_notes(platform_, pes_);
   report_.events = platform_.timeline().events() - events_before_;
+  report_.advice = advice_of({{spec_.name, prepared_.notes, report_.end_ns - report_.start_ns}});
 }
 
 /// Phase 2: what the run made, into files and before the judge.

@@ -1,0 +1,44 @@
+"""Do the quick GEMM and a layer written with it stay as near to the peak, and as cheap, as docs/programs.md says?"""
+import json
+import os
+import re
+
+import cli_support
+from cli_support import topology
+
+LAYER = {"tokens": 2048, "dim": 4096, "heads": 32, "kv_heads": 8, "head_dim": 128, "hidden": 14336}
+
+
+def params(values):
+    return [w for name, value in values.items() for w in ("--param", f"{name}={value}")]
+
+
+class Speed(cli_support.Cli):
+    def report(self, *arguments):
+        return json.loads(self.succeeds("run", "--topology", topology("default.yaml"), "--param", "dtype=f16", "--format", "json",
+                                        *arguments))
+
+    def documented(self, pattern):
+        with open(os.path.join(os.environ["KERNBENCH_SOURCE"], "docs", "programs.md"), encoding="utf-8") as f:
+            return [float(x.replace(",", "")) for x in re.search(pattern, f.read()).groups()]
+
+    def test_gemm_2d(self):
+        for shape, events in (((4096, 4096, 4096), 400e3), ((2048, 28672, 4096), 600e3), ((2048, 4096, 14336), 700e3)):
+            us, share = self.documented(rf"\| {shape[0]} × {shape[1]} × {shape[2]} \| ([\d.]+) \| ([\d.]+) % \|")
+            r = self.report("--kernel", "gemm_2d", *params(dict(zip("mnk", shape))))
+            self.assertAlmostEqual(r["sim_ns"] / 1e3, us, delta=0.1)
+            self.assertAlmostEqual(100 * r["gemm_peak_share"], share, delta=0.1)
+            self.assertGreater(share, 85)
+            self.assertLess(r["events"], events)
+
+    def test_a_layer(self):
+        us, share, events = self.documented(r"it takes ([\d.,]+) µs, ([\d.]+) % of the GEMM peak, with ([\d.]+) M events")
+        r = self.report("--program", "llama_layer", "--ranks", "1", *params(LAYER))
+        self.assertAlmostEqual(r["sim_ns"] / 1e3, us, delta=0.1)
+        self.assertAlmostEqual(100 * r["gemm_peak_share"], share, delta=0.1)
+        self.assertGreater(share, 60)
+        self.assertAlmostEqual(r["events"] / 1e6, events, delta=0.1)
+
+
+if __name__ == "__main__":
+    cli_support.main()
