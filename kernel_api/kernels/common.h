@@ -22,7 +22,7 @@ TensorSpec input(const std::string& name, std::vector<std::string> shape, Placem
 TensorSpec output(const std::string& name, std::vector<std::string> shape, Placement placement,
                   std::function<DType(const Params&)> dtype = own_dtype);
 /// One copy of zeros that all PEs share, written by the kernel.
-TensorSpec zeroed(const std::string& name, const std::vector<std::string>& shape, DType dtype);
+TensorSpec zeroed(const std::string& name, std::function<Dims(const Params&)> shape, DType dtype);
 
 /// Rows of `width` elements from `from` on, by a gather: of index's shape, with `width` behind it if that is more than 1.
 /// Index -1 gives zeros.

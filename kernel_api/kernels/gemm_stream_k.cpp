@@ -36,6 +36,7 @@ void gemm_stream_k(tl::Context& tl, const tl::Args& args) {
       const auto y = tl.load_async(b.tile(first, j, width, cols));
       sum = sum.valid() ? async.dot(x, y, sum) : async.dot(x, y, DType::f32);
     }
+    tl.wait(sum);
     async.red_add(c.tile(i, j, rows, cols), sum, {}, tl::Sem::relaxed);
   }
 }
@@ -64,7 +65,7 @@ KernelSpec spec() {
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16}, "element type of a and b; c is f32")};
   s.tensors = {input("a", {"m", "k"}, Placement::single),
                input("b", {"k", "n"}, Placement::single, Init::weights(value_of("k"))),
-               zeroed("c", {"m", "n"}, DType::f32)};
+               zeroed("c", dims({"m", "n"}), DType::f32)};
   s.function = gemm_stream_k;
   s.reference = reference;
   return s;

@@ -45,7 +45,7 @@ KernelSpec spec() {
                                 "an atomic for each element, or one add of the histogram of each block")};
   const auto i32 = [](const Params&) { return DType::i32; };
   s.tensors = {{"x", TensorSpec::Role::in, dims({"n"}), i32, Placement::rows, Init::index(value_of("bins"))},
-               zeroed("counts", {"bins"}, DType::i32)};
+               zeroed("counts", dims({"bins"}), DType::i32)};
   s.function = histogram;
   s.reference = reference;
   return s;

@@ -77,18 +77,15 @@ KernelSpec spec() {
               ParamSpec::size("capacity", 64, "tokens of an expert"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   const auto i32 = [](const Params&) { return DType::i32; };
-  TensorSpec buffer = zeroed("buffer", {}, DType::f32);
-  buffer.shape = [](const Params& p) { return Dims{p.integer("experts") * p.integer("capacity"), p.integer("dim")}; };
+  const auto slots = [](const Params& p) { return Dims{p.integer("experts") * p.integer("capacity"), p.integer("dim")}; };
+  TensorSpec buffer = zeroed("buffer", slots, DType::f32);
   buffer.dtype = own_dtype;
   buffer.placement = Placement::rows;
-  buffer.fill = [](const Params& p, uint64_t) {
-    const Dims shape{p.integer("experts") * p.integer("capacity"), p.integer("dim")};
-    return HostTensor(p.dtype(), shape);
-  };
+  buffer.fill = [slots](const Params& p, uint64_t) { return HostTensor(p.dtype(), slots(p)); };
   s.tensors = {input("x", {"tokens", "dim"}, Placement::rows),
                {"choice", TensorSpec::Role::in, dims({"tokens", "k"}), i32, Placement::replicate,
                 Init::index(value_of("experts"))},
-               buffer, zeroed("counts", {"experts"}, DType::i32),
+               buffer, zeroed("counts", dims({"experts"}), DType::i32),
                {"slot", TensorSpec::Role::out, dims({"tokens", "k"}), i32, Placement::rows, {}}};
   s.function = moe_dispatch;
   s.reference = reference;

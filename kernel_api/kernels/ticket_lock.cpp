@@ -36,8 +36,8 @@ KernelSpec spec() {
   s.params = {ParamSpec::size("rows", 32, "of x, split over the PEs"), ParamSpec::size("cols", 64, "columns")};
   const auto i32 = [](const Params&) { return DType::i32; };
   s.tensors = {{"x", TensorSpec::Role::in, dims({"rows", "cols"}), i32, Placement::rows, Init::uniform()},
-               zeroed("sum", {"cols"}, DType::i32), zeroed("lock", {}, DType::i32)};
-  s.tensors.back().shape = [](const Params&) { return Dims{2}; };
+               zeroed("sum", dims({"cols"}), DType::i32),
+               zeroed("lock", [](const Params&) { return Dims{2}; }, DType::i32)};
   s.function = ticket_lock;
   s.reference = reference;
   return s;

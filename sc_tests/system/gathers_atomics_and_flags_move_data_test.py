@@ -101,6 +101,10 @@ class Access(cli_support.Cli):
 
     def check(self, params, inputs, wanted, *options):
         outputs = [x for name in wanted for x in ("--dump", f"{name}={self.file(name + '_out.npy')}")]
+        if "--debug-verify" in options:
+            for name, value in wanted.items():
+                np.save(self.file(name + "_expected.npy"), value)
+                outputs += ["--expected", f"{name}={self.file(name + '_expected.npy')}"]
         self.succeeds(*self.command("t_access", params, *self.arrays(inputs), *outputs, *options))
         for name, value in wanted.items():
             np.testing.assert_array_equal(np.load(self.file(name + "_out.npy")), value, f"{name} {params} {options}")

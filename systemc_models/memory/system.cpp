@@ -85,7 +85,8 @@ std::string System::only_polls_left() const {
     return lives && (*lives)();
   };
   if (kernels_on_the_way_ > 0 || std::any_of(others_.begin(), others_.end(), may)) return {};
-  size_t pauses = 0;
+  constexpr size_t kMostTold = 3;
+  size_t pauses = 0, polls = 0;
   bool receives = false;
   std::string text;
   for (const FlagWaiter* w : flag_waiters_) {
@@ -93,9 +94,10 @@ std::string System::only_polls_left() const {
     if (p == FlagWaiter::Polling::no) return {};
     pauses += p == FlagWaiter::Polling::pauses;
     receives |= p == FlagWaiter::Polling::receives;
-    if (p == FlagWaiter::Polling::pauses || p == FlagWaiter::Polling::looks)
-      text += (text.empty() ? "" : "; ") + w->flag_text();
+    if (p != FlagWaiter::Polling::pauses && p != FlagWaiter::Polling::looks) continue;
+    if (++polls <= kMostTold) text += (text.empty() ? "" : "; ") + w->flag_text();
   }
+  if (polls > kMostTold) text += "; and " + std::to_string(polls - kMostTold) + " more";
   // Of messages, what is under way stands on the timeline; the entry of this poll is worked off.
   if (receives && timeline().entries() + 1 != pauses) return {};
   return "nothing can move but polls of flags that nobody changes: " + text;
