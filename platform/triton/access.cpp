@@ -323,6 +323,7 @@ tl::Arg Engines::operand(const Value& v, const Type& type, DType dtype, int64_t 
   if (v.is(Value::Kind::real) || v.is(Value::Kind::uniform)) return number(v.d);
   tl::Tensor t;
   if (v.is(Value::Kind::known)) {
+    if (v.known->uniform()) return number(dtype == DType::u32 ? static_cast<uint32_t>(v.known->base) : v.known->base);
     t = sync_.tensor(*v.known->elements(), {n}, dtype, where_.file, where_.line);
   } else {
     t = dense(data(v, type));

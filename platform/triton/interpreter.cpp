@@ -698,9 +698,8 @@ class Run {
     Engines::Atomic a = atomic_of(op, cas);
     const std::vector<ValueId>& dying = program_.dying(op);
     a.reduces = std::find(dying.begin(), dying.end(), op.results[0]) != dying.end();
-    const Value expected = laned(in(op, 1), t);
-    if (cas) a.expected = &expected;
-    out = engines_.atomic(a, p.ptr, p.is(VK::pointer) ? nullptr : p.known, mask, laned(in(op, cas ? 2 : 1), t), t);
+    if (cas) a.expected = &in(op, 1);
+    out = engines_.atomic(a, p.ptr, p.is(VK::pointer) ? nullptr : p.known, mask, in(op, cas ? 2 : 1), t);
   }
 
   /// Its words, or what stands for them in the generic form (Triton's enumerations).
