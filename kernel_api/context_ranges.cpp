@@ -260,7 +260,6 @@ std::pair<Ticket, Tensor> Context::atomic_impl(const std::string& op, bool retur
   desc->ranged->returns_old = returns_old;
   desc->ranged->sem = name_of(sem);
   if (!returns_old) {
-    desc->ranged->left_out.clear();
     desc->output = place_of(e.ptr, *desc->ranged, e.shape);
     return {core_->submit(desc, nullptr, used, async_), Tensor()};
   }

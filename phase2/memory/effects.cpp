@@ -165,7 +165,7 @@ bool scatter_ranges(const OpDesc& d, MemoryImage& image) {
 /// Of an atomic: its ranges hold the new elements, and the result the old ones. Pending where anything of them is.
 bool do_ranges(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
   const RangedOp& op = *d->ranged;
-  fill_left_out(*d, image);
+  if (op.returns_old) fill_left_out(*d, image);
   if (op.ranges.empty()) return false;
   const std::vector<Operand> inputs = inputs_of(*d);
   bool real = true;

@@ -17,7 +17,9 @@ struct MovedRange {
 
 struct RangedOp {
   Space space{};                   ///< that the ranges lie in
-  std::vector<MovedRange> ranges;  ///< physical, in index order; neighbours that go on in memory and in the value are one
+  /// Physical, in index order. Neighbours that go on in memory and in the value are one; those that go on in memory
+  /// alone, as a mask leaves out what stands between them, are one to the DMA.
+  std::vector<MovedRange> ranges;
   /// The same as virtual addresses where they were reached through such; of a command as a whole, not of its records.
   std::vector<MovedRange> asked;
   /// Stretches of the result that a mask leaves out, which are `other` (of an atomic 0). `addr` means nothing.

@@ -60,7 +60,7 @@ RangedCommand::RangedCommand(System& system, const Pe& pe, const std::shared_ptr
       const size_t g = grouping.group_of(r.addr);
       const Route& route = grouping.route_of(g);
       const uint64_t here = std::min(r.nbytes, route.size - (r.addr - route.base));
-      parts[g].desc->ranged->add({r.addr, here, r.offset});
+      parts[g].desc->ranged->ranges.push_back({r.addr, here, r.offset});  // nothing more becomes one
       r = {r.addr + here, r.nbytes - here, r.offset + here};
     }
   }
