@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "kernbench/phase2/eval/convert.h"
+#include "kernbench/phase2/eval/eval_atomic.h"
 
 namespace kernbench {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernbench/phase2/eval/atomic.h"
 #include "kernbench/phase2/eval/convert.h"
 #include "kernbench/phase2/eval/elementwise.h"
+#include "kernbench/phase2/eval/eval_atomic.h"
 #include "kernbench/phase2/eval/eval_math.h"
 
 namespace kernbench {

@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "kernbench/phase2/eval/atomic.h"
 #include "kernbench/phase2/eval/convert.h"
+#include "kernbench/phase2/eval/eval.h"
 #include "kernbench/phase2/memory/memory_image.h"
 #include "kernbench/phase2/op/runs.h"
 
