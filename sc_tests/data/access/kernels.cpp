@@ -1,4 +1,5 @@
-// Kernels of gathers_atomics_and_flags_move_data_test.py: one access of each kind, as parameters say; flags; and wrong uses.
+// Kernels of gathers_atomics_and_flags_move_data_test.py: one access of each kind, as parameters say; flags; and wrong
+// uses.
 #include "kernbench/kernel_api/plugin.h"
 #include "kernbench/kernel_api/registry.h"
 #include "kernbench/kernel_api/tl.h"
@@ -49,13 +50,18 @@ KernelSpec access_spec() {
   KernelSpec s;
   s.name = "t_access";
   s.help = "one gather, scatter or atomic";
-  s.params = {ParamSpec::choice("op", {"gather", "scatter", "add", "max", "min", "and", "or", "xor", "xchg", "cas"}, "what"),
-              ParamSpec::size("n", 16, "elements"), ParamSpec::size("table", 64, "elements of the table"),
-              ParamSpec::size("width", 1, "of an element"), ParamSpec::size("stride", 1, "of an element"),
-              ParamSpec::flag("masked", false, "by mask"), ParamSpec::flag("returns", true, "the old values"),
-              ParamSpec::flag("physical", false, "through the PE's own shard"),
-              ParamSpec::flag("pending_table", false, "is computed"), ParamSpec::flag("pending_value", false, "is computed"),
-              ParamSpec::dtypes({DType::i32, DType::u32, DType::f32, DType::f16, DType::bf16, DType::i8})};
+  s.params = {
+      ParamSpec::choice("op", {"gather", "scatter", "add", "max", "min", "and", "or", "xor", "xchg", "cas"}, "what"),
+      ParamSpec::size("n", 16, "elements"),
+      ParamSpec::size("table", 64, "elements of the table"),
+      ParamSpec::size("width", 1, "of an element"),
+      ParamSpec::size("stride", 1, "of an element"),
+      ParamSpec::flag("masked", false, "by mask"),
+      ParamSpec::flag("returns", true, "the old values"),
+      ParamSpec::flag("physical", false, "through the PE's own shard"),
+      ParamSpec::flag("pending_table", false, "is computed"),
+      ParamSpec::flag("pending_value", false, "is computed"),
+      ParamSpec::dtypes({DType::i32, DType::u32, DType::f32, DType::f16, DType::bf16, DType::i8})};
   s.tensors = {{"t", TensorSpec::Role::in_out, size_of_table, own, Placement::rows, Init::uniform()},
                {"idx", TensorSpec::Role::in, size_of_index, i32, Placement::replicate, Init::uniform()},
                {"mask", TensorSpec::Role::in, size_of_index, u8, Placement::replicate, Init::uniform()},
@@ -124,8 +130,18 @@ KernelSpec shared_spec(const std::string& name, void (*body)(tl::Context&, const
   s.name = name;
   s.help = "flags and atomics between PEs";
   s.params = {ParamSpec::choice("order", {"kept", "relaxed", "none"}, "between the PEs")};
-  s.tensors = {shared("state", 64), shared("row", 64), shared("y", 256),
-               {"zeros", TensorSpec::Role::in, [](const Params&) { return Dims{64}; }, i32, Placement::replicate, {}, {}, {}, 0,
+  s.tensors = {shared("state", 64),
+               shared("row", 64),
+               shared("y", 256),
+               {"zeros",
+                TensorSpec::Role::in,
+                [](const Params&) { return Dims{64}; },
+                i32,
+                Placement::replicate,
+                {},
+                {},
+                {},
+                0,
                 [](const Params&, uint64_t) { return HostTensor(DType::i32, {64}); }}};
   s.function = body;
   return s;
@@ -139,54 +155,122 @@ void wrong(tl::Context& tl, const tl::Args& args) {
   const tl::Loaded zeros = tl.load(args["zeros"].ptr, {4});
   const tl::Tensor pending = zeros + 1;
   const tl::Tensor floats = tl.cast(zeros, DType::f32);
+  // clang-format off: each on the line of its number
   switch (args.integer("case")) {
-    case 1: tl.gather(p, pending); break;
-    case 2: tl.gather(p, floats); break;
-    case 3: tl.gather(p, zeros, pending); break;
-    case 4: tl.gather(p, zeros, tl.load(args["zeros"].ptr, {5})); break;
-    case 5: tl.gather(p, tl.tensor(std::vector<int>{3, 64}, {2}, DType::i32)); break;
-    case 6: tl.gather(p, tl.tensor(std::vector<int>{0, -1}, {2}, DType::i32)); break;
-    case 7: tl.gather(p, zeros, {}, 0, 0); break;
-    case 8: tl.scatter(p, zeros, floats); break;
-    case 9: tl.scatter(p, zeros, tl.load(args["zeros"].ptr, {5})); break;
-    case 10: tl.atomic_add(p.cast(DType::i64), zeros, 1); break;
-    case 11: tl.atomic_cas(p.cast(DType::f32), zeros, 0, 1); break;
-    case 12: tl.atomic_and(p.cast(DType::f32), zeros, 1); break;
-    case 13: tl.atomic_max(p.cast(DType::f16), zeros, 1); break;
-    case 14: tl.atomic_add(p, zeros, pending); break;
-    case 15: tl.atomic_add(p, zeros, 1.5); break;
-    case 16: tl.red_add(p.cast(DType::u32), zeros, -1); break;
-    case 17: { tl::Ptr q = p; q.addr += 2; tl.atomic_add(q, zeros, 1); break; }
-    case 18: tl.atomic_add(p + 61, tl.tensor(std::vector<int>{0, 3}, {2}, DType::i32), 1); break;
-    case 19: tl.atomic_add(tl::Ptr(Space::hbm, uint64_t{1} << 50, DType::i32), zeros, 1); break;
-    case 20: tl.wait_until(p, tl::Cmp::eq, 1); break;
-    case 21: tl.wait_until(p.cast(DType::f32), tl::Cmp::eq, 1); break;
-    case 22: tl.store(p.block({4}), pending); tl.wait_until(p, tl::Cmp::eq, 1); break;
-    case 23: tl.signal(p.cast(DType::u32), -1); break;
-    case 24: tl.atomic_add(args["never"].ptr.block({1}), 1); break;
-    case 25: tl.gather(args["never"].ptr, zeros); break;
-    case 26: tl.store(p.block({4}), pending); tl.atomic_add(p.block({4}), 1)(0); break;
-    case 27: tl.gather(tl::Ptr(Space::tcm, 0, DType::i32), zeros); break;
-    case 28: tl.atomic("nand", p, zeros, 1, {}, tl::Sem::relaxed); break;
-    case 29: tl.red_max(p, zeros, floats); break;
-    case 30: tl.atomic_cas(p, zeros, pending, 1); break;
-    default: break;
+    case 1:
+      tl.gather(p, pending);
+      break;
+    case 2:
+      tl.gather(p, floats);
+      break;
+    case 3:
+      tl.gather(p, zeros, pending);
+      break;
+    case 4:
+      tl.gather(p, zeros, tl.load(args["zeros"].ptr, {5}));
+      break;
+    case 5:
+      tl.gather(p, tl.tensor(std::vector<int>{3, 64}, {2}, DType::i32));
+      break;
+    case 6:
+      tl.gather(p, tl.tensor(std::vector<int>{0, -1}, {2}, DType::i32));
+      break;
+    case 7:
+      tl.gather(p, zeros, {}, 0, 0);
+      break;
+    case 8:
+      tl.scatter(p, zeros, floats);
+      break;
+    case 9:
+      tl.scatter(p, zeros, tl.load(args["zeros"].ptr, {5}));
+      break;
+    case 10:
+      tl.atomic_add(p.cast(DType::i64), zeros, 1);
+      break;
+    case 11:
+      tl.atomic_cas(p.cast(DType::f32), zeros, 0, 1);
+      break;
+    case 12:
+      tl.atomic_and(p.cast(DType::f32), zeros, 1);
+      break;
+    case 13:
+      tl.atomic_max(p.cast(DType::f16), zeros, 1);
+      break;
+    case 14:
+      tl.atomic_add(p, zeros, pending);
+      break;
+    case 15:
+      tl.atomic_add(p, zeros, 1.5);
+      break;
+    case 16:
+      tl.red_add(p.cast(DType::u32), zeros, -1);
+      break;
+    case 17: {
+      tl::Ptr q = p;
+      q.addr += 2;
+      tl.atomic_add(q, zeros, 1);
+      break;
+    }
+    case 18:
+      tl.atomic_add(p + 61, tl.tensor(std::vector<int>{0, 3}, {2}, DType::i32), 1);
+      break;
+    case 19:
+      tl.atomic_add(tl::Ptr(Space::hbm, uint64_t{1} << 50, DType::i32), zeros, 1);
+      break;
+    case 20:
+      tl.wait_until(p, tl::Cmp::eq, 1);
+      break;
+    case 21:
+      tl.wait_until(p.cast(DType::f32), tl::Cmp::eq, 1);
+      break;
+    case 22:
+      tl.store(p.block({4}), pending);
+      tl.wait_until(p, tl::Cmp::eq, 1);
+      break;
+    case 23:
+      tl.signal(p.cast(DType::u32), -1);
+      break;
+    case 24:
+      tl.atomic_add(args["never"].ptr.block({1}), 1);
+      break;
+    case 25:
+      tl.gather(args["never"].ptr, zeros);
+      break;
+    case 26:
+      tl.store(p.block({4}), pending);
+      tl.atomic_add(p.block({4}), 1)(0);
+      break;
+    case 27:
+      tl.gather(tl::Ptr(Space::tcm, 0, DType::i32), zeros);
+      break;
+    case 28:
+      tl.atomic("nand", p, zeros, 1, {}, tl::Sem::relaxed);
+      break;
+    case 29:
+      tl.red_max(p, zeros, floats);
+      break;
+    case 30:
+      tl.atomic_cas(p, zeros, pending, 1);
+      break;
+    default:
+      break;
   }
+  // clang-format on
 }
 
 KernelSpec wrong_spec() {
   KernelSpec s = shared_spec("t_wrong", wrong);
   s.params = {ParamSpec::size("case", 31, "which")};
-  s.tensors.push_back({"never", TensorSpec::Role::out, [](const Params&) { return Dims{8}; }, i32, Placement::single, {}});
+  s.tensors.push_back(
+      {"never", TensorSpec::Role::out, [](const Params&) { return Dims{8}; }, i32, Placement::single, {}});
   return s;
 }
 
-const RegisterKernel registered[] = {
-    RegisterKernel{access_spec()},
-    RegisterKernel{shared_spec("t_tickets", tickets)},
-    RegisterKernel{shared_spec("t_relay", relay)},
-    RegisterKernel{shared_spec("t_barrier", ticket_barrier)},
-    RegisterKernel{shared_spec("t_waits_for_ever", waits_for_ever)},
-    RegisterKernel{wrong_spec()}};
+const RegisterKernel registered[] = {RegisterKernel{access_spec()},
+                                     RegisterKernel{shared_spec("t_tickets", tickets)},
+                                     RegisterKernel{shared_spec("t_relay", relay)},
+                                     RegisterKernel{shared_spec("t_barrier", ticket_barrier)},
+                                     RegisterKernel{shared_spec("t_waits_for_ever", waits_for_ever)},
+                                     RegisterKernel{wrong_spec()}};
 
 }  // namespace
