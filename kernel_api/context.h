@@ -128,8 +128,8 @@ class Context {
 
   // ---- Gather and scatter: pe_dma (access contract §16) ---------------------------------------------------------
   // `width` elements from ptr + index[i] · stride on (stride 0: width), for each i whose mask (none: each) is not 0.
-  // Index (i32, i64) and mask must be real when the call is made. One command, a transaction for each memory. Misaligned
-  // and out-of-range elements are KernelFaults.
+  // Index (i32, i64) and mask must be real when the call is made. One command, a transaction for each memory.
+  // Misaligned and out-of-range elements are KernelFaults.
 
   /// Of index's shape, with `width` behind it if that is more than 1. What the mask leaves out is `other`.
   Loaded gather(Ptr from, const Tensor& index, const Tensor& mask = {}, double other = 0, int64_t width = 1,
@@ -152,8 +152,8 @@ class Context {
 
   // ---- Atomics: pe_dma's write channel (access contract §17) ----------------------------------------------------
   // On elements ptr + index[i], or those of a block. Of u32 and i32 all, of f32 add, max, min and xchg, of f16 and bf16
-  // add. `value` is a tensor of that shape or an immediate; index and mask as of a gather. Elements that stand twice are
-  // done twice, in index order. A release (the default, acq_rel, is one) is submitted when all that the kernel has
+  // add. `value` is a tensor of that shape or an immediate; index and mask as of a gather. Elements that stand twice
+  // are done twice, in index order. A release (the default, acq_rel, is one) is submitted when all that the kernel has
   // written before is complete, while the kernel goes on.
 
   /// The old values, 0 where the mask leaves elements out. `value` must be real.

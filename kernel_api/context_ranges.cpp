@@ -76,8 +76,7 @@ std::shared_ptr<OpDesc> memory_desc(CommandType type, const std::string& name, s
 
 }  // namespace
 
-Context::Elements Context::elements_of(const Ptr& ptr, const Tensor& index, const std::string& call,
-                                       SourceLine where) {
+Context::Elements Context::elements_of(const Ptr& ptr, const Tensor& index, const std::string& call, SourceLine where) {
   if (index.valid() && index.dtype() != DType::i32 && index.dtype() != DType::i64)
     fault(where, call + ": index " + index.to_string() + ", expected elements of type i32 or i64");
   require_real(*core_, index, call, "index", where);
@@ -112,8 +111,7 @@ std::shared_ptr<RangedOp> Context::ranges_of(const Elements& e, const Tensor& ma
   auto op = std::make_shared<RangedOp>();
   op->space = ptr.space;
   // The mask of a block stands for its elements, that of an index for its.
-  const std::vector<uint8_t> on =
-      mask_of(*core_, mask, e.index.valid() ? e.index.shape() : e.shape, call, where);
+  const std::vector<uint8_t> on = mask_of(*core_, mask, e.index.valid() ? e.index.shape() : e.shape, call, where);
   const int64_t each = on.empty() || e.index.valid() ? e.width : 1;
   const uint64_t item = size_of(ptr.dtype), nbytes = static_cast<uint64_t>(each) * item;
   RangedOp asked;  // as the pointer has them
@@ -130,8 +128,8 @@ std::shared_ptr<RangedOp> Context::ranges_of(const Elements& e, const Tensor& ma
       }
       const uint64_t addr = ptr.addr + static_cast<uint64_t>(e.first[i] + j) * item;
       if (addr % item != 0 || !ptr.bounds.hold(addr, nbytes)) {
-        const std::string which = e.by.empty() ? "" : "element " + std::to_string(i) + ", index " +
-                                                          std::to_string(e.by[i]) + ": ";
+        const std::string which =
+            e.by.empty() ? "" : "element " + std::to_string(i) + ", index " + std::to_string(e.by[i]) + ": ";
         fault(where, call + " of " + ptr.to_string() + " by " + backend.pe_id() + ": " + which +
                          (addr % item != 0 ? "the address " + address_text(addr) + " is misaligned, elements of " +
                                                  std::to_string(item) + " bytes need a multiple of it"
@@ -205,15 +203,15 @@ Event Context::scatter_impl(Ptr to, const Tensor& index, const Tensor& value, co
     fault(where, "scatter of " + value.to_string() + " to " + to.to_string() + ": expected " + e.shape.to_string() +
                      " " + std::string(name_of(to.dtype)));
   }
-  if (!value.contiguous()) fault(where, "scatter of " + value.to_string() + ": a view that is not dense; tl.copy it first");
+  if (!value.contiguous())
+    fault(where, "scatter of " + value.to_string() + ": a view that is not dense; tl.copy it first");
   core_->settle(value);
   auto desc = memory_desc(CommandType::store, "dma_write", ranges_of(e, mask, "scatter", where), where);
   desc->handle_id = value.id();
   desc->operands.resize(1);
   desc->operands[0].ref = value.ref();
   desc->output = place_of(to, *desc->ranged, e.shape);
-  if (core_->is_real(value))
-    desc->data = std::make_shared<const Bytes>(core_->backend().memory().gather(value.ref()));
+  if (core_->is_real(value)) desc->data = std::make_shared<const Bytes>(core_->backend().memory().gather(value.ref()));
   return Event(core_->submit(desc, nullptr, {Core::handle_of(value)}, async));
 }
 
@@ -223,8 +221,8 @@ std::pair<Ticket, Tensor> Context::atomic_impl(const std::string& op, bool retur
   const std::string call = (returns_old ? "atomic_" : "red_") + op;
   const DType type = e.ptr.dtype;
   if (!atomic_exists(op, type)) {
-    fault(where, call + " of " + std::string(kernbench::name_of(type)) +
-                     ": there is none; expected u32 or i32" + (op == "cas" ? "" : ", f32 (add, max, min, xchg), f16 or bf16 (add)"));
+    fault(where, call + " of " + std::string(kernbench::name_of(type)) + ": there is none; expected u32 or i32" +
+                     (op == "cas" ? "" : ", f32 (add, max, min, xchg), f16 or bf16 (add)"));
   }
   std::vector<std::shared_ptr<detail::Handle>> used;
   std::vector<Operand> described;
@@ -235,9 +233,9 @@ std::pair<Ticket, Tensor> Context::atomic_impl(const std::string& op, bool retur
     if (a.is_scalar()) {
       o.is_scalar = true;
       o.scalar = a.scalar();
-      const bool whole = is_float(type) || (o.scalar == std::floor(o.scalar) &&
-                                            o.scalar >= (type == DType::u32 ? 0 : -2147483648.0) &&
-                                            o.scalar <= (type == DType::u32 ? 4294967295.0 : 2147483647.0));
+      const bool whole =
+          is_float(type) || (o.scalar == std::floor(o.scalar) && o.scalar >= (type == DType::u32 ? 0 : -2147483648.0) &&
+                             o.scalar <= (type == DType::u32 ? 4294967295.0 : 2147483647.0));
       if (!whole)
         fault(where, call + ": the " + names[i] + " is " + a.to_string() + ", expected one of " +
                          std::string(kernbench::name_of(type)));

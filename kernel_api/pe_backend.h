@@ -42,7 +42,7 @@ struct QueueOp {
 
 /// For what flag a kernel polls (tl.wait_until).
 struct FlagWait {
-  std::string what;             ///< "waits until hbm 0x1000 of sip0.cube0.hbm_ctrl0 is ge 3"
+  std::string what;  ///< "waits until hbm 0x1000 of sip0.cube0.hbm_ctrl0 is ge 3"
   SourceLine where;
   std::function<bool()> holds;  ///< what memory says now
   std::function<std::string()> found;
@@ -89,8 +89,8 @@ class PeBackend {
   /// A line of the kernel's (tl.device_print of what is real): to standard error.
   virtual void print(const std::string& line);
 
-  /// A poll has not found what it waits for: passes the time to the next one. The wait lives until flag_held(). KernelFault
-  /// where nobody can change a flag any more. A backend in which no other PE runs says so at once.
+  /// A poll has not found what it waits for: passes the time to the next one. The wait lives until flag_held().
+  /// KernelFault where nobody can change a flag any more. A backend in which no other PE runs says so at once.
   virtual void next_poll(const FlagWait& wait);
   /// The poll, a load that has arrived, has found it.
   virtual void flag_held(const OpDesc& /*poll*/) {}

@@ -52,8 +52,9 @@ TensorSpec output(const std::string& name, std::vector<std::string> shape, Place
 }
 
 TensorSpec zeroed(const std::string& name, std::function<Dims(const Params&)> shape, DType dtype) {
-  TensorSpec t{name, TensorSpec::Role::in_out, std::move(shape), [dtype](const Params&) { return dtype; },
-               Placement::single, {}};
+  TensorSpec t{
+      name, TensorSpec::Role::in_out, std::move(shape), [dtype](const Params&) { return dtype; }, Placement::single,
+      {}};
   t.fill = [of = t.shape, dtype](const Params& p, uint64_t) { return HostTensor(dtype, of(p)); };
   return t;
 }

@@ -1,5 +1,5 @@
-// y[t] = the sum over j of weight[t, j] · buffer[slot[t, j]]: what the experts have made of a token, from the buffers of
-// moe_dispatch. Slot -1 adds nothing.
+// y[t] = the sum over j of weight[t, j] · buffer[slot[t, j]]: what the experts have made of a token, from the buffers
+// of moe_dispatch. Slot -1 adds nothing.
 #include <algorithm>
 #include <cmath>
 
@@ -43,8 +43,8 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
       for (int64_t j = 0; j < k; ++j) {
         const auto at = static_cast<size_t>(t * k + j);
         if (slot[at] < 0) continue;
-        const double part = static_cast<double>(weight[at]) *
-                            static_cast<double>(buffer[static_cast<size_t>(slot[at] * dim + d)]);
+        const double part =
+            static_cast<double>(weight[at]) * static_cast<double>(buffer[static_cast<size_t>(slot[at] * dim + d)]);
         sum += part;
         size += std::abs(part);
       }
@@ -59,15 +59,15 @@ KernelSpec spec() {
   KernelSpec s;
   s.name = "moe_combine";
   s.help = "y[t] = sum over j of weight[t, j] buffer[slot[t, j]], by gathers; slot -1 adds nothing";
-  s.params = {ParamSpec::size("tokens", 256, "split over the PEs"),
-              ParamSpec::size("dim", 64, "elements of a token"),
+  s.params = {ParamSpec::size("tokens", 256, "split over the PEs"), ParamSpec::size("dim", 64, "elements of a token"),
               ParamSpec::size("k", 2, "experts that a token chose"),
               ParamSpec::size("slots", 512, "rows of the buffer, split over the PEs"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {input("buffer", {"slots", "dim"}, Placement::rows),
                {"slot", TensorSpec::Role::in, dims({"tokens", "k"}), [](const Params&) { return DType::i32; },
                 Placement::rows, Init::index(value_of("slots"))},
-               input("weight", {"tokens", "k"}, Placement::rows), output("y", {"tokens", "dim"}, Placement::rows)};
+               input("weight", {"tokens", "k"}, Placement::rows),
+               output("y", {"tokens", "dim"}, Placement::rows)};
   s.function = moe_combine;
   s.reference = reference;
   return s;

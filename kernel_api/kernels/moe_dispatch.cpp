@@ -1,6 +1,6 @@
 // The tokens of a layer of experts, expert by expert: buffer[e · capacity + r] = the r-th token, in the order of all
-// tokens, that chooses expert e. Each PE sends its own tokens by scatters, to buffers that all PEs share out, and adds to
-// counts by atomics. Choice -1, and what is beyond an expert's capacity, is dropped: slot -1.
+// tokens, that chooses expert e. Each PE sends its own tokens by scatters, to buffers that all PEs share out, and adds
+// to counts by atomics. Choice -1, and what is beyond an expert's capacity, is dropped: slot -1.
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/common.h"
@@ -15,7 +15,8 @@ std::vector<int32_t> slots_of(const std::vector<int32_t>& choices, int64_t exper
   std::vector<int32_t> slots;
   for (const int32_t e : choices) {
     if (e < -1 || e >= experts)
-      throw KernelFault("moe_dispatch: expert " + std::to_string(e) + " is outside -1 … " + std::to_string(experts - 1));
+      throw KernelFault("moe_dispatch: expert " + std::to_string(e) + " is outside -1 … " +
+                        std::to_string(experts - 1));
     const bool has_room = e >= 0 && taken[static_cast<size_t>(e)]++ < capacity;
     slots.push_back(has_room ? static_cast<int32_t>(e * capacity + taken[static_cast<size_t>(e)] - 1) : -1);
   }
@@ -44,8 +45,8 @@ void moe_dispatch(tl::Context& tl, const tl::Args& args) {
   const Dims rows = x.shape[1] > 1 ? Dims{x.shape[0], 1, x.shape[1]} : x.shape;
   for (int64_t j = 0; j < k; ++j)
     tl.scatter_async(buffer, index.slice(1, j, 1), tokens.reshape(rows), mask.slice(1, j, 1), x.shape[1]);
-  tl.async().red_add(args["counts"].ptr, tl.tensor(chosen, {own}, DType::i32), 1,
-                     tl.tensor(counted, {own}, DType::u8), tl::Sem::relaxed);
+  tl.async().red_add(args["counts"].ptr, tl.tensor(chosen, {own}, DType::i32), 1, tl.tensor(counted, {own}, DType::u8),
+                     tl::Sem::relaxed);
   tl.store_async(args["slot"], index);
 }
 
@@ -58,8 +59,7 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
   std::vector<int32_t> counts = in.at("counts").ints();
   for (size_t i = 0; i < slots.size(); ++i) {
     if (choices[i] >= 0) ++counts[static_cast<size_t>(choices[i])];
-    if (slots[i] >= 0)
-      std::copy_n(x.begin() + static_cast<int64_t>(i) / k * dim, dim, buffer.begin() + slots[i] * dim);
+    if (slots[i] >= 0) std::copy_n(x.begin() + static_cast<int64_t>(i) / k * dim, dim, buffer.begin() + slots[i] * dim);
   }
   return {{"buffer", {HostTensor::from(p.dtype(), {p.integer("experts") * capacity, dim}, buffer), {}}},
           {"counts", {HostTensor::from(DType::i32, {p.integer("experts")}, counts), {}}},
@@ -77,7 +77,9 @@ KernelSpec spec() {
               ParamSpec::size("capacity", 64, "tokens of an expert"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   const auto i32 = [](const Params&) { return DType::i32; };
-  const auto slots = [](const Params& p) { return Dims{p.integer("experts") * p.integer("capacity"), p.integer("dim")}; };
+  const auto slots = [](const Params& p) {
+    return Dims{p.integer("experts") * p.integer("capacity"), p.integer("dim")};
+  };
   TensorSpec buffer = zeroed("buffer", slots, DType::f32);
   buffer.dtype = own_dtype;
   buffer.placement = Placement::rows;
@@ -85,7 +87,8 @@ KernelSpec spec() {
   s.tensors = {input("x", {"tokens", "dim"}, Placement::rows),
                {"choice", TensorSpec::Role::in, dims({"tokens", "k"}), i32, Placement::replicate,
                 Init::index(value_of("experts"))},
-               buffer, zeroed("counts", dims({"experts"}), DType::i32),
+               buffer,
+               zeroed("counts", dims({"experts"}), DType::i32),
                {"slot", TensorSpec::Role::out, dims({"tokens", "k"}), i32, Placement::rows, {}}};
   s.function = moe_dispatch;
   s.reference = reference;

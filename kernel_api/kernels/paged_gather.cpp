@@ -1,5 +1,5 @@
-// The keys or values of sequences whose pages lie anywhere in a pool, one behind the other: y[s, b] = pool[table[s, b]], a
-// page an element of the gather. Page -1 gives zeros.
+// The keys or values of sequences whose pages lie anywhere in a pool, one behind the other: y[s, b] = pool[table[s,
+// b]], a page an element of the gather. Page -1 gives zeros.
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/common.h"
@@ -32,7 +32,10 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
     if (table[i] < 0) continue;
     std::copy_n(pool.begin() + table[i] * width, width, y.begin() + static_cast<int64_t>(i) * width);
   }
-  return {{"y", {HostTensor::from(p.dtype(), {p.integer("seqs"), p.integer("blocks") * p.integer("page"), p.integer("dim")}, y), {}}}};
+  return {
+      {"y",
+       {HostTensor::from(p.dtype(), {p.integer("seqs"), p.integer("blocks") * p.integer("page"), p.integer("dim")}, y),
+        {}}}};
 }
 
 KernelSpec spec() {

@@ -1,5 +1,5 @@
-// sum += the rows of x, which PEs add one after the other: each row under a lock of two flags. Who wants it takes a ticket,
-// waits until that is served, and serves the next one when it is done.
+// sum += the rows of x, which PEs add one after the other: each row under a lock of two flags. Who wants it takes a
+// ticket, waits until that is served, and serves the next one when it is done.
 #include "kernbench/kernel_api/kernels/common.h"
 
 namespace kernbench::kernels {
@@ -37,7 +37,8 @@ KernelSpec spec() {
   const auto i32 = [](const Params&) { return DType::i32; };
   s.tensors = {{"x", TensorSpec::Role::in, dims({"rows", "cols"}), i32, Placement::rows, Init::uniform()},
                zeroed("sum", dims({"cols"}), DType::i32),
-               zeroed("lock", [](const Params&) { return Dims{2}; }, DType::i32)};
+               zeroed(
+                   "lock", [](const Params&) { return Dims{2}; }, DType::i32)};
   s.function = ticket_lock;
   s.reference = reference;
   return s;

@@ -322,7 +322,8 @@ class Finder {
         const bool same = &o == &c;
         const bool ordered = same || history_.before(o, c, tcm);
         const bool together = !tcm && is_atomic(*o.desc) && is_atomic(*c.desc);
-        if (!ordered && !together && (writes || other_writes)) report(o, other_writes, c, writes, key, addr, cell.end - addr);
+        if (!ordered && !together && (writes || other_writes))
+          report(o, other_writes, c, writes, key, addr, cell.end - addr);
         const bool covered = same ? other_writes == writes : ordered && (writes || !other_writes);
         if (!covered) others[kept++] = others[i];
       }

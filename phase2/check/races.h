@@ -80,7 +80,7 @@ class CommandHistory {
 
   std::vector<Pe> pes_;
   std::unordered_map<uint64_t, Clock> messages_;
-  using CommandId = std::pair<uint32_t, uint64_t>;  ///< PE and seq
+  using CommandId = std::pair<uint32_t, uint64_t>;               ///< PE and seq
   std::map<CommandId, std::shared_ptr<const Clock>> releasing_;  ///< submitted: what its PE was behind
   std::map<CommandId, Clock> acquired_;                          ///< by atomics that nobody has waited for
   std::map<std::pair<Space, uint64_t>, std::shared_ptr<const Clock>> released_;  ///< by address of the element

@@ -218,7 +218,8 @@ void PendingValues::run(Node& node) {
     EvalInput e = EvalInput::tensor(nullptr, whole.dtype, whole.shape);
     e.strides = whole.strides;
     const TensorRef t = without_repeats(whole);
-    if (!t.scattered() && in.pieces.size() == 1 && in.pieces[0].addr == t.addr && in.pieces[0].extent.size >= t.span_bytes()) {
+    if (!t.scattered() && in.pieces.size() == 1 && in.pieces[0].addr == t.addr &&
+        in.pieces[0].extent.size >= t.span_bytes()) {
       e.data = bytes_of(in.pieces[0].extent);
       inputs.push_back(e);
       continue;

@@ -194,7 +194,8 @@ class Builder {
       return;
     }
     if (d->carried && !d->carried->bytes) return put_parts(record);
-    const bool atomic = d->type == CommandType::atomic, moves = d->type == CommandType::load || d->type == CommandType::store;
+    const bool atomic = d->type == CommandType::atomic,
+               moves = d->type == CommandType::load || d->type == CommandType::store;
     const size_t inputs_before = g_.inputs.size(), pieces_before = g_.pieces.size();
     // Operands are read before the effect, which may overwrite them.
     const bool compared = d->materialized && !options_.skip_materialized;
@@ -459,8 +460,7 @@ uint64_t effect_instant(const OpRecord& r) {
   if (r.foreign) return femtoseconds(r.effect_ns);
   if (is_copy(*r.desc)) return femtoseconds(r.t_end);
   // Where nobody has said when (a stand-in without time), at once.
-  if (r.desc->type == CommandType::atomic)
-    return femtoseconds(std::max(r.desc->ranged->effect_ns, r.desc->submit_ns));
+  if (r.desc->type == CommandType::atomic) return femtoseconds(std::max(r.desc->ranged->effect_ns, r.desc->submit_ns));
   return femtoseconds(r.desc->type == CommandType::load ? r.t_end : r.desc->submit_ns);
 }
 

@@ -51,8 +51,9 @@ struct ReplayGraph {
   uint64_t ops = 0;
 };
 
-/// When the record's command takes effect: a load at its completion, an atomic when its memory says, a segment of a message when its slot is written, a
-/// foreign write at its service, all else at its submission; in fs, as times are compared.
+/// When the record's command takes effect: a load at its completion, an atomic when its memory says, a segment of a
+/// message when its slot is written, a foreign write at its service, all else at its submission; in fs, as times are
+/// compared.
 uint64_t effect_instant(const OpRecord&);
 
 struct GraphOptions {

@@ -224,8 +224,7 @@ struct OpRecordParser::Impl {
     if (p.contains("src_space") || !(d.name == "constant" || json_field_or<bool>(p, "foreign", false)))
       d.operands.push_back(of(place(p, "src", shape, t)));
     if (p.contains("mask")) d.operands.push_back(json_field(p, "mask", to_operand()));
-    if (p.contains("other") && !p.contains("ranges"))
-      d.operands.push_back(json_field(p, "other", to_operand()));
+    if (p.contains("other") && !p.contains("ranges")) d.operands.push_back(json_field(p, "other", to_operand()));
     d.output = place(p, "dst", shape, t);
     if (p.contains("ranges")) {
       const bool load = d.type == CommandType::load;

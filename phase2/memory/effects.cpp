@@ -123,8 +123,8 @@ bool gather_ranges(const OpDesc& d, MemoryImage& image) {
   };
   if (op.nbytes() == d.output.nbytes()) {
     image.write_shared(to, d.output.addr, SharedBytes::made_by(d.output.nbytes(), [&](uint8_t* bytes) {
-      for (const MovedRange& r : op.ranges) read(r, bytes + r.offset);
-    }));
+                         for (const MovedRange& r : op.ranges) read(r, bytes + r.offset);
+                       }));
   } else {
     Bytes bytes;
     for (const MovedRange& r : op.ranges) {
@@ -187,7 +187,8 @@ bool do_ranges(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
     uint64_t at = 0;
     for (const MovedRange& r : op.ranges) {
       image.write({op.space, kNoPe}, r.addr, value.data + n + at, r.nbytes);
-      if (op.returns_old) image.write(MemoryImage::key_of(d->output), d->output.addr + r.offset, value.data + at, r.nbytes);
+      if (op.returns_old)
+        image.write(MemoryImage::key_of(d->output), d->output.addr + r.offset, value.data + at, r.nbytes);
       at += r.nbytes;
     }
     return false;

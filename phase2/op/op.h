@@ -191,8 +191,8 @@ struct OpDesc {
   /// load: the source. store: the source (a TCM handle). gemm: A, B, and where the accumulator begins, if it is not at
   /// 0, that. math: all operands in order. atomic: the value, and of a cas what is expected.
   std::vector<Operand> operands;
-  /// load: the TCM destination. store: the destination. Otherwise the result. Of what moves ranges the side in memory is
-  /// said by these: its address here, or among the operands, is the first one's.
+  /// load: the TCM destination. store: the destination. Otherwise the result. Of what moves ranges the side in memory
+  /// is said by these: its address here, or among the operands, is the first one's.
   TensorRef output;
 
   // GEMM, simple or composite: C[m,n] = op(A)[m,k] · op(B)[k,n].

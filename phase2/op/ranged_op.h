@@ -16,7 +16,7 @@ struct MovedRange {
 };
 
 struct RangedOp {
-  Space space{};                   ///< that the ranges lie in
+  Space space{};  ///< that the ranges lie in
   /// Physical, in index order. Neighbours that go on in memory and in the value are one; those that go on in memory
   /// alone, as a mask leaves out what stands between them, are one to the DMA.
   std::vector<MovedRange> ranges;

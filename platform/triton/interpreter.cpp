@@ -704,7 +704,8 @@ class Run {
 
   /// Its words, or what stands for them in the generic form (Triton's enumerations).
   Engines::Atomic atomic_of(const Operation& op, bool cas) {
-    static const std::array<const char*, 10> ops = {"and", "or", "xor", "add", "fadd", "max", "min", "umax", "umin", "exch"};
+    static const std::array<const char*, 10> ops = {"and", "or",  "xor",  "add",  "fadd",
+                                                    "max", "min", "umax", "umin", "exch"};
     static const std::array<const char*, 4> sems = {"relaxed", "acquire", "release", "acq_rel"};
     std::string name = cas ? "cas" : "", sem = "acq_rel";
     for (int i = 0; const Attribute* word = op.attribute("word" + std::to_string(i)); ++i) {
@@ -713,7 +714,8 @@ class Run {
     }
     const auto numbered = [&](const char* key, const auto& all, std::string* to) {
       const Attribute* n = op.attribute(key);
-      if (n && n->integer >= 1 && n->integer <= static_cast<int64_t>(all.size())) *to = all[static_cast<size_t>(n->integer) - 1];
+      if (n && n->integer >= 1 && n->integer <= static_cast<int64_t>(all.size()))
+        *to = all[static_cast<size_t>(n->integer) - 1];
     };
     if (!cas) numbered("atomic_rmw_op", ops, &name);
     numbered("sem", sems, &sem);

@@ -267,9 +267,8 @@ bool KernelRunner::writes_before(const Submitted& s) const {
         return c.store != nullptr;
     }
   };
-  return std::any_of(submitted_.begin(), submitted_.end(), [&](const auto& c) {
-    return c->ticket < s.ticket && !c->done && writes(*c);
-  });
+  return std::any_of(submitted_.begin(), submitted_.end(),
+                     [&](const auto& c) { return c->ticket < s.ticket && !c->done && writes(*c); });
 }
 
 void KernelRunner::release_held() {
@@ -341,7 +340,8 @@ void KernelRunner::complete(PeCommand& command) {
   auto& finished = static_cast<Submitted&>(command);
   if (finished.of_ranges && finished.of_ranges->has_effects_left()) {
     // They come at this very instant.
-    timeline().at(timeline().now_ns(), Order(Order::kDepartures, ~0u, 1), call<&KernelRunner::complete>(*this, command));
+    timeline().at(timeline().now_ns(), Order(Order::kDepartures, ~0u, 1),
+                  call<&KernelRunner::complete>(*this, command));
     return;
   }
   if (finished.store && finished.fault.empty()) return store_received(finished);

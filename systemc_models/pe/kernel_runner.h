@@ -162,7 +162,7 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   std::deque<std::unique_ptr<Submitted>> submitted_;
   size_t outstanding_ = 0;
   uint64_t seq_ = 0;
-  std::vector<Submitted*> held_;  ///< atomics that release, until all that the kernel has written before is complete
+  std::vector<Submitted*> held_;    ///< atomics that release, until all that the kernel has written before is complete
   const FlagWait* flag_ = nullptr;  ///< what the kernel polls for, from the first poll that has not found it
   bool pauses_ = false;             ///< between two polls
   std::string poll_fault_;

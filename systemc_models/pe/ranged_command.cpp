@@ -40,10 +40,10 @@ RangedCommand::RangedCommand(System& system, const Pe& pe, const std::shared_ptr
   for (size_t g = 0; g < groups.size(); ++g) {
     const Route& route = grouping.route_of(g);
     if (!route.known)
-      throw KernelFault(desc->where, desc->name + " by " + pe.id + " of " + std::to_string(groups[g].nbytes) +
-                                         " bytes at " + address_text(groups[g].address) +
-                                         (route.target ? " of " + route.target->id() : "") +
-                                         ": a foreign block or memory is on its way, which takes loads and stores only");
+      throw KernelFault(desc->where,
+                        desc->name + " by " + pe.id + " of " + std::to_string(groups[g].nbytes) + " bytes at " +
+                            address_text(groups[g].address) + (route.target ? " of " + route.target->id() : "") +
+                            ": a foreign block or memory is on its way, which takes loads and stores only");
     part_at.emplace(groups[g].address, g);
   }
   if (!op.asked.empty()) asked_address = op.asked.front().addr;
