@@ -52,7 +52,7 @@ list(FILTER public_headers EXCLUDE REGEX "^phase2/tool/")
 set(private_headers
     platform/c_api/host_side.h
     kernel_api/collectives/flows.h kernel_api/collectives/lane.h
-    phase2/eval/arithmetic.h phase2/eval/axis.h phase2/eval/elementwise.h phase2/eval/eval.h phase2/eval/eval_math.h
+    phase2/eval/arithmetic.h phase2/eval/axis.h phase2/eval/elementwise.h phase2/eval/eval.h phase2/eval/eval_atomic.h phase2/eval/eval_math.h
     phase2/eval/minifloat.h
     phase2/graph/replay_graph.h phase2/graph/replay_operands.h phase2/graph/threads.h phase2/graph/value_pool.h
     phase2/io/input_file.h phase2/log/checksum.h phase2/log/oplog_sqlite.h phase2/log/sqlite_database.h

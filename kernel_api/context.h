@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,14 @@ class Event {
   Ticket ticket_ = 0;
   bool valid_ = false;
 };
+
+/// How an atomic stands among the other accesses of its program and of others (access contract §17.1, §17.5).
+enum class Sem : uint8_t { relaxed, acquire, release, acq_rel };
+std::string_view name_of(Sem);
+
+/// What tl.wait_until compares by.
+enum class Cmp : uint8_t { eq, ne, lt, ge };
+std::string_view name_of(Cmp);
 
 /// Axis for reductions over all elements.
 inline constexpr std::optional<int> all_axes = std::nullopt;
@@ -116,6 +125,132 @@ class Context {
   }
   Event store(const Block& to, const Tensor& value, const Tensor& mask, KERNBENCH_TL_HERE);
   Event store_async(const Block& to, const Tensor& value, const Tensor& mask, KERNBENCH_TL_HERE);
+
+  // ---- Gather and scatter: pe_dma (access contract §16) ---------------------------------------------------------
+  // `width` elements from ptr + index[i] · stride on (stride 0: width), for each i whose mask (none: each) is not 0.
+  // Index (i32, i64) and mask must be real when the call is made. One command, a transaction for each memory.
+  // Misaligned and out-of-range elements are KernelFaults.
+
+  /// Of index's shape, with `width` behind it if that is more than 1. What the mask leaves out is `other`.
+  Loaded gather(Ptr from, const Tensor& index, const Tensor& mask = {}, double other = 0, int64_t width = 1,
+                int64_t stride = 0, KERNBENCH_TL_HERE) {
+    return gather_impl(from, index, mask, other, width, stride, async_, {file, line});
+  }
+  Loaded gather_async(Ptr from, const Tensor& index, const Tensor& mask = {}, double other = 0, int64_t width = 1,
+                      int64_t stride = 0, KERNBENCH_TL_HERE) {
+    return gather_impl(from, index, mask, other, width, stride, true, {file, line});
+  }
+  /// `value` has that shape. Where an index stands twice the later element stays.
+  Event scatter(Ptr to, const Tensor& index, const Tensor& value, const Tensor& mask = {}, int64_t width = 1,
+                int64_t stride = 0, KERNBENCH_TL_HERE) {
+    return scatter_impl(to, index, value, mask, width, stride, async_, {file, line});
+  }
+  Event scatter_async(Ptr to, const Tensor& index, const Tensor& value, const Tensor& mask = {}, int64_t width = 1,
+                      int64_t stride = 0, KERNBENCH_TL_HERE) {
+    return scatter_impl(to, index, value, mask, width, stride, true, {file, line});
+  }
+
+  // ---- Atomics: pe_dma's write channel (access contract §17) ----------------------------------------------------
+  // On elements ptr + index[i], or those of a block. Of u32 and i32 all, of f32 add, max, min and xchg, of f16 and bf16
+  // add. `value` is a tensor of that shape or an immediate; index and mask as of a gather. Elements that stand twice
+  // are done twice, in index order. A release (the default, acq_rel, is one) is submitted when all that the kernel has
+  // written before is complete, while the kernel goes on.
+
+  /// The old values, 0 where the mask leaves elements out. `value` must be real.
+  Loaded atomic_add(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return atomic("add", p, index, value, mask, sem);
+  }
+  Loaded atomic_max(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return atomic("max", p, index, value, mask, sem);
+  }
+  Loaded atomic_min(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return atomic("min", p, index, value, mask, sem);
+  }
+  Loaded atomic_and(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return atomic("and", p, index, value, mask, sem);
+  }
+  Loaded atomic_or(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return atomic("or", p, index, value, mask, sem);
+  }
+  Loaded atomic_xor(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return atomic("xor", p, index, value, mask, sem);
+  }
+  Loaded atomic_xchg(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return atomic("xchg", p, index, value, mask, sem);
+  }
+  Loaded atomic_add(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return atomic("add", b, value, mask, sem);
+  }
+  Loaded atomic_max(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return atomic("max", b, value, mask, sem);
+  }
+  Loaded atomic_min(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return atomic("min", b, value, mask, sem);
+  }
+  Loaded atomic_and(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return atomic("and", b, value, mask, sem);
+  }
+  Loaded atomic_or(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return atomic("or", b, value, mask, sem);
+  }
+  Loaded atomic_xor(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return atomic("xor", b, value, mask, sem);
+  }
+  Loaded atomic_xchg(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return atomic("xchg", b, value, mask, sem);
+  }
+  /// Any of them by name.
+  Loaded atomic(const char* op, Ptr, const Tensor& index, const Arg& value, const Tensor& mask, Sem);
+  Loaded atomic(const char* op, const Block&, const Arg& value, const Tensor& mask, Sem);
+  /// `value` where memory holds what is expected; u32 and i32. Both must be real.
+  Loaded atomic_cas(Ptr, const Tensor& index, const Arg& expected, const Arg& value, Sem sem = Sem::acq_rel);
+  Loaded atomic_cas(const Block&, const Arg& expected, const Arg& value, Sem sem = Sem::acq_rel);
+  /// As the atomics, but nothing comes back, and `value` may be pending: then what it is added to is.
+  Event red_add(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return red("add", p, index, value, mask, sem);
+  }
+  Event red_max(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return red("max", p, index, value, mask, sem);
+  }
+  Event red_min(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return red("min", p, index, value, mask, sem);
+  }
+  Event red_and(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return red("and", p, index, value, mask, sem);
+  }
+  Event red_or(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return red("or", p, index, value, mask, sem);
+  }
+  Event red_xor(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return red("xor", p, index, value, mask, sem);
+  }
+  Event red_add(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return red("add", b, value, mask, sem);
+  }
+  Event red_max(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return red("max", b, value, mask, sem);
+  }
+  Event red_min(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return red("min", b, value, mask, sem);
+  }
+  Event red_and(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return red("and", b, value, mask, sem);
+  }
+  Event red_or(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return red("or", b, value, mask, sem);
+  }
+  Event red_xor(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
+    return red("xor", b, value, mask, sem);
+  }
+  Event red(const char* op, Ptr, const Tensor& index, const Arg& value, const Tensor& mask, Sem);
+  Event red(const char* op, const Block&, const Arg& value, const Tensor& mask, Sem);
+
+  // Flags: elements of u32 or i32 in memory.
+  /// A red xchg that releases.
+  Event signal(Ptr flag, int64_t value, KERNBENCH_TL_HERE);
+  /// Polls by loads, pe_cpu's poll_ns after one has not found it, until the flag compares so with the value; the kernel
+  /// is then behind all that released before on it. KernelFault where nobody can change it any more.
+  void wait_until(Ptr flag, Cmp cmp, int64_t value, KERNBENCH_TL_HERE);
 
   // ---- Matrix: pe_gemm ------------------------------------------------------------------------------------------
   /// A[m, k] · B[k, n], accumulated in f32, or in i32 where both are integers; the result has that type unless `out`
@@ -361,6 +496,17 @@ class Context {
  private:
   friend class Assembly;
   Loaded load_impl(const Block& from, const Tensor* mask, double other, bool async, SourceLine where);
+  Loaded gather_impl(Ptr, const Tensor& index, const Tensor& mask, double other, int64_t width, int64_t stride,
+                     bool async, SourceLine where);
+  Event scatter_impl(Ptr, const Tensor& index, const Tensor& value, const Tensor& mask, int64_t width, int64_t stride,
+                     bool async, SourceLine where);
+  struct Elements;
+  /// The command and, where old values come back, their handle.
+  std::pair<Ticket, Tensor> atomic_impl(const std::string& op, bool returns_old, const Elements&,
+                                        const std::vector<Arg>& operands, const Tensor& mask, Sem, SourceLine where);
+  static Elements elements_of(const Block&);
+  Elements elements_of(const Ptr&, const Tensor& index, const std::string& call, SourceLine where);
+  std::shared_ptr<RangedOp> ranges_of(const Elements&, const Tensor& mask, const std::string& call, SourceLine where);
   Event send_impl(const std::string& port, const Tensor* value, bool async, SourceLine where);
   Tensor recv_impl(const std::vector<std::string>& ports, const Dims& shape, DType dtype, bool async,
                    std::string* taken, SourceLine where);

@@ -137,7 +137,7 @@ Ticket Core::submit(const std::shared_ptr<OpDesc>& desc, const std::shared_ptr<H
   if (made != nullptr) {
     made->ticket = ticket;
     made->producer = desc;
-    made->is_load = desc->type == CommandType::load;
+    made->is_load = desc->type == CommandType::load || desc->type == CommandType::atomic;
   }
   if (desc->type == CommandType::composite) unchecked_.push_back({desc, ticket});
   if (async) {
@@ -190,7 +190,7 @@ void Core::wait(const std::shared_ptr<Handle>& h) {
   backend_.wait(h->ticket);
   h->arrived = true;
   if (h->producer->type == CommandType::composite) check_sources(*h->producer);
-  if (!h->is_load || h->producer->type == CommandType::receive) return;  // what was sent was there
+  if (!h->is_load || h->producer->type != CommandType::load) return;  // what was sent, or was there before, is there
   check_arrival(h->buffer, *h->producer);
   if (h->mask == nullptr) return;
   check_masked_arrival(*h->producer);
@@ -275,6 +275,13 @@ void Core::check_arrival(const TensorRef& buffer, const OpDesc& load) {
   const auto state = backend_.memory().state_of(MemoryImage::key_of(buffer), buffer.addr, buffer.nbytes());
   if (state.state != MemoryImage::State::unwritten) return;
   const TensorRef& source = load.operands.front().ref;
+  if (load.ranged) {
+    const uint64_t offset = state.first_bad - buffer.addr;
+    for (const MovedRange& r : load.ranged->ranges) {
+      if (offset >= r.offset && offset - r.offset < r.nbytes)
+        never_written(backend_, source, r.addr + (offset - r.offset), "gather", load.where);
+    }
+  }
   never_written(backend_, source, source.address_at(strided_offset(source, state.first_bad - buffer.addr)), "load",
                 load.where);
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -37,6 +38,14 @@ struct QueueOp {
   bool any = false;               ///< recv_any: of the first of them that has a message, in its turn
   std::shared_ptr<OpDesc> store;  ///< copy_to_dst: what follows the receive; null: nothing does
   uint32_t taken = 0;             ///< recv_any: index of the port that had it, when it is done
+};
+
+/// For what flag a kernel polls (tl.wait_until).
+struct FlagWait {
+  std::string what;  ///< "waits until hbm 0x1000 of sip0.cube0.hbm_ctrl0 is ge 3"
+  SourceLine where;
+  std::function<bool()> holds;  ///< what memory says now
+  std::function<std::string()> found;
 };
 
 /// What the arithmetic of a compiled kernel (docs/triton.md) takes of pe_cpu, in cycles.
@@ -80,6 +89,12 @@ class PeBackend {
   /// A line of the kernel's (tl.device_print of what is real): to standard error.
   virtual void print(const std::string& line);
 
+  /// A poll has not found what it waits for: passes the time to the next one. The wait lives until flag_held().
+  /// KernelFault where nobody can change a flag any more. A backend in which no other PE runs says so at once.
+  virtual void next_poll(const FlagWait& wait);
+  /// The poll, a load that has arrived, has found it.
+  virtual void flag_held(const OpDesc& /*poll*/) {}
+
   /// The kernel's scalar work passes the time of so many cycles (>= 0), or of reading so many elements of a load's
   /// result. A backend without time has nothing to do.
   virtual void elapse(double /*cycles*/) {}
@@ -111,6 +126,10 @@ class PeBackend {
 
 inline void PeBackend::print(const std::string& line) {
   std::fputs((line + "\n").c_str(), stderr);
+}
+
+inline void PeBackend::next_poll(const FlagWait& wait) {
+  throw KernelFault(wait.where, pe_id() + " " + wait.what + ", it is " + wait.found() + "; nobody else runs");
 }
 
 inline Ticket PeBackend::submit_queue_op(const std::shared_ptr<OpDesc>&, const std::shared_ptr<QueueOp>&) {

@@ -51,6 +51,20 @@ TensorSpec output(const std::string& name, std::vector<std::string> shape, Place
   return {name, TensorSpec::Role::out, dims(std::move(shape)), std::move(dtype), placement, {}};
 }
 
+TensorSpec zeroed(const std::string& name, std::function<Dims(const Params&)> shape, DType dtype) {
+  TensorSpec t{
+      name, TensorSpec::Role::in_out, std::move(shape), [dtype](const Params&) { return dtype; }, Placement::single,
+      {}};
+  t.fill = [of = t.shape, dtype](const Params& p, uint64_t) { return HostTensor(dtype, of(p)); };
+  return t;
+}
+
+tl::Loaded gather_rows(tl::Context& tl, const tl::Ptr& from, const tl::Loaded& index, int64_t width) {
+  std::vector<uint8_t> has_row;
+  for (const int64_t row : index.to_vector<int64_t>()) has_row.push_back(row != -1);
+  return tl.gather(from, index, tl.tensor(has_row, index.shape(), DType::u8), 0, width);
+}
+
 void add_gemm_interface(KernelSpec* spec) {
   spec->params = {ParamSpec::size_over_pes("m", 1024, "rows of a and c, split over the PEs"),
                   ParamSpec::size("n", 256, "columns of b and c"),

@@ -21,6 +21,12 @@ TensorSpec input(const std::string& name, std::vector<std::string> shape, Placem
                  Init init = Init::uniform());
 TensorSpec output(const std::string& name, std::vector<std::string> shape, Placement placement,
                   std::function<DType(const Params&)> dtype = own_dtype);
+/// One copy of zeros that all PEs share, written by the kernel.
+TensorSpec zeroed(const std::string& name, std::function<Dims(const Params&)> shape, DType dtype);
+
+/// Rows of `width` elements from `from` on, by a gather: of index's shape, with `width` behind it if that is more
+/// than 1. Index -1 gives zeros.
+tl::Loaded gather_rows(tl::Context& tl, const tl::Ptr& from, const tl::Loaded& index, int64_t width);
 
 /// m, n, k, tile_m, tile_n, tile_k, dtype; a [m, k] by rows, b [k, n] replicated, c [m, n] by rows: gemm and gemm_dot.
 void add_gemm_interface(KernelSpec* spec);

@@ -1,7 +1,6 @@
 #include "kernbench/phase2/check/races.h"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 #include "kernbench/phase2/memory/memory_image.h"
@@ -21,6 +20,59 @@ void CommandHistory::submitted(const std::shared_ptr<const OpDesc>& desc) {
   c.launch = launch_;
   c.submitted = p.events++;
   p.commands.push_back(std::move(c));
+  if (desc->type != CommandType::atomic || !desc->ranged->releases()) return;
+  auto clock = std::make_shared<Clock>(p.knows);
+  (*clock)[desc->pe] = p.events;
+  (*clock)[releases_of(desc->pe)] = desc->seq;
+  releasing_[{desc->pe, desc->seq}] = std::move(clock);
+}
+
+void CommandHistory::learn(Clock& knows, const Clock& more) {
+  for (const auto& [who, count] : more) {
+    uint64_t& known = knows[who];
+    known = std::max(known, count);
+  }
+}
+
+void CommandHistory::learn_now(Pe& p, const Clock& more) {
+  learn(p.knows, more);
+  p.learnt.emplace_back(p.events++, p.knows);
+}
+
+void CommandHistory::took_effect(const OpDesc& d) {
+  const CommandId id{d.pe, d.seq};
+  const auto for_each_element = [&](auto f) {
+    const uint64_t item = size_of(d.output.dtype);
+    if (d.polls) return f(std::pair(d.operands[0].ref.space, d.operands[0].ref.addr));
+    for (const MovedRange& r : d.ranged->ranges) {
+      for (uint64_t at = 0; at < r.nbytes; at += item) f(std::pair(d.ranged->space, r.addr + at));
+    }
+  };
+  if (d.polls || d.ranged->acquires()) {
+    const Clock* last = nullptr;  // many elements have one
+    for_each_element([&](const std::pair<Space, uint64_t>& element) {
+      const auto it = released_.find(element);
+      if (it == released_.end() || it->second.get() == last) return;
+      last = it->second.get();
+      learn(acquired_[id], *last);
+    });
+  }
+  if (d.polls) {
+    if (const auto it = acquired_.find(id); it != acquired_.end()) learn_now(at(d.pe), acquired_.extract(it).mapped());
+    return;
+  }
+  const auto releasing = releasing_.find(id);
+  if (releasing == releasing_.end()) return;
+  for_each_element([&](const std::pair<Space, uint64_t>& element) {
+    std::shared_ptr<const Clock>& known = released_[element];
+    if (!known) {
+      known = releasing->second;
+    } else if (known != releasing->second) {
+      auto both = std::make_shared<Clock>(*known);
+      learn(*both, *releasing->second);
+      known = std::move(both);
+    }
+  });
 }
 
 void CommandHistory::completed(uint32_t pe, uint64_t seq, double done_ns) {
@@ -32,6 +84,8 @@ void CommandHistory::waited(uint32_t pe, uint64_t seq) {
   const uint64_t now = at(pe).events++;
   c.waited = std::min(c.waited, now);
   c.found_complete = std::min(c.found_complete, now);
+  const auto acquired = acquired_.find({pe, seq});
+  if (acquired != acquired_.end()) learn_now(at(pe), acquired_.extract(acquired).mapped());
 }
 
 void CommandHistory::found_complete(uint32_t pe, uint64_t seq) {
@@ -50,12 +104,9 @@ void CommandHistory::received(uint32_t pe, uint64_t message) {
   Pe& p = at(pe);
   const auto it = messages_.find(message);
   if (it == messages_.end()) return;
-  for (const auto& [other, events] : it->second) {
-    uint64_t& known = p.knows[other];
-    known = std::max(known, events);
-  }
+  const Clock clock = std::move(it->second);
   messages_.erase(it);
-  p.learnt.emplace_back(p.events++, p.knows);
+  learn_now(p, clock);
 }
 
 void CommandHistory::ended(uint32_t pe, Clock* clock) {
@@ -66,20 +117,12 @@ void CommandHistory::ended(uint32_t pe, Clock* clock) {
     c.waited = std::min(c.waited, now);
     c.found_complete = std::min(c.found_complete, now);
   }
-  for (const auto& [other, events] : p.knows) {
-    uint64_t& known = (*clock)[other];
-    known = std::max(known, events);
-  }
+  learn(*clock, p.knows);
   (*clock)[pe] = p.events++;
 }
 
 void CommandHistory::begins(uint32_t pe, const Clock& clock) {
-  Pe& p = at(pe);
-  for (const auto& [other, events] : clock) {
-    uint64_t& known = p.knows[other];
-    known = std::max(known, events);
-  }
-  p.learnt.emplace_back(p.events++, p.knows);
+  learn_now(at(pe), clock);
 }
 
 void CommandHistory::serves_in_order(uint32_t pe, CommandType type) {
@@ -101,7 +144,11 @@ bool CommandHistory::before(const Command& a, const Command& b, bool in_tcm) con
   if (after == p.learnt.begin()) return false;
   const Clock& clock = std::prev(after)->second;
   const auto it = clock.find(a.desc->pe);
-  return it != clock.end() && known < it->second;
+  if (it != clock.end() && known < it->second) return true;
+  const CommandType type = a.desc->type;
+  if (type != CommandType::store && type != CommandType::composite && type != CommandType::atomic) return false;
+  const auto released = clock.find(releases_of(a.desc->pe));
+  return released != clock.end() && a.desc->seq < released->second;
 }
 
 namespace {
@@ -112,7 +159,24 @@ using Command = CommandHistory::Command;
 struct Access {
   const TensorRef* ref;
   bool writes;
+  const RangedOp* ranged = nullptr;  ///< the side in memory of what moves ranges, in the place of `ref`
 };
+
+Key key_of(const Access& a) {
+  return a.ranged ? Key{a.ranged->space, kNoPe} : MemoryImage::key_of(*a.ref);
+}
+
+/// Calls f(addr, nbytes) for the runs that it touches.
+template <class F>
+void for_each_touched(const Access& a, F f) {
+  if (!a.ranged) return for_each_run(a.writes ? *a.ref : without_repeats(*a.ref), f);
+  for (const MovedRange& r : a.ranged->ranges) f(r.addr, r.nbytes);
+}
+
+/// To whom others of its kind do no harm.
+bool is_atomic(const OpDesc& d) {
+  return d.type == CommandType::atomic || d.polls;
+}
 
 std::vector<Access> accesses_of(const OpDesc& d) {
   std::vector<Access> v;
@@ -125,6 +189,14 @@ std::vector<Access> accesses_of(const OpDesc& d) {
   for (const EpilogueOp& e : d.epilogue) reads(e.operands);
   const bool changes_nothing = d.materialized || d.name == "materialize" || d.type == CommandType::send;
   if (!changes_nothing) v.push_back({&d.output, true});
+  if (!d.ranged) return v;
+  if (d.type == CommandType::load) {
+    v.front().ranged = d.ranged.get();
+  } else if (d.type == CommandType::store || !d.ranged->returns_old) {
+    v.back().ranged = d.ranged.get();
+  } else {
+    v.push_back({&d.output, true, d.ranged.get()});
+  }
   return v;
 }
 
@@ -179,8 +251,8 @@ class Finder {
         // What nobody writes cannot race: most of the inputs are done with here.
         for (const Access& a : accesses_of(*c.desc)) {
           if (!a.writes) continue;
-          Stretches& written = written_[MemoryImage::key_of(*a.ref)];
-          for_each_run(*a.ref, [&](uint64_t addr, uint64_t n) { written.add(addr, n); });
+          Stretches& written = written_[key_of(a)];
+          for_each_touched(a, [&](uint64_t addr, uint64_t n) { written.add(addr, n); });
         }
       }
     }
@@ -203,10 +275,10 @@ class Finder {
 
  private:
   void visit(const Command& c, const Access& a) {
-    const Key key = MemoryImage::key_of(*a.ref);
+    const Key key = key_of(a);
     const auto written = written_.find(key);
     if (written == written_.end()) return;
-    for_each_run(without_repeats(*a.ref), [&](uint64_t addr, uint64_t n) {
+    for_each_touched(a, [&](uint64_t addr, uint64_t n) {
       written->second.for_each_common(addr, n,
                                       [&](uint64_t from, uint64_t len) { touch(c, key, from, len, a.writes); });
     });
@@ -249,7 +321,9 @@ class Finder {
         const Command& o = *others[i];
         const bool same = &o == &c;
         const bool ordered = same || history_.before(o, c, tcm);
-        if (!ordered && (writes || other_writes)) report(o, other_writes, c, writes, key, addr, cell.end - addr);
+        const bool together = !tcm && is_atomic(*o.desc) && is_atomic(*c.desc);
+        if (!ordered && !together && (writes || other_writes))
+          report(o, other_writes, c, writes, key, addr, cell.end - addr);
         const bool covered = same ? other_writes == writes : ordered && (writes || !other_writes);
         if (!covered) others[kept++] = others[i];
       }

@@ -3,13 +3,14 @@
 // Phase 1's values follow program order, so a kernel that forgets a wait still computes the right thing here, and may
 // not on hardware, where an access happens somewhere between its command's submission and its completion. Two accesses
 // of overlapping bytes, one of them a write, race unless one command is known to be complete before the other is
-// submitted: by a wait, by a message from who waited, by the end of a launch that the
-// other is behind, or because one engine with one server
-// does both in order. When they really happened in this run does not matter.
+// submitted: by a wait, by a message from who waited, by a release atomic that an acquire one, or a poll, has seen, by
+// the end of a launch that the other is behind, or because one engine with one server does both in order. When they
+// really happened in this run does not matter. Two atomics never race (access contract §17.5).
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -36,7 +37,11 @@ class CommandHistory {
   /// A message between PEs: the receiver is behind all that the sender was behind when it sent.
   void sent(uint32_t pe, uint64_t message);
   void received(uint32_t pe, uint64_t message);
-  using Clock = std::unordered_map<uint32_t, uint64_t>;  ///< by PE: its events that one is behind
+  /// An atomic has taken effect, or a poll of a flag has found what it waited for. An atomic that acquires is behind
+  /// those that released before it on its bytes, and so is who waits for it.
+  void took_effect(const OpDesc&);
+  /// By PE: its events that one is behind; by releases_of(PE): its commands, of which one is behind the writes.
+  using Clock = std::unordered_map<uint32_t, uint64_t>;
   /// A kernel has ended: whoever has this clock is behind all that its PE has done.
   void ended(uint32_t pe, Clock* clock);
   /// A kernel begins, whose launch is behind the clock.
@@ -67,11 +72,18 @@ class CommandHistory {
     std::vector<std::pair<uint64_t, Clock>> learnt;  ///< after which event one knew what
     uint32_t in_order = 0;                           ///< bit by CommandType
   };
+  static uint32_t releases_of(uint32_t pe) { return pe | 1u << 31; }
+  static void learn(Clock& knows, const Clock& more);
+  void learn_now(Pe&, const Clock& more);
   Pe& at(uint32_t pe);
   Command& command(uint32_t pe, uint64_t seq) { return pes_.at(pe).commands.at(seq); }
 
   std::vector<Pe> pes_;
   std::unordered_map<uint64_t, Clock> messages_;
+  using CommandId = std::pair<uint32_t, uint64_t>;               ///< PE and seq
+  std::map<CommandId, std::shared_ptr<const Clock>> releasing_;  ///< submitted: what its PE was behind
+  std::map<CommandId, Clock> acquired_;                          ///< by atomics that nobody has waited for
+  std::map<std::pair<Space, uint64_t>, std::shared_ptr<const Clock>> released_;  ///< by address of the element
   uint32_t launch_ = 0;
 };
 

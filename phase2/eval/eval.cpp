@@ -7,6 +7,7 @@
 
 #include "kernbench/phase2/eval/convert.h"
 #include "kernbench/phase2/eval/elementwise.h"
+#include "kernbench/phase2/eval/eval_atomic.h"
 #include "kernbench/phase2/eval/eval_math.h"
 
 namespace kernbench {
@@ -105,7 +106,37 @@ EvalInput EvalInput::tensor(const uint8_t* data, DType dtype, const Dims& shape)
   return in;
 }
 
+namespace {
+
+/// What lies in ranges, one behind the other, as a vector: in memory, or in a value.
+Operand in_ranges(const TensorRef& place, const RangedOp& op, bool of_value) {
+  auto pieces = std::make_shared<Translation>();
+  uint64_t at = 0;
+  for (const MovedRange& r : op.ranges) {
+    pieces->pieces.push_back({at, of_value ? place.addr + r.offset : r.addr, r.nbytes});
+    at += r.nbytes;
+  }
+  Operand o;
+  o.ref.space = of_value ? place.space : op.space;
+  o.ref.pe = of_value ? place.pe : kNoPe;
+  o.ref.addr = pieces->pieces.front().addr;
+  o.ref.dtype = place.dtype;
+  o.ref.shape = Dims{static_cast<int64_t>(at / size_of(place.dtype))};
+  o.ref.strides = Dims{1};
+  o.ref.translation = std::move(pieces);
+  return o;
+}
+
+std::vector<Operand> atomic_inputs(const OpDesc& d) {
+  std::vector<Operand> all{in_ranges(d.output, *d.ranged, false)};
+  for (const Operand& o : d.operands) all.push_back(o.is_scalar ? o : in_ranges(o.ref, *d.ranged, true));
+  return all;
+}
+
+}  // namespace
+
 std::vector<Operand> inputs_of(const OpDesc& d) {
+  if (d.type == CommandType::atomic) return atomic_inputs(d);
   std::vector<Operand> all = d.operands;
   for (const EpilogueOp& e : d.epilogue) all.insert(all.end(), e.operands.begin(), e.operands.end());
   if (overwrites_in_part(d)) {
@@ -132,6 +163,8 @@ std::unique_ptr<Evaluation> make_evaluation(const OpDesc& d, const std::vector<E
     case CommandType::gemm:
     case CommandType::composite:
       return make_fused(d, inputs, out, arithmetic_of(isa));
+    case CommandType::atomic:
+      return make_atomic(d, inputs, out);
     case CommandType::send:
     case CommandType::receive:
       break;  // no records
@@ -160,7 +193,7 @@ std::string report_text(const OpDesc& d, const EvalInput& in) {
 }
 
 Bytes evaluate(const OpDesc& d, const std::vector<EvalInput>& inputs, Isa isa) {
-  Bytes out(d.output.nbytes());
+  Bytes out(d.value_bytes());
   const auto e = make_evaluation(d, inputs, out.data(), isa);
   for (int p = 0; p < e->parts(); ++p) e->run(p);
   return out;

@@ -48,10 +48,11 @@ inline bool overwrites_in_part(const OpDesc& d) {
 }
 
 /// The operands that an op reads, in order: desc.operands, then those of its epilogue ops in order. A masked store
-/// reads the old destination (desc.output) last.
+/// reads the old destination (desc.output) last. An atomic reads what its ranges held, then of each operand what
+/// stands at their offsets, as dense vectors.
 std::vector<Operand> inputs_of(const OpDesc&);
 
-/// Prepares desc over `inputs` (as inputs_of orders them) into `out`, desc.output.nbytes() contiguous bytes. Inputs
+/// Prepares desc over `inputs` (as inputs_of orders them) into `out`, desc.value_bytes() contiguous bytes. Inputs
 /// and `out` outlive it. Throws EvalError. Loads and stores are evaluated where they are masked or gather; what an
 /// engine has computed in Phase 1 (OpDesc::engine_result) is only copied.
 std::unique_ptr<Evaluation> make_evaluation(const OpDesc&, const std::vector<EvalInput>& inputs, uint8_t* out, Isa);

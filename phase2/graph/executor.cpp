@@ -264,7 +264,7 @@ class Runner {
   void finish(uint32_t index, ReplayOperands& o, std::vector<uint32_t>& ready) {
     const ReplayGraph::Node& n = g_.nodes[index];
     if (options_.corrupt_op && records_[n.record].op_id == options_.corrupt_op) {
-      for (uint64_t i = 0; i < n.desc->output.nbytes(); ++i) outputs_[index][i] ^= 0x5a;
+      for (uint64_t i = 0; i < n.desc->value_bytes(); ++i) outputs_[index][i] ^= 0x5a;
     }
     if (options_.check) check(n, o.inputs, outputs_[index]);
     if (n.desc->type == CommandType::math && !n.desc->argument.empty()) say(index, o.inputs.front());

@@ -97,7 +97,7 @@ PendingValues::Input PendingValues::capture(const Operand& o, const MemoryImage&
   in.operand = o;
   if (o.is_scalar) return in;
   const TensorRef t = without_repeats(o.ref);
-  const uint64_t end = t.addr + t.span_bytes();
+  const uint64_t span = t.scattered() ? 0 : t.span_bytes();
   for_each_run(t, [&](uint64_t addr, uint64_t n) {
     // Mostly one extent holds all rows of a view: it is kept once, over the whole span.
     if (!in.pieces.empty()) {
@@ -111,7 +111,7 @@ PendingValues::Input PendingValues::capture(const Operand& o, const MemoryImage&
     image.for_each_extent(MemoryImage::key_of(t), addr, n,
                           [&](uint64_t at, uint64_t len, const MemoryImage::Extent* e, uint64_t offset) {
                             if (!e) return;
-                            if (!e->list) len = std::min(e->size - offset, end - at);
+                            if (!e->list && span > 0) len = std::min(e->size - offset, t.addr + span - at);
                             for_each_piece_of(*e, offset, len, at, keep);
                           });
   });
@@ -123,7 +123,7 @@ PendingValues::Input PendingValues::capture(const Operand& o, const MemoryImage&
 }
 
 bool PendingValues::apply(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
-  if (!may_compute(*d)) return apply_effect(d, image);
+  if (!may_compute(*d) || (d->ranged && d->ranged->ranges.empty())) return apply_effect(d, image);
   const auto node = std::make_shared<Node>(index_, d);
   // Operands are read before the effect, which may overwrite them.
   for (const Operand& o : inputs_of(*d)) node->inputs.push_back(capture(o, image));
@@ -218,7 +218,8 @@ void PendingValues::run(Node& node) {
     EvalInput e = EvalInput::tensor(nullptr, whole.dtype, whole.shape);
     e.strides = whole.strides;
     const TensorRef t = without_repeats(whole);
-    if (in.pieces.size() == 1 && in.pieces[0].addr == t.addr && in.pieces[0].extent.size >= t.span_bytes()) {
+    if (!t.scattered() && in.pieces.size() == 1 && in.pieces[0].addr == t.addr &&
+        in.pieces[0].extent.size >= t.span_bytes()) {
       e.data = bytes_of(in.pieces[0].extent);
       inputs.push_back(e);
       continue;
@@ -284,7 +285,7 @@ void PendingValues::read(const MemoryImage& image, MemoryImage::SpaceKey key, ui
   uint64_t bytes = 0;
   for (const Node* node : order) {
     operations += operations_of(*node->desc);
-    bytes += node->desc->output.nbytes();
+    bytes += node->desc->value_bytes();
   }
   if (operations > limits.operations || bytes > limits.computed_bytes) {
     char text[160];

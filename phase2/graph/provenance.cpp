@@ -19,13 +19,23 @@ bool overlap(const TensorRef& a, const TensorRef& b) {
   return a.space == b.space && a.pe == b.pe && a.addr < b.addr + b.span_bytes() && b.addr < a.addr + a.span_bytes();
 }
 
+/// Whether the op writes any of the range.
+bool writes(const OpDesc& d, const TensorRef& range) {
+  const bool in_ranges = d.ranged && d.type != CommandType::load;
+  if ((!in_ranges || d.ranged->returns_old) && overlap(d.output, range)) return true;
+  if (!in_ranges || range.space != d.ranged->space) return false;
+  return std::any_of(d.ranged->ranges.begin(), d.ranged->ranges.end(), [&](const MovedRange& r) {
+    return r.addr < range.addr + range.span_bytes() && range.addr < r.addr + r.nbytes;
+  });
+}
+
 /// The last command before `reader` that wrote any of the range; null if there is none.
 const OpRecord* last_writer(const std::vector<OpRecord>& records, const OpRecord& reader, const TensorRef& range) {
   const OpRecord* last = nullptr;
   for (const OpRecord& r : records) {
     if (!r.desc || r.is_token || r.desc->kind == OpKind::unknown || r.desc == reader.desc) continue;
     if (r.foreign && r.desc->type == CommandType::load) continue;
-    if (!overlap(r.desc->output, range) || !(order_of(r) < order_of(reader))) continue;
+    if (!writes(*r.desc, range) || !(order_of(r) < order_of(reader))) continue;
     if (!last || order_of(*last) < order_of(r)) last = &r;
   }
   return last;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -25,6 +26,19 @@ struct Event {
   const Carried::Part* part = nullptr;  // of a carried op: what a memory served
 };
 
+/// A gather takes effect as a whole when the last of its transactions is complete: by PE and seq.
+using GatherEnds = std::map<std::pair<uint32_t, uint64_t>, uint64_t>;
+
+GatherEnds ends_of_gathers(const std::vector<OpRecord>& records) {
+  GatherEnds ends;
+  for (const OpRecord& r : records) {
+    if (!r.desc || !r.desc->ranged || r.desc->type != CommandType::load) continue;
+    uint64_t& end = ends[{r.desc->pe, r.desc->seq}];
+    end = std::max(end, femtoseconds(r.t_end));
+  }
+  return ends;
+}
+
 /// Whether the record is a segment's way into its slot.
 bool is_copy(const OpDesc& d) {
   return d.queue && d.type == CommandType::store;
@@ -45,6 +59,7 @@ void add_parts(const OpDesc& d, const Event& op, std::vector<Event>& events) {
 std::vector<Event> effects_in_order(const std::vector<OpRecord>& records) {
   std::vector<Event> events;
   std::unordered_map<const OpDesc*, size_t> seen;
+  const GatherEnds gathers = ends_of_gathers(records);
   events.reserve(records.size());
   seen.reserve(records.size());
   for (size_t i = 0; i < records.size(); ++i) {
@@ -53,6 +68,12 @@ std::vector<Event> effects_in_order(const std::vector<OpRecord>& records) {
     // A foreign read changes nothing.
     if (r.foreign && r.desc->type == CommandType::load) continue;
     Event e{effect_instant(r), r.desc->pe, static_cast<uint32_t>(i), r.desc->seq};
+    if (r.desc->type == CommandType::atomic) {
+      e.pe = kNoPe;  // behind all that PEs do
+      e.seq = r.desc->ranged->number;
+    } else if (r.desc->ranged && r.desc->type == CommandType::load) {
+      e.instant = gathers.at({r.desc->pe, r.desc->seq});
+    }
     if (is_copy(*r.desc)) {
       e.writes_slot = true;
       Event value = e;
@@ -173,11 +194,17 @@ class Builder {
       return;
     }
     if (d->carried && !d->carried->bytes) return put_parts(record);
-    const bool moves = d->type == CommandType::load || d->type == CommandType::store;
+    const bool atomic = d->type == CommandType::atomic,
+               moves = d->type == CommandType::load || d->type == CommandType::store;
     const size_t inputs_before = g_.inputs.size(), pieces_before = g_.pieces.size();
     // Operands are read before the effect, which may overwrite them.
     const bool compared = d->materialized && !options_.skip_materialized;
-    if (!moves || d->operands.size() > 1 || is_gather(*d) || compared) {
+    if (atomic && !d->ranged->ranges.empty()) {
+      for (const Operand& o : inputs_of(*d)) {
+        g_.other_operands.push_back(o);
+        capture(g_.other_operands.back(), r, true);
+      }
+    } else if (!moves || d->operands.size() > 1 || is_gather(*d) || compared) {
       for (const Operand& o : d->operands) capture(o, r, moves);
       for (const EpilogueOp& e : d->epilogue) {
         for (const Operand& o : e.operands) capture(o, r, moves);
@@ -185,8 +212,8 @@ class Builder {
       if (overwrites_in_part(*d)) {
         Operand old;
         old.ref = d->output;
-        g_.old_destinations.push_back(old);
-        capture(g_.old_destinations.back(), r, moves);
+        g_.other_operands.push_back(old);
+        capture(g_.other_operands.back(), r, moves);
       }
     }
     if (d->materialized) {
@@ -432,6 +459,8 @@ class Builder {
 uint64_t effect_instant(const OpRecord& r) {
   if (r.foreign) return femtoseconds(r.effect_ns);
   if (is_copy(*r.desc)) return femtoseconds(r.t_end);
+  // Where nobody has said when (a stand-in without time), at once.
+  if (r.desc->type == CommandType::atomic) return femtoseconds(std::max(r.desc->ranged->effect_ns, r.desc->submit_ns));
   return femtoseconds(r.desc->type == CommandType::load ? r.t_end : r.desc->submit_ns);
 }
 

@@ -43,7 +43,7 @@ struct ReplayGraph {
   std::vector<OpForm> forms;
   std::vector<Input> inputs;
   std::vector<Piece> pieces;
-  std::deque<Operand> old_destinations;                  ///< of masked stores: operands that no desc holds
+  std::deque<Operand> other_operands;                    ///< that no desc holds: of masked stores and atomics
   std::vector<std::shared_ptr<const void>> leaf_owners;  ///< keep leaves alive that memory has since let go of
   std::vector<uint32_t> readers;
   std::vector<uint32_t> sources;
@@ -51,8 +51,9 @@ struct ReplayGraph {
   uint64_t ops = 0;
 };
 
-/// When the record's command takes effect: a load at its completion, a segment of a message when its slot is written, a
-/// foreign write at its service, all else at its submission; in fs, as times are compared.
+/// When the record's command takes effect: a load at its completion, an atomic when its memory says, a segment of a
+/// message when its slot is written, a foreign write at its service, all else at its submission; in fs, as times are
+/// compared.
 uint64_t effect_instant(const OpRecord&);
 
 struct GraphOptions {

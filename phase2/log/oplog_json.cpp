@@ -78,6 +78,9 @@ class ParamsWriter {
       case CommandType::composite:
         composite(d);
         break;
+      case CommandType::atomic:
+        atomic(d);
+        break;
       case CommandType::send:
       case CommandType::receive:
         break;  // no records: their segments are
@@ -175,6 +178,37 @@ class ParamsWriter {
     translation("", t);
   }
 
+  void range_list(std::string_view key, const std::vector<MovedRange>& ranges, bool with_addr) {
+    w_.key(key).open('[');
+    for (const MovedRange& r : ranges) {
+      w_.open('{');
+      if (with_addr) w_.field("addr", r.addr);
+      w_.field("nbytes", r.nbytes).field("offset", r.offset).close('}');
+    }
+    w_.close(']');
+  }
+  void ranges(const RangedOp& op) {
+    range_list("ranges", op.ranges, true);
+    if (op.left_out.empty()) return;
+    w_.field("other", op.other);
+    range_list("left_out", op.left_out, false);
+  }
+
+  void atomic(const OpDesc& d) {
+    const RangedOp& op = *d.ranged;
+    w_.field("space", name_of(op.space));
+    ranges(op);
+    w_.field("nbytes", op.nbytes()).field("dtype", name_of(d.output.dtype)).field("shape", d.output.shape);
+    w_.key("operand");
+    operand(d.operands[0]);
+    if (d.operands.size() > 1) {
+      w_.key("expected");
+      operand(d.operands[1]);
+    }
+    if (op.returns_old) place("dst", d.output);
+    w_.field("sem", op.sem).field("effect_ns", op.effect_ns).field("number", op.number);
+  }
+
   void move(const OpDesc& d) {
     if (!d.operands.empty()) {
       place("src", d.operands[0].ref);
@@ -182,12 +216,13 @@ class ParamsWriter {
     }
     place("dst", d.output);
     spacing("dst", d.output);
-    w_.field("nbytes", d.output.nbytes());
+    w_.field("nbytes", d.ranged ? d.ranged->nbytes() : d.output.nbytes());
     w_.field("shape", d.output.shape);
     w_.field("dtype", name_of(d.output.dtype));
     w_.field("handle_id", d.handle_id);
     if (d.materialized) materialization(*d.materialized);
     if (d.carried) carried(*d.carried);
+    if (d.ranged) ranges(*d.ranged);
     if (d.operands.size() > 1) {
       w_.key("mask");
       operand(d.operands[1]);

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "kernbench/phase2/energy/account.h"
+#include "kernbench/phase2/eval/atomic.h"
 #include "kernbench/phase2/log/oplog_json.h"
 #include "kernbench/phase2/log/versions.h"
 #include "kernbench/phase2/op/address_text.h"
@@ -223,10 +224,75 @@ struct OpRecordParser::Impl {
     if (p.contains("src_space") || !(d.name == "constant" || json_field_or<bool>(p, "foreign", false)))
       d.operands.push_back(of(place(p, "src", shape, t)));
     if (p.contains("mask")) d.operands.push_back(json_field(p, "mask", to_operand()));
-    if (p.contains("other")) d.operands.push_back(json_field(p, "other", to_operand()));
+    if (p.contains("other") && !p.contains("ranges")) d.operands.push_back(json_field(p, "other", to_operand()));
     d.output = place(p, "dst", shape, t);
+    if (p.contains("ranges")) {
+      const bool load = d.type == CommandType::load;
+      d.ranged = ranged(p, shape, t);
+      d.ranged->space = load && !d.operands.empty() ? d.operands[0].ref.space : d.output.space;
+    }
     if (p.contains("carried"))
       d.carried = json_field(p, "carried", [&](const OrderedJson& c) { return carried(c, d.output.nbytes()); });
+  }
+
+  static std::vector<MovedRange> ranges(const OrderedJson& p, const char* key, bool with_addr, uint64_t nbytes,
+                                        uint64_t item) {
+    std::vector<MovedRange> all = json_field(p, key, [&](const OrderedJson& list) {
+      return json_items(list, [&](const OrderedJson& r) {
+        return MovedRange{with_addr ? json_field<uint64_t>(r, "addr") : 0, json_field<uint64_t>(r, "nbytes"),
+                          json_field<uint64_t>(r, "offset")};
+      });
+    });
+    for (const MovedRange& r : all) {
+      if (r.nbytes == 0 || r.nbytes > nbytes || r.offset > nbytes - r.nbytes || !ends(r.addr, r.nbytes) ||
+          r.nbytes % item != 0 || r.offset % item != 0)
+        throw JsonFault(fmt::format("{}: found {} bytes from {} on, expected elements among the op's {} bytes", key,
+                                    r.nbytes, r.offset, nbytes));
+    }
+    return all;
+  }
+  static std::shared_ptr<RangedOp> ranged(const OrderedJson& p, const Dims& shape, DType t) {
+    const uint64_t item = size_of(t), nbytes = static_cast<uint64_t>(shape.elements()) * item;
+    auto op = std::make_shared<RangedOp>();
+    op->ranges = ranges(p, "ranges", true, nbytes, item);
+    if (!p.contains("left_out")) return op;
+    op->left_out = ranges(p, "left_out", false, nbytes, item);
+    op->other = json_field(p, "other", number);
+    return op;
+  }
+
+  void atomic(const OrderedJson& p, const std::string& name, OpDesc& d) const {
+    d.type = CommandType::atomic;
+    d.op = name.substr(name.find('_') + 1);
+    const Dims shape = json_field(p, "shape", dims);
+    const DType t = json_field(p, "dtype", dtype);
+    if (!atomic_exists(d.op, t)) throw JsonFault(fmt::format("found {} of {}, which there is not", name, name_of(t)));
+    d.operands.push_back(json_field(p, "operand", to_operand()));
+    if (d.op == "cas") d.operands.push_back(json_field(p, "expected", to_operand()));
+    const uint64_t nbytes = static_cast<uint64_t>(shape.elements()) * size_of(t);
+    for (const Operand& o : d.operands) {
+      if (!o.is_scalar && (o.ref.dtype != t || o.ref.nbytes() != nbytes))
+        throw JsonFault(fmt::format("{}: found an operand of {} {}, expected {} {}", name, o.ref.shape.to_string(),
+                                    name_of(o.ref.dtype), shape.to_string(), name_of(t)));
+    }
+    d.ranged = ranged(p, shape, t);
+    RangedOp& op = *d.ranged;
+    op.space = json_field(p, "space", space);
+    op.returns_old = p.contains("dst_space");
+    if (op.returns_old) {
+      d.output = place(p, "dst", shape, t);
+    } else {
+      d.output.space = op.space;
+      d.output.addr = op.ranges.empty() ? 0 : op.ranges.front().addr;
+      d.output.dtype = t;
+      d.output.shape = shape;
+      d.output.strides = TensorRef::row_major(shape);
+    }
+    op.sem = json_field<std::string>(p, "sem");
+    op.effect_ns = json_field<double>(p, "effect_ns");
+    op.number = json_field<uint64_t>(p, "number");
+    if (!is_time(op.effect_ns) || op.effect_ns < 0)
+      throw JsonFault(fmt::format("effect_ns: found {}, expected a time", op.effect_ns));
   }
 
   static Carried::Part carried_part(const OrderedJson& p) {
@@ -406,6 +472,8 @@ struct OpRecordParser::Impl {
       move(p, *d);
       if (name == "materialize")
         d->materialized = json_field(p, "materialized", [this](const OrderedJson& j) { return materialization(j); });
+    } else if (d->kind == OpKind::memory && (name.rfind("atomic_", 0) == 0 || name.rfind("red_", 0) == 0)) {
+      atomic(p, name, *d);
     } else if (name.rfind("composite_", 0) == 0) {
       d->type = CommandType::composite;
       composite(p, *d);

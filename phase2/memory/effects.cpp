@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <optional>
 #include <stdexcept>
+#include <vector>
 
 #include "kernbench/phase2/eval/convert.h"
+#include "kernbench/phase2/eval/eval.h"
 #include "kernbench/phase2/memory/memory_image.h"
 #include "kernbench/phase2/op/runs.h"
 
@@ -87,7 +90,122 @@ bool load_masked(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
   return false;
 }
 
+/// Elements of a result that its mask leaves out.
+void fill_left_out(const OpDesc& d, MemoryImage& image) {
+  for (const MovedRange& r : d.ranged->left_out) {
+    Bytes bytes(r.nbytes);
+    for (uint64_t at = 0; at < r.nbytes; at += size_of(d.output.dtype))
+      store_scalar(d.ranged->other, d.output.dtype, bytes.data() + at);
+    image.write_shared(MemoryImage::key_of(d.output), d.output.addr + r.offset, SharedBytes::take(std::move(bytes)));
+  }
+}
+
+/// A stretch of one space as another holds it: pending, or with nothing in it.
+struct HeldElsewhere {
+  uint64_t addr = 0, nbytes = 0;
+  std::optional<MemoryImage::Extent> pending;  ///< none: nothing is written there
+};
+
+/// Of a gather: what its ranges hold. Real bytes come in one buffer.
+bool gather_ranges(const OpDesc& d, MemoryImage& image) {
+  const RangedOp& op = *d.ranged;
+  const MemoryImage::SpaceKey from{op.space, kNoPe}, to = MemoryImage::key_of(d.output);
+  fill_left_out(d, image);
+  std::vector<HeldElsewhere> rest;
+  const auto read = [&](const MovedRange& r, uint8_t* bytes) {
+    image.for_each_piece(from, r.addr, r.nbytes,
+                         [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
+                           if (e && !e->pending.producer)
+                             return void(std::memcpy(bytes + (at - r.addr), e->bytes.data + offset, n));
+                           rest.push_back({d.output.addr + r.offset + (at - r.addr), n, {}});
+                           if (e) rest.back().pending = e->part(offset, n);
+                         });
+  };
+  if (op.nbytes() == d.output.nbytes()) {
+    image.write_shared(to, d.output.addr, SharedBytes::made_by(d.output.nbytes(), [&](uint8_t* bytes) {
+                         for (const MovedRange& r : op.ranges) read(r, bytes + r.offset);
+                       }));
+  } else {
+    Bytes bytes;
+    for (const MovedRange& r : op.ranges) {
+      bytes.resize(r.nbytes);
+      read(r, bytes.data());
+      image.write(to, d.output.addr + r.offset, bytes.data(), r.nbytes);
+    }
+  }
+  for (HeldElsewhere& h : rest) {
+    if (h.pending) {
+      image.place(to, h.addr, std::move(*h.pending));
+    } else {
+      image.erase(to, h.addr, h.nbytes);
+    }
+  }
+  return false;
+}
+
+/// Of a scatter: a place that stands twice keeps the later value.
+bool scatter_ranges(const OpDesc& d, MemoryImage& image) {
+  const MemoryImage::SpaceKey to{d.ranged->space, kNoPe};
+  for (const MovedRange& r : d.ranged->ranges) {
+    if (d.data) {
+      image.write(to, r.addr, d.data->data() + r.offset, r.nbytes);
+      continue;
+    }
+    const TensorRef& value = d.operands.at(0).ref;
+    std::vector<HeldElsewhere> parts;
+    image.for_each_piece(MemoryImage::key_of(value), value.addr + r.offset, r.nbytes,
+                         [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
+                           if (e) parts.push_back({r.addr + (at - value.addr - r.offset), n, e->part(offset, n)});
+                         });
+    for (HeldElsewhere& h : parts) image.place(to, h.addr, std::move(*h.pending));
+  }
+  return false;
+}
+
+/// Of an atomic: its ranges hold the new elements, and the result the old ones. Pending where anything of them is.
+bool do_ranges(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
+  const RangedOp& op = *d->ranged;
+  if (op.returns_old) fill_left_out(*d, image);
+  if (op.ranges.empty()) return false;
+  const std::vector<Operand> inputs = inputs_of(*d);
+  bool real = true;
+  for (const Operand& o : inputs) real &= o.is_scalar || image.state_of(o.ref).state != State::pending;
+  if (real) {
+    std::vector<Bytes> held;
+    held.reserve(inputs.size());
+    std::vector<EvalInput> in;
+    for (const Operand& o : inputs) {
+      if (o.is_scalar) {
+        in.push_back(EvalInput::immediate(o.scalar));
+      } else {
+        held.push_back(image.gather(o.ref));
+        in.push_back(EvalInput::tensor(held.back().data(), o.ref.dtype, o.ref.shape));
+      }
+    }
+    const SharedBytes value = SharedBytes::take(evaluate(*d, in));
+    const uint64_t n = value.size / 2;
+    uint64_t at = 0;
+    for (const MovedRange& r : op.ranges) {
+      image.write({op.space, kNoPe}, r.addr, value.data + n + at, r.nbytes);
+      if (op.returns_old)
+        image.write(MemoryImage::key_of(d->output), d->output.addr + r.offset, value.data + at, r.nbytes);
+      at += r.nbytes;
+    }
+    return false;
+  }
+  const uint64_t n = op.nbytes();
+  uint64_t at = 0;
+  for (const MovedRange& r : op.ranges) {
+    image.bind_pending({op.space, kNoPe}, r.addr, r.nbytes, {d, n + at});
+    if (op.returns_old)
+      image.bind_pending(MemoryImage::key_of(d->output), d->output.addr + r.offset, r.nbytes, {d, at});
+    at += r.nbytes;
+  }
+  return true;
+}
+
 bool load(const std::shared_ptr<const OpDesc>& d, MemoryImage& image, uint64_t share_from) {
+  if (d->ranged) return gather_ranges(*d, image);
   const TensorRef& source = d->operands.at(0).ref;
   check_sizes(*d, source);
   if (source.nbytes() == 0) return false;  // an empty message
@@ -136,6 +254,7 @@ bool store_masked(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
 }
 
 bool store(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
+  if (d->ranged) return scatter_ranges(*d, image);
   if (d->data && d->data->size() != d->output.nbytes()) {
     throw std::invalid_argument(d->name + ": data of " + std::to_string(d->data->size()) + " bytes, destination of " +
                                 std::to_string(d->output.nbytes()) + " bytes");
@@ -166,6 +285,8 @@ bool apply_effect(const std::shared_ptr<const OpDesc>& d, MemoryImage& image, ui
     case CommandType::math:
     case CommandType::composite:
       return bind_output(d, image);
+    case CommandType::atomic:
+      return do_ranges(d, image);
     case CommandType::send:
     case CommandType::receive:
       break;  // their segments have effects (QueueRecord)

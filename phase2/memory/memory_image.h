@@ -226,10 +226,11 @@ void MemoryImage::for_each_extent(SpaceKey key, uint64_t addr, uint64_t nbytes, 
 }
 
 /// The instant effects of data contract §1 on memory. Stores, composites and compute ops: called at their
-/// submission. Loads: called at their completion. Returns whether Phase 2 must run the op: compute ops, and loads and
-/// stores that could not be done by moving bytes (a pending mask, a pending source under a mask or in short strided
-/// runs); their output range is then pending with the op itself as producer. Errors (unwritten source of a load) are
-/// the caller's to check before, with state_of(); sizes that differ are std::invalid_argument.
+/// submission. Loads: called at their completion. Atomics: when they take effect at their memory. Returns whether Phase
+/// 2 must run the op: compute ops, and loads and stores that could not be done by moving bytes (a pending mask, a
+/// pending source under a mask or in short strided runs); their output range is then pending with the op itself as
+/// producer. Errors (unwritten source of a load) are the caller's to check before, with state_of(); sizes that differ
+/// are std::invalid_argument.
 bool apply_effect(const std::shared_ptr<const OpDesc>&, MemoryImage&);
 /// The same; a load of real rows shorter than `share_from` bytes copies them into one buffer instead of sharing each.
 bool apply_effect(const std::shared_ptr<const OpDesc>&, MemoryImage&, uint64_t share_from);

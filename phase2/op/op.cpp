@@ -160,4 +160,21 @@ std::string to_string(const SourceLine& where) {
   return std::string(slash != nullptr ? slash + 1 : where.file) + ":" + std::to_string(where.line);
 }
 
+uint64_t RangedOp::nbytes() const {
+  uint64_t n = 0;
+  for (const MovedRange& r : ranges) n += r.nbytes;
+  return n;
+}
+
+void RangedOp::add(const MovedRange& r) {
+  if (!ranges.empty()) {
+    MovedRange& last = ranges.back();
+    if (last.addr + last.nbytes == r.addr && last.offset + last.nbytes == r.offset) {
+      last.nbytes += r.nbytes;
+      return;
+    }
+  }
+  ranges.push_back(r);
+}
+
 }  // namespace kernbench

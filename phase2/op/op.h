@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "kernbench/phase2/op/dtype.h"
+#include "kernbench/phase2/op/ranged_op.h"
 #include "kernbench/phase2/op/translation.h"
 
 namespace kernbench {
@@ -125,7 +126,7 @@ std::string to_string(const SourceLine&);
 /// What kind of command this is, and so which engine serves it.
 /// A segment of a message is a store into its slot (ipcq_copy) and a load out of it (ipcq_recv); `send` and `receive`
 /// are the calls that they belong to, which are no records.
-enum class CommandType : uint8_t { load, store, gemm, math, composite, send, receive };
+enum class CommandType : uint8_t { load, store, gemm, math, composite, send, receive, atomic };
 
 /// What an ipcq_copy or an ipcq_recv says of its segment (collectives contract §11.2). Ports: `port` is the receiver's.
 struct QueueRecord {
@@ -184,13 +185,14 @@ struct OpDesc {
   OpKind kind = OpKind::math;
   /// Log name: dma_read, dma_write, gemm_f16, exp, composite_gemm, composite_math … (data contract §3).
   std::string name;
-  /// Math op ("exp", "add", …) or "gemm"; empty for loads and stores.
+  /// Math op ("exp", "add", …), "gemm", or what an atomic does ("add", "cas", …); empty for loads and stores.
   std::string op;
 
   /// load: the source. store: the source (a TCM handle). gemm: A, B, and where the accumulator begins, if it is not at
-  /// 0, that. math: all operands in order.
+  /// 0, that. math: all operands in order. atomic: the value, and of a cas what is expected.
   std::vector<Operand> operands;
-  /// load: the TCM destination. store: the destination. Otherwise the result.
+  /// load: the TCM destination. store: the destination. Otherwise the result. Of what moves ranges the side in memory
+  /// is said by these: its address here, or among the operands, is the first one's.
   TensorRef output;
 
   // GEMM, simple or composite: C[m,n] = op(A)[m,k] · op(B)[k,n].
@@ -219,6 +221,10 @@ struct OpDesc {
   std::shared_ptr<EngineResult> engine_result;
   /// Set: a load or store that passes a block that is not of this project.
   std::shared_ptr<Carried> carried;
+  /// Set: a gather (a load), a scatter (a store) or an atomic. A record of these is one of the command's transactions.
+  std::shared_ptr<RangedOp> ranged;
+  /// A load by which tl.wait_until looks at a flag: to the race check an atomic.
+  bool polls = false;
   /// Set: a segment of a message. An ipcq_copy's pe, seq and submit_ns are those of the send (its source is read then),
   /// and its slot is written at the end of its record.
   std::shared_ptr<const QueueRecord> queue;
@@ -229,6 +235,9 @@ struct OpDesc {
   double submit_ns = 0;         ///< after pe_cpu's overhead, before pe_scheduler's
   uint32_t launch = kNoLaunch;  ///< of a program's, from 0
   SourceLine where;
+
+  /// Of what evaluation gives: the output's; of an atomic the old elements and the new ones.
+  uint64_t value_bytes() const { return type == CommandType::atomic ? 2 * ranged->nbytes() : output.nbytes(); }
 
   std::vector<OwnParam> own_params;  ///< kind unknown: of a message of a user's own, in its order
   /// Adds one: a number, a truth value or a text.

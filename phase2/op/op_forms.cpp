@@ -17,7 +17,7 @@ bool alike(const OpDesc& a, const OpDesc& b) {
       !a.epilogue.empty() || !b.epilogue.empty() || a.m != b.m || a.n != b.n || a.k != b.k ||
       a.transpose_a != b.transpose_a || a.transpose_b != b.transpose_b || a.tile_k != b.tile_k ||
       a.tile_m != b.tile_m || a.tile_n != b.tile_n || a.axis != b.axis || a.reduction != b.reduction ||
-      a.argument != b.argument) {
+      a.argument != b.argument || a.value_bytes() != b.value_bytes()) {
     return false;
   }
   for (size_t i = 0; i < a.operands.size(); ++i) {
@@ -43,7 +43,7 @@ uint32_t OpForms::number_of(const std::shared_ptr<const OpDesc>& d) {
     return recent_.front();
   }
   const auto number = static_cast<uint32_t>(forms_.size());
-  forms_.push_back({d, work_of(*d), d->output.nbytes()});
+  forms_.push_back({d, work_of(*d), d->value_bytes()});
   recent_.insert(recent_.begin(), number);
   if (recent_.size() > kRecent) recent_.pop_back();
   return number;

@@ -58,8 +58,10 @@ Context::Context(Platform& platform, const ProgramSpec& spec, Params params, std
       options_(options),
       pes_(platform.machine(), std::move(pes)),
       streams_(platform.timeline(), pes_.ranks, [this] { operation_ended(); }),
+      may_change_memory_(std::make_shared<std::function<bool()>>([this] { return streams_.moves_beside_launches(); })),
       simulated_(std::make_unique<Simulated>(platform.hosts().launch_host())),
       pe_times_(pes_.pes.size()) {
+  platform.system().may_change_memory(may_change_memory_);
   const Group& all = group(pes_.pes);
   launch_mode_ = all.way.mode;
   launch_note_ = all.way.note;

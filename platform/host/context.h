@@ -232,6 +232,7 @@ class Context {
   std::vector<std::shared_ptr<const TensorPlaces>> freed_;                        ///< still in use
   std::map<std::shared_ptr<const char>, std::vector<const Operation*>> writers_;  ///< by TensorPlaces::use()
   Streams streams_;
+  std::shared_ptr<std::function<bool()>> may_change_memory_;  ///< told to kernels that poll flags
   struct Simulated;
   const std::unique_ptr<Simulated> simulated_;   ///< by which the host acts on the simulation, and is told of it
   std::map<std::vector<size_t>, Group> groups_;  ///< by PEs

@@ -100,6 +100,15 @@ Operation* Streams::next_ready() const {
   return first;
 }
 
+bool Streams::moves_beside_launches() const {
+  if (next_ready()) return true;
+  using Kind = Operation::Kind;
+  return std::any_of(queues_.begin(), queues_.end(), [](const auto& q) {
+    const Operation* op = q.second.empty() ? nullptr : q.second.front();
+    return op && op->begun && (op->kind == Kind::upload || op->kind == Kind::download || op->kind == Kind::delay);
+  });
+}
+
 void Streams::begin(Operation& op) {
   op.begun = true;
   op.begin_ns = op.start_ns = timeline_.now_ns();

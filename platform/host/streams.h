@@ -79,6 +79,8 @@ class Streams {
   /// Nothing is left in the stream; in all streams.
   bool empty(const Stream& s) const { return queues_.at(s).empty(); }
   bool empty() const { return unfinished_ == 0; }
+  /// Something is under way, or about to begin, that is no launch.
+  bool moves_beside_launches() const;
   /// All that were ever enqueued, in that order.
   const std::deque<Operation>& operations() const { return operations_; }
   /// The first operation that waits for an event that nobody has recorded; null: none does.

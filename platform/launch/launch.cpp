@@ -31,6 +31,8 @@ uint64_t Launcher::launch(KernelLaunch message, const LaunchWay& way, const std:
     o->launch_sent(result.get(), body->id, message.pes, way, host_.timeline().now_ns());
   const auto open = std::make_shared<size_t>(parts.size());
   MessageIds ids = message.ids;
+  for (const std::vector<uint32_t>& part : parts)
+    host_.machine().system().expect_kernels(static_cast<int64_t>(part.size()));
   for (size_t part = 0; part < parts.size(); ++part) {
     const auto ended = [&host = host_, result, open, part, places = parts[part], done](const HostResponse& response) {
       result->response = response;

@@ -9,8 +9,6 @@ namespace kernbench::triton {
 
 namespace {
 
-constexpr int64_t kMostRuns = 65536;  // of one access that follows no rule
-
 Dims none(int rank) {
   Dims d;
   for (int i = 0; i < rank; ++i) d.push_back(0);
@@ -220,31 +218,19 @@ Value Engines::load(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
   return Value::of(DataPtr(d));
 }
 
-/// Element by element, runs of neighbours at once: what tl has no gather for.
+tl::Tensor Engines::index_of(const Known::Values& at, const Known::Values& on, tl::Tensor* mask) {
+  const auto n = static_cast<int64_t>(at->size());
+  if (on) *mask = sync_.tensor(*on, {n}, DType::u8, where_.file, where_.line);
+  return sync_.tensor(*at, {n}, DType::i64, where_.file, where_.line);
+}
+
+/// What follows no rule is one gather.
 Value Engines::load_elements(const tl::Ptr& base, const Known& offsets, const Known* mask, double other,
                              const Type& result) {
-  const Known::Values at = offsets.elements();
-  const Known::Values on = mask ? mask->elements() : nullptr;
-  const auto n = static_cast<int64_t>(at->size());
-  tl::Assembly all(tl_, base.dtype, n, where_.file, where_.line);
-  int64_t runs = 0;
-  std::vector<tl::Tensor> parts;
-  for (int64_t i = 0; i < n;) {
-    const auto u = [](int64_t x) { return static_cast<size_t>(x); };
-    const bool read = !on || (*on)[u(i)] != 0;
-    int64_t end = i + 1;
-    while (end < n && (!on || ((*on)[u(end)] != 0) == read) && (!read || (*at)[u(end)] == (*at)[u(end - 1)] + 1)) ++end;
-    if (++runs > kMostRuns)
-      fault("an access that follows no rule has more than " + std::to_string(kMostRuns) + " runs");
-    parts.push_back(all.part(i, [&]() -> tl::Tensor {
-      if (!read) return full(sync_, {end - i}, other, base.dtype);
-      return tl_.load_async((base + (*at)[u(i)]).block({end - i}, 0, where_.file, where_.line), where_.file,
-                            where_.line);
-    }));
-    i = end;
-  }
-  for (const tl::Tensor& part : parts) tl_.wait(part);
-  return Value::of(of(all.whole().reshape(result.shape, where_.file, where_.line), result.shape));
+  tl::Tensor on;
+  const tl::Tensor index = index_of(offsets.elements(), mask ? mask->elements() : nullptr, &on);
+  const tl::Tensor t = tl_.gather(base, index, on, other, 1, 0, where_.file, where_.line);
+  return Value::of(of(t.reshape(result.shape, where_.file, where_.line), result.shape, true));
 }
 
 void Engines::store_block(const tl::Ptr& base, const std::vector<Run>& runs, const tl::Tensor& value) {
@@ -323,26 +309,48 @@ void Engines::store(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
 }
 
 void Engines::store_elements(const tl::Ptr& base, const Known& offsets, const Known* mask, const tl::Tensor& value) {
-  const Known::Values at = offsets.elements();
-  const Known::Values on = mask ? mask->elements() : nullptr;
-  const auto n = static_cast<int64_t>(at->size());
-  const tl::Tensor flat = tl_.reshape(value, {n}, where_.file, where_.line);
-  tl_.wait(flat);
-  int64_t runs = 0;
-  const auto u = [](int64_t x) { return static_cast<size_t>(x); };
-  for (int64_t i = 0; i < n;) {
-    if (on && (*on)[u(i)] == 0) {
-      ++i;
-      continue;
-    }
-    int64_t end = i + 1;
-    while (end < n && (!on || (*on)[u(end)] != 0) && (*at)[u(end)] == (*at)[u(end - 1)] + 1) ++end;
-    if (++runs > kMostRuns)
-      fault("an access that follows no rule has more than " + std::to_string(kMostRuns) + " runs");
-    stores_.push_back(tl_.store_async((base + (*at)[u(i)]).block({end - i}, 0, where_.file, where_.line),
-                                      flat.slice(0, i, end - i, where_.file, where_.line), where_.file, where_.line));
-    i = end;
+  tl::Tensor on;
+  const tl::Tensor index = index_of(offsets.elements(), mask ? mask->elements() : nullptr, &on);
+  const tl::Tensor flat = tl_.reshape(value, {offsets.shape.elements()}, where_.file, where_.line);
+  tl_.wait(flat);  // a store takes what is there
+  stores_.push_back(tl_.scatter(base, index, flat, on, 1, 0, where_.file, where_.line));
+}
+
+/// What an atomic is done with: a number, or n elements.
+tl::Arg Engines::operand(const Value& v, const Type& type, DType dtype, int64_t n) {
+  const auto number = [&](auto x) { return tl::Arg(x, where_.file, where_.line); };
+  if (v.is(Value::Kind::integer)) return number(dtype == DType::u32 ? static_cast<uint32_t>(v.n) : v.n);
+  if (v.is(Value::Kind::real) || v.is(Value::Kind::uniform)) return number(v.d);
+  tl::Tensor t;
+  if (v.is(Value::Kind::known)) {
+    if (v.known->uniform()) return number(dtype == DType::u32 ? static_cast<uint32_t>(v.known->base) : v.known->base);
+    t = sync_.tensor(*v.known->elements(), {n}, dtype, where_.file, where_.line);
+  } else {
+    t = dense(data(v, type));
+    t = tl_.reshape(t, {n}, where_.file, where_.line);
+    if (t.dtype() != dtype) t = sync_.cast(t, dtype, where_.file, where_.line);
   }
+  return arg(t);
+}
+
+Value Engines::atomic(const Atomic& a, tl::Ptr p, const KnownPtr& offsets, const KnownPtr& mask, const Value& v,
+                      const Type& type) {
+  const int64_t n = offsets ? offsets->shape.elements() : 1;
+  if (a.is_unsigned && p.dtype == DType::i32) p = p.cast(DType::u32);
+  static const auto first = std::make_shared<const std::vector<int64_t>>(1, 0);
+  tl::Tensor on;
+  const tl::Tensor index = index_of(offsets ? offsets->elements() : first, mask ? mask->elements() : nullptr, &on);
+  const tl::Arg value = operand(v, type, p.dtype, n);
+  if (a.reduces && a.op != "xchg" && a.op != "cas") {
+    stores_.push_back(tl_.red(a.op.c_str(), p, index, value, on, a.sem));
+    return {};
+  }
+  tl::Tensor old = a.op == "cas" ? tl_.atomic_cas(p, index, operand(*a.expected, type, p.dtype, n), value, a.sem)
+                                 : tl_.atomic(a.op.c_str(), p, index, value, on, a.sem);
+  const bool readable = p.dtype != DType::u32;
+  if (!readable) old = sync_.cast(old, DType::i32, where_.file, where_.line);
+  const Dims shape = type.tensor ? type.shape : Dims{};
+  return Value::of(of(old.reshape(shape, where_.file, where_.line), shape, readable));
 }
 
 KnownPtr Engines::tile_offsets(const Tile& t, const Dims& shape) {

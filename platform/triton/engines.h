@@ -56,6 +56,15 @@ class Engines {
   // Memory (access.cpp).
   Value load(const tl::Ptr&, const KnownPtr& offsets, const KnownPtr& mask, double other, const Type& result);
   void store(const tl::Ptr&, const KnownPtr& offsets, const KnownPtr& mask, const Value&, const Type& type);
+  /// An atomic: `op` by tl's name; null `offsets`: of one element. Its old values, or with `reduces` nothing.
+  struct Atomic {
+    std::string op;
+    tl::Sem sem = tl::Sem::acq_rel;
+    bool is_unsigned = false;  ///< of integers that have no sign of their own
+    bool reduces = false;      ///< nobody asks for the old values
+    const Value* expected = nullptr;
+  };
+  Value atomic(const Atomic&, tl::Ptr, const KnownPtr& offsets, const KnownPtr& mask, const Value&, const Type&);
   /// Of tiles: which of their indices lie in the tensor, along the dimensions that are checked.
   static KnownPtr tile_offsets(const Tile&, const Dims& shape);
   static KnownPtr tile_mask(const Tile&, const Dims& shape, const std::vector<bool>& checked);
@@ -69,6 +78,9 @@ class Engines {
   tl::Arg arg(const tl::Tensor& t) const { return {t, where_.file, where_.line}; }
   tl::Tensor call(const std::string& op, const std::vector<tl::Arg>&);
   tl::Tensor known(const Known&, const Dims& first, const Dims& count);
+  /// Elements' offsets, and which of them count (null: all), for tl.
+  tl::Tensor index_of(const Known::Values& at, const Known::Values& on, tl::Tensor* mask);
+  tl::Arg operand(const Value&, const Type&, DType, int64_t n);
   tl::Tensor axis_tensor(const Known&, int d, int64_t first, int64_t count);
 
   struct Place;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -682,6 +683,50 @@ class Run {
     engines_.store(p.ptr, p.known, mask, v, t);
   }
 
+  void atomic(const Operation& op) {
+    const bool cas = op.name == "tt.atomic_cas";
+    const Value& p = in(op, 0);
+    const Type& t = type(op.operands[1]);
+    bool some = true;
+    const KnownPtr mask = cas ? nullptr : mask_of(op, 2, &some);
+    flush();
+    Value& out = value(op.results[0]);
+    if (!some) {
+      out = nothing(t);
+      return;
+    }
+    Engines::Atomic a = atomic_of(op, cas);
+    const std::vector<ValueId>& dying = program_.dying(op);
+    a.reduces = std::find(dying.begin(), dying.end(), op.results[0]) != dying.end();
+    if (cas) a.expected = &in(op, 1);
+    out = engines_.atomic(a, p.ptr, p.is(VK::pointer) ? nullptr : p.known, mask, in(op, cas ? 2 : 1), t);
+  }
+
+  /// Its words, or what stands for them in the generic form (Triton's enumerations).
+  Engines::Atomic atomic_of(const Operation& op, bool cas) {
+    static const std::array<const char*, 10> ops = {"and", "or",  "xor",  "add",  "fadd",
+                                                    "max", "min", "umax", "umin", "exch"};
+    static const std::array<const char*, 4> sems = {"relaxed", "acquire", "release", "acq_rel"};
+    std::string name = cas ? "cas" : "", sem = "acq_rel";
+    for (int i = 0; const Attribute* word = op.attribute("word" + std::to_string(i)); ++i) {
+      if (std::find(sems.begin(), sems.end(), word->text) != sems.end()) sem = word->text;
+      if (!cas && std::find(ops.begin(), ops.end(), word->text) != ops.end()) name = word->text;
+    }
+    const auto numbered = [&](const char* key, const auto& all, std::string* to) {
+      const Attribute* n = op.attribute(key);
+      if (n && n->integer >= 1 && n->integer <= static_cast<int64_t>(all.size()))
+        *to = all[static_cast<size_t>(n->integer) - 1];
+    };
+    if (!cas) numbered("atomic_rmw_op", ops, &name);
+    numbered("sem", sems, &sem);
+    if (name.empty()) fault(op, "an atomic that there is not");
+    Engines::Atomic a;
+    a.is_unsigned = name == "umax" || name == "umin";
+    a.op = name == "fadd" ? "add" : name == "exch" ? "xchg" : a.is_unsigned ? name.substr(1) : name;
+    a.sem = static_cast<tl::Sem>(std::find(sems.begin(), sems.end(), sem) - sems.begin());
+    return a;
+  }
+
   void make_tile(const Operation& op) {
     auto tile = std::make_shared<Tile>();
     tile->base = in(op, 0).ptr;
@@ -1132,6 +1177,8 @@ class Run {
         return load(op);
       case Does::store:
         return store(op);
+      case Does::atomic:
+        return atomic(op);
       case Does::dot: {
         flush();
         const Type& a = type(op.operands[0]);

@@ -52,6 +52,7 @@ enum class Does : uint8_t {
   ptr_to_int,
   load,
   store,
+  atomic,  ///< atomic_rmw, atomic_cas
   dot,
   reduce,
   scan,

@@ -166,8 +166,8 @@ std::vector<bool> stored_arguments(const Module& m, const Function& f) {
       const auto add = [&](ValueId v) {
         if (f.types[v].kind != Type::Kind::number) stored.insert(v);
       };
-      const bool writes =
-          op.info->does == Does::store || op.info->does == Does::descriptor_store || op.info->does == Does::not_run;
+      const bool writes = op.info->does == Does::store || op.info->does == Does::descriptor_store ||
+                          op.info->does == Does::atomic || op.info->does == Does::not_run;
       if (writes && !op.operands.empty()) add(op.operands[0]);
       if (op.info->does == Does::call) {  // as its callee does
         const Function& callee = *m.function(op.attribute("callee")->text);

@@ -107,6 +107,13 @@ class Settling {
         if (op.info->does == Does::extern_call && tells(in.size(), 1)) {
           for (const Type& t : in) need(same_shape(t, told.after[0]) && real(t), "found " + t.to_string());
         }
+        if (op.info->does == Does::atomic && tells(in.size(), 1)) {
+          const Type value = pointee(in[0]);
+          need(in[0].kind == Kind::pointer || !in[0].known(), "found " + in[0].to_string());
+          same(told.after[0], value);
+          same(in[1], value);
+          if (in.size() > 2) same(in[2], op.name == "tt.atomic_cas" ? value : truth(value));
+        }
         return told.after;
       case Typing::shape:
         return shape();

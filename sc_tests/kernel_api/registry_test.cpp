@@ -37,7 +37,7 @@ TEST(Registry, lists_the_kernels_that_must_exist_sorted_and_complete) {
     for (const TensorSpec& t : k->tensors) {
       EXPECT_GT(t.shape(defaults).elements(), 0);
       (void)t.dtype(defaults);
-      has_output |= t.role == TensorSpec::Role::out;
+      has_output |= t.is_output();
     }
     EXPECT_TRUE(has_output || k->tensors.empty()) << k->name;  // a barrier has none
   }

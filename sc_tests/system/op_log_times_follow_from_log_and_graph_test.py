@@ -27,7 +27,10 @@ SMALL = {"assemble": ("n=3001",), "attention": ("heads=3", "seq=45", "dim=16"), 
          "gemm": ("m=100", "n=72", "k=130"), "gemm_dot": ("m=100", "n=72", "k=130"),
          "gemm_epilogue": ("m=100", "n=72", "k=130"), "mlp": (), "newton_sqrt": ("n=300",), "rmsnorm": (),
          "softmax": (), "vector_add": ("n=3001",), "dropout": ("n=3001",), "cumsum": ("rows=37", "cols=100"),
-         "sort": ("rows=37", "cols=100"), "topk": ("rows=37", "cols=70"), "gemm_w4": ("m=100", "n=72", "k=192")}
+         "sort": ("rows=37", "cols=100"), "topk": ("rows=37", "cols=70"), "gemm_w4": ("m=100", "n=72", "k=192"),
+         "embedding_gather": ("vocab=100", "dim=9", "tokens=300"), "paged_gather": ("pages=20", "dim=8"),
+         "histogram": ("n=700",), "moe_dispatch": ("tokens=50", "dim=12"), "moe_combine": ("tokens=50", "dim=12"),
+         "gemm_stream_k": ("m=50", "n=40", "k=130"), "ticket_lock": ("rows=9",)}
 
 
 def ranges_of(p, side):
@@ -55,6 +58,29 @@ def passes(p):
         return 1
     log = max(1, (p["input_shapes"][0][p["axis"]] - 1).bit_length())
     return log if p["op"].startswith("cum") else log * (log + 1) // 2
+
+
+def item_of_ranges(records, finished):
+    """A gather, a scatter or an atomic: a transaction a record."""
+    name = records[0]["op_name"]
+    kind = None if name.startswith("dma") else "cas" if name == "atomic_cas" else name.split("_")[0]
+    left_out = sum((r["params"].get("left_out", []) for r in records), [])
+
+    def transaction(ranges):
+        """Its ranges: what a mask alone has taken apart is one."""
+        joined, end = [], None
+        for x in ranges:
+            gap = x["offset"] - end if end is not None else None
+            masked = gap == 0 or any(g["offset"] == end and g["nbytes"] == gap for g in left_out)
+            if joined and joined[-1][0] + joined[-1][1] == x["addr"] and masked:
+                joined[-1][1] += x["nbytes"]
+            else:
+                joined.append([x["addr"], x["nbytes"]])
+            end = x["offset"] + x["nbytes"]
+        return joined
+
+    parts = [{"kind": kind, "ranges": transaction(r["params"]["ranges"]), "on_effect": None} for r in records]
+    return Item([("DMA_READ" if name == "dma_read" else "DMA_WRITE", parts)], finished)
 
 
 def item_of(record, finished):
@@ -108,21 +134,31 @@ class OpLog(cli_support.Cli):
         sim = Simulator(graph)
         fabric = Fabric(sim)
         pes, compared, tokens = {}, [], collections.defaultdict(list)
+        seen, ranged = set(), collections.defaultdict(list)
         for r in records:
+            if "ranges" in r["params"]:
+                ranged[r["params"]["pe"], r["params"]["seq"]].append(r)
             if "composite_op_id" in r["params"]:
                 tokens[r["params"]["composite_op_id"], r["params"]["tile_id"]].append(r)
-        for r in sorted((r for r in records if "submit_ns" in r["params"] and r["op_name"] != "materialize"),
+        for r in sorted((r for r in records if "submit_ns" in r["params"] and r["op_name"] not in ("materialize", "constant")),
                         key=lambda r: r["params"]["seq"]):
             name = r["params"]["pe"]
             if name not in pes:
                 pes[name] = Pe(sim, fabric, name)
             pe = pes[name]
+            if "ranges" in r["params"]:
+                key = name, r["params"]["seq"]
+                if key in seen:
+                    continue
+                seen.add(key)
+                mine = sorted((x for x in ranged[key]), key=lambda x: x["op_id"])
+                r = dict(r, t_start=min(x["t_start"] for x in mine), t_end=max(x["t_end"] for x in mine))
             queued = r["params"]["submit_ns"] + graph.overhead[graph.index[name + ".pe_scheduler"]]
             if "tile_m" in r["params"]:
                 result = pe.composite(dict(composite_of(r), submit_ns=queued))
                 compared.append((r, result, tokens))
                 continue
-            item = item_of(r, lambda t: None)
+            item = item_of_ranges(mine, lambda t: None) if "ranges" in r["params"] else item_of(r, lambda t: None)
             stage = item.names[0]
             sim.at(queued, (pe.dma, 6, 1),
                    lambda t, pe=pe, stage=stage, item=item: pe.stages[stage].offer(item, t, lambda _: None))

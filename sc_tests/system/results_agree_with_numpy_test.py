@@ -115,6 +115,67 @@ class Numpy(cli_support.Cli):
         bound = 1e-3 + 1e-3 * np.maximum(np.abs(reference), np.abs(a).astype(np.float64) @ np.abs(b.T) / 8)
         self.assertLessEqual((np.abs(c - reference) - bound).max(), 0)
 
+    def index(self, low, high, *shape):
+        return self.random.integers(low, high, shape).astype(np.int32)
+
+    def test_gathers_from_shared_tables(self):
+        for dtype, rows, cols, n in (("f32", 100, 9, 300), ("f16", 7, 1, 5), ("i8", 1, 33, 64), ("bf16", 64, 3000, 17)):
+            table, idx = self.values(dtype, rows, cols), self.index(-1, rows, n)
+            y = self.run_kernel("embedding_gather", "y", {"table": table, "idx": idx},
+                                {"vocab": rows, "dim": cols, "tokens": n, "dtype": dtype})
+            np.testing.assert_array_equal(y, np.where((idx >= 0)[:, None], table[np.maximum(idx, 0)], np.zeros_like(table[:1])))
+        for pages, page, dim, seqs, blocks in ((20, 4, 6, 9, 5), (1, 1, 1, 1, 1), (50, 16, 64, 3, 7)):
+            pool, table = self.values("f32", pages, page, dim), self.index(-1, pages, seqs, blocks)
+            y = self.run_kernel("paged_gather", "y", {"pool": pool, "table": table},
+                                {"pages": pages, "page": page, "dim": dim, "seqs": seqs, "blocks": blocks})
+            expected = np.where((table >= 0)[..., None, None], pool[np.maximum(table, 0)], np.zeros_like(pool[:1]))
+            np.testing.assert_array_equal(y, expected.reshape(seqs, blocks * page, dim))
+
+    def test_histogram_by_atomics(self):
+        for n, bins in ((5000, 64), (1, 1), (700, 1000)):
+            x = self.index(-2, bins + 2, n)
+            for method in ("atomics", "local"):
+                counts = self.run_kernel("histogram", "counts", {"x": x}, {"n": n, "bins": bins, "method": method})
+                np.testing.assert_array_equal(counts, np.bincount(x[(x >= 0) & (x < bins)], minlength=bins))
+
+    def test_sums_under_a_lock(self):
+        for rows, cols in ((1, 1), (37, 65)):
+            x = self.values("i32", rows, cols)
+            y = self.run_kernel("ticket_lock", "sum", {"x": x}, {"rows": rows, "cols": cols})
+            np.testing.assert_array_equal(y, x.sum(0))
+
+    def test_gemm_stream_k(self):
+        for m, n, k, dtype in ((100, 75, 330, "f32"), (1, 1, 1, "f32"), (33, 20, 257, "f16")):
+            a, b = self.values(dtype, m, k), self.values(dtype, k, n)
+            c = self.run_kernel("gemm_stream_k", "c", {"a": a, "b": b}, {"m": m, "n": n, "k": k, "dtype": dtype})
+            a, b = a.astype(np.float64), b.astype(np.float64)
+            bound = 1e-5 + 1e-5 * np.maximum(np.abs(a @ b), np.abs(a) @ np.abs(b) / np.sqrt(k))
+            self.assertTrue((np.abs(c - a @ b) <= bound).all())
+
+    def test_experts(self):
+        tokens, dim, experts, k, capacity = 50, 12, 5, 2, 15
+        x, choice = self.values("f32", tokens, dim), self.index(-1, experts, tokens, k)
+        params = {"tokens": tokens, "dim": dim, "experts": experts, "k": k, "capacity": capacity}
+        buffer, slot = np.zeros((experts * capacity, dim), np.float32), np.full((tokens, k), -1, np.int32)
+        taken = [0] * experts
+        for t in range(tokens):
+            for j in range(k):
+                e = choice[t, j]
+                if e >= 0 and taken[e] < capacity:
+                    slot[t, j] = e * capacity + taken[e]
+                    buffer[slot[t, j]] = x[t]
+                if e >= 0:
+                    taken[e] += 1
+        inputs = {"x": x, "choice": choice}
+        np.testing.assert_array_equal(self.run_kernel("moe_dispatch", "buffer", inputs, params), buffer)
+        np.testing.assert_array_equal(self.run_kernel("moe_dispatch", "slot", inputs, params), slot)
+        np.testing.assert_array_equal(self.run_kernel("moe_dispatch", "counts", inputs, params), taken)
+        weight = self.values("f32", tokens, k)
+        y = self.run_kernel("moe_combine", "y", {"buffer": buffer, "slot": slot, "weight": weight},
+                            {"tokens": tokens, "dim": dim, "k": k, "slots": experts * capacity})
+        expected = np.where((slot >= 0)[..., None], buffer[np.maximum(slot, 0)], 0) * weight[..., None]
+        np.testing.assert_allclose(y, expected.sum(1), rtol=1e-5, atol=1e-5)
+
     def test_gather_with_minus_one(self):
         for dtype in ("f32", "f16", "bf16", "i8"):
             x = self.values(dtype, 19, 45)

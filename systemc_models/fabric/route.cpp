@@ -46,6 +46,13 @@ void RangeGrouping::close() {
   }
 }
 
+size_t RangeGrouping::group_of(uint64_t address) const {
+  const auto holds = [&](const Route* r) { return address - r->base < r->size; };
+  if (!holds(memories_[last_]))
+    last_ = static_cast<size_t>(std::find_if(memories_.begin(), memories_.end(), holds) - memories_.begin());
+  return last_;
+}
+
 std::vector<RangeGroup> RangeGrouping::take() {
   close();
   return std::move(groups_);

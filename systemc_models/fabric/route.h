@@ -96,6 +96,9 @@ class RangeGrouping {
   /// The group that the range's first byte is in. AccessError where no memory is.
   void add(uint64_t address, uint64_t nbytes);
   std::vector<RangeGroup> take();
+  /// The group that holds what was added at an address, and the route to its memory.
+  size_t group_of(uint64_t address) const;
+  const Route& route_of(size_t group) const { return *memories_[group]; }
 
  private:
   void close();
@@ -105,6 +108,7 @@ class RangeGrouping {
   uint64_t address_ = 0, nbytes_ = 0;  ///< of the range that may still grow
   std::vector<RangeGroup> groups_;
   std::vector<const Route*> memories_;  ///< by group
+  mutable size_t last_ = 0;             ///< that was asked for
 };
 
 /// The port that comes behind a foreign block, by the one before it.

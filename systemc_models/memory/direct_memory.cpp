@@ -134,12 +134,20 @@ void DirectMemory::refresh_pages(MemoryImage::SpaceKey key, uint64_t address, ui
 }
 
 void DirectMemory::before_op(const OpDesc& op) {
+  if (op.ranged) {
+    for (const MovedRange& r : op.ranged->ranges) settle_pages({op.ranged->space, kNoPe}, r.addr, r.nbytes);
+    return;
+  }
   const auto touch = [&](const TensorRef& r) { settle_pages(MemoryImage::key_of(r), r.addr, r.span_bytes()); };
   for_each_operand(op, touch);
   touch(op.output);
 }
 
 void DirectMemory::after_op(const OpDesc& op) {
+  if (op.ranged && op.type != CommandType::load) {
+    for (const MovedRange& r : op.ranged->ranges) refresh_pages({op.ranged->space, kNoPe}, r.addr, r.nbytes);
+    return;
+  }
   refresh_pages(MemoryImage::key_of(op.output), op.output.addr, op.output.span_bytes());
 }
 

@@ -1,5 +1,6 @@
 #include "kernbench/systemc_models/memory/system.h"
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -76,6 +77,53 @@ void System::apply(const std::shared_ptr<const OpDesc>& op) {
     apply_effect(op, image_, 1024);
   }
   if (watcher_) watcher_->after_op(*op);
+}
+
+std::string System::only_polls_left() const {
+  const auto may = [](const auto& others) {
+    const auto lives = others.lock();
+    return lives && (*lives)();
+  };
+  if (kernels_on_the_way_ > 0 || std::any_of(others_.begin(), others_.end(), may)) return {};
+  constexpr size_t kMostTold = 3;
+  size_t pauses = 0, polls = 0;
+  bool receives = false;
+  std::string text;
+  for (const FlagWaiter* w : flag_waiters_) {
+    const FlagWaiter::Polling p = w->polling();
+    if (p == FlagWaiter::Polling::no) return {};
+    pauses += p == FlagWaiter::Polling::pauses;
+    receives |= p == FlagWaiter::Polling::receives;
+    if (p != FlagWaiter::Polling::pauses && p != FlagWaiter::Polling::looks) continue;
+    if (++polls <= kMostTold) text += (text.empty() ? "" : "; ") + w->flag_text();
+  }
+  if (polls > kMostTold) text += "; and " + std::to_string(polls - kMostTold) + " more";
+  // Of messages, what is under way stands on the timeline; the entry of this poll is worked off.
+  if (receives && timeline().entries() + 1 != pauses) return {};
+  return "nothing can move but polls of flags that nobody changes: " + text;
+}
+
+std::vector<uint64_t> System::follow_atomics(uint64_t op_id, const RangedOp& op) {
+  std::map<uint64_t, LastAtomic>& last = last_atomics_[op.space];
+  const auto split = [&](uint64_t at) {
+    auto it = last.lower_bound(at);
+    if (it == last.begin() || (--it)->second.end <= at) return;
+    last.emplace(at, it->second);
+    it->second.end = at;
+  };
+  std::vector<uint64_t> before;
+  for (const MovedRange& r : op.ranges) {
+    split(r.addr);
+    split(r.addr + r.nbytes);
+    auto it = last.lower_bound(r.addr);
+    for (; it != last.end() && it->first < r.addr + r.nbytes; it = last.erase(it)) {
+      if (it->second.op_id != op_id) before.push_back(it->second.op_id);
+    }
+    last.emplace_hint(it, r.addr, LastAtomic{r.addr + r.nbytes, op_id});
+  }
+  std::sort(before.begin(), before.end());
+  before.erase(std::unique(before.begin(), before.end()), before.end());
+  return before;
 }
 
 std::unique_ptr<tlm::tlm_fw_transport_if<>> System::make_entry(FabricNode& node, tlm::tlm_bw_transport_if<>* backward) {

@@ -2,8 +2,11 @@
 // ports and other sockets, the host. What every block is made with (ComponentConfig), by a platform or by hand.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "kernbench/phase2/graph/pending_values.h"
 #include "kernbench/phase2/memory/memory_image.h"
@@ -29,6 +32,22 @@ class ForeignStore {
   /// The model's bytes of a range into the image, and the image's into the model, by debug transport: at once.
   virtual void pull(uint64_t address, uint64_t nbytes) = 0;
   virtual void push(uint64_t address, uint64_t nbytes) = 0;
+};
+
+/// Who may poll flags, a kernel's runner.
+class FlagWaiter {
+ public:
+  virtual ~FlagWaiter() = default;
+  enum class Polling : uint8_t {
+    no,        ///< it does something, or will
+    ended,     ///< it has nothing to do
+    pauses,    ///< between two polls of a flag that is not yet what it waits for
+    looks,     ///< a poll of such a flag is under way
+    receives,  ///< it waits for messages
+  };
+  virtual Polling polling() const = 0;
+  /// For which flag and value, one line.
+  virtual std::string flag_text() const = 0;
 };
 
 class System : public Fabric {
@@ -74,8 +93,19 @@ class System : public Fabric {
   /// What an op does to the image, seen by the watcher and kept with the pending values where there are.
   void apply(const std::shared_ptr<const OpDesc>& op);
   void watch_ops(OpWatcher* watcher) { watcher_ = watcher; }
-  /// Order of foreign writes among those of one instant: the number of the next one.
+  /// Of a kernel's atomic that takes effect now: the op_ids of those before it on its ranges, each once.
+  std::vector<uint64_t> follow_atomics(uint64_t op_id, const RangedOp&);
+  /// Order of foreign writes and of atomics among those of one instant: the number of the next one.
   uint64_t next_foreign_write() { return foreign_writes_++; }
+  /// Those who may poll flags.
+  std::vector<FlagWaiter*>& flag_waiters() { return flag_waiters_; }
+  /// Says, as long as it lives, whether somebody else may still change memory.
+  void may_change_memory(const std::shared_ptr<std::function<bool()>>& others) { others_.push_back(others); }
+  /// Kernels whose launch is on its way to them.
+  void expect_kernels(int64_t more) { kernels_on_the_way_ += more; }
+  /// Who waits for which flag, one line, where nothing is left but polls of flags that nobody can change any more; else
+  /// empty.
+  std::string only_polls_left() const;
   /// What went wrong where no kernel runs that could be told: the first is kept. One line; empty: nothing.
   void note_fault(const std::string& what) {
     if (fault_.empty()) fault_ = what;
@@ -96,7 +126,14 @@ class System : public Fabric {
   bool materialize_outputs_ = false;
   std::unique_ptr<DirectMemory> direct_memory_;
   OpWatcher* watcher_ = nullptr;
+  std::vector<FlagWaiter*> flag_waiters_;
+  std::vector<std::weak_ptr<std::function<bool()>>> others_;
+  int64_t kernels_on_the_way_ = 0;
   uint64_t foreign_writes_ = 0;
+  struct LastAtomic {
+    uint64_t end = 0, op_id = 0;
+  };
+  std::map<Space, std::map<uint64_t, LastAtomic>> last_atomics_;  ///< by address, without overlaps
   uint32_t pes_ = 0;
   uint64_t launches_ = 0;
   std::string fault_;

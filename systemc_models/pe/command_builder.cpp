@@ -133,10 +133,13 @@ void fill_command(const OpDesc& d, PeCommand& c) {
   c.type = d.type;
   switch (d.type) {
     case CommandType::load:
-      c.dma = transaction_of(d.operands[0].ref);
+      if (!d.ranged) c.dma = transaction_of(d.operands[0].ref);
       break;
     case CommandType::store:
-      c.dma = transaction_of(d.output);
+      if (!d.ranged) c.dma = transaction_of(d.output);
+      break;
+    case CommandType::atomic:
+      c.type = CommandType::store;  // one of the write channel
       break;
     case CommandType::gemm:
       c.m = d.m;

@@ -188,7 +188,7 @@ void Engine::finish(uint8_t unit, uint16_t server, const Work& work) {
   ++u.ops;
   change(u, server, Activity::queue_full, now);  // it takes nothing until the item is handed on
   tell(u, server);
-  if (s.item->command) end_service(*s.item, s.op_id, t_start, now);
+  if (s.item->command && !s.item->command->recorded_in_parts()) end_service(*s.item, s.op_id, t_start, now);
   if (u.needs_slot) pe_->accel_slot.release();
   hand_on(unit, server);
 }

@@ -7,12 +7,20 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/systemc_models/pe/carried_access.h"
 #include "kernbench/systemc_models/pe/pe_setup.h"
+#include "kernbench/systemc_models/pe/ranged_command.h"
 #include "kernbench/systemc_models/pe/running_kernel.h"
 
 namespace kernbench {
 
 KernelRunner::KernelRunner(Pe& pe, System& system, Component& block, CpuRole& cpu)
-    : pe_(pe), system_(system), block_(block), cpu_(cpu) {}
+    : pe_(pe), system_(system), block_(block), cpu_(cpu) {
+  system_.flag_waiters().push_back(this);
+}
+
+KernelRunner::~KernelRunner() {
+  std::vector<FlagWaiter*>& all = system_.flag_waiters();
+  all.erase(std::remove(all.begin(), all.end(), static_cast<FlagWaiter*>(this)), all.end());
+}
 
 void KernelRunner::launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end,
                           size_t stack_bytes, LaunchId id) {
@@ -23,6 +31,8 @@ void KernelRunner::launch(Kernel kernel, double start_ns, std::function<void(con
   outcome_.start_ns = start_ns;
   launched_ = std::move(id);
   last_done_ns_ = 0;
+  flag_ = nullptr;
+  held_.clear();
   faults_.clear();
   port_names_.clear();
   if (pe_.ipcq) {
@@ -99,20 +109,34 @@ void KernelRunner::end_if_complete() {
   if (on_end_) on_end_(outcome_);
 }
 
+namespace {
+
+/// Whether it puts data into a handle when it is complete, or before.
+bool fills_handle(const OpDesc& d) {
+  return d.type == CommandType::load || (d.type == CommandType::atomic && d.ranged->returns_old);
+}
+
+}  // namespace
+
 Ticket KernelRunner::submit(const std::shared_ptr<OpDesc>& desc) {
   auto s = std::make_unique<Submitted>();
   fill_command(*desc, *s);
   s->item.command = s.get();
   s->desc = desc;
+  if (desc->ranged) {
+    auto ranged = std::make_shared<RangedCommand>(system_, pe_, desc);
+    s->of_ranges = ranged.get();
+    s->ranged = std::move(ranged);
+  }
   pe_.scheduler->validate(*s);
-  s->carried = CarriedAccess::of(system_, pe_.dma, desc, s->dma);
+  if (!desc->ranged) s->carried = CarriedAccess::of(system_, pe_.dma, desc, s->dma);
   if (system_.pending_values()) {
     for (const Pe::Engine& e : pe_.engines) {
       if (e.role->computes(*desc)) desc->engine_result = std::make_shared<EngineResult>();
     }
   }
   Submitted& submitted = enqueue(std::move(s), desc);
-  if (desc->type == CommandType::load) loads_[desc->output.addr] = &submitted;
+  if (fills_handle(*desc)) loads_[desc->output.addr] = &submitted;
   timeline().at(local_ns_, front_order(pe_), call<&KernelRunner::issue>(*this, submitted));
   return submitted.ticket;
 }
@@ -216,23 +240,116 @@ void KernelRunner::issue_materialization(Submitted& s) {
 /// What a command does at its submission. What passes a foreign block does it elsewhere.
 void KernelRunner::take_effect(Submitted& s) {
   if (s.carried && !s.carried->begin()) s.carried.reset();
-  if (s.type != CommandType::load && !s.carried) system_.apply(s.desc);
+  if (s.desc->type != CommandType::load && s.desc->type != CommandType::atomic && !s.carried) system_.apply(s.desc);
 }
 
 void KernelRunner::issue(Submitted& s) {
+  if (s.desc->type == CommandType::atomic && s.desc->ranged->releases() && writes_before(s)) {
+    held_.push_back(&s);
+    return;
+  }
+  if (s.of_ranges) s.of_ranges->submitted(s.issue_ns, history_, s);
   take_effect(s);
   if (pe_.observer) pe_.observer->command_submitted(pe_, s, s.issue_ns);
   cpu_.submit(s.item);
 }
 
+/// What a release waits for (access contract §17.1).
+bool KernelRunner::writes_before(const Submitted& s) const {
+  const auto writes = [](const Submitted& c) {
+    switch (c.desc->type) {
+      case CommandType::store:
+        return !c.materializes;
+      case CommandType::atomic:
+      case CommandType::composite:
+        return true;
+      default:
+        return c.store != nullptr;
+    }
+  };
+  return std::any_of(submitted_.begin(), submitted_.end(),
+                     [&](const auto& c) { return c->ticket < s.ticket && !c->done && writes(*c); });
+}
+
+void KernelRunner::release_held() {
+  for (size_t i = 0; i < held_.size();) {
+    Submitted& s = *held_[i];
+    if (writes_before(s)) {
+      ++i;
+      continue;
+    }
+    held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(i));
+    timeline().at(timeline().now_ns(), front_order(pe_), call<&KernelRunner::issue_held>(*this, s));
+  }
+}
+
+void KernelRunner::issue_held(Submitted& s) {
+  s.issue_ns = timeline().now_ns();
+  issue(s);
+}
+
+// ---- flags
+
+void KernelRunner::next_poll(const FlagWait& wait) {
+  end_work();
+  go_on(cpu_.poll_ns(), wait.where);
+  flag_ = &wait;
+  pauses_ = true;
+  timeline().at(local_ns_, front_order(pe_), call<&KernelRunner::poll_due>(*this));
+  place_->waits_for("wait_until", wait.where);
+  tell(KernelActivity::waits);
+  sc_core::wait(resume_);
+  if (poll_fault_.empty()) return;
+  flag_ = nullptr;
+  throw KernelFault(wait.where, std::exchange(poll_fault_, {}));
+}
+
+void KernelRunner::poll_due() {
+  poll_fault_ = system_.only_polls_left();
+  pauses_ = false;
+  place_->waits_for(nullptr, {});
+  tell(KernelActivity::runs);
+  resume_.notify();
+}
+
+void KernelRunner::flag_held(const OpDesc& poll) {
+  flag_ = nullptr;
+  if (history_) history_->took_effect(poll);
+}
+
+FlagWaiter::Polling KernelRunner::polling() const {
+  if (!running_) return Polling::ended;
+  const Submitted* awaited = waiting_ ? find(awaited_) : nullptr;
+  if (flag_) {
+    const bool looks = awaited && awaited->desc->polls;
+    if ((!pauses_ && !looks) || outstanding_ != (looks ? 1u : 0u) || flag_->holds()) return Polling::no;
+    return pauses_ ? Polling::pauses : Polling::looks;
+  }
+  const bool all_queues = std::all_of(submitted_.begin(), submitted_.end(),
+                                      [](const auto& c) { return c->done || c->queue_call != nullptr; });
+  return (waiting_ || returned_) && all_queues ? Polling::receives : Polling::no;
+}
+
+std::string KernelRunner::flag_text() const {
+  if (!flag_) return {};
+  return (flag_->where.line > 0 ? kernbench::to_string(flag_->where) + ": " : "") + pe_.id + " " + flag_->what +
+         ", it is " + flag_->found();
+}
+
 void KernelRunner::complete(PeCommand& command) {
   auto& finished = static_cast<Submitted&>(command);
+  if (finished.of_ranges && finished.of_ranges->has_effects_left()) {
+    // They come at this very instant.
+    timeline().at(timeline().now_ns(), Order(Order::kDepartures, ~0u, 1),
+                  call<&KernelRunner::complete>(*this, command));
+    return;
+  }
   if (finished.store && finished.fault.empty()) return store_received(finished);
   Submitted& s = finished.store_of ? *finished.store_of : finished;
   s.done_ns = command.done_ns;
   if (command.type == CommandType::load && !(command.carried && (!command.fault.empty() || command.carried->put())))
     system_.apply(command.desc);
-  if (command.type == CommandType::load || command.type == CommandType::receive) {
+  if (fills_handle(*command.desc) || command.type == CommandType::receive) {
     const uint64_t addr = command.desc->output.addr;
     loads_.erase(addr);
     if (free_later_.erase(addr)) pe_.tcm->allocator().free(addr);
@@ -252,6 +369,7 @@ void KernelRunner::complete(PeCommand& command) {
     submitted_.pop_front();
     ++first_ticket_;
   }
+  release_held();
   end_if_complete();
 }
 
@@ -451,6 +569,7 @@ TensorRef KernelRunner::translate(const TensorRef& ref) const {
 
 std::string KernelRunner::waiting_for() const {
   if (!running_) return {};
+  if (flag_) return "kernel " + flag_->what;
   if (waiting_) {
     const Submitted* s = find(awaited_);
     return "kernel waits for " + (s && s->desc ? s->desc->name : std::string("a command"));

@@ -23,6 +23,7 @@
 
 namespace kernbench {
 
+class RangedCommand;
 class RunningKernel;
 
 /// Of which launch a kernel is.
@@ -32,11 +33,12 @@ struct LaunchId {
   std::string kernel;           ///< its name; empty: it has none
 };
 
-class KernelRunner final : public PeBackend {
+class KernelRunner final : public PeBackend, private FlagWaiter {
  public:
   using Kernel = std::function<void(PeBackend&)>;
   /// `block`: the pe_cpu, under whose name what is no engine's work is logged.
   KernelRunner(Pe& pe, System& system, Component& block, CpuRole& cpu);
+  ~KernelRunner() override;
 
   /// How a launch ended; told once, when the kernel has returned and all its commands are complete, or at a fault.
   struct Outcome {
@@ -49,6 +51,7 @@ class KernelRunner final : public PeBackend {
   void launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end,
               size_t stack_bytes = kStackBytes, LaunchId id = {});
   bool running() const { return running_; }
+  System& system() const { return system_; }
   /// The launch that runs, or ran last.
   const LaunchId& launched() const { return launched_; }
   /// Tells the history, if any, of commands and waits from now on; it outlives the simulation.
@@ -72,6 +75,8 @@ class KernelRunner final : public PeBackend {
   void wait_for_slot(Ticket) override;
   void wait(Ticket) override;
   bool done(Ticket) const override;
+  void next_poll(const FlagWait&) override;
+  void flag_held(const OpDesc& poll) override;
   void elapse(double cycles) override { work(cpu_.cycles_ns(cycles)); }
   void read_elements(uint64_t count) override { work(static_cast<double>(count) * cpu_.read_ns()); }
   ScalarCycles scalar_cycles() const override { return cpu_.scalar_cycles(); }
@@ -91,6 +96,7 @@ class KernelRunner final : public PeBackend {
     double issue_ns = 0;
     bool done = false;
     std::shared_ptr<OpDesc> materializes;  ///< set for a materialisation, which no engine serves
+    RangedCommand* of_ranges = nullptr;    ///< a gather, a scatter or an atomic: what `ranged` is
     // A send or a receive.
     std::shared_ptr<QueueOp> op;
     QueueCall call;
@@ -106,6 +112,12 @@ class KernelRunner final : public PeBackend {
   Submitted& enqueue(std::unique_ptr<Submitted>, const std::shared_ptr<OpDesc>&);
   void take_effect(Submitted&);
   void issue(Submitted&);
+  bool writes_before(const Submitted&) const;
+  void release_held();
+  void issue_held(Submitted&);
+  void poll_due();
+  Polling polling() const override;
+  std::string flag_text() const override;
   void issue_materialization(Submitted&);
   void issue_queue_op(Submitted&);
   void store_received(Submitted&);
@@ -150,6 +162,10 @@ class KernelRunner final : public PeBackend {
   std::deque<std::unique_ptr<Submitted>> submitted_;
   size_t outstanding_ = 0;
   uint64_t seq_ = 0;
+  std::vector<Submitted*> held_;    ///< atomics that release, until all that the kernel has written before is complete
+  const FlagWait* flag_ = nullptr;  ///< what the kernel polls for, from the first poll that has not found it
+  bool pauses_ = false;             ///< between two polls
+  std::string poll_fault_;
   std::map<Ticket, KernelFault> faults_;            ///< of receives that got another message than they expect
   std::vector<std::string> port_names_;             ///< of the launch
   std::vector<uint64_t> messages_sent_;             ///< by port, for the history

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "kernbench/phase2/log/op_record.h"
@@ -173,6 +174,21 @@ struct RangedAccess {
   uint64_t asked_address = 0;
   std::vector<AccessRange> asked;
   double effect_ns = 0;  ///< of an atomic: the latest of its transactions', as far as they are known
+  /// Of a kernel's command, what a group does: a record of its own.
+  struct Part {
+    static constexpr bool data_op = true;
+    std::shared_ptr<OpDesc> desc;
+    uint64_t op_id = 0;
+    std::vector<uint64_t> after;  ///< the op_ids of the atomics before it on its ranges
+    double grant_ns = 0, done_ns = 0;
+    bool took_effect = false;
+    void describe(OpRecord& r) const {
+      r.desc = desc;
+      r.dependency_ids = after;
+    }
+  };
+  std::vector<Part> parts;  ///< by group; empty: nobody asks for records. One, of all, where nothing is to be moved
+  std::unordered_map<uint64_t, size_t> part_at;  ///< by the group's address
   /// An atomic's transaction takes effect at x.effect_ns, not before now.
   virtual void effect_known(const FabricTransaction&) {}
 };
@@ -216,6 +232,8 @@ struct PeCommand {
   PeItem item;
 
   void describe(OpRecord&) const;
+  /// Whether its transactions have records, and it has none as a whole.
+  bool recorded_in_parts() const { return ranged && !ranged->groups.empty() && !ranged->parts.empty(); }
 };
 
 /// Protocol of the sockets inside a PE, over edges that take no time.

@@ -162,6 +162,9 @@ bool PeDma::next_transaction(PeItem& item, Access& a, bool& asks) {
     a.rows = g.rows();
     a.rows.atomic = all.atomic;
     a.rows.list_bytes = range_bytes_ * (g.ranges.size() - 1);
+    if (!all.parts.empty())
+      item.command->ranged->parts[item.next_group - 1].op_id =
+          item.next_group == 1 ? op_id_at(item.unit, item.server) : begin_service(item);
     return true;
   }
   return next_of_parts(item, a, asks);
@@ -251,6 +254,26 @@ void PeDma::effect_known(FabricTransaction& x) {
   ranged.effect_known(x);
 }
 
+/// What the transaction does for its command; null: the command has no such parts.
+RangedAccess::Part* PeDma::part_of(const FabricTransaction& x) const {
+  const PeItem& item = *static_cast<const PeItem*>(x.context);
+  if (x.posted || !item.command || !item.command->recorded_in_parts()) return nullptr;
+  RangedAccess& all = *item.command->ranged;
+  return &all.parts[all.part_at.at(x.address)];
+}
+
+/// An atomic's record waits for its effect.
+void PeDma::part_done(RangedAccess::Part& part, const FabricTransaction& x) {
+  part.grant_ns = x.grant_ns;
+  part.done_ns = x.done_ns;
+  if (part.desc->type != CommandType::atomic || part.took_effect || part.op_id == 0) return record(part);
+  timeline().at(x.done_ns, Order(Order::kDepartures, ~0u, 0), call<&PeDma::record>(*this, part));
+}
+
+void PeDma::record(RangedAccess::Part& part) {
+  end_service(part, part.op_id, part.grant_ns, part.done_ns);
+}
+
 /// Of a command's item: who observes can tell whose it is.
 void PeDma::start_part(const Access& a) {
   if (pe().observer)
@@ -274,6 +297,7 @@ std::string PeDma::op_of(const FabricTransaction& x) const {
 
 uint64_t PeDma::op_id_of(const FabricTransaction& x) const {
   if (x.posted) return 0;
+  if (const RangedAccess::Part* part = part_of(x)) return part->op_id;
   const PeItem& item = *static_cast<const PeItem*>(x.context);
   return op_id_at(item.unit, item.server);
 }
@@ -293,6 +317,7 @@ void PeDma::transaction_done(FabricTransaction& x) {
   PeItem& item = *static_cast<PeItem*>(x.context);
   if (x.went_outside && item.command && item.command->fault.empty()) check_passed(item, x);
   transaction_served(item, x);
+  if (RangedAccess::Part* part = part_of(x)) part_done(*part, x);
   if (!item.command) {
     MemoryRequest& r = *item.request;
     r.done(r, x);

@@ -93,6 +93,9 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   bool next_joined(PeItem&, Access&);
   void join(PeItem&, const TilePart&);
   void end_item(PeItem&);
+  RangedAccess::Part* part_of(const FabricTransaction&) const;
+  void part_done(RangedAccess::Part&, const FabricTransaction&);
+  void record(RangedAccess::Part&);
   void check_passed(const PeItem&, FabricTransaction&);
   void looked_up(PeItem&);
   void start_part(const Access&);

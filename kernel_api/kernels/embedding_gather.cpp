@@ -1,0 +1,55 @@
+// y[i] = table[idx[i]]: one gather for a block of indices, from the memories of all PEs, over which the table is shared
+// out. Index -1 gives zeros.
+#include <algorithm>
+
+#include "kernbench/kernel_api/kernels/common.h"
+
+namespace kernbench::kernels {
+namespace {
+
+constexpr int64_t kElements = 16384;  // of a block
+
+void embedding_gather(tl::Context& tl, const tl::Args& args) {
+  const tl::View& to = args["y"];
+  if (to.empty()) return;
+  const tl::Ptr table = args.whole("table").ptr;
+  const tl::Block y = to;
+  const int64_t cols = to.shape[1];
+  const int64_t step = std::max<int64_t>(1, kElements / cols);
+  for (int64_t first = 0; first < to.shape[0]; first += step) {
+    const int64_t count = std::min(step, to.shape[0] - first);
+    const auto index = tl.load(args["idx"].ptr + first, {count});
+    tl.store_async(y.rows(first, count), gather_rows(tl, table, index, cols).reshape({count, cols}));
+  }
+}
+
+/// That of gather, which has the whole table.
+std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) {
+  Params g;
+  g.set("n", p.integer("tokens"));
+  g.set("cols", p.integer("dim"));
+  g.set("dtype", p.dtype());
+  return KernelRegistry::instance().at("gather").reference(g, {{"x", in.at("table")}, {"idx", in.at("idx")}});
+}
+
+KernelSpec spec() {
+  KernelSpec s;
+  s.name = "embedding_gather";
+  s.help = "y[i] = table[idx[i]] by gathers from a table that all PEs share out, zeros where idx is -1";
+  s.params = {ParamSpec::size("vocab", 4096, "rows of the table, split over the PEs"),
+              ParamSpec::size("dim", 128, "columns of table and y"),
+              ParamSpec::size("tokens", 1024, "rows of y, split over the PEs"),
+              ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16, DType::i8})};
+  s.tensors = {{"idx", TensorSpec::Role::in, dims({"tokens"}), [](const Params&) { return DType::i32; },
+                Placement::rows, Init::index(value_of("vocab"))},
+               input("table", {"vocab", "dim"}, Placement::rows),
+               output("y", {"tokens", "dim"}, Placement::rows)};
+  s.function = embedding_gather;
+  s.reference = reference;
+  return s;
+}
+
+const RegisterKernel registered{spec()};
+
+}  // namespace
+}  // namespace kernbench::kernels

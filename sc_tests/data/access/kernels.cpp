@@ -1,0 +1,211 @@
+// Kernels of gathers_atomics_and_flags_move_data_test.py: one access of each kind, as parameters say; flags; and wrong
+// uses.
+#include "kernbench/kernel_api/plugin.h"
+#include "kernbench/kernel_api/registry.h"
+#include "kernbench/kernel_api/tl.h"
+
+KERNBENCH_PLUGIN("access kernels")
+
+namespace {
+using namespace kernbench;
+
+const auto i32 = [](const Params&) { return DType::i32; };
+const auto u8 = [](const Params&) { return DType::u8; };
+const auto own = [](const Params& p) { return p.dtype(); };
+const auto size_of_table = [](const Params& p) { return Dims{p.integer("table")}; };
+const auto size_of_index = [](const Params& p) { return Dims{p.integer("n")}; };
+const auto size_of_value = [](const Params& p) { return Dims{p.integer("n"), p.integer("width")}; };
+
+/// The table is whole where its shards lie, over the memories of all PEs that the tensor is shared out over.
+void access(tl::Context& tl, const tl::Args& args) {
+  if (tl.index() > 0) return;
+  const std::string op = args.choice("op");
+  const int64_t n = args.integer("n"), width = args.integer("width"), stride = args.integer("stride");
+  const tl::View whole = args.whole("t");
+  const tl::Ptr table = args.flag("physical") ? args["t"].ptr : whole.ptr;
+  if (args.flag("pending_table")) tl.store(whole, tl.load(whole) + 0);
+  const auto index = tl.load(args["idx"].ptr, {n});
+  const auto mask = args.flag("masked") ? tl.load(args["mask"].ptr, {n}) : tl::Loaded();
+  const Dims shape = width > 1 ? Dims{n, width} : Dims{n};
+  tl::Tensor value = tl.load(args["v"].ptr, shape);
+  if (args.flag("pending_value")) value = value + 0;
+  tl::Tensor result = value;
+  if (op == "gather") {
+    result = tl.gather(table, index, mask, -3, width, stride);
+  } else if (op == "scatter") {
+    tl.scatter(table, index, value, mask, width, stride);
+  } else if (op == "cas") {
+    result = tl.atomic_cas(table, index, tl.load(args["e"].ptr, {n}), value, tl::Sem::relaxed);
+  } else if (args.flag("returns")) {
+    result = tl.atomic(op.c_str(), table, index, value, mask, tl::Sem::acq_rel);
+  } else {
+    tl.red(op.c_str(), table, index, value, mask, tl::Sem::acq_rel);
+  }
+  tl.store(args["y"].ptr, result);
+  // What is there afterwards, as a load finds it.
+  tl.store(args["after"].ptr, tl.load(whole));
+}
+
+KernelSpec access_spec() {
+  KernelSpec s;
+  s.name = "t_access";
+  s.help = "one gather, scatter or atomic";
+  s.params = {
+      ParamSpec::choice("op", {"gather", "scatter", "add", "max", "min", "and", "or", "xor", "xchg", "cas"}, "what"),
+      ParamSpec::size("n", 16, "elements"),
+      ParamSpec::size("table", 64, "elements of the table"),
+      ParamSpec::size("width", 1, "of an element"),
+      ParamSpec::size("stride", 1, "of an element"),
+      ParamSpec::flag("masked", false, "by mask"),
+      ParamSpec::flag("returns", true, "the old values"),
+      ParamSpec::flag("physical", false, "through the PE's own shard"),
+      ParamSpec::flag("pending_table", false, "is computed"),
+      ParamSpec::flag("pending_value", false, "is computed"),
+      ParamSpec::dtypes({DType::i32, DType::u32, DType::f32, DType::f16, DType::bf16, DType::i8})};
+  s.tensors = {{"t", TensorSpec::Role::in_out, size_of_table, own, Placement::rows, Init::uniform()},
+               {"idx", TensorSpec::Role::in, size_of_index, i32, Placement::replicate, Init::uniform()},
+               {"mask", TensorSpec::Role::in, size_of_index, u8, Placement::replicate, Init::uniform()},
+               {"v", TensorSpec::Role::in, size_of_value, own, Placement::replicate, Init::uniform()},
+               {"e", TensorSpec::Role::in, size_of_index, own, Placement::replicate, Init::uniform()},
+               {"y", TensorSpec::Role::out, size_of_value, own, Placement::single, {}},
+               {"after", TensorSpec::Role::out, size_of_table, own, Placement::single, {}}};
+  s.function = access;
+  return s;
+}
+
+// ---- several PEs
+
+TensorSpec shared(const std::string& name, int64_t n) {
+  TensorSpec t{name, TensorSpec::Role::in_out, [n](const Params&) { return Dims{n}; }, i32, Placement::single, {}};
+  t.fill = [n](const Params&, uint64_t) { return HostTensor(DType::i32, {n}); };
+  return t;
+}
+
+/// Every PE draws tickets: each number is drawn once, and those of a PE rise.
+void tickets(tl::Context& tl, const tl::Args& args) {
+  const auto one = tl.load(args["zeros"].ptr, {1});
+  for (int64_t i = 0; i < 4; ++i) {
+    const auto drawn = tl.atomic_add(args["state"].ptr, one, 1);
+    tl.store(args["y"].ptr + (tl.index() * 4 + i), drawn);
+  }
+}
+
+/// The first PE hands a row from PE to PE, by a flag of each.
+void relay(tl::Context& tl, const tl::Args& args) {
+  const tl::Ptr flags = args["state"].ptr, row = args["row"].ptr;
+  if (tl.index() == 0) {
+    tl.store(row, tl.load(args["zeros"].ptr, {16}));
+  } else {
+    const std::string order = args.choice("order");
+    if (order != "none") tl.wait_until(flags + tl.index(), tl::Cmp::ge, tl.index());
+    tl.store(row, tl.load(row, {16}) + 1);
+  }
+  if (tl.index() + 1 < tl.size()) {
+    if (args.choice("order") == "relaxed") {
+      tl.atomic_xchg((flags + (tl.index() + 1)).block({1}), tl.index() + 1, {}, tl::Sem::relaxed);
+    } else {
+      tl.signal(flags + (tl.index() + 1), tl.index() + 1);
+    }
+  }
+}
+
+/// A barrier of one counter: what others have stored before may be read behind it.
+void ticket_barrier(tl::Context& tl, const tl::Args& args) {
+  const tl::Ptr count = args["state"].ptr, row = args["row"].ptr;
+  tl.store_async(row + tl.index(), tl.tensor(std::vector<int64_t>{tl.index()}, {1}, DType::i32));
+  if (args.choice("order") != "none") {
+    tl.atomic_add(count.block({1}), 1, {}, args.choice("order") == "relaxed" ? tl::Sem::relaxed : tl::Sem::release);
+    tl.wait_until(count, tl::Cmp::ge, tl.size());
+  }
+  tl.store(args["y"].ptr + tl.index(), tl.load(row + (tl.index() + 1) % tl.size(), {1}));
+}
+
+/// Waits for what never comes.
+void waits_for_ever(tl::Context& tl, const tl::Args& args) {
+  if (tl.index() == 0) tl.wait_until(args["state"].ptr, tl::Cmp::ge, 7);
+}
+
+KernelSpec shared_spec(const std::string& name, void (*body)(tl::Context&, const tl::Args&)) {
+  KernelSpec s;
+  s.name = name;
+  s.help = "flags and atomics between PEs";
+  s.params = {ParamSpec::choice("order", {"kept", "relaxed", "none"}, "between the PEs")};
+  s.tensors = {shared("state", 64),
+               shared("row", 64),
+               shared("y", 256),
+               {"zeros",
+                TensorSpec::Role::in,
+                [](const Params&) { return Dims{64}; },
+                i32,
+                Placement::replicate,
+                {},
+                {},
+                {},
+                0,
+                [](const Params&, uint64_t) { return HostTensor(DType::i32, {64}); }}};
+  s.function = body;
+  return s;
+}
+
+// ---- wrong uses, by number
+
+void wrong(tl::Context& tl, const tl::Args& args) {
+  if (tl.index() > 0) return;
+  const tl::Ptr p = args["state"].ptr;
+  const tl::Loaded zeros = tl.load(args["zeros"].ptr, {4});
+  const tl::Tensor pending = zeros + 1;
+  const tl::Tensor floats = tl.cast(zeros, DType::f32);
+  // Each on the line of its number.
+  // clang-format off
+  switch (args.integer("case")) {
+    case 1: tl.gather(p, pending); break;
+    case 2: tl.gather(p, floats); break;
+    case 3: tl.gather(p, zeros, pending); break;
+    case 4: tl.gather(p, zeros, tl.load(args["zeros"].ptr, {5})); break;
+    case 5: tl.gather(p, tl.tensor(std::vector<int>{3, 64}, {2}, DType::i32)); break;
+    case 6: tl.gather(p, tl.tensor(std::vector<int>{0, -1}, {2}, DType::i32)); break;
+    case 7: tl.gather(p, zeros, {}, 0, 0); break;
+    case 8: tl.scatter(p, zeros, floats); break;
+    case 9: tl.scatter(p, zeros, tl.load(args["zeros"].ptr, {5})); break;
+    case 10: tl.atomic_add(p.cast(DType::i64), zeros, 1); break;
+    case 11: tl.atomic_cas(p.cast(DType::f32), zeros, 0, 1); break;
+    case 12: tl.atomic_and(p.cast(DType::f32), zeros, 1); break;
+    case 13: tl.atomic_max(p.cast(DType::f16), zeros, 1); break;
+    case 14: tl.atomic_add(p, zeros, pending); break;
+    case 15: tl.atomic_add(p, zeros, 1.5); break;
+    case 16: tl.red_add(p.cast(DType::u32), zeros, -1); break;
+    case 17: { tl::Ptr q = p; q.addr += 2; tl.atomic_add(q, zeros, 1); break; }
+    case 18: tl.atomic_add(p + 61, tl.tensor(std::vector<int>{0, 3}, {2}, DType::i32), 1); break;
+    case 19: tl.atomic_add(tl::Ptr(Space::hbm, uint64_t{1} << 50, DType::i32), zeros, 1); break;
+    case 20: tl.wait_until(p, tl::Cmp::eq, 1); break;
+    case 21: tl.wait_until(p.cast(DType::f32), tl::Cmp::eq, 1); break;
+    case 22: tl.store(p.block({4}), pending); tl.wait_until(p, tl::Cmp::eq, 1); break;
+    case 23: tl.signal(p.cast(DType::u32), -1); break;
+    case 24: tl.atomic_add(args["never"].ptr.block({1}), 1); break;
+    case 25: tl.gather(args["never"].ptr, zeros); break;
+    case 26: tl.store(p.block({4}), pending); tl.atomic_add(p.block({4}), 1)(0); break;
+    case 27: tl.gather(tl::Ptr(Space::tcm, 0, DType::i32), zeros); break;
+    case 28: tl.atomic("nand", p, zeros, 1, {}, tl::Sem::relaxed); break;
+    case 29: tl.red_max(p, zeros, floats); break;
+    case 30: tl.atomic_cas(p, zeros, pending, 1); break;
+    default: break;
+  }
+  // clang-format on
+}
+
+KernelSpec wrong_spec() {
+  KernelSpec s = shared_spec("t_wrong", wrong);
+  s.params = {ParamSpec::size("case", 31, "which")};
+  s.tensors.push_back(
+      {"never", TensorSpec::Role::out, [](const Params&) { return Dims{8}; }, i32, Placement::single, {}});
+  return s;
+}
+
+const RegisterKernel registered[] = {RegisterKernel{access_spec()},
+                                     RegisterKernel{shared_spec("t_tickets", tickets)},
+                                     RegisterKernel{shared_spec("t_relay", relay)},
+                                     RegisterKernel{shared_spec("t_barrier", ticket_barrier)},
+                                     RegisterKernel{shared_spec("t_waits_for_ever", waits_for_ever)},
+                                     RegisterKernel{wrong_spec()}};
+
+}  // namespace
