@@ -15,6 +15,7 @@ CommandHistory::Pe& CommandHistory::at(uint32_t pe) {
 }
 
 void CommandHistory::submitted(const std::shared_ptr<const OpDesc>& desc) {
+  if (!why_ended_.empty()) return;
   Pe& p = at(desc->pe);
   Command c;
   c.desc = desc;
@@ -24,10 +25,12 @@ void CommandHistory::submitted(const std::shared_ptr<const OpDesc>& desc) {
 }
 
 void CommandHistory::completed(uint32_t pe, uint64_t seq, double done_ns) {
+  if (!why_ended_.empty()) return;
   command(pe, seq).done_ns = done_ns;
 }
 
 void CommandHistory::waited(uint32_t pe, uint64_t seq) {
+  if (!why_ended_.empty()) return;
   Command& c = command(pe, seq);
   const uint64_t now = at(pe).events++;
   c.waited = std::min(c.waited, now);
@@ -35,11 +38,13 @@ void CommandHistory::waited(uint32_t pe, uint64_t seq) {
 }
 
 void CommandHistory::found_complete(uint32_t pe, uint64_t seq) {
+  if (!why_ended_.empty()) return;
   Command& c = command(pe, seq);
   c.found_complete = std::min(c.found_complete, at(pe).events++);
 }
 
 void CommandHistory::sent(uint32_t pe, uint64_t message) {
+  if (!why_ended_.empty()) return;
   Pe& p = at(pe);
   Clock clock = p.knows;
   clock[pe] = p.events++;
@@ -47,6 +52,7 @@ void CommandHistory::sent(uint32_t pe, uint64_t message) {
 }
 
 void CommandHistory::received(uint32_t pe, uint64_t message) {
+  if (!why_ended_.empty()) return;
   Pe& p = at(pe);
   const auto it = messages_.find(message);
   if (it == messages_.end()) return;
@@ -59,6 +65,7 @@ void CommandHistory::received(uint32_t pe, uint64_t message) {
 }
 
 void CommandHistory::ended(uint32_t pe, Clock* clock) {
+  if (!why_ended_.empty()) return;
   Pe& p = at(pe);
   const uint64_t now = p.events++;
   for (; p.ended < p.commands.size(); ++p.ended) {
@@ -74,12 +81,19 @@ void CommandHistory::ended(uint32_t pe, Clock* clock) {
 }
 
 void CommandHistory::begins(uint32_t pe, const Clock& clock) {
+  if (!why_ended_.empty()) return;
   Pe& p = at(pe);
   for (const auto& [other, events] : clock) {
     uint64_t& known = p.knows[other];
     known = std::max(known, events);
   }
   p.learnt.emplace_back(p.events++, p.knows);
+}
+
+void CommandHistory::end(const std::string& why) {
+  why_ended_ = why;
+  pes_ = {};
+  messages_ = {};
 }
 
 void CommandHistory::serves_in_order(uint32_t pe, CommandType type) {
