@@ -240,7 +240,7 @@ TEST(Messages, faults_name_line_pe_and_port) {
        {"sip0.cube0.pe1: has ended, and message 0 arrives on port W, sent by sip0.cube0.pe0 (messages_carry_values"}},
       {"all_receive",
        {"nothing can move", "circle of waiting", "sip0.cube0.pe0 (messages_carry_values", "sip0.cube0.pe1 (",
-        "sip0.cube0.pe2 (", "recv on W: nothing sent by", "kernel waits for ipcq_recv (messages_carry_values"}},
+        "sip0.cube0.pe2 (", "recv on W: nothing sent by", "kernel waits for recv (messages_carry_values"}},
       {"reads_pending", {"pending", "exp", "messages_carry_values"}},
       {"any_of_outstanding", {"recv_any on W", "outstanding", "messages_carry_values"}},
   };

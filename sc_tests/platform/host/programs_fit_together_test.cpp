@@ -200,6 +200,7 @@ TEST(ProgramFaults, say_where_the_program_stands) {
     std::function<void(Context&)> program;
   };
   const auto some = [](Context& h) { return h.tensor(DType::f32, {8, 8}, host::rows_of_pes(), "t"); };
+  const auto row = [](Context& h) { return h.tensor(DType::f32, {64}, host::rows_of_pes(), "r"); };
   const std::vector<Wrong> all = {
       {"2: LINE: stream 0 of rank 5: the program has none", [](Context& h) { h.rank(5); }},
       {"2: LINE: tensor t: on rank 7: the program has 2 ranks",
@@ -256,18 +257,18 @@ TEST(ProgramFaults, say_where_the_program_stands) {
        [](Context& h) { h.wait(h.event("e"), h.rank(1)); }},
       {"2: LINE: launch of vector_add: pes: found 'pe9', expected all, leaders or ids of PEs such as sip0.",
        [&](Context& h) {
-         const host::Tensor t = some(h);
+         const host::Tensor t = row(h);
          h.launch(h.ranks(), "vector_add", {}, {{"a", t}, {"b", t}, {"c", t}}, "pe9");
        }},
       {"2: LINE: launch of vector_add: pes: a PE stands twice in '",
        [&](Context& h) {
-         const host::Tensor t = some(h);
+         const host::Tensor t = row(h);
          const std::string twice = "sip0.cube0.pe0,sip0.cube0.pe0";
          h.launch(h.ranks(), "vector_add", {}, {{"a", t}, {"b", t}, {"c", t}}, twice);
        }},
       {"2: LINE: launch of vector_add: pes: sip1.cube0.pe0 is on none of its ranks",
        [&](Context& h) {
-         const host::Tensor t = some(h);
+         const host::Tensor t = row(h);
          const std::string both = "sip0.cube0.pe0,sip1.cube0.pe0";
          h.launch(h.rank(0), "vector_add", {}, {{"a", t}, {"b", t}, {"c", t}}, both);
        }},

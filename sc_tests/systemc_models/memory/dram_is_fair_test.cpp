@@ -130,8 +130,9 @@ INSTANTIATE_TEST_SUITE_P(Modes, DramIsFair, ::testing::ValuesIn(kModes),
 std::pair<double, double> lone_write(const char* links, int flit_bytes, int gbs, uint64_t address, uint64_t nbytes) {
   const std::string text = in_child([&] {
     std::string yaml = machine(links + fmt::format(", flit_bytes: {}", flit_bytes), "refresh: none");
-    for (size_t at = yaml.find("bw_gbs: 256"); at != std::string::npos; at = yaml.find("bw_gbs: 256"))
-      yaml.replace(at, 11, fmt::format("bw_gbs: {}.0", gbs));
+    const std::string of_file = "bw_gbs: 256", wanted = fmt::format("bw_gbs: {}.0", gbs);
+    for (size_t at = yaml.find(of_file); at != std::string::npos; at = yaml.find(of_file, at + wanted.size()))
+      yaml.replace(at, of_file.size(), wanted);
     const auto platform = platform_from_text(yaml);
     // The read comes long after, when all that waited has been written.
     const auto r = run_traffic(*platform, {request(*platform, 0, "writer", "write", address, nbytes),
