@@ -14,6 +14,7 @@ CommandHistory::Pe& CommandHistory::at(uint32_t pe) {
 }
 
 void CommandHistory::submitted(const std::shared_ptr<const OpDesc>& desc) {
+  if (!why_ended_.empty()) return;
   Pe& p = at(desc->pe);
   Command c;
   c.desc = desc;
@@ -40,6 +41,7 @@ void CommandHistory::learn_now(Pe& p, const Clock& more) {
 }
 
 void CommandHistory::took_effect(const OpDesc& d) {
+  if (!why_ended_.empty()) return;
   const CommandId id{d.pe, d.seq};
   const auto for_each_element = [&](auto f) {
     const uint64_t item = size_of(d.output.dtype);
@@ -76,10 +78,12 @@ void CommandHistory::took_effect(const OpDesc& d) {
 }
 
 void CommandHistory::completed(uint32_t pe, uint64_t seq, double done_ns) {
+  if (!why_ended_.empty()) return;
   command(pe, seq).done_ns = done_ns;
 }
 
 void CommandHistory::waited(uint32_t pe, uint64_t seq) {
+  if (!why_ended_.empty()) return;
   Command& c = command(pe, seq);
   const uint64_t now = at(pe).events++;
   c.waited = std::min(c.waited, now);
@@ -89,11 +93,13 @@ void CommandHistory::waited(uint32_t pe, uint64_t seq) {
 }
 
 void CommandHistory::found_complete(uint32_t pe, uint64_t seq) {
+  if (!why_ended_.empty()) return;
   Command& c = command(pe, seq);
   c.found_complete = std::min(c.found_complete, at(pe).events++);
 }
 
 void CommandHistory::sent(uint32_t pe, uint64_t message) {
+  if (!why_ended_.empty()) return;
   Pe& p = at(pe);
   Clock clock = p.knows;
   clock[pe] = p.events++;
@@ -101,6 +107,7 @@ void CommandHistory::sent(uint32_t pe, uint64_t message) {
 }
 
 void CommandHistory::received(uint32_t pe, uint64_t message) {
+  if (!why_ended_.empty()) return;
   Pe& p = at(pe);
   const auto it = messages_.find(message);
   if (it == messages_.end()) return;
@@ -110,6 +117,7 @@ void CommandHistory::received(uint32_t pe, uint64_t message) {
 }
 
 void CommandHistory::ended(uint32_t pe, Clock* clock) {
+  if (!why_ended_.empty()) return;
   Pe& p = at(pe);
   const uint64_t now = p.events++;
   for (; p.ended < p.commands.size(); ++p.ended) {
@@ -122,7 +130,17 @@ void CommandHistory::ended(uint32_t pe, Clock* clock) {
 }
 
 void CommandHistory::begins(uint32_t pe, const Clock& clock) {
+  if (!why_ended_.empty()) return;
   learn_now(at(pe), clock);
+}
+
+void CommandHistory::end(const std::string& why) {
+  why_ended_ = why;
+  pes_ = {};
+  messages_ = {};
+  releasing_ = {};
+  acquired_ = {};
+  released_ = {};
 }
 
 void CommandHistory::serves_in_order(uint32_t pe, CommandType type) {

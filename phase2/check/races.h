@@ -48,6 +48,9 @@ class CommandHistory {
   void begins(uint32_t pe, const Clock& clock);
   /// All kernels have ended and all commands are complete; what comes is behind them.
   void launch_ended() { ++launch_; }
+  /// It ends, and forgets all, as it would grow for ever; `why`, in words that name what the kernel does.
+  void end(const std::string& why);
+  const std::string& why_ended() const { return why_ended_; }  ///< empty: it has not
   /// Simple commands of this type are done one after the other by one server of the PE's engine.
   void serves_in_order(uint32_t pe, CommandType type);
 
@@ -85,6 +88,7 @@ class CommandHistory {
   std::map<CommandId, Clock> acquired_;                          ///< by atomics that nobody has waited for
   std::map<std::pair<Space, uint64_t>, std::shared_ptr<const Clock>> released_;  ///< by address of the element
   uint32_t launch_ = 0;
+  std::string why_ended_;
 };
 
 /// One of the two accesses.

@@ -62,8 +62,16 @@ int run(const cli::Command& c) {
   }
 }
 
+/// SystemC would write the library's warnings to stdout.
+void warn_on_stderr(const sc_core::sc_report& report, const sc_core::sc_actions& actions) {
+  const bool warning = report.get_severity() == sc_core::SC_WARNING;
+  if (warning) cli::tell(std::string("kernbench: warning: ") + report.get_msg());
+  sc_core::sc_report_handler::default_handler(report, warning ? actions & ~sc_core::SC_DISPLAY : actions);
+}
+
 /// Once a process.
 void set_up() {
+  sc_core::sc_report_handler::set_handler(&warn_on_stderr);
   std::ios::sync_with_stdio(false);
   cli::install_signal_handlers();
   sc_core::sc_set_time_resolution(1, sc_core::SC_FS);

@@ -7,6 +7,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/op/named_values.h"
 #include "kernbench/phase2/text/text.h"
+#include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/output_files.h"
 #include "kernbench/phase2/tool/version.h"
 #include "kernbench/platform/cli/commands.h"
@@ -18,6 +19,7 @@
 #include "kernbench/platform/observe/waveform.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/run_of_spec.h"
+#include "kernbench/platform/tools/unused_attributes.h"
 #include "kernbench/platform/topology/build/mesh_cache.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/core/timeline.h"
@@ -110,7 +112,9 @@ topology::Graph TopologyOptions::compile() const {
 }
 
 Platform& TopologyOptions::build() const {
-  return *new Platform("system", compile());
+  Platform& platform = *new Platform("system", compile());
+  for (const std::string& line : unused_attributes(platform)) tell("kernbench: warning: " + line);
+  return platform;
 }
 
 LimitOptions::LimitOptions(const spec::RunSpec& run)

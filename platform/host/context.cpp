@@ -25,7 +25,7 @@ void merge(const CommandHistory::Clock& from, CommandHistory::Clock& into) {
 template <class Work>
 auto located(const char* file, int line, const Work& work) {
   const auto told = [&](const std::exception& e) {
-    const std::string text = e.what(), here = to_string(SourceLine{file, line}) + ": ";
+    const std::string text = e.what(), here = line > 0 ? to_string(SourceLine{file, line}) + ": " : "";
     return text.compare(0, here.size(), here) == 0 ? text : here + text;
   };
   try {
@@ -41,6 +41,28 @@ auto located(const char* file, int line, const Work& work) {
   }
 }
 
+/// What `work` throws that no call of the Context has told stands somewhere behind the program's last one.
+template <class Work>
+void located_behind(const SourceLine& last_call, const Work& work) {
+  const auto told = [&](const std::exception& e) {
+    const std::string text = e.what(), there = to_string(last_call) + ": ";
+    return last_call.line == 0 || text.compare(0, there.size(), there) == 0 ? text : "behind " + there + text;
+  };
+  try {
+    work();
+  } catch (const sc_core::sc_unwind_exception&) {
+    throw;  // the simulation's own
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const BadParam& e) {
+    throw BadParam(told(e));
+  } catch (const InputError& e) {
+    throw InputError(told(e));
+  } catch (const std::exception& e) {
+    throw RunError(told(e));
+  }
+}
+
 }  // namespace
 
 struct Context::Simulated {
@@ -49,6 +71,12 @@ struct Context::Simulated {
   HostTransfer transfer;
   sc_core::sc_event changed;
 };
+
+template <class Work>
+auto Context::at(const char* file, int line, const Work& work) const {
+  last_call_ = {file, line};
+  return located(file, line, work);
+}
 
 Context::Context(Platform& platform, const ProgramSpec& spec, Params params, std::vector<size_t> pes,
                  ContextOptions options)
@@ -89,7 +117,7 @@ On Context::ranks() const {
 }
 
 On Context::rank(uint32_t r, const char* file, int line) const {
-  return located(file, line, [&]() -> On {
+  return at(file, line, [&]() -> On {
     const On on = Stream{r, 0};
     check(on);
     return on;
@@ -97,7 +125,7 @@ On Context::rank(uint32_t r, const char* file, int line) const {
 }
 
 Stream Context::stream(uint32_t rank, const char* file, int line) {
-  return located(file, line, [&]() -> Stream {
+  return at(file, line, [&]() -> Stream {
     if (rank >= pes_.ranks)
       throw InputError("rank " + std::to_string(rank) + ": the program has " + std::to_string(pes_.ranks) + " ranks");
     return streams_.add(rank);
@@ -127,11 +155,11 @@ Tensor Context::named(const std::string& name, TensorSpec::Role role) const {
 }
 
 Tensor Context::input(const std::string& name, const char* file, int line) const {
-  return located(file, line, [&] { return named(name, TensorSpec::Role::in); });
+  return at(file, line, [&] { return named(name, TensorSpec::Role::in); });
 }
 
 Tensor Context::output(const std::string& name, const char* file, int line) const {
-  return located(file, line, [&] { return named(name, TensorSpec::Role::out); });
+  return at(file, line, [&] { return named(name, TensorSpec::Role::out); });
 }
 
 Tensor Context::made(std::shared_ptr<const TensorPlaces> places) {
@@ -143,7 +171,7 @@ Tensor Context::made(std::shared_ptr<const TensorPlaces> places) {
 
 Tensor Context::tensor(DType dtype, const Dims& shape, const Layout& layout, const std::string& name, const char* file,
                        int line) {
-  return located(file, line, [&] {
+  return at(file, line, [&] {
     give_back_freed();
     const std::string called = name.empty() ? "tensor" + std::to_string(tensors_made_++) : name;
     return made(std::make_shared<TensorPlaces>(platform_.machine(), platform_.hosts().allocators(), pes_, called, dtype,
@@ -163,14 +191,14 @@ Tensor Context::partial_like(const Tensor& t, const std::string& name, const cha
 }
 
 Tensor Context::slice(const Tensor& t, int axis, int64_t first, int64_t count, const char* file, int line) const {
-  return located(file, line, [&] {
+  return at(file, line, [&] {
     check(t);
     return Tensor(std::make_shared<TensorPlaces>(t.places(), axis, first, count));
   });
 }
 
 Tensor Context::view(const Tensor& t, const Dims& shape, const char* file, int line) const {
-  return located(file, line, [&] {
+  return at(file, line, [&] {
     check(t);
     return Tensor(std::make_shared<TensorPlaces>(t.places(), shape));
   });
@@ -183,7 +211,7 @@ void Context::check(const Tensor& t) const {
 }
 
 void Context::free(const Tensor& t, const char* file, int line) {
-  located(file, line, [&] {
+  at(file, line, [&] {
     check(t);
     const auto it =
         std::find_if(made_.begin(), made_.end(), [&](const auto& made) { return made.get() == &t.places()->owner(); });
@@ -283,7 +311,9 @@ const Context::Group& Context::group(const std::vector<size_t>& pes) {
 
 void Context::choose_pes(LaunchPlan& plan, const On& on, const std::string& pes) const {
   std::vector<size_t> chosen = pes_.pes;
-  if (pes != "all") chosen = kernbench::choose_pes(platform_.machine(), {pes, "all", "all"});
+  if (pes != "all")
+    chosen =
+        kernbench::choose_pes(platform_.machine(), {pes, "all", "all", "launch of " + plan.kernel->name + ": pes"});
   for (const Stream& s : on.streams()) {
     plan.parts.emplace_back();
     for (size_t p = 0; p < pes_.pes.size(); ++p) {
@@ -294,6 +324,12 @@ void Context::choose_pes(LaunchPlan& plan, const On& on, const std::string& pes)
     }
   }
   if (plan.pes.empty()) throw InputError("launch of " + plan.kernel->name + ": none of its ranks has a PE of " + pes);
+  if (pes == "all" || pes == "leaders") return;
+  for (const size_t p : chosen) {
+    if (std::find(plan.pes.begin(), plan.pes.end(), p) == plan.pes.end())
+      throw InputError("launch of " + plan.kernel->name + ": pes: " + platform_.pes().pe(p).id +
+                       " is on none of its ranks");
+  }
 }
 
 void Context::give_tensors(LaunchPlan& plan, const TensorPointers& tensors) const {
@@ -313,7 +349,7 @@ void Context::give_tensors(LaunchPlan& plan, const TensorPointers& tensors) cons
 
 void Context::launch(const On& on, const std::string& kernel, const KernelParams& params,
                      const std::map<std::string, Tensor>& tensors, const std::string& pes, const char* file, int line) {
-  return located(file, line, [&] {
+  return at(file, line, [&] {
     check(on);
     const auto plan = std::make_shared<LaunchPlan>();
     plan->kernel = &KernelRegistry::instance().at(kernel);
@@ -337,13 +373,14 @@ void Context::launch(const On& on, const std::string& kernel, const KernelParams
     plan->behind = program_clock_;
     Operation op;
     op.kind = Operation::Kind::launch;
+    op.where = {file, line};
     op.name = kernel;
     op.streams = on.streams();
     op.notes = std::move(prepared.notes);
     op.where = {file, line};
     for (const auto& [name, t] : tensors) op.uses.push_back(t.places()->use());
-    op.begin = [this, plan, where = SourceLine{file, line}](Operation& o) {
-      guarded([&] { located(where.file, where.line, [&] { begin_launch(plan, o); }); });
+    op.begin = [this, plan](Operation& o) {
+      guarded([&] { located(o.where.file, o.where.line, [&] { begin_launch(plan, o); }); });
     };
     enqueue(std::move(op));
     for (const auto& [name, t] : tensors) {
@@ -386,10 +423,10 @@ void Context::begin_launch(const std::shared_ptr<LaunchPlan>& plan, Operation& o
     parts.push_back(plan->parts[i]);
     place_of_part.push_back(i);
   }
-  simulated_->launcher.launch(std::move(message), plan->way, parts,
-                              [this, plan, &op, place_of_part](size_t part, const LaunchResult& r) {
-                                guarded([&] { part_ended(plan, op, place_of_part[part], r); });
-                              });
+  simulated_->launcher.launch(
+      std::move(message), plan->way, parts, [this, plan, &op, place_of_part](size_t part, const LaunchResult& r) {
+        guarded([&] { located(op.where.file, op.where.line, [&] { part_ended(plan, op, place_of_part[part], r); }); });
+      });
   for (size_t i = 0; i < plan->parts.size(); ++i) {
     if (plan->parts[i].empty()) streams_.end(op, i);
   }
@@ -428,10 +465,10 @@ void Context::upload(const Tensor& t, const HostTensor& value, const char* file,
 }
 
 void Context::upload(const On& on, const Tensor& t, const HostTensor& value, const char* file, int line) {
-  return located(file, line, [&] {
+  return at(file, line, [&] {
     check(t);
     t.places()->check(value);
-    copy(Operation::Kind::upload, on, t, std::make_shared<const HostTensor>(value));
+    copy(Operation::Kind::upload, on, t, std::make_shared<const HostTensor>(value), {file, line});
   });
 }
 
@@ -440,10 +477,11 @@ void Context::download(const Tensor& t, const char* file, int line) {
 }
 
 void Context::download(const On& on, const Tensor& t, const char* file, int line) {
-  return located(file, line, [&] { copy(Operation::Kind::download, on, t, nullptr); });
+  return at(file, line, [&] { copy(Operation::Kind::download, on, t, nullptr, {file, line}); });
 }
 
-void Context::copy(Operation::Kind kind, const On& on, const Tensor& t, std::shared_ptr<const HostTensor> value) {
+void Context::copy(Operation::Kind kind, const On& on, const Tensor& t, std::shared_ptr<const HostTensor> value,
+                   const SourceLine& where) {
   check(on);
   check(t);
   for (const Stream& s : on.streams()) {
@@ -457,6 +495,7 @@ void Context::copy(Operation::Kind kind, const On& on, const Tensor& t, std::sha
   }
   Operation op;
   op.kind = kind;
+  op.where = where;
   op.name = t.name();
   op.streams = on.streams();
   op.uses = {t.places()->use()};
@@ -485,7 +524,9 @@ void Context::begin_copy(Operation& op, const std::shared_ptr<const TensorPlaces
     }
     const auto ended = [this, &op, i, rank, places, shards = std::move(shards)](const HostResponse& r) {
       guarded([&] {
-        if (!r.ok()) throw RunError(r.text);
+        located(op.where.file, op.where.line, [&] {
+          if (!r.ok()) throw RunError(r.text);
+        });
         if (!shards.empty()) places->place(shards, rank);
         streams_.end(op, i);
       });
@@ -503,11 +544,12 @@ void Context::begin_copy(Operation& op, const std::shared_ptr<const TensorPlaces
 // ---- delays and events
 
 void Context::delay(const On& on, double ns, const char* file, int line) {
-  return located(file, line, [&] {
+  return at(file, line, [&] {
     check(on);
     if (!(ns >= 0 && ns < 1e15)) throw InputError("delay: " + std::to_string(ns) + " ns; legal: 0 to 1e15");
     Operation op;
     op.kind = Operation::Kind::delay;
+    op.where = {file, line};
     op.streams = on.streams();
     op.begin = [this, ns](Operation& o) {
       join_streams(o);
@@ -524,11 +566,12 @@ Event Context::event(const std::string& name) {
 }
 
 void Context::record(const Event& e, const Stream& s, const char* file, int line) {
-  return located(file, line, [&] {
+  return at(file, line, [&] {
     check(s);
     if (!e || e->recorded) throw InputError(e ? "event " + e->name + " is recorded twice" : "an event that is none");
     Operation op;
     op.kind = Operation::Kind::record;
+    op.where = {file, line};
     op.name = e->name;
     op.streams = {s};
     op.event = e;
@@ -541,12 +584,13 @@ void Context::record(const Event& e, const Stream& s, const char* file, int line
 }
 
 void Context::wait(const Event& e, const On& on, const char* file, int line) {
-  return located(file, line, [&] {
+  return at(file, line, [&] {
     check(on);
     if (!e) throw InputError("an event that is none");
     for (const Stream& s : on.streams()) {
       Operation op;
       op.kind = Operation::Kind::wait;
+      op.where = {file, line};
       op.name = e->name;
       op.streams = {s};
       op.event = e;
@@ -592,7 +636,7 @@ void Context::synchronize() {
 }
 
 void Context::synchronize(const Stream& s, const char* file, int line) {
-  return located(file, line, [&] {
+  return at(file, line, [&] {
     check(s);
     block_until([&] { return streams_.empty(s); });
     merge(stream_clocks_[s], program_clock_);
@@ -600,7 +644,7 @@ void Context::synchronize(const Stream& s, const char* file, int line) {
 }
 
 void Context::synchronize(const Event& e, const char* file, int line) {
-  return located(file, line, [&] {
+  return at(file, line, [&] {
     if (!e) throw InputError("an event that is none");
     block_until([&] { return e->done; });
     merge(e->clock, program_clock_);
@@ -608,7 +652,7 @@ void Context::synchronize(const Event& e, const char* file, int line) {
 }
 
 HostTensor Context::read(const Tensor& t, ReadAfter after, const char* file, int line) {
-  return located(file, line, [&] {
+  return at(file, line, [&] {
     check(t);
     if (after == ReadAfter::all) {
       synchronize();
@@ -647,7 +691,7 @@ HostTensor Context::read(const Tensor& t, ReadAfter after, const char* file, int
 
 Tensor Context::redistribute(const Tensor& x, const Layout& layout, const std::string& name, const char* file,
                              int line) {
-  return located(file, line, [&] {
+  return at(file, line, [&] {
     check(x);
     if (layout.partial()) throw InputError("redistribute: to a layout that is partial: nobody sums it up");
     if (x.layout() == layout && &x.places()->owner() == x.places().get()) return x;
@@ -682,7 +726,7 @@ std::string Context::rings(const On& on, const Tensor& x, const Tensor& y) const
 }
 
 std::string Context::redistribution(const Tensor& x, const Layout& layout, const char* file, int line) const {
-  return located(file, line, [&] {
+  return at(file, line, [&] {
     check(x);
     const ShardPlan y = plan_shards(layout, x.dtype(), x.shape(), pes_.place, pes_.grids);
     return ccl::Redistribution(x.places()->plan(), x.layout().partial(), y, pes_.place).to_string(pes_.place);
@@ -719,9 +763,9 @@ void Context::run() {
   guarded([&] {
     for (const ProgramTensor& t : spec_.tensors) {
       if (options_.timed_transfer && t.is_input() && !t.already_there)
-        copy(Operation::Kind::upload, ranks(), Tensor(named_.at(t.name)), nullptr);
+        copy(Operation::Kind::upload, ranks(), Tensor(named_.at(t.name)), nullptr, {});
     }
-    spec_.function(*this);
+    located_behind(last_call_, [&] { spec_.function(*this); });
     for (const ProgramTensor& t : spec_.tensors) {
       if (options_.timed_transfer && t.is_output()) download(Tensor(named_.at(t.name)));
     }

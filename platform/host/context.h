@@ -207,7 +207,11 @@ class Context {
   void give_tensors(LaunchPlan&, const TensorPointers&) const;
   void begin_launch(const std::shared_ptr<LaunchPlan>&, Operation&);
   void part_ended(const std::shared_ptr<LaunchPlan>&, Operation&, size_t part, const LaunchResult&);
-  void copy(Operation::Kind, const On&, const Tensor&, std::shared_ptr<const HostTensor> value);
+  /// Does what the program has called for at that line, which faults begin with.
+  template <class Work>
+  auto at(const char* file, int line, const Work& work) const;
+  void copy(Operation::Kind, const On&, const Tensor&, std::shared_ptr<const HostTensor> value,
+            const SourceLine& where);
   void begin_copy(Operation&, const std::shared_ptr<const TensorPlaces>&,
                   const std::shared_ptr<const HostTensor>& value);
   void map(const TensorPlaces&);
@@ -244,6 +248,7 @@ class Context {
   std::map<Stream, CommandHistory::Clock> stream_clocks_;
   CommandHistory::Clock program_clock_;  ///< what the program's code is behind
   std::map<uint32_t, Stream> readers_;   ///< by rank: where copies stand that wait for a tensor's writers alone
+  mutable SourceLine last_call_;  ///< of the program; line 0: none
   bool waiting_ = false, complete_ = false;
   double end_ns_ = 0;
   std::exception_ptr fault_;

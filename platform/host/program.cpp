@@ -40,8 +40,8 @@ void Program::check() {
   if (!platform_.system().fault().empty()) throw RunError(platform_.system().fault());
   if (context_.complete()) return;
   if (const Operation* op = context_.streams().waits_in_vain())
-    throw RunError("event " + op->name + " is waited for in " + op->streams.front().to_string() +
-                   " and never recorded");
+    throw RunError((op->where.line > 0 ? kernbench::to_string(op->where) + ": " : "") + "event " + op->name +
+                   " is waited for in " + op->streams.front().to_string() + " and never recorded");
   const std::string circle = context_.streams().circle();
   if (!circle.empty()) throw RunError("streams wait for each other: " + circle);
   throw stuck_error(stuck_report(platform_.machine()));

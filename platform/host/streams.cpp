@@ -12,6 +12,11 @@ Order behind_completions() {
   return Order(Order::kEngines, (uint64_t{1} << 61) - 1, ~uint64_t{0});
 }
 
+/// " (my_program.cpp:12)"; empty where the program has not said it.
+std::string line_of(const Operation& op) {
+  return op.where.line > 0 ? " (" + kernbench::to_string(op.where) + ")" : "";
+}
+
 }  // namespace
 
 std::string Stream::to_string() const {
@@ -125,15 +130,16 @@ Stream Streams::waits_for(const Stream& s, std::string* why) const {
     for (const auto& [stream, others] : queues_) {
       for (const Operation* other : others) {
         if (other->kind != Operation::Kind::record || other->event != op.event) continue;
-        *why = s.to_string() + " waits for event " + op.event->name + ", which is recorded in " + stream.to_string();
+        *why = s.to_string() + " waits for event " + op.event->name + line_of(op) + ", which is recorded in " +
+               stream.to_string() + line_of(*other);
         return stream;
       }
     }
   }
   for (const Stream& other : op.streams) {
     if (queues_.at(other).front() == &op) continue;
-    *why = name_of(op.kind) + (op.name.empty() ? std::string() : " of " + op.name) + " is first in " + s.to_string() +
-           " and waits for its turn in " + other.to_string();
+    *why = name_of(op.kind) + (op.name.empty() ? std::string() : " of " + op.name) + line_of(op) + " is first in " +
+           s.to_string() + " and waits for its turn in " + other.to_string();
     return other;
   }
   return s;

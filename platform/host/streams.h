@@ -41,6 +41,7 @@ struct Operation {
   enum class Kind : uint8_t { launch, upload, download, delay, record, wait };
   uint64_t number = 0;  ///< in the order in which they were enqueued
   Kind kind = Kind::launch;
+  SourceLine where;                               ///< in the program
   std::string name;                               ///< of the kernel, the tensor or the event; empty: it has none
   std::vector<Stream> streams;                    ///< one of each of its ranks, by rank
   Event event;                                    ///< of record and wait

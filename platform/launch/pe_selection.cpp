@@ -81,21 +81,23 @@ void leave_leaders(Machine& machine, std::vector<size_t>& chosen) {
                chosen.end());
 }
 
-std::vector<size_t> pes_by_id(Machine& machine, const std::string& pes) {
+std::vector<size_t> pes_by_id(Machine& machine, const PeChoice& choice) {
+  const std::string& pes = choice.pes;
+  const std::string asked = choice.asked_as + ": ";
   const auto& all = machine.graph().pes;
   std::vector<size_t> chosen;
   for (const std::string& id : split(pes, ',')) {
     const auto it = std::find_if(all.begin(), all.end(), [&](const topology::Pe& pe) { return pe.id == id; });
     if (it == all.end())
-      throw InputError("--pes: found '" + id + "', expected all, leaders or ids of PEs" +
+      throw InputError(asked + "found '" + id + "', expected all, leaders or ids of PEs" +
                        (all.empty() ? std::string() : " such as " + all.front().id));
     const auto p = static_cast<size_t>(it - all.begin());
-    if (!machine.pes().complete(p)) throw InputError("--pes: " + id + " has no " + machine.pes().missing_blocks(p));
+    if (!machine.pes().complete(p)) throw InputError(asked + id + " has no " + machine.pes().missing_blocks(p));
     chosen.push_back(p);
   }
   std::sort(chosen.begin(), chosen.end());
   if (std::adjacent_find(chosen.begin(), chosen.end()) != chosen.end())
-    throw InputError("--pes: a PE stands twice in '" + pes + "'");
+    throw InputError(asked + "a PE stands twice in '" + pes + "'");
   return chosen;
 }
 
@@ -121,12 +123,12 @@ std::vector<size_t> choose_pes(Machine& machine, const PeChoice& choice) {
   if (choice.pes == "leaders") leave_leaders(machine, chosen);
   if (choice.pes != "all" && choice.pes != "leaders") {
     const std::vector<size_t> there = std::move(chosen);
-    chosen = pes_by_id(machine, choice.pes);
+    chosen = pes_by_id(machine, choice);
     for (const size_t p : chosen) {
       if (all[p].id.compare(0, sip.size(), sip) != 0)
-        throw InputError("--pes: " + all[p].id + " is not on the device of --device " + choice.device);
+        throw InputError(choice.asked_as + ": " + all[p].id + " is not on the device of --device " + choice.device);
       if (!std::binary_search(there.begin(), there.end(), p))
-        throw InputError("--pes: " + all[p].id + " is on none of the SIPs of --ranks " + choice.ranks);
+        throw InputError(choice.asked_as + ": " + all[p].id + " is on none of the SIPs of --ranks " + choice.ranks);
     }
   }
   if (chosen.empty()) {

@@ -16,6 +16,7 @@ struct PeChoice {
   std::string device = "all";  ///< all, or sip:N
   /// all, N (the first N SIPs that --device leaves), or their numbers from 0: "0,2,3", "1,".
   std::string ranks = "all";
+  std::string asked_as = "--pes";  ///< what `pes` is called where it was given
 };
 
 /// Indices in compiled order. InputError in the words of --pes, --device and --ranks.

@@ -92,6 +92,7 @@ struct RunReport {
   std::vector<TensorReport> tensors;
   bool races_checked = false;
   std::vector<Race> races;
+  std::string races_unknown;                        ///< why they were not looked for to the end; empty: they were
   std::vector<std::string> pe_names;                ///< what a race's PEs are, in compiled order
   std::shared_ptr<const energy::Account> energy;    ///< what it took (phase2/energy/account.h); null: nobody has asked
   std::shared_ptr<const insight::Insight> insight;  ///< what held it back (insight/insight.h); null: nobody has asked

@@ -268,7 +268,11 @@ void write_findings(std::ostream& out, const RunReport& r) {
   if (r.insight) insight::write_insight_text(out, *r.insight);
   write_engines(out, r);
   if (r.verified) out << "\n" << to_text(r.tensors);
-  if (r.races_checked) out << "\n" << (r.races.empty() ? "no races\n" : races_text(r.races, r.pe_names));
+  if (!r.races_unknown.empty()) {
+    out << "\nraces: not known: " << r.races_unknown << "\n";
+  } else if (r.races_checked) {
+    out << "\n" << (r.races.empty() ? "no races\n" : races_text(r.races, r.pe_names));
+  }
   fmt::print(out, "\n  wall {:.2f} s (simulation {:.2f}, replay {:.2f}), {} events\n", r.wall_s, r.phase1_s, r.phase2_s,
              grouped(r.events));
 }
@@ -389,7 +393,11 @@ void end_report(JsonWriter& w, const RunReport& r) {
   if (r.insight) insight::write_insight_json(w.key("insight"), *r.insight);
   w.field("events", r.events).field("wall_s", r.wall_s);
   if (r.verified) write_verification(w.key("verify"), r.tensors);
-  if (r.races_checked) write_races(w.key("races"), r.races, r.pe_names);
+  if (!r.races_unknown.empty()) {
+    w.key("races").open('{').field("unknown", r.races_unknown).close('}');
+  } else if (r.races_checked) {
+    write_races(w.key("races"), r.races, r.pe_names);
+  }
   w.close('}');
 }
 

@@ -7,6 +7,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/fabric/memory_target.h"
 
 namespace kernbench {
 
@@ -195,7 +196,7 @@ class ProbeDriver {
     r.wire_ns = x.wire_ns;
     r.store_forward_ns = x.store_forward_ns;
     r.queueing_ns = x.grant_ns - x.issue_ns + x.link_queue_ns + x.memory_queue_ns;
-    r.bottleneck_bw_gbs = x.write ? x.route->write_bw : x.route->read_bw;
+    r.bottleneck_bw_gbs = x.route->target->bottleneck_gbs(*x.route, x.write);
     me.results.push_back(r);
     me.schedule();
   }

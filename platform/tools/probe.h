@@ -26,7 +26,7 @@ struct ProbeResult {
   uint64_t nbytes = 0;
   double actual_ns = 0, formula_ns = 0;
   double overhead_ns = 0, drain_ns = 0, wire_ns = 0, queueing_ns = 0, store_forward_ns = 0;
-  double bottleneck_bw_gbs = 0;  ///< least on the path in the data's direction; 0: nothing limits
+  double bottleneck_bw_gbs = 0;  ///< least that bounds the data, on links or in the memory; 0: nothing limits
 
   double parts_ns() const { return overhead_ns + drain_ns + wire_ns + queueing_ns + store_forward_ns; }
   double overhead_pct() const { return 100 * share(overhead_ns); }

@@ -58,7 +58,7 @@ class HopTracer {
   }
 
   void mark_bottleneck() {
-    const double least = case_.write ? route_.write_bw : route_.read_bw;
+    const double least = route_.target->narrowest_link_gbs(route_, case_.write);
     const Hop& last = route_.hops.back();
     const double edge_bw = case_.write ? last.out->link.bw_gbs : last.in->link.bw_gbs;
     out_.memory_bw_gbs = memory_bandwidth(platform_, case_.memory, edge_bw);

@@ -33,7 +33,7 @@ constexpr ProbeColumn kProbeColumns[] = {
     {"overhead_pct", "overhead %", 1, [](const ProbeResult& r) { return r.overhead_pct(); }},
     {"drain_pct", "drain %", 1, [](const ProbeResult& r) { return r.drain_pct(); }},
     {"eff_bw_gbs", "eff GB/s", 2, [](const ProbeResult& r) { return r.eff_bw_gbs(); }},
-    {"bottleneck_bw_gbs", "link GB/s", 2, [](const ProbeResult& r) { return r.bottleneck_bw_gbs; }},
+    {"bottleneck_bw_gbs", "most GB/s", 2, [](const ProbeResult& r) { return r.bottleneck_bw_gbs; }},
     {"util_pct", "util %", 1, [](const ProbeResult& r) { return r.util_pct(); }},
     {"store_forward_ns", "store+fwd ns", 3, [](const ProbeResult& r) { return r.store_forward_ns; }},
 };

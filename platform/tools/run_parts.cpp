@@ -89,7 +89,8 @@ void LoggedRun::close_logs(double run_ns, size_t pes) {
 
 void LoggedRun::report_races(RunReport& report) const {
   report.races_checked = true;
-  report.races = find_races(history_);
+  report.races_unknown = history_.why_ended();
+  if (report.races_unknown.empty()) report.races = find_races(history_);
   for (const auto& pe : platform_.graph().pes) report.pe_names.push_back(pe.id);
 }
 

@@ -269,6 +269,16 @@ class Combines : public Engine {
     busy_ = false;
     free_.notify();
   }
+  /// What is kept is newer than what is behind.
+  unsigned debug(Payload& p) override {
+    const unsigned n = out->transport_dbg(p);
+    for (unsigned i = 0; i < n; ++i) {
+      const uint64_t at = p.get_address() + i - address_;
+      if (at >= bytes_.size()) continue;
+      p.is_write() ? bytes_[at] = p.get_data_ptr()[i] : p.get_data_ptr()[i] = bytes_[at];
+    }
+    return n;
+  }
   void flush() {
     if (bytes_.empty()) return;
     Payload merged;

@@ -122,6 +122,8 @@ TEST(OwnNoc, takes_the_place_of_a_mesh) {
   for (const NocRun& r :
        std::vector<NocRun>{{Links::ideal, Response::routed, false, "vector_add", {{"n", "5000"}}},
                            {Links::ideal, Response::routed, false, "gemm", {{"m", "96"}, {"n", "64"}, {"k", "80"}}},
+                           {Links::ideal, Response::ideal, false, "vector_add", {{"n", "5000"}}},
+                           {Links::cut_through, Response::ideal, false, "vector_add", {{"n", "5000"}}},
                            {Links::cut_through, Response::routed, false, "all_reduce", {{"n", "600"}}},
                            {Links::flit, Response::routed, false, "sendrecv", {{"n", "1500"}}},
                            {Links::flit, Response::routed, true, "all_to_all", {{"n", "512"}}}}) {

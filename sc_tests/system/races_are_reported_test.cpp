@@ -1,7 +1,10 @@
 // Does `run` with check_races tell each kind of race, with the kernel's lines, and nothing of the corrected twin?
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "kernbench/phase2/check/races.h"
+#include "kernbench/platform/record/run_report.h"
 #include "kernbench/platform/tools/run.h"
 #include "system_support.h"
 
@@ -50,6 +53,15 @@ void one_reads_what_another_writes(tl::Context& tl, const tl::Args& args, bool c
   tl.load(corrected || tl.index() == 0 ? args["y"] : args.shard("y", 0));
 }
 
+/// Loads its row again and again, others between; the corrected twin each time another place.
+void polls(tl::Context& tl, const tl::Args& args, bool corrected) {
+  if (args["x"].empty()) return;
+  for (int64_t i = 0; i < 2000; ++i) {
+    tl.load(args["x"].ptr + (corrected ? i % 60 : 0), {1});
+    tl.store(args["y"].ptr + i % 64, tl.load(args["x"].ptr + (i + 1) % 64, {1}));
+  }
+}
+
 KernelSpec spec_of(const std::string& name, void (*body)(tl::Context&, const tl::Args&, bool)) {
   const auto rows = [](const Params&) { return Dims{2, 64}; };
   const auto row = [](const Params&) { return Dims{1, 64}; };
@@ -70,6 +82,7 @@ const RegisterKernel registered[] = {
     RegisterKernel{spec_of("store_over_a_load", store_over_a_load)},
     RegisterKernel{spec_of("result_that_another_engine_still_makes", result_that_another_engine_still_makes)},
     RegisterKernel{spec_of("composites_without_a_wait_between", composites_without_a_wait_between)},
+    RegisterKernel{spec_of("polls", polls)},
     RegisterKernel{spec_of("all_write_one_row", all_write_one_row)},
     RegisterKernel{spec_of("one_reads_what_another_writes", one_reads_what_another_writes)}};
 
@@ -171,6 +184,44 @@ std::string races_of_tcm_used_again(bool corrected) {
       text += std::string(name_of(r.kind)) + " in " + std::string(name_of(r.space)) + "; ";
     return text;
   });
+}
+
+std::string* told = nullptr;
+
+/// What is said of a kernel that polls, with a limit of `many` accesses, and of its races.
+std::string polling(bool corrected, uint64_t many) {
+  return in_child([&] {
+    std::string text;
+    told = &text;
+    sc_core::sc_report_handler::set_handler([](const sc_core::sc_report& r, const sc_core::sc_actions&) {
+      *told += std::string(r.get_msg_type()) + ": " + r.get_msg() + "; ";
+    });
+    const auto platform = platform_from_file(topology_path("small.yaml"));
+    RunOptions o;
+    o.kernel = "polls";
+    o.params = {{"corrected", corrected ? "true" : "false"}};
+    o.check_races = true;
+    platform->pes().runner(1).polls_after(many);
+    const RunReport r = run_kernel(*platform, std::move(o));
+    std::ostringstream report;
+    write_run_json(report, r);
+    const std::string json = report.str();
+    const size_t races = json.find("\"races\"");
+    return text + json.substr(races, json.find('}', races) - races);
+  });
+}
+
+TEST(CheckRaces, ends_where_a_kernel_polls_and_says_so) {
+  const std::string polls = polling(false, 1000);
+  for (const char* word :
+       {"/kernbench/polling: sip0.cube0.pe1 has accessed 0x", " 1000 times, now at races_are_reported",
+        "races are not looked for", "\"unknown\": \"sip0.cube0.pe1 has accessed"})
+    EXPECT_NE(polls.find(word), std::string::npos) << word << ": " << polls;
+  EXPECT_EQ(polls.find("/kernbench/polling"), polls.rfind("/kernbench/polling")) << "once";
+  for (const std::string& quiet : {polling(true, 1000), polling(false, 5000)}) {
+    EXPECT_EQ(quiet.find("polling"), std::string::npos) << quiet;
+    EXPECT_EQ(quiet.find("unknown"), std::string::npos) << quiet;
+  }
 }
 
 TEST(CheckRaces, tells_tcm_that_is_used_under_a_dma) {

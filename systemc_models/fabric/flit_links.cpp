@@ -208,8 +208,11 @@ void FlitLinks::serve(Flit& f, MemoryTarget& memory) {
   }
   if (!memory.flit_servers()) {
     x.time_ns = f.time_ns;
+    x.bytes_known = f.index == 0 ? 0 : x.bytes_known;
+    x.bytes_known += static_cast<uint64_t>(f.bytes);
     fabric_.release_flit(&f);
-    if (!x.write || ++x.flits_done == x.flit_count) serve_whole(x, memory);
+    if (!x.write || ++x.flits_done == x.flit_count) return serve_whole(x, memory);
+    if (!x.is_atomic()) memory.data_comes(x, x.bytes_known);
     return;
   }
   if (const FabricObservers& o = memory.observers(); o && f.index == 0) {

@@ -79,7 +79,7 @@ class HeaderLinks : public LinkMode {
   }
 
   void came_in(FabricTransaction& x, FabricPort& port, bool response) override {
-    x.time_ns = cross(x, port.foreign()->from, response);
+    if (!response || fabric_.responses_travel()) x.time_ns = cross(x, port.foreign()->from, response);
     if (response) return response_came(x, port);
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay = timeline().delay_until(x.time_ns);

@@ -22,6 +22,18 @@ double MemoryTarget::most_gbs(double edge_bw_gbs) const {
   return flit_servers() ? flit_servers()->most_gbs(edge_bw_gbs) : edge_bw_gbs;
 }
 
+double MemoryTarget::narrowest_link_gbs(const Route& r, bool write) const {
+  if (is_past_its_edge()) return write ? r.write_inner_bw : r.read_inner_bw;
+  return write ? r.write_bw : r.read_bw;
+}
+
+double MemoryTarget::bottleneck_gbs(const Route& r, bool write) const {
+  const FabricPort* edge = r.hops.empty() ? nullptr : write ? r.hops.back().out : r.hops.back().in;
+  const double edge_gbs = edge && !is_past_its_edge() ? edge->link.bw_gbs : 0;
+  const double link = narrowest_link_gbs(r, write), own = most_gbs(edge_gbs);
+  return link > 0 && own > 0 ? std::min(link, own) : std::max(link, own);
+}
+
 bool MemoryTarget::departs_in_turn(const FabricTransaction& x) const {
   return early_ == Early::all || (early_ == Early::reads && !x.write && responses_waiting_ == 0);
 }
@@ -44,6 +56,14 @@ Service MemoryTarget::begin_service(FabricTransaction& x) {
     o->memory_request(*this, x, MemoryStep::started, x.time_ns + x.memory_queue_ns);
   }
   return s;
+}
+
+double MemoryTarget::data_path_ns(const Route& r, bool write, uint64_t nbytes, const Rows& rows) const {
+  const auto ns = [](uint64_t bytes, double bw) { return bw > 0 ? static_cast<double>(bytes) / bw : 0; };
+  if (!write) return ns(nbytes, r.read_inner_bw);
+  if (!fabric().mode().data_follow_header()) return 0;
+  const double there = ns(rows.data_bytes(write, false, nbytes), r.write_inner_bw);
+  return rows.atomic == AtomicKind::none ? there : std::max(there, ns(nbytes, r.read_inner_bw));
 }
 
 void MemoryTarget::misled(const FabricTransaction& x) const {

@@ -121,6 +121,12 @@ class MemoryTarget : public Component, public FabricNode {
   virtual const FlitServers* flit_servers() const { return nullptr; }
   /// What it can serve at most, GB/s, of data that come or go by an edge of that bandwidth; 0: no limit, or not known.
   virtual double most_gbs(double edge_bw_gbs) const;
+  /// In the mode that runs: the edge to it does not bound an access, for whose data the channels behind count instead.
+  bool is_past_its_edge() const { return serves_past_its_edge() && fabric().mode().data_follow_header(); }
+  /// The narrowest link that bounds an access's data; that, or what the memory can serve, if that is less. GB/s; 0: no
+  /// limit.
+  double narrowest_link_gbs(const Route&, bool write) const;
+  double bottleneck_gbs(const Route&, bool write) const;
 
   /// Whether foreign initiators may reach its bytes by pointers (TLM-2.0 DMI): those of the memory image.
   virtual bool allows_dmi() const { return true; }
@@ -153,6 +159,9 @@ class MemoryTarget : public Component, public FabricNode {
   }
   /// The number of a transaction that arrives now: what leaves at one instant leaves in that order (§9).
   uint64_t next_arrival() { return ++arrivals_; }
+  /// With flits, of a write that serve() will be asked for as a whole when its last byte is there: all before `nbytes`
+  /// have come by x.time_ns.
+  virtual void data_comes(FabricTransaction&, uint64_t /*nbytes*/) {}
   /// serve(), and its observer told: with the times as they are, for a memory that answers later knows them one by one.
   Service begin_service(FabricTransaction&);
   using Component::begin_service;  ///< of messages for the op log
@@ -168,6 +177,9 @@ class MemoryTarget : public Component, public FabricNode {
   /// Said in the constructor of a class that is derived from one of kernbench's own and leaves its service as it is:
   /// with flits that serves them one by one, instead of serve() whole requests.
   void serve_flit_by_flit() { flit_by_flit_ = true; }
+  /// What its data still take over the way, but for the edge to the memory, from when a request is there: with flits a
+  /// write's have come. Of an atomic the slower one of both directions.
+  double data_path_ns(const Route&, bool write, uint64_t nbytes, const Rows&) const;
   /// Whether what its data take over the way leaves out the edge to it: the channels behind count instead.
   virtual bool serves_past_its_edge() const { return false; }
   /// Whether flits are served one by one by a class whose own service is that of `Own`.

@@ -175,7 +175,7 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   std::vector<double> ready_ns;    ///< by node of the way: when the last flit became ready there
   uint32_t flit_count = 0, flits_done = 0;
   uint32_t flits_known = 0;  ///< response: those whose times are known
-  uint64_t bytes_known = 0;  ///< of these
+  uint64_t bytes_known = 0;  ///< of these; of a write that is served whole: those that are at the memory
 
   // Off the route, or beside blocks that are not of this project.
   std::vector<Hop> own_hops;            ///< where a router has chosen another way than the route's

@@ -13,17 +13,17 @@ DramController::DramController(const DramConfig& config, const std::string& mapp
         std::make_unique<DramChannel>(config_, static_cast<uint16_t>(c), static_cast<DramChannel::Client&>(*this)));
 }
 
-void DramController::submit(DramTransfer& t, Cycle now) {
-  uncut_[!t.reads()].push_back(&t);
+void DramController::submit(DramTransfer& t, Cycle now, uint64_t bytes) {
+  uncut_[!t.reads()].push_back({&t, bytes});
   cut(now, !t.reads());
 }
 
 void DramController::cut(Cycle now, bool write) {
-  std::deque<DramTransfer*>& uncut = uncut_[write];
-  while (!uncut.empty() && cut_one(*uncut.front(), now)) {
-    DramTransfer& t = *uncut.front();
+  std::deque<Piece>& uncut = uncut_[write];
+  while (!uncut.empty() && cut_one(uncut.front(), now)) {
+    const Piece p = uncut.front();
     uncut.pop_front();
-    end_of(t);
+    if (p.bytes == kAll) end_of(*p.transfer);
   }
 }
 
@@ -37,8 +37,9 @@ DramPlace DramController::place_of(uint64_t offset) const {
   return p;
 }
 
-/// True: to its end. Rows that touch are one range.
-bool DramController::cut_one(DramTransfer& t, Cycle now) {
+/// True: to its end; of what has not come as a whole, as far as bursts have. Rows that touch are one range.
+bool DramController::cut_one(const Piece& piece, Cycle now) {
+  DramTransfer& t = *piece.transfer;
   const uint64_t burst = config_.geometry.burst_bytes;
   const bool touch = t.rows.stride == t.rows.bytes;
   const std::vector<AccessRange>* list = t.rows.ranges;
@@ -54,10 +55,12 @@ bool DramController::cut_one(DramTransfer& t, Cycle now) {
       const uint64_t at = first + t.at;
       const DramPlace place = place_of(at);
       const uint64_t end = std::min(bytes, (at / burst + 1) * burst - first);
+      if (end - t.at > piece.bytes - t.bytes_cut) return true;
       if (!t.write) t.bursts.push_back({end - t.at, kNoCycle});
       if (t.atomic) t.places.push_back(place);
       channels_[place.channel]->arrive(now, std::max(now, t.ready), place, write, &t, t.cut++);
       ++t.open;
+      t.bytes_cut += end - t.at;
       t.at = end;
     }
   }

@@ -29,6 +29,7 @@ struct DramTransfer {
   Cycle came_at = 0;            ///< when the last of them did
   // How it is cut, and which of a read's bursts have come.
   uint64_t row = 0, at = 0, cut = 0;  ///< how far it has been cut: row, bytes of it; bursts
+  uint64_t bytes_cut = 0;
   struct Burst {
     uint64_t bytes;
     Cycle end;
@@ -43,8 +44,10 @@ class DramController : private DramChannel::Client {
  public:
   DramController(const DramConfig&, const std::string& mapping);
 
-  /// `now`: never goes back. What was due before it has been done.
-  void submit(DramTransfer&, Cycle now);
+  static constexpr uint64_t kAll = ~uint64_t{0};
+  /// All of a transfer before `bytes` may be cut into bursts; of a write whose data come bit by bit several times, with
+  /// kAll at last. `now`: never goes back. What was due before it has been done.
+  void submit(DramTransfer&, Cycle now, uint64_t bytes = kAll);
   /// When run() is to be called; kNoCycle: never.
   Cycle next() const;
   /// Does what is due up to `now`; the transfers whose end is known now, in the order in which that came to be known.
@@ -63,7 +66,11 @@ class DramController : private DramChannel::Client {
       4096;  ///< reads, or writes, that wait for places in queues; what is behind is not cut yet
   static constexpr uint64_t kWritesBack = ~uint64_t{0};  ///< the number of an atomic's bursts when they are written
   void cut(Cycle now, bool write);
-  bool cut_one(DramTransfer&, Cycle now);
+  struct Piece {
+    DramTransfer* transfer;
+    uint64_t bytes;  ///< up to which it may be cut
+  };
+  bool cut_one(const Piece&, Cycle now);
   DramPlace place_of(uint64_t offset) const;
   void end_of(DramTransfer&);
   void write_back(Cycle now);
@@ -73,7 +80,7 @@ class DramController : private DramChannel::Client {
   const DramConfig config_;
   const std::unique_ptr<const DramMapping> mapping_;
   std::vector<std::unique_ptr<DramChannel>> channels_;
-  std::deque<DramTransfer*> uncut_[2];  ///< reads, writes
+  std::deque<Piece> uncut_[2];  ///< reads, writes
   std::vector<DramTransfer*> ended_, told_, came_;
   /// Of atomics: bursts that are to be written when their data have come, by that cycle.
   struct WriteBack {

@@ -71,16 +71,6 @@ Cycle HbmDram::cycle_from(double t_ns) const {
   return static_cast<Cycle>((Timeline::to_fs(t_ns) + tck_fs - 1) / tck_fs);
 }
 
-/// What its data take over the way, of which a write's may be here already.
-/// An atomic's old bytes leave when it is finished.
-double HbmDram::path_ns(const Route& r, bool write, uint64_t nbytes, const Rows& rows) const {
-  const auto ns = [](uint64_t bytes, double bw) { return bw > 0 ? static_cast<double>(bytes) / bw : 0; };
-  if (!write) return ns(nbytes, r.read_inner_bw);
-  if (!fabric().mode().data_follow_header()) return 0;
-  const double there = ns(rows.data_bytes(write, false, nbytes), r.write_inner_bw);
-  return rows.atomic == AtomicKind::none ? there : std::max(there, ns(nbytes, r.read_inner_bw));
-}
-
 double HbmDram::most_gbs(double edge_bw_gbs) const {
   const DramConfig& c = dram_.config();
   const double all =
@@ -99,34 +89,64 @@ double HbmDram::lone_service_ns(const Route& r, bool write, uint64_t address, ui
   t.atomic = rows.atomic != AtomicKind::none;
   t.offset = address - base();
   t.rows = rows;
-  const Cycle begin = alone_now_;
-  alone_.submit(t, begin);
-  for (Cycle next = alone_.next(); next != kNoCycle; next = alone_.next()) {
-    alone_.run(next);
-    alone_now_ = next;
+  const auto run_before = [&](Cycle end) {
+    for (Cycle next = alone_.next(); next < end; next = alone_.next()) {
+      alone_.run(next);
+      alone_now_ = next;
+    }
+  };
+  // With flits a write's bytes have come evenly, by the link to the memory, and are cut as they do.
+  const bool comes = write && !t.atomic && !fabric().mode().data_follow_header() && r.write_bw > 0;
+  const uint64_t flit = fabric().timing().flit_bytes;
+  const Cycle first = alone_now_;
+  const auto cycle_of = [&](uint64_t bytes) {
+    return first + (comes ? cycle_from(static_cast<double>(bytes) / r.write_bw) : 0);
+  };
+  for (uint64_t bytes = flit; comes && bytes < nbytes; bytes += flit) {
+    run_before(cycle_of(bytes));
+    alone_.submit(t, cycle_of(bytes), bytes);
   }
+  const Cycle begin = cycle_of(nbytes);
+  run_before(begin);
+  alone_.submit(t, begin);
+  run_before(kNoCycle);
   alone_.forget_rows();
   // Longer than any time between two commands.
-  alone_now_ += Cycle{1} << 32;
-  return overhead_ns() + end_ns(t, ns_of(begin), path_ns(r, write, nbytes, rows));
+  alone_now_ = std::max(alone_now_, begin) + (Cycle{1} << 32);
+  return overhead_ns() + end_ns(t, ns_of(begin), data_path_ns(r, write, nbytes, rows));
 }
 
-Service HbmDram::serve(FabricTransaction& x) {
+HbmDram::Transfer& HbmDram::transfer_of(FabricTransaction& x) {
+  if (const auto coming = coming_.find(&x); coming != coming_.end()) return *coming->second;
   if (idle_.empty()) {
     transfers_.push_back(std::make_unique<Transfer>());
     idle_.push_back(transfers_.back().get());
   }
   Transfer& t = *idle_.back();
   idle_.pop_back();
-  const double queued = x.time_ns + overhead_ns();
   t = {};
-  t.queued_ns = queued;
   t.write = x.write;
   t.atomic = x.is_atomic();
   t.offset = x.address - base();
   t.rows = x.rows;
-  t.ready = cycle_from(queued);
   t.context = &x;
+  return t;
+}
+
+void HbmDram::data_comes(FabricTransaction& x, uint64_t nbytes) {
+  Transfer& t = transfer_of(x);
+  coming_[&x] = &t;
+  t.ready = cycle_from(x.time_ns + overhead_ns());
+  dram_.submit(t, cycle_from(x.time_ns), nbytes);
+  wake();
+}
+
+Service HbmDram::serve(FabricTransaction& x) {
+  Transfer& t = transfer_of(x);
+  coming_.erase(&x);
+  const double queued = x.time_ns + overhead_ns();
+  t.queued_ns = queued;
+  t.ready = cycle_from(queued);
   x.overhead_ns += overhead_ns();
   if (x.mover && !x.is_atomic()) x.mover->served(x, queued);
   dram_.submit(t, cycle_from(x.time_ns));
@@ -164,7 +184,7 @@ double HbmDram::end_ns(const DramTransfer& t, double zero_ns, double path_ns) co
 /// The response leaves so that its last byte does when the last data have come. A read's first data may be far by then.
 void HbmDram::finish(Transfer& t) {
   auto& x = *static_cast<FabricTransaction*>(t.context);
-  const double queued = t.queued_ns, path = path_ns(*x.route, x.write, x.nbytes, x.rows);
+  const double queued = t.queued_ns, path = data_path_ns(*x.route, x.write, x.nbytes, x.rows);
   Service s;
   s.finish_ns = queued + end_ns(t, queued, path);
   s.header_leaves_ns = x.write ? s.finish_ns : std::max(timeline().now_ns(), s.finish_ns - path);

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "kernbench/systemc_models/fabric/memory_target.h"
@@ -117,6 +118,8 @@ class HbmDram : public MemoryTarget {
   double most_gbs(double edge_bw_gbs) const override;
   std::vector<MemoryCounter> counters() const override;
   uint64_t moved_bytes(const FabricTransaction& x) const override;
+  /// Bursts do not wait for the rest of their write.
+  void data_comes(FabricTransaction& x, uint64_t nbytes) override;
   std::optional<uint64_t> activates() const override { return dram_.counts().activates; }
   const DramConfig& dram() const { return dram_.config(); }
   /// Who is told of every command; null: nobody. One.
@@ -131,19 +134,21 @@ class HbmDram : public MemoryTarget {
   double ns_of(Cycle cycle) const { return static_cast<double>(cycle) * tck_ps_ / 1000; }
   void wake();
   void due();
-  double path_ns(const Route&, bool write, uint64_t nbytes, const Rows&) const;
   /// From a time on, when it had come, to its end.
   double end_ns(const DramTransfer&, double zero_ns, double path_ns) const;
   struct Transfer : DramTransfer {
     double queued_ns = 0;  ///< when its transaction had come and the overhead was over
   };
   void finish(Transfer&);
+  /// Of a write whose data come flit by flit the one that has begun; else a new one.
+  Transfer& transfer_of(FabricTransaction&);
 
   DramController dram_;
   const double tck_ps_;
   Cycle armed_ = kNoCycle;  ///< the earliest cycle for which there is an entry on the timeline
   std::vector<std::unique_ptr<Transfer>> transfers_;
   std::vector<Transfer*> idle_;
+  std::unordered_map<const FabricTransaction*, Transfer*> coming_;  ///< writes of which data have come, but not all
   // For lone_service_ns(): the same memory without refresh, at a time at which all before is long over.
   mutable DramController alone_;
   mutable Cycle alone_now_ = 0;

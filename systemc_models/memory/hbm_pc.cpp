@@ -8,14 +8,6 @@
 namespace kernbench {
 namespace {
 
-/// Of an atomic the slower one of both directions.
-double path_ns(const Route& r, bool write, uint64_t nbytes, const Rows& rows) {
-  const auto ns = [](uint64_t bytes, double bw) { return bw > 0 ? static_cast<double>(bytes) / bw : 0; };
-  if (!write) return ns(nbytes, r.read_inner_bw);
-  const double there = ns(rows.data_bytes(write, false, nbytes), r.write_inner_bw);
-  return rows.atomic == AtomicKind::none ? there : std::max(there, ns(nbytes, r.read_inner_bw));
-}
-
 bool is_power_of_two(double v) {
   int exponent = 0;
   return std::frexp(v, &exponent) == 0.5;
@@ -95,7 +87,7 @@ double HbmPc::lone_service_ns(double path_ns) const {
 double HbmPc::lone_service_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
   std::fill(alone_ns_.begin(), alone_ns_.end(), 0.0);
   for_each_time(address, rows, [&](size_t c, double ns) { alone_ns_[c] += ns; });
-  return lone_service_ns(path_ns(r, write, nbytes, rows));
+  return lone_service_ns(data_path_ns(r, write, nbytes, rows));
 }
 
 double HbmPc::lone_header_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
@@ -104,7 +96,7 @@ double HbmPc::lone_header_ns(const Route& r, bool write, uint64_t address, uint6
 }
 
 Service HbmPc::serve(FabricTransaction& x) {
-  const double queued = x.time_ns + overhead_ns(), path = path_ns(*x.route, x.write, x.nbytes, x.rows);
+  const double queued = x.time_ns + overhead_ns(), path = data_path_ns(*x.route, x.write, x.nbytes, x.rows);
   for (size_t c = 0; c < free_ns_.size(); ++c) {
     alone_ns_[c] = 0;
     until_ns_[c] = std::max(free_ns_[c], queued);

@@ -51,13 +51,8 @@ void TlmMemory::start_of_simulation() {
   push(window.base, window.size);
 }
 
-double TlmMemory::path_ns(const Route& r, bool write, uint64_t nbytes) const {
-  const double bw = write ? r.write_inner_bw : r.read_inner_bw;
-  return bw > 0 ? static_cast<double>(nbytes) / bw : 0;
-}
-
-double TlmMemory::lone_service_ns(const Route& r, bool write, uint64_t, uint64_t nbytes, const Rows&) const {
-  return overhead_ns() + path_ns(r, write, nbytes);
+double TlmMemory::lone_service_ns(const Route& r, bool write, uint64_t, uint64_t nbytes, const Rows& rows) const {
+  return overhead_ns() + data_path_ns(r, write, nbytes, rows);
 }
 
 Service TlmMemory::serve(FabricTransaction& x) {
@@ -134,7 +129,7 @@ void TlmMemory::finish(Access& a) {
   if (x.mover && !x.write) x.mover->served(x, now);
   Service s;
   s.header_leaves_ns = now;
-  s.finish_ns = std::max(now, a.begin_ns + path_ns(*x.route, x.write, x.nbytes));
+  s.finish_ns = std::max(now, a.begin_ns + data_path_ns(*x.route, x.write, x.nbytes, x.rows));
   x.drain_ns += s.finish_ns - a.begin_ns;
   accesses_.erase(&a);
   answer(x, s);

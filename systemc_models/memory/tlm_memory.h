@@ -69,6 +69,7 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
 
  protected:
   Service serve(FabricTransaction&) override;
+  bool serves_past_its_edge() const override { return true; }
 
  private:
   struct Access;
@@ -86,7 +87,6 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
   void add_transfers(Access&, uint64_t address, uint64_t nbytes);
   void part_done(const Part&);
   void finish(Access&);
-  double path_ns(const Route&, bool write, uint64_t nbytes) const;
   uint64_t to_target(uint64_t address) const { return physical_ ? address : address - base(); }
   void take_over(uint64_t address, const uint8_t* bytes, uint64_t nbytes);
 

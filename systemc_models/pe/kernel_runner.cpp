@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <new>
 
+#include "kernbench/phase2/op/address_text.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/systemc_models/pe/carried_access.h"
 #include "kernbench/systemc_models/pe/pe_setup.h"
@@ -33,6 +34,7 @@ void KernelRunner::launch(Kernel kernel, double start_ns, std::function<void(con
   last_done_ns_ = 0;
   flag_ = nullptr;
   held_.clear();
+  polls_ = PollWatch(polls_after_);
   faults_.clear();
   port_names_.clear();
   if (pe_.ipcq) {
@@ -137,8 +139,21 @@ Ticket KernelRunner::submit(const std::shared_ptr<OpDesc>& desc) {
   }
   Submitted& submitted = enqueue(std::move(s), desc);
   if (fills_handle(*desc)) loads_[desc->output.addr] = &submitted;
+  if ((desc->type == CommandType::load || desc->type == CommandType::store) && !desc->ranged && !desc->polls) {
+    const uint64_t place = desc->type == CommandType::load ? desc->operands.front().ref.addr : desc->output.addr;
+    if (polls_.accesses(place)) tell_polling(*desc, place);
+  }
   timeline().at(local_ns_, front_order(pe_), call<&KernelRunner::issue>(*this, submitted));
   return submitted.ticket;
+}
+
+void KernelRunner::tell_polling(const OpDesc& desc, uint64_t address) {
+  const std::string what = pe_.id + " has accessed " + address_text(address) + " " + std::to_string(polls_.many()) +
+                           " times, now at " + kernbench::to_string(desc.where);
+  if (history_) history_->end(what);
+  SC_REPORT_WARNING("/kernbench/polling", (what + ": a message (tl.recv) or an event is waited for without polling" +
+                                           (history_ ? "; from here on races are not looked for" : ""))
+                                              .c_str());
 }
 
 /// Stamps the command with the instant of its submission and keeps it until it is done.
@@ -572,7 +587,9 @@ std::string KernelRunner::waiting_for() const {
   if (flag_) return "kernel " + flag_->what;
   if (waiting_) {
     const Submitted* s = find(awaited_);
-    return "kernel waits for " + (s && s->desc ? s->desc->name : std::string("a command"));
+    if (!s || !s->desc) return "kernel waits for a command";
+    const SourceLine& where = s->desc->where;
+    return "kernel waits for " + s->desc->name + (where.line > 0 ? " (" + kernbench::to_string(where) + ")" : "");
   }
   return returned_ ? std::to_string(outstanding_) + " commands outstanding after the kernel's return" : "";
 }

@@ -19,6 +19,7 @@
 #include "kernbench/phase2/check/races.h"
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe.h"
+#include "kernbench/systemc_models/pe/poll_watch.h"
 #include "kernbench/systemc_models/pe/queue_message.h"
 
 namespace kernbench {
@@ -56,6 +57,9 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   const LaunchId& launched() const { return launched_; }
   /// Tells the history, if any, of commands and waits from now on; it outlives the simulation.
   void attach_history(CommandHistory* history) { history_ = history; }
+  /// Of the next launch: after so many loads and stores of one place a kernel counts as polling. It is warned of once
+  /// (SC_WARNING, /kernbench/polling), and a history, which would grow for ever, ends.
+  void polls_after(uint64_t accesses) { polls_after_ = accesses; }
   /// What the kernel waits for, for the report of a deadlock; empty if it runs or has ended.
   std::string waiting_for() const;
   /// A command that was submitted here is complete: to be called by the pe_cpu, which the scheduler or pe_ipcq tells.
@@ -120,6 +124,7 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   std::string flag_text() const override;
   void issue_materialization(Submitted&);
   void issue_queue_op(Submitted&);
+  void tell_polling(const OpDesc&, uint64_t address);
   void store_received(Submitted&);
   void note_message(const Submitted&);
   void fail_if_faulty(Ticket);
@@ -166,6 +171,8 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   const FlagWait* flag_ = nullptr;  ///< what the kernel polls for, from the first poll that has not found it
   bool pauses_ = false;             ///< between two polls
   std::string poll_fault_;
+  uint64_t polls_after_ = PollWatch::kMany;
+  PollWatch polls_;
   std::map<Ticket, KernelFault> faults_;            ///< of receives that got another message than they expect
   std::vector<std::string> port_names_;             ///< of the launch
   std::vector<uint64_t> messages_sent_;             ///< by port, for the history

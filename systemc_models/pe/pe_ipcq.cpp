@@ -20,6 +20,8 @@ void PeIpcq::leads_to(PePort& out, PeBlock& next) {
 }
 
 void PeIpcq::open_ports(std::vector<QueuePort> ports, uint64_t launch) {
+  launch_before_ = launch_;
+  ports_before_ = std::move(ports_);
   launch_ = launch;
   ports_ = std::move(ports);
   traffic_.clear();
@@ -32,13 +34,29 @@ void PeIpcq::open_ports(std::vector<QueuePort> ports, uint64_t launch) {
   for (uint32_t p = 0; p < ports_.size(); ++p) tell_port(p);
 }
 
+namespace {
+
+/// ", sent by sip0.cube0.pe1 (kernel.cpp:12)"; `port`: null where it is not known any more.
+std::string sent_by(const QueuePort* port, const QueueMessage& m) {
+  const SourceLine where = m.desc ? m.desc->where : SourceLine{};
+  return (port ? " on port " + port->name + ", sent by " + port->peer_pe : std::string(", sent")) +
+         (where.line > 0 ? " (" + kernbench::to_string(where) + ")" : "");
+}
+
+/// Where a kernel has made the call: "kernel.cpp:12: "; empty where a driver plays calls.
+std::string line_of(const QueueCall& c) {
+  return c.desc && c.desc->where.line > 0 ? kernbench::to_string(c.desc->where) + ": " : "";
+}
+
+}  // namespace
+
 std::string PeIpcq::close_ports() {
   open_ = false;
   for (size_t p = 0; p < traffic_.size(); ++p) {
     if (traffic_[p].visible.empty()) continue;
     const QueueSegment& s = *traffic_[p].visible.front();
-    return pe_->id + ": a message is left over: message " + std::to_string(s.message->number) + " on port " +
-           ports_[p].name + ", sent by " + ports_[p].peer_pe;
+    return pe_->id + ": a message is left over: message " + std::to_string(s.message->number) +
+           sent_by(&ports_[p], *s.message);
   }
   return {};
 }
@@ -206,8 +224,11 @@ void PeIpcq::arrived(QueueSegment& s) {
 /// It comes when its receiver has ended.
 bool PeIpcq::left_over(const QueueSegment& s) {
   if (open_ && s.launch == launch_) return false;
-  if (tell_left_over_)
-    tell_left_over_(pe_->id + ": has ended, and message " + std::to_string(s.message->number) + " arrives");
+  if (!tell_left_over_) return true;
+  const std::vector<QueuePort>* ports = s.launch == launch_ ? &ports_ : &ports_before_;
+  const bool known = s.launch == launch_ || s.launch == launch_before_;
+  tell_left_over_(pe_->id + ": has ended, and message " + std::to_string(s.message->number) + " arrives" +
+                  sent_by(known ? &ports->at(s.receiver_port) : nullptr, *s.message));
   return true;
 }
 
@@ -393,15 +414,16 @@ void PeIpcq::recycle(QueueSegment& s) {
 std::vector<QueueWait> PeIpcq::queue_waits() const {
   std::vector<QueueWait> waits;
   const auto nothing_sent = [&](const char* call, const QueueCall& c, uint32_t p) {
-    waits.push_back({c.seq, ports_[p].peer_index, told(call, p) + "nothing sent by " + ports_[p].peer_pe});
+    waits.push_back({c.seq, ports_[p].peer_index, line_of(c) + told(call, p) + "nothing sent by " + ports_[p].peer_pe});
   };
   for (uint32_t p = 0; p < traffic_.size(); ++p) {
     const Traffic& t = traffic_[p];
     const QueuePort& port = ports_[p];
     for (uint32_t i = 0; i < t.sends.size(); ++i) {
       waits.push_back({t.sends[i]->seq, port.peer_index,
-                       told("send", p) + "no free slot: " + port.peer_pe + " has not received message " +
-                           std::to_string(t.in_slots.front()) + " of its port " + port.peer_port_name});
+                       line_of(*t.sends[i]) + told("send", p) + "no free slot: " + port.peer_pe +
+                           " has not received message " + std::to_string(t.in_slots.front()) + " of its port " +
+                           port.peer_port_name});
     }
     for (uint32_t i = 0; i < t.receives.size(); ++i) nothing_sent("recv", *t.receives[i], p);
   }

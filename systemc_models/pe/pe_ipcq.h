@@ -111,10 +111,10 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   const Parameters parameters_;
   Pe* pe_ = nullptr;
   PePort* dma_ = nullptr;
-  std::vector<QueuePort> ports_;
-  std::deque<Traffic> traffic_;  ///< by port
+  std::vector<QueuePort> ports_, ports_before_;  ///< of this launch, of the one before
+  std::deque<Traffic> traffic_;                  ///< by port
   bool open_ = false;
-  uint64_t launch_ = 0;
+  uint64_t launch_ = 0, launch_before_ = 0;
   std::function<void(const std::string&)> tell_left_over_;
 
   double inbound_free_ns_ = 0, writer_free_ns_ = 0;

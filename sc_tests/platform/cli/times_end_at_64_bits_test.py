@@ -40,7 +40,9 @@ class Times(cli_support.Cli):
         self.succeeds("topology", self.slow(r"\bbw_gbs", r"\bpc_bw_gbs", r"\bfreq_ghz", r"\bmacs_per_cycle"))
 
     def fails(self, *arguments, saying):
-        self.refuses(*arguments, status=1, saying=("beyond 2^64 fs", *saying), lines=1)
+        err = self.refuses(*arguments, status=1, saying=("beyond 2^64 fs", *saying))
+        # Of a machine that is slow everywhere some links are told to bound nothing.
+        self.assertEqual(len([line for line in err.splitlines() if "warning: " not in line]), 1, err)
 
     def test_a_load_ends_the_run_by_its_name(self):
         self.small = re.sub(r"\n +(pseudo_channels|interleave_bytes|pc_bw_gbs|hash|burst_bytes):.*", "", self.small)

@@ -205,12 +205,13 @@ std::string fault_of(int ranks, const std::function<void(host::Context&)>& funct
 }
 
 TEST(ProgramFault, pe_busy_names_both_launches) {
-  EXPECT_EQ(fault_of(1,
-                     [](host::Context& h) {
-                       launch_work(h, h.rank(0), 100);
-                       launch_work(h, h.stream(0), 100);
-                     }),
-            "1: pe_busy: sip0.cube0.pe0: launch 1 (program_test_work) found it running launch 0 (program_test_work)");
+  EXPECT_EQ(
+      fault_of(1,
+               [](host::Context& h) {
+                 launch_work(h, h.rank(0), 100);
+                 launch_work(h, h.stream(0), 100);
+               }),
+      "1: LINE: pe_busy: sip0.cube0.pe0: launch 1 (program_test_work) found it running launch 0 (program_test_work)");
 }
 
 TEST(ProgramFault, an_event_that_is_never_recorded_is_named) {
@@ -219,7 +220,7 @@ TEST(ProgramFault, an_event_that_is_never_recorded_is_named) {
                        h.wait(h.event("never"), h.rank(1));
                        h.delay(h.rank(1), 1);
                      }),
-            "1: event never is waited for in stream 0 of rank 1 and never recorded");
+            "1: LINE: event never is waited for in stream 0 of rank 1 and never recorded");
 }
 
 TEST(ProgramFault, a_partial_tensor_cannot_be_read) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <random>
+#include <regex>
 #include <sstream>
 
 #include "kernbench/kernel_api/collectives/redistribution.h"
@@ -313,6 +314,7 @@ TEST(ProgramFaults, say_where_the_program_stands) {
     std::function<void(Context&)> program;
   };
   const auto some = [](Context& h) { return h.tensor(DType::f32, {8, 8}, host::rows_of_pes(), "t"); };
+  const auto row = [](Context& h) { return h.tensor(DType::f32, {64}, host::rows_of_pes(), "r"); };
   const std::vector<Wrong> all = {
       {"2: LINE: stream 0 of rank 5: the program has none", [](Context& h) { h.rank(5); }},
       {"2: LINE: tensor t: on rank 7: the program has 2 ranks",
@@ -350,8 +352,8 @@ TEST(ProgramFaults, say_where_the_program_stands) {
       {"2: LINE: delay: ", [](Context& h) { h.delay(h.ranks(), -1); }},
       {"1: LINE: tensor t is partial over ranks and cannot be read",
        [](Context& h) { h.read(h.tensor(DType::f32, {8}, host::rank_partial(), "t")); }},
-      {"1: streams wait for each other: stream 0 of rank 0 waits for event b, which is recorded in stream 1 of rank 0; "
-       "stream 1 of rank 0 waits for event a, which is recorded in stream 0 of rank 0",
+      {"1: streams wait for each other: stream 0 of rank 0 waits for event b (LINE), which is recorded in stream 1 of "
+       "rank 0 (LINE); stream 1 of rank 0 waits for event a (LINE), which is recorded in stream 0 of rank 0 (LINE)",
        [](Context& h) {
          const host::Event a = h.event("a"), b = h.event("b");
          const host::Stream other = h.stream(0);
@@ -360,8 +362,32 @@ TEST(ProgramFaults, say_where_the_program_stands) {
          h.wait(a, other);
          h.record(b, other);
        }},
-      {"1: streams wait for each other: stream 0 of rank 0 waits for event e, which is recorded in stream 0 of rank 1; "
-       "delay is first in stream 0 of rank 1 and waits for its turn in stream 0 of rank 0",
+      {"1: behind LINE: oh",
+       [](Context& h) {
+         h.rank(0);
+         throw std::runtime_error("oh");
+       }},
+      {"1: LINE: event e is waited for in stream 0 of rank 1 and never recorded",
+       [](Context& h) { h.wait(h.event("e"), h.rank(1)); }},
+      {"2: LINE: launch of vector_add: pes: found 'pe9', expected all, leaders or ids of PEs such as sip0.",
+       [&](Context& h) {
+         const host::Tensor t = row(h);
+         h.launch(h.ranks(), "vector_add", {}, {{"a", t}, {"b", t}, {"c", t}}, "pe9");
+       }},
+      {"2: LINE: launch of vector_add: pes: a PE stands twice in '",
+       [&](Context& h) {
+         const host::Tensor t = row(h);
+         const std::string twice = "sip0.cube0.pe0,sip0.cube0.pe0";
+         h.launch(h.ranks(), "vector_add", {}, {{"a", t}, {"b", t}, {"c", t}}, twice);
+       }},
+      {"2: LINE: launch of vector_add: pes: sip1.cube0.pe0 is on none of its ranks",
+       [&](Context& h) {
+         const host::Tensor t = row(h);
+         const std::string both = "sip0.cube0.pe0,sip1.cube0.pe0";
+         h.launch(h.rank(0), "vector_add", {}, {{"a", t}, {"b", t}, {"c", t}}, both);
+       }},
+      {"1: streams wait for each other: stream 0 of rank 0 waits for event e (LINE), which is recorded in stream 0 of "
+       "rank 1 (LINE); delay (LINE) is first in stream 0 of rank 1 and waits for its turn in stream 0 of rank 0",
        [](Context& h) {
          const host::Event e = h.event("e");
          h.wait(e, h.rank(0));
@@ -371,10 +397,8 @@ TEST(ProgramFaults, say_where_the_program_stands) {
   };
   for (size_t i = 0; i < all.size(); ++i) {
     const std::string told = in_child([&] {
-      std::string what = ends_with(platform_from_text(ranks_toy::system(2)), all[i].program);
-      const size_t file = what.find("programs_fit_together_test.cpp:");
-      if (file == 3) what = what.substr(0, 3) + "LINE" + what.substr(what.find(": ", 4));
-      return what;
+      const std::string what = ends_with(platform_from_text(ranks_toy::system(2)), all[i].program);
+      return std::regex_replace(what, std::regex("programs_fit_together_test.cpp:[0-9]+"), "LINE");
     });
     EXPECT_EQ(told.substr(0, std::string(all[i].expected).size()), all[i].expected) << "program " << i << ": " << told;
     EXPECT_EQ(told.find('\n'), std::string::npos) << told;

@@ -229,6 +229,12 @@ TEST(foreign_memory, is_reached_in_flits_too) {
     EXPECT_EQ(self.access(s), tlm::TLM_OK_RESPONSE);
     EXPECT_GT(now_ns() - before, 26.5 + 9);
     EXPECT_EQ(s.data, std::vector<uint8_t>(1000, 3));
+    // A write's data have come when the model is asked: they take the way once.
+    s.command = tlm::TLM_WRITE_COMMAND;
+    s.data.assign(16384, 4);
+    const double begin = now_ns();
+    EXPECT_EQ(self.access(s), tlm::TLM_OK_RESPONSE);
+    EXPECT_NEAR(now_ns() - begin, 16384 / 100.0 + 26.5, 10);
   });
   cpu.socket.bind(platform->port("cpu").socket());
   sc_core::sc_start();

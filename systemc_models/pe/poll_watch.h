@@ -1,0 +1,36 @@
+// Notices a kernel that polls: so many accesses of one place. Of few places at a time, in a table whose entries give
+// way slowly, so that it costs nothing that grows with a run.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace kernbench {
+
+class PollWatch {
+ public:
+  static constexpr uint64_t kMany = 10'000'000;
+  explicit PollWatch(uint64_t many = kMany) : many_(many) {}
+  /// True once, at the access that makes it `many` of that address (at least: places that share an entry take from
+  /// each other's count).
+  bool accesses(uint64_t address) {
+    Place& p = places_[(address * 0x9e3779b97f4a7c15u) >> 58];
+    if (p.count > 0 && p.address != address) {
+      --p.count;
+      return false;
+    }
+    p.address = address;
+    return ++p.count == many_ && !told_ && (told_ = true);
+  }
+  uint64_t many() const { return many_; }
+
+ private:
+  struct Place {
+    uint64_t address = 0, count = 0;
+  };
+  uint64_t many_;
+  bool told_ = false;
+  std::array<Place, 64> places_;
+};
+
+}  // namespace kernbench
