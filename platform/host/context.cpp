@@ -377,7 +377,6 @@ void Context::launch(const On& on, const std::string& kernel, const KernelParams
     op.name = kernel;
     op.streams = on.streams();
     op.notes = std::move(prepared.notes);
-    op.where = {file, line};
     for (const auto& [name, t] : tensors) op.uses.push_back(t.places()->use());
     op.begin = [this, plan](Operation& o) {
       guarded([&] { located(o.where.file, o.where.line, [&] { begin_launch(plan, o); }); });

@@ -46,7 +46,6 @@ struct Operation {
   std::vector<Stream> streams;                    ///< one of each of its ranks, by rank
   Event event;                                    ///< of record and wait
   LaunchNotes notes;                              ///< of a launch: what its preparation has decided
-  SourceLine where;                               ///< of a launch: the program's
   std::vector<std::shared_ptr<const char>> uses;  ///< TensorPlaces::use() of its tensors, until it has ended
   /// Does it, from now on: Streams::end() for each place of `streams`, now or later.
   std::function<void(Operation&)> begin;
