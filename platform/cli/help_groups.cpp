@@ -31,7 +31,7 @@ const std::array<HelpGroup, 9> kOptionGroups = {{
     {"How it runs",
      {"launch", "transfer", "address", "tier", "slots", "slot-bytes", "part-bytes", "chunk-bytes", "hops", "saturate",
       "probe sweep", "max-time", "max-wall"}},
-    {"Points", {"over", "plan", "where", "part", "predict", "budget"}},
+    {"Points", {"over", "plan", "where", "part", "remedies", "predict", "budget"}},
     {"Processes and shards", {"stdio", "jobs", "timeout", "retries", "shard", "emit", "tasks"}},
     {"Stores", {"store", "resume", "stored"}},
     {"Results and their checks",

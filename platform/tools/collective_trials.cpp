@@ -14,6 +14,7 @@
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/spec/run_document.h"
 #include "kernbench/platform/spec/sha256.h"
+#include "kernbench/platform/tools/child_pool.h"
 #include "kernbench/platform/tools/run.h"
 
 namespace kernbench {
@@ -124,11 +125,14 @@ std::vector<double> simulate_collectives(Platform& platform, const CollectiveTri
 }
 
 CollectiveTrials::CollectiveTrials(Platform& platform, std::string machine, std::string folder)
-    : platform_(platform), machine_(std::move(machine)), folder_(std::move(folder)) {
+    : platform_(platform),
+      machine_(std::move(machine)),
+      folder_(std::move(folder)),
+      pool_(std::make_unique<ChildPool>()) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) throw RunError("algorithm=best: no socket to simulate by");
   socket_ = ends[0];
-  pool_.start(0, [&platform, ends] {
+  pool_->start(0, [&platform, ends] {
     close(ends[0]);
     return answer(platform, ends[1]);
   });

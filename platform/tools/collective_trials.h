@@ -8,14 +8,15 @@
 // `kernbench collectives` make one where they need it.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "kernbench/kernel_api/launch_costs.h"
-#include "kernbench/platform/tools/child_pool.h"
 
 namespace kernbench {
 
+class ChildPool;
 class Platform;
 namespace spec {
 struct RunDocument;
@@ -37,7 +38,7 @@ class CollectiveTrials {
 
   Platform& platform_;
   const std::string machine_, folder_;
-  ChildPool pool_;
+  std::unique_ptr<ChildPool> pool_;
   int socket_ = -1;
 };
 

@@ -10,7 +10,7 @@ from cli_support import KERNBENCH, sample, topology
 
 SMALL = topology("small.yaml")
 ADD = ("run", "--topology", SMALL, "--kernel", "vector_add")
-TRAFFIC = ("traffic", "--topology", sample("traffic_hbm_pc", "topology.yaml"), "--trace", sample("traffic_hbm_pc", "trace.csv"))
+TRAFFIC = ("traffic", "--topology", sample("traffic_cut_through", "topology.yaml"), "--trace", sample("traffic_cut_through", "trace.csv"))
 PIPELINE = ("pipeline", "--topology", sample("composite_ideal", "topology.yaml"), "--work",
             sample("composite_ideal", "work.json"))
 # Command, and the files that it writes; a file of IN is there before.

@@ -269,7 +269,9 @@ TEST(OpLog, the_sqlite_view_has_the_columns_of_a_record) {
 }
 
 TEST(OpLog, a_database_that_never_ends_is_given_up) {
-  Database db(":memory:", SQLITE_OPEN_READWRITE);
+  const std::string file = "kernbench_endless_test.sqlite";
+  Database db(file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  std::remove(file.c_str());  // it stays until it is closed
   db.limit_steps(1'000'000);
   Statement endless(db, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n");
   EXPECT_THROW(endless.next(), OpLogError);

@@ -40,7 +40,7 @@ class UnusedAttributes(Cli):
         for links in ("ideal", "cut_through", "flit"):
             for settings in (NARROW, ["--set", "*.hbm_ctrl.*.pc_bw_gbs=2"], ["--set", "edge:mesh.bw_gbs=8"], []):
                 _, out = self.warnings("probe", "--links", links, "--bytes", "1048576", "--format", "json", *settings)
-                for row in json.loads(out):
+                for row in json.loads(out)["cases"]:
                     self.assertLessEqual(row["util_pct"], 100.001, (links, settings, row["case"]))
                     self.assertGreater(row["util_pct"], 50, (links, settings, row["case"]))
 
