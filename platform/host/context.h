@@ -248,7 +248,7 @@ class Context {
   std::map<Stream, CommandHistory::Clock> stream_clocks_;
   CommandHistory::Clock program_clock_;  ///< what the program's code is behind
   std::map<uint32_t, Stream> readers_;   ///< by rank: where copies stand that wait for a tensor's writers alone
-  mutable SourceLine last_call_;  ///< of the program; line 0: none
+  mutable SourceLine last_call_;         ///< of the program; line 0: none
   bool waiting_ = false, complete_ = false;
   double end_ns_ = 0;
   std::exception_ptr fault_;
