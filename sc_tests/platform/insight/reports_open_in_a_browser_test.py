@@ -196,7 +196,7 @@ class InABrowser(Reports):
         self.assertGreater(b.value("document.querySelectorAll('#blame-table tbody tr').length"), 3)
         self.assertEqual(b.value("document.querySelectorAll('#roofline-picture circle').length"), 1)
         self.assertGreater(b.value("document.querySelectorAll('#bandwidth-picture canvas').length"), 0)
-        self.assertIn("--report", b.text("command"))
+        self.assertIn("--kernel gemm", b.text("command"))
 
         # The slider: each key another time, other colours, and the path's holders of that time.
         fills = "[...document.querySelectorAll('#plan-picture .box')].map(e => e.style.fill).join()"
