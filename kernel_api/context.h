@@ -66,6 +66,11 @@ std::string_view name_of(Cmp);
 /// Axis for reductions over all elements.
 inline constexpr std::optional<int> all_axes = std::nullopt;
 
+/// Of elements by index, and of a block.
+#define KERNBENCH_TL_ATOMIC(result, name)                                                                   \
+  result name(Ptr, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel); \
+  result name(const Block&, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel)
+
 class Context {
  public:
   /// `backend` must outlive the context and every tensor made by it.
@@ -156,92 +161,27 @@ class Context {
   // are done twice, in index order. A release (the default, acq_rel, is one) is submitted when all that the kernel has
   // written before is complete, while the kernel goes on.
 
-  /// The old values, 0 where the mask leaves elements out. `value` must be real.
-  Loaded atomic_add(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return atomic("add", p, index, value, mask, sem);
-  }
-  Loaded atomic_max(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return atomic("max", p, index, value, mask, sem);
-  }
-  Loaded atomic_min(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return atomic("min", p, index, value, mask, sem);
-  }
-  Loaded atomic_and(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return atomic("and", p, index, value, mask, sem);
-  }
-  Loaded atomic_or(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return atomic("or", p, index, value, mask, sem);
-  }
-  Loaded atomic_xor(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return atomic("xor", p, index, value, mask, sem);
-  }
-  Loaded atomic_xchg(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return atomic("xchg", p, index, value, mask, sem);
-  }
-  Loaded atomic_add(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return atomic("add", b, value, mask, sem);
-  }
-  Loaded atomic_max(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return atomic("max", b, value, mask, sem);
-  }
-  Loaded atomic_min(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return atomic("min", b, value, mask, sem);
-  }
-  Loaded atomic_and(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return atomic("and", b, value, mask, sem);
-  }
-  Loaded atomic_or(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return atomic("or", b, value, mask, sem);
-  }
-  Loaded atomic_xor(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return atomic("xor", b, value, mask, sem);
-  }
-  Loaded atomic_xchg(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return atomic("xchg", b, value, mask, sem);
-  }
+  /// atomic_…: the old values, 0 where the mask leaves elements out; `value` must be real. red_…: nothing comes back,
+  /// and `value` may be pending; then so is what it is added to.
+  KERNBENCH_TL_ATOMIC(Loaded, atomic_add);
+  KERNBENCH_TL_ATOMIC(Loaded, atomic_max);
+  KERNBENCH_TL_ATOMIC(Loaded, atomic_min);
+  KERNBENCH_TL_ATOMIC(Loaded, atomic_and);
+  KERNBENCH_TL_ATOMIC(Loaded, atomic_or);
+  KERNBENCH_TL_ATOMIC(Loaded, atomic_xor);
+  KERNBENCH_TL_ATOMIC(Loaded, atomic_xchg);
+  KERNBENCH_TL_ATOMIC(Event, red_add);
+  KERNBENCH_TL_ATOMIC(Event, red_max);
+  KERNBENCH_TL_ATOMIC(Event, red_min);
+  KERNBENCH_TL_ATOMIC(Event, red_and);
+  KERNBENCH_TL_ATOMIC(Event, red_or);
+  KERNBENCH_TL_ATOMIC(Event, red_xor);
   /// Any of them by name.
   Loaded atomic(const char* op, Ptr, const Tensor& index, const Arg& value, const Tensor& mask, Sem);
   Loaded atomic(const char* op, const Block&, const Arg& value, const Tensor& mask, Sem);
   /// `value` where memory holds what is expected; u32 and i32. Both must be real.
   Loaded atomic_cas(Ptr, const Tensor& index, const Arg& expected, const Arg& value, Sem sem = Sem::acq_rel);
   Loaded atomic_cas(const Block&, const Arg& expected, const Arg& value, Sem sem = Sem::acq_rel);
-  /// As the atomics, but nothing comes back, and `value` may be pending: then what it is added to is.
-  Event red_add(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return red("add", p, index, value, mask, sem);
-  }
-  Event red_max(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return red("max", p, index, value, mask, sem);
-  }
-  Event red_min(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return red("min", p, index, value, mask, sem);
-  }
-  Event red_and(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return red("and", p, index, value, mask, sem);
-  }
-  Event red_or(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return red("or", p, index, value, mask, sem);
-  }
-  Event red_xor(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return red("xor", p, index, value, mask, sem);
-  }
-  Event red_add(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return red("add", b, value, mask, sem);
-  }
-  Event red_max(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return red("max", b, value, mask, sem);
-  }
-  Event red_min(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return red("min", b, value, mask, sem);
-  }
-  Event red_and(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return red("and", b, value, mask, sem);
-  }
-  Event red_or(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return red("or", b, value, mask, sem);
-  }
-  Event red_xor(const Block& b, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel) {
-    return red("xor", b, value, mask, sem);
-  }
   Event red(const char* op, Ptr, const Tensor& index, const Arg& value, const Tensor& mask, Sem);
   Event red(const char* op, const Block&, const Arg& value, const Tensor& mask, Sem);
 
@@ -505,7 +445,8 @@ class Context {
   std::pair<Ticket, Tensor> atomic_impl(const std::string& op, bool returns_old, const Elements&,
                                         const std::vector<Arg>& operands, const Tensor& mask, Sem, SourceLine where);
   static Elements elements_of(const Block&);
-  Elements elements_of(const Ptr&, const Tensor& index, const std::string& call, SourceLine where);
+  Elements elements_of(const Ptr&, const Tensor& index, const std::string& call, SourceLine where, int64_t width = 1,
+                       int64_t stride = 0);
   std::shared_ptr<RangedOp> ranges_of(const Elements&, const Tensor& mask, const std::string& call, SourceLine where);
   Event send_impl(const std::string& port, const Tensor* value, bool async, SourceLine where);
   Tensor recv_impl(const std::vector<std::string>& ports, const Dims& shape, DType dtype, bool async,
@@ -528,5 +469,6 @@ class Context {
   Program program_;
   bool async_ = false;
 };
+#undef KERNBENCH_TL_ATOMIC
 
 }  // namespace kernbench::tl

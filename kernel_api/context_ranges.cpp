@@ -76,7 +76,8 @@ std::shared_ptr<OpDesc> memory_desc(CommandType type, const std::string& name, s
 
 }  // namespace
 
-Context::Elements Context::elements_of(const Ptr& ptr, const Tensor& index, const std::string& call, SourceLine where) {
+Context::Elements Context::elements_of(const Ptr& ptr, const Tensor& index, const std::string& call, SourceLine where,
+                                       int64_t width, int64_t stride) {
   if (index.valid() && index.dtype() != DType::i32 && index.dtype() != DType::i64)
     fault(where, call + ": index " + index.to_string() + ", expected elements of type i32 or i64");
   require_real(*core_, index, call, "index", where);
@@ -87,7 +88,14 @@ Context::Elements Context::elements_of(const Ptr& ptr, const Tensor& index, cons
   e.by.resize(static_cast<size_t>(index.elements()));
   const Bytes raw = core_->backend().memory().gather(index.ref());
   convert(raw.data(), index.dtype(), e.by.data(), DType::i64, e.by.size());
+  if (width < 1 || stride < 0) {
+    fault(where, call + ": found width " + std::to_string(width) + ", stride " + std::to_string(stride) +
+                     ", expected a width from 1 and a stride from 0");
+  }
+  e.width = width;
+  if (width > 1) e.shape.push_back(width);
   e.first = e.by;
+  for (int64_t& first : e.first) first *= stride > 0 ? stride : width;
   return e;
 }
 
@@ -170,14 +178,7 @@ std::shared_ptr<RangedOp> Context::ranges_of(const Elements& e, const Tensor& ma
 
 Loaded Context::gather_impl(Ptr from, const Tensor& index, const Tensor& mask, double other, int64_t width,
                             int64_t stride, bool async, SourceLine where) {
-  Elements e = elements_of(from, index, "gather", where);
-  if (width < 1 || stride < 0) {
-    fault(where, "gather: found width " + std::to_string(width) + ", stride " + std::to_string(stride) +
-                     ", expected a width from 1 and a stride from 0");
-  }
-  e.width = width;
-  for (int64_t& first : e.first) first *= stride > 0 ? stride : width;
-  if (width > 1) e.shape.push_back(width);
+  const Elements e = elements_of(from, index, "gather", where, width, stride);
   auto desc = memory_desc(CommandType::load, "dma_read", ranges_of(e, mask, "gather", where), where);
   desc->ranged->other = other;
   desc->operands.resize(1);
@@ -191,14 +192,7 @@ Loaded Context::gather_impl(Ptr from, const Tensor& index, const Tensor& mask, d
 Event Context::scatter_impl(Ptr to, const Tensor& index, const Tensor& value, const Tensor& mask, int64_t width,
                             int64_t stride, bool async, SourceLine where) {
   core_->require_tcm(value, "scatter", where);
-  Elements e = elements_of(to, index, "scatter", where);
-  if (width < 1 || stride < 0) {
-    fault(where, "scatter: found width " + std::to_string(width) + ", stride " + std::to_string(stride) +
-                     ", expected a width from 1 and a stride from 0");
-  }
-  e.width = width;
-  for (int64_t& first : e.first) first *= stride > 0 ? stride : width;
-  if (width > 1) e.shape.push_back(width);
+  const Elements e = elements_of(to, index, "scatter", where, width, stride);
   if (value.shape() != e.shape || value.dtype() != to.dtype) {
     fault(where, "scatter of " + value.to_string() + " to " + to.to_string() + ": expected " + e.shape.to_string() +
                      " " + std::string(name_of(to.dtype)));
@@ -220,7 +214,7 @@ std::pair<Ticket, Tensor> Context::atomic_impl(const std::string& op, bool retur
                                                SourceLine where) {
   const std::string call = (returns_old ? "atomic_" : "red_") + op;
   const DType type = e.ptr.dtype;
-  if (!atomic_exists(op, type)) {
+  if (!atomic_of(op, type)) {
     fault(where, call + " of " + std::string(kernbench::name_of(type)) + ": there is none; expected u32 or i32" +
                      (op == "cas" ? "" : ", f32 (add, max, min, xchg), f16 or bf16 (add)"));
   }
@@ -293,6 +287,28 @@ Event Context::red(const char* op, Ptr p, const Tensor& index, const Arg& value,
 Event Context::red(const char* op, const Block& b, const Arg& value, const Tensor& mask, Sem sem) {
   return Event(atomic_impl(op, false, elements_of(b), {value}, mask, sem, value.where()).first);
 }
+
+#define KERNBENCH_TL_ATOMIC(result, kind, name, op)                                                 \
+  result Context::name(Ptr p, const Tensor& index, const Arg& value, const Tensor& mask, Sem sem) { \
+    return kind(op, p, index, value, mask, sem);                                                    \
+  }                                                                                                 \
+  result Context::name(const Block& b, const Arg& value, const Tensor& mask, Sem sem) {             \
+    return kind(op, b, value, mask, sem);                                                           \
+  }
+KERNBENCH_TL_ATOMIC(Loaded, atomic, atomic_add, "add")
+KERNBENCH_TL_ATOMIC(Loaded, atomic, atomic_max, "max")
+KERNBENCH_TL_ATOMIC(Loaded, atomic, atomic_min, "min")
+KERNBENCH_TL_ATOMIC(Loaded, atomic, atomic_and, "and")
+KERNBENCH_TL_ATOMIC(Loaded, atomic, atomic_or, "or")
+KERNBENCH_TL_ATOMIC(Loaded, atomic, atomic_xor, "xor")
+KERNBENCH_TL_ATOMIC(Loaded, atomic, atomic_xchg, "xchg")
+KERNBENCH_TL_ATOMIC(Event, red, red_add, "add")
+KERNBENCH_TL_ATOMIC(Event, red, red_max, "max")
+KERNBENCH_TL_ATOMIC(Event, red, red_min, "min")
+KERNBENCH_TL_ATOMIC(Event, red, red_and, "and")
+KERNBENCH_TL_ATOMIC(Event, red, red_or, "or")
+KERNBENCH_TL_ATOMIC(Event, red, red_xor, "xor")
+#undef KERNBENCH_TL_ATOMIC
 
 // ---- flags
 

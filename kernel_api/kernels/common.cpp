@@ -95,6 +95,18 @@ Expected gemm_reference(const Params& p, const TensorMap& in) {
   return {HostTensor::from(p.dtype(), {m, n}, matmul(a, b, m, n, k)), gemm_error_scale(a, b, m, n, k)};
 }
 
+HostTensor rows_by_index(const HostTensor& x, const HostTensor& index, const Dims& shape) {
+  const std::vector<int32_t> rows = index.ints();
+  HostTensor y(x.dtype, shape);
+  const size_t row = y.bytes.size() / rows.size();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i] < 0) continue;
+    std::copy_n(x.bytes.begin() + static_cast<std::ptrdiff_t>(static_cast<size_t>(rows[i]) * row), row,
+                y.bytes.begin() + static_cast<std::ptrdiff_t>(i * row));
+  }
+  return y;
+}
+
 Floats matmul(const Floats& a, const Floats& b, int64_t m, int64_t n, int64_t k) {
   return product(a, b, m, n, k);
 }

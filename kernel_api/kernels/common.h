@@ -34,6 +34,9 @@ Expected gemm_reference(const Params& p, const TensorMap& in);
 /// Of parameters m, n and k, as KernelSpec::products.
 std::vector<MatrixProduct> product_of_mnk(const Params&);
 
+/// Of the shape: x's rows of so many elements, by index one behind the other; zeros for -1.
+HostTensor rows_by_index(const HostTensor& x, const HostTensor& index, const Dims& shape);
+
 // Plain matrices for references, row-major.
 using Floats = std::vector<float>;
 Floats matmul(const Floats& a, const Floats& b, int64_t m, int64_t n, int64_t k);

@@ -41,16 +41,7 @@ void gather(tl::Context& tl, const tl::Args& args) {
 }
 
 std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) {
-  const HostTensor& x = in.at("x");
-  const std::vector<int32_t> idx = in.at("idx").ints();
-  HostTensor y(p.dtype(), {p.integer("n"), p.integer("cols")});
-  const size_t row = static_cast<size_t>(p.integer("cols")) * size_of(p.dtype());
-  for (size_t i = 0; i < idx.size(); ++i) {
-    if (idx[i] < 0) continue;
-    std::copy_n(x.bytes.begin() + static_cast<std::ptrdiff_t>(static_cast<size_t>(idx[i]) * row), row,
-                y.bytes.begin() + static_cast<std::ptrdiff_t>(i * row));
-  }
-  return {{"y", {std::move(y), {}}}};
+  return {{"y", {rows_by_index(in.at("x"), in.at("idx"), {p.integer("n"), p.integer("cols")}), {}}}};
 }
 
 KernelSpec spec() {

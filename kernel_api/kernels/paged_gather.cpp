@@ -23,19 +23,12 @@ void paged_gather(tl::Context& tl, const tl::Args& args) {
   }
 }
 
+Dims whole(const Params& p) {
+  return {p.integer("seqs"), p.integer("blocks") * p.integer("page"), p.integer("dim")};
+}
+
 std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) {
-  const int64_t width = p.integer("page") * p.integer("dim");
-  const std::vector<int32_t> table = in.at("table").ints();
-  const Floats pool = in.at("pool").floats();
-  Floats y(table.size() * static_cast<size_t>(width));
-  for (size_t i = 0; i < table.size(); ++i) {
-    if (table[i] < 0) continue;
-    std::copy_n(pool.begin() + table[i] * width, width, y.begin() + static_cast<int64_t>(i) * width);
-  }
-  return {
-      {"y",
-       {HostTensor::from(p.dtype(), {p.integer("seqs"), p.integer("blocks") * p.integer("page"), p.integer("dim")}, y),
-        {}}}};
+  return {{"y", {rows_by_index(in.at("pool"), in.at("table"), whole(p)), {}}}};
 }
 
 KernelSpec spec() {
@@ -48,9 +41,6 @@ KernelSpec spec() {
               ParamSpec::size("seqs", 16, "sequences, split over the PEs"),
               ParamSpec::size("blocks", 8, "pages of a sequence"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
-  const auto whole = [](const Params& p) {
-    return Dims{p.integer("seqs"), p.integer("blocks") * p.integer("page"), p.integer("dim")};
-  };
   s.tensors = {{"table", TensorSpec::Role::in, dims({"seqs", "blocks"}), [](const Params&) { return DType::i32; },
                 Placement::rows, Init::index(value_of("pages"))},
                input("pool", {"pages", "page", "dim"}, Placement::rows),

@@ -9,42 +9,68 @@
 
 namespace kernbench {
 
-bool atomic_exists(std::string_view op, DType t) {
-  const std::string_view name = name_of(t);
-  const auto one_of = [&](std::initializer_list<std::string_view> ops) {
-    return std::find(ops.begin(), ops.end(), op) != ops.end();
-  };
-  if (name == "u32" || name == "i32") return one_of({"add", "max", "min", "and", "or", "xor", "xchg", "cas"});
-  if (name == "f32") return one_of({"add", "max", "min", "xchg"});
-  return (name == "f16" || name == "bf16") && op == "add";
+namespace {
+
+template <class T, class Op>
+void on(const uint8_t* operand, const uint8_t* expected, uint8_t* element, Op op) {
+  T old, value, wanted = T();
+  std::memcpy(&old, element, sizeof old);
+  std::memcpy(&value, operand, sizeof value);
+  if (expected) std::memcpy(&wanted, expected, sizeof wanted);
+  const T result = op(old, value, wanted);
+  std::memcpy(element, &result, sizeof result);
 }
 
-void do_atomic(std::string_view op, DType t, const uint8_t* operand, const uint8_t* expected, uint8_t* element) {
-  const std::string_view name = name_of(t);
-  if (name == "f16" || name == "bf16") {
-    const auto sum = static_cast<float>(load_scalar(element, t)) + static_cast<float>(load_scalar(operand, t));
-    return store_scalar(sum, t, element);
+struct NamedAtomic {
+  std::string_view op;
+  AtomicFn function;
+};
+
+#define KB_ATOMIC(T, name, result)                                                                   \
+  NamedAtomic {                                                                                      \
+    name, [](const uint8_t* operand, const uint8_t* expected, uint8_t* element) {                    \
+      on<T>(operand, expected, element, [](T a, T b, [[maybe_unused]] T e) -> T { return result; }); \
+    }                                                                                                \
   }
-  if (name == "f32") {
-    float a = 0, b = 0;
-    std::memcpy(&a, element, sizeof a);
-    std::memcpy(&b, operand, sizeof b);
-    const float c = op == "add" ? a + b : op == "max" ? std::max(a, b) : op == "min" ? std::min(a, b) : b;
-    return void(std::memcpy(element, &c, sizeof c));
+
+template <class T>
+constexpr NamedAtomic kOfNumbers[] = {KB_ATOMIC(T, "add", a + b), KB_ATOMIC(T, "max", std::max(a, b)),
+                                      KB_ATOMIC(T, "min", std::min(a, b)), KB_ATOMIC(T, "xchg", (void(a), b))};
+// The bits of i32 are those of u32.
+constexpr NamedAtomic kOfBits[] = {KB_ATOMIC(uint32_t, "add", a + b), KB_ATOMIC(uint32_t, "and", a& b),
+                                   KB_ATOMIC(uint32_t, "or", a | b), KB_ATOMIC(uint32_t, "xor", a ^ b),
+                                   KB_ATOMIC(uint32_t, "cas", a == e ? b : a)};
+#undef KB_ATOMIC
+
+template <DType type>
+void add_rounded(const uint8_t* operand, const uint8_t*, uint8_t* element) {
+  store_scalar(static_cast<float>(load_scalar(element, type)) + static_cast<float>(load_scalar(operand, type)), type,
+               element);
+}
+
+template <size_t n>
+AtomicFn named(const NamedAtomic (&all)[n], std::string_view op) {
+  const auto at = std::find_if(all, all + n, [&](const NamedAtomic& a) { return a.op == op; });
+  return at == all + n ? nullptr : at->function;
+}
+
+}  // namespace
+
+AtomicFn atomic_of(std::string_view op, DType t) {
+  switch (t) {
+    case DType::u32:
+    case DType::i32:
+      if (const AtomicFn bits = named(kOfBits, op)) return bits;
+      return t == DType::u32 ? named(kOfNumbers<uint32_t>, op) : named(kOfNumbers<int32_t>, op);
+    case DType::f32:
+      return named(kOfNumbers<float>, op);
+    case DType::f16:
+      return op == "add" ? add_rounded<DType::f16> : nullptr;
+    case DType::bf16:
+      return op == "add" ? add_rounded<DType::bf16> : nullptr;
+    default:
+      return nullptr;
   }
-  uint32_t a = 0, b = 0;
-  std::memcpy(&a, element, sizeof a);
-  std::memcpy(&b, operand, sizeof b);
-  const bool is_less = name == "u32" ? a < b : static_cast<int32_t>(a) < static_cast<int32_t>(b);
-  uint32_t c = b;  // xchg
-  if (op == "add") c = a + b;
-  if (op == "max") c = is_less ? b : a;
-  if (op == "min") c = is_less ? a : b;
-  if (op == "and") c = a & b;
-  if (op == "or") c = a | b;
-  if (op == "xor") c = a ^ b;
-  if (op == "cas") c = std::memcmp(element, expected, sizeof a) == 0 ? b : a;
-  std::memcpy(element, &c, sizeof c);
 }
 
 namespace {
@@ -52,9 +78,10 @@ namespace {
 class Atomic : public Evaluation {
  public:
   Atomic(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out) : d_(d), out_(out) {
-    if (inputs.size() < (d.op == "cas" ? 3u : 2u) || !atomic_exists(d.op, inputs[0].dtype))
+    type_ = inputs.empty() ? DType::f32 : inputs[0].dtype;
+    function_ = atomic_of(d.op, type_);
+    if (inputs.size() < (d.op == "cas" ? 3u : 2u) || !function_)
       throw EvalError(d.name + ": no atomic of such operands");
-    type_ = inputs[0].dtype;
     const uint64_t n = d.ranged->nbytes(), item = size_of(type_);
     for (const EvalInput& in : inputs) {
       Bytes& dense = inputs_.emplace_back(n);
@@ -80,7 +107,7 @@ class Atomic : public Evaluation {
         uint8_t *const old = out_ + at, *const now = out_ + n + at;
         std::memcpy(old, before == done.end() ? inputs_[0].data() + at : out_ + n + before->second, item);
         std::memcpy(now, old, item);
-        do_atomic(d_.op, type_, inputs_[1].data() + at, inputs_.size() > 2 ? inputs_[2].data() + at : nullptr, now);
+        function_(inputs_[1].data() + at, inputs_.size() > 2 ? inputs_[2].data() + at : nullptr, now);
         if (d_.ranged->ranges.size() > 1) done[r.addr + i] = at;
       }
     }
@@ -90,6 +117,7 @@ class Atomic : public Evaluation {
   const OpDesc& d_;
   uint8_t* out_;
   DType type_ = DType::f32;
+  AtomicFn function_ = nullptr;
   std::vector<Bytes> inputs_;  ///< dense, as the ranges stand
 };
 

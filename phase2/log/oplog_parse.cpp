@@ -266,7 +266,7 @@ struct OpRecordParser::Impl {
     d.op = name.substr(name.find('_') + 1);
     const Dims shape = json_field(p, "shape", dims);
     const DType t = json_field(p, "dtype", dtype);
-    if (!atomic_exists(d.op, t)) throw JsonFault(fmt::format("found {} of {}, which there is not", name, name_of(t)));
+    if (!atomic_of(d.op, t)) throw JsonFault(fmt::format("found {} of {}, which there is not", name, name_of(t)));
     d.operands.push_back(json_field(p, "operand", to_operand()));
     if (d.op == "cas") d.operands.push_back(json_field(p, "expected", to_operand()));
     const uint64_t nbytes = static_cast<uint64_t>(shape.elements()) * size_of(t);

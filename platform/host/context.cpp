@@ -96,8 +96,10 @@ Context::Context(Platform& platform, const ProgramSpec& spec, Params params, std
   for (const ProgramTensor& t : spec_.tensors)
     named_[t.name] = std::make_shared<TensorPlaces>(platform_.machine(), platform_.hosts().allocators(), pes_, t.name,
                                                     t.dtype(params_), t.shape(params_), t.layout);
-  for (const auto& [name, t] : named_) map(*t);
-  note_stored();
+  for (const auto& [name, t] : named_) {
+    map(*t);
+    count_stored(*t);
+  }
 }
 
 Context::~Context() {
@@ -165,7 +167,7 @@ Tensor Context::output(const std::string& name, const char* file, int line) cons
 Tensor Context::made(std::shared_ptr<const TensorPlaces> places) {
   made_.push_back(std::move(places));
   map(*made_.back());
-  note_stored();
+  count_stored(*made_.back());
   return Tensor(made_.back());
 }
 
@@ -234,31 +236,22 @@ void Context::give_back_freed() {
     writers_.erase((*it)->use());
     for (const auto& m : (*it)->mappings())
       HostMmu::unmap_now(platform_.machine(), {{}, m->begin(), m->nbytes}, with_mmu());
+    const Stored less = stored_of(**it);
+    stored_ = {stored_.bytes - less.bytes, stored_.copies - less.copies};
     (*it)->give_back();
     it = freed_.erase(it);
   }
 }
 
-uint64_t Context::stored_bytes() const {
-  uint64_t n = 0;
-  for (const auto& [name, t] : named_) n += t->stored_bytes();
-  for (const auto* list : {&made_, &freed_}) {
-    for (const auto& t : *list) n += t->stored_bytes();
-  }
-  return n;
+Context::Stored Context::stored_of(const TensorPlaces& t) {
+  const uint64_t bytes = t.stored_bytes();
+  return {bytes, t.layout().partial() ? 0 : bytes - std::min(bytes, t.nbytes())};
 }
 
-void Context::note_stored() {
-  const uint64_t now = stored_bytes();
-  if (now <= most_stored_.bytes) return;
-  most_stored_ = {now, 0};
-  const auto add = [&](const TensorPlaces& t) {
-    if (!t.layout().partial()) most_stored_.copies += t.stored_bytes() - std::min(t.stored_bytes(), t.nbytes());
-  };
-  for (const auto& [name, t] : named_) add(*t);
-  for (const auto* list : {&made_, &freed_}) {
-    for (const auto& t : *list) add(*t);
-  }
+void Context::count_stored(const TensorPlaces& t) {
+  const Stored more = stored_of(t);
+  stored_ = {stored_.bytes + more.bytes, stored_.copies + more.copies};
+  if (stored_.bytes > most_stored_.bytes) most_stored_ = stored_;
 }
 
 Scope::~Scope() {

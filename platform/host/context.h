@@ -163,7 +163,7 @@ class Context {
   const Streams& streams() const { return streams_; }
   const TensorPlaces& places(const std::string& tensor) const { return *named_.at(tensor); }
   /// Of all tensors that there are, with copies.
-  uint64_t stored_bytes() const;
+  uint64_t stored_bytes() const { return stored_.bytes; }
   /// The most that it has been, and what of that were copies: parts that more than one PE has.
   struct Stored {
     uint64_t bytes = 0, copies = 0;
@@ -197,7 +197,8 @@ class Context {
   void check(const On&) const;
   void check(const Tensor&) const;
   void give_back_freed();
-  void note_stored();
+  static Stored stored_of(const TensorPlaces&);
+  void count_stored(const TensorPlaces&);
   /// Remembers an operation for who waits for a tensor's writers.
   void writes(const Tensor&);
   void enqueue(Operation);
@@ -242,7 +243,7 @@ class Context {
   std::map<std::vector<size_t>, Group> groups_;  ///< by PEs
   /// Whose rings are to be given back; others may hold a plan for longer than there are memories.
   std::set<std::shared_ptr<LaunchPlan>> running_;
-  Stored most_stored_;
+  Stored stored_, most_stored_;
   uint32_t launches_ = 0, tensors_made_ = 0, events_made_ = 0;
   std::vector<PeTimes> pe_times_;
   std::map<Stream, CommandHistory::Clock> stream_clocks_;

@@ -14,14 +14,17 @@ using host::Tensor;
 
 struct Sizes {
   int64_t tokens, dim, heads, kv, head, hidden;
+  int64_t half, width, qkv;  // of a head; of all heads of q; of these and those of k and v
   explicit Sizes(const Params& p)
       : tokens(p.integer("tokens")),
         dim(p.integer("dim")),
         heads(p.integer("heads")),
         kv(p.integer("kv_heads")),
         head(p.integer("head_dim")),
-        hidden(p.integer("hidden")) {}
-  int64_t qkv() const { return (heads + 2 * kv) * head; }
+        hidden(p.integer("hidden")),
+        half(head / 2),
+        width(heads * head),
+        qkv(width + 2 * kv * head) {}
 };
 
 void llama_layer(host::Context& h) {
@@ -44,7 +47,7 @@ void llama_layer(host::Context& h) {
   const host::Scope temporaries(h);  // their memory goes back when the layer is enqueued and done
 
   const Tensor x = h.input("x");
-  const Tensor qkv = made(s.qkv(), host::grid_of_rows(), "qkv"), o = made(s.heads * s.head, host::grid_of_rows(), "o");
+  const Tensor qkv = made(s.qkv, host::grid_of_rows(), "qkv"), o = made(s.width, host::grid_of_rows(), "o");
   gemm(normed(x, "w_norm1"), "w_qkv", qkv);
   h.launch(h.ranks(), "rope", heads, {{"x", qkv}, {"cos", h.input("cos")}, {"sin", h.input("sin")}, {"y", qkv}});
   h.launch(h.ranks(), "gqa_attention", heads, {{"qkv", qkv}, {"o", o}});
@@ -86,7 +89,7 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
     return kernel("elementwise").reference(q, {{"x", x}, {"y", y}}).at("z").value;
   };
   Params heads = params("gqa_attention", {{"heads", s.heads}, {"kv_heads", s.kv}, {"dim", s.head}, {"seq", s.tokens}});
-  const HostTensor qkv = matrix(norm(in.at("x"), "w_norm1"), "w_qkv", s.qkv());
+  const HostTensor qkv = matrix(norm(in.at("x"), "w_norm1"), "w_qkv", s.qkv);
   const HostTensor turned =
       kernel("rope").reference(heads, {{"x", qkv}, {"cos", in.at("cos")}, {"sin", in.at("sin")}}).at("y").value;
   const HostTensor o = kernel("gqa_attention").reference(heads, {{"qkv", turned}}).at("o").value;
@@ -111,82 +114,45 @@ ProgramSpec spec() {
               ParamSpec::size("head_dim", 16, "elements of a head"),
               ParamSpec::size("hidden", 128, "width of the MLP"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
-  const auto add = [&](const char* name, TensorSpec::Role role, const std::function<Dims(const Sizes&)>& shape,
-                       const Layout& layout) {
-    ProgramTensor t;
-    t.name = name;
-    t.role = role;
-    t.shape = [shape](const Params& p) { return shape(Sizes(p)); };
-    t.dtype = kernels::own_dtype;
-    t.layout = layout;
-    if (name[0] == 'w' && name[2] != 'n')
-      t.init = Init::weights([shape](const Params& p) { return shape(Sizes(p))[0]; });
-    t.already_there = name[0] == 'w' || name[0] == 'c' || name[0] == 's';
-    s.tensors.push_back(std::move(t));
-  };
-  const auto in = TensorSpec::Role::in;
-  const Layout rows = host::rows_of_pes();
+  const Layout rows = host::rows_of_pes(), weights = host::grid_of_columns();
   // Of each row of cubes, the rows of q and k that its PEs turn: a copy in each column of cubes.
   const Layout positions = Layout().cube(host::grid(host::shard(0), host::replicate())).pe(host::shard(0));
-  add(
-      "x", in,
-      [](const Sizes& z) {
-        return Dims{z.tokens, z.dim};
-      },
-      rows);
-  add(
-      "cos", in,
-      [](const Sizes& z) {
-        return Dims{z.tokens, z.head / 2};
-      },
-      positions);
-  add(
-      "sin", in,
-      [](const Sizes& z) {
-        return Dims{z.tokens, z.head / 2};
-      },
-      positions);
-  add(
-      "w_norm1", in, [](const Sizes& z) { return Dims{z.dim}; }, Layout());
-  add(
-      "w_norm2", in, [](const Sizes& z) { return Dims{z.dim}; }, Layout());
-  const Layout weights = host::grid_of_columns();
-  add(
-      "w_qkv", in,
-      [](const Sizes& z) {
-        return Dims{z.dim, z.qkv()};
-      },
-      weights);
-  add(
-      "w_o", in,
-      [](const Sizes& z) {
-        return Dims{z.heads * z.head, z.dim};
-      },
-      weights);
-  add(
-      "w_gate", in,
-      [](const Sizes& z) {
-        return Dims{z.dim, z.hidden};
-      },
-      weights);
-  add(
-      "w_up", in,
-      [](const Sizes& z) {
-        return Dims{z.dim, z.hidden};
-      },
-      weights);
-  add(
-      "w_down", in,
-      [](const Sizes& z) {
-        return Dims{z.hidden, z.dim};
-      },
-      weights);
-  add(
-      "y", TensorSpec::Role::out,
-      [](const Sizes& z) {
-        return Dims{z.tokens, z.dim};
-      },
-      rows);
+  enum class Is { stream, table, norm, matrix };
+  struct Row {
+    const char* name;
+    Is is;
+    Layout layout;
+    std::vector<int64_t Sizes::*> shape;
+  };
+  const Row all[] = {
+      {"x", Is::stream, rows, {&Sizes::tokens, &Sizes::dim}},
+      {"cos", Is::table, positions, {&Sizes::tokens, &Sizes::half}},
+      {"sin", Is::table, positions, {&Sizes::tokens, &Sizes::half}},
+      {"w_norm1", Is::norm, Layout(), {&Sizes::dim}},
+      {"w_norm2", Is::norm, Layout(), {&Sizes::dim}},
+      {"w_qkv", Is::matrix, weights, {&Sizes::dim, &Sizes::qkv}},
+      {"w_o", Is::matrix, weights, {&Sizes::width, &Sizes::dim}},
+      {"w_gate", Is::matrix, weights, {&Sizes::dim, &Sizes::hidden}},
+      {"w_up", Is::matrix, weights, {&Sizes::dim, &Sizes::hidden}},
+      {"w_down", Is::matrix, weights, {&Sizes::hidden, &Sizes::dim}},
+      {"y", Is::stream, rows, {&Sizes::tokens, &Sizes::dim}},
+  };
+  for (const Row& row : all) {
+    ProgramTensor t;
+    t.name = row.name;
+    t.role = t.name == "y" ? TensorSpec::Role::out : TensorSpec::Role::in;
+    t.shape = [shape = row.shape](const Params& p) {
+      const Sizes sizes(p);
+      Dims d;
+      for (const auto side : shape) d.push_back(sizes.*side);
+      return d;
+    };
+    t.dtype = kernels::own_dtype;
+    t.layout = row.layout;
+    if (row.is == Is::matrix) t.init = Init::weights([shape = t.shape](const Params& p) { return shape(p)[0]; });
+    t.already_there = row.is != Is::stream;
+    s.tensors.push_back(std::move(t));
+  }
   s.function = llama_layer;
   s.reference = reference;
   return s;

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <limits>
 
+#include "kernbench/phase2/io/whole_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/platform.h"
@@ -161,13 +162,15 @@ std::vector<double> CollectiveTrials::times_ns(const CollectiveTrial& t, const s
     if (const std::vector<double> times = times_of(line, t.algorithms.size()); !times.empty()) return times;
   }
   const std::vector<double> times = simulated_ns(question, t.algorithms.size());
-  const std::string answer = text_of(times), aside = file + "." + std::to_string(getpid());
+  const std::string answer = text_of(times);
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
-  std::ofstream out(aside);
-  out << answer << '\n' << spec::sha256(key + answer) << '\n';
-  out.close();
-  if (out) std::filesystem::rename(aside, file, error);
+  try {
+    WholeFile out(file);
+    out.write(answer + '\n' + spec::sha256(key + answer) + '\n');
+    out.keep();
+  } catch (const std::runtime_error&) {  // it is simulated again another time
+  }
   return times;
 }
 

@@ -135,7 +135,7 @@ std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode_atomic(tl
   const auto fits = [&](const AtomicExtension::Range& r) {
     return r.nbytes > 0 && r.nbytes % item == 0 && (p.get_address() + r.offset) % item == 0;
   };
-  if (!atomic_exists(e.op, e.dtype)) return refuse(tlm::TLM_COMMAND_ERROR_RESPONSE, "there is no such atomic");
+  if (!atomic_of(e.op, e.dtype)) return refuse(tlm::TLM_COMMAND_ERROR_RESPONSE, "there is no such atomic");
   if (e.ranges.empty() || !std::all_of(e.ranges.begin(), e.ranges.end(), fits))
     return refuse(tlm::TLM_COMMAND_ERROR_RESPONSE, "expected ranges of whole, aligned elements");
   if (e.operand.size() != nbytes || e.expected.size() != (e.op == "cas" ? nbytes : 0))
@@ -187,6 +187,7 @@ std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode_atomic(tl
 /// a foreign write of each range in the log.
 void BaseProtocolTarget::do_atomic(Access& a, AtomicExtension& e) {
   const uint64_t item = size_of(e.dtype);
+  const AtomicFn function = atomic_of(e.op, e.dtype);
   std::vector<uint8_t> old(e.operand.size());
   uint64_t at = 0;
   for (const AtomicExtension::Range& r : e.ranges) {
@@ -201,8 +202,7 @@ void BaseProtocolTarget::do_atomic(Access& a, AtomicExtension& e) {
     std::vector<uint8_t> now(old.begin() + static_cast<std::ptrdiff_t>(at),
                              old.begin() + static_cast<std::ptrdiff_t>(at + r.nbytes));
     for (uint64_t i = 0; i < r.nbytes; i += item)
-      kernbench::do_atomic(e.op, e.dtype, e.operand.data() + at + i,
-                           e.expected.empty() ? nullptr : e.expected.data() + at + i, now.data() + i);
+      function(e.operand.data() + at + i, e.expected.empty() ? nullptr : e.expected.data() + at + i, now.data() + i);
     a.records.push_back(commit(a.window, address, now.data(), now.size()));
     at += r.nbytes;
   }

@@ -7,10 +7,12 @@
 // decoupled initiator is synchronised. nb_transport answers BEGIN_REQ with END_REQ (TLM_UPDATED) while fewer than
 // `outstanding` transactions are under way, else TLM_ACCEPTED with END_REQ later; BEGIN_RESP comes when the transaction
 // is done; the place is given back with END_RESP.
+//
 // Atomics. A TLM_IGNORE_COMMAND with an AtomicExtension is done as an atomic, at the end of the memory's service;
-// others of this command do nothing. Data. A write commits, a read samples when the memory serves it (DataMover).
-// Never-written bytes read as 0. Errors are response statuses and take no time (TLM_COMPLETED), but for reads of
-// pending bytes, which take theirs.
+// others of this command do nothing.
+//
+// Data. A write commits, a read samples when the memory serves it (DataMover). Never-written bytes read as 0. Errors
+// are response statuses and take no time (TLM_COMPLETED), but for reads of pending bytes, which take theirs.
 #pragma once
 
 #include <deque>

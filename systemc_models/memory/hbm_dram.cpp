@@ -116,8 +116,7 @@ double HbmDram::lone_service_ns(const Route& r, bool write, uint64_t address, ui
   return overhead_ns() + end_ns(t, ns_of(begin), data_path_ns(r, write, nbytes, rows));
 }
 
-HbmDram::Transfer& HbmDram::transfer_of(FabricTransaction& x) {
-  if (const auto coming = coming_.find(&x); coming != coming_.end()) return *coming->second;
+HbmDram::Transfer& HbmDram::begin_transfer(FabricTransaction& x) {
   if (idle_.empty()) {
     transfers_.push_back(std::make_unique<Transfer>());
     idle_.push_back(transfers_.back().get());
@@ -134,16 +133,18 @@ HbmDram::Transfer& HbmDram::transfer_of(FabricTransaction& x) {
 }
 
 void HbmDram::data_comes(FabricTransaction& x, uint64_t nbytes) {
-  Transfer& t = transfer_of(x);
-  coming_[&x] = &t;
+  Transfer*& coming = coming_[&x];
+  if (!coming) coming = &begin_transfer(x);
+  Transfer& t = *coming;
   t.ready = cycle_from(x.time_ns + overhead_ns());
   dram_.submit(t, cycle_from(x.time_ns), nbytes);
   wake();
 }
 
 Service HbmDram::serve(FabricTransaction& x) {
-  Transfer& t = transfer_of(x);
-  coming_.erase(&x);
+  const auto coming = coming_.find(&x);
+  Transfer& t = coming == coming_.end() ? begin_transfer(x) : *coming->second;
+  if (coming != coming_.end()) coming_.erase(coming);
   const double queued = x.time_ns + overhead_ns();
   t.queued_ns = queued;
   t.ready = cycle_from(queued);

@@ -140,8 +140,7 @@ class HbmDram : public MemoryTarget {
     double queued_ns = 0;  ///< when its transaction had come and the overhead was over
   };
   void finish(Transfer&);
-  /// Of a write whose data come flit by flit the one that has begun; else a new one.
-  Transfer& transfer_of(FabricTransaction&);
+  Transfer& begin_transfer(FabricTransaction&);
 
   DramController dram_;
   const double tck_ps_;

@@ -87,7 +87,7 @@ class Watch {
   };
   std::function<void()> at_each_flit = [] {};
   uint64_t lost_credit = 0;  ///< its number among all; 0: none
-  uint64_t flits = 0, credits = 0, posted = 0;
+  uint64_t flits = 0, calls = 0, credits = 0, posted = 0;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Channel> channels;  ///< by edge, class and number
 
  private:
@@ -102,8 +102,9 @@ class Watch {
     }
     Channel& c = channels[{from.link.edge, class_of(*x->flit), x->flit->channel}];
     c.room = from.neighbour()->node().input_buffers().flits;
-    ++c.flits;
-    ++flits;
+    c.flits += x->flits_together;
+    flits += x->flits_together;
+    ++calls;
     posted += x->posted;
     at_each_flit();
     EXPECT_TRUE(c.room == 0 || c.flits - c.credits <= c.room) << "flits without room";
@@ -221,6 +222,24 @@ TEST(FlitsAndCredits, of_a_number_that_is_free_again_wait_for_nobody_without_a_l
       platform->routes().route(platform->graph().index_of.at("p0"), 0, 1, true).hops[0].out->link.edge;
   EXPECT_EQ(seen.channels.count({into_r0, kRequests, 0}), 1u);
   EXPECT_EQ(seen.channels.count({into_r0, kRequests, 1}), 0u) << "the first number was free again";
+}
+
+/// Without limits: a message's flits are one call where nobody else's can come between, and one by one behind a place
+/// where they wait for turns, or where the whole message is stored.
+TEST(FlitsAndCredits, that_go_together_are_each_counted) {
+  const auto platform = platform_from_text(
+      system_of("- {id: p0, kind: port}\n- {id: p1, kind: port}\n- {id: r0, kind: router, attrs: {overhead_ns: 3}}\n"
+                "- {id: r1, kind: router}\n- {id: r2, kind: router, attrs: {store_and_forward: true}}\n"
+                "- {id: m0, kind: sram}\n- {id: m1, kind: sram, attrs: {overhead_ns: 2}}\n",
+                link("p0", "r0", "bw_gbs: 17") + link("r0", "r1") + link("p1", "r1", "bw_gbs: 200") + link("r1", "r2") +
+                    link("r2", "m0", "bw_gbs: 5") + link("r1", "m1"),
+                {"m0", "m1"}));
+  Watch seen(*platform);
+  const std::vector<TrafficRequest> requests = random_requests(*platform, 2, 2, 200);
+  run_traffic(*platform, requests);
+  EXPECT_EQ(seen.flits, flits_of(*platform, requests));
+  EXPECT_LT(seen.calls, seen.flits) << "none went together";
+  EXPECT_GT(seen.calls, seen.flits / 4) << "none waited for its turn";
 }
 
 }  // namespace
