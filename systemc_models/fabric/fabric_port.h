@@ -80,13 +80,12 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
   /// Hands flits to the neighbour, where they are at their time_ns, the first one `delay` from now.
   void hand_on(FlitTrain train, sc_core::sc_time delay) {
     if (foreign_) return flits_outside(train);
-    Flit& f = train[0];
+    Flit& f = train.first;
     FabricTransaction& x = *f.transaction;
     x.flit = &f;
     x.flits_together = train.count;
     if (f.response) {
-      const bool last = train[train.count - 1].last;
-      tlm::tlm_phase phase = last ? tlm::tlm_phase(tlm::BEGIN_RESP) : tlm::tlm_phase(FLIT);
+      tlm::tlm_phase phase = train.last().last ? tlm::tlm_phase(tlm::BEGIN_RESP) : tlm::tlm_phase(FLIT);
       backward_->nb_transport_bw(x.payload, phase, delay);
     } else {
       tlm::tlm_phase phase = f.index == 0 ? tlm::tlm_phase(tlm::BEGIN_REQ) : tlm::tlm_phase(FLIT);

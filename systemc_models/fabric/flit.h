@@ -33,15 +33,12 @@ struct alignas(64) Flit {
   uint64_t turn = 0;            ///< its number among those that have become ready
 };
 
-/// Flits of one message, one behind the other, that go on together: one alone, or some of x.flits.
+/// Flits of one message that go on together: one, or several of x.flits from it on.
 struct FlitTrain {
-  explicit FlitTrain(Flit& f) : alone(&f), count(1) {}
-  FlitTrain(Flit* const* from, uint32_t n) : alone(*from), first(from), count(n) {}
-  Flit& operator[](uint32_t i) const { return count == 1 ? *alone : *first[i]; }
-
-  Flit* alone;
-  Flit* const* first = nullptr;
+  Flit& first;
   uint32_t count;
+  Flit& operator[](uint32_t i) const { return i == 0 ? first : *first.transaction->flits[first.index + i]; }
+  Flit& last() const { return (*this)[count - 1]; }
 };
 
 /// As of its transaction.

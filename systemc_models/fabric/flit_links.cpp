@@ -7,15 +7,6 @@
 #include "kernbench/systemc_models/fabric/wormhole_links.h"
 
 namespace kernbench {
-namespace {
-
-/// What the call over a socket carries.
-FlitTrain carried(const FabricTransaction& x) {
-  return x.flits_together == 1 ? FlitTrain(*x.flit) : FlitTrain(&x.flits[x.flit->index], x.flits_together);
-}
-
-}  // namespace
-
 /// One flit as the whole message (requests without data, acknowledgements).
 void FlitLinks::make_header(FabricTransaction& x, bool response) const {
   Flit* f = fabric_.acquire_flit();
@@ -62,7 +53,7 @@ void FlitLinks::make_request(FabricTransaction& x) const {
 void FlitLinks::start(FabricTransaction& x) {
   make_request(x);
   if (x.hop_count == 0) {
-    for (Flit* f : std::vector<Flit*>(x.flits)) at_memory(FlitTrain(*f), *x.route->target, nullptr);
+    for (Flit* f : std::vector<Flit*>(x.flits)) at_memory({*f, 1}, *x.route->target, nullptr);
     return;
   }
   Link& link = x.hops[0].out->link;
@@ -78,7 +69,7 @@ void FlitLinks::source_turn(FabricTransaction& x) {
 }
 
 void FlitLinks::send_message(FabricTransaction& x) {
-  go_on(FlitTrain(x.flits.data(), static_cast<uint32_t>(x.flits.size())));
+  go_on({*x.flits.front(), static_cast<uint32_t>(x.flits.size())});
   if (x.posted) x.initiator->message_left(x, x.hops[0].out->link.free_ns);
 }
 
@@ -90,7 +81,7 @@ tlm::tlm_sync_enum FlitLinks::request_at_router(FabricTransaction& x, Router& ro
     router.way_of(x, in);
     if (x.ready_ns.size() <= x.hop_count) x.ready_ns.resize(x.hop_count + 1);
   }
-  at_router(carried(x), router, in.incoming());
+  at_router({*x.flit, x.flits_together}, router, in.incoming());
   return phase == tlm::BEGIN_REQ ? FabricPort::accepted(phase) : tlm::TLM_ACCEPTED;
 }
 
@@ -100,7 +91,7 @@ tlm::tlm_sync_enum FlitLinks::request_at_memory(FabricTransaction& x, MemoryTarg
     x.node = x.flit->node;
     x.note_way_in(in);
   }
-  at_memory(carried(x), memory, in.incoming());
+  at_memory({*x.flit, x.flits_together}, memory, in.incoming());
   return phase == tlm::BEGIN_REQ ? FabricPort::accepted(phase) : tlm::TLM_ACCEPTED;
 }
 
@@ -109,8 +100,8 @@ bool FlitLinks::message_comes(FabricTransaction& x, FabricPort& in) {
     x.node = x.flit->node;
     x.note_way_in(in);
   }
-  const FlitTrain train = carried(x);
-  const Flit& end = train[train.count - 1];
+  const FlitTrain train{*x.flit, x.flits_together};
+  const Flit& end = train.last();
   x.time_ns = end.time_ns;
   const bool last = end.last;
   for (uint32_t i = 0; i < train.count; ++i) fabric_.release_flit(&train[i]);
@@ -118,7 +109,7 @@ bool FlitLinks::message_comes(FabricTransaction& x, FabricPort& in) {
 }
 
 tlm::tlm_sync_enum FlitLinks::response_at(FabricTransaction& x, FabricPort& out, tlm::tlm_phase& phase) {
-  const FlitTrain train = carried(x);
+  const FlitTrain train{*x.flit, x.flits_together};
   const bool last = phase == tlm::BEGIN_RESP;
   if (x.flit->node > 0) {
     at_router(train, static_cast<Router&>(out.node()), out.incoming());
@@ -129,7 +120,7 @@ tlm::tlm_sync_enum FlitLinks::response_at(FabricTransaction& x, FabricPort& out,
 }
 
 void FlitLinks::at_router(FlitTrain train, Router& router, Link* from) {
-  const Flit& first = train[0];
+  const Flit& first = train.first;
   FabricTransaction& x = *first.transaction;
   FabricPort& next = next_port(first);
   if (router.stores_and_forwards() && x.has_data(first.response)) {
@@ -176,11 +167,11 @@ void FlitLinks::held_turn(FabricTransaction& x) {
 }
 
 void FlitLinks::at_memory(FlitTrain train, MemoryTarget& memory, Link* from) {
-  FabricTransaction& x = *train[0].transaction;
+  FabricTransaction& x = *train.first.transaction;
   // serve() has the overhead in it.
   const double overhead = memory.flit_servers() ? end_ns(memory) : 0;
   const bool in_turn = ahead_of_time::next_in_turn(memory, from) && ahead_of_time::flits_keep_order(*from, overhead);
-  double& before = x.ready_ns[train[0].node];
+  double& before = x.ready_ns[train.first.node];
   // The last one may bring the answer, which is flits of its own.
   for (uint32_t i = 0, n = train.count; i < n; ++i) {
     Flit& f = train[i];
@@ -318,7 +309,7 @@ void FlitLinks::leave_memory(FabricTransaction& x, MemoryTarget& memory) {
   if (memory.answers_in_order() && x.last_hop().in->link.bw_gbs > 0 && x.last_hop().out->link.bw_gbs > 0) {
     for (Flit* f : x.flits) f->node = x.hop_count;
     x.flits_done = x.flit_count;
-    return go_on(FlitTrain(x.flits.data(), x.flit_count));
+    return go_on({*x.flits.front(), x.flit_count});
   }
   timeline().at(x.flits.front()->time_ns, x.departure_order(), call<&FlitLinks::departure_turn>(*this, x));
 }

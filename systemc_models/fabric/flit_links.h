@@ -111,10 +111,10 @@ class FlitLinks : public LinkMode {
     cross(link, f);
     f.node = f.response ? f.node - 1 : f.node + 1;
   }
-  void hand_on(FlitTrain train, FabricPort& port) { port.hand_on(train, timeline().delay_until(train[0].time_ns)); }
-  void flit_turn(Flit& f) { go_on(FlitTrain(f)); }
-  void go_on(FlitTrain train) {
-    FabricPort& port = next_port(train[0]);
+  void hand_on(FlitTrain train, FabricPort& port) { port.hand_on(train, timeline().delay_until(train.first.time_ns)); }
+  void flit_turn(Flit& f) { go_on({f, 1}); }
+  [[gnu::always_inline]] void go_on(FlitTrain train) {  // a frame less for each hop of each flit
+    FabricPort& port = next_port(train.first);
     for (uint32_t i = 0; i < train.count; ++i) leave(train[i], port.link);
     hand_on(train, port);
   }

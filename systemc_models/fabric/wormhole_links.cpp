@@ -229,7 +229,7 @@ void WormholeLinks::send(LinkOutput& o, FlitQueue& q) {
     cross(o.link, f, timeline().now_ns());
     f.node = f.response ? f.node - 1 : f.node + 1;
     f.state = Flit::State::coming;
-    port.hand_on(FlitTrain(f), timeline().delay_until(f.time_ns));
+    port.hand_on({f, 1}, timeline().delay_until(f.time_ns));
   } catch (const TimeBeyondRange& e) {
     x.initiator->time_fault(x, e);
   }
