@@ -68,9 +68,12 @@ class WormholeFabric(PostedFabric):
             key[other] = min(key.get(other, (INF, INF)), (g.src[e], e))
         return {other: i for i, other in enumerate(sorted(key, key=key.get))}
 
-    def _at(self, time, phase, action):
+    def _at(self, time, phase, e, action):
+        """Of one instant: in the order of the nodes that send over the links, then of these nodes' ports."""
+        g = self.graph
+        key = (g.src[e], self.ports[g.src[e]][g.dst[e]], 1)
         self.sim.serial += 1
-        heapq.heappush(self.sim.heap, (to_tick(time), phase, (0, 0, 1), self.sim.serial, time, action, None))
+        heapq.heappush(self.sim.heap, (to_tick(time), phase, key, self.sim.serial, time, action, None))
 
     # The initiator.
 
@@ -131,7 +134,7 @@ class WormholeFabric(PostedFabric):
         free = self.edge_free[e]
         if self._by_age(e) and to_tick(free) <= to_tick(now):
             return self._give(e, now)
-        self._at(max(now, free), CREDIT_COMES if self._by_age(e) else LINK_GIVEN, lambda t: self._give(e, t))
+        self._at(max(now, free), CREDIT_COMES if self._by_age(e) else LINK_GIVEN, e, lambda t: self._give(e, t))
 
     def _channel(self, e, cls):
         """The one with most room that nobody holds; of equals the next in turn. None: none."""
@@ -207,7 +210,7 @@ class WormholeFabric(PostedFabric):
         def comes(t):
             self.outputs[e].room[cls][q.number] += 1
             self._ask(e, t)
-        self._at(now + g.wire[e], CREDIT_COMES, comes)
+        self._at(now + g.wire[e], CREDIT_COMES, e, comes)
 
     # Nodes.
 
@@ -235,7 +238,7 @@ class WormholeFabric(PostedFabric):
         q.flits.append(f)
         f.here = False
         if g.gate[node]:
-            self._at(arrival, CREDIT_COMES, lambda t: self._stored(q, f, t))
+            self._at(arrival, CREDIT_COMES, e, lambda t: self._stored(q, f, t))
             if f.last and q.flits[0].worm is worm:
                 self._forward_at(q, f, arrival + g.overhead[node])
             return

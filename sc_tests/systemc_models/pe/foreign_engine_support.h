@@ -30,6 +30,7 @@ class EngineModel : public sc_core::sc_module {
   double off_by = 0;              ///< added to every element of a result, to be told apart from Phase 2's
   uint64_t leave_out = ~0ull;     ///< the element of the result that it does not write
   bool timed_accesses = false;    ///< by b_transport; else debug transport
+  bool runs_ahead = false;        ///< hands the delay of each access on to the next one (temporal decoupling)
   uint64_t fails_at = ~0ull;      ///< the offset whose access is answered with an error
   uint64_t base = 0;              ///< of the registers
   std::vector<double> doorbells;  ///< when they were rung
@@ -76,6 +77,7 @@ class EngineModel : public sc_core::sc_module {
   /// Reads operands, computes, writes the result.
   void compute() {
     access_ns = 0;
+    ahead_ = sc_core::SC_ZERO_TIME;
     if (!flag(reg::kData)) return;
     op() == "gemm" ? gemm() : math();
   }
@@ -88,9 +90,11 @@ class EngineModel : public sc_core::sc_module {
     p.set_data_length(static_cast<unsigned>(n));
     p.set_streaming_width(static_cast<unsigned>(n));
     if (!timed_accesses) return tcm->transport_dbg(p) == n ? tlm::TLM_OK_RESPONSE : tlm::TLM_GENERIC_ERROR_RESPONSE;
-    sc_core::sc_time delay;
+    sc_core::sc_time delay = runs_ahead ? ahead_ : sc_core::SC_ZERO_TIME;
+    const sc_core::sc_time before = delay;
     tcm->b_transport(p, delay);
-    access_ns += delay.to_seconds() * 1e9;
+    ahead_ = delay;
+    access_ns += (delay - before).to_seconds() * 1e9;
     return p.get_response_status();
   }
 
@@ -178,6 +182,7 @@ class EngineModel : public sc_core::sc_module {
     return tlm::TLM_ACCEPTED;
   }
   uint64_t written_ = 0;
+  sc_core::sc_time ahead_;
 };
 
 /// Knows b_transport only: waits, or annotates.

@@ -1,6 +1,7 @@
 // Foreign TLM-2.0 engines in the place of a PE's GEMM and MATH: their time, their data, their errors, whatever way they
 // take to answer. What they compute is off by one where it has to be told apart from what Phase 2 would compute.
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
@@ -452,6 +453,34 @@ TEST(foreign_gemm, may_take_the_tcms_time_for_its_data) {
   // 16³ times two operands of 4 bytes at 512 GB/s, 16² results of 4 bytes at 256 GB/s; in whole ps.
   EXPECT_NEAR(r.t_end - r.t_start, 2 * 4096 * 4.0 / 512 + 256 * 4.0 / 256, 256 * 33 * 0.5e-3);
   EXPECT_GT(r.t_end - r.t_start, 60);
+}
+
+/// Each resolution is a process of its own.
+TEST(foreign_gemm, that_runs_ahead_loses_no_part_of_a_tick_between_its_accesses) {
+  const double exact = 2 * 4096 * 4.0 / 512 + 256 * 4.0 / 256;  // an access takes 7.8 or 15.6 ps
+  if (std::getenv("KERNBENCH_TEST_TICK_FS")) {
+    const auto platform = platform_from_text(one_pe(gemm_with("data: engine, stream_operands: false")));
+    LtEngine engine("engine");
+    engine.timed_accesses = engine.runs_ahead = true;
+    engine.ns = [](const EngineModel& e) { return e.access_ns; };
+    bind(*platform, engine);
+    run_kernel(*platform, options("engine_test_views", {}));
+    std::printf("took %.9f\n", engine.access_ns);
+    return;
+  }
+  for (const uint64_t tick_fs : {1, 1'000, 100'000, 1'000'000, 10'000'000}) {
+    const std::string command =
+        "KERNBENCH_TEST_TICK_FS=" + std::to_string(tick_fs) + " '" +
+        std::filesystem::read_symlink("/proc/self/exe").string() +
+        "' --gtest_filter=foreign_gemm.that_runs_ahead_loses_no_part_of_a_tick_between_its_accesses 2>&1";
+    FILE* pipe = popen(command.c_str(), "r");
+    ASSERT_NE(pipe, nullptr);
+    double took = -1;
+    for (char line[512]; std::fgets(line, sizeof line, pipe);) std::sscanf(line, "took %lf", &took);
+    pclose(pipe);
+    const double tick = static_cast<double>(tick_fs) * 1e-6;
+    EXPECT_NEAR(took, exact, tick + 1e-6) << tick_fs << " fs";
+  }
 }
 
 // ---- registers
