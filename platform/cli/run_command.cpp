@@ -33,6 +33,7 @@
 #include "kernbench/platform/tools/collective_trials.h"
 #include "kernbench/platform/tools/host_phases.h"
 #include "kernbench/platform/tools/host_program.h"
+#include "kernbench/platform/tools/proposals.h"
 #include "kernbench/platform/tools/run.h"
 #include "kernbench/platform/tools/run_of_spec.h"
 #include "kernbench/platform/topology/build/mesh_cache.h"
@@ -106,18 +107,32 @@ struct Observers {
   }
 };
 
+/// What to change, of what the run's causes suggest, simulated.
+std::vector<insight::Insight::Remedy> tried_remedies(const spec::RunSpec& spec, const Platform& platform,
+                                                     const insight::Insight& found) {
+  constexpr size_t kTried = 3;
+  const std::string kernel = spec.text("kernel");
+  const auto changes = single_changes(platform.graph(), component_catalog(), spec,
+                                      kernel.empty() ? nullptr : &KernelRegistry::instance().at(kernel));
+  auto remedies = proposals(changes, found, kTried);
+  simulate(remedies, changes, spec, found.sim_ns);
+  return remedies;
+}
+
 /// Says what bounds the run: `whole` is all that was simulated, a RunReport or what it is a part of. The page needs the
 /// explanation, which the report on stdout has only where it was asked for.
 template <class Whole>
-void explain(RunReport& r, const Whole& whole, const Observers& observers, bool asked_for) {
+void explain(RunReport& r, const Whole& whole, const Platform& platform, const Observers& observers,
+             const spec::RunSpec& spec) {
   if (!observers.explainer) return;
   auto insight = std::make_shared<insight::Insight>(*observers.explainer->explain(figures_of(r)));
   if (!r.advice.empty()) insight->verdict.push_back(r.advice + ".");
+  if (spec.text("explain") == "verify") insight->remedies = tried_remedies(spec, platform, *insight);
   r.insight = std::move(insight);
   if (!observers.page) return;
   observers.page->host(host_phases(whole));
   observers.page->write(r);
-  if (!asked_for) r.insight.reset();
+  if (!spec.flag("explain")) r.insight.reset();
 }
 
 /// What is left to do for either kind of run when it is over; the exit status.
@@ -212,7 +227,7 @@ int run(const RunCommand& o) {
     const auto finish = [&](RunReport& run, const auto& whole, const auto& write) {
       run.document = std::move(document);
       run.tells_topology = o.spec.flag("report-topology");
-      explain(run, whole, observers, o.spec.flag("explain"));
+      explain(run, whole, platform, observers, o.spec);
       if (observers.trace) observers.trace->host(whole);
       return report(run, observers, progress, [&] { write(std::cout, whole); });
     };

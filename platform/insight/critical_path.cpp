@@ -6,8 +6,9 @@
 
 namespace kernbench::insight {
 
-std::vector<PathStep> critical_path(const RunGraph& graph, Moment end) {
-  std::vector<PathStep> path;  // backwards
+CriticalPath critical_path(const RunGraph& graph, Moment end) {
+  CriticalPath found;
+  std::vector<PathStep>& path = found.steps;  // backwards
   for (Moment m = end; m != 0;) {
     const auto [begin, behind] = graph.causes(m);
     const Cause* last = begin;
@@ -21,7 +22,9 @@ std::vector<PathStep> critical_path(const RunGraph& graph, Moment end) {
     double to = graph.ns(m);
     const double from = graph.ns(last->from);
     const auto [first_part, end_part] = graph.parts(last->cost);
+    for (const CostPart* p = first_part; p < end_part; ++p) found.limits[static_cast<size_t>(p->limit)] = true;
     for (const CostPart* p = end_part; p-- > first_part && to > from;) {
+      if (p->limit != Limit::none && p != first_part) continue;  // it takes no time
       const double start = p == first_part ? from : std::max(from, to - p->ns);
       path.push_back({start, to, p->resource, p->is_edge, p->index, graph.op_of(m)});
       to = start;
@@ -32,7 +35,7 @@ std::vector<PathStep> critical_path(const RunGraph& graph, Moment end) {
     m = last->from;
   }
   std::reverse(path.begin(), path.end());
-  return path;
+  return found;
 }
 
 Blame blame(const RunGraph& graph, const std::vector<PathStep>& path) {

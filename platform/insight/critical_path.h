@@ -20,9 +20,12 @@ struct PathStep {
   double ns() const { return to_ns - from_ns; }
 };
 
-/// In order of time, without gaps, from the graph's begin to the moment `end`. Of causes that came at one instant the
-/// first counts.
-std::vector<PathStep> critical_path(const RunGraph&, Moment end);
+struct CriticalPath {
+  std::vector<PathStep> steps;         ///< in order of time, without gaps
+  std::array<bool, kLimits> limits{};  ///< by Limit: something on it waited because of that
+};
+/// From the graph's begin to the moment `end`. Of causes that came at one instant the first counts.
+CriticalPath critical_path(const RunGraph&, Moment end);
 
 /// Time of the path by what took it, ns; each list sums to the run's time and begins with the most.
 struct Blame {

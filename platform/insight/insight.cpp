@@ -103,17 +103,18 @@ void set_parts(Insight& r, const Platform& platform, const RunGraphRecorder& rec
 struct Scaled {
   std::vector<Resource> classes;
   double faster = 2;
+  Limit without = Limit::none;
 };
 
-/// The run's times with such classes so many times as fast, by the graph.
+/// The run's times with such classes so many times as fast, or without a limit, by the graph.
 std::vector<RunGraph::Retimed> retimed(const RunGraph& graph, Moment end, double sim_ns,
-                                       const std::vector<Scaled>& machines) {
-  std::vector<RunGraph::Factors> factors(machines.size());
-  for (size_t i = 0; i < machines.size(); ++i) {
-    factors[i].fill(1);
-    for (const Resource r : machines[i].classes) factors[i][static_cast<size_t>(r)] = 1 / machines[i].faster;
+                                       const std::vector<Scaled>& asked) {
+  std::vector<RunGraph::Machine> machines(asked.size());
+  for (size_t i = 0; i < asked.size(); ++i) {
+    for (const Resource r : asked[i].classes) machines[i].factors[static_cast<size_t>(r)] = 1 / asked[i].faster;
+    machines[i].without = asked[i].without;
   }
-  std::vector<RunGraph::Retimed> times = graph.retimed(end, factors);
+  std::vector<RunGraph::Retimed> times = graph.retimed(end, machines);
   for (RunGraph::Retimed& t : times) {
     t.ns -= graph.ns(0);
     if (std::abs(t.ns - sim_ns) < 1e-6) t.ns = sim_ns;  // what doubles lose on the way
@@ -126,8 +127,10 @@ bool is_given(Resource r) {
   return r == Resource::host || r == Resource::kernel || r == Resource::buffers || r == Resource::other;
 }
 
-/// Where two classes bind together, as equal bandwidths one behind the other do, one alone saves little.
-void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too) {
+/// Where two classes bind together, as equal bandwidths one behind the other do, one alone saves little. `limits`: those
+/// that the path waited for.
+void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too,
+                const std::array<bool, kLimits>& limits) {
   constexpr double kTold = 0.005;  // share of the path below which people are told of no saving
   constexpr size_t kTogether = 3;  // classes of which pairs are looked at
   constexpr double kMore = 1.5;    // what a pair must save of both alone, and of the best
@@ -152,6 +155,10 @@ void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too) 
   for (size_t i = 0; i < std::min(kTogether, by_blame.size()); ++i) {
     for (size_t j = 0; j < i; ++j) machines.push_back({{by_blame[j], by_blame[i]}, 2});
   }
+  const size_t without = machines.size();
+  for (size_t i = 1; i < kLimits; ++i) {
+    if (limits[i]) machines.push_back({{}, 1, static_cast<Limit>(i)});
+  }
   const size_t slower = machines.size();
   for (const auto* all : {&by_blame, &others}) {
     for (const Resource x : *all) {
@@ -160,6 +167,10 @@ void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too) 
   }
   const std::vector<RunGraph::Retimed> times = retimed(graph, end, r.sim_ns, machines);
   for (size_t m = 0; m < machines.size(); ++m) {
+    if (m >= without && m < slower) {
+      r.unlimited.push_back({machines[m].without, times[m].ns, times[m].other_order});
+      continue;
+    }
     const auto x = static_cast<size_t>(machines[m].classes.front());
     if (m < pairs) {
       r.faster_ns[x] = times[m].ns;
@@ -180,7 +191,7 @@ void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too) 
     r.bound_by = pair;
     r.saved_by_bound = both;
   };
-  for (size_t p = pairs; p < slower; ++p) take_pair(machines[p].classes, times[p].ns);
+  for (size_t p = pairs; p < without; ++p) take_pair(machines[p].classes, times[p].ns);
   // Of two that bind together the path may show one alone, which then saves far less than half of its blame.
   const Resource most = by_blame.front();
   if (r.bound_by.size() == 1 && r.saved(most) < kLittle * r.by_resource[static_cast<size_t>(most)] / r.sim_ns) {
@@ -263,6 +274,23 @@ void set_memories(Insight& r, Platform& platform, const Usage& usage, const RunF
   busiest_first(r.channels);
 }
 
+/// Without waiting for channels none would limit anything: a memory of which all are held all the time is at its end.
+void set_unlimited(Insight& r) {
+  std::map<std::string, std::pair<double, size_t>> held;  // by memory
+  for (const Insight::Row& c : r.channels) {
+    auto& [sum, count] = held[c.name.substr(0, c.name.rfind('['))];
+    sum += c.share * r.sim_ns;
+    ++count;
+  }
+  for (Insight::Unlimited& u : r.unlimited) {
+    if (u.limit != Limit::channels) continue;
+    for (const auto& [memory, of] : held) u.ns = std::max(u.ns, of.first / static_cast<double>(of.second));
+    u.ns = std::min(u.ns, r.sim_ns);
+  }
+  std::stable_sort(r.unlimited.begin(), r.unlimited.end(),
+                   [](const Insight::Unlimited& a, const Insight::Unlimited& b) { return a.ns < b.ns; });
+}
+
 void set_engines(Insight& r, const RunFigures& run) {
   const double all_ns = r.sim_ns * static_cast<double>(run.pes.size());
   r.flops = run.flops;
@@ -325,6 +353,10 @@ void set_verdict(Insight& r) {
         "Bound by {}: {} of the critical path{}. Twice as fast, it would save {} of the run.", title_of(r.bound_by[0]),
         percent(share(r.bound_by[0])), where_most(r, r.bound_by[0]), percent(r.saved_by_bound)));
   }
+  if (!r.unlimited.empty() && 1 - r.unlimited.front().ns / r.sim_ns > std::max(r.saved_by_bound, 0.01))
+    r.verdict.push_back(fmt::format("It waits for {} first: without that limit it would take up to {} less.",
+                                    title_of(r.unlimited.front().limit),
+                                    percent(1 - r.unlimited.front().ns / r.sim_ns)));
   if (r.bound == Insight::Bound::dependencies && !r.bound_by.empty())
     r.verdict.push_back(fmt::format(
         "It waits for one thing after the other, not for a rate: {} of the path is latency.", percent(latency)));
@@ -368,14 +400,15 @@ std::shared_ptr<const Insight> Explainer::explain(const RunFigures& run) {
   r.contradictions = graph.contradictions();
   r.unexplained_ns = graph.unexplained_ns();
   const Moment end = recorder_.end(run.begin_ns + run.sim_ns);
-  const std::vector<PathStep> path = critical_path(graph, end);
-  if (details_) set_path(r, platform_, graph, path, run.begin_ns);
-  const Blame blamed = blame(graph, path);
+  const CriticalPath path = critical_path(graph, end);
+  if (details_) set_path(r, platform_, graph, path.steps, run.begin_ns);
+  const Blame blamed = blame(graph, path.steps);
   set_blame(r, system, blamed);
   set_parts(r, platform_, recorder_, blamed);
-  if (r.sim_ns > 0) set_bounds(r, graph, end, details_);
+  if (r.sim_ns > 0) set_bounds(r, graph, end, details_, path.limits);
   set_links(r, system, usage_);
   set_memories(r, platform_, usage_, run);
+  set_unlimited(r);
   set_engines(r, run);
   set_pes(r, run);
   for (size_t p = 0; p < platform_.pes().count(); ++p) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,7 +75,25 @@ struct Insight {
   /// The share of the run that it would save, twice as fast.
   double saved(Resource r) const { return sim_ns > 0 ? 1 - faster_ns[static_cast<size_t>(r)] / sim_ns : 0; }
   double saved_by_bound = 0;         ///< were those of bound_by
+  /// What the path waited for and is no rate: the run's time were there no such limit, by the graph, the most first.
+  /// Of `channels`: were all that is asked of a memory spread evenly over them.
+  struct Unlimited {
+    Limit limit = Limit::none;
+    double ns = 0;
+    bool other_order = false;
+  };
+  std::vector<Unlimited> unlimited;
   std::vector<std::string> verdict;  ///< sentences
+  /// A change of one thing of machine or run that the causes suggest, as options of `run`.
+  struct Remedy {
+    std::string change;  ///< "--set '*.reserved_mb=2'"
+    bool free = false;   ///< no more or faster hardware
+    double predicted_ns = 0;
+    bool about = false;        ///< an order may change, or it is a bound
+    std::optional<double> ns;  ///< simulated
+    std::string fault;         ///< why not
+  };
+  std::vector<Remedy> remedies;  ///< where they were asked for; the one to try first
 
   // How far from the peaks.
   double gemm_peak = 0;  ///< share

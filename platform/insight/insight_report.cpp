@@ -68,6 +68,11 @@ void write_rows(std::ostream& out, const char* title, const std::vector<Insight:
 void write_insight_text(std::ostream& out, const Insight& r) {
   for (size_t i = 0; i < r.verdict.size(); ++i)
     out << (i == 0 ? "\n  verdict      " : "               ") << r.verdict[i] << "\n";
+  for (const Insight::Remedy& m : r.remedies) {
+    const auto saves = [&](double ns) { return fmt::format("{:.1f} %", 100 * (1 - ns / r.sim_ns)); };
+    fmt::print(out, "{}{} predicted to save {}{}, simulated {}{}\n", &m == &r.remedies[0] ? "  try          " : "               ",
+               m.change, m.about ? "~" : "", saves(m.predicted_ns), m.ns ? saves(*m.ns) : m.fault, m.free ? "; free" : "");
+  }
   if (r.roofline_tflops > 0) {
     fmt::print(
         out,
@@ -127,6 +132,18 @@ void write_insight_json(JsonWriter& w, const Insight& r) {
         .close('}');
   }
   w.close('}');
+  w.key("without_limit").open('[');
+  for (const Insight::Unlimited& u : r.unlimited)
+    w.open('{').field("limit", name_of(u.limit)).field("ns", u.ns).field("other_order", u.other_order).close('}');
+  w.close(']');
+  w.key("remedies").open('[');
+  for (const Insight::Remedy& m : r.remedies) {
+    w.open('{').field("change", m.change).field("free", m.free).field("predicted_ns", m.predicted_ns);
+    w.field("about", m.about);
+    m.ns ? w.field("ns", *m.ns) : w.field("fault", m.fault);
+    w.close('}');
+  }
+  w.close(']');
   w.key("peaks").open('{').field("gemm", r.gemm_peak).field("math_busy", r.math_busy).field("hbm", r.hbm_peak);
   w.field("link", r.links.empty() ? 0.0 : r.links.front().share).close('}');
   w.key("roofline").open('{').field("flops", r.flops).field("hbm_bytes", r.hbm_bytes);

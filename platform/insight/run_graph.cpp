@@ -12,7 +12,8 @@ namespace {
 uint64_t hash_of(const CostPart& p) {
   uint64_t bits = 0;
   std::memcpy(&bits, &p.ns, sizeof bits);
-  const uint64_t hash = (bits ^ (uint64_t{p.index} << 8 | static_cast<uint64_t>(p.resource))) * 0x9e3779b97f4a7c15u;
+  const uint64_t what = uint64_t{p.index} << 16 | static_cast<uint64_t>(p.limit) << 8 | static_cast<uint64_t>(p.resource);
+  const uint64_t hash = (bits ^ what) * 0x9e3779b97f4a7c15u;
   return hash ^ hash >> 29;
 }
 
@@ -23,6 +24,11 @@ RunGraph::RunGraph(double begin_ns, Resource unexplained)
   costs_.push_back({0, 0, 0});
   ops_.emplace_back();
   moments_.push_back({begin_ns, 0, 0});
+  for (size_t i = 1; i < kLimits; ++i) {
+    CostPart mark;
+    mark.limit = static_cast<Limit>(i);
+    marks_[i] = cost(mark);
+  }
 }
 
 size_t RunGraph::SameCost::operator()(Cost c) const {
@@ -54,7 +60,7 @@ Cost RunGraph::keep(size_t first) {
 Cost RunGraph::cost(const std::vector<CostPart>& parts) {
   const size_t first = parts_.size();
   for (const CostPart& p : parts) {
-    if (p.ns > kNothingNs) parts_.push_back(p);
+    if (p.ns > kNothingNs || p.limit != Limit::none) parts_.push_back(p);
   }
   return keep(first);
 }
@@ -64,7 +70,7 @@ void RunGraph::append(Cost c) {
 }
 
 Cost RunGraph::plus(Cost before, const CostPart& part) {
-  if (part.ns <= kNothingNs) return before;
+  if (part.ns <= kNothingNs && part.limit == Limit::none) return before;
   Sum& known = sums_[(before * 0x9e3779b1u ^ hash_of(part) >> 40) % kSums];
   if (known.sum != 0 && known.before == before && known.part == part) return known.sum;
   const size_t first = parts_.size();
@@ -138,12 +144,16 @@ RunGraph::Large<Moment> RunGraph::last_uses(Moment last) const {
 
 /// Walking the moments is what costs: several factors at a time share it. Times are kept of those moments alone that
 /// are still asked for, which are few.
-void RunGraph::retime(Moment last, const Factors* factors, size_t count, const Large<Moment>& last_use,
+void RunGraph::retime(Moment last, const Machine* machines, size_t count, const Large<Moment>& last_use,
                       Retimed* found) const {
+  constexpr double kNeverLast = -1e300;  // ns
   std::vector<Times> cost(costs_.size(), Times{});
   for (Cost c = 0; c < costs_.size(); ++c) {
     for (auto [p, end] = parts(c); p != end; ++p) {
-      for (size_t i = 0; i < count; ++i) cost[c][i] += p->ns * factors[i][static_cast<size_t>(p->resource)];
+      for (size_t i = 0; i < count; ++i) {
+        cost[c][i] += p->ns * machines[i].factors[static_cast<size_t>(p->resource)];
+        if (p->limit != Limit::none && p->limit == machines[i].without) cost[c][i] = kNeverLast;
+      }
     }
   }
   constexpr uint32_t kNoPlace = ~0u;
@@ -194,11 +204,11 @@ void RunGraph::retime(Moment last, const Factors* factors, size_t count, const L
   for (size_t i = 0; i < count; ++i) found[i].ns = comes[place[last]][i];
 }
 
-std::vector<RunGraph::Retimed> RunGraph::retimed(Moment last, const std::vector<Factors>& factors) const {
-  std::vector<Retimed> all(factors.size());
+std::vector<RunGraph::Retimed> RunGraph::retimed(Moment last, const std::vector<Machine>& machines) const {
+  std::vector<Retimed> all(machines.size());
   const Large<Moment> last_use = last_uses(last);
-  for (size_t first = 0; first < factors.size(); first += kAtOnce)
-    retime(last, &factors[first], std::min(kAtOnce, factors.size() - first), last_use, &all[first]);
+  for (size_t first = 0; first < machines.size(); first += kAtOnce)
+    retime(last, &machines[first], std::min(kAtOnce, machines.size() - first), last_use, &all[first]);
   return all;
 }
 

@@ -14,6 +14,7 @@
 
 #include "kernbench/phase2/memory/bulk_bytes.h"
 #include "kernbench/phase2/op/op.h"
+#include "kernbench/platform/insight/limit.h"
 #include "kernbench/platform/insight/resource.h"
 
 namespace kernbench::insight {
@@ -25,8 +26,9 @@ struct CostPart {
   bool is_edge = false;  ///< `index` is of Graph::edges, else of Graph::nodes
   uint32_t index = kNobody;
   double ns = 0;
+  Limit limit = Limit::none;  ///< not none: no time, but a mark that the cause is this limit's
   bool operator==(const CostPart& o) const {
-    return resource == o.resource && is_edge == o.is_edge && index == o.index && ns == o.ns;
+    return resource == o.resource && is_edge == o.is_edge && limit == o.limit && index == o.index && ns == o.ns;
   }
 };
 
@@ -55,11 +57,14 @@ class RunGraph {
   RunGraph& operator=(const RunGraph&) = delete;
 
   // What it is made of, as the run goes.
-  // Parts of 0 ns are left out.
+  // Parts of 0 ns are left out, but for a mark.
   Cost cost(const CostPart& part) { return plus(0, part); }
   Cost cost(const std::vector<CostPart>&);
   Cost plus(Cost, const CostPart&);
   Cost plus(Cost, Cost);
+  /// A cause of such a cost is there because of the limit.
+  Cost marked(Limit limit) const { return marks_[static_cast<size_t>(limit)]; }
+  Cost marked(Limit limit, Cost c) { return plus(c, CostPart(parts_[costs_[marked(limit)].first])); }
   OpNumber op(const OpDesc*);
   /// A moment of the run at t_ns. Where its causes leave a part of the time open, the last of them takes that as
   /// unexplained; one that would come later than t_ns is none.
@@ -97,15 +102,19 @@ class RunGraph {
   /// graph knows all rules of a system.
   double unexplained_ns() const { return unexplained_ns_; }
   uint64_t contradictions() const { return contradictions_; }
-  /// What every part of each class takes of its time, by Resource: 0.5 is twice as fast.
-  using Factors = std::array<double, kResources>;
+  /// A machine of which the run's time is asked.
+  struct Machine {
+    Machine() { factors.fill(1); }
+    std::array<double, kResources> factors;  ///< what every part of each class takes of its time: 0.5 is twice as fast
+    Limit without = Limit::none;             ///< nothing waits because of it
+  };
   struct Retimed {
     double ns = 0;
     bool other_order = false;  ///< some server would be reached in another order than it keeps here
   };
-  /// When the moment would come with each of these factors: by walking all moments before it, for several at once. What
+  /// When the moment would come on each of these machines: by walking all moments before it, for several at once. What
   /// waits for what stays as it was.
-  std::vector<Retimed> retimed(Moment, const std::vector<Factors>&) const;
+  std::vector<Retimed> retimed(Moment, const std::vector<Machine>&) const;
   /// Memory that it takes.
   uint64_t bytes() const;
 
@@ -132,7 +141,7 @@ class RunGraph {
   template <class T>
   using Large = std::vector<T, LargePageAllocator<T>>;
   Large<Moment> last_uses(Moment last) const;
-  void retime(Moment, const Factors*, size_t count, const Large<Moment>& last_use, Retimed* found) const;
+  void retime(Moment, const Machine*, size_t count, const Large<Moment>& last_use, Retimed* found) const;
   struct Turn {
     Cause first, second;
     Moment at;  ///< the latest moment when it was told: both causes are there
@@ -155,6 +164,7 @@ class RunGraph {
   const Resource unexplained_;
   std::unordered_set<Cost, SameCost, SameCost> known_;
   std::vector<Sum> sums_{kSums};
+  std::array<Cost, kLimits> marks_{};
   Large<Op> ops_;
   std::unordered_set<std::string> names_;
   Large<Turn> turns_;

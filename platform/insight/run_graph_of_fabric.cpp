@@ -258,7 +258,7 @@ void RunGraphRecorder::channel_taken(const MemoryTarget& memory, const FabricTra
     a.chunks.push_back({channel, held.ns, 0});
   }
   const Cost cost = graph_.cost(held);
-  causes_ = {{a.queued, cost}, {channel, cost}};
+  causes_ = {{a.queued, cost}, {channel, graph_.marked(Limit::channels, cost)}};
   if (own_flit) causes_.push_back(then(a.travellers[flit].last, held));
   channel = add(to, a.op);
   a.served.push_back(channel);

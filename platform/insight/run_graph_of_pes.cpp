@@ -122,7 +122,7 @@ void RunGraphRecorder::item_queued(const Pe& pe, Stage stage, const PeItem& item
       causes_.push_back({s.fed, 0});
       const auto window = static_cast<uint64_t>(item.command->window);
       if (s.tiles_fed >= window && s.tiles_fed - window < s.tiles_left.size())
-        causes_.push_back({s.tiles_left[s.tiles_fed - window], 0});
+        causes_.push_back({s.tiles_left[s.tiles_fed - window], graph_.marked(Limit::window)});
       ++s.tiles_fed;
     }
   } else if (item.command) {
@@ -131,7 +131,7 @@ void RunGraphRecorder::item_queued(const Pe& pe, Stage stage, const PeItem& item
   }
   if (!causes_.empty() && !(begins && item.token)) comes_to(st.offered, causes_.front());
   if (number >= st.depth && number - st.depth < st.taken_count)
-    causes_.push_back({st.taken[(number - st.depth) % st.depth], 0});
+    causes_.push_back({st.taken[(number - st.depth) % st.depth], graph_.marked(Limit::depth)});
   const Moment queued = add(t, op);
   items_[&item] = queued;
   if (begins && item.token) s.fed = queued;
@@ -143,11 +143,14 @@ void RunGraphRecorder::server_changed(const Pe& pe, Stage stage, unsigned number
   StageState& st = s.stages[static_cast<size_t>(stage)];
   Server& server = st.servers[number];
   switch (activity) {
-    case Activity::waits_for_slot:  // has taken the item
+    case Activity::waits_for_slot: {  // has taken the item
+      const bool one_of_many = st.work == StageWork::reads || st.work == StageWork::writes;
       server.item = item;
-      server.taken = graph_.add(t, op_of(*item), {{item_moment(item), 0}, {server.free, 0}});
+      server.taken = graph_.add(t, op_of(*item), {{item_moment(item), 0},
+                                                  {server.free, one_of_many ? graph_.marked(Limit::engines) : 0}});
       st.taken[st.taken_count++ % st.depth] = server.taken;
       return;
+    }
     case Activity::service:
       server.service = server.taken;
       if (st.needs_slot) {

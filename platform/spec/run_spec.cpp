@@ -166,7 +166,10 @@ Table run_table() {
       {"Reports",
        {
            Entry("format", "", "form of the output").legal({"text", "json"}).initially("text").role(Role::writes),
-           flag("explain", "say what bounds the run: verdict, critical path, how far from each peak (docs/insight.md)")
+           flag("explain",
+                "say what bounds the run: verdict, critical path, how far from each peak; =verify: also what to change, "
+                "the first three that its causes suggest, simulated (docs/insight.md)")
+               .legal({"verify"})
                .role(Role::shows),
            flag("report-topology",
                 "with --format json: the topology's text too, so that `kernbench diff` can name what "
@@ -390,7 +393,10 @@ RunSpec RunSpec::of_words(const std::vector<std::string>& words, const std::stri
     const Option* o = find_option(name);
     if (!o) throw InputError(fmt::format("{}: found {}, no option of a run", who, in_quotes(words[i])));
     if (o->type == Type::flag) {
-      run.set(name, "true");
+      const std::string value = equals == std::string::npos ? "true" : words[i].substr(equals + 1);
+      if (value != "true" && std::find(o->legal.begin(), o->legal.end(), value) == o->legal.end())
+        throw InputError(fmt::format("{}: found {}; legal: --{}", who, in_quotes(words[i]), name));
+      run.set(name, value);
     } else if (equals != std::string::npos) {
       run.add(name, words[i].substr(equals + 1));
     } else if (++i < words.size()) {

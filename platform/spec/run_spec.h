@@ -15,7 +15,7 @@ namespace kernbench::spec {
 
 struct Option {
   enum class Type {
-    flag,      ///< --verify
+    flag,      ///< --verify; --explain=verify where `legal` has that
     text,      ///< of `legal` where that is not empty
     whole,     ///< from `least` to `most`
     positive,  ///< a number above 0, up to `most`
@@ -103,7 +103,7 @@ class RunSpec {
  private:
   size_t index_of(std::string_view name) const;
   const Table* table_;
-  std::vector<std::vector<std::string>> values_;  // by option; a flag's is "true"
+  std::vector<std::vector<std::string>> values_;  // by option; a flag's is "true", or the legal value it was given
 };
 
 }  // namespace kernbench::spec

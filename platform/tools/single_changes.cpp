@@ -41,9 +41,9 @@ bool is_legal(const AttrSpec& spec, const AttrValue& v) {
   }
 }
 
-/// The value twice and half as large; nothing of 0, of no number, and where that is not legal.
-std::vector<AttrValue> twice_and_half(const AttrSpec& spec, const AttrValue& v) {
-  std::vector<AttrValue> others;
+/// The value twice and half as large, and the factor; nothing of 0, of no number, and where that is not legal.
+std::vector<std::pair<AttrValue, double>> twice_and_half(const AttrSpec& spec, const AttrValue& v) {
+  std::vector<std::pair<AttrValue, double>> others;
   const double number = std::holds_alternative<double>(v)    ? std::get<double>(v)
                         : std::holds_alternative<int64_t>(v) ? static_cast<double>(std::get<int64_t>(v))
                                                              : 0;
@@ -52,7 +52,7 @@ std::vector<AttrValue> twice_and_half(const AttrSpec& spec, const AttrValue& v) 
     if (other == 0 || (spec.type == AttrType::integer && other != static_cast<double>(static_cast<int64_t>(other))))
       continue;
     const AttrValue value = spec.type == AttrType::integer ? AttrValue(static_cast<int64_t>(other)) : AttrValue(other);
-    if (is_legal(spec, value)) others.push_back(value);
+    if (is_legal(spec, value)) others.emplace_back(value, factor);
   }
   return others;
 }
@@ -99,13 +99,14 @@ class Changes {
     for (const auto& [kind, all] : bandwidths) {
       if (all.size() != 1) continue;  // --scale names them
       for (const double factor : {2.0, 0.5})
-        add({{"set", fmt::format("edge:{}.bw_gbs={}", kind, *all.begin() * factor)}}, false);
+        add({{"set", fmt::format("edge:{}.bw_gbs={}", kind, *all.begin() * factor)}}, false, Of::edge, kind, factor);
     }
-    for (const insight::ScaledPart& p : insight::scaled_parts()) add({{"scale", fmt::format("{}=2", p.name)}}, false);
+    for (const insight::ScaledPart& p : insight::scaled_parts()) 
+      add({{"scale", fmt::format("{}=2", p.name)}}, false, Of::part, std::string(p.name), 2);
   }
 
   void launch(const spec::RunSpec& run) {
-    if (run.text("launch") != "direct") add({{"launch", "direct"}}, true);
+    if (run.text("launch") != "direct") add({{"launch", "direct"}}, true, Of::launch, "launch");
   }
 
   void parameters(const spec::RunSpec& run, const KernelSpec& kernel) {
@@ -118,15 +119,15 @@ class Changes {
     };
     const Params now = kernel_params(kernel, given);
     for (const ParamSpec& s : kernel.params) {
-      Words others;
+      std::vector<std::pair<std::string, double>> others;  // and the factor
       if (s.type == ParamType::integer) {
         const int64_t v = now.integer(s.name);
-        others = {std::to_string(v * 2), std::to_string(v / 2)};
+        others = {{std::to_string(v * 2), 2}, {std::to_string(v / 2), 0.5}};
       } else if (s.name == "algorithm") {
         TextInput legal(s.legal());  // "auto|ring|tree"
-        for (std::string name; std::getline(legal, name, '|');) others.push_back(name);
+        for (std::string name; std::getline(legal, name, '|');) others.emplace_back(name, 0);
       }
-      for (const std::string& other : others) {
+      for (const auto& [other, factor] : others) {
         auto values = given;
         values.erase(std::remove_if(values.begin(), values.end(), [&](const auto& v) { return v.first == s.name; }),
                      values.end());
@@ -136,7 +137,7 @@ class Changes {
         } catch (const BadParam&) {
           continue;
         }
-        add({{"param", s.name + "=" + other}}, true);
+        add({{"param", s.name + "=" + other}}, true, Of::parameter, s.name, factor);
       }
     }
   }
@@ -147,10 +148,10 @@ class Changes {
   using Values = std::map<std::string, std::pair<size_t, AttrValue>>;
 
   void attribute(const AttrSpec& a, const Values& values, const Words& patterns) {
-    const auto set = [&](const std::string& value, bool free) {
+    const auto set = [&](const std::string& value, bool free, double factor = 0) {
       Options options;
       for (const std::string& p : patterns) options.emplace_back("set", p + "." + a.name + "=" + value);
-      add(std::move(options), free);
+      add(std::move(options), free, Of::attribute, a.name, factor);
     };
     if (values.size() > 1) {
       const auto most = std::max_element(values.begin(), values.end(),
@@ -163,10 +164,13 @@ class Changes {
     for (const std::string& other : a.legal_texts()) {
       if (a.type == AttrType::string && other != text) set(other, true);
     }
-    for (const AttrValue& other : twice_and_half(a, counted.second)) set(text_of_value(other), false);
+    for (const auto& [other, factor] : twice_and_half(a, counted.second)) set(text_of_value(other), false, factor);
   }
 
-  void add(Options options, bool free) { changes_.push_back({std::move(options), free}); }
+  using Of = SingleChange::Of;
+  void add(Options options, bool free, Of of_what, std::string name, double factor = 0) {
+    changes_.push_back({std::move(options), of_what, std::move(name), factor, free});
+  }
 
   const topology::Graph& graph_;
   const ImplCatalog& catalog_;
@@ -177,23 +181,23 @@ class Changes {
 
 std::string SingleChange::words() const {
   std::string text;
-  for (const auto& [name, value] : options) {
+  for (const auto& [option, value] : options) {
     const bool plain = value.find_first_of("*? '\"$") == std::string::npos;
-    text += (text.empty() ? "--" : " --") + name + " " + (plain ? value : "'" + value + "'");
+    text += (text.empty() ? "--" : " --") + option + " " + (plain ? value : "'" + value + "'");
   }
   return text;
 }
 
 spec::RunSpec SingleChange::of(spec::RunSpec run) const {
-  for (const auto& [name, value] : options) {
-    const spec::Option& option = spec::option(name);
+  for (const auto& [word, value] : options) {
+    const spec::Option& option = spec::option(word);
     if (option.often == spec::Option::Often::named) {
       const std::string key = value.substr(0, value.find('=') + 1);
-      auto& list = run.list(name);
+      auto& list = run.list(word);
       list.erase(std::remove_if(list.begin(), list.end(), [&](const auto& v) { return v.rfind(key, 0) == 0; }),
                  list.end());
     }
-    option.often == spec::Option::Often::once ? run.set(name, value) : run.add(name, value);
+    option.often == spec::Option::Often::once ? run.set(word, value) : run.add(word, value);
   }
   return run;
 }

@@ -16,6 +16,10 @@ namespace kernbench {
 
 struct SingleChange {
   std::vector<std::pair<std::string, std::string>> options;  ///< of `run`: {"param", "tile_m=64"}
+  enum class Of { attribute, edge, part, launch, parameter };
+  Of of_what = Of::attribute;
+  std::string name;   ///< of the attribute, the edge's kind, the part, the parameter
+  double factor = 0;  ///< 2 or 0.5; 0: another choice, or as most nodes of the kind have it
   /// No more or faster hardware: another choice of a named value, of a tile, of the launch.
   bool free = false;
   /// "--param tile_m=64", for a shell.

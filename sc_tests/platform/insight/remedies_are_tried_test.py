@@ -56,6 +56,45 @@ class Remedies(cli_support.Cli):
         self.assertEqual(peaks["roofline"]["hbm_gbs_most"], 8 * 256)  # of all slices, not of those that were used
         self.assertNotIn("have work", self.succeeds(*GEMM, "--explain"))
 
+    def explained(self, *run):
+        return json.loads(self.succeeds(*run, "--explain=verify", "--format", "json"))
+
+    def tried(self, *run):
+        """The insight of --explain=verify; each remedy's time is that of the run with it pasted."""
+        report = self.explained(*run)
+        remedies = report["insight"]["remedies"]
+        self.assertLessEqual(len(remedies), 3)
+        for r in remedies:
+            self.assertEqual(self.time_of(*run, *shlex.split(r["change"])), r["ns"], r["change"])
+            self.assertLess(r["predicted_ns"], report["sim_ns"])
+        return report["sim_ns"], report["insight"]
+
+    def test_verify_tries_what_the_causes_suggest_of_a_window(self):
+        sim_ns, insight = self.tried(*GEMM, "--links", "cut_through", "--response", "routed", "--param", "m=512",
+                                     "--param", "tile_m=64", "--param", "tile_n=64", "--set", "*.reserved_mb=0.05")
+        self.assertIn("It waits for the window of tiles in flight first", " ".join(insight["verdict"]))
+        self.assertIn("--set '*.reserved_mb=0.1'", [r["change"] for r in insight["remedies"]])
+        self.assertLess(insight["remedies"][0]["ns"], 0.7 * sim_ns)
+
+    def test_verify_tries_a_hash_before_bandwidth(self):
+        sim_ns, insight = self.tried(*GEMM, "--param", "dtype=bf16", "--param", "n=1024", "--param", "tile_n=32",
+                                     "--set", "*.hash=none")
+        first = insight["remedies"][0]
+        self.assertEqual((first["change"], first["free"]), ("--set '*.hash=xor'", True))
+        self.assertLess(first["ns"], 0.3 * sim_ns)
+        evenly = next(u for u in insight["without_limit"] if u["limit"] == "channels")
+        self.assertLess(abs(first["ns"] - evenly["ns"]), 0.1 * sim_ns)
+
+    def test_verify_says_in_text_what_was_predicted_and_what_came(self):
+        out = self.succeeds(*GEMM, "--explain=verify")
+        self.assertRegex(out, r"\n  try +--\S+ .* predicted to save ~?\d+\.\d %, simulated \d+\.\d %")
+        self.assertNotIn("  try ", self.succeeds(*GEMM, "--explain"))
+
+    def test_verify_of_programs_and_with_other_outputs(self):
+        report = self.explained("run", "--topology", "small.yaml", "--program", "tp_mlp", "--verify")
+        self.assertTrue(report["passed"])
+        self.assertTrue(all("--param" not in r["change"] for r in report["insight"]["remedies"]))
+
     def test_text_and_csv(self):
         text = self.succeeds("whatif", "--remedies", "--", *GEMM)
         self.assertRegex(text, r"tried +\d+ single changes: \d+ faster, \d+ slower, \d+ alike, \d+ not possible\n")
@@ -71,6 +110,8 @@ class Remedies(cli_support.Cli):
         self.assertFalse(any("--param" in r["change"] for r in found["remedies"]))
 
     def test_wrong_questions(self):
+        self.refuses(*GEMM, "--explain=very", saying=["--explain", "very", "verify"], lines=1)
+        self.refuses("whatif", "--remedies", "--", *GEMM, "--explain=very", saying=["--explain=very"], lines=1)
         for words, saying in ((("--remedies", "--part", "hbm", "--", *GEMM), "--part"),
                               (("--remedies", "--predict", "--", *GEMM), "--predict"),
                               (("--remedies", "--", "probe"), "run"),
