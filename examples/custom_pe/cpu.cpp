@@ -38,12 +38,14 @@ class BurstCpu : public Component, public PeBlock, public CpuRole, public Fabric
   void join(Pe& pe) override { pe_ = &pe; }
   void leads_to(PePort& out, PeBlock& next) override {
     if (dynamic_cast<SchedulerRole*>(&next)) scheduler_ = &out;
+    if (dynamic_cast<IpcqRole*>(&next)) queues_ = &out;
   }
   tlm::tlm_sync_enum answer_in(PeItem& item, PePort&, tlm::tlm_phase& phase) override {
     if (phase == tlm::BEGIN_RESP) {  // the command is complete
       --under_way_;
       runner_->complete(*item.command);
     }
+    if (phase == tlm::END_REQ) runner_->sent(*item.command);  // a send's last segment has its slot
     return tlm::TLM_COMPLETED;
   }
 
@@ -59,12 +61,18 @@ class BurstCpu : public Component, public PeBlock, public CpuRole, public Fabric
     ++under_way_;
     scheduler_->send(item);
   }
+  bool submit_to_queues(PeItem& item) override {
+    if (queues_ == nullptr) return false;
+    ++under_way_;
+    queues_->send(item);
+    return true;
+  }
 
  private:
   const Parameters parameters_;
   Pe* pe_ = nullptr;
   KernelRunner* runner_ = nullptr;
-  PePort* scheduler_ = nullptr;
+  PePort *scheduler_ = nullptr, *queues_ = nullptr;
   unsigned under_way_ = 0;
 };
 

@@ -60,6 +60,7 @@ class PendingValues {
 
   /// The instruction set whose bits are given. Before the first request.
   void use(Isa isa) { isa_ = isa; }
+  Isa isa() const { return isa_; }
   /// Pending ops whose operands are kept.
   size_t kept() const { return index_->size(); }
 

@@ -20,7 +20,7 @@ struct ChunkHead {
 namespace {
 
 constexpr char kMagic[] = "KBMEM001";
-enum Kind : uint32_t { kExtent = 1, kData = 2, kEnd = 3, kHeader = 4 };
+enum Kind : uint32_t { kExtent = 1, kData = 2, kEnd = 3, kHeader = 4, kSpaceName = 5 };
 
 static_assert(sizeof(ChunkHead) == 40, "as documented");
 
@@ -78,7 +78,9 @@ MemoryFileWriter::MemoryFileWriter(std::unique_ptr<WrittenFile> file, const Memo
     : file_(std::move(file)) {
   file_->empty();
   put(kMagic, 8);
+  Space named = Space::tcm;
   for (const auto& key : at_start.spaces()) {
+    if (key.space > named) name_space(named = key.space);
     at_start.for_each_piece(key, [&](uint64_t addr, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
       if (!e) return;
       if (e->pending.producer) throw OpLogError(file_->name() + ": the image at the start holds pending bytes");
@@ -92,6 +94,15 @@ MemoryFileWriter::MemoryFileWriter(std::unique_ptr<WrittenFile> file, const Memo
     });
   }
   flush();
+}
+
+/// Numbers beyond the standard ones are this process's own.
+void MemoryFileWriter::name_space(Space space) {
+  ChunkHead h;
+  h.kind = kSpaceName;
+  h.space = static_cast<uint32_t>(space);
+  h.bytes = name_of(space).size();
+  chunk(h, reinterpret_cast<const uint8_t*>(name_of(space).data()));
 }
 
 MemoryFileWriter::MemoryFileWriter(const std::string& file, const MemoryImage& at_start)
@@ -151,6 +162,7 @@ MemoryFileContents read_memory_file(const std::string& file) {
     throw OpLogError(file + ": memory file of version " + std::string(magic + 5, 3) + ", expected 001");
   }
   MemoryFileContents c;
+  std::map<uint32_t, Space> spaces = {{0, Space::hbm}, {1, Space::sram}, {2, Space::tcm}};
   uint64_t at = 8, chunks = 0;
   const auto damaged = [&](const std::string& what) {
     throw OpLogError(fmt::format("{}: is damaged at byte {}: {}", file, at, what));
@@ -160,7 +172,7 @@ MemoryFileContents read_memory_file(const std::string& file) {
     ChunkHead h;
     if (size - at < sizeof h) break;  // cut off
     if (std::fread(&h, sizeof h, 1, in.get()) != 1) damaged("cannot be read");
-    if (h.kind < kExtent || h.kind > kHeader) damaged("no chunk of a known kind");
+    if (h.kind < kExtent || h.kind > kSpaceName) damaged("no chunk of a known kind");
     const uint64_t left = size - at - sizeof h;
     if (h.bytes > left || padding(h.bytes) > left - h.bytes) break;  // cut off, or a damaged size: never complete
     auto bytes = std::make_shared<Bytes>(bulk_bytes(h.bytes));
@@ -171,10 +183,18 @@ MemoryFileContents read_memory_file(const std::string& file) {
     }
     if (checksum(h, bytes->data()) != h.checksum) damaged("the checksum of a chunk does not agree with its bytes");
     if (h.kind == kExtent) {
-      if (h.space > static_cast<uint32_t>(Space::tcm)) damaged("no such address space");
+      const auto space = spaces.find(h.space);
+      if (space == spaces.end()) damaged("no such address space");
       try {
-        c.image.write_shared({static_cast<Space>(h.space), h.pe}, h.key, {bytes, bytes->data(), h.bytes});
+        c.image.write_shared({space->second, h.pe}, h.key, {bytes, bytes->data(), h.bytes});
       } catch (const std::out_of_range& e) {
+        damaged(e.what());
+      }
+    } else if (h.kind == kSpaceName) {
+      if (h.space <= static_cast<uint32_t>(Space::tcm)) damaged("a name for a standard address space");
+      try {
+        spaces[h.space] = add_space(std::string(bytes->begin(), bytes->end()));
+      } catch (const std::invalid_argument& e) {
         damaged(e.what());
       }
     } else if (h.kind == kHeader) {

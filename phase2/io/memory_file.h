@@ -5,7 +5,8 @@
 // Layout, little endian: "KBMEM001", then chunks of a 40-byte head {u32 kind, u32 space, u32 pe, u32 0, u64 key,
 // u64 bytes, u64 checksum} and the bytes, padded to 8. Kinds: 1 = extent of the image at address `key`; 2 = data of the
 // op `key`; 3 = end, `key` = number of chunks before it; 4 = the header of the log beside it, as that log's first JSON
-// line has it. The checksum covers the rest of the head and the bytes.
+// line has it; 5 = the name of the space that is called `space` in what follows (0 to 2 are hbm, sram, tcm). The
+// checksum covers the rest of the head and the bytes.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +40,7 @@ class MemoryFileWriter : public OpLogSink {
  private:
   void put(const void* p, uint64_t n);
   void chunk(ChunkHead, const uint8_t* data);
+  void name_space(Space);
   void flush();
 
   std::unique_ptr<WrittenFile> file_;

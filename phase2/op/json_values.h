@@ -29,7 +29,7 @@ DType json_dtype(const Json& j) {
 
 template <class Json>
 Space json_space(const Json& j) {
-  return parse_space(json_value<std::string>(j));
+  return add_space(json_value<std::string>(j));
 }
 
 }  // namespace kernbench

@@ -42,25 +42,6 @@ std::string Dims::to_string() const {
   return s + "]";
 }
 
-std::string_view name_of(Space s) {
-  switch (s) {
-    case Space::hbm:
-      return "hbm";
-    case Space::sram:
-      return "sram";
-    case Space::tcm:
-      return "tcm";
-  }
-  return "?";
-}
-
-Space parse_space(std::string_view name) {
-  for (Space s : {Space::hbm, Space::sram, Space::tcm}) {
-    if (name_of(s) == name) return s;
-  }
-  throw std::invalid_argument("unknown address space '" + std::string(name) + "' (hbm, sram, tcm)");
-}
-
 Dims TensorRef::row_major(const Dims& shape) {
   Dims s = shape;
   int64_t step = 1;

@@ -16,6 +16,7 @@
 
 #include "kernbench/phase2/op/dtype.h"
 #include "kernbench/phase2/op/ranged_op.h"
+#include "kernbench/phase2/op/space.h"
 #include "kernbench/phase2/op/translation.h"
 
 namespace kernbench {
@@ -47,13 +48,6 @@ class Dims {
   int rank_ = 0;
   std::array<int64_t, kMaxRank> d_{};
 };
-
-/// An address space. TCM is local to a PE; the others are one per system. Names other than these three
-/// are possible in logs, so the type is open: see space.h's registry of names when one is needed.
-enum class Space : uint8_t { hbm, sram, tcm };
-std::string_view name_of(Space);
-/// hbm, sram, tcm; anything else is std::invalid_argument.
-Space parse_space(std::string_view);
 
 constexpr uint32_t kNoPe = 0xffffffffu;
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/op/space.h"
 
-enum class Space : uint8_t;
+namespace kernbench {
 
 /// `offset`: of its bytes in the result; of a scatter or an atomic in the value (whose offsets are the result's).
 struct MovedRange {

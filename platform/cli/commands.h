@@ -10,6 +10,7 @@
 #include "kernbench/phase2/tool/commands.h"
 #include "kernbench/platform/cli/signals.h"
 #include "kernbench/platform/elaborate/plugins.h"
+#include "kernbench/platform/observe/time_window.h"
 #include "kernbench/platform/spec/run_document.h"
 #include "kernbench/platform/topology/build/compiler.h"
 
@@ -75,11 +76,14 @@ struct LimitOptions {
   std::unique_ptr<StopsOnSignals> watch(Timeline&) const;
 };
 
+/// --RECORDING-from and --RECORDING-to. InputError where the recording is not asked for.
+TimeWindow window_of(const spec::RunSpec&, const std::string& recording);
+
 /// --vcd, --vcd-scope, --vcd-from and --vcd-to.
 struct WaveformCliOptions {
   std::string file;
   std::vector<std::string> scopes;
-  std::optional<double> from_ns, to_ns;
+  TimeWindow window;
   explicit WaveformCliOptions(const spec::RunSpec&);
   /// All that it writes; none where no waveform was asked for.
   std::vector<std::string> files() const;
@@ -87,9 +91,10 @@ struct WaveformCliOptions {
   std::unique_ptr<Waveform> attach(Platform&, energy::Meter* = nullptr) const;
 };
 
-/// --ftr.
+/// --ftr, --ftr-from and --ftr-to.
 struct RecordingOptions {
   std::string file;
+  TimeWindow window;
   explicit RecordingOptions(const spec::RunSpec&);
   /// Null where no recording was asked for. InputError as TransactionRecorder's.
   std::unique_ptr<TransactionRecorder> attach(Platform&) const;

@@ -40,7 +40,9 @@ const std::array<HelpGroup, 9> kOptionGroups = {{
     {"What is shown", {"explain",      "energy",   "activity",   "wiring",        "report", "format",         "metric",
                        "list-metrics", "sort",     "pareto",     "sqlite",        "svg",    "view",           "id",
                        "into",         "accounts", "statistics", "dram-commands", "output", "report-topology"}},
-    {"What is recorded", {"oplog", "memory", "oplog-hops", "trace", "ftr", "vcd", "vcd-scope", "vcd-from", "vcd-to"}},
+    {"What is recorded",
+     {"oplog", "memory", "oplog-hops", "trace", "trace-from", "trace-to", "ftr", "ftr-from", "ftr-to", "vcd",
+      "vcd-scope", "vcd-from", "vcd-to"}},
 }};
 
 /// The group's title, or null.

@@ -130,11 +130,19 @@ std::unique_ptr<StopsOnSignals> LimitOptions::watch(Timeline& timeline) const {
   return std::make_unique<StopsOnSignals>(timeline);
 }
 
+TimeWindow window_of(const spec::RunSpec& run, const std::string& recording) {
+  TimeWindow window;
+  for (const auto& [end, ns] : {std::pair("-from", &window.from_ns), {"-to", &window.to_ns}}) {
+    const std::string option = recording + end;
+    if (run.given(option) && run.text(recording).empty())
+      throw InputError("--" + option + ": needs --" + recording + " beside it");
+    *ns = run.number(option).value_or(*ns);
+  }
+  return window;
+}
+
 WaveformCliOptions::WaveformCliOptions(const spec::RunSpec& run)
-    : file(run.text("vcd")),
-      scopes(run.list("vcd-scope")),
-      from_ns(run.number("vcd-from")),
-      to_ns(run.number("vcd-to")) {}
+    : file(run.text("vcd")), scopes(run.list("vcd-scope")), window(window_of(run, "vcd")) {}
 
 std::vector<std::string> WaveformCliOptions::files() const {
   if (file.empty()) return {};
@@ -143,24 +151,17 @@ std::vector<std::string> WaveformCliOptions::files() const {
 
 std::unique_ptr<Waveform> WaveformCliOptions::attach(Platform& platform, energy::Meter* meter) const {
   if (file.empty()) {
-    for (const auto& [given, option] : {std::pair(!scopes.empty(), "--vcd-scope"),
-                                        {from_ns.has_value(), "--vcd-from"},
-                                        {to_ns.has_value(), "--vcd-to"}}) {
-      if (given) throw InputError(std::string(option) + ": needs --vcd beside it");
-    }
+    if (!scopes.empty()) throw InputError("--vcd-scope: needs --vcd beside it");
     return nullptr;
   }
-  WaveformOptions options{file, scopes};
-  if (from_ns) options.from_ns = *from_ns;
-  if (to_ns) options.to_ns = *to_ns;
-  options.meter = meter;
+  const WaveformOptions options{file, scopes, window.from_ns, window.to_ns, meter};
   return std::make_unique<Waveform>(platform, options);
 }
 
-RecordingOptions::RecordingOptions(const spec::RunSpec& run) : file(run.text("ftr")) {}
+RecordingOptions::RecordingOptions(const spec::RunSpec& run) : file(run.text("ftr")), window(window_of(run, "ftr")) {}
 
 std::unique_ptr<TransactionRecorder> RecordingOptions::attach(Platform& platform) const {
-  return file.empty() ? nullptr : std::make_unique<TransactionRecorder>(platform, file);
+  return file.empty() ? nullptr : std::make_unique<TransactionRecorder>(platform, file, window);
 }
 
 std::string memory_file(const spec::RunSpec& spec) {

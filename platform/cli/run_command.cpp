@@ -77,6 +77,11 @@ std::unique_ptr<T> made_for(const spec::RunSpec& spec, const char* option, More&
   return spec.given(option) ? std::make_unique<T>(more..., spec.text(option)) : nullptr;
 }
 
+std::unique_ptr<Trace> trace_of(Platform& platform, const spec::RunSpec& spec) {
+  const TimeWindow window = window_of(spec, "trace");
+  return spec.given("trace") ? std::make_unique<Trace>(platform, spec.text("trace"), window) : nullptr;
+}
+
 /// What was asked for of them.
 struct Observers {
   std::unique_ptr<energy::Meter> meter;  // first: others show its powers
@@ -91,7 +96,7 @@ struct Observers {
   Observers(Platform& platform, const spec::RunSpec& spec, std::shared_ptr<const energy::EnergyTable> table)
       : meter(table ? std::make_unique<energy::Meter>(platform, std::move(table)) : nullptr),
         activity(made_for<WholeFile>(spec, "activity")),
-        trace(made_for<Trace>(spec, "trace", platform)),
+        trace(trace_of(platform, spec)),
         waveform(WaveformCliOptions(spec).attach(platform, meter.get())),
         recorder(RecordingOptions(spec).attach(platform)),
         hops(spec.flag("oplog-hops") ? std::make_unique<HopLog>(platform) : nullptr),

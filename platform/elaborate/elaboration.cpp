@@ -303,7 +303,7 @@ void Elaboration::require_roles() const {
 void Elaboration::set_bases() {
   for (const topology::Memory& m : graph_.memories) {
     auto& memory = static_cast<MemoryTarget&>(*components_[m.node]);
-    fabric_.address_map().add(memory, m.base, m.size, parse_space(m.space));
+    fabric_.address_map().add(memory, m.base, m.size, add_space(m.space));
   }
 }
 

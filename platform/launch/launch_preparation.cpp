@@ -99,7 +99,7 @@ QueueRing MachineCosts::ring(int64_t i, const RingChoice& choice) const {
     ring.addr = pe(i).sram_base;
     if (pe(i).sram_bytes == 0) throw InputError("tier sram: " + pe(i).id + " reaches no SRAM of its cube");
   }
-  price_ring(machine_, pe(i), &ring);
+  price_ring(pe(i), machine_.routes(), &ring);
   return ring;
 }
 

@@ -10,17 +10,6 @@
 namespace kernbench {
 namespace {
 
-/// The way between a pe_dma and a memory, without its ends and without store-and-forward (§10.5).
-SlotCost hop_cost(const Route& r, bool write) {
-  SlotCost cost;
-  for (size_t i = 0; i < r.hops.size(); ++i) {
-    if (i > 0) cost.hop_ns += (write ? r.there(i) : r.back(i)).cost({write, !write, 0, 0}).overhead_ns;
-    cost.hop_ns += (write ? r.hops[i].out : r.hops[i].in)->link.wire_ns;
-  }
-  cost.hop_bw_gbs = write ? r.write_bw : r.read_bw;
-  return cost;
-}
-
 class Connecting {
  public:
   Connecting(Machine& machine, const std::vector<size_t>& pes, RingPlaces& places, std::string what)
@@ -105,7 +94,7 @@ class Connecting {
     QueueRing ring = ring_at(pe(i), {c.slots, c.slot_bytes, c.tier});
     try {
       ring.addr = places_.place(pes_[i], ring.space, ring.slots * ring.slot_bytes);
-      price_ring(machine_, pe(i), &ring);
+      price_ring(pe(i), machine_.routes(), &ring);
     } catch (const std::runtime_error& e) {
       refuse(e.what());
     }
@@ -139,17 +128,6 @@ QueueRing ring_at(const Pe& pe, const RingChoice& choice) {
   ring.slot_bytes = choice.slot_bytes.value_or(p.slot_bytes);
   ring.space = parse_space(choice.tier.value_or(p.tier));
   return ring;
-}
-
-void price_ring(Machine& machine, const Pe& at, QueueRing* ring) {
-  if (ring->space == Space::tcm) {
-    ring->pe = at.index;
-  } else {
-    const Route& r = machine.routes().route(at.dma, ring->addr, 1, false);
-    ring->write = hop_cost(r, true);
-    ring->read = hop_cost(r, false);
-  }
-  at.ipcq->queue_parameters().price(ring, std::string(name_of(ring->space)));
 }
 
 size_t nearest_memory(Machine& machine, size_t pe, Space space) {

@@ -35,8 +35,6 @@ class RingsAlone : public RingPlaces {
 
 /// A ring at a PE with a pe_ipcq, without its place and costs: what is not chosen is as that says (§10.3).
 QueueRing ring_at(const Pe&, const RingChoice&);
-/// Fills in what slots of a ring cost that lies at ring->addr of ring->space (§10.5).
-void price_ring(Machine&, const Pe&, QueueRing*);
 
 /// The memory of the space with the best route from the PE's pe_dma: distance, hops, then compiled order (§10.4), as
 /// index into Graph::memories; as many as there are if none can be reached.

@@ -87,6 +87,7 @@ FtrWriter::Generator FtrWriter::add_generator(Stream stream, std::string_view na
 }
 
 FtrWriter& FtrWriter::begin(const Transaction& t, Generator generator, uint64_t start_fs, uint64_t end_fs) {
+  is_none_ = !t;
   stream_ = t.stream;
   start_fs_ = start_fs;
   end_fs_ = end_fs;
@@ -100,6 +101,7 @@ FtrWriter& FtrWriter::begin(const Transaction& t, Generator generator, uint64_t 
 }
 
 FtrWriter& FtrWriter::attribute(std::string_view name, uint64_t value) {
+  if (is_none_) return *this;
   ++attribute_count_;
   put(attributes_, kTag, kRecord);
   put(attributes_, kArray, 3);
@@ -108,6 +110,7 @@ FtrWriter& FtrWriter::attribute(std::string_view name, uint64_t value) {
 }
 
 FtrWriter& FtrWriter::attribute(std::string_view name, std::string_view value) {
+  if (is_none_) return *this;
   ++attribute_count_;
   put(attributes_, kTag, kRecord);
   put(attributes_, kArray, 3);
@@ -116,6 +119,7 @@ FtrWriter& FtrWriter::attribute(std::string_view name, std::string_view value) {
 }
 
 void FtrWriter::end() {
+  if (is_none_) return;
   Block& b = blocks_[stream_];
   const size_t before = b.text.size();
   put(b.text, kArray, attribute_count_ + 1);

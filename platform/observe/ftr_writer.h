@@ -38,8 +38,8 @@ class FtrWriter {
   Generator add_generator(Stream, std::string_view name);
 
   Transaction make(Stream stream) { return {++last_transaction_, stream}; }
-  /// Writes it: begin(), its attributes, end(). The generator is one of its stream; an attribute's name has one type
-  /// throughout.
+  /// Writes it: begin(), its attributes, end(); nothing where it is none. The generator is one of its stream; an
+  /// attribute's name has one type throughout.
   FtrWriter& begin(const Transaction&, Generator, uint64_t start_fs, uint64_t end_fs);
   FtrWriter& attribute(std::string_view name, uint64_t value);
   FtrWriter& attribute(std::string_view name, std::string_view value);
@@ -74,6 +74,7 @@ class FtrWriter {
   // The transaction between begin() and end().
   Stream stream_ = 0;
   std::string head_, attributes_;
+  bool is_none_ = false;
   uint64_t attribute_count_ = 0;
   uint64_t start_fs_ = 0, end_fs_ = 0;
 };

@@ -8,6 +8,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/energy/meter.h"
+#include "kernbench/platform/observe/counter_window.h"
 #include "kernbench/platform/observe/memory_bandwidth.h"
 #include "kernbench/platform/observe/trace_writer.h"
 #include "kernbench/platform/platform.h"
@@ -60,8 +61,9 @@ std::string name_of_item(const PeItem& item) {
 
 }  // namespace
 
-Trace::Trace(Platform& platform, const std::string& file)
-    : platform_(platform), writer_(make_trace_writer(file)), counters_(writer_->counters()) {
+Trace::Trace(Platform& platform, const std::string& file, const TimeWindow& window)
+    : platform_(platform), writer_((window.check("trace"), make_trace_writer(file))), window_(window) {
+  if (TraceCounters* counters = writer_->counters()) counters_ = std::make_unique<CounterWindow>(*counters, window_);
   std::set<uint32_t> cubes;
   for (size_t p = 0; p < platform.pes().count(); ++p) {
     if (!platform.pes().complete(p)) continue;
@@ -86,6 +88,7 @@ Trace::~Trace() {
 void Trace::close() {
   closed_ = true;
   if (bandwidth_) bandwidth_->finish();
+  if (counters_) counters_->finish();
   writer_->close();
 }
 
@@ -98,7 +101,7 @@ void Trace::host(const ProgramReport& p) {
 }
 
 void Trace::power(const energy::Meter& meter) {
-  TraceCounters& counters = writer_->power_counters();
+  CounterWindow counters(writer_->power_counters(), window_);
   const uint64_t group = counters.add_group("power");
   constexpr double kWindowNs = static_cast<double>(energy::Meter::kWindowFs) * 1e-6;
   const auto tell = [&](const std::string& name, const energy::PowerSeries& series) {
@@ -113,6 +116,7 @@ void Trace::power(const energy::Meter& meter) {
   };
   tell("all", meter.power());
   for (const energy::Meter::Power& p : meter.powers()) tell(p.name, p.series);
+  counters.finish();
 }
 
 void Trace::show(const std::vector<HostPhase>& phases) {
@@ -143,22 +147,28 @@ void Trace::name_tracks(const Pe& pe, const std::string& new_cube) {
   }
 }
 
-void Trace::begin_slice(TraceTrack track, const std::string& name, const char* category, double from, double to,
+bool Trace::begin_slice(TraceTrack track, const std::string& name, const char* category, double from, double to,
                         bool inside) {
+  if (!window_.overlaps(from, to)) return false;
   writer_->begin_slice(track, name, category, from, to, inside);
   writer_->argument("start_ns", from);
   writer_->argument("end_ns", to);
+  return true;
+}
+
+bool Trace::begin_instant(TraceTrack track, const std::string& name, double t) {
+  if (!window_.holds(t)) return false;
+  writer_->begin_instant(track, name, t);
+  return true;
 }
 
 void Trace::slice(TraceTrack track, const std::string& name, const char* category, double from, double to) {
-  begin_slice(track, name, category, from, to);
-  writer_->end();
+  if (begin_slice(track, name, category, from, to)) writer_->end();
 }
 
 /// Of a part of a service, which is told before the service itself.
 void Trace::stall_inside(TraceTrack track, const char* name, double from, double to) {
-  begin_slice(track, name, "stall", from, to, true);
-  writer_->end();
+  if (begin_slice(track, name, "stall", from, to, true)) writer_->end();
 }
 
 void Trace::write_ids(const PeCommand& c) {
@@ -183,19 +193,20 @@ void Trace::activity(const Pe& pe, Stage stage, unsigned server, Activity activi
     case Activity::service:
       break;
   }
-  begin_slice(track, name_of_item(*item), "service", from, to);
-  if (op_id) writer_->argument("op_id", op_id);
-  if (item->token && item->command->op_id) writer_->argument("composite_op_id", item->command->op_id);
-  if (item->token && item->stage_count >= 2) {
-    const uint64_t composite = item->command->desc ? item->command->desc->seq : 0;
-    writer_->flow(item->stage_at == 0  ? FlowStep::begins
-                  : item->last_stage() ? FlowStep::ends
-                                       : FlowStep::goes_on,
-                  "tile", fmt::format("{}.{}.{}", pe.index, composite, item->tile_id));
+  if (begin_slice(track, name_of_item(*item), "service", from, to)) {
+    if (op_id) writer_->argument("op_id", op_id);
+    if (item->token && item->command->op_id) writer_->argument("composite_op_id", item->command->op_id);
+    if (item->token && item->stage_count >= 2) {
+      const uint64_t composite = item->command->desc ? item->command->desc->seq : 0;
+      writer_->flow(item->stage_at == 0  ? FlowStep::begins
+                    : item->last_stage() ? FlowStep::ends
+                                         : FlowStep::goes_on,
+                    "tile", fmt::format("{}.{}.{}", pe.index, composite, item->tile_id));
+    }
+    writer_->end();
   }
-  writer_->end();
   for (const auto& [name, t] : {std::make_pair("engine_start", from), std::make_pair("engine_complete", to)}) {
-    writer_->begin_instant(track, name, t);
+    if (!begin_instant(track, name, t)) continue;
     if (op_id) writer_->argument("op_id", op_id);
     if (item->token) writer_->argument("tile_id", uint64_t{item->tile_id});
     writer_->end();
@@ -218,7 +229,7 @@ void Trace::feed(const Pe& pe, FeedActivity activity, double from, double to) {
 }
 
 void Trace::kernel_wait(const Pe& pe, const PeCommand& c, double from, double to) {
-  begin_slice(kernel_track(pe), "wait " + op_of(c), "kernel", from, to);
+  if (!begin_slice(kernel_track(pe), "wait " + op_of(c), "kernel", from, to)) return;
   write_ids(c);
   writer_->end();
 }
@@ -253,10 +264,11 @@ Trace::MessageTrack& Trace::message_track(const Pe& pe, const std::string& name)
 
 void Trace::queue_stall(const Pe& pe, uint32_t port, QueueStall why, double from, double to) {
   const QueuePort& p = pe.ipcq->ports()[port];
+  if (!window_.overlaps(from, to)) return;  // nor is a track made
   MessageTrack& track = message_track(pe, p.name + " " + call_of(why));
   from = std::max(from, track.until_ns);  // of several that wait for credits, each from where the previous one ends
   track.until_ns = to;
-  begin_slice({pe.cube + 1, track.number}, name_of(why), "stall", from, to);
+  if (!begin_slice({pe.cube + 1, track.number}, name_of(why), "stall", from, to)) return;
   writer_->argument("peer", p.peer_pe);
   writer_->argument("peer_port", p.peer_port_name);
   writer_->end();
@@ -268,6 +280,7 @@ void Trace::segment_served(const Pe& pe, QueueServer server, const QueueSegment&
   const bool sender = server == QueueServer::comm;
   if (server == QueueServer::inbound && to <= from) return;  // nothing drains here
   const QueuePort& port = pe.ipcq->ports()[sender ? s.sender_port : s.receiver_port];
+  if (!window_.overlaps(from, to)) return;  // nor is a track made
   begin_slice({pe.cube + 1, message_track(pe, name_of(server)).number},
               fmt::format("{} message {}", port.name, s.message->number), "message", from, to);
   writer_->argument("port", port.name);
@@ -294,25 +307,25 @@ void Trace::segment_served(const Pe& pe, QueueServer server, const QueueSegment&
 }
 
 void Trace::command_submitted(const Pe& pe, const PeCommand& c, double t) {
-  writer_->begin_instant(kernel_track(pe), "command_submitted", t);
+  if (!begin_instant(kernel_track(pe), "command_submitted", t)) return;
   write_ids(c);
   writer_->end();
 }
 
 void Trace::sub_command_dispatched(const Pe& pe, const PeItem& item, double t) {
-  writer_->begin_instant(feed_track(pe), "sub_command_dispatched", t);
+  if (!begin_instant(feed_track(pe), "sub_command_dispatched", t)) return;
   if (item.token) writer_->argument("tile_id", uint64_t{item.tile_id});
   writer_->end();
 }
 
 void Trace::tile_ready(const Pe& pe, const PeItem& item, double t) {
-  writer_->begin_instant(feed_track(pe), "tile_ready", t);
+  if (!begin_instant(feed_track(pe), "tile_ready", t)) return;
   writer_->argument("tile_id", uint64_t{item.tile_id});
   writer_->end();
 }
 
 void Trace::command_complete(const Pe& pe, const PeCommand& c, double t) {
-  writer_->begin_instant(kernel_track(pe), "command_complete", t);
+  if (!begin_instant(kernel_track(pe), "command_complete", t)) return;
   write_ids(c);
   writer_->end();
 }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "kernbench/platform/observe/time_window.h"
 #include "kernbench/systemc_models/pe/observer.h"
 
 namespace kernbench {
@@ -18,6 +19,7 @@ namespace kernbench {
 namespace energy {
 class Meter;
 }
+class CounterWindow;
 class MemoryBandwidth;
 class Platform;
 class TraceCounters;
@@ -30,8 +32,8 @@ struct TraceTrack;
 class Trace : public PeObserver {
  public:
   /// Attaches to every complete PE of the platform; for counters, to its memories. InputError if the file cannot be
-  /// made.
-  Trace(Platform&, const std::string& file);
+  /// made. Slices that overlap the window are in it whole.
+  Trace(Platform&, const std::string& file, const TimeWindow& window = {});
   /// Without close() (a failed run) the file has what has happened; behind forget() nothing is left of it.
   ~Trace() override;
   /// Where memory was short: it may know of a step in part.
@@ -71,9 +73,11 @@ class Trace : public PeObserver {
     size_t items = 0;
   };
   void name_tracks(const Pe&, const std::string& cube);
-  // A slice or instant is begun, given more arguments, and ended with writer_->end().
-  void begin_slice(TraceTrack, const std::string& name, const char* category, double from, double to,
+  // A slice or instant is begun, given more arguments, and ended with writer_->end(). False: it is not in the window,
+  // and there is nothing to end.
+  bool begin_slice(TraceTrack, const std::string& name, const char* category, double from, double to,
                    bool inside = false);
+  bool begin_instant(TraceTrack, const std::string& name, double t);
   void slice(TraceTrack, const std::string& name, const char* category, double from, double to);
   void stall_inside(TraceTrack, const char* name, double from, double to);
   void write_ids(const PeCommand&);
@@ -81,7 +85,8 @@ class Trace : public PeObserver {
 
   Platform& platform_;
   std::unique_ptr<TraceWriter> writer_;
-  TraceCounters* counters_;  ///< null: the form has none
+  const TimeWindow window_;
+  std::unique_ptr<CounterWindow> counters_;  ///< null: the form has none
   std::unique_ptr<MemoryBandwidth> bandwidth_;
   bool closed_ = false;
   std::map<std::pair<uint32_t, std::string>, MessageTrack> message_tracks_;  ///< by PE and name

@@ -52,8 +52,13 @@ void add_segment(FtrWriter& w, const QueueSegment& s) {
 
 }  // namespace
 
-TransactionRecorder::TransactionRecorder(Platform& platform, const std::string& file)
-    : AccessHops(platform), ftr_(file), nodes_(platform.graph().nodes.size() + 1), pes_(platform.pes().count()) {
+TransactionRecorder::TransactionRecorder(Platform& platform, const std::string& file, const TimeWindow& window)
+    : AccessHops(platform),
+      window_((window.check("ftr"), window)),
+      ftr_(file),
+      begun_(window.from_ns <= 0),
+      nodes_(platform.graph().nodes.size() + 1),
+      pes_(platform.pes().count()) {
   for (size_t p = 0; p < pes_.size(); ++p) {
     Pe& pe = platform.pes().pe(p);
     const auto& blocks = platform.graph().pes[p].blocks;
@@ -117,24 +122,73 @@ TransactionRecorder::Generator TransactionRecorder::generator(uint32_t node, std
   return n.generators.emplace(name, ftr_.add_generator(n.stream, name)).first->second;
 }
 
-TransactionRecorder::Transaction TransactionRecorder::open(uint32_t node, std::string_view name, double t) {
-  const Generator g = generator(node, name);
+/// From here on all that is told is written.
+bool TransactionRecorder::has_begun() {
+  if (begun_ || platform_.timeline().now_ns() < window_.from_ns) return begun_;
+  for (const auto& [id, t] : open_) kept_.insert(id);
+  drop_relations();
+  for (const Relation& r : before_) ftr_.relate(r.name, r.from, r.to);
+  before_.clear();
+  return begun_ = true;
+}
+
+/// Not: it was over before the window began.
+bool TransactionRecorder::is_kept(const Transaction& t) const {
+  return t.id > last_before_ || kept_.count(t.id) > 0 || (!begun_ && open_.count(t.id) > 0);
+}
+
+void TransactionRecorder::drop_relations() {
+  const auto is_gone = [this](const Relation& r) { return !is_kept(r.from) || !is_kept(r.to); };
+  before_.erase(std::remove_if(before_.begin(), before_.end(), is_gone), before_.end());
+  drop_at_ = std::max<size_t>(1024, 2 * before_.size());
+}
+
+TransactionRecorder::Transaction TransactionRecorder::make(uint32_t node) {
   const Transaction made = ftr_.make(nodes_[node].stream);
+  if (!begun_) last_before_ = made.id;
+  return made;
+}
+
+void TransactionRecorder::relate(std::string_view name, const Transaction& from, const Transaction& to) {
+  if (!from || !to) return;
+  if (has_begun()) {
+    if (is_kept(from) && is_kept(to)) ftr_.relate(name, from, to);
+    return;
+  }
+  before_.push_back({std::string(name), from, to});
+  if (before_.size() >= drop_at_) drop_relations();
+}
+
+TransactionRecorder::Transaction TransactionRecorder::open(uint32_t node, std::string_view name, double t) {
+  has_begun();
+  if (t >= window_.to_ns) return {};
+  const Generator g = generator(node, name);
+  const Transaction made = make(node);
   open_.emplace_hint(open_.end(), made.id, std::pair(made, Open{g, t}));
   return made;
 }
 
+/// One that is over before the window begins is none.
 FtrWriter& TransactionRecorder::finish(const Transaction& t, double to) {
   const auto it = open_.find(t.id);
+  if (it == open_.end()) return ftr_.begin({}, 0, 0, 0);
   const Open o = it->second.second;
+  const bool is_in = has_begun() || window_.overlaps(o.start_ns, to);
   open_.erase(it);
-  return ftr_.begin(t, o.generator, femtoseconds(o.start_ns), femtoseconds(to));
+  if (!begun_ && is_in) kept_.insert(t.id);
+  return ftr_.begin(is_in ? t : Transaction(), o.generator, femtoseconds(o.start_ns), femtoseconds(to));
 }
 
 TransactionRecorder::Transaction TransactionRecorder::add(uint32_t node, std::string_view name, double from,
                                                           double to) {
+  has_begun();
+  if (!window_.overlaps(from, to)) {
+    ftr_.begin({}, 0, 0, 0);
+    return {};
+  }
   const Generator g = generator(node, name);
-  const Transaction made = ftr_.make(nodes_[node].stream);
+  const Transaction made = make(node);
+  if (!begun_) kept_.insert(made.id);
   ftr_.begin(made, g, femtoseconds(from), femtoseconds(to));
   return made;
 }
@@ -177,7 +231,7 @@ void TransactionRecorder::kernel_changed(const Pe& pe, KernelActivity activity, 
     if (s.runs) return;
     s.runs = true;
     s.kernel = open(s.cpu, "kernel", t);
-    ftr_.relate("launches", s.launch, s.kernel);
+    relate("launches", s.launch, s.kernel);
     return;
   }
   if (!s.runs) return;
@@ -193,16 +247,16 @@ void TransactionRecorder::kernel_wait(const Pe& pe, const PeCommand& c, double f
   const Transaction wait = add(s.cpu, "wait", from, to);
   ftr_.attribute("for", name_of_command(c));
   ftr_.end();
-  ftr_.relate("waits", s.kernel, wait);
+  relate("waits", s.kernel, wait);
   const auto it = commands_.find(&c);
-  if (it != commands_.end()) ftr_.relate("waits_for", wait, it->second.transaction);
+  if (it != commands_.end()) relate("waits_for", wait, it->second.transaction);
 }
 
 void TransactionRecorder::kernel_works(const Pe& pe, double from, double to) {
   PeState& s = pes_[pe.index];
   const Transaction work = add(s.cpu, "scalar_work", from, to);
   ftr_.end();
-  ftr_.relate("works", s.kernel, work);
+  relate("works", s.kernel, work);
 }
 
 TransactionRecorder::Service& TransactionRecorder::service_of(const Pe& pe, Stage stage, unsigned server) {
@@ -220,7 +274,7 @@ TransactionRecorder::Command& TransactionRecorder::command(const Pe& pe, const P
 
 void TransactionRecorder::command_submitted(const Pe& pe, const PeCommand& c, double t) {
   const Command& made = command(pe, c, t);
-  ftr_.relate("calls", pes_[pe.index].kernel, made.transaction);
+  relate("calls", pes_[pe.index].kernel, made.transaction);
 }
 
 void TransactionRecorder::command_complete(const Pe& pe, const PeCommand& c, double t) {
@@ -253,10 +307,10 @@ TransactionRecorder::Transaction TransactionRecorder::tile(const Pe& pe, const P
   Command& c = command(pe, *item.command, item.command->queued_ns);
   if (!c.composite) {
     c.composite = open(scheduler, name_of_command(*item.command), t);
-    ftr_.relate("serves", c.transaction, c.composite);
+    relate("serves", c.transaction, c.composite);
   }
   const Transaction made = open(scheduler, "tile", t);
-  ftr_.relate("tiles", c.composite, made);
+  relate("tiles", c.composite, made);
   tiles_[&item] = made;
   return made;
 }
@@ -266,12 +320,12 @@ void TransactionRecorder::server_changed(const Pe& pe, Stage stage, unsigned ser
   Service& service = service_of(pe, stage, server);
   if (activity == Activity::service) {
     if (!item->command) return;  // a driver's request: its access says all
-    service = {open(pes_[pe.index].nodes[static_cast<size_t>(stage)], name_of(stage), t), op_id};
-    ftr_.relate("serves", item->token ? tile(pe, *item, t) : command(pe, *item->command, t).transaction,
-                service.transaction);
+    service = {open(pes_[pe.index].nodes[static_cast<size_t>(stage)], name_of(stage), t), op_id, true};
+    relate("serves", item->token ? tile(pe, *item, t) : command(pe, *item->command, t).transaction,
+           service.transaction);
     return;
   }
-  if (!service.transaction) return;
+  if (!service.serves) return;
   // It has served the item, which is still its own.
   finish(service.transaction, t).attribute("op", name_of_command(*item->command));
   if (service.op_id) ftr_.attribute("op_id", service.op_id);
@@ -293,14 +347,14 @@ void TransactionRecorder::started(const Component& initiator, const FabricTransa
   if (x.posted) {
     if (!taken_segment_) return;
     Segment& s = segments_[taken_segment_];
-    ftr_.relate("posts", s.comm, access);
+    relate("posts", s.comm, access);
     posted_[&x] = taken_segment_;
     taken_segment_ = nullptr;
     return;
   }
   const MemoryRequest* request = x.initiator->request_of(x);
   const auto transfer = request && request->part_of ? transfers_.find(request->part_of) : transfers_.end();
-  if (transfer != transfers_.end()) ftr_.relate("accesses", transfer->second.first, access);
+  if (transfer != transfers_.end()) relate("accesses", transfer->second.first, access);
 }
 
 void TransactionRecorder::done(const FabricTransaction& x, uint64_t, const Hops& hops, double t) {
@@ -342,14 +396,14 @@ void TransactionRecorder::write_hops(const Transaction& access, const FabricTran
       ftr_.attribute("link_bytes", static_cast<uint64_t>(h.bytes));
     }
     ftr_.end();
-    ftr_.relate(before ? "next" : "hops", before ? before : access, hop);
+    relate(&h == &hops.front() ? "hops" : "next", &h == &hops.front() ? access : before, hop);
     before = hop;
   }
 }
 
 void TransactionRecorder::transaction(const Pe& pe, Stage stage, unsigned server, const PeItem&, double, double, double,
                                       double) {
-  ftr_.relate("accesses", service_of(pe, stage, server).transaction, last_access_);
+  relate("accesses", service_of(pe, stage, server).transaction, last_access_);
   last_access_ = {};
 }
 
@@ -357,8 +411,7 @@ void TransactionRecorder::segment_taken(const Pe& pe, QueueServer server, const 
   if (server != QueueServer::comm) return;
   Segment& segment = segments_[&s];
   segment = {open(pe.dma, "COMM", t), {}};
-  if (s.sent_by && s.sent_by->command)
-    ftr_.relate("serves", command(pe, *s.sent_by->command, t).transaction, segment.comm);
+  if (s.sent_by && s.sent_by->command) relate("serves", command(pe, *s.sent_by->command, t).transaction, segment.comm);
   taken_segment_ = &s;
 }
 
@@ -385,11 +438,11 @@ void TransactionRecorder::segment_served(const Pe& pe, QueueServer server, const
   const uint64_t op_id = reads ? s.read_op_id : server == QueueServer::writer ? s.copy_op_id : 0;
   if (op_id) ftr_.attribute("op_id", op_id);
   ftr_.end();
-  ftr_.relate("next", segment.last, step);
+  relate("next", segment.last, step);
   segment.last = step;
   if (!reads) return;
   if (s.received_by && s.received_by->command)
-    ftr_.relate("serves", command(pe, *s.received_by->command, from).transaction, step);
+    relate("serves", command(pe, *s.received_by->command, from).transaction, step);
   segments_.erase(it);
 }
 

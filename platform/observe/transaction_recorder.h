@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,6 +13,7 @@
 #include "kernbench/platform/elaborate/host_observer.h"
 #include "kernbench/platform/observe/access_hops.h"
 #include "kernbench/platform/observe/ftr_writer.h"
+#include "kernbench/platform/observe/time_window.h"
 #include "kernbench/systemc_models/pe/observer.h"
 
 namespace kernbench {
@@ -19,8 +21,8 @@ namespace kernbench {
 class TransactionRecorder : public PeObserver, public HostObserver, private AccessHops {
  public:
   /// Attaches to the whole platform; before the simulation starts. Must not outlive the platform. InputError if the
-  /// file cannot be made.
-  TransactionRecorder(Platform&, const std::string& file);
+  /// file cannot be made. Transactions that overlap the window are in it whole, with what relates them to each other.
+  TransactionRecorder(Platform&, const std::string& file, const TimeWindow& window = {});
   /// Detaches. Without close() (a failed run) the file has what has happened; behind forget() nothing is left of it.
   ~TransactionRecorder() override;
   /// Where memory was short: it may know of a step in part.
@@ -49,8 +51,9 @@ class TransactionRecorder : public PeObserver, public HostObserver, private Acce
   using Transaction = FtrWriter::Transaction;
   using Generator = FtrWriter::Generator;
   struct Service {
-    Transaction transaction;  ///< none: the server does not serve
+    Transaction transaction;  ///< none: the window ends before, or the server does not serve
     uint64_t op_id = 0;
+    bool serves = false;
   };
   struct PeState {
     uint32_t nodes[kMostStages] = {};  ///< of the stages' engines
@@ -71,6 +74,11 @@ class TransactionRecorder : public PeObserver, public HostObserver, private Acce
     Generator generator = 0;
     double start_ns = 0;
   };
+  /// Told before the window begins, of transactions that may be over by then.
+  struct Relation {
+    std::string name;
+    Transaction from, to;
+  };
   struct Node {
     FtrWriter::Stream stream = 0;  ///< 0: none yet
     std::map<std::string, Generator, std::less<>> generators;
@@ -80,19 +88,30 @@ class TransactionRecorder : public PeObserver, public HostObserver, private Acce
   void done(const FabricTransaction&, uint64_t number, const Hops&, double t) override;
 
   uint32_t host_node() const { return static_cast<uint32_t>(nodes_.size() - 1); }
+  Transaction make(uint32_t node);
   Generator generator(uint32_t node, std::string_view name);
   Transaction open(uint32_t node, std::string_view name, double t);
   /// Writes one that was opened, or one that is known whole: up to its attributes, and FtrWriter::end().
   FtrWriter& finish(const Transaction&, double to);
   Transaction add(uint32_t node, std::string_view name, double from, double to);
+  void relate(std::string_view name, const Transaction& from, const Transaction& to);
+  bool has_begun();
+  bool is_kept(const Transaction&) const;
+  void drop_relations();
   Service& service_of(const Pe&, Stage, unsigned server);
   Command& command(const Pe&, const PeCommand&, double t);
   Transaction tile(const Pe&, const PeItem&, double t);
   void write_hops(const Transaction& access, const FabricTransaction&, const Hops&);
   void end();
 
+  const TimeWindow window_;
   FtrWriter ftr_;
-  std::vector<Node> nodes_;  ///< by node, and the host behind them
+  bool begun_;                    ///< the window
+  std::vector<Relation> before_;  ///< told before, of transactions that were open
+  size_t drop_at_ = 1024;         ///< when so many are kept
+  uint64_t last_before_ = 0;      ///< the last id before the window begins
+  std::set<uint64_t> kept_;       ///< ids until that one that are written: those that are open then, or end later
+  std::vector<Node> nodes_;       ///< by node, and the host behind them
   std::vector<PeState> pes_;
   std::map<uint64_t, std::pair<Transaction, Open>> open_;  ///< by id
   std::unordered_map<const PeCommand*, Command> commands_;

@@ -12,6 +12,7 @@
 #include "kernbench/phase2/op/femtoseconds.h"
 #include "kernbench/platform/elaborate/fabric_watch.h"
 #include "kernbench/platform/energy/meter.h"
+#include "kernbench/platform/observe/time_window.h"
 #include "kernbench/platform/observe/trace_file_signals.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/core/registry.h"
@@ -58,10 +59,7 @@ Waveform::Waveform(Platform& platform, const WaveformOptions& o)
       vcd_(static_cast<VcdWriter*>(sink_.get())),
       view_(o.file),
       meter_(o.meter) {
-  const bool times = is_time(o.from_ns) && (!std::isfinite(o.to_ns) || is_time(o.to_ns));
-  if (!(times && o.from_ns >= 0 && o.from_ns < o.to_ns))
-    throw InputError(fmt::format("--vcd-from, --vcd-to: found {} and {} ns, expected 0 <= from < to, below 2^64 fs",
-                                 o.from_ns, o.to_ns));
+  TimeWindow{o.from_ns, o.to_ns}.check("vcd");
   if (meter_) power_ = vcd_->add_real(platform.name(), "power");
   attach(o.scopes);
   if (o.from_ns > 0) vcd_->record(from_fs_ = femtoseconds(o.from_ns), true);

@@ -194,8 +194,18 @@ Table run_table() {
                  "what every engine did, for Perfetto: .pftrace is its own form, with counters, any other ending "
                  "Chrome trace events, JSON (docs/trace.md)")
                .writes(),
+           Entry("trace-from", "NS", "only what lies behind this simulated time, in part too")
+               .type(Type::number)
+               .role(Role::writes),
+           Entry("trace-to", "NS", "only what begins before this simulated time").type(Type::number).role(Role::writes),
            Entry("ftr", "FILE.ftr", "every transaction, hop by hop, for SCViewer and Surfer (docs/recording.md)")
                .writes(),
+           Entry("ftr-from", "NS", "only transactions that end behind this simulated time")
+               .type(Type::number)
+               .role(Role::writes),
+           Entry("ftr-to", "NS", "only transactions that begin before this simulated time")
+               .type(Type::number)
+               .role(Role::writes),
            Entry("vcd", "FILE.vcd", "a waveform, with a GTKWave save file and the names of the states beside it")
                .writes(),
            Entry("vcd-scope", "GLOB",
@@ -218,7 +228,7 @@ Table run_table() {
 
 /// Beside the options of a run that they share, and what those say of themselves.
 const std::vector<std::string_view> kSystem = {"topology", "links", "response", "set", "scale", "plugin"};
-const std::vector<std::string_view> kWatched = {"vcd", "vcd-scope", "vcd-from", "vcd-to", "ftr"};
+const std::vector<std::string_view> kWatched = {"vcd", "vcd-scope", "vcd-from", "vcd-to", "ftr", "ftr-from", "ftr-to"};
 
 /// `command` with those of `run` by these names, then its own.
 Table table_with(const Table& run, std::string_view command,

@@ -114,10 +114,18 @@ class JsonFields {
     c.elements = size(o, path, "elements");
     read_streams(o, path, c);
   }
+  /// hbm, sram, or the name of a space that the machine, which has been made, has beside them; or else `too`.
+  void check_space(const std::string& space, const std::string& path, const char* too = nullptr) {
+    std::vector<std::string> known = memory_spaces();
+    if (too) known.emplace_back(too);
+    if (std::find(known.begin(), known.end(), space) != known.end()) return;
+    std::string list;
+    for (size_t i = 0; i < known.size(); ++i) list += (i == 0 ? "" : i + 1 < known.size() ? ", " : " or ") + known[i];
+    fault(path + ".space", "found '" + space + "', expected " + list);
+  }
   /// Space and address of a DMA command of so many bytes, in one row.
   void read_memory(const json& o, const std::string& path, uint64_t nbytes, PeCommand& c) {
-    const std::string space = text(o, path, "space", "hbm");
-    if (space != "hbm" && space != "sram") fault(path + ".space", "found '" + space + "', expected hbm or sram");
+    check_space(text(o, path, "space", "hbm"), path);
     c.dma.addr = address(o, path);
     c.dma.nbytes = nbytes;
     c.dma.rows = {1, nbytes, 0};

@@ -38,9 +38,8 @@ class PipelineReader : private JsonFields {
     x.element_bytes = element_bytes;
     if (!keys(o, path, {"space", "addr", "ld", "dtype_bytes", "dtype"})) return x;
     const std::string space = text(o, path, "space");
-    if (space != "hbm" && space != "sram" && space != "tcm")
-      fault(path + ".space", "found '" + space + "', expected hbm, sram or tcm");
     x.in_memory = space != "tcm";
+    check_space(space, path, "tcm");
     x.addr = address(o, path);
     if (own_dtype) x.element_bytes = static_cast<uint32_t>(size(o, path, "dtype_bytes", element_bytes));
     const int64_t ld = size(o, path, "ld", cols);

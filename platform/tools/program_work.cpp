@@ -130,8 +130,7 @@ class ProgramReader : private JsonFields {
     for (const char* kind : {"pe_scheduler", "pe_dma"}) require(p, kind, path);
     const bool moves = call == "gather" || call == "scatter";
     moves ? keys(o, path, {"id", "call", "space", "ranges"}) : keys(o, path, {"id", "call", "space", "ranges", "sem"});
-    const std::string space = text(o, path, "space");
-    if (space != "hbm" && space != "sram") fault(path + ".space", "found '" + space + "', expected hbm or sram");
+    check_space(text(o, path, "space"), path);
     c.writes = call != "gather";
     c.command = std::make_unique<ProgramCommand>();
     c.command->type = call == "gather" ? CommandType::load : CommandType::store;
@@ -189,10 +188,7 @@ class ProgramReader : private JsonFields {
     } else {
       fault(path + ".value", "is missing, expected a whole number of 32 bits");
     }
-    if (o.contains("space")) {
-      const std::string space = text(o, path, "space");
-      if (space != "hbm" && space != "sram") fault(path + ".space", "found '" + space + "', expected hbm or sram");
-    }
+    if (o.contains("space")) check_space(text(o, path, "space"), path);
     if (c.flag % 4 != 0) fault(path + ".addr", fmt::format("found {}, expected a multiple of 4", c.flag));
     if (call == "wait_until") {
       keys(o, path, {"id", "call", "space", "addr", "value", "cmp"});

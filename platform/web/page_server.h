@@ -31,8 +31,10 @@ class PageServer : public httplib::Server {
   /// From another thread; serve() returns soon.
   void end();
 
- private:
+ protected:
   bool process_and_close_socket(socket_t) override;
+
+ private:
   HandlerResponse admit(const httplib::Request&, httplib::Response&) const;
 
   std::string token_;

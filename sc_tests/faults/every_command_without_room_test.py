@@ -1,6 +1,7 @@
 """What does every command say to a user who is not root where a folder may not be written, a disk is full, and descriptors,
 processes or memory are few? One line and 1 or 2, or it does without; nothing half-written has a final name."""
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -33,7 +34,10 @@ COMMANDS = (
     (("topology", SMALL), ()), (("list", "kernels"), ()), (("probe", "--topology", SMALL), ()),
     (("collectives", "--topology", SMALL, "--sizes", "64"), ()), (("report", "IN/l.jsonl", "--output", "OUT/r.html"), ("r.html",)),
     (("diff", "IN/l.jsonl", "IN/l.jsonl"), ()),
+    (("completion", "bash"), ()), (("serve", "--stdio", "--", "run", "--topology", SMALL), ()),
+    (("run", "--topology", SMALL, "--program", "all_reduce_loop", "--oplog", "OUT/l.jsonl"), ("l.jsonl",)),
 )
+ELSEWHERE = {"web": "platform/web/requests_never_end_the_server_test.py"}
 PART_IS_OF_USE = (".jsonl", ".sqlite", "s")  # logs and stores: what is there can be read
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 
@@ -98,6 +102,11 @@ class Shortage(cli_support.Cli):
         self.anew(0o777)
         self.done(command)
         return self.content(name)
+
+    def test_every_command_is_here(self):
+        listed = re.findall(r"^  ([a-z]+) +[A-Z]", self.succeeds("--help"), re.MULTILINE)
+        self.assertGreater(len(listed), 15)
+        self.assertEqual(sorted({c[0] for c, _ in COMMANDS} | set(ELSEWHERE)), sorted(listed))
 
     def test_a_folder_that_may_not_be_written(self):
         for command, files in COMMANDS:

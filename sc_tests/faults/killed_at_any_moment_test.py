@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Kills of run, replay, sweep and collectives by SIGKILL, SIGINT and SIGTERM at seeded moments: the exit status, no process
+"""Kills of run, replay, sweep, collectives and web with runs by SIGKILL, SIGINT and SIGTERM at seeded moments: the exit status, no process
 that goes on, no output half-written under its name, logs that a replay reads or says were cut off, rows of a table that are
 the right ones; and what was left is no hindrance to the next run.
 
     killed_at_any_moment_test.py [KILLS]
 """
+import json
 import os
 import pathlib
 import random
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +18,7 @@ import tempfile
 import time
 
 from cli_support import KERNBENCH, TIMES_LONGER, topology
+from page_server import PageServer, has_web
 from what_runs_leave import is_whole, kernbench, what_is_left_is_honest
 
 OLD = b"what was there before\n"
@@ -81,10 +84,7 @@ class Command:
         except subprocess.TimeoutExpired:
             run.send_signal(number)
             out, err = run.communicate(timeout=30 * TIMES_LONGER)
-        deadline = time.monotonic() + 10
-        while survivors(mark.encode()) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert not survivors(mark.encode()), f"{what}: goes on: {survivors(mark.encode())}"
+        wait_for_the_end(what, mark)
         self.check(what, number, run.returncode, out.decode(), err.decode())
         return run.returncode
 
@@ -111,8 +111,60 @@ class Command:
             what_is_left_is_honest(what, self.out / self.log, self.files["c.npy"])
 
 
+class Web:
+    """A page's server whose runs are under way. What it leaves is a folder that the next one serves."""
+
+    name = "web"
+
+    def __init__(self, folder):
+        self.out = folder / self.name
+        self.out.mkdir()
+        self.request = json.dumps({"kernel": "gemm_dot", "topology": "small.yaml", "options": {},
+                                   "params": {"m": "384", "n": "384", "k": "384"}})
+        self.seconds = 1.0 * TIMES_LONGER
+
+    def serve(self, mark=""):
+        return PageServer(self.out, command=["env", f"KILLED_RUN={mark}", KERNBENCH, "web", str(self.out)])
+
+    def kill(self, number, seconds, old):
+        what, mark = f"{self.name}, {number.name} after {seconds:.4f} s", secrets.token_hex(16)
+        server = self.serve(mark)
+        try:
+            for _ in range(3 if old else 1):
+                status, _, text = server.ask("POST", "/api/runs", self.request)
+                assert status == 200, f"{what}: {text}"
+            time.sleep(seconds)
+            server.process.send_signal(number)
+            status = server.process.wait(timeout=30 * TIMES_LONGER)
+            assert status in (0, -number, 128 + number), f"{what}: status {status}: {server.said()}"
+            wait_for_the_end(what, mark)
+        finally:
+            server.close()
+        self.succeeds()
+        return -number  # whatever it says of a signal that it is there to be ended by
+
+    def succeeds(self):
+        server = self.serve()
+        try:
+            states = {r["name"]: r["state"] for r in server.runs()}
+            assert not {"running", "waiting"} & set(states.values()), f"what nobody simulates any more: {states}"
+            server.run(json.loads(self.request))
+        finally:
+            server.close()
+        for run in self.out.iterdir():
+            shutil.rmtree(run) if run.is_dir() else run.unlink()
+
+
+def wait_for_the_end(what, mark):
+    """Of all that has the mark."""
+    deadline = time.monotonic() + 10
+    while survivors(mark.encode()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not survivors(mark.encode()), f"{what}: goes on: {survivors(mark.encode())}"
+
+
 def main():
-    kills = int(sys.argv[1]) if len(sys.argv) > 1 else 18
+    kills = int(sys.argv[1]) if len(sys.argv) > 1 else 21
     moments = random.Random(11)
     statuses = {}
     with tempfile.TemporaryDirectory() as name:
@@ -120,6 +172,8 @@ def main():
         (folder / "in").mkdir()
         assert kernbench(*RUN, "--oplog", folder / "in" / "r.jsonl").returncode == 0
         commands = [Command(folder, *c) for c in COMMANDS]
+        if has_web():
+            commands.append(Web(folder))
         struck = 0
         while struck < kills:
             command, number = commands[struck % len(commands)], SIGNALS[struck // len(commands) % len(SIGNALS)]

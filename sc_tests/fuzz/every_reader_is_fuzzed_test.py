@@ -7,11 +7,14 @@ import subprocess
 import unittest
 
 SOURCE = os.environ["KERNBENCH_SOURCE"]
+BUILD = os.environ["KERNBENCH_BUILD"]
+# Left out with what it reads, where cpp-httplib is missing.
+LEFT_OUT = set() if os.path.exists(os.path.join(BUILD, "bin/kernbench-web")) else {"http_request"}
 HERE = os.path.join(SOURCE, "sc_tests/fuzz")
 FOLDERS = ("phase2", "kernel_api", "systemc_models", "platform")
 # Opening for reading, and making values of text.
 WAYS = re.compile(r"ifstream|istream&|fopen\([^;]*\"r|sqlite3_open|YAML::Parser|YAML::Load|json::parse|Json::parse|parse_json|"
-                  r"from_chars|\bsto(?:i|l|ul|ull|d|f)\(|\bstrto[a-z]+\(|\bato[ifl]\(|O_RDONLY|O_RDWR")
+                  r"\brecv\(|from_chars|\bsto(?:i|l|ul|ull|d|f)\(|\bstrto[a-z]+\(|\bato[ifl]\(|O_RDONLY|O_RDWR")
 
 
 def readers_in_the_tree():
@@ -31,7 +34,7 @@ class Readers(unittest.TestCase):
     def setUp(self):
         with open(os.path.join(HERE, "readers.json")) as f:
             self.listed = json.load(f)
-        self.targets = subprocess.run([os.path.join(os.environ["KERNBENCH_BUILD"], "bin/fuzz_read")], check=True,
+        self.targets = subprocess.run([os.path.join(BUILD, "bin/fuzz_read")], check=True,
                                       capture_output=True, text=True,
                                       env={**os.environ, "SYSTEMC_DISABLE_COPYRIGHT_MESSAGE": "1"}).stdout.split()
 
@@ -42,15 +45,15 @@ class Readers(unittest.TestCase):
         self.assertEqual(sorted(set(self.listed) - found), [], "read nothing any more")
 
     def test_every_listed_reader_has_a_target(self):
-        named = {reader for reader in self.listed.values() if not reader.startswith("-- ")}
+        named = {reader for reader in self.listed.values() if not reader.startswith("-- ")} - LEFT_OUT
         self.assertEqual(sorted(named), sorted(self.targets))
 
     def test_every_target_is_built_and_has_inputs(self):
-        folders = sorted(os.listdir(os.path.join(HERE, "corpus")))
+        folders = sorted(set(os.listdir(os.path.join(HERE, "corpus"))) - LEFT_OUT)
         self.assertEqual(folders, sorted(self.targets))
         with open(os.path.join(HERE, "CMakeLists.txt")) as f:
             built = re.search(r"set\(fuzzed ([^)]*)\)", f.read()).group(1).split()
-        self.assertEqual(sorted(built), sorted(self.targets))
+        self.assertEqual(sorted(set(built) - LEFT_OUT), sorted(self.targets))
 
 
 if __name__ == "__main__":

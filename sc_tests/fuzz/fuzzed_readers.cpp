@@ -15,6 +15,9 @@ const std::vector<FuzzedReader>& fuzzed_readers() {
     std::vector<FuzzedReader> v;
     for (const auto& part : {readers_of_phase2(), readers_of_topologies(), readers_of_work()})
       v.insert(v.end(), part.begin(), part.end());
+#ifdef KERNBENCH_FUZZES_HTTP
+    for (const FuzzedReader& r : readers_of_requests()) v.push_back(r);
+#endif
     std::sort(v.begin(), v.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     return v;
   }();

@@ -34,6 +34,7 @@ const FuzzedReader& fuzzed_reader(const std::string& name);
 std::vector<FuzzedReader> readers_of_phase2();
 std::vector<FuzzedReader> readers_of_topologies();
 std::vector<FuzzedReader> readers_of_work();
+std::vector<FuzzedReader> readers_of_requests();  ///< where there is cpp-httplib
 
 /// The input as a file, for readers that take a name; in memory where the system has /dev/shm. With what SQLite puts
 /// beside it, it goes with the object.

@@ -306,7 +306,7 @@ uint64_t odd_number(Random& random) {
 void mutate_chunk(Chunk& c, Random& random) {
   switch (random.below(6)) {
     case 0:
-      c.head.kind = static_cast<uint32_t>(random.below(6));
+      c.head.kind = static_cast<uint32_t>(random.below(7));
       break;
     case 1:
       c.head.space = static_cast<uint32_t>(odd_number(random));

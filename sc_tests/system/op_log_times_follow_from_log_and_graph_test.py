@@ -30,7 +30,9 @@ SMALL = {"assemble": ("n=3001",), "attention": ("heads=3", "seq=45", "dim=16"), 
          "sort": ("rows=37", "cols=100"), "topk": ("rows=37", "cols=70"), "gemm_w4": ("m=100", "n=72", "k=192"),
          "embedding_gather": ("vocab=100", "dim=9", "tokens=300"), "paged_gather": ("pages=20", "dim=8"),
          "histogram": ("n=700",), "moe_dispatch": ("tokens=50", "dim=12"), "moe_combine": ("tokens=50", "dim=12"),
-         "gemm_stream_k": ("m=50", "n=40", "k=130"), "ticket_lock": ("rows=9",)}
+         "gemm_stream_k": ("m=50", "n=40", "k=130"), "ticket_lock": ("rows=9",),
+         "embedding": ("vocab=100", "dim=9", "tokens=300"), "tp_linear": ("m=100", "n=72", "k=130", "activation=gelu"),
+         "copy_part": (), "join_columns": (), "rope": (), "gqa_attention": ()}
 
 
 def ranges_of(p, side):

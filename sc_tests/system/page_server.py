@@ -10,9 +10,14 @@ import time
 import cli_support
 
 
+def has_web():
+    """Whether this build has a page server."""
+    return os.path.exists(os.path.join(os.path.dirname(cli_support.KERNBENCH), "kernbench-web"))
+
+
 def without_web():
-    """Ends the test as skipped where this build has no page server."""
-    if not os.path.exists(os.path.join(os.path.dirname(cli_support.KERNBENCH), "kernbench-web")):
+    """Ends the test as skipped where it has none."""
+    if not has_web():
         cli_support.leave_out("built without cpp-httplib (Debian: apt-get install libcpp-httplib-dev)")
 
 

@@ -146,6 +146,8 @@ constexpr const char* kSecondPe = R"(
 links:
 - {from: second.pe_dma, to: r, distance_mm: 2, bw_gbs: 128})";
 
+constexpr uint64_t kRings = 65536;
+
 /// Loads, sends in four segments, and stores what comes back, twice as large.
 void sender(tl::Context& tl) {
   tl.send("E", tl.load(tl::Ptr(Space::hbm, 0, DType::f32), {32, 32}));
@@ -156,7 +158,8 @@ void receiver(tl::Context& tl) {
   tl.send("W", x + x);
 }
 
-std::string messages_from_yaml(topology::Links links) {
+/// `tier`: where the rings of both PEs lie.
+std::string messages_from_yaml(topology::Links links, const std::string& tier) {
   topology::Overrides o;
   o.links = links;
   o.response = topology::Response::routed;
@@ -166,6 +169,7 @@ std::string messages_from_yaml(topology::Links links) {
   platform->place(0, kZeros.data(), kZeros.size());
   RingsAlone places(platform->machine());
   QueueConnection c;
+  c.tier = tier;
   c.port = "E";
   c.b = 1;
   c.peer_port = "W";
@@ -185,7 +189,7 @@ std::string messages_from_yaml(topology::Links links) {
   return text;
 }
 
-std::string messages_by_hand(Links links) {
+std::string messages_by_hand(Links links, const std::string& tier) {
   FabricTiming timing;
   timing.links = links;
   timing.response = Response::routed;
@@ -195,7 +199,13 @@ std::string messages_by_hand(Links links) {
   p.ipcq->overhead_ns = 1.5;
   p.ipcq->slots = 2;
   p.ipcq->slot_bytes = 1024;
+  p.ipcq->tier = tier;
+  FirstFitAllocator room(kRings, 8192);
   ProcessingElement pe("pe", system, p), second("second", system, p);
+  if (tier == "hbm") {
+    pe.lay_rings_in(Space::hbm, room);
+    second.lay_rings_in(Space::hbm, room);
+  }
   RouterParameters passes;
   passes.overhead_ns = 1;
   Router router("r", system, passes);
@@ -216,18 +226,28 @@ std::string messages_by_hand(Links links) {
   const auto told = [&](const KernelRunner::Outcome& outcome) { text += outcome_text(outcome) + ";"; };
   pe.run(sender, told);
   second.run(receiver, told);
+  if (room.used_bytes() != (tier == "hbm" ? 2 * 2 * 1024u : 0u)) return "the rings are elsewhere";
   sc_core::sc_start();
-  return text;
+  return room.used_bytes() == 0 ? text : "the rings have outlived their kernels";
 }
 
 TEST(ByHand, messages_take_as_long_as_from_yaml) {
+  std::string in_tcm;
   const std::pair<Links, topology::Links> modes[] = {{Links::ideal, topology::Links::ideal},
                                                      {Links::cut_through, topology::Links::cut_through},
                                                      {Links::flit, topology::Links::flit}};
   for (const auto& [hand, yaml] : modes) {
-    const std::string text = in_child([mode = hand] { return messages_by_hand(mode); });
-    EXPECT_EQ(text, in_child([mode = yaml] { return messages_from_yaml(mode); })) << topology::name_of(yaml);
-    EXPECT_GT(std::stod("0" + text), 100) << text;
+    for (const std::string tier : {"tcm", "hbm"}) {
+      const std::string text = in_child([&, mode = hand] { return messages_by_hand(mode, tier); });
+      EXPECT_EQ(text, in_child([&, mode = yaml] { return messages_from_yaml(mode, tier); }))
+          << topology::name_of(yaml) << " " << tier;
+      EXPECT_GT(std::stod("0" + text), 100) << text;
+      if (tier == "tcm") {
+        in_tcm = text;
+      } else {
+        EXPECT_NE(text, in_tcm);
+      }
+    }
   }
 }
 
@@ -256,13 +276,17 @@ TEST(ByHand, ports_that_cannot_be_joined_are_told) {
               refuse({{&a, "E", &b, "W"}, {&b, "E", &a, "E"}});
               refuse({{&a, "E", &large, "W"}});
               refuse({{&a, "E", &far, "W"}});
+              FirstFitAllocator room(0, 4096);
+              far.lay_rings_in(Space::hbm, room);
+              refuse({{&a, "E", &far, "W"}});
               return told;
             }),
             "a: is connected with itself; expected two PEs\n"
             "without, port W: the PE has no pe_ipcq\n"
             "a, port E: it has a connection already\n"
-            "large, port W: no room for a ring of 4194304 bytes in the TCM, of which 1048576 are free\n"
-            "far, port W: tier: found hbm, expected tcm, where PEs are made by hand\n");
+            "large, port W: no room for a ring of 4194304 bytes in tcm, of which 1048576 are free\n"
+            "far, port W: tier hbm: lay_rings_in() has not said where\n"
+            "far, port W: no room for a ring of 4194304 bytes in hbm, of which 4096 are free\n");
 }
 
 /// A memory of somebody else's.

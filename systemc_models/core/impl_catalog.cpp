@@ -92,8 +92,8 @@ void Kinds::add(const ImplSpec& s) {
                  text_of(s.facts) + "; legal: the same";
   }
   const std::string& space = s.facts.memory;
-  if (!space.empty() && space != "hbm" && space != "sram" && kind.fault.empty())
-    kind.fault = "kind " + s.kind + ": " + s.impl + " says memory " + space + "; legal: hbm, sram";
+  if (!space.empty() && (!is_space_name(space) || space == name_of(Space::tcm)) && kind.fault.empty())
+    kind.fault = "kind " + s.kind + ": " + s.impl + " says memory " + space + "; legal: hbm, sram, or " + kSpaceNames;
   for (const EngineStage& said : s.facts.engine.stages) {
     const auto known = stages_.find(said.stage);
     if (known != stages_.end() && known->second.work != said.work && kind.fault.empty())

@@ -45,7 +45,7 @@ struct EngineFacts {
 struct KindFacts {
   bool transit = false;    ///< may stand inside a path unless the node says otherwise
   bool initiator = false;  ///< issues memory transactions
-  std::string memory;      ///< space of the memory it holds: "hbm", "sram" or none
+  std::string memory;      ///< space of the memory it holds: "hbm", "sram", one of its own, or none
   EngineFacts engine;
   // Of a PE's block: kinds to which it hands on, or which it asks.
   std::vector<std::string> leads_to;       ///< over edges without which it cannot work

@@ -208,7 +208,8 @@ void FlitLinks::serve(Flit& f, MemoryTarget& memory) {
   }
   if (const FabricObservers& o = memory.observers(); o && f.index == 0) {
     o->memory_request(memory, x, MemoryStep::arrived, f.time_ns);
-    o->memory_request(memory, x, MemoryStep::started, memory.flit_start_ns(f.address, f.time_ns));
+    o->memory_request(memory, x, MemoryStep::started,
+                      memory.flit_start_ns(!FlitUse(f, x.write, x.rows, x.flit_count).reads, f.address, f.time_ns));
   }
   x.write ? serve_write_flit(f, memory) : serve_read(f, memory);
 }

@@ -50,13 +50,13 @@ void serve_alone(const Route& r, bool write, uint64_t address, uint64_t nbytes, 
   }
   EdgeBandwidths edges;
   if (!r.hops.empty()) edges = {r.hops.back().out->link.bw_gbs, r.hops.back().in->link.bw_gbs};
-  std::vector<double> free(servers->count(), 0.0);
+  std::vector<TurningServer> all(servers->count());
   double latest = 0;
   for (Flit& f : write ? request : response) {
-    double& server = free[servers->server_of(f.address)];
-    server = std::max(server, write ? f.time_ns : first) +
-             flit_service_ns(*servers, f, write, rows, static_cast<uint32_t>(request.size()), edges);
-    latest = std::max(latest, server);
+    TurningServer& server = all[servers->server_of(f.address)];
+    const FlitUse use(f, write, rows, static_cast<uint32_t>(request.size()));
+    serve_flit_at(server, *servers, f, use, edges, write ? f.time_ns : first);
+    latest = std::max(latest, server.free_ns());
     f.time_ns = latest;  // a read's flits leave in order
   }
   if (!write) return;

@@ -89,34 +89,41 @@ void MemoryTarget::tell_finished(const FabricTransaction& x, double finish_ns) c
   if (observers()) observers()->memory_request(*this, x, MemoryStep::finished, finish_ns);
 }
 
-double flit_service_ns(const FlitServers& servers, const Flit& f, bool write, const Rows& rows, uint32_t flit_count,
-                       const EdgeBandwidths& edges) {
-  bool reads = !write, writes = write;
+FlitUse::FlitUse(const Flit& f, bool write, const Rows& rows, uint32_t flit_count) : reads(!write), writes(write) {
   if (rows.atomic == AtomicKind::compare) {
     reads = f.index < flit_count / 2;
     writes = !reads;
   } else if (rows.atomic != AtomicKind::none) {
     reads = true;
   }
-  return (reads ? servers.service_ns(f.address, f.bytes, edges.out) : 0) +
-         (writes ? servers.service_ns(f.address, f.bytes, edges.in) : 0);
+}
+
+double serve_flit_at(TurningServer& server, const FlitServers& servers, const Flit& f, const FlitUse& use,
+                     const EdgeBandwidths& edges, double ready_ns) {
+  const double start = server.start_ns(!use.reads, servers.turnaround_ns(), ready_ns);
+  double ns = (use.reads ? servers.service_ns(f.address, f.bytes, edges.out) : 0) +
+              (use.writes ? servers.service_ns(f.address, f.bytes, edges.in) : 0);
+  if (use.reads && use.writes) ns += servers.turnaround_ns();
+  server.take(start + ns, use.writes);
+  return start;
 }
 
 double MemoryTarget::serve_flit(const FabricTransaction& x, const Flit& f, double ready_ns) {
   const FlitServers& servers = *flit_servers();
-  if (flit_free_ns_.empty()) flit_free_ns_.assign(servers.count(), 0.0);
-  const size_t server = servers.server_of(f.address);
-  double& free = flit_free_ns_[server];
-  const double start = std::max(free, ready_ns);
+  if (flit_servers_.empty()) flit_servers_.resize(servers.count());
+  const size_t number = servers.server_of(f.address);
+  TurningServer& server = flit_servers_[number];
   EdgeBandwidths edges;
   if (x.hop_count > 0) edges = {x.last_hop().out->link.bw_gbs, x.last_hop().in->link.bw_gbs};
-  free = start + flit_service_ns(servers, f, x.write, x.rows, x.flit_count, edges);
-  if (observers()) observers()->channel_taken(*this, x, server, ready_ns, start, free);
-  return free;
+  const double start = serve_flit_at(server, servers, f, FlitUse(f, x.write, x.rows, x.flit_count), edges, ready_ns);
+  if (observers()) observers()->channel_taken(*this, x, number, ready_ns, start, server.free_ns());
+  return server.free_ns();
 }
 
-double MemoryTarget::flit_start_ns(uint64_t address, double ready_ns) const {
-  return flit_free_ns_.empty() ? ready_ns : std::max(flit_free_ns_[flit_servers()->server_of(address)], ready_ns);
+double MemoryTarget::flit_start_ns(bool writes, uint64_t address, double ready_ns) const {
+  if (flit_servers_.empty()) return ready_ns;
+  const FlitServers& servers = *flit_servers();
+  return flit_servers_[servers.server_of(address)].start_ns(writes, servers.turnaround_ns(), ready_ns);
 }
 
 }  // namespace kernbench

@@ -10,6 +10,7 @@
 // serve_flit_by_flit(). What serve() takes and does not book in the account is the memory's own time there.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <typeinfo>
 #include <vector>
@@ -47,15 +48,46 @@ class FlitServers {
   virtual double service_ns(uint64_t address, double bytes, double edge_bw_gbs) const = 0;
   /// What all servers can serve at most together, GB/s; 0: no limit.
   virtual double most_gbs(double edge_bw_gbs) const = 0;
+  /// Between a read and a write of one server, and the other way round.
+  virtual double turnaround_ns() const { return 0; }
 };
 
-/// What a flit takes at its server. `edges`: of the way there, and of the way back, of the edge to the memory (0: no
-/// limit). An atomic's is read and written; of a compare-and-swap the expected bytes are read, the new ones written.
+/// Of the edge to the memory, there and back; 0: no limit.
 struct EdgeBandwidths {
   double in = 0, out = 0;
 };
-double flit_service_ns(const FlitServers&, const Flit&, bool write, const Rows&, uint32_t flit_count,
-                       const EdgeBandwidths& edges);
+
+/// What a server does for a flit. An atomic's is read and written; of a compare-and-swap the expected bytes are read,
+/// the new ones written.
+struct FlitUse {
+  bool reads = false, writes = false;
+  FlitUse(const Flit&, bool write, const Rows&, uint32_t flit_count);
+};
+
+/// A server of reads and writes, one after the other, which may take time to turn round between them.
+class TurningServer {
+ public:
+  /// When it can begin with an access that reads or writes first.
+  double start_ns(bool writes, double turnaround_ns, double ready_ns) const {
+    const bool turns = last_ != Last::nothing && writes != (last_ == Last::write);
+    return std::max(turns ? free_ns_ + turnaround_ns : free_ns_, ready_ns);
+  }
+  /// It is taken until free_ns, and has then read or written.
+  void take(double free_ns, bool writes) {
+    free_ns_ = free_ns;
+    last_ = writes ? Last::write : Last::read;
+  }
+  double free_ns() const { return free_ns_; }
+
+ private:
+  enum class Last : uint8_t { nothing, read, write };
+  double free_ns_ = 0;
+  Last last_ = Last::nothing;
+};
+
+/// Serves a flit; when it begins.
+double serve_flit_at(TurningServer&, const FlitServers&, const Flit&, const FlitUse&, const EdgeBandwidths&,
+                     double ready_ns);
 
 /// What a memory counts by itself, from the start of the simulation on.
 struct MemoryCounter {
@@ -168,8 +200,8 @@ class MemoryTarget : public Component, public FabricNode {
   void tell_finished(const FabricTransaction&, double finish_ns) const;
   /// A flit's place at its server; when it is served.
   double serve_flit(const FabricTransaction&, const Flit&, double ready_ns);
-  /// When serve_flit() would begin.
-  double flit_start_ns(uint64_t address, double ready_ns) const;
+  /// When serve_flit() would begin with an access to the address that reads or writes first.
+  double flit_start_ns(bool writes, uint64_t address, double ready_ns) const;
 
  protected:
   /// Serves a transaction that arrives now, in order of arrival; books drain and wait in its account.
@@ -203,7 +235,7 @@ class MemoryTarget : public Component, public FabricNode {
 
   const InputBuffers buffers_;
   bool flit_by_flit_ = false;
-  std::vector<double> flit_free_ns_;  ///< by flit server
+  std::vector<TurningServer> flit_servers_;
 };
 
 }  // namespace kernbench

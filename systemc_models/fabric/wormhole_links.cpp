@@ -303,7 +303,10 @@ void WormholeLinks::take(InputChannel& v) {
     }
     f.time_ns = std::max(f.time_ns, now);
     double begins = now;
-    if (memory.flit_servers()) begins = memory.flit_start_ns(x.write ? f.address : x.address, f.time_ns);
+    if (memory.flit_servers()) {
+      const bool writes_first = !FlitUse(f, x.write, x.rows, x.flit_count).reads;
+      begins = memory.flit_start_ns(writes_first, x.write ? f.address : x.address, f.time_ns);
+    }
     const bool whole = f.last && !memory.flit_servers();
     v.port.pop(v);
     serve(f, memory);

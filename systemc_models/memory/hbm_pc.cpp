@@ -33,10 +33,12 @@ HbmPc::HbmPc(sc_core::sc_module_name name, const ComponentConfig& config, const 
       hash_(parameters.hash == "xor"),
       bw_gbs_(parameters.pc_bw_gbs),
       block_ns_(channel_ns(parameters.interleave_bytes)),
+      turnaround_ns_(parameters.turnaround_ns),
       exact_(is_power_of_two(parameters.pc_bw_gbs)),
-      free_ns_(parameters.pseudo_channels, 0.0),
-      until_ns_(free_ns_),
-      alone_ns_(free_ns_) {
+      channels_(parameters.pseudo_channels),
+      start_ns_(channels_.size(), 0.0),
+      until_ns_(start_ns_),
+      alone_ns_(start_ns_) {
   early_ = Early::reads;  // the channels finish on their own, and acknowledgements wait for them
 }
 
@@ -44,7 +46,7 @@ HbmPc::HbmPc(sc_core::sc_module_name name, const ComponentConfig& config, const 
 /// whole turns of the second digit or a higher one go to the same channels but for their names, as long as no digit
 /// above changes within the access.
 uint64_t HbmPc::address_period(uint64_t offset, uint64_t span) const {
-  const uint64_t channels = free_ns_.size();
+  const uint64_t channels = channels_.size();
   if (!hash_ || channels == 1) return interleave_;
   uint64_t turn = interleave_ * channels;
   do {
@@ -64,7 +66,7 @@ void HbmPc::for_each_time(uint64_t address, const Rows& rows, Add add) const {
   const double block_ns = times * block_ns_;
   const auto chunk_ns = [&](uint64_t bytes) { return bytes == interleave_ ? block_ns : times * channel_ns(bytes); };
   const auto all = [&](double ns) {
-    for (size_t c = 0; c < free_ns_.size(); ++c) add(c, ns);
+    for (size_t c = 0; c < channels_.size(); ++c) add(c, ns);
   };
   if (exact_) {
     interleaving_.visit_alike(
@@ -80,14 +82,15 @@ void HbmPc::for_each_time(uint64_t address, const Rows& rows, Add add) const {
   }
 }
 
-double HbmPc::lone_service_ns(double path_ns) const {
-  return overhead_ns() + std::max(path_ns, *std::max_element(alone_ns_.begin(), alone_ns_.end()));
+double HbmPc::lone_service_ns(double path_ns, const Rows& rows) const {
+  const double longest = *std::max_element(alone_ns_.begin(), alone_ns_.end());
+  return overhead_ns() + std::max(path_ns, longest + turn_ns(rows));
 }
 
 double HbmPc::lone_service_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
   std::fill(alone_ns_.begin(), alone_ns_.end(), 0.0);
   for_each_time(address, rows, [&](size_t c, double ns) { alone_ns_[c] += ns; });
-  return lone_service_ns(data_path_ns(r, write, nbytes, rows));
+  return lone_service_ns(data_path_ns(r, write, nbytes, rows), rows);
 }
 
 double HbmPc::lone_header_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
@@ -97,23 +100,24 @@ double HbmPc::lone_header_ns(const Route& r, bool write, uint64_t address, uint6
 
 Service HbmPc::serve(FabricTransaction& x) {
   const double queued = x.time_ns + overhead_ns(), path = data_path_ns(*x.route, x.write, x.nbytes, x.rows);
-  for (size_t c = 0; c < free_ns_.size(); ++c) {
+  const bool writes_first = x.write && x.rows.atomic == AtomicKind::none;
+  for (size_t c = 0; c < channels_.size(); ++c) {
     alone_ns_[c] = 0;
-    until_ns_[c] = std::max(free_ns_[c], queued);
+    start_ns_[c] = channels_[c].start_ns(writes_first, turnaround_ns_, queued);
+    until_ns_[c] = start_ns_[c] + turn_ns(x.rows);
   }
   for_each_time(x.address, x.rows, [&](size_t c, double ns) {
     alone_ns_[c] += ns;
     until_ns_[c] += ns;
   });
   double finish = queued + path;
-  for (size_t c = 0; c < free_ns_.size(); ++c) {
+  for (size_t c = 0; c < channels_.size(); ++c) {
     if (alone_ns_[c] == 0) continue;
-    const double start = std::max(free_ns_[c], queued);
-    free_ns_[c] = until_ns_[c];
-    finish = std::max(finish, free_ns_[c]);
-    if (observers()) observers()->channel_taken(*this, x, c, queued, start, free_ns_[c]);
+    channels_[c].take(until_ns_[c], x.write);
+    finish = std::max(finish, until_ns_[c]);
+    if (observers()) observers()->channel_taken(*this, x, c, queued, start_ns_[c], until_ns_[c]);
   }
-  const double alone = lone_service_ns(path) - overhead_ns();
+  const double alone = lone_service_ns(path, x.rows) - overhead_ns();
   x.overhead_ns += overhead_ns();
   x.drain_ns += alone;
   x.memory_queue_ns += finish - queued - alone;

@@ -7,7 +7,10 @@
 // alike are a product each. Elsewhere chunks are added one by one in the order of addresses: to the last bit what a
 // walk over them gives.
 //
-// Does not model: banks, refresh, read/write turn-round.
+// With turnaround_ns a channel takes that long between a read and a write, and the other way round; one that was idle
+// as long has done it by then. An atomic turns once at each channel, with flits once for each flit.
+//
+// Does not model: banks, refresh.
 #pragma once
 
 #include <string>
@@ -24,6 +27,7 @@ struct HbmPcParameters : HbmParameters {
   double pc_bw_gbs = 0;
   std::string hash = "none";
   uint64_t burst_bytes = 1;
+  double turnaround_ns = 0;
   template <class List>
   static void describe(List& list) {
     HbmParameters::describe(list);
@@ -38,6 +42,9 @@ struct HbmPcParameters : HbmParameters {
     list.add(&HbmPcParameters::burst_bytes, "burst_bytes", "bytes", "what a channel moves at least, and whole ones of")
         .min(1)
         .max(1 << 30);
+    list.add(&HbmPcParameters::turnaround_ns, "turnaround_ns", "ns",
+             "of a channel between a read and a write, and the other way round")
+        .min(0);
   }
   std::optional<AttrFault> fault_together() const;
 };
@@ -54,7 +61,7 @@ class HbmPc : public MemoryTarget, private FlitServers {
   /// What a class derived from it takes more, it takes before its data.
   double lone_header_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;
   uint64_t address_period(uint64_t offset, uint64_t span) const override;
-  size_t channels() const override { return free_ns_.size(); }
+  size_t channels() const override { return channels_.size(); }
   const FlitServers* flit_servers() const override { return serves_flit_by_flit<HbmPc>() ? this : nullptr; }
   uint64_t moved_bytes(const FabricTransaction& x) const override;
 
@@ -63,29 +70,32 @@ class HbmPc : public MemoryTarget, private FlitServers {
   bool serves_past_its_edge() const override { return true; }
 
  private:
-  size_t count() const override { return free_ns_.size(); }
+  size_t count() const override { return channels_.size(); }
   size_t server_of(uint64_t address) const override { return interleaving_.channel_of(address - base()); }
   double service_ns(uint64_t address, double bytes, double) const override {
     return channel_ns(bytes_of_bursts(address - base(), static_cast<uint64_t>(bytes), interleaving_.burst()));
   }
-  double most_gbs(double) const override { return bw_gbs_ * static_cast<double>(free_ns_.size()); }
+  double most_gbs(double) const override { return bw_gbs_ * static_cast<double>(channels_.size()); }
+  double turnaround_ns() const override { return turnaround_ns_; }
   /// How long a channel takes for whole bursts.
   double channel_ns(uint64_t bytes) const { return static_cast<double>(bytes) / bw_gbs_; }
   /// What an access takes of the channels: add(channel, ns), in the order of addresses.
   template <class Add>
   void for_each_time(uint64_t address, const Rows&, Add add) const;
-  /// From alone_ns_, which is what each channel takes.
-  double lone_service_ns(double path_ns) const;
+  /// From alone_ns_, which is what each channel takes, but for the turn of an atomic.
+  double lone_service_ns(double path_ns, const Rows&) const;
+  double turn_ns(const Rows& rows) const { return rows.atomic == AtomicKind::none ? 0 : turnaround_ns_; }
 
   const ChannelInterleave interleaving_;
   const uint64_t interleave_;
   const bool hash_;
   const double bw_gbs_;
   const double block_ns_;
-  const bool exact_;                      ///< times are multiples of a power of two
-  std::vector<double> free_ns_;           ///< by channel
-  std::vector<double> until_ns_;          ///< scratch of serve()
-  mutable std::vector<double> alone_ns_;  ///< scratch: what each channel takes of an access
+  const double turnaround_ns_;
+  const bool exact_;  ///< times are multiples of a power of two
+  std::vector<TurningServer> channels_;
+  std::vector<double> start_ns_, until_ns_;  ///< scratch of serve(), by channel
+  mutable std::vector<double> alone_ns_;     ///< scratch: what each channel takes of an access
 };
 
 }  // namespace kernbench

@@ -31,6 +31,17 @@ ProcessingElement::ProcessingElement(const sc_core::sc_module_name& name, System
   if (mmu) parts.add("pe_mmu", *mmu);
   if (ipcq) parts.add("pe_ipcq", *ipcq);
   assemble(pe_, parts, parts.standard_edges(), system);
+  rooms_[Space::tcm] = &tcm.allocator();
+}
+
+void ProcessingElement::lay_rings_in(Space space, FirstFitAllocator& room) {
+  if (space == Space::tcm) throw std::invalid_argument(pe_.id + ": rings of tier tcm lie in the PE's own TCM");
+  rooms_[space] = &room;
+}
+
+void ProcessingElement::give_back_rings() {
+  for (const auto& [room, address] : rings_) room->free(address);
+  rings_.clear();
 }
 
 void ProcessingElement::run(std::function<void(tl::Context&)> kernel,
@@ -43,8 +54,7 @@ void ProcessingElement::run(std::function<void(tl::Context&)> kernel,
       },
       dma.timeline().now_ns(),
       [this, on_end = std::move(on_end)](const KernelRunner::Outcome& outcome) {
-        for (const uint64_t ring : rings_) tcm.allocator().free(ring);
-        rings_.clear();
+        give_back_rings();
         on_end(outcome);
       });
 }
@@ -56,7 +66,9 @@ size_t ProcessingElement::add_port(std::vector<QueuePort>& ports, const std::str
   };
   if (!ipcq) refuse("the PE has no pe_ipcq");
   const QueueParameters& p = ipcq->queue_parameters();
-  if (p.tier != "tcm") refuse("tier: found " + p.tier + ", expected tcm, where PEs are made by hand");
+  const Space space = parse_space(p.tier);
+  const auto at = rooms_.find(space);
+  if (at == rooms_.end()) refuse("tier " + p.tier + ": lay_rings_in() has not said where");
   for (const QueuePort& other : ports) {
     if (other.name == port) refuse("it has a connection already");
   }
@@ -64,16 +76,17 @@ size_t ProcessingElement::add_port(std::vector<QueuePort>& ports, const std::str
   added.name = port;
   added.ring.slots = p.slots;
   added.ring.slot_bytes = p.slot_bytes;
-  added.ring.pe = pe_.index;
-  p.price(&added.ring, p.tier);
+  added.ring.space = space;
   const uint64_t bytes = p.slots * p.slot_bytes;
-  const std::optional<uint64_t> room = tcm.allocator().allocate(bytes);
-  if (!room) {
-    refuse("no room for a ring of " + std::to_string(bytes) + " bytes in the TCM, of which " +
-           std::to_string(tcm.allocator().largest_free()) + " are free");
+  FirstFitAllocator& room = *at->second;
+  const std::optional<uint64_t> address = room.allocate(bytes);
+  if (!address) {
+    refuse("no room for a ring of " + std::to_string(bytes) + " bytes in " + p.tier + ", of which " +
+           std::to_string(room.largest_free()) + " are free");
   }
-  added.ring.addr = *room;
-  rings_.push_back(*room);
+  rings_.emplace_back(&room, *address);
+  added.ring.addr = *address;
+  price_ring(pe_, dma.fabric().routes(), &added.ring);
   return ports.size() - 1;
 }
 

@@ -8,7 +8,10 @@
 // own is put together in the same way (pe_assembly.h).
 #pragma once
 
+#include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "kernbench/kernel_api/context.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
@@ -48,9 +51,9 @@ struct PortConnection {
   std::string peer_port;
 };
 /// Connects the queues of the kernels that run next on these PEs, as a launch does (collectives contract §10.1 to
-/// §10.4): at no cost, with empty rings in the receivers' TCMs, which go with their kernels. When the simulation has
-/// begun, since the ways must be bound. `launch`: another number for each set of kernels of the same PEs.
-/// std::invalid_argument, one line, for what is not legal; AccessError where there is no way.
+/// §10.4): at no cost, with empty rings where the receivers' tiers say (lay_rings_in), which go with their kernels.
+/// When the simulation has begun, since the ways must be bound. `launch`: another number for each set of kernels of the
+/// same PEs. std::invalid_argument, one line, for what is not legal; AccessError where there is no way.
 void connect_ports(const std::vector<PortConnection>&, uint64_t launch = 0);
 
 class ProcessingElement : public sc_core::sc_module {
@@ -75,11 +78,17 @@ class ProcessingElement : public sc_core::sc_module {
   /// kernel at a time.
   void run(std::function<void(tl::Context&)> kernel, std::function<void(const KernelRunner::Outcome&)> on_end);
   Pe& pe() { return pe_; }
+  /// Rings of tier hbm or sram lie in this room of a memory of that space, which outlives the PE and which others may
+  /// share: taken by connect_ports(), given back at the kernel's end. std::invalid_argument for tcm, whose room is its
+  /// own.
+  void lay_rings_in(Space, FirstFitAllocator& room);
 
  private:
   friend void connect_ports(const std::vector<PortConnection>&, uint64_t launch);
   size_t add_port(std::vector<QueuePort>&, const std::string& name);
-  std::vector<uint64_t> rings_;  ///< in the TCM, until the kernel's end
+  void give_back_rings();
+  std::map<Space, FirstFitAllocator*> rooms_;
+  std::vector<std::pair<FirstFitAllocator*, uint64_t>> rings_;  ///< until the kernel's end
 };
 
 }  // namespace kernbench

@@ -5,6 +5,32 @@
 
 namespace kernbench {
 
+namespace {
+
+/// The way between a pe_dma and a memory, without its ends and without store-and-forward (§10.5).
+SlotCost hop_cost(const Route& r, bool write) {
+  SlotCost cost;
+  for (size_t i = 0; i < r.hops.size(); ++i) {
+    if (i > 0) cost.hop_ns += (write ? r.there(i) : r.back(i)).cost({write, !write, 0, 0}).overhead_ns;
+    cost.hop_ns += (write ? r.hops[i].out : r.hops[i].in)->link.wire_ns;
+  }
+  cost.hop_bw_gbs = write ? r.write_bw : r.read_bw;
+  return cost;
+}
+
+}  // namespace
+
+void price_ring(const Pe& at, RouteSource& routes, QueueRing* ring) {
+  if (ring->space == Space::tcm) {
+    ring->pe = at.index;
+  } else {
+    const Route& r = routes.route(at.dma, ring->addr, 1, false);
+    ring->write = hop_cost(r, true);
+    ring->read = hop_cost(r, false);
+  }
+  at.ipcq->queue_parameters().price(ring, std::string(name_of(ring->space)));
+}
+
 void QueuePort::lead(const Pe& from, const Pe& to, const QueuePort& peer, uint32_t place_of_peer, RouteSource& routes) {
   peer_pe = to.id;
   peer_port_name = peer.name;

@@ -42,6 +42,10 @@ struct QueueRing {
   uint64_t segments(uint64_t nbytes) const { return nbytes == 0 ? 1 : (nbytes + slot_bytes - 1) / slot_bytes; }
 };
 
+/// Sets what slots of a ring that has its place cost at the PE (§10.5): the way there, and what its pe_ipcq says of the
+/// tier. AccessError where there is no way.
+void price_ring(const Pe& at, RouteSource&, QueueRing*);
+
 /// A port: one end of a connection, which is two queues.
 struct QueuePort {
   std::string name;

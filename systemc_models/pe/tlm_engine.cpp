@@ -59,13 +59,18 @@ bool TlmEngine::computes(const OpDesc& d) const {
   const bool composite = d.type == CommandType::composite;
   const bool gemm = d.type == CommandType::gemm || (composite && d.op == "gemm");
   if (!gemm && d.type != CommandType::math && !composite) return false;
-  // Whoever computes one of its parts would have to compute all of them: the tile between them is in no memory.
-  if (composite && !d.epilogue.empty()) {
-    throw KernelFault(d.where, fmt::format("{}: {} has an epilogue, which an engine with data: engine cannot be given; "
-                                           "use commands of their own, or data: replay",
-                                           id(), d.name));
-  }
-  return gemm == (stage_ == Stage::gemm);
+  if (gemm != (stage_ == Stage::gemm)) return false;
+  const auto refuse = [&](const char* what) {
+    throw KernelFault(d.where,
+                      fmt::format("{}: {} has {}, which an engine with data: engine cannot be given; use commands "
+                                  "of their own, or data: replay",
+                                  id(), d.name, what));
+  };
+  // Its ops are one service, and what lies between them is in no memory.
+  if (!gemm && !d.epilogue.empty()) refuse("an epilogue");
+  // The accumulator would have to turn to floats between two tiles.
+  if (gemm && !is_float(d.dtype_acc) && has_epilogue(d, true)) refuse("a per_k_tile epilogue on integers");
+  return true;
 }
 
 std::vector<std::string> TlmEngine::waiting() const {

@@ -7,9 +7,10 @@
 //
 // Data. With `data: replay` the engine is asked for time only, and Phase 2 computes. With `data: engine` it computes:
 // it reads operands and writes the result through tcm_socket(), and Phase 1 and Phase 2 take its bytes as the op's.
-// What of its operands is still pending is computed first. A composite's GEMM tiles share an accumulator; a composite
-// with an epilogue, whose ops work on that accumulator in the other engine, is refused. An error response, a status
-// with kError, and a result that is not written as a whole are faults of the kernel's command.
+// What of its operands is still pending is computed first. A composite's GEMM tiles share an accumulator; an epilogue's
+// ops are timed by the vector unit, and what they make of the accumulator is computed as Phase 2 would. An elementwise
+// composite with an epilogue is refused. An error response, a status with kError, and a result that is not written as a
+// whole are faults of the kernel's command.
 #pragma once
 
 #include <memory>
@@ -99,6 +100,7 @@ class TlmEngine : public ComputeEngine {
   void open_window();
   void take_result();
   void put_tile(Result&, const Bytes& tile) const;
+  static bool has_epilogue(const OpDesc&, bool per_k_tile);
   void give(Result&);
   void transfer(bool write, uint64_t offset, uint64_t first, uint64_t nbytes);
   void transfer_done(const ForeignTransfer&);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "kernbench/phase2/eval/convert.h"
+#include "kernbench/phase2/eval/eval.h"
 #include "kernbench/phase2/op/runs.h"
 #include "kernbench/systemc_models/pe/tlm_engine.h"
 #include "kernbench/systemc_models/pe/tlm_engine_registers.h"
@@ -156,6 +157,52 @@ struct Matrix {
   }
 };
 
+/// An epilogue's operand as the tile sees it: what is broadcast stays as it is.
+EvalInput epilogue_input(const Operand& o, const Bytes& values, const TileShape& tile) {
+  if (o.is_scalar) return EvalInput::immediate(o.scalar);
+  EvalInput in = EvalInput::tensor(values.data(), o.ref.dtype, without_repeats(o.ref).shape);
+  const auto narrow = [&](int from_last, int64_t first, int64_t count) {
+    const int d = in.shape.rank() - from_last;
+    if (d < 0 || in.shape[d] == 1) return;
+    in.data += static_cast<uint64_t>(first * in.strides[d]) * size_of(in.dtype);
+    in.shape[d] = count;
+  };
+  narrow(2, tile.row, tile.rows);
+  narrow(1, tile.column, tile.columns);
+  return in;
+}
+
+/// What an epilogue's ops make of a dense part of the accumulator: those of each k step, or those of finished tiles.
+Bytes with_epilogue(const OpDesc& d, const std::vector<Bytes>& operands, const Bytes& accumulator,
+                    const TileShape& part, bool per_k_tile, DType to, Isa isa) {
+  OpDesc e;
+  e.type = CommandType::composite;
+  e.name = d.name;
+  e.op = "cast";
+  e.m = part.rows;
+  e.n = part.columns;
+  e.tile_m = d.tile_m;
+  e.tile_n = d.tile_n;
+  e.output.dtype = to;
+  e.output.shape = {part.rows, part.columns};
+  e.output.strides = TensorRef::row_major(e.output.shape);
+  Operand head;
+  head.ref = e.output;
+  head.ref.dtype = accumulator_dtype(d);
+  e.operands = {head};
+  std::vector<EvalInput> inputs = {EvalInput::tensor(accumulator.data(), head.ref.dtype, head.ref.shape)};
+  size_t at = d.operands.size();
+  for (const EpilogueOp& op : d.epilogue) {
+    const bool mine = (op.scope == Scope::per_k_tile) == per_k_tile;
+    for (const Operand& o : op.operands) {
+      if (mine) inputs.push_back(epilogue_input(o, operands[at], part));
+      ++at;
+    }
+    if (mine) e.epilogue.push_back(op);
+  }
+  return evaluate(e, inputs, isa);
+}
+
 }  // namespace
 
 // ---- what the registers say
@@ -272,7 +319,13 @@ uint64_t TlmEngine::tile_address() const {
 /// Whether the engine gives the op's result.
 bool TlmEngine::has_data() const {
   const PeCommand& c = *current().command;
-  return computes_ && c.desc && c.desc->engine_result;
+  return computes_ && c.desc && c.desc->engine_result && is_gemm(*c.desc) == (stage_ == Stage::gemm);
+}
+
+/// Whether ops of the epilogue act on the accumulator after each k step, or on the finished tiles.
+bool TlmEngine::has_epilogue(const OpDesc& d, bool per_k_tile) {
+  return std::any_of(d.epilogue.begin(), d.epilogue.end(),
+                     [&](const EpilogueOp& e) { return (e.scope == Scope::per_k_tile) == per_k_tile; });
 }
 
 /// Lays out what the registers name. PendingValueError where an operand cannot be had.
@@ -334,7 +387,9 @@ void TlmEngine::take_result() {
     };
     if (item.token) {
       see(0, got.bytes.size());
-      put_tile(r, got.bytes);
+      put_tile(r, has_epilogue(d, true) ? with_epilogue(d, r.operands, got.bytes, result_shape(item), true,
+                                                        accumulator_dtype(d), system_.pending_values()->isa())
+                                        : got.bytes);
     } else {
       r.bytes.resize(d.output.nbytes());
       uint8_t* to = r.bytes.data();
@@ -371,7 +426,10 @@ void TlmEngine::put_tile(Result& r, const Bytes& tile) const {
 void TlmEngine::give(Result& r) {
   const OpDesc& d = *r.desc;
   const DType from = d.type == CommandType::composite ? accumulator_dtype(d) : d.output.dtype;
-  if (from != d.output.dtype) {
+  if (has_epilogue(d, false)) {
+    r.bytes =
+        with_epilogue(d, r.operands, r.bytes, {0, 0, d.m, d.n}, false, d.output.dtype, system_.pending_values()->isa());
+  } else if (from != d.output.dtype) {
     Bytes rounded(d.output.nbytes());
     convert(r.bytes.data(), from, rounded.data(), d.output.dtype, static_cast<size_t>(d.output.shape.elements()));
     r.bytes = std::move(rounded);

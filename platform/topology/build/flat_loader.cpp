@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernbench/phase2/op/space.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/topology/read/block_reader.h"
 
@@ -82,13 +83,17 @@ void read_memory(YamlNode n, const std::string& path, GraphBuilder& builder,
   YamlMap map(n, path, builder.faults());
   if (!map.valid()) return;
   const uint32_t node = read_end(map, "node", builder, ids_for_hints);
-  map.require("space", "hbm, sram");
-  const auto space = map.choice("space", {"hbm", "sram"});
+  const std::string legal = "hbm, sram, or " + std::string(kSpaceNames);
+  auto space = map.require_string("space", legal);
+  if (space && (!is_space_name(*space) || *space == name_of(Space::tcm))) {
+    builder.faults().add(map.line_of_key("space"), map.field("space"), "found '" + *space + "'; legal: " + legal);
+    space.reset();
+  }
   const auto base = map.require_unsigned("base", 0, UINT64_MAX);
   const auto size = map.require_unsigned("size", 1, UINT64_MAX);
   map.finish();
   if (node == kNoNode || !space || !base || !size) return;
-  builder.add_memory(node, *space == 0 ? "hbm" : "sram", *base, *size, map.line());
+  builder.add_memory(node, *space, *base, *size, map.line());
 }
 
 }  // namespace

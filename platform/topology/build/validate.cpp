@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "kernbench/phase2/op/space.h"
 #include "kernbench/platform/topology/graph/pe_edges.h"
 
 namespace kernbench::topology {
@@ -31,13 +32,26 @@ void check_owner(const Graph& g, const Kinds& kinds, const Memory& m, FaultList&
   if (n.space.empty()) {
     faults.add(m.line, "memories.node",
                "found '" + n.id + "' of kind " + n.kind + "; legal: a node of kind " + one_of(kinds.with_memory()));
-  } else if (n.space != m.space) {
+  } else if (n.space != m.space && (m.space == name_of(Space::hbm) || m.space == name_of(Space::sram))) {
     faults.add(m.line, "memories.space",
-               "found '" + m.space + "' on '" + n.id + "' of kind " + n.kind + "; legal: " + n.space);
+               "found '" + m.space + "' on '" + n.id + "' of kind " + n.kind + "; legal: " + n.space +
+                   ", or a name of your own");
+  }
+}
+
+/// Names of one's own become spaces of the process, of which there are only so many.
+void check_spaces(const Graph& g, FaultList& faults) {
+  std::set<std::string_view> names = {name_of(Space::hbm), name_of(Space::sram), name_of(Space::tcm)};
+  for (const Memory& m : g.memories) {
+    if (!names.insert(m.space).second || names.size() != kMostSpaces + 1) continue;
+    faults.add(
+        m.line, "memories.space",
+        fmt::format("found '{}' behind {} other names; legal: at most {} spaces", m.space, kMostSpaces, kMostSpaces));
   }
 }
 
 void check_windows(const Graph& g, const Kinds& kinds, FaultList& faults) {
+  check_spaces(g, faults);
   std::vector<const Memory*> sorted;
   std::vector<const Memory*> of_node(g.nodes.size(), nullptr);
   for (const Memory& m : g.memories) {

@@ -29,7 +29,7 @@ struct Node {
   std::string impl;  ///< "builtin.router"
   bool transit = false;
   bool initiator = false;  ///< issues memory transactions
-  std::string space;       ///< of the memory that nodes of its kind hold: "hbm", "sram" or none
+  std::string space;       ///< of the memory that nodes of its kind hold: "hbm", "sram", one of its own, or none
   Attributes attrs;        ///< as given, without defaults
   int line = 0;            ///< in the YAML, from 1; 0: not in it
   std::optional<Position> position;
@@ -47,7 +47,7 @@ struct Edge {
 
 struct Memory {
   uint32_t node = 0;
-  std::string space;  ///< "hbm" or "sram"
+  std::string space;  ///< "hbm", "sram", or a name of the user's
   uint64_t base = 0, size = 0;
   int line = 0;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "kernbench/platform/topology/graph/faults.h"
 #include "kernbench/platform/topology/graph/naming.h"
@@ -82,16 +83,18 @@ std::string count_text(size_t n, const char* what) {
 
 std::vector<std::string> contents_of(const Graph& g, const std::string& prefix) {
   size_t pes = 0;
-  double hbm = 0, sram = 0;
+  std::map<std::string, double> bytes;  // hbm and sram come first
   for (const Pe& p : g.pes) pes += p.id.compare(0, prefix.size(), prefix) == 0;
   for (const Memory& m : g.memories) {
-    if (g.nodes[m.node].id.compare(0, prefix.size(), prefix) == 0)
-      (m.space == "hbm" ? hbm : sram) += static_cast<double>(m.size);
+    if (g.nodes[m.node].id.compare(0, prefix.size(), prefix) == 0) bytes[m.space] += static_cast<double>(m.size);
   }
   std::vector<std::string> lines;
   if (pes > 0) lines.push_back(count_text(pes, "PE"));
-  if (hbm > 0) lines.push_back(size_text(hbm) + " HBM");
-  if (sram > 0) lines.push_back(size_text(sram) + " SRAM");
+  for (const auto& [space, name] : {std::pair("hbm", "HBM"), {"sram", "SRAM"}}) {
+    if (bytes[space] > 0) lines.push_back(size_text(bytes[space]) + " " + name);
+    bytes.erase(space);
+  }
+  for (const auto& [space, n] : bytes) lines.push_back(size_text(n) + " " + space);
   return lines;
 }
 

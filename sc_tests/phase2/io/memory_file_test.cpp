@@ -112,6 +112,22 @@ TEST_F(MemoryFile, with_the_log_gives_the_bits_of_a_replay_in_place) {
   EXPECT_EQ(got.state_of(kHbm, 4096, 256).state, MemoryImage::State::real);
 }
 
+TEST_F(MemoryFile, says_what_its_own_spaces_are_called) {
+  const MemoryImage::SpaceKey reg{add_space("memory_file_reg"), kNoPe};
+  image_.write(reg, 1 << 20, "abc", 3);
+  MemoryFileWriter(path(), image_).close();
+  const std::string good = whole(), name = "memory_file_reg";
+  char got[3] = {};
+  read_memory_file(path()).image.read(reg, 1 << 20, got, sizeof got);
+  EXPECT_EQ(std::string(got, 3), "abc");
+
+  // Another process has another number for it, and may not have the name at all.
+  const size_t at = good.find(name);
+  ASSERT_NE(at, std::string::npos);
+  rewrite(good.substr(0, at - 40) + good.substr(at + 16));  // without the chunk of the name, which is padded to 16
+  EXPECT_NE(error().find("no such address space"), std::string::npos) << error();
+}
+
 TEST_F(MemoryFile, a_foreign_write_without_its_bytes_is_an_error) {
   MemoryFileWriter(path(), image_).close();
   std::vector<OpRecord> records = program();

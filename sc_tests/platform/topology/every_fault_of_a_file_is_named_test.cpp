@@ -113,8 +113,11 @@ const Wrong kWrong[] = {
     {"memory_on_a_router", "{node: s, space: sram", "{node: x, space: sram",
      "t.yaml:13: memories.node: found 'x' of kind router; legal: a node of kind hbm_ctrl or sram"},
     {"wrong_space", "space: sram", "space: hbm",
-     "t.yaml:13: memories.space: found 'hbm' on 's' of kind sram; legal: sram"},
-    {"unknown_space", "space: sram", "space: tcm", "t.yaml:13: memories[1].space: found 'tcm'; legal: hbm, sram"},
+     "t.yaml:13: memories.space: found 'hbm' on 's' of kind sram; legal: sram, or a name of your own"},
+    {"unknown_space", "space: sram", "space: tcm",
+     "t.yaml:13: memories[1].space: found 'tcm'; legal: hbm, sram, or a name of at most 31 small letters, digits and "
+     "'_' "
+     "that begins with a letter"},
     {"misaligned_hbm_pc", "{node: m, space: hbm, base: 0, size: 4096}", "{node: m, space: hbm, base: 128, size: 3968}",
      "t.yaml:12: memories.base: found 128 on 'm'; legal: a multiple of its interleave_bytes 256"},
     {"unreachable", "- {from: x, to: s, distance_mm: 1.0, bw_gbs: 100.0}\n", "",

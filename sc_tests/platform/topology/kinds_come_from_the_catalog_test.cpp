@@ -86,10 +86,17 @@ TEST(kinds, that_implementations_disagree_on_are_told_in_one_line) {
       "same");
 }
 
-TEST(kinds, hold_memory_of_a_space_that_there_is) {
+TEST(kinds, hold_memory_of_any_space_but_a_pes_own) {
   std::vector<ImplSpec> impls = ring();
+  std::string yaml = kRing;
+  yaml.replace(yaml.find("space: sram"), 11, "space: flash");
   impls[2] = own("custom.scratchpad", "scratchpad").memory("flash");
-  EXPECT_EQ(told(impls), "t.yaml: kind scratchpad: custom.scratchpad says memory flash; legal: hbm, sram");
+  EXPECT_EQ(told(impls, yaml), "");
+  for (const std::string space : {"tcm", "Flash"}) {
+    impls[2] = own("custom.scratchpad", "scratchpad").memory(space);
+    EXPECT_EQ(told(impls), "t.yaml: kind scratchpad: custom.scratchpad says memory " + space +
+                               "; legal: hbm, sram, or " + kSpaceNames);
+  }
 }
 
 TEST(kinds, that_are_legal_are_listed) {
