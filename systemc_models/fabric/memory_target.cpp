@@ -28,7 +28,7 @@ double MemoryTarget::narrowest_link_gbs(const Route& r, bool write) const {
 }
 
 double MemoryTarget::bottleneck_gbs(const Route& r, bool write) const {
-  const FabricPort* edge = r.hops.empty() ? nullptr : write ? r.hops.back().out : r.hops.back().in;
+  const FabricPort* edge = r.hops.empty() ? nullptr : write ? r.hops.back().out : r.way_back().back().in;
   const double edge_gbs = edge && !is_past_its_edge() ? edge->link.bw_gbs : 0;
   const double link = narrowest_link_gbs(r, write), own = most_gbs(edge_gbs);
   return link > 0 && own > 0 ? std::min(link, own) : std::max(link, own);
@@ -91,6 +91,7 @@ void MemoryTarget::tell_finished(const FabricTransaction& x, double finish_ns) c
 
 double flit_service_ns(const FlitServers& servers, const Flit& f, bool write, const Rows& rows, uint32_t flit_count,
                        const EdgeBandwidths& edges) {
+  if (f.header) return 0;
   bool reads = !write, writes = write;
   if (rows.atomic == AtomicKind::compare) {
     reads = f.index < flit_count / 2;
@@ -109,7 +110,7 @@ double MemoryTarget::serve_flit(const FabricTransaction& x, const Flit& f, doubl
   double& free = flit_free_ns_[server];
   const double start = std::max(free, ready_ns);
   EdgeBandwidths edges;
-  if (x.hop_count > 0) edges = {x.last_hop().out->link.bw_gbs, x.last_hop().in->link.bw_gbs};
+  if (x.hop_count > 0) edges = {x.last_hop().out->link.bw_gbs, x.first_back().in->link.bw_gbs};
   free = start + flit_service_ns(servers, f, x.write, x.rows, x.flit_count, edges);
   if (observers()) observers()->channel_taken(*this, x, server, ready_ns, start, free);
   return free;
