@@ -30,12 +30,9 @@ struct Op {
   AtomicKind atomic;
   bool unanswered = false;
 };
-constexpr Op kOps[] = {{"read", false, AtomicKind::none},
-                       {"write", true, AtomicKind::none},
-                       {"post", true, AtomicKind::none, true},
-                       {"atomic", true, AtomicKind::fetch},
-                       {"red", true, AtomicKind::reduce},
-                       {"cas", true, AtomicKind::compare}};
+constexpr Op kOps[] = {{"read", false, AtomicKind::none},      {"write", true, AtomicKind::none},
+                       {"post", true, AtomicKind::none, true}, {"atomic", true, AtomicKind::fetch},
+                       {"red", true, AtomicKind::reduce},      {"cas", true, AtomicKind::compare}};
 
 /// Whether all of the text was the number.
 bool is_all_of(std::string_view s, std::from_chars_result r) {

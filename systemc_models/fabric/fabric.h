@@ -25,7 +25,7 @@ struct FabricTiming {
   double header_bytes = 0;  ///< added to every message on every link, or to every packet of one
   uint32_t flit_bytes = 256;
   uint32_t packet_flits = 0;  ///< data of a packet at most, each behind a header of its own; 0: a message is one packet
-  bool proven = false;          ///< with finite buffers, that the routes cannot come to a deadlock
+  bool proven = false;        ///< with finite buffers, that the routes cannot come to a deadlock
   bool finite_buffers = false;  ///< nodes that say buffer_flits have no more (docs/flow_control.md)
 };
 

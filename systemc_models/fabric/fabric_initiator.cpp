@@ -63,7 +63,8 @@ void FabricInitiator::send(FabricTransaction& x, const Access& a) {
     x.posted ? o->post_started(owner(), x, x.grant_ns) : o->access_started(owner(), x, x.grant_ns);
   }
   if ((x.is_atomic() || x.rows.unanswered) && !x.route->known)
-    throw RunError(text_of(x) + ": a foreign block or memory is on its way, which takes reads and acknowledged writes only");
+    throw RunError(text_of(x) +
+                   ": a foreign block or memory is on its way, which takes reads and acknowledged writes only");
   x.time_ns = x.grant_ns + x.overhead_ns;
   if (timeout_ns_ > 0 && !x.posted) watch(x);
   try {

@@ -100,7 +100,8 @@ class PooledInitiator : public FabricInitiator, public RequestPort {
     if (!pools_[channel].has_next()) return false;
     Timeline& timeline = node().fabric().timeline();
     if (issue_ns_ == 0 || Timeline::to_fs(timeline.now_ns()) >= Timeline::to_fs(next_issue_ns_)) return true;
-    if (!wakes_) timeline.at(next_issue_ns_, Order(Order::kEngines, owner().index(), 2), call<&PooledInitiator::wake>(*this));
+    if (!wakes_)
+      timeline.at(next_issue_ns_, Order(Order::kEngines, owner().index(), 2), call<&PooledInitiator::wake>(*this));
     wakes_ = true;
     return false;
   }

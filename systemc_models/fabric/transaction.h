@@ -139,7 +139,7 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   uint32_t hop_count = 0;
   uint32_t back_count = 0;
   const Hop* back = nullptr;  ///< of responses: the same hops, or a way of their own (Route::own_back)
-  uint32_t node = 0;  ///< position on the way: of the block that it is at or heads for
+  uint32_t node = 0;          ///< position on the way: of the block that it is at or heads for
   // Account, ns. Sums to done − grant.
   double overhead_ns = 0, wire_ns = 0, drain_ns = 0, store_forward_ns = 0;
   double link_queue_ns = 0, memory_queue_ns = 0;

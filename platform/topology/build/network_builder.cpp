@@ -27,7 +27,8 @@ void read_axes(YamlMap& map, Network& n) {
   } else if (size.is_defined()) {
     for (const size_t axis : {0, 1}) {
       const std::string field = fmt::format("{}[{}]", map.field("size"), axis);
-      n.axes[axis].size = static_cast<uint32_t>(read_unsigned(size[axis], field, 1, kMostOnAxis, map.faults()).value_or(1));
+      n.axes[axis].size =
+          static_cast<uint32_t>(read_unsigned(size[axis], field, 1, kMostOnAxis, map.faults()).value_or(1));
     }
   }
   const bool wraps = map.boolean("wrap").value_or(false);

@@ -62,7 +62,8 @@ struct Timing {
   Response response = Response::ideal;
   double header_bytes = 0;
   uint32_t flit_bytes = 256;
-  uint32_t packet_flits = 0;  ///< of data behind each header at most; 0: one header a message, none beside flits of data
+  uint32_t packet_flits =
+      0;  ///< of data behind each header at most; 0: one header a message, none beside flits of data
   /// Finite buffers: a system whose routes may wait for each other in a circle is refused (channel_dependencies.h).
   bool prove_deadlock_free = true;
 };
@@ -126,7 +127,7 @@ struct Graph {
 
  private:
   std::vector<uint32_t> memories_by_base_;
-  std::vector<double> efficiency_;  // per node
+  std::vector<double> efficiency_;            // per node
   std::vector<NetworkPlace> network_places_;  // per node; empty without networks
 };
 

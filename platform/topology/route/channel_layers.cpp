@@ -65,8 +65,7 @@ class LayerFinder {
   /// A way by itself; `class_offset`: what is added to an edge for its channel.
   void count_way(const std::vector<uint32_t>& way, uint32_t class_offset) {
     uint32_t layers = 1;
-    for (size_t i = 1; i < way.size(); ++i)
-      layers = pass(class_offset + way[i - 1], class_offset + way[i], layers);
+    for (size_t i = 1; i < way.size(); ++i) layers = pass(class_offset + way[i - 1], class_offset + way[i], layers);
   }
 
   /// Requests from the place of the tree on; responses from the ends back to it.

@@ -33,7 +33,11 @@ uint32_t hops_of(const Graph& g, const Edge& e) {
 }  // namespace
 
 PathRouter::PathRouter(const Graph& graph, EdgeSet set)
-    : graph_(graph), rules_(graph), nm_(graph.edges.size()), hops_(graph.edges.size()), left_out_(graph.edges.size(), false) {
+    : graph_(graph),
+      rules_(graph),
+      nm_(graph.edges.size()),
+      hops_(graph.edges.size()),
+      left_out_(graph.edges.size(), false) {
   for (size_t e = 0; e < graph.edges.size(); ++e) {
     nm_[e] = graph.edges[e].nm();
     hops_[e] = hops_of(graph, graph.edges[e]);
