@@ -216,7 +216,10 @@ void Elaboration::connect_nodes(uint32_t a, uint32_t b, const Parallel& there, c
 
 void Elaboration::connect_ports(uint32_t a, uint32_t b, int there, int back, Requests requests) {
   FabricNode &at_a = *components_[a]->fabric_node(), &at_b = *components_[b]->fabric_node();
-  connect(at_a, at_b, link_to(there), link_to(back), requests);
+  LinkTo from_b = link_to(back);
+  // A response over the edge goes by the sockets of a request in the other direction, though no link leads there.
+  if (back < 0 && graph_.in_one_network(a, b)) from_b = LinkParameters{};
+  connect(at_a, at_b, link_to(there), from_b, requests);
   FabricPort *port_a = at_a.ports().back(), *port_b = at_b.ports().back();
   note_link(there, port_a->link);
   note_link(back, port_b->link);
@@ -271,6 +274,12 @@ std::vector<Hop> Elaboration::hops(const std::vector<uint32_t>& path, const char
     hops.push_back(hop);
     hop = {};
   }
+  return hops;
+}
+
+std::vector<Hop> Elaboration::hops_back(const std::vector<uint32_t>& way_back) const {
+  std::vector<Hop> hops;
+  for (auto e = way_back.rbegin(); e != way_back.rend(); ++e) hops.push_back({edges_[*e].hop.in, edges_[*e].hop.out});
   return hops;
 }
 

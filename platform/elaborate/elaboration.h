@@ -30,6 +30,9 @@ class Elaboration {
   /// The hops of memory traffic or messages along a path, past nodes whose blocks are not this project's. AccessError,
   /// one line, where there are no sockets for `what`.
   std::vector<Hop> hops(const std::vector<uint32_t>& path, const char* what) const;
+  /// The same of responses, along their way from a memory back to its initiator, in which no foreign node stands:
+  /// numbered from the initiator on (Route::own_back).
+  std::vector<Hop> hops_back(const std::vector<uint32_t>& way_back) const;
   /// Whether some node's block is not this project's.
   bool has_foreign_nodes() const { return has_foreign_nodes_; }
   /// One that stands on no link of the graph (platform/launch/launch_host.h).

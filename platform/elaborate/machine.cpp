@@ -11,6 +11,7 @@ FabricTiming timing_of(const topology::Graph& graph) {
   t.response = graph.timing.response;
   t.header_bytes = graph.timing.header_bytes;
   t.flit_bytes = graph.timing.flit_bytes;
+  t.packet_flits = graph.timing.packet_flits;
   t.finite_buffers = graph.has_finite_buffers();
   t.proven = t.finite_buffers && graph.timing.prove_deadlock_free;
   return t;

@@ -40,7 +40,7 @@ const Route& Routes::route(uint32_t initiator, uint64_t address, uint64_t nbytes
 /// AccessError that names the edge that has none back.
 void Routes::require_way_back(uint32_t initiator, const topology::Memory& memory) {
   try {
-    paths_.reversed(paths_.find_path(initiator, memory.node));
+    paths_.way_back(paths_.find_path(initiator, memory.node));
   } catch (const topology::RouteError& e) {
     throw AccessError(graph_.nodes[initiator].id + ": no way back from " + graph_.nodes[memory.node].id + ": " +
                       e.what());
@@ -61,11 +61,17 @@ std::unique_ptr<Route> Routes::make_route(uint32_t initiator, uint32_t memory) {
   r->size = m.size;
   r->hops = blocks_.hops(path, "memory traffic");
   try {
-    paths_.reversed(path);
+    const std::vector<uint32_t> back = paths_.way_back(path);
     r->returns = true;
+    if (fabric_.responses_travel() && paths_.by_rule(path)) r->own_back = blocks_.hops_back(back);
   } catch (const topology::RouteError&) {
   }
   measure(*r);
+  if (!r->known && !r->own_back.empty()) {
+    throw AccessError(graph_.nodes[initiator].id + ": the way to " + graph_.nodes[m.node].id +
+                      " leads through a network with routing of its own and a foreign block, which answers by the way "
+                      "that it was asked");
+  }
   return r;
 }
 
@@ -92,10 +98,7 @@ Route Routes::find_way(uint32_t from, uint32_t to, bool reversed) {
   std::vector<uint32_t> path;
   try {
     path = paths_.find_path(from, to);
-    if (reversed) {
-      path = paths_.reversed(path);
-      std::reverse(path.begin(), path.end());
-    }
+    if (reversed) path = paths_.way_back(path);
   } catch (const topology::RouteError& e) {
     throw AccessError(e.what());
   }

@@ -65,9 +65,10 @@ void SoleSenders::add(const Component& initiator, const Route& route) {
   memories_[route.target].add(mode_.initiators_send_to_memories() ? static_cast<const void*>(&initiator) : before);
   if (!route.returns) return;
   before = static_cast<const Component*>(route.target);
-  for (size_t i = route.hops.size(); i-- > 0;) {
-    links_[route.hops[i].in->link.edge].add(before);
-    before = &route.hops[i].in->link;
+  const std::vector<Hop>& back = route.way_back();
+  for (size_t i = back.size(); i-- > 0;) {
+    links_[back[i].in->link.edge].add(before);
+    before = &back[i].in->link;
   }
 }
 

@@ -136,7 +136,7 @@ void Activity::add_edge(uint32_t edge, uint64_t bits, Span span) {
 /// What goes over each edge of its way, and through each router on it, there and back.
 void Activity::add_way(const FabricTransaction& x, Span span) {
   const System& system = platform_.system();
-  const bool back = !x.posted && system.responses_travel();
+  const bool back = !x.posted && !x.rows.unanswered && system.responses_travel();
   const auto bits_on_link = [&](bool response) {
     const double bytes = system.mode().bytes_on_link(static_cast<double>(x.data_bytes(response))) +
                          static_cast<double>(response ? 0 : x.rows.list_bytes);
@@ -146,21 +146,28 @@ void Activity::add_way(const FabricTransaction& x, Span span) {
   const uint64_t back_bits = back ? bits_on_link(true) : x.data_bytes(true) * kBits;
   for (uint32_t i = 0; i < x.hop_count; ++i) {
     const Hop& hop = x.hops[i];
+    const bool returns = !x.returns_elsewhere();
     if (there_bits > 0) add_edge(hop.out->link.edge, there_bits, span);
-    if (back_bits > 0) add_edge(hop.in->link.edge, back_bits, span);
-    if (i == 0) continue;
-    const uint32_t node = hop.out->node().owner().index();
-    if (node >= routes_.size() || !routes_[node] || there_bits + back_bits == 0) continue;
-    if (router_rows_[node] == kNone) {
-      ActivityRow row;
-      row.place = node;
-      row.action = "bits";
-      row.constant = "router";
-      router_rows_[node] = rows_.size();
-      sink_.row_added(rows_.emplace_back(std::move(row)));
-    }
-    add_to(router_rows_[node], there_bits + back_bits, span);
+    if (back_bits > 0 && returns) add_edge(hop.in->link.edge, back_bits, span);
+    if (i > 0) add_router(hop.out->node().owner().index(), there_bits + (returns ? back_bits : 0), span);
   }
+  for (uint32_t i = 0; x.returns_elsewhere() && i < x.back_count; ++i) {
+    if (back_bits > 0) add_edge(x.back[i].in->link.edge, back_bits, span);
+    if (i > 0) add_router(x.back[i].out->node().owner().index(), back_bits, span);
+  }
+}
+
+void Activity::add_router(uint32_t node, uint64_t bits, Span span) {
+  if (node >= routes_.size() || !routes_[node] || bits == 0) return;
+  if (router_rows_[node] == kNone) {
+    ActivityRow row;
+    row.place = node;
+    row.action = "bits";
+    row.constant = "router";
+    router_rows_[node] = rows_.size();
+    sink_.row_added(rows_.emplace_back(std::move(row)));
+  }
+  add_to(router_rows_[node], bits, span);
 }
 
 void Activity::access_done(const Component& initiator, const FabricTransaction& x, double t) {

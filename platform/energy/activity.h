@@ -87,6 +87,7 @@ class Activity : public PeObserver, public FabricObserver {
   /// When it began.
   double end(Work);
   void add_way(const FabricTransaction&, Span);
+  void add_router(uint32_t node, uint64_t bits, Span);
   void add_edge(uint32_t edge, uint64_t bits, Span);
   void add_memory(uint32_t node, bool write, uint64_t bytes, Span);
   void add_activates(uint32_t node, uint64_t so_far, Span);

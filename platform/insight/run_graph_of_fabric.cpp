@@ -67,13 +67,16 @@ RunGraphRecorder::Way& RunGraphRecorder::way_of(const Route& route) {
   if (!is_new) return w;
   const auto per_byte = [&](const Link& link) { return of_link(link, link.bw_gbs > 0 ? 1 / link.bw_gbs : 0); };
   for (size_t i = 0; i < route.hops.size(); ++i) {
-    const Hop& hop = route.hops[i];
-    w.alike = w.alike && (i == 0 || hop.out->node().costs_alike());
-    add_bandwidth(w.write, per_byte(hop.out->link));
-    add_bandwidth(w.read, per_byte(hop.in->link));
-    if (i + 1 == route.hops.size()) break;
-    add_bandwidth(w.write_inner, per_byte(hop.out->link));
-    add_bandwidth(w.read_inner, per_byte(hop.in->link));
+    const FabricPort& out = *route.hops[i].out;
+    w.alike = w.alike && (i == 0 || out.node().costs_alike());
+    add_bandwidth(w.write, per_byte(out.link));
+    if (i + 1 < route.hops.size()) add_bandwidth(w.write_inner, per_byte(out.link));
+  }
+  const std::vector<Hop>& back = route.way_back();
+  for (size_t i = 0; i < back.size(); ++i) {
+    w.alike = w.alike && (i == 0 || back[i].out->node().costs_alike());
+    add_bandwidth(w.read, per_byte(back[i].in->link));
+    if (i + 1 < back.size()) add_bandwidth(w.read_inner, per_byte(back[i].in->link));
   }
   return w;
 }
@@ -86,10 +89,11 @@ Cost RunGraphRecorder::way_cost(const FabricTransaction& x, bool back) {
   if (way.alike && kept != 0) return kept;
   const PassingMessage message{x, back};
   std::vector<CostPart> parts, stored;
-  for (size_t n = 0; n < route.hops.size(); ++n) {
-    const size_t i = back ? route.hops.size() - 1 - n : n;
+  const std::vector<Hop>& hops = back ? route.way_back() : route.hops;
+  for (size_t n = 0; n < hops.size(); ++n) {
+    const size_t i = back ? hops.size() - 1 - n : n;
     const Stop stop = back ? route.back(i) : route.there(i);
-    const Link& link = back ? route.hops[i].in->link : route.hops[i].out->link;
+    const Link& link = back ? hops[i].in->link : hops[i].out->link;
     const NodeCost at = stop.cost(message);
     const CostPart node = of_node(stop.node->owner(), at.overhead_ns);
     const CostPart wire{Resource::wires, true, link.edge, link.wire_ns};
@@ -175,9 +179,9 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
   const Component& node = platform_.component(platform_.graph().edges[link.edge].from);
   a.by_header = c.header;
   // The flits of a response that its memory serves as a whole leave it one after the other.
-  if (c.response && x.served_whole && c.flit > 0 && &link == &x.last_hop().in->link)
+  if (c.response && x.served_whole && c.flit > 0 && &link == &x.first_back().in->link)
     a.travellers[c.flit] = {
-        behind(left_memory(a), static_cast<const MemoryTarget&>(x.last_hop().in->node()), c.ready_ns), c.ready_ns,
+        behind(left_memory(a), static_cast<const MemoryTarget&>(x.first_back().in->node()), c.ready_ns), c.ready_ns,
         nullptr};
   const bool held = c.ready_by != c.flit;
   Traveller& v = a.travellers[c.flit];
@@ -315,7 +319,7 @@ void RunGraphRecorder::responds(const FabricTransaction& x, Access& a) {
 
 Moment RunGraphRecorder::came_back(const Component& initiator, const FabricTransaction& x, Access& a, double t) {
   if (a.finished == kNone) return graph_.add(t, a.op, {a.travellers.front().last});
-  if (!responses_travel_ || x.hop_count == 0) return a.finished;
+  if (!responses_travel_ || x.rows.unanswered || x.hop_count == 0) return a.finished;
   if (!a.responds) responds(x, a);
   const CostPart overhead = of_node(initiator, x.route->back(0).cost({x.write, true, x.address, x.nbytes}).overhead_ns);
   const Cause& first = a.travellers.front().last;

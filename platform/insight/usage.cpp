@@ -17,9 +17,9 @@ Usage::~Usage() {
 }
 
 void Usage::add(const FabricTransaction& x) {
-  for (uint32_t i = 0; i < x.hop_count; ++i) {
-    const Hop& hop = x.hops[i];
-    const uint32_t edge = (x.write ? hop.out : hop.in)->link.edge;
+  const uint32_t count = x.write ? x.hop_count : x.back_count;
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t edge = (x.write ? x.hops[i].out : x.back[i].in)->link.edge;
     if (edge < link_bytes_.size()) link_bytes_[edge] += x.nbytes;
   }
 }

@@ -252,7 +252,7 @@ std::vector<Table> tables() {
       run, "traffic", {kSystem, kWatched, {"max-time", "max-wall"}},
       {
           Entry("trace", "FILE.csv",
-                "requests: id,issue_ns,initiator,op,address,bytes; op read, write, atomic, red or cas")
+                "requests: id,issue_ns,initiator,op,address,bytes; op read, write, post, atomic, red or cas")
               .file(File::input)
               .required(),
           Entry("statistics", "FILE.csv", "what every object counted (docs/statistics.md)").writes(),

@@ -75,7 +75,8 @@ class Checker {
 
   bool symmetric(const ProbeCase& c) {
     const Route& route = platform_.routes().route(c.initiator, probe_address(platform_, c), 1, true);
-    return route.returns && std::all_of(route.hops.begin(), route.hops.end(), [](const Hop& h) {
+    return route.returns && route.own_back.empty() &&
+           std::all_of(route.hops.begin(), route.hops.end(), [](const Hop& h) {
              const Link &there = h.out->link, &back = h.in->link;
              return back.wire_ns == there.wire_ns && back.bw_gbs == there.bw_gbs;
            });

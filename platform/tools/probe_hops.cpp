@@ -32,21 +32,23 @@ class HopTracer {
   void add(const LoneStop& s) {
     const size_t memory = route_.hops.size();
     ProbeHop h;
-    h.node = (s.node == memory ? *route_.target : route_.hops[s.node].out->node().owner()).index();
+    const bool at_memory = !s.response && s.node == memory;
+    const std::vector<Hop>& way = s.response ? route_.way_back() : route_.hops;
+    h.node = (at_memory ? *route_.target : way[s.node].out->node().owner()).index();
     h.response = s.response;
     h.arrive_ns = s.arrive_ns;
     h.overhead_ns = s.overhead_ns;
     h.store_forward_ns = s.store_forward_ns;
     h.drain_ns = s.drain_ns;
     h.transfer_ns = s.transfer_ns;
-    if (s.node == memory) {
-      if (responses_travel()) leave_by(h, route_.hops[memory - 1].in->link);
+    if (at_memory) {
+      if (responses_travel()) leave_by(h, route_.way_back().back().in->link);
     } else if (!s.response) {
       const Hop& hop = route_.hops[s.node];
       leave_by(h, hop.out->link);
       if (!responses_travel() && !case_.write && route_.returns) h.bw_gbs = hop.in->link.bw_gbs;
     } else if (s.node > 0) {
-      leave_by(h, route_.hops[s.node - 1].in->link);
+      leave_by(h, way[s.node - 1].in->link);
     }
     out_.hops.push_back(h);
   }
@@ -60,7 +62,7 @@ class HopTracer {
   void mark_bottleneck() {
     const double least = route_.target->narrowest_link_gbs(route_, case_.write);
     const Hop& last = route_.hops.back();
-    const double edge_bw = case_.write ? last.out->link.bw_gbs : last.in->link.bw_gbs;
+    const double edge_bw = case_.write ? last.out->link.bw_gbs : route_.way_back().back().in->link.bw_gbs;
     out_.memory_bw_gbs = memory_bandwidth(platform_, case_.memory, edge_bw);
     out_.memory_is_bottleneck = out_.memory_bw_gbs > 0 && (least == 0 || out_.memory_bw_gbs < least);
     if (least == 0 || out_.memory_is_bottleneck) return;

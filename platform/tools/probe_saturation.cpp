@@ -74,7 +74,7 @@ double peak_gbs(Platform& platform, const Scenario& s, uint64_t nbytes) {
     const bool bounds = drain > 0 && route.target->lone_time_is_exact();
     double flow = bounds ? static_cast<double>(read_engines(platform, r.dma) * nbytes) / drain : 0;
     if (edges_serve) flow = least(flow, route.read_bw);
-    const Link* last = &route.hops.back().in->link;
+    const Link* last = &route.way_back().back().in->link;
     Memory& m = memories[r.memory];
     m.bw = std::max(m.bw, memory_bandwidth(platform, static_cast<uint32_t>(r.memory), last->bw_gbs));
     Edge& e = m.edges[last->edge];
@@ -110,8 +110,8 @@ bool equal_shares_possible(Platform& platform, const Scenario& s, uint64_t nbyte
     const uint64_t address = platform.graph().memories[r.memory].base;
     const double alone = platform.system().mode().formula_ns(route, false, address, nbytes, {1, nbytes, 0});
     if (static_cast<double>(read_engines(platform, r.dma) * nbytes) / alone < share / kUsable) return false;
-    for (size_t i = 0; i + 1 < route.hops.size(); ++i) {
-      const Link* link = &route.hops[i].in->link;
+    for (size_t i = 0; i + 1 < route.way_back().size(); ++i) {
+      const Link* link = &route.way_back()[i].in->link;
       load[link] += share;
       if (link->bw_gbs > 0 && load[link] > kUsable * link->bw_gbs) return false;
     }

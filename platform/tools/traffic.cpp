@@ -107,6 +107,7 @@ class TrafficDriver {
     s.request.issue_ns = r.issue_ns;
     s.rows = {1, r.nbytes, 0};
     s.rows.atomic = r.atomic;
+    s.rows.unanswered = r.unanswered;
     s.request.rows = &s.rows;
     s.request.done = &TrafficDriver::done;
     s.request.context = &s;

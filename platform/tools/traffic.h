@@ -23,8 +23,9 @@ struct TrafficRequest {
   uint64_t address = 0;
   uint64_t nbytes = 0;
   AtomicKind atomic = AtomicKind::none;
+  bool unanswered = false;  ///< a posted write
 };
-/// "read", "write", "atomic", "red" or "cas".
+/// "read", "write", "post", "atomic", "red" or "cas".
 const char* op_of(const TrafficRequest&);
 
 struct TrafficResult {

@@ -28,12 +28,11 @@ struct Op {
   const char* name;
   bool write;
   AtomicKind atomic;
+  bool unanswered = false;
 };
-constexpr Op kOps[] = {{"read", false, AtomicKind::none},
-                       {"write", true, AtomicKind::none},
-                       {"atomic", true, AtomicKind::fetch},
-                       {"red", true, AtomicKind::reduce},
-                       {"cas", true, AtomicKind::compare}};
+constexpr Op kOps[] = {{"read", false, AtomicKind::none},      {"write", true, AtomicKind::none},
+                       {"post", true, AtomicKind::none, true}, {"atomic", true, AtomicKind::fetch},
+                       {"red", true, AtomicKind::reduce},      {"cas", true, AtomicKind::compare}};
 
 /// Whether all of the text was the number.
 bool is_all_of(std::string_view s, std::from_chars_result r) {
@@ -146,9 +145,10 @@ class TrafficReader {
       if (op != known.name) continue;
       r.write = known.write;
       r.atomic = known.atomic;
+      r.unanswered = known.unanswered;
       return;
     }
-    expected("op", op, "read, write, atomic, red or cas");
+    expected("op", op, "read, write, post, atomic, red or cas");
   }
 
   /// Each is looked for once among all nodes.
@@ -182,7 +182,7 @@ class TrafficReader {
 
 const char* op_of(const TrafficRequest& r) {
   for (const Op& op : kOps) {
-    if (op.write == r.write && op.atomic == r.atomic) return op.name;
+    if (op.write == r.write && op.atomic == r.atomic && op.unanswered == r.unanswered) return op.name;
   }
   return "?";
 }

@@ -1,5 +1,7 @@
 #include "kernbench/systemc_models/fabric/fabric.h"
 
+#include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "kernbench/systemc_models/fabric/address_map.h"
@@ -22,16 +24,25 @@ Hop& FabricTransaction::own_hop(uint32_t i) {
   if (!rerouted) own_hops.assign(hops, hops + hop_count);
   rerouted = true;
   if (own_hops.size() <= i) own_hops.resize(i + 1);
+  take_own_hops();
+  return own_hops[i];
+}
+
+/// A response whose way is its own keeps it.
+void FabricTransaction::take_own_hops() {
+  const bool same = !returns_elsewhere();
   hops = own_hops.data();
   hop_count = static_cast<uint32_t>(own_hops.size());
-  return own_hops[i];
+  if (!same) return;
+  back = hops;
+  back_count = hop_count;
 }
 
 void FabricTransaction::note_way_out(FabricPort& out) {
   if (node < hop_count && hops[node].out == &out) return;
   own_hop(node).out = &out;
   own_hops.resize(node + 1);  // what lies behind is not known
-  hop_count = node + 1;
+  take_own_hops();
 }
 
 void FabricTransaction::head_for(uint64_t new_address, FabricPort& in) {
@@ -39,7 +50,7 @@ void FabricTransaction::head_for(uint64_t new_address, FabricPort& in) {
   moved = true;
   own_hop(node - 1).in = &in;
   own_hops.resize(node);
-  hop_count = node;
+  take_own_hops();
 }
 
 Fabric::Fabric(const FabricTiming& timing)
@@ -56,6 +67,11 @@ Fabric::Fabric(const FabricTiming& timing)
     throw std::invalid_argument("timing: finite buffers with links " + mode.name + "; expected links " +
                                 link_modes().names_text(&LinkModeSpec::has_buffers));
   if (timing.flit_bytes == 0) throw std::invalid_argument("timing: flit_bytes is 0; expected at least 1");
+}
+
+double Fabric::header_bytes(double data_bytes) const {
+  const double packet = static_cast<double>(timing_.packet_flits) * timing_.flit_bytes;
+  return timing_.header_bytes * (packet > 0 ? std::max(1.0, std::ceil(data_bytes / packet)) : 1);
 }
 
 Fabric::~Fabric() {

@@ -22,9 +22,10 @@ class FabricNode;
 struct FabricTiming {
   Links links;
   Response response = Response::ideal;
-  double header_bytes = 0;  ///< added to every message on every link
+  double header_bytes = 0;  ///< added to every message on every link, or to every packet of one
   uint32_t flit_bytes = 256;
-  bool proven = false;          ///< with finite buffers, that the routes cannot come to a deadlock
+  uint32_t packet_flits = 0;  ///< data of a packet at most, each behind a header of its own; 0: a message is one packet
+  bool proven = false;        ///< with finite buffers, that the routes cannot come to a deadlock
   bool finite_buffers = false;  ///< nodes that say buffer_flits have no more (docs/flow_control.md)
 };
 
@@ -35,6 +36,8 @@ class Fabric : public Context, private tlm::tlm_mm_interface {
   ~Fabric() override;
 
   const FabricTiming& timing() const { return timing_; }
+  /// What the headers of so many bytes of data add on a link: one for each packet, or for a message without data.
+  double header_bytes(double data_bytes) const;
   bool responses_travel() const { return timing_.response == Response::routed; }
   LinkMode& mode() const { return *mode_; }
 

@@ -28,12 +28,14 @@ FabricTransaction& FabricInitiator::acquire(const Route& route, uint8_t channel,
   x.route = &route;
   x.hops = route.hops.data();
   x.hop_count = static_cast<uint32_t>(route.hops.size());
+  x.back = route.way_back().data();
+  x.back_count = static_cast<uint32_t>(route.way_back().size());
   x.node = 0;
   x.rerouted = false;
   x.initiator = this;
   x.channel = channel;
   x.grant_ns = now;
-  x.overhead_ns = route.hops.empty() ? 0 : node_.end_ns();  // at its own socket a memory's counts once
+  x.overhead_ns = 0;
   x.wire_ns = x.drain_ns = x.store_forward_ns = x.link_queue_ns = x.memory_queue_ns = x.tail_ns = 0;
   x.covered_ns = x.queued_there_ns = x.own_service_ns = x.outside_ns = x.effect_ns = 0;
   x.memory_arrival = 0;
@@ -52,6 +54,7 @@ void FabricInitiator::send(FabricTransaction& x, const Access& a) {
   x.rows = a.rows;
   x.mover = a.mover;
   x.issue_ns = a.issue_ns;
+  if (x.hop_count > 0) x.overhead_ns = node_.begin_ns({x, false});  // at its own socket a memory's counts once
   // A write has data; an empty message, which a base-protocol write cannot be, is a command to nobody but its end.
   const bool empty = x.posted && x.nbytes == 0;
   fill_payload(x.payload, empty ? tlm::TLM_IGNORE_COMMAND : command_of(x.write, &x.rows), x.address, x.nbytes, a.data,
@@ -59,8 +62,9 @@ void FabricInitiator::send(FabricTransaction& x, const Access& a) {
   if (const FabricObservers& o = node_.observers()) {
     x.posted ? o->post_started(owner(), x, x.grant_ns) : o->access_started(owner(), x, x.grant_ns);
   }
-  if (x.is_atomic() && !x.route->known)
-    throw RunError(text_of(x) + ": a foreign block or memory is on its way, which takes reads and writes only");
+  if ((x.is_atomic() || x.rows.unanswered) && !x.route->known)
+    throw RunError(text_of(x) +
+                   ": a foreign block or memory is on its way, which takes reads and acknowledged writes only");
   x.time_ns = x.grant_ns + x.overhead_ns;
   if (timeout_ns_ > 0 && !x.posted) watch(x);
   try {

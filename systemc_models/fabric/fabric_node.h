@@ -26,11 +26,14 @@ struct PassingMessage {
   bool response = false;
   uint64_t address = 0, nbytes = 0;
   AtomicKind atomic = AtomicKind::none;
+  bool unanswered = false;
   PassingMessage() = default;
   PassingMessage(bool writes, bool is_response, uint64_t at, uint64_t bytes, AtomicKind a = AtomicKind::none)
       : write(writes), response(is_response), address(at), nbytes(bytes), atomic(a) {}
   PassingMessage(const FabricTransaction& x, bool is_response)
-      : PassingMessage(x.write, is_response, x.address, x.nbytes, x.rows.atomic) {}
+      : PassingMessage(x.write, is_response, x.address, x.nbytes, x.rows.atomic) {
+    unanswered = x.rows.unanswered;
+  }
   bool has_data() const { return kind().has_data(write, response); }
   uint64_t data_bytes() const { return kind().data_bytes(write, response, nbytes); }
 
@@ -96,6 +99,8 @@ class FabricNode {
   virtual NodeCost passing_cost(const PassingMessage&, const Link* /*from*/) const { return {end_ns(), 0}; }
   /// Whether that is the same for all messages.
   virtual bool costs_alike() const { return true; }
+  /// Of a message that begins here.
+  virtual double begin_ns(const PassingMessage&) const { return end_ns(); }
   /// Where flits wait that have come in; by default they are taken as they come.
   virtual InputBuffers input_buffers() const { return {}; }
   /// Its side that issues memory traffic, and where drivers can give it requests; else null.

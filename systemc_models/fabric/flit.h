@@ -22,6 +22,7 @@ struct alignas(64) Flit {
   uint32_t node = 0;      ///< position on the way
   bool last = false;
   bool response = false;
+  bool header = false;  ///< of a packet: its address is that of the first byte behind it
   uint64_t address = 0;
   // Finite buffers (wormhole_links.h).
   enum class State : uint8_t { coming, here, ready };
@@ -31,6 +32,8 @@ struct alignas(64) Flit {
   InputChannel* at = nullptr;   ///< where it waits there
   Flit* behind = nullptr;       ///< the next in its queue there
   uint64_t turn = 0;            ///< its number among those that have become ready
+
+  double data_bytes() const { return header ? 0 : bytes; }
 };
 
 /// Flits of one message that go on together: one, or several of x.flits from it on.
@@ -64,6 +67,13 @@ struct FlitStream {
   std::vector<Flit*> waiting;  ///< to come out with or behind the message
 };
 
+/// How a message's data lie in flits.
+struct FlitCuts {
+  uint32_t flit_bytes = 0;
+  uint32_t packet_flits = 0;  ///< of data behind each header; 0: data flits come without
+  double header_bytes = 0;
+};
+
 /// Visits the flits of a range of memory in address order: visit(address, bytes). Rows that touch are one range; cuts
 /// are at multiples of flit_bytes of the address.
 template <class Visit>
@@ -75,6 +85,20 @@ void for_each_flit(uint64_t address, const Rows& rows, uint32_t flit_bytes, Visi
       at += take;
       left -= take;
     }
+  });
+}
+
+/// The same with the headers of packets: visit(address, bytes, header).
+template <class Visit>
+void for_each_flit_of_packets(uint64_t address, const Rows& rows, const FlitCuts& cuts, Visit visit) {
+  uint32_t left = 0;  // of the packet
+  for_each_flit(address, rows, cuts.flit_bytes, [&](uint64_t at, uint64_t bytes) {
+    if (cuts.packet_flits > 0 && left == 0) {
+      visit(at, cuts.header_bytes, true);
+      left = cuts.packet_flits;
+    }
+    if (left > 0) --left;
+    visit(at, static_cast<double>(bytes), false);
   });
 }
 

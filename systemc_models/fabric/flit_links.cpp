@@ -23,20 +23,20 @@ void FlitLinks::make_header(FabricTransaction& x, bool response) const {
 /// before the new ones.
 void FlitLinks::make_data(FabricTransaction& x, bool response) const {
   x.flits.clear();
-  const auto make = [&](uint64_t address, uint64_t bytes) {
+  const auto make = [&](uint64_t address, double bytes, bool header) {
     Flit* f = fabric_.acquire_flit();
     *f = Flit{};
     f->transaction = &x;
     f->address = address;
-    f->bytes = static_cast<double>(bytes);
+    f->bytes = bytes;
+    f->header = header;
     f->index = f->ready_by = static_cast<uint32_t>(x.flits.size());
     f->response = response;
     f->order = x.own_order;
     x.flits.push_back(f);
   };
-  for_each_flit(x.address, x.rows, fabric_.timing().flit_bytes, make);
-  if (!response && x.rows.atomic == AtomicKind::compare)
-    for_each_flit(x.address, x.rows, fabric_.timing().flit_bytes, make);
+  for_each_flit_of_packets(x.address, x.rows, cuts(), make);
+  if (!response && x.rows.atomic == AtomicKind::compare) for_each_flit_of_packets(x.address, x.rows, cuts(), make);
   x.flits.back()->last = true;
   x.flit_count = static_cast<uint32_t>(x.flits.size());
 }
@@ -44,7 +44,7 @@ void FlitLinks::make_data(FabricTransaction& x, bool response) const {
 /// The request's flits, ready to leave the initiator.
 void FlitLinks::make_request(FabricTransaction& x) const {
   x.streams.clear();
-  x.ready_ns.resize(x.hop_count + 1);
+  x.ready_ns.resize(std::max(x.hop_count, x.back_count) + 1);
   x.write&& x.nbytes > 0 ? make_data(x, false) : make_header(x, false);
   x.flits.front()->list_bytes = static_cast<double>(x.rows.list_bytes);
   for (Flit* f : x.flits) f->time_ns = x.time_ns;
@@ -200,7 +200,7 @@ void FlitLinks::serve(Flit& f, MemoryTarget& memory) {
   if (!memory.flit_servers()) {
     x.time_ns = f.time_ns;
     x.bytes_known = f.index == 0 ? 0 : x.bytes_known;
-    x.bytes_known += static_cast<uint64_t>(f.bytes);
+    x.bytes_known += static_cast<uint64_t>(f.data_bytes());
     fabric_.release_flit(&f);
     if (!x.write || ++x.flits_done == x.flit_count) return serve_whole(x, memory);
     if (!x.is_atomic()) memory.data_comes(x, x.bytes_known);
@@ -240,6 +240,10 @@ void FlitLinks::serve_write_flit(Flit& f, MemoryTarget& memory) {
 
 /// With an acknowledgement, or with the old bytes of an atomic, which are all there at finish_ns.
 void FlitLinks::answer_write(FabricTransaction& x, MemoryTarget& memory, double finish_ns) {
+  if (x.rows.unanswered) {
+    x.served();
+    return x.initiator->end_at(x, finish_ns);
+  }
   x.has_data(true) ? make_data(x, true) : make_header(x, true);
   for (Flit* f : x.flits) f->time_ns = finish_ns;
   leave_memory(x, memory);
@@ -285,7 +289,7 @@ void FlitLinks::data_came(FabricTransaction& x, uint64_t nbytes, double t_ns) {
   const uint32_t before = x.flits_known;
   for (; x.flits_known < x.flit_count; ++x.flits_known) {
     Flit& f = *x.flits[x.flits_known];
-    const auto end = x.bytes_known + static_cast<uint64_t>(f.bytes);
+    const auto end = x.bytes_known + static_cast<uint64_t>(f.data_bytes());
     if (end > nbytes) break;
     x.bytes_known = end;
     f.time_ns = t_ns;
@@ -307,8 +311,8 @@ void FlitLinks::leave_memory(FabricTransaction& x, MemoryTarget& memory) {
     return;
   }
   // An edge without a bandwidth takes no time: there a write that came first may end with a later read.
-  if (memory.answers_in_order() && x.last_hop().in->link.bw_gbs > 0 && x.last_hop().out->link.bw_gbs > 0) {
-    for (Flit* f : x.flits) f->node = x.hop_count;
+  if (memory.answers_in_order() && x.first_back().in->link.bw_gbs > 0 && x.last_hop().out->link.bw_gbs > 0) {
+    for (Flit* f : x.flits) f->node = x.back_count;
     x.flits_done = x.flit_count;
     return go_on({*x.flits.front(), x.flit_count});
   }
@@ -323,7 +327,7 @@ void FlitLinks::departure_turn(FabricTransaction& x) {
 
 void FlitLinks::next_departs(FabricTransaction& x) {
   Flit& f = *x.flits[x.flits_done++];
-  f.node = x.hop_count;
+  f.node = x.back_count;
   flit_turn(f);
 }
 
@@ -414,10 +418,13 @@ void FlitLinks::complete_account(FabricTransaction& x) const {
   double overhead = 0, overhead_back = 0, wire = 0, wire_back = 0;
   for (size_t i = 0; i < r.hops.size(); ++i) {
     overhead += r.there(i).cost(request).overhead_ns;
-    overhead_back += r.back(i).cost(response).overhead_ns;
     wire += r.hops[i].out->link.wire_ns;
-    wire_back += r.hops[i].in->link.wire_ns;
   }
+  for (size_t i = 0; i < r.way_back().size(); ++i) {
+    overhead_back += r.back(i).cost(response).overhead_ns;
+    wire_back += r.way_back()[i].in->link.wire_ns;
+  }
+  if (x.rows.unanswered) overhead_back = wire_back = 0;
   x.overhead_ns = x.posted ? overhead : overhead + overhead_back + end_ns(*r.target);
   x.wire_ns = x.posted ? wire : wire + wire_back;
   x.store_forward_ns = x.posted ? 0 : lone.store_forward_ns;

@@ -48,7 +48,7 @@ inline void become_ready(Flit& f, double overhead_ns, double& before_ns) {
 
 /// When the next flit of a read leaves a memory that serves the transaction as a whole; `done`: bytes that have left.
 inline double leaves_evenly_ns(const Flit& f, double& done, uint64_t nbytes, const Service& s) {
-  done += f.bytes;
+  done += f.data_bytes();
   const double share = done / static_cast<double>(nbytes);
   return share < 1 ? s.header_leaves_ns + (s.finish_ns - s.header_leaves_ns) * share : s.finish_ns;
 }
@@ -56,7 +56,7 @@ inline double leaves_evenly_ns(const Flit& f, double& done, uint64_t nbytes, con
 /// By which port a flit at node f.node goes on, of its way back and forth.
 inline FabricPort& next_port(const Flit& f) {
   const FabricTransaction& x = *f.transaction;
-  return f.response ? *x.hops[f.node - 1].in : *x.hops[f.node].out;
+  return f.response ? *x.back[f.node - 1].in : *x.hops[f.node].out;
 }
 
 class FlitLinks : public LinkMode {
@@ -64,9 +64,10 @@ class FlitLinks : public LinkMode {
   using LinkMode::LinkMode;
   uint64_t address_period() const override { return fabric_.timing().flit_bytes; }
   bool data_follow_header() const override { return false; }  // flits come one by one
-  /// A message without data is one flit of header_bytes; data flits carry no header.
+  /// A message without data is one flit of header_bytes; data flits carry no header, but for packets.
   double bytes_on_link(double data_bytes) const override {
-    return data_bytes > 0 ? data_bytes : fabric_.timing().header_bytes;
+    const bool headers = data_bytes == 0 || fabric_.timing().packet_flits > 0;
+    return data_bytes + (headers ? fabric_.header_bytes(data_bytes) : 0);
   }
   LinkLaws laws() const override { return {false, true, true}; }
   void senders_known(const std::vector<Link*>&) const override;
@@ -99,6 +100,10 @@ class FlitLinks : public LinkMode {
   void at_initiator(Flit&);
 
  private:
+  FlitCuts cuts() const {
+    const FabricTiming& t = fabric_.timing();
+    return {t.flit_bytes, t.packet_flits, t.header_bytes};
+  }
   void make_header(FabricTransaction&, bool response) const;
   void make_data(FabricTransaction&, bool response) const;
   void send_message(FabricTransaction&);

@@ -49,7 +49,7 @@ void serve_alone(const Route& r, bool write, uint64_t address, uint64_t nbytes, 
     return;
   }
   EdgeBandwidths edges;
-  if (!r.hops.empty()) edges = {r.hops.back().out->link.bw_gbs, r.hops.back().in->link.bw_gbs};
+  if (!r.hops.empty()) edges = {r.hops.back().out->link.bw_gbs, r.way_back().back().in->link.bw_gbs};
   std::vector<TurningServer> all(servers->count());
   double latest = 0;
   for (Flit& f : write ? request : response) {
@@ -91,7 +91,9 @@ std::vector<LoneStop> stops_of(const Route& r, const std::vector<LonePlace>& pla
       s.store_forward_ns = p.ready_ns - p.arrive_ns - s.overhead_ns;
     }
     if (i + 1 < places.size()) {
-      const Link& link = i < memory ? r.hops[i].out->link : r.hops[(i == memory ? memory : p.node) - 1].in->link;
+      const Link& link = i < memory    ? r.hops[i].out->link
+                         : i == memory ? r.way_back().back().in->link
+                                       : r.way_back()[p.node - 1].in->link;
       s.transfer_ns = places[i == memory ? i + 2 : i + 1].arrive_ns - leaves - link.wire_ns;
     } else {
       s.drain_ns = latency_ns - p.ready_ns;  // the rest of the data
@@ -109,10 +111,11 @@ LoneTime FlitLinks::work_out(const Route& r, bool write, uint64_t address, uint6
     std::vector<Flit> flits;
     const uint64_t bytes = rows.data_bytes(write, back, nbytes);
     for (uint64_t cut = 0; cut < bytes; cut += nbytes) {  // a compare-and-swap's twice
-      for_each_flit(address, rows, fabric_.timing().flit_bytes, [&](uint64_t a, uint64_t n) {
+      for_each_flit_of_packets(address, rows, cuts(), [&](uint64_t a, double n, bool header) {
         Flit& f = flits.emplace_back();
         f.address = a;
-        f.bytes = static_cast<double>(n);
+        f.bytes = n;
+        f.header = header;
         f.index = static_cast<uint32_t>(flits.size() - 1);
       });
     }
@@ -127,13 +130,14 @@ LoneTime FlitLinks::work_out(const Route& r, bool write, uint64_t address, uint6
   const double memory_overhead = r.target ? end_ns(*r.target) : 0;
   const auto enter = [&](LoneMessage& m, size_t node, bool back) {
     const double arrive = m.first_ns();
-    if (node == r.hops.size()) {
+    if (!back && node == r.hops.size()) {
       // serve() has the overhead in it.
       m.enter(r.target->flit_servers() ? memory_overhead : 0, false);
       places.push_back({static_cast<uint32_t>(node), back, arrive, memory_overhead, arrive + memory_overhead});
       return;
     }
-    const PassingMessage passing{write, back, address, nbytes, rows.atomic};
+    PassingMessage passing{write, back, address, nbytes, rows.atomic};
+    passing.unanswered = rows.unanswered;
     const Stop stop = back ? r.back(node) : r.there(node);
     const double overhead = stop.cost(passing).overhead_ns;
     lone.store_forward_ns += m.enter(overhead, node > 0 && passing.has_data() && stop.node->stores_and_forwards());
@@ -150,9 +154,14 @@ LoneTime FlitLinks::work_out(const Route& r, bool write, uint64_t address, uint6
   enter(request, r.hops.size(), false);
   const double asked = request.first_ns();
   serve_alone(r, write, address, nbytes, rows, request.flits(), response.flits());
+  if (rows.unanswered) {
+    lone.latency_ns = response.first_ns();  // when its memory is finished with it
+    if (stops) *stops = stops_of(r, places, lone.latency_ns);
+    return lone;
+  }
   places.push_back({static_cast<uint32_t>(r.hops.size()), true, asked, 0, response.first_ns()});
-  for (size_t i = r.hops.size(); i-- > 0;) {
-    response.cross_idle(r.hops[i].in->link);
+  for (size_t i = r.way_back().size(); i-- > 0;) {
+    response.cross_idle(r.way_back()[i].in->link);
     enter(response, i, true);
   }
   lone.latency_ns = response.last_ns();

@@ -26,7 +26,7 @@ class HeaderLinks : public LinkMode {
 
   bool links_serve() const override { return Law::kServes; }
   bool data_follow_header() const override { return true; }
-  double bytes_on_link(double data_bytes) const override { return data_bytes + fabric_.timing().header_bytes; }
+  double bytes_on_link(double data_bytes) const override { return data_bytes + fabric_.header_bytes(data_bytes); }
 
   void start(FabricTransaction& x) override {
     if (x.hop_count == 0) return arrive(x, *x.route->target, nullptr);  // a foreign initiator at the memory itself
@@ -57,7 +57,10 @@ class HeaderLinks : public LinkMode {
       arrive(x, memory, in.incoming());
       return FabricPort::accepted(phase);
     }
-    return serve(x, memory) ? in.completed(x, delay) : FabricPort::accepted(phase);
+    if (!serve(x, memory)) return FabricPort::accepted(phase);
+    if (!x.returns_elsewhere()) return in.completed(x, delay);
+    pass_response(x);
+    return FabricPort::accepted(phase);
   }
 
   bool message_comes(FabricTransaction& x, FabricPort& in) override {
@@ -169,7 +172,7 @@ class HeaderLinks : public LinkMode {
       return true;
     }
     auto& router = static_cast<Router&>(out.node());
-    FabricPort& in = *x.hops[x.node - 1].in;
+    FabricPort& in = *x.back[x.node - 1].in;
     const double arrival = x.time_ns;
     x.time_ns = pass_node(x, router, out, true);
     if (!law_.in_turn(in.link, out.incoming())) {
@@ -184,13 +187,13 @@ class HeaderLinks : public LinkMode {
     --x.node;
   }
   void response_turn(FabricTransaction& x) {
-    take_link_back(x, *x.hops[x.node - 1].in);
+    take_link_back(x, *x.back[x.node - 1].in);
     pass_response(x);
   }
   /// To the neighbour at node x.node, or where there is none the initiator itself.
   void pass_response(FabricTransaction& x) {
     if (x.hop_count == 0) return x.initiator->response_back(x);
-    x.hops[x.node].in->respond(x);
+    x.back[x.node].in->respond(x);
   }
 
   // At the memory.
@@ -216,6 +219,10 @@ class HeaderLinks : public LinkMode {
     x.tail_ns = s.finish_ns - leaves;
     memory.tell_finished(x, s.finish_ns);
     x.served();
+    if (x.rows.unanswered) {
+      x.initiator->end_at(x, s.finish_ns);
+      return false;
+    }
     if (x.is_atomic()) {
       takes_effect(x, s.finish_ns);
       if (fabric_.responses_travel()) x.drain_ns += x.tail_ns = memory.old_bytes_ns(*x.route, x.rows, x.nbytes);
@@ -229,8 +236,9 @@ class HeaderLinks : public LinkMode {
       x.node = x.hop_count - 1;
       return true;
     }
+    x.node = x.back_count;
     if (!Law::kServes || memory.departs_in_turn(x)) {
-      take_link_back(x, *x.last_hop().in);
+      take_link_back(x, *x.first_back().in);
       return true;
     }
     memory.response_waits();
@@ -241,7 +249,7 @@ class HeaderLinks : public LinkMode {
   static void departure_turn(MemoryTarget& memory, FabricTransaction& x) {
     auto& me = static_cast<HeaderLinks&>(memory.fabric().mode());
     memory.response_waits_no_longer();
-    me.take_link_back(x, *x.last_hop().in);
+    me.take_link_back(x, *x.first_back().in);
     me.pass_response(x);
   }
 
@@ -265,18 +273,21 @@ LoneTime HeaderLinks<Law>::work_out(const Route& r, bool write, uint64_t address
     const uint64_t data = rows.data_bytes(write, response, nbytes) + (response ? 0 : rows.list_bytes);
     return law_.take(idle, 0, bytes_on_link(static_cast<double>(data)), &queued) + link.wire_ns;
   };
-  const PassingMessage request{write, false, address, nbytes, rows.atomic},
-      response{write, true, address, nbytes, rows.atomic};
+  PassingMessage request{write, false, address, nbytes, rows.atomic};
+  request.unanswered = rows.unanswered;
+  const PassingMessage response{write, true, address, nbytes, rows.atomic};
   const size_t memory = r.hops.size();
-  const bool travels = fabric_.responses_travel();
+  const bool travels = fabric_.responses_travel() && !rows.unanswered;
   NodeCost there, back;
   double wire = 0, wire_back = 0;
   for (size_t i = 0; i < memory; ++i) {
     there += r.there(i).cost(request);
     wire += crossing_ns(r.hops[i].out->link, false);
-    if (!travels) continue;
+  }
+  const std::vector<Hop>& way_back = r.way_back();
+  for (size_t i = 0; travels && i < way_back.size(); ++i) {
     back += r.back(i).cost(response);
-    wire_back += crossing_ns(r.hops[i].in->link, true);
+    wire_back += crossing_ns(way_back[i].in->link, true);
   }
   LoneTime lone;
   lone.service_ns = r.target->lone_service_ns(r, write, address, nbytes, rows);
@@ -304,8 +315,8 @@ LoneTime HeaderLinks<Law>::work_out(const Route& r, bool write, uint64_t address
   const bool awaited = travels && !write;
   const double drain_ns = lone.service_ns - end_ns(*r.target);
   if (!awaited) stops->back().drain_ns = drain_ns;
-  for (size_t i = memory; travels && i-- > 0;)
-    stop(i, true, r.back(i).cost(response), crossing_ns(r.hops[i].in->link, true));
+  for (size_t i = way_back.size(); travels && i-- > 0;)
+    stop(i, true, r.back(i).cost(response), crossing_ns(way_back[i].in->link, true));
   if (awaited) stops->back().drain_ns = drain_ns;
   if (old_bytes_ns > 0) stops->back().drain_ns = old_bytes_ns;
   return lone;

@@ -35,7 +35,8 @@ LoneTime LinkMode::lone_time(const Route& r, bool write, uint64_t address, uint6
   r.last_worked = (hash >> 32) % kKept;
   Route::Worked& w = r.worked[r.last_worked];
   if (w.nbytes != nbytes || w.write != write || w.phase != phase || w.rows.count != rows.count ||
-      w.rows.bytes != rows.bytes || w.rows.stride != rows.stride || w.rows.atomic != rows.atomic) {
+      w.rows.bytes != rows.bytes || w.rows.stride != rows.stride || w.rows.atomic != rows.atomic ||
+      w.rows.unanswered != rows.unanswered) {
     w = {write, nbytes, phase, rows, worked_out(r, write, address, nbytes, rows)};
   }
   return w.time;

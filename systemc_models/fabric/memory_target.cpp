@@ -28,7 +28,7 @@ double MemoryTarget::narrowest_link_gbs(const Route& r, bool write) const {
 }
 
 double MemoryTarget::bottleneck_gbs(const Route& r, bool write) const {
-  const FabricPort* edge = r.hops.empty() ? nullptr : write ? r.hops.back().out : r.hops.back().in;
+  const FabricPort* edge = r.hops.empty() ? nullptr : write ? r.hops.back().out : r.way_back().back().in;
   const double edge_gbs = edge && !is_past_its_edge() ? edge->link.bw_gbs : 0;
   const double link = narrowest_link_gbs(r, write), own = most_gbs(edge_gbs);
   return link > 0 && own > 0 ? std::min(link, own) : std::max(link, own);
@@ -100,6 +100,7 @@ FlitUse::FlitUse(const Flit& f, bool write, const Rows& rows, uint32_t flit_coun
 
 double serve_flit_at(TurningServer& server, const FlitServers& servers, const Flit& f, const FlitUse& use,
                      const EdgeBandwidths& edges, double ready_ns) {
+  if (f.header) return server.wait(ready_ns);
   const double start = server.start_ns(!use.reads, servers.turnaround_ns(), ready_ns);
   double ns = (use.reads ? servers.service_ns(f.address, f.bytes, edges.out) : 0) +
               (use.writes ? servers.service_ns(f.address, f.bytes, edges.in) : 0);
@@ -114,7 +115,7 @@ double MemoryTarget::serve_flit(const FabricTransaction& x, const Flit& f, doubl
   const size_t number = servers.server_of(f.address);
   TurningServer& server = flit_servers_[number];
   EdgeBandwidths edges;
-  if (x.hop_count > 0) edges = {x.last_hop().out->link.bw_gbs, x.last_hop().in->link.bw_gbs};
+  if (x.hop_count > 0) edges = {x.last_hop().out->link.bw_gbs, x.first_back().in->link.bw_gbs};
   const double start = serve_flit_at(server, servers, f, FlitUse(f, x.write, x.rows, x.flit_count), edges, ready_ns);
   if (observers()) observers()->channel_taken(*this, x, number, ready_ns, start, server.free_ns());
   return server.free_ns();

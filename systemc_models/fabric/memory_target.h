@@ -77,6 +77,8 @@ class TurningServer {
     free_ns_ = free_ns;
     last_ = writes ? Last::write : Last::read;
   }
+  /// It does nothing, but nothing begins before then; since when.
+  double wait(double ready_ns) { return free_ns_ = std::max(free_ns_, ready_ns); }
   double free_ns() const { return free_ns_; }
 
  private:

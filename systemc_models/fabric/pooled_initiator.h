@@ -17,9 +17,11 @@ class RequestPool {
 
   /// Queues the request.
   void push(MemoryRequest& r) { waiting_.push_back(&r); }
+  /// Whether take() gives one.
+  bool has_next() const { return !waiting_.empty() && idle_ > 0; }
   /// The next request to grant, or null; takes a server.
   MemoryRequest* take() {
-    if (waiting_.empty() || idle_ == 0) return nullptr;
+    if (!has_next()) return nullptr;
     MemoryRequest* r = waiting_.front();
     if (MemoryRequest* next = r->take_next_in_line()) {
       waiting_.front() = next;
@@ -56,9 +58,9 @@ class PooledInitiator : public FabricInitiator, public RequestPort {
   }
 
  protected:
-  /// One pool for reads and writes.
-  PooledInitiator(FabricNode& node, uint32_t servers, double timeout_ns = 0)
-      : FabricInitiator(node, timeout_ns), pools_{RequestPool(servers)} {}
+  /// One pool for reads and writes, each granted `issue_ns` after the one before at the earliest.
+  PooledInitiator(FabricNode& node, uint32_t servers, double timeout_ns = 0, double issue_ns = 0)
+      : FabricInitiator(node, timeout_ns), issue_ns_(issue_ns), pools_{RequestPool(servers)} {}
   /// A channel for each.
   PooledInitiator(FabricNode& node, uint32_t read_servers, uint32_t write_servers)
       : FabricInitiator(node), pools_(kMostLines, RequestPool(write_servers)) {
@@ -75,7 +77,9 @@ class PooledInitiator : public FabricInitiator, public RequestPort {
 
  private:
   void grant(uint32_t channel) {
-    while (MemoryRequest* r = pools_[channel].take()) {
+    while (may_issue(channel)) {
+      MemoryRequest* r = pools_[channel].take();
+      next_issue_ns_ = node().fabric().timeline().now_ns() + issue_ns_;
       Access a;
       a.write = r->write;
       a.address = r->address;
@@ -91,6 +95,24 @@ class PooledInitiator : public FabricInitiator, public RequestPort {
     }
   }
 
+  /// Where one waits that could be granted but for the time, it is asked again then.
+  bool may_issue(uint32_t channel) {
+    if (!pools_[channel].has_next()) return false;
+    Timeline& timeline = node().fabric().timeline();
+    if (issue_ns_ == 0 || Timeline::to_fs(timeline.now_ns()) >= Timeline::to_fs(next_issue_ns_)) return true;
+    if (!wakes_)
+      timeline.at(next_issue_ns_, Order(Order::kEngines, owner().index(), 2), call<&PooledInitiator::wake>(*this));
+    wakes_ = true;
+    return false;
+  }
+  void wake() {
+    wakes_ = false;
+    grant(0);
+  }
+
+  const double issue_ns_ = 0;
+  double next_issue_ns_ = 0;
+  bool wakes_ = false;
   std::vector<RequestPool> pools_;  ///< by channel
 };
 

@@ -63,7 +63,8 @@ const Link& Stop::link() const {
 }
 
 NodeCost Stop::cost(const PassingMessage& m) const {
-  return out && from ? node->passing_cost(m, from) : NodeCost{node->end_ns(), 0};
+  if (out && from) return node->passing_cost(m, from);
+  return {out ? node->begin_ns(m) : node->end_ns(), 0};
 }
 
 Stop Route::there(size_t i) const {
@@ -71,10 +72,10 @@ Stop Route::there(size_t i) const {
 }
 
 Stop Route::back(size_t i) const {
-  const Hop& hop = hops[i];
+  const Hop& hop = way_back()[i];
   // A foreign memory that is bound without an adapter has no port of this project's: its answer comes by the neighbour.
   const Link* from = hop.in ? &hop.in->link : hop.out->foreign() ? &hop.out->foreign()->from : nullptr;
-  return {&hop.out->node(), i > 0 ? hops[i - 1].in : nullptr, from};
+  return {&hop.out->node(), i > 0 ? way_back()[i - 1].in : nullptr, from};
 }
 
 std::vector<Hop> fewest_hops(FabricNode& from, FabricNode& to, const PassedBy& passed_by) {
@@ -107,7 +108,7 @@ void measure(Route& r) {
   r.known = true;
   for (size_t i = 0; i < r.hops.size(); ++i) {
     const Hop& hop = r.hops[i];
-    double there = hop.out->link.bw_gbs, back = hop.in ? hop.in->link.bw_gbs : 0;
+    double there = hop.out->link.bw_gbs, back = hop.in && r.own_back.empty() ? hop.in->link.bw_gbs : 0;
     if (hop.out->foreign()) {
       r.known = false;
       if (hop.in && hop.in->foreign()) narrow(there, hop.in->foreign()->from.bw_gbs);
@@ -118,6 +119,10 @@ void measure(Route& r) {
     if (i + 1 == r.hops.size()) continue;
     narrow(r.write_inner_bw, there);
     narrow(r.read_inner_bw, back);
+  }
+  for (size_t i = 0; i < r.own_back.size(); ++i) {
+    narrow(r.read_bw, r.own_back[i].in->link.bw_gbs);
+    if (i + 1 < r.own_back.size()) narrow(r.read_inner_bw, r.own_back[i].in->link.bw_gbs);
   }
 }
 

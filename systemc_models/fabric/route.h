@@ -46,6 +46,9 @@ struct Route {
   /// No foreign block on the way: then what a lone transaction takes is known.
   bool known = true;
   std::vector<Hop> hops;
+  /// Of responses whose way is not the hops back: numbered from the initiator on, as the hops are; else empty.
+  std::vector<Hop> own_back;
+  const std::vector<Hop>& way_back() const { return own_back.empty() ? hops : own_back; }
   /// Where a message is on its way, by its number: block 0 sends it; on the way back block 0 is where it ends.
   Stop there(size_t i) const;
   Stop back(size_t i) const;

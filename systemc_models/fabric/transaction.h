@@ -45,6 +45,7 @@ struct Rows {
   const std::vector<AccessRange>* ranges = nullptr;
   AtomicKind atomic = AtomicKind::none;
   uint64_t list_bytes = 0;  ///< that the list of ranges adds to the request on links
+  bool unanswered = false;  ///< a posted write: done when its memory is finished with it, nothing comes back
 
   bool returns_old() const { return atomic == AtomicKind::fetch || atomic == AtomicKind::compare; }
   /// Whether the request, or the response, carries data.
@@ -136,7 +137,9 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   double time_ns = 0;  ///< exact time of the header at `node`
   const Hop* hops = nullptr;
   uint32_t hop_count = 0;
-  uint32_t node = 0;  ///< position on the way: of the block that it is at or heads for
+  uint32_t back_count = 0;
+  const Hop* back = nullptr;  ///< of responses: the same hops, or a way of their own (Route::own_back)
+  uint32_t node = 0;          ///< position on the way: of the block that it is at or heads for
   // Account, ns. Sums to done − grant.
   double overhead_ns = 0, wire_ns = 0, drain_ns = 0, store_forward_ns = 0;
   double link_queue_ns = 0, memory_queue_ns = 0;
@@ -197,6 +200,9 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   /// Of its responses, among those that leave the memory at one instant.
   Order departure_order() const { return Order(Order::kDepartures, memory_arrival, 0); }
   const Hop& last_hop() const { return hops[hop_count - 1]; }
+  /// By which a response leaves its memory.
+  const Hop& first_back() const { return back[back_count - 1]; }
+  bool returns_elsewhere() const { return back != hops; }
   /// Notes that it is at the block of `in`, number `node` of its way, or has left the one before by `out`: where the
   /// way is another than it was.
   void note_way_in(FabricPort& in) {
@@ -208,6 +214,7 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
 
  private:
   Hop& own_hop(uint32_t i);
+  void take_own_hops();
 };
 /// "read", "write", "atomic"; of messages between PEs "message", "credit".
 const char* name_of_access(const FabricTransaction&);

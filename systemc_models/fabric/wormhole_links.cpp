@@ -10,7 +10,7 @@ namespace {
 /// By which port a flit has come to node f.node.
 FabricPort& port_of(const Flit& f) {
   const FabricTransaction& x = *f.transaction;
-  return f.response ? *x.hops[f.node].out : *x.hops[f.node - 1].in;
+  return f.response ? *x.back[f.node].out : *x.hops[f.node - 1].in;
 }
 
 Router& router_of(const InputChannel& v) {
@@ -297,7 +297,7 @@ void WormholeLinks::take(InputChannel& v) {
     FabricTransaction& x = *f.transaction;
     FabricPort& in = port_of(f);
     const double now = timeline().now_ns();
-    if (v.port.limited() && f.last) {
+    if (v.port.limited() && f.last && !x.rows.unanswered) {
       Outlet& outlet = outlets_[&memory];
       if (outlet.waiting >= v.port.buffers.flits) return outlet.stalled.push_back(&v);
     }
@@ -337,7 +337,7 @@ void WormholeLinks::leave_memory(FabricTransaction& x, MemoryTarget& memory) {
 }
 
 ResponseQueue& WormholeLinks::acquire_response(FabricTransaction& x, MemoryTarget& memory) {
-  ResponseQueue& q = output(*x.last_hop().in).acquire_response();
+  ResponseQueue& q = output(*x.first_back().in).acquire_response();
   q.rank = x.memory_arrival;
   q.outlet = &outlets_[&memory];
   return q;
@@ -345,7 +345,7 @@ ResponseQueue& WormholeLinks::acquire_response(FabricTransaction& x, MemoryTarge
 
 void WormholeLinks::known_flits_leave(FabricTransaction& x, double t_ns) {
   ResponseQueue*& q = coming_[&x];
-  if (!q) q = &acquire_response(x, static_cast<MemoryTarget&>(x.last_hop().in->node()));
+  if (!q) q = &acquire_response(x, static_cast<MemoryTarget&>(x.first_back().in->node()));
   timeline().at(t_ns, x.departure_order(), call<&WormholeLinks::departure_turn>(*q, x));
 }
 
@@ -357,7 +357,7 @@ void WormholeLinks::departure_turn(ResponseQueue& q, FabricTransaction& x) {
   } else if (x.flits_done == x.flit_count) {
     me.coming_.erase(&x);
   }
-  f.node = x.hop_count;
+  f.node = x.back_count;
   me.make_ready(f);
   q.append(f);
   ++q.outlet->waiting;

@@ -16,6 +16,7 @@ struct PortParameters : BlockParameters {
   bool allow_dmi = false;
   unsigned bus_width = 32;
   double timeout_ns = 0;
+  double issue_ns = 0, read_overhead_ns = 0, write_overhead_ns = 0, post_overhead_ns = 0;
   template <class List>
   static void describe(List& list) {
     BlockParameters::describe(list);
@@ -24,6 +25,12 @@ struct PortParameters : BlockParameters {
     list.add(&PortParameters::allow_dmi, "allow_dmi", "", "hand out pointers to memory (TLM-2.0 DMI)");
     describe_bus_width(list, &PortParameters::bus_width);
     describe_timeout(list, &PortParameters::timeout_ns);
+    list.add(&PortParameters::issue_ns, "issue_ns", "ns", "from one command to the next, at the least").min(0);
+    list.add(&PortParameters::read_overhead_ns, "read_overhead_ns", "ns", "what a read takes before it leaves").min(0);
+    list.add(&PortParameters::write_overhead_ns, "write_overhead_ns", "ns",
+             "the same of a write that is acknowledged, and of an atomic")
+        .min(0);
+    list.add(&PortParameters::post_overhead_ns, "post_overhead_ns", "ns", "the same of a posted write").min(0);
   }
 };
 
@@ -52,9 +59,16 @@ class Port : public Component, public FabricNode, public PooledInitiator {
   RequestPort* request_port() override { return this; }
 
  private:
+  /// Of a command, before it leaves.
+  struct Costs {
+    double read_ns, write_ns, post_ns;
+  };
   void end_of_elaboration() override { transport_.set_backward(socket_.backward()); }
   Order done_order(const FabricTransaction&) const override;
 
+  double begin_ns(const PassingMessage&) const override;
+
+  const Costs costs_;
   BaseProtocolTarget transport_;
   WideTargetSocket socket_;
 };

@@ -438,6 +438,7 @@ ForeignNeighbour* BaseProtocolTarget::block_before(uint64_t address, bool write,
   double way_ns = 0;
   try {
     const Route& route = system_.routes().route(owner_.index(), address, 1, write);
+    if (!route.own_back.empty()) return nullptr;  // no foreign block stands on such a way
     for (size_t i = 0; i < route.hops.size(); ++i) {
       const FabricPort& out = *route.hops[i].out;
       way_ns += route.there(i).cost(there).ns() + out.link.wire_ns;

@@ -10,9 +10,10 @@ namespace {
 /// The way between a pe_dma and a memory, without its ends and without store-and-forward (§10.5).
 SlotCost hop_cost(const Route& r, bool write) {
   SlotCost cost;
-  for (size_t i = 0; i < r.hops.size(); ++i) {
+  const std::vector<Hop>& hops = write ? r.hops : r.way_back();
+  for (size_t i = 0; i < hops.size(); ++i) {
     if (i > 0) cost.hop_ns += (write ? r.there(i) : r.back(i)).cost({write, !write, 0, 0}).overhead_ns;
-    cost.hop_ns += (write ? r.hops[i].out : r.hops[i].in)->link.wire_ns;
+    cost.hop_ns += (write ? hops[i].out : hops[i].in)->link.wire_ns;
   }
   cost.hop_bw_gbs = write ? r.write_bw : r.read_bw;
   return cost;

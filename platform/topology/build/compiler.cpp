@@ -10,6 +10,7 @@
 #include "kernbench/platform/topology/build/graph_builder.h"
 #include "kernbench/platform/topology/build/mesh_cache.h"
 #include "kernbench/platform/topology/build/mesh_planner.h"
+#include "kernbench/platform/topology/build/network_builder.h"
 #include "kernbench/platform/topology/build/settings.h"
 #include "kernbench/platform/topology/graph/foreign_blocks.h"
 #include "kernbench/platform/topology/read/energy_reader.h"
@@ -48,6 +49,7 @@ Timing read_timing(YamlMap& top, const Overrides& overrides) {
     if (const auto i = map.choice("response", {"ideal", "routed"})) response = static_cast<Response>(*i);
     t.header_bytes = map.number_or("header_bytes", 0, NumberRule::not_negative("bytes", 1e9));
     t.flit_bytes = static_cast<uint32_t>(map.unsigned_or("flit_bytes", 256, 1, 1u << 30));
+    t.packet_flits = static_cast<uint32_t>(map.unsigned_number("packet_flits", 1, 1u << 20).value_or(0));
     t.prove_deadlock_free = map.boolean("prove_deadlock_free").value_or(true);
     line = map.line_of_key("response");
     map.finish();
@@ -147,6 +149,7 @@ Graph compile_text(const std::string& yaml, const std::string& file_name, const 
       builder.graph().floor = floor_of(*system);
     }
   } else {
+    load_networks(top, catalog, builder);
     load_flat(top, catalog, builder);
   }
   const std::vector<Inserted> inserted = read_inserted(top);

@@ -30,16 +30,10 @@ void for_each_item(YamlNode list, const char* name, FaultList& faults, const Rea
 void read_node(YamlNode n, const std::string& path, const ImplCatalog& catalog, GraphBuilder& builder) {
   YamlMap map(n, path, builder.faults());
   if (!map.valid()) return;
-  const auto id = map.require_string("id", "a text, its own in the file");
+  const auto id = read_id(map);
   const Block block = read_block(map, "", catalog);
   map.finish();
   if (!id) return;
-  if (std::any_of(id->begin(), id->end(),
-                  [](unsigned char c) { return c <= ' ' || c == '"' || c == '\\' || c == ','; })) {
-    builder.faults().add(map.line_of_key("id"), map.field("id"),
-                         "found '" + cut(*id) + "'; legal: a text without blanks, commas, quotes, backslashes");
-    return;
-  }
   builder.add_node(*id, block, {}, map.field("id"));
 }
 
@@ -72,6 +66,13 @@ void read_link(YamlNode n, const std::string& path, GraphBuilder& builder,
   const bool both_ways = map.boolean("bidirectional").value_or(true);
   map.finish();
   if (from == kNoNode || to == kNoNode) return;
+  for (const Network& network : builder.graph().networks) {
+    const auto has = [&](uint32_t n) { return n >= network.routers.front() && n <= network.routers.back(); };
+    if (!has(from) || !has(to)) continue;
+    builder.faults().add(p.line, path,
+                         fmt::format("found a link inside network '{}'; legal: its own alone", network.id));
+    return;
+  }
   if (both_ways)
     builder.add_link(from, to, p, path);
   else

@@ -76,6 +76,9 @@ std::vector<uint32_t> ends_before(const Graph& g, uint32_t foreign) {
 
 void insert_foreign(Graph& g, const std::string& id, const std::string& a, const std::string& b) {
   const uint32_t ends[2] = {node_of(g, a), node_of(g, b)};
+  if (g.in_one_network(ends[0], ends[1]))
+    throw InputError(fmt::format("found a link inside network '{}', whose routing is its own; legal: another",
+                                 g.networks[g.network_place(ends[0]).network].id));
   Node node;
   node.id = id;
   node.kind = kForeignKind;

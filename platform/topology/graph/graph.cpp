@@ -34,6 +34,11 @@ void Graph::finish() {
     if (is_foreign(*this, e.from)) efficiency_[e.from] *= efficiency_[e.to];
   }
 
+  network_places_.assign(networks.empty() ? 0 : nodes.size(), {});
+  for (uint32_t n = 0; n < networks.size(); ++n) {
+    for (uint32_t p = 0; p < networks[n].routers.size(); ++p) network_places_[networks[n].routers[p]] = {n, p};
+  }
+
   out_edges.assign(nodes.size(), {});
   for (uint32_t e = 0; e < edges.size(); ++e) out_edges[edges[e].from].push_back(e);
 

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "kernbench/platform/topology/graph/network.h"
 #include "kernbench/systemc_models/core/impl_catalog.h"
 #include "kernbench/systemc_models/core/links.h"
 
@@ -61,6 +62,8 @@ struct Timing {
   Response response = Response::ideal;
   double header_bytes = 0;
   uint32_t flit_bytes = 256;
+  uint32_t packet_flits =
+      0;  ///< of data behind each header at most; 0: one header a message, none beside flits of data
   /// Finite buffers: a system whose routes may wait for each other in a circle is refused (channel_dependencies.h).
   bool prove_deadlock_free = true;
 };
@@ -87,6 +90,7 @@ struct Graph {
   std::vector<Node> nodes;  ///< in compiled order
   std::vector<Edge> edges;  ///< in compiled order
   std::vector<Memory> memories;
+  std::vector<Network> networks;
   /// The `energy:` section; null: there is none (docs/energy.md).
   std::shared_ptr<const energy::EnergyTable> energy;
 
@@ -110,12 +114,21 @@ struct Graph {
   double effective_bw(uint32_t edge) const;
   /// The memory that holds the address, or null. O(log memories).
   const Memory* memory_at(uint64_t addr) const;
+  /// Which network it is a router of, if any.
+  NetworkPlace network_place(uint32_t node) const {
+    return node < network_places_.size() ? network_places_[node] : NetworkPlace{};
+  }
+  bool in_one_network(uint32_t a, uint32_t b) const {
+    const uint32_t network = network_place(a).network;
+    return network != NetworkPlace::kNone && network == network_place(b).network;
+  }
   /// Fills pes, out_edges and the address map; called by the compiler.
   void finish();
 
  private:
   std::vector<uint32_t> memories_by_base_;
-  std::vector<double> efficiency_;  // per node
+  std::vector<double> efficiency_;            // per node
+  std::vector<NetworkPlace> network_places_;  // per node; empty without networks
 };
 
 }  // namespace kernbench::topology

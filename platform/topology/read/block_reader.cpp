@@ -7,6 +7,16 @@
 #include <algorithm>
 
 namespace kernbench::topology {
+
+std::optional<std::string> read_id(YamlMap& map) {
+  const auto id = map.require_string("id", "a text, its own in the file");
+  const auto illegal = [](unsigned char c) { return c <= ' ' || c == '"' || c == '\\' || c == ','; };
+  if (!id || std::none_of(id->begin(), id->end(), illegal)) return id;
+  map.faults().add(map.line_of_key("id"), map.field("id"),
+                   "found '" + cut(*id) + "'; legal: a text without blanks, commas, quotes, backslashes");
+  return std::nullopt;
+}
+
 namespace {
 
 constexpr double kMostInteger = 2147483647;  // counts beyond 32 bits are slips

@@ -1,6 +1,7 @@
 // A block's impl and attrs as YAML gives them, checked against what the implementation declares.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "kernbench/platform/topology/graph/block.h"
@@ -18,6 +19,9 @@ Block default_block(const std::string& kind, const ImplCatalog& catalog, int lin
                     FaultList& faults);
 
 /// Sets the attribute to what the value says; a value that is not legal is a fault instead.
+/// `id` of a node, or of what nodes are named by: required, without what ids must not have.
+std::optional<std::string> read_id(YamlMap& map);
+
 void read_attribute(YamlNode, const std::string& field, const AttrSpec&, Attributes&, FaultList&);
 
 }  // namespace kernbench::topology

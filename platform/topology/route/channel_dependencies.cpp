@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/topology/route/channel_layers.h"
@@ -29,7 +30,13 @@ class DependencyFinder {
   }
 
   ChannelDependencies find() {
-    ways_.for_each_turn([this](uint32_t before, uint32_t edge) { add_turn(before, edge); });
+    if (ways_.by_rule()) {
+      ways_.for_each_way([this](const auto& begin, const auto& there, const auto& back, const auto& end) {
+        add_way(begin, there, back, end);
+      });
+    } else {
+      ways_.for_each_turn([this](uint32_t before, uint32_t edge) { add_turn(before, edge); });
+    }
     ChannelDependencies found;
     for (const bool used : used_) found.channels += used;
     for (const auto& next : next_) found.dependencies += next.size();
@@ -46,6 +53,28 @@ class DependencyFinder {
     if (back == kNone) return;
     depend(edges_ + back, before == kNone || ways_.back(before) == kNone ? kNone : edges_ + ways_.back(before));
     if (ways_.leads_to_memory(edge)) depend(edge, edges_ + back);
+  }
+
+  /// The same where the way back is another: its channels one behind the other, from those at one gate to the other's.
+  void add_way(const Ways::Gate& begin, const std::vector<uint32_t>& there, const std::vector<uint32_t>& back,
+               const Ways::Gate& end) {
+    std::vector<uint32_t> first = begin.edges, last = end.edges;
+    if (begin.itself) first.push_back(kNone);
+    if (end.itself) last.push_back(kNone);
+    for (const uint32_t a : first) {
+      for (const uint32_t b : last) {
+        uint32_t at = a;
+        for (const uint32_t e : there) depend(std::exchange(at, e), e);
+        if (b != kNone) depend(std::exchange(at, b), b);
+        const bool answers = at != kNone && ways_.leads_to_memory(at);
+        // Behind the request at its memory; a message between PEs ends there.
+        at = answers ? at : kNone;
+        const auto respond = [&](uint32_t e) { depend(std::exchange(at, edges_ + e), edges_ + e); };
+        if (b != kNone) respond(ways_.back(b));
+        for (const uint32_t e : back) respond(e);
+        if (a != kNone) respond(ways_.back(a));
+      }
+    }
   }
 
   bool is_limited(uint32_t channel) const { return channel != kNone && limited_[channel % edges_]; }

@@ -21,7 +21,14 @@ class LayerFinder {
     bool more = true;
     for (; more && layers_ < kMost; ++layers_) {
       counts_.clear();
-      ways_.for_each_tree([this](const std::vector<Ways::Step>& tree) { count_turns(tree); });
+      if (ways_.by_rule()) {
+        ways_.for_each_way([this](const Ways::Gate&, const auto& there, const auto& back, const Ways::Gate&) {
+          count_way(there, 0);
+          count_way(back, edges_);
+        });
+      } else {
+        ways_.for_each_tree([this](const std::vector<Ways::Step>& tree) { count_turns(tree); });
+      }
       more = choose_datelines(datelines);
     }
     return more ? ChannelDependencies::kTooMany : layers_;
@@ -53,6 +60,12 @@ class LayerFinder {
       behind |= 1u << (next ? l + 1 : l);
     }
     return behind;
+  }
+
+  /// A way by itself; `class_offset`: what is added to an edge for its channel.
+  void count_way(const std::vector<uint32_t>& way, uint32_t class_offset) {
+    uint32_t layers = 1;
+    for (size_t i = 1; i < way.size(); ++i) layers = pass(class_offset + way[i - 1], class_offset + way[i], layers);
   }
 
   /// Requests from the place of the tree on; responses from the ends back to it.

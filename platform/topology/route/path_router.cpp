@@ -33,7 +33,11 @@ uint32_t hops_of(const Graph& g, const Edge& e) {
 }  // namespace
 
 PathRouter::PathRouter(const Graph& graph, EdgeSet set)
-    : graph_(graph), nm_(graph.edges.size()), hops_(graph.edges.size()), left_out_(graph.edges.size(), false) {
+    : graph_(graph),
+      rules_(graph),
+      nm_(graph.edges.size()),
+      hops_(graph.edges.size()),
+      left_out_(graph.edges.size(), false) {
   for (size_t e = 0; e < graph.edges.size(); ++e) {
     nm_[e] = graph.edges[e].nm();
     hops_[e] = hops_of(graph, graph.edges[e]);
@@ -116,6 +120,10 @@ bool PathRouter::has_path(uint32_t a, uint32_t b) {
 }
 
 std::vector<uint32_t> PathRouter::find_path(uint32_t a, uint32_t b) {
+  return rules_.any() ? rules_.by_rule(shortest_path(a, b)) : shortest_path(a, b);
+}
+
+std::vector<uint32_t> PathRouter::shortest_path(uint32_t a, uint32_t b) {
   std::vector<uint32_t> path;
   const bool found = walk(a, b, [&](const Blocks::Stretch& x, const Label& end) {
     size_t at = path.size() + end.edges;
@@ -131,6 +139,10 @@ std::vector<uint32_t> PathRouter::find_path(uint32_t a, uint32_t b) {
 
 int64_t PathRouter::distance_nm(uint32_t a, uint32_t b) {
   int64_t nm = 0;
+  if (rules_.any()) {
+    for (const uint32_t e : find_path(a, b)) nm += nm_[e];
+    return nm;
+  }
   if (!walk(a, b, [&](const Blocks::Stretch&, const Label& end) { nm += end.cost.nm; })) throw no_path(a, b);
   return nm;
 }
@@ -142,17 +154,29 @@ RouteError PathRouter::no_path(uint32_t a, uint32_t b) const {
 std::vector<uint32_t> PathRouter::reversed(const std::vector<uint32_t>& path) const {
   std::vector<uint32_t> back;
   back.reserve(path.size());
-  for (const uint32_t e : path) {
-    const Edge& forward = graph_.edges[e];
-    const auto& candidates = graph_.out_edges[forward.to];
-    const auto it = std::find_if(candidates.begin(), candidates.end(),
-                                 [&](uint32_t c) { return graph_.edges[c].to == forward.from; });
-    if (it == candidates.end())
-      throw RouteError("no edge back from '" + graph_.nodes[forward.to].id + "' to '" + graph_.nodes[forward.from].id +
-                       "'");
-    back.push_back(*it);
-  }
+  for (const uint32_t e : path) back.push_back(edge_back(e));
   return back;
+}
+
+std::vector<uint32_t> PathRouter::way_back(const std::vector<uint32_t>& path) const {
+  return rules_.way_back(path, [this](uint32_t e) { return edge_back(e); });
+}
+
+bool PathRouter::by_rule(const std::vector<uint32_t>& path) const {
+  return rules_.any() && std::any_of(path.begin(), path.end(), [&](uint32_t e) {
+           return graph_.in_one_network(graph_.edges[e].from, graph_.edges[e].to);
+         });
+}
+
+uint32_t PathRouter::edge_back(uint32_t edge) const {
+  const Edge& forward = graph_.edges[edge];
+  const auto& candidates = graph_.out_edges[forward.to];
+  const auto it = std::find_if(candidates.begin(), candidates.end(),
+                               [&](uint32_t c) { return graph_.edges[c].to == forward.from; });
+  if (it == candidates.end())
+    throw RouteError("no edge back from '" + graph_.nodes[forward.to].id + "' to '" + graph_.nodes[forward.from].id +
+                     "'");
+  return *it;
 }
 
 }  // namespace kernbench::topology

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernbench/platform/topology/route/blocks.h"
+#include "kernbench/platform/topology/route/network_rules.h"
 
 namespace kernbench::topology {
 
@@ -31,9 +32,9 @@ class PathRouter {
  public:
   explicit PathRouter(const Graph&, EdgeSet = EdgeSet::all);
   /// Edges from a to b: least distance (each edge rounded to whole nm), then fewest hops, then the
-  /// lexicographically least sequence of edge indices. Only transit nodes stand inside. RouteError if none; a == b
-  /// gives an empty path. Every block of the graph resumes the search of its last source, so that queries grouped by
-  /// source are cheap and a near target costs little in a large graph.
+  /// lexicographically least sequence of edge indices; inside a network with a rule of its own by that. Only transit
+  /// nodes stand inside. RouteError if none; a == b gives an empty path. Every block of the graph resumes the search of
+  /// its last source, so that queries grouped by source are cheap and a near target costs little in a large graph.
   std::vector<uint32_t> find_path(uint32_t a, uint32_t b);
   bool has_path(uint32_t a, uint32_t b);
   /// Each pair of edges that follow each other on a path from `a` to one of the ends, once; the first edge of all with
@@ -45,6 +46,11 @@ class PathRouter {
   int64_t distance_nm(uint32_t a, uint32_t b);
   /// For each edge of a path, in the path's order, the edge back between the same nodes. RouteError names both.
   std::vector<uint32_t> reversed(const std::vector<uint32_t>& path) const;
+  /// Edges of the way back from a path's end to its beginning: the reversed path, inside a network with a rule of its
+  /// own by that.
+  std::vector<uint32_t> way_back(const std::vector<uint32_t>& path) const;
+  /// Whether a rule decides some of the path.
+  bool by_rule(const std::vector<uint32_t>& path) const;
 
  private:
   /// (distance, hops); every edge makes it larger.
@@ -73,6 +79,8 @@ class PathRouter {
     std::vector<Open> open;  ///< a heap
   };
 
+  std::vector<uint32_t> shortest_path(uint32_t a, uint32_t b);
+  uint32_t edge_back(uint32_t edge) const;
   Search& search(uint32_t block, uint32_t source);
   void expand(Search&, uint32_t slot);
   bool precedes(const Search&, uint32_t a, uint32_t b) const;
@@ -86,6 +94,7 @@ class PathRouter {
   RouteError no_path(uint32_t a, uint32_t b) const;
 
   const Graph& graph_;
+  const NetworkRules rules_;
   std::vector<int64_t> nm_;         // per edge
   std::vector<uint32_t> hops_;      // per edge
   std::vector<bool> left_out_;      // per edge

@@ -81,6 +81,18 @@ void Ways::for_each_turn(const Turn& visit) const {
   }
 }
 
+void Ways::for_each_way(const Between& visit) const {
+  for (const Kind& kind : kinds_) {
+    for (const auto& [start, begin] : kind.begins) {
+      for (const auto& [stop, end] : kind.ends) {
+        if (!paths_.has_path(start, stop)) continue;
+        const std::vector<uint32_t> there = paths_.find_path(start, stop);
+        visit(begin, there, paths_.way_back(there), end);
+      }
+    }
+  }
+}
+
 void Ways::for_each_tree(const std::function<void(const std::vector<Step>&)>& visit) const {
   std::vector<bool> ends(graph_.nodes.size());
   std::vector<Step> tree;

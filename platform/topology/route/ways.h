@@ -22,7 +22,20 @@ class Ways {
     bool ends;  ///< some of the ways, but for a last edge to where one way alone ends
   };
 
+  /// Where a node's ways begin or end: many initiators and memories have one edge to a node that others have too, and
+  /// what lies behind that is the same for all of them.
+  struct Gate {
+    std::vector<uint32_t> edges;  ///< from there, or to there; none where the node is its own gate
+    bool itself = false;
+  };
+  /// All ways between two gates, from gate to gate there and back.
+  using Between = std::function<void(const Gate& begin, const std::vector<uint32_t>& there,
+                                     const std::vector<uint32_t>& back, const Gate& end)>;
+
   Ways(const Graph&, PathRouter&);
+  /// Whether networks have rules of their own: then those back are no reversed ones, and for_each_way() says them all.
+  bool by_rule() const { return !graph_.networks.empty(); }
+  void for_each_way(const Between&) const;
   /// Each turn at least once.
   void for_each_turn(const Turn&) const;
   /// The trees, without what lies before the place and behind the ends where nothing is passed on.
@@ -32,12 +45,6 @@ class Ways {
   bool leads_to_memory(uint32_t edge) const { return holds_memory_[graph_.edges[edge].to]; }
 
  private:
-  /// Where a node's ways begin or end: many initiators and memories have one edge to a node that others have too, and
-  /// what lies behind that is the same for all of them.
-  struct Gate {
-    std::vector<uint32_t> edges;  ///< from there, or to there; none where the node is its own gate
-    bool itself = false;
-  };
   using Gates = std::map<uint32_t, Gate>;
   struct Kind {
     Gates begins, ends;

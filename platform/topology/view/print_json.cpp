@@ -41,7 +41,9 @@ void print_json(const Graph& g, std::ostream& out) {
   };
   w.open('{').new_line(1).field("ns_per_mm", g.ns_per_mm).new_line(1).key("timing").open('{');
   w.field("links", g.timing.links.name()).field("response", name_of(g.timing.response));
-  w.field("header_bytes", g.timing.header_bytes).field("flit_bytes", g.timing.flit_bytes).close('}');
+  w.field("header_bytes", g.timing.header_bytes).field("flit_bytes", g.timing.flit_bytes);
+  if (g.timing.packet_flits > 0) w.field("packet_flits", g.timing.packet_flits);
+  w.close('}');
   write_list("nodes", g.nodes, [&](const Node& n) { write_node(w, n); });
   write_list("edges", g.edges, [&](const Edge& e) { write_edge(w, g, e); });
   write_list("memories", g.memories, [&](const Memory& m) { write_memory(w, g, m); });

@@ -58,6 +58,12 @@ void print_head(const Graph& g, std::ostream& out) {
   fmt::print(out, "timing: links {}, response {}, header {} B, flit {} B, wire {} ns/mm\n", g.timing.links.name(),
              name_of(g.timing.response), number_text(g.timing.header_bytes), g.timing.flit_bytes,
              number_text(g.ns_per_mm));
+  if (g.timing.packet_flits > 0)
+    fmt::print(out, "packets: at most {} flits of data behind a header\n", g.timing.packet_flits);
+  for (const Network& n : g.networks) {
+    fmt::print(out, "network {}: {} x {} routers, {}, along {} first\n", n.id, n.axes[0].size, n.axes[1].size,
+               n.axes[0].wraps ? "torus" : "mesh", n.first == 0 ? "x" : "y");
+  }
   if (g.materialize_outputs) out << "materialize: outputs\n";
   if (!g.has_finite_buffers()) return;
   const auto limited =

@@ -1,0 +1,12 @@
+// `networks:` of a flat file: routers on a grid and the links between them, made from a few lines.
+#pragma once
+
+#include "kernbench/platform/topology/build/graph_builder.h"
+#include "kernbench/platform/topology/read/yaml_reader.h"
+
+namespace kernbench::topology {
+
+/// Adds the routers of each network, "ID.rRcC", and its links. Before the file's own nodes and links.
+void load_networks(YamlMap& top, const ImplCatalog&, GraphBuilder&);
+
+}  // namespace kernbench::topology

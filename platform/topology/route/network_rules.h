@@ -1,0 +1,44 @@
+// Ways of a graph some of whose routers are networks with a rule of their own (graph/network.h): what of a shortest
+// path lies inside such a network goes by its rule, there and back.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernbench/platform/topology/graph/graph.h"
+
+namespace kernbench::topology {
+
+class NetworkRules {
+ public:
+  explicit NetworkRules(const Graph& graph) : graph_(graph) {}
+  bool any() const { return !graph_.networks.empty(); }
+  /// The path, from where it enters a network to where it leaves it by the network's rule.
+  std::vector<uint32_t> by_rule(const std::vector<uint32_t>& path) const;
+  /// The way back, from the path's end to its beginning: each stretch inside a network by its rule, from where the path
+  /// leaves it to where it enters it; other edges by `back`, the edge back between the same nodes.
+  template <class Back>
+  std::vector<uint32_t> way_back(const std::vector<uint32_t>& path, const Back& back) const {
+    std::vector<uint32_t> way;
+    for (size_t end = path.size(); end > 0;) {
+      const uint32_t network = network_of(path[end - 1]);
+      if (network == NetworkPlace::kNone) {
+        way.push_back(back(path[--end]));
+        continue;
+      }
+      size_t begin = end - 1;
+      while (begin > 0 && network_of(path[begin - 1]) == network) --begin;
+      add_stretch(graph_.edges[path[end - 1]].to, graph_.edges[path[begin]].from, way);
+      end = begin;
+    }
+    return way;
+  }
+
+ private:
+  /// Both ends are its routers; else kNone.
+  uint32_t network_of(uint32_t edge) const;
+  void add_stretch(uint32_t from, uint32_t to, std::vector<uint32_t>& way) const;
+  const Graph& graph_;
+};
+
+}  // namespace kernbench::topology
