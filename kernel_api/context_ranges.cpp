@@ -1,4 +1,5 @@
 // Gathers, scatters, atomics and flags.
+#include <algorithm>
 #include <cmath>
 
 #include "kernbench/kernel_api/context.h"
@@ -27,9 +28,9 @@ struct Context::Elements {
   Ptr ptr;
   std::vector<int64_t> first;
   int64_t width = 1;
-  Dims shape;               ///< of the value
-  Tensor index;             ///< none: it is a block
-  std::vector<int64_t> by;  ///< what the index says, for messages
+  Dims shape;         ///< of the value
+  Tensor index;       ///< none: it is a block
+  int64_t scale = 1;  ///< what an index counts
 };
 
 namespace {
@@ -63,6 +64,96 @@ TensorRef place_of(const Ptr& ptr, const RangedOp& op, const Dims& shape) {
   return t;
 }
 
+/// A stretch of the result, from the last one on where it goes on there.
+void leave_out(RangedOp& op, uint64_t offset, uint64_t nbytes) {
+  if (!op.left_out.empty() && op.left_out.back().offset + op.left_out.back().nbytes == offset) {
+    op.left_out.back().nbytes += nbytes;
+  } else {
+    op.left_out.push_back({0, nbytes, offset});
+  }
+}
+
+TensorRef bytes_at(Space space, uint64_t addr, uint64_t nbytes) {
+  TensorRef t;
+  t.space = space;
+  t.addr = addr;
+  t.dtype = DType::u8;
+  t.shape = Dims{static_cast<int64_t>(nbytes)};
+  t.strides = Dims{1};
+  return t;
+}
+
+/// From the first byte of ranges to the last.
+struct Stretch {
+  uint64_t begin = ~uint64_t{0}, end = 0;
+  explicit Stretch(const std::vector<MovedRange>& ranges) {
+    for (const MovedRange& r : ranges) {
+      begin = std::min(begin, r.addr);
+      end = std::max(end, r.addr + r.nbytes);
+    }
+  }
+};
+
+/// Whether physical ranges are, with all between them, of one memory: then none need be looked at by itself.
+bool lie_in_one_memory(PeBackend& backend, Space space, const std::vector<MovedRange>& ranges) {
+  const Stretch all(ranges);
+  if (all.begin >= all.end || all.end > kVirtualBase) return ranges.empty();
+  try {
+    backend.check_range(space, all.begin, all.end - all.begin);
+    return true;
+  } catch (const KernelFault&) {
+    return false;
+  }
+}
+
+/// The range is of memories, at whose ends it will be cut. KernelFault for an element that is of none.
+void check_elements(PeBackend& backend, Space space, const MovedRange& r, uint64_t item) {
+  try {
+    return backend.check_range(space, r.addr, r.nbytes);
+  } catch (const KernelFault&) {
+  }
+  for (uint64_t at = 0; at < r.nbytes; at += item) backend.check_range(space, r.addr + at, item);
+}
+
+/// All that virtual ranges stretch over, translated as one; not valid where that is no less work than one by one, or
+/// not all of it is mapped.
+TensorRef translated_stretch(PeBackend& backend, Space space, const std::vector<MovedRange>& ranges) {
+  constexpr uint64_t kWorthIt = 64 << 10;  // bytes a range
+  const Stretch all(ranges);
+  if (all.begin < kVirtualBase || (all.end - all.begin) / ranges.size() > kWorthIt) return {};
+  try {
+    return backend.translate(bytes_at(space, all.begin, all.end - all.begin));
+  } catch (const KernelFault&) {
+    return {};
+  }
+}
+
+/// Ranges of pointers as the memories know them; `op` keeps those that are virtual too.
+void place(PeBackend& backend, std::vector<MovedRange>& asked, uint64_t item, RangedOp& op) {
+  const TensorRef stretch = translated_stretch(backend, op.space, asked);
+  bool is_virtual = false;
+  for (const MovedRange& r : asked) {
+    TensorRef own;
+    if (!stretch.translation)
+      own = r.addr < kVirtualBase ? bytes_at(op.space, r.addr, r.nbytes)
+                                  : backend.translate(bytes_at(op.space, r.addr, r.nbytes));
+    const Translation* t = stretch.translation ? stretch.translation.get() : own.translation.get();
+    if (!t) {
+      check_elements(backend, op.space, r, item);
+      op.add(r);
+      continue;
+    }
+    is_virtual = true;
+    uint64_t at = r.offset;
+    t->for_each_range(r.addr - t->virtual_addr, r.nbytes, [&](uint64_t addr, uint64_t n) {
+      if (addr % item != 0) throw KernelFault("a physical piece at " + address_text(addr) + " is misaligned");
+      op.add({addr, n, at});
+      at += n;
+    });
+  }
+  if (is_virtual) op.asked = std::move(asked);
+}
+
 std::shared_ptr<OpDesc> memory_desc(CommandType type, const std::string& name, std::shared_ptr<RangedOp> ranged,
                                     SourceLine where) {
   auto d = std::make_shared<OpDesc>();
@@ -85,17 +176,16 @@ Context::Elements Context::elements_of(const Ptr& ptr, const Tensor& index, cons
   e.ptr = ptr;
   e.shape = index.shape();
   e.index = index;
-  e.by.resize(static_cast<size_t>(index.elements()));
+  e.first.resize(static_cast<size_t>(index.elements()));
   const Bytes raw = core_->backend().memory().gather(index.ref());
-  convert(raw.data(), index.dtype(), e.by.data(), DType::i64, e.by.size());
+  convert(raw.data(), index.dtype(), e.first.data(), DType::i64, e.first.size());
   if (width < 1 || stride < 0) {
     fault(where, call + ": found width " + std::to_string(width) + ", stride " + std::to_string(stride) +
                      ", expected a width from 1 and a stride from 0");
   }
   e.width = width;
   if (width > 1) e.shape.push_back(width);
-  e.first = e.by;
-  for (int64_t& first : e.first) first *= stride > 0 ? stride : width;
+  e.scale = stride > 0 ? stride : width;
   return e;
 }
 
@@ -106,7 +196,7 @@ Context::Elements Context::elements_of(const Block& b) {
   e.shape = b.shape();
   const int rank = b.shape().rank();
   e.width = rank > 0 ? b.shape()[rank - 1] : 1;
-  const int64_t rows = b.shape().elements() / e.width;
+  const int64_t rows = e.width > 0 ? b.shape().elements() / e.width : 0;
   for (int64_t row = 0; row < rows; ++row) e.first.push_back(row * b.ld());
   return e;
 }
@@ -122,57 +212,43 @@ std::shared_ptr<RangedOp> Context::ranges_of(const Elements& e, const Tensor& ma
   const std::vector<uint8_t> on = mask_of(*core_, mask, e.index.valid() ? e.index.shape() : e.shape, call, where);
   const int64_t each = on.empty() || e.index.valid() ? e.width : 1;
   const uint64_t item = size_of(ptr.dtype), nbytes = static_cast<uint64_t>(each) * item;
-  RangedOp asked;  // as the pointer has them
+  const auto outside = [&](size_t i, uint64_t addr) {
+    const std::string which =
+        e.index.valid() ? "element " + std::to_string(i) + ", index " + std::to_string(e.first[i]) + ": " : "";
+    fault(where, call + " of " + ptr.to_string() + " by " + backend.pe_id() + ": " + which +
+                     (addr % item != 0 ? "the address " + address_text(addr) + " is misaligned, elements of " +
+                                             std::to_string(item) + " bytes need a multiple of it"
+                                       : "leaves what its pointer came from, " + ptr.bounds.to_string()));
+  };
+  const bool aligned = ptr.addr % item == 0;
+  std::vector<MovedRange> asked;  // as the pointer has them
+  asked.reserve(e.first.size());
+  uint64_t offset = 0;
   for (size_t i = 0; i < e.first.size(); ++i) {
-    for (int64_t j = 0; j < e.width; j += each) {
-      const uint64_t offset = (i * static_cast<size_t>(e.width) + static_cast<size_t>(j)) * item;
+    uint64_t addr = ptr.addr + static_cast<uint64_t>(e.first[i]) * static_cast<uint64_t>(e.scale) * item;
+    for (int64_t j = 0; j < e.width; j += each, addr += nbytes, offset += nbytes) {
       if (!on.empty() && !on[offset / nbytes]) {
-        if (!op->left_out.empty() && op->left_out.back().offset + op->left_out.back().nbytes == offset) {
-          op->left_out.back().nbytes += nbytes;
-        } else {
-          op->left_out.push_back({0, nbytes, offset});
-        }
+        leave_out(*op, offset, nbytes);
         continue;
       }
-      const uint64_t addr = ptr.addr + static_cast<uint64_t>(e.first[i] + j) * item;
-      if (addr % item != 0 || !ptr.bounds.hold(addr, nbytes)) {
-        const std::string which =
-            e.by.empty() ? "" : "element " + std::to_string(i) + ", index " + std::to_string(e.by[i]) + ": ";
-        fault(where, call + " of " + ptr.to_string() + " by " + backend.pe_id() + ": " + which +
-                         (addr % item != 0 ? "the address " + address_text(addr) + " is misaligned, elements of " +
-                                                 std::to_string(item) + " bytes need a multiple of it"
-                                           : "leaves what its pointer came from, " + ptr.bounds.to_string()));
+      if (!aligned || !ptr.bounds.hold(addr, nbytes)) outside(i, addr);
+      MovedRange* last = asked.empty() ? nullptr : &asked.back();
+      if (last && last->addr + last->nbytes == addr && last->offset + last->nbytes == offset) {
+        last->nbytes += nbytes;
+      } else {
+        asked.push_back({addr, nbytes, offset});
       }
-      asked.add({addr, nbytes, offset});
     }
   }
-  bool is_virtual = false;
-  for (const MovedRange& r : asked.ranges) {
-    TensorRef range;
-    range.space = ptr.space;
-    range.addr = r.addr;
-    range.dtype = DType::u8;
-    range.shape = Dims{static_cast<int64_t>(r.nbytes)};
-    range.strides = Dims{1};
-    try {
-      const TensorRef physical = r.addr < kVirtualBase ? range : backend.translate(range);
-      if (!physical.translation) {
-        backend.check_range(range.space, range.addr, r.nbytes);
-        op->add(r);
-        continue;
-      }
-      is_virtual = true;
-      uint64_t at = r.offset;
-      physical.translation->for_each_range(0, r.nbytes, [&](uint64_t addr, uint64_t n) {
-        if (addr % item != 0) throw KernelFault("a physical piece at " + address_text(addr) + " is misaligned");
-        op->add({addr, n, at});
-        at += n;
-      });
-    } catch (const KernelFault& f) {
-      fault(where, call + " of " + ptr.to_string() + " by " + backend.pe_id() + ": " + f.what());
+  try {
+    if (!lie_in_one_memory(backend, ptr.space, asked)) {
+      place(backend, asked, item, *op);
+    } else {
+      op->ranges = std::move(asked);
     }
+  } catch (const KernelFault& f) {
+    fault(where, call + " of " + ptr.to_string() + " by " + backend.pe_id() + ": " + f.what());
   }
-  if (is_virtual) op->asked = std::move(asked.ranges);
   return op;
 }
 

@@ -207,6 +207,7 @@ class ParamsWriter {
     }
     if (op.returns_old) place("dst", d.output);
     w_.field("sem", op.sem).field("effect_ns", op.effect_ns).field("number", op.number);
+    if (d.carried) carried(*d.carried);
   }
 
   void move(const OpDesc& d) {

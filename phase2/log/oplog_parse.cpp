@@ -291,6 +291,8 @@ struct OpRecordParser::Impl {
     op.sem = json_field<std::string>(p, "sem");
     op.effect_ns = json_field<double>(p, "effect_ns");
     op.number = json_field<uint64_t>(p, "number");
+    if (p.contains("carried"))
+      d.carried = json_field(p, "carried", [&](const OrderedJson& c) { return carried(c, nbytes); });
     if (!is_time(op.effect_ns) || op.effect_ns < 0)
       throw JsonFault(fmt::format("effect_ns: found {}, expected a time", op.effect_ns));
   }

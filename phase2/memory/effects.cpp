@@ -1,6 +1,7 @@
 // What each command does to memory at its instant (data contract §1).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <stdexcept>
@@ -8,6 +9,7 @@
 
 #include "kernbench/phase2/eval/convert.h"
 #include "kernbench/phase2/eval/eval.h"
+#include "kernbench/phase2/memory/left_out.h"
 #include "kernbench/phase2/memory/memory_image.h"
 #include "kernbench/phase2/op/runs.h"
 
@@ -21,6 +23,13 @@ void check_sizes(const OpDesc& d, const TensorRef& from) {
     throw std::invalid_argument(
         fmt::format("{}: source of {} bytes, destination of {} bytes", d.name, from.nbytes(), d.output.nbytes()));
   }
+}
+
+/// The bytes of an op's whole output that have come past a foreign block.
+const Bytes& carried_bytes(const OpDesc& d) {
+  if (!d.carried->bytes || d.carried->bytes->size() != d.output.nbytes())
+    throw std::invalid_argument(d.name + ": its bytes are not there, which only a memory file has");
+  return *d.carried->bytes;
 }
 
 /// The whole output, row by row, is to be made by this op. Always true: Phase 2 runs it.
@@ -90,16 +99,6 @@ bool load_masked(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
   return false;
 }
 
-/// Elements of a result that its mask leaves out.
-void fill_left_out(const OpDesc& d, MemoryImage& image) {
-  for (const MovedRange& r : d.ranged->left_out) {
-    Bytes bytes(r.nbytes);
-    for (uint64_t at = 0; at < r.nbytes; at += size_of(d.output.dtype))
-      store_scalar(d.ranged->other, d.output.dtype, bytes.data() + at);
-    image.write_shared(MemoryImage::key_of(d.output), d.output.addr + r.offset, SharedBytes::take(std::move(bytes)));
-  }
-}
-
 /// A stretch of one space as another holds it: pending, or with nothing in it.
 struct HeldElsewhere {
   uint64_t addr = 0, nbytes = 0;
@@ -112,7 +111,15 @@ bool gather_ranges(const OpDesc& d, MemoryImage& image) {
   const MemoryImage::SpaceKey from{op.space, kNoPe}, to = MemoryImage::key_of(d.output);
   fill_left_out(d, image);
   std::vector<HeldElsewhere> rest;
+  uint64_t begin = ~uint64_t{0}, end = 0;
+  for (const MovedRange& r : op.ranges) {
+    begin = std::min(begin, r.addr);
+    end = std::max(end, r.addr + r.nbytes);
+  }
+  // They mostly lie in one extent: it is looked up once for all of them.
+  const uint8_t* all = op.ranges.empty() ? nullptr : image.view(from, begin, end - begin);
   const auto read = [&](const MovedRange& r, uint8_t* bytes) {
+    if (all) return void(std::memcpy(bytes, all + (r.addr - begin), r.nbytes));
     image.for_each_piece(from, r.addr, r.nbytes,
                          [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
                            if (e && !e->pending.producer)
@@ -162,11 +169,23 @@ bool scatter_ranges(const OpDesc& d, MemoryImage& image) {
   return false;
 }
 
+/// Of an atomic that somebody else has done, by a write of their own: the old elements that came back.
+void carry_old(const OpDesc& d, MemoryImage& image) {
+  if (!d.ranged->returns_old) return;
+  const Bytes& old = carried_bytes(d);
+  for (const MovedRange& r : d.ranged->ranges)
+    image.write(MemoryImage::key_of(d.output), d.output.addr + r.offset, old.data() + r.offset, r.nbytes);
+}
+
 /// Of an atomic: its ranges hold the new elements, and the result the old ones. Pending where anything of them is.
 bool do_ranges(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
   const RangedOp& op = *d->ranged;
   if (op.returns_old) fill_left_out(*d, image);
   if (op.ranges.empty()) return false;
+  if (d->carried) {
+    carry_old(*d, image);
+    return false;
+  }
   const std::vector<Operand> inputs = inputs_of(*d);
   bool real = true;
   for (const Operand& o : inputs) real &= o.is_scalar || image.state_of(o.ref).state != State::pending;
@@ -205,16 +224,15 @@ bool do_ranges(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
 }
 
 bool load(const std::shared_ptr<const OpDesc>& d, MemoryImage& image, uint64_t share_from) {
-  if (d->ranged) return gather_ranges(*d, image);
   const TensorRef& source = d->operands.at(0).ref;
   check_sizes(*d, source);
   if (source.nbytes() == 0) return false;  // an empty message
   if (d->carried && d->carried->bytes) {
-    if (d->carried->bytes->size() != d->output.nbytes())
-      throw std::invalid_argument(d->name + ": its bytes are not there, which only a memory file has");
-    write_rows(image, d->output, {d->carried->bytes, d->carried->bytes->data(), d->carried->bytes->size()});
+    const Bytes& bytes = carried_bytes(*d);
+    write_rows(image, d->output, {d->carried->bytes, bytes.data(), bytes.size()});
     return false;
   }
+  if (d->ranged) return gather_ranges(*d, image);
   if (d->operands.size() > 1) return load_masked(d, image);
   if (has_short_runs(source, share_from)) {
     const State state = image.state_of(source).state;
@@ -270,6 +288,15 @@ bool store(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
 }
 
 }  // namespace
+
+void fill_left_out(const OpDesc& d, MemoryImage& image) {
+  for (const MovedRange& r : d.ranged->left_out) {
+    Bytes bytes(r.nbytes);
+    for (uint64_t at = 0; at < r.nbytes; at += size_of(d.output.dtype))
+      store_scalar(d.ranged->other, d.output.dtype, bytes.data() + at);
+    image.write_shared(MemoryImage::key_of(d.output), d.output.addr + r.offset, SharedBytes::take(std::move(bytes)));
+  }
+}
 
 bool apply_effect(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
   return apply_effect(d, image, kShortRun);

@@ -1,5 +1,5 @@
 // What passes foreign blocks: do its accounts sum, does its log replay from files, do debug transport and pointers go
-// the same way, and does a PE get what a foreign memory holds?
+// the same way, does a PE get what a foreign memory holds, and who does its atomics?
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -14,6 +14,7 @@
 #include "kernbench/systemc_models/fabric/router.h"
 #include "kernbench/systemc_models/memory/hbm_ctrl.h"
 #include "kernbench/systemc_models/memory/system.h"
+#include "kernbench/systemc_models/memory/tlm_memory.h"
 #include "kernbench/systemc_models/pe/processing_element.h"
 #include "system_support.h"
 #include "tapped_system.h"
@@ -47,10 +48,18 @@ TEST_P(PastABlock, the_parts_of_an_access_sum_to_its_latency) {
   struct Sum {
     double latency = 0, parts = 0, least = 0, outside = 0, queue = 0;
   };
-  for (const bool write : {false, true}) {
+  const std::pair<bool, AtomicKind> accesses[] = {{false, AtomicKind::none},
+                                                  {true, AtomicKind::none},
+                                                  {true, AtomicKind::fetch},
+                                                  {true, AtomicKind::reduce},
+                                                  {true, AtomicKind::compare}};
+  for (const auto& [write, atomic] : accesses) {
     for (const topology::Memory& memory : {near, far}) {
       Sum sum;
       MemoryRequest r;
+      Rows rows{1, 4096, 0};
+      rows.atomic = atomic;
+      r.rows = &rows;
       r.write = write;
       r.address = memory.base;
       r.nbytes = 4096;
@@ -78,23 +87,33 @@ INSTANTIATE_TEST_SUITE_P(of, PastABlock,
                          ::testing::Values(topology::Links::ideal, topology::Links::cut_through, topology::Links::flit),
                          [](const auto& p) { return std::string(topology::name_of(p.param)); });
 
-/// Scratch ranges are moved by the block: what replays from the files is where it was in the run.
+struct Replayed {
+  const char *kernel, *pending;
+  size_t kind;  ///< of hostile_kinds()
+  float factor;
+};
+
+/// Scratch ranges are moved by the block (6), or all goes on by payloads of its own (5): what replays from the files is
+/// where it was in the run.
 TEST(PastABlock, a_log_replays_from_its_files) {
-  for (const char* pending : {"false", "true"}) {
+  for (const Replayed& c : {Replayed{"hostile_probe", "false", 6, 1}, Replayed{"hostile_probe", "true", 6, 2},
+                            Replayed{"hostile_ranges", "false", 6, 2}, Replayed{"hostile_ranges", "true", 6, 4},
+                            Replayed{"hostile_ranges", "false", 5, 2}}) {
+    SCOPED_TRACE(std::string(c.kernel) + c.pending + hostile_kinds()[c.kind].name);
     for (const char* ending : {".jsonl", ".sqlite"}) {
-      const std::string base = ::testing::TempDir() + "past" + ending + pending + std::to_string(::getpid());
+      const std::string base = ::testing::TempDir() + "past" + ending + c.pending + std::to_string(::getpid());
       const std::string said = in_child([&]() -> std::string {
         topology::Graph g = small(topology::Links::flit, topology::Response::routed);
         const std::string dma = g.nodes[g.pes[0].blocks.at("pe_dma")].id;
         const topology::Graph plain = g;
         topology::insert_foreign(g, "moves", "sip0.cube0.r0c0", dma);
         Platform platform("system", g);
-        const auto there = hostile_kinds()[6].make("there", 1), back = hostile_kinds()[6].make("back", 2);
+        const auto there = hostile_kinds()[c.kind].make("there", 1), back = hostile_kinds()[c.kind].make("back", 2);
         there->bind(platform.foreign("moves"), dma, "sip0.cube0.r0c0");
         back->bind(platform.foreign("moves"), "sip0.cube0.r0c0", dma);
         RunOptions o;
-        o.kernel = "hostile_probe";
-        o.params = {{"n", "500"}, {"pending", pending}};
+        o.kernel = c.kernel;
+        o.params = {{"n", "500"}, {"pending", c.pending}};
         o.verify = true;
         o.header.isa = std::string(name_of(o.isa));
         for (const auto& n : platform.graph().nodes) o.header.components.push_back(n.id);
@@ -112,9 +131,10 @@ TEST(PastABlock, a_log_replays_from_its_files) {
       const PlacedTensor *x = nullptr, *y = nullptr;
       for (const PlacedTensor& t : file.header.tensors) (t.name == "x" ? x : y) = &t;
       ASSERT_TRUE(x && y);
-      size_t moved = 0;
+      size_t moved = 0, done_by_block = 0;
       for (const OpRecord& r : file.records) {
-        if (!r.desc || !r.desc->carried) continue;
+        done_by_block += r.desc && r.desc->type == CommandType::atomic && r.desc->carried;
+        if (!r.desc || !r.desc->carried || r.desc->type == CommandType::atomic) continue;
         const TensorRef& at = r.desc->type == CommandType::load ? r.desc->operands[0].ref : r.desc->output;
         uint64_t bytes = 0;
         for (const Carried::Part& p : r.desc->carried->parts) {
@@ -123,13 +143,14 @@ TEST(PastABlock, a_log_replays_from_its_files) {
         }
         EXPECT_EQ(bytes, at.nbytes());
       }
-      EXPECT_GT(moved, 0u);
+      EXPECT_EQ(moved > 0, c.kind == 6);
+      EXPECT_EQ(done_by_block > 0, c.kind == 5);
       const Bytes in = read_tensor(*x, again.memory), out = read_tensor(*y, again.memory);
       for (size_t i = 0; i < in.size(); i += sizeof(float)) {
         float from = 0, to = 0;
         std::memcpy(&from, &in[i], sizeof from);
         std::memcpy(&to, &out[i], sizeof to);
-        ASSERT_EQ(to, from * (*pending == 't' ? 2 : 1)) << i;
+        ASSERT_EQ(to, from * c.factor) << i;
       }
     }
   }
@@ -148,22 +169,69 @@ TEST(PastABlock, a_second_block_for_one_side_is_told) {
             std::string::npos);
 }
 
+/// A block that knows nothing of atomics and says that all is well.
+TEST(PastABlock, an_atomic_that_nobody_has_done_is_a_fault) {
+  for (const auto links : {topology::Links::ideal, topology::Links::cut_through, topology::Links::flit}) {
+    const std::string said = in_child([&]() -> std::string {
+      topology::Graph g = small(links, topology::Response::routed);
+      const std::string dma = g.nodes[g.pes[0].blocks.at("pe_dma")].id;
+      topology::insert_foreign(g, "splits", "sip0.cube0.r0c0", dma);
+      Platform platform("system", g);
+      const auto there = hostile_kinds()[4].make("there", 1), back = hostile_kinds()[4].make("back", 2);
+      there->bind(platform.foreign("splits"), dma, "sip0.cube0.r0c0");
+      back->bind(platform.foreign("splits"), "sip0.cube0.r0c0", dma);
+      RunOptions o;
+      o.kernel = "hostile_ranges";
+      o.params = {{"n", "500"}};
+      try {
+        run_kernel(platform, std::move(o));
+      } catch (const RunError& e) {
+        return e.what();
+      }
+      return "no fault";
+    });
+    for (const char* word : {"sip0.cube0.pe0", "foreign_blocks_may_do_anything_test.cpp:", "atomic_add",
+                             "of sip0.cube0.hbm_ctrl.pe0", "not done"})
+      EXPECT_NE(said.find(word), std::string::npos) << said;
+    EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+  }
+}
+
 /// A memory of somebody else's: bytes, and pointers to them.
 struct PlainMemory : sc_core::sc_module {
   tlm_utils::simple_target_socket<PlainMemory> in{"in"};
   std::vector<uint8_t> bytes = std::vector<uint8_t>(1 << 16);
+  bool knows_atomics = false;
   explicit PlainMemory(sc_core::sc_module_name name) : sc_module(name) {
     in.register_b_transport(this, &PlainMemory::serve);
     in.register_get_direct_mem_ptr(this, &PlainMemory::point);
     in.register_transport_dbg(this, &PlainMemory::debug);
   }
   void serve(Payload& p, sc_core::sc_time& t) {
-    debug(p);
+    if (AtomicExtension* e = knows_atomics ? atomic_of(p) : nullptr) add(p, *e);
+    if (p.get_command() != tlm::TLM_IGNORE_COMMAND) debug(p);
     p.set_response_status(tlm::TLM_OK_RESPONSE);
     t += sc_core::sc_time(10, sc_core::SC_NS);
   }
+  /// All that it knows: adds i32.
+  void add(Payload& p, AtomicExtension& e) {
+    e.done = e.op == "add" && e.dtype == DType::i32;
+    size_t at = 0;
+    for (const AtomicExtension::Range& r : e.ranges) {
+      for (uint64_t i = 0; i < r.nbytes; i += 4, at += 4) {
+        uint8_t* here = bytes.data() + (p.get_address() - base + r.offset + i);
+        int32_t now = 0, more = 0;
+        std::memcpy(&now, here, 4);
+        std::memcpy(&more, e.operand.data() + at, 4);
+        if (e.returns_old) e.old.insert(e.old.end(), here, here + 4);
+        now += more;
+        std::memcpy(here, &now, 4);
+      }
+    }
+  }
+  uint64_t base = 1 << 20;
   unsigned debug(Payload& p) {
-    uint8_t* here = bytes.data() + (p.get_address() - (1 << 20));
+    uint8_t* here = bytes.data() + (p.get_address() - base);
     p.is_write() ? std::memcpy(here, p.get_data_ptr(), p.get_data_length())
                  : std::memcpy(p.get_data_ptr(), here, p.get_data_length());
     return p.get_data_length();
@@ -227,6 +295,80 @@ std::string by_hand(Links links) {
 TEST(PastABlock, a_pe_and_a_foreign_memory_see_each_others_bytes) {
   for (const Links links : {Links::ideal, Links::cut_through, Links::flit})
     EXPECT_EQ(in_child([&] { return by_hand(links); }), std::to_string(8.f + 60 + 300 + 0 + 20000.f));
+}
+
+/// What atomics at a foreign memory come to: bound as it is, or behind an adapter that has its bytes, or asks it for time
+/// only. The sum of what they gave, what was there afterwards, and what the model holds.
+std::string atomics_at_a_memory(Links links, bool knows, const std::string& storage) {
+  FabricTiming timing;
+  timing.links = links;
+  timing.response = Response::routed;
+  System system(timing);
+  ProcessingElementParameters parameters;
+  parameters.gemm.macs_per_cycle = 1024;
+  parameters.gemm.freq_ghz = 1;
+  parameters.math.lanes = 64;
+  parameters.math.freq_ghz = 1;
+  parameters.tcm.size_mb = 2;
+  parameters.tcm.read_bw_gbs = parameters.tcm.write_bw_gbs = 256;
+  ProcessingElement pe("pe", system, parameters);
+  Router router("r", system);
+  HbmCtrl hbm("hbm", system);
+  PlainMemory outside("outside");
+  outside.knows_atomics = knows;
+  connect(pe.dma, router, {0.02, 128});
+  connect(router, hbm, {0.05, 64});
+  std::unique_ptr<TlmMemory> adapter;
+  if (storage.empty()) {
+    router.out.bind(outside.in);
+    system.address_map().add_foreign(router, router.out.ports().size() - 1, 1 << 20, 1 << 16);
+  } else {
+    TlmMemoryParameters<HbmParameters> p;
+    p.storage = storage;
+    outside.base = 0;
+    adapter = std::make_unique<TlmMemory>("adapter", system, p);
+    connect(router, *adapter, {0.05, 64});
+    adapter->socket().bind(outside.in);
+    system.address_map().add(*adapter, 1 << 20, 1 << 16);
+    const std::vector<uint8_t> zeros(256);
+    system.place(1 << 20, zeros.data(), zeros.size());
+  }
+  system.address_map().add(hbm, 0, 1 << 20);
+  std::string fault = "nothing ran";
+  int64_t sum = 0, after = 0;
+  pe.run(
+      [&](tl::Context& tl) {
+        const tl::Ptr there(Space::hbm, 1 << 20, DType::i32);
+        const tl::Tensor index = tl.tensor(std::vector<int64_t>{3, 1, 3}, {3}, DType::i32);
+        tl.red_add(there, index, 5);
+        const auto old = tl.atomic_add(there, index, 100);
+        for (int64_t i = 0; i < 3; ++i) sum += old(i);
+        after = tl.load(there, {4})(3);
+      },
+      [&](const KernelRunner::Outcome& outcome) { fault = outcome.fault; });
+  sc_core::sc_start();
+  int32_t held = 0;
+  std::memcpy(&held, outside.bytes.data() + 12, 4);
+  if (!fault.empty()) return fault;
+  return std::to_string(sum) + " " + std::to_string(after) + " " + std::to_string(held);
+}
+
+TEST(PastABlock, a_foreign_memory_does_atomics_that_it_knows) {
+  for (const Links links : {Links::ideal, Links::cut_through, Links::flit}) {
+    for (const std::string storage : {"", "target", "image"}) {
+      for (const bool knows : {true, false}) {
+        const std::string said = in_child([&] { return atomics_at_a_memory(links, knows, storage); });
+        if (storage == "image") {
+          EXPECT_EQ(said.substr(0, 8), "125 210 ") << said;  // 10 + 5 + 110: on the platform's image
+        } else if (knows) {
+          EXPECT_EQ(said, "125 210 210");
+        } else {
+          for (const char* word : {"pe", "accesses_past_foreign_blocks_test.cpp:", "red_add", "not done"})
+            EXPECT_NE(said.find(word), std::string::npos) << said;
+        }
+      }
+    }
+  }
 }
 
 /// A pointer as late as the block's, and the way there; and one that is denied where the block hands none on.

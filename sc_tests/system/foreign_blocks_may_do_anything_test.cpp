@@ -51,6 +51,48 @@ void through_scratch(tl::Context& tl, const tl::Args& args) {
   tl.store(y, tl.load(own, {n}));
 }
 
+/// y = 2 x or 4 x, by ranges and atomics of each half of a range that is the PE's own.
+void through_ranges(tl::Context& tl, const tl::Args& args) {
+  const tl::Block x = args["x"], y = args["y"];
+  const int64_t n = x.shape().elements(), half = n / 2;
+  const double factor = args.flag("pending") ? 4 : 2;
+  if (n % 2 > 0) tl.store(y.ptr() + (n - 1), tl.load(x.ptr() + (n - 1), {1}) * factor);
+  if (half == 0) return;
+  const auto own = x.ptr().unbounded() + (1 << 18);
+  scratch.push_back({own.addr, 8 * static_cast<uint64_t>(half)});
+  std::vector<int64_t> backwards(static_cast<size_t>(half));
+  for (int64_t i = 0; i < half; ++i) backwards[static_cast<size_t>(i)] = half - 1 - i;
+  const tl::Tensor index = tl.tensor(backwards, {half}, DType::i32);
+  for (const int64_t from : {int64_t{0}, half}) {
+    const auto there = own + from;
+    const auto a = tl.load(x.ptr() + from, {half});
+    tl.scatter(there, index, a);
+    const auto b = tl.gather(there, index);
+    const auto old = tl.atomic_add(there, index, a);
+    const auto bits = tl.load(there.cast(DType::i32), {half});
+    const auto same = tl.atomic_cas(there.cast(DType::i32).block({half}), bits, bits);
+    for (int64_t i = 0; i < half; ++i) {
+      if (b(i) != a(i)) throw std::logic_error("gathers what was not scattered");
+      if (old(i) != a(i)) throw std::logic_error("an atomic gives what was not there");
+      if (same(i) != bits(i)) throw std::logic_error("a compare-and-swap gives what was not there");
+    }
+    if (args.flag("pending")) tl.red_add(there, index, a + b);
+    tl.store(y.ptr() + from, tl.gather(there, index));
+  }
+}
+
+KernelSpec ranges() {
+  KernelSpec s = copying_kernel("hostile_ranges", through_ranges);
+  s.params.push_back(ParamSpec::flag("pending", false, "whether it moves what Phase 2 makes"));
+  s.tensors[1].placement = Placement::rows;
+  s.reference = [](const Params& p, const TensorMap& in) {
+    std::vector<float> y = in.at("x").floats();
+    for (float& v : y) v *= p.flag("pending") ? 4 : 2;
+    return std::map<std::string, Expected>{{"y", {HostTensor::from(DType::f32, in.at("x").shape, y), {}}}};
+  };
+  return s;
+}
+
 KernelSpec probe() {
   KernelSpec s = copying_kernel("hostile_probe", through_scratch);
   s.params.push_back(ParamSpec::flag("pending", false, "whether it moves what Phase 2 makes"));
@@ -62,9 +104,9 @@ KernelSpec probe() {
   };
   return s;
 }
-const RegisterKernel registered{probe()};
+const RegisterKernel registered[] = {RegisterKernel{probe()}, RegisterKernel{ranges()}};
 
-/// Writes and reads back as a host would, beside the kernel.
+/// Writes, reads back and exchanges by an atomic as a host would, beside the kernel.
 class HostTraffic : public sc_core::sc_module {
  public:
   tlm_utils::simple_initiator_socket<HostTraffic> socket{"socket"};
@@ -90,6 +132,33 @@ class HostTraffic : public sc_core::sc_module {
     wait(t);
     return p.get_response_status();
   }
+  /// A word, which nobody else touches.
+  void exchange(uint64_t address) {
+    AtomicExtension e;
+    e.op = "xchg";
+    e.ranges = {{0, 4}};
+    for (int i = 0; i < 4; ++i) e.operand.push_back(static_cast<uint8_t>(random_()));
+    std::vector<uint8_t> bytes(4);
+    Payload p;
+    p.set_command(tlm::TLM_IGNORE_COMMAND);
+    p.set_address(address);
+    p.set_data_ptr(bytes.data());
+    p.set_data_length(4);
+    p.set_streaming_width(4);
+    p.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    p.set_extension(&e);
+    sc_core::sc_time t = sc_core::SC_ZERO_TIME;
+    socket->b_transport(p, t);
+    p.clear_extension(&e);
+    wait(t);
+    const bool ok = p.get_response_status() == tlm::TLM_OK_RESPONSE;
+    errors += !ok;
+    if (ok != e.done) wrong = std::string(name()) + " is answered OK for an atomic that is not done, or the other way";
+    if (ok && known_ && e.old != word_) wrong = std::string(name()) + " exchanges for what was not there";
+    known_ |= ok;
+    if (ok) word_ = e.operand;
+    if (!ok) known_ = false;  // a block may say so of one that is done
+  }
   void run() {
     for (int i = 0; i < 6; ++i) {
       std::vector<uint8_t> bytes(1 + random_() % 300), back(bytes.size());
@@ -99,11 +168,14 @@ class HostTraffic : public sc_core::sc_module {
           access(true, at, bytes) == tlm::TLM_OK_RESPONSE && access(false, at, back) == tlm::TLM_OK_RESPONSE;
       errors += !ok;
       if (ok && back != bytes) wrong = std::string(name()) + " reads back what it has not written";
+      exchange(address_ + 1024);
     }
     done = true;
   }
   uint64_t address_;
   std::minstd_rand random_;
+  std::vector<uint8_t> word_ = std::vector<uint8_t>(4);  ///< what it has left there
+  bool known_ = true;
 };
 
 /// Where a block stands, and what it does.
@@ -191,7 +263,7 @@ Case draw(uint32_t seed) {
   c.links = std::vector{topology::Links::ideal, topology::Links::cut_through, topology::Links::flit}[below(3)];
   c.finite = c.links == topology::Links::flit && below(2) == 0;
   const auto size = std::to_string(1 + below(3000));
-  switch (below(5)) {
+  switch (below(7)) {
     case 0:
       c.kernel = "vector_add";
       c.params = {{"n", size}};
@@ -203,6 +275,11 @@ Case draw(uint32_t seed) {
     case 2:
       c.kernel = "gemm";
       c.params = {{"m", "64"}, {"n", "48"}, {"k", "40"}};
+      break;
+    case 3:
+    case 4:
+      c.kernel = "hostile_ranges";
+      c.params = {{"n", std::to_string(2 + 2 * below(150))}, {"pending", below(2) ? "true" : "false"}};
       break;
     default:
       c.kernel = "hostile_probe";
@@ -276,7 +353,8 @@ std::string outcome(const Case& c) {
       (fails && says("answered") && says("TLM_")) ||
       (loses && (says("expected it to pass the payload on with its extensions") ||
                  says("expected the tiles of a composite to be passed on as they are") ||
-                 says("expected messages between PEs to be passed on") || says("answered TLM_GENERIC_ERROR")));
+                 says("expected messages between PEs to be passed on") || says("answered TLM_GENERIC_ERROR") ||
+                 says("expected foreign blocks to pass the payload on with its extensions")));
   if (said != "verified" && !known) said = "wrong: " + said;
   for (const HostTraffic* t : {&host, &cpu}) {
     if (said == "verified" && !t->done) sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_MS));

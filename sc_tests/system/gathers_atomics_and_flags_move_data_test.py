@@ -136,6 +136,12 @@ class Access(cli_support.Cli):
         for op in ("gather", "scatter", "add"):
             self.check(*self.case(op, "i32"), "--set", "*.pe_dma.outstanding=4", "--links", "flit")
 
+    def test_where_nothing_takes_time(self):
+        """What an atomic gives is there for the command of the very instant."""
+        for op in ("add", "cas", "gather"):
+            self.check(*self.case(op, "i32", pending_table="true"), "--links", "ideal", "--set", "*.pe_cpu.overhead_ns=0",
+                       "--set", "*.pe_scheduler.overhead_ns=0")
+
     def test_replay_from_files(self):
         for log in ("log.jsonl", "log.sqlite"):
             for op in ("gather", "scatter", "add", "cas"):
@@ -182,10 +188,11 @@ class Access(cli_support.Cli):
             np.testing.assert_array_equal(y[:8], [1, 2, 3, 4, 5, 6, 7, 0])
 
     def test_races(self):
-        for kernel in ("t_relay", "t_barrier", "t_tickets"):
+        for kernel in ("t_relay", "t_barrier", "t_tickets", "t_stream_k", "t_histogram", "t_lock", "t_sram"):
             report = json.loads(self.succeeds(*self.command(kernel, {}, "--check-races", "--format", "json")))
             self.assertEqual(report["races"], [], kernel)
-        for kernel, order in (("t_relay", "relaxed"), ("t_barrier", "relaxed")):
+        for kernel, order in (("t_relay", "relaxed"), ("t_barrier", "relaxed"), ("t_stream_k", "none"), ("t_histogram", "none"),
+                              ("t_lock", "none"), ("t_lock", "relaxed")):
             status, out, err = self.run_cli(*self.command(kernel, {"order": order}, "--check-races", "--format", "json"))
             self.assertEqual(status, 1, err)
             races = json.loads(out)["races"]
@@ -194,6 +201,20 @@ class Access(cli_support.Cli):
                 for side in ("first", "second"):
                     self.assertRegex(race[side]["source"], r"kernels\.cpp:\d+$")
                 self.assertNotEqual(race["first"]["pe"], race["second"]["pe"])
+
+    def test_sums_of_several_pes(self):
+        for mode in MODES:
+            np.testing.assert_array_equal(self.dumped("t_stream_k", "state", {}, "--links", mode), 36)
+            counts = self.dumped("t_histogram", "state", {}, "--links", mode)
+            wanted = np.zeros(64, np.int32)
+            np.add.at(wanted, [i for pe in range(8) for i in (3, pe, 9, 3)], 1)
+            np.testing.assert_array_equal(counts, wanted)
+            np.testing.assert_array_equal(self.dumped("t_lock", "row", {}, "--links", mode)[:16], 8)
+
+    def test_sram(self):
+        for mode in MODES:
+            y = self.dumped("t_sram", "y", {}, "--links", mode)[:64].reshape(8, 8)
+            np.testing.assert_array_equal(y, np.tile([0, 0, 32, 0, 0, 16, 0, 16], (8, 1)))
 
     def line_of(self, text):
         with open(SOURCE, encoding="utf-8") as file:

@@ -1,6 +1,7 @@
 // Foreign blocks that do what IEEE 1666 allows an interconnect or a target: forward, delay, answer, fail, split, make
 // payloads of their own, change the address. Written from the standard alone, but for the scratch ranges, which the
-// kernel of the test tells, as a driver programs a device.
+// kernel of the test tells, as a driver programs a device; some know AtomicExtension too, others pass atomics on, or
+// do nothing and say that all is well.
 #pragma once
 
 #include <tlm_utils/multi_passthrough_initiator_socket.h>
@@ -17,7 +18,9 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/phase2/eval/atomic.h"
 #include "kernbench/platform/elaborate/foreign_node.h"
+#include "kernbench/systemc_models/protocol/atomic_extension.h"
 
 namespace kernbench::testing {
 
@@ -27,7 +30,65 @@ struct Scratch {
 };
 inline std::vector<Scratch> scratch;
 
+inline const Scratch* scratch_at(uint64_t address) {
+  for (const Scratch& s : scratch) {
+    if (address - s.address < s.nbytes) return &s;
+  }
+  return nullptr;
+}
+
+/// The same place in the other half of its scratch range.
+inline uint64_t swapped(uint64_t address) {
+  const Scratch* s = scratch_at(address);
+  if (!s) return address;
+  const uint64_t half = s->nbytes / 2;
+  return address - s->address < half ? address + half : address - half;
+}
+
 using Payload = tlm::tlm_generic_payload;
+
+inline AtomicExtension* atomic_of(const Payload& p) {
+  return p.get_command() == tlm::TLM_IGNORE_COMMAND ? p.get_extension<AtomicExtension>() : nullptr;
+}
+
+/// An atomic by a payload of one's own: sends(own) sends it on, or does it. Its ranges are where elsewhere(address) says.
+template <class Send, class Elsewhere>
+void convert_atomic(Payload& p, const Send& sends, const Elsewhere& elsewhere) {
+  AtomicExtension* e = atomic_of(p);
+  AtomicExtension copy = *e;
+  Payload own;
+  own.set_command(tlm::TLM_IGNORE_COMMAND);
+  own.set_address(elsewhere(p.get_address() + copy.ranges.front().offset));
+  for (AtomicExtension::Range& r : copy.ranges) r.offset = elsewhere(p.get_address() + r.offset) - own.get_address();
+  own.set_data_length(p.get_data_length());
+  own.set_streaming_width(p.get_data_length());
+  own.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  own.set_extension(&copy);
+  sends(own);
+  own.clear_extension(&copy);
+  e->old = copy.old;
+  e->done = copy.done;
+  p.set_response_status(own.get_response_status());
+}
+
+/// Does it on bytes of one's own.
+inline void do_atomic(Payload& p, std::map<uint64_t, uint8_t>& bytes) {
+  AtomicExtension& e = *atomic_of(p);
+  const uint64_t item = size_of(e.dtype);
+  e.old.clear();
+  for (size_t r = 0, at = 0; r < e.ranges.size(); ++r) {
+    for (uint64_t i = 0; i < e.ranges[r].nbytes; i += item, at += item) {
+      uint8_t now[8];
+      for (uint64_t b = 0; b < item; ++b) now[b] = bytes[p.get_address() + e.ranges[r].offset + i + b];
+      if (e.returns_old) e.old.insert(e.old.end(), now, now + item);
+      kernbench::atomic_of(e.op, e.dtype)(e.operand.data() + at, e.expected.empty() ? nullptr : e.expected.data() + at,
+                                          now);
+      for (uint64_t b = 0; b < item; ++b) bytes[p.get_address() + e.ranges[r].offset + i + b] = now[b];
+    }
+  }
+  e.done = true;
+  p.set_response_status(tlm::TLM_OK_RESPONSE);
+}
 
 class HostileBlock : public sc_core::sc_module {
  public:
@@ -61,6 +122,7 @@ class LtBlock : public HostileBlock {
 
  protected:
   virtual void access(Payload& p, sc_core::sc_time& t) { out->b_transport(p, t); }
+  virtual void atomic(Payload& p, sc_core::sc_time& t) { out->b_transport(p, t); }
   virtual unsigned debug(Payload& p) { return out->transport_dbg(p); }
   /// A payload of its own for part of another's bytes.
   tlm::tlm_response_status pass(const Payload& p, uint64_t from, uint64_t n, sc_core::sc_time& t) {
@@ -84,6 +146,7 @@ class LtBlock : public HostileBlock {
  private:
   void transport(Payload& p, sc_core::sc_time& t) {
     if (is_access(p)) return access(p, t);
+    if (atomic_of(p)) return atomic(p, t);
     out->b_transport(p, t);
   }
 };
@@ -95,6 +158,7 @@ class Delays : public LtBlock {
     out->b_transport(p, t);
     t += sc_core::sc_time(static_cast<double>(draw(50)), sc_core::SC_NS);
   }
+  void atomic(Payload& p, sc_core::sc_time& t) override { access(p, t); }
 };
 
 class Fails : public LtBlock {
@@ -105,6 +169,7 @@ class Fails : public LtBlock {
     if (what == 0) p.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     if (what == 1) p.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
   }
+  void atomic(Payload& p, sc_core::sc_time& t) override { access(p, t); }
   bool fails() const override { return true; }
 };
 
@@ -130,12 +195,17 @@ class Splits : public LtBlock {
       if (status != tlm::TLM_OK_RESPONSE) p.set_response_status(status);
     }
   }
+  /// Does not know them.
+  void atomic(Payload& p, sc_core::sc_time&) override { p.set_response_status(tlm::TLM_OK_RESPONSE); }
   bool loses_extensions() const override { return true; }
 };
 
 class Converts : public LtBlock {
   using LtBlock::LtBlock;
   void access(Payload& p, sc_core::sc_time& t) override { p.set_response_status(pass(p, 0, p.get_data_length(), t)); }
+  void atomic(Payload& p, sc_core::sc_time& t) override {
+    convert_atomic(p, [&](Payload& own) { out->b_transport(own, t); }, [](uint64_t address) { return address; });
+  }
   bool loses_extensions() const override { return true; }
 };
 
@@ -144,24 +214,17 @@ class Remaps : public LtBlock {
   using LtBlock::LtBlock;
   void access(Payload& p, sc_core::sc_time& t) override {
     const uint64_t address = p.get_address();
-    p.set_address(elsewhere(address));
+    p.set_address(swapped(address));
     out->b_transport(p, t);
     p.set_address(address);
   }
+  void atomic(Payload& p, sc_core::sc_time& t) override { access(p, t); }  // those of the test lie in one half
   unsigned debug(Payload& p) override {
     const uint64_t address = p.get_address();
-    p.set_address(elsewhere(address));
+    p.set_address(swapped(address));
     const unsigned n = out->transport_dbg(p);
     p.set_address(address);
     return n;
-  }
-  static uint64_t elsewhere(uint64_t address) {
-    for (const Scratch& s : scratch) {
-      if (address - s.address >= s.nbytes) continue;
-      const uint64_t half = s.nbytes / 2;
-      return address - s.address < half ? address + half : address - half;
-    }
-    return address;
   }
 };
 
@@ -181,6 +244,9 @@ class Keeps : public LtBlock {
       return;
     }
     out->b_transport(p, t);
+  }
+  void atomic(Payload& p, sc_core::sc_time& t) override {
+    scratch_at(p.get_address()) ? do_atomic(p, bytes_) : out->b_transport(p, t);
   }
   bool loses_extensions() const override { return true; }
   std::map<uint64_t, uint8_t> bytes_;
@@ -229,6 +295,10 @@ class Completes : public AtBlock {
 class CompletesScratch : public AtBlock {
   using AtBlock::AtBlock;
   tlm::tlm_sync_enum forward(Payload& p, tlm::tlm_phase& phase, sc_core::sc_time& t) override {
+    if (phase == tlm::BEGIN_REQ && atomic_of(p) && scratch_at(p.get_address())) {  // which it does nothing about
+      p.set_response_status(tlm::TLM_OK_RESPONSE);
+      return tlm::TLM_COMPLETED;
+    }
     for (const Scratch& s : scratch) {
       if (phase != tlm::BEGIN_REQ || !is_access(p) || p.get_address() - s.address >= s.nbytes) continue;
       for (unsigned i = 0; i < p.get_data_length(); ++i) {

@@ -33,6 +33,7 @@ class Engine : public HostileBlock, private tlm::tlm_mm_interface {
  protected:
   /// In a thread of its own.
   virtual void access(Payload& p) { convert(p, 0, p.get_data_length()); }
+  virtual void atomic(Payload& p) { send(p); }
   /// Answers at BEGIN_REQ, or not.
   virtual std::optional<tlm::tlm_sync_enum> at_once(Payload&, tlm::tlm_phase&, sc_core::sc_time&) { return {}; }
   virtual unsigned debug(Payload& p) { return out->transport_dbg(p); }
@@ -57,6 +58,26 @@ class Engine : public HostileBlock, private tlm::tlm_mm_interface {
     if (p.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE || own.is_response_error())
       p.set_response_status(own.get_response_status());
     own.release();
+  }
+  /// An atomic by a payload of the pool, its ranges where elsewhere(address) says.
+  template <class Elsewhere>
+  void convert_own(Payload& p, const Elsewhere& elsewhere) {
+    const auto by_the_pool = [&](Payload& shape) {
+      Payload& own = acquire();
+      own.set_command(tlm::TLM_IGNORE_COMMAND);
+      own.set_address(shape.get_address());
+      own.set_data_ptr(nullptr);
+      own.set_data_length(shape.get_data_length());
+      own.set_streaming_width(shape.get_data_length());
+      own.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+      AtomicExtension* e = atomic_of(shape);
+      own.set_extension(e);
+      send(own);
+      own.clear_extension(e);
+      shape.set_response_status(own.get_response_status());
+      own.release();
+    };
+    convert_atomic(p, by_the_pool, elsewhere);
   }
   /// On, until its response is here.
   void send(Payload& p) {
@@ -160,8 +181,8 @@ class Engine : public HostileBlock, private tlm::tlm_mm_interface {
       sc_core::sc_time t = sc_core::SC_ZERO_TIME;
       in->nb_transport_bw(p, phase, t);
     }
-    if (is_access(p)) {
-      access(p);
+    if (is_access(p) || atomic_of(p)) {
+      is_access(p) ? access(p) : atomic(p);
       pause(100);
     } else {
       send(p);
@@ -193,6 +214,17 @@ class Beats : public Engine {
     for (uint64_t at = 0; at < p.get_data_length(); at += most)
       convert(p, at, std::min<uint64_t>(most, p.get_data_length() - at));
   }
+  /// Without the extension.
+  void atomic(Payload& p) override {
+    std::vector<uint8_t> bytes(p.get_data_length());
+    Payload data;
+    data.set_command(tlm::TLM_IGNORE_COMMAND);
+    data.set_address(p.get_address());
+    data.set_data_ptr(bytes.data());
+    data.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    convert(data, 0, bytes.size());
+    p.set_response_status(data.get_response_status());
+  }
 };
 
 /// Each access by two of its own: the even bytes, then the odd ones, by byte enables.
@@ -207,22 +239,15 @@ class Interleaves : public Engine {
 /// The halves of the scratch ranges swapped, in parts that end at multiples of 64 bytes.
 class Bridge64 : public Engine {
   using Engine::Engine;
-  static uint64_t elsewhere(uint64_t address) {
-    for (const Scratch& s : scratch) {
-      if (address - s.address >= s.nbytes) continue;
-      const uint64_t half = s.nbytes / 2;
-      return address - s.address < half ? address + half : address - half;
-    }
-    return address;
-  }
   void access(Payload& p) override {
     for (uint64_t at = 0; at < p.get_data_length();) {
       const uint64_t address = p.get_address() + at;
       const uint64_t n = std::min<uint64_t>(64 - address % 64, p.get_data_length() - at);
-      convert(p, at, n, elsewhere(address) - address);
+      convert(p, at, n, swapped(address) - address);
       at += n;
     }
   }
+  void atomic(Payload& p) override { convert_own(p, swapped); }
 };
 
 /// Reads of the scratch ranges are answered from what was written there or read before.
@@ -245,6 +270,12 @@ class Cache : public Engine {
         lines_[p.get_address() + i] = p.get_data_ptr()[i];
     }
   }
+  void atomic(Payload& p) override {
+    for (const AtomicExtension::Range& r : atomic_of(p)->ranges) {
+      for (uint64_t i = 0; i < r.nbytes; ++i) lines_.erase(p.get_address() + r.offset + i);
+    }
+    send(p);
+  }
   std::map<uint64_t, uint8_t> lines_;
 };
 
@@ -266,6 +297,14 @@ class Combines : public Engine {
     } else {
       convert(p, 0, p.get_data_length());
     }
+    busy_ = false;
+    free_.notify();
+  }
+  void atomic(Payload& p) override {
+    while (busy_) wait(free_);
+    busy_ = true;
+    flush();
+    send(p);
     busy_ = false;
     free_.notify();
   }
@@ -303,6 +342,10 @@ class Firewall : public Engine {
     if (++count_ % 9 != 0) return convert(p, 0, p.get_data_length());
     p.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
   }
+  void atomic(Payload& p) override {
+    if (++count_ % 9 != 0) return send(p);
+    p.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+  }
   unsigned count_ = 0;
 };
 
@@ -328,6 +371,7 @@ class Reorders : public Engine {
     send(p);
     pause(150);
   }
+  void atomic(Payload& p) override { access(p); }
 };
 
 /// LT that runs ahead: it says delays and never waits.
@@ -338,6 +382,7 @@ class RunsAhead : public LtBlock {
     out->b_transport(p, t);
     t += sc_core::sc_time(static_cast<double>(draw(300)), sc_core::SC_NS);
   }
+  void atomic(Payload& p, sc_core::sc_time& t) override { access(p, t); }
 };
 
 inline const std::vector<HostileKind>& all_hostile_kinds() {

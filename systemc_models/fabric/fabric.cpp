@@ -88,8 +88,10 @@ std::unique_ptr<tlm::tlm_fw_transport_if<>> Fabric::make_entry(FabricNode&, tlm:
 }
 
 void Fabric::known_bytes(const FabricTransaction& x, uint8_t* out) const {
-  for (uint64_t row = 0; row < x.rows.count; ++row)
-    known_bytes(x.address + row * x.rows.stride, out + row * x.rows.bytes, x.rows.bytes);
+  for_each_range(x.address, x.rows, [&](uint64_t address, uint64_t nbytes) {
+    known_bytes(address, out, nbytes);
+    out += nbytes;
+  });
 }
 
 Link& Fabric::make_link(const LinkParameters& p) {

@@ -7,6 +7,7 @@
 
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/protocol/atomic_extension.h"
 
 namespace kernbench {
 
@@ -62,9 +63,9 @@ void FabricInitiator::send(FabricTransaction& x, const Access& a) {
   if (const FabricObservers& o = node_.observers()) {
     x.posted ? o->post_started(owner(), x, x.grant_ns) : o->access_started(owner(), x, x.grant_ns);
   }
-  if ((x.is_atomic() || x.rows.unanswered) && !x.route->known)
-    throw RunError(text_of(x) +
-                   ": a foreign block or memory is on its way, which takes reads and acknowledged writes only");
+  if (x.rows.unanswered && !x.route->known)
+    throw RunError(text_of(x) + ": a foreign block or memory is on its way, which takes acknowledged writes only");
+  if (x.is_atomic() && x.mover) show_atomic(x.payload, x.mover->foreign());
   x.time_ns = x.grant_ns + x.overhead_ns;
   if (timeout_ns_ > 0 && !x.posted) watch(x);
   try {
@@ -99,6 +100,18 @@ std::string FabricInitiator::answered_with_error(const FabricTransaction& x) con
                      x.address, x.route->target ? " of " + x.route->target->id() : "", op.empty() ? "" : ", " + op,
                      x.payload.get_response_string());
 }
+
+namespace {
+
+/// An atomic that was answered, and that nobody has done: foreign blocks or memories do not know it (access contract
+/// §17.4).
+bool left_undone(const FabricTransaction& x) {
+  if (!x.is_atomic()) return false;
+  const AtomicExtension* e = atomic_of(x.payload);
+  return e ? !e->done : x.memory_arrival == 0;
+}
+
+}  // namespace
 
 void FabricInitiator::watch(FabricTransaction& x) {
   x.watched = ++watched_so_far_;
@@ -208,8 +221,16 @@ void FabricInitiator::done(FabricTransaction& x) {
                                         call<&FabricInitiator::done>(*this, x));
   node_.fabric().mode().complete_account(x);
   if (node_.observers()) node_.observers()->access_done(owner(), x, x.done_ns);
-  if (x.payload.get_response_status() < tlm::TLM_INCOMPLETE_RESPONSE && (!x.mover || x.mover->of_an_op()))
-    transaction_failed(x, answered_with_error(x));
+  if (!x.mover || x.mover->of_an_op()) {
+    if (x.payload.get_response_status() < tlm::TLM_INCOMPLETE_RESPONSE) {
+      transaction_failed(x, answered_with_error(x));
+    } else if (left_undone(x)) {
+      transaction_failed(x, answered_with_error(x) +
+                                ", but not done; expected foreign blocks to pass the payload on with its extensions, "
+                                "and a foreign memory to know AtomicExtension");
+    }
+  }
+  if (x.is_atomic()) hide_atomic(x.payload);
   transaction_done(x);
   x.payload.release();
 }

@@ -349,7 +349,7 @@ tlm::tlm_fw_transport_if<>* ForeignNeighbour::entry() {
 void ForeignNeighbour::attach_data(FabricTransaction& x) {
   if (x.payload.get_data_ptr()) return;
   x.bytes.assign(x.payload.get_data_length(), 0);
-  if (x.write) port_.node().fabric().known_bytes(x, x.bytes.data());
+  if (x.payload.is_write()) port_.node().fabric().known_bytes(x, x.bytes.data());
   x.payload.set_data_ptr(x.bytes.data());
 }
 

@@ -1,5 +1,7 @@
 #include "kernbench/systemc_models/fabric/request_message.h"
 
+#include "kernbench/systemc_models/protocol/atomic_extension.h"
+
 namespace kernbench {
 
 void RequestMessage::send(FabricPort& out, MemoryRequest& r) {
@@ -10,7 +12,9 @@ void RequestMessage::send(FabricPort& out, MemoryRequest& r) {
   request_.next_in_line = nullptr;
   answered_ = false;
   time_ns_ = fabric_.timeline().now_ns();
-  fill_payload(payload, command_of(r.write, r.rows), r.address, r.nbytes, r.data, r.mover);
+  const tlm::tlm_command command = command_of(r.write, r.rows);
+  fill_payload(payload, command, r.address, r.nbytes, r.data, r.mover);
+  if (command == tlm::TLM_IGNORE_COMMAND && r.mover) show_atomic(payload, r.mover->foreign());
   out.request(*this);
 }
 
@@ -58,6 +62,7 @@ void RequestMessage::response_in(FabricPort&) {
   }
   asked_->done(*asked_, x);
   x.payload.release();
+  hide_atomic(payload);
   payload.release();
 }
 
@@ -65,7 +70,8 @@ void RequestMessage::response_in(FabricPort&) {
 void RequestMessage::show_data() {
   if (payload.get_data_ptr() && payload.get_data_ptr() != bytes_.data()) return;
   if (!answered_) bytes_.assign(payload.get_data_length(), 0);
-  if (request_.write != answered_) fabric_.known_bytes(request_.address, bytes_.data(), bytes_.size());
+  if (payload.get_command() != tlm::TLM_IGNORE_COMMAND && request_.write != answered_)
+    fabric_.known_bytes(request_.address, bytes_.data(), bytes_.size());
   payload.set_data_ptr(bytes_.data());
 }
 

@@ -29,6 +29,18 @@ void RangeGrouping::add(uint64_t address, uint64_t nbytes) {
 }
 
 void RangeGrouping::close() {
+  // Mostly the memory of the one before.
+  if (last_ < memories_.size()) {
+    const Route& r = *memories_[last_];
+    const uint64_t offset = address_ - r.base;
+    if (offset < r.size && nbytes_ <= r.size - offset) {
+      RangeGroup& g = groups_[last_];
+      g.ranges.push_back({address_ - g.address, nbytes_});
+      g.nbytes += nbytes_;
+      nbytes_ = 0;
+      return;
+    }
+  }
   while (nbytes_ > 0) {
     const auto holds = [&](const Route* r) { return address_ - r->base < r->size; };
     auto memory = std::find_if(memories_.begin(), memories_.end(), holds);
@@ -37,7 +49,8 @@ void RangeGrouping::close() {
       memory = memories_.end() - 1;
       groups_.emplace_back().address = address_;
     }
-    RangeGroup& g = groups_[static_cast<size_t>(memory - memories_.begin())];
+    last_ = static_cast<size_t>(memory - memories_.begin());
+    RangeGroup& g = groups_[last_];
     const uint64_t here = std::min(nbytes_, (*memory)->size - (address_ - (*memory)->base));
     g.ranges.push_back({address_ - g.address, here});
     g.nbytes += here;

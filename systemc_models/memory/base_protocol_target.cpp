@@ -17,8 +17,8 @@ struct BaseProtocolTarget::Access : DataMover {
   MemoryWindow window;
   MemoryRequest request;
   Rows rows;  ///< of the request, where its beats go to the same addresses again, and of an atomic
-  std::vector<AccessRange> ranges;    ///< of an atomic
-  AtomicExtension* atomic = nullptr;  ///< the payload's
+  struct Atomic;
+  std::unique_ptr<Atomic> atomic;  ///< null: it is none
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
   std::optional<PayloadRange> arrived;  ///< at the memory: a foreign block may have changed the address
   bool local = false;                   ///< a LocalWindow's
@@ -31,17 +31,49 @@ struct BaseProtocolTarget::Access : DataMover {
   std::vector<ForeignRecord> records;  ///< a write: one for each run of enabled bytes
 
   void failed(FabricTransaction&, tlm::tlm_response_status answer) override { status = answer; }
-  tlm::tlm_generic_payload* foreign() override { return payload; }
-  void served(FabricTransaction& x, double at_ns) override {
-    arrived.emplace(x.payload);  // who may be another's before they are moved
-    // After all that PEs do at that instant; among foreign transactions in the order in which the memory served them,
-    // among atomics in that of their arrival there.
-    target->system_.timeline().at(at_ns, Order(Order::kDepartures, 0, atomic ? x.memory_arrival : 0),
-                                  call<&BaseProtocolTarget::move_bytes>(*target, *this));
-  }
+  tlm::tlm_generic_payload* foreign() override;
+  void answer_atomic();
+  void served(FabricTransaction&, double at_ns) override;
   void moved_outside(FabricTransaction&) override { moved = true; }
   bool still_moves() const override { return atomic && !moved; }
 };
+
+struct BaseProtocolTarget::Access::Atomic {
+  AtomicExtension& asked;  ///< the payload's
+  AtomicExtension shown;   ///< the same from the first range on, which is where the request goes
+  tlm::tlm_generic_payload pattern;
+  std::vector<AccessRange> ranges;
+  std::vector<uint8_t> bytes;  ///< what the pattern points to, which means nothing
+  bool by_model = false;       ///< a foreign memory's model does it, or does not
+
+  Atomic(AtomicExtension& e, uint64_t rebased) : asked(e), shown(e), bytes(e.nbytes()) {
+    asked.done = shown.done = false;
+    shown.old.clear();
+    for (AtomicExtension::Range& r : shown.ranges) {
+      r.offset -= rebased;
+      ranges.push_back({r.offset, r.nbytes});
+    }
+    pattern.set_command(tlm::TLM_IGNORE_COMMAND);
+    pattern.set_data_ptr(bytes.data());
+    pattern.set_data_length(static_cast<unsigned>(bytes.size()));
+    pattern.set_streaming_width(static_cast<unsigned>(bytes.size()));
+    pattern.set_extension(&shown);
+  }
+  ~Atomic() { pattern.clear_extension(&shown); }
+};
+
+tlm::tlm_generic_payload* BaseProtocolTarget::Access::foreign() {
+  return atomic ? &atomic->pattern : payload;
+}
+
+void BaseProtocolTarget::Access::served(FabricTransaction& x, double at_ns) {
+  arrived.emplace(x.payload);  // who may be another's before they are moved
+  if (atomic) atomic->by_model = atomic_of(x.payload) && System::store_of(target->system_.window_at(x.address));
+  // After all that PEs do at that instant; among foreign transactions in the order in which the memory served them,
+  // among atomics in that of their arrival there.
+  target->system_.timeline().at(at_ns, Order(Order::kDepartures, 0, atomic ? x.memory_arrival : 0),
+                                call<&BaseProtocolTarget::move_bytes>(*target, *this));
+}
 
 BaseProtocolTarget::BaseProtocolTarget(Component& owner, RequestPort& requests, const Settings& settings)
     : owner_(owner),
@@ -148,9 +180,7 @@ std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode_atomic(tl
       return refuse(tlm::TLM_ADDRESS_ERROR_RESPONSE, "its ranges lie in no one memory");
   }
   try {
-    const Route& route = system_.routes().route(owner_.index(), first, e.ranges.front().nbytes, false);
-    if (!route.known || System::store_of(window))
-      return refuse(tlm::TLM_COMMAND_ERROR_RESPONSE, "a foreign block or memory takes reads and writes only");
+    system_.routes().route(owner_.index(), first, e.ranges.front().nbytes, false);
   } catch (const AccessError& error) {
     p.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     last_error_ = error.what();
@@ -160,11 +190,10 @@ std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode_atomic(tl
   a->target = this;
   a->payload = &p;
   a->window = window;
-  a->atomic = p.get_extension<AtomicExtension>();
-  a->atomic->done = false;
-  for (const AtomicExtension::Range& r : e.ranges) a->ranges.push_back({p.get_address() + r.offset - first, r.nbytes});
-  a->rows = {a->ranges.size(), a->ranges.front().nbytes, 0};
-  if (a->ranges.size() > 1) a->rows.ranges = &a->ranges;
+  a->atomic = std::make_unique<Access::Atomic>(*p.get_extension<AtomicExtension>(), e.ranges.front().offset);
+  const std::vector<AccessRange>& ranges = a->atomic->ranges;
+  a->rows = {ranges.size(), ranges.front().nbytes, 0};
+  if (ranges.size() > 1) a->rows.ranges = &ranges;
   a->rows.atomic = e.op == "cas" ? AtomicKind::compare : e.returns_old ? AtomicKind::fetch : AtomicKind::reduce;
   MemoryRequest& r = a->request;
   r.write = true;
@@ -184,30 +213,49 @@ std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode_atomic(tl
 }
 
 /// The memory is finished with it: element by element, so that one that stands twice is done twice. What comes of it is
-/// a foreign write of each range in the log.
+/// a foreign write of each range in the log. What a foreign model keeps it has changed itself, or has not.
 void BaseProtocolTarget::do_atomic(Access& a, AtomicExtension& e) {
-  const uint64_t item = size_of(e.dtype);
+  const uint64_t arrived = a.arrived->address(), item = size_of(e.dtype);
+  a.window = system_.window_at(arrived);
+  if (a.atomic->by_model) return;
+  const auto fail = [&](tlm::tlm_response_status status, uint64_t address, uint64_t nbytes, const std::string& why) {
+    a.status = status;
+    last_error_ =
+        owner_.id() + ": atomic at " + address_text(address) + ", " + std::to_string(nbytes) + " bytes: " + why;
+  };
   const AtomicFn function = atomic_of(e.op, e.dtype);
-  std::vector<uint8_t> old(e.operand.size());
+  e.old.resize(e.operand.size());
   uint64_t at = 0;
   for (const AtomicExtension::Range& r : e.ranges) {
-    const uint64_t address = a.payload->get_address() + r.offset;
+    const uint64_t address = arrived + r.offset;
+    if (!a.window.holds(address, r.nbytes) || address % item != 0)
+      return fail(tlm::TLM_ADDRESS_ERROR_RESPONSE, address, r.nbytes,
+                  "where a foreign block has led it are no aligned elements of one memory");
     system_.direct_memory().settle(a.window.key(), address, r.nbytes);
-    if (const auto pending = system_.read_from_outside(a.window.space, address, old.data() + at, r.nbytes)) {
-      a.status = tlm::TLM_GENERIC_ERROR_RESPONSE;
-      last_error_ = owner_.id() + ": atomic at " + address_text(address) + ", " + std::to_string(r.nbytes) +
-                    " bytes: they are pending until Phase 2 runs " + describe_op(*pending);
-      break;
-    }
-    std::vector<uint8_t> now(old.begin() + static_cast<std::ptrdiff_t>(at),
-                             old.begin() + static_cast<std::ptrdiff_t>(at + r.nbytes));
+    if (const auto pending = system_.read_from_outside(a.window.space, address, e.old.data() + at, r.nbytes))
+      return fail(tlm::TLM_GENERIC_ERROR_RESPONSE, address, r.nbytes,
+                  "they are pending until Phase 2 runs " + describe_op(*pending));
+    std::vector<uint8_t> now(e.old.begin() + static_cast<std::ptrdiff_t>(at),
+                             e.old.begin() + static_cast<std::ptrdiff_t>(at + r.nbytes));
     for (uint64_t i = 0; i < r.nbytes; i += item)
       function(e.operand.data() + at + i, e.expected.empty() ? nullptr : e.expected.data() + at + i, now.data() + i);
     a.records.push_back(commit(a.window, address, now.data(), now.size()));
     at += r.nbytes;
   }
-  if (a.status == tlm::TLM_OK_RESPONSE && e.returns_old) e.old = std::move(old);
-  e.done = a.status == tlm::TLM_OK_RESPONSE;
+  e.done = true;
+}
+
+/// Who has asked gets what was there, if it was done.
+void BaseProtocolTarget::Access::answer_atomic() {
+  if (status == tlm::TLM_OK_RESPONSE && !atomic->shown.done) {
+    status = tlm::TLM_COMMAND_ERROR_RESPONSE;
+    target->last_error_ = target->owner_.id() + ": atomic at " + address_text(request.address) + ", " +
+                          std::to_string(request.nbytes) +
+                          " bytes: a foreign block or memory has answered and not done it; expected it to know "
+                          "AtomicExtension, or to pass it on";
+  }
+  atomic->asked.done = status == tlm::TLM_OK_RESPONSE;
+  if (atomic->asked.done && atomic->asked.returns_old) atomic->asked.old = std::move(atomic->shown.old);
 }
 
 void BaseProtocolTarget::issue_at(Access& a, double t_ns) {
@@ -295,7 +343,7 @@ void BaseProtocolTarget::grant(Access& a) {
 
 void BaseProtocolTarget::move_bytes(Access& a) {
   if (a.atomic) {
-    do_atomic(a, *a.atomic);
+    do_atomic(a, a.atomic->shown);
     a.moved = true;
     if (a.served_by_fabric) complete(a);
     return;
@@ -354,6 +402,7 @@ void BaseProtocolTarget::read(Access& a, const PayloadRange& range) {
 }
 
 void BaseProtocolTarget::complete(Access& a) {
+  if (a.atomic) a.answer_atomic();
   for (size_t i = 0; i < a.records.size(); ++i) {
     const uint64_t id = i == 0 ? a.op_id : owner_.begin_service(a.records[i]);
     owner_.end_service(a.records[i], id, a.grant_ns, a.done_ns);

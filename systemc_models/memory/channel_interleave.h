@@ -25,15 +25,16 @@ class ChannelInterleave {
   /// whole bursts that are touched in one block; turns(n): each channel n whole blocks.
   template <class Chunk, class Turns>
   void visit(uint64_t offset, const Rows& rows, Chunk chunk, Turns turns) const {
+    Place p = place_of(offset);
+    Digits digits(*this, p.turn);
     if (rows.ranges) {
       for_each_range(offset, rows,
-                     [&](uint64_t at, uint64_t bytes) { visit_range(place_of(at), bytes, chunk, turns); });
+                     [&](uint64_t at, uint64_t bytes) { visit_range(place_of(at), bytes, digits, chunk, turns); });
       return;
     }
-    Place p = place_of(offset);
     const Place to_next = place_of(rows.stride);
     for_each_range(offset, rows, [&](uint64_t, uint64_t bytes) {
-      visit_range(p, bytes, chunk, turns);
+      visit_range(p, bytes, digits, chunk, turns);
       add(p, to_next);
     });
   }
@@ -55,8 +56,22 @@ class ChannelInterleave {
     for (unsigned bits = widest; bits >= digit_bits_; bits /= 2) turn ^= turn >> bits;
     return turn & (channels_.value() - 1);
   }
+  /// digits_of() the turn that was asked for last.
+  class Digits {
+   public:
+    Digits(const ChannelInterleave& of, uint64_t turn) : of_(of), turn_(turn), digits_(of.digits_of(turn)) {}
+    uint64_t operator()(uint64_t turn) {
+      if (turn == turn_) return digits_;
+      turn_ = turn;
+      return digits_ = of_.digits_of(turn);
+    }
+
+   private:
+    const ChannelInterleave& of_;
+    uint64_t turn_, digits_;
+  };
   template <class Chunk, class Turns>
-  void visit_range(Place, uint64_t bytes, Chunk& chunk, Turns& turns) const;
+  void visit_range(Place, uint64_t bytes, Digits& digits, Chunk& chunk, Turns& turns) const;
 
   /// Whether the rows go to the same channels but for their names.
   bool are_alike(const Place& first, const Place& to_next, const Rows&) const;
@@ -96,27 +111,28 @@ void ChannelInterleave::visit_alike(uint64_t offset, const Rows& rows, Chunk chu
     if (n == 0) continue;
     auto each = [&](size_t channel, uint64_t bytes) { chunk(channel ^ digits, bytes, n); };
     auto all = [&](uint64_t whole) { turns(whole * n); };
-    visit_range(first, rows.bytes, each, all);
+    Digits of_turn(*this, first.turn);
+    visit_range(first, rows.bytes, of_turn, each, all);
   }
 }
 
 template <class Chunk, class Turns>
-void ChannelInterleave::visit_range(Place p, uint64_t bytes, Chunk& chunk, Turns& turns) const {
-  for (uint64_t digits = digits_of(p.turn); bytes > 0;) {
+void ChannelInterleave::visit_range(Place p, uint64_t bytes, Digits& digits, Chunk& chunk, Turns& turns) const {
+  while (bytes > 0) {
     if (p.block == 0 && p.byte == 0 && bytes >= turn_.value()) {
       const uint64_t n = turn_.quotient(bytes);
       turns(n);
       bytes -= n * turn_.value();
-      digits = digits_of(p.turn += n);
+      p.turn += n;
       continue;
     }
     const uint64_t here = std::min(bytes, block_.value() - p.byte);
-    chunk(p.block ^ digits, here == block_.value() ? here : bytes_of_bursts(p.byte, here, burst_));
+    chunk(p.block ^ digits(p.turn), here == block_.value() ? here : bytes_of_bursts(p.byte, here, burst_));
     bytes -= here;
     p.byte = 0;
     if (++p.block == channels_.value()) {
       p.block = 0;
-      digits = digits_of(++p.turn);
+      ++p.turn;
     }
   }
 }

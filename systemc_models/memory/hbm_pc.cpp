@@ -64,7 +64,13 @@ template <class Add>
 void HbmPc::for_each_time(uint64_t address, const Rows& rows, Add add) const {
   const double times = rows.atomic == AtomicKind::none ? 1 : 2;  // an atomic's chunks are read and written
   const double block_ns = times * block_ns_;
-  const auto chunk_ns = [&](uint64_t bytes) { return bytes == interleave_ ? block_ns : times * channel_ns(bytes); };
+  uint64_t last = interleave_;  // most are alike
+  double last_ns = block_ns;
+  const auto chunk_ns = [&](uint64_t bytes) {
+    if (bytes == last) return last_ns;
+    last = bytes;
+    return last_ns = bytes == interleave_ ? block_ns : times * channel_ns(bytes);
+  };
   const auto all = [&](double ns) {
     for (size_t c = 0; c < channels_.size(); ++c) add(c, ns);
   };

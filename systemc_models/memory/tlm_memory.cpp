@@ -8,6 +8,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
+#include "kernbench/systemc_models/protocol/atomic_extension.h"
 #include "kernbench/systemc_models/protocol/payload_access.h"
 
 namespace kernbench {
@@ -25,6 +26,7 @@ struct TlmMemory::Access {
   double begin_ns = 0;
   std::vector<Part> parts;
   size_t open = 0;
+  void begin_atomic(TlmMemory&);
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
 };
 
@@ -56,9 +58,10 @@ double TlmMemory::lone_service_ns(const Route& r, bool write, uint64_t, uint64_t
 }
 
 Service TlmMemory::serve(FabricTransaction& x) {
-  if (x.is_atomic()) {
+  if (x.is_atomic() && !atomic_of(x.payload)) {
     throw RunError(x.initiator->owner().id() + ": atomic of " + std::to_string(x.nbytes) + " bytes at " +
-                   address_text(x.address) + ": the foreign memory behind " + id() + " takes reads and writes only");
+                   address_text(x.address) + ": a driver's says nothing of what it does, which the foreign memory behind " +
+                   id() + " would have to know");
   }
   auto access = std::make_unique<Access>();
   Access& a = *access;
@@ -66,7 +69,7 @@ Service TlmMemory::serve(FabricTransaction& x) {
   a.begin_ns = x.time_ns + overhead_ns();
   x.overhead_ns += overhead_ns();
   accesses_.emplace(&a, std::move(access));
-  if (x.mover && x.write) x.mover->served(x, a.begin_ns);  // before the bytes are sent
+  if (x.mover && x.write && !x.is_atomic()) x.mover->served(x, a.begin_ns);  // before the bytes are sent
   timeline().at(a.begin_ns, Order(Order::kDepartures, 0, 1), call<&TlmMemory::begin>(*this, a));
   Service s;
   s.later = true;
@@ -75,6 +78,7 @@ Service TlmMemory::serve(FabricTransaction& x) {
 
 void TlmMemory::begin(Access& a) {
   const FabricTransaction& x = *a.transaction;
+  if (x.is_atomic()) return a.begin_atomic(*this);
   if (x.rows.ranges) {
     for_each_range(x.address, x.rows, [&](uint64_t at, uint64_t nbytes) { add_transfers(a, at, nbytes); });
   } else {
@@ -95,6 +99,32 @@ void TlmMemory::begin(Access& a) {
     }
   }
   for (Part& part : a.parts) initiator_.start(part.transfer);
+}
+
+/// One transfer, however long, as its extension says what is to be done where.
+void TlmMemory::Access::begin_atomic(TlmMemory& memory) {
+  const FabricTransaction& x = *transaction;
+  bool pending = false;
+  for_each_range(x.address, x.rows, [&](uint64_t at, uint64_t nbytes) {
+    const MemoryImage::SpaceKey key = memory.system_.window_at(at).key();
+    pending |= first_pending(memory.system_.image(), key, at, nbytes).producer != nullptr;
+  });
+  if (pending && memory.keeps_bytes_) {
+    status = tlm::TLM_GENERIC_ERROR_RESPONSE;
+    return memory.finish(*this);
+  }
+  Part& part = parts.emplace_back();
+  part.of = this;
+  part.address = x.address;
+  part.bytes.resize(x.nbytes);
+  open = 1;
+  ForeignTransfer& t = part.transfer;
+  t.address = memory.to_target(part.address);
+  t.data = part.bytes.data();
+  t.nbytes = static_cast<unsigned>(part.bytes.size());
+  t.foreign = x.mover->foreign();
+  t.done = call<&TlmMemory::part_done>(memory, part);
+  memory.initiator_.start(t);
 }
 
 void TlmMemory::add_transfers(Access& a, uint64_t address, uint64_t nbytes) {
@@ -123,6 +153,10 @@ void TlmMemory::finish(Access& a) {
   if (a.status != tlm::TLM_OK_RESPONSE) {
     x.payload.set_response_status(a.status);
     if (x.mover) x.mover->failed(x, a.status);
+  } else if (x.is_atomic() && !keeps_bytes_) {
+    hide_atomic(x.payload);  // it is done on the image, and the model was asked for time only
+  } else if (x.is_atomic()) {
+    for_each_range(x.address, x.rows, [&](uint64_t at, uint64_t nbytes) { pull(at, nbytes); });
   } else if (!x.write && keeps_bytes_) {
     for (const Part& part : a.parts) take_over(part.address, part.bytes.data(), part.bytes.size());
   }

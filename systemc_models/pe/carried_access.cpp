@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernbench/phase2/eval/convert.h"
+#include "kernbench/phase2/memory/left_out.h"
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/phase2/op/runs.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
@@ -15,19 +16,9 @@ namespace kernbench {
 std::shared_ptr<CarriedAccess> CarriedAccess::of(System& system, uint32_t initiator,
                                                  const std::shared_ptr<OpDesc>& desc, const TilePart& part) {
   const bool moves = desc->type == CommandType::load || desc->type == CommandType::store;
-  if (!system.meets_foreign_blocks() || !moves || part.nbytes == 0) return nullptr;
+  if (!system.meets_foreign_blocks() || !moves) return nullptr;
   std::shared_ptr<CarriedAccess> access(new CarriedAccess(system, desc));
-  if (!part.translation) access->add_ranges(part.addr, part.rows);
-  for (uint64_t done = 0; part.translation && done < part.nbytes;) {
-    const PieceTransaction x = transaction_at(part, done);
-    const size_t first = access->ranges_.size();
-    access->add_ranges(x.physical.addr, x.physical.rows);
-    Range& r = access->ranges_[first];
-    r.looks_up = true;
-    r.asked_address = x.virtual_addr;
-    r.asked_rows = x.physical.rows;
-    done += x.physical.nbytes;
-  }
+  desc->ranged ? access->add_list(*desc->ranged) : access->add_part(part);
   const bool write = desc->type == CommandType::store;
   bool foreign = false;
   for (const Range& r : access->ranges_) {
@@ -40,28 +31,93 @@ std::shared_ptr<CarriedAccess> CarriedAccess::of(System& system, uint32_t initia
   return foreign ? access : nullptr;
 }
 
+void CarriedAccess::add_range(uint64_t address, uint64_t nbytes) {
+  const uint64_t offset = ranges_.empty() ? 0 : moved_bytes();
+  Range& r = ranges_.emplace_back();
+  r.access = this;
+  r.offset = offset;
+  r.nbytes = nbytes;
+  r.address = address;
+}
+
 void CarriedAccess::add_ranges(uint64_t address, const Rows& rows) {
-  for_each_range(address, rows, [&](uint64_t at, uint64_t nbytes) {
-    Range& r = ranges_.emplace_back();
-    r.access = this;
-    r.offset = ranges_.size() > 1 ? ranges_[ranges_.size() - 2].offset + ranges_[ranges_.size() - 2].nbytes : 0;
-    r.nbytes = nbytes;
-    r.address = at;
+  for_each_range(address, rows, [&](uint64_t at, uint64_t nbytes) { add_range(at, nbytes); });
+}
+
+void CarriedAccess::add_part(const TilePart& part) {
+  if (part.nbytes == 0) return;
+  if (!part.translation) return add_ranges(part.addr, part.rows);
+  for (uint64_t done = 0; done < part.nbytes;) {
+    const PieceTransaction x = transaction_at(part, done);
+    const size_t first = ranges_.size();
+    add_ranges(x.physical.addr, x.physical.rows);
+    Range& r = ranges_[first];
+    r.looks_up = true;
+    r.asked_address = x.virtual_addr;
+    r.asked_rows = x.physical.rows;
+    done += x.physical.nbytes;
+  }
+}
+
+/// Neighbours that go on in memory are one range, which ends where its memory does (access contract §16). All pages are
+/// looked up before the first.
+void CarriedAccess::add_list(const RangedOp& op) {
+  for (MovedRange r : op.ranges) {
+    while (r.nbytes > 0) {
+      const MemoryWindow window = system_.window_at(r.addr);
+      const uint64_t here = window.size > 0 ? std::min(r.nbytes, window.size - (r.addr - window.base)) : r.nbytes;
+      moved_.push_back({ranges_.empty() ? 0 : moved_bytes(), r.offset, here});
+      const bool goes_on = !ranges_.empty() && ranges_.back().address + ranges_.back().nbytes == r.addr;
+      if (goes_on && r.addr != window.base) {
+        ranges_.back().nbytes += here;
+      } else {
+        add_range(r.addr, here);
+      }
+      r = {r.addr + here, r.nbytes - here, r.offset + here};
+    }
+  }
+  if (op.asked.empty() || ranges_.empty()) return;
+  Range& first = ranges_.front();
+  first.looks_up = true;
+  first.asked_address = op.asked.front().addr;
+  for (const MovedRange& r : op.asked) asked_.push_back({r.addr - first.asked_address, r.nbytes});
+  first.asked_rows = Rows{asked_.size(), asked_.front().nbytes, 0};
+  first.asked_rows.ranges = &asked_;
+}
+
+template <class F>
+void CarriedAccess::for_each_moved(uint64_t from, uint64_t n, F f) const {
+  if (moved_.empty()) return f(from, from, n);
+  auto m = std::upper_bound(moved_.begin(), moved_.end(), from,
+                            [](uint64_t at, const Moved& moved) { return at < moved.offset; });
+  for (--m; n > 0; ++m) {
+    const uint64_t skipped = from - m->offset, here = std::min(n, m->nbytes - skipped);
+    f(from, m->in_value + skipped, here);
+    from += here;
+    n -= here;
+  }
+}
+
+/// Of a store: what moves, as it is now.
+void CarriedAccess::take_value() {
+  if (desc_->data) {
+    return for_each_moved(0, bytes_.size(), [&](uint64_t at, uint64_t in_value, uint64_t n) {
+      std::memcpy(bytes_.data() + at, desc_->data->data() + in_value, n);
+    });
+  }
+  const RangeValue held(system_.image(), desc_->operands.at(0).ref);
+  for_each_moved(0, bytes_.size(), [&](uint64_t at, uint64_t in_value, uint64_t n) {
+    held.copy(in_value, n, bytes_.data() + at);
+    held.for_each_piece(in_value, n, [&](uint64_t piece, uint64_t m, const MemoryImage::Extent* e, uint64_t from) {
+      if (e && e->pending.producer) value_.place(kValue, at + (piece - in_value), e->part(from, m));
+    });
   });
 }
 
 bool CarriedAccess::begin() {
-  bytes_.assign(desc_->output.nbytes(), 0);
+  bytes_.assign(moved_bytes(), 0);
   if (desc_->type == CommandType::store) {
-    if (desc_->data) {
-      bytes_ = *desc_->data;
-    } else {
-      const RangeValue held(system_.image(), desc_->operands.at(0).ref);
-      held.copy(0, bytes_.size(), bytes_.data());
-      held.for_each_piece(0, bytes_.size(), [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t from) {
-        if (e && e->pending.producer) value_.place(kValue, at, e->part(from, n));
-      });
-    }
+    take_value();
     if (desc_->operands.size() > 1 && !take_enables()) return carried_ = false;
   }
   for (Range& r : ranges_) {
@@ -117,8 +173,11 @@ void CarriedAccess::Range::move() {
 }
 
 void CarriedAccess::note(const Range& r, uint64_t offset, uint64_t address, uint64_t nbytes, Space space) {
-  desc_->carried->parts.push_back(
-      {r.offset + offset, nbytes, space, address, system_.timeline().now_ns(), system_.next_foreign_write()});
+  const uint64_t first = r.offset + offset;
+  for_each_moved(first, nbytes, [&](uint64_t at, uint64_t in_value, uint64_t n) {
+    desc_->carried->parts.push_back({in_value, n, space, address + (at - first), system_.timeline().now_ns(),
+                                     system_.next_foreign_write()});
+  });
 }
 
 void CarriedAccess::commit(const Range& r, const tlm::tlm_generic_payload& p) {
@@ -191,19 +250,39 @@ void CarriedAccess::all_ended() {
       if (!on[i]) std::memcpy(bytes_.data() + i * element, other.data(), element);
     }
   }
-  if (known) carried.bytes = std::make_shared<const Bytes>(bytes_);
+  if (!known) return;
+  if (moved_.empty()) {
+    carried.bytes = std::make_shared<const Bytes>(bytes_);
+    return;
+  }
+  Bytes value(desc_->output.nbytes());
+  const uint64_t element = size_of(desc_->output.dtype);
+  for (const MovedRange& r : desc_->ranged->left_out) {
+    for (uint64_t at = 0; load && at < r.nbytes; at += element)
+      store_scalar(desc_->ranged->other, desc_->output.dtype, value.data() + r.offset + at);
+  }
+  for_each_moved(0, bytes_.size(), [&](uint64_t at, uint64_t in_value, uint64_t n) {
+    std::memcpy(value.data() + in_value, bytes_.data() + at, n);
+  });
+  carried.bytes = std::make_shared<const Bytes>(std::move(value));
 }
 
 bool CarriedAccess::put() {
   if (!carried_ || desc_->carried->bytes) return false;  // an ordinary effect has the bytes
   const MemoryImage::SpaceKey key = MemoryImage::key_of(desc_->output);
   MemoryImage& image = system_.image();
-  image.write(key, desc_->output.addr, bytes_.data(), bytes_.size());
-  for (const auto& [offset, n] : unwritten_) image.erase(key, desc_->output.addr + offset, n);
-  value_.for_each_piece(kValue, 0, bytes_.size(),
-                        [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t from) {
-                          if (e) image.place(key, desc_->output.addr + at, e->part(from, n));
-                        });
+  if (desc_->ranged) fill_left_out(*desc_, image);
+  for_each_moved(0, bytes_.size(), [&](uint64_t at, uint64_t in_value, uint64_t n) {
+    image.write(key, desc_->output.addr + in_value, bytes_.data() + at, n);
+    value_.for_each_piece(kValue, at, n, [&](uint64_t piece, uint64_t m, const MemoryImage::Extent* e, uint64_t from) {
+      if (e) image.place(key, desc_->output.addr + in_value + (piece - at), e->part(from, m));
+    });
+  });
+  for (const auto& [offset, bytes] : unwritten_) {
+    for_each_moved(offset, bytes, [&](uint64_t, uint64_t in_value, uint64_t n) {
+      image.erase(key, desc_->output.addr + in_value, n);
+    });
+  }
   return true;
 }
 

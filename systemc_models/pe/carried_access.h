@@ -1,5 +1,5 @@
-// A load or store of a PE whose way passes a block that is not of this project (data contract §1): it is what that
-// block makes of it. Each range is a transaction and payload of its own. A store commits the bytes that arrive, where
+// A load or store of a PE, be it of a tensor or a gather or scatter, whose way passes a block that is not of this project
+// (data contract §1): it is what that block makes of it. Each range is a transaction and payload of its own. A store commits the bytes that arrive, where
 // and when a memory serves them; a load's bytes are those that come back, from the memory or from the block. Pending
 // bytes travel with the payload's extension: a store of such that nobody has served with it is a fault.
 //
@@ -10,6 +10,8 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "kernbench/phase2/memory/range_value.h"
 #include "kernbench/systemc_models/memory/system.h"
@@ -22,7 +24,7 @@ class CarriedAccess {
   /// One transaction.
   struct Range : DataMover {
     CarriedAccess* access = nullptr;
-    uint64_t offset = 0, nbytes = 0;  ///< of the op's bytes, in row-major order
+    uint64_t offset = 0, nbytes = 0;  ///< of the bytes that move, range behind range
     uint64_t address = 0;             ///< physical, as it is sent
     // Of the first range of a piece that was reached through virtual addresses: what the MMU is asked before.
     bool looks_up = false;
@@ -58,7 +60,16 @@ class CarriedAccess {
  private:
   static constexpr MemoryImage::SpaceKey kValue{Space::tcm, 0};
   CarriedAccess(System& system, const std::shared_ptr<OpDesc>& desc) : system_(system), desc_(desc) {}
+  void add_range(uint64_t address, uint64_t nbytes);
   void add_ranges(uint64_t address, const Rows&);
+  void add_part(const TilePart&);
+  void add_list(const RangedOp&);
+  /// Calls f(offset among the bytes that move, offset in the op's value, nbytes) for what [from, from + n) of the
+  /// former are.
+  template <class F>
+  void for_each_moved(uint64_t from, uint64_t n, F f) const;
+  uint64_t moved_bytes() const { return ranges_.back().offset + ranges_.back().nbytes; }
+  void take_value();
   bool take_enables();
   void commit(const Range&, const tlm::tlm_generic_payload&);
   void sample(const Range&, const tlm::tlm_generic_payload&);
@@ -69,9 +80,14 @@ class CarriedAccess {
   System& system_;
   std::shared_ptr<OpDesc> desc_;
   std::deque<Range> ranges_;
+  struct Moved {
+    uint64_t offset = 0, in_value = 0, nbytes = 0;
+  };
+  std::vector<Moved> moved_;         ///< of a gather or scatter; else what moves is the op's value in row-major order
+  std::vector<AccessRange> asked_;  ///< likewise, as the MMU is asked for them
   size_t sent_ = 0, ended_ = 0;
-  Bytes bytes_;        ///< what payloads point to
-  MemoryImage value_;  ///< of the op's bytes: those that are pending; of a load, in the end all that are known
+  Bytes bytes_;        ///< that move: what payloads point to
+  MemoryImage value_;  ///< of these: those that are pending
   std::vector<std::pair<uint64_t, uint64_t>> unwritten_;  ///< of a load: offset and number of bytes
   bool carried_ = true;
 };

@@ -125,7 +125,8 @@ Ticket KernelRunner::submit(const std::shared_ptr<OpDesc>& desc) {
   fill_command(*desc, *s);
   s->item.command = s.get();
   s->desc = desc;
-  if (desc->ranged) {
+  if (desc->ranged) s->carried = CarriedAccess::of(system_, pe_.dma, desc, s->dma);
+  if (desc->ranged && !s->carried) {
     auto ranged = std::make_shared<RangedCommand>(system_, pe_, desc);
     s->of_ranges = ranged.get();
     s->ranged = std::move(ranged);

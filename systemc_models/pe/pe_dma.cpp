@@ -7,9 +7,15 @@
 
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/pe/carried_access.h"
+#include "kernbench/systemc_models/pe/ranged_command.h"
 
 namespace kernbench {
 namespace {
+
+/// Of a command whose ranges have records.
+RangedCommand& of_kernel(PeCommand& c) {
+  return static_cast<RangedCommand&>(*c.ranged);
+}
 
 /// The next part of the item's memory that the DMA moves; false: none is left.
 bool next_part(PeItem& item, TilePart& part) {
@@ -162,9 +168,11 @@ bool PeDma::next_transaction(PeItem& item, Access& a, bool& asks) {
     a.rows = g.rows();
     a.rows.atomic = all.atomic;
     a.rows.list_bytes = range_bytes_ * (g.ranges.size() - 1);
-    if (!all.parts.empty())
-      item.command->ranged->parts[item.next_group - 1].op_id =
-          item.next_group == 1 ? op_id_at(item.unit, item.server) : begin_service(item);
+    if (all.parts.empty()) return true;
+    RangedCommand& command = of_kernel(*item.command);
+    command.parts[item.next_group - 1].op_id =
+        item.next_group == 1 ? op_id_at(item.unit, item.server) : begin_service(item);
+    a.mover = command.shown(item.next_group - 1);
     return true;
   }
   return next_of_parts(item, a, asks);
@@ -258,8 +266,7 @@ void PeDma::effect_known(FabricTransaction& x) {
 RangedAccess::Part* PeDma::part_of(const FabricTransaction& x) const {
   const PeItem& item = *static_cast<const PeItem*>(x.context);
   if (x.posted || !item.command || !item.command->recorded_in_parts()) return nullptr;
-  RangedAccess& all = *item.command->ranged;
-  return &all.parts[all.part_at.at(x.address)];
+  return &of_kernel(*item.command).part_of(x);
 }
 
 /// An atomic's record waits for its effect.
@@ -317,7 +324,10 @@ void PeDma::transaction_done(FabricTransaction& x) {
   PeItem& item = *static_cast<PeItem*>(x.context);
   if (x.went_outside && item.command && item.command->fault.empty()) check_passed(item, x);
   transaction_served(item, x);
-  if (RangedAccess::Part* part = part_of(x)) part_done(*part, x);
+  if (RangedAccess::Part* part = part_of(x)) {
+    of_kernel(*item.command).ended(x);
+    part_done(*part, x);
+  }
   if (!item.command) {
     MemoryRequest& r = *item.request;
     r.done(r, x);
@@ -330,8 +340,10 @@ void PeDma::transaction_done(FabricTransaction& x) {
 /// to pass its tiles on as they are.
 void PeDma::check_passed(const PeItem& item, FabricTransaction& x) {
   PeCommand& command = *item.command;
-  if (x.mover) {
+  if (command.carried && x.mover) {
     command.fault = command.carried->ended(x);
+  } else if (command.ranged) {
+    return;  // which sees to it itself
   } else if (x.memory_arrival == 0 || x.moved) {
     command.fault = id() + ": " + op_of(x) + ": " + (x.write ? "write of " : "read of ") + std::to_string(x.nbytes) +
                     " bytes at " + address_text(x.address) + ": a foreign block has " +

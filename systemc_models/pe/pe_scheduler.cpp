@@ -32,7 +32,7 @@ void PeScheduler::check_part(const TilePart& part, bool write) const {
 }
 
 void PeScheduler::validate(PeCommand& c) const {
-  if (c.ranged) return;  // its groups are of memories
+  if (c.ranged || (c.desc && c.desc->ranged)) return;  // its groups, or ranges, are of memories
   if (c.type == CommandType::load || c.type == CommandType::store) {
     check_part(c.dma, c.type == CommandType::store);
     return;

@@ -37,4 +37,16 @@ struct AtomicExtension : tlm::tlm_extension<AtomicExtension> {
   }
 };
 
+/// What a payload says of an atomic; null: it is none, or does not say.
+inline AtomicExtension* atomic_of(const tlm::tlm_generic_payload& p) {
+  return p.get_command() == tlm::TLM_IGNORE_COMMAND ? p.get_extension<AtomicExtension>() : nullptr;
+}
+/// `p` says of an atomic what `like` does, if that does: until it is hidden, before the payload is another's.
+inline void show_atomic(tlm::tlm_generic_payload& p, const tlm::tlm_generic_payload* like) {
+  if (AtomicExtension* e = like ? atomic_of(*like) : nullptr) p.set_extension(e);
+}
+inline void hide_atomic(tlm::tlm_generic_payload& p) {
+  if (AtomicExtension* e = atomic_of(p)) p.clear_extension(e);
+}
+
 }  // namespace kernbench

@@ -1,5 +1,7 @@
 #include "kernbench/systemc_models/protocol/base_protocol_initiator.h"
 
+#include "kernbench/systemc_models/protocol/atomic_extension.h"
+
 namespace kernbench {
 
 BaseProtocolInitiator::~BaseProtocolInitiator() = default;
@@ -24,7 +26,8 @@ void BaseProtocolInitiator::start(ForeignTransfer& t) {
   tlm::tlm_generic_payload& p = *take_payload();
   p.set_data_ptr(nullptr);
   if (t.foreign) p.deep_copy_from(*t.foreign);  // for its extensions; all else is set anew
-  p.set_command(t.write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+  const bool atomic = t.foreign && atomic_of(*t.foreign);
+  p.set_command(atomic ? tlm::TLM_IGNORE_COMMAND : t.write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
   p.set_address(t.address);
   p.set_data_ptr(t.data);
   p.set_data_length(t.nbytes);

@@ -120,6 +120,55 @@ void ticket_barrier(tl::Context& tl, const tl::Args& args) {
   tl.store(args["y"].ptr + tl.index(), tl.load(row + (tl.index() + 1) % tl.size(), {1}));
 }
 
+/// Each PE adds its part of a tile's sum along k, by an atomic, or by what is none.
+void stream_k(tl::Context& tl, const tl::Args& args) {
+  const tl::Block tile = args["state"].ptr.block({8, 8});
+  const tl::Tensor x = tl.cast(tl.load(args["zeros"].ptr, {8, 8}), DType::i8);
+  const tl::Tensor part = tl.dot(x, x, DType::i32) + (tl.index() + 1);
+  if (args.choice("order") == "none") {
+    tl.store(tile, tl.load(tile) + part);
+  } else {
+    tl.red_add(tile, part, {}, tl::Sem::relaxed);
+  }
+}
+
+/// The same of single elements.
+void histogram(tl::Context& tl, const tl::Args& args) {
+  const tl::Ptr counts = args["state"].ptr;
+  const tl::Tensor index = tl.tensor(std::vector<int64_t>{3, tl.index(), 9, 3}, {4}, DType::i32);
+  if (args.choice("order") == "none") {
+    tl.scatter(counts, index, tl.gather(counts, index) + 1);
+  } else {
+    tl.red_add(counts, index, 1, {}, tl::Sem::relaxed);
+  }
+}
+
+/// Each PE adds to a row under a lock.
+void lock(tl::Context& tl, const tl::Args& args) {
+  const tl::Ptr next = args["state"].ptr, served = next + 1, row = args["row"].ptr;
+  const std::string order = args.choice("order");
+  const auto ticket = tl.atomic_add(next.block({1}), 1).item<int64_t>();
+  if (order != "none") tl.wait_until(served, tl::Cmp::eq, ticket);
+  tl.store(row, tl.load(row, {16}) + 1);
+  if (order == "relaxed") {
+    tl.atomic_xchg(served.block({1}), ticket + 1, {}, tl::Sem::relaxed);
+  } else {
+    tl.signal(served, ticket + 1);
+  }
+}
+
+/// Gathers, scatters and atomics of the cube's SRAM, each PE's in a place of its own; y has what is there in the end.
+void in_sram(tl::Context& tl, const tl::Args& args) {
+  const tl::Ptr own = tl.sram(DType::i32) + 64 * tl.index();
+  const tl::Tensor index = tl.tensor(std::vector<int64_t>{5, 2, 7, 2}, {4}, DType::i32);
+  tl.store(own, tl.load(args["zeros"].ptr, {8}));
+  tl.scatter(own, index, tl.tensor(std::vector<int64_t>{1, 2, 3, 4}, {4}, DType::i32));
+  const auto old = tl.atomic_max(own, index, 3);
+  if (old(0) != 1 || old(1) != 4 || old(2) != 3 || old(3) != 4) throw std::logic_error("an atomic gives what was not there");
+  tl.red_add(own, index, tl.gather(own, index) + 10);
+  tl.store(args["y"].ptr + 8 * tl.index(), tl.load(own, {8}));
+}
+
 /// Waits for what never comes.
 void waits_for_ever(tl::Context& tl, const tl::Args& args) {
   if (tl.index() == 0) tl.wait_until(args["state"].ptr, tl::Cmp::ge, 7);
@@ -205,6 +254,10 @@ const RegisterKernel registered[] = {RegisterKernel{access_spec()},
                                      RegisterKernel{shared_spec("t_tickets", tickets)},
                                      RegisterKernel{shared_spec("t_relay", relay)},
                                      RegisterKernel{shared_spec("t_barrier", ticket_barrier)},
+                                     RegisterKernel{shared_spec("t_stream_k", stream_k)},
+                                     RegisterKernel{shared_spec("t_histogram", histogram)},
+                                     RegisterKernel{shared_spec("t_lock", lock)},
+                                     RegisterKernel{shared_spec("t_sram", in_sram)},
                                      RegisterKernel{shared_spec("t_waits_for_ever", waits_for_ever)},
                                      RegisterKernel{wrong_spec()}};
 
