@@ -118,13 +118,12 @@ void LoggedRun::write_outputs(TensorMap& outputs) const {
   }
 }
 
-namespace {
-
-/// The value that an option gives for that name; null: none.
 const std::string* given(const std::vector<std::pair<std::string, std::string>>& options, const std::string& name) {
   const auto it = std::find_if(options.begin(), options.end(), [&](const auto& x) { return x.first == name; });
   return it == options.end() ? nullptr : &it->second;
 }
+
+namespace {
 
 HostTensor tensor_from_file(const TensorSpec& t, const Params& params, const std::string& file) {
   NpyArray a = read_npy_tensor(file, t.name, t.dtype(params), t.shape(params));
