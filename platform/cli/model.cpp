@@ -40,7 +40,8 @@ models::Plan plan_of(const RunSpec& spec, const models::ModelSpec& m) {
   refuse_not_yet(spec);
   models::Plan p;
   for (const std::string& text : spec.list("phase")) p.phases.push_back(models::parse_phase(text));
-  if (p.phases.empty()) p.phases.push_back(models::parse_phase("prefill:512"));
+  if (p.phases.empty())
+    p.phases.push_back(models::parse_phase("prefill:" + std::to_string(std::min<int64_t>(512, m.positions))));
   p.ranks = static_cast<int64_t>(spec.whole("tp"));
   p.layers = m.layers;
   if (spec.given("layers")) p.layers = static_cast<int64_t>(spec.whole("layers"));

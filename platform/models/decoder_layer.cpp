@@ -65,8 +65,16 @@ Tensor DecoderLayer::normed(const Tensor& x, const Tensor& w) {
   return y;
 }
 
+/// A decode's rows are few and short, and many PEs want them: what goes from cube to cube goes once a cube, in columns
+/// over its PEs, and from there to who wants it in the cube. What ranks have parts of is summed up before.
+Tensor DecoderLayer::moved(const Tensor& x, const Layout& to) {
+  if (way_.prefill || x.layout() == to) return h_.redistribute(x, to);
+  const Tensor sum = x.layout().partial() ? h_.redistribute(x, x.layout().over_ranks(to.rank())) : x;
+  return h_.redistribute(h_.redistribute(sum, Layout(to.rank()).pe(host::shard(1))), to);
+}
+
 void DecoderLayer::multiply(const Tensor& x, const Tensor& w, const Tensor& c, const char* activation) {
-  const Tensor a = h_.redistribute(x, way_.operand(x.layout().rank()));
+  const Tensor a = moved(x, way_.operand(x.layout().rank()));
   if (way_.prefill) {
     h_.launch(h_.ranks(), "gemm_2d", {{"activation", activation}}, {{"a", a}, {"b", w}, {"c", c}});
     return;
@@ -90,14 +98,14 @@ Tensor DecoderLayer::product(const Tensor& x, const Tensor& w, const Layout& to,
 
 Tensor DecoderLayer::by_columns(const Tensor& x, const Tensor& w, const Layout& to, const char* activation) {
   const Tensor c = product(x, w, to, shared_, activation);
-  return h_.redistribute(c, to.over_ranks(shared_));
+  return moved(c, to.over_ranks(shared_));
 }
 
 Tensor DecoderLayer::by_rows(const Tensor& x, const Tensor& w, const Layout& to) {
   const LayoutLevel sum = s_.ranks > 1 ? host::rank_partial().rank() : host::replicate();
   const Tensor c = product(x, w, to, sum, "none");
   if (s_.ranks > 1) part("all_reduce");
-  return h_.redistribute(c, to);
+  return moved(c, to);
 }
 
 bool DecoderLayer::splits_heads(const Layout& layout) const {
@@ -122,7 +130,11 @@ void DecoderLayer::layer(const Tensor& x, const Tensor& y, const LayerWeights& w
   const host::Scope temporaries(h_);  // their memory goes back when the layer is enqueued and done
   part("qkv");
   const Layout heads_lie = splits_heads(way_.heads(shared_)) ? host::rows_of_pes() : way_.heads();
-  const Tensor qkv = by_columns(normed(x, w.norm1), w.qkv, heads_lie);
+  const Tensor product =
+      made(s_.qkv_width(), way_.prefill ? heads_lie.over_ranks(shared_) : way_.product(shared_), "qkv");
+  const Tensor o = made(s_.width(), way_.heads(shared_), "o");
+  multiply(normed(x, w.norm1), w.qkv, product);
+  const Tensor qkv = moved(product, heads_lie.over_ranks(shared_));
   if (w.bias.places()) h_.launch(h_.ranks(), "add_bias", {}, {{"x", qkv}, {"b", w.bias}});
   part("attention");
   if (w.q_norm.places()) {
@@ -132,16 +144,15 @@ void DecoderLayer::layer(const Tensor& x, const Tensor& y, const LayerWeights& w
     h_.launch(h_.ranks(), "head_norm", params, {{"x", qkv}, {"q_norm", w.q_norm}, {"k_norm", w.k_norm}});
   }
   turned(qkv, cos, sin);
-  const Tensor o = made(s_.width(), way_.heads(shared_), "o");
   attention(qkv, o);
   part("output");
-  const Tensor x1 = made(s_.dim, x.layout(), "x1");
   const Tensor projected = by_rows(o, w.o, x.layout());
+  const Tensor x1 = made(s_.dim, x.layout(), "x1");
   part("output");
   elementwise("add", x, projected, x1);
 
   part("mlp");
-  const Tensor n = h_.redistribute(normed(x1, w.norm2), way_.operand());
+  const Tensor n = moved(normed(x1, w.norm2), way_.operand());
   const Tensor gate = by_columns(n, w.gate, way_.product(), s_.activation.c_str());
   const Tensor up = by_columns(n, w.up, way_.product());
   elementwise("mul", gate, up, gate);

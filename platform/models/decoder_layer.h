@@ -77,6 +77,7 @@ class DecoderLayer {
   host::Tensor by_rows(const host::Tensor& x, const host::Tensor& w, const host::Layout& to);
   host::Tensor product(const host::Tensor& x, const host::Tensor& w, const host::Layout& to, host::LayoutLevel rank,
                        const char* activation);
+  host::Tensor moved(const host::Tensor& x, const host::Layout& to);
   void turned(const host::Tensor& qkv, const host::Tensor& cos, const host::Tensor& sin);
   void elementwise(const char* op, const host::Tensor& x, const host::Tensor& y, const host::Tensor& z);
   host::Tensor made(int64_t columns, const host::Layout&, const char* name);

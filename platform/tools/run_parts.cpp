@@ -162,6 +162,8 @@ std::map<std::string, ReferenceValues> LoggedRun::judge(const Reference& referen
   for (const std::string& name : by_reference_) {
     const auto it = expected.find(name);
     if (it == expected.end()) throw RunError("the reference says nothing of output " + name);
+    const HostTensor& value = it->second.value;
+    if (value.bytes.empty() && value.elements() > 0) continue;  // several results are as good as one another
     all[name] = reference_values(it->second);
   }
   return all;
