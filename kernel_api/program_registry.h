@@ -24,6 +24,9 @@ struct ProgramTensor : TensorSpec {
   host::Layout layout;
   /// An input that takes no upload even where these are timed: weights that a program finds in place.
   bool already_there = false;
+  /// Where nobody computes with an input's values (no verification, no log), it may hold zeros in their place: no bytes
+  /// of its own are made.
+  bool may_be_zeros = false;
 };
 
 struct ProgramSpec {

@@ -29,6 +29,11 @@ class FlashAttention {
   void add(const tl::Tensor& keys, const tl::Tensor& values, int64_t first_key);
   /// softmax(q kᵀ / √dim) v over all that was added, in f32.
   tl::Tensor result() const { return acc_ / sum_; }
+  /// What it is made of, to go on elsewhere: the greatest score [rows, 1], Σ exp(score − that) [rows, 1] and
+  /// Σ exp(score − that) · v [rows, dim], in f32. Nothing was added: not valid.
+  const tl::Tensor& top() const { return top_; }
+  const tl::Tensor& sum() const { return sum_; }
+  const tl::Tensor& weighted() const { return acc_; }
 
  private:
   tl::Tensor scores(const tl::Tensor& keys, int64_t first_key) const;

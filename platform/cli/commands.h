@@ -27,6 +27,7 @@ namespace kernbench::cli {
 
 Command add_collectives(CLI::App&);
 Command add_list(CLI::App&);
+Command add_model(CLI::App&);
 Command add_pipeline(CLI::App&);
 Command add_probe(CLI::App&);
 Command add_report(CLI::App&);

@@ -14,7 +14,7 @@ struct HelpGroup {
 };
 
 const std::array<HelpGroup, 4> kCommandGroups = {{
-    {"Simulate", {"run", "probe", "traffic", "pipeline", "collectives"}},
+    {"Simulate", {"run", "model", "probe", "traffic", "pipeline", "collectives"}},
     {"Many runs", {"sweep", "serve", "tune", "whatif"}},
     {"What a run left", {"replay", "diff", "report", "web"}},
     {"What there is", {"list", "topology", "man", "completion"}},
@@ -22,11 +22,12 @@ const std::array<HelpGroup, 4> kCommandGroups = {{
 
 /// "traffic --trace" before "--trace": where a command uses a name for something else.
 const std::array<HelpGroup, 9> kOptionGroups = {{
-    {"What runs",
-     {"kernel",          "program", "ttir",      "function", "grid",   "order", "interleave", "place",
-      "param",           "tensor",  "seed",      "pes",      "device", "ranks", "op",         "sizes",
-      "dtype",           "redop",   "algorithm", "root",     "work",   "bytes", "case",       "traffic trace",
-      "collectives over"}},
+    {"What runs", {"kernel",           "program", "ttir",   "function", "grid",  "order",
+                   "interleave",       "place",   "param",  "tensor",   "seed",  "pes",
+                   "device",           "ranks",   "op",     "sizes",    "dtype", "redop",
+                   "algorithm",        "root",    "work",   "bytes",    "case",  "traffic trace",
+                   "collectives over", "model",   "phase",  "tp",       "pp",    "ep",
+                   "weights",          "kv",      "layers", "repeat"}},
     {"On what machine", {"topology", "links", "response", "set", "scale", "plugin"}},
     {"How it runs",
      {"launch", "transfer", "address", "tier", "slots", "slot-bytes", "part-bytes", "chunk-bytes", "hops", "saturate",
@@ -35,8 +36,8 @@ const std::array<HelpGroup, 9> kOptionGroups = {{
     {"Processes and shards", {"stdio", "jobs", "timeout", "retries", "shard", "emit", "tasks"}},
     {"Stores", {"store", "resume", "stored"}},
     {"Results and their checks",
-     {"verify", "expected", "debug-verify", "check-races", "check", "dump", "corrupt", "corrupt-op", "until",
-      "allow-cut-off", "partial", "isa", "threads", "fail-over"}},
+     {"verify", "verify-layer", "expected", "debug-verify", "check-races", "check", "dump", "corrupt", "corrupt-op",
+      "until", "allow-cut-off", "partial", "isa", "threads", "fail-over"}},
     {"What is shown", {"explain",      "energy",   "activity",   "wiring",        "report", "format",         "metric",
                        "list-metrics", "sort",     "pareto",     "sqlite",        "svg",    "view",           "id",
                        "into",         "accounts", "statistics", "dram-commands", "output", "report-topology"}},

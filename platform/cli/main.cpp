@@ -123,10 +123,10 @@ int sc_main(int argc, char** argv) {
   sc_core::sc_report_handler::set_handler(told_before_sc_main);
   return cli::run_command("kernbench", [&] {
     set_up();
-    return command_line(
-        argc, argv,
-        {cli::add_run, cli::add_replay, cli::add_probe, cli::add_traffic, cli::add_pipeline, cli::add_topology,
-         cli::add_collectives, cli::add_sweep, cli::add_serve, cli::add_tune, cli::add_list, cli::add_web,
-         cli::add_whatif, cli::add_diff, cli::add_report, cli::add_completion, cli::add_complete, cli::add_man});
+    return command_line(argc, argv,
+                        {cli::add_run, cli::add_model, cli::add_replay, cli::add_probe, cli::add_traffic,
+                         cli::add_pipeline, cli::add_topology, cli::add_collectives, cli::add_sweep, cli::add_serve,
+                         cli::add_tune, cli::add_list, cli::add_web, cli::add_whatif, cli::add_diff, cli::add_report,
+                         cli::add_completion, cli::add_complete, cli::add_man});
   });
 }

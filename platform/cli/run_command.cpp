@@ -188,7 +188,7 @@ int run(const RunCommand& o) {
   const bool json = wants_json(o.spec);
   std::shared_ptr<triton::Launch> triton;
   try {
-    triton = make_triton_kernel(o.spec, &r);
+    if (!o.own) triton = make_triton_kernel(o.spec, &r);
   } catch (const NpyError& e) {
     throw InputError(e.what());
   }
@@ -200,7 +200,9 @@ int run(const RunCommand& o) {
     topology.yaml = o.topology_text;
     topology.plugins.load();
     // A wrong name is told before anything is built.
-    if (r.program.empty()) {
+    if (o.own) {
+      // It is made for the platform.
+    } else if (r.program.empty()) {
       KernelRegistry::instance().at(r.kernel);
     } else {
       ProgramRegistry::instance().at(r.program);
@@ -210,6 +212,13 @@ int run(const RunCommand& o) {
     auto table = energy_table(platform, o.spec);
     auto document = spec::RunDocument::of(o.spec, version(), topology_file(topology.file),
                                           energy_file(o.spec.text("energy")), o.topology_text);
+    if (o.own && !(r.own_program = o.own->make(platform, &r))) {
+      ProgramReport none;
+      none.run.document = std::move(document);
+      none.run.topology = platform.graph().name;
+      o.own->write(std::cout, none, json);
+      return 1;
+    }
     resolve(document, platform, r);
     std::optional<CollectiveTrials> trials;  // before anybody watches the platform
     if (asks_for_best(r)) trials.emplace(platform, machine_of(document), topology::default_cache_folder());
@@ -237,6 +246,10 @@ int run(const RunCommand& o) {
       return report(run, observers, progress, [&] { write(std::cout, whole); });
     };
     try {
+      if (o.own) {
+        ProgramReport done = run_program(platform, std::move(r));
+        return finish(done.run, done, [&](std::ostream& out, const ProgramReport& p) { o.own->write(out, p, json); });
+      }
       if (!r.program.empty()) {
         ProgramReport done = run_program(platform, std::move(r));
         return finish(done.run, done, json ? write_program_json : write_program_text);

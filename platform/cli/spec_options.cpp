@@ -24,10 +24,11 @@ CLI::Option* described(CLI::Option* option, const spec::Option& o) {
   return option;
 }
 
-void add_options(CLI::App& app, spec::RunSpec& values) {
+void add_options(CLI::App& app, spec::RunSpec& values, std::string_view positional) {
   for (const spec::Option& o : values.table().options) {
     if (o.type != Type::flag) {
-      described(app.add_option("--" + std::string(o.name), values.list(o.name), std::string(o.help)), o);
+      const std::string name(o.name), names = (o.name == positional ? name + "," : "") + "--" + name;
+      described(app.add_option(names, values.list(o.name), std::string(o.help)), o);
       continue;
     }
     const std::string name = "--" + std::string(o.name);

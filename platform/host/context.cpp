@@ -287,6 +287,20 @@ void Context::place(const std::string& input, const HostTensor& value) {
   for (uint32_t r = 0; r < pes_.ranks; ++r) to.place(to.shards_of(value, r), r);
 }
 
+void Context::place_zeros(const std::string& input) {
+  const TensorPlaces& to = places(input);
+  const uint64_t most = static_cast<uint64_t>(to.most_elements()) * size_of(to.dtype());
+  const SharedBytes zeros = SharedBytes::take(Bytes(most));
+  for (uint32_t r = 0; r < pes_.ranks; ++r) {
+    std::vector<SharedBytes> shards;
+    for (const RankRange& range : to.ranges(r, TensorPlaces::Copies::all)) {
+      shards.push_back(zeros);
+      shards.back().size = range.nbytes;
+    }
+    to.place(shards, r);
+  }
+}
+
 // ---- launches
 
 const Context::Group& Context::group(const std::vector<size_t>& pes) {

@@ -171,6 +171,8 @@ class Context {
   const Stored& most_stored() const { return most_stored_; }
   /// Puts an input in place, before the simulation.
   void place(const std::string& input, const HostTensor& value);
+  /// Zeros, which take no memory of this computer but for one shard.
+  void place_zeros(const std::string& input);
   /// In a thread, from its first to its last instant; what went wrong is kept in fault().
   void run();
   bool complete() const { return complete_; }

@@ -1,16 +1,19 @@
-// A Llama layer on each rank's PEs, prefill: rmsnorm, q k v in one GEMM, rope, attention with grouped heads, the output
-// projection, and the gated MLP, each half added to what it began with. The residual stream lies by rows, as the norms
-// want it; GEMMs are two-dimensional, their operands stored once a rank, and between the two redistribute() goes.
+// A Llama layer on each rank's PEs, prefill, as models (platform/models/decoder_layer.h) have it: rmsnorm, q k v in one
+// GEMM, rope, attention with grouped heads, the output projection, and the gated MLP, each half added to what it began
+// with. The residual stream lies by rows, as the norms want it; GEMMs are two-dimensional, their operands stored once a
+// rank, and between the two redistribute() goes.
 // Defaults are small; llama3-8b: tokens=2048 dim=4096 heads=32 kv_heads=8 head_dim=128 hidden=14336 dtype=f16.
 #include <cmath>
 
+#include "kernbench/platform/models/decoder_layer.h"
 #include "kernbench/platform/programs/common.h"
 
 namespace kernbench::programs {
 namespace {
 
 using host::Layout;
-using host::Tensor;
+
+const models::Way kWay{true};
 
 struct Sizes {
   int64_t tokens, dim, heads, kv, head, hidden;
@@ -29,40 +32,22 @@ struct Sizes {
 
 void llama_layer(host::Context& h) {
   const Sizes s(h.params());
-  const host::KernelParams heads = {{"heads", s.heads}, {"kv_heads", s.kv}, {"dim", s.head}, {"seq", s.tokens}};
-  const auto gemm = [&](const Tensor& a, const char* weights, const Tensor& c, const char* activation = "none") {
-    h.launch(h.ranks(), "gemm_2d", {{"activation", activation}}, {{"a", a}, {"b", h.input(weights)}, {"c", c}});
-  };
-  const auto made = [&](int64_t columns, const Layout& layout, const char* name) {
-    return h.tensor(h.dtype(), {s.tokens, columns}, layout, name);
-  };
-  const auto normed = [&](const Tensor& x, const char* weights) {  // as gemm_2d takes it
-    const Tensor y = made(s.dim, x.layout(), "normed");
-    h.launch(h.ranks(), "rmsnorm", {{"eps", 1e-5}}, {{"x", x}, {"w", h.input(weights)}, {"y", y}});
-    return h.redistribute(y, host::grid_of_rows());
-  };
-  const auto binary = [&](const char* op, const Tensor& x, const Tensor& y, const Tensor& z) {
-    h.launch(h.ranks(), "elementwise", {{"op", op}}, {{"x", x}, {"y", y}, {"z", z}});
-  };
-  const host::Scope temporaries(h);  // their memory goes back when the layer is enqueued and done
-
-  const Tensor x = h.input("x");
-  const Tensor qkv = made(s.qkv, host::grid_of_rows(), "qkv"), o = made(s.width, host::grid_of_rows(), "o");
-  gemm(normed(x, "w_norm1"), "w_qkv", qkv);
-  h.launch(h.ranks(), "rope", heads, {{"x", qkv}, {"cos", h.input("cos")}, {"sin", h.input("sin")}, {"y", qkv}});
-  h.launch(h.ranks(), "gqa_attention", heads, {{"qkv", qkv}, {"o", o}});
-  const Tensor projected = made(s.dim, x.layout(), "projected"), x1 = made(s.dim, x.layout(), "x1");
-  gemm(o, "w_o", projected);  // writes rows: the layout of its output is free
-  binary("add", x, projected, x1);
-
-  const Tensor n = normed(x1, "w_norm2");
-  const Tensor gate = made(s.hidden, host::grid_of_rows(), "gate"), up = made(s.hidden, host::grid_of_rows(), "up");
-  gemm(n, "w_gate", gate, "silu");
-  gemm(n, "w_up", up);
-  binary("mul", gate, up, gate);
-  const Tensor down = made(s.dim, x.layout(), "down");
-  gemm(gate, "w_down", down);
-  binary("add", x1, down, h.output("y"));
+  models::LayerSizes sizes;
+  sizes.rows = s.tokens;
+  sizes.dim = s.dim;
+  sizes.heads = s.heads;
+  sizes.kv_heads = s.kv;
+  sizes.head_dim = s.head;
+  sizes.hidden = s.hidden;
+  models::LayerWeights w;
+  w.norm1 = h.input("w_norm1");
+  w.norm2 = h.input("w_norm2");
+  w.qkv = h.input("w_qkv");
+  w.o = h.input("w_o");
+  w.gate = h.input("w_gate");
+  w.up = h.input("w_up");
+  w.down = h.input("w_down");
+  models::DecoderLayer(h, sizes, kWay).prefill(h.input("x"), h.output("y"), w, h.input("cos"), h.input("sin"));
 }
 
 std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) {
@@ -114,9 +99,7 @@ ProgramSpec spec() {
               ParamSpec::size("head_dim", 16, "elements of a head"),
               ParamSpec::size("hidden", 128, "width of the MLP"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
-  const Layout rows = host::rows_of_pes(), weights = host::grid_of_columns();
-  // Of each row of cubes, the rows of q and k that its PEs turn: a copy in each column of cubes.
-  const Layout positions = Layout().cube(host::grid(host::shard(0), host::replicate())).pe(host::shard(0));
+  const Layout rows = kWay.stream(), weights = kWay.weights(), positions = kWay.positions();
   enum class Is { stream, table, norm, matrix };
   struct Row {
     const char* name;

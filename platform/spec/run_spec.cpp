@@ -246,6 +246,40 @@ Table table_with(const Table& run, std::string_view command,
   return t;
 }
 
+/// What a model is and how it is spread, then what it shares with `run`.
+Table model_table(const Table& run) {
+  const auto number = [](std::string_view name, std::string_view help, double most) {
+    return Entry(name, "N", help).type(Type::whole, most, 1);
+  };
+  Table t{
+      "model",
+      {
+          Entry("model", "FILE", "the model: a Hugging Face config.json, or YAML with the same words (docs/models.md)")
+              .file(File::input)
+              .required(),
+          Entry("phase", "PHASE",
+                "prefill:N, a prompt of N tokens, or decode:batch=B,context=C[,steps=S], S tokens of each of B "
+                "sequences whose C keys are in the cache; default prefill:512 (repeatable)")
+              .often(Often::each),
+          number("tp", "SIPs that share out every layer", 1024).initially("1"),
+          number("pp", "stages of layers; not yet built", 1024).initially("1"),
+          number("ep", "SIPs that share out experts; not yet built", 1024).initially("1"),
+          Entry("dtype", "", "of weights, cache and activations; default: the model's").legal({"f32", "f16", "bf16"}),
+          Entry("weights", "", "another type of weights; not yet built"),
+          Entry("kv", "", "another type of the cache; not yet built"),
+          number("layers", "count so many of the model's layers; default: all", kMost64),
+          flag("repeat", "simulate one layer for all, which are alike; the report says what that assumes"),
+          Entry("verify-layer", "N", "one layer alone, verified").type(Type::whole, kMost64),
+      }};
+  for (Option& o : t.options) o.group = "The work";
+  const std::vector<std::string_view> of_run_alone = {"kernel",     "program", "ttir",  "function", "grid",  "order",
+                                                      "interleave", "place",   "param", "ranks",    "wiring"};
+  for (const Option& o : run.options) {
+    if (std::find(of_run_alone.begin(), of_run_alone.end(), o.name) == of_run_alone.end()) t.options.push_back(o);
+  }
+  return t;
+}
+
 std::vector<Table> tables() {
   const Table run = run_table();
   const Table traffic = table_with(
@@ -315,7 +349,7 @@ std::vector<Table> tables() {
           run.at("max-wall"),
       },
       {"text", "csv", "json"});
-  return {run, traffic, pipeline, probe, collectives};
+  return {run, model_table(run), traffic, pipeline, probe, collectives};
 }
 
 }  // namespace

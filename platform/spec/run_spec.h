@@ -63,7 +63,7 @@ struct Table {
   /// What keys and documents are made of, in the table's order.
   std::vector<const Option*> deciding() const;
 };
-/// Of `run`, `traffic`, `pipeline`, `probe` or `collectives`. std::logic_error for another command.
+/// Of `run`, `model`, `traffic`, `pipeline`, `probe` or `collectives`. std::logic_error for another command.
 const Table& table_of(std::string_view command);
 
 // Those of `run`.

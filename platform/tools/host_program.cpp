@@ -34,7 +34,7 @@ class ProgramRun : public LoggedRun {
 
  private:
   static const ProgramSpec& named_program(const RunOptions& o) {
-    const ProgramSpec& spec = ProgramRegistry::instance().at(o.program);
+    const ProgramSpec& spec = o.own_program ? *o.own_program : ProgramRegistry::instance().at(o.program);
     check_names("program " + spec.name, spec.tensor_specs(), o);
     return spec;
   }
@@ -59,8 +59,13 @@ class ProgramRun : public LoggedRun {
 void ProgramRun::place_inputs() {
   if (o_.addresses == AddressMode::virtual_) require_mmus(platform_, program_.context().pes().pes);
   settle_judge("program " + spec_.name, spec_.reference, spec_.tensor_specs(), params_);
-  for (const TensorSpec* t : spec_.tensor_specs()) {
-    for (auto& [name, value] : make_inputs({t}, params_, o_)) {
+  const bool computes = replayed() || o_.log || o_.memory_file || spec_.materializes;
+  for (const ProgramTensor& t : spec_.tensors) {
+    if (t.may_be_zeros && !computes && t.is_input() && !given(o_.tensors, t.name)) {
+      program_.context().place_zeros(t.name);
+      continue;
+    }
+    for (auto& [name, value] : make_inputs({&t}, params_, o_)) {
       program_.context().place(name, value);
       if (verified()) inputs_[name] = std::move(value);  // else nobody asks for it again: a layer's weights are large
     }

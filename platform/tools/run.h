@@ -20,6 +20,7 @@
 namespace kernbench {
 
 class Platform;
+struct ProgramSpec;
 struct ReplayProgress;
 namespace energy {
 class Meter;
@@ -29,8 +30,10 @@ struct RunFigures;
 }
 
 struct RunOptions : PeChoice {
-  std::string kernel;                                        ///< of run_kernel()
-  std::string program;                                       ///< of run_program() (host_program.h), instead
+  std::string kernel;   ///< of run_kernel()
+  std::string program;  ///< of run_program() (host_program.h), instead
+  /// Of run_program(), instead of a name: one that is not registered, which outlives the run; null: none.
+  const ProgramSpec* own_program = nullptr;
   std::vector<std::pair<std::string, std::string>> params;   ///< name, text
   std::vector<std::pair<std::string, std::string>> tensors;  ///< input name, .npy file
   std::vector<std::pair<std::string, std::string>> dumps;    ///< output name, .npy file

@@ -6,20 +6,31 @@
 
 namespace kernbench {
 
-RunOptions run_options(const spec::RunSpec& spec) {
+namespace {
+
+/// What `run` alone is asked: which kernel or program, on which ranks.
+void add_work(const spec::RunSpec& spec, RunOptions* r) {
   if (spec.given("kernel") + spec.given("program") + spec.given("ttir") != 1)
     throw InputError("run: needs --kernel NAME, --program NAME or --ttir FILE, one of them");
+  r->kernel = spec.text("kernel");
+  r->program = spec.text("program");
+  r->params = spec.named("param");
+  r->ranks = spec.text("ranks");
+  r->wiring_file = spec.text("wiring");
+  if (!r->wiring_file.empty() && spec.given("program")) throw InputError("--wiring: is of a kernel; found a program");
+}
+
+}  // namespace
+
+RunOptions run_options(const spec::RunSpec& spec) {
   RunOptions r;
-  r.kernel = spec.text("kernel");
-  r.program = spec.text("program");
-  r.params = spec.named("param");
+  if (spec.table().find("kernel")) add_work(spec, &r);
   r.tensors = spec.named("tensor");
   r.dumps = spec.named("dump");
   r.expected = spec.named("expected");
   r.seed = spec.whole("seed");
   r.pes = spec.text("pes");
   r.device = spec.text("device");
-  r.ranks = spec.text("ranks");
   if (spec.text("launch") == "host") r.launch = LaunchMode::host;
   if (spec.text("launch") == "direct") r.launch = LaunchMode::direct;
   r.timed_transfer = spec.text("transfer") == "timed";
@@ -29,8 +40,6 @@ RunOptions run_options(const spec::RunSpec& spec) {
   r.check_races = spec.flag("check-races");
   r.threads = static_cast<int>(spec.whole("threads"));
   r.corrupt = spec.text("corrupt");
-  r.wiring_file = spec.text("wiring");
-  if (!r.wiring_file.empty() && spec.given("program")) throw InputError("--wiring: is of a kernel; found a program");
   return r;
 }
 
@@ -42,6 +51,7 @@ void set_links(spec::RunDocument& d, const topology::Graph& graph) {
 void resolve(spec::RunDocument& d, Platform& platform, const RunOptions& r) {
   set_links(d, platform.graph());
   d.options.set("launch", std::string(name_of(choose_launch_way(platform, r).mode)));
+  if (r.own_program) return;
   const Params params = r.program.empty() ? kernel_params(KernelRegistry::instance().at(r.kernel), r.params)
                                           : program_params(ProgramRegistry::instance().at(r.program), r.params);
   d.options.list("param").clear();

@@ -118,13 +118,12 @@ void LoggedRun::write_outputs(TensorMap& outputs) const {
   }
 }
 
-namespace {
-
-/// The value that an option gives for that name; null: none.
 const std::string* given(const std::vector<std::pair<std::string, std::string>>& options, const std::string& name) {
   const auto it = std::find_if(options.begin(), options.end(), [&](const auto& x) { return x.first == name; });
   return it == options.end() ? nullptr : &it->second;
 }
+
+namespace {
 
 HostTensor tensor_from_file(const TensorSpec& t, const Params& params, const std::string& file) {
   NpyArray a = read_npy_tensor(file, t.name, t.dtype(params), t.shape(params));
@@ -163,6 +162,8 @@ std::map<std::string, ReferenceValues> LoggedRun::judge(const Reference& referen
   for (const std::string& name : by_reference_) {
     const auto it = expected.find(name);
     if (it == expected.end()) throw RunError("the reference says nothing of output " + name);
+    const HostTensor& value = it->second.value;
+    if (value.bytes.empty() && value.elements() > 0) continue;  // several results are as good as one another
     all[name] = reference_values(it->second);
   }
   return all;

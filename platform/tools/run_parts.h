@@ -135,6 +135,8 @@ class LoggedRun {
   std::optional<TeeLog> tee_;
 };
 
+/// The value that an option gives for that name; null: none.
+const std::string* given(const std::vector<std::pair<std::string, std::string>>& options, const std::string& name);
 /// The inputs of a run by name: from files where --tensor gives them, else seeded.
 TensorMap make_inputs(const std::vector<const TensorSpec*>&, const Params&, const RunOptions&);
 /// Checks the names of --tensor, --dump, --expected and --corrupt before anything is built. `what`: "kernel gemm".

@@ -1,0 +1,312 @@
+// One token of each sequence of a batch, over the keys and values of a cache (flash-decode). A unit is a head of k of a
+// sequence; its keys are cut into `splits` ranges, and each of these rows of the cache lies with the PE that attends to
+// it, so that all of the cache is read from the PE's own HBM. The PE that has the range of the new position appends
+// what qkv has for it. What the ranges come to is put together by flash_combine.
+#include <algorithm>
+#include <cmath>
+
+#include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/kernel_api/kernels/flash.h"
+#include "kernbench/kernel_api/kernels/heads.h"
+#include "kernbench/kernel_api/kernels/shards.h"
+#include "kernbench/kernel_api/launch_shape.h"
+#include "kernbench/kernel_api/pe_backend.h"
+#include "kernbench/phase2/check/verify.h"
+
+namespace kernbench::kernels {
+namespace {
+
+constexpr double kUnseen = -1e30;
+constexpr int64_t kBlock = 32768;  // elements of a block of keys, and of values
+constexpr size_t kAhead = 2;       // blocks that are asked for before they are needed
+
+/// A row of the cache: rank by rank, sequence by sequence, head by head, range by range.
+struct Units {
+  Heads heads;
+  int64_t batch, splits, keys, context, window;
+  explicit Units(const Params& p)
+      : heads(p),
+        batch(p.integer("batch")),
+        splits(p.integer("splits")),
+        keys(p.values().count("keys") > 0 ? p.integer("keys") : 0),
+        context(p.values().count("context") > 0 ? p.integer("context") : 0),
+        window(p.values().count("window") > 0 ? p.integer("window") : 0) {}
+
+  int64_t of_part() const { return batch * heads.kv_of_part; }
+  int64_t count() const { return heads.parts * of_part(); }
+  int64_t sequence(int64_t unit) const { return unit % of_part() / heads.kv_of_part; }
+  int64_t head(int64_t unit) const { return unit / of_part() * heads.kv_of_part + unit % heads.kv_of_part; }
+  int64_t columns() const { return heads.group * (heads.dim + 2); }  ///< of part
+  /// The first position that the new token sees.
+  int64_t first_seen() const { return window > 0 ? std::max<int64_t>(0, context + 1 - window) : 0; }
+};
+
+/// The ranges of the cache that a PE has.
+class Decode {
+ public:
+  Decode(tl::Context& tl, const tl::Args& args)
+      : tl_(tl),
+        units_(args.params()),
+        k_(args["k"]),
+        v_(args["v"]),
+        part_(args["part"]),
+        qkv_(tl, args, "flash_decode", "qkv") {
+    if (k_.shape != v_.shape || k_.offset != v_.offset || part_.shape[0] != k_.shape[0] ||
+        part_.offset[0] != k_.offset[0] || part_.shape[1] != units_.columns())
+      throw KernelFault("flash_decode: the PE's parts of k, v and part are not alike");
+  }
+  void row(int64_t i) {
+    const int64_t unit = (k_.offset[0] + i) / units_.splits, split = (k_.offset[0] + i) % units_.splits;
+    const Heads& h = units_.heads;
+    const int64_t sequence = units_.sequence(unit), head = units_.head(unit);
+    const int64_t begin = split * units_.keys, end = begin + units_.keys;
+    Queries q;
+    q.rows = h.group;
+    q.q = qkv_.load(sequence, h.q_col(head), 1, h.group * h.dim).reshape({h.group, h.dim});
+    FlashAttention running(tl_, q, false);
+    add_cached(running, i, begin, std::max(begin, units_.first_seen()), std::min(end, units_.context));
+    if (begin <= units_.context && units_.context < end) {
+      const tl::Tensor key = qkv_.load(sequence, h.k_col(head), 1, h.dim);
+      const tl::Tensor value = qkv_.load(sequence, h.v_col(head), 1, h.dim);
+      tl_.store_async(cached(k_, i, units_.context - begin, 1), key);
+      tl_.store_async(cached(v_, i, units_.context - begin, 1), value);
+      running.add(key, value, units_.context);
+    }
+    store(running, i);
+  }
+
+ private:
+  /// Of row i, `count` keys from the local one on.
+  tl::Block cached(const tl::View& t, int64_t i, int64_t first, int64_t count) const {
+    return (t.ptr + (i * units_.keys + first) * units_.heads.dim).block({count, units_.heads.dim});
+  }
+  void add_cached(FlashAttention& running, int64_t i, int64_t begin, int64_t first, int64_t end) {
+    struct Block {
+      tl::Tensor k, v;
+    };
+    std::vector<Block> blocks;
+    const int64_t step = std::max<int64_t>(1, kBlock / units_.heads.dim);
+    const auto ask = [&] {
+      const int64_t from = first + static_cast<int64_t>(blocks.size()) * step;
+      if (from >= end) return;
+      const int64_t count = std::min(step, end - from);
+      blocks.push_back(
+          {tl_.load_async(cached(k_, i, from - begin, count)), tl_.load_async(cached(v_, i, from - begin, count))});
+    };
+    for (size_t n = 0; n < kAhead; ++n) ask();
+    for (size_t b = 0; b < blocks.size(); ++b) {
+      ask();
+      running.add(blocks[b].k, blocks[b].v, first + static_cast<int64_t>(b) * step);
+      blocks[b] = {};
+    }
+  }
+  void store(const FlashAttention& running, int64_t i) {
+    const int64_t group = units_.heads.group, dim = units_.heads.dim;
+    const bool any = running.top().valid();
+    const tl::Tensor row = any ? tl_.cat({running.weighted(), running.top(), running.sum()}, 1)
+                               : tl_.cat({tl_.zeros({group, dim}, DType::f32),
+                                          tl_.full({group, 1}, kUnseen, DType::f32), tl_.zeros({group, 1}, DType::f32)},
+                                         1);
+    tl_.store_async(part_.block().rows(i, 1), row.reshape({1, units_.columns()}));
+  }
+
+  tl::Context& tl_;
+  const Units units_;
+  const tl::View &k_, &v_, &part_;
+  const Shards qkv_;
+};
+
+void flash_decode(tl::Context& tl, const tl::Args& args) {
+  if (args["k"].empty()) return;
+  Decode decode(tl, args);
+  for (int64_t i = 0; i < args["k"].shape[0]; ++i) decode.row(i);
+}
+
+/// What the ranges of a unit come to.
+tl::Tensor combined(tl::Context& tl, const Units& units, const Shards& part, int64_t unit) {
+  const int64_t group = units.heads.group, dim = units.heads.dim;
+  std::vector<tl::Tensor> ranges;
+  for (int64_t row = unit * units.splits, end = row + units.splits; row < end;) {
+    const int64_t rows = std::min(end - row, part.rows_at(row, 0, units.columns()));
+    ranges.push_back(part.load(row, 0, rows, units.columns()).reshape({rows, group, dim + 2}));
+    row += rows;
+  }
+  const tl::Tensor all = ranges.size() == 1 ? ranges.front() : tl.cat(ranges, 0);
+  const tl::Tensor acc = all.slice(2, 0, dim), top = all.slice(2, dim, 1), sum = all.slice(2, dim + 1, 1);
+  if (units.splits == 1) return (acc / sum).reshape({1, group * dim});
+  const tl::Tensor share = tl.exp(top - tl.max(top, 0, true));
+  return (tl.sum(acc * share, 0) / tl.sum(sum * share, 0)).reshape({1, group * dim});
+}
+
+void flash_combine(tl::Context& tl, const tl::Args& args) {
+  const Units units(args.params());
+  const Shards part(tl, args, "flash_combine", "part"), o(tl, args, "flash_combine", "o");
+  const int64_t first = units.heads.first_head(tl, "flash_combine") / units.heads.kv_of_part * units.of_part();
+  const int64_t of_rank = units.heads.parts == 1 ? units.count() : units.of_part();
+  const int64_t per_rank = tl.size() / tl.world_size(), me = tl.index() % per_rank;
+  const int64_t share = tl::Context::cdiv(of_rank, per_rank);
+  for (int64_t u = me * share; u < std::min(of_rank, (me + 1) * share); ++u) {
+    const int64_t unit = first + u;
+    o.store(units.sequence(unit), units.heads.o_col(units.head(unit)),
+            tl.cast(combined(tl, units, part, unit), args.dtype()));
+  }
+}
+
+/// In f64: of each row of the cache the weighted values, the greatest score and the sum of weights.
+std::map<std::string, Expected> decode_reference(const Params& p, const TensorMap& in) {
+  const Units units(p);
+  const Heads& h = units.heads;
+  const Floats qkv = in.at("qkv").floats();
+  Floats k = in.at("k").floats(), v = in.at("v").floats();
+  Floats part(static_cast<size_t>(units.count() * units.splits * units.columns())), scale(part.size());
+  const auto of_qkv = [&](int64_t sequence, int64_t col) {
+    return qkv[static_cast<size_t>(sequence * h.width() + col)];
+  };
+  for (int64_t row = 0; row < units.count() * units.splits; ++row) {
+    const int64_t unit = row / units.splits, begin = row % units.splits * units.keys, end = begin + units.keys;
+    const int64_t sequence = units.sequence(unit), head = units.head(unit);
+    const auto cached = [&](int64_t position) {
+      return static_cast<size_t>((row * units.keys + position - begin) * h.dim);
+    };
+    if (begin <= units.context && units.context < end) {
+      for (int64_t d = 0; d < h.dim; ++d) {
+        k[cached(units.context) + static_cast<size_t>(d)] = of_qkv(sequence, h.k_col(head) + d);
+        v[cached(units.context) + static_cast<size_t>(d)] = of_qkv(sequence, h.v_col(head) + d);
+      }
+    }
+    const int64_t first = std::max(begin, units.first_seen()), last = std::min(end, units.context + 1);
+    for (int64_t g = 0; g < h.group; ++g) {
+      const auto at = static_cast<size_t>(row * units.columns() + g * (h.dim + 2));
+      std::vector<double> scores;
+      double top = kUnseen, sum = 0;
+      for (int64_t j = first; j < last; ++j) {
+        double score = 0;
+        for (int64_t d = 0; d < h.dim; ++d)
+          score += double{of_qkv(sequence, h.q_col(head) + g * h.dim + d)} * k[cached(j) + static_cast<size_t>(d)];
+        scores.push_back(score / std::sqrt(static_cast<double>(h.dim)));
+        top = std::max(top, scores.back());
+      }
+      for (size_t j = 0; j < scores.size(); ++j) {
+        const double weight = std::exp(scores[j] - top);
+        sum += weight;
+        for (int64_t d = 0; d < h.dim; ++d) {
+          const double value = weight * v[cached(first + static_cast<int64_t>(j)) + static_cast<size_t>(d)];
+          part[at + static_cast<size_t>(d)] += static_cast<float>(value);
+          scale[at + static_cast<size_t>(d)] += static_cast<float>(std::abs(value));
+        }
+      }
+      part[at + static_cast<size_t>(h.dim)] = static_cast<float>(top);
+      part[at + static_cast<size_t>(h.dim) + 1] = static_cast<float>(sum);
+      // Weights are rounded to the element type before they meet the values.
+      const double rounding = tolerance_of(p.dtype()).rtol / tolerance_of(DType::f32).rtol;
+      for (int64_t d = 0; d < h.dim; ++d) scale[at + static_cast<size_t>(d)] *= static_cast<float>(rounding);
+    }
+  }
+  return {{"k", {HostTensor::from(p.dtype(), in.at("k").shape, k), {}}},
+          {"v", {HostTensor::from(p.dtype(), in.at("v").shape, v), {}}},
+          {"part", {HostTensor::from(DType::f32, {units.count() * units.splits, units.columns()}, part), scale}}};
+}
+
+std::map<std::string, Expected> combine_reference(const Params& p, const TensorMap& in) {
+  const Units units(p);
+  const Heads& h = units.heads;
+  const Floats part = in.at("part").floats();
+  Floats o(static_cast<size_t>(units.batch * h.heads * h.dim));
+  for (int64_t unit = 0; unit < units.count(); ++unit) {
+    for (int64_t g = 0; g < h.group; ++g) {
+      const auto at = [&](int64_t split, int64_t d) {
+        return double{part[static_cast<size_t>((unit * units.splits + split) * units.columns() + g * (h.dim + 2) + d)]};
+      };
+      double top = at(0, h.dim), sum = 0;
+      for (int64_t s = 1; s < units.splits; ++s) top = std::max(top, at(s, h.dim));
+      for (int64_t s = 0; s < units.splits; ++s) sum += std::exp(at(s, h.dim) - top) * at(s, h.dim + 1);
+      for (int64_t d = 0; d < h.dim; ++d) {
+        double value = 0;
+        for (int64_t s = 0; s < units.splits; ++s) value += std::exp(at(s, h.dim) - top) * at(s, d);
+        const int64_t col = h.o_col(units.head(unit)) + g * h.dim + d;
+        o[static_cast<size_t>(units.sequence(unit) * h.heads * h.dim + col)] = static_cast<float>(value / sum);
+      }
+    }
+  }
+  return {{"o", {HostTensor::from(p.dtype(), {units.batch, h.heads * h.dim}, o), {}}}};
+}
+
+TensorSpec part_spec(TensorSpec::Role role) {
+  TensorSpec t = output("part", {}, Placement::rows, [](const Params&) { return DType::f32; });
+  t.role = role;
+  t.shape = [](const Params& p) {
+    const Units u(p);
+    return Dims{u.count() * u.splits, u.columns()};
+  };
+  return t;
+}
+
+std::vector<ParamSpec> params_of(std::vector<ParamSpec> own) {
+  std::vector<ParamSpec> params = head_params();
+  params.push_back(ParamSpec::size("batch", 4, "sequences"));
+  params.push_back(ParamSpec::size("splits", 2, "ranges that the keys of a sequence are cut into"));
+  params.insert(params.end(), own.begin(), own.end());
+  params.push_back(ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16}));
+  return params;
+}
+
+KernelSpec decode_spec() {
+  KernelSpec s;
+  s.name = "flash_decode";
+  s.help = "one token a sequence: its k and v into the cache, and what each range of cached keys comes to";
+  ParamSpec context = ParamSpec::size("context", 96, "keys of each sequence that the cache has; the token is the next");
+  context.min = 0;
+  s.params = params_of({ParamSpec::size("keys", 64, "room of a range; splits times keys are more than context"),
+                        context, window_param()});
+  TensorSpec qkv = input("qkv", {}, Placement::single);
+  qkv.shape = [](const Params& p) { return Dims{p.integer("batch"), Heads(p).width()}; };
+  const auto cache = [](const char* name) {
+    TensorSpec t = output(name, {}, Placement::rows);
+    t.role = TensorSpec::Role::in_out;
+    t.shape = [](const Params& p) {
+      const Units u(p);
+      return Dims{u.count() * u.splits, u.keys, u.heads.dim};
+    };
+    return t;
+  };
+  s.tensors = {qkv, cache("k"), cache("v"), part_spec(TensorSpec::Role::out)};
+  s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
+    check_heads(*p);
+    if (p->integer("splits") * p->integer("keys") <= p->integer("context"))
+      throw BadParam("context: found " + std::to_string(p->integer("context")) +
+                     ", expected less than splits times keys, " +
+                     std::to_string(p->integer("splits") * p->integer("keys")));
+  };
+  s.function = flash_decode;
+  s.reference = decode_reference;
+  return s;
+}
+
+KernelSpec combine_spec() {
+  KernelSpec s;
+  s.name = "flash_combine";
+  s.help = "o of each sequence from what flash_decode has made of the ranges of its keys";
+  s.params = params_of({});
+  TensorSpec o = output("o", {}, Placement::single);
+  o.shape = [](const Params& p) { return Dims{p.integer("batch"), p.integer("heads") * p.integer("dim")}; };
+  s.tensors = {part_spec(TensorSpec::Role::in), o};
+  // Of a run of this kernel alone; a sum of 0 would be no attention.
+  s.tensors[0].fill = [](const Params& p, uint64_t seed) {
+    TensorSpec t = input("part", {}, Placement::rows);
+    t.shape = part_spec(TensorSpec::Role::in).shape;
+    t.dtype = [](const Params&) { return DType::f32; };
+    Floats values = make_input(t, p, seed).floats();
+    const auto row = static_cast<size_t>(Heads(p).dim + 2);
+    for (size_t i = row - 1; i < values.size(); i += row) values[i] = std::abs(values[i]) + 1;
+    return HostTensor::from(DType::f32, t.shape(p), values);
+  };
+  s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) { check_heads(*p); };
+  s.function = flash_combine;
+  s.reference = combine_reference;
+  return s;
+}
+
+const RegisterKernel decode_registered{decode_spec()}, combine_registered{combine_spec()};
+
+}  // namespace
+}  // namespace kernbench::kernels

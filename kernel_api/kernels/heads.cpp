@@ -1,0 +1,60 @@
+#include "kernbench/kernel_api/kernels/heads.h"
+
+#include <algorithm>
+
+#include "kernbench/kernel_api/pe_backend.h"
+
+namespace kernbench::kernels {
+
+Heads::Heads(const Params& p)
+    : heads(p.integer("heads")),
+      kv(p.integer("kv_heads")),
+      dim(p.integer("dim")),
+      parts(p.integer("parts")),
+      seq(p.values().count("seq") > 0 ? p.integer("seq") : 0),
+      group(heads / kv),
+      heads_of_part(heads / parts),
+      kv_of_part(kv / parts) {}
+
+int64_t Heads::first_head(const tl::Context& tl, const std::string& kernel) const {
+  if (parts == 1) return 0;
+  if (parts != tl.world_size())
+    throw KernelFault(kernel + ": " + std::to_string(parts) + " parts on " + std::to_string(tl.world_size()) +
+                      " ranks, expected one each");
+  return tl.rank() * kv_of_part;
+}
+
+int64_t Heads::heads_at(const tl::View& x, const std::string& kernel) const {
+  const int64_t begin = x.offset[1] % part_width(), end = begin + x.shape[1];
+  const int64_t turned = std::max<int64_t>(0, std::min(end, (heads_of_part + kv_of_part) * dim) - begin);
+  if (turned > 0 && (begin % dim != 0 || turned % dim != 0)) throw KernelFault(kernel + ": a head is split");
+  if (end > part_width()) throw KernelFault(kernel + ": a PE has columns of two parts");
+  return turned / dim;
+}
+
+std::vector<ParamSpec> head_params() {
+  std::vector<ParamSpec> params = {
+      ParamSpec::size("heads", 4, "heads of q"), ParamSpec::size("kv_heads", 2, "heads of k and of v; divides heads"),
+      ParamSpec::size("dim", 32, "elements of a head"),
+      ParamSpec::size("parts", 1, "shares of the heads one behind the other, one a rank; divides kv_heads")};
+  params[2].max = 512;
+  return params;
+}
+
+ParamSpec window_param() {
+  ParamSpec p = ParamSpec::size("window", 0, "a query sees the last so many keys, its own among them; 0: all");
+  p.min = 0;
+  return p;
+}
+
+void check_heads(const Params& p) {
+  const auto divides = [&](const char* what, const char* of) {
+    if (p.integer(of) % p.integer(what) != 0)
+      throw BadParam(std::string(what) + ": found " + std::to_string(p.integer(what)) + ", expected a divisor of " +
+                     of + ", " + std::to_string(p.integer(of)));
+  };
+  divides("kv_heads", "heads");
+  divides("parts", "kv_heads");
+}
+
+}  // namespace kernbench::kernels

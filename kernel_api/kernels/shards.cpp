@@ -1,0 +1,55 @@
+#include "kernbench/kernel_api/kernels/shards.h"
+
+#include <limits>
+
+#include "kernbench/kernel_api/launch_shape.h"
+#include "kernbench/kernel_api/pe_backend.h"
+
+namespace kernbench::kernels {
+
+Shards::Shards(tl::Context& tl, const tl::Args& args, std::string kernel, std::string tensor)
+    : tl_(tl), kernel_(std::move(kernel)), tensor_(std::move(tensor)) {
+  for (uint32_t p = 0; p < args.shards(); ++p) {
+    const tl::View& v = args.shard(tensor_, p);
+    if (tl.launch().pes[p].rank == tl.rank() && !v.empty()) shards_.push_back(&v);
+  }
+}
+
+Shards::Part Shards::at(int64_t row, int64_t col, int64_t cols) const {
+  const auto has = [&](const tl::View* v) {
+    return v != nullptr && v->offset[0] <= row && row < v->offset[0] + v->shape[0] && v->offset[1] <= col &&
+           col < v->offset[1] + v->shape[1];
+  };
+  if (!has(last_)) {
+    const auto it = std::find_if(shards_.begin(), shards_.end(), has);
+    if (it == shards_.end())
+      throw KernelFault(kernel_ + ": no PE of the rank has row " + std::to_string(row) + ", column " +
+                        std::to_string(col) + " of " + tensor_);
+    last_ = *it;
+  }
+  return {last_, std::min(cols, last_->offset[1] + last_->shape[1] - col)};
+}
+
+int64_t Shards::rows_at(int64_t row, int64_t col, int64_t cols) const {
+  int64_t rows = std::numeric_limits<int64_t>::max();
+  for_each(row, col, cols,
+           [&](const tl::View& v, int64_t, int64_t) { rows = std::min(rows, v.offset[0] + v.shape[0] - row); });
+  return rows;
+}
+
+tl::Tensor Shards::load(int64_t row, int64_t col, int64_t rows, int64_t cols) const {
+  std::vector<tl::Tensor> parts;
+  for_each(row, col, cols, [&](const tl::View& v, int64_t done, int64_t n) {
+    parts.push_back(tl_.load_async(v.block().tile(row - v.offset[0], col + done - v.offset[1], rows, n)));
+  });
+  return parts.size() == 1 ? parts.front() : tl_.cat(parts, 1);
+}
+
+void Shards::store(int64_t row, int64_t col, const tl::Tensor& t) const {
+  for_each(row, col, t.dim(1), [&](const tl::View& v, int64_t done, int64_t n) {
+    tl_.store_async(v.block().tile(row - v.offset[0], col + done - v.offset[1], t.dim(0), n),
+                    n == t.dim(1) ? t : t.slice(1, done, n));
+  });
+}
+
+}  // namespace kernbench::kernels

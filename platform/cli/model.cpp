@@ -1,0 +1,109 @@
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <ostream>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/cli/run_command.h"
+#include "kernbench/platform/cli/spec_options.h"
+#include "kernbench/platform/models/model_file.h"
+#include "kernbench/platform/models/model_machine.h"
+#include "kernbench/platform/models/model_report.h"
+#include "kernbench/platform/tools/run.h"
+
+namespace kernbench::cli {
+namespace {
+
+using spec::RunSpec;
+
+void refuse_not_yet(const RunSpec& spec) {
+  for (const char* name : {"pp", "ep"}) {
+    if (spec.whole(name) != 1)
+      throw InputError(std::string("--") + name + ": found " + spec.text(name) + "; not yet, legal: 1");
+  }
+  for (const char* name : {"weights", "kv"}) {
+    if (spec.given(name))
+      throw InputError(std::string("--") + name + ": found " + spec.text(name) + "; not yet: all is of --dtype");
+  }
+}
+
+DType dtype_of(const RunSpec& spec, const models::ModelSpec& m) {
+  const std::string name = spec.text("dtype");
+  for (const DType t : {DType::f32, DType::f16, DType::bf16}) {
+    if (name_of(t) == name) return t;
+  }
+  return m.dtype;
+}
+
+models::Plan plan_of(const RunSpec& spec, const models::ModelSpec& m) {
+  refuse_not_yet(spec);
+  models::Plan p;
+  for (const std::string& text : spec.list("phase")) p.phases.push_back(models::parse_phase(text));
+  if (p.phases.empty())
+    p.phases.push_back(models::parse_phase("prefill:" + std::to_string(std::min<int64_t>(512, m.positions))));
+  p.ranks = static_cast<int64_t>(spec.whole("tp"));
+  p.layers = m.layers;
+  if (spec.given("layers")) p.layers = static_cast<int64_t>(spec.whole("layers"));
+  if (p.layers > m.layers)
+    throw InputError("--layers: found " + spec.text("layers") + ", the model has " + std::to_string(m.layers));
+  p.repeat = spec.flag("repeat");
+  p.dtype = dtype_of(spec, m);
+  if (spec.given("verify-layer")) {
+    if (spec.given("layers") || p.repeat)
+      throw InputError("--verify-layer: one layer alone; found --layers or --repeat beside it");
+    p.only_layer = static_cast<int64_t>(std::min<uint64_t>(spec.whole("verify-layer"), INT64_MAX));
+  }
+  models::check_plan(m, p);
+  return p;
+}
+
+class Model : public OwnProgram {
+ public:
+  Model(models::ModelSpec model, models::Plan plan, bool verify)
+      : model_(std::move(model)), plan_(std::move(plan)), verify_(verify) {}
+
+  const ProgramSpec* make(Platform& platform, RunOptions* r) override {
+    r->verify = r->verify || verify_;
+    const models::ModelMachine machine = machine_for(platform, plan_, r);
+    program_ = std::make_unique<models::ModelProgram>(model_, plan_, machine.pes_of_rank);
+    capacity_ = capacity_of(*program_, machine.room);
+    peaks_ = machine.peaks;
+    return capacity_.fits() ? &program_->spec() : nullptr;
+  }
+
+  void write(std::ostream& out, const ProgramReport& p, bool json) const override {
+    const models::ModelReport r =
+        capacity_.fits() ? report_of(*program_, capacity_, peaks_, p) : report_of(*program_, capacity_);
+    if (json) {
+      write_model_json(out, r, p);
+    } else {
+      write_model_text(out, r, p);
+    }
+  }
+
+ private:
+  const models::ModelSpec model_;
+  const models::Plan plan_;
+  const bool verify_;
+  std::unique_ptr<models::ModelProgram> program_;
+  models::Capacity capacity_;
+  models::Peaks peaks_;
+};
+
+}  // namespace
+
+Command add_model(CLI::App& app) {
+  auto o = std::make_shared<RunCommand>();
+  o->spec = RunSpec(spec::table_of("model"));
+  CLI::App* cmd =
+      app.add_subcommand("model", "Run a decoder's prefill and decode; its times by layer, and what it needs");
+  add_options(*cmd, o->spec, "model");
+  return {cmd, [o] {
+            const models::ModelSpec model = models::read_model(o->spec.text("model"));
+            o->own = std::make_shared<Model>(model, plan_of(o->spec, model), o->spec.given("verify-layer"));
+            return run(*o);
+          }};
+}
+
+}  // namespace kernbench::cli

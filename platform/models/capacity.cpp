@@ -1,0 +1,151 @@
+#include "kernbench/platform/models/capacity.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/platform/models/decoder_layer.h"
+
+namespace kernbench::models {
+namespace {
+
+const char* name_of(Use use) {
+  switch (use) {
+    case Use::weights:
+      return "weights";
+    case Use::cache:
+      return "KV cache";
+    case Use::table:
+      return "cos and sin";
+    case Use::io:
+      return "inputs and outputs";
+  }
+  return "";
+}
+
+class Count {
+ public:
+  explicit Count(const Room& room) : room_(room) {}
+
+  /// `times` such tensors.
+  void add(const std::string& what, const host::Layout& layout, DType dtype, const Dims& shape, uint64_t times) {
+    const ShardPlan plan = host::plan_shards(layout, dtype, shape, room_.places, room_.grids);
+    Of& of = of_[what];
+    if (of.by_slice.empty()) {
+      of.by_slice.resize(room_.slice_bytes.size());
+      order_.push_back(what);
+    }
+    uint64_t bytes = 0;
+    for (uint32_t p = 0; p < plan.shards.size(); ++p) {
+      bytes += times * plan.nbytes(p);
+      of.by_slice[room_.slice[p]] += times * plan.nbytes(p);
+    }
+    const uint64_t once = times * static_cast<uint64_t>(shape.elements()) * size_of(dtype);
+    of.bytes += bytes;
+    of.copies += bytes > once ? bytes - once : 0;
+  }
+
+  Capacity result() const {
+    Capacity c;
+    std::vector<uint64_t> sum(room_.slice_bytes.size());
+    for (const auto& [what, of] : of_) {
+      for (size_t s = 0; s < sum.size(); ++s) sum[s] += of.by_slice[s];
+    }
+    // The fullest by what it has, should slices differ.
+    size_t most = 0;
+    for (size_t s = 0; s < sum.size(); ++s) {
+      if (static_cast<double>(sum[s]) * static_cast<double>(room_.slice_bytes[most]) >
+          static_cast<double>(sum[most]) * static_cast<double>(room_.slice_bytes[s]))
+        most = s;
+    }
+    for (const std::string& what : order_) {
+      const Of& of = of_.at(what);
+      c.rows.push_back({what, of.bytes, of.copies, of.by_slice[most]});
+    }
+    c.slice = room_.slice_ids[most];
+    c.slice_needs = sum[most];
+    c.slice_has = room_.slice_bytes[most];
+    c.rings = room_.ring_bytes;
+    c.tcm_has = room_.tcm_bytes;
+    return c;
+  }
+
+ private:
+  struct Of {
+    uint64_t bytes = 0, copies = 0;
+    std::vector<uint64_t> by_slice;
+  };
+  const Room& room_;
+  std::map<std::string, Of> of_;
+  std::vector<std::string> order_;
+};
+
+/// A layer's, in the layouts in which DecoderLayer makes them: normed twice, once more as an operand, qkv, o, the sums
+/// of both halves, gate and up.
+void add_activations(const ModelProgram& program, const Phase& p, Count* count) {
+  const ModelSpec& m = program.model();
+  const DType dtype = program.plan().dtype;
+  const Way way{p.prefill()};
+  const host::LayoutLevel shared = program.plan().ranks > 1 ? host::shard(1) : host::replicate();
+  const auto add = [&](int64_t columns, const host::Layout& layout, uint64_t times) {
+    count->add("activations", layout, dtype, {p.rows(), columns}, times);
+  };
+  add(m.dim, way.stream(), 8);
+  add(m.dim, way.operand(), 2);
+  add(m.qkv_width(), way.heads(shared), p.prefill() ? 1 : 2);
+  add(m.width(), way.heads(shared), 1);
+  add(m.hidden, way.product(shared), 2);
+  if (p.prefill()) return;
+  add(m.width(), way.operand(shared), 1);
+  add(m.hidden, way.operand(shared), 1);
+}
+
+}  // namespace
+
+Capacity capacity_of(const ModelProgram& program, const Room& room) {
+  Count count(room);
+  const Params none;
+  for (const ModelTensor& t : program.tensors()) {
+    const uint64_t times = t.layer < 0 ? 1 : static_cast<uint64_t>(program.plan().times());
+    count.add(name_of(t.use), t.tensor.layout, t.tensor.dtype(none), t.tensor.shape(none), times);
+  }
+  for (const Phase& p : program.plan().phases) add_activations(program, p, &count);
+  return count.result();
+}
+
+namespace {
+
+std::string mib(uint64_t bytes) {
+  return fmt::format("{:.2f}", static_cast<double>(bytes) / (1 << 20));
+}
+
+}  // namespace
+
+std::string capacity_text(const Capacity& c) {
+  std::string text = fmt::format("  {:22}{:>16}{:>16}{:>16}\n", "capacity, MiB", "in all", "of it copies", "a slice");
+  for (const Capacity::Row& r : c.rows)
+    text += fmt::format("  {:22}{:>16}{:>16}{:>16}\n", r.what, mib(r.bytes), mib(r.copies), mib(r.slice_bytes));
+  text += fmt::format("  {:22}{:>48}   of {} in {}\n", "HBM", mib(c.slice_needs), mib(c.slice_has), c.slice);
+  text += fmt::format("  {:22}{:>48}   of {} in each PE\n", "TCM, rings of queues", mib(c.rings), mib(c.tcm_has));
+  if (!c.fits()) text += "  does not fit\n";
+  return text;
+}
+
+void write_capacity(JsonWriter& w, const Capacity& c) {
+  w.open('{').field("fits", c.fits()).key("hbm").open('{');
+  w.field("slice", c.slice).field("needs_bytes", c.slice_needs).field("has_bytes", c.slice_has).key("rows").open('[');
+  for (const Capacity::Row& r : c.rows)
+    w.open('{')
+        .field("what", r.what)
+        .field("bytes", r.bytes)
+        .field("copied_bytes", r.copies)
+        .field("slice_bytes", r.slice_bytes)
+        .close('}');
+  w.close(']').close('}').key("tcm").open('{');
+  w.field("rings_bytes", c.rings).field("has_bytes", c.tcm_has).close('}').close('}');
+}
+
+}  // namespace kernbench::models

@@ -1,0 +1,97 @@
+// One layer of a decoder as launches on a program's ranks, in prefill and in decode: what is the same in both is said
+// once, and how a phase lays its operands out and multiplies stands in its Way.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "kernbench/platform/host/tensor_parallel.h"
+
+namespace kernbench::models {
+
+/// Of the whole layer; `ranks` share out its heads and the width of its MLP.
+struct LayerSizes {
+  int64_t rows = 0;  ///< of the residual stream: tokens, or sequences
+  int64_t dim = 0, heads = 0, kv_heads = 0, head_dim = 0, hidden = 0;
+  double eps = 1e-5;
+  std::string activation = "silu";
+  int64_t window = 0;
+  int64_t ranks = 1;
+  int64_t width() const { return heads * head_dim; }
+  int64_t qkv_width() const { return (heads + 2 * kv_heads) * head_dim; }
+};
+
+/// Without places where the layer has none. Columns of qkv stand as kernels/heads.h says, of one part a rank.
+struct LayerWeights {
+  host::Tensor norm1, norm2, qkv, o, gate, up, down;
+  host::Tensor bias;  ///< of qkv
+  host::Tensor q_norm, k_norm;
+};
+
+/// How a layer's operands lie in a phase. Of one rank: level replicate(); of several, columns of weights that they
+/// share out: shard(1), rows: shard(0).
+struct Way {
+  bool prefill = true;
+  host::Layout weights(host::LayoutLevel rank = {}) const;
+  host::Layout operand(host::LayoutLevel rank = {}) const;
+  host::Layout product(host::LayoutLevel rank = {}) const;
+  /// Rows with the heads of q, k and v, and those of o: whole heads where the grid allows, else whole rows.
+  host::Layout heads(host::LayoutLevel rank = {}) const;
+  host::Layout stream() const { return host::rows_of_pes(); }
+  /// Of cos and sin: where heads() has rows.
+  host::Layout positions() const;
+};
+
+/// The cache of a layer, as flash_decode has it.
+struct Cache {
+  host::Tensor k, v;
+  int64_t context = 0;  ///< keys of each sequence that are there
+  int64_t splits = 1;
+};
+
+class DecoderLayer {
+ public:
+  /// `part` is told the name of what is enqueued next; may be empty.
+  DecoderLayer(host::Context&, const LayerSizes&, const Way&, std::function<void(const char*)> part = {});
+
+  /// y = the layer of x, both in Way::stream(); cos and sin [rows, head_dim / 2] in Way::positions(). A prefill's
+  /// queries see the keys of x; in a decode each row is the next token of a sequence whose keys are in the cache.
+  void prefill(const host::Tensor& x, const host::Tensor& y, const LayerWeights&, const host::Tensor& cos,
+               const host::Tensor& sin);
+  void decode(const host::Tensor& x, const host::Tensor& y, const LayerWeights&, const host::Tensor& cos,
+              const host::Tensor& sin, const Cache&);
+
+  /// y = x over the root of its mean square, times w, in x's layout.
+  host::Tensor normed(const host::Tensor& x, const host::Tensor& w);
+  /// c = activation(x · w); c in Way::product(), or in a prefill as it likes.
+  void multiply(const host::Tensor& x, const host::Tensor& w, const host::Tensor& c, const char* activation = "none");
+
+ private:
+  using Attention = std::function<void(const host::Tensor& qkv, const host::Tensor& o)>;
+  void layer(const host::Tensor& x, const host::Tensor& y, const LayerWeights&, const host::Tensor& cos,
+             const host::Tensor& sin, const Attention&);
+  /// activation(x · w) as `to` says below the ranks, which share out the columns of w.
+  host::Tensor by_columns(const host::Tensor& x, const host::Tensor& w, const host::Layout& to,
+                          const char* activation = "none");
+  /// x · w, the ranks sharing out the rows of w and the columns of x; their parts are summed up on all of them.
+  host::Tensor by_rows(const host::Tensor& x, const host::Tensor& w, const host::Layout& to);
+  host::Tensor product(const host::Tensor& x, const host::Tensor& w, const host::Layout& to, host::LayoutLevel rank,
+                       const char* activation);
+  host::Tensor moved(const host::Tensor& x, const host::Layout& to);
+  void turned(const host::Tensor& qkv, const host::Tensor& cos, const host::Tensor& sin);
+  void elementwise(const char* op, const host::Tensor& x, const host::Tensor& y, const host::Tensor& z);
+  host::Tensor made(int64_t columns, const host::Layout&, const char* name);
+  bool splits_heads(const host::Layout&) const;
+  host::KernelParams heads() const;
+  void part(const char* name) const {
+    if (part_) part_(name);
+  }
+
+  host::Context& h_;
+  const LayerSizes s_;
+  const Way way_;
+  const host::LayoutLevel shared_;  ///< of columns over the ranks
+  const std::function<void(const char*)> part_;
+};
+
+}  // namespace kernbench::models

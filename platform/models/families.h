@@ -1,0 +1,29 @@
+// The families of models that can be read: by model_type, which fields a file must have and what the family is beside
+// them. A new family is a row of families.cpp (docs/models.md).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernbench/platform/models/model_file.h"
+#include "kernbench/platform/models/model_spec.h"
+
+namespace kernbench::models {
+
+struct Family {
+  std::string_view name;                         ///< model_type
+  std::string_view help;                         ///< what sets it apart, one line
+  std::vector<std::string_view> required;        ///< beside those that all families need
+  std::vector<std::string_view> optional;        ///< beside those that all families may have
+  void (*settle)(const ModelFile&, ModelSpec*);  ///< sets what these say, and what all models of the family are
+};
+
+const std::vector<Family>& families();
+/// Null for another name.
+const Family* find_family(std::string_view name);
+/// What every family's file must have, and what it may.
+const std::vector<std::string_view>& common_required();
+const std::vector<std::string_view>& common_optional();
+
+}  // namespace kernbench::models

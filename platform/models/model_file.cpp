@@ -1,0 +1,240 @@
+#include "kernbench/platform/models/model_file.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+
+#include "kernbench/phase2/io/input_file.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
+#include "kernbench/platform/models/families.h"
+#include "kernbench/platform/topology/read/yaml_tree.h"
+
+namespace kernbench::models {
+namespace {
+
+using Field = ModelFile::Field;
+using Kind = ModelFile::Kind;
+using topology::YamlItem;
+using topology::YamlNode;
+
+constexpr double kLargest = 1099511627776.0;  // 2^40
+constexpr size_t kLongestFile = size_t{1} << 24;
+
+bool is_number(std::string_view text, double* v) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *v);
+  return error == std::errc() && end == text.data() + text.size() && std::isfinite(*v);
+}
+
+Field field_of(YamlNode v) {
+  Field f;
+  f.line = v.line();
+  f.text = std::string(v.text());
+  double number = 0;
+  if (!v.is_scalar()) {
+    f.kind = Kind::other;
+  } else if (!v.is_quoted() && (f.text == "true" || f.text == "false")) {
+    f.kind = Kind::flag;
+  } else if (!v.is_quoted() && is_number(f.text, &number)) {
+    f.kind = Kind::number;
+  } else {
+    f.kind = Kind::text;
+  }
+  return f;
+}
+
+void collect(YamlNode map, const std::string& prefix, const std::string& file, std::map<std::string, Field>* fields) {
+  for (const YamlItem& item : map) {
+    const std::string key = prefix + std::string(item.key.text());
+    if (item.value.is_null()) continue;
+    if (!fields->emplace(key, field_of(item.value)).second)
+      throw InputError(fmt::format("{}:{}: {}: stands twice", file, item.key.line(), key));
+    if (item.value.is_map() && prefix.empty()) collect(item.value, key + ".", file, fields);
+  }
+}
+
+ModelFile parse(const std::string& text, const std::string& name) {
+  topology::FaultList faults(name);
+  const topology::YamlDocument document = topology::parse_yaml(text, faults);
+  faults.throw_if_any();
+  if (!document.root.is_map())
+    throw InputError(name + ": expected a model: fields of a config.json, in JSON or YAML, model_type among them");
+  std::map<std::string, Field> fields;
+  collect(document.root, "", name, &fields);
+  return {name, std::move(fields)};
+}
+
+std::string list_of_families() {
+  std::vector<std::string_view> names;
+  for (const Family& f : families()) names.push_back(f.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+const Family& family_of(const ModelFile& f) {
+  if (!f.has("model_type")) throw InputError(f.name() + ": model_type is missing; legal: " + list_of_families());
+  const Family* family = find_family(f.text("model_type"));
+  if (!family) f.refuse("model_type", list_of_families());
+  return *family;
+}
+
+/// All that is missing, in one line.
+void require(const ModelFile& f, const Family& family) {
+  std::vector<std::string_view> missing;
+  for (const auto* names : {&common_required(), &family.required}) {
+    for (const std::string_view n : *names) {
+      if (!f.has(n)) missing.push_back(n);
+    }
+  }
+  if (!missing.empty())
+    throw InputError(fmt::format("{}: model_type {}: lacks {}", f.name(), family.name, fmt::join(missing, ", ")));
+}
+
+/// Fields of a config.json that say nothing of what is computed are many; YAML is written for this reader.
+void refuse_unread(const ModelFile& f, const Family& family) {
+  std::set<std::string, std::less<>> known;
+  for (const auto* names : {&common_required(), &common_optional(), &family.required, &family.optional})
+    known.insert(names->begin(), names->end());
+  const std::vector<std::string> words(known.begin(), known.end());
+  for (const auto& [name, field] : f.fields()) {
+    if (known.count(name.substr(0, name.find('.'))) == 0)
+      throw InputError(fmt::format("{}:{}: {}: nobody reads this of model_type {}{}", f.name(), field.line, name,
+                                   family.name, did_you_mean(name, words)));
+  }
+}
+
+RopeScaling scaling_of(const ModelFile& f) {
+  RopeScaling s;
+  if (!f.has("rope_scaling")) return s;
+  const std::string key = f.has("rope_scaling.rope_type") ? "rope_scaling.rope_type" : "rope_scaling.type";
+  const std::string type = f.text(key);
+  if (type == "default") return s;
+  if (type != "linear" && type != "llama3") f.refuse(key, "default, linear or llama3");
+  s.factor = f.number("rope_scaling.factor");
+  s.kind = RopeScaling::Kind::linear;
+  if (type == "linear") return s;
+  s.kind = RopeScaling::Kind::llama3;
+  s.low_freq_factor = f.number("rope_scaling.low_freq_factor");
+  s.high_freq_factor = f.number("rope_scaling.high_freq_factor");
+  s.original_positions = f.whole("rope_scaling.original_max_position_embeddings");
+  if (s.high_freq_factor <= s.low_freq_factor) f.refuse("rope_scaling.high_freq_factor", "more than low_freq_factor");
+  return s;
+}
+
+std::string activation_of(const ModelFile& f, std::string_view family) {
+  const std::string key = f.has("hidden_activation") ? "hidden_activation" : "hidden_act";
+  const std::string name = f.text(key, family == "gemma" ? "gelu_pytorch_tanh" : "silu");
+  if (name == "silu" || name == "swish") return "silu";
+  if (name == "gelu" || name == "gelu_new" || name == "gelu_pytorch_tanh") return "gelu";
+  f.refuse(key, "silu, gelu, gelu_new or gelu_pytorch_tanh");
+}
+
+DType dtype_of(const ModelFile& f) {
+  const std::string key = f.has("torch_dtype") ? "torch_dtype" : "dtype";
+  const std::string name = f.text(key, "bfloat16");
+  if (name == "bfloat16") return DType::bf16;
+  if (name == "float16") return DType::f16;
+  if (name == "float32") return DType::f32;
+  f.refuse(key, "float32, float16 or bfloat16");
+}
+
+ModelSpec model_of(const ModelFile& f, const Family& family) {
+  ModelSpec m;
+  m.file = f.name();
+  m.family = family.name;
+  m.vocab = f.whole("vocab_size");
+  m.dim = f.whole("hidden_size");
+  m.layers = f.whole("num_hidden_layers");
+  m.heads = f.whole("num_attention_heads");
+  m.kv_heads = f.whole("num_key_value_heads");
+  if (m.heads % m.kv_heads != 0)
+    f.refuse("num_key_value_heads", fmt::format("a divisor of num_attention_heads, {}", m.heads));
+  if (!f.has("head_dim") && m.dim % m.heads != 0)
+    f.refuse("num_attention_heads", fmt::format("a divisor of hidden_size, {}, or a head_dim", m.dim));
+  m.head_dim = f.whole("head_dim", m.dim / m.heads);
+  if (m.head_dim % 2 != 0 || m.head_dim > 512) f.refuse("head_dim", "an even number, at most 512");
+  m.hidden = f.whole("intermediate_size");
+  m.positions = f.whole("max_position_embeddings", 2048);
+  m.eps = f.number("rms_norm_eps", 1e-6);
+  m.rope_theta = f.number("rope_theta", 10000);
+  m.rope_scaling = scaling_of(f);
+  m.activation = activation_of(f, family.name);
+  m.dtype = dtype_of(f);
+  family.settle(f, &m);
+  if (m.experts_per_token > m.experts)
+    f.refuse("num_experts_per_tok", fmt::format("at most num_local_experts, {}", m.experts));
+  return m;
+}
+
+}  // namespace
+
+const Field* ModelFile::find(std::string_view field) const {
+  const auto it = fields_.find(std::string(field));
+  return it == fields_.end() ? nullptr : &it->second;
+}
+
+void ModelFile::missing(std::string_view field) const {
+  throw InputError(fmt::format("{}: {} is missing", name_, field));
+}
+
+void ModelFile::refuse(std::string_view field, const std::string& expected) const {
+  const Field* f = find(field);
+  const std::string found = !f ? "nothing" : f->kind == Kind::other ? "a list or an object" : in_quotes(f->text);
+  throw InputError(fmt::format("{}:{}: {}: found {}, expected {}", name_, f ? f->line : 0, field, found, expected));
+}
+
+std::string ModelFile::text(std::string_view field, std::optional<std::string> fallback) const {
+  const Field* f = find(field);
+  if (!f && !fallback) missing(field);
+  if (!f) return *fallback;
+  if (f->kind != Kind::text) refuse(field, "text");
+  return f->text;
+}
+
+int64_t ModelFile::whole(std::string_view field, std::optional<int64_t> fallback) const {
+  const Field* f = find(field);
+  if (!f && !fallback) missing(field);
+  if (!f) return *fallback;
+  const double least = fallback == 0 ? 0 : 1;
+  double v = 0;
+  if (f->kind != Kind::number || !is_number(f->text, &v) || v < least || v > kLargest || v != std::floor(v))
+    refuse(field, fmt::format("a whole number from {} to 2^40", least));
+  return static_cast<int64_t>(v);
+}
+
+double ModelFile::number(std::string_view field, std::optional<double> fallback) const {
+  const Field* f = find(field);
+  if (!f && !fallback) missing(field);
+  if (!f) return *fallback;
+  double v = 0;
+  if (f->kind != Kind::number || !is_number(f->text, &v) || v <= 0) refuse(field, "a number above 0");
+  return v;
+}
+
+bool ModelFile::flag(std::string_view field, bool fallback) const {
+  const Field* f = find(field);
+  if (!f) return fallback;
+  if (f->kind != Kind::flag) refuse(field, "true or false");
+  return f->text == "true";
+}
+
+ModelSpec read_model_text(const std::string& text, const std::string& name) {
+  const ModelFile f = parse(text, name);
+  const Family& family = family_of(f);
+  require(f, family);
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || text[first] != '{') refuse_unread(f, family);
+  return model_of(f, family);
+}
+
+ModelSpec read_model(const std::string& file) {
+  std::ifstream in = open_input(file);
+  const std::string text = read_all(in, file, kLongestFile);
+  if (text.size() > kLongestFile) throw InputError(file + ": more than 16 MiB, no model's description");
+  return read_model_text(text, file);
+}
+
+}  // namespace kernbench::models

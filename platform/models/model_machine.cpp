@@ -1,0 +1,71 @@
+#include "kernbench/platform/models/model_machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "kernbench/kernel_api/registry.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/host/tensor.h"
+#include "kernbench/platform/launch/launch_preparation.h"
+#include "kernbench/platform/platform.h"
+
+namespace kernbench::models {
+namespace {
+
+/// Of the rings of the launch that has the largest, in the PE that has most of them.
+uint64_t bytes_of_rings(Machine& machine, const std::vector<size_t>& pes) {
+  const KernelSpec& gemm = KernelRegistry::instance().at("gemm_2d");
+  const auto shape = launch_shape(machine, pes);
+  std::vector<uint64_t> bytes(pes.size());
+  for (const QueueConnection& c : gemm.queues(kernel_params(gemm, {}), *shape)) {
+    for (const int64_t end : {c.a, c.b}) bytes[static_cast<size_t>(end)] += *c.slots * *c.slot_bytes;
+  }
+  return *std::max_element(bytes.begin(), bytes.end());
+}
+
+Room room_of(Machine& machine, const host::ProgramPes& pes, bool prefill) {
+  const topology::Graph& graph = machine.graph();
+  const MachineCosts costs(machine, pes.pes);
+  Room room;
+  room.places = pes.place;
+  room.grids = pes.grids;
+  room.tcm_bytes = ~uint64_t{0};
+  std::map<size_t, uint32_t> numbers;
+  for (size_t i = 0; i < pes.pes.size(); ++i) {
+    const size_t memory = machine.pes().local_memory(pes.pes[i]);
+    const auto [it, is_new] = numbers.emplace(memory, static_cast<uint32_t>(numbers.size()));
+    room.slice.push_back(it->second);
+    room.tcm_bytes = std::min(room.tcm_bytes, costs.tcm_bytes(static_cast<int64_t>(i)));
+    if (!is_new) continue;
+    room.slice_ids.push_back(graph.nodes[graph.memories[memory].node].id);
+    room.slice_bytes.push_back(graph.memories[memory].size);
+  }
+  if (prefill) room.ring_bytes = bytes_of_rings(machine, pes.pes);
+  return room;
+}
+
+Peaks peaks_of(Machine& machine, const std::vector<size_t>& pes, DType dtype) {
+  constexpr int64_t kSide = 256;
+  const MachineCosts costs(machine, pes);
+  const double ns = costs.gemm_ns(0, {kSide, kSide, kSide}, dtype);
+  return {2.0 * kSide * kSide * kSide / ns * static_cast<double>(pes.size()), costs.hbm_gbs()};
+}
+
+}  // namespace
+
+ModelMachine machine_for(Platform& platform, const Plan& plan, PeChoice* choice) {
+  Machine& machine = platform.machine();
+  const host::ProgramPes all(machine, choose_pes(machine, *choice));
+  if (all.ranks < static_cast<uint64_t>(plan.ranks))
+    throw InputError(fmt::format("--tp: found {}, the machine has {} {} to share layers out", plan.ranks, all.ranks,
+                                 all.ranks == 1 ? "SIP" : "SIPs"));
+  choice->ranks = std::to_string(plan.ranks);
+  const host::ProgramPes pes(machine, choose_pes(machine, *choice));
+  const bool prefill = std::any_of(plan.phases.begin(), plan.phases.end(), [](const Phase& p) { return p.prefill(); });
+  return {room_of(machine, pes, prefill), peaks_of(machine, pes.pes, plan.dtype),
+          static_cast<int64_t>(pes.pes.size()) / plan.ranks};
+}
+
+}  // namespace kernbench::models

@@ -1,0 +1,24 @@
+// What the machine has for a model: where the chosen PEs stand, their memories, their peaks.
+#pragma once
+
+#include "kernbench/platform/launch/pe_selection.h"
+#include "kernbench/platform/models/capacity.h"
+#include "kernbench/platform/models/model_report.h"
+
+namespace kernbench {
+class Platform;
+}
+
+namespace kernbench::models {
+
+struct ModelMachine {
+  Room room;
+  Peaks peaks;
+  int64_t pes_of_rank = 0;
+};
+
+/// Of the first `plan.ranks` SIPs of those that the choice leaves, to which it then narrows the choice. InputError
+/// where there are fewer.
+ModelMachine machine_for(Platform&, const Plan& plan, PeChoice* choice);
+
+}  // namespace kernbench::models

@@ -1,0 +1,349 @@
+#include "kernbench/platform/models/model_program.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernbench/platform/models/decoder_layer.h"
+
+namespace kernbench::models {
+
+using host::Layout;
+using host::LayoutLevel;
+using host::Tensor;
+
+namespace {
+
+constexpr int64_t kFewestKeys = 64;  // of a range: a shorter one is not worth a PE's time
+
+LayoutLevel columns(const Plan& p) {
+  return p.ranks > 1 ? host::shard(1) : host::replicate();
+}
+LayoutLevel rows(const Plan& p) {
+  return p.ranks > 1 ? host::shard(0) : host::replicate();
+}
+
+/// The name of a phase's or a step's tensor where there are several.
+std::string numbered(const std::string& name, int64_t i, int64_t count) {
+  return count > 1 ? name + "." + std::to_string(i) : name;
+}
+
+/// Token numbers below vocab.
+HostTensor tokens(const std::string& name, const Dims& shape, int64_t vocab, const Params& p, uint64_t seed) {
+  TensorSpec t;
+  t.name = name;
+  t.shape = [shape](const Params&) { return shape; };
+  t.dtype = [](const Params&) { return DType::i32; };
+  t.init = Init::index([vocab](const Params&) { return vocab; });
+  std::vector<int32_t> all = make_input(t, p, seed).ints();
+  for (int32_t& token : all) token = std::max(token, 0);  // -1 is none
+  return HostTensor::from(DType::i32, shape, all);
+}
+
+/// cos or sin [rows, head_dim / 2] of positions first, first + 1, …, or of `first` in every row.
+HostTensor turns(const ModelSpec& m, DType dtype, const Dims& shape, int64_t first, bool same, bool cosine) {
+  std::vector<float> all;
+  const std::vector<double> frequencies = rope_frequencies(m);
+  for (int64_t r = 0; r < shape[0]; ++r) {
+    for (const double f : frequencies) {
+      const double angle = static_cast<double>(same ? first : first + r) * f;
+      all.push_back(static_cast<float>(cosine ? std::cos(angle) : std::sin(angle)));
+    }
+  }
+  return HostTensor::from(dtype, shape, all);
+}
+
+HostTensor transposed(const HostTensor& t) {
+  const int64_t n = t.shape[0], m = t.shape[1];
+  HostTensor to(t.dtype, {m, n});
+  const size_t size = size_of(t.dtype);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < m; ++j)
+      std::copy_n(t.bytes.data() + static_cast<size_t>(i * m + j) * size, size,
+                  to.bytes.data() + static_cast<size_t>(j * n + i) * size);
+  }
+  return to;
+}
+
+/// A tensor with a value of its name alone, whatever the phase that it is laid out for.
+TensorSpec named(const ProgramTensor& t, const std::string& name) {
+  TensorSpec own = t;
+  own.name = name;
+  return own;
+}
+
+}  // namespace
+
+/// The program's function, phase by phase.
+class ModelProgram::Run {
+ public:
+  Run(const ModelProgram& program, host::Context& h, std::vector<Mark>* marks)
+      : program_(program), model_(program.model_), h_(h), marks_(marks) {}
+
+  void run() {
+    for (size_t p = 0; p < program_.plan_.phases.size(); ++p) {
+      phase_ = p;
+      for (int64_t step = 0; step < phase().steps; ++step) {
+        step_ = step;
+        this->step();
+      }
+      h_.synchronize();
+    }
+  }
+
+ private:
+  const Phase& phase() const { return program_.plan_.phases[phase_]; }
+  Tensor input(const std::string& name) const { return h_.input(program_.name_of(phase_, name)); }
+  Tensor output(const std::string& name) const { return h_.output(program_.name_of(phase_, name)); }
+  std::string of_step(const char* name) const { return numbered(name, step_, phase().steps); }
+  void mark(const std::string& layer, const std::string& part) {
+    layer_ = layer;
+    marks_->push_back({h_.streams().operations().size(), phase_, layer, part, step_});
+  }
+
+  LayerSizes sizes() const {
+    LayerSizes s;
+    s.rows = phase().rows();
+    s.dim = model_.dim;
+    s.heads = model_.heads;
+    s.kv_heads = model_.kv_heads;
+    s.head_dim = model_.head_dim;
+    s.hidden = model_.hidden;
+    s.eps = model_.eps;
+    s.activation = model_.activation;
+    s.window = model_.window;
+    s.ranks = program_.plan_.ranks;
+    return s;
+  }
+
+  LayerWeights weights(const std::string& layer) const {
+    const auto of = [&](const char* name) { return input(layer + name); };
+    LayerWeights w;
+    w.norm1 = of("norm1");
+    w.norm2 = of("norm2");
+    w.qkv = of("qkv");
+    w.o = of("o");
+    w.gate = of("gate");
+    w.up = of("up");
+    w.down = of("down");
+    if (model_.qkv_bias) w.bias = of("qkv_bias");
+    if (model_.qk_norm) {
+      w.q_norm = of("q_norm");
+      w.k_norm = of("k_norm");
+    }
+    return w;
+  }
+
+  void step() {
+    const host::Scope temporaries(h_);
+    const Way way{phase().prefill()};
+    DecoderLayer layer(h_, sizes(), way, [this](const char* part) { mark(layer_, part); });
+    const Dims stream{phase().rows(), model_.dim};
+    const auto made = [&] { return h_.tensor(h_.dtype(), stream, way.stream(), "x"); };
+    const bool whole = program_.plan_.whole();
+    Tensor x = whole ? embedded(made()) : input("x");
+    for (const int64_t l : layers_of(program_.plan_)) {
+      const Tensor y = whole ? made() : output("y");
+      one_layer(layer, l, x, y);
+      if (whole) h_.free(x);
+      x = y;
+      h_.synchronize();  // so that the next layer's temporaries lie where this one's lay
+    }
+    if (whole) head(x);
+  }
+
+  Tensor embedded(const Tensor& x) {
+    mark("embedding", "embedding");
+    h_.launch(h_.ranks(), "embedding_gather", {},
+              {{"idx", input(of_step("tokens"))}, {"table", input("embedding")}, {"y", x}});
+    if (model_.scaled_embedding)
+      h_.launch(h_.ranks(), "scale", {{"factor", std::sqrt(static_cast<double>(model_.dim))}}, {{"x", x}});
+    return x;
+  }
+
+  void one_layer(DecoderLayer& layer, int64_t l, const Tensor& x, const Tensor& y) {
+    const std::string before = "layers." + std::to_string(l) + ".";
+    layer_ = "layer " + std::to_string(l);
+    const Tensor cos = input(of_step("cos")), sin = input(of_step("sin"));
+    if (phase().prefill()) return layer.prefill(x, y, weights(before), cos, sin);
+    const Ranges r = program_.ranges(phase());
+    layer.decode(x, y, weights(before), cos, sin,
+                 {output(before + "k"), output(before + "v"), phase().context + step_, r.splits});
+  }
+
+  /// Of the last row of a prefill, of all rows of a decode.
+  void head(const Tensor& x) {
+    mark("head", "norm");
+    LayerSizes one = sizes();
+    if (phase().prefill()) one.rows = 1;
+    DecoderLayer layer(h_, one, Way{false});
+    const Tensor last =
+        phase().prefill() ? h_.redistribute(h_.slice(x, 0, phase().tokens - 1, 1), host::rows_of_pes()) : x;
+    const Tensor normed = layer.normed(last, input("norm"));
+    mark("head", "logits");
+    const Tensor logits = output(of_step("logits"));
+    layer.multiply(normed, input("head"), logits);
+    mark("head", "argmax");
+    h_.launch(h_.ranks(), "argmax", {},
+              {{"x", h_.redistribute(logits, host::rows_of_pes())}, {"y", output(of_step("next"))}});
+  }
+
+  const ModelProgram& program_;
+  const ModelSpec& model_;
+  host::Context& h_;
+  std::vector<Mark>* marks_;
+  size_t phase_ = 0;
+  int64_t step_ = 0;
+  std::string layer_;
+};
+
+std::vector<int64_t> layers_of(const Plan& p) {
+  if (!p.whole()) return {p.only_layer};
+  std::vector<int64_t> all;
+  for (int64_t l = 0; l < p.simulated_layers(); ++l) all.push_back(l);
+  return all;
+}
+
+ModelProgram::ModelProgram(const ModelSpec& m, const Plan& plan, int64_t pes) : model_(m), plan_(plan), pes_(pes) {
+  spec_.name = m.file;
+  spec_.help = "model";
+  spec_.params = {ParamSpec::dtypes({plan.dtype})};
+  for (size_t p = 0; p < plan_.phases.size(); ++p) add_phase(p);
+  for (const ModelTensor& t : tensors_) spec_.tensors.push_back(t.tensor);
+  spec_.function = [this](host::Context& h) {
+    marks_.clear();
+    Run(*this, h, &marks_).run();
+  };
+  spec_.reference = [this](const Params&, const TensorMap& in) { return model_reference(*this, in); };
+}
+
+ModelProgram::Ranges ModelProgram::ranges(const Phase& p) const {
+  const int64_t units = p.batch * model_.kv_heads / plan_.ranks, keys = p.context + p.steps;
+  const int64_t most = std::max<int64_t>(1, keys / kFewestKeys);
+  const int64_t splits = std::clamp<int64_t>(pes_ / units, 1, most), room = (keys + splits - 1) / splits;
+  return {(keys + room - 1) / room, room};
+}
+
+std::string ModelProgram::name_of(size_t phase, const std::string& name) const {
+  return plan_.phases.size() > 1 ? "phase" + std::to_string(phase) + "." + name : name;
+}
+
+void ModelProgram::add(ModelTensor t, const std::string& name, const Dims& shape, const Layout& layout) {
+  t.tensor.name = name;
+  t.tensor.shape = [shape](const Params&) { return shape; };
+  if (!t.tensor.dtype) t.tensor.dtype = [dtype = plan_.dtype](const Params&) { return dtype; };
+  t.tensor.layout = layout;
+  t.tensor.already_there = t.use == Use::weights || t.use == Use::cache || t.use == Use::table;
+  t.tensor.may_be_zeros = t.use == Use::weights || t.use == Use::cache;
+  t.tensor.name = name_of(t.phase, name);
+  if (t.tensor.name != name && !t.tensor.fill)
+    t.tensor.fill = [own = named(t.tensor, name)](const Params& p, uint64_t seed) { return make_input(own, p, seed); };
+  tensors_.push_back(std::move(t));
+}
+
+void ModelProgram::add_phase(size_t phase) {
+  const Phase& p = plan_.phases[phase];
+  if (!plan_.whole()) {
+    for (const bool in : {true, false}) {
+      ModelTensor t;
+      t.tensor.role = in ? TensorSpec::Role::in : TensorSpec::Role::out;
+      t.phase = phase;
+      add(t, in ? "x" : "y", {p.rows(), model_.dim}, Way{p.prefill()}.stream());
+    }
+  }
+  add_positions(phase);
+  for (const int64_t l : layers_of(plan_)) add_layer(phase, l);
+  if (plan_.whole()) add_ends(phase);
+}
+
+void ModelProgram::add_positions(size_t phase) {
+  const Phase& p = plan_.phases[phase];
+  const Dims shape{p.rows(), model_.head_dim / 2};
+  for (int64_t step = 0; step < p.steps; ++step) {
+    for (const bool cosine : {true, false}) {
+      ModelTensor t;
+      t.use = Use::table;
+      t.phase = phase;
+      const int64_t first = p.prefill() ? 0 : p.context + step;
+      t.tensor.fill = [m = model_, dtype = plan_.dtype, shape, first, same = !p.prefill(), cosine](
+                          const Params&, uint64_t) { return turns(m, dtype, shape, first, same, cosine); };
+      add(t, numbered(cosine ? "cos" : "sin", step, p.steps), shape, Way{p.prefill()}.positions());
+    }
+  }
+}
+
+void ModelProgram::add_layer(size_t phase, int64_t layer) {
+  const Phase& p = plan_.phases[phase];
+  const Way way{p.prefill()};
+  const std::string before = "layers." + std::to_string(layer) + ".";
+  ModelTensor of_layer;
+  of_layer.use = Use::weights;
+  of_layer.layer = layer;
+  of_layer.phase = phase;
+  const auto vector = [&](const char* name, int64_t n) { add(of_layer, before + name, {n}, Layout()); };
+  const auto matrix = [&](const char* name, int64_t k, int64_t n, LayoutLevel rank) {
+    ModelTensor t = of_layer;
+    t.tensor.init = Init::weights([k](const Params&) { return k; });
+    add(t, before + name, {k, n}, way.weights(rank));
+  };
+  vector("norm1", model_.dim);
+  matrix("qkv", model_.dim, model_.qkv_width(), columns(plan_));
+  if (model_.qkv_bias) vector("qkv_bias", model_.qkv_width());
+  if (model_.qk_norm) {
+    vector("q_norm", model_.head_dim);
+    vector("k_norm", model_.head_dim);
+  }
+  matrix("o", model_.width(), model_.dim, rows(plan_));
+  vector("norm2", model_.dim);
+  matrix("gate", model_.dim, model_.hidden, columns(plan_));
+  matrix("up", model_.dim, model_.hidden, columns(plan_));
+  matrix("down", model_.hidden, model_.dim, rows(plan_));
+  if (p.prefill()) return;
+  const Ranges r = ranges(p);
+  for (const char* name : {"k", "v"}) {
+    ModelTensor t = of_layer;
+    t.use = Use::cache;
+    t.tensor.role = TensorSpec::Role::in_out;
+    add(t, before + name, {p.batch * model_.kv_heads * r.splits, r.keys, model_.head_dim},
+        host::rows_of_pes().over_ranks(rows(plan_)));
+  }
+}
+
+void ModelProgram::add_ends(size_t phase) {
+  const Phase& p = plan_.phases[phase];
+  const Way one_row{false};  // the head has one row a sequence: as a decode
+  ModelTensor weights, io;
+  weights.use = Use::weights;
+  weights.phase = io.phase = phase;
+  const Dims table{model_.vocab, model_.dim};
+  ModelTensor embedding = weights;
+  embedding.tensor.init = Init::weights([dim = model_.dim](const Params&) { return dim; });
+  add(embedding, "embedding", table, host::rows_of_pes());
+  add(weights, "norm", {model_.dim}, Layout());
+  ModelTensor head = embedding;
+  if (model_.tied) {
+    ProgramTensor of = embedding.tensor;
+    of.name = "embedding";
+    of.shape = [table](const Params&) { return table; };
+    of.dtype = [dtype = plan_.dtype](const Params&) { return dtype; };
+    head.tensor.fill = [of](const Params& q, uint64_t seed) { return transposed(make_input(of, q, seed)); };
+  }
+  add(head, "head", {model_.dim, model_.vocab}, one_row.weights(columns(plan_)));
+  for (int64_t step = 0; step < p.steps; ++step) {
+    const auto i32 = [](const Params&) { return DType::i32; };
+    ModelTensor ids = io, logits = io, next = io;
+    const std::string name = numbered("tokens", step, p.steps);
+    const Dims shape{p.rows()};
+    ids.tensor.dtype = i32;
+    ids.tensor.fill = [name, shape, vocab = model_.vocab](const Params& q, uint64_t seed) {
+      return tokens(name, shape, vocab, q, seed);
+    };
+    add(ids, name, shape, host::rows_of_pes());
+    const int64_t sequences = p.prefill() ? 1 : p.batch;
+    logits.tensor.role = next.tensor.role = TensorSpec::Role::out;
+    add(logits, numbered("logits", step, p.steps), {sequences, model_.vocab}, one_row.product(columns(plan_)));
+    next.tensor.dtype = i32;
+    add(next, numbered("next", step, p.steps), {sequences}, host::rows_of_pes());
+  }
+}
+
+}  // namespace kernbench::models

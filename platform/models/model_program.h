@@ -1,0 +1,77 @@
+// A model's phases as one program: its tensors, what it launches, and what the outputs must be.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernbench/kernel_api/program_registry.h"
+#include "kernbench/platform/models/phase.h"
+
+namespace kernbench::models {
+
+/// What a tensor of the program is, for capacity and bytes.
+enum class Use : uint8_t { weights, cache, table, io };
+
+struct ModelTensor {
+  ProgramTensor tensor;
+  Use use = Use::io;
+  int64_t layer = -1;  ///< of a layer; -1: of none
+  size_t phase = 0;    ///< for which it is laid out
+};
+
+/// Where in the program an operation stands: those from `first` on, in the order of enqueueing.
+struct Mark {
+  size_t first = 0;
+  size_t phase = 0;
+  std::string layer;  ///< embedding, layer 0, head
+  std::string part;   ///< qkv, attention, all_reduce
+  int64_t step = 0;   ///< of a decode
+};
+
+class ModelProgram {
+ public:
+  /// `pes`: of each rank. The phases run one after the other; with several each has tensors of its own, named
+  /// phase0.…, the weights' values alike.
+  ModelProgram(const ModelSpec&, const Plan&, int64_t pes);
+  ModelProgram(const ModelProgram&) = delete;  // its spec's functions know it
+
+  const ModelSpec& model() const { return model_; }
+  const Plan& plan() const { return plan_; }
+  const std::vector<ModelTensor>& tensors() const { return tensors_; }
+  /// Its function and reference refer to this.
+  const ProgramSpec& spec() const { return spec_; }
+  /// What the tensor of a phase is called in the program.
+  std::string name_of(size_t phase, const std::string& name) const;
+  /// Since it has run.
+  const std::vector<Mark>& marks() const { return marks_; }
+  /// Into how many ranges the keys of a phase's sequences are cut, and the room of each.
+  struct Ranges {
+    int64_t splits = 1, keys = 0;
+  };
+  Ranges ranges(const Phase&) const;
+
+ private:
+  class Run;
+  void add(ModelTensor, const std::string& name, const Dims& shape, const host::Layout&);
+  void add_phase(size_t phase);
+  void add_ends(size_t phase);
+  void add_layer(size_t phase, int64_t layer);
+  void add_positions(size_t phase);
+
+  const ModelSpec model_;
+  const Plan plan_;
+  const int64_t pes_;
+  std::vector<ModelTensor> tensors_;
+  ProgramSpec spec_;
+  std::vector<Mark> marks_;
+};
+
+/// Of the simulated layers: their numbers in the model.
+std::vector<int64_t> layers_of(const Plan&);
+
+/// All outputs of the program in plain loops of f64, from its inputs.
+std::map<std::string, Expected> model_reference(const ModelProgram&, const TensorMap& inputs);
+
+}  // namespace kernbench::models

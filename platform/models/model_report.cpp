@@ -1,0 +1,228 @@
+#include "kernbench/platform/models/model_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include <algorithm>
+
+#include "kernbench/phase2/energy/account.h"
+#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/platform/insight/insight.h"
+#include "kernbench/platform/models/work.h"
+#include "kernbench/platform/record/run_report.h"
+
+namespace kernbench::models {
+namespace {
+
+using Item = LayerTime::Item;
+
+void add(std::vector<Item>* items, const std::string& name, double ns) {
+  auto it = std::find_if(items->begin(), items->end(), [&](const Item& i) { return i.name == name; });
+  if (it == items->end()) it = items->insert(it, Item{name, 0, 0});
+  ++it->launches;
+  it->time_ns += ns;
+}
+
+double end_of(const host::Operation& op) {
+  return op.end_ns.empty() ? op.begin_ns : *std::max_element(op.end_ns.begin(), op.end_ns.end());
+}
+
+/// Operations of one stream follow each other: the time of each, by where it stands, in all steps together.
+std::vector<PhaseTimes> times_of(const ModelProgram& program, const ProgramReport& run) {
+  std::vector<PhaseTimes> all(program.plan().phases.size());
+  const std::vector<Mark>& marks = program.marks();
+  size_t next = 0;
+  for (size_t i = 0; i < run.ops.size(); ++i) {
+    while (next < marks.size() && marks[next].first <= i) ++next;
+    const Mark& mark = marks[next - 1];
+    std::vector<LayerTime>& layers = all[mark.phase].layers;
+    auto layer = std::find_if(layers.begin(), layers.end(), [&](const LayerTime& l) { return l.layer == mark.layer; });
+    if (layer == layers.end()) {
+      layer = layers.insert(layer, LayerTime{});
+      layer->layer = mark.layer;
+      if (mark.layer.compare(0, 6, "layer ") == 0) layer->times = program.plan().times();
+    }
+    const double ns = end_of(run.ops[i]) - run.ops[i].begin_ns;
+    layer->time_ns += ns;
+    add(&layer->parts, mark.part, ns);
+    add(&layer->kernels, run.ops[i].name, ns);
+  }
+  return all;
+}
+
+void for_one_step(PhaseTimes* p, int64_t steps) {
+  const auto n = static_cast<double>(steps);
+  for (LayerTime& l : p->layers) {
+    l.time_ns /= n;
+    for (std::vector<Item>* items : {&l.parts, &l.kernels}) {
+      for (Item& i : *items) {
+        i.launches /= steps;
+        i.time_ns /= n;
+      }
+    }
+    p->time_ns += static_cast<double>(l.times) * l.time_ns;
+    for (const Item& i : l.parts) {
+      if (i.name == "all_reduce") p->all_reduce_ns += static_cast<double>(l.times) * i.time_ns;
+    }
+  }
+}
+
+Work work_of(const ModelProgram& program, const Phase& phase) {
+  const Plan& plan = program.plan();
+  const Work layer = layer_work(program.model(), plan, phase);
+  const auto layers = static_cast<double>(plan.whole() ? plan.layers : 1);
+  Work w = plan.whole() ? ends_work(program.model(), plan, phase) : Work{};
+  w.macs += layers * layer.macs;
+  w.bytes += layers * layer.bytes;
+  return w;
+}
+
+void settle(const ModelProgram& program, const Peaks& peaks, const ProgramReport& run, PhaseTimes* p) {
+  for_one_step(p, p->phase.steps);
+  const Work work = work_of(program, p->phase);
+  if (p->time_ns <= 0) return;
+  p->mfu = 2 * work.macs / (p->time_ns * peaks.flop_ns);
+  p->hbm_share = work.bytes / (p->time_ns * peaks.hbm_gbs);
+  p->tokens_s = static_cast<double>(p->phase.rows()) / p->time_ns * 1e9;
+  (p->phase.prefill() ? p->ttft_ns : p->tpot_ns) = p->time_ns;
+  const Plan& plan = program.plan();
+  if (run.run.energy && plan.phases.size() == 1 && plan.times() == 1 && plan.whole())
+    p->joules_token = energy::headline(*run.run.energy).joules / static_cast<double>(p->phase.rows() * p->phase.steps);
+}
+
+std::string verdict_of(const PhaseTimes& p) {
+  const char* nearer = p.mfu >= p.hbm_share ? "GEMM" : "HBM";
+  std::string text = fmt::format("{}: nearest to the peak of {}: GEMM at {:.1f} % of its peak, HBM at {:.1f} %",
+                                 p.phase.text, nearer, 100 * p.mfu, 100 * p.hbm_share);
+  if (p.all_reduce_ns > 0)
+    text += fmt::format("; all-reduces between ranks take {:.1f} % of the time, none of it beside compute",
+                        100 * p.all_reduce_ns / p.time_ns);
+  return text + ".";
+}
+
+}  // namespace
+
+ModelReport report_of(const ModelProgram& program, const Capacity& capacity) {
+  ModelReport r;
+  r.program = &program;
+  r.capacity = capacity;
+  if (!capacity.fits())
+    r.verdict.push_back(fmt::format("does not fit: {} needs {} bytes and has {}, rings need {} of {} bytes of a TCM.",
+                                    capacity.slice, capacity.slice_needs, capacity.slice_has, capacity.rings,
+                                    capacity.tcm_has));
+  return r;
+}
+
+ModelReport report_of(const ModelProgram& program, const Capacity& capacity, const Peaks& peaks,
+                      const ProgramReport& run) {
+  ModelReport r = report_of(program, capacity);
+  r.peaks = peaks;
+  r.phases = times_of(program, run);
+  for (size_t i = 0; i < r.phases.size(); ++i) {
+    r.phases[i].phase = program.plan().phases[i];
+    settle(program, peaks, run, &r.phases[i]);
+    r.verdict.push_back(verdict_of(r.phases[i]));
+  }
+  if (program.plan().times() > 1)
+    r.assumes.push_back(fmt::format(
+        "{} layers take {} times what layer 0 has taken: they are alike, and none begins before the one before it ends",
+        program.plan().layers, program.plan().times()));
+  if (run.run.insight) {
+    for (const std::string& line : run.run.insight->verdict) r.verdict.push_back(line);
+  }
+  return r;
+}
+
+namespace {
+
+std::string or_none(const std::optional<double>& ns) {
+  return ns ? time_text(*ns) : "-";
+}
+
+void write_layers(std::ostream& out, const PhaseTimes& p) {
+  fmt::print(out, "\n  {:32}{:>8}{:>16}{:>9}\n", p.phase.text, "times", "time", "%");
+  for (const LayerTime& l : p.layers) {
+    const double share = 100 * static_cast<double>(l.times) * l.time_ns / p.time_ns;
+    fmt::print(out, "  {:32}{:>8}{:>16}{:>9.1f}\n", l.layer, l.times, time_text(l.time_ns), share);
+    for (const auto& [title, items] : {std::pair("", &l.parts), {"kernel ", &l.kernels}}) {
+      for (const Item& i : *items)
+        fmt::print(out, "    {:30}{:>8}{:>16}{:>9.1f}\n", title + i.name, i.launches, time_text(i.time_ns),
+                   l.time_ns > 0 ? 100 * i.time_ns / l.time_ns : 0);
+    }
+  }
+}
+
+void write_items(JsonWriter& w, const char* what, const std::vector<Item>& items) {
+  w.open('[');
+  for (const Item& i : items)
+    w.open('{').field(what, i.name).field("launches", i.launches).field("time_ns", i.time_ns).close('}');
+  w.close(']');
+}
+
+void write_phase(JsonWriter& w, const PhaseTimes& p) {
+  w.open('{').field("phase", p.phase.text).field("time_ns", p.time_ns);
+  w.field("ttft_ns", p.ttft_ns).field("tpot_ns", p.tpot_ns).field("tokens_s", p.tokens_s);
+  w.field("mfu", p.mfu).field("hbm_share", p.hbm_share).field("all_reduce_ns", p.all_reduce_ns);
+  if (p.joules_token) w.field("joules_token", *p.joules_token);
+  w.key("layers").open('[');
+  for (const LayerTime& l : p.layers) {
+    w.open('{').field("layer", l.layer).field("times", l.times).field("time_ns", l.time_ns);
+    write_items(w.key("parts"), "part", l.parts);
+    write_items(w.key("kernels"), "kernel", l.kernels);
+    w.close('}');
+  }
+  w.close(']').close('}');
+}
+
+void write_model(JsonWriter& w, const ModelProgram& program) {
+  const ModelSpec& m = program.model();
+  const Plan& plan = program.plan();
+  w.open('{').field("file", m.file).field("model_type", m.family).field("dtype", kernbench::name_of(plan.dtype));
+  w.field("tp", plan.ranks).field("layers", plan.whole() ? plan.layers : 1).field("hidden_size", m.dim);
+  w.field("num_attention_heads", m.heads).field("num_key_value_heads", m.kv_heads).field("head_dim", m.head_dim);
+  w.field("intermediate_size", m.hidden).field("vocab_size", m.vocab).close('}');
+}
+
+}  // namespace
+
+void write_model_text(std::ostream& out, const ModelReport& r, const ProgramReport& p) {
+  const ModelSpec& m = r.program->model();
+  const Plan& plan = r.program->plan();
+  fmt::print(out, "{} ({}, {}) on {}, tp {}, {} PEs{}\n\n", m.file, m.family, kernbench::name_of(plan.dtype),
+             p.run.topology, plan.ranks, p.run.pes.size(), verdict_text(p.run));
+  fmt::print(out, "  {:32}{:>14}{:>14}{:>14}{:>14}{:>9}{:>9}\n", "phase", "time", "TTFT", "TPOT", "tokens/s", "MFU %",
+             "HBM %");
+  for (const PhaseTimes& t : r.phases)
+    fmt::print(out, "  {:32}{:>14}{:>14}{:>14}{:>14.1f}{:>9.1f}{:>9.1f}\n", t.phase.text, time_text(t.time_ns),
+               or_none(t.ttft_ns), or_none(t.tpot_ns), t.tokens_s, 100 * t.mfu, 100 * t.hbm_share);
+  for (const PhaseTimes& t : r.phases) {
+    if (t.joules_token) fmt::print(out, "  energy       {:.4g} J a token\n", *t.joules_token);
+  }
+  for (const std::string& line : r.assumes) fmt::print(out, "  repeat       {}\n", line);
+  for (const std::string& line : r.verdict) fmt::print(out, "  verdict      {}\n", line);
+  for (const PhaseTimes& t : r.phases) write_layers(out, t);
+  out << '\n' << capacity_text(r.capacity);
+  if (!r.capacity.fits()) return;
+  fmt::print(out, "\n  tensors      at most {} in HBM at a time, {} of it copies\n", bytes_text(p.tensors.bytes),
+             bytes_text(p.tensors.copies));
+  write_rates(out, p.run);
+  write_findings(out, p.run);
+}
+
+void write_model_json(std::ostream& out, const ModelReport& r, const ProgramReport& p) {
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
+  begin_report(w, "program", p.run);
+  write_model(w.key("model"), *r.program);
+  w.key("phases").open('[');
+  for (const PhaseTimes& t : r.phases) write_phase(w, t);
+  w.close(']');
+  write_capacity(w.key("capacity"), r.capacity);
+  w.field("assumes", r.assumes).field("verdict", r.verdict);
+  w.field("sim_ns", p.run.end_ns).field("ranks", p.ranks);
+  w.field("tensor_bytes", p.tensors.bytes).field("copied_bytes", p.tensors.copies);
+  end_report(w, p.run);
+  out << text << '\n';
+}
+
+}  // namespace kernbench::models

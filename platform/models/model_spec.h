@@ -1,0 +1,47 @@
+// A decoder-only model, as its file says it: what a reader makes, and what programs, capacity and reports are made of.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernbench/phase2/op/dtype.h"
+
+namespace kernbench::models {
+
+/// How positions are stretched beyond what a model was trained for (rope_scaling).
+struct RopeScaling {
+  enum class Kind : uint8_t { none, linear, llama3 };
+  Kind kind = Kind::none;
+  double factor = 1;
+  double low_freq_factor = 1, high_freq_factor = 4;  ///< llama3
+  int64_t original_positions = 8192;                 ///< llama3
+};
+
+/// Sizes are of the whole model; all counts are 1 or more unless they say what 0 means.
+struct ModelSpec {
+  std::string file, family;  ///< as given; the model_type
+  int64_t vocab = 0, dim = 0, layers = 0, heads = 0, kv_heads = 0, head_dim = 0;
+  int64_t hidden = 0;     ///< width of the MLP, or of one expert
+  int64_t positions = 0;  ///< the most that it was made for
+  double eps = 1e-6, rope_theta = 10000;
+  RopeScaling rope_scaling;
+  std::string activation = "silu";  ///< of the gate: silu or gelu, the exact one
+  int64_t window = 0;               ///< keys that a query sees, itself among them; 0: all
+  bool qkv_bias = false;
+  bool qk_norm = false;           ///< heads of q and k are normed before they are turned
+  bool scaled_embedding = false;  ///< by the square root of dim
+  bool tied = false;              ///< the head's weights are the embedding's
+  int64_t experts = 0;            ///< 0: none, one MLP
+  int64_t experts_per_token = 0;
+  DType dtype = DType::bf16;
+  std::vector<std::string> not_yet;  ///< parts that can be counted and not be run, in words
+
+  int64_t width() const { return heads * head_dim; }  ///< columns of o, and of q
+  int64_t qkv_width() const { return (heads + 2 * kv_heads) * head_dim; }
+};
+
+/// How fast each pair of a head turns, radians a position: head_dim / 2 of them.
+std::vector<double> rope_frequencies(const ModelSpec&);
+
+}  // namespace kernbench::models

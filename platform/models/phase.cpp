@@ -1,0 +1,96 @@
+#include "kernbench/platform/models/phase.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
+
+namespace kernbench::models {
+namespace {
+
+constexpr int64_t kMostTokens = int64_t{1} << 24;  // tokens, sequences, steps
+constexpr const char* kLegal = "prefill:N or decode:batch=B,context=C[,steps=S]";
+
+[[noreturn]] void refuse(const std::string& phase, const std::string& why) {
+  throw InputError(fmt::format("--phase: found {}: {}; legal: {}", in_quotes(phase), why, kLegal));
+}
+
+int64_t count(const std::string& phase, const std::string& text, int64_t least) {
+  int64_t v = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
+  if (error != std::errc() || end != text.data() + text.size() || v < least || v > kMostTokens)
+    refuse(phase, fmt::format("{} is no whole number from {} to {}", in_quotes(text), least, kMostTokens));
+  return v;
+}
+
+void read_decode(const std::string& phase, const std::string& values, Phase* p) {
+  struct Word {
+    const char* name;
+    int64_t Phase::*value;
+    int64_t least;
+    bool given;
+  };
+  Word words[] = {
+      {"batch", &Phase::batch, 1, false}, {"context", &Phase::context, 0, false}, {"steps", &Phase::steps, 1, false}};
+  for (size_t at = 0; at <= values.size();) {
+    const size_t end = std::min(values.find(',', at), values.size());
+    const std::string word = values.substr(at, end - at);
+    const size_t equals = std::min(word.find('='), word.size());
+    Word* which = nullptr;
+    for (Word& w : words) {
+      if (word.substr(0, equals) == w.name) which = &w;
+    }
+    if (!which || equals == word.size()) refuse(phase, in_quotes(word) + " says nothing");
+    if (which->given) refuse(phase, std::string(which->name) + " stands twice");
+    which->given = true;
+    p->*(which->value) = count(phase, word.substr(equals + 1), which->least);
+    at = end + 1;
+  }
+  for (const Word& w : words) {
+    if (!w.given && w.value != &Phase::steps) refuse(phase, std::string(w.name) + " is missing");
+  }
+}
+
+/// The last position that a phase reaches, counted from 1.
+int64_t reach(const Phase& p) {
+  return p.prefill() ? p.tokens : p.context + p.steps;
+}
+
+}  // namespace
+
+Phase parse_phase(const std::string& text) {
+  Phase p;
+  p.text = text;
+  const size_t colon = std::min(text.find(':'), text.size());
+  const std::string kind = text.substr(0, colon), values = colon < text.size() ? text.substr(colon + 1) : "";
+  if (kind == "mixed") throw InputError("--phase: mixed is not yet built; legal: " + std::string(kLegal));
+  if (kind != "prefill" && kind != "decode") refuse(text, "no such phase");
+  p.kind = kind == "prefill" ? Phase::Kind::prefill : Phase::Kind::decode;
+  if (p.prefill()) {
+    p.tokens = count(text, values, 1);
+  } else {
+    read_decode(text, values, &p);
+  }
+  return p;
+}
+
+void check_plan(const ModelSpec& m, const Plan& plan) {
+  if (!m.not_yet.empty())
+    throw InputError(fmt::format("{}: model_type {}: not yet: {}", m.file, m.family, fmt::join(m.not_yet, "; ")));
+  for (const Phase& p : plan.phases) {
+    if (reach(p) > m.positions)
+      throw InputError(fmt::format("--phase: {}: position {} of a model with max_position_embeddings {}", p.text,
+                                   reach(p), m.positions));
+  }
+  if (m.kv_heads % plan.ranks != 0)
+    throw InputError(
+        fmt::format("--tp: found {}, expected a divisor of num_key_value_heads, {}", plan.ranks, m.kv_heads));
+  if (plan.only_layer >= m.layers)
+    throw InputError(
+        fmt::format("--verify-layer: found {}, expected a layer from 0 to {}", plan.only_layer, m.layers - 1));
+}
+
+}  // namespace kernbench::models

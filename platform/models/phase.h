@@ -1,0 +1,44 @@
+// What of a model is measured: its phases, and how it is spread over the machine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernbench/platform/models/model_spec.h"
+
+namespace kernbench::models {
+
+/// One prompt of `tokens`, or a batch of sequences that have `context` keys each in their cache and take `steps`
+/// tokens one after the other.
+struct Phase {
+  enum class Kind : uint8_t { prefill, decode };
+  std::string text;  ///< as given
+  Kind kind = Kind::prefill;
+  int64_t tokens = 0;                         ///< prefill
+  int64_t batch = 0, context = 0, steps = 1;  ///< decode
+  bool prefill() const { return kind == Kind::prefill; }
+  int64_t rows() const { return prefill() ? tokens : batch; }  ///< of the residual stream
+};
+
+/// prefill:N or decode:batch=B,context=C[,steps=S]. InputError.
+Phase parse_phase(const std::string&);
+
+struct Plan {
+  std::vector<Phase> phases;
+  int64_t ranks = 1;        ///< tensor parallelism: SIPs that share each layer out
+  int64_t layers = 0;       ///< of the model that are counted: all, or --layers
+  bool repeat = false;      ///< equal layers are simulated once
+  int64_t only_layer = -1;  ///< one layer alone, from and to the residual stream; -1: no
+  DType dtype = DType::bf16;
+
+  int64_t simulated_layers() const { return repeat || only_layer >= 0 ? 1 : layers; }
+  /// How often a simulated layer counts.
+  int64_t times() const { return only_layer >= 0 ? 1 : layers / simulated_layers(); }
+  bool whole() const { return only_layer < 0; }  ///< with embedding and head
+};
+
+/// InputError where the model cannot be run so: one line that says why, and "not yet" of what has not been built.
+void check_plan(const ModelSpec&, const Plan&);
+
+}  // namespace kernbench::models

@@ -1,0 +1,263 @@
+// What a model computes, in plain loops of f64 that round nothing: the judge of a run, written without a kernel.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "kernbench/phase2/check/verify.h"
+#include "kernbench/platform/models/model_program.h"
+
+namespace kernbench::models {
+namespace {
+
+using Vector = std::vector<double>;
+
+struct Matrix {
+  int64_t rows = 0, cols = 0;
+  Vector values;
+  Matrix(int64_t r, int64_t c) : rows(r), cols(c), values(static_cast<size_t>(r * c)) {}
+  explicit Matrix(const HostTensor& t) : rows(t.shape[0]), cols(t.elements() / t.shape[0]) {
+    const std::vector<float> all = t.floats();
+    values.assign(all.begin(), all.end());
+  }
+  double& at(int64_t r, int64_t c) { return values[static_cast<size_t>(r * cols + c)]; }
+  double at(int64_t r, int64_t c) const { return values[static_cast<size_t>(r * cols + c)]; }
+};
+
+Matrix times(const Matrix& a, const Matrix& b) {
+  Matrix c(a.rows, b.cols);
+  for (int64_t i = 0; i < a.rows; ++i) {
+    for (int64_t k = 0; k < a.cols; ++k) {
+      for (int64_t j = 0; j < b.cols; ++j) c.at(i, j) += a.at(i, k) * b.at(k, j);
+    }
+  }
+  return c;
+}
+
+double activated(const std::string& name, double x) {
+  return name == "silu" ? x / (1 + std::exp(-x)) : 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+}
+
+/// `n` values of a row from a column on, over the root of their mean square, times w.
+void norm(Matrix* m, int64_t row, int64_t col, int64_t n, const Vector& w, double eps) {
+  double squares = 0;
+  for (int64_t i = 0; i < n; ++i) squares += m->at(row, col + i) * m->at(row, col + i);
+  const double scale = 1 / std::sqrt(squares / static_cast<double>(n) + eps);
+  for (int64_t i = 0; i < n; ++i) m->at(row, col + i) *= scale * w[static_cast<size_t>(i)];
+}
+
+class Reference {
+ public:
+  Reference(const ModelProgram& program, const TensorMap& inputs)
+      : program_(program), m_(program.model()), in_(inputs) {}
+
+  std::map<std::string, Expected> all() {
+    for (size_t p = 0; p < program_.plan().phases.size(); ++p) {
+      phase_ = p;
+      caches_.clear();
+      for (step_ = 0; step_ < phase().steps; ++step_) step();
+      for (const auto& [name, cache] : caches_) tell(name, cache, roundings());
+    }
+    return std::move(expected_);
+  }
+
+ private:
+  const Phase& phase() const { return program_.plan().phases[phase_]; }
+  std::string named(const std::string& name) const { return program_.name_of(phase_, name); }
+  std::string of_step(const std::string& name) const {
+    return phase().steps > 1 ? name + "." + std::to_string(step_) : name;
+  }
+  const HostTensor& input(const std::string& name) const { return in_.at(named(name)); }
+  Matrix matrix(const std::string& name) const { return Matrix(input(name)); }
+  Vector vector(const std::string& name) const {
+    const std::vector<float> all = input(name).floats();
+    return {all.begin(), all.end()};
+  }
+
+  /// `roundings` to the element type lie between the inputs and it, of values about as large as these.
+  void tell(const std::string& name, const Matrix& m, double roundings) {
+    const ProgramTensor& t = *program_.spec().tensor(named(name));
+    const Params none;
+    double most = 1;
+    for (const double v : m.values) most = std::max(most, std::abs(v));
+    const std::vector<float> values(m.values.begin(), m.values.end());
+    Expected e{HostTensor::from(program_.plan().dtype, t.shape(none), values), {}};
+    e.scale.assign(m.values.size(), static_cast<float>(roundings * most));
+    expected_[named(name)] = std::move(e);
+  }
+
+  void step() {
+    Matrix x = program_.plan().whole() ? embedded() : matrix("x");
+    for (const int64_t l : layers_of(program_.plan())) layer("layers." + std::to_string(l) + ".", &x);
+    if (!program_.plan().whole()) return tell("y", x, roundings());
+    head(x);
+  }
+  /// A layer's norms, products, activation and sums, and the head's.
+  double roundings() const { return 8 * static_cast<double>(layers_of(program_.plan()).size()) + 4; }
+
+  Matrix embedded() const {
+    const std::vector<int32_t> tokens = input(of_step("tokens")).ints();
+    const Matrix table = matrix("embedding");
+    Matrix x(phase().rows(), m_.dim);
+    const double scale = m_.scaled_embedding ? std::sqrt(static_cast<double>(m_.dim)) : 1;
+    for (int64_t r = 0; r < x.rows; ++r) {
+      for (int64_t c = 0; c < m_.dim; ++c) x.at(r, c) = scale * table.at(tokens[static_cast<size_t>(r)], c);
+    }
+    return x;
+  }
+
+  void layer(const std::string& before, Matrix* x) {
+    Matrix n = *x;
+    for (int64_t r = 0; r < n.rows; ++r) norm(&n, r, 0, m_.dim, vector(before + "norm1"), m_.eps);
+    Matrix qkv = times(n, matrix(before + "qkv"));
+    if (m_.qkv_bias) {
+      const Vector bias = vector(before + "qkv_bias");
+      for (int64_t r = 0; r < qkv.rows; ++r) {
+        for (int64_t c = 0; c < qkv.cols; ++c) qkv.at(r, c) += bias[static_cast<size_t>(c)];
+      }
+    }
+    turn(before, &qkv);
+    const Matrix o = times(phase().prefill() ? attended(qkv) : decoded(before, qkv), matrix(before + "o"));
+    for (size_t i = 0; i < o.values.size(); ++i) x->values[i] += o.values[i];
+
+    n = *x;
+    for (int64_t r = 0; r < n.rows; ++r) norm(&n, r, 0, m_.dim, vector(before + "norm2"), m_.eps);
+    Matrix gate = times(n, matrix(before + "gate"));
+    const Matrix up = times(n, matrix(before + "up"));
+    for (size_t i = 0; i < gate.values.size(); ++i)
+      gate.values[i] = activated(m_.activation, gate.values[i]) * up.values[i];
+    const Matrix down = times(gate, matrix(before + "down"));
+    for (size_t i = 0; i < down.values.size(); ++i) x->values[i] += down.values[i];
+  }
+
+  // Columns of qkv: for each rank its share of the heads of q, of k, of v.
+  int64_t q_heads() const { return m_.heads / program_.plan().ranks; }
+  int64_t kv_heads() const { return m_.kv_heads / program_.plan().ranks; }
+  int64_t share(int64_t kv_head) const { return kv_head / kv_heads() * (q_heads() + 2 * kv_heads()) * m_.head_dim; }
+  int64_t q_col(int64_t head) const { return share(head / (m_.heads / m_.kv_heads)) + head % q_heads() * m_.head_dim; }
+  int64_t k_col(int64_t head) const { return share(head) + (q_heads() + head % kv_heads()) * m_.head_dim; }
+  int64_t v_col(int64_t head) const { return k_col(head) + kv_heads() * m_.head_dim; }
+
+  void turn(const std::string& before, Matrix* qkv) const {
+    const Matrix cos = matrix(of_step("cos")), sin = matrix(of_step("sin"));
+    const int64_t half = m_.head_dim / 2;
+    for (int64_t head = 0; head < m_.heads + m_.kv_heads; ++head) {
+      const bool is_q = head < m_.heads;
+      const int64_t col = is_q ? q_col(head) : k_col(head - m_.heads);
+      for (int64_t r = 0; r < qkv->rows; ++r) {
+        if (m_.qk_norm) norm(qkv, r, col, m_.head_dim, vector(before + (is_q ? "q_norm" : "k_norm")), m_.eps);
+        for (int64_t d = 0; d < half; ++d) {
+          const double a = qkv->at(r, col + d), b = qkv->at(r, col + half + d);
+          qkv->at(r, col + d) = a * cos.at(r, d) - b * sin.at(r, d);
+          qkv->at(r, col + half + d) = b * cos.at(r, d) + a * sin.at(r, d);
+        }
+      }
+    }
+  }
+
+  /// A head of q in a row over keys [first, end), which key(j) and value(j) point at.
+  template <class Key, class Value>
+  void attend(const Matrix& qkv, int64_t row, int64_t head, int64_t first, int64_t end, const Key& key,
+              const Value& value, Matrix* o) const {
+    Vector weight;
+    double top = -1e300, sum = 0;
+    for (int64_t j = first; j < end; ++j) {
+      double score = 0;
+      for (int64_t d = 0; d < m_.head_dim; ++d) score += qkv.at(row, q_col(head) + d) * key(j)[d];
+      weight.push_back(score / std::sqrt(static_cast<double>(m_.head_dim)));
+      top = std::max(top, weight.back());
+    }
+    for (double& w : weight) sum += w = std::exp(w - top);
+    for (int64_t j = first; j < end; ++j) {
+      for (int64_t d = 0; d < m_.head_dim; ++d)
+        o->at(row, head * m_.head_dim + d) += weight[static_cast<size_t>(j - first)] / sum * value(j)[d];
+    }
+  }
+
+  int64_t first_key(int64_t position) const {
+    return m_.window > 0 ? std::max<int64_t>(0, position - m_.window + 1) : 0;
+  }
+
+  Matrix attended(const Matrix& qkv) const {
+    Matrix o(qkv.rows, m_.width());
+    for (int64_t head = 0; head < m_.heads; ++head) {
+      const int64_t of = head / (m_.heads / m_.kv_heads);
+      const auto at = [&](int64_t row, int64_t col) { return &qkv.values[static_cast<size_t>(row * qkv.cols + col)]; };
+      for (int64_t r = 0; r < qkv.rows; ++r)
+        attend(
+            qkv, r, head, first_key(r), r + 1, [&](int64_t j) { return at(j, k_col(of)); },
+            [&](int64_t j) { return at(j, v_col(of)); }, &o);
+    }
+    return o;
+  }
+
+  Matrix decoded(const std::string& before, const Matrix& qkv) {
+    for (const char* name : {"k", "v"}) {
+      if (caches_.count(before + name) == 0) caches_.emplace(before + name, matrix(before + name));
+    }
+    Matrix &k = caches_.at(before + "k"), &v = caches_.at(before + "v");
+    const ModelProgram::Ranges r = program_.ranges(phase());
+    const int64_t position = phase().context + step_;
+    Matrix o(qkv.rows, m_.width());
+    for (int64_t sequence = 0; sequence < qkv.rows; ++sequence) {
+      for (int64_t head = 0; head < m_.kv_heads; ++head) {
+        // Units stand rank by rank, sequence by sequence, head by head; keys of one follow each other over its ranges.
+        const int64_t unit = (head / kv_heads() * qkv.rows + sequence) * kv_heads() + head % kv_heads();
+        const auto at = [&](Matrix& cache, int64_t j) {
+          return &cache.values[static_cast<size_t>((unit * r.splits * r.keys + j) * m_.head_dim)];
+        };
+        for (int64_t d = 0; d < m_.head_dim; ++d) {
+          at(k, position)[d] = qkv.at(sequence, k_col(head) + d);
+          at(v, position)[d] = qkv.at(sequence, v_col(head) + d);
+        }
+        const int64_t group = m_.heads / m_.kv_heads;
+        for (int64_t g = 0; g < group; ++g)
+          attend(
+              qkv, sequence, head * group + g, first_key(position), position + 1, [&](int64_t j) { return at(k, j); },
+              [&](int64_t j) { return at(v, j); }, &o);
+      }
+    }
+    return o;
+  }
+
+  void head(const Matrix& x) {
+    const bool prefill = phase().prefill();
+    Matrix last(prefill ? 1 : x.rows, m_.dim);
+    std::copy(x.values.end() - static_cast<int64_t>(last.values.size()), x.values.end(), last.values.begin());
+    for (int64_t r = 0; r < last.rows; ++r) norm(&last, r, 0, m_.dim, vector("norm"), m_.eps);
+    const Matrix logits = times(last, matrix("head"));
+    tell(of_step("logits"), logits, roundings());
+    tell_next(logits);
+  }
+
+  /// Nothing where the two greatest logits of a row are nearer to each other than their tolerances.
+  void tell_next(const Matrix& logits) {
+    const Tolerance t = tolerance_of(program_.plan().dtype);
+    std::vector<int32_t> next;
+    bool clear = true;
+    for (int64_t r = 0; r < logits.rows; ++r) {
+      Vector row(logits.values.begin() + r * logits.cols, logits.values.begin() + (r + 1) * logits.cols);
+      next.push_back(static_cast<int32_t>(std::max_element(row.begin(), row.end()) - row.begin()));
+      if (row.size() == 1) continue;
+      std::partial_sort(row.begin(), row.begin() + 2, row.end(), std::greater<>());
+      clear = clear && row[0] - row[1] > 2 * (t.atol + t.rtol * roundings() * std::max(1.0, std::abs(row[0])));
+    }
+    Expected& e = expected_[named(of_step("next"))];
+    if (clear) e = {HostTensor::from(DType::i32, {logits.rows}, next), {}};
+  }
+
+  const ModelProgram& program_;
+  const ModelSpec& m_;
+  const TensorMap& in_;
+  std::map<std::string, Expected> expected_;
+  std::map<std::string, Matrix> caches_;
+  size_t phase_ = 0;
+  int64_t step_ = 0;
+};
+
+}  // namespace
+
+std::map<std::string, Expected> model_reference(const ModelProgram& program, const TensorMap& inputs) {
+  return Reference(program, inputs).all();
+}
+
+}  // namespace kernbench::models

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Models from config.json files written by hand, small ones of every family: prefill and decode steps against f64, over
+ranks; what does not fit, wrong files and options; --repeat beside all layers; the report's sums."""
+import json
+import os
+import tempfile
+
+from cli_support import Cli, main, topology
+
+SIX, SMALL = topology("six_sip_torus.yaml"), topology("small.yaml")
+SIZES = {"hidden_size": 48, "intermediate_size": 70, "num_hidden_layers": 2, "num_attention_heads": 4,
+         "num_key_value_heads": 2, "vocab_size": 101, "max_position_embeddings": 256, "rms_norm_eps": 1e-5,
+         "rope_theta": 10000.0, "torch_dtype": "float32"}
+FAMILIES = {
+    "llama": {"hidden_act": "silu", "attention_bias": False, "tie_word_embeddings": False, "rope_scaling": None},
+    "mistral": {"hidden_act": "silu", "sliding_window": 7},
+    "qwen2": {"hidden_act": "silu", "use_sliding_window": False, "tie_word_embeddings": True},
+    "qwen3": {"hidden_act": "silu", "head_dim": 16, "attention_bias": False},
+    "gemma": {"hidden_activation": None, "hidden_act": "gelu_pytorch_tanh", "head_dim": 20},
+}
+EXPERTS = {"num_local_experts": 8, "num_experts_per_tok": 2}
+PHASES = ("--phase", "prefill:21", "--phase", "decode:batch=3,context=13,steps=8")
+
+
+class Models(Cli):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def config(self, family, name="config.json", **more):
+        path = os.path.join(self.folder.name, name)
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump({"model_type": family, "architectures": ["X"], **SIZES, **FAMILIES.get(family, {}), **more}, f, indent=2)
+        return path
+
+    def text(self, text, name="model.yaml"):
+        path = os.path.join(self.folder.name, name)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        return path
+
+    def report(self, model, *options, system=SMALL):
+        return json.loads(self.succeeds("model", model, "--topology", system, "--format", "json", *options))
+
+    def test_every_family_verifies(self):
+        for family in FAMILIES:
+            with self.subTest(family=family):
+                r = self.report(self.config(family), *PHASES, "--verify")
+                self.assertTrue(r["verify"]["passed"], r["verify"])
+                names = {t["name"] for t in r["verify"]["tensors"]}
+                self.assertLessEqual({"phase0.logits", "phase0.next", "phase1.logits.7", "phase1.next.0",
+                                      "phase1.layers.1.k"}, names)
+                for t in r["verify"]["tensors"]:
+                    self.assertLess(t["max_abs_err"], 2e-3, t)
+
+    def test_ranks_and_types(self):
+        for tp, dtype, family in ((2, "f32", "llama"), (2, "f32", "qwen3"), (2, "bf16", "mistral"), (4, "f16", "qwen2")):
+            with self.subTest(tp=tp, dtype=dtype):
+                more = {"num_key_value_heads": 4, "num_attention_heads": 8} if tp == 4 else {}
+                r = self.report(self.config(family, **more), "--phase", "prefill:9", "--verify", "--tp", tp, "--dtype", dtype,
+                                "--pes", "leaders", system=SIX)
+                self.assertTrue(r["verify"]["passed"], r["verify"])
+                self.assertGreater(r["phases"][0]["all_reduce_ns"], 0)
+                r = self.report(self.config(family, **more), "--phase", "decode:batch=2,context=130,steps=2", "--verify", "--tp",
+                                tp, "--dtype", dtype, "--pes", "leaders", system=SIX)
+                self.assertTrue(r["verify"]["passed"], r["verify"])
+
+    def test_keys_of_a_sequence_are_cut_over_pes(self):
+        """One sequence has 2 units for 8 PEs; an empty cache has one range."""
+        for context in (0, 1, 255, 200):
+            with self.subTest(context=context):
+                r = self.report(self.config("llama"), "--phase", f"decode:batch=1,context={context}", "--verify")
+                self.assertTrue(r["verify"]["passed"], r["verify"])
+
+    def test_a_wrong_result_fails(self):
+        for name in ("logits", "next"):
+            status, _, _ = self.run_cli("model", self.config("llama"), "--topology", SMALL, "--phase", "prefill:5", "--verify",
+                                        "--corrupt", name)
+            self.assertEqual(status, 1)
+
+    def test_one_layer_alone(self):
+        r = self.report(self.config("qwen3"), "--phase", "prefill:6", "--verify-layer", 1)
+        self.assertEqual([t["name"] for t in r["verify"]["tensors"]], ["y"])
+        self.assertTrue(r["verify"]["passed"])
+        self.assertEqual([x["layer"] for x in r["phases"][0]["layers"]], ["layer 1"])
+
+    def test_repeat_is_all_layers(self):
+        model = self.config("llama", num_hidden_layers=5)
+        for phase in ("prefill:40", "decode:batch=4,context=64"):
+            every = self.report(model, "--phase", phase)["phases"][0]
+            one = self.report(model, "--phase", phase, "--repeat")
+            self.assertEqual([x["times"] for x in one["phases"][0]["layers"]], [1, 5, 1])
+            self.assertIn("5 layers", one["assumes"][0])
+            self.assertAlmostEqual(one["phases"][0]["time_ns"] / every["time_ns"], 1, delta=0.01)
+
+    def test_yaml_has_the_same_words(self):
+        words = {"model_type": "llama", **SIZES}
+        yaml = self.text("".join(f"{k}: {json.dumps(v)}\n" for k, v in words.items()))
+        a = self.report(yaml, "--phase", "prefill:8")
+        b = self.report(self.config("llama"), "--phase", "prefill:8")
+        self.assertEqual(a["phases"], b["phases"])
+
+    def test_the_report_adds_up(self):
+        r = self.report(self.config("llama"), *PHASES)
+        for p in r["phases"]:
+            layers = p["layers"]
+            self.assertEqual([x["layer"] for x in layers], ["embedding", "layer 0", "layer 1", "head"])
+            self.assertAlmostEqual(p["time_ns"], sum(x["times"] * x["time_ns"] for x in layers), places=3)
+            for x in layers:
+                for by in ("parts", "kernels"):
+                    self.assertAlmostEqual(x["time_ns"], sum(i["time_ns"] for i in x[by]), places=3)
+            self.assertGreater(p["mfu"], 0)
+            self.assertLess(max(p["mfu"], p["hbm_share"]), 1)
+        prefill, decode = r["phases"]
+        self.assertEqual((prefill["ttft_ns"], prefill["tpot_ns"]), (prefill["time_ns"], None))
+        self.assertEqual((decode["ttft_ns"], decode["tpot_ns"]), (None, decode["time_ns"]))
+        self.assertAlmostEqual(decode["tokens_s"], 3e9 / decode["tpot_ns"], places=3)
+        self.assertAlmostEqual(prefill["time_ns"] + 8 * decode["time_ns"], r["sim_ns"], delta=1e-6 * r["sim_ns"])
+        # MACs by hand: 21 tokens, causal, two layers, one row of logits.
+        macs = 2 * (21 * 48 * (48 + 2 * 24 + 48 + 3 * 70) + 2 * 21 * 22 // 2 * 48) + 48 * 101
+        self.assertAlmostEqual(prefill["mfu"], 2 * macs / (prefill["time_ns"] * 8 * 2 * 4096 * 0.5), places=9)
+
+    def test_capacity(self):
+        fits = self.report(self.config("llama"), "--phase", "decode:batch=3,context=61")["capacity"]
+        self.assertTrue(fits["fits"])
+        rows = {x["what"]: x for x in fits["hbm"]["rows"]}
+        layer = 48 * 96 + 48 * 48 + 3 * 48 * 70 + 8 * 2 * 48  # norms: a copy in each of 8 PEs
+        self.assertEqual(rows["weights"]["bytes"], 4 * (2 * layer + 2 * 48 * 101 + 8 * 48))
+        self.assertEqual(rows["KV cache"]["bytes"], 2 * 4 * 2 * 3 * 2 * 62 * 12)
+        model = self.config("llama", num_hidden_layers=4000, intermediate_size=1 << 20, hidden_size=4096, head_dim=64)
+        status, out, err = self.run_cli("model", model, "--topology", SMALL, "--phase", "prefill:8", "--repeat", "--format",
+                                        "json")
+        self.assertEqual((status, err), (1, ""))
+        out = json.loads(out)
+        self.assertFalse(out["capacity"]["fits"])
+        self.assertEqual(out["phases"], [])
+        self.assertIn("does not fit", out["verdict"][0])
+
+    def test_experts_are_counted_and_not_run(self):
+        for family, more in (("mixtral", EXPERTS), ("gpt_oss", {**EXPERTS, "head_dim": 16})):
+            self.refuses("model", self.config(family, **more), "--topology", SMALL, saying=["not yet", "experts"], lines=1)
+
+    def test_wrong_files_are_one_line(self):
+        half = self.text('{"model_type": "llama", "hidden_size": 8}', "half.json")
+        cases = [
+            (self.text("", "empty.json"), []),
+            (self.text("[1, 2]", "list.json"), ["expected a model"]),
+            (self.text('{"model_type": "llama", "hidden_size": ', "cut.json"), ["cut.json"]),
+            (os.path.join(self.folder.name, "none.json"), ["none.json"]),
+            (self.text('{"hidden_size": 8}', "typeless.json"), ["model_type is missing", "llama, mistral"]),
+            (self.config("bert", "bert.json"), ["bert.json:2: model_type: found 'bert'", "qwen3"]),
+            (half, ["lacks intermediate_size, num_hidden_layers", "vocab_size"]),
+            (self.config("gemma", "gemma.json", head_dim=None), ["lacks head_dim"]),
+            (self.config("llama", "divide.json", num_key_value_heads=3), ["num_key_value_heads", "a divisor of num_attention_heads"]),
+            (self.config("llama", "zero.json", hidden_size=0), ["hidden_size: found '0'", "whole number"]),
+            (self.config("llama", "text.json", vocab_size="big"), ["vocab_size: found 'big'"]),
+            (self.config("llama", "act.json", hidden_act="relu6"), ["hidden_act: found 'relu6'", "gelu"]),
+            (self.config("llama", "yarn.json", rope_scaling={"rope_type": "yarn", "factor": 2}), ["rope_scaling.rope_type"]),
+            (self.text("model_type: llama\nhidden_sise: 8\n" + "".join(f"{k}: {v}\n" for k, v in SIZES.items())),
+             ["model.yaml:2: hidden_sise", "did you mean"]),
+        ]
+        for file, saying in cases:
+            with self.subTest(file=file):
+                self.refuses("model", file, "--topology", SMALL, saying=saying, lines=1)
+
+    def test_wrong_options_are_one_line(self):
+        model = self.config("llama")
+        for options, saying in (
+                (("--phase", "prefill"), "prefill:N"), (("--phase", "prefill:0"), "'0'"), (("--phase", "decode:batch=2"), "context is missing"),
+                (("--phase", "decode:batch=2,batch=2,context=1"), "twice"), (("--phase", "decode:batch=2,contest=1"), "'contest=1'"),
+                (("--phase", "mixed:prefill=1,batch=1,context=1"), "not yet"), (("--phase", "prefill:257"), "position 257"),
+                (("--phase", "decode:batch=1,context=250,steps=8"), "position 258"), (("--tp", "2"), "1 SIP"),
+                (("--tp", "3"), "a divisor of num_key_value_heads, 2"), (("--pp", "2"), "not yet"), (("--ep", "2"), "not yet"),
+                (("--weights", "i8"), "not yet"), (("--kv", "f8"), "not yet"), (("--layers", "3"), "the model has 2"),
+                (("--verify-layer", "2"), "from 0 to 1"), (("--verify-layer", "0", "--repeat"), "alone")):
+            with self.subTest(options=options):
+                self.refuses("model", model, "--topology", SMALL, *options, saying=[saying], lines=1)
+
+    def test_output_is_the_same_byte_for_byte(self):
+        outputs = set()
+        for threads in (1, 3):
+            r = self.report(self.config("mistral"), *PHASES, "--verify", "--threads", threads)
+            r.pop("wall_s")
+            r.pop("run")
+            outputs.add(json.dumps(r))
+        self.assertEqual(len(outputs), 1)
+
+
+if __name__ == "__main__":
+    main()

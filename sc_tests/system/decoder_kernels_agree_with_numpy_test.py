@@ -1,0 +1,132 @@
+"""Do the kernels of decoder layers give what numpy gives, on odd sizes and at the edges of caches and windows?"""
+import os
+import tempfile
+
+import cli_support
+from cli_support import topology
+
+try:
+    import numpy as np
+except ImportError:
+    cli_support.leave_out("there is no NumPy (Debian: apt-get install python3-numpy)")
+
+
+def softmax(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+class Kernels(cli_support.Cli):
+    def setUp(self):
+        self.random = np.random.default_rng(11)
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def values(self, *shape):
+        return self.random.uniform(-1, 1, shape).astype(np.float32)
+
+    def run_kernel(self, kernel, outputs, inputs, **params):
+        arguments = ["run", "--topology", topology("small.yaml"), "--kernel", kernel, "--verify"]
+        for name, value in params.items():
+            arguments += ["--param", f"{name}={value}"]
+        for name, value in inputs.items():
+            path = os.path.join(self.folder.name, name + ".npy")
+            np.save(path, value)
+            arguments += ["--tensor", f"{name}={path}"]
+        dumps = [os.path.join(self.folder.name, name + "_out.npy") for name in outputs]
+        for name, path in zip(outputs, dumps):
+            arguments += ["--dump", f"{name}={path}"]
+        self.succeeds(*arguments)
+        return [np.load(path) for path in dumps]
+
+    def close(self, found, wanted, tolerance=2e-5):
+        np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+
+    def test_attention_in_a_window(self):
+        for seq, window in ((70, 0), (70, 1), (70, 9), (130, 64), (130, 65), (5, 200)):
+            with self.subTest(seq=seq, window=window):
+                heads, kv, dim = 6, 2, 10
+                qkv = self.values(seq, (heads + 2 * kv) * dim)
+                o, = self.run_kernel("gqa_attention", ["o"], {"qkv": qkv}, seq=seq, heads=heads, kv_heads=kv, dim=dim, window=window)
+                x = qkv.astype(np.float64).reshape(seq, heads + 2 * kv, dim)
+                i, j = np.indices((seq, seq))
+                seen = (j <= i) & (i - j < (window or seq))
+                wanted = np.zeros((seq, heads, dim))
+                for h in range(heads):
+                    scores = x[:, h] @ x[:, heads + h // 3].T / np.sqrt(dim)
+                    wanted[:, h] = softmax(np.where(seen, scores, -np.inf)) @ x[:, heads + kv + h // 3]
+                self.close(o, wanted.reshape(seq, -1))
+
+    def test_rope_of_both_pairings(self):
+        for pairing in ("halves", "neighbours"):
+            seq, heads, kv, dim = 13, 3, 1, 6
+            x, angle = self.values(seq, 5 * dim), self.values(seq, 3) * 3
+            y, = self.run_kernel("rope", ["y"], {"x": x, "cos": np.cos(angle), "sin": np.sin(angle)}, seq=seq, heads=heads,
+                                 kv_heads=kv, dim=dim, pairing=pairing)
+            wanted = x.astype(np.float64).reshape(seq, 5, dim)
+            pairs = wanted[:, :4].reshape(seq, 4, 2, 3) if pairing == "halves" else \
+                wanted[:, :4].reshape(seq, 4, 3, 2).swapaxes(2, 3)
+            a, b = pairs[:, :, 0].copy(), pairs[:, :, 1].copy()
+            c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
+            turned = np.stack([a * c - b * s, b * c + a * s], 2)
+            wanted[:, :4] = (turned if pairing == "halves" else turned.swapaxes(2, 3)).reshape(seq, 4, dim)
+            self.close(y, wanted.reshape(seq, -1))
+
+    def decode(self, batch, kv, group, dim, context, splits, keys, window=0):
+        heads = kv * group
+        qkv = self.values(batch, (heads + 2 * kv) * dim)
+        k, v = self.values(batch * kv * splits, keys, dim), self.values(batch * kv * splits, keys, dim)
+        sizes = dict(batch=batch, heads=heads, kv_heads=kv, dim=dim, splits=splits)
+        found = self.run_kernel("flash_decode", ["k", "v", "part"], {"qkv": qkv, "k": k, "v": v}, context=context, keys=keys,
+                                window=window, **sizes)
+        o, = self.run_kernel("flash_combine", ["o"], {"part": found[2]}, **sizes)
+        x = qkv.astype(np.float64).reshape(batch, heads + 2 * kv, dim)
+        caches = []
+        for cache, at, now in ((k, heads, found[0]), (v, heads + kv, found[1])):
+            wanted = cache.reshape(batch, kv, splits * keys, dim).copy()
+            wanted[:, :, context] = x[:, at:at + kv]
+            np.testing.assert_array_equal(now.reshape(wanted.shape), wanted.astype(np.float32))
+            first = max(0, context + 1 - window) if window else 0
+            caches.append(wanted[:, :, first:context + 1].astype(np.float64))
+        q = x[:, :heads].reshape(batch, kv, group, dim)
+        weights = softmax(np.einsum("bhgd,bhkd->bhgk", q, caches[0]) / np.sqrt(dim))
+        self.close(o, np.einsum("bhgk,bhkd->bhgd", weights, caches[1]).reshape(batch, -1))
+
+    def test_decode_over_ranges_of_a_cache(self):
+        for case in ((1, 1, 1, 2, 0, 1, 1), (3, 2, 3, 10, 20, 3, 7), (2, 1, 4, 16, 13, 2, 7), (2, 1, 4, 16, 14, 3, 7),
+                     (1, 2, 1, 8, 6, 4, 7), (1, 1, 8, 512, 130, 2, 100)):
+            with self.subTest(case=case):
+                self.decode(*case)
+        for window in (1, 5, 8, 100):  # ranges that are seen in part, and not at all
+            self.decode(2, 2, 2, 6, 20, 4, 6, window)
+
+    def test_heads_are_normed(self):
+        seq, heads, kv, dim = 9, 4, 2, 12
+        x, q_norm, k_norm = self.values(seq, 8 * dim), self.values(dim), self.values(dim)
+        y, = self.run_kernel("head_norm", ["x"], {"x": x, "q_norm": q_norm, "k_norm": k_norm}, seq=seq, heads=heads, kv_heads=kv,
+                             dim=dim, eps=1e-3)
+        wanted = x.astype(np.float64).reshape(seq, 8, dim)
+        scale = 1 / np.sqrt((wanted ** 2).mean(-1, keepdims=True) + 1e-3)
+        wanted[:, :4] *= scale[:, :4] * q_norm
+        wanted[:, 4:6] *= scale[:, 4:6] * k_norm
+        self.close(y, wanted.reshape(seq, -1))
+
+    def test_small_ones(self):
+        x, b = self.values(11, 37), self.values(37)
+        self.close(self.run_kernel("add_bias", ["x"], {"x": x, "b": b}, rows=11, cols=37)[0], x + b)
+        self.close(self.run_kernel("scale", ["x"], {"x": x}, rows=11, cols=37, factor=-0.75)[0], -0.75 * x)
+        x[3, 5] = x[3, 30] = 2  # the first of equals
+        np.testing.assert_array_equal(self.run_kernel("argmax", ["y"], {"x": x}, rows=11, cols=37)[0], x.argmax(1))
+
+    def test_what_does_not_fit_is_one_line(self):
+        def refuses(kernel, saying, *params):
+            options = [w for p in params for w in ("--param", p)]
+            self.refuses("run", "--topology", topology("small.yaml"), "--kernel", kernel, *options, saying=[saying], lines=1)
+        refuses("flash_decode", "less than splits times keys, 128", "context=128")
+        refuses("flash_decode", "a divisor of heads, 4", "kv_heads=3")
+        refuses("head_norm", "a divisor of kv_heads, 2", "parts=3")
+        refuses("gqa_attention", "causal attention only", "window=3", "causal=false")
+
+
+if __name__ == "__main__":
+    cli_support.main()
