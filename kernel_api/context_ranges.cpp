@@ -224,6 +224,7 @@ std::shared_ptr<RangedOp> Context::ranges_of(const Elements& e, const Tensor& ma
   std::vector<MovedRange> asked;  // as the pointer has them
   asked.reserve(e.first.size());
   uint64_t offset = 0;
+  MovedRange range;  // that the next element may go on
   for (size_t i = 0; i < e.first.size(); ++i) {
     uint64_t addr = ptr.addr + static_cast<uint64_t>(e.first[i]) * static_cast<uint64_t>(e.scale) * item;
     for (int64_t j = 0; j < e.width; j += each, addr += nbytes, offset += nbytes) {
@@ -232,14 +233,15 @@ std::shared_ptr<RangedOp> Context::ranges_of(const Elements& e, const Tensor& ma
         continue;
       }
       if (!aligned || !ptr.bounds.hold(addr, nbytes)) outside(i, addr);
-      MovedRange* last = asked.empty() ? nullptr : &asked.back();
-      if (last && last->addr + last->nbytes == addr && last->offset + last->nbytes == offset) {
-        last->nbytes += nbytes;
-      } else {
-        asked.push_back({addr, nbytes, offset});
+      if (range.nbytes > 0 && range.addr + range.nbytes == addr && range.offset + range.nbytes == offset) {
+        range.nbytes += nbytes;
+        continue;
       }
+      if (range.nbytes > 0) asked.push_back(range);
+      range = {addr, nbytes, offset};
     }
   }
+  if (range.nbytes > 0) asked.push_back(range);
   try {
     if (!lie_in_one_memory(backend, ptr.space, asked)) {
       place(backend, asked, item, *op);

@@ -23,6 +23,7 @@ struct Event {
   uint32_t record;
   uint64_t seq;
   bool writes_slot = false;             // before all else of its instant
+  bool behind_atomics = false;          // behind all else of its instant
   bool takes_value = false;             // of an ipcq_copy, which reads its source long before it writes its slot
   const Carried::Part* part = nullptr;  // of a carried op: what a memory served
 };
@@ -53,6 +54,25 @@ void add_parts(const OpDesc& d, const Event& op, std::vector<Event>& events) {
     Event e{femtoseconds(p.effect_ns), kNoPe, op.record, p.number};
     e.part = &p;
     events.push_back(e);
+  }
+}
+
+/// What a PE submits at the very instant at which an atomic of its own takes effect it may have submitted knowing of
+/// that. Loads, which act when they are complete, have not.
+void put_behind_atomics(const std::vector<OpRecord>& records, std::vector<Event>& events) {
+  std::map<std::pair<uint32_t, uint64_t>, uint64_t> first;  // by PE and instant: the call of its first such atomic
+  for (const Event& e : events) {
+    const OpDesc& d = *records[e.record].desc;
+    if (d.type != CommandType::atomic || e.part) continue;
+    const auto [it, fresh] = first.emplace(std::pair(d.pe, e.instant), d.seq);
+    if (!fresh) it->second = std::min(it->second, d.seq);
+  }
+  if (first.empty()) return;
+  for (Event& e : events) {
+    const OpDesc& d = *records[e.record].desc;
+    if (e.pe == kNoPe || d.type == CommandType::load) continue;
+    const auto it = first.find({e.pe, e.instant});
+    e.behind_atomics = it != first.end() && it->second < d.seq;
   }
 }
 
@@ -93,9 +113,11 @@ std::vector<Event> effects_in_order(const std::vector<OpRecord>& records) {
       if (e.instant > old.instant) old = e;
     }
   }
+  put_behind_atomics(records, events);
   std::sort(events.begin(), events.end(), [&](const Event& a, const Event& b) {
     if (a.instant != b.instant) return a.instant < b.instant;
     if (a.writes_slot != b.writes_slot) return a.writes_slot;
+    if (a.behind_atomics != b.behind_atomics) return b.behind_atomics;
     if (a.pe != b.pe) return a.pe < b.pe;
     if (a.seq != b.seq) return a.seq < b.seq;
     return records[a.record].op_id < records[b.record].op_id;

@@ -32,6 +32,7 @@ class Later : public LtBlock {
     out->b_transport(p, t);
     t += sc_core::sc_time(7, sc_core::SC_NS);
   }
+  void atomic(Payload& p, sc_core::sc_time& t) override { access(p, t); }
 };
 
 class PastABlock : public ::testing::TestWithParam<topology::Links> {};

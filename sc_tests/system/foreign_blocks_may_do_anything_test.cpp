@@ -55,8 +55,10 @@ void through_scratch(tl::Context& tl, const tl::Args& args) {
 void through_ranges(tl::Context& tl, const tl::Args& args) {
   const tl::Block x = args["x"], y = args["y"];
   const int64_t n = x.shape().elements(), half = n / 2;
-  const double factor = args.flag("pending") ? 4 : 2;
-  if (n % 2 > 0) tl.store(y.ptr() + (n - 1), tl.load(x.ptr() + (n - 1), {1}) * factor);
+  if (n % 2 > 0) {
+    const double last = static_cast<float>(tl.load(x.ptr() + (n - 1), {1})(0)) * (args.flag("pending") ? 4 : 2);
+    tl.store(y.ptr() + (n - 1), tl.tensor(std::vector<double>{last}, {1}, DType::f32));
+  }
   if (half == 0) return;
   const auto own = x.ptr().unbounded() + (1 << 18);
   scratch.push_back({own.addr, 8 * static_cast<uint64_t>(half)});

@@ -70,10 +70,9 @@ class Engine : public HostileBlock, private tlm::tlm_mm_interface {
       own.set_data_length(shape.get_data_length());
       own.set_streaming_width(shape.get_data_length());
       own.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-      AtomicExtension* e = atomic_of(shape);
-      own.set_extension(e);
+      own.set_auto_extension(new AtomicExtension(*atomic_of(shape)));
       send(own);
-      own.clear_extension(e);
+      *atomic_of(shape) = *atomic_of(own);
       shape.set_response_status(own.get_response_status());
       own.release();
     };

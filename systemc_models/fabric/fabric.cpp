@@ -9,6 +9,7 @@
 #include "kernbench/systemc_models/fabric/control_message.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/flit.h"
+#include "kernbench/systemc_models/protocol/atomic_extension.h"
 
 namespace kernbench {
 
@@ -17,6 +18,7 @@ FabricTransaction::FabricTransaction(tlm::tlm_mm_interface* pool) : payload(pool
 }
 
 FabricTransaction::~FabricTransaction() {
+  hide_atomic(payload);  // of one that is still under way, it is not the payload's
   payload.clear_extension(this);
 }
 

@@ -4,6 +4,16 @@
 
 namespace kernbench {
 
+namespace {
+
+/// What a request is to do as an atomic, and the payload shows a copy of; null: it is none.
+AtomicExtension* atomic_of(const MemoryRequest& r) {
+  const tlm::tlm_generic_payload* pattern = r.mover ? r.mover->foreign() : nullptr;
+  return pattern ? kernbench::atomic_of(*pattern) : nullptr;
+}
+
+}  // namespace
+
 void RequestMessage::send(FabricPort& out, MemoryRequest& r) {
   asked_ = &r;
   request_ = r;
@@ -14,7 +24,7 @@ void RequestMessage::send(FabricPort& out, MemoryRequest& r) {
   time_ns_ = fabric_.timeline().now_ns();
   const tlm::tlm_command command = command_of(r.write, r.rows);
   fill_payload(payload, command, r.address, r.nbytes, r.data, r.mover);
-  if (command == tlm::TLM_IGNORE_COMMAND && r.mover) show_atomic(payload, r.mover->foreign());
+  if (const AtomicExtension* e = atomic_of(r)) payload.set_auto_extension(new AtomicExtension(*e));
   out.request(*this);
 }
 
@@ -37,6 +47,7 @@ void RequestMessage::served(MemoryRequest& r, const FabricTransaction& x) {
   me.transaction_ = x.payload.get_extension<FabricTransaction>();
   me.transaction_->payload.acquire();
   me.payload.set_response_status(x.payload.get_response_status());
+  if (const AtomicExtension* e = atomic_of(r)) *kernbench::atomic_of(me.payload) = *e;
   me.respond();
 }
 
@@ -55,6 +66,7 @@ void RequestMessage::answered_outside(FabricPort&) {
 
 void RequestMessage::response_in(FabricPort&) {
   FabricTransaction& x = *transaction_;
+  if (AtomicExtension* e = atomic_of(request_)) *e = *kernbench::atomic_of(payload);
   const tlm::tlm_response_status status = payload.get_response_status();
   if (status != x.payload.get_response_status()) {  // of a block on the way
     x.payload.set_response_status(status);
@@ -62,7 +74,6 @@ void RequestMessage::response_in(FabricPort&) {
   }
   asked_->done(*asked_, x);
   x.payload.release();
-  hide_atomic(payload);
   payload.release();
 }
 
