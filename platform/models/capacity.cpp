@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/models/decoder_layer.h"

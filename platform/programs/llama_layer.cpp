@@ -73,11 +73,13 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
     q.set("op", std::string(op));
     return kernel("elementwise").reference(q, {{"x", x}, {"y", y}}).at("z").value;
   };
-  Params heads = params("gqa_attention", {{"heads", s.heads}, {"kv_heads", s.kv}, {"dim", s.head}, {"seq", s.tokens}});
+  const auto heads = [&](const char* name) {
+    return params(name, {{"heads", s.heads}, {"kv_heads", s.kv}, {"dim", s.head}, {"seq", s.tokens}});
+  };
   const HostTensor qkv = matrix(norm(in.at("x"), "w_norm1"), "w_qkv", s.qkv);
   const HostTensor turned =
-      kernel("rope").reference(heads, {{"x", qkv}, {"cos", in.at("cos")}, {"sin", in.at("sin")}}).at("y").value;
-  const HostTensor o = kernel("gqa_attention").reference(heads, {{"qkv", turned}}).at("o").value;
+      kernel("rope").reference(heads("rope"), {{"x", qkv}, {"cos", in.at("cos")}, {"sin", in.at("sin")}}).at("y").value;
+  const HostTensor o = kernel("gqa_attention").reference(heads("gqa_attention"), {{"qkv", turned}}).at("o").value;
   const HostTensor x1 = binary("add", in.at("x"), matrix(o, "w_o", s.dim));
   const HostTensor n = norm(x1, "w_norm2");
   const HostTensor gated = binary("mul", matrix(n, "w_gate", s.hidden, "silu"), matrix(n, "w_up", s.hidden));
