@@ -287,6 +287,11 @@ void Context::place(const std::string& input, const HostTensor& value) {
   for (uint32_t r = 0; r < pes_.ranks; ++r) to.place(to.shards_of(value, r), r);
 }
 
+void Context::place(const std::string& input, const ElementSource& source) {
+  const TensorPlaces& to = places(input);
+  for (uint32_t r = 0; r < pes_.ranks; ++r) to.place(to.shards_of(source, r), r);
+}
+
 // ---- launches
 
 const Context::Group& Context::group(const std::vector<size_t>& pes) {

@@ -171,6 +171,8 @@ class Context {
   const Stored& most_stored() const { return most_stored_; }
   /// Puts an input in place, before the simulation.
   void place(const std::string& input, const HostTensor& value);
+  /// The same of what is made where it lies, once for each rank.
+  void place(const std::string& input, const ElementSource&);
   /// In a thread, from its first to its last instant; what went wrong is kept in fault().
   void run();
   bool complete() const { return complete_; }

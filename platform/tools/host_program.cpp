@@ -59,7 +59,14 @@ class ProgramRun : public LoggedRun {
 void ProgramRun::place_inputs() {
   if (o_.addresses == AddressMode::virtual_) require_mmus(platform_, program_.context().pes().pes);
   settle_judge("program " + spec_.name, spec_.reference, spec_.tensor_specs(), params_);
+  const uint32_t ranks = program_.context().num_ranks();
   for (const TensorSpec* t : spec_.tensor_specs()) {
+    const host::LayoutLevel::Kind over_ranks = program_.context().places(t->name).layout().rank().kind;
+    const auto source = element_source(*t, params_, o_);
+    if (source && !verified() && (ranks == 1 || over_ranks == host::LayoutLevel::Kind::shard)) {
+      program_.context().place(t->name, *source);
+      continue;
+    }
     for (auto& [name, value] : make_inputs({t}, params_, o_)) {
       program_.context().place(name, value);
       if (verified()) inputs_[name] = std::move(value);  // else nobody asks for it again: a layer's weights are large

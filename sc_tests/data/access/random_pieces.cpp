@@ -1,5 +1,5 @@
-// Kernel of virtual_accesses_agree_with_an_independent_model.py: random loads, stores, gathers, scatters and composites of
-// tensors that lie over the memories of all PEs, by their virtual ranges.
+// Kernel of virtual_accesses_agree_with_an_independent_model.py: random loads, stores, gathers, scatters and composites
+// of tensors that lie over the memories of all PEs, by their virtual ranges.
 #include <random>
 
 #include "kernbench/kernel_api/plugin.h"
