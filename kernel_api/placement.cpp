@@ -1,5 +1,7 @@
 #include "kernbench/kernel_api/placement.h"
 
+#include "kernbench/kernel_api/shard_runs.h"
+
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
@@ -148,6 +150,14 @@ ShardPlan plan_interleaved(DType dtype, const Dims& shape, uint64_t bytes) {
   for (int64_t first = 0; first < elements; first += block)
     plan.shards.push_back({static_cast<uint32_t>(plan.shards.size()), {first}, {std::min(block, elements - first)}});
   return plan;
+}
+
+void for_each_run(const ShardPlan& plan, uint32_t shard,
+                  const std::function<void(int64_t in_whole, int64_t in_shard, int64_t count)>& visit) {
+  const uint64_t item = size_of(plan.dtype);
+  for_each_row(plan, shard, [&](uint64_t in_whole, uint64_t in_shard, uint64_t n) {
+    visit(static_cast<int64_t>(in_whole / item), static_cast<int64_t>(in_shard / item), static_cast<int64_t>(n / item));
+  });
 }
 
 bool contiguous_in_whole(const ShardPlan& plan, uint32_t pe, uint64_t* first_byte) {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernbench/kernel_api/seeded_input.h"
 #include "kernbench/phase2/io/random.h"
+#include "kernbench/phase2/memory/bulk_bytes.h"
 #include "kernbench/phase2/text/text.h"
 
 namespace kernbench {
@@ -69,25 +71,35 @@ Params kernel_params(const KernelSpec& spec, const std::vector<std::pair<std::st
   return params;
 }
 
+void SeededElements::write(int64_t first, int64_t count, uint8_t* out) const {
+  random_elements(dtype, stream, scale, static_cast<uint64_t>(first), static_cast<size_t>(count), out);
+}
+
+std::optional<SeededElements> seeded_elements(const TensorSpec& tensor, const Params& params, uint64_t seed) {
+  if (tensor.fill || tensor.init.kind == Init::Kind::index) return {};
+  SeededElements e{tensor.dtype(params), seed_for(seed, tensor.name), 1};
+  if (tensor.init.kind == Init::Kind::weights) e.scale = 1 / std::sqrt(static_cast<double>(tensor.init.k(params)));
+  return e;
+}
+
 HostTensor make_input(const TensorSpec& tensor, const Params& params, uint64_t seed) {
   if (tensor.fill) return tensor.fill(params, seed);
   HostTensor t;  // its bytes are made once, below
   t.dtype = tensor.dtype(params);
   t.shape = tensor.shape(params);
-  const uint64_t stream = seed_for(seed, tensor.name);
-  if (tensor.init.kind == Init::Kind::index) {
-    const auto limit = static_cast<uint64_t>(tensor.init.k(params));
-    std::vector<int32_t> values(static_cast<size_t>(t.elements()));
-    for (size_t i = 0; i < values.size(); ++i) {
-      const uint64_t word = random_word(stream, i);
-      values[i] = word % 8 == 0 ? -1 : static_cast<int32_t>((word >> 8) % limit);
-    }
-    return HostTensor::from(t.dtype, t.shape, values);
+  if (const auto elements = seeded_elements(tensor, params, seed)) {
+    t.bytes = bulk_bytes(static_cast<uint64_t>(t.elements()) * size_of(t.dtype));
+    elements->write(0, t.elements(), t.bytes.data());
+    return t;
   }
-  double scale = 1;
-  if (tensor.init.kind == Init::Kind::weights) scale = 1 / std::sqrt(static_cast<double>(tensor.init.k(params)));
-  t.bytes = random_tensor(t.dtype, t.shape, stream, scale);
-  return t;
+  const uint64_t stream = seed_for(seed, tensor.name);
+  const auto limit = static_cast<uint64_t>(tensor.init.k(params));
+  std::vector<int32_t> values(static_cast<size_t>(t.elements()));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const uint64_t word = random_word(stream, i);
+    values[i] = word % 8 == 0 ? -1 : static_cast<int32_t>((word >> 8) % limit);
+  }
+  return HostTensor::from(t.dtype, t.shape, values);
 }
 
 }  // namespace kernbench

@@ -39,6 +39,9 @@ struct Arithmetic {
   void (*to_i64)(const void* in, DType, int64_t* out, size_t n);
   void (*from_i64)(const int64_t* in, DType, void* out, size_t n);
 
+  /// scale * random_unit(seed, first + i), of random.h.
+  void (*random_f32)(uint64_t seed, uint64_t first, double scale, float* out, size_t n);
+
   /// Reductions of a contiguous row. Sum: 16 interleaved partial sums of each 1,024 elements, added as a tree; the
   /// blocks' sums in order. max and min of at least one element give NaN if any is NaN.
   float (*sum)(const float* a, size_t n);

@@ -22,5 +22,7 @@ double random_unit(uint64_t seed, uint64_t i);
 /// Row-major elements; floats are scale * uniform(-1, 1) rounded to the dtype (weights: scale = 1/sqrt(K)); integers
 /// ignore the scale.
 Bytes random_tensor(DType, const Dims& shape, uint64_t seed, double scale = 1.0);
+/// So many of these elements, from `first` on.
+void random_elements(DType, uint64_t seed, double scale, uint64_t first, size_t count, uint8_t* out);
 
 }  // namespace kernbench

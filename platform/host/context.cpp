@@ -301,6 +301,11 @@ void Context::place_zeros(const std::string& input) {
   }
 }
 
+void Context::place(const std::string& input, const ElementSource& source) {
+  const TensorPlaces& to = places(input);
+  for (uint32_t r = 0; r < pes_.ranks; ++r) to.place(to.shards_of(source, r), r);
+}
+
 // ---- launches
 
 const Context::Group& Context::group(const std::vector<size_t>& pes) {

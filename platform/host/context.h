@@ -173,6 +173,8 @@ class Context {
   void place(const std::string& input, const HostTensor& value);
   /// Zeros, which take no memory of this computer but for one shard.
   void place_zeros(const std::string& input);
+  /// The same of what is made where it lies, once for each rank.
+  void place(const std::string& input, const ElementSource&);
   /// In a thread, from its first to its last instant; what went wrong is kept in fault().
   void run();
   bool complete() const { return complete_; }

@@ -322,18 +322,22 @@ void TensorPlaces::check(const HostTensor& value) const {
 
 std::vector<SharedBytes> TensorPlaces::shards_of(const HostTensor& value, uint32_t rank) const {
   check(value);
-  std::map<size_t, SharedBytes> parts;
-  std::vector<SharedBytes> shards;
+  return shards_of(source_of(value), rank);
+}
+
+std::vector<SharedBytes> TensorPlaces::shards_of(const ElementSource& source, uint32_t rank) const {
+  std::vector<uint32_t> made;           // a part of several PEs once
+  std::map<size_t, size_t> made_of;     // by first_copy_
+  std::vector<size_t> shards_in_order;  // which of `made`
   for (uint32_t p = 0; p < pes_.pes.size(); ++p) {
     if (pes_.rank[p] != rank || !has_bytes(p)) continue;
-    SharedBytes& bytes = parts[first_copy_[p]];
-    if (!bytes.data) {
-      Bytes shard(plan_.nbytes(p));
-      scatter(plan_, p, value.bytes.data(), shard.data());
-      bytes = SharedBytes::take(std::move(shard));
-    }
-    shards.push_back(bytes);
+    const auto [at, is_new] = made_of.emplace(first_copy_[p], made.size());
+    if (is_new) made.push_back(p);
+    shards_in_order.push_back(at->second);
   }
+  const std::vector<SharedBytes> parts = shard_bytes(plan_, made, source);
+  std::vector<SharedBytes> shards;
+  for (const size_t i : shards_in_order) shards.push_back(parts[i]);
   return shards;
 }
 

@@ -84,6 +84,7 @@ class TensorPlaces {
   void check(const HostTensor& value) const;
   /// A rank's shards of a value, those of ranges(rank, Copies::all); copies share what they are written from.
   std::vector<SharedBytes> shards_of(const HostTensor& value, uint32_t rank) const;
+  std::vector<SharedBytes> shards_of(const ElementSource&, uint32_t rank) const;
   /// Puts them in place, now and without time: before the simulation they belong to the memory that a replay begins
   /// with, else they are writes in the op log.
   void place(const std::vector<SharedBytes>& shards, uint32_t rank) const;

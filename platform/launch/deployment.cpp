@@ -125,27 +125,51 @@ const Deployment::Placed& Deployment::of(const std::string& tensor) const {
   return it->second;
 }
 
+void Deployment::write(const Placed& t, uint32_t shard, const SharedBytes& bytes) {
+  machine_.system().image().write_shared({Space::hbm, kNoPe}, t.bases[shard], bytes);
+  if (!sc_core::sc_is_running()) return;  // a model is given everything when the simulation starts
+  ForeignStore* store = System::store_of(machine_.system().window_at(t.bases[shard]));
+  if (store) store->push(t.bases[shard], bytes.size);
+}
+
+void Deployment::write_made(const Placed& t, const std::vector<uint32_t>& shards, const ElementSource& source) {
+  const std::vector<SharedBytes> parts = shard_bytes(t.plan, shards, source);
+  for (size_t i = 0; i < parts.size(); ++i) write(t, shards[i], parts[i]);
+}
+
 void Deployment::upload(const std::string& tensor, std::shared_ptr<const HostTensor> value) {
   const Placed& t = tensors_.at(tensor);
+  std::vector<uint32_t> in_pieces;
+  for (uint32_t p = 0; p < t.plan.shards.size(); ++p) {
+    uint64_t first = 0;
+    if (!t.plan.stored(p)) continue;
+    if (contiguous_in_whole(t.plan, p, &first))
+      write(t, p, {value, value->bytes.data() + first, t.plan.nbytes(p)});
+    else
+      in_pieces.push_back(p);
+  }
+  write_made(t, in_pieces, source_of(*value));
+}
+
+void Deployment::fill(const std::string& tensor, const ElementSource& source) {
+  const Placed& t = tensors_.at(tensor);
+  std::vector<uint32_t> stored;
+  for (uint32_t p = 0; p < t.plan.shards.size(); ++p) {
+    if (t.plan.stored(p)) stored.push_back(p);
+  }
+  write_made(t, stored, source);
+}
+
+bool Deployment::lies_in_pieces(const std::string& tensor) const {
+  const Placed& t = tensors_.at(tensor);
+  uint64_t nbytes = 0, first = 0;
+  bool some = false;
   for (uint32_t p = 0; p < t.plan.shards.size(); ++p) {
     if (!t.plan.stored(p)) continue;
-    const uint64_t nbytes = t.plan.nbytes(p);
-    uint64_t first = 0;
-    if (contiguous_in_whole(t.plan, p, &first)) {
-      SharedBytes bytes;
-      bytes.hold = value;
-      bytes.data = value->bytes.data() + first;
-      bytes.size = nbytes;
-      machine_.system().image().write_shared({Space::hbm, kNoPe}, t.bases[p], bytes);
-    } else {
-      Bytes shard(nbytes);
-      scatter(t.plan, p, value->bytes.data(), shard.data());
-      machine_.system().image().write_shared({Space::hbm, kNoPe}, t.bases[p], SharedBytes::take(std::move(shard)));
-    }
-    if (!sc_core::sc_is_running()) continue;  // a model is given everything when the simulation starts
-    ForeignStore* store = System::store_of(machine_.system().window_at(t.bases[p]));
-    if (store) store->push(t.bases[p], nbytes);
+    nbytes += t.plan.nbytes(p);
+    some = some || !contiguous_in_whole(t.plan, p, &first);
   }
+  return some && nbytes == static_cast<uint64_t>(t.shape.elements()) * size_of(t.dtype);
 }
 
 std::vector<Deployment::Range> Deployment::ranges(const std::string& tensor) const {

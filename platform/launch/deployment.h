@@ -14,6 +14,7 @@
 #include "kernbench/phase2/memory/placed_tensor.h"
 #include "kernbench/platform/launch/address_mode.h"
 #include "kernbench/platform/launch/device_allocators.h"
+#include "kernbench/platform/launch/shard_bytes.h"
 #include "kernbench/systemc_models/pe/mapping_table.h"
 
 namespace kernbench {
@@ -35,6 +36,10 @@ class Deployment {
   /// Puts an input's bytes in place at once, without time and without copying what is contiguous: memory shares the
   /// tensor until something else is written there. Also where a foreign model keeps the bytes.
   void upload(const std::string& tensor, std::shared_ptr<const HostTensor> value);
+  /// The same of what is made where it lies: each of its elements once. Only of a tensor that lies_in_pieces().
+  void fill(const std::string& tensor, const ElementSource&);
+  /// Whether it has one copy, of whose shards some are no contiguous bytes of the whole.
+  bool lies_in_pieces(const std::string& tensor) const;
   /// Calls put(address, bytes, nbytes) for what each shard holds of a value. std::invalid_argument if it does not fit
   /// the tensor.
   void for_each_shard(const std::string& tensor, const HostTensor& value,
@@ -69,6 +74,8 @@ class Deployment {
   /// In whose slice a shard lies: its PE's; of the blocks of an interleaved tensor, PE after PE.
   size_t home(size_t shard) const { return pes_[shard % pes_.size()]; }
   const Placed& of(const std::string& tensor) const;
+  void write(const Placed&, uint32_t shard, const SharedBytes&);
+  void write_made(const Placed&, const std::vector<uint32_t>& shards, const ElementSource&);
   void give_back();
 
   Machine& machine_;

@@ -60,9 +60,16 @@ void ProgramRun::place_inputs() {
   if (o_.addresses == AddressMode::virtual_) require_mmus(platform_, program_.context().pes().pes);
   settle_judge("program " + spec_.name, spec_.reference, spec_.tensor_specs(), params_);
   const bool computes = replayed() || o_.log || o_.memory_file || spec_.materializes;
+  const uint32_t ranks = program_.context().num_ranks();
   for (const ProgramTensor& t : spec_.tensors) {
     if (t.may_be_zeros && !computes && t.is_input() && !given(o_.tensors, t.name)) {
       program_.context().place_zeros(t.name);
+      continue;
+    }
+    const host::LayoutLevel::Kind over_ranks = program_.context().places(t.name).layout().rank().kind;
+    const auto source = element_source(t, params_, o_);
+    if (source && !verified() && (ranks == 1 || over_ranks == host::LayoutLevel::Kind::shard)) {
+      program_.context().place(t.name, *source);
       continue;
     }
     for (auto& [name, value] : make_inputs({&t}, params_, o_)) {

@@ -17,6 +17,7 @@
 #include "kernbench/platform/launch/pe_selection.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/record/advice.h"
+#include "kernbench/platform/record/figures.h"
 #include "kernbench/platform/tools/run_parts.h"
 #include "kernbench/platform/tools/wiring_view.h"
 
@@ -120,7 +121,15 @@ void KernelRun::place_inputs() {
   // Before the inputs are made: it knows what does not fit.
   deployment_.emplace(platform_.machine(), platform_.hosts().allocators(), spec_, params_, pes_, o_.addresses);
   queues_.emplace(platform_.machine(), platform_.hosts().allocators(), spec_, params_, *programs_.front().launch, pes_);
-  inputs_ = std::make_shared<TensorMap>(make_inputs(tensors_of(spec_), params_, o_));
+  std::vector<const TensorSpec*> whole;
+  for (const TensorSpec* t : tensors_of(spec_)) {
+    const auto source = element_source(*t, params_, o_);
+    if (source && !verified() && deployment_->lies_in_pieces(t->name))
+      deployment_->fill(t->name, *source);
+    else
+      whole.push_back(t);
+  }
+  inputs_ = std::make_shared<TensorMap>(make_inputs(whole, params_, o_));
   for (const auto& [name, value] : *inputs_)
     deployment_->upload(name, std::shared_ptr<const HostTensor>(inputs_, &value));
 }
@@ -227,7 +236,15 @@ void KernelRun::report_times(const HostOutcome& host) {
   report_.memories = since(memory_reports(platform_), memories_before_);
   report_.notes = engine_notes(platform_, pes_);
   report_.events = platform_.timeline().events() - events_before_;
-  report_.advice = advice_of({{spec_.name, prepared_.notes, report_.end_ns - report_.start_ns}});
+  TimedLaunch launch{spec_.name, prepared_.notes, report_.end_ns - report_.start_ns, 0, 0};
+  for (const TensorSpec& t : spec_.tensors) {
+    if (t.is_input())
+      launch.operand_bytes += static_cast<uint64_t>(t.shape(params_).elements()) * size_of(t.dtype(params_));
+  }
+  const auto read =
+      std::find_if(figures().begin(), figures().end(), [](const Figure& f) { return f.name == "bytes_read"; });
+  launch.read_bytes = static_cast<uint64_t>(std::get<int64_t>(read->of(report_)));
+  report_.advice = advice_of({launch});
 }
 
 /// Phase 2: what the run made, into files and before the judge.

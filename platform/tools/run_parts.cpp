@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernbench/kernel_api/seeded_input.h"
 #include "kernbench/phase2/check/reference_check.h"
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/log/oplog_json.h"
@@ -177,6 +178,13 @@ TensorMap make_inputs(const std::vector<const TensorSpec*>& tensors, const Param
     inputs[t->name] = file ? tensor_from_file(*t, params, *file) : make_input(*t, params, o.seed);
   }
   return inputs;
+}
+
+std::optional<ElementSource> element_source(const TensorSpec& t, const Params& params, const RunOptions& o) {
+  if (!t.is_input() || given(o.tensors, t.name)) return {};
+  const auto elements = seeded_elements(t, params, o.seed);
+  if (!elements) return {};
+  return [e = *elements](int64_t first, int64_t count, uint8_t* out) { e.write(first, count, out); };
 }
 
 void check_names(const std::string& what, const std::vector<const TensorSpec*>& tensors, const RunOptions& o) {

@@ -18,6 +18,7 @@
 #include "kernbench/phase2/io/memory_file.h"
 #include "kernbench/phase2/log/op_record.h"
 #include "kernbench/platform/elaborate/simulation.h"
+#include "kernbench/platform/launch/shard_bytes.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/engine_report.h"
 #include "kernbench/platform/tools/memory_report.h"
@@ -139,6 +140,8 @@ class LoggedRun {
 const std::string* given(const std::vector<std::pair<std::string, std::string>>& options, const std::string& name);
 /// The inputs of a run by name: from files where --tensor gives them, else seeded.
 TensorMap make_inputs(const std::vector<const TensorSpec*>&, const Params&, const RunOptions&);
+/// What makes an input where it lies: of one that is seeded element by element and that nobody asks for as a whole.
+std::optional<ElementSource> element_source(const TensorSpec&, const Params&, const RunOptions&);
 /// Checks the names of --tensor, --dump, --expected and --corrupt before anything is built. `what`: "kernel gemm".
 /// InputError.
 void check_names(const std::string& what, const std::vector<const TensorSpec*>&, const RunOptions&);

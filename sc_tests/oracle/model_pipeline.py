@@ -1,7 +1,7 @@
 """`kernbench pipeline`: a PE's stages, its slot and its feed loop (§5, §6); what its DMA makes of ranges (access §15 to
 §17), and programs of calls (access §18)."""
 import math
-from collections import defaultdict, deque
+from collections import OrderedDict, defaultdict, deque
 
 from model_fabric import Fabric, Simulator, to_tick
 from model_graph import ModelError, Transaction, join_ranges
@@ -55,8 +55,35 @@ class Stage:
             entered(now)
 
 
+class Tlb:
+    """A PE's translations of pages (docs/memory.md): fully associative, the one not used for longest goes."""
+
+    def __init__(self, attrs):
+        self.page_bytes = attrs.get("page_bytes", 2 << 20)
+        self.entries, self.hit_ns, self.miss_ns = (attrs.get(k, d) for k, d in (("tlb_entries", 64), ("tlb_hit_ns", 0),
+                                                                                ("tlb_miss_ns", 0)))
+        self.pages = OrderedDict()
+
+    def look_up(self, ranges):
+        """What it takes for each page of these ranges, once, in their order."""
+        if not self.hit_ns and not self.miss_ns:
+            return 0.0
+        touched = OrderedDict((page, None) for addr, length in ranges
+                              for page in range(addr // self.page_bytes, (addr + length - 1) // self.page_bytes + 1))
+        took = 0.0
+        for page in touched:
+            took += self.hit_ns if page in self.pages else self.miss_ns
+            self.pages[page] = None
+            self.pages.move_to_end(page)
+            if len(self.pages) > self.entries:
+                self.pages.popitem(last=False)
+        return took
+
+
 class Item:
     """A tile token or a simple command: its stages with their parameters, in order."""
+
+    asked_first = ()  # virtual ranges that are looked up before anything is granted (access §16)
 
     def __init__(self, plan, finished, streams=(0, 0)):
         self.plan = plan  # [(stage, parameters)]
@@ -90,6 +117,8 @@ class Pe:
             block(k) for k in ("pe_dma", "pe_fetch_store", "pe_gemm", "pe_math", "pe_tcm", "pe_cpu", "pe_scheduler"))
         self.id = prefix
         attrs = g.attrs
+        mmu = block("pe_mmu")
+        self.tlb = Tlb(attrs[mmu]) if mmu is not None else None
         self.reserved = math.floor(attrs[self.tcm]["reserved_mb"] * 2**20)
 
         def depth(node):
@@ -129,17 +158,41 @@ class Pe:
         self.sim.at(end, key, lambda t: stage.finish(item, started, t))
 
     def _transfer(self, stage, item, parts, started):
-        """Access §15.1: so many transactions at once, each completion gives the next one its turn."""
+        """Access §15.1: so many transactions at once, each completion gives the next one its turn. A part that is
+        reached by virtual addresses (`asked`) is granted when its look-up is done; those of an item go one after the
+        other."""
         outstanding = self.graph.attrs[self.dma].get("outstanding", 1)
-        waiting, under_way = deque(parts), set()
+        waiting, looking_up, under_way = deque(parts), deque(), set()
+
+        def at_look_up(now, took, action):
+            self.sim.at(now + took, (self.dma, 1000 * STAGES.index(stage.name) + (item.server if outstanding > 1 else 0),
+                                     0), action)
 
         def turn(now):
-            part = waiting.popleft()
-            kind, listed, ranges, on_effect = None, False, part, None
+            looking_up.append(waiting.popleft())
+            if len(looking_up) == 1:
+                look_up(now)
+
+        def look_up(now):
+            part = looking_up[0]
+            took = self.tlb.look_up(part["asked"]) if isinstance(part, dict) and "asked" in part else 0.0
+            if took:
+                at_look_up(now, took, looked_up)
+            else:
+                looked_up(now)
+
+        def looked_up(now):
+            grant(looking_up[0], now)
+            looking_up.popleft()
+            if looking_up:
+                look_up(now)
+
+        def grant(part, now):
+            kind, listed, ranges, on_effect, list_bytes = None, False, part, None, 0
             if isinstance(part, dict):
-                kind, listed, ranges, on_effect = part["kind"], True, part["ranges"], part.get("on_effect")
-            tx = Transaction(self.graph, self.dma, stage.name == "DMA_WRITE", ranges, None, kind, listed,
-                             self.graph.attrs[self.dma].get("range_bytes", 0))
+                kind, listed, ranges, on_effect = part.get("kind"), True, part["ranges"], part.get("on_effect")
+                list_bytes = 0 if "asked" in part else self.graph.attrs[self.dma].get("range_bytes", 0)
+            tx = Transaction(self.graph, self.dma, stage.name == "DMA_WRITE", ranges, None, kind, listed, list_bytes)
             tx.on_effect = on_effect
             tx.on_done = lambda t: done(tx, t)
             # With several at once turns of one instant go by server; else nothing says which server's comes first.
@@ -152,13 +205,20 @@ class Pe:
             under_way.remove(tx)
             if waiting:
                 turn(now)
-            elif not under_way:
+            elif not under_way and not looking_up:
                 stage.finish(item, started, now)
 
-        for _ in range(min(outstanding, len(parts))):
-            turn(started)
-        if not parts:
-            stage.finish(item, started, started)
+        def first_turns(now):
+            for _ in range(min(outstanding, len(parts))):
+                turn(now)
+            if not parts:
+                stage.finish(item, started, now)
+
+        took = self.tlb.look_up(item.asked_first) if item.asked_first else 0.0
+        if took:
+            at_look_up(started, took, first_turns)
+        else:
+            first_turns(started)
 
     def _compute_ns(self, name, parameters, streams):
         """A service that computes; a simple command's operands and result pass the TCM meanwhile (§5)."""
@@ -223,11 +283,15 @@ class Pe:
         return result
 
     def composite(self, composite):
-        plan = plan_composite(composite)
+        return self.feed_plan(composite["id"], composite["submit_ns"], plan_composite(composite))
+
+    def feed_plan(self, name, submit_ns, plan, place=7000):
+        """A composite that is cut into tiles already, as plan_composite() gives them. place: among the block's events of
+        one instant."""
         window = self.reserved // plan["tile_bytes"]
         if window == 0:
             raise ModelError(f"window 0: {self.reserved} bytes reserved, a tile takes {plan['tile_bytes']}")
-        result = {"id": composite["id"], "window": window, "submit_ns": composite["submit_ns"], "tokens": [],
+        result = {"id": name, "window": window, "submit_ns": submit_ns, "tokens": [],
                   "left": len(plan["tiles"])}
         job = {"result": result, "tiles": deque(enumerate(plan["tiles"])), "bytes": plan["tile_bytes"]}
 
@@ -235,7 +299,7 @@ class Pe:
             self.feed_queue.append(job)
             self._feed(now)
 
-        self.sim.at(composite["submit_ns"], (self.dma, 7000, 1), submit)
+        self.sim.at(submit_ns, (self.dma, place, 1), submit)
         return result
 
     def _feed(self, now):

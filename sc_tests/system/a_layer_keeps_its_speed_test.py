@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import resource
 
 import cli_support
 from cli_support import topology
@@ -18,6 +19,10 @@ class Speed(cli_support.Cli):
         return json.loads(self.succeeds("run", "--topology", topology("default.yaml"), "--param", "dtype=f16", "--format", "json",
                                         *arguments))
 
+    def cpu_s(self):
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
     def documented(self, pattern):
         with open(os.path.join(os.environ["KERNBENCH_SOURCE"], "docs", "programs.md"), encoding="utf-8") as f:
             return [float(x.replace(",", "")) for x in re.search(pattern, f.read()).groups()]
@@ -31,9 +36,26 @@ class Speed(cli_support.Cli):
             self.assertGreater(share, 85)
             self.assertLess(r["events"], events)
 
+    def test_linear(self):
+        """The same in a program, which shares out the columns of c: of a square the time is another."""
+        square, share_of_square = self.documented(r"but for 4096 × 4096 × 4096: ([\d.]+) µs, ([\d.]+) %")
+        for shape in ((4096, 4096, 4096), (2048, 28672, 4096), (2048, 4096, 14336)):
+            us, share = self.documented(rf"\| {shape[0]} × {shape[1]} × {shape[2]} \| ([\d.]+) \| ([\d.]+) % \|")
+            if shape[0] == shape[1]:
+                us, share = square, share_of_square
+            r = self.report("--program", "linear", *params(dict(zip("mnk", shape))))
+            self.assertAlmostEqual(r["sim_ns"] / 1e3, us, delta=0.1)
+            self.assertAlmostEqual(100 * r["gemm_peak_share"], share, delta=0.1)
+            self.assertGreater(share, 85)
+
     def test_a_layer(self):
         us, share, events = self.documented(r"it takes ([\d.,]+) µs, ([\d.]+) % of the GEMM peak, with ([\d.]+) M events")
+        before = self.cpu_s()
         r = self.report("--program", "llama_layer", "--ranks", "1", *params(LAYER))
+        longer = int(os.environ.get("KERNBENCH_TIMES_LONGER", 1))
+        self.assertLess(self.cpu_s() - before, 20 * longer)  # 10 where nothing else runs
+        if longer == 1:  # sanitizers have memory of their own
+            self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, 1 << 20)  # KiB
         self.assertAlmostEqual(r["sim_ns"] / 1e3, us, delta=0.1)
         self.assertAlmostEqual(100 * r["gemm_peak_share"], share, delta=0.1)
         self.assertGreater(share, 60)

@@ -162,7 +162,7 @@ class OpLog(cli_support.Cli):
                 continue
             item = item_of_ranges(mine, lambda t: None) if "ranges" in r["params"] else item_of(r, lambda t: None)
             stage = item.names[0]
-            sim.at(queued, (pe.dma, 6, 1),
+            sim.at(queued, (pe.dma, 6000, 1),
                    lambda t, pe=pe, stage=stage, item=item: pe.stages[stage].offer(item, t, lambda _: None))
             compared.append((r, item, None))
         sim.run()

@@ -5,8 +5,8 @@ import cli_support
 from cli_support import topology
 
 DEFAULT = topology("default.yaml")
-TOLD = re.compile(r"^kernbench: (\S+)(?: at (\S+):(\d+))? took ([\d.]+) us, ([\d.]+) times the ([\d.]+) us that its roofline allows: "
-                  r"gemm_2d, .* would take about ([\d.]+) us(?:; so of (\d+) launches)?$", re.M)
+TOLD = re.compile(r"^kernbench: (\S+)(?: at (\S+):(\d+))? took ([\d.]+) us, ([\d.]+) times the ([\d.]+) us that its roofline allows"
+                  r"(?:, reading [\d.]+ \S+ for operands of [\d.]+ \S+)?: gemm_2d, .* would take about ([\d.]+) us(?:; so of (\d+) launches)?$", re.M)
 
 
 def sizes(m, n, k):
@@ -31,6 +31,7 @@ class Advice(cli_support.Cli):
             self.assertEqual(told[0], "gemm")
             took, times, allowed, predicted = map(float, told[3:7])
             self.assertGreater(times, 3)
+            self.assertRegex(err, r", reading [\d.]+ [MG]B for operands of [\d.]+ MB: ")  # b in each PE, a again and again
             self.assertAlmostEqual(took, self.us(slow), delta=1)
             self.assertAlmostEqual(took / allowed, times, delta=0.2)
             quick, err = self.run_and_read("--kernel", "gemm_2d", *sizes(*shape), "--param", f"dtype={dtype}")

@@ -18,6 +18,7 @@ SMALL = [  # small sizes that no number of ranks but 1 and 2 divides, where that
     ("tp_embedding", ["vocab=31", "dim=12", "tokens=21"]),
     ("all_reduce_loop", ["n=50", "times=2"]),
     ("llama_layer", ["tokens=21", "dim=24", "heads=4", "kv_heads=2", "head_dim=6", "hidden=35"]),
+    ("linear", ["m=21", "n=50", "k=35", "activation=silu"]),
 ]
 
 
@@ -36,6 +37,22 @@ class Programs(Cli):
                                                             dtype=dtype)))
                         self.assertTrue(out["verify"]["passed"])
                         self.assertEqual(out["ranks"], ranks)
+
+    def test_inputs_that_are_made_where_they_lie_are_those_of_a_verified_run(self):
+        """Which has them whole: without --verify a shard that is no contiguous piece is filled by itself."""
+        sizes = ["--param", "m=70", "--param", "n=90", "--param", "k=50"]
+        with tempfile.TemporaryDirectory() as folder:
+            for run_of in (["--kernel", "gemm_2d", *sizes], ["--kernel", "gemm_2d", *sizes, "--param", "dtype=i8"],
+                           ["--kernel", "tp_linear", *sizes], ["--program", "linear", *sizes, "--ranks", "3", "--seed", "5"],
+                           ["--program", "tp_mlp", "--param", "dtype=bf16", "--ranks", "2"], ["--program", "tp_embedding"]):
+                with self.subTest(run=run_of):
+                    output = "c" if "gemm_2d" in run_of else "y"
+                    dumps = []
+                    for more in ([], ["--verify"]):
+                        file = pathlib.Path(folder, "y.npy")
+                        self.succeeds("run", "--topology", SIX, *run_of, "--dump", f"{output}={file}", *more)
+                        dumps.append(file.read_bytes())
+                    self.assertEqual(*dumps)
 
     def test_a_wrong_result_fails(self):
         status, _, _ = self.run_cli(*run("tp_mlp", SMALL[0][1], "--verify", "--corrupt", "y", ranks=2))
