@@ -67,7 +67,7 @@ void read_link(YamlNode n, const std::string& path, GraphBuilder& builder,
   map.finish();
   if (from == kNoNode || to == kNoNode) return;
   for (const Network& network : builder.graph().networks) {
-    const auto has = [&](uint32_t n) { return n >= network.routers.front() && n <= network.routers.back(); };
+    const auto has = [&](uint32_t end) { return end >= network.routers.front() && end <= network.routers.back(); };
     if (!has(from) || !has(to)) continue;
     builder.faults().add(p.line, path,
                          fmt::format("found a link inside network '{}'; legal: its own alone", network.id));
