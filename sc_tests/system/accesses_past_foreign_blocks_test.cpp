@@ -143,7 +143,9 @@ TEST(PastABlock, a_log_replays_from_its_files) {
           moved += p.addr != at.addr + p.offset && at.contiguous();
           bytes += p.nbytes;
         }
-        if (c.kind == 6) EXPECT_EQ(bytes, at.nbytes());  // else by writes and reads of the block's own
+        if (c.kind == 6) {  // else by writes and reads of the block's own
+          EXPECT_EQ(bytes, at.nbytes());
+        }
       }
       EXPECT_EQ(moved > 0, c.kind == 6);
       EXPECT_EQ(done_by_block > 0, c.kind == 5);
