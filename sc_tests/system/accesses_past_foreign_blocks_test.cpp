@@ -79,7 +79,8 @@ TEST_P(PastABlock, the_parts_of_an_access_sum_to_its_latency) {
       sc_core::sc_start(sc_core::sc_time(20, sc_core::SC_US));
       EXPECT_NEAR(sum.parts, sum.latency, 1e-6);
       EXPECT_GE(sum.least, -1e-9);
-      EXPECT_NEAR(sum.outside, 14, 1e-3);
+      // A driver's atomic does not say what it does; the block passes on at once what it does not know.
+      EXPECT_NEAR(sum.outside, atomic == AtomicKind::none ? 14 : 0, 1e-3);
     }
   }
 }
@@ -142,7 +143,9 @@ TEST(PastABlock, a_log_replays_from_its_files) {
           moved += p.addr != at.addr + p.offset && at.contiguous();
           bytes += p.nbytes;
         }
-        EXPECT_EQ(bytes, at.nbytes());
+        if (c.kind == 6) {  // else by writes and reads of the block's own
+          EXPECT_EQ(bytes, at.nbytes());
+        }
       }
       EXPECT_EQ(moved > 0, c.kind == 6);
       EXPECT_EQ(done_by_block > 0, c.kind == 5);

@@ -59,9 +59,9 @@ double TlmMemory::lone_service_ns(const Route& r, bool write, uint64_t, uint64_t
 
 Service TlmMemory::serve(FabricTransaction& x) {
   if (x.is_atomic() && !atomic_of(x.payload)) {
-    throw RunError(x.initiator->owner().id() + ": atomic of " + std::to_string(x.nbytes) + " bytes at " +
-                   address_text(x.address) + ": a driver's says nothing of what it does, which the foreign memory behind " +
-                   id() + " would have to know");
+    throw RunError(
+        x.initiator->owner().id() + ": atomic of " + std::to_string(x.nbytes) + " bytes at " + address_text(x.address) +
+        ": a driver's says nothing of what it does, which the foreign memory behind " + id() + " would have to know");
   }
   auto access = std::make_unique<Access>();
   Access& a = *access;

@@ -175,8 +175,8 @@ void CarriedAccess::Range::move() {
 void CarriedAccess::note(const Range& r, uint64_t offset, uint64_t address, uint64_t nbytes, Space space) {
   const uint64_t first = r.offset + offset;
   for_each_moved(first, nbytes, [&](uint64_t at, uint64_t in_value, uint64_t n) {
-    desc_->carried->parts.push_back({in_value, n, space, address + (at - first), system_.timeline().now_ns(),
-                                     system_.next_foreign_write()});
+    desc_->carried->parts.push_back(
+        {in_value, n, space, address + (at - first), system_.timeline().now_ns(), system_.next_foreign_write()});
   });
 }
 

@@ -1,7 +1,8 @@
-// A load or store of a PE, be it of a tensor or a gather or scatter, whose way passes a block that is not of this project
-// (data contract §1): it is what that block makes of it. Each range is a transaction and payload of its own. A store commits the bytes that arrive, where
-// and when a memory serves them; a load's bytes are those that come back, from the memory or from the block. Pending
-// bytes travel with the payload's extension: a store of such that nobody has served with it is a fault.
+// A load or store of a PE, be it of a tensor or a gather or scatter, whose way passes a block that is not of this
+// project (data contract §1): it is what that block makes of it. Each range is a transaction and payload of its own. A
+// store commits the bytes that arrive, where and when a memory serves them; a load's bytes are those that come back,
+// from the memory or from the block. Pending bytes travel with the payload's extension: a store of such that nobody has
+// served with it is a fault.
 //
 // A store whose mask is pending, or a masked one of pending bytes, and a load under a pending mask keep the effect that
 // they have without a foreign block: which bytes they touch is Phase 2's to find out.
@@ -83,11 +84,11 @@ class CarriedAccess {
   struct Moved {
     uint64_t offset = 0, in_value = 0, nbytes = 0;
   };
-  std::vector<Moved> moved_;         ///< of a gather or scatter; else what moves is the op's value in row-major order
+  std::vector<Moved> moved_;        ///< of a gather or scatter; else what moves is the op's value in row-major order
   std::vector<AccessRange> asked_;  ///< likewise, as the MMU is asked for them
   size_t sent_ = 0, ended_ = 0;
-  Bytes bytes_;        ///< that move: what payloads point to
-  MemoryImage value_;  ///< of these: those that are pending
+  Bytes bytes_;                                           ///< that move: what payloads point to
+  MemoryImage value_;                                     ///< of these: those that are pending
   std::vector<std::pair<uint64_t, uint64_t>> unwritten_;  ///< of a load: offset and number of bytes
   bool carried_ = true;
 };

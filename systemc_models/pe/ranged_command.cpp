@@ -251,8 +251,9 @@ void RangedCommand::done_outside(Part& part, const AtomicExtension& e, double do
   OpDesc& d = *part.desc;
   for (const Operand& o : d.operands) {
     if (!o.is_scalar && system_.image().state_of(o.ref).state == MemoryImage::State::pending)
-      return fail(of(d) + ": a foreign block or memory has done it without the bytes that Phase 2 makes; expected it to "
-                          "pass the payload on with its extensions");
+      return fail(of(d) +
+                  ": a foreign block or memory has done it without the bytes that Phase 2 makes; expected it to "
+                  "pass the payload on with its extensions");
   }
   if (e.returns_old && e.old.size() != d.ranged->nbytes())
     return fail(of(d) + ": a foreign block or memory has given " + std::to_string(e.old.size()) +

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "kernbench/systemc_models/memory/system.h"
-#include "kernbench/systemc_models/protocol/atomic_extension.h"
 #include "kernbench/systemc_models/pe/pe.h"
 #include "kernbench/systemc_models/pe/pe_command.h"
+#include "kernbench/systemc_models/protocol/atomic_extension.h"
 
 namespace kernbench {
 
