@@ -105,7 +105,7 @@ TEST(RandomKernels, equal_a_sequential_machine_and_plain_arithmetic_for_any_numb
   RecordProperty("anything", std::to_string(all.plain.anything));
 }
 
-constexpr int64_t kRoom = 256;  ///< elements of y for each block that is stored
+constexpr int64_t kBlockRoom = 256;  ///< elements of y for each block that is stored
 const std::vector<Dims> kShapes = {{5}, {3, 5}, {2, 3, 5}, {2, 2, 3, 5}, {2, 1, 2, 3, 5}, {2, 1, 2, 2, 3, 5}};
 constexpr int64_t kGap = 3;  ///< between a block's rows
 const std::vector<int> kOwn = {7, -3, 11, 0, 5, 2};
@@ -116,7 +116,7 @@ void stores_strided_blocks(tl::Context& tl, const tl::Args& args) {
   const tl::Ptr x = args["x"].ptr, y = args["y"].ptr;
   tl.store(y, tl.tensor(std::vector<float>(args["y"].shape.elements(), 0), args["y"].shape, DType::f32));
   int64_t at = 0;
-  const auto next = [&](const Dims& shape, int64_t ld) { return (y + kRoom * at++).block(shape, ld); };
+  const auto next = [&](const Dims& shape, int64_t ld) { return (y + kBlockRoom * at++).block(shape, ld); };
   for (const Dims& shape : kShapes) {
     const int64_t ld = shape[shape.rank() - 1] + kGap;
     const tl::Loaded value = tl.load(x, shape);
@@ -135,13 +135,13 @@ void stores_strided_blocks(tl::Context& tl, const tl::Args& args) {
 
 std::map<std::string, Expected> strided_blocks(const Params&, const TensorMap& in) {
   const std::vector<float> x = in.at("x").floats();
-  std::vector<float> y(static_cast<size_t>(kRoom) * (2 * kShapes.size() + 4), 0);
+  std::vector<float> y(static_cast<size_t>(kBlockRoom) * (2 * kShapes.size() + 4), 0);
   size_t at = 0;
   /// `value` of each element, counted in row-major order, of a block of so many rows.
   const auto block = [&](int64_t rows, int64_t row, int64_t ld, const std::function<float(size_t)>& value) {
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t i = 0; i < row; ++i)
-        y[at * kRoom + static_cast<size_t>(r * ld + i)] = value(static_cast<size_t>(r * row + i));
+        y[at * kBlockRoom + static_cast<size_t>(r * ld + i)] = value(static_cast<size_t>(r * row + i));
     }
     ++at;
   };
@@ -173,7 +173,7 @@ TEST(StridedBlocks, of_every_rank_are_stored_in_both_passes) {
   s.name = "stores_strided_blocks";
   s.help = "for a test";
   s.tensors = {tensor("x", TensorSpec::Role::in, 200),
-               tensor("y", TensorSpec::Role::out, kRoom * static_cast<int64_t>(2 * kShapes.size() + 4))};
+               tensor("y", TensorSpec::Role::out, kBlockRoom * static_cast<int64_t>(2 * kShapes.size() + 4))};
   s.function = stores_strided_blocks;
   s.reference = strided_blocks;
   KernelRegistry::instance().add(s);
