@@ -301,8 +301,8 @@ TEST(PastABlock, a_pe_and_a_foreign_memory_see_each_others_bytes) {
     EXPECT_EQ(in_child([&] { return by_hand(links); }), std::to_string(8.f + 60 + 300 + 0 + 20000.f));
 }
 
-/// What atomics at a foreign memory come to: bound as it is, or behind an adapter that has its bytes, or asks it for time
-/// only. The sum of what they gave, what was there afterwards, and what the model holds.
+/// What atomics at a foreign memory come to: bound as it is, or behind an adapter that has its bytes, or asks it for
+/// time only. The sum of what they gave, what was there afterwards, and what the model holds.
 std::string atomics_at_a_memory(Links links, bool knows, const std::string& storage) {
   FabricTiming timing;
   timing.links = links;

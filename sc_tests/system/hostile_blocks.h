@@ -51,7 +51,8 @@ inline AtomicExtension* atomic_of(const Payload& p) {
   return p.get_command() == tlm::TLM_IGNORE_COMMAND ? p.get_extension<AtomicExtension>() : nullptr;
 }
 
-/// An atomic by a payload of one's own: sends(own) sends it on, or does it. Its ranges are where elsewhere(address) says.
+/// An atomic by a payload of one's own: sends(own) sends it on, or does it. Its ranges are where elsewhere(address)
+/// says.
 template <class Send, class Elsewhere>
 void convert_atomic(Payload& p, const Send& sends, const Elsewhere& elsewhere) {
   AtomicExtension* e = atomic_of(p);
@@ -204,7 +205,8 @@ class Converts : public LtBlock {
   using LtBlock::LtBlock;
   void access(Payload& p, sc_core::sc_time& t) override { p.set_response_status(pass(p, 0, p.get_data_length(), t)); }
   void atomic(Payload& p, sc_core::sc_time& t) override {
-    convert_atomic(p, [&](Payload& own) { out->b_transport(own, t); }, [](uint64_t address) { return address; });
+    convert_atomic(
+        p, [&](Payload& own) { out->b_transport(own, t); }, [](uint64_t address) { return address; });
   }
   bool loses_extensions() const override { return true; }
 };
