@@ -54,7 +54,9 @@ class Args {
  public:
   Args(std::shared_ptr<const LaunchArgs> launch, uint32_t position) : launch_(std::move(launch)), position_(position) {}
 
-  /// This PE's shard. An undeclared name is a KernelFault.
+  /// Whether the launch has this tensor, which the kernel's spec calls optional.
+  bool has(const std::string& tensor) const { return launch_->tensors_.count(tensor) > 0; }
+  /// This PE's shard. A name that is undeclared, or left out, is a KernelFault.
   const View& operator[](const std::string& tensor) const { return shard(tensor, position_); }
   /// The shard of the PE at a position (0 … P-1) of the launch.
   const View& shard(const std::string& tensor, uint32_t position) const;

@@ -3,6 +3,7 @@
 //   const kernbench::RegisterKernel registered{my_kernel_spec()};
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -43,6 +44,9 @@ struct TensorSpec {
   std::function<ShardPlan(const Params&)> shards = {};
   /// Instead of all three: blocks of so many bytes, one after the other over the PEs (plan_interleaved); 0: not so.
   uint64_t interleave_bytes = 0;
+  /// A launch may leave it out, and the kernel asks Args::has() for it. A run has it where a file is named for it:
+  /// --tensor, --expected or --dump.
+  bool optional = false;
   /// What it holds before, where no file says it; unset: by `init`.
   std::function<HostTensor(const Params&, uint64_t seed)> fill = {};
 
@@ -85,6 +89,14 @@ struct KernelSpec {
 
   const TensorSpec* tensor(const std::string& tensor_name) const;
 };
+
+/// Of a kernel or a program, the spec of a run that has, of its optional tensors, those for which has(name) is true.
+template <class Spec, class Has>
+Spec with_optional(Spec spec, const Has& has) {
+  auto& all = spec.tensors;
+  all.erase(std::remove_if(all.begin(), all.end(), [&](const auto& t) { return t.optional && !has(t.name); }), all.end());
+  return spec;
+}
 
 class KernelRegistry {
  public:

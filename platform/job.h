@@ -41,6 +41,7 @@ struct JobOptions {
   std::string ranks = "all";
   /// Keeps what verify() needs: the inputs as they stand at each start, and what pending results are made of.
   bool verify = false;
+  std::vector<std::string> optional;  ///< those of the kernel's optional tensors that the job has
 };
 
 struct JobVerification {
@@ -94,7 +95,7 @@ class Job : public Launchable {
   HostTensor collect(const std::string& tensor, PendingValues*);
 
   Platform& platform_;
-  const KernelSpec& spec_;
+  const KernelSpec spec_;  ///< without the optional tensors that the job does not have
   const bool verified_;
   std::vector<size_t> pes_;
   std::vector<tl::Program> programs_;

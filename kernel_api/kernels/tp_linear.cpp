@@ -1,4 +1,4 @@
-// y = act(x · w) on what a PE has of each: rows of x and y, and of w as much as its rank has, a copy of its own or by
+// y = act(x · w + bias) on what a PE has of each: rows of x and y, and of w as much as its rank has, a copy of its own or by
 // w's virtual range. In a program the ranks share out the columns of w and y, or the columns of x and the rows of w.
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/pe_backend.h"
@@ -15,6 +15,9 @@ void clear(tl::Context& tl, const tl::Block& y) {
 void tp_linear(tl::Context& tl, const tl::Args& args) {
   if (args["y"].empty()) return;
   const tl::Block y = args["y"];
+  const bool biased = args.has("bias");
+  if (biased && args["x"].shape[1] != args["x"].whole[1])
+    throw KernelFault("tp_linear: each rank has a part of k and would add the bias: add it behind their sum");
   if (args["x"].empty() || args["w"].empty()) return clear(tl, y);
   const tl::Block x = args["x"];
   const Dims wanted{x.shape()[1], y.shape()[1]};
@@ -25,6 +28,7 @@ void tp_linear(tl::Context& tl, const tl::Args& args) {
   }
   auto product =
       tl::gemm(x, w.block()).tiles(args.integer("tile_m"), args.integer("tile_n"), args.integer("tile_k")).out(y);
+  if (biased) product.then("add", {tl.load(args["bias"])});
   if (args.choice("activation") != "none") product.then(args.choice("activation"));
   tl.wait(tl.composite(product));
 }
@@ -33,14 +37,15 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
   const int64_t m = p.integer("m"), n = p.integer("n"), k = p.integer("k");
   const Floats x = in.at("x").floats(), w = in.at("w").floats();
   Floats y = matmul(x, w, m, n, k);
-  for (float& v : y) v = activate(p.choice("activation"), v);
+  const Floats bias = in.count("bias") > 0 ? in.at("bias").floats() : Floats(static_cast<size_t>(n), 0.0F);
+  for (size_t i = 0; i < y.size(); ++i) y[i] = activate(p.choice("activation"), y[i] + bias[i % bias.size()]);
   return {{"y", {HostTensor::from(p.dtype(), {m, n}, y), gemm_error_scale(x, w, m, n, k)}}};
 }
 
 KernelSpec spec() {
   KernelSpec s;
   s.name = "tp_linear";
-  s.help = "y = activation(x w), on what a PE has of each";
+  s.help = "y = activation(x w + bias), on what a PE has of each";
   s.params = {ParamSpec::size("m", 256, "rows of x and y, split over the PEs"),
               ParamSpec::size("n", 256, "columns of w and y"),
               ParamSpec::size("k", 256, "columns of x, rows of w"),
@@ -51,7 +56,8 @@ KernelSpec spec() {
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {input("x", {"m", "k"}, Placement::rows),
                input("w", {"k", "n"}, Placement::replicate, Init::weights(value_of("k"))),
-               output("y", {"m", "n"}, Placement::rows)};
+               input("bias", {"n"}, Placement::replicate), output("y", {"m", "n"}, Placement::rows)};
+  s.tensors[2].optional = true;
   s.products = product_of_mnk;
   s.function = tp_linear;
   s.reference = reference;

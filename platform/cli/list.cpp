@@ -130,7 +130,11 @@ void list_runnable_as_json(const Specs& specs) {
   w.open('[');
   for (const auto* spec : specs) {
     w.open('{').field("name", spec->name).field("help", spec->help).key("tensors").open('[');
-    for (const auto& t : spec->tensors) w.open('{').field("name", t.name).field("role", role_of(t)).close('}');
+    for (const auto& t : spec->tensors) {
+      w.open('{').field("name", t.name).field("role", role_of(t));
+      if (t.optional) w.field("optional", true);
+      w.close('}');
+    }
     w.close(']').key("params").open('[');
     for (const ParamSpec& p : spec->params) {
       w.open('{').field("name", p.name).field("type", type_of(p)).field("help", p.help);
@@ -161,7 +165,7 @@ void list_kernels(const std::vector<Plugin>& plugins) {
                                  : t.policy
                                      ? fmt::format("cube {}, pe {}", name_of(t.policy->cube), name_of(t.policy->pe))
                                      : std::string(name_of(t.placement));
-      fmt::print(std::cout, "    {:3}  {}  (placed: {})\n", role_of(t), t.name, placed);
+      fmt::print(std::cout, "    {:3}  {}  (placed: {}{})\n", role_of(t), t.name, placed, t.optional ? "; optional" : "");
     }
     if (k->queues) fmt::print(std::cout, "    wiring  {}\n", k->wiring.empty() ? "its own" : k->wiring);
     list_params(k->params);
@@ -173,7 +177,7 @@ void list_programs(const std::vector<Plugin>& plugins) {
     const std::string from = origin(plugins, p->name, &Plugin::programs);
     fmt::print(std::cout, "{}{}: {}\n", p->name, from.empty() ? "" : "  (" + from.substr(2) + ")", p->help);
     for (const ProgramTensor& t : p->tensors) {
-      fmt::print(std::cout, "    {:3}  {}  ({})\n", role_of(t), t.name, t.layout.to_string());
+      fmt::print(std::cout, "    {:3}  {}  ({}{})\n", role_of(t), t.name, t.layout.to_string(), t.optional ? "; optional" : "");
     }
     list_params(p->params);
   }

@@ -364,12 +364,13 @@ void Context::launch(const On& on, const std::string& kernel, const KernelParams
   return at(file, line, [&] {
     check(on);
     const auto plan = std::make_shared<LaunchPlan>();
-    plan->kernel = &KernelRegistry::instance().at(kernel);
+    const KernelSpec& named = KernelRegistry::instance().at(kernel);
     TensorPointers places;
     for (const auto& [name, t] : tensors) {
       check(t);
       places[name] = t.places();
     }
+    plan->kernel = launched_kernel(named, places);
     plan->params = launch_params(*plan->kernel, params, places);
     if (plan->kernel->materializes && !platform_.system().pending_values())
       throw InputError("launch of " + kernel + ": it materializes values, and program " + spec_.name +

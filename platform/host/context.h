@@ -109,6 +109,8 @@ class Context {
   Stream stream(uint32_t rank, KERNBENCH_TL_HERE);
 
   // ---- Tensors
+  /// Whether the run has this tensor, which the program's spec calls optional.
+  bool has(const std::string& name) const { return named_.count(name) > 0; }
   Tensor input(const std::string& name, KERNBENCH_TL_HERE) const;
   Tensor output(const std::string& name, KERNBENCH_TL_HERE) const;
   /// A new one; its bytes are unwritten.

@@ -27,7 +27,7 @@ void check_names(const KernelSpec& kernel, const TensorPointers& tensors) {
     if (!tensor) throw InputError(what + "tensor " + name + " is none");
   }
   for (const TensorSpec& t : kernel.tensors) {
-    if (!tensors.count(t.name)) throw InputError(what + "tensor " + t.name + " is not given");
+    if (!t.optional && !tensors.count(t.name)) throw InputError(what + "tensor " + t.name + " is not given");
   }
 }
 
@@ -75,8 +75,14 @@ bool has_param(const KernelSpec& kernel, const std::string& name) {
 
 }  // namespace
 
-Params launch_params(const KernelSpec& kernel, const KernelParams& given, const TensorPointers& tensors) {
+std::shared_ptr<const KernelSpec> launched_kernel(const KernelSpec& kernel, const TensorPointers& tensors) {
   check_names(kernel, tensors);
+  if (tensors.size() == kernel.tensors.size()) return {std::shared_ptr<void>(), &kernel};  // as it is registered
+  return std::make_shared<const KernelSpec>(
+      with_optional(kernel, [&](const std::string& name) { return tensors.count(name) > 0; }));
+}
+
+Params launch_params(const KernelSpec& kernel, const KernelParams& given, const TensorPointers& tensors) {
   Texts all;
   for (const auto& [name, value] : given) all.emplace_back(name, value.text());
   const Params base = parse_params("kernel " + kernel.name, kernel.params, all);

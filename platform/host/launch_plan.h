@@ -35,15 +35,18 @@ class ParamText {
 using KernelParams = std::vector<std::pair<std::string, ParamText>>;                ///< name, value
 using TensorPointers = std::map<std::string, std::shared_ptr<const TensorPlaces>>;  ///< by the kernel's names
 
+/// The kernel with those of its optional tensors that are given. InputError where the tensors are not its own.
+std::shared_ptr<const KernelSpec> launched_kernel(const KernelSpec&, const TensorPointers&);
+
 /// Parameters that are not given take the values that the tensors' shapes and types imply, where a dimension is such a
-/// parameter; else their defaults. InputError where the tensors are not those of the kernel, or have another shape or
-/// type than its (any shape where the kernel says so); BadParam as kernel_params().
+/// parameter; else their defaults. The kernel is that of launched_kernel(). InputError where a tensor has another shape or type
+/// than its (any shape where the kernel says so); BadParam as kernel_params().
 Params launch_params(const KernelSpec&, const KernelParams& given, const TensorPointers&);
 
 /// One launch, from its enqueueing to its end.
 struct LaunchPlan {
   uint32_t number = 0;  ///< among the program's launches, in the order of enqueueing
-  const KernelSpec* kernel = nullptr;
+  std::shared_ptr<const KernelSpec> kernel;
   Params params;
   std::vector<size_t> places;                               ///< of its PEs among the program's
   std::vector<size_t> pes;                                  ///< the same, as indices in compiled order

@@ -33,10 +33,10 @@ class ProgramRun : public LoggedRun {
   }
 
  private:
-  static const ProgramSpec& named_program(const RunOptions& o) {
+  static ProgramSpec named_program(const RunOptions& o) {
     const ProgramSpec& spec = o.own_program ? *o.own_program : ProgramRegistry::instance().at(o.program);
     check_names("program " + spec.name, spec.tensor_specs(), o);
-    return spec;
+    return with_optional(spec, [&](const std::string& name) { return names_tensor(o, name); });
   }
   host::ContextOptions context_options() {
     return {o_.launch, o_.timed_transfer, o_.addresses, o_.check_races ? &history_ : nullptr};
@@ -49,7 +49,7 @@ class ProgramRun : public LoggedRun {
   void compute_outputs();
   void verify_outputs(const TensorMap& outputs, const MemoryImage&);
 
-  const ProgramSpec& spec_;
+  const ProgramSpec spec_;  ///< without the optional tensors that the run does not have
   const Params params_;
   host::Program program_;
   TensorMap inputs_;

@@ -65,10 +65,10 @@ class KernelRun : public LoggedRun {
   }
 
  private:
-  static const KernelSpec& named_kernel(const RunOptions& o) {
+  static KernelSpec named_kernel(const RunOptions& o) {
     const KernelSpec& spec = KernelRegistry::instance().at(o.kernel);
     check_names("kernel " + spec.name, tensors_of(spec), o);
-    return spec;
+    return with_optional(spec, [&](const std::string& name) { return names_tensor(o, name); });
   }
   static std::vector<const TensorSpec*> tensors_of(const KernelSpec& spec) {
     std::vector<const TensorSpec*> v;
@@ -87,7 +87,7 @@ class KernelRun : public LoggedRun {
   void compute_outputs();
   void verify_outputs(const TensorMap& outputs);
 
-  const KernelSpec& spec_;
+  const KernelSpec spec_;  ///< without the optional tensors that the run does not have
   const std::vector<size_t> pes_;
   const std::vector<tl::Program> programs_;
   const PreparedLaunch prepared_;

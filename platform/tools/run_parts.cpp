@@ -203,6 +203,10 @@ void check_names(const std::string& what, const std::vector<const TensorSpec*>& 
   if (!o.corrupt.empty()) check("--corrupt", o.corrupt, &TensorSpec::is_output);
 }
 
+bool names_tensor(const RunOptions& o, const std::string& name) {
+  return given(o.tensors, name) || given(o.dumps, name) || given(o.expected, name);
+}
+
 void require_mmus(Platform& platform, const std::vector<size_t>& pes) {
   for (size_t p : pes) {
     if (!platform.pes().pe(p).mmu)

@@ -145,6 +145,8 @@ std::optional<ElementSource> element_source(const TensorSpec&, const Params&, co
 /// Checks the names of --tensor, --dump, --expected and --corrupt before anything is built. `what`: "kernel gemm".
 /// InputError.
 void check_names(const std::string& what, const std::vector<const TensorSpec*>&, const RunOptions&);
+/// Whether a file is named for the tensor: --tensor, --dump or --expected.
+bool names_tensor(const RunOptions&, const std::string& name);
 /// InputError where a PE has no MMU that translates.
 void require_mmus(Platform&, const std::vector<size_t>& pes);
 

@@ -11,6 +11,8 @@
 
 #include "kernbench/kernel_api/collectives/redistribution.h"
 #include "kernbench/kernel_api/program_registry.h"
+#include "kernbench/kernel_api/registry.h"
+#include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/host/program.h"
 #include "kernbench/platform/host/tensor_parallel.h"
@@ -295,6 +297,52 @@ TEST(ProgramTensors, may_be_in_and_out_and_their_copies_are_counted) {
   EXPECT_TRUE(r.run.passed);
   EXPECT_EQ(r.tensors.bytes, 128U);
   EXPECT_EQ(r.tensors.copies, 64U);
+}
+
+/// A program whose optional tensor is an optional tensor of the kernel that it launches.
+TEST(ProgramTensors, may_be_left_out) {
+  const auto tensor = [](const char* name, TensorSpec::Role role, Dims shape, Layout layout) {
+    ProgramTensor t;
+    t.name = name;
+    t.role = role;
+    t.shape = [shape](const Params&) { return shape; };
+    t.dtype = [](const Params&) { return DType::f32; };
+    t.layout = layout;
+    return t;
+  };
+  ProgramSpec spec;
+  spec.name = "maybe_biased";
+  using Role = TensorSpec::Role;
+  spec.tensors = {tensor("x", Role::in, {6, 8}, host::rows_of_pes()), tensor("w", Role::in, {8, 5}, Layout(host::replicate())),
+                  tensor("bias", Role::in, {5}, Layout(host::replicate())), tensor("y", Role::out, {6, 5}, host::rows_of_pes())};
+  spec.tensors[2].optional = true;
+  spec.function = [](Context& h) {
+    std::map<std::string, host::Tensor> all{{"x", h.input("x")}, {"w", h.input("w")}, {"y", h.output("y")}};
+    if (h.has("bias")) all["bias"] = h.input("bias");
+    h.launch(h.rank(0), "tp_linear", {}, all);
+  };
+  spec.reference = [](const Params&, const TensorMap& in) {
+    const Params shapes = kernel_params(KernelRegistry::instance().at("tp_linear"), {{"m", "6"}, {"n", "5"}, {"k", "8"}});
+    return KernelRegistry::instance().at("tp_linear").reference(shapes, in);
+  };
+  ProgramRegistry::instance().add(spec);
+  const std::string file = "maybe_biased.npy";
+  const float bias[] = {1, -2, 3, -4, 500};
+  write_npy(file, DType::f32, {5}, bias);
+  for (const bool biased : {true, false}) {
+    ASSERT_EQ(in_child([&]() -> std::string {
+                RunOptions o;
+                o.program = "maybe_biased";
+                o.verify = true;
+                if (biased) o.tensors = {{"bias", file}};
+                const auto platform = platform_from_text(ranks_toy::system(1));
+                const ProgramReport r = run_program(*platform, std::move(o));
+                return r.run.verified && r.run.passed ? "" : "not verified";
+              }),
+              "")
+        << biased;
+  }
+  std::remove(file.c_str());
 }
 
 TEST(ProgramParameters, are_cpp_values) {
