@@ -41,7 +41,7 @@ struct JobOptions {
   std::string ranks = "all";
   /// Keeps what verify() needs: the inputs as they stand at each start, and what pending results are made of.
   bool verify = false;
-  std::vector<std::string> optional;  ///< those of the kernel's optional tensors that the job has
+  std::vector<std::string> optional = {};  ///< those of the kernel's optional tensors that the job has
 };
 
 struct JobVerification {

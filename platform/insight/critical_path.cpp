@@ -24,7 +24,7 @@ CriticalPath critical_path(const RunGraph& graph, Moment end) {
     const auto [first_part, end_part] = graph.parts(last->cost);
     for (const CostPart* p = first_part; p < end_part; ++p) found.limits[static_cast<size_t>(p->limit)] = true;
     for (const CostPart* p = end_part; p-- > first_part && to > from;) {
-      if (p->limit != Limit::none && p != first_part) continue;  // it takes no time
+      if (p->ns == 0 && p != first_part) continue;  // the mark of a limit
       const double start = p == first_part ? from : std::max(from, to - p->ns);
       path.push_back({start, to, p->resource, p->is_edge, p->index, graph.op_of(m)});
       to = start;

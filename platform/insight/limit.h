@@ -12,7 +12,7 @@ enum class Limit : uint8_t {
   window,    ///< tiles in flight of composites: reserved TCM
   depth,     ///< room in the queue of an engine
   engines,   ///< servers of pe_dma
-  channels,  ///< a memory's channel is taken while others are idle
+  channels,  ///< a memory's channel has more than its even share while others are idle
   slots,     ///< of the rings between PEs
 };
 constexpr size_t kLimits = static_cast<size_t>(Limit::slots) + 1;
@@ -21,7 +21,7 @@ constexpr size_t kLimits = static_cast<size_t>(Limit::slots) + 1;
 std::string_view name_of(Limit);
 /// "the window of tiles in flight", for sentences.
 std::string_view title_of(Limit);
-/// Which limit an attribute of a block moves; none: it is of no limit.
-Limit limit_of(std::string_view attribute);
+/// Which limit an attribute of a kind of block moves; none: it is of no limit.
+Limit limit_of(std::string_view kind, std::string_view attribute);
 
 }  // namespace kernbench::insight

@@ -151,8 +151,9 @@ void RunGraph::retime(Moment last, const Machine* machines, size_t count, const 
   for (Cost c = 0; c < costs_.size(); ++c) {
     for (auto [p, end] = parts(c); p != end; ++p) {
       for (size_t i = 0; i < count; ++i) {
-        cost[c][i] += p->ns * machines[i].factors[static_cast<size_t>(p->resource)];
-        if (p->limit != Limit::none && p->limit == machines[i].without) cost[c][i] = kNeverLast;
+        const bool without = p->limit != Limit::none && p->limit == machines[i].without;
+        if (!without) cost[c][i] += p->ns * machines[i].factors[static_cast<size_t>(p->resource)];
+        if (without && p->ns == 0) cost[c][i] = kNeverLast;
       }
     }
   }

@@ -26,7 +26,7 @@ struct CostPart {
   bool is_edge = false;  ///< `index` is of Graph::edges, else of Graph::nodes
   uint32_t index = kNobody;
   double ns = 0;
-  Limit limit = Limit::none;  ///< not none: no time, but a mark that the cause is this limit's
+  Limit limit = Limit::none;  ///< without which it takes no time; of 0 ns: without which the cause is none
   bool operator==(const CostPart& o) const {
     return resource == o.resource && is_edge == o.is_edge && limit == o.limit && index == o.index && ns == o.ns;
   }

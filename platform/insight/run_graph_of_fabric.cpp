@@ -261,12 +261,24 @@ void RunGraphRecorder::channel_taken(const MemoryTarget& memory, const FabricTra
     }
     a.chunks.push_back({channel, held.ns, 0});
   }
-  const Cost cost = graph_.cost(held);
+  const Cost cost = held_channel(memory, x, held);
   causes_ = {{a.queued, cost}, {channel, graph_.marked(Limit::channels, cost)}};
   if (own_flit) causes_.push_back(then(a.travellers[flit].last, held));
   channel = add(to, a.op);
   a.served.push_back(channel);
   if (x.served_whole) a.chunks.back().served = channel;
+}
+
+/// What a request for its whole takes of one channel beyond its even share of all is there because of the spread.
+Cost RunGraphRecorder::held_channel(const MemoryTarget& memory, const FabricTransaction& x, CostPart held) {
+  const double most = x.served_whole ? memory.most_gbs(0) : 0;
+  const double share = most > 0 ? static_cast<double>(x.nbytes) / most : held.ns;
+  if (held.ns <= share + RunGraph::kSameNs) return graph_.cost(held);
+  CostPart excess = held;
+  excess.ns -= share;
+  excess.limit = Limit::channels;
+  held.ns = share;
+  return graph_.plus(graph_.cost(held), excess);
 }
 
 void RunGraphRecorder::finished(const MemoryTarget& memory, const FabricTransaction& x, Access& a, double t) {

@@ -213,6 +213,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   Cost way_cost(const FabricTransaction&, bool back);
   Cause at_memory(const FabricTransaction&, Access&);
   Cause behind(Moment before, const MemoryTarget&, double t);
+  Cost held_channel(const MemoryTarget&, const FabricTransaction&, CostPart held);
   void finished(const MemoryTarget&, const FabricTransaction&, Access&, double t);
   void read_and_written(const Cause& last, const Way&, const FabricTransaction&);
   void with_bandwidths(const Cause& last, const std::vector<CostPart>& per_byte, double bytes);

@@ -8,16 +8,14 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/launch/launch_host.h"
+#include "kernbench/platform/topology/graph/naming.h"
 #include "kernbench/platform/topology/route/resolver.h"
 
 namespace kernbench {
 
 namespace {
 
-std::string scope_of(const std::string& id) {
-  const size_t dot = id.rfind('.');
-  return dot == std::string::npos ? std::string() : id.substr(0, dot);
-}
+using topology::naming::scope_of;
 
 /// Where the parts are that a launch passes.
 class HostParts {

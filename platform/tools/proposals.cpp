@@ -61,9 +61,10 @@ class Predictions {
   }
 
   std::optional<Prediction> of_attribute(const SingleChange& c) const {
-    if (const Limit limit = insight::limit_of(c.name); limit != Limit::none) return without(limit);
+    if (const Limit limit = insight::limit_of(c.kind, c.name); limit != Limit::none) return without(limit);
     if (c.factor != 0 || c.free || run_.bound_by.empty()) return std::nullopt;
-    // Where nodes of a kind are not alike, the run may wait for the slow one.
+    // Where nodes of a kind are not alike, the run may wait for a slow one of them.
+    if (run_.by_component.empty() || !c.sets(run_.by_component.front().name)) return std::nullopt;
     return Prediction{run_.faster_ns[static_cast<size_t>(run_.bound_by.front())], true, "uneven"};
   }
 
@@ -92,11 +93,12 @@ class Predictions {
 
 std::vector<Insight::Remedy> proposals(const std::vector<SingleChange>& changes, const Insight& run, size_t most) {
   constexpr size_t kOfOneReason = 2;
+  constexpr double kWorthATry = 0.02;
   const Predictions predictions(run);
   std::vector<std::pair<Prediction, const SingleChange*>> all;
   for (const SingleChange& c : changes) {
     const std::optional<Prediction> p = predictions.of(c);
-    if (p && p->ns < run.sim_ns * (1 - 1e-6)) all.emplace_back(*p, &c);
+    if (p && p->ns < run.sim_ns * (1 - (p->about ? kWorthATry : 1e-6))) all.emplace_back(*p, &c);
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first.ns < b.first.ns; });
   if (!all.empty()) {

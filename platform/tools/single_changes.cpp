@@ -1,6 +1,7 @@
 #include "kernbench/platform/tools/single_changes.h"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <map>
@@ -86,7 +87,7 @@ class Changes {
       }
       for (const AttrSpec& a : spec->attributes) {
         if (const auto it = values.find(&a); it != values.end())
-          attribute(a, it->second, owners[a.name] == 1 ? Words{"*"} : patterns);
+          attribute(spec->kind, a, it->second, owners[a.name] == 1 ? Words{"*"} : patterns);
       }
     }
   }
@@ -147,11 +148,11 @@ class Changes {
  private:
   using Values = std::map<std::string, std::pair<size_t, AttrValue>>;
 
-  void attribute(const AttrSpec& a, const Values& values, const Words& patterns) {
+  void attribute(const std::string& kind, const AttrSpec& a, const Values& values, const Words& patterns) {
     const auto set = [&](const std::string& value, bool free, double factor = 0) {
       Options options;
       for (const std::string& p : patterns) options.emplace_back("set", p + "." + a.name + "=" + value);
-      add(std::move(options), free, Of::attribute, a.name, factor);
+      add(std::move(options), free, Of::attribute, a.name, factor, kind);
     };
     if (values.size() > 1) {
       const auto most = std::max_element(values.begin(), values.end(),
@@ -168,8 +169,8 @@ class Changes {
   }
 
   using Of = SingleChange::Of;
-  void add(Options options, bool free, Of of_what, std::string name, double factor = 0) {
-    changes_.push_back({std::move(options), of_what, std::move(name), factor, free});
+  void add(Options options, bool free, Of of_what, std::string name, double factor = 0, std::string kind = {}) {
+    changes_.push_back({std::move(options), of_what, std::move(name), std::move(kind), factor, free});
   }
 
   const topology::Graph& graph_;
@@ -178,6 +179,13 @@ class Changes {
 };
 
 }  // namespace
+
+bool SingleChange::sets(const std::string& node) const {
+  return of_what == Of::attribute && std::any_of(options.begin(), options.end(), [&](const auto& o) {
+    const std::string target = o.second.substr(0, o.second.find('='));
+    return fnmatch(target.substr(0, target.rfind('.')).c_str(), node.c_str(), 0) == 0;
+  });
+}
 
 std::string SingleChange::words() const {
   std::string text;

@@ -19,7 +19,10 @@ struct SingleChange {
   enum class Of { attribute, edge, part, launch, parameter };
   Of of_what = Of::attribute;
   std::string name;   ///< of the attribute, the edge's kind, the part, the parameter
+  std::string kind;   ///< of the blocks whose attribute it is
   double factor = 0;  ///< 2 or 0.5; 0: another choice, or as most nodes of the kind have it
+  /// Whether it is of an attribute of the node of that id.
+  bool sets(const std::string& node) const;
   /// No more or faster hardware: another choice of a named value, of a tile, of the launch.
   bool free = false;
   /// "--param tile_m=64", for a shell.

@@ -247,6 +247,23 @@ class Bridge64 : public Engine {
     }
   }
   void atomic(Payload& p) override { convert_own(p, swapped); }
+  unsigned debug(Payload& p) override {
+    unsigned all = 0;
+    while (all < p.get_data_length()) {
+      const uint64_t address = p.get_address() + all;
+      const auto n = static_cast<unsigned>(std::min<uint64_t>(64 - address % 64, p.get_data_length() - all));
+      Payload own;
+      own.set_command(p.get_command());
+      own.set_address(swapped(address));
+      own.set_data_ptr(p.get_data_ptr() + all);
+      own.set_data_length(n);
+      own.set_streaming_width(n);
+      const unsigned moved = out->transport_dbg(own);
+      all += moved;
+      if (moved < n) break;
+    }
+    return all;
+  }
 };
 
 /// Reads of the scratch ranges are answered from what was written there or read before.
