@@ -58,14 +58,16 @@ set(private_headers
     phase2/io/input_file.h phase2/log/checksum.h phase2/log/oplog_sqlite.h phase2/log/sqlite_database.h
     phase2/op/address_text.h phase2/op/json_values.h phase2/op/op_forms.h phase2/op/runs.h phase2/text/json_reader.h
     phase2/text/json_writer.h phase2/text/table.h phase2/text/text.h
-    platform/elaborate/fabric_watch.h platform/observe/json_trace_writer.h platform/observe/memory_bandwidth.h
+    platform/elaborate/fabric_watch.h platform/observe/counter_window.h platform/observe/json_trace_writer.h
+    platform/observe/memory_bandwidth.h
     platform/observe/perfetto_trace_writer.h platform/observe/protobuf.h
     platform/observe/trace_file_signals.h platform/observe/trace_writer.h
     platform/insight/timeline.h platform/observe/html_report.h
     platform/tools/child_pool.h platform/tools/child_process.h platform/tools/host_phases.h platform/tools/json_fields.h platform/tools/run_parts.h
     platform/spec/sha256.h platform/spec/shell_words.h platform/tools/stop_signals.h
     platform/topology/build/builders.h platform/topology/build/flat_loader.h platform/topology/build/graph_builder.h
-    platform/topology/build/mesh_cache.h platform/topology/build/mesh_planner.h platform/topology/build/settings.h
+    platform/topology/build/mesh_cache.h platform/topology/build/mesh_planner.h platform/topology/build/network_builder.h
+    platform/topology/build/settings.h
     platform/topology/build/validate.h platform/topology/graph/block.h platform/topology/graph/edge_kinds.h
     platform/topology/graph/mesh_plan.h platform/topology/read/block_reader.h platform/topology/read/spec.h
     platform/topology/read/yaml_file.h

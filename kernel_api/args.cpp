@@ -7,7 +7,8 @@ namespace kernbench::tl {
 const LaunchArgs::Tensor& Args::tensor_of(const std::string& tensor) const {
   const auto it = launch_->tensors_.find(tensor);
   if (it == launch_->tensors_.end())
-    throw KernelFault("the kernel asks for a tensor '" + tensor + "' that it does not declare, or that the launch leaves out");
+    throw KernelFault("the kernel asks for a tensor '" + tensor +
+                      "' that it does not declare, or that the launch leaves out");
   return it->second;
 }
 

@@ -44,11 +44,11 @@ struct TensorSpec {
   std::function<ShardPlan(const Params&)> shards = {};
   /// Instead of all three: blocks of so many bytes, one after the other over the PEs (plan_interleaved); 0: not so.
   uint64_t interleave_bytes = 0;
+  /// What it holds before, where no file says it; unset: by `init`.
+  std::function<HostTensor(const Params&, uint64_t seed)> fill = {};
   /// A launch may leave it out, and the kernel asks Args::has() for it. A run has it where a file is named for it:
   /// --tensor, --expected or --dump.
   bool optional = false;
-  /// What it holds before, where no file says it; unset: by `init`.
-  std::function<HostTensor(const Params&, uint64_t seed)> fill = {};
 
   bool is_input() const { return role != Role::out; }
   bool is_output() const { return role != Role::in; }
@@ -94,7 +94,8 @@ struct KernelSpec {
 template <class Spec, class Has>
 Spec with_optional(Spec spec, const Has& has) {
   auto& all = spec.tensors;
-  all.erase(std::remove_if(all.begin(), all.end(), [&](const auto& t) { return t.optional && !has(t.name); }), all.end());
+  all.erase(std::remove_if(all.begin(), all.end(), [&](const auto& t) { return t.optional && !has(t.name); }),
+            all.end());
   return spec;
 }
 

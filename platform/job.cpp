@@ -29,8 +29,9 @@ LaunchWay way_to(LaunchHost& host, const std::vector<size_t>& pes, LaunchMode mo
 
 Job::Job(Platform& platform, JobOptions o)
     : platform_(platform),
-      spec_(with_optional(KernelRegistry::instance().at(o.kernel),
-                          [&](const std::string& t) { return std::count(o.optional.begin(), o.optional.end(), t) > 0; })),
+      spec_(
+          with_optional(KernelRegistry::instance().at(o.kernel),
+                        [&](const std::string& t) { return std::count(o.optional.begin(), o.optional.end(), t) > 0; })),
       verified_(o.verify),
       pes_(choose_pes(platform.machine(), {o.pes, o.device, o.ranks})),
       programs_(programs_of(platform.machine(), pes_)),

@@ -1,5 +1,6 @@
-// y = act(x · w + bias) on what a PE has of each: rows of x and y, and of w as much as its rank has, a copy of its own or by
-// w's virtual range. In a program the ranks share out the columns of w and y, or the columns of x and the rows of w.
+// y = act(x · w + bias) on what a PE has of each: rows of x and y, and of w as much as its rank has, a copy of its own
+// or by w's virtual range. In a program the ranks share out the columns of w and y, or the columns of x and the rows of
+// w.
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/pe_backend.h"
 

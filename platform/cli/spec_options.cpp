@@ -15,7 +15,8 @@ CLI::Option* described(CLI::Option* option, const spec::Option& o) {
   if (o.often == Often::once && o.type != Type::flag) option->expected(1)->allow_extra_args(false);
   if (o.often == Often::targets) option->allow_extra_args(false);
   if (o.required) option->required();
-  if (!o.legal.empty() && o.type != Type::flag) option->check(CLI::IsMember(std::vector<std::string>(o.legal.begin(), o.legal.end())));
+  if (!o.legal.empty() && o.type != Type::flag)
+    option->check(CLI::IsMember(std::vector<std::string>(o.legal.begin(), o.legal.end())));
   if (o.type == Type::whole)
     whole_number(option, static_cast<uint64_t>(o.least),
                  o.most < 18446744073709551615.0 ? static_cast<uint64_t>(o.most) : ~uint64_t{0});

@@ -39,8 +39,8 @@ using TensorPointers = std::map<std::string, std::shared_ptr<const TensorPlaces>
 std::shared_ptr<const KernelSpec> launched_kernel(const KernelSpec&, const TensorPointers&);
 
 /// Parameters that are not given take the values that the tensors' shapes and types imply, where a dimension is such a
-/// parameter; else their defaults. The kernel is that of launched_kernel(). InputError where a tensor has another shape or type
-/// than its (any shape where the kernel says so); BadParam as kernel_params().
+/// parameter; else their defaults. The kernel is that of launched_kernel(). InputError where a tensor has another shape
+/// or type than its (any shape where the kernel says so); BadParam as kernel_params().
 Params launch_params(const KernelSpec&, const KernelParams& given, const TensorPointers&);
 
 /// One launch, from its enqueueing to its end.

@@ -127,8 +127,8 @@ bool is_given(Resource r) {
   return r == Resource::host || r == Resource::kernel || r == Resource::buffers || r == Resource::other;
 }
 
-/// Where two classes bind together, as equal bandwidths one behind the other do, one alone saves little. `limits`: those
-/// that the path waited for.
+/// Where two classes bind together, as equal bandwidths one behind the other do, one alone saves little. `limits`:
+/// those that the path waited for.
 void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too,
                 const std::array<bool, kLimits>& limits) {
   constexpr double kTold = 0.005;  // share of the path below which people are told of no saving

@@ -74,7 +74,7 @@ struct Insight {
   std::array<bool, kResources> faster_other_order{}, slower_other_order{};
   /// The share of the run that it would save, twice as fast.
   double saved(Resource r) const { return sim_ns > 0 ? 1 - faster_ns[static_cast<size_t>(r)] / sim_ns : 0; }
-  double saved_by_bound = 0;         ///< were those of bound_by
+  double saved_by_bound = 0;  ///< were those of bound_by
   /// What the path waited for and is no rate: the run's time were there no such limit, by the graph, the most first.
   /// Of `channels`: were all that is asked of a memory spread evenly over them.
   struct Unlimited {

@@ -70,8 +70,9 @@ void write_insight_text(std::ostream& out, const Insight& r) {
     out << (i == 0 ? "\n  verdict      " : "               ") << r.verdict[i] << "\n";
   for (const Insight::Remedy& m : r.remedies) {
     const auto saves = [&](double ns) { return fmt::format("{:.1f} %", 100 * (1 - ns / r.sim_ns)); };
-    fmt::print(out, "{}{} predicted to save {}{}, simulated {}{}\n", &m == &r.remedies[0] ? "  try          " : "               ",
-               m.change, m.about ? "~" : "", saves(m.predicted_ns), m.ns ? saves(*m.ns) : m.fault, m.free ? "; free" : "");
+    fmt::print(out, "{}{} predicted to save {}{}, simulated {}{}\n",
+               &m == &r.remedies[0] ? "  try          " : "               ", m.change, m.about ? "~" : "",
+               saves(m.predicted_ns), m.ns ? saves(*m.ns) : m.fault, m.free ? "; free" : "");
   }
   if (r.roofline_tflops > 0) {
     fmt::print(

@@ -12,7 +12,8 @@ namespace {
 uint64_t hash_of(const CostPart& p) {
   uint64_t bits = 0;
   std::memcpy(&bits, &p.ns, sizeof bits);
-  const uint64_t what = uint64_t{p.index} << 16 | static_cast<uint64_t>(p.limit) << 8 | static_cast<uint64_t>(p.resource);
+  const uint64_t what =
+      uint64_t{p.index} << 16 | static_cast<uint64_t>(p.limit) << 8 | static_cast<uint64_t>(p.resource);
   const uint64_t hash = (bits ^ what) * 0x9e3779b97f4a7c15u;
   return hash ^ hash >> 29;
 }

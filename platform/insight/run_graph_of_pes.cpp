@@ -146,8 +146,8 @@ void RunGraphRecorder::server_changed(const Pe& pe, Stage stage, unsigned number
     case Activity::waits_for_slot: {  // has taken the item
       const bool one_of_many = st.work == StageWork::reads || st.work == StageWork::writes;
       server.item = item;
-      server.taken = graph_.add(t, op_of(*item), {{item_moment(item), 0},
-                                                  {server.free, one_of_many ? graph_.marked(Limit::engines) : 0}});
+      server.taken = graph_.add(
+          t, op_of(*item), {{item_moment(item), 0}, {server.free, one_of_many ? graph_.marked(Limit::engines) : 0}});
       st.taken[st.taken_count++ % st.depth] = server.taken;
       return;
     }

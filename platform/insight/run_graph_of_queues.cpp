@@ -26,7 +26,8 @@ void RunGraphRecorder::slot_taken(const Pe& pe, const QueueSegment& segment, dou
   PortState& port = s.ports[segment.sender_port];
   const uint64_t number = port.segments++, slots = pe.ipcq->ports()[segment.sender_port].peer_ring.slots;
   causes_ = {stands(s, segment.sent_by), {port.last_slot, 0}};
-  if (number >= slots && number - slots < port.credits.size()) causes_.push_back({port.credits[number - slots], graph_.marked(Limit::slots)});
+  if (number >= slots && number - slots < port.credits.size())
+    causes_.push_back({port.credits[number - slots], graph_.marked(Limit::slots)});
   const auto command = commands_.find(segment.sent_by->command);
   const OpNumber op = command == commands_.end() ? 0 : command->second.op;
   port.last_slot = add(t, op);

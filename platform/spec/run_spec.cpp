@@ -166,9 +166,10 @@ Table run_table() {
       {"Reports",
        {
            Entry("format", "", "form of the output").legal({"text", "json"}).initially("text").role(Role::writes),
-           flag("explain",
-                "say what bounds the run: verdict, critical path, how far from each peak; =verify: also what to change, "
-                "the first three that its causes suggest, simulated (docs/insight.md)")
+           flag(
+               "explain",
+               "say what bounds the run: verdict, critical path, how far from each peak; =verify: also what to change, "
+               "the first three that its causes suggest, simulated (docs/insight.md)")
                .legal({"verify"})
                .role(Role::shows),
            flag("report-topology",

@@ -9,8 +9,9 @@
 
 namespace kernbench {
 
-/// The first `most`: what is predicted to save most, of what saves within 5 % of the run of it what costs nothing first,
-/// and no more than two for one reason. A prediction is exact where only rates change and no order does; else `about`.
+/// The first `most`: what is predicted to save most, of what saves within 5 % of the run of it what costs nothing
+/// first, and no more than two for one reason. A prediction is exact where only rates change and no order does; else
+/// `about`.
 std::vector<insight::Insight::Remedy> proposals(const std::vector<SingleChange>&, const insight::Insight&, size_t most);
 
 /// Does the run again with each change, in a process of its own, and sets what it took: what is best then stands first,

@@ -102,7 +102,7 @@ class Changes {
       for (const double factor : {2.0, 0.5})
         add({{"set", fmt::format("edge:{}.bw_gbs={}", kind, *all.begin() * factor)}}, false, Of::edge, kind, factor);
     }
-    for (const insight::ScaledPart& p : insight::scaled_parts()) 
+    for (const insight::ScaledPart& p : insight::scaled_parts())
       add({{"scale", fmt::format("{}=2", p.name)}}, false, Of::part, std::string(p.name), 2);
   }
 
@@ -182,9 +182,9 @@ class Changes {
 
 bool SingleChange::sets(const std::string& node) const {
   return of_what == Of::attribute && std::any_of(options.begin(), options.end(), [&](const auto& o) {
-    const std::string target = o.second.substr(0, o.second.find('='));
-    return fnmatch(target.substr(0, target.rfind('.')).c_str(), node.c_str(), 0) == 0;
-  });
+           const std::string target = o.second.substr(0, o.second.find('='));
+           return fnmatch(target.substr(0, target.rfind('.')).c_str(), node.c_str(), 0) == 0;
+         });
 }
 
 std::string SingleChange::words() const {

@@ -10,6 +10,7 @@ import cli_support
 from cli_support import KERNBENCH, sample, topology
 
 SMALL = topology("small.yaml")
+MODEL = os.path.join(os.path.dirname(SMALL), os.pardir, "examples/data/decoder.yaml")
 ADD = ("run", "--topology", SMALL, "--kernel", "vector_add")
 TRAFFIC = ("traffic", "--topology", sample("traffic_cut_through", "topology.yaml"), "--trace", sample("traffic_cut_through", "trace.csv"))
 PIPELINE = ("pipeline", "--topology", sample("composite_ideal", "topology.yaml"), "--work",
@@ -36,6 +37,7 @@ COMMANDS = (
     (("diff", "IN/l.jsonl", "IN/l.jsonl"), ()),
     (("completion", "bash"), ()), (("serve", "--stdio", "--", "run", "--topology", SMALL), ()),
     (("run", "--topology", SMALL, "--program", "all_reduce_loop", "--oplog", "OUT/l.jsonl"), ("l.jsonl",)),
+    (("model", MODEL, "--topology", SMALL, "--phase", "prefill:8", "--oplog", "OUT/l.jsonl"), ("l.jsonl",)),
 )
 ELSEWHERE = {"web": "platform/web/requests_never_end_the_server_test.py"}
 PART_IS_OF_USE = (".jsonl", ".sqlite", "s")  # logs and stores: what is there can be read

@@ -10,6 +10,8 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/plugins.h"
 #include "kernbench/platform/launch/pe_selection.h"
+#include "kernbench/platform/models/model_file.h"
+#include "kernbench/platform/models/phase.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/sweep/plan.h"
 #include "kernbench/platform/sweep/progress_file.h"
@@ -84,10 +86,11 @@ std::string read_work(const std::string& input) {
   }
 }
 
-/// "gemm m=64", "--pes sip0.cube0.pe0", "--device …", "--ranks …", "--sizes …": one a line.
+/// "gemm m=64", "--pes sip0.cube0.pe0", "--device …", "--ranks …", "--sizes …", "--phase …": one a line.
 std::string read_option(const std::string& line) {
   const size_t space = std::min(line.find(' '), line.size());
   const std::string first = line.substr(0, space), rest = line.substr(std::min(space + 1, line.size()));
+  if (first == "--phase") return fmt::format("{} rows\n", models::parse_phase(rest).rows());
   if (first == "--sizes") return fmt::format("{} sizes\n", parse_sizes(rest).size());
   if (first.compare(0, 2, "--") == 0) {
     PeChoice choice;
@@ -115,6 +118,15 @@ std::string read_options(const std::string& input) {
     throw Refused(e.what());
   }
   return text;
+}
+
+std::string read_a_model(const std::string& input) {
+  try {
+    const models::ModelSpec m = models::read_model_text(input, "m.json");
+    return fmt::format("{} {} {} {} {}\n", m.family, m.layers, m.dim, m.hidden, m.vocab);
+  } catch (const InputError& e) {
+    throw Refused(e.what());
+  }
 }
 
 std::string read_mark(const std::string& input) {
@@ -245,6 +257,7 @@ std::string read_ttir(const std::string& input) {
 
 std::vector<FuzzedReader> readers_of_work() {
   return {{"diff_input", read_diff_input, mutate_jsonl_log},
+          {"model", read_a_model, mutate_text},
           {"options", read_options, mutate_text},
           {"pipeline_work", read_work, mutate_json},
           {"plugin_mark", read_mark, mutate_bytes},

@@ -61,7 +61,7 @@ class Cli(unittest.TestCase):
         if lines is not None:
             self.assertEqual(len(told), lines, err)
         for line in told:
-            self.assertLess(len(line), 600, line)
+            self.assertLess(len(line), 800, line)
         self.assertNotIn("terminate called", err)
         self.assertNotIn("SystemC", err)
         self.assertNotRegex(err, BARE, "a library's words")

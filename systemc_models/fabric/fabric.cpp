@@ -72,8 +72,9 @@ Fabric::Fabric(const FabricTiming& timing)
 }
 
 double Fabric::header_bytes(double data_bytes) const {
+  if (timing_.packet_flits == 0) return timing_.header_bytes;
   const double packet = static_cast<double>(timing_.packet_flits) * timing_.flit_bytes;
-  return timing_.header_bytes * (packet > 0 ? std::max(1.0, std::ceil(data_bytes / packet)) : 1);
+  return timing_.header_bytes * std::max(1.0, std::ceil(data_bytes / packet));
 }
 
 Fabric::~Fabric() {

@@ -164,7 +164,8 @@ void in_sram(tl::Context& tl, const tl::Args& args) {
   tl.store(own, tl.load(args["zeros"].ptr, {8}));
   tl.scatter(own, index, tl.tensor(std::vector<int64_t>{1, 2, 3, 4}, {4}, DType::i32));
   const auto old = tl.atomic_max(own, index, 3);
-  if (old(0) != 1 || old(1) != 4 || old(2) != 3 || old(3) != 4) throw std::logic_error("an atomic gives what was not there");
+  if (old(0) != 1 || old(1) != 4 || old(2) != 3 || old(3) != 4)
+    throw std::logic_error("an atomic gives what was not there");
   tl.red_add(own, index, tl.gather(own, index) + 10);
   tl.store(args["y"].ptr + 8 * tl.index(), tl.load(own, {8}));
 }

@@ -313,8 +313,9 @@ TEST(ProgramTensors, may_be_left_out) {
   ProgramSpec spec;
   spec.name = "maybe_biased";
   using Role = TensorSpec::Role;
-  spec.tensors = {tensor("x", Role::in, {6, 8}, host::rows_of_pes()), tensor("w", Role::in, {8, 5}, Layout(host::replicate())),
-                  tensor("bias", Role::in, {5}, Layout(host::replicate())), tensor("y", Role::out, {6, 5}, host::rows_of_pes())};
+  spec.tensors = {
+      tensor("x", Role::in, {6, 8}, host::rows_of_pes()), tensor("w", Role::in, {8, 5}, Layout(host::replicate())),
+      tensor("bias", Role::in, {5}, Layout(host::replicate())), tensor("y", Role::out, {6, 5}, host::rows_of_pes())};
   spec.tensors[2].optional = true;
   spec.function = [](Context& h) {
     std::map<std::string, host::Tensor> all{{"x", h.input("x")}, {"w", h.input("w")}, {"y", h.output("y")}};
@@ -322,7 +323,8 @@ TEST(ProgramTensors, may_be_left_out) {
     h.launch(h.rank(0), "tp_linear", {}, all);
   };
   spec.reference = [](const Params&, const TensorMap& in) {
-    const Params shapes = kernel_params(KernelRegistry::instance().at("tp_linear"), {{"m", "6"}, {"n", "5"}, {"k", "8"}});
+    const Params shapes =
+        kernel_params(KernelRegistry::instance().at("tp_linear"), {{"m", "6"}, {"n", "5"}, {"k", "8"}});
     return KernelRegistry::instance().at("tp_linear").reference(shapes, in);
   };
   ProgramRegistry::instance().add(spec);
