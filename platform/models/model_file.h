@@ -43,9 +43,9 @@ class ModelFile {
   std::map<std::string, Field> fields_;
 };
 
-/// JSON is read as the YAML that it is. InputError: a file that is neither, an unknown model_type (told with those
-/// there are), fields that are missing (all in one line), of another kind or size, or that contradict each other; in
-/// YAML also a field that nobody reads.
+/// JSON is read as the YAML that it is. TopologyError: broken YAML. InputError: a file of something else, an unknown
+/// model_type (told with those there are), fields that are missing (all in one line), of another kind or size, or that
+/// contradict each other; in YAML also a field that nobody reads.
 ModelSpec read_model(const std::string& file);
 /// The same of a text; `name` is what faults begin with.
 ModelSpec read_model_text(const std::string& text, const std::string& name);

@@ -56,7 +56,7 @@ std::string read_http(const std::string& input) {
   static OneServer server;
   const std::string answer = server.answer(input);
   const std::string status = answer.substr(0, answer.find("\r\n"));
-  if (status.size() < 12 || status[9] != '2') throw Refused(status);
+  if (status.size() < 12 || status[9] != '2') throw Refused(status.empty() ? "closed without an answer" : status);
   return status + "\n" + answer.substr(std::min(answer.size(), answer.find("\r\n\r\n")));
 }
 

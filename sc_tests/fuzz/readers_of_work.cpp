@@ -126,6 +126,8 @@ std::string read_a_model(const std::string& input) {
     return fmt::format("{} {} {} {} {}\n", m.family, m.layers, m.dim, m.hidden, m.vocab);
   } catch (const InputError& e) {
     throw Refused(e.what());
+  } catch (const topology::TopologyError& e) {  // broken YAML
+    throw Refused(e.what());
   }
 }
 
