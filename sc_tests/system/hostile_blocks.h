@@ -250,6 +250,14 @@ class Keeps : public LtBlock {
   void atomic(Payload& p, sc_core::sc_time& t) override {
     scratch_at(p.get_address()) ? do_atomic(p, bytes_) : out->b_transport(p, t);
   }
+  unsigned debug(Payload& p) override {
+    if (!scratch_at(p.get_address())) return out->transport_dbg(p);
+    for (unsigned i = 0; i < p.get_data_length(); ++i) {
+      uint8_t& here = bytes_[p.get_address() + i];
+      p.is_write() ? here = p.get_data_ptr()[i] : p.get_data_ptr()[i] = here;
+    }
+    return p.get_data_length();
+  }
   bool loses_extensions() const override { return true; }
   std::map<uint64_t, uint8_t> bytes_;
 };
