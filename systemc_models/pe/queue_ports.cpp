@@ -1,5 +1,6 @@
 #include "kernbench/systemc_models/pe/queue_ports.h"
 
+#include "kernbench/systemc_models/fabric/fabric_node.h"
 #include "kernbench/systemc_models/fabric/fabric_port.h"
 #include "kernbench/systemc_models/fabric/route.h"
 #include "kernbench/systemc_models/pe/pe.h"
