@@ -2,6 +2,7 @@
 // decodes a launch before it fans it out, and an m_cpu that does so too and has to wake up first where it has been
 // idle; and a PCIe endpoint that sends data on in packets, each of which costs.
 #include <algorithm>
+#include <limits>
 
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/host/io_cpu.h"

@@ -119,9 +119,7 @@ std::vector<insight::Insight::Remedy> tried_remedies(const spec::RunSpec& spec, 
   const std::string kernel = spec.text("kernel");
   const auto changes = single_changes(platform.graph(), component_catalog(), spec,
                                       kernel.empty() ? nullptr : &KernelRegistry::instance().at(kernel));
-  auto remedies = proposals(changes, found, kTried);
-  simulate(remedies, changes, spec, found.sim_ns);
-  return remedies;
+  return tried_proposals(changes, found, spec, kTried);
 }
 
 /// Says what bounds the run: `whole` is all that was simulated, a RunReport or what it is a part of. The page needs the

@@ -228,7 +228,6 @@ std::string ModelProgram::name_of(size_t phase, const std::string& name) const {
 }
 
 void ModelProgram::add(ModelTensor t, const std::string& name, const Dims& shape, const Layout& layout) {
-  t.tensor.name = name;
   t.tensor.shape = [shape](const Params&) { return shape; };
   if (!t.tensor.dtype) t.tensor.dtype = [dtype = plan_.dtype](const Params&) { return dtype; };
   t.tensor.layout = layout;

@@ -1,13 +1,15 @@
 #include "kernbench/platform/tools/proposals.h"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/tools/child_pool.h"
 #include "kernbench/platform/tools/remedies.h"
+#include "kernbench/platform/tools/stop_signals.h"
 
 namespace kernbench {
 namespace {
@@ -35,9 +37,9 @@ class Predictions {
       case Of::attribute:
         return c.factor == 0.5 ? std::nullopt : of_attribute(c);
       case Of::launch:
-        return Prediction{run_.sim_ns - run_.by_resource[static_cast<size_t>(Resource::launch)], true, "launch"};
-      case Of::parameter:
-        return c.factor == 0 ? std::nullopt : of_parameter(c);
+        return Prediction{run_.sim_ns - of_no_op(), true, "launch"};
+      case Of::parameter:  // others may be more work, such as how often something is done
+        return c.factor == 0 || c.name.rfind("tile", 0) != 0 ? std::nullopt : of_tile(c);
       case Of::edge:
         return std::nullopt;  // its part says it
     }
@@ -68,8 +70,15 @@ class Predictions {
     return Prediction{run_.faster_ns[static_cast<size_t>(run_.bound_by.front())], true, "uneven"};
   }
 
+  /// Of the path what is of no op: the ways of the launch, and of the completion back to the host.
+  double of_no_op() const {
+    const auto& lines = run_.by_line;
+    const auto none = std::find_if(lines.begin(), lines.end(), [](const Insight::Share& s) { return s.name.empty(); });
+    return none == lines.end() ? 0 : none->ns;
+  }
+
   /// A tile half as large: more PEs have work, and more tiles are in flight. Twice as large: half as many overheads.
-  std::optional<Prediction> of_parameter(const SingleChange& c) const {
+  std::optional<Prediction> of_tile(const SingleChange& c) const {
     if (c.factor > 1) {
       double overheads = 0;
       for (const Resource r : {Resource::pe_cpu, Resource::scheduler, Resource::engines, Resource::memory,
@@ -89,63 +98,57 @@ class Predictions {
   const Insight& run_;
 };
 
-}  // namespace
+using Proposal = std::pair<Prediction, const SingleChange*>;
 
-std::vector<Insight::Remedy> proposals(const std::vector<SingleChange>& changes, const Insight& run, size_t most) {
+std::vector<Proposal> proposals(const std::vector<SingleChange>& changes, const Insight& run, size_t most) {
   constexpr size_t kOfOneReason = 2;
   constexpr double kWorthATry = 0.02;
   const Predictions predictions(run);
-  std::vector<std::pair<Prediction, const SingleChange*>> all;
+  std::vector<Proposal> all;
   for (const SingleChange& c : changes) {
     const std::optional<Prediction> p = predictions.of(c);
     if (p && p->ns < run.sim_ns * (1 - (p->about ? kWorthATry : 1e-6))) all.emplace_back(*p, &c);
   }
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first.ns < b.first.ns; });
-  if (!all.empty()) {
-    const double good = all.front().first.ns + Remedies::kAsGood * run.sim_ns;
-    const auto end = std::find_if(all.begin(), all.end(), [&](const auto& c) { return c.first.ns > good; });
-    std::stable_partition(all.begin(), end, [](const auto& c) { return c.second->free; });
-  }
+  order_remedies(
+      all, run.sim_ns, [](const Proposal& p) { return p.first.ns; }, [](const Proposal& p) { return p.second->free; });
   std::map<std::string, size_t> taken;
-  std::vector<Insight::Remedy> found;
-  for (const auto& [p, c] : all) {
-    if (found.size() == most) break;
-    if (++taken[p.reason] > kOfOneReason) continue;
-    found.push_back({c->words(), c->free, p.ns, p.about, {}, {}});
+  std::vector<Proposal> found;
+  for (const Proposal& p : all) {
+    if (found.size() < most && ++taken[p.first.reason] <= kOfOneReason) found.push_back(p);
   }
   return found;
 }
 
-void simulate(std::vector<Insight::Remedy>& remedies, const std::vector<SingleChange>& changes,
-              const spec::RunSpec& run, double sim_ns) {
+/// Words that do the run again for its time alone.
+std::vector<std::string> words_of(spec::RunSpec run) {
+  for (const char* checks : {"verify", "debug-verify", "check-races"}) run.list(checks).clear();
+  std::vector<std::string> words = run.words();
+  words.insert(words.end(), {"--format", "json"});
+  return words;
+}
+
+}  // namespace
+
+std::vector<Insight::Remedy> tried_proposals(const std::vector<SingleChange>& changes, const Insight& found,
+                                             const spec::RunSpec& run, size_t most) {
+  std::vector<Insight::Remedy> remedies;
   ChildPool pool;
-  for (size_t i = 0; i < remedies.size(); ++i) {
-    const auto change = std::find_if(changes.begin(), changes.end(),
-                                     [&](const SingleChange& c) { return c.words() == remedies[i].change; });
-    spec::RunSpec again = change->of(run);
-    for (const char* checks : {"verify", "debug-verify", "check-races"}) again.list(checks).clear();  // times alone
-    std::vector<std::string> words = again.words();
-    words.insert(words.end(), {"--format", "json"});
-    pool.start(i, ChildPool::Program{"/proc/self/exe", std::move(words), "", "", ""});
+  for (const auto& [p, change] : proposals(changes, found, most)) {
+    pool.start(remedies.size(), ChildPool::Program{"/proc/self/exe", words_of(change->of(run)), "", "", ""});
+    remedies.push_back({change->words(), change->free, p.ns, p.about, {}, {}});
   }
   while (pool.size() > 0) {
     const auto ended = pool.wait(std::chrono::hours(1));
     if (const int signal = StopSignals::take())
       throw Stopped(signal, {stopped_by(signal) + ", and its processes with it"});
     if (!ended) continue;
-    Insight::Remedy& r = remedies[ended->id];
-    if (ended->status > 1 || ended->out.empty()) {
-      r.fault = ended->first_line();
-    } else {
-      r.ns = nlohmann::json::parse(ended->out).at("sim_ns").get<double>();
-    }
+    remedies[ended->id].ns = sim_ns_of(ended->status, ended->out);
+    if (!remedies[ended->id].ns) remedies[ended->id].fault = ended->first_line();
   }
-  const auto after = [&](const Insight::Remedy& r) { return r.ns.value_or(sim_ns); };
-  std::stable_sort(remedies.begin(), remedies.end(), [&](const auto& a, const auto& b) { return after(a) < after(b); });
-  if (remedies.empty()) return;
-  const double good = after(remedies.front()) + Remedies::kAsGood * sim_ns;
-  const auto end = std::find_if(remedies.begin(), remedies.end(), [&](const auto& r) { return after(r) > good; });
-  std::stable_partition(remedies.begin(), end, [](const auto& r) { return r.free; });
+  order_remedies(
+      remedies, found.sim_ns, [&](const Insight::Remedy& r) { return r.ns.value_or(found.sim_ns); },
+      [](const Insight::Remedy& r) { return r.free; });
+  return remedies;
 }
 
 }  // namespace kernbench

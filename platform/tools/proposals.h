@@ -9,14 +9,11 @@
 
 namespace kernbench {
 
-/// The first `most`: what is predicted to save most, of what saves within 5 % of the run of it what costs nothing
-/// first, and no more than two for one reason. A prediction is exact where only rates change and no order does; else
-/// `about`.
-std::vector<insight::Insight::Remedy> proposals(const std::vector<SingleChange>&, const insight::Insight&, size_t most);
-
-/// Does the run again with each change, in a process of its own, and sets what it took: what is best then stands first,
-/// of what is as good what is free. Stopped where a signal ends them.
-void simulate(std::vector<insight::Insight::Remedy>&, const std::vector<SingleChange>&, const spec::RunSpec&,
-              double sim_ns);
+/// Of what is predicted to save most, of what saves as much what costs nothing first, and no more than two for one
+/// reason, the first `most`: each done again in a process of its own. The best stands first, of what is as good what is
+/// free. A prediction is exact where only rates change and no order does; else `about`. Stopped where a signal ends
+/// them.
+std::vector<insight::Insight::Remedy> tried_proposals(const std::vector<SingleChange>&, const insight::Insight&,
+                                                      const spec::RunSpec&, size_t most);
 
 }  // namespace kernbench

@@ -17,6 +17,11 @@ constexpr double kSame = 1e-6;  // ns
 
 }  // namespace
 
+std::optional<double> sim_ns_of(int status, const std::string& out) {
+  if (status > 1 || out.empty()) return std::nullopt;
+  return nlohmann::json::parse(out).at("sim_ns").get<double>();
+}
+
 Remedies find_remedies(const spec::RunSpec& run, const std::vector<SingleChange>& changes, unsigned jobs,
                        const std::function<int(const std::vector<std::string>&)>& work,
                        const std::function<void(size_t done, size_t of)>& progress) {
@@ -30,35 +35,29 @@ Remedies find_remedies(const spec::RunSpec& run, const std::vector<SingleChange>
     return work(words);
   };
   run_in_order(changes.size() + 1, processes(jobs), begin, [&](const ChildPool::Ended& r) {
-    const bool failed = r.status > 1 || r.out.empty();
+    const std::optional<double> ns = sim_ns_of(r.status, r.out);
     progress(++done, changes.size() + 1);
     if (r.id == 0) {
-      if (failed) throw RunError("the run itself fails: " + r.first_line());
-      const auto base = nlohmann::json::parse(r.out);
-      found.sim_ns = base.at("sim_ns").get<double>();
-      found.verdict = base.at("insight").at("verdict").get<std::vector<std::string>>();
+      if (!ns) throw RunError("the run itself fails: " + r.first_line());
+      found.sim_ns = *ns;
+      found.verdict = nlohmann::json::parse(r.out).at("insight").at("verdict").get<std::vector<std::string>>();
       return;
     }
     const SingleChange& change = changes[r.id - 1];
     ++found.tried;
-    if (failed) {
+    if (!ns) {
       found.impossible.emplace_back(change.words(), r.first_line());
       return;
     }
-    const double ns = nlohmann::json::parse(r.out).at("sim_ns").get<double>();
-    if (ns < found.sim_ns - kSame) {
-      found.rows.push_back({change.words(), change.free, ns});
+    if (*ns < found.sim_ns - kSame) {
+      found.rows.push_back({change.words(), change.free, *ns});
     } else {
-      ++(ns > found.sim_ns + kSame ? found.slower : found.same);
+      ++(*ns > found.sim_ns + kSame ? found.slower : found.same);
     }
   });
-  auto& rows = found.rows;
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const Remedies::Row& a, const Remedies::Row& b) { return a.ns < b.ns; });
-  const auto first = std::find_if(rows.begin(), rows.end(), [&](const Remedies::Row& r) {
-    return r.free && found.saved(r) > found.saved(rows.front()) - Remedies::kAsGood;
-  });
-  if (first != rows.end()) std::rotate(rows.begin(), first, first + 1);
+  order_remedies(
+      found.rows, found.sim_ns, [](const Remedies::Row& r) { return r.ns; },
+      [](const Remedies::Row& r) { return r.free; });
   return found;
 }
 

@@ -2,8 +2,10 @@
 // of its own, and by how much the run is faster.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,20 @@ struct Remedies {
 Remedies find_remedies(const spec::RunSpec&, const std::vector<SingleChange>&, unsigned jobs,
                        const std::function<int(const std::vector<std::string>&)>& work,
                        const std::function<void(size_t done, size_t of)>& progress);
+
+/// sim_ns of what a `run --format json` that ended with this status has printed; nothing of one that failed.
+std::optional<double> sim_ns_of(int status, const std::string& out);
+
+/// Puts rows in the order of ns_of(row). Of those that save as much as the first one, as far as kAsGood, one that is
+/// free goes first.
+template <class Row, class Ns, class Free>
+void order_remedies(std::vector<Row>& rows, double sim_ns, const Ns& ns_of, const Free& is_free) {
+  std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return ns_of(a) < ns_of(b); });
+  const auto first = std::find_if(rows.begin(), rows.end(), [&](const Row& r) {
+    return is_free(r) && ns_of(r) < ns_of(rows.front()) + Remedies::kAsGood * sim_ns;
+  });
+  if (first != rows.end()) std::rotate(rows.begin(), first, first + 1);
+}
 
 void write_remedies_text(std::ostream&, const Remedies&);
 void write_remedies_csv(std::ostream&, const Remedies&);

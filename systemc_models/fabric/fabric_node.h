@@ -26,14 +26,20 @@ struct PassingMessage {
   bool response = false;
   uint64_t address = 0, nbytes = 0;
   AtomicKind atomic = AtomicKind::none;
-  bool unanswered = false;
+  bool unanswered = false;  ///< Rows::unanswered
   PassingMessage() = default;
-  PassingMessage(bool writes, bool is_response, uint64_t at, uint64_t bytes, AtomicKind a = AtomicKind::none)
-      : write(writes), response(is_response), address(at), nbytes(bytes), atomic(a) {}
+  PassingMessage(bool writes, bool is_response, uint64_t at, uint64_t bytes)
+      : PassingMessage(writes, is_response, at, bytes, Rows{}) {}
+  /// Of an access that does what the rows say.
+  PassingMessage(bool writes, bool is_response, uint64_t at, uint64_t bytes, const Rows& rows)
+      : write(writes),
+        response(is_response),
+        address(at),
+        nbytes(bytes),
+        atomic(rows.atomic),
+        unanswered(rows.unanswered) {}
   PassingMessage(const FabricTransaction& x, bool is_response)
-      : PassingMessage(x.write, is_response, x.address, x.nbytes, x.rows.atomic) {
-    unanswered = x.rows.unanswered;
-  }
+      : PassingMessage(x.write, is_response, x.address, x.nbytes, x.rows) {}
   bool has_data() const { return kind().has_data(write, response); }
   uint64_t data_bytes() const { return kind().data_bytes(write, response, nbytes); }
 

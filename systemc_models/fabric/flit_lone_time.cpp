@@ -55,8 +55,7 @@ void serve_alone(const Route& r, bool write, uint64_t address, uint64_t nbytes, 
   for (Flit& f : write ? request : response) {
     TurningServer& server = all[servers->server_of(f.address)];
     const FlitUse use(f, write, rows, static_cast<uint32_t>(request.size()));
-    serve_flit_at(server, *servers, f, use, edges, write ? f.time_ns : first);
-    latest = std::max(latest, server.free_ns());
+    latest = std::max(latest, serve_flit_at(server, *servers, f, use, edges, write ? f.time_ns : first).end_ns);
     f.time_ns = latest;  // a read's flits leave in order
   }
   if (!write) return;
@@ -136,8 +135,7 @@ LoneTime FlitLinks::work_out(const Route& r, bool write, uint64_t address, uint6
       places.push_back({static_cast<uint32_t>(node), back, arrive, memory_overhead, arrive + memory_overhead});
       return;
     }
-    PassingMessage passing{write, back, address, nbytes, rows.atomic};
-    passing.unanswered = rows.unanswered;
+    const PassingMessage passing{write, back, address, nbytes, rows};
     const Stop stop = back ? r.back(node) : r.there(node);
     const double overhead = stop.cost(passing).overhead_ns;
     lone.store_forward_ns += m.enter(overhead, node > 0 && passing.has_data() && stop.node->stores_and_forwards());

@@ -273,9 +273,7 @@ LoneTime HeaderLinks<Law>::work_out(const Route& r, bool write, uint64_t address
     const uint64_t data = rows.data_bytes(write, response, nbytes) + (response ? 0 : rows.list_bytes);
     return law_.take(idle, 0, bytes_on_link(static_cast<double>(data)), &queued) + link.wire_ns;
   };
-  PassingMessage request{write, false, address, nbytes, rows.atomic};
-  request.unanswered = rows.unanswered;
-  const PassingMessage response{write, true, address, nbytes, rows.atomic};
+  const PassingMessage request{write, false, address, nbytes, rows}, response{write, true, address, nbytes, rows};
   const size_t memory = r.hops.size();
   const bool travels = fabric_.responses_travel() && !rows.unanswered;
   NodeCost there, back;

@@ -98,15 +98,18 @@ FlitUse::FlitUse(const Flit& f, bool write, const Rows& rows, uint32_t flit_coun
   }
 }
 
-double serve_flit_at(TurningServer& server, const FlitServers& servers, const Flit& f, const FlitUse& use,
-                     const EdgeBandwidths& edges, double ready_ns) {
-  if (f.header) return server.wait(ready_ns);
+FlitService serve_flit_at(TurningServer& server, const FlitServers& servers, const Flit& f, const FlitUse& use,
+                          const EdgeBandwidths& edges, double ready_ns) {
+  if (f.header) {
+    const double free_ns = std::max(server.free_ns(), ready_ns);
+    return {free_ns, free_ns};
+  }
   const double start = server.start_ns(!use.reads, servers.turnaround_ns(), ready_ns);
   double ns = (use.reads ? servers.service_ns(f.address, f.bytes, edges.out) : 0) +
               (use.writes ? servers.service_ns(f.address, f.bytes, edges.in) : 0);
   if (use.reads && use.writes) ns += servers.turnaround_ns();
   server.take(start + ns, use.writes);
-  return start;
+  return {start, start + ns};
 }
 
 double MemoryTarget::serve_flit(const FabricTransaction& x, const Flit& f, double ready_ns) {
@@ -116,9 +119,9 @@ double MemoryTarget::serve_flit(const FabricTransaction& x, const Flit& f, doubl
   TurningServer& server = flit_servers_[number];
   EdgeBandwidths edges;
   if (x.hop_count > 0) edges = {x.last_hop().out->link.bw_gbs, x.first_back().in->link.bw_gbs};
-  const double start = serve_flit_at(server, servers, f, FlitUse(f, x.write, x.rows, x.flit_count), edges, ready_ns);
-  if (observers()) observers()->channel_taken(*this, x, number, ready_ns, start, server.free_ns());
-  return server.free_ns();
+  const FlitService s = serve_flit_at(server, servers, f, FlitUse(f, x.write, x.rows, x.flit_count), edges, ready_ns);
+  if (observers()) observers()->channel_taken(*this, x, number, ready_ns, s.start_ns, s.end_ns);
+  return s.end_ns;
 }
 
 double MemoryTarget::flit_start_ns(bool writes, uint64_t address, double ready_ns) const {

@@ -77,8 +77,6 @@ class TurningServer {
     free_ns_ = free_ns;
     last_ = writes ? Last::write : Last::read;
   }
-  /// It does nothing, but nothing begins before then; since when.
-  double wait(double ready_ns) { return free_ns_ = std::max(free_ns_, ready_ns); }
   double free_ns() const { return free_ns_; }
 
  private:
@@ -87,9 +85,12 @@ class TurningServer {
   Last last_ = Last::nothing;
 };
 
-/// Serves a flit; when it begins.
-double serve_flit_at(TurningServer&, const FlitServers&, const Flit&, const FlitUse&, const EdgeBandwidths&,
-                     double ready_ns);
+struct FlitService {
+  double start_ns = 0, end_ns = 0;
+};
+/// Serves a flit. A packet's header waits for the server, and takes nothing of it.
+FlitService serve_flit_at(TurningServer&, const FlitServers&, const Flit&, const FlitUse&, const EdgeBandwidths&,
+                          double ready_ns);
 
 /// What a memory counts by itself, from the start of the simulation on.
 struct MemoryCounter {

@@ -79,7 +79,7 @@ class PooledInitiator : public FabricInitiator, public RequestPort {
   void grant(uint32_t channel) {
     while (may_issue(channel)) {
       MemoryRequest* r = pools_[channel].take();
-      next_issue_ns_ = node().fabric().timeline().now_ns() + issue_ns_;
+      if (issue_ns_ > 0) next_issue_ns_ = node().fabric().timeline().now_ns() + issue_ns_;
       Access a;
       a.write = r->write;
       a.address = r->address;
@@ -98,8 +98,9 @@ class PooledInitiator : public FabricInitiator, public RequestPort {
   /// Where one waits that could be granted but for the time, it is asked again then.
   bool may_issue(uint32_t channel) {
     if (!pools_[channel].has_next()) return false;
+    if (issue_ns_ == 0) return true;
     Timeline& timeline = node().fabric().timeline();
-    if (issue_ns_ == 0 || Timeline::to_fs(timeline.now_ns()) >= Timeline::to_fs(next_issue_ns_)) return true;
+    if (Timeline::to_fs(timeline.now_ns()) >= Timeline::to_fs(next_issue_ns_)) return true;
     if (!wakes_)
       timeline.at(next_issue_ns_, Order(Order::kEngines, owner().index(), 2), call<&PooledInitiator::wake>(*this));
     wakes_ = true;

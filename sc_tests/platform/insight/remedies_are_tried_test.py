@@ -91,6 +91,14 @@ class Remedies(cli_support.Cli):
         self.assertRegex(out, r"\n  try +--\S+ .* predicted to save ~?\d+\.\d %, simulated \d+\.\d %")
         self.assertNotIn("  try ", self.succeeds(*GEMM, "--explain"))
 
+    def test_verify_proposes_a_launch_at_no_cost_and_no_less_work(self):
+        run = ("run", "--topology", "small.yaml", "--kernel", "barrier")
+        sim_ns, insight = self.tried(*run)
+        first = insight["remedies"][0]
+        self.assertEqual(first["change"], "--launch direct")
+        self.assertLess(abs(first["predicted_ns"] - first["ns"]), 0.05 * sim_ns)
+        self.assertFalse(any("times" in r["change"] for r in insight["remedies"]))
+
     def test_verify_of_programs_and_with_other_outputs(self):
         report = self.explained("run", "--topology", "small.yaml", "--program", "tp_mlp", "--verify")
         self.assertTrue(all("--param" not in r["change"] for r in report["insight"]["remedies"]))

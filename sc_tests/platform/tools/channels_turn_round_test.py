@@ -14,11 +14,11 @@ TURN = 5.0
 
 
 class Channels(cli_support.Cli):
-    def done(self, mode, turn, *requests):
-        """When each of (issue_ns, initiator, op, offset, bytes) is done."""
+    def rows(self, mode, turn, *requests, **timing):
+        """What is said of each of (issue_ns, initiator, op, offset, bytes)."""
         attrs = {"pseudo_channels": 4, "interleave_bytes": 64, "pc_bw_gbs": 16.0, **turn}
         edge = {"to": "hbm", "distance_mm": 10.0, "bw_gbs": 64.0}
-        system = {"ns_per_mm": 0.1, "timing": {"flit_bytes": 64, "response": "routed"},
+        system = {"ns_per_mm": 0.1, "timing": {"flit_bytes": 64, "response": "routed", **timing},
                   "nodes": [{"id": "a", "kind": "pe_dma"}, {"id": "b", "kind": "pe_dma"},
                             {"id": "hbm", "kind": "hbm_ctrl", "impl": "builtin.hbm_pc", "attrs": attrs}],
                   "links": [{"from": "a", **edge}, {"from": "b", **edge}],
@@ -32,7 +32,10 @@ class Channels(cli_support.Cli):
                 for i, r in enumerate(requests):
                     f.write(f"{i}," + ",".join(map(str, r)) + "\n")
             out = self.succeeds("traffic", "--topology", topology, "--trace", trace, *mode)
-        return [float(row["done_ns"]) for row in csv.DictReader(io.StringIO(out))]
+        return list(csv.DictReader(io.StringIO(out)))
+
+    def done(self, mode, turn, *requests):
+        return [float(row["done_ns"]) for row in self.rows(mode, turn, *requests)]
 
     def later(self, mode, *requests):
         """What the penalty adds to each; without the attribute, and with 0, nothing."""
@@ -69,6 +72,18 @@ class Channels(cli_support.Cli):
             self.expect(mode, [TURN], (0, "a", "red", 0, 64))
         self.expect(MODES[1], [TURN], (0, "a", "red", 0, 512))
         self.expect(MODES[2], [3 * TURN], (0, "a", "red", 0, 512))  # each channel's two flits: read, write, read, write
+
+    def test_a_lone_access_has_the_time_of_its_formula(self):
+        """Also behind the headers of packets, whose flits are no data to any channel."""
+        ops = ("read", "write", "post", "red", "atomic", "cas")
+        requests = [(10000 * i, "a", op, 32, n) for i, (op, n) in
+                    enumerate((op, n) for op in ops for n in ((4, 64, 200, 1000) if op in ops[3:] else (1, 64, 200, 1001)))]
+        for mode in MODES:
+            for timing in ({}, {"packet_flits": 1}, {"packet_flits": 3, "header_bytes": 32},
+                           {"packet_flits": 4000, "header_bytes": 8}):
+                for row in self.rows(mode, {"turnaround_ns": TURN}, *requests, **timing):
+                    self.assertAlmostEqual(float(row["latency_ns"]), float(row["formula_ns"]), places=5,
+                                           msg=f"{mode} {timing} {row}")
 
     def test_wrong_values_are_refused(self):
         for value in (-1, "x", 1e300):
