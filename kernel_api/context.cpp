@@ -52,6 +52,14 @@ void Context::wait(const Event& e) {
   core_->wait(e.ticket_);
 }
 
+void Context::follow_one(const Tensor& t) {
+  core_->backend().follow(Core::handle_of(t)->ticket);
+}
+
+void Context::follow_one(const Event& e) {
+  core_->backend().follow(e.ticket_);
+}
+
 Loaded Context::materialize(const Tensor& t, const char* file, int line) {
   core_->materialize(t, {file, line});
   return Loaded(t);

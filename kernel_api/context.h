@@ -258,6 +258,14 @@ class Context {
     wait(first);
     wait(second, rest...);
   }
+  /// Waits for all of them; the record of the next command that is not a message names their ops in its dependency_ids:
+  /// Phase 2 has them done before it, also where no address says so (data contract §3; ADR-0020 D5). Ops that a message
+  /// made are not named.
+  template <class... Awaited>
+  void follow(const Awaited&... first) {
+    wait(first...);
+    (follow_one(first), ...);
+  }
   /// Waits for the tensor, then works out its elements in Phase 1, by running the ops that it depends on and no others,
   /// so that the kernel may branch on them. A pe_cpu's materialize_* attributes bound how much that may be; beyond them
   /// it is a KernelFault. Costs pe_cpu's overhead; nothing for data that is there. The kernel's KernelSpec must say
@@ -434,6 +442,8 @@ class Context {
   static constexpr int64_t cdiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
  private:
+  void follow_one(const Tensor& t);
+  void follow_one(const Event& e);
   friend class Assembly;
   Loaded load_impl(const Block& from, const Tensor* mask, double other, bool async, SourceLine where);
   Loaded gather_impl(Ptr, const Tensor& index, const Tensor& mask, double other, int64_t width, int64_t stride,

@@ -81,6 +81,8 @@ class PeBackend {
   /// Blocks until the command is done; a load's data is then in TCM. Costs no time. Waiting twice is harmless.
   virtual void wait(Ticket) = 0;
   virtual bool done(Ticket) const = 0;
+  /// The record of the next command submitted names the ops of this one, which is done, in its dependency_ids.
+  virtual void follow(Ticket) {}
   /// Stamps desc, a store to the buffer that it reads, as submit() does, works out what the buffer's pending bytes will
   /// be, and makes them real; fills in `data` and `materialized`. Blocks until that is so. KernelFault where the values
   /// cannot be had.

@@ -131,20 +131,20 @@ class Runner {
       };
       g_.memory.for_each_piece(key, [&](uint64_t addr, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
         if (!e) return;
-        SharedBytes bytes = {e->bytes.hold, e->bytes.data + offset, n};
+        SharedBytes bytes = e->bytes.part(offset, n);
         if (e->pending.producer) {
           const uint8_t* out = outputs_[index_.at(e->pending.producer.get())];
           bytes = {nullptr, out + e->pending.offset + offset, n};
         }
         if (n >= kShort) {
           flush();
-          if (e->pending.producer) bytes.hold = pool_.owner_of(bytes.data);
+          if (e->pending.producer) bytes.hold = pool_.owner_of(bytes.place);
           image.write_shared(key, addr, std::move(bytes));
           return;
         }
         if (joined.size() + n > kBuffer || joined_at + joined.size() != addr) flush();
         if (joined.empty()) joined_at = addr;
-        joined.insert(joined.end(), bytes.data, bytes.data + n);
+        joined.insert(joined.end(), bytes.data(), bytes.data() + n);
       });
       flush();
     }

@@ -171,7 +171,7 @@ void PendingValues::plan_inputs(const Node& node, Nodes& order) const {
 
 /// Of an extent whose producer, if any, has its value.
 const uint8_t* PendingValues::bytes_of(const MemoryImage::Extent& e) const {
-  return e.pending.producer ? node_of(e)->value.data + e.pending.offset : e.bytes.data;
+  return e.pending.producer ? node_of(e)->value.data() + e.pending.offset : e.bytes.data();
 }
 
 /// The elements of without_repeats() of an operand, dense.
@@ -307,9 +307,9 @@ void PendingValues::read(const MemoryImage& image, MemoryImage::SpaceKey key, ui
     if (!e) {
       std::memset(to, fill, len);
     } else if (e->pending.producer) {
-      std::memcpy(to, node_of(*e)->value.data + e->pending.offset + offset, len);
+      std::memcpy(to, node_of(*e)->value.data() + e->pending.offset + offset, len);
     } else {
-      std::memcpy(to, e->bytes.data + offset, len);
+      std::memcpy(to, e->bytes.data() + offset, len);
     }
     to += len;
   });

@@ -328,7 +328,7 @@ class Builder {
       p.node = it->second;
       p.offset = e->pending.offset + offset;
     } else {
-      p.leaf = e->bytes.data + offset;
+      p.leaf = e->bytes.data() + offset;
       auto& owners = g_.leaf_owners;
       if (owners.empty() || owners.back() != e->bytes.hold) owners.push_back(e->bytes.hold);
     }

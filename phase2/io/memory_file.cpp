@@ -90,7 +90,7 @@ MemoryFileWriter::MemoryFileWriter(std::unique_ptr<WrittenFile> file, const Memo
       h.pe = key.pe;
       h.key = addr;
       h.bytes = n;
-      chunk(h, e->bytes.data + offset);
+      chunk(h, e->bytes.data() + offset);
     });
   }
   flush();

@@ -42,14 +42,17 @@ bool bind_output(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
   return true;
 }
 
+/// Rows of so many bytes in all are copied when somebody looks at them, fewer at once.
+constexpr uint64_t kWorthALook = 4096;
+
 /// Writes row-major bytes to a tensor, sharing the buffer where its runs are long.
 void write_rows(MemoryImage& image, const TensorRef& to, const SharedBytes& bytes) {
   uint64_t offset = 0;
   for_each_run(to, [&](uint64_t addr, uint64_t n) {
     if (n < kShortRun && n < bytes.size) {
-      image.write(MemoryImage::key_of(to), addr, bytes.data + offset, n);
+      image.write(MemoryImage::key_of(to), addr, bytes.data() + offset, n);
     } else {
-      image.write_shared(MemoryImage::key_of(to), addr, {bytes.hold, bytes.data + offset, n});
+      image.write_shared(MemoryImage::key_of(to), addr, bytes.part(offset, n));
     }
     offset += n;
   });
@@ -123,7 +126,7 @@ bool gather_ranges(const OpDesc& d, MemoryImage& image) {
     image.for_each_piece(from, r.addr, r.nbytes,
                          [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
                            if (e && !e->pending.producer)
-                             return void(std::memcpy(bytes + (at - r.addr), e->bytes.data + offset, n));
+                             return void(std::memcpy(bytes + (at - r.addr), e->bytes.data() + offset, n));
                            rest.push_back({d.output.addr + r.offset + (at - r.addr), n, {}});
                            if (e) rest.back().pending = e->part(offset, n);
                          });
@@ -205,9 +208,9 @@ bool do_ranges(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
     const uint64_t n = value.size / 2;
     uint64_t at = 0;
     for (const MovedRange& r : op.ranges) {
-      image.write({op.space, kNoPe}, r.addr, value.data + n + at, r.nbytes);
+      image.write({op.space, kNoPe}, r.addr, value.data() + n + at, r.nbytes);
       if (op.returns_old)
-        image.write(MemoryImage::key_of(d->output), d->output.addr + r.offset, value.data + at, r.nbytes);
+        image.write(MemoryImage::key_of(d->output), d->output.addr + r.offset, value.data() + at, r.nbytes);
       at += r.nbytes;
     }
     return false;
@@ -235,6 +238,11 @@ bool load(const std::shared_ptr<const OpDesc>& d, MemoryImage& image, uint64_t s
   if (d->ranged) return gather_ranges(*d, image);
   if (d->operands.size() > 1) return load_masked(d, image);
   if (has_short_runs(source, share_from)) {
+    const SharedBytes later = source.nbytes() < kWorthALook ? SharedBytes{} : image.gathered_later(source);
+    if (later.size > 0) {
+      write_rows(image, d->output, later);
+      return false;
+    }
     const State state = image.state_of(source).state;
     if (state == State::real) {
       write_rows(image, d->output,

@@ -61,7 +61,7 @@ bool continues(const MemoryImage::Extent& a, const MemoryImage::Extent& b) {
     return a.pending.producer == b.pending.producer && a.pending.offset + a.size == b.pending.offset;
   }
   return !a.bytes.hold.owner_before(b.bytes.hold) && !b.bytes.hold.owner_before(a.bytes.hold) &&
-         a.bytes.data + a.size == b.bytes.data;
+         a.bytes.place + a.size == b.bytes.place && a.bytes.later == b.bytes.later;
 }
 
 void grow(MemoryImage::Extent& e, uint64_t by) {
@@ -79,7 +79,7 @@ MemoryImage::Extent MemoryImage::Extent::part(uint64_t offset, uint64_t part_siz
   } else if (p.pending.producer) {
     p.pending.offset += offset;
   } else {
-    p.bytes.data += offset;
+    p.bytes.place += offset;
     p.bytes.size = part_size;
   }
   return p;
@@ -155,7 +155,7 @@ MemoryImage::RangeState MemoryImage::state_of(SpaceKey key, uint64_t addr, uint6
 
 MemoryImage::RangeState MemoryImage::state_of(const TensorRef& t) const {
   RangeState s;
-  if (!t.scattered() && view(key_of(t), t.addr, t.span_bytes())) return s;
+  if (!t.scattered() && is_one_real_extent(key_of(t), t.addr, t.span_bytes())) return s;
   for_each_run(without_repeats(t), [&](uint64_t addr, uint64_t n) {
     if (s.state == State::unwritten) return;
     RangeState r = state_of(key_of(t), addr, n);
@@ -193,8 +193,8 @@ void MemoryImage::absorb_small(Extents& m, Extents::iterator it) {
   const Extent& a = before->second;
   const Extent& b = it->second;
   if (!a.real() || !b.real() || before->first + a.size != it->first || a.size + b.size > kSmall) return;
-  Bytes both(a.bytes.data, a.bytes.data + a.size);
-  both.insert(both.end(), b.bytes.data, b.bytes.data + b.size);
+  Bytes both(a.bytes.data(), a.bytes.data() + a.size);
+  both.insert(both.end(), b.bytes.data(), b.bytes.data() + b.size);
   before->second.size = both.size();
   before->second.bytes = SharedBytes::take(std::move(both));
   m.erase(it);
@@ -241,22 +241,28 @@ void MemoryImage::read(SpaceKey key, uint64_t addr, void* out, uint64_t n, uint8
     } else if (e->pending.producer) {
       throw std::logic_error(told(key, at) + " is pending: " + e->pending.producer->name + " makes it in Phase 2");
     } else {
-      std::memcpy(to, e->bytes.data + offset, len);
+      std::memcpy(to, e->bytes.data() + offset, len);
     }
     to += len;
   });
 }
 
-const uint8_t* MemoryImage::view(SpaceKey key, uint64_t addr, uint64_t n) const {
+std::pair<const MemoryImage::Extent*, uint64_t> MemoryImage::extent_with(SpaceKey key, uint64_t addr,
+                                                                         uint64_t n) const {
   const Extents* m = find(key);
-  if (!m || m->empty()) return nullptr;
+  if (!m || m->empty()) return {};
   auto it = m->upper_bound(addr);
-  if (it == m->begin()) return nullptr;
+  if (it == m->begin()) return {};
   --it;
   const Extent& e = it->second;
   const uint64_t offset = addr - it->first;
-  if (!e.real() || offset > e.size || e.size - offset < n) return nullptr;
-  return e.bytes.data + offset;
+  if (!e.real() || offset > e.size || e.size - offset < n) return {};
+  return {&e, offset};
+}
+
+const uint8_t* MemoryImage::view(SpaceKey key, uint64_t addr, uint64_t n) const {
+  const auto [extent, offset] = extent_with(key, addr, n);
+  return extent ? extent->bytes.data() + offset : nullptr;
 }
 
 Bytes MemoryImage::gather(const TensorRef& t) const {
@@ -277,6 +283,42 @@ void MemoryImage::gather(const TensorRef& t, uint8_t* to) const {
     }
     to += n;
   });
+}
+
+namespace {
+
+/// The rows of a tensor, one behind the other; shares what it copies them from.
+class LaterRows final : public LaterBytes {
+ public:
+  LaterRows(SharedBytes from, const TensorRef& rows) : from_(std::move(from)), rows_(rows), to_(new uint8_t[nbytes()]) {
+    rows_.translation = nullptr;
+  }
+  uint64_t nbytes() const { return rows_.nbytes(); }
+  const uint8_t* place() const { return to_.get(); }
+
+ private:
+  void fill() const override {
+    const uint8_t* bytes = from_.data();
+    uint8_t* to = to_.get();
+    for_each_run(rows_, [&](uint64_t addr, uint64_t n) {
+      std::memcpy(to, bytes + (addr - rows_.addr), n);
+      to += n;
+    });
+  }
+  SharedBytes from_;  ///< from the first element on
+  TensorRef rows_;
+  std::unique_ptr<uint8_t[]> to_;
+};
+
+}  // namespace
+
+SharedBytes MemoryImage::gathered_later(const TensorRef& t) const {
+  if (t.scattered()) return {};
+  const uint64_t span = t.span_bytes();
+  const auto [extent, offset] = extent_with(key_of(t), t.addr, span);
+  if (!extent) return {};
+  const auto rows = std::make_shared<const LaterRows>(extent->bytes.part(offset, span), t);
+  return {rows, rows->place(), rows->nbytes(), rows.get()};
 }
 
 void MemoryImage::transfer(const TensorRef& from, const TensorRef& to) {

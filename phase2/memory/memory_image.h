@@ -7,10 +7,12 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <iterator>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,11 +21,35 @@
 
 namespace kernbench {
 
+/// Bytes that are made when they are first looked at, by whatever thread.
+class LaterBytes {
+ public:
+  virtual ~LaterBytes() = default;
+  void make() const {
+    if (made_.load(std::memory_order_acquire)) return;
+    const std::lock_guard lock(filling_);
+    if (made_.load(std::memory_order_relaxed)) return;
+    fill();
+    made_.store(true, std::memory_order_release);
+  }
+
+ private:
+  virtual void fill() const = 0;
+  mutable std::mutex filling_;
+  mutable std::atomic<bool> made_{false};
+};
+
 /// A buffer that extents share. `hold` keeps whatever owns the bytes alive.
 struct SharedBytes {
   std::shared_ptr<const void> hold;
-  const uint8_t* data = nullptr;
+  const uint8_t* place = nullptr;  ///< of the first byte; read by data()
   uint64_t size = 0;
+  const LaterBytes* later = nullptr;  ///< in `hold`: makes them all; null: they are there
+  const uint8_t* data() const {
+    if (later) later->make();
+    return place;
+  }
+  SharedBytes part(uint64_t offset, uint64_t nbytes) const { return {hold, place + offset, nbytes, later}; }
   static SharedBytes copy_of(const void* p, uint64_t n);
   /// A new buffer, its bytes whatever the memory holds; `fill(uint8_t*)` writes all of them.
   template <class F>
@@ -73,10 +99,16 @@ class MemoryImage {
   void read(SpaceKey, uint64_t addr, void* out, uint64_t n, uint8_t fill = 0) const;
   /// A pointer to the bytes where one extent holds them all and they are real, else null.
   const uint8_t* view(SpaceKey, uint64_t addr, uint64_t n) const;
+  /// Whether there is one, without a look at the bytes.
+  bool is_one_real_extent(SpaceKey key, uint64_t addr, uint64_t n) const { return extent_with(key, addr, n).first != nullptr; }
   /// Elements of a strided tensor gathered in row-major order. Throws std::logic_error on a pending byte.
   Bytes gather(const TensorRef&) const;
   /// The same into t.nbytes() bytes at `to`.
   void gather(const TensorRef& t, uint8_t* to) const;
+
+  /// Of a tensor whose rows lie in one real extent: what gather() gives, made at the first look. Empty (no size) where
+  /// they do not.
+  SharedBytes gathered_later(const TensorRef&) const;
 
   /// Moves state (real, pending or unwritten) of `from` to `to` element row by element row, sharing buffers: the
   /// effect of a load or of a store on memory. Both have the same number of bytes.
@@ -91,7 +123,7 @@ class MemoryImage {
   class List;
   struct Extent {
     uint64_t size = 0;
-    SharedBytes bytes;      ///< real: bytes.data points at the extent's first byte
+    SharedBytes bytes;      ///< real: bytes.place is the extent's first byte
     PendingSource pending;  ///< pending if producer is set
     /// Else: many pieces that ranges share, from list_offset on. for_each_piece() shows the pieces, never this.
     std::shared_ptr<const List> list;
@@ -126,6 +158,8 @@ class MemoryImage {
 
  private:
   const Extents* find(SpaceKey) const;
+  /// The real extent that holds all of the range, null if there is none, and where in it the range begins.
+  std::pair<const Extent*, uint64_t> extent_with(SpaceKey, uint64_t addr, uint64_t n) const;
   void put(Extents&, uint64_t addr, Extent&&);
   void absorb_small(Extents&, Extents::iterator);
 

@@ -51,7 +51,7 @@ void RangeValue::put(MemoryImage& image, MemoryImage::SpaceKey key, uint64_t add
 
 void RangeValue::copy(uint64_t from, uint64_t n, uint8_t* out) const {
   held_->for_each_piece(from, n, 0, [&](uint64_t at, uint64_t bytes, const MemoryImage::Extent* e, uint64_t offset) {
-    if (e && e->real()) std::memcpy(out + at, e->bytes.data + offset, bytes);
+    if (e && e->real()) std::memcpy(out + at, e->bytes.data() + offset, bytes);
   });
 }
 

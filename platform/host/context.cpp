@@ -529,7 +529,7 @@ void Context::begin_copy(Operation& op, const std::shared_ptr<const TensorPlaces
     if (options_.timed_transfer) {
       for (const RankRange& r : places->ranges(rank, up ? TensorPlaces::Copies::all : TensorPlaces::Copies::first)) {
         if (up)
-          writes.push_back({{}, r.address, r.nbytes, value ? shards[writes.size()].data : nullptr});
+          writes.push_back({{}, r.address, r.nbytes, value ? shards[writes.size()].data() : nullptr});
         else
           reads.push_back({{}, r.address, r.nbytes});
       }

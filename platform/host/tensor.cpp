@@ -322,10 +322,15 @@ void TensorPlaces::check(const HostTensor& value) const {
 
 std::vector<SharedBytes> TensorPlaces::shards_of(const HostTensor& value, uint32_t rank) const {
   check(value);
-  return shards_of(source_of(value), rank);
+  return shards_of(rank, shard_bytes, source_of(value));
 }
 
 std::vector<SharedBytes> TensorPlaces::shards_of(const ElementSource& source, uint32_t rank) const {
+  return shards_of(rank, later_shard_bytes, source);
+}
+
+std::vector<SharedBytes> TensorPlaces::shards_of(uint32_t rank, decltype(shard_bytes) make,
+                                                 const ElementSource& source) const {
   std::vector<uint32_t> made;           // a part of several PEs once
   std::map<size_t, size_t> made_of;     // by first_copy_
   std::vector<size_t> shards_in_order;  // which of `made`
@@ -335,7 +340,7 @@ std::vector<SharedBytes> TensorPlaces::shards_of(const ElementSource& source, ui
     if (is_new) made.push_back(p);
     shards_in_order.push_back(at->second);
   }
-  const std::vector<SharedBytes> parts = shard_bytes(plan_, made, source);
+  const std::vector<SharedBytes> parts = make(plan_, made, source);
   std::vector<SharedBytes> shards;
   for (const size_t i : shards_in_order) shards.push_back(parts[i]);
   return shards;
@@ -346,7 +351,7 @@ void TensorPlaces::place(const std::vector<SharedBytes>& shards, uint32_t rank) 
   for (const RankRange& r : ranges(rank, Copies::all)) {
     const MemoryWindow window = machine_.system().window_at(r.address);
     if (sc_core::sc_is_running() || System::store_of(window)) {
-      machine_.system().place(r.address, bytes->data, bytes->size);
+      machine_.system().place(r.address, bytes->data(), bytes->size);
     } else {
       machine_.system().image().write_shared(window.key(), r.address, *bytes);
     }

@@ -113,6 +113,7 @@ class TensorPlaces {
   void map(uint32_t rank);
   /// A view: its plan and its ranks' parts are there, each PE's bytes begin so many behind the first of `of_`'s.
   void see(const std::vector<uint64_t>& behind);
+  std::vector<SharedBytes> shards_of(uint32_t rank, decltype(shard_bytes) make, const ElementSource&) const;
   bool has_bytes(size_t p) const { return !plan_.shards[p].empty(); }
   tl::View view_of(size_t p, AddressMode, bool flat_rows) const;
   void require_whole(const char* what) const;

@@ -133,7 +133,7 @@ void Deployment::write(const Placed& t, uint32_t shard, const SharedBytes& bytes
 }
 
 void Deployment::write_made(const Placed& t, const std::vector<uint32_t>& shards, const ElementSource& source) {
-  const std::vector<SharedBytes> parts = shard_bytes(t.plan, shards, source);
+  const std::vector<SharedBytes> parts = later_shard_bytes(t.plan, shards, source);
   for (size_t i = 0; i < parts.size(); ++i) write(t, shards[i], parts[i]);
 }
 
@@ -144,11 +144,11 @@ void Deployment::upload(const std::string& tensor, std::shared_ptr<const HostTen
     uint64_t first = 0;
     if (!t.plan.stored(p)) continue;
     if (contiguous_in_whole(t.plan, p, &first))
-      write(t, p, {value, value->bytes.data() + first, t.plan.nbytes(p)});
+      write(t, p, {value, value->bytes.data() + first, t.plan.nbytes(p), nullptr});
     else
       in_pieces.push_back(p);
   }
-  write_made(t, in_pieces, source_of(*value));
+  write_made(t, in_pieces, [value](int64_t first, int64_t count, uint8_t* out) { source_of(*value)(first, count, out); });
 }
 
 void Deployment::fill(const std::string& tensor, const ElementSource& source) {
@@ -160,16 +160,11 @@ void Deployment::fill(const std::string& tensor, const ElementSource& source) {
   write_made(t, stored, source);
 }
 
-bool Deployment::lies_in_pieces(const std::string& tensor) const {
+bool Deployment::lies_once(const std::string& tensor) const {
   const Placed& t = tensors_.at(tensor);
-  uint64_t nbytes = 0, first = 0;
-  bool some = false;
-  for (uint32_t p = 0; p < t.plan.shards.size(); ++p) {
-    if (!t.plan.stored(p)) continue;
-    nbytes += t.plan.nbytes(p);
-    some = some || !contiguous_in_whole(t.plan, p, &first);
-  }
-  return some && nbytes == static_cast<uint64_t>(t.shape.elements()) * size_of(t.dtype);
+  uint64_t nbytes = 0;
+  for (uint32_t p = 0; p < t.plan.shards.size(); ++p) nbytes += t.plan.stored(p) ? t.plan.nbytes(p) : 0;
+  return nbytes == static_cast<uint64_t>(t.shape.elements()) * size_of(t.dtype);
 }
 
 std::vector<Deployment::Range> Deployment::ranges(const std::string& tensor) const {

@@ -36,10 +36,11 @@ class Deployment {
   /// Puts an input's bytes in place at once, without time and without copying what is contiguous: memory shares the
   /// tensor until something else is written there. Also where a foreign model keeps the bytes.
   void upload(const std::string& tensor, std::shared_ptr<const HostTensor> value);
-  /// The same of what is made where it lies: each of its elements once. Only of a tensor that lies_in_pieces().
+  /// The same of what is made where it lies, when somebody looks at it: each of its elements once. Only of a tensor that
+  /// lies_once().
   void fill(const std::string& tensor, const ElementSource&);
-  /// Whether it has one copy, of whose shards some are no contiguous bytes of the whole.
-  bool lies_in_pieces(const std::string& tensor) const;
+  /// Whether it has one copy.
+  bool lies_once(const std::string& tensor) const;
   /// Calls put(address, bytes, nbytes) for what each shard holds of a value. std::invalid_argument if it does not fit
   /// the tensor.
   void for_each_shard(const std::string& tensor, const HostTensor& value,

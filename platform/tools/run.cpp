@@ -124,7 +124,7 @@ void KernelRun::place_inputs() {
   std::vector<const TensorSpec*> whole;
   for (const TensorSpec* t : tensors_of(spec_)) {
     const auto source = element_source(*t, params_, o_);
-    if (source && !verified() && deployment_->lies_in_pieces(t->name))
+    if (source && !verified() && deployment_->lies_once(t->name))
       deployment_->fill(t->name, *source);
     else
       whole.push_back(t);

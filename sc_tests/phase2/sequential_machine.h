@@ -115,7 +115,7 @@ inline std::string difference(const MemoryImage& got, const SequentialMachine& m
         const bool pending = extent && extent->pending.producer;
         if (pending && pending_too) return;
         for (uint64_t b = 0; b < n && where.empty(); ++b) {
-          if (extent && !pending && extent->bytes.data[offset + b] == bytes.at(at + b)) continue;
+          if (extent && !pending && extent->bytes.data()[offset + b] == bytes.at(at + b)) continue;
           where = std::string(name_of(key.space)) + " differs at " + std::to_string(at + b) +
                   (key.pe == kNoPe ? "" : " of PE " + std::to_string(key.pe)) + (pending ? ", pending" : "");
         }

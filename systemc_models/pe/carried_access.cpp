@@ -209,7 +209,7 @@ void CarriedAccess::sample(const Range& r, const tlm::tlm_generic_payload& p) {
                                    } else if (e->pending.producer) {
                                      value_.place(kValue, r.offset + offset, e->part(from, bytes));
                                    } else {
-                                     std::memcpy(p.get_data_ptr() + offset, e->bytes.data + from, bytes);
+                                     std::memcpy(p.get_data_ptr() + offset, e->bytes.data() + from, bytes);
                                    }
                                  });
   note(r, 0, p.get_address(), n, window.space);

@@ -56,7 +56,7 @@ void fill_streams(const OpDesc& d, PeCommand& c) {
 
 /// How often a MATH command passes over its elements, and by what.
 void fill_passes(const OpDesc& d, PeCommand& c) {
-  const MathOp* op = find_math_op(d.op);
+  const MathOp* op = c.math_op = find_math_op(d.op);
   if (op && op->steps != Steps::one && !d.operands[0].is_scalar) {
     const Dims& shape = d.operands[0].ref.shape;
     c.steps = steps_of(*op, shape[d.axis < 0 ? d.axis + shape.rank() : d.axis]);

@@ -174,6 +174,7 @@ KernelRunner::Submitted& KernelRunner::enqueue(std::unique_ptr<Submitted> s, con
   s->desc = desc;
   s->ticket = first_ticket_ + submitted_.size();
   s->issue_ns = local_ns_;
+  if (!s->op) s->after = std::exchange(followed_, {});
   ++outstanding_;
   if (history_) history_->submitted(s->op && s->op->store ? s->op->store : desc);
   submitted_.push_back(std::move(s));
@@ -382,6 +383,7 @@ void KernelRunner::complete(PeCommand& command) {
   --outstanding_;
   if (waiting_ && !waiting_for_slot_ && awaited_ == s.ticket) resume(s, s.done_ns);
   while (!submitted_.empty() && submitted_.front()->done) {
+    keep_op_ids(*submitted_.front());
     submitted_.pop_front();
     ++first_ticket_;
   }
@@ -518,6 +520,40 @@ bool KernelRunner::done(Ticket t) const {
   if (s && !s->done) return false;
   if (history_) history_->found_complete(pe_.index, seq_of(t));
   return true;
+}
+
+namespace {
+
+std::vector<uint64_t> op_ids_of(const PeCommand& c) {
+  if (!c.recorded_in_parts()) return {c.op_id};
+  std::vector<uint64_t> ids;
+  for (const RangedAccess::Part& part : c.ranged->parts) ids.push_back(part.op_id);
+  return ids;
+}
+
+}  // namespace
+
+/// Before a command that is done goes: what tl.follow may ask for.
+void KernelRunner::keep_op_ids(const Submitted& s) {
+  if (!block_.logged()) return;
+  const std::vector<uint64_t> ids = op_ids_of(s.store ? *s.store : s);
+  op_ids_.resize(s.ticket, 0);
+  op_ids_.back() = ids.front();
+  if (ids.size() > 1) op_ids_of_parts_.emplace(s.ticket, ids);
+}
+
+void KernelRunner::follow(Ticket t) {
+  std::vector<uint64_t> ids;
+  if (const Submitted* s = find(t)) {
+    ids = op_ids_of(s->store ? *s->store : *s);
+  } else if (const auto parts = op_ids_of_parts_.find(t); parts != op_ids_of_parts_.end()) {
+    ids = parts->second;
+  } else if (t > 0 && t <= op_ids_.size()) {
+    ids = {op_ids_[t - 1]};
+  }
+  for (const uint64_t id : ids) {
+    if (id > 0) followed_.push_back(id);
+  }
 }
 
 void KernelRunner::wait(Ticket t) {

@@ -79,6 +79,7 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   void wait_for_slot(Ticket) override;
   void wait(Ticket) override;
   bool done(Ticket) const override;
+  void follow(Ticket) override;
   void next_poll(const FlagWait&) override;
   void flag_held(const OpDesc& poll) override;
   void elapse(double cycles) override { work(cpu_.cycles_ns(cycles)); }
@@ -139,6 +140,7 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   /// The first ticket is 1, the first seq 0.
   static uint64_t seq_of(Ticket t) { return t - 1; }
   Submitted* find(Ticket) const;
+  void keep_op_ids(const Submitted&);
 
   Timeline& timeline() const { return system_.timeline(); }
 
@@ -167,6 +169,10 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   std::deque<std::unique_ptr<Submitted>> submitted_;
   size_t outstanding_ = 0;
   uint64_t seq_ = 0;
+  // Where there is a log, for tl.follow.
+  std::vector<uint64_t> op_ids_;                              ///< of commands that are done, by ticket; 0: none
+  std::unordered_map<Ticket, std::vector<uint64_t>> op_ids_of_parts_;  ///< of those with several records
+  std::vector<uint64_t> followed_;                            ///< by the next command
   std::vector<Submitted*> held_;    ///< atomics that release, until all that the kernel has written before is complete
   const FlagWait* flag_ = nullptr;  ///< what the kernel polls for, from the first poll that has not found it
   bool pauses_ = false;             ///< between two polls

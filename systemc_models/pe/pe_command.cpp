@@ -62,6 +62,7 @@ uint64_t CompositePlan::tile_bytes() const {
 
 void PeCommand::describe(OpRecord& r) const {
   r.desc = desc;
+  r.dependency_ids = after;
   if (ranged && !ranged->parts.empty()) ranged->parts.front().describe(r);
 }
 

@@ -83,6 +83,7 @@ struct CompositePlan {
 
 class CarriedAccess;
 class PePort;
+struct MathOp;
 struct MemoryRequest;
 struct PeCommand;
 struct PeSetup;
@@ -179,7 +180,7 @@ struct RangedAccess {
     static constexpr bool data_op = true;
     std::shared_ptr<OpDesc> desc;
     uint64_t op_id = 0;
-    std::vector<uint64_t> after;  ///< the op_ids of the atomics before it on its ranges
+    std::vector<uint64_t> after;  ///< the command's, and the op_ids of the atomics before it on its ranges
     double grant_ns = 0, done_ns = 0;
     bool took_effect = false;
     void describe(OpRecord& r) const {
@@ -198,8 +199,8 @@ struct PeCommand {
   static constexpr bool data_op = true;
   CommandType type = CommandType::math;
   bool overheads_paid = false;  ///< submitted by a driver in the place of pe_cpu and scheduler: dispatched at once
+  uint64_t op_id = 0;  ///< of its record, from the begin of its service on; 0: nothing is logged
   // Progress, kept by the scheduler alone.
-  uint64_t op_id = 0;
   int64_t window = 0, fed = 0, completed = 0;
   int64_t tiles = 0, tiles_n = 0, tiles_k = 0;  ///< of the plan
   uint64_t tile_bytes = 0;
@@ -211,6 +212,7 @@ struct PeCommand {
   double done_ns = 0;
 
   std::shared_ptr<const OpDesc> desc;  ///< what it does, for the op log; may be null in drivers
+  std::vector<uint64_t> after;         ///< the op_ids that its record names (tl.follow)
 
   // Simple commands.
   TilePart dma;
@@ -219,6 +221,7 @@ struct PeCommand {
   std::string dtype;                     ///< GEMM: A's
   std::string dtype_b;                   ///< GEMM: B's where it is another; else empty
   std::string op;                        ///< MATH
+  const MathOp* math_op = nullptr;       ///< MATH: what `op` names; null: none of the engines' own
   std::vector<std::string> combines;     ///< MATH: the ops of a combiner of the kernel's own, which `op` is timed as
   int64_t steps = 1;                     ///< MATH: passes over the elements (math_op.h)
   int64_t elements = 0;                  ///< MATH: of the largest operand

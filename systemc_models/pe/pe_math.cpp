@@ -11,12 +11,24 @@ PeMath::PeMath(sc_core::sc_module_name name, const ComponentConfig& config, cons
     : ComputeEngine(name, config, checked(parameters), Stage::math),
       lanes_(parameters.lanes),
       freq_ghz_(parameters.freq_ghz),
-      cycles_(parameters.cycles) {}
+      cycles_(parameters.cycles) {
+  for (const MathOp& op : math_ops()) {
+    const auto it = cycles_.find(std::string(op.name));
+    of_op_.push_back(it == cycles_.end() ? std::nullopt : std::optional<double>(it->second));
+  }
+}
 
 std::vector<std::string> names_of_math_ops() {
   std::vector<std::string> names;
   for (const MathOp& op : math_ops()) names.emplace_back(op.name);
   return names;
+}
+
+double PeMath::cycles(const PeCommand& command) {
+  if (!command.combines.empty()) return cycles(command.combines);
+  if (!command.math_op) return cycles(command.op);
+  const std::optional<double>& known = of_op_[static_cast<size_t>(command.math_op - math_ops().data())];
+  return known ? *known : cycles(command.op);
 }
 
 double PeMath::cycles(const std::string& op) {
@@ -58,8 +70,7 @@ ComputeEngine::Compute PeMath::compute(const PeItem& item) {
     if (item.last_output) sum += plan.math_cycles[2];
   } else {
     const PeCommand& command = *item.command;
-    sum = command.combines.empty() ? cycles(command.op) : cycles(command.combines);
-    sum *= static_cast<double>(command.steps);
+    sum = cycles(command) * static_cast<double>(command.steps);
   }
   const double groups = static_cast<double>((elements + lanes_ - 1) / lanes_);
   return {groups * sum / freq_ghz_, static_cast<double>(elements), 0};

@@ -4,6 +4,7 @@
 // Does not model: the depth of the lanes' pipelines, reductions' trees, the parts of a row that lie in different lanes.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -50,6 +51,7 @@ class PeMath : public ComputeEngine {
   std::vector<std::string> notes() const override;
 
  private:
+  double cycles(const PeCommand&);
   double cycles(const std::string& op);
   double cycles(const std::vector<std::string>& ops);
   Compute compute(const PeItem& item) override;
@@ -57,6 +59,7 @@ class PeMath : public ComputeEngine {
   int64_t lanes_;
   double freq_ghz_;
   NumberMap cycles_;
+  std::vector<std::optional<double>> of_op_;  ///< the same, as math_ops() stand
   std::set<std::string> not_listed_;  ///< ops that were done and that `cycles` says nothing of
 };
 

@@ -111,6 +111,7 @@ void RangedCommand::submitted(double submit_ns, CommandHistory* history, PeComma
     d.seq = desc_->seq;
     d.launch = desc_->launch;
     d.handle_id = desc_->handle_id;
+    part.after = command.after;
   }
   if (desc_->type != CommandType::atomic) return;
   effects_left_ = groups.size();
@@ -231,7 +232,9 @@ void RangedCommand::take_effect(Part& part) {
   if (!command_->fault.empty()) return;
   const std::string fault = never_written(*part.desc);
   if (!fault.empty()) return fail(fault);
-  if (part.op_id > 0) part.after = system_.follow_atomics(part.op_id, op);
+  if (part.op_id > 0) {
+    for (const uint64_t before : system_.follow_atomics(part.op_id, op)) part.after.push_back(before);
+  }
   system_.apply(part.desc);
   if (shown && op.returns_old) shown->old = old_of(*part.desc, system_.image());
   if (history_) history_->took_effect(*part.desc);

@@ -21,7 +21,7 @@ struct Machine {
   EvalInput place(const TensorRef& t) {
     const SharedBytes bytes = SharedBytes::take(random_tensor(t.dtype, t.shape, t.addr));
     image.write_shared(MemoryImage::key_of(t), t.addr, bytes);
-    return EvalInput::tensor(bytes.data, t.dtype, t.shape);
+    return EvalInput::tensor(bytes.data(), t.dtype, t.shape);
   }
 
   void compute(const std::string& op, const std::vector<TensorRef>& in, const TensorRef& out) {

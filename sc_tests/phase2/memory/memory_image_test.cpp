@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <random>
+#include <thread>
 
 #include "kernbench/phase2/memory/range_value.h"
 #include "kernbench/phase2/op/runs.h"
@@ -41,11 +42,41 @@ Cell cell_of(const MemoryImage& image, MemoryImage::SpaceKey key, uint64_t addr)
     if (e->pending.producer) {
       c = {State::pending, 0, e->pending.producer.get(), e->pending.offset + offset};
     } else {
-      c = {State::real, e->bytes.data[offset], nullptr, 0};
+      c = {State::real, e->bytes.data()[offset], nullptr, 0};
     }
   });
   return c;
 }
+
+/// Halves of one buffer, each made by itself: the bytes `from`, `from` + 1, …
+struct Halves {
+  struct Half final : LaterBytes {
+    void fill() const override {
+      for (uint64_t i = 0; i < size; ++i) to[i] = static_cast<uint8_t>(from + i);
+      ++fills;
+    }
+    uint64_t from = 0, size = 0;
+    uint8_t* to = nullptr;
+    mutable std::atomic<int> fills{0};
+  };
+  static std::shared_ptr<Halves> of(uint64_t n, uint64_t from) {
+    auto h = std::make_shared<Halves>();
+    h->buffer.resize(n);
+    for (const bool second : {false, true}) {
+      Half& half = h->half[second];
+      half.to = h->buffer.data() + (second ? n / 2 : 0);
+      half.from = from + (second ? n / 2 : 0);
+      half.size = second ? n - n / 2 : n / 2;
+    }
+    return h;
+  }
+  static void write(MemoryImage& image, MemoryImage::SpaceKey key, uint64_t addr, const std::shared_ptr<Halves>& h) {
+    for (const Half& half : h->half)
+      image.write_shared(key, addr + static_cast<uint64_t>(half.to - h->buffer.data()), {h, half.to, half.size, &half});
+  }
+  Bytes buffer;
+  Half half[2];
+};
 
 TEST(MemoryImage, agrees_with_a_byte_array_under_random_operations) {
   const unsigned seed = std::random_device{}();
@@ -72,7 +103,12 @@ TEST(MemoryImage, agrees_with_a_byte_array_under_random_operations) {
             bytes[i] = static_cast<uint8_t>(rng());
             model[at + i] = {State::real, bytes[i], nullptr, 0};
           }
-          if (pick(2)) {
+          const uint64_t way = pick(4);
+          if (way == 0) {
+            const uint64_t from = pick(256);
+            Halves::write(image, kHbm, kBase + at, Halves::of(n, from));
+            for (uint64_t i = 0; i < n; ++i) model[at + i].value = static_cast<uint8_t>(from + i);
+          } else if (way == 1) {
             image.write(kHbm, kBase + at, bytes.data(), n);
           } else {
             image.write_shared(kHbm, kBase + at, SharedBytes::take(std::move(bytes)));
@@ -182,6 +218,30 @@ TEST(MemoryImage, moving_bulk_data_shares_its_buffer) {
   EXPECT_EQ(image.view({Space::tcm, 3}, 64, 1 << 20), where);
   EXPECT_EQ(image.snapshot().view({Space::tcm, 3}, 64, 1 << 20), where);
   EXPECT_EQ(image.view({Space::tcm, 4}, 64, 1), nullptr);
+}
+
+TEST(MemoryImage, bytes_are_made_when_somebody_looks_at_them_and_once) {
+  constexpr uint64_t kHalf = 1 << 16;
+  const auto halves = Halves::of(2 * kHalf, 3);
+  MemoryImage image;
+  Halves::write(image, kHbm, 0, halves);
+  image.transfer(hbm(100, DType::u8, {2 * kHalf - 100}), tcm(3, 64, DType::u8, {2 * kHalf - 100}));
+  EXPECT_EQ(image.state_of(tcm(3, 64, DType::u8, {2 * kHalf - 100})).state, State::real);
+  const MemoryImage copy = image.snapshot();
+  image.erase(kHbm, 0, 10);
+  EXPECT_EQ(halves->half[0].fills + halves->half[1].fills, 0);
+
+  std::vector<std::thread> threads;
+  std::vector<uint8_t> found(4);
+  for (size_t t = 0; t < found.size(); ++t)
+    threads.emplace_back([&, t] { copy.read({Space::tcm, 3}, 64 + kHalf + t, &found[t], 1); });
+  for (std::thread& t : threads) t.join();
+  for (size_t t = 0; t < found.size(); ++t) EXPECT_EQ(found[t], static_cast<uint8_t>(3 + 100 + kHalf + t));
+  EXPECT_EQ(halves->half[0].fills, 0);
+  EXPECT_EQ(halves->half[1].fills, 1);
+  ASSERT_NE(image.view(kHbm, 10, 4), nullptr);
+  EXPECT_EQ(*image.view(kHbm, 10, 4), 13);
+  EXPECT_EQ(halves->half[0].fills, 1);
 }
 
 /// An all_gather by halving: each of 256 PEs ends with the blocks of all of them, each made by an op of its own.
