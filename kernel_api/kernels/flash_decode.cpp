@@ -4,6 +4,7 @@
 // what qkv has for it. What the ranges come to is put together by flash_combine.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/kernels/flash.h"
@@ -51,6 +52,9 @@ class Decode {
         v_(args["v"]),
         part_(args["part"]),
         qkv_(tl, args, "flash_decode", "qkv") {
+    if (args.has("o") && units_.splits > 1) throw KernelFault("flash_decode: o is of keys in one range: flash_combine");
+    if (args.has("o")) o_.emplace(tl, args, "flash_decode", "o");
+    if (args.has("cos")) turns_ = {args["cos"], args["sin"]};
     if (k_.shape != v_.shape || k_.offset != v_.offset || part_.shape[0] != k_.shape[0] ||
         part_.offset[0] != k_.offset[0] || part_.shape[1] != units_.columns())
       throw KernelFault("flash_decode: the PE's parts of k, v and part are not alike");
@@ -62,20 +66,34 @@ class Decode {
     const int64_t begin = split * units_.keys, end = begin + units_.keys;
     Queries q;
     q.rows = h.group;
-    q.q = qkv_.load(sequence, h.q_col(head), 1, h.group * h.dim).reshape({h.group, h.dim});
+    q.q = turned(qkv_.load(sequence, h.q_col(head), 1, h.group * h.dim).reshape({h.group, h.dim}), sequence);
     FlashAttention running(tl_, q, false);
     add_cached(running, i, begin, std::max(begin, units_.first_seen()), std::min(end, units_.context));
     if (begin <= units_.context && units_.context < end) {
-      const tl::Tensor key = qkv_.load(sequence, h.k_col(head), 1, h.dim);
+      const tl::Tensor key = turned(qkv_.load(sequence, h.k_col(head), 1, h.dim), sequence);
       const tl::Tensor value = qkv_.load(sequence, h.v_col(head), 1, h.dim);
       tl_.store_async(cached(k_, i, units_.context - begin, 1), key);
       tl_.store_async(cached(v_, i, units_.context - begin, 1), value);
       running.add(key, value, units_.context);
     }
     store(running, i);
+    if (!o_) return;
+    const tl::Tensor o = tl_.cast(running.result(), k_.dtype());
+    o_->store(sequence, h.o_col(head), o.reshape({1, h.group * h.dim}));
   }
 
  private:
+  /// Heads, a row each, by the sequence's row of cos and sin.
+  tl::Tensor turned(const tl::Tensor& heads, int64_t sequence) const {
+    if (turns_.empty()) return heads;
+    const int64_t half = units_.heads.dim / 2;
+    const auto table = [&](const tl::View& t) {
+      return tl_.cast(tl_.load(t.block().rows(sequence - t.offset[0], 1)), DType::f32);
+    };
+    const tl::Tensor c = table(turns_[0]), s = table(turns_[1]), wide = tl_.cast(heads, DType::f32);
+    const tl::Tensor a = wide.slice(1, 0, half), b = wide.slice(1, half, half);
+    return tl_.cast(tl_.cat({a * c - b * s, b * c + a * s}, 1), heads.dtype());
+  }
   /// Of row i, `count` keys from the local one on.
   tl::Block cached(const tl::View& t, int64_t i, int64_t first, int64_t count) const {
     return (t.ptr + (i * units_.keys + first) * units_.heads.dim).block({count, units_.heads.dim});
@@ -114,6 +132,8 @@ class Decode {
   const Units units_;
   const tl::View &k_, &v_, &part_;
   const Shards qkv_;
+  std::optional<Shards> o_;
+  std::vector<tl::View> turns_;  ///< cos and sin, or none
 };
 
 void flash_decode(tl::Context& tl, const tl::Args& args) {
@@ -152,11 +172,34 @@ void flash_combine(tl::Context& tl, const tl::Args& args) {
   }
 }
 
+std::map<std::string, Expected> combine_reference(const Params&, const TensorMap&);
+
+/// qkv with its heads of q and k turned, and rounded as the kernel does.
+Floats turned_rows(const Params& p, const TensorMap& in) {
+  const Heads h = Units(p).heads;
+  Floats x = in.at("qkv").floats();
+  const Floats c = in.at("cos").floats(), s = in.at("sin").floats();
+  const int64_t half = h.dim / 2;
+  for (int64_t row = 0; row < p.integer("batch"); ++row) {
+    for (int64_t head = 0; head < h.heads + h.kv; ++head) {
+      const int64_t col = head < h.heads ? h.q_col_of(head) : h.k_col(head - h.heads);
+      for (int64_t d = 0; d < half; ++d) {
+        const auto i = static_cast<size_t>(row * h.width() + col + d), j = i + static_cast<size_t>(half);
+        const auto t = static_cast<size_t>(row * half + d);
+        const float a = x[i], b = x[j];
+        x[i] = a * c[t] - b * s[t];
+        x[j] = b * c[t] + a * s[t];
+      }
+    }
+  }
+  return HostTensor::from(p.dtype(), in.at("qkv").shape, x).floats();
+}
+
 /// In f64: of each row of the cache the weighted values, the greatest score and the sum of weights.
 std::map<std::string, Expected> decode_reference(const Params& p, const TensorMap& in) {
   const Units units(p);
   const Heads& h = units.heads;
-  const Floats qkv = in.at("qkv").floats();
+  const Floats qkv = in.count("cos") > 0 ? turned_rows(p, in) : in.at("qkv").floats();
   Floats k = in.at("k").floats(), v = in.at("v").floats();
   Floats part(static_cast<size_t>(units.count() * units.splits * units.columns())), scale(part.size());
   const auto of_qkv = [&](int64_t sequence, int64_t col) {
@@ -202,9 +245,11 @@ std::map<std::string, Expected> decode_reference(const Params& p, const TensorMa
       for (int64_t d = 0; d < h.dim; ++d) scale[at + static_cast<size_t>(d)] *= static_cast<float>(rounding);
     }
   }
+  const HostTensor of_ranges = HostTensor::from(DType::f32, {units.count() * units.splits, units.columns()}, part);
   return {{"k", {HostTensor::from(p.dtype(), in.at("k").shape, k), {}}},
           {"v", {HostTensor::from(p.dtype(), in.at("v").shape, v), {}}},
-          {"part", {HostTensor::from(DType::f32, {units.count() * units.splits, units.columns()}, part), scale}}};
+          {"part", {of_ranges, scale}},
+          {"o", combine_reference(p, {{"part", of_ranges}}).at("o")}};
 }
 
 std::map<std::string, Expected> combine_reference(const Params& p, const TensorMap& in) {
@@ -229,6 +274,10 @@ std::map<std::string, Expected> combine_reference(const Params& p, const TensorM
     }
   }
   return {{"o", {HostTensor::from(p.dtype(), {units.batch, h.heads * h.dim}, o), {}}}};
+}
+
+Dims shape_of_o(const Params& p) {
+  return {p.integer("batch"), p.integer("heads") * p.integer("dim")};
 }
 
 TensorSpec part_spec(TensorSpec::Role role) {
@@ -269,7 +318,19 @@ KernelSpec decode_spec() {
     };
     return t;
   };
-  s.tensors = {qkv, cache("k"), cache("v"), part_spec(TensorSpec::Role::out)};
+  const auto optional = [](TensorSpec t, std::function<Dims(const Params&)> shape) {
+    t.shape = std::move(shape);
+    t.optional = true;
+    return t;
+  };
+  const auto turns = [](const Params& p) { return Dims{p.integer("batch"), p.integer("dim") / 2}; };
+  s.tensors = {qkv,
+               cache("k"),
+               cache("v"),
+               optional(input("cos", {}, Placement::replicate), turns),
+               optional(input("sin", {}, Placement::replicate), turns),
+               part_spec(TensorSpec::Role::out),
+               optional(output("o", {}, Placement::single), shape_of_o)};
   s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
     check_heads(*p);
     if (p->integer("splits") * p->integer("keys") <= p->integer("context"))
@@ -288,7 +349,7 @@ KernelSpec combine_spec() {
   s.help = "o of each sequence from what flash_decode has made of the ranges of its keys";
   s.params = params_of({});
   TensorSpec o = output("o", {}, Placement::single);
-  o.shape = [](const Params& p) { return Dims{p.integer("batch"), p.integer("heads") * p.integer("dim")}; };
+  o.shape = shape_of_o;
   s.tensors = {part_spec(TensorSpec::Role::in), o};
   // Of a run of this kernel alone; a sum of 0 would be no attention.
   s.tensors[0].fill = [](const Params& p, uint64_t seed) {
