@@ -156,6 +156,7 @@ class Linear {
       const tl::View& w = args.shard("w", pes_[p]);
       k_.push_back(w.empty() ? Range{} : along(w, 0));
     }
+    summed_ = ranks_share_k();
     check();
   }
 
@@ -164,7 +165,7 @@ class Linear {
     ask(1);  // the first piece; more would keep x waiting, which comes over the same link
     const tl::Tensor x = own_rows();
     for (Chunk& c : chunks_) turn(x, &c);
-    const size_t lag = summed_over_ranks() ? 4 : 3;
+    const size_t lag = summed_ ? 4 : 3;
     for (size_t i = 0; i < units_.size() + lag; ++i) {
       if (i < units_.size()) multiply(&units_[i]);
       if (i >= 1 && i - 1 < units_.size()) give(&units_[i - 1]);
@@ -233,11 +234,15 @@ class Linear {
         wrong_layout("a matrix of weights", "columns over the cubes of a rank as y's and rows over the PEs of each");
     }
   }
-  bool summed_over_ranks() const {
-    const tl::View& x = args_["x"];
-    int64_t k = 0;
-    for (const Range& c : columns_) k += c.count;
-    return ranks_.size() > 1 && k < x.whole[1];
+  /// Whether some rank lacks a part of k.
+  bool ranks_share_k() const {
+    for (size_t r = 0; r < ranks_.size(); ++r) {
+      int64_t k = 0;
+      for (const int64_t pe : ccl::group_with(tl_.launch(), ccl::parse_axes("cube"), ranks_[r]))
+        k += columns_of("x", static_cast<uint32_t>(pe)).count;
+      if (k < args_["x"].whole[1]) return true;
+    }
+    return false;
   }
 
   // ---- Rows on their way -----------------------------------------------------------------------------------------
@@ -419,7 +424,7 @@ class Linear {
       u->own.push_back(sum_of(parts, shape));
     }
     u->sums.clear();
-    if (!summed_over_ranks()) return;
+    if (!summed_) return;
     for (tl::Tensor& own : u->own) {
       own = own.reshape({own.elements()});
       for (size_t i = 1; i < ranks_.size(); ++i) {
@@ -451,13 +456,11 @@ class Linear {
   /// Sums of one matrix over all ranks.
   tl::Tensor joined(const Unit& u, size_t m) const {
     const int64_t count = u.chunk->rows[pes_.me()].count, elements = count * blocks_[u.block].count;
-    std::vector<Dims> shapes;
-    for (size_t r = 0; r < ranks_.size(); ++r) shapes.push_back({share_of(elements, r).count});
-    std::vector<tl::Tensor> all(ranks_.size());
+    std::vector<tl::Tensor> all;
     for (size_t r = 0; r < ranks_.size(); ++r) {
-      if (shapes[r].elements() > 0) all[r] = r == ranks_.me() ? u.shares[m] : totals_.recv(r, shapes[r], dtype_);
+      const int64_t part = share_of(elements, r).count;
+      if (part > 0) all.push_back(r == ranks_.me() ? u.shares[m] : totals_.recv(r, {part}, dtype_));
     }
-    all.erase(std::remove_if(all.begin(), all.end(), [](const tl::Tensor& t) { return !t.valid(); }), all.end());
     const tl::Tensor sum = all.size() == 1 ? all.front() : tl_.cat(all, 0);
     return sum.reshape({count, blocks_[u.block].count});
   }
@@ -468,7 +471,7 @@ class Linear {
     const tl::View& y = args_["y"];
     const int64_t row = rows.first - y.offset[0], column = columns.first - y.offset[1];
     std::vector<tl::Tensor> sums = u->own;
-    for (size_t m = 0; m < sums.size() && summed_over_ranks(); ++m) sums[m] = joined(*u, m);
+    for (size_t m = 0; m < sums.size() && summed_; ++m) sums[m] = joined(*u, m);
     tl::Tensor v = tl_.cast(sums.front(), DType::f32);
     if (args_.has("bias")) {
       const tl::View& bias = args_["bias"];
@@ -492,6 +495,7 @@ class Linear {
   std::vector<Range> columns_;  ///< of x, by cube
   std::vector<Range> k_;        ///< rows of the weights, by place in this cube
   Range mine_;                  ///< this cube's columns of y
+  bool summed_ = false;         ///< over ranks
   std::vector<tl::View> weights_;
   tl::Tensor residual_;
   std::deque<Chunk> chunks_;

@@ -64,14 +64,22 @@ class Decode {
     const Heads& h = units_.heads;
     const int64_t sequence = units_.sequence(unit), head = units_.head(unit);
     const int64_t begin = split * units_.keys, end = begin + units_.keys;
+    const bool appends = begin <= units_.context && units_.context < end;
+    // All is asked for before anything is waited for: the cache follows behind without a pause.
+    const int64_t wide = h.group * h.dim;
+    std::vector<Shards::Columns> columns = {{h.q_col(head), wide}};
+    if (appends) columns.insert(columns.end(), {{h.k_col(head), h.dim}, {h.v_col(head), h.dim}});
+    const tl::Tensor now = qkv_.gather(sequence, columns);
+    std::vector<tl::Tensor> turns;
+    for (const tl::View& t : turns_) turns.push_back(tl_.load_async(t.block().rows(sequence - t.offset[0], 1)));
+    CachedBlocks cached_blocks(*this, i, begin, std::max(begin, units_.first_seen()), std::min(end, units_.context));
     Queries q;
     q.rows = h.group;
-    q.q = turned(qkv_.load(sequence, h.q_col(head), 1, h.group * h.dim).reshape({h.group, h.dim}), sequence);
+    q.q = turned(now.slice(1, 0, wide).reshape({h.group, h.dim}), turns);
     FlashAttention running(tl_, q, false);
-    add_cached(running, i, begin, std::max(begin, units_.first_seen()), std::min(end, units_.context));
-    if (begin <= units_.context && units_.context < end) {
-      const tl::Tensor key = turned(qkv_.load(sequence, h.k_col(head), 1, h.dim), sequence);
-      const tl::Tensor value = qkv_.load(sequence, h.v_col(head), 1, h.dim);
+    cached_blocks.add_to(running);
+    if (appends) {
+      const tl::Tensor key = turned(now.slice(1, wide, h.dim), turns), value = now.slice(1, wide + h.dim, h.dim);
       tl_.store_async(cached(k_, i, units_.context - begin, 1), key);
       tl_.store_async(cached(v_, i, units_.context - begin, 1), value);
       running.add(key, value, units_.context);
@@ -83,41 +91,52 @@ class Decode {
   }
 
  private:
-  /// Heads, a row each, by the sequence's row of cos and sin.
-  tl::Tensor turned(const tl::Tensor& heads, int64_t sequence) const {
-    if (turns_.empty()) return heads;
+  /// Heads, a row each, by a row of cos and one of sin, if there are any.
+  tl::Tensor turned(const tl::Tensor& heads, const std::vector<tl::Tensor>& turns) const {
+    if (turns.empty()) return heads;
     const int64_t half = units_.heads.dim / 2;
-    const auto table = [&](const tl::View& t) {
-      return tl_.cast(tl_.load(t.block().rows(sequence - t.offset[0], 1)), DType::f32);
-    };
-    const tl::Tensor c = table(turns_[0]), s = table(turns_[1]), wide = tl_.cast(heads, DType::f32);
-    const tl::Tensor a = wide.slice(1, 0, half), b = wide.slice(1, half, half);
+    const tl::Tensor c = tl_.cast(turns[0], DType::f32), s = tl_.cast(turns[1], DType::f32);
+    const tl::Tensor wide = tl_.cast(heads, DType::f32), a = wide.slice(1, 0, half), b = wide.slice(1, half, half);
     return tl_.cast(tl_.cat({a * c - b * s, b * c + a * s}, 1), heads.dtype());
   }
   /// Of row i, `count` keys from the local one on.
   tl::Block cached(const tl::View& t, int64_t i, int64_t first, int64_t count) const {
     return (t.ptr + (i * units_.keys + first) * units_.heads.dim).block({count, units_.heads.dim});
   }
-  void add_cached(FlashAttention& running, int64_t i, int64_t begin, int64_t first, int64_t end) {
+
+  /// Keys and values of row i from `first` to `end`, some blocks ahead of their turn.
+  class CachedBlocks {
+   public:
+    CachedBlocks(const Decode& of, int64_t i, int64_t begin, int64_t first, int64_t end)
+        : of_(of), i_(i), begin_(begin), first_(first), end_(end), step_(std::max<int64_t>(1, kBlock / of.units_.heads.dim)) {
+      for (size_t n = 0; n < kAhead; ++n) ask();
+    }
+    void add_to(FlashAttention& running) {
+      for (size_t b = 0; b < blocks_.size(); ++b) {
+        ask();
+        running.add(blocks_[b].k, blocks_[b].v, first_ + static_cast<int64_t>(b) * step_);
+        blocks_[b] = {};
+      }
+    }
+
+   private:
     struct Block {
       tl::Tensor k, v;
     };
-    std::vector<Block> blocks;
-    const int64_t step = std::max<int64_t>(1, kBlock / units_.heads.dim);
-    const auto ask = [&] {
-      const int64_t from = first + static_cast<int64_t>(blocks.size()) * step;
-      if (from >= end) return;
-      const int64_t count = std::min(step, end - from);
-      blocks.push_back(
-          {tl_.load_async(cached(k_, i, from - begin, count)), tl_.load_async(cached(v_, i, from - begin, count))});
-    };
-    for (size_t n = 0; n < kAhead; ++n) ask();
-    for (size_t b = 0; b < blocks.size(); ++b) {
-      ask();
-      running.add(blocks[b].k, blocks[b].v, first + static_cast<int64_t>(b) * step);
-      blocks[b] = {};
+    void ask() {
+      const int64_t from = first_ + static_cast<int64_t>(blocks_.size()) * step_;
+      if (from >= end_) return;
+      const int64_t count = std::min(step_, end_ - from);
+      const auto load = [&](const tl::View& t) {
+        return tl::Tensor(of_.tl_.load_async(of_.cached(t, i_, from - begin_, count)));
+      };
+      blocks_.push_back({load(of_.k_), load(of_.v_)});
     }
-  }
+    const Decode& of_;
+    const int64_t i_, begin_, first_, end_, step_;
+    std::vector<Block> blocks_;
+  };
+
   void store(const FlashAttention& running, int64_t i) {
     const int64_t group = units_.heads.group, dim = units_.heads.dim;
     const bool any = running.top().valid();
