@@ -185,8 +185,7 @@ class ModelProgram::Run {
                {"norm", input("norm")},
                {"y", logits}});
     mark("head", "argmax");
-    h_.launch(way.on(h_), "argmax", {},
-              {{"x", h_.redistribute(logits, way.rows())}, {"y", output(of_step("next"))}});
+    h_.launch(way.on(h_), "argmax_of_columns", {}, {{"x", logits}, {"y", output(of_step("next"))}});
   }
 
   const ModelProgram& program_;
@@ -350,7 +349,7 @@ void ModelProgram::add_ends(size_t phase) {
     logits.tensor.role = next.tensor.role = TensorSpec::Role::out;
     add(logits, numbered("logits", step, p.steps), {sequences, model_.vocab}, last.operand(columns(plan_)));
     next.tensor.dtype = i32;
-    add(next, numbered("next", step, p.steps), {sequences}, last.rows());
+    add(next, numbered("next", step, p.steps), {sequences}, Layout().pe(host::shard(0)).on(last.ranks));
   }
 }
 

@@ -163,6 +163,10 @@ class Kernels(cli_support.Cli):
         self.close(self.run_kernel("scale", ["x"], {"x": x}, rows=11, cols=37, factor=-0.75)[0], -0.75 * x)
         x[3, 5] = x[3, 30] = 2  # the first of equals
         np.testing.assert_array_equal(self.run_kernel("argmax", ["y"], {"x": x}, rows=11, cols=37)[0], x.argmax(1))
+        for rows, cols in ((11, 37), (1, 1), (2, 3)):  # fewer columns than cubes, rows than PEs
+            y, = self.run_kernel("argmax_of_columns", ["y"], {"x": x[:rows, :cols]}, system="six_sip_torus.yaml", rows=rows,
+                                 cols=cols)
+            np.testing.assert_array_equal(y, x[:rows, :cols].argmax(1))
 
     def test_what_does_not_fit_is_one_line(self):
         def refuses(kernel, saying, *params):
