@@ -41,16 +41,15 @@ Range along(const tl::View& v, int axis) {
 struct Exchange {
   const char *what, *over;
 };
-constexpr Exchange kColumns{"k", "pe"}, kSums{"sum", "pe"}, kShares{"share", "rank"},
-    kTotals{"total", "rank"};
+constexpr Exchange kColumns{"k", "pe"}, kSums{"sum", "pe"}, kShares{"share", "rank"}, kTotals{"total", "rank"};
 
 std::vector<QueueConnection> connections(const Params& p, const LaunchShape& launch) {
   std::vector<QueueConnection> all;
   const auto join = [&](const ccl::Members& m, const ccl::Wires& wires, const std::string& prefix) {
     for (const ccl::Wire& w : wires)
-      all.push_back({m[static_cast<size_t>(w.from)], prefix + w.port, m[static_cast<size_t>(w.to)], prefix + w.peer_port,
-                     static_cast<uint32_t>(p.integer("slots")), static_cast<uint64_t>(p.integer("slot_bytes")),
-                     p.choice("tier")});
+      all.push_back({m[static_cast<size_t>(w.from)], prefix + w.port, m[static_cast<size_t>(w.to)],
+                     prefix + w.peer_port, static_cast<uint32_t>(p.integer("slots")),
+                     static_cast<uint64_t>(p.integer("slot_bytes")), p.choice("tier")});
   };
   for (const ccl::Members& m : ccl::groups_of(launch, ccl::parse_axes("cube")))
     join(m, ccl::grid_wiring(ccl::grid_of(launch, ccl::Axis::cube, m)), "");
@@ -65,7 +64,9 @@ std::vector<QueueConnection> connections(const Params& p, const LaunchShape& lau
 class Peers {
  public:
   Peers(tl::Context& tl, const Exchange& e)
-      : tl_(tl), prefix_(std::string(e.what) + ".to"), members_(ccl::group_with(tl.launch(), ccl::parse_axes(e.over), tl.index())) {
+      : tl_(tl),
+        prefix_(std::string(e.what) + ".to"),
+        members_(ccl::group_with(tl.launch(), ccl::parse_axes(e.over), tl.index())) {
     me_ = static_cast<size_t>(ccl::member_of(members_, tl.index()));
   }
   size_t size() const { return members_.size(); }
@@ -85,8 +86,8 @@ class Peers {
   size_t me_ = 0;
 };
 
-/// The PEs of one place in all cubes, in the grid of cubes: what each has goes along its row, then along the columns, so
-/// that it comes to each cube once.
+/// The PEs of one place in all cubes, in the grid of cubes: what each has goes along its row, then along the columns,
+/// so that it comes to each cube once.
 class Places {
  public:
   explicit Places(tl::Context& tl)
@@ -121,7 +122,10 @@ class Places {
     for (const int64_t from : order) {
       const int64_t cell = grid_.cell(from, y);
       const bool west = from < x;
-      take(from == x ? nullptr : west ? "W" : "E", cell, west ? "E" : "W", from != x && (west ? x + 1 < grid_.w : x > 0));
+      take(from == x ? nullptr
+           : west    ? "W"
+                     : "E",
+           cell, west ? "E" : "W", from != x && (west ? x + 1 < grid_.w : x > 0));
       const tl::Tensor& t = all[static_cast<size_t>(cell)];
       if (t.valid() && y > 0) tl_.send_async("N", t);
       if (t.valid() && y + 1 < grid_.h) tl_.send_async("S", t);
@@ -145,7 +149,14 @@ class Places {
 class Linear {
  public:
   Linear(tl::Context& tl, const tl::Args& args)
-      : tl_(tl), args_(args), cubes_(tl), pes_(tl, kColumns), sums_(tl, kSums), ranks_(tl, kShares), totals_(tl, kTotals), dtype_(args.dtype()) {
+      : tl_(tl),
+        args_(args),
+        cubes_(tl),
+        pes_(tl, kColumns),
+        sums_(tl, kSums),
+        ranks_(tl, kShares),
+        totals_(tl, kTotals),
+        dtype_(args.dtype()) {
     for (size_t p = 0; p < pes_.size(); ++p) rows_.push_back(rows_of(p));
     for (size_t c = 0; c < cubes_.size(); ++c) columns_.push_back(columns_of("x", cubes_[c]));
     mine_ = columns_of("y", cubes_[cubes_.me()]);
@@ -254,7 +265,8 @@ class Linear {
       most = std::max(most, r.count);
     }
     if (all == 0) return;
-    const int64_t chunks = std::clamp<int64_t>(all / args_.integer("rows"), 1, most), step = tl::Context::cdiv(most, chunks);
+    const int64_t chunks = std::clamp<int64_t>(all / args_.integer("rows"), 1, most),
+                  step = tl::Context::cdiv(most, chunks);
     for (int64_t first = 0; first < most; first += step) {
       chunks_.emplace_back();
       for (const Range& r : rows_) chunks_.back().rows.push_back(cut(r, {r.first + first, step}));
@@ -548,7 +560,8 @@ ShardPlan shards(const TensorSpec& t, const Params& p, bool over_ranks) {
 KernelSpec spec() {
   KernelSpec s;
   s.name = "decode_linear";
-  s.help = "y = residual + activation(norm(x) w + bias) [norm(x) up], of few rows: weights are read once, x goes to them";
+  s.help =
+      "y = residual + activation(norm(x) w + bias) [norm(x) up], of few rows: weights are read once, x goes to them";
   s.params = {ParamSpec::size("m", 16, "rows of x and y, split over the PEs of a cube"),
               ParamSpec::size("n", 1024, "columns of w and y, split over the cubes"),
               ParamSpec::size("k", 512, "columns of x, rows of w"),

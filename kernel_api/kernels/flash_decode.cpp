@@ -108,7 +108,12 @@ class Decode {
   class CachedBlocks {
    public:
     CachedBlocks(const Decode& of, int64_t i, int64_t begin, int64_t first, int64_t end)
-        : of_(of), i_(i), begin_(begin), first_(first), end_(end), step_(std::max<int64_t>(1, kBlock / of.units_.heads.dim)) {
+        : of_(of),
+          i_(i),
+          begin_(begin),
+          first_(first),
+          end_(end),
+          step_(std::max<int64_t>(1, kBlock / of.units_.heads.dim)) {
       for (size_t n = 0; n < kAhead; ++n) ask();
     }
     void add_to(FlashAttention& running) {

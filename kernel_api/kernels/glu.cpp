@@ -32,8 +32,7 @@ KernelSpec spec() {
   s.name = "glu";
   s.help = "z = activation(x) y, element by element, on what a PE has of each";
   s.params = {ParamSpec::size("rows", 256, "of x, y and z, split over the PEs"),
-              ParamSpec::size("cols", 256, "of x, y and z"),
-              ParamSpec::choice("activation", activations(), "of x"),
+              ParamSpec::size("cols", 256, "of x, y and z"), ParamSpec::choice("activation", activations(), "of x"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {input("x", {"rows", "cols"}, Placement::rows), input("y", {"rows", "cols"}, Placement::rows),
                output("z", {"rows", "cols"}, Placement::rows)};

@@ -28,7 +28,8 @@ Layout Way::operand(LayoutLevel rank) const {
 Layout Way::positions() const {
   // Of each row of cubes the rows of q and k that its PEs turn: a copy in each column of cubes. In a decode any PE may
   // have any sequence's keys.
-  const Layout all = prefill ? Layout().cube(host::grid(host::shard(0), host::replicate())).pe(host::shard(0)) : Layout();
+  const Layout all =
+      prefill ? Layout().cube(host::grid(host::shard(0), host::replicate())).pe(host::shard(0)) : Layout();
   return all.on(ranks);
 }
 
@@ -40,7 +41,12 @@ host::On Way::on(const host::Context& h) const {
 }
 
 DecoderLayer::DecoderLayer(host::Context& h, const LayerSizes& s, const Way& way, std::function<void(const char*)> part)
-    : h_(h), s_(s), way_(way), on_(way.on(h)), shared_(s.ranks > 1 ? host::shard(1) : host::replicate()), part_(std::move(part)) {}
+    : h_(h),
+      s_(s),
+      way_(way),
+      on_(way.on(h)),
+      shared_(s.ranks > 1 ? host::shard(1) : host::replicate()),
+      part_(std::move(part)) {}
 
 Tensor DecoderLayer::made(int64_t columns, const Layout& layout, const std::string& name) {
   return h_.tensor(h_.dtype(), {s_.rows, columns}, layout, name);

@@ -166,7 +166,8 @@ class ModelProgram::Run {
 
   void one_layer(DecoderLayer& layer, int64_t l, const Tensor& x, const Tensor& y) {
     const std::string before = "layers." + std::to_string(l) + ".";
-    const Tensor cos = input(program_.positions_of(l, of_step("cos"))), sin = input(program_.positions_of(l, of_step("sin")));
+    const Tensor cos = input(program_.positions_of(l, of_step("cos"))),
+                 sin = input(program_.positions_of(l, of_step("sin")));
     if (phase().prefill()) return layer.prefill(x, y, weights(before), cos, sin);
     const Ranges r = program_.ranges(phase());
     layer.decode(x, y, weights(before), cos, sin,
@@ -179,11 +180,9 @@ class ModelProgram::Run {
     const Tensor last = phase().prefill() ? h_.slice(x, 0, phase().tokens - 1, 1) : x;
     const Tensor logits = output(of_step("logits"));
     const Way way = program_.one_row();
-    h_.launch(way.on(h_), "decode_linear", {{"eps", model_.eps}},
-              {{"x", h_.redistribute(last, way.stream())},
-               {"w", input("head")},
-               {"norm", input("norm")},
-               {"y", logits}});
+    h_.launch(
+        way.on(h_), "decode_linear", {{"eps", model_.eps}},
+        {{"x", h_.redistribute(last, way.stream())}, {"w", input("head")}, {"norm", input("norm")}, {"y", logits}});
     mark("head", "argmax");
     h_.launch(way.on(h_), "argmax_of_columns", {}, {{"x", logits}, {"y", output(of_step("next"))}});
   }

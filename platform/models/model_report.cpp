@@ -178,7 +178,10 @@ void write_model(JsonWriter& w, const ModelProgram& program) {
   const ModelSpec& m = program.model();
   const Plan& plan = program.plan();
   w.open('{').field("file", m.file).field("model_type", m.family).field("dtype", kernbench::name_of(plan.dtype));
-  w.field("tp", plan.ranks).field("pp", plan.stages).field("layers", plan.whole() ? plan.layers : 1).field("hidden_size", m.dim);
+  w.field("tp", plan.ranks)
+      .field("pp", plan.stages)
+      .field("layers", plan.whole() ? plan.layers : 1)
+      .field("hidden_size", m.dim);
   w.field("num_attention_heads", m.heads).field("num_key_value_heads", m.kv_heads).field("head_dim", m.head_dim);
   w.field("intermediate_size", m.hidden).field("vocab_size", m.vocab).close('}');
 }
