@@ -230,6 +230,8 @@ class Linear {
     throw KernelFault("decode_linear: " + name + " does not lie as it must, " + how + ": redistribute it");
   }
   void check() const {
+    if (summed_ && args_.has("norm"))
+      throw KernelFault("decode_linear: ranks share out k, and each would norm by its part of a row: norm x before");
     const std::string lanes = "columns over the cubes of a rank and rows over the PEs of each";
     const Range rows = rows_[pes_.me()];
     const auto lies = [&](const char* name, const Range& columns) {
@@ -594,7 +596,7 @@ KernelSpec spec() {
                lies(output("y", {"m", "n"}, Placement::rows), true)};
   s.function = decode_linear;
   s.reference = reference;
-  s.wiring = "everyone with everyone among the PEs of a cube, of one place in all cubes, of one place in all ranks";
+  s.wiring = "lines of cubes for each PE (E–W, S–N); everyone with everyone in a cube, and of one place in all ranks";
   s.queues = connections;
   return s;
 }
