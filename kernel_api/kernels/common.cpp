@@ -4,6 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "kernbench/kernel_api/kernels/activations.h"
+
 namespace kernbench::kernels {
 
 namespace {
@@ -132,6 +134,8 @@ float activate(const std::string& activation, float x) {
   if (activation == "none") return x;
   if (activation == "relu") return x > 0 ? x : 0;
   if (activation == "gelu") return static_cast<float>(0.5 * v * (1 + std::erf(v / std::sqrt(2.0))));
+  if (activation == "gelu_tanh")
+    return static_cast<float>(0.5 * v * (1 + std::tanh(kGeluSlope * (v + kGeluCubic * v * v * v))));
   if (activation == "silu") return static_cast<float>(v / (1 + std::exp(-v)));
   throw std::logic_error("there is no activation '" + activation + "'");
 }

@@ -4,6 +4,7 @@
 // what qkv has for it. What the ranges come to is put together by flash_combine.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/kernels/flash.h"
@@ -51,6 +52,9 @@ class Decode {
         v_(args["v"]),
         part_(args["part"]),
         qkv_(tl, args, "flash_decode", "qkv") {
+    if (args.has("o") && units_.splits > 1) throw KernelFault("flash_decode: o is of keys in one range: flash_combine");
+    if (args.has("o")) o_.emplace(tl, args, "flash_decode", "o");
+    if (args.has("cos")) turns_ = {args["cos"], args["sin"]};
     if (k_.shape != v_.shape || k_.offset != v_.offset || part_.shape[0] != k_.shape[0] ||
         part_.offset[0] != k_.offset[0] || part_.shape[1] != units_.columns())
       throw KernelFault("flash_decode: the PE's parts of k, v and part are not alike");
@@ -60,46 +64,84 @@ class Decode {
     const Heads& h = units_.heads;
     const int64_t sequence = units_.sequence(unit), head = units_.head(unit);
     const int64_t begin = split * units_.keys, end = begin + units_.keys;
+    const bool appends = begin <= units_.context && units_.context < end;
+    // All is asked for before anything is waited for: the cache follows behind without a pause.
+    const int64_t wide = h.group * h.dim;
+    std::vector<Shards::Columns> columns = {{h.q_col(head), wide}};
+    if (appends) columns.insert(columns.end(), {{h.k_col(head), h.dim}, {h.v_col(head), h.dim}});
+    const tl::Tensor now = qkv_.gather(sequence, columns);
+    std::vector<tl::Tensor> turns;
+    for (const tl::View& t : turns_) turns.push_back(tl_.load_async(t.block().rows(sequence - t.offset[0], 1)));
+    CachedBlocks cached_blocks(*this, i, begin, std::max(begin, units_.first_seen()), std::min(end, units_.context));
     Queries q;
     q.rows = h.group;
-    q.q = qkv_.load(sequence, h.q_col(head), 1, h.group * h.dim).reshape({h.group, h.dim});
+    q.q = turned(now.slice(1, 0, wide).reshape({h.group, h.dim}), turns);
     FlashAttention running(tl_, q, false);
-    add_cached(running, i, begin, std::max(begin, units_.first_seen()), std::min(end, units_.context));
-    if (begin <= units_.context && units_.context < end) {
-      const tl::Tensor key = qkv_.load(sequence, h.k_col(head), 1, h.dim);
-      const tl::Tensor value = qkv_.load(sequence, h.v_col(head), 1, h.dim);
+    cached_blocks.add_to(running);
+    if (appends) {
+      const tl::Tensor key = turned(now.slice(1, wide, h.dim), turns), value = now.slice(1, wide + h.dim, h.dim);
       tl_.store_async(cached(k_, i, units_.context - begin, 1), key);
       tl_.store_async(cached(v_, i, units_.context - begin, 1), value);
       running.add(key, value, units_.context);
     }
     store(running, i);
+    if (!o_) return;
+    const tl::Tensor o = tl_.cast(running.result(), k_.dtype());
+    o_->store(sequence, h.o_col(head), o.reshape({1, h.group * h.dim}));
   }
 
  private:
+  /// Heads, a row each, by a row of cos and one of sin, if there are any.
+  tl::Tensor turned(const tl::Tensor& heads, const std::vector<tl::Tensor>& turns) const {
+    if (turns.empty()) return heads;
+    const int64_t half = units_.heads.dim / 2;
+    const tl::Tensor c = tl_.cast(turns[0], DType::f32), s = tl_.cast(turns[1], DType::f32);
+    const tl::Tensor wide = tl_.cast(heads, DType::f32), a = wide.slice(1, 0, half), b = wide.slice(1, half, half);
+    return tl_.cast(tl_.cat({a * c - b * s, b * c + a * s}, 1), heads.dtype());
+  }
   /// Of row i, `count` keys from the local one on.
   tl::Block cached(const tl::View& t, int64_t i, int64_t first, int64_t count) const {
     return (t.ptr + (i * units_.keys + first) * units_.heads.dim).block({count, units_.heads.dim});
   }
-  void add_cached(FlashAttention& running, int64_t i, int64_t begin, int64_t first, int64_t end) {
+
+  /// Keys and values of row i from `first` to `end`, some blocks ahead of their turn.
+  class CachedBlocks {
+   public:
+    CachedBlocks(const Decode& of, int64_t i, int64_t begin, int64_t first, int64_t end)
+        : of_(of),
+          i_(i),
+          begin_(begin),
+          first_(first),
+          end_(end),
+          step_(std::max<int64_t>(1, kBlock / of.units_.heads.dim)) {
+      for (size_t n = 0; n < kAhead; ++n) ask();
+    }
+    void add_to(FlashAttention& running) {
+      for (size_t b = 0; b < blocks_.size(); ++b) {
+        ask();
+        running.add(blocks_[b].k, blocks_[b].v, first_ + static_cast<int64_t>(b) * step_);
+        blocks_[b] = {};
+      }
+    }
+
+   private:
     struct Block {
       tl::Tensor k, v;
     };
-    std::vector<Block> blocks;
-    const int64_t step = std::max<int64_t>(1, kBlock / units_.heads.dim);
-    const auto ask = [&] {
-      const int64_t from = first + static_cast<int64_t>(blocks.size()) * step;
-      if (from >= end) return;
-      const int64_t count = std::min(step, end - from);
-      blocks.push_back(
-          {tl_.load_async(cached(k_, i, from - begin, count)), tl_.load_async(cached(v_, i, from - begin, count))});
-    };
-    for (size_t n = 0; n < kAhead; ++n) ask();
-    for (size_t b = 0; b < blocks.size(); ++b) {
-      ask();
-      running.add(blocks[b].k, blocks[b].v, first + static_cast<int64_t>(b) * step);
-      blocks[b] = {};
+    void ask() {
+      const int64_t from = first_ + static_cast<int64_t>(blocks_.size()) * step_;
+      if (from >= end_) return;
+      const int64_t count = std::min(step_, end_ - from);
+      const auto load = [&](const tl::View& t) {
+        return tl::Tensor(of_.tl_.load_async(of_.cached(t, i_, from - begin_, count)));
+      };
+      blocks_.push_back({load(of_.k_), load(of_.v_)});
     }
-  }
+    const Decode& of_;
+    const int64_t i_, begin_, first_, end_, step_;
+    std::vector<Block> blocks_;
+  };
+
   void store(const FlashAttention& running, int64_t i) {
     const int64_t group = units_.heads.group, dim = units_.heads.dim;
     const bool any = running.top().valid();
@@ -114,6 +156,8 @@ class Decode {
   const Units units_;
   const tl::View &k_, &v_, &part_;
   const Shards qkv_;
+  std::optional<Shards> o_;
+  std::vector<tl::View> turns_;  ///< cos and sin, or none
 };
 
 void flash_decode(tl::Context& tl, const tl::Args& args) {
@@ -152,11 +196,34 @@ void flash_combine(tl::Context& tl, const tl::Args& args) {
   }
 }
 
+std::map<std::string, Expected> combine_reference(const Params&, const TensorMap&);
+
+/// qkv with its heads of q and k turned, and rounded as the kernel does.
+Floats turned_rows(const Params& p, const TensorMap& in) {
+  const Heads h = Units(p).heads;
+  Floats x = in.at("qkv").floats();
+  const Floats c = in.at("cos").floats(), s = in.at("sin").floats();
+  const int64_t half = h.dim / 2;
+  for (int64_t row = 0; row < p.integer("batch"); ++row) {
+    for (int64_t head = 0; head < h.heads + h.kv; ++head) {
+      const int64_t col = head < h.heads ? h.q_col_of(head) : h.k_col(head - h.heads);
+      for (int64_t d = 0; d < half; ++d) {
+        const auto i = static_cast<size_t>(row * h.width() + col + d), j = i + static_cast<size_t>(half);
+        const auto t = static_cast<size_t>(row * half + d);
+        const float a = x[i], b = x[j];
+        x[i] = a * c[t] - b * s[t];
+        x[j] = b * c[t] + a * s[t];
+      }
+    }
+  }
+  return HostTensor::from(p.dtype(), in.at("qkv").shape, x).floats();
+}
+
 /// In f64: of each row of the cache the weighted values, the greatest score and the sum of weights.
 std::map<std::string, Expected> decode_reference(const Params& p, const TensorMap& in) {
   const Units units(p);
   const Heads& h = units.heads;
-  const Floats qkv = in.at("qkv").floats();
+  const Floats qkv = in.count("cos") > 0 ? turned_rows(p, in) : in.at("qkv").floats();
   Floats k = in.at("k").floats(), v = in.at("v").floats();
   Floats part(static_cast<size_t>(units.count() * units.splits * units.columns())), scale(part.size());
   const auto of_qkv = [&](int64_t sequence, int64_t col) {
@@ -202,9 +269,11 @@ std::map<std::string, Expected> decode_reference(const Params& p, const TensorMa
       for (int64_t d = 0; d < h.dim; ++d) scale[at + static_cast<size_t>(d)] *= static_cast<float>(rounding);
     }
   }
+  const HostTensor of_ranges = HostTensor::from(DType::f32, {units.count() * units.splits, units.columns()}, part);
   return {{"k", {HostTensor::from(p.dtype(), in.at("k").shape, k), {}}},
           {"v", {HostTensor::from(p.dtype(), in.at("v").shape, v), {}}},
-          {"part", {HostTensor::from(DType::f32, {units.count() * units.splits, units.columns()}, part), scale}}};
+          {"part", {of_ranges, scale}},
+          {"o", combine_reference(p, {{"part", of_ranges}}).at("o")}};
 }
 
 std::map<std::string, Expected> combine_reference(const Params& p, const TensorMap& in) {
@@ -229,6 +298,10 @@ std::map<std::string, Expected> combine_reference(const Params& p, const TensorM
     }
   }
   return {{"o", {HostTensor::from(p.dtype(), {units.batch, h.heads * h.dim}, o), {}}}};
+}
+
+Dims shape_of_o(const Params& p) {
+  return {p.integer("batch"), p.integer("heads") * p.integer("dim")};
 }
 
 TensorSpec part_spec(TensorSpec::Role role) {
@@ -269,7 +342,19 @@ KernelSpec decode_spec() {
     };
     return t;
   };
-  s.tensors = {qkv, cache("k"), cache("v"), part_spec(TensorSpec::Role::out)};
+  const auto optional = [](TensorSpec t, std::function<Dims(const Params&)> shape) {
+    t.shape = std::move(shape);
+    t.optional = true;
+    return t;
+  };
+  const auto turns = [](const Params& p) { return Dims{p.integer("batch"), p.integer("dim") / 2}; };
+  s.tensors = {qkv,
+               cache("k"),
+               cache("v"),
+               optional(input("cos", {}, Placement::replicate), turns),
+               optional(input("sin", {}, Placement::replicate), turns),
+               part_spec(TensorSpec::Role::out),
+               optional(output("o", {}, Placement::single), shape_of_o)};
   s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
     check_heads(*p);
     if (p->integer("splits") * p->integer("keys") <= p->integer("context"))
@@ -288,7 +373,7 @@ KernelSpec combine_spec() {
   s.help = "o of each sequence from what flash_decode has made of the ranges of its keys";
   s.params = params_of({});
   TensorSpec o = output("o", {}, Placement::single);
-  o.shape = [](const Params& p) { return Dims{p.integer("batch"), p.integer("heads") * p.integer("dim")}; };
+  o.shape = shape_of_o;
   s.tensors = {part_spec(TensorSpec::Role::in), o};
   // Of a run of this kernel alone; a sum of 0 would be no attention.
   s.tensors[0].fill = [](const Params& p, uint64_t seed) {

@@ -1,6 +1,7 @@
 #include "kernbench/kernel_api/kernels/shards.h"
 
 #include <limits>
+#include <numeric>
 
 #include "kernbench/kernel_api/launch_shape.h"
 #include "kernbench/kernel_api/pe_backend.h"
@@ -8,10 +9,14 @@
 namespace kernbench::kernels {
 
 Shards::Shards(tl::Context& tl, const tl::Args& args, std::string kernel, std::string tensor)
-    : tl_(tl), kernel_(std::move(kernel)), tensor_(std::move(tensor)) {
+    : tl_(tl), kernel_(std::move(kernel)), tensor_(std::move(tensor)), args_(args) {
+  int64_t begin = 0;
   for (uint32_t p = 0; p < args.shards(); ++p) {
     const tl::View& v = args.shard(tensor_, p);
-    if (tl.launch().pes[p].rank == tl.rank() && !v.empty()) shards_.push_back(&v);
+    if (tl.launch().pes[p].rank != tl.rank() || v.empty()) continue;
+    shards_.push_back(&v);
+    begins_.push_back(begin);
+    begin += v.shape.elements();
   }
 }
 
@@ -43,6 +48,27 @@ tl::Tensor Shards::load(int64_t row, int64_t col, int64_t rows, int64_t cols) co
     parts.push_back(tl_.load_async(v.block().tile(row - v.offset[0], col + done - v.offset[1], rows, n)));
   });
   return parts.size() == 1 ? parts.front() : tl_.cat(parts, 1);
+}
+
+tl::Tensor Shards::gather(int64_t row, const std::vector<Columns>& columns) const {
+  std::vector<Columns> runs;  // in the virtual range
+  int64_t width = 0, elements = 0;
+  for (const Columns& c : columns) {
+    for_each(row, c.first, c.count, [&](const tl::View& v, int64_t done, int64_t n) {
+      const auto which = static_cast<size_t>(std::find(shards_.begin(), shards_.end(), &v) - shards_.begin());
+      const int64_t at = begins_[which] + (row - v.offset[0]) * v.shape[1] + c.first + done - v.offset[1];
+      runs.push_back({at, n});
+      width = std::gcd(width, std::gcd(at, n));
+      elements += n;
+    });
+  }
+  std::vector<int64_t> index;
+  for (const Columns& r : runs) {
+    for (int64_t i = 0; i < r.count / width; ++i) index.push_back(r.first / width + i);
+  }
+  const auto count = static_cast<int64_t>(index.size());
+  return tl_.gather_async(args_.virtual_ptr(tensor_), tl_.tensor(index, {count}, DType::i64), {}, 0, width)
+      .reshape({1, elements});
 }
 
 void Shards::store(int64_t row, int64_t col, const tl::Tensor& t) const {

@@ -21,6 +21,12 @@ class Shards {
   /// At most rows_at() rows; what lies side by side in several shards is put together. Not waited for where one has
   /// it all.
   tl::Tensor load(int64_t row, int64_t col, int64_t rows, int64_t cols) const;
+  struct Columns {
+    int64_t first = 0, count = 0;
+  };
+  /// [1, all of them]: of one row, in one command, so that a DMA may have several shards' on their way at once. Not
+  /// waited for.
+  tl::Tensor gather(int64_t row, const std::vector<Columns>&) const;
   /// t: [rows, cols], at most rows_at() rows. Not waited for.
   void store(int64_t row, int64_t col, const tl::Tensor& t) const;
 
@@ -43,6 +49,8 @@ class Shards {
   tl::Context& tl_;
   std::string kernel_, tensor_;
   std::vector<const tl::View*> shards_;
+  std::vector<int64_t> begins_;  ///< elements before each in the rank's virtual range
+  const tl::Args& args_;
   mutable const tl::View* last_ = nullptr;  ///< the next block is mostly in it
 };
 

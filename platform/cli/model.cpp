@@ -18,10 +18,7 @@ namespace {
 using spec::RunSpec;
 
 void refuse_not_yet(const RunSpec& spec) {
-  for (const char* name : {"pp", "ep"}) {
-    if (spec.whole(name) != 1)
-      throw InputError(std::string("--") + name + ": found " + spec.text(name) + "; not yet, legal: 1");
-  }
+  if (spec.whole("ep") != 1) throw InputError("--ep: found " + spec.text("ep") + "; not yet, legal: 1");
   for (const char* name : {"weights", "kv"}) {
     if (spec.given(name))
       throw InputError(std::string("--") + name + ": found " + spec.text(name) + "; not yet: all is of --dtype");
@@ -43,6 +40,7 @@ models::Plan plan_of(const RunSpec& spec, const models::ModelSpec& m) {
   if (p.phases.empty())
     p.phases.push_back(models::parse_phase("prefill:" + std::to_string(std::min<int64_t>(512, m.positions))));
   p.ranks = static_cast<int64_t>(spec.whole("tp"));
+  p.stages = static_cast<int64_t>(spec.whole("pp"));
   p.layers = m.layers;
   if (spec.given("layers")) p.layers = static_cast<int64_t>(spec.whole("layers"));
   if (p.layers > m.layers)

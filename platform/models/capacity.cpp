@@ -82,24 +82,23 @@ class Count {
   std::vector<std::string> order_;
 };
 
-/// A layer's, in the layouts in which DecoderLayer makes them: normed twice, once more as an operand, qkv, o, the sums
-/// of both halves, gate and up.
+/// A layer's, in the layouts in which DecoderLayer makes them. In a prefill: x and y, normed twice, once more as an
+/// operand, qkv, o, the sums of both halves, gate and up; in a decode fewer, since decode_linear norms and adds up.
 void add_activations(const ModelProgram& program, const Phase& p, Count* count) {
   const ModelSpec& m = program.model();
   const DType dtype = program.plan().dtype;
-  const Way way{p.prefill()};
   const host::LayoutLevel shared = program.plan().ranks > 1 ? host::shard(1) : host::replicate();
   const auto add = [&](int64_t columns, const host::Layout& layout, uint64_t times) {
     count->add("activations", layout, dtype, {p.rows(), columns}, times);
   };
-  add(m.dim, way.stream(), 8);
-  add(m.dim, way.operand(), 2);
-  add(m.qkv_width(), way.heads(shared), p.prefill() ? 1 : 2);
-  add(m.width(), way.heads(shared), 1);
-  add(m.hidden, way.product(shared), 2);
-  if (p.prefill()) return;
-  add(m.width(), way.operand(shared), 1);
-  add(m.hidden, way.operand(shared), 1);
+  for (int64_t stage = 0; stage < program.plan().stages; ++stage) {
+    const Way way = program.way(p, program.plan().first_layer(stage));
+    add(m.dim, way.stream(), p.prefill() ? 8 : 3);
+    if (p.prefill()) add(m.dim, way.operand(), 2);
+    add(m.qkv_width(), way.operand(shared), 1);
+    add(m.width(), way.operand(shared), 1);
+    add(m.hidden, way.operand(shared), p.prefill() ? 2 : 1);
+  }
 }
 
 }  // namespace

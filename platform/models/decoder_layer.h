@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "kernbench/platform/host/tensor_parallel.h"
 
@@ -32,13 +34,15 @@ struct LayerWeights {
 /// share out: shard(1), rows: shard(0).
 struct Way {
   bool prefill = true;
+  std::vector<uint32_t> ranks = {};  ///< that have the layer; empty: all
+  /// Stream 0 of each.
+  host::On on(const host::Context&) const;
   host::Layout weights(host::LayoutLevel rank = {}) const;
+  /// What is multiplied with weights, and what comes of it.
   host::Layout operand(host::LayoutLevel rank = {}) const;
-  host::Layout product(host::LayoutLevel rank = {}) const;
-  /// Rows with the heads of q, k and v, and those of o: whole heads where the grid allows, else whole rows.
-  host::Layout heads(host::LayoutLevel rank = {}) const;
-  host::Layout stream() const { return host::rows_of_pes(); }
-  /// Of cos and sin: where heads() has rows.
+  host::Layout rows(host::LayoutLevel rank = {}) const { return host::rows_of_pes().over_ranks(rank).on(ranks); }
+  host::Layout stream() const { return prefill ? rows() : operand(); }
+  /// Of cos and sin. In a prefill: where operand() has rows.
   host::Layout positions() const;
 };
 
@@ -61,26 +65,23 @@ class DecoderLayer {
   void decode(const host::Tensor& x, const host::Tensor& y, const LayerWeights&, const host::Tensor& cos,
               const host::Tensor& sin, const Cache&);
 
-  /// y = x over the root of its mean square, times w, in x's layout.
-  host::Tensor normed(const host::Tensor& x, const host::Tensor& w);
-  /// c = activation(x · w); c in Way::product(), or in a prefill as it likes.
-  void multiply(const host::Tensor& x, const host::Tensor& w, const host::Tensor& c, const char* activation = "none");
-
  private:
-  using Attention = std::function<void(const host::Tensor& qkv, const host::Tensor& o)>;
-  void layer(const host::Tensor& x, const host::Tensor& y, const LayerWeights&, const host::Tensor& cos,
-             const host::Tensor& sin, const Attention&);
-  /// activation(x · w) as `to` says below the ranks, which share out the columns of w.
-  host::Tensor by_columns(const host::Tensor& x, const host::Tensor& w, const host::Layout& to,
-                          const char* activation = "none");
+  using Tensors = std::map<std::string, host::Tensor>;  ///< by a kernel's names
+  host::Tensor normed(const host::Tensor& x, const host::Tensor& w);
+  /// c = activation(x · w) by gemm_2d; c as it likes.
+  void multiply(const host::Tensor& x, const host::Tensor& w, const host::Tensor& c, const char* activation = "none");
+  /// activation(x · w), the ranks sharing out the columns of w.
+  host::Tensor by_columns(const host::Tensor& x, const host::Tensor& w, const char* activation = "none");
   /// x · w, the ranks sharing out the rows of w and the columns of x; their parts are summed up on all of them.
   host::Tensor by_rows(const host::Tensor& x, const host::Tensor& w, const host::Layout& to);
-  host::Tensor product(const host::Tensor& x, const host::Tensor& w, const host::Layout& to, host::LayoutLevel rank,
-                       const char* activation);
-  host::Tensor moved(const host::Tensor& x, const host::Layout& to);
+  /// A decode's products, by decode_linear.
+  void linear(const Tensors&, const char* activation = "none");
   void turned(const host::Tensor& qkv, const host::Tensor& cos, const host::Tensor& sin);
+  void attend_to_cache(const host::Tensor& qkv, const host::Tensor& o, const host::Tensor& cos, const host::Tensor& sin,
+                       const Cache&);
+  void head_norm(const host::Tensor& qkv, const LayerWeights&);
   void elementwise(const char* op, const host::Tensor& x, const host::Tensor& y, const host::Tensor& z);
-  host::Tensor made(int64_t columns, const host::Layout&, const char* name);
+  host::Tensor made(int64_t columns, const host::Layout&, const std::string& name);
   bool splits_heads(const host::Layout&) const;
   host::KernelParams heads() const;
   void part(const char* name) const {
@@ -90,6 +91,7 @@ class DecoderLayer {
   host::Context& h_;
   const LayerSizes s_;
   const Way way_;
+  const host::On on_;
   const host::LayoutLevel shared_;  ///< of columns over the ranks
   const std::function<void(const char*)> part_;
 };

@@ -128,7 +128,8 @@ std::string activation_of(const ModelFile& f, std::string_view family) {
   const std::string key = f.has("hidden_activation") ? "hidden_activation" : "hidden_act";
   const std::string name = f.text(key, family == "gemma" ? "gelu_pytorch_tanh" : "silu");
   if (name == "silu" || name == "swish") return "silu";
-  if (name == "gelu" || name == "gelu_new" || name == "gelu_pytorch_tanh") return "gelu";
+  if (name == "gelu") return "gelu";
+  if (name == "gelu_new" || name == "gelu_pytorch_tanh") return "gelu_tanh";
   f.refuse(key, "silu, gelu, gelu_new or gelu_pytorch_tanh");
 }
 

@@ -58,14 +58,15 @@ Peaks peaks_of(Machine& machine, const std::vector<size_t>& pes, DType dtype) {
 ModelMachine machine_for(Platform& platform, const Plan& plan, PeChoice* choice) {
   Machine& machine = platform.machine();
   const host::ProgramPes all(machine, choose_pes(machine, *choice));
-  if (all.ranks < static_cast<uint64_t>(plan.ranks))
-    throw InputError(fmt::format("--tp: found {}, the machine has {} {} to share layers out", plan.ranks, all.ranks,
+  if (all.ranks < static_cast<uint64_t>(plan.all_ranks()))
+    throw InputError(fmt::format("{}: found {}, the machine has {} {} to share layers out",
+                                 plan.stages > 1 ? "--tp times --pp" : "--tp", plan.all_ranks(), all.ranks,
                                  all.ranks == 1 ? "SIP" : "SIPs"));
-  choice->ranks = std::to_string(plan.ranks);
+  choice->ranks = std::to_string(plan.all_ranks());
   const host::ProgramPes pes(machine, choose_pes(machine, *choice));
   const bool prefill = std::any_of(plan.phases.begin(), plan.phases.end(), [](const Phase& p) { return p.prefill(); });
   return {room_of(machine, pes, prefill), peaks_of(machine, pes.pes, plan.dtype),
-          static_cast<int64_t>(pes.pes.size()) / plan.ranks};
+          static_cast<int64_t>(pes.pes.size()) / plan.all_ranks()};
 }
 
 }  // namespace kernbench::models

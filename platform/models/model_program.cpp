@@ -135,14 +135,15 @@ class ModelProgram::Run {
 
   void step() {
     const host::Scope temporaries(h_);
-    const Way way{phase().prefill()};
-    DecoderLayer layer(h_, sizes(), way, [this](const char* part) { mark(layer_, part); });
-    const Dims stream{phase().rows(), model_.dim};
-    const auto made = [&] { return h_.tensor(h_.dtype(), stream, way.stream(), "x"); };
     const bool whole = program_.plan_.whole();
-    Tensor x = whole ? embedded(made()) : input("x");
+    Tensor x = whole ? embedded() : input("x");
     for (const int64_t l : layers_of(program_.plan_)) {
-      const Tensor y = whole ? made() : output("y");
+      const Way way = program_.way(phase(), l);
+      DecoderLayer layer(h_, sizes(), way, [this](const char* part) { mark(layer_, part); });
+      layer_ = "layer " + std::to_string(l);
+      mark(layer_, "stage");
+      x = h_.redistribute(x, way.stream());  // from another stage, if this is the first layer of one
+      const Tensor y = whole ? h_.tensor(h_.dtype(), {phase().rows(), model_.dim}, way.stream(), "x") : output("y");
       one_layer(layer, l, x, y);
       if (whole) h_.free(x);
       x = y;
@@ -151,19 +152,22 @@ class ModelProgram::Run {
     if (whole) head(x);
   }
 
-  Tensor embedded(const Tensor& x) {
+  Tensor embedded() {
     mark("embedding", "embedding");
-    h_.launch(h_.ranks(), "embedding_gather", {},
-              {{"idx", input(of_step("tokens"))}, {"table", input("embedding")}, {"y", x}});
+    const Way way = program_.way(phase(), layers_of(program_.plan_).front());
+    const host::On on = way.on(h_);
+    const Tensor rows = h_.tensor(h_.dtype(), {phase().rows(), model_.dim}, way.rows(), "x");
+    h_.launch(on, "embedding_gather", {},
+              {{"idx", input(of_step("tokens"))}, {"table", input("embedding")}, {"y", rows}});
     if (model_.scaled_embedding)
-      h_.launch(h_.ranks(), "scale", {{"factor", std::sqrt(static_cast<double>(model_.dim))}}, {{"x", x}});
-    return x;
+      h_.launch(on, "scale", {{"factor", std::sqrt(static_cast<double>(model_.dim))}}, {{"x", rows}});
+    return h_.redistribute(rows, way.stream());
   }
 
   void one_layer(DecoderLayer& layer, int64_t l, const Tensor& x, const Tensor& y) {
     const std::string before = "layers." + std::to_string(l) + ".";
-    layer_ = "layer " + std::to_string(l);
-    const Tensor cos = input(of_step("cos")), sin = input(of_step("sin"));
+    const Tensor cos = input(program_.positions_of(l, of_step("cos"))),
+                 sin = input(program_.positions_of(l, of_step("sin")));
     if (phase().prefill()) return layer.prefill(x, y, weights(before), cos, sin);
     const Ranges r = program_.ranges(phase());
     layer.decode(x, y, weights(before), cos, sin,
@@ -172,19 +176,15 @@ class ModelProgram::Run {
 
   /// Of the last row of a prefill, of all rows of a decode.
   void head(const Tensor& x) {
-    mark("head", "norm");
-    LayerSizes one = sizes();
-    if (phase().prefill()) one.rows = 1;
-    DecoderLayer layer(h_, one, Way{false});
-    const Tensor last =
-        phase().prefill() ? h_.redistribute(h_.slice(x, 0, phase().tokens - 1, 1), host::rows_of_pes()) : x;
-    const Tensor normed = layer.normed(last, input("norm"));
     mark("head", "logits");
+    const Tensor last = phase().prefill() ? h_.slice(x, 0, phase().tokens - 1, 1) : x;
     const Tensor logits = output(of_step("logits"));
-    layer.multiply(normed, input("head"), logits);
+    const Way way = program_.one_row();
+    h_.launch(
+        way.on(h_), "decode_linear", {{"eps", model_.eps}},
+        {{"x", h_.redistribute(last, way.stream())}, {"w", input("head")}, {"norm", input("norm")}, {"y", logits}});
     mark("head", "argmax");
-    h_.launch(h_.ranks(), "argmax", {},
-              {{"x", h_.redistribute(logits, host::rows_of_pes())}, {"y", output(of_step("next"))}});
+    h_.launch(way.on(h_), "argmax_of_columns", {}, {{"x", logits}, {"y", output(of_step("next"))}});
   }
 
   const ModelProgram& program_;
@@ -246,7 +246,7 @@ void ModelProgram::add_phase(size_t phase) {
       ModelTensor t;
       t.tensor.role = in ? TensorSpec::Role::in : TensorSpec::Role::out;
       t.phase = phase;
-      add(t, in ? "x" : "y", {p.rows(), model_.dim}, Way{p.prefill()}.stream());
+      add(t, in ? "x" : "y", {p.rows(), model_.dim}, way(p, plan_.only_layer).stream());
     }
   }
   add_positions(phase);
@@ -257,28 +257,35 @@ void ModelProgram::add_phase(size_t phase) {
 void ModelProgram::add_positions(size_t phase) {
   const Phase& p = plan_.phases[phase];
   const Dims shape{p.rows(), model_.head_dim / 2};
-  for (int64_t step = 0; step < p.steps; ++step) {
-    for (const bool cosine : {true, false}) {
-      ModelTensor t;
-      t.use = Use::table;
-      t.phase = phase;
-      const int64_t first = p.prefill() ? 0 : p.context + step;
-      t.tensor.fill = [m = model_, dtype = plan_.dtype, shape, first, same = !p.prefill(), cosine](
-                          const Params&, uint64_t) { return turns(m, dtype, shape, first, same, cosine); };
-      add(t, numbered(cosine ? "cos" : "sin", step, p.steps), shape, Way{p.prefill()}.positions());
+  for (int64_t stage = 0; stage < plan_.stages; ++stage) {
+    const int64_t layer = plan_.first_layer(stage);
+    for (int64_t step = 0; step < p.steps; ++step) {
+      for (const bool cosine : {true, false}) {
+        ModelTensor t;
+        t.use = Use::table;
+        t.phase = phase;
+        const int64_t first = p.prefill() ? 0 : p.context + step;
+        t.tensor.fill = [m = model_, dtype = plan_.dtype, shape, first, same = !p.prefill(), cosine](
+                            const Params&, uint64_t) { return turns(m, dtype, shape, first, same, cosine); };
+        add(t, positions_of(layer, numbered(cosine ? "cos" : "sin", step, p.steps)), shape, way(p, layer).positions());
+      }
     }
   }
 }
 
+std::string ModelProgram::positions_of(int64_t layer, const std::string& name) const {
+  return plan_.stages > 1 ? "stage" + std::to_string(plan_.stage_of(layer)) + "." + name : name;
+}
+
 void ModelProgram::add_layer(size_t phase, int64_t layer) {
   const Phase& p = plan_.phases[phase];
-  const Way way{p.prefill()};
+  const Way way = this->way(p, layer);
   const std::string before = "layers." + std::to_string(layer) + ".";
   ModelTensor of_layer;
   of_layer.use = Use::weights;
   of_layer.layer = layer;
   of_layer.phase = phase;
-  const auto vector = [&](const char* name, int64_t n) { add(of_layer, before + name, {n}, Layout()); };
+  const auto vector = [&](const char* name, int64_t n) { add(of_layer, before + name, {n}, Layout().on(way.ranks)); };
   const auto matrix = [&](const char* name, int64_t k, int64_t n, LayoutLevel rank) {
     ModelTensor t = of_layer;
     t.tensor.init = Init::weights([k](const Params&) { return k; });
@@ -302,22 +309,21 @@ void ModelProgram::add_layer(size_t phase, int64_t layer) {
     ModelTensor t = of_layer;
     t.use = Use::cache;
     t.tensor.role = TensorSpec::Role::in_out;
-    add(t, before + name, {p.batch * model_.kv_heads * r.splits, r.keys, model_.head_dim},
-        host::rows_of_pes().over_ranks(rows(plan_)));
+    add(t, before + name, {p.batch * model_.kv_heads * r.splits, r.keys, model_.head_dim}, way.rows(rows(plan_)));
   }
 }
 
 void ModelProgram::add_ends(size_t phase) {
   const Phase& p = plan_.phases[phase];
-  const Way one_row{false};  // the head has one row a sequence: as a decode
+  const Way first = way(p, layers_of(plan_).front()), last = one_row();
   ModelTensor weights, io;
   weights.use = Use::weights;
   weights.phase = io.phase = phase;
   const Dims table{model_.vocab, model_.dim};
   ModelTensor embedding = weights;
   embedding.tensor.init = Init::weights([dim = model_.dim](const Params&) { return dim; });
-  add(embedding, "embedding", table, host::rows_of_pes());
-  add(weights, "norm", {model_.dim}, Layout());
+  add(embedding, "embedding", table, first.rows());
+  add(weights, "norm", {model_.dim}, Layout().on(last.ranks));
   ModelTensor head = embedding;
   if (model_.tied) {
     ProgramTensor of = embedding.tensor;
@@ -326,7 +332,7 @@ void ModelProgram::add_ends(size_t phase) {
     of.dtype = [dtype = plan_.dtype](const Params&) { return dtype; };
     head.tensor.fill = [of](const Params& q, uint64_t seed) { return transposed(make_input(of, q, seed)); };
   }
-  add(head, "head", {model_.dim, model_.vocab}, one_row.weights(columns(plan_)));
+  add(head, "head", {model_.dim, model_.vocab}, last.weights(columns(plan_)));
   for (int64_t step = 0; step < p.steps; ++step) {
     const auto i32 = [](const Params&) { return DType::i32; };
     ModelTensor ids = io, logits = io, next = io;
@@ -336,12 +342,12 @@ void ModelProgram::add_ends(size_t phase) {
     ids.tensor.fill = [name, shape, vocab = model_.vocab](const Params& q, uint64_t seed) {
       return tokens(name, shape, vocab, q, seed);
     };
-    add(ids, name, shape, host::rows_of_pes());
+    add(ids, name, shape, first.rows());
     const int64_t sequences = p.prefill() ? 1 : p.batch;
     logits.tensor.role = next.tensor.role = TensorSpec::Role::out;
-    add(logits, numbered("logits", step, p.steps), {sequences, model_.vocab}, one_row.product(columns(plan_)));
+    add(logits, numbered("logits", step, p.steps), {sequences, model_.vocab}, last.operand(columns(plan_)));
     next.tensor.dtype = i32;
-    add(next, numbered("next", step, p.steps), {sequences}, host::rows_of_pes());
+    add(next, numbered("next", step, p.steps), {sequences}, Layout().pe(host::shard(0)).on(last.ranks));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernbench/kernel_api/program_registry.h"
+#include "kernbench/platform/models/decoder_layer.h"
 #include "kernbench/platform/models/phase.h"
 
 namespace kernbench::models {
@@ -30,6 +31,9 @@ struct Mark {
   int64_t step = 0;   ///< of a decode
 };
 
+/// Of the simulated layers: their numbers in the model.
+std::vector<int64_t> layers_of(const Plan&);
+
 class ModelProgram {
  public:
   /// `pes`: of each rank. The phases run one after the other; with several each has tensors of its own, named
@@ -44,6 +48,8 @@ class ModelProgram {
   const ProgramSpec& spec() const { return spec_; }
   /// What the tensor of a phase is called in the program.
   std::string name_of(size_t phase, const std::string& name) const;
+  /// What a stage calls its cos or sin: the ranks that have the layer.
+  std::string positions_of(int64_t layer, const std::string& name) const;
   /// Since it has run.
   const std::vector<Mark>& marks() const { return marks_; }
   /// Into how many ranges the keys of a phase's sequences are cut, and the room of each.
@@ -51,6 +57,10 @@ class ModelProgram {
     int64_t splits = 1, keys = 0;
   };
   Ranges ranges(const Phase&) const;
+  /// How a layer's operands lie in a phase.
+  Way way(const Phase& p, int64_t layer) const { return {p.prefill(), plan_.ranks_of(layer)}; }
+  /// Of the head, which has a row a sequence: as a decode.
+  Way one_row() const { return {false, plan_.ranks_of(layers_of(plan_).back())}; }
 
  private:
   class Run;
@@ -67,9 +77,6 @@ class ModelProgram {
   ProgramSpec spec_;
   std::vector<Mark> marks_;
 };
-
-/// Of the simulated layers: their numbers in the model.
-std::vector<int64_t> layers_of(const Plan&);
 
 /// All outputs of the program in plain loops of f64, from its inputs.
 std::map<std::string, Expected> model_reference(const ModelProgram&, const TensorMap& inputs);

@@ -178,7 +178,10 @@ void write_model(JsonWriter& w, const ModelProgram& program) {
   const ModelSpec& m = program.model();
   const Plan& plan = program.plan();
   w.open('{').field("file", m.file).field("model_type", m.family).field("dtype", kernbench::name_of(plan.dtype));
-  w.field("tp", plan.ranks).field("layers", plan.whole() ? plan.layers : 1).field("hidden_size", m.dim);
+  w.field("tp", plan.ranks)
+      .field("pp", plan.stages)
+      .field("layers", plan.whole() ? plan.layers : 1)
+      .field("hidden_size", m.dim);
   w.field("num_attention_heads", m.heads).field("num_key_value_heads", m.kv_heads).field("head_dim", m.head_dim);
   w.field("intermediate_size", m.hidden).field("vocab_size", m.vocab).close('}');
 }
@@ -188,8 +191,8 @@ void write_model(JsonWriter& w, const ModelProgram& program) {
 void write_model_text(std::ostream& out, const ModelReport& r, const ProgramReport& p) {
   const ModelSpec& m = r.program->model();
   const Plan& plan = r.program->plan();
-  fmt::print(out, "{} ({}, {}) on {}, tp {}, {} PEs{}\n\n", m.file, m.family, kernbench::name_of(plan.dtype),
-             p.run.topology, plan.ranks, p.run.pes.size(), verdict_text(p.run));
+  fmt::print(out, "{} ({}, {}) on {}, tp {}, pp {}, {} PEs{}\n\n", m.file, m.family, kernbench::name_of(plan.dtype),
+             p.run.topology, plan.ranks, plan.stages, p.run.pes.size(), verdict_text(p.run));
   fmt::print(out, "  {:32}{:>14}{:>14}{:>14}{:>14}{:>9}{:>9}\n", "phase", "time", "TTFT", "TPOT", "tokens/s", "MFU %",
              "HBM %");
   for (const PhaseTimes& t : r.phases)

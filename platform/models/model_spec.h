@@ -26,7 +26,7 @@ struct ModelSpec {
   int64_t positions = 0;  ///< the most that it was made for
   double eps = 1e-6, rope_theta = 10000;
   RopeScaling rope_scaling;
-  std::string activation = "silu";  ///< of the gate: silu or gelu, the exact one
+  std::string activation = "silu";  ///< of the gate: silu, gelu (exact) or gelu_tanh
   int64_t window = 0;               ///< keys that a query sees, itself among them; 0: all
   bool qkv_bias = false;
   bool qk_norm = false;           ///< heads of q and k are normed before they are turned

@@ -77,6 +77,14 @@ Phase parse_phase(const std::string& text) {
   return p;
 }
 
+std::vector<uint32_t> Plan::ranks_of(int64_t layer) const {
+  if (stages == 1) return {};
+  const int64_t stage = stage_of(layer);
+  std::vector<uint32_t> all;
+  for (int64_t r = 0; r < ranks; ++r) all.push_back(static_cast<uint32_t>(stage * ranks + r));
+  return all;
+}
+
 void check_plan(const ModelSpec& m, const Plan& plan) {
   if (!m.not_yet.empty())
     throw InputError(fmt::format("{}: model_type {}: not yet: {}", m.file, m.family, fmt::join(m.not_yet, "; ")));
@@ -88,6 +96,10 @@ void check_plan(const ModelSpec& m, const Plan& plan) {
   if (m.kv_heads % plan.ranks != 0)
     throw InputError(
         fmt::format("--tp: found {}, expected a divisor of num_key_value_heads, {}", plan.ranks, m.kv_heads));
+  if (plan.stages > plan.layers)
+    throw InputError(fmt::format("--pp: found {}, expected at most a stage a layer, {}", plan.stages, plan.layers));
+  if (plan.stages > 1 && (plan.repeat || !plan.whole()))
+    throw InputError("--pp: stages have layers of their own; found --repeat or --verify-layer beside it");
   if (plan.only_layer >= m.layers)
     throw InputError(
         fmt::format("--verify-layer: found {}, expected a layer from 0 to {}", plan.only_layer, m.layers - 1));

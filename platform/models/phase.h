@@ -27,6 +27,7 @@ Phase parse_phase(const std::string&);
 struct Plan {
   std::vector<Phase> phases;
   int64_t ranks = 1;        ///< tensor parallelism: SIPs that share each layer out
+  int64_t stages = 1;       ///< pipeline parallelism: of layers that follow each other, each of so many ranks
   int64_t layers = 0;       ///< of the model that are counted: all, or --layers
   bool repeat = false;      ///< equal layers are simulated once
   int64_t only_layer = -1;  ///< one layer alone, from and to the residual stream; -1: no
@@ -35,6 +36,11 @@ struct Plan {
   int64_t simulated_layers() const { return repeat || only_layer >= 0 ? 1 : layers; }
   /// How often a simulated layer counts.
   int64_t times() const { return only_layer >= 0 ? 1 : layers / simulated_layers(); }
+  int64_t all_ranks() const { return ranks * stages; }
+  /// The ranks that have a layer, empty for all; embedding and head are with the first and the last.
+  std::vector<uint32_t> ranks_of(int64_t layer) const;
+  int64_t stage_of(int64_t layer) const { return stages > 1 ? layer * stages / layers : 0; }
+  int64_t first_layer(int64_t stage) const { return (stage * layers + stages - 1) / stages; }
   bool whole() const { return only_layer < 0; }  ///< with embedding and head
 };
 

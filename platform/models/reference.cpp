@@ -34,7 +34,9 @@ Matrix times(const Matrix& a, const Matrix& b) {
 }
 
 double activated(const std::string& name, double x) {
-  return name == "silu" ? x / (1 + std::exp(-x)) : 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+  if (name == "silu") return x / (1 + std::exp(-x));
+  if (name == "gelu") return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));  // gelu_tanh
 }
 
 /// `n` values of a row from a column on, over the root of their mean square, times w.
@@ -138,7 +140,8 @@ class Reference {
   int64_t v_col(int64_t head) const { return k_col(head) + kv_heads() * m_.head_dim; }
 
   void turn(const std::string& before, Matrix* qkv) const {
-    const Matrix cos = matrix(of_step("cos")), sin = matrix(of_step("sin"));
+    const auto table = [&](const char* name) { return matrix(program_.positions_of(0, of_step(name))); };
+    const Matrix cos = table("cos"), sin = table("sin");
     const int64_t half = m_.head_dim / 2;
     for (int64_t head = 0; head < m_.heads + m_.kv_heads; ++head) {
       const bool is_q = head < m_.heads;

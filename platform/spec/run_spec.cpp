@@ -263,7 +263,7 @@ Table model_table(const Table& run) {
                 "sequences whose C keys are in the cache; default prefill:512 (repeatable)")
               .often(Often::each),
           number("tp", "SIPs that share out every layer", 1024).initially("1"),
-          number("pp", "stages of layers; not yet built", 1024).initially("1"),
+          number("pp", "stages of layers that follow each other, each of --tp SIPs", 1024).initially("1"),
           number("ep", "SIPs that share out experts; not yet built", 1024).initially("1"),
           Entry("dtype", "", "of weights, cache and activations; default: the model's").legal({"f32", "f16", "bf16"}),
           Entry("weights", "", "another type of weights; not yet built"),

@@ -25,8 +25,8 @@ class Kernels(cli_support.Cli):
     def values(self, *shape):
         return self.random.uniform(-1, 1, shape).astype(np.float32)
 
-    def run_kernel(self, kernel, outputs, inputs, **params):
-        arguments = ["run", "--topology", topology("small.yaml"), "--kernel", kernel, "--verify"]
+    def run_kernel(self, kernel, outputs, inputs, system="small.yaml", **params):
+        arguments = ["run", "--topology", topology(system), "--kernel", kernel, "--verify"]
         for name, value in params.items():
             arguments += ["--param", f"{name}={value}"]
         for name, value in inputs.items():
@@ -100,6 +100,52 @@ class Kernels(cli_support.Cli):
         for window in (1, 5, 8, 100):  # ranges that are seen in part, and not at all
             self.decode(2, 2, 2, 6, 20, 4, 6, window)
 
+    def test_decode_turns_q_and_k_and_gives_o(self):
+        batch, heads, kv, dim, context = 3, 4, 2, 6, 5
+        qkv, angle = self.values(batch, 8 * dim), self.values(batch, dim // 2) * 3
+        c, s = np.cos(angle), np.sin(angle)
+        k, v = self.values(batch * kv, 9, dim), self.values(batch * kv, 9, dim)
+        o, cached = self.run_kernel("flash_decode", ["o", "k"], {"qkv": qkv, "k": k, "v": v, "cos": c, "sin": s}, batch=batch,
+                                    heads=heads, kv_heads=kv, dim=dim, context=context, splits=1, keys=9)
+        x = qkv.astype(np.float64).reshape(batch, 8, dim)
+        a, b = x[:, :6, :3].copy(), x[:, :6, 3:].copy()
+        x[:, :6] = np.concatenate([a * c[:, None] - b * s[:, None], b * c[:, None] + a * s[:, None]], 2)
+        k, v = (t.reshape(batch, kv, 9, dim)[:, :, :context + 1].astype(np.float64) for t in (k, v))
+        k[:, :, context], v[:, :, context] = x[:, 4:6], x[:, 6:]
+        self.close(cached.reshape(batch, kv, 9, dim)[:, :, context], x[:, 4:6])
+        weights = softmax(np.einsum("bhgd,bhkd->bhgk", x[:, :4].reshape(batch, kv, 2, dim), k) / np.sqrt(dim))
+        self.close(o, np.einsum("bhgk,bhkd->bhgd", weights, v).reshape(batch, -1))
+
+    def test_linear_of_few_rows(self):
+        """Sizes that the PEs do not divide, fewer than there are, several blocks of rows and of columns, weights that are
+        not kept; and all that goes with the product."""
+        act = {"none": lambda x: x, "relu": lambda x: np.maximum(x, 0), "silu": lambda x: x / (1 + np.exp(-x)),
+               "gelu_tanh": lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)))}
+        cases = (("small.yaml", 1, 1, 1, {}), ("small.yaml", 13, 70, 48, {"activation": "silu"}),
+                 ("six_sip_torus.yaml", 3, 7, 5, {"activation": "gelu_tanh"}),
+                 ("six_sip_torus.yaml", 21, 33, 129, {"rows": 4, "sum_bytes": 64, "keep_bytes": 1, "ahead_bytes": 1, "piece_k": 3}),
+                 ("small.yaml", 9, 300, 7, {"activation": "relu", "slot_bytes": 64, "slots": 1}))
+        for system, m, n, k, params in cases:
+            for extras in ((), ("up", "norm"), ("bias", "residual", "norm")):
+                with self.subTest(system=system, m=m, n=n, k=k, extras=extras):
+                    given = {"x": self.values(m, k), "w": self.values(k, n), "up": self.values(k, n), "norm": self.values(k),
+                             "bias": self.values(n), "residual": self.values(m, n)}
+                    given = {name: t for name, t in given.items() if name in ("x", "w", *extras)}
+                    y, = self.run_kernel("decode_linear", ["y"], given, system=system, m=m, n=n, k=k, **params)
+                    f = {name: t.astype(np.float64) for name, t in given.items()}
+                    x = f["x"]
+                    if "norm" in f:
+                        x = x / np.sqrt((x ** 2).mean(1, keepdims=True) + 1e-5) * f["norm"]
+                    wanted = act[params.get("activation", "none")](x @ f["w"] + f.get("bias", 0))
+                    wanted = wanted * (x @ f["up"] if "up" in f else 1) + f.get("residual", 0)
+                    self.close(y, wanted, 1e-4)
+
+    def test_gated(self):
+        x, y = 4 * self.values(5, 33), self.values(5, 33)
+        z, = self.run_kernel("glu", ["z"], {"x": x, "y": y}, rows=5, cols=33, activation="gelu_tanh")
+        w = x.astype(np.float64)
+        self.close(z, 0.5 * w * (1 + np.tanh(np.sqrt(2 / np.pi) * (w + 0.044715 * w ** 3))) * y)
+
     def test_heads_are_normed(self):
         seq, heads, kv, dim = 9, 4, 2, 12
         x, q_norm, k_norm = self.values(seq, 8 * dim), self.values(dim), self.values(dim)
@@ -117,6 +163,10 @@ class Kernels(cli_support.Cli):
         self.close(self.run_kernel("scale", ["x"], {"x": x}, rows=11, cols=37, factor=-0.75)[0], -0.75 * x)
         x[3, 5] = x[3, 30] = 2  # the first of equals
         np.testing.assert_array_equal(self.run_kernel("argmax", ["y"], {"x": x}, rows=11, cols=37)[0], x.argmax(1))
+        for rows, cols in ((11, 37), (1, 1), (2, 3)):  # fewer columns than cubes, rows than PEs
+            y, = self.run_kernel("argmax_of_columns", ["y"], {"x": x[:rows, :cols]}, system="six_sip_torus.yaml", rows=rows,
+                                 cols=cols)
+            np.testing.assert_array_equal(y, x[:rows, :cols].argmax(1))
 
     def test_what_does_not_fit_is_one_line(self):
         def refuses(kernel, saying, *params):
@@ -125,6 +175,7 @@ class Kernels(cli_support.Cli):
         refuses("flash_decode", "less than splits times keys, 128", "context=128")
         refuses("flash_decode", "a divisor of heads, 4", "kv_heads=3")
         refuses("head_norm", "a divisor of kv_heads, 2", "parts=3")
+        refuses("decode_linear", "'tanh'", "activation=tanh")
         refuses("gqa_attention", "causal attention only", "window=3", "causal=false")
 
 

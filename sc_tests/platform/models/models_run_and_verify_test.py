@@ -65,6 +65,27 @@ class Models(Cli):
                                 tp, "--dtype", dtype, "--pes", "leaders", system=SIX)
                 self.assertTrue(r["verify"]["passed"], r["verify"])
 
+    def test_ranks_without_a_part(self):
+        """An MLP of one column and two ranks; more sequences than PEs; all PEs of a SIP."""
+        for more, phase, pes in (({"intermediate_size": 1}, "decode:batch=2,context=3", "leaders"),
+                                 ({"hidden_size": 4, "head_dim": 4}, "decode:batch=67,context=2", "leaders"),
+                                 ({"num_hidden_layers": 1}, "decode:batch=5,context=9", "all")):
+            with self.subTest(more=more):
+                r = self.report(self.config("llama", **more), "--phase", phase, "--verify", "--tp", 2, "--pes", pes, system=SIX)
+                self.assertTrue(r["verify"]["passed"], r["verify"])
+
+    def test_stages(self):
+        """Three layers over two stages, and tensor parallel ones; a prompt and steps go through all of them."""
+        model = self.config("qwen3", num_hidden_layers=3)
+        for options in (("--pp", 2), ("--pp", 3), ("--pp", 2, "--tp", 2, "--dtype", "f16")):
+            with self.subTest(options=options):
+                r = self.report(model, "--phase", "prefill:9", "--phase", "decode:batch=2,context=13,steps=3", "--verify",
+                                "--pes", "leaders", *options, system=SIX)
+                self.assertTrue(r["verify"]["passed"], r["verify"])
+                parts = [[p["part"] for p in x["parts"]] for x in r["phases"][1]["layers"]]
+                self.assertEqual(sum("stage" in p for p in parts), options[1] - 1)
+                self.assertEqual(r["model"]["pp"], options[1])
+
     def test_keys_of_a_sequence_are_cut_over_pes(self):
         """One sequence has 2 units for 8 PEs; an empty cache has one range."""
         for context in (0, 1, 255, 200):
@@ -170,7 +191,8 @@ class Models(Cli):
                 (("--phase", "decode:batch=2,batch=2,context=1"), "twice"), (("--phase", "decode:batch=2,contest=1"), "'contest=1'"),
                 (("--phase", "mixed:prefill=1,batch=1,context=1"), "not yet"), (("--phase", "prefill:257"), "position 257"),
                 (("--phase", "decode:batch=1,context=250,steps=8"), "position 258"), (("--tp", "2"), "1 SIP"),
-                (("--tp", "3"), "a divisor of num_key_value_heads, 2"), (("--pp", "2"), "not yet"), (("--ep", "2"), "not yet"),
+                (("--tp", "3"), "a divisor of num_key_value_heads, 2"), (("--pp", "2"), "--tp times --pp: found 2"), (("--pp", "3"), "at most a stage a layer, 2"),
+                (("--pp", "2", "--repeat"), "layers of their own"), (("--ep", "2"), "not yet"),
                 (("--weights", "i8"), "not yet"), (("--kv", "f8"), "not yet"), (("--layers", "3"), "the model has 2"),
                 (("--verify-layer", "2"), "from 0 to 1"), (("--verify-layer", "0", "--repeat"), "alone")):
             with self.subTest(options=options):

@@ -1,0 +1,607 @@
+// y = residual + act(norm(x) · w + bias) [times norm(x) · up], of few rows: each PE reads its part of the weights once,
+// from its own memory, while rows are on their way to it. x, residual and y have columns over the cubes of a rank and
+// rows over the PEs of each; the weights have columns over the cubes and rows (k) over the PEs of each:
+//
+//   1. PEs of one place in their cubes exchange their rows of x, so that each has these rows whole;
+//   2. the PEs of a cube exchange columns for rows: each has all rows of the columns that its part of k wants;
+//   3. block by block of columns a PE multiplies, the PEs of the cube give each other their parts of the sums, and,
+//      where ranks share out k, so do the PEs of one place in all ranks: while one block is summed up the next one is
+//      multiplied.
+//
+// Nothing waits in a circle: sends are never waited for, and all go through blocks in one order.
+#include <algorithm>
+#include <cmath>
+#include <deque>
+
+#include "kernbench/kernel_api/collectives/grids.h"
+#include "kernbench/kernel_api/collectives/wirings.h"
+#include "kernbench/kernel_api/kernels/activations.h"
+#include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/kernel_api/layout.h"
+#include "kernbench/kernel_api/pe_backend.h"
+
+namespace kernbench::kernels {
+namespace {
+
+struct Range {
+  int64_t first = 0, count = 0;
+  int64_t end() const { return first + count; }
+  bool empty() const { return count == 0; }
+  bool operator!=(const Range& o) const { return first != o.first || count != o.count; }
+};
+Range cut(const Range& a, const Range& b) {
+  const int64_t first = std::max(a.first, b.first);
+  return {first, std::max<int64_t>(0, std::min(a.end(), b.end()) - first)};
+}
+Range along(const tl::View& v, int axis) {
+  return {v.offset[axis], v.shape[axis]};
+}
+
+/// Who exchanges what: everyone with everyone along an axis, each kind of message through ports of its own.
+struct Exchange {
+  const char *what, *over;
+};
+constexpr Exchange kColumns{"k", "pe"}, kSums{"sum", "pe"}, kShares{"share", "rank"}, kTotals{"total", "rank"};
+
+std::vector<QueueConnection> connections(const Params& p, const LaunchShape& launch) {
+  std::vector<QueueConnection> all;
+  const auto join = [&](const ccl::Members& m, const ccl::Wires& wires, const std::string& prefix) {
+    for (const ccl::Wire& w : wires)
+      all.push_back({m[static_cast<size_t>(w.from)], prefix + w.port, m[static_cast<size_t>(w.to)],
+                     prefix + w.peer_port, static_cast<uint32_t>(p.integer("slots")),
+                     static_cast<uint64_t>(p.integer("slot_bytes")), p.choice("tier")});
+  };
+  for (const ccl::Members& m : ccl::groups_of(launch, ccl::parse_axes("cube")))
+    join(m, ccl::grid_wiring(ccl::grid_of(launch, ccl::Axis::cube, m)), "");
+  for (const Exchange& e : {kColumns, kSums, kShares, kTotals}) {
+    for (const ccl::Members& m : ccl::groups_of(launch, ccl::parse_axes(e.over)))
+      join(m, ccl::all_wiring(static_cast<int64_t>(m.size())), std::string(e.what) + ".");
+  }
+  return all;
+}
+
+/// The PEs of an exchange, and this one among them.
+class Peers {
+ public:
+  Peers(tl::Context& tl, const Exchange& e)
+      : tl_(tl),
+        prefix_(std::string(e.what) + ".to"),
+        members_(ccl::group_with(tl.launch(), ccl::parse_axes(e.over), tl.index())) {
+    me_ = static_cast<size_t>(ccl::member_of(members_, tl.index()));
+  }
+  size_t size() const { return members_.size(); }
+  size_t me() const { return me_; }
+  uint32_t operator[](size_t i) const { return static_cast<uint32_t>(members_[i]); }
+  void send(size_t to, const tl::Tensor& t) const { tl_.send_async(port(to), t); }
+  void send_to_all(const tl::Tensor& t) const {
+    for (size_t i = 1; i < size(); ++i) send((me_ + i) % size(), t);
+  }
+  tl::Tensor recv(size_t from, const Dims& shape, DType dtype) const { return tl_.recv(port(from), shape, dtype); }
+
+ private:
+  std::string port(size_t i) const { return prefix_ + std::to_string(i); }
+  tl::Context& tl_;
+  const std::string prefix_;
+  const ccl::Members& members_;
+  size_t me_ = 0;
+};
+
+/// The PEs of one place in all cubes, in the grid of cubes: what each has goes along its row, then along the columns,
+/// so that it comes to each cube once.
+class Places {
+ public:
+  explicit Places(tl::Context& tl)
+      : tl_(tl),
+        members_(ccl::group_with(tl.launch(), ccl::parse_axes("cube"), tl.index())),
+        grid_(ccl::grid_of(tl.launch(), ccl::Axis::cube, members_)),
+        me_(ccl::member_of(members_, tl.index())) {}
+  size_t size() const { return members_.size(); }
+  size_t me() const { return static_cast<size_t>(me_); }
+  uint32_t operator[](size_t i) const { return static_cast<uint32_t>(members_[i]); }
+
+  /// Of all cubes, in order; of those with nothing (a shape without elements), no value.
+  std::vector<tl::Tensor> all(const tl::Tensor& own, const std::vector<Dims>& shapes, DType dtype) const {
+    std::vector<tl::Tensor> all(size());
+    const int64_t x = grid_.x(me_), y = grid_.y(me_);
+    const auto take = [&](const char* port, int64_t cell, const char* on, bool goes_on) {
+      tl::Tensor& t = all[static_cast<size_t>(cell)];
+      const Dims& shape = shapes[static_cast<size_t>(cell)];
+      if (shape.elements() == 0) return;
+      t = port == nullptr ? own : tl_.recv(port, shape, dtype);
+      if (goes_on) tl_.send_async(on, t);
+    };
+    // From the nearest on, by turns from both sides.
+    std::vector<int64_t> order = {x};
+    for (int64_t d = 1; d < grid_.w; ++d) {
+      for (const int64_t from : {x - d, x + d}) {
+        if (from >= 0 && from < grid_.w) order.push_back(from);
+      }
+    }
+    if (own.valid() && x > 0) tl_.send_async("W", own);
+    if (own.valid() && x + 1 < grid_.w) tl_.send_async("E", own);
+    for (const int64_t from : order) {
+      const int64_t cell = grid_.cell(from, y);
+      const bool west = from < x;
+      take(from == x ? nullptr
+           : west    ? "W"
+                     : "E",
+           cell, west ? "E" : "W", from != x && (west ? x + 1 < grid_.w : x > 0));
+      const tl::Tensor& t = all[static_cast<size_t>(cell)];
+      if (t.valid() && y > 0) tl_.send_async("N", t);
+      if (t.valid() && y + 1 < grid_.h) tl_.send_async("S", t);
+    }
+    for (int64_t d = 1; d < grid_.h; ++d) {
+      for (const int64_t from : order) {
+        if (y - d >= 0) take("N", grid_.cell(from, y - d), "S", y + 1 < grid_.h);
+        if (y + d < grid_.h) take("S", grid_.cell(from, y + d), "N", y > 0);
+      }
+    }
+    return all;
+  }
+
+ private:
+  tl::Context& tl_;
+  const ccl::Members& members_;
+  const ccl::Grid grid_;
+  const int64_t me_;
+};
+
+class Linear {
+ public:
+  Linear(tl::Context& tl, const tl::Args& args)
+      : tl_(tl),
+        args_(args),
+        cubes_(tl),
+        pes_(tl, kColumns),
+        sums_(tl, kSums),
+        ranks_(tl, kShares),
+        totals_(tl, kTotals),
+        dtype_(args.dtype()) {
+    for (size_t p = 0; p < pes_.size(); ++p) rows_.push_back(rows_of(p));
+    for (size_t c = 0; c < cubes_.size(); ++c) columns_.push_back(columns_of("x", cubes_[c]));
+    mine_ = columns_of("y", cubes_[cubes_.me()]);
+    for (const char* name : {"w", "up"}) {
+      if (args.has(name)) weights_.push_back(args[name]);
+    }
+    for (size_t p = 0; p < pes_.size(); ++p) {
+      const tl::View& w = args.shard("w", pes_[p]);
+      k_.push_back(w.empty() ? Range{} : along(w, 0));
+    }
+    summed_ = ranks_share_k();
+    check();
+  }
+
+  void run() {
+    cut_up();
+    ask(1);  // the first piece; more would keep x waiting, which comes over the same link
+    const tl::Tensor x = own_rows();
+    for (Chunk& c : chunks_) turn(x, &c);
+    const size_t lag = summed_ ? 4 : 3;
+    for (size_t i = 0; i < units_.size() + lag; ++i) {
+      if (i < units_.size()) multiply(&units_[i]);
+      if (i >= 1 && i - 1 < units_.size()) give(&units_[i - 1]);
+      if (i >= 2 && i - 2 < units_.size()) add_up(&units_[i - 2]);
+      if (i >= 3 && i - 3 < units_.size() && lag > 3) share(&units_[i - 3]);
+      if (i >= lag) finish(&units_[i - lag]);
+    }
+  }
+
+ private:
+  /// All rows of some columns of x.
+  struct Part {
+    Range k;
+    tl::Tensor x;
+  };
+  /// Some rows of each PE of the cube, which are on their way while those before are multiplied.
+  struct Chunk {
+    std::vector<Range> rows;        ///< by place in the cube
+    std::vector<tl::Tensor> whole;  ///< this PE's, by the cube that has the columns
+    std::vector<Part> parts;
+  };
+  /// A chunk's rows of some columns of the cube's part of y.
+  struct Unit {
+    Chunk* chunk;
+    size_t block;
+    std::vector<tl::Tensor> sums;    ///< what the PE's part of k comes to
+    std::vector<tl::Tensor> own;     ///< summed up over the cube: this PE's rows
+    std::vector<tl::Tensor> shares;  ///< of the sum over ranks, this rank's share
+  };
+
+  // ---- What lies where, alike in all ranks -----------------------------------------------------------------------
+  /// Rows of y, or of x where the rank has none, with the PEs of a place in their cubes.
+  Range rows_of(size_t place) const {
+    for (const char* name : {"y", "x"}) {
+      for (const int64_t pe : ccl::group_with(tl_.launch(), ccl::parse_axes("cube"), pes_[place])) {
+        const tl::View& v = args_.shard(name, static_cast<uint32_t>(pe));
+        if (!v.empty()) return along(v, 0);
+      }
+    }
+    return {};
+  }
+  /// Columns of the cube that has this PE.
+  Range columns_of(const char* name, uint32_t of) const {
+    for (const int64_t pe : ccl::group_with(tl_.launch(), ccl::parse_axes("pe"), of)) {
+      const tl::View& v = args_.shard(name, static_cast<uint32_t>(pe));
+      if (!v.empty()) return along(v, 1);
+    }
+    return {};
+  }
+  [[noreturn]] static void wrong_layout(const std::string& name, const std::string& how) {
+    throw KernelFault("decode_linear: " + name + " does not lie as it must, " + how + ": redistribute it");
+  }
+  void check() const {
+    if (summed_ && args_.has("norm"))
+      throw KernelFault("decode_linear: ranks share out k, and each would norm by its part of a row: norm x before");
+    const std::string lanes = "columns over the cubes of a rank and rows over the PEs of each";
+    const Range rows = rows_[pes_.me()];
+    const auto lies = [&](const char* name, const Range& columns) {
+      const tl::View& v = args_[name];
+      if (v.empty() ? !rows.empty() && !columns.empty() : along(v, 0) != rows || along(v, 1) != columns)
+        wrong_layout(name, lanes);
+    };
+    lies("x", columns_[cubes_.me()]);
+    lies("y", mine_);
+    if (args_.has("residual")) lies("residual", mine_);
+    for (const tl::View& w : weights_) {
+      if (!w.empty() && (along(w, 1) != mine_ || along(w, 0) != k_[pes_.me()]))
+        wrong_layout("a matrix of weights", "columns over the cubes of a rank as y's and rows over the PEs of each");
+    }
+  }
+  /// Whether some rank lacks a part of k.
+  bool ranks_share_k() const {
+    for (size_t r = 0; r < ranks_.size(); ++r) {
+      int64_t k = 0;
+      for (const int64_t pe : ccl::group_with(tl_.launch(), ccl::parse_axes("cube"), ranks_[r]))
+        k += columns_of("x", static_cast<uint32_t>(pe)).count;
+      if (k < args_["x"].whole[1]) return true;
+    }
+    return false;
+  }
+
+  // ---- Rows on their way -----------------------------------------------------------------------------------------
+  /// Rows into chunks, columns of y into blocks, k into pieces, each of one part of x.
+  void cut_up() {
+    int64_t all = 0, most = 0;
+    for (const Range& r : rows_) {
+      all += r.count;
+      most = std::max(most, r.count);
+    }
+    if (all == 0) return;
+    const int64_t chunks = std::clamp<int64_t>(all / args_.integer("rows"), 1, most),
+                  step = tl::Context::cdiv(most, chunks);
+    for (int64_t first = 0; first < most; first += step) {
+      chunks_.emplace_back();
+      for (const Range& r : rows_) chunks_.back().rows.push_back(cut(r, {r.first + first, step}));
+    }
+    const int64_t columns =
+        std::max<int64_t>(1, args_.integer("sum_bytes") / 4 / (step * static_cast<int64_t>(pes_.size())));
+    for (int64_t at = mine_.first; at < mine_.end(); at += columns)
+      blocks_.push_back({at, std::min(columns, mine_.end() - at)});
+    for (Chunk& c : chunks_) {
+      for (size_t b = 0; b < blocks_.size(); ++b) units_.push_back({&c, b, {}, {}, {}});
+    }
+    const int64_t depth = args_.integer("piece_k");
+    for (const Range& of_cube : columns_) {
+      const Range k = cut(of_cube, k_[pes_.me()]);
+      for (int64_t at = k.first; at < k.end(); at += depth) pieces_.push_back({at, std::min(depth, k.end() - at)});
+    }
+    int64_t bytes = 0;
+    for (const tl::View& w : weights_) bytes += w.shape.elements() * static_cast<int64_t>(size_of(w.dtype()));
+    kept_ = bytes <= args_.integer("keep_bytes");
+    weights_read_.resize(pieces_.size() * (kept_ ? 1 : units_.size()));
+  }
+
+  /// This PE's rows of x, normed; and of residual.
+  tl::Tensor own_rows() {
+    tl::Tensor x;
+    if (!args_["x"].empty()) x = tl_.load_async(args_["x"].block());
+    if (args_.has("residual") && !args_["residual"].empty()) residual_ = tl_.load_async(args_["residual"].block());
+    return args_.has("norm") ? normed(x) : x;
+  }
+
+  /// Of this PE's columns, with the mean square of whole rows.
+  tl::Tensor normed(const tl::Tensor& x) {
+    const int64_t count = rows_[pes_.me()].count;
+    tl::Tensor wide, squares;
+    if (x.valid()) {
+      wide = tl_.cast(x, DType::f32);
+      squares = tl_.sum(wide * wide, 1, true);
+    }
+    std::vector<Dims> shapes;
+    int64_t k = 0;
+    for (const Range& c : columns_) {
+      shapes.push_back({count, c.empty() ? 0 : 1});
+      k += c.count;
+    }
+    std::vector<tl::Tensor> all = cubes_.all(squares, shapes, DType::f32);
+    all.erase(std::remove_if(all.begin(), all.end(), [](const tl::Tensor& t) { return !t.valid(); }), all.end());
+    if (!x.valid()) return x;
+    const tl::Tensor sum = all.size() == 1 ? all.front() : tl_.sum(tl_.cat(all, 1), 1, true);
+    const tl::Tensor scale = tl_.rsqrt(tl_.fma(sum, 1.0 / static_cast<double>(k), args_.number("eps")));
+    const Range& mine = columns_[cubes_.me()];
+    const tl::View& w = args_["norm"];
+    const tl::Tensor weights = tl_.cast(tl_.load(w.ptr + (mine.first - w.offset[0]), {mine.count}), DType::f32);
+    return tl_.cast(wide * scale * weights, dtype_);
+  }
+
+  /// Gets this PE's rows whole, and gives the PEs of the cube the columns that their parts of k want.
+  void turn(const tl::Tensor& x, Chunk* c) const {
+    const Range& rows = c->rows[pes_.me()];
+    if (rows.empty()) return;
+    const tl::Tensor own = x.valid() ? x.slice(0, rows.first - rows_[pes_.me()].first, rows.count) : x;
+    std::vector<Dims> shapes;
+    for (const Range& of_cube : columns_) shapes.push_back({rows.count, of_cube.count});
+    c->whole = cubes_.all(own, shapes, dtype_);
+    for (size_t i = 1; i < pes_.size(); ++i) {
+      const size_t to = (pes_.me() + i) % pes_.size();
+      for (size_t cube = 0; cube < columns_.size(); ++cube) {
+        const Range k = cut(columns_[cube], k_[to]);
+        if (!k.empty()) pes_.send(to, dense(columns(c->whole[cube], k, cube)));
+      }
+    }
+  }
+  /// All rows of the columns that this PE's part of k wants.
+  void receive(Chunk* c) const {
+    for (size_t cube = 0; cube < columns_.size(); ++cube) {
+      const Range k = cut(columns_[cube], k_[pes_.me()]);
+      if (k.empty()) continue;
+      std::vector<tl::Tensor> rows;
+      for (size_t p = 0; p < pes_.size(); ++p) {
+        if (c->rows[p].empty()) continue;
+        rows.push_back(p == pes_.me() ? dense(columns(c->whole[cube], k, cube))
+                                      : pes_.recv(p, {c->rows[p].count, k.count}, dtype_));
+      }
+      c->parts.push_back({k, rows.size() == 1 ? rows.front() : tl_.cat(rows, 0)});
+    }
+    c->whole.clear();
+  }
+  tl::Tensor columns(const tl::Tensor& t, const Range& k, size_t cube) const {
+    return t.slice(1, k.first - columns_[cube].first, k.count);
+  }
+  tl::Tensor dense(const tl::Tensor& t) const { return t.contiguous() ? t : tl_.copy(t); }
+
+  // ---- Products, block by block ----------------------------------------------------------------------------------
+  /// For weights, in the order in which they are used, until so many bytes of them wait for their turn.
+  void ask(int64_t bytes) {
+    for (; asked_ < weights_read_.size() && waiting_ < bytes; ++asked_) {
+      const Range& k = pieces_[asked_ % pieces_.size()];
+      const Range& c = kept_ ? mine_ : blocks_[asked_ / pieces_.size() % blocks_.size()];
+      for (const tl::View& w : weights_) {
+        weights_read_[asked_].push_back(
+            tl_.load_async(w.block().tile(k.first - w.offset[0], c.first - w.offset[1], k.count, c.count)));
+        waiting_ += bytes_of(weights_read_[asked_].back());
+      }
+    }
+  }
+  static int64_t bytes_of(const tl::Tensor& t) { return t.elements() * static_cast<int64_t>(size_of(t.dtype())); }
+
+  void multiply(Unit* u) {
+    if (u->block == 0) receive(u->chunk);
+    ask(args_.integer("ahead_bytes"));
+    u->sums.resize(pieces_.empty() ? 0 : weights_.size());
+    for (size_t i = 0; i < pieces_.size(); ++i) {
+      ask(args_.integer("ahead_bytes"));
+      const Range& k = pieces_[i];
+      const Part& part = *std::find_if(u->chunk->parts.begin(), u->chunk->parts.end(),
+                                       [&](const Part& p) { return !cut(p.k, k).empty(); });
+      const tl::Tensor x = part.x.slice(1, k.first - part.k.first, k.count);
+      const DType type = i + 1 == pieces_.size() ? dtype_ : DType::f32;
+      std::vector<tl::Tensor>& weights = weights_read_[used_ % weights_read_.size()];
+      for (size_t m = 0; m < weights.size(); ++m) {
+        tl::Tensor& sum = u->sums[m];
+        const Range& c = blocks_[u->block];
+        const tl::Tensor w = kept_ ? weights[m].slice(1, c.first - mine_.first, c.count) : weights[m];
+        sum = sum.valid() ? tl_.async().dot(x, w, sum, type) : tl_.dot_async(x, w, type);
+        if (used_ < weights_read_.size()) waiting_ -= bytes_of(weights[m]);
+      }
+      if (!kept_) weights.clear();
+      ++used_;
+    }
+    if (u->block + 1 == blocks_.size()) u->chunk->parts.clear();
+  }
+
+  /// To each PE of the cube its rows of what this one's part of k comes to.
+  void give(Unit* u) const {
+    for (const tl::Tensor& sum : u->sums) tl_.wait(sum);
+    for (size_t i = 1; i < pes_.size(); ++i) {
+      const size_t to = (pes_.me() + i) % pes_.size();
+      if (u->chunk->rows[to].empty()) continue;
+      for (const tl::Tensor& sum : u->sums) sums_.send(to, rows_in(sum, *u->chunk, to));
+    }
+  }
+  /// Those of a place's among all rows.
+  static tl::Tensor rows_in(const tl::Tensor& all, const Chunk& c, size_t place) {
+    int64_t first = 0;
+    for (size_t p = 0; p < place; ++p) first += c.rows[p].count;
+    return all.slice(0, first, c.rows[place].count);
+  }
+
+  /// Rounded once; of no part at all, as a rank may have none of k: zeros.
+  tl::Tensor sum_of(const std::vector<tl::Tensor>& parts, const Dims& shape) const {
+    if (parts.empty()) return tl_.zeros(shape, dtype_);
+    if (parts.size() == 1) return parts.front();
+    const tl::Tensor all = tl_.cat(parts, 0).reshape({static_cast<int64_t>(parts.size()), shape.elements()});
+    return tl_.sum(all, 0).reshape(shape);
+  }
+
+  /// This PE's rows of the sum over the cube; over ranks it goes on to them.
+  void add_up(Unit* u) const {
+    const int64_t count = u->chunk->rows[pes_.me()].count;
+    if (count == 0) return;
+    const Dims shape{count, blocks_[u->block].count};
+    for (size_t m = 0; m < weights_.size(); ++m) {
+      std::vector<tl::Tensor> parts;
+      for (size_t p = 0; p < pes_.size(); ++p) {
+        if (k_[p].empty()) continue;
+        parts.push_back(p == pes_.me() ? rows_in(u->sums[m], *u->chunk, p) : sums_.recv(p, shape, dtype_));
+      }
+      u->own.push_back(sum_of(parts, shape));
+    }
+    u->sums.clear();
+    if (!summed_) return;
+    for (tl::Tensor& own : u->own) {
+      own = own.reshape({own.elements()});
+      for (size_t i = 1; i < ranks_.size(); ++i) {
+        const size_t to = (ranks_.me() + i) % ranks_.size();
+        const Range r = share_of(own.elements(), to);
+        if (!r.empty()) ranks_.send(to, own.slice(0, r.first, r.count));
+      }
+    }
+  }
+  Range share_of(int64_t elements, size_t rank) const {
+    const int64_t size = tl::Context::cdiv(elements, static_cast<int64_t>(ranks_.size()));
+    return cut({0, elements}, {size * static_cast<int64_t>(rank), size});
+  }
+
+  /// This rank's share of the sum over ranks, in their order; it goes to all of them.
+  void share(Unit* u) const {
+    for (const tl::Tensor& own : u->own) {
+      const Range r = share_of(own.elements(), ranks_.me());
+      u->shares.emplace_back();
+      if (r.empty()) continue;
+      std::vector<tl::Tensor> parts;
+      for (size_t i = 0; i < ranks_.size(); ++i)
+        parts.push_back(i == ranks_.me() ? own.slice(0, r.first, r.count) : ranks_.recv(i, {r.count}, dtype_));
+      u->shares.back() = sum_of(parts, {r.count});
+      totals_.send_to_all(u->shares.back());
+    }
+  }
+
+  /// Sums of one matrix over all ranks.
+  tl::Tensor joined(const Unit& u, size_t m) const {
+    const int64_t count = u.chunk->rows[pes_.me()].count, elements = count * blocks_[u.block].count;
+    std::vector<tl::Tensor> all;
+    for (size_t r = 0; r < ranks_.size(); ++r) {
+      const int64_t part = share_of(elements, r).count;
+      if (part > 0) all.push_back(r == ranks_.me() ? u.shares[m] : totals_.recv(r, {part}, dtype_));
+    }
+    const tl::Tensor sum = all.size() == 1 ? all.front() : tl_.cat(all, 0);
+    return sum.reshape({count, blocks_[u.block].count});
+  }
+
+  void finish(Unit* u) const {
+    const Range rows = u->chunk->rows[pes_.me()], &columns = blocks_[u->block];
+    if (rows.empty()) return;
+    const tl::View& y = args_["y"];
+    const int64_t row = rows.first - y.offset[0], column = columns.first - y.offset[1];
+    std::vector<tl::Tensor> sums = u->own;
+    for (size_t m = 0; m < sums.size() && summed_; ++m) sums[m] = joined(*u, m);
+    tl::Tensor v = tl_.cast(sums.front(), DType::f32);
+    if (args_.has("bias")) {
+      const tl::View& bias = args_["bias"];
+      v = v + tl_.cast(tl_.load(bias.ptr + (columns.first - bias.offset[0]), {columns.count}), DType::f32);
+    }
+    v = activated(tl_, args_.choice("activation"), v);
+    if (sums.size() > 1) v = v * tl_.cast(sums[1], DType::f32);
+    if (residual_.valid())
+      v = v + tl_.cast(residual_.slice(0, row, rows.count).slice(1, column, columns.count), DType::f32);
+    tl_.store_async(y.block().tile(row, column, rows.count, columns.count), tl_.cast(v, dtype_));
+    u->own.clear();
+    u->shares.clear();
+  }
+
+  tl::Context& tl_;
+  const tl::Args& args_;
+  const Places cubes_;
+  const Peers pes_, sums_, ranks_, totals_;
+  const DType dtype_;
+  std::vector<Range> rows_;     ///< by place in the cube
+  std::vector<Range> columns_;  ///< of x, by cube
+  std::vector<Range> k_;        ///< rows of the weights, by place in this cube
+  Range mine_;                  ///< this cube's columns of y
+  bool summed_ = false;         ///< over ranks
+  std::vector<tl::View> weights_;
+  tl::Tensor residual_;
+  std::deque<Chunk> chunks_;
+  std::vector<Range> blocks_;  ///< columns of y
+  std::vector<Range> pieces_;  ///< of this PE's part of k
+  std::vector<Unit> units_;
+  /// By block and piece, of w and up; of each chunk anew unless they are kept.
+  std::vector<std::vector<tl::Tensor>> weights_read_;
+  bool kept_ = false;
+  size_t asked_ = 0, used_ = 0;  ///< pieces
+  int64_t waiting_ = 0;          ///< bytes of those that were asked for and not yet used
+};
+
+void decode_linear(tl::Context& tl, const tl::Args& args) {
+  Linear(tl, args).run();
+}
+
+std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) {
+  const int64_t m = p.integer("m"), n = p.integer("n"), k = p.integer("k");
+  Floats x = in.at("x").floats();
+  if (in.count("norm") > 0) {
+    const Floats w = in.at("norm").floats();
+    for (int64_t r = 0; r < m; ++r) {
+      float* row = x.data() + r * k;
+      double squares = 0;
+      for (int64_t i = 0; i < k; ++i) squares += double{row[i]} * row[i];
+      const double scale = 1 / std::sqrt(squares / static_cast<double>(k) + p.number("eps"));
+      for (int64_t i = 0; i < k; ++i) row[i] = static_cast<float>(row[i] * scale * w[static_cast<size_t>(i)]);
+    }
+  }
+  const Floats w = in.at("w").floats();
+  Floats y = matmul(x, w, m, n, k), scale = gemm_error_scale(x, w, m, n, k);
+  Floats up(y.size(), 1.0F), bias(static_cast<size_t>(n), 0.0F), residual(y.size(), 0.0F);
+  if (in.count("up") > 0) up = matmul(x, in.at("up").floats(), m, n, k);
+  if (in.count("bias") > 0) bias = in.at("bias").floats();
+  if (in.count("residual") > 0) residual = in.at("residual").floats();
+  for (size_t i = 0; i < y.size(); ++i) {
+    y[i] = residual[i] + activate(p.choice("activation"), y[i] + bias[i % bias.size()]) * up[i];
+    scale[i] = std::max({scale[i], std::abs(residual[i]), std::abs(up[i])});
+  }
+  return {{"y", {HostTensor::from(p.dtype(), {m, n}, y), scale}}};
+}
+
+/// Of a run of this kernel alone: columns of the weights and of y over the ranks.
+ShardPlan shards(const TensorSpec& t, const Params& p, bool over_ranks) {
+  const host::Layout layout(over_ranks ? host::shard(1) : host::replicate());
+  return host::plan_shards(layout.cube(host::shard(1)).pe(host::shard(0)), t.dtype(p), t.shape(p), p.launch());
+}
+
+KernelSpec spec() {
+  KernelSpec s;
+  s.name = "decode_linear";
+  s.help =
+      "y = residual + activation(norm(x) w + bias) [norm(x) up], of few rows: weights are read once, x goes to them";
+  s.params = {ParamSpec::size("m", 16, "rows of x and y, split over the PEs of a cube"),
+              ParamSpec::size("n", 1024, "columns of w and y, split over the cubes"),
+              ParamSpec::size("k", 512, "columns of x, rows of w"),
+              ParamSpec::choice("activation", activations(), "of the first product"),
+              ParamSpec::number("eps", 1e-5, 0, 1e6, "of the norm, added to the mean square"),
+              ParamSpec::size("rows", 256, "of all PEs of a cube, that are worked on at once, at least"),
+              ParamSpec::size("sum_bytes", 1 << 20, "of a PE's sums of one matrix, at most"),
+              ParamSpec::size("piece_k", 64, "rows of weights that are read at once"),
+              ParamSpec::size("ahead_bytes", 4 << 20, "of weights, read ahead of their turn, at most"),
+              ParamSpec::size("keep_bytes", 6 << 20, "of weights, that stay in TCM for all rows, at most"),
+              ParamSpec::size("slots", 8, "of each ring"),
+              ParamSpec::size("slot_bytes", 8192, "of each ring, a multiple of 64"),
+              ParamSpec::choice("tier", {"tcm", "sram", "hbm"}, "where rings lie"),
+              ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
+  const auto lies = [](TensorSpec t, bool over_ranks) {
+    t.shards = [plain = t, over_ranks](const Params& p) { return shards(plain, p, over_ranks); };
+    return t;
+  };
+  const auto optional = [](TensorSpec t) {
+    t.optional = true;
+    return t;
+  };
+  const Init weights = Init::weights(value_of("k"));
+  s.tensors = {lies(input("x", {"m", "k"}, Placement::rows), false),
+               lies(input("w", {"k", "n"}, Placement::rows, weights), true),
+               optional(lies(input("up", {"k", "n"}, Placement::rows, weights), true)),
+               optional(input("norm", {"k"}, Placement::replicate)),
+               optional(input("bias", {"n"}, Placement::replicate)),
+               optional(lies(input("residual", {"m", "n"}, Placement::rows), true)),
+               lies(output("y", {"m", "n"}, Placement::rows), true)};
+  s.function = decode_linear;
+  s.reference = reference;
+  s.wiring = "lines of cubes for each PE (E–W, S–N); everyone with everyone in a cube, and of one place in all ranks";
+  s.queues = connections;
+  return s;
+}
+
+const RegisterKernel registered{spec()};
+
+}  // namespace
+}  // namespace kernbench::kernels
