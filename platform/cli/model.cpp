@@ -67,7 +67,8 @@ bool is_onnx(const RunSpec& spec) {
     if (!onnx && spec.given(option)) throw InputError("--" + std::string(option) + ": is of ONNX graphs, FILE.onnx");
   }
   for (const char* option : {"phase", "layers", "repeat", "verify-layer", "dtype"}) {
-    if (onnx && spec.given(option)) throw InputError("--" + std::string(option) + ": is of decoders; found an ONNX graph");
+    if (onnx && spec.given(option))
+      throw InputError("--" + std::string(option) + ": is of decoders; found an ONNX graph");
   }
   return onnx;
 }

@@ -37,9 +37,15 @@ std::shared_ptr<const TensorData> tensor_of(const std::string& file, const onnx:
     if (port && port->type == onnx::Type::bfloat16 && t.type == onnx::Type::uint16) t.type = port->type;
     return std::make_shared<const TensorData>(std::move(t));
   }
-  const auto wanted = port ? onnx::dtype_of(port->type) : std::nullopt;
-  const NpyArray a = wanted ? read_npy_as(file, *wanted) : read_npy(file);
-  TensorData t{port ? port->type : type_of(a.dtype), onnx::Shape(a.shape.begin(), a.shape.end()), a.bytes};
+  const bool is_int64 = port && port->type == onnx::Type::int64;  // of which .npy files are not read
+  const bool as_port = port && !is_int64 && onnx::dtype_of(port->type).has_value();
+  const NpyArray a = as_port ? read_npy_as(file, onnx::dtype_of(port->type).value()) : read_npy(file);
+  TensorData t{as_port ? port->type : type_of(a.dtype), onnx::Shape(a.shape.begin(), a.shape.end()), a.bytes};
+  if (is_int64) {
+    if (a.dtype != DType::i32)
+      throw InputError(file + ": found " + std::string(name_of(a.dtype)) + ", expected i32 for an int64");
+    t = TensorData::of_ints(t.ints(), t.shape);
+  }
   return std::make_shared<const TensorData>(std::move(t));
 }
 
@@ -86,7 +92,9 @@ class OnnxRun : public OwnProgram {
     }
     for (const auto& [name, file] : spec.named("dump")) request_.wanted.insert(name);
     for (const auto& [name, text] : spec.named("dim")) request_.dims[name] = size_of_dim(name, text);
+    request_.every_node = spec.flag("verify");
     plan_ = onnx::plan_model(model_, request_);
+    for (const auto& [name, value] : plan_->worked_out) expected_.emplace(name, value);
   }
 
   const ProgramSpec* make(Platform&, RunOptions* r) override {

@@ -79,7 +79,7 @@ std::vector<std::string> write_out(const Graph& g, const std::string& prefix, Na
   return outputs;
 }
 
-void bind(const std::string& from, const std::string& to, const Unrolling& u) {
+void rename_as(const std::string& from, const std::string& to, const Unrolling& u) {
   if (!to.empty()) u.emit(made("Identity", {from}, to));
 }
 
@@ -112,7 +112,7 @@ void unroll_if(const Node& n, const Unrolling& u) {
   const std::string branch = truth(n.inputs.at(0), u) ? "then_branch" : "else_branch";
   const auto outputs = write_out(graph_of(n, branch), n.name + "/" + branch + "/", {}, u);
   if (outputs.size() != n.outputs.size()) throw Refusal("its branch has another number of outputs");
-  for (size_t i = 0; i < outputs.size(); ++i) bind(outputs[i], n.outputs[i], u);
+  for (size_t i = 0; i < outputs.size(); ++i) rename_as(outputs[i], n.outputs[i], u);
 }
 
 void unroll_loop(const Node& n, const Unrolling& u) {
@@ -131,7 +131,8 @@ void unroll_loop(const Node& n, const Unrolling& u) {
   for (int64_t i = 0; i < trips && goes_on; ++i) {
     if (i == kMostIterations) throw Refusal("it runs more than " + std::to_string(kMostIterations) + " iterations");
     const std::string prefix = n.name + "/" + std::to_string(i) + "/";
-    Names names{{body.inputs[0].name, prefix + body.inputs[0].name}, {body.inputs[1].name, prefix + body.inputs[1].name}};
+    Names names{{body.inputs[0].name, prefix + body.inputs[0].name},
+                {body.inputs[1].name, prefix + body.inputs[1].name}};
     u.constant(names[body.inputs[0].name], std::make_shared<const TensorData>(TensorData::of_ints({i}, {})));
     u.constant(names[body.inputs[1].name],
                std::make_shared<const TensorData>(TensorData::of_ints({1}, {}, Type::boolean)));
@@ -142,7 +143,7 @@ void unroll_loop(const Node& n, const Unrolling& u) {
     state.assign(outputs.begin() + 1, outputs.begin() + 1 + static_cast<std::ptrdiff_t>(carried));
     for (size_t k = 0; k < scanned.size(); ++k) scanned[k].push_back(outputs[1 + carried + k]);
   }
-  for (size_t k = 0; k < carried; ++k) bind(state[k], n.outputs[k], u);
+  for (size_t k = 0; k < carried; ++k) rename_as(state[k], n.outputs[k], u);
   for (size_t k = 0; k < scanned.size(); ++k) stack(scanned[k], 0, n.outputs[carried + k], u);
 }
 
@@ -194,7 +195,7 @@ void unroll_scan(const Node& n, int64_t opset, const Unrolling& u) {
     state.assign(outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(carried));
     for (size_t k = 0; k < scanned.size(); ++k) scanned[k].push_back(outputs[carried + k]);
   }
-  for (size_t k = 0; k < carried; ++k) bind(state[k], n.outputs[k], u);
+  for (size_t k = 0; k < carried; ++k) rename_as(state[k], n.outputs[k], u);
   for (size_t k = 0; k < scanned.size(); ++k) {
     if (listed(n, "scan_output_directions", k) == 1) std::reverse(scanned[k].begin(), scanned[k].end());
     stack(scanned[k], listed(n, "scan_output_axes", k), n.outputs[carried + k], u);

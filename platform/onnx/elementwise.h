@@ -10,8 +10,8 @@ namespace kernbench::onnx {
 
 using Operands = std::vector<tl::Tensor>;
 
-/// output 0 = f(the inputs' elements), each input seen through a view of the output's shape. Inputs that are left out are
-/// empty tensors.
+/// output 0 = f(the inputs' elements), each input seen through a view of the output's shape. Inputs that are left out
+/// are empty tensors.
 void for_elements(Pe&, const std::vector<Strides>& views, const std::function<tl::Tensor(const Operands&)>& f);
 /// The inputs broadcast.
 void for_elements(Pe&, const std::function<tl::Tensor(const Operands&)>& f);

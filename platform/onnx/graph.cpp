@@ -74,6 +74,10 @@ Shape row_major_strides(const Shape& s) {
   return strides;
 }
 
+Type type_of(int64_t number) {
+  return number >= 0 && number < 100 ? static_cast<Type>(number) : static_cast<Type>(254);
+}
+
 std::string name_of(Type t) {
   const TypeRow* r = row_of(t);
   return r ? r->name : "type " + std::to_string(static_cast<int>(t));

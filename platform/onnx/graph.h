@@ -50,6 +50,8 @@ enum class Type : uint8_t {
   int4 = 22,
   not_a_tensor = 255  ///< sequences, maps, optionals
 };
+/// One that ONNX does not have is told by its number.
+Type type_of(int64_t number);
 /// "float16"; "type 99" of a number that ONNX does not have.
 std::string name_of(Type);
 /// What Phase 2 computes with: booleans are u8, 0 or 1. None of types that it lacks.

@@ -46,6 +46,7 @@ GraphProgram::GraphProgram(std::string file, std::shared_ptr<const Plan> plan, E
       throw RunError(fmt::format("output '{}' is {} {}, expected {} {}", v->name, onnx::name_of(v->type),
                                  to_string(v->shape), onnx::name_of(e->second->type), to_string(e->second->shape)));
     if (v->elements() > 0) add_tensor(*v, TensorSpec::Role::out);
+    if (v->elements() == 0 && e != expected_.end()) by_shape_.push_back(v->name);
   }
   for (const Op* op : plan_->run) {
     for (const Value* in : op->inputs) {
@@ -71,7 +72,7 @@ void GraphProgram::add_tensor(const Value& v, TensorSpec::Role role) {
   t.layout = host::rows_of_pes();
   t.already_there = v.constant != nullptr;
   if (role == TensorSpec::Role::in) {
-    const auto value = v.constant ? v.constant : v.known;
+    const auto value = v.constant ? v.constant : v.known ? v.known : drawn(v, plan_->seed);
     t.fill = [value, shape](const Params&, uint64_t) { return host_tensor(*value, shape); };
   }
   names_[&v] = t.name;

@@ -1,4 +1,5 @@
-// A planned graph as a program: inputs and weights lie in HBM, each node that runs is a launch over the PEs of one rank.
+// A planned graph as a program: inputs and weights lie in HBM, each node that runs is a launch over the PEs of one
+// rank.
 #pragma once
 
 #include <map>
@@ -31,6 +32,8 @@ class GraphProgram {
   /// Since it has run.
   const std::vector<NodeMark>& marks() const { return marks_; }
   bool verifies() const { return !expected_.empty(); }
+  /// Outputs without elements, whose shape was compared.
+  const std::vector<std::string>& verified_by_shape() const { return by_shape_; }
   /// Bytes of a node's inputs and outputs, each once.
   static uint64_t bytes_of(const Op&);
 
@@ -45,6 +48,7 @@ class GraphProgram {
   Expectations expected_;
   std::map<const Op*, std::string> kernels_;
   std::map<const Value*, std::string> names_;  ///< of those that are tensors of the program
+  std::vector<std::string> by_shape_;
   ProgramSpec spec_;
   std::vector<NodeMark> marks_;
 };

@@ -37,6 +37,24 @@ std::vector<NodeLine> lines_of(const GraphProgram& program, const ProgramReport&
   return lines;
 }
 
+/// Behind the machine's name: what verification has found.
+std::string verdict_of(const GraphProgram& program, const ProgramReport& p) {
+  const bool by_shape_alone = p.run.verified && p.run.tensors.empty() && !program.verified_by_shape().empty();
+  return by_shape_alone ? ", verified" : verdict_text(p.run);
+}
+
+/// The first node in the order of the graph whose output is not what it should be; null: none.
+const Op* first_that_departs(const GraphProgram& program, const ProgramReport& p) {
+  for (const Op* op : program.plan().run) {
+    for (const Value* v : op->outputs) {
+      for (const TensorReport& t : p.run.tensors) {
+        if (v && t.name == v->name && !t.passed) return op;
+      }
+    }
+  }
+  return nullptr;
+}
+
 /// "float [1, 3]" of each output.
 std::string outputs_of(const Op& op) {
   std::string text;
@@ -52,7 +70,7 @@ void write_graph_text(std::ostream& out, const GraphProgram& program, const Prog
   const std::vector<NodeLine> lines = lines_of(program, p);
   const auto run = static_cast<size_t>(std::count_if(lines.begin(), lines.end(), [](auto& l) { return l.runs; }));
   fmt::print(out, "{} on {}: {} nodes run, {} do not, {} PEs{}\n\n", program.spec().name, p.run.topology, run,
-             lines.size() - run, p.run.pes.size(), verdict_text(p.run));
+             lines.size() - run, p.run.pes.size(), verdict_of(program, p));
   fmt::print(out, "  {:16}{}\n", "time", time_text(p.run.end_ns));
   if (plan) {
     fmt::print(out, "\n  {:32}{:20}{:>14}{:>16}  {}\n", "node", "op", "bytes", "time", "how it runs, what it gives");
@@ -64,6 +82,10 @@ void write_graph_text(std::ostream& out, const GraphProgram& program, const Prog
   fmt::print(out, "\n  tensors      at most {} in HBM at a time\n", bytes_text(p.tensors.bytes));
   write_rates(out, p.run);
   write_findings(out, p.run);
+  for (const std::string& name : program.verified_by_shape())
+    fmt::print(out, "pass  {}  has no elements, as it should\n", name);
+  if (const Op* op = first_that_departs(program, p))
+    fmt::print(out, "\n  departs      first at node '{}' ({})\n", op->node->name, op->node->op);
 }
 
 void write_graph_json(std::ostream& out, const GraphProgram& program, const ProgramReport& p) {
@@ -78,6 +100,8 @@ void write_graph_json(std::ostream& out, const GraphProgram& program, const Prog
     w.close('}');
   }
   w.close(']');
+  if (const Op* op = first_that_departs(program, p)) w.field("first_that_departs", op->node->name);
+  if (!program.verified_by_shape().empty()) w.field("verified_by_shape", program.verified_by_shape());
   w.field("sim_ns", p.run.end_ns).field("tensor_bytes", p.tensors.bytes);
   end_report(w, p.run);
   out << text << '\n';

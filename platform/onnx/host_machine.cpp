@@ -125,7 +125,8 @@ std::vector<TensorData> work_out(const Op& op, const std::vector<std::shared_ptr
     throw Refusal(f.what());
   }
   for (size_t i = 0; i < results.size(); ++i) {
-    if (at[i] > 0) results[i].bytes = host.read(at[i], static_cast<uint64_t>(results[i].elements()) * size_of(results[i].dtype()));
+    if (at[i] > 0)
+      results[i].bytes = host.read(at[i], static_cast<uint64_t>(results[i].elements()) * size_of(results[i].dtype()));
   }
   return results;
 }

@@ -65,8 +65,7 @@ std::vector<int64_t> Op::ints(const std::string& name, std::vector<int64_t> fall
 }
 
 int64_t Op::axis(int64_t a, int64_t of_rank) const {
-  if (a < -of_rank || a >= of_rank)
-    refuse("found axis " + std::to_string(a) + " of rank " + std::to_string(of_rank));
+  if (a < -of_rank || a >= of_rank) refuse("found axis " + std::to_string(a) + " of rank " + std::to_string(of_rank));
   return a < 0 ? a + of_rank : a;
 }
 
@@ -78,6 +77,13 @@ std::vector<int64_t> Op::values(size_t i) const {
 std::vector<double> Op::reals(size_t i) const {
   in(i);
   return evaluate(*inputs[i])->reals();
+}
+
+void Op::require_small(const std::vector<Shape>& lists) const {
+  constexpr int64_t kMost = int64_t{1} << 24;
+  for (const Shape& list : lists) {
+    for (const int64_t n : list) require(n >= -kMost && n <= kMost, "found " + std::to_string(n) + ", expected less");
+  }
 }
 
 void Op::set_output(size_t i, Type type, Shape shape) {

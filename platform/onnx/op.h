@@ -24,7 +24,7 @@ struct Value {
   Shape shape;
   std::shared_ptr<const TensorData> constant;  ///< the same whatever the inputs are
   std::shared_ptr<const TensorData> known;     ///< what it is in this run, where somebody has asked
-  const Value* bytes_of = nullptr;         ///< the value whose bytes these are, in another shape; null: its own
+  const Value* bytes_of = nullptr;             ///< the value whose bytes these are, in another shape; null: its own
   int64_t elements() const { return elements_of(shape); }
   DType dtype() const { return *dtype_of(type); }
 };
@@ -34,12 +34,12 @@ class Pe;
 
 struct OpRow {
   const char* name;
-  int since, until;              ///< opsets in which it means what this row does
-  void (*shape)(Op&);            ///< types and shapes of the outputs, from the inputs. Refusal
-  void (*run)(Pe&);              ///< on each PE; null: the output is the input's bytes, and nothing moves
-  const char* how;               ///< how it runs, for --plan and docs/onnx.md
-  bool reads_values = false;     ///< the kernel reads elements, also computed ones (tl.materialize)
-  bool takes_empty = false;      ///< inputs without elements are its business
+  int since, until;           ///< opsets in which it means what this row does
+  void (*shape)(Op&);         ///< types and shapes of the outputs, from the inputs. Refusal
+  void (*run)(Pe&);           ///< on each PE; null: the output is the input's bytes, and nothing moves
+  const char* how;            ///< how it runs, for --plan and docs/onnx.md
+  bool reads_values = false;  ///< the kernel reads elements, also computed ones (tl.materialize)
+  bool takes_empty = false;   ///< inputs without elements are its business
   const char* domain = "";
 };
 
@@ -94,6 +94,8 @@ class Op {
 
   void set_output(size_t i, Type type, Shape shape);
   [[noreturn]] void refuse(const std::string& why) const { throw Refusal(why); }
+  /// Sizes and offsets of windows lie within ±2^24, so that what is computed of them does not overflow.
+  void require_small(const std::vector<Shape>&) const;
   void require(bool holds, const std::string& why) const {
     if (!holds) refuse(why);
   }

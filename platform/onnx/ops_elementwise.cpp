@@ -161,7 +161,11 @@ struct Elementwise {
   Tensor (*f)(Pe&, const Operands&);
 };
 
-#define KB_STEP(expression) [](Pe& pe, const Operands& o) -> Tensor { (void)pe; return expression; }
+#define KB_STEP(expression)                 \
+  [](Pe& pe, const Operands& o) -> Tensor { \
+    (void)pe;                               \
+    return expression;                      \
+  }
 #define KB_F(attribute, fallback) pe.op.real(attribute, fallback)
 
 const std::vector<Elementwise>& elementwise_table() {
@@ -184,8 +188,7 @@ const std::vector<Elementwise>& elementwise_table() {
       {"Sign", 9, 23, Result::first, false, KB_STEP(sign_of(pe, o[0]))},
       {"Tan", 7, 23, Result::first, true, KB_STEP(pe.tl.sin(o[0]) / pe.tl.cos(o[0]))},
       {"Asin", 7, 23, Result::first, true, KB_STEP(arcsine(pe, o[0]))},
-      {"Acos", 7, 23, Result::first, true,
-       KB_STEP(2.0 * arctangent(pe, pe.tl.sqrt((1.0 - o[0]) / (1.0 + o[0]))))},
+      {"Acos", 7, 23, Result::first, true, KB_STEP(2.0 * arctangent(pe, pe.tl.sqrt((1.0 - o[0]) / (1.0 + o[0]))))},
       {"Atan", 7, 23, Result::first, true, KB_STEP(arctangent(pe, o[0]))},
       {"Sinh", 9, 23, Result::first, true,
        KB_STEP(small_or(pe, o[0], 1.0 / 6, (pe.tl.exp(o[0]) - pe.tl.exp(-o[0])) * 0.5))},
@@ -212,8 +215,7 @@ const std::vector<Elementwise>& elementwise_table() {
        KB_STEP(activation(pe, "ThresholdedRelu", o[0], KB_F("alpha", 1), 0))},
       {"HardSigmoid", 1, 23, Result::first, true,
        KB_STEP(activation(pe, "HardSigmoid", o[0], KB_F("alpha", 0.2f), KB_F("beta", 0.5f)))},
-      {"HardSwish", 14, 23, Result::first, true,
-       KB_STEP(o[0] * activation(pe, "HardSigmoid", o[0], 1.0f / 6, 0.5f))},
+      {"HardSwish", 14, 23, Result::first, true, KB_STEP(o[0] * activation(pe, "HardSigmoid", o[0], 1.0f / 6, 0.5f))},
       {"Shrink", 9, 23, Result::first, false, KB_STEP(shrunk(pe, o))},
       {"PRelu", 7, 23, Result::first, false, KB_STEP(pe.tl.where(pe.tl.lt(o[0], 0), o[0] * o[1], o[0]))},
       {"Clip", 1, 23, Result::first, false, KB_STEP(clipped(pe, o))},
@@ -266,15 +268,19 @@ void run_elementwise(Pe& pe) {
 /// Of what is there; only a clip may leave some out.
 void shape_first(Op& op) {
   std::vector<Shape> shapes;
+  const bool alike = op.node->op != "Pow";
   for (size_t i = 0; i < op.inputs.size(); ++i) {
-    if (op.has(i)) shapes.push_back(op.shape(i));
+    if (!op.has(i)) continue;
+    shapes.push_back(op.shape(i));
+    op.require(!alike || op.in(i).type == op.in(0).type,
+               "found " + name_of(op.in(0).type) + " and " + name_of(op.in(i).type));
   }
   op.in(0);
   op.set_output(0, op.in(0).type, broadcast(shapes));
 }
 
 void shape_boolean(Op& op) {
-  broadcast_first(op);
+  shape_first(op);
   op.set_output(0, Type::boolean, op.out().shape);
 }
 
@@ -290,7 +296,8 @@ const RegisterOps registered_table(rows_of_table());
 // ---- Types
 
 void shape_cast(Op& op) {
-  op.set_output(0, static_cast<Type>(op.attribute("to").i), op.shape());
+  op.require(op.integer("saturate", 1) != 0, "it does not saturate; float8 does here");
+  op.set_output(0, type_of(op.attribute("to").i), op.shape());
 }
 
 void shape_cast_like(Op& op) {
@@ -305,6 +312,7 @@ void run_cast(Pe& pe) {
 }
 
 void shape_where(Op& op) {
+  op.require(op.in(1).type == op.in(2).type, "found " + name_of(op.in(1).type) + " and " + name_of(op.in(2).type));
   op.set_output(0, op.in(1).type, broadcast({op.shape(0), op.shape(1), op.shape(2)}));
 }
 
@@ -337,8 +345,8 @@ const RegisterOps registered_types{{
 
 Tensor arctangent(Pe& pe, const Tensor& x) {
   // Abramowitz and Stegun, 4.4.49: within 2e-8 for |x| <= 1.
-  static const std::vector<double> c = {1,           -.3333314528, .1999355085,  -.1420889944, .1065626393,
-                                        -.0752896400, .0429096138, -.0161657367, .0028662257};
+  static const std::vector<double> c = {1,           -.3333314528, .1999355085, -.1420889944, .1065626393, -.0752896400,
+                                        .0429096138, -.0161657367, .0028662257};
   tl::Context& tl = pe.tl;
   const Tensor magnitude = tl.abs(x), far = tl.gt(magnitude, 1.0);
   const Tensor r = tl.where(far, 1.0 / magnitude, magnitude);

@@ -89,7 +89,8 @@ Shape product_shape(const Op& op, size_t ia, size_t ib) {
   return s;
 }
 
-/// out = f(Σ a · b of a tile, batch, its rows and columns); a(tile) and b(tile) are what is made of the operands' tiles.
+/// out = f(Σ a · b of a tile, batch, its rows and columns); a(tile) and b(tile) are what is made of the operands'
+/// tiles.
 template <class A, class B, class F>
 void multiply(Pe& pe, size_t ia, size_t ib, const A& made_a, const B& made_b, const F& f) {
   const Products p = products_of(pe.op, ia, ib);
@@ -259,8 +260,7 @@ void convolve(Pe& pe, const ConvSizes& s, size_t ix, size_t iw, double fill, con
               const int64_t x0 = batch * s.in_channels * image;  // of the image's group
               const Matrix w{iw, group * s.out_channels * k_all, s.out_channels, k_all};
               const Tensor sum = product(
-                  pe, k_all,
-                  [&](int64_t k, int64_t nk) { return made_w(w.tile(pe, i, ni, k, nk), channel, ni); },
+                  pe, k_all, [&](int64_t k, int64_t nk) { return made_w(w.tile(pe, i, ni, k, nk), channel, ni); },
                   [&](int64_t k, int64_t nk) {
                     std::vector<int64_t> places;
                     for (int64_t t = k; t < k + nk; ++t) {
@@ -298,8 +298,7 @@ void run_conv(Pe& pe) {
 
 void check_conv_zeros(const Op& op, size_t zx, size_t zw, int64_t channels) {
   if (op.has(zx)) op.require(op.in(zx).elements() == 1, "found zero points of X, expected one");
-  if (op.has(zw))
-    op.require(op.in(zw).elements() == 1 || op.in(zw).elements() == channels, "found zero points of W");
+  if (op.has(zw)) op.require(op.in(zw).elements() == 1 || op.in(zw).elements() == channels, "found zero points of W");
 }
 
 /// Integers less their zero points.
@@ -373,6 +372,7 @@ TransposedSizes transposed_sizes(const Op& op) {
   op.require(s.strides.size() == n && s.dilations.size() == n && pads.size() == 2 * n && extra.size() == n &&
                  (asked.empty() || asked.size() == n),
              "found attributes of another number of dimensions");
+  op.require_small({s.strides, s.dilations, pads, extra, asked});
   s.before.resize(n);
   for (size_t d = 0; d < n; ++d) {
     op.require(s.strides[d] >= 1 && s.dilations[d] >= 1 && s.strides[d] < 1 << 20 && s.dilations[d] < 1 << 20,
@@ -391,7 +391,8 @@ TransposedSizes transposed_sizes(const Op& op) {
   }
   s.images = x[0];
   s.groups = op.integer("group", 1);
-  op.require(s.groups >= 1 && x[1] == w[0] && x[1] % s.groups == 0, "found X " + to_string(x) + " and W " + to_string(w));
+  op.require(s.groups >= 1 && x[1] == w[0] && x[1] % s.groups == 0,
+             "found X " + to_string(x) + " and W " + to_string(w));
   s.in_channels = x[1] / s.groups;
   s.out_channels = w[1];
   return s;

@@ -15,14 +15,15 @@ using tl::Tensor;
 
 void shape_signal_window(Op& op) {
   op.require(op.in(0).elements() == 1, "found a size of shape " + to_string(op.shape()));
-  op.set_output(0, static_cast<Type>(op.integer("output_datatype", 1)), {op.values(0).at(0)});
+  op.set_output(0, type_of(op.integer("output_datatype", 1)), {op.values(0).at(0)});
 }
 
 void run_signal_window(Pe& pe) {
   const std::string& name = pe.op.node->op;
   const double a0 = name == "HannWindow" ? 0.5 : name == "HammingWindow" ? 25.0 / 46 : 0.42;
   const double a1 = name == "HammingWindow" ? 21.0 / 46 : 0.5, a2 = name == "BlackmanWindow" ? 0.08 : 0;
-  const int64_t size = pe.op.out().shape[0], n = pe.op.integer("periodic", 1) != 0 ? size : std::max<int64_t>(1, size - 1);
+  const int64_t size = pe.op.out().shape[0],
+                n = pe.op.integer("periodic", 1) != 0 ? size : std::max<int64_t>(1, size - 1);
   const double turn = 2 * 3.14159265358979323846 / static_cast<double>(n);
   pe.for_pieces([&](int64_t first, int64_t count) {
     const auto begin = static_cast<double>(first);
@@ -40,6 +41,7 @@ Shape unpooled(const Op& op) {
   const Shape kernel = op.attribute("kernel_shape").ints, strides = op.ints("strides", Shape(n, 1));
   const Shape pads = op.ints("pads", Shape(2 * n, 0));
   op.require(kernel.size() == n && strides.size() == n && pads.size() == 2 * n, "found attributes of another rank");
+  op.require_small({kernel, strides, pads});
   Shape to(op.shape().begin(), op.shape().begin() + 2);
   for (size_t d = 0; d < n; ++d) to.push_back((op.shape()[d + 2] - 1) * strides[d] + kernel[d] - pads[d] - pads[d + n]);
   return to;
@@ -96,7 +98,8 @@ Sum sum_of(const Op& op) {
   op.require(s.operands.size() == op.inputs.size(), "found an equation of another number of operands");
   std::map<char, int> seen;
   for (size_t i = 0; i < s.operands.size(); ++i) {
-    op.require(s.operands[i].size() == op.shape(i).size(), "found '" + s.operands[i] + "' for " + to_string(op.shape(i)));
+    op.require(s.operands[i].size() == op.shape(i).size(),
+               "found '" + s.operands[i] + "' for " + to_string(op.shape(i)));
     for (size_t d = 0; d < op.shape(i).size(); ++d) {
       const char c = s.operands[i][d];
       op.require(std::isalpha(static_cast<unsigned char>(c)) != 0, "found an equation that is none");
@@ -113,7 +116,8 @@ Sum sum_of(const Op& op) {
     }
   }
   std::map<char, int> in_result;
-  for (const char c : s.result) op.require(s.sizes.count(c) > 0 && ++in_result[c] == 1, "found an equation that is none");
+  for (const char c : s.result)
+    op.require(s.sizes.count(c) > 0 && ++in_result[c] == 1, "found an equation that is none");
   for (const auto& [c, n] : s.sizes) {
     if (in_result.count(c) == 0) s.summed += c;
   }

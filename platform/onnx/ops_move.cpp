@@ -62,7 +62,8 @@ void shape_squeeze(Op& op) {
   for (const int64_t a : axes) gone[at(op.axis(a, op.rank()))] = true;
   Shape to;
   for (size_t d = 0; d < gone.size(); ++d) {
-    op.require(!gone[d] || op.shape()[d] == 1, "found a dimension of " + std::to_string(op.shape()[d]) + ", expected 1");
+    op.require(!gone[d] || op.shape()[d] == 1,
+               "found a dimension of " + std::to_string(op.shape()[d]) + ", expected 1");
     if (axes.empty() ? op.shape()[d] != 1 : !gone[d]) to.push_back(op.shape()[d]);
   }
   op.set_output(0, op.in(0).type, to);
@@ -97,7 +98,8 @@ const RegisterOps registered_shapes{{
 
 void put_ints(Pe& pe, const Places& values) {
   pe.for_pieces([&](int64_t first, int64_t count) {
-    pe.put(0, first, pe.tl.tensor(Places(values.begin() + first, values.begin() + first + count), {count}, pe.out_type()));
+    pe.put(0, first,
+           pe.tl.tensor(Places(values.begin() + first, values.begin() + first + count), {count}, pe.out_type()));
   });
 }
 
@@ -131,7 +133,8 @@ void run_constant_of_shape(Pe& pe) {
 
 void shape_eye(Op& op) {
   op.require(op.rank() == 2, "found rank " + std::to_string(op.rank()));
-  op.set_output(0, op.given("dtype") ? static_cast<Type>(op.attribute("dtype").i) : op.in(0).type, op.shape());
+  op.require(std::abs(op.integer("k", 0)) <= kMostElements, "found k");
+  op.set_output(0, op.given("dtype") ? type_of(op.attribute("dtype").i) : op.in(0).type, op.shape());
 }
 void run_eye(Pe& pe) {
   const int64_t columns = pe.op.shape()[1], k = pe.op.integer("k", 0);
@@ -148,7 +151,9 @@ void shape_range(Op& op) {
   };
   const double start = one(0), limit = one(1), delta = one(2);
   op.require(delta != 0, "found a step of 0");
-  op.set_output(0, op.in(0).type, {static_cast<int64_t>(std::max(0.0, std::ceil((limit - start) / delta)))});
+  const double count = std::max(0.0, std::ceil((limit - start) / delta));
+  op.require(count <= static_cast<double>(kMostElements), "it comes to too many elements");
+  op.set_output(0, op.in(0).type, {static_cast<int64_t>(count)});
 }
 void run_range(Pe& pe) {
   tl::Context& tl = pe.tl;
@@ -561,8 +566,7 @@ void run_gather_elements(Pe& pe) {
 int64_t place_of_tuple(const Places& index, int64_t begin, int64_t n, const Shape& shape, int64_t first) {
   const Shape strides = row_major_strides(shape);
   int64_t place = 0;
-  for (int64_t j = 0; j < n; ++j)
-    place += wrapped(index[at(begin + j)], shape[at(first + j)]) * strides[at(first + j)];
+  for (int64_t j = 0; j < n; ++j) place += wrapped(index[at(begin + j)], shape[at(first + j)]) * strides[at(first + j)];
   return place;
 }
 
@@ -672,8 +676,9 @@ void run_scatter_nd(Pe& pe) {
 }
 
 void shape_one_hot(Op& op) {
-  const int64_t depth = static_cast<int64_t>(op.reals(1).at(0)), axis = op.axis(op.integer("axis", -1), op.rank() + 1);
-  op.require(depth >= 1, "found a depth of " + std::to_string(depth));
+  const double given = op.reals(1).at(0);
+  op.require(given >= 1 && given <= static_cast<double>(kMostElements), "found a depth of " + std::to_string(given));
+  const int64_t depth = static_cast<int64_t>(given), axis = op.axis(op.integer("axis", -1), op.rank() + 1);
   Shape to = op.shape();
   to.insert(to.begin() + axis, depth);
   op.set_output(0, op.in(2).type, to);
@@ -686,9 +691,9 @@ void run_one_hot(Pe& pe) {
   pe.for_pieces([&](int64_t first, int64_t count) {
     Places which;  // of the two values: off, on
     for (int64_t i = first; i < first + count; ++i) {
-      auto index = static_cast<int64_t>(at_index[at(i / inner / depth * inner + i % inner)]);
-      if (index < 0) index += depth;
-      which.push_back(index == i / inner % depth);
+      const double index = std::trunc(at_index[at(i / inner / depth * inner + i % inner)]);
+      const auto column = static_cast<double>(i / inner % depth);
+      which.push_back(index == column || index + static_cast<double>(depth) == column);
     }
     pe.put(0, first, pe.pick(2, which));
   });

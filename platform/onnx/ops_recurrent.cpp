@@ -114,16 +114,15 @@ class Direction {
   std::vector<int64_t> rows(int64_t t, int64_t n) const {
     std::vector<int64_t> places;
     for (int64_t b = 0; b < r_.batch; ++b) {
-      for (int64_t i = 0; i < n; ++i)
-        places.push_back((r_.batch_first ? b * r_.steps + t : t * r_.batch + b) * n + i);
+      for (int64_t i = 0; i < n; ++i) places.push_back((r_.batch_first ? b * r_.steps + t : t * r_.batch + b) * n + i);
     }
     return places;
   }
   std::vector<int64_t> step_places(int64_t t) const {
     std::vector<int64_t> places;
     for (int64_t b = 0; b < r_.batch; ++b) {
-      const int64_t row = r_.batch_first ? (b * r_.steps + t) * r_.directions + d_
-                                         : (t * r_.directions + d_) * r_.batch + b;
+      const int64_t row =
+          r_.batch_first ? (b * r_.steps + t) * r_.directions + d_ : (t * r_.directions + d_) * r_.batch + b;
       for (int64_t i = 0; i < r_.hidden; ++i) places.push_back(row * r_.hidden + i);
     }
     return places;
@@ -140,9 +139,7 @@ class Direction {
     if (pe_.op.has(input)) return pe_.pick(input, state_places(), {r_.batch, r_.hidden});
     return pe_.tl.zeros({r_.batch, r_.hidden}, DType::f32);
   }
-  Tensor part(const Tensor& all, int axis, int64_t gate) const {
-    return all.slice(axis, gate * r_.hidden, r_.hidden);
-  }
+  Tensor part(const Tensor& all, int axis, int64_t gate) const { return all.slice(axis, gate * r_.hidden, r_.hidden); }
   Tensor recurred(const Tensor& h, int64_t gate) { return pe_.tl.dot(h, part(recurrent_, 0, gate).transpose()); }
   Tensor bias(int64_t gate) const { return part(bias_, 1, gate); }
   /// x · W and both biases of a gate.

@@ -133,8 +133,8 @@ void run_reduction(Pe& pe) {
   pe.for_pieces(
       [&](int64_t first, int64_t count) {
         if (row->before) {
-          const Tensor sum = over_rows(pe, rows, first, count, row->tl,
-                                       [&](const Tensor& x) { return row->before(pe, widened(x)); });
+          const Tensor sum =
+              over_rows(pe, rows, first, count, row->tl, [&](const Tensor& x) { return row->before(pe, widened(x)); });
           pe.put(0, first, row->after(pe, sum, static_cast<double>(length)));
           return;
         }
@@ -262,8 +262,8 @@ void run_lp(Pe& pe) {
   const AxisRows rows(pe.op.shape(), pe.op.axis_attribute("axis", -1));
   for_rows(pe, rows, [&](int64_t r, int64_t n, const Tensor& given) {
     const Tensor x = pe.widened(given);
-    const Tensor norm = pe.op.integer("p", 2) == 1 ? pe.tl.sum(pe.tl.abs(x), 1, true)
-                                                   : pe.tl.sqrt(pe.tl.sum(x * x, 1, true));
+    const Tensor norm =
+        pe.op.integer("p", 2) == 1 ? pe.tl.sum(pe.tl.abs(x), 1, true) : pe.tl.sqrt(pe.tl.sum(x * x, 1, true));
     pe.put(0, rows.places(r, n), x / norm);
   });
 }
@@ -359,11 +359,11 @@ void run_group_norm(Pe& pe) {
     const Moments m = moments(pe, x, pe.op.real("epsilon", 1e-5f));
     std::vector<int64_t> at;
     for (int64_t i = r; i < r + n; ++i) {
-      for (int64_t j = 0; j < length; ++j) at.push_back(pe.op.opset < 21 ? i % groups : i % groups * of_group + j / pixels);
+      for (int64_t j = 0; j < length; ++j)
+        at.push_back(pe.op.opset < 21 ? i % groups : i % groups * of_group + j / pixels);
     }
     const Tensor y = pe.widened(pe.cast((x - m.mean) * m.inverse_deviation, pe.op.in(0).dtype()));
-    pe.put(0, rows.places(r, n),
-           y * pe.widened(pe.pick(1, at, {n, length})) + pe.widened(pe.pick(2, at, {n, length})));
+    pe.put(0, rows.places(r, n), y * pe.widened(pe.pick(1, at, {n, length})) + pe.widened(pe.pick(2, at, {n, length})));
   });
 }
 

@@ -38,18 +38,20 @@ void scale_axes(const Op& op, const std::vector<int64_t>& axes, bool crops, Resi
   const bool named = op.opset >= 11 && op.node->op == "Resize";
   const size_t at_scales = named ? 2 : 1;
   const bool by_size = named && op.has(3) && op.in(3).elements() > 0;
-  const std::vector<double> scales = by_size ? std::vector<double>()
-                                     : op.opset < 9 && op.given("scales")
-                                         ? std::vector<double>(op.attribute("scales").floats.begin(), op.attribute("scales").floats.end())
-                                         : op.reals(at_scales);
+  const std::vector<double> scales =
+      by_size ? std::vector<double>()
+      : op.opset < 9 && op.given("scales")
+          ? std::vector<double>(op.attribute("scales").floats.begin(), op.attribute("scales").floats.end())
+          : op.reals(at_scales);
   const std::vector<int64_t> sizes = by_size ? op.values(3) : std::vector<int64_t>();
   op.require((by_size ? sizes.size() : scales.size()) == axes.size(), "found scales or sizes of another rank");
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto d = static_cast<size_t>(op.axis(axes[i], op.rank()));
     const auto from = static_cast<double>(op.shape()[d]);
     r->scales[d] = by_size ? static_cast<double>(sizes[i]) / from : scales[i];
-    op.require(r->scales[d] > 0 && r->scales[d] <= 1e9, "found a scale of " + std::to_string(r->scales[d]));
+    op.require(r->scales[d] > 0 && r->scales[d] <= 1e6, "found a scale of " + std::to_string(r->scales[d]));
     const double part = crops ? r->roi[d + r->to.size()] - r->roi[d] : 1;
+    op.require(part >= 0 && part <= 1e3, "found a roi that is none");
     r->to[d] = by_size ? sizes[i] : static_cast<int64_t>(std::floor(from * part * r->scales[d]));
   }
 }
@@ -113,7 +115,7 @@ int64_t nearest(const std::string& rounding, double x) {
 /// What output index i of an axis of n elements is made of.
 Taps taps_of(const Resizing& r, size_t d, int64_t i, int64_t n) {
   if (r.scales[d] == 1 && r.to[d] == n && r.coordinates != "tf_crop_and_resize") return {{i, 1}};
-  const double x = coordinate(r, d, i, static_cast<double>(n));
+  const double x = std::clamp(coordinate(r, d, i, static_cast<double>(n)), -1e12, 1e12);
   if (r.coordinates == "tf_crop_and_resize" && (x < 0 || x > static_cast<double>(n - 1))) return {{-1, 1}};
   const auto inside = [&](int64_t k) { return std::clamp<int64_t>(k, 0, n - 1); };
   if (r.mode == "nearest") return {{inside(nearest(r.rounding, x)), 1}};
@@ -237,7 +239,7 @@ double reflected(double x, double least, double most) {
 int64_t sampled_index(const Sampling& s, double k, int64_t n) {
   const auto last = static_cast<double>(n - 1);
   if (k >= 0 && k <= last) return static_cast<int64_t>(k);
-  if (s.padding == "zeros" || std::isnan(k)) return -1;
+  if (s.padding == "zeros" || !std::isfinite(k)) return -1;
   if (s.padding == "border") return k < 0 ? 0 : n - 1;
   const double at = s.corners ? reflected(k, 0, last) : reflected(k, -0.5, last + 0.5);
   return std::clamp<int64_t>(static_cast<int64_t>(std::nearbyint(at)), 0, n - 1);

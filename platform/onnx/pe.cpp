@@ -12,8 +12,8 @@ namespace {
 int64_t width_of(const std::vector<int64_t>& places) {
   int64_t width = static_cast<int64_t>(places.size());
   for (size_t i = 1; i < places.size() && width > 1; ++i) {
-    const bool goes_on = places[i] >= 0 && places[i - 1] >= 0 ? places[i] == places[i - 1] + 1
-                                                              : places[i] == places[i - 1];
+    const bool goes_on =
+        places[i] >= 0 && places[i - 1] >= 0 ? places[i] == places[i - 1] + 1 : places[i] == places[i - 1];
     if (!goes_on) width = std::gcd(width, static_cast<int64_t>(i));
   }
   return width;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kMostFolded = int64_t{1} << 24;   // elements that are worked out on the host
 constexpr int64_t kMostPlanned = int64_t{1} << 30;  // elements of all tensors together
-constexpr size_t kMostMade = size_t{1} << 16;        // nodes that control flow comes to
+constexpr size_t kMostMade = size_t{1} << 16;       // nodes that control flow comes to
 constexpr int64_t kMostDrawn = int64_t{1} << 26;    // elements of an input that is drawn
 
 /// Output 0 is input 0, with bytes of its own.
@@ -37,6 +37,7 @@ class Planner {
   Planner(const Model& m, const PlanRequest& r) : model_(m), request_(r), plan_(std::make_shared<Plan>()) {}
 
   std::shared_ptr<const Plan> plan() {
+    plan_->seed = request_.seed;
     const auto own = model_.opsets.find("");
     opset_ = own == model_.opsets.end() ? kOldest : own->second;
     if (opset_ < kOldest || opset_ > kNewest)
@@ -48,7 +49,8 @@ class Planner {
         faults_.push_back(fmt::format("--tensor: found '{}', the model has {}", shown(name), input_names()));
     }
     for (const auto& [name, n] : request_.dims) {
-      if (used_dims_.count(name) == 0) faults_.push_back(fmt::format("--dim: found '{}', the model has no such dimension", shown(name)));
+      if (used_dims_.count(name) == 0)
+        faults_.push_back(fmt::format("--dim: found '{}', the model has no such dimension", shown(name)));
     }
     throw_faults();
     for (const Node& n : model_.graph.nodes) add_node(n);
@@ -56,6 +58,7 @@ class Planner {
     keep_outputs();
     throw_faults();
     choose();
+    if (request_.every_node) work_out_all();
     for (Op& op : plan_->ops) {  // what was asked for is known from here on
       op.evaluate = [](Value& v) {
         if (!v.constant && !v.known) throw Refusal("the values of '" + v.name + "' are not known");
@@ -137,22 +140,19 @@ class Planner {
       return;
     }
     for (size_t d = 0; d < v.shape.size(); ++d) {
-      if (v.shape[d] < 0)
+      if (v.shape[d] < 0 && p.dim_names[d].empty())
+        faults_.push_back(fmt::format("{}: dimension {} of input '{}' is open and has no name; --tensor says it",
+                                      model_.file, d, shown(v.name)));
+      else if (v.shape[d] < 0)
         faults_.push_back(fmt::format("{}: dimension {} of input '{}' is open; --dim {}=N or --tensor says it",
-                                      model_.file, d, shown(v.name),
-                                      p.dim_names[d].empty() ? "NAME" : shown(p.dim_names[d])));
+                                      model_.file, d, shown(v.name), shown(p.dim_names[d])));
     }
-    if (!p.has_shape) faults_.push_back(fmt::format("{}: the shape of input '{}' is open; --tensor says it", model_.file, shown(v.name)));
+    if (!p.has_shape)
+      faults_.push_back(
+          fmt::format("{}: the shape of input '{}' is open; --tensor says it", model_.file, shown(v.name)));
     if (std::any_of(v.shape.begin(), v.shape.end(), [](int64_t d) { return d < 0; })) return;
     if (elements_of(v.shape) > kMostDrawn)
       fault(fmt::format("input '{}' has {} elements", shown(v.name), elements_of(v.shape)));
-    TensorData drawn{v.type, v.shape, {}};
-    const int64_t n = v.elements();
-    if (n > 0) drawn.bytes = random_tensor(v.dtype(), Dims{n}, seed_for(request_.seed, v.name));
-    if (v.type == Type::boolean) {
-      for (uint8_t& b : drawn.bytes) b &= 1;
-    }
-    v.known = std::make_shared<const TensorData>(std::move(drawn));
   }
 
   /// Constant takes its value from an attribute.
@@ -166,7 +166,8 @@ class Planner {
         const std::vector<float> values = name == "value_float" ? std::vector<float>{a.f} : a.floats;
         TensorData t{Type::float32, {}, Bytes(values.size() * sizeof(float))};
         if (name == "value_floats") t.shape.push_back(static_cast<int64_t>(values.size()));
-        if (!values.empty()) std::copy_n(reinterpret_cast<const uint8_t*>(values.data()), t.bytes.size(), t.bytes.data());
+        if (!values.empty())
+          std::copy_n(reinterpret_cast<const uint8_t*>(values.data()), t.bytes.size(), t.bytes.data());
         return std::make_shared<const TensorData>(std::move(t));
       }
     }
@@ -208,7 +209,8 @@ class Planner {
 
   /// Then nothing is known of its outputs either.
   bool is_behind_refused(const Node& n) {
-    if (std::none_of(n.inputs.begin(), n.inputs.end(), [&](auto& name) { return unknown_.count(name) > 0; })) return false;
+    if (std::none_of(n.inputs.begin(), n.inputs.end(), [&](auto& name) { return unknown_.count(name) > 0; }))
+      return false;
     for (const std::string& name : n.outputs) {
       if (!name.empty()) unknown_.insert(name);
     }
@@ -278,7 +280,8 @@ class Planner {
       made_by_[op.outputs[i]] = &op;
     }
     planned_ += elements;
-    if (planned_ > kMostPlanned) op.refuse(fmt::format("all tensors together have more than {} elements", kMostPlanned));
+    if (planned_ > kMostPlanned)
+      op.refuse(fmt::format("all tensors together have more than {} elements", kMostPlanned));
     if (op.has(0) && op.in(0).elements() == 0 && elements > 0 && !op.row->takes_empty)
       op.refuse("input 0 has no elements");
     if (!op.row->run) op.outputs[0]->bytes_of = &stored(op.in(0));
@@ -296,6 +299,7 @@ class Planner {
   std::shared_ptr<const TensorData> value_of(Value& v) {
     if (v.constant) return v.constant;
     if (v.known) return v.known;
+    if (std::count(plan_->inputs.begin(), plan_->inputs.end(), &v) > 0) return v.known = drawn(v, plan_->seed);
     const Op& op = *made_by_.at(&v);
     int64_t elements = 0;
     for (const Value* o : op.outputs) elements += o ? o->elements() : 0;
@@ -304,7 +308,8 @@ class Planner {
       inputs.push_back(i ? value_of(*i) : nullptr);
       elements += i ? i->elements() : 0;
     }
-    if (elements > 2 * kMostFolded) throw Refusal("a shape depends on values of " + std::to_string(elements) + " elements");
+    if (elements > 2 * kMostFolded)
+      throw Refusal("a shape depends on values of " + std::to_string(elements) + " elements");
     if (!op.row->run) {
       TensorData same = *inputs.at(0);
       same.shape = v.shape;
@@ -317,11 +322,27 @@ class Planner {
     return v.known;
   }
 
+  void work_out_all() {
+    for (const Value* v : plan_->outputs) {
+      Value* made = find(v->name);
+      try {
+        plan_->worked_out[v->name] = value_of(*made);
+      } catch (const Refusal& r) {
+        fault(fmt::format("--verify: tensor '{}': {}", shown(v->name), r.what()));
+      }
+    }
+  }
+
   /// Outputs, and what is wanted, have bytes of their own.
   void keep_outputs() {
     std::vector<std::string> names;
     for (const Port& p : model_.graph.outputs) names.push_back(p.name);
     names.insert(names.end(), request_.wanted.begin(), request_.wanted.end());
+    for (const Op& op : plan_->ops) {
+      for (const Value* v : op.outputs) {
+        if (request_.every_node && v && op.row->run && !v->constant) names.push_back(v->name);
+      }
+    }
     std::set<std::string> seen;
     for (const std::string& name : names) {
       if (!seen.insert(name).second) continue;
@@ -391,6 +412,16 @@ class Planner {
 };
 
 }  // namespace
+
+std::shared_ptr<const TensorData> drawn(const Value& v, uint64_t seed) {
+  TensorData t{v.type, v.shape, {}};
+  const int64_t n = v.elements();
+  if (n > 0) t.bytes = random_tensor(v.dtype(), Dims{n}, seed_for(seed, v.name));
+  if (v.type == Type::boolean) {
+    for (uint8_t& b : t.bytes) b &= 1;
+  }
+  return std::make_shared<const TensorData>(std::move(t));
+}
 
 std::shared_ptr<const Plan> plan_model(const Model& m, const PlanRequest& r) {
   return Planner(m, r).plan();

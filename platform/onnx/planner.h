@@ -19,6 +19,8 @@ struct PlanRequest {
   std::map<std::string, std::shared_ptr<const TensorData>> inputs;
   uint64_t seed = 1;
   std::set<std::string> wanted;  ///< tensors to read back beside the outputs
+  /// Every node's outputs are read back, and worked out on the host: what they must be.
+  bool every_node = false;
 };
 
 struct Plan {
@@ -32,13 +34,17 @@ struct Plan {
     std::string why;  ///< of those that do not run
   };
   std::vector<Note> skipped;
-  std::vector<const Value*> inputs;   ///< of the graph, with values
-  std::vector<const Value*> outputs;  ///< of the graph, then what is wanted
-  std::vector<std::string> notes;     ///< what was taken for granted
+  std::vector<const Value*> inputs;                                     ///< of the graph, with values
+  std::vector<const Value*> outputs;                                    ///< of the graph, then what is wanted
+  std::map<std::string, std::shared_ptr<const TensorData>> worked_out;  ///< with every_node: by name
+  uint64_t seed = 1;
 };
 
 /// InputError with every node that cannot be run, by name, op type and reason. The model outlives the plan.
 std::shared_ptr<const Plan> plan_model(const Model&, const PlanRequest&);
+
+/// An input that nobody gives: uniform in ±1, integers in [−8, 7], by the seed and its name.
+std::shared_ptr<const TensorData> drawn(const Value&, uint64_t seed);
 
 /// The value whose bytes these are.
 inline const Value& stored(const Value& v) {

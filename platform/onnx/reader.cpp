@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 
 #include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
@@ -13,33 +15,104 @@
 namespace kernbench::onnx {
 namespace {
 
-constexpr size_t kMostBytes = size_t{1} << 31;  // of a file: what Protocol Buffers allow
-constexpr int kMostNested = 16;                 // graphs in graphs
-constexpr int kMostMessages = 64;               // messages in messages, as they are parsed
+constexpr size_t kMostBytes = (size_t{1} << 31) - 1;  // of a file: what Protocol Buffers allow
+constexpr int kMostNested = 16;                       // graphs in graphs
+constexpr int kMostMessages = 64;                     // messages in messages, as they are parsed
 
 /// What is wrong with a file, without its name.
 struct Fault {
   std::string what;
 };
 
-/// So many bytes of memory for each byte of a file that parses: an empty message costs two bytes in the file.
-void check_density(const std::string& text) {
-  constexpr size_t kMostParsed = size_t{1} << 22;  // above that a file may hold little but tensors
-  size_t zeros = 0;
-  if (text.size() <= kMostParsed) return;
-  for (size_t i = 0; i + 1 < text.size(); ++i) {
-    const auto tag = static_cast<uint8_t>(text[i]);
-    if ((tag & 7) == 2 && text[i + 1] == 0) ++zeros;
+/// Counts a file's messages and texts before they are parsed: empty ones take two bytes there and some hundred in
+/// memory.
+class PartCounter {
+ public:
+  static void check(const std::string& bytes) { PartCounter().count(bytes, Message::model, 0); }
+
+ private:
+  enum class Message : uint8_t {
+    model,
+    graph,
+    node,
+    attribute,
+    tensor,
+    value,
+    type,
+    tensor_type,
+    shape,
+    sparse,
+    leaf,
+    none
+  };
+  static constexpr size_t kMostParts = size_t{1} << 20, kMostTexts = size_t{1} << 22;
+
+  /// What a field of a message is, by the schema.
+  static Message inside(Message m, uint64_t field) {
+    switch (m) {
+      case Message::model:
+        return field == 7 ? Message::graph : field == 8 || field == 25 ? Message::leaf : Message::none;
+      case Message::graph:
+        return field == 1                   ? Message::node
+               : field == 5                 ? Message::tensor
+               : field == 11 || field == 12 ? Message::value
+               : field == 15                ? Message::sparse
+                                            : Message::none;
+      case Message::node:
+        return field == 5 ? Message::attribute : Message::none;
+      case Message::attribute:
+        return field == 5 || field == 10 ? Message::tensor : field == 6 ? Message::graph : Message::none;
+      case Message::tensor:
+        return field == 13 ? Message::leaf : Message::none;
+      case Message::value:
+        return field == 2 ? Message::type : Message::none;
+      case Message::type:
+        return field == 1 ? Message::tensor_type : Message::none;
+      case Message::tensor_type:
+        return field == 2 ? Message::shape : Message::none;
+      case Message::shape:
+        return field == 1 ? Message::leaf : Message::none;
+      case Message::sparse:
+        return field == 1 || field == 2 ? Message::tensor : Message::none;
+      default:
+        return Message::none;
+    }
   }
-  if (zeros > text.size() / 8) throw Fault{"found millions of empty messages, expected a model"};
-}
+  static bool number(std::string_view bytes, size_t* at, uint64_t* value) {
+    *value = 0;
+    for (int shift = 0; *at < bytes.size() && shift < 64; shift += 7) {
+      const auto b = static_cast<uint8_t>(bytes[(*at)++]);
+      *value |= static_cast<uint64_t>(b & 127) << shift;
+      if (b < 128) return true;
+    }
+    return false;
+  }
+  /// What is no message of that form ends the count: parsing says so.
+  void count(std::string_view bytes, Message m, int depth) {
+    if (depth > kMostMessages) return;
+    uint64_t tag = 0, length = 0;
+    for (size_t at = 0; number(bytes, &at, &tag);) {
+      const uint64_t wire = tag & 7;
+      if (wire == 0 && !number(bytes, &at, &length)) return;
+      if (wire == 1 || wire == 5) at += wire == 1 ? 8 : 4;
+      if (wire == 3 || wire == 4 || wire > 5) return;
+      if (at > bytes.size()) return;
+      if (wire != 2) continue;
+      if (!number(bytes, &at, &length) || length > bytes.size() - at) return;
+      const Message own = inside(m, tag >> 3);
+      if (++texts_ > kMostTexts || (own != Message::none && ++parts_ > kMostParts))
+        throw Fault{"found more than 2^20 nodes, attributes and tensors, or 2^22 names; expected fewer"};
+      if (own != Message::none && own != Message::leaf) count(bytes.substr(at, length), own, depth + 1);
+      at += length;
+    }
+  }
+  size_t parts_ = 0, texts_ = 0;
+};
 
 template <class Message>
-Message parsed(const std::string& file, const char* expected) {
-  std::ifstream in = open_input(file);
-  const std::string text = read_all(in, file, kMostBytes);
+Message parsed(const std::string& text, const char* expected) {
   if (text.size() > kMostBytes) throw Fault{"found more than 2^31 bytes; larger tensors lie in external data"};
-  if constexpr (std::is_same_v<Message, file::Model>) check_density(text);
+  if constexpr (std::is_same_v<Message, file::Model>) PartCounter::check(text);
   Message m;
   google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(text.data()),
                                                 static_cast<int>(text.size()));
@@ -49,8 +122,9 @@ Message parsed(const std::string& file, const char* expected) {
   return m;
 }
 
-Type type_of(int64_t number) {
-  return number >= 0 && number < 100 ? static_cast<Type>(number) : static_cast<Type>(254);
+std::string content_of(const std::string& file) {
+  std::ifstream in = open_input(file);
+  return read_all(in, file, kMostBytes);
 }
 
 template <class T>
@@ -115,13 +189,16 @@ class Reader {
   static Bytes inside(const file::Tensor& t, Type type, size_t size) {
     if (t.has_raw_data()) return Bytes(t.raw_data().begin(), t.raw_data().end());
     switch (type) {
-      case Type::float32: return bytes_of(t.float_data().data(), static_cast<size_t>(t.float_data_size()));
-      case Type::int64: return bytes_of(t.int64_data().data(), static_cast<size_t>(t.int64_data_size()));
+      case Type::float32:
+        return bytes_of(t.float_data().data(), static_cast<size_t>(t.float_data_size()));
+      case Type::int64:
+        return bytes_of(t.int64_data().data(), static_cast<size_t>(t.int64_data_size()));
       case Type::uint32: {
         std::vector<uint32_t> v(t.uint64_data().begin(), t.uint64_data().end());
         return bytes_of(v.data(), v.size());
       }
-      default: return narrowed(t.int32_data(), size);
+      default:
+        return narrowed(t.int32_data(), size);
     }
   }
 
@@ -132,18 +209,19 @@ class Reader {
       if (e.key() == "location") location = e.value();
       uint64_t* number = e.key() == "offset" ? &offset : e.key() == "length" ? &length : nullptr;
       if (!number) continue;
-      char* end = nullptr;
-      *number = std::strtoull(e.value().c_str(), &end, 10);
-      if (e.value().empty() || *end) throw Fault{fmt::format("{}: found {} '{}'", what, e.key(), shown(e.value()))};
+      const char* end = e.value().data() + e.value().size();
+      const auto [read, error] = std::from_chars(e.value().data(), end, *number);
+      if (error != std::errc() || read != end)
+        throw Fault{fmt::format("{}: found {} '{}'", what, e.key(), shown(e.value()))};
     }
     const std::filesystem::path path = std::filesystem::path(location).lexically_normal();
     if (location.empty() || path.is_absolute() || *path.begin() == "..")
       throw Fault{fmt::format("{}: found external data in '{}', expected a file below the model's folder", what,
                               shown(location))};
     const std::string file = (std::filesystem::path(folder_) / path).string();
-    std::error_code error;
-    const uint64_t size = std::filesystem::file_size(file, error);
-    if (error) throw Fault{fmt::format("{}: its external data {} cannot be read", what, file)};
+    std::error_code unknown;
+    const uint64_t size = std::filesystem::file_size(file, unknown);
+    if (unknown) throw Fault{fmt::format("{}: its external data {} cannot be read", what, file)};
     if (length != expected || offset > size || size - offset < length)
       throw Fault{fmt::format("{}: found {} bytes at {} of {}, which has {}; expected {}", what, length, offset, file,
                               size, expected)};
@@ -203,8 +281,12 @@ class Reader {
 }  // namespace
 
 Model read_model(const std::string& file) {
+  return parse_model(content_of(file), file);
+}
+
+Model parse_model(const std::string& bytes, const std::string& file) {
   try {
-    const auto m = parsed<file::Model>(file, "ONNX model");
+    const auto m = parsed<file::Model>(bytes, "ONNX model");
     if (!m.has_graph()) throw Fault{"is no ONNX model: it has no graph"};
     Model r;
     r.file = file;
@@ -220,7 +302,7 @@ Model read_model(const std::string& file) {
 
 TensorData read_tensor(const std::string& file) {
   try {
-    return Reader("").tensor(parsed<file::Tensor>(file, "ONNX tensor"), "the tensor");
+    return Reader("").tensor(parsed<file::Tensor>(content_of(file), "ONNX tensor"), "the tensor");
   } catch (const Fault& f) {
     throw InputError(file + ": " + f.what);
   }

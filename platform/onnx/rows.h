@@ -43,5 +43,4 @@ void for_rows(Pe& pe, const AxisRows& rows, const F& f) {
   }
 }
 
-
 }  // namespace kernbench::onnx
