@@ -9,29 +9,39 @@ namespace {
 
 using tl::Tensor;
 
-constexpr int64_t kTileM = 32, kTileN = 32, kTileK = 128;
+constexpr int64_t kTileK = 128;
 
-int64_t tiles(int64_t n, int64_t tile) {
-  return tl::Context::cdiv(n, tile);
+/// The largest square tile of which every PE still has one: a larger one reads each operand less often.
+int64_t tile_edge(int64_t batches, int64_t m, int64_t n, int64_t pes) {
+  for (const int64_t edge : {128, 64}) {
+    if (batches * tl::Context::cdiv(m, edge) * tl::Context::cdiv(n, edge) >= pes) return edge;
+  }
+  return 32;
 }
 
 /// Calls f(batch, first row, rows, first column, columns) for this PE's tiles of `batches` products [m, n].
 template <class F>
 void for_tiles(Pe& pe, int64_t batches, int64_t m, int64_t n, const F& f) {
-  const int64_t of_m = tiles(m, kTileM), of_n = tiles(n, kTileN), all = batches * of_m * of_n;
+  const int64_t edge = tile_edge(batches, m, n, pe.tl.size());
+  const int64_t of_m = tl::Context::cdiv(m, edge), of_n = tl::Context::cdiv(n, edge), all = batches * of_m * of_n;
   for (int64_t t = pe.tl.index(); t < all; t += pe.tl.size()) {
-    const int64_t i = t / of_n % of_m * kTileM, j = t % of_n * kTileN;
-    f(t / of_n / of_m, i, std::min(kTileM, m - i), j, std::min(kTileN, n - j));
+    const int64_t i = t / of_n % of_m * edge, j = t % of_n * edge;
+    f(t / of_n / of_m, i, std::min(edge, m - i), j, std::min(edge, n - j));
   }
 }
 
-/// Σ over k of a tile: a(first, count) [rows, count] · b(first, count) [count, columns], in f32 or i32.
+/// Σ over k of a tile: a(first, count) [rows, count] · b(first, count) [count, columns], in f32 or i32. The next step's
+/// loads run beside a step's product.
 template <class A, class B>
 Tensor product(Pe& pe, int64_t k, const A& a, const B& b) {
-  Tensor sum;
+  Tensor sum, next_a = a(0, std::min(kTileK, k)), next_b = b(0, std::min(kTileK, k));
   for (int64_t first = 0; first < k; first += kTileK) {
-    const int64_t count = std::min(kTileK, k - first);
-    sum = sum.valid() ? pe.tl.dot(a(first, count), b(first, count), sum) : pe.tl.dot(a(first, count), b(first, count));
+    const Tensor own_a = next_a, own_b = next_b;
+    if (const int64_t next = first + kTileK; next < k) {
+      next_a = a(next, std::min(kTileK, k - next));
+      next_b = b(next, std::min(kTileK, k - next));
+    }
+    sum = sum.valid() ? pe.tl.dot(own_a, own_b, sum) : pe.tl.dot(own_a, own_b);
   }
   return sum;
 }
@@ -48,7 +58,7 @@ struct Matrix {
 
  private:
   Tensor stored(Pe& pe, int64_t r, int64_t nr, int64_t c, int64_t nc) const {
-    return pe.tl.load((pe.in(input) + first + r * columns + c).block({nr, nc}, columns));
+    return pe.tl.load_async((pe.in(input) + first + r * columns + c).block({nr, nc}, columns));
   }
 };
 
@@ -212,7 +222,7 @@ void run_gemm(Pe& pe) {
   });
 }
 
-const char* const kTiled = "GEMM: tiles of 32 · 32, which PEs take in turns";
+const char* const kTiled = "GEMM: square tiles, which PEs take in turns";
 const RegisterOps registered_products{{
     {"MatMul", 1, 23, shape_matmul, run_matmul, kTiled},
     {"MatMulInteger", 10, 23, shape_matmul_integer, run_matmul_integer, kTiled},

@@ -90,9 +90,9 @@ tl::Tensor Pe::pick(size_t input, const std::vector<int64_t>& places, const Dims
   const int64_t n = static_cast<int64_t>(places.size());
   const int64_t width = width_of(places);
   if (width == n && places[0] < 0) return tl.full(shape, fill, from.dtype);
-  if (width == n) return tl.load(from + places[0], shape);
+  if (width == n) return tl.load_async(from + places[0], shape);
   if (std::all_of(places.begin(), places.end(), [&](int64_t p) { return p == places[0]; }))
-    return tl.load(from + places[0], {1}).reshape(Dims()).broadcast_to(shape);
+    return tl.load_async(from + places[0], {1}).reshape(Dims()).broadcast_to(shape);
   std::vector<int64_t> firsts, there;
   bool holes = false;
   for (int64_t i = 0; i < n; i += width) {
@@ -105,7 +105,7 @@ tl::Tensor Pe::pick(size_t input, const std::vector<int64_t>& places, const Dims
   const bool wide = *std::max_element(firsts.begin(), firsts.end()) > INT32_MAX;
   const tl::Loaded index = tl.tensor(firsts, count, wide ? DType::i64 : DType::i32);
   const tl::Loaded mask = holes ? tl.tensor(there, count, DType::u8) : tl::Loaded();
-  return tl.gather(from, index, mask, fill, width, 1).reshape(shape);
+  return tl.gather_async(from, index, mask, fill, width, 1).reshape(shape);
 }
 
 void Pe::put(size_t output, int64_t first, const tl::Tensor& value) const {
