@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/op/errors.h"
@@ -29,6 +30,15 @@ onnx::Type type_of(DType t) {
   return onnx::Type::none;
 }
 
+/// Of that type, or of the file's. InputError.
+NpyArray array_of(const std::string& file, std::optional<DType> dtype = {}) {
+  try {
+    return dtype ? read_npy_as(file, *dtype) : read_npy(file);
+  } catch (const NpyError& e) {
+    throw InputError(e.what());
+  }
+}
+
 /// FILE.pb, or FILE.npy with what the graph says of the tensor's type.
 std::shared_ptr<const TensorData> tensor_of(const std::string& file, const onnx::Port* port) {
   if (!ends_in(file, ".npy")) {
@@ -39,7 +49,7 @@ std::shared_ptr<const TensorData> tensor_of(const std::string& file, const onnx:
   }
   const bool is_int64 = port && port->type == onnx::Type::int64;  // of which .npy files are not read
   const bool as_port = port && !is_int64 && onnx::dtype_of(port->type).has_value();
-  const NpyArray a = as_port ? read_npy_as(file, onnx::dtype_of(port->type).value()) : read_npy(file);
+  const NpyArray a = as_port ? array_of(file, onnx::dtype_of(port->type).value()) : array_of(file);
   TensorData t{as_port ? port->type : type_of(a.dtype), onnx::Shape(a.shape.begin(), a.shape.end()), a.bytes};
   if (is_int64) {
     if (a.dtype != DType::i32)

@@ -42,6 +42,11 @@ const Value& Op::in(size_t i) const {
   return *inputs[i];
 }
 
+const Value& Op::out(size_t i) const {
+  if (!has_output(i)) refuse("output " + std::to_string(i) + " is left out");
+  return *outputs[i];
+}
+
 const Attribute& Op::attribute(const std::string& name) const {
   const auto it = node->attributes.find(name);
   if (it == node->attributes.end()) refuse("attribute " + name + " is missing");

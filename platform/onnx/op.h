@@ -70,7 +70,8 @@ class Op {
   /// Refusal where it is left out.
   const Value& in(size_t i) const;
   const Shape& shape(size_t i = 0) const { return in(i).shape; }
-  const Value& out(size_t i = 0) const { return *outputs.at(i); }
+  /// Refusal where it is left out.
+  const Value& out(size_t i = 0) const;
   int64_t rank(size_t i = 0) const { return static_cast<int64_t>(shape(i).size()); }
 
   bool given(const std::string& attribute) const { return node->attributes.count(attribute) > 0; }

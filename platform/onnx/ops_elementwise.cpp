@@ -157,7 +157,8 @@ struct Elementwise {
   const char* name;
   int since, until;
   Result result;
-  bool wide;  ///< several steps: of floats in f32, rounded once
+  bool wide;     ///< several steps: of floats in f32, rounded once
+  size_t least;  ///< inputs that must be there
   Tensor (*f)(Pe&, const Operands&);
 };
 
@@ -170,81 +171,82 @@ struct Elementwise {
 
 const std::vector<Elementwise>& elementwise_table() {
   static const std::vector<Elementwise> rows = {
-      {"Abs", 1, 23, Result::first, false, KB_STEP(pe.tl.abs(o[0]))},
-      {"Neg", 1, 23, Result::first, false, KB_STEP(-o[0])},
-      {"Relu", 1, 23, Result::first, false, KB_STEP(pe.tl.relu(o[0]))},
-      {"Floor", 1, 23, Result::first, false, KB_STEP(pe.tl.floor(o[0]))},
-      {"Ceil", 1, 23, Result::first, false, KB_STEP(pe.tl.ceil(o[0]))},
-      {"Round", 11, 23, Result::first, false, KB_STEP(pe.tl.round(o[0]))},
-      {"Exp", 1, 23, Result::first, false, KB_STEP(pe.tl.exp(o[0]))},
-      {"Log", 1, 23, Result::first, false, KB_STEP(pe.tl.log(o[0]))},
-      {"Sqrt", 1, 23, Result::first, false, KB_STEP(pe.tl.sqrt(o[0]))},
-      {"Sin", 7, 23, Result::first, false, KB_STEP(pe.tl.sin(o[0]))},
-      {"Cos", 7, 23, Result::first, false, KB_STEP(pe.tl.cos(o[0]))},
-      {"Tanh", 1, 23, Result::first, false, KB_STEP(pe.tl.tanh(o[0]))},
-      {"Sigmoid", 1, 23, Result::first, false, KB_STEP(pe.tl.sigmoid(o[0]))},
-      {"Erf", 9, 23, Result::first, false, KB_STEP(pe.tl.erf(o[0]))},
-      {"Reciprocal", 1, 23, Result::first, false, KB_STEP(1.0 / o[0])},
-      {"Sign", 9, 23, Result::first, false, KB_STEP(sign_of(pe, o[0]))},
-      {"Tan", 7, 23, Result::first, true, KB_STEP(pe.tl.sin(o[0]) / pe.tl.cos(o[0]))},
-      {"Asin", 7, 23, Result::first, true, KB_STEP(arcsine(pe, o[0]))},
-      {"Acos", 7, 23, Result::first, true, KB_STEP(2.0 * arctangent(pe, pe.tl.sqrt((1.0 - o[0]) / (1.0 + o[0]))))},
-      {"Atan", 7, 23, Result::first, true, KB_STEP(arctangent(pe, o[0]))},
-      {"Sinh", 9, 23, Result::first, true,
+      {"Abs", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.abs(o[0]))},
+      {"Neg", 1, 23, Result::first, false, 1, KB_STEP(-o[0])},
+      {"Relu", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.relu(o[0]))},
+      {"Floor", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.floor(o[0]))},
+      {"Ceil", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.ceil(o[0]))},
+      {"Round", 11, 23, Result::first, false, 1, KB_STEP(pe.tl.round(o[0]))},
+      {"Exp", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.exp(o[0]))},
+      {"Log", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.log(o[0]))},
+      {"Sqrt", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.sqrt(o[0]))},
+      {"Sin", 7, 23, Result::first, false, 1, KB_STEP(pe.tl.sin(o[0]))},
+      {"Cos", 7, 23, Result::first, false, 1, KB_STEP(pe.tl.cos(o[0]))},
+      {"Tanh", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.tanh(o[0]))},
+      {"Sigmoid", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.sigmoid(o[0]))},
+      {"Erf", 9, 23, Result::first, false, 1, KB_STEP(pe.tl.erf(o[0]))},
+      {"Reciprocal", 1, 23, Result::first, false, 1, KB_STEP(1.0 / o[0])},
+      {"Sign", 9, 23, Result::first, false, 1, KB_STEP(sign_of(pe, o[0]))},
+      {"Tan", 7, 23, Result::first, true, 1, KB_STEP(pe.tl.sin(o[0]) / pe.tl.cos(o[0]))},
+      {"Asin", 7, 23, Result::first, true, 1, KB_STEP(arcsine(pe, o[0]))},
+      {"Acos", 7, 23, Result::first, true, 1, KB_STEP(2.0 * arctangent(pe, pe.tl.sqrt((1.0 - o[0]) / (1.0 + o[0]))))},
+      {"Atan", 7, 23, Result::first, true, 1, KB_STEP(arctangent(pe, o[0]))},
+      {"Sinh", 9, 23, Result::first, true, 1,
        KB_STEP(small_or(pe, o[0], 1.0 / 6, (pe.tl.exp(o[0]) - pe.tl.exp(-o[0])) * 0.5))},
-      {"Cosh", 9, 23, Result::first, true, KB_STEP((pe.tl.exp(o[0]) + pe.tl.exp(-o[0])) * 0.5)},
-      {"Asinh", 9, 23, Result::first, true,
+      {"Cosh", 9, 23, Result::first, true, 1, KB_STEP((pe.tl.exp(o[0]) + pe.tl.exp(-o[0])) * 0.5)},
+      {"Asinh", 9, 23, Result::first, true, 1,
        KB_STEP(small_or(pe, o[0], -1.0 / 6,
                         signed_like(pe, pe.tl.log(pe.tl.abs(o[0]) + pe.tl.sqrt(o[0] * o[0] + 1.0)), o[0])))},
-      {"Acosh", 9, 23, Result::first, true, KB_STEP(pe.tl.log(o[0] + pe.tl.sqrt(o[0] * o[0] - 1.0)))},
-      {"Atanh", 9, 23, Result::first, true,
+      {"Acosh", 9, 23, Result::first, true, 1, KB_STEP(pe.tl.log(o[0] + pe.tl.sqrt(o[0] * o[0] - 1.0)))},
+      {"Atanh", 9, 23, Result::first, true, 1,
        KB_STEP(small_or(pe, o[0], 1.0 / 3, pe.tl.log((1.0 + o[0]) / (1.0 - o[0])) * 0.5))},
-      {"Softplus", 1, 23, Result::first, true, KB_STEP(softplus(pe, o[0]))},
-      {"Softsign", 1, 23, Result::first, true, KB_STEP(o[0] / (pe.tl.abs(o[0]) + 1.0))},
-      {"Mish", 18, 23, Result::first, true, KB_STEP(o[0] * pe.tl.tanh(softplus(pe, o[0])))},
-      {"Gelu", 20, 23, Result::first, true, KB_STEP(gelu(pe, o[0]))},
-      {"Elu", 1, 23, Result::first, true, KB_STEP(activation(pe, "Elu", o[0], KB_F("alpha", 1), 0))},
-      {"Celu", 12, 23, Result::first, true,
+      {"Softplus", 1, 23, Result::first, true, 1, KB_STEP(softplus(pe, o[0]))},
+      {"Softsign", 1, 23, Result::first, true, 1, KB_STEP(o[0] / (pe.tl.abs(o[0]) + 1.0))},
+      {"Mish", 18, 23, Result::first, true, 1, KB_STEP(o[0] * pe.tl.tanh(softplus(pe, o[0])))},
+      {"Gelu", 20, 23, Result::first, true, 1, KB_STEP(gelu(pe, o[0]))},
+      {"Elu", 1, 23, Result::first, true, 1, KB_STEP(activation(pe, "Elu", o[0], KB_F("alpha", 1), 0))},
+      {"Celu", 12, 23, Result::first, true, 1,
        KB_STEP(pe.tl.maximum(o[0], 0.0) +
                pe.tl.minimum((pe.tl.exp(o[0] / KB_F("alpha", 1)) - 1.0) * KB_F("alpha", 1), 0.0))},
-      {"Selu", 1, 23, Result::first, true,
+      {"Selu", 1, 23, Result::first, true, 1,
        KB_STEP(activation(pe, "Elu", o[0], KB_F("alpha", 1.67326319217681884765625f), 0) *
                KB_F("gamma", 1.05070102214813232421875f))},
-      {"LeakyRelu", 1, 23, Result::first, true, KB_STEP(activation(pe, "LeakyRelu", o[0], KB_F("alpha", 0.01f), 0))},
-      {"ThresholdedRelu", 1, 23, Result::first, true,
+      {"LeakyRelu", 1, 23, Result::first, true, 1, KB_STEP(activation(pe, "LeakyRelu", o[0], KB_F("alpha", 0.01f), 0))},
+      {"ThresholdedRelu", 1, 23, Result::first, true, 1,
        KB_STEP(activation(pe, "ThresholdedRelu", o[0], KB_F("alpha", 1), 0))},
-      {"HardSigmoid", 1, 23, Result::first, true,
+      {"HardSigmoid", 1, 23, Result::first, true, 1,
        KB_STEP(activation(pe, "HardSigmoid", o[0], KB_F("alpha", 0.2f), KB_F("beta", 0.5f)))},
-      {"HardSwish", 14, 23, Result::first, true, KB_STEP(o[0] * activation(pe, "HardSigmoid", o[0], 1.0f / 6, 0.5f))},
-      {"Shrink", 9, 23, Result::first, false, KB_STEP(shrunk(pe, o))},
-      {"PRelu", 7, 23, Result::first, false, KB_STEP(pe.tl.where(pe.tl.lt(o[0], 0), o[0] * o[1], o[0]))},
-      {"Clip", 1, 23, Result::first, false, KB_STEP(clipped(pe, o))},
-      {"Add", 7, 23, Result::first, false, KB_STEP(o[0] + o[1])},
-      {"Sub", 7, 23, Result::first, false, KB_STEP(o[0] - o[1])},
-      {"Mul", 7, 23, Result::first, false, KB_STEP(o[0] * o[1])},
-      {"Div", 7, 23, Result::first, false, KB_STEP(o[0] / o[1])},
-      {"Pow", 7, 23, Result::first, false, KB_STEP(power(pe, o))},
-      {"Mod", 10, 23, Result::first, false, KB_STEP(modulo(pe, o))},
-      {"BitShift", 11, 23, Result::first, false, KB_STEP(shifted(pe, o))},
-      {"BitwiseAnd", 18, 23, Result::first, false, KB_STEP(o[0] & o[1])},
-      {"BitwiseOr", 18, 23, Result::first, false, KB_STEP(o[0] | o[1])},
-      {"BitwiseXor", 18, 23, Result::first, false, KB_STEP(o[0] ^ o[1])},
-      {"BitwiseNot", 18, 23, Result::first, false, KB_STEP(~o[0])},
-      {"Max", 8, 23, Result::first, false, KB_STEP(folded(pe, "maximum", o))},
-      {"Min", 8, 23, Result::first, false, KB_STEP(folded(pe, "minimum", o))},
-      {"Sum", 8, 23, Result::first, true, KB_STEP(folded(pe, "add", o))},
-      {"Mean", 8, 23, Result::first, true, KB_STEP(folded(pe, "add", o) / static_cast<double>(o.size()))},
-      {"And", 7, 23, Result::boolean, false, KB_STEP(o[0] & o[1])},
-      {"Or", 7, 23, Result::boolean, false, KB_STEP(o[0] | o[1])},
-      {"Xor", 7, 23, Result::boolean, false, KB_STEP(o[0] ^ o[1])},
-      {"Not", 1, 23, Result::boolean, false, KB_STEP(pe.tl.eq(o[0], 0))},
-      {"Equal", 7, 23, Result::boolean, false, KB_STEP(pe.tl.eq(o[0], o[1]))},
-      {"Less", 7, 23, Result::boolean, false, KB_STEP(pe.tl.lt(o[0], o[1]))},
-      {"Greater", 7, 23, Result::boolean, false, KB_STEP(pe.tl.gt(o[0], o[1]))},
-      {"LessOrEqual", 12, 23, Result::boolean, false, KB_STEP(pe.tl.le(o[0], o[1]))},
-      {"GreaterOrEqual", 12, 23, Result::boolean, false, KB_STEP(pe.tl.ge(o[0], o[1]))},
-      {"IsNaN", 9, 23, Result::boolean, false, KB_STEP(pe.tl.ne(o[0], o[0]))},
-      {"IsInf", 10, 23, Result::boolean, false, KB_STEP(is_infinite(pe, o))},
+      {"HardSwish", 14, 23, Result::first, true, 1,
+       KB_STEP(o[0] * activation(pe, "HardSigmoid", o[0], 1.0f / 6, 0.5f))},
+      {"Shrink", 9, 23, Result::first, false, 1, KB_STEP(shrunk(pe, o))},
+      {"PRelu", 7, 23, Result::first, false, 2, KB_STEP(pe.tl.where(pe.tl.lt(o[0], 0), o[0] * o[1], o[0]))},
+      {"Clip", 1, 23, Result::first, false, 1, KB_STEP(clipped(pe, o))},
+      {"Add", 7, 23, Result::first, false, 2, KB_STEP(o[0] + o[1])},
+      {"Sub", 7, 23, Result::first, false, 2, KB_STEP(o[0] - o[1])},
+      {"Mul", 7, 23, Result::first, false, 2, KB_STEP(o[0] * o[1])},
+      {"Div", 7, 23, Result::first, false, 2, KB_STEP(o[0] / o[1])},
+      {"Pow", 7, 23, Result::first, false, 2, KB_STEP(power(pe, o))},
+      {"Mod", 10, 23, Result::first, false, 2, KB_STEP(modulo(pe, o))},
+      {"BitShift", 11, 23, Result::first, false, 2, KB_STEP(shifted(pe, o))},
+      {"BitwiseAnd", 18, 23, Result::first, false, 2, KB_STEP(o[0] & o[1])},
+      {"BitwiseOr", 18, 23, Result::first, false, 2, KB_STEP(o[0] | o[1])},
+      {"BitwiseXor", 18, 23, Result::first, false, 2, KB_STEP(o[0] ^ o[1])},
+      {"BitwiseNot", 18, 23, Result::first, false, 1, KB_STEP(~o[0])},
+      {"Max", 8, 23, Result::first, false, 1, KB_STEP(folded(pe, "maximum", o))},
+      {"Min", 8, 23, Result::first, false, 1, KB_STEP(folded(pe, "minimum", o))},
+      {"Sum", 8, 23, Result::first, true, 1, KB_STEP(folded(pe, "add", o))},
+      {"Mean", 8, 23, Result::first, true, 1, KB_STEP(folded(pe, "add", o) / static_cast<double>(o.size()))},
+      {"And", 7, 23, Result::boolean, false, 2, KB_STEP(o[0] & o[1])},
+      {"Or", 7, 23, Result::boolean, false, 2, KB_STEP(o[0] | o[1])},
+      {"Xor", 7, 23, Result::boolean, false, 2, KB_STEP(o[0] ^ o[1])},
+      {"Not", 1, 23, Result::boolean, false, 1, KB_STEP(pe.tl.eq(o[0], 0))},
+      {"Equal", 7, 23, Result::boolean, false, 2, KB_STEP(pe.tl.eq(o[0], o[1]))},
+      {"Less", 7, 23, Result::boolean, false, 2, KB_STEP(pe.tl.lt(o[0], o[1]))},
+      {"Greater", 7, 23, Result::boolean, false, 2, KB_STEP(pe.tl.gt(o[0], o[1]))},
+      {"LessOrEqual", 12, 23, Result::boolean, false, 2, KB_STEP(pe.tl.le(o[0], o[1]))},
+      {"GreaterOrEqual", 12, 23, Result::boolean, false, 2, KB_STEP(pe.tl.ge(o[0], o[1]))},
+      {"IsNaN", 9, 23, Result::boolean, false, 1, KB_STEP(pe.tl.ne(o[0], o[0]))},
+      {"IsInf", 10, 23, Result::boolean, false, 1, KB_STEP(is_infinite(pe, o))},
   };
   return rows;
 }
@@ -252,11 +254,13 @@ const std::vector<Elementwise>& elementwise_table() {
 #undef KB_STEP
 #undef KB_F
 
+const Elementwise& elementwise_row(const Op& op) {
+  const auto& rows = elementwise_table();
+  return *std::find_if(rows.begin(), rows.end(), [&](const Elementwise& e) { return op.node->op == e.name; });
+}
+
 void run_elementwise(Pe& pe) {
-  const Elementwise* e = nullptr;
-  for (const Elementwise& row : elementwise_table()) {
-    if (pe.op.node->op == row.name) e = &row;
-  }
+  const Elementwise* e = &elementwise_row(pe.op);
   for_elements(pe, [&](const Operands& given) {
     if (!e->wide) return e->f(pe, given);
     Operands operands;
@@ -269,13 +273,13 @@ void run_elementwise(Pe& pe) {
 void shape_first(Op& op) {
   std::vector<Shape> shapes;
   const bool alike = op.node->op != "Pow";
+  for (size_t i = 0; i < elementwise_row(op).least; ++i) op.in(i);
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     if (!op.has(i)) continue;
     shapes.push_back(op.shape(i));
     op.require(!alike || op.in(i).type == op.in(0).type,
                "found " + name_of(op.in(0).type) + " and " + name_of(op.in(i).type));
   }
-  op.in(0);
   op.set_output(0, op.in(0).type, broadcast(shapes));
 }
 

@@ -124,6 +124,8 @@ void run_size(Pe& pe) {
 }
 
 void shape_constant_of_shape(Op& op) {
+  if (op.given("value"))
+    op.require(op.attribute("value").t && op.attribute("value").t->shape.size() <= 1, "its value is no tensor of one");
   op.set_output(0, op.given("value") ? op.attribute("value").t->type : Type::float32, op.values(0));
 }
 void run_constant_of_shape(Pe& pe) {

@@ -283,6 +283,11 @@ Moments moments(Pe& pe, const Tensor& x, double epsilon) {
 void shape_layer_norm(Op& op) {
   const int64_t axis = op.axis_attribute("axis", -1);
   check_row(op, AxisRows(op.shape(), axis, op.rank()).length);
+  const Shape normed(op.shape().begin() + axis, op.shape().end());
+  for (const size_t i : {size_t{1}, size_t{2}}) {
+    if (i == 1 || op.has(i))
+      op.require(broadcast({op.shape(i), normed}) == normed, "found a scale of shape " + to_string(op.shape(i)));
+  }
   like_first(op);
   Shape means = op.shape();
   std::fill(means.begin() + axis, means.end(), 1);

@@ -271,6 +271,8 @@ class Planner {
   }
 
   void settle(Op& op) {
+    if (std::none_of(op.outputs.begin(), op.outputs.end(), [](const Value* v) { return v != nullptr; }))
+      op.refuse("it has no outputs");
     op.row->shape(op);
     int64_t elements = 0;
     for (size_t i = 0; i < op.outputs.size(); ++i) {
@@ -284,7 +286,10 @@ class Planner {
       op.refuse(fmt::format("all tensors together have more than {} elements", kMostPlanned));
     if (op.has(0) && op.in(0).elements() == 0 && elements > 0 && !op.row->takes_empty)
       op.refuse("input 0 has no elements");
-    if (!op.row->run) op.outputs[0]->bytes_of = &stored(op.in(0));
+    if (!op.row->run) {
+      op.out();  // there is one
+      op.outputs[0]->bytes_of = &stored(op.in(0));
+    }
     const bool constant =
         std::all_of(op.inputs.begin(), op.inputs.end(), [](const Value* v) { return !v || v->constant; }) ||
         op.node->op == "Shape" || op.node->op == "Size";  // of shapes, which are known
