@@ -5,6 +5,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/cli/onnx_options.h"
 #include "kernbench/platform/cli/run_command.h"
 #include "kernbench/platform/cli/spec_options.h"
 #include "kernbench/platform/models/model_file.h"
@@ -56,6 +57,20 @@ models::Plan plan_of(const RunSpec& spec, const models::ModelSpec& m) {
   return p;
 }
 
+/// Whether the model is an ONNX graph, by its name. InputError where an option is of the other kind alone.
+bool is_onnx(const RunSpec& spec) {
+  const std::string file = spec.text("model"), end = ".onnx";
+  const bool onnx = file.size() > end.size() && file.compare(file.size() - end.size(), end.size(), end) == 0;
+  for (const char* option : {"dim", "test-data", "plan"}) {
+    if (!onnx && spec.given(option)) throw InputError("--" + std::string(option) + ": is of ONNX graphs, FILE.onnx");
+  }
+  for (const char* option : {"phase", "layers", "repeat", "verify-layer", "dtype"}) {
+    if (onnx && spec.given(option))
+      throw InputError("--" + std::string(option) + ": is of decoders; found an ONNX graph");
+  }
+  return onnx;
+}
+
 class Model : public OwnProgram {
  public:
   Model(models::ModelSpec model, models::Plan plan, bool verify)
@@ -98,6 +113,14 @@ Command add_model(CLI::App& app) {
       app.add_subcommand("model", "Run a decoder's prefill and decode; its times by layer, and what it needs");
   add_options(*cmd, o->spec, "model");
   return {cmd, [o] {
+            if (is_onnx(o->spec)) {
+#ifdef KERNBENCH_HAS_ONNX
+              o->own = make_onnx_program(o->spec);
+              return run(*o);
+#else
+              throw InputError(o->spec.text("model") + ": this kernbench was built without Protocol Buffers, no ONNX");
+#endif
+            }
             const models::ModelSpec model = models::read_model(o->spec.text("model"));
             o->own = std::make_shared<Model>(model, plan_of(o->spec, model), o->spec.given("verify-layer"));
             return run(*o);

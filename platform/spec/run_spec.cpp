@@ -255,7 +255,9 @@ Table model_table(const Table& run) {
   Table t{
       "model",
       {
-          Entry("model", "FILE", "the model: a Hugging Face config.json, or YAML with the same words (docs/models.md)")
+          Entry("model", "FILE",
+                "the model: a Hugging Face config.json, YAML with the same words (docs/models.md), or an ONNX graph, "
+                "FILE.onnx (docs/onnx.md)")
               .file(File::input)
               .required(),
           Entry("phase", "PHASE",
@@ -271,6 +273,11 @@ Table model_table(const Table& run) {
           number("layers", "count so many of the model's layers; default: all", kMost64),
           flag("repeat", "simulate one layer for all, which are alike; the report says what that assumes"),
           Entry("verify-layer", "N", "one layer alone, verified").type(Type::whole, kMost64),
+          Entry("dim", "NAME=N", "with ONNX: the size of dimensions of that name (repeatable)").often(Often::named),
+          Entry("test-data", "FOLDER",
+                "with ONNX: inputs and expected outputs, input_0.pb, output_0.pb, ..., as ONNX's test suite has them")
+              .file(File::input),
+          flag("plan", "with ONNX: each node, how it runs, its bytes and its time").role(Role::shows),
       }};
   for (Option& o : t.options) o.group = "The work";
   const std::vector<std::string_view> of_run_alone = {"kernel",     "program", "ttir",  "function", "grid",  "order",

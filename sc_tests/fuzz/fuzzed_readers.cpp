@@ -18,6 +18,9 @@ const std::vector<FuzzedReader>& fuzzed_readers() {
 #ifdef KERNBENCH_FUZZES_HTTP
     for (const FuzzedReader& r : readers_of_requests()) v.push_back(r);
 #endif
+#ifdef KERNBENCH_FUZZES_ONNX
+    for (const FuzzedReader& r : readers_of_graphs()) v.push_back(r);
+#endif
     std::sort(v.begin(), v.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     return v;
   }();

@@ -35,6 +35,7 @@ std::vector<FuzzedReader> readers_of_phase2();
 std::vector<FuzzedReader> readers_of_topologies();
 std::vector<FuzzedReader> readers_of_work();
 std::vector<FuzzedReader> readers_of_requests();  ///< where there is cpp-httplib
+std::vector<FuzzedReader> readers_of_graphs();    ///< where there are Protocol Buffers
 
 /// The input as a file, for readers that take a name; in memory where the system has /dev/shm. With what SQLite puts
 /// beside it, it goes with the object.

@@ -492,6 +492,85 @@ std::string mutate_memory_file(std::string bytes, Random& random) {
   return file_of(chunks, !random.one_in(8));
 }
 
+namespace {
+
+/// A field of a Protocol Buffers message.
+struct WireField {
+  uint64_t tag = 0;
+  std::string bytes;  ///< behind the tag; of wire type 2 behind the length
+};
+
+bool read_varint(const std::string& bytes, size_t* at, uint64_t* value) {
+  *value = 0;
+  for (int shift = 0; *at < bytes.size() && shift < 64; shift += 7) {
+    const auto b = static_cast<uint8_t>(bytes[(*at)++]);
+    *value |= static_cast<uint64_t>(b & 127) << shift;
+    if (b < 128) return true;
+  }
+  return false;
+}
+
+std::string varint(uint64_t value) {
+  std::string bytes;
+  for (; value > 127; value >>= 7) bytes += static_cast<char>((value & 127) | 128);
+  return bytes + static_cast<char>(value);
+}
+
+/// Empty where it is no message.
+std::vector<WireField> wire_fields(const std::string& bytes) {
+  std::vector<WireField> fields;
+  for (size_t at = 0; at < bytes.size();) {
+    WireField f;
+    uint64_t n = 0;
+    if (!read_varint(bytes, &at, &f.tag) || f.tag < 8) return {};
+    const size_t begin = at;
+    switch (f.tag & 7) {
+      case 0:
+        if (!read_varint(bytes, &at, &n)) return {};
+        n = at - begin;
+        at = begin;
+        break;
+      case 1:
+      case 5:
+        n = (f.tag & 7) == 1 ? 8 : 4;
+        break;
+      case 2:
+        if (!read_varint(bytes, &at, &n)) return {};
+        break;
+      default:
+        return {};
+    }
+    if (n > bytes.size() - at) return {};
+    f.bytes = bytes.substr(at, n);
+    at += n;
+    fields.push_back(std::move(f));
+  }
+  return fields;
+}
+
+}  // namespace
+
+std::string mutate_protobuf(std::string bytes, Random& random) {
+  std::vector<WireField> fields = wire_fields(bytes);
+  if (fields.empty() || random.one_in(12)) return mutate_bytes(std::move(bytes), random);
+  const size_t at = random.below(fields.size());
+  WireField& f = fields[at];
+  if ((f.tag & 7) == 2 && !random.one_in(6)) {
+    f.bytes = mutate_protobuf(f.bytes, random);
+  } else if ((f.tag & 7) == 0 && !random.one_in(4)) {
+    const uint64_t odd[] = {0, 1, 2, 7, 16, 1000, uint64_t{1} << 31, uint64_t{1} << 62, ~uint64_t{0}, ~uint64_t{0} - 1};
+    f.bytes = varint(random.one_of(odd));
+  } else if (random.one_in(3)) {
+    fields.erase(fields.begin() + static_cast<std::ptrdiff_t>(at));
+  } else {
+    std::swap(f, fields[random.below(fields.size())]);
+  }
+  if (random.one_in(8) && !fields.empty()) fields.push_back(random.one_of(fields));
+  std::string made;
+  for (const WireField& w : fields) made += varint(w.tag) + ((w.tag & 7) == 2 ? varint(w.bytes.size()) : "") + w.bytes;
+  return made;
+}
+
 std::string mutate_mesh_cache(std::string text, Random& random) {
   text = mutate_text(std::move(text), random);
   const size_t end = text.rfind("checksum ");

@@ -38,6 +38,8 @@ std::string mutate_sqlite(std::string, Random&);
 std::string mutate_npy(std::string, Random&);
 /// Chunks of a memory file.
 std::string mutate_memory_file(std::string, Random&);
+/// Fields of a Protocol Buffers message, at any depth; lengths around them fit again.
+std::string mutate_protobuf(std::string, Random&);
 /// A file of the mesh cache.
 std::string mutate_mesh_cache(std::string, Random&);
 

@@ -1,0 +1,150 @@
+#include "kernbench/platform/cli/onnx_options.h"
+
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "kernbench/phase2/io/npy.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/op/named_values.h"
+#include "kernbench/platform/onnx/graph_program.h"
+#include "kernbench/platform/onnx/graph_report.h"
+#include "kernbench/platform/onnx/reader.h"
+#include "kernbench/platform/tools/run.h"
+
+namespace kernbench::cli {
+namespace {
+
+using onnx::TensorData;
+using Tensors = std::map<std::string, std::shared_ptr<const TensorData>>;
+
+bool ends_in(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+onnx::Type type_of(DType t) {
+  for (int i = 1; i < 24; ++i) {
+    const auto type = static_cast<onnx::Type>(i);
+    if (type != onnx::Type::boolean && onnx::dtype_of(type) == t) return type;
+  }
+  return onnx::Type::none;
+}
+
+/// Of that type, or of the file's. InputError.
+NpyArray array_of(const std::string& file, std::optional<DType> dtype = {}) {
+  try {
+    return dtype ? read_npy_as(file, *dtype) : read_npy(file);
+  } catch (const NpyError& e) {
+    throw InputError(e.what());
+  }
+}
+
+/// FILE.pb, or FILE.npy with what the graph says of the tensor's type.
+std::shared_ptr<const TensorData> tensor_of(const std::string& file, const onnx::Port* port) {
+  if (!ends_in(file, ".npy")) {
+    TensorData t = onnx::read_tensor(file);
+    // ONNX's own suite keeps the bits of bfloat16 as uint16.
+    if (port && port->type == onnx::Type::bfloat16 && t.type == onnx::Type::uint16) t.type = port->type;
+    return std::make_shared<const TensorData>(std::move(t));
+  }
+  const bool is_int64 = port && port->type == onnx::Type::int64;  // of which .npy files are not read
+  const bool as_port = port && !is_int64 && onnx::dtype_of(port->type).has_value();
+  const NpyArray a = as_port ? array_of(file, onnx::dtype_of(port->type).value()) : array_of(file);
+  TensorData t{as_port ? port->type : type_of(a.dtype), onnx::Shape(a.shape.begin(), a.shape.end()), a.bytes};
+  if (is_int64) {
+    if (a.dtype != DType::i32)
+      throw InputError(file + ": found " + std::string(name_of(a.dtype)) + ", expected i32 for an int64");
+    t = TensorData::of_ints(t.ints(), t.shape);
+  }
+  return std::make_shared<const TensorData>(std::move(t));
+}
+
+const onnx::Port* port_of(const std::vector<onnx::Port>& ports, const std::string& name) {
+  for (const onnx::Port& p : ports) {
+    if (p.name == name) return &p;
+  }
+  return nullptr;
+}
+
+/// input_0.pb, input_1.pb, … of a folder, for the ports that are no initializers, in their order.
+Tensors numbered(const std::string& folder, const std::string& what, const std::vector<onnx::Port>& ports,
+                 const onnx::Graph& graph) {
+  Tensors all;
+  size_t i = 0;
+  for (const onnx::Port& p : ports) {
+    if (what == "input" && graph.constants.count(p.name) > 0) continue;
+    const auto file = std::filesystem::path(folder) / (what + "_" + std::to_string(i++) + ".pb");
+    if (!std::filesystem::exists(file)) break;
+    if (!onnx::dtype_of(p.type)) continue;  // the plan refuses it, by name
+    all[p.name] = tensor_of(file.string(), &p);
+  }
+  return all;
+}
+
+class OnnxRun : public OwnProgram {
+ public:
+  explicit OnnxRun(const spec::RunSpec& spec) : plan_wanted_(spec.flag("plan")) {
+    model_ = onnx::read_model(spec.text("model"));
+    request_.seed = spec.whole("seed");
+    if (spec.given("test-data")) {
+      const std::string folder = spec.text("test-data");
+      if (!std::filesystem::is_directory(folder)) throw InputError("--test-data: " + folder + " is no folder");
+      request_.inputs = numbered(folder, "input", model_.graph.inputs, model_.graph);
+      expected_ = numbered(folder, "output", model_.graph.outputs, model_.graph);
+      if (expected_.empty() && model_.graph.outputs.size() > 0 && onnx::dtype_of(model_.graph.outputs[0].type))
+        throw InputError("--test-data: " + folder + " has no output_0.pb");
+    }
+    for (const auto& [name, file] : spec.named("tensor"))
+      request_.inputs[name] = tensor_of(file, port_of(model_.graph.inputs, name));
+    for (const auto& [name, file] : spec.named("expected")) {
+      expected_[name] = tensor_of(file, port_of(model_.graph.outputs, name));
+      request_.wanted.insert(name);
+    }
+    for (const auto& [name, file] : spec.named("dump")) request_.wanted.insert(name);
+    for (const auto& [name, text] : spec.named("dim")) request_.dims[name] = size_of_dim(name, text);
+    request_.every_node = spec.flag("verify");
+    plan_ = onnx::plan_model(model_, request_);
+    for (const auto& [name, value] : plan_->worked_out) expected_.emplace(name, value);
+  }
+
+  const ProgramSpec* make(Platform&, RunOptions* r) override {
+    r->ranks = "1";
+    r->tensors.clear();  // the plan has read them
+    r->expected.clear();
+    program_ = std::make_unique<onnx::GraphProgram>(model_.file, plan_, expected_);
+    r->verify = r->verify || program_->verifies();
+    return &program_->spec();
+  }
+
+  void write(std::ostream& out, const ProgramReport& p, bool json) const override {
+    if (json) {
+      write_graph_json(out, *program_, p);
+    } else {
+      write_graph_text(out, *program_, p, plan_wanted_);
+    }
+  }
+
+ private:
+  static int64_t size_of_dim(const std::string& name, const std::string& text) {
+    char* end = nullptr;
+    const long long n = std::strtoll(text.c_str(), &end, 10);
+    if (text.empty() || *end || n < 0 || n > onnx::kMostElements)
+      throw InputError("--dim " + name + ": found '" + text + "', expected a whole number");
+    return n;
+  }
+
+  const bool plan_wanted_;
+  onnx::Model model_;
+  onnx::PlanRequest request_;
+  Tensors expected_;
+  std::shared_ptr<const onnx::Plan> plan_;
+  std::unique_ptr<onnx::GraphProgram> program_;
+};
+
+}  // namespace
+
+std::shared_ptr<OwnProgram> make_onnx_program(const spec::RunSpec& spec) {
+  return std::make_shared<OnnxRun>(spec);
+}
+
+}  // namespace kernbench::cli

@@ -1,0 +1,178 @@
+#include "kernbench/platform/onnx/graph_program.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <set>
+
+#include "kernbench/phase2/check/verify.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/host/context.h"
+#include "kernbench/platform/host/tensor_parallel.h"
+#include "kernbench/platform/onnx/host_machine.h"
+
+namespace kernbench::onnx {
+namespace {
+
+/// Relative error that ONNX's own test suite allows.
+constexpr double kRtol = 1e-3;
+
+/// As the file has it where that can be; else flat. Rows go over the PEs.
+Dims dims_of(const Value& v) {
+  if (v.shape.empty() || v.shape.size() > kMaxRank) return {v.elements()};
+  Dims d;
+  for (const int64_t n : v.shape) d.push_back(n);
+  return d;
+}
+
+HostTensor host_tensor(const TensorData& t, const Dims& shape) {
+  HostTensor h;
+  h.dtype = t.dtype();
+  h.shape = shape;
+  h.bytes = t.bytes;
+  return h;
+}
+
+}  // namespace
+
+GraphProgram::GraphProgram(std::string file, std::shared_ptr<const Plan> plan, Expectations expected)
+    : file_(std::move(file)), plan_(std::move(plan)), expected_(std::move(expected)) {
+  spec_.name = file_;
+  spec_.help = "an ONNX graph";
+  std::set<const Value*> outputs(plan_->outputs.begin(), plan_->outputs.end());
+  for (const Value* v : plan_->outputs) {
+    const auto e = expected_.find(v->name);
+    if (e != expected_.end() && (e->second->type != v->type || e->second->shape != v->shape))
+      throw RunError(fmt::format("output '{}' is {} {}, expected {} {}", v->name, onnx::name_of(v->type),
+                                 to_string(v->shape), onnx::name_of(e->second->type), to_string(e->second->shape)));
+    if (v->elements() > 0) add_tensor(*v, TensorSpec::Role::out);
+    if (v->elements() == 0 && e != expected_.end()) by_shape_.push_back(v->name);
+  }
+  for (const Op* op : plan_->run) {
+    for (const Value* in : op->inputs) {
+      if (!in || in->elements() == 0) continue;
+      const Value& v = stored(*in);
+      const bool given = v.constant || std::count(plan_->inputs.begin(), plan_->inputs.end(), &v) > 0;
+      if (given && names_.count(&v) == 0) add_tensor(v, TensorSpec::Role::in);
+    }
+    add_kernel(*op);
+    spec_.materializes = spec_.materializes || op->row->reads_values;
+  }
+  spec_.function = [this](host::Context& h) { run(h); };
+  if (verifies()) spec_.reference = [this](const Params&, const TensorMap&) { return reference(); };
+}
+
+void GraphProgram::add_tensor(const Value& v, TensorSpec::Role role) {
+  ProgramTensor t;
+  t.name = role == TensorSpec::Role::in && spec_.tensor(v.name) ? v.name + " (in)" : v.name;
+  t.role = role;
+  const Dims shape = role == TensorSpec::Role::out ? dims_of(v) : Dims{v.elements()};
+  t.shape = [shape](const Params&) { return shape; };
+  t.dtype = [dtype = v.dtype()](const Params&) { return dtype; };
+  t.layout = host::rows_of_pes();
+  t.already_there = v.constant != nullptr;
+  if (role == TensorSpec::Role::in) {
+    const auto value = v.constant ? v.constant : v.known ? v.known : drawn(v, plan_->seed);
+    t.fill = [value, shape](const Params&, uint64_t) { return host_tensor(*value, shape); };
+  }
+  names_[&v] = t.name;
+  spec_.tensors.push_back(std::move(t));
+}
+
+void GraphProgram::add_kernel(const Op& op) {
+  KernelSpec k;
+  k.name = fmt::format("onnx:{}:{}", kernels_.size(), op.node->op);
+  k.help = op.row->how;
+  k.any_shape = true;
+  k.materializes = op.row->reads_values;
+  const auto add = [&](const std::string& name, TensorSpec::Role role, const Value& v) {
+    TensorSpec t;
+    t.name = name;
+    t.role = role;
+    t.shape = [n = v.elements()](const Params&) { return Dims{n}; };
+    t.dtype = [dtype = v.dtype()](const Params&) { return dtype; };
+    k.tensors.push_back(std::move(t));
+  };
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    if (op.has(i) && op.in(i).elements() > 0) add("in" + std::to_string(i), TensorSpec::Role::in, op.in(i));
+  }
+  for (size_t i = 0; i < op.outputs.size(); ++i) {
+    if (op.has_output(i) && op.out(i).elements() > 0) add("out" + std::to_string(i), TensorSpec::Role::out, op.out(i));
+  }
+  k.function = [&op](tl::Context& tl, const tl::Args& args) { run_on_pe(op, tl, args); };
+  kernels_[&op] = k.name;
+  KernelRegistry::instance().add(std::move(k));
+}
+
+void GraphProgram::run(host::Context& h) {
+  marks_.clear();
+  std::map<const Value*, const Op*> last_use;
+  for (const Op* op : plan_->run) {
+    for (const Value* v : op->inputs) {
+      if (v) last_use[&stored(*v)] = op;
+    }
+  }
+  std::map<const Value*, host::Tensor> tensors;
+  for (const auto& [v, name] : names_) tensors[v] = spec_.tensor(name)->is_output() ? h.output(name) : h.input(name);
+  for (const Op* op : plan_->run) {
+    std::map<std::string, host::Tensor> given;
+    std::vector<host::Tensor> unused;
+    for (size_t i = 0; i < op->inputs.size(); ++i) {
+      if (op->has(i) && op->in(i).elements() > 0) given["in" + std::to_string(i)] = tensors.at(&stored(op->in(i)));
+    }
+    for (size_t i = 0; i < op->outputs.size(); ++i) {
+      if (!op->has_output(i) || op->out(i).elements() == 0) continue;
+      const Value& v = op->out(i);
+      if (tensors.count(&v) == 0) {
+        tensors[&v] = h.tensor(v.dtype(), {v.elements()}, host::rows_of_pes(), v.name);
+        if (last_use.count(&v) == 0) unused.push_back(tensors[&v]);
+      }
+      given["out" + std::to_string(i)] = tensors[&v];
+    }
+    marks_.push_back({h.streams().operations().size(), op});
+    h.launch(h.rank(0), kernels_.at(op), {}, given);
+    for (const host::Tensor& t : unused) h.free(t);
+    for (const Value* in : op->inputs) {
+      if (!in || in->elements() == 0) continue;
+      const Value& v = stored(*in);
+      if (last_use.at(&v) != op || names_.count(&v) > 0 || tensors.count(&v) == 0) continue;
+      h.free(tensors.at(&v));
+      tensors.erase(&v);
+    }
+  }
+}
+
+uint64_t GraphProgram::bytes_of(const Op& op) {
+  uint64_t bytes = 0;
+  std::set<const Value*> seen;
+  for (const auto* values : {&op.inputs, &op.outputs}) {
+    for (const Value* v : *values) {
+      if (v && seen.insert(&stored(*v)).second) bytes += static_cast<uint64_t>(v->elements()) * size_of(v->dtype());
+    }
+  }
+  return bytes;
+}
+
+std::map<std::string, Expected> GraphProgram::reference() const {
+  std::map<std::string, Expected> all;
+  for (const Value* v : plan_->outputs) {
+    if (v->elements() == 0) continue;
+    Expected e;
+    e.value.dtype = v->dtype();
+    e.value.shape = dims_of(*v);
+    const auto given = expected_.find(v->name);
+    if (given != expected_.end()) {
+      e.value.bytes = given->second->bytes;
+      // Where the type's own tolerance is less than the suite's it is widened to that.
+      const double widening = kRtol / tolerance_of(v->dtype()).rtol;
+      if (is_float(v->dtype()) && widening > 1) {
+        for (const double x : given->second->reals())
+          e.scale.push_back(std::isfinite(x) ? static_cast<float>(std::abs(x) * widening) : 0.0f);
+      }
+    }
+    all[v->name] = std::move(e);
+  }
+  return all;
+}
+
+}  // namespace kernbench::onnx

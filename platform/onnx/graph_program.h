@@ -1,0 +1,56 @@
+// A planned graph as a program: inputs and weights lie in HBM, each node that runs is a launch over the PEs of one
+// rank.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernbench/kernel_api/program_registry.h"
+#include "kernbench/platform/onnx/planner.h"
+
+namespace kernbench::onnx {
+
+/// Where in the program a node's launch stands: by the number of the operation, in the order of enqueueing.
+struct NodeMark {
+  size_t operation = 0;
+  const Op* op = nullptr;
+};
+
+class GraphProgram {
+ public:
+  using Expectations = std::map<std::string, std::shared_ptr<const TensorData>>;
+  /// Outputs of these names are verified. RunError where one has another type or shape. Registers a kernel for each
+  /// node that runs.
+  GraphProgram(std::string file, std::shared_ptr<const Plan>, Expectations);
+  GraphProgram(const GraphProgram&) = delete;  // its spec's functions know it
+
+  /// Its function and reference refer to this.
+  const ProgramSpec& spec() const { return spec_; }
+  const Plan& plan() const { return *plan_; }
+  /// Since it has run.
+  const std::vector<NodeMark>& marks() const { return marks_; }
+  bool verifies() const { return !expected_.empty(); }
+  /// Outputs without elements, whose shape was compared.
+  const std::vector<std::string>& verified_by_shape() const { return by_shape_; }
+  /// Bytes of a node's inputs and outputs, each once.
+  static uint64_t bytes_of(const Op&);
+
+ private:
+  void add_tensor(const Value&, TensorSpec::Role);
+  void add_kernel(const Op&);
+  void run(host::Context&);
+  std::map<std::string, Expected> reference() const;
+
+  std::string file_;
+  std::shared_ptr<const Plan> plan_;
+  Expectations expected_;
+  std::map<const Op*, std::string> kernels_;
+  std::map<const Value*, std::string> names_;  ///< of those that are tensors of the program
+  std::vector<std::string> by_shape_;
+  ProgramSpec spec_;
+  std::vector<NodeMark> marks_;
+};
+
+}  // namespace kernbench::onnx

@@ -1,0 +1,110 @@
+#include "kernbench/platform/onnx/graph_report.h"
+
+#include <fmt/ostream.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/platform/record/run_report.h"
+
+namespace kernbench::onnx {
+namespace {
+
+struct NodeLine {
+  const Op* op;
+  std::string how;
+  double start_ns = 0, time_ns = 0;
+  bool runs = false;
+};
+
+/// In the order of the graph.
+std::vector<NodeLine> lines_of(const GraphProgram& program, const ProgramReport& p) {
+  std::vector<NodeLine> lines;
+  for (const NodeMark& m : program.marks()) {
+    NodeLine l{m.op, m.op->row->how, 0, 0, true};
+    if (m.operation < p.ops.size() && p.ops[m.operation].open == 0) {
+      const host::Operation& o = p.ops[m.operation];
+      l.start_ns = o.start_ns;
+      l.time_ns = *std::max_element(o.end_ns.begin(), o.end_ns.end()) - o.start_ns;
+    }
+    lines.push_back(l);
+  }
+  for (const Plan::Note& n : program.plan().skipped) lines.push_back({n.op, n.why, 0, 0, false});
+  std::map<const Op*, size_t> place;
+  for (const Op& op : program.plan().ops) place[&op] = place.size();
+  std::sort(lines.begin(), lines.end(), [&](auto& a, auto& b) { return place.at(a.op) < place.at(b.op); });
+  return lines;
+}
+
+/// Behind the machine's name: what verification has found.
+std::string verdict_of(const GraphProgram& program, const ProgramReport& p) {
+  const bool by_shape_alone = p.run.verified && p.run.tensors.empty() && !program.verified_by_shape().empty();
+  return by_shape_alone ? ", verified" : verdict_text(p.run);
+}
+
+/// The first node in the order of the graph whose output is not what it should be; null: none.
+const Op* first_that_departs(const GraphProgram& program, const ProgramReport& p) {
+  for (const Op* op : program.plan().run) {
+    for (const Value* v : op->outputs) {
+      for (const TensorReport& t : p.run.tensors) {
+        if (v && t.name == v->name && !t.passed) return op;
+      }
+    }
+  }
+  return nullptr;
+}
+
+/// "float [1, 3]" of each output.
+std::string outputs_of(const Op& op) {
+  std::string text;
+  for (const Value* v : op.outputs) {
+    if (v) text += (text.empty() ? "" : ", ") + name_of(v->type) + " " + to_string(v->shape);
+  }
+  return text;
+}
+
+}  // namespace
+
+void write_graph_text(std::ostream& out, const GraphProgram& program, const ProgramReport& p, bool plan) {
+  const std::vector<NodeLine> lines = lines_of(program, p);
+  const auto run = static_cast<size_t>(std::count_if(lines.begin(), lines.end(), [](auto& l) { return l.runs; }));
+  fmt::print(out, "{} on {}: {} nodes run, {} do not, {} PEs{}\n\n", program.spec().name, p.run.topology, run,
+             lines.size() - run, p.run.pes.size(), verdict_of(program, p));
+  fmt::print(out, "  {:16}{}\n", "time", time_text(p.run.end_ns));
+  if (plan) {
+    fmt::print(out, "\n  {:32}{:20}{:>14}{:>16}  {}\n", "node", "op", "bytes", "time", "how it runs, what it gives");
+    for (const NodeLine& l : lines)
+      fmt::print(out, "  {:32}{:20}{:>14}{:>16}  {}; {}\n", l.op->node->name, l.op->node->op,
+                 l.runs ? bytes_text(GraphProgram::bytes_of(*l.op)) : "-", l.runs ? time_text(l.time_ns) : "-", l.how,
+                 outputs_of(*l.op));
+  }
+  fmt::print(out, "\n  tensors      at most {} in HBM at a time\n", bytes_text(p.tensors.bytes));
+  write_rates(out, p.run);
+  write_findings(out, p.run);
+  for (const std::string& name : program.verified_by_shape())
+    fmt::print(out, "pass  {}  has no elements, as it should\n", name);
+  if (const Op* op = first_that_departs(program, p))
+    fmt::print(out, "\n  departs      first at node '{}' ({})\n", op->node->name, op->node->op);
+}
+
+void write_graph_json(std::ostream& out, const GraphProgram& program, const ProgramReport& p) {
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
+  begin_report(w, "program", p.run);
+  w.key("nodes").open('[');
+  for (const NodeLine& l : lines_of(program, p)) {
+    w.open('{').field("name", l.op->node->name).field("op", l.op->node->op).field("runs", l.runs).field("how", l.how);
+    w.field("gives", outputs_of(*l.op)).field("bytes", l.runs ? GraphProgram::bytes_of(*l.op) : 0);
+    if (l.runs) w.field("start_ns", l.start_ns).field("time_ns", l.time_ns);
+    w.close('}');
+  }
+  w.close(']');
+  if (const Op* op = first_that_departs(program, p)) w.field("first_that_departs", op->node->name);
+  if (!program.verified_by_shape().empty()) w.field("verified_by_shape", program.verified_by_shape());
+  w.field("sim_ns", p.run.end_ns).field("tensor_bytes", p.tensors.bytes);
+  end_report(w, p.run);
+  out << text << '\n';
+}
+
+}  // namespace kernbench::onnx

@@ -1,0 +1,112 @@
+// A node with the types and shapes that it has in one run, and the table of what is known of each op (docs/onnx.md).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kernbench/platform/onnx/graph.h"
+
+namespace kernbench::onnx {
+
+/// Why a node cannot be run: one line, without its name.
+class Refusal : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A tensor between nodes.
+struct Value {
+  std::string name;
+  Type type = Type::none;
+  Shape shape;
+  std::shared_ptr<const TensorData> constant;  ///< the same whatever the inputs are
+  std::shared_ptr<const TensorData> known;     ///< what it is in this run, where somebody has asked
+  const Value* bytes_of = nullptr;             ///< the value whose bytes these are, in another shape; null: its own
+  int64_t elements() const { return elements_of(shape); }
+  DType dtype() const { return *dtype_of(type); }
+};
+
+class Op;
+class Pe;
+
+struct OpRow {
+  const char* name;
+  int since, until;           ///< opsets in which it means what this row does
+  void (*shape)(Op&);         ///< types and shapes of the outputs, from the inputs. Refusal
+  void (*run)(Pe&);           ///< on each PE; null: the output is the input's bytes, and nothing moves
+  const char* how;            ///< how it runs, for --plan and docs/onnx.md
+  bool reads_values = false;  ///< the kernel reads elements, also computed ones (tl.materialize)
+  bool takes_empty = false;   ///< inputs without elements are its business
+  const char* domain = "";
+};
+
+/// Null where there is none of that domain and name in that opset; `*known` says whether another opset has it.
+const OpRow* find_row(const std::string& domain, const std::string& name, int64_t opset, bool* known);
+/// By name, then opset.
+std::vector<const OpRow*> all_rows();
+constexpr int kNewest = 23, kOldest = 1;  // opsets
+
+/// Adds rows to the table: one object a file of ops, at namespace scope.
+class RegisterOps {
+ public:
+  explicit RegisterOps(std::vector<OpRow> rows);
+};
+
+class Op {
+ public:
+  const Node* node = nullptr;
+  const OpRow* row = nullptr;
+  int64_t opset = 0;
+  std::vector<Value*> inputs;   ///< null: left out
+  std::vector<Value*> outputs;  ///< null: left out
+  /// What a value is in this run, for shapes that depend on values.
+  std::function<std::shared_ptr<const TensorData>(Value&)> evaluate;
+
+  bool has(size_t i) const { return i < inputs.size() && inputs[i]; }
+  bool has_output(size_t i) const { return i < outputs.size() && outputs[i]; }
+  /// Refusal where it is left out.
+  const Value& in(size_t i) const;
+  const Shape& shape(size_t i = 0) const { return in(i).shape; }
+  /// Refusal where it is left out.
+  const Value& out(size_t i = 0) const;
+  int64_t rank(size_t i = 0) const { return static_cast<int64_t>(shape(i).size()); }
+
+  bool given(const std::string& attribute) const { return node->attributes.count(attribute) > 0; }
+  const Attribute& attribute(const std::string& name) const;
+  int64_t integer(const std::string& name, int64_t fallback) const;
+  float real(const std::string& name, float fallback) const;
+  std::string text(const std::string& name, const std::string& fallback) const;
+  std::vector<int64_t> ints(const std::string& name, std::vector<int64_t> fallback = {}) const;
+  /// An axis of input 0, or of that rank, as 0 … rank − 1.
+  int64_t axis(int64_t a, int64_t of_rank) const;
+  int64_t axis_attribute(const std::string& name, int64_t fallback) const {
+    return axis(integer(name, fallback), rank());
+  }
+  /// The elements of an integer input in this run. It is then planned for these.
+  std::vector<int64_t> values(size_t i) const;
+  std::vector<double> reals(size_t i) const;
+  /// An input of these, else an attribute (in newer opsets an input says what an attribute said).
+  std::vector<int64_t> values_or_ints(size_t i, const std::string& name, std::vector<int64_t> fallback = {}) const {
+    return has(i) ? values(i) : ints(name, std::move(fallback));
+  }
+
+  void set_output(size_t i, Type type, Shape shape);
+  [[noreturn]] void refuse(const std::string& why) const { throw Refusal(why); }
+  /// Sizes and offsets of windows lie within ±2^24, so that what is computed of them does not overflow.
+  void require_small(const std::vector<Shape>&) const;
+  void require(bool holds, const std::string& why) const {
+    if (!holds) refuse(why);
+  }
+};
+
+/// numpy's rule. Refusal.
+Shape broadcast(const std::vector<Shape>&);
+
+// Shape rules that several rows share.
+void like_first(Op&);       ///< output 0 is as input 0
+void broadcast_first(Op&);  ///< all inputs broadcast; the type of input 0
+
+}  // namespace kernbench::onnx

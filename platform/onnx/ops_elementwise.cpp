@@ -1,0 +1,381 @@
+// Ops that work position by position, with broadcasting.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "kernbench/platform/onnx/elementwise.h"
+
+namespace kernbench::onnx {
+
+using tl::Tensor;
+
+void for_elements(Pe& pe, const std::vector<Strides>& views, const std::function<Tensor(const Operands&)>& f) {
+  pe.for_pieces([&](int64_t first, int64_t count) {
+    Operands operands;
+    for (size_t i = 0; i < views.size(); ++i)
+      operands.push_back(pe.op.has(i) ? pe.pick(i, views[i], first, count) : Tensor());
+    pe.put(0, first, f(operands));
+  });
+}
+
+void for_elements(Pe& pe, const std::function<Tensor(const Operands&)>& f) {
+  std::vector<Strides> views;
+  for (size_t i = 0; i < pe.op.inputs.size(); ++i)
+    views.push_back(pe.op.has(i) ? Strides::broadcast(pe.op.shape(i), pe.op.out().shape) : Strides());
+  for_elements(pe, views, f);
+}
+
+Strides along_axis(const Shape& vector, const Shape& shape, int64_t axis) {
+  Strides s{shape, Shape(shape.size(), 0), 0};
+  if (elements_of(vector) > 1) s.strides[static_cast<size_t>(axis)] = 1;
+  return s;
+}
+
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+
+/// c[0] + x · (c[1] + x · (c[2] + …)).
+Tensor polynomial(Pe& pe, const Tensor& x, const std::vector<double>& c) {
+  Tensor p = pe.tl.fma(x, c[c.size() - 1], c[c.size() - 2]);
+  for (size_t i = c.size() - 2; i-- > 0;) p = pe.tl.fma(p, x, c[i]);
+  return p;
+}
+
+/// `near` where |x| is small: an odd function that a difference of large numbers would lose.
+Tensor small_or(Pe& pe, const Tensor& x, double cubic, const Tensor& far) {
+  const Tensor near = x * pe.tl.fma(x * x, cubic, 1.0);
+  return pe.tl.where(pe.tl.lt(pe.tl.abs(x), 0.02), near, far);
+}
+
+Tensor arcsine(Pe& pe, const Tensor& x) {
+  return arctangent(pe, x / pe.tl.sqrt(1.0 - x * x));
+}
+
+Tensor signed_like(Pe& pe, const Tensor& magnitude, const Tensor& x) {
+  return pe.tl.where(pe.tl.lt(x, 0), -magnitude, magnitude);
+}
+
+Tensor sign_of(Pe& pe, const Tensor& x) {
+  const DType t = x.dtype();
+  const Tensor up = pe.cast(pe.tl.gt(x, 0), t);
+  if (t == DType::u8 || t == DType::u16 || t == DType::u32) return up;
+  return up - pe.cast(pe.tl.lt(x, 0), t);
+}
+
+Tensor power_of_floats(Pe& pe, const Tensor& x, const Tensor& y) {
+  tl::Context& tl = pe.tl;
+  const Tensor magnitude = tl.exp2(y * tl.log2(tl.abs(x)));
+  const Tensor whole = tl.eq(tl.floor(y), y), odd = tl.ne(tl.mod(y, 2.0), 0.0);
+  const Tensor of_negative =
+      tl.where(whole, tl.where(odd, -magnitude, magnitude), std::numeric_limits<double>::quiet_NaN());
+  const Tensor z = tl.where(tl.lt(x, 0.0), of_negative, magnitude);
+  return tl.where(tl.eq(y, 0.0), 1.0, z);
+}
+
+/// By squares; exact, and wraps as the type does.
+Tensor power_of_integers(Pe& pe, const Tensor& x, const Tensor& y) {
+  tl::Context& tl = pe.tl;
+  int64_t most = std::numeric_limits<int64_t>::max();
+  if (pe.op.in(1).constant && pe.op.in(1).elements() > 0) {
+    const std::vector<int64_t> e = pe.op.in(1).constant->ints();
+    most = *std::max_element(e.begin(), e.end());
+  }
+  const int bits = static_cast<int>(8 * size_of(y.dtype())) - 1;
+  Tensor result = tl.full(x.shape(), 1, x.dtype()), base = x, exponent = y;
+  for (int b = 0; b < bits && (most >> b) > 0; ++b) {
+    result = tl.where(tl.bitwise_and(exponent, 1), result * base, result);
+    base = base * base;
+    exponent = tl.shift_right(exponent, 1);
+  }
+  // A negative exponent leaves 0 of all but 1 and −1.
+  const Tensor unit = tl.where(tl.eq(x, 1), tl.full(x.shape(), 1, x.dtype()), tl.zeros(x.shape(), x.dtype()));
+  return tl.where(tl.lt(y, 0), unit, result);
+}
+
+Tensor power(Pe& pe, const Operands& o) {
+  const DType type = o[0].dtype();
+  if (is_float(type)) return power_of_floats(pe, pe.widened(o[0]), pe.cast(o[1], DType::f32));
+  if (!is_float(o[1].dtype())) return power_of_integers(pe, o[0], o[1]);
+  return pe.tl.round(power_of_floats(pe, pe.cast(o[0], DType::f32), pe.cast(o[1], DType::f32)));
+}
+
+Tensor modulo(Pe& pe, const Operands& o) {
+  tl::Context& tl = pe.tl;
+  const Tensor r = tl.mod(o[0], o[1]);
+  const DType t = r.dtype();
+  if (pe.op.integer("fmod", 0) != 0 || t == DType::u8 || t == DType::u16 || t == DType::u32) return r;
+  const Tensor unlike = tl.ne(tl.lt(r, 0), tl.lt(o[1], 0));
+  return tl.where(tl.bitwise_and(unlike, tl.ne(r, 0)), r + o[1], r);
+}
+
+Tensor shifted(Pe& pe, const Operands& o) {
+  return pe.op.text("direction", "") == "LEFT" ? pe.tl.shift_left(o[0], o[1]) : pe.tl.shift_right(o[0], o[1]);
+}
+
+Tensor clipped(Pe& pe, const Operands& o) {
+  Tensor x = o[0];
+  if (pe.op.opset < 11) {
+    if (pe.op.given("min")) x = pe.tl.maximum(x, pe.op.real("min", 0));
+    return pe.op.given("max") ? pe.tl.minimum(x, pe.op.real("max", 0)) : x;
+  }
+  if (o.size() > 1 && o[1].valid()) x = pe.tl.maximum(x, o[1]);
+  return o.size() > 2 && o[2].valid() ? pe.tl.minimum(x, o[2]) : x;
+}
+
+Tensor is_infinite(Pe& pe, const Operands& o) {
+  const double inf = std::numeric_limits<double>::infinity();
+  Tensor found = pe.tl.zeros(o[0].shape(), DType::u8);
+  if (pe.op.integer("detect_positive", 1) != 0) found = pe.tl.eq(o[0], inf);
+  if (pe.op.integer("detect_negative", 1) != 0) found = pe.tl.bitwise_or(found, pe.tl.eq(o[0], -inf));
+  return found;
+}
+
+Tensor shrunk(Pe& pe, const Operands& o) {
+  const float bias = pe.op.real("bias", 0), lambda = pe.op.real("lambd", 0.5f);
+  const Tensor x = o[0];
+  const Tensor zero = pe.tl.zeros(x.shape(), x.dtype());
+  return pe.tl.where(pe.tl.lt(x, -lambda), x + bias, pe.tl.where(pe.tl.gt(x, lambda), x - bias, zero));
+}
+
+Tensor folded(Pe& pe, const char* op, const Operands& o) {
+  Tensor all = o[0];
+  for (size_t i = 1; i < o.size(); ++i) all = pe.tl.op(op, {all, o[i]});
+  return all;
+}
+
+Tensor gelu(Pe& pe, const Tensor& x) {
+  if (pe.op.text("approximate", "none") == "none") return pe.tl.gelu(x);
+  const Tensor inner = (x + x * x * x * 0.044715) * std::sqrt(2 / kPi);
+  return x * 0.5 * (pe.tl.tanh(inner) + 1.0);
+}
+
+enum class Result : uint8_t { first, boolean };
+
+struct Elementwise {
+  const char* name;
+  int since, until;
+  Result result;
+  bool wide;     ///< several steps: of floats in f32, rounded once
+  size_t least;  ///< inputs that must be there
+  Tensor (*f)(Pe&, const Operands&);
+};
+
+#define KB_STEP(expression)                 \
+  [](Pe& pe, const Operands& o) -> Tensor { \
+    (void)pe;                               \
+    return expression;                      \
+  }
+#define KB_F(attribute, fallback) pe.op.real(attribute, fallback)
+
+const std::vector<Elementwise>& elementwise_table() {
+  static const std::vector<Elementwise> rows = {
+      {"Abs", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.abs(o[0]))},
+      {"Neg", 1, 23, Result::first, false, 1, KB_STEP(-o[0])},
+      {"Relu", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.relu(o[0]))},
+      {"Floor", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.floor(o[0]))},
+      {"Ceil", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.ceil(o[0]))},
+      {"Round", 11, 23, Result::first, false, 1, KB_STEP(pe.tl.round(o[0]))},
+      {"Exp", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.exp(o[0]))},
+      {"Log", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.log(o[0]))},
+      {"Sqrt", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.sqrt(o[0]))},
+      {"Sin", 7, 23, Result::first, false, 1, KB_STEP(pe.tl.sin(o[0]))},
+      {"Cos", 7, 23, Result::first, false, 1, KB_STEP(pe.tl.cos(o[0]))},
+      {"Tanh", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.tanh(o[0]))},
+      {"Sigmoid", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.sigmoid(o[0]))},
+      {"Erf", 9, 23, Result::first, false, 1, KB_STEP(pe.tl.erf(o[0]))},
+      {"Reciprocal", 1, 23, Result::first, false, 1, KB_STEP(1.0 / o[0])},
+      {"Sign", 9, 23, Result::first, false, 1, KB_STEP(sign_of(pe, o[0]))},
+      {"Tan", 7, 23, Result::first, true, 1, KB_STEP(pe.tl.sin(o[0]) / pe.tl.cos(o[0]))},
+      {"Asin", 7, 23, Result::first, true, 1, KB_STEP(arcsine(pe, o[0]))},
+      {"Acos", 7, 23, Result::first, true, 1, KB_STEP(2.0 * arctangent(pe, pe.tl.sqrt((1.0 - o[0]) / (1.0 + o[0]))))},
+      {"Atan", 7, 23, Result::first, true, 1, KB_STEP(arctangent(pe, o[0]))},
+      {"Sinh", 9, 23, Result::first, true, 1,
+       KB_STEP(small_or(pe, o[0], 1.0 / 6, (pe.tl.exp(o[0]) - pe.tl.exp(-o[0])) * 0.5))},
+      {"Cosh", 9, 23, Result::first, true, 1, KB_STEP((pe.tl.exp(o[0]) + pe.tl.exp(-o[0])) * 0.5)},
+      {"Asinh", 9, 23, Result::first, true, 1,
+       KB_STEP(small_or(pe, o[0], -1.0 / 6,
+                        signed_like(pe, pe.tl.log(pe.tl.abs(o[0]) + pe.tl.sqrt(o[0] * o[0] + 1.0)), o[0])))},
+      {"Acosh", 9, 23, Result::first, true, 1, KB_STEP(pe.tl.log(o[0] + pe.tl.sqrt(o[0] * o[0] - 1.0)))},
+      {"Atanh", 9, 23, Result::first, true, 1,
+       KB_STEP(small_or(pe, o[0], 1.0 / 3, pe.tl.log((1.0 + o[0]) / (1.0 - o[0])) * 0.5))},
+      {"Softplus", 1, 23, Result::first, true, 1, KB_STEP(softplus(pe, o[0]))},
+      {"Softsign", 1, 23, Result::first, true, 1, KB_STEP(o[0] / (pe.tl.abs(o[0]) + 1.0))},
+      {"Mish", 18, 23, Result::first, true, 1, KB_STEP(o[0] * pe.tl.tanh(softplus(pe, o[0])))},
+      {"Gelu", 20, 23, Result::first, true, 1, KB_STEP(gelu(pe, o[0]))},
+      {"Elu", 1, 23, Result::first, true, 1, KB_STEP(activation(pe, "Elu", o[0], KB_F("alpha", 1), 0))},
+      {"Celu", 12, 23, Result::first, true, 1,
+       KB_STEP(pe.tl.maximum(o[0], 0.0) +
+               pe.tl.minimum((pe.tl.exp(o[0] / KB_F("alpha", 1)) - 1.0) * KB_F("alpha", 1), 0.0))},
+      {"Selu", 1, 23, Result::first, true, 1,
+       KB_STEP(activation(pe, "Elu", o[0], KB_F("alpha", 1.67326319217681884765625f), 0) *
+               KB_F("gamma", 1.05070102214813232421875f))},
+      {"LeakyRelu", 1, 23, Result::first, true, 1, KB_STEP(activation(pe, "LeakyRelu", o[0], KB_F("alpha", 0.01f), 0))},
+      {"ThresholdedRelu", 1, 23, Result::first, true, 1,
+       KB_STEP(activation(pe, "ThresholdedRelu", o[0], KB_F("alpha", 1), 0))},
+      {"HardSigmoid", 1, 23, Result::first, true, 1,
+       KB_STEP(activation(pe, "HardSigmoid", o[0], KB_F("alpha", 0.2f), KB_F("beta", 0.5f)))},
+      {"HardSwish", 14, 23, Result::first, true, 1,
+       KB_STEP(o[0] * activation(pe, "HardSigmoid", o[0], 1.0f / 6, 0.5f))},
+      {"Shrink", 9, 23, Result::first, false, 1, KB_STEP(shrunk(pe, o))},
+      {"PRelu", 7, 23, Result::first, false, 2, KB_STEP(pe.tl.where(pe.tl.lt(o[0], 0), o[0] * o[1], o[0]))},
+      {"Clip", 1, 23, Result::first, false, 1, KB_STEP(clipped(pe, o))},
+      {"Add", 7, 23, Result::first, false, 2, KB_STEP(o[0] + o[1])},
+      {"Sub", 7, 23, Result::first, false, 2, KB_STEP(o[0] - o[1])},
+      {"Mul", 7, 23, Result::first, false, 2, KB_STEP(o[0] * o[1])},
+      {"Div", 7, 23, Result::first, false, 2, KB_STEP(o[0] / o[1])},
+      {"Pow", 7, 23, Result::first, false, 2, KB_STEP(power(pe, o))},
+      {"Mod", 10, 23, Result::first, false, 2, KB_STEP(modulo(pe, o))},
+      {"BitShift", 11, 23, Result::first, false, 2, KB_STEP(shifted(pe, o))},
+      {"BitwiseAnd", 18, 23, Result::first, false, 2, KB_STEP(o[0] & o[1])},
+      {"BitwiseOr", 18, 23, Result::first, false, 2, KB_STEP(o[0] | o[1])},
+      {"BitwiseXor", 18, 23, Result::first, false, 2, KB_STEP(o[0] ^ o[1])},
+      {"BitwiseNot", 18, 23, Result::first, false, 1, KB_STEP(~o[0])},
+      {"Max", 8, 23, Result::first, false, 1, KB_STEP(folded(pe, "maximum", o))},
+      {"Min", 8, 23, Result::first, false, 1, KB_STEP(folded(pe, "minimum", o))},
+      {"Sum", 8, 23, Result::first, true, 1, KB_STEP(folded(pe, "add", o))},
+      {"Mean", 8, 23, Result::first, true, 1, KB_STEP(folded(pe, "add", o) / static_cast<double>(o.size()))},
+      {"And", 7, 23, Result::boolean, false, 2, KB_STEP(o[0] & o[1])},
+      {"Or", 7, 23, Result::boolean, false, 2, KB_STEP(o[0] | o[1])},
+      {"Xor", 7, 23, Result::boolean, false, 2, KB_STEP(o[0] ^ o[1])},
+      {"Not", 1, 23, Result::boolean, false, 1, KB_STEP(pe.tl.eq(o[0], 0))},
+      {"Equal", 7, 23, Result::boolean, false, 2, KB_STEP(pe.tl.eq(o[0], o[1]))},
+      {"Less", 7, 23, Result::boolean, false, 2, KB_STEP(pe.tl.lt(o[0], o[1]))},
+      {"Greater", 7, 23, Result::boolean, false, 2, KB_STEP(pe.tl.gt(o[0], o[1]))},
+      {"LessOrEqual", 12, 23, Result::boolean, false, 2, KB_STEP(pe.tl.le(o[0], o[1]))},
+      {"GreaterOrEqual", 12, 23, Result::boolean, false, 2, KB_STEP(pe.tl.ge(o[0], o[1]))},
+      {"IsNaN", 9, 23, Result::boolean, false, 1, KB_STEP(pe.tl.ne(o[0], o[0]))},
+      {"IsInf", 10, 23, Result::boolean, false, 1, KB_STEP(is_infinite(pe, o))},
+  };
+  return rows;
+}
+
+#undef KB_STEP
+#undef KB_F
+
+const Elementwise& elementwise_row(const Op& op) {
+  const auto& rows = elementwise_table();
+  return *std::find_if(rows.begin(), rows.end(), [&](const Elementwise& e) { return op.node->op == e.name; });
+}
+
+void run_elementwise(Pe& pe) {
+  const Elementwise* e = &elementwise_row(pe.op);
+  for_elements(pe, [&](const Operands& given) {
+    if (!e->wide) return e->f(pe, given);
+    Operands operands;
+    for (const Tensor& t : given) operands.push_back(pe.widened(t));
+    return e->f(pe, operands);
+  });
+}
+
+/// Of what is there; only a clip may leave some out.
+void shape_first(Op& op) {
+  std::vector<Shape> shapes;
+  const bool alike = op.node->op != "Pow";
+  for (size_t i = 0; i < elementwise_row(op).least; ++i) op.in(i);
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    if (!op.has(i)) continue;
+    shapes.push_back(op.shape(i));
+    op.require(!alike || op.in(i).type == op.in(0).type,
+               "found " + name_of(op.in(0).type) + " and " + name_of(op.in(i).type));
+  }
+  op.set_output(0, op.in(0).type, broadcast(shapes));
+}
+
+void shape_boolean(Op& op) {
+  shape_first(op);
+  op.set_output(0, Type::boolean, op.out().shape);
+}
+
+std::vector<OpRow> rows_of_table() {
+  std::vector<OpRow> rows;
+  for (const Elementwise& e : elementwise_table())
+    rows.push_back({e.name, e.since, e.until, e.result == Result::first ? shape_first : shape_boolean, run_elementwise,
+                    "MATH on each PE's part; what broadcasts is gathered"});
+  return rows;
+}
+const RegisterOps registered_table(rows_of_table());
+
+// ---- Types
+
+void shape_cast(Op& op) {
+  op.require(op.integer("saturate", 1) != 0, "it does not saturate; float8 does here");
+  op.set_output(0, type_of(op.attribute("to").i), op.shape());
+}
+
+void shape_cast_like(Op& op) {
+  op.set_output(0, op.in(1).type, op.shape());
+}
+
+void run_cast(Pe& pe) {
+  for_elements(pe, {Strides::dense(pe.op.shape())}, [&](const Operands& o) {
+    const bool truth = pe.op.out().type == Type::boolean && pe.op.in(0).type != Type::boolean;
+    return truth ? pe.tl.ne(o[0], 0) : pe.cast(o[0], pe.out_type());
+  });
+}
+
+void shape_where(Op& op) {
+  op.require(op.in(1).type == op.in(2).type, "found " + name_of(op.in(1).type) + " and " + name_of(op.in(2).type));
+  op.set_output(0, op.in(1).type, broadcast({op.shape(0), op.shape(1), op.shape(2)}));
+}
+
+void run_where(Pe& pe) {
+  for_elements(pe, [&](const Operands& o) { return pe.tl.where(o[0], o[1], o[2]); });
+}
+
+void shape_dropout(Op& op) {
+  const bool training = op.opset >= 12 ? op.has(2) && op.values(2).at(0) != 0 : op.integer("is_test", 1) == 0;
+  const double ratio = op.opset >= 12 ? (op.has(1) ? op.reals(1).at(0) : 0.5) : op.real("ratio", 0.5f);
+  op.require(!training || ratio == 0, "it draws random numbers, of which ONNX does not say which");
+  op.set_output(0, op.in(0).type, op.shape());
+  op.set_output(1, op.opset >= 10 ? Type::boolean : op.in(0).type, op.shape());
+}
+
+void run_dropout(Pe& pe) {
+  for_elements(pe, {Strides::dense(pe.op.shape())}, [&](const Operands& o) { return o[0]; });
+  if (!pe.op.has_output(1)) return;
+  pe.for_pieces([&](int64_t first, int64_t count) { pe.put(1, first, pe.tl.full({count}, 1, pe.out_type(1))); }, 1);
+}
+
+const RegisterOps registered_types{{
+    {"Cast", 6, 23, shape_cast, run_cast, "MATH: a conversion"},
+    {"CastLike", 15, 23, shape_cast_like, run_cast, "MATH: a conversion"},
+    {"Where", 9, 23, shape_where, run_where, "MATH on each PE's part; what broadcasts is gathered"},
+    {"Dropout", 7, 23, shape_dropout, run_dropout, "DMA: of inference a copy"},
+}};
+
+}  // namespace
+
+Tensor arctangent(Pe& pe, const Tensor& x) {
+  // Abramowitz and Stegun, 4.4.49: within 2e-8 for |x| <= 1.
+  static const std::vector<double> c = {1,           -.3333314528, .1999355085, -.1420889944, .1065626393, -.0752896400,
+                                        .0429096138, -.0161657367, .0028662257};
+  tl::Context& tl = pe.tl;
+  const Tensor magnitude = tl.abs(x), far = tl.gt(magnitude, 1.0);
+  const Tensor r = tl.where(far, 1.0 / magnitude, magnitude);
+  const Tensor of_small = r * polynomial(pe, r * r, c);
+  return signed_like(pe, tl.where(far, kPi / 2 - of_small, of_small), x);
+}
+
+Tensor softplus(Pe& pe, const Tensor& x) {
+  return pe.tl.maximum(x, 0.0) + pe.tl.log(pe.tl.exp(-pe.tl.abs(x)) + 1.0);
+}
+
+Tensor activation(Pe& pe, const std::string& name, const Tensor& x, float alpha, float beta) {
+  tl::Context& tl = pe.tl;
+  if (name == "Relu") return tl.relu(x);
+  if (name == "Tanh") return tl.tanh(x);
+  if (name == "Sigmoid") return tl.sigmoid(x);
+  if (name == "Softsign") return x / (tl.abs(x) + 1.0);
+  if (name == "Softplus") return softplus(pe, x);
+  if (name == "Affine") return tl.fma(x, alpha, beta);
+  if (name == "ScaledTanh") return tl.tanh(x * beta) * alpha;
+  if (name == "LeakyRelu") return tl.where(tl.lt(x, 0.0), x * alpha, x);
+  if (name == "ThresholdedRelu") return tl.where(tl.gt(x, alpha), x, 0.0);
+  if (name == "HardSigmoid") return tl.clamp(tl.fma(x, alpha, beta), 0.0, 1.0);
+  if (name == "Elu") return tl.where(tl.lt(x, 0.0), (tl.exp(x) - 1.0) * alpha, x);
+  throw Refusal("its activation " + name + " is not known");
+}
+
+}  // namespace kernbench::onnx

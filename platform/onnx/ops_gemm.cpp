@@ -1,0 +1,457 @@
+// Products of matrices and convolutions, as tiles on pe_gemm.
+#include <algorithm>
+
+#include "kernbench/platform/onnx/elementwise.h"
+#include "kernbench/platform/onnx/window.h"
+
+namespace kernbench::onnx {
+namespace {
+
+using tl::Tensor;
+
+constexpr int64_t kTileK = 128;
+
+/// The largest square tile of which every PE still has one: a larger one reads each operand less often.
+int64_t tile_edge(int64_t batches, int64_t m, int64_t n, int64_t pes) {
+  for (const int64_t edge : {128, 64}) {
+    if (batches * tl::Context::cdiv(m, edge) * tl::Context::cdiv(n, edge) >= pes) return edge;
+  }
+  return 32;
+}
+
+/// Calls f(batch, first row, rows, first column, columns) for this PE's tiles of `batches` products [m, n].
+template <class F>
+void for_tiles(Pe& pe, int64_t batches, int64_t m, int64_t n, const F& f) {
+  const int64_t edge = tile_edge(batches, m, n, pe.tl.size());
+  const int64_t of_m = tl::Context::cdiv(m, edge), of_n = tl::Context::cdiv(n, edge), all = batches * of_m * of_n;
+  for (int64_t t = pe.tl.index(); t < all; t += pe.tl.size()) {
+    const int64_t i = t / of_n % of_m * edge, j = t % of_n * edge;
+    f(t / of_n / of_m, i, std::min(edge, m - i), j, std::min(edge, n - j));
+  }
+}
+
+/// Σ over k of a tile: a(first, count) [rows, count] · b(first, count) [count, columns], in f32 or i32. The next step's
+/// loads run beside a step's product.
+template <class A, class B>
+Tensor product(Pe& pe, int64_t k, const A& a, const B& b) {
+  Tensor sum, next_a = a(0, std::min(kTileK, k)), next_b = b(0, std::min(kTileK, k));
+  for (int64_t first = 0; first < k; first += kTileK) {
+    const Tensor own_a = next_a, own_b = next_b;
+    if (const int64_t next = first + kTileK; next < k) {
+      next_a = a(next, std::min(kTileK, k - next));
+      next_b = b(next, std::min(kTileK, k - next));
+    }
+    sum = sum.valid() ? pe.tl.dot(own_a, own_b, sum) : pe.tl.dot(own_a, own_b);
+  }
+  return sum;
+}
+
+/// A row-major matrix somewhere in an input, perhaps seen transposed.
+struct Matrix {
+  size_t input;
+  int64_t first, rows, columns;  ///< as they lie
+  bool transposed = false;
+  Tensor tile(Pe& pe, int64_t r, int64_t nr, int64_t c, int64_t nc) const {
+    if (transposed) return stored(pe, c, nc, r, nr).transpose();
+    return stored(pe, r, nr, c, nc);
+  }
+
+ private:
+  Tensor stored(Pe& pe, int64_t r, int64_t nr, int64_t c, int64_t nc) const {
+    return pe.tl.load_async((pe.in(input) + first + r * columns + c).block({nr, nc}, columns));
+  }
+};
+
+/// A tile of the output's matrix that begins at `first`.
+void put_tile(Pe& pe, int64_t first, int64_t columns, int64_t r, int64_t c, const Tensor& tile) {
+  pe.tl.store_async((pe.out() + first + r * columns + c).block(tile.shape(), columns), pe.cast(tile, pe.out_type()));
+}
+
+// ---- MatMul and its kin
+
+struct Products {
+  Shape batches;  ///< of the output
+  Shape a_batches, b_batches;
+  int64_t m = 1, n = 1, k = 1;
+};
+
+Products products_of(const Op& op, size_t ia, size_t ib) {
+  Shape a = op.shape(ia), b = op.shape(ib);
+  op.require(!a.empty() && !b.empty(), "found a scalar");
+  if (a.size() == 1) a.insert(a.begin(), 1);
+  if (b.size() == 1) b.push_back(1);
+  Products p;
+  p.m = a[a.size() - 2];
+  p.k = a.back();
+  p.n = b.back();
+  op.require(b[b.size() - 2] == p.k, "found " + to_string(op.shape(ia)) + " times " + to_string(op.shape(ib)));
+  p.a_batches.assign(a.begin(), a.end() - 2);
+  p.b_batches.assign(b.begin(), b.end() - 2);
+  p.batches = broadcast({p.a_batches, p.b_batches});
+  return p;
+}
+
+Shape product_shape(const Op& op, size_t ia, size_t ib) {
+  const Products p = products_of(op, ia, ib);
+  Shape s = p.batches;
+  if (op.rank(ia) > 1) s.push_back(p.m);
+  if (op.rank(ib) > 1) s.push_back(p.n);
+  return s;
+}
+
+/// out = f(Σ a · b of a tile, batch, its rows and columns); a(tile) and b(tile) are what is made of the operands'
+/// tiles.
+template <class A, class B, class F>
+void multiply(Pe& pe, size_t ia, size_t ib, const A& made_a, const B& made_b, const F& f) {
+  const Products p = products_of(pe.op, ia, ib);
+  const Strides of_a = Strides::broadcast(p.a_batches, p.batches), of_b = Strides::broadcast(p.b_batches, p.batches);
+  for_tiles(pe, elements_of(p.batches), p.m, p.n, [&](int64_t batch, int64_t i, int64_t ni, int64_t j, int64_t nj) {
+    const Matrix a{ia, of_a.at(batch) * p.m * p.k, p.m, p.k}, b{ib, of_b.at(batch) * p.k * p.n, p.k, p.n};
+    const Tensor sum = product(
+        pe, p.k, [&](int64_t k, int64_t nk) { return made_a(a.tile(pe, i, ni, k, nk), i, ni); },
+        [&](int64_t k, int64_t nk) { return made_b(b.tile(pe, k, nk, j, nj), j, nj); });
+    put_tile(pe, batch * p.m * p.n, p.n, i, j, f(sum, i, ni, j, nj));
+  });
+}
+
+void shape_matmul(Op& op) {
+  op.require(op.in(0).type == op.in(1).type, "found operands of two types");
+  op.require(op.in(0).type != Type::uint32 && op.in(0).type != Type::int64, "pe_gemm has no " + name_of(op.in(0).type));
+  op.set_output(0, op.in(0).type, product_shape(op, 0, 1));
+}
+void run_matmul(Pe& pe) {
+  const auto same = [](const Tensor& t, int64_t, int64_t) { return t; };
+  multiply(pe, 0, 1, same, same, [](const Tensor& sum, int64_t, int64_t, int64_t, int64_t) { return sum; });
+}
+
+/// The tile less its zero point, exactly, for pe_gemm. A zero point is one number, or one for each row or column.
+Tensor less_zero_point(Pe& pe, const Tensor& tile, size_t zero, int64_t first, int64_t count, bool of_rows) {
+  const Tensor wide = pe.tl.cast(tile, DType::i32);
+  if (!pe.op.has(zero)) return wide;
+  const bool one = pe.op.in(zero).elements() == 1;
+  const Tensor z = pe.cast(pe.tl.load(pe.in(zero) + (one ? 0 : first), {one ? 1 : count}), DType::i32);
+  return wide - (of_rows ? z.reshape({one ? 1 : count, 1}) : z.reshape({1, one ? 1 : count}));
+}
+
+void check_zero_point(const Op& op, size_t i, int64_t n) {
+  if (!op.has(i)) return;
+  op.require(op.in(i).elements() == 1 || (op.rank(i) == 1 && op.shape(i)[0] == n),
+             "found a zero point of shape " + to_string(op.shape(i)) + "; not yet");
+}
+
+void shape_matmul_integer(Op& op) {
+  const Products p = products_of(op, 0, 1);
+  check_zero_point(op, 2, p.m);
+  check_zero_point(op, 3, p.n);
+  op.set_output(0, Type::int32, product_shape(op, 0, 1));
+}
+void run_matmul_integer(Pe& pe) {
+  multiply(
+      pe, 0, 1, [&](const Tensor& t, int64_t i, int64_t n) { return less_zero_point(pe, t, 2, i, n, true); },
+      [&](const Tensor& t, int64_t j, int64_t n) { return less_zero_point(pe, t, 3, j, n, false); },
+      [](const Tensor& sum, int64_t, int64_t, int64_t, int64_t) { return sum; });
+}
+
+/// A scale or zero point of one element.
+Tensor one_of(Pe& pe, size_t i, DType type) {
+  return pe.cast(pe.tl.load(pe.in(i), {1}), type);
+}
+
+/// i32 sums scaled, rounded and saturated as the output's type.
+Tensor requantized(Pe& pe, const Tensor& sum, const Tensor& scale, size_t zero) {
+  Tensor y = pe.tl.round(pe.tl.cast(sum, DType::f32) * scale);
+  if (pe.op.has(zero)) y = y + one_of(pe, zero, DType::f32);
+  return pe.tl.cast(y, pe.out_type());
+}
+
+void shape_qlinear_matmul(Op& op) {
+  const Products p = products_of(op, 0, 3);
+  check_zero_point(op, 2, p.m);
+  check_zero_point(op, 5, p.n);
+  for (const size_t i : {size_t{1}, size_t{4}, size_t{6}, size_t{7}})
+    op.require(op.in(i).elements() == 1, "found scales of each row or column; not yet");
+  op.set_output(0, op.in(7).type, product_shape(op, 0, 3));
+}
+void run_qlinear_matmul(Pe& pe) {
+  const Tensor scale = one_of(pe, 1, DType::f32) * one_of(pe, 4, DType::f32) / one_of(pe, 6, DType::f32);
+  multiply(
+      pe, 0, 3, [&](const Tensor& t, int64_t i, int64_t n) { return less_zero_point(pe, t, 2, i, n, true); },
+      [&](const Tensor& t, int64_t j, int64_t n) { return less_zero_point(pe, t, 5, j, n, false); },
+      [&](const Tensor& sum, int64_t, int64_t, int64_t, int64_t) { return requantized(pe, sum, scale, 7); });
+}
+
+struct GemmSizes {
+  int64_t m, n, k;
+  bool transpose_a, transpose_b;
+};
+
+GemmSizes gemm_sizes(const Op& op) {
+  op.require(op.rank(0) == 2 && op.rank(1) == 2, "found operands that are no matrices");
+  const bool ta = op.integer("transA", 0) != 0, tb = op.integer("transB", 0) != 0;
+  const GemmSizes s{op.shape(0)[ta], op.shape(1)[!tb], op.shape(0)[!ta], ta, tb};
+  op.require(op.shape(1)[tb] == s.k, "found " + to_string(op.shape(0)) + " times " + to_string(op.shape(1)));
+  return s;
+}
+
+void shape_gemm(Op& op) {
+  const GemmSizes s = gemm_sizes(op);
+  op.require(is_float(op.in(0).dtype()), "pe_gemm scales floats alone; found " + name_of(op.in(0).type));
+  if (op.has(2)) op.require(broadcast({op.shape(2), {s.m, s.n}}) == Shape{s.m, s.n}, "found C of another shape");
+  op.set_output(0, op.in(0).type, {s.m, s.n});
+}
+void run_gemm(Pe& pe) {
+  const GemmSizes s = gemm_sizes(pe.op);
+  const Matrix a{0, 0, s.transpose_a ? s.k : s.m, s.transpose_a ? s.m : s.k, s.transpose_a};
+  const Matrix b{1, 0, s.transpose_b ? s.n : s.k, s.transpose_b ? s.k : s.n, s.transpose_b};
+  const float alpha = pe.op.real("alpha", 1), beta = pe.op.real("beta", 1);
+  const Strides c = pe.op.has(2) ? Strides::broadcast(pe.op.shape(2), {s.m, s.n}) : Strides();
+  for_tiles(pe, 1, s.m, s.n, [&](int64_t, int64_t i, int64_t ni, int64_t j, int64_t nj) {
+    Tensor y = product(
+        pe, s.k, [&](int64_t k, int64_t nk) { return a.tile(pe, i, ni, k, nk); },
+        [&](int64_t k, int64_t nk) { return b.tile(pe, k, nk, j, nj); });
+    if (alpha != 1) y = y * alpha;
+    if (pe.op.has(2)) {
+      std::vector<int64_t> places;
+      for (int64_t r = i; r < i + ni; ++r) {
+        for (const int64_t p : c.range(r * s.n + j, nj)) places.push_back(p);
+      }
+      const Tensor more = pe.widened(pe.pick(2, places, {ni, nj}));
+      y = y + (beta != 1 ? more * beta : more);
+    }
+    put_tile(pe, 0, s.n, i, j, y);
+  });
+}
+
+const char* const kTiled = "GEMM: square tiles, which PEs take in turns";
+const RegisterOps registered_products{{
+    {"MatMul", 1, 23, shape_matmul, run_matmul, kTiled},
+    {"MatMulInteger", 10, 23, shape_matmul_integer, run_matmul_integer, kTiled},
+    {"QLinearMatMul", 10, 23, shape_qlinear_matmul, run_qlinear_matmul, kTiled},
+    {"Gemm", 7, 23, shape_gemm, run_gemm, kTiled},
+}};
+
+// ---- Convolutions: [channels out, k] · [k, pixels], of each image and group
+
+struct ConvSizes {
+  Window window;
+  int64_t images, groups, in_channels, out_channels;  ///< of channels: in a group
+  int64_t taps() const { return elements_of(window.kernel); }
+};
+
+ConvSizes conv_sizes(const Op& op, size_t ix, size_t iw) {
+  const Shape &x = op.shape(ix), &w = op.shape(iw);
+  op.require(x.size() >= 3 && w.size() == x.size(), "found X " + to_string(x) + " and W " + to_string(w));
+  ConvSizes s;
+  s.window = Window::of(op, Shape(x.begin() + 2, x.end()), Shape(w.begin() + 2, w.end()));
+  s.images = x[0];
+  s.groups = op.integer("group", 1);
+  op.require(s.groups >= 1 && x[1] % s.groups == 0 && w[0] % s.groups == 0 && x[1] / s.groups == w[1],
+             "found X " + to_string(x) + " and W " + to_string(w) + " in " + std::to_string(s.groups) + " groups");
+  s.in_channels = w[1];
+  s.out_channels = w[0] / s.groups;
+  return s;
+}
+
+Shape conv_shape(const ConvSizes& s) {
+  Shape to{s.images, s.groups * s.out_channels};
+  to.insert(to.end(), s.window.out.begin(), s.window.out.end());
+  return to;
+}
+
+/// out = f(Σ, first channel, channels) over tiles of channels and pixels; `fill` stands where the window leaves X.
+template <class X, class W, class F>
+void convolve(Pe& pe, const ConvSizes& s, size_t ix, size_t iw, double fill, const X& made_x, const W& made_w,
+              const F& f) {
+  const int64_t pixels = elements_of(s.window.out), taps = s.taps(), k_all = s.in_channels * taps;
+  const int64_t image = elements_of(s.window.in);
+  for_tiles(pe, s.images * s.groups, s.out_channels, pixels,
+            [&](int64_t batch, int64_t i, int64_t ni, int64_t j, int64_t nj) {
+              const int64_t group = batch % s.groups, channel = group * s.out_channels + i;
+              const int64_t x0 = batch * s.in_channels * image;  // of the image's group
+              const Matrix w{iw, group * s.out_channels * k_all, s.out_channels, k_all};
+              const Tensor sum = product(
+                  pe, k_all, [&](int64_t k, int64_t nk) { return made_w(w.tile(pe, i, ni, k, nk), channel, ni); },
+                  [&](int64_t k, int64_t nk) {
+                    std::vector<int64_t> places;
+                    for (int64_t t = k; t < k + nk; ++t) {
+                      for (int64_t p = j; p < j + nj; ++p) {
+                        const int64_t place = s.window.place(p, t % taps);
+                        places.push_back(place < 0 ? -1 : x0 + t / taps * image + place);
+                      }
+                    }
+                    return made_x(pe.pick(ix, places, {nk, nj}, fill));
+                  });
+              put_tile(pe, batch * s.out_channels * pixels, pixels, i, j, f(sum, channel, ni));
+            });
+}
+
+/// One number for each of some output channels, as a column.
+Tensor of_channels(Pe& pe, size_t input, int64_t channel, int64_t n, DType type) {
+  if (pe.op.in(input).elements() == 1) return one_of(pe, input, type).reshape({1, 1});
+  return pe.cast(pe.tl.load(pe.in(input) + channel, {n}), type).reshape({n, 1});
+}
+
+void shape_conv(Op& op) {
+  const ConvSizes s = conv_sizes(op, 0, 1);
+  op.require(is_float(op.in(0).dtype()) && op.in(0).type == op.in(1).type, "found " + name_of(op.in(0).type));
+  if (op.has(2)) op.require(op.shape(2) == Shape{op.shape(1)[0]}, "found B " + to_string(op.shape(2)));
+  op.set_output(0, op.in(0).type, conv_shape(s));
+}
+void run_conv(Pe& pe) {
+  const auto same = [](const Tensor& t) { return t; };
+  convolve(
+      pe, conv_sizes(pe.op, 0, 1), 0, 1, 0, same, [](const Tensor& t, int64_t, int64_t) { return t; },
+      [&](const Tensor& sum, int64_t channel, int64_t n) {
+        return pe.op.has(2) ? sum + of_channels(pe, 2, channel, n, sum.dtype()) : sum;
+      });
+}
+
+void check_conv_zeros(const Op& op, size_t zx, size_t zw, int64_t channels) {
+  if (op.has(zx)) op.require(op.in(zx).elements() == 1, "found zero points of X, expected one");
+  if (op.has(zw)) op.require(op.in(zw).elements() == 1 || op.in(zw).elements() == channels, "found zero points of W");
+}
+
+/// Integers less their zero points.
+template <class F>
+void convolve_integers(Pe& pe, size_t ix, size_t iw, size_t zx, size_t zw, const F& f) {
+  // Outside of X stands what comes to 0: its zero point.
+  const double fill = pe.op.has(zx) ? static_cast<double>(pe.ints(zx).at(0)) : 0;
+  convolve(
+      pe, conv_sizes(pe.op, ix, iw), ix, iw, fill,
+      [&](const Tensor& t) { return pe.tl.cast(t, DType::i32) - static_cast<int64_t>(fill); },
+      [&](const Tensor& t, int64_t channel, int64_t n) {
+        const Tensor wide = pe.tl.cast(t, DType::i32);
+        return pe.op.has(zw) ? wide - of_channels(pe, zw, channel, n, DType::i32) : wide;
+      },
+      f);
+}
+
+void shape_conv_integer(Op& op) {
+  check_conv_zeros(op, 2, 3, op.shape(1)[0]);
+  op.set_output(0, Type::int32, conv_shape(conv_sizes(op, 0, 1)));
+}
+void run_conv_integer(Pe& pe) {
+  convolve_integers(pe, 0, 1, 2, 3, [](const Tensor& sum, int64_t, int64_t) { return sum; });
+}
+
+void shape_qlinear_conv(Op& op) {
+  const int64_t channels = op.shape(3)[0];
+  check_conv_zeros(op, 2, 5, channels);
+  for (const size_t i : {size_t{1}, size_t{6}, size_t{7}}) op.require(op.in(i).elements() == 1, "found several scales");
+  op.require(op.in(4).elements() == 1 || op.in(4).elements() == channels, "found scales of W");
+  op.set_output(0, op.in(7).type, conv_shape(conv_sizes(op, 0, 3)));
+}
+void run_qlinear_conv(Pe& pe) {
+  const Tensor scale = one_of(pe, 1, DType::f32) / one_of(pe, 6, DType::f32);
+  convolve_integers(pe, 0, 3, 2, 5, [&](const Tensor& sum, int64_t channel, int64_t n) {
+    const Tensor biased = pe.op.has(8) ? sum + of_channels(pe, 8, channel, n, DType::i32) : sum;
+    return requantized(pe, biased, scale.reshape({1, 1}) * of_channels(pe, 4, channel, n, DType::f32), 7);
+  });
+}
+
+// ---- Transposed convolutions: each output pixel gathers what reaches it
+
+struct TransposedSizes {
+  Shape in, out, kernel, strides, dilations, before;
+  int64_t images, groups, in_channels, out_channels;
+  /// Where tap t of output pixel p comes from in an image of X; −1: from nowhere.
+  int64_t place(int64_t p, int64_t t) const {
+    const Shape o = unflattened(p, out), k = unflattened(t, kernel);
+    int64_t place = 0;
+    for (size_t d = 0; d < o.size(); ++d) {
+      const int64_t scaled = o[d] + before[d] - k[d] * dilations[d];
+      if (scaled < 0 || scaled % strides[d] != 0 || scaled / strides[d] >= in[d]) return -1;
+      place = place * in[d] + scaled / strides[d];
+    }
+    return place;
+  }
+};
+
+TransposedSizes transposed_sizes(const Op& op) {
+  const Shape &x = op.shape(0), &w = op.shape(1);
+  op.require(x.size() >= 3 && w.size() == x.size(), "found X " + to_string(x) + " and W " + to_string(w));
+  const size_t n = x.size() - 2;
+  TransposedSizes s;
+  s.in.assign(x.begin() + 2, x.end());
+  s.kernel.assign(w.begin() + 2, w.end());
+  s.strides = op.ints("strides", Shape(n, 1));
+  s.dilations = op.ints("dilations", Shape(n, 1));
+  Shape pads = op.ints("pads", Shape(2 * n, 0));
+  const Shape extra = op.ints("output_padding", Shape(n, 0)), asked = op.ints("output_shape");
+  const std::string mode = op.text("auto_pad", "NOTSET");
+  op.require(s.strides.size() == n && s.dilations.size() == n && pads.size() == 2 * n && extra.size() == n &&
+                 (asked.empty() || asked.size() == n),
+             "found attributes of another number of dimensions");
+  op.require_small({s.strides, s.dilations, pads, extra, asked});
+  s.before.resize(n);
+  for (size_t d = 0; d < n; ++d) {
+    op.require(s.strides[d] >= 1 && s.dilations[d] >= 1 && s.strides[d] < 1 << 20 && s.dilations[d] < 1 << 20,
+               "found strides or dilations below 1");
+    const int64_t whole = s.strides[d] * (s.in[d] - 1) + extra[d] + (s.kernel[d] - 1) * s.dilations[d] + 1;
+    const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
+    if (!asked.empty() || same) {
+      const int64_t to = asked.empty() ? s.in[d] * s.strides[d] : asked[d];
+      const int64_t total = whole - to, half = total / 2;
+      pads[d] = total < 0 ? 0 : mode == "SAME_UPPER" ? half : total - half;  // more is added behind
+      pads[d + n] = total - pads[d];
+    }
+    s.before[d] = pads[d];
+    s.out.push_back(whole - pads[d] - pads[d + n]);
+    op.require(s.out[d] > 0, "its output has no elements");
+  }
+  s.images = x[0];
+  s.groups = op.integer("group", 1);
+  op.require(s.groups >= 1 && x[1] == w[0] && x[1] % s.groups == 0,
+             "found X " + to_string(x) + " and W " + to_string(w));
+  s.in_channels = x[1] / s.groups;
+  s.out_channels = w[1];
+  return s;
+}
+
+void shape_conv_transpose(Op& op) {
+  const TransposedSizes s = transposed_sizes(op);
+  op.require(is_float(op.in(0).dtype()) && op.in(0).type == op.in(1).type, "found " + name_of(op.in(0).type));
+  Shape to{s.images, s.groups * s.out_channels};
+  to.insert(to.end(), s.out.begin(), s.out.end());
+  op.set_output(0, op.in(0).type, to);
+}
+void run_conv_transpose(Pe& pe) {
+  const TransposedSizes s = transposed_sizes(pe.op);
+  const int64_t pixels = elements_of(s.out), taps = elements_of(s.kernel), image = elements_of(s.in);
+  for_tiles(pe, s.images * s.groups, s.out_channels, pixels,
+            [&](int64_t batch, int64_t i, int64_t ni, int64_t j, int64_t nj) {
+              const int64_t group = batch % s.groups, x0 = batch * s.in_channels * image;
+              const auto weights = [&](int64_t k, int64_t nk) {
+                std::vector<int64_t> places;
+                for (int64_t c = i; c < i + ni; ++c) {
+                  for (int64_t t = k; t < k + nk; ++t)
+                    places.push_back(((group * s.in_channels + t / taps) * s.out_channels + c) * taps + t % taps);
+                }
+                return pe.pick(1, places, {ni, nk});
+              };
+              const auto columns = [&](int64_t k, int64_t nk) {
+                std::vector<int64_t> places;
+                for (int64_t t = k; t < k + nk; ++t) {
+                  for (int64_t p = j; p < j + nj; ++p) {
+                    const int64_t place = s.place(p, t % taps);
+                    places.push_back(place < 0 ? -1 : x0 + t / taps * image + place);
+                  }
+                }
+                return pe.pick(0, places, {nk, nj});
+              };
+              Tensor y = product(pe, s.in_channels * taps, weights, columns);
+              if (pe.op.has(2)) y = y + of_channels(pe, 2, group * s.out_channels + i, ni, y.dtype());
+              put_tile(pe, batch * s.out_channels * pixels, pixels, i, j, y);
+            });
+}
+
+const char* const kImplicit = "GEMM: [channels, k] · [k, pixels] in tiles; DMA gathers the pixels' columns";
+const RegisterOps registered_convolutions{{
+    {"Conv", 1, 23, shape_conv, run_conv, kImplicit},
+    {"ConvInteger", 10, 23, shape_conv_integer, run_conv_integer, kImplicit, true},
+    {"QLinearConv", 10, 23, shape_qlinear_conv, run_qlinear_conv, kImplicit, true},
+    {"ConvTranspose", 1, 23, shape_conv_transpose, run_conv_transpose, kImplicit},
+}};
+
+}  // namespace
+}  // namespace kernbench::onnx

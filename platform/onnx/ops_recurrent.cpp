@@ -1,0 +1,201 @@
+// RNN, GRU and LSTM: one PE a direction, step by step; the gates' products on pe_gemm.
+#include <algorithm>
+
+#include "kernbench/platform/onnx/elementwise.h"
+
+namespace kernbench::onnx {
+namespace {
+
+using tl::Tensor;
+
+struct Recurrence {
+  int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 1, gates = 1;
+  bool batch_first = false;
+  std::vector<std::string> activations;
+  std::vector<float> alphas, betas;
+  double clip = 0;
+};
+
+std::vector<float> coefficients(const Op& op, const char* name, const Recurrence& r) {
+  std::vector<float> all;
+  const std::vector<float> given = op.given(name) ? op.attribute(name).floats : std::vector<float>();
+  size_t next = 0;
+  for (const std::string& a : r.activations) {
+    const bool alpha = std::string(name) == "activation_alpha";
+    const bool takes = a == "LeakyRelu" || a == "Elu" || a == "ThresholdedRelu" || a == "HardSigmoid" ||
+                       a == "ScaledTanh" || a == "Affine";
+    const float fallback = a == "LeakyRelu" ? 0.01f : a == "HardSigmoid" ? (alpha ? 0.2f : 0.5f) : alpha ? 1.0f : 0.0f;
+    all.push_back(takes && next < given.size() ? given[next++] : fallback);
+  }
+  return all;
+}
+
+Recurrence recurrence_of(const Op& op) {
+  Recurrence r;
+  const std::string& name = op.node->op;
+  r.gates = name == "LSTM" ? 4 : name == "GRU" ? 3 : 1;
+  op.require(op.rank(0) == 3 && op.rank(1) == 3 && op.rank(2) == 3, "found X, W or R of another rank than 3");
+  r.batch_first = op.integer("layout", 0) != 0;
+  r.steps = op.shape()[r.batch_first];
+  r.batch = op.shape()[!r.batch_first];
+  r.inputs = op.shape()[2];
+  r.hidden = op.shape(2)[2];
+  r.directions = op.shape(1)[0];
+  const Shape w{r.directions, r.gates * r.hidden, r.inputs}, weights{r.directions, r.gates * r.hidden, r.hidden};
+  const std::string direction = op.text("direction", "forward");
+  op.require(direction == "forward" || direction == "reverse" || direction == "bidirectional", "found " + direction);
+  op.require(r.directions == (direction == "bidirectional" ? 2 : 1) && op.shape(1) == w && op.shape(2) == weights &&
+                 op.integer("hidden_size", r.hidden) == r.hidden,
+             "found W " + to_string(op.shape(1)) + " and R " + to_string(op.shape(2)));
+  op.require(r.hidden <= 4096 && r.inputs <= 4096 && r.batch <= 1024, "its gates do not fit a TCM");
+  const Shape state = r.batch_first ? Shape{r.batch, r.directions, r.hidden} : Shape{r.directions, r.batch, r.hidden};
+  if (op.has(3)) op.require(op.shape(3) == Shape{r.directions, 2 * r.gates * r.hidden}, "found B of another shape");
+  if (op.has(4)) {
+    const std::vector<int64_t> lengths = op.values(4);
+    op.require(std::all_of(lengths.begin(), lengths.end(), [&](int64_t n) { return n == r.steps; }),
+               "found sequences of different lengths; not yet");
+  }
+  for (const size_t i : {size_t{5}, size_t{6}})
+    if (op.has(i)) op.require(op.shape(i) == state, "found an initial state of shape " + to_string(op.shape(i)));
+  if (op.has(7)) op.require(op.shape(7) == Shape{r.directions, 3 * r.hidden}, "found P of another shape");
+  op.require(op.integer("input_forget", 0) == 0, "it couples its gates (input_forget); not yet");
+  const std::vector<std::string> usual = name == "LSTM"  ? std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"}
+                                         : name == "GRU" ? std::vector<std::string>{"Sigmoid", "Tanh"}
+                                                         : std::vector<std::string>{"Tanh"};
+  if (op.given("activations")) r.activations = op.attribute("activations").strings;
+  while (r.activations.size() < usual.size() * static_cast<size_t>(r.directions))
+    r.activations.push_back(usual[r.activations.size() % usual.size()]);
+  r.alphas = coefficients(op, "activation_alpha", r);
+  r.betas = coefficients(op, "activation_beta", r);
+  r.clip = op.real("clip", 0);
+  return r;
+}
+
+void shape_recurrent(Op& op) {
+  const Recurrence r = recurrence_of(op);
+  op.require(op.in(0).type == Type::float32, "found " + name_of(op.in(0).type) + ", expected float");
+  op.set_output(0, op.in(0).type,
+                r.batch_first ? Shape{r.batch, r.steps, r.directions, r.hidden}
+                              : Shape{r.steps, r.directions, r.batch, r.hidden});
+  const Shape state = r.batch_first ? Shape{r.batch, r.directions, r.hidden} : Shape{r.directions, r.batch, r.hidden};
+  op.set_output(1, op.in(0).type, state);
+  op.set_output(2, op.in(0).type, state);
+}
+
+/// One direction, on one PE.
+class Direction {
+ public:
+  Direction(Pe& pe, const Recurrence& r, int64_t d) : pe_(pe), r_(r), d_(d) {
+    const int64_t h = r.hidden, g = r.gates * h;
+    w_ = pe.tl.load(pe.in(1) + d * g * r.inputs, {g, r.inputs});
+    recurrent_ = pe.tl.load(pe.in(2) + d * g * h, {g, h});
+    if (pe.op.has(3)) bias_ = pe.tl.load(pe.in(3) + d * 2 * g, {1, 2 * g});
+    if (pe.op.has(7)) peepholes_ = pe.tl.load(pe.in(7) + d * 3 * h, {1, 3 * h});
+    state_ = initial(5);
+    cell_ = initial(6);
+  }
+
+  void run() {
+    const bool backward = pe_.op.text("direction", "forward") == "reverse" || d_ == 1;
+    for (int64_t s = 0; s < r_.steps; ++s) {
+      const int64_t t = backward ? r_.steps - 1 - s : s;
+      const Tensor x = pe_.pick(0, rows(t, r_.inputs), {r_.batch, r_.inputs});
+      if (r_.gates == 4) lstm(x);
+      if (r_.gates == 3) gru(x);
+      if (r_.gates == 1) state_ = activated(0, sum(x, 0) + recurred(state_, 0));
+      if (pe_.op.has_output(0)) pe_.put(0, step_places(t), state_);
+    }
+    if (pe_.op.has_output(1)) pe_.put(1, state_places(), state_);
+    if (pe_.op.has_output(2)) pe_.put(2, state_places(), cell_);
+  }
+
+ private:
+  /// Places of step t's [batch, n] in X.
+  std::vector<int64_t> rows(int64_t t, int64_t n) const {
+    std::vector<int64_t> places;
+    for (int64_t b = 0; b < r_.batch; ++b) {
+      for (int64_t i = 0; i < n; ++i) places.push_back((r_.batch_first ? b * r_.steps + t : t * r_.batch + b) * n + i);
+    }
+    return places;
+  }
+  std::vector<int64_t> step_places(int64_t t) const {
+    std::vector<int64_t> places;
+    for (int64_t b = 0; b < r_.batch; ++b) {
+      const int64_t row =
+          r_.batch_first ? (b * r_.steps + t) * r_.directions + d_ : (t * r_.directions + d_) * r_.batch + b;
+      for (int64_t i = 0; i < r_.hidden; ++i) places.push_back(row * r_.hidden + i);
+    }
+    return places;
+  }
+  std::vector<int64_t> state_places() const {
+    std::vector<int64_t> places;
+    for (int64_t b = 0; b < r_.batch; ++b) {
+      const int64_t row = r_.batch_first ? b * r_.directions + d_ : d_ * r_.batch + b;
+      for (int64_t i = 0; i < r_.hidden; ++i) places.push_back(row * r_.hidden + i);
+    }
+    return places;
+  }
+  Tensor initial(size_t input) {
+    if (pe_.op.has(input)) return pe_.pick(input, state_places(), {r_.batch, r_.hidden});
+    return pe_.tl.zeros({r_.batch, r_.hidden}, DType::f32);
+  }
+  Tensor part(const Tensor& all, int axis, int64_t gate) const { return all.slice(axis, gate * r_.hidden, r_.hidden); }
+  Tensor recurred(const Tensor& h, int64_t gate) { return pe_.tl.dot(h, part(recurrent_, 0, gate).transpose()); }
+  Tensor bias(int64_t gate) const { return part(bias_, 1, gate); }
+  /// x · W and both biases of a gate.
+  Tensor sum(const Tensor& x, int64_t gate, bool recurrent_bias = true) {
+    Tensor s = pe_.tl.dot(x, part(w_, 0, gate).transpose());
+    if (!bias_.valid()) return s;
+    s = s + bias(gate);
+    return recurrent_bias ? s + bias(r_.gates + gate) : s;
+  }
+  Tensor peeped(const Tensor& s, const Tensor& cell, int64_t which) const {
+    return peepholes_.valid() ? s + cell * part(peepholes_, 1, which) : s;
+  }
+  Tensor activated(size_t which, Tensor x) {
+    const size_t i = which + static_cast<size_t>(d_) * r_.activations.size() / static_cast<size_t>(r_.directions);
+    if (r_.clip > 0) x = pe_.tl.clamp(x, -r_.clip, r_.clip);
+    return activation(pe_, r_.activations[i], x, r_.alphas[i], r_.betas[i]);
+  }
+  void lstm(const Tensor& x) {  // gates: input, output, forget, cell
+    const auto raw = [&](int64_t gate) { return sum(x, gate) + recurred(state_, gate); };
+    const Tensor in = activated(0, peeped(raw(0), cell_, 0)), forget = activated(0, peeped(raw(2), cell_, 2));
+    const Tensor cell = forget * cell_ + in * activated(1, raw(3));
+    const Tensor out = activated(0, peeped(raw(1), cell, 1));
+    cell_ = cell;
+    state_ = out * activated(2, cell);
+  }
+  void gru(const Tensor& x) {  // gates: update, reset, hidden
+    const Tensor update = activated(0, sum(x, 0) + recurred(state_, 0));
+    const Tensor reset = activated(0, sum(x, 1) + recurred(state_, 1));
+    Tensor h;
+    if (pe_.op.integer("linear_before_reset", 0) != 0) {
+      Tensor linear = recurred(state_, 2);
+      if (bias_.valid()) linear = linear + bias(5);
+      h = activated(1, sum(x, 2, false) + reset * linear);
+    } else {
+      h = activated(1, sum(x, 2) + recurred(reset * state_, 2));
+    }
+    state_ = (1.0 - update) * h + update * state_;
+  }
+
+  Pe& pe_;
+  const Recurrence& r_;
+  int64_t d_;
+  Tensor w_, recurrent_, bias_, peepholes_, state_, cell_;
+};
+
+void run_recurrent(Pe& pe) {
+  const Recurrence r = recurrence_of(pe.op);
+  for (int64_t d = pe.tl.index(); d < r.directions; d += pe.tl.size()) Direction(pe, r, d).run();
+}
+
+const char* const kRecurrent = "GEMM and MATH: one PE a direction, step by step";
+const RegisterOps registered_recurrent{{
+    {"RNN", 7, 23, shape_recurrent, run_recurrent, kRecurrent},
+    {"GRU", 7, 23, shape_recurrent, run_recurrent, kRecurrent},
+    {"LSTM", 7, 23, shape_recurrent, run_recurrent, kRecurrent},
+}};
+
+}  // namespace
+}  // namespace kernbench::onnx

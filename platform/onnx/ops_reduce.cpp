@@ -1,0 +1,419 @@
+// Reductions over any axes, and ops along one axis whose rows lie in TCM as a whole.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernbench/platform/onnx/elementwise.h"
+#include "kernbench/platform/onnx/rows.h"
+
+namespace kernbench::onnx {
+namespace {
+
+using tl::Tensor;
+
+// ---- Reductions
+
+struct Axes {
+  std::vector<bool> reduced;
+  bool keep = true;
+};
+
+Axes axes_of(const Op& op) {
+  Axes a;
+  a.keep = op.integer("keepdims", 1) != 0;
+  a.reduced.assign(static_cast<size_t>(op.rank()), false);
+  const std::vector<int64_t> axes = op.values_or_ints(1, "axes");
+  for (const int64_t axis : axes) a.reduced[static_cast<size_t>(op.axis(axis, op.rank()))] = true;
+  if (axes.empty() && op.integer("noop_with_empty_axes", 0) == 0) a.reduced.assign(a.reduced.size(), true);
+  return a;
+}
+
+void shape_reduction(Op& op) {
+  const Axes a = axes_of(op);
+  Shape out;
+  for (size_t d = 0; d < a.reduced.size(); ++d) {
+    if (!a.reduced[d]) out.push_back(op.shape()[d]);
+    if (a.reduced[d] && a.keep) out.push_back(1);
+  }
+  op.set_output(0, op.in(0).type, out);
+}
+
+/// The input as rows of what becomes one element each.
+struct Rows {
+  Strides kept, reduced;
+  explicit Rows(const Shape& shape, const std::vector<bool>& is_reduced) {
+    const Shape strides = row_major_strides(shape);
+    for (size_t d = 0; d < shape.size(); ++d) {
+      Strides& to = is_reduced[d] ? reduced : kept;
+      to.shape.push_back(shape[d]);
+      to.strides.push_back(strides[d]);
+    }
+  }
+  /// Elements [first, first + count) of the rows [row, row + rows).
+  std::vector<int64_t> places(int64_t row, int64_t rows, int64_t first, int64_t count) const {
+    const std::vector<int64_t> starts = kept.range(row, rows), steps = reduced.range(first, count);
+    std::vector<int64_t> all;
+    all.reserve(starts.size() * steps.size());
+    for (const int64_t s : starts) {
+      for (const int64_t step : steps) all.push_back(s + step);
+    }
+    return all;
+  }
+};
+
+struct Reduction {
+  const char* name;
+  int since, until;
+  const char* tl;  ///< sum, prod, max, min
+  Tensor (*before)(Pe&, const Tensor&);
+  Tensor (*after)(Pe&, const Tensor&, double count);
+  bool wide;  ///< floats in f32, rounded once
+};
+
+Tensor same(Pe&, const Tensor& x) {
+  return x;
+}
+Tensor kept(Pe&, const Tensor& x, double) {
+  return x;
+}
+
+const Reduction kReductions[] = {
+    {"ReduceSum", 1, 23, "sum", same, kept, true},
+    {"ReduceProd", 1, 23, "prod", same, kept, true},
+    {"ReduceMax", 1, 23, "max", same, kept, false},
+    {"ReduceMin", 1, 23, "min", same, kept, false},
+    {"ReduceMean", 1, 23, "sum", same,
+     [](Pe& pe, const Tensor& x, double n) {
+       return is_float(x.dtype()) ? x / n : pe.tl.round(pe.cast(x, DType::f32) / n);
+     },
+     true},
+    {"ReduceSumSquare", 1, 23, "sum", [](Pe&, const Tensor& x) { return x * x; }, kept, true},
+    {"ReduceL1", 1, 23, "sum", [](Pe& pe, const Tensor& x) { return pe.tl.abs(x); }, kept, true},
+    {"ReduceL2", 1, 23, "sum", [](Pe&, const Tensor& x) { return x * x; },
+     [](Pe& pe, const Tensor& x, double) { return pe.tl.sqrt(pe.cast(x, DType::f32)); }, true},
+    {"ReduceLogSum", 1, 23, "sum", same, [](Pe& pe, const Tensor& x, double) { return pe.tl.log(x); }, true},
+    {"ReduceLogSumExp", 1, 23, "sum", nullptr, nullptr, true},
+};
+
+/// One step along axis 1 of [rows, n].
+Tensor reduced(Pe& pe, const std::string& op, const Tensor& x) {
+  if (op == "sum") return pe.tl.sum(x, 1);
+  if (op == "prod") return pe.tl.prod(x, 1);
+  return op == "max" ? pe.tl.max(x, 1) : pe.tl.min(x, 1);
+}
+
+Tensor joined(Pe& pe, const std::string& op, const Tensor& a, const Tensor& b) {
+  if (op == "sum") return a + b;
+  if (op == "prod") return a * b;
+  return op == "max" ? pe.tl.maximum(a, b) : pe.tl.minimum(a, b);
+}
+
+/// Rows [row, row + rows), a piece of them at a time.
+template <class F>
+Tensor over_rows(Pe& pe, const Rows& r, int64_t row, int64_t rows, const std::string& op, const F& before) {
+  const int64_t length = r.reduced.elements(), piece = std::max<int64_t>(1, kPiece / rows);
+  Tensor all;
+  for (int64_t j = 0; j < length; j += piece) {
+    const int64_t n = std::min(piece, length - j);
+    const Tensor part = reduced(pe, op, before(pe.pick(0, r.places(row, rows, j, n), Dims{rows, n})));
+    all = all.valid() ? joined(pe, op, all, part) : part;
+  }
+  return all;
+}
+
+void run_reduction(Pe& pe) {
+  const Axes a = axes_of(pe.op);
+  const Rows rows(pe.op.shape(), a.reduced);
+  const int64_t length = rows.reduced.elements();
+  const Reduction* row = nullptr;
+  for (const Reduction& r : kReductions) {
+    if (pe.op.node->op == r.name) row = &r;
+  }
+  const auto widened = [&](const Tensor& x) { return row->wide ? pe.widened(x) : x; };
+  pe.for_pieces(
+      [&](int64_t first, int64_t count) {
+        if (row->before) {
+          const Tensor sum =
+              over_rows(pe, rows, first, count, row->tl, [&](const Tensor& x) { return row->before(pe, widened(x)); });
+          pe.put(0, first, row->after(pe, sum, static_cast<double>(length)));
+          return;
+        }
+        const Tensor top = over_rows(pe, rows, first, count, "max", widened);
+        const Tensor below = top.reshape({count, 1});
+        const Tensor sum =
+            over_rows(pe, rows, first, count, "sum", [&](const Tensor& x) { return pe.tl.exp(widened(x) - below); });
+        pe.put(0, first, pe.tl.log(sum) + top);
+      },
+      0, std::clamp<int64_t>(kPiece / std::max<int64_t>(1, length), 1, kPiece));
+}
+
+std::vector<OpRow> reduction_rows() {
+  std::vector<OpRow> rows;
+  for (const Reduction& r : kReductions)
+    rows.push_back({r.name, r.since, r.until, shape_reduction, run_reduction,
+                    "MATH: each PE reduces the rows of its outputs, a piece of them at a time"});
+  return rows;
+}
+const RegisterOps registered_reductions(reduction_rows());
+
+// ---- Rows along one axis
+
+/// Before opset 13 softmax and its kin take all axes from theirs on as one.
+AxisRows softmax_rows(const Op& op) {
+  if (op.opset >= 13) return {op.shape(), op.axis_attribute("axis", -1)};
+  return {op.shape(), op.rank() == 0 ? 0 : op.axis_attribute("axis", 1), op.rank()};
+}
+
+void shape_softmax(Op& op) {
+  check_row(op, softmax_rows(op).length);
+  like_first(op);
+}
+
+void run_softmax(Pe& pe) {
+  const AxisRows rows = softmax_rows(pe.op);
+  tl::Context& tl = pe.tl;
+  for_rows(pe, rows, [&](int64_t r, int64_t n, const Tensor& given) {
+    const Tensor x = pe.widened(given);
+    Tensor y;
+    if (pe.op.node->op == "Softmax") y = tl.softmax(x, 1);
+    if (pe.op.node->op == "LogSoftmax") {
+      const Tensor below = x - tl.max(x, 1, true);
+      y = below - tl.log(tl.sum(tl.exp(below), 1, true));
+    }
+    if (pe.op.node->op == "Hardmax")
+      y = tl.eq(tl.argmax(x, 1, true), tl.arange(0, static_cast<double>(rows.length)).reshape({1, rows.length}));
+    pe.put(0, rows.places(r, n), y);
+  });
+}
+
+void shape_arg(Op& op) {
+  const int64_t axis = op.axis_attribute("axis", 0);
+  check_row(op, op.shape()[static_cast<size_t>(axis)]);
+  Shape out = op.shape();
+  out[static_cast<size_t>(axis)] = 1;
+  if (op.integer("keepdims", 1) == 0) out.erase(out.begin() + axis);
+  op.set_output(0, Type::int64, out);
+}
+
+void run_arg(Pe& pe) {
+  const AxisRows rows(pe.op.shape(), pe.op.axis_attribute("axis", 0));
+  const bool last = pe.op.integer("select_last_index", 0) != 0, most = pe.op.node->op == "ArgMax";
+  for_rows(pe, rows, [&](int64_t r, int64_t, const Tensor& given) {
+    const Tensor x = last ? pe.tl.flip(given, 1) : given;
+    const Tensor at = most ? pe.tl.argmax(x, 1) : pe.tl.argmin(x, 1);
+    pe.put(0, r, last ? static_cast<double>(rows.length - 1) - at : at);
+  });
+}
+
+void shape_cumsum(Op& op) {
+  check_row(op, op.shape()[static_cast<size_t>(op.axis(op.values(1).at(0), op.rank()))]);
+  like_first(op);
+}
+
+void run_cumsum(Pe& pe) {
+  const AxisRows rows(pe.op.shape(), pe.op.axis(pe.op.values(1).at(0), pe.op.rank()));
+  const bool reverse = pe.op.integer("reverse", 0) != 0, exclusive = pe.op.integer("exclusive", 0) != 0;
+  for_rows(pe, rows, [&](int64_t r, int64_t n, const Tensor& given) {
+    const Tensor x = pe.widened(given), sum = pe.tl.cumsum(x, 1, reverse);
+    pe.put(0, rows.places(r, n), exclusive ? sum - x : sum);
+  });
+}
+
+int64_t topk_axis(const Op& op) {
+  return op.axis_attribute("axis", -1);
+}
+
+int64_t topk_count(const Op& op) {
+  return op.opset >= 10 ? op.values(1).at(0) : op.attribute("k").i;
+}
+
+void shape_topk(Op& op) {
+  const auto axis = static_cast<size_t>(topk_axis(op));
+  const int64_t k = topk_count(op), length = op.shape()[axis];
+  op.require(k >= 0 && k <= length, "found k = " + std::to_string(k) + " of " + std::to_string(length));
+  check_row(op, length);
+  Shape out = op.shape();
+  out[axis] = k;
+  op.set_output(0, op.in(0).type, out);
+  op.set_output(1, Type::int64, out);
+}
+
+void run_topk(Pe& pe) {
+  const int64_t axis = topk_axis(pe.op), k = topk_count(pe.op);
+  const AxisRows rows(pe.op.shape(), axis);
+  AxisRows kept = rows;
+  kept.length = k;
+  const bool largest = pe.op.integer("largest", 1) != 0;
+  for_rows(pe, rows, [&](int64_t r, int64_t n, const Tensor& x) {
+    const Tensor order = pe.tl.argsort(x, 1, largest);
+    const Tensor first = pe.tl.copy(order.slice(1, 0, k));
+    if (pe.op.has_output(0)) pe.put(0, kept.places(r, n), pe.tl.copy(pe.tl.gather(x, order, 1).slice(1, 0, k)));
+    if (pe.op.has_output(1)) pe.put(1, kept.places(r, n), first);
+  });
+}
+
+void shape_lp(Op& op) {
+  check_row(op, op.shape()[static_cast<size_t>(op.axis_attribute("axis", -1))]);
+  op.require(op.integer("p", 2) == 1 || op.integer("p", 2) == 2, "found p, expected 1 or 2");
+  like_first(op);
+}
+
+void run_lp(Pe& pe) {
+  const AxisRows rows(pe.op.shape(), pe.op.axis_attribute("axis", -1));
+  for_rows(pe, rows, [&](int64_t r, int64_t n, const Tensor& given) {
+    const Tensor x = pe.widened(given);
+    const Tensor norm =
+        pe.op.integer("p", 2) == 1 ? pe.tl.sum(pe.tl.abs(x), 1, true) : pe.tl.sqrt(pe.tl.sum(x * x, 1, true));
+    pe.put(0, rows.places(r, n), x / norm);
+  });
+}
+
+// ---- Norms: rows that stand side by side, normed, then scaled by what stands along other axes
+
+struct Moments {
+  Tensor mean, inverse_deviation;  ///< [rows, 1]
+};
+
+Moments moments(Pe& pe, const Tensor& x, double epsilon) {
+  const double n = static_cast<double>(x.shape()[1]);
+  const Tensor mean = pe.tl.sum(x, 1, true) / n, off = x - mean;
+  return {mean, pe.tl.rsqrt(pe.tl.sum(off * off, 1, true) / n + epsilon)};
+}
+
+void shape_layer_norm(Op& op) {
+  const int64_t axis = op.axis_attribute("axis", -1);
+  check_row(op, AxisRows(op.shape(), axis, op.rank()).length);
+  const Shape normed(op.shape().begin() + axis, op.shape().end());
+  for (const size_t i : {size_t{1}, size_t{2}}) {
+    if (i == 1 || op.has(i))
+      op.require(broadcast({op.shape(i), normed}) == normed, "found a scale of shape " + to_string(op.shape(i)));
+  }
+  like_first(op);
+  Shape means = op.shape();
+  std::fill(means.begin() + axis, means.end(), 1);
+  const Type type = op.integer("stash_type", 1) == 1 ? Type::float32 : op.in(0).type;
+  op.set_output(1, type, means);
+  op.set_output(2, type, means);
+}
+
+void run_layer_norm(Pe& pe) {
+  const int64_t axis = pe.op.axis_attribute("axis", -1);
+  const AxisRows rows(pe.op.shape(), axis, pe.op.rank());
+  const bool centred = pe.op.node->op == "LayerNormalization";
+  const double epsilon = pe.op.real("epsilon", 1e-5f);
+  const Shape normed(pe.op.shape().begin() + axis, pe.op.shape().end());
+  const auto scale = [&](size_t i) {
+    const Strides view = Strides::broadcast(pe.op.shape(i), normed);
+    return pe.widened(pe.pick(i, view.range(0, rows.length), {1, rows.length}));
+  };
+  for_rows(pe, rows, [&](int64_t r, int64_t n, const Tensor& given) {
+    const Tensor x = pe.widened(given);
+    Moments m;
+    if (centred) {
+      m = moments(pe, x, epsilon);
+    } else {
+      m.inverse_deviation = pe.tl.rsqrt(pe.tl.sum(x * x, 1, true) / static_cast<double>(rows.length) + epsilon);
+    }
+    Tensor y = (centred ? x - m.mean : x) * m.inverse_deviation;
+    // What is normed is of the input's type before it is scaled.
+    y = pe.widened(pe.cast(y, pe.op.in(0).dtype())) * scale(1);
+    if (pe.op.has(2)) y = y + scale(2);
+    pe.put(0, rows.places(r, n), y);
+    if (pe.op.has_output(1)) pe.put(1, r, m.mean.reshape({n}));
+    if (pe.op.has_output(2)) pe.put(2, r, m.inverse_deviation.reshape({n}));
+  });
+}
+
+void shape_instance_norm(Op& op) {
+  op.require(op.rank() >= 3, "found rank " + std::to_string(op.rank()) + ", expected [N, C, …]");
+  check_row(op, AxisRows(op.shape(), 2, op.rank()).length);
+  like_first(op);
+}
+
+void run_instance_norm(Pe& pe) {
+  const AxisRows rows(pe.op.shape(), 2, pe.op.rank());
+  const int64_t channels = pe.op.shape()[1];
+  for_rows(pe, rows, [&](int64_t r, int64_t n, const Tensor& given) {
+    const Tensor x = pe.widened(given);
+    const Moments m = moments(pe, x, pe.op.real("epsilon", 1e-5f));
+    std::vector<int64_t> channel;
+    for (int64_t i = r; i < r + n; ++i) channel.push_back(i % channels);
+    const Tensor scale = pe.widened(pe.pick(1, channel, {n, 1})), bias = pe.widened(pe.pick(2, channel, {n, 1}));
+    pe.put(0, rows.places(r, n), (x - m.mean) * m.inverse_deviation * scale + bias);
+  });
+}
+
+/// Each group of channels of an image is a row.
+void shape_group_norm(Op& op) {
+  op.require(op.rank() >= 3, "found rank " + std::to_string(op.rank()) + ", expected [N, C, …]");
+  const int64_t groups = op.attribute("num_groups").i, channels = op.shape()[1];
+  op.require(groups >= 1 && channels % groups == 0, "found " + std::to_string(groups) + " groups");
+  const Shape scales{op.opset < 21 ? groups : channels};
+  op.require(op.shape(1) == scales && op.shape(2) == scales, "found scales of shape " + to_string(op.shape(1)));
+  check_row(op, AxisRows(op.shape(), 1, op.rank()).length / groups);
+  like_first(op);
+}
+
+void run_group_norm(Pe& pe) {
+  const AxisRows image(pe.op.shape(), 1, pe.op.rank());
+  const int64_t groups = pe.op.attribute("num_groups").i, of_group = pe.op.shape()[1] / groups;
+  const int64_t length = image.length / groups, pixels = length / of_group;
+  const AxisRows rows({image.outer * groups, length}, 1);
+  for_rows(pe, rows, [&](int64_t r, int64_t n, const Tensor& given) {
+    const Tensor x = pe.widened(given);
+    const Moments m = moments(pe, x, pe.op.real("epsilon", 1e-5f));
+    std::vector<int64_t> at;
+    for (int64_t i = r; i < r + n; ++i) {
+      for (int64_t j = 0; j < length; ++j)
+        at.push_back(pe.op.opset < 21 ? i % groups : i % groups * of_group + j / pixels);
+    }
+    const Tensor y = pe.widened(pe.cast((x - m.mean) * m.inverse_deviation, pe.op.in(0).dtype()));
+    pe.put(0, rows.places(r, n), y * pe.widened(pe.pick(1, at, {n, length})) + pe.widened(pe.pick(2, at, {n, length})));
+  });
+}
+
+// ---- Mean and variance over any axes
+
+std::vector<bool> normed_axes(const Op& op) {
+  std::vector<bool> axes(op.shape().size(), false);
+  for (const int64_t a : op.ints("axes", {0, 2, 3})) axes[static_cast<size_t>(op.axis(a, op.rank()))] = true;
+  return axes;
+}
+
+void shape_mvn(Op& op) {
+  check_row(op, Rows(op.shape(), normed_axes(op)).reduced.elements());
+  like_first(op);
+}
+
+void run_mvn(Pe& pe) {
+  const Rows rows(pe.op.shape(), normed_axes(pe.op));
+  const int64_t length = rows.reduced.elements();
+  const Range mine = pe.share_of(rows.kept.elements());
+  for (int64_t r = mine.first; r < mine.last; ++r) {
+    const std::vector<int64_t> places = rows.places(r, 1, 0, length);
+    const Tensor x = pe.widened(pe.pick(0, places, {1, length}));
+    const Moments m = moments(pe, x, 1e-9);
+    pe.put(0, places, (x - m.mean) * m.inverse_deviation);
+  }
+}
+
+const char* const kRowsHow = "MATH on whole rows, which PEs share out";
+
+const RegisterOps registered_rows{{
+    {"Softmax", 1, 23, shape_softmax, run_softmax, kRowsHow},
+    {"LogSoftmax", 1, 23, shape_softmax, run_softmax, kRowsHow},
+    {"Hardmax", 1, 23, shape_softmax, run_softmax, kRowsHow},
+    {"ArgMax", 1, 23, shape_arg, run_arg, kRowsHow},
+    {"ArgMin", 1, 23, shape_arg, run_arg, kRowsHow},
+    {"CumSum", 11, 23, shape_cumsum, run_cumsum, kRowsHow},
+    {"TopK", 1, 23, shape_topk, run_topk, "MATH: argsort of whole rows, which PEs share out"},
+    {"LpNormalization", 1, 23, shape_lp, run_lp, kRowsHow},
+    {"LayerNormalization", 17, 23, shape_layer_norm, run_layer_norm, kRowsHow},
+    {"RMSNormalization", 23, 23, shape_layer_norm, run_layer_norm, kRowsHow},
+    {"GroupNormalization", 18, 23, shape_group_norm, run_group_norm, kRowsHow},
+    {"MeanVarianceNormalization", 9, 23, shape_mvn, run_mvn, kRowsHow},
+    {"InstanceNormalization", 6, 23, shape_instance_norm, run_instance_norm, kRowsHow},
+}};
+
+}  // namespace
+}  // namespace kernbench::onnx

@@ -1,0 +1,143 @@
+#include "kernbench/platform/onnx/pe.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "kernbench/kernel_api/pe_backend.h"
+
+namespace kernbench::onnx {
+namespace {
+
+/// Into how many elements, one behind the other, the places fall apart at least: all runs are multiples of it.
+int64_t width_of(const std::vector<int64_t>& places) {
+  int64_t width = static_cast<int64_t>(places.size());
+  for (size_t i = 1; i < places.size() && width > 1; ++i) {
+    const bool goes_on =
+        places[i] >= 0 && places[i - 1] >= 0 ? places[i] == places[i - 1] + 1 : places[i] == places[i - 1];
+    if (!goes_on) width = std::gcd(width, static_cast<int64_t>(i));
+  }
+  return width;
+}
+
+}  // namespace
+
+Strides Strides::broadcast(const Shape& shape, const Shape& to) {
+  const Shape own = row_major_strides(shape);
+  Strides s{to, Shape(to.size(), 0), 0};
+  for (size_t i = 0; i < shape.size(); ++i) s.strides[to.size() - shape.size() + i] = shape[i] == 1 ? 0 : own[i];
+  return s;
+}
+
+int64_t Strides::at(int64_t flat) const {
+  int64_t place = offset;
+  for (size_t d = shape.size(); d-- > 0; flat /= shape[d]) place += flat % shape[d] * strides[d];
+  return place;
+}
+
+std::vector<int64_t> Strides::range(int64_t first, int64_t count) const {
+  std::vector<int64_t> places(static_cast<size_t>(count));
+  if (count == 0) return places;
+  Shape index = unflattened(first, shape);
+  int64_t place = at(first);
+  for (int64_t& p : places) {
+    p = place;
+    for (size_t d = shape.size(); d-- > 0;) {
+      place += strides[d];
+      if (++index[d] < shape[d]) break;
+      place -= index[d] * strides[d];
+      index[d] = 0;
+    }
+  }
+  return places;
+}
+
+Shape unflattened(int64_t flat, const Shape& shape) {
+  Shape index(shape.size());
+  for (size_t d = shape.size(); d-- > 0; flat /= shape[d]) index[d] = flat % shape[d];
+  return index;
+}
+
+tl::Ptr Pe::whole(const std::string& name) const {
+  for (uint32_t p = 0; p < args_.shards(); ++p) {
+    const tl::View& v = args_.shard(name, p);
+    if (v.shape.elements() == v.whole.elements()) return v.ptr;  // in one piece
+    if (v.shape.elements() > 0) break;
+  }
+  return args_.whole(name).ptr;
+}
+
+Range Pe::share(size_t output) const {
+  const tl::View& v = args_["out" + std::to_string(output)];
+  int64_t row = 1;
+  for (int i = 1; i < v.whole.rank(); ++i) row *= v.whole[i];
+  if (v.shape.elements() == 0) return {};
+  return {v.offset[0] * row, v.offset[0] * row + v.shape.elements()};
+}
+
+Range Pe::share_of(int64_t items) const {
+  const int64_t each = tl::Context::cdiv(items, tl.size());
+  const int64_t first = std::min(items, tl.index() * each);
+  return {first, std::min(items, first + each)};
+}
+
+void Pe::for_pieces(const std::function<void(int64_t, int64_t)>& f, size_t output, int64_t piece) const {
+  const Range mine = share(output);
+  for (int64_t i = mine.first; i < mine.last; i += piece) f(i, std::min(piece, mine.last - i));
+}
+
+tl::Tensor Pe::pick(size_t input, const std::vector<int64_t>& places, const Dims& shape, double fill) const {
+  const tl::Ptr from = in(input);
+  const int64_t n = static_cast<int64_t>(places.size());
+  const int64_t width = width_of(places);
+  if (width == n && places[0] < 0) return tl.full(shape, fill, from.dtype);
+  if (width == n) return tl.load_async(from + places[0], shape);
+  if (std::all_of(places.begin(), places.end(), [&](int64_t p) { return p == places[0]; }))
+    return tl.load_async(from + places[0], {1}).reshape(Dims()).broadcast_to(shape);
+  std::vector<int64_t> firsts, there;
+  bool holes = false;
+  for (int64_t i = 0; i < n; i += width) {
+    const int64_t p = places[static_cast<size_t>(i)];
+    firsts.push_back(std::max<int64_t>(p, 0));
+    there.push_back(p >= 0);
+    holes = holes || p < 0;
+  }
+  const Dims count{static_cast<int64_t>(firsts.size())};
+  const bool wide = *std::max_element(firsts.begin(), firsts.end()) > INT32_MAX;
+  const tl::Loaded index = tl.tensor(firsts, count, wide ? DType::i64 : DType::i32);
+  const tl::Loaded mask = holes ? tl.tensor(there, count, DType::u8) : tl::Loaded();
+  return tl.gather_async(from, index, mask, fill, width, 1).reshape(shape);
+}
+
+void Pe::put(size_t output, int64_t first, const tl::Tensor& value) const {
+  tl.store_async(out(output) + first, cast(value, out_type(output)));
+}
+
+void Pe::put(size_t output, const std::vector<int64_t>& places, const tl::Tensor& value) const {
+  const int64_t n = static_cast<int64_t>(places.size()), width = width_of(places);
+  const tl::Tensor flat = tl.reshape(cast(value, out_type(output)), {n});
+  if (width == n) return put(output, places[0], flat);
+  std::vector<int64_t> firsts;
+  for (int64_t i = 0; i < n; i += width) firsts.push_back(places[static_cast<size_t>(i)]);
+  const Dims count{static_cast<int64_t>(firsts.size())};
+  const bool wide = *std::max_element(firsts.begin(), firsts.end()) > INT32_MAX;
+  const tl::Loaded index = tl.tensor(firsts, count, wide ? DType::i64 : DType::i32);
+  tl.scatter_async(out(output), index, width > 1 ? flat.reshape({count[0], width}) : flat, {}, width, 1);
+}
+
+tl::Tensor Pe::all(size_t input) const {
+  return tl.load(in(input), {op.in(input).elements()});
+}
+
+std::vector<int64_t> Pe::ints(size_t input) const {
+  if (op.in(input).elements() == 0) return {};
+  if (op.in(input).constant) return op.in(input).constant->ints();
+  return tl.materialize(all(input)).to_vector<int64_t>();
+}
+
+std::vector<double> Pe::reals(size_t input) const {
+  if (op.in(input).elements() == 0) return {};
+  if (op.in(input).constant) return op.in(input).constant->reals();
+  return tl.materialize(all(input)).to_vector<double>();
+}
+
+}  // namespace kernbench::onnx

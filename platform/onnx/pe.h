@@ -1,0 +1,89 @@
+// What a node's kernel is written with, on each PE of a launch: whole tensors as flat arrays of elements in HBM, and
+// the ways in which elements are picked out of them. A kernel works on its share of the outputs' elements, a piece of
+// at most kPiece elements in TCM at a time.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernbench/kernel_api/args.h"
+#include "kernbench/kernel_api/context.h"
+#include "kernbench/platform/onnx/op.h"
+
+namespace kernbench::onnx {
+
+constexpr int64_t kPiece = 8192;     // elements of a tensor in TCM
+constexpr int64_t kRow = 64 * 1024;  // of a row that must lie in TCM as a whole
+
+/// Where the elements of a view stand in a flat tensor: Σ index · stride + offset.
+struct Strides {
+  Shape shape, strides;
+  int64_t offset = 0;
+  /// Of a tensor of `shape` that is broadcast to `to`.
+  static Strides broadcast(const Shape& shape, const Shape& to);
+  /// Of a row-major tensor.
+  static Strides dense(const Shape& shape) { return {shape, row_major_strides(shape), 0}; }
+  int64_t elements() const { return elements_of(shape); }
+  int64_t at(int64_t flat) const;
+  /// at(first), at(first + 1), …
+  std::vector<int64_t> range(int64_t first, int64_t count) const;
+};
+
+/// The index of a flat element, and back.
+Shape unflattened(int64_t flat, const Shape& shape);
+
+struct Range {
+  int64_t first = 0, last = 0;  ///< [first, last)
+};
+
+class Pe {
+ public:
+  Pe(tl::Context& context, const tl::Args& args, const Op& node) : tl(context), op(node), args_(args) {}
+
+  tl::Context& tl;
+  const Op& op;
+
+  /// The whole of a tensor, flat.
+  tl::Ptr in(size_t i) const { return whole("in" + std::to_string(i)); }
+  tl::Ptr out(size_t i = 0) const { return whole("out" + std::to_string(i)); }
+  /// This PE's part of an output's elements: those that lie in its own memory.
+  Range share(size_t output = 0) const;
+  /// Of so many pieces of work, in blocks.
+  Range share_of(int64_t items) const;
+  /// Calls f(first, count) for its share of an output's elements, so many of them at a time.
+  void for_pieces(const std::function<void(int64_t first, int64_t count)>& f, size_t output = 0,
+                  int64_t piece = kPiece) const;
+
+  /// Elements of an input by their places in it, [count] or of that shape; −1: `fill`. Loads where they lie one behind
+  /// the other, gathers else.
+  tl::Tensor pick(size_t input, const std::vector<int64_t>& places, const Dims& shape, double fill = 0) const;
+  tl::Tensor pick(size_t input, const std::vector<int64_t>& places, double fill = 0) const {
+    return pick(input, places, {static_cast<int64_t>(places.size())}, fill);
+  }
+  /// The elements [first, first + count) of a view.
+  tl::Tensor pick(size_t input, const Strides& view, int64_t first, int64_t count) const {
+    return pick(input, view.range(first, count));
+  }
+  /// Into an output from an element on.
+  void put(size_t output, int64_t first, const tl::Tensor& value) const;
+  /// By places.
+  void put(size_t output, const std::vector<int64_t>& places, const tl::Tensor& value) const;
+
+  /// All elements of an input as numbers: loaded, or worked out where they are computed.
+  std::vector<int64_t> ints(size_t input) const;
+  std::vector<double> reals(size_t input) const;
+
+  /// Floats narrower than f32 as f32: what is computed in several steps rounds once.
+  tl::Tensor widened(const tl::Tensor& x) const { return cast(x, is_float(x.dtype()) ? DType::f32 : x.dtype()); }
+  tl::Tensor cast(const tl::Tensor& x, DType to) const { return x.dtype() == to ? x : tl.cast(x, to); }
+  /// Wide enough for sums of products: f32, or i32.
+  DType out_type(size_t i = 0) const { return op.out(i).dtype(); }
+
+ private:
+  tl::Ptr whole(const std::string& name) const;
+  tl::Tensor all(size_t input) const;
+  const tl::Args& args_;
+};
+
+}  // namespace kernbench::onnx

@@ -1,0 +1,435 @@
+#include "kernbench/platform/onnx/planner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernbench/phase2/io/random.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/onnx/control_flow.h"
+#include "kernbench/platform/onnx/host_machine.h"
+#include "kernbench/platform/onnx/pe.h"
+
+namespace kernbench::onnx {
+namespace {
+
+constexpr int64_t kMostFolded = int64_t{1} << 24;   // elements that are worked out on the host
+constexpr int64_t kMostPlanned = int64_t{1} << 30;  // elements of all tensors together
+constexpr size_t kMostMade = size_t{1} << 16;       // nodes that control flow comes to
+constexpr int64_t kMostDrawn = int64_t{1} << 26;    // elements of an input that is drawn
+
+/// Output 0 is input 0, with bytes of its own.
+void run_copy(Pe& pe) {
+  pe.for_pieces([&](int64_t first, int64_t count) { pe.put(0, first, pe.tl.load(pe.in(0) + first, {count})); });
+}
+
+const OpRow kCopy = {"Copy", 1, kNewest, like_first, run_copy, "DMA: a copy, as an output has bytes of its own"};
+
+std::string shown(std::string name) {
+  for (char& c : name) {
+    if (static_cast<unsigned char>(c) < 32) c = '?';
+  }
+  return name.size() > 80 ? name.substr(0, 77) + "..." : name;
+}
+
+class Planner {
+ public:
+  Planner(const Model& m, const PlanRequest& r) : model_(m), request_(r), plan_(std::make_shared<Plan>()) {}
+
+  std::shared_ptr<const Plan> plan() {
+    plan_->seed = request_.seed;
+    const auto own = model_.opsets.find("");
+    opset_ = own == model_.opsets.end() ? kOldest : own->second;
+    if (opset_ < kOldest || opset_ > kNewest)
+      fault(fmt::format("uses opset {}, expected {} to {}", opset_, kOldest, kNewest));
+    for (const auto& [name, tensor] : model_.graph.constants) make(name, *tensor).constant = tensor;
+    for (const Port& p : model_.graph.inputs) add_input(p);
+    for (const auto& [name, tensor] : request_.inputs) {
+      if (std::none_of(plan_->inputs.begin(), plan_->inputs.end(), [&, &n = name](auto* v) { return v->name == n; }))
+        faults_.push_back(fmt::format("--tensor: found '{}', the model has {}", shown(name), input_names()));
+    }
+    for (const auto& [name, n] : request_.dims) {
+      if (used_dims_.count(name) == 0)
+        faults_.push_back(fmt::format("--dim: found '{}', the model has no such dimension", shown(name)));
+    }
+    throw_faults();
+    for (const Node& n : model_.graph.nodes) add_node(n);
+    throw_faults();
+    keep_outputs();
+    throw_faults();
+    choose();
+    if (request_.every_node) work_out_all();
+    for (Op& op : plan_->ops) {  // what was asked for is known from here on
+      op.evaluate = [](Value& v) {
+        if (!v.constant && !v.known) throw Refusal("the values of '" + v.name + "' are not known");
+        return v.constant ? v.constant : v.known;
+      };
+    }
+    return plan_;
+  }
+
+ private:
+  [[noreturn]] void fault(const std::string& what) const { throw InputError(model_.file + ": " + what); }
+  void throw_faults() const {
+    if (!faults_.empty()) throw InputError(faults_);
+  }
+  std::string input_names() const {
+    std::string all;
+    for (const Value* v : plan_->inputs) all += (all.empty() ? "" : ", ") + shown(v->name);
+    return all.empty() ? "no inputs" : all;
+  }
+
+  Value& make(const std::string& name, const TensorData& t) {
+    Value& v = make(name);
+    v.type = t.type;
+    v.shape = t.shape;
+    return v;
+  }
+  Value& make(const std::string& name) {
+    if (name.empty()) fault("has a tensor without a name");
+    if (!by_name_.emplace(name, plan_->values.size()).second)
+      fault(fmt::format("has two tensors named '{}'", shown(name)));
+    plan_->values.emplace_back();
+    plan_->values.back().name = name;
+    return plan_->values.back();
+  }
+  Value* find(const std::string& name) {
+    const auto it = by_name_.find(name);
+    return it == by_name_.end() ? nullptr : &plan_->values[it->second];
+  }
+
+  void add_input(const Port& p) {
+    const auto given = request_.inputs.find(p.name);
+    if (Value* constant = find(p.name)) {  // an initializer, which may be overridden
+      if (given == request_.inputs.end()) return;
+      constant->constant = nullptr;
+      settle(*constant, p, given->second);
+      return;
+    }
+    Value& v = make(p.name);
+    if (!dtype_of(p.type)) {
+      faults_.push_back(fmt::format("{}: input '{}' is of type {}, which Phase 2 does not compute with", model_.file,
+                                    shown(p.name), name_of(p.type)));
+      return;
+    }
+    settle(v, p, given == request_.inputs.end() ? nullptr : given->second);
+  }
+
+  /// The input's shape and value.
+  void settle(Value& v, const Port& p, std::shared_ptr<const TensorData> value) {
+    plan_->inputs.push_back(&v);
+    v.type = p.type;
+    v.shape = p.shape;
+    for (size_t d = 0; d < v.shape.size(); ++d) {
+      const auto dim = request_.dims.find(p.dim_names[d]);
+      if (p.dim_names[d].empty() || dim == request_.dims.end()) continue;
+      used_dims_.insert(dim->first);
+      if (v.shape[d] < 0) v.shape[d] = dim->second;
+    }
+    if (value) {
+      bool fits = value->type == v.type && (!p.has_shape || value->shape.size() == v.shape.size());
+      for (size_t d = 0; fits && p.has_shape && d < v.shape.size(); ++d)
+        fits = v.shape[d] < 0 || v.shape[d] == value->shape[d];
+      if (!fits) {
+        faults_.push_back(fmt::format("--tensor {}: found {} {}, expected {} {}", shown(v.name), name_of(value->type),
+                                      to_string(value->shape), name_of(v.type), to_string(v.shape)));
+        return;
+      }
+      v.shape = value->shape;
+      v.known = std::move(value);
+      return;
+    }
+    for (size_t d = 0; d < v.shape.size(); ++d) {
+      if (v.shape[d] < 0 && p.dim_names[d].empty())
+        faults_.push_back(fmt::format("{}: dimension {} of input '{}' is open and has no name; --tensor says it",
+                                      model_.file, d, shown(v.name)));
+      else if (v.shape[d] < 0)
+        faults_.push_back(fmt::format("{}: dimension {} of input '{}' is open; --dim {}=N or --tensor says it",
+                                      model_.file, d, shown(v.name), shown(p.dim_names[d])));
+    }
+    if (!p.has_shape)
+      faults_.push_back(
+          fmt::format("{}: the shape of input '{}' is open; --tensor says it", model_.file, shown(v.name)));
+    if (std::any_of(v.shape.begin(), v.shape.end(), [](int64_t d) { return d < 0; })) return;
+    if (elements_of(v.shape) > kMostDrawn)
+      fault(fmt::format("input '{}' has {} elements", shown(v.name), elements_of(v.shape)));
+  }
+
+  /// Constant takes its value from an attribute.
+  std::shared_ptr<const TensorData> constant_of(const Node& n) const {
+    for (const auto& [name, a] : n.attributes) {
+      if (name == "value" && a.t) return a.t;
+      if (name == "value_int") return std::make_shared<const TensorData>(TensorData::of_ints({a.i}, {}));
+      if (name == "value_ints")
+        return std::make_shared<const TensorData>(TensorData::of_ints(a.ints, {static_cast<int64_t>(a.ints.size())}));
+      if (name == "value_float" || name == "value_floats") {
+        const std::vector<float> values = name == "value_float" ? std::vector<float>{a.f} : a.floats;
+        TensorData t{Type::float32, {}, Bytes(values.size() * sizeof(float))};
+        if (name == "value_floats") t.shape.push_back(static_cast<int64_t>(values.size()));
+        if (!values.empty())
+          std::copy_n(reinterpret_cast<const uint8_t*>(values.data()), t.bytes.size(), t.bytes.data());
+        return std::make_shared<const TensorData>(std::move(t));
+      }
+    }
+    return nullptr;
+  }
+
+  void refuse(const Node& n, const std::string& why) {
+    faults_.push_back(fmt::format("{}: node '{}' ({}): {}", model_.file, shown(n.name),
+                                  shown(n.domain.empty() ? n.op : n.domain + "." + n.op), why));
+    for (const std::string& name : n.outputs) {
+      if (!name.empty()) unknown_.insert(name);
+    }
+  }
+
+  void add_node(const Node& n) {
+    if (is_control_flow(n)) return write_out(n);
+    if (n.op == "Constant" && n.domain.empty() && n.outputs.size() == 1) {
+      const auto t = constant_of(n);
+      if (!t || !dtype_of(t->type)) return refuse(n, t ? "its type is " + name_of(t->type) : "its value is not known");
+      make(n.outputs[0], *t).constant = t;
+      return;
+    }
+    bool known = false;
+    const OpRow* row = find_row(n.domain, n.op, opset_, &known);
+    if (!row) return refuse(n, known ? fmt::format("not in opset {}", opset_) : "the op is not supported");
+    Op op;
+    op.node = &n;
+    op.row = row;
+    op.opset = opset_;
+    for (const std::string& name : n.inputs) {
+      Value* v = name.empty() ? nullptr : find(name);
+      if (!name.empty() && !v && unknown_.count(name) == 0)
+        return refuse(n, fmt::format("its input '{}' is made by nobody before it", shown(name)));
+      op.inputs.push_back(v);
+    }
+    if (is_behind_refused(n)) return;
+    place(std::move(op));
+  }
+
+  /// Then nothing is known of its outputs either.
+  bool is_behind_refused(const Node& n) {
+    if (std::none_of(n.inputs.begin(), n.inputs.end(), [&](auto& name) { return unknown_.count(name) > 0; }))
+      return false;
+    for (const std::string& name : n.outputs) {
+      if (!name.empty()) unknown_.insert(name);
+    }
+    return true;
+  }
+
+  /// The nodes that an If, Loop or Scan comes to.
+  void write_out(const Node& n) {
+    if (is_behind_refused(n)) return;
+    Unrolling u;
+    u.emit = [this](Node made) {
+      if (plan_->made_nodes.size() >= kMostMade) throw Refusal("it comes to too many nodes");
+      plan_->made_nodes.push_back(std::move(made));
+      add_node(plan_->made_nodes.back());
+    };
+    u.constant = [this](const std::string& name, const std::shared_ptr<const TensorData>& t) {
+      make(name, *t).constant = t;
+    };
+    u.value = [this](const std::string& name) -> const Value& {
+      const Value* v = find(name);
+      if (!v || v->type == Type::none) throw Refusal("'" + shown(name) + "' is not known");
+      return *v;
+    };
+    u.evaluate = [this, &u](const std::string& name) {
+      u.value(name);
+      return value_of(*find(name));
+    };
+    u.is_refused = [this](const std::string& name) { return unknown_.count(name) > 0; };
+    try {
+      unroll(n, opset_, u);
+    } catch (const Refusal& r) {
+      refuse(n, r.what());
+    } catch (const std::out_of_range&) {
+      refuse(n, "an input has no elements, or is left out");
+    }
+  }
+
+  void place(Op op) {
+    const Node& n = *op.node;
+    op.evaluate = [this](Value& v) { return value_of(v); };
+    for (const Value* v : op.inputs) {
+      if (v && !dtype_of(v->type)) return refuse(n, "an input is of type " + name_of(v->type));
+    }
+    for (const std::string& name : n.outputs) op.outputs.push_back(name.empty() ? nullptr : &make(name));
+    plan_->ops.push_back(std::move(op));
+    Op& placed = plan_->ops.back();
+    try {
+      settle(placed);
+    } catch (const Refusal& r) {
+      refuse(n, r.what());
+    } catch (const InputError& e) {
+      refuse(n, e.what());
+    } catch (const std::out_of_range&) {
+      refuse(n, "an input or attribute has fewer elements than it needs");
+    } catch (const std::length_error&) {
+      refuse(n, "a shape has more dimensions than can be run");
+    }
+  }
+
+  void settle(Op& op) {
+    if (std::none_of(op.outputs.begin(), op.outputs.end(), [](const Value* v) { return v != nullptr; }))
+      op.refuse("it has no outputs");
+    op.row->shape(op);
+    int64_t elements = 0;
+    for (size_t i = 0; i < op.outputs.size(); ++i) {
+      if (!op.has_output(i)) continue;
+      if (op.out(i).type == Type::none) op.refuse("output " + std::to_string(i) + " is not made");
+      elements += op.out(i).elements();
+      made_by_[op.outputs[i]] = &op;
+    }
+    planned_ += elements;
+    if (planned_ > kMostPlanned)
+      op.refuse(fmt::format("all tensors together have more than {} elements", kMostPlanned));
+    if (op.has(0) && op.in(0).elements() == 0 && elements > 0 && !op.row->takes_empty)
+      op.refuse("input 0 has no elements");
+    if (!op.row->run) {
+      op.out();  // there is one
+      op.outputs[0]->bytes_of = &stored(op.in(0));
+    }
+    const bool constant =
+        std::all_of(op.inputs.begin(), op.inputs.end(), [](const Value* v) { return !v || v->constant; }) ||
+        op.node->op == "Shape" || op.node->op == "Size";  // of shapes, which are known
+    if (constant && elements <= kMostFolded) {
+      for (Value* v : op.outputs) {
+        if (v) v->constant = value_of(*v);
+      }
+    }
+  }
+
+  /// What a value is with these inputs.
+  std::shared_ptr<const TensorData> value_of(Value& v) {
+    if (v.constant) return v.constant;
+    if (v.known) return v.known;
+    if (std::count(plan_->inputs.begin(), plan_->inputs.end(), &v) > 0) return v.known = drawn(v, plan_->seed);
+    const Op& op = *made_by_.at(&v);
+    int64_t elements = 0;
+    for (const Value* o : op.outputs) elements += o ? o->elements() : 0;
+    std::vector<std::shared_ptr<const TensorData>> inputs;
+    for (Value* i : op.inputs) {
+      inputs.push_back(i ? value_of(*i) : nullptr);
+      elements += i ? i->elements() : 0;
+    }
+    if (elements > 2 * kMostFolded)
+      throw Refusal("a shape depends on values of " + std::to_string(elements) + " elements");
+    if (!op.row->run) {
+      TensorData same = *inputs.at(0);
+      same.shape = v.shape;
+      return v.known = std::make_shared<const TensorData>(std::move(same));
+    }
+    std::vector<TensorData> results = work_out(op, inputs);
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (op.outputs[i]) op.outputs[i]->known = std::make_shared<const TensorData>(std::move(results[i]));
+    }
+    return v.known;
+  }
+
+  void work_out_all() {
+    for (const Value* v : plan_->outputs) {
+      Value* made = find(v->name);
+      try {
+        plan_->worked_out[v->name] = value_of(*made);
+      } catch (const Refusal& r) {
+        fault(fmt::format("--verify: tensor '{}': {}", shown(v->name), r.what()));
+      }
+    }
+  }
+
+  /// Outputs, and what is wanted, have bytes of their own.
+  void keep_outputs() {
+    std::vector<std::string> names;
+    for (const Port& p : model_.graph.outputs) names.push_back(p.name);
+    names.insert(names.end(), request_.wanted.begin(), request_.wanted.end());
+    for (const Op& op : plan_->ops) {
+      for (const Value* v : op.outputs) {
+        if (request_.every_node && v && op.row->run && !v->constant) names.push_back(v->name);
+      }
+    }
+    std::set<std::string> seen;
+    for (const std::string& name : names) {
+      if (!seen.insert(name).second) continue;
+      Value* v = find(name);
+      if (!v || !dtype_of(v->type)) {
+        faults_.push_back(fmt::format("{}: found no tensor '{}' to be read", model_.file, shown(name)));
+        continue;
+      }
+      const bool made = made_by_.count(v) > 0 && made_by_.at(v)->row->run && !v->constant;
+      plan_->outputs.push_back(made || v->elements() == 0 ? v : &copied(*v));
+    }
+  }
+
+  Value& copied(Value& v) {
+    plan_->made_nodes.emplace_back();
+    Node& n = plan_->made_nodes.back();
+    n.name = n.op = "Copy";
+    n.inputs = {v.name};
+    plan_->values.emplace_back();
+    Value& to = plan_->values.back();
+    to.name = v.name;
+    Op op;
+    op.node = &n;
+    op.row = &kCopy;
+    op.opset = opset_;
+    op.inputs = {&v};
+    op.outputs = {&to};
+    op.row->shape(op);
+    plan_->ops.push_back(std::move(op));
+    return to;
+  }
+
+  /// What runs: all that an output needs, but what moves nothing and what is constant.
+  void choose() {
+    std::set<const Value*> needed;
+    for (const Value* v : plan_->outputs) needed.insert(&stored(*v));
+    std::vector<const Op*> backward;
+    for (auto op = plan_->ops.rbegin(); op != plan_->ops.rend(); ++op) {
+      const auto is_needed = [&](const Value* v) { return v && v->elements() > 0 && needed.count(v) > 0; };
+      const bool constant = op->row != &kCopy && std::all_of(op->outputs.begin(), op->outputs.end(),
+                                                             [](const Value* v) { return !v || v->constant; });
+      if (constant || !op->row->run) {
+        plan_->skipped.push_back({&*op, constant ? "constant: worked out ahead" : op->row->how});
+        continue;
+      }
+      if (!std::any_of(op->outputs.begin(), op->outputs.end(), is_needed)) {
+        plan_->skipped.push_back({&*op, "nobody needs it"});
+        continue;
+      }
+      backward.push_back(&*op);
+      for (const Value* v : op->inputs) {
+        if (v) needed.insert(&stored(*v));
+      }
+    }
+    plan_->run.assign(backward.rbegin(), backward.rend());
+    std::reverse(plan_->skipped.begin(), plan_->skipped.end());
+  }
+
+  const Model& model_;
+  const PlanRequest& request_;
+  std::shared_ptr<Plan> plan_;
+  int64_t opset_ = 0, planned_ = 0;
+  std::map<std::string, size_t> by_name_;
+  std::map<const Value*, const Op*> made_by_;
+  std::set<std::string> unknown_, used_dims_;
+  std::vector<std::string> faults_;
+};
+
+}  // namespace
+
+std::shared_ptr<const TensorData> drawn(const Value& v, uint64_t seed) {
+  TensorData t{v.type, v.shape, {}};
+  const int64_t n = v.elements();
+  if (n > 0) t.bytes = random_tensor(v.dtype(), Dims{n}, seed_for(seed, v.name));
+  if (v.type == Type::boolean) {
+    for (uint8_t& b : t.bytes) b &= 1;
+  }
+  return std::make_shared<const TensorData>(std::move(t));
+}
+
+std::shared_ptr<const Plan> plan_model(const Model& m, const PlanRequest& r) {
+  return Planner(m, r).plan();
+}
+
+}  // namespace kernbench::onnx

@@ -1,0 +1,311 @@
+#include "kernbench/platform/onnx/reader.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+#include "kernbench/phase2/io/input_file.h"
+#include "kernbench/phase2/op/errors.h"
+#include "onnx.pb.h"
+
+namespace kernbench::onnx {
+namespace {
+
+constexpr size_t kMostBytes = (size_t{1} << 31) - 1;  // of a file: what Protocol Buffers allow
+constexpr int kMostNested = 16;                       // graphs in graphs
+constexpr int kMostMessages = 64;                     // messages in messages, as they are parsed
+
+/// What is wrong with a file, without its name.
+struct Fault {
+  std::string what;
+};
+
+/// Counts a file's messages and texts before they are parsed: empty ones take two bytes there and some hundred in
+/// memory.
+class PartCounter {
+ public:
+  static void check(const std::string& bytes) { PartCounter().count(bytes, Message::model, 0); }
+
+ private:
+  enum class Message : uint8_t {
+    model,
+    graph,
+    node,
+    attribute,
+    tensor,
+    value,
+    type,
+    tensor_type,
+    shape,
+    sparse,
+    leaf,
+    none
+  };
+  static constexpr size_t kMostParts = size_t{1} << 20, kMostTexts = size_t{1} << 22;
+
+  /// What a field of a message is, by the schema.
+  static Message inside(Message m, uint64_t field) {
+    switch (m) {
+      case Message::model:
+        return field == 7 ? Message::graph : field == 8 || field == 25 ? Message::leaf : Message::none;
+      case Message::graph:
+        return field == 1                   ? Message::node
+               : field == 5                 ? Message::tensor
+               : field == 11 || field == 12 ? Message::value
+               : field == 15                ? Message::sparse
+                                            : Message::none;
+      case Message::node:
+        return field == 5 ? Message::attribute : Message::none;
+      case Message::attribute:
+        return field == 5 || field == 10 ? Message::tensor : field == 6 ? Message::graph : Message::none;
+      case Message::tensor:
+        return field == 13 ? Message::leaf : Message::none;
+      case Message::value:
+        return field == 2 ? Message::type : Message::none;
+      case Message::type:
+        return field == 1 ? Message::tensor_type : Message::none;
+      case Message::tensor_type:
+        return field == 2 ? Message::shape : Message::none;
+      case Message::shape:
+        return field == 1 ? Message::leaf : Message::none;
+      case Message::sparse:
+        return field == 1 || field == 2 ? Message::tensor : Message::none;
+      default:
+        return Message::none;
+    }
+  }
+  static bool number(std::string_view bytes, size_t* at, uint64_t* value) {
+    *value = 0;
+    for (int shift = 0; *at < bytes.size() && shift < 64; shift += 7) {
+      const auto b = static_cast<uint8_t>(bytes[(*at)++]);
+      *value |= static_cast<uint64_t>(b & 127) << shift;
+      if (b < 128) return true;
+    }
+    return false;
+  }
+  /// What is no message of that form ends the count: parsing says so.
+  void count(std::string_view bytes, Message m, int depth) {
+    if (depth > kMostMessages) return;
+    uint64_t tag = 0, length = 0;
+    for (size_t at = 0; number(bytes, &at, &tag);) {
+      const uint64_t wire = tag & 7;
+      if (wire == 0 && !number(bytes, &at, &length)) return;
+      if (wire == 1 || wire == 5) at += wire == 1 ? 8 : 4;
+      if (wire == 3 || wire == 4 || wire > 5) return;
+      if (at > bytes.size()) return;
+      if (wire != 2) continue;
+      if (!number(bytes, &at, &length) || length > bytes.size() - at) return;
+      const Message own = inside(m, tag >> 3);
+      if (++texts_ > kMostTexts || (own != Message::none && ++parts_ > kMostParts))
+        throw Fault{"found more than 2^20 nodes, attributes and tensors, or 2^22 names; expected fewer"};
+      if (own != Message::none && own != Message::leaf) count(bytes.substr(at, length), own, depth + 1);
+      at += length;
+    }
+  }
+  size_t parts_ = 0, texts_ = 0;
+};
+
+template <class Message>
+Message parsed(const std::string& text, const char* expected) {
+  if (text.size() > kMostBytes) throw Fault{"found more than 2^31 bytes; larger tensors lie in external data"};
+  if constexpr (std::is_same_v<Message, file::Model>) PartCounter::check(text);
+  Message m;
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(text.data()),
+                                                static_cast<int>(text.size()));
+  stream.SetRecursionLimit(kMostMessages);
+  if (!m.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
+    throw Fault{std::string("is no ") + expected + ": its bytes are no Protocol Buffers message of that form"};
+  return m;
+}
+
+std::string content_of(const std::string& file) {
+  std::ifstream in = open_input(file);
+  return read_all(in, file, kMostBytes);
+}
+
+template <class T>
+Bytes bytes_of(const T* values, size_t n) {
+  Bytes b(n * sizeof(T));
+  if (n > 0) std::memcpy(b.data(), values, b.size());
+  return b;
+}
+
+/// Of int32_data, where types of at most 32 bits and f16's bits lie, one a value.
+Bytes narrowed(const google::protobuf::RepeatedField<int32_t>& values, size_t size) {
+  Bytes b(static_cast<size_t>(values.size()) * size);
+  for (int i = 0; i < values.size(); ++i) {
+    const int32_t v = values.Get(i);
+    std::memcpy(b.data() + static_cast<size_t>(i) * size, &v, size);
+  }
+  return b;
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string folder) : folder_(std::move(folder)) {}
+
+  TensorData tensor(const file::Tensor& t, const std::string& what) const {
+    TensorData r;
+    r.type = type_of(t.data_type());
+    int64_t n = 1;
+    for (const int64_t d : t.dims()) {
+      if (d < 0 || (d > 0 && n > kMostElements / d)) throw Fault{fmt::format("{}: found dimension {}", what, d)};
+      n *= d;
+      r.shape.push_back(d);
+    }
+    const auto dtype = dtype_of(r.type);
+    if (!dtype) return r;  // who uses it is refused, with its name
+    const uint64_t expected = static_cast<uint64_t>(n) * size_of(*dtype);
+    r.bytes = t.data_location() == 1 ? external(t, what, expected) : inside(t, r.type, size_of(*dtype));
+    if (r.bytes.size() != expected)
+      throw Fault{fmt::format("{}: found {} bytes, expected {} of {} {}", what, r.bytes.size(), expected,
+                              name_of(r.type), to_string(r.shape))};
+    if (r.type == Type::boolean) {
+      for (uint8_t& b : r.bytes) b = b != 0;
+    }
+    return r;
+  }
+
+  Graph graph(const file::Graph& g, int depth) const {
+    if (depth > kMostNested) throw Fault{fmt::format("found graphs nested deeper than {}", kMostNested)};
+    Graph r;
+    for (const file::Tensor& t : g.initializer())
+      r.constants[t.name()] =
+          std::make_shared<const TensorData>(tensor(t, fmt::format("initializer '{}'", shown(t.name()))));
+    if (g.sparse_initializer_size() > 0) throw Fault{"found sparse initializers; not yet, expected dense ones"};
+    for (const file::Value& v : g.input()) r.inputs.push_back(port(v));
+    for (const file::Value& v : g.output()) r.outputs.push_back(port(v));
+    for (const file::Node& n : g.node()) r.nodes.push_back(node(n, r.nodes.size(), depth));
+    return r;
+  }
+
+ private:
+  static std::string shown(const std::string& name) { return name.size() > 80 ? name.substr(0, 77) + "..." : name; }
+
+  static Bytes inside(const file::Tensor& t, Type type, size_t size) {
+    if (t.has_raw_data()) return Bytes(t.raw_data().begin(), t.raw_data().end());
+    switch (type) {
+      case Type::float32:
+        return bytes_of(t.float_data().data(), static_cast<size_t>(t.float_data_size()));
+      case Type::int64:
+        return bytes_of(t.int64_data().data(), static_cast<size_t>(t.int64_data_size()));
+      case Type::uint32: {
+        std::vector<uint32_t> v(t.uint64_data().begin(), t.uint64_data().end());
+        return bytes_of(v.data(), v.size());
+      }
+      default:
+        return narrowed(t.int32_data(), size);
+    }
+  }
+
+  Bytes external(const file::Tensor& t, const std::string& what, uint64_t expected) const {
+    std::string location;
+    uint64_t offset = 0, length = expected;
+    for (const file::Entry& e : t.external_data()) {
+      if (e.key() == "location") location = e.value();
+      uint64_t* number = e.key() == "offset" ? &offset : e.key() == "length" ? &length : nullptr;
+      if (!number) continue;
+      const char* end = e.value().data() + e.value().size();
+      const auto [read, error] = std::from_chars(e.value().data(), end, *number);
+      if (error != std::errc() || read != end)
+        throw Fault{fmt::format("{}: found {} '{}'", what, e.key(), shown(e.value()))};
+    }
+    const std::filesystem::path path = std::filesystem::path(location).lexically_normal();
+    if (location.empty() || path.is_absolute() || *path.begin() == "..")
+      throw Fault{fmt::format("{}: found external data in '{}', expected a file below the model's folder", what,
+                              shown(location))};
+    const std::string file = (std::filesystem::path(folder_) / path).string();
+    std::error_code unknown;
+    const uint64_t size = std::filesystem::file_size(file, unknown);
+    if (unknown) throw Fault{fmt::format("{}: its external data {} cannot be read", what, file)};
+    if (length != expected || offset > size || size - offset < length)
+      throw Fault{fmt::format("{}: found {} bytes at {} of {}, which has {}; expected {}", what, length, offset, file,
+                              size, expected)};
+    Bytes b(expected);
+    std::ifstream in = open_input(file);
+    in.seekg(static_cast<std::streamoff>(offset));
+    if (!in.read(reinterpret_cast<char*>(b.data()), static_cast<std::streamsize>(b.size())))
+      throw Fault{fmt::format("{}: {} cannot be read to its end", what, file)};
+    return b;
+  }
+
+  static Port port(const file::Value& v) {
+    Port p;
+    p.name = v.name();
+    if (!v.type().has_tensor_type()) {
+      p.type = v.has_type() ? Type::not_a_tensor : Type::none;
+      return p;
+    }
+    const file::TensorType& t = v.type().tensor_type();
+    p.type = type_of(t.elem_type());
+    p.has_shape = t.has_shape();
+    for (const file::Dimension& d : t.shape().dim()) {
+      p.shape.push_back(d.has_value() && d.value() >= 0 ? d.value() : -1);
+      p.dim_names.push_back(d.name());
+    }
+    return p;
+  }
+
+  Node node(const file::Node& n, size_t number, int depth) const {
+    Node r;
+    r.name = n.name().empty() ? fmt::format("{}_{}", n.op_type(), number) : n.name();
+    r.op = n.op_type();
+    r.domain = n.domain() == "ai.onnx" ? "" : n.domain();
+    r.inputs.assign(n.input().begin(), n.input().end());
+    r.outputs.assign(n.output().begin(), n.output().end());
+    for (const file::Attribute& a : n.attribute()) r.attributes[a.name()] = attribute(a, r.name, depth);
+    return r;
+  }
+
+  Attribute attribute(const file::Attribute& a, const std::string& of, int depth) const {
+    Attribute r;
+    r.f = a.f();
+    r.i = a.i();
+    r.s = a.s();
+    r.floats.assign(a.floats().begin(), a.floats().end());
+    r.ints.assign(a.ints().begin(), a.ints().end());
+    r.strings.assign(a.strings().begin(), a.strings().end());
+    if (a.has_t())
+      r.t = std::make_shared<const TensorData>(tensor(a.t(), fmt::format("node '{}', {}", shown(of), shown(a.name()))));
+    if (a.has_g()) r.g = std::make_shared<const Graph>(graph(a.g(), depth + 1));
+    return r;
+  }
+
+  std::string folder_;
+};
+
+}  // namespace
+
+Model read_model(const std::string& file) {
+  return parse_model(content_of(file), file);
+}
+
+Model parse_model(const std::string& bytes, const std::string& file) {
+  try {
+    const auto m = parsed<file::Model>(bytes, "ONNX model");
+    if (!m.has_graph()) throw Fault{"is no ONNX model: it has no graph"};
+    Model r;
+    r.file = file;
+    for (const file::OpsetImport& o : m.opset_import())
+      r.opsets[o.domain() == "ai.onnx" ? "" : o.domain()] = o.version();
+    if (m.functions_size() > 0) throw Fault{"has functions of its own; not yet"};
+    r.graph = Reader(std::filesystem::path(file).parent_path().string()).graph(m.graph(), 0);
+    return r;
+  } catch (const Fault& f) {
+    throw InputError(file + ": " + f.what);
+  }
+}
+
+TensorData read_tensor(const std::string& file) {
+  try {
+    return Reader("").tensor(parsed<file::Tensor>(content_of(file), "ONNX tensor"), "the tensor");
+  } catch (const Fault& f) {
+    throw InputError(file + ": " + f.what);
+  }
+}
+
+}  // namespace kernbench::onnx

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""ONNX graphs written by hand: what is read, planned and run; options; and what is refused, all at once, in a line each."""
+import json
+import os
+import tempfile
+
+import numpy as np
+
+import onnx_file as onnx
+from cli_support import Cli, main, topology
+
+SMALL = topology("small.yaml")
+X, Y = ("x", "float32", [2, 3]), ("y", "float32", None)
+
+
+class Graphs(Cli):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def file(self, content, name="m.onnx"):
+        with open(self.path(name), "wb") as f:
+            f.write(content)
+        return self.path(name)
+
+    def array(self, name, values, dtype="f4"):
+        np.save(self.path(name), np.asarray(values, dtype))
+        return self.path(name)
+
+    def report(self, model, *options):
+        return json.loads(self.succeeds("model", model, "--topology", SMALL, "--format", "json", *options))
+
+    def result(self, model, output, *options):
+        self.report(model, *options, "--dump", f"{output}={self.path('out.npy')}")
+        return np.load(self.path("out.npy"))
+
+    def test_a_chain_runs_and_what_moves_nothing_does_not(self):
+        m = self.file(onnx.model([onnx.node("Mul", ["x", "c"], ["t"], name="scale"),
+                                  onnx.node("Reshape", ["t", "six"], ["flat"], name="flatten"),
+                                  onnx.node("Add", ["two", "two"], ["four"], name="folded"),
+                                  onnx.node("Sub", ["flat", "four"], ["y"], name="shift")],
+                                 [X], [Y], {"c": np.float32([1, 2, 3]), "six": np.array([6]), "two": np.float32(2)}))
+        x = np.float32([[1, -2, 3], [0.5, 0, 7]])
+        options = ("--tensor", f"x={self.array('x.npy', x)}")
+        np.testing.assert_array_equal(self.result(m, "y", *options), (x * np.float32([1, 2, 3])).reshape(6) - 4)
+        nodes = {n["name"]: n for n in self.report(m, *options)["nodes"]}
+        self.assertEqual({n: nodes[n]["runs"] for n in nodes},
+                         {"scale": True, "flatten": False, "folded": False, "shift": True})
+        self.assertGreater(nodes["shift"]["start_ns"], nodes["scale"]["start_ns"] + nodes["scale"]["time_ns"])
+        np.testing.assert_array_equal(self.result(m, "flat", *options).reshape(2, 3), x * np.float32([1, 2, 3]))
+
+    def test_every_node_is_verified_and_a_wrong_expectation_fails(self):
+        m = self.file(onnx.model([onnx.node("Exp", ["x"], ["t"]), onnx.node("Softmax", ["t"], ["y"])], [X], [Y]))
+        self.assertEqual({t["name"] for t in self.report(m, "--verify")["verify"]["tensors"]}, {"t", "y"})
+        wrong = self.array("wrong.npy", np.ones((2, 3)))
+        status, out, _ = self.run_cli("model", m, "--topology", SMALL, "--expected", f"y={wrong}")
+        self.assertEqual(status, 1)
+        self.assertIn("departs      first at node 'Softmax_1' (Softmax)", out)
+
+    def test_no_elements_and_no_dimensions(self):
+        m = self.file(onnx.model([onnx.node("Concat", ["x", "none"], ["y"], axis=0), onnx.node("ReduceMax", ["x"], ["m"], keepdims=0)],
+                                 [X], [Y, ("m", "float32", [])], {"none": np.zeros((0, 3), "f4")}))
+        x = np.arange(6, dtype="f4").reshape(2, 3)
+        np.testing.assert_array_equal(self.result(m, "y", "--tensor", f"x={self.array('x.npy', x)}"), x)
+        self.assertEqual(self.result(m, "m", "--tensor", f"x={self.array('x.npy', x)}"), 5)
+        nothing = self.file(onnx.model([onnx.node("Neg", ["x"], ["y"])], [("x", "float32", [0, 4])], [Y]))
+        self.assertEqual(self.report(nothing)["nodes"][0]["runs"], False)
+
+    def test_dimensions_that_have_names(self):
+        m = self.file(onnx.model([onnx.node("Shape", ["x"], ["y"])], [("x", "float32", ["batch", 4, "time"])], [("y", "int64", None)]))
+        self.refuses("model", m, "--topology", SMALL, saying=("dimension 0", "--dim batch=N", "--dim time=N"), lines=2)
+        self.report(m, "--dim", "batch=3", "--dim", "time=5")
+        self.refuses("model", m, "--topology", SMALL, "--dim", "batch=3", "--dim", "time=5", "--dim", "width=1", saying=("'width'",))
+        self.refuses("model", m, "--topology", SMALL, "--dim", "batch=x", "--dim", "time=5", saying=("--dim batch", "'x'"))
+
+    def test_control_flow_is_what_it_comes_to(self):
+        branches = {k: onnx.graph([onnx.node(op, ["x"], ["r"])], [], [("r", "float32", None)])
+                    for k, op in (("then_branch", "Neg"), ("else_branch", "Abs"))}
+        body = onnx.graph([onnx.node("Add", ["a", "x"], ["b"]), onnx.node("Identity", ["go"], ["still"]), onnx.node("Identity", ["b"], ["s"])],
+                          [("i", "int64", []), ("go", "bool", []), ("a", "float32", [2, 3])],
+                          [("still", "bool", []), ("b", "float32", None), ("s", "float32", None)])
+        m = self.file(onnx.model([onnx.node("If", ["yes"], ["n"], **branches), onnx.node("Loop", ["three", "yes", "n"], ["y", "all"], body=body)],
+                                 [X], [Y, ("all", "float32", None)], {"yes": np.array(True), "three": np.array(3)}))
+        x = np.float32([[1, -2, 3], [4, 5, -6]])
+        options = ("--tensor", f"x={self.array('x.npy', x)}")
+        np.testing.assert_array_equal(self.result(m, "y", *options), 2 * x)
+        np.testing.assert_array_equal(self.result(m, "all", *options), np.stack([0 * x, x, 2 * x]))
+
+    def test_external_data_lie_below_the_model(self):
+        np.float32([1, 2, 3, 9]).tofile(self.path("w.bin"))
+        def tensor(location, offset="0", length="12"):
+            entries = b"".join(onnx.field(13, onnx.field(1, k) + onnx.field(2, v))
+                               for k, v in (("location", location), ("offset", offset), ("length", length)))
+            return onnx.field(1, 3) + onnx.field(2, 1) + onnx.field(8, "w") + entries + onnx.field(14, 1)
+        def model(*of):
+            return self.file(onnx.model([onnx.node("Add", ["x", "w"], ["y"])], [X], [Y], raw_constants=[tensor(*of)]))
+        x = self.array("x.npy", np.zeros((2, 3)))
+        np.testing.assert_array_equal(self.result(model("w.bin", "4"), "y", "--tensor", f"x={x}")[0], [2, 3, 9])
+        for of, said in ((("../w.bin",), "below the model's folder"), (("/etc/passwd",), "below the model's folder"),
+                         (("w.bin", "8"), "which has 16"), (("none.bin",), "cannot be read"), (("w.bin", "-1"), "offset"),
+                         (("w.bin", "0", "16"), "expected 12")):
+            with self.subTest(of=of):
+                self.refuses("model", model(*of), "--topology", SMALL, saying=("initializer 'w'", said), lines=1)
+
+    def test_all_that_is_not_supported_is_told_at_once(self):
+        m = self.file(onnx.model([onnx.node("NoSuchOp", ["x"], ["a"], name="first"), onnx.node("Neg", ["a"], ["b"], name="behind"),
+                                  onnx.node("Bernoulli", ["x"], ["c"], name="random"),
+                                  onnx.node("Mine", ["x"], ["d"], name="own", domain="com.mine"),
+                                  onnx.node("Add", ["x", "wide"], ["y"], name="shapes")], [X], [Y], {"wide": np.zeros((5, 5), "f4")}))
+        err = self.refuses("model", m, "--topology", SMALL, lines=4)
+        for name, op, why in (("first", "NoSuchOp", "not supported"), ("random", "Bernoulli", "random numbers"),
+                              ("own", "com.mine.Mine", "not supported"), ("shapes", "Add", "do not broadcast")):
+            self.assertRegex(err, rf"m\.onnx: node '{name}' \({op}\): [^\n]*{why}")
+
+    def test_what_is_no_graph_is_refused_in_a_line(self):
+        good = onnx.model([onnx.node("Neg", ["x"], ["y"])], [X], [Y])
+        nested = b""
+        for _ in range(200):
+            nested = onnx.field(6, onnx.field(1, onnx.field(5, onnx.field(1, "body") + nested)))
+        cases = {
+            "empty": (b"", "no graph"),
+            "text": (b"model_type: llama\n", "no Protocol Buffers message"),
+            "cut short": (good[:-9], "no Protocol Buffers message"),
+            "an opset to come": (onnx.model([onnx.node("Neg", ["x"], ["y"])], [X], [Y], opset=24), "opset 24"),
+            "an input from nowhere": (onnx.model([onnx.node("Add", ["x", "z"], ["y"])], [X], [Y]), "'z' is made by nobody"),
+            "two of a name": (onnx.model([onnx.node("Neg", ["x"], ["x"])], [X], [Y]), "two tensors named 'x'"),
+            "no such output": (onnx.model([onnx.node("Neg", ["x"], ["t"])], [X], [Y]), "no tensor 'y'"),
+            "a type that is none": (onnx.model([onnx.node("Cast", ["x"], ["y"], to=257)], [X], [Y]), "type 254"),
+            "an input of doubles": (onnx.model([onnx.node("Neg", ["x"], ["y"])], [("x", "float64", [2])], [Y]), "double"),
+            "bytes that do not fit": (onnx.model([onnx.node("Neg", ["w"], ["y"])], [], [Y], raw_constants=[
+                onnx.field(1, 1 << 40) + onnx.field(2, 1) + onnx.field(8, "w") + onnx.field(9, b"1234")]), "initializer 'w'"),
+            "a shape beyond all bounds": (onnx.model([onnx.node("Expand", ["x", "s"], ["y"])], [X], [Y],
+                                                     {"s": np.array([1 << 33, 1 << 33, 2, 3])}), "2^34"),
+            "nested graphs": (onnx.field(7, onnx.field(1, onnx.field(5, nested))), "m.onnx"),
+            "millions of empty nodes": (onnx.field(7, onnx.field(1, b"") * (1 << 21)), "2^20"),
+        }
+        for name, (content, said) in cases.items():
+            with self.subTest(case=name):
+                self.refuses("model", self.file(content), "--topology", SMALL, saying=("m.onnx", said), lines=1)
+
+    def test_wrong_options(self):
+        m = self.file(onnx.model([onnx.node("Neg", ["x"], ["y"])], [X], [Y]))
+        self.refuses("model", m, "--topology", SMALL, "--phase", "prefill:4", saying=("--phase",), lines=1)
+        self.refuses("model", m, "--topology", SMALL, "--tensor", f"z={self.array('z.npy', [1])}", saying=("'z'", "x"), lines=1)
+        self.refuses("model", m, "--topology", SMALL, "--tensor", f"x={self.array('z.npy', [1])}", saying=("[1]", "[2, 3]"), lines=1)
+        self.refuses("model", m, "--topology", SMALL, "--tensor", "x=/nowhere.npy", saying=("/nowhere.npy",), lines=1)
+        self.refuses("model", m, "--topology", SMALL, "--tensor", f"x={self.file(b'no array', 'x.npy')}", saying=("x.npy",), lines=1)
+        self.refuses("model", m, "--topology", SMALL, "--tensor", f"x={self.file(b'no tensor', 'x.pb')}", saying=("x.pb",), lines=1)
+        self.refuses("model", m, "--topology", SMALL, "--dump", f"q={self.path('q.npy')}", saying=("'q'",), lines=1)
+        self.refuses("model", m, "--topology", SMALL, "--test-data", self.path("none"), saying=("--test-data",), lines=1)
+        self.refuses("model", self.file(b"model_type: llama\n", "m.yaml"), "--topology", SMALL, "--dim", "n=1", saying=("--dim",), lines=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Random valid graphs, from the file to the outputs, against numpy in f64. Seeds are in the messages;
+KERNBENCH_RANDOM_GRAPHS=2000 for a campaign."""
+import os
+import tempfile
+import unittest
+
+import numpy as np
+
+import onnx_file as onnx
+from cli_support import Cli, main, topology
+
+GRAPHS = int(os.environ.get("KERNBENCH_RANDOM_GRAPHS", 40))
+UNARY = {"Relu": lambda x: np.maximum(x, 0), "Neg": np.negative, "Abs": np.abs, "Tanh": np.tanh, "Sin": np.sin,
+         "Sigmoid": lambda x: 1 / (1 + np.exp(-x)), "Atan": np.arctan, "Softsign": lambda x: x / (1 + np.abs(x))}
+BINARY = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Max": np.maximum, "Min": np.minimum}
+REDUCTIONS = {"ReduceMax": np.max, "ReduceMin": np.min, "ReduceMean": np.mean}
+
+
+class Generator:
+    """A graph of opset 17 with what numpy makes of it; values stay within some units."""
+
+    def __init__(self, seed):
+        self.random = np.random.default_rng(seed)
+        self.values, self.nodes, self.constants, self.inputs = {}, [], {}, []
+        for i in range(self.random.integers(1, 4)):
+            shape = tuple(int(d) for d in self.random.integers(1, 6, self.random.integers(1, 5)))
+            self.inputs.append((f"x{i}", "float32", shape))
+            self.values[f"x{i}"] = self.random.uniform(-1, 1, shape).astype("f4").astype("f8")
+        self.inputs_of = {name: self.values[name] for name, _, _ in self.inputs}
+        for _ in range(self.random.integers(1, 12)):
+            self.step()
+        self.output = next(reversed(self.values))
+
+    def pick(self):
+        return str(self.random.choice(list(self.values)))
+
+    def constant(self, array):
+        name = f"c{len(self.constants)}"
+        self.constants[name] = array
+        return name
+
+    def emit(self, op, inputs, value, **attributes):
+        if value.size == 0 or value.size > 4096:
+            return
+        name = f"t{len(self.nodes)}"
+        self.nodes.append(onnx.node(op, inputs, [name], name=name, **attributes))
+        self.values[name] = value
+
+    def step(self):
+        kind = self.random.choice([f for f in dir(self) if f.startswith("make_")])
+        getattr(self, kind)(self.pick())
+
+    def make_unary(self, a):
+        op = str(self.random.choice(list(UNARY)))
+        self.emit(op, [a], UNARY[op](self.values[a]))
+
+    def make_binary(self, a):
+        op = str(self.random.choice(list(BINARY)))
+        x = self.values[a]
+        shape = tuple(1 if self.random.random() < 0.4 else d for d in x.shape)[self.random.integers(0, x.ndim + 1):]
+        y = self.random.uniform(-1, 1, shape).astype("f4")
+        self.emit(op, [a, self.constant(y)], BINARY[op](x, y.astype("f8")))
+
+    def make_pair(self, a):
+        b = self.pick()
+        try:
+            self.emit("Add", [a, b], self.values[a] + self.values[b])
+        except ValueError:
+            pass
+
+    def make_where(self, a):
+        x = self.values[a]
+        mask = self.random.random(x.shape) < 0.5
+        self.emit("Where", [self.constant(mask), a, self.constant(np.float32(0.25))], np.where(mask, x, 0.25))
+
+    def make_matmul(self, a):
+        x = self.values[a]
+        if x.ndim >= 2:
+            w = (self.random.uniform(-1, 1, (x.shape[-1], self.random.integers(1, 40))) / x.shape[-1]).astype("f4")
+            self.emit("MatMul", [a, self.constant(w)], x @ w.astype("f8"))
+
+    def make_transpose(self, a):
+        perm = self.random.permutation(self.values[a].ndim)
+        self.emit("Transpose", [a], self.values[a].transpose(perm), perm=[int(p) for p in perm])
+
+    def make_flat(self, a):
+        x = self.values[a]
+        self.emit("Reshape", [a, self.constant(np.array([x.shape[0], -1], "i8"))], x.reshape(x.shape[0], -1))
+
+    def make_concat(self, a):
+        axis = int(self.random.integers(0, self.values[a].ndim))
+        self.emit("Concat", [a, a], np.concatenate([self.values[a]] * 2, axis), axis=axis)
+
+    def make_slice(self, a):
+        x = self.values[a]
+        axis, step = int(self.random.integers(0, x.ndim)), int(self.random.choice([-2, -1, 1, 2]))
+        index = [slice(None)] * x.ndim
+        index[axis] = slice(None, None, step)
+        ends = [np.iinfo("i8").max if step > 0 else np.iinfo("i8").min]
+        starts = [0 if step > 0 else x.shape[axis]]
+        self.emit("Slice", [a, *(self.constant(np.array(v, "i8")) for v in (starts, ends, [axis], [step]))], x[tuple(index)])
+
+    def make_reduction(self, a):
+        op = str(self.random.choice(list(REDUCTIONS)))
+        axes = tuple(int(d) for d in range(self.values[a].ndim) if self.random.random() < 0.5) or (0,)
+        keep = bool(self.random.integers(0, 2))
+        value = np.asarray(REDUCTIONS[op](self.values[a], axis=axes, keepdims=keep))
+        if value.ndim > 0:
+            self.emit(op, [a], value, axes=axes, keepdims=keep)
+
+    def make_softmax(self, a):
+        axis = int(self.random.integers(0, self.values[a].ndim))
+        e = np.exp(self.values[a] - self.values[a].max(axis, keepdims=True))
+        self.emit("Softmax", [a], e / e.sum(axis, keepdims=True), axis=axis)
+
+    def make_pad(self, a):
+        x = self.values[a]
+        pads = self.random.integers(0, 3, (x.ndim, 2))
+        self.emit("Pad", [a, self.constant(pads.T.reshape(-1).astype("i8")), self.constant(np.float32(0.5))],
+                  np.pad(x, pads, constant_values=0.5))
+
+    def make_gather(self, a):
+        x = self.values[a]
+        axis = int(self.random.integers(0, x.ndim))
+        index = self.random.integers(-x.shape[axis], x.shape[axis], 3)
+        self.emit("Gather", [a, self.constant(index.astype("i8"))], np.take(x, index, axis), axis=axis)
+
+    def make_comparison(self, a):
+        x = self.values[a]
+        if np.abs(x - 0.125).min() > 1e-3:  # else rounding decides
+            name = f"b{len(self.nodes)}"
+            self.nodes.append(onnx.node("Greater", [a, self.constant(np.float32(0.125))], [name], name=name))
+            self.emit("Cast", [name], (x > 0.125).astype("f8"), to=1)
+
+
+class RandomGraphs(Cli):
+    def test_against_numpy(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for seed in range(GRAPHS):
+                self.one(seed, folder)
+
+    def one(self, seed, folder):
+        g = Generator(seed)
+        expected = g.values[g.output]
+        paths = {name: os.path.join(folder, name + ".npy") for name in ["out", *g.inputs_of]}
+        model = os.path.join(folder, "m.onnx")
+        with open(model, "wb") as f:
+            f.write(onnx.model(g.nodes, g.inputs, [(g.output, "float32", None)], g.constants))
+        options = []
+        for name, value in g.inputs_of.items():
+            np.save(paths[name], value.astype("f4"))
+            options += ["--tensor", f"{name}={paths[name]}"]
+        # Every fourth node by node too.
+        verify = ["--verify"] if seed % 4 == 0 else []
+        self.succeeds("model", model, "--topology", topology("small.yaml"), *options, "--dump", f"{g.output}={paths['out']}", *verify)
+        found = np.load(paths["out"])
+        self.assertEqual(found.size, expected.size, f"seed {seed}")
+        error = np.abs(found.reshape(expected.shape) - expected).max()
+        self.assertLess(error, 1e-4 * (1 + np.abs(expected).max()), f"seed {seed}")
+
+
+if __name__ == "__main__":
+    main()
